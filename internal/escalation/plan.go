@@ -1,0 +1,72 @@
+package escalation
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// PlanID numbers one immutable version of a plan.
+type PlanID int64
+
+// Plan is one version of a named escalation plan.
+type Plan struct {
+	ID          PlanID
+	Name        string
+	Description string
+	Creator     string
+	CreatorID   users.ID
+	CreatedAt   time.Time
+	Active      bool
+	Paused      bool
+
+	// Aggregation settings (kept, not yet acted upon by the engine).
+	ThresholdWindow   time.Duration
+	ThresholdCount    int
+	AggregationWindow time.Duration
+	AggregationReset  time.Duration
+
+	Tracking *Tracking
+	Fallback *Target // tried when a recipient cannot be reached; nil = the application's, else the plan's creator
+	Steps    []Step
+}
+
+// Tracking is a destination that hears once of every incident of the plan, before step 1.
+type Tracking struct {
+	Mode     users.Mode
+	Key      string          // destination
+	Template json.RawMessage // application -> {email_subject, email_text, email_html} or {body}
+}
+
+// Step is one stage of a plan. Its notifications start together.
+type Step struct {
+	Notifications []Notification
+}
+
+// Notification is the intent to tell somebody something in a step.
+type Notification struct {
+	ID           int64
+	Priority     users.Priority
+	Target       *Target // nil when DynamicIndex is set
+	DynamicIndex *int
+	Template     string
+	Wait         time.Duration // after the message left; also between repeats
+	Repeat       int           // rounds after the first
+	Optional     bool
+}
+
+// Target is who a notification is for: a role of a target, by name and public target number.
+type Target struct {
+	Role     string
+	Name     string
+	TargetID int64
+}
+
+// PlanFilters names the fields of GET /v0/plans.
+var PlanFilters = filters.Schema{
+	"id": filters.Int, "name": filters.Text, "threshold_window": filters.Int, "threshold_count": filters.Int,
+	"aggregation_window": filters.Int, "aggregation_reset": filters.Int, "description": filters.Text,
+	"created": filters.Time, "creator": filters.Text, "active": filters.Bool, "target": filters.Text,
+}

@@ -1,0 +1,90 @@
+// Package fault is the error vocabulary of Iris: a handful of kinds that say what the caller can do about an error,
+// and constructors that say it in words. Domains and adapters return faults; the edge (httpapi, web, webhooks,
+// responses) translates kinds to status codes in one place. Errors of no kind are Internal: logged in full, shown to
+// users only as "internal error".
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Kind says what a caller can do about an error.
+type Kind string
+
+const (
+	Invalid         Kind = "invalid"         // the request is wrong; change it
+	NotFound        Kind = "not_found"       // the thing named does not exist
+	Conflict        Kind = "conflict"        // it clashes with the present state
+	Unauthenticated Kind = "unauthenticated" // who is calling is not known
+	Forbidden       Kind = "forbidden"       // the caller may not do that
+	Throttled       Kind = "throttled"       // too much; come back after RetryAfter
+	Unavailable     Kind = "unavailable"     // something we need is away; try again
+	Internal        Kind = "internal"        // our defect, or an unexpected failure
+)
+
+// Error is an error of a known kind. Message is safe to show to the caller: it names the field and says what to do.
+// Detail carries what legacy clients expect in "description". Neither ever holds secrets, bodies or phone numbers.
+type Error struct {
+	Kind       Kind
+	Field      string // the offending input, in the caller's own spelling; may be empty
+	Message    string
+	Detail     string
+	RetryAfter time.Duration // Throttled and Unavailable: when it is worth trying again; 0 = unknown
+	Err        error         // cause, for the log only
+}
+
+func (e *Error) Error() string {
+	s := e.Message
+	if e.Detail != "" {
+		s += ": " + e.Detail
+	}
+	if e.Err != nil {
+		s += ": " + e.Err.Error()
+	}
+	return s
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// New returns an error of the given kind.
+func New(kind Kind, message string) *Error { return &Error{Kind: kind, Message: message} }
+
+// Newf is New with a format.
+func Newf(kind Kind, format string, args ...any) *Error {
+	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...)}
+}
+
+// Invalidf reports a wrong input; field names it in the caller's spelling.
+func Invalidf(field, format string, args ...any) *Error {
+	return &Error{Kind: Invalid, Field: field, Message: fmt.Sprintf(format, args...)}
+}
+
+// Titled returns an Invalid error with a fixed title and an explaining detail, the shape of many v0 answers.
+func Titled(title, detail string) *Error {
+	return &Error{Kind: Invalid, Message: title, Detail: detail}
+}
+
+// Wrap gives err a kind and a message that is safe to show; nil stays nil.
+func Wrap(kind Kind, err error, message string) error {
+	if err == nil {
+		return nil
+	}
+	return &Error{Kind: kind, Message: message, Err: err}
+}
+
+// KindOf returns the kind of the first *Error in err's chain, Internal for other errors, "" for nil.
+func KindOf(err error) Kind {
+	if err == nil {
+		return ""
+	}
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	return Internal
+}
+
+// Is reports whether err is of the given kind.
+func Is(err error, kind Kind) bool { return err != nil && KindOf(err) == kind }

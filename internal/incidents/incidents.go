@@ -1,0 +1,153 @@
+// Package incidents knows what an incident is, the states it passes through and the words of its timeline. An incident
+// is opened by an application, escalates along the plan version that was active then, and stops escalating when it is
+// acknowledged, resolved, or its plan is exhausted. "Active" means "still escalating", not "problem still there".
+package incidents
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// ID is an incident's number, also its number on the wire.
+type ID int64
+
+// MaxContext is the largest context accepted, counted on compact ASCII JSON with escaped slashes (Iris contract 5.2).
+const MaxContext = 65535
+
+// Incident is an incident as lists and pages show it.
+type Incident struct {
+	ID            ID
+	Bucket        int
+	PlanID        int64
+	Plan          string
+	ApplicationID int64
+	Application   string
+	CreatedAt     time.Time
+	UpdatedAt     time.Time
+	Active        bool
+	Resolved      bool
+	Owner         string // "" = nobody acknowledged it
+	CurrentStep   int    // 0 = not started
+	ReopenCount   int
+	Context       json.RawMessage
+	TitleVariable string // the application's; "" = none
+}
+
+// Target is a (role, target) pair as clients name it.
+type Target struct {
+	Role string
+	Name string
+}
+
+// New is a request to open an incident; everything in it was validated and resolved to ids.
+type New struct {
+	PlanID         int64
+	ApplicationID  int64
+	Context        json.RawMessage
+	DynamicTargets []DynamicTarget
+	Actor          string // who opened it, for the timeline
+	// DedupKey, when not empty, makes a second open incident of the same application, plan and key impossible.
+	DedupKey string
+	// DedupFacts is what a delivery consisted of (see Opened.Known).
+	DedupFacts json.RawMessage
+}
+
+// DynamicTarget is a target given by the incident instead of the plan; Index is the plan's dynamic_index.
+type DynamicTarget struct {
+	Index    int
+	Role     string
+	TargetID int64
+}
+
+// Opened tells what opening did.
+type Opened struct {
+	ID     ID
+	Bucket int
+	// Known: an open incident with the same dedup key existed; nothing was opened. Facts are those stored with it.
+	Known bool
+	Facts json.RawMessage
+}
+
+// Via says by which way a person or program answered.
+type Via string
+
+const (
+	ViaAPI   Via = "api"
+	ViaWeb   Via = "web"
+	ViaLink  Via = "link"
+	ViaSlack Via = "slack"
+	ViaSMS   Via = "sms"
+	ViaCall  Via = "call"
+	ViaEmail Via = "email"
+	ViaHook  Via = "webhook"
+)
+
+// Change is an acknowledgement, reopening (unclaim), or resolution.
+type Change struct {
+	IDs []ID
+	// Actor is who did it, in words for the timeline (a user or "application NAME"); Via is how.
+	Actor string
+	Via   Via
+}
+
+// Acknowledged is the result of an acknowledgement of one incident.
+type Acknowledged struct {
+	ID            ID
+	Found         bool
+	Active        bool   // after the change
+	PreviousOwner string // "" if nobody had it
+	Application   string
+}
+
+// EntryKind classifies timeline entries for icons and filters; the text is what people read.
+type EntryKind string
+
+const (
+	EntryOpened       EntryKind = "opened"
+	EntryUpdated      EntryKind = "updated"   // a webhook delivery brought something new
+	EntryStep         EntryKind = "step"      // a step began; who was chosen, why and by which mode
+	EntryRepeat       EntryKind = "repeat"    // another round of a notification
+	EntrySkipped      EntryKind = "skipped"   // an optional notification reached nobody
+	EntryFallback     EntryKind = "fallback"  // somebody else is paged, and why
+	EntryLate         EntryKind = "late"      // a step was not delivered in time; escalating anyway
+	EntryExhausted    EntryKind = "exhausted" // the plan ended without an acknowledgement
+	EntryAcknowledged EntryKind = "acknowledged"
+	EntryReopened     EntryKind = "reopened"
+	EntryResolved     EntryKind = "resolved"
+	EntryComment      EntryKind = "comment"
+	EntryDelivery     EntryKind = "delivery" // what happened to a message: sent, failed, in doubt, mode changed
+	EntryTemplate     EntryKind = "template" // a template failed; the page went out in plain words
+	EntryCancelled    EntryKind = "cancelled"
+	EntryOperator     EntryKind = "operator"
+)
+
+// Entry is one line of a timeline.
+type Entry struct {
+	ID     int64
+	At     time.Time
+	Kind   EntryKind
+	Actor  string
+	Text   string
+	Detail json.RawMessage
+}
+
+// Comment is a person's remark.
+type Comment struct {
+	ID        int64
+	Author    string
+	Content   string
+	CreatedAt time.Time
+}
+
+// FilterSchema names the fields of GET /v0/incidents.
+var FilterSchema = filters.Schema{
+	"id": filters.Int, "plan": filters.Text, "plan_id": filters.Int, "active": filters.Flag, "updated": filters.Time,
+	"application": filters.Text, "context": filters.Text, "created": filters.Time, "owner": filters.Text,
+	"current_step": filters.Int, "resolved": filters.Flag, "target": filters.Text, "claimed": filters.Bool,
+}
+
+// Acknowledger is a person on whose behalf incidents are acknowledged.
+type Acknowledger = users.User

@@ -1,0 +1,174 @@
+// Package messages knows what is sent: the message for one recipient, the states and attempts it passes through, how
+// its words are rendered, and what comes back (receipts, replies). It is the vocabulary that escalation, delivery,
+// vendors and the edge share.
+package messages
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// ID is a message's number, also on the wire; people reply with it.
+type ID int64
+
+// State of a message. See ARCHITECTURE.md for the diagram.
+type State string
+
+const (
+	Pending    State = "pending"
+	Taken      State = "taken"   // claimed by a process, not yet on its way
+	Sending    State = "sending" // a vendor call may be running
+	Sent       State = "sent"    // the vendor accepted it
+	Delivered  State = "delivered"
+	Failed     State = "failed"     // every mode failed for good
+	Cancelled  State = "cancelled"  // acknowledged or resolved before it left
+	Aggregated State = "aggregated" // held for a digest
+	Dropped    State = "dropped"    // deliberately discarded (mode drop, expired, purged)
+)
+
+// Purpose tells why a message exists beside others of the same decision.
+type Purpose string
+
+const (
+	Primary     Purpose = "primary"
+	Copy        Purpose = "copy"
+	Fallback    Purpose = "fallback"
+	TrackingMsg Purpose = "tracking"
+)
+
+// Class orders messages of a mode. Lower goes first; OutOfBand keeps a guaranteed floor.
+type Class int
+
+const (
+	ClassUrgent    Class = 0 // urgent and high incident messages
+	ClassRoutine   Class = 1 // other incident messages
+	ClassOutOfBand Class = 2
+)
+
+// ClassOf returns the class of an incident message.
+func ClassOf(p users.Priority) Class {
+	if p == users.Urgent || p == users.High {
+		return ClassUrgent
+	}
+	return ClassRoutine
+}
+
+// Outcome of an attempt: what the vendor said, in our taxonomy.
+type Outcome string
+
+const (
+	OutcomeSent        Outcome = "sent"
+	OutcomeRejected    Outcome = "rejected"    // permanent: next mode at once
+	OutcomeThrottled   Outcome = "throttled"   // come back after RetryAfter
+	OutcomeUnavailable Outcome = "unavailable" // definite failure, worth retrying
+	OutcomeUnknown     Outcome = "unknown"     // request sent, no definite answer: in doubt
+	OutcomeCancelled   Outcome = "cancelled"   // the call was not begun after all
+)
+
+// Recipient identifies for whom a message is within its decision: a user or a literal destination.
+type Recipient string
+
+// ToUser and ToLiteral build recipients.
+func ToUser(id users.ID) Recipient    { return Recipient("user:" + strconv.FormatInt(int64(id), 10)) }
+func ToLiteral(dest string) Recipient { return Recipient("literal:" + dest) }
+
+// User returns the user's id, or false for a literal recipient.
+func (r Recipient) User() (users.ID, bool) {
+	s, ok := strings.CutPrefix(string(r), "user:")
+	if !ok {
+		return 0, false
+	}
+	id, err := strconv.ParseInt(s, 10, 64)
+	return users.ID(id), err == nil
+}
+
+// New is a message to be made. Its key (incident or request, reopen, step, repeat, position, recipient, purpose) makes
+// it exist exactly once (promise P3).
+type New struct {
+	IncidentID    incidents.ID // 0 = out of band
+	RequestID     int64        // 0 = of an incident
+	ApplicationID int64
+	PlanID        int64
+	Reopen        int
+	Step          int
+	Position      int
+	Repeat        int
+	Recipient     Recipient
+	Purpose       Purpose
+	Target        string         // name shown on the wire
+	Priority      users.Priority // "" for tracking and some out-of-band messages
+	Class         Class
+	Mode          users.Mode
+	Literal       string // fixed destination, for literal recipients
+	Template      string
+	FallbackOf    ID
+	ExpiresAt     time.Time // zero = never
+	Wait          time.Duration
+}
+
+// Attempt is one vendor call.
+type Attempt struct {
+	MessageID       ID
+	Number          int
+	Mode            users.Mode
+	Vendor          string
+	Account         string
+	Destination     string
+	ProcessID       string
+	StartedAt       time.Time
+	FinishedAt      time.Time // zero while it runs
+	Outcome         Outcome   // "" while it runs
+	InDoubt         bool
+	Late            bool
+	Detail          string
+	VendorMessageID string
+}
+
+// Message is a message as the API and the pages show it, whether still queued or already history.
+type Message struct {
+	ID            ID
+	State         State
+	IncidentID    incidents.ID
+	RequestID     int64
+	Application   string
+	Plan          string
+	Target        string
+	UserID        users.ID
+	Mode          users.Mode
+	Priority      users.Priority
+	Class         Class
+	Purpose       Purpose
+	Template      string
+	Step          int
+	Repeat        int
+	Destination   string
+	Subject       string
+	Body          string
+	EmailHTML     string
+	CreatedAt     time.Time
+	SentAt        time.Time // zero if it never left
+	ModeChanged   bool
+	TargetChanged bool
+	Attempts      []Attempt
+}
+
+// Change is one line of a message's audit log.
+type Change struct {
+	ID          int64
+	At          time.Time
+	Type        string // mode-change, target-change, sent-change, content-change
+	Old, New    string
+	Description string
+}
+
+// FilterSchema names the fields of GET /v0/messages.
+var FilterSchema = filters.Schema{
+	"id": filters.Int, "active": filters.Flag, "batch": filters.Text, "created": filters.Time, "sent": filters.Time,
+	"destination": filters.Text, "subject": filters.Text, "incident_id": filters.Int, "mode": filters.Text,
+	"application": filters.Text, "priority": filters.Text, "target": filters.Text, "body": filters.Text,
+}

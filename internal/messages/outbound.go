@@ -1,0 +1,61 @@
+package messages
+
+import (
+	"context"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Outbound is a rendered message ready for one vendor call.
+type Outbound struct {
+	MessageID      ID
+	Attempt        int
+	Mode           users.Mode
+	Destination    string
+	Subject        string
+	Body           string
+	EmailHTML      string
+	Application    string
+	Plan           string
+	Priority       users.Priority
+	Target         string       // name of the recipient
+	IncidentID     incidents.ID // 0 = out of band or tracking without answers
+	Sender         string       // custom sender address, "" = the vendor's configured one
+	ThreadKey      string       // same for all messages of one incident to one recipient (e-mail threading)
+	AckURL         string       // signed acknowledgement link, "" when nothing can be acknowledged
+	IncidentURL    string       // page of the incident
+	IdempotencyKey string       // same for retries of an attempt in doubt
+}
+
+// Result is what a vendor call came to.
+type Result struct {
+	Outcome         Outcome
+	Detail          string        // what the vendor said, cleaned and cut; never secrets
+	RetryAfter      time.Duration // Throttled: when to come back; 0 = unknown
+	VendorMessageID string
+	// DestinationGone tells that the destination itself was refused (no such user, opted out).
+	DestinationGone bool
+}
+
+// Vendor sends messages of one or more modes through one account. Send returns within ctx's deadline and never panics;
+// every answer is mapped to an Outcome, Unknown when the request may have been accepted. It is called from many
+// goroutines at once.
+type Vendor interface {
+	// Name is the vendor's kind (smtp, slack, twilio, webhook, drop); Account tells accounts of one kind apart.
+	Name() string
+	Account() string
+	Modes() []users.Mode
+	Send(ctx context.Context, m Outbound) Result
+}
+
+// Receipt is a vendor's later word on a message (delivered, bounced).
+type Receipt struct {
+	Vendor          string
+	VendorMessageID string
+	Status          string  // the vendor's word
+	Outcome         Outcome // Sent = still on its way, Rejected or Unavailable = failed
+	Delivered       bool
+	Detail          string
+}

@@ -1,0 +1,44 @@
+// Package oncall answers who is meant by a role of a target at an instant. One resolver serves paging, API, calendar
+// and simulator (promise P9). Until schedules exist, on-call roles are answered from a team's fixed order.
+package oncall
+
+import (
+	"context"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Team is a group of people that share being on call.
+type Team struct {
+	ID         int64
+	TargetID   int64
+	OncallID   int64
+	Name       string
+	TimeZone   string
+	Active     bool
+	ManagerID  users.ID   // 0 = none
+	DirectorID users.ID   // 0 = none
+	Members    []users.ID // in fixed order
+}
+
+// Query asks for the people behind a role of a target.
+type Query struct {
+	Role     string
+	TargetID int64
+	// Name is only used to word answers and errors.
+	Name string
+}
+
+// Answer is who was found and by which rule, in words for the timeline. An empty Users is an answer: nobody.
+type Answer struct {
+	Users []users.ID
+	Rule  string // e.g. "first of team demo's fixed order"
+}
+
+// Calendar answers on-call roles of a team at an instant. The on-call issue fills it with schedules.
+type Calendar interface {
+	// OnCall returns who holds the role (without the "oncall-" prefix) of the team at t. ok is false when the calendar
+	// has nothing to say about that team and role; the caller then uses the team's fixed order.
+	OnCall(ctx context.Context, team Team, role string, t time.Time) (answer Answer, ok bool, err error)
+}

@@ -1,0 +1,2 @@
+-- name: ServerClock :one
+select clock_timestamp()::timestamptz as now;

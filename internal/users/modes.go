@@ -1,0 +1,42 @@
+package users
+
+// ModeFor returns the mode in which r should hear of something of priority p for an application: the user's choice
+// for the application, else the application's default, else the user's choice, else the priority's default
+// (Iris contract: mode choice). It does not look whether r has a contact for it, nor whether the application supports
+// it: NextMode does.
+func ModeFor(r Responder, p Priority, app AppModes) Mode {
+	for _, m := range []map[Priority]Mode{r.AppModes, app.Defaults, r.Modes} {
+		if mode, ok := m[p]; ok {
+			return mode
+		}
+	}
+	return DefaultModes[p]
+}
+
+// fallbackOrder is the order in which further modes are tried: e-mail first, as Iris does, then what wakes people.
+var fallbackOrder = []Mode{Email, Slack, SMS, Call, Push, Webhook}
+
+// CanUse reports whether r can be reached in the mode for the application. Drop needs no contact.
+func CanUse(r Responder, app AppModes, m Mode) bool {
+	if m == Drop {
+		return true
+	}
+	return app.Supported[m] && r.Contacts[m] != ""
+}
+
+// NextMode returns the first usable mode that was not tried yet, and false when there is none left.
+// Drop is never a fallback: a page that was not delivered is not deliberately discarded.
+func NextMode(r Responder, app AppModes, tried []Mode) (Mode, bool) {
+next:
+	for _, m := range fallbackOrder {
+		for _, t := range tried {
+			if t == m {
+				continue next
+			}
+		}
+		if CanUse(r, app, m) {
+			return m, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,73 @@
+// Package users knows people as paging sees them: who they are, where they can be reached, and which mode they chose
+// for which priority. It decides modes (see ModeFor and NextMode); it does not know storage or transport.
+package users
+
+import "time"
+
+// ID is a user's internal number. The wire shows TargetID (Iris) or OncallID (Oncall).
+type ID int64
+
+// User is a person who can be paged and can log in. Names are unique, compared case-insensitively.
+type User struct {
+	ID       ID
+	TargetID int64
+	OncallID int64
+	Name     string
+	FullName string
+	TimeZone string
+	Admin    bool
+	Active   bool
+}
+
+// Mode is a way to reach somebody; the same words on the wire, in the database and in the UI.
+type Mode string
+
+const (
+	Email   Mode = "email"
+	SMS     Mode = "sms"
+	Call    Mode = "call"
+	Slack   Mode = "slack"
+	Push    Mode = "push"
+	Webhook Mode = "webhook"
+	Drop    Mode = "drop" // deliberately discard
+)
+
+// Modes lists every mode in the order of their wire numbers.
+var Modes = []Mode{Email, SMS, Call, Slack, Push, Webhook, Drop}
+
+// Priority says how urgently somebody must hear of something.
+type Priority string
+
+const (
+	Urgent Priority = "urgent"
+	High   Priority = "high"
+	Medium Priority = "medium"
+	Low    Priority = "low"
+)
+
+// Priorities lists every priority, most urgent first, in the order of their wire numbers (1 to 4).
+var Priorities = []Priority{Urgent, High, Medium, Low}
+
+// DefaultModes is the last resort of ModeFor.
+var DefaultModes = map[Priority]Mode{Urgent: Call, High: SMS, Medium: Email, Low: Email}
+
+// Responder is a user with everything needed to choose how to reach them for one application.
+type Responder struct {
+	User
+	Contacts map[Mode]string   // destination per mode
+	Modes    map[Priority]Mode // the user's own choice
+	AppModes map[Priority]Mode // the user's choice for this application
+}
+
+// AppModes is what an application allows and prefers.
+type AppModes struct {
+	Supported map[Mode]bool
+	Defaults  map[Priority]Mode
+}
+
+// Session is a logged-in user.
+type Session struct {
+	UserID    ID
+	Username  string
+	ExpiresAt time.Time
+}

@@ -1,0 +1,7 @@
+// Package migrations holds the database schema as numbered SQL files (goose format) for internal/postgres to apply.
+package migrations
+
+import "embed"
+
+//go:embed *.sql
+var Files embed.FS
