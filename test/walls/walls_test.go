@@ -1,0 +1,94 @@
+// Package walls checks that packages import only what the plan of the house allows (ARCHITECTURE.md, "Walls").
+package walls
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const own = "github.com/iris-oncall/iris/"
+
+type pkg struct {
+	ImportPath string
+	Imports    []string
+}
+
+func load(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports", own+"...")
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	var pkgs []pkg
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		err := dec.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		require.NoError(t, err)
+		p.ImportPath = strings.TrimPrefix(p.ImportPath, own)
+		pkgs = append(pkgs, p)
+	}
+	require.Greater(t, len(pkgs), 10, "the packages of the repository")
+	return pkgs
+}
+
+func under(path string, roots ...string) bool {
+	return slices.ContainsFunc(roots, func(r string) bool { return path == r || strings.HasPrefix(path, r+"/") })
+}
+
+var (
+	domains = []string{"internal/fault", "internal/filters", "internal/users", "internal/incidents", "internal/oncall",
+		"internal/messages", "internal/escalation"}
+	edge = []string{"internal/httpapi", "internal/web", "internal/webhooks", "internal/responses", "internal/delivery",
+		"internal/vendors", "internal/postgres"}
+	routes = []string{"internal/httpapi", "internal/web", "internal/webhooks", "internal/responses", "internal/wire", "internal/app"}
+)
+
+func TestWalls(t *testing.T) {
+	t.Parallel()
+	for _, p := range load(t) {
+		for _, imp := range p.Imports {
+			inner, isOwn := strings.CutPrefix(imp, own)
+			if under(p.ImportPath, domains...) {
+				require.NotEqual(t, "net/http", imp, "%s is a domain and knows no transport", p.ImportPath)
+				require.False(t, isOwn && !under(inner, domains...), "%s is a domain and may not import %s", p.ImportPath, inner)
+			}
+			if strings.HasPrefix(imp, "github.com/jackc/pgx") {
+				require.True(t, under(p.ImportPath, "internal/postgres", "internal/pgserver"), "%s may not import pgx", p.ImportPath)
+			}
+			if imp == "github.com/hashicorp/memberlist" {
+				require.True(t, under(p.ImportPath, "internal/buckets"), "%s may not import memberlist", p.ImportPath)
+			}
+			if imp == "github.com/slack-go/slack" {
+				require.True(t, under(p.ImportPath, "internal/vendors/slack", "internal/vendors/pretend"), "%s may not import slack-go", p.ImportPath)
+			}
+			if strings.HasPrefix(imp, "github.com/go-chi/chi") {
+				require.True(t, under(p.ImportPath, routes...), "%s may not import chi", p.ImportPath)
+			}
+			if !isOwn {
+				continue
+			}
+			if inner == "internal/postgres" {
+				require.True(t, under(p.ImportPath, "internal/app", "internal/postgres", "internal/bench", "cmd/iris"), "%s may not import postgres", p.ImportPath)
+			}
+			require.False(t, under(inner, "internal/postgres/pgtest", "internal/vendors/vendortest"), "%s imports test support %s", p.ImportPath, inner)
+			if under(p.ImportPath, edge...) && under(inner, edge...) && root(p.ImportPath) != root(inner) {
+				allowed := p.ImportPath == "internal/postgres" && inner == "internal/delivery"
+				require.True(t, allowed, "%s and %s are siblings at the edge", p.ImportPath, inner)
+			}
+		}
+	}
+}
+
+func root(path string) string {
+	parts := strings.SplitN(path, "/", 3)
+	return strings.Join(parts[:2], "/")
+}
