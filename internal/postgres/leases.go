@@ -1,0 +1,51 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+)
+
+// fence locks the lease rows of the given leases (ascending, FOR SHARE, until the transaction ends) and checks that
+// processID still owns each of them in the same epoch. It must come before any other lock of the transaction. If a lease
+// was lost it returns a *buckets.LostError that names the buckets; the caller rolls back.
+func fence(ctx context.Context, q *db.Queries, processID string, leases []buckets.Lease) error {
+	if len(leases) == 0 {
+		return nil
+	}
+	want := make(map[int16]int64, len(leases))
+	ids := make([]int16, 0, len(leases))
+	for _, l := range leases {
+		b := int16(l.Bucket)
+		if epoch, twice := want[b]; twice {
+			// Work of one bucket gathered under two epochs: the older half is stale by definition.
+			want[b] = min(epoch, l.Epoch)
+			continue
+		}
+		want[b] = l.Epoch
+		ids = append(ids, b)
+	}
+	slices.Sort(ids)
+	rows, err := q.LockLeases(ctx, ids)
+	if err != nil {
+		return fmt.Errorf("lock leases: %w", err)
+	}
+	var held, lost buckets.Set
+	for _, r := range rows {
+		if r.Owner != nil && *r.Owner == processID && r.Epoch == want[r.Bucket] {
+			held.Add(int(r.Bucket))
+		}
+	}
+	for _, b := range ids {
+		if !held.Has(int(b)) {
+			lost.Add(int(b))
+		}
+	}
+	if !lost.Empty() {
+		return &buckets.LostError{Buckets: lost}
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+-- Who is alive (members) and who owns which bucket (bucket_leases).
+
+-- The fence. Locks the lease rows in ascending order until the transaction ends, so that no acquire or release of these
+-- buckets commits before it. The caller compares owner and epoch.
+-- name: LockLeases :many
+select bucket, owner, epoch
+from bucket_leases
+where bucket = any(sqlc.arg(buckets)::smallint[])
+order by bucket
+for share;
+
+-- Writes the heartbeat in the database's time. `joined` tells that the row is new. An operator's drain survives.
+-- name: BeatMember :one
+insert into members (process_id, host, gossip_addr, version, data_shape)
+values (sqlc.arg(process_id), sqlc.arg(host), sqlc.arg(gossip_addr), sqlc.arg(version), sqlc.arg(data_shape))
+on conflict (process_id) do update
+set heartbeat_at = clock_timestamp(),
+    gossip_addr = excluded.gossip_addr
+returning (xmax = 0)::boolean as joined;
+
+-- name: ListMembers :many
+select process_id, host, gossip_addr, version, data_shape, started_at, heartbeat_at, draining,
+    extract(epoch from clock_timestamp() - heartbeat_at)::float8 as age_seconds
+from members
+order by process_id;
+
+-- name: ListLeases :many
+select bucket, owner, epoch, acquired_at
+from bucket_leases
+order by bucket;
+
+-- First half of an acquire. The second half is a statement of its own: only then does its snapshot show who owned these
+-- rows when they were locked. A row in use by a transaction of its owner is left for the next try.
+-- name: LockLeasesForAcquire :many
+select bucket
+from bucket_leases
+where bucket = any(sqlc.arg(buckets)::smallint[])
+order by bucket
+for no key update skip locked;
+
+-- Takes what is free, or owned by somebody who is not live; only for a member that is live itself.
+-- name: AcquireLeases :many
+with live as materialized (
+    select m.process_id, m.draining
+    from members m
+    where m.heartbeat_at > clock_timestamp() - make_interval(secs =>
+        case when m.process_id = any(sqlc.arg(suspects)::text[])
+             then sqlc.arg(suspect_seconds)::float8 else sqlc.arg(fresh_seconds)::float8 end)
+),
+previous as materialized (
+    select l.bucket, l.owner from bucket_leases l where l.bucket = any(sqlc.arg(buckets)::smallint[])
+)
+update bucket_leases l
+set owner = sqlc.arg(process_id)::text, epoch = l.epoch + 1, acquired_at = clock_timestamp()
+from previous p
+where l.bucket = p.bucket
+  and (p.owner is null or p.owner not in (select process_id from live))
+  and exists (select 1 from live where process_id = sqlc.arg(process_id)::text and not draining)
+returning l.bucket, l.epoch, (p.owner is not null)::boolean as taken_over;
+
+-- name: ReleaseLeases :many
+with mine as materialized (
+    select bucket from bucket_leases
+    where bucket = any(sqlc.arg(buckets)::smallint[]) and owner = sqlc.arg(process_id)::text
+    order by bucket
+    for no key update skip locked
+)
+update bucket_leases l
+set owner = null, acquired_at = null
+from mine
+where l.bucket = mine.bucket
+returning l.bucket;
+
+-- name: SetMemberDraining :execrows
+update members set draining = sqlc.arg(draining) where process_id = sqlc.arg(process_id);
+
+-- name: DeleteMember :exec
+delete from members where process_id = sqlc.arg(process_id);
+
+-- name: ReapMembers :execrows
+delete from members where heartbeat_at < clock_timestamp() - make_interval(secs => sqlc.arg(dead_seconds)::float8);
+
+-- A hint that members or leases changed. Run in autocommit.
+-- name: NotifyMembers :exec
+select pg_notify('iris_members', sqlc.arg(process_id)::text);
+
+-- Buckets that nobody alive takes care of.
+-- name: CountBucketsWithoutLiveOwner :one
+select count(*)::int as unowned
+from bucket_leases l
+where not exists (
+    select 1 from members m
+    where m.process_id = l.owner
+      and m.heartbeat_at > clock_timestamp() - make_interval(secs => sqlc.arg(fresh_seconds)::float8)
+);
