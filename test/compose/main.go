@@ -1,0 +1,82 @@
+// Command compose prints how a service of deploy/compose.yaml is started, for test/compose.sh: one line per variable of its
+// environment (NAME=VALUE), an empty line, then one line per word of its command. Variables are substituted as Compose does.
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+
+	"gopkg.in/yaml.v3"
+)
+
+type file struct {
+	Services map[string]struct {
+		Command     []string          `yaml:"command"`
+		Environment map[string]string `yaml:"environment"`
+		Deploy      struct {
+			Replicas int `yaml:"replicas"`
+		} `yaml:"deploy"`
+	} `yaml:"services"`
+}
+
+func main() {
+	if err := run(os.Stdout, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "compose:", err)
+		os.Exit(1)
+	}
+}
+
+func run(w io.Writer, args []string) error {
+	if len(args) != 2 {
+		return fmt.Errorf("usage: compose FILE SERVICE")
+	}
+	raw, err := os.ReadFile(args[0])
+	if err != nil {
+		return err
+	}
+	var f file
+	if err := yaml.Unmarshal(raw, &f); err != nil {
+		return err
+	}
+	s, ok := f.Services[args[1]]
+	if !ok {
+		return fmt.Errorf("no service %s", args[1])
+	}
+	var names []string
+	for name := range s.Environment {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		value, err := substitute(s.Environment[name])
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s=%s\n", name, value)
+	}
+	fmt.Fprintln(w)
+	for _, word := range s.Command {
+		fmt.Fprintln(w, word)
+	}
+	return nil
+}
+
+var variable = regexp.MustCompile(`\$\{([A-Z_]+)(?:(:-|:\?)([^}]*))?\}`)
+
+func substitute(text string) (string, error) {
+	var missing error
+	out := variable.ReplaceAllStringFunc(text, func(m string) string {
+		p := variable.FindStringSubmatch(m)
+		if v := os.Getenv(p[1]); v != "" {
+			return v
+		}
+		if p[2] == ":?" {
+			missing = fmt.Errorf("%s: %s", p[1], p[3])
+		}
+		return p[3]
+	})
+	return out, missing
+}
