@@ -17,6 +17,8 @@ const (
 	Invalid         Kind = "invalid"         // the request is wrong; change it
 	NotFound        Kind = "not_found"       // the thing named does not exist
 	Conflict        Kind = "conflict"        // it clashes with the present state
+	Mismatch        Kind = "mismatch"        // understood, but not what the same key named before
+	TooLarge        Kind = "too_large"       // more bytes than we read
 	Unauthenticated Kind = "unauthenticated" // who is calling is not known
 	Forbidden       Kind = "forbidden"       // the caller may not do that
 	Throttled       Kind = "throttled"       // too much; come back after RetryAfter
@@ -27,12 +29,14 @@ const (
 // Error is an error of a known kind. Message is safe to show to the caller: it names the field and says what to do.
 // Detail carries what legacy clients expect in "description". Neither ever holds secrets, bodies or phone numbers.
 type Error struct {
-	Kind       Kind
-	Field      string // the offending input, in the caller's own spelling; may be empty
-	Message    string
-	Detail     string
-	RetryAfter time.Duration // Throttled and Unavailable: when it is worth trying again; 0 = unknown
-	Err        error         // cause, for the log only
+	Kind    Kind
+	Field   string // the offending input, in the caller's own spelling; may be empty
+	Message string
+	Detail  string
+	// EmptyDetail: the answer carries its "description" even when Detail is empty, as some legacy clients expect.
+	EmptyDetail bool
+	RetryAfter  time.Duration // Throttled and Unavailable: when it is worth trying again; 0 = unknown
+	Err         error         // cause, for the log only
 }
 
 func (e *Error) Error() string {

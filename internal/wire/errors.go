@@ -1,0 +1,198 @@
+package wire
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/fault"
+)
+
+// Errors answers requests with errors. It is the one place where fault kinds become status codes and bodies.
+// It is safe for concurrent use.
+type Errors struct{ log *zap.Logger }
+
+// NewErrors returns an Errors that logs what users are not shown.
+func NewErrors(log *zap.Logger) *Errors { return &Errors{log: log.Named("wire")} }
+
+// StatusClientClosed is logged (never read by anybody) when the client went away before the answer.
+const StatusClientClosed = 499
+
+// Status returns the status code for an error: the only mapping of fault kinds to HTTP.
+func Status(err error) int {
+	switch fault.KindOf(err) {
+	case fault.Invalid:
+		return http.StatusBadRequest
+	case fault.NotFound:
+		return http.StatusNotFound
+	case fault.Conflict:
+		return http.StatusConflict
+	case fault.Mismatch:
+		return http.StatusUnprocessableEntity
+	case fault.TooLarge:
+		return http.StatusRequestEntityTooLarge
+	case fault.Unauthenticated:
+		return http.StatusUnauthorized
+	case fault.Forbidden:
+		return http.StatusForbidden
+	case fault.Throttled:
+		return http.StatusTooManyRequests
+	case fault.Unavailable:
+		return http.StatusServiceUnavailable
+	case fault.Internal:
+	}
+	return http.StatusInternalServerError
+}
+
+// Write answers r with err: below /v0/ as Iris does, below /api/ as Oncall does, elsewhere as RFC 9457 says.
+// What is not a fault is logged in full and shown as an internal error.
+func (e *Errors) Write(w http.ResponseWriter, r *http.Request, err error) {
+	var known *fault.Error
+	if !errors.As(err, &known) {
+		known = &fault.Error{Kind: fault.Internal, Message: "internal error"}
+		if ctxErr := r.Context().Err(); ctxErr != nil && errors.Is(ctxErr, context.Canceled) {
+			w.WriteHeader(StatusClientClosed)
+			return
+		}
+	}
+	status := Status(known)
+	if status >= http.StatusInternalServerError {
+		e.report(r, status, err)
+	}
+	if known.RetryAfter > 0 {
+		w.Header().Set("Retry-After", RetryAfter(known.RetryAfter))
+	}
+	switch {
+	case below(r, "/v0"):
+		writeIris(w, status, known)
+	case below(r, "/api"):
+		writeOncall(w, status, known)
+	default:
+		writeProblem(w, status, known)
+	}
+}
+
+func (e *Errors) report(r *http.Request, status int, err error) {
+	level := zap.ErrorLevel
+	if status == http.StatusServiceUnavailable {
+		level = zap.WarnLevel
+	}
+	e.log.Log(level, "request failed", zap.String("method", r.Method), zap.String("path", r.URL.Path),
+		zap.Int("status", status), zap.Error(err))
+}
+
+// RetryAfter words a duration for the Retry-After header: whole seconds, at least one.
+func RetryAfter(d time.Duration) string {
+	return strconv.Itoa(max(1, int(math.Ceil(d.Seconds()))))
+}
+
+// NotFound answers an unknown path in the shape of its clients.
+func (e *Errors) NotFound(w http.ResponseWriter, r *http.Request) {
+	e.Write(w, r, fault.New(fault.NotFound, "not found"))
+}
+
+// MethodNotAllowed answers a known path with an unknown method. The Allow header is the router's to set.
+func (e *Errors) MethodNotAllowed(w http.ResponseWriter, r *http.Request) {
+	const status = http.StatusMethodNotAllowed
+	switch {
+	case below(r, "/v0"):
+		empty(w, status)
+	case below(r, "/api"):
+		writeOncall(w, status, &fault.Error{})
+	default:
+		writeProblem(w, status, fault.New(fault.Invalid, "method not allowed"))
+	}
+}
+
+func below(r *http.Request, root string) bool {
+	rest, ok := strings.CutPrefix(r.URL.Path, root)
+	return ok && (rest == "" || rest[0] == '/')
+}
+
+type titled struct {
+	Title       string  `json:"title"`
+	Description *string `json:"description,omitempty"`
+}
+
+func shape(f *fault.Error) titled {
+	t := titled{Title: f.Message}
+	if f.Detail != "" || f.EmptyDetail {
+		t.Description = &f.Detail
+	}
+	return t
+}
+
+// writeIris: title, and description only when one was given; nothing at all for 404; plain text for 500.
+func writeIris(w http.ResponseWriter, status int, f *fault.Error) {
+	switch status {
+	case http.StatusNotFound:
+		empty(w, status)
+	case http.StatusInternalServerError:
+		w.Header().Set("Content-Type", "text/plain")
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte("Internal Server Error"))
+	default:
+		JSON(w, status, shape(f))
+	}
+}
+
+// writeOncall: the status line stands in for a missing title, and always for 404, 405 and 500.
+func writeOncall(w http.ResponseWriter, status int, f *fault.Error) {
+	t := shape(f)
+	line := strconv.Itoa(status) + " " + http.StatusText(status)
+	switch status {
+	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusInternalServerError:
+		t = titled{Title: line}
+	}
+	if t.Title == "" {
+		t.Title = line
+	}
+	JSON(w, status, t)
+}
+
+// problem is an RFC 9457 document.
+type problem struct {
+	Type   string `json:"type"`
+	Title  string `json:"title"`
+	Status int    `json:"status"`
+	Detail string `json:"detail,omitempty"`
+	Field  string `json:"field,omitempty"`
+}
+
+func writeProblem(w http.ResponseWriter, status int, f *fault.Error) {
+	p := problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: f.Message, Field: f.Field}
+	if f.Detail != "" {
+		p.Detail += ": " + f.Detail
+	}
+	body, err := json.Marshal(p)
+	if err != nil {
+		body = []byte(`{"type":"about:blank"}`)
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}
+
+// empty answers with a status and a zero-length body, still labelled JSON.
+func empty(w http.ResponseWriter, status int) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+}
+
+// SecurityHeaders sets on every answer the headers that the clients of old expect, 404 and 405 included.
+func SecurityHeaders(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("X-Frame-Options", "SAMEORIGIN")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-XSS-Protection", "1; mode=block")
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,27 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+)
+
+// JSON answers with v as JSON: no HTML escaping, no trailing newline, Content-Type without a charset. A value that
+// cannot be encoded is a defect of ours and becomes a 500.
+func JSON(w http.ResponseWriter, status int, v any) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		http.Error(w, "Internal Server Error", http.StatusInternalServerError)
+		return
+	}
+	Raw(w, status, bytes.TrimSuffix(buf.Bytes(), []byte("\n")))
+}
+
+// Raw answers with bytes that are JSON already.
+func Raw(w http.ResponseWriter, status int, body []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}

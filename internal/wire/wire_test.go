@@ -1,0 +1,101 @@
+package wire_test
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap/zaptest"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+func TestErrorsHaveTheShapeOfThePath(t *testing.T) {
+	t.Parallel()
+	titled := fault.Titled("Invalid plan", "Empty plan name")
+	for name, tc := range map[string]struct {
+		path   string
+		err    error
+		status int
+		mime   string
+		body   string
+	}{
+		"iris":                 {"/v0/plans", titled, 400, "application/json", `{"title":"Invalid plan","description":"Empty plan name"}`},
+		"iris without detail":  {"/v0/plans", fault.New(fault.Forbidden, "no <power>"), 403, "application/json", `{"title":"no <power>"}`},
+		"iris empty detail":    {"/v0/plans", &fault.Error{Kind: fault.Unauthenticated, Message: "x", EmptyDetail: true}, 401, "application/json", `{"title":"x","description":""}`},
+		"iris not found":       {"/v0/plans/x", fault.New(fault.NotFound, "no plan"), 404, "application/json", ``},
+		"iris internal":        {"/v0/plans", errors.New("secret"), 500, "text/plain", `Internal Server Error`},
+		"oncall":               {"/api/v0/teams", titled, 400, "application/json", `{"title":"Invalid plan","description":"Empty plan name"}`},
+		"oncall no title":      {"/api/v0/teams", fault.Titled("", "text"), 400, "application/json", `{"title":"400 Bad Request","description":"text"}`},
+		"oncall not found":     {"/api/v0/teams", fault.New(fault.NotFound, "x"), 404, "application/json", `{"title":"404 Not Found"}`},
+		"oncall internal":      {"/api/v0/teams", errors.New("secret"), 500, "application/json", `{"title":"500 Internal Server Error"}`},
+		"elsewhere":            {"/ack/x", titled, 400, "application/problem+json", `{"type":"about:blank","title":"Bad Request","status":400,"detail":"Invalid plan: Empty plan name"}`},
+		"elsewhere, the field": {"/v00", fault.Invalidf("name", "name is empty"), 400, "application/problem+json", `{"type":"about:blank","title":"Bad Request","status":400,"detail":"name is empty","field":"name"}`},
+		"elsewhere internal":   {"/ack/x", errors.New("secret"), 500, "application/problem+json", `{"type":"about:blank","title":"Internal Server Error","status":500,"detail":"internal error"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rec := httptest.NewRecorder()
+			wire.NewErrors(zaptest.NewLogger(t)).Write(rec, httptest.NewRequest(http.MethodGet, tc.path, nil), tc.err)
+			require.Equal(t, tc.status, rec.Code)
+			require.Equal(t, tc.mime, rec.Header().Get("Content-Type"))
+			require.Equal(t, tc.body, rec.Body.String())
+		})
+	}
+}
+
+func TestThrottledSaysWhenToComeBack(t *testing.T) {
+	t.Parallel()
+	rec := httptest.NewRecorder()
+	err := &fault.Error{Kind: fault.Throttled, Message: "too much", RetryAfter: 1500 * time.Millisecond}
+	wire.NewErrors(zaptest.NewLogger(t)).Write(rec, httptest.NewRequest(http.MethodGet, "/v0/x", nil), err)
+	require.Equal(t, http.StatusTooManyRequests, rec.Code)
+	require.Equal(t, "2", rec.Header().Get("Retry-After"))
+}
+
+func TestBodyIsReadOnceAndWithinItsLimit(t *testing.T) {
+	t.Parallel()
+	r := httptest.NewRequest(http.MethodPost, "/v0/x", strings.NewReader("0123456789"))
+	body, r, err := wire.Body(httptest.NewRecorder(), r, 10)
+	require.NoError(t, err)
+	require.Equal(t, "0123456789", string(body))
+	again, _, err := wire.Body(httptest.NewRecorder(), r, 10)
+	require.NoError(t, err)
+	require.Equal(t, body, again)
+	_, _, err = wire.Body(httptest.NewRecorder(), r, 9)
+	require.True(t, fault.Is(err, fault.TooLarge))
+
+	r = httptest.NewRequest(http.MethodPost, "/v0/x", strings.NewReader("0123456789"))
+	r.ContentLength = -1
+	_, _, err = wire.Body(httptest.NewRecorder(), r, 9)
+	require.True(t, fault.Is(err, fault.TooLarge))
+}
+
+func TestObjectRefusesWhatIsNoObject(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{"", " ", "{", "[]", "1", `"x"`, "null", `{"a":1}{}`, "{\"a\":\"\xff\"}",
+		strings.Repeat(`{"a":`, 300) + "1" + strings.Repeat("}", 300)} {
+		_, err := wire.Object([]byte(body))
+		require.True(t, fault.Is(err, fault.Invalid), "%q: %v", body, err)
+		var f *fault.Error
+		require.ErrorAs(t, err, &f)
+		require.Equal(t, wire.InvalidJSON, f.Message)
+	}
+	m, err := wire.Object([]byte(`{"a":"{[\"","b":[1]}`))
+	require.NoError(t, err)
+	require.Equal(t, `[1]`, string(m["b"]))
+}
+
+func FuzzObject(f *testing.F) {
+	f.Add([]byte(`{"a":[1,{"b":null}]}`))
+	f.Add([]byte(`{"a":"\ud800"}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		_, err := wire.Object(body)
+		require.True(t, err == nil || fault.Is(err, fault.Invalid))
+	})
+}
