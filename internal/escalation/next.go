@@ -1,25 +1,301 @@
-// Package escalation decides what happens to an incident next, and makes it happen. Next is a pure function of the
-// plan, the progress so far and the instant: the engine, the simulator and the tests all call it. Runner applies its
-// decisions to the incidents of the buckets this process owns. WHO is decided here; HOW (contact, rate, vendor) is
-// decided in delivery.
 package escalation
 
-import "time"
+import (
+	"cmp"
+	"slices"
+	"time"
 
-// Progress is where an incident stands in its plan, as stored and as observed.
-type Progress struct {
-	Step          int       `json:"-"` // current step from 1; 0 = not started
-	StepAt        time.Time `json:"-"` // when the current step was due
-	Notifications []Rounds  `json:"n"` // of the current step, by position
-	Reopen        int       `json:"r"` // reopen count the rounds were counted for
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// MaxRepeat is the highest repeat that is ever made; a plan that asks for more is cut there.
+const MaxRepeat = 10_000
+
+// exhaustLook is how often an incident is looked at whose plan is over while pages are still on their way. Delivery
+// wakes it up when a page leaves; this is the net below.
+const exhaustLook = time.Minute
+
+// MaxDelay is how long the wait of a round can be held up by messages that do not leave. After it the wait starts
+// anyway, so that a vendor's outage delays nobody but those it was to reach (promise P7).
+func MaxDelay(p users.Priority) time.Duration {
+	switch p {
+	case users.Urgent:
+		return time.Minute
+	case users.High:
+		return 2 * time.Minute
+	default:
+		return 15 * time.Minute
+	}
 }
 
-// Rounds is how often one notification of the current step was made, and what became of the last round.
-type Rounds struct {
-	Made    int       `json:"made"`
-	At      time.Time `json:"at"`                // when the last round was made
-	Skipped bool      `json:"skipped,omitempty"` // optional and resolved to nobody: holds nothing up
-	// Observed from the messages of the last round, never stored:
-	Unsettled int       `json:"-"` // messages that neither left nor failed for good
-	SettledAt time.Time `json:"-"` // when the last of them settled
+// Round is one set of messages to be made now: the given repeat of the notification at the given position of a step.
+type Round struct {
+	Step     int // from 1
+	Position int // from 0
+	Repeat   int // 0 is the first
+	// Again: the round was made before, but messages of it were cancelled by an acknowledgement that was taken back.
+	// Recipients in Served already have theirs.
+	Again  bool
+	Served []messages.Recipient
+}
+
+// Late says that the wait of a round starts although messages of it have not left yet.
+type Late struct {
+	Step      int
+	Position  int
+	Repeat    int
+	Unsettled int // messages that have not left
+}
+
+// Over says why a plan came to its end.
+type Over string
+
+const (
+	Exhausted  Over = "exhausted"   // the last step is over
+	NoSteps    Over = "no steps"    // the plan pages nobody
+	BeyondPlan Over = "beyond plan" // the stored step does not exist in the plan
+)
+
+// Decision is what happens to an incident now. Carrying it out means: store Progress, make Rounds (and the tracking
+// message), write down Late and Over, and look again at Due.
+type Decision struct {
+	// Progress after the decision. A round made now counts as one message on its way; whoever carries the decision out
+	// corrects that to the number of messages made.
+	Progress Progress
+	// Entered lists the steps that begin now, in order. More than one only if a step has no notifications.
+	Entered []int
+	// Tracking asks for the tracking message.
+	Tracking bool
+	// Rounds to make, in the order of steps and positions.
+	Rounds []Round
+	Late   []Late
+	// Reopened: this is the first decision after an acknowledgement was taken back.
+	Reopened bool
+	// Over is set when the plan has come to its end; the incident is then not looked at again.
+	Over Over
+	// Due is the next instant at which anything can happen without a message settling; always after now. Zero when
+	// Over is set.
+	Due time.Time
+}
+
+// Next decides what happens to an incident at now. It is pure: the same inputs give the same decision, and applying a
+// decision and asking again at the same instant gives an empty one. It accepts any progress, however broken.
+//
+//   - A round is settled when every message of it left or failed for good. Its wait starts then, but not later than
+//     MaxDelay after the round was made.
+//   - A notification is over when it was made repeat+1 times and the wait of its last round has passed, or when it
+//     reached nobody (skipped). A step is over when all its notifications are; then the next one begins, and
+//     notifications of earlier steps are not repeated.
+//   - The plan is exhausted when its last step is over and no message is on its way any more.
+func Next(plan Plan, p Progress, now time.Time) Decision {
+	d := Decision{Progress: p.clone()}
+	d.track(plan, p)
+	d.reopen(plan, p, now)
+	if len(plan.Steps) == 0 {
+		d.end(NoSteps, now)
+		return d
+	}
+	if p.Step < 0 || p.Step > len(plan.Steps) {
+		d.end(BeyondPlan, now)
+		return d
+	}
+	if p.Step > 0 && !d.advance(plan.Steps[p.Step-1], now) {
+		return d
+	}
+	for step := p.Step + 1; step <= len(plan.Steps); step++ {
+		d.enter(step, plan.Steps[step-1], now)
+		if len(plan.Steps[step-1].Notifications) > 0 {
+			return d
+		}
+	}
+	d.end(Exhausted, now)
+	return d
+}
+
+// track asks for the tracking message, once and before the first step.
+func (d *Decision) track(plan Plan, p Progress) {
+	if plan.Tracking != nil && p.Step == 0 && !p.Tracked {
+		d.Tracking = true
+		d.Progress.Tracked = true
+		d.Progress.Unsettled++
+	}
+}
+
+// enter begins a step: a first round of each of its notifications.
+func (d *Decision) enter(step int, s Step, now time.Time) {
+	d.Entered = append(d.Entered, step)
+	d.Progress.Step, d.Progress.StepAt = step, now
+	d.Progress.Notifications = make([]Rounds, len(s.Notifications))
+	for i := range s.Notifications {
+		d.make(s.Notifications[i], i, now)
+	}
+}
+
+// make adds the next round of the notification at position i of the current step.
+func (d *Decision) make(n Notification, i int, now time.Time) {
+	r := &d.Progress.Notifications[i]
+	d.Rounds = append(d.Rounds, Round{Step: d.Progress.Step, Position: i, Repeat: r.Made})
+	*r = Rounds{Made: r.Made + 1, At: now, Unsettled: 1}
+	d.Progress.Unsettled++
+	d.look(now.Add(MaxDelay(n.Priority)))
+}
+
+// look notes an instant at which the incident must be looked at.
+func (d *Decision) look(at time.Time) {
+	if d.Due.IsZero() || at.Before(d.Due) {
+		d.Due = at
+	}
+}
+
+// advance moves the notifications of the current step on and reports whether the step is over.
+func (d *Decision) advance(s Step, now time.Time) bool {
+	rs := d.Progress.Notifications
+	if len(rs) != len(s.Notifications) { // broken or lost: what is missing counts as not made
+		rs = append(slices.Clone(rs), make([]Rounds, len(s.Notifications))...)[:len(s.Notifications)]
+		d.Progress.Notifications = rs
+	}
+	over := true
+	for i, n := range s.Notifications {
+		if !d.advanceOne(n, i, now) {
+			over = false
+		}
+	}
+	if over {
+		d.Due = time.Time{}
+	}
+	return over
+}
+
+// advanceOne moves one notification on and reports whether it is over.
+func (d *Decision) advanceOne(n Notification, i int, now time.Time) bool {
+	r := &d.Progress.Notifications[i]
+	if r.Skipped {
+		return true
+	}
+	if r.Made <= 0 {
+		r.Made = 0
+		d.make(n, i, now)
+		return false
+	}
+	latest := r.At.Add(MaxDelay(n.Priority))
+	if r.Unsettled > 0 && now.Before(latest) {
+		d.look(latest)
+		return false
+	}
+	if end := r.waitFrom(latest).Add(max(n.Wait, 0)); now.Before(end) {
+		d.late(r, i)
+		d.look(end)
+		return false
+	}
+	d.late(r, i)
+	if r.Made <= min(n.Repeat, MaxRepeat) {
+		d.make(n, i, now)
+		return false
+	}
+	return true
+}
+
+// late notes, once per round, that its wait starts although messages of it have not left.
+func (d *Decision) late(r *Rounds, i int) {
+	if r.Unsettled == 0 || r.Late {
+		return
+	}
+	r.Late = true
+	d.Late = append(d.Late, Late{Step: d.Progress.Step, Position: i, Repeat: r.Made - 1, Unsettled: r.Unsettled})
+}
+
+// waitFrom returns when the wait of the last round starts, given the latest instant at which it may.
+func (r Rounds) waitFrom(latest time.Time) time.Time {
+	if r.Unsettled > 0 || r.SettledAt.After(latest) {
+		return latest
+	}
+	if r.SettledAt.Before(r.At) { // zero: nothing is known of its messages any more
+		return r.At
+	}
+	return r.SettledAt
+}
+
+// end closes the plan, but not while a message is still on its way: an incident that is no longer active is not paged
+// for, and a page that was decided must leave.
+func (d *Decision) end(why Over, now time.Time) {
+	if d.Progress.Unsettled > 0 {
+		d.look(now.Add(exhaustLook))
+		return
+	}
+	d.Over, d.Due = why, time.Time{}
+}
+
+// reopen makes the rounds again whose messages an acknowledgement had cancelled: of each notification the last round.
+func (d *Decision) reopen(plan Plan, p Progress, now time.Time) {
+	if p.Reopened <= p.Reopen {
+		return
+	}
+	d.Reopened = true
+	d.Progress.Reopen = p.Reopened
+	for _, again := range cancelled(p.Past) {
+		if again.Step == 0 {
+			if plan.Tracking != nil && !d.Tracking {
+				d.Tracking = true
+				d.Progress.Unsettled++
+			}
+			continue
+		}
+		if again.Step < 0 || again.Step > min(p.Step, len(plan.Steps)) || again.Position < 0 ||
+			again.Position >= len(plan.Steps[again.Step-1].Notifications) {
+			continue
+		}
+		if again.Step == p.Step && again.Position < len(d.Progress.Notifications) {
+			r := &d.Progress.Notifications[again.Position]
+			if r.Made != again.Repeat+1 {
+				continue
+			}
+			*r = Rounds{Made: r.Made, At: now, Unsettled: 1}
+		}
+		d.Progress.Unsettled++
+		d.Rounds = append(d.Rounds, again)
+	}
+}
+
+// cancelled finds the rounds to be made again: the last round of each notification, if a message of it was cancelled.
+func cancelled(past []Past) []Round {
+	type key struct{ step, position int }
+	last := map[key]int{}
+	for _, m := range past {
+		k := key{m.Step, m.Position}
+		if have, ok := last[k]; !ok || m.Repeat > have {
+			last[k] = m.Repeat
+		}
+	}
+	rounds := map[key]*Round{}
+	lostFallback := map[key]bool{}
+	for _, m := range past {
+		k := key{m.Step, m.Position}
+		if m.Repeat == last[k] && m.Fate == PastCancelled {
+			rounds[k] = &Round{Step: m.Step, Position: m.Position, Repeat: m.Repeat, Again: true}
+			lostFallback[k] = lostFallback[k] || m.Purpose == messages.Fallback
+		}
+	}
+	for _, m := range past {
+		k := key{m.Step, m.Position}
+		r := rounds[k]
+		if r == nil || m.Repeat != r.Repeat || m.Fate == PastCancelled {
+			continue
+		}
+		// One who could not be reached is tried again if the page to the fallback was cancelled.
+		if m.Fate == PastFailed && lostFallback[k] {
+			continue
+		}
+		r.Served = append(r.Served, m.Recipient)
+	}
+	out := make([]Round, 0, len(rounds))
+	for _, r := range rounds {
+		slices.Sort(r.Served)
+		r.Served = slices.Compact(r.Served)
+		out = append(out, *r)
+	}
+	slices.SortFunc(out, func(a, b Round) int {
+		return cmp.Or(cmp.Compare(a.Step, b.Step), cmp.Compare(a.Position, b.Position))
+	})
+	return out
 }

@@ -1,0 +1,88 @@
+package escalation
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/messages"
+)
+
+// Progress is where an incident stands in its plan, as stored and as observed.
+type Progress struct {
+	Step          int       `json:"-"`           // current step from 1; 0 = not started; a column of its own
+	StepAt        time.Time `json:"-"`           // when the current step began; a column of its own
+	Notifications []Rounds  `json:"n,omitempty"` // of the current step, by position
+	Reopen        int       `json:"r,omitempty"` // reopen count the rounds were counted for
+	Tracked       bool      `json:"t,omitempty"` // the tracking message was made
+	Paused        bool      `json:"p,omitempty"` // the timeline says that its plan or application is paused
+
+	// Observed, never stored:
+	Reopened  int    `json:"-"` // the incident's present reopen count
+	Unsettled int    `json:"-"` // messages of any step that have not left yet
+	Past      []Past `json:"-"` // every message of the incident, looked at only when Reopened > Reopen
+}
+
+// Rounds is how often one notification of the current step was made, and what became of the last round.
+type Rounds struct {
+	Made    int       `json:"m"`
+	At      time.Time `json:"a"`           // when the last round was made
+	Skipped bool      `json:"s,omitempty"` // reached nobody: holds nothing up and is not repeated
+	Late    bool      `json:"l,omitempty"` // the timeline says that its wait started before all messages had left
+
+	// Observed from the messages of the last round, never stored:
+	Unsettled int       `json:"-"` // messages that neither left nor failed for good
+	SettledAt time.Time `json:"-"` // when the last of them settled; zero = nothing known
+}
+
+// Fate is what became of a message.
+type Fate string
+
+const (
+	PastOnItsWay  Fate = "on its way"
+	PastLeft      Fate = "left"
+	PastFailed    Fate = "failed"
+	PastCancelled Fate = "cancelled"
+)
+
+// Past is a message that exists already: the latest one of its round, recipient and purpose.
+type Past struct {
+	Step      int
+	Position  int
+	Repeat    int
+	Recipient messages.Recipient
+	Purpose   messages.Purpose
+	Fate      Fate
+}
+
+func (p Progress) clone() Progress {
+	p.Notifications = slices.Clone(p.Notifications)
+	return p
+}
+
+// EncodeProgress returns the part of p that is stored as JSON.
+func EncodeProgress(p Progress) (json.RawMessage, error) {
+	raw, err := json.Marshal(p)
+	if err != nil {
+		return nil, fmt.Errorf("encode progress: %w", err)
+	}
+	return raw, nil
+}
+
+// DecodeProgress reads what EncodeProgress wrote; nothing is progress that has not started. What it returns can be
+// given to Next whatever was in raw; on an error it is empty, and the current step begins anew without paging anybody
+// twice, because a message exists once per decision.
+func DecodeProgress(raw json.RawMessage) (Progress, error) {
+	if len(raw) == 0 {
+		return Progress{}, nil
+	}
+	var p Progress
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return Progress{}, fmt.Errorf("decode progress: %w", err)
+	}
+	for i := range p.Notifications {
+		p.Notifications[i].Made = min(max(p.Notifications[i].Made, 0), MaxRepeat+1)
+	}
+	return p, nil
+}

@@ -1,0 +1,267 @@
+package oncall
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Directory reads people and teams in batches. What does not exist is missing from the answer. It is called from many
+// goroutines at once.
+type Directory interface {
+	// Teams by public target number, active or not, with their members in fixed order, active or not.
+	Teams(ctx context.Context, targetIDs []int64) (map[int64]Team, error)
+	// UsersByTarget by public target number, active or not.
+	UsersByTarget(ctx context.Context, targetIDs []int64) (map[int64]users.User, error)
+	// UsersByID by internal number, active or not.
+	UsersByID(ctx context.Context, ids []users.ID) (map[users.ID]users.User, error)
+}
+
+// Resolver answers who is meant by a role of a target. It serves paging, API and simulator alike (promise P9) and is
+// safe for use by many goroutines.
+//
+//   - user: the user.
+//   - team: all active members of the team, in fixed order.
+//   - manager, director: from the calendar, else the team's own manager or director.
+//   - oncall (= primary), oncall-primary, oncall-secondary, oncall-anything: from the calendar. Where that has nothing
+//     to say, the team's fixed order: primary is the first active member, secondary the second, tertiary the third;
+//     a short team wraps, so that a team of one has its one member in every role. Any other role is the first.
+//
+// Inactive users are never in an answer.
+type Resolver struct {
+	calendar Calendar
+	teams    *Recent[int64, Team]
+	targets  *Recent[int64, users.User]
+	people   *Recent[users.ID, users.User]
+}
+
+// DefaultKeep is for how long the resolver trusts what it read of people and teams.
+const DefaultKeep = time.Second
+
+// NewResolver returns a resolver over the directory. A nil calendar has nothing to say about any team. keep is for how
+// long people and teams are trusted without reading them again; 0 reads them every time.
+func NewResolver(dir Directory, calendar Calendar, keep time.Duration) *Resolver {
+	return &Resolver{
+		calendar: calendar,
+		teams:    NewRecent(keep, dir.Teams),
+		targets:  NewRecent(keep, dir.UsersByTarget),
+		people:   NewRecent(keep, dir.UsersByID),
+	}
+}
+
+// Prefetch reads at once what Resolve will need for the queries. It is an optimisation: what it could not read, Resolve
+// reads, or reports.
+func (r *Resolver) Prefetch(ctx context.Context, queries []Query) error {
+	var teamIDs, userIDs []int64
+	for _, q := range queries {
+		if q.Role == RoleUser {
+			userIDs = append(userIDs, q.TargetID)
+		} else {
+			teamIDs = append(teamIDs, q.TargetID)
+		}
+	}
+	if len(userIDs) > 0 {
+		if _, err := r.targets.Get(ctx, userIDs...); err != nil {
+			return fmt.Errorf("read users: %w", err)
+		}
+	}
+	if len(teamIDs) == 0 {
+		return nil
+	}
+	teams, err := r.teams.Get(ctx, teamIDs...)
+	if err != nil {
+		return fmt.Errorf("read teams: %w", err)
+	}
+	var ids []users.ID
+	for _, t := range teams {
+		ids = append(ids, t.Members...)
+		for _, id := range []users.ID{t.ManagerID, t.DirectorID} {
+			if id != 0 {
+				ids = append(ids, id)
+			}
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	if _, err := r.people.Get(ctx, ids...); err != nil {
+		return fmt.Errorf("read team members: %w", err)
+	}
+	return nil
+}
+
+// Roles that need no calendar.
+const (
+	RoleUser     = "user"
+	RoleTeam     = "team"
+	RoleManager  = "manager"
+	RoleDirector = "director"
+
+	oncallPrefix = "oncall-"
+)
+
+// Resolve answers q at t. An answer without users means nobody, and its Rule says why. An error of kind NotFound or
+// Invalid says in words for the timeline why the question cannot be answered; any other error is worth trying again.
+func (r *Resolver) Resolve(ctx context.Context, q Query, t time.Time) (Answer, error) {
+	role := strings.ToLower(strings.TrimSpace(q.Role))
+	if role == RoleUser {
+		return r.user(ctx, q)
+	}
+	duty, onCall := strings.CutPrefix(role, oncallPrefix)
+	switch {
+	case role == "oncall":
+		duty, onCall = "primary", true
+	case onCall && duty == "":
+		onCall = false
+	}
+	if !onCall && role != RoleTeam && role != RoleManager && role != RoleDirector {
+		return Answer{}, fault.Invalidf("role", "the role %q of %s is not known", q.Role, named(q))
+	}
+	teams, err := r.teams.Get(ctx, q.TargetID)
+	if err != nil {
+		return Answer{}, fmt.Errorf("read team %s: %w", named(q), err)
+	}
+	team, ok := teams[q.TargetID]
+	if !ok {
+		return Answer{}, fault.Newf(fault.NotFound, "team %s does not exist", named(q))
+	}
+	if !team.Active {
+		return Answer{Rule: fmt.Sprintf("team %s is not active", team.Name)}, nil
+	}
+	if role == RoleTeam {
+		return r.members(ctx, team)
+	}
+	if !onCall {
+		duty = role
+	}
+	if answer, ok, err := r.fromCalendar(ctx, team, duty, t); ok || err != nil {
+		return answer, err
+	}
+	if !onCall {
+		return r.lead(ctx, team, role)
+	}
+	return r.inFixedOrder(ctx, team, duty)
+}
+
+func named(q Query) string {
+	if q.Name != "" {
+		return q.Name
+	}
+	return fmt.Sprintf("number %d", q.TargetID)
+}
+
+func (r *Resolver) user(ctx context.Context, q Query) (Answer, error) {
+	found, err := r.targets.Get(ctx, q.TargetID)
+	if err != nil {
+		return Answer{}, fmt.Errorf("read user %s: %w", named(q), err)
+	}
+	u, ok := found[q.TargetID]
+	if !ok {
+		return Answer{}, fault.Newf(fault.NotFound, "user %s does not exist", named(q))
+	}
+	if !u.Active {
+		return Answer{Rule: fmt.Sprintf("user %s is not active", u.Name)}, nil
+	}
+	return Answer{Users: []users.ID{u.ID}, Rule: "named in the plan"}, nil
+}
+
+// fromCalendar asks the calendar and leaves out inactive users. ok is false when it has nothing to say.
+func (r *Resolver) fromCalendar(ctx context.Context, team Team, duty string, t time.Time) (Answer, bool, error) {
+	if r.calendar == nil {
+		return Answer{}, false, nil
+	}
+	answer, ok, err := r.calendar.OnCall(ctx, team, duty, t)
+	if err != nil {
+		return Answer{}, false, fmt.Errorf("read the calendar of team %s: %w", team.Name, err)
+	}
+	if !ok {
+		return Answer{}, false, nil
+	}
+	active, err := r.active(ctx, answer.Users)
+	if err != nil {
+		return Answer{}, false, err
+	}
+	switch {
+	case len(active) == 0 && len(answer.Users) > 0:
+		answer.Rule = fmt.Sprintf("who is %s of team %s is not active", duty, team.Name)
+	case len(active) == 0 && answer.Rule == "":
+		answer.Rule = fmt.Sprintf("nobody is %s of team %s", duty, team.Name)
+	case answer.Rule == "":
+		answer.Rule = fmt.Sprintf("%s of team %s", duty, team.Name)
+	}
+	answer.Users = active
+	return answer, true, nil
+}
+
+// active returns the active ones of ids, in the same order, each once.
+func (r *Resolver) active(ctx context.Context, ids []users.ID) ([]users.ID, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	found, err := r.people.Get(ctx, ids...)
+	if err != nil {
+		return nil, fmt.Errorf("read team members: %w", err)
+	}
+	var out []users.ID
+	for _, id := range ids {
+		if found[id].Active && !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	return out, nil
+}
+
+func (r *Resolver) members(ctx context.Context, team Team) (Answer, error) {
+	active, err := r.active(ctx, team.Members)
+	if err != nil {
+		return Answer{}, err
+	}
+	if len(active) == 0 {
+		return Answer{Rule: fmt.Sprintf("team %s has no active member", team.Name)}, nil
+	}
+	return Answer{Users: active, Rule: fmt.Sprintf("everybody in team %s", team.Name)}, nil
+}
+
+// lead answers with the team's own manager or director.
+func (r *Resolver) lead(ctx context.Context, team Team, role string) (Answer, error) {
+	id := team.ManagerID
+	if role == RoleDirector {
+		id = team.DirectorID
+	}
+	if id == 0 {
+		return Answer{Rule: fmt.Sprintf("team %s has no %s", team.Name, role)}, nil
+	}
+	active, err := r.active(ctx, []users.ID{id})
+	if err != nil {
+		return Answer{}, err
+	}
+	if len(active) == 0 {
+		return Answer{Rule: fmt.Sprintf("the %s of team %s is not active", role, team.Name)}, nil
+	}
+	return Answer{Users: active, Rule: fmt.Sprintf("%s of team %s", role, team.Name)}, nil
+}
+
+// places tells where in the fixed order a role's holder stands.
+var places = map[string]int{"primary": 0, "secondary": 1, "tertiary": 2}
+
+var ordinals = []string{"first", "second", "third"}
+
+func (r *Resolver) inFixedOrder(ctx context.Context, team Team, duty string) (Answer, error) {
+	active, err := r.active(ctx, team.Members)
+	if err != nil {
+		return Answer{}, err
+	}
+	if len(active) == 0 {
+		return Answer{Rule: fmt.Sprintf("nobody is %s: team %s has no active member", duty, team.Name)}, nil
+	}
+	place := places[duty] % len(active)
+	return Answer{
+		Users: []users.ID{active[place]},
+		Rule:  fmt.Sprintf("%s of team %s: %s in its fixed order", duty, team.Name, ordinals[place]),
+	}, nil
+}
