@@ -1,0 +1,63 @@
+package auth
+
+import (
+	"strings"
+
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Actor is on whose behalf a request acts: an application, a person, or a person through an application. The zero
+// value is nobody. It is a value; what it may do is decided by its methods and nowhere else.
+type Actor struct {
+	ApplicationID int64  // 0 = nobody
+	Application   string // name of the acting application; a web session acts as "iris"
+	UserID        users.ID
+	Username      string // the authenticated person; "" = the application itself
+	Admin         bool   // the person's
+	Session       bool   // came with a session cookie rather than a signature
+	// Powers of the application.
+	ActsForUsers   bool // allow_authenticating_users
+	OpensForOthers bool // allow_other_app_incidents
+	AllowOncall    bool
+}
+
+// Openings are holes of the predecessors that an operator can open again for clients that rely on them. All are
+// closed by default; docs/compatibility.md names each.
+type Openings struct {
+	AnonymousReads       bool // GET on most routes needs no credentials
+	ChangeAnyPlan        bool // any application or session deletes, activates and deactivates any plan or template
+	SessionsActForAnyone bool // an application's power to act for people counts even where a person was authenticated
+}
+
+// Known reports whether the actor was authenticated at all.
+func (a Actor) Known() bool { return a.ApplicationID != 0 || a.Username != "" }
+
+// String names the actor for timelines and logs.
+func (a Actor) String() string {
+	switch {
+	case a.Username != "":
+		return a.Username
+	case a.Application != "":
+		return "application " + a.Application
+	}
+	return "nobody"
+}
+
+// MayActAs reports whether the actor may do something in the name of a user: as that user, as an administrator, or as
+// an application with the power to act for people that speaks for nobody in particular.
+func (a Actor) MayActAs(username string, open Openings) bool {
+	if a.Username != "" && strings.EqualFold(a.Username, username) {
+		return true
+	}
+	return a.Admin || (a.ActsForUsers && (a.Username == "" || open.SessionsActForAnyone))
+}
+
+// MayChange reports whether the actor may delete, activate or deactivate a plan or template made by creator.
+func (a Actor) MayChange(creator string, open Openings) bool {
+	return a.MayActAs(creator, open) || (open.ChangeAnyPlan && a.Known())
+}
+
+// MayOpenAs reports whether the actor may open an incident in the name of an application.
+func (a Actor) MayOpenAs(application string) bool {
+	return strings.EqualFold(a.Application, application) || a.OpensForOthers
+}
