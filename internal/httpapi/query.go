@@ -1,0 +1,181 @@
+package httpapi
+
+import (
+	"math"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/filters"
+)
+
+// list says how the query of a list route is read.
+type list struct {
+	schema filters.Schema
+	// anyOf names fields whose repeated or comma-separated values are alternatives; elsewhere all must hold.
+	anyOf []string
+	// columns are the names that `fields` may select.
+	columns []string
+	// limited: the route knows `limit`.
+	limited bool
+}
+
+// ops are the operators that a kind of field understands.
+var (
+	ordered = []filters.Op{filters.Eq, filters.Ne, filters.Gt, filters.Ge, filters.Lt, filters.Le, filters.In}
+	texts   = append(slices.Clone(ordered), filters.Contains, filters.StartsWith, filters.EndsWith)
+	equal   = []filters.Op{filters.Eq, filters.Ne, filters.In}
+	ops     = map[filters.Kind][]filters.Op{
+		filters.Int: ordered, filters.Time: ordered, filters.Text: texts, filters.Bool: equal, filters.Flag: equal,
+	}
+)
+
+// parse reads `field=value`, `field__op=value`, `fields` and `limit`. Unknown fields are ignored, as clients expect;
+// everything else that makes no sense is an Invalid fault. It never panics, whatever the query.
+func (l list) parse(q url.Values) (filters.Query, error) {
+	var out filters.Query
+	keys := make([]string, 0, len(q))
+	for k := range q {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		name, op, _ := strings.Cut(key, "__")
+		kind, known := l.schema[name]
+		if !known {
+			continue
+		}
+		conds, err := l.conditions(name, kind, filters.Op(op), q[key])
+		if err != nil {
+			return filters.Query{}, err
+		}
+		out.Conditions = append(out.Conditions, conds...)
+	}
+	out.Fields = l.fields(q["fields"])
+	if l.limited {
+		limit, err := parseLimit(q)
+		if err != nil {
+			return filters.Query{}, err
+		}
+		out.Limit = limit
+	}
+	return out, nil
+}
+
+func (l list) conditions(name string, kind filters.Kind, op filters.Op, raw []string) ([]filters.Condition, error) {
+	if op == "" {
+		op = filters.Eq
+	}
+	if !slices.Contains(ops[kind], op) {
+		return nil, fault.Invalidf(name, "invalid filter operator %s", op)
+	}
+	var values []any
+	for _, r := range raw {
+		for part := range strings.SplitSeq(r, ",") {
+			if op == filters.In || kind != filters.Text {
+				part = strings.TrimSpace(part)
+			}
+			v, err := parseValue(name, kind, part)
+			if err != nil {
+				return nil, err
+			}
+			values = append(values, v)
+		}
+	}
+	if op == filters.Eq && slices.Contains(l.anyOf, name) {
+		op = filters.In
+	}
+	if op == filters.In {
+		return []filters.Condition{{Field: name, Op: op, Values: values}}, nil
+	}
+	conds := make([]filters.Condition, len(values))
+	for i, v := range values {
+		conds[i] = filters.Condition{Field: name, Op: op, Values: []any{v}}
+	}
+	return conds, nil
+}
+
+// parseValue reads one value of a kind. The words of its faults are relied on by clients, Python type text included.
+func parseValue(name string, kind filters.Kind, s string) (any, error) {
+	switch kind {
+	case filters.Int:
+		n, err := strconv.ParseInt(s, 10, 64)
+		if err != nil {
+			return nil, fault.Titled("invalid argument type", name+" should be <class 'int'>")
+		}
+		return n, nil
+	case filters.Time:
+		n, err := strconv.ParseInt(s, 10, 64)
+		if err != nil {
+			return nil, fault.Titled("invalid argument type", name+" should be <class 'int'>")
+		}
+		return unixTime(n), nil
+	case filters.Bool, filters.Flag:
+		b, ok := parseBool(s)
+		if !ok {
+			return nil, invalidParameter(name, `The value of the parameter must be "true" or "false".`)
+		}
+		return b, nil
+	case filters.Text:
+		if !storable(s) {
+			return nil, invalidParameter(name, "The value must be UTF-8 text.")
+		}
+		return s, nil
+	}
+	return nil, fault.New(fault.Internal, "filter of an unknown kind: "+string(kind))
+}
+
+// latest is the last second of the year 9999; later instants mean "after everything".
+const latest = 253402300799
+
+func unixTime(n int64) time.Time { return time.Unix(min(max(n, 0), latest), 0).UTC() }
+
+func parseBool(s string) (value, ok bool) {
+	switch s {
+	case "true", "True", "yes", "1", "on":
+		return true, true
+	case "false", "False", "no", "0", "off":
+		return false, true
+	}
+	return false, false
+}
+
+// storable reports whether PostgreSQL takes s as text.
+func storable(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
+
+func invalidParameter(name, text string) error {
+	return &fault.Error{Kind: fault.Invalid, Field: name, Message: "Invalid parameter",
+		Detail: `The "` + name + `" parameter is invalid. ` + text}
+}
+
+func (l list) fields(raw []string) []string {
+	var out []string
+	for _, r := range raw {
+		for name := range strings.SplitSeq(r, ",") {
+			name = strings.TrimSpace(name)
+			if slices.Contains(l.columns, name) && !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
+
+func parseLimit(q url.Values) (int, error) {
+	raw, given := q["limit"]
+	if !given {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(raw[len(raw)-1]), 10, 64)
+	switch {
+	case err != nil:
+		return 0, invalidParameter("limit", "The value must be an integer.")
+	case n < 0:
+		return 0, invalidParameter("limit", "The value must not be negative.")
+	}
+	return int(min(n, math.MaxInt32)), nil
+}
