@@ -1,0 +1,233 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+)
+
+const (
+	defaultMaxConns = 16
+	// maxTries bounds how often a transaction that met a deadlock or a serialisation failure is run.
+	maxTries = 5
+	// callTimeout bounds a transaction or statement whose caller set no deadline, so that a server that vanished
+	// without a word holds nobody for ever.
+	callTimeout = 15 * time.Second
+)
+
+// Config says how to reach the database.
+type Config struct {
+	URL        string                // postgres:// URL or keyword=value string
+	MaxConns   int                   // 0 = 16
+	Log        *zap.Logger           // nil = silent
+	Registerer prometheus.Registerer // nil = metrics are kept to ourselves
+	AppName    string                // shown in pg_stat_activity; "" = iris
+}
+
+// DB is a pool of connections with the settings, retries, metrics and error vocabulary that all adapters share.
+// It is safe for concurrent use.
+type DB struct {
+	pool    *pgxpool.Pool
+	log     *zap.Logger
+	metrics *metrics
+	url     string
+}
+
+// Open prepares a pool and returns at once: it fails on a malformed URL, never on an unreachable server. Connections
+// are made when they are needed; Ping tells whether that works.
+func Open(ctx context.Context, c Config) (*DB, error) {
+	if c.MaxConns <= 0 {
+		c.MaxConns = defaultMaxConns
+	}
+	if c.Log == nil {
+		c.Log = zap.NewNop()
+	}
+	if c.Registerer == nil {
+		c.Registerer = prometheus.NewRegistry()
+	}
+	pc, err := pgxpool.ParseConfig(c.URL)
+	if err != nil {
+		return nil, malformedURL()
+	}
+	m, err := newMetrics(c.Registerer)
+	if err != nil {
+		return nil, err
+	}
+	d := &DB{log: c.Log.Named("postgres"), metrics: m, url: c.URL}
+	pc.MaxConns = int32(min(c.MaxConns, 1000))
+	pc.MinConns = 0
+	pc.MaxConnIdleTime = 5 * time.Minute
+	pc.MaxConnLifetime = time.Hour
+	pc.MaxConnLifetimeJitter = 10 * time.Minute
+	pc.ConnConfig.Tracer = &tracer{metrics: m}
+	pc.AfterConnect = d.checkDurability
+	configureSession(pc.ConnConfig, c.URL, c.AppName)
+	if d.pool, err = pgxpool.NewWithConfig(ctx, pc); err != nil {
+		return nil, mapError(err)
+	}
+	if err := c.Registerer.Register(poolCollector{d.pool}); err != nil {
+		d.pool.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// malformedURL does not repeat the URL nor pgx's words about it: both may hold the password.
+func malformedURL() error {
+	return fault.Invalidf("database_url", "the database URL cannot be read; expected postgres://user:password@host:port/name")
+}
+
+// configureSession gives a connection the settings of the hot path, unless the URL sets them.
+func configureSession(cc *pgx.ConnConfig, url, appName string) {
+	if appName == "" {
+		appName = "iris"
+	}
+	for name, value := range map[string]string{
+		"application_name":                    appName,
+		"timezone":                            "UTC",
+		"jit":                                 "off",
+		"statement_timeout":                   "5000",
+		"lock_timeout":                        "1000",
+		"idle_in_transaction_session_timeout": "10000",
+	} {
+		if _, set := cc.RuntimeParams[name]; !set {
+			cc.RuntimeParams[name] = value
+		}
+	}
+	if !strings.Contains(url, "target_session_attrs") && os.Getenv("PGTARGETSESSIONATTRS") == "" {
+		cc.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	}
+	if cc.ConnectTimeout == 0 {
+		cc.ConnectTimeout = 5 * time.Second
+	}
+	dialer := &net.Dialer{KeepAliveConfig: net.KeepAliveConfig{
+		Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 3,
+	}}
+	cc.DialFunc = dialer.DialContext
+}
+
+// Close waits for borrowed connections to come back and closes all of them.
+func (d *DB) Close() { d.pool.Close() }
+
+// Ping reports whether the database answers now.
+func (d *DB) Ping(ctx context.Context) error {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	return mapError(d.pool.Ping(ctx))
+}
+
+// Pool is the raw pool, for tests that look behind the adapters.
+func (d *DB) Pool() *pgxpool.Pool { return d.pool }
+
+// Queries runs single statements on the pool, without retries and with raw errors; prefer Do.
+func (d *DB) Queries() *db.Queries { return db.New(d.pool) }
+
+// Clock returns the database's clock, which decides every question of time.
+func (d *DB) Clock(ctx context.Context) (time.Time, error) {
+	var now time.Time
+	err := d.Do(ctx, func(q *db.Queries) (err error) {
+		now, err = q.ServerClock(ctx)
+		return err
+	})
+	return now, err
+}
+
+// Do runs statements that each commit by themselves. When one meets a deadlock or a serialisation failure, or provably
+// never reached the server, f is run again, up to five times: it must be fit to be repeated as a whole.
+// Errors come back as faults.
+func (d *DB) Do(ctx context.Context, f func(*db.Queries) error) error {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	return d.retry(ctx, func() error { return f(db.New(d.pool)) })
+}
+
+// InTx runs f in a transaction (read committed) and commits when f returns nil. After a deadlock or a serialisation
+// failure everything is rolled back and f is run again, up to five times: f must keep no state from a failed run.
+// Errors come back as faults; a fault returned by f is returned as it is.
+func (d *DB) InTx(ctx context.Context, f func(pgx.Tx, *db.Queries) error) error {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	return d.retry(ctx, func() error {
+		return pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error { return f(tx, db.New(tx)) })
+	})
+}
+
+func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, set := ctx.Deadline(); set {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, callTimeout)
+}
+
+func (d *DB) retry(ctx context.Context, f func() error) error {
+	for try := 1; ; try++ {
+		err := f()
+		if err == nil {
+			return nil
+		}
+		if try == maxTries || !repeatable(err) {
+			return mapError(err)
+		}
+		d.metrics.retries.WithLabelValues(sqlState(err)).Inc()
+		// 2-4 ms, 4-8 ms, 8-16 ms ...: long enough to let the other one finish, short beside a page.
+		pause := time.Duration((1 + rand.Float64()) * float64(time.Millisecond<<try))
+		select {
+		case <-ctx.Done():
+			return mapError(err)
+		case <-time.After(pause):
+		}
+	}
+}
+
+// repeatable reports whether the same work may succeed when it is simply run again.
+func repeatable(err error) bool {
+	var f *fault.Error
+	if errors.As(err, &f) && f.Err == nil {
+		return false
+	}
+	switch sqlState(err) {
+	case "40P01", "40001":
+		return true
+	case "0A000": // "cached plan must not change result type", after a migration
+		return strings.Contains(err.Error(), "cached plan")
+	case "":
+		return pgconn.SafeToRetry(err) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
+	}
+	return false
+}
+
+// checkDurability looks, on a fresh connection, at whether a commit survives the loss of this server.
+func (d *DB) checkDurability(ctx context.Context, conn *pgx.Conn) error {
+	if !d.metrics.durabilityDue() {
+		return nil
+	}
+	var commit string
+	var standbys bool
+	err := conn.QueryRow(ctx, `-- name: CheckDurability :one
+select current_setting('synchronous_commit'), current_setting('synchronous_standby_names') <> ''`).Scan(&commit, &standbys)
+	if err != nil {
+		return err
+	}
+	if d.metrics.setDurability(commit != "off", standbys) {
+		if commit == "off" {
+			d.log.Warn("synchronous_commit is off: a crash of the database can lose accepted incidents")
+		}
+		if !standbys {
+			d.log.Warn("only one database server holds the data: configure a synchronous standby for production")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/iris-oncall/iris/internal/fault"
+)
+
+// sqlState returns the five-character code the server gave, "" for errors that did not come from the server.
+func sqlState(err error) string {
+	var pe *pgconn.PgError
+	if errors.As(err, &pe) {
+		return pe.Code
+	}
+	return ""
+}
+
+// constraint returns the name of the violated constraint, for adapters that word the error themselves.
+func constraint(err error) string {
+	var pe *pgconn.PgError
+	if errors.As(err, &pe) {
+		return pe.ConstraintName
+	}
+	return ""
+}
+
+// mapError turns what pgx returns into a fault. The cause stays reachable for the log; the message never holds SQL.
+func mapError(err error) error {
+	if err == nil {
+		return nil
+	}
+	var f *fault.Error
+	if errors.As(err, &f) {
+		return err
+	}
+	if errors.Is(err, pgx.ErrNoRows) {
+		return fault.Wrap(fault.NotFound, err, "not found")
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return fault.Wrap(fault.Unavailable, err, "the database did not answer in time")
+	}
+	var pe *pgconn.PgError
+	if errors.As(err, &pe) {
+		return mapState(pe, err)
+	}
+	var ce *pgconn.ConnectError
+	var ne net.Error
+	if errors.As(err, &ce) || errors.As(err, &ne) || pgconn.Timeout(err) || pgconn.SafeToRetry(err) || brokenConnection(err) {
+		return fault.Wrap(fault.Unavailable, err, "the database cannot be reached")
+	}
+	return fault.Wrap(fault.Internal, err, "internal error")
+}
+
+func mapState(pe *pgconn.PgError, err error) error {
+	switch pe.Code {
+	case "23505", "23P01":
+		return fault.Wrap(fault.Conflict, err, "it exists already")
+	case "23503":
+		if strings.HasPrefix(pe.Message, "insert or update") {
+			return fault.Wrap(fault.Invalid, err, "it refers to something that does not exist")
+		}
+		return fault.Wrap(fault.Conflict, err, "it is still in use")
+	case "23502", "23514":
+		return fault.Wrap(fault.Invalid, err, "a value is missing or not allowed")
+	case "40P01", "40001", "55P03":
+		return fault.Wrap(fault.Unavailable, err, "the database is busy, try again")
+	case "57014":
+		return fault.Wrap(fault.Unavailable, err, "the database did not answer in time")
+	case "42P01", "42703", "42883":
+		return fault.Wrap(fault.Unavailable, err, "the database schema does not fit this version, run: iris migrate")
+	case "25006", "28000", "28P01", "3D000":
+		return fault.Wrap(fault.Unavailable, err, "the database cannot be used")
+	}
+	switch pe.Code[:min(2, len(pe.Code))] {
+	case "22":
+		return fault.Wrap(fault.Invalid, err, "a value cannot be stored")
+	case "08", "53", "57":
+		return fault.Wrap(fault.Unavailable, err, "the database cannot be reached")
+	}
+	return fault.Wrap(fault.Internal, err, "internal error")
+}
+
+// brokenConnection recognises pgx's ways to say that a connection ended in the middle.
+func brokenConnection(err error) bool {
+	if errors.Is(err, net.ErrClosed) {
+		return true
+	}
+	s := err.Error()
+	return strings.Contains(s, "conn closed") || strings.Contains(s, "unexpected EOF") ||
+		strings.Contains(s, "closed pool") || strings.Contains(s, "broken pipe") || strings.Contains(s, "connection reset")
+}

@@ -1,0 +1,157 @@
+package postgres
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/migrations"
+)
+
+// Migrate brings the schema up to what this binary knows and makes sure that the installation has its secret.
+// Any number of processes may call it at once: one works, the others wait and find nothing left to do. It refuses a
+// schema that is newer than this binary.
+func Migrate(ctx context.Context, url string, log *zap.Logger) error {
+	if log == nil {
+		log = zap.NewNop()
+	}
+	log = log.Named("migrate")
+	cc, err := pgx.ParseConfig(url)
+	if err != nil {
+		return malformedURL()
+	}
+	configureSession(cc, url, "iris migrate")
+	cc.RuntimeParams["statement_timeout"] = "0"
+	cc.RuntimeParams["lock_timeout"] = "10000"
+	cc.RuntimeParams["idle_in_transaction_session_timeout"] = "0"
+	conn := stdlib.OpenDB(*cc)
+	defer func() { _ = conn.Close() }()
+	if err := conn.PingContext(ctx); err != nil {
+		return mapError(err)
+	}
+	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 600))
+	if err != nil {
+		return fmt.Errorf("prepare migration lock: %w", err)
+	}
+	provider, err := goose.NewProvider(goose.DialectPostgres, conn, migrations.Files, goose.WithSessionLocker(locker))
+	if err != nil {
+		return fmt.Errorf("read migrations: %w", err)
+	}
+	results, err := provider.Up(ctx)
+	for _, r := range results {
+		log.Info("migration applied", zap.Int64("version", r.Source.Version), zap.Duration("took", r.Duration))
+	}
+	if err != nil {
+		return migrationFault(err)
+	}
+	have, err := provider.GetDBVersion(ctx)
+	if err != nil {
+		return mapError(err)
+	}
+	if want := schemaWanted(); have > want {
+		return fault.Newf(fault.Conflict, "the database has schema %d, newer than the %d that this program knows: use the newer release", have, want)
+	}
+	return createInstallation(ctx, cc)
+}
+
+// migrationFault names the step that failed; the server's own words are the cause.
+func migrationFault(err error) error {
+	var partial *goose.PartialError
+	if errors.As(err, &partial) && partial.Failed != nil {
+		kind := fault.KindOf(mapError(partial.Err))
+		return fault.Wrap(kind, err, fmt.Sprintf("migration %d did not succeed; what went before it is kept", partial.Failed.Source.Version))
+	}
+	return mapError(err)
+}
+
+// createInstallation writes the installation's name and secret once. The name labels the cluster's gossip, so that two
+// installations on one network never mistake each other for members.
+func createInstallation(ctx context.Context, cc *pgx.ConnConfig) error {
+	conn, err := pgx.ConnectConfig(ctx, cc)
+	if err != nil {
+		return mapError(err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	secret := make([]byte, 32)
+	label := make([]byte, 4)
+	_, _ = rand.Read(secret) // crypto/rand never fails
+	_, _ = rand.Read(label)
+	return mapError(db.New(conn).CreateInstallation(ctx, db.CreateInstallationParams{
+		Name: "iris-" + hex.EncodeToString(label), Secret: secret,
+	}))
+}
+
+// schemaWanted is the newest migration this binary carries.
+func schemaWanted() int64 {
+	names, _ := fs.Glob(migrations.Files, "*.sql")
+	var newest int64
+	for _, name := range names {
+		digits, _, _ := strings.Cut(name, "_")
+		if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
+			newest = max(newest, n)
+		}
+	}
+	return newest
+}
+
+// SchemaState returns the schema the database has (0 = empty database) and the one this binary wants. have < want: run
+// `iris migrate`. have > want: the database was migrated by a newer release.
+func (d *DB) SchemaState(ctx context.Context) (have, want int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	want = schemaWanted()
+	// goose's own table is not part of our migrations, so sqlc cannot know it.
+	err = d.pool.QueryRow(ctx, `-- name: SchemaVersion :one
+select coalesce(max(version_id), 0) from goose_db_version where is_applied`).Scan(&have)
+	if sqlState(err) == "42P01" {
+		return 0, want, nil
+	}
+	return have, want, mapError(err)
+}
+
+// WaitForSchema blocks until the database has exactly the schema this binary wants, asking every interval, and calls
+// report with the reason each time it has not.
+func (d *DB) WaitForSchema(ctx context.Context, interval time.Duration, report func(error)) error {
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for {
+		err := d.CheckSchema(ctx)
+		if err == nil {
+			return nil
+		}
+		report(err)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// CheckSchema returns nil when the schema fits, and otherwise a fault that names the remedy.
+func (d *DB) CheckSchema(ctx context.Context) error {
+	have, want, err := d.SchemaState(ctx)
+	switch {
+	case err != nil:
+		return err
+	case have < want:
+		return fault.Newf(fault.Unavailable, "the database has schema %d, this program needs %d: run: iris migrate", have, want)
+	case have > want:
+		return fault.Newf(fault.Unavailable, "the database has schema %d, newer than the %d this program knows: use the newer release", have, want)
+	}
+	return nil
+}

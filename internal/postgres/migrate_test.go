@@ -1,0 +1,91 @@
+package postgres_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+)
+
+func TestMigrateFromEmptyWithFourStarters(t *testing.T) {
+	t.Parallel()
+	url := pgtest.EmptyURL(t)
+	d := pgtest.Open(t, url, postgres.Config{})
+
+	have, want, err := d.SchemaState(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, have)
+	require.Positive(t, want)
+	err = d.CheckSchema(t.Context())
+	require.ErrorContains(t, err, "run: iris migrate")
+	require.Equal(t, fault.Unavailable, fault.KindOf(err))
+
+	errs := make([]error, 4)
+	var wg sync.WaitGroup
+	for i := range errs {
+		wg.Go(func() { errs[i] = postgres.Migrate(t.Context(), url, nil) })
+	}
+	wg.Wait()
+	for _, err := range errs {
+		require.NoError(t, err)
+	}
+	have, want, err = d.SchemaState(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, want, have)
+	require.NoError(t, d.CheckSchema(t.Context()))
+
+	var installations int
+	require.NoError(t, d.Pool().QueryRow(t.Context(), "select count(*) from installation").Scan(&installations))
+	require.Equal(t, 1, installations)
+}
+
+func TestNewerSchemaIsNamedAndNotTouched(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	d := pgtest.Open(t, url, postgres.Config{})
+	_, err := d.Pool().Exec(t.Context(), "insert into goose_db_version (version_id, is_applied) values (999, true)")
+	require.NoError(t, err)
+
+	require.ErrorContains(t, d.CheckSchema(t.Context()), "newer")
+	err = postgres.Migrate(t.Context(), url, nil)
+	require.ErrorContains(t, err, "newer")
+	require.Equal(t, fault.Conflict, fault.KindOf(err))
+}
+
+func TestWaitForSchemaSeesTheMigration(t *testing.T) {
+	t.Parallel()
+	url := pgtest.EmptyURL(t)
+	d := pgtest.Open(t, url, postgres.Config{})
+	first := make(chan error, 1)
+	done := make(chan error, 1)
+	go func() {
+		done <- d.WaitForSchema(t.Context(), 10*time.Millisecond, func(err error) {
+			select {
+			case first <- err:
+			default:
+			}
+		})
+	}()
+	require.ErrorContains(t, <-first, "iris migrate")
+	require.NoError(t, postgres.Migrate(t.Context(), url, nil))
+	require.NoError(t, <-done)
+}
+
+func TestMigrateSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	err := postgres.Migrate(t.Context(), "postgres://u:geheim@[::bad", nil)
+	require.Equal(t, fault.Invalid, fault.KindOf(err))
+	require.NotContains(t, err.Error(), "geheim")
+
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	err = postgres.Migrate(ctx, "postgres://u:geheim@127.0.0.1:1/x", nil)
+	require.Equal(t, fault.Unavailable, fault.KindOf(err))
+	require.NotContains(t, err.Error(), "geheim")
+}
