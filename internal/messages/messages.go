@@ -109,6 +109,8 @@ type New struct {
 	FallbackOf    ID
 	ExpiresAt     time.Time // zero = never
 	Wait          time.Duration
+	// Changes are what clients read in the message's audit log: a mode or target other than the plan asked for.
+	Changes []Change
 }
 
 // Attempt is one vendor call.
@@ -171,4 +173,14 @@ var FilterSchema = filters.Schema{
 	"id": filters.Int, "active": filters.Flag, "batch": filters.Text, "created": filters.Time, "sent": filters.Time,
 	"destination": filters.Text, "subject": filters.Text, "incident_id": filters.Int, "mode": filters.Text,
 	"application": filters.Text, "priority": filters.Text, "target": filters.Text, "body": filters.Text,
+}
+
+// QueueDepth is how much waits for delivery in one mode, class and application. Ages are measured on the database's clock.
+type QueueDepth struct {
+	Mode        users.Mode
+	Application string
+	Class       Class
+	Waiting     int64         // pending
+	InFlight    int64         // taken or sending
+	OldestAge   time.Duration // of the oldest waiting message; 0 when none waits
 }

@@ -1,0 +1,343 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages"
+)
+
+const listLength = 50
+
+type incidentView struct {
+	incidents.Incident
+	Title, State, StateText               string
+	CanAcknowledge, CanReopen, CanResolve bool
+}
+
+type tab struct {
+	Label, Href string
+	Current     bool
+}
+
+type listPage struct {
+	frame
+	Tabs                    []tab
+	Show, Application, Plan string
+	Live                    live
+}
+
+type listRows struct {
+	Rows  []incidentView
+	Older string
+	Empty string
+}
+
+var shows = []struct {
+	name, label, empty string
+	conditions         []filters.Condition
+}{
+	{"open", "Open", "No open incidents.", []filters.Condition{flag("resolved", 0)}},
+	{"escalating", "Escalating", "Nobody is being paged.", []filters.Condition{flag("active", 1)}},
+	{"resolved", "Resolved", "No resolved incidents.", []filters.Condition{flag("resolved", 1)}},
+	{"all", "All", "No incidents.", nil},
+}
+
+func flag(field string, v int64) filters.Condition {
+	return filters.Condition{Field: field, Op: filters.Eq, Values: []any{v}}
+}
+
+func (w *Web) frame(r *http.Request, title, section string) frame {
+	return frame{Title: title, Section: section, User: actor(r).Name, Mailbox: w.d.Mailbox,
+		Flash: w.d.Sessions.PopString(r.Context(), "flash")}
+}
+
+func (w *Web) listIncidents(rw http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), requestTimeout)
+	defer cancel()
+	v := r.URL.Query()
+	chosen := shows[0]
+	for _, s := range shows {
+		if s.name == v.Get("show") {
+			chosen = s
+		}
+	}
+	page := listPage{Show: chosen.name, Application: v.Get("application"), Plan: v.Get("plan")}
+	q := filters.Query{Conditions: append([]filters.Condition(nil), chosen.conditions...), Limit: listLength + 1}
+	for _, f := range []string{"application", "plan"} {
+		if v.Get(f) != "" {
+			q.Conditions = append(q.Conditions, filters.Condition{Field: f, Op: filters.Eq, Values: []any{v.Get(f)}})
+		}
+	}
+	if before, err := strconv.ParseInt(v.Get("before"), 10, 64); err == nil {
+		q.Conditions = append(q.Conditions, filters.Condition{Field: "id", Op: filters.Lt, Values: []any{before}})
+	}
+	found, err := w.d.Incidents.List(ctx, q)
+	if err != nil {
+		w.fail(rw, r, err)
+		return
+	}
+	rows := listRows{Empty: chosen.empty}
+	if len(found) > listLength {
+		found = found[:listLength]
+		rows.Older = link(v, "before", strconv.FormatInt(int64(found[len(found)-1].ID), 10))
+	}
+	for _, i := range found {
+		rows.Rows = append(rows.Rows, view(i))
+	}
+	l, whole := w.views.live(rw, r, w.d.Log, "incident-rows", rows)
+	if !whole {
+		return
+	}
+	page.Live = l
+	for _, s := range shows {
+		v.Del("before")
+		page.Tabs = append(page.Tabs, tab{s.label, link(v, "show", s.name), s.name == chosen.name})
+	}
+	page.frame = w.frame(r, "Incidents", "incidents")
+	w.views.page(rw, r, w.d.Log, http.StatusOK, "incidents", page)
+}
+
+func link(v url.Values, key, value string) string {
+	c := url.Values{}
+	for k, vs := range v {
+		c[k] = vs
+	}
+	c.Set(key, value)
+	return "/incidents?" + c.Encode()
+}
+
+func view(i incidents.Incident) incidentView {
+	v := incidentView{Incident: i, Title: title(i)}
+	switch {
+	case i.Resolved:
+		v.State, v.StateText = "resolved", "resolved"
+	case i.Active && i.CurrentStep == 0:
+		v.State, v.StateText = "escalating", "starting"
+	case i.Active:
+		v.State, v.StateText = "escalating", fmt.Sprintf("escalating, step %d", i.CurrentStep)
+	case i.Owner != "":
+		v.State, v.StateText = "acknowledged", "acknowledged by "+i.Owner
+	default:
+		v.State, v.StateText = "exhausted", "nobody acknowledged"
+	}
+	v.CanAcknowledge = !i.Resolved && i.Owner == ""
+	v.CanReopen = !i.Resolved && !i.Active
+	v.CanResolve = !i.Resolved
+	return v
+}
+
+// title is the application's title variable when the context has it, else the first words of the context.
+func title(i incidents.Incident) string {
+	var c map[string]json.RawMessage
+	_ = json.Unmarshal(i.Context, &c)
+	if raw, ok := c[i.TitleVariable]; ok && i.TitleVariable != "" {
+		var s string
+		if json.Unmarshal(raw, &s) == nil && s != "" {
+			return s
+		}
+	}
+	for _, name := range []string{"title", "summary", "subject", "description", "message", "name"} {
+		var s string
+		if json.Unmarshal(c[name], &s) == nil && s != "" {
+			return cut(s, 160)
+		}
+	}
+	// Alertmanager groups carry what they have in common.
+	var group struct {
+		CommonAnnotations map[string]string `json:"commonAnnotations"`
+		CommonLabels      map[string]string `json:"commonLabels"`
+	}
+	_ = json.Unmarshal(i.Context, &group)
+	for _, s := range []string{group.CommonAnnotations["summary"], group.CommonAnnotations["description"], group.CommonLabels["alertname"]} {
+		if s != "" {
+			return cut(s, 160)
+		}
+	}
+	return i.Plan + " from " + i.Application
+}
+
+func cut(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return string(r[:n-1]) + "…"
+}
+
+type entryView struct {
+	Kind incidents.EntryKind
+	At   time.Time
+	Text string
+	By   string
+}
+
+type messageView struct {
+	Target, Mode, State, StateText, Note, Detail string
+	Step, Repeat                                 int
+}
+
+type incidentBody struct {
+	I        incidentView
+	Steps    int
+	Timeline []entryView
+	Messages []messageView
+	Context  string
+}
+
+func (w *Web) showIncident(rw http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), requestTimeout)
+	defer cancel()
+	id, err := incidentID(r)
+	if err != nil {
+		w.fail(rw, r, err)
+		return
+	}
+	body, err := w.incidentBody(ctx, id)
+	if err != nil {
+		w.fail(rw, r, err)
+		return
+	}
+	l, whole := w.views.live(rw, r, w.d.Log, "incident-body", body)
+	if !whole {
+		return
+	}
+	w.views.page(rw, r, w.d.Log, http.StatusOK, "incident", struct {
+		frame
+		ID   incidents.ID
+		Live live
+	}{w.frame(r, body.I.Title, "incidents"), id, l})
+}
+
+func (w *Web) incidentBody(ctx context.Context, id incidents.ID) (incidentBody, error) {
+	i, err := w.d.Incidents.Get(ctx, id)
+	if err != nil {
+		return incidentBody{}, err
+	}
+	entries, err := w.d.Incidents.Timeline(ctx, id)
+	if err != nil {
+		return incidentBody{}, err
+	}
+	msgs, err := w.d.Messages.ByIncident(ctx, id)
+	if err != nil {
+		return incidentBody{}, err
+	}
+	body := incidentBody{I: view(i), Steps: w.d.Steps(ctx, i.PlanID), Context: indented(i.Context)}
+	for _, e := range entries {
+		body.Timeline = append(body.Timeline, entryView{e.Kind, e.At, e.Text, e.Actor})
+	}
+	for _, m := range msgs {
+		body.Messages = append(body.Messages, viewMessage(m))
+	}
+	return body, nil
+}
+
+// stateTexts word a message's state so that nobody takes "queued" for "sent".
+var stateTexts = map[messages.State]string{
+	messages.Pending: "waiting", messages.Taken: "about to be sent", messages.Sending: "being sent", messages.Sent: "accepted by vendor",
+	messages.Delivered: "delivered", messages.Failed: "failed", messages.Cancelled: "cancelled", messages.Aggregated: "held for a digest",
+	messages.Dropped: "dropped",
+}
+
+func viewMessage(m messages.Message) messageView {
+	v := messageView{Target: m.Target, Mode: string(m.Mode), State: string(m.State), StateText: stateTexts[m.State], Step: m.Step, Repeat: m.Repeat}
+	switch m.Purpose {
+	case messages.Fallback:
+		v.Note = "fallback"
+	case messages.TrackingMsg:
+		v.Note = "tracking"
+	}
+	if n := len(m.Attempts); n > 0 {
+		last := m.Attempts[n-1]
+		v.Detail = last.Vendor
+		if n > 1 {
+			v.Detail += fmt.Sprintf(", attempt %d", last.Number)
+		}
+		if last.InDoubt {
+			v.Detail += ", in doubt"
+		}
+		if last.Outcome != messages.OutcomeSent && last.Detail != "" {
+			v.Detail += ": " + cut(last.Detail, 120)
+		}
+	}
+	return v
+}
+
+func indented(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil {
+		return string(raw)
+	}
+	return b.String()
+}
+
+func incidentID(r *http.Request) (incidents.ID, error) {
+	id, err := strconv.ParseInt(chi.URLParam(r, "id"), 10, 64)
+	if err != nil || id <= 0 {
+		return 0, fault.New(fault.NotFound, "no such incident")
+	}
+	return incidents.ID(id), nil
+}
+
+// change runs one change of an incident and goes back to where the reader was.
+func (w *Web) change(rw http.ResponseWriter, r *http.Request, do func(context.Context, incidents.Change) ([]incidents.Acknowledged, error)) {
+	id, err := incidentID(r)
+	if err != nil {
+		w.fail(rw, r, err)
+		return
+	}
+	done, err := do(r.Context(), incidents.Change{IDs: []incidents.ID{id}, Actor: actor(r).Name, Via: incidents.ViaWeb})
+	if err == nil && (len(done) == 0 || !done[0].Found) {
+		err = fault.New(fault.NotFound, "no such incident")
+	}
+	if err != nil {
+		w.fail(rw, r, err)
+		return
+	}
+	w.d.Wake(buckets.Of(int(int64(id) % buckets.Count)))
+	back := fmt.Sprintf("/incidents/%d", id)
+	if r.PostFormValue("back") == "list" {
+		back = "/incidents"
+	}
+	http.Redirect(rw, r, back, http.StatusSeeOther)
+}
+
+func (w *Web) acknowledge(rw http.ResponseWriter, r *http.Request) {
+	w.change(rw, r, func(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
+		return w.d.Incidents.Acknowledge(ctx, c, actor(r))
+	})
+}
+
+func (w *Web) reopen(rw http.ResponseWriter, r *http.Request) { w.change(rw, r, w.d.Incidents.Reopen) }
+
+func (w *Web) resolve(rw http.ResponseWriter, r *http.Request) {
+	w.change(rw, r, func(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
+		return w.d.Incidents.Resolve(ctx, c, true)
+	})
+}
+
+func (w *Web) comment(rw http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(rw, r.Body, 64<<10)
+	id, err := incidentID(r)
+	if err != nil {
+		w.fail(rw, r, err)
+		return
+	}
+	if _, err := w.d.Incidents.AddComment(r.Context(), id, actor(r), r.PostFormValue("content")); err != nil {
+		w.fail(rw, r, err)
+		return
+	}
+	http.Redirect(rw, r, fmt.Sprintf("/incidents/%d", id), http.StatusSeeOther)
+}

@@ -1,0 +1,135 @@
+// Package web serves the pages that people use: log-in, incidents, one incident with its timeline, the cluster. Pages are
+// rendered by the server from embedded templates; they refresh themselves by asking for their own body again and work
+// without that, too. What a page shows as sent was accepted by a vendor; what merely waits is shown as waiting.
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/alexedwards/scs/v2"
+	"github.com/go-chi/chi/v5"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Incidents reads and changes incidents. Changes are answered only when they are durable.
+type Incidents interface {
+	List(ctx context.Context, q filters.Query) ([]incidents.Incident, error)
+	Get(ctx context.Context, id incidents.ID) (incidents.Incident, error)
+	Timeline(ctx context.Context, id incidents.ID) ([]incidents.Entry, error)
+	Acknowledge(ctx context.Context, c incidents.Change, owner users.User) ([]incidents.Acknowledged, error)
+	Reopen(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
+	Resolve(ctx context.Context, c incidents.Change, resolved bool) ([]incidents.Acknowledged, error)
+	AddComment(ctx context.Context, id incidents.ID, author users.User, content string) (int64, error)
+}
+
+// Messages reads the messages of an incident, oldest first.
+type Messages interface {
+	ByIncident(ctx context.Context, id incidents.ID) ([]messages.Message, error)
+}
+
+// Queues tells what waits for delivery.
+type Queues interface {
+	Depths(ctx context.Context) ([]messages.QueueDepth, error)
+}
+
+// Cluster tells who is alive and who owns which bucket, as the database says.
+type Cluster interface {
+	View(ctx context.Context) (buckets.View, error)
+}
+
+// People logs users in. Authenticate returns a fault of kind Unauthenticated for a wrong name or password.
+type People interface {
+	Authenticate(ctx context.Context, name, password string) (users.User, error)
+	ByName(ctx context.Context, name string) (users.User, error)
+}
+
+// Deps are the parts that the pages work on. All are required except Mailbox.
+type Deps struct {
+	Incidents Incidents
+	Messages  Messages
+	Queues    Queues
+	Cluster   Cluster
+	People    People
+	Sessions  *scs.SessionManager
+	// UserKey is the session key that holds the name of the logged-in user.
+	UserKey string
+	// Steps returns how many steps a plan version has, for "step 1 of 2"; 0 when unknown.
+	Steps func(ctx context.Context, planID int64) int
+	// Wake tells the processors of changed buckets; it never blocks.
+	Wake    func(buckets.Set)
+	Mailbox bool // a local mailbox is served at /dev/mailbox
+	Log     *zap.Logger
+}
+
+// Web serves the pages. It is safe for concurrent use.
+type Web struct {
+	d     Deps
+	views *views
+}
+
+// New prepares the pages; it fails only when the embedded templates are broken.
+func New(d Deps) (*Web, error) {
+	if d.Incidents == nil || d.Messages == nil || d.Queues == nil || d.Cluster == nil || d.People == nil || d.Sessions == nil {
+		return nil, errors.New("web: a part is missing")
+	}
+	v, err := newViews()
+	if err != nil {
+		return nil, err
+	}
+	d.Log = d.Log.Named("web")
+	return &Web{d: d, views: v}, nil
+}
+
+// Routes mounts the pages. Requests that change something are refused when another site sent them; the session cookie is
+// SameSite=Lax besides.
+func (w *Web) Routes(r chi.Router) {
+	r.Handle("/static/*", w.views.assets)
+	r.Group(func(r chi.Router) {
+		r.Use(headers, http.NewCrossOriginProtection().Handler, w.d.Sessions.LoadAndSave)
+		r.Get("/", func(rw http.ResponseWriter, r *http.Request) { http.Redirect(rw, r, "/incidents", http.StatusFound) })
+		r.Get("/login", w.showLogin)
+		r.Get("/login/", w.showLogin)
+		r.Post("/login/", w.login)
+		r.Post("/logout/", w.logout)
+		r.Get("/logout/", w.logout)
+		r.Get("/logout", w.logout)
+		r.Group(func(r chi.Router) {
+			r.Use(w.requireUser)
+			r.Get("/incidents", w.listIncidents)
+			r.Get("/incidents/", w.listIncidents)
+			r.Get("/incidents/{id}", w.showIncident)
+			r.Post("/incidents/{id}/acknowledge", w.acknowledge)
+			r.Post("/incidents/{id}/reopen", w.reopen)
+			r.Post("/incidents/{id}/resolve", w.resolve)
+			r.Post("/incidents/{id}/comments", w.comment)
+			r.Get("/cluster", w.showCluster)
+		})
+	})
+}
+
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+
+func headers(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		h := rw.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Frame-Options", "SAMEORIGIN")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Cache-Control", "no-store")
+		next.ServeHTTP(rw, r)
+	})
+}
+
+// requestTimeout bounds what one page may cost the database.
+const requestTimeout = 5 * time.Second

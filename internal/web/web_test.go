@@ -1,0 +1,277 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alexedwards/scs/v2"
+	"github.com/go-chi/chi/v5"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap/zaptest"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// world is a small Iris in memory: one incident, one person, one processor.
+type world struct {
+	incident incidents.Incident
+	entries  []incidents.Entry
+	view     buckets.View
+	asked    filters.Query
+	woken    buckets.Set
+}
+
+func (w *world) List(_ context.Context, q filters.Query) ([]incidents.Incident, error) {
+	w.asked = q
+	return []incidents.Incident{w.incident}, nil
+}
+
+func (w *world) Get(_ context.Context, id incidents.ID) (incidents.Incident, error) {
+	if id != w.incident.ID {
+		return incidents.Incident{}, fault.New(fault.NotFound, "no such incident")
+	}
+	return w.incident, nil
+}
+
+func (w *world) Timeline(context.Context, incidents.ID) ([]incidents.Entry, error) {
+	return w.entries, nil
+}
+
+func (w *world) Acknowledge(_ context.Context, c incidents.Change, owner users.User) ([]incidents.Acknowledged, error) {
+	w.incident.Active, w.incident.Owner = false, owner.Name
+	w.entries = append(w.entries, incidents.Entry{Kind: incidents.EntryAcknowledged, At: time.Now(), Text: "acknowledged by " + c.Actor + " on the " + string(c.Via) + " page"})
+	return []incidents.Acknowledged{{ID: c.IDs[0], Found: c.IDs[0] == w.incident.ID}}, nil
+}
+
+func (w *world) Reopen(_ context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
+	w.incident.Active, w.incident.Owner = true, ""
+	return []incidents.Acknowledged{{ID: c.IDs[0], Found: true}}, nil
+}
+
+func (w *world) Resolve(_ context.Context, c incidents.Change, resolved bool) ([]incidents.Acknowledged, error) {
+	w.incident.Resolved = resolved
+	return []incidents.Acknowledged{{ID: c.IDs[0], Found: true}}, nil
+}
+
+func (w *world) AddComment(_ context.Context, _ incidents.ID, author users.User, content string) (int64, error) {
+	if strings.TrimSpace(content) == "" {
+		return 0, fault.Invalidf("content", "Empty comment")
+	}
+	w.entries = append(w.entries, incidents.Entry{Kind: incidents.EntryComment, At: time.Now(), Actor: author.Name, Text: content})
+	return 1, nil
+}
+
+func (w *world) ByIncident(context.Context, incidents.ID) ([]messages.Message, error) {
+	return []messages.Message{{Target: "ann", Mode: users.SMS, State: messages.Pending, Step: 1,
+		Attempts: []messages.Attempt{{Number: 1, Vendor: "twilio", Outcome: messages.OutcomeUnavailable, Detail: "503 from vendor"}}}}, nil
+}
+
+func (w *world) Depths(context.Context) ([]messages.QueueDepth, error) {
+	return []messages.QueueDepth{{Mode: users.SMS, Application: "db", Waiting: 3, OldestAge: 2 * time.Minute}}, nil
+}
+
+func (w *world) View(context.Context) (buckets.View, error) { return w.view, nil }
+
+func (w *world) Authenticate(_ context.Context, name, password string) (users.User, error) {
+	if name == "ann" && password == "right" {
+		return users.User{ID: 1, Name: "ann", Active: true}, nil
+	}
+	return users.User{}, fault.New(fault.Unauthenticated, "bad log-in")
+}
+
+func (w *world) ByName(_ context.Context, name string) (users.User, error) {
+	return users.User{ID: 1, Name: name, Active: true}, nil
+}
+
+type browser struct {
+	*http.Client
+	base string
+	t    *testing.T
+}
+
+func setup(t *testing.T) (*world, *browser) {
+	t.Helper()
+	w := &world{
+		incident: incidents.Incident{ID: 257, Plan: "db-plan", Application: "db", Active: true, CurrentStep: 1, CreatedAt: time.Now().Add(-time.Minute),
+			Context: json.RawMessage(`{"title":"<script>alert(1)</script> disk full"}`), TitleVariable: "title"},
+		entries: []incidents.Entry{{Kind: incidents.EntryOpened, At: time.Now(), Text: "opened by application db"}},
+	}
+	w.view.Members = []buckets.MemberState{{Member: buckets.Member{ProcessID: "aaaaaaaabbbb", Host: "one"}, StartedAt: time.Now()}}
+	for i := range w.view.Leases {
+		w.view.Leases[i].Owner = "aaaaaaaabbbb"
+	}
+	sessions := scs.New()
+	sessions.Cookie.Secure = false
+	site, err := New(Deps{Incidents: w, Messages: w, Queues: w, Cluster: w, People: w, Sessions: sessions, UserKey: "user",
+		Steps: func(context.Context, int64) int { return 2 }, Wake: func(s buckets.Set) { w.woken.Union(s) }, Log: zaptest.NewLogger(t)})
+	require.NoError(t, err)
+	r := chi.NewRouter()
+	site.Routes(r)
+	srv := httptest.NewServer(r)
+	t.Cleanup(srv.Close)
+	jar, err := cookiejar.New(nil)
+	require.NoError(t, err)
+	return w, &browser{Client: &http.Client{Jar: jar}, base: srv.URL, t: t}
+}
+
+func (b *browser) get(path string, header ...string) (int, string) {
+	b.t.Helper()
+	req, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, b.base+path, nil)
+	require.NoError(b.t, err)
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	return b.do(req)
+}
+
+func (b *browser) post(path string, form url.Values, header ...string) (int, string) {
+	b.t.Helper()
+	req, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.base+path, strings.NewReader(form.Encode()))
+	require.NoError(b.t, err)
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	return b.do(req)
+}
+
+func (b *browser) do(req *http.Request) (int, string) {
+	b.t.Helper()
+	resp, err := b.Do(req)
+	require.NoError(b.t, err)
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(b.t, err)
+	return resp.StatusCode, string(body)
+}
+
+func (b *browser) login() {
+	b.t.Helper()
+	status, body := b.post("/login/", url.Values{"username": {"ann"}, "password": {"right"}})
+	require.Equal(b.t, http.StatusOK, status)
+	require.Contains(b.t, body, "Escalating")
+}
+
+func TestPagesNeedALogin(t *testing.T) {
+	t.Parallel()
+	_, b := setup(t)
+	for _, path := range []string{"/", "/incidents", "/incidents/257", "/cluster"} {
+		status, body := b.get(path)
+		require.Equal(t, http.StatusOK, status)
+		require.Contains(t, body, `name="password"`, path)
+	}
+	status, body := b.post("/login/", url.Values{"username": {"ann"}, "password": {"wrong"}})
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, body, "do not fit together")
+	b.login()
+}
+
+func TestLoginGoesOnlyToThisServer(t *testing.T) {
+	t.Parallel()
+	for _, next := range []string{"//evil.example", "https://evil.example/", `/\evil.example`, "incidents"} {
+		require.False(t, localPath(next), next)
+	}
+	require.True(t, localPath("/incidents?show=all"))
+	_, b := setup(t)
+	status, _ := b.post("/login/?next=//evil.example", url.Values{"username": {"ann"}, "password": {"right"}})
+	require.Equal(t, http.StatusBadRequest, status)
+}
+
+func TestIncidentIsShownEscapedAndAcknowledged(t *testing.T) {
+	t.Parallel()
+	w, b := setup(t)
+	b.login()
+	status, body := b.get("/incidents/257")
+	require.Equal(t, http.StatusOK, status)
+	require.NotContains(t, body, "<script>alert")
+	require.Contains(t, body, "&lt;script&gt;alert(1)&lt;/script&gt; disk full")
+	require.Contains(t, body, "escalating, step 1")
+	require.Contains(t, body, "waiting")
+	require.Contains(t, body, "503 from vendor")
+
+	status, _ = b.post("/incidents/257/acknowledge", nil, "Sec-Fetch-Site", "cross-site")
+	require.Equal(t, http.StatusForbidden, status, "another site may not acknowledge")
+	require.True(t, w.incident.Active)
+
+	status, body = b.post("/incidents/257/acknowledge", nil, "Sec-Fetch-Site", "same-origin")
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, body, "acknowledged by ann")
+	require.True(t, w.woken.Has(1), "the bucket's owner is told")
+}
+
+func TestLivePartIsSentOnlyWhenItChanged(t *testing.T) {
+	t.Parallel()
+	w, b := setup(t)
+	b.login()
+	_, body := b.get("/incidents/257")
+	seen := regexp.MustCompile(`X-Seen":"([0-9a-f]+)`).FindStringSubmatch(body)
+	require.Len(t, seen, 2)
+	status, _ := b.get("/incidents/257", "HX-Request", "true", "X-Seen", seen[1])
+	require.Equal(t, http.StatusNoContent, status)
+	w.entries = append(w.entries, incidents.Entry{Kind: incidents.EntryStep, At: time.Now(), Text: "step 2: paging bob"})
+	status, body = b.get("/incidents/257", "HX-Request", "true", "X-Seen", seen[1])
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, body, "step 2: paging bob")
+	require.NotContains(t, body, "<html", "only the part")
+}
+
+func TestListFiltersAndCluster(t *testing.T) {
+	t.Parallel()
+	w, b := setup(t)
+	b.login()
+	status, _ := b.get("/incidents?show=escalating&application=db&before=900")
+	require.Equal(t, http.StatusOK, status)
+	require.Equal(t, []filters.Condition{
+		{Field: "active", Op: filters.Eq, Values: []any{int64(1)}},
+		{Field: "application", Op: filters.Eq, Values: []any{"db"}},
+		{Field: "id", Op: filters.Lt, Values: []any{int64(900)}},
+	}, w.asked.Conditions)
+
+	status, body := b.get("/cluster")
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, body, "256 of 256 owned")
+	require.Contains(t, body, "2 min", "age of the oldest waiting message")
+	w.view.Members[0].Age = time.Minute
+	_, body = b.get("/cluster")
+	require.Contains(t, body, "256 of 256 buckets have no living owner")
+}
+
+func TestUnknownIncidentAndEmptyComment(t *testing.T) {
+	t.Parallel()
+	_, b := setup(t)
+	b.login()
+	for _, path := range []string{"/incidents/1", "/incidents/x", "/incidents/99999999999999999999"} {
+		status, body := b.get(path)
+		require.Equal(t, http.StatusNotFound, status)
+		require.Contains(t, body, "There is no such thing here")
+	}
+	status, body := b.post("/incidents/257/comments", url.Values{"content": {" "}})
+	require.Equal(t, http.StatusBadRequest, status)
+	require.Contains(t, body, "Empty comment")
+}
+
+func TestAssetsAreNamedByTheirContent(t *testing.T) {
+	t.Parallel()
+	_, b := setup(t)
+	_, body := b.get("/login")
+	for _, m := range regexp.MustCompile(`"(/static/[^"]+)"`).FindAllStringSubmatch(body, -1) {
+		status, _ := b.get(m[1])
+		require.Equal(t, http.StatusOK, status, m[1])
+	}
+	status, _ := b.get("/static/app.css")
+	require.Equal(t, http.StatusNotFound, status)
+}
