@@ -1,0 +1,219 @@
+package pgserver
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+const (
+	superuser    = "iris"
+	database     = "iris"
+	passwordFile = "iris-password" // inside the data directory, so that a copy keeps it
+)
+
+// childEnv is the whole environment of PostgreSQL's programs: a caller's PGDATA or LC_ALL shall change nothing.
+var childEnv = []string{"LC_ALL=C", "TZ=UTC", "PATH=/usr/bin:/bin"}
+
+// setup is what both kinds of start share.
+type setup struct {
+	cfg  Config
+	root string // StateDir/postgres
+	user identity
+	bin  binaries // known once choose was called
+}
+
+func newSetup(cfg Config) (*setup, error) {
+	s := &setup{cfg: cfg, root: filepath.Join(cfg.StateDir, "postgres")}
+	var err error
+	if s.user, err = unprivileged(); err != nil {
+		return nil, err
+	}
+	if err := makeOpen(s.root); err != nil {
+		return nil, fmt.Errorf("state directory: %w (choose another with --state-dir or IRIS_STATE_DIR)", err)
+	}
+	// The state directory itself is ours, so we may open it (mktemp -d makes closed ones); its parents are not.
+	if info, err := os.Stat(cfg.StateDir); err == nil && s.user.credential != nil && info.Mode()&0o001 == 0 {
+		if err := os.Chmod(cfg.StateDir, info.Mode().Perm()|0o011); err != nil {
+			return nil, fmt.Errorf("open the state directory to user %s: %w", s.user.name, err)
+		}
+	}
+	return s, s.user.canEnter(s.root)
+}
+
+// makeOpen makes a directory and its missing parents so that the server's user can enter them, whatever our umask is.
+func makeOpen(dir string) error {
+	if info, err := os.Stat(dir); err == nil && info.IsDir() {
+		return nil
+	}
+	if parent := filepath.Dir(dir); parent != dir {
+		if err := makeOpen(parent); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return os.Chmod(dir, 0o755)
+}
+
+// openTree lets everybody read what is in dir, whatever our umask was when it was made.
+func openTree(dir string) error {
+	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.Type()&fs.ModeSymlink != 0 {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		mode := info.Mode().Perm() | 0o444
+		if entry.IsDir() || mode&0o100 != 0 {
+			mode |= 0o111
+		}
+		return os.Chmod(path, mode)
+	})
+}
+
+func (s *setup) setupLock(ctx context.Context) (*os.File, error) {
+	return waitLock(ctx, filepath.Join(s.root, "setup.lock"), func() {
+		s.cfg.Progress("waiting for another process that is setting up PostgreSQL")
+	})
+}
+
+// majors lists the major versions for which a directory prefix-N exists.
+func (s *setup) majors(prefix string) []int {
+	names, _ := filepath.Glob(filepath.Join(s.root, prefix+"-*")) // the pattern is well-formed
+	var out []int
+	for _, name := range names {
+		if n, err := strconv.Atoi(strings.TrimPrefix(filepath.Base(name), prefix+"-")); err == nil {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// ensureData returns the data directory prefix-MAJOR, made if it does not exist. The setup lock must be held.
+func (s *setup) ensureData(ctx context.Context, prefix string) (string, error) {
+	dir := filepath.Join(s.root, prefix+"-"+strconv.Itoa(s.bin.major))
+	if _, err := os.Stat(dir); err == nil {
+		return dir, nil
+	}
+	s.cfg.Progress("initialising a database (PostgreSQL " + s.bin.version + ")")
+	fresh := dir + ".new"
+	if err := os.RemoveAll(fresh); err != nil {
+		return "", err
+	}
+	if err := s.initData(ctx, fresh); err != nil {
+		return "", fmt.Errorf("initialise the database in %s: %w", dir, err)
+	}
+	return dir, os.Rename(fresh, dir)
+}
+
+func (s *setup) initData(ctx context.Context, dir string) error {
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	if err := s.user.own(dir); err != nil {
+		return err
+	}
+	password := make([]byte, 16)
+	if _, err := rand.Read(password); err != nil {
+		return err
+	}
+	// initdb wants an empty directory, and reads the password from a file that its user can read.
+	pw := dir + "-password"
+	defer os.Remove(pw)
+	if err := os.WriteFile(pw, []byte(hex.EncodeToString(password)), 0o600); err != nil {
+		return err
+	}
+	if err := s.user.own(pw); err != nil {
+		return err
+	}
+	if err := s.tool(ctx, dir, nil, "initdb", "-D", dir, "-U", superuser, "--pwfile="+pw, "--auth=scram-sha-256",
+		"--locale=C", "-E", "UTF8", "--no-sync"); err != nil {
+		return err
+	}
+	single := strings.NewReader("create database " + database + ";\n")
+	if err := s.tool(ctx, dir, single, "postgres", "--single", "-F", "-D", dir, "postgres"); err != nil {
+		return err
+	}
+	kept := filepath.Join(dir, passwordFile)
+	if err := os.Rename(pw, kept); err != nil {
+		return err
+	}
+	return s.tool(ctx, dir, nil, "initdb", "-D", dir, "--sync-only")
+}
+
+// tool runs one of PostgreSQL's programs to its end, as the server's user.
+func (s *setup) tool(ctx context.Context, dir string, stdin io.Reader, name string, args ...string) error {
+	cmd := exec.CommandContext(ctx, filepath.Join(s.bin.dir, name), args...)
+	cmd.Dir, cmd.Env, cmd.Stdin = dir, childEnv, stdin
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.user.credential}
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", name, err, strings.TrimSpace(out.String()))
+	}
+	return nil
+}
+
+// copyData copies a data directory that no server uses.
+func (s *setup) copyData(from, to string) error {
+	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(to, rel)
+		if entry.IsDir() {
+			err = os.Mkdir(target, 0o700)
+		} else {
+			err = copyFile(path, target)
+		}
+		if err != nil {
+			return err
+		}
+		return s.user.own(target)
+	})
+}
+
+func copyFile(from, to string) error {
+	src, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	dst, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(dst, src); err != nil {
+		dst.Close()
+		return err
+	}
+	return dst.Close()
+}
+
+func readPassword(data string) (string, error) {
+	raw, err := os.ReadFile(filepath.Join(data, passwordFile))
+	if err != nil {
+		return "", fmt.Errorf("%s was not made by this program, or is damaged: %w "+
+			"(start anew with --fresh, or use another --state-dir)", data, err)
+	}
+	return strings.TrimSpace(string(raw)), nil
+}

@@ -1,0 +1,84 @@
+package pgserver
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+)
+
+// identity is the user the server runs as. PostgreSQL refuses to run as root, and needs a user that the password
+// database knows.
+type identity struct {
+	name       string
+	uid, gid   int
+	credential *syscall.Credential // nil = we run it as ourselves
+}
+
+// unprivileged returns who runs the server: ourselves, or for root the user postgres, else nobody.
+func unprivileged() (identity, error) {
+	if uid := os.Geteuid(); uid != 0 {
+		return identity{uid: uid, gid: os.Getegid()}, nil
+	}
+	for _, name := range []string{"postgres", "nobody"} {
+		u, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, err1 := strconv.Atoi(u.Uid)
+		gid, err2 := strconv.Atoi(u.Gid)
+		if err := errors.Join(err1, err2); err != nil {
+			continue
+		}
+		return identity{
+			name: name, uid: uid, gid: gid,
+			credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)},
+		}, nil
+	}
+	return identity{}, errors.New("PostgreSQL does not run as root, and neither a user postgres nor nobody exists: " +
+		"create one, run as another user, or set IRIS_DATABASE_URL")
+}
+
+// own gives a file to the identity. For ourselves there is nothing to do.
+func (id identity) own(path string) error {
+	if id.credential == nil {
+		return nil
+	}
+	return os.Lchown(path, id.uid, id.gid)
+}
+
+// canEnter checks that the identity may enter dir and all of its parents, so that the reason is told here and not in
+// a vague message of initdb. dir must exist.
+func (id identity) canEnter(dir string) error {
+	if id.credential == nil {
+		return nil
+	}
+	for d := dir; ; d = filepath.Dir(d) {
+		info, err := os.Stat(d)
+		if err != nil {
+			return err
+		}
+		st, ok := info.Sys().(*syscall.Stat_t)
+		if !ok {
+			return nil
+		}
+		bit := os.FileMode(0o001)
+		switch {
+		case int(st.Uid) == id.uid:
+			bit = 0o100
+		case int(st.Gid) == id.gid:
+			bit = 0o010
+		}
+		if info.Mode()&bit == 0 {
+			return fmt.Errorf("PostgreSQL runs as user %s, which may not enter %s (mode %04o): "+
+				"choose another state directory (--state-dir or IRIS_STATE_DIR, for example /var/lib/iris), "+
+				"or open that one with chmod o+x", id.name, d, info.Mode().Perm())
+		}
+		if d == filepath.Dir(d) {
+			return nil
+		}
+	}
+}
