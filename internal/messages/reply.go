@@ -1,0 +1,84 @@
+package messages
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Command is what a person asked for in an answer.
+type Command string
+
+const (
+	CommandClaim     Command = "claim"      // acknowledge the incident of one message
+	CommandClaimAll  Command = "claim all"  // acknowledge every active incident that paged the sender
+	CommandClaimLast Command = "claim last" // acknowledge the newest active one
+	CommandSorry     Command = "sorry"      // text beginning with f: no action
+	CommandOther     Command = "other"      // understood as a command about a message, but not one that we know
+)
+
+// Reply is an answer in words, parsed.
+type Reply struct {
+	Command   Command
+	MessageID ID     // of CommandClaim and CommandOther; 0 when Batch is set
+	Batch     string // 32 hexadecimal digits: a digest of several messages
+}
+
+// BadReply tells why an answer was not understood. Title and Detail are those of the v0 response routes.
+type BadReply struct{ Title, Detail string }
+
+func (e *BadReply) Error() string { return e.Title + ": " + e.Detail }
+
+var batchID = regexp.MustCompile(`^[0-9a-fA-F]{32}$`)
+
+// ParseReply understands the text of an SMS or the first line of an e-mail (Iris contract: incoming responses).
+// An answer that it does not understand is a *BadReply.
+func ParseReply(text string) (Reply, error) {
+	text = strings.TrimSpace(text)
+	lower := strings.ToLower(text)
+	switch {
+	case strings.HasPrefix(lower, "f"):
+		return Reply{Command: CommandSorry}, nil
+	case lower == "a":
+		return Reply{Command: CommandClaimAll}, nil
+	case lower == "l":
+		return Reply{Command: CommandClaimLast}, nil
+	}
+	words := strings.Fields(lower)
+	if len(words) >= 2 {
+		for _, pair := range [][2]string{{words[0], words[1]}, {words[1], words[0]}} {
+			if r, ok := replyID(pair[0]); ok && (pair[1] == "claim" || pair[1] == "suppress") {
+				r.Command = CommandClaim
+				if pair[1] == "suppress" {
+					r.Command = CommandOther
+				}
+				return r, nil
+			}
+		}
+	}
+	switch {
+	case strings.HasPrefix(lower, "claim last"):
+		return Reply{Command: CommandClaimLast}, nil
+	case strings.HasPrefix(lower, "claim all"):
+		return Reply{Command: CommandClaimAll}, nil
+	case len(words) < 2:
+		return Reply{}, &BadReply{"Invalid response", "failed to parse response"}
+	}
+	r, ok := replyID(words[0])
+	if !ok {
+		return Reply{}, &BadReply{"Invalid message id", "invalid message id: " + strings.Fields(text)[0]}
+	}
+	r.Command = CommandOther
+	return r, nil
+}
+
+func replyID(word string) (Reply, bool) {
+	if batchID.MatchString(word) {
+		return Reply{Batch: strings.ToLower(word)}, true
+	}
+	if strings.Trim(word, "0123456789") != "" {
+		return Reply{}, false
+	}
+	id, err := strconv.ParseInt(word, 10, 64)
+	return Reply{MessageID: ID(id)}, err == nil
+}
