@@ -122,6 +122,7 @@ const (
 	EntryTemplate     EntryKind = "template" // a template failed; the page went out in plain words
 	EntryCancelled    EntryKind = "cancelled"
 	EntryOperator     EntryKind = "operator"
+	EntryFailure      EntryKind = "failure" // the engine failed on the incident itself and tries again
 )
 
 // Entry is one line of a timeline.
