@@ -1,0 +1,164 @@
+package slack
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/slack-go/slack"
+
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/vendors"
+)
+
+// Action ids of the buttons. A button's value is the message id.
+const (
+	ActionAcknowledge    = "iris_acknowledge"
+	ActionAcknowledgeAll = "iris_acknowledge_all"
+	ActionOpen           = "iris_open" // a link; Slack reports the press, there is nothing to do
+)
+
+// Slack's limits, in characters.
+const (
+	maxText     = 3500 // the plain text, shown in notifications; Slack itself advises less than 4,000
+	maxSection  = 3000
+	maxSections = 10
+)
+
+// custom is what a template may write instead of text: a JSON object of Slack's own parts.
+type custom struct {
+	Text        string             `json:"text"`
+	Blocks      slack.Blocks       `json:"blocks"`
+	Attachments []slack.Attachment `json:"attachments"`
+}
+
+func options(m messages.Outbound) []slack.MsgOption {
+	c, isCustom := parseCustom(m.Body)
+	text, blocks := c.Text, c.Blocks.BlockSet
+	if !isCustom {
+		text = plainText(m)
+		blocks = sections(text)
+	}
+	if text == "" {
+		text = heading(m)
+	}
+	blocks = append(blocks, buttons(m)...)
+	opts := []slack.MsgOption{
+		slack.MsgOptionText(vendors.CutRunes(text, maxText), false),
+		slack.MsgOptionDisableLinkUnfurl(),
+		slack.MsgOptionMetadata(slack.SlackMetadata{EventType: "iris_message", EventPayload: map[string]any{
+			"message_id": messageID(m), "attempt": m.Attempt, "idempotency_key": vendors.Line(m.IdempotencyKey, 200),
+		}}),
+	}
+	if len(blocks) > 0 {
+		opts = append(opts, slack.MsgOptionBlocks(blocks...))
+	}
+	if len(c.Attachments) > 0 {
+		opts = append(opts, slack.MsgOptionAttachments(c.Attachments...))
+	}
+	return opts
+}
+
+func parseCustom(body string) (custom, bool) {
+	if !strings.HasPrefix(strings.TrimSpace(body), "{") {
+		return custom{}, false
+	}
+	var c custom
+	if err := json.Unmarshal([]byte(body), &c); err != nil {
+		return custom{}, false
+	}
+	// Room is left for our own two blocks.
+	if len(c.Blocks.BlockSet) > 48 || c.Text == "" && len(c.Blocks.BlockSet) == 0 && len(c.Attachments) == 0 {
+		return custom{}, false
+	}
+	if len(c.Blocks.BlockSet) == 0 && c.Text != "" {
+		c.Blocks.BlockSet = sections(c.Text)
+	}
+	return c, true
+}
+
+func heading(m messages.Outbound) string {
+	subject := vendors.Line(m.Subject, 500)
+	if m.Application != "" {
+		subject = strings.TrimSpace("[" + m.Application + "] " + subject)
+	}
+	return subject
+}
+
+func plainText(m messages.Outbound) string {
+	head, body := heading(m), strings.TrimSpace(vendors.Text(m.Body))
+	switch {
+	case m.Subject == "" && head != "":
+		head = strings.TrimSpace(head + " " + body)
+	case head == "":
+		head = body
+	case body != "":
+		head += "\n" + body
+	}
+	if head == "" {
+		return "(empty message)"
+	}
+	return head
+}
+
+// sections splits text into blocks of what Slack takes, at line ends where possible.
+func sections(text string) []slack.Block {
+	var blocks []slack.Block
+	for text != "" && len(blocks) < maxSections {
+		part := text
+		if utf8.RuneCountInString(text) > maxSection {
+			part = head(text, maxSection)
+			if end := strings.LastIndexByte(part, '\n'); end > len(part)/2 {
+				part = part[:end+1]
+			}
+			if len(blocks) == maxSections-1 {
+				part = vendors.CutRunes(text, maxSection)
+				text = ""
+			}
+		}
+		text = strings.TrimPrefix(text, part)
+		if strings.TrimSpace(part) == "" {
+			continue
+		}
+		blocks = append(blocks, slack.NewSectionBlock(slack.NewTextBlockObject(slack.MarkdownType, part, false, false), nil, nil))
+	}
+	return blocks
+}
+
+// head returns the first n characters.
+func head(text string, n int) string {
+	for i := range text {
+		if n == 0 {
+			return text[:i]
+		}
+		n--
+	}
+	return text
+}
+
+func buttons(m messages.Outbound) []slack.Block {
+	if m.IncidentID == 0 {
+		return nil
+	}
+	plain := func(s string) *slack.TextBlockObject {
+		return slack.NewTextBlockObject(slack.PlainTextType, s, false, false)
+	}
+	var elements []slack.BlockElement
+	if m.MessageID != 0 {
+		ack := slack.NewButtonBlockElement(ActionAcknowledge, messageID(m), plain("Acknowledge"))
+		ack.Style = slack.StylePrimary
+		all := slack.NewButtonBlockElement(ActionAcknowledgeAll, messageID(m), plain("Acknowledge all"))
+		all.Confirm = slack.NewConfirmationBlockObject(plain("Acknowledge all?"),
+			plain("All your active incidents will be acknowledged."), plain("Acknowledge all"), plain("Cancel"))
+		elements = append(elements, ack, all)
+	}
+	if u := m.IncidentURL; u != "" && len(u) <= 3000 {
+		open := slack.NewButtonBlockElement(ActionOpen, messageID(m), plain("Open incident"))
+		open.URL = u
+		elements = append(elements, open)
+	}
+	if len(elements) == 0 {
+		return nil
+	}
+	return []slack.Block{slack.NewActionBlock("iris:"+messageID(m), elements...)}
+}

@@ -1,0 +1,276 @@
+// Package slack posts messages with buttons to Slack (chat.postMessage, Block Kit), and reads the signed callbacks
+// that come back when somebody presses one.
+package slack
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/slack-go/slack"
+	"golang.org/x/sync/singleflight"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/vendors"
+)
+
+// Config of the account.
+type Config struct {
+	// Account tells several apart. "" = "main".
+	Account string
+	// Token is the bot's token (xoxb-...), with the scopes chat:write, chat:write.public and users:read.email.
+	Token string
+	// APIURL is the base address; a missing final slash is added. "" = https://slack.com/api/.
+	APIURL string
+	// Timeout bounds a call beside the caller's deadline. 0 = 10 s.
+	Timeout time.Duration
+	// TLS is the client's TLS configuration; nil = the system's roots.
+	TLS *tls.Config
+}
+
+// Vendor posts to channels and people. Safe for use by many goroutines at once.
+type Vendor struct {
+	cfg    Config
+	client *vendors.Client
+	api    *slack.Client
+
+	lookups singleflight.Group
+	mu      sync.Mutex
+	people  map[string]person // e-mail address -> user, for a while
+}
+
+type person struct {
+	id    string
+	until time.Time
+}
+
+const (
+	lookupTTL = time.Hour
+	maxPeople = 10000
+)
+
+// New checks cfg and returns a vendor; it opens no connection.
+func New(cfg Config) (*Vendor, error) {
+	if cfg.Account == "" {
+		cfg.Account = "main"
+	}
+	if cfg.APIURL == "" {
+		cfg.APIURL = slack.APIURL
+	}
+	if cfg.Timeout <= 0 {
+		cfg.Timeout = 10 * time.Second
+	}
+	if cfg.Token == "" {
+		return nil, fault.Invalidf("token", "slack: the token is missing")
+	}
+	if u, err := url.Parse(cfg.APIURL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return nil, fault.Invalidf("api_url", "slack: api_url is not an http or https URL")
+	}
+	cfg.APIURL = strings.TrimRight(cfg.APIURL, "/") + "/"
+	v := &Vendor{cfg: cfg, people: map[string]person{}}
+	v.client = vendors.NewClient(vendors.ClientConfig{Timeout: cfg.Timeout, TLS: cfg.TLS, MaxBody: 512 << 10})
+	v.api = slack.New(cfg.Token, slack.OptionAPIURL(cfg.APIURL), slack.OptionHTTPClient(doer{v}))
+	return v, nil
+}
+
+// Name is the vendor's kind.
+func (v *Vendor) Name() string { return "slack" }
+
+// Account tells several vendors of the kind apart.
+func (v *Vendor) Account() string { return v.cfg.Account }
+
+// Modes are the modes the vendor carries.
+func (v *Vendor) Modes() []users.Mode { return []users.Mode{users.Slack} }
+
+// Close closes idle connections.
+func (v *Vendor) Close() { v.client.Close() }
+
+// Send posts m to its destination: #channel, @name, an id of Slack's, an e-mail address (looked up), or a bare name
+// (taken as @name).
+func (v *Vendor) Send(ctx context.Context, m messages.Outbound) messages.Result {
+	if r, ok := vendors.Begun(ctx); !ok {
+		return r
+	}
+	channel, res, ok := v.channel(ctx, m.Destination)
+	if !ok {
+		return res
+	}
+	_, ts, err := v.api.PostMessageContext(ctx, channel, options(m)...)
+	switch {
+	case err == nil && ts != "":
+		return messages.Result{Outcome: messages.OutcomeSent, Detail: "posted", VendorMessageID: vendors.Token(ts)}
+	case err == nil:
+		return vendors.Unknown("an answer without the message's time stamp")
+	}
+	r := v.result(err)
+	if r.DestinationGone {
+		v.forget(m.Destination)
+	}
+	return r
+}
+
+// id matches the ids of channels, groups, direct messages and users.
+var id = regexp.MustCompile(`^[CGDUW][A-Z0-9]{7,20}$`)
+
+func (v *Vendor) channel(ctx context.Context, dest string) (string, messages.Result, bool) {
+	dest = vendors.Line(dest, 320)
+	switch {
+	case dest == "" || dest == "#" || dest == "@":
+		return "", vendors.Gone("the destination is empty"), false
+	case dest[0] == '#' || dest[0] == '@' || id.MatchString(dest):
+		return dest, messages.Result{}, true
+	case strings.Contains(dest, "@"):
+		return v.lookup(ctx, dest)
+	default:
+		return "@" + dest, messages.Result{}, true
+	}
+}
+
+// lookup finds the user of an e-mail address. Nothing was posted when it fails, so no failure of it is in doubt.
+func (v *Vendor) lookup(ctx context.Context, email string) (string, messages.Result, bool) {
+	v.mu.Lock()
+	p, ok := v.people[email]
+	v.mu.Unlock()
+	if ok && time.Now().Before(p.until) {
+		return p.id, messages.Result{}, true
+	}
+	found := v.lookups.DoChan(email, func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), v.cfg.Timeout)
+		defer cancel()
+		u, err := v.api.GetUserByEmailContext(ctx, email)
+		if err != nil {
+			return "", err
+		}
+		return u.ID, nil
+	})
+	select {
+	case <-ctx.Done():
+		return "", vendors.Unavailable("the user could not be looked up in time"), false
+	case r := <-found:
+		if r.Err != nil {
+			res := v.result(r.Err)
+			if res.Outcome == messages.OutcomeUnknown {
+				res.Outcome = messages.OutcomeUnavailable
+			}
+			res.Detail = vendors.Clean("look up user: " + res.Detail)
+			return "", res, false
+		}
+		userID, _ := r.Val.(string)
+		if !id.MatchString(userID) {
+			return "", vendors.Unavailable("look up user: an answer without an id"), false
+		}
+		v.remember(email, userID)
+		return userID, messages.Result{}, true
+	}
+}
+
+func (v *Vendor) remember(email, userID string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.people) >= maxPeople {
+		clear(v.people)
+	}
+	v.people[email] = person{id: userID, until: time.Now().Add(lookupTTL)}
+}
+
+func (v *Vendor) forget(email string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	delete(v.people, email)
+}
+
+// refusal is an answer whose status alone says what it means.
+type refusal struct{ result messages.Result }
+
+func (r *refusal) Error() string { return r.result.Detail }
+
+// doer is the library's HTTP client: ours, with statuses mapped and an answer read whole before it is decoded.
+type doer struct{ v *Vendor }
+
+func (d doer) Do(req *http.Request) (*http.Response, error) {
+	resp, err := d.v.client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(resp.Body)
+	_ = resp.Body.Close()
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode == http.StatusOK {
+		resp.Body = io.NopCloser(bytes.NewReader(body))
+		return resp, nil
+	}
+	// Some statuses come with Slack's own word for what is wrong.
+	var said struct {
+		Error string `json:"error"`
+	}
+	_ = json.Unmarshal(body, &said)
+	if said.Error != "" && resp.StatusCode < 500 && resp.StatusCode != http.StatusTooManyRequests {
+		return nil, slack.SlackErrorResponse{Err: said.Error}
+	}
+	return nil, &refusal{vendors.FromStatus(resp, vendors.Clean(said.Error, d.v.cfg.Token))}
+}
+
+// What Slack's errors mean, beside the rest, which refuse the message.
+var (
+	goneErrors = words(`channel_not_found user_not_found users_not_found is_archived user_disabled user_not_visible
+		cannot_dm_bot messages_tab_disabled`)
+	accountErrors = words(`invalid_auth not_authed account_inactive token_revoked token_expired missing_scope no_permission
+		org_login_required ekm_access_denied team_access_not_granted access_denied two_factor_setup_required
+		not_allowed_token_type deprecated_endpoint method_deprecated service_unavailable request_timeout
+		accesslimited team_added_to_org enterprise_is_restricted`)
+	rateErrors = words(`ratelimited rate_limited message_limit_exceeded`)
+	// Slack says of these that some of the operation may have succeeded.
+	doubtfulErrors = words(`internal_error fatal_error`)
+)
+
+func words(s string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(s) {
+		set[w] = true
+	}
+	return set
+}
+
+func (v *Vendor) result(err error) messages.Result {
+	var status *refusal
+	if errors.As(err, &status) {
+		return status.result
+	}
+	var said slack.SlackErrorResponse
+	if errors.As(err, &said) {
+		word := vendors.Clean(said.Err, v.cfg.Token)
+		switch {
+		case goneErrors[said.Err]:
+			return vendors.Gone("%s", word)
+		case accountErrors[said.Err]:
+			return vendors.Unavailable("%s", word)
+		case rateErrors[said.Err]:
+			return vendors.Throttled(0, "%s", word)
+		case doubtfulErrors[said.Err]:
+			return vendors.Unknown("%s", word)
+		default:
+			return vendors.Rejected("%s", word)
+		}
+	}
+	var call *vendors.CallError
+	if errors.As(err, &call) {
+		return vendors.FromError(err, v.cfg.Token)
+	}
+	return vendors.Unknown("an answer that cannot be read")
+}
+
+func messageID(m messages.Outbound) string { return strconv.FormatInt(int64(m.MessageID), 10) }

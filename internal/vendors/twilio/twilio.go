@@ -1,0 +1,258 @@
+// Package twilio sends texts and calls through Twilio's HTTP API, and reads what Twilio sends back: signed status
+// callbacks, replies and pressed keys.
+//
+// Twilio knows no idempotency keys. What tells a repetition apart is the message id, which stands in the status
+// callback's URL and in the URL that a call fetches its words from.
+package twilio
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/vendors"
+)
+
+// Paths of the callbacks below the public URL, as existing relays serve them.
+const (
+	GatherPath = "/api/v0/twilio/calls/gather" // words of a call that can be acknowledged
+	SayPath    = "/api/v0/twilio/calls/say"    // words of a call that cannot
+	StatusPath = "/api/v0/twilio/status"       // what became of a text or call
+)
+
+// Limits of what is sent, in characters.
+const (
+	MaxSMS  = 1600
+	MaxCall = 480
+)
+
+// Config of the account.
+type Config struct {
+	// Account tells several apart. "" = "main".
+	Account string
+	// AccountSID and AuthToken are the log-in. KeySID and KeySecret, if set, are an API key used instead of the token.
+	AccountSID, AuthToken string
+	KeySID, KeySecret     string
+	// From is the sender: a number in international form, a sender name, or MG... for a messaging service (texts only).
+	From string
+	// CallFrom is the number that calls; "" = From.
+	CallFrom string
+	// APIURL is the base address. "" = https://api.twilio.com.
+	APIURL string
+	// PublicURL is where Twilio reaches our callbacks. "" = no status callbacks, and no calls.
+	PublicURL string
+	// CountryCode is put before numbers of 10 digits without one. "" = "1".
+	CountryCode string
+	// DetectMachines asks Twilio to tell answering machines from people, so that a machine gets no menu.
+	DetectMachines bool
+	// Modes to carry. Empty = SMS, and Call if PublicURL is set.
+	Modes []users.Mode
+	// Timeout bounds a call of the API beside the caller's deadline. 0 = 10 s.
+	Timeout time.Duration
+	// TLS is the client's TLS configuration; nil = the system's roots.
+	TLS *tls.Config
+}
+
+// Vendor sends texts and calls. Safe for use by many goroutines at once.
+type Vendor struct {
+	cfg    Config
+	base   string // up to and including the account
+	client *vendors.Client
+}
+
+// New checks cfg and returns a vendor; it opens no connection.
+func New(cfg Config) (*Vendor, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	return &Vendor{
+		cfg:    cfg,
+		base:   cfg.APIURL + "/2010-04-01/Accounts/" + url.PathEscape(cfg.AccountSID),
+		client: vendors.NewClient(vendors.ClientConfig{Timeout: cfg.Timeout, TLS: cfg.TLS}),
+	}, nil
+}
+
+func (c Config) withDefaults() Config {
+	if c.Account == "" {
+		c.Account = "main"
+	}
+	if c.APIURL == "" {
+		c.APIURL = "https://api.twilio.com"
+	}
+	if c.CallFrom == "" {
+		c.CallFrom = c.From
+	}
+	if c.CountryCode == "" {
+		c.CountryCode = "1"
+	}
+	c.APIURL, c.PublicURL = strings.TrimRight(c.APIURL, "/"), strings.TrimRight(c.PublicURL, "/")
+	if len(c.Modes) == 0 {
+		c.Modes = []users.Mode{users.SMS}
+		if c.PublicURL != "" {
+			c.Modes = append(c.Modes, users.Call)
+		}
+	}
+	return c
+}
+
+func (c Config) validate() error {
+	switch {
+	case c.AccountSID == "":
+		return fault.Invalidf("account_sid", "twilio: the account SID is missing")
+	case c.AuthToken == "" && (c.KeySID == "" || c.KeySecret == ""):
+		return fault.Invalidf("auth_token", "twilio: the auth token is missing")
+	case c.From == "":
+		return fault.Invalidf("from", "twilio: the sender (from) is missing")
+	}
+	for name, text := range map[string]string{"api_url": c.APIURL, "public_url": c.PublicURL} {
+		u, err := url.Parse(text)
+		if text != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+			return fault.Invalidf(name, "twilio: %s is not an http or https URL", name)
+		}
+	}
+	for _, m := range c.Modes {
+		switch {
+		case m != users.SMS && m != users.Call:
+			return fault.Invalidf("modes", "twilio: mode %q is neither sms nor call", m)
+		case m == users.Call && c.PublicURL == "":
+			return fault.Invalidf("public_url", "twilio: calls need the public URL, from which Twilio fetches their words")
+		}
+	}
+	return nil
+}
+
+// Name is the vendor's kind.
+func (v *Vendor) Name() string { return "twilio" }
+
+// Account tells several vendors of the kind apart.
+func (v *Vendor) Account() string { return v.cfg.Account }
+
+// Modes are the modes the vendor carries.
+func (v *Vendor) Modes() []users.Mode { return append([]users.Mode(nil), v.cfg.Modes...) }
+
+// Close closes idle connections.
+func (v *Vendor) Close() { v.client.Close() }
+
+// Send sends m as a text or makes a call.
+func (v *Vendor) Send(ctx context.Context, m messages.Outbound) messages.Result {
+	if r, ok := vendors.Begun(ctx); !ok {
+		return r
+	}
+	to, ok := Number(m.Destination, v.cfg.CountryCode)
+	if !ok {
+		return vendors.Gone("the destination is not a phone number")
+	}
+	switch m.Mode {
+	case users.SMS, "":
+		return v.post(ctx, "/Messages.json", v.sms(to, m))
+	case users.Call:
+		if v.cfg.PublicURL == "" {
+			return vendors.Rejected("calls need the public URL")
+		}
+		return v.post(ctx, "/Calls.json", v.call(to, m))
+	default:
+		return vendors.Rejected("mode %s is not carried by twilio", m.Mode)
+	}
+}
+
+func (v *Vendor) sms(to string, m messages.Outbound) url.Values {
+	form := url.Values{"To": {to}, "Body": {smsText(m)}}
+	if strings.HasPrefix(v.cfg.From, "MG") {
+		form.Set("MessagingServiceSid", v.cfg.From)
+	} else {
+		form.Set("From", v.cfg.From)
+	}
+	if v.cfg.PublicURL != "" {
+		form.Set("StatusCallback", v.statusURL(m))
+	}
+	return form
+}
+
+func (v *Vendor) call(to string, m messages.Outbound) url.Values {
+	form := url.Values{
+		"To": {to}, "From": {v.cfg.CallFrom}, "Url": {v.wordsURL(m)}, "Method": {"POST"},
+		"StatusCallback": {v.statusURL(m)}, "StatusCallbackMethod": {"POST"},
+	}
+	if v.cfg.DetectMachines {
+		form.Set("MachineDetection", "Enable")
+	}
+	return form
+}
+
+func (v *Vendor) statusURL(m messages.Outbound) string {
+	q := url.Values{"message_id": {strconv.FormatInt(int64(m.MessageID), 10)}, "attempt": {strconv.Itoa(m.Attempt)}}
+	return v.cfg.PublicURL + StatusPath + "?" + q.Encode()
+}
+
+// wordsURL is where Twilio fetches what to say. Twilio signs its request over the whole URL, so what stands in it is
+// what we put there.
+func (v *Vendor) wordsURL(m messages.Outbound) string {
+	q := url.Values{
+		"message_id": {strconv.FormatInt(int64(m.MessageID), 10)},
+		"loop":       {"3"},
+		"source":     {m.Application},
+		"content":    {callText(m)},
+	}
+	path := SayPath
+	if m.IncidentID != 0 {
+		path = GatherPath
+		q.Set("incident_id", strconv.FormatInt(int64(m.IncidentID), 10))
+		q.Set("instruction", "Press 2 to claim.")
+	}
+	return v.cfg.PublicURL + path + "?" + q.Encode()
+}
+
+// answer is what the API says, whether it liked the request or not.
+type answer struct {
+	SID     string      `json:"sid"`
+	Status  any         `json:"status"` // a word for a message, a number for an error
+	Code    json.Number `json:"code"`
+	Message string      `json:"message"`
+}
+
+func (v *Vendor) post(ctx context.Context, path string, form url.Values) messages.Result {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, v.base+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		return vendors.Rejected("the request could not be built")
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.Header.Set("Accept", "application/json")
+	if v.cfg.KeySID != "" && v.cfg.KeySecret != "" {
+		req.SetBasicAuth(v.cfg.KeySID, v.cfg.KeySecret)
+	} else {
+		req.SetBasicAuth(v.cfg.AccountSID, v.cfg.AuthToken)
+	}
+	secrets := []string{v.cfg.AuthToken, v.cfg.KeySecret, form.Get("To")}
+	resp, err := v.client.Do(req)
+	if err != nil {
+		return vendors.FromError(err, secrets...)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	var a answer
+	body, readErr := io.ReadAll(resp.Body)
+	parseErr := json.Unmarshal(body, &a)
+	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
+		if readErr != nil || parseErr != nil || a.SID == "" {
+			return vendors.Unknown("status %d without a readable answer", resp.StatusCode)
+		}
+		status, _ := a.Status.(string)
+		return messages.Result{
+			Outcome: messages.OutcomeSent, Detail: vendors.Clean(status, secrets...), VendorMessageID: vendors.Token(a.SID),
+		}
+	}
+	if parseErr != nil || a.Code == "" {
+		return refusal(resp, 0, vendors.Clean(http.StatusText(resp.StatusCode)))
+	}
+	code, _ := strconv.Atoi(a.Code.String())
+	return refusal(resp, code, vendors.Clean(a.Message, secrets...))
+}
