@@ -1,0 +1,57 @@
+package users
+
+import "slices"
+
+// ResponderKey asks for a user as seen by one application.
+type ResponderKey struct {
+	User        ID
+	Application int64 // 0 = none
+}
+
+// Choice is the mode in which somebody is told, and how it came about.
+type Choice struct {
+	Mode    Mode
+	Wanted  Mode   // what the rules gave; differs from Mode when that cannot be used
+	Rule    string // which rule gave Wanted, in words for the timeline
+	Missing string // why Wanted cannot be used, in words; "" when it can
+}
+
+// Changed reports whether another mode than the wanted one is used.
+func (c Choice) Changed() bool { return c.Mode != c.Wanted }
+
+// Choose applies ModeFor and, where r cannot be reached in that mode for the application, NextMode. ok is false when r
+// cannot be reached in any mode; Wanted, Rule and Missing are set all the same.
+func Choose(r Responder, p Priority, app AppModes) (c Choice, ok bool) {
+	c.Wanted, c.Rule = ModeFor(r, p, app), rule(r, p, app)
+	if CanUse(r, app, c.Wanted) {
+		c.Mode = c.Wanted
+		return c, true
+	}
+	c.Missing = "no " + string(c.Wanted) + " contact"
+	if !app.Supported[c.Wanted] {
+		c.Missing = "the application may not use " + string(c.Wanted)
+	}
+	c.Mode, ok = NextMode(r, app, []Mode{c.Wanted})
+	return c, ok
+}
+
+// rule says which of ModeFor's rules decides.
+func rule(r Responder, p Priority, app AppModes) string {
+	switch {
+	case has(r.AppModes, p):
+		return "own choice for the application"
+	case has(app.Defaults, p):
+		return "the application's default"
+	case has(r.Modes, p):
+		return "own choice"
+	default:
+		return "the priority's default"
+	}
+}
+
+func has(m map[Priority]Mode, p Priority) bool { _, ok := m[p]; return ok }
+
+// Reachable returns the modes in which r can be reached for the application, in the order of Modes.
+func Reachable(r Responder, app AppModes) []Mode {
+	return slices.DeleteFunc(slices.Clone(Modes), func(m Mode) bool { return m == Drop || !CanUse(r, app, m) })
+}
