@@ -6,12 +6,13 @@ import (
 	"slices"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
 // fence locks the lease rows of the given leases (ascending, FOR SHARE, until the transaction ends) and checks that
 // processID still owns each of them in the same epoch. It must come before any other lock of the transaction. If a lease
-// was lost it returns a *buckets.LostError that names the buckets; the caller rolls back.
+// was lost it returns an error in which errors.As finds a *buckets.LostError that names the buckets; the caller rolls back.
 func fence(ctx context.Context, q *db.Queries, processID string, leases []buckets.Lease) error {
 	if len(leases) == 0 {
 		return nil
@@ -45,7 +46,7 @@ func fence(ctx context.Context, q *db.Queries, processID string, leases []bucket
 		}
 	}
 	if !lost.Empty() {
-		return &buckets.LostError{Buckets: lost}
+		return fault.Wrap(fault.Conflict, &buckets.LostError{Buckets: lost}, "bucket lease lost")
 	}
 	return nil
 }

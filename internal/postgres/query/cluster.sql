@@ -11,11 +11,13 @@ for share;
 
 -- Writes the heartbeat in the database's time. `joined` tells that the row is new. An operator's drain survives.
 -- name: BeatMember :one
-insert into members (process_id, host, gossip_addr, version, data_shape)
-values (sqlc.arg(process_id), sqlc.arg(host), sqlc.arg(gossip_addr), sqlc.arg(version), sqlc.arg(data_shape))
+insert into members (process_id, host, gossip_addr, version, data_shape, draining)
+values (sqlc.arg(process_id), sqlc.arg(host), sqlc.arg(gossip_addr), sqlc.arg(version), sqlc.arg(data_shape),
+    sqlc.arg(draining))
 on conflict (process_id) do update
 set heartbeat_at = clock_timestamp(),
-    gossip_addr = excluded.gossip_addr
+    gossip_addr = excluded.gossip_addr,
+    draining = members.draining or excluded.draining
 returning (xmax = 0)::boolean as joined;
 
 -- name: ListMembers :many
@@ -38,7 +40,7 @@ where bucket = any(sqlc.arg(buckets)::smallint[])
 order by bucket
 for no key update skip locked;
 
--- Takes what is free, or owned by somebody who is not live; only for a member that is live itself.
+-- Second half: takes what is free, or owned by somebody who is not live; only for a member that is live itself.
 -- name: AcquireLeases :many
 with live as materialized (
     select m.process_id, m.draining

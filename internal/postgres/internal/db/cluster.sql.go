@@ -44,7 +44,7 @@ type AcquireLeasesRow struct {
 	TakenOver bool
 }
 
-// Takes what is free, or owned by somebody who is not live; only for a member that is live itself.
+// Second half: takes what is free, or owned by somebody who is not live; only for a member that is live itself.
 func (q *Queries) AcquireLeases(ctx context.Context, arg AcquireLeasesParams) ([]AcquireLeasesRow, error) {
 	rows, err := q.db.Query(ctx, acquireLeases,
 		arg.ProcessID,
@@ -72,11 +72,13 @@ func (q *Queries) AcquireLeases(ctx context.Context, arg AcquireLeasesParams) ([
 }
 
 const beatMember = `-- name: BeatMember :one
-insert into members (process_id, host, gossip_addr, version, data_shape)
-values ($1, $2, $3, $4, $5)
+insert into members (process_id, host, gossip_addr, version, data_shape, draining)
+values ($1, $2, $3, $4, $5,
+    $6)
 on conflict (process_id) do update
 set heartbeat_at = clock_timestamp(),
-    gossip_addr = excluded.gossip_addr
+    gossip_addr = excluded.gossip_addr,
+    draining = members.draining or excluded.draining
 returning (xmax = 0)::boolean as joined
 `
 
@@ -86,6 +88,7 @@ type BeatMemberParams struct {
 	GossipAddr string
 	Version    string
 	DataShape  int32
+	Draining   bool
 }
 
 // Writes the heartbeat in the database's time. `joined` tells that the row is new. An operator's drain survives.
@@ -96,6 +99,7 @@ func (q *Queries) BeatMember(ctx context.Context, arg BeatMemberParams) (bool, e
 		arg.GossipAddr,
 		arg.Version,
 		arg.DataShape,
+		arg.Draining,
 	)
 	var joined bool
 	err := row.Scan(&joined)

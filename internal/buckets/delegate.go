@@ -1,0 +1,123 @@
+package buckets
+
+import (
+	"bytes"
+	"log"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/memberlist"
+	"go.uber.org/zap"
+)
+
+// delegate is what memberlist calls, on its own goroutines and partly under its own locks: it only files things away.
+type delegate struct{ g *Gossip }
+
+var (
+	_ memberlist.Delegate      = delegate{}
+	_ memberlist.EventDelegate = delegate{}
+)
+
+func (d delegate) NotifyMsg(buf []byte) {
+	if m, err := decode(buf); err == nil && m.node != d.g.self {
+		d.g.inbox.put(m)
+	}
+}
+
+func (d delegate) NotifyJoin(n *memberlist.Node) {
+	d.g.mu.Lock()
+	delete(d.g.suspects, n.Name)
+	d.g.mu.Unlock()
+	if n.Name != d.g.self {
+		d.g.inbox.put(said{kind: kindTell})
+	}
+}
+
+// NotifyLeave is called for the dead and for those who said goodbye alike.
+func (d delegate) NotifyLeave(n *memberlist.Node) {
+	if n.Name == d.g.self {
+		return
+	}
+	d.g.mu.Lock()
+	d.g.suspects[n.Name] = time.Now()
+	d.g.mu.Unlock()
+	d.g.inbox.put(said{kind: kindTell})
+	d.g.inbox.put(said{kind: kindDemand, node: n.Name})
+}
+
+func (delegate) NotifyUpdate(*memberlist.Node)          {}
+func (delegate) NodeMeta(int) []byte                    { return nil }
+func (delegate) GetBroadcasts(int, int) [][]byte        { return nil }
+func (delegate) LocalState(bool) []byte                 { return nil }
+func (delegate) MergeRemoteState(buf []byte, join bool) {}
+
+// mailbox keeps the latest of what was put into it: wake-ups merge, a node's demand replaces its former one. So it needs
+// no bound but that on the number of nodes, and nobody waits to put something in.
+type mailbox struct {
+	filled chan struct{} // holds a token while there may be something to take
+	*letterbox
+}
+
+type letterbox struct {
+	mu  sync.Mutex
+	now letters
+}
+
+type letters struct {
+	tell   bool
+	wake   Set
+	demand map[string][]byte
+}
+
+// maxNodes bounds the number of different senders between two takes.
+const maxNodes = 4096
+
+func newMailbox() mailbox {
+	return mailbox{filled: make(chan struct{}, 1), letterbox: &letterbox{}}
+}
+
+func (m mailbox) put(s said) {
+	m.mu.Lock()
+	switch s.kind {
+	case kindTell:
+		m.now.tell = true
+	case kindWake:
+		m.now.wake.Union(s.wake)
+	case kindDemand:
+		if m.now.demand == nil {
+			m.now.demand = map[string][]byte{}
+		}
+		if _, known := m.now.demand[s.node]; known || len(m.now.demand) < maxNodes {
+			m.now.demand[s.node] = s.demand
+		}
+	}
+	m.mu.Unlock()
+	select {
+	case m.filled <- struct{}{}:
+	default:
+	}
+}
+
+func (m mailbox) take() letters {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := m.now
+	m.now = letters{}
+	return out
+}
+
+// logAdapter turns memberlist's lines into entries of ours. What it calls an error is a peer that cannot be reached or a
+// stranger at the door: worth a look, not an alarm, because the database decides.
+func logAdapter(l *zap.Logger) *log.Logger { return log.New(lineWriter{l}, "", 0) }
+
+type lineWriter struct{ log *zap.Logger }
+
+func (w lineWriter) Write(line []byte) (int, error) {
+	text := string(bytes.TrimSpace(line))
+	if bytes.HasPrefix(line, []byte("[ERR]")) {
+		w.log.Info("memberlist", zap.String("detail", text))
+	} else {
+		w.log.Debug("memberlist", zap.String("detail", text))
+	}
+	return len(line), nil
+}

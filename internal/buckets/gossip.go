@@ -1,0 +1,349 @@
+package buckets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/memberlist"
+	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
+)
+
+// GossipConfig says how a process talks to its peers.
+type GossipConfig struct {
+	Bind      string   // host:port to listen on, TCP and UDP; port 0 = any free one
+	Advertise string   // host:port that peers use; empty = Bind, or the first private address if Bind names none
+	Cluster   string   // name of the cluster: messages with another name are refused
+	Keys      [][]byte // 32 bytes each; the first one encrypts, all are accepted
+	// JoinEvery is the pause between looks for peers that gossip does not know yet; default 1 s.
+	JoinEvery time.Duration
+
+	transport memberlist.NodeAwareTransport // tests only
+	quick     bool                          // tests only: shorter intervals
+}
+
+// GossipHooks connect gossip with the rest of the process; nil ones are left out. All but Peers are called on one
+// goroutine of Gossip.Run, never concurrently.
+type GossipHooks struct {
+	Changed func()                         // members came or went, or said that leases changed
+	Wake    func(Set)                      // there may be work in these buckets
+	Demand  func(node string, hint []byte) // what a peer says about its demand; nil: the peer is gone
+	Peers   func() []string                // addresses of live members by the database
+}
+
+// Gossip is the fast ear of the cluster. It is only a hint: everything that it says is also found, later, in the
+// database, and what it says about life and death is believed only together with the database. It is an Ear.
+//
+// All methods are safe for concurrent use, return at once and do nothing while gossip is not running.
+type Gossip struct {
+	cfg   GossipConfig
+	self  string
+	hooks GossipHooks
+	log   *zap.Logger
+
+	inbox  mailbox
+	outbox mailbox
+
+	mu       sync.Mutex
+	addr     string               // empty while not running
+	suspects map[string]time.Time // since when
+}
+
+// suspectsFor is how long the dead are remembered: longer than their rows live in the database.
+const suspectsFor = 2 * time.Minute
+
+// NewGossip returns a gossip that is silent until Run. processID becomes the node's name.
+func NewGossip(processID string, cfg GossipConfig, hooks GossipHooks, log *zap.Logger) (*Gossip, error) {
+	if cfg.JoinEvery == 0 {
+		cfg.JoinEvery = time.Second
+	}
+	if processID == "" || len(processID) > 255 || log == nil {
+		return nil, errors.New("gossip: a process id and a logger are required")
+	}
+	if len(cfg.Keys) == 0 {
+		return nil, errors.New("gossip: at least one key is required")
+	}
+	for i, k := range cfg.Keys {
+		if len(k) != 32 {
+			return nil, fmt.Errorf("gossip: key %d has %d bytes instead of 32", i+1, len(k))
+		}
+	}
+	if len(label(cfg.Cluster)) > memberlist.LabelMaxSize {
+		return nil, errors.New("gossip: the cluster's name is too long")
+	}
+	g := &Gossip{
+		cfg: cfg, self: processID, hooks: hooks, log: log.Named("gossip"),
+		inbox: newMailbox(), outbox: newMailbox(), suspects: map[string]time.Time{},
+	}
+	for _, addr := range []string{cfg.Bind, cfg.Advertise} {
+		if _, _, err := hostPort(addr); addr != "" && err != nil {
+			return nil, fmt.Errorf("gossip: %w", err)
+		}
+	}
+	return g, nil
+}
+
+func label(cluster string) string { return "iris/" + cluster }
+
+// Addr implements Ear.
+func (g *Gossip) Addr() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.addr
+}
+
+// Suspects implements Ear.
+func (g *Gossip) Suspects() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var out []string
+	for id, since := range g.suspects {
+		if time.Since(since) > suspectsFor {
+			delete(g.suspects, id)
+			continue
+		}
+		out = append(out, id)
+	}
+	return out
+}
+
+// Tell implements Ear.
+func (g *Gossip) Tell() { g.outbox.put(said{kind: kindTell}) }
+
+// Wake tells all peers that there may be work in these buckets.
+func (g *Gossip) Wake(s Set) {
+	if !s.Empty() {
+		g.outbox.put(said{kind: kindWake, wake: s})
+	}
+}
+
+// Demand tells all peers what this process waits for: opaque, at most MaxDemand bytes, only the latest counts.
+func (g *Gossip) Demand(hint []byte) {
+	if len(hint) <= MaxDemand {
+		g.outbox.put(said{kind: kindDemand, node: g.self, demand: append([]byte{}, hint...)})
+	}
+}
+
+// Run gossips until ctx ends, then says goodbye. It returns nil: if gossip cannot start, as when the port is taken, it
+// says so in the log and tries again every few seconds.
+func (g *Gossip) Run(ctx context.Context) error {
+	complained := false
+	for {
+		list, err := g.start()
+		if err == nil {
+			return g.talk(ctx, list)
+		}
+		if !complained {
+			complained = true
+			g.log.Warn("gossip cannot start, the cluster works without it but hears of deaths later", zap.Error(err))
+		}
+		if !sleep(ctx, 5*g.cfg.JoinEvery) {
+			return nil
+		}
+	}
+}
+
+func (g *Gossip) start() (*memberlist.Memberlist, error) {
+	conf, err := g.config()
+	if err != nil {
+		return nil, err
+	}
+	list, err := memberlist.Create(conf)
+	if err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	g.addr = list.LocalNode().Address()
+	g.mu.Unlock()
+	g.log.Info("gossip started", zap.String("address", g.Addr()))
+	return list, nil
+}
+
+// talk runs what belongs to a started gossip and ends it.
+func (g *Gossip) talk(ctx context.Context, list *memberlist.Memberlist) error {
+	var wg errgroup.Group
+	wg.Go(func() error { g.joinLoop(ctx, list); return nil })
+	wg.Go(func() error { g.sendLoop(ctx, list); return nil })
+	wg.Go(func() error { g.hearLoop(ctx); return nil })
+	_ = wg.Wait()
+
+	g.send(list) // the last words, such as "my buckets are free"
+	g.mu.Lock()
+	g.addr = ""
+	g.mu.Unlock()
+	if err := list.Leave(500 * time.Millisecond); err != nil {
+		g.log.Debug("goodbye not heard by all", zap.Error(err))
+	}
+	if err := list.Shutdown(); err != nil {
+		g.log.Warn("gossip did not stop cleanly", zap.Error(err))
+	}
+	return nil
+}
+
+// config is memberlist's, tuned so that the death of a process is noticed in about one second.
+func (g *Gossip) config() (*memberlist.Config, error) {
+	c := memberlist.DefaultLANConfig()
+	c.Name = g.self
+	c.Label = label(g.cfg.Cluster)
+	c.ProbeInterval = 250 * time.Millisecond
+	c.ProbeTimeout = 150 * time.Millisecond
+	c.SuspicionMult = 3
+	c.SuspicionMaxTimeoutMult = 2
+	c.GossipInterval = 100 * time.Millisecond
+	c.PushPullInterval = 15 * time.Second
+	c.TCPTimeout = 2 * time.Second
+	c.GossipToTheDeadTime = 10 * time.Second
+	c.DeadNodeReclaimTime = time.Second
+	c.Logger = logAdapter(g.log)
+	if g.cfg.quick {
+		c.ProbeInterval, c.ProbeTimeout, c.GossipInterval = 30*time.Millisecond, 15*time.Millisecond, 10*time.Millisecond
+		c.PushPullInterval = 200 * time.Millisecond
+	}
+	ring, err := memberlist.NewKeyring(g.cfg.Keys, g.cfg.Keys[0])
+	if err != nil {
+		return nil, fmt.Errorf("gossip keys: %w", err)
+	}
+	c.Keyring = ring
+	c.GossipVerifyIncoming, c.GossipVerifyOutgoing = true, true
+	c.Delegate, c.Events = delegate{g}, delegate{g}
+	if g.cfg.transport != nil {
+		c.Transport = g.cfg.transport
+		return c, nil
+	}
+	if c.BindAddr, c.BindPort, err = hostPort(g.cfg.Bind); err != nil {
+		return nil, fmt.Errorf("gossip address: %w", err)
+	}
+	if c.BindAddr == "" {
+		c.BindAddr = "0.0.0.0"
+	}
+	c.AdvertisePort = c.BindPort
+	if g.cfg.Advertise != "" {
+		if c.AdvertiseAddr, c.AdvertisePort, err = hostPort(g.cfg.Advertise); err != nil {
+			return nil, fmt.Errorf("advertised gossip address: %w", err)
+		}
+		// memberlist wants a number here, people write names.
+		ip, err := net.ResolveIPAddr("ip", c.AdvertiseAddr)
+		if err != nil {
+			return nil, fmt.Errorf("advertised gossip address: %w", err)
+		}
+		c.AdvertiseAddr = ip.String()
+	}
+	return c, nil
+}
+
+func hostPort(addr string) (string, int, error) {
+	host, p, err := net.SplitHostPort(addr)
+	if err != nil {
+		return "", 0, err
+	}
+	port, err := strconv.ParseUint(p, 10, 16)
+	if err != nil {
+		return "", 0, fmt.Errorf("port %q is not a number up to 65535", p)
+	}
+	return host, int(port), nil
+}
+
+// joinLoop introduces us to every live member that gossip does not know: at the start, when somebody comes, and after a
+// split, however long ago.
+func (g *Gossip) joinLoop(ctx context.Context, list *memberlist.Memberlist) {
+	notBefore := map[string]time.Time{}
+	for {
+		known := map[string]bool{}
+		for _, n := range list.Members() {
+			known[n.Address()] = true
+		}
+		var peers []string
+		if g.hooks.Peers != nil {
+			peers = g.hooks.Peers()
+		}
+		wanted := map[string]time.Time{}
+		for _, p := range peers {
+			if known[p] {
+				continue
+			}
+			wanted[p] = notBefore[p]
+			if time.Now().Before(notBefore[p]) {
+				continue
+			}
+			if _, err := list.Join([]string{p}); err != nil {
+				g.log.Debug("peer not reached", zap.String("address", p), zap.Error(err))
+				wanted[p] = time.Now().Add(5 * g.cfg.JoinEvery)
+			}
+		}
+		notBefore = wanted
+		if !sleep(ctx, g.cfg.JoinEvery) {
+			return
+		}
+	}
+}
+
+// sendLoop says what is in the outbox as soon as it is there. Nobody who puts something there waits for the network.
+func (g *Gossip) sendLoop(ctx context.Context, list *memberlist.Memberlist) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-g.outbox.filled:
+			g.send(list)
+		}
+	}
+}
+
+// datagram is what surely fits into one UDP packet beside encryption and label.
+const datagram = 1000
+
+func (g *Gossip) send(list *memberlist.Memberlist) {
+	letters := g.outbox.take()
+	var texts [][]byte
+	if letters.tell {
+		texts = append(texts, encodeTell())
+	}
+	if !letters.wake.Empty() {
+		texts = append(texts, encodeWake(letters.wake))
+	}
+	if d, ok := letters.demand[g.self]; ok {
+		texts = append(texts, encodeDemand(g.self, d))
+	}
+	for _, n := range list.Members() {
+		if n.Name == g.self {
+			continue
+		}
+		for _, text := range texts {
+			send := list.SendBestEffort
+			if len(text) > datagram {
+				send = list.SendReliable
+			}
+			if err := send(n, text); err != nil {
+				g.log.Debug("hint not sent", zap.String("member", n.Name), zap.Error(err))
+			}
+		}
+	}
+}
+
+// hearLoop hands what arrived to the callbacks.
+func (g *Gossip) hearLoop(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-g.inbox.filled:
+		}
+		letters := g.inbox.take()
+		if letters.tell && g.hooks.Changed != nil {
+			g.hooks.Changed()
+		}
+		if !letters.wake.Empty() && g.hooks.Wake != nil {
+			g.hooks.Wake(letters.wake)
+		}
+		if g.hooks.Demand != nil {
+			for node, hint := range letters.demand {
+				g.hooks.Demand(node, hint)
+			}
+		}
+	}
+}

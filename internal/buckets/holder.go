@@ -1,0 +1,291 @@
+package buckets
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
+)
+
+// Config tunes a Holder. Zero values mean the defaults.
+type Config struct {
+	Heartbeat time.Duration // between heartbeats; default 1 s
+	Limits    Limits        // default DefaultLimits
+	Stall     time.Duration // a watched loop without a pass for so long stops the heartbeats; default 10 s
+	Grace     time.Duration // between not offering a bucket any more and releasing it; default 150 ms
+}
+
+func (c Config) withDefaults() Config {
+	if c.Heartbeat == 0 {
+		c.Heartbeat = time.Second
+	}
+	if c.Limits == (Limits{}) {
+		c.Limits = DefaultLimits()
+	}
+	if c.Stall == 0 {
+		c.Stall = 10 * time.Second
+	}
+	if c.Grace == 0 {
+		c.Grace = 150 * time.Millisecond
+	}
+	return c
+}
+
+func (c Config) validate() error {
+	if c.Heartbeat*2 >= c.Limits.Fresh || c.Heartbeat >= c.Limits.SuspectFresh || c.Limits.SuspectFresh > c.Limits.Fresh {
+		return errors.New("buckets: heartbeats must come at least twice within the freshness limit and once within that of suspects")
+	}
+	return nil
+}
+
+// Deps are a Holder's collaborators. Store, Self.ProcessID and Log are required.
+type Deps struct {
+	Store Store
+	Self  Member // GossipAddr is filled in from Ear
+	Ear   Ear    // nil: no gossip
+	// Gained, if set, is called with buckets that have just become ours: look for work in them now. Released is called
+	// with buckets that are not offered any more: take nothing new from them; sends that have begun may finish. Both are
+	// called on the holder's goroutine and must return quickly.
+	Gained   func(Set)
+	Released func(Set)
+	Log      *zap.Logger
+	Metrics  prometheus.Registerer // nil: none
+}
+
+// NewProcessID returns a fresh random identity: 32 hexadecimal digits.
+func NewProcessID() string {
+	var raw [16]byte
+	rand.Read(raw[:])
+	return hex.EncodeToString(raw[:])
+}
+
+// Holder keeps this process a member of the cluster and holds the buckets that fall to it.
+//
+//	              assigned to us, free or its owner dead
+//	(others') ------------------------------------------> held <---------------.
+//	    ^                                                  |                    | assigned to us again
+//	    |                    assigned to another           v                    |
+//	    '------ released <------- grace over -------- given up (not offered) ---'
+//	    ^                                                  |
+//	    '------------ another's by the database -----------' (from anywhere, at once)
+//
+// What it offers (Leases) may be used until its own heartbeat or its last look at the database is older than the
+// freshness limit; then the others may have taken everything over and it offers nothing. That makes stale writes rare;
+// what makes them impossible is the check of owner and epoch inside the transaction that writes.
+//
+// All methods are safe for concurrent use, except that Watch must be called before Run.
+type Holder struct {
+	cfg     Config
+	deps    Deps
+	log     *zap.Logger
+	metrics *metrics
+	loops   []watched
+
+	base     time.Time    // monotonic origin of the instants below
+	started  atomic.Int64 // when Run began; 0 = not yet
+	beatAt   atomic.Int64 // when the last successful heartbeat began; 0 = never
+	viewAt   atomic.Int64 // when the last successful look at the database began; 0 = never
+	offer    atomic.Pointer[offer]
+	view     atomic.Pointer[View]
+	retiring atomic.Bool // on the way out: takes nothing, gives everything away
+	hints    chan struct{}
+	trouble  trouble
+
+	beatMu sync.Mutex // held while a heartbeat is written
+	left   bool       // under beatMu: the row is gone for good
+
+	passMu sync.Mutex // held during a pass; guards what follows
+	held   map[int]int64
+	given  map[int]time.Time // held, but to be released at that time
+}
+
+type watched struct {
+	name     string
+	lastPass func() time.Time
+}
+
+// offer is an immutable snapshot of what we hold.
+type offer struct {
+	leases []Lease
+	set    Set
+}
+
+// NewHolder returns a holder that holds nothing until Run.
+func NewHolder(deps Deps, cfg Config) (*Holder, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	if deps.Store == nil || deps.Log == nil || deps.Self.ProcessID == "" {
+		return nil, errors.New("buckets: store, log and process id are required")
+	}
+	if deps.Ear == nil {
+		deps.Ear = deaf{}
+	}
+	h := &Holder{
+		cfg:     cfg,
+		deps:    deps,
+		log:     deps.Log.Named("buckets"),
+		metrics: newMetrics(deps.Metrics),
+		base:    time.Now(),
+		hints:   make(chan struct{}, 1),
+		held:    map[int]int64{},
+		given:   map[int]time.Time{},
+	}
+	h.offer.Store(&offer{})
+	h.metrics.unowned.Set(Count)
+	return h, nil
+}
+
+// Watch makes the heartbeats depend on a loop: lastPass says when it last completed a pass (the zero time: not yet, which
+// counts from the start of Run). A pass over no buckets counts, and must be made, or a process that lost its leases could
+// never come back. Call it before Run.
+func (h *Holder) Watch(name string, lastPass func() time.Time) {
+	h.loops = append(h.loops, watched{name, lastPass})
+}
+
+// ProcessID returns our identity in the database.
+func (h *Holder) ProcessID() string { return h.deps.Self.ProcessID }
+
+// Leases returns what this process may work on now, ascending by bucket. The slice is shared: do not change it.
+func (h *Holder) Leases() []Lease {
+	if !h.current() {
+		return nil
+	}
+	return h.offer.Load().leases
+}
+
+// Owned returns the buckets of Leases.
+func (h *Holder) Owned() Set {
+	if !h.current() {
+		return Set{}
+	}
+	return h.offer.Load().set
+}
+
+// Lost takes back what a transaction found to be lost, until the database has been looked at again, which happens at once.
+func (h *Holder) Lost(bs Set) {
+	h.hideFromOffer(bs)
+	h.Hint()
+}
+
+// Hint makes the holder look at members and leases now instead of at the next heartbeat. It does not block.
+func (h *Holder) Hint() {
+	select {
+	case h.hints <- struct{}{}:
+	default:
+	}
+}
+
+// Peers returns the gossip addresses of the other live members, as last seen.
+func (h *Holder) Peers() []string {
+	v := h.view.Load()
+	if v == nil {
+		return nil
+	}
+	var out []string
+	for _, m := range v.Members {
+		if m.ProcessID != h.ProcessID() && m.GossipAddr != "" && m.Age < h.cfg.Limits.Fresh {
+			out = append(out, m.GossipAddr)
+		}
+	}
+	return out
+}
+
+// LowestDataShape returns the lowest shape of data that all live members read, as last seen: what may be written. ok is
+// false when no member has been seen.
+func (h *Holder) LowestDataShape() (shape int, ok bool) {
+	v := h.view.Load()
+	if v == nil {
+		return 0, false
+	}
+	for _, m := range v.Members {
+		if m.Age < h.cfg.Limits.Fresh && (!ok || m.DataShape < shape) {
+			shape, ok = m.DataShape, true
+		}
+	}
+	return shape, ok
+}
+
+// Ready returns nil when this process is a live member that knows the state of the cluster, else what is missing.
+func (h *Holder) Ready() error {
+	if h.retiring.Load() {
+		return errors.New("leaving the cluster")
+	}
+	if name := h.stalled(time.Now()); name != "" {
+		return fmt.Errorf("the %s loop has not completed a pass for %v", name, h.cfg.Stall)
+	}
+	if !h.fresh(&h.beatAt) {
+		return errors.New("no heartbeat could be written to the database lately")
+	}
+	if !h.fresh(&h.viewAt) {
+		return errors.New("members and buckets could not be read from the database lately")
+	}
+	return nil
+}
+
+// Run is the member's life: heartbeats and, with each of them and each hint, a look at who lives and who owns what. It
+// returns nil when ctx ends or after Drain. It keeps trying through any failure of the database. It gives nothing away when it ends: call Drain.
+func (h *Holder) Run(ctx context.Context) error {
+	h.started.Store(h.since(time.Now()))
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var g errgroup.Group
+	g.Go(func() error { defer cancel(); h.beatLoop(ctx); return nil })
+	g.Go(func() error { h.passLoop(ctx); return nil })
+	return g.Wait()
+}
+
+// Retire gives all buckets away now and takes none any more, while Run goes on with the heartbeats: what this process
+// still sends stays known to be in live hands. It is the first step of an orderly stop; Drain is the last. It returns
+// when the others have been told (or could not be); the buckets are free a moment later.
+func (h *Holder) Retire(ctx context.Context) {
+	h.retiring.Store(true)
+	h.beat(ctx)
+	h.Hint()
+}
+
+// Drain leaves the cluster: it frees all buckets, deletes our row and tells the others, who take over at once. Whatever
+// happens, nothing is offered and no heartbeat is written afterwards. Call it when the loops have stopped and what they
+// had begun to send is recorded.
+func (h *Holder) Drain(ctx context.Context) error {
+	h.retiring.Store(true)
+	h.beatMu.Lock()
+	h.left = true
+	h.beatMu.Unlock()
+
+	h.passMu.Lock()
+	defer h.passMu.Unlock()
+	clear(h.held)
+	clear(h.given)
+	h.publish()
+	h.Hint() // ends the loops
+	err := h.deps.Store.Leave(ctx, h.ProcessID())
+	h.deps.Ear.Tell()
+	if err != nil {
+		return fmt.Errorf("leave the cluster: %w", err)
+	}
+	h.log.Info("left the cluster", zap.String("member", h.ProcessID()))
+	return nil
+}
+
+// current reports whether what we hold may be used.
+func (h *Holder) current() bool {
+	return !h.retiring.Load() && h.fresh(&h.beatAt) && h.fresh(&h.viewAt)
+}
+
+func (h *Holder) fresh(at *atomic.Int64) bool {
+	begun := at.Load()
+	return begun != 0 && time.Since(h.base)-time.Duration(begun) < h.cfg.Limits.Fresh
+}
+
+// since returns an instant for beatAt and viewAt; never 0.
+func (h *Holder) since(t time.Time) int64 { return max(1, int64(t.Sub(h.base))) }

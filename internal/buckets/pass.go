@@ -1,0 +1,303 @@
+package buckets
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+// minGap keeps a storm of hints from becoming a storm of statements.
+const minGap = 10 * time.Millisecond
+
+// passLoop looks at members and leases after every heartbeat, after every hint, and at the very moment when a member
+// would turn stale or a bucket is due to be released.
+func (h *Holder) passLoop(ctx context.Context) {
+	next := h.cfg.Heartbeat
+	for {
+		t := time.NewTimer(next)
+		select {
+		case <-ctx.Done():
+			t.Stop()
+			return
+		case <-h.hints:
+		case <-t.C:
+		}
+		t.Stop()
+		next = h.pass(ctx)
+		if !sleep(ctx, minGap) {
+			return
+		}
+	}
+}
+
+// pass brings what we hold in line with what the database says. It returns how long the next pass may wait.
+func (h *Holder) pass(ctx context.Context) time.Duration {
+	h.passMu.Lock()
+	defer h.passMu.Unlock()
+	begun := time.Now()
+	v, err := h.look(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			h.metrics.failures.WithLabelValues("view").Inc()
+			h.note("view", zap.Error(err))
+		}
+		h.publish()
+		return h.cfg.Heartbeat / 2
+	}
+	h.clear("view")
+	h.view.Store(&v)
+	h.viewAt.Store(h.since(begun))
+
+	s := h.survey(&v)
+	h.reconcile(&v)
+	want := Assign(s.able, s.owners)
+	var acquire, release Set
+	for b := range want {
+		_, held := h.held[b]
+		mine := want[b] == h.ProcessID() && !h.retiring.Load()
+		switch {
+		case held && mine:
+			delete(h.given, b)
+		case held:
+			release.Add(b)
+		case mine && !s.living[v.Leases[b].Owner]:
+			acquire.Add(b)
+		}
+	}
+	h.giveUp(release, begun)
+	h.publish()
+	if err := h.releaseDue(ctx, begun); err != nil && ctx.Err() == nil {
+		h.metrics.failures.WithLabelValues("release").Inc()
+		h.note("release", zap.Error(err))
+	}
+	gained := h.acquire(ctx, acquire, s.suspects)
+	h.publish()
+	if !gained.Empty() && h.deps.Gained != nil {
+		h.deps.Gained(gained)
+	}
+	h.measure(&v, s)
+	return h.nextPass(s, acquire.Len() > gained.Len())
+}
+
+// look reads the view with a deadline.
+func (h *Holder) look(ctx context.Context) (View, error) {
+	ctx, cancel := context.WithTimeout(ctx, h.patience())
+	defer cancel()
+	return h.deps.Store.View(ctx)
+}
+
+// survey is who lives, by a view.
+type survey struct {
+	able     []string // live and not draining: those who may own
+	living   map[string]bool
+	suspects []string
+	owners   [Count]string
+	soonest  time.Duration // until the first live member turns stale
+}
+
+func (h *Holder) survey(v *View) survey {
+	s := survey{living: map[string]bool{}, soonest: h.cfg.Limits.Fresh}
+	suspected := map[string]bool{}
+	for _, id := range h.deps.Ear.Suspects() {
+		if id != h.ProcessID() {
+			suspected[id] = true
+			s.suspects = append(s.suspects, id)
+		}
+	}
+	for _, m := range v.Members {
+		alive, left := h.cfg.Limits.alive(m, suspected)
+		if !alive {
+			continue
+		}
+		s.living[m.ProcessID] = true
+		if m.ProcessID != h.ProcessID() {
+			s.soonest = min(s.soonest, left)
+		}
+		if !m.Draining {
+			s.able = append(s.able, m.ProcessID)
+		}
+	}
+	for b, l := range v.Leases {
+		s.owners[b] = l.Owner
+	}
+	return s
+}
+
+// reconcile drops what the database says is not ours and adopts what is ours without our knowing, as after an acquire
+// whose answer was lost on the way.
+func (h *Holder) reconcile(v *View) {
+	var lost Set
+	for b, epoch := range h.held {
+		if l := v.Leases[b]; l.Owner != h.ProcessID() || l.Epoch != epoch {
+			lost.Add(b)
+			delete(h.held, b)
+			delete(h.given, b)
+		}
+	}
+	for b, l := range v.Leases {
+		if l.Owner == h.ProcessID() {
+			h.held[b] = l.Epoch
+		}
+	}
+	if !lost.Empty() {
+		h.metrics.lost.Add(float64(lost.Len()))
+		h.log.Warn("bucket leases lost to others", zap.Ints("buckets", lost.List()))
+		h.tellReleased(lost)
+	}
+}
+
+// giveUp stops offering buckets and sets when to release them: a moment later, so that a pass of our loops which has
+// just read its leases can end in peace.
+func (h *Holder) giveUp(bs Set, now time.Time) {
+	var fresh Set
+	for _, b := range bs.List() {
+		if _, already := h.given[b]; !already {
+			h.given[b] = now.Add(h.cfg.Grace)
+			fresh.Add(b)
+		}
+	}
+	if !fresh.Empty() {
+		h.metrics.rebalances.Inc()
+		h.tellReleased(fresh)
+	}
+}
+
+func (h *Holder) tellReleased(bs Set) {
+	if h.deps.Released != nil {
+		h.deps.Released(bs)
+	}
+}
+
+// releaseDue frees what was given up long enough ago. What a transaction is using stays for the next pass.
+func (h *Holder) releaseDue(ctx context.Context, now time.Time) error {
+	var due Set
+	for b, at := range h.given {
+		if !now.Before(at) {
+			due.Add(b)
+		}
+	}
+	if due.Empty() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, h.patience())
+	defer cancel()
+	freed, err := h.deps.Store.Release(ctx, h.ProcessID(), due)
+	if err != nil {
+		return err
+	}
+	h.clear("release")
+	for _, b := range freed.List() {
+		delete(h.held, b)
+		delete(h.given, b)
+	}
+	if !freed.Empty() {
+		h.deps.Ear.Tell()
+		h.log.Info("buckets released", zap.Int("count", freed.Len()))
+	}
+	return nil
+}
+
+// acquire asks the database for buckets and returns what it gave.
+func (h *Holder) acquire(ctx context.Context, bs Set, suspects []string) Set {
+	if bs.Empty() || !h.fresh(&h.beatAt) {
+		return Set{}
+	}
+	ctx, cancel := context.WithTimeout(ctx, h.patience())
+	defer cancel()
+	got, taken, err := h.deps.Store.Acquire(ctx, Acquisition{
+		ProcessID: h.ProcessID(), Buckets: bs, Suspects: suspects, Limits: h.cfg.Limits,
+	})
+	if err != nil {
+		h.metrics.failures.WithLabelValues("acquire").Inc()
+		h.note("acquire", zap.Error(err))
+		return Set{}
+	}
+	h.clear("acquire")
+	var gained Set
+	for _, l := range got {
+		h.held[l.Bucket] = l.Epoch
+		gained.Add(l.Bucket)
+	}
+	if len(got) > 0 {
+		h.metrics.rebalances.Inc()
+		h.metrics.takeovers.Add(float64(taken))
+		h.log.Info("buckets acquired", zap.Int("count", len(got)), zap.Int("from_the_dead", taken))
+	}
+	return gained
+}
+
+// publish makes held minus given what is offered, and notes when nothing may be used because of silence.
+func (h *Holder) publish() {
+	o := &offer{}
+	if !h.retiring.Load() {
+		for b, epoch := range h.held {
+			if _, leaving := h.given[b]; !leaving {
+				o.leases = append(o.leases, Lease{Bucket: b, Epoch: epoch})
+				o.set.Add(b)
+			}
+		}
+		slices.SortFunc(o.leases, func(a, b Lease) int { return cmp.Compare(a.Bucket, b.Bucket) })
+	}
+	h.offer.Store(o)
+	switch {
+	case len(o.leases) == 0:
+	case h.current():
+		h.clear("stale")
+	default:
+		h.note("stale")
+	}
+}
+
+// hideFromOffer takes buckets out of the offer until the next pass.
+func (h *Holder) hideFromOffer(bs Set) {
+	for {
+		old := h.offer.Load()
+		o := &offer{set: old.set}
+		for _, l := range old.leases {
+			if bs.Has(l.Bucket) {
+				o.set.Remove(l.Bucket)
+			} else {
+				o.leases = append(o.leases, l)
+			}
+		}
+		if h.offer.CompareAndSwap(old, o) {
+			return
+		}
+	}
+}
+
+func (h *Holder) heldSet() Set {
+	var s Set
+	for b := range h.held {
+		s.Add(b)
+	}
+	return s
+}
+
+func (h *Holder) measure(v *View, s survey) {
+	unowned := 0
+	for b, l := range v.Leases {
+		if _, mine := h.held[b]; !mine && !s.living[l.Owner] {
+			unowned++
+		}
+	}
+	h.metrics.unowned.Set(float64(unowned))
+	h.metrics.owned.Set(float64(len(h.Leases())))
+	h.metrics.members.Set(float64(len(s.living)))
+}
+
+// nextPass is the time until something may change without a hint. Refused buckets - in use by a transaction, or their
+// owner was not quite dead - are tried again soon.
+func (h *Holder) nextPass(s survey, refused bool) time.Duration {
+	next := min(h.cfg.Heartbeat, s.soonest+time.Millisecond)
+	if refused {
+		next = min(next, h.cfg.Heartbeat/10)
+	}
+	for _, at := range h.given {
+		next = min(next, max(time.Until(at), h.cfg.Heartbeat/20))
+	}
+	return max(next, time.Millisecond)
+}

@@ -1,0 +1,78 @@
+package buckets
+
+import (
+	"encoding/binary"
+	"errors"
+)
+
+// What nodes say to each other beside membership. The first byte is the kind.
+const (
+	kindWake   = 'w' // + 32 bytes: buckets in which there may be work
+	kindTell   = 'm' // members or leases changed
+	kindDemand = 'd' // + one byte length, sender's process id, opaque bytes
+)
+
+// MaxDemand is the largest demand hint that is sent.
+const MaxDemand = 16 << 10
+
+var errMalformed = errors.New("malformed gossip message")
+
+// said is one decoded message.
+type said struct {
+	kind   byte
+	wake   Set
+	node   string
+	demand []byte
+}
+
+func encodeWake(s Set) []byte {
+	out := make([]byte, 1, 1+8*len(s))
+	out[0] = kindWake
+	for _, w := range s {
+		out = binary.LittleEndian.AppendUint64(out, w)
+	}
+	return out
+}
+
+func encodeTell() []byte { return []byte{kindTell} }
+
+func encodeDemand(node string, payload []byte) []byte {
+	out := make([]byte, 0, 2+len(node)+len(payload))
+	out = append(out, kindDemand, byte(len(node)))
+	out = append(out, node...)
+	return append(out, payload...)
+}
+
+// decode reads one message and copies what it keeps of buf.
+func decode(buf []byte) (said, error) {
+	if len(buf) == 0 {
+		return said{}, errMalformed
+	}
+	m, rest := said{kind: buf[0]}, buf[1:]
+	switch m.kind {
+	case kindWake:
+		if len(rest) != 8*len(m.wake) {
+			return said{}, errMalformed
+		}
+		for i := range m.wake {
+			m.wake[i] = binary.LittleEndian.Uint64(rest[8*i:])
+		}
+	case kindTell:
+		if len(rest) != 0 {
+			return said{}, errMalformed
+		}
+	case kindDemand:
+		if len(rest) == 0 || rest[0] == 0 || len(rest) < 1+int(rest[0]) {
+			return said{}, errMalformed
+		}
+		n := int(rest[0])
+		m.node = string(rest[1 : 1+n])
+		m.demand = append([]byte{}, rest[1+n:]...)
+		if len(m.demand) > MaxDemand {
+			return said{}, errMalformed
+		}
+	default:
+		return said{}, errMalformed // a newer version's: hints may be ignored
+	}
+	return m, nil
+}
