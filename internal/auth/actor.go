@@ -14,7 +14,11 @@ type Actor struct {
 	UserID        users.ID
 	Username      string // the authenticated person; "" = the application itself
 	Admin         bool   // the person's
+	ReadOnly      bool   // the person only looks
 	Session       bool   // came with a session cookie rather than a signature
+	// TeamAdminOf are the teams the person administers, Owns the applications the person owns (internal ids).
+	TeamAdminOf []int64
+	Owns        []int64
 	// Powers of the application.
 	ActsForUsers   bool // allow_authenticating_users
 	OpensForOthers bool // allow_other_app_incidents
@@ -46,6 +50,9 @@ func (a Actor) String() string {
 // MayActAs reports whether the actor may do something in the name of a user: as that user, as an administrator, or as
 // an application with the power to act for people that speaks for nobody in particular.
 func (a Actor) MayActAs(username string, open Openings) bool {
+	if a.ReadOnly {
+		return false
+	}
 	if a.Username != "" && strings.EqualFold(a.Username, username) {
 		return true
 	}
@@ -54,7 +61,7 @@ func (a Actor) MayActAs(username string, open Openings) bool {
 
 // MayChange reports whether the actor may delete, activate or deactivate a plan or template made by creator.
 func (a Actor) MayChange(creator string, open Openings) bool {
-	return a.MayActAs(creator, open) || (open.ChangeAnyPlan && a.Known())
+	return a.MayActAs(creator, open) || (open.ChangeAnyPlan && a.MayWrite() == nil)
 }
 
 // MayOpenAs reports whether the actor may open an incident in the name of an application.

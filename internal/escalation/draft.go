@@ -1,0 +1,76 @@
+package escalation
+
+import (
+	"time"
+
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Draft is a plan version about to be saved; everything in it was checked and resolved to ids.
+type Draft struct {
+	Name              string
+	CreatorID         users.ID
+	Description       string
+	ThresholdWindow   time.Duration
+	ThresholdCount    int
+	AggregationWindow time.Duration
+	AggregationReset  time.Duration
+	Tracking          *Tracking
+	Steps             []Step
+}
+
+// PlanSteps is a plan version with what lists do not show.
+type PlanSteps struct {
+	Plan
+	// Lost names the templates of its notifications that have no active version at the moment.
+	Lost map[string]bool
+}
+
+// DynamicTargets returns how many targets an incident of the plan has to bring.
+func (p Plan) DynamicTargets() int {
+	n := 0
+	for _, s := range p.Steps {
+		for _, nt := range s.Notifications {
+			if nt.DynamicIndex != nil && *nt.DynamicIndex >= n {
+				n = *nt.DynamicIndex + 1
+			}
+		}
+	}
+	return n
+}
+
+// Reach is what exists of everything that a plan about to be saved names: the facts to check it by, and to warn when
+// it could reach nobody. Keys of targets and templates are the names as they were
+// asked for.
+type Reach struct {
+	Roles     map[string]string // role -> kind of target it fits
+	Targets   map[string][]ReachTarget
+	Templates map[string]ReachTemplate
+}
+
+// ReachTarget is one target of a name (a user and a team may share one).
+type ReachTarget struct {
+	Kind     string // user or team
+	TargetID int64
+	Name     string
+	Active   bool
+	// Reachable counts the active people behind it who have at least one contact; People all active ones.
+	People    int
+	Reachable int
+}
+
+// ReachTemplate is the active version of a template.
+type ReachTemplate struct {
+	Applications int // that it has words for
+}
+
+// Pick returns the target of a name that fits a role's kind, and whether any target has the name at all.
+func (r Reach) Pick(kind, name string) (target ReachTarget, fits, exists bool) {
+	for _, t := range r.Targets[name] {
+		exists = true
+		if t.Kind == kind {
+			return t, true, true
+		}
+	}
+	return ReachTarget{}, false, exists
+}

@@ -1,0 +1,33 @@
+package messages
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Notification is an out-of-band notification about to be accepted: its words and for whom it is. Accepting it makes
+// its messages in the same transaction (promise P1).
+type Notification struct {
+	ApplicationID int64
+	Subject       string
+	Body          string
+	EmailHTML     string
+	Template      string          // "" = none
+	Context       json.RawMessage // for the template; nil = none
+	Sender        string          // who posted it, for the record
+	Priority      users.Priority  // "" when a mode was asked for
+	Recipients    []NotificationRecipient
+	Lifetime      time.Duration // from acceptance; after it, what did not leave is dropped
+}
+
+// NotificationRecipient is one message of a notification.
+type NotificationRecipient struct {
+	Recipient Recipient
+	Target    string // name shown on the wire
+	UserID    users.ID
+	Mode      users.Mode
+	Literal   string
+	Changed   bool // the mode is not the one asked for, because there is no contact for that
+}

@@ -1,0 +1,95 @@
+-- name: PlanByID :one
+select p.*, u.name as creator, (pa.plan_id is not null)::bool as active
+from plans p
+join users u on u.id = p.creator_id
+left join plan_active pa on pa.plan_id = p.id
+where p.id = @id;
+
+-- name: PlanByName :one
+-- The active version.
+select p.*, u.name as creator, true::bool as active
+from plan_active pa
+join plans p on p.id = pa.plan_id
+join users u on u.id = p.creator_id
+where pa.name_key = lower(rtrim(@name::text));
+
+-- name: PlanFallback :one
+select t.name from targets t join target_roles r on r.target_kind = t.kind
+where r.name = @role::text and t.target_id = @target_id::bigint;
+
+-- name: PlanNotifications :many
+select n.id, n.step, n.position, n.priority, n.role, n.target_id, n.dynamic_index, n.template, n.wait_seconds, n.repeat,
+       n.optional, coalesce(t.name, '')::text as target, (ta.template_id is not null)::bool as template_active
+from plan_notifications n
+left join target_roles r on r.name = n.role
+left join targets t on t.target_id = n.target_id and t.kind = r.target_kind
+left join template_active ta on ta.name_key = lower(n.template)
+where n.plan_id = @plan_id
+order by n.step, n.position;
+
+-- name: InsertPlan :one
+insert into plans (name, creator_id, description, threshold_window, threshold_count, aggregation_window,
+                   aggregation_reset, tracking_type, tracking_key, tracking_template)
+values (@name, @creator_id, @description, @threshold_window, @threshold_count, @aggregation_window,
+        @aggregation_reset, sqlc.narg(tracking_type), sqlc.narg(tracking_key), sqlc.narg(tracking_template))
+returning id;
+
+-- name: InsertPlanNotification :batchexec
+insert into plan_notifications (plan_id, step, position, priority, role, target_id, dynamic_index, template,
+                                wait_seconds, repeat, optional)
+values (@plan_id, @step, @position, @priority, sqlc.narg(role), sqlc.narg(target_id), sqlc.narg(dynamic_index), @template,
+        @wait_seconds, @repeat, @optional);
+
+-- name: ActivateNewestPlan :exec
+-- Of two versions saved at once the newer one stays active.
+insert into plan_active (name_key, plan_id)
+select lower(p.name), p.id from plans p where p.id = @id
+on conflict (name_key) do update set plan_id = excluded.plan_id where plan_active.plan_id < excluded.plan_id;
+
+-- name: ActivatePlan :execrows
+insert into plan_active (name_key, plan_id)
+select lower(p.name), p.id from plans p where p.id = @id
+on conflict (name_key) do update set plan_id = excluded.plan_id;
+
+-- name: DeactivatePlan :execrows
+delete from plan_active where plan_id = @id;
+
+-- name: PlanVersions :many
+select id from plans where lower(name) = lower(rtrim(@name::text)) order by id for update;
+
+-- name: CountIncidentsOfPlans :one
+select count(*) from incidents where plan_id = any(@ids::bigint[]);
+
+-- name: DeletePlans :exec
+delete from plans where id = any(@ids::bigint[]);
+
+-- name: PlanHasWords :one
+-- Whether any version of any template that the plan names has words for the application.
+select exists (
+    select from plan_notifications n
+    join templates t on lower(t.name) = lower(n.template)
+    join template_contents c on c.template_id = t.id
+    where n.plan_id = @plan_id and c.application_id = @application_id
+)::bool;
+
+-- name: TargetRoles :many
+select name, target_kind from target_roles order by position, name;
+
+-- name: ReachOfTargets :many
+-- Who is behind the targets of these names, and how many of them have a contact at all.
+select asked.name::text as asked, t.kind, t.target_id, t.name, t.active,
+       (select count(*) from users u
+        where u.active and (t.kind = 'user' and u.id = t.kind_id
+           or t.kind = 'team' and u.id in (select m.user_id from team_members m where m.team_id = t.kind_id)))::int as people,
+       (select count(*) from users u
+        where u.active and exists (select from user_contacts c where c.user_id = u.id)
+          and (t.kind = 'user' and u.id = t.kind_id
+           or t.kind = 'team' and u.id in (select m.user_id from team_members m where m.team_id = t.kind_id)))::int as reachable
+from (select unnest(@names::text[]) as name) asked
+join targets t on lower(t.name) = lower(rtrim(asked.name))
+order by t.kind desc, t.target_id;
+
+-- name: ReachOfTemplates :many
+select asked.name::text as asked, (select count(distinct c.application_id) from template_contents c where c.template_id = a.template_id)::int as applications
+from (select unnest(@names::text[]) as name) asked
+join template_active a on a.name_key = lower(rtrim(asked.name));

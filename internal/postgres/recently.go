@@ -1,0 +1,96 @@
+package postgres
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// recently remembers for a moment what was read by key, and lets only one of many who ask at once read it. What does
+// not exist, and what failed, is not remembered. It is safe for concurrent use; a value must not be changed.
+type recently[K comparable, V any] struct {
+	ttl time.Duration
+
+	mu      sync.Mutex
+	entries map[K]*recent[V]
+}
+
+type recent[V any] struct {
+	done  chan struct{} // closed when value and err are set
+	value V
+	err   error
+	until time.Time
+}
+
+// sweepAt is how many entries make a sweep of the stale ones worth its while.
+const sweepAt = 1024
+
+func newRecently[K comparable, V any](ttl time.Duration) *recently[K, V] {
+	return &recently[K, V]{ttl: ttl, entries: map[K]*recent[V]{}}
+}
+
+// get returns what read gives for k, now or at most ttl ago. read runs without the caller's cancellation, since others
+// may wait for its answer.
+func (c *recently[K, V]) get(ctx context.Context, k K, read func(context.Context) (V, error)) (V, error) {
+	c.mu.Lock()
+	e, ok := c.entries[k]
+	if ok {
+		select {
+		case <-e.done:
+			ok = e.err == nil && time.Now().Before(e.until)
+		default:
+		}
+	}
+	if !ok {
+		e = &recent[V]{done: make(chan struct{})}
+		c.sweep()
+		c.entries[k] = e
+		c.mu.Unlock()
+		e.value, e.err = read(context.WithoutCancel(ctx))
+		e.until = time.Now().Add(c.ttl)
+		close(e.done)
+		if e.err != nil {
+			c.forgetEntry(k, e)
+		}
+		return e.value, e.err
+	}
+	c.mu.Unlock()
+	select {
+	case <-e.done:
+		return e.value, e.err
+	case <-ctx.Done():
+		var none V
+		return none, ctx.Err()
+	}
+}
+
+// forget makes the next get of every key read again, also those that are being read now.
+func (c *recently[K, V]) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.entries)
+}
+
+func (c *recently[K, V]) forgetEntry(k K, e *recent[V]) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.entries[k] == e {
+		delete(c.entries, k)
+	}
+}
+
+func (c *recently[K, V]) sweep() {
+	if len(c.entries) < sweepAt {
+		return
+	}
+	now := time.Now()
+	for k, e := range c.entries {
+		select {
+		case <-e.done:
+			if !now.Before(e.until) {
+				delete(c.entries, k)
+			}
+		default:
+		}
+	}
+}
