@@ -4,7 +4,30 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/users"
 )
+
+// Asked is what a message was about, for those who answer it.
+type Asked struct {
+	MessageID   ID
+	IncidentID  incidents.ID // 0 = it belongs to none
+	Application string
+	Subject     string
+	Body        string
+}
+
+// Answer is one incoming answer as it is kept, understood or not.
+type Answer struct {
+	Mode       users.Mode
+	Source     string // link, button, reply, key
+	UserID     users.ID
+	MessageID  ID
+	IncidentID incidents.ID
+	Content    string
+	Result     string
+}
 
 // Command is what a person asked for in an answer.
 type Command string

@@ -1,0 +1,54 @@
+-- What people answer to, and the record of their answers. Messages are looked up in the queue and in history.
+
+-- name: ResponseAsked :one
+select found.id, coalesce(found.incident_id, 0)::bigint as incident_id, a.name as application, found.subject::text as subject, found.body::text as body
+from (
+    select m.id, m.incident_id, m.application_id, coalesce(c.subject, '') as subject, coalesce(c.body, '') as body
+    from messages m left join message_contents c on c.message_id = m.id
+    where m.id = @id
+    union all
+    select h.id, h.incident_id, h.application_id, h.subject, h.body from message_history h where h.id = @id
+) found
+join applications a on a.id = found.application_id
+limit 1;
+
+-- name: ResponseNewest :one
+-- The newest message to a user that belongs to an incident which is still escalating.
+select m.id, i.id as incident_id, a.name as application
+from messages m
+join incidents i on i.id = m.incident_id
+join applications a on a.id = i.application_id
+where m.user_id = @user_id and i.active
+order by m.id desc
+limit 1;
+
+-- name: ResponseActive :many
+-- Every escalating incident that has a message to the user.
+select distinct i.id as incident_id, a.name as application
+from messages m
+join incidents i on i.id = m.incident_id
+join applications a on a.id = i.application_id
+where m.user_id = @user_id and i.active
+order by i.id;
+
+-- name: ResponseUserByContact :one
+select u.id, u.target_id, u.oncall_id, u.name, u.full_name, u.time_zone, u.admin, u.active
+from user_contacts c
+join users u on u.id = c.user_id
+where c.mode = @mode and lower(c.destination) = lower(@source) and u.active
+order by u.id
+limit 1;
+
+-- name: ResponseUserByPhone :one
+-- Phone numbers are compared by their digits: +1 223-456-7890 is +12234567890. One number may serve both modes.
+select u.id, u.target_id, u.oncall_id, u.name, u.full_name, u.time_zone, u.admin, u.active
+from user_contacts c
+join users u on u.id = c.user_id
+where c.mode in ('sms', 'call') and u.active
+  and regexp_replace(c.destination, '[^0-9]', '', 'g') = @digits
+order by c.mode = @mode desc, u.id
+limit 1;
+
+-- name: RecordResponse :exec
+insert into responses (mode, source, user_id, message_id, incident_id, content, result)
+values (@mode, @source, sqlc.narg(user_id), sqlc.narg(message_id), sqlc.narg(incident_id), @content, @result);

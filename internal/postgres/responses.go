@@ -1,0 +1,116 @@
+package postgres
+
+import (
+	"context"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Responses looks up what people answer to and keeps their answers. It is safe for concurrent use.
+type Responses struct{ db *DB }
+
+// NewResponses returns the adapter.
+func NewResponses(d *DB) *Responses { return &Responses{d} }
+
+// Asked finds a message, queued or history. A NotFound fault when there is none.
+func (r *Responses) Asked(ctx context.Context, id messages.ID) (messages.Asked, error) {
+	var row db.ResponseAskedRow
+	err := r.db.Do(ctx, func(q *db.Queries) (err error) {
+		row, err = q.ResponseAsked(ctx, int64(id))
+		return err
+	})
+	return messages.Asked{MessageID: messages.ID(row.ID), IncidentID: incidents.ID(row.IncidentID), Application: row.Application, Subject: row.Subject, Body: row.Body}, err
+}
+
+// Newest returns the newest message to the user whose incident is still escalating.
+func (r *Responses) Newest(ctx context.Context, user users.ID) (messages.Asked, bool, error) {
+	var row db.ResponseNewestRow
+	err := r.db.Do(ctx, func(q *db.Queries) (err error) {
+		id := int64(user)
+		row, err = q.ResponseNewest(ctx, &id)
+		return err
+	})
+	if fault.Is(err, fault.NotFound) {
+		return messages.Asked{}, false, nil
+	}
+	return messages.Asked{MessageID: messages.ID(row.ID), IncidentID: incidents.ID(row.IncidentID), Application: row.Application}, err == nil, err
+}
+
+// Active returns the escalating incidents that have a message to the user, oldest first.
+func (r *Responses) Active(ctx context.Context, user users.ID) ([]messages.Asked, error) {
+	var out []messages.Asked
+	err := r.db.Do(ctx, func(q *db.Queries) error {
+		id := int64(user)
+		rows, err := q.ResponseActive(ctx, &id)
+		out = make([]messages.Asked, len(rows))
+		for i, row := range rows {
+			out[i] = messages.Asked{IncidentID: incidents.ID(row.IncidentID), Application: row.Application}
+		}
+		return err
+	})
+	return out, err
+}
+
+// ByContact returns the active user reached at source. Phone numbers compare by their digits, and a number known for
+// texts is also known for calls. A NotFound fault when there is nobody.
+func (r *Responses) ByContact(ctx context.Context, mode users.Mode, source string) (users.User, error) {
+	var row db.ResponseUserByContactRow
+	err := r.db.Do(ctx, func(q *db.Queries) (err error) {
+		if mode != users.SMS && mode != users.Call {
+			row, err = q.ResponseUserByContact(ctx, db.ResponseUserByContactParams{Mode: string(mode), Source: source})
+			return err
+		}
+		digits := onlyDigits(source)
+		if digits == "" {
+			return fault.New(fault.NotFound, "not a phone number")
+		}
+		phone, err := q.ResponseUserByPhone(ctx, db.ResponseUserByPhoneParams{Mode: string(mode), Digits: digits})
+		row = db.ResponseUserByContactRow(phone)
+		return err
+	})
+	return users.User{ID: users.ID(row.ID), TargetID: row.TargetID, OncallID: row.OncallID, Name: row.Name, FullName: row.FullName,
+		TimeZone: row.TimeZone, Admin: row.Admin, Active: row.Active}, err
+}
+
+func onlyDigits(s string) string {
+	return strings.Map(func(c rune) rune {
+		if c >= '0' && c <= '9' {
+			return c
+		}
+		return -1
+	}, s)
+}
+
+// maxAnswer bounds what is kept of an answer, in characters.
+const maxAnswer = 2000
+
+// Record keeps an answer, understood or not.
+func (r *Responses) Record(ctx context.Context, a messages.Answer) error {
+	return r.db.Do(ctx, func(q *db.Queries) error {
+		return q.RecordResponse(ctx, db.RecordResponseParams{Mode: string(a.Mode), Source: a.Source, UserID: present(int64(a.UserID)),
+			MessageID: present(int64(a.MessageID)), IncidentID: present(int64(a.IncidentID)), Content: keepable(a.Content), Result: keepable(a.Result)})
+	})
+}
+
+// present turns 0 into null.
+func present(n int64) *int64 {
+	if n == 0 {
+		return nil
+	}
+	return &n
+}
+
+// keepable makes a stranger's text fit to be stored: valid UTF-8 without NUL, bounded.
+func keepable(s string) string {
+	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
+	if utf8.RuneCountInString(s) > maxAnswer {
+		s = string([]rune(s)[:maxAnswer])
+	}
+	return s
+}

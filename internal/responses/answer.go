@@ -1,0 +1,152 @@
+package responses
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Texts that people and clients know (Iris contract: incoming responses).
+const (
+	textUnknownSource = "Failed to identify owner for the incident."
+	textNothing       = "No active incidents to claim."
+	textUnknown       = "Unknown command."
+	textSorry         = "Sincerest apologies"
+	textHelp          = "Iris did not understand that. Reply with the number of the message and the word claim, or with: claim all, claim last."
+)
+
+// execute does what a reply asks for and returns the words of the answer, with what it was about for the record.
+func (s *Responses) execute(ctx context.Context, user users.User, via incidents.Via, r messages.Reply) (string, incidents.ID, error) {
+	switch r.Command {
+	case messages.CommandSorry:
+		return textSorry, 0, nil
+	case messages.CommandClaim:
+		if r.Batch != "" {
+			return textNothing, 0, nil
+		}
+		return s.claimMessage(ctx, user, via, r.MessageID)
+	case messages.CommandClaimLast:
+		m, ok, err := s.d.Pages.Newest(ctx, user.ID)
+		if err != nil {
+			return "", 0, err
+		}
+		if !ok {
+			return textNothing, 0, nil
+		}
+		text, err := s.claim(ctx, user, via, m.IncidentID)
+		return text, m.IncidentID, err
+	case messages.CommandClaimAll:
+		text, err := s.claimAll(ctx, user, via)
+		return text, 0, err
+	case messages.CommandOther:
+	}
+	return textUnknown, 0, nil
+}
+
+func (s *Responses) claimMessage(ctx context.Context, user users.User, via incidents.Via, id messages.ID) (string, incidents.ID, error) {
+	m, err := s.d.Pages.Asked(ctx, id)
+	if fault.Is(err, fault.NotFound) {
+		return "", 0, fault.Newf(fault.Invalid, "Invalid message(%d): no application found.", id)
+	}
+	if err != nil {
+		return "", 0, err
+	}
+	if m.IncidentID == 0 {
+		return fmt.Sprintf("Failed to match incident for message(%d).", id), 0, nil
+	}
+	text, err := s.claim(ctx, user, via, m.IncidentID)
+	return text, m.IncidentID, err
+}
+
+func (s *Responses) claim(ctx context.Context, user users.User, via incidents.Via, id incidents.ID) (string, error) {
+	done, err := s.acknowledge(ctx, user, via, id)
+	if err != nil {
+		return "", err
+	}
+	text := fmt.Sprintf("Iris incident(%d) claimed", id)
+	if p := done[0].PreviousOwner; p != "" {
+		text += ", previously claimed by " + p
+	}
+	return text + ".", nil
+}
+
+// acknowledge is the one way in which an answer changes incidents.
+func (s *Responses) acknowledge(ctx context.Context, user users.User, via incidents.Via, ids ...incidents.ID) ([]incidents.Acknowledged, error) {
+	done, err := s.d.Incidents.Acknowledge(ctx, incidents.Change{IDs: ids, Actor: user.Name, Via: via}, user)
+	if err != nil {
+		return nil, err
+	}
+	var woken buckets.Set
+	for _, a := range done {
+		if a.Found {
+			woken.Add(int(int64(a.ID) % buckets.Count))
+		}
+	}
+	if woken.Empty() {
+		return nil, fault.New(fault.NotFound, "Invalid claim: no matching incident id")
+	}
+	s.d.Wake(woken)
+	return done, nil
+}
+
+func (s *Responses) claimAll(ctx context.Context, user users.User, via incidents.Via) (string, error) {
+	open, err := s.d.Pages.Active(ctx, user.ID)
+	if err != nil {
+		return "", err
+	}
+	if len(open) == 0 {
+		return textNothing, nil
+	}
+	ids := make([]incidents.ID, len(open))
+	for i, o := range open {
+		ids[i] = o.IncidentID
+	}
+	done, err := s.acknowledge(ctx, user, via, ids...)
+	if err != nil {
+		return "", err
+	}
+	claimed := map[incidents.ID]bool{}
+	for _, a := range done {
+		claimed[a.ID] = a.Found
+	}
+	return claimedTexts(open, claimed), nil
+}
+
+// claimedTexts is one line for what was claimed and one for what was not, per application when there are several.
+func claimedTexts(open []messages.Asked, claimed map[incidents.ID]bool) string {
+	var apps []string
+	byApp := map[string][2][]string{}
+	for _, o := range open {
+		if _, ok := byApp[o.Application]; !ok {
+			apps = append(apps, o.Application)
+		}
+		lists := byApp[o.Application]
+		n := 1
+		if claimed[o.IncidentID] {
+			n = 0
+		}
+		lists[n] = append(lists[n], fmt.Sprint(o.IncidentID))
+		byApp[o.Application] = lists
+	}
+	slices.Sort(apps)
+	var lines []string
+	for _, app := range apps {
+		prefix := ""
+		if len(apps) > 1 {
+			prefix = app + ": "
+		}
+		for n, word := range []string{"claimed", "failed to claim"} {
+			if ids := byApp[app][n]; len(ids) > 0 {
+				lines = append(lines, fmt.Sprintf("%sIris Incidents %s (%d): %s", prefix, word, len(ids), strings.Join(ids, ", ")))
+			}
+		}
+	}
+	return strings.Join(lines, "\n")
+}

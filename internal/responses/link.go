@@ -1,0 +1,149 @@
+package responses
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"html/template"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+//go:embed link.html
+var linkHTML string
+
+var linkPage = template.Must(template.New("link").Parse(linkHTML))
+
+type linkView struct {
+	Style, Icon string
+	Heading     string
+	Text        string
+	Facts       [][2]string
+	Button      string // "" = nothing to press
+	Bad         bool
+}
+
+// showLink tells what the link will do. It changes nothing: mail scanners and chat previews follow links.
+func (s *Responses) showLink(w http.ResponseWriter, r *http.Request) {
+	link, i, user, ok := s.linked(w, r)
+	if !ok {
+		return
+	}
+	v := linkView{Facts: facts(i)}
+	switch {
+	case i.Resolved:
+		v.Heading, v.Text = "This incident is resolved", "There is nothing left to acknowledge, and nobody is being paged for it."
+	case !i.Active && i.Owner != "":
+		v.Heading, v.Text = "Acknowledged by "+i.Owner, "Nobody is being paged for it any more."
+	default:
+		v.Heading = "Acknowledge this incident?"
+		v.Text = "You acknowledge it as " + user.Name + ". Paging stops for everybody, and the timeline says that it was you."
+		v.Button = "Acknowledge"
+	}
+	s.d.Log.Debug("link shown", zap.Int64("incident_id", int64(link.IncidentID)))
+	s.page(w, http.StatusOK, v)
+}
+
+// followLink acknowledges.
+func (s *Responses) followLink(w http.ResponseWriter, r *http.Request) {
+	link, i, user, ok := s.linked(w, r)
+	if !ok {
+		return
+	}
+	if i.Resolved {
+		s.page(w, http.StatusOK, linkView{Heading: "This incident is resolved", Text: "There was nothing left to acknowledge.", Facts: facts(i)})
+		return
+	}
+	kept := messages.Answer{Mode: users.Email, Source: "link", UserID: user.ID, MessageID: messages.ID(link.MessageID), IncidentID: i.ID, Content: "acknowledge"}
+	done, err := s.acknowledge(r.Context(), user, incidents.ViaLink, i.ID)
+	if err != nil {
+		s.linkFailed(w, err)
+		return
+	}
+	v := linkView{Heading: "Acknowledged by " + user.Name, Text: "Nobody is being paged for it any more.", Facts: facts(i)}
+	if p := done[0].PreviousOwner; p != "" && p != user.Name {
+		v.Text += " Before you, " + p + " had acknowledged it."
+	}
+	kept.Result = "acknowledged"
+	s.keep(r.Context(), kept)
+	s.page(w, http.StatusOK, v)
+}
+
+// linked checks the link and finds what it is about; when it cannot, it has answered.
+func (s *Responses) linked(w http.ResponseWriter, r *http.Request) (auth.Link, incidents.Incident, users.User, bool) {
+	link, err := s.d.Links.Verify(chi.URLParam(r, "token"), auth.Acknowledge, time.Now())
+	if err != nil {
+		s.linkFailed(w, err)
+		return link, incidents.Incident{}, users.User{}, false
+	}
+	i, user, err := s.subject(r.Context(), link)
+	if err != nil {
+		s.linkFailed(w, err)
+		return link, i, user, false
+	}
+	return link, i, user, true
+}
+
+func (s *Responses) subject(ctx context.Context, link auth.Link) (incidents.Incident, users.User, error) {
+	user, err := s.d.People.ByID(ctx, link.UserID)
+	if err == nil && !user.Active {
+		err = fault.New(fault.Forbidden, "The person this link was made for is no longer active.")
+	}
+	if err != nil {
+		return incidents.Incident{}, user, err
+	}
+	i, err := s.d.Incidents.Get(ctx, incidents.ID(link.IncidentID))
+	return i, user, err
+}
+
+func (s *Responses) linkFailed(w http.ResponseWriter, err error) {
+	v := linkView{Bad: true, Heading: "This link cannot be used"}
+	status := http.StatusBadRequest
+	switch fault.KindOf(err) {
+	case fault.NotFound:
+		status, v.Text = http.StatusNotFound, "The incident or the person it was made for does not exist any more."
+	case fault.Unavailable:
+		status, v.Heading, v.Text = http.StatusServiceUnavailable, "Iris cannot reach its database", "Nothing was changed. Try again in a moment."
+	case fault.Internal:
+		s.d.Log.Error("link failed", zap.Error(err))
+		status, v.Heading, v.Text = http.StatusInternalServerError, "Something went wrong", "Nothing was changed. The server's log says more."
+	default:
+		v.Text = err.Error()
+	}
+	s.page(w, status, v)
+
+}
+
+func facts(i incidents.Incident) [][2]string {
+	return [][2]string{{"Incident", "#" + strconv.FormatInt(int64(i.ID), 10)}, {"Application", i.Application}, {"Plan", i.Plan}, {"Opened", i.CreatedAt.UTC().Format("2006-01-02 15:04:05 UTC")}}
+}
+
+func (s *Responses) page(w http.ResponseWriter, status int, v linkView) {
+	v.Style, v.Icon = s.d.Asset("app.css"), s.d.Asset("icon.svg")
+	var b bytes.Buffer
+	if err := linkPage.Execute(&b, v); err != nil {
+		s.d.Log.Error("page cannot be rendered", zap.Error(err))
+		http.Error(w, "This page cannot be shown.", http.StatusInternalServerError)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "SAMEORIGIN")
+	h.Set("Referrer-Policy", "no-referrer") // the address is the key
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Robots-Tag", "noindex")
+	w.WriteHeader(status)
+	_, _ = w.Write(b.Bytes())
+}

@@ -1,0 +1,119 @@
+// Package responses takes the answers of people and vendors: signed links in messages, buttons in Slack, replies by SMS, keys
+// pressed on the phone, and delivery receipts. Every acknowledgement ends in the same call as the API's claim, says who did it
+// and by which way, and is recorded whether it was understood or not. The routes below /api/v0 are those that existing
+// relays serve; requests there are believed only with the vendor's own signature.
+package responses
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+// Pages looks up what people answer to.
+type Pages interface {
+	// Asked returns what a message was about, queued or history; a NotFound fault when there is no such message.
+	Asked(ctx context.Context, id messages.ID) (messages.Asked, error)
+	// Newest returns the newest message of an active incident that went to the user; false when there is none.
+	Newest(ctx context.Context, user users.ID) (messages.Asked, bool, error)
+	// Active returns the active incidents that paged the user, with their applications, oldest first.
+	Active(ctx context.Context, user users.ID) ([]messages.Asked, error)
+	// ByContact returns the active user who is reached there; phone numbers compare by their digits. A NotFound fault when
+	// there is none.
+	ByContact(ctx context.Context, mode users.Mode, source string) (users.User, error)
+	// Record keeps an answer, understood or not.
+	Record(ctx context.Context, a messages.Answer) error
+}
+
+// Incidents acknowledges. The answer comes when the change is durable.
+type Incidents interface {
+	Get(ctx context.Context, id incidents.ID) (incidents.Incident, error)
+	Acknowledge(ctx context.Context, c incidents.Change, owner users.User) ([]incidents.Acknowledged, error)
+}
+
+// People finds users by id; a NotFound fault when there is none.
+type People interface {
+	ByID(ctx context.Context, id users.ID) (users.User, error)
+}
+
+// Receipts applies a vendor's later word on a message; one that comes before its message is recorded is kept for a while.
+type Receipts interface {
+	Apply(ctx context.Context, r messages.Receipt) error
+}
+
+// Deps are the parts that answers work on. The vendors' functions are nil when the vendor is not configured; their routes then
+// refuse everything.
+type Deps struct {
+	Pages     Pages
+	Incidents Incidents
+	People    People
+	Receipts  Receipts
+	Links     *auth.Links
+	Errors    *wire.Errors
+	Wake      func(buckets.Set) // tells the processors of changed buckets; never blocks
+
+	PublicURL string // as configured at the vendors; their signatures cover it
+	// ValidTwilio checks Twilio's signature of a request to fullURL with the form as body.
+	ValidTwilio func(fullURL string, form url.Values, header http.Header) bool
+	// TwilioReceipt reads a status callback.
+	TwilioReceipt func(url.Values) (messages.Receipt, bool)
+	// SlackPressed checks Slack's signature over the raw body and reads which button was pressed. A fault of kind
+	// Unauthenticated for a wrong signature, Invalid for anything else that is wrong.
+	SlackPressed func(header http.Header, body []byte, now time.Time) (Pressed, error)
+	// ReplySlack posts a text to the response URL of an interaction.
+	ReplySlack func(ctx context.Context, responseURL, text string) error
+
+	Asset func(name string) string // address of a stylesheet or icon
+	Log   *zap.Logger
+}
+
+// Responses serves the routes for answers. It is safe for concurrent use.
+type Responses struct{ d Deps }
+
+// New checks that every required part is there.
+func New(d Deps) (*Responses, error) {
+	if d.Pages == nil || d.Incidents == nil || d.People == nil || d.Receipts == nil || d.Links == nil || d.Errors == nil || d.Wake == nil || d.Asset == nil {
+		return nil, errors.New("responses: a part is missing")
+	}
+	d.PublicURL = strings.TrimRight(d.PublicURL, "/")
+	d.Log = d.Log.Named("responses")
+	return &Responses{d: d}, nil
+}
+
+// Routes mounts the links and the relay's public routes.
+func (s *Responses) Routes(r chi.Router) {
+	r.Get("/ack/{token}", s.showLink)
+	r.Post("/ack/{token}", s.followLink)
+	r.Post("/api/v0/slack/messages/relay", s.slack)
+	r.Group(func(r chi.Router) {
+		r.Use(s.twilioOnly)
+		r.Post("/api/v0/twilio/messages/relay", s.sms)
+		r.Post("/api/v0/twilio/calls/gather", s.gather)
+		r.Get("/api/v0/twilio/calls/say", s.say)
+		r.Post("/api/v0/twilio/calls/say", s.say)
+		r.Post("/api/v0/twilio/calls/relay", s.key)
+		r.Post("/api/v0/twilio/status", s.twilioStatus)
+	})
+}
+
+// keep records an answer. Losing the record must not undo what the person did, so a failure is only logged.
+func (s *Responses) keep(ctx context.Context, a messages.Answer) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if err := s.d.Pages.Record(ctx, a); err != nil {
+		s.d.Log.Error("an answer could not be recorded", zap.Int64("message_id", int64(a.MessageID)), zap.Int64("incident_id", int64(a.IncidentID)), zap.Error(err))
+	}
+}

@@ -1,0 +1,110 @@
+package responses
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+// Pressed is a button that somebody pressed under a message.
+type Pressed struct {
+	MessageID   messages.ID
+	Acts        bool // it acknowledges; a pressed link does not
+	All         bool // everything that paged the person is meant
+	UserID      string
+	UserName    string
+	ResponseURL string
+}
+
+func (s *Responses) slack(w http.ResponseWriter, r *http.Request) {
+	body, r, err := wire.Body(w, r, 256<<10)
+	if err != nil {
+		s.d.Errors.Write(w, r, err)
+		return
+	}
+	if s.d.SlackPressed == nil {
+		s.d.Errors.Write(w, r, fault.New(fault.Forbidden, "Slack is not configured: set the signing secret"))
+		return
+	}
+	pressed, err := s.d.SlackPressed(r.Header, body, time.Now())
+	if err != nil {
+		if fault.Is(err, fault.Unauthenticated) {
+			s.d.Log.Warn("request without a valid Slack signature refused; check the signing secret and the clock", zap.Error(err))
+		}
+		s.d.Errors.Write(w, r, err)
+		return
+	}
+	if !pressed.Acts {
+		w.WriteHeader(http.StatusOK)
+		return
+	}
+	cmd := messages.Reply{Command: messages.CommandClaim, MessageID: pressed.MessageID}
+	if pressed.All {
+		cmd.Command = messages.CommandClaimAll
+	}
+	kept := messages.Answer{Mode: users.Slack, Source: "button", MessageID: cmd.MessageID, Content: string(cmd.Command)}
+	said, err := s.answerSlack(r.Context(), pressed, cmd, &kept)
+	if fault.Is(err, fault.Invalid) || fault.Is(err, fault.NotFound) {
+		said, err = err.Error(), nil
+	}
+	if err != nil {
+		s.d.Errors.Write(w, r, err)
+		return
+	}
+	kept.Result = said
+	s.keep(r.Context(), kept)
+	s.tellSlack(r.Context(), pressed.ResponseURL, said)
+	wire.JSON(w, http.StatusOK, map[string]any{"text": said, "replace_original": false})
+}
+
+func (s *Responses) answerSlack(ctx context.Context, p Pressed, cmd messages.Reply, kept *messages.Answer) (string, error) {
+	user, err := s.slackUser(ctx, p)
+	if fault.Is(err, fault.NotFound) {
+		return textUnknownSource, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	kept.UserID = user.ID
+	said, incident, err := s.execute(ctx, user, incidents.ViaSlack, cmd)
+	kept.IncidentID = incident
+	return said, err
+}
+
+// slackUser finds who pressed: a contact may be written as the member id, as a name, or as @name.
+func (s *Responses) slackUser(ctx context.Context, p Pressed) (users.User, error) {
+	for _, name := range []string{p.UserID, p.UserName} {
+		name = strings.TrimPrefix(name, "@")
+		if name == "" {
+			continue
+		}
+		for _, spelled := range []string{name, "@" + name} {
+			user, err := s.d.Pages.ByContact(ctx, users.Slack, spelled)
+			if err == nil || !fault.Is(err, fault.NotFound) {
+				return user, err
+			}
+		}
+	}
+	return users.User{}, fault.New(fault.NotFound, "nobody has that Slack contact")
+}
+
+// tellSlack shows the answer under the message. Block buttons ignore the HTTP answer, so it goes to the response URL as well.
+func (s *Responses) tellSlack(ctx context.Context, responseURL, text string) {
+	if responseURL == "" || s.d.ReplySlack == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	if err := s.d.ReplySlack(ctx, responseURL, text); err != nil {
+		s.d.Log.Warn("Slack did not take the answer to a button", zap.Error(err))
+	}
+}

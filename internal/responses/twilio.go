@@ -1,0 +1,247 @@
+package responses
+
+import (
+	"encoding/xml"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+// twilioOnly lets a request through only when Twilio signed it. The signature covers the public URL as configured, so what a
+// proxy made of scheme, host or path does not matter.
+func (s *Responses) twilioOnly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, r, err := wire.Body(w, r, 64<<10)
+		if err != nil {
+			s.d.Errors.Write(w, r, err)
+			return
+		}
+		form, err := url.ParseQuery(string(body))
+		if err != nil {
+			s.d.Errors.Write(w, r, fault.Titled("Invalid form", "the body is not form encoded"))
+			return
+		}
+		full := s.d.PublicURL + r.URL.EscapedPath()
+		if r.URL.RawQuery != "" {
+			full += "?" + r.URL.RawQuery
+		}
+		if s.d.ValidTwilio == nil || !s.d.ValidTwilio(full, form, r.Header) {
+			s.d.Log.Warn("request without a valid Twilio signature refused; check the auth token and the public URL", zap.String("path", r.URL.Path))
+			s.d.Errors.Write(w, r, fault.Newf(fault.Forbidden, "Twilio signature is missing or does not fit %s and the configured auth token", s.d.PublicURL))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// sms takes a reply. The person always gets an answer in words; what was not understood says how to do it.
+func (s *Responses) sms(w http.ResponseWriter, r *http.Request) {
+	text, from := r.PostFormValue("Body"), r.PostFormValue("From")
+	switch {
+	case !r.PostForm.Has("Body"):
+		s.d.Errors.Write(w, r, fault.Titled("SMS body not found", "Missing Body argument in post body"))
+		return
+	case from == "":
+		s.d.Errors.Write(w, r, fault.Titled("From argument not found", "Missing From in post body"))
+		return
+	}
+	kept := messages.Answer{Mode: users.SMS, Source: "reply", Content: text}
+	said, err := s.answerSMS(r, from, text, &kept)
+	if err != nil {
+		s.sayFailure(w, r, err, &kept)
+		return
+	}
+	kept.Result = said
+	s.keep(r.Context(), kept)
+	twiml(w, verb("Message", said))
+}
+
+func (s *Responses) answerSMS(r *http.Request, from, text string, kept *messages.Answer) (string, error) {
+	reply, err := messages.ParseReply(text)
+	var bad *messages.BadReply
+	if errors.As(err, &bad) {
+		return textHelp, nil
+	}
+	kept.MessageID = reply.MessageID
+	if reply.Command == messages.CommandSorry {
+		return textSorry, nil
+	}
+	user, err := s.d.Pages.ByContact(r.Context(), users.SMS, from)
+	if fault.Is(err, fault.NotFound) {
+		return textUnknownSource, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	kept.UserID = user.ID
+	said, incident, err := s.execute(r.Context(), user, incidents.ViaSMS, reply)
+	kept.IncidentID = incident
+	return said, err
+}
+
+// sayFailure answers a person whose request failed: in words when it was their mistake, as an error when it was ours, so that
+// Twilio's log shows it.
+func (s *Responses) sayFailure(w http.ResponseWriter, r *http.Request, err error, kept *messages.Answer) {
+	switch fault.KindOf(err) {
+	case fault.Invalid, fault.NotFound:
+		kept.Result = err.Error()
+		s.keep(r.Context(), *kept)
+		name := "Message"
+		if kept.Mode == users.Call {
+			name = "Say"
+		}
+		twiml(w, verb(name, err.Error()))
+	default:
+		s.d.Errors.Write(w, r, err)
+	}
+}
+
+// gather gives the words of a call that can be acknowledged: three times the message and the menu, then good-bye.
+func (s *Responses) gather(w http.ResponseWriter, r *http.Request) {
+	m, ok := s.called(w, r)
+	if !ok {
+		return
+	}
+	if strings.HasPrefix(r.PostFormValue("AnsweredBy"), "machine") || m.IncidentID == 0 {
+		twiml(w, pause(1), verb("Say", m.Body))
+		return
+	}
+	once := node{XMLName: xml.Name{Local: "Gather"}, Nodes: []node{pause(1), verb("Say", m.Body), verb("Say", instruction(r))}, Attrs: []xml.Attr{
+		attr("action", s.d.PublicURL+"/api/v0/twilio/calls/relay?message_id="+strconv.FormatInt(int64(m.MessageID), 10)),
+		attr("method", "POST"), attr("numDigits", "1"), attr("timeout", "5"), attr("finishOnKey", "#"), attr("actionOnEmptyResult", "false"),
+	}}
+	twiml(w, once, once, once, verb("Say", "Goodbye."))
+}
+
+func instruction(r *http.Request) string {
+	if text := r.URL.Query().Get("instruction"); text != "" {
+		return text
+	}
+	return "Press 2 to claim."
+}
+
+// say gives the words of a call that cannot be acknowledged, three times.
+func (s *Responses) say(w http.ResponseWriter, r *http.Request) {
+	if m, ok := s.called(w, r); ok {
+		twiml(w, pause(1), verb("Say", m.Body), pause(1), verb("Say", m.Body), pause(1), verb("Say", m.Body))
+	}
+}
+
+// called finds the message that a call is about.
+func (s *Responses) called(w http.ResponseWriter, r *http.Request) (messages.Asked, bool) {
+	id, err := strconv.ParseInt(r.URL.Query().Get("message_id"), 10, 64)
+	if err != nil {
+		s.d.Errors.Write(w, r, fault.Titled("Invalid message_id", "the message_id parameter must be the number of a message"))
+		return messages.Asked{}, false
+	}
+	m, err := s.d.Pages.Asked(r.Context(), messages.ID(id))
+	if err != nil {
+		s.d.Errors.Write(w, r, err)
+		return messages.Asked{}, false
+	}
+	if m.Body == "" {
+		m.Body = m.Subject
+	}
+	return m, true
+}
+
+// key takes the key that somebody pressed. The person is the one who was called, To.
+func (s *Responses) key(w http.ResponseWriter, r *http.Request) {
+	query := r.URL.Query().Get("message_id")
+	if query == "" {
+		twiml(w, verb("Say", "Thank you"))
+		return
+	}
+	id, err := strconv.ParseInt(query, 10, 64)
+	if err != nil {
+		s.d.Errors.Write(w, r, fault.Titled("Invalid message_id", "the message_id parameter must be the number of a message"))
+		return
+	}
+	digits, to := r.PostFormValue("Digits"), r.PostFormValue("To")
+	switch {
+	case !r.PostForm.Has("Digits"):
+		s.d.Errors.Write(w, r, fault.New(fault.Invalid, "Digits argument not found"))
+		return
+	case to == "":
+		s.d.Errors.Write(w, r, fault.New(fault.Invalid, "To argument not found"))
+		return
+	}
+	kept := messages.Answer{Mode: users.Call, Source: "key", MessageID: messages.ID(id), Content: digits}
+	said, err := s.answerKey(r, to, digits, &kept)
+	if err != nil {
+		s.sayFailure(w, r, err, &kept)
+		return
+	}
+	kept.Result = said
+	s.keep(r.Context(), kept)
+	twiml(w, verb("Say", said), pause(1), verb("Say", said), node{XMLName: xml.Name{Local: "Hangup"}})
+}
+
+func (s *Responses) answerKey(r *http.Request, to, digits string, kept *messages.Answer) (string, error) {
+	if digits != "2" {
+		return "Got unknown option from user: " + digits, nil
+	}
+	user, err := s.d.Pages.ByContact(r.Context(), users.Call, to)
+	if fault.Is(err, fault.NotFound) {
+		return textUnknownSource, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	kept.UserID = user.ID
+	said, incident, err := s.claimMessage(r.Context(), user, incidents.ViaCall, kept.MessageID)
+	kept.IncidentID = incident
+	return said, err
+}
+
+// twilioStatus takes a delivery receipt.
+func (s *Responses) twilioStatus(w http.ResponseWriter, r *http.Request) {
+	_ = r.ParseForm() // twilioOnly parsed the same bytes
+	receipt, ok := s.d.TwilioReceipt(r.PostForm)
+	if !ok {
+		s.d.Errors.Write(w, r, fault.New(fault.Invalid, "Invalid keys in payload"))
+		return
+	}
+	if err := s.d.Receipts.Apply(r.Context(), receipt); err != nil {
+		s.d.Errors.Write(w, r, err)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// node is an element of TwiML.
+type node struct {
+	XMLName xml.Name
+	Attrs   []xml.Attr `xml:",any,attr"`
+	Text    string     `xml:",chardata"`
+	Nodes   []node
+}
+
+func verb(name, text string) node { return node{XMLName: xml.Name{Local: name}, Text: text} }
+
+func pause(seconds int) node {
+	return node{XMLName: xml.Name{Local: "Pause"}, Attrs: []xml.Attr{attr("length", strconv.Itoa(seconds))}}
+}
+
+func attr(name, value string) xml.Attr { return xml.Attr{Name: xml.Name{Local: name}, Value: value} }
+
+func twiml(w http.ResponseWriter, nodes ...node) {
+	out, err := xml.Marshal(node{XMLName: xml.Name{Local: "Response"}, Nodes: nodes})
+	if err != nil {
+		http.Error(w, "the answer cannot be put into XML", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/xml")
+	_, _ = w.Write([]byte(xml.Header))
+	_, _ = w.Write(out)
+}
