@@ -59,20 +59,26 @@ func options(m messages.Outbound) []slack.MsgOption {
 	return opts
 }
 
+// parseCustom reads a body that is a JSON object; what stands behind the object (a link that was added) becomes a
+// section of its own. A body that is not of this shape is text.
 func parseCustom(body string) (custom, bool) {
 	if !strings.HasPrefix(strings.TrimSpace(body), "{") {
 		return custom{}, false
 	}
 	var c custom
-	if err := json.Unmarshal([]byte(body), &c); err != nil {
+	dec := json.NewDecoder(strings.NewReader(body))
+	if err := dec.Decode(&c); err != nil {
 		return custom{}, false
 	}
-	// Room is left for our own two blocks.
+	// Room is left for two blocks of our own.
 	if len(c.Blocks.BlockSet) > 48 || c.Text == "" && len(c.Blocks.BlockSet) == 0 && len(c.Attachments) == 0 {
 		return custom{}, false
 	}
 	if len(c.Blocks.BlockSet) == 0 && c.Text != "" {
 		c.Blocks.BlockSet = sections(c.Text)
+	}
+	if rest := strings.TrimSpace(body[dec.InputOffset():]); rest != "" {
+		c.Blocks.BlockSet = append(c.Blocks.BlockSet, sections(vendors.CutRunes(vendors.Text(rest), maxSection))...)
 	}
 	return c, true
 }

@@ -41,21 +41,13 @@ func Number(text, countryCode string) (string, bool) {
 	return "+" + d, true
 }
 
-// smsText joins subject and body, and leaves room for the link that acknowledges: a text that is cut still has it.
+// smsText is the body, which the renderer made the whole text of; the subject only where there is no body.
 func smsText(m messages.Outbound) string {
-	text := joined(m)
-	tail := ""
-	if m.AckURL != "" && !strings.Contains(text, m.AckURL) {
-		tail = "\n" + m.AckURL
-	}
-	if text == "" && tail == "" {
+	text := whole(m)
+	if text == "" {
 		return "(empty message)"
 	}
-	room := MaxSMS - utf8.RuneCountInString(tail)
-	if room < 0 {
-		return vendors.CutRunes(text, MaxSMS)
-	}
-	return strings.TrimSpace(cutKeeping(text, m.AckURL, room) + tail)
+	return cutKeeping(text, m.AckURL, MaxSMS)
 }
 
 // cutKeeping cuts text, but keeps the link if it would be cut off.
@@ -73,7 +65,7 @@ func cutKeeping(text, link string, limit int) string {
 
 // callText is what is said: no links, nobody can listen to them.
 func callText(m messages.Outbound) string {
-	words := strings.Fields(joined(m))
+	words := strings.Fields(whole(m))
 	spoken := words[:0]
 	for _, w := range words {
 		if !strings.HasPrefix(w, "http://") && !strings.HasPrefix(w, "https://") {
@@ -88,16 +80,9 @@ func callText(m messages.Outbound) string {
 	return text
 }
 
-func joined(m messages.Outbound) string {
-	subject, body := strings.TrimSpace(vendors.Line(m.Subject, 1000)), strings.TrimSpace(vendors.Text(m.Body))
-	switch {
-	case subject == "":
+func whole(m messages.Outbound) string {
+	if body := strings.TrimSpace(vendors.Text(m.Body)); body != "" {
 		return body
-	case body == "":
-		return subject
-	case strings.HasSuffix(subject, "."):
-		return subject + " " + body
-	default:
-		return subject + ". " + body
 	}
+	return vendors.Line(m.Subject, 1000)
 }

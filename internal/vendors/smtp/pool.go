@@ -1,0 +1,108 @@
+package smtp
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// pool keeps connections that nobody uses at the moment, the last used on top, and bounds how many are open: whoever
+// uses or opens a connection holds a permit, and idle ones are as many as free permits at most.
+type pool struct {
+	permits chan struct{}
+	maxIdle time.Duration
+
+	mu     sync.Mutex
+	idle   []*conn // in the order they were put
+	closed bool
+	timer  *time.Timer // prunes; runs only while something is idle
+}
+
+func newPool(size int, maxIdle time.Duration) *pool {
+	return &pool{permits: make(chan struct{}, size), maxIdle: maxIdle}
+}
+
+func (p *pool) acquire(ctx context.Context) error {
+	select {
+	case p.permits <- struct{}{}:
+		return nil
+	default:
+	}
+	select {
+	case p.permits <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (p *pool) release() { <-p.permits }
+
+// take returns the connection used last, or nil when there is none.
+func (p *pool) take() *conn {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := len(p.idle)
+	if n == 0 {
+		return nil
+	}
+	c := p.idle[n-1]
+	p.idle[n-1] = nil
+	p.idle = p.idle[:n-1]
+	if time.Since(c.idleSince) > p.maxIdle {
+		// The one used last is too old, so all are. They are closed outside of the lock, by the timer.
+		p.idle = append(p.idle, c)
+		return nil
+	}
+	return c
+}
+
+func (p *pool) put(c *conn) {
+	p.mu.Lock()
+	if p.closed || len(p.idle) >= cap(p.permits) {
+		p.mu.Unlock()
+		c.quit()
+		return
+	}
+	c.idleSince = time.Now()
+	p.idle = append(p.idle, c)
+	if p.timer == nil {
+		p.timer = time.AfterFunc(p.maxIdle, p.prune)
+	}
+	p.mu.Unlock()
+}
+
+// prune closes what was idle for too long.
+func (p *pool) prune() {
+	now := time.Now()
+	p.mu.Lock()
+	n := 0
+	for n < len(p.idle) && now.Sub(p.idle[n].idleSince) >= p.maxIdle {
+		n++
+	}
+	old := append([]*conn(nil), p.idle[:n]...)
+	p.idle = append([]*conn(nil), p.idle[n:]...)
+	p.timer = nil
+	if len(p.idle) > 0 && !p.closed {
+		p.timer = time.AfterFunc(max(p.maxIdle-now.Sub(p.idle[0].idleSince), time.Millisecond), p.prune)
+	}
+	p.mu.Unlock()
+	for _, c := range old {
+		c.quit()
+	}
+}
+
+func (p *pool) close() {
+	p.mu.Lock()
+	p.closed = true
+	all := p.idle
+	p.idle = nil
+	if p.timer != nil {
+		p.timer.Stop()
+		p.timer = nil
+	}
+	p.mu.Unlock()
+	for _, c := range all {
+		c.quit()
+	}
+}

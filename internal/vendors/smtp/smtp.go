@@ -1,0 +1,244 @@
+// Package smtp sends e-mail to one mail server over connections that are kept open and used again.
+//
+// The message is built by go-mail; the conversation is our own, because it must tell apart what was surely not
+// accepted (anything before the final dot) from what may have been (the dot was sent and no answer came), and because
+// it has to carry thousands of messages a second over few connections: envelope and DATA go out in one packet where
+// the server allows pipelining.
+package smtp
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/mail"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/vendors"
+)
+
+// TLSMode says how the connection is protected.
+type TLSMode string
+
+const (
+	// Opportunistic uses STARTTLS when the server offers it and does not insist on a good certificate.
+	Opportunistic TLSMode = "opportunistic"
+	// StartTLS insists on STARTTLS and a good certificate.
+	StartTLS TLSMode = "starttls"
+	// Implicit speaks TLS from the first byte (usually port 465).
+	Implicit TLSMode = "implicit"
+	// None never uses TLS.
+	None TLSMode = "none"
+)
+
+// Config of the account.
+type Config struct {
+	// Account tells several apart. "" = "main".
+	Account string
+	// Addr is the server, host:port. Without a port: 465 for Implicit, 587 with a user name, else 25.
+	Addr string
+	// From is the sender, "Iris <iris@example.com>" or the bare address; also the envelope's.
+	From string
+	// ReplyTo is where answers go. "" = From, or the message's own sender.
+	ReplyTo string
+	// TLS mode. "" = Implicit on port 465, StartTLS with a user name, else Opportunistic.
+	TLS TLSMode
+	// TLSConfig is the client's TLS configuration (roots, client certificate); nil = the system's roots.
+	TLSConfig *tls.Config
+	// Username and Password log in, by whichever of PLAIN, LOGIN and CRAM-MD5 the server offers. "" = no log-in.
+	Username, Password string
+	// AllowPlainAuth permits the log-in over a connection without verified TLS.
+	AllowPlainAuth bool
+	// Hello is the name given in EHLO. "" = the machine's name.
+	Hello string
+	// MaxConns is how many connections may be open at once. 0 = 32.
+	MaxConns int
+	// MaxPerConn is how many messages go over one connection before a new one is made. 0 = 1000.
+	MaxPerConn int
+	// IdleTimeout is how long an unused connection is kept. 0 = 20 s.
+	IdleTimeout time.Duration
+	// Timeout bounds the whole conversation for one message beside the caller's deadline. 0 = 20 s.
+	Timeout time.Duration
+}
+
+// Vendor sends e-mail. Safe for use by many goroutines at once.
+type Vendor struct {
+	cfg     Config
+	host    string
+	from    *mail.Address
+	replyTo *mail.Address
+	pool    *pool
+}
+
+// New checks cfg and returns a vendor; it opens no connection.
+func New(cfg Config) (*Vendor, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	v := &Vendor{cfg: cfg}
+	if v.host, _, err = net.SplitHostPort(cfg.Addr); err != nil || v.host == "" {
+		return nil, fault.Invalidf("addr", "smtp: addr is not host:port")
+	}
+	if v.from, err = address(cfg.From); err != nil {
+		return nil, fault.Invalidf("from", "smtp: from is not a mail address: %s", err)
+	}
+	if cfg.ReplyTo != "" {
+		if v.replyTo, err = address(cfg.ReplyTo); err != nil {
+			return nil, fault.Invalidf("reply_to", "smtp: reply_to is not a mail address: %s", err)
+		}
+	}
+	switch cfg.TLS {
+	case Opportunistic, StartTLS, Implicit, None:
+	default:
+		return nil, fault.Invalidf("tls", "smtp: tls is %q, not one of opportunistic, starttls, implicit, none", cfg.TLS)
+	}
+	if cfg.Username != "" && cfg.TLS == None && !cfg.AllowPlainAuth {
+		return nil, fault.Invalidf("tls", "smtp: a log-in without TLS must be allowed explicitly")
+	}
+	if strings.ContainsAny(cfg.Hello, " \r\n\t<>") {
+		return nil, fault.Invalidf("hello", "smtp: hello is not a host name")
+	}
+	v.pool = newPool(cfg.MaxConns, cfg.IdleTimeout)
+	return v, nil
+}
+
+func (c Config) withDefaults() (Config, error) {
+	if c.Account == "" {
+		c.Account = "main"
+	}
+	if c.Addr == "" {
+		return c, fault.Invalidf("addr", "smtp: the server's address is missing")
+	}
+	_, port, err := net.SplitHostPort(c.Addr)
+	if c.TLS == "" {
+		switch {
+		case err == nil && port == "465":
+			c.TLS = Implicit
+		case c.Username != "":
+			c.TLS = StartTLS
+		default:
+			c.TLS = Opportunistic
+		}
+	}
+	if err != nil {
+		port = "25"
+		if c.TLS == Implicit {
+			port = "465"
+		} else if c.Username != "" {
+			port = "587"
+		}
+		c.Addr = net.JoinHostPort(strings.Trim(c.Addr, "[]"), port)
+	}
+	if c.Hello == "" {
+		c.Hello = "localhost"
+		if name, err := os.Hostname(); err == nil && name != "" && !strings.ContainsAny(name, " \r\n\t<>") {
+			c.Hello = name
+		}
+	}
+	if c.MaxConns <= 0 {
+		c.MaxConns = 32
+	}
+	if c.MaxPerConn <= 0 {
+		c.MaxPerConn = 1000
+	}
+	if c.IdleTimeout <= 0 {
+		c.IdleTimeout = 20 * time.Second
+	}
+	if c.Timeout <= 0 {
+		c.Timeout = 20 * time.Second
+	}
+	return c, nil
+}
+
+// Name is the vendor's kind.
+func (v *Vendor) Name() string { return "smtp" }
+
+// Account tells several vendors of the kind apart.
+func (v *Vendor) Account() string { return v.cfg.Account }
+
+// Modes are the modes the vendor carries.
+func (v *Vendor) Modes() []users.Mode { return []users.Mode{users.Email} }
+
+// Close says goodbye on the idle connections. Those in use are closed when their message is done.
+func (v *Vendor) Close() { v.pool.close() }
+
+// Send sends m to its destination, one address.
+func (v *Vendor) Send(ctx context.Context, m messages.Outbound) messages.Result {
+	if r, ok := vendors.Begun(ctx); !ok {
+		return r
+	}
+	env, err := v.build(m, time.Now())
+	if err != nil {
+		return vendors.Gone("%s", err)
+	}
+	defer env.release()
+	ctx, cancel := context.WithTimeout(ctx, v.cfg.Timeout)
+	defer cancel()
+	if err := v.pool.acquire(ctx); err != nil {
+		return vendors.Unavailable("no connection to the mail server became free in time")
+	}
+	defer v.pool.release()
+	if c := v.pool.take(); c != nil {
+		r, again := v.over(ctx, c, env)
+		if !again {
+			return r
+		}
+		// The server had closed the kept connection before it took anything of this message.
+	}
+	c, r, ok := v.dial(ctx)
+	if !ok {
+		return r
+	}
+	r, _ = v.over(ctx, c, env)
+	return r
+}
+
+// over sends env over c and puts c back or closes it. again tells that c had died before anything of the message was
+// taken, and that it was one used before.
+func (v *Vendor) over(ctx context.Context, c *conn, env *envelope) (r messages.Result, again bool) {
+	stop := c.bound(ctx)
+	used := c.sent > 0
+	r, state := c.transact(env)
+	c.sent++
+	if !stop() {
+		state = broken // the deadline struck; what the connection holds is not known
+	}
+	switch {
+	case state == stale && used && ctx.Err() == nil:
+		c.close()
+		return r, true
+	case state == reusable && c.sent < v.cfg.MaxPerConn:
+		v.pool.put(c)
+	case state == reusable:
+		c.quit()
+	default:
+		c.close()
+	}
+	return r, false
+}
+
+// secrets must never stand in what is stored or logged.
+func (v *Vendor) secrets() []string { return []string{v.cfg.Password} }
+
+// replyError is an answer of the server that ends the conversation.
+type replyError struct {
+	during string
+	reply  reply
+}
+
+func (e *replyError) Error() string { return e.during + ": " + e.reply.String() }
+
+// connectResult maps a failure to get a connection: nothing was sent, and the message is not to blame.
+func (v *Vendor) connectResult(err error) messages.Result {
+	var said *replyError
+	if errors.As(err, &said) && said.reply.rate() {
+		return vendors.Throttled(said.reply.after(), "%s", vendors.Clean(err.Error(), v.secrets()...))
+	}
+	return vendors.Unavailable("%s", vendors.Clean(err.Error(), v.secrets()...))
+}
