@@ -25,6 +25,7 @@ create table users (
     full_name     text not null default '',
     time_zone     text not null default 'UTC',
     admin         boolean not null default false,
+    read_only     boolean not null default false,   -- looks, and changes nothing but their own settings
     active        boolean not null default true,
     password_hash text,
     created_at    timestamptz not null default clock_timestamp()

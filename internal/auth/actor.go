@@ -66,5 +66,5 @@ func (a Actor) MayChange(creator string, open Openings) bool {
 
 // MayOpenAs reports whether the actor may open an incident in the name of an application.
 func (a Actor) MayOpenAs(application string) bool {
-	return strings.EqualFold(a.Application, application) || a.OpensForOthers
+	return a.MayWrite() == nil && (strings.EqualFold(a.Application, application) || a.OpensForOthers)
 }

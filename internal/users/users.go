@@ -16,6 +16,7 @@ type User struct {
 	FullName string
 	TimeZone string
 	Admin    bool
+	ReadOnly bool // may look, and change nothing but their own settings
 	Active   bool
 }
 

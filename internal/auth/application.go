@@ -1,0 +1,212 @@
+package auth
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha512"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// SessionApplication is the application that people with a session act through.
+const SessionApplication = "iris"
+
+// Application is a program that calls Iris, as authentication and authorisation see it.
+type Application struct {
+	ID   int64
+	Name string
+	// AuthOnly applications are hidden from lists.
+	AuthOnly bool
+	// AllowOtherAppIncidents lets it open incidents as other applications.
+	AllowOtherAppIncidents bool
+	// AllowAuthenticatingUsers lets it say in whose name it calls.
+	AllowAuthenticatingUsers bool
+	// AllowOncall lets it use the on-call API.
+	AllowOncall bool
+	// Paused by an operator: its messages wait.
+	Paused bool
+	// PendingCap is the number of pending messages above which it is throttled.
+	PendingCap int
+	// Keys are those it may sign with: primary first, then secondary. Absent ones are not in it.
+	Keys []string
+}
+
+// Applications finds applications. ByName ignores case and returns a NotFound fault for an unknown name. A new key or
+// flag must be visible at the next call.
+type Applications interface {
+	ByName(ctx context.Context, name string) (Application, error)
+}
+
+// The failures of HMAC authentication, in the words of the v0 wire (title in Message, description in Detail).
+var (
+	ErrHeader = &fault.Error{
+		Kind: fault.Unauthenticated, Message: "Authentication failure", Detail: "Malformed/missing HMAC authorization header",
+	}
+	ErrUnknownApplication = &fault.Error{Kind: fault.Unauthenticated, Message: "Authentication failure", EmptyDetail: true}
+	ErrDigest             = &fault.Error{
+		Kind: fault.Unauthenticated, Message: "Authentication failure", Detail: "HMAC failed validation. Check API key/clock skew",
+	}
+	ErrNoUserPower = &fault.Error{
+		Kind: fault.Unauthenticated, Message: "This application does not have the power to authenticate usernames",
+		EmptyDetail: true,
+	}
+	// ErrWebhookApplication and ErrWebhookKey are those of webhooks, whose key is in the query.
+	ErrWebhookApplication = &fault.Error{
+		Kind: fault.Unauthenticated, Message: "Authentication failure", Detail: "Application not found",
+	}
+	ErrWebhookKey = &fault.Error{Kind: fault.Unauthenticated, Message: "Authentication failure", EmptyDetail: true}
+)
+
+// SignedRequest is what a signature covers.
+type SignedRequest struct {
+	Authorization string // the header
+	Username      string // the header X-IRIS-USERNAME; "" = none
+	Method        string
+	Path          string // decoded
+	WirePath      string // as it was on the request line, escapes and all; "" = the same as Path
+	RawQuery      string
+	Body          []byte // all of it, exactly as received
+}
+
+// Authenticate finds out which application signed a request, and checks that it may speak for the username it names.
+// Errors are one of the Err values above, or those of looking the application up.
+func Authenticate(ctx context.Context, apps Applications, r SignedRequest, now time.Time) (Application, error) {
+	name, digest, err := ParseAuthorization(r.Authorization)
+	if err != nil {
+		return Application{}, err
+	}
+	app, err := apps.ByName(ctx, name)
+	if err != nil {
+		if fault.Is(err, fault.NotFound) {
+			return Application{}, ErrUnknownApplication
+		}
+		return Application{}, err
+	}
+	if !app.Signed(r, digest, now) {
+		return Application{}, ErrDigest
+	}
+	if r.Username != "" && !app.AllowAuthenticatingUsers {
+		return Application{}, ErrNoUserPower
+	}
+	return app, nil
+}
+
+// AuthenticateKey finds the application of a webhook, which shows its key in the query instead of signing.
+func AuthenticateKey(ctx context.Context, apps Applications, name, key string) (Application, error) {
+	app, err := apps.ByName(ctx, name)
+	if err != nil {
+		if fault.Is(err, fault.NotFound) {
+			return Application{}, ErrWebhookApplication
+		}
+		return Application{}, err
+	}
+	if !app.HasKey(key) {
+		return Application{}, ErrWebhookKey
+	}
+	return app, nil
+}
+
+// ParseAuthorization splits "hmac APP:DIGEST". The name ends at the first colon.
+func ParseAuthorization(header string) (app, digest string, err error) {
+	rest, ok := strings.CutPrefix(header, "hmac ")
+	if !ok {
+		return "", "", ErrHeader
+	}
+	app, digest, ok = strings.Cut(rest, ":")
+	if !ok || app == "" {
+		return "", "", ErrUnknownApplication
+	}
+	return app, digest, nil
+}
+
+// Signed reports whether digest is the application's signature over r at about now: by either key, in one of the four
+// time windows (this and the previous one of 5 and of 30 seconds), over the path decoded or as it was on the wire.
+func (a Application) Signed(r SignedRequest, digest string, now time.Time) bool {
+	paths := []string{r.Path}
+	if r.WirePath != "" && r.WirePath != r.Path {
+		paths = append(paths, r.WirePath)
+	}
+	five, thirty := now.Unix()/5, now.Unix()/30
+	ok := false
+	for _, key := range a.Keys {
+		if key == "" {
+			continue
+		}
+		for _, window := range [...]int64{five, five - 1, thirty, thirty - 1} {
+			for _, path := range paths {
+				want := sign(key, window, path, r)
+				ok = subtle.ConstantTimeCompare([]byte(want), []byte(digest)) == 1 || ok
+			}
+		}
+	}
+	return ok
+}
+
+// HasKey reports whether key is one of the application's keys, in constant time.
+func (a Application) HasKey(key string) bool {
+	got := sha512.Sum512([]byte(key))
+	ok := false
+	for _, k := range a.Keys {
+		want := sha512.Sum512([]byte(k))
+		ok = (k != "" && subtle.ConstantTimeCompare(want[:], got[:]) == 1) || ok
+	}
+	return ok
+}
+
+// Sign returns the Authorization header for a request, as clients build it (with the window of 5 seconds).
+func Sign(app, key string, r SignedRequest, now time.Time) string {
+	path := r.WirePath
+	if path == "" {
+		path = r.Path
+	}
+	return "hmac " + app + ":" + sign(key, now.Unix()/5, path, r)
+}
+
+func sign(key string, window int64, path string, r SignedRequest) string {
+	mac := hmac.New(sha512.New, []byte(key))
+	head := make([]byte, 0, 256)
+	head = strconv.AppendInt(head, window, 10)
+	head = append(head, ' ')
+	head = append(head, r.Method...)
+	head = append(head, ' ')
+	head = append(head, path...)
+	if r.RawQuery != "" {
+		head = append(head, '?')
+		head = append(head, r.RawQuery...)
+	}
+	head = append(head, ' ')
+	mac.Write(head)
+	mac.Write(r.Body)
+	if r.Username != "" {
+		mac.Write([]byte(" " + r.Username))
+	}
+	return base64.URLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// IsAuthFailure reports whether err says that the caller could not be authenticated, as opposed to a failure of ours.
+func IsAuthFailure(err error) bool {
+	var f *fault.Error
+	return errors.As(err, &f) && f.Kind == fault.Unauthenticated
+}
+
+// Through returns an actor that is the application itself.
+func Through(app Application) Actor {
+	return Actor{
+		ApplicationID: app.ID, Application: app.Name, ActsForUsers: app.AllowAuthenticatingUsers,
+		OpensForOthers: app.AllowOtherAppIncidents, AllowOncall: app.AllowOncall,
+	}
+}
+
+// As returns the actor speaking for a person known to us. Somebody inactive gets none of their rights.
+func (a Actor) As(u users.User) Actor {
+	a.UserID, a.Username = u.ID, u.Name
+	a.Admin, a.ReadOnly = u.Admin && u.Active, u.ReadOnly || !u.Active
+	return a
+}

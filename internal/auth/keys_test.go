@@ -1,0 +1,185 @@
+package auth
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+func TestSealedValuesStayWhereTheyBelong(t *testing.T) {
+	t.Parallel()
+	k, err := NewKeys(make([]byte, SecretSize))
+	require.NoError(t, err)
+	sealed := k.Seal([]byte("demo-key"), "application 1 primary")
+	require.NotContains(t, string(sealed), "demo-key")
+	require.NotEqual(t, sealed, k.Seal([]byte("demo-key"), "application 1 primary"))
+
+	plain, err := k.Unseal(sealed, "application 1 primary")
+	require.NoError(t, err)
+	require.Equal(t, "demo-key", string(plain))
+
+	_, err = k.Unseal(sealed, "application 2 primary")
+	require.ErrorIs(t, err, ErrSealed)
+	for i := range sealed {
+		broken := append([]byte(nil), sealed...)
+		broken[i] ^= 1
+		_, err = k.Unseal(broken, "application 1 primary")
+		require.ErrorIs(t, err, ErrSealed)
+	}
+	_, err = k.Unseal(nil, "application 1 primary")
+	require.ErrorIs(t, err, ErrSealed)
+
+	_, err = NewKeys([]byte("short"))
+	require.Error(t, err)
+	require.Len(t, k.Gossip(), 32)
+	require.NotEqual(t, k.Gossip(), k.links)
+}
+
+func TestWrapSecret(t *testing.T) {
+	t.Parallel()
+	secret := []byte(strings.Repeat("s", SecretSize))
+	key := strings.Repeat("k", MinSecretKey)
+	wrapped, err := WrapSecret(key, secret)
+	require.NoError(t, err)
+	got, err := UnwrapSecret(key, wrapped)
+	require.NoError(t, err)
+	require.Equal(t, secret, got)
+	_, err = UnwrapSecret(key+"x", wrapped)
+	require.ErrorIs(t, err, ErrSealed)
+	_, err = WrapSecret("short", secret)
+	require.Equal(t, fault.Invalid, fault.KindOf(err))
+}
+
+func TestNewApplicationKey(t *testing.T) {
+	t.Parallel()
+	require.Regexp(t, "^[0-9a-f]{64}$", NewApplicationKey())
+	require.NotEqual(t, NewApplicationKey(), NewApplicationKey())
+}
+
+func TestPasswords(t *testing.T) {
+	t.Parallel()
+	p := NewPasswords()
+	hash, err := p.Hash(t.Context(), "correct horse")
+	require.NoError(t, err)
+	require.True(t, strings.HasPrefix(hash, "$argon2id$v=19$m=19456,t=2,p=1$"), hash)
+	check := func(hash, password string) bool {
+		ok, err := p.Check(t.Context(), hash, password)
+		require.NoError(t, err)
+		return ok
+	}
+	require.True(t, check(hash, "correct horse"))
+	require.False(t, check(hash, "Correct horse"))
+	require.False(t, check(hash, ""))
+	for _, broken := range []string{"", "x", hash[:len(hash)-1], "$argon2id$v=19$m=19456,t=2,p=1$$", p.decoy[:20]} {
+		require.False(t, check(broken, "correct horse"), broken)
+		require.False(t, check(broken, ""), broken)
+	}
+	require.False(t, check(hash, strings.Repeat("x", maxPassword+1)))
+	_, err = p.Hash(t.Context(), "")
+	require.Equal(t, fault.Invalid, fault.KindOf(err))
+
+	require.NoError(t, CheckNewPassword("12345678"))
+	require.Error(t, CheckNewPassword("1234567"))
+	require.Error(t, CheckNewPassword(strings.Repeat("x", maxPassword+1)))
+}
+
+func TestPasswordsWaitTheirTurn(t *testing.T) {
+	t.Parallel()
+	p := NewPasswords()
+	for range atOnce {
+		p.slots <- struct{}{}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		_, err := p.Check(ctx, "", "x")
+		require.Equal(t, fault.Unavailable, fault.KindOf(err))
+	})
+	cancel()
+	wg.Wait()
+}
+
+func TestPermissions(t *testing.T) {
+	t.Parallel()
+	plain := Through(Application{ID: 1, Name: "demo"})
+	trusted := Through(Application{ID: 2, Name: "trusted", AllowAuthenticatingUsers: true})
+	iris := Through(Application{ID: 3, Name: "iris", AllowAuthenticatingUsers: true, AllowOtherAppIncidents: true})
+	ann := iris.As(users.User{ID: 1, Name: "ann", Active: true})
+	root := iris.As(users.User{ID: 2, Name: "root", Admin: true, Active: true})
+	gone := iris.As(users.User{ID: 3, Name: "gone", Admin: true})
+	reader := iris.As(users.User{ID: 4, Name: "reader", ReadOnly: true, Active: true})
+	lead := iris.As(users.User{ID: 5, Name: "lead", Active: true})
+	lead.TeamAdminOf, lead.Owns = []int64{7}, []int64{9}
+
+	for _, c := range []struct {
+		actor Actor
+		open  Openings
+		name  string
+		want  bool
+	}{
+		{plain, Openings{}, "ann", false},
+		{trusted, Openings{}, "ann", true},
+		{ann, Openings{}, "ANN", true},
+		{ann, Openings{}, "bob", false},
+		{ann, Openings{SessionsActForAnyone: true}, "bob", true},
+		{plain, Openings{SessionsActForAnyone: true}, "bob", false},
+		{root, Openings{}, "bob", true},
+		{gone, Openings{}, "bob", false},
+		{gone, Openings{}, "gone", false},
+		{reader, Openings{}, "reader", false},
+		{reader, Openings{SessionsActForAnyone: true}, "bob", false},
+		{Actor{}, Openings{SessionsActForAnyone: true}, "", false},
+	} {
+		require.Equal(t, c.want, c.actor.MayActAs(c.name, c.open), "%+v as %s", c.actor, c.name)
+		require.Equal(t, c.want, c.actor.MayChange(c.name, c.open), "%+v of %s", c.actor, c.name)
+	}
+	require.True(t, plain.MayChange("ann", Openings{ChangeAnyPlan: true}))
+	require.False(t, reader.MayChange("ann", Openings{ChangeAnyPlan: true}))
+	require.False(t, Actor{}.MayChange("ann", Openings{ChangeAnyPlan: true}))
+
+	require.ErrorIs(t, Actor{}.MaySelf("ann"), ErrUsernameNeeded)
+	require.ErrorIs(t, plain.MaySelf("ann"), ErrAppUserPower)
+	require.NoError(t, trusted.MaySelf("ann"))
+	require.NoError(t, ann.MaySelf("Ann"))
+	require.ErrorIs(t, ann.MaySelf("bob"), ErrNotThisUser)
+	require.NoError(t, root.MaySelf("bob"))
+	require.NoError(t, reader.MaySelf("reader"))
+
+	require.ErrorIs(t, Actor{}.MayRead(Openings{}), ErrHeader)
+	require.NoError(t, Actor{}.MayRead(Openings{AnonymousReads: true}))
+	require.NoError(t, reader.MayRead(Openings{}))
+	require.ErrorIs(t, Actor{}.MayWrite(), ErrHeader)
+	require.ErrorIs(t, reader.MayWrite(), ErrReadOnly)
+	require.NoError(t, plain.MayWrite())
+
+	require.NoError(t, root.MayAdminister())
+	require.ErrorIs(t, ann.MayAdminister(), ErrAdminOnly)
+	require.ErrorIs(t, gone.MayAdminister(), ErrAdminOnly)
+	require.NoError(t, lead.MayEditTeam(7))
+	require.ErrorIs(t, lead.MayEditTeam(8), ErrTeamAdminOnly)
+	require.NoError(t, root.MayEditTeam(8))
+	require.NoError(t, lead.MayEditApplication(9))
+	require.ErrorIs(t, lead.MayEditApplication(7), ErrOwnerOnly)
+	require.ErrorIs(t, plain.MayEditApplication(1), ErrOwnerOnly)
+
+	require.True(t, plain.MayOpenAs("DEMO"))
+	require.False(t, plain.MayOpenAs("other"))
+	require.True(t, ann.MayOpenAs("other"))
+	require.False(t, reader.MayOpenAs("iris"))
+	require.False(t, Actor{}.MayOpenAs(""))
+
+	for actor, want := range map[*Actor]Role{
+		&root: RoleAdmin, &lead: RoleTeamAdmin, &ann: RoleMember, &reader: RoleReadOnly, &plain: "", &gone: RoleReadOnly,
+	} {
+		require.Equal(t, want, actor.Role())
+	}
+	require.Equal(t, "application demo", plain.String())
+	require.Equal(t, "ann", ann.String())
+	require.Equal(t, "nobody", Actor{}.String())
+}

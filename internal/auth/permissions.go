@@ -1,0 +1,102 @@
+package auth
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/iris-oncall/iris/internal/fault"
+)
+
+// Role is the widest thing a person is.
+type Role string
+
+const (
+	RoleAdmin     Role = "admin"      // everything
+	RoleTeamAdmin Role = "team admin" // settings of some teams, and what a member may
+	RoleMember    Role = "member"     // responds; writes plans and templates in their own name
+	RoleReadOnly  Role = "read-only"  // looks, and changes nothing but their own settings
+)
+
+// Refusals. Those that the v0 API knows use its words.
+var (
+	ErrUsernameNeeded = fault.New(fault.Unauthenticated, "Username must be specified for this action")
+	ErrAppUserPower   = fault.New(fault.Unauthenticated, "App must allow authentication as user for this action")
+	ErrNotThisUser    = fault.New(fault.Unauthenticated, "This user is not allowed to access this resource")
+	ErrReadOnly       = fault.New(fault.Forbidden, "This user may only read")
+	ErrAdminOnly      = fault.New(fault.Forbidden, "Only administrators may do this")
+	ErrTeamAdminOnly  = fault.New(fault.Forbidden, "Only administrators of this team may do this")
+	ErrOwnerOnly      = fault.New(fault.Forbidden, "Only administrators and owners of this application may do this")
+)
+
+// Role returns the person's widest role; "" for an application or nobody.
+func (a Actor) Role() Role {
+	switch {
+	case a.UserID == 0:
+		return ""
+	case a.Admin:
+		return RoleAdmin
+	case a.ReadOnly:
+		return RoleReadOnly
+	case len(a.TeamAdminOf) > 0:
+		return RoleTeamAdmin
+	}
+	return RoleMember
+}
+
+// MayRead allows reading what the v0 API calls open: to every known caller, or to anybody where that is opened.
+func (a Actor) MayRead(open Openings) error {
+	if !a.Known() && !open.AnonymousReads {
+		return ErrHeader
+	}
+	return nil
+}
+
+// MayWrite allows what every known caller may do unless they only read: open and answer incidents, comment, write plans.
+func (a Actor) MayWrite() error {
+	switch {
+	case !a.Known():
+		return ErrHeader
+	case a.ReadOnly:
+		return ErrReadOnly
+	}
+	return nil
+}
+
+// MaySelf guards routes about one person: for themselves, an administrator, or an application with the power to act for
+// people that speaks for nobody in particular.
+func (a Actor) MaySelf(username string) error {
+	switch {
+	case !a.Known():
+		return ErrUsernameNeeded
+	case a.Username == "" && !a.ActsForUsers:
+		return ErrAppUserPower
+	case a.Username == "" || strings.EqualFold(a.Username, username) || a.Admin:
+		return nil
+	}
+	return ErrNotThisUser
+}
+
+// MayAdminister allows what only administrators may do.
+func (a Actor) MayAdminister() error {
+	if !a.Admin {
+		return ErrAdminOnly
+	}
+	return nil
+}
+
+// MayEditTeam allows changing the settings of the team with the internal id.
+func (a Actor) MayEditTeam(team int64) error {
+	if a.Admin || !a.ReadOnly && slices.Contains(a.TeamAdminOf, team) {
+		return nil
+	}
+	return ErrTeamAdminOnly
+}
+
+// MayEditApplication allows changing the settings of the application with the internal id. It takes a person: the
+// application's own key is not enough.
+func (a Actor) MayEditApplication(application int64) error {
+	if a.Admin || !a.ReadOnly && slices.Contains(a.Owns, application) {
+		return nil
+	}
+	return ErrOwnerOnly
+}
