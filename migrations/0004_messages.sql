@@ -46,8 +46,11 @@ create table messages (
     state            text not null default 'pending',
     attempt          smallint not null default 0,     -- number of vendor attempts begun
     mode_attempt     smallint not null default 0,     -- of those, in the current mode
+    key_attempt      smallint not null default 0,     -- attempt whose idempotency key is used again; 0 = the next one's own
     takes            smallint not null default 0,     -- takes since the last `sending`; two deaths quarantine the template
-    tried_modes      text[] not null default '{}',
+    tried_modes      text[] not null default '{}',    -- in this cycle
+    refused_modes    text[] not null default '{}',    -- rejected for good: never tried again
+    cycles           smallint not null default 0,     -- how often every mode was tried in vain
     available_at     timestamptz not null default clock_timestamp(),  -- not to be taken before (back-off)
     expires_at       timestamptz,
     claim_by         text,                            -- process id
@@ -132,6 +135,52 @@ create table limits (
     next_at timestamptz not null default clock_timestamp()
 ) with (fillfactor = 20, autovacuum_vacuum_threshold = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_cost_delay = 0);
 
+-- Reserves the next free slots of a limit. All spans are microseconds. The i-th slot granted lies at or after offsets[i]
+-- from the database's now and at most `tolerance` later; offsets that cannot be served are left out. When `only_within` is
+-- not null, nothing is granted if the next free slot is further away than that. The clock is read after the row is locked:
+-- a transaction's start would be stale by the time others let go of it. The commit need not reach the disk: by the time a
+-- crashed server is back, every slot that it may have forgotten lies in the past.
+-- +goose StatementBegin
+create function reserve_slots(limit_key text, slot_us bigint, burst int, offsets bigint[], tolerance bigint,
+    only_within bigint)
+    returns table (before timestamptz, clock timestamptz, next_free timestamptz, granted int[], slots timestamptz[])
+    language plpgsql as $$
+declare
+    us constant interval := interval '1 microsecond';
+    free timestamptz;
+    wanted timestamptz;
+begin
+    before := clock_timestamp();
+    perform set_config('synchronous_commit', 'off', true);
+    select l.next_at into free from limits l where l.key = limit_key for no key update;
+    if not found then
+        insert into limits (key) values (limit_key) on conflict (key) do nothing;
+        select l.next_at into free from limits l where l.key = limit_key for no key update;
+    end if;
+    clock := clock_timestamp();
+    granted := '{}';
+    slots := '{}';
+    if only_within is null or free <= clock + only_within * us then
+        for i in 1 .. coalesce(array_length(offsets, 1), 0) loop
+            wanted := clock + offsets[i] * us;
+            if free > wanted + tolerance * us then
+                continue;
+            end if;
+            free := greatest(free, wanted - (burst - 1) * slot_us * us);
+            granted := granted || i;
+            slots := slots || greatest(free, wanted);
+            free := free + slot_us * us;
+        end loop;
+    end if;
+    if granted <> '{}' then
+        update limits l set next_at = free where l.key = limit_key;
+    end if;
+    next_free := free;
+    return next;
+end
+$$;
+-- +goose StatementEnd
+
 -- A vendor's "come back later" (Retry-After), shared by the cluster; also modes and accounts paused by operators.
 create table vendor_pauses (
     account text primary key,
@@ -178,6 +227,7 @@ create index message_history_user on message_history (user_id, id) where user_id
 create index message_history_created on message_history (created_at);
 
 -- +goose Down
+drop function reserve_slots;
 drop table message_history, vendor_pauses, limits, message_changes, receipts, attempts, message_contents, messages;
 drop sequence message_ids;
 drop table notification_requests;
