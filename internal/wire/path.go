@@ -1,0 +1,60 @@
+package wire
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+)
+
+// TrimSlash makes the router ignore one trailing slash of the API's paths; the request itself, whose path may be signed,
+// stays as it is. It belongs on the root router, before routing.
+func TrimSlash(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		rctx := chi.RouteContext(r.Context())
+		if rctx != nil && rctx.RoutePath == "" && (below(r, "/v0") || below(r, "/api") || below(r, "/healthcheck")) {
+			path := r.URL.RawPath
+			if path == "" {
+				path = r.URL.Path
+			}
+			if trimmed, ok := strings.CutSuffix(path, "/"); ok {
+				rctx.RoutePath = trimmed
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// Param returns a path parameter with its escapes decoded.
+func Param(r *http.Request, name string) string {
+	raw := chi.URLParam(r, name)
+	if r.URL.RawPath == "" {
+		return raw
+	}
+	if plain, err := url.PathUnescape(raw); err == nil {
+		return plain
+	}
+	return raw
+}
+
+// methods are those that a path may be asked for, in the order of the Allow header.
+var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete}
+
+// Allowed returns the methods for which routes knows the request's path, for the Allow header of a 405.
+func Allowed(routes chi.Routes, r *http.Request) string {
+	path := r.URL.RawPath
+	if path == "" {
+		path = r.URL.Path
+	}
+	if len(path) > 1 {
+		path = strings.TrimSuffix(path, "/")
+	}
+	var allowed []string
+	for _, m := range methods {
+		if routes.Match(chi.NewRouteContext(), m, path) {
+			allowed = append(allowed, m)
+		}
+	}
+	return strings.Join(allowed, ", ")
+}
