@@ -1,0 +1,224 @@
+// Package config reads the configuration of the two servers: one YAML file for both (each takes what it needs),
+// environment variables over it, and ..._FILE variants for secrets. Unknown keys are errors. Every problem names the
+// key, where it was set, and what to do; all of them are reported at once.
+//
+// It imports nothing of ours: app turns these structs into what the packages want.
+package config
+
+import (
+	"log/slog"
+	"time"
+)
+
+// Secret is a value that never shows itself when printed, logged or marshalled.
+type Secret string
+
+// Reveal returns the secret.
+func (s Secret) Reveal() string { return string(s) }
+
+func (s Secret) String() string {
+	if s == "" {
+		return ""
+	}
+	return "(secret)"
+}
+
+// GoString hides the secret from %#v.
+func (s Secret) GoString() string { return s.String() }
+
+// MarshalText hides the secret from encoders.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// LogValue hides the secret from structured logs.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
+
+// Common is what both servers take.
+type Common struct {
+	Database Database `koanf:"database"`
+	// PublicURL is where people and vendors reach iris-api; links in messages begin with it. No final slash.
+	// "" = http://127.0.0.1:16649, which only serves for trying things out.
+	PublicURL string `koanf:"public_url"`
+	// SecretKey wraps the installation's secret in the database: 32 bytes in base64. "" = it is stored as it is.
+	SecretKey Secret `koanf:"secret_key"`
+	Admin     Admin  `koanf:"admin"`
+	Log       Log    `koanf:"log"`
+	// Migrate is "never" (the default: on an older schema the server is not ready and names the command) or "auto".
+	Migrate string `koanf:"migrate"`
+	// ShutdownTimeout bounds an orderly stop. 0 = 20 s.
+	ShutdownTimeout time.Duration `koanf:"shutdown_timeout"`
+}
+
+// Database says where PostgreSQL is.
+type Database struct {
+	// URL is a postgres:// URL or a string of keyword=value pairs. Required.
+	URL Secret `koanf:"url"`
+	// MaxConnections of this process's pool. 0 = 16.
+	MaxConnections int `koanf:"max_connections"`
+}
+
+// Admin is the listener for operators: metrics, profiles, health. It has no log-in: keep it on a private address.
+type Admin struct {
+	// Addr to listen on; "off" = no listener; "" = a fixed port on the loopback interface (16651 for iris-api,
+	// 16650 for message-processor), or a free one when that is taken.
+	Addr string `koanf:"addr"`
+}
+
+// Log says what is logged; it goes to standard error.
+type Log struct {
+	Level  string `koanf:"level"`  // debug, info, warn, error. "" = info
+	Format string `koanf:"format"` // json or console. "" = json
+}
+
+// HTTP is iris-api's public listener.
+type HTTP struct {
+	Addr string `koanf:"addr"` // "" = :16649
+	// TrustedProxies are the networks whose X-Forwarded-For is believed. Empty = none.
+	TrustedProxies []string `koanf:"trusted_proxies"`
+	// SessionTTL is how long a log-in lasts without use. 0 = 12 h.
+	SessionTTL time.Duration `koanf:"session_ttl"`
+	// MailboxURL is where `iris dev` serves its mailbox; /dev/mailbox is passed on to it. "" = there is none.
+	MailboxURL string `koanf:"mailbox_url"`
+}
+
+// Compatibility opens what the predecessors leave open. Everything is off by default.
+type Compatibility struct {
+	// AnonymousReads lets GET requests below /v0/ pass without authentication.
+	AnonymousReads bool `koanf:"anonymous_reads"`
+}
+
+// Gossip is how processors hear of each other fast. Peers are found through the database.
+type Gossip struct {
+	// Addr to listen on (TCP and UDP); "off" = no gossip. "" = :7946, or a free port when that is taken.
+	Addr string `koanf:"addr"`
+	// Advertise is the address that peers use. "" = found by looking at the network interfaces.
+	Advertise string `koanf:"advertise"`
+	// Key encrypts: 32 bytes in base64. "" = derived from the installation's secret.
+	Key Secret `koanf:"key"`
+	// AcceptKeys are further keys that are understood, while keys are changed in steps (add, use, remove).
+	AcceptKeys []Secret `koanf:"accept_keys"`
+}
+
+// Account is common to every vendor account.
+type Account struct {
+	// Account tells accounts of a kind apart in limits, logs and metrics. "" = "main" for the first, else its number.
+	Account string `koanf:"account"`
+	// Spare accounts are used only while the others of the mode cannot be.
+	Spare bool `koanf:"spare"`
+	// Timeout of a call. 0 = 10 s (e-mail 20 s).
+	Timeout time.Duration `koanf:"timeout"`
+}
+
+// SMTP is an outgoing mail server.
+type SMTP struct {
+	Account  `koanf:",squash"`
+	Addr     string `koanf:"addr"` // host:port
+	From     string `koanf:"from"` // sender's address, with or without a name
+	Username string `koanf:"username"`
+	Password Secret `koanf:"password"`
+	// TLS is "tls" (from the first byte), "starttls" (required), "opportunistic" (STARTTLS where offered) or "none".
+	// "" = tls on port 465, none on a loopback address, else starttls.
+	TLS string `koanf:"tls"`
+	// Hello is the name we greet with. "" = the host's name.
+	Hello string `koanf:"hello"`
+	// Connections kept open at most. 0 = 8.
+	Connections int `koanf:"connections"`
+}
+
+// Slack is a Slack app installed in a workspace.
+type Slack struct {
+	Account       `koanf:",squash"`
+	Token         Secret `koanf:"token"`          // xoxb-...
+	SigningSecret Secret `koanf:"signing_secret"` // verifies what Slack sends us
+	APIURL        string `koanf:"api_url"`        // "" = https://slack.com/api/
+}
+
+// Twilio sends texts and makes calls.
+type Twilio struct {
+	Account        `koanf:",squash"`
+	AccountSID     string   `koanf:"account_sid"`
+	AuthToken      Secret   `koanf:"auth_token"` // also verifies what Twilio sends us
+	KeySID         string   `koanf:"key_sid"`    // API key used instead of the token, with key_secret
+	KeySecret      Secret   `koanf:"key_secret"`
+	From           string   `koanf:"from"`
+	CallFrom       string   `koanf:"call_from"` // "" = from
+	APIURL         string   `koanf:"api_url"`   // "" = https://api.twilio.com
+	CountryCode    string   `koanf:"country_code"`
+	DetectMachines bool     `koanf:"detect_machines"`
+	Modes          []string `koanf:"modes"` // of sms, call. Empty = both
+}
+
+// Webhook posts to URLs that users give.
+type Webhook struct {
+	Account `koanf:",squash"`
+	// Secrets sign every request (Standard Webhooks): whsec_ and base64 of 24 to 64 bytes; several while rotating.
+	Secrets []Secret `koanf:"secrets"`
+	// AllowPrivate permits addresses that are not on the public internet; AllowHTTP URLs without TLS.
+	AllowPrivate bool `koanf:"allow_private"`
+	AllowHTTP    bool `koanf:"allow_http"`
+}
+
+// Limits are the rates that the cluster as a whole keeps.
+type Limits struct {
+	// Modes by name: email, sms, call, slack, push, webhook.
+	Modes map[string]Limit `koanf:"modes"`
+	// Accounts by vendor and account: "twilio/main".
+	Accounts map[string]Limit `koanf:"accounts"`
+	// Applications by name, then by mode.
+	Applications map[string]map[string]Limit `koanf:"applications"`
+}
+
+// Limit is a rate with a burst.
+type Limit struct {
+	Rate  Rate `koanf:"rate"`
+	Burst int  `koanf:"burst"` // calls that may start at once. 0 = 1
+}
+
+// Delivery tunes how messages are sent. The zero value is right for most.
+type Delivery struct {
+	// Concurrency is how many calls one vendor account may have running in this process. 0 = 64.
+	Concurrency int `koanf:"concurrency"`
+	// DryRun stops before the vendor: "render" (words only), "store" (everything but the call). "" = send.
+	DryRun string `koanf:"dry_run"`
+}
+
+// History says how long finished messages are kept.
+type History struct {
+	Retention time.Duration `koanf:"retention"` // 0 = 13 months
+}
+
+// API is the configuration of iris-api.
+type API struct {
+	Common
+	HTTP          HTTP
+	Slack         []Slack
+	Twilio        []Twilio
+	Compatibility Compatibility
+}
+
+// Processor is the configuration of message-processor.
+type Processor struct {
+	Common
+	Gossip   Gossip
+	SMTP     []SMTP
+	Slack    []Slack
+	Twilio   []Twilio
+	Webhook  []Webhook
+	Limits   Limits
+	Delivery Delivery
+	History  History
+}
+
+// file is everything a configuration file may hold.
+type file struct {
+	Common        `koanf:",squash"`
+	HTTP          HTTP          `koanf:"http"`
+	Compatibility Compatibility `koanf:"compatibility"`
+	Gossip        Gossip        `koanf:"gossip"`
+	SMTP          []SMTP        `koanf:"smtp"`
+	Slack         []Slack       `koanf:"slack"`
+	Twilio        []Twilio      `koanf:"twilio"`
+	Webhook       []Webhook     `koanf:"webhook"`
+	Limits        Limits        `koanf:"limits"`
+	Delivery      Delivery      `koanf:"delivery"`
+	History       History       `koanf:"history"`
+}

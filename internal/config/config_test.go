@@ -1,0 +1,326 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+const databaseURL = "postgres://iris@db.example.com/iris"
+
+// minimal is an environment that suffices for both servers.
+var minimal = []string{"IRIS_DATABASE_URL=" + databaseURL}
+
+func write(t *testing.T, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "iris.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+	return path
+}
+
+func load(t *testing.T, content string, environ ...string) (*Config, error) {
+	t.Helper()
+	path := ""
+	if content != "" {
+		path = write(t, content)
+	}
+	return Load(path, environ)
+}
+
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	c, err := load(t, "", minimal...)
+	require.NoError(t, err)
+	api, err := c.API()
+	require.NoError(t, err)
+	require.Equal(t, ":16649", api.HTTP.Addr)
+	require.Equal(t, 12*time.Hour, api.HTTP.SessionTTL)
+	require.Equal(t, "http://127.0.0.1:16649", api.PublicURL)
+	require.Equal(t, 16, api.Database.MaxConnections)
+	require.Equal(t, "never", api.Migrate)
+	require.Equal(t, Log{Level: "info", Format: "json"}, api.Log)
+	require.Equal(t, 20*time.Second, api.ShutdownTimeout)
+	p, err := c.Processor()
+	require.NoError(t, err)
+	require.Equal(t, 396*24*time.Hour, p.History.Retention)
+	var warned strings.Builder
+	for _, w := range c.Warnings() {
+		fmt.Fprintln(&warned, w)
+	}
+	require.Contains(t, warned.String(), "public_url (IRIS_PUBLIC_URL): is not set")
+	require.Contains(t, warned.String(), "secret_key (IRIS_SECRET_KEY): is not set")
+	require.Contains(t, warned.String(), "no vendor is configured")
+}
+
+func TestFileAndEnvironment(t *testing.T) {
+	t.Parallel()
+	c, err := load(t, `
+database:
+  url: postgres://file/iris
+  max_connections: 40
+public_url: https://iris.example.com/
+smtp:
+  - addr: mail.example.com:25
+    from: Iris <iris@example.com>
+    username: iris
+    password: from-the-file
+  - addr: spare.example.com:465
+    from: iris@example.com
+    spare: true
+    account: backup
+    timeout: 5s
+twilio:
+  account_sid: AC1
+  auth_token: 12345
+  from: "+15550100"
+limits:
+  modes:
+    sms: {rate: 600/min, burst: 3}
+  accounts:
+    twilio/main: {rate: 5/s}
+    smtp/backup: {rate: 1/s}
+  applications:
+    my.app:
+      email: {rate: 3600/h}
+`, "IRIS_DATABASE_URL="+databaseURL, "IRIS_SMTP_ADDR=other.example.com:587", "IRIS_SMTP_PASSWORD=", "IRIS_TWILIO_FROM=+15550199",
+		"IRIS_SLACK_TOKEN=xoxb-1", "IRIS_WEBHOOK_SECRET=whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz", "IRIS_MIGRATE=auto", "PATH=/bin")
+	require.NoError(t, err)
+	p, err := c.Processor()
+	require.NoError(t, err)
+	require.Equal(t, databaseURL, p.Database.URL.Reveal())
+	require.Equal(t, 40, p.Database.MaxConnections)
+	require.Equal(t, "https://iris.example.com", p.PublicURL)
+	require.Equal(t, "auto", p.Migrate)
+	require.Equal(t, []SMTP{
+		{Account: Account{Account: "main", Timeout: 20 * time.Second}, Addr: "other.example.com:587", From: "Iris <iris@example.com>", Username: "iris", Password: "from-the-file", TLS: "starttls", Connections: 8},
+		{Account: Account{Account: "backup", Spare: true, Timeout: 5 * time.Second}, Addr: "spare.example.com:465", From: "iris@example.com", TLS: "tls", Connections: 8},
+	}, p.SMTP)
+	require.Equal(t, "+15550199", p.Twilio[0].From)
+	require.Equal(t, Secret("12345"), p.Twilio[0].AuthToken)
+	require.Equal(t, Secret("xoxb-1"), p.Slack[0].Token)
+	require.Len(t, p.Webhook, 1)
+	require.Equal(t, Limit{Rate: 10, Burst: 3}, p.Limits.Modes["sms"])
+	require.Equal(t, Limit{Rate: 5}, p.Limits.Accounts["twilio/main"])
+	require.Equal(t, Limit{Rate: 1}, p.Limits.Applications["my.app"]["email"])
+}
+
+func TestEveryVariableSetsItsKey(t *testing.T) {
+	t.Parallel()
+	for _, v := range variables {
+		values := map[string]any{}
+		require.NoError(t, set(values, v.path, "x"))
+		l := &loader{origin: map[string]string{}}
+		var f file
+		l.unknownKeys(values, reflect.TypeFor[file](), "")
+		l.decode(values, &f)
+		for _, p := range l.problems { // values of the wrong kind are fine here, unknown keys are not
+			require.NotContains(t, p.Message, "unknown key", v.name)
+		}
+	}
+}
+
+func TestSecretsFromFiles(t *testing.T) {
+	t.Parallel()
+	secret := filepath.Join(t.TempDir(), "secret")
+	require.NoError(t, os.WriteFile(secret, []byte("from a file\n"), 0o600))
+	empty := filepath.Join(t.TempDir(), "empty")
+	require.NoError(t, os.WriteFile(empty, []byte("\n"), 0o600))
+
+	c, err := load(t, "smtp: {addr: 'mail:25', from: a@example.com, username: u, password_file: "+secret+"}",
+		"IRIS_DATABASE_URL="+databaseURL, "IRIS_SLACK_TOKEN_FILE="+secret)
+	require.NoError(t, err)
+	p, err := c.Processor()
+	require.NoError(t, err)
+	require.Equal(t, Secret("from a file"), p.SMTP[0].Password)
+	require.Equal(t, Secret("from a file"), p.Slack[0].Token)
+
+	for name, test := range map[string]struct {
+		content string
+		env     []string
+		want    string
+	}{
+		"both in the environment": {"", []string{"IRIS_SLACK_TOKEN=x", "IRIS_SLACK_TOKEN_FILE=" + secret}, "both IRIS_SLACK_TOKEN and IRIS_SLACK_TOKEN_FILE are set"},
+		"no such file":            {"", []string{"IRIS_SLACK_TOKEN_FILE=/nowhere"}, "IRIS_SLACK_TOKEN_FILE: open /nowhere: no such file"},
+		"empty":                   {"", []string{"IRIS_SLACK_TOKEN_FILE=" + empty}, "is empty"},
+		"both in the file":        {"slack: [{token: a, token_file: " + secret + "}]", nil, "both token and token_file are set"},
+		"no such file in file":    {"slack: [{token_file: /nowhere}]", nil, "line 1 (slack[0].token_file): open /nowhere"},
+		"not a secret":            {"public_url_file: " + secret, nil, "unknown key public_url_file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := load(t, test.content, test.env...)
+			require.ErrorContains(t, err, test.want)
+		})
+	}
+}
+
+func TestWhatLoadingRefuses(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ content, want string }{
+		"unknown key":         {"\npublic_ulr: x", "line 2 (public_ulr): unknown key public_ulr; did you mean public_url?"},
+		"unknown nested key":  {"smtp:\n  - addr: a:1\n    frm: b", "line 3 (smtp[0].frm): unknown key frm; did you mean from?"},
+		"unknown in a single": {"smtp:\n  adrr: a:1", "line 2 (smtp.adrr): unknown key adrr; did you mean addr?"},
+		"wrong case":          {"Public_URL: x", "unknown key Public_URL"},
+		"duration":            {"shutdown_timeout: 10", "line 1 (shutdown_timeout): 10 needs a unit"},
+		"duration text":       {"shutdown_timeout: soon", "shutdown_timeout"},
+		"number":              {"database: {max_connections: many}", "line 1 (database.max_connections)"},
+		"list for text":       {"public_url: [a, b]", "line 1 (public_url)"},
+		"text for section":    {"database: here", "line 1 (database)"},
+		"rate":                {"limits: {modes: {sms: {rate: fast}}}", `"fast" is not a rate`},
+		"not a mapping":       {"- a", "want keys and values"},
+		"not yaml":            {"a: [", "line 1"},
+		"twice":               {"migrate: auto\nmigrate: never", "already defined"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := load(t, test.content)
+			require.ErrorContains(t, err, test.want)
+			require.Contains(t, err.Error(), "iris.yaml")
+		})
+	}
+	_, err := Load("/nowhere/iris.yaml", nil)
+	require.ErrorContains(t, err, "/nowhere/iris.yaml")
+	_, err = load(t, "smtp: yes", "IRIS_SMTP_ADDR=a:1")
+	require.ErrorContains(t, err, "IRIS_SMTP_ADDR: cannot be set: smtp is not a list")
+}
+
+func TestAllProblemsAreReportedAtOnce(t *testing.T) {
+	t.Parallel()
+	_, err := load(t, "publc: 1\nshutdown_timeout: 1\nhttp: {adr: x}")
+	require.ErrorContains(t, err, "publc")
+	require.ErrorContains(t, err, "shutdown_timeout")
+	require.ErrorContains(t, err, "http.adr")
+}
+
+func TestWhatProcessorRefuses(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		content string
+		env     []string
+		want    string
+	}{
+		"no database":        {"public_url: http://x", nil, "database.url (IRIS_DATABASE_URL): is missing"},
+		"public url":         {"public_url: iris.example.com", minimal, `line 1 (public_url): "iris.example.com" must be a URL`},
+		"public url query":   {"public_url: http://x/?a=1", minimal, "must not hold"},
+		"secret key":         {"secret_key: c2hvcnQ=", minimal, "line 1 (secret_key): must be 32 bytes in base64"},
+		"gossip key":         {"", append([]string{"IRIS_GOSSIP_KEY=%"}, minimal...), "IRIS_GOSSIP_KEY: must be 32 bytes"},
+		"gossip addr":        {"gossip: {addr: here}", minimal, `"here" must be host:port`},
+		"advertise":          {"gossip: {advertise: ':1'}", minimal, "names no host"},
+		"level":              {"log: {level: wran}", minimal, "did you mean warn?"},
+		"migrate":            {"migrate: always", minimal, "use never, auto"},
+		"smtp incomplete":    {"", append([]string{"IRIS_SMTP_ADDR=mail:25"}, minimal...), "smtp[0].from (IRIS_SMTP_FROM): is missing"},
+		"smtp address":       {"smtp: {addr: mail, from: a@b.example}", minimal, `line 1 (smtp.addr): "mail" must be host:port`},
+		"smtp from":          {"smtp: {addr: 'mail:25', from: nobody}", minimal, "is not an e-mail address"},
+		"smtp tls":           {"smtp: {addr: 'mail:25', from: a@b.example, tls: ssl}", minimal, "use tls, starttls"},
+		"smtp half a log-in": {"smtp: {addr: 'mail:25', from: a@b.example, username: u}", minimal, "go together"},
+		"password in clear":  {"smtp: {addr: 'mail:25', from: a@b.example, username: u, password: p, tls: none}", minimal, "unencrypted"},
+		"two of one name":    {"slack: [{token: a}, {token: b, account: main}]", minimal, `"main" is used twice`},
+		"slash in account":   {"slack: [{token: a, account: a/b}]", minimal, "slashes"},
+		"twilio incomplete":  {"twilio: {account_sid: AC1}", minimal, "auth_token"},
+		"twilio mode":        {"twilio: {account_sid: AC1, auth_token: t, from: '+1', modes: [email]}", minimal, "use sms, call"},
+		"webhook secret":     {"webhook: {secrets: [abc]}", minimal, "whsec_"},
+		"webhook no secret":  {"webhook: {allow_private: true}", minimal, "webhook[0].secrets[0] (IRIS_WEBHOOK_SECRET): is missing"},
+		"limit mode":         {"limits: {modes: {fax: {rate: 1/s}}}", minimal, `"fax" is not a mode`},
+		"limit account":      {"limits: {accounts: {twilio/other: {rate: 1/s}}}", minimal, "is not a configured account; there are: none"},
+		"limit without rate": {"limits: {applications: {a: {sms: {burst: 1}}}}", minimal, "rate is missing"},
+		"dry run":            {"delivery: {dry_run: yes please}", minimal, "use render, store"},
+		"long timeout":       {"slack: {token: a, timeout: 10m}", minimal, "more than 2m"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, err := load(t, test.content, test.env...)
+			require.NoError(t, err)
+			_, err = c.Processor()
+			require.ErrorContains(t, err, test.want)
+		})
+	}
+}
+
+func TestWhatAPIRefuses(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ content, want string }{
+		"addr":    {"http: {addr: '16649'}", "must be host:port"},
+		"network": {"http: {trusted_proxies: [10.0.0.1]}", "is not a network"},
+		"ttl":     {"http: {session_ttl: -1s}", "must not be negative"},
+		"mailbox": {"http: {mailbox_url: there}", "must be a URL"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, err := load(t, test.content, minimal...)
+			require.NoError(t, err)
+			_, err = c.API()
+			require.ErrorContains(t, err, test.want)
+		})
+	}
+}
+
+func TestVerifyingSectionsAreNoAccounts(t *testing.T) {
+	t.Parallel()
+	c, err := load(t, "", append([]string{"IRIS_SLACK_SIGNING_SECRET=s", "IRIS_TWILIO_AUTH_TOKEN=t"}, minimal...)...)
+	require.NoError(t, err)
+	p, err := c.Processor()
+	require.NoError(t, err)
+	require.Empty(t, p.Slack)
+	require.Empty(t, p.Twilio)
+	api, err := c.API()
+	require.NoError(t, err)
+	require.Equal(t, Secret("s"), api.Slack[0].SigningSecret)
+	require.Equal(t, Secret("t"), api.Twilio[0].AuthToken)
+}
+
+func TestUnknownVariablesAreWarnedOf(t *testing.T) {
+	t.Parallel()
+	c, err := load(t, "", append([]string{"IRIS_SMTP_ADR=x", "IRIS_STATE_DIR=x", "IRIS_SERVICE_HOST=x", "IRIS_PORT_80_TCP=x"}, minimal...)...)
+	require.NoError(t, err)
+	require.Equal(t, []Problem{{"IRIS_SMTP_ADR", "unknown environment variable, ignored; did you mean IRIS_SMTP_ADDR?"}}, c.Warnings())
+}
+
+func TestSecretsDoNotShow(t *testing.T) {
+	t.Parallel()
+	c, err := load(t, "", "IRIS_DATABASE_URL=postgres://u:hidden@h/d", "IRIS_SLACK_TOKEN=hidden", "IRIS_SECRET_KEY=hidden")
+	require.NoError(t, err)
+	encoded, err := json.Marshal(c.file)
+	require.NoError(t, err)
+	for _, text := range []string{fmt.Sprintf("%v %+v %#v", c.file, c.file, c.file), string(encoded)} {
+		require.NotContains(t, text, "hidden")
+	}
+	_, err = c.API()
+	require.Error(t, err)
+	require.NotContains(t, err.Error(), "hidden")
+}
+
+func TestRates(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]float64{
+		"10/s": 10, "600/min": 10, "3600/h": 1, "0.5/s": 0.5, "90 / m": 1.5, "1/hour": 1.0 / 3600,
+	} {
+		got, err := ParseRate(text)
+		require.NoError(t, err, text)
+		require.InDelta(t, want, float64(got), 1e-9, text)
+	}
+	for _, text := range []string{"", "10", "/s", "0/s", "-1/s", "NaN/s", "Inf/s", "1/day", "1e9/s", "x/s"} {
+		_, err := ParseRate(text)
+		require.Error(t, err, text)
+	}
+}
+
+func TestRateProperty(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringMatching(`[0-9.eE+-]{0,6}/?(s|min|h|x)?`).Draw(t, "text")
+		r, err := ParseRate(text)
+		if err == nil {
+			require.Greater(t, float64(r), 0.0)
+			require.False(t, math.IsInf(float64(r), 0))
+		}
+	})
+}

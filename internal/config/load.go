@@ -1,0 +1,305 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-viper/mapstructure/v2"
+	yamlparser "github.com/knadh/koanf/parsers/yaml"
+	"github.com/knadh/koanf/providers/confmap"
+	"github.com/knadh/koanf/v2"
+	"go.yaml.in/yaml/v3"
+)
+
+// Problem is one thing that is wrong with the configuration, or suspicious.
+type Problem struct {
+	Where   string // "iris.yaml line 7 (smtp[0].addr)", "IRIS_SMTP_ADDR", or the key alone when it is missing
+	Message string
+}
+
+func (p Problem) Error() string { return p.Where + ": " + p.Message }
+
+// Config is a configuration that was read but not yet judged: API and Processor check what each server needs.
+type Config struct {
+	file   file
+	loader *loader
+}
+
+// loader collects problems and remembers where each key was set.
+type loader struct {
+	origin   map[string]string // path -> where
+	problems []Problem
+	warnings []Problem
+}
+
+func (l *loader) problem(where, format string, args ...any) {
+	l.problems = append(l.problems, Problem{where, fmt.Sprintf(format, args...)})
+}
+
+func (l *loader) warning(where, format string, args ...any) {
+	l.warnings = append(l.warnings, Problem{where, fmt.Sprintf(format, args...)})
+}
+
+// err joins the problems, in the order in which they were found.
+func (l *loader) err() error {
+	errs := make([]error, len(l.problems))
+	for i, p := range l.problems {
+		errs[i] = p
+	}
+	return errors.Join(errs...)
+}
+
+// delimiter joins keys inside koanf. Application names may hold dots, so it is something that nobody writes.
+const delimiter = "\x1f"
+
+// Load reads the file (none if path is "") and puts the environment, in the form of os.Environ, over it. The error
+// joins every Problem found: unknown keys, values of the wrong kind, unreadable files.
+func Load(path string, environ []string) (*Config, error) {
+	l := &loader{origin: map[string]string{}}
+	values := map[string]any{}
+	if path != "" {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("read the configuration: %w", err)
+		}
+		if values, err = l.parse(path, raw); err != nil {
+			return nil, err
+		}
+	}
+	l.secretFiles(values, reflect.TypeFor[file](), "")
+	l.overlay(values, environ)
+	c := &Config{loader: l}
+	l.unknownKeys(values, reflect.TypeFor[file](), "")
+	l.decode(values, &c.file)
+	if err := l.err(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func (l *loader) parse(path string, raw []byte) (map[string]any, error) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(raw, &doc); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(doc.Content) == 1 {
+		if doc.Content[0].Kind != yaml.MappingNode {
+			return nil, fmt.Errorf("%s: want keys and values, such as \"public_url: https://iris.example.com\"", path)
+		}
+		l.noteLines(path, "", doc.Content[0])
+	}
+	values, err := yamlparser.Parser().Unmarshal(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if values == nil {
+		values = map[string]any{}
+	}
+	return values, nil
+}
+
+// noteLines remembers on which line each key of the file stands.
+func (l *loader) noteLines(name, path string, node *yaml.Node) {
+	switch node.Kind {
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			key := join(path, node.Content[i].Value)
+			l.origin[key] = fmt.Sprintf("%s line %d (%s)", name, node.Content[i].Line, key)
+			l.noteLines(name, key, node.Content[i+1])
+		}
+	case yaml.SequenceNode:
+		for i, item := range node.Content {
+			key := path + "[" + strconv.Itoa(i) + "]"
+			l.origin[key] = fmt.Sprintf("%s line %d (%s)", name, item.Line, key)
+			l.noteLines(name, key, item)
+		}
+	}
+}
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// where says where a key was set. For a missing one it names the key and its environment variable.
+func (l *loader) where(path string) string {
+	if o, ok := l.origin[path]; ok {
+		return o
+	}
+	if single := strings.Replace(path, "[0]", "", 1); l.origin[single] != "" {
+		return l.origin[single]
+	}
+	for _, v := range variables {
+		if v.path == path {
+			return path + " (" + v.name + ")"
+		}
+	}
+	return path
+}
+
+// secretFiles replaces "key_file: PATH" by the content of the file, for every key that holds a secret.
+func (l *loader) secretFiles(values map[string]any, t reflect.Type, path string) {
+	for i := range t.NumField() {
+		field := t.Field(i)
+		tag := field.Tag.Get("koanf")
+		if tag == ",squash" {
+			l.secretFiles(values, field.Type, path)
+			continue
+		}
+		at := join(path, tag)
+		switch {
+		case field.Type == reflect.TypeFor[Secret]():
+			l.secretFile(values, tag, at)
+		case field.Type.Kind() == reflect.Struct:
+			if inner, ok := values[tag].(map[string]any); ok {
+				l.secretFiles(inner, field.Type, at)
+			}
+		case field.Type.Kind() == reflect.Slice && field.Type.Elem().Kind() == reflect.Struct:
+			switch inner := values[tag].(type) {
+			case map[string]any: // a single account written without a dash
+				l.secretFiles(inner, field.Type.Elem(), at)
+			case []any:
+				for n, item := range inner {
+					if m, ok := item.(map[string]any); ok {
+						l.secretFiles(m, field.Type.Elem(), at+"["+strconv.Itoa(n)+"]")
+					}
+				}
+			}
+		}
+	}
+}
+
+func (l *loader) secretFile(values map[string]any, key, at string) {
+	name, ok := values[key+"_file"].(string)
+	if !ok {
+		return
+	}
+	delete(values, key+"_file")
+	where := l.where(at + "_file")
+	if values[key] != nil {
+		l.problem(where, "both %s and %s_file are set; keep one", key, key)
+		return
+	}
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		l.problem(where, "%v", err)
+		return
+	}
+	values[key] = strings.TrimRight(string(raw), "\r\n")
+	l.origin[at] = where
+}
+
+func (l *loader) decode(values map[string]any, out *file) {
+	k := koanf.New(delimiter)
+	if err := k.Load(confmap.Provider(values, ""), nil); err != nil {
+		l.problem("configuration", "%v", err)
+		return
+	}
+	err := k.UnmarshalWithConf("", out, koanf.UnmarshalConf{DecoderConfig: &mapstructure.DecoderConfig{
+		WeaklyTypedInput: true,
+		MatchName:        func(mapKey, fieldName string) bool { return mapKey == fieldName },
+		DecodeHook: mapstructure.ComposeDecodeHookFunc(
+			durationHook, mapstructure.StringToTimeDurationHookFunc(), mapstructure.TextUnmarshallerHookFunc()),
+	}})
+	l.decodeErrors(err)
+}
+
+// durationHook refuses numbers without a unit, which would be taken for nanoseconds.
+func durationHook(from, to reflect.Type, value any) (any, error) {
+	if to == reflect.TypeFor[time.Duration]() && from.Kind() != reflect.String {
+		return nil, fmt.Errorf("%v needs a unit, such as 30s, 5m or 12h", value)
+	}
+	return value, nil
+}
+
+// quoted matches the prefix that mapstructure gives its errors.
+var quoted = regexp.MustCompile(`^'[^']*' `)
+
+// mapKey matches how mapstructure writes a key of a map in a path: "modes[sms]".
+var mapKey = regexp.MustCompile(`\[([^\]]*[^\]0-9][^\]]*)\]`)
+
+func (l *loader) decodeErrors(err error) {
+	if err == nil {
+		return
+	}
+	if many, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range many.Unwrap() {
+			l.decodeErrors(e)
+		}
+		return
+	}
+	var one *mapstructure.DecodeError
+	if !errors.As(err, &one) {
+		if inner := errors.Unwrap(err); inner != nil {
+			l.decodeErrors(inner)
+			return
+		}
+		l.problem("configuration", "%v", err)
+		return
+	}
+	// The decoder nests: the innermost error has the full path.
+	for inner := one; errors.As(inner.Unwrap(), &inner); {
+		one = inner
+	}
+	path := mapKey.ReplaceAllString(one.Name(), ".$1")
+	message := quoted.ReplaceAllString(one.Unwrap().Error(), "")
+	l.problem(l.where(path), "%s", strings.TrimPrefix(message, "error decoding: "))
+}
+
+// unknownKeys reports keys that no field of t takes.
+func (l *loader) unknownKeys(value any, t reflect.Type, path string) {
+	switch t.Kind() {
+	case reflect.Slice:
+		if list, ok := value.([]any); ok {
+			for i, item := range list {
+				l.unknownKeys(item, t.Elem(), path+"["+strconv.Itoa(i)+"]")
+			}
+		} else { // a single account written without a dash
+			l.unknownKeys(value, t.Elem(), path)
+		}
+	case reflect.Map:
+		if m, ok := value.(map[string]any); ok {
+			for key, inner := range m {
+				l.unknownKeys(inner, t.Elem(), join(path, key))
+			}
+		}
+	case reflect.Struct:
+		m, ok := value.(map[string]any)
+		if !ok {
+			return
+		}
+		fields := keys(t)
+		for _, key := range slices.Sorted(maps.Keys(m)) {
+			if field, ok := fields[key]; ok {
+				l.unknownKeys(m[key], field, join(path, key))
+			} else {
+				known := slices.Sorted(maps.Keys(fields))
+				l.problem(l.where(join(path, key)), "unknown key %s%s", key, suggestion(key, known))
+			}
+		}
+	}
+}
+
+// keys returns the keys that struct t takes, with the types of their values.
+func keys(t reflect.Type) map[string]reflect.Type {
+	out := map[string]reflect.Type{}
+	for i := range t.NumField() {
+		field := t.Field(i)
+		if tag := field.Tag.Get("koanf"); tag == ",squash" {
+			maps.Copy(out, keys(field.Type))
+		} else {
+			out[tag] = field.Type
+		}
+	}
+	return out
+}

@@ -1,0 +1,397 @@
+package config
+
+import (
+	"encoding/base64"
+	"maps"
+	"net"
+	"net/mail"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// API checks and completes what iris-api takes. The error joins every Problem.
+func (c *Config) API() (API, error) {
+	l := c.judge()
+	f := c.file
+	out := API{Common: l.common(f.Common), HTTP: f.HTTP, Slack: f.Slack, Twilio: f.Twilio, Compatibility: f.Compatibility}
+	if out.HTTP.Addr == "" {
+		out.HTTP.Addr = ":16649"
+	}
+	l.address("http.addr", out.HTTP.Addr, true)
+	for i, network := range out.HTTP.TrustedProxies {
+		if _, err := netip.ParsePrefix(network); err != nil {
+			l.problem(l.where(index("http.trusted_proxies", i)), "%q is not a network; write it like 10.0.0.0/8", network)
+		}
+	}
+	l.notNegative("http.session_ttl", out.HTTP.SessionTTL)
+	if out.HTTP.SessionTTL == 0 {
+		out.HTTP.SessionTTL = 12 * time.Hour
+	}
+	if out.HTTP.MailboxURL != "" {
+		l.httpURL("http.mailbox_url", out.HTTP.MailboxURL)
+	}
+	// Of vendor accounts only what verifies their callbacks is needed here; sending is the processor's business.
+	for i, s := range out.Slack {
+		if s.SigningSecret == "" {
+			l.warning(l.where(index("slack", i)+".signing_secret"), "is not set: buttons pressed in Slack are refused")
+		}
+	}
+	for i, t := range out.Twilio {
+		if t.AuthToken == "" {
+			l.warning(l.where(index("twilio", i)+".auth_token"), "is not set: replies, keys and receipts from Twilio are refused")
+		}
+	}
+	return out, l.err()
+}
+
+// Processor checks and completes what message-processor takes. The error joins every Problem.
+func (c *Config) Processor() (Processor, error) {
+	l := c.judge()
+	f := c.file
+	out := Processor{
+		Common: l.common(f.Common), Gossip: f.Gossip, SMTP: slices.Clone(f.SMTP), Slack: slices.Clone(f.Slack),
+		Twilio: slices.Clone(f.Twilio), Webhook: slices.Clone(f.Webhook), Limits: f.Limits, Delivery: f.Delivery, History: f.History,
+	}
+	l.gossip(&out.Gossip)
+	// Sections that only hold what iris-api needs to verify callbacks are no accounts to send with.
+	out.Slack = slices.DeleteFunc(out.Slack, func(s Slack) bool { return s.Token == "" && s.SigningSecret != "" && s.APIURL == "" })
+	out.Twilio = slices.DeleteFunc(out.Twilio, func(t Twilio) bool {
+		return t.AccountSID == "" && t.From == "" && t.KeySID == "" && t.AuthToken != "" && t.APIURL == ""
+	})
+	for i := range out.SMTP {
+		l.smtp(index("smtp", i), &out.SMTP[i], i)
+	}
+	for i := range out.Slack {
+		l.slack(index("slack", i), &out.Slack[i], i)
+	}
+	for i := range out.Twilio {
+		l.twilio(index("twilio", i), &out.Twilio[i], i)
+	}
+	for i := range out.Webhook {
+		l.webhook(index("webhook", i), &out.Webhook[i], i)
+	}
+	accounts := l.accounts(out)
+	if len(accounts) == 0 {
+		l.warning("smtp, slack, twilio, webhook", "no vendor is configured: nothing can be sent; set IRIS_SMTP_ADDR and IRIS_SMTP_FROM to begin with")
+	}
+	l.limits(out.Limits, accounts)
+	if out.Delivery.Concurrency < 0 {
+		l.problem(l.where("delivery.concurrency"), "must not be negative")
+	}
+	l.oneOf("delivery.dry_run", out.Delivery.DryRun, "", "render", "store")
+	l.notNegative("history.retention", out.History.Retention)
+	if out.History.Retention == 0 {
+		out.History.Retention = 396 * 24 * time.Hour
+	}
+	return out, l.err()
+}
+
+// Database checks only what commands need that work on the database itself.
+func (c *Config) Database() (Common, error) {
+	l := c.judge()
+	out := l.common(c.file.Common)
+	return out, l.err()
+}
+
+// Warnings is what is suspicious though it can be worked with, as of the last check.
+func (c *Config) Warnings() []Problem { return c.loader.warnings }
+
+// judge starts a check: the problems of an earlier one are forgotten, the warnings of loading are kept.
+func (c *Config) judge() *loader {
+	c.loader.problems = nil
+	return c.loader
+}
+
+func (l *loader) common(c Common) Common {
+	if c.Database.URL == "" {
+		l.problem(l.where("database.url"), "is missing; give the address of PostgreSQL, such as postgres://iris:PASSWORD@db.example.com:5432/iris")
+	}
+	if n := c.Database.MaxConnections; n < 0 || n > 1000 {
+		l.problem(l.where("database.max_connections"), "must be between 1 and 1000")
+	}
+	if c.Database.MaxConnections == 0 {
+		c.Database.MaxConnections = 16
+	}
+	if c.PublicURL == "" {
+		c.PublicURL = "http://127.0.0.1:16649"
+		l.warnOnce(l.where("public_url"), "is not set: links in messages will lead to "+c.PublicURL+", which only works on this machine")
+	}
+	l.httpURL("public_url", c.PublicURL)
+	c.PublicURL = strings.TrimRight(c.PublicURL, "/")
+	l.key("secret_key", c.SecretKey)
+	if c.SecretKey == "" {
+		l.warnOnce(l.where("secret_key"), "is not set: the installation's secret is stored in the database as it is; set 32 random bytes (openssl rand -base64 32)")
+	}
+	if c.Admin.Addr != "" && c.Admin.Addr != "off" {
+		l.address("admin.addr", c.Admin.Addr, true)
+	}
+	l.oneOf("log.level", c.Log.Level, "", "debug", "info", "warn", "error")
+	l.oneOf("log.format", c.Log.Format, "", "json", "console")
+	l.oneOf("migrate", c.Migrate, "", "never", "auto")
+	c.Log.Level = orElse(c.Log.Level, "info")
+	c.Log.Format = orElse(c.Log.Format, "json")
+	c.Migrate = orElse(c.Migrate, "never")
+	l.notNegative("shutdown_timeout", c.ShutdownTimeout)
+	if c.ShutdownTimeout == 0 {
+		c.ShutdownTimeout = 20 * time.Second
+	}
+	return c
+}
+
+// warnOnce is warning for checks that may run for both servers.
+func (l *loader) warnOnce(where, message string) {
+	p := Problem{where, message}
+	if !slices.Contains(l.warnings, p) {
+		l.warnings = append(l.warnings, p)
+	}
+}
+
+func (l *loader) gossip(g *Gossip) {
+	if g.Addr != "" && g.Addr != "off" {
+		l.address("gossip.addr", g.Addr, true)
+	}
+	if g.Advertise != "" {
+		l.address("gossip.advertise", g.Advertise, false)
+	}
+	l.key("gossip.key", g.Key)
+	for i, k := range g.AcceptKeys {
+		l.key(index("gossip.accept_keys", i), k)
+	}
+}
+
+func (l *loader) smtp(path string, s *SMTP, n int) {
+	l.account(path, &s.Account, n, 20*time.Second)
+	if l.required(path+".addr", s.Addr) {
+		l.address(path+".addr", s.Addr, false)
+	}
+	if l.required(path+".from", s.From) {
+		if _, err := mail.ParseAddress(s.From); err != nil {
+			l.problem(l.where(path+".from"), "%q is not an e-mail address", s.From)
+		}
+	}
+	l.oneOf(path+".tls", s.TLS, "", "tls", "starttls", "opportunistic", "none")
+	if (s.Username == "") != (s.Password == "") {
+		l.problem(l.where(path+".username"), "username and password go together: set both or neither")
+	}
+	host, port, _ := net.SplitHostPort(s.Addr)
+	ip, err := netip.ParseAddr(host)
+	switch {
+	case s.TLS != "":
+	case port == "465":
+		s.TLS = "tls"
+	case host == "localhost" || err == nil && ip.IsLoopback():
+		s.TLS = "none"
+	default:
+		s.TLS = "starttls"
+	}
+	if s.TLS == "none" && s.Password != "" && host != "localhost" && (err != nil || !ip.IsLoopback()) {
+		l.problem(l.where(path+".tls"), "the password would cross the network unencrypted; use tls or starttls")
+	}
+	if s.Connections < 0 || s.Connections > 256 {
+		l.problem(l.where(path+".connections"), "must be between 1 and 256")
+	}
+	if s.Connections == 0 {
+		s.Connections = 8
+	}
+}
+
+func (l *loader) slack(path string, s *Slack, n int) {
+	l.account(path, &s.Account, n, 10*time.Second)
+	l.required(path+".token", s.Token.Reveal())
+	if s.APIURL != "" {
+		l.httpURL(path+".api_url", s.APIURL)
+	}
+}
+
+func (l *loader) twilio(path string, t *Twilio, n int) {
+	l.account(path, &t.Account, n, 10*time.Second)
+	l.required(path+".account_sid", t.AccountSID)
+	if t.KeySID == "" {
+		l.required(path+".auth_token", t.AuthToken.Reveal())
+	}
+	if (t.KeySID == "") != (t.KeySecret == "") {
+		l.problem(l.where(path+".key_sid"), "key_sid and key_secret go together: set both or neither")
+	}
+	l.required(path+".from", t.From)
+	if t.APIURL != "" {
+		l.httpURL(path+".api_url", t.APIURL)
+	}
+	for i, m := range t.Modes {
+		l.oneOf(index(path+".modes", i), m, "sms", "call")
+	}
+}
+
+func (l *loader) webhook(path string, w *Webhook, n int) {
+	l.account(path, &w.Account, n, 10*time.Second)
+	if len(w.Secrets) == 0 {
+		l.problem(l.where(path+".secrets[0]"), "is missing; set one (whsec_ and the output of: openssl rand -base64 32)")
+	}
+	for i, s := range w.Secrets {
+		raw, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(s.Reveal(), "whsec_"))
+		if err != nil || len(raw) < 24 || len(raw) > 64 || !strings.HasPrefix(s.Reveal(), "whsec_") {
+			l.problem(l.where(index(path+".secrets", i)), "must be whsec_ followed by 24 to 64 bytes in base64 (whsec_ and the output of: openssl rand -base64 32)")
+		}
+	}
+	if w.AllowHTTP {
+		l.warning(l.where(path+".allow_http"), "webhooks hold a link that acknowledges; without TLS everybody on the way can read it")
+	}
+}
+
+// account completes what all vendors share; n is its position in the list.
+func (l *loader) account(path string, a *Account, n int, timeout time.Duration) {
+	if a.Account == "" {
+		a.Account = "main"
+		if n > 0 {
+			a.Account = strconv.Itoa(n + 1)
+		}
+	}
+	if strings.ContainsAny(a.Account, "/ \t") {
+		l.problem(l.where(path+".account"), "must not hold spaces or slashes")
+	}
+	l.notNegative(path+".timeout", a.Timeout)
+	if a.Timeout > 2*time.Minute {
+		l.problem(l.where(path+".timeout"), "must not be more than 2m")
+	}
+	if a.Timeout == 0 {
+		a.Timeout = timeout
+	}
+	if a.Spare && n == 0 {
+		l.warning(l.where(path+".spare"), "the first account is normally not the spare one")
+	}
+}
+
+// accounts lists "vendor/account" of everything configured, and reports names that occur twice.
+func (l *loader) accounts(p Processor) []string {
+	var all []string
+	note := func(kind string, i int, account string) {
+		name := kind + "/" + account
+		if slices.Contains(all, name) {
+			l.problem(l.where(index(kind, i)+".account"), "%q is used twice; give each account of %s its own name", account, kind)
+		}
+		all = append(all, name)
+	}
+	for i, v := range p.SMTP {
+		note("smtp", i, v.Account.Account)
+	}
+	for i, v := range p.Slack {
+		note("slack", i, v.Account.Account)
+	}
+	for i, v := range p.Twilio {
+		note("twilio", i, v.Account.Account)
+	}
+	for i, v := range p.Webhook {
+		note("webhook", i, v.Account.Account)
+	}
+	return all
+}
+
+var modes = []string{"email", "sms", "call", "slack", "push", "webhook", "drop"}
+
+func (l *loader) limits(limits Limits, accounts []string) {
+	for _, mode := range slices.Sorted(maps.Keys(limits.Modes)) {
+		l.limit("limits.modes", mode, modes, "a mode", limits.Modes[mode])
+	}
+	for _, account := range slices.Sorted(maps.Keys(limits.Accounts)) {
+		l.limit("limits.accounts", account, accounts, "a configured account", limits.Accounts[account])
+	}
+	for _, application := range slices.Sorted(maps.Keys(limits.Applications)) {
+		of := limits.Applications[application]
+		for _, mode := range slices.Sorted(maps.Keys(of)) {
+			l.limit(join("limits.applications", application), mode, modes, "a mode", of[mode])
+		}
+	}
+}
+
+func (l *loader) limit(section, key string, known []string, what string, limit Limit) {
+	path := join(section, key)
+	if !slices.Contains(known, key) {
+		l.problem(l.where(path), "%q is not %s; there are: %s", key, what, orElse(strings.Join(known, ", "), "none"))
+	}
+	if limit.Rate == 0 {
+		l.problem(l.where(path), "rate is missing; write it like rate: 10/s")
+	}
+	if limit.Burst < 0 || limit.Burst > 100000 {
+		l.problem(l.where(path+".burst"), "must be between 1 and 100000")
+	}
+}
+
+func (l *loader) required(path, value string) bool {
+	if value == "" {
+		l.problem(l.where(path), "is missing")
+	}
+	return value != ""
+}
+
+func (l *loader) oneOf(path, value string, allowed ...string) {
+	if slices.Contains(allowed, value) {
+		return
+	}
+	words := slices.DeleteFunc(slices.Clone(allowed), func(s string) bool { return s == "" })
+	l.problem(l.where(path), "%q is not known; use %s%s", value, strings.Join(words, ", "), suggestion(value, words))
+}
+
+func (l *loader) notNegative(path string, d time.Duration) {
+	if d < 0 {
+		l.problem(l.where(path), "must not be negative")
+	}
+}
+
+// address checks host:port; a listening address may leave the host out and have port 0.
+func (l *loader) address(path, value string, listen bool) {
+	host, port, err := net.SplitHostPort(value)
+	n, portErr := strconv.ParseUint(port, 10, 16)
+	switch {
+	case err != nil || portErr != nil:
+		l.problem(l.where(path), "%q must be host:port", value)
+	case !listen && host == "":
+		l.problem(l.where(path), "%q names no host", value)
+	case !listen && n == 0:
+		l.problem(l.where(path), "%q names no port", value)
+	}
+}
+
+func (l *loader) httpURL(path, value string) {
+	u, err := url.Parse(value)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		l.problem(l.where(path), "%q must be a URL that begins with http:// or https://", value)
+		return
+	}
+	if u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		l.problem(l.where(path), "must not hold a user, a query or a fragment")
+	}
+}
+
+// key checks 32 bytes in base64, if there are any.
+func (l *loader) key(path string, value Secret) {
+	if value == "" {
+		return
+	}
+	if _, err := DecodeKey(value); err != nil {
+		l.problem(l.where(path), "must be 32 bytes in base64 (openssl rand -base64 32)")
+	}
+}
+
+// DecodeKey returns the 32 bytes of a key that was checked.
+func DecodeKey(value Secret) ([]byte, error) {
+	raw, err := base64.StdEncoding.DecodeString(value.Reveal())
+	if err != nil {
+		return nil, err
+	}
+	if len(raw) != 32 {
+		return nil, base64.CorruptInputError(len(raw))
+	}
+	return raw, nil
+}
+
+func index(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
+
+func orElse(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
