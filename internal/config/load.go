@@ -269,8 +269,8 @@ func (l *loader) unknownKeys(value any, t reflect.Type, path string) {
 		}
 	case reflect.Map:
 		if m, ok := value.(map[string]any); ok {
-			for key, inner := range m {
-				l.unknownKeys(inner, t.Elem(), join(path, key))
+			for _, key := range slices.Sorted(maps.Keys(m)) {
+				l.unknownKeys(m[key], t.Elem(), join(path, key))
 			}
 		}
 	case reflect.Struct:
