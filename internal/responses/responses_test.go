@@ -1,0 +1,281 @@
+package responses
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap/zaptest"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+// world: ann was paged by message 27 for incident 300 and by message 28 for incident 301; message 29 was out of band.
+type world struct {
+	owners   map[incidents.ID]string
+	via      []incidents.Via
+	kept     []messages.Answer
+	receipts []messages.Receipt
+	woken    buckets.Set
+	told     []string
+	asked    map[messages.ID]messages.Asked
+}
+
+var ann = users.User{ID: 5, Name: "ann", Active: true}
+
+func (w *world) Asked(_ context.Context, id messages.ID) (messages.Asked, error) {
+	if m, ok := w.asked[id]; ok {
+		return m, nil
+	}
+	return messages.Asked{}, fault.New(fault.NotFound, "no such message")
+}
+
+func (w *world) Newest(ctx context.Context, _ users.ID) (messages.Asked, bool, error) {
+	m, err := w.Asked(ctx, 28)
+	return m, w.owners[301] == "", err
+}
+
+func (w *world) Active(context.Context, users.ID) ([]messages.Asked, error) {
+	var out []messages.Asked
+	for _, id := range []messages.ID{27, 28} {
+		if m := w.asked[id]; w.owners[m.IncidentID] == "" {
+			out = append(out, m)
+		}
+	}
+	return out, nil
+}
+
+func (w *world) ByContact(_ context.Context, mode users.Mode, source string) (users.User, error) {
+	if (mode == users.Slack && source == "@ann") || source == "+12234567890" {
+		return ann, nil
+	}
+	return users.User{}, fault.New(fault.NotFound, "nobody")
+}
+
+func (w *world) Record(_ context.Context, a messages.Answer) error {
+	w.kept = append(w.kept, a)
+	return nil
+}
+
+func (w *world) Get(_ context.Context, id incidents.ID) (incidents.Incident, error) {
+	return incidents.Incident{ID: id, Application: "db", Plan: "db-plan", Active: w.owners[id] == "", Owner: w.owners[id]}, nil
+}
+
+func (w *world) Acknowledge(_ context.Context, c incidents.Change, owner users.User) ([]incidents.Acknowledged, error) {
+	var out []incidents.Acknowledged
+	for _, id := range c.IDs {
+		out = append(out, incidents.Acknowledged{ID: id, Found: true, PreviousOwner: w.owners[id], Application: "db"})
+		w.owners[id] = owner.Name
+	}
+	w.via = append(w.via, c.Via)
+	return out, nil
+}
+
+func (w *world) ByID(_ context.Context, id users.ID) (users.User, error) {
+	if id == ann.ID {
+		return ann, nil
+	}
+	return users.User{}, fault.New(fault.NotFound, "nobody")
+}
+
+func (w *world) Apply(_ context.Context, r messages.Receipt) error {
+	w.receipts = append(w.receipts, r)
+	return nil
+}
+
+func setup(t *testing.T) (*world, *auth.Links, http.Handler) {
+	t.Helper()
+	keys, err := auth.NewKeys([]byte(strings.Repeat("k", 32)))
+	require.NoError(t, err)
+	w := &world{owners: map[incidents.ID]string{}, asked: map[messages.ID]messages.Asked{
+		27: {MessageID: 27, IncidentID: 300, Application: "db", Body: "disk full & <hot>"},
+		28: {MessageID: 28, IncidentID: 301, Application: "web", Body: "slow"},
+		29: {MessageID: 29, Application: "db", Subject: "hello"},
+	}}
+	log := zaptest.NewLogger(t)
+	s, err := New(Deps{Pages: w, Incidents: w, People: w, Receipts: w, Links: keys.Links(), Errors: wire.NewErrors(log),
+		Wake: func(b buckets.Set) { w.woken.Union(b) }, PublicURL: "https://iris.example/",
+		ValidTwilio: func(full string, form url.Values, h http.Header) bool {
+			return h.Get("X-Twilio-Signature") == "good" && strings.HasPrefix(full, "https://iris.example/api/v0/twilio/") && form != nil
+		},
+		TwilioReceipt: func(f url.Values) (messages.Receipt, bool) {
+			return messages.Receipt{VendorMessageID: f.Get("MessageSid"), Status: f.Get("MessageStatus")}, f.Has("MessageSid")
+		},
+		SlackPressed: func(h http.Header, body []byte, _ time.Time) (Pressed, error) {
+			if h.Get("X-Slack-Signature") != "good" {
+				return Pressed{}, fault.New(fault.Unauthenticated, "wrong signature")
+			}
+			return Pressed{MessageID: 27, Acts: true, All: string(body) == "all", UserName: "ann", ResponseURL: "https://slack.example/r"}, nil
+		},
+		ReplySlack: func(_ context.Context, _, text string) error {
+			w.told = append(w.told, text)
+			return nil
+		},
+		Asset: func(name string) string { return "/static/" + name }, Log: log})
+	require.NoError(t, err)
+	r := chi.NewRouter()
+	s.Routes(r)
+	return w, keys.Links(), r
+}
+
+func call(t *testing.T, h http.Handler, method, path string, form url.Values, header ...string) (int, string) {
+	t.Helper()
+	req := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(form.Encode()))
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	rec := httptest.NewRecorder()
+	h.ServeHTTP(rec, req)
+	body, err := io.ReadAll(rec.Body)
+	require.NoError(t, err)
+	return rec.Code, string(body)
+}
+
+func TestLinkShowsFirstAndActsOnPost(t *testing.T) {
+	t.Parallel()
+	w, links, h := setup(t)
+	path := "/ack/" + links.Sign(auth.Link{Purpose: auth.Acknowledge, IncidentID: 300, MessageID: 27, UserID: ann.ID, ExpiresAt: time.Now().Add(time.Hour)})
+	status, body := call(t, h, http.MethodGet, path, nil)
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, body, "You acknowledge it as ann")
+	require.Contains(t, body, `<form method="post">`)
+	require.Empty(t, w.owners, "looking changes nothing")
+
+	status, body = call(t, h, http.MethodPost, path, nil)
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, body, "Acknowledged by ann")
+	require.Equal(t, "ann", w.owners[300])
+	require.Equal(t, []incidents.Via{incidents.ViaLink}, w.via)
+	require.True(t, w.woken.Has(300%256))
+	require.Len(t, w.kept, 1)
+
+	_, body = call(t, h, http.MethodGet, path, nil)
+	require.NotContains(t, body, "<form", "nothing left to press")
+}
+
+func TestBadLinks(t *testing.T) {
+	t.Parallel()
+	w, links, h := setup(t)
+	good := auth.Link{Purpose: auth.Acknowledge, IncidentID: 300, MessageID: 27, UserID: ann.ID, ExpiresAt: time.Now().Add(time.Hour)}
+	expired, stranger, other := good, good, good
+	expired.ExpiresAt = time.Now().Add(-time.Minute)
+	stranger.UserID = 99
+	other.Purpose = auth.Voice
+	altered := []byte(links.Sign(good))
+	altered[4] ^= 1
+	for name, c := range map[string]struct {
+		token  string
+		status int
+		says   string
+	}{
+		"expired":       {links.Sign(expired), 400, "this link has expired"},
+		"altered":       {string(altered), 400, "this link is not valid"},
+		"other purpose": {links.Sign(other), 400, "this link is not valid"},
+		"nonsense":      {"nonsense", 400, "this link is not valid"},
+		"stranger":      {links.Sign(stranger), 404, "does not exist any more"},
+	} {
+		for _, method := range []string{http.MethodGet, http.MethodPost} {
+			status, body := call(t, h, method, "/ack/"+c.token, nil)
+			require.Equal(t, c.status, status, name)
+			require.Contains(t, body, c.says, name)
+		}
+	}
+	require.Empty(t, w.owners)
+}
+
+func TestSMSReplies(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"27 claim":   "Iris incident(300) claimed.",
+		"claim last": "Iris incident(301) claimed.",
+		"l":          "Iris incident(301) claimed.",
+		"a":          "db: Iris Incidents claimed (1): 300\nweb: Iris Incidents claimed (1): 301",
+		"29 claim":   "Failed to match incident for message(29).",
+		"77 claim":   "Invalid message(77): no application found.",
+		"27 what":    "Unknown command.",
+		"fine":       "Sincerest apologies",
+		"help":       textHelp,
+	} {
+		w, _, h := setup(t)
+		status, body := call(t, h, http.MethodPost, "/api/v0/twilio/messages/relay", url.Values{"Body": {text}, "From": {"+12234567890"}}, "X-Twilio-Signature", "good")
+		require.Equal(t, http.StatusOK, status, text)
+		require.Contains(t, strings.ReplaceAll(body, "&#xA;", "\n"), "<Response><Message>"+want+"</Message></Response>", text)
+		require.Len(t, w.kept, 1, text)
+	}
+	_, _, h := setup(t)
+	_, body := call(t, h, http.MethodPost, "/api/v0/twilio/messages/relay", url.Values{"Body": {"27 claim"}, "From": {"+1999"}}, "X-Twilio-Signature", "good")
+	require.Contains(t, body, textUnknownSource)
+}
+
+func TestUnsignedVendorsAreRefused(t *testing.T) {
+	t.Parallel()
+	w, _, h := setup(t)
+	for _, path := range []string{"twilio/messages/relay", "twilio/calls/gather?message_id=27", "twilio/calls/say?message_id=27", "twilio/calls/relay?message_id=27", "twilio/status"} {
+		status, _ := call(t, h, http.MethodPost, "/api/v0/"+path, url.Values{"Body": {"27 claim"}, "From": {"+12234567890"}, "Digits": {"2"}, "To": {"+12234567890"}, "MessageSid": {"SM1"}})
+		require.Equal(t, http.StatusForbidden, status, path)
+	}
+	status, _ := call(t, h, http.MethodPost, "/api/v0/slack/messages/relay", nil)
+	require.Equal(t, http.StatusUnauthorized, status)
+	require.Empty(t, w.owners)
+	require.Empty(t, w.receipts)
+}
+
+func TestCallIsReadAndAcknowledgedByKey(t *testing.T) {
+	t.Parallel()
+	w, _, h := setup(t)
+	sig := []string{"X-Twilio-Signature", "good"}
+	status, body := call(t, h, http.MethodPost, "/api/v0/twilio/calls/gather?message_id=27", url.Values{"To": {"+12234567890"}}, sig...)
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, body, "disk full &amp; &lt;hot&gt;")
+	require.Contains(t, body, "Press 2 to claim.")
+	require.Contains(t, body, `action="https://iris.example/api/v0/twilio/calls/relay?message_id=27"`)
+	_, body = call(t, h, http.MethodPost, "/api/v0/twilio/calls/gather?message_id=27", url.Values{"AnsweredBy": {"machine_start"}}, sig...)
+	require.NotContains(t, body, "Gather", "a machine gets no menu")
+
+	_, body = call(t, h, http.MethodPost, "/api/v0/twilio/calls/relay?message_id=27", url.Values{"Digits": {"5"}, "To": {"+12234567890"}}, sig...)
+	require.Contains(t, body, "Got unknown option from user: 5")
+	require.Empty(t, w.owners)
+	_, body = call(t, h, http.MethodPost, "/api/v0/twilio/calls/relay?message_id=27", url.Values{"Digits": {"2"}, "To": {"+12234567890"}}, sig...)
+	require.Equal(t, 2, strings.Count(body, "Iris incident(300) claimed."), "said twice")
+	require.Equal(t, "ann", w.owners[300])
+	require.Equal(t, []incidents.Via{incidents.ViaCall}, w.via)
+	_, body = call(t, h, http.MethodPost, "/api/v0/twilio/calls/relay", url.Values{"Digits": {"2"}}, sig...)
+	require.Contains(t, body, "Thank you")
+	status, _ = call(t, h, http.MethodPost, "/api/v0/twilio/calls/gather?message_id=x", nil, sig...)
+	require.Equal(t, http.StatusBadRequest, status)
+}
+
+func TestStatusCallback(t *testing.T) {
+	t.Parallel()
+	w, _, h := setup(t)
+	status, _ := call(t, h, http.MethodPost, "/api/v0/twilio/status", url.Values{"MessageSid": {"SM1"}, "MessageStatus": {"delivered"}}, "X-Twilio-Signature", "good")
+	require.Equal(t, http.StatusNoContent, status)
+	require.Equal(t, []messages.Receipt{{VendorMessageID: "SM1", Status: "delivered"}}, w.receipts)
+	status, _ = call(t, h, http.MethodPost, "/api/v0/twilio/status", url.Values{"x": {"y"}}, "X-Twilio-Signature", "good")
+	require.Equal(t, http.StatusBadRequest, status)
+}
+
+func TestSlackButtons(t *testing.T) {
+	t.Parallel()
+	w, _, h := setup(t)
+	status, body := call(t, h, http.MethodPost, "/api/v0/slack/messages/relay", nil, "X-Slack-Signature", "good")
+	require.Equal(t, http.StatusOK, status)
+	require.JSONEq(t, `{"text":"Iris incident(300) claimed.","replace_original":false}`, body)
+	require.Equal(t, []string{"Iris incident(300) claimed."}, w.told)
+	require.Equal(t, []incidents.Via{incidents.ViaSlack}, w.via)
+	require.Equal(t, "ann", w.owners[300])
+}

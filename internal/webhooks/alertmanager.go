@@ -1,0 +1,182 @@
+package webhooks
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+// alertGroup is version 4 of Alertmanager's webhook payload, as far as it is looked into. The whole payload is the incident's
+// context.
+type alertGroup struct {
+	Version      string            `json:"version"`
+	GroupKey     string            `json:"groupKey"`
+	Status       string            `json:"status"`
+	GroupLabels  map[string]string `json:"groupLabels"`
+	CommonLabels map[string]string `json:"commonLabels"`
+	Alerts       []alert           `json:"alerts"`
+}
+
+type alert struct {
+	Fingerprint string            `json:"fingerprint"`
+	Status      string            `json:"status"`
+	StartsAt    string            `json:"startsAt"`
+	Labels      map[string]string `json:"labels"`
+}
+
+// fact is what makes an alert news: which it is, whether it burns, since when.
+type fact struct {
+	Fingerprint string `json:"f"`
+	Status      string `json:"s"`
+	StartsAt    string `json:"t"`
+	name        string
+}
+
+func (s *Webhooks) alertmanager(w http.ResponseWriter, r *http.Request) {
+	app, err := s.authenticate(r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	body, r, err := wire.Body(w, r, maxBody)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	d, err := parseAlertmanager(body, r.URL.Query().Get("plan"))
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	s.take(w, r, app, d)
+}
+
+// parseAlertmanager reads a delivery. The plan is the query's, else the group's or the common label iris_plan.
+func parseAlertmanager(body []byte, plan string) (delivery, error) {
+	members, err := wire.Object(body)
+	if err != nil {
+		return delivery{}, err
+	}
+	for _, name := range []string{"version", "status", "alerts"} {
+		if raw, ok := members[name]; !ok || string(raw) == "null" {
+			return delivery{}, fault.Invalidf(name, "missing version, status and/or alert attributes")
+		}
+	}
+	var g alertGroup
+	if err := json.Unmarshal(body, &g); err != nil {
+		return delivery{}, fault.Titled("Invalid alertmanager payload", err.Error())
+	}
+	if g.Status != "firing" && g.Status != "resolved" {
+		return delivery{}, fault.Titled("Invalid alertmanager payload", `status must be "firing" or "resolved"`)
+	}
+	d := delivery{plan: firstOf(plan, g.GroupLabels["iris_plan"], g.CommonLabels["iris_plan"]), key: g.GroupKey, resolved: g.Status == "resolved"}
+	if d.plan == "" {
+		return delivery{}, fault.Invalidf("groupLabels.iris_plan", "missing iris_plan in group labels")
+	}
+	if d.key == "" {
+		d.key = labelKey(g.GroupLabels)
+	}
+	if strings.ContainsRune(d.key, 0) || len(d.key) > 2000 {
+		return delivery{}, fault.Titled("Invalid alertmanager payload", "groupKey must be at most 2000 bytes without NUL")
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, body); err != nil {
+		return delivery{}, fault.New(fault.Invalid, wire.InvalidJSON)
+	}
+	d.context = compact.Bytes()
+	if tooLong(d.context) {
+		return delivery{}, fault.New(fault.Invalid, "Context too long, must be < 65535 characters")
+	}
+	now := factsOf(g.Alerts)
+	d.facts, err = json.Marshal(now)
+	if err != nil {
+		return delivery{}, err
+	}
+	d.news = func(known json.RawMessage) string { return news(known, now) }
+	return d, nil
+}
+
+// labelKey stands in for the group key of senders that give none: the labels, in order.
+func labelKey(labels map[string]string) string {
+	pairs := make([]string, 0, len(labels))
+	for k, v := range labels {
+		pairs = append(pairs, fmt.Sprintf("%s=%q", k, v))
+	}
+	slices.Sort(pairs)
+	return "{" + strings.Join(pairs, ",") + "}"
+}
+
+func factsOf(alerts []alert) []fact {
+	facts := make([]fact, len(alerts))
+	for i, a := range alerts {
+		id := a.Fingerprint
+		if id == "" {
+			id = labelKey(a.Labels)
+		}
+		facts[i] = fact{id, a.Status, a.StartsAt, a.Labels["alertname"]}
+	}
+	slices.SortFunc(facts, func(a, b fact) int {
+		return strings.Compare(a.Fingerprint+a.Status+a.StartsAt, b.Fingerprint+b.Status+b.StartsAt)
+	})
+	return slices.Compact(facts)
+}
+
+// news words what is in the facts now that was not known, or "" when they are the same.
+func news(known json.RawMessage, now []fact) string {
+	var before []fact
+	_ = json.Unmarshal(known, &before) // unreadable facts count as none
+	was := map[string]fact{}
+	for _, f := range before {
+		was[f.Fingerprint] = f
+	}
+	var fresh, over, gone int
+	var names []string
+	for _, f := range now {
+		old, ok := was[f.Fingerprint]
+		delete(was, f.Fingerprint)
+		if ok && old.Status == f.Status && old.StartsAt == f.StartsAt {
+			continue
+		}
+		if f.Status == "resolved" {
+			over++
+			continue
+		}
+		fresh++
+		if f.name != "" && !slices.Contains(names, f.name) {
+			names = append(names, f.name)
+		}
+	}
+	gone = len(was)
+	var parts []string
+	if fresh > 0 {
+		text := count(fresh, "new alert", "new alerts")
+		if len(names) > 0 {
+			slices.Sort(names)
+			text += " (" + strings.Join(names[:min(len(names), 5)], ", ") + ")"
+		}
+		parts = append(parts, text)
+	}
+	if over > 0 {
+		parts = append(parts, count(over, "alert resolved", "alerts resolved"))
+	}
+	if gone > 0 {
+		parts = append(parts, count(gone, "alert left the group", "alerts left the group"))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "the alert group changed: " + strings.Join(parts, ", ") + "; nobody is paged again"
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

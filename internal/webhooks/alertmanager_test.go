@@ -1,0 +1,198 @@
+package webhooks
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap/zaptest"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+// firing is a delivery as Alertmanager 0.27 sends it.
+const firing = `{"receiver":"iris","status":"firing","alerts":[
+ {"status":"firing","labels":{"alertname":"DiskFull","instance":"db1"},"annotations":{"summary":"disk of db1 is full"},
+  "startsAt":"2026-11-20T10:00:00.123Z","endsAt":"0001-01-01T00:00:00Z","generatorURL":"http://p/graph","fingerprint":"a1"}],
+ "groupLabels":{"alertname":"DiskFull"},"commonLabels":{"alertname":"DiskFull","iris_plan":"db"},"commonAnnotations":{},
+ "externalURL":"http://am","version":"4","groupKey":"{}:{alertname=\"DiskFull\"}","truncatedAlerts":0}`
+
+type fakes struct {
+	open     map[string]incidents.ID
+	facts    map[incidents.ID]json.RawMessage
+	context  json.RawMessage
+	updates  []string
+	resolved []incidents.ID
+	woken    buckets.Set
+	wait     time.Duration
+	down     bool
+}
+
+func (f *fakes) ByName(_ context.Context, name string) (auth.Application, error) {
+	if name != "db" {
+		return auth.Application{}, fault.New(fault.NotFound, "no such application")
+	}
+	return auth.Application{ID: 7, Name: "db", Keys: []string{"first", "second"}}, nil
+}
+
+func (f *fakes) Open(_ context.Context, n incidents.New) (incidents.Opened, error) {
+	if f.down {
+		return incidents.Opened{}, fault.New(fault.Unavailable, "database is away")
+	}
+	if id, ok := f.open[n.DedupKey]; ok {
+		return incidents.Opened{ID: id, Known: true, Facts: f.facts[id]}, nil
+	}
+	id := incidents.ID(len(f.facts) + 300)
+	f.open[n.DedupKey], f.facts[id], f.context = id, n.DedupFacts, n.Context
+	return incidents.Opened{ID: id, Bucket: int(id) % buckets.Count}, nil
+}
+
+func (f *fakes) UpdateFacts(_ context.Context, id incidents.ID, ctx, facts json.RawMessage, text string) error {
+	f.facts[id], f.context = facts, ctx
+	f.updates = append(f.updates, text)
+	return nil
+}
+
+func (f *fakes) ResolveByKey(_ context.Context, _, _ int64, key string, _ incidents.Change) (incidents.ID, bool, error) {
+	id, ok := f.open[key]
+	delete(f.open, key)
+	if ok {
+		f.resolved = append(f.resolved, id)
+	}
+	return id, ok, nil
+}
+
+func (f *fakes) Recent(_ context.Context, name string) (p escalation.PlanSteps, err error) {
+	if name != "db" && name != "other" {
+		return p, fault.New(fault.NotFound, "no such plan")
+	}
+	p.ID, p.Name = 3, name
+	return p, nil
+}
+
+func (f *fakes) HasWords(context.Context, escalation.PlanID, int64) (bool, error) { return true, nil }
+
+func (f *fakes) Overloaded(context.Context, auth.Application) (time.Duration, error) {
+	return f.wait, nil
+}
+
+func setup(t *testing.T) (*fakes, func(query, body string) *http.Response) {
+	t.Helper()
+	f := &fakes{open: map[string]incidents.ID{}, facts: map[incidents.ID]json.RawMessage{}}
+	log := zaptest.NewLogger(t)
+	s, err := New(Deps{Applications: f, Incidents: f, Plans: f, Load: f, Errors: wire.NewErrors(log), Wake: func(b buckets.Set) { f.woken.Union(b) }, Log: log})
+	require.NoError(t, err)
+	r := chi.NewRouter()
+	s.Routes(r)
+	return f, func(query, body string) *http.Response {
+		w := httptest.NewRecorder()
+		r.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v0/webhooks/alertmanager?"+query, strings.NewReader(body)))
+		return w.Result()
+	}
+}
+
+func text(t *testing.T, r *http.Response) string {
+	t.Helper()
+	b, err := io.ReadAll(r.Body)
+	require.NoError(t, err)
+	return string(b)
+}
+
+const signed = "application=db&key=second"
+
+func TestFiringOpensOnceAndResolvedResolves(t *testing.T) {
+	t.Parallel()
+	f, post := setup(t)
+	r := post(signed, firing)
+	require.Equal(t, http.StatusCreated, r.StatusCode)
+	require.Equal(t, "300", text(t, r))
+	require.Equal(t, "/incidents/300", r.Header.Get("Location"))
+	require.True(t, f.woken.Has(300%256))
+	require.Contains(t, string(f.context), `"alertname":"DiskFull"`, "the whole payload is the context")
+
+	r = post(signed, firing)
+	require.Equal(t, http.StatusCreated, r.StatusCode)
+	require.Equal(t, "300", text(t, r), "the other half of an HA pair gets the same incident")
+	require.Empty(t, f.updates)
+
+	more := strings.Replace(firing, `"alerts":[`, `"alerts":[{"status":"firing","labels":{"alertname":"DiskFull","instance":"db2"},"startsAt":"2026-11-20T10:01:00Z","fingerprint":"b2"},`, 1)
+	require.Equal(t, "300", text(t, post(signed, more)))
+	require.Equal(t, []string{"the alert group changed: 1 new alert (DiskFull); nobody is paged again"}, f.updates)
+
+	require.Equal(t, "300", text(t, post(signed, strings.Replace(firing, `"status":"firing"`, `"status":"resolved"`, 1))))
+	require.Equal(t, []incidents.ID{300}, f.resolved)
+	r = post(signed, strings.Replace(firing, `"status":"firing"`, `"status":"resolved"`, 1))
+	require.Equal(t, http.StatusCreated, r.StatusCode, "nothing open: nothing to do")
+	require.Equal(t, "null", text(t, r))
+}
+
+func TestAlertmanagerRefusals(t *testing.T) {
+	t.Parallel()
+	noPlan := strings.Replace(firing, `,"iris_plan":"db"`, "", 1)
+	for name, c := range map[string]struct {
+		query, body string
+		status      int
+		says        string
+	}{
+		"no application":   {"key=first", firing, 400, `The \"application\" parameter is required.`},
+		"no key":           {"application=db", firing, 400, `The \"key\" parameter is required.`},
+		"unknown app":      {"application=x&key=first", firing, 401, "Application not found"},
+		"wrong key":        {"application=db&key=None", firing, 401, "Authentication failure"},
+		"no JSON":          {signed, "{", 400, "Invalid json in post body"},
+		"an array":         {signed, "[]", 400, "Invalid json in post body"},
+		"no status":        {signed, strings.Replace(firing, `"status":"firing","alerts"`, `"alerts"`, 1), 400, "missing version, status and/or alert attributes"},
+		"strange status":   {signed, strings.Replace(firing, `"status":"firing","alerts"`, `"status":"odd","alerts"`, 1), 400, `status must be`},
+		"wrong types":      {signed, strings.Replace(firing, `"groupLabels":{"alertname":"DiskFull"}`, `"groupLabels":7`, 1), 400, "groupLabels"},
+		"no plan":          {signed, noPlan, 400, "missing iris_plan in group labels"},
+		"unknown plan":     {signed + "&plan=nope", firing, 404, ""},
+		"too long":         {signed, strings.Replace(firing, "http://am", strings.Repeat("/", 40000), 1), 400, "Context too long, must be < 65535 characters"},
+		"longer than ever": {signed, `"` + strings.Repeat("x", 2<<20) + `"`, 413, "larger than the limit"},
+	} {
+		_, post := setup(t)
+		r := post(c.query, c.body)
+		require.Equal(t, c.status, r.StatusCode, name)
+		require.Contains(t, text(t, r), c.says, name)
+	}
+	_, post := setup(t)
+	require.Equal(t, http.StatusCreated, post(signed+"&plan=other", noPlan).StatusCode, "the plan may come from the query")
+}
+
+func TestSheddingIsAlways503(t *testing.T) {
+	t.Parallel()
+	f, post := setup(t)
+	f.wait = 7 * time.Second
+	r := post(signed, firing)
+	require.Equal(t, http.StatusServiceUnavailable, r.StatusCode)
+	require.Equal(t, "7", r.Header.Get("Retry-After"))
+	f.wait, f.down = 0, true
+	r = post(signed, firing)
+	require.Equal(t, http.StatusServiceUnavailable, r.StatusCode)
+	require.NotEmpty(t, r.Header.Get("Retry-After"))
+}
+
+func FuzzAlertmanager(f *testing.F) {
+	f.Add([]byte(firing))
+	f.Add([]byte(`{"version":"4","status":"firing","alerts":[null],"groupLabels":null}`))
+	f.Add([]byte(`{"version":4,"status":"firing","alerts":{}}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		d, err := parseAlertmanager(body, "db")
+		if err != nil {
+			require.Equal(t, fault.Invalid, fault.KindOf(err), "a sender's mistake is never ours")
+			return
+		}
+		require.True(t, json.Valid(d.context))
+		require.Empty(t, d.news(d.facts), "the same delivery brings nothing new")
+	})
+}
