@@ -1,0 +1,601 @@
+package buckets_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+)
+
+// table is the database of these tests: rows in memory, one clock for all.
+type table struct {
+	t       *testing.T
+	mu      sync.Mutex
+	members map[string]*buckets.MemberState
+	leases  [buckets.Count]buckets.LeaseState
+	inUse   buckets.Set // by running transactions
+}
+
+func newTable(t *testing.T) *table {
+	return &table{t: t, members: map[string]*buckets.MemberState{}}
+}
+
+func (d *table) owned(id string) buckets.Set {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var s buckets.Set
+	for b, l := range d.leases {
+		if l.Owner == id {
+			s.Add(b)
+		}
+	}
+	return s
+}
+
+// steal gives buckets to somebody else, as an acquire by a stranger would.
+func (d *table) steal(bs buckets.Set, by string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, b := range bs.List() {
+		d.leases[b] = buckets.LeaseState{Owner: by, Epoch: d.leases[b].Epoch + 1}
+	}
+}
+
+// link is one process's connection to the table; it can be cut, and can lose an answer.
+type link struct {
+	db         *table
+	mu         sync.Mutex
+	cut        bool
+	loseAnswer bool
+}
+
+var errCut = errors.New("connection refused")
+
+func (l *link) set(cut bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.cut = cut
+}
+
+func (l *link) open() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.cut {
+		return errCut
+	}
+	return nil
+}
+
+func (l *link) Beat(_ context.Context, m buckets.Member) error {
+	if err := l.open(); err != nil {
+		return err
+	}
+	l.db.mu.Lock()
+	defer l.db.mu.Unlock()
+	row := l.db.members[m.ProcessID]
+	if row == nil {
+		row = &buckets.MemberState{StartedAt: time.Now()}
+		l.db.members[m.ProcessID] = row
+	}
+	m.Draining = m.Draining || row.Draining
+	row.Member, row.HeartbeatAt = m, time.Now()
+	return nil
+}
+
+func (l *link) View(context.Context) (buckets.View, error) {
+	if err := l.open(); err != nil {
+		return buckets.View{}, err
+	}
+	l.db.mu.Lock()
+	defer l.db.mu.Unlock()
+	v := buckets.View{Leases: l.db.leases}
+	for _, m := range l.db.members {
+		row := *m
+		row.Age = time.Since(m.HeartbeatAt)
+		v.Members = append(v.Members, row)
+	}
+	return v, nil
+}
+
+func (l *link) Acquire(_ context.Context, a buckets.Acquisition) ([]buckets.Lease, int, error) {
+	if err := l.open(); err != nil {
+		return nil, 0, err
+	}
+	l.db.mu.Lock()
+	defer l.db.mu.Unlock()
+	live := func(id string) bool {
+		m := l.db.members[id]
+		limit := a.Limits.Fresh
+		if slices.Contains(a.Suspects, id) {
+			limit = a.Limits.SuspectFresh
+		}
+		return m != nil && time.Since(m.HeartbeatAt) < limit
+	}
+	require.True(l.db.t, live(a.ProcessID))
+	var got []buckets.Lease
+	taken := 0
+	for _, b := range a.Buckets.List() {
+		row := &l.db.leases[b]
+		require.False(l.db.t, live(row.Owner), "asked for a live owner's bucket")
+		if l.db.inUse.Has(b) {
+			continue
+		}
+		if row.Owner != "" {
+			taken++
+		}
+		*row = buckets.LeaseState{Owner: a.ProcessID, Epoch: row.Epoch + 1, Since: time.Now()}
+		got = append(got, buckets.Lease{Bucket: b, Epoch: row.Epoch})
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.loseAnswer {
+		l.loseAnswer = false
+		return nil, 0, errCut
+	}
+	return got, taken, nil
+}
+
+func (l *link) Release(_ context.Context, id string, bs buckets.Set) (buckets.Set, error) {
+	var freed buckets.Set
+	if err := l.open(); err != nil {
+		return freed, err
+	}
+	l.db.mu.Lock()
+	defer l.db.mu.Unlock()
+	for _, b := range bs.List() {
+		if l.db.leases[b].Owner == id && !l.db.inUse.Has(b) {
+			l.db.leases[b].Owner = ""
+			freed.Add(b)
+		}
+	}
+	return freed, nil
+}
+
+func (l *link) Leave(ctx context.Context, id string) error {
+	if _, err := l.Release(ctx, id, buckets.All()); err != nil {
+		return err
+	}
+	l.db.mu.Lock()
+	defer l.db.mu.Unlock()
+	delete(l.db.members, id)
+	return nil
+}
+
+// ear is gossip under the test's control.
+type ear struct {
+	mu   sync.Mutex
+	dead []string
+	tell func()
+}
+
+func (e *ear) Addr() string { return "10.0.0.1:7946" }
+func (e *ear) Tell()        { e.tell() }
+func (e *ear) Suspects() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.dead)
+}
+
+func (e *ear) suspect(ids ...string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.dead = ids
+}
+
+// process is a holder that runs on a table.
+type process struct {
+	*buckets.Holder
+	link     *link
+	ear      *ear
+	kill     context.CancelFunc
+	done     chan error
+	lastPass func(time.Time)
+	mu       sync.Mutex
+	gained   buckets.Set
+	released buckets.Set
+	metrics  *prometheus.Registry
+}
+
+// room is a cluster in a bubble of fake time.
+type room struct {
+	t  *testing.T
+	db *table
+	ps []*process
+}
+
+func newRoom(t *testing.T) *room {
+	r := &room{t: t, db: newTable(t)}
+	t.Cleanup(func() {
+		for _, p := range r.ps {
+			p.kill()
+			require.NoError(t, p.wait())
+		}
+	})
+	return r
+}
+
+func (r *room) start(id string) *process {
+	r.t.Helper()
+	p := &process{
+		link: &link{db: r.db}, done: make(chan error, 1), metrics: prometheus.NewRegistry(),
+		ear: &ear{tell: func() {
+			for _, p := range r.ps {
+				if p.ProcessID() != id {
+					p.Hint()
+				}
+			}
+		}},
+	}
+	var err error
+	p.Holder, err = buckets.NewHolder(buckets.Deps{
+		Store: p.link,
+		Self:  buckets.Member{ProcessID: id, DataShape: 1},
+		Ear:   p.ear,
+		Gained: func(s buckets.Set) {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.gained.Union(s)
+		},
+		Released: func(s buckets.Set) {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.released.Union(s)
+		},
+		Log:     zap.NewNop(),
+		Metrics: p.metrics,
+	}, buckets.Config{})
+	require.NoError(r.t, err)
+	var mark sync.Mutex
+	var at time.Time
+	hanging := false
+	p.Watch("test", func() time.Time {
+		mark.Lock()
+		defer mark.Unlock()
+		if !hanging {
+			return time.Now()
+		}
+		return at
+	})
+	p.lastPass = func(t time.Time) {
+		mark.Lock()
+		defer mark.Unlock()
+		hanging, at = !t.IsZero(), t
+	}
+	r.ps = append(r.ps, p)
+	ctx, cancel := context.WithCancel(context.Background())
+	p.kill = cancel
+	go func() { p.done <- p.Run(ctx) }()
+	return p
+}
+
+// wait returns what Run returned.
+func (p *process) wait() error {
+	err := <-p.done
+	p.done <- err
+	return err
+}
+
+// advance lets time pass, checking at every step that no bucket is offered by two live processes in the same epoch, and
+// that nothing is offered that the table gives to somebody else for longer than a process needs to notice.
+func (r *room) advance(d time.Duration) {
+	r.t.Helper()
+	step := max(5*time.Millisecond, d/200)
+	for end := time.Now().Add(d); time.Now().Before(end); {
+		<-time.After(min(step, time.Until(end)))
+		synctest.Wait()
+		r.check()
+	}
+}
+
+func (r *room) check() {
+	r.t.Helper()
+	offered := map[buckets.Lease]string{}
+	for _, p := range r.ps {
+		last, owned := -1, p.Owned()
+		for _, l := range p.Leases() {
+			if other := offered[l]; other != "" || l.Bucket <= last || !owned.Has(l.Bucket) {
+				r.t.Fatalf("%s offers %+v after bucket %d, %q offers it too, owned %v", p.ProcessID(), l, last, other, owned)
+			}
+			last, offered[l] = l.Bucket, p.ProcessID()
+		}
+		require.Equal(r.t, len(p.Leases()), owned.Len())
+	}
+}
+
+// settled reports whether every bucket is offered by exactly one of ps, evenly.
+func settled(ps ...*process) bool {
+	var all buckets.Set
+	n, least, most := 0, buckets.Count, 0
+	for _, p := range ps {
+		o := p.Owned()
+		all.Union(o)
+		n += o.Len()
+		least, most = min(least, o.Len()), max(most, o.Len())
+	}
+	return n == buckets.Count && all == buckets.All() && most-least <= 1
+}
+
+func (r *room) settles(within time.Duration, ps ...*process) {
+	r.t.Helper()
+	begun := time.Now()
+	for !settled(ps...) {
+		require.LessOrEqual(r.t, time.Since(begun), within, "not settled in time")
+		r.advance(5 * time.Millisecond)
+	}
+}
+
+func TestHolderAloneOwnsAll(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t)
+		p := r.start("a")
+		require.Error(t, p.Ready())
+		r.settles(50*time.Millisecond, p)
+		require.NoError(t, p.Ready())
+		require.Equal(t, buckets.All(), p.gained)
+		require.Equal(t, 256.0, gauge(t, p, "iris_buckets_owned"))
+		require.Equal(t, 0.0, gauge(t, p, "iris_buckets_without_owner"))
+		shape, ok := p.LowestDataShape()
+		require.True(t, ok)
+		require.Equal(t, 1, shape)
+		before := p.Leases()
+		r.advance(time.Minute)
+		require.Equal(t, before, p.Leases(), "nothing moves without need")
+	})
+}
+
+func gauge(t *testing.T, p *process, name string) float64 {
+	t.Helper()
+	families, err := p.metrics.Gather()
+	require.NoError(t, err)
+	for _, f := range families {
+		if f.GetName() == name {
+			m := f.GetMetric()[0]
+			return m.GetGauge().GetValue() + m.GetCounter().GetValue()
+		}
+	}
+	t.Fatalf("no metric %s", name)
+	return 0
+}
+
+func TestHolderMakesRoomForTheNextOne(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t)
+		a := r.start("a")
+		r.settles(50*time.Millisecond, a)
+		b := r.start("b")
+		// The first one sees b at its next heartbeat, stops offering, releases after the grace, and tells b.
+		r.settles(1500*time.Millisecond, a, b)
+		require.Equal(t, 128, a.released.Len())
+		require.Equal(t, a.released, b.gained)
+		c := r.start("c")
+		c.ear.Tell() // as gossip would: much quicker
+		r.settles(400*time.Millisecond, a, b, c)
+		require.Len(t, a.Peers(), 2)
+	})
+}
+
+// A bucket that a transaction of its owner is using is released when that transaction is over, not before.
+func TestHolderWaitsForRunningTransactions(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t)
+		a := r.start("a")
+		r.settles(50*time.Millisecond, a)
+		r.db.inUse = buckets.All()
+		b := r.start("b")
+		r.advance(5 * time.Second)
+		require.Empty(t, b.Leases())
+		require.Equal(t, buckets.All(), r.db.owned("a"))
+		r.db.mu.Lock()
+		r.db.inUse = buckets.Set{}
+		r.db.mu.Unlock()
+		r.settles(1500*time.Millisecond, a, b)
+	})
+}
+
+func TestHolderTakesOverFromTheDead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t)
+		a, b, c := r.start("a"), r.start("b"), r.start("c")
+		r.settles(3*time.Second, a, b, c)
+		b.kill()
+		require.NoError(t, b.wait())
+		// Heartbeats alone: three seconds after the last one.
+		r.settles(3100*time.Millisecond, a, c)
+		require.Positive(t, gauge(t, a, "iris_buckets_takeovers_total"))
+
+		c.kill()
+		require.NoError(t, c.wait())
+		a.ear.suspect("c")
+		a.Hint()
+		r.settles(1600*time.Millisecond, a) // half of that if gossip says it too
+	})
+}
+
+func TestHolderBelievesGossipOnlyTogetherWithTheDatabase(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t)
+		a, b := r.start("a"), r.start("b")
+		r.settles(3*time.Second, a, b)
+		before := a.Leases()
+		a.ear.suspect("b")
+		b.ear.suspect("a")
+		r.advance(time.Minute)
+		require.Equal(t, before, a.Leases())
+		require.True(t, settled(a, b))
+		require.Zero(t, gauge(t, a, "iris_buckets_takeovers_total"))
+	})
+}
+
+func TestHolderWithoutDatabaseGivesUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t)
+		a, b := r.start("a"), r.start("b")
+		r.settles(3*time.Second, a, b)
+		a.link.set(true)
+		r.advance(1500 * time.Millisecond)
+		require.NotEmpty(t, a.Leases(), "a hiccup is no reason")
+		r.advance(1510 * time.Millisecond)
+		require.Empty(t, a.Leases())
+		require.Equal(t, buckets.Set{}, a.Owned())
+		require.ErrorContains(t, a.Ready(), "heartbeat")
+		r.settles(time.Second, b)
+		r.advance(time.Minute)
+		a.link.set(false)
+		r.settles(3*time.Second, a, b)
+		require.NoError(t, a.Ready())
+	})
+}
+
+func TestHolderOfHangingLoopsStepsBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t)
+		a, b := r.start("a"), r.start("b")
+		r.settles(3*time.Second, a, b)
+		a.lastPass(time.Now())
+		r.advance(9 * time.Second)
+		require.True(t, settled(a, b))
+		r.advance(5 * time.Second)
+		require.Empty(t, a.Leases())
+		require.ErrorContains(t, a.Ready(), "test loop")
+		require.True(t, settled(b))
+		a.lastPass(time.Time{})
+		r.settles(3*time.Second, a, b)
+	})
+}
+
+func TestHolderDropsWhatItLost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t)
+		a := r.start("a")
+		r.settles(50*time.Millisecond, a)
+		gone := buckets.Of(3, 200)
+		stranger := &link{db: r.db}
+		require.NoError(t, stranger.Beat(t.Context(), buckets.Member{ProcessID: "stranger", Draining: true}))
+		r.db.steal(gone, "stranger")
+		a.Lost(buckets.Of(3))
+		require.False(t, a.Owned().Has(3), "a transaction said so")
+		r.advance(50 * time.Millisecond)
+		require.False(t, a.Owned().Has(200), "the row says so")
+		require.Equal(t, gone, a.released)
+		// The stranger dies: the buckets come back, in a new epoch.
+		r.settles(3100*time.Millisecond, a)
+		require.Equal(t, int64(3), a.Leases()[3].Epoch)
+
+		// A false alarm costs nothing but a look.
+		a.Lost(buckets.Of(9))
+		require.False(t, a.Owned().Has(9))
+		r.settles(50*time.Millisecond, a)
+		require.Equal(t, int64(1), a.Leases()[9].Epoch)
+	})
+}
+
+func TestHolderAdoptsWhatItGotWithoutKnowing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t)
+		l := &link{db: r.db, loseAnswer: true}
+		h, err := buckets.NewHolder(buckets.Deps{
+			Store: l, Self: buckets.Member{ProcessID: "a"}, Log: zap.NewNop(),
+		}, buckets.Config{})
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- h.Run(ctx) }()
+		r.advance(1500 * time.Millisecond)
+		require.Len(t, h.Leases(), buckets.Count)
+		require.Equal(t, int64(1), h.Leases()[0].Epoch)
+		cancel()
+		require.NoError(t, <-done)
+	})
+}
+
+func TestHolderLeavesInOrder(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t)
+		a, b := r.start("a"), r.start("b")
+		r.settles(3*time.Second, a, b)
+		a.Retire(t.Context())
+		require.Empty(t, a.Leases(), "takes nothing from now on")
+		r.settles(1300*time.Millisecond, b)
+		require.Contains(t, r.db.members, "a", "still alive: it may be sending")
+		r.advance(10 * time.Second)
+		require.Contains(t, r.db.members, "a")
+		require.Error(t, a.Ready())
+
+		require.NoError(t, a.Drain(t.Context()))
+		require.NoError(t, a.wait(), "Run ends by itself")
+		require.NotContains(t, r.db.members, "a")
+
+		// Without the first step the others take over at once too.
+		c := r.start("c")
+		r.settles(3*time.Second, b, c)
+		require.NoError(t, c.Drain(t.Context()))
+		r.settles(100*time.Millisecond, b)
+		r.advance(10 * time.Second)
+		require.NotContains(t, r.db.members, "c", "no heartbeat after the goodbye")
+		require.NoError(t, c.Drain(t.Context()), "twice does no harm")
+	})
+}
+
+func TestHolderObeysAnOperatorsDrain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t)
+		a, b := r.start("a"), r.start("b")
+		r.settles(3*time.Second, a, b)
+		drain := func(on bool) {
+			r.db.mu.Lock()
+			defer r.db.mu.Unlock()
+			r.db.members["a"].Draining = on
+		}
+		drain(true)
+		r.settles(2500*time.Millisecond, b)
+		require.Empty(t, a.Leases())
+		drain(false)
+		r.settles(2500*time.Millisecond, a, b)
+	})
+}
+
+func TestHolderConfigurationIsChecked(t *testing.T) {
+	t.Parallel()
+	good := buckets.Deps{Store: &link{}, Self: buckets.Member{ProcessID: "a"}, Log: zap.NewNop()}
+	_, err := buckets.NewHolder(good, buckets.Config{Heartbeat: 2 * time.Second})
+	require.Error(t, err)
+	for _, d := range []buckets.Deps{
+		{Self: good.Self, Log: good.Log}, {Store: good.Store, Log: good.Log}, {Store: good.Store, Self: good.Self},
+	} {
+		_, err := buckets.NewHolder(d, buckets.Config{})
+		require.Error(t, err)
+	}
+	require.Len(t, buckets.NewProcessID(), 32)
+	require.NotEqual(t, buckets.NewProcessID(), buckets.NewProcessID())
+	problems, err := testutil.GatherAndLint(func() *prometheus.Registry {
+		reg := prometheus.NewRegistry()
+		d := good
+		d.Metrics = reg
+		_, err := buckets.NewHolder(d, buckets.Config{})
+		require.NoError(t, err)
+		return reg
+	}())
+	require.NoError(t, err)
+	require.Empty(t, problems)
+}
