@@ -1,0 +1,300 @@
+package escalation
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// advanceBatch decides the incidents of a batch and writes the decisions in one transaction. An incident that cannot be
+// decided is put off and holds nobody up.
+func (r *Runner) advanceBatch(ctx context.Context, batch []Due) error {
+	facts, err := r.prepare(ctx, batch)
+	if err != nil {
+		return err
+	}
+	changes := make([]Change, 0, len(batch))
+	for _, d := range batch {
+		c, err := r.decideSafely(ctx, d, facts)
+		if err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err := r.putOff(ctx, d, err); err != nil {
+				return err
+			}
+			continue
+		}
+		changes = append(changes, c)
+	}
+	if len(changes) == 0 {
+		return nil
+	}
+	leases := LeasesOf(changes, func(c Change) buckets.Lease { return c.Lease })
+	written, err := r.deps.Store.Commit(ctx, r.deps.Holder.ProcessID(), leases, changes)
+	if err != nil {
+		return err
+	}
+	r.committed(batch, changes, written)
+	return nil
+}
+
+// committed counts what was written and wakes whoever delivers it.
+func (r *Runner) committed(batch []Due, changes []Change, written []incidents.ID) {
+	r.metrics.batch.Observe(float64(len(written)))
+	ok := make(map[incidents.ID]bool, len(written))
+	for _, id := range written {
+		ok[id] = true
+		r.trouble.succeeded(int64(id))
+	}
+	begun := make(map[incidents.ID]time.Duration, len(batch))
+	for _, d := range batch {
+		if d.Progress.Step == 0 {
+			begun[d.ID] = d.ReadAt.Sub(d.CreatedAt)
+		}
+	}
+	var made buckets.Set
+	for _, c := range changes {
+		if !ok[c.ID] {
+			continue
+		}
+		if age, first := begun[c.ID]; first && c.Progress.Step > 0 {
+			r.metrics.firstStep.Observe(age.Seconds())
+		}
+		for _, e := range c.Entries {
+			r.metrics.decisions.WithLabelValues(string(e.Kind)).Inc()
+		}
+		if len(c.Entries) == 0 {
+			r.metrics.decisions.WithLabelValues("wait").Inc()
+		}
+		for _, m := range c.Messages {
+			r.metrics.made.WithLabelValues(string(m.Purpose)).Inc()
+			made.Add(c.Lease.Bucket)
+		}
+	}
+	if !made.Empty() {
+		r.deps.Waker(made)
+	}
+}
+
+// facts are the plans and applications of a batch.
+type facts struct {
+	plans map[PlanID]Plan
+	apps  map[int64]Application
+}
+
+// prepare reads what the batch needs in a few statements: plans, applications, then everybody who may be paged.
+func (r *Runner) prepare(ctx context.Context, batch []Due) (facts, error) {
+	var f facts
+	planIDs, appIDs := make([]PlanID, len(batch)), make([]int64, len(batch))
+	for i, d := range batch {
+		planIDs[i], appIDs[i] = d.PlanID, d.ApplicationID
+	}
+	var err error
+	if f.plans, err = r.plans.Get(ctx, planIDs...); err != nil {
+		return f, fmt.Errorf("read plans: %w", err)
+	}
+	if f.apps, err = r.apps.Get(ctx, appIDs...); err != nil {
+		return f, fmt.Errorf("read applications: %w", err)
+	}
+	r.prefetch(ctx, batch, f)
+	return f, nil
+}
+
+// prefetch reads who the batch will page. What fails here fails again, and is told, where it is needed.
+func (r *Runner) prefetch(ctx context.Context, batch []Due, f facts) {
+	type asked struct {
+		query oncall.Query
+		app   int64
+	}
+	seen := map[asked]bool{}
+	var queries []oncall.Query
+	var asks []asked
+	for _, d := range batch {
+		plan, ok := f.plans[d.PlanID]
+		if !ok || d.PlanPaused || d.ApplicationPaused {
+			continue
+		}
+		for _, round := range Next(plan, d.Progress, d.ReadAt).Rounds {
+			t, ok := targetOf(plan.Steps[round.Step-1].Notifications[round.Position], d.Dynamic)
+			if !ok {
+				continue
+			}
+			a := asked{oncall.Query{Role: t.Role, TargetID: t.TargetID, Name: t.Name}, d.ApplicationID}
+			if !seen[a] {
+				seen[a] = true
+				queries, asks = append(queries, a.query), append(asks, a)
+			}
+		}
+	}
+	if len(queries) == 0 || r.deps.Resolver.Prefetch(ctx, queries) != nil {
+		return
+	}
+	var keys []users.ResponderKey
+	for _, a := range asks {
+		answer, err := r.deps.Resolver.Resolve(ctx, a.query, batch[0].ReadAt)
+		if err != nil {
+			continue
+		}
+		for _, id := range answer.Users {
+			keys = append(keys, users.ResponderKey{User: id, Application: a.app})
+		}
+	}
+	if len(keys) > 0 {
+		_, _ = r.responders.Get(ctx, keys...)
+	}
+}
+
+// decideSafely turns a panic into an error of this one incident.
+func (r *Runner) decideSafely(ctx context.Context, d Due, f facts) (c Change, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			r.log.Error("panic while deciding", zap.Int64("incident_id", int64(d.ID)), zap.Any("panic", p),
+				zap.ByteString("stack", debug.Stack()))
+			err = fmt.Errorf("internal error: %v", p)
+		}
+	}()
+	return r.decide(ctx, d, f)
+}
+
+// draft is the change of one incident while it is being decided.
+type draft struct {
+	Change
+	due   Due
+	plan  Plan
+	app   Application
+	pages []page // of the rounds made in this decision, for the words
+}
+
+// decide applies Next until there is nothing more to do at this instant. It is asked again only when a notification
+// reached nobody, because then its step may be over at once.
+func (r *Runner) decide(ctx context.Context, d Due, f facts) (Change, error) {
+	plan, ok := f.plans[d.PlanID]
+	if !ok {
+		return Change{}, fmt.Errorf("plan %d does not exist", d.PlanID)
+	}
+	app, ok := f.apps[d.ApplicationID]
+	if !ok {
+		return Change{}, fmt.Errorf("application %d does not exist", d.ApplicationID)
+	}
+	w := &draft{due: d, plan: plan, app: app, Change: Change{
+		ID: d.ID, Lease: d.Lease, Version: d.Version, Seen: d.Seen, Progress: d.Progress, Active: true,
+	}}
+	if d.ProgressErr != nil {
+		w.add(incidents.EntryFailure, nil, "the stored progress cannot be read (%v); step %d begins anew, nobody is paged twice",
+			d.ProgressErr, d.Progress.Step)
+	}
+	if d.PlanPaused || d.ApplicationPaused {
+		r.pauseIncident(w)
+		return w.Change, nil
+	}
+	if w.Progress.Paused {
+		w.Progress.Paused = false
+		w.add(incidents.EntryOperator, nil, "escalation goes on")
+	}
+	for range len(plan.Steps) + 2 {
+		decision := Next(plan, w.Progress, d.ReadAt)
+		again, err := r.carryOut(ctx, w, decision)
+		if err != nil {
+			return Change{}, err
+		}
+		w.DueAt = decision.Due
+		if decision.Over != "" {
+			w.Active = false
+			w.over(decision.Over)
+			break
+		}
+		if !again {
+			break
+		}
+		w.DueAt = d.ReadAt // not reached with a plan that ends; then the next look goes on
+	}
+	w.Visible = len(w.Entries) > 0
+	return w.Change, nil
+}
+
+// pauseIncident leaves an incident alone while an operator has paused its plan or application.
+func (r *Runner) pauseIncident(w *draft) {
+	w.DueAt = w.due.ReadAt.Add(r.cfg.PauseLook)
+	if w.Progress.Paused {
+		return
+	}
+	w.Progress.Paused = true
+	what := "plan " + w.plan.Name
+	if w.due.ApplicationPaused {
+		what = "application " + w.app.Name
+	}
+	w.add(incidents.EntryOperator, nil, "escalation waits: %s is paused", what)
+}
+
+// carryOut adds everything a decision asks for to the change. It reports whether Next must be asked again.
+func (r *Runner) carryOut(ctx context.Context, w *draft, d Decision) (again bool, err error) {
+	before := w.Progress
+	w.Progress = d.Progress
+	if d.Tracking {
+		if !w.track(before) {
+			w.Progress.Unsettled--
+			again = true
+		}
+	}
+	w.late(d.Late)
+	w.pages = w.pages[:0]
+	for _, round := range d.Rounds {
+		made, reached, err := r.makeRound(ctx, w, round)
+		if err != nil {
+			return false, err
+		}
+		w.Progress.Unsettled += made - 1
+		if round.Step != w.Progress.Step {
+			continue // of an earlier step, made again
+		}
+		state := &w.Progress.Notifications[round.Position]
+		state.Unsettled = made
+		if made == 0 {
+			again = true
+			state.Skipped = !reached
+		}
+	}
+	w.tellPages(d)
+	return again, nil
+}
+
+// targetOf returns whom a notification is for: as the plan says, or as the incident does.
+func targetOf(n Notification, dynamic map[int]Target) (Target, bool) {
+	switch {
+	case n.DynamicIndex != nil:
+		t, ok := dynamic[*n.DynamicIndex]
+		return t, ok
+	case n.Target != nil:
+		return *n.Target, true
+	}
+	return Target{}, false
+}
+
+// track makes the tracking message, if the plan has words for the application. It reports whether it did.
+func (w *draft) track(before Progress) bool {
+	t := w.plan.Tracking
+	if t.Mode == users.Call || t.Key == "" || !t.Speaks(w.app.Name) {
+		return false
+	}
+	reopen := 0 // once per incident, whatever happened before it could be made
+	if before.Tracked {
+		reopen = w.Progress.Reopen
+	}
+	w.Messages = append(w.Messages, messages.New{
+		IncidentID: w.ID, ApplicationID: w.app.ID, PlanID: int64(w.plan.ID), Reopen: reopen,
+		Recipient: messages.ToLiteral(t.Key), Purpose: messages.TrackingMsg, Target: t.Key, Class: messages.ClassRoutine,
+		Mode: t.Mode, Literal: t.Key,
+	})
+	w.add(incidents.EntryStep, nil, "telling the plan's tracking address by %s", t.Mode)
+	return true
+}

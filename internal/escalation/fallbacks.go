@@ -1,0 +1,247 @@
+package escalation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// fallbacks finds messages of the leased buckets that failed for good in every mode, of incidents and out of band
+// alike, and pages somebody else instead (promise P8).
+func (r *Runner) fallbacks(ctx context.Context, leases []buckets.Lease) error {
+	for {
+		failed, err := r.deps.Store.Failed(ctx, leases, Ask{
+			Limit: r.cfg.Batch, PerBucket: r.cfg.PerBucket, Excluded: r.stuck.waiting(time.Now()), Now: r.now(),
+		})
+		if err != nil {
+			return fmt.Errorf("read failed messages: %w", err)
+		}
+		if len(failed) == 0 {
+			return nil
+		}
+		if done, err := r.replace(ctx, failed); err != nil || !done || len(failed) < r.cfg.Batch {
+			return err
+		}
+	}
+}
+
+// replace writes the fallbacks of a batch; a batch that fails because of what is in it is halved until the culprit
+// stands alone. done is false when a lease was lost: then the leases must be looked at anew.
+func (r *Runner) replace(ctx context.Context, failed []Failed) (done bool, err error) {
+	err = r.replaceBatch(ctx, failed)
+	var lost *buckets.LostError
+	switch {
+	case err == nil:
+		for _, f := range failed {
+			r.stuck.succeeded(int64(f.ID))
+		}
+		r.passed()
+		return true, nil
+	case errors.As(err, &lost):
+		r.metrics.errors.WithLabelValues("lease").Inc()
+		r.deps.Holder.Lost(lost.Buckets)
+		return false, nil
+	case ctx.Err() != nil:
+		return false, ctx.Err()
+	case fault.Is(err, fault.Unavailable) && r.outages < 3:
+		return false, err
+	case len(failed) == 1:
+		n, pause := r.stuck.failed(int64(failed[0].ID), time.Now())
+		r.metrics.errors.WithLabelValues("message").Inc()
+		r.log.Error("no fallback could be made for a failed message, trying again later",
+			zap.Int64("message_id", int64(failed[0].ID)), zap.Int64("incident_id", int64(failed[0].Made.IncidentID)),
+			zap.Int("failures", n), zap.Duration("pause", pause), zap.Error(err))
+		return true, nil
+	}
+	half := len(failed) / 2
+	if done, err := r.replace(ctx, failed[:half]); err != nil || !done {
+		return done, err
+	}
+	return r.replace(ctx, failed[half:])
+}
+
+func (r *Runner) replaceBatch(ctx context.Context, failed []Failed) error {
+	planIDs, appIDs := []PlanID{}, make([]int64, len(failed))
+	for i, f := range failed {
+		appIDs[i] = f.Made.ApplicationID
+		if f.Made.PlanID != 0 {
+			planIDs = append(planIDs, PlanID(f.Made.PlanID))
+		}
+	}
+	plans, err := r.plans.Get(ctx, planIDs...)
+	if err != nil {
+		return fmt.Errorf("read plans: %w", err)
+	}
+	apps, err := r.apps.Get(ctx, appIDs...)
+	if err != nil {
+		return fmt.Errorf("read applications: %w", err)
+	}
+	now := r.now()
+	at := now
+	if at.IsZero() {
+		at = time.Now() // for on-call look-ups only; what is written carries the database's time
+	}
+	changes := make([]FallbackChange, 0, len(failed))
+	for _, f := range failed {
+		c, err := r.replaceSafely(ctx, f, plans[PlanID(f.Made.PlanID)], apps[f.Made.ApplicationID], at)
+		if err != nil {
+			return err
+		}
+		changes = append(changes, c)
+	}
+	leases := LeasesOf(changes, func(c FallbackChange) buckets.Lease { return c.Failed.Lease })
+	if err := r.deps.Store.CommitFallbacks(ctx, r.deps.Holder.ProcessID(), leases, changes, now); err != nil {
+		return err
+	}
+	var made buckets.Set
+	for _, c := range changes {
+		for _, m := range c.Messages {
+			r.metrics.made.WithLabelValues(string(m.Purpose)).Inc()
+			made.Add(c.Failed.Lease.Bucket)
+		}
+	}
+	if !made.Empty() {
+		r.deps.Waker(made)
+	}
+	return nil
+}
+
+func (r *Runner) replaceSafely(ctx context.Context, f Failed, plan Plan, app Application, at time.Time) (c FallbackChange, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			r.log.Error("panic while choosing a fallback", zap.Int64("message_id", int64(f.ID)), zap.Any("panic", p),
+				zap.ByteString("stack", debug.Stack()))
+			err = fmt.Errorf("internal error: %v", p)
+		}
+	}()
+	return r.replaceOne(ctx, f, plan, app, at)
+}
+
+// replaceOne decides what becomes of one failed message.
+//
+//   - Of an incident that is no longer escalating, nothing.
+//   - A tracking message has no fallback.
+//   - A fallback message that failed too leaves only the plan's creator, if it was for somebody else.
+func (r *Runner) replaceOne(ctx context.Context, f Failed, plan Plan, app Application, at time.Time) (FallbackChange, error) {
+	c := FallbackChange{Failed: f}
+	w := &draft{plan: plan, app: app, due: Due{ReadAt: at}}
+	switch {
+	case !f.OutOfBand() && !f.Active:
+		return c, nil
+	case f.Made.Purpose == messages.TrackingMsg:
+		c.tell(incidents.EntryDelivery, nil, "the plan's tracking address could not be reached")
+		return c, nil
+	}
+	chain := fallbackChain(plan, app)
+	if f.Made.Purpose == messages.Fallback {
+		chain = slices.DeleteFunc(chain, func(f fallback) bool { return f.target != nil })
+	}
+	where := "" // out of band there is no step
+	if !f.OutOfBand() {
+		where = fmt.Sprintf("step %d: ", f.Made.Step)
+	}
+	who := f.Made.Target
+	var tried []string
+	for _, candidate := range chain {
+		people, why, err := r.candidate(ctx, w, candidate)
+		if err != nil {
+			if r.stuck.failures(int64(f.ID)) < maxLookups {
+				return c, err
+			}
+			why = clean(err.Error())
+		}
+		round := Round{Step: f.Made.Step, Position: f.Made.Position, Repeat: f.Made.Repeat}
+		pages := usableInstead(people, round, f.Made, app.Modes)
+		if len(pages) == 0 {
+			if len(people) > 0 && !slices.ContainsFunc(people, func(p users.Responder) bool { return messages.ToUser(p.ID) != f.Made.Recipient }) {
+				why = "the same person"
+			}
+			tried = append(tried, fmt.Sprintf("%s: %s", candidate.words, why))
+			continue
+		}
+		for _, p := range pages {
+			c.Messages = append(c.Messages, instead(f, p))
+			c.Changes = append(c.Changes, messages.Change{
+				Type: "target-change", Old: who, New: p.responder.Name,
+				Description: "Every mode failed; telling " + candidate.words,
+			})
+		}
+		c.tell(incidents.EntryFallback, pageDetails(pages), "%s%s could not be reached in any mode; paging %s instead (%s)%s",
+			where, who, byMode(pages), candidate.words, afterAll(tried))
+		return c, nil
+	}
+	if len(tried) == 0 {
+		tried = []string{"none is configured"}
+		if f.Made.Purpose == messages.Fallback {
+			tried = []string{"it was the fallback already"}
+		}
+	}
+	why := strings.Join(tried, "; ")
+	c.tell(incidents.EntryFallback, nil, "%s%s could not be reached in any mode and there is no further fallback (%s)", where, who, why)
+	c.Changes = append(c.Changes, messages.Change{
+		Type: "target-change", Old: who, Description: "Every mode failed and there is no further fallback: " + why,
+	})
+	return c, nil
+}
+
+// tell writes a line on the timeline of the message's incident, if it has one.
+func (c *FallbackChange) tell(kind incidents.EntryKind, detail []byte, format string, args ...any) {
+	if !c.Failed.OutOfBand() {
+		c.Entries = append(c.Entries, incidents.Entry{Kind: kind, Text: clean(fmt.Sprintf(format, args...)), Detail: detail})
+	}
+}
+
+// usableInstead returns pages for those who can be reached, but not for whom the failed message was for. Without a
+// priority the failed message's mode is kept where it can be used.
+func usableInstead(people []users.Responder, round Round, failed messages.New, app users.AppModes) []page {
+	var out []page
+	for _, person := range people {
+		if messages.ToUser(person.ID) == failed.Recipient {
+			continue
+		}
+		priority := failed.Priority
+		if priority == "" && users.CanUse(person, app, failed.Mode) {
+			choice := users.Choice{Mode: failed.Mode, Wanted: failed.Mode, Rule: "the mode asked for"}
+			out = append(out, page{round: round, responder: person, choice: choice})
+			continue
+		}
+		if priority == "" {
+			priority = users.Low
+		}
+		if choice, ok := users.Choose(person, priority, app); ok {
+			out = append(out, page{round: round, responder: person, choice: choice, priority: priority})
+		}
+	}
+	return out
+}
+
+// instead is the fallback message: the failed one's decision and words, for somebody else.
+func instead(f Failed, p page) messages.New {
+	m := f.Made
+	m.Recipient = messages.ToUser(p.responder.ID)
+	m.Purpose = messages.Fallback
+	m.Target = p.responder.Name
+	m.Mode = p.choice.Mode
+	m.Literal = ""
+	m.FallbackOf = f.ID
+	m.Changes = []messages.Change{{
+		Type: "target-change", Old: f.Made.Target, New: p.responder.Name,
+		Description: "Every mode failed for " + f.Made.Target,
+	}}
+	if p.choice.Changed() {
+		m.Changes = append(m.Changes, modeChange(p.choice))
+	}
+	return m
+}

@@ -1,0 +1,53 @@
+package escalation
+
+import "github.com/prometheus/client_golang/prometheus"
+
+type metrics struct {
+	firstStep prometheus.Histogram
+	dueLag    prometheus.Gauge
+	decisions *prometheus.CounterVec
+	made      *prometheus.CounterVec
+	batch     prometheus.Histogram
+	errors    *prometheus.CounterVec
+	backedOff prometheus.Gauge
+}
+
+// newMetrics registers the runner's metrics; a nil registerer keeps them to ourselves.
+func newMetrics(r prometheus.Registerer) (*metrics, error) {
+	if r == nil {
+		r = prometheus.NewRegistry()
+	}
+	m := &metrics{
+		firstStep: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "iris_escalation_first_step_seconds", Help: "Age of incidents when their first step began.",
+			Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300},
+		}),
+		dueLag: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "iris_escalation_due_lag_seconds", Help: "How long the oldest incident of the last look had been due; 0 when none was.",
+		}),
+		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "iris_escalation_decisions_total",
+			Help: "What was decided: step, repeat, again, late, exhausted, wait, cancel, paused.",
+		}, []string{"decision"}),
+		made: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "iris_escalation_messages_total", Help: "Messages made, by purpose.",
+		}, []string{"purpose"}),
+		batch: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "iris_escalation_batch_incidents", Help: "Incidents written per transaction.",
+			Buckets: []float64{1, 2, 5, 10, 20, 50, 100, 200, 400},
+		}),
+		errors: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "iris_escalation_errors_total",
+			Help: "Failures by kind: database (of a whole look), incident, message (put off alone), lease (lost).",
+		}, []string{"kind"}),
+		backedOff: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "iris_escalation_backed_off", Help: "Incidents and messages that failed and are tried again later.",
+		}),
+	}
+	for _, c := range []prometheus.Collector{m.firstStep, m.dueLag, m.decisions, m.made, m.batch, m.errors, m.backedOff} {
+		if err := r.Register(c); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}

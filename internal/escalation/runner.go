@@ -1,0 +1,441 @@
+package escalation
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Holder says what this process may work on. buckets.Holder is one. Its methods do not block.
+type Holder interface {
+	ProcessID() string
+	// Leases returns the leases that may be used now, ascending by bucket. The runner does not change the slice.
+	Leases() []buckets.Lease
+	// Lost hands back leases that a transaction found to be lost.
+	Lost(buckets.Set)
+}
+
+// Deps are the runner's collaborators. All but Waker and Registerer are required.
+type Deps struct {
+	Store     Store
+	Directory Directory
+	Resolver  *oncall.Resolver
+	Holder    Holder
+	// Waker is told, after a commit, in which buckets messages were made. It must only take note.
+	Waker      func(buckets.Set)
+	Log        *zap.Logger
+	Registerer prometheus.Registerer // nil: none
+}
+
+// Config tunes a Runner. Zero values mean the defaults.
+type Config struct {
+	Poll      time.Duration // longest sleep, so that a lost hint costs no more; default 1 s
+	Batch     int           // incidents per transaction; default 200
+	Look      int           // incidents per read; default 5 batches
+	PerBucket int           // of those from one bucket; default 64
+	Parallel  int           // transactions at once; default 2
+	Keep      time.Duration // how long applications and contacts are trusted unread; default oncall.DefaultKeep, negative: not at all
+	RetryMin  time.Duration // first pause of an incident that cannot be decided; default 1 s
+	RetryMax  time.Duration // longest such pause; default 5 min
+	PauseLook time.Duration // how often a paused incident is looked at; default 5 s
+	// Now replaces the database's clock. Tests only.
+	Now func() time.Time
+}
+
+func (c Config) withDefaults() Config {
+	c.Poll = cmp.Or(c.Poll, time.Second)
+	c.Batch = cmp.Or(c.Batch, 200)
+	c.Look = cmp.Or(c.Look, 5*c.Batch)
+	c.PerBucket = cmp.Or(c.PerBucket, 64)
+	c.Parallel = cmp.Or(c.Parallel, 2)
+	c.Keep = cmp.Or(c.Keep, oncall.DefaultKeep)
+	c.RetryMin = cmp.Or(c.RetryMin, time.Second)
+	c.RetryMax = cmp.Or(c.RetryMax, 5*time.Minute)
+	c.PauseLook = cmp.Or(c.PauseLook, 5*time.Second)
+	return c
+}
+
+func (c Config) validate() error {
+	if c.Poll < 0 || c.Batch < 0 || c.Look < 0 || c.PerBucket < 0 || c.Parallel < 0 || c.RetryMin < 0 || c.RetryMax < c.RetryMin {
+		return errors.New("escalation: negative or contradictory configuration")
+	}
+	return nil
+}
+
+// planKeep is how long a plan is trusted unread. Its steps never change, but the names of its targets may.
+const planKeep = 30 * time.Second
+
+// Runner moves the incidents of the buckets this process holds along their plans. It keeps no state of theirs: due work
+// is found by index, so its cost follows what is due and a hand-over transfers nothing.
+//
+// An incident that cannot be decided or written is put off alone, with a growing pause and a line on its timeline; the
+// others go on.
+type Runner struct {
+	cfg     Config
+	deps    Deps
+	log     *zap.Logger
+	metrics *metrics
+
+	plans      *oncall.Recent[PlanID, Plan]
+	apps       *oncall.Recent[int64, Application]
+	responders *oncall.Recent[users.ResponderKey, users.Responder]
+
+	lastPass atomic.Int64 // Unix nanoseconds; 0 = none yet
+	wakes    chan struct{}
+	mu       sync.Mutex
+	woken    buckets.Set
+
+	trouble trouble // incidents that failed
+	stuck   trouble // failed messages whose fallback failed
+	turn    int     // where the next look starts, so that no bucket is always last
+	outages int     // looks in a row whose writes the database refused
+}
+
+// New returns a runner that does nothing until Run.
+func New(deps Deps, cfg Config) (*Runner, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	if deps.Store == nil || deps.Directory == nil || deps.Resolver == nil || deps.Holder == nil || deps.Log == nil {
+		return nil, errors.New("escalation: store, directory, resolver, holder and log are required")
+	}
+	if deps.Waker == nil {
+		deps.Waker = func(buckets.Set) {}
+	}
+	m, err := newMetrics(deps.Registerer)
+	if err != nil {
+		return nil, fmt.Errorf("escalation metrics: %w", err)
+	}
+	return &Runner{
+		cfg:        cfg,
+		deps:       deps,
+		log:        deps.Log.Named("escalation"),
+		metrics:    m,
+		plans:      oncall.NewRecent(min(planKeep, max(cfg.Keep, 0)*30), deps.Directory.Plans),
+		apps:       oncall.NewRecent(cfg.Keep, deps.Directory.Applications),
+		responders: oncall.NewRecent(cfg.Keep, deps.Directory.Responders),
+		wakes:      make(chan struct{}, 1),
+		trouble:    newTrouble(cfg.RetryMin, cfg.RetryMax),
+		stuck:      newTrouble(cfg.RetryMin, cfg.RetryMax),
+	}, nil
+}
+
+// Wake says that there is work in the buckets. It is a hint, does not block and may be called from anywhere at any time.
+func (r *Runner) Wake(bs buckets.Set) {
+	r.mu.Lock()
+	r.woken.Union(bs)
+	r.mu.Unlock()
+	select {
+	case r.wakes <- struct{}{}:
+	default:
+	}
+}
+
+// LastPass returns when the runner last came through its loop without an error, or completed a batch; the zero time if
+// it never did.
+func (r *Runner) LastPass() time.Time {
+	ns := r.lastPass.Load()
+	if ns == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, ns)
+}
+
+func (r *Runner) passed() { r.lastPass.Store(time.Now().UnixNano()) }
+
+// Run works until ctx ends, and returns nil then. Trouble with the database is logged and tried again, never returned.
+// It must be called once.
+func (r *Runner) Run(ctx context.Context) error {
+	var pending buckets.Set
+	var fullAt time.Time
+	failing := false
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for ctx.Err() == nil {
+		pending.Union(r.takeWoken())
+		if now := time.Now(); now.Sub(fullAt) >= r.cfg.Poll {
+			fullAt, pending = now, buckets.All()
+		}
+		more, err := r.look(ctx, pending)
+		if err != nil && ctx.Err() == nil {
+			if !failing {
+				r.log.Error("escalation cannot go on, trying again every second", zap.Error(err))
+			}
+			failing = true
+			r.metrics.errors.WithLabelValues("database").Inc()
+			fullAt = time.Time{}
+			r.sleep(ctx, timer, r.cfg.Poll, false)
+			continue
+		}
+		if failing && ctx.Err() == nil {
+			r.log.Info("escalation goes on")
+			failing = false
+		}
+		r.passed()
+		if pending = more; !pending.Empty() {
+			continue
+		}
+		pause := r.pause(ctx, time.Until(fullAt.Add(r.cfg.Poll)))
+		if r.sleep(ctx, timer, pause, true) {
+			fullAt = time.Time{} // something of ours is due, in whichever bucket
+		}
+	}
+	return nil
+}
+
+// pause returns how long nothing is due, at most longest.
+func (r *Runner) pause(ctx context.Context, longest time.Duration) time.Duration {
+	leases := r.deps.Holder.Leases()
+	if len(leases) == 0 || longest <= 0 {
+		return longest
+	}
+	read := time.Now()
+	next, err := r.deps.Store.NextDue(ctx, leases, r.now())
+	if err != nil {
+		return longest // the next look tells
+	}
+	// What is due already was left alone a moment ago, because it was locked or failed; do not spin on it.
+	return min(longest, max(next-time.Since(read), 20*time.Millisecond))
+}
+
+// sleep waits and reports whether it slept to the end; with wakeable it ends early when woken.
+func (r *Runner) sleep(ctx context.Context, timer *time.Timer, d time.Duration, wakeable bool) bool {
+	if d <= 0 {
+		return true
+	}
+	var wakes <-chan struct{}
+	if wakeable {
+		wakes = r.wakes
+	}
+	timer.Reset(d)
+	select {
+	case <-ctx.Done():
+	case <-wakes:
+	case <-timer.C:
+		return true
+	}
+	return false
+}
+
+func (r *Runner) takeWoken() buckets.Set {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	woken := r.woken
+	r.woken = buckets.Set{}
+	return woken
+}
+
+func (r *Runner) now() time.Time {
+	if r.cfg.Now == nil {
+		return time.Time{}
+	}
+	return r.cfg.Now()
+}
+
+// held returns the leases of the given buckets, beginning at another one each time.
+func (r *Runner) held(bs buckets.Set) []buckets.Lease {
+	all := r.deps.Holder.Leases()
+	out := make([]buckets.Lease, 0, len(all))
+	if len(all) == 0 {
+		return out
+	}
+	r.turn++
+	for i := range all {
+		if l := all[(i+r.turn)%len(all)]; bs.Has(l.Bucket) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// look reads due work of the buckets once and does it. It returns the buckets in which there may be more.
+func (r *Runner) look(ctx context.Context, bs buckets.Set) (more buckets.Set, err error) {
+	leases := r.held(bs)
+	if len(leases) == 0 {
+		return more, nil
+	}
+	now := r.now()
+	due, err := r.deps.Store.Due(ctx, leases, Ask{
+		Limit: r.cfg.Look, PerBucket: r.cfg.PerBucket, Excluded: r.trouble.waiting(time.Now()), Now: now,
+	})
+	if err != nil {
+		return more, fmt.Errorf("read due incidents: %w", err)
+	}
+	done, err := r.work(ctx, due)
+	if err != nil {
+		r.outages++
+		return more, err
+	}
+	r.outages = 0
+	if err := r.fallbacks(ctx, leases); err != nil {
+		return more, err
+	}
+	if done > 0 && len(due) > 0 {
+		more = r.unfinished(leases, due)
+	}
+	return more, nil
+}
+
+// unfinished returns the buckets whose due incidents the read may have cut off.
+func (r *Runner) unfinished(leases []buckets.Lease, due []Due) (more buckets.Set) {
+	counts := map[int]int{}
+	for _, d := range due {
+		counts[d.Lease.Bucket]++
+		if counts[d.Lease.Bucket] >= r.cfg.PerBucket {
+			more.Add(d.Lease.Bucket)
+		}
+	}
+	if len(due) < r.cfg.Look {
+		return more
+	}
+	last := due[len(due)-1].Lease.Bucket
+	cut := false
+	for _, l := range leases {
+		if cut = cut || l.Bucket == last; cut {
+			more.Add(l.Bucket)
+		}
+	}
+	return more
+}
+
+// work decides and writes due incidents in batches, several at once, and returns how many were done with.
+func (r *Runner) work(ctx context.Context, due []Due) (int, error) {
+	r.noteLag(due)
+	var live []Due
+	var silenced []Due
+	for _, d := range due {
+		if d.Active {
+			live = append(live, d)
+		} else {
+			silenced = append(silenced, d)
+		}
+	}
+	var done atomic.Int64
+	group, gctx := errgroup.WithContext(ctx)
+	group.SetLimit(r.cfg.Parallel)
+	for batch := range chunks(silenced, r.cfg.Batch) {
+		group.Go(func() error { return r.split(gctx, batch, r.cancelBatch, &done) })
+	}
+	for batch := range chunks(live, r.cfg.Batch) {
+		group.Go(func() error { return r.split(gctx, batch, r.advanceBatch, &done) })
+	}
+	err := group.Wait()
+	r.metrics.backedOff.Set(float64(r.trouble.len() + r.stuck.len()))
+	return int(done.Load()), err
+}
+
+func (r *Runner) noteLag(due []Due) {
+	var lag time.Duration
+	for _, d := range due {
+		lag = max(lag, d.ReadAt.Sub(d.DueAt))
+	}
+	r.metrics.dueLag.Set(lag.Seconds())
+}
+
+func chunks(due []Due, size int) func(yield func([]Due) bool) {
+	return func(yield func([]Due) bool) {
+		for len(due) > 0 {
+			n := min(size, len(due))
+			if !yield(due[:n:n]) {
+				return
+			}
+			due = due[n:]
+		}
+	}
+}
+
+// split does a batch; when that fails because of what is in it, it does its halves, until the one that cannot be done
+// stands alone and is put off.
+func (r *Runner) split(ctx context.Context, batch []Due, do func(context.Context, []Due) error, done *atomic.Int64) error {
+	err := do(ctx, batch)
+	if err == nil {
+		done.Add(int64(len(batch)))
+		r.passed()
+		return nil
+	}
+	var lost *buckets.LostError
+	if errors.As(err, &lost) {
+		r.metrics.errors.WithLabelValues("lease").Inc()
+		r.deps.Holder.Lost(lost.Buckets)
+		rest := make([]Due, 0, len(batch))
+		for _, d := range batch {
+			if !lost.Buckets.Has(d.Lease.Bucket) {
+				rest = append(rest, d)
+			}
+		}
+		if len(rest) == 0 || len(rest) == len(batch) {
+			return nil
+		}
+		return r.split(ctx, rest, do, done)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	// The database being away is nobody's fault; but it just answered a read, so when it refuses the same write over and
+	// over, one incident may be the reason.
+	if fault.Is(err, fault.Unavailable) && r.outages < 3 {
+		return err
+	}
+	if len(batch) == 1 {
+		return r.putOff(ctx, batch[0], err)
+	}
+	half := len(batch) / 2
+	if err := r.split(ctx, batch[:half], do, done); err != nil {
+		return err
+	}
+	return r.split(ctx, batch[half:], do, done)
+}
+
+// putOff lets an incident that cannot be done wait, and says so on its timeline.
+func (r *Runner) putOff(ctx context.Context, d Due, cause error) error {
+	n, pause := r.trouble.failed(int64(d.ID), time.Now())
+	r.metrics.errors.WithLabelValues("incident").Inc()
+	r.log.Error("incident cannot be escalated, trying again later", zap.Int64("incident_id", int64(d.ID)),
+		zap.Int64("plan", int64(d.PlanID)), zap.Int("step", d.Progress.Step), zap.Int("failures", n),
+		zap.Duration("pause", pause), zap.Error(cause))
+	var entry incidents.Entry
+	if n&(n-1) == 0 { // the 1st, 2nd, 4th, 8th ... time, not every time
+		entry = failureEntry(cause, n, pause)
+	}
+	err := r.deps.Store.Delay(ctx, r.deps.Holder.ProcessID(), d.Lease, d.ID, pause, entry, r.now())
+	switch {
+	case errors.Is(err, buckets.ErrLost), err == nil:
+		return nil
+	case fault.Is(err, fault.Unavailable):
+		return err
+	}
+	r.log.Error("incident cannot even be put off, leaving it out for now", zap.Int64("incident_id", int64(d.ID)), zap.Error(err))
+	return nil
+}
+
+// cancelBatch cancels what has not left of incidents that were acknowledged or resolved.
+func (r *Runner) cancelBatch(ctx context.Context, batch []Due) error {
+	ids := make([]incidents.ID, len(batch))
+	for i, d := range batch {
+		ids[i] = d.ID
+	}
+	err := r.deps.Store.Cancel(ctx, r.deps.Holder.ProcessID(), leasesOfDue(batch), ids, r.now())
+	if err == nil {
+		r.metrics.decisions.WithLabelValues("cancel").Add(float64(len(batch)))
+	}
+	return err
+}
+
+func leasesOfDue(batch []Due) []buckets.Lease {
+	return LeasesOf(batch, func(d Due) buckets.Lease { return d.Lease })
+}

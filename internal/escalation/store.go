@@ -1,0 +1,162 @@
+package escalation
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Store is where the runner finds due incidents and writes what it decided. Every writing method is one transaction
+// that first checks the leases; if one was lost it writes nothing and returns a *buckets.LostError. An error of kind
+// Unavailable is about the database, any other about the data. A zero `now` means the database's clock.
+type Store interface {
+	// Due returns incidents of the leased buckets that are due, in the order of the leases.
+	Due(ctx context.Context, leases []buckets.Lease, ask Ask) ([]Due, error)
+	// NextDue returns how long it is until an incident of the leased buckets is due; 0 or less when one is.
+	NextDue(ctx context.Context, leases []buckets.Lease, now time.Time) (time.Duration, error)
+	// Commit writes the changes of incidents that are still as they were read, and returns which those were.
+	Commit(ctx context.Context, processID string, leases []buckets.Lease, changes []Change) ([]incidents.ID, error)
+	// Cancel cancels what has not left of those of the incidents that are no longer active.
+	Cancel(ctx context.Context, processID string, leases []buckets.Lease, ids []incidents.ID, now time.Time) error
+	// Delay puts an incident off that cannot be decided, with a line for its timeline (no line if it has no text).
+	Delay(ctx context.Context, processID string, lease buckets.Lease, id incidents.ID, by time.Duration, entry incidents.Entry, now time.Time) error
+	// Failed returns messages of the leased buckets that failed for good in every mode.
+	Failed(ctx context.Context, leases []buckets.Lease, ask Ask) ([]Failed, error)
+	// CommitFallbacks writes what becomes of failed messages that are still as they were read.
+	CommitFallbacks(ctx context.Context, processID string, leases []buckets.Lease, changes []FallbackChange, now time.Time) error
+}
+
+// Directory is where the runner reads plans, applications and people, in batches. What does not exist is missing from
+// the answer.
+type Directory interface {
+	oncall.Directory
+	Plans(ctx context.Context, ids []PlanID) (map[PlanID]Plan, error)
+	Applications(ctx context.Context, ids []int64) (map[int64]Application, error)
+	Responders(ctx context.Context, keys []users.ResponderKey) (map[users.ResponderKey]users.Responder, error)
+}
+
+// Application is what escalation must know of an application.
+type Application struct {
+	ID       int64
+	Name     string
+	Modes    users.AppModes
+	Fallback *Target
+}
+
+// Ask limits a read of due work.
+type Ask struct {
+	Limit     int       // in all
+	PerBucket int       // so that one bucket's backlog does not hide the others'
+	Excluded  []int64   // incidents or messages not to return
+	Now       time.Time // tests only; zero = the database's clock
+}
+
+// Due is an incident that must be looked at, as it was read.
+type Due struct {
+	ID                incidents.ID
+	Lease             buckets.Lease // under which it was read
+	PlanID            PlanID
+	ApplicationID     int64
+	CreatedAt         time.Time
+	DueAt             time.Time
+	ReadAt            time.Time // the instant at which it is decided
+	Active            bool
+	Version           int
+	PlanPaused        bool
+	ApplicationPaused bool
+	Progress          Progress // with everything observed
+	ProgressErr       error    // the stored progress could not be read; Progress is empty
+	Seen              Seen
+	Dynamic           map[int]Target // targets given by the incident, by dynamic index
+}
+
+// Seen is what was seen of an incident's messages. A change written after one of them settled must not be built on it,
+// because it would put the incident's next look off beyond the end of a wait.
+type Seen struct {
+	Unsettled int
+	LastAt    time.Time // when the last one settled
+}
+
+// RoundFact is what became of the messages of one round.
+type RoundFact struct {
+	Step, Position, Repeat int
+	Unsettled              int
+	SettledAt              time.Time // zero = none settled
+}
+
+// Observe puts what became of the messages into p and sums it up.
+func Observe(p *Progress, facts []RoundFact) Seen {
+	var seen Seen
+	for _, f := range facts {
+		seen.Unsettled += f.Unsettled
+		if f.SettledAt.After(seen.LastAt) {
+			seen.LastAt = f.SettledAt
+		}
+		if f.Step != p.Step || f.Position >= len(p.Notifications) || f.Position < 0 {
+			continue
+		}
+		if r := &p.Notifications[f.Position]; f.Repeat == r.Made-1 {
+			r.Unsettled, r.SettledAt = f.Unsettled, f.SettledAt
+		}
+	}
+	p.Unsettled = seen.Unsettled
+	return seen
+}
+
+// Change is what is written about one incident.
+type Change struct {
+	ID       incidents.ID
+	Lease    buckets.Lease
+	Version  int  // as it was read
+	Seen     Seen // as it was read
+	Progress Progress
+	Active   bool
+	DueAt    time.Time // zero = never
+	Visible  bool      // something happened that clients see as an update
+	Entries  []incidents.Entry
+	Messages []messages.New
+}
+
+// Failed is a message that failed for good in every mode, as it was read.
+type Failed struct {
+	ID     messages.ID
+	Lease  buckets.Lease
+	Active bool // its incident is still escalating; always false out of band
+	// Made is how it was made; Wait, Template and everything else carry over to the fallback.
+	Made messages.New
+}
+
+// OutOfBand reports whether the message belongs to no incident.
+func (f Failed) OutOfBand() bool { return f.Made.IncidentID == 0 }
+
+// FallbackChange is what becomes of a failed message. Its mark is cleared in any case.
+type FallbackChange struct {
+	Failed   Failed
+	Messages []messages.New
+	Entries  []incidents.Entry // of its incident
+	Changes  []messages.Change // of its audit log
+}
+
+// LeasesOf returns the leases of works, ascending by bucket, each once; of a bucket met under two epochs the older, so
+// that the fence refuses it.
+func LeasesOf[T any](works []T, of func(T) buckets.Lease) []buckets.Lease {
+	epochs := map[int]int64{}
+	for _, w := range works {
+		l := of(w)
+		if e, ok := epochs[l.Bucket]; !ok || l.Epoch < e {
+			epochs[l.Bucket] = l.Epoch
+		}
+	}
+	out := make([]buckets.Lease, 0, len(epochs))
+	for b, e := range epochs {
+		out = append(out, buckets.Lease{Bucket: b, Epoch: e})
+	}
+	slices.SortFunc(out, func(a, b buckets.Lease) int { return a.Bucket - b.Bucket })
+	return out
+}

@@ -1,0 +1,276 @@
+package escalation
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// The sentences of the timeline. They are read by somebody who was woken at 3 a.m.
+
+// String names a target as people say it: "demo", "everybody in team db", "manager of db".
+func (t Target) String() string {
+	name := t.Name
+	if name == "" {
+		name = fmt.Sprintf("target number %d", t.TargetID)
+	}
+	switch strings.ToLower(t.Role) {
+	case "user":
+		return name
+	case "team":
+		return "team " + name
+	default:
+		return t.Role + " of " + name
+	}
+}
+
+// Speaks reports whether the tracking message has words for an application.
+func (t Tracking) Speaks(application string) bool {
+	var words map[string]json.RawMessage
+	if json.Unmarshal(t.Template, &words) != nil {
+		return false
+	}
+	for name, content := range words {
+		if strings.EqualFold(name, application) && len(content) > 0 && !bytes.Equal(content, []byte("null")) {
+			return true
+		}
+	}
+	return false
+}
+
+// add writes a line on the timeline of the change.
+func (w *draft) add(kind incidents.EntryKind, detail json.RawMessage, format string, args ...any) {
+	w.Entries = append(w.Entries, incidents.Entry{
+		At: w.due.ReadAt, Kind: kind, Text: clean(fmt.Sprintf(format, args...)), Detail: detail,
+	})
+}
+
+// maxText is the longest sentence on a timeline, in bytes.
+const maxText = 2000
+
+// clean makes text fit for PostgreSQL and for a screen.
+func clean(s string) string {
+	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "\uFFFD")
+	if len(s) > maxText {
+		s = strings.ToValidUTF8(s[:maxText], "") + "..."
+	}
+	return s
+}
+
+// late says that waiting for a step starts although it has not left. One line per step.
+func (w *draft) late(late []Late) {
+	if len(late) == 0 {
+		return
+	}
+	waiting := 0
+	for _, l := range late {
+		waiting += l.Unsettled
+	}
+	w.add(incidents.EntryLate, nil, "step %d not delivered yet, escalating: %s still on the way, their wait starts all the same",
+		late[0].Step, count(waiting, "page is", "pages are"))
+}
+
+// over says why the plan ended.
+func (w *draft) over(why Over) {
+	switch why {
+	case NoSteps:
+		w.add(incidents.EntryExhausted, nil, "plan %s has no steps: NOBODY is paged", w.plan.Name)
+	case BeyondPlan:
+		w.add(incidents.EntryExhausted, nil, "the incident stands at step %d, but plan %s has only %s: escalation ends here",
+			w.Progress.Step, w.plan.Name, count(len(w.plan.Steps), "step", "steps"))
+	default:
+		w.add(incidents.EntryExhausted, nil, "plan %s is exhausted: %s over and nobody acknowledged; nobody is paged any more",
+			w.plan.Name, count(len(w.plan.Steps), "step is", "steps are"))
+	}
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// tellPages writes who is paged: one line for each step and kind of round.
+func (w *draft) tellPages(d Decision) {
+	type lineKey struct {
+		step   int
+		repeat int
+		again  bool
+	}
+	var keys []lineKey
+	lines := map[lineKey][]page{}
+	for _, p := range w.pages {
+		k := lineKey{step: p.round.Step, repeat: p.round.Repeat, again: p.round.Again}
+		if lines[k] == nil {
+			keys = append(keys, k)
+		}
+		lines[k] = append(lines[k], p)
+	}
+	for _, k := range keys {
+		pages := lines[k]
+		kind, how := incidents.EntryStep, "paging"
+		switch {
+		case k.again:
+			how = "paging again after the reopening, because the earlier page was cancelled:"
+		case k.repeat > 0:
+			kind, how = incidents.EntryRepeat, fmt.Sprintf("repeat %d, paging", k.repeat)
+		}
+		w.add(kind, pageDetails(pages), "step %d: %s %s", k.step, how, sentence(pages))
+	}
+	if d.Reopened && len(w.pages) == 0 && len(d.Rounds) == 0 {
+		w.add(incidents.EntryReopened, nil, "escalation goes on at step %d; what was sent before counts", w.Progress.Step)
+	}
+}
+
+// sentence words pages: for each set of people found by one rule, in which modes, how urgent and why they.
+// "demo by email, sms and slack (urgent, named in the plan)".
+func sentence(pages []page) string {
+	type group struct {
+		rule  string
+		pages []page
+	}
+	var groups []group
+	for _, p := range pages {
+		i := slices.IndexFunc(groups, func(g group) bool { return g.rule == p.rule })
+		if i < 0 {
+			groups = append(groups, group{rule: p.rule})
+			i = len(groups) - 1
+		}
+		groups[i].pages = append(groups[i].pages, p)
+	}
+	parts := make([]string, len(groups))
+	for i, g := range groups {
+		var priorities []string
+		for _, p := range users.Priorities {
+			if slices.ContainsFunc(g.pages, func(q page) bool { return q.priority == p }) {
+				priorities = append(priorities, string(p))
+			}
+		}
+		parts[i] = fmt.Sprintf("%s (%s, %s)", byMode(g.pages), list(priorities), g.rule)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// byMode words who hears by which modes: "ana and bo by sms, cy by email instead of call (no call contact)".
+func byMode(pages []page) string {
+	type person struct {
+		name  string
+		modes []string
+	}
+	var people []person
+	for _, p := range pages {
+		mode := string(p.choice.Mode)
+		if p.choice.Changed() {
+			mode += fmt.Sprintf(" instead of %s (%s)", p.choice.Wanted, p.choice.Missing)
+		}
+		i := slices.IndexFunc(people, func(q person) bool { return q.name == p.responder.Name })
+		if i < 0 {
+			people = append(people, person{name: p.responder.Name})
+			i = len(people) - 1
+		}
+		if !slices.Contains(people[i].modes, mode) {
+			people[i].modes = append(people[i].modes, mode)
+		}
+	}
+	var order []string
+	who := map[string][]string{}
+	for _, p := range people {
+		modes := list(p.modes)
+		if who[modes] == nil {
+			order = append(order, modes)
+		}
+		who[modes] = append(who[modes], p.name)
+	}
+	parts := make([]string, len(order))
+	for i, modes := range order {
+		parts[i] = list(who[modes]) + " by " + modes
+	}
+	return strings.Join(parts, ", ")
+}
+
+func names(pages []page) string {
+	var out []string
+	for _, p := range pages {
+		if !slices.Contains(out, p.responder.Name) {
+			out = append(out, p.responder.Name)
+		}
+	}
+	return list(out)
+}
+
+// list joins words: "a", "a and b", "a, b and c".
+func list(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+}
+
+func afterAll(tried []string) string {
+	if len(tried) == 0 {
+		return ""
+	}
+	return "; tried before: " + strings.Join(tried, "; ")
+}
+
+// pageDetail is what programs read beside the sentence.
+type pageDetail struct {
+	Step     int            `json:"step"`
+	Position int            `json:"position"`
+	Repeat   int            `json:"repeat"`
+	Target   string         `json:"target"`
+	Rule     string         `json:"rule,omitempty"`
+	Priority users.Priority `json:"priority"`
+	Mode     users.Mode     `json:"mode"`
+	Wanted   users.Mode     `json:"wanted_mode,omitempty"`
+	ModeRule string         `json:"mode_rule"`
+}
+
+func pageDetails(pages []page) json.RawMessage {
+	details := make([]pageDetail, len(pages))
+	for i, p := range pages {
+		details[i] = pageDetail{
+			Step: p.round.Step, Position: p.round.Position, Repeat: p.round.Repeat, Target: p.responder.Name, Rule: p.rule,
+			Priority: p.priority, Mode: p.choice.Mode, ModeRule: p.choice.Rule,
+		}
+		if p.choice.Changed() {
+			details[i].Wanted = p.choice.Wanted
+		}
+	}
+	raw, err := json.Marshal(map[string]any{"pages": details})
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+// maxCause is how much of an error is put on a timeline.
+const maxCause = 300
+
+func failureEntry(cause error, failures int, pause time.Duration) incidents.Entry {
+	text := cause.Error()
+	if len(text) > maxCause {
+		text = text[:maxCause]
+		for !utf8.ValidString(text) && text != "" {
+			text = text[:len(text)-1]
+		}
+		text += "..."
+	}
+	return incidents.Entry{Kind: incidents.EntryFailure, Text: clean(fmt.Sprintf(
+		"escalation failed (%s so far), trying again in %s: %s", count(failures, "time", "times"),
+		pause.Round(time.Second), text))}
+}
+
+// CancelledEntry says that n messages were cancelled because the incident is not escalating any more.
+func CancelledEntry(n int, at time.Time) incidents.Entry {
+	return incidents.Entry{At: at, Kind: incidents.EntryCancelled,
+		Text: count(n, "page that had not left yet was cancelled", "pages that had not left yet were cancelled")}
+}

@@ -1,0 +1,249 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+)
+
+// Runner is escalation.Store: due incidents, what became of their messages, and the fenced transactions that move the
+// incidents on. It is safe for concurrent use.
+type Runner struct {
+	db *DB
+}
+
+var _ escalation.Store = (*Runner)(nil)
+
+// NewRunner returns the store of the escalation runner.
+func NewRunner(d *DB) *Runner { return &Runner{db: d} }
+
+// epoch stands for "no time" in arrays, which hold no nulls.
+var epoch = time.Unix(0, 0).UTC()
+
+func orEpoch(t time.Time) time.Time {
+	if t.IsZero() {
+		return epoch
+	}
+	return t
+}
+
+func orZero(t time.Time) time.Time {
+	if t.Equal(epoch) {
+		return time.Time{}
+	}
+	return t
+}
+
+func given(now time.Time) *time.Time {
+	if now.IsZero() {
+		return nil
+	}
+	return &now
+}
+
+func bucketNumbers(leases []buckets.Lease) []int16 {
+	out := make([]int16, len(leases))
+	for i, l := range leases {
+		out[i] = int16(l.Bucket)
+	}
+	return out
+}
+
+func byBucket(leases []buckets.Lease) map[int]buckets.Lease {
+	out := make(map[int]buckets.Lease, len(leases))
+	for _, l := range leases {
+		out[l.Bucket] = l
+	}
+	return out
+}
+
+// some returns a list that is empty rather than null in SQL.
+func some[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// Due implements escalation.Store. It reads without locks; Commit finds out what changed in between.
+func (r *Runner) Due(ctx context.Context, leases []buckets.Lease, ask escalation.Ask) ([]escalation.Due, error) {
+	var out []escalation.Due
+	err := r.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.DueIncidents(ctx, db.DueIncidentsParams{
+			Now: given(ask.Now), Buckets: bucketNumbers(leases), Excluded: some(ask.Excluded),
+			PerBucket: int32(ask.PerBucket), Total: int32(ask.Limit),
+		})
+		if err != nil {
+			return fmt.Errorf("read due incidents: %w", err)
+		}
+		lease := byBucket(leases)
+		out = make([]escalation.Due, len(rows))
+		for i, row := range rows {
+			out[i] = dueOf(row, lease[int(row.Bucket)])
+		}
+		return observe(ctx, q, out)
+	})
+	return out, err
+}
+
+func dueOf(row db.DueIncidentsRow, lease buckets.Lease) escalation.Due {
+	d := escalation.Due{
+		ID: incidents.ID(row.ID), Lease: lease, PlanID: escalation.PlanID(row.PlanID), ApplicationID: row.ApplicationID,
+		CreatedAt: row.CreatedAt, DueAt: row.DueAt, ReadAt: row.ReadAt, Active: row.Active, Version: int(row.Version),
+		PlanPaused: row.PlanPaused, ApplicationPaused: row.ApplicationPaused,
+	}
+	d.Progress, d.ProgressErr = escalation.DecodeProgress(row.Progress)
+	d.Progress.Step = int(row.CurrentStep)
+	if row.StepAt != nil {
+		d.Progress.StepAt = *row.StepAt
+	}
+	d.Progress.Reopened = int(row.ReopenCount)
+	return d
+}
+
+// observe reads what became of the messages of incidents that have begun, and what their senders named as targets.
+func observe(ctx context.Context, q *db.Queries, due []escalation.Due) error {
+	var begun, reopened, all []int64
+	for _, d := range due {
+		if !d.Active {
+			continue
+		}
+		all = append(all, int64(d.ID))
+		if d.Progress.Step != 0 || d.Progress.Tracked || d.ProgressErr != nil || d.Progress.Reopened > 0 {
+			begun = append(begun, int64(d.ID))
+		}
+		if d.Progress.Reopened > d.Progress.Reopen {
+			reopened = append(reopened, int64(d.ID))
+		}
+	}
+	facts, err := readFacts(ctx, q, begun)
+	if err != nil {
+		return err
+	}
+	past, err := readPast(ctx, q, reopened)
+	if err != nil {
+		return err
+	}
+	dynamic, err := readDynamic(ctx, q, all)
+	if err != nil {
+		return err
+	}
+	for i := range due {
+		d := &due[i]
+		d.Seen = escalation.Observe(&d.Progress, facts[int64(d.ID)])
+		d.Progress.Past = past[int64(d.ID)]
+		d.Dynamic = dynamic[int64(d.ID)]
+	}
+	return nil
+}
+
+func readFacts(ctx context.Context, q *db.Queries, ids []int64) (map[int64][]escalation.RoundFact, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows, err := q.RoundFacts(ctx, ids)
+	if err != nil {
+		return nil, fmt.Errorf("read rounds: %w", err)
+	}
+	out := make(map[int64][]escalation.RoundFact, len(ids))
+	for _, row := range rows {
+		out[row.IncidentID] = append(out[row.IncidentID], escalation.RoundFact{
+			Step: int(row.Step), Position: int(row.Position), Repeat: int(row.Repeat), Unsettled: int(row.Unsettled),
+			SettledAt: orZero(row.SettledAt),
+		})
+	}
+	return out, nil
+}
+
+func readPast(ctx context.Context, q *db.Queries, ids []int64) (map[int64][]escalation.Past, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows, err := q.PastMessages(ctx, ids)
+	if err != nil {
+		return nil, fmt.Errorf("read past messages: %w", err)
+	}
+	out := make(map[int64][]escalation.Past, len(ids))
+	for _, row := range rows {
+		out[row.IncidentID] = append(out[row.IncidentID], escalation.Past{
+			Step: int(row.Step), Position: int(row.Position), Repeat: int(row.Repeat),
+			Recipient: messages.Recipient(row.Recipient), Purpose: messages.Purpose(row.Purpose), Fate: fate(row.State),
+		})
+	}
+	return out, nil
+}
+
+func fate(state string) escalation.Fate {
+	switch messages.State(state) {
+	case messages.Pending, messages.Taken, messages.Sending:
+		return escalation.PastOnItsWay
+	case messages.Cancelled:
+		return escalation.PastCancelled
+	case messages.Failed:
+		return escalation.PastFailed
+	}
+	return escalation.PastLeft
+}
+
+func readDynamic(ctx context.Context, q *db.Queries, ids []int64) (map[int64]map[int]escalation.Target, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows, err := q.DynamicTargets(ctx, ids)
+	if err != nil {
+		return nil, fmt.Errorf("read dynamic targets: %w", err)
+	}
+	out := map[int64]map[int]escalation.Target{}
+	for _, row := range rows {
+		if out[row.IncidentID] == nil {
+			out[row.IncidentID] = map[int]escalation.Target{}
+		}
+		out[row.IncidentID][int(row.DynamicIndex)] = escalation.Target{Role: row.Role, Name: row.Name, TargetID: row.TargetID}
+	}
+	return out, nil
+}
+
+// NextDue implements escalation.Store.
+func (r *Runner) NextDue(ctx context.Context, leases []buckets.Lease, now time.Time) (time.Duration, error) {
+	var seconds float64
+	err := r.db.Do(ctx, func(q *db.Queries) (err error) {
+		seconds, err = q.NextDueIncident(ctx, db.NextDueIncidentParams{Now: given(now), Buckets: bucketNumbers(leases)})
+		return err
+	})
+	return time.Duration(math.Min(seconds, 3600) * float64(time.Second)), err
+}
+
+// BucketDue is the oldest due incident of a bucket.
+type BucketDue struct {
+	Bucket     int
+	IncidentID incidents.ID
+	DueAt      time.Time
+	Age        time.Duration // how long it has been due, on the database's clock
+}
+
+// OldestDue returns the oldest due incident of every bucket that has one, whoever owns it: what every process watches.
+func (r *Runner) OldestDue(ctx context.Context) ([]BucketDue, error) {
+	var out []BucketDue
+	err := r.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.OldestDueByBucket(ctx)
+		if err != nil {
+			return err
+		}
+		out = make([]BucketDue, len(rows))
+		for i, row := range rows {
+			out[i] = BucketDue{
+				Bucket: int(row.Bucket), IncidentID: incidents.ID(row.ID), DueAt: row.DueAt,
+				Age: time.Duration(row.AgeSeconds * float64(time.Second)),
+			}
+		}
+		return nil
+	})
+	return out, err
+}

@@ -1,0 +1,271 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+)
+
+// Commit implements escalation.Store. Leases, then incidents are locked, in ascending order. What was changed by
+// somebody else since it was read is left out: it is still due and is read again.
+func (r *Runner) Commit(ctx context.Context, processID string, leases []buckets.Lease, changes []escalation.Change) ([]incidents.ID, error) {
+	var written []incidents.ID
+	err := r.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if err := fence(ctx, q, processID, leases); err != nil {
+			return err
+		}
+		valid, err := lockUnchanged(ctx, q, changes)
+		if err != nil || len(valid) == 0 {
+			written = nil
+			return err
+		}
+		if err := q.AdvanceIncidents(ctx, advanceParams(valid)); err != nil {
+			return fmt.Errorf("advance incidents: %w", err)
+		}
+		var news []newMessage
+		var entries []entryOf
+		written = make([]incidents.ID, len(valid))
+		for i, c := range valid {
+			written[i] = c.ID
+			for _, m := range c.Messages {
+				news = append(news, newMessage{bucket: c.Lease.Bucket, New: m})
+			}
+			for _, e := range c.Entries {
+				entries = append(entries, entryOf{c.ID, e})
+			}
+		}
+		if err := makeMessages(ctx, q, news); err != nil {
+			return err
+		}
+		return addEntries(ctx, q, entries)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return written, nil
+}
+
+// lockUnchanged locks the incidents of the changes and returns the changes whose incident and messages are as they were
+// read. Recording an outcome locks the incident too, so nothing settles unseen from here on.
+func lockUnchanged(ctx context.Context, q *db.Queries, changes []escalation.Change) ([]escalation.Change, error) {
+	ids := make([]int64, len(changes))
+	for i, c := range changes {
+		ids[i] = int64(c.ID)
+	}
+	rows, err := q.LockIncidents(ctx, ids)
+	if err != nil {
+		return nil, fmt.Errorf("lock incidents: %w", err)
+	}
+	versions := make(map[int64]int, len(rows))
+	for _, row := range rows {
+		if row.Active {
+			versions[row.ID] = int(row.Version)
+		}
+	}
+	var paged []int64
+	for _, c := range changes {
+		if c.Progress.Step != 0 || c.Seen != (escalation.Seen{}) {
+			paged = append(paged, int64(c.ID))
+		}
+	}
+	facts, err := readFacts(ctx, q, paged)
+	if err != nil {
+		return nil, err
+	}
+	valid := make([]escalation.Change, 0, len(changes))
+	for _, c := range changes {
+		version, locked := versions[int64(c.ID)]
+		if !locked || version != c.Version {
+			continue
+		}
+		var nobody escalation.Progress
+		seen := escalation.Observe(&nobody, facts[int64(c.ID)])
+		if seen.Unsettled != c.Seen.Unsettled || !seen.LastAt.Equal(c.Seen.LastAt) {
+			continue
+		}
+		valid = append(valid, c)
+	}
+	return valid, nil
+}
+
+func advanceParams(changes []escalation.Change) db.AdvanceIncidentsParams {
+	var p db.AdvanceIncidentsParams
+	for _, c := range changes {
+		progress, err := escalation.EncodeProgress(c.Progress)
+		if err != nil {
+			progress = json.RawMessage("{}") // cannot happen: it holds numbers and times only
+		}
+		p.Ids = append(p.Ids, int64(c.ID))
+		p.CurrentSteps = append(p.CurrentSteps, int16(min(c.Progress.Step, math.MaxInt16)))
+		p.StepAts = append(p.StepAts, orEpoch(c.Progress.StepAt))
+		p.Progress = append(p.Progress, string(progress))
+		p.Actives = append(p.Actives, c.Active)
+		p.DueAts = append(p.DueAts, orEpoch(c.DueAt))
+		p.Visibles = append(p.Visibles, c.Visible)
+	}
+	return p
+}
+
+type entryOf struct {
+	incident incidents.ID
+	incidents.Entry
+}
+
+func addEntries(ctx context.Context, q *db.Queries, entries []entryOf) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	var p db.AddTimelineParams
+	for _, e := range entries {
+		p.IncidentIds = append(p.IncidentIds, int64(e.incident))
+		p.Ats = append(p.Ats, orEpoch(e.At))
+		p.Kinds = append(p.Kinds, string(e.Kind))
+		p.Texts = append(p.Texts, e.Text)
+		p.Details = append(p.Details, string(e.Detail))
+	}
+	if err := q.AddTimeline(ctx, p); err != nil {
+		return fmt.Errorf("write timelines: %w", err)
+	}
+	return nil
+}
+
+type newMessage struct {
+	bucket int
+	messages.New
+}
+
+// makeMessages inserts messages, and the audit lines of those that did not exist yet.
+func makeMessages(ctx context.Context, q *db.Queries, news []newMessage) error {
+	if len(news) == 0 {
+		return nil
+	}
+	var p db.MakeMessagesParams
+	for i, m := range news {
+		user, _ := m.Recipient.User()
+		changed := false
+		for _, c := range m.Changes {
+			changed = changed || c.Type == "mode-change"
+			p.ChangeOrds = append(p.ChangeOrds, int32(i))
+			p.ChangeTypes = append(p.ChangeTypes, c.Type)
+			p.ChangeOlds = append(p.ChangeOlds, c.Old)
+			p.ChangeNews = append(p.ChangeNews, c.New)
+			p.ChangeDescriptions = append(p.ChangeDescriptions, c.Description)
+		}
+		p.Ords = append(p.Ords, int32(i))
+		p.Buckets = append(p.Buckets, int16(m.bucket))
+		p.IncidentIds = append(p.IncidentIds, int64(m.IncidentID))
+		p.RequestIds = append(p.RequestIds, m.RequestID)
+		p.ApplicationIds = append(p.ApplicationIds, m.ApplicationID)
+		p.PlanIds = append(p.PlanIds, m.PlanID)
+		p.ReopenCounts = append(p.ReopenCounts, int16(m.Reopen))
+		p.Steps = append(p.Steps, int16(m.Step))
+		p.Positions = append(p.Positions, int16(m.Position))
+		p.Repeats = append(p.Repeats, int16(m.Repeat))
+		p.Recipients = append(p.Recipients, string(m.Recipient))
+		p.Purposes = append(p.Purposes, string(m.Purpose))
+		p.UserIds = append(p.UserIds, int64(user))
+		p.Targets = append(p.Targets, m.Target)
+		p.Priorities = append(p.Priorities, string(m.Priority))
+		p.Classes = append(p.Classes, int16(m.Class))
+		p.Modes = append(p.Modes, string(m.Mode))
+		p.Literals = append(p.Literals, m.Literal)
+		p.Templates = append(p.Templates, m.Template)
+		p.FallbackOfs = append(p.FallbackOfs, int64(m.FallbackOf))
+		p.ExpiresAts = append(p.ExpiresAts, orEpoch(m.ExpiresAt))
+		p.Waits = append(p.Waits, int32(min(m.Wait/time.Second, math.MaxInt32)))
+		p.ModeChangeds = append(p.ModeChangeds, changed)
+	}
+	p.ChangeOrds, p.ChangeTypes = some(p.ChangeOrds), some(p.ChangeTypes)
+	p.ChangeOlds, p.ChangeNews, p.ChangeDescriptions = some(p.ChangeOlds), some(p.ChangeNews), some(p.ChangeDescriptions)
+	if _, err := q.MakeMessages(ctx, p); err != nil {
+		return fmt.Errorf("make messages: %w", err)
+	}
+	return nil
+}
+
+// Delay implements escalation.Store.
+func (r *Runner) Delay(ctx context.Context, processID string, lease buckets.Lease, id incidents.ID, by time.Duration, entry incidents.Entry, now time.Time) error {
+	return r.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if err := fence(ctx, q, processID, []buckets.Lease{lease}); err != nil {
+			return err
+		}
+		n, err := q.DelayIncident(ctx, db.DelayIncidentParams{Now: given(now), Seconds: by.Seconds(), ID: int64(id)})
+		if err != nil {
+			return fmt.Errorf("delay incident: %w", err)
+		}
+		if n == 0 || entry.Text == "" {
+			return nil
+		}
+		if entry.At.IsZero() {
+			if entry.At, err = clockOf(ctx, q, now); err != nil {
+				return err
+			}
+		}
+		return addEntries(ctx, q, []entryOf{{id, entry}})
+	})
+}
+
+func clockOf(ctx context.Context, q *db.Queries, now time.Time) (time.Time, error) {
+	if !now.IsZero() {
+		return now, nil
+	}
+	return q.ServerClock(ctx)
+}
+
+// Cancel implements escalation.Store.
+func (r *Runner) Cancel(ctx context.Context, processID string, leases []buckets.Lease, ids []incidents.ID, now time.Time) error {
+	wanted := make([]int64, len(ids))
+	for i, id := range ids {
+		wanted[i] = int64(id)
+	}
+	return r.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if err := fence(ctx, q, processID, leases); err != nil {
+			return err
+		}
+		rows, err := q.LockIncidents(ctx, wanted)
+		if err != nil {
+			return fmt.Errorf("lock incidents: %w", err)
+		}
+		silent := []int64{}
+		for _, row := range rows {
+			if !row.Active {
+				silent = append(silent, row.ID)
+			}
+		}
+		if len(silent) == 0 {
+			return nil
+		}
+		cancelled, err := q.CancelMessages(ctx, silent)
+		if err != nil {
+			return fmt.Errorf("cancel messages: %w", err)
+		}
+		if err := q.SettleCancelled(ctx, db.SettleCancelledParams{Now: given(now), Ids: silent}); err != nil {
+			return fmt.Errorf("settle cancelled incidents: %w", err)
+		}
+		at, err := clockOf(ctx, q, now)
+		if err != nil {
+			return err
+		}
+		counts := map[int64]int{}
+		for _, id := range cancelled {
+			counts[id]++
+		}
+		var entries []entryOf
+		for _, id := range silent {
+			if n := counts[id]; n > 0 {
+				entries = append(entries, entryOf{incidents.ID(id), escalation.CancelledEntry(n, at)})
+			}
+		}
+		return addEntries(ctx, q, entries)
+	})
+}
