@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# A newcomer's first minutes: clone, go run ./cmd/iris dev with a fresh home, run the printed commands, open the link, press the
+# button, and stop with Ctrl-C. Nothing may be left running.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. test/lib.sh
+need curl curl
+need openssl openssl
+need python3 python3
+need pgrep procps
+work=$(mktemp -d)
+chmod 755 "$work"
+git clone -q . "$work/iris"
+modules=$(go env GOMODCACHE) builds=$(go env GOCACHE)
+mkdir "$work/home"
+cd "$work/iris"
+env -u IRIS_DATABASE_URL HOME="$work/home" GOMODCACHE="$modules" GOCACHE="$builds" go build -o "$work/built" ./cmd/iris
+env -u IRIS_DATABASE_URL HOME="$work/home" GOMODCACHE="$modules" GOCACHE="$builds" IRIS_STATE_DIR="$work/state" \
+  go run ./cmd/iris dev --processors 2 >"$work/out" 2>&1 &
+dev=$!
+tree() { # every process below $1
+  local p
+  for p in $(pgrep -P "$1" || true); do
+    echo "$p"
+    tree "$p"
+  done
+}
+stop() {
+  # Ctrl-C reaches the whole foreground group; here the program itself is asked.
+  local p
+  for p in $(pgrep -P $dev || true); do kill -INT "$p" 2>/dev/null || true; done
+  kill -INT $dev 2>/dev/null || true
+  wait $dev 2>/dev/null || true
+}
+finish() { stop; rm -rf "$work"; }
+trap finish EXIT
+say() { echo "--- $*"; }
+api=http://127.0.0.1:16649
+ready() { curl -fsS $api/readyz; }
+wait_for 120 "iris dev to be ready" ready || { cat "$work/out"; exit 1; }
+cat "$work/out"
+
+say "the printed commands work in a new shell"
+# Each command is printed on a line of its own, or continued with a backslash.
+awk '/curl/{on=1} on{print; if ($0 !~ /\\$/) {on=0; print "#end"}}' "$work/out" >"$work/commands"
+grep -q 'v0/webhooks/alertmanager' "$work/commands"
+grep -q 'v0/incidents' "$work/commands"
+mapfile -d '' commands < <(python3 -c '
+import sys
+for c in open(sys.argv[1]).read().split("#end\n"):
+    if c.strip(): sys.stdout.write(c.strip()+"\0")' "$work/commands" 2>/dev/null)
+ids=()
+for c in "${commands[@]}"; do
+  case $c in
+    *webhooks/alertmanager* | *v0/incidents*) id=$(env -i PATH="$PATH" bash -c "$c"); ids+=("$id"); say "incident $id" ;;
+  esac
+done
+[ ${#ids[@]} -ge 2 ] || { echo "expected two commands that open incidents" >&2; exit 1; }
+
+say "an e-mail, a text and a Slack message arrive"
+mailbox() { curl -fsS $api/dev/mailbox.json; }
+arrived() { mailbox | python3 -c '
+import json, sys
+want = int(sys.argv[1])
+modes = {m["mode"] for m in json.load(sys.stdin) if m["incident_id"] == want}
+sys.exit(not {"email", "sms", "slack"} <= modes)' "$1"; }
+for id in "${ids[@]}"; do wait_for 15 "three messages of incident $id" arrived "$id" || { mailbox; exit 1; }; done
+
+say "the link shows, and only the button acts"
+link=$(mailbox | python3 -c '
+import json, sys
+for m in json.load(sys.stdin):
+    if m["incident_id"] == int(sys.argv[1]) and m["mode"] == "email":
+        print(next(l for l in m["links"] if "/ack/" in l)); break' "${ids[0]}")
+state() { hmac_get "$api/v0/incidents/$1?" demo demo-key | python3 -c 'import json,sys; i=json.load(sys.stdin); print(i["active"], i["owner"])'; }
+curl -fsS "$link" | grep -qi 'acknowledge'
+[ "$(state "${ids[0]}")" = "1 None" ] || { echo "looking at the link changed the incident" >&2; exit 1; }
+curl -fsS -X POST "$link" | grep -q 'Acknowledged by demo'
+[ "$(state "${ids[0]}")" = "0 demo" ] || { state "${ids[0]}"; exit 1; }
+
+say "Ctrl-C leaves nothing behind"
+children=$(tree $dev)
+stop
+for p in $children; do
+  gone() { ! kill -0 "$p" 2>/dev/null; }
+  wait_for 20 "process $p to end" gone || { ps -o pid,args -p "$p"; exit 1; }
+done
+if curl -fsS $api/livez >/dev/null 2>&1; then echo "something still answers on $api" >&2; exit 1; fi
+echo "dev: paged, acknowledged, stopped"
