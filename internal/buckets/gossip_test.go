@@ -296,6 +296,46 @@ func TestGossipWithoutItsPortGoesOnTrying(t *testing.T) {
 	require.Empty(t, g.Addr())
 }
 
+// The same over real sockets with the intervals of production.
+func TestGossipOverSockets(t *testing.T) {
+	t.Parallel()
+	var wg errgroup.Group
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(func() { cancel(); require.NoError(t, wg.Wait()) })
+	heard := make(chan Set, 1)
+	var a, b *Gossip
+	peersOf := func(other **Gossip) func() []string {
+		return func() []string {
+			if addr := (*other).Addr(); addr != "" {
+				return []string{addr}
+			}
+			return nil
+		}
+	}
+	conf := GossipConfig{Bind: "127.0.0.1:0", Advertise: "", Cluster: "x", Keys: [][]byte{key(1)}}
+	var err error
+	a, err = NewGossip("a", conf, GossipHooks{Peers: peersOf(&b)}, zap.NewNop())
+	require.NoError(t, err)
+	b, err = NewGossip("b", conf, GossipHooks{Peers: peersOf(&a), Wake: func(s Set) {
+		select {
+		case heard <- s:
+		default:
+		}
+	}}, zap.NewNop())
+	require.NoError(t, err)
+	wg.Go(func() error { return a.Run(ctx) })
+	wg.Go(func() error { return b.Run(ctx) })
+	require.Eventually(t, func() bool {
+		a.Wake(Of(42))
+		select {
+		case s := <-heard:
+			return s == Of(42)
+		default:
+			return false
+		}
+	}, patience, 10*time.Millisecond)
+}
+
 func TestGossipConfigurationIsChecked(t *testing.T) {
 	t.Parallel()
 	for name, cfg := range map[string]GossipConfig{
