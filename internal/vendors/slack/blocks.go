@@ -2,6 +2,7 @@ package slack
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -47,7 +48,8 @@ func options(m messages.Outbound) []slack.MsgOption {
 		slack.MsgOptionText(vendors.CutRunes(text, maxText), false),
 		slack.MsgOptionDisableLinkUnfurl(),
 		slack.MsgOptionMetadata(slack.SlackMetadata{EventType: "iris_message", EventPayload: map[string]any{
-			"message_id": messageID(m), "attempt": m.Attempt, "idempotency_key": vendors.Line(m.IdempotencyKey, 200),
+			"message_id": messageID(m), "incident_id": strconv.FormatInt(int64(m.IncidentID), 10), "application": vendors.Line(m.Application, 200),
+			"attempt": m.Attempt, "idempotency_key": vendors.Line(m.IdempotencyKey, 200),
 		}}),
 	}
 	if len(blocks) > 0 {

@@ -190,7 +190,12 @@ func (v *Vendor) call(to string, m messages.Outbound) url.Values {
 }
 
 func (v *Vendor) statusURL(m messages.Outbound) string {
-	q := url.Values{"message_id": {strconv.FormatInt(int64(m.MessageID), 10)}, "attempt": {strconv.Itoa(m.Attempt)}}
+	q := url.Values{
+		"message_id": {strconv.FormatInt(int64(m.MessageID), 10)}, "attempt": {strconv.Itoa(m.Attempt)}, "source": {m.Application},
+	}
+	if m.IncidentID != 0 {
+		q.Set("incident_id", strconv.FormatInt(int64(m.IncidentID), 10))
+	}
 	return v.cfg.PublicURL + StatusPath + "?" + q.Encode()
 }
 

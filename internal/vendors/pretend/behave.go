@@ -1,0 +1,160 @@
+package pretend
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// Kind of misbehaviour.
+type Kind string
+
+const (
+	// Fine behaves; with a delay it is merely slow.
+	Fine Kind = "fine"
+	// Hang reads the request and never answers nor takes it.
+	Hang Kind = "hang"
+	// HangAfter takes the message and never answers.
+	HangAfter Kind = "hang-after"
+	// BreakBefore closes the connection before anything of the message was read.
+	BreakBefore Kind = "break-before"
+	// BreakAfter takes the message and closes the connection without an answer.
+	BreakAfter Kind = "break-after"
+	// Fail answers with Status (HTTP 5xx, SMTP 4xx) and does not take the message.
+	Fail Kind = "fail"
+	// Garbage takes the message and answers something that nobody can read.
+	Garbage Kind = "garbage"
+	// Reject refuses the message or its destination for good, with Code where the vendor has codes.
+	Reject Kind = "reject"
+	// Throttle says that it was too fast, with RetryAfter.
+	Throttle Kind = "throttle"
+	// Redirect answers with a redirect to Location (not SMTP).
+	Redirect Kind = "redirect"
+	// RefuseConnections greets nobody: connections are closed as they are made (SMTP answers 421).
+	RefuseConnections Kind = "refuse-connections"
+)
+
+// Behaviour tells a vendor how to treat requests.
+type Behaviour struct {
+	Do Kind `json:"do"`
+	// Times is for how many requests; 0 = until told otherwise.
+	Times int `json:"times"`
+	// To limits it to requests for this destination, "" = all. A question (lookup) has none.
+	To string `json:"to"`
+	// Status of Fail. 0 = 503, or 451 for SMTP.
+	Status int `json:"status"`
+	// Code of Reject in the vendor's own terms: Slack's word, Twilio's number, SMTP's enhanced code.
+	Code string `json:"code"`
+	// Text of the answer, "" = something fitting.
+	Text string `json:"text"`
+	// RetryAfter of Throttle and Fail, in seconds; 0 = none is named.
+	RetryAfter int `json:"retry_after"`
+	// DelayMS passes before anything else, in milliseconds.
+	DelayMS int `json:"delay_ms"`
+	// Location of Redirect.
+	Location string `json:"location"`
+}
+
+// conduct is the behaviour and the rate of one server.
+type conduct struct {
+	mu      sync.Mutex
+	list    []Behaviour
+	limiter *rate.Limiter
+	life    context.Context // ends when the server closes
+	end     context.CancelFunc
+}
+
+func newConduct(r Rate) *conduct {
+	c := &conduct{}
+	c.life, c.end = context.WithCancel(context.Background())
+	c.limit(r)
+	return c
+}
+
+func (c *conduct) limit(r Rate) {
+	var l *rate.Limiter
+	if r.PerSecond > 0 {
+		l = rate.NewLimiter(rate.Limit(r.PerSecond), max(r.Burst, 1))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.limiter = l
+}
+
+// behave replaces all behaviours.
+func (c *conduct) behave(list []Behaviour) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.list = append([]Behaviour(nil), list...)
+}
+
+// next takes the first behaviour that applies to a request for the destination. only, if not nil, says which kinds.
+func (c *conduct) next(to string, only func(Behaviour) bool) Behaviour {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, b := range c.list {
+		if b.To != "" && b.To != to || only != nil && !only(b) || only == nil && b.Do == RefuseConnections {
+			continue
+		}
+		if b.Times > 0 {
+			if b.Times--; b.Times == 0 {
+				c.list = append(c.list[:i:i], c.list[i+1:]...)
+			} else {
+				c.list[i].Times = b.Times
+			}
+		}
+		return b
+	}
+	return Behaviour{Do: Fine}
+}
+
+// room reports whether the rate has room for one more, or how long until it has.
+func (c *conduct) room(now time.Time) (time.Duration, bool) {
+	c.mu.Lock()
+	l := c.limiter
+	c.mu.Unlock()
+	if l == nil {
+		return 0, true
+	}
+	r := l.ReserveN(now, 1)
+	if wait := r.DelayFrom(now); wait > 0 {
+		r.CancelAt(now)
+		return wait, false
+	}
+	return 0, true
+}
+
+// pause waits for the behaviour's delay; false = the server or ctx ended.
+func (c *conduct) pause(ctx context.Context, b Behaviour) bool {
+	if b.DelayMS <= 0 {
+		return true
+	}
+	t := time.NewTimer(time.Duration(b.DelayMS) * time.Millisecond)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+	case <-c.life.Done():
+	}
+	return false
+}
+
+// hang waits until the server or ctx ends.
+func (c *conduct) hang(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-c.life.Done():
+	}
+}
+
+func (b Behaviour) validate() error {
+	switch b.Do {
+	case Fine, Hang, HangAfter, BreakBefore, BreakAfter, Fail, Garbage, Reject, Throttle, Redirect, RefuseConnections:
+		return nil
+	}
+	return fmt.Errorf("behaviour %q is not known", b.Do)
+}

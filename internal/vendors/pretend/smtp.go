@@ -1,0 +1,307 @@
+package pretend
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/md5"
+	"crypto/tls"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/emersion/go-sasl"
+	gosmtp "github.com/emersion/go-smtp"
+)
+
+// SMTPConfig of the mail server.
+type SMTPConfig struct {
+	Addr string // "" = a free port on 127.0.0.1
+	// Username and Password are demanded when set.
+	Username, Password string
+	// Mechanisms offered for the log-in. Empty = PLAIN, LOGIN, CRAM-MD5.
+	Mechanisms []string
+	// TLS offers STARTTLS, or with Implicit speaks TLS at once. nil = no TLS.
+	TLS      *tls.Config
+	Implicit bool
+	// From are the envelope senders that may send. Empty = any.
+	From []string
+	// MaxSize of a message in bytes. 0 = 1 MiB.
+	MaxSize int64
+	// ASCIIOnly does not offer SMTPUTF8.
+	ASCIIOnly bool
+	// Light keeps no bodies and reads no parts; for load.
+	Light bool
+	Rate  Rate
+}
+
+// SMTP plays a mail server.
+type SMTP struct {
+	*conduct
+	cfg    SMTPConfig
+	log    *Log
+	ln     net.Listener
+	server *gosmtp.Server
+	wg     sync.WaitGroup
+}
+
+// NewSMTP returns a mail server that is not started. log nil = one of its own.
+func NewSMTP(cfg SMTPConfig, log *Log) *SMTP {
+	if len(cfg.Mechanisms) == 0 {
+		cfg.Mechanisms = []string{"PLAIN", "LOGIN", "CRAM-MD5"}
+	}
+	if cfg.MaxSize <= 0 {
+		cfg.MaxSize = 1 << 20
+	}
+	return &SMTP{conduct: newConduct(cfg.Rate), cfg: cfg, log: orLog(log)}
+}
+
+// Start listens.
+func (s *SMTP) Start() error {
+	ln, err := net.Listen("tcp", or(s.cfg.Addr, "127.0.0.1:0"))
+	if err != nil {
+		return err
+	}
+	s.ln = ln
+	picky := net.Listener(&pickyListener{Listener: ln, conduct: s.conduct, greet: "421 4.3.2 out of order, try later\r\n"})
+	if s.cfg.Implicit {
+		picky = tls.NewListener(picky, s.cfg.TLS)
+	}
+	s.server = gosmtp.NewServer(gosmtp.BackendFunc(func(c *gosmtp.Conn) (gosmtp.Session, error) {
+		return &mailSession{s: s, conn: c}, nil
+	}))
+	s.server.Domain = "pretend.invalid"
+	s.server.MaxMessageBytes = s.cfg.MaxSize
+	s.server.MaxRecipients = 1
+	s.server.AllowInsecureAuth = true
+	s.server.EnableSMTPUTF8 = !s.cfg.ASCIIOnly
+	s.server.ErrorLog = log.New(io.Discard, "", 0)
+	s.server.ReadTimeout = 5 * time.Minute
+	if !s.cfg.Implicit {
+		s.server.TLSConfig = s.cfg.TLS
+	}
+	s.wg.Go(func() { _ = s.server.Serve(picky) })
+	return nil
+}
+
+// Close stops the server and closes its connections.
+func (s *SMTP) Close() {
+	s.end()
+	if s.server != nil {
+		_ = s.server.Close()
+	}
+	s.wg.Wait()
+}
+
+// Addr is the server's host:port.
+func (s *SMTP) Addr() string { return s.ln.Addr().String() }
+
+// Log holds what was received.
+func (s *SMTP) Log() *Log { return s.log }
+
+// Behave replaces how messages are treated; none = well.
+func (s *SMTP) Behave(list ...Behaviour) { s.behave(list) }
+
+// Limit replaces the rate.
+func (s *SMTP) Limit(r Rate) { s.limit(r) }
+
+// mailSession is one connection.
+type mailSession struct {
+	s      *SMTP
+	conn   *gosmtp.Conn
+	known  bool // logged in
+	entry  Entry
+	behave Behaviour
+}
+
+func (m *mailSession) Reset()        { m.entry = Entry{} }
+func (m *mailSession) Logout() error { return nil }
+
+// AuthMechanisms is what the server offers.
+func (m *mailSession) AuthMechanisms() []string {
+	if m.s.cfg.Username == "" {
+		return nil
+	}
+	return m.s.cfg.Mechanisms
+}
+
+// Auth begins a log-in.
+func (m *mailSession) Auth(mechanism string) (sasl.Server, error) {
+	if !slices.Contains(m.AuthMechanisms(), mechanism) {
+		return nil, gosmtp.ErrAuthUnknownMechanism
+	}
+	check := func(user, password string) error {
+		if user != m.s.cfg.Username || password != m.s.cfg.Password {
+			return gosmtp.ErrAuthFailed
+		}
+		m.known = true
+		return nil
+	}
+	switch mechanism {
+	case "PLAIN":
+		return sasl.NewPlainServer(func(_, user, password string) error { return check(user, password) }), nil
+	case "LOGIN":
+		return &loginServer{check: check}, nil
+	default:
+		return &cramServer{user: m.s.cfg.Username, password: m.s.cfg.Password, ok: func() { m.known = true }}, nil
+	}
+}
+
+// loginServer asks for user and password one after the other.
+type loginServer struct {
+	check func(user, password string) error
+	step  int
+	user  string
+}
+
+func (l *loginServer) Next(response []byte) ([]byte, bool, error) {
+	l.step++
+	switch l.step {
+	case 1:
+		return []byte("Username:"), false, nil
+	case 2:
+		l.user = string(response)
+		return []byte("Password:"), false, nil
+	default:
+		return nil, true, l.check(l.user, string(response))
+	}
+}
+
+// cramServer checks a keyed digest of its challenge.
+type cramServer struct {
+	user, password, challenge string
+	ok                        func()
+}
+
+func (c *cramServer) Next(response []byte) ([]byte, bool, error) {
+	if c.challenge == "" {
+		c.challenge = "<" + newSID("") + "@pretend.invalid>"
+		return []byte(c.challenge), false, nil
+	}
+	mac := hmac.New(md5.New, []byte(c.password))
+	_, _ = mac.Write([]byte(c.challenge))
+	if string(response) != c.user+" "+hex.EncodeToString(mac.Sum(nil)) {
+		return nil, false, gosmtp.ErrAuthFailed
+	}
+	c.ok()
+	return nil, true, nil
+}
+
+func smtpError(code int, enhanced gosmtp.EnhancedCode, text string) *gosmtp.SMTPError {
+	return &gosmtp.SMTPError{Code: code, EnhancedCode: enhanced, Message: text}
+}
+
+func (m *mailSession) Mail(from string, _ *gosmtp.MailOptions) error {
+	m.entry = Entry{Vendor: SMTPVendor, Mode: "email", At: time.Now(), From: from}
+	if m.s.cfg.Username != "" && !m.known {
+		return m.refused(smtpError(530, gosmtp.EnhancedCode{5, 7, 0}, "Authentication required"))
+	}
+	if from == "" || len(m.s.cfg.From) > 0 && !slices.Contains(m.s.cfg.From, from) {
+		return m.refused(smtpError(553, gosmtp.EnhancedCode{5, 7, 1}, "Sender address rejected: not owned by user"))
+	}
+	return nil
+}
+
+func (m *mailSession) Rcpt(to string, _ *gosmtp.RcptOptions) error {
+	m.entry.To = to
+	if wait, ok := m.s.room(time.Now()); !ok {
+		return m.refused(tooFast(retryAfter(wait)))
+	}
+	m.behave = m.s.next(to, nil)
+	b := m.behave
+	if !m.s.pause(m.s.life, b) {
+		return errClosed
+	}
+	if b.Do != Fine {
+		m.entry.Reason = string(b.Do)
+	}
+	switch b.Do {
+	case BreakBefore:
+		m.ends(true)
+		return errClosed
+	case Hang:
+		m.entry.AnsweredAt = time.Now()
+		m.s.log.add(m.entry)
+		m.s.hang(context.Background())
+		return errClosed
+	case Fail:
+		return m.refused(smtpError(or(b.Status, 451), gosmtp.EnhancedCodeNotSet, or(b.Text, "out of order")))
+	case Throttle:
+		return m.refused(tooFast(b.RetryAfter))
+	case Reject:
+		return m.refused(smtpError(or(b.Status, 550), enhanced(or(b.Code, "5.1.1")), or(b.Text, "User unknown")))
+	}
+	return nil
+}
+
+var errClosed = errors.New("closed")
+
+func tooFast(seconds int) *gosmtp.SMTPError {
+	text := "Rate limit exceeded"
+	if seconds > 0 {
+		text += fmt.Sprintf(", try again in %d seconds", seconds)
+	}
+	return smtpError(450, gosmtp.EnhancedCode{4, 7, 1}, text)
+}
+
+func enhanced(text string) gosmtp.EnhancedCode {
+	var e gosmtp.EnhancedCode
+	for i, p := range strings.SplitN(text, ".", 3) {
+		e[i], _ = strconv.Atoi(p)
+	}
+	return e
+}
+
+// refused logs and returns a refusal.
+func (m *mailSession) refused(err *gosmtp.SMTPError) error {
+	m.entry.Status, m.entry.Reason, m.entry.Answered, m.entry.AnsweredAt = err.Code, err.Message, true, time.Now()
+	m.s.log.add(m.entry)
+	return err
+}
+
+// ends logs the entry, not accepted, and closes the connection.
+func (m *mailSession) ends(hard bool) {
+	m.entry.AnsweredAt = time.Now()
+	m.s.log.add(m.entry)
+	reset(m.conn.Conn(), hard)
+}
+
+func (m *mailSession) Data(r io.Reader) error {
+	var raw bytes.Buffer
+	if _, err := raw.ReadFrom(r); err != nil {
+		var tooLarge *gosmtp.SMTPError
+		if errors.As(err, &tooLarge) {
+			return m.refused(tooLarge)
+		}
+		return err
+	}
+	if why := readMail(raw.Bytes(), &m.entry, m.s.cfg.Light); why != "" {
+		return m.refused(smtpError(554, gosmtp.EnhancedCode{5, 6, 0}, why))
+	}
+	e := &m.entry
+	e.Accepted, e.AnsweredAt, e.Status = true, time.Now(), 250
+	switch m.behave.Do {
+	case HangAfter, BreakAfter, Garbage:
+		e.Status = 0
+		m.s.log.add(*e)
+		if m.behave.Do == Garbage {
+			_, _ = io.WriteString(m.conn.Conn(), "\x00\xffwhat was that?\r\n")
+		}
+		if m.behave.Do == HangAfter {
+			m.s.hang(context.Background())
+		}
+		reset(m.conn.Conn(), false)
+		return errClosed
+	}
+	e.Answered = true
+	m.s.log.add(*e)
+	return nil
+}

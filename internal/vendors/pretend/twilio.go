@@ -1,0 +1,222 @@
+package pretend
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+)
+
+// TwilioConfig of the account.
+type TwilioConfig struct {
+	Addr       string // "" = a free port on 127.0.0.1
+	AccountSID string
+	AuthToken  string // also signs what is sent back
+	// From are the numbers (or messaging services) of the account. Empty = any well-formed one.
+	From []string
+	// InboundSMS is where replies are posted: PUBLIC_URL + TwilioInboundPath. "" = replies cannot be sent.
+	InboundSMS string
+	// AutoAnswer answers every call at once, fetching its words.
+	AutoAnswer bool
+	// AutoStatus reports texts as delivered and answered calls as completed, at once.
+	AutoStatus bool
+	Rate       Rate
+}
+
+// TwilioInboundPath is where replies to texts are posted, below the public URL.
+const TwilioInboundPath = "/api/v0/twilio/messages/relay"
+
+// Twilio plays Messages.json and Calls.json, and acts as the person with the phone.
+type Twilio struct {
+	web
+	cfg TwilioConfig
+
+	mu    sync.Mutex
+	calls map[string]*phoneCall // by SID
+}
+
+// phoneCall is a call as the person on the phone has it.
+type phoneCall struct {
+	sid, from, to, url, status string
+	entry                      int64
+	answered                   bool
+	keysURL                    string // where a pressed key goes; "" = no key is asked for
+	ended                      bool
+	spoken                     []string
+}
+
+// NewTwilio returns an account that is not started. log nil = one of its own.
+func NewTwilio(cfg TwilioConfig, log *Log) *Twilio {
+	s := &Twilio{cfg: cfg, calls: map[string]*phoneCall{}}
+	s.web = web{conduct: newConduct(cfg.Rate), name: TwilioVendor, log: orLog(log), dialect: s}
+	return s
+}
+
+// Start listens.
+func (s *Twilio) Start() error { return s.start(s.cfg.Addr) }
+
+// Close stops the server and waits for callbacks that are on their way.
+func (s *Twilio) Close() { s.stop() }
+
+// URL is the API's base address.
+func (s *Twilio) URL() string { return s.url() }
+
+// Log holds what was received.
+func (s *Twilio) Log() *Log { return s.log }
+
+// Behave replaces how requests are treated; none = well.
+func (s *Twilio) Behave(list ...Behaviour) { s.behave(list) }
+
+// Limit replaces the rate.
+func (s *Twilio) Limit(r Rate) { s.limit(r) }
+
+var (
+	e164     = regexp.MustCompile(`^\+[1-9][0-9]{7,14}$`)
+	senderID = regexp.MustCompile(`^(\+[1-9][0-9]{7,14}|[0-9]{3,6}|[A-Za-z0-9 ]{1,11}|MG[0-9a-f]{32})$`)
+)
+
+// known are the form's fields that we have a meaning for; others are a mistake of the sender.
+var known = map[string][]string{
+	"sms": {"To", "From", "MessagingServiceSid", "Body", "StatusCallback"},
+	"call": {"To", "From", "Url", "Method", "StatusCallback", "StatusCallbackMethod", "StatusCallbackEvent", "MachineDetection",
+		"Timeout"},
+}
+
+func twilioError(status, code int, text string) *refusal {
+	return &refusal{status: status, code: strconv.Itoa(code), text: text}
+}
+
+func (s *Twilio) read(r *http.Request, body []byte) (Entry, *refusal) {
+	var e Entry
+	rest, ok := strings.CutPrefix(r.URL.Path, "/2010-04-01/Accounts/"+s.cfg.AccountSID+"/")
+	switch {
+	case ok && rest == "Messages.json":
+		e.Mode = "sms"
+	case ok && rest == "Calls.json":
+		e.Mode = "call"
+	default:
+		return e, twilioError(http.StatusNotFound, 20404, "The requested resource was not found")
+	}
+	if r.Method != http.MethodPost {
+		return e, twilioError(http.StatusMethodNotAllowed, 20004, "Method not allowed")
+	}
+	user, password, _ := r.BasicAuth()
+	if user != s.cfg.AccountSID || password != s.cfg.AuthToken {
+		return e, twilioError(http.StatusUnauthorized, 20003, "Authenticate")
+	}
+	form, err := url.ParseQuery(string(body))
+	if err != nil || r.Header.Get("Content-Type") != "application/x-www-form-urlencoded" {
+		return e, twilioError(http.StatusBadRequest, 20001, "The body is not a form")
+	}
+	for name, values := range form {
+		if !slices.Contains(known[e.Mode], name) || len(values) != 1 {
+			return e, twilioError(http.StatusBadRequest, 20001, "Unknown or repeated parameter "+name)
+		}
+	}
+	return s.readForm(e, form)
+}
+
+func (s *Twilio) readForm(e Entry, form url.Values) (Entry, *refusal) {
+	e.From, e.To, e.Body = form.Get("From"), form.Get("To"), form.Get("Body")
+	if service := form.Get("MessagingServiceSid"); service != "" {
+		e.From = service
+	}
+	e.StatusCallback, e.URL = form.Get("StatusCallback"), form.Get("Url")
+	for _, text := range []string{e.URL, e.StatusCallback} {
+		if u, err := url.Parse(text); err == nil && text != "" {
+			mark(&e, u.Query())
+		}
+	}
+	switch {
+	case e.From == "":
+		return e, twilioError(http.StatusBadRequest, 21603, "A 'From' phone number is required")
+	case !senderID.MatchString(e.From) || len(s.cfg.From) > 0 && !slices.Contains(s.cfg.From, e.From):
+		return e, twilioError(http.StatusBadRequest, 21659, "'From' is not a number of this account")
+	case e.To == "":
+		return e, twilioError(http.StatusBadRequest, 21604, "A 'To' phone number is required")
+	case !e164.MatchString(e.To):
+		return e, twilioError(http.StatusBadRequest, 21211, "The 'To' number "+e.To+" is not a valid phone number")
+	case e.StatusCallback != "" && !absolute(e.StatusCallback):
+		return e, twilioError(http.StatusBadRequest, 21609, "The StatusCallback URL is not a valid URL")
+	}
+	if e.Mode == "sms" {
+		e.VendorID = newSID("SM")
+		switch {
+		case strings.TrimSpace(e.Body) == "":
+			return e, twilioError(http.StatusBadRequest, 21602, "Message body is required")
+		case utf8.RuneCountInString(e.Body) > 1600:
+			return e, twilioError(http.StatusBadRequest, 21617, "The concatenated message body exceeds the 1600 character limit")
+		}
+		return e, nil
+	}
+	e.VendorID = newSID("CA")
+	if !absolute(e.URL) || len(e.URL) > 4000 {
+		return e, twilioError(http.StatusBadRequest, 21205, "Url is not a valid URL")
+	}
+	return e, nil
+}
+
+// mark reads what our callbacks' URLs say of the message.
+func mark(e *Entry, q url.Values) {
+	number := func(into *int64, name string) {
+		if n, err := strconv.ParseInt(q.Get(name), 10, 64); err == nil {
+			*into = n
+		}
+	}
+	number(&e.MessageID, "message_id")
+	number(&e.IncidentID, "incident_id")
+	if n, err := strconv.Atoi(q.Get("attempt")); err == nil {
+		e.Attempt = n
+	}
+	e.Application = or(q.Get("source"), e.Application)
+	if e.Mode == "call" {
+		e.Body = or(q.Get("content"), e.Body)
+	}
+}
+
+func absolute(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
+}
+
+func newSID(prefix string) string {
+	var b [16]byte
+	_, _ = rand.Read(b[:])
+	return prefix + hex.EncodeToString(b[:])
+}
+
+func (s *Twilio) rejects(b Behaviour) refusal {
+	code, err := strconv.Atoi(or(b.Code, "21211"))
+	if err != nil {
+		code = 21211
+	}
+	return *twilioError(or(b.Status, http.StatusBadRequest), code, or(b.Text, "The number is not valid"))
+}
+
+func (s *Twilio) answer(w http.ResponseWriter, e Entry) {
+	writeJSON(w, http.StatusCreated, map[string]any{
+		"sid": e.VendorID, "account_sid": s.cfg.AccountSID, "status": "queued", "to": e.To, "from": e.From, "error_code": nil,
+		"date_created": time.Now().UTC().Format(time.RFC1123Z),
+	})
+}
+
+func (s *Twilio) refuse(w http.ResponseWriter, r refusal) {
+	code, _ := strconv.Atoi(r.code)
+	if r.status == http.StatusTooManyRequests {
+		code = 20429
+	}
+	if r.status >= 500 {
+		http.Error(w, "<html>"+r.text+"</html>", r.status)
+		return
+	}
+	writeJSON(w, r.status, map[string]any{
+		"code": code, "message": r.text, "status": r.status, "more_info": "https://www.twilio.com/docs/errors/" + strconv.Itoa(code),
+	})
+}

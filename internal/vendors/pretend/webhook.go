@@ -1,0 +1,137 @@
+package pretend
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// WebhookConfig of the receiver.
+type WebhookConfig struct {
+	Addr   string // "" = a free port on 127.0.0.1
+	Secret string // whsec_BASE64; "" = signatures are not checked
+	Rate   Rate
+}
+
+// Webhook receives signed webhooks at any path.
+type Webhook struct {
+	web
+	cfg WebhookConfig
+}
+
+// NewWebhook returns a receiver that is not started. log nil = one of its own.
+func NewWebhook(cfg WebhookConfig, log *Log) *Webhook {
+	s := &Webhook{cfg: cfg}
+	s.web = web{conduct: newConduct(cfg.Rate), name: WebhookVendor, log: orLog(log), dialect: s}
+	return s
+}
+
+func orLog(log *Log) *Log {
+	if log == nil {
+		return NewLog(0)
+	}
+	return log
+}
+
+// Start listens.
+func (s *Webhook) Start() error { return s.start(s.cfg.Addr) }
+
+// Close stops the server.
+func (s *Webhook) Close() { s.stop() }
+
+// URL is the receiver's address.
+func (s *Webhook) URL() string { return s.url() }
+
+// Log holds what was received.
+func (s *Webhook) Log() *Log { return s.log }
+
+// Behave replaces how requests are treated; none = well.
+func (s *Webhook) Behave(list ...Behaviour) { s.behave(list) }
+
+// Limit replaces the rate.
+func (s *Webhook) Limit(r Rate) { s.limit(r) }
+
+func (s *Webhook) read(r *http.Request, body []byte) (Entry, *refusal) {
+	// The whole URL is the destination, as the sender knows it.
+	e := Entry{Mode: "webhook", To: "http://" + r.Host + r.URL.RequestURI(), VendorID: r.Header.Get("Webhook-Id")}
+	if r.Method != http.MethodPost {
+		return e, &refusal{status: http.StatusMethodNotAllowed, text: "POST only"}
+	}
+	if why := s.unsigned(r.Header, body); why != "" {
+		return e, &refusal{status: http.StatusUnauthorized, text: why}
+	}
+	if got := r.Header.Get("Content-Type"); got != "application/json" {
+		return e, &refusal{status: http.StatusUnsupportedMediaType, text: "content type is " + got}
+	}
+	var p struct {
+		Type      string    `json:"type"`
+		Timestamp time.Time `json:"timestamp"`
+		Data      struct {
+			MessageID   int64  `json:"message_id"`
+			Attempt     int    `json:"attempt"`
+			IncidentID  int64  `json:"incident_id"`
+			Application string `json:"application"`
+			Plan        string `json:"plan"`
+			Priority    string `json:"priority"`
+			Subject     string `json:"subject"`
+			Body        string `json:"body"`
+			AckURL      string `json:"acknowledge_url"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal(body, &p); err != nil {
+		return e, &refusal{status: http.StatusBadRequest, text: "body is not the JSON expected"}
+	}
+	if p.Type == "" || p.Timestamp.IsZero() || p.Data.MessageID == 0 {
+		return e, &refusal{status: http.StatusUnprocessableEntity, text: "type, timestamp or message_id is missing"}
+	}
+	d := p.Data
+	e.MessageID, e.Attempt, e.IncidentID, e.Application, e.Plan = d.MessageID, d.Attempt, d.IncidentID, d.Application, d.Plan
+	e.Priority, e.Subject, e.Body, e.IdempotencyKey = d.Priority, d.Subject, d.Body, e.VendorID
+	if d.AckURL != "" && !strings.Contains(e.Body, d.AckURL) {
+		e.Body = strings.TrimSpace(e.Body + "\n" + d.AckURL)
+	}
+	return e, nil
+}
+
+// unsigned says what is wrong with the signature; "" = nothing.
+func (s *Webhook) unsigned(h http.Header, body []byte) string {
+	id, timestamp := h.Get("Webhook-Id"), h.Get("Webhook-Timestamp")
+	if id == "" || timestamp == "" || h.Get("Webhook-Signature") == "" {
+		return "a signature header is missing"
+	}
+	if s.cfg.Secret == "" {
+		return ""
+	}
+	seconds, err := strconv.ParseInt(timestamp, 10, 64)
+	if d := time.Since(time.Unix(seconds, 0)); err != nil || d > 5*time.Minute || d < -5*time.Minute {
+		return "the time stamp is not of now"
+	}
+	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(s.cfg.Secret, "whsec_"))
+	if err != nil {
+		return "the receiver's secret is malformed"
+	}
+	mac := hmac.New(sha256.New, key)
+	_, _ = mac.Write([]byte(id + "." + timestamp + "." + string(body)))
+	want := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+	for _, got := range strings.Fields(h.Get("Webhook-Signature")) {
+		if hmac.Equal([]byte(got), []byte(want)) {
+			return ""
+		}
+	}
+	return "the signature does not match"
+}
+
+func (s *Webhook) rejects(b Behaviour) refusal {
+	return refusal{status: or(b.Status, http.StatusGone), text: or(b.Text, "gone")}
+}
+
+func (s *Webhook) answer(w http.ResponseWriter, _ Entry) { w.WriteHeader(http.StatusNoContent) }
+
+func (s *Webhook) refuse(w http.ResponseWriter, r refusal) { http.Error(w, r.text, r.status) }
+
+func (s *Webhook) taken(Entry) {}
