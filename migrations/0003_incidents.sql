@@ -18,7 +18,8 @@ create table incidents (
     due_at         timestamptz,                       -- when the runner must look at it again; null = nothing to do
     step_at        timestamptz,                       -- when the current step was due
     progress       jsonb,                             -- of the current step's notifications (escalation.Progress)
-    dedup_key      text                               -- the sender's key of the open incident (webhooks)
+    dedup_key      text,                              -- the sender's key of the open incident (webhooks)
+    plan_key       text                               -- lower(name) of the plan when there is a dedup_key: all versions count
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 create index incidents_due on incidents (bucket, due_at) where due_at is not null;
 create index incidents_created on incidents (created_at);
@@ -26,7 +27,7 @@ create index incidents_active on incidents (application_id, id) where active;
 create index incidents_plan on incidents (plan_id);
 create index incidents_owner on incidents (owner_id) where owner_id is not null;
 -- One open incident per application, plan and key. An acknowledged but unresolved incident is still open.
-create unique index incidents_open_key on incidents (application_id, plan_id, dedup_key)
+create unique index incidents_open_key on incidents (application_id, plan_key, dedup_key)
     where dedup_key is not null and not resolved;
 
 -- Kept apart so that the hot row stays narrow. `json`, not `jsonb`: templates iterate in the sender's order.

@@ -122,6 +122,7 @@ type Incident struct {
 	StepAt        *time.Time
 	Progress      json.RawMessage
 	DedupKey      *string
+	PlanKey       *string
 }
 
 type IncidentContext struct {
@@ -186,8 +187,11 @@ type Message struct {
 	State         string
 	Attempt       int16
 	ModeAttempt   int16
+	KeyAttempt    int16
 	Takes         int16
 	TriedModes    []string
+	RefusedModes  []string
+	Cycles        int16
 	AvailableAt   time.Time
 	ExpiresAt     *time.Time
 	ClaimBy       *string
@@ -447,6 +451,7 @@ type User struct {
 	FullName     string
 	TimeZone     string
 	Admin        bool
+	ReadOnly     bool
 	Active       bool
 	PasswordHash *string
 	CreatedAt    time.Time

@@ -188,7 +188,7 @@ due as materialized (
         i.current_step, i.step_at, i.progress
     from unnest($2::smallint[]) as b(bucket)
     cross join lateral (
-        select n.id, n.bucket, n.plan_id, n.application_id, n.created_at, n.updated_at, n.active, n.resolved, n.owner_id, n.current_step, n.reopen_count, n.version, n.due_at, n.step_at, n.progress, n.dedup_key
+        select n.id, n.bucket, n.plan_id, n.application_id, n.created_at, n.updated_at, n.active, n.resolved, n.owner_id, n.current_step, n.reopen_count, n.version, n.due_at, n.step_at, n.progress, n.dedup_key, n.plan_key
         from incidents n
         where n.bucket = b.bucket and n.due_at <= (select at from clock)
           and n.id <> all($3::bigint[])
@@ -521,7 +521,7 @@ select m.id, m.bucket, m.incident_id, m.request_id, m.application_id, m.plan_id,
     m.wait_seconds, coalesce(i.active, false)::boolean as incident_active
 from unnest($1::smallint[]) as b(bucket)
 cross join lateral (
-    select f.id, f.bucket, f.incident_id, f.request_id, f.application_id, f.plan_id, f.reopen_count, f.step, f.position, f.repeat, f.recipient, f.purpose, f.user_id, f.target, f.priority, f.class, f.mode, f.literal, f.template, f.fallback_of, f.state, f.attempt, f.mode_attempt, f.takes, f.tried_modes, f.available_at, f.expires_at, f.claim_by, f.claim_until, f.needs_fallback, f.mode_changed, f.created_at, f.mode_since, f.settled_at, f.wait_seconds
+    select f.id, f.bucket, f.incident_id, f.request_id, f.application_id, f.plan_id, f.reopen_count, f.step, f.position, f.repeat, f.recipient, f.purpose, f.user_id, f.target, f.priority, f.class, f.mode, f.literal, f.template, f.fallback_of, f.state, f.attempt, f.mode_attempt, f.key_attempt, f.takes, f.tried_modes, f.refused_modes, f.cycles, f.available_at, f.expires_at, f.claim_by, f.claim_until, f.needs_fallback, f.mode_changed, f.created_at, f.mode_since, f.settled_at, f.wait_seconds
     from messages f
     where f.bucket = b.bucket and f.needs_fallback and f.id <> all($2::bigint[])
     limit $3::int

@@ -1,0 +1,165 @@
+-- Opening, answering and reading incidents. Rows are locked in ascending order of their ids.
+
+-- Opens many incidents in one statement: rows, contexts, dynamic targets and the first lines of their timelines.
+-- Rows with a key are inserted in the order of their keys, so that two statements that bring the same keys wait for each
+-- other in one direction only. A row whose key is open already is left out of the answer.
+-- name: OpenIncidents :many
+with input as materialized (
+    select nextval('incidents_id_seq')::bigint as id, u.ord, u.plan_id, u.application_id, u.dedup_key, u.actor, u.context,
+        u.facts, p.name as plan_name
+    from (
+        select unnest(sqlc.arg(ords)::int[]) as ord,
+            unnest(sqlc.arg(plan_ids)::bigint[]) as plan_id,
+            unnest(sqlc.arg(application_ids)::bigint[]) as application_id,
+            unnest(sqlc.arg(dedup_keys)::text[]) as dedup_key,
+            unnest(sqlc.arg(actors)::text[]) as actor,
+            unnest(sqlc.arg(contexts)::text[]) as context,
+            unnest(sqlc.arg(facts)::text[]) as facts
+    ) u
+    left join plans p on p.id = u.plan_id
+),
+made as (
+    insert into incidents (id, plan_id, application_id, due_at, dedup_key, plan_key)
+    select n.id, n.plan_id, n.application_id, clock_timestamp(), nullif(n.dedup_key, ''),
+        case when n.dedup_key <> '' then lower(n.plan_name) end
+    from input n
+    order by n.application_id, lower(n.plan_name), n.dedup_key, n.id
+    on conflict (application_id, plan_key, dedup_key) where dedup_key is not null and not resolved do nothing
+    returning id, bucket
+),
+words as (
+    insert into incident_contexts (incident_id, context, dedup_facts)
+    select n.id, n.context::json, nullif(n.facts, '')::jsonb
+    from input n join made on made.id = n.id
+    returning 1
+),
+targets as (
+    insert into incident_dynamic_targets (incident_id, dynamic_index, role, target_id)
+    select n.id, t.dynamic_index, t.role, t.target_id
+    from (
+        select unnest(sqlc.arg(target_ords)::int[]) as ord,
+            unnest(sqlc.arg(target_indexes)::int[]) as dynamic_index,
+            unnest(sqlc.arg(target_roles)::text[]) as role,
+            unnest(sqlc.arg(target_ids)::bigint[]) as target_id
+    ) t
+    join input n on n.ord = t.ord
+    join made on made.id = n.id
+    returning 1
+),
+lines as (
+    insert into timeline_entries (incident_id, kind, actor, text)
+    select n.id, 'opened', n.actor, 'opened by ' || n.actor || ' with plan ' || n.plan_name
+    from input n join made on made.id = n.id
+    returning 1
+)
+select n.ord::int as ord, made.id, made.bucket from made join input n on n.id = made.id;
+
+-- name: OpenIncidentByKey :one
+select i.id, i.bucket, c.dedup_facts
+from incidents i
+join plans p on p.id = sqlc.arg(plan_id)
+join incident_contexts c on c.incident_id = i.id
+where i.application_id = sqlc.arg(application_id) and i.plan_key = lower(p.name)
+  and i.dedup_key = sqlc.arg(dedup_key)::text and not i.resolved;
+
+-- name: LockForChange :many
+select i.id, i.bucket, i.active, i.resolved, i.owner_id
+from incidents i
+where i.id = any(sqlc.arg(ids)::bigint[])
+order by i.id
+for no key update of i;
+
+-- name: ChangeWords :many
+select i.id, a.name as application, coalesce(u.name, '')::text as owner
+from incidents i
+join applications a on a.id = i.application_id
+left join users u on u.id = i.owner_id
+where i.id = any(sqlc.arg(ids)::bigint[]);
+
+-- What is pending is cancelled by the owner of the bucket, which therefore looks at the incident now.
+-- name: AcknowledgeIncidents :exec
+update incidents
+set owner_id = sqlc.arg(owner_id)::bigint,
+    due_at = case when active then clock_timestamp() else due_at end,
+    active = false, version = version + 1, updated_at = clock_timestamp()
+where id = any(sqlc.arg(ids)::bigint[]);
+
+-- name: ReopenIncidents :exec
+update incidents
+set owner_id = null,
+    reopen_count = case when active or resolved then reopen_count else reopen_count + 1 end,
+    due_at = case when resolved then due_at else clock_timestamp() end,
+    active = not resolved, version = version + 1, updated_at = clock_timestamp()
+where id = any(sqlc.arg(ids)::bigint[]);
+
+-- name: ResolveIncidents :exec
+update incidents
+set resolved = true,
+    due_at = case when active then clock_timestamp() else due_at end,
+    active = false, version = version + 1, updated_at = clock_timestamp()
+where id = any(sqlc.arg(ids)::bigint[]);
+
+-- Taking a resolution back escalates nothing. Where another incident with the same key was opened meanwhile, that one
+-- keeps the key.
+-- name: UnresolveIncidents :exec
+update incidents i
+set resolved = false, version = i.version + 1, updated_at = clock_timestamp(),
+    dedup_key = case when exists (
+        select 1 from incidents o
+        where o.application_id = i.application_id and o.plan_key = i.plan_key and o.dedup_key = i.dedup_key
+          and not o.resolved and o.id <> i.id
+    ) then null else i.dedup_key end
+where i.id = any(sqlc.arg(ids)::bigint[]);
+
+-- name: AddEntries :exec
+insert into timeline_entries (incident_id, kind, actor, text)
+select unnest(sqlc.arg(incident_ids)::bigint[]), sqlc.arg(kind), sqlc.arg(actor), unnest(sqlc.arg(texts)::text[]);
+
+-- name: SetFacts :execrows
+update incident_contexts
+set context = sqlc.arg(context)::text::json, dedup_facts = nullif(sqlc.arg(facts)::text, '')::jsonb
+where incident_id = sqlc.arg(id) and dedup_facts is distinct from nullif(sqlc.arg(facts)::text, '')::jsonb;
+
+-- name: TouchIncident :exec
+update incidents set updated_at = clock_timestamp() where id = @id;
+
+-- name: AddComment :one
+insert into comments (incident_id, author_id, content) values (@incident_id, @author_id, @content) returning id;
+
+-- name: Comments :many
+select c.id, u.name as author, c.content, c.created_at
+from comments c
+join users u on u.id = c.author_id
+where c.incident_id = @incident_id
+order by c.id;
+
+-- name: TimelineEntries :many
+select coalesce(id, 0)::bigint as id, at, kind, actor, text, detail
+from timeline_entries
+where incident_id = @incident_id
+order by at, id;
+
+-- Vendor calls for an incident's messages that have not gone to history.
+-- name: TimelineAttempts :many
+select a.message_id, a.attempt, m.target, m.step, m.repeat, m.purpose, a.mode, a.vendor, a.account, a.started_at,
+    a.finished_at, coalesce(a.outcome, '')::text as outcome, a.in_doubt, a.late, a.detail
+from messages m
+join attempts a on a.message_id = m.id
+where m.incident_id = sqlc.arg(incident_id)::bigint
+order by a.started_at, a.message_id;
+
+-- name: TimelineHistory :many
+select id, target, step, repeat, purpose, attempts
+from message_history
+where incident_id = sqlc.arg(incident_id)::bigint
+order by id;
+
+-- name: TimelineReceipts :many
+select r.id, r.at, r.vendor, r.status, r.outcome, r.detail, m.target, m.mode
+from receipts r
+join (
+    select q.id, q.target, q.mode from messages q where q.incident_id = sqlc.arg(incident_id)::bigint
+    union all
+    select h.id, h.target, h.mode from message_history h where h.incident_id = sqlc.arg(incident_id)::bigint
+) m on m.id = r.message_id
+order by r.at, r.id;

@@ -1,0 +1,98 @@
+-- Users, their contacts and passwords, teams, and the names of targets.
+
+-- name: CreateUser :one
+insert into users (name, full_name, time_zone, admin, read_only)
+values (@name, @full_name, @time_zone, @admin, @read_only)
+returning id, target_id, oncall_id, name, full_name, time_zone, admin, read_only, active;
+
+-- name: UserByName :one
+select id, target_id, oncall_id, name, full_name, time_zone, admin, read_only, active
+from users
+where lower(name) = lower(@name);
+
+-- name: UserByID :one
+select id, target_id, oncall_id, name, full_name, time_zone, admin, read_only, active
+from users
+where id = @id;
+
+-- name: UserByContact :one
+select u.id, u.target_id, u.oncall_id, u.name, u.full_name, u.time_zone, u.admin, u.read_only, u.active
+from user_contacts c
+join users u on u.id = c.user_id
+where c.mode = @mode and lower(c.destination) = lower(@destination) and u.active
+order by u.id
+limit 1;
+
+-- name: UserCredentials :one
+select id, target_id, oncall_id, name, full_name, time_zone, admin, read_only, active,
+    coalesce(password_hash, '')::text as password_hash
+from users
+where lower(name) = lower(@name);
+
+-- name: SetPassword :execrows
+update users set password_hash = @password_hash where id = @id;
+
+-- name: UpdateUser :execrows
+update users
+set full_name = @full_name, time_zone = @time_zone, admin = @admin, read_only = @read_only, active = @active
+where id = @id;
+
+-- name: UserPowers :one
+select array(select t.team_id from team_members t where t.user_id = u.id and t.admin order by 1)::bigint[] as team_admin_of,
+    array(select o.application_id from application_owners o where o.user_id = u.id order by 1)::bigint[] as owns
+from users u
+where u.id = @id;
+
+-- name: SetContact :exec
+insert into user_contacts (user_id, mode, destination) values (@user_id, @mode, @destination)
+on conflict (user_id, mode) do update set destination = excluded.destination;
+
+-- name: RemoveContact :exec
+delete from user_contacts where user_id = @user_id and mode = @mode;
+
+-- name: Contacts :many
+select mode, destination from user_contacts where user_id = @user_id order by mode;
+
+-- name: SetUserMode :exec
+insert into user_modes (user_id, priority, mode) values (@user_id, @priority, @mode)
+on conflict (user_id, priority) do update set mode = excluded.mode;
+
+-- name: CreateTeam :one
+insert into teams (name, description, time_zone, manager_id, director_id)
+values (@name, @description, @time_zone, sqlc.narg(manager_id), sqlc.narg(director_id))
+returning id, target_id, oncall_id;
+
+-- name: TeamByName :one
+select t.id, t.target_id, t.oncall_id, t.name, t.time_zone, t.active, coalesce(t.manager_id, 0)::bigint as manager_id,
+    coalesce(t.director_id, 0)::bigint as director_id,
+    array(select m.user_id from team_members m where m.team_id = t.id order by m.position, m.user_id)::bigint[] as members
+from teams t
+where lower(t.name) = lower(@name);
+
+-- name: LockTeam :one
+select id from teams where id = @id for no key update;
+
+-- name: AddTeamMember :exec
+insert into team_members (team_id, user_id, position, admin)
+select @team_id, @user_id, coalesce(max(position), 0) + 1, @admin from team_members where team_id = @team_id
+on conflict (team_id, user_id) do update set admin = excluded.admin;
+
+-- name: SetTeamHeads :execrows
+update teams set manager_id = sqlc.narg(manager_id), director_id = sqlc.narg(director_id) where id = @id;
+
+-- One row if the role exists: its kind, and the active target of that kind with that name. `other_kind` is the kind of
+-- an active target with that name when there is none of the role's kind.
+-- name: ResolveTarget :one
+select r.name as role, r.target_kind,
+    coalesce((select t.target_id from targets t
+        where t.kind = r.target_kind and lower(t.name) = lower(@target) and t.active limit 1), 0)::bigint as target_id,
+    coalesce((select t.kind from targets t
+        where lower(t.name) = lower(@target) and t.active limit 1), '')::text as other_kind
+from target_roles r
+where r.name = @role;
+
+-- name: AppendAudit :exec
+insert into audit_log (actor, action, object, detail) values (@actor, @action, @object, @detail);
+
+-- name: Audit :many
+select id, at, actor, action, object, detail from audit_log order by id desc limit sqlc.arg(max_rows)::int;
