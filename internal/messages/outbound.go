@@ -14,9 +14,9 @@ type Outbound struct {
 	Attempt        int
 	Mode           users.Mode
 	Destination    string
-	Subject        string       // see Content for what subject, body and HTML hold per mode
-	Body           string       // sms and call: the whole text to send or say, already cut
-	EmailHTML      string       // e-mail: always filled
+	Subject        string // see Content for what subject, body and HTML hold per mode
+	Body           string // sms and call: the whole text to send or say, already cut
+	EmailHTML      string // e-mail: always filled
 	Application    string
 	Plan           string
 	Priority       users.Priority
