@@ -1,0 +1,165 @@
+package apiclient
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+)
+
+// Target is whom something is for.
+type Target struct {
+	Role   string `json:"role"`
+	Target string `json:"target"`
+}
+
+// Incident is what is posted to open one.
+type Incident struct {
+	Plan           string         `json:"plan"`
+	Context        map[string]any `json:"context"`
+	Application    string         `json:"application,omitempty"` // act as another one
+	DynamicTargets []Target       `json:"dynamic_targets,omitempty"`
+}
+
+// OpenIncident posts an incident and returns its id.
+func (c *Client) OpenIncident(ctx context.Context, in Incident) (int64, error) {
+	if in.Context == nil {
+		in.Context = map[string]any{}
+	}
+	var id int64
+	err := c.Call(ctx, http.MethodPost, "/v0/incidents", in, &id)
+	return id, err
+}
+
+// IncidentState is an incident as it stands. Times are Unix seconds.
+type IncidentState struct {
+	ID          int64           `json:"id"`
+	Plan        string          `json:"plan"`
+	Application string          `json:"application"`
+	Owner       *string         `json:"owner"`
+	Active      int             `json:"active"`
+	Resolved    int             `json:"resolved"`
+	CurrentStep int             `json:"current_step"`
+	Created     int64           `json:"created"`
+	Updated     int64           `json:"updated"`
+	Context     json.RawMessage `json:"context"`
+	Steps       []IncidentStep  `json:"steps"`
+}
+
+// IncidentStep is one message of an incident.
+type IncidentStep struct {
+	ID       int64  `json:"id"`
+	Name     string `json:"name"`
+	Mode     string `json:"mode"`
+	Priority string `json:"priority"`
+	Step     int    `json:"step"`
+	Created  int64  `json:"created"`
+	Sent     *int64 `json:"sent"`
+}
+
+// Incident reads one incident.
+func (c *Client) Incident(ctx context.Context, id int64) (IncidentState, error) {
+	var out IncidentState
+	err := c.Call(ctx, http.MethodGet, fmt.Sprintf("/v0/incidents/%d", id), nil, &out)
+	return out, err
+}
+
+// Claim makes owner the owner of an incident: nothing more is sent for it. An empty owner sets the escalation going
+// again.
+func (c *Client) Claim(ctx context.Context, id int64, owner string) error {
+	var name any
+	if owner != "" {
+		name = owner
+	}
+	return c.Call(ctx, http.MethodPost, fmt.Sprintf("/v0/incidents/%d", id), map[string]any{"owner": name}, nil)
+}
+
+// Resolve ends an incident.
+func (c *Client) Resolve(ctx context.Context, id int64) error {
+	return c.Call(ctx, http.MethodPost, fmt.Sprintf("/v0/incidents/%d/resolve", id), map[string]any{"resolved": true}, nil)
+}
+
+// Notification is an out-of-band message: to a target by priority or mode, with a template or a body.
+type Notification struct {
+	Target
+	Subject  string         `json:"subject"`
+	Priority string         `json:"priority,omitempty"`
+	Mode     string         `json:"mode,omitempty"`
+	Template string         `json:"template,omitempty"`
+	Context  map[string]any `json:"context,omitempty"`
+	Body     string         `json:"body,omitempty"`
+}
+
+// Notify posts a notification; when it returns nil the notification is stored and will be sent.
+func (c *Client) Notify(ctx context.Context, n Notification) error {
+	return c.Call(ctx, http.MethodPost, "/v0/notifications", n, nil)
+}
+
+// PlanNotification is one notification of a step.
+type PlanNotification struct {
+	Target
+	Priority string `json:"priority"`
+	Template string `json:"template"`
+	Wait     int    `json:"wait"` // seconds
+	Repeat   int    `json:"repeat"`
+	Optional int    `json:"optional"`
+}
+
+// Plan is what is posted to make a new version of a plan.
+type Plan struct {
+	Name              string               `json:"name"`
+	Creator           string               `json:"creator"`
+	Description       string               `json:"description"`
+	ThresholdWindow   int                  `json:"threshold_window"`
+	ThresholdCount    int                  `json:"threshold_count"`
+	AggregationWindow int                  `json:"aggregation_window"`
+	AggregationReset  int                  `json:"aggregation_reset"`
+	Steps             [][]PlanNotification `json:"steps"`
+}
+
+// CreatePlan posts a plan and returns its id; it is the active version of its name from now on.
+func (c *Client) CreatePlan(ctx context.Context, p Plan) (int64, error) {
+	var id int64
+	err := c.Call(ctx, http.MethodPost, "/v0/plans", p, &id)
+	return id, err
+}
+
+// Words are a template for one mode.
+type Words struct {
+	Subject string `json:"subject"`
+	Body    string `json:"body"`
+}
+
+// Template is what is posted to make a new version of a template: words by application and mode.
+type Template struct {
+	Name    string                      `json:"name"`
+	Creator string                      `json:"creator"`
+	Content map[string]map[string]Words `json:"content"`
+}
+
+// CreateTemplate posts a template and returns its id; it is the active version of its name from now on.
+func (c *Client) CreateTemplate(ctx context.Context, t Template) (int64, error) {
+	var id int64
+	err := c.Call(ctx, http.MethodPost, "/v0/templates", t, &id)
+	return id, err
+}
+
+// Message is one message as GET /v0/messages shows it.
+type Message struct {
+	ID          int64  `json:"id"`
+	IncidentID  *int64 `json:"incident_id"`
+	Application string `json:"application"`
+	Mode        string `json:"mode"`
+	Target      string `json:"target"`
+	Destination string `json:"destination"`
+	Subject     string `json:"subject"`
+	Sent        *int64 `json:"sent"`
+}
+
+// Messages lists messages by a filter of the list routes, such as incident_id=4.
+func (c *Client) Messages(ctx context.Context, filter url.Values) ([]Message, error) {
+	var out []Message
+	err := c.Call(ctx, http.MethodGet, "/v0/messages?"+filter.Encode(), nil, &out)
+	return out, err
+}
