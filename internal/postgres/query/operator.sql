@@ -1,0 +1,10 @@
+-- What the operator's command shows.
+
+-- name: ListUsers :many
+select u.name, u.full_name, u.admin, u.active,
+       coalesce(array_agg(c.mode order by c.mode) filter (where c.mode is not null), '{}')::text[] as modes,
+       coalesce(array_agg(c.destination order by c.mode) filter (where c.mode is not null), '{}')::text[] as destinations
+from users u
+left join user_contacts c on c.user_id = u.id
+group by u.id
+order by lower(u.name);
