@@ -38,7 +38,7 @@ type Common struct {
 	// PublicURL is where people and vendors reach iris-api; links in messages begin with it. No final slash.
 	// "" = http://127.0.0.1:16649, which only serves for trying things out.
 	PublicURL string `koanf:"public_url"`
-	// SecretKey wraps the installation's secret in the database: 32 bytes in base64. "" = it is stored as it is.
+	// SecretKey wraps the installation's secret in the database: at least 32 characters. "" = it is stored as it is.
 	SecretKey Secret `koanf:"secret_key"`
 	Admin     Admin  `koanf:"admin"`
 	Log       Log    `koanf:"log"`

@@ -303,3 +303,11 @@ func keys(t reflect.Type) map[string]reflect.Type {
 	}
 	return out
 }
+
+// DatabaseURL returns the configured database, or "".
+func (c *Config) DatabaseURL() Secret { return c.file.Database.URL }
+
+// Vendors reports which kinds of vendor accounts are configured.
+func (c *Config) Vendors() (smtp, slack, twilio, webhook bool) {
+	return len(c.file.SMTP) > 0, len(c.file.Slack) > 0, len(c.file.Twilio) > 0, len(c.file.Webhook) > 0
+}

@@ -122,7 +122,9 @@ func (l *loader) common(c Common) Common {
 	}
 	l.httpURL("public_url", c.PublicURL)
 	c.PublicURL = strings.TrimRight(c.PublicURL, "/")
-	l.key("secret_key", c.SecretKey)
+	if n := len(c.SecretKey); n > 0 && n < 32 {
+		l.problem(l.where("secret_key"), "must have at least 32 characters (openssl rand -base64 32)")
+	}
 	if c.SecretKey == "" {
 		l.warnOnce(l.where("secret_key"), "is not set: the installation's secret is stored in the database as it is; set 32 random bytes (openssl rand -base64 32)")
 	}

@@ -1,0 +1,147 @@
+package devmode
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/subprocess"
+)
+
+const (
+	// stopGrace is how long a server may take to finish what it has begun.
+	stopGrace = 8 * time.Second
+	// A server that ends so soon after its start, so often in a row, will not get better.
+	earlyEnd   = 5 * time.Second
+	maxEarly   = 3
+	restartGap = time.Second
+)
+
+// keep runs a server until ctx ends, starting it again when it ends by itself (or was killed: trying that is what dev
+// mode is for).
+func (s *Supervisor) keep(ctx context.Context, name string, args, env []string) error {
+	for early := 0; ; {
+		started := time.Now()
+		err := s.runChild(ctx, name, args, env)
+		if ctx.Err() != nil {
+			return nil
+		}
+		early++
+		if time.Since(started) > earlyEnd {
+			early = 0
+		}
+		if early == maxEarly {
+			return fmt.Errorf("%s does not stay up (%v); its log is %s", name, err, s.logFile(name))
+		}
+		s.say("%s ended (%v), starting it again", name, err)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(restartGap):
+		}
+	}
+}
+
+func (s *Supervisor) logFile(name string) string { return filepath.Join(s.logDir, name+".log") }
+
+// runChild runs a server to its end, which comes when ctx ends at the latest.
+func (s *Supervisor) runChild(ctx context.Context, name string, args, env []string) error {
+	if err := os.MkdirAll(s.logDir, 0o755); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(s.logFile(name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	log := &childLog{s: s, name: name, file: file}
+	cmd := exec.Command(s.opt.Program, args...)
+	cmd.Env = env
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.WaitDelay = time.Second
+	// SIGKILL: nothing may outlive us, and what a killed server leaves is what the next start has to cope with anyway.
+	child, err := subprocess.Start(cmd, syscall.SIGKILL)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-child.Done():
+	case <-ctx.Done():
+		if !child.Stop(syscall.SIGTERM, stopGrace) {
+			s.say("%s did not stop within %v and was killed", name, stopGrace)
+		}
+	}
+	log.flush()
+	if err := child.Err(); err != nil {
+		return err
+	}
+	return fmt.Errorf("exit code 0")
+}
+
+// childLog writes what a server logs to its file, and shows people what they should look at. It is used by one
+// goroutine at a time.
+type childLog struct {
+	s    *Supervisor
+	name string
+	file io.Writer
+	part []byte // of an unfinished line
+}
+
+func (l *childLog) Write(b []byte) (int, error) {
+	if _, err := l.file.Write(b); err != nil {
+		return 0, err
+	}
+	l.part = append(l.part, b...)
+	for {
+		line, rest, ok := bytes.Cut(l.part, []byte("\n"))
+		if !ok {
+			return len(b), nil
+		}
+		l.show(line)
+		l.part = append(l.part[:0:0], rest...)
+	}
+}
+
+func (l *childLog) flush() {
+	if len(l.part) > 0 {
+		l.show(l.part)
+		l.part = nil
+	}
+}
+
+// show prints errors in short words, and what is no log line (such as a panic) as it is.
+func (l *childLog) show(line []byte) {
+	if len(bytes.TrimSpace(line)) == 0 {
+		return
+	}
+	var entry struct {
+		Level, Msg, Error, Reason string
+	}
+	if json.Unmarshal(line, &entry) != nil || l.s.opt.Verbose {
+		l.print(string(line))
+		return
+	}
+	if entry.Level == "error" || entry.Level == "dpanic" || entry.Level == "panic" || entry.Level == "fatal" {
+		text := entry.Msg
+		for _, more := range []string{entry.Reason, entry.Error} {
+			if more != "" {
+				text += ": " + more
+			}
+		}
+		l.print(text)
+	}
+}
+
+func (l *childLog) print(text string) {
+	l.s.outMu.Lock()
+	defer l.s.outMu.Unlock()
+	fmt.Fprintf(l.s.opt.Out, "%s: %s\n", l.name, strings.TrimRight(text, "\r\n"))
+}

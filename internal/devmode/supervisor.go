@@ -1,0 +1,281 @@
+package devmode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/pgserver"
+)
+
+// DefaultAddr is where iris-api listens in dev mode: the port that clients of v0 expect.
+const DefaultAddr = "127.0.0.1:16649"
+
+// Options are the flags of `iris dev`. The zero value runs one processor with demo data.
+type Options struct {
+	StateDir   string // "" = pgserver.DefaultStateDir()
+	Processors int    // 0 = 1
+	Fresh      bool   // throw existing data away first
+	NoDemo     bool   // begin with an empty database
+	Verbose    bool   // show everything the servers log, not errors only
+	ConfigFile string // configuration file for the servers; "" = none
+	// Environ is the environment, in the form of os.Environ; the servers' variables in it hold here too.
+	Environ []string
+	// Program is our own binary, which runs the servers as `iris api` and `iris processor`. "" = this executable.
+	Program string
+	Out     io.Writer // where progress and addresses are printed
+}
+
+// Database does what dev mode needs done to the database before the servers start.
+type Database interface {
+	// Migrate brings the schema up to date; its error names a newer schema.
+	Migrate(ctx context.Context, url string) error
+	// Seed loads the demo data if it is not there yet.
+	Seed(ctx context.Context, url string) error
+}
+
+// Supervisor runs everything on one machine until it is told to stop.
+type Supervisor struct {
+	opt      Options
+	database Database
+	addr     string
+	public   string
+	logDir   string
+
+	outMu sync.Mutex
+}
+
+// New checks the options.
+func New(opt Options, database Database) (*Supervisor, error) {
+	if opt.StateDir == "" {
+		opt.StateDir = pgserver.DefaultStateDir()
+	}
+	var err error
+	if opt.StateDir, err = filepath.Abs(opt.StateDir); err != nil {
+		return nil, err
+	}
+	if opt.Processors == 0 {
+		opt.Processors = 1
+	}
+	if opt.Processors < 1 || opt.Processors > 64 {
+		return nil, fmt.Errorf("--processors must be between 1 and 64, not %d", opt.Processors)
+	}
+	if opt.Program == "" {
+		if opt.Program, err = os.Executable(); err != nil {
+			return nil, fmt.Errorf("find our own program: %w", err)
+		}
+	}
+	s := &Supervisor{opt: opt, database: database, logDir: filepath.Join(opt.StateDir, "log")}
+	s.addr = or(environ(opt.Environ, "IRIS_HTTP_ADDR"), DefaultAddr)
+	host, port, err := net.SplitHostPort(s.addr)
+	if err != nil {
+		return nil, fmt.Errorf("IRIS_HTTP_ADDR: %q must be host:port", s.addr)
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	s.public = strings.TrimRight(or(environ(opt.Environ, "IRIS_PUBLIC_URL"), "http://"+net.JoinHostPort(host, port)), "/")
+	return s, nil
+}
+
+// Run starts everything, prints how to use it, and runs until ctx ends (nil) or something fails for good. When it returns
+// nothing that it started is left.
+func (s *Supervisor) Run(ctx context.Context) error {
+	cfg, err := config.Load(s.opt.ConfigFile, s.opt.Environ)
+	if err != nil {
+		return err
+	}
+	if err := s.portFree(); err != nil {
+		return err
+	}
+	databaseURL, stopDatabase, databaseEnded, err := s.startDatabase(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer stopDatabase()
+	if err := s.prepare(ctx, databaseURL); err != nil {
+		return err
+	}
+	// The mailbox outlives the servers, so that what they send last still arrives.
+	mailboxCtx, closeMailbox := context.WithCancel(context.WithoutCancel(ctx))
+	defer closeMailbox()
+	box, err := s.startMailbox(mailboxCtx)
+	if err != nil {
+		return err
+	}
+	defer box.stop()
+	defer closeMailbox()
+
+	g, gctx := errgroup.WithContext(ctx)
+	env := s.childEnvironment(cfg, databaseURL, box)
+	g.Go(func() error { return s.keep(gctx, "api", []string{"api"}, env.api) })
+	for i := range s.opt.Processors {
+		name := "processor-" + strconv.Itoa(i+1)
+		g.Go(func() error { return s.keep(gctx, name, []string{"processor"}, env.processor) })
+	}
+	g.Go(func() error {
+		select {
+		case <-gctx.Done():
+			return nil
+		case <-databaseEnded:
+			return fmt.Errorf("PostgreSQL ended by itself; its log is %s", filepath.Join(s.opt.StateDir, "postgres", "postgres.log"))
+		}
+	})
+	g.Go(func() error {
+		if err := s.waitReady(gctx); err != nil {
+			return err
+		}
+		s.banner(cfg, databaseURL)
+		return nil
+	})
+	err = g.Wait()
+	if ctx.Err() != nil {
+		s.say("stopped")
+		return nil
+	}
+	return err
+}
+
+// say prints one line of progress.
+func (s *Supervisor) say(format string, args ...any) {
+	s.outMu.Lock()
+	defer s.outMu.Unlock()
+	fmt.Fprintf(s.opt.Out, "iris dev: "+format+"\n", args...)
+}
+
+func (s *Supervisor) portFree() error {
+	l, err := net.Listen("tcp", s.addr)
+	if err == nil {
+		return l.Close()
+	}
+	if !errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("IRIS_HTTP_ADDR: %w", err)
+	}
+	_, port, _ := net.SplitHostPort(s.addr)
+	return fmt.Errorf("%s is taken by another program (perhaps another iris dev): stop it (to find it: ss -ltnp 'sport = :%s'), "+
+		"or choose another address with IRIS_HTTP_ADDR=127.0.0.1:26649", s.addr, port)
+}
+
+// startDatabase uses the configured database or starts our own.
+func (s *Supervisor) startDatabase(ctx context.Context, cfg *config.Config) (url string, stop func(), ended <-chan struct{}, err error) {
+	if url := cfg.DatabaseURL().Reveal(); url != "" {
+		if s.opt.Fresh {
+			return "", nil, nil, errors.New("--fresh would delete everything in the configured database (IRIS_DATABASE_URL): empty it by hand")
+		}
+		s.say("using the configured database")
+		return url, func() {}, nil, nil
+	}
+	server, err := pgserver.Start(ctx, pgserver.Config{StateDir: s.opt.StateDir, Fresh: s.opt.Fresh, Progress: func(line string) {
+		s.say("%s", line)
+	}})
+	if err != nil {
+		return "", nil, nil, err
+	}
+	if !server.Owner() {
+		server.Stop()
+		return "", nil, nil, fmt.Errorf("another iris dev is running on the data in %s: stop it, or use another directory with --state-dir", s.opt.StateDir)
+	}
+	s.say("PostgreSQL %s is running, data in %s", server.Version(), s.opt.StateDir)
+	return server.URL(), server.Stop, server.Done(), nil
+}
+
+func (s *Supervisor) prepare(ctx context.Context, url string) error {
+	if err := s.database.Migrate(ctx, url); err != nil {
+		return fmt.Errorf("%w (data in %s; --fresh starts anew, --state-dir uses another directory)", err, s.opt.StateDir)
+	}
+	if s.opt.NoDemo {
+		return nil
+	}
+	if err := s.database.Seed(ctx, url); err != nil {
+		return fmt.Errorf("load the demo data: %w", err)
+	}
+	return nil
+}
+
+// waitReady returns when an incident posted now would be paged. While that takes long it says why.
+func (s *Supervisor) waitReady(ctx context.Context) error {
+	started, told := time.Now(), time.Time{}
+	client := &http.Client{Timeout: 3 * time.Second}
+	for {
+		reason, err := ask(ctx, client, s.local()+"/readyz")
+		if err == nil && reason == "" {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			reason = err.Error()
+		}
+		if time.Since(started) > 5*time.Second && time.Since(told) > 5*time.Second {
+			told = time.Now()
+			s.say("not ready yet: %s", reason)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// local is the address of iris-api for us, who are on the same machine.
+func (s *Supervisor) local() string {
+	host, port, _ := net.SplitHostPort(s.addr) // checked by New
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return "http://" + net.JoinHostPort(host, port)
+}
+
+// ask returns "" when the server is ready, else its reason on one line.
+func ask(ctx context.Context, client *http.Client, url string) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return "", err
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusOK {
+		return "", nil
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 4096))
+	if err != nil {
+		return "", err
+	}
+	return resp.Status + " " + strings.Join(strings.Fields(string(body)), " "), nil
+}
+
+// environ returns the value of a variable in the form of os.Environ; the last one counts.
+func environ(env []string, name string) string {
+	value := ""
+	for _, e := range env {
+		if v, ok := strings.CutPrefix(e, name+"="); ok {
+			value = v
+		}
+	}
+	return value
+}
+
+func or(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
