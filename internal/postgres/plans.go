@@ -12,6 +12,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -88,6 +89,48 @@ func (p *Plans) HasWords(ctx context.Context, plan escalation.PlanID, applicatio
 }
 
 var errNoWords = fault.New(fault.NotFound, "the plan has no words for the application")
+
+const planList = `select p.id, p.name, p.creator_id, p.description, p.threshold_window, p.threshold_count,
+	p.aggregation_window, p.aggregation_reset, p.tracking_type, p.tracking_key, p.tracking_template, p.fallback_role,
+	p.fallback_target_id, p.paused, p.created_at, u.name as creator, (pa.plan_id is not null) as active
+from plans p
+join users u on u.id = p.creator_id
+left join plan_active pa on pa.plan_id = p.id
+where true`
+
+var planColumns = map[string]filterColumn{
+	"id":                 {expr: "p.id", kind: filters.Int},
+	"name":               {expr: "p.name", kind: filters.Text},
+	"threshold_window":   {expr: "p.threshold_window", kind: filters.Int},
+	"threshold_count":    {expr: "p.threshold_count", kind: filters.Int},
+	"aggregation_window": {expr: "p.aggregation_window", kind: filters.Int},
+	"aggregation_reset":  {expr: "p.aggregation_reset", kind: filters.Int},
+	"description":        {expr: "p.description", kind: filters.Text},
+	"created":            {expr: "p.created_at", kind: filters.Time},
+	"creator":            {expr: "u.name", kind: filters.Text},
+	"active":             {expr: "(pa.plan_id is not null)", kind: filters.Bool},
+	"target": {expr: "t.name", kind: filters.Text, within: "exists (select from plan_notifications n " +
+		"join target_roles r on r.name = n.role join targets t on t.target_id = n.target_id and t.kind = r.target_kind " +
+		"where n.plan_id = p.id and %)"},
+}
+
+// List returns plan versions without their steps: newest first with a limit, else by id.
+func (p *Plans) List(ctx context.Context, q filters.Query) ([]escalation.Plan, error) {
+	l := newListQuery("PlanList", planList)
+	if err := l.filter(q, planColumns); err != nil {
+		return nil, err
+	}
+	sql, args := l.order(q.Limit, "p.created_at", "p.id")
+	found, err := list(ctx, p.db, sql, args, pgx.RowToStructByPos[db.PlanByIDRow])
+	if err != nil {
+		return nil, err
+	}
+	out := make([]escalation.Plan, len(found))
+	for i, row := range found {
+		out[i] = planHead(row)
+	}
+	return out, nil
+}
 
 // Reach returns what exists of the named targets and templates, and the roles there are.
 func (p *Plans) Reach(ctx context.Context, targets, templates []string) (escalation.Reach, error) {

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
@@ -42,6 +43,38 @@ func (t *Templates) ByName(ctx context.Context, name string) (details messages.T
 		return err
 	})
 	return details, err
+}
+
+const templateList = `select t.id, t.name, t.created_at, u.name as creator, (ta.template_id is not null) as active
+from templates t
+join users u on u.id = t.creator_id
+left join template_active ta on ta.template_id = t.id
+where true`
+
+var templateColumns = map[string]filterColumn{
+	"id":      {expr: "t.id", kind: filters.Int},
+	"name":    {expr: "t.name", kind: filters.Text},
+	"creator": {expr: "u.name", kind: filters.Text},
+	"created": {expr: "t.created_at", kind: filters.Time},
+	"active":  {expr: "(ta.template_id is not null)", kind: filters.Bool},
+}
+
+// List returns template versions: newest first with a limit, else by id.
+func (t *Templates) List(ctx context.Context, q filters.Query) ([]messages.TemplateVersion, error) {
+	l := newListQuery("TemplateList", templateList)
+	if err := l.filter(q, templateColumns); err != nil {
+		return nil, err
+	}
+	sql, args := l.order(q.Limit, "t.created_at", "t.id")
+	found, err := list(ctx, t.db, sql, args, pgx.RowToStructByPos[db.TemplateByIDRow])
+	if err != nil {
+		return nil, err
+	}
+	out := make([]messages.TemplateVersion, len(found))
+	for i, row := range found {
+		out[i] = templateHead(row)
+	}
+	return out, nil
 }
 
 // Create saves a new version of a template and makes it the active one of its name. An application that does not exist
@@ -86,8 +119,7 @@ func (t *Templates) SetActive(ctx context.Context, id messages.TemplateID, activ
 }
 
 func loadTemplate(ctx context.Context, q *db.Queries, row db.TemplateByIDRow) (messages.TemplateDetails, error) {
-	d := messages.TemplateDetails{TemplateVersion: messages.TemplateVersion{ID: messages.TemplateID(row.ID), Name: row.Name,
-		Creator: row.Creator, CreatedAt: row.CreatedAt, Active: row.Active}}
+	d := messages.TemplateDetails{TemplateVersion: templateHead(row)}
 	contents, err := q.TemplateContents(ctx, row.ID)
 	if err != nil {
 		return d, fmt.Errorf("read template contents: %w", err)
@@ -104,4 +136,9 @@ func loadTemplate(ctx context.Context, q *db.Queries, row db.TemplateByIDRow) (m
 		d.Plans = append(d.Plans, messages.NamedPlan{ID: p.ID, Name: p.Name})
 	}
 	return d, nil
+}
+
+func templateHead(row db.TemplateByIDRow) messages.TemplateVersion {
+	return messages.TemplateVersion{ID: messages.TemplateID(row.ID), Name: row.Name, Creator: row.Creator,
+		CreatedAt: row.CreatedAt, Active: row.Active}
 }

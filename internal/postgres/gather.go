@@ -1,0 +1,129 @@
+package postgres
+
+import (
+	"context"
+	"slices"
+	"sync"
+)
+
+// gather turns many small calls that come at the same time into few large ones: while some batches are being run, the
+// calls that come in wait and go together in the next. A lone call runs at once. There is no background goroutine:
+// callers run the batches, each only until its own call is done, and then hand over. It is safe for concurrent use.
+type gather[T, R any] struct {
+	// run does the work of a batch and returns a result for each item. When it fails, the items are run one by one, so
+	// that a bad one fails alone.
+	run     func(ctx context.Context, items []T) ([]R, error)
+	maxSize int // items in a batch
+	maxRuns int // batches run at the same time
+
+	mu      sync.Mutex
+	waiting []*gathered[T, R]
+	runs    int
+}
+
+type gathered[T, R any] struct {
+	item   T
+	ctx    context.Context // its values and deadline; a batch runs under its first call's
+	result R
+	err    error
+	done   chan struct{} // closed when result and err are set
+	lead   chan struct{} // receives once when this caller is to run the next batch
+}
+
+// do has item done in some batch. When ctx ends first, the work may still be done.
+func (g *gather[T, R]) do(ctx context.Context, item T) (R, error) {
+	c := &gathered[T, R]{item: item, ctx: ctx, done: make(chan struct{}), lead: make(chan struct{}, 1)}
+	g.mu.Lock()
+	g.waiting = append(g.waiting, c)
+	if g.runs < g.maxRuns {
+		g.runs++
+		c.lead <- struct{}{}
+	}
+	g.mu.Unlock()
+	for {
+		select {
+		case <-c.done:
+			g.leave(c, false)
+			return c.result, c.err
+		case <-c.lead:
+			g.batch()
+		case <-ctx.Done():
+			g.leave(c, true)
+			var none R
+			return none, ctx.Err()
+		}
+	}
+}
+
+// batch runs one batch and hands over to the first who still waits.
+func (g *gather[T, R]) batch() {
+	g.mu.Lock()
+	n := min(len(g.waiting), g.maxSize)
+	calls := g.waiting[:n:n]
+	g.waiting = g.waiting[n:]
+	g.mu.Unlock()
+	if n > 0 {
+		g.runAll(calls)
+	}
+	g.mu.Lock()
+	g.handOver()
+	g.mu.Unlock()
+}
+
+// handOver passes the right to run a batch on, or gives it up when nobody waits.
+func (g *gather[T, R]) handOver() {
+	for _, c := range g.waiting {
+		select {
+		case c.lead <- struct{}{}:
+			return
+		default: // leads already
+		}
+	}
+	g.runs--
+}
+
+func (g *gather[T, R]) runAll(calls []*gathered[T, R]) {
+	items := make([]T, len(calls))
+	for i, c := range calls {
+		items[i] = c.item
+	}
+	// Whoever runs a batch may give up; the others must not suffer for it. The storage layer sets a deadline.
+	results, err := g.run(context.WithoutCancel(calls[0].ctx), items)
+	if err != nil && len(calls) > 1 {
+		for _, c := range calls {
+			results, err := g.run(context.WithoutCancel(c.ctx), []T{c.item})
+			g.settle(c, results, err)
+		}
+		return
+	}
+	for i, c := range calls {
+		if err != nil {
+			g.settle(c, nil, err)
+			continue
+		}
+		g.settle(c, results[i:i+1], nil)
+	}
+}
+
+func (g *gather[T, R]) settle(c *gathered[T, R], results []R, err error) {
+	if err == nil {
+		c.result = results[0]
+	}
+	c.err = err
+	close(c.done)
+}
+
+// leave passes on the right to run a batch if a call that ends has it unused: it may have been given just now, or the
+// call's item may have gone with the batch of another. A call that gives up is also taken out of the queue.
+func (g *gather[T, R]) leave(c *gathered[T, R], givesUp bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if givesUp {
+		g.waiting = slices.DeleteFunc(g.waiting, func(other *gathered[T, R]) bool { return other == c })
+	}
+	select {
+	case <-c.lead:
+		g.handOver()
+	default:
+	}
+}

@@ -1,0 +1,99 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestGatherRunsWhatComesTogether(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var batches, items atomic.Int64
+		g := &gather[int, int]{maxSize: 100, maxRuns: 2, run: func(_ context.Context, in []int) ([]int, error) {
+			batches.Add(1)
+			items.Add(int64(len(in)))
+			time.Sleep(time.Millisecond) // in the bubble: others come meanwhile
+			out := make([]int, len(in))
+			for i, n := range in {
+				out[i] = n * 2
+			}
+			return out, nil
+		}}
+		var wg sync.WaitGroup
+		for i := range 1000 {
+			wg.Go(func() {
+				got, err := g.do(t.Context(), i)
+				require.NoError(t, err)
+				require.Equal(t, i*2, got)
+			})
+		}
+		wg.Wait()
+		require.EqualValues(t, 1000, items.Load())
+		require.LessOrEqual(t, batches.Load(), int64(14))
+		require.Zero(t, g.runs)
+		require.Empty(t, g.waiting)
+	})
+}
+
+func TestGatherLetsABadItemFailAlone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		bad := errors.New("bad")
+		g := &gather[int, int]{maxSize: 10, maxRuns: 1, run: func(_ context.Context, in []int) ([]int, error) {
+			time.Sleep(time.Millisecond)
+			for _, n := range in {
+				if n == 3 {
+					return nil, bad
+				}
+			}
+			return in, nil
+		}}
+		var wg sync.WaitGroup
+		for i := range 10 {
+			wg.Go(func() {
+				_, err := g.do(t.Context(), i)
+				if i == 3 {
+					require.ErrorIs(t, err, bad)
+				} else {
+					require.NoError(t, err)
+				}
+			})
+		}
+		wg.Wait()
+		require.Zero(t, g.runs)
+	})
+}
+
+func TestGatherGoesOnWhenCallersGiveUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := &gather[int, int]{maxSize: 3, maxRuns: 1, run: func(_ context.Context, in []int) ([]int, error) {
+			time.Sleep(10 * time.Millisecond)
+			return in, nil
+		}}
+		var wg sync.WaitGroup
+		for i := range 50 {
+			wg.Go(func() {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*time.Millisecond)
+				defer cancel()
+				got, err := g.do(ctx, i)
+				if err == nil {
+					require.Equal(t, i, got)
+				}
+			})
+		}
+		wg.Wait()
+		require.Zero(t, g.runs)
+		require.Empty(t, g.waiting)
+		got, err := g.do(t.Context(), 7)
+		require.NoError(t, err)
+		require.Equal(t, 7, got)
+	})
+}

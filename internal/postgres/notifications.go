@@ -1,0 +1,81 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+)
+
+const (
+	// Notifications that come at the same time are stored together: a commit costs the same for one and for many.
+	notificationBatch = 200
+	notificationRuns  = 2
+)
+
+// Notifications accepts out-of-band notifications. It is safe for concurrent use.
+type Notifications struct {
+	db     *DB
+	gather *gather[messages.Notification, int64]
+}
+
+// NewNotifications returns the adapter over d.
+func NewNotifications(d *DB) *Notifications {
+	n := &Notifications{db: d}
+	n.gather = &gather[messages.Notification, int64]{run: n.insert, maxSize: notificationBatch, maxRuns: notificationRuns}
+	return n
+}
+
+// Create stores the notification and its messages in one transaction and returns the number of the request, whose
+// bucket is that number modulo buckets.Count. Several calls at the same time share a transaction; one that cannot be
+// stored fails alone. After an error that is not a fault of kind Invalid the notification may have been stored.
+func (n *Notifications) Create(ctx context.Context, nt messages.Notification) (int64, error) {
+	id, err := n.gather.do(ctx, nt)
+	return id, mapError(err)
+}
+
+func (n *Notifications) insert(ctx context.Context, batch []messages.Notification) (ids []int64, err error) {
+	p := notificationParams(batch)
+	err = n.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.InsertNotifications(ctx, p)
+		if err != nil {
+			return err
+		}
+		if len(rows) != len(batch) {
+			return fault.Newf(fault.Internal, "stored %d notifications of %d", len(rows), len(batch))
+		}
+		ids = make([]int64, len(rows))
+		for i, r := range rows {
+			ids[i] = r.ID
+		}
+		return nil
+	})
+	return ids, err
+}
+
+func notificationParams(batch []messages.Notification) db.InsertNotificationsParams {
+	var p db.InsertNotificationsParams
+	for i, nt := range batch {
+		p.Places = append(p.Places, int32(i))
+		p.ApplicationIds = append(p.ApplicationIds, nt.ApplicationID)
+		p.Subjects = append(p.Subjects, nt.Subject)
+		p.Bodies = append(p.Bodies, nt.Body)
+		p.EmailHtmls = append(p.EmailHtmls, nt.EmailHTML)
+		p.Templates = append(p.Templates, nt.Template)
+		p.Contexts = append(p.Contexts, string(nt.Context))
+		p.Senders = append(p.Senders, nt.Sender)
+		p.Priorities = append(p.Priorities, string(nt.Priority))
+		p.Lifetimes = append(p.Lifetimes, nt.Lifetime.Seconds())
+		for _, r := range nt.Recipients {
+			p.OwnerPlaces = append(p.OwnerPlaces, int32(i))
+			p.Recipients = append(p.Recipients, string(r.Recipient))
+			p.UserIds = append(p.UserIds, int64(r.UserID))
+			p.Targets = append(p.Targets, r.Target)
+			p.Modes = append(p.Modes, string(r.Mode))
+			p.Literals = append(p.Literals, r.Literal)
+			p.ModeChanges = append(p.ModeChanges, r.Changed)
+		}
+	}
+	return p
+}

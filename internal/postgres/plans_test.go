@@ -1,0 +1,236 @@
+package postgres_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// catalog is a database with a few people, a team and two applications, for the adapters of plans and messages.
+type catalog struct {
+	*postgres.DB
+	ann, bob  users.ID
+	annTarget int64
+	ops       int64 // target number of the team
+	demo      int64 // application
+}
+
+func newCatalog(t *testing.T) catalog {
+	t.Helper()
+	c := catalog{DB: pgtest.New(t)}
+	err := c.Pool().QueryRow(t.Context(), `
+		with u as (insert into users (name) values ('ann'), ('Bob') returning id, name, target_id),
+		     t as (insert into teams (name) values ('ops') returning id, target_id),
+		     m as (insert into team_members (team_id, user_id, position) select t.id, u.id, 0 from t, u),
+		     k as (insert into user_contacts (user_id, mode, destination) select id, 'email', 'ann@example.com' from u where name = 'ann'),
+		     a as (insert into applications (name) values ('demo'), ('other') returning id, name)
+		select (select id from u where name = 'ann'), (select id from u where name = 'Bob'),
+		       (select target_id from u where name = 'ann'), (select target_id from t), (select id from a where name = 'demo')`).
+		Scan(&c.ann, &c.bob, &c.annTarget, &c.ops, &c.demo)
+	require.NoError(t, err)
+	return c
+}
+
+func (c catalog) draft(name string) escalation.Draft {
+	zero := 0
+	return escalation.Draft{Name: name, CreatorID: c.ann, Description: "d", ThresholdWindow: 10 * time.Second, ThresholdCount: 1,
+		AggregationWindow: 20 * time.Second, AggregationReset: 30 * time.Second,
+		Tracking: &escalation.Tracking{Mode: users.Email, Key: "a@b", Template: []byte(`{"demo":{"email_subject":"s"}}`)},
+		Steps: []escalation.Step{
+			{Notifications: []escalation.Notification{
+				{Priority: users.High, Target: &escalation.Target{Role: "user", Name: "ann", TargetID: c.annTarget},
+					Template: "words", Wait: time.Minute, Repeat: 2},
+				{Priority: users.Low, DynamicIndex: &zero, Template: "words", Optional: true},
+			}},
+			{Notifications: []escalation.Notification{
+				{Priority: users.Urgent, Target: &escalation.Target{Role: "team", Name: "ops", TargetID: c.ops}, Template: "gone"},
+			}},
+		}}
+}
+
+func TestPlansAreVersioned(t *testing.T) {
+	t.Parallel()
+	c := newCatalog(t)
+	plans := postgres.NewPlans(c.DB)
+	first, err := plans.Create(t.Context(), c.draft("Pager"))
+	require.NoError(t, err)
+	second, err := plans.Create(t.Context(), c.draft("pager"))
+	require.NoError(t, err)
+
+	active, err := plans.ByName(t.Context(), "PAGER ")
+	require.NoError(t, err)
+	require.Equal(t, second, active.ID)
+	old, err := plans.ByID(t.Context(), first)
+	require.NoError(t, err)
+	require.False(t, old.Active)
+	require.Equal(t, "ann", old.Creator)
+	require.Equal(t, 1, old.DynamicTargets())
+	require.Equal(t, map[string]bool{"words": true, "gone": true}, old.Lost)
+	want := c.draft("Pager")
+	require.Equal(t, want.Tracking.Key, old.Tracking.Key)
+	require.JSONEq(t, string(want.Tracking.Template), string(old.Tracking.Template))
+	require.Len(t, old.Steps, 2)
+	for s := range want.Steps {
+		for n := range want.Steps[s].Notifications {
+			got := old.Steps[s].Notifications[n]
+			require.NotZero(t, got.ID)
+			got.ID = 0
+			require.Equal(t, want.Steps[s].Notifications[n], got)
+		}
+	}
+
+	require.NoError(t, plans.SetActive(t.Context(), first, true))
+	recent, err := plans.Recent(t.Context(), "pager")
+	require.NoError(t, err)
+	require.Equal(t, first, recent.ID)
+	require.NoError(t, plans.SetActive(t.Context(), second, false)) // not the active one: nothing happens
+	require.NoError(t, plans.SetActive(t.Context(), first, false))
+	_, err = plans.Recent(t.Context(), "pager")
+	require.True(t, fault.Is(err, fault.NotFound))
+	require.True(t, fault.Is(plans.SetActive(t.Context(), 99999, true), fault.NotFound))
+}
+
+func TestPlansAreListedAndFiltered(t *testing.T) {
+	t.Parallel()
+	c := newCatalog(t)
+	plans := postgres.NewPlans(c.DB)
+	for _, name := range []string{"a", "a", "b"} {
+		_, err := plans.Create(t.Context(), c.draft(name))
+		require.NoError(t, err)
+	}
+	ids := func(limit int, conds ...filters.Condition) string {
+		got, err := plans.List(t.Context(), filters.Query{Conditions: conds, Limit: limit})
+		require.NoError(t, err)
+		var out []escalation.PlanID
+		for _, p := range got {
+			out = append(out, p.ID)
+		}
+		return fmt.Sprint(out)
+	}
+	cond := func(field string, op filters.Op, v any) filters.Condition {
+		return filters.Condition{Field: field, Op: op, Values: []any{v}}
+	}
+	require.Equal(t, "[1 2 3]", ids(0))
+	require.Equal(t, "[3 2]", ids(2))
+	require.Equal(t, "[2 3]", ids(0, cond("active", filters.Eq, true)))
+	require.Equal(t, "[3]", ids(0, cond("name", filters.Ne, "A")))
+	require.Equal(t, "[1 2 3]", ids(0, cond("target", filters.Eq, "OPS")))
+	require.Equal(t, "[]", ids(0, cond("target", filters.StartsWith, "nobody")))
+	for field := range escalation.PlanFilters {
+		var v any = int64(1)
+		switch escalation.PlanFilters[field] {
+		case filters.Text:
+			v = "x"
+		case filters.Time:
+			v = time.Now()
+		case filters.Bool, filters.Flag:
+			v = true
+		case filters.Int:
+		}
+		ids(0, cond(field, filters.Eq, v))
+	}
+}
+
+func TestPlanWithIncidentsStays(t *testing.T) {
+	t.Parallel()
+	c := newCatalog(t)
+	plans := postgres.NewPlans(c.DB)
+	id, err := plans.Create(t.Context(), c.draft("used"))
+	require.NoError(t, err)
+	_, err = plans.Create(t.Context(), c.draft("used"))
+	require.NoError(t, err)
+	_, err = c.Pool().Exec(t.Context(), "insert into incidents (plan_id, application_id) values ($1, $2)", id, c.demo)
+	require.NoError(t, err)
+	require.EqualError(t, plans.Delete(t.Context(), "used"), "Cannot delete this plan as 1 incidents have been created using it")
+
+	_, err = plans.Create(t.Context(), c.draft("free"))
+	require.NoError(t, err)
+	require.NoError(t, plans.Delete(t.Context(), "FREE"))
+	require.True(t, fault.Is(plans.Delete(t.Context(), "free"), fault.NotFound))
+}
+
+func TestReachTellsWhoIsBehindNames(t *testing.T) {
+	t.Parallel()
+	c := newCatalog(t)
+	templates, plans := postgres.NewTemplates(c.DB), postgres.NewPlans(c.DB)
+	_, err := templates.Create(t.Context(), messages.TemplateDraft{Name: "Words", CreatorID: c.ann,
+		Words: []messages.TemplateWords{{Application: "DEMO", Mode: users.Email}}})
+	require.NoError(t, err)
+	r, err := plans.Reach(t.Context(), []string{"Ann", "bob", "OPS", "nobody"}, []string{"words", "none"})
+	require.NoError(t, err)
+	require.Equal(t, "team", r.Roles["manager"])
+	require.Equal(t, []escalation.ReachTarget{{Kind: "user", TargetID: c.annTarget, Name: "ann", Active: true, People: 1, Reachable: 1}},
+		r.Targets["Ann"])
+	require.Equal(t, 0, r.Targets["bob"][0].Reachable)
+	require.Equal(t, 2, r.Targets["OPS"][0].People)
+	require.Equal(t, 1, r.Targets["OPS"][0].Reachable)
+	require.NotContains(t, r.Targets, "nobody")
+	require.Equal(t, map[string]escalation.ReachTemplate{"words": {Applications: 1}}, r.Templates)
+	_, fits, exists := r.Pick("team", "Ann")
+	require.False(t, fits)
+	require.True(t, exists)
+}
+
+func TestPlanHasWordsForAnApplication(t *testing.T) {
+	t.Parallel()
+	c := newCatalog(t)
+	plans := postgres.NewPlans(c.DB)
+	id, err := plans.Create(t.Context(), c.draft("p"))
+	require.NoError(t, err)
+	has, err := plans.HasWords(t.Context(), id, c.demo)
+	require.NoError(t, err)
+	require.False(t, has)
+	_, err = postgres.NewTemplates(c.DB).Create(t.Context(), messages.TemplateDraft{Name: "words", CreatorID: c.ann,
+		Words: []messages.TemplateWords{{Application: "demo", Mode: users.Email}}})
+	require.NoError(t, err)
+	has, err = plans.HasWords(t.Context(), id, c.demo)
+	require.NoError(t, err)
+	require.True(t, has)
+}
+
+func TestTemplatesAreVersioned(t *testing.T) {
+	t.Parallel()
+	c := newCatalog(t)
+	templates := postgres.NewTemplates(c.DB)
+	draft := messages.TemplateDraft{Name: "Words", CreatorID: c.ann, Words: []messages.TemplateWords{
+		{Application: "demo", Mode: users.Email, TemplateContent: messages.TemplateContent{Subject: "s", Body: "b"}},
+		{Application: "demo", Mode: users.SMS, TemplateContent: messages.TemplateContent{Body: "t"}},
+	}}
+	first, err := templates.Create(t.Context(), draft)
+	require.NoError(t, err)
+	second, err := templates.Create(t.Context(), draft)
+	require.NoError(t, err)
+	_, err = postgres.NewPlans(c.DB).Create(t.Context(), c.draft("p"))
+	require.NoError(t, err)
+
+	got, err := templates.ByName(t.Context(), "words")
+	require.NoError(t, err)
+	require.Equal(t, second, got.ID)
+	require.Equal(t, draft.Words, got.Words)
+	require.Len(t, got.Plans, 1)
+	require.NoError(t, templates.SetActive(t.Context(), second, false))
+	_, err = templates.ByName(t.Context(), "words")
+	require.True(t, fault.Is(err, fault.NotFound))
+	require.NoError(t, templates.SetActive(t.Context(), first, true))
+	got, err = templates.ByID(t.Context(), first)
+	require.NoError(t, err)
+	require.True(t, got.Active)
+
+	draft.Words[0].Application = "nothing"
+	_, err = templates.Create(t.Context(), draft)
+	require.EqualError(t, err, "Application nothing not found")
+	list, err := templates.List(t.Context(), filters.Query{Limit: 5})
+	require.NoError(t, err)
+	require.Len(t, list, 2, "the refused version left nothing behind")
+	require.Equal(t, second, list[0].ID)
+}

@@ -1,0 +1,27 @@
+-- name: InsertNotifications :many
+-- Stores out-of-band notifications with their messages, as one statement. A notification's messages name it by its place
+-- (owner_place); recipients that are named twice get one message.
+with input as (
+    select nextval(pg_get_serial_sequence('notification_requests', 'id')) as id, r.*
+    from (select unnest(@places::int[]) as place, unnest(@application_ids::bigint[]) as application_id,
+                 unnest(@subjects::text[]) as subject, unnest(@bodies::text[]) as body,
+                 unnest(@email_htmls::text[]) as email_html, unnest(@templates::text[]) as template,
+                 unnest(@contexts::text[]) as context, unnest(@senders::text[]) as sender,
+                 unnest(@priorities::text[]) as priority, unnest(@lifetimes::float8[]) as lifetime) r
+), requests as (
+    insert into notification_requests (id, application_id, subject, body, email_html, template, context, sender)
+    select id, application_id, subject, body, email_html, nullif(template, ''), nullif(context, '')::json, sender from input
+), made as (
+    insert into messages (bucket, request_id, application_id, recipient, user_id, target, priority, class, mode, literal,
+                          template, mode_changed, expires_at)
+    select (i.id & 255)::smallint, i.id, i.application_id, m.recipient, nullif(m.user_id, 0), m.target,
+           nullif(i.priority, ''), 2, m.mode, nullif(m.literal, ''), nullif(i.template, ''), m.mode_changed,
+           clock_timestamp() + make_interval(secs => i.lifetime)
+    from (select unnest(@owner_places::int[]) as owner_place, unnest(@recipients::text[]) as recipient,
+                 unnest(@user_ids::bigint[]) as user_id, unnest(@targets::text[]) as target,
+                 unnest(@modes::text[]) as mode, unnest(@literals::text[]) as literal,
+                 unnest(@mode_changes::bool[]) as mode_changed) m
+    join input i on i.place = m.owner_place
+    on conflict do nothing
+)
+select place::int as place, id::bigint as id from input order by place;
