@@ -1,0 +1,47 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+)
+
+// Audit keeps who changed what by hand, beside the timelines of incidents. It is safe for concurrent use.
+type Audit struct{ db *DB }
+
+// NewAudit returns the adapter over d.
+func NewAudit(d *DB) *Audit { return &Audit{db: d} }
+
+// AuditRecord is one change made by hand.
+type AuditRecord struct {
+	ID     int64
+	At     time.Time
+	Actor  string // who, in words
+	Action string // what was done, e.g. "application key set"
+	Object string // to what, e.g. "application demo"
+	Detail string // never a secret
+}
+
+// Record keeps a change; ID and At are ignored.
+func (a *Audit) Record(ctx context.Context, r AuditRecord) error {
+	return a.db.Do(ctx, func(q *db.Queries) error {
+		return q.AppendAudit(ctx, db.AppendAuditParams{
+			Actor: storable(r.Actor), Action: r.Action, Object: storable(r.Object), Detail: storable(r.Detail),
+		})
+	})
+}
+
+// Newest returns the latest changes, newest first.
+func (a *Audit) Newest(ctx context.Context, limit int) ([]AuditRecord, error) {
+	var out []AuditRecord
+	err := a.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.Audit(ctx, int32(min(limit, maxListRows)))
+		out = make([]AuditRecord, len(rows))
+		for i, r := range rows {
+			out[i] = AuditRecord{ID: r.ID, At: r.At, Actor: r.Actor, Action: r.Action, Object: r.Object, Detail: r.Detail}
+		}
+		return err
+	})
+	return out, err
+}

@@ -1,0 +1,221 @@
+package postgres
+
+import (
+	"context"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// maxName is the length of names in bytes; everything that people name fits it.
+const maxName = 255
+
+// Users stores people, their passwords and contacts. It is safe for concurrent use.
+type Users struct{ db *DB }
+
+// NewUsers returns the adapter over d.
+func NewUsers(d *DB) *Users { return &Users{db: d} }
+
+// NewUser is a person to be created.
+type NewUser struct {
+	Name     string
+	FullName string
+	TimeZone string // "" = UTC
+	Admin    bool
+	ReadOnly bool
+	Contacts map[users.Mode]string
+	// PasswordHash is what auth.Passwords.Hash gave; "" = cannot log in with a password.
+	PasswordHash string
+}
+
+// Create adds a person with their contacts. A name that exists, in whatever case, is a Conflict.
+func (u *Users) Create(ctx context.Context, n NewUser) (users.User, error) {
+	name, err := cleanName("name", n.Name)
+	if err != nil {
+		return users.User{}, err
+	}
+	if n.TimeZone == "" {
+		n.TimeZone = "UTC"
+	}
+	if _, err := time.LoadLocation(n.TimeZone); err != nil {
+		return users.User{}, fault.Invalidf("time_zone", "unknown time zone %q", n.TimeZone)
+	}
+	var out users.User
+	err = u.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		row, err := q.CreateUser(ctx, db.CreateUserParams{
+			Name: name, FullName: n.FullName, TimeZone: n.TimeZone, Admin: n.Admin, ReadOnly: n.ReadOnly,
+		})
+		if sqlState(err) == "23505" {
+			return fault.Wrap(fault.Conflict, err, "a user named "+name+" exists already")
+		}
+		if err != nil {
+			return err
+		}
+		out = toUser(db.UserByNameRow(row))
+		for mode, destination := range n.Contacts {
+			if err := setContact(ctx, q, out.ID, mode, destination); err != nil {
+				return err
+			}
+		}
+		if n.PasswordHash == "" {
+			return nil
+		}
+		_, err = q.SetPassword(ctx, db.SetPasswordParams{ID: row.ID, PasswordHash: &n.PasswordHash})
+		return err
+	})
+	return out, err
+}
+
+// ByName finds a person by name, ignoring case; a NotFound fault when there is none. Inactive people are found too.
+func (u *Users) ByName(ctx context.Context, name string) (users.User, error) {
+	var out users.User
+	err := u.db.Do(ctx, func(q *db.Queries) error {
+		row, err := q.UserByName(ctx, storable(name))
+		out = toUser(row)
+		return err
+	})
+	return out, err
+}
+
+// ByID finds a person by internal id; a NotFound fault when there is none.
+func (u *Users) ByID(ctx context.Context, id users.ID) (users.User, error) {
+	var out users.User
+	err := u.db.Do(ctx, func(q *db.Queries) error {
+		row, err := q.UserByID(ctx, int64(id))
+		out = toUser(db.UserByNameRow(row))
+		return err
+	})
+	return out, err
+}
+
+// ByContact finds the active person who is reached there, ignoring case; the first created when several share it.
+// Phone numbers must be written as they are stored. A NotFound fault when there is nobody.
+func (u *Users) ByContact(ctx context.Context, mode users.Mode, destination string) (users.User, error) {
+	var out users.User
+	err := u.db.Do(ctx, func(q *db.Queries) error {
+		row, err := q.UserByContact(ctx, db.UserByContactParams{Mode: string(mode), Destination: storable(destination)})
+		out = toUser(db.UserByNameRow(row))
+		return err
+	})
+	return out, err
+}
+
+// Credentials returns a person and the hash of their password ("" = none), for the log-in; a NotFound fault when there
+// is no such name.
+func (u *Users) Credentials(ctx context.Context, name string) (users.User, string, error) {
+	var out users.User
+	var hash string
+	err := u.db.Do(ctx, func(q *db.Queries) error {
+		r, err := q.UserCredentials(ctx, storable(name))
+		hash = r.PasswordHash
+		out = toUser(db.UserByNameRow{
+			ID: r.ID, TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, FullName: r.FullName, TimeZone: r.TimeZone,
+			Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active,
+		})
+		return err
+	})
+	return out, hash, err
+}
+
+// SetPassword stores what auth.Passwords.Hash gave; "" takes the password away.
+func (u *Users) SetPassword(ctx context.Context, id users.ID, hash string) error {
+	p := db.SetPasswordParams{ID: int64(id)}
+	if hash != "" {
+		p.PasswordHash = &hash
+	}
+	return u.db.Do(ctx, func(q *db.Queries) error { return one(q.SetPassword(ctx, p)) })
+}
+
+// Update stores everything of a person except the name; a NotFound fault when there is no such id.
+func (u *Users) Update(ctx context.Context, user users.User) error {
+	return u.db.Do(ctx, func(q *db.Queries) error {
+		return one(q.UpdateUser(ctx, db.UpdateUserParams{
+			ID: int64(user.ID), FullName: user.FullName, TimeZone: user.TimeZone, Admin: user.Admin, ReadOnly: user.ReadOnly,
+			Active: user.Active,
+		}))
+	})
+}
+
+// SetContact stores where a person is reached in a mode; "" removes it.
+func (u *Users) SetContact(ctx context.Context, id users.ID, mode users.Mode, destination string) error {
+	return u.db.Do(ctx, func(q *db.Queries) error { return setContact(ctx, q, id, mode, destination) })
+}
+
+// SetMode stores in which mode a person wants to hear of a priority.
+func (u *Users) SetMode(ctx context.Context, id users.ID, priority users.Priority, mode users.Mode) error {
+	return u.db.Do(ctx, func(q *db.Queries) error {
+		return q.SetUserMode(ctx, db.SetUserModeParams{UserID: int64(id), Priority: string(priority), Mode: string(mode)})
+	})
+}
+
+// Contacts returns where a person is reached, by mode.
+func (u *Users) Contacts(ctx context.Context, id users.ID) (map[users.Mode]string, error) {
+	out := map[users.Mode]string{}
+	err := u.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.Contacts(ctx, int64(id))
+		for _, r := range rows {
+			out[users.Mode(r.Mode)] = r.Destination
+		}
+		return err
+	})
+	return out, err
+}
+
+// Powers returns the teams a person administers and the applications they own, as internal ids.
+func (u *Users) Powers(ctx context.Context, id users.ID) (teamAdminOf, owns []int64, err error) {
+	err = u.db.Do(ctx, func(q *db.Queries) error {
+		row, err := q.UserPowers(ctx, int64(id))
+		teamAdminOf, owns = row.TeamAdminOf, row.Owns
+		return err
+	})
+	return teamAdminOf, owns, err
+}
+
+func setContact(ctx context.Context, q *db.Queries, id users.ID, mode users.Mode, destination string) error {
+	destination = strings.TrimSpace(destination)
+	if destination == "" {
+		return q.RemoveContact(ctx, db.RemoveContactParams{UserID: int64(id), Mode: string(mode)})
+	}
+	return q.SetContact(ctx, db.SetContactParams{UserID: int64(id), Mode: string(mode), Destination: destination})
+}
+
+func toUser(r db.UserByNameRow) users.User {
+	return users.User{
+		ID: users.ID(r.ID), TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, FullName: r.FullName,
+		TimeZone: r.TimeZone, Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active,
+	}
+}
+
+// cleanName trims a name and refuses what no name may hold.
+func cleanName(field, name string) (string, error) {
+	name = strings.TrimSpace(name)
+	switch {
+	case name == "":
+		return "", fault.Invalidf(field, "the %s is empty", field)
+	case len(name) > maxName:
+		return "", fault.Invalidf(field, "the %s is longer than %d bytes", field, maxName)
+	case storable(name) != name || strings.ContainsFunc(name, unicode.IsControl):
+		return "", fault.Invalidf(field, "the %s holds characters that cannot be used", field)
+	}
+	return name, nil
+}
+
+// storable makes any bytes fit to be compared with stored text: PostgreSQL refuses NUL and invalid UTF-8 outright, while
+// a name that nobody has is simply not found.
+func storable(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+}
+
+// one turns "no row changed" into a NotFound fault.
+func one(rows int64, err error) error {
+	if err == nil && rows == 0 {
+		return fault.New(fault.NotFound, "not found")
+	}
+	return err
+}
