@@ -1,5 +1,55 @@
-.PHONY: help generate
+# Everything that CI and people run by name. Tools are pinned in tools/*/go.mod.
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS  = -s -w -X github.com/iris-oncall/iris/internal/app.version=$(VERSION)
+PROGRAMS = iris iris-api message-processor
+
+.PHONY: help dev build test race e2e lint generate verify migrate bench cover release clean
+
 help: ## list targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | sort
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | sort | expand -t 12
+
+dev: ## run everything on this machine (Ctrl-C stops it)
+	go run ./cmd/iris dev
+
+build: ## build the three programs into bin/
+	go build -o bin/ $(addprefix ./cmd/,$(PROGRAMS))
+
+test: ## run all tests; PostgreSQL is found or downloaded
+	go test ./...
+
+race: ## run all tests with the race detector, on the downloaded PostgreSQL
+	IRIS_POSTGRES=embedded go test -race -count=1 -timeout 15m ./...
+
+e2e: ## run the stories over the real programs
+	go test -count=1 ./test/e2e/...
+
+lint: ## run the linters and check the import walls
+	cd tools/lint && go build -o ../../bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	bin/golangci-lint run ./...
+	go test ./test/walls/...
+
 generate: ## regenerate the database code from SQL
 	tools/generate.sh
+
+verify: ## check that generated code and go.mod are as they would be made
+	tools/generate.sh --check
+	go mod tidy -diff
+	go vet ./...
+
+migrate: ## bring the database of IRIS_DATABASE_URL up to date
+	go run ./cmd/iris migrate
+
+bench: ## measure a burst of 6000 incidents on one processor
+	go run ./cmd/iris bench --burst 6000 --processors 1
+
+cover: ## run all tests and show coverage by package
+	go test -coverprofile=coverage.out -coverpkg=./internal/... ./...
+	go tool cover -func=coverage.out | tail -1
+
+release: ## build static programs with time zones, and the certificates the image needs, into dist/
+	mkdir -p dist
+	CGO_ENABLED=0 go build -trimpath -tags timetzdata -ldflags '$(LDFLAGS)' -o dist/ $(addprefix ./cmd/,$(PROGRAMS))
+	cp "$${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}" dist/ca-certificates.crt
+
+clean: ## remove what was built
+	rm -rf bin dist coverage.out
