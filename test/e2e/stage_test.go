@@ -1,0 +1,395 @@
+// Package e2e tells stories over the real programs: iris-api and message-processor as child processes, a real PostgreSQL, and
+// strict pretend vendors on loopback. Every story sets its installation up as a newcomer would, with the iris command and the
+// API, and ends with the checker comparing what the vendors saw with the promises.
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/apiclient"
+	"github.com/iris-oncall/iris/internal/pgserver"
+	"github.com/iris-oncall/iris/internal/vendors/pretend"
+)
+
+// bin is where TestMain built the programs.
+var bin string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "iris-e2e-")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer func() { _ = os.RemoveAll(dir) }()
+		bin = dir
+		build := exec.Command("go", "build", "-o", dir+"/", "../../cmd/...")
+		build.Stdout, build.Stderr = os.Stderr, os.Stderr
+		if err := build.Run(); err != nil {
+			fmt.Fprintln(os.Stderr, "the programs do not build:", err)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
+const (
+	password      = "a long enough password"
+	slackToken    = "xoxb-pretend"
+	signingSecret = "slack-signing-secret"
+	twilioSID     = "AC0123456789abcdef0123456789abcdef"
+	twilioToken   = "twilio-auth-token"
+	twilioFrom    = "+15550000000"
+	annPhone      = "+15551110001"
+	bobPhone      = "+15551110002"
+)
+
+// stage is one installation with its vendors.
+type stage struct {
+	t          *testing.T
+	pg         *pgserver.Server
+	dbURL      string
+	db         *pgxpool.Pool
+	vendors    *pretend.Vendors
+	apiURL     string
+	api        *process
+	processors []*process
+	app        *apiclient.Client
+	key        string // of the application watch
+	people     map[string]*http.Client
+}
+
+type options struct {
+	processors int
+	env        []string // of every program
+}
+
+// newStage brings up PostgreSQL, the vendors, an API and processors on an empty database, with ann (administrator), bob and team
+// ops made by the iris command, and one plan per purpose made through the API.
+func newStage(t *testing.T, o options) *stage {
+	t.Helper()
+	s := &stage{t: t, people: map[string]*http.Client{}}
+	var err error
+	s.pg, err = pgserver.StartTemporary(t.Context(), pgserver.Config{})
+	require.NoError(t, err)
+	t.Cleanup(s.pg.Stop)
+	s.dbURL = s.pg.URL()
+	s.db, err = pgxpool.New(t.Context(), s.dbURL)
+	require.NoError(t, err)
+	t.Cleanup(s.db.Close)
+	s.vendors = pretend.New(pretend.Config{
+		SMTP:   pretend.SMTPConfig{From: []string{"iris@example.com"}},
+		Slack:  pretend.SlackConfig{Token: slackToken, SigningSecret: signingSecret},
+		Twilio: pretend.TwilioConfig{AccountSID: twilioSID, AuthToken: twilioToken, From: []string{twilioFrom}},
+	})
+	require.NoError(t, s.vendors.Start())
+	t.Cleanup(s.vendors.Close)
+	addr := freeAddr(t)
+	s.apiURL = "http://" + addr
+	env := append([]string{
+		"IRIS_DATABASE_URL=" + s.dbURL, "IRIS_PUBLIC_URL=" + s.apiURL, "IRIS_ADMIN_ADDR=127.0.0.1:0",
+		"IRIS_SMTP_ADDR=" + s.vendors.SMTP.Addr(), "IRIS_SMTP_FROM=iris@example.com",
+		"IRIS_SLACK_TOKEN=" + slackToken, "IRIS_SLACK_API_URL=" + s.vendors.Slack.URL(), "IRIS_SLACK_SIGNING_SECRET=" + signingSecret,
+		"IRIS_TWILIO_ACCOUNT_SID=" + twilioSID, "IRIS_TWILIO_AUTH_TOKEN=" + twilioToken, "IRIS_TWILIO_FROM=" + twilioFrom,
+		"IRIS_TWILIO_API_URL=" + s.vendors.Twilio.URL(),
+	}, o.env...)
+
+	// As a newcomer would: migrate, people, team, application.
+	s.iris(env, "", "migrate")
+	s.iris(env, password+"\n", "user", "add", "ann", "--admin", "--email", "ann@example.com", "--phone", annPhone, "--slack", "@ann")
+	s.iris(env, password+"\n", "user", "add", "bob", "--email", "bob@example.com", "--phone", bobPhone)
+	s.iris(env, "", "contact", "set", "bob", "slack", "@bob")
+	s.iris(env, "", "team", "add", "ops", "--member", "ann", "--member", "bob")
+	s.key = strings.TrimSpace(s.iris(env, "", "app", "add", "watch", "--variable", "title"))
+	require.Regexp(t, "^[0-9a-f]{64}$", s.key)
+
+	s.api = start(t, "api", filepath.Join(bin, "iris-api"), append(env, "IRIS_HTTP_ADDR="+addr))
+	for i := range max(o.processors, 1) {
+		s.processors = append(s.processors, start(t, fmt.Sprintf("processor-%d", i+1), filepath.Join(bin, "message-processor"), append(env, "IRIS_GOSSIP_ADDR=127.0.0.1:0")))
+	}
+	s.app, err = apiclient.New(apiclient.Config{URL: s.apiURL, App: "watch", Key: s.key})
+	require.NoError(t, err)
+	s.eventually(30*time.Second, "the API to say that it is ready", func() bool {
+		resp, err := http.Get(s.apiURL + "/readyz")
+		if err != nil {
+			return false
+		}
+		_ = resp.Body.Close()
+		return resp.StatusCode == http.StatusOK
+	})
+	s.login("ann")
+	s.login("bob")
+	return s
+}
+
+// iris runs the operator's command and returns its standard output.
+func (s *stage) iris(env []string, stdin string, args ...string) string {
+	s.t.Helper()
+	cmd := exec.CommandContext(s.t.Context(), filepath.Join(bin, "iris"), args...)
+	cmd.Env = env
+	cmd.Stdin = strings.NewReader(stdin)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	require.NoError(s.t, err, "iris %s: %s", strings.Join(args, " "), stderr.String())
+	return string(out)
+}
+
+// login opens a session, with which templates and plans are made in the user's own name.
+func (s *stage) login(user string) {
+	s.t.Helper()
+	jar, err := cookiejar.New(nil)
+	require.NoError(s.t, err)
+	c := &http.Client{Jar: jar, Timeout: 10 * time.Second}
+	resp, err := c.PostForm(s.apiURL+"/login/", url.Values{"username": {user}, "password": {password}})
+	require.NoError(s.t, err)
+	_ = resp.Body.Close()
+	require.Equal(s.t, "/incidents", resp.Request.URL.Path, "%s is logged in", user)
+	s.people[user] = c
+}
+
+// as does a request of the JSON API in a person's session.
+func (s *stage) as(user, method, path string, in any) (int, string) {
+	s.t.Helper()
+	var body io.Reader
+	if in != nil {
+		raw, err := json.Marshal(in)
+		require.NoError(s.t, err)
+		body = bytes.NewReader(raw)
+	}
+	req, err := http.NewRequestWithContext(s.t.Context(), method, s.apiURL+path, body)
+	require.NoError(s.t, err)
+	resp, err := s.people[user].Do(req)
+	require.NoError(s.t, err)
+	defer func() { _ = resp.Body.Close() }()
+	raw, err := io.ReadAll(resp.Body)
+	require.NoError(s.t, err)
+	return resp.StatusCode, string(raw)
+}
+
+type words map[string]string
+
+// template makes a template for the application watch; by mode.
+func (s *stage) template(name string, byMode map[string]words) {
+	s.t.Helper()
+	status, body := s.as("ann", http.MethodPost, "/v0/templates", map[string]any{"name": name, "creator": "ann", "content": map[string]any{"watch": byMode}})
+	require.Equal(s.t, http.StatusCreated, status, body)
+}
+
+type notification map[string]any
+
+// plan makes a plan of steps.
+func (s *stage) plan(name string, steps ...[]notification) {
+	s.t.Helper()
+	status, body := s.as("ann", http.MethodPost, "/v0/plans", map[string]any{"name": name, "creator": "ann", "description": "a story", "threshold_window": 900,
+		"threshold_count": 10, "aggregation_window": 300, "aggregation_reset": 300, "steps": steps})
+	require.Equal(s.t, http.StatusCreated, status, body)
+}
+
+// notify is a notification of a plan: who, how urgently, and how long to wait.
+func notify(role, target, priority string, wait int) notification {
+	return notification{"role": role, "target": target, "priority": priority, "template": "alarm", "wait": wait, "repeat": 0}
+}
+
+// alarm makes the template that all stories use.
+func (s *stage) alarm() {
+	s.template("alarm", map[string]words{
+		"email": {"subject": "{{ title }}", "body": "{{ title }} for {{ iris.target }}"}, "sms": {"subject": "", "body": "{{ title }}"},
+		"call": {"subject": "", "body": "{{ title }}"}, "slack": {"subject": "", "body": "{{ title }}"},
+	})
+}
+
+// open posts an incident.
+func (s *stage) open(plan, title string) int64 {
+	s.t.Helper()
+	id, err := s.app.OpenIncident(s.t.Context(), apiclient.Incident{Plan: plan, Context: map[string]any{"title": title}})
+	require.NoError(s.t, err)
+	return id
+}
+
+// expect waits for a message of the incident that a vendor accepted, in a mode, to a destination.
+func (s *stage) expect(incident int64, mode, to string) pretend.Entry {
+	s.t.Helper()
+	var found pretend.Entry
+	s.eventually(15*time.Second, fmt.Sprintf("a message of incident %d by %s to %s", incident, mode, to), func() bool {
+		for _, e := range s.vendors.Log().Accepted() {
+			if e.IncidentID == incident && e.Mode == mode && strings.Contains(e.To, strings.TrimPrefix(to, "@")) {
+				found = e
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}
+
+// messagesOf counts what vendors accepted for an incident.
+func (s *stage) messagesOf(incident int64) int {
+	n := 0
+	for _, e := range s.vendors.Log().Accepted() {
+		if e.IncidentID == incident {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *stage) incident(id int64) apiclient.IncidentState {
+	s.t.Helper()
+	i, err := s.app.Incident(s.t.Context(), id)
+	require.NoError(s.t, err)
+	return i
+}
+
+// expectAcknowledged waits until the incident is acknowledged by the user and its timeline says how.
+func (s *stage) expectAcknowledged(id int64, user, via string) {
+	s.t.Helper()
+	s.eventually(5*time.Second, fmt.Sprintf("incident %d to be acknowledged", id), func() bool {
+		i := s.incident(id)
+		return i.Active == 0 && i.Owner != nil && *i.Owner == user
+	})
+	var text string
+	require.NoError(s.t, s.db.QueryRow(s.t.Context(), "select text || ' ' || actor from timeline_entries where incident_id = $1 and kind = 'acknowledged'", id).Scan(&text))
+	require.Contains(s.t, text, user)
+	require.Contains(s.t, strings.ToLower(text), via, "the timeline says by which way")
+}
+
+// silentUntil fails when a vendor is asked for a message of the incident before the instant. It ends early at nothing: silence
+// takes its time.
+func (s *stage) silentUntil(at time.Time, incident int64) {
+	s.t.Helper()
+	before := s.messagesOf(incident)
+	ctx, cancel := context.WithDeadline(s.t.Context(), at)
+	defer cancel()
+	err := s.vendors.Log().Wait(ctx, func([]pretend.Entry) bool { return s.messagesOf(incident) > before })
+	require.Error(s.t, err, "incident %d was paged again", incident)
+}
+
+func (s *stage) eventually(d time.Duration, what string, ok func() bool) {
+	s.t.Helper()
+	require.Eventually(s.t, ok, d, 50*time.Millisecond, "waited %s for %s", d, what)
+}
+
+// count runs a query that counts.
+func (s *stage) count(query string, args ...any) int {
+	s.t.Helper()
+	var n int
+	err := s.db.QueryRow(s.t.Context(), query, args...).Scan(&n)
+	if err != nil && s.t.Context().Err() == nil && !isDown(err) {
+		require.NoError(s.t, err)
+	}
+	return n
+}
+
+func isDown(err error) bool {
+	return strings.Contains(err.Error(), "connect") || strings.Contains(err.Error(), "EOF") || strings.Contains(err.Error(), "shutting down") ||
+		strings.Contains(err.Error(), "starting up") || strings.Contains(err.Error(), "terminat") || strings.Contains(err.Error(), "reset")
+}
+
+// allOwned waits until every bucket belongs to a processor with a fresh heartbeat.
+func (s *stage) allOwned(d time.Duration, members int) {
+	s.t.Helper()
+	s.eventually(d, "every bucket to be owned", func() bool {
+		return s.count(`select count(*) from bucket_leases l join members m on m.process_id = l.owner
+			where m.heartbeat_at > clock_timestamp() - interval '3 seconds'`) == 256 &&
+			s.count(`select count(distinct owner) from bucket_leases`) == members
+	})
+}
+
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}
+
+// process is a running program. Its log is shown when the story fails.
+type process struct {
+	name string
+	cmd  *exec.Cmd
+	done chan struct{}
+	log  *lockedBuffer
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func start(t *testing.T, name, path string, env []string, args ...string) *process {
+	t.Helper()
+	p := &process{name: name, cmd: exec.Command(path, args...), done: make(chan struct{}), log: &lockedBuffer{}}
+	p.cmd.Env = env
+	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
+	require.NoError(t, p.cmd.Start())
+	go func() {
+		_ = p.cmd.Wait()
+		close(p.done)
+	}()
+	t.Cleanup(func() {
+		_ = p.cmd.Process.Signal(syscall.SIGCONT)
+		_ = p.cmd.Process.Signal(syscall.SIGTERM)
+		select {
+		case <-p.done:
+		case <-time.After(20 * time.Second):
+			_ = p.cmd.Process.Kill()
+			<-p.done
+			t.Errorf("%s did not stop within 20 s", name)
+		}
+		if t.Failed() {
+			t.Logf("log of %s:\n%s", name, tail(p.log.String(), 6000))
+		}
+		for _, line := range strings.Split(p.log.String(), "\n") {
+			if strings.Contains(line, "panic") || strings.Contains(line, "DATA RACE") {
+				t.Errorf("%s: %s", name, line)
+			}
+		}
+	})
+	return p
+}
+
+func tail(s string, n int) string {
+	if len(s) > n {
+		return s[len(s)-n:]
+	}
+	return s
+}
+
+func (p *process) signal(sig syscall.Signal) { _ = p.cmd.Process.Signal(sig) }
+
+func writeFile(t *testing.T, path, content string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+}

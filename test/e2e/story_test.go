@@ -1,0 +1,300 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/apiclient"
+	"github.com/iris-oncall/iris/internal/vendors/pretend"
+)
+
+var ackLink = regexp.MustCompile(`https?://[^\s"<>]+/ack/[A-Za-z0-9_-]+`)
+
+func TestPageWaitNextStepAndAcknowledgeByLink(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, options{})
+	s.alarm()
+	s.plan("two-steps", []notification{notify("user", "ann", "low", 2)}, []notification{notify("user", "bob", "low", 60)})
+
+	// Left alone: step 2 pages bob when the wait is over, not before.
+	alone := s.open("two-steps", "db down")
+	first := s.expect(alone, "email", "ann@example.com")
+	require.Contains(t, first.Subject, "db down")
+	require.Contains(t, first.Body, "db down for ann")
+	second := s.expect(alone, "email", "bob@example.com")
+	require.GreaterOrEqual(t, second.At.Sub(first.AnsweredAt), 2*time.Second, "the wait starts when the message left")
+
+	// Acknowledged by link: looking changes nothing, the button does, and step 2 never comes.
+	id := s.open("two-steps", "disk full")
+	page := s.expect(id, "email", "ann@example.com")
+	link := ackLink.FindString(page.Body)
+	require.NotEmpty(t, link, page.Body)
+	status, body := fetch(t, http.MethodGet, link)
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, body, "Acknowledge")
+	require.Equal(t, 1, s.incident(id).Active, "a mail scanner that follows the link acknowledges nothing")
+	status, body = fetch(t, http.MethodPost, link)
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, body, "Acknowledged by ann")
+	s.expectAcknowledged(id, "ann", "link")
+	s.silentUntil(page.At.Add(4*time.Second), id)
+	s.check([]int64{alone, id})
+}
+
+func TestAcknowledgeBySlackSMSAndKey(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, options{processors: 2})
+	s.alarm()
+	s.plan("by-mode", []notification{notify("user", "ann", "urgent", 3), notify("user", "ann", "high", 3)}, []notification{notify("team", "ops", "low", 60)})
+
+	bySMS := s.open("by-mode", "by text")
+	text := s.expect(bySMS, "sms", annPhone)
+	require.Contains(t, text.Body, "by text")
+	said, err := s.vendors.Twilio.ReplySMS(t.Context(), s.apiURL+pretend.TwilioInboundPath, annPhone, twilioFrom, fmt.Sprintf("%d claim", text.MessageID))
+	require.NoError(t, err)
+	require.Equal(t, fmt.Sprintf("Iris incident(%d) claimed.", bySMS), said)
+	s.expectAcknowledged(bySMS, "ann", "sms")
+
+	byKey := s.open("by-mode", "by key")
+	call := s.expect(byKey, "call", annPhone)
+	heard, err := s.vendors.Twilio.Answer(t.Context(), call.VendorID)
+	require.NoError(t, err)
+	require.Contains(t, heard, "by key")
+	said, err = s.vendors.Twilio.PressKey(t.Context(), call.VendorID, "2")
+	require.NoError(t, err)
+	require.Contains(t, said, fmt.Sprintf("Iris incident(%d) claimed.", byKey))
+	s.expectAcknowledged(byKey, "ann", "call")
+
+	// Ann prefers Slack for medium from now on: her contact is there, her choice is a row of the settings.
+	_, err = s.db.Exec(t.Context(), "insert into user_modes (user_id, priority, mode) select id, 'medium', 'slack' from users where name = 'ann'")
+	require.NoError(t, err)
+	s.plan("by-slack", []notification{notify("user", "ann", "medium", 3)}, []notification{notify("team", "ops", "low", 60)})
+	bySlack := s.open("by-slack", "by button")
+	chat := s.expect(bySlack, "slack", "@ann")
+	status, answer, err := s.vendors.Slack.Press(t.Context(), s.apiURL+pretend.SlackInteractionsPath, chat.ID, "iris_acknowledge", "U1", "ann")
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, status, answer)
+	s.expectAcknowledged(bySlack, "ann", "slack")
+
+	// Nothing is sent after an acknowledgement, although the waits are over.
+	s.silentUntil(time.Now().Add(4*time.Second), bySlack)
+	for _, e := range s.vendors.Log().Accepted() {
+		require.NotContains(t, e.To, "bob", "step 2 must not fire")
+	}
+	s.check([]int64{bySMS, byKey, bySlack})
+}
+
+// burst opens n incidents from several clients at once and returns the accepted ones; refused posts are tried again until the
+// deadline, as an alerting system would.
+func (s *stage) burst(plan string, n int, meanwhile func()) []int64 {
+	s.t.Helper()
+	var mu sync.Mutex
+	var ids []int64
+	work := make(chan int)
+	var wg sync.WaitGroup
+	ctx, cancel := context.WithTimeout(s.t.Context(), 60*time.Second)
+	defer cancel()
+	for range 8 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for i := range work {
+				for ctx.Err() == nil {
+					id, err := s.app.OpenIncident(ctx, apiclient.Incident{Plan: plan, Context: map[string]any{"title": fmt.Sprintf("alarm %d", i)}})
+					if err == nil {
+						mu.Lock()
+						ids = append(ids, id)
+						mu.Unlock()
+						break
+					}
+				}
+			}
+		}()
+	}
+	for i := range n {
+		if i == n/2 && meanwhile != nil {
+			meanwhile()
+		}
+		work <- i
+	}
+	close(work)
+	wg.Wait()
+	require.Len(s.t, ids, n, "every incident was accepted in the end")
+	return ids
+}
+
+func (s *stage) allDelivered(d time.Duration, ids []int64) {
+	s.t.Helper()
+	s.eventually(d, fmt.Sprintf("%d incidents to be delivered", len(ids)), func() bool {
+		reached := map[int64]bool{}
+		for _, e := range s.vendors.Log().Accepted() {
+			reached[e.IncidentID] = true
+		}
+		for _, id := range ids {
+			if !reached[id] {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// settled waits until no message waits or is on its way, so that every outcome is recorded.
+func (s *stage) settled(d time.Duration) {
+	s.t.Helper()
+	s.eventually(d, "every message to be settled", func() bool {
+		return s.count("select count(*) from messages where state in ('pending', 'taken', 'sending')") == 0
+	})
+}
+
+func TestKilledProcessorLosesNothing(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, options{processors: 3})
+	s.alarm()
+	s.plan("burst", []notification{notify("user", "ann", "low", 3600)})
+	s.allOwned(15*time.Second, 3)
+	s.vendors.SMTP.Behave(pretend.Behaviour{Do: pretend.Fine, DelayMS: 20})
+	ids := s.burst("burst", 600, func() { s.processors[0].signal(syscall.SIGKILL) })
+	s.allOwned(10*time.Second, 2)
+	s.allDelivered(60*time.Second, ids)
+	s.settled(60 * time.Second)
+	s.check(ids)
+}
+
+func TestPausedProcessorWritesNothing(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, options{processors: 2})
+	s.alarm()
+	s.plan("burst", []notification{notify("user", "ann", "low", 3600)})
+	s.allOwned(15*time.Second, 2)
+	// Slow answers, so that the pause falls into calls.
+	s.vendors.SMTP.Behave(pretend.Behaviour{Do: pretend.Fine, DelayMS: 100})
+	stopped := s.processors[0]
+	ids := s.burst("burst", 200, func() { stopped.signal(syscall.SIGSTOP) })
+	s.allOwned(10*time.Second, 1)
+	s.allDelivered(90*time.Second, ids)
+	stopped.signal(syscall.SIGCONT)
+	s.allOwned(20*time.Second, 2)
+	s.settled(60 * time.Second)
+	s.check(ids)
+}
+
+func TestVendorDownForAMinute(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, options{processors: 2})
+	s.alarm()
+	s.plan("mail", []notification{notify("user", "ann", "low", 3600)})
+	s.vendors.SMTP.Behave(pretend.Behaviour{Do: pretend.RefuseConnections})
+	down := time.Now()
+	id := s.open("mail", "mail server away")
+	s.eventually(20*time.Second, "a failed attempt on record", func() bool {
+		return s.count("select count(*) from attempts where outcome = 'unavailable'") > 0
+	})
+	require.NotEmpty(t, s.incident(id).Active)
+	ctx, cancel := context.WithDeadline(t.Context(), down.Add(time.Minute))
+	defer cancel()
+	<-ctx.Done()
+	for _, p := range append(s.processors, s.api) {
+		select {
+		case <-p.done:
+			require.Fail(t, p.name+" ended because a vendor was away")
+		default:
+		}
+	}
+	require.Zero(t, s.messagesOf(id))
+	s.vendors.SMTP.Behave()
+	s.eventually(60*time.Second, "the page to arrive once the vendor is back", func() bool { return s.messagesOf(id) > 0 })
+	s.settled(30 * time.Second)
+	s.check([]int64{id})
+	require.Less(t, len(s.attempts()[s.vendors.Log().Accepted()[0].MessageID]), 60, "retries back off")
+}
+
+func TestDatabaseRestartedUnderLoad(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, options{processors: 2})
+	s.alarm()
+	s.plan("burst", []notification{notify("user", "ann", "low", 3600)})
+	s.allOwned(15*time.Second, 2)
+	ids := s.burst("burst", 400, func() { require.NoError(t, s.pg.Restart(t.Context(), true)) })
+	s.allDelivered(90*time.Second, ids)
+	s.settled(60 * time.Second)
+	s.check(ids)
+}
+
+func TestAlertmanagerPairOpensOneIncident(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, options{})
+	s.alarm()
+	s.plan("am", []notification{notify("user", "ann", "low", 60)})
+	payload := `{"version":"4","groupKey":"{}:{alertname=\"Down\"}","status":"%s","receiver":"iris","groupLabels":{"alertname":"Down"},
+		"commonLabels":{"alertname":"Down","iris_plan":"am"},"commonAnnotations":{"summary":"db1 is down"},"externalURL":"http://am",
+		"alerts":[{"status":"%[1]s","labels":{"alertname":"Down"},"annotations":{},"startsAt":"2026-11-20T10:00:00Z","endsAt":"0001-01-01T00:00:00Z","fingerprint":"abc"}]}`
+	hook := s.apiURL + "/v0/webhooks/alertmanager?application=watch&key=" + s.key
+	var mu sync.Mutex
+	seen := map[string]int{}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			resp, err := http.Post(hook, "application/json", strings.NewReader(fmt.Sprintf(payload, "firing")))
+			if err != nil {
+				return
+			}
+			body, _ := io.ReadAll(resp.Body)
+			_ = resp.Body.Close()
+			mu.Lock()
+			seen[fmt.Sprintf("%d %s", resp.StatusCode, body)]++
+			mu.Unlock()
+		}()
+	}
+	wg.Wait()
+	require.Len(t, seen, 1, "all deliveries name the same incident: %v", seen)
+	require.Equal(t, 1, s.count("select count(*) from incidents"))
+	var id int64
+	require.NoError(t, s.db.QueryRow(t.Context(), "select id from incidents").Scan(&id))
+	s.expect(id, "email", "ann@example.com")
+	resp, err := http.Post(hook, "application/json", strings.NewReader(fmt.Sprintf(payload, "resolved")))
+	require.NoError(t, err)
+	_ = resp.Body.Close()
+	require.Equal(t, http.StatusCreated, resp.StatusCode)
+	require.Equal(t, 1, s.incident(id).Resolved)
+	require.Equal(t, 0, s.incident(id).Active)
+	s.check([]int64{id})
+}
+
+func TestLimitHoldsOverTheCluster(t *testing.T) {
+	t.Parallel()
+	config := t.TempDir() + "/iris.yaml"
+	writeFile(t, config, "limits:\n  modes:\n    email: {rate: 20/s}\n")
+	s := newStage(t, options{processors: 3, env: []string{"IRIS_CONFIG=" + config}})
+	s.alarm()
+	s.plan("burst", []notification{notify("user", "ann", "low", 3600)})
+	s.allOwned(15*time.Second, 3)
+	ids := s.burst("burst", 160, nil)
+	s.allDelivered(60*time.Second, ids)
+	s.settled(30 * time.Second)
+	s.check(ids, limit{mode: "email", rate: 20, burst: 1})
+}
+
+func fetch(t *testing.T, method, url string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, nil)
+	require.NoError(t, err)
+	resp, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	return resp.StatusCode, string(body)
+}
