@@ -17,7 +17,7 @@ const maxListRows = 20000
 type filterColumn struct {
 	expr string
 	kind filters.Kind
-	// within, when not empty, wraps the comparison: its "%" is replaced by it, as in
+	// within, when not empty, wraps the comparison: each "%" in it is replaced by it, as in
 	// "exists (select 1 from messages m where m.incident_id = i.id and %)".
 	within string
 }
@@ -58,7 +58,7 @@ func (l *listQuery) filter(q filters.Query, columns map[string]filterColumn) err
 			return err
 		}
 		if col.within != "" {
-			sql = strings.Replace(col.within, "%", "("+sql+")", 1)
+			sql = strings.ReplaceAll(col.within, "%", "("+sql+")")
 		}
 		l.where(sql)
 	}

@@ -23,6 +23,7 @@ type metrics struct {
 	standby    prometheus.Gauge
 	batchRows  prometheus.Histogram
 	reconnects prometheus.Counter
+	listening  prometheus.Gauge
 	wakeups    *prometheus.CounterVec
 
 	lastCheck atomic.Int64
@@ -54,13 +55,16 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		reconnects: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "iris_postgres_listener_reconnects_total", Help: "Times the wake-up listener lost its connection.",
 		}),
+		listening: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "iris_postgres_listening", Help: "1 while wake-ups of other processes are heard.",
+		}),
 		wakeups: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_postgres_wakeups_total", Help: "Wake-ups between processes, by direction (sent, received, lost).",
 		}, []string{"direction"}),
 	}
 	var err error
 	for _, c := range []prometheus.Collector{
-		m.queries, m.failures, m.retries, m.durable, m.standby, m.batchRows, m.reconnects, m.wakeups,
+		m.queries, m.failures, m.retries, m.durable, m.standby, m.batchRows, m.reconnects, m.wakeups, m.listening,
 	} {
 		err = errors.Join(err, r.Register(c))
 	}

@@ -141,15 +141,15 @@ order by at, id;
 
 -- Vendor calls for an incident's messages that have not gone to history.
 -- name: TimelineAttempts :many
-select a.message_id, a.attempt, m.target, m.step, m.repeat, m.purpose, a.mode, a.vendor, a.account, a.started_at,
-    a.finished_at, coalesce(a.outcome, '')::text as outcome, a.in_doubt, a.late, a.detail
+select a.message_id, a.attempt, m.target, a.mode, a.vendor, a.account, a.started_at, a.finished_at, a.outcome, a.in_doubt,
+    a.late, a.detail
 from messages m
 join attempts a on a.message_id = m.id
 where m.incident_id = sqlc.arg(incident_id)::bigint
 order by a.started_at, a.message_id;
 
 -- name: TimelineHistory :many
-select id, target, step, repeat, purpose, attempts
+select id, target, attempts
 from message_history
 where incident_id = sqlc.arg(incident_id)::bigint
 order by id;

@@ -370,8 +370,8 @@ func (q *Queries) SetFacts(ctx context.Context, arg SetFactsParams) (int64, erro
 }
 
 const timelineAttempts = `-- name: TimelineAttempts :many
-select a.message_id, a.attempt, m.target, m.step, m.repeat, m.purpose, a.mode, a.vendor, a.account, a.started_at,
-    a.finished_at, coalesce(a.outcome, '')::text as outcome, a.in_doubt, a.late, a.detail
+select a.message_id, a.attempt, m.target, a.mode, a.vendor, a.account, a.started_at, a.finished_at, a.outcome, a.in_doubt,
+    a.late, a.detail
 from messages m
 join attempts a on a.message_id = m.id
 where m.incident_id = $1::bigint
@@ -382,15 +382,12 @@ type TimelineAttemptsRow struct {
 	MessageID  int64
 	Attempt    int16
 	Target     string
-	Step       int16
-	Repeat     int16
-	Purpose    string
 	Mode       string
 	Vendor     string
 	Account    string
 	StartedAt  time.Time
 	FinishedAt *time.Time
-	Outcome    string
+	Outcome    *string
 	InDoubt    bool
 	Late       bool
 	Detail     string
@@ -410,9 +407,6 @@ func (q *Queries) TimelineAttempts(ctx context.Context, incidentID int64) ([]Tim
 			&i.MessageID,
 			&i.Attempt,
 			&i.Target,
-			&i.Step,
-			&i.Repeat,
-			&i.Purpose,
 			&i.Mode,
 			&i.Vendor,
 			&i.Account,
@@ -477,7 +471,7 @@ func (q *Queries) TimelineEntries(ctx context.Context, incidentID int64) ([]Time
 }
 
 const timelineHistory = `-- name: TimelineHistory :many
-select id, target, step, repeat, purpose, attempts
+select id, target, attempts
 from message_history
 where incident_id = $1::bigint
 order by id
@@ -486,9 +480,6 @@ order by id
 type TimelineHistoryRow struct {
 	ID       int64
 	Target   string
-	Step     int16
-	Repeat   int16
-	Purpose  string
 	Attempts json.RawMessage
 }
 
@@ -501,14 +492,7 @@ func (q *Queries) TimelineHistory(ctx context.Context, incidentID int64) ([]Time
 	items := []TimelineHistoryRow{}
 	for rows.Next() {
 		var i TimelineHistoryRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.Target,
-			&i.Step,
-			&i.Repeat,
-			&i.Purpose,
-			&i.Attempts,
-		); err != nil {
+		if err := rows.Scan(&i.ID, &i.Target, &i.Attempts); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -1,0 +1,230 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+)
+
+const (
+	wakeChannel = "iris_wake"
+	pingPrefix  = "ping "
+	// wakeInterval is the least time between two notifications of a process; wake-ups in between go together.
+	wakeInterval = 5 * time.Millisecond
+	// notifyPatience bounds one notification; hints that take longer are of no use.
+	notifyPatience = 2 * time.Second
+	maxReconnect   = 2 * time.Second
+)
+
+var errDeaf = errors.New("a notification to ourselves did not arrive")
+
+// Notifier tells the processors which buckets have new work. Wake-ups are hints: they are sent after the commit that
+// made the work, in statements of their own, and losing one costs a second at most. It is safe for concurrent use.
+type Notifier struct {
+	db      *DB
+	mu      sync.Mutex
+	pending buckets.Set
+	signal  chan struct{}
+}
+
+// NewNotifier returns a notifier over d. Nothing is sent before Run.
+func NewNotifier(d *DB) *Notifier { return &Notifier{db: d, signal: make(chan struct{}, 1)} }
+
+// Wake asks for a wake-up of the buckets. It never blocks.
+func (n *Notifier) Wake(set buckets.Set) {
+	if set.Empty() {
+		return
+	}
+	n.mu.Lock()
+	n.pending.Union(set)
+	n.mu.Unlock()
+	select {
+	case n.signal <- struct{}{}:
+	default:
+	}
+}
+
+func (n *Notifier) take() buckets.Set {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	set := n.pending
+	n.pending = buckets.Set{}
+	return set
+}
+
+// Run sends wake-ups until ctx ends, and what is pending then. It returns nil.
+func (n *Notifier) Run(ctx context.Context) error {
+	pause := wakeInterval
+	for {
+		select {
+		case <-ctx.Done():
+			n.send(context.WithoutCancel(ctx))
+			return nil
+		case <-n.signal:
+		}
+		if n.send(ctx) {
+			pause = wakeInterval
+		} else {
+			pause = min(2*pause, time.Second)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+	}
+}
+
+// send sends what is pending in one statement. What could not be sent is kept for the next time.
+func (n *Notifier) send(ctx context.Context) bool {
+	set := n.take()
+	if set.Empty() {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(ctx, notifyPatience)
+	defer cancel()
+	if err := notify(ctx, n.db.pool, set.String()); err != nil {
+		n.db.metrics.wakeups.WithLabelValues("lost").Inc()
+		n.Wake(set)
+		return false
+	}
+	n.db.metrics.wakeups.WithLabelValues("sent").Inc()
+	return true
+}
+
+// notify sends a payload without waiting for the disk: a hint need not survive a crash.
+func notify(ctx context.Context, conn interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}, payload string,
+) error {
+	var ignored string
+	return conn.QueryRow(ctx, `-- name: Notify :one
+select set_config('synchronous_commit', 'off', true) || pg_notify('`+wakeChannel+`', $1)::text`, payload).Scan(&ignored)
+}
+
+// Listener hears the wake-ups of all processes on a connection of its own. It looks after that connection: it notifies
+// itself every few seconds, and connects again when it does not hear itself. It is made for one Run.
+type Listener struct {
+	db        *DB
+	wake      func(buckets.Set)
+	log       *zap.Logger
+	every     time.Duration // between self-tests
+	connected atomic.Bool
+}
+
+// NewListener returns a listener that calls wake with the buckets that have work: those of each wake-up, and all of them
+// after every connect, since hints may have been missed. wake is called on Run's goroutine and must not block.
+func NewListener(d *DB, wake func(buckets.Set)) *Listener {
+	return &Listener{db: d, wake: wake, log: d.log.Named("listener"), every: 10 * time.Second}
+}
+
+// Connected reports whether wake-ups are heard now.
+func (l *Listener) Connected() bool { return l.connected.Load() }
+
+// Run listens until ctx ends, connecting again whenever it must. It returns nil.
+func (l *Listener) Run(ctx context.Context) error {
+	pause := 50 * time.Millisecond
+	for ctx.Err() == nil {
+		heard, err := l.listen(ctx)
+		l.connected.Store(false)
+		l.db.metrics.listening.Set(0)
+		if ctx.Err() != nil {
+			break
+		}
+		if heard {
+			pause = 50 * time.Millisecond
+		}
+		l.db.metrics.reconnects.Inc()
+		l.log.Warn("wake-up listener lost its connection, work is found by polling meanwhile", zap.Error(err))
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Duration((0.5 + rand.Float64()) * float64(pause))):
+		}
+		pause = min(2*pause, maxReconnect)
+	}
+	return nil
+}
+
+// listen serves one connection until it fails. heard tells whether it ever worked.
+func (l *Listener) listen(ctx context.Context) (heard bool, err error) {
+	cc, err := pgx.ParseConfig(l.db.url)
+	if err != nil {
+		return false, malformedURL()
+	}
+	configureSession(cc, l.db.url, "iris listener")
+	conn, err := pgx.ConnectConfig(ctx, cc)
+	if err != nil {
+		return false, err
+	}
+	defer func() {
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		_ = conn.Close(closing)
+	}()
+	if _, err := conn.Exec(ctx, "listen "+wakeChannel); err != nil {
+		return false, err
+	}
+	l.connected.Store(true)
+	l.db.metrics.listening.Set(1)
+	l.wake(buckets.All())
+	for {
+		if err := l.hear(ctx, conn); err != nil {
+			return true, err
+		}
+	}
+}
+
+// hear handles notifications until it is time for a self-test, and does that.
+func (l *Listener) hear(ctx context.Context, conn *pgx.Conn) error {
+	if _, err := l.until(ctx, conn, time.Now().Add(l.every), ""); err != nil {
+		return err
+	}
+	ping := fmt.Sprintf("%s%016x", pingPrefix, rand.Uint64())
+	testing, cancel := context.WithTimeout(ctx, notifyPatience)
+	err := notify(testing, conn, ping)
+	cancel()
+	if err != nil {
+		return err
+	}
+	found, err := l.until(ctx, conn, time.Now().Add(notifyPatience), ping)
+	if err == nil && !found {
+		err = errDeaf
+	}
+	return err
+}
+
+// until handles notifications until the deadline, or until the ping arrives.
+func (l *Listener) until(ctx context.Context, conn *pgx.Conn, deadline time.Time, ping string) (found bool, err error) {
+	waiting, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
+	for {
+		n, err := conn.WaitForNotification(waiting)
+		if err != nil {
+			if ctx.Err() == nil && waiting.Err() != nil && !conn.IsClosed() {
+				return false, nil
+			}
+			return false, err
+		}
+		if ping != "" && n.Payload == ping {
+			return true, nil
+		}
+		if strings.HasPrefix(n.Payload, pingPrefix) {
+			continue
+		}
+		set, err := buckets.ParseSet(n.Payload)
+		if err != nil {
+			set = buckets.All() // another release's words: better awake than asleep
+		}
+		l.db.metrics.wakeups.WithLabelValues("received").Inc()
+		l.wake(set)
+	}
+}
