@@ -12,21 +12,19 @@ import (
 // queueTTL is how old a view of the queues may be: what it costs does not depend on how many look.
 const queueTTL = time.Second
 
-// Queues tells what waits for delivery. Its answers are up to a second old. It is safe for concurrent use.
+// Queues tells what waits for delivery. It is safe for concurrent use.
 type Queues struct {
-	db      *DB
-	depths  *recently[struct{}, []messages.QueueDepth]
-	pending *recently[struct{}, map[int64]int64]
+	db     *DB
+	depths *recently[struct{}, []messages.QueueDepth]
 }
 
 // NewQueues returns the adapter over d.
 func NewQueues(d *DB) *Queues {
-	return &Queues{db: d, depths: newRecently[struct{}, []messages.QueueDepth](queueTTL),
-		pending: newRecently[struct{}, map[int64]int64](queueTTL)}
+	return &Queues{db: d, depths: newRecently[struct{}, []messages.QueueDepth](queueTTL)}
 }
 
 // Depths returns how much waits per mode, class and application; what has nothing waiting or on its way is absent.
-// The slice must not be changed.
+// The answer is up to a second old; the slice must not be changed.
 func (s *Queues) Depths(ctx context.Context) ([]messages.QueueDepth, error) {
 	return s.depths.get(ctx, struct{}{}, func(ctx context.Context) (out []messages.QueueDepth, err error) {
 		err = s.db.Do(ctx, func(q *db.Queries) error {
@@ -46,20 +44,17 @@ func (s *Queues) Depths(ctx context.Context) ([]messages.QueueDepth, error) {
 }
 
 // Pending returns, by application id, how much waits: messages not yet on their way and incidents with an overdue step.
-// The map must not be changed.
-func (s *Queues) Pending(ctx context.Context) (map[int64]int64, error) {
-	return s.pending.get(ctx, struct{}{}, func(ctx context.Context) (out map[int64]int64, err error) {
-		err = s.db.Do(ctx, func(q *db.Queries) error {
-			rows, err := q.PendingByApplication(ctx)
-			if err != nil {
-				return err
-			}
-			out = make(map[int64]int64, len(rows))
-			for _, r := range rows {
-				out[r.ApplicationID] = r.Pending
-			}
-			return nil
-		})
-		return out, err
+func (s *Queues) Pending(ctx context.Context) (out map[int64]int64, err error) {
+	err = s.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.PendingByApplication(ctx)
+		if err != nil {
+			return err
+		}
+		out = make(map[int64]int64, len(rows))
+		for _, r := range rows {
+			out[r.ApplicationID] = r.Pending
+		}
+		return nil
 	})
+	return out, err
 }

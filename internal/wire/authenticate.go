@@ -25,11 +25,27 @@ type People interface {
 // Authenticator finds out who a request comes from: a person with a session, or an application that signed it.
 // It is safe for concurrent use.
 type Authenticator struct {
-	Applications auth.Applications
-	People       People
-	Sessions     *scs.SessionManager // nil = no sessions here
-	UserKey      string              // session key that holds the name of the logged-in user
-	Errors       *Errors
+	applications freshApplications
+	people       People
+	sessions     *scs.SessionManager
+	userKey      string
+	errors       *Errors
+}
+
+// NewAuthenticator returns an Authenticator. sessions may be nil: then nobody can come with one. userKey is the session's
+// key that holds the name of the logged-in user.
+func NewAuthenticator(apps auth.Applications, people People, sessions *scs.SessionManager, userKey string, e *Errors) *Authenticator {
+	return &Authenticator{applications: freshApplications{NewFresh(apps.ByName)}, people: people, sessions: sessions,
+		userKey: userKey, errors: e}
+}
+
+// freshApplications makes one look-up serve all requests of an application that come at the same time.
+type freshApplications struct {
+	apps *Fresh[string, auth.Application]
+}
+
+func (f freshApplications) ByName(ctx context.Context, name string) (auth.Application, error) {
+	return f.apps.Get(ctx, name)
 }
 
 // Middleware finds out who a request comes from and keeps it with the request (Actor). A request without credentials
@@ -38,24 +54,24 @@ type Authenticator struct {
 func (a *Authenticator) Middleware(next http.Handler) http.Handler {
 	cross := http.NewCrossOriginProtection()
 	identify := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		actor, r, err := a.identify(w, r)
+		actor, app, r, err := a.identify(w, r)
 		if err == nil && actor.Session {
 			if cross.Check(r) != nil {
 				err = fault.New(fault.Forbidden, "This request was sent by a page of another site")
 			}
 		}
 		if err != nil {
-			a.Errors.Write(w, r, err)
+			a.errors.Write(w, r, err)
 			return
 		}
-		next.ServeHTTP(w, r.WithContext(WithActor(r.Context(), actor)))
+		next.ServeHTTP(w, r.WithContext(WithActor(r.Context(), actor, app)))
 	})
-	if a.Sessions == nil {
+	if a.sessions == nil {
 		return identify
 	}
-	withSession := a.Sessions.LoadAndSave(identify)
+	withSession := a.sessions.LoadAndSave(identify)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, err := r.Cookie(a.Sessions.Cookie.Name); errors.Is(err, http.ErrNoCookie) {
+		if _, err := r.Cookie(a.sessions.Cookie.Name); errors.Is(err, http.ErrNoCookie) {
 			identify.ServeHTTP(w, r)
 			return
 		}
@@ -63,67 +79,71 @@ func (a *Authenticator) Middleware(next http.Handler) http.Handler {
 	})
 }
 
-func (a *Authenticator) identify(w http.ResponseWriter, r *http.Request) (auth.Actor, *http.Request, error) {
-	actor, ok, err := a.bySession(r)
-	if ok || err != nil {
-		return actor, r, err
+func (a *Authenticator) identify(w http.ResponseWriter, r *http.Request) (auth.Actor, auth.Application, *http.Request, error) {
+	if name := a.sessionUser(r); name != "" {
+		actor, app, err := a.bySession(r.Context(), name)
+		if err != nil || actor.Known() {
+			return actor, app, r, err
+		}
 	}
 	header := r.Header.Get("Authorization")
 	if header == "" {
-		return auth.Actor{}, r, nil
+		return auth.Actor{}, auth.Application{}, r, nil
 	}
 	body, r, err := Body(w, r, MaxBody)
 	if err != nil {
-		return auth.Actor{}, r, err
+		return auth.Actor{}, auth.Application{}, r, err
 	}
 	path, _, _ := strings.Cut(r.RequestURI, "?")
 	signed := auth.SignedRequest{Authorization: header, Username: r.Header.Get(UsernameHeader), Method: r.Method,
 		Path: r.URL.Path, WirePath: path, RawQuery: r.URL.RawQuery, Body: body}
-	app, err := auth.Authenticate(r.Context(), a.Applications, signed, time.Now())
+	app, err := auth.Authenticate(r.Context(), a.applications, signed, time.Now())
 	if err != nil {
-		return auth.Actor{}, r, err
+		return auth.Actor{}, auth.Application{}, r, err
 	}
-	actor = through(app)
-	if signed.Username != "" {
-		actor.Username = signed.Username
-		user, err := a.People.ByName(r.Context(), signed.Username)
-		if err != nil && !fault.Is(err, fault.NotFound) {
-			return auth.Actor{}, r, err
-		}
-		if err == nil && user.Active {
-			actor.UserID, actor.Admin, actor.ReadOnly = user.ID, user.Admin, user.ReadOnly
-		}
+	actor := through(app)
+	if signed.Username == "" {
+		return actor, app, r, nil
 	}
-	return actor, r, nil
+	actor.Username = signed.Username
+	user, err := a.people.ByName(r.Context(), signed.Username)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return auth.Actor{}, auth.Application{}, r, err
+	}
+	if err == nil && user.Active {
+		actor.UserID, actor.Admin, actor.ReadOnly = user.ID, user.Admin, user.ReadOnly
+	}
+	return actor, app, r, nil
 }
 
-// bySession returns the actor of a logged-in person. A session of somebody who was removed or switched off is none.
-func (a *Authenticator) bySession(r *http.Request) (auth.Actor, bool, error) {
-	if a.Sessions == nil {
-		return auth.Actor{}, false, nil
+// sessionUser returns the name in the request's session, "" when there is none.
+func (a *Authenticator) sessionUser(r *http.Request) string {
+	if a.sessions == nil {
+		return ""
 	}
-	if _, err := r.Cookie(a.Sessions.Cookie.Name); err != nil {
-		return auth.Actor{}, false, nil //nolint:nilerr // no cookie, no session
+	if _, err := r.Cookie(a.sessions.Cookie.Name); err != nil {
+		return "" // the session was not loaded
 	}
-	name := a.Sessions.GetString(r.Context(), a.UserKey)
-	if name == "" {
-		return auth.Actor{}, false, nil
-	}
-	user, err := a.People.ByName(r.Context(), name)
+	return a.sessions.GetString(r.Context(), a.userKey)
+}
+
+// bySession returns the actor of a logged-in person; nobody when that person was removed or switched off meanwhile.
+func (a *Authenticator) bySession(ctx context.Context, name string) (auth.Actor, auth.Application, error) {
+	user, err := a.people.ByName(ctx, name)
 	if fault.Is(err, fault.NotFound) || (err == nil && !user.Active) {
-		return auth.Actor{}, false, nil
+		return auth.Actor{}, auth.Application{}, nil
 	}
 	if err != nil {
-		return auth.Actor{}, false, err
+		return auth.Actor{}, auth.Application{}, err
 	}
-	app, err := a.Applications.ByName(r.Context(), auth.SessionApplication)
+	app, err := a.applications.ByName(ctx, auth.SessionApplication)
 	if err != nil {
-		return auth.Actor{}, false, err
+		return auth.Actor{}, auth.Application{}, err
 	}
 	actor := through(app)
 	actor.Session, actor.UserID, actor.Username = true, user.ID, user.Name
 	actor.Admin, actor.ReadOnly = user.Admin, user.ReadOnly
-	return actor, true, nil
+	return actor, app, nil
 }
 
 func through(app auth.Application) auth.Actor {

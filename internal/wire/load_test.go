@@ -1,0 +1,55 @@
+package wire_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap/zaptest"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+type fakePending struct {
+	counts map[int64]int64
+	err    error
+}
+
+func (f *fakePending) Pending(context.Context) (map[int64]int64, error) { return f.counts, f.err }
+
+func TestLoadRefusesNotificationsFirstAndIncidentsLast(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := &fakePending{counts: map[int64]int64{1: 9}}
+		l := wire.NewLoad(p, zaptest.NewLogger(t))
+		app := auth.Application{ID: 1, PendingCap: 10}
+		over := func() (bool, bool) {
+			wait, err := l.Overloaded(t.Context(), app)
+			require.NoError(t, err)
+			return l.Notifications(t.Context(), app) > 0, wait > 0
+		}
+		n, i := over()
+		require.False(t, n || i)
+		l.Accepted(1, 1) // counted before the next look
+		n, i = over()
+		require.True(t, n)
+		require.False(t, i)
+		p.counts = map[int64]int64{1: 40}
+		time.Sleep(time.Second)
+		n, i = over()
+		require.True(t, n && i)
+		p.err = errors.New("away")
+		l.Accepted(1, 1)
+		time.Sleep(time.Second)
+		n, i = over()
+		require.True(t, n && i, "the last counts go on counting")
+		p.counts, p.err = nil, nil
+		time.Sleep(time.Second)
+		n, i = over()
+		require.False(t, n || i)
+	})
+}
