@@ -50,3 +50,17 @@ func (q *Queries) CountAttemptsInDoubt(ctx context.Context, application string) 
 	err := row.Scan(&in_doubt)
 	return in_doubt, err
 }
+
+const countUnsettledMessages = `-- name: CountUnsettledMessages :one
+select count(*)::int as unsettled
+from messages m
+join applications p on p.id = m.application_id
+where m.state in ('pending', 'taken', 'sending') and lower(p.name) = lower($1::text)
+`
+
+func (q *Queries) CountUnsettledMessages(ctx context.Context, application string) (int32, error) {
+	row := q.db.QueryRow(ctx, countUnsettledMessages, application)
+	var unsettled int32
+	err := row.Scan(&unsettled)
+	return unsettled, err
+}

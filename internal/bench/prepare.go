@@ -1,0 +1,96 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/iris-oncall/iris/internal/apiclient"
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// secretKey is the operator's key that wraps the installation's secret, if the environment has one.
+func secretKey(env []string) string { return environ(env, "IRIS_SECRET_KEY") }
+
+// pendingCap is far above any load: the bench wants to see the queue, not the door.
+const pendingCap = 10_000_000
+
+// prepare makes a user and an application of our own. Their names are new each time, so that a database that is used
+// again keeps the runs apart.
+func (s *stand) prepare(ctx context.Context, secretKey string) error {
+	inst, err := postgres.LoadInstallation(ctx, s.db, secretKey, nil)
+	if err != nil {
+		return err
+	}
+	s.app = "bench-" + buckets.NewProcessID()[:10]
+	people := postgres.NewUsers(s.db)
+	user, err := people.Create(ctx, postgres.NewUser{
+		Name: s.app, FullName: "Bench", Contacts: map[users.Mode]string{users.Email: s.app + "@bench.invalid"},
+	})
+	if err != nil {
+		return err
+	}
+	for _, p := range users.Priorities {
+		if err := people.SetMode(ctx, user.ID, p, users.Email); err != nil {
+			return err
+		}
+	}
+	apps := postgres.NewApplications(s.db, inst.Keys)
+	id, key, err := apps.Create(ctx, s.app)
+	if err != nil {
+		return err
+	}
+	s.key = key
+	app, err := apps.ByName(ctx, s.app)
+	if err != nil {
+		return err
+	}
+	app.AllowAuthenticatingUsers, app.PendingCap = true, pendingCap
+	if err := apps.SetFlags(ctx, app); err != nil {
+		return err
+	}
+	settings, err := apps.Settings(ctx, id)
+	if err != nil {
+		return err
+	}
+	settings.Variables = []string{"marker", "title", "severity", "labels", "values"}
+	settings.TitleVariable = "title"
+	return apps.SetSettings(ctx, id, settings)
+}
+
+// body is a template with what alert templates use: conditions, loops, filters, the iris variables.
+var body = strings.Join([]string{
+	"{{ title }} (incident {{ iris.incident_id }}, plan {{ iris.plan }})",
+	"{% if severity == 'critical' %}This is critical.{% else %}Severity: {{ severity|default('unknown') }}{% endif %}",
+	"{% for name, value in labels|dictsort %}  {{ name|upper }} = {{ value }}",
+	"{% endfor %}{% for v in values if v > 3 %}high value {{ loop.index }}: {{ v }}",
+	"{% endfor %}Iris number {{ marker }}",
+}, "\n")
+
+// makePlan makes template and plan through the API: one step, one mail to our user.
+func (s *stand) makePlan(ctx context.Context) error {
+	c, err := apiclient.New(apiclient.Config{URL: s.url, App: s.app, Key: s.key, User: s.app})
+	if err != nil {
+		return err
+	}
+	s.plan = s.app
+	_, err = c.CreateTemplate(ctx, apiclient.Template{Name: s.plan, Creator: s.app, Content: map[string]map[string]apiclient.Words{
+		s.app: {"email": {Subject: "{{ severity|upper }}: {{ title }}", Body: body}},
+	}})
+	if err != nil {
+		return fmt.Errorf("make the template: %w", err)
+	}
+	_, err = c.CreatePlan(ctx, apiclient.Plan{
+		Name: s.plan, Creator: s.app, Description: "made by iris bench", ThresholdWindow: 900, ThresholdCount: 1_000_000,
+		AggregationWindow: 300, AggregationReset: 300,
+		Steps: [][]apiclient.PlanNotification{{{
+			Target: apiclient.Target{Role: "user", Target: s.app}, Priority: "high", Template: s.plan, Wait: 300,
+		}}},
+	})
+	if err != nil {
+		return fmt.Errorf("make the plan: %w", err)
+	}
+	return nil
+}

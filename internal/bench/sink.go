@@ -1,0 +1,175 @@
+package bench
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/textproto"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/emersion/go-smtp"
+)
+
+// RunSink is the life of the sink's process: an SMTP server on addr that takes every mail and writes a line about each to
+// out. The first line is the address it listens on. It ends when ctx or in ends, so that no sink outlives its bench.
+func RunSink(ctx context.Context, addr string, in io.Reader, out io.Writer) error {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return fmt.Errorf("sink: %w", err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	b := &sinkLog{out: bufio.NewWriterSize(out, 256<<10)}
+	b.line(l.Addr().String())
+	if err := b.flush(); err != nil {
+		return err
+	}
+	s := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &sinkSession{log: b}, nil }))
+	s.Domain = "sink.bench.invalid"
+	s.MaxMessageBytes = 4 << 20
+	s.MaxRecipients = 100
+	s.ReadTimeout, s.WriteTimeout = time.Minute, time.Minute
+	ended := make(chan error, 2)
+	go func() { ended <- s.Serve(l) }()
+	go func() {
+		_, _ = io.Copy(io.Discard, in) // until our parent is gone or has enough
+		cancel()
+	}()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-ended:
+			return errors.Join(err, b.flush())
+		case <-ctx.Done():
+			return errors.Join(s.Close(), b.flush())
+		case <-tick.C:
+			if err := b.flush(); err != nil {
+				return errors.Join(err, s.Close())
+			}
+		}
+	}
+}
+
+// sinkLog writes lines, buffered. Safe for concurrent use.
+type sinkLog struct {
+	mu  sync.Mutex
+	out *bufio.Writer
+}
+
+func (b *sinkLog) line(text string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	_, _ = b.out.WriteString(text) // flush tells about errors
+	_ = b.out.WriteByte('\n')
+}
+
+func (b *sinkLog) flush() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.out.Flush()
+}
+
+// sinkSession is one connection of a client that delivers mail.
+type sinkSession struct {
+	log        *sinkLog
+	recipients int
+}
+
+// Mail implements smtp.Session.
+func (s *sinkSession) Mail(string, *smtp.MailOptions) error { return nil }
+
+// Rcpt implements smtp.Session.
+func (s *sinkSession) Rcpt(string, *smtp.RcptOptions) error { s.recipients++; return nil }
+
+// Reset implements smtp.Session.
+func (s *sinkSession) Reset() { s.recipients = 0 }
+
+// Logout implements smtp.Session.
+func (s *sinkSession) Logout() error { return nil }
+
+// Data implements smtp.Session. The line is written before the client learns that the mail was taken, so that a mail
+// whose sender died waiting for the answer counts as arrived: that is what "in doubt" means.
+func (s *sinkSession) Data(r io.Reader) error {
+	br := bufio.NewReaderSize(r, 4<<10)
+	head, err := textproto.NewReader(br).ReadMIMEHeader()
+	if err != nil {
+		return &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 6, 0}, Message: "no mail header"}
+	}
+	if _, err := io.Copy(io.Discard, br); err != nil {
+		return err
+	}
+	s.log.line(encodeDelivery(Delivery{
+		At:         time.Now(),
+		MessageID:  number(head.Get("X-Iris-Message-Id")),
+		IncidentID: number(head.Get("X-Iris-Incident-Id")),
+		Marker:     marker(head.Get("Subject")),
+	}))
+	return nil
+}
+
+func number(text string) int64 {
+	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// subject is what a notification of the bench is called; marker finds the number again.
+func subject(n int) string { return subjectWord + strconv.Itoa(n) }
+
+const subjectWord = "iris-bench-"
+
+func marker(subject string) int {
+	_, rest, ok := strings.Cut(subject, subjectWord)
+	if !ok {
+		return -1
+	}
+	end := strings.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' })
+	if end >= 0 {
+		rest = rest[:end]
+	}
+	n, err := strconv.Atoi(rest)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+func encodeDelivery(d Delivery) string {
+	return fmt.Sprintf("%d %d %d %d", d.At.UnixNano(), d.MessageID, d.IncidentID, d.Marker)
+}
+
+func decodeDelivery(line string) (Delivery, error) {
+	var nanos int64
+	var d Delivery
+	if _, err := fmt.Sscanf(line, "%d %d %d %d", &nanos, &d.MessageID, &d.IncidentID, &d.Marker); err != nil {
+		return d, fmt.Errorf("sink line %q: %w", line, err)
+	}
+	d.At = time.Unix(0, nanos)
+	return d, nil
+}
+
+// readSink reads what a sink wrote until it ends: first its address, which is handed to started, then deliveries.
+func readSink(r io.Reader, started func(addr string), deliver func(Delivery)) error {
+	lines := bufio.NewScanner(r)
+	if !lines.Scan() {
+		return errors.Join(errors.New("the sink did not start"), lines.Err())
+	}
+	started(lines.Text())
+	for lines.Scan() {
+		d, err := decodeDelivery(lines.Text())
+		if err != nil {
+			return err
+		}
+		deliver(d)
+	}
+	return lines.Err()
+}
