@@ -43,7 +43,6 @@ type DoubtAttemptsParams struct {
 	Attempts []int16
 }
 
-// The caller has locked the incidents.
 func (q *Queries) DoubtAttempts(ctx context.Context, arg DoubtAttemptsParams) error {
 	_, err := q.db.Exec(ctx, doubtAttempts, arg.Ids, arg.Attempts)
 	return err
@@ -190,7 +189,7 @@ func (q *Queries) MarkSending(ctx context.Context, arg MarkSendingParams) ([]Mar
 }
 
 const overdueSending = `-- name: OverdueSending :many
-select m.id, coalesce(m.incident_id, 0)::bigint as incident_id, m.mode, m.attempt
+select m.id, coalesce(m.incident_id, 0)::bigint as incident_id, m.bucket, m.mode, m.attempt
 from messages m
 where m.state = 'sending' and m.claim_until < clock_timestamp()
   and (m.claim_by = $1::text
@@ -208,6 +207,7 @@ type OverdueSendingParams struct {
 type OverdueSendingRow struct {
 	ID         int64
 	IncidentID int64
+	Bucket     int16
 	Mode       string
 	Attempt    int16
 }
@@ -226,6 +226,7 @@ func (q *Queries) OverdueSending(ctx context.Context, arg OverdueSendingParams) 
 		if err := rows.Scan(
 			&i.ID,
 			&i.IncidentID,
+			&i.Bucket,
 			&i.Mode,
 			&i.Attempt,
 		); err != nil {

@@ -1,0 +1,159 @@
+package delivery
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Deps are a Worker's collaborators. Metrics and Hints may be nil.
+type Deps struct {
+	Queue     Queue
+	Ledger    Ledger
+	Rescuer   Rescuer
+	Limits    Limits
+	Leases    Leases
+	Renderer  Renderer
+	Directory Directory
+	Links     Links
+	// Vendors in the order in which they are preferred: of those that carry a mode the first is used, the others are
+	// its spares.
+	Vendors []messages.Vendor
+	Hints   Hints
+	Log     *zap.Logger
+	Metrics prometheus.Registerer
+}
+
+func (d Deps) validate() error {
+	switch {
+	case d.Queue == nil || d.Ledger == nil || d.Rescuer == nil || d.Limits == nil || d.Leases == nil:
+		return errors.New("delivery: queue, ledger, rescuer, limits and leases are required")
+	case d.Renderer == nil || d.Directory == nil || d.Links == nil || d.Log == nil:
+		return errors.New("delivery: renderer, directory, links and log are required")
+	}
+	seen := map[string]bool{}
+	for _, v := range d.Vendors {
+		key := accountKey(v)
+		if seen[key] {
+			return fmt.Errorf("delivery: two vendors are called %s/%s", v.Name(), v.Account())
+		}
+		seen[key] = true
+	}
+	return nil
+}
+
+// Rate is a limit that the cluster keeps as a whole.
+type Rate struct {
+	PerSecond float64
+	Burst     int // starts that may come at once after a pause; 0 = 1
+}
+
+// DryRun says how far messages go.
+type DryRun string
+
+// What a Worker can be told to leave out.
+const (
+	DryRunOff    DryRun = ""       // nothing: messages are sent
+	DryRunRender DryRun = "render" // messages are put into words, and dropped
+	DryRunStore  DryRun = "store"  // everything but the vendor call; the message ends as dropped
+)
+
+// Config tunes a Worker. Zero values mean the defaults.
+type Config struct {
+	// Limits by key: ModeKey, AccountKey, ApplicationKey. What has no entry is not limited.
+	Limits map[string]Rate
+	// Concurrency is how many calls of one mode may run at once through one account; by the vendor's name.
+	// Default: smtp 64, drop 64, others 16.
+	Concurrency map[string]int
+	// CallTimeout of vendor calls by mode; default 10 s, e-mail 20 s.
+	CallTimeout map[users.Mode]time.Duration
+	// AccountTimeout of vendor calls by AccountKey; overrides CallTimeout.
+	AccountTimeout map[string]time.Duration
+	Budgets        [classCount]Budget // by class; default DefaultBudgets
+	ClaimFor       time.Duration      // how long taken messages are ours; default 5 s
+	Poll           time.Duration      // between looks at all buckets; default 1 s
+	StopWithin     time.Duration      // for calls that run when the Worker is stopped; default 10 s
+	DryRun         DryRun
+	// BreakAfter is how many failures in a row make an account's calls stop for a moment; default 10.
+	BreakAfter int
+	// BreakFor is that moment; default 5 s.
+	BreakFor time.Duration
+}
+
+// ModeKey is the limit's or pause's key of a mode, AccountKey of a vendor account, ApplicationKey of an application's
+// messages in a mode.
+func ModeKey(m users.Mode) string                     { return "mode:" + string(m) }
+func AccountKey(vendor, account string) string        { return "account:" + vendor + "/" + account }
+func ApplicationKey(name string, m users.Mode) string { return "app:" + name + "/" + string(m) }
+func accountKey(v messages.Vendor) string             { return AccountKey(v.Name(), v.Account()) }
+func (c Config) rate(key string) (r rate, limited bool) {
+	l, ok := c.Limits[key]
+	return rate{l.PerSecond, max(1, l.Burst)}, ok
+}
+
+func (c Config) withDefaults() Config {
+	set := func(d *time.Duration, value time.Duration) {
+		if *d == 0 {
+			*d = value
+		}
+	}
+	set(&c.ClaimFor, 5*time.Second)
+	set(&c.Poll, time.Second)
+	set(&c.StopWithin, 10*time.Second)
+	set(&c.BreakFor, 5*time.Second)
+	if c.BreakAfter == 0 {
+		c.BreakAfter = 10
+	}
+	for i, b := range DefaultBudgets() {
+		if c.Budgets[i] == (Budget{}) {
+			c.Budgets[i] = b
+		}
+	}
+	return c
+}
+
+func (c Config) validate() error {
+	for key, r := range c.Limits {
+		if r.PerSecond <= 0 || r.PerSecond > 1e5 || r.Burst < 0 {
+			return fmt.Errorf("delivery: limit %s must be above 0 and at most 100000 per second", key)
+		}
+	}
+	switch c.DryRun {
+	case DryRunOff, DryRunRender, DryRunStore:
+	default:
+		return fmt.Errorf("delivery: unknown dry run %q", c.DryRun)
+	}
+	if c.ClaimFor < time.Second {
+		return errors.New("delivery: claims must last a second at least")
+	}
+	return nil
+}
+
+func (c Config) concurrency(vendor string) int {
+	if n := c.Concurrency[vendor]; n > 0 {
+		return n
+	}
+	if vendor == "smtp" || vendor == "drop" {
+		return 64
+	}
+	return 16
+}
+
+func (c Config) callTimeout(m users.Mode, account string) time.Duration {
+	if d := c.AccountTimeout[account]; d > 0 {
+		return d
+	}
+	if d := c.CallTimeout[m]; d > 0 {
+		return d
+	}
+	if m == users.Email {
+		return 20 * time.Second
+	}
+	return 10 * time.Second
+}

@@ -1,0 +1,280 @@
+package delivery
+
+import (
+	"context"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+const (
+	// lowMargin is how long a transaction may take from making a message to committing it: messages so much older than
+	// the oldest one known are not looked for, because what was there once makes the search slow long after it is gone.
+	lowMargin = 20 * time.Second
+	// sweepEvery is how often they are looked for all the same.
+	sweepEvery = 30 * time.Second
+	// restAfter is how many times the duration of a look the database is left alone by it.
+	restAfter = 3
+)
+
+// low is the instant before which no message waits, as far as we know.
+func (w *Worker) low() time.Time {
+	if t := w.lowMark.Load(); t != nil {
+		return *t
+	}
+	return time.Time{}
+}
+
+// revisit has a bucket looked at again at an instant.
+func (w *Worker) revisit(bucket int, at time.Time) {
+	w.wakeMu.Lock()
+	first := w.revisits[bucket].IsZero() || at.Before(w.revisits[bucket])
+	if first {
+		w.revisits[bucket] = at
+	}
+	w.wakeMu.Unlock()
+	if first {
+		select {
+		case w.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// calling returns the buckets to look at now, and when the next one is to be (zero = not known).
+func (w *Worker) calling(now time.Time) (bs buckets.Set, next time.Time) {
+	w.wakeMu.Lock()
+	defer w.wakeMu.Unlock()
+	bs, w.woken = w.woken, buckets.Set{}
+	for b, at := range w.revisits {
+		switch {
+		case at.IsZero():
+		case at.After(now):
+			next = sooner(next, at)
+		default:
+			bs.Add(b)
+			w.revisits[b] = time.Time{}
+		}
+	}
+	return bs, next
+}
+
+// findLoop finds out which lanes have work: in the buckets that were woken, and every second in all.
+func (w *Worker) findLoop(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	var polled, swept time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.wake:
+		case <-timer.C:
+		}
+		now := time.Now()
+		bs, next := w.calling(now)
+		all := now.Sub(polled) >= w.cfg.Poll
+		if all {
+			bs, polled = buckets.All(), now
+		}
+		bs.Intersect(setOf(w.deps.Leases.Leases()))
+		sweep := all && now.Sub(swept) >= sweepEvery
+		if !bs.Empty() {
+			if err := w.find(ctx, bs, all, sweep); err != nil {
+				if ctx.Err() != nil {
+					return
+				}
+				w.failed("find", err)
+				w.Wake(bs)
+				next = sooner(next, now.Add(200*time.Millisecond))
+			} else if sweep {
+				swept = now
+			}
+		}
+		w.lastPass.Store(time.Now().UnixNano())
+		took := time.Since(now)
+		if !w.rest(ctx, min(restAfter*took, w.cfg.Poll/2)) {
+			return
+		}
+		timer.Reset(max(0, min(time.Until(polled.Add(w.cfg.Poll)), untilOr(next, w.cfg.Poll))))
+	}
+}
+
+func untilOr(t time.Time, d time.Duration) time.Duration {
+	if t.IsZero() {
+		return d
+	}
+	return time.Until(t)
+}
+
+func (w *Worker) rest(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
+
+// find looks at some buckets and tells the lines.
+func (w *Worker) find(ctx context.Context, bs buckets.Set, all, sweep bool) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	low := w.low()
+	if sweep {
+		low = time.Time{}
+	}
+	found, err := w.deps.Queue.Waiting(ctx, bs.List(), low)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	for _, x := range found.Waiting {
+		if x.DueIn > 0 {
+			w.revisit(x.Bucket, now.Add(x.DueIn))
+		}
+	}
+	busy := w.demand.found(bs, found.Waiting)
+	for m := range busy {
+		if l := w.lines[m]; l != nil {
+			l.kick()
+		}
+	}
+	if all && !found.Clock.IsZero() {
+		w.lower(found, sweep)
+		depth := map[users.Mode]int{}
+		for _, l := range w.demand.all() {
+			depth[l.Mode]++
+		}
+		w.metrics.queues(found, depth)
+	}
+	return nil
+}
+
+// lower moves the low watermark to a little before the oldest message that waits.
+func (w *Worker) lower(found Found, sweep bool) {
+	mark := found.Clock
+	if !found.Oldest.IsZero() && found.Oldest.Before(mark) {
+		mark = found.Oldest
+	}
+	mark = mark.Add(-lowMargin)
+	if old := w.lowMark.Load(); sweep || old == nil || mark.After(*old) {
+		w.lowMark.Store(&mark)
+	}
+}
+
+// rescueLoop repairs, every second, what dead processes left behind, and learns of pauses.
+func (w *Worker) rescueLoop(ctx context.Context) {
+	ticker := time.NewTicker(w.cfg.Poll)
+	defer ticker.Stop()
+	var expired time.Time
+	for {
+		w.learnPauses(ctx)
+		w.rescue(ctx)
+		if time.Since(expired) > sweepEvery {
+			expired = time.Now()
+			w.expire(ctx)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+func (w *Worker) learnPauses(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	ps, err := w.deps.Limits.Pauses(ctx)
+	if err != nil {
+		w.failed("pauses", err)
+		return
+	}
+	w.pauses.set(time.Now(), ps)
+}
+
+// rescue finds attempts in doubt and messages that nobody holds any more.
+func (w *Worker) rescue(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	leases := w.deps.Leases.Leases()
+	me := w.deps.Leases.ProcessID()
+	overdue, err := w.deps.Rescuer.Sending(ctx, me, setOf(leases).List())
+	if err != nil {
+		w.failed("rescue", err)
+		return
+	}
+	var lost []Recovered
+	var touched buckets.Set
+	for _, r := range overdue {
+		if !w.flying.has(r.ID) {
+			lost = append(lost, r)
+			touched.Add(r.Bucket)
+		}
+	}
+	if len(lost) > 0 {
+		if err := w.deps.Rescuer.Doubt(ctx, lost); err != nil {
+			w.failed("rescue", err)
+			return
+		}
+		w.metrics.inDoubt.Add(float64(len(lost)))
+		w.log.Warn("attempts in doubt are made again", zap.Int("messages", len(lost)))
+		w.Wake(touched)
+	}
+	if len(leases) == 0 {
+		return
+	}
+	n, err := w.deps.Rescuer.Unclaim(ctx, leases, me)
+	if err != nil {
+		w.failed("rescue", err)
+		return
+	}
+	if n > 0 {
+		w.log.Info("took back messages whose claim was over", zap.Int("messages", n))
+		w.Wake(setOf(leases))
+	}
+}
+
+func (w *Worker) expire(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	leases := w.deps.Leases.Leases()
+	if len(leases) == 0 {
+		return
+	}
+	n, err := w.deps.Rescuer.Expire(ctx, leases, w.deps.Leases.ProcessID())
+	if err != nil {
+		w.failed("expire", err)
+		return
+	}
+	if n > 0 {
+		w.log.Info("dropped messages that expired before they could be sent", zap.Int("messages", n))
+	}
+}
+
+// hintLoop tells the others what waits here, while some limit makes it matter.
+func (w *Worker) hintLoop(ctx context.Context) {
+	if w.deps.Hints == nil || len(w.cfg.Limits) == 0 {
+		<-ctx.Done()
+		return
+	}
+	ticker := time.NewTicker(hintLife / 6)
+	defer ticker.Stop()
+	silent := true
+	for {
+		lanes := w.demand.all()
+		if len(lanes) > 0 || !silent {
+			w.deps.Hints.Demand(encodeDemand(lanes))
+		}
+		silent = len(lanes) == 0
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}

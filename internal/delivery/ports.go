@@ -1,0 +1,240 @@
+package delivery
+
+import (
+	"context"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Lane is what fairness tells apart.
+type Lane struct {
+	Mode        users.Mode
+	Class       messages.Class
+	Application int64
+}
+
+// Waiting is a lane's work in one bucket.
+type Waiting struct {
+	Lane
+	ApplicationName string
+	Bucket          int
+	DueIn           time.Duration // until its first message may be taken; 0 or less = now
+}
+
+// Found is the answer to a look for waiting work.
+type Found struct {
+	Clock   time.Time // the database's, when it looked
+	Oldest  time.Time // available_at of the oldest waiting message; zero = none
+	Waiting []Waiting
+}
+
+// Take asks for messages of one lane.
+type Take struct {
+	Lane    Lane
+	Max     int
+	Buckets []int // where the lane has work, in the order in which to look
+}
+
+// TakeRequest asks for messages of several lanes at once.
+type TakeRequest struct {
+	ProcessID string
+	Leases    []buckets.Lease // of the buckets named in Takes, at least
+	Takes     []Take
+	Low       time.Time     // nothing available earlier than that is waiting (see Watermark); zero = unknown
+	ClaimFor  time.Duration // how long the claims last
+}
+
+// Claimed is a message that this process may bring on its way as long as the claim lasts.
+type Claimed struct {
+	ID              messages.ID
+	Bucket          int
+	IncidentID      incidents.ID
+	RequestID       int64
+	ApplicationID   int64
+	ApplicationName string
+	PlanID          int64
+	Step            int
+	Position        int
+	Recipient       messages.Recipient
+	Purpose         messages.Purpose
+	UserID          users.ID // 0 = literal recipient
+	Target          string
+	Priority        users.Priority
+	Class           messages.Class
+	Mode            users.Mode
+	Template        string
+	Destination     string // contact for Mode, or the literal destination; "" = none
+	Allowed         bool   // the application may use Mode
+	Attempt         int    // vendor attempts begun so far
+	ModeAttempt     int    // of those, in this mode
+	KeyAttempt      int    // attempt whose idempotency key is to be used again; 0 = a new key
+	Takes           int    // takes since the last attempt began, this one included
+	Tried           []users.Mode
+	Refused         []users.Mode // modes in which it was rejected for good: never tried again
+	FallbackAsked   bool         // every mode was tried in vain once: somebody else was asked to be told
+	CreatedAt       time.Time    // by the database's clock
+	IncidentAt      time.Time    // when the incident was opened; zero = out of band
+	Age             time.Duration
+	InMode          time.Duration // since the first attempt in this mode; 0 = none yet
+	Waited          time.Duration // since it was made or got this mode
+	Expired         bool          // too late to be of use
+}
+
+// Start is a message that is about to be handed to a vendor.
+type Start struct {
+	ID          messages.ID
+	Vendor      string
+	Account     string
+	Destination string
+	Key         string        // idempotency key
+	CallFor     time.Duration // how long the claim must outlast now
+	Subject     string
+	Body        string
+	EmailHTML   string
+	Problem     string // why the words are not the template's; "" = they are
+	IncidentID  incidents.ID
+}
+
+// Verdict is where a message goes next.
+type Verdict struct {
+	State       messages.State // Sent, Pending, Failed or Dropped
+	RetryIn     time.Duration  // Pending: not to be taken before
+	Mode        users.Mode     // Pending: another mode; "" = the same
+	Tried       []users.Mode   // with Mode or Failed: what was tried so far
+	Refused     []users.Mode
+	SameKey     bool   // Pending: the last attempt is in doubt, its idempotency key stays
+	AskFallback bool   // every mode was tried in vain: somebody else must be told
+	Unstarted   bool   // the call was not begun: it does not count against the mode
+	Why         string // a sentence for the timeline and the message's audit log; "" = nothing worth telling
+}
+
+// Turn changes a message that was taken but goes elsewhere than to a vendor.
+type Turn struct {
+	ID         messages.ID
+	IncidentID incidents.ID
+	Mode       users.Mode // it had so far
+	Verdict    Verdict
+}
+
+// Outcome is what became of an attempt.
+type Outcome struct {
+	Turn
+	Attempt int
+	Result  messages.Result
+}
+
+// Recovered is a message whose attempt is in doubt.
+type Recovered struct {
+	ID         messages.ID
+	IncidentID incidents.ID
+	Bucket     int
+	Mode       users.Mode
+	Attempt    int
+}
+
+// Queue is where messages wait. Its methods are safe for concurrent use.
+type Queue interface {
+	// Waiting finds the lanes that have pending messages in the given buckets. Messages available earlier than low may be
+	// overlooked; the zero time overlooks none.
+	Waiting(ctx context.Context, bs []int, low time.Time) (Found, error)
+	// Take claims messages in the order of the request. It takes nothing from a bucket whose lease is not (or no longer)
+	// this process's in that epoch, and nothing that somebody else is working on.
+	Take(ctx context.Context, r TakeRequest) ([]Claimed, error)
+	// Release puts taken messages back as if they had not been taken.
+	Release(ctx context.Context, processID string, ids []messages.ID) error
+	// Turn moves taken messages on without a vendor call.
+	Turn(ctx context.Context, processID string, turns []Turn) error
+}
+
+// Ledger records attempts. Its methods are safe for concurrent use.
+type Ledger interface {
+	// MarkSending begins attempts: for each message that this process still holds, and whose incident nobody has
+	// acknowledged or resolved, it writes the attempt and its words and returns the attempt's number. A message that is
+	// missing from the answer must not be sent.
+	MarkSending(ctx context.Context, processID string, starts []Start) (map[messages.ID]int, error)
+	// Record completes attempts and moves their messages on, whatever happened to the bucket meanwhile. Where the message
+	// has moved on without us only the attempt is completed; those are returned.
+	Record(ctx context.Context, outcomes []Outcome) (late []messages.ID, err error)
+}
+
+// Rescuer repairs what dead processes left behind. Its methods are safe for concurrent use.
+type Rescuer interface {
+	// Sending lists messages that are being sent, although their claim is over, by processes that are not live, in the
+	// given buckets; and by this process, in any bucket.
+	Sending(ctx context.Context, processID string, bs []int) ([]Recovered, error)
+	// Doubt labels those attempts as in doubt and makes their messages pending again.
+	Doubt(ctx context.Context, rs []Recovered) error
+	// Unclaim makes taken messages pending whose claim is over or whose process is not live.
+	Unclaim(ctx context.Context, leases []buckets.Lease, processID string) (int, error)
+	// Expire drops pending messages that are no longer of use.
+	Expire(ctx context.Context, leases []buckets.Lease, processID string) (int, error)
+}
+
+// Pause keeps everybody from using an account ("account:twilio/main") or a mode ("mode:sms").
+type Pause struct {
+	Key    string
+	For    time.Duration
+	Reason string
+}
+
+// Reservation asks for the next free slots of a limit. The i-th slot granted is not earlier than Offsets[i] after the
+// database's now and not more than Tolerance later than that; what cannot be granted is left out.
+type Reservation struct {
+	Key       string
+	Interval  time.Duration // between slots: 1 / rate
+	Burst     int           // slots that may lie at the same instant after a pause, at least 1
+	Offsets   []time.Duration
+	Tolerance time.Duration
+	// OnlyIfWithin, when not 0, grants nothing if the limit's next free slot is further away than that.
+	OnlyIfWithin time.Duration
+}
+
+// Granted is the answer: instants of the database's clock.
+type Granted struct {
+	Before time.Time // the database's clock before it waited for the limit's row
+	Clock  time.Time // and when it decided
+	Next   time.Time // the limit's next free slot after this reservation
+	Index  []int     // which of the offsets were granted
+	Slots  []time.Time
+}
+
+// Limits is what slows the whole cluster down. Its methods are safe for concurrent use.
+type Limits interface {
+	// Reserve takes slots of a rate.
+	Reserve(ctx context.Context, r Reservation) (Granted, error)
+	// Pauses returns the accounts and modes that must not be used, and for how long.
+	Pauses(ctx context.Context) ([]Pause, error)
+	// SetPause pauses an account for everybody, unless it is paused for longer already.
+	SetPause(ctx context.Context, key string, d time.Duration, reason string) error
+}
+
+// Leases tells which buckets this process may work on now.
+type Leases interface {
+	ProcessID() string
+	Leases() []buckets.Lease
+}
+
+// Renderer puts messages into words, in the order given. An error means that nothing could be rendered for want of data.
+type Renderer interface {
+	Render(ctx context.Context, reqs []messages.Request) ([]messages.Content, error)
+}
+
+// Directory knows how a user can be reached for an application. ok is false when there is no such user or application.
+type Directory interface {
+	Reach(ctx context.Context, user users.ID, application int64) (r users.Responder, app users.AppModes, ok bool, err error)
+}
+
+// Links makes the addresses that stand in messages. Both return "" when there is nothing to link to.
+type Links interface {
+	AckURL(incident incidents.ID, message messages.ID, user users.ID) string
+	IncidentURL(incident incidents.ID) string
+}
+
+// Hints tells the other processes what waits here. Demand must not block and may lose what it is given.
+type Hints interface {
+	Demand(hint []byte)
+}

@@ -1,0 +1,98 @@
+package delivery
+
+import (
+	"math"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/messages"
+)
+
+// Budget is how long a message of a class is tried.
+type Budget struct {
+	PerMode  time.Duration // in one mode before the next one gets its chance, spare account included
+	Total    time.Duration // after which each further mode gets one attempt only
+	GiveUp   time.Duration // after which it fails for good; others have been told long before
+	FirstGap time.Duration // before the second attempt; doubles from there
+	MostGap  time.Duration
+}
+
+// DefaultBudgets by class. An urgent page moves to the next mode after 20 s; after 60 s in all it stops waiting for any
+// vendor to recover before it tries another way.
+func DefaultBudgets() [classCount]Budget {
+	return [classCount]Budget{
+		messages.ClassUrgent: {PerMode: 20 * time.Second, Total: time.Minute, GiveUp: time.Hour,
+			FirstGap: 500 * time.Millisecond, MostGap: 5 * time.Second},
+		messages.ClassRoutine: {PerMode: 2 * time.Minute, Total: 6 * time.Minute, GiveUp: 2 * time.Hour,
+			FirstGap: time.Second, MostGap: 15 * time.Second},
+		messages.ClassOutOfBand: {PerMode: 10 * time.Minute, Total: 30 * time.Minute, GiveUp: 2 * time.Hour,
+			FirstGap: 2 * time.Second, MostGap: 30 * time.Second},
+	}
+}
+
+// spareAfter is the part of a mode's budget that the first account gets while there is a spare.
+const spareAfter = 0.6
+
+// accountAt returns which of n accounts a message uses that has been tried in its mode for so long.
+func (b Budget) accountAt(inMode time.Duration, n int) int {
+	if n < 2 || b.PerMode <= 0 {
+		return 0
+	}
+	first := time.Duration(float64(b.PerMode) * spareAfter)
+	if inMode < first {
+		return 0
+	}
+	each := (b.PerMode - first) / time.Duration(n-1)
+	if each <= 0 {
+		return n - 1
+	}
+	return min(n-1, 1+int((inMode-first)/each))
+}
+
+// gap is the pause before the attempt that follows n failed ones. spread in [0, 1) makes it jitter by half.
+func (b Budget) gap(n int, spread float64) time.Duration {
+	g := float64(b.FirstGap) * math.Pow(2, float64(max(0, n-1)))
+	g = min(g, float64(b.MostGap))
+	return time.Duration(g * (0.5 + spread/2))
+}
+
+// standing is what decides about a message after an attempt.
+type standing struct {
+	class       messages.Class
+	modeAttempt int           // attempts in this mode, the last one included
+	inMode      time.Duration // since the first of them
+	age         time.Duration // since the message was made
+	spread      float64       // random, in [0, 1)
+}
+
+type move int
+
+const (
+	moveDone     move = iota // the vendor has it
+	moveRetry                // the same mode again
+	moveNext                 // the next mode; when there is none left, begin again with the first
+	moveNextOnly             // the next mode; when there is none left, it failed for good
+	moveFail                 // failed for good
+)
+
+// after decides what follows an attempt, and how long to wait before (moveRetry).
+func (b Budget) after(s standing, r messages.Result) (move, time.Duration) {
+	switch r.Outcome {
+	case messages.OutcomeSent:
+		return moveDone, 0
+	case messages.OutcomeRejected:
+		return moveNextOnly, 0
+	case messages.OutcomeCancelled:
+		return moveRetry, 0
+	}
+	if s.age >= b.GiveUp {
+		return moveFail, 0
+	}
+	wait := b.gap(s.modeAttempt, s.spread)
+	if r.Outcome == messages.OutcomeThrottled {
+		wait = max(wait, r.RetryAfter)
+	}
+	if s.age >= b.Total || s.inMode+wait >= b.PerMode {
+		return moveNext, wait
+	}
+	return moveRetry, wait
+}

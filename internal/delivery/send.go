@@ -1,0 +1,419 @@
+package delivery
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+const (
+	// maxMarkAge is how long after the statement that marked a message its call may begin.
+	maxMarkAge = 300 * time.Millisecond
+	// claimMargin is how much of a claim must be left for the steps before the call, and how much longer than the call a
+	// claim lasts, so that its outcome can be stored.
+	claimMargin  = time.Second
+	recordMargin = 5 * time.Second
+)
+
+// marking is a message that waits to be marked, and where the answer goes.
+type marking struct {
+	start  Start
+	answer chan marked // buffered
+}
+
+type marked struct {
+	attempt int // 0 = it must not be sent
+	at      time.Time
+}
+
+// send brings a message with words to its vendor. It runs on a goroutine of its own.
+func (w *Worker) send(it *item) {
+	if w.stopped() {
+		w.release(it)
+		return
+	}
+	o := w.outletFor(it)
+	if o != it.outlet {
+		it.outlet = o
+		if !w.ownSlot(it) {
+			w.turn(it, Verdict{State: messages.Pending, RetryIn: 250*time.Millisecond + time.Duration(spread()*float64(250*time.Millisecond))})
+			return
+		}
+	}
+	deadline := it.claimEnd.Add(-claimMargin)
+	if it.limited {
+		deadline = earlier(deadline, it.slot.until)
+	}
+	if !w.permit(o, deadline) {
+		w.notInTime(it)
+		return
+	}
+	if it.limited && !w.wait(it.slot.at.Add(-it.line.pace.markAhead())) {
+		<-o.permits
+		w.release(it)
+		return
+	}
+	done, ok := o.begin()
+	if !ok {
+		<-o.permits
+		w.refused(it, "its latest calls failed")
+		return
+	}
+	mark := marking{start: w.start(it), answer: make(chan marked, 1)}
+	w.flying.add(it.c.ID)
+	w.marks.add(mark)
+	m := <-mark.answer
+	if m.attempt == 0 {
+		<-o.permits
+		done(messages.OutcomeCancelled)
+		w.flying.remove(it.c.ID)
+		w.finish(it)
+		return
+	}
+	result := w.call(it, o, m)
+	<-o.permits
+	done(result.Outcome)
+	it.line.kick()
+	w.afterCall(it, m.attempt, result)
+}
+
+// permit waits for the right to make one more call through the outlet.
+func (w *Worker) permit(o *outlet, deadline time.Time) bool {
+	select {
+	case o.permits <- struct{}{}:
+		return true
+	default:
+	}
+	timer := time.NewTimer(time.Until(deadline))
+	defer timer.Stop()
+	select {
+	case o.permits <- struct{}{}:
+		return true
+	case <-timer.C:
+	case <-w.stopping:
+	}
+	return false
+}
+
+func (w *Worker) stopped() bool {
+	select {
+	case <-w.stopping:
+		return true
+	default:
+		return false
+	}
+}
+
+// wait waits until an instant; false when the Worker stops first.
+func (w *Worker) wait(until time.Time) bool {
+	d := time.Until(until)
+	if d <= 0 {
+		return true
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-w.stopping:
+		return false
+	}
+}
+
+// notInTime puts a message back whose slot or claim ended before its call could begin.
+func (w *Worker) notInTime(it *item) {
+	if it.limited {
+		w.metrics.lateSlots.WithLabelValues("call").Inc()
+		it.line.pace.prepared(time.Since(it.taken))
+	}
+	w.release(it)
+}
+
+// outletFor chooses the account by how long the message has been tried in its mode: the preferred one first, then its
+// spares. One that is closed now is passed over.
+func (w *Worker) outletFor(it *item) *outlet {
+	all := it.line.outlets
+	now := time.Now()
+	first := w.cfg.Budgets[it.c.Class].accountAt(it.inMode(), len(all))
+	if first == 0 {
+		return it.outlet
+	}
+	for _, o := range all[first:] {
+		if why, _ := o.closed(now); why == "" {
+			return o
+		}
+	}
+	return it.outlet
+}
+
+// ownSlot gets a slot of the limit of the item's outlet, when that is not the one its turn was dealt for.
+func (w *Worker) ownSlot(it *item) bool {
+	o := it.outlet
+	if !o.limited {
+		return true
+	}
+	granted, _, err := w.reserve(w.calls, Reservation{
+		Key: o.key, Interval: o.rate.interval(), Burst: o.rate.burst, Tolerance: maxAhead,
+		Offsets: []time.Duration{it.line.pace.lead()},
+	})
+	s, ok := granted[0]
+	if err != nil || !ok {
+		return false
+	}
+	it.slot, it.limited = s, true
+	return true
+}
+
+func (w *Worker) start(it *item) Start {
+	c, o := it.c, it.outlet
+	return Start{
+		ID: c.ID, IncidentID: c.IncidentID, Vendor: o.vendor.Name(), Account: o.vendor.Account(),
+		Destination: c.Destination, Key: idempotencyKey(c), CallFor: o.timeout + maxMarkAge + recordMargin,
+		Subject: it.content.Subject, Body: it.content.Body, EmailHTML: it.content.EmailHTML, Problem: it.content.Problem,
+	}
+}
+
+// idempotencyKey names what must happen only once: an attempt, with those that repeat it because it is in doubt. The
+// message's age tells installations apart that share a vendor's account.
+func idempotencyKey(c Claimed) string {
+	first := c.KeyAttempt
+	if first == 0 {
+		first = c.Attempt + 1
+	}
+	return "iris-" + strconv.FormatInt(int64(c.ID), 10) + "-" + strconv.FormatInt(c.CreatedAt.UnixMicro(), 36) + "-" + strconv.Itoa(first)
+}
+
+// call makes the vendor call, unless it is too late for it.
+func (w *Worker) call(it *item, o *outlet, m marked) messages.Result {
+	if it.limited && !w.wait(it.slot.at) {
+		return messages.Result{Outcome: messages.OutcomeCancelled, Detail: "the call was not begun: this process is stopping"}
+	}
+	now := time.Now()
+	if it.limited {
+		it.line.pace.prepared(now.Sub(it.taken) - max(0, it.slot.at.Sub(m.at)))
+	}
+	if now.Sub(m.at) > maxMarkAge || (it.limited && now.After(it.slot.until)) {
+		w.metrics.lateSlots.WithLabelValues("call").Inc()
+		return messages.Result{Outcome: messages.OutcomeCancelled, Detail: "the call was not begun: it would have been too late"}
+	}
+	w.metrics.called(it.c, now.Sub(it.taken))
+	if w.cfg.DryRun == DryRunStore {
+		return messages.Result{Outcome: messages.OutcomeSent, Detail: "dry run: not sent"}
+	}
+	ctx, cancel := context.WithTimeout(w.calls, o.timeout)
+	defer cancel()
+	r := w.callVendor(ctx, o, it.outbound(m.attempt))
+	took := time.Since(now)
+	w.metrics.done(o, r, took)
+	it.line.pace.called(time.Now())
+	return r
+}
+
+// callVendor calls the vendor and turns a panic into an answer. Whether the request left is not known then.
+func (w *Worker) callVendor(ctx context.Context, o *outlet, out messages.Outbound) (r messages.Result) {
+	defer func() {
+		if p := recover(); p != nil {
+			w.log.Error("vendor panicked", zap.String("vendor", o.vendor.Name()), zap.Any("panic", p))
+			r = messages.Result{Outcome: messages.OutcomeUnknown, Detail: "internal error of the vendor's adapter"}
+		}
+	}()
+	r = o.vendor.Send(ctx, out)
+	if r.Outcome == "" {
+		r = messages.Result{Outcome: messages.OutcomeUnknown, Detail: "the vendor's adapter gave no outcome"}
+	}
+	return r
+}
+
+func (it *item) outbound(attempt int) messages.Outbound {
+	c, t := it.c, it.content
+	w := it.line.w
+	out := messages.Outbound{
+		MessageID: c.ID, Attempt: attempt, Mode: c.Mode, Destination: c.Destination,
+		Subject: t.Subject, Body: t.Body, EmailHTML: t.EmailHTML, Application: t.Application, Plan: t.Plan,
+		Priority: c.Priority, Target: c.Target, Sender: t.Sender, IdempotencyKey: idempotencyKey(c),
+	}
+	if c.IncidentID != 0 {
+		out.ThreadKey = fmt.Sprintf("incident-%d-%s", c.IncidentID, c.Recipient)
+		out.IncidentURL = w.deps.Links.IncidentURL(c.IncidentID)
+		if c.UserID != 0 {
+			out.IncidentID = c.IncidentID
+			out.AckURL = w.deps.Links.AckURL(c.IncidentID, c.ID, c.UserID)
+		}
+	}
+	return out
+}
+
+// afterCall decides what follows a call, and has it recorded.
+func (w *Worker) afterCall(it *item, attempt int, r messages.Result) {
+	if r.Outcome == messages.OutcomeThrottled && it.outlet.breaker != nil {
+		w.pause(it.outlet, r)
+	}
+	v := w.verdict(it, r)
+	if r.Outcome == messages.OutcomeUnknown {
+		w.metrics.inDoubt.Inc()
+	}
+	w.outcomes.add(recording{it, Outcome{
+		Turn: Turn{ID: it.c.ID, IncidentID: it.c.IncidentID, Mode: it.c.Mode, Verdict: v}, Attempt: attempt, Result: r,
+	}})
+}
+
+// pause keeps everybody from an account whose vendor asked for it.
+func (w *Worker) pause(o *outlet, r messages.Result) {
+	d := r.RetryAfter
+	if d <= 0 {
+		d = time.Second
+	}
+	now := time.Now()
+	if left, _ := w.pauses.left(now, o.key); left >= d-100*time.Millisecond {
+		return
+	}
+	w.pauses.add(now, Pause{Key: o.key, For: d, Reason: "the vendor asked for a pause"})
+	w.background.Go(func() {
+		ctx, cancel := context.WithTimeout(w.calls, 3*time.Second)
+		defer cancel()
+		if err := w.deps.Limits.SetPause(ctx, o.key, d, "the vendor asked for a pause"); err != nil {
+			w.failed("pause", err, zap.String("vendor", o.vendor.Name()))
+		}
+	})
+}
+
+// verdict decides where a message goes after a call.
+func (w *Worker) verdict(it *item, r messages.Result) Verdict {
+	b := w.cfg.Budgets[it.c.Class]
+	move, wait := b.after(standing{
+		class: it.c.Class, modeAttempt: it.c.ModeAttempt + 1, inMode: it.inMode(), age: it.age(), spread: spread(),
+	}, r)
+	what := fmt.Sprintf("%s to %s failed (%s).", capital(string(it.c.Mode)), it.c.Target, r.Detail)
+	var v Verdict
+	switch move {
+	case moveDone:
+		v = Verdict{State: messages.Sent}
+		if it.c.Mode == users.Drop || w.cfg.DryRun != DryRunOff {
+			v.State = messages.Dropped
+		}
+		return v
+	case moveRetry:
+		v = Verdict{State: messages.Pending, RetryIn: wait, Unstarted: r.Outcome == messages.OutcomeCancelled}
+	case moveNext:
+		v = w.nextMode(it, what, true, false)
+	case moveNextOnly:
+		v = w.nextMode(it, what, false, true)
+	default:
+		v = w.gaveUp(it, r.Detail)
+	}
+	if r.Outcome == messages.OutcomeUnknown && v.State == messages.Pending {
+		v.SameKey = true
+		if v.Why == "" {
+			v.Why = fmt.Sprintf("%s to %s may or may not have left (%s). It is sent again.", capital(string(it.c.Mode)), it.c.Target, r.Detail)
+		}
+	}
+	return v
+}
+
+// gaveUp is the end of a message that could not be sent for too long.
+func (w *Worker) gaveUp(it *item, detail string) Verdict {
+	return Verdict{
+		State: messages.Failed, AskFallback: asksFallback(it.c) && !it.c.FallbackAsked,
+		Why: fmt.Sprintf("%s could not be reached in all that time (%s). It is not tried any more.", it.c.Target, detail),
+	}
+}
+
+// nextMode sends a message on in the recipient's next mode. When every mode was tried, it begins again with the first if
+// another try may help (again), else it failed for good; somebody else is told in either case. refused excludes the mode
+// from further tries.
+func (w *Worker) nextMode(it *item, why string, again, refused bool) Verdict {
+	c := it.c
+	gone := c.Refused
+	if refused {
+		gone = append(slices.Clone(gone), c.Mode)
+	}
+	tried := append(slices.Clone(c.Tried), c.Mode)
+	v := Verdict{State: messages.Failed, Refused: gone, AskFallback: asksFallback(c) && !c.FallbackAsked}
+	if c.UserID == 0 {
+		if again && !refused {
+			return w.sameAgain(it, v, why)
+		}
+		v.Why = why + " There is no other way to reach it."
+		return v
+	}
+	ctx, cancel := context.WithTimeout(w.calls, 3*time.Second)
+	defer cancel()
+	r, app, ok, err := w.deps.Directory.Reach(ctx, c.UserID, c.ApplicationID)
+	if err != nil {
+		w.failed("reach", err, zap.Int64("message_id", int64(c.ID)))
+		return Verdict{State: messages.Pending, RetryIn: time.Second}
+	}
+	unusable := append(w.unserved(), gone...)
+	if ok {
+		if m, found := users.NextMode(r, app, append(slices.Clone(unusable), tried...)); found {
+			return Verdict{
+				State: messages.Pending, Mode: m, Tried: tried, Refused: gone,
+				Why: fmt.Sprintf("%s Trying %s next.", why, m),
+			}
+		}
+	}
+	if again || (ok && len(c.Tried) > 0) {
+		if m, found := users.NextMode(r, app, append(unusable, c.Mode)); ok && found {
+			v.State, v.Mode, v.Tried = messages.Pending, m, nil
+			v.RetryIn = w.cfg.Budgets[c.Class].gap(100, spread())
+			v.Why = fmt.Sprintf("%s Every mode was tried; beginning again with %s.", why, m)
+			return v
+		}
+		if again && !refused {
+			return w.sameAgain(it, v, why)
+		}
+	}
+	v.Why = fmt.Sprintf("%s %s cannot be reached in any other way.", why, c.Target)
+	return v
+}
+
+// sameAgain goes on in the only mode there is.
+func (w *Worker) sameAgain(it *item, v Verdict, why string) Verdict {
+	v.State, v.Mode, v.Tried = messages.Pending, it.c.Mode, nil
+	v.RetryIn = w.cfg.Budgets[it.c.Class].gap(100, spread())
+	if !it.c.FallbackAsked {
+		v.Why = fmt.Sprintf("%s There is no other way to reach %s; it is tried again and again.", why, it.c.Target)
+	}
+	return v
+}
+
+// unserved are the modes that no vendor carries.
+func (w *Worker) unserved() []users.Mode {
+	var out []users.Mode
+	for m, l := range w.lines {
+		if len(l.outlets) == 0 {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// asksFallback reports whether somebody else must be told when the message cannot be delivered. Copies and tracking
+// messages repeat what others were told.
+func asksFallback(c Claimed) bool {
+	return c.Purpose == messages.Primary || c.Purpose == messages.Fallback
+}
+
+// spread is the random part of pauses.
+func spread() float64 { return rand.Float64() }
+
+// capital makes the first letter of a sentence large. Mode names that are abbreviations are written as such.
+func capital(s string) string {
+	if s == "sms" {
+		return "SMS"
+	}
+	for i, r := range s {
+		return strings.ToUpper(string(unicode.ToUpper(r))) + s[i+len(string(r)):]
+	}
+	return s
+}

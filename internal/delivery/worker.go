@@ -1,0 +1,273 @@
+package delivery
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Worker delivers the messages of the buckets that this process holds. Wake, Hear and LastPass may be called at any time
+// from any goroutine; Run once.
+type Worker struct {
+	cfg     Config
+	deps    Deps
+	log     *zap.Logger
+	metrics *metrics
+
+	lines   map[users.Mode]*line
+	demand  *demand
+	demands demands
+	pauses  pauses
+	flying  flying
+
+	marks    *batcher[marking]
+	outcomes *batcher[recording]
+	turns    *batcher[turning]
+	releases *batcher[*item]
+
+	wakeMu   sync.Mutex
+	woken    buckets.Set
+	revisits [buckets.Count]time.Time // when a bucket is to be looked at again; zero = never
+	wake     chan struct{}
+	lowMark  atomic.Pointer[time.Time]
+	lastPass atomic.Int64
+
+	stopping   chan struct{}   // closed when no call may begin any more
+	calls      context.Context // of vendor calls and what belongs to them; ends a while after stopping
+	items      sync.WaitGroup  // taken and not finished
+	background sync.WaitGroup  // goroutines of items and pauses
+	quiet      quiet
+}
+
+// recording is an outcome that waits to be stored; turning a change of course.
+type recording struct {
+	it      *item
+	outcome Outcome
+}
+
+type turning struct {
+	it   *item
+	turn Turn
+}
+
+// New returns a Worker that does nothing until Run.
+func New(deps Deps, cfg Config) (*Worker, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	if err := deps.validate(); err != nil {
+		return nil, err
+	}
+	w := &Worker{
+		cfg: cfg, deps: deps, log: deps.Log.Named("delivery"), lines: map[users.Mode]*line{}, demand: newDemand(),
+		marks: newBatcher[marking](), outcomes: newBatcher[recording](), turns: newBatcher[turning](),
+		releases: newBatcher[*item](), wake: make(chan struct{}, 1), stopping: make(chan struct{}),
+	}
+	w.metrics = newMetrics(deps.Metrics, func() float64 { return float64(w.outcomes.len()) })
+	for _, m := range users.Modes {
+		w.lines[m] = newLine(w, m)
+	}
+	return w, nil
+}
+
+// Wake tells that there may be new work in these buckets. It does not block.
+func (w *Worker) Wake(bs buckets.Set) {
+	w.wakeMu.Lock()
+	w.woken.Union(bs)
+	w.wakeMu.Unlock()
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Hear takes in what another process says waits there (see Hints); nil forgets it. It does not block.
+func (w *Worker) Hear(node string, hint []byte) {
+	if hint == nil {
+		w.demands.gone(node)
+		return
+	}
+	lanes, err := decodeDemand(hint)
+	if err != nil {
+		return // a newer process speaks otherwise; hints are only hints
+	}
+	w.demands.hear(time.Now(), node, lanes)
+}
+
+// LastPass is when the slowest of the Worker's loops last went round; the zero time before all of them have.
+func (w *Worker) LastPass() time.Time {
+	oldest := w.lastPass.Load()
+	for _, l := range w.lines {
+		oldest = min(oldest, l.lastPass.Load())
+	}
+	if oldest == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, oldest)
+}
+
+// Run delivers until ctx ends. Then it takes nothing more, lets running calls finish for a while (Config.StopWithin),
+// stores what came of them, puts back what it had taken, and returns nil.
+func (w *Worker) Run(ctx context.Context) error {
+	calls, endCalls := context.WithCancel(context.WithoutCancel(ctx))
+	defer endCalls()
+	w.calls = calls
+	stages, endStages := context.WithCancel(context.WithoutCancel(ctx))
+	defer endStages()
+
+	var stage, loops sync.WaitGroup
+	for range 2 {
+		stage.Go(func() { w.markLoop(stages) })
+		stage.Go(func() { w.recordLoop(stages) })
+	}
+	stage.Go(func() { w.turnLoop(stages) })
+	stage.Go(func() { w.releaseLoop(stages) })
+	for _, l := range w.lines {
+		loops.Go(func() { l.run(ctx) })
+		for range 2 {
+			stage.Go(func() { l.desk.run(stages) })
+		}
+	}
+	loops.Go(func() { w.findLoop(ctx) })
+	loops.Go(func() { w.rescueLoop(ctx) })
+	loops.Go(func() { w.hintLoop(ctx) })
+
+	<-ctx.Done()
+	close(w.stopping)
+	loops.Wait()
+	if !waitFor(&w.items, w.cfg.StopWithin) {
+		w.log.Warn("cutting off vendor calls that did not end in time")
+		endCalls()
+		if !waitFor(&w.items, w.cfg.StopWithin) {
+			w.log.Error("stopping with outcomes that could not be stored", zap.Int("messages", w.outcomes.len()))
+		}
+	}
+	endCalls()
+	endStages()
+	stage.Wait()
+	waitFor(&w.background, time.Second)
+	return nil
+}
+
+// waitFor waits for a group, but not for ever.
+func waitFor(g *sync.WaitGroup, most time.Duration) bool {
+	done := make(chan struct{})
+	go func() { g.Wait(); close(done) }()
+	select {
+	case <-done:
+		return true
+	case <-time.After(most):
+		return false
+	}
+}
+
+// finish forgets an item, whatever became of it.
+func (w *Worker) finish(it *item) {
+	l := it.line
+	l.inFlight.Add(-1)
+	w.metrics.inFlight.WithLabelValues(string(l.mode)).Dec()
+	l.kick()
+	w.items.Done()
+}
+
+// release puts an item back into the queue.
+func (w *Worker) release(it *item) { w.releases.add(it) }
+
+// turn moves an item on without a call.
+func (w *Worker) turn(it *item, v Verdict) {
+	to := string(v.State)
+	if v.State == messages.Pending && v.Mode != "" {
+		to = "mode"
+	}
+	w.metrics.turned.WithLabelValues(string(it.c.Mode), to).Inc()
+	w.turns.add(turning{it, Turn{ID: it.c.ID, IncidentID: it.c.IncidentID, Mode: it.c.Mode, Verdict: v}})
+}
+
+// flying is what this process is sending or has yet to record.
+type flying struct {
+	mu  sync.Mutex
+	ids map[messages.ID]bool
+}
+
+func (f *flying) add(id messages.ID) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.ids == nil {
+		f.ids = map[messages.ID]bool{}
+	}
+	f.ids[id] = true
+}
+
+func (f *flying) remove(id messages.ID) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.ids, id)
+}
+
+func (f *flying) has(id messages.ID) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.ids[id]
+}
+
+// reserve asks for slots and returns them by the index of their offset, with the limit's next free instant.
+func (w *Worker) reserve(ctx context.Context, r Reservation) (map[int]slot, time.Time, error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	sent := time.Now()
+	g, err := w.deps.Limits.Reserve(ctx, r)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	slots, next := local(g, sent, time.Now())
+	out := make(map[int]slot, len(slots))
+	for i, at := range g.Index {
+		out[at] = slots[i]
+	}
+	return out, next, nil
+}
+
+func (w *Worker) takeFrom(ctx context.Context, r TakeRequest) ([]Claimed, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	return w.deps.Queue.Take(ctx, r)
+}
+
+// quiet keeps a lasting failure from filling the log.
+type quiet struct {
+	mu   sync.Mutex
+	last map[string]time.Time
+}
+
+// failed notes that a step failed. The same step is logged every few seconds at most.
+func (w *Worker) failed(stage string, err error, fields ...zap.Field) {
+	w.metrics.failures.WithLabelValues(stage).Inc()
+	w.quiet.mu.Lock()
+	if w.quiet.last == nil {
+		w.quiet.last = map[string]time.Time{}
+	}
+	now := time.Now()
+	again := now.Sub(w.quiet.last[stage]) < 5*time.Second
+	if !again {
+		w.quiet.last[stage] = now
+	}
+	w.quiet.mu.Unlock()
+	if again {
+		return
+	}
+	fields = append(fields, zap.String("stage", stage), zap.Error(err))
+	if fault.Is(err, fault.Unavailable) {
+		w.log.Warn("delivery step failed, trying again", fields...)
+		return
+	}
+	w.log.Error("delivery step failed", fields...)
+}

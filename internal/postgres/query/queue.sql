@@ -1,0 +1,337 @@
+-- The message queue, from waiting to recorded.
+
+-- Finds the lanes that have pending messages, by hopping over the index from one lane to the next.
+-- name: WaitingLanes :many
+with recursive lanes as (
+    select b.bucket, f.mode, f.class, f.application_id, f.available_at
+    from (select unnest(sqlc.arg(buckets)::smallint[]) as bucket) b
+    cross join lateral (
+        select m.mode, m.class, m.application_id, m.available_at
+        from messages m
+        where m.bucket = b.bucket and m.state = 'pending' and m.available_at >= sqlc.arg(low)::timestamptz
+        order by m.mode, m.class, m.application_id, m.available_at
+        limit 1
+    ) f
+    union all
+    select l.bucket, n.mode, n.class, n.application_id, n.available_at
+    from lanes l
+    cross join lateral (
+        select m.mode, m.class, m.application_id, m.available_at
+        from messages m
+        where m.bucket = l.bucket and m.state = 'pending' and m.available_at >= sqlc.arg(low)::timestamptz
+          and (m.mode, m.class, m.application_id) > (l.mode, l.class, l.application_id)
+        order by m.mode, m.class, m.application_id, m.available_at
+        limit 1
+    ) n
+)
+select l.bucket::smallint as bucket, l.mode::text as mode, l.class::smallint as class,
+    l.application_id::bigint as application_id, l.available_at::timestamptz as available_at, a.name as application,
+    clock_timestamp()::timestamptz as clock
+from lanes l
+join applications a on a.id = l.application_id
+where not a.paused;
+
+-- Takes up to l.most messages of each lane, oldest first within a bucket. One statement is the whole fenced transaction:
+-- the lease rows are locked and checked again at their newest version before any message is looked at, and stay locked
+-- until the takes are committed. Lane i looks into lane_buckets[lane_from[i] .. lane_to[i]].
+-- name: TakeMessages :many
+with fence as materialized (
+    select bl.bucket
+    from bucket_leases bl
+    join (select unnest(sqlc.arg(lease_buckets)::smallint[]) as bucket, unnest(sqlc.arg(lease_epochs)::bigint[]) as epoch) w
+        on w.bucket = bl.bucket and w.epoch = bl.epoch
+    where bl.owner = sqlc.arg(process_id)::text
+    order by bl.bucket
+    for share of bl
+), picked as materialized (
+    select c.id
+    from (
+        select unnest(sqlc.arg(lane_modes)::text[]) as mode, unnest(sqlc.arg(lane_classes)::smallint[]) as class,
+            unnest(sqlc.arg(lane_applications)::bigint[]) as application_id, unnest(sqlc.arg(lane_most)::int[]) as most,
+            unnest(sqlc.arg(lane_each)::int[]) as each, unnest(sqlc.arg(lane_from)::int[]) as lo,
+            unnest(sqlc.arg(lane_to)::int[]) as hi
+    ) l
+    cross join lateral (
+        select x.id
+        from (select unnest((sqlc.arg(lane_buckets)::smallint[])[l.lo:l.hi]) as bucket) t
+        join fence f on f.bucket = t.bucket
+        cross join lateral (
+            select m.id
+            from messages m
+            where m.bucket = t.bucket and m.state = 'pending' and m.mode = l.mode and m.class = l.class
+              and m.application_id = l.application_id
+              and m.available_at >= sqlc.arg(low)::timestamptz and m.available_at <= clock_timestamp()
+            order by m.available_at, m.id
+            limit l.each
+            for no key update skip locked
+        ) x
+        limit l.most
+    ) c
+), taken as (
+    update messages m
+    set state = 'taken', claim_by = sqlc.arg(process_id)::text, takes = m.takes + 1,
+        claim_until = clock_timestamp() + sqlc.arg(claim_us)::bigint * interval '1 microsecond'
+    where m.id = any (array(select p.id from picked p))
+    returning m.*
+)
+select t.id, t.bucket, coalesce(t.incident_id, 0)::bigint as incident_id, coalesce(t.request_id, 0)::bigint as request_id,
+    t.application_id, a.name as application, coalesce(t.plan_id, 0)::bigint as plan_id, t.step, t.position, t.recipient,
+    t.purpose, coalesce(t.user_id, 0)::bigint as user_id, t.target, coalesce(t.priority, '')::text as priority, t.class,
+    t.mode, coalesce(t.template, '')::text as template, coalesce(t.literal, uc.destination, '')::text as destination,
+    (t.user_id is null or t.mode = 'drop' or am.mode is not null)::boolean as allowed,
+    t.attempt, t.mode_attempt, t.key_attempt, t.takes, t.tried_modes, t.refused_modes,
+    (t.cycles > 0)::boolean as fallback_asked, t.created_at, i.created_at as incident_at,
+    (extract(epoch from clock_timestamp() - t.created_at) * 1000000)::bigint as age_us,
+    (case when t.mode_attempt = 0 then 0 else extract(epoch from clock_timestamp() - t.mode_since) * 1000000 end)::bigint
+        as in_mode_us,
+    (extract(epoch from clock_timestamp() - t.mode_since) * 1000000)::bigint as waited_us,
+    (coalesce(t.expires_at <= clock_timestamp(), false))::boolean as expired
+from taken t
+join applications a on a.id = t.application_id
+left join user_contacts uc on uc.user_id = t.user_id and uc.mode = t.mode
+left join application_modes am on am.application_id = t.application_id and am.mode = t.mode
+left join incidents i on i.id = t.incident_id
+order by t.available_at, t.id;
+
+-- name: ReleaseMessages :exec
+update messages m
+set state = 'pending', claim_by = null, claim_until = null, takes = greatest(m.takes - 1, 0)
+where m.id = any (sqlc.arg(ids)::bigint[]) and m.state = 'taken' and m.claim_by = sqlc.arg(process_id)::text;
+
+-- name: HoldIncidents :exec
+select i.id from incidents i where i.id = any (sqlc.arg(ids)::bigint[]) order by i.id for no key update;
+
+-- Begins attempts. Open means that nobody acknowledged or resolved the incident: when its plan is exhausted, what was
+-- already on its way still goes out.
+-- name: MarkSending :many
+with given as (
+    select unnest(sqlc.arg(ids)::bigint[]) as id, unnest(sqlc.arg(vendors)::text[]) as vendor,
+        unnest(sqlc.arg(accounts)::text[]) as account, unnest(sqlc.arg(destinations)::text[]) as destination,
+        unnest(sqlc.arg(idempotency_keys)::text[]) as idempotency_key, unnest(sqlc.arg(call_us)::bigint[]) as call_us,
+        unnest(sqlc.arg(subjects)::text[]) as subject, unnest(sqlc.arg(bodies)::text[]) as body,
+        unnest(sqlc.arg(htmls)::text[]) as html, unnest(sqlc.arg(problems)::text[]) as problem
+), begun as (
+    update messages m
+    set state = 'sending', attempt = m.attempt + 1, mode_attempt = m.mode_attempt + 1, takes = 0,
+        mode_since = case when m.mode_attempt = 0 then clock_timestamp() else m.mode_since end,
+        claim_until = clock_timestamp() + g.call_us * interval '1 microsecond'
+    from given g
+    where m.id = g.id and m.id = any (sqlc.arg(ids)::bigint[]) and m.state = 'taken'
+      and m.claim_by = sqlc.arg(process_id)::text and m.claim_until > clock_timestamp()
+      and (m.incident_id is null or exists (
+          select from incidents i where i.id = m.incident_id and (i.active or (i.owner_id is null and not i.resolved))))
+    returning m.id, m.attempt, m.mode, m.incident_id, g.vendor, g.account, g.destination, g.idempotency_key, g.subject,
+        g.body, g.html, g.problem
+), attempted as (
+    insert into attempts (message_id, attempt, mode, vendor, account, destination, process_id, idempotency_key)
+    select b.id, b.attempt, b.mode, b.vendor, b.account, b.destination, sqlc.arg(process_id)::text, b.idempotency_key
+    from begun b
+), worded as (
+    insert into message_contents (message_id, destination, subject, body, email_html, render_error)
+    select b.id, b.destination, b.subject, b.body, b.html, b.problem from begun b
+    on conflict (message_id) do update
+    set destination = excluded.destination, subject = excluded.subject, body = excluded.body,
+        email_html = excluded.email_html, render_error = excluded.render_error
+), told as (
+    insert into timeline_entries (incident_id, kind, actor, text)
+    select b.incident_id, 'template', '', b.problem from begun b where b.problem <> '' and b.incident_id is not null
+      and b.attempt = 1
+)
+select b.id, b.attempt from begun b;
+
+-- Completes attempts and moves their messages on. A message that has moved on without us keeps its state, except that one
+-- which still waits for its next attempt needs none when this one turns out to have been sent. The caller has locked the
+-- incidents.
+-- name: RecordOutcomes :many
+with given as (
+    select unnest(sqlc.arg(ids)::bigint[]) as id, unnest(sqlc.arg(attempts)::smallint[]) as attempt,
+        unnest(sqlc.arg(outcomes)::text[]) as outcome, unnest(sqlc.arg(details)::text[]) as detail,
+        unnest(sqlc.arg(vendor_ids)::text[]) as vendor_message_id, unnest(sqlc.arg(states)::text[]) as state,
+        unnest(sqlc.arg(retry_us)::bigint[]) as retry_us, unnest(sqlc.arg(modes)::text[]) as mode,
+        unnest(sqlc.arg(tried)::text[]) as tried, unnest(sqlc.arg(refused)::text[]) as refused,
+        unnest(sqlc.arg(same_key)::boolean[]) as same_key, unnest(sqlc.arg(ask_fallback)::boolean[]) as ask_fallback,
+        unnest(sqlc.arg(unstarted)::boolean[]) as unstarted, unnest(sqlc.arg(why)::text[]) as why
+), before as (
+    select m.id, m.mode from messages m where m.id = any (sqlc.arg(ids)::bigint[]) order by m.id for no key update
+), moved as (
+    update messages m
+    set state = g.state, claim_by = null, claim_until = null,
+        available_at = case when g.state = 'pending' then clock_timestamp() + g.retry_us * interval '1 microsecond'
+            else m.available_at end,
+        settled_at = case when g.state = 'pending' then null else clock_timestamp() end,
+        mode = case when g.mode = '' then m.mode else g.mode end,
+        mode_changed = m.mode_changed or (g.mode <> '' and g.mode <> m.mode),
+        mode_since = case when g.mode <> '' then clock_timestamp() else m.mode_since end,
+        mode_attempt = case when g.mode <> '' then 0 when g.unstarted then greatest(m.mode_attempt - 1, 0)
+            else m.mode_attempt end,
+        tried_modes = case when g.mode <> '' then string_to_array(nullif(g.tried, ''), ',') else m.tried_modes end,
+        refused_modes = case when g.refused <> '' then string_to_array(g.refused, ',') else m.refused_modes end,
+        key_attempt = case when g.mode <> '' then 0 when g.same_key then coalesce(nullif(m.key_attempt, 0), m.attempt)
+            when g.unstarted then m.key_attempt else 0 end,
+        needs_fallback = m.needs_fallback or (g.ask_fallback and m.cycles = 0),
+        cycles = m.cycles + g.ask_fallback::int
+    from given g, before b
+    where m.id = g.id and b.id = g.id and m.id = any (sqlc.arg(ids)::bigint[]) and m.attempt = g.attempt
+      and (m.state = 'sending' or (g.state = 'sent' and m.state in ('pending', 'taken')))
+    returning m.id, m.incident_id, m.settled_at, m.wait_seconds, m.mode as new_mode, b.mode as old_mode, g.why, g.state
+), completed as (
+    update attempts a
+    set finished_at = clock_timestamp(), outcome = g.outcome, detail = g.detail, in_doubt = a.in_doubt or g.same_key,
+        vendor_message_id = nullif(g.vendor_message_id, ''),
+        late = not exists (select from moved o where o.id = g.id)
+    from given g
+    where a.message_id = g.id and a.attempt = g.attempt and a.message_id = any (sqlc.arg(ids)::bigint[])
+), due as (
+    update incidents i
+    set due_at = least(i.due_at, s.at)
+    from (
+        select o.incident_id, min(o.settled_at + o.wait_seconds * interval '1 second') as at
+        from moved o where o.settled_at is not null and o.incident_id is not null group by o.incident_id
+    ) s
+    where i.id = s.incident_id and i.id = any (sqlc.arg(incident_ids)::bigint[]) and i.active
+), told as (
+    insert into timeline_entries (incident_id, kind, actor, text)
+    select o.incident_id, 'delivery', '', o.why from moved o where o.why <> '' and o.incident_id is not null
+), changed as (
+    insert into message_changes (message_id, change_type, old, new, description)
+    select o.id, case when o.new_mode <> o.old_mode then 'mode-change' else 'sent-change' end,
+        case when o.new_mode <> o.old_mode then o.old_mode else '' end,
+        case when o.new_mode <> o.old_mode then o.new_mode else o.state end, o.why
+    from moved o where o.why <> ''
+)
+select o.id from moved o;
+
+-- Moves taken messages on without a vendor call. The caller has locked the incidents.
+-- name: TurnMessages :exec
+with given as (
+    select unnest(sqlc.arg(ids)::bigint[]) as id, unnest(sqlc.arg(states)::text[]) as state,
+        unnest(sqlc.arg(retry_us)::bigint[]) as retry_us, unnest(sqlc.arg(modes)::text[]) as mode,
+        unnest(sqlc.arg(tried)::text[]) as tried, unnest(sqlc.arg(refused)::text[]) as refused,
+        unnest(sqlc.arg(ask_fallback)::boolean[]) as ask_fallback, unnest(sqlc.arg(why)::text[]) as why
+), before as (
+    select m.id, m.mode from messages m where m.id = any (sqlc.arg(ids)::bigint[]) order by m.id for no key update
+), moved as (
+    update messages m
+    set state = g.state, claim_by = null, claim_until = null, takes = greatest(m.takes - 1, 0),
+        available_at = case when g.state = 'pending' then clock_timestamp() + g.retry_us * interval '1 microsecond'
+            else m.available_at end,
+        settled_at = case when g.state = 'pending' then null else clock_timestamp() end,
+        mode = case when g.mode = '' then m.mode else g.mode end,
+        mode_changed = m.mode_changed or (g.mode <> '' and g.mode <> m.mode),
+        mode_attempt = case when g.mode <> '' then 0 else m.mode_attempt end,
+        mode_since = case when g.mode <> '' then clock_timestamp() else m.mode_since end,
+        tried_modes = case when g.mode <> '' then string_to_array(nullif(g.tried, ''), ',') else m.tried_modes end,
+        refused_modes = case when g.refused <> '' then string_to_array(g.refused, ',') else m.refused_modes end,
+        key_attempt = case when g.mode <> '' then 0 else m.key_attempt end,
+        needs_fallback = m.needs_fallback or (g.ask_fallback and m.cycles = 0),
+        cycles = m.cycles + g.ask_fallback::int
+    from given g, before b
+    where m.id = g.id and b.id = g.id and m.id = any (sqlc.arg(ids)::bigint[]) and m.state = 'taken'
+      and m.claim_by = sqlc.arg(process_id)::text
+    returning m.id, m.incident_id, m.settled_at, m.wait_seconds, m.mode as new_mode, b.mode as old_mode, g.why, g.state
+), due as (
+    update incidents i
+    set due_at = least(i.due_at, s.at)
+    from (
+        select o.incident_id, min(o.settled_at + o.wait_seconds * interval '1 second') as at
+        from moved o where o.settled_at is not null and o.incident_id is not null group by o.incident_id
+    ) s
+    where i.id = s.incident_id and i.id = any (sqlc.arg(incident_ids)::bigint[]) and i.active
+), told as (
+    insert into timeline_entries (incident_id, kind, actor, text)
+    select o.incident_id, 'delivery', '', o.why from moved o where o.why <> '' and o.incident_id is not null
+)
+insert into message_changes (message_id, change_type, old, new, description)
+select o.id, case when o.new_mode <> o.old_mode then 'mode-change' else 'sent-change' end,
+    case when o.new_mode <> o.old_mode then o.old_mode else '' end,
+    case when o.new_mode <> o.old_mode then o.new_mode else o.state end, o.why
+from moved o where o.why <> '';
+
+-- What seems to be on its way although its claim is over: by processes that are not live, in our buckets; and by
+-- ourselves, anywhere (the caller knows what it is really sending).
+-- name: OverdueSending :many
+select m.id, coalesce(m.incident_id, 0)::bigint as incident_id, m.bucket, m.mode, m.attempt
+from messages m
+where m.state = 'sending' and m.claim_until < clock_timestamp()
+  and (m.claim_by = sqlc.arg(process_id)::text
+    or (m.bucket = any (sqlc.arg(buckets)::smallint[]) and not exists (
+        select from members p
+        where p.process_id = m.claim_by and p.heartbeat_at > clock_timestamp() - interval '3 seconds')))
+limit 1000;
+
+-- name: DoubtAttempts :exec
+with given as (
+    select unnest(sqlc.arg(ids)::bigint[]) as id, unnest(sqlc.arg(attempts)::smallint[]) as attempt
+), moved as (
+    update messages m
+    set state = 'pending', claim_by = null, claim_until = null, available_at = clock_timestamp(),
+        key_attempt = coalesce(nullif(m.key_attempt, 0), m.attempt)
+    from given g
+    where m.id = g.id and m.id = any (sqlc.arg(ids)::bigint[]) and m.attempt = g.attempt and m.state = 'sending'
+      and m.claim_until < clock_timestamp()
+    returning m.id, m.attempt, m.incident_id, m.mode, m.target
+), labelled as (
+    update attempts a
+    set outcome = 'unknown', in_doubt = true, finished_at = clock_timestamp(),
+        detail = 'the process that was sending it is gone; it may have arrived'
+    from moved o
+    where a.message_id = o.id and a.attempt = o.attempt and a.outcome is null
+      and a.message_id = any (sqlc.arg(ids)::bigint[])
+), told as (
+    insert into timeline_entries (incident_id, kind, actor, text)
+    select o.incident_id, 'delivery', '', 'The ' || o.mode || ' to ' || o.target ||
+        ' may or may not have left: the process that was sending it is gone. It is sent again.'
+    from moved o where o.incident_id is not null
+)
+insert into message_changes (message_id, change_type, old, new, description)
+select o.id, 'sent-change', 'sending', 'pending', 'in doubt: the process that was sending it is gone' from moved o;
+
+-- name: UnclaimMessages :execrows
+with fence as materialized (
+    select bl.bucket
+    from bucket_leases bl
+    join (select unnest(sqlc.arg(lease_buckets)::smallint[]) as bucket, unnest(sqlc.arg(lease_epochs)::bigint[]) as epoch) w
+        on w.bucket = bl.bucket and w.epoch = bl.epoch
+    where bl.owner = sqlc.arg(process_id)::text
+    order by bl.bucket
+    for share of bl
+), stuck as materialized (
+    select m.id
+    from messages m
+    join fence f on f.bucket = m.bucket
+    where m.state = 'taken' and (m.claim_until < clock_timestamp() or not exists (
+        select from members p
+        where p.process_id = m.claim_by and p.heartbeat_at > clock_timestamp() - interval '3 seconds'))
+    order by m.id
+    limit 1000
+    for no key update of m skip locked
+)
+update messages m
+set state = 'pending', claim_by = null, claim_until = null
+where m.id = any (array(select s.id from stuck s));
+
+-- name: ExpireMessages :execrows
+with fence as materialized (
+    select bl.bucket
+    from bucket_leases bl
+    join (select unnest(sqlc.arg(lease_buckets)::smallint[]) as bucket, unnest(sqlc.arg(lease_epochs)::bigint[]) as epoch) w
+        on w.bucket = bl.bucket and w.epoch = bl.epoch
+    where bl.owner = sqlc.arg(process_id)::text
+    order by bl.bucket
+    for share of bl
+), stale as materialized (
+    select m.id
+    from messages m
+    join fence f on f.bucket = m.bucket
+    where m.state = 'pending' and m.expires_at < clock_timestamp()
+    order by m.id
+    limit 1000
+    for no key update of m skip locked
+), gone as (
+    update messages m
+    set state = 'dropped', settled_at = clock_timestamp()
+    where m.id = any (array(select s.id from stale s))
+    returning m.id
+)
+insert into message_changes (message_id, change_type, old, new, description)
+select g.id, 'sent-change', 'pending', 'dropped', 'it expired before it could be sent' from gone g;

@@ -1,0 +1,373 @@
+package postgres
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/delivery"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Queue is the message queue: it implements delivery.Queue, delivery.Ledger and delivery.Rescuer. Each method is one
+// transaction. It is safe for concurrent use.
+type Queue struct {
+	db *DB
+}
+
+// NewQueue returns the queue of a database.
+func NewQueue(d *DB) *Queue { return &Queue{d} }
+
+// Waiting finds the lanes with pending messages. See delivery.Queue.
+func (q *Queue) Waiting(ctx context.Context, bs []int, low time.Time) (delivery.Found, error) {
+	var found delivery.Found
+	if len(bs) == 0 {
+		return found, nil
+	}
+	err := q.db.Do(ctx, func(d *db.Queries) error {
+		found = delivery.Found{}
+		rows, err := d.WaitingLanes(ctx, db.WaitingLanesParams{Buckets: small(bs), Low: low})
+		if err != nil {
+			return err
+		}
+		found.Waiting = make([]delivery.Waiting, len(rows))
+		for i, r := range rows {
+			if i == 0 || r.AvailableAt.Before(found.Oldest) {
+				found.Oldest = r.AvailableAt
+			}
+			found.Clock = r.Clock
+			found.Waiting[i] = delivery.Waiting{
+				Lane: delivery.Lane{
+					Mode: users.Mode(r.Mode), Class: messages.Class(r.Class), Application: r.ApplicationID,
+				},
+				ApplicationName: r.Application,
+				Bucket:          int(r.Bucket),
+				DueIn:           r.AvailableAt.Sub(r.Clock),
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
+// Take claims messages. See delivery.Queue.
+func (q *Queue) Take(ctx context.Context, r delivery.TakeRequest) ([]delivery.Claimed, error) {
+	p := db.TakeMessagesParams{ProcessID: r.ProcessID, Low: r.Low, ClaimUs: r.ClaimFor.Microseconds()}
+	var touched buckets.Set
+	for _, t := range r.Takes {
+		if t.Max <= 0 || len(t.Buckets) == 0 {
+			continue
+		}
+		p.LaneModes = append(p.LaneModes, string(t.Lane.Mode))
+		p.LaneClasses = append(p.LaneClasses, int16(t.Lane.Class))
+		p.LaneApplications = append(p.LaneApplications, t.Lane.Application)
+		p.LaneMost = append(p.LaneMost, int32(t.Max))
+		p.LaneEach = append(p.LaneEach, int32(t.PerBucket()))
+		p.LaneFrom = append(p.LaneFrom, int32(len(p.LaneBuckets)+1))
+		for _, b := range t.Buckets {
+			p.LaneBuckets = append(p.LaneBuckets, int16(b))
+			touched.Add(b)
+		}
+		p.LaneTo = append(p.LaneTo, int32(len(p.LaneBuckets)))
+	}
+	if len(p.LaneModes) == 0 {
+		return nil, nil
+	}
+	p.LeaseBuckets, p.LeaseEpochs = leaseArrays(r.Leases, &touched)
+	var out []delivery.Claimed
+	err := q.db.Do(ctx, func(d *db.Queries) error {
+		rows, err := d.TakeMessages(ctx, p)
+		if err != nil {
+			return err
+		}
+		out = make([]delivery.Claimed, len(rows))
+		for i, row := range rows {
+			out[i] = claimed(row)
+		}
+		return nil
+	})
+	return out, err
+}
+
+func claimed(r db.TakeMessagesRow) delivery.Claimed {
+	c := delivery.Claimed{
+		ID: messages.ID(r.ID), Bucket: int(r.Bucket), IncidentID: incidents.ID(r.IncidentID), RequestID: r.RequestID,
+		ApplicationID: r.ApplicationID, ApplicationName: r.Application, PlanID: r.PlanID,
+		Step: int(r.Step), Position: int(r.Position), Recipient: messages.Recipient(r.Recipient),
+		Purpose: messages.Purpose(r.Purpose), UserID: users.ID(r.UserID), Target: r.Target,
+		Priority: users.Priority(r.Priority), Class: messages.Class(r.Class), Mode: users.Mode(r.Mode),
+		Template: r.Template, Destination: r.Destination, Allowed: r.Allowed,
+		Attempt: int(r.Attempt), ModeAttempt: int(r.ModeAttempt), KeyAttempt: int(r.KeyAttempt), Takes: int(r.Takes),
+		Tried: modes(r.TriedModes), Refused: modes(r.RefusedModes), FallbackAsked: r.FallbackAsked,
+		CreatedAt: r.CreatedAt, Age: micros(r.AgeUs), InMode: micros(r.InModeUs), Waited: micros(r.WaitedUs),
+		Expired: r.Expired,
+	}
+	if r.IncidentAt != nil {
+		c.IncidentAt = *r.IncidentAt
+	}
+	return c
+}
+
+// Release puts taken messages back. See delivery.Queue.
+func (q *Queue) Release(ctx context.Context, processID string, ids []messages.ID) error {
+	return q.db.Do(ctx, func(d *db.Queries) error {
+		return d.ReleaseMessages(ctx, db.ReleaseMessagesParams{Ids: numbers(ids), ProcessID: processID})
+	})
+}
+
+// Turn moves taken messages on without a vendor call. See delivery.Queue.
+func (q *Queue) Turn(ctx context.Context, processID string, turns []delivery.Turn) error {
+	p := db.TurnMessagesParams{ProcessID: processID}
+	for _, t := range turns {
+		v := t.Verdict
+		p.Ids = append(p.Ids, int64(t.ID))
+		p.States = append(p.States, string(v.State))
+		p.RetryUs = append(p.RetryUs, v.RetryIn.Microseconds())
+		p.Modes = append(p.Modes, string(v.Mode))
+		p.Tried = append(p.Tried, modeList(v.Tried))
+		p.Refused = append(p.Refused, modeList(v.Refused))
+		p.AskFallback = append(p.AskFallback, v.AskFallback)
+		p.Why = append(p.Why, clean(v.Why))
+	}
+	p.IncidentIds = settling(turns)
+	return q.db.InTx(ctx, func(_ pgx.Tx, d *db.Queries) error {
+		if err := d.HoldIncidents(ctx, p.IncidentIds); err != nil {
+			return err
+		}
+		return d.TurnMessages(ctx, p)
+	})
+}
+
+// MarkSending begins attempts. See delivery.Ledger.
+func (q *Queue) MarkSending(ctx context.Context, processID string, starts []delivery.Start) (map[messages.ID]int, error) {
+	p := db.MarkSendingParams{ProcessID: processID}
+	for _, s := range starts {
+		p.Ids = append(p.Ids, int64(s.ID))
+		p.Vendors = append(p.Vendors, s.Vendor)
+		p.Accounts = append(p.Accounts, s.Account)
+		p.Destinations = append(p.Destinations, clean(s.Destination))
+		p.IdempotencyKeys = append(p.IdempotencyKeys, s.Key)
+		p.CallUs = append(p.CallUs, s.CallFor.Microseconds())
+		p.Subjects = append(p.Subjects, clean(s.Subject))
+		p.Bodies = append(p.Bodies, clean(s.Body))
+		p.Htmls = append(p.Htmls, clean(s.EmailHTML))
+		p.Problems = append(p.Problems, clean(s.Problem))
+	}
+	var out map[messages.ID]int
+	err := q.db.Do(ctx, func(d *db.Queries) error {
+		rows, err := d.MarkSending(ctx, p)
+		if err != nil {
+			return err
+		}
+		out = make(map[messages.ID]int, len(rows))
+		for _, r := range rows {
+			out[messages.ID(r.ID)] = int(r.Attempt)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Record completes attempts. See delivery.Ledger.
+func (q *Queue) Record(ctx context.Context, outcomes []delivery.Outcome) ([]messages.ID, error) {
+	var p db.RecordOutcomesParams
+	turns := make([]delivery.Turn, len(outcomes))
+	for i, o := range outcomes {
+		v := o.Verdict
+		turns[i] = o.Turn
+		p.Ids = append(p.Ids, int64(o.ID))
+		p.Attempts = append(p.Attempts, int16(o.Attempt))
+		p.Outcomes = append(p.Outcomes, string(o.Result.Outcome))
+		p.Details = append(p.Details, clean(o.Result.Detail))
+		p.VendorIds = append(p.VendorIds, clean(o.Result.VendorMessageID))
+		p.States = append(p.States, string(v.State))
+		p.RetryUs = append(p.RetryUs, v.RetryIn.Microseconds())
+		p.Modes = append(p.Modes, string(v.Mode))
+		p.Tried = append(p.Tried, modeList(v.Tried))
+		p.Refused = append(p.Refused, modeList(v.Refused))
+		p.SameKey = append(p.SameKey, v.SameKey)
+		p.AskFallback = append(p.AskFallback, v.AskFallback)
+		p.Unstarted = append(p.Unstarted, v.Unstarted)
+		p.Why = append(p.Why, clean(v.Why))
+	}
+	p.IncidentIds = settling(turns)
+	var late []messages.ID
+	err := q.db.InTx(ctx, func(_ pgx.Tx, d *db.Queries) error {
+		if err := d.HoldIncidents(ctx, p.IncidentIds); err != nil {
+			return err
+		}
+		moved, err := d.RecordOutcomes(ctx, p)
+		if err != nil {
+			return err
+		}
+		late = late[:0]
+		if len(moved) < len(outcomes) {
+			for _, id := range p.Ids {
+				if !slices.Contains(moved, id) {
+					late = append(late, messages.ID(id))
+				}
+			}
+		}
+		return nil
+	})
+	return late, err
+}
+
+// Sending lists messages whose claim is over although they are being sent. See delivery.Rescuer.
+func (q *Queue) Sending(ctx context.Context, processID string, bs []int) ([]delivery.Recovered, error) {
+	var out []delivery.Recovered
+	err := q.db.Do(ctx, func(d *db.Queries) error {
+		rows, err := d.OverdueSending(ctx, db.OverdueSendingParams{ProcessID: processID, Buckets: small(bs)})
+		if err != nil {
+			return err
+		}
+		out = make([]delivery.Recovered, len(rows))
+		for i, r := range rows {
+			out[i] = delivery.Recovered{
+				ID: messages.ID(r.ID), IncidentID: incidents.ID(r.IncidentID), Bucket: int(r.Bucket),
+				Mode: users.Mode(r.Mode), Attempt: int(r.Attempt),
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Doubt labels attempts as in doubt. See delivery.Rescuer.
+func (q *Queue) Doubt(ctx context.Context, rs []delivery.Recovered) error {
+	var p db.DoubtAttemptsParams
+	for _, r := range rs {
+		p.Ids = append(p.Ids, int64(r.ID))
+		p.Attempts = append(p.Attempts, int16(r.Attempt))
+	}
+	return q.db.Do(ctx, func(d *db.Queries) error { return d.DoubtAttempts(ctx, p) })
+}
+
+// Unclaim makes abandoned messages pending again. See delivery.Rescuer.
+func (q *Queue) Unclaim(ctx context.Context, leases []buckets.Lease, processID string) (n int, err error) {
+	p := db.UnclaimMessagesParams{ProcessID: processID}
+	p.LeaseBuckets, p.LeaseEpochs = leaseArrays(leases, nil)
+	err = q.db.Do(ctx, func(d *db.Queries) error {
+		rows, err := d.UnclaimMessages(ctx, p)
+		n = int(rows)
+		return err
+	})
+	return n, err
+}
+
+// Expire drops messages that are no longer of use. See delivery.Rescuer.
+func (q *Queue) Expire(ctx context.Context, leases []buckets.Lease, processID string) (n int, err error) {
+	p := db.ExpireMessagesParams{ProcessID: processID}
+	p.LeaseBuckets, p.LeaseEpochs = leaseArrays(leases, nil)
+	err = q.db.Do(ctx, func(d *db.Queries) error {
+		rows, err := d.ExpireMessages(ctx, p)
+		n = int(rows)
+		return err
+	})
+	return n, err
+}
+
+// Reach is delivery.Directory over the escalation's directory: how one user can be reached for an application.
+type Reach struct {
+	directory *Directory
+}
+
+// NewReach returns the delivery's view of a database's directory.
+func NewReach(d *DB) *Reach { return &Reach{NewDirectory(d)} }
+
+// Reach returns a user and what the application allows; ok is false when either does not exist.
+func (r *Reach) Reach(ctx context.Context, user users.ID, application int64) (users.Responder, users.AppModes, bool, error) {
+	key := users.ResponderKey{User: user, Application: application}
+	people, err := r.directory.Responders(ctx, []users.ResponderKey{key})
+	if err != nil {
+		return users.Responder{}, users.AppModes{}, false, err
+	}
+	apps, err := r.directory.Applications(ctx, []int64{application})
+	if err != nil {
+		return users.Responder{}, users.AppModes{}, false, err
+	}
+	person, known := people[key]
+	app, served := apps[application]
+	return person, app.Modes, known && served, nil
+}
+
+var (
+	_ delivery.Queue     = (*Queue)(nil)
+	_ delivery.Ledger    = (*Queue)(nil)
+	_ delivery.Rescuer   = (*Queue)(nil)
+	_ delivery.Limits    = (*Limits)(nil)
+	_ delivery.Directory = (*Reach)(nil)
+)
+
+// settling returns the incidents, each once and ascending, that have a message settled by turns.
+func settling(turns []delivery.Turn) []int64 {
+	out := []int64{}
+	for _, t := range turns {
+		if t.IncidentID != 0 && t.Verdict.State != messages.Pending {
+			out = append(out, int64(t.IncidentID))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// leaseArrays splits leases into columns; only keeps those of the given buckets, or all when it is nil.
+func leaseArrays(leases []buckets.Lease, only *buckets.Set) (bs []int16, epochs []int64) {
+	bs, epochs = []int16{}, []int64{}
+	for _, l := range leases {
+		if only == nil || only.Has(l.Bucket) {
+			bs = append(bs, int16(l.Bucket))
+			epochs = append(epochs, l.Epoch)
+		}
+	}
+	return bs, epochs
+}
+
+func small(bs []int) []int16 {
+	out := make([]int16, len(bs))
+	for i, b := range bs {
+		out[i] = int16(b)
+	}
+	return out
+}
+
+func numbers(ids []messages.ID) []int64 {
+	out := make([]int64, len(ids))
+	for i, id := range ids {
+		out[i] = int64(id)
+	}
+	return out
+}
+
+func modes(words []string) []users.Mode {
+	out := make([]users.Mode, len(words))
+	for i, w := range words {
+		out[i] = users.Mode(w)
+	}
+	return out
+}
+
+func modeList(ms []users.Mode) string {
+	words := make([]string, len(ms))
+	for i, m := range ms {
+		words[i] = string(m)
+	}
+	return strings.Join(words, ",")
+}
+
+func micros(us int64) time.Duration { return time.Duration(us) * time.Microsecond }
+
+// clean removes what a text column cannot hold.
+func clean(s string) string {
+	if strings.IndexByte(s, 0) >= 0 {
+		s = strings.ReplaceAll(s, "\x00", "")
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
