@@ -18,7 +18,9 @@ import (
 
 type oneApplication struct{ auth.Application }
 
-func (o oneApplication) ByName(context.Context, string) (auth.Application, error) { return o.Application, nil }
+func (o oneApplication) ByName(context.Context, string) (auth.Application, error) {
+	return o.Application, nil
+}
 
 // server checks signatures as iris-api does and answers what the test says.
 func server(t *testing.T, answer http.HandlerFunc) *httptest.Server {

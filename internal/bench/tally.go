@@ -224,7 +224,9 @@ func (t *tally) duplicates(ds []Delivery) int {
 // thousandths rounds for readers.
 func thousandths(x float64) float64 { return math.Round(x*1000) / 1000 }
 
-func milliseconds(d time.Duration) float64 { return thousandths(float64(d) / float64(time.Millisecond)) }
+func milliseconds(d time.Duration) float64 {
+	return thousandths(float64(d) / float64(time.Millisecond))
+}
 
 // percentiles sorts ms and reads them off; the nearest rank counts.
 func percentiles(ms []float64) Percentiles {
