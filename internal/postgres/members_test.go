@@ -267,6 +267,70 @@ func TestMembersComeAndGo(t *testing.T) {
 	require.Len(t, ms, 1)
 }
 
+func TestListenerHearsOfMembers(t *testing.T) {
+	t.Parallel()
+	d := pgtest.New(t)
+	c := postgres.NewCluster(d)
+	changed, woken := make(chan struct{}, 10), make(chan buckets.Set, 10)
+	l := postgres.NewListener(d, func(s buckets.Set) { woken <- s }).OnMembers(func() { changed <- struct{}{} })
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var g errgroup.Group
+	g.Go(func() error { return l.Run(ctx) })
+	require.Equal(t, buckets.All(), <-woken)
+	<-changed // after the connect
+	require.NoError(t, c.Beat(ctx, member("a")))
+	<-changed
+	require.Empty(t, woken, "no work because of that")
+	cancel()
+	require.NoError(t, g.Wait())
+}
+
+func TestBenchLooks(t *testing.T) {
+	t.Parallel()
+	d := pgtest.New(t)
+	c, b := postgres.NewCluster(d), postgres.NewBench(d)
+	ctx := t.Context()
+	before, err := d.Clock(ctx)
+	require.NoError(t, err)
+	require.NoError(t, c.Beat(ctx, member("a")))
+	owned, after, err := b.OwnedSince(ctx, before)
+	require.NoError(t, err)
+	require.False(t, owned)
+	require.Positive(t, after)
+	require.Len(t, acquire(t, c, "a", buckets.All()), buckets.Count)
+	owned, _, err = b.OwnedSince(ctx, before)
+	require.NoError(t, err)
+	require.True(t, owned)
+	later, err := d.Clock(ctx)
+	require.NoError(t, err)
+	owned, _, err = b.OwnedSince(ctx, later)
+	require.NoError(t, err)
+	require.False(t, owned, "no heartbeat since")
+
+	for _, n := range []func(context.Context, string) (int, error){b.AttemptsInDoubt, b.MessagesUnsettled} {
+		got, err := n(ctx, "iris")
+		require.NoError(t, err)
+		require.Zero(t, got)
+	}
+	_, err = d.Pool().Exec(ctx, `
+		with m as (
+			insert into messages (bucket, application_id, recipient, target, class, mode, state)
+			select 0, a.id, 'literal:' || s, 'x', 2, 'email', s
+			from applications a, unnest('{pending,taken,sending,sent,failed}'::text[]) s where a.name = 'iris'
+			returning id
+		)
+		insert into attempts (message_id, attempt, mode, vendor, destination, process_id, in_doubt)
+		select id, n, 'email', 'smtp', 'x', 'p', n = 1 from m, generate_series(1, 2) n`)
+	require.NoError(t, err)
+	n, err := b.AttemptsInDoubt(ctx, "IRIS")
+	require.NoError(t, err)
+	require.Equal(t, 5, n)
+	n, err = b.MessagesUnsettled(ctx, "IRIS")
+	require.NoError(t, err)
+	require.Equal(t, 3, n)
+}
+
 // wire is one process's connection to the database, which a test can cut.
 type wire struct {
 	*postgres.Cluster

@@ -116,6 +116,7 @@ select set_config('synchronous_commit', 'off', true) || pg_notify('`+wakeChannel
 type Listener struct {
 	db        *DB
 	wake      func(buckets.Set)
+	members   func() // nil = nobody wants to know
 	log       *zap.Logger
 	every     time.Duration // between self-tests
 	connected atomic.Bool
@@ -125,6 +126,13 @@ type Listener struct {
 // after every connect, since hints may have been missed. wake is called on Run's goroutine and must not block.
 func NewListener(d *DB, wake func(buckets.Set)) *Listener {
 	return &Listener{db: d, wake: wake, log: d.log.Named("listener"), every: 10 * time.Second}
+}
+
+// OnMembers makes the listener call changed whenever members or leases changed, and after every connect, on Run's
+// goroutine; it must not block. It returns the listener. Call it before Run.
+func (l *Listener) OnMembers(changed func()) *Listener {
+	l.members = changed
+	return l
 }
 
 // Connected reports whether wake-ups are heard now.
@@ -173,9 +181,17 @@ func (l *Listener) listen(ctx context.Context) (heard bool, err error) {
 	if _, err := conn.Exec(ctx, "listen "+wakeChannel); err != nil {
 		return false, err
 	}
+	if l.members != nil {
+		if _, err := conn.Exec(ctx, "listen "+MembersChannel); err != nil {
+			return false, err
+		}
+	}
 	l.connected.Store(true)
 	l.db.metrics.listening.Set(1)
 	l.wake(buckets.All())
+	if l.members != nil {
+		l.members()
+	}
 	for {
 		if err := l.hear(ctx, conn); err != nil {
 			return true, err
@@ -213,6 +229,10 @@ func (l *Listener) until(ctx context.Context, conn *pgx.Conn, deadline time.Time
 				return false, nil
 			}
 			return false, err
+		}
+		if n.Channel == MembersChannel {
+			l.members()
+			continue
 		}
 		if ping != "" && n.Payload == ping {
 			return true, nil
