@@ -1,0 +1,157 @@
+package postgres_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+)
+
+// ear collects wake-ups.
+type ear struct {
+	mu    sync.Mutex
+	heard []buckets.Set
+}
+
+func (e *ear) wake(s buckets.Set) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.heard = append(e.heard, s)
+}
+
+// all returns the union of what was heard since the last forget.
+func (e *ear) all() (s buckets.Set) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, h := range e.heard {
+		s.Union(h)
+	}
+	return s
+}
+
+func (e *ear) forget() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.heard = nil
+}
+
+func (e *ear) count() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.heard)
+}
+
+// run starts a part and stops it, and waits for it, when the test ends.
+func run(t *testing.T, f func(context.Context) error) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- f(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		require.NoError(t, <-done)
+	})
+	t.Cleanup(stop)
+	return stop
+}
+
+func eventually(t *testing.T, what string, f func() bool) {
+	t.Helper()
+	require.Eventually(t, f, 10*time.Second, 5*time.Millisecond, what)
+}
+
+func TestWakeUpsReachEveryListener(t *testing.T) {
+	t.Parallel()
+	d := pgtest.New(t)
+	var a, b ear
+	la, lb := postgres.NewListener(d, a.wake), postgres.NewListener(d, b.wake)
+	run(t, la.Run)
+	run(t, lb.Run)
+	n := postgres.NewNotifier(d)
+	stop := run(t, n.Run)
+	eventually(t, "both woken after connecting", func() bool { return a.all() == buckets.All() && b.all() == buckets.All() })
+	require.True(t, la.Connected())
+	a.forget()
+	b.forget()
+
+	n.Wake(buckets.Set{})
+	var wg sync.WaitGroup
+	for i := range 200 {
+		wg.Go(func() { n.Wake(buckets.Of(i)) })
+	}
+	wg.Wait()
+	want := buckets.Set{}
+	for i := range 200 {
+		want.Add(i)
+	}
+	eventually(t, "all heard", func() bool { return a.all() == want && b.all() == want })
+	require.Less(t, a.count(), 100, "wake-ups go together")
+
+	a.forget()
+	n.Wake(buckets.Of(255))
+	stop()
+	eventually(t, "what is pending is sent at the end", func() bool { return a.all() == buckets.Of(255) })
+}
+
+func TestListenerConnectsAgainAndWakesEverything(t *testing.T) {
+	t.Parallel()
+	d := pgtest.New(t)
+	var e ear
+	l := postgres.NewListener(d, e.wake)
+	run(t, l.Run)
+	eventually(t, "connected", l.Connected)
+	eventually(t, "woken", func() bool { return e.count() == 1 })
+	e.forget()
+	_, err := d.Pool().Exec(t.Context(), "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'iris listener' and datname = current_database()")
+	require.NoError(t, err)
+	eventually(t, "woken after reconnecting", func() bool { return e.all() == buckets.All() })
+	eventually(t, "connected again", l.Connected)
+}
+
+func TestListenerNoticesThatItIsDeaf(t *testing.T) {
+	t.Parallel()
+	d := pgtest.New(t)
+	var e ear
+	l := postgres.NewListener(d, e.wake)
+	postgres.SelfTestEvery(l, 10*time.Millisecond)
+	run(t, l.Run)
+	eventually(t, "connected", l.Connected)
+	before := e.count()
+	require.Never(t, func() bool { return e.count() != before }, 300*time.Millisecond, 20*time.Millisecond, "self-tests wake nobody")
+
+	// Words we do not know wake everything; pings of others wake nothing.
+	e.forget()
+	for _, words := range []string{"ping of another", "something new"} {
+		_, err := d.Pool().Exec(t.Context(), "select pg_notify('iris_wake', $1)", words)
+		require.NoError(t, err)
+	}
+	eventually(t, "woken", func() bool { return e.count() == 1 && e.all() == buckets.All() })
+}
+
+func TestNotifierKeepsWhatItCouldNotSend(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	d := pgtest.Open(t, url, postgres.Config{MaxConns: 1})
+	var e ear
+	l := postgres.NewListener(pgtest.Open(t, url, postgres.Config{}), e.wake)
+	run(t, l.Run)
+	eventually(t, "connected", func() bool { return e.count() == 1 })
+	e.forget()
+
+	// The only connection is in use: notifications must wait, and go together.
+	conn, err := d.Pool().Acquire(t.Context())
+	require.NoError(t, err)
+	n := postgres.NewNotifier(d)
+	run(t, n.Run)
+	n.Wake(buckets.Of(1))
+	n.Wake(buckets.Of(2))
+	require.Never(t, func() bool { return e.count() > 0 }, 100*time.Millisecond, 10*time.Millisecond)
+	conn.Release()
+	eventually(t, "sent at last", func() bool { return e.all() == buckets.Of(1, 2) })
+}
