@@ -42,7 +42,7 @@ type Behaviour struct {
 	Do Kind `json:"do"`
 	// Times is for how many requests; 0 = until told otherwise.
 	Times int `json:"times"`
-	// To limits it to requests for this destination, "" = all. A question (lookup) has none.
+	// To limits it to requests for this destination, "" = all messages; "lookup" = questions about users.
 	To string `json:"to"`
 	// Status of Fail. 0 = 503, or 451 for SMTP.
 	Status int `json:"status"`

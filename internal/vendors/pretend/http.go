@@ -22,6 +22,8 @@ type refusal struct {
 
 // dialect is what a vendor over HTTP does differently from the others.
 type dialect interface {
+	// asks reports whether the request only asks something; such questions follow behaviours for "lookup" alone.
+	asks(r *http.Request) bool
 	// read checks the request and describes it; credentials first.
 	read(r *http.Request, body []byte) (Entry, *refusal)
 	// rejects is the refusal of Reject.
@@ -104,8 +106,8 @@ func reset(c net.Conn, hard bool) {
 
 func (s *web) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	at := time.Now()
-	b := s.next("", func(b Behaviour) bool { return b.Do == BreakBefore && b.To == "" })
-	if b.Do == BreakBefore {
+	question := s.dialect.asks(r)
+	if b := s.next("", func(b Behaviour) bool { return b.Do == BreakBefore && b.To == "" && !question }); b.Do == BreakBefore {
 		s.log.add(Entry{Vendor: s.name, At: at, AnsweredAt: time.Now(), Reason: string(BreakBefore)})
 		s.breakOff(w, true)
 		return
@@ -120,7 +122,7 @@ func (s *web) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	e, refused := s.dialect.read(r, body)
 	e.Vendor, e.At = s.name, at
-	if refused == nil {
+	if refused == nil && !question {
 		if wait, ok := s.room(time.Now()); !ok {
 			refused = &refusal{status: http.StatusTooManyRequests, text: "too many requests", retryAfter: retryAfter(wait)}
 		}
@@ -129,7 +131,13 @@ func (s *web) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.refused(w, e, *refused)
 		return
 	}
-	s.behaves(w, r, e, s.next(e.To, nil))
+	b := Behaviour{Do: Fine}
+	if question {
+		b = s.next("lookup", func(b Behaviour) bool { return b.To == "lookup" })
+	} else {
+		b = s.next(e.To, nil)
+	}
+	s.behaves(w, r, e, b)
 }
 
 func (s *web) behaves(w http.ResponseWriter, r *http.Request, e Entry, b Behaviour) {

@@ -271,17 +271,15 @@ func (s *Twilio) Status(ctx context.Context, sid, status string, code int) error
 	return err
 }
 
-// ReplySMS sends a text from a person's number to ours, and returns what comes back as a text.
-func (s *Twilio) ReplySMS(ctx context.Context, from, to, body string) (string, error) {
-	if s.cfg.InboundSMS == "" {
-		return "", errors.New("no address for replies is configured")
-	}
+// ReplySMS sends a text from a person's number to ours by posting it to target (PUBLIC_URL + TwilioInboundPath), and
+// returns what comes back as a text.
+func (s *Twilio) ReplySMS(ctx context.Context, target, from, to, body string) (string, error) {
 	sid := newSID("SM")
 	form := url.Values{
 		"AccountSid": {s.cfg.AccountSID}, "ApiVersion": {"2010-04-01"}, "MessageSid": {sid}, "SmsSid": {sid}, "SmsMessageSid": {sid},
 		"SmsStatus": {"received"}, "NumMedia": {"0"}, "NumSegments": {"1"}, "From": {from}, "To": {to}, "Body": {body},
 	}
-	status, text, err := s.signed(ctx, s.cfg.InboundSMS, form)
+	status, text, err := s.signed(ctx, target, form)
 	if err != nil {
 		return "", err
 	}

@@ -235,6 +235,10 @@ func checkBlocks(blocks []slackBlock, e *Entry) string {
 	return ""
 }
 
+func (s *Slack) asks(r *http.Request) bool {
+	return strings.HasSuffix(r.URL.Path, "/users.lookupByEmail")
+}
+
 func (s *Slack) rejects(b Behaviour) refusal {
 	return *slackError(or(b.Code, "channel_not_found"))
 }

@@ -96,6 +96,8 @@ func (s *SMTP) Start() error {
 func (s *SMTP) Close() {
 	s.end()
 	if s.server != nil {
+		// The library forgets the listener when it is closed before it began to serve.
+		_ = s.ln.Close()
 		_ = s.server.Close()
 	}
 	s.wg.Wait()

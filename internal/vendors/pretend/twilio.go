@@ -21,8 +21,6 @@ type TwilioConfig struct {
 	AuthToken  string // also signs what is sent back
 	// From are the numbers (or messaging services) of the account. Empty = any well-formed one.
 	From []string
-	// InboundSMS is where replies are posted: PUBLIC_URL + TwilioInboundPath. "" = replies cannot be sent.
-	InboundSMS string
 	// AutoAnswer answers every call at once, fetching its words.
 	AutoAnswer bool
 	// AutoStatus reports texts as delivered and answered calls as completed, at once.
@@ -191,6 +189,8 @@ func newSID(prefix string) string {
 	_, _ = rand.Read(b[:])
 	return prefix + hex.EncodeToString(b[:])
 }
+
+func (s *Twilio) asks(_ *http.Request) bool { return false }
 
 func (s *Twilio) rejects(b Behaviour) refusal {
 	code, err := strconv.Atoi(or(b.Code, "21211"))

@@ -31,7 +31,7 @@ type Config struct {
 //	POST /reset                     forgets entries and behaviours
 //	POST /press                     {"entry": 3, "action": "...", "user": "U1", "name": "ann", "url": "..."}: a Slack button
 //	POST /key                       {"call": "CA...", "digit": "2"}
-//	POST /reply                     {"from": "+1...", "to": "+1...", "body": "..."}
+//	POST /reply                     {"from": "+1...", "to": "+1...", "body": "...", "url": "..."}: a text from a person
 //	POST /status                    {"sid": "SM...", "status": "failed", "code": 30003}
 type Vendors struct {
 	SMTP    *SMTP
@@ -197,7 +197,9 @@ func (v *Vendors) Handler() http.Handler {
 		return text, err
 	})
 	post("/key", func(ctx context.Context, o order) (string, error) { return v.Twilio.PressKey(ctx, o.Call, o.Digit) })
-	post("/reply", func(ctx context.Context, o order) (string, error) { return v.Twilio.ReplySMS(ctx, o.From, o.To, o.Body) })
+	post("/reply", func(ctx context.Context, o order) (string, error) {
+		return v.Twilio.ReplySMS(ctx, o.URL, o.From, o.To, o.Body)
+	})
 	post("/status", func(ctx context.Context, o order) (string, error) {
 		return "", v.Twilio.Status(ctx, o.SID, o.Status, o.Code)
 	})

@@ -126,6 +126,8 @@ func (s *Webhook) unsigned(h http.Header, body []byte) string {
 	return "the signature does not match"
 }
 
+func (s *Webhook) asks(_ *http.Request) bool { return false }
+
 func (s *Webhook) rejects(b Behaviour) refusal {
 	return refusal{status: or(b.Status, http.StatusGone), text: or(b.Text, "gone")}
 }

@@ -1,0 +1,408 @@
+// Package vendortest is the one suite that every vendor passes: what a refusal, a limit, silence, a broken connection
+// or garbage comes to, and that nothing a message contains can break out of its place. It runs against the pretend
+// vendors. For tests only.
+package vendortest
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/vendors/pretend"
+)
+
+// Backend is the other side of a vendor.
+type Backend interface {
+	Behave(list ...pretend.Behaviour)
+	Limit(r pretend.Rate)
+	Log() *pretend.Log
+}
+
+// Rig is a vendor connected to a backend of its own.
+type Rig struct {
+	Vendor  messages.Vendor
+	Backend Backend
+	// Secrets must not show up in any result.
+	Secrets []string
+}
+
+// Suite says how to build and feed one vendor.
+type Suite struct {
+	// New returns a fresh rig; what it started ends with the test.
+	New func(t *testing.T) Rig
+	// Mode of the messages sent.
+	Mode users.Mode
+	// Destination that is taken, and those that are refused for good before or by the vendor. For the webhook the
+	// destination depends on the rig.
+	Destination func(r Rig) string
+	Malformed   []string
+	// DefiniteBeforeData tells that a connection broken off before the message was read is surely a failure (SMTP),
+	// not in doubt (HTTP, where the request may have been read).
+	DefiniteBeforeData bool
+	// RetryAfter tells that the vendor names when to come back.
+	RetryAfter bool
+	// LongestBody is how many characters of a body arrive at most; 0 = all.
+	LongestBody int
+}
+
+// Run runs the suite.
+func Run(t *testing.T, s Suite) {
+	for name, test := range map[string]func(*testing.T, Suite){
+		"accepted":          accepted,
+		"rejected":          rejected,
+		"malformed":         malformed,
+		"throttled":         throttled,
+		"failing":           failing,
+		"recovers":          recovers,
+		"hang":              hang,
+		"broken off":        brokenOff,
+		"garbage":           garbage,
+		"refused to listen": refusedToListen,
+		"cancelled":         cancelled,
+		"concurrent":        concurrent,
+		"injection":         injection,
+		"huge":              huge,
+		"empty":             empty,
+		"limits":            limits,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, s)
+		})
+	}
+}
+
+func (s Suite) message(r Rig) messages.Outbound {
+	return messages.Outbound{
+		MessageID: 4711, Attempt: 1, Mode: s.Mode, Destination: s.Destination(r), Subject: "4711 Disk full", Body: "db1 is at 99 %",
+		EmailHTML: "<p>db1 is at 99 %</p>", Application: "demo", Plan: "demo-plan", Priority: users.High, Target: "ann", IncidentID: 17,
+		ThreadKey: "17/ann", AckURL: "https://iris.example/ack/abc", IncidentURL: "https://iris.example/incidents/17", IdempotencyKey: "4711-1",
+	}
+}
+
+// send checks what holds for every result.
+func (s Suite) send(t *testing.T, r Rig, m messages.Outbound) messages.Result {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	return s.sendIn(t, ctx, r, m)
+}
+
+func (s Suite) sendIn(t *testing.T, ctx context.Context, r Rig, m messages.Outbound) messages.Result {
+	t.Helper()
+	res := r.Vendor.Send(ctx, m)
+	check(t, r, res)
+	return res
+}
+
+func check(t *testing.T, r Rig, res messages.Result) {
+	t.Helper()
+	require.Contains(t, []messages.Outcome{
+		messages.OutcomeSent, messages.OutcomeRejected, messages.OutcomeThrottled, messages.OutcomeUnavailable,
+		messages.OutcomeUnknown, messages.OutcomeCancelled,
+	}, res.Outcome)
+	require.NotEmpty(t, res.Detail)
+	require.LessOrEqual(t, len(res.Detail), 300)
+	require.NotContains(t, res.Detail, "\n")
+	require.NotContains(t, res.Detail, "\x00")
+	for _, secret := range r.Secrets {
+		require.NotContains(t, res.Detail, secret)
+		require.NotContains(t, res.VendorMessageID, secret)
+	}
+}
+
+// last returns the newest entry of a message, not of a question.
+func last(t *testing.T, r Rig) pretend.Entry {
+	t.Helper()
+	all := r.Backend.Log().Entries()
+	for i := len(all) - 1; i >= 0; i-- {
+		if all[i].Mode != "lookup" {
+			return all[i]
+		}
+	}
+	require.Fail(t, "nothing was received")
+	return pretend.Entry{}
+}
+
+func accepted(t *testing.T, s Suite) {
+	r := s.New(t)
+	res := s.send(t, r, s.message(r))
+	require.Equal(t, messages.OutcomeSent, res.Outcome, res.Detail)
+	e := last(t, r)
+	require.True(t, e.Accepted, e.Reason)
+	require.Equal(t, int64(4711), e.MessageID)
+	require.Equal(t, int64(17), e.IncidentID)
+	require.Equal(t, "demo", e.Application)
+	require.Equal(t, string(s.Mode), e.Mode)
+	require.Contains(t, e.Body, "db1 is at 99 %")
+	require.NotEmpty(t, res.VendorMessageID)
+	require.Equal(t, e.VendorID, res.VendorMessageID)
+	require.Contains(t, r.Vendor.Modes(), s.Mode)
+	require.NotEmpty(t, r.Vendor.Name())
+	require.NotEmpty(t, r.Vendor.Account())
+}
+
+func rejected(t *testing.T, s Suite) {
+	r := s.New(t)
+	m := s.message(r)
+	r.Backend.Behave(pretend.Behaviour{Do: pretend.Reject})
+	res := s.send(t, r, m)
+	require.Equal(t, messages.OutcomeRejected, res.Outcome, res.Detail)
+	require.True(t, res.DestinationGone)
+}
+
+func malformed(t *testing.T, s Suite) {
+	r := s.New(t)
+	for _, dest := range append(s.Malformed, "", " ", "\x00", "\r\n") {
+		m := s.message(r)
+		m.Destination = dest
+		res := s.send(t, r, m)
+		require.Equal(t, messages.OutcomeRejected, res.Outcome, "%q: %s", dest, res.Detail)
+	}
+	require.Empty(t, r.Backend.Log().Accepted())
+}
+
+func throttled(t *testing.T, s Suite) {
+	r := s.New(t)
+	r.Backend.Behave(pretend.Behaviour{Do: pretend.Throttle, RetryAfter: 7})
+	res := s.send(t, r, s.message(r))
+	require.Equal(t, messages.OutcomeThrottled, res.Outcome, res.Detail)
+	if s.RetryAfter {
+		require.Equal(t, 7*time.Second, res.RetryAfter)
+	}
+	r.Backend.Behave(pretend.Behaviour{Do: pretend.Throttle})
+	res = s.send(t, r, s.message(r))
+	require.Equal(t, messages.OutcomeThrottled, res.Outcome, res.Detail)
+	require.Zero(t, res.RetryAfter)
+}
+
+func failing(t *testing.T, s Suite) {
+	r := s.New(t)
+	r.Backend.Behave(pretend.Behaviour{Do: pretend.Fail})
+	for range 3 {
+		require.Equal(t, messages.OutcomeUnavailable, s.send(t, r, s.message(r)).Outcome)
+	}
+}
+
+// recovers sends well again after each kind of fault, over connections that may have been left in any state.
+func recovers(t *testing.T, s Suite) {
+	r := s.New(t)
+	for _, kind := range []pretend.Kind{
+		pretend.Fail, pretend.BreakBefore, pretend.Reject, pretend.BreakAfter, pretend.Throttle, pretend.Garbage,
+	} {
+		r.Backend.Behave(pretend.Behaviour{Do: kind})
+		res := s.send(t, r, s.message(r))
+		require.True(t, res.Outcome != messages.OutcomeSent || kind == pretend.Garbage, "%s: %s", kind, res.Outcome)
+		r.Backend.Behave()
+		res = s.send(t, r, s.message(r))
+		require.Equal(t, messages.OutcomeSent, res.Outcome, "after %s: %s", kind, res.Detail)
+	}
+}
+
+func hang(t *testing.T, s Suite) {
+	for kind, outcomes := range map[pretend.Kind][]messages.Outcome{
+		pretend.Hang:      {messages.OutcomeUnknown, messages.OutcomeUnavailable},
+		pretend.HangAfter: {messages.OutcomeUnknown},
+	} {
+		for _, warm := range []bool{false, true} {
+			r := s.New(t)
+			if warm {
+				require.Equal(t, messages.OutcomeSent, s.send(t, r, s.message(r)).Outcome)
+			}
+			r.Backend.Behave(pretend.Behaviour{Do: kind})
+			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			began := time.Now()
+			res := s.sendIn(t, ctx, r, s.message(r))
+			cancel()
+			require.Less(t, time.Since(began), 5*time.Second)
+			if kind == pretend.Hang && s.DefiniteBeforeData {
+				outcomes = []messages.Outcome{messages.OutcomeUnavailable}
+			}
+			require.Contains(t, outcomes, res.Outcome, "%s: %s", kind, res.Detail)
+		}
+	}
+}
+
+func brokenOff(t *testing.T, s Suite) {
+	for _, warm := range []bool{false, true} {
+		r := s.New(t)
+		if warm {
+			require.Equal(t, messages.OutcomeSent, s.send(t, r, s.message(r)).Outcome)
+		}
+		r.Backend.Behave(pretend.Behaviour{Do: pretend.BreakAfter})
+		before := len(r.Backend.Log().Accepted())
+		res := s.send(t, r, s.message(r))
+		require.Equal(t, messages.OutcomeUnknown, res.Outcome, res.Detail)
+		require.Len(t, r.Backend.Log().Accepted(), before+1, "sent once, whatever came of it")
+
+		r.Backend.Behave(pretend.Behaviour{Do: pretend.BreakBefore})
+		res = s.send(t, r, s.message(r))
+		if s.DefiniteBeforeData {
+			require.Equal(t, messages.OutcomeUnavailable, res.Outcome, res.Detail)
+		} else {
+			require.Contains(t, []messages.Outcome{messages.OutcomeUnavailable, messages.OutcomeUnknown}, res.Outcome, res.Detail)
+		}
+		require.Len(t, r.Backend.Log().Accepted(), before+1)
+	}
+}
+
+func garbage(t *testing.T, s Suite) {
+	r := s.New(t)
+	r.Backend.Behave(pretend.Behaviour{Do: pretend.Garbage})
+	res := s.send(t, r, s.message(r))
+	if s.Mode == users.Webhook {
+		// A receiver may answer what it likes: its status says enough.
+		require.Equal(t, messages.OutcomeSent, res.Outcome)
+		return
+	}
+	require.Contains(t, []messages.Outcome{messages.OutcomeUnknown, messages.OutcomeUnavailable}, res.Outcome, res.Detail)
+}
+
+func refusedToListen(t *testing.T, s Suite) {
+	r := s.New(t)
+	r.Backend.Behave(pretend.Behaviour{Do: pretend.RefuseConnections})
+	res := s.send(t, r, s.message(r))
+	require.Contains(t, []messages.Outcome{messages.OutcomeUnknown, messages.OutcomeUnavailable}, res.Outcome, res.Detail)
+	require.Empty(t, r.Backend.Log().Accepted())
+	r.Backend.Behave()
+	require.Equal(t, messages.OutcomeSent, s.send(t, r, s.message(r)).Outcome)
+}
+
+func cancelled(t *testing.T, s Suite) {
+	r := s.New(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.Equal(t, messages.OutcomeCancelled, s.sendIn(t, ctx, r, s.message(r)).Outcome)
+	require.Zero(t, r.Backend.Log().Last(), "the call was not begun")
+
+	// Cancelled while the vendor takes its time.
+	r.Backend.Behave(pretend.Behaviour{Do: pretend.Hang})
+	ctx, cancel = context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan messages.Result, 1)
+	go func() { done <- r.Vendor.Send(ctx, s.message(r)) }()
+	wait, end := context.WithTimeout(t.Context(), 5*time.Second)
+	defer end()
+	require.NoError(t, r.Backend.Log().Wait(wait, func(all []pretend.Entry) bool { return len(all) > 0 }))
+	cancel()
+	select {
+	case res := <-done:
+		check(t, r, res)
+		require.Contains(t, []messages.Outcome{messages.OutcomeUnknown, messages.OutcomeUnavailable}, res.Outcome)
+	case <-wait.Done():
+		require.Fail(t, "Send did not return after it was cancelled")
+	}
+}
+
+func concurrent(t *testing.T, s Suite) {
+	r := s.New(t)
+	const n = 200
+	m := s.message(r)
+	results := make([]messages.Result, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() {
+			m := m
+			m.MessageID = messages.ID(i + 1)
+			m.IdempotencyKey = ""
+			results[i] = r.Vendor.Send(t.Context(), m)
+		})
+	}
+	wg.Wait()
+	ids := map[string]bool{}
+	for _, res := range results {
+		check(t, r, res)
+		require.Equal(t, messages.OutcomeSent, res.Outcome, res.Detail)
+		ids[res.VendorMessageID] = true
+	}
+	require.Len(t, ids, n, "each message has an id of its own at the vendor")
+	got := map[int64]int{}
+	for _, e := range r.Backend.Log().Accepted() {
+		got[e.MessageID]++
+	}
+	require.Len(t, got, n)
+	for id, times := range got {
+		require.Equal(t, 1, times, "message %d", id)
+	}
+}
+
+// nasty texts try to end the field they stand in.
+var nasty = []string{
+	"a\r\nBcc: victim@example.com", "a\nX-Evil: 1", "a\r\n\r\nbody", "a\x00b", "a\xff\xfeb", "\r\n.\r\nMAIL FROM:<evil@example.com>\r\n",
+	".\r\n..\r\n", "a\u2028b", "\"}],\"ok\":false", "a&To=%2B15005550009&From=evil", "<script>alert(1)</script>", "\x1b[31mred", "=?utf-8?q?=0D=0A?=",
+	strings.Repeat("é", 300), "🔥", "\u202eevil",
+}
+
+func injection(t *testing.T, s Suite) {
+	r := s.New(t)
+	for _, text := range nasty {
+		m := s.message(r)
+		m.Subject, m.Body, m.EmailHTML, m.Application, m.Plan = text, text+"\nend", "<p>"+text+"</p>", text, text
+		m.Target, m.ThreadKey, m.IdempotencyKey, m.Sender, m.Priority = text, text, text, text, users.Priority(text)
+		res := s.send(t, r, m)
+		require.Equal(t, messages.OutcomeSent, res.Outcome, "%q: %s", text, res.Detail)
+		e := last(t, r)
+		require.Equal(t, int64(4711), e.MessageID, "%q", text)
+		for name := range e.Headers {
+			require.NotContains(t, []string{"Bcc", "X-Evil"}, name, "%q", text)
+		}
+		if s.Mode != users.Call { // its words come later
+			require.Contains(t, e.Body, "end", "%q", text)
+		}
+
+		// As a destination it is refused, or stays one destination.
+		m = s.message(r)
+		m.Destination += text
+		before := len(r.Backend.Log().Accepted())
+		if s.send(t, r, m).Outcome == messages.OutcomeSent {
+			require.Len(t, r.Backend.Log().Accepted(), before+1)
+			e := last(t, r)
+			require.NotContains(t, e.To, "\n")
+			require.NotContains(t, e.To, "\r")
+		}
+	}
+}
+
+func huge(t *testing.T, s Suite) {
+	r := s.New(t)
+	for _, unit := range []string{"word ", "ä🔥", "line of text\n", "x"} {
+		m := s.message(r)
+		m.Subject, m.Body = strings.Repeat(unit, 5000), strings.Repeat(unit, 40000/len([]rune(unit)))
+		m.EmailHTML = "<p>" + m.Body + "</p>"
+		res := s.send(t, r, m)
+		require.Equal(t, messages.OutcomeSent, res.Outcome, "%q: %s", unit, res.Detail)
+		e := last(t, r)
+		if s.LongestBody > 0 {
+			require.LessOrEqual(t, len([]rune(e.Body)), s.LongestBody)
+		} else {
+			require.GreaterOrEqual(t, len(e.Body), len(strings.TrimSpace(m.Body)))
+		}
+		require.NotContains(t, e.Body, "\uFFFD", "no character is split")
+	}
+}
+
+func empty(t *testing.T, s Suite) {
+	r := s.New(t)
+	m := messages.Outbound{MessageID: 1, Attempt: 1, Mode: s.Mode, Destination: s.Destination(r)}
+	res := s.send(t, r, m)
+	require.Equal(t, messages.OutcomeSent, res.Outcome, res.Detail)
+}
+
+// limits are the vendor's own: what is over them is throttled, not lost and not refused.
+func limits(t *testing.T, s Suite) {
+	r := s.New(t)
+	require.Equal(t, messages.OutcomeSent, s.send(t, r, s.message(r)).Outcome)
+	r.Backend.Limit(pretend.Rate{PerSecond: 0.01, Burst: 1})
+	require.Equal(t, messages.OutcomeSent, s.send(t, r, s.message(r)).Outcome)
+	res := s.send(t, r, s.message(r))
+	require.Equal(t, messages.OutcomeThrottled, res.Outcome, res.Detail)
+	if s.RetryAfter {
+		require.Greater(t, res.RetryAfter, 90*time.Second)
+	}
+}
