@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# Drives the pages of `iris dev` in a real Chromium: log in, see the incident appear, acknowledge it, look at the cluster and
+# the mailbox. Screenshots go to the folder given as the first argument, or to a temporary one.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. test/lib.sh
+need chromium chromium
+shots=${1:-$(mktemp -d)}
+mkdir -p "$shots"
+IRIS_SCREENSHOTS=$(cd "$shots" && pwd) go test -count=1 -tags browser -timeout 5m ./test/browser
+ls "$shots"

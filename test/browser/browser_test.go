@@ -1,0 +1,178 @@
+//go:build browser
+
+// Package browser drives the pages in a real Chromium. It runs outside `go test ./...`: test/browser.sh installs the browser.
+package browser
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+const home = "http://127.0.0.1:16649"
+
+// startDev runs `iris dev` with a state directory of its own until the test ends.
+func startDev(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755))
+	require.NoError(t, os.Chmod(dir, 0o755))
+	bin := filepath.Join(dir, "iris")
+	build := exec.Command("go", "build", "-o", bin, "../../cmd/iris")
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, string(out))
+	state, err := os.MkdirTemp("/var/tmp", "iris-browser-")
+	require.NoError(t, err)
+	require.NoError(t, os.Chmod(state, 0o755))
+	t.Cleanup(func() { _ = os.RemoveAll(state) })
+	cmd := exec.Command(bin, "dev", "--processors", "2", "--state-dir", state)
+	var log bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &log, &log
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGINT)
+		_ = cmd.Wait()
+		if t.Failed() {
+			t.Log(log.String())
+		}
+	})
+	require.Eventually(t, func() bool {
+		resp, err := http.Get(home + "/readyz")
+		if err != nil {
+			return false
+		}
+		_ = resp.Body.Close()
+		return resp.StatusCode == http.StatusOK
+	}, time.Minute, 100*time.Millisecond, "iris dev is ready")
+}
+
+func fire(t *testing.T, summary string) {
+	t.Helper()
+	body := fmt.Sprintf(`{"version":"4","status":"firing","groupKey":%q,"groupLabels":{},"commonLabels":{"alertname":"DiskFull"},
+		"commonAnnotations":{"summary":%[1]q},"alerts":[{"status":"firing","labels":{"alertname":"DiskFull"},"annotations":{"summary":%[1]q},
+		"startsAt":"2026-11-20T10:00:00Z","fingerprint":"f1"}]}`, summary)
+	resp, err := http.Post(home+"/v0/webhooks/alertmanager?application=demo&key=demo-key&plan=demo-plan", "application/json", strings.NewReader(body))
+	require.NoError(t, err)
+	defer func() { _ = resp.Body.Close() }()
+	answer, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusCreated, resp.StatusCode, string(answer))
+}
+
+// tab is a browser tab with the words of a story.
+type tab struct {
+	t   *testing.T
+	ctx context.Context
+}
+
+func openTab(t *testing.T) *tab {
+	t.Helper()
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.Flag("disable-dev-shm-usage", true),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true), chromedp.WindowSize(1280, 900))
+	alloc, stop := chromedp.NewExecAllocator(context.Background(), opts...)
+	t.Cleanup(stop)
+	ctx, stop := chromedp.NewContext(alloc)
+	t.Cleanup(stop)
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("about:blank")))
+	return &tab{t, ctx}
+}
+
+// do runs steps within a time that a page may take.
+func (b *tab) do(what string, steps ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, 20*time.Second)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		b.shot("failed")
+		require.NoError(b.t, err, what)
+	}
+}
+
+func (b *tab) text(selector string) string {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, 10*time.Second)
+	defer cancel()
+	text, err := chromedp.Run(ctx, chromedp.Text(selector))
+	require.NoError(b.t, err, selector)
+	return text
+}
+
+// shot keeps a picture for people to look at.
+func (b *tab) shot(name string) {
+	b.t.Helper()
+	dir := os.Getenv("IRIS_SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(b.ctx, 10*time.Second)
+	defer cancel()
+	png, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	require.NoError(b.t, err)
+	require.NoError(b.t, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644))
+}
+
+func TestPages(t *testing.T) {
+	startDev(t)
+	b := openTab(t)
+	b.do("open", chromedp.Navigate(home+"/"), chromedp.WaitVisible(`input[name=password]`))
+	b.shot("1-login")
+	b.do("a wrong password", chromedp.SendKeys(`input[name=username]`, "demo"), chromedp.SendKeys(`input[name=password]`, "wrong"),
+		chromedp.Click(`button.primary`), chromedp.WaitVisible(`[role=alert]`))
+	b.shot("2-login-refused")
+	b.do("log in", chromedp.SendKeys(`input[name=username]`, "demo"), chromedp.SendKeys(`input[name=password]`, "demo"),
+		chromedp.Click(`button.primary`), chromedp.WaitVisible(`.tabs`))
+	b.shot("3-incidents-empty")
+
+	fire(t, "disk of db1 is full")
+	b.do("the list shows a new incident by itself", chromedp.WaitVisible(`td.title a`))
+	require.Contains(t, b.text(`td.title a`), "disk of db1 is full")
+	b.shot("4-incidents")
+	b.do("see the incident", chromedp.Click(`td.title a`), chromedp.WaitVisible(`.timeline`), chromedp.WaitVisible(`.chip.sent, .chip.delivered`))
+	b.shot("5-incident")
+	b.do("acknowledge", chromedp.Click(`form[action$=acknowledge] button`), chromedp.WaitVisible(`.chip.acknowledged`))
+	require.Equal(t, "acknowledged by demo", b.text(`.chip.acknowledged`))
+	b.shot("6-acknowledged")
+
+	b.do("cluster", chromedp.Navigate(home+"/cluster"), chromedp.WaitVisible(`.buckets`))
+	require.Contains(t, b.text(`main`), "256 of 256 owned")
+	b.shot("7-cluster")
+	b.do("mailbox", chromedp.Navigate(home+"/dev/mailbox"), chromedp.WaitVisible(`body`))
+	require.Contains(t, b.text(`body`), "disk of db1 is full")
+	b.shot("8-mailbox")
+
+	fire(t, "disk of db2 is full")
+	b.do("a link shows first", chromedp.Navigate(ackLink(t, "db2")), chromedp.WaitVisible(`button.primary`))
+	b.shot("9-link")
+	b.do("and acts on the button", chromedp.Click(`button.primary`), chromedp.WaitNotPresent(`button.primary`))
+	require.Contains(t, b.text(`h1`), "Acknowledged by demo")
+	b.shot("10-link-done")
+	b.do("on a phone", chromedp.EmulateViewport(390, 800), chromedp.Navigate(home+"/incidents"), chromedp.WaitVisible(`.chip`))
+	b.shot("11-phone")
+}
+
+func ackLink(t *testing.T, about string) string {
+	t.Helper()
+	var link string
+	require.Eventually(t, func() bool {
+		resp, err := http.Get(home + "/dev/mailbox.json")
+		if err != nil {
+			return false
+		}
+		defer func() { _ = resp.Body.Close() }()
+		link = linkIn(resp.Body, about)
+		return link != ""
+	}, 20*time.Second, 100*time.Millisecond, "a link in the mailbox")
+	return link
+}
