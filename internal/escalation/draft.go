@@ -74,3 +74,10 @@ func (r Reach) Pick(kind, name string) (target ReachTarget, fits, exists bool) {
 	}
 	return ReachTarget{}, false, exists
 }
+
+// Lookup is what a role and a target's name mean together.
+type Lookup struct {
+	Role     string // as we spell it; "" = there is no such role
+	TargetID int64  // 0 = no active target of that name fits the role
+	Exists   bool   // some active target has the name, whatever its kind
+}

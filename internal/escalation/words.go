@@ -73,7 +73,7 @@ func (w *draft) late(late []Late) {
 	for _, l := range late {
 		waiting += l.Unsettled
 	}
-	w.add(incidents.EntryLate, nil, "step %d not delivered yet, escalating: %s still on the way, their wait starts all the same",
+	w.add(incidents.EntryLate, nil, "step %d not delivered yet, escalating: %s still on the way, the wait starts all the same",
 		late[0].Step, count(waiting, "page is", "pages are"))
 }
 
