@@ -2,7 +2,11 @@ package postgres
 
 import (
 	"context"
+	"errors"
+	"strings"
+	"time"
 
+	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
@@ -16,13 +20,19 @@ const (
 
 // Notifications accepts out-of-band notifications. It is safe for concurrent use.
 type Notifications struct {
-	db     *DB
-	gather *gather[messages.Notification, int64]
+	db      *DB
+	gather  *gather[messages.Notification, int64]
+	targets *recently[roleTarget, escalation.Lookup]
 }
+
+type roleTarget struct{ role, target string }
+
+// targetTTL is how long it is believed that a target exists.
+const targetTTL = time.Second
 
 // NewNotifications returns the adapter over d.
 func NewNotifications(d *DB) *Notifications {
-	n := &Notifications{db: d}
+	n := &Notifications{db: d, targets: newRecently[roleTarget, escalation.Lookup](targetTTL)}
 	n.gather = &gather[messages.Notification, int64]{run: n.insert, maxSize: notificationBatch, maxRuns: notificationRuns}
 	return n
 }
@@ -34,6 +44,37 @@ func (n *Notifications) Create(ctx context.Context, nt messages.Notification) (i
 	id, err := n.gather.do(ctx, nt)
 	return id, mapError(err)
 }
+
+// Lookup finds what a role and a target's name mean together, ignoring case; what was found may be up to a second old.
+func (n *Notifications) Lookup(ctx context.Context, role, name string) (escalation.Lookup, error) {
+	var missing escalation.Lookup
+	found, err := n.targets.get(ctx, roleTarget{role, name}, func(ctx context.Context) (l escalation.Lookup, err error) {
+		err = n.db.Do(ctx, func(q *db.Queries) error {
+			row, err := q.ResolveTarget(ctx, db.ResolveTargetParams{Role: storable(strings.ToLower(role)),
+				Target: storable(strings.TrimRight(name, " "))})
+			if err != nil {
+				return err
+			}
+			l = escalation.Lookup{Role: row.Role, TargetID: row.TargetID, Exists: row.OtherKind != ""}
+			return nil
+		})
+		if err == nil && l.TargetID == 0 {
+			return l, errNoTarget{l} // what is missing is not remembered
+		}
+		return l, err
+	})
+	if no := (errNoTarget{}); errors.As(err, &no) {
+		return no.found, nil
+	}
+	if fault.Is(err, fault.NotFound) {
+		return missing, nil
+	}
+	return found, err
+}
+
+type errNoTarget struct{ found escalation.Lookup }
+
+func (errNoTarget) Error() string { return "no such target" }
 
 func (n *Notifications) insert(ctx context.Context, batch []messages.Notification) (ids []int64, err error) {
 	p := notificationParams(batch)

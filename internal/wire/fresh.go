@@ -3,6 +3,8 @@ package wire
 import (
 	"context"
 	"sync"
+
+	"github.com/iris-oncall/iris/internal/fault"
 )
 
 // Fresh reads values for many who ask at the same time with few reads, and yet never answers with what was read before
@@ -68,6 +70,7 @@ func (f *Fresh[K, V]) run(ctx context.Context, k K, r *reading[V]) (V, error) {
 		}
 		close(r.done)
 	}()
+	r.err = fault.New(fault.Internal, "reading did not return") // what others get if it panics
 	r.value, r.err = f.read(context.WithoutCancel(ctx), k)
 	return r.value, r.err
 }
