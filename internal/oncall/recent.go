@@ -60,7 +60,7 @@ func (r *Recent[K, V]) known(keys []K, out map[K]V) []K {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := time.Now()
-	if now.Sub(r.swept) > r.ttl {
+	if now.Sub(r.swept) >= r.ttl {
 		for k, e := range r.entries {
 			if !now.Before(e.until) {
 				delete(r.entries, k)

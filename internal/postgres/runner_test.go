@@ -283,7 +283,7 @@ func TestRunnerEscalatesWhatDoesNotLeave(t *testing.T) {
 	e.later(time.Minute)
 	e.pass()
 	require.Equal(t, []string{"1.0.0 primary ana call pending"}, e.pages(id))
-	require.Equal(t, "late: step 1 not delivered yet, escalating: 1 page is still on the way, their wait starts all the same", e.timeline(id)[1])
+	require.Equal(t, "late: step 1 not delivered yet, escalating: 1 page is still on the way, the wait starts all the same", e.timeline(id)[1])
 	e.later(30 * time.Second)
 	e.pass()
 	require.Len(t, e.pages(id), 2)
