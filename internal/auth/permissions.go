@@ -19,9 +19,9 @@ const (
 
 // Refusals. Those that the v0 API knows use its words.
 var (
-	ErrUsernameNeeded = fault.New(fault.Unauthenticated, "Username must be specified for this action")
-	ErrAppUserPower   = fault.New(fault.Unauthenticated, "App must allow authentication as user for this action")
-	ErrNotThisUser    = fault.New(fault.Unauthenticated, "This user is not allowed to access this resource")
+	ErrUsernameNeeded = &fault.Error{Kind: fault.Unauthenticated, Message: "Username must be specified for this action", EmptyDetail: true}
+	ErrAppUserPower   = &fault.Error{Kind: fault.Unauthenticated, Message: "App must allow authentication as user for this action", EmptyDetail: true}
+	ErrNotThisUser    = &fault.Error{Kind: fault.Unauthenticated, Message: "This user is not allowed to access this resource", EmptyDetail: true}
 	ErrReadOnly       = fault.New(fault.Forbidden, "This user may only read")
 	ErrAdminOnly      = fault.New(fault.Forbidden, "Only administrators may do this")
 	ErrTeamAdminOnly  = fault.New(fault.Forbidden, "Only administrators of this team may do this")

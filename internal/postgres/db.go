@@ -161,8 +161,29 @@ func (d *DB) InTx(ctx context.Context, f func(pgx.Tx, *db.Queries) error) error 
 	ctx, cancel := bounded(ctx)
 	defer cancel()
 	return d.retry(ctx, func() error {
-		return pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error { return f(tx, db.New(tx)) })
+		tx, err := d.pool.Begin(ctx)
+		if err != nil {
+			return &notBegun{err}
+		}
+		defer rollback(ctx, tx)
+		if err := f(tx, db.New(tx)); err != nil {
+			return err
+		}
+		return tx.Commit(ctx)
 	})
+}
+
+// notBegun marks an error that came before anything was done.
+type notBegun struct{ error }
+
+func (e *notBegun) Unwrap() error { return e.error }
+
+// rollback ends what was not committed. It must reach the server even when ctx has ended, else the connection is lost to
+// the pool; where it cannot, pgx closes the connection, which rolls back as well. After a commit it does nothing.
+func rollback(ctx context.Context, tx pgx.Tx) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	_ = tx.Rollback(ctx)
 }
 
 func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -182,6 +203,9 @@ func (d *DB) retry(ctx context.Context, f func() error) error {
 			return mapError(err)
 		}
 		d.metrics.retries.WithLabelValues(sqlState(err)).Inc()
+		if strings.HasPrefix(sqlState(err), "57P") { // the server was restarted: the other connections are dead as well
+			d.pool.Reset()
+		}
 		// 2-4 ms, 4-8 ms, 8-16 ms ...: long enough to let the other one finish, short beside a page.
 		pause := time.Duration((1 + rand.Float64()) * float64(time.Millisecond<<try))
 		select {
@@ -198,13 +222,20 @@ func repeatable(err error) bool {
 	if errors.As(err, &f) && f.Err == nil {
 		return false
 	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return false
+	}
+	var early *notBegun
+	if errors.As(err, &early) {
+		return !fault.Is(mapError(err), fault.Internal)
+	}
 	switch sqlState(err) {
 	case "40P01", "40001":
 		return true
 	case "0A000": // "cached plan must not change result type", after a migration
 		return strings.Contains(err.Error(), "cached plan")
 	case "":
-		return pgconn.SafeToRetry(err) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
+		return pgconn.SafeToRetry(err)
 	}
 	return false
 }

@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"sync"
@@ -167,4 +168,63 @@ func TestQueriesAreMeasuredByName(t *testing.T) {
 	problems, err := testutil.GatherAndLint(r)
 	require.NoError(t, err)
 	require.Empty(t, problems)
+}
+
+func TestTransactionsSurviveARestartOfTheServer(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	d := pgtest.Open(t, url, postgres.Config{})
+	var wg sync.WaitGroup
+	for range 8 { // fill the pool
+		wg.Go(func() {
+			_, err := d.Pool().Exec(t.Context(), "select pg_sleep(0.05)")
+			require.NoError(t, err)
+		})
+	}
+	wg.Wait()
+	require.Greater(t, d.Pool().Stat().TotalConns(), int32(1))
+	killer := pgtest.Open(t, url, postgres.Config{AppName: "killer"})
+	_, err := killer.Pool().Exec(t.Context(), `select pg_terminate_backend(pid) from pg_stat_activity
+		where datname = current_database() and application_name = 'iris'`)
+	require.NoError(t, err)
+	for range 8 {
+		wg.Go(func() {
+			require.NoError(t, d.InTx(t.Context(), func(_ pgx.Tx, q *db.Queries) error {
+				_, err := q.ServerClock(t.Context())
+				return err
+			}))
+		})
+	}
+	wg.Wait()
+
+	// What was lost in the middle is not run again: it may have had an effect.
+	runs := 0
+	err = d.InTx(t.Context(), func(tx pgx.Tx, _ *db.Queries) error {
+		runs++
+		_, err := tx.Exec(t.Context(), "select pg_terminate_backend(pg_backend_pid())")
+		return err
+	})
+	require.Equal(t, fault.Unavailable, fault.KindOf(err))
+	require.Equal(t, 1, runs)
+}
+
+func TestTransactionsEndWithTheirCaller(t *testing.T) {
+	t.Parallel()
+	d := pgtest.Open(t, pgtest.URL(t), postgres.Config{MaxConns: 1})
+	ctx, cancel := context.WithCancel(t.Context())
+	err := d.InTx(ctx, func(tx pgx.Tx, _ *db.Queries) error {
+		_, err := tx.Exec(ctx, "insert into users (name) values ('ghost')")
+		require.NoError(t, err)
+		cancel()
+		_, err = tx.Exec(ctx, "select 1")
+		return err
+	})
+	require.Equal(t, fault.Unavailable, fault.KindOf(err))
+	require.ErrorIs(t, err, context.Canceled)
+	require.Panics(t, func() {
+		_ = d.InTx(t.Context(), func(tx pgx.Tx, _ *db.Queries) error { panic("boom") })
+	})
+	var n int
+	require.NoError(t, d.Pool().QueryRow(t.Context(), "select count(*) from users").Scan(&n), "the connection came back")
+	require.Zero(t, n)
 }

@@ -35,7 +35,7 @@ from incidents i
 join plans p on p.id = i.plan_id
 join applications a on a.id = i.application_id
 left join users u on u.id = i.owner_id
-join incident_contexts c on c.incident_id = i.id
+left join incident_contexts c on c.incident_id = i.id
 where true`
 
 var incidentColumns = map[string]filterColumn{

@@ -6,11 +6,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+	"github.com/iris-oncall/iris/migrations"
 )
 
 func TestMigrateFromEmptyWithFourStarters(t *testing.T) {
@@ -88,4 +92,29 @@ func TestMigrateSaysWhatIsWrong(t *testing.T) {
 	err = postgres.Migrate(ctx, "postgres://u:geheim@127.0.0.1:1/x", nil)
 	require.Equal(t, fault.Unavailable, fault.KindOf(err))
 	require.NotContains(t, err.Error(), "geheim")
+}
+
+func TestMigrationsGoDownAndUpAgain(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	cc, err := pgx.ParseConfig(url)
+	require.NoError(t, err)
+	conn := stdlib.OpenDB(*cc)
+	defer func() { require.NoError(t, conn.Close()) }()
+	p, err := goose.NewProvider(goose.DialectPostgres, conn, migrations.Files)
+	require.NoError(t, err)
+	_, err = p.DownTo(t.Context(), 0)
+	require.NoError(t, err)
+	var left []string
+	rows, err := conn.QueryContext(t.Context(), `select c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
+		where n.nspname = 'public' and c.relname not like 'goose%'`)
+	require.NoError(t, err)
+	for rows.Next() {
+		var name string
+		require.NoError(t, rows.Scan(&name))
+		left = append(left, name)
+	}
+	require.NoError(t, rows.Err())
+	require.Empty(t, left)
+	require.NoError(t, postgres.Migrate(t.Context(), url, nil))
 }
