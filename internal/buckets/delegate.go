@@ -25,12 +25,24 @@ func (d delegate) NotifyMsg(buf []byte) {
 }
 
 func (d delegate) NotifyJoin(n *memberlist.Node) {
+	if n.Name == d.g.self {
+		return
+	}
 	d.g.mu.Lock()
+	d.g.nodes[n.Name] = *n
 	delete(d.g.suspects, n.Name)
 	d.g.mu.Unlock()
-	if n.Name != d.g.self {
-		d.g.inbox.put(said{kind: kindTell})
+	d.g.inbox.put(said{kind: kindTell})
+}
+
+// NotifyUpdate is called when a node has a new address.
+func (d delegate) NotifyUpdate(n *memberlist.Node) {
+	if n.Name == d.g.self {
+		return
 	}
+	d.g.mu.Lock()
+	d.g.nodes[n.Name] = *n
+	d.g.mu.Unlock()
 }
 
 // NotifyLeave is called for the dead and for those who said goodbye alike.
@@ -39,13 +51,13 @@ func (d delegate) NotifyLeave(n *memberlist.Node) {
 		return
 	}
 	d.g.mu.Lock()
+	delete(d.g.nodes, n.Name)
 	d.g.suspects[n.Name] = time.Now()
 	d.g.mu.Unlock()
 	d.g.inbox.put(said{kind: kindTell})
 	d.g.inbox.put(said{kind: kindDemand, node: n.Name})
 }
 
-func (delegate) NotifyUpdate(*memberlist.Node)          {}
 func (delegate) NodeMeta(int) []byte                    { return nil }
 func (delegate) GetBroadcasts(int, int) [][]byte        { return nil }
 func (delegate) LocalState(bool) []byte                 { return nil }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -50,8 +52,9 @@ type Gossip struct {
 	outbox mailbox
 
 	mu       sync.Mutex
-	addr     string               // empty while not running
-	suspects map[string]time.Time // since when
+	addr     string                     // empty while not running
+	nodes    map[string]memberlist.Node // the living but us; copies, because memberlist changes its own without asking
+	suspects map[string]time.Time       // since when
 }
 
 // suspectsFor is how long the dead are remembered: longer than their rows live in the database.
@@ -78,7 +81,7 @@ func NewGossip(processID string, cfg GossipConfig, hooks GossipHooks, log *zap.L
 	}
 	g := &Gossip{
 		cfg: cfg, self: processID, hooks: hooks, log: log.Named("gossip"),
-		inbox: newMailbox(), outbox: newMailbox(), suspects: map[string]time.Time{},
+		inbox: newMailbox(), outbox: newMailbox(), nodes: map[string]memberlist.Node{}, suspects: map[string]time.Time{},
 	}
 	for _, addr := range []string{cfg.Bind, cfg.Advertise} {
 		if _, _, err := hostPort(addr); addr != "" && err != nil {
@@ -175,6 +178,7 @@ func (g *Gossip) talk(ctx context.Context, list *memberlist.Memberlist) error {
 	g.send(list) // the last words, such as "my buckets are free"
 	g.mu.Lock()
 	g.addr = ""
+	clear(g.nodes)
 	g.mu.Unlock()
 	if err := list.Leave(500 * time.Millisecond); err != nil {
 		g.log.Debug("goodbye not heard by all", zap.Error(err))
@@ -248,13 +252,20 @@ func hostPort(addr string) (string, int, error) {
 	return host, int(port), nil
 }
 
+// peers returns the nodes that gossip holds for alive, without us.
+func (g *Gossip) peers() []memberlist.Node {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Collect(maps.Values(g.nodes))
+}
+
 // joinLoop introduces us to every live member that gossip does not know: at the start, when somebody comes, and after a
 // split, however long ago.
 func (g *Gossip) joinLoop(ctx context.Context, list *memberlist.Memberlist) {
 	notBefore := map[string]time.Time{}
 	for {
 		known := map[string]bool{}
-		for _, n := range list.Members() {
+		for _, n := range g.peers() {
 			known[n.Address()] = true
 		}
 		var peers []string
@@ -309,16 +320,13 @@ func (g *Gossip) send(list *memberlist.Memberlist) {
 	if d, ok := letters.demand[g.self]; ok {
 		texts = append(texts, encodeDemand(g.self, d))
 	}
-	for _, n := range list.Members() {
-		if n.Name == g.self {
-			continue
-		}
+	for _, n := range g.peers() {
 		for _, text := range texts {
 			send := list.SendBestEffort
 			if len(text) > datagram {
 				send = list.SendReliable
 			}
-			if err := send(n, text); err != nil {
+			if err := send(&n, text); err != nil {
 				g.log.Debug("hint not sent", zap.String("member", n.Name), zap.Error(err))
 			}
 		}

@@ -2,6 +2,7 @@ package buckets
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,10 +18,8 @@ func (h *Holder) beatLoop(ctx context.Context) {
 			return
 		}
 		h.Hint()
-		// Whoever is believed dead by gossip may be a peer on the other side of a split, which believes the same of us.
-		// Then only half the silence is allowed to us, so we speak twice as often.
 		pause := h.cfg.Heartbeat
-		if len(h.deps.Ear.Suspects()) > 0 {
+		if h.disputed() {
 			pause /= 2
 		}
 		if !sleep(ctx, pause-time.Since(begun)) {
@@ -55,8 +54,33 @@ func (h *Holder) beat(ctx context.Context) (gone bool) {
 		return false
 	}
 	h.clear("heartbeat")
+	if h.beatAt.Load() != 0 && !h.fresh(&h.beatAt) {
+		h.backAt.Store(h.since(time.Now()))
+	}
 	h.beatAt.Store(h.since(begun))
 	return false
+}
+
+// disputed reports whether gossip holds a member for dead that is alive by the database: probably a split, whose other
+// side believes the same of us. Then only half the silence is allowed to us, so we speak twice as often.
+func (h *Holder) disputed() bool {
+	suspects, v := h.deps.Ear.Suspects(), h.view.Load()
+	if len(suspects) == 0 || v == nil {
+		return false
+	}
+	for _, m := range v.Members {
+		if m.ProcessID != h.ProcessID() && m.Age < h.cfg.Limits.Fresh && slices.Contains(suspects, m.ProcessID) {
+			return true
+		}
+	}
+	return false
+}
+
+// convalescent reports whether we have just come back from a time without the database. If it was the database that was
+// away, everybody comes back about now, and those who come a moment later are not dead.
+func (h *Holder) convalescent() bool {
+	back := h.backAt.Load()
+	return back != 0 && time.Since(h.base)-time.Duration(back) < 3*h.cfg.Heartbeat/2
 }
 
 // stalled returns the name of a watched loop that has not completed a pass for too long, or "".

@@ -92,6 +92,7 @@ type Holder struct {
 	base     time.Time    // monotonic origin of the instants below
 	started  atomic.Int64 // when Run began; 0 = not yet
 	beatAt   atomic.Int64 // when the last successful heartbeat began; 0 = never
+	backAt   atomic.Int64 // when heartbeats succeeded again after we had gone stale; 0 = never
 	viewAt   atomic.Int64 // when the last successful look at the database began; 0 = never
 	offer    atomic.Pointer[offer]
 	view     atomic.Pointer[View]

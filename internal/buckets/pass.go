@@ -53,6 +53,12 @@ func (h *Holder) pass(ctx context.Context) time.Duration {
 
 	s := h.survey(&v)
 	h.reconcile(&v)
+	if !s.living[h.ProcessID()] && !h.retiring.Load() {
+		// Back after a silence, but not yet on the record: what we still own stays ours unless others took it.
+		h.publish()
+		h.measure(&v, s)
+		return h.cfg.Heartbeat / 2
+	}
 	want := Assign(s.able, s.owners)
 	var acquire, release Set
 	for b := range want {
@@ -63,7 +69,7 @@ func (h *Holder) pass(ctx context.Context) time.Duration {
 			delete(h.given, b)
 		case held:
 			release.Add(b)
-		case mine && !s.living[v.Leases[b].Owner]:
+		case mine && v.Leases[b].Owner == "", mine && !s.living[v.Leases[b].Owner] && !h.convalescent():
 			acquire.Add(b)
 		}
 	}
