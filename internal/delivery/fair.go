@@ -101,7 +101,7 @@ func (q *fairQueue) next(eligible func(fairKey) bool) (fairKey, bool) {
 			q.classes[c].credit = 0 // floors are for those who wait, not for those who might
 			continue
 		}
-		if chosen < 0 || (q.classes[c].credit >= 1 && q.classes[c].credit > q.classes[chosen].credit) {
+		if chosen < 0 || (q.classes[c].credit >= 1-floors[c] && q.classes[c].credit > q.classes[chosen].credit) {
 			chosen = c
 		}
 	}
@@ -109,11 +109,11 @@ func (q *fairQueue) next(eligible func(fairKey) bool) (fairKey, bool) {
 		return fairKey{}, false
 	}
 	for c := range q.classes {
-		switch {
-		case c == chosen:
-			q.classes[c].credit = max(0, q.classes[c].credit-1)
-		case best[c] != nil:
+		if best[c] != nil {
 			q.classes[c].credit = min(2, q.classes[c].credit+floors[c])
+		}
+		if c == chosen {
+			q.classes[c].credit = max(0, q.classes[c].credit-1)
 		}
 	}
 	f, l := &q.classes[chosen], best[chosen]

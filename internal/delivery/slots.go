@@ -117,8 +117,8 @@ func (p *pool) plan(now time.Time, wanted int, lead time.Duration) (d draw, agai
 		n := min(missing, max(1, int(p.perSecond*(maxAhead/2).Seconds())))
 		return draw{n: n, offset: lead, tolerance: max(maxAhead/2, ahead), onlyIdle: idle}, time.Time{}
 	}
-	// The smallest draw worth a round trip: half of what may be ahead.
-	n := min(float64(missing), max(1, p.batch()/2))
+	// The smallest draw worth a round trip: half of our part of what may be ahead.
+	n := min(float64(missing), max(1, math.Floor(p.batch()*p.share/2)))
 	room := p.interval() * time.Duration(n-1)
 	if ahead+room <= maxAhead && p.tokens >= n {
 		return draw{n: min(missing, int(min(p.tokens, p.batch()))), tolerance: maxAhead}, time.Time{}
