@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"crypto/rand"
+	"database/sql"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -14,7 +15,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
-	"github.com/pressly/goose/v3/lock"
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/fault"
@@ -43,11 +43,7 @@ func Migrate(ctx context.Context, url string, log *zap.Logger) error {
 	if err := conn.PingContext(ctx); err != nil {
 		return mapError(err)
 	}
-	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 600))
-	if err != nil {
-		return fmt.Errorf("prepare migration lock: %w", err)
-	}
-	provider, err := goose.NewProvider(goose.DialectPostgres, conn, migrations.Files, goose.WithSessionLocker(locker))
+	provider, err := goose.NewProvider(goose.DialectPostgres, conn, migrations.Files, goose.WithSessionLocker(migrationLock{}))
 	if err != nil {
 		return fmt.Errorf("read migrations: %w", err)
 	}
@@ -66,6 +62,41 @@ func Migrate(ctx context.Context, url string, log *zap.Logger) error {
 		return fault.Newf(fault.Conflict, "the database has schema %d, newer than the %d that this program knows: use the newer release", have, want)
 	}
 	return createInstallation(ctx, cc)
+}
+
+const (
+	migrationLockKey     = 0x69726973 // of this database only
+	migrationLockEvery   = 100 * time.Millisecond
+	migrationLockPatient = 10 * time.Minute
+)
+
+// migrationLock lets one process migrate at a time. It asks again and again instead of waiting in the database, since a
+// waiting statement is an open transaction that `create index concurrently` would wait for. (goose's own lock asks no
+// more often than every second, which every process started beside others would feel.)
+type migrationLock struct{}
+
+// SessionLock implements lock.SessionLocker.
+func (migrationLock) SessionLock(ctx context.Context, conn *sql.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, migrationLockPatient)
+	defer cancel()
+	for {
+		var got bool
+		err := conn.QueryRowContext(ctx, "select pg_try_advisory_lock($1)", migrationLockKey).Scan(&got)
+		if err != nil || got {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fault.Wrap(fault.Unavailable, ctx.Err(), "another process has been migrating the database for too long")
+		case <-time.After(migrationLockEvery):
+		}
+	}
+}
+
+// SessionUnlock implements lock.SessionLocker.
+func (migrationLock) SessionUnlock(ctx context.Context, conn *sql.Conn) error {
+	_, err := conn.ExecContext(ctx, "select pg_advisory_unlock($1)", migrationLockKey)
+	return err
 }
 
 // migrationFault names the step that failed; the server's own words are the cause.

@@ -34,7 +34,7 @@ const (
 	patience = 5 * time.Minute
 	// leftoverAge is when the database of a killed test is nobody's any more.
 	leftoverAge = time.Hour
-	lockKey     = 0x69726973 // one preparation at a time per server
+	lockKey     = 0x69726974 // one preparation at a time per server
 )
 
 // server is prepared once per test binary.
