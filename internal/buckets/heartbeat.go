@@ -36,7 +36,8 @@ func (h *Holder) beat(ctx context.Context) (gone bool) {
 		return true
 	}
 	begun := time.Now()
-	if name := h.stalled(begun); name != "" {
+	// On the way out the loops have ended, and what they had begun to send is still in our hands.
+	if name := h.stalled(begun); name != "" && !h.retiring.Load() {
 		h.note("loop", zap.String("loop", name), zap.Duration("for", h.cfg.Stall))
 		return false
 	}
