@@ -154,25 +154,6 @@ select coalesce(max(version_id), 0) from goose_db_version where is_applied`).Sca
 	return have, want, mapError(err)
 }
 
-// WaitForSchema blocks until the database has exactly the schema this binary wants, asking every interval, and calls
-// report with the reason each time it has not.
-func (d *DB) WaitForSchema(ctx context.Context, interval time.Duration, report func(error)) error {
-	tick := time.NewTicker(interval)
-	defer tick.Stop()
-	for {
-		err := d.CheckSchema(ctx)
-		if err == nil {
-			return nil
-		}
-		report(err)
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-tick.C:
-		}
-	}
-}
-
 // CheckSchema returns nil when the schema fits, and otherwise a fault that names the remedy.
 func (d *DB) CheckSchema(ctx context.Context) error {
 	have, want, err := d.SchemaState(ctx)

@@ -62,25 +62,6 @@ func TestNewerSchemaIsNamedAndNotTouched(t *testing.T) {
 	require.Equal(t, fault.Conflict, fault.KindOf(err))
 }
 
-func TestWaitForSchemaSeesTheMigration(t *testing.T) {
-	t.Parallel()
-	url := pgtest.EmptyURL(t)
-	d := pgtest.Open(t, url, postgres.Config{})
-	first := make(chan error, 1)
-	done := make(chan error, 1)
-	go func() {
-		done <- d.WaitForSchema(t.Context(), 10*time.Millisecond, func(err error) {
-			select {
-			case first <- err:
-			default:
-			}
-		})
-	}()
-	require.ErrorContains(t, <-first, "iris migrate")
-	require.NoError(t, postgres.Migrate(t.Context(), url, nil))
-	require.NoError(t, <-done)
-}
-
 func TestMigrateSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	err := postgres.Migrate(t.Context(), "postgres://u:geheim@[::bad", nil)
