@@ -1,0 +1,58 @@
+-- Delivery receipts: a vendor's later word on a message that it accepted.
+
+-- The attempt that a vendor's number belongs to. The newest, should a vendor give a number twice.
+-- name: ReceiptAttempt :one
+select a.message_id, a.attempt, coalesce(m.incident_id, 0)::bigint as incident_id
+from attempts a
+join messages m on m.id = a.message_id
+where a.vendor = sqlc.arg(vendor)::text and a.vendor_message_id = sqlc.arg(vendor_message_id)::text
+order by a.started_at desc
+limit 1;
+
+-- name: LockReceiptMessage :one
+select m.state, m.mode, m.target, m.mode_attempt, m.attempt,
+    (m.incident_id is null or exists (
+        select from incidents i
+        where i.id = m.incident_id and i.active and i.reopen_count = m.reopen_count and (m.step = 0 or i.current_step = m.step)))::boolean as current
+from messages m
+where m.id = sqlc.arg(message_id)::bigint
+for no key update of m;
+
+-- name: AddReceipt :exec
+insert into receipts (vendor, vendor_message_id, status, outcome, detail, message_id)
+values (@vendor, @vendor_message_id, @status, @outcome, @detail, sqlc.narg(message_id));
+
+-- name: ReceiptDelivered :exec
+update messages set state = 'delivered' where id = @message_id and state = 'sent';
+
+-- The message was not delivered after all, and its incident still waits for somebody: on it goes, in another mode unless
+-- the same one may be tried again.
+-- name: ReceiptTryAgain :exec
+update messages
+set state = 'pending', settled_at = null, claim_by = null, claim_until = null, key_attempt = 0,
+    available_at = clock_timestamp() + sqlc.arg(retry_us)::bigint * interval '1 microsecond',
+    refused_modes = case when sqlc.arg(refuse)::boolean then array_append(refused_modes, mode) else refused_modes end
+where id = sqlc.arg(message_id)::bigint;
+
+-- name: ReceiptFailed :exec
+update messages set state = 'failed' where id = @message_id;
+
+-- name: ReceiptTold :exec
+with told as (
+    insert into timeline_entries (incident_id, kind, actor, text)
+    select m.incident_id, 'delivery', '', sqlc.arg(why)::text from messages m where m.id = sqlc.arg(message_id)::bigint and m.incident_id is not null
+)
+insert into message_changes (message_id, change_type, old, new, description)
+values (sqlc.arg(message_id)::bigint, 'sent-change', sqlc.arg(old)::text, sqlc.arg(new)::text, sqlc.arg(why)::text);
+
+-- Receipts that came before their attempt was recorded, and whose attempt is known now.
+-- name: EarlyReceipts :many
+select r.id, r.vendor, r.vendor_message_id, r.status, r.outcome, r.detail
+from receipts r
+where r.message_id is null and r.at > clock_timestamp() - interval '15 minutes'
+  and exists (select from attempts a where a.vendor = r.vendor and a.vendor_message_id = r.vendor_message_id)
+order by r.id
+limit 100;
+
+-- name: TakeEarlyReceipt :one
+delete from receipts where id = @id and message_id is null returning id;
