@@ -159,7 +159,7 @@ func sentence(pages []page) string {
 	return strings.Join(parts, "; ")
 }
 
-// byMode words who hears by which modes: "ana and bo by sms, cy by email instead of call (no call contact)".
+// byMode words who hears by which modes: "ana and bo by sms, cy by email because there is no call contact".
 func byMode(pages []page) string {
 	type person struct {
 		name  string
@@ -169,7 +169,7 @@ func byMode(pages []page) string {
 	for _, p := range pages {
 		mode := string(p.choice.Mode)
 		if p.choice.Changed() {
-			mode += fmt.Sprintf(" instead of %s (%s)", p.choice.Wanted, p.choice.Missing)
+			mode += " because " + p.choice.Missing
 		}
 		i := slices.IndexFunc(people, func(q person) bool { return q.name == p.responder.Name })
 		if i < 0 {

@@ -376,7 +376,7 @@ func TestRunnerPagesTheFallback(t *testing.T) {
 	require.Equal(t, []string{
 		"fallback: step 1: manager of empty cannot be paged: team empty has no manager; paging owner by sms instead (creator of plan holes)",
 		"skipped: step 1: team empty cannot be paged: team empty has no active member; it is optional and left out",
-		"fallback: step 1: mute cannot be paged in any mode: no call contact; paging owner by call instead (creator of plan holes)",
+		"fallback: step 1: mute cannot be paged in any mode: there is no call contact; paging owner by call instead (creator of plan holes)",
 	}, lines[:3])
 	require.Contains(t, lines[3], "does not exist; paging owner by email instead")
 
@@ -614,7 +614,7 @@ func TestRunnerModeChange(t *testing.T) {
 	id := e.open(e.plan("modes", intent{step: 1, role: "user", target: "mail-only", priority: "urgent", wait: time.Minute}))
 	e.pass()
 	require.Equal(t, []string{"1.0.0 primary mail-only email pending"}, e.pages(id))
-	require.Equal(t, []string{"step: step 1: paging mail-only by email instead of call (no call contact) (urgent, named in the plan)"}, e.timeline(id))
+	require.Equal(t, []string{"step: step 1: paging mail-only by email because there is no call contact (urgent, named in the plan)"}, e.timeline(id))
 	require.Equal(t, int64(1), e.id(`select count(*) from messages m join message_changes c on c.message_id = m.id
 		where m.mode_changed and c.change_type = 'mode-change' and c.old = 'call' and c.new = 'email'`))
 }

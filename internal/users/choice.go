@@ -1,7 +1,5 @@
 package users
 
-import "slices"
-
 // ResponderKey asks for a user as seen by one application.
 type ResponderKey struct {
 	User        ID
@@ -13,7 +11,7 @@ type Choice struct {
 	Mode    Mode
 	Wanted  Mode   // what the rules gave; differs from Mode when that cannot be used
 	Rule    string // which rule gave Wanted, in words for the timeline
-	Missing string // why Wanted cannot be used, in words; "" when it can
+	Missing string // why Wanted cannot be used, as a clause; "" when it can
 }
 
 // Changed reports whether another mode than the wanted one is used.
@@ -27,7 +25,7 @@ func Choose(r Responder, p Priority, app AppModes) (c Choice, ok bool) {
 		c.Mode = c.Wanted
 		return c, true
 	}
-	c.Missing = "no " + string(c.Wanted) + " contact"
+	c.Missing = "there is no " + string(c.Wanted) + " contact"
 	if !app.Supported[c.Wanted] {
 		c.Missing = "the application may not use " + string(c.Wanted)
 	}
@@ -50,8 +48,3 @@ func rule(r Responder, p Priority, app AppModes) string {
 }
 
 func has(m map[Priority]Mode, p Priority) bool { _, ok := m[p]; return ok }
-
-// Reachable returns the modes in which r can be reached for the application, in the order of Modes.
-func Reachable(r Responder, app AppModes) []Mode {
-	return slices.DeleteFunc(slices.Clone(Modes), func(m Mode) bool { return m == Drop || !CanUse(r, app, m) })
-}

@@ -1,0 +1,569 @@
+package escalation
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// memory is a store and directory in memory: incidents with plan 1 by default, user 1 is demo.
+type memory struct {
+	mu        sync.Mutex
+	due       map[incidents.ID]Due
+	changes   []Change
+	delays    map[incidents.ID]incidents.Entry
+	looks     []buckets.Set
+	reads     int
+	readErr   error
+	commitErr func([]Change) error
+	plans     map[PlanID]Plan
+	people    map[users.ID]users.Responder
+	panicFor  users.ID
+	lost      buckets.Set
+	leases    []buckets.Lease
+	failed    []Failed
+	replaced  []FallbackChange
+	cancelled []incidents.ID
+}
+
+func newMemory() *memory {
+	m := &memory{
+		due: map[incidents.ID]Due{}, delays: map[incidents.ID]incidents.Entry{}, people: map[users.ID]users.Responder{},
+		plans: map[PlanID]Plan{1: {ID: 1, Name: "demo-plan", CreatorID: 9, Steps: []Step{step(note(users.High, time.Minute, 0))}}},
+	}
+	for b := range 8 {
+		m.leases = append(m.leases, buckets.Lease{Bucket: b, Epoch: 1})
+	}
+	m.person(1, "demo", users.SMS, users.Email)
+	m.person(9, "creator", users.Email)
+	return m
+}
+
+func (m *memory) person(id users.ID, name string, modes ...users.Mode) {
+	p := users.Responder{User: users.User{ID: id, TargetID: int64(id), Name: name, Active: true}, Contacts: map[users.Mode]string{}}
+	for _, mode := range modes {
+		p.Contacts[mode] = name + "@" + string(mode)
+	}
+	m.people[id] = p
+}
+
+func (m *memory) open(id incidents.ID) Due {
+	d := Due{ID: id, Lease: m.leases[int(id)%len(m.leases)], PlanID: 1, ApplicationID: 5, Active: true, CreatedAt: noon, DueAt: noon, ReadAt: noon}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.due[id] = d
+	return d
+}
+
+// seen returns what the runner did so far: reads, the buckets of each look, and how many changes it wrote.
+func (m *memory) seen() (reads int, looks []buckets.Set, changes int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.reads, slices.Clone(m.looks), len(m.changes)
+}
+
+func (m *memory) ProcessID() string { return "me" }
+
+func (m *memory) Leases() []buckets.Lease { return m.leases }
+
+func (m *memory) Lost(bs buckets.Set) { m.lost.Union(bs) }
+
+func (m *memory) Due(_ context.Context, leases []buckets.Lease, ask Ask) ([]Due, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.reads++
+	if m.readErr != nil {
+		return nil, m.readErr
+	}
+	var set buckets.Set
+	for _, l := range leases {
+		set.Add(l.Bucket)
+	}
+	m.looks = append(m.looks, set)
+	var out []Due
+next:
+	for _, l := range leases {
+		for id := range incidents.ID(1000) {
+			d, ok := m.due[id]
+			if !ok || d.Lease.Bucket != l.Bucket || len(out) == ask.Limit {
+				continue
+			}
+			for _, e := range ask.Excluded {
+				if e == int64(id) {
+					continue next
+				}
+			}
+			out = append(out, d)
+		}
+	}
+	return out, nil
+}
+
+func (m *memory) NextDue(context.Context, []buckets.Lease, time.Time) (time.Duration, error) {
+	return time.Hour, nil
+}
+
+func (m *memory) Commit(_ context.Context, _ string, _ []buckets.Lease, changes []Change) ([]incidents.ID, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.commitErr != nil {
+		if err := m.commitErr(changes); err != nil {
+			return nil, err
+		}
+	}
+	var ids []incidents.ID
+	for _, c := range changes {
+		delete(m.due, c.ID)
+		ids = append(ids, c.ID)
+		m.changes = append(m.changes, c)
+	}
+	return ids, nil
+}
+
+func (m *memory) Cancel(_ context.Context, _ string, _ []buckets.Lease, ids []incidents.ID, _ time.Time) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, id := range ids {
+		delete(m.due, id)
+	}
+	m.cancelled = append(m.cancelled, ids...)
+	return nil
+}
+
+func (m *memory) Delay(_ context.Context, _ string, _ buckets.Lease, id incidents.ID, _ time.Duration, e incidents.Entry, _ time.Time) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.delays[id] = e
+	return nil
+}
+
+func (m *memory) Failed(context.Context, []buckets.Lease, Ask) ([]Failed, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.failed, nil
+}
+
+func (m *memory) CommitFallbacks(_ context.Context, _ string, _ []buckets.Lease, changes []FallbackChange, _ time.Time) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.replaced = append(m.replaced, changes...)
+	m.failed = nil
+	return nil
+}
+
+func (m *memory) Plans(_ context.Context, ids []PlanID) (map[PlanID]Plan, error) { return m.plans, nil }
+
+func (m *memory) Applications(_ context.Context, ids []int64) (map[int64]Application, error) {
+	supported := map[users.Mode]bool{users.Email: true, users.SMS: true}
+	return map[int64]Application{5: {ID: 5, Name: "shop", Modes: users.AppModes{Supported: supported}}}, nil
+}
+
+func (m *memory) Responders(_ context.Context, keys []users.ResponderKey) (map[users.ResponderKey]users.Responder, error) {
+	out := map[users.ResponderKey]users.Responder{}
+	for _, k := range keys {
+		if k.User == m.panicFor {
+			panic("nobody expects this")
+		}
+		if p, ok := m.people[k.User]; ok {
+			out[k] = p
+		}
+	}
+	return out, nil
+}
+
+func (m *memory) Teams(context.Context, []int64) (map[int64]oncall.Team, error) { return nil, nil }
+
+func (m *memory) UsersByTarget(_ context.Context, ids []int64) (map[int64]users.User, error) {
+	out := map[int64]users.User{}
+	for _, id := range ids {
+		out[id] = m.people[users.ID(id)].User
+	}
+	return out, nil
+}
+
+func (m *memory) UsersByID(context.Context, []users.ID) (map[users.ID]users.User, error) {
+	return nil, nil
+}
+
+type calendarFunc func() (oncall.Answer, bool, error)
+
+func (f calendarFunc) OnCall(context.Context, oncall.Team, string, time.Time) (oncall.Answer, bool, error) {
+	return f()
+}
+
+type rig struct {
+	*memory
+	runner *Runner
+	woken  buckets.Set
+	logs   *observer.ObservedLogs
+}
+
+func newRig(t *testing.T, cfg Config) *rig {
+	t.Helper()
+	core, logs := observer.New(zap.InfoLevel)
+	g := &rig{memory: newMemory(), logs: logs}
+	if cfg.Keep == 0 {
+		cfg.Keep = -1
+	}
+	r, err := New(Deps{
+		Store: g.memory, Directory: g.memory, Resolver: oncall.NewResolver(g.memory, nil, 0), Holder: g.memory,
+		Waker: func(bs buckets.Set) { g.woken.Union(bs) }, Log: zap.New(core), Registerer: prometheus.NewRegistry(),
+	}, cfg)
+	require.NoError(t, err)
+	g.runner = r
+	return g
+}
+
+func TestNewRefusesWhatCannotWork(t *testing.T) {
+	t.Parallel()
+	_, err := New(Deps{}, Config{})
+	require.Error(t, err)
+	m := newMemory()
+	deps := Deps{Store: m, Directory: m, Resolver: oncall.NewResolver(m, nil, 0), Holder: m, Log: zap.NewNop(), Registerer: prometheus.NewRegistry()}
+	_, err = New(deps, Config{Batch: -1})
+	require.Error(t, err)
+	_, err = New(deps, Config{})
+	require.NoError(t, err)
+	_, err = New(deps, Config{})
+	require.ErrorContains(t, err, "metrics", "twice on one registry")
+}
+
+func TestPassPages(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, Config{})
+	g.open(3)
+	require.NoError(t, g.runner.Pass(t.Context()))
+	require.Len(t, g.changes, 1)
+	c := g.changes[0]
+	require.Equal(t, "step 1: paging demo by sms (high, named in the plan)", c.Entries[0].Text)
+	require.JSONEq(t, `{"pages":[{"step":1,"position":0,"repeat":0,"target":"demo","rule":"named in the plan","priority":"high",
+		"mode":"sms","mode_rule":"the priority's default"}]}`, string(c.Entries[0].Detail))
+	require.Equal(t, []messages.New{{
+		IncidentID: 3, ApplicationID: 5, PlanID: 1, Step: 1, Recipient: "user:1", Purpose: messages.Primary, Target: "demo",
+		Priority: users.High, Class: messages.ClassUrgent, Mode: users.SMS, Wait: time.Minute,
+	}}, c.Messages)
+	require.Equal(t, buckets.Of(3), g.woken)
+	require.Equal(t, 1.0, testutil.ToFloat64(g.runner.metrics.decisions.WithLabelValues("step")))
+	require.WithinDuration(t, time.Now(), g.runner.LastPass(), time.Minute)
+}
+
+func TestOneIncidentThatPanicsHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, Config{})
+	poisoned := g.plans[1]
+	poisoned.ID, poisoned.Steps = 2, []Step{step(Notification{Priority: users.High, Target: &Target{Role: "user", TargetID: 7}})}
+	g.plans[2] = poisoned
+	g.person(7, "poison", users.SMS)
+	g.panicFor = 7
+	for id := range incidents.ID(5) {
+		d := g.open(id)
+		if id == 2 {
+			d.PlanID = 2
+			g.due[id] = d
+		}
+	}
+	g.runner.responders = oncall.NewRecent(0, func(ctx context.Context, keys []users.ResponderKey) (map[users.ResponderKey]users.Responder, error) {
+		if len(keys) > 1 {
+			return nil, errors.New("only one at a time, so that the panic happens in the decision")
+		}
+		return g.Responders(ctx, keys)
+	})
+	require.NoError(t, g.runner.Pass(t.Context()))
+	require.Len(t, g.changes, 4)
+	require.Equal(t, incidents.EntryFailure, g.delays[2].Kind)
+	require.Contains(t, g.delays[2].Text, "escalation failed (1 time so far), trying again in")
+	require.Contains(t, g.delays[2].Text, "nobody expects this")
+}
+
+func TestABatchIsSplitUntilTheCulpritStandsAlone(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, Config{})
+	for id := range incidents.ID(100) {
+		g.open(id)
+	}
+	tries := 0
+	g.commitErr = func(cs []Change) error {
+		tries++
+		for _, c := range cs {
+			if c.ID == 42 {
+				return fault.New(fault.Invalid, "a value cannot be stored")
+			}
+		}
+		return nil
+	}
+	require.NoError(t, g.runner.Pass(t.Context()))
+	require.Len(t, g.changes, 99)
+	require.Len(t, g.delays, 1)
+	require.Contains(t, g.delays[42].Text, "a value cannot be stored")
+	require.Less(t, tries, 20)
+	require.Equal(t, 1, g.runner.trouble.len())
+	g.commitErr = nil
+	g.runner.trouble.cases[42].until = time.Now().Add(-time.Second)
+	require.NoError(t, g.runner.Pass(t.Context()))
+	require.Len(t, g.changes, 100)
+	require.Zero(t, g.runner.trouble.len(), "forgotten when it succeeds")
+}
+
+func TestADatabaseThatIsAwayIsNobodysFault(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, Config{})
+	g.open(1)
+	g.open(2)
+	away := fault.New(fault.Unavailable, "the database cannot be reached")
+	g.commitErr = func([]Change) error { return away }
+	for range 3 {
+		require.ErrorIs(t, g.runner.Pass(t.Context()), away)
+	}
+	require.Empty(t, g.delays)
+	g.commitErr = func(cs []Change) error {
+		if cs[0].ID == 2 || len(cs) == 2 {
+			return away
+		}
+		return nil
+	}
+	require.NoError(t, g.runner.Pass(t.Context()), "reads succeed and one write never does: it is the incident")
+	require.Len(t, g.changes, 1)
+	require.Contains(t, g.delays, incidents.ID(2))
+}
+
+func TestALostLeaseIsHandedBackAndTheRestGoesOn(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, Config{})
+	g.open(1)
+	g.open(2)
+	g.commitErr = func(cs []Change) error {
+		for _, c := range cs {
+			if c.Lease.Bucket == 2 {
+				return &buckets.LostError{Buckets: buckets.Of(2)}
+			}
+		}
+		return nil
+	}
+	_, err := g.runner.look(t.Context(), buckets.All())
+	require.NoError(t, err)
+	require.Equal(t, buckets.Of(2), g.lost)
+	require.Len(t, g.changes, 1)
+	require.Equal(t, incidents.ID(1), g.changes[0].ID)
+	require.Empty(t, g.delays)
+}
+
+func TestInactiveIncidentsAreCancelled(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, Config{})
+	d := g.open(1)
+	d.Active = false
+	g.due[1] = d
+	require.NoError(t, g.runner.Pass(t.Context()))
+	require.Equal(t, []incidents.ID{1}, g.cancelled)
+	require.Empty(t, g.changes)
+}
+
+func TestACalendarThatDoesNotAnswerDelaysOnlyForAWhile(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, Config{})
+	plan := g.plans[1]
+	plan.Steps = []Step{step(Notification{Priority: users.High, Target: &Target{Role: "oncall-primary", Name: "db", TargetID: 100}})}
+	g.plans[1] = plan
+	g.runner.deps.Resolver = oncall.NewResolver(teams{g.memory}, calendarFunc(func() (oncall.Answer, bool, error) {
+		return oncall.Answer{}, false, errors.New("calendar out of order")
+	}), 0)
+	g.open(1)
+	for range maxLookups {
+		require.NoError(t, g.runner.Pass(t.Context()))
+		require.Empty(t, g.changes)
+		g.runner.trouble.cases[1].until = time.Time{}.Add(time.Hour)
+		g.runner.trouble.cases[1].until = time.Now().Add(-time.Millisecond)
+	}
+	require.NoError(t, g.runner.Pass(t.Context()))
+	require.Len(t, g.changes, 1)
+	require.Equal(t, "step 1: oncall-primary of db cannot be paged: read the calendar of team db: calendar out of order; "+
+		"paging creator by email because there is no sms contact instead (creator of plan demo-plan)", g.changes[0].Entries[0].Text)
+}
+
+// teams adds a team to a memory's directory.
+type teams struct{ *memory }
+
+func (teams) Teams(context.Context, []int64) (map[int64]oncall.Team, error) {
+	return map[int64]oncall.Team{100: {TargetID: 100, Name: "db", Active: true, Members: []users.ID{1}}}, nil
+}
+
+func TestAFallbackThatPanicsIsLeftForLater(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, Config{})
+	failed := func(id messages.ID, incident incidents.ID) Failed {
+		return Failed{ID: id, Lease: g.leases[1], Active: true, Made: messages.New{
+			IncidentID: incident, ApplicationID: 5, PlanID: 1, Step: 1, Recipient: "user:1", Target: "demo",
+			Purpose: messages.Primary, Priority: users.High, Class: messages.ClassUrgent, Mode: users.SMS,
+		}}
+	}
+	g.failed = []Failed{failed(1, 1)}
+	g.panicFor = 9
+	require.NoError(t, g.runner.Pass(t.Context()))
+	require.Empty(t, g.replaced)
+	require.Equal(t, 1, g.runner.stuck.len())
+	g.panicFor = 0
+	require.NoError(t, g.runner.Pass(t.Context()))
+	require.Len(t, g.replaced, 1)
+	m := g.replaced[0].Messages[0]
+	require.Equal(t, messages.Recipient("user:9"), m.Recipient)
+	require.Equal(t, messages.Fallback, m.Purpose)
+	require.Equal(t, messages.ID(1), m.FallbackOf)
+	require.Equal(t, buckets.Of(1), g.woken)
+}
+
+func TestRunLooksAtWokenBucketsAtOnceAndAtAllOfThemEverySecond(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newRig(t, Config{})
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- g.runner.Run(ctx) }()
+		synctest.Wait()
+		reads, looks, _ := g.seen()
+		require.Equal(t, 1, reads)
+		require.Equal(t, 8, looks[0].Len())
+		before := g.runner.LastPass()
+
+		<-time.After(300 * time.Millisecond)
+		g.open(5)
+		g.runner.Wake(buckets.Of(5, 77))
+		synctest.Wait()
+		_, looks, changes := g.seen()
+		require.Equal(t, buckets.Of(5), looks[1], "only what was woken and is ours")
+		require.Equal(t, 1, changes)
+
+		<-time.After(750 * time.Millisecond)
+		synctest.Wait()
+		reads, looks, _ = g.seen()
+		require.Equal(t, 8, looks[len(looks)-1].Len())
+		require.True(t, g.runner.LastPass().After(before))
+
+		<-time.After(10*time.Second + 10*time.Millisecond)
+		synctest.Wait()
+		now, _, _ := g.seen()
+		require.InDelta(t, 10, now-reads, 1, "once a second when idle")
+		stop()
+		require.NoError(t, <-done)
+	})
+}
+
+func TestRunGoesOnAfterTheDatabaseWasAway(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newRig(t, Config{})
+		g.readErr = fault.New(fault.Unavailable, "the database cannot be reached")
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- g.runner.Run(ctx) }()
+		<-time.After(30*time.Second + time.Millisecond)
+		synctest.Wait()
+		reads, _, _ := g.seen()
+		require.InDelta(t, 30, reads, 2, "it neither exits nor spins")
+		require.True(t, g.runner.LastPass().IsZero(), "and does not pretend to work")
+		require.Len(t, g.logs.FilterMessageSnippet("cannot go on").All(), 1, "said once")
+		g.mu.Lock()
+		g.readErr = nil
+		g.mu.Unlock()
+		g.open(1)
+		<-time.After(time.Second)
+		synctest.Wait()
+		_, _, changes := g.seen()
+		require.Equal(t, 1, changes)
+		require.Len(t, g.logs.FilterMessage("escalation goes on").All(), 1)
+		stop()
+		require.NoError(t, <-done)
+	})
+}
+
+func TestRunWithoutLeasesStillPasses(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newRig(t, Config{})
+		g.leases = nil
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- g.runner.Run(ctx) }()
+		<-time.After(5 * time.Second)
+		synctest.Wait()
+		require.WithinDuration(t, time.Now(), g.runner.LastPass(), time.Second+time.Millisecond)
+		reads, _, _ := g.seen()
+		require.Zero(t, reads)
+		stop()
+		require.NoError(t, <-done)
+	})
+}
+
+func TestTroublePausesGrowAndAreBounded(t *testing.T) {
+	t.Parallel()
+	tr := newTrouble(time.Second, time.Minute)
+	now := time.Now()
+	var last time.Duration
+	for i := range 70 {
+		n, pause := tr.failed(1, now)
+		require.Equal(t, i+1, n)
+		require.LessOrEqual(t, pause, 75*time.Second)
+		require.GreaterOrEqual(t, pause, 750*time.Millisecond)
+		last = pause
+	}
+	require.GreaterOrEqual(t, last, 45*time.Second)
+	require.Equal(t, []int64{1}, tr.waiting(now))
+	require.Empty(t, tr.waiting(now.Add(2*time.Minute)))
+	require.Equal(t, 70, tr.failures(1))
+	require.Empty(t, tr.waiting(now.Add(10*time.Minute)))
+	require.Zero(t, tr.len(), "long ago")
+	for id := range int64(maxTrouble + 1) {
+		tr.failed(id, now)
+	}
+	require.Equal(t, 1, tr.len())
+}
+
+func TestWords(t *testing.T) {
+	t.Parallel()
+	pg := func(name string, mode, wanted users.Mode, missing, rule string, p users.Priority) page {
+		return page{responder: users.Responder{User: users.User{Name: name}}, priority: p, rule: rule,
+			choice: users.Choice{Mode: mode, Wanted: wanted, Missing: missing}}
+	}
+	require.Equal(t, "demo by email, sms and slack (urgent, named in the plan)", sentence([]page{
+		pg("demo", users.Email, users.Email, "", "named in the plan", users.Urgent),
+		pg("demo", users.SMS, users.SMS, "", "named in the plan", users.Urgent),
+		pg("demo", users.Slack, users.Slack, "", "named in the plan", users.Urgent),
+	}))
+	require.Equal(t, "ana and bo by sms, cy by email because there is no sms contact (high, everybody in team db); boss by call (urgent, manager of team db)",
+		sentence([]page{
+			pg("ana", users.SMS, users.SMS, "", "everybody in team db", users.High),
+			pg("bo", users.SMS, users.SMS, "", "everybody in team db", users.High),
+			pg("cy", users.Email, users.SMS, "there is no sms contact", "everybody in team db", users.High),
+			pg("boss", users.Call, users.Call, "", "manager of team db", users.Urgent),
+		}))
+	require.Equal(t, "", list(nil))
+	require.Equal(t, "a\uFFFDb", clean("a\xff\x00b"))
+	long := clean(strings.Repeat("ü", 5000))
+	require.Less(t, len(long), maxText+10)
+	require.NotContains(t, long, "\uFFFD")
+	require.Equal(t, "target number 7", Target{Role: "user", TargetID: 7}.String())
+	require.Equal(t, "oncall-primary of db", Target{Role: "oncall-primary", Name: "db"}.String())
+	require.True(t, Tracking{Template: []byte(`{"Shop": {"body": "x"}}`)}.Speaks("shop"))
+	require.False(t, Tracking{Template: []byte(`{"Shop": null}`)}.Speaks("shop"))
+	require.False(t, Tracking{Template: []byte(`[]`)}.Speaks("shop"))
+	e := failureEntry(errors.New(strings.Repeat("ü", 400)), 2, 1500*time.Millisecond)
+	require.Contains(t, e.Text, "(2 times so far), trying again in 2s: ü")
+	require.Equal(t, "1 page that had not left yet was cancelled", CancelledEntry(1, noon).Text)
+}
