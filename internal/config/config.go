@@ -74,7 +74,7 @@ type HTTP struct {
 	Addr string `koanf:"addr"` // "" = :16649
 	// TrustedProxies are the networks whose X-Forwarded-For is believed. Empty = none.
 	TrustedProxies []string `koanf:"trusted_proxies"`
-	// SessionTTL is how long a log-in lasts without use. 0 = 12 h.
+	// SessionTTL is how long a log-in lasts. 0 = 12 h.
 	SessionTTL time.Duration `koanf:"session_ttl"`
 	// MailboxURL is where `iris dev` serves its mailbox; /dev/mailbox is passed on to it. "" = there is none.
 	MailboxURL string `koanf:"mailbox_url"`
@@ -82,8 +82,12 @@ type HTTP struct {
 
 // Compatibility opens what the predecessors leave open. Everything is off by default.
 type Compatibility struct {
-	// AnonymousReads lets GET requests below /v0/ pass without authentication.
+	// AnonymousReads lets GET requests on most routes pass without credentials.
 	AnonymousReads bool `koanf:"anonymous_reads"`
+	// ChangeAnyPlan lets any application or session delete, activate and deactivate any plan or template.
+	ChangeAnyPlan bool `koanf:"change_any_plan"`
+	// SessionsActForAnyone lets logged-in people act in the name of others through an application that may.
+	SessionsActForAnyone bool `koanf:"sessions_act_for_anyone"`
 }
 
 // Gossip is how processors hear of each other fast. Peers are found through the database.
@@ -115,12 +119,15 @@ type SMTP struct {
 	From     string `koanf:"from"` // sender's address, with or without a name
 	Username string `koanf:"username"`
 	Password Secret `koanf:"password"`
+	ReplyTo  string `koanf:"reply_to"` // "" = from
 	// TLS is "tls" (from the first byte), "starttls" (required), "opportunistic" (STARTTLS where offered) or "none".
-	// "" = tls on port 465, none on a loopback address, else starttls.
+	// "" = tls on port 465, starttls with a user name, else opportunistic.
 	TLS string `koanf:"tls"`
+	// AllowPlainAuth permits the log-in over a connection without verified TLS. On a loopback address it is on.
+	AllowPlainAuth bool `koanf:"allow_plain_auth"`
 	// Hello is the name we greet with. "" = the host's name.
 	Hello string `koanf:"hello"`
-	// Connections kept open at most. 0 = 8.
+	// Connections open at most at once. 0 = 32.
 	Connections int `koanf:"connections"`
 }
 
@@ -175,7 +182,8 @@ type Limit struct {
 
 // Delivery tunes how messages are sent. The zero value is right for most.
 type Delivery struct {
-	// Concurrency is how many calls one vendor account may have running in this process. 0 = 64.
+	// Concurrency is how many calls of a mode one vendor account may have running in this process. 0 = 64 for e-mail,
+	// 16 for others.
 	Concurrency int `koanf:"concurrency"`
 	// DryRun stops before the vendor: "render" (words only), "store" (everything but the call). "" = send.
 	DryRun string `koanf:"dry_run"`

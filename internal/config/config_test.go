@@ -101,8 +101,8 @@ limits:
 	require.Equal(t, "https://iris.example.com", p.PublicURL)
 	require.Equal(t, "auto", p.Migrate)
 	require.Equal(t, []SMTP{
-		{Account: Account{Account: "main", Timeout: 20 * time.Second}, Addr: "other.example.com:587", From: "Iris <iris@example.com>", Username: "iris", Password: "from-the-file", TLS: "starttls", Connections: 8},
-		{Account: Account{Account: "backup", Spare: true, Timeout: 5 * time.Second}, Addr: "spare.example.com:465", From: "iris@example.com", TLS: "tls", Connections: 8},
+		{Account: Account{Account: "main", Timeout: 20 * time.Second}, Addr: "other.example.com:587", From: "Iris <iris@example.com>", Username: "iris", Password: "from-the-file", TLS: "starttls"},
+		{Account: Account{Account: "backup", Spare: true, Timeout: 5 * time.Second}, Addr: "spare.example.com:465", From: "iris@example.com", TLS: "tls"},
 	}, p.SMTP)
 	require.Equal(t, "+15550199", p.Twilio[0].From)
 	require.Equal(t, Secret("12345"), p.Twilio[0].AuthToken)

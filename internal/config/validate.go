@@ -90,10 +90,15 @@ func (c *Config) Processor() (Processor, error) {
 	return out, l.err()
 }
 
-// Database checks only what commands need that work on the database itself.
-func (c *Config) Database() (Common, error) {
+// Database checks only what commands need that work on the database itself. A url that is not empty replaces the
+// configured one.
+func (c *Config) Database(url Secret) (Common, error) {
 	l := c.judge()
-	out := l.common(c.file.Common)
+	common := c.file.Common
+	if url != "" {
+		common.Database.URL = url
+	}
+	out := l.common(common)
 	return out, l.err()
 }
 
@@ -181,23 +186,22 @@ func (l *loader) smtp(path string, s *SMTP, n int) {
 	}
 	host, port, _ := net.SplitHostPort(s.Addr)
 	ip, err := netip.ParseAddr(host)
+	loopback := host == "localhost" || err == nil && ip.IsLoopback()
 	switch {
 	case s.TLS != "":
 	case port == "465":
 		s.TLS = "tls"
-	case host == "localhost" || err == nil && ip.IsLoopback():
-		s.TLS = "none"
-	default:
+	case s.Username != "" && !loopback:
 		s.TLS = "starttls"
+	default:
+		s.TLS = "opportunistic"
 	}
-	if s.TLS == "none" && s.Password != "" && host != "localhost" && (err != nil || !ip.IsLoopback()) {
-		l.problem(l.where(path+".tls"), "the password would cross the network unencrypted; use tls or starttls")
+	s.AllowPlainAuth = s.AllowPlainAuth || loopback
+	if s.TLS == "none" && s.Password != "" && !s.AllowPlainAuth {
+		l.problem(l.where(path+".tls"), "the password would cross the network unencrypted; use tls or starttls, or set allow_plain_auth")
 	}
-	if s.Connections < 0 || s.Connections > 256 {
-		l.problem(l.where(path+".connections"), "must be between 1 and 256")
-	}
-	if s.Connections == 0 {
-		s.Connections = 8
+	if s.Connections < 0 || s.Connections > 1000 {
+		l.problem(l.where(path+".connections"), "must be between 1 and 1000")
 	}
 }
 

@@ -94,6 +94,8 @@ func New(opt Options, database Database) (*Supervisor, error) {
 // Run starts everything, prints how to use it, and runs until ctx ends (nil) or something fails for good. When it returns
 // nothing that it started is left.
 func (s *Supervisor) Run(ctx context.Context) error {
+	ctx, stop := endWithGoRun(ctx)
+	defer stop()
 	cfg, err := config.Load(s.opt.ConfigFile, s.opt.Environ)
 	if err != nil {
 		return err
@@ -110,13 +112,10 @@ func (s *Supervisor) Run(ctx context.Context) error {
 		return err
 	}
 	// The mailbox outlives the servers, so that what they send last still arrives.
-	mailboxCtx, closeMailbox := context.WithCancel(context.WithoutCancel(ctx))
-	defer closeMailbox()
-	box, err := s.startMailbox(mailboxCtx)
+	box, closeMailbox, err := s.startMailbox()
 	if err != nil {
 		return err
 	}
-	defer box.stop()
 	defer closeMailbox()
 
 	g, gctx := errgroup.WithContext(ctx)

@@ -1,0 +1,7 @@
+// Command iris-api serves HTTP: the JSON API, webhooks, people's answers and the web pages. It is stateless; run any
+// number behind a load balancer.
+package main
+
+import "github.com/iris-oncall/iris/internal/app"
+
+func main() { app.Main("iris-api", app.ServeAPI) }

@@ -1,0 +1,278 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"go.uber.org/zap"
+	"golang.org/x/term"
+
+	"github.com/iris-oncall/iris/internal/app"
+	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// operator opens the configured database for one command.
+func (e *env) operator(ctx context.Context) (*app.Operator, error) {
+	common, err := e.common("")
+	if err != nil {
+		return nil, err
+	}
+	return app.OpenOperator(ctx, common)
+}
+
+// common is the configuration for work on the database itself; url "" = the configured one.
+func (e *env) common(url string) (config.Common, error) {
+	c, err := config.Load(e.config, e.environ)
+	if err != nil {
+		return config.Common{}, err
+	}
+	return c.Database(config.Secret(url))
+}
+
+type migrateCommand struct{}
+
+// Run applies the migrations and says what it did.
+func (migrateCommand) Run(ctx context.Context, e *env) error {
+	common, err := e.common("")
+	if err != nil {
+		return err
+	}
+	log, err := app.NewLogger(config.Log{Level: "info", Format: "console"})
+	if err != nil {
+		return err
+	}
+	if err := app.Migrate(ctx, common, log); err != nil {
+		return err
+	}
+	log.Info("the schema is up to date", zap.String("version", app.Version()))
+	return nil
+}
+
+type userCommand struct {
+	Add  userAddCommand  `cmd:"" help:"Add a user. The password is asked for, or read from standard input."`
+	List userListCommand `cmd:"" help:"List users."`
+}
+
+type userAddCommand struct {
+	Name       string `arg:"" help:"Log-in name."`
+	Admin      bool   `help:"May change everything."`
+	Email      string `help:"E-mail address." placeholder:"ADDRESS"`
+	Phone      string `help:"Phone number for texts and calls, such as +15551234567." placeholder:"NUMBER"`
+	Slack      string `help:"Slack name, or e-mail address in Slack." placeholder:"NAME"`
+	FullName   string `help:"Name as people write it."`
+	TimeZone   string `help:"Time zone, such as Europe/Zurich." default:"UTC"`
+	NoPassword bool   `help:"The user cannot log in."`
+}
+
+// Run adds a user with contacts.
+func (c userAddCommand) Run(ctx context.Context, e *env) error {
+	u := app.NewUser{Name: c.Name, FullName: c.FullName, TimeZone: c.TimeZone, Admin: c.Admin, Contacts: map[users.Mode]string{}}
+	for mode, destination := range map[users.Mode]string{users.Email: c.Email, users.SMS: c.Phone, users.Call: c.Phone, users.Slack: c.Slack} {
+		if destination != "" {
+			u.Contacts[mode] = destination
+		}
+	}
+	o, err := e.operator(ctx)
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	if !c.NoPassword {
+		if u.Password, err = e.password(c.Name); err != nil {
+			return err
+		}
+	}
+	if err := o.AddUser(ctx, u); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stderr, "user %s added\n", c.Name)
+	return nil
+}
+
+// password asks twice at a terminal, else reads the first line of standard input.
+func (e *env) password(user string) (string, error) {
+	if f, ok := e.stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		var typed [2]string
+		for i, prompt := range []string{"Password for " + user + ": ", "Again: "} {
+			fmt.Fprint(e.stderr, prompt)
+			raw, err := term.ReadPassword(int(f.Fd()))
+			fmt.Fprintln(e.stderr)
+			if err != nil {
+				return "", fmt.Errorf("read the password: %w", err)
+			}
+			typed[i] = string(raw)
+		}
+		if typed[0] != typed[1] {
+			return "", errors.New("the passwords differ")
+		}
+		return typed[0], nil
+	}
+	line, err := bufio.NewReader(io.LimitReader(e.stdin, 4096)).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("read the password: %w", err)
+	}
+	line = strings.TrimRight(line, "\r\n")
+	if line == "" {
+		return "", errors.New("no password on standard input; give one, or --no-password for somebody who never logs in")
+	}
+	return line, nil
+}
+
+type userListCommand struct{}
+
+// Run lists users with their contacts.
+func (userListCommand) Run(ctx context.Context, e *env) error {
+	o, err := e.operator(ctx)
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	list, err := o.Users(ctx)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(e.stdout, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tFULL NAME\tADMIN\tACTIVE\tCONTACTS")
+	for _, u := range list {
+		var contacts []string
+		for _, mode := range users.Modes {
+			if d := u.Contacts[mode]; d != "" {
+				contacts = append(contacts, string(mode)+"="+d)
+			}
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", u.Name, u.FullName, yes(u.Admin), yes(u.Active), strings.Join(contacts, " "))
+	}
+	return w.Flush()
+}
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+type appCommand struct {
+	Add appAddCommand `cmd:"" help:"Add an application and print its key, once."`
+}
+
+type appAddCommand struct {
+	Name           string   `arg:"" help:"Name, without colons."`
+	Variable       []string `help:"A variable that its incidents may hold. May be repeated." placeholder:"NAME"`
+	Title          string   `help:"The variable that is an incident's title." placeholder:"NAME"`
+	ActsForUsers   bool     `help:"It may say in whose name it calls (X-IRIS-USERNAME)."`
+	OpensForOthers bool     `help:"It may open incidents of other applications."`
+}
+
+// Run adds an application. Only the key goes to standard output, so that scripts can take it.
+func (c appAddCommand) Run(ctx context.Context, e *env) error {
+	o, err := e.operator(ctx)
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	key, err := o.AddApplication(ctx, app.NewApplication{
+		Name: c.Name, Variables: c.Variable, TitleVariable: c.Title, ActsForUsers: c.ActsForUsers, OpensForOthers: c.OpensForOthers,
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stderr, "application %s added; its key, which is not shown again:\n", c.Name)
+	_, err = fmt.Fprintln(e.stdout, key)
+	return err
+}
+
+type teamCommand struct {
+	Add teamAddCommand `cmd:"" help:"Add a team."`
+}
+
+type teamAddCommand struct {
+	Name    string   `arg:"" help:"Name of the team."`
+	Also    []string `arg:"" optional:"" name:"user" help:"Further members."`
+	Member  []string `help:"A member, in the order in which they are on call. May be repeated." placeholder:"USER"`
+	Manager string   `help:"Who answers for the role manager." placeholder:"USER"`
+}
+
+// Run adds a team.
+func (c teamAddCommand) Run(ctx context.Context, e *env) error {
+	o, err := e.operator(ctx)
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	if err := o.AddTeam(ctx, app.NewTeam{Name: c.Name, Members: append(c.Member, c.Also...), Manager: c.Manager}); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stderr, "team %s added\n", c.Name)
+	return nil
+}
+
+type contactCommand struct {
+	Set contactSetCommand `cmd:"" help:"Set where a user is reached in a mode, or remove it with an empty destination."`
+}
+
+type contactSetCommand struct {
+	User        string `arg:"" help:"Log-in name."`
+	Mode        string `arg:"" enum:"email,sms,call,slack,push,webhook" help:"One of email, sms, call, slack, push, webhook."`
+	Destination string `arg:"" help:"Address, number, name or URL."`
+}
+
+// Run sets or removes a contact.
+func (c contactSetCommand) Run(ctx context.Context, e *env) error {
+	o, err := e.operator(ctx)
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	return o.SetContact(ctx, c.User, users.Mode(c.Mode), c.Destination)
+}
+
+type checkConfigCommand struct {
+	Only string `help:"Check for one server only: api or processor." enum:"both,api,processor" default:"both"`
+}
+
+// Run prints every problem and warning on a line of its own; any problem makes the exit code 1.
+func (c checkConfigCommand) Run(e *env) error {
+	cfg, err := config.Load(e.config, e.environ)
+	var problems []string
+	note := func(err error) {
+		if err == nil {
+			return
+		}
+		for _, line := range strings.Split(err.Error(), "\n") {
+			if !slices.Contains(problems, line) {
+				problems = append(problems, line)
+			}
+		}
+	}
+	note(err)
+	if cfg != nil {
+		if c.Only != "processor" {
+			_, err := cfg.API()
+			note(err)
+		}
+		if c.Only != "api" {
+			_, err := cfg.Processor()
+			note(err)
+		}
+		for _, w := range cfg.Warnings() {
+			fmt.Fprintln(e.stderr, "warning:", w)
+		}
+	}
+	for _, p := range problems {
+		fmt.Fprintln(e.stderr, "error:", p)
+	}
+	if len(problems) > 0 {
+		return exitCode(1)
+	}
+	fmt.Fprintln(e.stdout, "the configuration is good")
+	return nil
+}

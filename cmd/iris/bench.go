@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/bench"
+	"github.com/iris-oncall/iris/internal/config"
+)
+
+type benchCommand struct {
+	Burst         int           `help:"Post so many incidents as fast as possible." placeholder:"N"`
+	Rate          string        `help:"Post incidents at a rate, such as 2000/min." placeholder:"RATE"`
+	For           time.Duration `help:"How long to keep the rate up." default:"1m"`
+	Notifications int           `help:"Post so many out-of-band notifications as fast as possible." placeholder:"N"`
+
+	URL  string `name:"url" help:"A running iris-api; without it the bench starts an installation of its own." placeholder:"URL"`
+	App  string `help:"Application at the running server." placeholder:"NAME"`
+	Key  string `help:"Its key." placeholder:"KEY"`
+	Plan string `help:"Plan at the running server; its first step must send e-mail." placeholder:"NAME"`
+	Sink string `help:"Address of the bench's mail server; IRIS_SMTP_ADDR of a running server must name it. By default a free port." placeholder:"HOST:PORT"`
+
+	Processors  int           `help:"Processors of the bench's own installation." default:"1"`
+	Kill        string        `help:"Kill half of the processors in the middle with SIGKILL." enum:"none,half" default:"none" placeholder:"half"`
+	Connections int           `help:"Requests at once." default:"64"`
+	Patience    time.Duration `help:"After so long without any delivery the rest counts as lost." default:"1m"`
+	Profile     string        `help:"Write CPU and heap profiles of the servers there." placeholder:"DIR" type:"path"`
+	JSON        string        `name:"json" help:"Write the figures there too." placeholder:"FILE" type:"path"`
+}
+
+// Run measures and prints the figures.
+func (c benchCommand) Run(ctx context.Context, e *env) error {
+	o := bench.Options{
+		Burst: c.Burst, For: c.For, Notifications: c.Notifications, URL: c.URL, App: c.App, Key: c.Key, Plan: c.Plan,
+		Processors: c.Processors, KillHalf: c.Kill == "half", ConfigFile: e.config, Environ: e.environ, ProfileDir: c.Profile,
+		Sink: c.Sink, Connections: c.Connections, Patience: c.Patience, Out: e.stderr,
+	}
+	if c.Rate != "" {
+		rate, err := config.ParseRate(c.Rate)
+		if err != nil {
+			return fmt.Errorf("--rate: %w", err)
+		}
+		o.Rate = float64(rate)
+	}
+	if c.URL == "" {
+		cfg, err := config.Load(e.config, e.environ)
+		if err != nil {
+			return err
+		}
+		o.DatabaseURL = cfg.DatabaseURL().Reveal()
+	}
+	result, err := bench.Run(ctx, o)
+	if err != nil && result.Posted == 0 {
+		return err
+	}
+	printFigures(e.stdout, result)
+	if c.JSON != "" {
+		raw, err := json.MarshalIndent(result, "", "  ")
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(c.JSON, append(raw, '\n'), 0o644); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+func printFigures(w io.Writer, r bench.Result) {
+	fmt.Fprintf(w, "posted      %8d\n", r.Posted)
+	fmt.Fprintf(w, "accepted    %8d  in %.3f s (p50 %.1f ms, p99 %.1f ms)\n", r.Accepted, r.AcceptSeconds, r.Accept.P50, r.Accept.P99)
+	fmt.Fprintf(w, "delivered   %8d  in %.3f s, %.0f/s\n", r.Delivered, r.LastDeliverySeconds, r.DeliveriesPerSecond)
+	fmt.Fprintf(w, "lost        %8d\n", r.Lost)
+	fmt.Fprintf(w, "duplicates  %8d\n", r.Duplicates)
+	fmt.Fprintf(w, "latency     p50 %.1f ms, p95 %.1f ms, p99 %.1f ms, max %.1f ms\n",
+		r.Latency.P50, r.Latency.P95, r.Latency.P99, r.Latency.Max)
+	words := make([]string, 0, len(r.Refused))
+	for why := range r.Refused {
+		words = append(words, why)
+	}
+	slices.Sort(words)
+	for _, why := range words {
+		fmt.Fprintf(w, "refused     %8d  %s\n", r.Refused[why], why)
+	}
+	if r.Unanswered > 0 {
+		fmt.Fprintf(w, "no answer   %8d\n", r.Unanswered)
+	}
+	if r.Strays > 0 {
+		fmt.Fprintf(w, "strays      %8d  of requests without an answer, or somebody else's\n", r.Strays)
+	}
+	if r.Killed != nil {
+		fmt.Fprintf(w, "killed      %8d  every bucket owned again after %.2f s, %d attempts in doubt\n", *r.Killed, *r.ReownedSeconds, *r.InDoubt)
+	}
+}
+
+type benchSinkCommand struct {
+	Addr string `arg:"" help:"Address to listen on."`
+}
+
+// Run is the mail server of the bench, in a process of its own.
+func (c benchSinkCommand) Run(ctx context.Context, e *env) error {
+	return bench.RunSink(ctx, c.Addr, e.stdin, e.stdout)
+}

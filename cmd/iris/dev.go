@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/app"
+	"github.com/iris-oncall/iris/internal/devmode"
+)
+
+type devCommand struct {
+	Processors int    `help:"How many message-processors to run." default:"1"`
+	Fresh      bool   `help:"Throw the data of earlier runs away first."`
+	NoDemo     bool   `help:"Begin with an empty database."`
+	StateDir   string `help:"Where data is kept." placeholder:"DIR" env:"IRIS_STATE_DIR" type:"path"`
+	Verbose    bool   `short:"v" help:"Show everything the servers log, not errors only."`
+}
+
+// Run runs everything until it is interrupted.
+func (c devCommand) Run(ctx context.Context, e *env) error {
+	s, err := devmode.New(devmode.Options{
+		StateDir: c.StateDir, Processors: c.Processors, Fresh: c.Fresh, NoDemo: c.NoDemo, Verbose: c.Verbose,
+		ConfigFile: e.config, Environ: e.environ, Out: e.stdout,
+	}, devDatabase{e})
+	if err != nil {
+		return err
+	}
+	return s.Run(ctx)
+}
+
+// devDatabase lends the operator's hands to dev mode.
+type devDatabase struct{ e *env }
+
+// Migrate implements devmode.Database.
+func (d devDatabase) Migrate(ctx context.Context, url string) error {
+	common, err := d.e.common(url)
+	if err != nil {
+		return err
+	}
+	return app.Migrate(ctx, common, zap.NewNop())
+}
+
+// Seed implements devmode.Database.
+func (d devDatabase) Seed(ctx context.Context, url string) error {
+	common, err := d.e.common(url)
+	if err != nil {
+		return err
+	}
+	o, err := app.OpenOperator(ctx, common)
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	return devmode.Seed(ctx, o)
+}

@@ -1,0 +1,118 @@
+// Command iris is the operator's tool: it starts a whole Iris on one machine (dev), prepares a database (migrate), makes
+// the first users, applications and teams, checks configuration and templates, and measures (bench).
+//
+// Commands that work on a database take its address from IRIS_DATABASE_URL or the configuration file.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/iris-oncall/iris/internal/app"
+)
+
+// cli is the command line. Each command's Run method does the work.
+type cli struct {
+	Config string `help:"Configuration file (YAML); environment variables override it." placeholder:"FILE" env:"IRIS_CONFIG" type:"path"`
+
+	Dev         devCommand         `cmd:"" help:"Run everything on this machine, with its own PostgreSQL, a mailbox and demo data."`
+	Migrate     migrateCommand     `cmd:"" help:"Bring the database's schema up to this release."`
+	CheckConfig checkConfigCommand `cmd:"" help:"Say what is wrong with the configuration, and where."`
+	Render      renderCommand      `cmd:"" help:"Render a template from standard input as the engine would."`
+	User        userCommand        `cmd:"" help:"Users."`
+	App         appCommand         `cmd:"" help:"Applications: the programs that post incidents."`
+	Team        teamCommand        `cmd:"" help:"Teams."`
+	Contact     contactCommand     `cmd:"" help:"Where users are reached."`
+	Bench       benchCommand       `cmd:"" help:"Measure: post a load and compare it with what arrives."`
+	Version     versionCommand     `cmd:"" help:"Print the version."`
+
+	API       apiCommand       `cmd:"" name:"api" hidden:"" help:"Run iris-api."`
+	Processor processorCommand `cmd:"" name:"processor" hidden:"" help:"Run message-processor."`
+	BenchSink benchSinkCommand `cmd:"" name:"bench-sink" hidden:"" help:"Run the mail server of bench."`
+}
+
+// env is what commands work with; tests give their own.
+type env struct {
+	config  string
+	environ []string
+	stdin   io.Reader
+	stdout  io.Writer
+	stderr  io.Writer
+}
+
+// exitCode is an error that only sets the program's exit code: everything was said already.
+type exitCode int
+
+func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
+
+func main() {
+	ctx, stop := app.Signals()
+	e := &env{environ: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	code := run(ctx, os.Args[1:], e)
+	stop()
+	os.Exit(code)
+}
+
+// run parses args and runs the command. It returns the exit code: 1 for failures, 2 for a wrong command line.
+func run(ctx context.Context, args []string, e *env) int {
+	var c cli
+	exited := -1
+	parser, err := kong.New(&c,
+		kong.Name("iris"), kong.Description("Iris pages the right person, once, in time."),
+		kong.Writers(e.stdout, e.stderr), kong.Exit(func(code int) { exited = code }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(e))
+	if err != nil {
+		fmt.Fprintf(e.stderr, "iris: %v\n", err)
+		return 1
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	parsed, err := parser.Parse(args)
+	if exited >= 0 {
+		return exited
+	}
+	if err != nil {
+		fmt.Fprintf(e.stderr, "iris: %v\n", err)
+		return 2
+	}
+	e.config = c.Config
+	err = parsed.Run()
+	var code exitCode
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &code):
+		return int(code)
+	}
+	fmt.Fprintf(e.stderr, "iris: %v\n", err)
+	return 1
+}
+
+type versionCommand struct{}
+
+// Run prints the version.
+func (versionCommand) Run(e *env) error {
+	_, err := fmt.Fprintln(e.stdout, "iris", app.Version())
+	return err
+}
+
+type apiCommand struct{}
+
+// Run is iris-api, for `iris dev`.
+func (apiCommand) Run(ctx context.Context, e *env) error {
+	return app.ServeAPI(ctx, e.config, e.environ)
+}
+
+type processorCommand struct{}
+
+// Run is message-processor, for `iris dev`.
+func (processorCommand) Run(ctx context.Context, e *env) error {
+	return app.ServeProcessor(ctx, e.config, e.environ)
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/iris-oncall/iris/internal/messages/jinja"
+)
+
+type renderCommand struct {
+	Context string `help:"File with a JSON object: the variables." placeholder:"FILE" type:"path"`
+}
+
+// Run writes what the template gives, and nothing else. An error names its line.
+func (c renderCommand) Run(e *env) error {
+	source, err := io.ReadAll(e.stdin)
+	if err != nil {
+		return fmt.Errorf("read the template: %w", err)
+	}
+	var data []byte
+	if c.Context != "" {
+		if data, err = os.ReadFile(c.Context); err != nil {
+			return fmt.Errorf("read the context: %w", err)
+		}
+	}
+	vars, err := jinja.DecodeVars(data)
+	if err != nil {
+		return fmt.Errorf("context %s: %w", c.Context, err)
+	}
+	out, err := render(string(source), vars)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(e.stdout, out)
+	return err
+}
+
+// render renders; errors always name a line, the first when the engine knows none.
+func render(source string, vars jinja.Vars) (out string, err error) {
+	template, err := jinja.Compile(source, jinja.Limits{})
+	if err == nil {
+		out, err = template.Render(vars)
+	}
+	var failure *jinja.Error
+	if errors.As(err, &failure) && failure.Line == 0 {
+		err = fmt.Errorf("%w (line 1)", err)
+	}
+	return out, err
+}

@@ -1,0 +1,279 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/httpapi"
+	"github.com/iris-oncall/iris/internal/messages/jinja"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/responses"
+	"github.com/iris-oncall/iris/internal/web"
+	"github.com/iris-oncall/iris/internal/webhooks"
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+const apiAdminAddr = "127.0.0.1:16651"
+
+// API is iris-api.
+type API struct {
+	cfg     config.API
+	log     *zap.Logger
+	reg     *prometheus.Registry
+	health  *health
+	errors  *wire.Errors
+	public  net.Listener
+	admin   net.Listener // nil = none
+	proxies func(http.Handler) http.Handler
+	mailbox http.Handler // nil = none
+	db      *postgres.DB
+	// parts serves everything that needs the database; nil until that was reached for the first time.
+	parts atomic.Pointer[chi.Mux]
+}
+
+// NewAPI checks what can be checked without the database and opens the listeners. Run must be called afterwards.
+func NewAPI(cfg config.API, deps Deps) (*API, error) {
+	a := &API{cfg: cfg, log: deps.Log, reg: deps.Registry}
+	if a.reg == nil {
+		a.reg = NewRegistry(Version())
+	}
+	a.health = newHealth(a.log, a.reg)
+	a.errors = wire.NewErrors(a.log)
+	var err error
+	if a.proxies, err = trustProxies(cfg.HTTP.TrustedProxies); err != nil {
+		return nil, err
+	}
+	if cfg.HTTP.MailboxURL != "" {
+		if a.mailbox, err = mailboxProxy(cfg.HTTP.MailboxURL, a.log); err != nil {
+			return nil, err
+		}
+	}
+	ctx := context.Background() // the pool lives as long as the process; opening it connects to nothing
+	if a.db, err = openDatabase(ctx, cfg.Common, "iris-api", 0, pool(a.reg, "main"), a.log); err != nil {
+		return nil, err
+	}
+	if a.public, err = listenPublic(cfg.HTTP.Addr); err != nil {
+		return nil, err
+	}
+	if a.admin, err = listenAdmin(cfg.Admin.Addr, apiAdminAddr, a.log); err != nil {
+		a.public.Close()
+		return nil, err
+	}
+	return a, nil
+}
+
+// Addr is where the API can be reached.
+func (a *API) Addr() string { return a.public.Addr().String() }
+
+// Run serves until ctx ends, then lets running requests finish within the configured time. It returns nil unless
+// something failed that trying again cannot help.
+func (a *API) Run(ctx context.Context) error {
+	defer a.db.Close()
+	base := context.WithoutCancel(ctx)
+	background, stopBackground := context.WithCancel(base) // wake-ups and health outlive the requests
+	defer stopBackground()
+	serving, stopServing := context.WithCancel(ctx)
+	defer stopServing()
+
+	var g, bg errgroup.Group
+	bg.Go(func() error { a.health.watch(background); return nil })
+	if a.admin != nil {
+		bg.Go(func() error { return serve(background, a.admin, adminRoutes(a.health, a.reg), time.Second, a.log) })
+	}
+	a.log.Info("listening", zap.String("address", a.Addr()), zap.String("public_url", a.cfg.PublicURL))
+	g.Go(func() error {
+		defer stopServing()
+		return serve(serving, a.public, a.root(), a.cfg.ShutdownTimeout, a.log)
+	})
+	g.Go(func() error {
+		err := a.start(serving, background, &bg)
+		if err != nil {
+			stopServing()
+		}
+		return err
+	})
+	go func() {
+		<-serving.Done()
+		a.health.waiting("stop", errors.New("the process is stopping"))
+	}()
+	err := g.Wait()
+	stopBackground()
+	err = errors.Join(err, bg.Wait())
+	a.log.Info("stopped")
+	return err
+}
+
+// root answers what must work without the database and passes the rest on to the parts.
+func (a *API) root() http.Handler {
+	fixed := chi.NewRouter()
+	fixed.Get("/livez", a.health.livez)
+	fixed.Get("/readyz", a.health.readyz)
+	fixed.Handle("/metrics", metricsHandler(a.reg))
+	if a.mailbox != nil {
+		for _, path := range []string{"/dev/mailbox", "/dev/mailbox.json", "/dev/mailbox/*"} {
+			fixed.Handle(path, a.mailbox)
+		}
+	}
+	return a.proxies(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if fixed.Match(chi.NewRouteContext(), r.Method, r.URL.Path) {
+			fixed.ServeHTTP(w, r)
+			return
+		}
+		parts := a.parts.Load()
+		if parts == nil {
+			a.errors.Write(w, r, &fault.Error{
+				Kind: fault.Unavailable, Message: "Iris is waiting for its database", RetryAfter: 5 * time.Second,
+			})
+			return
+		}
+		parts.ServeHTTP(w, r)
+	}))
+}
+
+// start waits for the database, builds the parts and puts them to work.
+func (a *API) start(ctx, background context.Context, bg *errgroup.Group) error {
+	in, err := awaitDatabase(ctx, a.db, a.cfg.Common, a.health, a.log)
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	router, run, err := a.build(in)
+	if err != nil {
+		return err
+	}
+	for _, f := range run {
+		bg.Go(func() error { return f(background) })
+	}
+	a.parts.Store(router)
+	a.health.set(
+		databaseCheck(a.db),
+		membersCheck(postgres.NewCluster(a.db)),
+		overdueCheck(newOverdueWatch(postgres.NewRunner(a.db), a.reg, a.log)),
+	)
+	return nil
+}
+
+// build puts the parts together and returns the routes and what must run beside them. It is long because it is the
+// drawing of the whole: every arrow between two parts is one line here.
+func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context) error, error) {
+	var (
+		userRows     = postgres.NewUsers(a.db)
+		applications = postgres.NewApplications(a.db, in.Keys)
+		incidents    = postgres.NewIncidents(a.db)
+		plans        = postgres.NewPlans(a.db)
+		messages     = postgres.NewMessages(a.db)
+		queues       = postgres.NewQueues(a.db)
+		directory    = postgres.NewDirectory(a.db)
+		answers      = postgres.NewResponses(a.db)
+		sessionRows  = postgres.NewSessions(a.db)
+		notifier     = postgres.NewNotifier(a.db)
+		sessions     = newSessions(a.cfg, sessionRows, a.errors.Write)
+		load         = wire.NewLoad(queues, a.log)
+		c            = a.cfg.Compatibility
+		openings     = auth.Openings{
+			AnonymousReads: c.AnonymousReads, ChangeAnyPlan: c.ChangeAnyPlan, SessionsActForAnyone: c.SessionsActForAnyone,
+		}
+	)
+	api, err := httpapi.New(httpapi.Deps{
+		Authenticator: wire.NewAuthenticator(applications, userRows, sessions, userKey, a.errors), Errors: a.errors,
+		Incidents: incidents, Plans: plans, Templates: postgres.NewTemplates(a.db), Messages: messages,
+		Notifications: postgres.NewNotifications(a.db), Applications: applications, Directory: directory,
+		Resolver: oncall.NewResolver(directory, nil, oncall.DefaultKeep), People: userRows, Queues: queues,
+		Replays: postgres.NewIdempotency(a.db), Load: load, Syntax: syntax, Wake: notifier.Wake, Ping: a.db.Ping,
+		Log: a.log, Registerer: a.reg, Config: httpapi.Config{Openings: openings},
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	hooks, err := webhooks.New(webhooks.Deps{
+		Applications: applications, Incidents: incidents, Plans: plans, Load: load, Errors: a.errors, Wake: notifier.Wake, Log: a.log,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	pages, err := web.New(web.Deps{
+		Incidents: incidents, Messages: messages, Queues: queues, Cluster: postgres.NewCluster(a.db),
+		People:   &people{Users: userRows, accounts: auth.NewAccounts(userRows, auth.NewPasswords()), guard: &loginGuard{}},
+		Sessions: sessions, UserKey: userKey, Steps: stepsOf(plans), Wake: notifier.Wake,
+		Mailbox: a.cfg.HTTP.MailboxURL != "", Log: a.log,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	back := newCallbacks(a.cfg)
+	replies, err := responses.New(responses.Deps{
+		Pages: answers, Incidents: incidents, People: userRows, Receipts: postgres.NewReceipts(a.db), Links: in.Keys.Links(),
+		Errors: a.errors, Wake: notifier.Wake, PublicURL: a.cfg.PublicURL, ValidTwilio: back.validTwilio,
+		TwilioReceipt: back.twilioReceipt, SlackPressed: back.slackPressed, ReplySlack: back.replySlack, Asset: pages.Asset, Log: a.log,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+
+	r := chi.NewRouter()
+	r.Use(newHTTPMetrics(a.reg).middleware, recoverer(a.log, a.errors.Write), wire.SecurityHeaders, wire.TrimSlash, throttleLogins(a.errors.Write))
+	r.NotFound(a.errors.NotFound)
+	r.MethodNotAllowed(func(w http.ResponseWriter, req *http.Request) {
+		if allowed := wire.Allowed(r, req); allowed != "" {
+			w.Header().Set("Allow", allowed)
+		}
+		a.errors.MethodNotAllowed(w, req)
+	})
+	api.Routes(r)
+	hooks.Routes(r)
+	replies.Routes(r)
+	pages.Routes(r)
+	return r, []func(context.Context) error{notifier.Run, api.Run, expireSessions(sessionRows, a.log)}, nil
+}
+
+// stepsOf tells pages how many steps a plan version has; 0 when that cannot be found out.
+func stepsOf(plans *postgres.Plans) func(context.Context, int64) int {
+	return func(ctx context.Context, id int64) int {
+		p, err := plans.ByID(ctx, escalation.PlanID(id))
+		if err != nil {
+			return 0
+		}
+		return len(p.Steps)
+	}
+}
+
+// expireSessions removes sessions that are over, now and then.
+func expireSessions(s *postgres.Sessions, log *zap.Logger) func(context.Context) error {
+	return func(ctx context.Context) error {
+		tick := time.NewTicker(10 * time.Minute)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-tick.C:
+				if _, err := s.DeleteExpired(ctx); err != nil && ctx.Err() == nil {
+					log.Warn("expired sessions cannot be removed", zap.Error(fmt.Errorf("expire sessions: %w", err)))
+				}
+			}
+		}
+	}
+}
+
+// syntax says what is wrong with a template.
+func syntax(source string) error {
+	_, err := jinja.Compile(source, jinja.Limits{})
+	return err
+}

@@ -1,0 +1,85 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/postgres"
+)
+
+// Migrate brings the schema of the configured database up to this release.
+func Migrate(ctx context.Context, c config.Common, log *zap.Logger) error {
+	return postgres.Migrate(ctx, c.Database.URL.Reveal(), log)
+}
+
+// openDatabase returns a pool; it does not connect. maxConns 0 means the configured number.
+func openDatabase(ctx context.Context, c config.Common, name string, maxConns int, reg prometheus.Registerer, log *zap.Logger) (*postgres.DB, error) {
+	if maxConns == 0 {
+		maxConns = c.Database.MaxConnections
+	}
+	return postgres.Open(ctx, postgres.Config{
+		URL: c.Database.URL.Reveal(), MaxConns: maxConns, Log: log, Registerer: reg, AppName: name,
+	})
+}
+
+// retryEvery is the pause between attempts to get hold of a usable database. It is short: an API that is up and does not
+// know it yet turns incidents away.
+const retryEvery = time.Second
+
+// awaitDatabase returns the installation when the database answers with the right schema, however long that takes; an
+// error means that ctx ended, or that waiting cannot help. Every new reason is logged once and becomes the answer of
+// /readyz.
+func awaitDatabase(ctx context.Context, db *postgres.DB, c config.Common, h *health, log *zap.Logger) (postgres.Installation, error) {
+	for {
+		in, err := tryDatabase(ctx, db, c, log)
+		if err == nil {
+			return in, nil
+		}
+		if ctx.Err() != nil {
+			return in, ctx.Err()
+		}
+		if fault.Is(err, fault.Invalid) { // a wrong secret key: somebody has to change the configuration
+			return in, err
+		}
+		h.waiting("database", plain(err))
+		h.findings(ctx)
+		select {
+		case <-ctx.Done():
+			return in, ctx.Err()
+		case <-time.After(retryEvery):
+		}
+	}
+}
+
+func tryDatabase(ctx context.Context, db *postgres.DB, c config.Common, log *zap.Logger) (postgres.Installation, error) {
+	err := db.CheckSchema(ctx)
+	if err != nil && c.Migrate == "auto" {
+		if have, want, stateErr := db.SchemaState(ctx); stateErr == nil && have < want {
+			log.Info("migrating the database", zap.Int64("from", have), zap.Int64("to", want))
+			if err := Migrate(ctx, c, log); err != nil {
+				return postgres.Installation{}, err
+			}
+			err = db.CheckSchema(ctx)
+		}
+	}
+	if err != nil {
+		return postgres.Installation{}, err
+	}
+	return postgres.LoadInstallation(ctx, db, c.SecretKey.Reveal(), log)
+}
+
+// plain shortens an error to what people can act on; the cause of a fault may hold addresses, which are fine in a log
+// but change with every attempt.
+func plain(err error) error {
+	var f *fault.Error
+	if errors.As(err, &f) {
+		return errors.New(f.Message)
+	}
+	return err
+}

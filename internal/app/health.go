@@ -1,0 +1,148 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+)
+
+// check looks at one condition of readiness; its error is what people read.
+type check struct {
+	name string
+	ask  func(ctx context.Context) error
+}
+
+// health answers /livez and /readyz. Liveness says that the process runs, whatever the database does: restarting it
+// would not bring the database back. Readiness says in its body and in the log what is missing. Safe for concurrent use.
+type health struct {
+	log   *zap.Logger
+	gauge prometheus.Gauge
+
+	mu     sync.Mutex
+	checks []check
+	state  string // reason as last logged; "" = ready
+	at     time.Time
+	last   []finding
+}
+
+// finding is the result of one check.
+type finding struct {
+	Name  string `json:"name"`
+	Error string `json:"error,omitempty"`
+}
+
+const (
+	checkTimeout = 2 * time.Second
+	// Load balancers may ask often; the answer of a moment ago is good enough.
+	checkKeep = 250 * time.Millisecond
+)
+
+func newHealth(log *zap.Logger, reg prometheus.Registerer) *health {
+	h := &health{
+		log: log.Named("health"), state: "?", // so that the first finding is logged
+		gauge: prometheus.NewGauge(prometheus.GaugeOpts{Name: "iris_app_ready", Help: "1 while this process is ready."}),
+		checks: []check{{"start", func(context.Context) error {
+			return errors.New("the process is starting")
+		}}},
+	}
+	reg.MustRegister(h.gauge)
+	return h
+}
+
+// set replaces the conditions.
+func (h *health) set(checks ...check) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.checks, h.at = checks, time.Time{}
+}
+
+// waiting makes the process not ready for one reason.
+func (h *health) waiting(name string, reason error) {
+	h.set(check{name, func(context.Context) error { return reason }})
+}
+
+// findings runs the checks, or returns those of a moment ago.
+func (h *health) findings(ctx context.Context) []finding {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if time.Since(h.at) < checkKeep {
+		return h.last
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
+	defer cancel()
+	var out []finding
+	var reasons []string
+	for _, c := range h.checks {
+		f := finding{Name: c.name}
+		if err := c.ask(ctx); err != nil {
+			f.Error = err.Error()
+			reasons = append(reasons, c.name+": "+f.Error)
+		}
+		out = append(out, f)
+	}
+	h.last, h.at = out, time.Now()
+	h.tell(strings.Join(reasons, "; "))
+	return out
+}
+
+// tell logs changes only.
+func (h *health) tell(state string) {
+	ready := 0.0
+	if state == "" {
+		ready = 1
+	}
+	h.gauge.Set(ready)
+	if state == h.state {
+		return
+	}
+	h.state = state
+	if state == "" {
+		h.log.Info("ready")
+	} else {
+		h.log.Warn("not ready", zap.String("reason", state))
+	}
+}
+
+// watch looks at readiness by itself, so that the log and the gauge are right when nobody asks. It ends with ctx.
+func (h *health) watch(ctx context.Context) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		h.findings(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func (h *health) livez(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = w.Write([]byte("ok\n")) // the caller is gone if this fails
+}
+
+func (h *health) readyz(w http.ResponseWriter, r *http.Request) {
+	answer := struct {
+		Ready  bool      `json:"ready"`
+		Checks []finding `json:"checks"`
+	}{Ready: true, Checks: h.findings(r.Context())}
+	for _, f := range answer.Checks {
+		answer.Ready = answer.Ready && f.Error == ""
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	if !answer.Ready {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	_ = e.Encode(answer) // the caller is gone if this fails
+}

@@ -1,0 +1,135 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/config"
+)
+
+// version is set by release builds (-ldflags -X).
+var version = ""
+
+// Version names this build: the release, else what the toolchain knows of the source.
+func Version() string {
+	if version != "" {
+		return version
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	revision, dirty := "", ""
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			revision = s.Value
+		case "vcs.modified":
+			if s.Value == "true" {
+				dirty = "+changes"
+			}
+		}
+	}
+	if len(revision) > 12 {
+		return "dev-" + revision[:12] + dirty
+	}
+	return "dev"
+}
+
+// Deps are what the outside gives a server.
+type Deps struct {
+	Log      *zap.Logger
+	Registry *prometheus.Registry // nil = one of its own
+}
+
+// Signals returns a context that ends with the first SIGINT or SIGTERM; a second one ends the process at once.
+func Signals() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.Background())
+	got := make(chan os.Signal, 2)
+	signal.Notify(got, syscall.SIGINT, syscall.SIGTERM)
+	go func() {
+		<-got
+		cancel()
+		<-got
+		os.Exit(130)
+	}()
+	return ctx, cancel
+}
+
+// ServeAPI reads the configuration and runs iris-api until ctx ends.
+func ServeAPI(ctx context.Context, configFile string, environ []string) error {
+	c, err := config.Load(configFile, environ)
+	if err != nil {
+		return err
+	}
+	cfg, err := c.API()
+	if err != nil {
+		return err
+	}
+	log, err := startLog(c, cfg.Common, "iris-api")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Sync() }() // standard error cannot always be synced
+	a, err := NewAPI(cfg, Deps{Log: log})
+	if err != nil {
+		return err
+	}
+	return a.Run(ctx)
+}
+
+// ServeProcessor reads the configuration and runs message-processor until ctx ends.
+func ServeProcessor(ctx context.Context, configFile string, environ []string) error {
+	c, err := config.Load(configFile, environ)
+	if err != nil {
+		return err
+	}
+	cfg, err := c.Processor()
+	if err != nil {
+		return err
+	}
+	log, err := startLog(c, cfg.Common, "message-processor")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Sync() }() // standard error cannot always be synced
+	p, err := NewProcessor(cfg, Deps{Log: log})
+	if err != nil {
+		return err
+	}
+	return p.Run(ctx)
+}
+
+func startLog(c *config.Config, common config.Common, program string) (*zap.Logger, error) {
+	log, err := NewLogger(common.Log)
+	if err != nil {
+		return nil, err
+	}
+	log.Info("starting", zap.String("program", program), zap.String("version", Version()), zap.Int("pid", os.Getpid()))
+	for _, w := range c.Warnings() {
+		log.Warn("configuration", zap.String("key", w.Where), zap.String("reason", w.Message))
+	}
+	return log, nil
+}
+
+// Main is the whole of a server's program: flags, signals, exit code.
+func Main(program string, serve func(ctx context.Context, configFile string, environ []string) error) {
+	configFile, done := flags(program, os.Args[1:])
+	if done {
+		return
+	}
+	ctx, stop := Signals()
+	defer stop()
+	if err := serve(ctx, configFile, os.Environ()); err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", program, err)
+		stop()
+		os.Exit(1)
+	}
+}

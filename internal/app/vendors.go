@@ -1,0 +1,130 @@
+package app
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/delivery"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/vendors/drop"
+	"github.com/iris-oncall/iris/internal/vendors/slack"
+	"github.com/iris-oncall/iris/internal/vendors/smtp"
+	"github.com/iris-oncall/iris/internal/vendors/twilio"
+	"github.com/iris-oncall/iris/internal/vendors/webhook"
+)
+
+// newVendors builds every configured account, in the order of preference: spares last.
+func newVendors(c config.Processor) ([]messages.Vendor, error) {
+	var first, spare []messages.Vendor
+	add := func(v messages.Vendor, err error, kind string, a config.Account) error {
+		if err != nil {
+			return fmt.Errorf("%s account %s: %w", kind, a.Account, err)
+		}
+		if a.Spare {
+			spare = append(spare, v)
+		} else {
+			first = append(first, v)
+		}
+		return nil
+	}
+	for _, a := range c.SMTP {
+		v, err := smtp.New(smtp.Config{
+			Account: a.Account.Account, Addr: a.Addr, From: a.From, ReplyTo: a.ReplyTo, TLS: smtpTLS(a.TLS),
+			Username: a.Username, Password: a.Password.Reveal(), AllowPlainAuth: a.AllowPlainAuth, Hello: a.Hello,
+			MaxConns: a.Connections, Timeout: a.Timeout,
+		})
+		if err := add(v, err, "smtp", a.Account); err != nil {
+			return nil, err
+		}
+	}
+	for _, a := range c.Slack {
+		v, err := slack.New(slack.Config{Account: a.Account.Account, Token: a.Token.Reveal(), APIURL: a.APIURL, Timeout: a.Timeout})
+		if err := add(v, err, "slack", a.Account); err != nil {
+			return nil, err
+		}
+	}
+	for _, a := range c.Twilio {
+		v, err := twilio.New(twilio.Config{
+			Account: a.Account.Account, AccountSID: a.AccountSID, AuthToken: a.AuthToken.Reveal(), KeySID: a.KeySID,
+			KeySecret: a.KeySecret.Reveal(), From: a.From, CallFrom: a.CallFrom, APIURL: a.APIURL, PublicURL: c.PublicURL,
+			CountryCode: a.CountryCode, DetectMachines: a.DetectMachines, Modes: modes(a.Modes), Timeout: a.Timeout,
+		})
+		if err := add(v, err, "twilio", a.Account); err != nil {
+			return nil, err
+		}
+	}
+	for _, a := range c.Webhook {
+		secrets := make([]string, len(a.Secrets))
+		for i, s := range a.Secrets {
+			secrets[i] = s.Reveal()
+		}
+		v, err := webhook.New(webhook.Config{
+			Account: a.Account.Account, Secrets: secrets, AllowPrivate: a.AllowPrivate, AllowHTTP: a.AllowHTTP, Timeout: a.Timeout,
+		})
+		if err := add(v, err, "webhook", a.Account); err != nil {
+			return nil, err
+		}
+	}
+	discard, err := drop.New(drop.Config{})
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(first, spare, []messages.Vendor{discard}), nil
+}
+
+func smtpTLS(word string) smtp.TLSMode {
+	if word == "tls" {
+		return smtp.Implicit
+	}
+	return smtp.TLSMode(word)
+}
+
+func modes(words []string) []users.Mode {
+	out := make([]users.Mode, len(words))
+	for i, w := range words {
+		out[i] = users.Mode(w)
+	}
+	return out
+}
+
+// deliveryConfig translates limits, time-outs and concurrency.
+func deliveryConfig(c config.Processor) delivery.Config {
+	out := delivery.Config{
+		Limits: map[string]delivery.Rate{}, Concurrency: map[string]int{}, AccountTimeout: map[string]time.Duration{},
+		DryRun: delivery.DryRun(c.Delivery.DryRun),
+	}
+	rate := func(l config.Limit) delivery.Rate { return delivery.Rate{PerSecond: float64(l.Rate), Burst: l.Burst} }
+	for mode, l := range c.Limits.Modes {
+		out.Limits[delivery.ModeKey(users.Mode(mode))] = rate(l)
+	}
+	for account, l := range c.Limits.Accounts {
+		out.Limits["account:"+account] = rate(l)
+	}
+	for application, of := range c.Limits.Applications {
+		for mode, l := range of {
+			out.Limits[delivery.ApplicationKey(application, users.Mode(mode))] = rate(l)
+		}
+	}
+	account := func(vendor string, a config.Account) {
+		out.AccountTimeout[delivery.AccountKey(vendor, a.Account)] = a.Timeout
+		if c.Delivery.Concurrency > 0 {
+			out.Concurrency[vendor] = c.Delivery.Concurrency
+		}
+	}
+	for _, a := range c.SMTP {
+		account("smtp", a.Account)
+	}
+	for _, a := range c.Slack {
+		account("slack", a.Account)
+	}
+	for _, a := range c.Twilio {
+		account("twilio", a.Account)
+	}
+	for _, a := range c.Webhook {
+		account("webhook", a.Account)
+	}
+	return out
+}
