@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
@@ -34,8 +35,9 @@ type SlackConfig struct {
 // Slack plays chat.postMessage and users.lookupByEmail, and presses buttons.
 type Slack struct {
 	web
-	cfg   SlackConfig
-	posts atomic.Int64
+	cfg    SlackConfig
+	posts  atomic.Int64
+	emails sync.Map // user id -> e-mail address that was looked up
 }
 
 // NewSlack returns a workspace that is not started. log nil = one of its own.
@@ -68,7 +70,7 @@ func slackError(word string) *refusal { return &refusal{status: http.StatusOK, c
 func (s *Slack) read(r *http.Request, body []byte) (Entry, *refusal) {
 	e := Entry{Mode: "slack"}
 	method := strings.TrimPrefix(r.URL.Path, "/api/")
-	if method == "users.lookupByEmail" {
+	if s.asks(r) {
 		e.Mode = "lookup"
 	}
 	form, err := url.ParseQuery(string(body))
@@ -92,20 +94,49 @@ func (s *Slack) read(r *http.Request, body []byte) (Entry, *refusal) {
 	case "chat.postMessage":
 		return s.readPost(e, form)
 	case "users.lookupByEmail":
-		email := form.Get("email")
-		e.Subject = email
-		e.VendorID = s.cfg.People[strings.ToLower(email)]
-		if e.VendorID == "" && !s.cfg.OnlyPeople && strings.Contains(email, "@") {
-			h := fnv.New32a()
-			_, _ = h.Write([]byte(strings.ToLower(email)))
-			e.VendorID = fmt.Sprintf("U%08X", h.Sum32())
-		}
-		if e.VendorID == "" {
+		e.Subject = form.Get("email")
+		if e.VendorID = s.idOf(e.Subject); e.VendorID == "" {
 			return e, slackError("users_not_found")
+		}
+		return e, nil
+	case "users.info":
+		e.VendorID = form.Get("user")
+		var ok bool
+		if e.Subject, ok = s.Email(e.VendorID); !ok {
+			return e, slackError("user_not_found")
 		}
 		return e, nil
 	}
 	return e, slackError("unknown_method")
+}
+
+// idOf returns the user id of an e-mail address, "" = there is none.
+func (s *Slack) idOf(email string) string {
+	email = strings.ToLower(email)
+	userID := s.cfg.People[email]
+	if userID == "" && !s.cfg.OnlyPeople && strings.Contains(email, "@") {
+		h := fnv.New32a()
+		_, _ = h.Write([]byte(email))
+		userID = fmt.Sprintf("U%08X", h.Sum32())
+	}
+	if userID != "" {
+		s.emails.Store(userID, email)
+	}
+	return userID
+}
+
+// Email returns the address of a user, as far as somebody looked it up or the configuration has it.
+func (s *Slack) Email(userID string) (string, bool) {
+	for email, have := range s.cfg.People {
+		if have == userID {
+			return email, true
+		}
+	}
+	email, ok := s.emails.Load(userID)
+	if !ok {
+		return "", false
+	}
+	return email.(string), true
 }
 
 func (s *Slack) readPost(e Entry, form url.Values) (Entry, *refusal) {
@@ -236,7 +267,7 @@ func checkBlocks(blocks []slackBlock, e *Entry) string {
 }
 
 func (s *Slack) asks(r *http.Request) bool {
-	return strings.HasSuffix(r.URL.Path, "/users.lookupByEmail")
+	return strings.HasPrefix(r.URL.Path, "/api/users.")
 }
 
 func (s *Slack) rejects(b Behaviour) refusal {
@@ -246,7 +277,9 @@ func (s *Slack) rejects(b Behaviour) refusal {
 func (s *Slack) answer(w http.ResponseWriter, e Entry) {
 	if e.Mode == "lookup" {
 		name, _, _ := strings.Cut(e.Subject, "@")
-		writeJSON(w, http.StatusOK, map[string]any{"ok": true, "user": map[string]any{"id": e.VendorID, "name": name}})
+		writeJSON(w, http.StatusOK, map[string]any{"ok": true, "user": map[string]any{
+			"id": e.VendorID, "name": name, "profile": map[string]any{"email": e.Subject},
+		}})
 		return
 	}
 	writeJSON(w, http.StatusOK, map[string]any{

@@ -174,9 +174,6 @@ func mark(e *Entry, q url.Values) {
 		e.Attempt = n
 	}
 	e.Application = or(q.Get("source"), e.Application)
-	if e.Mode == "call" {
-		e.Body = or(q.Get("content"), e.Body)
-	}
 }
 
 func absolute(text string) bool {

@@ -191,6 +191,19 @@ func (v *Vendor) forget(email string) {
 	delete(v.people, email)
 }
 
+// EmailOf returns the e-mail address of a user of Slack, by id: who pressed a button, where people's contacts are e-mail
+// addresses. "" = the user has none that we may see.
+func (v *Vendor) EmailOf(ctx context.Context, userID string) (string, error) {
+	if !id.MatchString(userID) {
+		return "", fault.Invalidf("user_id", "not a user id of Slack")
+	}
+	u, err := v.api.GetUserInfoContext(ctx, userID)
+	if err != nil {
+		return "", fault.Wrap(fault.Unavailable, errors.New(v.result(err).Detail), "ask Slack for a user")
+	}
+	return vendors.Line(u.Profile.Email, 320), nil
+}
+
 // refusal is an answer whose status alone says what it means.
 type refusal struct{ result messages.Result }
 

@@ -1,7 +1,6 @@
 package twilio
 
 import (
-	"net/url"
 	"strings"
 	"unicode/utf8"
 
@@ -61,23 +60,6 @@ func cutKeeping(text, link string, limit int) string {
 		return cut
 	}
 	return vendors.CutRunes(text, room) + "\n" + link
-}
-
-// callText is what is said: no links, nobody can listen to them.
-func callText(m messages.Outbound) string {
-	words := strings.Fields(whole(m))
-	spoken := words[:0]
-	for _, w := range words {
-		if !strings.HasPrefix(w, "http://") && !strings.HasPrefix(w, "https://") {
-			spoken = append(spoken, w)
-		}
-	}
-	text := vendors.CutRunes(strings.Join(spoken, " "), MaxCall)
-	// A URL longer than a few thousand bytes is refused; characters beyond ASCII take up to 12 bytes there.
-	for len(url.QueryEscape(text)) > 3000 {
-		text = vendors.CutRunes(text, utf8.RuneCountInString(text)*3/4)
-	}
-	return text
 }
 
 func whole(m messages.Outbound) string {

@@ -29,11 +29,8 @@ const (
 	StatusPath = "/api/v0/twilio/status"       // what became of a text or call
 )
 
-// Limits of what is sent, in characters.
-const (
-	MaxSMS  = 1600
-	MaxCall = 480
-)
+// MaxSMS is how many characters of a text are sent.
+const MaxSMS = 1600
 
 // Config of the account.
 type Config struct {
@@ -199,14 +196,11 @@ func (v *Vendor) statusURL(m messages.Outbound) string {
 	return v.cfg.PublicURL + StatusPath + "?" + q.Encode()
 }
 
-// wordsURL is where Twilio fetches what to say. Twilio signs its request over the whole URL, so what stands in it is
-// what we put there.
+// wordsURL is where Twilio fetches what to say, by the number of the message. Twilio signs its request over the whole
+// URL, so what stands in it is what we put there. The words themselves stay out of it, and so out of access logs.
 func (v *Vendor) wordsURL(m messages.Outbound) string {
 	q := url.Values{
-		"message_id": {strconv.FormatInt(int64(m.MessageID), 10)},
-		"loop":       {"3"},
-		"source":     {m.Application},
-		"content":    {callText(m)},
+		"message_id": {strconv.FormatInt(int64(m.MessageID), 10)}, "loop": {"3"}, "source": {m.Application},
 	}
 	path := SayPath
 	if m.IncidentID != 0 {

@@ -140,7 +140,9 @@ func accepted(t *testing.T, s Suite) {
 	require.Equal(t, int64(17), e.IncidentID)
 	require.Equal(t, "demo", e.Application)
 	require.Equal(t, string(s.Mode), e.Mode)
-	require.Contains(t, e.Body, "db1 is at 99 %")
+	if s.Mode != users.Call { // which fetches its words later
+		require.Contains(t, e.Body, "db1 is at 99 %")
+	}
 	require.NotEmpty(t, res.VendorMessageID)
 	require.Equal(t, e.VendorID, res.VendorMessageID)
 	require.Contains(t, r.Vendor.Modes(), s.Mode)
@@ -352,7 +354,7 @@ func injection(t *testing.T, s Suite) {
 		for name := range e.Headers {
 			require.NotContains(t, []string{"Bcc", "X-Evil"}, name, "%q", text)
 		}
-		if s.Mode != users.Call { // its words come later
+		if s.Mode != users.Call {
 			require.Contains(t, e.Body, "end", "%q", text)
 		}
 
