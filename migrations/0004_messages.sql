@@ -222,12 +222,53 @@ create table message_history (
     primary key (id, created_at)
 ) partition by range (created_at);
 create table message_history_default partition of message_history default;
+
+-- Partitions are months in UTC, named message_history_YYYYMM. What the default partition has caught of the month moves in.
+-- +goose StatementBegin
+create function make_history_partition(at timestamptz) returns boolean language plpgsql as $$
+declare
+    first timestamptz := date_trunc('month', at at time zone 'UTC') at time zone 'UTC';
+    until timestamptz := (date_trunc('month', at at time zone 'UTC') + interval '1 month') at time zone 'UTC';
+    part text := 'message_history_' || to_char(at at time zone 'UTC', 'YYYYMM');
+begin
+    perform pg_advisory_xact_lock(hashtext('message_history'));
+    if to_regclass(part) is not null then
+        return false;
+    end if;
+    execute format('create table %I (like message_history including defaults including constraints)', part);
+    execute format('with caught as (delete from message_history_default where created_at >= %L and created_at < %L returning *)
+        insert into %I select * from caught', first, until, part);
+    execute format('alter table message_history attach partition %I for values from (%L) to (%L)', part, first, until);
+    return true;
+end
+$$;
+
+create function drop_history_partitions(older_than timestamptz) returns int language plpgsql as $$
+declare
+    last text := to_char(older_than at time zone 'UTC' - interval '1 month', 'YYYYMM');
+    part text;
+    dropped int := 0;
+begin
+    perform pg_advisory_xact_lock(hashtext('message_history'));
+    for part in
+        select c.relname from pg_inherits h join pg_class c on c.oid = h.inhrelid
+        where h.inhparent = 'message_history'::regclass and c.relname ~ '^message_history_[0-9]{6}$'
+            and right(c.relname, 6) <= last
+    loop
+        execute format('drop table %I', part);
+        dropped := dropped + 1;
+    end loop;
+    return dropped;
+end
+$$;
+-- +goose StatementEnd
+
 create index message_history_incident on message_history (incident_id) where incident_id is not null;
 create index message_history_user on message_history (user_id, id) where user_id is not null;
 create index message_history_created on message_history (created_at);
 
 -- +goose Down
-drop function reserve_slots;
+drop function reserve_slots, make_history_partition, drop_history_partitions;
 drop table message_history, vendor_pauses, limits, message_changes, receipts, attempts, message_contents, messages;
 drop sequence message_ids;
 drop table notification_requests;

@@ -1,0 +1,130 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+// Cursor is a place among the settled messages; the zero value is their beginning.
+type Cursor struct {
+	SettledAt time.Time
+	ID        int64
+}
+
+// Archive is where finished messages go. Its methods may be called by several processes at once; each is one or a few
+// short transactions.
+type Archive interface {
+	// Move looks at the next most messages after the cursor that settled longer than age ago, and moves those to history
+	// whose incidents are over. It returns the zero cursor when there was nothing more to look at.
+	Move(ctx context.Context, from Cursor, age time.Duration, most int) (moved int, next Cursor, err error)
+	// Prepare makes room for the months to come.
+	Prepare(ctx context.Context) error
+	// Forget throws away a part of what is older than retention; more tells that there may be more of it.
+	Forget(ctx context.Context, retention time.Duration) (more bool, err error)
+}
+
+// HistorianConfig tunes a Historian. Zero values mean the defaults.
+type HistorianConfig struct {
+	Age       time.Duration // how long finished messages stay in the queue's tables; default 10 minutes
+	Retention time.Duration // how long history is kept; default 13 months
+	Batch     int           // messages moved at a time; default 500
+	Every     time.Duration // pause when there is nothing to do; default 10 s
+}
+
+func (c HistorianConfig) withDefaults() HistorianConfig {
+	if c.Age == 0 {
+		c.Age = 10 * time.Minute
+	}
+	if c.Retention == 0 {
+		c.Retention = 396 * 24 * time.Hour
+	}
+	if c.Batch == 0 {
+		c.Batch = 500
+	}
+	if c.Every == 0 {
+		c.Every = 10 * time.Second
+	}
+	return c
+}
+
+// Historian keeps the queue's tables small: it moves finished messages to history and throws old things away. Of all
+// processes the one that holds bucket 0 does it.
+type Historian struct {
+	archive Archive
+	leases  Leases
+	cfg     HistorianConfig
+	log     *zap.Logger
+}
+
+// NewHistorian returns a Historian that does nothing until Run.
+func NewHistorian(a Archive, l Leases, cfg HistorianConfig, log *zap.Logger) (*Historian, error) {
+	if a == nil || l == nil || log == nil {
+		return nil, errors.New("delivery: archive, leases and log are required")
+	}
+	return &Historian{archive: a, leases: l, cfg: cfg.withDefaults(), log: log.Named("history")}, nil
+}
+
+// tidyEvery is how often old things are looked for.
+const tidyEvery = time.Minute
+
+// Run works until ctx ends and returns nil.
+func (h *Historian) Run(ctx context.Context) error {
+	var at Cursor
+	var tidied time.Time
+	for {
+		pause := h.cfg.Every
+		if h.chosen() {
+			if time.Since(tidied) >= tidyEvery {
+				if !h.tidy(ctx) {
+					tidied = time.Now()
+				}
+			}
+			began := time.Now()
+			_, next, err := h.archive.Move(ctx, at, h.cfg.Age, h.cfg.Batch)
+			switch {
+			case err != nil:
+				h.complain(ctx, "moving messages to history failed", err)
+			case next != Cursor{}:
+				// Leave the database to others three quarters of the time; half of it when far behind.
+				took := time.Since(began)
+				pause = min(pause, 3*took+time.Millisecond)
+				if time.Since(next.SettledAt) > h.cfg.Age+5*time.Minute {
+					pause = took
+				}
+			}
+			at = next
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(pause):
+		}
+	}
+}
+
+func (h *Historian) chosen() bool {
+	ls := h.leases.Leases()
+	return len(ls) > 0 && ls[0].Bucket == 0
+}
+
+// tidy makes partitions and throws old things away; more tells that it was not all.
+func (h *Historian) tidy(ctx context.Context) (more bool) {
+	if err := h.archive.Prepare(ctx); err != nil {
+		h.complain(ctx, "making partitions of the history failed", err)
+	}
+	more, err := h.archive.Forget(ctx, h.cfg.Retention)
+	if err != nil {
+		h.complain(ctx, "throwing away old history failed", err)
+		return false
+	}
+	return more
+}
+
+func (h *Historian) complain(ctx context.Context, what string, err error) {
+	if ctx.Err() == nil {
+		h.log.Warn(what, zap.Error(err))
+	}
+}

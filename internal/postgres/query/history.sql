@@ -1,0 +1,92 @@
+-- Finished messages on their way to history, and what is thrown away in the end.
+
+-- Moves what is finished among the next so many settled messages after the cursor. Idempotent by message id: what was
+-- moved once is not in the queue any more, and what is in both is written once.
+-- name: MoveToHistory :one
+with span as materialized (
+    select m.id, m.settled_at
+    from messages m
+    where m.settled_at is not null and m.settled_at < clock_timestamp() - sqlc.arg(age_us)::bigint * interval '1 microsecond'
+      and (m.settled_at, m.id) > (sqlc.arg(after_at)::timestamptz, sqlc.arg(after_id)::bigint)
+    order by m.settled_at, m.id
+    limit sqlc.arg(most)::int
+), finished as materialized (
+    select m.*
+    from span s
+    join messages m on m.id = s.id
+    left join incidents i on i.id = m.incident_id
+    where m.state in ('sent', 'delivered', 'failed', 'cancelled', 'aggregated', 'dropped') and not m.needs_fallback
+      and m.settled_at is not null and (i.id is null or not i.active)
+    order by m.id
+    for no key update of m skip locked
+), kept as (
+    insert into message_history (id, created_at, bucket, incident_id, request_id, application_id, plan_id, reopen_count,
+        step, position, repeat, recipient, purpose, user_id, target, priority, class, mode, template, state, attempt,
+        mode_changed, settled_at, destination, subject, body, email_html, render_error, attempts)
+    select f.id, f.created_at, f.bucket, f.incident_id, f.request_id, f.application_id, f.plan_id, f.reopen_count, f.step,
+        f.position, f.repeat, f.recipient, f.purpose, f.user_id, f.target, f.priority, f.class, f.mode, f.template, f.state,
+        f.attempt, f.mode_changed, f.settled_at, coalesce(c.destination, f.literal, ''), coalesce(c.subject, ''),
+        coalesce(c.body, ''), coalesce(c.email_html, ''), coalesce(c.render_error, ''),
+        coalesce((select jsonb_agg(to_jsonb(a) order by a.attempt) from attempts a where a.message_id = f.id), '[]')
+    from finished f
+    left join message_contents c on c.message_id = f.id
+    on conflict (id, created_at) do nothing
+), gone as (
+    delete from messages m where m.id = any (array(select f.id from finished f))
+), wordless as (
+    delete from message_contents c where c.message_id = any (array(select f.id from finished f))
+), untried as (
+    delete from attempts a where a.message_id = any (array(select f.id from finished f))
+)
+select (select count(*) from span)::int as looked_at, (select count(*) from finished)::int as moved,
+    coalesce((select max(s.settled_at) from span s), sqlc.arg(after_at)::timestamptz)::timestamptz as last_at,
+    coalesce((select s.id from span s order by s.settled_at desc, s.id desc limit 1), sqlc.arg(after_id)::bigint)::bigint as last_id;
+
+-- Receipts that no message was found for.
+-- name: ForgetStrayReceipts :execrows
+delete from receipts r
+where r.id in (
+    select s.id from receipts s where s.message_id is null and s.at < clock_timestamp() - interval '15 minutes'
+    order by s.id limit 1000);
+
+-- name: ForgetIdempotencyKeys :execrows
+delete from idempotency_keys k
+where (k.application_id, k.route, k.key) in (
+    select s.application_id, s.route, s.key from idempotency_keys s
+    where s.created_at < clock_timestamp() - interval '24 hours' order by s.created_at limit 1000);
+
+-- name: ForgetPauses :execrows
+delete from vendor_pauses p where p.until < clock_timestamp() - interval '1 hour';
+
+-- The oldest come first in both tables, so that a look at the first few is enough.
+-- name: ForgetMessageChanges :execrows
+delete from message_changes c
+where c.at < clock_timestamp() - sqlc.arg(retention_us)::bigint * interval '1 microsecond'
+  and c.id in (select s.id from message_changes s order by s.id limit 1000);
+
+-- name: ForgetReceipts :execrows
+delete from receipts c
+where c.at < clock_timestamp() - sqlc.arg(retention_us)::bigint * interval '1 microsecond'
+  and c.id in (select s.id from receipts s order by s.id limit 1000);
+
+-- name: ForgetNotificationRequests :execrows
+delete from notification_requests n
+where n.id in (
+    select s.id from notification_requests s
+    where s.created_at < clock_timestamp() - sqlc.arg(retention_us)::bigint * interval '1 microsecond'
+      and not exists (select from messages m where m.request_id = s.id)
+    order by s.created_at limit 1000);
+
+-- What fell into no month's partition.
+-- name: ForgetUnpartitioned :execrows
+delete from message_history_default d
+where d.created_at < clock_timestamp() - sqlc.arg(retention_us)::bigint * interval '1 microsecond'
+  and d.id in (select s.id from message_history_default s order by s.created_at limit 1000);
+
+-- Makes the partition of the month that lies so many months ahead, unless it is there. What the default partition caught
+-- of that month moves in.
+-- name: MakeHistoryPartition :one
+select make_history_partition(clock_timestamp() + sqlc.arg(months)::int * interval '1 month')::boolean as made;
+
+-- name: DropHistoryPartitions :one
+select drop_history_partitions(clock_timestamp() - sqlc.arg(retention_us)::bigint * interval '1 microsecond')::int as dropped;
