@@ -1,0 +1,567 @@
+package delivery_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/delivery"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// These tests hold the queue of PostgreSQL to what delivery relies on.
+
+func (o *office) request(h *holder, lane delivery.Lane, n int, bs ...int) delivery.TakeRequest {
+	if len(bs) == 0 {
+		bs = buckets.All().List()
+	}
+	return delivery.TakeRequest{
+		ProcessID: h.id, Leases: h.leases, ClaimFor: 5 * time.Second,
+		Takes: []delivery.Take{{Lane: lane, Max: n, Buckets: bs}},
+	}
+}
+
+func (o *office) lane(m users.Mode, c messages.Class) delivery.Lane {
+	return delivery.Lane{Mode: m, Class: c, Application: o.app}
+}
+
+func (o *office) take(h *holder, lane delivery.Lane, n int) []delivery.Claimed {
+	o.t.Helper()
+	got, err := postgres.NewQueue(o.db).Take(o.t.Context(), o.request(h, lane, n))
+	require.NoError(o.t, err)
+	return got
+}
+
+func start(c delivery.Claimed) delivery.Start {
+	return delivery.Start{
+		ID: c.ID, IncidentID: c.IncidentID, Vendor: "smtp", Account: "main", Destination: c.Destination, Key: "k",
+		CallFor: 10 * time.Second, Subject: "s", Body: "b",
+	}
+}
+
+func (o *office) mark(h *holder, cs ...delivery.Claimed) map[messages.ID]int {
+	o.t.Helper()
+	starts := make([]delivery.Start, len(cs))
+	for i, c := range cs {
+		starts[i] = start(c)
+	}
+	got, err := postgres.NewQueue(o.db).MarkSending(o.t.Context(), h.id, starts)
+	require.NoError(o.t, err)
+	return got
+}
+
+func outcome(c delivery.Claimed, attempt int, r messages.Outcome, v delivery.Verdict) delivery.Outcome {
+	return delivery.Outcome{
+		Turn:    delivery.Turn{ID: c.ID, IncidentID: c.IncidentID, Mode: c.Mode, Verdict: v},
+		Attempt: attempt, Result: messages.Result{Outcome: r, Detail: "said so", VendorMessageID: "v1"},
+	}
+}
+
+func (o *office) record(outs ...delivery.Outcome) []messages.ID {
+	o.t.Helper()
+	late, err := postgres.NewQueue(o.db).Record(o.t.Context(), outs)
+	require.NoError(o.t, err)
+	return late
+}
+
+func (o *office) state(id messages.ID) string {
+	o.t.Helper()
+	return o.text(`select state from messages where id = $1`, int64(id))
+}
+
+func TestQueueFindsLanes(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	q := postgres.NewQueue(o.db)
+	incident, _ := o.incident(users.SMS, messages.ClassUrgent)
+	o.flood(3, users.Email)
+	o.exec(`update messages set available_at = clock_timestamp() + interval '10 seconds' where mode = 'sms'`)
+
+	found, err := q.Waiting(t.Context(), buckets.All().List(), time.Time{})
+	require.NoError(t, err)
+	require.Len(t, found.Waiting, 4)
+	byMode := map[users.Mode]int{}
+	for _, w := range found.Waiting {
+		byMode[w.Mode]++
+		require.Equal(t, "shop", w.ApplicationName)
+		if w.Mode == users.SMS {
+			require.Equal(t, int(incident&255), w.Bucket)
+			require.InDelta(t, 10, w.DueIn.Seconds(), 1)
+			continue
+		}
+		require.LessOrEqual(t, w.DueIn, time.Duration(0))
+	}
+	require.Equal(t, map[users.Mode]int{users.SMS: 1, users.Email: 3}, byMode)
+
+	found, err = q.Waiting(t.Context(), buckets.All().List(), found.Clock.Add(time.Second))
+	require.NoError(t, err)
+	require.Len(t, found.Waiting, 1, "what was there before the watermark is overlooked")
+
+	o.exec(`update applications set paused = true`)
+	found, err = q.Waiting(t.Context(), buckets.All().List(), time.Time{})
+	require.NoError(t, err)
+	require.Empty(t, found.Waiting)
+}
+
+func TestQueueTakesWhatItIsAskedFor(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	h := o.own("me", 0, 256)
+	_, message := o.incident(users.Email, messages.ClassUrgent)
+	o.flood(20, users.Email)
+
+	got := o.take(h, o.lane(users.Email, messages.ClassUrgent), 10)
+	require.Len(t, got, 1)
+	c := got[0]
+	require.Equal(t, messages.ID(message), c.ID)
+	require.Equal(t, "email:ana", c.Destination)
+	require.True(t, c.Allowed)
+	require.Equal(t, 1, c.Takes)
+	require.Equal(t, users.ID(o.user), c.UserID)
+	require.False(t, c.IncidentAt.IsZero())
+	require.False(t, c.Expired)
+	require.Len(t, o.take(h, o.lane(users.Email, messages.ClassOutOfBand), 12), 12)
+	require.Len(t, o.take(h, o.lane(users.Email, messages.ClassOutOfBand), 12), 8, "each is taken once")
+	require.Empty(t, o.take(h, o.lane(users.SMS, messages.ClassOutOfBand), 12))
+}
+
+func TestQueueTakesNothingUnderAStaleLease(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	old := o.own("old", 0, 256)
+	o.flood(50, users.Email)
+	lane := o.lane(users.Email, messages.ClassOutOfBand)
+	fresh := o.own("fresh", 0, 128)
+
+	got := o.take(old, lane, 100)
+	for _, c := range got {
+		require.GreaterOrEqual(t, c.Bucket, 128, "bucket lost")
+	}
+	again := o.own("old", 0, 128) // the same owner, another epoch
+	stale := &holder{id: "old", leases: old.leases}
+	require.Empty(t, o.take(stale, lane, 100))
+	require.Empty(t, o.take(fresh, lane, 100))
+	require.Len(t, o.take(again, lane, 100), 50-len(got))
+}
+
+func TestQueueWaitsForAHandOverInProgress(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	h := o.own("me", 0, 256)
+	o.flood(10, users.Email)
+	tx, err := o.db.Pool().Begin(t.Context())
+	require.NoError(t, err)
+	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
+	_, err = tx.Exec(t.Context(), `update bucket_leases set owner = 'other', epoch = epoch + 1`)
+	require.NoError(t, err)
+
+	done := make(chan []delivery.Claimed, 1)
+	go func() {
+		got, _ := postgres.NewQueue(o.db).Take(context.Background(), o.request(h, o.lane(users.Email, messages.ClassOutOfBand), 10))
+		done <- got
+	}()
+	o.eventually("the take waits for the lease", func() bool {
+		return o.number(`select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`) > 0
+	})
+	require.NoError(t, tx.Commit(t.Context()))
+	require.Empty(t, <-done, "the lease it waited for is another's")
+}
+
+func TestTwoWorkersNeverTakeTheSameMessage(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	h := o.own("me", 0, 256)
+	const n = 400
+	o.flood(n, users.Email)
+	var mu sync.Mutex
+	seen := map[messages.ID]int{}
+	var wg sync.WaitGroup
+	for range 6 {
+		wg.Go(func() {
+			for {
+				got, err := postgres.NewQueue(o.db).Take(context.Background(), o.request(h, o.lane(users.Email, messages.ClassOutOfBand), 7))
+				if err != nil || len(got) == 0 {
+					return
+				}
+				mu.Lock()
+				for _, c := range got {
+					seen[c.ID]++
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	for len(seen) < n {
+		got := o.take(h, o.lane(users.Email, messages.ClassOutOfBand), 100)
+		require.NotEmpty(t, got)
+		for _, c := range got {
+			seen[c.ID]++
+		}
+	}
+	for id, times := range seen {
+		require.Equal(t, 1, times, "message %d", id)
+	}
+}
+
+func TestAcknowledgementBetweenTakeAndCallStopsIt(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	h := o.own("me", 0, 256)
+	lane := o.lane(users.Email, messages.ClassUrgent)
+	acknowledged, _ := o.incident(users.Email, messages.ClassUrgent)
+	resolved, _ := o.incident(users.Email, messages.ClassUrgent)
+	exhausted, sent := o.incident(users.Email, messages.ClassUrgent)
+	_, open := o.incident(users.Email, messages.ClassUrgent)
+	got := o.take(h, lane, 10)
+	require.Len(t, got, 4)
+	o.exec(`update incidents set active = false, owner_id = $2 where id = $1`, acknowledged, o.user)
+	o.exec(`update incidents set active = false, resolved = true where id = $1`, resolved)
+	o.exec(`update incidents set active = false where id = $1`, exhausted)
+
+	begun := o.mark(h, got...)
+	require.Equal(t, map[messages.ID]int{messages.ID(open): 1, messages.ID(sent): 1}, begun)
+	require.Equal(t, int64(2), o.number(`select count(*) from attempts`))
+}
+
+func TestOnlyTheHolderOfAGoodClaimMaySend(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	h, other := o.own("me", 0, 256), &holder{id: "other"}
+	o.flood(3, users.Email)
+	got := o.take(h, o.lane(users.Email, messages.ClassOutOfBand), 3)
+	require.Empty(t, o.mark(other, got...))
+	o.exec(`update messages set claim_until = clock_timestamp() where id = $1`, int64(got[0].ID))
+	o.exec(`update messages set state = 'cancelled' where id = $1`, int64(got[1].ID))
+	require.Equal(t, map[messages.ID]int{got[2].ID: 1}, o.mark(h, got...))
+	require.Empty(t, o.mark(h, got[2]), "not twice")
+}
+
+func TestAnOutcomeSettlesItsMessage(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	h := o.own("me", 0, 256)
+	incident, _ := o.incident(users.Email, messages.ClassUrgent)
+	o.exec(`update incidents set due_at = null where id = $1`, incident)
+	c := o.take(h, o.lane(users.Email, messages.ClassUrgent), 1)[0]
+	o.mark(h, c)
+	require.Equal(t, "sending", o.state(c.ID))
+	require.Empty(t, o.record(outcome(c, 1, messages.OutcomeSent, delivery.Verdict{State: messages.Sent})))
+	require.Equal(t, "sent", o.state(c.ID))
+	require.Equal(t, "sent v1 false false", o.text(`select outcome || ' ' || vendor_message_id || ' ' || late || ' ' || in_doubt
+		from attempts where message_id = $1 and finished_at is not null`, int64(c.ID)))
+	require.Equal(t, int64(1), o.number(`select count(*) from incidents i join messages m on m.incident_id = i.id
+		where i.id = $1 and i.due_at = m.settled_at + interval '60 seconds'`, incident), "the wait began")
+	require.Equal(t, "b", o.text(`select body from message_contents where message_id = $1`, int64(c.ID)))
+}
+
+func TestAModeChangeStartsAfresh(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	h := o.own("me", 0, 256)
+	incident, _ := o.incident(users.SMS, messages.ClassUrgent)
+	c := o.take(h, o.lane(users.SMS, messages.ClassUrgent), 1)[0]
+	o.mark(h, c)
+	o.record(outcome(c, 1, messages.OutcomeRejected, delivery.Verdict{
+		State: messages.Pending, Mode: users.Email, Tried: []users.Mode{users.SMS}, Refused: []users.Mode{users.SMS},
+		Why: "SMS to ana failed (no such number). Trying email next.",
+	}))
+	require.Empty(t, o.take(h, o.lane(users.SMS, messages.ClassUrgent), 1))
+	c = o.take(h, o.lane(users.Email, messages.ClassUrgent), 1)[0]
+	require.Equal(t, []users.Mode{users.SMS}, c.Tried)
+	require.Equal(t, []users.Mode{users.SMS}, c.Refused)
+	require.Equal(t, "email:ana", c.Destination)
+	require.Equal(t, 1, c.Attempt)
+	require.Zero(t, c.ModeAttempt)
+	require.Equal(t, "delivery SMS to ana failed (no such number). Trying email next.",
+		o.text(`select kind || ' ' || text from timeline_entries where incident_id = $1`, incident))
+	require.Equal(t, "mode-change sms email", o.text(`select change_type || ' ' || old || ' ' || new from message_changes`))
+	require.Equal(t, int64(1), o.number(`select count(*) from messages where mode_changed`))
+}
+
+func TestALateOutcomeChangesOnlyItsAttempt(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	h := o.own("me", 0, 256)
+	o.flood(1, users.Email)
+	lane := o.lane(users.Email, messages.ClassOutOfBand)
+	c := o.take(h, lane, 1)[0]
+	o.mark(h, c)
+	o.exec(`update messages set claim_until = clock_timestamp() - interval '1 second'`)
+	q := postgres.NewQueue(o.db)
+	o.kill("me")
+	next := o.own("next", 0, 256)
+
+	lost, err := q.Sending(t.Context(), "next", buckets.All().List())
+	require.NoError(t, err)
+	require.Len(t, lost, 1)
+	require.NoError(t, q.Doubt(t.Context(), lost))
+	require.Equal(t, "pending", o.state(c.ID))
+	require.Equal(t, "unknown true", o.text(`select outcome || ' ' || in_doubt from attempts`))
+	again := o.take(next, lane, 1)[0]
+	require.Equal(t, 1, again.KeyAttempt, "the same idempotency key")
+	o.mark(next, again)
+
+	late := o.record(outcome(c, 1, messages.OutcomeRejected, delivery.Verdict{State: messages.Failed}))
+	require.Equal(t, []messages.ID{c.ID}, late)
+	require.Equal(t, "sending", o.state(c.ID))
+	require.Equal(t, "rejected true true", o.text(`select outcome || ' ' || in_doubt || ' ' || late from attempts where attempt = 1`))
+	require.Empty(t, o.record(outcome(again, 2, messages.OutcomeSent, delivery.Verdict{State: messages.Sent})))
+	require.Equal(t, "sent", o.state(c.ID))
+}
+
+func TestALateSuccessSavesTheSecondCall(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	h := o.own("me", 0, 256)
+	o.flood(1, users.Email)
+	lane := o.lane(users.Email, messages.ClassOutOfBand)
+	c := o.take(h, lane, 1)[0]
+	o.mark(h, c)
+	o.exec(`update messages set claim_until = clock_timestamp() - interval '1 second'`)
+	o.kill("me")
+	next := o.own("next", 0, 256)
+	q := postgres.NewQueue(o.db)
+	require.NoError(t, q.Doubt(t.Context(), []delivery.Recovered{{ID: c.ID, Attempt: 1}}))
+	again := o.take(next, lane, 1)[0]
+	o.record(outcome(c, 1, messages.OutcomeSent, delivery.Verdict{State: messages.Sent}))
+	require.Equal(t, "sent", o.state(c.ID))
+	require.Empty(t, o.mark(next, again), "it has left already")
+}
+
+func TestWhoIsAliveIsNotInDoubt(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	h := o.own("me", 0, 256)
+	o.flood(1, users.Email)
+	c := o.take(h, o.lane(users.Email, messages.ClassOutOfBand), 1)[0]
+	o.mark(h, c)
+	o.exec(`update messages set claim_until = clock_timestamp() - interval '1 second'`)
+	o.own("next", 0, 256)
+	q := postgres.NewQueue(o.db)
+	lost, err := q.Sending(t.Context(), "next", buckets.All().List())
+	require.NoError(t, err)
+	require.Empty(t, lost, "its sender lives")
+	lost, err = q.Sending(t.Context(), "me", nil)
+	require.NoError(t, err)
+	require.Len(t, lost, 1, "the sender itself decides")
+	o.exec(`update messages set claim_until = clock_timestamp() + interval '1 minute'`)
+	o.kill("me")
+	lost, err = q.Sending(t.Context(), "next", buckets.All().List())
+	require.NoError(t, err)
+	require.Empty(t, lost, "the call may still be running")
+}
+
+func TestClaimsEnd(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	h := o.own("me", 0, 256)
+	o.flood(3, users.Email)
+	lane := o.lane(users.Email, messages.ClassOutOfBand)
+	q := postgres.NewQueue(o.db)
+	require.Len(t, o.take(h, lane, 3), 3)
+	n, err := q.Unclaim(t.Context(), h.leases, "me")
+	require.NoError(t, err)
+	require.Zero(t, n, "the claims are good")
+	o.exec(`update messages set claim_until = clock_timestamp() where id = (select min(id) from messages)`)
+	n, err = q.Unclaim(t.Context(), h.leases, "me")
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	o.kill("me")
+	next := o.own("next", 0, 256)
+	n, err = q.Unclaim(t.Context(), h.leases, "me")
+	require.NoError(t, err)
+	require.Zero(t, n, "a stale owner takes nothing back")
+	n, err = q.Unclaim(t.Context(), next.leases, "next")
+	require.NoError(t, err)
+	require.Equal(t, 2, n, "the others' process is dead")
+	for _, c := range o.take(next, lane, 3) {
+		require.Equal(t, 2, c.Takes)
+	}
+	require.NoError(t, q.Release(t.Context(), "next", []messages.ID{messages.ID(o.number(`select min(id) from messages`))}))
+	require.Equal(t, 2, o.take(next, lane, 3)[0].Takes, "a release is not held against the template")
+}
+
+func TestMessagesExpire(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	h := o.own("me", 0, 256)
+	o.flood(2, users.Email)
+	o.exec(`update messages set expires_at = clock_timestamp() - interval '1 second' where id = (select min(id) from messages)`)
+	n, err := postgres.NewQueue(o.db).Expire(t.Context(), h.leases, "me")
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	require.Equal(t, "dropped", o.text(`select state from messages order by id limit 1`))
+	require.Equal(t, int64(1), o.number(`select count(*) from message_changes where new = 'dropped'`))
+}
+
+func TestABadRowFailsAlone(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	h := o.own("me", 0, 256)
+	o.flood(1, users.Email)
+	c := o.take(h, o.lane(users.Email, messages.ClassOutOfBand), 1)[0]
+	o.mark(h, c)
+	out := outcome(c, 1, messages.OutcomeRejected, delivery.Verdict{State: messages.Failed, Why: "bad \x00 and \xff"})
+	out.Result.Detail = "vendor says \x00 \xff\xfe"
+	require.Empty(t, o.record(out), "what cannot be stored is cleaned")
+	require.Equal(t, "failed", o.state(c.ID))
+}
+
+func TestPausesAreShared(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	l := postgres.NewLimits(o.db)
+	require.NoError(t, l.SetPause(t.Context(), "account:twilio/main", time.Minute, "asked"))
+	require.NoError(t, l.SetPause(t.Context(), "account:twilio/main", time.Second, "shorter"))
+	ps, err := l.Pauses(t.Context())
+	require.NoError(t, err)
+	require.Len(t, ps, 1)
+	require.Equal(t, "asked", ps[0].Reason)
+	require.InDelta(t, 60, ps[0].For.Seconds(), 2)
+	ended, err := l.EndPause(t.Context(), "account:twilio/main")
+	require.NoError(t, err)
+	require.True(t, ended)
+}
+
+func TestReservationsAgreeWithTheModel(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	l := postgres.NewLimits(o.db)
+	ms := time.Millisecond
+	r := delivery.Reservation{Key: "mode:sms", Interval: 100 * ms, Burst: 1, Tolerance: 250 * ms, Offsets: make([]time.Duration, 5)}
+	g, err := l.Reserve(t.Context(), r)
+	require.NoError(t, err)
+	require.Equal(t, []int{0, 1, 2}, g.Index, "250 ms of the rate, and not more")
+	require.Equal(t, g.Clock, g.Slots[0], "an idle limit gives a slot at once")
+	require.Equal(t, 100*ms, g.Slots[1].Sub(g.Slots[0]))
+	require.Equal(t, g.Slots[2].Add(100*ms), g.Next)
+
+	idle := r
+	idle.OnlyIfWithin = 10 * ms
+	again, err := l.Reserve(t.Context(), idle)
+	require.NoError(t, err)
+	require.Empty(t, again.Index, "it is not idle")
+	require.Equal(t, g.Next, again.Next)
+
+	exact := delivery.Reservation{Key: "mode:call", Interval: 100 * ms, Burst: 1, Tolerance: 50 * ms,
+		Offsets: []time.Duration{0, 20 * ms, 200 * ms, 240 * ms}}
+	g, err = l.Reserve(t.Context(), exact)
+	require.NoError(t, err)
+	require.Equal(t, []int{0, 2}, g.Index, "what would be more than 50 ms off is refused")
+
+	burst := delivery.Reservation{Key: "mode:slack", Interval: 100 * ms, Burst: 3, Tolerance: 0, Offsets: make([]time.Duration, 6)}
+	_, err = l.Reserve(t.Context(), burst)
+	require.NoError(t, err)
+	o.exec(`update limits set next_at = clock_timestamp() - interval '1 minute' where key = 'mode:slack'`)
+	g, err = l.Reserve(t.Context(), burst)
+	require.NoError(t, err)
+	require.Len(t, g.Slots, 3, "after a pause the burst is there at once")
+	for _, s := range g.Slots {
+		require.False(t, s.Before(g.Clock))
+	}
+}
+
+func TestReservationsOfManyAreExact(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	l := postgres.NewLimits(o.db)
+	var mu sync.Mutex
+	var slots []time.Time
+	var wg sync.WaitGroup
+	for range 6 {
+		wg.Go(func() {
+			for range 40 {
+				g, err := l.Reserve(context.Background(), delivery.Reservation{
+					Key: "mode:email", Interval: 2 * time.Millisecond, Burst: 1, Tolerance: 100 * time.Millisecond, Offsets: make([]time.Duration, 3),
+				})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				slots = append(slots, g.Slots...)
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	slices.SortFunc(slots, time.Time.Compare)
+	for i := 1; i < len(slots); i++ {
+		require.GreaterOrEqual(t, slots[i].Sub(slots[i-1]), 2*time.Millisecond)
+	}
+	require.Equal(t, int64(0), o.number(`select coalesce(n_tup_upd - n_tup_hot_upd, 0) from pg_stat_user_tables where relname = 'limits'`),
+		"the row stays on its page")
+}
+
+func TestHistoryTakesWhatIsOver(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	h := o.own("me", 0, 256)
+	active, _ := o.incident(users.Email, messages.ClassUrgent)
+	over, _ := o.incident(users.Email, messages.ClassUrgent)
+	cs := o.take(h, o.lane(users.Email, messages.ClassUrgent), 2)
+	o.mark(h, cs...)
+	for _, c := range cs {
+		o.record(outcome(c, 1, messages.OutcomeSent, delivery.Verdict{State: messages.Sent}))
+	}
+	o.flood(2, users.Email)
+	oob := o.take(h, o.lane(users.Email, messages.ClassOutOfBand), 1)[0]
+	o.mark(h, oob)
+	o.record(outcome(oob, 1, messages.OutcomeSent, delivery.Verdict{State: messages.Sent}))
+	o.exec(`update incidents set active = false where id = $1`, over)
+	o.exec(`update messages set settled_at = settled_at - interval '1 hour' where settled_at is not null`)
+
+	archive := postgres.NewHistory(o.db)
+	require.NoError(t, archive.Prepare(t.Context()))
+	require.NoError(t, archive.Prepare(t.Context()), "twice is as good as once")
+	moved, next, err := archive.Move(t.Context(), delivery.Cursor{}, time.Minute, 100)
+	require.NoError(t, err)
+	require.Equal(t, 2, moved)
+	require.NotZero(t, next)
+	moved, next, err = archive.Move(t.Context(), next, time.Minute, 100)
+	require.NoError(t, err)
+	require.Zero(t, moved)
+	require.Zero(t, next, "the end")
+
+	require.Equal(t, int64(2), o.number(`select count(*) from messages`), "one is active, one is waiting")
+	require.Equal(t, active, o.number(`select incident_id from messages where incident_id is not null`))
+	require.Equal(t, "sent b email:ana 1 sent", o.text(`select state || ' ' || body || ' ' || destination || ' ' ||
+		jsonb_array_length(attempts) || ' ' || (attempts -> 0 ->> 'outcome') from message_history where incident_id = $1`, over))
+	require.Equal(t, int64(1), o.number(`select count(*) from attempts`))
+	require.Equal(t, int64(1), o.number(`select count(*) from message_contents`))
+	require.Equal(t, int64(0), o.number(`select count(*) from message_history_default`), "a partition was there")
+}
+
+func TestHistoryForgets(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.exec(`insert into receipts (vendor, vendor_message_id, status, outcome, at) values
+		('twilio', 'a', 'delivered', 'sent', clock_timestamp() - interval '20 minutes'), ('twilio', 'b', 'delivered', 'sent', clock_timestamp())`)
+	o.exec(`insert into idempotency_keys (application_id, route, key, body_hash, created_at) values
+		($1, 'r', 'old', '', clock_timestamp() - interval '25 hours'), ($1, 'r', 'new', '', clock_timestamp())`, o.app)
+	o.exec(`insert into notification_requests (application_id, created_at) values ($1, clock_timestamp() - interval '3 years')`, o.app)
+	o.exec(`insert into message_history (id, created_at, bucket, application_id, reopen_count, step, position, repeat, recipient, purpose,
+			target, class, mode, state, attempt, mode_changed, destination, subject, body, email_html, render_error, attempts)
+		select 1, t, 0, $1, 0, 0, 0, 0, 'r', 'primary', 't', 2, 'email', 'sent', 1, false, '', '', '', '', '', '[]'
+		from unnest(array[clock_timestamp() - interval '3 years', clock_timestamp()]) t`, o.app)
+	o.exec(`select make_history_partition(clock_timestamp() - interval '3 years')`)
+	archive := postgres.NewHistory(o.db)
+	require.NoError(t, archive.Prepare(t.Context()))
+	require.Equal(t, int64(0), o.number(`select count(*) from message_history_default`), "what the default caught moved in")
+	more, err := archive.Forget(t.Context(), 400*24*time.Hour)
+	require.NoError(t, err)
+	require.False(t, more)
+	require.Equal(t, "b", o.text(`select string_agg(vendor_message_id, ',') from receipts`))
+	require.Equal(t, "new", o.text(`select string_agg(key, ',') from idempotency_keys`))
+	require.Equal(t, int64(0), o.number(`select count(*) from notification_requests`))
+	require.Equal(t, int64(1), o.number(`select count(*) from message_history`))
+}
+
