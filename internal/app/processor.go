@@ -124,6 +124,8 @@ type processorParts struct {
 	runner   *escalation.Runner
 	worker   *delivery.Worker
 	listener *postgres.Listener
+	history  *delivery.Historian
+	receipts func(context.Context) error
 }
 
 // build puts the parts together. It is long because it is the drawing of the whole: every arrow between two parts is one
@@ -232,6 +234,8 @@ func (p *Processor) work(ctx context.Context, parts *processorParts) error {
 	}
 	run(&loops, loopCtx, "escalation", parts.runner.Run)
 	run(&loops, loopCtx, "delivery", parts.worker.Run)
+	run(&loops, loopCtx, "history", parts.history.Run)
+	run(&loops, loopCtx, "receipts", parts.receipts)
 
 	select {
 	case <-ctx.Done():

@@ -1,33 +1,53 @@
 package devmode
 
 import (
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/vendors/pretend"
 )
 
-// vendorSettings is what servers need to talk to the mailbox's vendors: environment variables by kind.
+// vendorSettings is what servers need to talk to the pretend vendors: environment variables by kind.
 type vendorSettings struct {
 	smtp, slack, twilio, webhook map[string]string
 	pages                        string // address of the mailbox's pages
 }
 
-// startMailbox starts the pretend vendors and the pages that show what they received.
+const (
+	mailboxFrom   = "Iris <iris@example.com>"
+	mailboxSender = "iris@example.com"
+	mailboxNumber = "+12025550199"
+	// keepMessages is how much the mailbox holds.
+	keepMessages = 1000
+)
+
+// startMailbox starts the pretend vendors and the pages that show what they received, each on a free port of the
+// loopback interface with credentials made up for this run.
 func (s *Supervisor) startMailbox() (vendorSettings, func(), error) {
-	box, err := NewMailbox(MailboxConfig{PublicURL: s.public})
-	if err != nil {
-		return vendorSettings{}, nil, err
-	}
-	if err := box.Start(); err != nil {
+	slackToken, slackSecret, twilioToken := "xoxb-"+random(12), random(16), random(16)
+	twilioSID := "AC" + random(16)
+	webhookSecret := "whsec_" + base64.StdEncoding.EncodeToString([]byte(random(16)))
+	vendors := pretend.New(pretend.Config{
+		SMTP:    pretend.SMTPConfig{From: []string{mailboxSender}},
+		Slack:   pretend.SlackConfig{Token: slackToken, SigningSecret: slackSecret},
+		Twilio:  pretend.TwilioConfig{AccountSID: twilioSID, AuthToken: twilioToken, From: []string{mailboxNumber}, AutoAnswer: true, AutoStatus: true},
+		Webhook: pretend.WebhookConfig{Secret: webhookSecret},
+		Keep:    keepMessages,
+	})
+	if err := vendors.Start(); err != nil {
 		return vendorSettings{}, nil, err
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		box.Close()
+		vendors.Close()
 		return vendorSettings{}, nil, fmt.Errorf("mailbox: %w", err)
 	}
-	server := &http.Server{Handler: box.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: NewMailbox(vendors, s.public), ReadHeaderTimeout: 10 * time.Second}
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
@@ -36,24 +56,27 @@ func (s *Supervisor) startMailbox() (vendorSettings, func(), error) {
 	stop := func() {
 		_ = server.Close()
 		<-served
-		box.Close()
+		vendors.Close()
 	}
-	return settingsOf(box.Vendors(), "http://"+listener.Addr().String()), stop, nil
-}
-
-func settingsOf(v MailboxVendors, pages string) vendorSettings {
 	return vendorSettings{
-		smtp: map[string]string{"IRIS_SMTP_ADDR": v.SMTPAddr, "IRIS_SMTP_FROM": v.SMTPFrom, "IRIS_SMTP_TLS": "none"},
+		smtp: map[string]string{"IRIS_SMTP_ADDR": vendors.SMTP.Addr(), "IRIS_SMTP_FROM": mailboxFrom, "IRIS_SMTP_TLS": "none"},
 		slack: map[string]string{
-			"IRIS_SLACK_TOKEN": v.SlackToken, "IRIS_SLACK_SIGNING_SECRET": v.SlackSigningSecret, "IRIS_SLACK_API_URL": v.SlackAPIURL,
+			"IRIS_SLACK_TOKEN": slackToken, "IRIS_SLACK_SIGNING_SECRET": slackSecret, "IRIS_SLACK_API_URL": vendors.Slack.URL(),
 		},
 		twilio: map[string]string{
-			"IRIS_TWILIO_ACCOUNT_SID": v.TwilioAccountSID, "IRIS_TWILIO_AUTH_TOKEN": v.TwilioAuthToken,
-			"IRIS_TWILIO_FROM": v.TwilioFrom, "IRIS_TWILIO_API_URL": v.TwilioAPIURL,
+			"IRIS_TWILIO_ACCOUNT_SID": twilioSID, "IRIS_TWILIO_AUTH_TOKEN": twilioToken, "IRIS_TWILIO_FROM": mailboxNumber,
+			"IRIS_TWILIO_API_URL": vendors.Twilio.URL(),
 		},
 		webhook: map[string]string{
-			"IRIS_WEBHOOK_SECRET": v.WebhookSecret, "IRIS_WEBHOOK_ALLOW_PRIVATE": "true", "IRIS_WEBHOOK_ALLOW_HTTP": "true",
+			"IRIS_WEBHOOK_SECRET": webhookSecret, "IRIS_WEBHOOK_ALLOW_PRIVATE": "true", "IRIS_WEBHOOK_ALLOW_HTTP": "true",
 		},
-		pages: pages,
-	}
+		pages: "http://" + listener.Addr().String(),
+	}, stop, nil
+}
+
+// random returns 2n hexadecimal digits.
+func random(n int) string {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // crypto/rand never fails
+	return hex.EncodeToString(b)
 }
