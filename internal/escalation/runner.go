@@ -79,6 +79,9 @@ func (c Config) validate() error {
 // planKeep is how long a plan is trusted unread. Its steps never change, but the names of its targets may.
 const planKeep = 30 * time.Second
 
+// leftPause is the first pause before what is due but had to be left alone is looked at again.
+const leftPause = 20 * time.Millisecond
+
 // Runner moves the incidents of the buckets this process holds along their plans. It keeps no state of theirs: due work
 // is found by index, so its cost follows what is due and a hand-over transfers nothing.
 //
@@ -99,10 +102,11 @@ type Runner struct {
 	mu       sync.Mutex
 	woken    buckets.Set
 
-	trouble trouble // incidents that failed
-	stuck   trouble // failed messages whose fallback failed
-	turn    int     // where the next look starts, so that no bucket is always last
-	outages int     // looks in a row whose writes the database refused
+	trouble trouble       // incidents that failed
+	stuck   trouble       // failed messages whose fallback failed
+	turn    int           // where the next look starts, so that no bucket is always last
+	outages int           // looks in a row whose writes the database refused
+	left    time.Duration // before looking again at what was due but had to be left alone
 }
 
 // New returns a runner that does nothing until Run.
@@ -132,6 +136,7 @@ func New(deps Deps, cfg Config) (*Runner, error) {
 		wakes:      make(chan struct{}, 1),
 		trouble:    newTrouble(cfg.RetryMin, cfg.RetryMax),
 		stuck:      newTrouble(cfg.RetryMin, cfg.RetryMax),
+		left:       leftPause,
 	}, nil
 }
 
@@ -161,14 +166,15 @@ func (r *Runner) passed() { r.lastPass.Store(time.Now().UnixNano()) }
 // Run works until ctx ends, and returns nil then. Trouble with the database is logged and tried again, never returned.
 // It must be called once.
 func (r *Runner) Run(ctx context.Context) error {
-	var pending buckets.Set
-	var fullAt time.Time
+	var pending buckets.Set // to look at now
+	var looked buckets.Set  // looked at since the last sleep
+	var fullAt, dueAt time.Time
 	failing := false
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for ctx.Err() == nil {
 		pending.Union(r.takeWoken())
-		if now := time.Now(); now.Sub(fullAt) >= r.cfg.Poll {
+		if now := time.Now(); now.Sub(fullAt) >= r.cfg.Poll || !now.Before(dueAt) {
 			fullAt, pending = now, buckets.All()
 		}
 		more, err := r.look(ctx, pending)
@@ -179,7 +185,7 @@ func (r *Runner) Run(ctx context.Context) error {
 			failing = true
 			r.metrics.errors.WithLabelValues("database").Inc()
 			fullAt = time.Time{}
-			r.sleep(ctx, timer, r.cfg.Poll, false)
+			r.sleep(ctx, timer, r.cfg.Poll, nil)
 			continue
 		}
 		if failing && ctx.Err() == nil {
@@ -187,13 +193,17 @@ func (r *Runner) Run(ctx context.Context) error {
 			failing = false
 		}
 		r.passed()
+		looked.Union(pending)
 		if pending = more; !pending.Empty() {
 			continue
 		}
-		pause := r.pause(ctx, time.Until(fullAt.Add(r.cfg.Poll)))
-		if r.sleep(ctx, timer, pause, true) {
-			fullAt = time.Time{} // something of ours is due, in whichever bucket
+		dueAt = r.nextDue(ctx, looked, dueAt)
+		looked = buckets.Set{}
+		wake := fullAt.Add(r.cfg.Poll)
+		if dueAt.Before(wake) {
+			wake = dueAt
 		}
+		r.sleep(ctx, timer, time.Until(wake), r.wakes)
 	}
 	return nil
 }
@@ -213,38 +223,46 @@ func (r *Runner) Pass(ctx context.Context) error {
 	return nil
 }
 
-// pause returns how long nothing is due, at most longest.
-func (r *Runner) pause(ctx context.Context, longest time.Duration) time.Duration {
-	leases := r.deps.Holder.Leases()
-	if len(leases) == 0 || longest <= 0 {
-		return longest
-	}
+// nextDue returns when something of the buckets held will be due, on this machine's clock, having looked at some of
+// them; known is what it was before for the others.
+func (r *Runner) nextDue(ctx context.Context, looked buckets.Set, known time.Time) time.Time {
 	read := time.Now()
+	latest := read.Add(r.cfg.Poll) // there is a full look by then anyway
+	if looked == buckets.All() || known.IsZero() || known.After(latest) {
+		known = latest
+	}
+	leases := r.held(looked)
+	if len(leases) == 0 {
+		return known
+	}
 	next, err := r.deps.Store.NextDue(ctx, leases, r.now())
 	if err != nil {
-		return longest // the next look tells
+		return known // the next look tells
 	}
-	// What is due already was left alone a moment ago, because it was locked or failed; do not spin on it.
-	return min(longest, max(next-time.Since(read), 20*time.Millisecond))
+	if next > 0 {
+		r.left = leftPause
+	} else {
+		// It was due a moment ago and was left alone, because it is locked or failed: do not spin on it.
+		next = r.left
+		r.left = min(2*r.left, r.cfg.Poll)
+	}
+	if at := read.Add(next); at.Before(known) {
+		return at
+	}
+	return known
 }
 
-// sleep waits and reports whether it slept to the end; with wakeable it ends early when woken.
-func (r *Runner) sleep(ctx context.Context, timer *time.Timer, d time.Duration, wakeable bool) bool {
+// sleep waits for d, or until woken.
+func (r *Runner) sleep(ctx context.Context, timer *time.Timer, d time.Duration, wakes <-chan struct{}) {
 	if d <= 0 {
-		return true
-	}
-	var wakes <-chan struct{}
-	if wakeable {
-		wakes = r.wakes
+		return
 	}
 	timer.Reset(d)
 	select {
 	case <-ctx.Done():
 	case <-wakes:
 	case <-timer.C:
-		return true
 	}
-	return false
 }
 
 func (r *Runner) takeWoken() buckets.Set {

@@ -40,12 +40,14 @@ type memory struct {
 	lost      buckets.Set
 	leases    []buckets.Lease
 	failed    []Failed
+	next      time.Duration
 	replaced  []FallbackChange
 	cancelled []incidents.ID
 }
 
 func newMemory() *memory {
 	m := &memory{
+		next: time.Hour,
 		due: map[incidents.ID]Due{}, delays: map[incidents.ID]incidents.Entry{}, people: map[users.ID]users.Responder{},
 		plans: map[PlanID]Plan{1: {ID: 1, Name: "demo-plan", CreatorID: 9, Steps: []Step{step(note(users.High, time.Minute, 0))}}},
 	}
@@ -118,7 +120,9 @@ next:
 }
 
 func (m *memory) NextDue(context.Context, []buckets.Lease, time.Time) (time.Duration, error) {
-	return time.Hour, nil
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.next, nil
 }
 
 func (m *memory) Commit(_ context.Context, _ string, _ []buckets.Lease, changes []Change) ([]incidents.ID, error) {
@@ -460,6 +464,45 @@ func TestRunLooksAtWokenBucketsAtOnceAndAtAllOfThemEverySecond(t *testing.T) {
 		synctest.Wait()
 		now, _, _ := g.seen()
 		require.InDelta(t, 10, now-reads, 1, "once a second when idle")
+		stop()
+		require.NoError(t, <-done)
+	})
+}
+
+func TestRunWakesUpWhenSomethingIsDue(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newRig(t, Config{})
+		g.next = 200 * time.Millisecond
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- g.runner.Run(ctx) }()
+		<-time.After(199 * time.Millisecond)
+		synctest.Wait()
+		reads, _, _ := g.seen()
+		require.Equal(t, 1, reads)
+		<-time.After(time.Millisecond)
+		synctest.Wait()
+		reads, looks, _ := g.seen()
+		require.Equal(t, 2, reads)
+		require.Equal(t, 8, looks[1].Len())
+		stop()
+		require.NoError(t, <-done)
+	})
+}
+
+func TestRunDoesNotSpinOnWhatItCannotDo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newRig(t, Config{})
+		g.next = -time.Second // due, but locked by somebody
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- g.runner.Run(ctx) }()
+		<-time.After(10 * time.Second)
+		synctest.Wait()
+		reads, _, _ := g.seen()
+		require.Less(t, reads, 20)
 		stop()
 		require.NoError(t, <-done)
 	})

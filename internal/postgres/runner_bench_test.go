@@ -1,0 +1,74 @@
+package postgres_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"go.uber.org/zap"
+)
+
+func benchRunner(b *testing.B, e *escalating) *escalation.Runner {
+	b.Helper()
+	dir := postgres.NewDirectory(e.db)
+	r, err := escalation.New(escalation.Deps{
+		Store: postgres.NewRunner(e.db), Directory: dir, Resolver: oncall.NewResolver(dir, nil, time.Second),
+		Holder: e.holder, Log: zap.NewNop(),
+	}, escalation.Config{})
+	require.NoError(b, err)
+	return r
+}
+
+// A burst of 6,000 incidents, each with three pages in its first step: the pass that makes them.
+//
+//	IRIS_DATABASE_URL=... go test ./internal/postgres -run '^$' -bench RunnerBurst -benchtime 5x
+func BenchmarkRunnerBurst(b *testing.B) {
+	const burst = 6000
+	e := newEscalating(b)
+	r := benchRunner(b, e)
+	plan := e.plan("burst",
+		intent{step: 1, role: "user", target: "ana", priority: "medium", wait: time.Hour},
+		intent{step: 1, role: "user", target: "ana", priority: "high", wait: time.Hour},
+		intent{step: 1, role: "oncall-primary", target: "db", priority: "urgent", wait: time.Hour})
+	for b.Loop() {
+		b.StopTimer()
+		e.exec(`insert into incidents (plan_id, application_id, due_at) select $1, $2, clock_timestamp() from generate_series(1, $3)`, plan, e.app, burst)
+		e.exec(`analyze incidents`)
+		b.StartTimer()
+		require.NoError(b, r.Pass(b.Context()))
+	}
+	b.ReportMetric(float64(burst*b.N)/b.Elapsed().Seconds(), "incidents/s")
+	require.Zero(b, e.id(`select count(*) from incidents where current_step <> 1`))
+}
+
+// An idle pass over 256 buckets while 1,000,000 active incidents are due later, and the look for when to wake up.
+//
+//	IRIS_DATABASE_URL=... go test ./internal/postgres -run '^$' -bench RunnerIdle
+func BenchmarkRunnerIdle(b *testing.B) {
+	e := newEscalating(b)
+	r := benchRunner(b, e)
+	plan := e.plan("idle", intent{step: 1, role: "user", target: "ana", priority: "medium", wait: time.Hour})
+	for range 10 { // below the statement timeout
+		e.exec(`insert into incidents (plan_id, application_id, current_step, progress, due_at)
+			select $1, $2, 1, '{"n":[{"m":1,"a":"2025-03-30T00:59:00Z"}]}', clock_timestamp() + interval '1 hour' + n * interval '1 ms'
+			from generate_series(1, 100000) n`, plan, e.app)
+	}
+	e.exec(`analyze incidents`)
+	store := postgres.NewRunner(e.db)
+	b.Run("pass", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			require.NoError(b, r.Pass(b.Context()))
+		}
+	})
+	b.Run("next due", func(b *testing.B) {
+		for b.Loop() {
+			_, err := store.NextDue(b.Context(), e.holder.leases, time.Time{})
+			require.NoError(b, err)
+		}
+	})
+}
