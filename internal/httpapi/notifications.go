@@ -241,6 +241,9 @@ func (a *API) recipients(ctx context.Context, n notification, applicationID int6
 	}
 	for _, t := range n.targets {
 		if t.role == literalTarget {
+			if strings.TrimSpace(t.name) == "" {
+				return nil, rejected("INVALID target")
+			}
 			add(messages.NotificationRecipient{Recipient: messages.ToLiteral(t.name), Target: t.name, Mode: n.mode, Literal: t.name})
 			continue
 		}

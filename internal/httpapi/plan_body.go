@@ -137,6 +137,7 @@ func parseNotification(b body) (n escalation.Notification, err error) {
 	if n.Template, err = b.text("template"); err != nil {
 		return n, err
 	}
+	n.Template = strings.TrimSpace(n.Template)
 	wait, err := b.number("wait", 0, math.MaxInt32)
 	if err != nil {
 		return n, err

@@ -109,6 +109,7 @@ func notificationParams(batch []messages.Notification) db.InsertNotificationsPar
 		p.Priorities = append(p.Priorities, string(nt.Priority))
 		p.Lifetimes = append(p.Lifetimes, nt.Lifetime.Seconds())
 		for _, r := range nt.Recipients {
+			p.Turns = append(p.Turns, int32(len(p.Turns)))
 			p.OwnerPlaces = append(p.OwnerPlaces, int32(i))
 			p.Recipients = append(p.Recipients, string(r.Recipient))
 			p.UserIds = append(p.UserIds, int64(r.UserID))

@@ -17,11 +17,12 @@ with input as (
     select (i.id & 255)::smallint, i.id, i.application_id, m.recipient, nullif(m.user_id, 0), m.target,
            nullif(i.priority, ''), 2, m.mode, nullif(m.literal, ''), nullif(i.template, ''), m.mode_changed,
            clock_timestamp() + make_interval(secs => i.lifetime)
-    from (select unnest(@owner_places::int[]) as owner_place, unnest(@recipients::text[]) as recipient,
+    from (select unnest(@turns::int[]) as turn, unnest(@owner_places::int[]) as owner_place, unnest(@recipients::text[]) as recipient,
                  unnest(@user_ids::bigint[]) as user_id, unnest(@targets::text[]) as target,
                  unnest(@modes::text[]) as mode, unnest(@literals::text[]) as literal,
                  unnest(@mode_changes::bool[]) as mode_changed) m
     join input i on i.place = m.owner_place
+    order by m.turn
     on conflict do nothing
 )
 select place::int as place, id::bigint as id from input order by place;

@@ -26,11 +26,12 @@ with input as (
     select (i.id & 255)::smallint, i.id, i.application_id, m.recipient, nullif(m.user_id, 0), m.target,
            nullif(i.priority, ''), 2, m.mode, nullif(m.literal, ''), nullif(i.template, ''), m.mode_changed,
            clock_timestamp() + make_interval(secs => i.lifetime)
-    from (select unnest($11::int[]) as owner_place, unnest($12::text[]) as recipient,
-                 unnest($13::bigint[]) as user_id, unnest($14::text[]) as target,
-                 unnest($15::text[]) as mode, unnest($16::text[]) as literal,
-                 unnest($17::bool[]) as mode_changed) m
+    from (select unnest($11::int[]) as turn, unnest($12::int[]) as owner_place, unnest($13::text[]) as recipient,
+                 unnest($14::bigint[]) as user_id, unnest($15::text[]) as target,
+                 unnest($16::text[]) as mode, unnest($17::text[]) as literal,
+                 unnest($18::bool[]) as mode_changed) m
     join input i on i.place = m.owner_place
+    order by m.turn
     on conflict do nothing
 )
 select place::int as place, id::bigint as id from input order by place
@@ -47,6 +48,7 @@ type InsertNotificationsParams struct {
 	Senders        []string
 	Priorities     []string
 	Lifetimes      []float64
+	Turns          []int32
 	OwnerPlaces    []int32
 	Recipients     []string
 	UserIds        []int64
@@ -75,6 +77,7 @@ func (q *Queries) InsertNotifications(ctx context.Context, arg InsertNotificatio
 		arg.Senders,
 		arg.Priorities,
 		arg.Lifetimes,
+		arg.Turns,
 		arg.OwnerPlaces,
 		arg.Recipients,
 		arg.UserIds,
