@@ -103,17 +103,38 @@ func (b *Mailbox) Answer(ctx context.Context, id int64, do, what string) (string
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	said, err := b.answer(ctx, e, do, what)
-	note := do + " " + what + ": " + said
+	note := deed(e, do, what)
 	if err != nil {
-		note = do + " " + what + " went wrong: " + err.Error()
+		note += " went wrong: " + err.Error()
+	} else if said != "" {
+		note += ": " + said
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.said) > 2*keepMessages {
 		clear(b.said)
 	}
-	b.said[id] = append(b.said[id], strings.TrimSpace(note))
+	b.said[id] = append(b.said[id], note)
 	return said, err
+}
+
+// deed says in words what was done.
+func deed(e pretend.Entry, do, what string) string {
+	switch do {
+	case "press":
+		for _, button := range e.Buttons {
+			if button.ActionID == what {
+				return "Pressing " + button.Text
+			}
+		}
+		return "Pressing a button"
+	case "reply":
+		return "Replying \"" + what + "\""
+	case "key":
+		return "Pressing " + what
+	default:
+		return "Picking up"
+	}
 }
 
 func (b *Mailbox) answer(ctx context.Context, e pretend.Entry, do, what string) (string, error) {

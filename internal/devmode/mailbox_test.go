@@ -242,14 +242,14 @@ func TestMailboxAnswersLikeThePerson(t *testing.T) {
 	require.Equal(t, slack.Interaction{
 		MessageID: 4711, Action: slack.ActionAcknowledge, UserID: i.UserID, UserName: "ann", Channel: i.Channel, ResponseURL: i.ResponseURL, Token: "pretend",
 	}, i)
-	require.Equal(t, []string{"press iris_acknowledge: Iris incident(17) claimed."}, l.Answers)
+	require.Equal(t, []string{"Pressing Acknowledge: Iris incident(17) claimed."}, l.Answers)
 
 	l = answer(b.send(t, users.SMS, "+1 202 555 0123"), "reply", "4711 claim")
 	form := asked()
 	require.Equal(t, "4711 claim", form.Get("Body"))
 	require.Equal(t, "+12025550123", form.Get("From"))
 	require.Equal(t, "+12025550199", form.Get("To"))
-	require.Equal(t, []string{"reply 4711 claim: Iris incident(17) claimed."}, l.Answers)
+	require.Equal(t, []string{"Replying \"4711 claim\": Iris incident(17) claimed."}, l.Answers)
 
 	l = b.send(t, users.Call, "+12025550123")
 	require.Eventually(t, func() bool { return strings.Contains(b.letters(t)[0].Body, "Disk full") }, 5*time.Second, 10*time.Millisecond)
@@ -257,7 +257,7 @@ func TestMailboxAnswersLikeThePerson(t *testing.T) {
 	form = asked()
 	require.Equal(t, "2", form.Get("Digits"))
 	require.Equal(t, "+12025550123", form.Get("To"))
-	require.Equal(t, []string{"key 2: Iris incident(17) claimed."}, l.Answers)
+	require.Equal(t, []string{"Pressing 2: Iris incident(17) claimed."}, l.Answers)
 
 	l = answer(b.send(t, users.Email, "ann@example.com"), "press", "x")
 	require.Contains(t, l.Answers[0], "cannot be answered")
