@@ -53,7 +53,7 @@ var (
 
 // fixture is the API over a database of its own with a few people, a team, applications, a template and a plan.
 type fixture struct {
-	*testing.T
+	testing.TB
 	db       *postgres.DB
 	handler  http.Handler
 	sessions *scs.SessionManager
@@ -95,9 +95,9 @@ insert into plan_notifications (plan_id, step, position, priority, role, target_
 
 const userKey = "user"
 
-func newFixture(t *testing.T, change ...func(*httpapi.Deps)) *fixture {
+func newFixture(t testing.TB, change ...func(*httpapi.Deps)) *fixture {
 	t.Helper()
-	f := &fixture{T: t, db: pgtest.New(t)}
+	f := &fixture{TB: t, db: pgtest.New(t)}
 	_, err := f.db.Pool().Exec(t.Context(), seed)
 	require.NoError(t, err)
 	keys, err := auth.NewKeys(bytes.Repeat([]byte{1}, auth.SecretSize))

@@ -1,0 +1,187 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/httpapi"
+)
+
+// A route of the API with a request that succeeds for whoever may.
+type request struct{ method, path, body string }
+
+var (
+	reads = []request{
+		{get, "/v0/incidents?limit=1", ""}, {get, "/v0/incidents/1", ""}, {get, "/v0/incidents/1/comments", ""},
+		{get, "/v0/plans", ""}, {get, "/v0/plans/1", ""}, {get, "/v0/templates", ""}, {get, "/v0/templates/1", ""},
+		{get, "/v0/messages?limit=1", ""}, {get, "/v0/messages/1", ""}, {get, "/v0/messages/1/auditlog", ""}, {get, "/v0/queues", ""},
+	}
+	// writes that anybody known may do
+	writes = []request{
+		{post, "/v0/incidents", `{"plan":"pager","application":"demo","context":{}}`},
+		{post, "/v0/incidents/1", `{"owner":null}`}, {post, "/v0/incidents/claim", `{"owner":null,"incident_ids":[1]}`},
+		{post, "/v0/incidents/1/resolve", `{"resolved":0}`},
+		{post, "/v0/notifications", `{"role":"user","target":"ann","subject":"s","mode":"email","body":"b"}`},
+	}
+	// writes in the name of ann, or on what is hers
+	anns = []request{
+		{post, "/v0/incidents/1", `{"owner":"ann"}`}, {post, "/v0/incidents/claim", `{"owner":"ann","incident_ids":[1]}`},
+		{post, "/v0/incidents/1/comments", `{"author":"ann","content":"c"}`},
+		{post, "/v0/plans", planJSON()}, {post, "/v0/plans/1", `{"active":1}`}, {del, "/v0/plans/unused", ""},
+		{post, "/v0/templates", templateBody}, {post, "/v0/templates/1", `{"active":1}`},
+	}
+)
+
+// TestWhoMayDoWhat asks every route as everybody.
+func TestWhoMayDoWhat(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		as                 caller
+		reads, writes, ann bool
+		strangerStatus     int // of writes that are refused
+	}{
+		"nobody":                  {nobody, false, false, false, 401},
+		"application":             {demo, true, true, false, 0},
+		"application with powers": {power, true, true, true, 0},
+		"ann through it":          {asAnn, true, true, true, 0},
+		"bob through it":          {caller{app: "power", key: "power-key", user: "bob"}, true, true, false, 0},
+		"admin through it":        {asRoot, true, true, true, 0},
+		"session of ann":          {annHere, true, true, true, 0},
+		"session of bob":          {caller{session: "bob"}, true, true, false, 0},
+		"session of an admin":     {caller{session: "root"}, true, true, true, 0},
+		"session of a reader":     {viewer, true, false, false, 403},
+		"session of nobody":       {caller{session: "gone"}, false, false, false, 401},
+		"wrong key":               {caller{app: "demo", key: "wrong"}, false, false, false, 401},
+		"unknown application":     {caller{app: "none", key: "x"}, false, false, false, 401},
+		"user without the power":  {caller{app: "demo", key: "demo-key", user: "ann"}, false, false, false, 401},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			f.ok(power, post, "/v0/incidents", `{"plan":"pager","application":"demo","context":{}}`)
+			f.exec(`insert into plans (name, creator_id, threshold_window, threshold_count, aggregation_window, aggregation_reset)
+				values ('unused', 1, 0, 0, 0, 0); insert into plan_active select 'unused', id from plans where name = 'unused'`)
+			f.exec(`insert into notification_requests (application_id) values (1);
+				insert into messages (bucket, request_id, application_id, recipient, target, class, mode) values (1, 1, 1, 'literal:x', 'x', 2, 'email')`)
+			ask := func(list []request, allowed bool) {
+				for _, rq := range list {
+					rec := f.do(tc.as, rq.method, rq.path, rq.body)
+					if rq.path == "/v0/incidents" && tc.as == demo {
+						rec = f.do(tc.as, rq.method, rq.path, strings.Replace(rq.body, `"application":"demo",`, "", 1))
+					}
+					switch {
+					case allowed:
+						require.Less(t, rec.Code, 300, "%s %s: %s", rq.method, rq.path, rec.Body)
+					case tc.strangerStatus != 0:
+						require.Equal(t, tc.strangerStatus, rec.Code, "%s %s: %s", rq.method, rq.path, rec.Body)
+					default:
+						require.Contains(t, []int{401, 403}, rec.Code, "%s %s: %s", rq.method, rq.path, rec.Body)
+					}
+				}
+			}
+			if tc.reads {
+				ask(reads, true)
+			} else {
+				for _, rq := range reads {
+					require.Equal(t, 401, f.do(tc.as, rq.method, rq.path, "").Code, rq.path)
+				}
+			}
+			ask(writes, tc.writes)
+			ask(anns, tc.ann)
+		})
+	}
+}
+
+func TestAuthenticationFailuresInWords(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.want(401, describe("Authentication failure", "Malformed/missing HMAC authorization header"), nobody, get, "/v0/plans", "")
+	f.want(401, describe("Authentication failure", "HMAC failed validation. Check API key/clock skew"), caller{app: "demo", key: "x"}, get, "/v0/plans", "")
+	f.want(401, `{"title":"Authentication failure","description":""}`, caller{app: "none", key: "x"}, get, "/v0/plans", "")
+	f.want(401, `{"title":"This application does not have the power to authenticate usernames","description":""}`,
+		caller{app: "demo", key: "demo-key", user: "ann"}, get, "/v0/plans", "")
+	rec := f.do(nobody, get, "/v0/plans", "", "Authorization", "Basic eDp5")
+	require.Equal(t, 401, rec.Code)
+	require.Empty(t, rec.Header().Get("WWW-Authenticate"))
+	f.want(401, `{"title":"Authentication failure","description":""}`, nobody, get, "/v0/plans", "", "Authorization", "hmac nocolon")
+}
+
+func TestSignatureCoversTheBodyAndThePathAsSent(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	for _, path := range []string{"/v0/plans/a%20b", "/v0/plans/pager/", "/v0/plans?name=a%20b"} {
+		rec := f.do(demo, get, path, "")
+		require.NotEqual(t, 401, rec.Code, path)
+	}
+	r := httptest.NewRequest(post, "/v0/incidents", strings.NewReader(`{"plan":"pager","context":{"host":"evil"}}`))
+	signed := f.do(demo, get, "/v0/plans/1", "") // any request, to be sure that the key is right
+	require.Equal(t, 200, signed.Code)
+	r.Header.Set("Authorization", "hmac demo:AAAA")
+	rec := httptest.NewRecorder()
+	f.handler.ServeHTTP(rec, r)
+	require.Equal(t, 401, rec.Code)
+}
+
+func TestAnotherSitesPageCannotUseASession(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	evil := annHere
+	evil.origin = "https://evil.example"
+	f.want(403, title("This request was sent by a page of another site"), evil, post, "/v0/notifications", `{}`)
+	require.Equal(t, 200, f.do(evil, get, "/v0/plans", "").Code, "reading is the browser's to refuse")
+	signed := power
+	signed.origin = "https://evil.example"
+	require.Equal(t, 400, f.do(signed, post, "/v0/notifications", `{}`).Code, "a signature is no cookie")
+}
+
+func TestAnonymousReadsAreAnOpening(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, func(d *httpapi.Deps) { d.Config.Openings = auth.Openings{AnonymousReads: true} })
+	f.ok(demo, post, "/v0/incidents", `{"plan":"pager","context":{}}`)
+	for _, rq := range reads {
+		if strings.HasPrefix(rq.path, "/v0/messages/1") {
+			continue // there is none
+		}
+		require.Equal(t, 200, f.do(nobody, rq.method, rq.path, "").Code, rq.path)
+	}
+	require.Equal(t, 401, f.do(nobody, post, "/v0/notifications", `{}`).Code)
+}
+
+func TestSessionsActForAnyoneIsAnOpening(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, func(d *httpapi.Deps) { d.Config.Openings = auth.Openings{SessionsActForAnyone: true} })
+	f.ok(demo, post, "/v0/incidents", `{"plan":"pager","context":{}}`)
+	f.ok(annHere, post, "/v0/incidents/1", `{"owner":"bob"}`)
+}
+
+func TestUnknownPathsAndMethods(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	for _, path := range []string{"/v0/none", "/v0", "/v0/incidents/1/none", "/v0/queues/1"} {
+		rec := f.want(404, "", demo, get, path, "")
+		require.Equal(t, "application/json", rec.Header().Get("Content-Type"))
+		require.Equal(t, "nosniff", rec.Header().Get("X-Content-Type-Options"))
+	}
+	rec := f.want(405, "", demo, http.MethodPut, "/v0/plans/1", "")
+	require.Equal(t, "application/json", rec.Header().Get("Content-Type"))
+	require.Equal(t, "GET, HEAD, POST, DELETE", rec.Header().Get("Allow"))
+	f.want(405, "", demo, del, "/v0/incidents", "")
+	f.want(405, "", demo, get, "/v0/notifications/", "")
+	require.Equal(t, 404, f.do(nobody, get, "/else", "").Code)
+	require.Equal(t, "application/problem+json", f.do(nobody, get, "/else", "").Header().Get("Content-Type"))
+}
+
+func TestHealthcheck(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	rec := f.want(200, "GOOD", nobody, get, "/healthcheck", "")
+	require.Equal(t, "text/plain", rec.Header().Get("Content-Type"))
+	f.want(200, "GOOD", nobody, get, "/healthcheck/", "")
+	down := newFixture(t, func(d *httpapi.Deps) { d.Ping = unavailable })
+	down.want(503, "Could not connect to database", nobody, get, "/healthcheck", "")
+}
