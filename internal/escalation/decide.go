@@ -36,16 +36,32 @@ func (r *Runner) advanceBatch(ctx context.Context, batch []Due) error {
 		}
 		changes = append(changes, c)
 	}
-	if len(changes) == 0 {
-		return nil
+	for len(changes) > 0 {
+		part := changes[:fitting(changes)]
+		changes = changes[len(part):]
+		leases := LeasesOf(part, func(c Change) buckets.Lease { return c.Lease })
+		written, err := r.deps.Store.Commit(ctx, r.deps.Holder.ProcessID(), leases, part)
+		if err != nil {
+			return err // what was committed before is refused by its version when the batch is tried again
+		}
+		r.committed(batch, part, written)
 	}
-	leases := LeasesOf(changes, func(c Change) buckets.Lease { return c.Lease })
-	written, err := r.deps.Store.Commit(ctx, r.deps.Holder.ProcessID(), leases, changes)
-	if err != nil {
-		return err
-	}
-	r.committed(batch, changes, written)
 	return nil
+}
+
+// maxMade is how many messages one transaction makes at most, unless a single incident makes more: plans may page large
+// teams, and nobody should wait for the locks of a long transaction.
+const maxMade = 2000
+
+// fitting returns how many of the changes go into one transaction.
+func fitting(changes []Change) int {
+	made := len(changes[0].Messages)
+	for i, c := range changes[1:] {
+		if made += len(c.Messages); made > maxMade {
+			return i + 1
+		}
+	}
+	return len(changes)
 }
 
 // committed counts what was written and wakes whoever delivers it.
@@ -201,7 +217,7 @@ func (r *Runner) decide(ctx context.Context, d Due, f facts) (Change, error) {
 		w.Progress.Paused = false
 		w.add(incidents.EntryOperator, nil, "escalation goes on")
 	}
-	for range len(plan.Steps) + 2 {
+	for range len(plan.Steps) + 4 {
 		decision := Next(plan, w.Progress, d.ReadAt)
 		again, err := r.carryOut(ctx, w, decision)
 		if err != nil {

@@ -18,10 +18,13 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
+// maxFallbackBatches bounds how long failed messages keep a look from ending: due incidents come first.
+const maxFallbackBatches = 20
+
 // fallbacks finds messages of the leased buckets that failed for good in every mode, of incidents and out of band
 // alike, and pages somebody else instead (promise P8).
 func (r *Runner) fallbacks(ctx context.Context, leases []buckets.Lease) error {
-	for {
+	for range maxFallbackBatches {
 		failed, err := r.deps.Store.Failed(ctx, leases, Ask{
 			Limit: r.cfg.Batch, PerBucket: r.cfg.PerBucket, Excluded: r.stuck.waiting(time.Now()), Now: r.now(),
 		})
@@ -35,6 +38,7 @@ func (r *Runner) fallbacks(ctx context.Context, leases []buckets.Lease) error {
 			return err
 		}
 	}
+	return nil
 }
 
 // replace writes the fallbacks of a batch; a batch that fails because of what is in it is halved until the culprit
@@ -44,9 +48,6 @@ func (r *Runner) replace(ctx context.Context, failed []Failed) (done bool, err e
 	var lost *buckets.LostError
 	switch {
 	case err == nil:
-		for _, f := range failed {
-			r.stuck.succeeded(int64(f.ID))
-		}
 		r.passed()
 		return true, nil
 	case errors.As(err, &lost):
@@ -58,11 +59,7 @@ func (r *Runner) replace(ctx context.Context, failed []Failed) (done bool, err e
 	case fault.Is(err, fault.Unavailable) && r.outages < 3:
 		return false, err
 	case len(failed) == 1:
-		n, pause := r.stuck.failed(int64(failed[0].ID), time.Now())
-		r.metrics.errors.WithLabelValues("message").Inc()
-		r.log.Error("no fallback could be made for a failed message, trying again later",
-			zap.Int64("message_id", int64(failed[0].ID)), zap.Int64("incident_id", int64(failed[0].Made.IncidentID)),
-			zap.Int("failures", n), zap.Duration("pause", pause), zap.Error(err))
+		r.leaveStuck(failed[0], err)
 		return true, nil
 	}
 	half := len(failed) / 2
@@ -70,6 +67,14 @@ func (r *Runner) replace(ctx context.Context, failed []Failed) (done bool, err e
 		return done, err
 	}
 	return r.replace(ctx, failed[half:])
+}
+
+// leaveStuck lets a failed message wait whose fallback cannot be made now.
+func (r *Runner) leaveStuck(f Failed, cause error) {
+	n, pause := r.stuck.failed(int64(f.ID), time.Now())
+	r.metrics.errors.WithLabelValues("message").Inc()
+	r.log.Error("no fallback could be made for a failed message, trying again later", zap.Int64("message_id", int64(f.ID)),
+		zap.Int64("incident_id", int64(f.Made.IncidentID)), zap.Int("failures", n), zap.Duration("pause", pause), zap.Error(cause))
 }
 
 func (r *Runner) replaceBatch(ctx context.Context, failed []Failed) error {
@@ -97,9 +102,16 @@ func (r *Runner) replaceBatch(ctx context.Context, failed []Failed) error {
 	for _, f := range failed {
 		c, err := r.replaceSafely(ctx, f, plans[PlanID(f.Made.PlanID)], apps[f.Made.ApplicationID], at)
 		if err != nil {
-			return err
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			r.leaveStuck(f, err)
+			continue
 		}
 		changes = append(changes, c)
+	}
+	if len(changes) == 0 {
+		return nil
 	}
 	leases := LeasesOf(changes, func(c FallbackChange) buckets.Lease { return c.Failed.Lease })
 	if err := r.deps.Store.CommitFallbacks(ctx, r.deps.Holder.ProcessID(), leases, changes, now); err != nil {
@@ -107,6 +119,7 @@ func (r *Runner) replaceBatch(ctx context.Context, failed []Failed) error {
 	}
 	var made buckets.Set
 	for _, c := range changes {
+		r.stuck.succeeded(int64(c.Failed.ID))
 		for _, m := range c.Messages {
 			r.metrics.made.WithLabelValues(string(m.Purpose)).Inc()
 			made.Add(c.Failed.Lease.Bucket)

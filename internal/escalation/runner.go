@@ -35,7 +35,8 @@ type Deps struct {
 	Directory Directory
 	Resolver  *oncall.Resolver
 	Holder    Holder
-	// Waker is told, after a commit, in which buckets messages were made. It must only take note.
+	// Waker is told, after a commit, in which buckets messages were made. It must only take note; it is called from
+	// several goroutines.
 	Waker      func(buckets.Set)
 	Log        *zap.Logger
 	Registerer prometheus.Registerer // nil: none

@@ -48,7 +48,7 @@ type memory struct {
 func newMemory() *memory {
 	m := &memory{
 		next: time.Hour,
-		due: map[incidents.ID]Due{}, delays: map[incidents.ID]incidents.Entry{}, people: map[users.ID]users.Responder{},
+		due:  map[incidents.ID]Due{}, delays: map[incidents.ID]incidents.Entry{}, people: map[users.ID]users.Responder{},
 		plans: map[PlanID]Plan{1: {ID: 1, Name: "demo-plan", CreatorID: 9, Steps: []Step{step(note(users.High, time.Minute, 0))}}},
 	}
 	for b := range 8 {
@@ -216,8 +216,15 @@ func (f calendarFunc) OnCall(context.Context, oncall.Team, string, time.Time) (o
 type rig struct {
 	*memory
 	runner *Runner
+	wakes  sync.Mutex
 	woken  buckets.Set
 	logs   *observer.ObservedLogs
+}
+
+func (g *rig) wake(bs buckets.Set) {
+	g.wakes.Lock()
+	defer g.wakes.Unlock()
+	g.woken.Union(bs)
 }
 
 func newRig(t *testing.T, cfg Config) *rig {
@@ -229,7 +236,7 @@ func newRig(t *testing.T, cfg Config) *rig {
 	}
 	r, err := New(Deps{
 		Store: g.memory, Directory: g.memory, Resolver: oncall.NewResolver(g.memory, nil, 0), Holder: g.memory,
-		Waker: func(bs buckets.Set) { g.woken.Union(bs) }, Log: zap.New(core), Registerer: prometheus.NewRegistry(),
+		Waker: g.wake, Log: zap.New(core), Registerer: prometheus.NewRegistry(),
 	}, cfg)
 	require.NoError(t, err)
 	g.runner = r
@@ -378,6 +385,14 @@ func TestInactiveIncidentsAreCancelled(t *testing.T) {
 	require.NoError(t, g.runner.Pass(t.Context()))
 	require.Equal(t, []incidents.ID{1}, g.cancelled)
 	require.Empty(t, g.changes)
+}
+
+func TestLargeTeamsAreWrittenInSeveralTransactions(t *testing.T) {
+	t.Parallel()
+	change := func(n int) Change { return Change{Messages: make([]messages.New, n)} }
+	require.Equal(t, 1, fitting([]Change{change(9000), change(1)}))
+	require.Equal(t, 2, fitting([]Change{change(1000), change(1000), change(1)}))
+	require.Equal(t, 3, fitting([]Change{change(0), change(0), change(0)}))
 }
 
 func TestACalendarThatDoesNotAnswerDelaysOnlyForAWhile(t *testing.T) {

@@ -168,6 +168,9 @@ func byMode(pages []page) string {
 	var people []person
 	for _, p := range pages {
 		mode := string(p.choice.Mode)
+		if p.choice.Mode == users.Drop {
+			mode = "drop, which discards it"
+		}
 		if p.choice.Changed() {
 			mode += " because " + p.choice.Missing
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,13 +22,14 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
-// bench of one test: a database, a clock that stands still until it is moved, and a runner that holds every bucket.
+// escalating is what one test works on: a database, a clock that stands still until it is moved, and a runner that holds every bucket.
 type escalating struct {
 	t      testing.TB
 	db     *postgres.DB
 	now    time.Time
 	holder *holding
 	runner *escalation.Runner
+	mu     sync.Mutex
 	woken  buckets.Set
 	app    int64
 	people map[string]int64 // user ids
@@ -90,10 +92,16 @@ func (e *escalating) start(h escalation.Holder) *escalation.Runner {
 	dir := postgres.NewDirectory(e.db)
 	r, err := escalation.New(escalation.Deps{
 		Store: postgres.NewRunner(e.db), Directory: dir, Resolver: oncall.NewResolver(dir, nil, 0), Holder: h,
-		Waker: func(bs buckets.Set) { e.woken.Union(bs) }, Log: zaptest.NewLogger(e.t),
+		Waker: e.wake, Log: zaptest.NewLogger(e.t),
 	}, escalation.Config{Keep: -1, Now: func() time.Time { return e.now }})
 	require.NoError(e.t, err)
 	return r
+}
+
+func (e *escalating) wake(bs buckets.Set) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.woken.Union(bs)
 }
 
 func (e *escalating) exec(sql string, args ...any) {
@@ -210,7 +218,7 @@ func (e *escalating) standing(incident int64) standing {
 	return s
 }
 
-// stop ends the escalation of an incident, as an acknowledgement does.
+// acknowledge ends the escalation of an incident, as the API does.
 func (e *escalating) acknowledge(incident int64) {
 	e.t.Helper()
 	e.exec(`update incidents set active = false, owner_id = $2, version = version + 1, due_at = $3 where id = $1`,
