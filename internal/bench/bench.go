@@ -122,12 +122,14 @@ func Run(ctx context.Context, o Options) (Result, error) {
 		if err != nil {
 			return Result{}, err
 		}
-		defer s.stop()
+		defer func() { s.stop(r.worthALook()) }()
 		r.stand = s
 		o.URL, o.App, o.Key, o.Plan = s.url, s.app, s.key, s.plan
 		r.Options = o
 	}
-	return r.measure(ctx)
+	result, err := r.measure(ctx)
+	r.failed = err != nil
+	return result, err
 }
 
 // run is one measurement under way.
@@ -136,6 +138,16 @@ type run struct {
 	tally *tally
 	sink  *sinkProcess
 	stand *stand // nil with a running server
+
+	shown   progress // last line of progress, by watch
+	waiting bool     // said that messages are still under way, by watch
+	failed  bool
+}
+
+// worthALook reports whether somebody may want to read the servers' logs.
+func (r *run) worthALook() bool {
+	p := r.tally.progress(time.Now())
+	return r.failed || p.reached < p.posted
 }
 
 func (r *run) measure(ctx context.Context) (Result, error) {
@@ -235,7 +247,7 @@ func (r *run) watch(ctx context.Context, posting <-chan struct{}) (*kill, error)
 				complete = now
 				r.show(p)
 			}
-			if now.Sub(complete) >= settle && (r.stand == nil || p.quiet >= r.Patience || r.stand.settled(ctx)) {
+			if now.Sub(complete) >= settle && (p.quiet >= r.Patience || r.settled(ctx)) {
 				return done, nil
 			}
 		} else if p.quiet >= r.Patience {
@@ -244,7 +256,26 @@ func (r *run) watch(ctx context.Context, posting <-chan struct{}) (*kill, error)
 	}
 }
 
+// settled reports whether nothing is under way any more, as far as that can be known.
+func (r *run) settled(ctx context.Context) bool {
+	if r.stand == nil {
+		return true
+	}
+	n, err := r.stand.unsettled(ctx)
+	if err == nil && n > 0 && !r.waiting {
+		r.waiting = true
+		fmt.Fprintf(r.Out, "everything has arrived; %d messages may be sent again, waiting for them\n", n)
+	}
+	return err == nil && n == 0
+}
+
+// show prints a line of progress if anything has changed since the last one.
 func (r *run) show(p progress) {
+	p.quiet = 0
+	if p == r.shown {
+		return
+	}
+	r.shown = p
 	fmt.Fprintf(r.Out, "posted %d of %d, accepted %d, delivered %d\n", p.posted, r.planned(), p.accepted, p.reached)
 }
 

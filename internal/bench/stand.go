@@ -123,7 +123,7 @@ func startStand(ctx context.Context, o Options, sink string) (_ *stand, err erro
 	s := &stand{stopServer: func() {}}
 	defer func() {
 		if err != nil {
-			s.stop()
+			s.stop(true)
 		}
 	}()
 	databaseURL := o.DatabaseURL
@@ -343,10 +343,9 @@ func (s *stand) inDoubt(ctx context.Context) (int, error) {
 	return postgres.NewBench(s.db).AttemptsInDoubt(ctx, s.app)
 }
 
-// settled reports whether nothing is waiting or under way any more.
-func (s *stand) settled(ctx context.Context) bool {
-	n, err := postgres.NewBench(s.db).MessagesUnsettled(ctx, s.app)
-	return err == nil && n == 0
+// unsettled counts the messages that wait or are under way.
+func (s *stand) unsettled(ctx context.Context) (int, error) {
+	return postgres.NewBench(s.db).MessagesUnsettled(ctx, s.app)
 }
 
 // profile stores a CPU profile of each server over the time of the load and a heap profile at its end.
@@ -394,8 +393,8 @@ func fetch(url, file string) error {
 	return os.WriteFile(file, body, 0o644)
 }
 
-// stop ends what was started, servers first and all at once.
-func (s *stand) stop() {
+// stop ends what was started, servers first and all at once, and removes their logs unless they are worth a look.
+func (s *stand) stop(keepLogs bool) {
 	var wg sync.WaitGroup
 	for _, p := range append([]*server{s.api}, s.processors...) {
 		if p == nil {
@@ -411,4 +410,7 @@ func (s *stand) stop() {
 		s.db.Close()
 	}
 	s.stopServer()
+	if !keepLogs && s.logs != "" {
+		_ = os.RemoveAll(s.logs)
+	}
 }
