@@ -22,10 +22,7 @@ func Raise(kind, format string, args ...any) {
 }
 
 func fail(kind, format string, args ...any) *Error {
-	if len(args) > 0 {
-		format = fmt.Sprintf(format, args...)
-	}
-	return &Error{Kind: kind, Message: format}
+	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...)}
 }
 
 // Try runs f and returns the exception it raised, nil if it raised none. A LimitError and any other panic pass through:

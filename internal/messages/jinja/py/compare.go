@@ -275,6 +275,11 @@ func Contains(b *Budget, seq, x Value) bool {
 // Sort sorts items in place as Python's sorted does: stable, by <, with reverse keeping the order of equal ones.
 // keys[i] belongs to items[i]; keys may be items itself.
 func Sort(b *Budget, items, keys []Value, reverse bool) {
+	SortFunc(b, items, reverse, func(i, j int) bool { return Less(b, "<", keys[i], keys[j]) })
+}
+
+// SortFunc is Sort by a comparison of two elements, named by their place in items as it was.
+func SortFunc(b *Budget, items []Value, reverse bool, less func(i, j int) bool) {
 	n := len(items)
 	b.GrowTimes(valueSize, int64(n))
 	perm := make([]int, n)
@@ -284,7 +289,6 @@ func Sort(b *Budget, items, keys []Value, reverse bool) {
 			perm[i] = n - 1 - i
 		}
 	}
-	less := func(i, j int) bool { return Less(b, "<", keys[i], keys[j]) }
 	insertionRuns(perm, less)
 	if reverse {
 		for i, j := 0, n-1; i < j; i, j = i+1, j-1 {

@@ -210,7 +210,7 @@ func (f *formatter) argument(name string) Value {
 			Raise("ValueError", "Too many decimal digits in format string")
 		}
 		if i >= len(f.pos) {
-			Raise("IndexError", "Replacement index %d out of range for positional args tuple", i)
+			Raise("IndexError", "tuple index out of range")
 		}
 		return f.pos[i]
 	}

@@ -316,3 +316,9 @@ func EscapeText(b *Budget, s string) string {
 	b.GrowTimes(5, int64(len(s)))
 	return htmlEscaper.Replace(s)
 }
+
+// Quote is repr of a str.
+func Quote(s string) string { return quote(s) }
+
+// Address stands for the id of an object in texts such as <object at 0x...>.
+func Address(v any) string { return address(v) }

@@ -302,3 +302,6 @@ func (r *Range) Len() int64 {
 }
 
 func (r *Range) at(i int64) Value { return r.Start + i*r.Step }
+
+// Index returns v as an index if it is an int or a bool; integers beyond int64 are clamped.
+func Index(v Value) (int64, bool) { return index(v) }

@@ -1,0 +1,290 @@
+// Package jinja renders Jinja2 templates: those of Jinja2 3.1 with the defaults of its SandboxedEnvironment, without
+// the tags that read other templates (include, import, from, extends, block) and without trans and do. Output and
+// errors are those of the original, byte for byte; test/jinja holds the proof.
+//
+// Templates are written by users and must harm nobody: every rendering has a budget of work, memory, nesting, time and
+// output that the evaluator spends as it goes (see package py), and nothing in a template reaches files, the network or
+// the process. A Template is compiled once and rendered from many goroutines at a time.
+package jinja
+
+import (
+	"fmt"
+	"runtime/debug"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/messages/jinja/py"
+)
+
+// Limits bound a template. Zero values mean the defaults.
+type Limits struct {
+	Source int           // bytes of source; 32 KiB
+	Output int           // bytes of output; 64 KiB
+	Steps  int64         // units of work, some tens of nanoseconds each; 1,000,000
+	Memory int64         // bytes allocated by one rendering in all; 16 MiB
+	Depth  int           // nested calls and nesting of data; 150
+	Time   time.Duration // by the clock; 1 s
+}
+
+func (l Limits) withDefaults() Limits {
+	set := func(v *int64, def int64) {
+		if *v <= 0 {
+			*v = def
+		}
+	}
+	if l.Source <= 0 {
+		l.Source = 32 << 10
+	}
+	if l.Output <= 0 {
+		l.Output = 64 << 10
+	}
+	if l.Depth <= 0 {
+		l.Depth = 150
+	}
+	if l.Time <= 0 {
+		l.Time = time.Second
+	}
+	set(&l.Steps, 1_000_000)
+	set(&l.Memory, 16<<20)
+	return l
+}
+
+// Template is a compiled template. It is immutable and safe for concurrent use.
+type Template struct {
+	run    stmt
+	fn     *function
+	tree   *templateNode
+	limits Limits
+}
+
+// Compile compiles a template. The error, if any, is an *Error with the line.
+func Compile(src string, limits Limits) (t *Template, err error) {
+	limits = limits.withDefaults()
+	if len(src) > limits.Source {
+		return nil, &Error{Kind: py.LimitError, Message: fmt.Sprintf("the template is longer than %d bytes", limits.Source)}
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			t, err = nil, internalError(r)
+		}
+	}()
+	tree, perr := parse(strings.ToValidUTF8(src, "\ufffd"))
+	if perr != nil {
+		return nil, perr
+	}
+	run, fn, perr := compile(tree)
+	if perr != nil {
+		return nil, perr
+	}
+	return &Template{run: run, fn: fn, tree: tree, limits: limits}, nil
+}
+
+// internalError reports a defect of the engine as the template's failure, so that it stays local.
+func internalError(r any) *Error {
+	return &Error{Kind: "InternalError", Message: fmt.Sprintf("%v\n%s", r, debug.Stack())}
+}
+
+// Vars are the variables a template is rendered with. A rendering may change the lists and dictionaries in them, so
+// they serve one rendering, or several that are meant to share.
+type Vars struct{ dict *py.Dict }
+
+// DecodeVars reads the variables from a JSON object; empty data stands for none.
+func DecodeVars(data []byte) (Vars, error) {
+	if len(strings.TrimSpace(string(data))) == 0 {
+		return Vars{dict: py.NewDict()}, nil
+	}
+	v, err := py.DecodeJSON(data)
+	if err != nil {
+		return Vars{}, err
+	}
+	d, ok := v.(*py.Dict)
+	if !ok {
+		return Vars{}, fmt.Errorf("the context is not a JSON object")
+	}
+	return Vars{dict: d}, nil
+}
+
+// Field is a named value: a string, int64, bool or nil.
+type Field struct {
+	Name  string
+	Value any
+}
+
+// Set gives a variable a dictionary of fields.
+func (v Vars) Set(name string, fields []Field) {
+	b := py.NewBudget(py.Limits{Steps: 1 << 40, Memory: 1 << 40, Depth: 10, Time: time.Hour})
+	d := py.NewDict()
+	for _, f := range fields {
+		d.Set(b, f.Name, f.Value)
+	}
+	v.dict.Set(b, name, d)
+}
+
+// Get returns a variable as text, as a template would print it; false if there is none.
+func (v Vars) Get(name string) (string, bool) {
+	x, ok := v.dict.GetString(name)
+	if !ok {
+		return "", false
+	}
+	return Text(x), true
+}
+
+// Each calls f for every variable, in order, with its value as a template would print it, cut to a few kilobytes.
+func (v Vars) Each(f func(name, text string)) {
+	v.dict.Each(func(k, x py.Value) bool {
+		if name, ok := py.AsString(k); ok {
+			f(name, Text(x))
+		}
+		return true
+	})
+}
+
+// Text is how a template prints a value; what is very large or deep is left out.
+func Text(x any) string {
+	if s, ok := py.AsString(x); ok {
+		return s
+	}
+	s := "..."
+	func() {
+		defer func() { _ = recover() }()
+		s = py.Str(py.NewBudget(py.Limits{Steps: 100_000, Memory: 16 << 10, Depth: 20, Time: time.Second}), x)
+	}()
+	return s
+}
+
+// Render renders the template. The error, if any, is an *Error.
+func (t *Template) Render(vars Vars) (out string, err error) {
+	r := newRender(t.limits, vars.dict)
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case *py.Error:
+			out, err = "", &Error{Kind: p.Kind, Message: p.Message, Line: r.line}
+		default:
+			e := internalError(p)
+			e.Line = r.line
+			out, err = "", e
+		}
+	}()
+	t.run(r, t.fn.newEnv(nil))
+	return r.root.String(), nil
+}
+
+// RenderString compiles src and renders it with the variables of a JSON object; empty JSON stands for none.
+func RenderString(src string, contextJSON []byte) (string, error) {
+	t, err := Compile(src, Limits{})
+	if err != nil {
+		return "", err
+	}
+	vars, err := DecodeVars(contextJSON)
+	if err != nil {
+		return "", fmt.Errorf("read context: %w", err)
+	}
+	return t.Render(vars)
+}
+
+// Variables returns the names the template reads from outside, sorted, without the engine's own functions.
+func (t *Template) Variables() []string {
+	found := map[string]bool{}
+	var inside func(nodes []node, known map[string]bool)
+	inside = func(nodes []node, known map[string]bool) {
+		for _, n := range nodes {
+			variables(n, known, found, inside)
+		}
+	}
+	inside(t.tree.body, map[string]bool{})
+	var out []string
+	for n := range found {
+		if _, ok := globals[n]; !ok {
+			out = append(out, n)
+		}
+	}
+	sort.Strings(out)
+	return out
+}
+
+// variables notes the names that n reads and that are not in known, and adds to known those it sets.
+func variables(n node, known, found map[string]bool, inside func([]node, map[string]bool)) {
+	scope := func(special ...string) map[string]bool {
+		c := map[string]bool{}
+		for k := range known {
+			c[k] = true
+		}
+		for _, s := range special {
+			c[s] = true
+		}
+		return c
+	}
+	switch x := n.(type) {
+	case *nameNode:
+		if x.ctx != ctxLoad {
+			known[x.name] = true
+		} else if !known[x.name] {
+			found[x.name] = true
+		}
+	case *nsRefNode:
+		if !known[x.name] {
+			found[x.name] = true
+		}
+	case *assignNode:
+		inside([]node{x.value, x.target}, known)
+	case *forNode:
+		inside([]node{x.iter}, known)
+		in := scope("loop")
+		inside(join([]node{x.target}, some(x.test), x.body), in)
+		inside(x.orelse, scope())
+	case *macroNode:
+		known[x.name] = true
+		inside(x.children(), scope("caller", "varargs", "kwargs"))
+	case *callBlockNode:
+		inside([]node{x.call}, known)
+		inside(x.macro.children(), scope("caller", "varargs", "kwargs"))
+	case *withNode:
+		inside(x.values, known)
+		inside(join(x.targets, x.body), scope())
+	case *assignBlockNode:
+		inside(x.body, scope())
+		inside([]node{x.target}, known)
+	case *filterBlockNode, *autoescapeNode:
+		inside(n.children(), scope())
+	default:
+		inside(n.children(), known)
+	}
+}
+
+// MentionsFirst reports whether the first thing the template prints at its top level is, or contains, the attribute of
+// a variable, as in {{ name.attr }} or {{ name['attr'] }}: the first output decides, up to the first tag.
+func (t *Template) MentionsFirst(name, attr string) bool {
+	for _, n := range t.tree.body {
+		out, ok := n.(*outputNode)
+		if !ok {
+			continue
+		}
+		for _, it := range out.items {
+			if mentions(it, name, attr) {
+				return true
+			}
+		}
+		return false
+	}
+	return false
+}
+
+func mentions(n node, name, attr string) bool {
+	isName := func(n node) bool { x, ok := n.(*nameNode); return ok && x.name == name }
+	switch x := n.(type) {
+	case *getattrNode:
+		return isName(x.obj) && x.attr == attr
+	case *getitemNode:
+		c, ok := x.arg.(*constNode)
+		return ok && isName(x.obj) && c.value == attr
+	}
+	return false
+}
+
+// IsEmpty reports whether the source has nothing to print or do.
+func (t *Template) IsEmpty() bool { return len(t.tree.body) == 0 }
+
+func itoa(i int) string { return strconv.Itoa(i) }
