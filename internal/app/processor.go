@@ -199,6 +199,12 @@ func (p *Processor) build(in postgres.Installation) (*processorParts, error) {
 	parts.holder.Watch("escalation", parts.runner.LastPass)
 	parts.holder.Watch("delivery", parts.worker.LastPass)
 	parts.listener = postgres.NewListener(p.db, wake).OnMembers(parts.holder.Hint)
+	parts.history, err = delivery.NewHistorian(postgres.NewHistory(p.db), parts.holder,
+		delivery.HistorianConfig{Retention: p.cfg.History.Retention}, log)
+	if err != nil {
+		return nil, err
+	}
+	parts.receipts = matchReceipts(postgres.NewReceipts(p.db), parts.holder, wake, log)
 	log.Info("built", zap.Int("vendors", len(p.vendors)), zap.String("cluster", in.Name))
 	return parts, nil
 }

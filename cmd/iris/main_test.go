@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+)
+
+// iris runs the command and returns its exit code and what it wrote.
+func iris(t *testing.T, environ []string, stdin string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = run(t.Context(), args, &env{environ: environ, stdin: strings.NewReader(stdin), stdout: &out, stderr: &errs})
+	return code, out.String(), errs.String()
+}
+
+func TestFirstUse(t *testing.T) {
+	t.Parallel()
+	environ := []string{"IRIS_DATABASE_URL=" + pgtest.EmptyURL(t)}
+	must := func(stdin string, args ...string) string {
+		t.Helper()
+		code, out, errs := iris(t, environ, stdin, args...)
+		require.Zero(t, code, errs)
+		return out
+	}
+	fails := func(want, stdin string, args ...string) {
+		t.Helper()
+		code, _, errs := iris(t, environ, stdin, args...)
+		require.Equal(t, 1, code, errs)
+		require.Contains(t, errs, want)
+	}
+	fails("run: iris migrate", "secret words\n", "user", "add", "ann")
+	must("", "migrate")
+	must("", "migrate")
+	must("secret words\n", "user", "add", "ann", "--admin", "--email", "ann@example.com", "--phone", "+12025550100", "--full-name", "Ann Other")
+	must("", "user", "add", "bot", "--no-password")
+	fails("a user named ANN exists already", "secret words\n", "user", "add", "ANN")
+	fails("no password on standard input", "", "user", "add", "carl")
+	fails("at least 8 characters", "short\n", "user", "add", "carl")
+	fails("unknown time zone", "secret words\n", "user", "add", "carl", "--time-zone", "Mars/Base")
+	must("", "contact", "set", "ann", "slack", "@ann")
+	must("", "contact", "set", "ann", "call", "")
+	fails("there is no user nobody", "", "contact", "set", "nobody", "slack", "@x")
+	list := must("", "user", "list")
+	require.Regexp(t, `ann +Ann Other +yes +yes +email=ann@example.com sms=\+12025550100 slack=@ann\n`, list)
+	require.Regexp(t, `bot +no +yes *\n`, list)
+
+	key := must("", "app", "add", "watch", "--variable", "title", "--variable", "host", "--title", "title", "--acts-for-users")
+	require.Regexp(t, "^[0-9a-f]{64}\n$", key)
+	fails("an application named watch exists already", "", "app", "add", "watch")
+	fails("must not hold a colon", "", "app", "add", "a:b")
+
+	must("", "team", "add", "ops", "--member", "ann", "--member", "bot", "--manager", "ann")
+	must("", "team", "add", "more", "--member", "ann", "bot")
+	fails("a team named ops exists already", "", "team", "add", "ops")
+	fails("there is no user nobody", "", "team", "add", "new", "--member", "nobody")
+}
+
+func TestDatabaseAway(t *testing.T) {
+	t.Parallel()
+	code, _, errs := iris(t, []string{"IRIS_DATABASE_URL=postgres://x:secret@127.0.0.1:1/x"}, "", "user", "list")
+	require.Equal(t, 1, code)
+	require.Contains(t, errs, "the database cannot be reached")
+	require.NotContains(t, errs, "secret")
+	code, _, errs = iris(t, nil, "", "migrate")
+	require.Equal(t, 1, code)
+	require.Contains(t, errs, "database.url (IRIS_DATABASE_URL): is missing")
+}
+
+func TestCheckConfig(t *testing.T) {
+	t.Parallel()
+	code, out, errs := iris(t, []string{"IRIS_DATABASE_URL=postgres://h/d"}, "", "check-config")
+	require.Zero(t, code, errs)
+	require.Equal(t, "the configuration is good\n", out)
+	require.Contains(t, errs, "warning: secret_key (IRIS_SECRET_KEY): is not set")
+
+	file := filepath.Join(t.TempDir(), "iris.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("smtp:\n  addr: mail\nlimits:\n  modes:\n    fax: {rate: 1/s}\n"), 0o600))
+	code, out, errs = iris(t, []string{"IRIS_GOSSIP_KEY=x"}, "", "check-config", "--config", file)
+	require.Equal(t, 1, code)
+	require.Empty(t, out)
+	for _, want := range []string{
+		"iris.yaml line 2 (smtp.addr): \"mail\" must be host:port", "smtp[0].from (IRIS_SMTP_FROM): is missing",
+		"iris.yaml line 5 (limits.modes.fax)", "IRIS_GOSSIP_KEY: must be 32 bytes", "database.url (IRIS_DATABASE_URL): is missing",
+	} {
+		require.Equal(t, 1, strings.Count(errs, want), "%s in\n%s", want, errs)
+	}
+	code, _, errs = iris(t, []string{"IRIS_DATABASE_URL=postgres://h/d"}, "", "check-config", "--config", file, "--only", "api")
+	require.Zero(t, code, errs)
+}
+
+func TestRender(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "context.json")
+	require.NoError(t, os.WriteFile(file, []byte(`{"name": "Zoë", "list": [1, 2]}`), 0o600))
+	code, out, errs := iris(t, nil, "Hello {{ name }}{% for n in list %} {{ n }}{% endfor %}", "render", "--context", file)
+	require.Zero(t, code, errs)
+	require.Equal(t, "Hello Zoë 1 2", out, "no newline is added")
+	code, out, _ = iris(t, nil, "plain\n\n", "render")
+	require.Zero(t, code)
+	require.Equal(t, "plain\n", out, "as Jinja2 does, one newline at the end is taken")
+
+	for source, want := range map[string]string{
+		"a\n{% if %}":                    "line 2",
+		"a\nb\n{{ missing.attribute }}":  "line 3",
+		"\n{% include 'x' %}":            "line 2",
+		"{{ 'x' * 1000 * 1000 * 1000 }}": "line 1",
+	} {
+		code, out, errs := iris(t, nil, source, "render", "--context", file)
+		require.Equal(t, 1, code, source)
+		require.Empty(t, out)
+		require.Contains(t, errs, want, source)
+	}
+	require.NoError(t, os.WriteFile(file, []byte(`[1]`), 0o600))
+	code, _, errs = iris(t, nil, "x", "render", "--context", file)
+	require.Equal(t, 1, code)
+	require.Contains(t, errs, "context.json")
+}
+
+func TestCommandLine(t *testing.T) {
+	t.Parallel()
+	code, out, _ := iris(t, nil, "")
+	require.Zero(t, code)
+	for _, want := range []string{"dev", "migrate", "check-config", "render", "user add", "bench"} {
+		require.Contains(t, out, want)
+	}
+	require.NotContains(t, out, "processor ", "the servers are hidden commands")
+	code, out, _ = iris(t, nil, "", "version")
+	require.Zero(t, code)
+	require.Regexp(t, `^iris \S+\n$`, out)
+	for _, args := range [][]string{{"nonsense"}, {"user", "add"}, {"contact", "set", "a", "fax", "1"}, {"dev", "--nonsense"}} {
+		code, _, errs := iris(t, nil, "", args...)
+		require.Equal(t, 2, code, args)
+		require.NotEmpty(t, errs)
+	}
+}

@@ -1,0 +1,184 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+const patience = 20 * time.Second
+
+func common(url string) config.Common {
+	return config.Common{
+		Database: config.Database{URL: config.Secret(url), MaxConnections: 8}, PublicURL: "http://127.0.0.1:1",
+		Admin: config.Admin{Addr: "127.0.0.1:0"}, Migrate: "never", ShutdownTimeout: 5 * time.Second,
+	}
+}
+
+func testLog(t *testing.T) *zap.Logger {
+	return zaptest.NewLogger(t, zaptest.Level(zap.WarnLevel))
+}
+
+// runAPI runs an iris-api until the test ends or stop is called; stop returns what Run did.
+func runAPI(t *testing.T, c config.Common, log *zap.Logger) (base string, stop func() error) {
+	t.Helper()
+	a, err := NewAPI(config.API{Common: c, HTTP: config.HTTP{Addr: "127.0.0.1:0", SessionTTL: time.Hour}}, Deps{Log: log})
+	require.NoError(t, err)
+	return "http://" + a.Addr(), background(t, a.Run)
+}
+
+func runProcessor(t *testing.T, c config.Common, log *zap.Logger) (base string, stop func() error) {
+	t.Helper()
+	p, err := NewProcessor(config.Processor{Common: c, Gossip: config.Gossip{Addr: "127.0.0.1:0"}}, Deps{Log: log})
+	require.NoError(t, err)
+	return "http://" + p.AdminAddr(), background(t, p.Run)
+}
+
+// background runs a server until stop is called, which returns what the server did.
+func background(t *testing.T, run func(context.Context) error) func() error {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	var err error
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		err = run(ctx)
+	}()
+	stop := func() error {
+		cancel()
+		<-ended
+		return err
+	}
+	t.Cleanup(func() { _ = stop() })
+	return stop
+}
+
+func get(t *testing.T, url string) (int, string) {
+	t.Helper()
+	resp, err := http.Get(url)
+	require.NoError(t, err)
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	return resp.StatusCode, string(body)
+}
+
+func eventually(t *testing.T, url string, status int, text string) {
+	t.Helper()
+	var got int
+	var body string
+	require.Eventually(t, func() bool {
+		got, body = get(t, url)
+		return got == status && strings.Contains(body, text)
+	}, patience, 20*time.Millisecond, "wanted %d with %q from %s", status, text, url)
+}
+
+// An API on an empty database says what is missing at every stage, and is ready when an incident would be paged.
+func TestReadinessFromNothing(t *testing.T) {
+	t.Parallel()
+	c := common(pgtest.EmptyURL(t))
+	api, stopAPI := runAPI(t, c, testLog(t))
+	processor, stopProcessor := runProcessor(t, c, testLog(t))
+	for _, base := range []string{api, processor} {
+		eventually(t, base+"/readyz", http.StatusServiceUnavailable, "run: iris migrate")
+		eventually(t, base+"/livez", http.StatusOK, "ok")
+	}
+	status, body := get(t, api+"/v0/incidents")
+	require.Equal(t, http.StatusServiceUnavailable, status)
+	require.Contains(t, body, "waiting for its database")
+	status, _ = get(t, api+"/metrics")
+	require.Equal(t, http.StatusOK, status)
+
+	require.NoError(t, Migrate(t.Context(), c, zap.NewNop()))
+	eventually(t, processor+"/readyz", http.StatusOK, `"ready": true`)
+	eventually(t, api+"/readyz", http.StatusOK, `"ready": true`)
+	status, _ = get(t, api+"/v0/incidents")
+	require.Equal(t, http.StatusUnauthorized, status)
+	eventually(t, api+"/login", http.StatusOK, "Log in")
+	eventually(t, api+"/healthcheck", http.StatusOK, "GOOD")
+	status, body = get(t, api+"/nowhere")
+	require.Equal(t, http.StatusNotFound, status)
+	require.Contains(t, body, "not found")
+
+	require.NoError(t, stopProcessor())
+	eventually(t, api+"/readyz", http.StatusServiceUnavailable, "no message-processor is alive")
+	eventually(t, api+"/livez", http.StatusOK, "ok")
+	require.NoError(t, stopAPI())
+}
+
+func TestMigrateAuto(t *testing.T) {
+	t.Parallel()
+	c := common(pgtest.EmptyURL(t))
+	c.Migrate = "auto"
+	c.SecretKey = "a key of the operator with 32 characters"
+	api, _ := runAPI(t, c, testLog(t))
+	eventually(t, api+"/readyz", http.StatusServiceUnavailable, "no message-processor is alive")
+
+	// Whoever comes later needs the key that the secret was wrapped with, and waiting for it is of no use.
+	c.SecretKey = ""
+	p, err := NewProcessor(config.Processor{Common: c, Gossip: config.Gossip{Addr: "off"}}, Deps{Log: testLog(t)})
+	require.NoError(t, err)
+	require.ErrorContains(t, p.Run(t.Context()), "IRIS_SECRET_KEY")
+}
+
+func TestUnreachableDatabaseIsSaidOnceAndNotSpunOn(t *testing.T) {
+	t.Parallel()
+	core, logs := observer.New(zap.WarnLevel)
+	c := common("postgres://iris@127.0.0.1:1/iris?sslmode=disable")
+	api, stop := runAPI(t, c, zap.New(core))
+	eventually(t, api+"/readyz", http.StatusServiceUnavailable, "the database cannot be reached")
+	asked := time.Now()
+	require.Eventually(t, func() bool { return time.Since(asked) > 2500*time.Millisecond }, patience, 50*time.Millisecond)
+	said := logs.FilterMessage("not ready").FilterFieldKey("reason").All()
+	require.LessOrEqual(t, len(said), 2, "starting, and the database")
+	require.NoError(t, stop())
+}
+
+func TestOperatorsRowsAreAudited(t *testing.T) {
+	t.Parallel()
+	o, err := OpenOperator(t.Context(), common(pgtest.URL(t)))
+	require.NoError(t, err)
+	defer o.Close()
+	require.NoError(t, o.AddUser(t.Context(), NewUser{Name: "ann", Contacts: map[users.Mode]string{users.Email: "a@example.com"}}))
+	_, err = o.AddApplication(t.Context(), NewApplication{Name: "watch", Key: "a-known-key", OpensForOthers: true, TitleVariable: "title"})
+	require.NoError(t, err)
+	app, err := o.applications.ByName(t.Context(), "watch")
+	require.NoError(t, err)
+	require.True(t, app.AllowOtherAppIncidents)
+	require.False(t, app.AllowAuthenticatingUsers)
+	require.Equal(t, []string{"a-known-key"}, app.Keys)
+	rows, err := o.audit.Newest(t.Context(), 10)
+	require.NoError(t, err)
+	require.Len(t, rows, 2)
+	require.Equal(t, "application added", rows[0].Action)
+	require.Equal(t, operatorName, rows[0].Actor)
+}
+
+func TestMailboxIsPassedOn(t *testing.T) {
+	t.Parallel()
+	box := http.NewServeMux()
+	box.HandleFunc("GET /dev/mailbox.json", func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode([]string{"letter"}) })
+	boxServer := httptest.NewServer(box)
+	defer boxServer.Close()
+	a, err := NewAPI(config.API{
+		Common: common("postgres://iris@127.0.0.1:1/iris?sslmode=disable"), HTTP: config.HTTP{Addr: "127.0.0.1:0", MailboxURL: boxServer.URL},
+	}, Deps{Log: zap.NewNop()})
+	require.NoError(t, err)
+	background(t, a.Run)
+	status, body := get(t, "http://"+a.Addr()+"/dev/mailbox.json")
+	require.Equal(t, http.StatusOK, status)
+	require.JSONEq(t, `["letter"]`, body)
+}
