@@ -1,0 +1,35 @@
+-- What rendering needs, one query per kind and batch of messages.
+
+-- name: WordsOfIncidents :many
+select i.id, c.context, i.created_at, i.plan_id, a.name as application, coalesce(a.title_variable, '') as title_variable
+from incidents i
+join incident_contexts c on c.incident_id = i.id
+join applications a on a.id = i.application_id
+where i.id = any (sqlc.arg(ids)::bigint[]);
+
+-- name: WordsOfRequests :many
+select r.id, a.name as application, r.subject, r.body, r.email_html, coalesce(r.template, '') as template, r.context, r.sender
+from notification_requests r
+join applications a on a.id = r.application_id
+where r.id = any (sqlc.arg(ids)::bigint[]);
+
+-- name: WordsOfPlans :many
+select p.id, p.name, p.tracking_template,
+    coalesce((select array_agg(n.step::int order by n.step, n.position) from plan_notifications n
+        where n.plan_id = p.id and n.dynamic_index is not null), '{}')::int[] as dynamic_steps,
+    coalesce((select array_agg(n.position::int order by n.step, n.position) from plan_notifications n
+        where n.plan_id = p.id and n.dynamic_index is not null), '{}')::int[] as dynamic_positions
+from plans p
+where p.id = any (sqlc.arg(ids)::bigint[]);
+
+-- Names are compared without case and without spaces at the end, as everywhere.
+-- name: WordsOfTemplates :many
+select k.n::int as n, (t.template_id is not null)::boolean as has_template,
+    exists (select from template_contents c where c.template_id = t.template_id and c.application_id = a.id)::boolean as has_application,
+    (c.template_id is not null)::boolean as has_mode, coalesce(c.subject, '') as subject, coalesce(c.body, '') as body,
+    coalesce(c.email_html, '') as email_html
+from (select unnest(sqlc.arg(templates)::text[]) as template, unnest(sqlc.arg(applications)::text[]) as application,
+        unnest(sqlc.arg(modes)::text[]) as mode, generate_subscripts(sqlc.arg(templates)::text[], 1) as n) k
+left join template_active t on t.name_key = lower(rtrim(k.template, ' '))
+left join applications a on lower(a.name) = lower(k.application)
+left join template_contents c on c.template_id = t.template_id and c.application_id = a.id and c.mode = k.mode;
