@@ -20,7 +20,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Holder says what this process may work on. buckets.Holder is one. Its methods do not block.
+// Holder says what this process may work on. buckets.Holder is one. Its methods do not block and are called from several
+// goroutines.
 type Holder interface {
 	ProcessID() string
 	// Leases returns the leases that may be used now, ascending by bucket. The runner does not change the slice.

@@ -36,6 +36,7 @@ type escalating struct {
 }
 
 type holding struct {
+	mu     sync.Mutex
 	id     string
 	leases []buckets.Lease
 	lost   buckets.Set
@@ -43,7 +44,12 @@ type holding struct {
 
 func (h *holding) ProcessID() string       { return h.id }
 func (h *holding) Leases() []buckets.Lease { return h.leases }
-func (h *holding) Lost(bs buckets.Set)     { h.lost.Union(bs) }
+
+func (h *holding) Lost(bs buckets.Set) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.lost.Union(bs)
+}
 
 func newEscalating(t testing.TB) *escalating {
 	t.Helper()
