@@ -274,7 +274,7 @@ func (h *Holder) Drain(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("leave the cluster: %w", err)
 	}
-	h.log.Info("left the cluster", zap.String("member", h.ProcessID()))
+	h.log.Info("left the cluster")
 	return nil
 }
 
