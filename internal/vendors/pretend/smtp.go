@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/emersion/go-sasl"
@@ -51,6 +52,7 @@ type SMTP struct {
 	ln     net.Listener
 	server *gosmtp.Server
 	wg     sync.WaitGroup
+	conns  atomic.Int64
 }
 
 // NewSMTP returns a mail server that is not started. log nil = one of its own.
@@ -76,6 +78,7 @@ func (s *SMTP) Start() error {
 		picky = tls.NewListener(picky, s.cfg.TLS)
 	}
 	s.server = gosmtp.NewServer(gosmtp.BackendFunc(func(c *gosmtp.Conn) (gosmtp.Session, error) {
+		s.conns.Add(1)
 		return &mailSession{s: s, conn: c}, nil
 	}))
 	s.server.Domain = "pretend.invalid"
@@ -105,6 +108,9 @@ func (s *SMTP) Close() {
 
 // Addr is the server's host:port.
 func (s *SMTP) Addr() string { return s.ln.Addr().String() }
+
+// Connections is how many connections said hello so far.
+func (s *SMTP) Connections() int64 { return s.conns.Load() }
 
 // Log holds what was received.
 func (s *SMTP) Log() *Log { return s.log }

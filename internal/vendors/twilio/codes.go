@@ -1,6 +1,7 @@
 package twilio
 
 import (
+	"fmt"
 	"net/http"
 	"time"
 
@@ -76,6 +77,9 @@ func refusal(resp *http.Response, code int, said string) messages.Result {
 	switch resp.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusPaymentRequired, http.StatusMethodNotAllowed:
 		return vendors.Unavailable("status %d, error %d: %s", resp.StatusCode, code, said)
+	}
+	if code != 0 {
+		said = fmt.Sprintf("error %d: %s", code, said)
 	}
 	return vendors.FromStatus(resp, said)
 }

@@ -1,0 +1,159 @@
+package webhook_test
+
+import (
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/vendors/pretend"
+	"github.com/iris-oncall/iris/internal/vendors/webhook"
+)
+
+// The example of the Standard Webhooks specification.
+func TestSignKnownExample(t *testing.T) {
+	t.Parallel()
+	key, err := webhook.Key(secret)
+	require.NoError(t, err)
+	got := webhook.Sign([][]byte{key}, "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", []byte(`{"test": 2432232314}`))
+	require.Equal(t, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=", got)
+}
+
+func TestVerify(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1614265330, 0)
+	key, err := webhook.Key(secret)
+	require.NoError(t, err)
+	other := make([]byte, 24)
+	body := []byte(`{"a":1}`)
+	header := func(id, timestamp, signature string) http.Header {
+		return http.Header{"Webhook-Id": {id}, "Webhook-Timestamp": {timestamp}, "Webhook-Signature": {signature}}
+	}
+	at := strconv.FormatInt(now.Unix(), 10)
+	good := webhook.Sign([][]byte{key}, "msg_1", at, body)
+	keys := [][]byte{key}
+	require.NoError(t, webhook.Verify(keys, header("msg_1", at, good), body, now))
+	require.NoError(t, webhook.Verify(keys, header("msg_1", at, "v1a,xx v2,yy "+good), body, now))
+	require.NoError(t, webhook.Verify([][]byte{other, key}, header("msg_1", at, good), body, now.Add(4*time.Minute)))
+	for name, err := range map[string]error{
+		"other body":    webhook.Verify(keys, header("msg_1", at, good), []byte(`{"a":2}`), now),
+		"other id":      webhook.Verify(keys, header("msg_2", at, good), body, now),
+		"no id":         webhook.Verify(keys, header("", at, good), body, now),
+		"other key":     webhook.Verify([][]byte{other}, header("msg_1", at, good), body, now),
+		"no key":        webhook.Verify(nil, header("msg_1", at, good), body, now),
+		"too old":       webhook.Verify(keys, header("msg_1", at, good), body, now.Add(6*time.Minute)),
+		"of tomorrow":   webhook.Verify(keys, header("msg_1", at, good), body, now.Add(-6*time.Minute)),
+		"no signature":  webhook.Verify(keys, header("msg_1", at, ""), body, now),
+		"no time stamp": webhook.Verify(keys, header("msg_1", "", good), body, now),
+		"bad time":      webhook.Verify(keys, header("msg_1", "9223372036854775807", good), body, now),
+	} {
+		require.True(t, fault.Is(err, fault.Unauthenticated), name)
+	}
+}
+
+func FuzzVerify(f *testing.F) {
+	f.Add("msg_1", "1614265330", "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=", []byte("{}"))
+	f.Add("", "", "v1,", []byte(nil))
+	key, err := webhook.Key(secret)
+	require.NoError(f, err)
+	f.Fuzz(func(t *testing.T, id, timestamp, signature string, body []byte) {
+		h := http.Header{"Webhook-Id": {id}, "Webhook-Timestamp": {timestamp}, "Webhook-Signature": {signature}}
+		if webhook.Verify([][]byte{key}, h, body, time.Unix(1614265330, 0)) == nil {
+			require.Contains(t, signature, webhook.Sign([][]byte{key}, id, timestamp, body))
+		}
+	})
+}
+
+func TestNewRefuses(t *testing.T) {
+	t.Parallel()
+	for name, cfg := range map[string]webhook.Config{
+		"no secret":    {},
+		"short secret": {Secrets: []string{"whsec_MTIzNA=="}},
+		"no base64":    {Secrets: []string{"whsec_*"}},
+	} {
+		_, err := webhook.New(cfg)
+		require.True(t, fault.Is(err, fault.Invalid), name)
+		require.NotContains(t, err.Error(), "MTIzNA")
+	}
+}
+
+func TestPrivateAddressesAreRefusedByDefault(t *testing.T) {
+	t.Parallel()
+	p := pretend.NewWebhook(pretend.WebhookConfig{}, nil)
+	require.NoError(t, p.Start())
+	defer p.Close()
+	v, err := webhook.New(webhook.Config{Secrets: []string{secret}, AllowHTTP: true})
+	require.NoError(t, err)
+	defer v.Close()
+	r := v.Send(t.Context(), messages.Outbound{MessageID: 1, Destination: p.URL()})
+	require.Equal(t, messages.OutcomeRejected, r.Outcome, r.Detail)
+	require.Contains(t, r.Detail, "not public")
+	require.Zero(t, p.Log().Last())
+
+	strict, err := webhook.New(webhook.Config{Secrets: []string{secret}, AllowPrivate: true})
+	require.NoError(t, err)
+	defer strict.Close()
+	r = strict.Send(t.Context(), messages.Outbound{MessageID: 1, Destination: p.URL()})
+	require.Equal(t, messages.OutcomeRejected, r.Outcome)
+	require.Contains(t, r.Detail, "https")
+}
+
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	t.Parallel()
+	r := rig(t)
+	p := r.Backend.(*pretend.Webhook)
+	p.Behave(pretend.Behaviour{Do: pretend.Redirect, Location: p.URL() + "/elsewhere"})
+	res := r.Vendor.Send(t.Context(), messages.Outbound{MessageID: 1, Destination: p.URL() + "/hook"})
+	require.Equal(t, messages.OutcomeRejected, res.Outcome)
+	require.Equal(t, int64(1), p.Log().Last())
+}
+
+func TestTheSameIDForTheSameMessageInDoubt(t *testing.T) {
+	t.Parallel()
+	r := rig(t)
+	p := r.Backend.(*pretend.Webhook)
+	send := func(key string, attempt int) string {
+		return r.Vendor.Send(t.Context(), messages.Outbound{MessageID: 1, Attempt: attempt, IdempotencyKey: key, Destination: p.URL()}).VendorMessageID
+	}
+	require.Equal(t, send("1-a", 1), send("1-a", 2))
+	require.NotEqual(t, send("1-a", 1), send("1-b", 2))
+	require.NotEqual(t, send("", 1), send("", 2))
+}
+
+func TestStatusesOfReceivers(t *testing.T) {
+	t.Parallel()
+	r := rig(t)
+	p := r.Backend.(*pretend.Webhook)
+	for status, want := range map[int]struct {
+		outcome messages.Outcome
+		gone    bool
+	}{
+		404: {messages.OutcomeRejected, false}, 410: {messages.OutcomeRejected, true}, 422: {messages.OutcomeRejected, false},
+		500: {messages.OutcomeUnavailable, false}, 502: {messages.OutcomeUnknown, false},
+	} {
+		p.Behave(pretend.Behaviour{Do: pretend.Reject, Status: status})
+		res := r.Vendor.Send(t.Context(), messages.Outbound{MessageID: 1, Destination: p.URL()})
+		require.Equal(t, want.outcome, res.Outcome, status)
+		require.Equal(t, want.gone, res.DestinationGone, status)
+	}
+}
+
+func TestTwoSecretsWhileRotating(t *testing.T) {
+	t.Parallel()
+	p := pretend.NewWebhook(pretend.WebhookConfig{Secret: secret}, nil)
+	require.NoError(t, p.Start())
+	defer p.Close()
+	for want, secrets := range map[messages.Outcome][]string{
+		messages.OutcomeSent:     {"whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", secret},
+		messages.OutcomeRejected: {"whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"},
+	} {
+		v, err := webhook.New(webhook.Config{Secrets: secrets, AllowPrivate: true, AllowHTTP: true})
+		require.NoError(t, err)
+		require.Equal(t, want, v.Send(t.Context(), messages.Outbound{MessageID: 1, Destination: p.URL()}).Outcome)
+		v.Close()
+	}
+}
