@@ -118,6 +118,14 @@ type server struct {
 	log    *os.File
 }
 
+// end says how a server that has ended did so.
+func (s *server) end() error {
+	if err := s.Err(); err != nil {
+		return err
+	}
+	return errors.New("exit code 0")
+}
+
 // startStand starts everything and waits until it is ready.
 func startStand(ctx context.Context, o Options, sink string) (_ *stand, err error) {
 	s := &stand{stopServer: func() {}}
@@ -290,7 +298,7 @@ func (s *stand) fallen() error {
 	for _, p := range append([]*server{s.api}, s.processors...) {
 		if !p.killed.Load() && closed(p.Done()) {
 			text, _ := os.ReadFile(p.log.Name())
-			return fmt.Errorf("%s ended: %v; the end of its log (%s):\n%s", p.name, p.Err(), p.log.Name(), tail(text, 2000))
+			return fmt.Errorf("%s ended: %w; the end of its log (%s):\n%s", p.name, p.end(), p.log.Name(), tail(text, 2000))
 		}
 	}
 	return nil

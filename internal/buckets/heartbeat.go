@@ -45,10 +45,10 @@ func (h *Holder) beat(ctx context.Context) (gone bool) {
 	self := h.deps.Self
 	self.GossipAddr = h.deps.Ear.Addr()
 	self.Draining = h.retiring.Load()
-	ctx, cancel := context.WithTimeout(ctx, h.patience())
+	writing, cancel := context.WithTimeout(ctx, h.patience())
 	defer cancel()
-	if err := h.deps.Store.Beat(ctx, self); err != nil {
-		if ctx.Err() == nil || context.Cause(ctx) == context.DeadlineExceeded {
+	if err := h.deps.Store.Beat(writing, self); err != nil {
+		if ctx.Err() == nil {
 			h.metrics.failures.WithLabelValues("heartbeat").Inc()
 			h.note("heartbeat", zap.Error(err))
 		}

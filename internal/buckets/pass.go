@@ -275,14 +275,6 @@ func (h *Holder) hideFromOffer(bs Set) {
 	}
 }
 
-func (h *Holder) heldSet() Set {
-	var s Set
-	for b := range h.held {
-		s.Add(b)
-	}
-	return s
-}
-
 func (h *Holder) measure(v *View, s survey) {
 	unowned := 0
 	for b, l := range v.Leases {
