@@ -149,7 +149,7 @@ func TestFence(t *testing.T) {
 		require.ErrorIs(t, err, buckets.ErrLost)
 		require.Equal(t, fault.Conflict, fault.KindOf(err))
 		var l *buckets.LostError
-		require.True(t, errors.As(err, &l))
+		require.ErrorAs(t, err, &l)
 		require.Equal(t, want, l.Buckets.List())
 	}
 	require.NoError(t, check("a"))
