@@ -51,6 +51,7 @@ type Late struct {
 // Over says why a plan came to its end.
 type Over string
 
+// The ends a plan can come to.
 const (
 	Exhausted  Over = "exhausted"   // the last step is over
 	NoSteps    Over = "no steps"    // the plan pages nobody

@@ -39,6 +39,7 @@ type Rounds struct {
 // Fate is what became of a message.
 type Fate string
 
+// What can have become of a message.
 const (
 	PastOnItsWay  Fate = "on its way"
 	PastLeft      Fate = "left"

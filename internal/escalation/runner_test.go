@@ -272,7 +272,7 @@ func TestPassPages(t *testing.T) {
 		Priority: users.High, Class: messages.ClassUrgent, Mode: users.SMS, Wait: time.Minute,
 	}}, c.Messages)
 	require.Equal(t, buckets.Of(3), g.woken)
-	require.Equal(t, 1.0, testutil.ToFloat64(g.runner.metrics.decisions.WithLabelValues("step")))
+	require.InDelta(t, 1, testutil.ToFloat64(g.runner.metrics.decisions.WithLabelValues("step")), 0)
 	require.WithinDuration(t, time.Now(), g.runner.LastPass(), time.Minute)
 }
 
@@ -611,7 +611,7 @@ func TestWords(t *testing.T) {
 			pg("cy", users.Email, users.SMS, "there is no sms contact", "everybody in team db", users.High),
 			pg("boss", users.Call, users.Call, "", "manager of team db", users.Urgent),
 		}))
-	require.Equal(t, "", list(nil))
+	require.Empty(t, list(nil))
 	require.Equal(t, "a\uFFFDb", clean("a\xff\x00b"))
 	long := clean(strings.Repeat("ü", 5000))
 	require.Less(t, len(long), maxText+10)

@@ -12,22 +12,32 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Store is where the runner finds due incidents and writes what it decided. Every writing method is one transaction
-// that first checks the leases; if one was lost it writes nothing and returns a *buckets.LostError. An error of kind
-// Unavailable is about the database, any other about the data. A zero `now` means the database's clock.
+// Store is where the runner finds due work and writes what it decided. An error of kind Unavailable is about the
+// database, any other about the data. A zero `now` means the database's clock. It is used from several goroutines.
 type Store interface {
+	Work
+	Ledger
+}
+
+// Work is what the runner finds. It is read without locks.
+type Work interface {
 	// Due returns incidents of the leased buckets that are due, in the order of the leases.
 	Due(ctx context.Context, leases []buckets.Lease, ask Ask) ([]Due, error)
 	// NextDue returns how long it is until an incident of the leased buckets is due; 0 or less when one is.
 	NextDue(ctx context.Context, leases []buckets.Lease, now time.Time) (time.Duration, error)
+	// Failed returns messages of the leased buckets that failed for good in every mode.
+	Failed(ctx context.Context, leases []buckets.Lease, ask Ask) ([]Failed, error)
+}
+
+// Ledger is what the runner writes. Every method is one transaction that first checks the leases; if one was lost it
+// writes nothing and returns a *buckets.LostError.
+type Ledger interface {
 	// Commit writes the changes of incidents that are still as they were read, and returns which those were.
 	Commit(ctx context.Context, processID string, leases []buckets.Lease, changes []Change) ([]incidents.ID, error)
 	// Cancel cancels what has not left of those of the incidents that are no longer active.
 	Cancel(ctx context.Context, processID string, leases []buckets.Lease, ids []incidents.ID, now time.Time) error
 	// Delay puts an incident off that cannot be decided, with a line for its timeline (no line if it has no text).
 	Delay(ctx context.Context, processID string, lease buckets.Lease, id incidents.ID, by time.Duration, entry incidents.Entry, now time.Time) error
-	// Failed returns messages of the leased buckets that failed for good in every mode.
-	Failed(ctx context.Context, leases []buckets.Lease, ask Ask) ([]Failed, error)
 	// CommitFallbacks writes what becomes of failed messages that are still as they were read.
 	CommitFallbacks(ctx context.Context, processID string, leases []buckets.Lease, changes []FallbackChange, now time.Time) error
 }

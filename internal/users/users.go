@@ -23,6 +23,7 @@ type User struct {
 // Mode is a way to reach somebody; the same words on the wire, in the database and in the UI.
 type Mode string
 
+// The modes. The wire numbers them in this order.
 const (
 	Email   Mode = "email"
 	SMS     Mode = "sms"
@@ -39,6 +40,7 @@ var Modes = []Mode{Email, SMS, Call, Slack, Push, Webhook, Drop}
 // Priority says how urgently somebody must hear of something.
 type Priority string
 
+// The priorities, most urgent first.
 const (
 	Urgent Priority = "urgent"
 	High   Priority = "high"
