@@ -88,8 +88,10 @@ func (w *Worker) findLoop(ctx context.Context) {
 					return
 				}
 				w.failed("find", err)
+				if !w.rest(ctx, 200*time.Millisecond) {
+					return
+				}
 				w.Wake(bs)
-				next = sooner(next, now.Add(200*time.Millisecond))
 			} else if sweep {
 				swept = now
 			}

@@ -564,4 +564,3 @@ func TestHistoryForgets(t *testing.T) {
 	require.Equal(t, int64(0), o.number(`select count(*) from notification_requests`))
 	require.Equal(t, int64(1), o.number(`select count(*) from message_history`))
 }
-

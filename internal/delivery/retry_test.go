@@ -1,0 +1,197 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+func TestWhatFollowsAnAttempt(t *testing.T) {
+	t.Parallel()
+	b := DefaultBudgets()[messages.ClassUrgent]
+	fresh := standing{modeAttempt: 1, inMode: 10 * time.Millisecond, age: time.Second}
+	tired := standing{modeAttempt: 9, inMode: b.PerMode, age: 30 * time.Second}
+	old := standing{modeAttempt: 1, inMode: 0, age: 2 * time.Minute}
+	ancient := standing{modeAttempt: 1, age: b.GiveUp}
+	for _, c := range []struct {
+		name string
+		s    standing
+		r    messages.Result
+		want move
+	}{
+		{"sent", fresh, messages.Result{Outcome: messages.OutcomeSent}, moveDone},
+		{"rejected", fresh, messages.Result{Outcome: messages.OutcomeRejected}, moveNextOnly},
+		{"rejected after ages", ancient, messages.Result{Outcome: messages.OutcomeRejected}, moveNextOnly},
+		{"unavailable", fresh, messages.Result{Outcome: messages.OutcomeUnavailable}, moveRetry},
+		{"unavailable for the mode's whole budget", tired, messages.Result{Outcome: messages.OutcomeUnavailable}, moveNext},
+		{"unavailable when the whole budget is used up", old, messages.Result{Outcome: messages.OutcomeUnavailable}, moveNext},
+		{"unavailable for hours", ancient, messages.Result{Outcome: messages.OutcomeUnavailable}, moveFail},
+		{"throttled shortly", fresh, messages.Result{Outcome: messages.OutcomeThrottled, RetryAfter: 3 * time.Second}, moveRetry},
+		{"throttled beyond the budget", fresh, messages.Result{Outcome: messages.OutcomeThrottled, RetryAfter: time.Minute}, moveNext},
+		{"unknown", fresh, messages.Result{Outcome: messages.OutcomeUnknown}, moveRetry},
+		{"not begun", tired, messages.Result{Outcome: messages.OutcomeCancelled}, moveRetry},
+	} {
+		got, wait := b.after(c.s, c.r)
+		require.Equal(t, c.want, got, c.name)
+		if c.r.RetryAfter > 0 {
+			require.GreaterOrEqual(t, wait, c.r.RetryAfter, c.name)
+		}
+	}
+}
+
+func TestBudgetsOfUrgentPagesAddUpToAMinute(t *testing.T) {
+	t.Parallel()
+	b := DefaultBudgets()[messages.ClassUrgent]
+	require.LessOrEqual(t, b.Total, time.Minute)
+	require.LessOrEqual(t, 3*b.PerMode, b.Total, "three modes get their chance")
+}
+
+func TestGapsGrowAndJitter(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		b := DefaultBudgets()[rapid.IntRange(0, classCount-1).Draw(t, "class")]
+		n := rapid.IntRange(1, 10000).Draw(t, "attempts")
+		g := b.gap(n, rapid.Float64Range(0, 0.999).Draw(t, "spread"))
+		require.GreaterOrEqual(t, g, b.FirstGap/2)
+		require.LessOrEqual(t, g, b.MostGap)
+		require.LessOrEqual(t, b.gap(n, 0.5), b.gap(n+1, 0.5))
+	})
+}
+
+func TestEveryAccountGetsItsPartOfTheBudget(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		b := Budget{PerMode: 20 * time.Second}
+		n := rapid.IntRange(1, 5).Draw(t, "accounts")
+		last := 0
+		seen := map[int]bool{}
+		for at := time.Duration(0); at < b.PerMode; at += 100 * time.Millisecond {
+			i := b.accountAt(at, n)
+			require.GreaterOrEqual(t, i, last)
+			require.Less(t, i, n)
+			last, seen[i] = i, true
+		}
+		require.Len(t, seen, n)
+	})
+}
+
+func TestIdempotencyKeys(t *testing.T) {
+	t.Parallel()
+	c := Claimed{ID: 7, CreatedAt: time.UnixMicro(1_700_000_000_000_000)}
+	first := idempotencyKey(c)
+	c.Attempt, c.KeyAttempt = 1, 1
+	require.Equal(t, first, idempotencyKey(c), "in doubt: the same")
+	c.KeyAttempt = 0
+	require.NotEqual(t, first, idempotencyKey(c), "definitely failed: another")
+	other := Claimed{ID: 7, CreatedAt: c.CreatedAt.Add(time.Microsecond)}
+	require.NotEqual(t, first, idempotencyKey(other), "another installation's message 7")
+}
+
+func TestABatchIsSplitUntilTheBadOneStandsAlone(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 60).Draw(t, "items")
+		bad := rapid.SliceOfDistinct(rapid.IntRange(0, n-1), rapid.ID).Draw(t, "bad ones")
+		isBad := map[int]bool{}
+		for _, b := range bad {
+			isBad[b] = true
+		}
+		items := make([]int, n)
+		for i := range items {
+			items[i] = i
+		}
+		done, alone := map[int]int{}, map[int]int{}
+		err := split(items, func(xs []int) error {
+			for _, x := range xs {
+				if isBad[x] {
+					return errors.New("bad data")
+				}
+			}
+			for _, x := range xs {
+				done[x]++
+			}
+			return nil
+		}, inData, func(x int, _ error) { alone[x]++ })
+		require.NoError(t, err)
+		for i := range n {
+			require.Equal(t, 1, done[i]+alone[i])
+			require.Equal(t, isBad[i], alone[i] == 1)
+		}
+	})
+}
+
+func TestABatcherLosesNothing(t *testing.T) {
+	t.Parallel()
+	b := newBatcher[int]()
+	ctx, cancel := context.WithCancel(t.Context())
+	got := make(chan []int, 1000)
+	done := make(chan struct{})
+	for range 3 {
+		go func() {
+			for {
+				batch := b.next(ctx, 7)
+				if batch == nil {
+					done <- struct{}{}
+					return
+				}
+				got <- batch
+			}
+		}()
+	}
+	for i := range 500 {
+		b.add(i)
+	}
+	seen := map[int]bool{}
+	for len(seen) < 500 {
+		batch := <-got
+		require.LessOrEqual(t, len(batch), 7)
+		for _, i := range batch {
+			require.False(t, seen[i])
+			seen[i] = true
+		}
+	}
+	cancel()
+	for range 3 {
+		<-done
+	}
+}
+
+func TestDemandKeepsWhatWasFoundMeanwhile(t *testing.T) {
+	t.Parallel()
+	d := newDemand()
+	lane := Lane{users.Email, messages.ClassUrgent, 1}
+	d.found(buckets.All(), []Waiting{{Lane: lane, Bucket: 3}, {Lane: lane, Bucket: 4}, {Lane: lane, Bucket: 5, DueIn: time.Second}})
+	take := Take{Lane: lane, Max: 10, Buckets: d.look(lane, 10)}
+	require.ElementsMatch(t, []int{3, 4}, take.Buckets)
+	d.found(buckets.Of(4), []Waiting{{Lane: lane, Bucket: 4}}) // while the take is running
+	d.took(take, nil)
+	require.Equal(t, []int{4}, d.look(lane, 10))
+	require.Equal(t, []fairKey{{messages.ClassUrgent, 1}}, d.lanes(users.Email, buckets.All()))
+	require.Empty(t, d.lanes(users.Email, buckets.Of(9)), "what is not ours is not work")
+}
+
+func TestDemandLooksEverywhereInTurn(t *testing.T) {
+	t.Parallel()
+	d := newDemand()
+	lane := Lane{users.Email, messages.ClassUrgent, 1}
+	var ws []Waiting
+	for b := range 100 {
+		ws = append(ws, Waiting{Lane: lane, Bucket: b})
+	}
+	d.found(buckets.All(), ws)
+	seen := map[int]bool{}
+	for range 25 {
+		for _, b := range d.look(lane, 1) {
+			seen[b] = true
+		}
+	}
+	require.Len(t, seen, 100)
+}

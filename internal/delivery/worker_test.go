@@ -1,0 +1,510 @@
+package delivery_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap/zaptest"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/delivery"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+func TestAMessageIsDeliveredAtOnce(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		mail := smtp(nil)
+		s.run(delivery.Config{}, mail)
+		s.after(300 * time.Millisecond)
+		id := s.add(users.Email, messages.ClassUrgent, 1)
+		made := time.Now()
+		s.worker.Wake(buckets.All())
+		s.after(100 * time.Millisecond)
+		require.Equal(t, messages.Sent, s.row(id).state)
+		c := mail.all()[0]
+		require.Less(t, c.at.Sub(made), 10*time.Millisecond)
+		require.Equal(t, "e", c.m.Destination)
+		require.Equal(t, "incident-1-user:1", c.m.ThreadKey)
+		require.Equal(t, "https://iris.test/ack/x", c.m.AckURL)
+		require.False(t, s.worker.LastPass().IsZero())
+	})
+}
+
+func TestAMessageIsFoundWithoutAWakeUp(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		mail := smtp(nil)
+		s.run(delivery.Config{}, mail)
+		s.after(300 * time.Millisecond)
+		id := s.add(users.Email, messages.ClassUrgent, 1)
+		s.after(1100 * time.Millisecond)
+		require.Equal(t, messages.Sent, s.row(id).state)
+	})
+}
+
+func TestUnavailableIsRetriedWithANewKey(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		mail := smtp(func(n int, _ messages.Outbound) messages.Result {
+			if n < 3 {
+				return messages.Result{Outcome: messages.OutcomeUnavailable, Detail: "busy"}
+			}
+			return messages.Result{Outcome: messages.OutcomeSent}
+		})
+		id := s.add(users.Email, messages.ClassUrgent, 1)
+		s.run(delivery.Config{}, mail)
+		s.after(5 * time.Second)
+		r := s.row(id)
+		require.Equal(t, messages.Sent, r.state)
+		require.Len(t, r.attempts, 3)
+		require.NotEqual(t, r.attempts[0].key, r.attempts[1].key, "the first definitely failed")
+		gap := r.attempts[1].at.Sub(r.attempts[0].at)
+		require.GreaterOrEqual(t, gap, 250*time.Millisecond)
+		require.LessOrEqual(t, gap, 600*time.Millisecond)
+		require.Empty(t, r.why, "retries do not fill the timeline")
+	})
+}
+
+func TestAnAttemptInDoubtKeepsItsKey(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		mail := smtp(func(n int, _ messages.Outbound) messages.Result {
+			if n < 3 {
+				return messages.Result{Outcome: messages.OutcomeUnknown, Detail: "no answer"}
+			}
+			return messages.Result{Outcome: messages.OutcomeSent}
+		})
+		id := s.add(users.Email, messages.ClassUrgent, 1)
+		s.run(delivery.Config{}, mail)
+		s.after(5 * time.Second)
+		r := s.row(id)
+		require.Equal(t, messages.Sent, r.state)
+		keys := []string{r.attempts[0].key, r.attempts[1].key, r.attempts[2].key}
+		require.Len(t, slices.Compact(keys), 1)
+		require.Contains(t, r.why[0], "may or may not have left")
+	})
+}
+
+func TestRejectedGoesOnInTheNextMode(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		text, mail := texts(always(messages.OutcomeRejected)), smtp(nil)
+		id := s.add(users.SMS, messages.ClassUrgent, 1)
+		s.run(delivery.Config{}, mail, text)
+		s.after(200 * time.Millisecond)
+		r := s.row(id)
+		require.Equal(t, messages.Sent, r.state)
+		require.Equal(t, users.Email, r.Mode)
+		require.Equal(t, []string{"SMS to ana failed (no rejected). Trying email next."}, r.why)
+		require.Equal(t, 1, text.count())
+	})
+}
+
+func TestRejectedEverywhereAsksForAFallback(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		text, mail := texts(always(messages.OutcomeRejected)), smtp(always(messages.OutcomeRejected))
+		id := s.add(users.SMS, messages.ClassUrgent, 1)
+		copied := s.add(users.SMS, messages.ClassUrgent, 1, func(c *delivery.Claimed) { c.Purpose = messages.Copy })
+		s.run(delivery.Config{}, mail, text)
+		s.after(time.Second)
+		r := s.row(id)
+		require.Equal(t, messages.Failed, r.state)
+		require.True(t, r.asked)
+		require.Contains(t, r.why[1], "cannot be reached in any other way")
+		require.Equal(t, messages.Failed, s.row(copied).state)
+		require.False(t, s.row(copied).asked, "who gets the original knows already")
+		require.Equal(t, 2, text.count())
+		require.Equal(t, 2, mail.count())
+	})
+}
+
+func TestABrokenVendorGivesWayToTheNextMode(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		text, mail := texts(always(messages.OutcomeUnavailable)), smtp(nil)
+		id := s.add(users.SMS, messages.ClassUrgent, 1)
+		s.run(delivery.Config{}, mail, text)
+		s.after(25 * time.Second)
+		r := s.row(id)
+		require.Equal(t, messages.Sent, r.state)
+		require.Equal(t, users.Email, r.Mode)
+		require.Greater(t, text.count(), 3)
+	})
+}
+
+func TestNoMessageIsLostWhileEveryVendorIsAway(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		back := time.Now().Add(3 * time.Minute)
+		outage := func(int, messages.Outbound) messages.Result {
+			if time.Now().Before(back) {
+				return messages.Result{Outcome: messages.OutcomeUnavailable, Detail: "away"}
+			}
+			return messages.Result{Outcome: messages.OutcomeSent}
+		}
+		text, mail := texts(outage), smtp(outage)
+		var ids []messages.ID
+		for i := range 50 {
+			ids = append(ids, s.add([]users.Mode{users.SMS, users.Email}[i%2], messages.ClassUrgent, int64(i%3)))
+		}
+		literal := s.add(users.Email, messages.ClassRoutine, 1, func(c *delivery.Claimed) { c.UserID, c.Destination = 0, "list@example.com" })
+		s.run(delivery.Config{}, mail, text)
+		s.after(80 * time.Second)
+		require.True(t, s.row(ids[0]).asked, "others are told meanwhile")
+		s.after(2 * time.Minute)
+		for _, id := range append(ids, literal) {
+			require.Equal(t, messages.Sent, s.row(id).state)
+		}
+	})
+}
+
+func TestTheSpareTakesOver(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		main := smtp(always(messages.OutcomeUnavailable))
+		spare := &post{name: "smtp", account: "spare", modes: []users.Mode{users.Email}}
+		id := s.add(users.Email, messages.ClassUrgent, 1)
+		s.run(delivery.Config{BreakAfter: 1000}, main, spare)
+		s.after(20 * time.Second)
+		r := s.row(id)
+		require.Equal(t, messages.Sent, r.state)
+		require.Equal(t, users.Email, r.Mode)
+		require.Equal(t, "smtp/spare", r.attempts[len(r.attempts)-1].vendor)
+		require.Equal(t, 1, spare.count())
+	})
+}
+
+func TestThrottlingPausesTheAccountForAll(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		mail := smtp(func(n int, _ messages.Outbound) messages.Result {
+			if n == 1 {
+				return messages.Result{Outcome: messages.OutcomeThrottled, RetryAfter: 8 * time.Second}
+			}
+			return messages.Result{Outcome: messages.OutcomeSent}
+		})
+		s.add(users.Email, messages.ClassUrgent, 1)
+		s.run(delivery.Config{}, mail)
+		s.after(100 * time.Millisecond)
+		require.Equal(t, 1, mail.count())
+		s.set(func() {
+			require.Equal(t, "account:smtp/main", s.pauses[0].Key)
+			s.pauses = nil // what the database would say is that it is over in time
+			s.pauses = append(s.pauses, delivery.Pause{Key: "account:smtp/main", For: 7 * time.Second})
+		})
+		s.add(users.Email, messages.ClassUrgent, 2)
+		s.after(6 * time.Second)
+		require.Equal(t, 1, mail.count(), "nobody calls during the pause")
+		s.set(func() { s.pauses = nil })
+		s.after(8 * time.Second)
+		require.Equal(t, 3, mail.count())
+	})
+}
+
+func TestAHangingVendorHoldsUpNobodyElse(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		mail := smtp(func(int, messages.Outbound) messages.Result {
+			wait(20 * time.Second)
+			return messages.Result{Outcome: messages.OutcomeUnknown, Detail: "timeout"}
+		})
+		text := texts(nil)
+		for range 300 {
+			s.add(users.Email, messages.ClassUrgent, 1)
+		}
+		s.run(delivery.Config{}, mail, text)
+		s.after(2 * time.Second)
+		ids := []messages.ID{}
+		for range 20 {
+			ids = append(ids, s.add(users.SMS, messages.ClassRoutine, 2))
+		}
+		s.worker.Wake(buckets.All())
+		s.after(50 * time.Millisecond)
+		for _, id := range ids {
+			require.Equal(t, messages.Sent, s.row(id).state)
+		}
+		require.Equal(t, 64, mail.count(), "its own calls are bounded")
+		s.after(90 * time.Second)
+		require.Equal(t, 320, s.count(messages.Sent), "what could not be mailed went another way")
+		for _, r := range []messages.ID{1, 100, 300} {
+			require.Equal(t, users.SMS, s.row(r).Mode)
+		}
+	})
+}
+
+func TestNoContactMeansAnotherMode(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		s.people[2] = users.Responder{Contacts: map[users.Mode]string{users.Email: "e2"}}
+		s.people[3] = users.Responder{}
+		s.allowed[users.Slack] = false
+		mail, text := smtp(nil), texts(nil)
+		none := s.add(users.SMS, messages.ClassUrgent, 1, func(c *delivery.Claimed) { c.UserID, c.Target = 2, "bo" })
+		nobody := s.add(users.SMS, messages.ClassUrgent, 1, func(c *delivery.Claimed) { c.UserID, c.Target = 3, "cy" })
+		forbidden := s.add(users.Slack, messages.ClassUrgent, 1)
+		unserved := s.add(users.Push, messages.ClassUrgent, 1)
+		s.run(delivery.Config{}, mail, text)
+		s.after(time.Second)
+		require.Equal(t, messages.Sent, s.row(none).state)
+		require.Equal(t, []string{"bo has no sms contact. Trying email next."}, s.row(none).why)
+		require.Equal(t, messages.Failed, s.row(nobody).state)
+		require.True(t, s.row(nobody).asked)
+		require.Equal(t, messages.Sent, s.row(forbidden).state)
+		require.Equal(t, []string{"The application may not use slack. Trying email next."}, s.row(forbidden).why)
+		require.Equal(t, messages.Sent, s.row(unserved).state)
+	})
+}
+
+func TestAcknowledgedMessagesAreNotSent(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		mail := smtp(nil)
+		id := s.add(users.Email, messages.ClassUrgent, 1)
+		s.silenced[id] = true
+		s.run(delivery.Config{}, mail)
+		s.after(time.Second)
+		require.Zero(t, mail.count())
+		require.Equal(t, messages.Taken, s.row(id).state, "the runner cancels it")
+	})
+}
+
+func TestACallThatComesTooLateIsNotBegun(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		mail := smtp(nil)
+		id := s.add(users.Email, messages.ClassUrgent, 1)
+		s.slowMark = 400 * time.Millisecond
+		s.run(delivery.Config{}, mail)
+		s.after(450 * time.Millisecond)
+		require.Zero(t, mail.count())
+		s.set(func() { s.slowMark = 0 })
+		s.after(3 * time.Second)
+		r := s.row(id)
+		require.Equal(t, messages.Sent, r.state)
+		require.Equal(t, messages.OutcomeCancelled, r.attempts[0].result.Outcome)
+		require.Equal(t, 1, mail.count())
+	})
+}
+
+func TestOutcomesAreKeptUntilTheyAreStored(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		mail := smtp(func(int, messages.Outbound) messages.Result {
+			wait(100 * time.Millisecond)
+			return messages.Result{Outcome: messages.OutcomeSent}
+		})
+		for range 20 {
+			s.add(users.Email, messages.ClassUrgent, 1)
+		}
+		s.run(delivery.Config{}, mail)
+		s.after(50 * time.Millisecond)
+		s.set(func() { s.down = true })
+		s.after(30 * time.Second)
+		require.Zero(t, s.count(messages.Sent))
+		s.set(func() { s.down = false })
+		s.after(3 * time.Second)
+		require.Equal(t, 20, s.count(messages.Sent))
+		require.Equal(t, 20, mail.count())
+	})
+}
+
+func TestAnOutcomeThatCannotBeStoredHoldsUpNobody(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		mail := smtp(func(n int, _ messages.Outbound) messages.Result {
+			wait(10 * time.Millisecond)
+			r := messages.Result{Outcome: messages.OutcomeSent}
+			if n == 5 {
+				r.Detail = "poison"
+			}
+			return r
+		})
+		for range 20 {
+			s.add(users.Email, messages.ClassUrgent, 1)
+		}
+		s.run(delivery.Config{}, mail)
+		s.after(time.Second)
+		require.Equal(t, 20, s.count(messages.Sent))
+	})
+}
+
+// slowWords takes long for one template.
+type slowWords struct{ words }
+
+func (w slowWords) Render(ctx context.Context, reqs []messages.Request) ([]messages.Content, error) {
+	for _, r := range reqs {
+		if r.Template == "poison" {
+			wait(time.Second)
+		}
+	}
+	return w.words.Render(ctx, reqs)
+}
+
+func TestASlowTemplateDelaysOnlyItself(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		mail := smtp(nil)
+		s.deps.Renderer = slowWords{}
+		for range 40 {
+			s.add(users.Email, messages.ClassUrgent, 1, func(c *delivery.Claimed) { c.Template = "poison" })
+		}
+		s.run(delivery.Config{}, mail)
+		s.after(60 * time.Second) // it is known by now
+		for range 10 {
+			s.add(users.Email, messages.ClassUrgent, 1, func(c *delivery.Claimed) { c.Template = "poison" })
+		}
+		s.worker.Wake(buckets.All())
+		s.after(100 * time.Millisecond)
+		id := s.add(users.Email, messages.ClassRoutine, 1)
+		s.worker.Wake(buckets.All())
+		s.after(100 * time.Millisecond)
+		require.Equal(t, messages.Sent, s.row(id).state)
+	})
+}
+
+func TestAPanickingVendorIsInDoubt(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		mail := smtp(func(n int, _ messages.Outbound) messages.Result {
+			if n == 1 {
+				panic("oops")
+			}
+			return messages.Result{Outcome: messages.OutcomeSent}
+		})
+		id := s.add(users.Email, messages.ClassUrgent, 1)
+		s.run(delivery.Config{}, mail)
+		s.after(3 * time.Second)
+		r := s.row(id)
+		require.Equal(t, messages.Sent, r.state)
+		require.Equal(t, messages.OutcomeUnknown, r.attempts[0].result.Outcome)
+	})
+}
+
+func TestStoppingFinishesWhatHasBegun(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		mail := smtp(func(int, messages.Outbound) messages.Result {
+			wait(3 * time.Second)
+			return messages.Result{Outcome: messages.OutcomeSent}
+		})
+		for range 200 {
+			s.add(users.Email, messages.ClassUrgent, 1)
+		}
+		s.run(delivery.Config{}, mail)
+		s.after(time.Second)
+		began := time.Now()
+		s.stop()
+		require.Less(t, time.Since(began), 5*time.Second)
+		require.Equal(t, 64, s.count(messages.Sent))
+		require.Equal(t, 136, s.count(messages.Pending), "the others are free for somebody else")
+		require.Equal(t, 64, mail.count())
+	})
+}
+
+func TestStoppingCutsOffWhatHangs(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		s.deps.Vendors = nil
+		hung := &hanging{post: smtp(nil)}
+		id := s.add(users.Email, messages.ClassUrgent, 1)
+		s.run(delivery.Config{StopWithin: 2 * time.Second}, hung)
+		s.after(time.Second)
+		began := time.Now()
+		s.stop()
+		require.Less(t, time.Since(began), 4*time.Second)
+		require.Equal(t, messages.OutcomeUnknown, s.row(id).attempts[0].result.Outcome)
+	})
+}
+
+// hanging answers only when it is told to stop.
+type hanging struct{ *post }
+
+func (hanging) Send(ctx context.Context, _ messages.Outbound) messages.Result {
+	<-ctx.Done()
+	return messages.Result{Outcome: messages.OutcomeUnknown, Detail: "no answer"}
+}
+
+func TestDryRunsStopBeforeTheVendor(t *testing.T) {
+	for _, dry := range []delivery.DryRun{delivery.DryRunRender, delivery.DryRunStore} {
+		t.Run(string(dry), func(t *testing.T) {
+			inBubble(t, func(s *stage) {
+				mail := smtp(nil)
+				id := s.add(users.Email, messages.ClassUrgent, 1)
+				s.run(delivery.Config{DryRun: dry}, mail)
+				s.after(time.Second)
+				require.Equal(t, messages.Dropped, s.row(id).state)
+				require.Zero(t, mail.count())
+			})
+		})
+	}
+}
+
+func TestPausedModesWait(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		mail := smtp(nil)
+		s.pauses = []delivery.Pause{{Key: delivery.ModeKey(users.Email), For: time.Hour}}
+		s.run(delivery.Config{}, mail)
+		s.after(100 * time.Millisecond)
+		id := s.add(users.Email, messages.ClassUrgent, 1)
+		s.after(time.Minute)
+		require.Equal(t, messages.Pending, s.row(id).state)
+		s.set(func() { s.pauses = nil })
+		s.after(3 * time.Second)
+		require.Equal(t, messages.Sent, s.row(id).state)
+	})
+}
+
+func TestARateIsKeptAndUsed(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		mail := smtp(nil)
+		for i := range 400 {
+			s.add(users.Email, messages.ClassOutOfBand, int64(i%3))
+		}
+		s.run(delivery.Config{Limits: map[string]delivery.Rate{delivery.ModeKey(users.Email): {PerSecond: 20}}}, mail)
+		s.after(10 * time.Second)
+		calls := mail.all()
+		require.LessOrEqual(t, len(calls), 201)
+		require.GreaterOrEqual(t, len(calls), 190)
+		for i := 1; i < len(calls); i++ {
+			require.GreaterOrEqual(t, calls[i].at.Sub(calls[i-1].at), 49*time.Millisecond)
+		}
+		id := s.add(users.Email, messages.ClassUrgent, 9)
+		s.worker.Wake(buckets.All())
+		s.after(700 * time.Millisecond)
+		require.Equal(t, messages.Sent, s.row(id).state, "the urgent one goes first")
+	})
+}
+
+func TestSeveralLimitsAreKeptAndUsed(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		mail := smtp(nil)
+		for i := range 600 {
+			s.add(users.Email, messages.ClassOutOfBand, int64(i%3))
+		}
+		s.run(delivery.Config{Limits: map[string]delivery.Rate{
+			delivery.ModeKey(users.Email):                {PerSecond: 10},
+			delivery.AccountKey("smtp", "main"):          {PerSecond: 12},
+			delivery.ApplicationKey("shop", users.Email): {PerSecond: 8},
+		}}, mail)
+		s.after(20 * time.Second)
+		calls := mail.all()
+		require.LessOrEqual(t, len(calls), 161, "the narrowest limit holds")
+		require.GreaterOrEqual(t, len(calls), 152, "and is used")
+	})
+}
+
+func TestAnApplicationsLimitHoldsUpNobodyElse(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		mail := smtp(nil)
+		for range 100 {
+			s.add(users.Email, messages.ClassUrgent, 1)
+		}
+		s.run(delivery.Config{Limits: map[string]delivery.Rate{delivery.ApplicationKey("shop", users.Email): {PerSecond: 5, Burst: 3}}}, mail)
+		s.after(10 * time.Second)
+		require.InDelta(t, 52, mail.count(), 4)
+	})
+}
+
+func TestConfigurationIsChecked(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	deps := delivery.Deps{
+		Queue: m, Ledger: m, Rescuer: m, Limits: m, Leases: &holder{id: "me"}, Renderer: words{}, Directory: m, Links: links{},
+	}
+	_, err := delivery.New(deps, delivery.Config{})
+	require.ErrorContains(t, err, "log")
+	deps.Log = zaptest.NewLogger(t)
+	_, err = delivery.New(deps, delivery.Config{Limits: map[string]delivery.Rate{"mode:sms": {}}})
+	require.ErrorContains(t, err, "mode:sms")
+	_, err = delivery.New(deps, delivery.Config{DryRun: "sometimes"})
+	require.ErrorContains(t, err, "dry run")
+	deps.Vendors = []messages.Vendor{smtp(nil), smtp(nil)}
+	_, err = delivery.New(deps, delivery.Config{})
+	require.ErrorContains(t, err, "smtp/main")
+}
