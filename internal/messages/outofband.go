@@ -16,7 +16,7 @@ type Notification struct {
 	EmailHTML     string
 	Template      string          // "" = none
 	Context       json.RawMessage // for the template; nil = none
-	Sender        string          // who posted it, for the record
+	Sender        string          // custom sender address, "" = the configured one
 	Priority      users.Priority  // "" when a mode was asked for
 	Recipients    []NotificationRecipient
 	Lifetime      time.Duration // from acceptance; after it, what did not leave is dropped
