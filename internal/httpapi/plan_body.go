@@ -182,7 +182,7 @@ func parseTracking(b body) (*trackingBody, error) {
 	}
 	hasTemplate := b.given(trackingTemplate) && truthy(t.template)
 	if t.mode == "" && t.key == "" && !hasTemplate {
-		return nil, nil //nolint:nilnil // no tracking is a plan's most usual setting
+		return nil, nil
 	}
 	t.missing = t.mode == "" || t.key == "" || !hasTemplate
 	return t, nil

@@ -19,7 +19,7 @@ func TestGatherRunsWhatComesTogether(t *testing.T) {
 		g := &gather[int, int]{maxSize: 100, maxRuns: 2, run: func(_ context.Context, in []int) ([]int, error) {
 			batches.Add(1)
 			items.Add(int64(len(in)))
-			time.Sleep(time.Millisecond) // in the bubble: others come meanwhile
+			<-time.After(time.Millisecond) // in the bubble: others come meanwhile
 			out := make([]int, len(in))
 			for i, n := range in {
 				out[i] = n * 2
@@ -47,7 +47,7 @@ func TestGatherLetsABadItemFailAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := errors.New("bad")
 		g := &gather[int, int]{maxSize: 10, maxRuns: 1, run: func(_ context.Context, in []int) ([]int, error) {
-			time.Sleep(time.Millisecond)
+			<-time.After(time.Millisecond)
 			for _, n := range in {
 				if n == 3 {
 					return nil, bad
@@ -75,7 +75,7 @@ func TestGatherGoesOnWhenCallersGiveUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := &gather[int, int]{maxSize: 3, maxRuns: 1, run: func(_ context.Context, in []int) ([]int, error) {
-			time.Sleep(10 * time.Millisecond)
+			<-time.After(10 * time.Millisecond)
 			return in, nil
 		}}
 		var wg sync.WaitGroup

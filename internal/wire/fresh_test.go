@@ -20,13 +20,13 @@ func TestFreshReadsOnceForManyAndNeverAnswersFromBefore(t *testing.T) {
 		f := wire.NewFresh(func(_ context.Context, _ string) (int64, error) {
 			reads.Add(1)
 			v := stored.Load()
-			time.Sleep(10 * time.Millisecond)
+			<-time.After(10 * time.Millisecond)
 			return v, nil
 		})
 		var wg sync.WaitGroup
 		for i := range 300 {
 			wg.Go(func() {
-				time.Sleep(time.Duration(i) * time.Millisecond / 3)
+				<-time.After(time.Duration(i) * time.Millisecond / 3)
 				before := stored.Add(1)
 				got, err := f.Get(t.Context(), "k")
 				require.NoError(t, err)
