@@ -31,7 +31,7 @@ func (s *Twilio) taken(e Entry) {
 		defer cancel()
 		if e.Mode == "sms" {
 			if s.cfg.AutoStatus {
-				_ = s.Status(ctx, e.VendorID, "delivered", 0)
+				_ = s.report(ctx, e, "delivered", 0)
 			}
 			return
 		}
@@ -248,9 +248,14 @@ func (s *Twilio) Status(ctx context.Context, sid, status string, code int) error
 	if e.ID == 0 {
 		return fmt.Errorf("no text or call %s", sid)
 	}
+	return s.report(ctx, e, status, code)
+}
+
+func (s *Twilio) report(ctx context.Context, e Entry, status string, code int) error {
 	if e.StatusCallback == "" {
 		return nil
 	}
+	sid := e.VendorID
 	form := url.Values{"AccountSid": {s.cfg.AccountSID}, "ApiVersion": {"2010-04-01"}, "From": {e.From}, "To": {e.To}}
 	if e.Mode == "call" {
 		form.Set("CallSid", sid)
