@@ -35,6 +35,9 @@ type Config struct {
 	Log        *zap.Logger           // nil = silent
 	Registerer prometheus.Registerer // nil = metrics are kept to ourselves
 	AppName    string                // shown in pg_stat_activity; "" = iris
+	// KeyedPlans has every statement planned as look-ups by key. The queues are empty when their statements are planned
+	// and hold a million rows an hour later; a plan that reads whole tables, right for the one, is a disaster for the other.
+	KeyedPlans bool
 }
 
 // DB is a pool of connections with the settings, retries, metrics and error vocabulary that all adapters share.
@@ -75,6 +78,11 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	pc.ConnConfig.Tracer = &tracer{metrics: m}
 	pc.AfterConnect = d.checkDurability
 	configureSession(pc.ConnConfig, c.URL, c.AppName)
+	if c.KeyedPlans {
+		for _, kind := range []string{"enable_seqscan", "enable_hashjoin", "enable_mergejoin"} {
+			pc.ConnConfig.RuntimeParams[kind] = "off"
+		}
+	}
 	if d.pool, err = pgxpool.NewWithConfig(ctx, pc); err != nil {
 		return nil, mapError(err)
 	}
