@@ -22,7 +22,7 @@ const (
 	// claimMargin is how much of a claim must be left for the steps before the call, and how much longer than the call a
 	// claim lasts, so that its outcome can be stored.
 	claimMargin  = time.Second
-	recordMargin = 5 * time.Second
+	recordMargin = time.Second
 )
 
 // marking is a message that waits to be marked, and where the answer goes.
