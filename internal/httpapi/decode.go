@@ -33,12 +33,6 @@ func parseBody(raw []byte, title string) (body, error) {
 	return body{members: members, title: title}, err
 }
 
-// has reports whether the field is there, null included.
-func (b body) has(name string) bool {
-	_, ok := b.members[name]
-	return ok
-}
-
 // given reports whether the field is there and not null.
 func (b body) given(name string) bool {
 	raw, ok := b.members[name]

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +21,7 @@ func mistake(t *testing.T, err error) {
 	}
 	require.True(t, fault.Is(err, fault.Invalid), "%v", err)
 	var f *fault.Error
-	require.True(t, errors.As(err, &f))
+	require.ErrorAs(t, err, &f)
 	require.NotEmpty(t, f.Message)
 	require.True(t, utf8.ValidString(f.Message+f.Detail))
 }
