@@ -2,33 +2,287 @@ package messages
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages/jinja"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 // Renderer puts messages into words. It is safe for concurrent use.
 type Renderer struct {
-	words Words
+	words     Words
+	templates *templateCache
+	plans     *planCache
 }
 
 // NewRenderer returns a Renderer that loads templates, contexts and notifications through w.
 func NewRenderer(w Words) *Renderer {
-	return &Renderer{words: w}
+	return &Renderer{words: w, templates: newTemplateCache(), plans: newPlanCache(4096)}
 }
 
 // Render returns the words of each request, in the order given. Every request gets words that can be sent: a template
 // that is missing or fails is replaced by the built-in plain text and named in Content.Problem. The error is not nil
 // only when words could not be loaded at all (the database is away); then nothing was rendered and trying again helps.
 func (r *Renderer) Render(ctx context.Context, reqs []Request) ([]Content, error) {
-	var ids []incidents.ID
-	for _, q := range reqs {
-		if q.IncidentID != 0 {
-			ids = append(ids, q.IncidentID)
+	sources, err := r.load(ctx, reqs)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Content, len(reqs))
+	for i := range sources {
+		out[i] = r.one(&sources[i])
+	}
+	return out, nil
+}
+
+// source is everything known about one message.
+type source struct {
+	Request
+	incident    IncidentWords
+	notice      RequestWords
+	plan        PlanWords
+	application string
+	gone        bool // the incident or notification does not exist any more
+	key         TemplateKey
+	found       Found
+}
+
+func (s *source) outOfBand() bool { return s.IncidentID == 0 }
+
+// load reads what the requests need, one query per kind.
+func (r *Renderer) load(ctx context.Context, reqs []Request) ([]source, error) {
+	sources := make([]source, len(reqs))
+	var incidentIDs []incidents.ID
+	var requestIDs, planIDs []int64
+	seenI, seenR, seenP := map[incidents.ID]bool{}, map[int64]bool{}, map[int64]bool{}
+	for i, q := range reqs {
+		sources[i].Request = q
+		switch {
+		case q.IncidentID != 0:
+			incidentIDs = appendNew(incidentIDs, seenI, q.IncidentID)
+		case q.RequestID != 0:
+			requestIDs = appendNew(requestIDs, seenR, q.RequestID)
+		}
+		if q.PlanID != 0 {
+			planIDs = appendNew(planIDs, seenP, q.PlanID)
 		}
 	}
-	if _, err := r.words.Incidents(ctx, ids); err != nil {
+	found, err := r.loadIncidents(ctx, incidentIDs)
+	if err != nil {
+		return nil, err
+	}
+	notices, err := r.loadRequests(ctx, requestIDs)
+	if err != nil {
+		return nil, err
+	}
+	plans, err := r.loadPlans(ctx, planIDs)
+	if err != nil {
+		return nil, err
+	}
+	for i := range sources {
+		s := &sources[i]
+		ok := false
+		if s.outOfBand() {
+			s.notice, ok = notices[s.RequestID]
+			s.application = s.notice.Application
+			if s.Template == "" {
+				s.Template = s.notice.Template
+			}
+		} else {
+			s.incident, ok = found[s.IncidentID]
+			s.application = s.incident.Application
+		}
+		s.gone = !ok
+		s.plan = plans[s.PlanID]
+	}
+	return sources, r.loadTemplates(ctx, sources)
+}
+
+func appendNew[K comparable](ids []K, seen map[K]bool, id K) []K {
+	if seen[id] {
+		return ids
+	}
+	seen[id] = true
+	return append(ids, id)
+}
+
+func (r *Renderer) loadIncidents(ctx context.Context, ids []incidents.ID) (map[incidents.ID]IncidentWords, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	out, err := r.words.Incidents(ctx, ids)
+	if err != nil {
 		return nil, fmt.Errorf("load contexts of incidents: %w", err)
 	}
-	return make([]Content, len(reqs)), nil
+	return out, nil
+}
+
+func (r *Renderer) loadRequests(ctx context.Context, ids []int64) (map[int64]RequestWords, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	out, err := r.words.Requests(ctx, ids)
+	if err != nil {
+		return nil, fmt.Errorf("load notifications: %w", err)
+	}
+	return out, nil
+}
+
+// loadPlans reads the plans that are not remembered. A version of a plan never changes.
+func (r *Renderer) loadPlans(ctx context.Context, ids []int64) (map[int64]PlanWords, error) {
+	out, missing := r.plans.get(ids)
+	if len(missing) == 0 {
+		return out, nil
+	}
+	read, err := r.words.Plans(ctx, missing)
+	if err != nil {
+		return nil, fmt.Errorf("load plans: %w", err)
+	}
+	r.plans.put(read)
+	for id, p := range read {
+		out[id] = p
+	}
+	return out, nil
+}
+
+func (r *Renderer) loadTemplates(ctx context.Context, sources []source) error {
+	var keys []TemplateKey
+	seen := map[TemplateKey]bool{}
+	for i := range sources {
+		s := &sources[i]
+		if s.Template == "" || s.Plain || s.gone || s.Purpose == TrackingMsg {
+			continue
+		}
+		s.key = TemplateKey{Template: s.Template, Application: s.application, Mode: s.Mode}
+		if s.Mode == users.Drop {
+			s.key.Mode = users.Email
+		}
+		keys = appendNew(keys, seen, s.key)
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	found, err := r.words.Templates(ctx, keys)
+	if err != nil {
+		return fmt.Errorf("load templates: %w", err)
+	}
+	for i := range sources {
+		sources[i].found = found[sources[i].key]
+	}
+	return nil
+}
+
+// one puts one message into words. It never fails: what goes wrong becomes a plain text and a Problem.
+func (r *Renderer) one(s *source) (c Content) {
+	defer func() {
+		if p := recover(); p != nil {
+			c = shape(s, plainText(s, fmt.Sprintf("internal error: %v", p)))
+		}
+	}()
+	if s.Note == "" && s.Purpose == Fallback {
+		s.Note = "You get this because nobody it was meant for could be reached; the incident's timeline says why."
+	}
+	return shape(s, r.draft(s))
+}
+
+// draft is a message before it is shaped for its mode.
+type draft struct {
+	subject, body, html string
+	problem             string
+}
+
+func (r *Renderer) draft(s *source) draft {
+	switch {
+	case s.gone:
+		return plainText(s, "what it is about does not exist any more")
+	case s.Plain:
+		return plainText(s, "the template was put aside, because rendering it did not come back twice")
+	case s.Purpose == TrackingMsg:
+		return r.tracking(s)
+	case s.Template != "":
+		return r.template(s)
+	case s.outOfBand():
+		return draft{subject: prefixed(s.application, s.notice.Subject), body: s.notice.Body, html: s.notice.EmailHTML}
+	}
+	return plainText(s, "")
+}
+
+func prefixed(application, subject string) string {
+	prefix := "[" + application + "] "
+	if application == "" || strings.HasPrefix(subject, prefix) {
+		return subject
+	}
+	return prefix + subject
+}
+
+// template renders the message's template.
+func (r *Renderer) template(s *source) draft {
+	switch {
+	case !s.found.Template:
+		return plainText(s, fmt.Sprintf("template %s does not exist", s.Template))
+	case !s.found.Application:
+		return plainText(s, fmt.Sprintf("template %s does not have application %s", s.Template, s.application))
+	case !s.found.Mode:
+		return plainText(s, fmt.Sprintf("template %s does not have mode %s", s.Template, s.key.Mode))
+	}
+	return r.parts(s, s.found.Content, fmt.Sprintf("template %s", s.Template))
+}
+
+// parts renders subject, body and HTML with the variables of the message; what names them in problems.
+func (r *Renderer) parts(s *source, content TemplateContent, what string) draft {
+	vars, err := variables(s)
+	if err != nil {
+		return plainText(s, fmt.Sprintf("the context cannot be read: %v", err))
+	}
+	if s.needsID() && !r.mentionsID(content.Subject) && !r.mentionsID(content.Body) {
+		content.Subject = "{{ iris.message_id }} " + content.Subject
+	}
+	var d draft
+	for _, part := range []struct {
+		name, src string
+		out       *string
+	}{
+		{"subject", content.Subject, &d.subject},
+		{"body", content.Body, &d.body},
+		{"email html", content.EmailHTML, &d.html},
+	} {
+		if part.src == "" || part.name == "email html" && s.Mode != users.Email && s.Mode != users.Drop {
+			continue
+		}
+		text, err := r.templates.render(part.src, vars)
+		if err != nil {
+			return plainText(s, fmt.Sprintf("%s %s failed to render: %s", what, part.name, shortError(err)))
+		}
+		*part.out = text
+	}
+	if s.outOfBand() {
+		if strings.TrimSpace(d.subject) == "" {
+			d.subject = s.notice.Subject
+		}
+		d.subject = prefixed(s.application, d.subject)
+		if d.html == "" {
+			d.html = s.notice.EmailHTML
+		}
+	}
+	return d
+}
+
+// needsID tells whether people may answer with the message's number, which the subject must show then.
+func (s *source) needsID() bool { return !s.outOfBand() && s.Purpose != TrackingMsg }
+
+func (r *Renderer) mentionsID(src string) bool {
+	t, err := r.templates.compile(src)
+	return err == nil && t.MentionsFirst("iris", "message_id")
+}
+
+// shortError is an engine's error without what only developers read.
+func shortError(err error) string {
+	var e *jinja.Error
+	if errors.As(err, &e) && e.Kind == "InternalError" {
+		return "internal error of the template engine"
+	}
+	return cutRunes(oneLine(err.Error()), 300)
 }

@@ -11,6 +11,8 @@ type Error struct {
 	Kind    string // class of the exception, for example TemplateSyntaxError, UndefinedError, TypeError; or LimitError
 	Message string
 	Line    int // in the template, from 1; 0 = unknown
+	// Truncated tells that only the output grew too long; Render returned as much of it as is allowed.
+	Truncated bool
 }
 
 func (e *Error) Error() string {

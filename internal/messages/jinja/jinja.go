@@ -154,14 +154,17 @@ func Text(x any) string {
 	return s
 }
 
-// Render renders the template. The error, if any, is an *Error.
+// Render renders the template. The error, if any, is an *Error; only with a Truncated one there is output too.
 func (t *Template) Render(vars Vars) (out string, err error) {
 	r := newRender(t.limits, vars.dict)
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
 		case *py.Error:
-			out, err = "", &Error{Kind: p.Kind, Message: p.Message, Line: r.line}
+			e := &Error{Kind: p.Kind, Message: p.Message, Line: r.line, Truncated: r.full}
+			if out, err = "", e; r.full {
+				out = r.root.String()
+			}
 		default:
 			e := internalError(p)
 			e.Line = r.line

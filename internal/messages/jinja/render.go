@@ -2,6 +2,7 @@ package jinja
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/iris-oncall/iris/internal/messages/jinja/py"
 )
@@ -14,6 +15,7 @@ type render struct {
 	root       strings.Builder  // the output
 	out        *strings.Builder // where text goes now: root, or what a macro or block captures
 	limit      int
+	full       bool // the output reached its limit
 	autoescape bool
 	line       int      // being executed
 	piped      py.Value // text of the block whose filter begins
@@ -34,6 +36,12 @@ func newRender(l Limits, vars *py.Dict) *render {
 func (r *render) write(s string) {
 	r.Grow(int64(len(s)))
 	if r.out == &r.root && r.root.Len()+len(s) > r.limit {
+		r.full = true
+		s = s[:r.limit-r.root.Len()]
+		for s != "" && !utf8.ValidString(s) {
+			s = s[:len(s)-1]
+		}
+		r.root.WriteString(s)
 		py.Raise(py.LimitError, "the template makes too much text (more than %d bytes)", r.limit)
 	}
 	r.out.WriteString(s)

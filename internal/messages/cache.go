@@ -1,0 +1,143 @@
+package messages
+
+import (
+	"container/list"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/messages/jinja"
+)
+
+const (
+	maxCachedTemplates = 4096
+	maxCachedSource    = 8 << 20 // bytes
+	strikes            = 3       // renderings in a row that broke a bound, after which a template is put aside
+	putAside           = 30 * time.Second
+)
+
+// templateCache keeps compiled templates, the least recently used go first. It also remembers templates that keep
+// breaking the engine's bounds, so that they do not take its time again and again (promise P7). It is safe for
+// concurrent use.
+type templateCache struct {
+	mu      sync.Mutex
+	entries map[string]*list.Element // by source
+	order   *list.List               // most recently used first
+	size    int
+}
+
+type cachedTemplate struct {
+	source   string
+	template *jinja.Template
+	err      error
+
+	// guarded by the cache's mutex
+	limited int       // bounds broken in a row
+	until   time.Time // not tried before
+}
+
+var errPutAside = errors.New("it broke the engine's bounds several times and is not tried for a while")
+
+func newTemplateCache() *templateCache {
+	return &templateCache{entries: map[string]*list.Element{}, order: list.New()}
+}
+
+func (c *templateCache) entry(src string) *cachedTemplate {
+	c.mu.Lock()
+	if el, ok := c.entries[src]; ok {
+		c.order.MoveToFront(el)
+		c.mu.Unlock()
+		return el.Value.(*cachedTemplate)
+	}
+	c.mu.Unlock()
+	t, err := jinja.Compile(src, jinja.Limits{})
+	e := &cachedTemplate{source: src, template: t, err: err}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if el, ok := c.entries[src]; ok {
+		return el.Value.(*cachedTemplate)
+	}
+	c.entries[src] = c.order.PushFront(e)
+	c.size += len(src)
+	for len(c.entries) > maxCachedTemplates || c.size > maxCachedSource {
+		last := c.order.Back()
+		old := c.order.Remove(last).(*cachedTemplate)
+		delete(c.entries, old.source)
+		c.size -= len(old.source)
+	}
+	return e
+}
+
+// compile returns the compiled template of a source.
+func (c *templateCache) compile(src string) (*jinja.Template, error) {
+	e := c.entry(src)
+	return e.template, e.err
+}
+
+// render renders a source. Output that grew too long is returned as far as it came.
+func (c *templateCache) render(src string, vars jinja.Vars) (string, error) {
+	e := c.entry(src)
+	if e.err != nil {
+		return "", e.err
+	}
+	c.mu.Lock()
+	aside := time.Now().Before(e.until)
+	c.mu.Unlock()
+	if aside {
+		return "", errPutAside
+	}
+	out, err := e.template.Render(vars)
+	var fault *jinja.Error
+	limited := errors.As(err, &fault) && fault.Limited()
+	if limited && fault.Truncated {
+		return out, nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !limited {
+		e.limited = 0
+		return out, err
+	}
+	if e.limited++; e.limited >= strikes {
+		e.limited, e.until = 0, time.Now().Add(putAside)
+	}
+	return out, err
+}
+
+// planCache remembers plan versions, which never change. It is safe for concurrent use.
+type planCache struct {
+	limit int
+
+	mu    sync.Mutex
+	plans map[int64]PlanWords
+}
+
+func newPlanCache(limit int) *planCache {
+	return &planCache{limit: limit, plans: map[int64]PlanWords{}}
+}
+
+// get returns the known ones of the plans, and the ids of the others.
+func (c *planCache) get(ids []int64) (known map[int64]PlanWords, missing []int64) {
+	known = make(map[int64]PlanWords, len(ids))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, id := range ids {
+		if p, ok := c.plans[id]; ok {
+			known[id] = p
+		} else {
+			missing = append(missing, id)
+		}
+	}
+	return known, missing
+}
+
+func (c *planCache) put(plans map[int64]PlanWords) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.plans)+len(plans) > c.limit {
+		clear(c.plans)
+	}
+	for id, p := range plans {
+		c.plans[id] = p
+	}
+}

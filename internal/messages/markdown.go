@@ -1,0 +1,65 @@
+package messages
+
+import (
+	"bytes"
+	"html"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	goldhtml "github.com/yuin/goldmark/renderer/html"
+)
+
+// markdown turns bodies into HTML: line breaks stay, bare links work, HTML in the text is shown as text or left out.
+var markdown = goldmark.New(
+	goldmark.WithExtensions(extension.GFM),
+	goldmark.WithRendererOptions(goldhtml.WithHardWraps()),
+)
+
+// maxMarkdown is how much of a body is read as Markdown; longer bodies are shown as they are. Reading Markdown can take
+// much longer than its length lets expect.
+const maxMarkdown = 20_000
+
+// html is the HTML of an e-mail: the template's own, else the body read as Markdown; with the way to acknowledge.
+func (s *source) html(body, own string) string {
+	var foot strings.Builder
+	text := body
+	if own != "" {
+		text = own
+	}
+	if s.AckURL != "" && !strings.Contains(text, s.AckURL) && !strings.Contains(text, html.EscapeString(s.AckURL)) {
+		foot.WriteString(`<p><a href="` + html.EscapeString(s.AckURL) + `">Acknowledge this incident</a>`)
+		if s.IncidentURL != "" {
+			foot.WriteString(` &middot; <a href="` + html.EscapeString(s.IncidentURL) + `">Show it</a>`)
+		}
+		foot.WriteString("</p>\n")
+	}
+	if own != "" {
+		if i := lastIndexFold(own, "</body>"); i >= 0 {
+			return own[:i] + foot.String() + own[i:]
+		}
+		return own + foot.String()
+	}
+	return "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"></head><body>\n" +
+		toHTML(withFooter(body, "", MaxBody)) + foot.String() + "</body></html>\n"
+}
+
+func lastIndexFold(s, sub string) int { return strings.LastIndex(strings.ToLower(s), sub) }
+
+// toHTML converts Markdown; text that is too long or breaks the converter is shown as it is.
+func toHTML(text string) (out string) {
+	plain := func() string { return "<pre>" + html.EscapeString(text) + "</pre>\n" }
+	if len(text) > maxMarkdown {
+		return plain()
+	}
+	defer func() {
+		if recover() != nil {
+			out = plain()
+		}
+	}()
+	var buf bytes.Buffer
+	if err := markdown.Convert([]byte(text), &buf); err != nil {
+		return plain()
+	}
+	return buf.String()
+}

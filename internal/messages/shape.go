@@ -1,0 +1,139 @@
+package messages
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// What messages may hold, in characters.
+const (
+	MaxSubject = 255
+	MaxBody    = 40000
+	MaxSMS     = 1600
+	MaxCall    = 480
+)
+
+const cutNote = "\n\n[The rest was cut off: the message is longer than Iris sends.]"
+
+// shape fits a draft to its mode: cleaned, cut, with how to acknowledge it.
+func shape(s *source, d draft) Content {
+	c := Content{
+		Subject:     cutRunes(oneLine(d.subject), MaxSubject),
+		Application: s.application,
+		Plan:        s.plan.Name,
+		Problem:     d.problem,
+	}
+	body := cleanText(d.body)
+	if s.Note != "" {
+		body = strings.TrimSpace(cleanText(s.Note) + "\n\n" + body)
+	}
+	switch s.Mode {
+	case users.SMS:
+		c.Body = smsText(s, c.Subject, body)
+	case users.Call:
+		c.Body = callText(c.Subject, body)
+	case users.Email:
+		c.Body = withFooter(body, s.footer(body), MaxBody)
+		c.EmailHTML = s.html(body, cleanText(d.html))
+	case users.Slack:
+		c.Body = withFooter(body, s.footer(body), MaxBody)
+	case users.Drop:
+		c.Body = withFooter(body, "", MaxBody)
+		c.EmailHTML = cleanText(d.html)
+	default:
+		c.Body = withFooter(body, "", MaxBody)
+	}
+	return c
+}
+
+// cleanText makes text fit to store and send: valid UTF-8 without NUL.
+func cleanText(s string) string {
+	s = strings.ToValidUTF8(s, "\ufffd")
+	return strings.ReplaceAll(s, "\x00", "")
+}
+
+// footer says how to acknowledge, unless body does already or nothing can be acknowledged.
+func (s *source) footer(body string) string {
+	if s.AckURL == "" || strings.Contains(body, s.AckURL) {
+		return ""
+	}
+	f := "Acknowledge: " + s.AckURL
+	if s.Mode == users.Email && s.IncidentURL != "" && !strings.Contains(body, s.IncidentURL) {
+		f += "\nIncident: " + s.IncidentURL
+	}
+	return f
+}
+
+// withFooter joins body and footer within limit characters; the body is cut, never the footer.
+func withFooter(body, footer string, limit int) string {
+	if footer != "" {
+		footer = "\n\n" + footer
+	}
+	room := limit - utf8.RuneCountInString(footer)
+	if utf8.RuneCountInString(body) > room {
+		body = body[:runeOffset(body, room-utf8.RuneCountInString(cutNote))] + cutNote
+	}
+	if footer == "" {
+		return body
+	}
+	if strings.TrimSpace(body) == "" {
+		return strings.TrimSpace(footer)
+	}
+	return strings.TrimRight(body, " \n") + footer
+}
+
+// spoken joins subject and body as one text.
+func spoken(subject, body string) string {
+	body = strings.TrimSpace(body)
+	switch {
+	case subject == "":
+		return body
+	case body == "":
+		return subject
+	case strings.ContainsAny(subject[len(subject)-1:], ".!?:"):
+		return subject + " " + body
+	}
+	return subject + ". " + body
+}
+
+func smsText(s *source, subject, body string) string {
+	text := spoken(subject, body)
+	footer := ""
+	if s.AckURL != "" {
+		reply := fmt.Sprintf("%d claim", s.MessageID)
+		hasLink, hasReply := strings.Contains(text, s.AckURL), strings.Contains(text, reply)
+		switch {
+		case hasLink && hasReply:
+		case hasLink:
+			footer = "\nReply \"" + reply + "\""
+		case hasReply:
+			footer = "\nClaim: " + s.AckURL
+		default:
+			footer = "\nClaim: " + s.AckURL + " or reply \"" + reply + "\""
+		}
+	}
+	room := max(MaxSMS-utf8.RuneCountInString(footer), 0)
+	return cutRunes(text, room) + footer
+}
+
+var (
+	urlRe    = regexp.MustCompile(`\bhttps?://\S+`)
+	markupRe = regexp.MustCompile("[*_`#|<>~^\\\\{}\\[\\]]+")
+	spaceRe  = regexp.MustCompile(`\s+`)
+)
+
+// callText is what a voice can read: no addresses, no markup, no line breaks.
+func callText(subject, body string) string {
+	body = strings.ReplaceAll(strings.TrimSpace(body), "\n", ". ")
+	text := urlRe.ReplaceAllString(spoken(subject, body), "a link")
+	text = markupRe.ReplaceAllString(text, " ")
+	text = strings.TrimSpace(spaceRe.ReplaceAllString(oneLine(text), " "))
+	text = repeatedStops.ReplaceAllString(text, ".")
+	return cutRunes(text, MaxCall)
+}
+
+var repeatedStops = regexp.MustCompile(`(?:\s*\.){2,}`)

@@ -1,0 +1,114 @@
+package messages
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/messages/jinja"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// TimeLayout is how templates see instants: UTC, to the second.
+const TimeLayout = "2006-01-02 15:04:05"
+
+// variables are what a template sees: the context's keys, and iris.
+func variables(s *source) (jinja.Vars, error) {
+	context := s.incident.Context
+	if s.outOfBand() {
+		context = s.notice.Context
+	}
+	vars, err := jinja.DecodeVars(context)
+	if err != nil {
+		return jinja.Vars{}, err
+	}
+	vars.Set("iris", s.iris())
+	return vars, nil
+}
+
+// iris is the variable of that name: empty for out-of-band messages, short for tracking ones.
+func (s *source) iris() []jinja.Field {
+	if s.outOfBand() {
+		return nil
+	}
+	created := s.incident.CreatedAt.UTC().Format(TimeLayout)
+	if s.Purpose == TrackingMsg {
+		return []jinja.Field{
+			{Name: "incident_id", Value: int64(s.IncidentID)}, {Name: "plan", Value: s.plan.Name},
+			{Name: "plan_id", Value: s.PlanID}, {Name: "application", Value: s.application},
+			{Name: "incident_created", Value: created}, {Name: "incident_url", Value: s.IncidentURL},
+		}
+	}
+	return []jinja.Field{
+		{Name: "message_id", Value: int64(s.MessageID)}, {Name: "target", Value: s.Target},
+		{Name: "priority", Value: string(s.Priority)}, {Name: "priority_id", Value: priorityID(s.Priority)},
+		{Name: "application", Value: s.application}, {Name: "plan", Value: s.plan.Name}, {Name: "plan_id", Value: s.PlanID},
+		{Name: "incident_id", Value: int64(s.IncidentID)}, {Name: "incident_created", Value: created},
+		{Name: "template", Value: s.Template}, {Name: "dynamic_target", Value: s.dynamic()}, {Name: "body", Value: s.Note},
+		{Name: "ack_url", Value: s.AckURL}, {Name: "incident_url", Value: s.IncidentURL},
+	}
+}
+
+func (s *source) dynamic() bool {
+	for _, p := range s.plan.Dynamic {
+		if p.Step == s.Step && p.Position == s.Position {
+			return true
+		}
+	}
+	return false
+}
+
+// priorityID is the number of a priority on the wire; none has None.
+func priorityID(p users.Priority) any {
+	for i, q := range users.Priorities {
+		if q == p {
+			return int64(i + 1)
+		}
+	}
+	return nil
+}
+
+// trackingWords is a plan's tracking template for one application.
+type trackingWords struct {
+	Subject string `json:"email_subject"`
+	Text    string `json:"email_text"`
+	HTML    string `json:"email_html"`
+	Body    string `json:"body"`
+}
+
+// tracking renders the plan's tracking template.
+func (r *Renderer) tracking(s *source) draft {
+	var byApplication map[string]json.RawMessage
+	if err := json.Unmarshal(s.plan.Tracking, &byApplication); err != nil {
+		return plainText(s, "the plan's tracking template cannot be read")
+	}
+	for name, raw := range byApplication {
+		if !strings.EqualFold(name, s.application) {
+			continue
+		}
+		var w trackingWords
+		if err := json.Unmarshal(raw, &w); err != nil {
+			return plainText(s, "the plan's tracking template cannot be read")
+		}
+		content := TemplateContent{Subject: w.Subject, Body: w.Text, EmailHTML: w.HTML}
+		if s.Mode != users.Email || content.Body == "" {
+			content.Body = w.Body
+		}
+		return r.parts(s, content, "the plan's tracking template")
+	}
+	return plainText(s, "the plan's tracking template has no words for application "+s.application)
+}
+
+// SampleVariables are the variables that previews render templates with: a context and an iris of made-up values.
+func SampleVariables(context json.RawMessage, application string) (jinja.Vars, error) {
+	s := source{
+		Request: Request{
+			MessageID: 5456900, IncidentID: 178293332, PlanID: 1843, Target: "test_target", Priority: users.Urgent,
+			Template: "test_template", Step: 1,
+		},
+		plan:        PlanWords{Name: "test_plan"},
+		application: application,
+	}
+	s.incident = IncidentWords{Context: context, CreatedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	return variables(&s)
+}
