@@ -36,8 +36,7 @@ func TestOpenIncidentKeepsExactlyTheDeclaredVariables(t *testing.T) {
 	f.ok(demo, post, "/v0/incidents", `{"plan":"pager","context":{"message":{"z":1,"a":[true,"\u0000"]}}}`)
 	var kept string
 	require.NoError(t, f.db.Pool().QueryRow(t.Context(), "select context::text from incident_contexts").Scan(&kept))
-	// Bytes and order as they came.
-	require.Equal(t, []byte(`{"host":null,"message":{"z":1,"a":[true,"\ufffd"]}}`), []byte(kept))
+	require.Equal(t, `{"host":null,`+`"message":{"z":1,"a":[true,"\ufffd"]}}`, kept, "bytes and order as they came")
 }
 
 func TestOpenIncidentRefuses(t *testing.T) {
