@@ -60,20 +60,28 @@ func NewClient(cfg ClientConfig) *Client {
 	}
 	return &Client{cfg: cfg, http: &http.Client{
 		Transport: &http.Transport{
-			Proxy:                 proxy,
-			DialContext:           dialer.DialContext,
-			TLSClientConfig:       cfg.TLS,
-			ForceAttemptHTTP2:     true,
-			TLSHandshakeTimeout:   5 * time.Second,
-			MaxConnsPerHost:       cfg.MaxConns,
-			MaxIdleConnsPerHost:   cfg.MaxConns,
-			IdleConnTimeout:       60 * time.Second,
+			Proxy:               proxy,
+			DialContext:         dialer.DialContext,
+			TLSClientConfig:     cfg.TLS,
+			Protocols:           onlyHTTP1(),
+			TLSHandshakeTimeout: 5 * time.Second,
+			MaxConnsPerHost:     cfg.MaxConns,
+			MaxIdleConnsPerHost: cfg.MaxConns,
+			// Shorter than the idle time-outs of most servers: a connection that they close while we write leaves a message in doubt.
+			IdleConnTimeout:       15 * time.Second,
 			ExpectContinueTimeout: time.Second,
 			// Headers are part of what a stranger may send us.
 			MaxResponseHeaderBytes: 64 << 10,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
+}
+
+// onlyHTTP1 gives each call a connection of its own while it lasts: one that hangs delays nothing but its own message.
+func onlyHTTP1() *http.Protocols {
+	p := new(http.Protocols)
+	p.SetHTTP1(true)
+	return p
 }
 
 // CallError is a call that brought no complete answer.
