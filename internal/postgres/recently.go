@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
 )
 
 // recently remembers for a moment what was read by key, and lets only one of many who ask at once read it. What does
@@ -46,13 +48,7 @@ func (c *recently[K, V]) get(ctx context.Context, k K, read func(context.Context
 		c.sweep()
 		c.entries[k] = e
 		c.mu.Unlock()
-		e.value, e.err = read(context.WithoutCancel(ctx))
-		e.until = time.Now().Add(c.ttl)
-		close(e.done)
-		if e.err != nil {
-			c.forgetEntry(k, e)
-		}
-		return e.value, e.err
+		return c.fill(ctx, k, e, read)
 	}
 	c.mu.Unlock()
 	select {
@@ -63,6 +59,22 @@ func (c *recently[K, V]) get(ctx context.Context, k K, read func(context.Context
 		return none, ctx.Err()
 	}
 }
+
+// fill reads for everybody who waits for e. They are answered even if read panics.
+func (c *recently[K, V]) fill(ctx context.Context, k K, e *recent[V], read func(context.Context) (V, error)) (V, error) {
+	e.err = errNotRead
+	defer func() {
+		if e.err != nil {
+			c.forgetEntry(k, e)
+		}
+		close(e.done)
+	}()
+	e.value, e.err = read(context.WithoutCancel(ctx))
+	e.until = time.Now().Add(c.ttl)
+	return e.value, e.err
+}
+
+var errNotRead = fault.New(fault.Internal, "reading did not return")
 
 // forget makes the next get of every key read again, also those that are being read now.
 func (c *recently[K, V]) forget() {
