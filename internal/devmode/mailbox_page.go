@@ -149,8 +149,8 @@ func links(body, htmlText string) []string {
 	return found
 }
 
-// trimLink takes off what ends the sentence rather than the address.
-func trimLink(link string) string { return strings.TrimRight(link, ".,;:!?)]*_~") }
+// trimLink takes off what ends the sentence rather than the address. Signed links may end in "-" and "_".
+func trimLink(link string) string { return strings.TrimRight(link, ".,;:!?)]*") }
 
 // linked escapes text and makes its addresses clickable.
 func linked(text string) template.HTML {

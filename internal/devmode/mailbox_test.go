@@ -171,6 +171,8 @@ func TestMailboxPageEscapes(t *testing.T) {
 		resp, _ := b.get(t, "/dev/mailbox/"+asset)
 		require.Equal(t, http.StatusOK, resp.StatusCode)
 	}
+	require.Equal(t, []string{"https://a.example/ack/x-", "https://a.example/ack/x_", "https://a.example/b"},
+		links("(https://a.example/ack/x-) https://a.example/ack/x_, *https://a.example/b*.", ""))
 	// A message that tries to become a link of another kind.
 	require.Equal(t, `javascript:alert(1) &lt;b&gt; <a href="https://a.example/?q=1&amp;x=2" target="_blank" rel="noopener noreferrer">https://a.example/?q=1&amp;x=2</a>&#34; onclick=`,
 		string(linked(`javascript:alert(1) <b> https://a.example/?q=1&x=2" onclick=`)))
