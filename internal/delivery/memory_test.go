@@ -362,10 +362,12 @@ func inBubble(t *testing.T, f func(*stage)) {
 			Queue: m, Ledger: m, Rescuer: m, Limits: m, Leases: h, Renderer: words{}, Directory: m, Links: links{},
 			Log: zaptest.NewLogger(t, zaptest.Level(zap.FatalLevel)),
 		}}
+		defer func() {
+			if s.stop != nil {
+				s.stop() // also after a failure: a bubble ends with its last goroutine
+			}
+		}()
 		f(s)
-		if s.stop != nil {
-			s.stop()
-		}
 	})
 }
 

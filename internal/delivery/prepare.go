@@ -15,11 +15,17 @@ import (
 
 const (
 	// renderBatch is how many messages are put into words together.
-	renderBatch = 64
+	renderBatch = 32
 	// renderWithin is how long that may take before its templates are suspected to be slow.
 	renderWithin = time.Second
-	// suspectFor is how long a suspect's messages are rendered apart from the others.
+	// suspectFor is how long a slow template's messages are rendered apart from the others.
 	suspectFor = 5 * time.Minute
+	// plainFor is how long built-in words are used after a template failed slowly.
+	plainFor = time.Minute
+	// mostApart bounds how many messages wait for one such template; more of them wait in the queue.
+	mostApart = 8
+	// mostTrusted bounds how many templates are remembered.
+	mostTrusted = 10_000
 	// quarantineAfter takes that ended without a call, a message goes out in built-in words.
 	quarantineAfter = 3
 )
@@ -34,6 +40,7 @@ type item struct {
 	limited  bool
 	taken    time.Time // before it was taken
 	claimEnd time.Time // when the claim may be over
+	plain    bool      // built-in words, whatever the template
 	content  messages.Content
 }
 
@@ -47,14 +54,17 @@ func (it *item) inMode() time.Duration {
 	return it.c.InMode + time.Since(it.taken)
 }
 
-// desk puts the messages of a line into words. Two goroutines serve everybody; a template that turned out to be slow gets
-// one of its own, so that it delays only itself. Safe for concurrent use.
+// desk puts the messages of a line into words. Two goroutines serve the templates that are known to be quick, in batches.
+// One that nobody has seen yet, or that was slow of late, gets a goroutine of its own, so that it delays only itself.
+// Safe for concurrent use.
 type desk struct {
 	line    *line
 	arrived *batcher[*item]
 
 	mu       sync.Mutex
-	suspects map[templateKey]time.Time // until when
+	trusted  map[templateKey]bool
+	suspects map[templateKey]time.Time // not to be trusted until
+	failed   map[templateKey]time.Time // not to be used until
 	apart    map[templateKey][]*item   // waiting for the goroutine that serves this template
 }
 
@@ -67,8 +77,8 @@ func keyOf(it *item) templateKey { return templateKey{it.c.ApplicationID, it.c.T
 
 func newDesk(l *line) *desk {
 	return &desk{
-		line: l, arrived: newBatcher[*item](),
-		suspects: map[templateKey]time.Time{}, apart: map[templateKey][]*item{},
+		line: l, arrived: newBatcher[*item](), trusted: map[templateKey]bool{},
+		suspects: map[templateKey]time.Time{}, failed: map[templateKey]time.Time{}, apart: map[templateKey][]*item{},
 	}
 }
 
@@ -80,7 +90,7 @@ func (d *desk) run(ctx context.Context) {
 			return
 		}
 		now := time.Now()
-		batch = slices.DeleteFunc(batch, func(it *item) bool { return d.setApart(ctx, now, it) })
+		batch = slices.DeleteFunc(batch, func(it *item) bool { return d.setApart(ctx, it) })
 		if len(batch) == 0 {
 			continue
 		}
@@ -91,16 +101,19 @@ func (d *desk) run(ctx context.Context) {
 	}
 }
 
-// setApart hands the item of a suspect template to the goroutine that serves it, and reports whether it did.
-func (d *desk) setApart(ctx context.Context, now time.Time, it *item) bool {
+// setApart hands the item of a template that is not trusted to the goroutine that serves it, and reports whether it did.
+func (d *desk) setApart(ctx context.Context, it *item) bool {
 	k := keyOf(it)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if until, suspected := d.suspects[k]; !suspected || now.After(until) {
-		delete(d.suspects, k)
+	if d.trusted[k] {
 		return false
 	}
 	waiting, served := d.apart[k]
+	if _, slow := d.suspects[k]; slow && len(waiting) >= mostApart {
+		d.later(it)
+		return true
+	}
 	d.apart[k] = append(waiting, it)
 	if !served {
 		d.line.w.background.Go(func() { d.serve(ctx, k) })
@@ -108,33 +121,72 @@ func (d *desk) setApart(ctx context.Context, now time.Time, it *item) bool {
 	return true
 }
 
+// later puts the message of a slow template off: such messages must not fill the line either.
+func (d *desk) later(it *item) {
+	d.line.w.turn(it, Verdict{State: messages.Pending, RetryIn: time.Second/2 + time.Duration(spread()*float64(time.Second))})
+}
+
+// serve renders the messages of one template one by one, until none wait or it has shown that it is quick.
 func (d *desk) serve(ctx context.Context, k templateKey) {
 	for {
 		d.mu.Lock()
-		batch := d.apart[k]
-		if len(batch) == 0 {
+		waiting := d.apart[k]
+		if len(waiting) == 0 || d.trusted[k] {
 			delete(d.apart, k)
 			d.mu.Unlock()
+			d.arrived.add(waiting...)
 			return
 		}
-		n := min(8, len(batch))
-		d.apart[k] = batch[n:]
+		d.apart[k] = waiting[1:]
 		d.mu.Unlock()
+		it := waiting[0]
+		it.plain = it.plain || d.failing(k)
 		began := time.Now()
-		d.render(ctx, batch[:n])
-		if time.Since(began) < renderWithin/10 {
-			d.mu.Lock()
-			delete(d.suspects, k)
-			d.mu.Unlock()
-		}
+		d.render(ctx, waiting[:1])
+		d.judge(k, it, time.Since(began))
 	}
 }
 
+// failing reports whether a template has just failed and taken long for it: its words would be the built-in ones anyway.
+func (d *desk) failing(k templateKey) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return time.Now().Before(d.failed[k])
+}
+
+// judge decides whether a template that was rendered apart may be trusted.
+func (d *desk) judge(k templateKey, it *item, took time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := time.Now()
+	switch {
+	case it.plain:
+	case took > renderWithin/4:
+		d.suspects[k] = now.Add(suspectFor)
+		if waiting := d.apart[k]; len(waiting) > mostApart {
+			for _, other := range waiting[mostApart:] {
+				d.later(other)
+			}
+			d.apart[k] = waiting[:mostApart]
+		}
+		if it.content.Problem != "" {
+			d.failed[k] = now.Add(plainFor)
+		}
+	case now.After(d.suspects[k]):
+		delete(d.suspects, k)
+		if len(d.trusted) >= mostTrusted {
+			clear(d.trusted)
+		}
+		d.trusted[k] = true
+	}
+}
+
+// suspect withdraws the trust in the templates of a batch that was slow.
 func (d *desk) suspect(batch []*item) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, it := range batch {
-		d.suspects[keyOf(it)] = time.Now().Add(suspectFor)
+		delete(d.trusted, keyOf(it))
 	}
 }
 
@@ -144,6 +196,7 @@ func (d *desk) render(ctx context.Context, batch []*item) {
 	reqs := make([]messages.Request, len(batch))
 	for i, it := range batch {
 		reqs[i] = w.request(it.c)
+		reqs[i].Plain = reqs[i].Plain || it.plain
 	}
 	contents, err := w.render(ctx, reqs)
 	if err != nil {

@@ -334,20 +334,24 @@ func TestASlowTemplateDelaysOnlyItself(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		mail := smtp(nil)
 		s.deps.Renderer = slowWords{}
-		for range 40 {
-			s.add(users.Email, messages.ClassUrgent, 1, func(c *delivery.Claimed) { c.Template = "poison" })
-		}
 		s.run(delivery.Config{}, mail)
-		s.after(60 * time.Second) // it is known by now
-		for range 10 {
-			s.add(users.Email, messages.ClassUrgent, 1, func(c *delivery.Claimed) { c.Template = "poison" })
+		s.after(100 * time.Millisecond)
+		for i := range 40 {
+			s.add(users.Email, messages.ClassUrgent, 1, func(c *delivery.Claimed) {
+				if c.Template = "poison"; i%2 == 1 {
+					c.Template = "good"
+				}
+			})
 		}
 		s.worker.Wake(buckets.All())
 		s.after(100 * time.Millisecond)
+		require.Equal(t, 20, s.count(messages.Sent), "the good ones")
 		id := s.add(users.Email, messages.ClassRoutine, 1)
 		s.worker.Wake(buckets.All())
 		s.after(100 * time.Millisecond)
 		require.Equal(t, messages.Sent, s.row(id).state)
+		s.after(time.Minute)
+		require.Equal(t, 41, s.count(messages.Sent), "the bad ones too, in the end")
 	})
 }
 
