@@ -12,8 +12,10 @@ import (
 const (
 	maxCachedTemplates = 4096
 	maxCachedSource    = 8 << 20 // bytes
-	strikes            = 3       // renderings in a row that broke a bound, after which a template is put aside
-	putAside           = 30 * time.Second
+	// maxRendered is how many bytes a template may print: what every body that is not cut fits into.
+	maxRendered = 4*MaxBody + 4096
+	strikes     = 3 // renderings in a row that broke a bound, after which a template is put aside
+	putAside    = 30 * time.Second
 )
 
 // templateCache keeps compiled templates, the least recently used go first. It also remembers templates that keep
@@ -50,7 +52,7 @@ func (c *templateCache) entry(src string) *cachedTemplate {
 		return el.Value.(*cachedTemplate)
 	}
 	c.mu.Unlock()
-	t, err := jinja.Compile(src, jinja.Limits{})
+	t, err := jinja.Compile(src, jinja.Limits{Output: maxRendered})
 	e := &cachedTemplate{source: src, template: t, err: err}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,7 +76,7 @@ func (c *templateCache) compile(src string) (*jinja.Template, error) {
 	return e.template, e.err
 }
 
-// render renders a source. Output that grew too long is returned as far as it came.
+// render renders a source. Output that grew too long is returned as far as it came; it is longer than any body then.
 func (c *templateCache) render(src string, vars jinja.Vars) (string, error) {
 	e := c.entry(src)
 	if e.err != nil {

@@ -132,8 +132,12 @@ func callText(subject, body string) string {
 	text := urlRe.ReplaceAllString(spoken(subject, body), "a link")
 	text = markupRe.ReplaceAllString(text, " ")
 	text = strings.TrimSpace(spaceRe.ReplaceAllString(oneLine(text), " "))
+	text = spaceBeforeStop.ReplaceAllString(text, "$1")
 	text = repeatedStops.ReplaceAllString(text, ".")
 	return cutRunes(text, MaxCall)
 }
 
-var repeatedStops = regexp.MustCompile(`(?:\s*\.){2,}`)
+var (
+	spaceBeforeStop = regexp.MustCompile(`\s+([.,;:!?])`)
+	repeatedStops   = regexp.MustCompile(`(?:\s*\.){2,}`)
+)

@@ -1,0 +1,414 @@
+package messages
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// fakeWords serves words from maps and counts queries.
+type fakeWords struct {
+	mu        sync.Mutex
+	calls     map[string]int
+	incidents map[incidents.ID]IncidentWords
+	requests  map[int64]RequestWords
+	plans     map[int64]PlanWords
+	templates map[TemplateKey]Found
+	err       error
+}
+
+func (f *fakeWords) count(what string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.calls[what]++
+	return f.err
+}
+
+func (f *fakeWords) Incidents(_ context.Context, _ []incidents.ID) (map[incidents.ID]IncidentWords, error) {
+	return f.incidents, f.count("incidents")
+}
+
+func (f *fakeWords) Requests(_ context.Context, _ []int64) (map[int64]RequestWords, error) {
+	return f.requests, f.count("requests")
+}
+
+func (f *fakeWords) Plans(_ context.Context, _ []int64) (map[int64]PlanWords, error) {
+	return f.plans, f.count("plans")
+}
+
+func (f *fakeWords) Templates(_ context.Context, _ []TemplateKey) (map[TemplateKey]Found, error) {
+	return f.templates, f.count("templates")
+}
+
+const (
+	ackURL      = "https://iris.example.com/ack/token"
+	incidentURL = "https://iris.example.com/incidents/5"
+)
+
+type fixture struct {
+	*fakeWords
+	renderer *Renderer
+	t        *testing.T
+}
+
+func setup(t *testing.T) *fixture {
+	t.Helper()
+	f := &fakeWords{
+		calls: map[string]int{},
+		incidents: map[incidents.ID]IncidentWords{5: {
+			Context:   json.RawMessage(`{"title": "Disk full", "host": "db-1", "zebra": 1, "apple": null}`),
+			CreatedAt: time.Date(2026, 11, 20, 8, 0, 1, 0, time.FixedZone("", 3600)),
+			PlanID:    7, Application: "shop", TitleVariable: "title",
+		}},
+		requests:  map[int64]RequestWords{},
+		plans:     map[int64]PlanWords{7: {Name: "shop-plan", Dynamic: []StepPosition{{Step: 1, Position: 2}}}},
+		templates: map[TemplateKey]Found{},
+	}
+	return &fixture{fakeWords: f, renderer: NewRenderer(f), t: t}
+}
+
+func (f *fixture) template(mode users.Mode, c TemplateContent) {
+	f.templates[TemplateKey{Template: "words", Application: "shop", Mode: mode}] = Found{true, true, true, c}
+}
+
+func (f *fixture) request(mode users.Mode) Request {
+	return Request{
+		MessageID: 27, IncidentID: 5, PlanID: 7, Step: 1, Position: 2, Purpose: Primary, Mode: mode, Priority: users.High,
+		Target: "demo", Template: "words", AckURL: ackURL, IncidentURL: incidentURL,
+	}
+}
+
+func (f *fixture) one(q Request) Content {
+	f.t.Helper()
+	out, err := f.renderer.Render(f.t.Context(), []Request{q})
+	require.NoError(f.t, err)
+	require.Len(f.t, out, 1)
+	c := out[0]
+	for _, s := range []string{c.Subject, c.Body, c.EmailHTML, c.Problem} {
+		require.True(f.t, utf8.ValidString(s))
+		require.NotContains(f.t, s, "\x00")
+	}
+	require.LessOrEqual(f.t, utf8.RuneCountInString(c.Subject), MaxSubject)
+	require.LessOrEqual(f.t, utf8.RuneCountInString(c.Body), MaxBody)
+	return c
+}
+
+func TestRenderEmail(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.template(users.Email, TemplateContent{
+		Subject: "{{ title }}",
+		Body: "{{ host }} {{ iris.target }} {{ iris.priority }}/{{ iris.priority_id }} {{ iris.application }} {{ iris.plan }}" +
+			" {{ iris.plan_id }} {{ iris.incident_id }} {{ iris.incident_created }} {{ iris.template }} {{ iris.dynamic_target }}",
+	})
+	c := f.one(f.request(users.Email))
+	require.Empty(t, c.Problem)
+	require.Equal(t, "27 Disk full", c.Subject)
+	require.Equal(t, "db-1 demo high/2 shop shop-plan 7 5 2026-11-20 07:00:01 words True"+
+		"\n\nAcknowledge: "+ackURL+"\nIncident: "+incidentURL, c.Body)
+	require.Contains(t, c.EmailHTML, "<p>db-1 demo high/2")
+	require.Contains(t, c.EmailHTML, `<a href="`+ackURL+`">`)
+	require.Equal(t, "shop", c.Application)
+	require.Equal(t, "shop-plan", c.Plan)
+}
+
+func TestRenderShowsTheMessageIDOnce(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		subject, body, want string
+	}{
+		"subject mentions it":       {"[{{ iris.message_id }}] {{ title }}", "x", "[27] Disk full"},
+		"subject by index":          {"{{ iris['message_id'] }}: {{ title }}", "x", "27: Disk full"},
+		"body mentions it":          {"{{ title }}", "{{ iris.message_id }} x", "Disk full"},
+		"nobody mentions it":        {"{{ title }}", "x", "27 Disk full"},
+		"hidden in a condition":     {"{% if title %}{{ iris.message_id }}{% endif %} {{ title }}", "x", "27 27 Disk full"},
+		"through a filter":          {"{{ iris.message_id|string }} {{ title }}", "x", "27 27 Disk full"},
+		"empty subject":             {"", "x", "27"},
+		"subject strips the space":  {"{{- title }}", "x", "27Disk full"},
+		"later in the first output": {"{{ title }} {{ iris.message_id }}", "x", "Disk full 27"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := setup(t)
+			f.template(users.Email, TemplateContent{Subject: c.subject, Body: c.body})
+			require.Equal(t, c.want, f.one(f.request(users.Email)).Subject)
+		})
+	}
+}
+
+func TestRenderSMSAndCall(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	content := TemplateContent{Subject: "{{ title }}", Body: "See *{{ host }}* at\nhttps://wiki/x_y {{ '\\n' }}now"}
+	f.template(users.SMS, content)
+	f.template(users.Call, content)
+	require.Equal(t, "27 Disk full. See *db-1* at\nhttps://wiki/x_y \nnow\nClaim: "+ackURL+" or reply \"27 claim\"",
+		f.one(f.request(users.SMS)).Body)
+	require.Equal(t, "27 Disk full. See db-1 at. a link. now", f.one(f.request(users.Call)).Body)
+
+	f.template(users.SMS, TemplateContent{Body: "{{ 'ä' * 5000 }}"})
+	sms := f.one(f.request(users.SMS)).Body
+	require.Equal(t, MaxSMS, utf8.RuneCountInString(sms))
+	require.True(t, strings.HasSuffix(sms, "...\nClaim: "+ackURL+" or reply \"27 claim\""), sms[len(sms)-120:])
+
+	f.template(users.SMS, TemplateContent{Body: "{{ iris.ack_url }} or reply {{ iris.message_id }} claim"})
+	require.Equal(t, ackURL+" or reply 27 claim", f.one(f.request(users.SMS)).Body)
+}
+
+func TestRenderOtherModesStayAsTheyAre(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.template(users.Webhook, TemplateContent{Subject: "{{ title }}", Body: "body"})
+	f.template(users.Email, TemplateContent{Subject: "{{ title }}", Body: "mail"})
+	require.Equal(t, "body", f.one(f.request(users.Webhook)).Body)
+	require.Equal(t, "mail", f.one(f.request(users.Drop)).Body, "drop takes the words of email")
+}
+
+func TestRenderWithoutWordsStillPages(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		prepare func(f *fixture, q *Request)
+		problem string
+	}{
+		"no template": {func(f *fixture, q *Request) {}, "template words does not exist"},
+		"no application": {func(f *fixture, q *Request) {
+			f.templates[TemplateKey{"words", "shop", users.SMS}] = Found{Template: true}
+		}, "template words does not have application shop"},
+		"no mode": {func(f *fixture, q *Request) {
+			f.templates[TemplateKey{"words", "shop", users.SMS}] = Found{Template: true, Application: true}
+		}, "template words does not have mode sms"},
+		"failing": {func(f *fixture, q *Request) {
+			f.template(users.SMS, TemplateContent{Body: "a\n{{ missing.attribute }}"})
+		}, "template words body failed to render: UndefinedError: 'missing' is undefined (line 2)"},
+		"malformed": {func(f *fixture, q *Request) {
+			f.template(users.SMS, TemplateContent{Subject: "{% if %}"})
+		}, "template words subject failed to render: TemplateSyntaxError:"},
+		"endless": {func(f *fixture, q *Request) {
+			f.template(users.SMS, TemplateContent{Body: "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}"})
+		}, "nested too deeply"},
+		"hungry": {func(f *fixture, q *Request) {
+			f.template(users.SMS, TemplateContent{Body: "{{ 'x' * 1000 * 1000 * 1000 }}"})
+		}, "too much memory"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := setup(t)
+			q := f.request(users.SMS)
+			c.prepare(f, &q)
+			got := f.one(q)
+			require.Contains(t, got.Problem, c.problem)
+			require.True(t, strings.HasPrefix(got.Problem, "The message to demo went out in plain words: "))
+			require.Equal(t, "27 Iris failed to render your message", got.Subject)
+			for _, want := range []string{"Failed rendering message.", "Disk full", "shop-plan", "host: db-1", ackURL, "27 claim"} {
+				require.Contains(t, got.Body, want)
+			}
+			require.Less(t, strings.Index(got.Body, "zebra"), strings.Index(got.Body, "apple"), "the sender's order")
+		})
+	}
+}
+
+func TestRenderQuarantinedAndWithoutTemplate(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.template(users.Email, TemplateContent{Body: "never used"})
+	q := f.request(users.Email)
+	q.Plain = true
+	c := f.one(q)
+	require.Equal(t, "27 [shop] Disk full", c.Subject)
+	require.Contains(t, c.Problem, "put aside")
+	require.NotContains(t, c.Body, "Failed rendering")
+
+	q = f.request(users.Email)
+	q.Template = ""
+	c = f.one(q)
+	require.Empty(t, c.Problem)
+	require.Contains(t, c.Body, "Opened: 2026-11-20 07:00:01 UTC")
+	require.Contains(t, c.Body, "Message: 27")
+
+	q.IncidentID = 99
+	f.incidents = nil
+	require.Contains(t, f.one(q).Problem, "does not exist any more")
+}
+
+func TestRenderOutOfBand(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.requests[3] = RequestWords{Application: "shop", Subject: "hello", Body: "**body**"}
+	f.requests[4] = RequestWords{Application: "shop", Subject: "hello", Template: "words", Context: json.RawMessage(`{"a": 1}`)}
+	f.requests[6] = RequestWords{Application: "shop", Subject: "only html", EmailHTML: "<p>own</p>"}
+	f.template(users.Email, TemplateContent{Subject: "s {{ a }}", Body: "{{ iris }} {{ a }}"})
+	q := Request{MessageID: 28, RequestID: 3, Mode: users.Email, Target: "demo"}
+	c := f.one(q)
+	require.Equal(t, "[shop] hello", c.Subject)
+	require.Equal(t, "**body**", c.Body)
+	require.Contains(t, c.EmailHTML, "<strong>body</strong>")
+
+	q.RequestID = 4
+	c = f.one(q)
+	require.Equal(t, "[shop] s 1", c.Subject)
+	require.Equal(t, "{} 1", c.Body)
+
+	q.RequestID = 6
+	c = f.one(q)
+	require.Empty(t, c.Body)
+	require.Equal(t, "<p>own</p>", c.EmailHTML)
+
+	q.RequestID = 4
+	f.templates = nil
+	c = f.one(q)
+	require.Equal(t, "[shop] Iris failed to render your message", c.Subject)
+	require.Contains(t, c.Body, "a: 1")
+}
+
+func TestRenderTracking(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.plans[7] = PlanWords{Name: "shop-plan", Tracking: json.RawMessage(`{"Shop": {"email_subject": "{{ title }} {{ iris.incident_id }}",
+		"email_text": "{{ iris }}", "email_html": "<b>{{ host }}</b>", "body": "chat {{ title }}"}}`)}
+	q := f.request(users.Email)
+	q.Purpose, q.AckURL = TrackingMsg, ""
+	c := f.one(q)
+	require.Empty(t, c.Problem)
+	require.Equal(t, "Disk full 5", c.Subject)
+	require.Contains(t, c.Body, "'incident_created': '2026-11-20 07:00:01'")
+	require.Equal(t, "<b>db-1</b>", c.EmailHTML)
+	q.Mode = users.Slack
+	require.Equal(t, "chat Disk full", f.one(q).Body)
+}
+
+func TestRenderCutsAndCleans(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.incidents[5] = IncidentWords{Application: "shop", Context: json.RawMessage(`{"long": "` + strings.Repeat("ü", 30000) + `", "nul": "a\u0000b\ud800"}`)}
+	f.template(users.Email, TemplateContent{Subject: "{{ long }}\n{{ nul }}", Body: "{{ nul }}{{ long }}{{ long }}"})
+	c := f.one(f.request(users.Email))
+	require.Empty(t, c.Problem)
+	require.Equal(t, MaxSubject, utf8.RuneCountInString(c.Subject))
+	require.Equal(t, MaxBody, utf8.RuneCountInString(c.Body))
+	require.True(t, strings.HasPrefix(c.Body, "ab\ufffd"), c.Body[:20])
+	require.Contains(t, c.Body, "The rest was cut off")
+	require.True(t, strings.HasSuffix(c.Body, incidentURL))
+}
+
+func TestRenderNotesAndFallback(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.template(users.Slack, TemplateContent{Body: "body"})
+	q := f.request(users.Slack)
+	q.Purpose = Fallback
+	require.Equal(t, "You get this because nobody it was meant for could be reached; the incident's timeline says why.\n\nbody\n\nAcknowledge: "+ackURL,
+		f.one(q).Body)
+}
+
+func TestRenderHTMLOfItsOwn(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.template(users.Email, TemplateContent{Body: "text", EmailHTML: "<html><BODY><p>{{ title }}</p></BODY></html>"})
+	require.Equal(t, `<html><BODY><p>Disk full</p><p><a href="`+ackURL+`">Acknowledge this incident</a> &middot; <a href="`+incidentURL+
+		`">Show it</a></p>`+"\n"+`</BODY></html>`, f.one(f.request(users.Email)).EmailHTML)
+
+	f.template(users.Email, TemplateContent{Body: "<script>alert(1)</script> [x](javascript:alert(1))"})
+	html := f.one(f.request(users.Email)).EmailHTML
+	require.NotContains(t, html, "<script")
+	require.NotContains(t, html, "javascript:")
+}
+
+func TestRenderLoadsInBatches(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.template(users.Email, TemplateContent{Body: "{{ iris.message_id }}"})
+	var reqs []Request
+	for i := range 100 {
+		q := f.request(users.Email)
+		q.MessageID = ID(i)
+		reqs = append(reqs, q)
+	}
+	out, err := f.renderer.Render(t.Context(), reqs)
+	require.NoError(t, err)
+	for i, c := range out {
+		require.True(t, strings.HasPrefix(c.Body, fmt.Sprint(i)))
+	}
+	_, err = f.renderer.Render(t.Context(), reqs)
+	require.NoError(t, err)
+	require.Equal(t, map[string]int{"incidents": 2, "templates": 2, "plans": 1}, f.calls, "a plan is read once")
+
+	f.err = errors.New("away")
+	_, err = f.renderer.Render(t.Context(), reqs)
+	require.ErrorIs(t, err, f.err)
+	out, err = f.renderer.Render(t.Context(), nil)
+	require.NoError(t, err)
+	require.Empty(t, out)
+}
+
+func TestRenderPutsAPoisonousTemplateAside(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.template(users.SMS, TemplateContent{Body: "{% for i in range(100000) %}{% for j in range(100000) %}{% endfor %}{% endfor %}"})
+	for range strikes {
+		require.Contains(t, f.one(f.request(users.SMS)).Problem, "too much work")
+	}
+	require.Contains(t, f.one(f.request(users.SMS)).Problem, "not tried for a while")
+}
+
+func TestRenderConcurrently(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.template(users.Email, TemplateContent{Body: "{% set l = [] %}{% for i in range(50) %}{{ l.append(i) or '' }}{% endfor %}{{ l|length }} {{ iris.message_id }}"})
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for j := range 20 {
+				q := f.request(users.Email)
+				q.MessageID = ID(100*i + j)
+				out, err := f.renderer.Render(t.Context(), []Request{q})
+				if err != nil || !strings.HasPrefix(out[0].Body, fmt.Sprintf("50 %d", q.MessageID)) {
+					t.Errorf("got %v %v", out, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestValidateNamesPartAndLine(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, Validate(TemplateContent{Subject: "{{ a }}", Body: "b"}))
+	err := Validate(TemplateContent{Subject: "ok", Body: "a\n{% if %}"})
+	var part *PartError
+	require.ErrorAs(t, err, &part)
+	require.Equal(t, "body", part.Part)
+	require.Equal(t, 2, part.Err.Line)
+}
+
+func TestUndeclaredVariables(t *testing.T) {
+	t.Parallel()
+	got := UndeclaredVariables(TemplateContent{
+		Subject: "{{ iris.plan }} {{ known }} {{ a }}",
+		Body: "{% for x in b if x %}{{ x }}{{ loop.index }}{% endfor %}{% set c = d %}{{ c }}{% macro m(e) %}{{ e }}{{ f }}{% endmacro %}" +
+			"{% with g = h %}{{ g }}{% endwith %}{% call(i) m(1) %}{{ i }}{% endcall %}{{ range(3) }}{% if x %}{% endif %}",
+		EmailHTML: "{% broken",
+	}, []string{"known"})
+	require.Equal(t, []string{"a", "b", "d", "f", "h", "x"}, got)
+}
+
+func TestMarkdownOfHostileTextIsQuick(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{"[", "*a ", "> ", "![", "`", "<", "_a*", "|a", "- ", "\\", "&", "[a](", "http://a ", "~~"} {
+		text := strings.Repeat(s, maxMarkdown/len(s))
+		start := time.Now()
+		toHTML(text)
+		require.Less(t, time.Since(start), 5*time.Second, s)
+		t.Logf("%q: %v", s, time.Since(start).Round(time.Microsecond))
+	}
+}
