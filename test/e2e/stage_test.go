@@ -138,7 +138,34 @@ func newStage(t *testing.T, o options) *stage {
 	})
 	s.login("ann")
 	s.login("bob")
+	t.Cleanup(s.tellStory)
 	return s
+}
+
+// tellStory shows what the vendors saw and what the timelines say when a story fails.
+func (s *stage) tellStory() {
+	if !s.t.Failed() {
+		return
+	}
+	entries := s.vendors.Log().Entries()
+	for _, e := range entries[max(0, len(entries)-30):] {
+		s.t.Logf("vendor %s: %s to %q, incident %d, message %d, accepted %t, %d %s", e.Vendor, e.Mode, e.To, e.IncidentID, e.MessageID, e.Accepted, e.Status, e.Reason)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	rows, err := s.db.Query(ctx, "select incident_id, text from (select * from timeline_entries order by id desc limit 30) t order by id")
+	if err != nil {
+		s.t.Log(err)
+		return
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		var text string
+		if rows.Scan(&id, &text) == nil {
+			s.t.Logf("timeline of incident %d: %s", id, text)
+		}
+	}
 }
 
 // iris runs the operator's command and returns its standard output.

@@ -57,13 +57,16 @@ func TestAcknowledgeBySlackSMSAndKey(t *testing.T) {
 	s.alarm()
 	s.plan("by-mode", []notification{notify("user", "ann", "urgent", 3), notify("user", "ann", "high", 3)}, []notification{notify("team", "ops", "low", 60)})
 
+	// Ann prefers Slack for medium: her contact is there, her choice is a row of the settings.
+	_, err := s.db.Exec(t.Context(), "insert into user_modes (user_id, priority, mode) select id, 'medium', 'slack' from users where name = 'ann'")
+	require.NoError(t, err)
 	bySMS := s.open("by-mode", "by text")
 	text := s.expect(bySMS, "sms", annPhone)
 	require.Contains(t, text.Body, "by text")
 	said, err := s.vendors.Twilio.ReplySMS(t.Context(), s.apiURL+pretend.TwilioInboundPath, annPhone, twilioFrom, fmt.Sprintf("%d claim", text.MessageID))
 	require.NoError(t, err)
 	require.Equal(t, fmt.Sprintf("Iris incident(%d) claimed.", bySMS), said)
-	s.expectAcknowledged(bySMS, "ann", "sms")
+	s.expectAcknowledged(bySMS, "ann", "text message")
 
 	byKey := s.open("by-mode", "by key")
 	call := s.expect(byKey, "call", annPhone)
@@ -73,11 +76,8 @@ func TestAcknowledgeBySlackSMSAndKey(t *testing.T) {
 	said, err = s.vendors.Twilio.PressKey(t.Context(), call.VendorID, "2")
 	require.NoError(t, err)
 	require.Contains(t, said, fmt.Sprintf("Iris incident(%d) claimed.", byKey))
-	s.expectAcknowledged(byKey, "ann", "call")
+	s.expectAcknowledged(byKey, "ann", "phone key")
 
-	// Ann prefers Slack for medium from now on: her contact is there, her choice is a row of the settings.
-	_, err = s.db.Exec(t.Context(), "insert into user_modes (user_id, priority, mode) select id, 'medium', 'slack' from users where name = 'ann'")
-	require.NoError(t, err)
 	s.plan("by-slack", []notification{notify("user", "ann", "medium", 3)}, []notification{notify("team", "ops", "low", 60)})
 	bySlack := s.open("by-slack", "by button")
 	chat := s.expect(bySlack, "slack", "@ann")
