@@ -23,6 +23,8 @@ const (
 	earlyEnd   = 5 * time.Second
 	maxEarly   = 3
 	restartGap = time.Second
+	// maxLog is the size of a log above which the next start begins it anew.
+	maxLog = 16 << 20
 )
 
 // keep runs a server until ctx ends, starting it again when it ends by itself (or was killed: trying that is what dev
@@ -57,7 +59,11 @@ func (s *Supervisor) runChild(ctx context.Context, name string, args, env []stri
 	if err := os.MkdirAll(s.logDir, 0o755); err != nil {
 		return err
 	}
-	file, err := os.OpenFile(s.logFile(name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	flags := os.O_CREATE | os.O_APPEND | os.O_WRONLY
+	if info, err := os.Stat(s.logFile(name)); err == nil && info.Size() > maxLog {
+		flags |= os.O_TRUNC
+	}
+	file, err := os.OpenFile(s.logFile(name), flags, 0o600)
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ func (s *setup) downloaded(ctx context.Context) (binaries, error) {
 		return b, nil
 	}
 	start := time.Now()
-	s.cfg.Progress("no PostgreSQL found here, downloading version " + strings.TrimSuffix(string(downloadVersion), ".0"))
+	s.cfg.Progress("downloading PostgreSQL " + strings.TrimSuffix(string(downloadVersion), ".0"))
 	work := dir + ".new"
 	if err := os.RemoveAll(work); err != nil {
 		return binaries{}, err

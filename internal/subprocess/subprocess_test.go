@@ -37,9 +37,14 @@ func TestStop(t *testing.T) {
 	require.Error(t, p.Err())
 	require.NoError(t, p.Signal(syscall.SIGTERM), "a signal to an ended child is no error")
 
-	p, err = Start(exec.Command("sh", "-c", "trap '' TERM; echo ready; while :; do sleep 600; done"), syscall.SIGKILL)
+	stubborn := exec.Command("sh", "-c", "trap '' TERM; echo ready; while :; do sleep 600; done")
+	out, err := stubborn.StdoutPipe()
 	require.NoError(t, err)
-	require.False(t, p.Stop(syscall.SIGTERM, 50*time.Millisecond) && p.Err() == nil)
+	p, err = Start(stubborn, syscall.SIGKILL)
+	require.NoError(t, err)
+	_, err = bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	require.False(t, p.Stop(syscall.SIGTERM, 50*time.Millisecond), "it had to be killed")
 }
 
 func TestStartOfNothing(t *testing.T) {
