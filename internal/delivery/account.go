@@ -13,30 +13,46 @@ import (
 
 // pauses are the accounts and modes that must not be used for a while. It is safe for concurrent use.
 type pauses struct {
-	mu    sync.Mutex
-	until map[string]time.Time
-	why   map[string]string
+	mu  sync.Mutex
+	all map[string]paused
 }
 
+type paused struct {
+	until time.Time
+	why   string
+	heard time.Time // from a vendor, by this process; zero = from the database
+}
+
+// hearsay is how long a pause that this process heard of itself is kept although the database does not tell of it (yet).
+const hearsay = 3 * time.Second
+
 // set replaces everything by what the database says.
-func (p *pauses) set(now time.Time, all []Pause) {
+func (p *pauses) set(now time.Time, told []Pause) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.until, p.why = map[string]time.Time{}, map[string]string{}
-	for _, x := range all {
-		p.until[x.Key], p.why[x.Key] = now.Add(x.For), x.Reason
+	all := map[string]paused{}
+	for k, x := range p.all {
+		if now.Sub(x.heard) < hearsay {
+			all[k] = x
+		}
 	}
+	for _, x := range told {
+		if until := now.Add(x.For); until.After(all[x.Key].until) {
+			all[x.Key] = paused{until: until, why: x.Reason}
+		}
+	}
+	p.all = all
 }
 
 // add notes a pause before the database tells of it.
 func (p *pauses) add(now time.Time, x Pause) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.until == nil {
-		p.until, p.why = map[string]time.Time{}, map[string]string{}
+	if p.all == nil {
+		p.all = map[string]paused{}
 	}
-	if t := now.Add(x.For); t.After(p.until[x.Key]) {
-		p.until[x.Key], p.why[x.Key] = t, x.Reason
+	if until := now.Add(x.For); until.After(p.all[x.Key].until) {
+		p.all[x.Key] = paused{until, x.Reason, now}
 	}
 }
 
@@ -44,7 +60,8 @@ func (p *pauses) add(now time.Time, x Pause) {
 func (p *pauses) left(now time.Time, key string) (time.Duration, string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return max(0, p.until[key].Sub(now)), p.why[key]
+	x := p.all[key]
+	return max(0, x.until.Sub(now)), x.why
 }
 
 // outlet is a vendor's account as used for one mode.

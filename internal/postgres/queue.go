@@ -80,7 +80,7 @@ func (q *Queue) Take(ctx context.Context, r delivery.TakeRequest) ([]delivery.Cl
 	if len(p.LaneModes) == 0 {
 		return nil, nil
 	}
-	p.LeaseBuckets, p.LeaseEpochs = leaseArrays(r.Leases, &touched)
+	p.LeaseBuckets, p.Epochs = leaseArrays(r.Leases, &touched)
 	var out []delivery.Claimed
 	err := q.db.Do(ctx, func(d *db.Queries) error {
 		rows, err := d.TakeMessages(ctx, p)
@@ -136,9 +136,9 @@ func (q *Queue) Turn(ctx context.Context, processID string, turns []delivery.Tur
 		p.AskFallback = append(p.AskFallback, v.AskFallback)
 		p.Why = append(p.Why, clean(v.Why))
 	}
-	p.IncidentIds = settling(turns)
+	hold := settling(turns)
 	return q.db.InTx(ctx, func(_ pgx.Tx, d *db.Queries) error {
-		if err := d.HoldIncidents(ctx, p.IncidentIds); err != nil {
+		if err := d.HoldIncidents(ctx, hold); err != nil {
 			return err
 		}
 		return d.TurnMessages(ctx, p)
@@ -197,25 +197,30 @@ func (q *Queue) Record(ctx context.Context, outcomes []delivery.Outcome) ([]mess
 		p.Unstarted = append(p.Unstarted, v.Unstarted)
 		p.Why = append(p.Why, clean(v.Why))
 	}
-	p.IncidentIds = settling(turns)
+	hold := settling(turns)
 	var late []messages.ID
 	err := q.db.InTx(ctx, func(_ pgx.Tx, d *db.Queries) error {
-		if err := d.HoldIncidents(ctx, p.IncidentIds); err != nil {
+		late = nil
+		if err := d.HoldIncidents(ctx, hold); err != nil {
 			return err
 		}
 		moved, err := d.RecordOutcomes(ctx, p)
-		if err != nil {
+		if err != nil || len(moved) == len(outcomes) {
 			return err
 		}
-		late = late[:0]
-		if len(moved) < len(outcomes) {
-			for _, id := range p.Ids {
-				if !slices.Contains(moved, id) {
-					late = append(late, messages.ID(id))
-				}
+		var rest db.CompleteLateParams
+		for i, id := range p.Ids {
+			if slices.Contains(moved, id) {
+				continue
 			}
+			late = append(late, messages.ID(id))
+			rest.Ids = append(rest.Ids, id)
+			rest.Attempts = append(rest.Attempts, p.Attempts[i])
+			rest.Outcomes = append(rest.Outcomes, p.Outcomes[i])
+			rest.Details = append(rest.Details, p.Details[i])
+			rest.VendorIds = append(rest.VendorIds, p.VendorIds[i])
 		}
-		return nil
+		return d.CompleteLate(ctx, rest)
 	})
 	return late, err
 }
@@ -253,7 +258,7 @@ func (q *Queue) Doubt(ctx context.Context, rs []delivery.Recovered) error {
 // Unclaim makes abandoned messages pending again. See delivery.Rescuer.
 func (q *Queue) Unclaim(ctx context.Context, leases []buckets.Lease, processID string) (n int, err error) {
 	p := db.UnclaimMessagesParams{ProcessID: processID}
-	p.LeaseBuckets, p.LeaseEpochs = leaseArrays(leases, nil)
+	p.LeaseBuckets, p.Epochs = leaseArrays(leases, nil)
 	err = q.db.Do(ctx, func(d *db.Queries) error {
 		rows, err := d.UnclaimMessages(ctx, p)
 		n = int(rows)
@@ -265,7 +270,7 @@ func (q *Queue) Unclaim(ctx context.Context, leases []buckets.Lease, processID s
 // Expire drops messages that are no longer of use. See delivery.Rescuer.
 func (q *Queue) Expire(ctx context.Context, leases []buckets.Lease, processID string) (n int, err error) {
 	p := db.ExpireMessagesParams{ProcessID: processID}
-	p.LeaseBuckets, p.LeaseEpochs = leaseArrays(leases, nil)
+	p.LeaseBuckets, p.Epochs = leaseArrays(leases, nil)
 	err = q.db.Do(ctx, func(d *db.Queries) error {
 		rows, err := d.ExpireMessages(ctx, p)
 		n = int(rows)
@@ -318,13 +323,14 @@ func settling(turns []delivery.Turn) []int64 {
 	return slices.Compact(out)
 }
 
-// leaseArrays splits leases into columns; only keeps those of the given buckets, or all when it is nil.
+// leaseArrays returns the buckets of the leases, only those of a set unless it is nil, and the epochs of all buckets; -1
+// where there is no lease.
 func leaseArrays(leases []buckets.Lease, only *buckets.Set) (bs []int16, epochs []int64) {
-	bs, epochs = []int16{}, []int64{}
+	bs, epochs = []int16{}, slices.Repeat([]int64{-1}, buckets.Count)
 	for _, l := range leases {
 		if only == nil || only.Has(l.Bucket) {
 			bs = append(bs, int16(l.Bucket))
-			epochs = append(epochs, l.Epoch)
+			epochs[l.Bucket] = l.Epoch
 		}
 	}
 	return bs, epochs

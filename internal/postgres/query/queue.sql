@@ -33,14 +33,14 @@ where not a.paused;
 
 -- Takes up to l.most messages of each lane, oldest first within a bucket. One statement is the whole fenced transaction:
 -- the lease rows are locked and checked again at their newest version before any message is looked at, and stay locked
--- until the takes are committed. Lane i looks into lane_buckets[lane_from[i] .. lane_to[i]].
+-- until the takes are committed. Lane i looks into lane_buckets[lane_from[i] .. lane_to[i]]; epochs holds one for each of
+-- the 256 buckets. Statements with many rows are written so that nested loops over them stay linear.
 -- name: TakeMessages :many
 with fence as materialized (
     select bl.bucket
     from bucket_leases bl
-    join (select unnest(sqlc.arg(lease_buckets)::smallint[]) as bucket, unnest(sqlc.arg(lease_epochs)::bigint[]) as epoch) w
-        on w.bucket = bl.bucket and w.epoch = bl.epoch
-    where bl.owner = sqlc.arg(process_id)::text
+    where bl.bucket = any (sqlc.arg(lease_buckets)::smallint[]) and bl.owner = sqlc.arg(process_id)::text
+      and bl.epoch = (sqlc.arg(epochs)::bigint[])[bl.bucket + 1]
     order by bl.bucket
     for share of bl
 ), picked as materialized (
@@ -54,11 +54,11 @@ with fence as materialized (
     cross join lateral (
         select x.id
         from (select unnest((sqlc.arg(lane_buckets)::smallint[])[l.lo:l.hi]) as bucket) t
-        join fence f on f.bucket = t.bucket
         cross join lateral (
             select m.id
             from messages m
-            where m.bucket = t.bucket and m.state = 'pending' and m.mode = l.mode and m.class = l.class
+            where m.bucket = t.bucket and t.bucket = any (array(select f.bucket from fence f))
+              and m.state = 'pending' and m.mode = l.mode and m.class = l.class
               and m.application_id = l.application_id
               and m.available_at >= sqlc.arg(low)::timestamptz and m.available_at <= clock_timestamp()
             order by m.available_at, m.id
@@ -110,16 +110,23 @@ with given as (
         unnest(sqlc.arg(idempotency_keys)::text[]) as idempotency_key, unnest(sqlc.arg(call_us)::bigint[]) as call_us,
         unnest(sqlc.arg(subjects)::text[]) as subject, unnest(sqlc.arg(bodies)::text[]) as body,
         unnest(sqlc.arg(htmls)::text[]) as html, unnest(sqlc.arg(problems)::text[]) as problem
+), held as (
+    -- coalesce keeps the planner from walking the index of all claims for each row
+    select g.*
+    from given g
+    join messages m on m.id = g.id
+    where coalesce(m.state, '') = 'taken' and m.claim_by = sqlc.arg(process_id)::text and m.claim_until > clock_timestamp()
+      and (m.incident_id is null or exists (
+          select from incidents i where i.id = m.incident_id and (i.active or (i.owner_id is null and not i.resolved))))
+    order by m.id
+    for no key update of m
 ), begun as (
     update messages m
     set state = 'sending', attempt = m.attempt + 1, mode_attempt = m.mode_attempt + 1, takes = 0,
         mode_since = case when m.mode_attempt = 0 then clock_timestamp() else m.mode_since end,
         claim_until = clock_timestamp() + g.call_us * interval '1 microsecond'
-    from given g
-    where m.id = g.id and m.id = any (sqlc.arg(ids)::bigint[]) and m.state = 'taken'
-      and m.claim_by = sqlc.arg(process_id)::text and m.claim_until > clock_timestamp()
-      and (m.incident_id is null or exists (
-          select from incidents i where i.id = m.incident_id and (i.active or (i.owner_id is null and not i.resolved))))
+    from held g
+    where m.id = g.id
     returning m.id, m.attempt, m.mode, m.incident_id, g.vendor, g.account, g.destination, g.idempotency_key, g.subject,
         g.body, g.html, g.problem
 ), attempted as (
@@ -140,8 +147,8 @@ with given as (
 select b.id, b.attempt from begun b;
 
 -- Completes attempts and moves their messages on. A message that has moved on without us keeps its state, except that one
--- which still waits for its next attempt needs none when this one turns out to have been sent. The caller has locked the
--- incidents.
+-- which still waits for its next attempt needs none when this one turns out to have been sent. Returned is what moved; the
+-- attempts of the others are completed by CompleteLate. The caller has locked the incidents.
 -- name: RecordOutcomes :many
 with given as (
     select unnest(sqlc.arg(ids)::bigint[]) as id, unnest(sqlc.arg(attempts)::smallint[]) as attempt,
@@ -151,8 +158,8 @@ with given as (
         unnest(sqlc.arg(tried)::text[]) as tried, unnest(sqlc.arg(refused)::text[]) as refused,
         unnest(sqlc.arg(same_key)::boolean[]) as same_key, unnest(sqlc.arg(ask_fallback)::boolean[]) as ask_fallback,
         unnest(sqlc.arg(unstarted)::boolean[]) as unstarted, unnest(sqlc.arg(why)::text[]) as why
-), before as (
-    select m.id, m.mode from messages m where m.id = any (sqlc.arg(ids)::bigint[]) order by m.id for no key update
+), held as (
+    select g.*, m.mode as old_mode from given g join messages m on m.id = g.id order by m.id for no key update of m
 ), moved as (
     update messages m
     set state = g.state, claim_by = null, claim_until = null,
@@ -170,17 +177,17 @@ with given as (
             when g.unstarted then m.key_attempt else 0 end,
         needs_fallback = m.needs_fallback or (g.ask_fallback and m.cycles = 0),
         cycles = m.cycles + g.ask_fallback::int
-    from given g, before b
-    where m.id = g.id and b.id = g.id and m.id = any (sqlc.arg(ids)::bigint[]) and m.attempt = g.attempt
+    from held g
+    where m.id = g.id and m.attempt = g.attempt
       and (m.state = 'sending' or (g.state = 'sent' and m.state in ('pending', 'taken')))
-    returning m.id, m.incident_id, m.settled_at, m.wait_seconds, m.mode as new_mode, b.mode as old_mode, g.why, g.state
+    returning m.id, m.incident_id, m.settled_at, m.wait_seconds, m.mode as new_mode, g.old_mode, g.why, g.state, g.attempt,
+        g.outcome, g.detail, g.same_key, g.vendor_message_id
 ), completed as (
     update attempts a
-    set finished_at = clock_timestamp(), outcome = g.outcome, detail = g.detail, in_doubt = a.in_doubt or g.same_key,
-        vendor_message_id = nullif(g.vendor_message_id, ''),
-        late = not exists (select from moved o where o.id = g.id)
-    from given g
-    where a.message_id = g.id and a.attempt = g.attempt and a.message_id = any (sqlc.arg(ids)::bigint[])
+    set finished_at = clock_timestamp(), outcome = o.outcome, detail = o.detail, in_doubt = a.in_doubt or o.same_key,
+        vendor_message_id = nullif(o.vendor_message_id, '')
+    from moved o
+    where a.message_id = o.id and a.attempt = o.attempt
 ), due as (
     update incidents i
     set due_at = least(i.due_at, s.at)
@@ -188,7 +195,7 @@ with given as (
         select o.incident_id, min(o.settled_at + o.wait_seconds * interval '1 second') as at
         from moved o where o.settled_at is not null and o.incident_id is not null group by o.incident_id
     ) s
-    where i.id = s.incident_id and i.id = any (sqlc.arg(incident_ids)::bigint[]) and i.active
+    where i.id = s.incident_id and i.active
 ), told as (
     insert into timeline_entries (incident_id, kind, actor, text)
     select o.incident_id, 'delivery', '', o.why from moved o where o.why <> '' and o.incident_id is not null
@@ -201,6 +208,18 @@ with given as (
 )
 select o.id from moved o;
 
+-- name: CompleteLate :exec
+with given as (
+    select unnest(sqlc.arg(ids)::bigint[]) as id, unnest(sqlc.arg(attempts)::smallint[]) as attempt,
+        unnest(sqlc.arg(outcomes)::text[]) as outcome, unnest(sqlc.arg(details)::text[]) as detail,
+        unnest(sqlc.arg(vendor_ids)::text[]) as vendor_message_id
+)
+update attempts a
+set finished_at = clock_timestamp(), outcome = g.outcome, detail = g.detail, late = true,
+    vendor_message_id = nullif(g.vendor_message_id, '')
+from given g
+where a.message_id = g.id and a.attempt = g.attempt and (a.outcome is null or a.in_doubt);
+
 -- Moves taken messages on without a vendor call. The caller has locked the incidents.
 -- name: TurnMessages :exec
 with given as (
@@ -208,8 +227,8 @@ with given as (
         unnest(sqlc.arg(retry_us)::bigint[]) as retry_us, unnest(sqlc.arg(modes)::text[]) as mode,
         unnest(sqlc.arg(tried)::text[]) as tried, unnest(sqlc.arg(refused)::text[]) as refused,
         unnest(sqlc.arg(ask_fallback)::boolean[]) as ask_fallback, unnest(sqlc.arg(why)::text[]) as why
-), before as (
-    select m.id, m.mode from messages m where m.id = any (sqlc.arg(ids)::bigint[]) order by m.id for no key update
+), held as (
+    select g.*, m.mode as old_mode from given g join messages m on m.id = g.id order by m.id for no key update of m
 ), moved as (
     update messages m
     set state = g.state, claim_by = null, claim_until = null, takes = greatest(m.takes - 1, 0),
@@ -225,10 +244,9 @@ with given as (
         key_attempt = case when g.mode <> '' then 0 else m.key_attempt end,
         needs_fallback = m.needs_fallback or (g.ask_fallback and m.cycles = 0),
         cycles = m.cycles + g.ask_fallback::int
-    from given g, before b
-    where m.id = g.id and b.id = g.id and m.id = any (sqlc.arg(ids)::bigint[]) and m.state = 'taken'
-      and m.claim_by = sqlc.arg(process_id)::text
-    returning m.id, m.incident_id, m.settled_at, m.wait_seconds, m.mode as new_mode, b.mode as old_mode, g.why, g.state
+    from held g
+    where m.id = g.id and m.state = 'taken' and m.claim_by = sqlc.arg(process_id)::text
+    returning m.id, m.incident_id, m.settled_at, m.wait_seconds, m.mode as new_mode, g.old_mode, g.why, g.state
 ), due as (
     update incidents i
     set due_at = least(i.due_at, s.at)
@@ -236,7 +254,7 @@ with given as (
         select o.incident_id, min(o.settled_at + o.wait_seconds * interval '1 second') as at
         from moved o where o.settled_at is not null and o.incident_id is not null group by o.incident_id
     ) s
-    where i.id = s.incident_id and i.id = any (sqlc.arg(incident_ids)::bigint[]) and i.active
+    where i.id = s.incident_id and i.active
 ), told as (
     insert into timeline_entries (incident_id, kind, actor, text)
     select o.incident_id, 'delivery', '', o.why from moved o where o.why <> '' and o.incident_id is not null
@@ -267,7 +285,7 @@ with given as (
     set state = 'pending', claim_by = null, claim_until = null, available_at = clock_timestamp(),
         key_attempt = coalesce(nullif(m.key_attempt, 0), m.attempt)
     from given g
-    where m.id = g.id and m.id = any (sqlc.arg(ids)::bigint[]) and m.attempt = g.attempt and m.state = 'sending'
+    where m.id = g.id and m.attempt = g.attempt and m.state = 'sending'
       and m.claim_until < clock_timestamp()
     returning m.id, m.attempt, m.incident_id, m.mode, m.target
 ), labelled as (
@@ -276,7 +294,6 @@ with given as (
         detail = 'the process that was sending it is gone; it may have arrived'
     from moved o
     where a.message_id = o.id and a.attempt = o.attempt and a.outcome is null
-      and a.message_id = any (sqlc.arg(ids)::bigint[])
 ), told as (
     insert into timeline_entries (incident_id, kind, actor, text)
     select o.incident_id, 'delivery', '', 'The ' || o.mode || ' to ' || o.target ||
@@ -290,9 +307,8 @@ select o.id, 'sent-change', 'sending', 'pending', 'in doubt: the process that wa
 with fence as materialized (
     select bl.bucket
     from bucket_leases bl
-    join (select unnest(sqlc.arg(lease_buckets)::smallint[]) as bucket, unnest(sqlc.arg(lease_epochs)::bigint[]) as epoch) w
-        on w.bucket = bl.bucket and w.epoch = bl.epoch
-    where bl.owner = sqlc.arg(process_id)::text
+    where bl.bucket = any (sqlc.arg(lease_buckets)::smallint[]) and bl.owner = sqlc.arg(process_id)::text
+      and bl.epoch = (sqlc.arg(epochs)::bigint[])[bl.bucket + 1]
     order by bl.bucket
     for share of bl
 ), stuck as materialized (
@@ -314,9 +330,8 @@ where m.id = any (array(select s.id from stuck s));
 with fence as materialized (
     select bl.bucket
     from bucket_leases bl
-    join (select unnest(sqlc.arg(lease_buckets)::smallint[]) as bucket, unnest(sqlc.arg(lease_epochs)::bigint[]) as epoch) w
-        on w.bucket = bl.bucket and w.epoch = bl.epoch
-    where bl.owner = sqlc.arg(process_id)::text
+    where bl.bucket = any (sqlc.arg(lease_buckets)::smallint[]) and bl.owner = sqlc.arg(process_id)::text
+      and bl.epoch = (sqlc.arg(epochs)::bigint[])[bl.bucket + 1]
     order by bl.bucket
     for share of bl
 ), stale as materialized (

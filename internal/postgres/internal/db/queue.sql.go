@@ -10,6 +10,38 @@ import (
 	"time"
 )
 
+const completeLate = `-- name: CompleteLate :exec
+with given as (
+    select unnest($1::bigint[]) as id, unnest($2::smallint[]) as attempt,
+        unnest($3::text[]) as outcome, unnest($4::text[]) as detail,
+        unnest($5::text[]) as vendor_message_id
+)
+update attempts a
+set finished_at = clock_timestamp(), outcome = g.outcome, detail = g.detail, late = true,
+    vendor_message_id = nullif(g.vendor_message_id, '')
+from given g
+where a.message_id = g.id and a.attempt = g.attempt and (a.outcome is null or a.in_doubt)
+`
+
+type CompleteLateParams struct {
+	Ids       []int64
+	Attempts  []int16
+	Outcomes  []string
+	Details   []string
+	VendorIds []string
+}
+
+func (q *Queries) CompleteLate(ctx context.Context, arg CompleteLateParams) error {
+	_, err := q.db.Exec(ctx, completeLate,
+		arg.Ids,
+		arg.Attempts,
+		arg.Outcomes,
+		arg.Details,
+		arg.VendorIds,
+	)
+	return err
+}
+
 const doubtAttempts = `-- name: DoubtAttempts :exec
 with given as (
     select unnest($1::bigint[]) as id, unnest($2::smallint[]) as attempt
@@ -18,7 +50,7 @@ with given as (
     set state = 'pending', claim_by = null, claim_until = null, available_at = clock_timestamp(),
         key_attempt = coalesce(nullif(m.key_attempt, 0), m.attempt)
     from given g
-    where m.id = g.id and m.id = any ($1::bigint[]) and m.attempt = g.attempt and m.state = 'sending'
+    where m.id = g.id and m.attempt = g.attempt and m.state = 'sending'
       and m.claim_until < clock_timestamp()
     returning m.id, m.attempt, m.incident_id, m.mode, m.target
 ), labelled as (
@@ -27,7 +59,6 @@ with given as (
         detail = 'the process that was sending it is gone; it may have arrived'
     from moved o
     where a.message_id = o.id and a.attempt = o.attempt and a.outcome is null
-      and a.message_id = any ($1::bigint[])
 ), told as (
     insert into timeline_entries (incident_id, kind, actor, text)
     select o.incident_id, 'delivery', '', 'The ' || o.mode || ' to ' || o.target ||
@@ -52,9 +83,8 @@ const expireMessages = `-- name: ExpireMessages :execrows
 with fence as materialized (
     select bl.bucket
     from bucket_leases bl
-    join (select unnest($1::smallint[]) as bucket, unnest($2::bigint[]) as epoch) w
-        on w.bucket = bl.bucket and w.epoch = bl.epoch
-    where bl.owner = $3::text
+    where bl.bucket = any ($1::smallint[]) and bl.owner = $2::text
+      and bl.epoch = ($3::bigint[])[bl.bucket + 1]
     order by bl.bucket
     for share of bl
 ), stale as materialized (
@@ -77,12 +107,12 @@ select g.id, 'sent-change', 'pending', 'dropped', 'it expired before it could be
 
 type ExpireMessagesParams struct {
 	LeaseBuckets []int16
-	LeaseEpochs  []int64
 	ProcessID    string
+	Epochs       []int64
 }
 
 func (q *Queries) ExpireMessages(ctx context.Context, arg ExpireMessagesParams) (int64, error) {
-	result, err := q.db.Exec(ctx, expireMessages, arg.LeaseBuckets, arg.LeaseEpochs, arg.ProcessID)
+	result, err := q.db.Exec(ctx, expireMessages, arg.LeaseBuckets, arg.ProcessID, arg.Epochs)
 	if err != nil {
 		return 0, err
 	}
@@ -105,16 +135,23 @@ with given as (
         unnest($5::text[]) as idempotency_key, unnest($6::bigint[]) as call_us,
         unnest($7::text[]) as subject, unnest($8::text[]) as body,
         unnest($9::text[]) as html, unnest($10::text[]) as problem
+), held as (
+    -- coalesce keeps the planner from walking the index of all claims for each row
+    select g.id, g.vendor, g.account, g.destination, g.idempotency_key, g.call_us, g.subject, g.body, g.html, g.problem
+    from given g
+    join messages m on m.id = g.id
+    where coalesce(m.state, '') = 'taken' and m.claim_by = $11::text and m.claim_until > clock_timestamp()
+      and (m.incident_id is null or exists (
+          select from incidents i where i.id = m.incident_id and (i.active or (i.owner_id is null and not i.resolved))))
+    order by m.id
+    for no key update of m
 ), begun as (
     update messages m
     set state = 'sending', attempt = m.attempt + 1, mode_attempt = m.mode_attempt + 1, takes = 0,
         mode_since = case when m.mode_attempt = 0 then clock_timestamp() else m.mode_since end,
         claim_until = clock_timestamp() + g.call_us * interval '1 microsecond'
-    from given g
-    where m.id = g.id and m.id = any ($1::bigint[]) and m.state = 'taken'
-      and m.claim_by = $11::text and m.claim_until > clock_timestamp()
-      and (m.incident_id is null or exists (
-          select from incidents i where i.id = m.incident_id and (i.active or (i.owner_id is null and not i.resolved))))
+    from held g
+    where m.id = g.id
     returning m.id, m.attempt, m.mode, m.incident_id, g.vendor, g.account, g.destination, g.idempotency_key, g.subject,
         g.body, g.html, g.problem
 ), attempted as (
@@ -249,8 +286,8 @@ with given as (
         unnest($9::text[]) as tried, unnest($10::text[]) as refused,
         unnest($11::boolean[]) as same_key, unnest($12::boolean[]) as ask_fallback,
         unnest($13::boolean[]) as unstarted, unnest($14::text[]) as why
-), before as (
-    select m.id, m.mode from messages m where m.id = any ($1::bigint[]) order by m.id for no key update
+), held as (
+    select g.id, g.attempt, g.outcome, g.detail, g.vendor_message_id, g.state, g.retry_us, g.mode, g.tried, g.refused, g.same_key, g.ask_fallback, g.unstarted, g.why, m.mode as old_mode from given g join messages m on m.id = g.id order by m.id for no key update of m
 ), moved as (
     update messages m
     set state = g.state, claim_by = null, claim_until = null,
@@ -268,17 +305,17 @@ with given as (
             when g.unstarted then m.key_attempt else 0 end,
         needs_fallback = m.needs_fallback or (g.ask_fallback and m.cycles = 0),
         cycles = m.cycles + g.ask_fallback::int
-    from given g, before b
-    where m.id = g.id and b.id = g.id and m.id = any ($1::bigint[]) and m.attempt = g.attempt
+    from held g
+    where m.id = g.id and m.attempt = g.attempt
       and (m.state = 'sending' or (g.state = 'sent' and m.state in ('pending', 'taken')))
-    returning m.id, m.incident_id, m.settled_at, m.wait_seconds, m.mode as new_mode, b.mode as old_mode, g.why, g.state
+    returning m.id, m.incident_id, m.settled_at, m.wait_seconds, m.mode as new_mode, g.old_mode, g.why, g.state, g.attempt,
+        g.outcome, g.detail, g.same_key, g.vendor_message_id
 ), completed as (
     update attempts a
-    set finished_at = clock_timestamp(), outcome = g.outcome, detail = g.detail, in_doubt = a.in_doubt or g.same_key,
-        vendor_message_id = nullif(g.vendor_message_id, ''),
-        late = not exists (select from moved o where o.id = g.id)
-    from given g
-    where a.message_id = g.id and a.attempt = g.attempt and a.message_id = any ($1::bigint[])
+    set finished_at = clock_timestamp(), outcome = o.outcome, detail = o.detail, in_doubt = a.in_doubt or o.same_key,
+        vendor_message_id = nullif(o.vendor_message_id, '')
+    from moved o
+    where a.message_id = o.id and a.attempt = o.attempt
 ), due as (
     update incidents i
     set due_at = least(i.due_at, s.at)
@@ -286,7 +323,7 @@ with given as (
         select o.incident_id, min(o.settled_at + o.wait_seconds * interval '1 second') as at
         from moved o where o.settled_at is not null and o.incident_id is not null group by o.incident_id
     ) s
-    where i.id = s.incident_id and i.id = any ($15::bigint[]) and i.active
+    where i.id = s.incident_id and i.active
 ), told as (
     insert into timeline_entries (incident_id, kind, actor, text)
     select o.incident_id, 'delivery', '', o.why from moved o where o.why <> '' and o.incident_id is not null
@@ -315,12 +352,11 @@ type RecordOutcomesParams struct {
 	AskFallback []bool
 	Unstarted   []bool
 	Why         []string
-	IncidentIds []int64
 }
 
 // Completes attempts and moves their messages on. A message that has moved on without us keeps its state, except that one
-// which still waits for its next attempt needs none when this one turns out to have been sent. The caller has locked the
-// incidents.
+// which still waits for its next attempt needs none when this one turns out to have been sent. Returned is what moved; the
+// attempts of the others are completed by CompleteLate. The caller has locked the incidents.
 func (q *Queries) RecordOutcomes(ctx context.Context, arg RecordOutcomesParams) ([]int64, error) {
 	rows, err := q.db.Query(ctx, recordOutcomes,
 		arg.Ids,
@@ -337,7 +373,6 @@ func (q *Queries) RecordOutcomes(ctx context.Context, arg RecordOutcomesParams) 
 		arg.AskFallback,
 		arg.Unstarted,
 		arg.Why,
-		arg.IncidentIds,
 	)
 	if err != nil {
 		return nil, err
@@ -377,9 +412,8 @@ const takeMessages = `-- name: TakeMessages :many
 with fence as materialized (
     select bl.bucket
     from bucket_leases bl
-    join (select unnest($1::smallint[]) as bucket, unnest($2::bigint[]) as epoch) w
-        on w.bucket = bl.bucket and w.epoch = bl.epoch
-    where bl.owner = $3::text
+    where bl.bucket = any ($1::smallint[]) and bl.owner = $2::text
+      and bl.epoch = ($3::bigint[])[bl.bucket + 1]
     order by bl.bucket
     for share of bl
 ), picked as materialized (
@@ -393,11 +427,11 @@ with fence as materialized (
     cross join lateral (
         select x.id
         from (select unnest(($11::smallint[])[l.lo:l.hi]) as bucket) t
-        join fence f on f.bucket = t.bucket
         cross join lateral (
             select m.id
             from messages m
-            where m.bucket = t.bucket and m.state = 'pending' and m.mode = l.mode and m.class = l.class
+            where m.bucket = t.bucket and t.bucket = any (array(select f.bucket from fence f))
+              and m.state = 'pending' and m.mode = l.mode and m.class = l.class
               and m.application_id = l.application_id
               and m.available_at >= $12::timestamptz and m.available_at <= clock_timestamp()
             order by m.available_at, m.id
@@ -408,7 +442,7 @@ with fence as materialized (
     ) c
 ), taken as (
     update messages m
-    set state = 'taken', claim_by = $3::text, takes = m.takes + 1,
+    set state = 'taken', claim_by = $2::text, takes = m.takes + 1,
         claim_until = clock_timestamp() + $13::bigint * interval '1 microsecond'
     where m.id = any (array(select p.id from picked p))
     returning m.id, m.bucket, m.incident_id, m.request_id, m.application_id, m.plan_id, m.reopen_count, m.step, m.position, m.repeat, m.recipient, m.purpose, m.user_id, m.target, m.priority, m.class, m.mode, m.literal, m.template, m.fallback_of, m.state, m.attempt, m.mode_attempt, m.key_attempt, m.takes, m.tried_modes, m.refused_modes, m.cycles, m.available_at, m.expires_at, m.claim_by, m.claim_until, m.needs_fallback, m.mode_changed, m.created_at, m.mode_since, m.settled_at, m.wait_seconds
@@ -435,8 +469,8 @@ order by t.available_at, t.id
 
 type TakeMessagesParams struct {
 	LeaseBuckets     []int16
-	LeaseEpochs      []int64
 	ProcessID        string
+	Epochs           []int64
 	LaneModes        []string
 	LaneClasses      []int16
 	LaneApplications []int64
@@ -486,12 +520,13 @@ type TakeMessagesRow struct {
 
 // Takes up to l.most messages of each lane, oldest first within a bucket. One statement is the whole fenced transaction:
 // the lease rows are locked and checked again at their newest version before any message is looked at, and stay locked
-// until the takes are committed. Lane i looks into lane_buckets[lane_from[i] .. lane_to[i]].
+// until the takes are committed. Lane i looks into lane_buckets[lane_from[i] .. lane_to[i]]; epochs holds one for each of
+// the 256 buckets. Statements with many rows are written so that nested loops over them stay linear.
 func (q *Queries) TakeMessages(ctx context.Context, arg TakeMessagesParams) ([]TakeMessagesRow, error) {
 	rows, err := q.db.Query(ctx, takeMessages,
 		arg.LeaseBuckets,
-		arg.LeaseEpochs,
 		arg.ProcessID,
+		arg.Epochs,
 		arg.LaneModes,
 		arg.LaneClasses,
 		arg.LaneApplications,
@@ -560,8 +595,8 @@ with given as (
         unnest($3::bigint[]) as retry_us, unnest($4::text[]) as mode,
         unnest($5::text[]) as tried, unnest($6::text[]) as refused,
         unnest($7::boolean[]) as ask_fallback, unnest($8::text[]) as why
-), before as (
-    select m.id, m.mode from messages m where m.id = any ($1::bigint[]) order by m.id for no key update
+), held as (
+    select g.id, g.state, g.retry_us, g.mode, g.tried, g.refused, g.ask_fallback, g.why, m.mode as old_mode from given g join messages m on m.id = g.id order by m.id for no key update of m
 ), moved as (
     update messages m
     set state = g.state, claim_by = null, claim_until = null, takes = greatest(m.takes - 1, 0),
@@ -577,10 +612,9 @@ with given as (
         key_attempt = case when g.mode <> '' then 0 else m.key_attempt end,
         needs_fallback = m.needs_fallback or (g.ask_fallback and m.cycles = 0),
         cycles = m.cycles + g.ask_fallback::int
-    from given g, before b
-    where m.id = g.id and b.id = g.id and m.id = any ($1::bigint[]) and m.state = 'taken'
-      and m.claim_by = $9::text
-    returning m.id, m.incident_id, m.settled_at, m.wait_seconds, m.mode as new_mode, b.mode as old_mode, g.why, g.state
+    from held g
+    where m.id = g.id and m.state = 'taken' and m.claim_by = $9::text
+    returning m.id, m.incident_id, m.settled_at, m.wait_seconds, m.mode as new_mode, g.old_mode, g.why, g.state
 ), due as (
     update incidents i
     set due_at = least(i.due_at, s.at)
@@ -588,7 +622,7 @@ with given as (
         select o.incident_id, min(o.settled_at + o.wait_seconds * interval '1 second') as at
         from moved o where o.settled_at is not null and o.incident_id is not null group by o.incident_id
     ) s
-    where i.id = s.incident_id and i.id = any ($10::bigint[]) and i.active
+    where i.id = s.incident_id and i.active
 ), told as (
     insert into timeline_entries (incident_id, kind, actor, text)
     select o.incident_id, 'delivery', '', o.why from moved o where o.why <> '' and o.incident_id is not null
@@ -610,7 +644,6 @@ type TurnMessagesParams struct {
 	AskFallback []bool
 	Why         []string
 	ProcessID   string
-	IncidentIds []int64
 }
 
 // Moves taken messages on without a vendor call. The caller has locked the incidents.
@@ -625,7 +658,6 @@ func (q *Queries) TurnMessages(ctx context.Context, arg TurnMessagesParams) erro
 		arg.AskFallback,
 		arg.Why,
 		arg.ProcessID,
-		arg.IncidentIds,
 	)
 	return err
 }
@@ -634,9 +666,8 @@ const unclaimMessages = `-- name: UnclaimMessages :execrows
 with fence as materialized (
     select bl.bucket
     from bucket_leases bl
-    join (select unnest($1::smallint[]) as bucket, unnest($2::bigint[]) as epoch) w
-        on w.bucket = bl.bucket and w.epoch = bl.epoch
-    where bl.owner = $3::text
+    where bl.bucket = any ($1::smallint[]) and bl.owner = $2::text
+      and bl.epoch = ($3::bigint[])[bl.bucket + 1]
     order by bl.bucket
     for share of bl
 ), stuck as materialized (
@@ -657,12 +688,12 @@ where m.id = any (array(select s.id from stuck s))
 
 type UnclaimMessagesParams struct {
 	LeaseBuckets []int16
-	LeaseEpochs  []int64
 	ProcessID    string
+	Epochs       []int64
 }
 
 func (q *Queries) UnclaimMessages(ctx context.Context, arg UnclaimMessagesParams) (int64, error) {
-	result, err := q.db.Exec(ctx, unclaimMessages, arg.LeaseBuckets, arg.LeaseEpochs, arg.ProcessID)
+	result, err := q.db.Exec(ctx, unclaimMessages, arg.LeaseBuckets, arg.ProcessID, arg.Epochs)
 	if err != nil {
 		return 0, err
 	}
