@@ -13,6 +13,7 @@ import (
 // Kind says what a caller can do about an error.
 type Kind string
 
+// The kinds of errors.
 const (
 	Invalid         Kind = "invalid"         // the request is wrong; change it
 	NotFound        Kind = "not_found"       // the thing named does not exist

@@ -5,6 +5,7 @@ package filters
 // Op is a comparison. The words are those of the v0 wire (`field__op=value`).
 type Op string
 
+// The comparisons.
 const (
 	Eq         Op = "eq"
 	Ne         Op = "ne"
@@ -21,6 +22,7 @@ const (
 // Kind is the type of a field's values.
 type Kind string
 
+// The types of fields.
 const (
 	Int  Kind = "int"  // int64
 	Text Kind = "text" // string; compared case-insensitively

@@ -74,6 +74,7 @@ type Opened struct {
 // Via says by which way a person or program answered.
 type Via string
 
+// The ways.
 const (
 	ViaAPI   Via = "api"
 	ViaWeb   Via = "web"
@@ -105,6 +106,7 @@ type Acknowledged struct {
 // EntryKind classifies timeline entries for icons and filters; the text is what people read.
 type EntryKind string
 
+// The kinds of entries.
 const (
 	EntryOpened       EntryKind = "opened"
 	EntryUpdated      EntryKind = "updated"   // a webhook delivery brought something new

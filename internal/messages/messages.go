@@ -19,6 +19,7 @@ type ID int64
 // State of a message. See ARCHITECTURE.md for the diagram.
 type State string
 
+// The states.
 const (
 	Pending    State = "pending"
 	Taken      State = "taken"   // claimed by a process, not yet on its way
@@ -34,6 +35,7 @@ const (
 // Purpose tells why a message exists beside others of the same decision.
 type Purpose string
 
+// The purposes.
 const (
 	Primary     Purpose = "primary"
 	Copy        Purpose = "copy"
@@ -44,6 +46,7 @@ const (
 // Class orders messages of a mode. Lower goes first; OutOfBand keeps a guaranteed floor.
 type Class int
 
+// The classes.
 const (
 	ClassUrgent    Class = 0 // urgent and high incident messages
 	ClassRoutine   Class = 1 // other incident messages
@@ -61,6 +64,7 @@ func ClassOf(p users.Priority) Class {
 // Outcome of an attempt: what the vendor said, in our taxonomy.
 type Outcome string
 
+// The outcomes.
 const (
 	OutcomeSent        Outcome = "sent"
 	OutcomeRejected    Outcome = "rejected"    // permanent: next mode at once
@@ -73,8 +77,10 @@ const (
 // Recipient identifies for whom a message is within its decision: a user or a literal destination.
 type Recipient string
 
-// ToUser and ToLiteral build recipients.
-func ToUser(id users.ID) Recipient    { return Recipient("user:" + strconv.FormatInt(int64(id), 10)) }
+// ToUser is a recipient who is a user.
+func ToUser(id users.ID) Recipient { return Recipient("user:" + strconv.FormatInt(int64(id), 10)) }
+
+// ToLiteral is a recipient that is a destination.
 func ToLiteral(dest string) Recipient { return Recipient("literal:" + dest) }
 
 // User returns the user's id, or false for a literal recipient.

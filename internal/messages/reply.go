@@ -32,6 +32,7 @@ type Answer struct {
 // Command is what a person asked for in an answer.
 type Command string
 
+// The commands.
 const (
 	CommandClaim     Command = "claim"      // acknowledge the incident of one message
 	CommandClaimAll  Command = "claim all"  // acknowledge every active incident that paged the sender

@@ -1,7 +1,6 @@
 package messages
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,7 +32,7 @@ func TestParseReply(t *testing.T) {
 	} {
 		_, err := ParseReply(text)
 		var bad *BadReply
-		require.True(t, errors.As(err, &bad), text)
+		require.ErrorAs(t, err, &bad, text)
 		require.Equal(t, title, bad.Title, text)
 	}
 }
