@@ -92,7 +92,7 @@ func replySlack(client *vendors.Client) func(ctx context.Context, responseURL, t
 		}
 		defer resp.Body.Close()
 		if resp.StatusCode >= 300 {
-			return fmt.Errorf("Slack answered %s", resp.Status)
+			return fmt.Errorf("answer of Slack: %s", resp.Status)
 		}
 		return nil
 	}

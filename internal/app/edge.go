@@ -97,7 +97,7 @@ func (g *loginGuard) forget(name string) {
 
 // throttleLogins bounds POSTs to the log-in per address, before anything costs memory or time.
 func throttleLogins(fail func(http.ResponseWriter, *http.Request, error)) func(http.Handler) http.Handler {
-	limit := httprate.Limit(60, time.Minute, httprate.WithKeyFuncs(httprate.KeyByIP),
+	limit := httprate.LimitBy(60, time.Minute, byAddress,
 		httprate.WithLimitHandler(func(w http.ResponseWriter, r *http.Request) {
 			fail(w, r, &fault.Error{Kind: fault.Throttled, Message: "too many attempts to log in", RetryAfter: time.Minute})
 		}))
@@ -111,6 +111,15 @@ func throttleLogins(fail func(http.ResponseWriter, *http.Request, error)) func(h
 			next.ServeHTTP(w, r)
 		})
 	}
+}
+
+// byAddress tells callers apart by their address, which trustProxies has found; IPv6 by the network they have.
+func byAddress(r *http.Request) (string, error) {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
+	}
+	return httprate.CanonicalizeIP(host), nil
 }
 
 // trustProxies replaces the address of the peer by that of the client where the peer is a trusted proxy.

@@ -17,7 +17,7 @@ func flags(program string, args []string) (configFile string, done bool) {
 		os.Exit(2)
 	}
 	if *showVersion {
-		fmt.Println(program, Version())
+		fmt.Fprintln(os.Stdout, program, Version())
 		return "", true
 	}
 	return configFile, false

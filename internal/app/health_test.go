@@ -40,14 +40,14 @@ func TestHealthSaysWhatIsMissingOnce(t *testing.T) {
 		require.Equal(t, 1, asked, "the answer of a moment ago is kept")
 
 		missing = errors.New("gone")
-		time.Sleep(checkKeep)
+		<-time.After(checkKeep)
 		status, body = ask()
 		require.Equal(t, http.StatusServiceUnavailable, status)
 		require.JSONEq(t, `{"ready": false, "checks": [{"name": "database", "error": "gone"}]}`, body)
-		time.Sleep(checkKeep)
+		<-time.After(checkKeep)
 		ask()
 		missing = nil
-		time.Sleep(checkKeep)
+		<-time.After(checkKeep)
 		ask()
 
 		h.waiting("stop", errors.New("stopping"))

@@ -41,7 +41,7 @@ func (s *Supervisor) keep(ctx context.Context, name string, args, env []string) 
 			early = 0
 		}
 		if early == maxEarly {
-			return fmt.Errorf("%s does not stay up (%v); its log is %s", name, err, s.logFile(name))
+			return fmt.Errorf("%s does not stay up (%w); its log is %s", name, err, s.logFile(name))
 		}
 		s.say("%s ended (%v), starting it again", name, err)
 		select {

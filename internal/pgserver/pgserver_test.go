@@ -29,15 +29,15 @@ func TestMain(m *testing.M) {
 		}
 		s, err := start(context.Background(), Config{StateDir: dir, Fast: true})
 		if err != nil {
-			fmt.Println("error", err)
+			fmt.Fprintln(os.Stdout, "error", err)
 			os.Exit(1)
 		}
-		fmt.Println("url", s.URL())
+		fmt.Fprintln(os.Stdout, "url", s.URL())
 		<-s.Done()
 		os.Exit(0)
 	}
 	if err := shareDownload(); err != nil {
-		fmt.Println(err)
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	os.Exit(m.Run())

@@ -201,13 +201,22 @@ func startError(err error, logFile string, begin int64) error {
 			text = "..." + text[len(text)-4000:]
 		}
 	}
+	failure := fmt.Errorf("PostgreSQL ended while it started (%s); its log %s says:\n%s", ending(err), logFile, text)
 	switch {
 	case strings.Contains(text, "could not bind") || strings.Contains(text, "could not create any TCP/IP sockets"):
-		return errors.Join(errPortTaken, fmt.Errorf("start PostgreSQL: %v: %s", err, text))
+		return errors.Join(errPortTaken, failure)
 	case strings.Contains(text, "pre-existing shared memory block"):
-		return errors.Join(errOldBackends, fmt.Errorf("start PostgreSQL: %v: %s", err, text))
+		return errors.Join(errOldBackends, failure)
 	}
-	return fmt.Errorf("PostgreSQL ended while it started (%v); its log %s says:\n%s", err, logFile, text)
+	return failure
+}
+
+// ending words how a process ended.
+func ending(err error) string {
+	if err == nil {
+		return "exit status 0"
+	}
+	return err.Error()
 }
 
 // settings are the server's options, fixed here so that an edited postgresql.conf cannot stand in the way.

@@ -4,6 +4,7 @@
 package subprocess
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -63,7 +64,7 @@ func (p *Process) Err() error {
 
 // Signal sends sig to the child alone (not to its group). A child that has ended is not an error.
 func (p *Process) Signal(sig syscall.Signal) error {
-	if err := p.cmd.Process.Signal(sig); err != nil && err != os.ErrProcessDone {
+	if err := p.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("signal process %d: %w", p.Pid(), err)
 	}
 	return nil

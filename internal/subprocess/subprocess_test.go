@@ -19,10 +19,10 @@ func TestMain(m *testing.M) {
 	if os.Getenv("SUBPROCESS_TEST_PARENT") != "" {
 		p, err := Start(exec.Command("sleep", "600"), syscall.SIGKILL)
 		if err != nil {
-			fmt.Println(err)
+			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
-		fmt.Println(p.Pid())
+		fmt.Fprintln(os.Stdout, p.Pid())
 		<-p.Done()
 		os.Exit(0)
 	}
