@@ -2,6 +2,7 @@ package jinja
 
 import (
 	"strconv"
+	"time"
 
 	"github.com/iris-oncall/iris/internal/messages/jinja/py"
 )
@@ -81,6 +82,8 @@ type compiler struct {
 	fn    *function
 	line  int // of the statement or output compiled last: where run-time errors are reported
 	depth int
+	// folding: a constant is being printed. The original computes it beforehand, where bad slices are undefined.
+	folding bool
 	// Whether text is escaped, as far as that is known at compile time.
 	autoescape, volatile bool
 }
@@ -261,10 +264,11 @@ func (c *compiler) output(n *outputNode, f *frame) stmt {
 			stmts = append(stmts, func(r *render, _ *env) { r.write(text) })
 			continue
 		}
-		line := c.line
-		if _, ok := it.(*constNode); !ok {
-			line = c.mark(it)
+		if text, ok := c.folded(it, f); ok {
+			stmts = append(stmts, func(r *render, _ *env) { r.write(text) })
+			continue
 		}
+		line := c.mark(it)
 		value, escapes := c.expr(it, f), c.escapes()
 		if !c.volatile && !c.autoescape {
 			stmts = append(stmts, func(r *render, e *env) {
@@ -289,6 +293,32 @@ func (c *compiler) output(n *outputNode, f *frame) stmt {
 			s(r, e)
 		}
 	}
+}
+
+// folded returns the text of a constant that is printed. The original computes it beforehand too, by slightly other
+// rules than at run time, and at run time only if that fails.
+func (c *compiler) folded(n node, f *frame) (text string, ok bool) {
+	if c.volatile || !folds(n) {
+		return "", false
+	}
+	defer func() {
+		c.folding = false
+		if p := recover(); p != nil {
+			if _, mistake := p.(*Error); mistake {
+				panic(p)
+			}
+			text, ok = "", false
+		}
+	}()
+	c.folding = true
+	value := c.expr(n, f)
+	r := newRender(Limits{Steps: 20_000, Memory: 64 << 10, Time: time.Second}.withDefaults(), nil)
+	r.autoescape = c.autoescape
+	v := value(r, &env{})
+	if c.autoescape {
+		return string(py.Escape(r.Budget, v)), true
+	}
+	return py.Str(r.Budget, v), true
 }
 
 func (c *compiler) ifStatement(n *ifNode, outer *frame) stmt {

@@ -109,6 +109,19 @@ func (c *compiler) getitem(n *getitemNode, f *frame) expr {
 			return c.expr(n, f)
 		}
 		start, stop, step := part(s.start), part(s.stop), part(s.step)
+		if c.folding {
+			return func(r *render, e *env) (v py.Value) {
+				o := obj(r, e)
+				if u, ok := o.(*py.Undefined); ok {
+					u.Raise()
+				}
+				err := py.Try(func() { v = py.Slice(r.Budget, o, start(r, e), stop(r, e), step(r, e)) })
+				if err != nil {
+					return &py.Undefined{HasObj: true, Obj: o}
+				}
+				return v
+			}
+		}
 		return func(r *render, e *env) py.Value {
 			o := obj(r, e)
 			return py.Slice(r.Budget, o, start(r, e), stop(r, e), step(r, e))

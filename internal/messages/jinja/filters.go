@@ -101,7 +101,7 @@ func plainFilters() map[string]*callable {
 		}
 		return int64(n)
 	})
-	escape := builtin("escape(s)", func(r *render, a []py.Value) py.Value { return py.Escape(r.Budget, a[0]) })
+	escape := simple("escape(s)", func(r *render, a []py.Value) py.Value { return py.Escape(r.Budget, a[0]) })
 	return map[string]*callable{
 		"abs":     builtin("abs(x)", func(r *render, a []py.Value) py.Value { return py.Abs(r.Budget, a[0]) }),
 		"d":       def,
@@ -111,6 +111,7 @@ func plainFilters() map[string]*callable {
 		"e":       escape,
 		"escape":  escape,
 		"attr": simple("do_attr(@environment, obj, name)", func(r *render, a []py.Value) py.Value {
+			py.NewDict().Get(r.Budget, a[1]) // raises for what cannot be looked up
 			name, ok := py.AsString(a[1])
 			if !ok {
 				py.Raise("TypeError", "attribute name must be string, not '%s'", py.TypeName(a[1]))
@@ -142,7 +143,7 @@ func plainFilters() map[string]*callable {
 		"random": simple("do_random(@context, seq)", random),
 		"round":  simple("do_round(value, precision=, method=)", round),
 		"safe":   simple("do_mark_safe(value)", func(r *render, a []py.Value) py.Value { return toMarkup(r, a[0]) }),
-		"string": builtin("soft_str(s)", func(r *render, a []py.Value) py.Value { return py.SoftStr(r.Budget, a[0]) }),
+		"string": simple("soft_str(s)", func(r *render, a []py.Value) py.Value { return py.SoftStr(r.Budget, a[0]) }),
 		"tojson": simple("do_tojson(@eval_ctx, value, indent=)", tojson),
 	}
 }
@@ -210,7 +211,9 @@ func random(r *render, a []py.Value) py.Value {
 }
 
 func round(r *render, a []py.Value) py.Value {
-	method, _ := py.AsString(or(a[2], "common"))
+	how := or(a[2], "common")
+	py.NewDict().Get(r.Budget, how) // raises for what cannot be looked up
+	method, _ := py.AsString(how)
 	if method != "common" && method != "ceil" && method != "floor" {
 		py.Raise("FilterArgumentError", "method must be common, ceil or floor")
 	}
@@ -223,8 +226,8 @@ func round(r *render, a []py.Value) py.Value {
 			}
 			return v
 		}
-		if u, ok := a[0].(*py.Undefined); ok {
-			py.Raise("TypeError", "type %s doesn't define __round__ method", py.TypeName(u))
+		if !py.IsNumber(a[0]) {
+			py.Raise("TypeError", "type %s doesn't define __round__ method", py.TypeName(a[0]))
 		}
 		return py.Round(r.Budget, a[0], toInt(precision))
 	}
@@ -249,12 +252,8 @@ func tojson(r *render, a []py.Value) py.Value {
 	var indent *string
 	if v := or(a[1], nil); v != nil {
 		s, ok := py.AsString(v)
-		if !ok {
-			n := toInt(v)
-			if n > 0 {
-				r.Grow(n)
-				s = strings.Repeat(" ", int(n))
-			}
+		if _, isText := py.AsString(a[0]); !ok && !isText {
+			s = py.Mul(r.Budget, " ", v).(string)
 		}
 		indent = &s
 	}

@@ -17,9 +17,6 @@ func sequenceFilters() map[string]*callable {
 		"last": simple("do_last(@environment, seq)", func(r *render, a []py.Value) py.Value {
 			it, ok := py.Reversed(r.Budget, a[0])
 			if !ok {
-				if _, undef := a[0].(*py.Undefined); undef {
-					py.Raise("TypeError", "'Undefined' object is not reversible")
-				}
 				py.Raise("TypeError", "'%s' object is not reversible", py.TypeName(a[0]))
 			}
 			if v, ok := it.Next(); ok {
@@ -205,8 +202,11 @@ func sorted(r *render, a []py.Value) py.Value {
 		}
 		return k
 	}
-	return &py.List{Items: sortBy(r, py.Items(r.Budget, a[0]), key, py.Truth(r.Budget, or(a[1], false)))}
+	return &py.List{Items: sortBy(r, py.Items(r.Budget, a[0]), key, backwards(a[1]))}
 }
+
+// backwards reads the flag of a sort, which must be a number.
+func backwards(v py.Value) bool { return toInt(or(v, false)) != 0 }
 
 func dictsort(r *render, a []py.Value) py.Value {
 	pos := 0
@@ -229,7 +229,7 @@ func dictsort(r *render, a []py.Value) py.Value {
 		u.Raise()
 	}
 	pairs := py.Items(r.Budget, callMethod(r, a[0], "items"))
-	return &py.List{Items: sortBy(r, pairs, key, py.Truth(r.Budget, or(a[3], false)))}
+	return &py.List{Items: sortBy(r, pairs, key, backwards(a[3]))}
 }
 
 func unique(r *render, a []py.Value) py.Value {
@@ -327,13 +327,13 @@ func sum(r *render, a []py.Value) py.Value {
 		get = getter(r, attribute, nil, false)
 	}
 	total := or(a[2], int64(0))
+	next := py.Iter(r.Budget, a[0])
 	switch total.(type) {
 	case string, py.Markup:
 		py.Raise("TypeError", "sum() can't sum strings [use ''.join(seq) instead]")
 	case py.Bytes:
 		py.Raise("TypeError", "sum() can't sum bytes [use b''.join(seq) instead]")
 	}
-	next := py.Iter(r.Budget, a[0])
 	for v, ok := next(); ok; v, ok = next() {
 		total = py.Add(r.Budget, total, get(v))
 	}
@@ -402,6 +402,7 @@ func prepareMap(r *render, rest py.Args) func(py.Value) py.Value {
 
 // applyNamed calls the filter or test of a name that is known only now.
 func applyNamed(r *render, kind string, table map[string]*callable, name, v py.Value, args py.Args) py.Value {
+	py.NewDict().Get(r.Budget, name) // raises for what cannot be looked up
 	s, _ := py.AsString(name)
 	f := table[s]
 	if f == nil {

@@ -147,6 +147,12 @@ func indent(r *render, a []py.Value) py.Value {
 		if u, undef := a[0].(*py.Undefined); undef {
 			u.Raise()
 		}
+		switch a[0].(type) {
+		case *py.List:
+			py.Raise("AttributeError", "'list' object has no attribute 'splitlines'")
+		case *py.Tuple, py.Bytes:
+			py.Add(b, a[0], "\n") // raises
+		}
 		py.Raise("TypeError", "unsupported operand type(s) for +=: '%s' and 'str'", py.TypeName(a[0]))
 	}
 	if safe {

@@ -53,12 +53,8 @@ func urlizeFilter(r *render, a []py.Value) py.Value {
 			schemes = append(schemes, scheme)
 		}
 	}
-	limit := int64(-1)
-	if v := or(a[1], nil); v != nil {
-		limit = toInt(v)
-	}
 	text := string(py.Escape(b, a[0]))
-	u := urlizer{r: r, attrs: attrs, schemes: schemes, limit: limit}
+	u := urlizer{r: r, attrs: attrs, schemes: schemes, limit: or(a[1], nil)}
 	out := u.text(text)
 	if r.autoescape {
 		return py.Markup(out)
@@ -70,7 +66,7 @@ type urlizer struct {
 	r       *render
 	attrs   string
 	schemes []string
-	limit   int64 // characters of a URL shown; negative = all
+	limit   py.Value // characters of a URL shown; nil = all
 }
 
 func (u *urlizer) text(s string) string {
@@ -136,8 +132,8 @@ func (u *urlizer) link(s string) string {
 }
 
 func (u *urlizer) shown(s string) string {
-	if r := []rune(s); u.limit >= 0 && int64(len(r)) > u.limit {
-		return string(r[:u.limit]) + "..."
+	if u.limit == nil || !py.Less(u.r.Budget, ">", length(u.r, s), u.limit) {
+		return s
 	}
-	return s
+	return py.Slice(u.r.Budget, s, nil, u.limit, nil).(string) + "..."
 }

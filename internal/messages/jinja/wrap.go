@@ -10,18 +10,17 @@ import (
 // wordwrap wraps each line of a text on its own, as Python's textwrap does.
 func wordwrap(r *render, a []py.Value) py.Value {
 	b := r.Budget
-	w := wrapper{r: r, width: 79, breakLong: py.Truth(b, or(a[2], true))}
-	if a[1] != py.Absent {
-		w.width = toInt(a[1])
-	}
+	w := wrapper{r: r, width: or(a[1], int64(79)), breakLong: py.Truth(b, or(a[2], true))}
 	w.hyphens = or(a[4], true) == true
 	sep := or(a[3], nil)
 	if sep == nil {
 		sep = "\n"
 	}
+	if _, ok := py.Attr(b, sep, "join"); !ok {
+		callMethod(r, sep, "join") // raises
+	}
 	s, ok := py.AsString(a[0])
 	if !ok {
-		callMethod(r, a[0], "splitlines") // raises
 		if u, ok := a[0].(*py.Undefined); ok {
 			u.Raise()
 		}
@@ -40,7 +39,7 @@ func wordwrap(r *render, a []py.Value) py.Value {
 
 type wrapper struct {
 	r         *render
-	width     int64
+	width     py.Value // a number, but that is checked only when there is something to wrap
 	breakLong bool
 	hyphens   bool
 }
@@ -48,27 +47,29 @@ type wrapper struct {
 func isWrapSpace(c rune) bool { return strings.ContainsRune("\t\n\v\f\r ", c) }
 
 func (w *wrapper) wrap(line string) []string {
-	if w.width <= 0 {
-		py.Raise("ValueError", "invalid width %d (must be > 0)", w.width)
+	b := w.r.Budget
+	if py.Less(b, "<=", w.width, int64(0)) {
+		py.Raise("ValueError", "invalid width %s (must be > 0)", py.Repr(b, w.width))
 	}
-	w.r.GrowTimes(8, int64(len(line)))
+	fits := func(n int) bool { return py.Less(b, "<=", int64(n), w.width) }
+	b.GrowTimes(8, int64(len(line)))
 	chunks := w.chunks([]rune(line))
 	var lines []string
 	i := 0
 	for i < len(chunks) {
-		w.r.Step(1)
+		b.Step(1)
 		var cur [][]rune
-		curLen := int64(0)
+		curLen := 0
 		if isBlank(chunks[i]) && lines != nil {
 			i++
 		}
-		for i < len(chunks) && curLen+int64(len(chunks[i])) <= w.width {
+		for i < len(chunks) && fits(curLen+len(chunks[i])) {
 			cur = append(cur, chunks[i])
-			curLen += int64(len(chunks[i]))
+			curLen += len(chunks[i])
 			i++
 		}
-		if i < len(chunks) && int64(len(chunks[i])) > w.width {
-			head := w.breakWord(chunks[i], w.width-curLen, len(cur) == 0)
+		if i < len(chunks) && !fits(len(chunks[i])) {
+			head := w.breakWord(chunks[i], curLen, len(cur) == 0)
 			if head != nil {
 				cur = append(cur, head)
 				chunks[i] = chunks[i][len(head):]
@@ -85,7 +86,7 @@ func (w *wrapper) wrap(line string) []string {
 			for _, c := range cur {
 				sb.WriteString(string(c))
 			}
-			w.r.Grow(int64(sb.Len() + 16))
+			b.Grow(int64(sb.Len() + 16))
 			lines = append(lines, sb.String())
 		}
 	}
@@ -93,14 +94,21 @@ func (w *wrapper) wrap(line string) []string {
 }
 
 // breakWord returns the part of a word too long for any line that goes on this one, nil for none.
-func (w *wrapper) breakWord(chunk []rune, room int64, lineEmpty bool) []rune {
+func (w *wrapper) breakWord(chunk []rune, curLen int, lineEmpty bool) []rune {
 	if !w.breakLong {
 		if lineEmpty {
 			return chunk
 		}
 		return nil
 	}
-	end := int(max(room, 0))
+	width, ok := py.Index(w.width)
+	if !ok {
+		py.Raise("TypeError", "slice indices must be integers or None or have an __index__ method")
+	}
+	end := int(max(width-int64(curLen), 0))
+	if width < 1 {
+		end = 1
+	}
 	if w.hyphens && len(chunk) > end {
 		for h := end - 1; h > 0; h-- {
 			if chunk[h] == '-' {

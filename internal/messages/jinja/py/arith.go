@@ -177,6 +177,9 @@ func Mul(b *Budget, x, y Value) Value {
 		if n, ok := index(y); ok {
 			return repeat(b, x, n)
 		}
+		if _, ok := x.(Markup); ok {
+			Raise("TypeError", "'%s' object cannot be interpreted as an integer", TypeName(y))
+		}
 		Raise("TypeError", "can't multiply sequence by non-int of type '%s'", TypeName(y))
 	}
 	if isSequence(y) {
@@ -346,6 +349,9 @@ func Div(b *Budget, x, y Value) Value {
 		}
 		checkBits(b, l.BitLen()+r.BitLen())
 		f, _ := new(big.Rat).SetFrac(l, r).Float64()
+		if f == 0 && (l.Sign() < 0) != (r.Sign() < 0) {
+			return math.Copysign(0, -1)
+		}
 		if math.IsInf(f, 0) {
 			Raise("OverflowError", "integer division result too large for a float")
 		}
@@ -424,7 +430,7 @@ func Pow(b *Budget, x, y Value) Value {
 	case fl < 0 && !math.IsInf(fl, 0) && !math.IsInf(fr, 0) && fr != math.Trunc(fr):
 		Raise("ValueError", "complex numbers are not supported")
 	}
-	p := math.Pow(fl, fr)
+	p := powFloat(b, fl, fr)
 	if math.IsInf(p, 0) && !math.IsInf(fl, 0) && !math.IsInf(fr, 0) {
 		Raise("OverflowError", "(34, 'Numerical result out of range')")
 	}

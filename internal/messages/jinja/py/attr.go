@@ -173,6 +173,9 @@ func Slice(b *Budget, obj, start, stop, step Value) Value {
 		return &Tuple{Items: sliceItems(b, x.Items, start, stop, step)}
 	case *Range:
 		lo, st, n := sliceBounds(int(x.Len()), start, stop, step)
+		if n == 0 {
+			return &Range{Step: 1}
+		}
 		first := x.Start + int64(lo)*x.Step
 		return &Range{Start: first, Stop: first + int64(n)*int64(st)*x.Step, Step: int64(st) * x.Step}
 	case *Dict:
@@ -257,7 +260,10 @@ func sliceBounds(n int, start, stop, step Value) (lo, st, count int) {
 			count = int((first-last-1)/-s) + 1
 		}
 	}
-	if count <= 1 {
+	if count == 0 {
+		return 0, 1, 0
+	}
+	if count == 1 {
 		s = 1 // keeps the arithmetic of callers in range
 	}
 	return int(first), int(s), count
@@ -326,7 +332,7 @@ func attribute(b *Budget, obj Value, name string) (Value, bool) {
 		case "step":
 			return x.Step, true
 		}
-		return bound(tupleMethods, "range", name, obj)
+		return bound(rangeMethods, "range", name, obj)
 	case *View:
 		return bound(viewMethods, "dict_"+x.kind, name, obj)
 	case Bytes:

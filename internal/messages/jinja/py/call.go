@@ -185,6 +185,7 @@ func (s *Signature) tooFew(missing []string) {
 type method struct {
 	min, max int
 	kw       []string // names, if arguments may be named
+	kwOnly   bool     // arguments must be named
 	paren    bool     // complains as "find() takes at least 1 argument (0 given)"
 	fn       func(b *Budget, self Value, a []Value) Value
 }
@@ -202,12 +203,15 @@ func (m *method) arguments(class, name string, args Args) []Value {
 		Raise("TypeError", "%s.%s() takes no keyword arguments", class, name)
 	}
 	total := n + len(args.Kw)
-	if n < m.min && len(args.Kw) == 0 || total > m.max {
+	if !m.kwOnly && (n < m.min && len(args.Kw) == 0 || total > m.max) {
 		m.complain(class, name, total)
 	}
 	a := make([]Value, m.max)
 	for i := range a {
 		a[i] = Absent
+	}
+	if m.kwOnly && n > 0 {
+		Raise("TypeError", "%s() takes no positional arguments", name)
 	}
 	copy(a, args.Pos)
 	for _, kw := range args.Kw {

@@ -42,7 +42,7 @@ var listMethods = map[string]*method{
 		}
 		return nil
 	}},
-	"sort": {min: 0, max: 2, kw: []string{"key", "reverse"}, fn: listSort},
+	"sort": {min: 0, max: 2, kw: []string{"key", "reverse"}, kwOnly: true, fn: listSort},
 }
 
 func countItems(b *Budget, s Value, a []Value) Value {
@@ -65,13 +65,17 @@ func listIndex(b *Budget, s Value, a []Value) Value {
 		if v == Absent {
 			return def
 		}
-		i := intArg(v)
+		i, ok := index(v)
+		if !ok {
+			Raise("TypeError", "slice indices must be integers or have an __index__ method")
+		}
 		if i < 0 {
 			i += int64(len(items))
 		}
 		return int(max(0, min(i, int64(len(items)))))
 	}
-	for i := bound(a[1], 0); i < bound(a[2], len(items)); i++ {
+	from, to := bound(a[1], 0), bound(a[2], len(items))
+	for i := from; i < to; i++ {
 		if same(items[i], a[0]) || Equal(b, items[i], a[0]) {
 			return int64(i)
 		}
@@ -131,13 +135,20 @@ func listSort(b *Budget, s Value, a []Value) Value {
 			keys[i] = Call(b, a[0], Args{Pos: []Value{it}})
 		}
 	}
-	Sort(b, l.Items, append([]Value(nil), keys...), a[1] != Absent && Truth(b, a[1]))
+	Sort(b, l.Items, append([]Value(nil), keys...), a[1] != Absent && intArg(a[1]) != 0)
 	return nil
 }
 
 var tupleMethods = map[string]*method{
 	"count": {min: 1, max: 1, fn: countItems},
 	"index": {min: 1, max: 3, fn: listIndex},
+}
+
+var rangeMethods = map[string]*method{
+	"count": {min: 1, max: 1, fn: countItems},
+	"index": {min: 1, max: 1, fn: func(b *Budget, s Value, a []Value) Value {
+		return listIndex(b, s, []Value{a[0], Absent, Absent})
+	}},
 }
 
 var dictMethods = map[string]*method{

@@ -109,7 +109,7 @@ func Float(b *Budget, v Value) float64 {
 	}
 	f, ok := parseFloat(b, s)
 	if !ok {
-		Raise("ValueError", "could not convert string to float: %s", quotePaid(b, s))
+		Raise("ValueError", "could not convert string to float: %s", Repr(b, v))
 	}
 	return f
 }

@@ -142,6 +142,8 @@ func Reversed(b *Budget, v Value) (*Iterator, bool) {
 		return back("range_iterator", int(x.Len()), func(i int) Value { return x.at(int64(i)) })
 	case *Dict:
 		return &Iterator{Kind: "dict_reversekeyiterator", Next: x.reversed(b, "keys")}, true
+	case *Undefined:
+		return back("reversed", 0, nil)
 	case *View:
 		kind := map[string]string{"keys": "key", "values": "value", "items": "item"}[x.kind]
 		return &Iterator{Kind: "dict_reverse" + kind + "iterator", Next: x.dict.reversed(b, x.kind)}, true

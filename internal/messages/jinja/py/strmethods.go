@@ -84,6 +84,14 @@ func strArg(v Value, format string, args ...any) string {
 	return s
 }
 
+// namedArg is strArg for functions that name the argument, and call None by its name.
+func namedArg(v Value, what string) string {
+	if v == nil {
+		Raise("TypeError", "%s must be str, not None", what)
+	}
+	return strArg(v, "%s must be str, not %s", what)
+}
+
 func padMethod(left, right bool) func(*Budget, Value, []Value) Value {
 	return func(b *Budget, s Value, a []Value) Value {
 		width, fill := intArg(a[0]), " "
@@ -150,8 +158,8 @@ func byteOffset(s string, i int) int {
 }
 
 func strCount(b *Budget, v Value, a []Value) Value {
-	sub := strArg(a[0], "must be str, not %s")
 	s, _, ok := window(b, self(v), a[1], a[2])
+	sub := strArg(a[0], "must be str, not %s")
 	if !ok {
 		return int64(0)
 	}
@@ -160,8 +168,8 @@ func strCount(b *Budget, v Value, a []Value) Value {
 
 func findMethod(find func(s, sub string) int, mustFind bool) func(*Budget, Value, []Value) Value {
 	return func(b *Budget, v Value, a []Value) Value {
-		sub := strArg(a[0], "must be str, not %s")
 		s, off, ok := window(b, self(v), a[1], a[2])
+		sub := strArg(a[0], "must be str, not %s")
 		i := -1
 		if ok {
 			i = find(s, sub)
@@ -334,8 +342,8 @@ func (j *Joiner) Add(part string) {
 func (j *Joiner) String() string { return j.sb.String() }
 
 func strReplace(b *Budget, v Value, a []Value) Value {
-	old := strArg(a[0], "replace() argument 1 must be str, not %s")
-	repl := strArg(a[1], "replace() argument 2 must be str, not %s")
+	old := namedArg(a[0], "replace() argument 1")
+	repl := namedArg(a[1], "replace() argument 2")
 	n := int64(-1)
 	if a[2] != Absent {
 		n = intArg(a[2])
@@ -345,7 +353,7 @@ func strReplace(b *Budget, v Value, a []Value) Value {
 
 func removeMethod(name string, trim func(s, affix string) string) func(*Budget, Value, []Value) Value {
 	return func(b *Budget, v Value, a []Value) Value {
-		return trim(self(v), strArg(a[0], name+"() argument must be str, not %s"))
+		return trim(self(v), namedArg(a[0], name+"() argument"))
 	}
 }
 
@@ -379,7 +387,7 @@ func strExpandtabs(b *Budget, v Value, a []Value) Value {
 func strEncode(b *Budget, v Value, a []Value) Value {
 	enc := "utf-8"
 	if a[0] != Absent {
-		enc = strArg(a[0], "encode() argument 'encoding' must be str, not %s")
+		enc = namedArg(a[0], "encode() argument 'encoding'")
 	}
 	s := self(v)
 	b.GrowTimes(2, int64(len(s)))
@@ -396,7 +404,7 @@ func strEncode(b *Budget, v Value, a []Value) Value {
 	}
 	errors := "strict"
 	if a[1] != Absent {
-		errors = strArg(a[1], "encode() argument 'errors' must be str, not %s")
+		errors = namedArg(a[1], "encode() argument 'errors'")
 	}
 	var out []byte
 	pos := 0
@@ -466,8 +474,8 @@ func strMaketrans(b *Budget, _ Value, a []Value) Value {
 		})
 		return out
 	}
-	from := runes(b, strArg(a[0], "maketrans() argument 1 must be str, not %s"))
-	to := runes(b, strArg(a[1], "maketrans() argument 2 must be str, not %s"))
+	from := runes(b, namedArg(a[0], "maketrans() argument 1"))
+	to := runes(b, namedArg(a[1], "maketrans() argument 2"))
 	if len(from) != len(to) {
 		Raise("ValueError", "the first two maketrans arguments must have equal length")
 	}
@@ -475,7 +483,7 @@ func strMaketrans(b *Budget, _ Value, a []Value) Value {
 		out.Set(b, int64(r), int64(to[i]))
 	}
 	if a[2] != Absent {
-		for _, r := range strArg(a[2], "maketrans() argument 3 must be str, not %s") {
+		for _, r := range namedArg(a[2], "maketrans() argument 3") {
 			out.Set(b, int64(r), nil)
 		}
 	}
