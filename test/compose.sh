@@ -56,7 +56,7 @@ service() {
     if [ $part = env ]; then env+=("$line"); else cmd+=("$line"); fi
   done < <(go run ./test/compose deploy/compose.yaml "$name")
   [ $# -gt 0 ] && cmd=("$@")
-  ip netns exec "$id-$host" env -i "${env[@]}" chroot --userspec=65532:65532 "$root" "${cmd[@]}"
+  ip netns exec "$id-$host" env -i "${env[@]}" "$(command -v chroot)" --userspec=65532:65532 "$root" "${cmd[@]}"
 }
 
 bin=/usr/lib/postgresql/15/bin
