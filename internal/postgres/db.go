@@ -82,6 +82,7 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 		for _, kind := range []string{"enable_seqscan", "enable_hashjoin", "enable_mergejoin"} {
 			pc.ConnConfig.RuntimeParams[kind] = "off"
 		}
+		pc.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
 	}
 	if d.pool, err = pgxpool.NewWithConfig(ctx, pc); err != nil {
 		return nil, mapError(err)
