@@ -103,11 +103,12 @@ func (s *Supervisor) Run(ctx context.Context) error {
 	if err := s.portFree(); err != nil {
 		return err
 	}
-	databaseURL, stopDatabase, databaseEnded, err := s.startDatabase(ctx, cfg)
+	database, err := s.openDatabase(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	defer stopDatabase()
+	defer database.stop()
+	databaseURL := database.url
 	if err := s.prepare(ctx, databaseURL); err != nil {
 		return err
 	}
@@ -125,14 +126,7 @@ func (s *Supervisor) Run(ctx context.Context) error {
 		name := "processor-" + strconv.Itoa(i+1)
 		g.Go(func() error { return s.keep(gctx, name, []string{"processor"}, env.processor) })
 	}
-	g.Go(func() error {
-		select {
-		case <-gctx.Done():
-			return nil
-		case <-databaseEnded:
-			return fmt.Errorf("PostgreSQL ended by itself; its log is %s", filepath.Join(s.opt.StateDir, "postgres", "postgres.log"))
-		}
-	})
+	g.Go(func() error { return database.keep(gctx) })
 	g.Go(func() error {
 		if err := s.waitReady(gctx); err != nil {
 			return err
@@ -166,29 +160,6 @@ func (s *Supervisor) portFree() error {
 	_, port, _ := net.SplitHostPort(s.addr)
 	return fmt.Errorf("%s is taken by another program (perhaps another iris dev): stop it (to find it: ss -ltnp 'sport = :%s'), "+
 		"or choose another address with IRIS_HTTP_ADDR=127.0.0.1:26649", s.addr, port)
-}
-
-// startDatabase uses the configured database or starts our own.
-func (s *Supervisor) startDatabase(ctx context.Context, cfg *config.Config) (url string, stop func(), ended <-chan struct{}, err error) {
-	if url := cfg.DatabaseURL().Reveal(); url != "" {
-		if s.opt.Fresh {
-			return "", nil, nil, errors.New("--fresh would delete everything in the configured database (IRIS_DATABASE_URL): empty it by hand")
-		}
-		s.say("using the configured database")
-		return url, func() {}, nil, nil
-	}
-	server, err := pgserver.Start(ctx, pgserver.Config{StateDir: s.opt.StateDir, Fresh: s.opt.Fresh, Progress: func(line string) {
-		s.say("%s", line)
-	}})
-	if err != nil {
-		return "", nil, nil, err
-	}
-	if !server.Owner() {
-		server.Stop()
-		return "", nil, nil, fmt.Errorf("another iris dev is running on the data in %s: stop it, or use another directory with --state-dir", s.opt.StateDir)
-	}
-	s.say("PostgreSQL %s is running, data in %s", server.Version(), s.opt.StateDir)
-	return server.URL(), server.Stop, server.Done(), nil
 }
 
 func (s *Supervisor) prepare(ctx context.Context, url string) error {
