@@ -1,0 +1,165 @@
+package py
+
+import (
+	"math"
+	"sort"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+func budget() *Budget {
+	return NewBudget(Limits{Steps: 1_000_000, Memory: 16 << 20, Depth: 100, Time: time.Minute})
+}
+
+// TestDictBehavesLikeAListOfPairs compares a dictionary with the simplest thing that behaves like one.
+func TestDictBehavesLikeAListOfPairs(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		b, d := budget(), NewDict()
+		var keys []Value
+		values := map[Value]Value{}
+		key := rapid.Custom(func(t *rapid.T) Value {
+			if rapid.Bool().Draw(t, "text") {
+				return rapid.StringMatching(`[a-d]{1,2}`).Draw(t, "key")
+			}
+			return rapid.Int64Range(0, 30).Draw(t, "key")
+		})
+		for range rapid.IntRange(0, 120).Draw(t, "operations") {
+			k := key.Draw(t, "k")
+			if rapid.IntRange(0, 2).Draw(t, "what") > 0 {
+				if _, ok := values[k]; !ok {
+					keys = append(keys, k)
+				}
+				values[k] = int64(len(keys))
+				d.Set(b, k, values[k])
+				continue
+			}
+			_, had := values[k]
+			_, deleted := d.Delete(b, k)
+			require.Equal(t, had, deleted)
+			delete(values, k)
+			for i := range keys {
+				if keys[i] == k {
+					keys = append(keys[:i], keys[i+1:]...)
+					break
+				}
+			}
+		}
+		require.Equal(t, len(keys), d.Len())
+		var got []Value
+		d.Each(func(k, v Value) bool {
+			require.Equal(t, values[k], v)
+			got = append(got, k)
+			return true
+		})
+		require.Equal(t, keys, got)
+	})
+}
+
+func TestSortIsStable(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		numbers := rapid.SliceOfN(rapid.Int64Range(0, 20), 0, 300).Draw(t, "numbers")
+		reverse := rapid.Bool().Draw(t, "reverse")
+		var items, keys []Value
+		want := make([]int, len(numbers))
+		for i, n := range numbers {
+			items, keys, want[i] = append(items, int64(i)), append(keys, n), i
+		}
+		sort.SliceStable(want, func(i, j int) bool {
+			if reverse {
+				return numbers[want[i]] > numbers[want[j]]
+			}
+			return numbers[want[i]] < numbers[want[j]]
+		})
+		Sort(budget(), items, keys, reverse)
+		for i, it := range items {
+			require.EqualValues(t, want[i], it)
+		}
+	})
+}
+
+func TestEqualNumbersAreOneKey(t *testing.T) {
+	t.Parallel()
+	b, d := budget(), NewDict()
+	d.Set(b, int64(1), "a")
+	d.Set(b, 1.0, "b")
+	d.Set(b, true, "c")
+	require.Equal(t, "{1: 'c'}", Repr(b, d))
+	require.Panics(t, func() { d.Set(b, &List{}, nil) })
+}
+
+func TestDecodeJSON(t *testing.T) {
+	t.Parallel()
+	v, err := DecodeJSON([]byte(` {"b": [1, 2.0, -0, 1e2, true, null], "a": "\u00e9\ud83d\ude00\ud800x\n", "b2": {}} `))
+	require.NoError(t, err)
+	require.Equal(t, `{'b': [1, 2.0, 0, 100.0, True, None], 'a': 'é😀�x\n', 'b2': {}}`, Repr(budget(), v))
+	for _, bad := range []string{
+		"", "{", "[", `{"a"}`, `{"a":}`, `{"a":1,}`, "[1,]", "01", "1.", "1e", "-", "tru", `"`, `"\x"`, `"\u12"`, "\"\n\"", "1 2", "NaN",
+		"{1:2}", strings.Repeat("[", 200) + strings.Repeat("]", 200), strings.Repeat("1", 5000),
+	} {
+		_, err := DecodeJSON([]byte(bad))
+		require.Error(t, err, bad)
+	}
+}
+
+func FuzzDecodeJSON(f *testing.F) {
+	f.Add(`{"a": [1, 2.5, "x\u00e9", null, true, {"b": -1e5}]}`)
+	f.Fuzz(func(t *testing.T, s string) {
+		v, err := DecodeJSON([]byte(s))
+		if err != nil {
+			return
+		}
+		var again Value
+		require.Nil(t, Try(func() {
+			again, err = DecodeJSON([]byte(strings.NewReplacer("NaN", "0", "-Infinity", "0", "Infinity", "0").Replace(JSON(budget(), v, nil))))
+		}))
+		_ = again
+	})
+}
+
+func TestPowIsCorrectlyRounded(t *testing.T) {
+	t.Parallel()
+	for _, c := range [][3]float64{
+		{42, 3.14159, 125771.93373636875}, {1.1, 2.2, 1.2332863005546628}, {0.5, 0.5, 0.7071067811865476},
+		{10, -3, 0.001}, {2, 0.5, 1.4142135623730951}, {-2, 3, -8}, {1e-5, 1.5, 3.16227766016838e-08},
+	} {
+		require.Equal(t, c[2], powFloat(budget(), c[0], c[1]))
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		x := rapid.Float64Range(1e-6, 1e6).Draw(t, "x")
+		y := rapid.Float64Range(-20, 20).Draw(t, "y")
+		got, rough := powFloat(budget(), x, y), math.Pow(x, y)
+		require.InEpsilon(t, rough, got, 1e-12)
+	})
+}
+
+func TestBudgetEnds(t *testing.T) {
+	t.Parallel()
+	ends := func(want string, f func(b *Budget)) {
+		t.Helper()
+		defer func() {
+			e, ok := recover().(*Error)
+			require.True(t, ok)
+			require.Equal(t, LimitError, e.Kind)
+			require.Contains(t, e.Message, want)
+		}()
+		f(NewBudget(Limits{Steps: 1000, Memory: 1000, Depth: 3, Time: time.Hour}))
+	}
+	ends("too much work", func(b *Budget) { b.Step(1001) })
+	ends("too much memory", func(b *Budget) { b.Grow(1001) })
+	ends("too much memory", func(b *Budget) { b.GrowTimes(math.MaxInt64, math.MaxInt64) })
+	ends("too much memory", func(b *Budget) { b.Grow(-1) })
+	ends("nested too deeply", func(b *Budget) {
+		for range 4 {
+			b.Enter()
+		}
+	})
+	ends("too much work", func(b *Budget) {
+		require.Nil(t, Try(func() { b.Step(1 << 40) }), "Try must not catch a bound")
+	})
+}
