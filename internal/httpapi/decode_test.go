@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/wire"
 )
 
 // mistake fails the test unless err is nil or a client's mistake in words.
@@ -37,7 +38,7 @@ func FuzzIncidentBody(f *testing.F) {
 			return
 		}
 		require.NotEmpty(t, n.plan)
-		out, err := declared(n.context, []string{"host", "message"})
+		out, err := stored(n.raw, n.context, []string{"host", "message"})
 		mistake(t, err)
 		if err != nil {
 			return
@@ -48,7 +49,7 @@ func FuzzIncidentBody(f *testing.F) {
 		var host string
 		if json.Unmarshal(kept["host"], &host) == nil {
 			require.NotContains(t, host, "\x00")
-			require.GreaterOrEqual(t, contextSize(out), utf8.RuneCountInString(host))
+			require.GreaterOrEqual(t, wire.JSONSize(out), utf8.RuneCountInString(host))
 		}
 	})
 }
@@ -128,7 +129,7 @@ func FuzzClaimBody(f *testing.F) {
 	})
 }
 
-// pythonSize is contextSize by decoding and encoding again: slow and plain.
+// pythonSize is wire.JSONSize by decoding and encoding again: slow and plain.
 func pythonSize(t *testing.T, compact []byte) int {
 	t.Helper()
 	n := 0
@@ -170,9 +171,9 @@ func pythonSize(t *testing.T, compact []byte) int {
 func TestContextSize(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{`{}`, `{"a":"/","b":"\/","c":"ü","d":"\u00fc","e":"😀","f":"\ud83d\ude00","g":"\n\u000a\u0001\u0041\u007f\u0022\u002F","h":[1,2.5,null]}`} {
-		require.Equal(t, pythonSize(t, []byte(s)), contextSize([]byte(s)), s)
+		require.Equal(t, pythonSize(t, []byte(s)), wire.JSONSize([]byte(s)), s)
 	}
-	require.Equal(t, len(`{"a":"\ud83d\ude00\/"}`), contextSize([]byte(`{"a":"😀/"}`)))
+	require.Equal(t, len(`{"a":"\ud83d\ude00\/"}`), wire.JSONSize([]byte(`{"a":"😀/"}`)))
 }
 
 func FuzzContextSize(f *testing.F) {
@@ -182,7 +183,7 @@ func FuzzContextSize(f *testing.F) {
 		if !utf8.ValidString(s) || json.Compact(&buf, []byte(s)) != nil || strings.Contains(s, `\ud`) || strings.Contains(s, `\uD`) {
 			return // lone surrogates are decoded to something else
 		}
-		require.Equal(t, pythonSize(t, buf.Bytes()), contextSize(buf.Bytes()))
+		require.Equal(t, pythonSize(t, buf.Bytes()), wire.JSONSize(buf.Bytes()))
 	})
 }
 

@@ -228,3 +228,24 @@ func TestIncidentShowsItsMessages(t *testing.T) {
 	require.Contains(t, f.ok(demo, get, "/v0/incidents?target=ANN", ""), `"id":1`)
 	f.golden("queues", oldest.ReplaceAllString(f.ok(demo, get, "/v0/queues", ""), `"oldest_seconds":0`))
 }
+
+func TestContextWithoutDeclaredVariablesStaysAsPosted(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.exec(`insert into template_contents (template_id, application_id, mode, body)
+		select t.id, a.id, 'email', 'B' from templates t, applications a where a.name = 'other'`)
+	as := caller{app: "other", key: "other-key"}
+	const posted = `{"z": 1.50, "a": {"y": [1e2, "\u0000"], "b": null}, "host": "ü/"}`
+	id := f.ok(as, post, "/v0/incidents", `{"plan":"pager","context":`+posted+`}`)
+	var kept string
+	require.NoError(t, f.db.Pool().QueryRow(t.Context(), "select context::text from incident_contexts where incident_id = $1::text::bigint", id).Scan(&kept))
+	require.Equal(t, `{"z":1.50,"a":{"y":[1e2,"\ufffd"],"b":null},"host":"ü/"}`, kept)
+	big := strings.Repeat("x", 65536)
+	f.want(400, title("Context too large. 65544 is larger than limit 65535"), as, post, "/v0/incidents", `{"plan":"pager","context":{"z":"`+big+`"}}`)
+
+	// As soon as it declares one, that one is kept.
+	f.exec(`insert into application_variables (application_id, name) select id, 'z' from applications where name = 'other'`)
+	id = f.ok(as, post, "/v0/incidents", `{"plan":"pager","context":`+posted+`}`)
+	require.NoError(t, f.db.Pool().QueryRow(t.Context(), "select context::text from incident_contexts where incident_id = $1::text::bigint", id).Scan(&kept))
+	require.Equal(t, `{"z":1.50}`, kept)
+}

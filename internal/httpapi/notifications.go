@@ -192,7 +192,7 @@ func (n *notification) parseWords(b body) error {
 		if len(raw) == 0 || raw[0] != '{' {
 			return rejected("INVALID context")
 		}
-		n.context = withoutNUL(raw)
+		n.context = wire.WithoutNUL(raw)
 	}
 	return nil
 }

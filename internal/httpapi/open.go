@@ -19,8 +19,8 @@ type newIncident struct {
 	plan        string
 	application string // "" = the caller
 	context     map[string]json.RawMessage
+	raw         json.RawMessage // the context as posted
 	targets     []incidents.Target
-	hasTargets  bool
 }
 
 // parseIncident reads the body. Only what the body alone shows is checked.
@@ -46,8 +46,8 @@ func parseIncident(raw []byte) (newIncident, error) {
 	if json.Unmarshal(ctx, &n.context) != nil || n.context == nil {
 		return n, fault.Invalidf("context", "context must be an object")
 	}
-	n.hasTargets = b.given("dynamic_targets")
-	if !n.hasTargets {
+	n.raw = ctx
+	if !b.given("dynamic_targets") {
 		return n, nil
 	}
 	given, ok := objects(b.members["dynamic_targets"])
@@ -96,7 +96,7 @@ func (a *API) openIncident(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	body, err := declared(posted.context, variables)
+	body, err := stored(posted.raw, posted.context, variables)
 	if err != nil {
 		return err
 	}
