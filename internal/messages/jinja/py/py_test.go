@@ -20,7 +20,7 @@ func TestDictBehavesLikeAListOfPairs(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		b, d := budget(), NewDict()
-		var keys []Value
+		keys := []Value{}
 		values := map[Value]Value{}
 		key := rapid.Custom(func(t *rapid.T) Value {
 			if rapid.Bool().Draw(t, "text") {
@@ -50,7 +50,7 @@ func TestDictBehavesLikeAListOfPairs(t *testing.T) {
 			}
 		}
 		require.Equal(t, len(keys), d.Len())
-		var got []Value
+		got := []Value{}
 		d.Each(func(k, v Value) bool {
 			require.Equal(t, values[k], v)
 			got = append(got, k)
@@ -114,11 +114,13 @@ func FuzzDecodeJSON(f *testing.F) {
 		if err != nil {
 			return
 		}
-		var again Value
-		require.Nil(t, Try(func() {
-			again, err = DecodeJSON([]byte(strings.NewReplacer("NaN", "0", "-Infinity", "0", "Infinity", "0").Replace(JSON(budget(), v, nil))))
-		}))
-		_ = again
+		text := JSON(budget(), v, nil)
+		if strings.Contains(text, "Infinity") {
+			return // a number beyond floats, which JSON cannot say
+		}
+		again, err := DecodeJSON([]byte(text))
+		require.NoError(t, err, text)
+		require.True(t, Equal(budget(), v, again), text)
 	})
 }
 
