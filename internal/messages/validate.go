@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"errors"
 	"fmt"
 	"sort"
 
@@ -22,8 +23,9 @@ func Validate(c TemplateContent) error {
 	for _, p := range []struct{ name, src string }{
 		{"subject", c.Subject}, {"body", c.Body}, {"email_html", c.EmailHTML},
 	} {
-		if _, err := jinja.Compile(p.src, jinja.Limits{}); err != nil {
-			return &PartError{Part: p.name, Err: err.(*jinja.Error)}
+		var mistake *jinja.Error
+		if _, err := jinja.Compile(p.src, jinja.Limits{}); errors.As(err, &mistake) {
+			return &PartError{Part: p.name, Err: mistake}
 		}
 	}
 	return nil

@@ -79,9 +79,8 @@ func (f *frame) softened() *frame { return &frame{symbols: f.symbols.copy(), sof
 
 // compiler turns the tree into closures. It fails by panicking with *Error.
 type compiler struct {
-	fn    *function
-	line  int // of the statement or output compiled last: where run-time errors are reported
-	depth int
+	fn   *function
+	line int // of the statement or output compiled last: where run-time errors are reported
 	// folding: a constant is being printed. The original computes it beforehand, where bad slices are undefined.
 	folding bool
 	// Whether text is escaped, as far as that is known at compile time.

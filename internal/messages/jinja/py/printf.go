@@ -83,7 +83,7 @@ func (p *printfer) directive(format string, i int, usedKeys *bool) int {
 		}
 	}
 	more()
-	var key Value = Absent
+	key := Absent
 	if format[i] == '(' {
 		if !p.mapping {
 			Raise("TypeError", "format requires a mapping")
