@@ -25,6 +25,7 @@ func openDatabase(ctx context.Context, c config.Common, name string, maxConns in
 	}
 	return postgres.Open(ctx, postgres.Config{
 		URL: c.Database.URL.Reveal(), MaxConns: maxConns, Log: log, Registerer: reg, AppName: name,
+		KeyedPlans: name == "message-processor",
 	})
 }
 
