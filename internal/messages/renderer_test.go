@@ -412,3 +412,25 @@ func TestMarkdownOfHostileTextIsQuick(t *testing.T) {
 		t.Logf("%q: %v", s, time.Since(start).Round(time.Microsecond))
 	}
 }
+
+func BenchmarkRenderEmail(b *testing.B) {
+	f := &fakeWords{
+		calls: map[string]int{},
+		incidents: map[incidents.ID]IncidentWords{5: {Application: "shop", Context: json.RawMessage(
+			`{"title": "Disk full", "alerts": [{"labels": {"alertname": "HighLoad", "instance": "web-1"}, "status": "firing"},
+			{"labels": {"alertname": "DiskFull", "instance": "db-1"}, "status": "resolved"}]}`)}},
+		plans: map[int64]PlanWords{7: {Name: "shop-plan"}},
+		templates: map[TemplateKey]Found{{Template: "words", Application: "shop", Mode: users.Email}: {true, true, true, TemplateContent{
+			Subject: "[{{ iris.priority }}] {{ title }}",
+			Body:    "# {{ title }}\n{% for a in alerts %}* {{ a.labels.alertname }} on {{ a.labels.instance }} is {{ a.status|upper }}\n{% endfor %}",
+		}}},
+	}
+	r := NewRenderer(f)
+	reqs := []Request{{MessageID: 27, IncidentID: 5, PlanID: 7, Mode: users.Email, Target: "demo", Template: "words", AckURL: ackURL}}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := r.Render(b.Context(), reqs); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -45,7 +45,7 @@ type Content struct {
 	EmailHTML   string
 	Application string
 	Plan        string
-	Sender      string // custom sender address of an out-of-band notification
+	Sender      string // sender address instead of the vendor's configured one; "" = that
 	// Problem says why the template did not give these words (missing, failing, too big, quarantined) in a sentence for
 	// the timeline and for message_contents.render_error; then they are the built-in plain text. "" = the template did.
 	Problem string
@@ -68,7 +68,6 @@ type RequestWords struct {
 	EmailHTML   string
 	Template    string
 	Context     json.RawMessage // nil = none
-	Sender      string
 }
 
 // PlanWords is what rendering needs of one immutable plan version.

@@ -101,7 +101,7 @@ func (q *Queries) WordsOfPlans(ctx context.Context, ids []int64) ([]WordsOfPlans
 }
 
 const wordsOfRequests = `-- name: WordsOfRequests :many
-select r.id, a.name as application, r.subject, r.body, r.email_html, coalesce(r.template, '') as template, r.context, r.sender
+select r.id, a.name as application, r.subject, r.body, r.email_html, coalesce(r.template, '') as template, r.context
 from notification_requests r
 join applications a on a.id = r.application_id
 where r.id = any ($1::bigint[])
@@ -115,7 +115,6 @@ type WordsOfRequestsRow struct {
 	EmailHtml   string
 	Template    string
 	Context     []byte
-	Sender      string
 }
 
 func (q *Queries) WordsOfRequests(ctx context.Context, ids []int64) ([]WordsOfRequestsRow, error) {
@@ -135,7 +134,6 @@ func (q *Queries) WordsOfRequests(ctx context.Context, ids []int64) ([]WordsOfRe
 			&i.EmailHtml,
 			&i.Template,
 			&i.Context,
-			&i.Sender,
 		); err != nil {
 			return nil, err
 		}
