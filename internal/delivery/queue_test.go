@@ -402,6 +402,28 @@ func TestMessagesExpire(t *testing.T) {
 	require.Equal(t, int64(1), o.number(`select count(*) from message_changes where new = 'dropped'`))
 }
 
+func TestPendingMessagesArePurged(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	incident, message := o.incident(users.SMS, messages.ClassUrgent)
+	o.exec(`update incidents set due_at = null`)
+	o.flood(1500, users.Email)
+	q := postgres.NewQueue(o.db)
+	n, err := q.Purge(t.Context(), postgres.Purge{ApplicationID: o.app, OutOfBand: true, Actor: "root", Why: "stale"})
+	require.NoError(t, err)
+	require.Equal(t, 1500, n)
+	require.Equal(t, "pending", o.state(messages.ID(message)))
+	n, err = q.Purge(t.Context(), postgres.Purge{Mode: users.SMS, Actor: "root", Why: "a rehearsal"})
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	require.Equal(t, "operator root The sms to ana was dropped: a rehearsal",
+		o.text(`select kind || ' ' || actor || ' ' || text from timeline_entries where incident_id = $1`, incident))
+	require.Equal(t, int64(1), o.number(`select count(*) from incidents where due_at is not null`))
+	n, err = q.Purge(t.Context(), postgres.Purge{OlderThan: time.Hour})
+	require.NoError(t, err)
+	require.Zero(t, n)
+}
+
 func TestABadRowFailsAlone(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

@@ -257,9 +257,13 @@ func (q *Queue) Doubt(ctx context.Context, rs []delivery.Recovered) error {
 
 // Unclaim makes abandoned messages pending again. See delivery.Rescuer.
 func (q *Queue) Unclaim(ctx context.Context, leases []buckets.Lease, processID string) (n int, err error) {
-	p := db.UnclaimMessagesParams{ProcessID: processID}
-	p.LeaseBuckets, p.Epochs = leaseArrays(leases, nil)
 	err = q.db.Do(ctx, func(d *db.Queries) error {
+		stuck, err := d.StuckBuckets(ctx, bucketsOf(leases))
+		if err != nil || len(stuck) == 0 {
+			return err
+		}
+		p := db.UnclaimMessagesParams{ProcessID: processID}
+		p.LeaseBuckets, p.Epochs = leaseArrays(leases, setOfBuckets(stuck))
 		rows, err := d.UnclaimMessages(ctx, p)
 		n = int(rows)
 		return err
@@ -269,14 +273,86 @@ func (q *Queue) Unclaim(ctx context.Context, leases []buckets.Lease, processID s
 
 // Expire drops messages that are no longer of use. See delivery.Rescuer.
 func (q *Queue) Expire(ctx context.Context, leases []buckets.Lease, processID string) (n int, err error) {
-	p := db.ExpireMessagesParams{ProcessID: processID}
-	p.LeaseBuckets, p.Epochs = leaseArrays(leases, nil)
 	err = q.db.Do(ctx, func(d *db.Queries) error {
+		expired, err := d.ExpiredBuckets(ctx, bucketsOf(leases))
+		if err != nil || len(expired) == 0 {
+			return err
+		}
+		p := db.ExpireMessagesParams{ProcessID: processID}
+		p.LeaseBuckets, p.Epochs = leaseArrays(leases, setOfBuckets(expired))
 		rows, err := d.ExpireMessages(ctx, p)
 		n = int(rows)
 		return err
 	})
 	return n, err
+}
+
+// Purge says which pending messages an operator wants dropped. Zero fields match everything.
+type Purge struct {
+	ApplicationID int64
+	Mode          users.Mode
+	IncidentID    incidents.ID
+	OutOfBand     bool          // only messages that belong to no incident
+	OlderThan     time.Duration // since they were made
+	Actor, Why    string        // for the timeline and the messages' audit log
+}
+
+// Purge drops pending messages, a thousand at a time, and returns how many it dropped in all. What has been taken by a
+// processor meanwhile is left to it.
+func (q *Queue) Purge(ctx context.Context, f Purge) (dropped int, err error) {
+	p := db.PurgePendingParams{OutOfBand: f.OutOfBand, OlderUs: f.OlderThan.Microseconds()}
+	if f.ApplicationID != 0 {
+		p.ApplicationID = &f.ApplicationID
+	}
+	if mode := string(f.Mode); mode != "" {
+		p.Mode = &mode
+	}
+	if id := int64(f.IncidentID); id != 0 {
+		p.IncidentID = &id
+	}
+	for {
+		n := 0
+		err := q.db.InTx(ctx, func(_ pgx.Tx, d *db.Queries) error {
+			rows, err := d.PurgePending(ctx, p)
+			if err != nil || len(rows) == 0 {
+				return err
+			}
+			drop := db.DropPendingParams{Actor: clean(f.Actor), Why: clean(f.Why)}
+			hold := []int64{}
+			for _, r := range rows {
+				drop.Ids = append(drop.Ids, r.ID)
+				if r.IncidentID != 0 {
+					hold = append(hold, r.IncidentID)
+				}
+			}
+			if err := d.HoldIncidents(ctx, hold); err != nil {
+				return err
+			}
+			gone, err := d.DropPending(ctx, drop)
+			n = len(gone)
+			return err
+		})
+		if err != nil || n == 0 {
+			return dropped, err
+		}
+		dropped += n
+	}
+}
+
+func bucketsOf(leases []buckets.Lease) []int16 {
+	out := make([]int16, len(leases))
+	for i, l := range leases {
+		out[i] = int16(l.Bucket)
+	}
+	return out
+}
+
+func setOfBuckets(bs []int16) *buckets.Set {
+	var s buckets.Set
+	for _, b := range bs {
+		s.Add(int(b))
+	}
+	return &s
 }
 
 // Reach is delivery.Directory over the escalation's directory: how one user can be reached for an application.

@@ -303,6 +303,15 @@ with given as (
 insert into message_changes (message_id, change_type, old, new, description)
 select o.id, 'sent-change', 'sending', 'pending', 'in doubt: the process that was sending it is gone' from moved o;
 
+-- A look without locks, so that nothing is written while there is nothing to do. UnclaimMessages decides.
+-- name: StuckBuckets :many
+select distinct m.bucket
+from messages m
+where m.state = 'taken' and m.bucket = any (sqlc.arg(buckets)::smallint[])
+  and (m.claim_until < clock_timestamp() or not exists (
+      select from members p
+      where p.process_id = m.claim_by and p.heartbeat_at > clock_timestamp() - interval '3 seconds'));
+
 -- name: UnclaimMessages :execrows
 with fence as materialized (
     select bl.bucket
@@ -325,6 +334,11 @@ with fence as materialized (
 update messages m
 set state = 'pending', claim_by = null, claim_until = null
 where m.id = any (array(select s.id from stuck s));
+
+-- name: ExpiredBuckets :many
+select distinct m.bucket
+from messages m
+where m.state = 'pending' and m.bucket = any (sqlc.arg(buckets)::smallint[]) and m.expires_at < clock_timestamp();
 
 -- name: ExpireMessages :execrows
 with fence as materialized (
@@ -350,3 +364,43 @@ with fence as materialized (
 )
 insert into message_changes (message_id, change_type, old, new, description)
 select g.id, 'sent-change', 'pending', 'dropped', 'it expired before it could be sent' from gone g;
+
+-- Drops pending messages by filter, a bounded number at a time; null = any. Incident messages settle, so their incidents are
+-- looked at again.
+-- name: PurgePending :many
+with chosen as materialized (
+    select m.id, m.incident_id
+    from messages m
+    where m.state = 'pending'
+      and (sqlc.narg(application_id)::bigint is null or m.application_id = sqlc.narg(application_id)::bigint)
+      and (sqlc.narg(mode)::text is null or m.mode = sqlc.narg(mode)::text)
+      and (sqlc.narg(incident_id)::bigint is null or m.incident_id = sqlc.narg(incident_id)::bigint)
+      and (not sqlc.arg(out_of_band)::boolean or m.incident_id is null)
+      and m.created_at <= clock_timestamp() - sqlc.arg(older_us)::bigint * interval '1 microsecond'
+    order by m.id
+    limit 1000
+)
+select c.id, coalesce(c.incident_id, 0)::bigint as incident_id from chosen c;
+
+-- The caller has locked the incidents.
+-- name: DropPending :many
+with locked as (
+    select m.id from messages m
+    where m.id = any (sqlc.arg(ids)::bigint[]) and m.state = 'pending' order by m.id for no key update
+), gone as (
+    update messages m
+    set state = 'dropped', settled_at = clock_timestamp()
+    from locked l where m.id = l.id
+    returning m.id, m.incident_id, m.mode, m.target
+), due as (
+    update incidents i set due_at = clock_timestamp()
+    where i.id = any (array(select g.incident_id from gone g where g.incident_id is not null)) and i.active
+), told as (
+    insert into timeline_entries (incident_id, kind, actor, text)
+    select g.incident_id, 'operator', sqlc.arg(actor)::text, 'The ' || g.mode || ' to ' || g.target || ' was dropped: ' || sqlc.arg(why)::text
+    from gone g where g.incident_id is not null
+), changed as (
+    insert into message_changes (message_id, change_type, old, new, description)
+    select g.id, 'sent-change', 'pending', 'dropped', sqlc.arg(why)::text from gone g
+)
+select g.id from gone g;

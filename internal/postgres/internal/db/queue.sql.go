@@ -79,6 +79,56 @@ func (q *Queries) DoubtAttempts(ctx context.Context, arg DoubtAttemptsParams) er
 	return err
 }
 
+const dropPending = `-- name: DropPending :many
+with locked as (
+    select m.id from messages m
+    where m.id = any ($1::bigint[]) and m.state = 'pending' order by m.id for no key update
+), gone as (
+    update messages m
+    set state = 'dropped', settled_at = clock_timestamp()
+    from locked l where m.id = l.id
+    returning m.id, m.incident_id, m.mode, m.target
+), due as (
+    update incidents i set due_at = clock_timestamp()
+    where i.id = any (array(select g.incident_id from gone g where g.incident_id is not null)) and i.active
+), told as (
+    insert into timeline_entries (incident_id, kind, actor, text)
+    select g.incident_id, 'operator', $2::text, 'The ' || g.mode || ' to ' || g.target || ' was dropped: ' || $3::text
+    from gone g where g.incident_id is not null
+), changed as (
+    insert into message_changes (message_id, change_type, old, new, description)
+    select g.id, 'sent-change', 'pending', 'dropped', $3::text from gone g
+)
+select g.id from gone g
+`
+
+type DropPendingParams struct {
+	Ids   []int64
+	Actor string
+	Why   string
+}
+
+// The caller has locked the incidents.
+func (q *Queries) DropPending(ctx context.Context, arg DropPendingParams) ([]int64, error) {
+	rows, err := q.db.Query(ctx, dropPending, arg.Ids, arg.Actor, arg.Why)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []int64{}
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const expireMessages = `-- name: ExpireMessages :execrows
 with fence as materialized (
     select bl.bucket
@@ -117,6 +167,32 @@ func (q *Queries) ExpireMessages(ctx context.Context, arg ExpireMessagesParams) 
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const expiredBuckets = `-- name: ExpiredBuckets :many
+select distinct m.bucket
+from messages m
+where m.state = 'pending' and m.bucket = any ($1::smallint[]) and m.expires_at < clock_timestamp()
+`
+
+func (q *Queries) ExpiredBuckets(ctx context.Context, buckets []int16) ([]int16, error) {
+	rows, err := q.db.Query(ctx, expiredBuckets, buckets)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []int16{}
+	for rows.Next() {
+		var bucket int16
+		if err := rows.Scan(&bucket); err != nil {
+			return nil, err
+		}
+		items = append(items, bucket)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const holdIncidents = `-- name: HoldIncidents :exec
@@ -277,6 +353,63 @@ func (q *Queries) OverdueSending(ctx context.Context, arg OverdueSendingParams) 
 	return items, nil
 }
 
+const purgePending = `-- name: PurgePending :many
+with chosen as materialized (
+    select m.id, m.incident_id
+    from messages m
+    where m.state = 'pending'
+      and ($1::bigint is null or m.application_id = $1::bigint)
+      and ($2::text is null or m.mode = $2::text)
+      and ($3::bigint is null or m.incident_id = $3::bigint)
+      and (not $4::boolean or m.incident_id is null)
+      and m.created_at <= clock_timestamp() - $5::bigint * interval '1 microsecond'
+    order by m.id
+    limit 1000
+)
+select c.id, coalesce(c.incident_id, 0)::bigint as incident_id from chosen c
+`
+
+type PurgePendingParams struct {
+	ApplicationID *int64
+	Mode          *string
+	IncidentID    *int64
+	OutOfBand     bool
+	OlderUs       int64
+}
+
+type PurgePendingRow struct {
+	ID         int64
+	IncidentID int64
+}
+
+// Drops pending messages by filter, a bounded number at a time; null = any. Incident messages settle, so their incidents are
+// looked at again.
+func (q *Queries) PurgePending(ctx context.Context, arg PurgePendingParams) ([]PurgePendingRow, error) {
+	rows, err := q.db.Query(ctx, purgePending,
+		arg.ApplicationID,
+		arg.Mode,
+		arg.IncidentID,
+		arg.OutOfBand,
+		arg.OlderUs,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []PurgePendingRow{}
+	for rows.Next() {
+		var i PurgePendingRow
+		if err := rows.Scan(&i.ID, &i.IncidentID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const recordOutcomes = `-- name: RecordOutcomes :many
 with given as (
     select unnest($1::bigint[]) as id, unnest($2::smallint[]) as attempt,
@@ -406,6 +539,36 @@ type ReleaseMessagesParams struct {
 func (q *Queries) ReleaseMessages(ctx context.Context, arg ReleaseMessagesParams) error {
 	_, err := q.db.Exec(ctx, releaseMessages, arg.Ids, arg.ProcessID)
 	return err
+}
+
+const stuckBuckets = `-- name: StuckBuckets :many
+select distinct m.bucket
+from messages m
+where m.state = 'taken' and m.bucket = any ($1::smallint[])
+  and (m.claim_until < clock_timestamp() or not exists (
+      select from members p
+      where p.process_id = m.claim_by and p.heartbeat_at > clock_timestamp() - interval '3 seconds'))
+`
+
+// A look without locks, so that nothing is written while there is nothing to do. UnclaimMessages decides.
+func (q *Queries) StuckBuckets(ctx context.Context, buckets []int16) ([]int16, error) {
+	rows, err := q.db.Query(ctx, stuckBuckets, buckets)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []int16{}
+	for rows.Next() {
+		var bucket int16
+		if err := rows.Scan(&bucket); err != nil {
+			return nil, err
+		}
+		items = append(items, bucket)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const takeMessages = `-- name: TakeMessages :many
