@@ -87,8 +87,9 @@ func parseCustom(body string) (custom, bool) {
 
 func heading(m messages.Outbound) string {
 	subject := vendors.Line(m.Subject, 500)
-	if m.Application != "" {
-		subject = strings.TrimSpace("[" + m.Application + "] " + subject)
+	// Out-of-band subjects carry the application's name already.
+	if prefix := "[" + m.Application + "]"; m.Application != "" && !strings.HasPrefix(subject, prefix) {
+		subject = strings.TrimSpace(prefix + " " + subject)
 	}
 	return subject
 }
