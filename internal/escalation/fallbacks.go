@@ -44,7 +44,7 @@ func (r *Runner) fallbacks(ctx context.Context, leases []buckets.Lease) error {
 // replace writes the fallbacks of a batch; a batch that fails because of what is in it is halved until the culprit
 // stands alone. done is false when a lease was lost: then the leases must be looked at anew.
 func (r *Runner) replace(ctx context.Context, failed []Failed) (done bool, err error) {
-	err = r.replaceBatch(ctx, failed)
+	err = r.safely(func() error { return r.replaceBatch(ctx, failed) })
 	var lost *buckets.LostError
 	switch {
 	case err == nil:
@@ -144,22 +144,19 @@ func (r *Runner) replaceSafely(ctx context.Context, f Failed, plan Plan, app App
 
 // replaceOne decides what becomes of one failed message.
 //
-//   - Of an incident that is no longer escalating, nothing.
+//   - Of an incident that somebody has acknowledged or resolved, nothing. Reopening it makes the round again if nobody heard.
 //   - A tracking message has no fallback.
-//   - A fallback message that failed too leaves only the plan's creator, if it was for somebody else.
+//   - Else the chain of fallbacks is gone through, leaving out whom the same round could not reach either. It ends with
+//     the first who is paged, now or already: should that page fail too, its own failure goes on from there.
 func (r *Runner) replaceOne(ctx context.Context, f Failed, plan Plan, app Application, at time.Time) (FallbackChange, error) {
 	c := FallbackChange{Failed: f}
 	w := &draft{plan: plan, app: app, due: Due{ReadAt: at}}
 	switch {
-	case !f.OutOfBand() && !f.Active:
+	case !f.OutOfBand() && !f.Open:
 		return c, nil
 	case f.Made.Purpose == messages.TrackingMsg:
 		c.tell(incidents.EntryDelivery, nil, "the plan's tracking address could not be reached")
 		return c, nil
-	}
-	chain := fallbackChain(plan, app)
-	if f.Made.Purpose == messages.Fallback {
-		chain = slices.DeleteFunc(chain, func(f fallback) bool { return f.target != nil })
 	}
 	where := "" // out of band there is no step
 	if !f.OutOfBand() {
@@ -167,7 +164,7 @@ func (r *Runner) replaceOne(ctx context.Context, f Failed, plan Plan, app Applic
 	}
 	who := f.Made.Target
 	var tried []string
-	for _, candidate := range chain {
+	for _, candidate := range fallbackChain(plan, app) {
 		people, why, err := r.candidate(ctx, w, candidate)
 		if err != nil {
 			if r.stuck.failures(int64(f.ID)) < maxLookups {
@@ -176,13 +173,17 @@ func (r *Runner) replaceOne(ctx context.Context, f Failed, plan Plan, app Applic
 			why = clean(err.Error())
 		}
 		round := Round{Step: f.Made.Step, Position: f.Made.Position, Repeat: f.Made.Repeat}
-		pages := usableInstead(people, round, f.Made, app.Modes)
+		pages := usableInstead(people, round, f, app.Modes)
 		if len(pages) == 0 {
-			if len(people) > 0 && !slices.ContainsFunc(people, func(p users.Responder) bool { return messages.ToUser(p.ID) != f.Made.Recipient }) {
-				why = "the same person"
-			}
-			tried = append(tried, fmt.Sprintf("%s: %s", candidate.words, why))
+			tried = append(tried, fmt.Sprintf("%s: %s", candidate.words, whyNot(people, f, why)))
 			continue
+		}
+		known := pages
+		pages = slices.DeleteFunc(slices.Clone(pages), func(p page) bool { return f.knows(p.responder.ID, PastOnItsWay, PastLeft) })
+		if len(pages) == 0 {
+			c.tell(incidents.EntryFallback, nil, "%s%s could not be reached in any mode; %s is paged already (%s)%s",
+				where, who, names(known), candidate.words, afterAll(tried))
+			return c, nil
 		}
 		for _, p := range pages {
 			c.Messages = append(c.Messages, instead(f, p))
@@ -197,9 +198,6 @@ func (r *Runner) replaceOne(ctx context.Context, f Failed, plan Plan, app Applic
 	}
 	if len(tried) == 0 {
 		tried = []string{"none is configured"}
-		if f.Made.Purpose == messages.Fallback {
-			tried = []string{"it was the fallback already"}
-		}
 	}
 	why := strings.Join(tried, "; ")
 	c.tell(incidents.EntryFallback, nil, "%s%s could not be reached in any mode and there is no further fallback (%s)", where, who, why)
@@ -209,6 +207,21 @@ func (r *Runner) replaceOne(ctx context.Context, f Failed, plan Plan, app Applic
 	return c, nil
 }
 
+// whyNot says why none of the people behind a fallback can be told instead.
+func whyNot(people []users.Responder, f Failed, otherwise string) string {
+	same := func(p users.Responder) bool { return messages.ToUser(p.ID) == f.Made.Recipient }
+	tried := func(p users.Responder) bool { return same(p) || f.knows(p.ID, PastFailed) }
+	switch {
+	case len(people) == 0:
+		return otherwise
+	case !slices.ContainsFunc(people, func(p users.Responder) bool { return !same(p) }):
+		return "the same person"
+	case !slices.ContainsFunc(people, func(p users.Responder) bool { return !tried(p) }):
+		return "could not be reached either"
+	}
+	return otherwise
+}
+
 // tell writes a line on the timeline of the message's incident, if it has one.
 func (c *FallbackChange) tell(kind incidents.EntryKind, detail []byte, format string, args ...any) {
 	if !c.Failed.OutOfBand() {
@@ -216,12 +229,13 @@ func (c *FallbackChange) tell(kind incidents.EntryKind, detail []byte, format st
 	}
 }
 
-// usableInstead returns pages for those who can be reached, but not for whom the failed message was for. Without a
-// priority the failed message's mode is kept where it can be used.
-func usableInstead(people []users.Responder, round Round, failed messages.New, app users.AppModes) []page {
+// usableInstead returns pages for those who can be reached, but not for whom the failed message was for, nor for those
+// whom the round could not reach either. Without a priority the failed message's mode is kept where it can be used.
+func usableInstead(people []users.Responder, round Round, f Failed, app users.AppModes) []page {
 	var out []page
+	failed := f.Made
 	for _, person := range people {
-		if messages.ToUser(person.ID) == failed.Recipient {
+		if messages.ToUser(person.ID) == failed.Recipient || f.knows(person.ID, PastFailed) {
 			continue
 		}
 		priority := failed.Priority

@@ -258,7 +258,8 @@ func (d *Decision) reopen(plan Plan, p Progress, now time.Time) {
 	}
 }
 
-// cancelled finds the rounds to be made again: the last round of each notification, if a message of it was cancelled.
+// cancelled finds the rounds to be made again: the last round of each notification, if a message of it was cancelled, or
+// if all of them failed: the acknowledgement kept the fallback from being paged then.
 func cancelled(past []Past) []Round {
 	type key struct{ step, position int }
 	last := map[key]int{}
@@ -269,12 +270,20 @@ func cancelled(past []Past) []Round {
 		}
 	}
 	rounds := map[key]*Round{}
-	lostFallback := map[key]bool{}
+	lostFallback, heard := map[key]bool{}, map[key]bool{}
 	for _, m := range past {
 		k := key{m.Step, m.Position}
 		if m.Repeat == last[k] && m.Fate == PastCancelled {
 			rounds[k] = &Round{Step: m.Step, Position: m.Position, Repeat: m.Repeat, Again: true}
 			lostFallback[k] = lostFallback[k] || m.Purpose == messages.Fallback
+		}
+		heard[k] = heard[k] || m.Repeat == last[k] && (m.Fate == PastLeft || m.Fate == PastOnItsWay)
+	}
+	for _, m := range past {
+		k := key{m.Step, m.Position}
+		if m.Repeat == last[k] && m.Fate == PastFailed && m.Step > 0 && rounds[k] == nil && !heard[k] {
+			rounds[k] = &Round{Step: m.Step, Position: m.Position, Repeat: m.Repeat, Again: true}
+			lostFallback[k] = true
 		}
 	}
 	for _, m := range past {

@@ -209,6 +209,13 @@ func TestNextAfterReopening(t *testing.T) {
 			past:   []Past{past(2, 0, 0, 1, messages.Primary, PastFailed), past(2, 0, 0, 2, messages.Primary, PastCancelled)},
 			rounds: []Round{{Step: 2, Again: true, Served: []messages.Recipient{"user:1"}}},
 		},
+		"where nobody heard because the fallback was stopped, all are tried again": {
+			past:   []Past{past(2, 0, 0, 1, messages.Primary, PastFailed), past(2, 0, 0, 9, messages.Fallback, PastFailed)},
+			rounds: []Round{{Step: 2, Again: true}},
+		},
+		"who failed while somebody else heard is not tried again": {
+			past: []Past{past(2, 0, 0, 1, messages.Primary, PastFailed), past(2, 0, 0, 2, messages.Primary, PastLeft)},
+		},
 		"the tracking message too": {
 			past:     []Past{{Recipient: messages.ToLiteral("log@example.com"), Purpose: messages.TrackingMsg, Fate: PastCancelled}},
 			tracking: true,

@@ -71,9 +71,12 @@ func (r *Runner) whom(ctx context.Context, w *draft, round Round, n Notification
 	if reason != "" {
 		return nil, []string{fmt.Sprintf("%s cannot be paged: %s", t, reason)}, nil
 	}
-	people, err := r.read(ctx, answer.Users, w.app.ID)
+	people, gone, err := r.read(ctx, answer.Users, w.app.ID)
 	if err != nil {
 		return nil, nil, err
+	}
+	for _, who := range gone {
+		lost = append(lost, who+" cannot be paged: not active any more")
 	}
 	for _, person := range people {
 		choice, ok := users.Choose(person, n.Priority, w.app.Modes)
@@ -107,23 +110,29 @@ func (r *Runner) resolve(ctx context.Context, w *draft, t Target) (answer oncall
 	return answer, "", fmt.Errorf("look up %s: %w", t, err)
 }
 
-// read returns the responders in the order of ids.
-func (r *Runner) read(ctx context.Context, ids []users.ID, app int64) ([]users.Responder, error) {
+// read returns the responders in the order of ids, and names those that are not active (any more): whoever told us of them
+// may have known them a moment ago.
+func (r *Runner) read(ctx context.Context, ids []users.ID, app int64) (active []users.Responder, gone []string, err error) {
 	keys := make([]users.ResponderKey, len(ids))
 	for i, id := range ids {
 		keys[i] = users.ResponderKey{User: id, Application: app}
 	}
 	found, err := r.responders.Get(ctx, keys...)
 	if err != nil {
-		return nil, fmt.Errorf("read contacts: %w", err)
+		return nil, nil, fmt.Errorf("read contacts: %w", err)
 	}
-	out := make([]users.Responder, 0, len(ids))
+	active = make([]users.Responder, 0, len(ids))
 	for _, k := range keys {
-		if p, ok := found[k]; ok && p.Active {
-			out = append(out, p)
+		switch p, ok := found[k]; {
+		case ok && p.Active:
+			active = append(active, p)
+		case ok:
+			gone = append(gone, p.Name)
+		default:
+			gone = append(gone, fmt.Sprintf("user number %d", k.User))
 		}
 	}
-	return out, nil
+	return active, gone, nil
 }
 
 // page adds the message for one person to the change.
@@ -204,13 +213,13 @@ type fallback struct {
 	words  string
 }
 
-// fallbackChain returns whom to try, in order: the plan's fallback, else the application's, and last the plan's creator.
+// fallbackChain returns whom to try, in order: the plan's fallback, the application's, and last the plan's creator.
 func fallbackChain(plan Plan, app Application) []fallback {
 	var out []fallback
-	switch {
-	case plan.Fallback != nil:
+	if plan.Fallback != nil {
 		out = append(out, fallback{target: plan.Fallback, words: fmt.Sprintf("fallback of plan %s, %s", plan.Name, plan.Fallback)})
-	case app.Fallback != nil:
+	}
+	if app.Fallback != nil {
 		out = append(out, fallback{target: app.Fallback, words: fmt.Sprintf("fallback of application %s, %s", app.Name, app.Fallback)})
 	}
 	if plan.CreatorID != 0 {
@@ -229,7 +238,7 @@ func (r *Runner) candidate(ctx context.Context, w *draft, f fallback) ([]users.R
 		}
 		ids = answer.Users
 	}
-	people, err := r.read(ctx, ids, w.app.ID)
+	people, _, err := r.read(ctx, ids, w.app.ID)
 	if err != nil {
 		return nil, "", err
 	}

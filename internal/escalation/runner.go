@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -312,14 +313,14 @@ func (r *Runner) look(ctx context.Context, bs buckets.Set) (more buckets.Set, er
 		return more, fmt.Errorf("read due incidents: %w", err)
 	}
 	done, err := r.work(ctx, due)
+	if err == nil {
+		err = r.fallbacks(ctx, leases)
+	}
 	if err != nil {
 		r.outages++
 		return more, err
 	}
 	r.outages = 0
-	if err := r.fallbacks(ctx, leases); err != nil {
-		return more, err
-	}
 	if done > 0 && len(due) > 0 {
 		more = r.unfinished(leases, due)
 	}
@@ -397,7 +398,7 @@ func chunks(due []Due, size int) func(yield func([]Due) bool) {
 // split does a batch; when that fails because of what is in it, it does its halves, until the one that cannot be done
 // stands alone and is put off.
 func (r *Runner) split(ctx context.Context, batch []Due, do func(context.Context, []Due) error, done *atomic.Int64) error {
-	err := do(ctx, batch)
+	err := r.safely(func() error { return do(ctx, batch) })
 	if err == nil {
 		done.Add(int64(len(batch)))
 		r.passed()
@@ -436,6 +437,17 @@ func (r *Runner) split(ctx context.Context, batch []Due, do func(context.Context
 	return r.split(ctx, batch[half:], do, done)
 }
 
+// safely turns a panic into an error: one incident must not end the process, and then the next one that takes it over.
+func (r *Runner) safely(do func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			r.log.Error("panic while escalating", zap.Any("panic", p), zap.ByteString("stack", debug.Stack()))
+			err = fmt.Errorf("internal error: %v", p)
+		}
+	}()
+	return do()
+}
+
 // putOff lets an incident that cannot be done wait, and says so on its timeline.
 func (r *Runner) putOff(ctx context.Context, d Due, cause error) error {
 	n, pause := r.trouble.failed(int64(d.ID), time.Now())
@@ -447,7 +459,7 @@ func (r *Runner) putOff(ctx context.Context, d Due, cause error) error {
 	if n&(n-1) == 0 { // the 1st, 2nd, 4th, 8th ... time, not every time
 		entry = failureEntry(cause, n, pause)
 	}
-	err := r.deps.Store.Delay(ctx, r.deps.Holder.ProcessID(), d.Lease, d.ID, pause, entry, r.now())
+	err := r.deps.Store.Delay(ctx, r.deps.Holder.ProcessID(), d, pause, entry, r.now())
 	switch {
 	case errors.Is(err, buckets.ErrLost), err == nil:
 		return nil

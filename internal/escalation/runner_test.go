@@ -25,23 +25,24 @@ import (
 
 // memory is a store and directory in memory: incidents with plan 1 by default, user 1 is demo.
 type memory struct {
-	mu        sync.Mutex
-	due       map[incidents.ID]Due
-	changes   []Change
-	delays    map[incidents.ID]incidents.Entry
-	looks     []buckets.Set
-	reads     int
-	readErr   error
-	commitErr func([]Change) error
-	plans     map[PlanID]Plan
-	people    map[users.ID]users.Responder
-	panicFor  users.ID
-	lost      buckets.Set
-	leases    []buckets.Lease
-	failed    []Failed
-	next      time.Duration
-	replaced  []FallbackChange
-	cancelled []incidents.ID
+	mu          sync.Mutex
+	due         map[incidents.ID]Due
+	changes     []Change
+	delays      map[incidents.ID]incidents.Entry
+	looks       []buckets.Set
+	reads       int
+	readErr     error
+	commitErr   func([]Change) error
+	fallbackErr func([]FallbackChange) error
+	plans       map[PlanID]Plan
+	people      map[users.ID]users.Responder
+	panicFor    users.ID
+	lost        buckets.Set
+	leases      []buckets.Lease
+	failed      []Failed
+	next        time.Duration
+	replaced    []FallbackChange
+	cancelled   []incidents.ID
 }
 
 func newMemory() *memory {
@@ -151,24 +152,31 @@ func (m *memory) Cancel(_ context.Context, _ string, _ []buckets.Lease, ids []in
 	return nil
 }
 
-func (m *memory) Delay(_ context.Context, _ string, _ buckets.Lease, id incidents.ID, _ time.Duration, e incidents.Entry, _ time.Time) error {
+func (m *memory) Delay(_ context.Context, _ string, d Due, _ time.Duration, e incidents.Entry, _ time.Time) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.delays[id] = e
+	m.delays[d.ID] = e
 	return nil
 }
 
-func (m *memory) Failed(context.Context, []buckets.Lease, Ask) ([]Failed, error) {
+func (m *memory) Failed(_ context.Context, _ []buckets.Lease, ask Ask) ([]Failed, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.failed, nil
+	return slices.DeleteFunc(slices.Clone(m.failed), func(f Failed) bool { return slices.Contains(ask.Excluded, int64(f.ID)) }), nil
 }
 
 func (m *memory) CommitFallbacks(_ context.Context, _ string, _ []buckets.Lease, changes []FallbackChange, _ time.Time) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.fallbackErr != nil {
+		if err := m.fallbackErr(changes); err != nil {
+			return err
+		}
+	}
 	m.replaced = append(m.replaced, changes...)
-	m.failed = nil
+	m.failed = slices.DeleteFunc(m.failed, func(f Failed) bool {
+		return slices.ContainsFunc(changes, func(c FallbackChange) bool { return c.Failed.ID == f.ID })
+	})
 	return nil
 }
 
@@ -202,8 +210,12 @@ func (m *memory) UsersByTarget(_ context.Context, ids []int64) (map[int64]users.
 	return out, nil
 }
 
-func (m *memory) UsersByID(context.Context, []users.ID) (map[users.ID]users.User, error) {
-	return nil, nil
+func (m *memory) UsersByID(_ context.Context, ids []users.ID) (map[users.ID]users.User, error) {
+	out := map[users.ID]users.User{}
+	for _, id := range ids {
+		out[id] = users.User{ID: id, Name: m.people[id].Name, Active: true}
+	}
+	return out, nil
 }
 
 type calendarFunc func() (oncall.Answer, bool, error)
@@ -427,7 +439,7 @@ func TestAFallbackThatPanicsIsLeftForLater(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	failed := func(id messages.ID, incident incidents.ID) Failed {
-		return Failed{ID: id, Lease: g.leases[1], Active: true, Made: messages.New{
+		return Failed{ID: id, Lease: g.leases[1], Open: true, Made: messages.New{
 			IncidentID: incident, ApplicationID: 5, PlanID: 1, Step: 1, Recipient: "user:1", Target: "demo",
 			Purpose: messages.Primary, Priority: users.High, Class: messages.ClassUrgent, Mode: users.SMS,
 		}}
@@ -438,6 +450,7 @@ func TestAFallbackThatPanicsIsLeftForLater(t *testing.T) {
 	require.Empty(t, g.replaced)
 	require.Equal(t, 1, g.runner.stuck.len())
 	g.panicFor = 0
+	g.runner.stuck.cases[1].until = time.Now().Add(-time.Second)
 	require.NoError(t, g.runner.Pass(t.Context()))
 	require.Len(t, g.replaced, 1)
 	m := g.replaced[0].Messages[0]

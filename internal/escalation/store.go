@@ -36,8 +36,9 @@ type Ledger interface {
 	Commit(ctx context.Context, processID string, leases []buckets.Lease, changes []Change) ([]incidents.ID, error)
 	// Cancel cancels what has not left of those of the incidents that are no longer active.
 	Cancel(ctx context.Context, processID string, leases []buckets.Lease, ids []incidents.ID, now time.Time) error
-	// Delay puts an incident off that cannot be decided, with a line for its timeline (no line if it has no text).
-	Delay(ctx context.Context, processID string, lease buckets.Lease, id incidents.ID, by time.Duration, entry incidents.Entry, now time.Time) error
+	// Delay puts an incident off that cannot be decided, with a line for its timeline (no line if it has no text), unless it
+	// was changed since it was read.
+	Delay(ctx context.Context, processID string, d Due, by time.Duration, entry incidents.Entry, now time.Time) error
 	// CommitFallbacks writes what becomes of failed messages that are still as they were read.
 	CommitFallbacks(ctx context.Context, processID string, leases []buckets.Lease, changes []FallbackChange, now time.Time) error
 }
@@ -137,9 +138,23 @@ type Change struct {
 type Failed struct {
 	ID     messages.ID
 	Lease  buckets.Lease
-	Active bool // its incident is still escalating; always false out of band
+	Open   bool // nobody has acknowledged or resolved its incident; always false out of band
 	// Made is how it was made; Wait, Template and everything else carry over to the fallback.
 	Made messages.New
+	// Others are those whom the same round, or request, has further messages for.
+	Others []Told
+}
+
+// Told is somebody whom there is a message for, and what became of it.
+type Told struct {
+	Recipient messages.Recipient
+	Fate      Fate
+}
+
+// knows reports whether the round has a message for who with one of the fates.
+func (f Failed) knows(who users.ID, fates ...Fate) bool {
+	to := messages.ToUser(who)
+	return slices.ContainsFunc(f.Others, func(t Told) bool { return t.Recipient == to && slices.Contains(fates, t.Fate) })
 }
 
 // OutOfBand reports whether the message belongs to no incident.

@@ -119,7 +119,7 @@ func (w *draft) tellPages(d Decision) {
 		kind, how := incidents.EntryStep, "paging"
 		switch {
 		case k.again:
-			how = "paging again after the reopening, because the earlier page was cancelled:"
+			how = "paging again after the reopening, because the earlier page did not arrive:"
 		case k.repeat > 0:
 			kind, how = incidents.EntryRepeat, fmt.Sprintf("repeat %d, paging", k.repeat)
 		}

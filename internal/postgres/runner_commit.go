@@ -194,12 +194,12 @@ func makeMessages(ctx context.Context, q *db.Queries, news []newMessage) error {
 }
 
 // Delay implements escalation.Store.
-func (r *Runner) Delay(ctx context.Context, processID string, lease buckets.Lease, id incidents.ID, by time.Duration, entry incidents.Entry, now time.Time) error {
+func (r *Runner) Delay(ctx context.Context, processID string, d escalation.Due, by time.Duration, entry incidents.Entry, now time.Time) error {
 	return r.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		if err := fence(ctx, q, processID, []buckets.Lease{lease}); err != nil {
+		if err := fence(ctx, q, processID, []buckets.Lease{d.Lease}); err != nil {
 			return err
 		}
-		n, err := q.DelayIncident(ctx, db.DelayIncidentParams{Now: given(now), Seconds: by.Seconds(), ID: int64(id)})
+		n, err := q.DelayIncident(ctx, db.DelayIncidentParams{Now: given(now), Seconds: by.Seconds(), ID: int64(d.ID), Version: int32(d.Version)})
 		if err != nil {
 			return fmt.Errorf("delay incident: %w", err)
 		}
@@ -211,7 +211,7 @@ func (r *Runner) Delay(ctx context.Context, processID string, lease buckets.Leas
 				return err
 			}
 		}
-		return addEntries(ctx, q, []entryOf{{id, entry}})
+		return addEntries(ctx, q, []entryOf{{d.ID, entry}})
 	})
 }
 

@@ -29,7 +29,7 @@ func (r *Runner) Failed(ctx context.Context, leases []buckets.Lease, ask escalat
 		out = make([]escalation.Failed, len(rows))
 		for i, row := range rows {
 			out[i] = escalation.Failed{
-				ID: messages.ID(row.ID), Lease: lease[int(row.Bucket)], Active: row.IncidentActive,
+				ID: messages.ID(row.ID), Lease: lease[int(row.Bucket)], Open: row.IncidentOpen,
 				Made: messages.New{
 					IncidentID: incidents.ID(deref(row.IncidentID)), RequestID: deref(row.RequestID),
 					ApplicationID: row.ApplicationID, PlanID: deref(row.PlanID), Reopen: int(row.ReopenCount),
@@ -39,6 +39,9 @@ func (r *Runner) Failed(ctx context.Context, leases []buckets.Lease, ask escalat
 					Template: deref(row.Template), ExpiresAt: deref(row.ExpiresAt),
 					Wait: time.Duration(row.WaitSeconds) * time.Second,
 				},
+			}
+			for k, to := range row.OtherRecipients {
+				out[i].Others = append(out[i].Others, escalation.Told{Recipient: messages.Recipient(to), Fate: fate(row.OtherStates[k])})
 			}
 		}
 		return nil
@@ -119,14 +122,14 @@ func lockFailed(ctx context.Context, q *db.Queries, changes []escalation.Fallbac
 		}
 		messageIDs = append(messageIDs, int64(c.Failed.ID))
 	}
-	active := map[int64]bool{}
+	open := map[int64]bool{}
 	if len(incidentIDs) > 0 {
 		rows, err := q.LockIncidents(ctx, incidentIDs)
 		if err != nil {
 			return nil, fmt.Errorf("lock incidents: %w", err)
 		}
 		for _, row := range rows {
-			active[row.ID] = row.Active
+			open[row.ID] = row.Open
 		}
 	}
 	locked, err := q.LockMessagesNeedingFallback(ctx, messageIDs)
@@ -143,7 +146,7 @@ func lockFailed(ctx context.Context, q *db.Queries, changes []escalation.Fallbac
 			continue
 		}
 		if !c.Failed.OutOfBand() {
-			if now, locked := active[int64(c.Failed.Made.IncidentID)]; !locked || now != c.Failed.Active {
+			if now, locked := open[int64(c.Failed.Made.IncidentID)]; !locked || now != c.Failed.Open {
 				continue
 			}
 		}

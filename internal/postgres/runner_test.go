@@ -113,7 +113,7 @@ func TestRunnerCancelsWhatAnAcknowledgementStopsAndMakesItAgainAfterReopening(t 
 		"1.0.0 primary ana sms cancelled", "1.0.0 primary ana sms pending/1",
 		"1.1.0 primary ana email sent", "1.1.0 primary bo email sent", "1.1.0 primary cy email cancelled", "1.1.0 primary cy email pending/1",
 	}, e.pages(id))
-	require.Equal(t, "step: step 1: paging again after the reopening, because the earlier page was cancelled: "+
+	require.Equal(t, "step: step 1: paging again after the reopening, because the earlier page did not arrive: "+
 		"ana by sms (high, named in the plan); cy by email (medium, everybody in team db)", e.timeline(id)[2])
 	e.pass()
 	require.Len(t, e.pages(id), 6, "once")
@@ -222,7 +222,7 @@ func TestRunnerReplacesMessagesThatFailedInEveryMode(t *testing.T) {
 	fail()
 	e.pass()
 	require.Len(t, e.pages(id), 3)
-	require.Equal(t, "fallback: step 1: owner could not be reached in any mode and there is no further fallback (creator of plan failing: the same person)", e.timeline(id)[3])
+	require.Equal(t, "fallback: step 1: owner could not be reached in any mode and there is no further fallback (fallback of plan failing, boss: could not be reached either; creator of plan failing: the same person)", e.timeline(id)[3])
 	e.later(time.Minute)
 	e.pass()
 	require.Equal(t, 2, e.standing(id).Step)

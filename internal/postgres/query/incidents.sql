@@ -76,11 +76,12 @@ join applications a on a.id = i.application_id
 left join users u on u.id = i.owner_id
 where i.id = any(sqlc.arg(ids)::bigint[]);
 
--- What is pending is cancelled by the owner of the bucket, which therefore looks at the incident now.
+-- What is pending is cancelled by the owner of the bucket, which therefore looks at the incident now; also at one whose plan
+-- is exhausted, because a page of it may be on its way again.
 -- name: AcknowledgeIncidents :exec
 update incidents
 set owner_id = sqlc.arg(owner_id)::bigint,
-    due_at = case when active then clock_timestamp() else due_at end,
+    due_at = case when active or (owner_id is null and not resolved) then clock_timestamp() else due_at end,
     active = false, version = version + 1, updated_at = clock_timestamp()
 where id = any(sqlc.arg(ids)::bigint[]);
 
@@ -95,7 +96,7 @@ where id = any(sqlc.arg(ids)::bigint[]);
 -- name: ResolveIncidents :exec
 update incidents
 set resolved = true,
-    due_at = case when active then clock_timestamp() else due_at end,
+    due_at = case when active or (owner_id is null and not resolved) then clock_timestamp() else due_at end,
     active = false, version = version + 1, updated_at = clock_timestamp()
 where id = any(sqlc.arg(ids)::bigint[]);
 

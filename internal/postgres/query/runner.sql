@@ -64,12 +64,14 @@ from messages
 where incident_id = any(sqlc.arg(incident_ids)::bigint[])
 group by incident_id, step, position, repeat;
 
--- Every message of incidents that were reopened, the latest of each round, recipient and purpose, also from history.
+-- Every message of incidents that were reopened, the latest of each round, recipient and purpose, also from history. One
+-- whose fallback is yet to be made counts as on its way.
 -- name: PastMessages :many
 select distinct on (incident_id, step, position, repeat, recipient, purpose)
-    incident_id::bigint as incident_id, step, position, repeat, recipient, purpose, state
+    incident_id::bigint as incident_id, step, position, repeat, recipient, purpose, state::text as state
 from (
-    select m.incident_id, m.step, m.position, m.repeat, m.recipient, m.purpose, m.state, m.reopen_count
+    select m.incident_id, m.step, m.position, m.repeat, m.recipient, m.purpose,
+        case when m.needs_fallback then 'pending' else m.state end as state, m.reopen_count
     from messages m
     where m.incident_id = any(sqlc.arg(incident_ids)::bigint[])
     union all
@@ -85,9 +87,10 @@ from incident_dynamic_targets d
 left join targets t on t.target_id = d.target_id
 where d.incident_id = any(sqlc.arg(incident_ids)::bigint[]);
 
--- Locks incidents that nobody else is changing. What changed since it was read is told by its version.
+-- Locks incidents that nobody else is changing. What changed since it was read is told by its version. Open means that
+-- nobody acknowledged or resolved it; it may be exhausted.
 -- name: LockIncidents :many
-select id, version, active
+select id, version, active, (active or (owner_id is null and not resolved))::boolean as open
 from incidents
 where id = any(sqlc.arg(ids)::bigint[])
 order by id
@@ -184,11 +187,12 @@ from (
         unnest(sqlc.arg(details)::text[]) as detail
 ) u;
 
--- Puts off incidents that cannot be decided now, whatever state they are in.
+-- Puts off an incident that cannot be decided now, whatever state it is in; not one that was acknowledged meanwhile, or changed
+-- in another way.
 -- name: DelayIncident :execrows
 update incidents
 set due_at = coalesce(sqlc.narg(now)::timestamptz, clock_timestamp()) + make_interval(secs => sqlc.arg(seconds)::float8)
-where id = sqlc.arg(id) and due_at is not null;
+where id = sqlc.arg(id) and version = sqlc.arg(version) and due_at is not null;
 
 -- Cancels what has not left of incidents that are locked and no longer active.
 -- name: CancelMessages :many
@@ -213,11 +217,13 @@ set due_at = case when exists (
     ) then coalesce(sqlc.narg(now)::timestamptz, clock_timestamp()) + interval '5 seconds' end
 where i.id = any(sqlc.arg(ids)::bigint[]);
 
--- Messages that failed for good in every mode, of incidents and out of band alike.
+-- Messages that failed for good in every mode, of incidents and out of band alike, and who else is told in the same round
+-- or request.
 -- name: MessagesNeedingFallback :many
 select m.id, m.bucket, m.incident_id, m.request_id, m.application_id, m.plan_id, m.reopen_count, m.step, m.position,
     m.repeat, m.recipient, m.purpose, m.user_id, m.target, m.priority, m.class, m.mode, m.template, m.expires_at,
-    m.wait_seconds, coalesce(i.active, false)::boolean as incident_active
+    m.wait_seconds, coalesce(i.active or (i.owner_id is null and not i.resolved), false)::boolean as incident_open,
+    coalesce(others.recipients, '{}')::text[] as other_recipients, coalesce(others.states, '{}')::text[] as other_states
 from unnest(sqlc.arg(buckets)::smallint[]) as b(bucket)
 cross join lateral (
     select f.*
@@ -226,6 +232,17 @@ cross join lateral (
     limit sqlc.arg(per_bucket)::int
 ) m
 left join incidents i on i.id = m.incident_id
+cross join lateral (
+    select array_agg(o.recipient order by o.id) as recipients, array_agg(o.state order by o.id) as states
+    from (
+        select r.id, r.recipient, r.state from messages r
+        where r.incident_id = m.incident_id and r.reopen_count = m.reopen_count and r.step = m.step and r.repeat = m.repeat
+          and r.position = m.position
+        union all
+        select r.id, r.recipient, r.state from messages r where r.request_id = m.request_id
+    ) o
+    where o.id <> m.id
+) others
 limit sqlc.arg(total)::int;
 
 -- name: LockMessagesNeedingFallback :many

@@ -14,7 +14,7 @@ import (
 const acknowledgeIncidents = `-- name: AcknowledgeIncidents :exec
 update incidents
 set owner_id = $1::bigint,
-    due_at = case when active then clock_timestamp() else due_at end,
+    due_at = case when active or (owner_id is null and not resolved) then clock_timestamp() else due_at end,
     active = false, version = version + 1, updated_at = clock_timestamp()
 where id = any($2::bigint[])
 `
@@ -24,7 +24,8 @@ type AcknowledgeIncidentsParams struct {
 	Ids     []int64
 }
 
-// What is pending is cancelled by the owner of the bucket, which therefore looks at the incident now.
+// What is pending is cancelled by the owner of the bucket, which therefore looks at the incident now; also at one whose plan
+// is exhausted, because a page of it may be on its way again.
 func (q *Queries) AcknowledgeIncidents(ctx context.Context, arg AcknowledgeIncidentsParams) error {
 	_, err := q.db.Exec(ctx, acknowledgeIncidents, arg.OwnerID, arg.Ids)
 	return err
@@ -339,7 +340,7 @@ func (q *Queries) ReopenIncidents(ctx context.Context, ids []int64) error {
 const resolveIncidents = `-- name: ResolveIncidents :exec
 update incidents
 set resolved = true,
-    due_at = case when active then clock_timestamp() else due_at end,
+    due_at = case when active or (owner_id is null and not resolved) then clock_timestamp() else due_at end,
     active = false, version = version + 1, updated_at = clock_timestamp()
 where id = any($1::bigint[])
 `

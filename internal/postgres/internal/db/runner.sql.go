@@ -160,18 +160,25 @@ func (q *Queries) ClearNeedsFallback(ctx context.Context, ids []int64) error {
 const delayIncident = `-- name: DelayIncident :execrows
 update incidents
 set due_at = coalesce($1::timestamptz, clock_timestamp()) + make_interval(secs => $2::float8)
-where id = $3 and due_at is not null
+where id = $3 and version = $4 and due_at is not null
 `
 
 type DelayIncidentParams struct {
 	Now     *time.Time
 	Seconds float64
 	ID      int64
+	Version int32
 }
 
-// Puts off incidents that cannot be decided now, whatever state they are in.
+// Puts off an incident that cannot be decided now, whatever state it is in; not one that was acknowledged meanwhile, or changed
+// in another way.
 func (q *Queries) DelayIncident(ctx context.Context, arg DelayIncidentParams) (int64, error) {
-	result, err := q.db.Exec(ctx, delayIncident, arg.Now, arg.Seconds, arg.ID)
+	result, err := q.db.Exec(ctx, delayIncident,
+		arg.Now,
+		arg.Seconds,
+		arg.ID,
+		arg.Version,
+	)
 	if err != nil {
 		return 0, err
 	}
@@ -321,7 +328,7 @@ func (q *Queries) DynamicTargets(ctx context.Context, incidentIds []int64) ([]Dy
 }
 
 const lockIncidents = `-- name: LockIncidents :many
-select id, version, active
+select id, version, active, (active or (owner_id is null and not resolved))::boolean as open
 from incidents
 where id = any($1::bigint[])
 order by id
@@ -332,9 +339,11 @@ type LockIncidentsRow struct {
 	ID      int64
 	Version int32
 	Active  bool
+	Open    bool
 }
 
-// Locks incidents that nobody else is changing. What changed since it was read is told by its version.
+// Locks incidents that nobody else is changing. What changed since it was read is told by its version. Open means that
+// nobody acknowledged or resolved it; it may be exhausted.
 func (q *Queries) LockIncidents(ctx context.Context, ids []int64) ([]LockIncidentsRow, error) {
 	rows, err := q.db.Query(ctx, lockIncidents, ids)
 	if err != nil {
@@ -344,7 +353,12 @@ func (q *Queries) LockIncidents(ctx context.Context, ids []int64) ([]LockInciden
 	items := []LockIncidentsRow{}
 	for rows.Next() {
 		var i LockIncidentsRow
-		if err := rows.Scan(&i.ID, &i.Version, &i.Active); err != nil {
+		if err := rows.Scan(
+			&i.ID,
+			&i.Version,
+			&i.Active,
+			&i.Open,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -518,7 +532,8 @@ func (q *Queries) MakeMessages(ctx context.Context, arg MakeMessagesParams) (Mak
 const messagesNeedingFallback = `-- name: MessagesNeedingFallback :many
 select m.id, m.bucket, m.incident_id, m.request_id, m.application_id, m.plan_id, m.reopen_count, m.step, m.position,
     m.repeat, m.recipient, m.purpose, m.user_id, m.target, m.priority, m.class, m.mode, m.template, m.expires_at,
-    m.wait_seconds, coalesce(i.active, false)::boolean as incident_active
+    m.wait_seconds, coalesce(i.active or (i.owner_id is null and not i.resolved), false)::boolean as incident_open,
+    coalesce(others.recipients, '{}')::text[] as other_recipients, coalesce(others.states, '{}')::text[] as other_states
 from unnest($1::smallint[]) as b(bucket)
 cross join lateral (
     select f.id, f.bucket, f.incident_id, f.request_id, f.application_id, f.plan_id, f.reopen_count, f.step, f.position, f.repeat, f.recipient, f.purpose, f.user_id, f.target, f.priority, f.class, f.mode, f.literal, f.template, f.fallback_of, f.state, f.attempt, f.mode_attempt, f.key_attempt, f.takes, f.tried_modes, f.refused_modes, f.cycles, f.available_at, f.expires_at, f.claim_by, f.claim_until, f.needs_fallback, f.mode_changed, f.created_at, f.mode_since, f.settled_at, f.wait_seconds
@@ -527,6 +542,17 @@ cross join lateral (
     limit $3::int
 ) m
 left join incidents i on i.id = m.incident_id
+cross join lateral (
+    select array_agg(o.recipient order by o.id) as recipients, array_agg(o.state order by o.id) as states
+    from (
+        select r.id, r.recipient, r.state from messages r
+        where r.incident_id = m.incident_id and r.reopen_count = m.reopen_count and r.step = m.step and r.repeat = m.repeat
+          and r.position = m.position
+        union all
+        select r.id, r.recipient, r.state from messages r where r.request_id = m.request_id
+    ) o
+    where o.id <> m.id
+) others
 limit $4::int
 `
 
@@ -538,30 +564,33 @@ type MessagesNeedingFallbackParams struct {
 }
 
 type MessagesNeedingFallbackRow struct {
-	ID             int64
-	Bucket         int16
-	IncidentID     *int64
-	RequestID      *int64
-	ApplicationID  int64
-	PlanID         *int64
-	ReopenCount    int16
-	Step           int16
-	Position       int16
-	Repeat         int16
-	Recipient      string
-	Purpose        string
-	UserID         *int64
-	Target         string
-	Priority       *string
-	Class          int16
-	Mode           string
-	Template       *string
-	ExpiresAt      *time.Time
-	WaitSeconds    int32
-	IncidentActive bool
+	ID              int64
+	Bucket          int16
+	IncidentID      *int64
+	RequestID       *int64
+	ApplicationID   int64
+	PlanID          *int64
+	ReopenCount     int16
+	Step            int16
+	Position        int16
+	Repeat          int16
+	Recipient       string
+	Purpose         string
+	UserID          *int64
+	Target          string
+	Priority        *string
+	Class           int16
+	Mode            string
+	Template        *string
+	ExpiresAt       *time.Time
+	WaitSeconds     int32
+	IncidentOpen    bool
+	OtherRecipients []string
+	OtherStates     []string
 }
 
-// Messages that failed for good in every mode, of incidents and out of band alike.
+// Messages that failed for good in every mode, of incidents and out of band alike, and who else is told in the same round
+// or request.
 func (q *Queries) MessagesNeedingFallback(ctx context.Context, arg MessagesNeedingFallbackParams) ([]MessagesNeedingFallbackRow, error) {
 	rows, err := q.db.Query(ctx, messagesNeedingFallback,
 		arg.Buckets,
@@ -597,7 +626,9 @@ func (q *Queries) MessagesNeedingFallback(ctx context.Context, arg MessagesNeedi
 			&i.Template,
 			&i.ExpiresAt,
 			&i.WaitSeconds,
-			&i.IncidentActive,
+			&i.IncidentOpen,
+			&i.OtherRecipients,
+			&i.OtherStates,
 		); err != nil {
 			return nil, err
 		}
@@ -682,9 +713,10 @@ func (q *Queries) OldestDueByBucket(ctx context.Context) ([]OldestDueByBucketRow
 
 const pastMessages = `-- name: PastMessages :many
 select distinct on (incident_id, step, position, repeat, recipient, purpose)
-    incident_id::bigint as incident_id, step, position, repeat, recipient, purpose, state
+    incident_id::bigint as incident_id, step, position, repeat, recipient, purpose, state::text as state
 from (
-    select m.incident_id, m.step, m.position, m.repeat, m.recipient, m.purpose, m.state, m.reopen_count
+    select m.incident_id, m.step, m.position, m.repeat, m.recipient, m.purpose,
+        case when m.needs_fallback then 'pending' else m.state end as state, m.reopen_count
     from messages m
     where m.incident_id = any($1::bigint[])
     union all
@@ -705,7 +737,8 @@ type PastMessagesRow struct {
 	State      string
 }
 
-// Every message of incidents that were reopened, the latest of each round, recipient and purpose, also from history.
+// Every message of incidents that were reopened, the latest of each round, recipient and purpose, also from history. One
+// whose fallback is yet to be made counts as on its way.
 func (q *Queries) PastMessages(ctx context.Context, incidentIds []int64) ([]PastMessagesRow, error) {
 	rows, err := q.db.Query(ctx, pastMessages, incidentIds)
 	if err != nil {

@@ -1,0 +1,133 @@
+package postgres_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// fail lets every waiting message of an incident fail for good, as delivery records it.
+func (e *escalating) fail(incident int64) {
+	e.t.Helper()
+	e.exec(`update messages set state = 'failed', settled_at = $2, needs_fallback = true where incident_id = $1 and state = 'pending'`, incident, e.now)
+}
+
+// fallbackTo sets the fallback of a plan or an application to a user or team.
+func (e *escalating) fallbackTo(table string, id int64, role, target string) {
+	e.t.Helper()
+	e.exec(`update `+table+` set fallback_role = $2, fallback_target_id = (select target_id from targets where name = $3) where id = $1`, id, role, target)
+}
+
+func TestFallbacksGoThroughTheWholeChain(t *testing.T) {
+	t.Parallel()
+	e := newEscalating(t)
+	plan := e.plan("chain", intent{step: 1, role: "user", target: "ana", priority: "high", wait: time.Minute})
+	e.fallbackTo("plans", plan, "user", "bo")
+	e.fallbackTo("applications", e.app, "user", "cy")
+	id := e.open(plan)
+	e.pass()
+	for range 4 {
+		e.fail(id)
+		e.pass()
+	}
+	require.Equal(t, []string{
+		"fallback: step 1: ana could not be reached in any mode; paging bo by sms instead (fallback of plan chain, bo)",
+		"fallback: step 1: bo could not be reached in any mode; paging cy by sms instead (fallback of application shop, cy); " +
+			"tried before: fallback of plan chain, bo: the same person",
+		"fallback: step 1: cy could not be reached in any mode; paging owner by sms instead (creator of plan chain); " +
+			"tried before: fallback of plan chain, bo: could not be reached either; fallback of application shop, cy: the same person",
+		"fallback: step 1: owner could not be reached in any mode and there is no further fallback (fallback of plan chain, bo: " +
+			"could not be reached either; fallback of application shop, cy: could not be reached either; creator of plan chain: the same person)",
+	}, e.timeline(id)[1:])
+	require.Len(t, e.pages(id), 4)
+
+	// Somebody who cannot be resolved goes the same way.
+	e.exec(`update users set active = false where name in ('ana', 'bo')`)
+	second := e.open(plan)
+	e.pass()
+	require.Equal(t, []string{"1.0.0 fallback cy sms pending"}, e.pages(second))
+	require.Equal(t, "fallback: step 1: ana cannot be paged: user ana is not active; paging cy by sms instead (fallback of application shop, cy); "+
+		"tried before: fallback of plan chain, bo: user bo is not active", e.timeline(second)[0])
+}
+
+func TestAFallbackWhoIsPagedAlreadyIsNotPagedTwice(t *testing.T) {
+	t.Parallel()
+	e := newEscalating(t)
+	plan := e.plan("both", intent{step: 1, role: "team", target: "db", priority: "high", wait: time.Minute})
+	e.fallbackTo("plans", plan, "user", "bo")
+	id := e.open(plan)
+	e.pass()
+	e.exec(`update messages set state = 'failed', settled_at = $2, needs_fallback = true where incident_id = $1 and target = 'ana'`, id, e.now)
+	e.pass()
+	require.Len(t, e.pages(id), 3)
+	require.Equal(t, "fallback: step 1: ana could not be reached in any mode; bo is paged already (fallback of plan both, bo)", e.timeline(id)[1])
+	// Bo's own failure goes on from there.
+	e.exec(`update messages set state = 'failed', settled_at = $2, needs_fallback = true where incident_id = $1 and target = 'bo'`, id, e.now)
+	e.pass()
+	require.Contains(t, e.pages(id), "1.0.0 fallback owner sms pending")
+}
+
+func TestAFallbackThatAnAcknowledgementStoppedIsMadeUpForAfterReopening(t *testing.T) {
+	t.Parallel()
+	e := newEscalating(t)
+	id := e.open(e.plan("stopped", intent{step: 1, role: "user", target: "ana", priority: "high", wait: time.Hour}))
+	e.pass()
+	e.fail(id)
+	e.acknowledge(id)
+	e.pass()
+	require.Equal(t, []string{"1.0.0 primary ana sms failed"}, e.pages(id), "nobody is paged after an acknowledgement")
+	e.reopen(id)
+	e.pass()
+	require.Equal(t, []string{"1.0.0 primary ana sms failed", "1.0.0 primary ana sms pending/1"}, e.pages(id), "nobody heard of it yet")
+
+	// Reopened before the acknowledgement was noticed: the fallback is still to be made, and only that.
+	quick := e.open(e.plan("quick", intent{step: 1, role: "user", target: "ana", priority: "high", wait: time.Hour}))
+	e.pass()
+	e.fail(quick)
+	e.acknowledge(quick)
+	e.reopen(quick)
+	e.pass()
+	require.Equal(t, []string{"1.0.0 fallback owner sms pending", "1.0.0 primary ana sms failed"}, sorted(e.pages(quick)))
+}
+
+func TestAnExhaustedIncidentStillGetsItsFallback(t *testing.T) {
+	t.Parallel()
+	e := newEscalating(t)
+	id := e.open(e.plan("late", intent{step: 1, role: "user", target: "ana", priority: "high"}))
+	e.pass()
+	e.settle(id, "sent")
+	e.pass()
+	require.False(t, e.standing(id).Active)
+	// The vendor says only now that it could not deliver, and every other mode failed as well.
+	e.exec(`update messages set state = 'failed', needs_fallback = true where incident_id = $1`, id)
+	e.pass()
+	require.Equal(t, []string{"1.0.0 fallback owner sms pending", "1.0.0 primary ana sms failed"}, sorted(e.pages(id)))
+
+	ana := users.User{ID: users.ID(e.people["ana"]), Name: "ana"}
+	_, err := postgres.NewIncidents(e.db).Acknowledge(t.Context(), incidents.Change{IDs: []incidents.ID{incidents.ID(id)}, Actor: "ana"}, ana)
+	require.NoError(t, err)
+	e.later(time.Minute)
+	e.pass()
+	require.Contains(t, e.pages(id), "1.0.0 fallback owner sms cancelled", "an acknowledgement silences it all the same")
+}
+
+func TestPuttingOffDoesNotHideAnAcknowledgement(t *testing.T) {
+	t.Parallel()
+	e := newEscalating(t)
+	id := e.open(e.plan("raced", intent{step: 1, role: "user", target: "ana", priority: "high", wait: time.Hour}))
+	store := postgres.NewRunner(e.db)
+	due, err := store.Due(t.Context(), e.holder.leases, escalation.Ask{Limit: 10, PerBucket: 10, Now: e.now})
+	require.NoError(t, err)
+	require.Len(t, due, 1)
+	e.acknowledge(id)
+	require.NoError(t, store.Delay(t.Context(), "me", due[0], time.Hour, incidents.Entry{Kind: incidents.EntryFailure, Text: "no"}, e.now))
+	require.Zero(t, e.standing(id).Due, "it is looked at now")
+	require.Empty(t, e.timeline(id))
+	require.True(t, e.holder.lost.Empty())
+}
