@@ -28,9 +28,23 @@ create table users (
     read_only     boolean not null default false,   -- looks, and changes nothing but their own settings
     active        boolean not null default true,
     password_hash text,
+    login_epoch   int not null default 0,           -- a web session lives as long as this stays what it was at the log-in
     created_at    timestamptz not null default clock_timestamp()
 );
 create unique index users_name_key on users (lower(name));
+
+-- A new password ends a person's sessions, and so does being switched off, whoever does it.
+-- +goose StatementBegin
+create function end_sessions() returns trigger language plpgsql as $$
+begin
+    new.login_epoch := old.login_epoch + 1;
+    return new;
+end
+$$;
+-- +goose StatementEnd
+create trigger users_end_sessions before update on users for each row
+    when (old.password_hash is distinct from new.password_hash or (old.active and not new.active))
+    execute function end_sessions();
 
 create table modes (
     name     text primary key,
@@ -199,5 +213,6 @@ drop table audit_log, idempotency_keys, sessions, user_application_modes, applic
     application_owners, application_variables, applications;
 drop view targets;
 drop table target_roles, team_members, teams, user_modes, user_contacts, priorities, modes, users;
+drop function end_sessions;
 drop sequence target_ids;
 drop table installation;

@@ -91,5 +91,20 @@ func KindOf(err error) Kind {
 	return Internal
 }
 
+// Public returns what of err may be shown to whoever caused it: message and detail of a fault, never its cause; a
+// sentence that says nothing for any other error.
+func Public(err error) string {
+	var e *Error
+	switch {
+	case err == nil:
+		return ""
+	case !errors.As(err, &e):
+		return "internal error"
+	case e.Detail != "":
+		return e.Message + ": " + e.Detail
+	}
+	return e.Message
+}
+
 // Is reports whether err is of the given kind.
 func Is(err error, kind Kind) bool { return err != nil && KindOf(err) == kind }

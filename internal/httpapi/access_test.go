@@ -185,3 +185,31 @@ func TestHealthcheck(t *testing.T) {
 	down := newFixture(t, func(d *httpapi.Deps) { d.Ping = unavailable })
 	down.want(503, "Could not connect to database", nobody, get, "/healthcheck", "")
 }
+
+func TestSessionsEndForTheAPIToo(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	failure := describe("Authentication failure", "Malformed/missing HMAC authorization header")
+	for what, sql := range map[string]string{
+		"a new password": `update users set password_hash = 'new' where name = 'ann'`,
+		"switched off":   `update users set active = false where name = 'bob'`,
+	} {
+		name := map[bool]string{true: "ann", false: "bob"}[what == "a new password"]
+		cookie := "iris-auth=" + f.login(name)
+		f.want(200, `[]`, nobody, get, "/v0/incidents?limit=1", "", "Cookie", cookie)
+		f.exec(sql)
+		f.want(401, failure, nobody, get, "/v0/incidents?limit=1", "", "Cookie", cookie)
+		f.want(401, failure, nobody, post, "/v0/incidents", `{"plan":"pager","context":{}}`, "Cookie", cookie)
+		f.exec(`update users set active = true`)
+		f.want(401, failure, nobody, get, "/v0/incidents?limit=1", "", "Cookie", cookie)
+	}
+}
+
+func TestNobodySpeaksForWhoIsSwitchedOff(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.want(401, title("The user gone is not active"), caller{app: "power", key: "power-key", user: "GONE"}, get, "/v0/plans?limit=1", "")
+	f.want(200, `[]`, caller{app: "power", key: "power-key", user: "stranger"}, get, "/v0/plans?limit=0&name=x", "")
+	viewing := caller{app: "power", key: "power-key", user: "viewer"}
+	f.want(403, title("This user may only read"), viewing, post, "/v0/incidents", `{"plan":"pager","context":{}}`)
+}

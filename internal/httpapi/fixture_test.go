@@ -165,7 +165,10 @@ func (f *fixture) login(user string) string {
 	f.Helper()
 	ctx, err := f.sessions.Load(f.Context(), "")
 	require.NoError(f, err)
-	f.sessions.Put(ctx, userKey, user)
+	u, err := postgres.NewUsers(f.db).ByName(ctx, user)
+	require.NoError(f, err)
+	_, err = wire.BeginSession(ctx, f.sessions, userKey, u)
+	require.NoError(f, err)
 	token, _, err := f.sessions.Commit(ctx)
 	require.NoError(f, err)
 	return token

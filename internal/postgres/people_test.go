@@ -71,6 +71,8 @@ func TestUsers(t *testing.T) {
 	require.NoError(t, u.Update(ctx, ann))
 	got, err = u.ByName(ctx, "ann")
 	require.NoError(t, err)
+	require.Equal(t, 2, got.LoginEpoch, "another password, and switched off")
+	ann.LoginEpoch = 2
 	require.Equal(t, ann, got)
 	_, err = u.ByContact(ctx, users.Slack, "U1")
 	require.Equal(t, fault.NotFound, fault.KindOf(err), "inactive")
@@ -393,4 +395,31 @@ func TestTwoPoolsDoNotShareARegistry(t *testing.T) {
 	pgtest.Open(t, url, postgres.Config{Registerer: r})
 	_, err := postgres.Open(t.Context(), postgres.Config{URL: url, Registerer: r})
 	require.Error(t, err)
+}
+
+func TestWhatEndsSessionsRaisesTheEpoch(t *testing.T) {
+	t.Parallel()
+	u := postgres.NewUsers(pgtest.New(t))
+	ctx := t.Context()
+	ann, err := u.Create(ctx, postgres.NewUser{Name: "ann", PasswordHash: "one"})
+	require.NoError(t, err)
+	epoch := func() int {
+		now, err := u.ByName(ctx, "ann")
+		require.NoError(t, err)
+		return now.LoginEpoch
+	}
+	before := epoch()
+	ann.FullName, ann.Admin = "Ann", true
+	require.NoError(t, u.Update(ctx, ann))
+	require.Equal(t, before, epoch(), "settings end nothing")
+	require.NoError(t, u.SetPassword(ctx, ann.ID, "two"))
+	require.Equal(t, before+1, epoch())
+	ann.Active = false
+	require.NoError(t, u.Update(ctx, ann))
+	ann.Active = true
+	require.NoError(t, u.Update(ctx, ann))
+	require.Equal(t, before+2, epoch(), "being switched on again revives no session")
+	_, hash, err := u.Credentials(ctx, "ann")
+	require.NoError(t, err)
+	require.Equal(t, "two", hash)
 }

@@ -74,8 +74,7 @@ func (r *Responses) ByContact(ctx context.Context, mode users.Mode, source strin
 		row = db.ResponseUserByContactRow(phone)
 		return err
 	})
-	return users.User{ID: users.ID(row.ID), TargetID: row.TargetID, OncallID: row.OncallID, Name: row.Name, FullName: row.FullName,
-		TimeZone: row.TimeZone, Admin: row.Admin, Active: row.Active}, err
+	return toUser(db.UserByNameRow(row)), err
 }
 
 func onlyDigits(s string) string {

@@ -50,6 +50,7 @@ func (u *Users) Create(ctx context.Context, n NewUser) (users.User, error) {
 	err = u.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		row, err := q.CreateUser(ctx, db.CreateUserParams{
 			Name: name, FullName: n.FullName, TimeZone: n.TimeZone, Admin: n.Admin, ReadOnly: n.ReadOnly,
+			PasswordHash: n.PasswordHash,
 		})
 		if sqlState(err) == "23505" {
 			return fault.Wrap(fault.Conflict, err, "a user named "+name+" exists already")
@@ -63,11 +64,7 @@ func (u *Users) Create(ctx context.Context, n NewUser) (users.User, error) {
 				return err
 			}
 		}
-		if n.PasswordHash == "" {
-			return nil
-		}
-		_, err = q.SetPassword(ctx, db.SetPasswordParams{ID: row.ID, PasswordHash: &n.PasswordHash})
-		return err
+		return nil
 	})
 	return out, err
 }
@@ -116,14 +113,14 @@ func (u *Users) Credentials(ctx context.Context, name string) (users.User, strin
 		hash = r.PasswordHash
 		out = toUser(db.UserByNameRow{
 			ID: r.ID, TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, FullName: r.FullName, TimeZone: r.TimeZone,
-			Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active,
+			Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active, LoginEpoch: r.LoginEpoch,
 		})
 		return err
 	})
 	return out, hash, err
 }
 
-// SetPassword stores what auth.Passwords.Hash gave; "" takes the password away.
+// SetPassword stores what auth.Passwords.Hash gave; "" takes the password away. Either ends the person's sessions.
 func (u *Users) SetPassword(ctx context.Context, id users.ID, hash string) error {
 	p := db.SetPasswordParams{ID: int64(id)}
 	if hash != "" {
@@ -132,7 +129,8 @@ func (u *Users) SetPassword(ctx context.Context, id users.ID, hash string) error
 	return u.db.Do(ctx, func(q *db.Queries) error { return one(q.SetPassword(ctx, p)) })
 }
 
-// Update stores everything of a person except the name; a NotFound fault when there is no such id.
+// Update stores everything of a person except the name; a NotFound fault when there is no such id. Switching somebody
+// off ends their sessions for good.
 func (u *Users) Update(ctx context.Context, user users.User) error {
 	return u.db.Do(ctx, func(q *db.Queries) error {
 		return one(q.UpdateUser(ctx, db.UpdateUserParams{
@@ -188,7 +186,7 @@ func setContact(ctx context.Context, q *db.Queries, id users.ID, mode users.Mode
 func toUser(r db.UserByNameRow) users.User {
 	return users.User{
 		ID: users.ID(r.ID), TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, FullName: r.FullName,
-		TimeZone: r.TimeZone, Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active,
+		TimeZone: r.TimeZone, Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active, LoginEpoch: int(r.LoginEpoch),
 	}
 }
 

@@ -18,6 +18,8 @@ type User struct {
 	Admin    bool
 	ReadOnly bool // may look, and change nothing but their own settings
 	Active   bool
+	// LoginEpoch is raised by what must end the person's sessions: a new password, being switched off.
+	LoginEpoch int
 }
 
 // Mode is a way to reach somebody; the same words on the wire, in the database and in the UI.

@@ -80,11 +80,8 @@ func (a *Authenticator) Middleware(next http.Handler) http.Handler {
 }
 
 func (a *Authenticator) identify(w http.ResponseWriter, r *http.Request) (auth.Actor, auth.Application, *http.Request, error) {
-	if name := a.sessionUser(r); name != "" {
-		actor, app, err := a.bySession(r.Context(), name)
-		if err != nil || actor.Known() {
-			return actor, app, r, err
-		}
+	if actor, app, err := a.bySession(r); err != nil || actor.Known() {
+		return actor, app, r, err
 	}
 	header := r.Header.Get("Authorization")
 	if header == "" {
@@ -101,52 +98,41 @@ func (a *Authenticator) identify(w http.ResponseWriter, r *http.Request) (auth.A
 	if err != nil {
 		return auth.Actor{}, auth.Application{}, r, err
 	}
-	actor := through(app)
+	actor := auth.Through(app)
 	if signed.Username == "" {
 		return actor, app, r, nil
 	}
-	actor.Username = signed.Username
 	user, err := a.people.ByName(r.Context(), signed.Username)
-	if err != nil && !fault.Is(err, fault.NotFound) {
+	switch {
+	case fault.Is(err, fault.NotFound): // allowed: an application may know people that we do not
+		actor.Username = signed.Username
+	case err != nil:
 		return auth.Actor{}, auth.Application{}, r, err
-	}
-	if err == nil && user.Active {
-		actor.UserID, actor.Admin, actor.ReadOnly = user.ID, user.Admin, user.ReadOnly
+	case !user.Active:
+		return auth.Actor{}, auth.Application{}, r, fault.Newf(fault.Unauthenticated, "The user %s is not active", user.Name)
+	default:
+		actor = actor.As(user)
 	}
 	return actor, app, r, nil
 }
 
-// sessionUser returns the name in the request's session, "" when there is none.
-func (a *Authenticator) sessionUser(r *http.Request) string {
+// bySession returns the actor of a logged-in person; nobody when there is no session, or it has ended.
+func (a *Authenticator) bySession(r *http.Request) (auth.Actor, auth.Application, error) {
 	if a.sessions == nil {
-		return ""
-	}
-	if _, err := r.Cookie(a.sessions.Cookie.Name); err != nil {
-		return "" // the session was not loaded
-	}
-	return a.sessions.GetString(r.Context(), a.userKey)
-}
-
-// bySession returns the actor of a logged-in person; nobody when that person was removed or switched off meanwhile.
-func (a *Authenticator) bySession(ctx context.Context, name string) (auth.Actor, auth.Application, error) {
-	user, err := a.people.ByName(ctx, name)
-	if fault.Is(err, fault.NotFound) || (err == nil && !user.Active) {
 		return auth.Actor{}, auth.Application{}, nil
 	}
+	if _, err := r.Cookie(a.sessions.Cookie.Name); err != nil {
+		return auth.Actor{}, auth.Application{}, nil // the session was not loaded
+	}
+	user, ok, err := SessionUser(r.Context(), a.sessions, a.userKey, a.people)
+	if err != nil || !ok {
+		return auth.Actor{}, auth.Application{}, err
+	}
+	app, err := a.applications.ByName(r.Context(), auth.SessionApplication)
 	if err != nil {
 		return auth.Actor{}, auth.Application{}, err
 	}
-	app, err := a.applications.ByName(ctx, auth.SessionApplication)
-	if err != nil {
-		return auth.Actor{}, auth.Application{}, err
-	}
-	actor := through(app)
-	actor.Session, actor.UserID, actor.Username = true, user.ID, user.Name
-	actor.Admin, actor.ReadOnly = user.Admin, user.ReadOnly
+	actor := auth.Through(app).As(user)
+	actor.Session = true
 	return actor, app, nil
-}
-
-func through(app auth.Application) auth.Actor {
-	return auth.Actor{ApplicationID: app.ID, Application: app.Name, ActsForUsers: app.AllowAuthenticatingUsers,
-		OpensForOthers: app.AllowOtherAppIncidents, AllowOncall: app.AllowOncall}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"html/template"
 	"math"
 	"net/http"
 	"strconv"
@@ -51,7 +52,8 @@ func Status(err error) int {
 	return http.StatusInternalServerError
 }
 
-// Write answers r with err: below /v0/ as Iris does, below /api/ as Oncall does, elsewhere as RFC 9457 says.
+// Write answers r with err: below /v0/ as Iris does, below /api/ as Oncall does, elsewhere as RFC 9457 says, or with a plain
+// page where a browser asks for one. Every 503 says when to come back.
 // What is not a fault is logged in full and shown as an internal error.
 func (e *Errors) Write(w http.ResponseWriter, r *http.Request, err error) {
 	var known *fault.Error
@@ -66,17 +68,29 @@ func (e *Errors) Write(w http.ResponseWriter, r *http.Request, err error) {
 	if status >= http.StatusInternalServerError {
 		e.report(r, status, err)
 	}
-	if known.RetryAfter > 0 {
-		w.Header().Set("Retry-After", RetryAfter(known.RetryAfter))
+	wait := known.RetryAfter
+	if wait <= 0 && status == http.StatusServiceUnavailable {
+		wait = unavailableFor
+	}
+	if wait > 0 {
+		w.Header().Set("Retry-After", RetryAfter(wait))
 	}
 	switch {
 	case below(r, "/v0"):
 		writeIris(w, status, known)
-	case below(r, "/api"):
+	case forOncall(r):
 		writeOncall(w, status, known)
 	default:
-		writeProblem(w, status, known)
+		writeProblem(w, r, status, known)
 	}
+}
+
+// unavailableFor is when to try again where nobody knows better.
+const unavailableFor = 5 * time.Second
+
+// forOncall reports whether the clients of the path are Oncall's: those of its API and of its log-in.
+func forOncall(r *http.Request) bool {
+	return below(r, "/api") || r.Method == http.MethodPost && (r.URL.Path == "/login" || r.URL.Path == "/logout")
 }
 
 func (e *Errors) report(r *http.Request, status int, err error) {
@@ -104,10 +118,10 @@ func (e *Errors) MethodNotAllowed(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case below(r, "/v0"):
 		empty(w, status)
-	case below(r, "/api"):
+	case forOncall(r):
 		writeOncall(w, status, &fault.Error{})
 	default:
-		writeProblem(w, status, fault.New(fault.Invalid, "method not allowed"))
+		writeProblem(w, r, status, fault.New(fault.Invalid, "method not allowed"))
 	}
 }
 
@@ -166,7 +180,11 @@ type problem struct {
 	Field  string `json:"field,omitempty"`
 }
 
-func writeProblem(w http.ResponseWriter, status int, f *fault.Error) {
+func writeProblem(w http.ResponseWriter, r *http.Request, status int, f *fault.Error) {
+	if strings.Contains(r.Header.Get("Accept"), "text/html") {
+		writePage(w, status, f)
+		return
+	}
 	p := problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: f.Message, Field: f.Field}
 	if f.Detail != "" {
 		p.Detail += ": " + f.Detail
@@ -178,6 +196,21 @@ func writeProblem(w http.ResponseWriter, status int, f *fault.Error) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(status)
 	_, _ = w.Write(body)
+}
+
+// errorPage is what a person sees whose browser asked for something that is not there, or not now. It needs nothing.
+var errorPage = template.Must(template.New("error").Parse(`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>{{.Title}} · Iris</title></head>
+<body><h1>{{.Title}}</h1><p>{{.Text}}</p><p><a href="/incidents">To the incidents</a></p></body></html>
+`))
+
+func writePage(w http.ResponseWriter, status int, f *fault.Error) {
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = errorPage.Execute(w, struct{ Title, Text string }{http.StatusText(status), fault.Public(f)})
 }
 
 // empty answers with a status and a zero-length body, still labelled JSON.

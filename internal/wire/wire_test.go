@@ -49,6 +49,37 @@ func TestErrorsHaveTheShapeOfThePath(t *testing.T) {
 	}
 }
 
+func TestErrorsOfTheLogInAndForBrowsers(t *testing.T) {
+	t.Parallel()
+	titled := fault.Titled("Invalid login attempt", "Missing user/password")
+	ask := func(method, path, accept string, err error) *httptest.ResponseRecorder {
+		rec := httptest.NewRecorder()
+		r := httptest.NewRequest(method, path, nil)
+		r.Header.Set("Accept", accept)
+		wire.NewErrors(zaptest.NewLogger(t)).Write(rec, r, err)
+		return rec
+	}
+	require.JSONEq(t, `{"title":"Invalid login attempt","description":"Missing user/password"}`, ask(http.MethodPost, "/login", "*/*", titled).Body.String())
+	require.Equal(t, "application/problem+json", ask(http.MethodPost, "/login/", "*/*", titled).Header().Get("Content-Type"))
+	rec := ask(http.MethodGet, "/nope", "text/html,*/*;q=0.8", fault.New(fault.NotFound, "no <such> page"))
+	require.Equal(t, http.StatusNotFound, rec.Code)
+	require.Equal(t, "text/html; charset=utf-8", rec.Header().Get("Content-Type"))
+	require.Contains(t, rec.Body.String(), "no &lt;such&gt; page")
+	require.Empty(t, ask(http.MethodGet, "/v0/nope", "text/html", fault.New(fault.NotFound, "x")).Body.String(), "the API stays as it is")
+	secret := ask(http.MethodGet, "/nope", "text/html", errors.New("secret"))
+	require.NotContains(t, secret.Body.String(), "secret")
+}
+
+func TestUnavailableSaysWhenToComeBack(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/v0/plans", "/api/v0/teams", "/ack/x"} {
+		rec := httptest.NewRecorder()
+		wire.NewErrors(zaptest.NewLogger(t)).Write(rec, httptest.NewRequest(http.MethodGet, path, nil), fault.New(fault.Unavailable, "away"))
+		require.Equal(t, http.StatusServiceUnavailable, rec.Code)
+		require.Equal(t, "5", rec.Header().Get("Retry-After"), path)
+	}
+}
+
 func TestThrottledSaysWhenToComeBack(t *testing.T) {
 	t.Parallel()
 	rec := httptest.NewRecorder()

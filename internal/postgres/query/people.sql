@@ -1,22 +1,22 @@
 -- Users, their contacts and passwords, teams, and the names of targets.
 
 -- name: CreateUser :one
-insert into users (name, full_name, time_zone, admin, read_only)
-values (@name, @full_name, @time_zone, @admin, @read_only)
-returning id, target_id, oncall_id, name, full_name, time_zone, admin, read_only, active;
+insert into users (name, full_name, time_zone, admin, read_only, password_hash)
+values (@name, @full_name, @time_zone, @admin, @read_only, nullif(@password_hash::text, ''))
+returning id, target_id, oncall_id, name, full_name, time_zone, admin, read_only, active, login_epoch;
 
 -- name: UserByName :one
-select id, target_id, oncall_id, name, full_name, time_zone, admin, read_only, active
+select id, target_id, oncall_id, name, full_name, time_zone, admin, read_only, active, login_epoch
 from users
 where lower(name) = lower(@name);
 
 -- name: UserByID :one
-select id, target_id, oncall_id, name, full_name, time_zone, admin, read_only, active
+select id, target_id, oncall_id, name, full_name, time_zone, admin, read_only, active, login_epoch
 from users
 where id = @id;
 
 -- name: UserByContact :one
-select u.id, u.target_id, u.oncall_id, u.name, u.full_name, u.time_zone, u.admin, u.read_only, u.active
+select u.id, u.target_id, u.oncall_id, u.name, u.full_name, u.time_zone, u.admin, u.read_only, u.active, u.login_epoch
 from user_contacts c
 join users u on u.id = c.user_id
 where c.mode = @mode and lower(c.destination) = lower(@destination) and u.active
@@ -24,7 +24,7 @@ order by u.id
 limit 1;
 
 -- name: UserCredentials :one
-select id, target_id, oncall_id, name, full_name, time_zone, admin, read_only, active,
+select id, target_id, oncall_id, name, full_name, time_zone, admin, read_only, active, login_epoch,
     coalesce(password_hash, '')::text as password_hash
 from users
 where lower(name) = lower(@name);

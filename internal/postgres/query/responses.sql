@@ -32,7 +32,7 @@ where m.user_id = @user_id and i.active
 order by i.id;
 
 -- name: ResponseUserByContact :one
-select u.id, u.target_id, u.oncall_id, u.name, u.full_name, u.time_zone, u.admin, u.active
+select u.id, u.target_id, u.oncall_id, u.name, u.full_name, u.time_zone, u.admin, u.read_only, u.active, u.login_epoch
 from user_contacts c
 join users u on u.id = c.user_id
 where c.mode = @mode and lower(c.destination) = lower(@source) and u.active
@@ -41,7 +41,7 @@ limit 1;
 
 -- name: ResponseUserByPhone :one
 -- Phone numbers are compared by their digits: +1 223-456-7890 is +12234567890. One number may serve both modes.
-select u.id, u.target_id, u.oncall_id, u.name, u.full_name, u.time_zone, u.admin, u.active
+select u.id, u.target_id, u.oncall_id, u.name, u.full_name, u.time_zone, u.admin, u.read_only, u.active, u.login_epoch
 from user_contacts c
 join users u on u.id = c.user_id
 where c.mode in ('sms', 'call') and u.active

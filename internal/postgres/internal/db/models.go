@@ -454,6 +454,7 @@ type User struct {
 	ReadOnly     bool
 	Active       bool
 	PasswordHash *string
+	LoginEpoch   int32
 	CreatedAt    time.Time
 }
 

@@ -142,29 +142,31 @@ func (q *Queries) CreateTeam(ctx context.Context, arg CreateTeamParams) (CreateT
 
 const createUser = `-- name: CreateUser :one
 
-insert into users (name, full_name, time_zone, admin, read_only)
-values ($1, $2, $3, $4, $5)
-returning id, target_id, oncall_id, name, full_name, time_zone, admin, read_only, active
+insert into users (name, full_name, time_zone, admin, read_only, password_hash)
+values ($1, $2, $3, $4, $5, nullif($6::text, ''))
+returning id, target_id, oncall_id, name, full_name, time_zone, admin, read_only, active, login_epoch
 `
 
 type CreateUserParams struct {
-	Name     string
-	FullName string
-	TimeZone string
-	Admin    bool
-	ReadOnly bool
+	Name         string
+	FullName     string
+	TimeZone     string
+	Admin        bool
+	ReadOnly     bool
+	PasswordHash string
 }
 
 type CreateUserRow struct {
-	ID       int64
-	TargetID int64
-	OncallID int64
-	Name     string
-	FullName string
-	TimeZone string
-	Admin    bool
-	ReadOnly bool
-	Active   bool
+	ID         int64
+	TargetID   int64
+	OncallID   int64
+	Name       string
+	FullName   string
+	TimeZone   string
+	Admin      bool
+	ReadOnly   bool
+	Active     bool
+	LoginEpoch int32
 }
 
 // Users, their contacts and passwords, teams, and the names of targets.
@@ -175,6 +177,7 @@ func (q *Queries) CreateUser(ctx context.Context, arg CreateUserParams) (CreateU
 		arg.TimeZone,
 		arg.Admin,
 		arg.ReadOnly,
+		arg.PasswordHash,
 	)
 	var i CreateUserRow
 	err := row.Scan(
@@ -187,6 +190,7 @@ func (q *Queries) CreateUser(ctx context.Context, arg CreateUserParams) (CreateU
 		&i.Admin,
 		&i.ReadOnly,
 		&i.Active,
+		&i.LoginEpoch,
 	)
 	return i, err
 }
@@ -387,7 +391,7 @@ func (q *Queries) UpdateUser(ctx context.Context, arg UpdateUserParams) (int64, 
 }
 
 const userByContact = `-- name: UserByContact :one
-select u.id, u.target_id, u.oncall_id, u.name, u.full_name, u.time_zone, u.admin, u.read_only, u.active
+select u.id, u.target_id, u.oncall_id, u.name, u.full_name, u.time_zone, u.admin, u.read_only, u.active, u.login_epoch
 from user_contacts c
 join users u on u.id = c.user_id
 where c.mode = $1 and lower(c.destination) = lower($2) and u.active
@@ -401,15 +405,16 @@ type UserByContactParams struct {
 }
 
 type UserByContactRow struct {
-	ID       int64
-	TargetID int64
-	OncallID int64
-	Name     string
-	FullName string
-	TimeZone string
-	Admin    bool
-	ReadOnly bool
-	Active   bool
+	ID         int64
+	TargetID   int64
+	OncallID   int64
+	Name       string
+	FullName   string
+	TimeZone   string
+	Admin      bool
+	ReadOnly   bool
+	Active     bool
+	LoginEpoch int32
 }
 
 func (q *Queries) UserByContact(ctx context.Context, arg UserByContactParams) (UserByContactRow, error) {
@@ -425,26 +430,28 @@ func (q *Queries) UserByContact(ctx context.Context, arg UserByContactParams) (U
 		&i.Admin,
 		&i.ReadOnly,
 		&i.Active,
+		&i.LoginEpoch,
 	)
 	return i, err
 }
 
 const userByID = `-- name: UserByID :one
-select id, target_id, oncall_id, name, full_name, time_zone, admin, read_only, active
+select id, target_id, oncall_id, name, full_name, time_zone, admin, read_only, active, login_epoch
 from users
 where id = $1
 `
 
 type UserByIDRow struct {
-	ID       int64
-	TargetID int64
-	OncallID int64
-	Name     string
-	FullName string
-	TimeZone string
-	Admin    bool
-	ReadOnly bool
-	Active   bool
+	ID         int64
+	TargetID   int64
+	OncallID   int64
+	Name       string
+	FullName   string
+	TimeZone   string
+	Admin      bool
+	ReadOnly   bool
+	Active     bool
+	LoginEpoch int32
 }
 
 func (q *Queries) UserByID(ctx context.Context, id int64) (UserByIDRow, error) {
@@ -460,26 +467,28 @@ func (q *Queries) UserByID(ctx context.Context, id int64) (UserByIDRow, error) {
 		&i.Admin,
 		&i.ReadOnly,
 		&i.Active,
+		&i.LoginEpoch,
 	)
 	return i, err
 }
 
 const userByName = `-- name: UserByName :one
-select id, target_id, oncall_id, name, full_name, time_zone, admin, read_only, active
+select id, target_id, oncall_id, name, full_name, time_zone, admin, read_only, active, login_epoch
 from users
 where lower(name) = lower($1)
 `
 
 type UserByNameRow struct {
-	ID       int64
-	TargetID int64
-	OncallID int64
-	Name     string
-	FullName string
-	TimeZone string
-	Admin    bool
-	ReadOnly bool
-	Active   bool
+	ID         int64
+	TargetID   int64
+	OncallID   int64
+	Name       string
+	FullName   string
+	TimeZone   string
+	Admin      bool
+	ReadOnly   bool
+	Active     bool
+	LoginEpoch int32
 }
 
 func (q *Queries) UserByName(ctx context.Context, name string) (UserByNameRow, error) {
@@ -495,12 +504,13 @@ func (q *Queries) UserByName(ctx context.Context, name string) (UserByNameRow, e
 		&i.Admin,
 		&i.ReadOnly,
 		&i.Active,
+		&i.LoginEpoch,
 	)
 	return i, err
 }
 
 const userCredentials = `-- name: UserCredentials :one
-select id, target_id, oncall_id, name, full_name, time_zone, admin, read_only, active,
+select id, target_id, oncall_id, name, full_name, time_zone, admin, read_only, active, login_epoch,
     coalesce(password_hash, '')::text as password_hash
 from users
 where lower(name) = lower($1)
@@ -516,6 +526,7 @@ type UserCredentialsRow struct {
 	Admin        bool
 	ReadOnly     bool
 	Active       bool
+	LoginEpoch   int32
 	PasswordHash string
 }
 
@@ -532,6 +543,7 @@ func (q *Queries) UserCredentials(ctx context.Context, name string) (UserCredent
 		&i.Admin,
 		&i.ReadOnly,
 		&i.Active,
+		&i.LoginEpoch,
 		&i.PasswordHash,
 	)
 	return i, err

@@ -133,7 +133,7 @@ func (q *Queries) ResponseNewest(ctx context.Context, userID *int64) (ResponseNe
 }
 
 const responseUserByContact = `-- name: ResponseUserByContact :one
-select u.id, u.target_id, u.oncall_id, u.name, u.full_name, u.time_zone, u.admin, u.active
+select u.id, u.target_id, u.oncall_id, u.name, u.full_name, u.time_zone, u.admin, u.read_only, u.active, u.login_epoch
 from user_contacts c
 join users u on u.id = c.user_id
 where c.mode = $1 and lower(c.destination) = lower($2) and u.active
@@ -147,14 +147,16 @@ type ResponseUserByContactParams struct {
 }
 
 type ResponseUserByContactRow struct {
-	ID       int64
-	TargetID int64
-	OncallID int64
-	Name     string
-	FullName string
-	TimeZone string
-	Admin    bool
-	Active   bool
+	ID         int64
+	TargetID   int64
+	OncallID   int64
+	Name       string
+	FullName   string
+	TimeZone   string
+	Admin      bool
+	ReadOnly   bool
+	Active     bool
+	LoginEpoch int32
 }
 
 func (q *Queries) ResponseUserByContact(ctx context.Context, arg ResponseUserByContactParams) (ResponseUserByContactRow, error) {
@@ -168,13 +170,15 @@ func (q *Queries) ResponseUserByContact(ctx context.Context, arg ResponseUserByC
 		&i.FullName,
 		&i.TimeZone,
 		&i.Admin,
+		&i.ReadOnly,
 		&i.Active,
+		&i.LoginEpoch,
 	)
 	return i, err
 }
 
 const responseUserByPhone = `-- name: ResponseUserByPhone :one
-select u.id, u.target_id, u.oncall_id, u.name, u.full_name, u.time_zone, u.admin, u.active
+select u.id, u.target_id, u.oncall_id, u.name, u.full_name, u.time_zone, u.admin, u.read_only, u.active, u.login_epoch
 from user_contacts c
 join users u on u.id = c.user_id
 where c.mode in ('sms', 'call') and u.active
@@ -189,14 +193,16 @@ type ResponseUserByPhoneParams struct {
 }
 
 type ResponseUserByPhoneRow struct {
-	ID       int64
-	TargetID int64
-	OncallID int64
-	Name     string
-	FullName string
-	TimeZone string
-	Admin    bool
-	Active   bool
+	ID         int64
+	TargetID   int64
+	OncallID   int64
+	Name       string
+	FullName   string
+	TimeZone   string
+	Admin      bool
+	ReadOnly   bool
+	Active     bool
+	LoginEpoch int32
 }
 
 // Phone numbers are compared by their digits: +1 223-456-7890 is +12234567890. One number may serve both modes.
@@ -211,7 +217,9 @@ func (q *Queries) ResponseUserByPhone(ctx context.Context, arg ResponseUserByPho
 		&i.FullName,
 		&i.TimeZone,
 		&i.Admin,
+		&i.ReadOnly,
 		&i.Active,
+		&i.LoginEpoch,
 	)
 	return i, err
 }
