@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -40,9 +41,11 @@ type listPage struct {
 }
 
 type listRows struct {
-	Rows  []incidentView
-	Older string
-	Empty string
+	Rows     []incidentView
+	Older    string
+	Empty    string
+	Self     string // address of this list, to come back to
+	ReadOnly bool
 }
 
 var shows = []struct {
@@ -60,7 +63,7 @@ func flag(field string, v int64) filters.Condition {
 }
 
 func (w *Web) frame(r *http.Request, title, section string) frame {
-	return frame{Title: title, Section: section, User: actor(r).Name, Mailbox: w.d.Mailbox,
+	return frame{Title: title, Section: section, User: actor(r).Name, ReadOnly: actor(r).ReadOnly, Mailbox: w.d.Mailbox,
 		Flash: w.d.Sessions.PopString(r.Context(), "flash")}
 }
 
@@ -74,11 +77,11 @@ func (w *Web) listIncidents(rw http.ResponseWriter, r *http.Request) {
 			chosen = s
 		}
 	}
-	page := listPage{Show: chosen.name, Application: v.Get("application"), Plan: v.Get("plan")}
+	page := listPage{Show: chosen.name, Application: strings.TrimSpace(v.Get("application")), Plan: strings.TrimSpace(v.Get("plan"))}
 	q := filters.Query{Conditions: append([]filters.Condition(nil), chosen.conditions...), Limit: listLength + 1}
-	for _, f := range []string{"application", "plan"} {
-		if v.Get(f) != "" {
-			q.Conditions = append(q.Conditions, filters.Condition{Field: f, Op: filters.Eq, Values: []any{v.Get(f)}})
+	for _, f := range []struct{ field, text string }{{"application", page.Application}, {"plan", page.Plan}} {
+		if f.text != "" {
+			q.Conditions = append(q.Conditions, filters.Condition{Field: f.field, Op: filters.Contains, Values: []any{printable(f.text)}})
 		}
 	}
 	if before, err := strconv.ParseInt(v.Get("before"), 10, 64); err == nil {
@@ -89,7 +92,10 @@ func (w *Web) listIncidents(rw http.ResponseWriter, r *http.Request) {
 		w.fail(rw, r, err)
 		return
 	}
-	rows := listRows{Empty: chosen.empty}
+	rows := listRows{Empty: chosen.empty, ReadOnly: actor(r).ReadOnly, Self: link(v, "show", chosen.name)}
+	if page.Application != "" || page.Plan != "" {
+		rows.Empty = "Nothing here fits the filter."
+	}
 	if len(found) > listLength {
 		found = found[:listLength]
 		rows.Older = link(v, "before", strconv.FormatInt(int64(found[len(found)-1].ID), 10))
@@ -110,6 +116,11 @@ func (w *Web) listIncidents(rw http.ResponseWriter, r *http.Request) {
 	w.views.page(rw, r, w.d.Log, http.StatusOK, "incidents", page)
 }
 
+// printable makes what somebody typed fit to be compared with stored text, which holds neither NUL nor broken UTF-8.
+func printable(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+}
+
 func link(v url.Values, key, value string) string {
 	c := url.Values{}
 	for k, vs := range v {
@@ -120,7 +131,7 @@ func link(v url.Values, key, value string) string {
 }
 
 func view(i incidents.Incident) incidentView {
-	v := incidentView{Incident: i, Title: title(i)}
+	v := incidentView{Incident: i, Title: i.Title()}
 	switch {
 	case i.Resolved:
 		v.State, v.StateText = "resolved", "resolved"
@@ -137,36 +148,6 @@ func view(i incidents.Incident) incidentView {
 	v.CanReopen = !i.Resolved && !i.Active
 	v.CanResolve = !i.Resolved
 	return v
-}
-
-// title is the application's title variable when the context has it, else the first words of the context.
-func title(i incidents.Incident) string {
-	var c map[string]json.RawMessage
-	_ = json.Unmarshal(i.Context, &c)
-	if raw, ok := c[i.TitleVariable]; ok && i.TitleVariable != "" {
-		var s string
-		if json.Unmarshal(raw, &s) == nil && s != "" {
-			return s
-		}
-	}
-	for _, name := range []string{"title", "summary", "subject", "description", "message", "name"} {
-		var s string
-		if json.Unmarshal(c[name], &s) == nil && s != "" {
-			return cut(s, 160)
-		}
-	}
-	// Alertmanager groups carry what they have in common.
-	var group struct {
-		CommonAnnotations map[string]string `json:"commonAnnotations"`
-		CommonLabels      map[string]string `json:"commonLabels"`
-	}
-	_ = json.Unmarshal(i.Context, &group)
-	for _, s := range []string{group.CommonAnnotations["summary"], group.CommonAnnotations["description"], group.CommonLabels["alertname"]} {
-		if s != "" {
-			return cut(s, 160)
-		}
-	}
-	return i.Plan + " from " + i.Application
 }
 
 func cut(s string, n int) string {
@@ -195,6 +176,7 @@ type incidentBody struct {
 	Timeline []entryView
 	Messages []messageView
 	Context  string
+	ReadOnly bool
 }
 
 func (w *Web) showIncident(rw http.ResponseWriter, r *http.Request) {
@@ -210,6 +192,7 @@ func (w *Web) showIncident(rw http.ResponseWriter, r *http.Request) {
 		w.fail(rw, r, err)
 		return
 	}
+	body.ReadOnly = actor(r).ReadOnly
 	l, whole := w.views.live(rw, r, w.d.Log, "incident-body", body)
 	if !whole {
 		return
@@ -236,7 +219,11 @@ func (w *Web) incidentBody(ctx context.Context, id incidents.ID) (incidentBody, 
 	}
 	body := incidentBody{I: view(i), Steps: w.d.Steps(ctx, i.PlanID), Context: indented(i.Context)}
 	for _, e := range entries {
-		body.Timeline = append(body.Timeline, entryView{e.Kind, e.At, e.Text, e.Actor})
+		v := entryView{Kind: e.Kind, At: e.At, Text: e.Text}
+		if e.Kind == incidents.EntryComment || !strings.Contains(e.Text, e.Actor) { // most texts say who it was
+			v.By = e.Actor
+		}
+		body.Timeline = append(body.Timeline, v)
 	}
 	for _, m := range msgs {
 		body.Messages = append(body.Messages, viewMessage(m))
@@ -308,8 +295,8 @@ func (w *Web) change(rw http.ResponseWriter, r *http.Request, do func(context.Co
 	}
 	w.d.Wake(buckets.Of(int(int64(id) % buckets.Count)))
 	back := fmt.Sprintf("/incidents/%d", id)
-	if r.PostFormValue("back") == "list" {
-		back = "/incidents"
+	if list := r.PostFormValue("back"); list == "/incidents" || strings.HasPrefix(list, "/incidents?") {
+		back = list // as the reader had filtered it
 	}
 	http.Redirect(rw, r, back, http.StatusSeeOther)
 }
@@ -328,9 +315,15 @@ func (w *Web) resolve(rw http.ResponseWriter, r *http.Request) {
 	})
 }
 
+// maxCommentForm is well above the longest comment, in bytes of an encoded form.
+const maxCommentForm = 1 << 20
+
 func (w *Web) comment(rw http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(rw, r.Body, 64<<10)
+	r.Body = http.MaxBytesReader(rw, r.Body, maxCommentForm)
 	id, err := incidentID(r)
+	if err == nil && r.ParseForm() != nil {
+		err = fault.Invalidf("content", "The comment is too long or cannot be read")
+	}
 	if err != nil {
 		w.fail(rw, r, err)
 		return

@@ -8,8 +8,10 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire"
 )
 
 type loginPage struct {
@@ -18,17 +20,25 @@ type loginPage struct {
 }
 
 func (w *Web) showLogin(rw http.ResponseWriter, r *http.Request) {
-	if w.d.Sessions.GetString(r.Context(), w.d.UserKey) != "" {
+	_, here, err := w.sessionUser(r)
+	if err != nil {
+		w.fail(rw, r, err)
+		return
+	}
+	if here {
 		http.Redirect(rw, r, "/incidents", http.StatusFound)
 		return
 	}
 	w.views.page(rw, r, w.d.Log, http.StatusOK, "login", loginPage{frame: frame{Title: "Log in"}, Next: r.URL.Query().Get("next"),
-		Problem: w.d.Sessions.PopString(r.Context(), "flash")})
+		Username: w.d.Sessions.PopString(r.Context(), "username"), Problem: w.d.Sessions.PopString(r.Context(), "flash")})
 }
+
+// maxLogin bounds the body of a log-in.
+const maxLogin = 16 << 10
 
 // login answers as Iris does (contract: log-in session): a redirect, back to the form with a message when it fails.
 func (w *Web) login(rw http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(rw, r.Body, 16<<10)
+	r.Body = http.MaxBytesReader(rw, r.Body, maxLogin)
 	next := r.URL.Query().Get("next")
 	if next == "" {
 		next = "/incidents"
@@ -39,23 +49,78 @@ func (w *Web) login(rw http.ResponseWriter, r *http.Request) {
 	}
 	name := strings.TrimSpace(r.PostFormValue("username"))
 	user, err := w.d.People.Authenticate(r.Context(), name, r.PostFormValue("password"))
+	if err == nil {
+		_, err = wire.BeginSession(r.Context(), w.d.Sessions, w.d.UserKey, user)
+	}
+	flash := ""
 	switch {
 	case fault.Is(err, fault.Unauthenticated):
-		w.d.Sessions.Put(r.Context(), "flash", "That user name and password do not fit together.")
-		http.Redirect(rw, r, "/login?next="+url.QueryEscape(next), http.StatusFound)
+		flash = "That user name and password do not fit together."
 	case fault.Is(err, fault.Throttled):
-		w.d.Sessions.Put(r.Context(), "flash", "Too many attempts. Wait a minute and try again.")
-		http.Redirect(rw, r, "/login?next="+url.QueryEscape(next), http.StatusFound)
+		flash = "Too many attempts. Wait a minute and try again."
 	case err != nil:
 		w.fail(rw, r, err)
+		return
 	default:
-		if err := w.d.Sessions.RenewToken(r.Context()); err != nil {
-			w.fail(rw, r, err)
-			return
-		}
-		w.d.Sessions.Put(r.Context(), w.d.UserKey, user.Name)
 		http.Redirect(rw, r, next, http.StatusFound)
+		return
 	}
+	w.d.Sessions.Put(r.Context(), "flash", flash)
+	if len(name) <= maxShownName {
+		w.d.Sessions.Put(r.Context(), "username", name)
+	}
+	http.Redirect(rw, r, "/login?next="+url.QueryEscape(next), http.StatusFound)
+}
+
+// maxShownName is the length up to which a name that did not log in is put back into the form.
+const maxShownName = 100
+
+// loggedIn is a user object as Oncall shows it, with the token that its clients send along.
+type loggedIn struct {
+	ID        int64                 `json:"id"`
+	Name      string                `json:"name"`
+	FullName  string                `json:"full_name"`
+	TimeZone  string                `json:"time_zone"`
+	PhotoURL  *string               `json:"photo_url"`
+	Active    int                   `json:"active"`
+	God       int                   `json:"god"`
+	Contacts  map[users.Mode]string `json:"contacts"`
+	CSRFToken string                `json:"csrf_token"`
+}
+
+// loginOncall answers as Oncall does: JSON. It opens the same session as login.
+func (w *Web) loginOncall(rw http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(rw, r.Body, maxLogin)
+	page, err := w.enter(r)
+	if err != nil {
+		w.errors.Write(rw, r, err)
+		return
+	}
+	wire.JSON(rw, http.StatusOK, page)
+}
+
+func (w *Web) enter(r *http.Request) (page loggedIn, err error) {
+	name, password := strings.TrimSpace(r.PostFormValue("username")), r.PostFormValue("password")
+	if name == "" || password == "" {
+		return page, fault.Titled("Invalid login attempt", "Missing user/password")
+	}
+	user, err := w.d.People.Authenticate(r.Context(), name, password)
+	if fault.Is(err, fault.Unauthenticated) {
+		return page, &fault.Error{Kind: fault.Unauthenticated, Message: "Authentication failure", Detail: "bad login credentials"}
+	}
+	if err != nil {
+		return page, err
+	}
+	contacts, err := w.d.People.Contacts(r.Context(), user.ID)
+	if err != nil {
+		return page, err
+	}
+	token, err := wire.BeginSession(r.Context(), w.d.Sessions, w.d.UserKey, user)
+	page = loggedIn{ID: user.OncallID, Name: user.Name, FullName: user.FullName, TimeZone: user.TimeZone, Active: 1, Contacts: contacts, CSRFToken: token}
+	if user.Admin {
+		page.God = 1
+	}
+	return page, err
 }
 
 func (w *Web) logout(rw http.ResponseWriter, r *http.Request) {
@@ -66,6 +131,20 @@ func (w *Web) logout(rw http.ResponseWriter, r *http.Request) {
 	http.Redirect(rw, r, "/login", http.StatusFound)
 }
 
+// logoutOncall answers as Oncall does: nothing.
+func (w *Web) logoutOncall(rw http.ResponseWriter, r *http.Request) {
+	if err := w.d.Sessions.Destroy(r.Context()); err != nil {
+		w.errors.Write(rw, r, err)
+		return
+	}
+	rw.Header().Set("Content-Type", "application/json")
+	rw.WriteHeader(http.StatusOK)
+}
+
+func (w *Web) sessionUser(r *http.Request) (users.User, bool, error) {
+	return wire.SessionUser(r.Context(), w.d.Sessions, w.d.UserKey, w.d.People)
+}
+
 // localPath reports whether p stays on this server: "//host" and "/\host" leave it.
 func localPath(p string) bool {
 	u, err := url.Parse(p)
@@ -74,26 +153,34 @@ func localPath(p string) bool {
 
 type userKey struct{}
 
-// requireUser sends whoever is not logged in to the log-in page, and takes users who were removed or switched off out of
-// their sessions at once.
+// requireUser sends whoever is not logged in to the log-in page, and takes users who were removed, were switched off or got
+// another password out of their sessions at once.
 func (w *Web) requireUser(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		name := w.d.Sessions.GetString(r.Context(), w.d.UserKey)
-		if name == "" {
-			w.toLogin(rw, r)
-			return
-		}
-		user, err := w.d.People.ByName(r.Context(), name)
-		if fault.Is(err, fault.NotFound) || (err == nil && !user.Active) {
-			_ = w.d.Sessions.Destroy(r.Context())
-			w.toLogin(rw, r)
-			return
-		}
+		user, here, err := w.sessionUser(r)
 		if err != nil {
 			w.fail(rw, r, err)
 			return
 		}
+		if !here {
+			if w.d.Sessions.Exists(r.Context(), w.d.UserKey) {
+				_ = w.d.Sessions.Destroy(r.Context())
+			}
+			w.toLogin(rw, r)
+			return
+		}
 		next.ServeHTTP(rw, r.WithContext(context.WithValue(r.Context(), userKey{}, user)))
+	})
+}
+
+// requireWrite refuses people who only look.
+func (w *Web) requireWrite(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if err := (auth.Actor{}).As(actor(r)).MayWrite(); err != nil {
+			w.fail(rw, r, err)
+			return
+		}
+		next.ServeHTTP(rw, r)
 	})
 }
 
@@ -121,12 +208,13 @@ func (w *Web) fail(rw http.ResponseWriter, r *http.Request, err error) {
 	case fault.NotFound:
 		w.problem(rw, r, http.StatusNotFound, "Not found", "There is no such thing here.")
 	case fault.Invalid:
-		w.problem(rw, r, http.StatusBadRequest, "That did not work", err.Error())
+		w.problem(rw, r, http.StatusBadRequest, "That did not work", fault.Public(err))
 	case fault.Forbidden:
-		w.problem(rw, r, http.StatusForbidden, "Not allowed", err.Error())
+		w.problem(rw, r, http.StatusForbidden, "Not allowed", fault.Public(err))
 	case fault.Unavailable:
 		w.d.Log.Warn("page needs the database", zap.String("path", r.URL.Path), zap.Error(err))
-		w.problem(rw, r, http.StatusServiceUnavailable, "The database cannot be reached", "Nothing is lost: try again in a moment. Processors page on as soon as it is back.")
+		rw.Header().Set("Retry-After", "5")
+		w.problem(rw, r, http.StatusServiceUnavailable, "The database cannot be reached", databaseAway)
 	default:
 		w.d.Log.Error("page failed", zap.String("path", r.URL.Path), zap.Error(err))
 		w.problem(rw, r, http.StatusInternalServerError, "Something went wrong", "This is a defect of Iris; the server's log says more.")
@@ -134,8 +222,25 @@ func (w *Web) fail(rw http.ResponseWriter, r *http.Request, err error) {
 }
 
 func (w *Web) problem(rw http.ResponseWriter, r *http.Request, status int, title, text string) {
+	w.problemIn(rw, r, w.frame(r, title, ""), status, text)
+}
+
+func (w *Web) problemIn(rw http.ResponseWriter, r *http.Request, f frame, status int, text string) {
 	w.views.page(rw, r, w.d.Log, status, "error", struct {
 		frame
 		Problem string
-	}{w.frame(r, title, ""), text})
+	}{f, text})
+}
+
+const databaseAway = "Nothing is lost: try again in a moment. Processors page on as soon as it is back."
+
+// sessionFailed answers when a session cannot be read or kept: usually the database is away.
+func (w *Web) sessionFailed(rw http.ResponseWriter, r *http.Request, err error) {
+	if r.Method == http.MethodPost && (r.URL.Path == "/login" || r.URL.Path == "/logout") {
+		w.errors.Write(rw, r, err)
+		return
+	}
+	w.d.Log.Warn("session cannot be read or kept", zap.String("path", r.URL.Path), zap.Error(err))
+	rw.Header().Set("Retry-After", "5")
+	w.problemIn(rw, r, frame{Title: "The database cannot be reached"}, http.StatusServiceUnavailable, databaseAway)
 }

@@ -29,8 +29,10 @@ type frame struct {
 	Title   string
 	Section string // of the navigation
 	User    string
-	Flash   string
-	Mailbox bool
+	// ReadOnly: the reader may change nothing, so nothing to press is shown.
+	ReadOnly bool
+	Flash    string
+	Mailbox  bool
 }
 
 // live is a part of a page that refreshes itself: the browser asks Self again, saying what it has Seen.
@@ -72,7 +74,7 @@ func newViews() (*views, error) {
 	v.t, err = template.New("").Funcs(template.FuncMap{
 		"asset": v.asset,
 		"utc":   func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") },
-		"clock": func(t time.Time) string { return t.UTC().Format("15:04:05") },
+		"clock": func(t time.Time) string { return t.UTC().Format("2 Jan 15:04:05") },
 		"ago":   func(t time.Time) string { return ago(time.Since(t)) },
 	}).ParseFS(templateFiles, "templates/*.html")
 	return v, err

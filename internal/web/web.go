@@ -18,6 +18,7 @@ import (
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire"
 )
 
 // Incidents reads and changes incidents. Changes are answered only when they are durable.
@@ -50,6 +51,7 @@ type Cluster interface {
 type People interface {
 	Authenticate(ctx context.Context, name, password string) (users.User, error)
 	ByName(ctx context.Context, name string) (users.User, error)
+	Contacts(ctx context.Context, id users.ID) (map[users.Mode]string, error)
 }
 
 // Deps are the parts that the pages work on. All are required except Mailbox.
@@ -72,8 +74,9 @@ type Deps struct {
 
 // Web serves the pages. It is safe for concurrent use.
 type Web struct {
-	d     Deps
-	views *views
+	d      Deps
+	views  *views
+	errors *wire.Errors
 }
 
 // New prepares the pages; it fails only when the embedded templates are broken.
@@ -86,32 +89,46 @@ func New(d Deps) (*Web, error) {
 		return nil, err
 	}
 	d.Log = d.Log.Named("web")
-	return &Web{d: d, views: v}, nil
+	w := &Web{d: d, views: v, errors: wire.NewErrors(d.Log)}
+	sessions := *d.Sessions // the same sessions; failures become pages
+	sessions.ErrorFunc = w.sessionFailed
+	w.d.Sessions = &sessions
+	return w, nil
 }
 
-// Routes mounts the pages. Requests that change something are refused when another site sent them; the session cookie is
+// Routes mounts the pages, and the log-in: as Iris's clients know it with a trailing slash, as Oncall's without. Requests that change something are refused when another site sent them; the session cookie is
 // SameSite=Lax besides.
 func (w *Web) Routes(r chi.Router) {
 	r.Handle("/static/*", w.views.assets)
 	r.Group(func(r chi.Router) {
 		r.Use(headers, http.NewCrossOriginProtection().Handler, w.d.Sessions.LoadAndSave)
-		r.Get("/", func(rw http.ResponseWriter, r *http.Request) { http.Redirect(rw, r, "/incidents", http.StatusFound) })
-		r.Get("/login", w.showLogin)
-		r.Get("/login/", w.showLogin)
+		get := func(r chi.Router, path string, h http.HandlerFunc) {
+			r.Get(path, h)
+			r.Head(path, h)
+		}
+		get(r, "/", func(rw http.ResponseWriter, r *http.Request) { http.Redirect(rw, r, "/incidents", http.StatusFound) })
+		get(r, "/login", w.showLogin)
+		get(r, "/login/", w.showLogin)
 		r.Post("/login/", w.login)
-		r.Post("/logout/", w.logout)
+		r.Post("/login", w.loginOncall)
 		r.Get("/logout/", w.logout)
 		r.Get("/logout", w.logout)
+		r.Post("/logout/", w.logout)
+		r.Post("/logout", w.logoutOncall)
 		r.Group(func(r chi.Router) {
 			r.Use(w.requireUser)
-			r.Get("/incidents", w.listIncidents)
-			r.Get("/incidents/", w.listIncidents)
-			r.Get("/incidents/{id}", w.showIncident)
-			r.Post("/incidents/{id}/acknowledge", w.acknowledge)
-			r.Post("/incidents/{id}/reopen", w.reopen)
-			r.Post("/incidents/{id}/resolve", w.resolve)
-			r.Post("/incidents/{id}/comments", w.comment)
-			r.Get("/cluster", w.showCluster)
+			for _, end := range []string{"", "/"} {
+				get(r, "/incidents"+end, w.listIncidents)
+				get(r, "/incidents/{id}"+end, w.showIncident)
+				get(r, "/cluster"+end, w.showCluster)
+			}
+			r.Group(func(r chi.Router) {
+				r.Use(w.requireWrite)
+				r.Post("/incidents/{id}/acknowledge", w.acknowledge)
+				r.Post("/incidents/{id}/reopen", w.reopen)
+				r.Post("/incidents/{id}/resolve", w.resolve)
+				r.Post("/incidents/{id}/comments", w.comment)
+			})
 		})
 	})
 }

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -33,6 +34,8 @@ type world struct {
 	view     buckets.View
 	asked    filters.Query
 	woken    buckets.Set
+	ann      users.User
+	down     bool // the database is away
 }
 
 func (w *world) List(_ context.Context, q filters.Query) ([]incidents.Incident, error) {
@@ -88,13 +91,23 @@ func (w *world) View(context.Context) (buckets.View, error) { return w.view, nil
 
 func (w *world) Authenticate(_ context.Context, name, password string) (users.User, error) {
 	if name == "ann" && password == "right" {
-		return users.User{ID: 1, Name: "ann", Active: true}, nil
+		return w.ann, nil
 	}
 	return users.User{}, fault.New(fault.Unauthenticated, "bad log-in")
 }
 
 func (w *world) ByName(_ context.Context, name string) (users.User, error) {
-	return users.User{ID: 1, Name: name, Active: true}, nil
+	if w.down {
+		return users.User{}, fault.Wrap(fault.Unavailable, errors.New("dial tcp: secret"), "the database cannot be reached")
+	}
+	if name != "ann" {
+		return users.User{}, fault.New(fault.NotFound, "no such user")
+	}
+	return w.ann, nil
+}
+
+func (w *world) Contacts(context.Context, users.ID) (map[users.Mode]string, error) {
+	return map[users.Mode]string{users.Email: "ann@example.com"}, nil
 }
 
 type browser struct {
@@ -106,6 +119,7 @@ type browser struct {
 func setup(t *testing.T) (*world, *browser) {
 	t.Helper()
 	w := &world{
+		ann: users.User{ID: 1, OncallID: 21, Name: "ann", FullName: "Ann Lee", TimeZone: "UTC", Active: true},
 		incident: incidents.Incident{ID: 257, Plan: "db-plan", Application: "db", Active: true, CurrentStep: 1, CreatedAt: time.Now().Add(-time.Minute),
 			Context: json.RawMessage(`{"title":"<script>alert(1)</script> disk full"}`), TitleVariable: "title"},
 		entries: []incidents.Entry{{Kind: incidents.EntryOpened, At: time.Now(), Text: "opened by application db"}},
@@ -237,7 +251,7 @@ func TestListFiltersAndCluster(t *testing.T) {
 	require.Equal(t, http.StatusOK, status)
 	require.Equal(t, []filters.Condition{
 		{Field: "active", Op: filters.Eq, Values: []any{int64(1)}},
-		{Field: "application", Op: filters.Eq, Values: []any{"db"}},
+		{Field: "application", Op: filters.Contains, Values: []any{"db"}},
 		{Field: "id", Op: filters.Lt, Values: []any{int64(900)}},
 	}, w.asked.Conditions)
 
