@@ -9,9 +9,9 @@ import (
 // safe for concurrent use.
 type pace struct {
 	mu      sync.Mutex
-	prepare time.Duration // from take to call, the slowest of late
-	mark    time.Duration // of the statement before the call, the slowest of late
-	rate    float64       // calls per second of late
+	prepare worst   // from take to call
+	mark    worst   // of the statement before the call
+	rate    float64 // calls per second of late
 	since   time.Time
 	count   int
 }
@@ -19,40 +19,50 @@ type pace struct {
 const (
 	leastLead = 20 * time.Millisecond
 	mostLead  = 240 * time.Millisecond
+	// worstFor is how long a slow case is remembered, at least.
+	worstFor = 2 * time.Second
 )
 
-// slower follows a rise at once and forgets it slowly.
-func slower(old, sample time.Duration) time.Duration {
-	if sample > old {
-		return sample
-	}
-	return old - (old-sample)/32
+// worst is the longest duration of late.
+type worst struct {
+	now, before time.Duration
+	since       time.Time
 }
+
+func (w *worst) add(at time.Time, d time.Duration) {
+	if at.Sub(w.since) > worstFor {
+		w.before, w.now, w.since = w.now, 0, at
+	}
+	w.now = max(w.now, min(d, time.Second))
+}
+
+func (w *worst) value() time.Duration { return max(w.now, w.before) }
 
 func (p *pace) prepared(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.prepare = slower(p.prepare, min(d, time.Second))
+	p.prepare.add(time.Now(), d)
 }
 
 func (p *pace) marked(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.mark = slower(p.mark, min(d, time.Second))
+	p.mark.add(time.Now(), d)
 }
 
 // lead is how long before its slot a message is taken.
 func (p *pace) lead() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return min(mostLead, max(leastLead, p.prepare+p.prepare/4+5*time.Millisecond))
+	d := p.prepare.value()
+	return min(mostLead, max(leastLead, d+d/4+5*time.Millisecond))
 }
 
 // markAhead is how long before its slot a message is marked.
 func (p *pace) markAhead() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return min(maxMarkAge/2, 2*p.mark+5*time.Millisecond)
+	return min(maxMarkAge/2, p.mark.value()+5*time.Millisecond)
 }
 
 // called counts a finished call.
@@ -69,12 +79,14 @@ func (p *pace) called(now time.Time) {
 	}
 }
 
-// ahead is how many messages may be on their way to the calls beside those being called: what is called in 50 ms.
+// ahead is how many messages may be on their way to the calls beside those being called: what is called in the time that
+// the way takes, and a little more.
 func (p *pace) ahead(now time.Time) int {
+	way := max(50*time.Millisecond, p.lead()*3/2)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if now.Sub(p.since) > time.Second {
 		return 0
 	}
-	return min(512, int(p.rate*0.05))
+	return min(1024, int(p.rate*way.Seconds()))
 }

@@ -38,9 +38,10 @@ type item struct {
 	closed   string  // why they were
 	slot     slot    // valid only if limited
 	limited  bool
-	taken    time.Time // before it was taken
-	claimEnd time.Time // when the claim may be over
-	plain    bool      // built-in words, whatever the template
+	taken    time.Time     // before it was taken
+	claimEnd time.Time     // when the claim may be over
+	plain    bool          // built-in words, whatever the template
+	waited   time.Duration // idly: for its slot or for a call to end
 	content  messages.Content
 }
 

@@ -54,13 +54,12 @@ func (w *Worker) send(it *item) {
 	if it.limited {
 		deadline = earlier(deadline, it.slot.until)
 	}
-	if !w.permit(o, deadline) {
-		w.notInTime(it)
+	if it.limited && !w.idle(it, it.slot.at.Add(-it.line.pace.markAhead())) {
+		w.release(it)
 		return
 	}
-	if it.limited && !w.wait(it.slot.at.Add(-it.line.pace.markAhead())) {
-		<-o.permits
-		w.release(it)
+	if !w.permit(it, deadline) {
+		w.notInTime(it)
 		return
 	}
 	done, ok := o.begin()
@@ -88,12 +87,15 @@ func (w *Worker) send(it *item) {
 }
 
 // permit waits for the right to make one more call through the outlet.
-func (w *Worker) permit(o *outlet, deadline time.Time) bool {
+func (w *Worker) permit(it *item, deadline time.Time) bool {
+	o := it.outlet
 	select {
 	case o.permits <- struct{}{}:
 		return true
 	default:
 	}
+	began := time.Now()
+	defer func() { it.waited += time.Since(began) }()
 	timer := time.NewTimer(time.Until(deadline))
 	defer timer.Stop()
 	select {
@@ -114,12 +116,14 @@ func (w *Worker) stopped() bool {
 	}
 }
 
-// wait waits until an instant; false when the Worker stops first.
-func (w *Worker) wait(until time.Time) bool {
+// idle waits until an instant; false when the Worker stops first.
+func (w *Worker) idle(it *item, until time.Time) bool {
 	d := time.Until(until)
 	if d <= 0 {
 		return true
 	}
+	began := time.Now()
+	defer func() { it.waited += time.Since(began) }()
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -134,7 +138,7 @@ func (w *Worker) wait(until time.Time) bool {
 func (w *Worker) notInTime(it *item) {
 	if it.limited {
 		w.metrics.lateSlots.WithLabelValues("call").Inc()
-		it.line.pace.prepared(time.Since(it.taken))
+		it.line.pace.prepared(time.Since(it.taken) - it.waited)
 	}
 	w.release(it)
 }
@@ -195,12 +199,13 @@ func idempotencyKey(c Claimed) string {
 
 // call makes the vendor call, unless it is too late for it.
 func (w *Worker) call(it *item, o *outlet, m marked) messages.Result {
-	if it.limited && !w.wait(it.slot.at) {
+	it.line.pace.marked(time.Since(m.at))
+	if it.limited && !w.idle(it, it.slot.at) {
 		return messages.Result{Outcome: messages.OutcomeCancelled, Detail: "the call was not begun: this process is stopping"}
 	}
 	now := time.Now()
 	if it.limited {
-		it.line.pace.prepared(now.Sub(it.taken) - max(0, it.slot.at.Sub(m.at)))
+		it.line.pace.prepared(now.Sub(it.taken) - it.waited)
 	}
 	if now.Sub(m.at) > maxMarkAge || (it.limited && now.After(it.slot.until)) {
 		w.metrics.lateSlots.WithLabelValues("call").Inc()
