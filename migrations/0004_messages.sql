@@ -116,6 +116,7 @@ create table receipts (
 );
 create index receipts_vendor_message on receipts (vendor_message_id);
 create index receipts_message on receipts (message_id) where message_id is not null;
+create index receipts_early on receipts (id) where message_id is null;
 
 -- Changes of mode, target, content or outcome a client can read (GET /v0/messages/{id}/auditlog).
 create table message_changes (

@@ -27,13 +27,18 @@ const (
 )
 
 // Apply records a receipt and moves its message on: delivered, or on its way again if it was not delivered while its
-// incident still waits for an answer in the same step, or failed. A receipt whose attempt is not recorded yet is kept;
-// Match applies it later. Repeated receipts change nothing.
+// incident still waits for an answer in the same step, or failed. A receipt whose attempt is not recorded yet, or that cannot
+// be applied at once, is kept; Match applies it later: vendors do not say it twice. Repeated receipts change nothing.
 func (s *Receipts) Apply(ctx context.Context, r messages.Receipt) error {
-	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error { return applyReceipt(ctx, q, r) })
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error { return applyReceipt(ctx, q, r, nil) })
+	if err != nil && s.db.Do(ctx, func(q *db.Queries) error { return q.AddReceipt(ctx, keptReceipt(r, nil)) }) == nil {
+		return nil
+	}
+	return err
 }
 
-// Match applies receipts that came before their attempts were recorded, and returns how many.
+// Match applies receipts that came before their attempts were recorded, and returns how many. One that cannot be applied
+// holds up no other; the first error is returned.
 func (s *Receipts) Match(ctx context.Context) (int, error) {
 	var early []db.EarlyReceiptsRow
 	if err := s.db.Do(ctx, func(q *db.Queries) (err error) {
@@ -43,6 +48,7 @@ func (s *Receipts) Match(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	n := 0
+	var failed error
 	for _, e := range early {
 		err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 			_, err := q.TakeEarlyReceipt(ctx, e.ID)
@@ -53,25 +59,36 @@ func (s *Receipts) Match(ctx context.Context) (int, error) {
 				return err
 			}
 			return applyReceipt(ctx, q, messages.Receipt{Vendor: e.Vendor, VendorMessageID: e.VendorMessageID, Status: e.Status,
-				Outcome: messages.Outcome(e.Outcome), Delivered: e.Outcome == outcomeDelivered, Detail: e.Detail})
+				Outcome: messages.Outcome(e.Outcome), Delivered: e.Outcome == outcomeDelivered, Detail: e.Detail}, &e.At)
 		})
-		if err != nil {
-			return n, err
+		if err == nil {
+			n++
+		} else if failed == nil {
+			failed = err
 		}
-		n++
+		if ctx.Err() != nil {
+			break
+		}
 	}
-	return n, nil
+	return n, failed
 }
 
 // outcomeDelivered is how a receipt of delivery is kept; attempts know only that it was sent.
 const outcomeDelivered = "delivered"
 
-func applyReceipt(ctx context.Context, q *db.Queries, r messages.Receipt) error {
-	kept := db.AddReceiptParams{Vendor: r.Vendor, VendorMessageID: r.VendorMessageID, Status: keepable(r.Status), Outcome: string(r.Outcome), Detail: keepable(r.Detail)}
+// keptReceipt is a receipt as it is stored; at nil means now.
+func keptReceipt(r messages.Receipt, at *time.Time) db.AddReceiptParams {
+	kept := db.AddReceiptParams{At: at, Vendor: keepable(r.Vendor), VendorMessageID: keepable(r.VendorMessageID),
+		Status: keepable(r.Status), Outcome: string(r.Outcome), Detail: keepable(r.Detail)}
 	if r.Delivered {
 		kept.Outcome = outcomeDelivered
 	}
-	a, err := q.ReceiptAttempt(ctx, db.ReceiptAttemptParams{Vendor: r.Vendor, VendorMessageID: r.VendorMessageID})
+	return kept
+}
+
+func applyReceipt(ctx context.Context, q *db.Queries, r messages.Receipt, at *time.Time) error {
+	kept := keptReceipt(r, at)
+	a, err := q.ReceiptAttempt(ctx, db.ReceiptAttemptParams{Vendor: kept.Vendor, VendorMessageID: kept.VendorMessageID})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return q.AddReceipt(ctx, kept)
 	}

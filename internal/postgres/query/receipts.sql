@@ -9,18 +9,26 @@ where a.vendor = sqlc.arg(vendor)::text and a.vendor_message_id = sqlc.arg(vendo
 order by a.started_at desc
 limit 1;
 
+-- Current means that nobody has acknowledged or resolved the incident, that it stands in the message's step (where it stays
+-- when its plan is exhausted), and that no later repeat has gone to the same recipient.
 -- name: LockReceiptMessage :one
 select m.state, m.mode, m.target, m.mode_attempt, m.attempt,
-    (m.incident_id is null or exists (
+    (m.incident_id is null or (exists (
         select from incidents i
-        where i.id = m.incident_id and i.active and i.reopen_count = m.reopen_count and (m.step = 0 or i.current_step = m.step)))::boolean as current
+        where i.id = m.incident_id and (i.active or (i.owner_id is null and not i.resolved))
+          and (m.step = 0 or i.current_step = m.step))
+      and not exists (
+        select from messages l
+        where l.incident_id = m.incident_id and l.step = m.step and l.position = m.position and l.recipient = m.recipient
+          and (l.repeat, l.reopen_count) > (m.repeat, m.reopen_count))))::boolean as current
 from messages m
 where m.id = sqlc.arg(message_id)::bigint
 for no key update of m;
 
 -- name: AddReceipt :exec
-insert into receipts (vendor, vendor_message_id, status, outcome, detail, message_id)
-values (@vendor, @vendor_message_id, @status, @outcome, @detail, sqlc.narg(message_id));
+insert into receipts (at, vendor, vendor_message_id, status, outcome, detail, message_id)
+values (coalesce(sqlc.narg(at)::timestamptz, clock_timestamp()), @vendor, @vendor_message_id, @status, @outcome, @detail,
+    sqlc.narg(message_id));
 
 -- name: ReceiptDelivered :exec
 update messages set state = 'delivered' where id = @message_id and state = 'sent';
@@ -47,7 +55,7 @@ values (sqlc.arg(message_id)::bigint, 'sent-change', sqlc.arg(old)::text, sqlc.a
 
 -- Receipts that came before their attempt was recorded, and whose attempt is known now.
 -- name: EarlyReceipts :many
-select r.id, r.vendor, r.vendor_message_id, r.status, r.outcome, r.detail
+select r.id, r.at, r.vendor, r.vendor_message_id, r.status, r.outcome, r.detail
 from receipts r
 where r.message_id is null and r.at > clock_timestamp() - interval '15 minutes'
   and exists (select from attempts a where a.vendor = r.vendor and a.vendor_message_id = r.vendor_message_id)

@@ -7,14 +7,17 @@ package db
 
 import (
 	"context"
+	"time"
 )
 
 const addReceipt = `-- name: AddReceipt :exec
-insert into receipts (vendor, vendor_message_id, status, outcome, detail, message_id)
-values ($1, $2, $3, $4, $5, $6)
+insert into receipts (at, vendor, vendor_message_id, status, outcome, detail, message_id)
+values (coalesce($1::timestamptz, clock_timestamp()), $2, $3, $4, $5, $6,
+    $7)
 `
 
 type AddReceiptParams struct {
+	At              *time.Time
 	Vendor          string
 	VendorMessageID string
 	Status          string
@@ -25,6 +28,7 @@ type AddReceiptParams struct {
 
 func (q *Queries) AddReceipt(ctx context.Context, arg AddReceiptParams) error {
 	_, err := q.db.Exec(ctx, addReceipt,
+		arg.At,
 		arg.Vendor,
 		arg.VendorMessageID,
 		arg.Status,
@@ -36,7 +40,7 @@ func (q *Queries) AddReceipt(ctx context.Context, arg AddReceiptParams) error {
 }
 
 const earlyReceipts = `-- name: EarlyReceipts :many
-select r.id, r.vendor, r.vendor_message_id, r.status, r.outcome, r.detail
+select r.id, r.at, r.vendor, r.vendor_message_id, r.status, r.outcome, r.detail
 from receipts r
 where r.message_id is null and r.at > clock_timestamp() - interval '15 minutes'
   and exists (select from attempts a where a.vendor = r.vendor and a.vendor_message_id = r.vendor_message_id)
@@ -46,6 +50,7 @@ limit 100
 
 type EarlyReceiptsRow struct {
 	ID              int64
+	At              time.Time
 	Vendor          string
 	VendorMessageID string
 	Status          string
@@ -65,6 +70,7 @@ func (q *Queries) EarlyReceipts(ctx context.Context) ([]EarlyReceiptsRow, error)
 		var i EarlyReceiptsRow
 		if err := rows.Scan(
 			&i.ID,
+			&i.At,
 			&i.Vendor,
 			&i.VendorMessageID,
 			&i.Status,
@@ -83,9 +89,14 @@ func (q *Queries) EarlyReceipts(ctx context.Context) ([]EarlyReceiptsRow, error)
 
 const lockReceiptMessage = `-- name: LockReceiptMessage :one
 select m.state, m.mode, m.target, m.mode_attempt, m.attempt,
-    (m.incident_id is null or exists (
+    (m.incident_id is null or (exists (
         select from incidents i
-        where i.id = m.incident_id and i.active and i.reopen_count = m.reopen_count and (m.step = 0 or i.current_step = m.step)))::boolean as current
+        where i.id = m.incident_id and (i.active or (i.owner_id is null and not i.resolved))
+          and (m.step = 0 or i.current_step = m.step))
+      and not exists (
+        select from messages l
+        where l.incident_id = m.incident_id and l.step = m.step and l.position = m.position and l.recipient = m.recipient
+          and (l.repeat, l.reopen_count) > (m.repeat, m.reopen_count))))::boolean as current
 from messages m
 where m.id = $1::bigint
 for no key update of m
@@ -100,6 +111,8 @@ type LockReceiptMessageRow struct {
 	Current     bool
 }
 
+// Current means that nobody has acknowledged or resolved the incident, that it stands in the message's step (where it stays
+// when its plan is exhausted), and that no later repeat has gone to the same recipient.
 func (q *Queries) LockReceiptMessage(ctx context.Context, messageID int64) (LockReceiptMessageRow, error) {
 	row := q.db.QueryRow(ctx, lockReceiptMessage, messageID)
 	var i LockReceiptMessageRow

@@ -1,0 +1,167 @@
+package postgres_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/postgres"
+)
+
+// leave records that every waiting message of an incident left for Twilio, under the number SM<message id>.
+func (e *escalating) leave(incident int64) (message int64) {
+	e.t.Helper()
+	e.exec(`update messages set attempt = attempt + 1, mode_attempt = mode_attempt + 1 where incident_id = $1 and state = 'pending'`, incident)
+	e.exec(`insert into attempts (message_id, attempt, mode, vendor, destination, process_id, outcome, vendor_message_id)
+		select id, attempt, mode, 'twilio', 'x', 'me', 'sent', 'SM' || id || '-' || attempt from messages where incident_id = $1 and state = 'pending'`, incident)
+	e.settle(incident, "sent")
+	return e.id(`select max(id) from messages where incident_id = $1`, incident)
+}
+
+func (e *escalating) state(message int64) string {
+	e.t.Helper()
+	var s string
+	require.NoError(e.t, e.db.Pool().QueryRow(e.ctx(), `select format('%s %s refused %s', state, mode, refused_modes) from messages where id = $1`, message).Scan(&s))
+	return s
+}
+
+func undelivered(number string, outcome messages.Outcome) messages.Receipt {
+	return messages.Receipt{Vendor: "twilio", VendorMessageID: number, Status: "undelivered", Outcome: outcome, Detail: "30003"}
+}
+
+func TestReceiptsMoveMessagesOn(t *testing.T) {
+	t.Parallel()
+	e := newEscalating(t)
+	s := postgres.NewReceipts(e.db)
+	plan := e.plan("text", intent{step: 1, role: "user", target: "ana", priority: "high", wait: time.Hour, repeat: 1},
+		intent{step: 2, role: "user", target: "bo", priority: "high", wait: time.Hour})
+	begun := func() (incident, message int64, number string) {
+		incident = e.open(plan)
+		e.pass()
+		message = e.leave(incident)
+		return incident, message, "SM" + fmt.Sprint(message) + "-1"
+	}
+	apply := func(r messages.Receipt) { require.NoError(t, s.Apply(t.Context(), r)) }
+
+	t.Run("delivered, and delivered again", func(t *testing.T) {
+		_, m, number := begun()
+		for range 2 {
+			apply(messages.Receipt{Vendor: "twilio", VendorMessageID: number, Status: "delivered", Outcome: messages.OutcomeSent, Delivered: true})
+		}
+		require.Equal(t, "delivered sms refused {}", e.state(m))
+	})
+	t.Run("rejected goes another way at once", func(t *testing.T) {
+		id, m, number := begun()
+		apply(undelivered(number, messages.OutcomeRejected))
+		require.Equal(t, "pending sms refused {sms}", e.state(m))
+		require.Contains(t, e.timeline(id)[1], "The sms to ana was not delivered (undelivered 30003). It is tried another way.")
+	})
+	t.Run("nobody answered: again in a moment, but not for ever", func(t *testing.T) {
+		id, m, number := begun()
+		apply(undelivered(number, messages.OutcomeUnavailable))
+		require.Equal(t, "pending sms refused {}", e.state(m))
+		require.Equal(t, int64(1), e.id(`select count(*) from messages where id = $1 and available_at > clock_timestamp() + interval '10 seconds'`, m))
+		e.leave(id)
+		apply(undelivered("SM"+fmt.Sprint(m)+"-2", messages.OutcomeUnavailable))
+		e.leave(id)
+		apply(undelivered("SM"+fmt.Sprint(m)+"-3", messages.OutcomeUnavailable))
+		require.Equal(t, "pending sms refused {sms}", e.state(m))
+	})
+	t.Run("an older attempt's changes nothing", func(t *testing.T) {
+		id, m, number := begun()
+		apply(undelivered(number, messages.OutcomeUnavailable))
+		e.leave(id)
+		apply(undelivered(number, messages.OutcomeRejected))
+		require.Equal(t, "sent sms refused {}", e.state(m))
+	})
+	t.Run("after an acknowledgement nobody is told any more", func(t *testing.T) {
+		id, m, number := begun()
+		e.acknowledge(id)
+		apply(undelivered(number, messages.OutcomeRejected))
+		require.Equal(t, "failed sms refused {}", e.state(m))
+		require.NotContains(t, e.timeline(id)[1], "tried")
+	})
+	t.Run("an acknowledgement that was taken back does not hide it", func(t *testing.T) {
+		id, m, number := begun()
+		e.acknowledge(id)
+		e.reopen(id)
+		apply(undelivered(number, messages.OutcomeRejected))
+		require.Equal(t, "pending sms refused {sms}", e.state(m))
+	})
+	t.Run("a later repeat is on its way anyhow", func(t *testing.T) {
+		id, m, number := begun()
+		e.later(time.Hour)
+		e.pass()
+		require.Len(t, e.pages(id), 2)
+		apply(undelivered(number, messages.OutcomeRejected))
+		require.Equal(t, "failed sms refused {}", e.state(m))
+	})
+	t.Run("after the next step began, that step goes on", func(t *testing.T) {
+		id, m, number := begun()
+		e.exec(`update incidents set current_step = 2 where id = $1`, id)
+		apply(undelivered(number, messages.OutcomeRejected))
+		require.Equal(t, "failed sms refused {}", e.state(m))
+	})
+	t.Run("an exhausted plan does not hide that the last page never arrived", func(t *testing.T) {
+		id, m, number := begun()
+		e.exec(`update incidents set active = false, due_at = null where id = $1`, id)
+		apply(undelivered(number, messages.OutcomeRejected))
+		require.Equal(t, "pending sms refused {sms}", e.state(m))
+	})
+}
+
+func TestReceiptsThatComeTooEarlyWait(t *testing.T) {
+	t.Parallel()
+	e := newEscalating(t)
+	s := postgres.NewReceipts(e.db)
+	require.NoError(t, s.Apply(t.Context(), undelivered("SM-1", messages.OutcomeRejected)))
+	n, err := s.Match(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, n)
+
+	id := e.open(e.plan("text", intent{step: 1, role: "user", target: "ana", priority: "high", wait: time.Hour}))
+	e.pass()
+	m := e.leave(id)
+	e.exec(`update receipts set at = $1`, e.now.Add(-time.Minute))
+	e.exec(`update attempts set vendor_message_id = 'SM-1' where message_id = $1`, m)
+	n, err = s.Match(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	require.Equal(t, "pending sms refused {sms}", e.state(m))
+	require.Equal(t, int64(1), e.id(`select count(*) from receipts where message_id = $1 and at = $2`, m, e.now.Add(-time.Minute)), "when it came is kept")
+	n, err = s.Match(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, n)
+}
+
+// A vendor tells only once: a receipt that meets a locked incident must not be lost, nor hold up others.
+func TestAReceiptThatCannotBeAppliedNowIsKept(t *testing.T) {
+	t.Parallel()
+	e := newEscalating(t)
+	s := postgres.NewReceipts(e.db)
+	plan := e.plan("text", intent{step: 1, role: "user", target: "ana", priority: "high", wait: time.Hour})
+	busy, free := e.open(plan), e.open(plan)
+	e.pass()
+	bm, fm := e.leave(busy), e.leave(free)
+	err := pgx.BeginFunc(t.Context(), e.db.Pool(), func(tx pgx.Tx) error {
+		_, err := tx.Exec(t.Context(), `select id from incidents where id = $1 for update`, busy)
+		require.NoError(t, err)
+		require.NoError(t, s.Apply(t.Context(), undelivered("SM"+fmt.Sprint(bm)+"-1", messages.OutcomeRejected)))
+		e.exec(`insert into receipts (vendor, vendor_message_id, status, outcome) values ('twilio', $1, 'undelivered', 'rejected')`, "SM"+fmt.Sprint(fm)+"-1")
+		n, err := s.Match(t.Context())
+		require.Error(t, err)
+		require.Equal(t, 1, n, "the other one is applied")
+		return nil
+	})
+	require.NoError(t, err)
+	require.Equal(t, "pending sms refused {sms}", e.state(fm))
+	require.Equal(t, "sent sms refused {}", e.state(bm))
+	n, err := s.Match(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	require.Equal(t, "pending sms refused {sms}", e.state(bm))
+}
