@@ -77,7 +77,10 @@ type outlet struct {
 	pauses  *pauses
 }
 
-var errVendorFailing = errors.New("vendor fails")
+var (
+	errVendorFailing = errors.New("vendor fails")
+	errNotCalled     = errors.New("the call was not begun")
+)
 
 func newOutlet(v messages.Vendor, m users.Mode, cfg Config, p *pauses) *outlet {
 	o := &outlet{vendor: v, key: accountKey(v), mode: m, pauses: p}
@@ -90,6 +93,7 @@ func newOutlet(v messages.Vendor, m users.Mode, cfg Config, p *pauses) *outlet {
 	o.breaker = gobreaker.NewTwoStepCircuitBreaker[struct{}](gobreaker.Settings{
 		Name: o.key, MaxRequests: 1, Timeout: cfg.BreakFor,
 		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= uint32(cfg.BreakAfter) },
+		IsExcluded:  func(err error) bool { return errors.Is(err, errNotCalled) },
 	})
 	return o
 }
@@ -108,6 +112,11 @@ func (o *outlet) closed(now time.Time) (why string, left time.Duration) {
 	return "", 0
 }
 
+// probing reports whether a single call is to find out if the vendor is back.
+func (o *outlet) probing() bool {
+	return o.breaker != nil && o.breaker.State() == gobreaker.StateHalfOpen
+}
+
 // begin asks whether a call may be made; done takes what came of it.
 func (o *outlet) begin() (done func(messages.Outcome), ok bool) {
 	if o.breaker == nil {
@@ -118,10 +127,13 @@ func (o *outlet) begin() (done func(messages.Outcome), ok bool) {
 		return nil, false
 	}
 	return func(out messages.Outcome) {
-		if out == messages.OutcomeUnavailable || out == messages.OutcomeUnknown {
+		switch out {
+		case messages.OutcomeUnavailable, messages.OutcomeUnknown:
 			report(errVendorFailing)
-			return
+		case messages.OutcomeCancelled:
+			report(errNotCalled)
+		default:
+			report(nil)
 		}
-		report(nil)
 	}, true
 }

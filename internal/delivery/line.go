@@ -140,6 +140,9 @@ func (l *line) pass(ctx context.Context) time.Time {
 		picks := l.unlimited(keys, min(refusedBatch, free+refusedBatch/2))
 		return l.take(ctx, leases, picks, nil, nil, why)
 	}
+	if o.probing() {
+		free = 1
+	}
 	picks, main, again := l.choose(ctx, now, keys, o, free)
 	if len(picks) == 0 {
 		return again

@@ -212,7 +212,10 @@ func (r *row) move(v delivery.Verdict) {
 	r.state = v.State
 	r.available = time.Now().Add(v.RetryIn)
 	if v.Mode != "" {
-		r.Mode, r.Tried, r.ModeAttempt, r.KeyAttempt, r.since = v.Mode, v.Tried, 0, 0, time.Now()
+		if v.Mode != r.Mode {
+			r.KeyAttempt = 0
+		}
+		r.Mode, r.Tried, r.ModeAttempt, r.since = v.Mode, v.Tried, 0, time.Now()
 	}
 	if len(v.Refused) > 0 {
 		r.Refused = v.Refused

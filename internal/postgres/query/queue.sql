@@ -173,7 +173,7 @@ with given as (
             else m.mode_attempt end,
         tried_modes = case when g.mode <> '' then string_to_array(nullif(g.tried, ''), ',') else m.tried_modes end,
         refused_modes = case when g.refused <> '' then string_to_array(g.refused, ',') else m.refused_modes end,
-        key_attempt = case when g.mode <> '' then 0 when g.same_key then coalesce(nullif(m.key_attempt, 0), m.attempt)
+        key_attempt = case when g.mode not in ('', m.mode) then 0 when g.same_key then coalesce(nullif(m.key_attempt, 0), m.attempt)
             when g.unstarted then m.key_attempt else 0 end,
         needs_fallback = m.needs_fallback or (g.ask_fallback and m.cycles = 0),
         cycles = m.cycles + g.ask_fallback::int
@@ -241,7 +241,7 @@ with given as (
         mode_since = case when g.mode <> '' then clock_timestamp() else m.mode_since end,
         tried_modes = case when g.mode <> '' then string_to_array(nullif(g.tried, ''), ',') else m.tried_modes end,
         refused_modes = case when g.refused <> '' then string_to_array(g.refused, ',') else m.refused_modes end,
-        key_attempt = case when g.mode <> '' then 0 else m.key_attempt end,
+        key_attempt = case when g.mode not in ('', m.mode) then 0 else m.key_attempt end,
         needs_fallback = m.needs_fallback or (g.ask_fallback and m.cycles = 0),
         cycles = m.cycles + g.ask_fallback::int
     from held g
