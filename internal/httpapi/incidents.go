@@ -50,7 +50,7 @@ func incidentTitle(i incidents.Incident) any {
 }
 
 func (a *API) listIncidents(w http.ResponseWriter, r *http.Request) error {
-	q, err := incidentList.parse(r.URL.Query())
+	q, err := incidentList.read(r)
 	if err != nil {
 		return err
 	}
@@ -189,6 +189,9 @@ func (a *API) addComment(w http.ResponseWriter, r *http.Request) error {
 		return fault.New(fault.Forbidden, "Comment author must match logged in user")
 	}
 	user, err := a.People.ByName(r.Context(), author)
+	if err == nil && !user.Active {
+		err = fault.New(fault.NotFound, "the author is not active")
+	}
 	var n int64
 	if err == nil {
 		n, err = a.Incidents.AddComment(r.Context(), incidents.ID(id), user, content)

@@ -241,7 +241,7 @@ func (a *API) recipients(ctx context.Context, n notification, applicationID int6
 	}
 	for _, t := range n.targets {
 		if t.role == literalTarget {
-			if strings.TrimSpace(t.name) == "" {
+			if !destination(t.name) {
 				return nil, rejected("INVALID target")
 			}
 			add(messages.NotificationRecipient{Recipient: messages.ToLiteral(t.name), Target: t.name, Mode: n.mode, Literal: t.name})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"net/http"
 	"strings"
 	"time"
@@ -67,7 +68,20 @@ func replayKey(w http.ResponseWriter, r *http.Request, name string, actor auth.A
 	hash.Write([]byte{0})
 	hash.Write(body)
 	return auth.ReplayKey{ApplicationID: actor.ApplicationID, Key: name, BodyHash: hash.Sum(nil),
-		Route: r.Method + " " + strings.TrimSuffix(r.URL.Path, "/") + " " + strings.ToLower(actor.Username)}, r, nil
+		Route: replayRoute(r, actor)}, r, nil
+}
+
+// maxReplayRoute is the length up to which a route is kept as it is; an index entry has a limit.
+const maxReplayRoute = 200
+
+// replayRoute names what a key counts for: method, path and person. What is long, or cannot be stored, is hashed.
+func replayRoute(r *http.Request, actor auth.Actor) string {
+	route := r.Method + " " + strings.TrimSuffix(r.URL.Path, "/") + " " + strings.ToLower(actor.Username)
+	if len(route) <= maxReplayRoute && storable(route) {
+		return route
+	}
+	sum := sha256.Sum256([]byte(route))
+	return r.Method + " sha256:" + hex.EncodeToString(sum[:])
 }
 
 // runOnce runs the request that took the key, and keeps its answer before giving it.

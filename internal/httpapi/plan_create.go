@@ -45,6 +45,9 @@ func (a *API) createPlan(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if !creator.Active {
+		warnings = append(warnings, "the creator "+creator.Name+" is not active, so nobody is the last resort")
+	}
 	if p.tracking != nil {
 		if p.Tracking, err = a.checkTracking(*p.tracking); err != nil {
 			return err
@@ -90,6 +93,9 @@ func (a *API) checkSteps(ctx context.Context, steps []escalation.Step) ([]string
 		return nil, err
 	}
 	var warnings []string
+	if len(steps) == 0 {
+		warnings = append(warnings, "the plan has no steps, so it pages nobody")
+	}
 	for i := range steps {
 		needed := false
 		for j := range steps[i].Notifications {
@@ -202,7 +208,10 @@ func (a *API) checkTracking(t trackingBody) (*escalation.Tracking, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !storable(t.key) || strings.Contains(string(raw), `\u0000`) {
+	if !destination(t.key) {
+		return nil, fault.Titled(invalidTracking, fmt.Sprintf("tracking_key must be one line of at most %d bytes", maxDestination))
+	}
+	if strings.Contains(string(raw), `\u0000`) {
 		return nil, fault.Titled(invalidTracking, "NUL characters cannot be stored")
 	}
 	return &escalation.Tracking{Mode: mode, Key: t.key, Template: raw}, nil

@@ -50,7 +50,7 @@ var planList = list{schema: escalation.PlanFilters, columns: planColumns.names()
 func wholeSeconds(d time.Duration) int64 { return int64(d / time.Second) }
 
 func (a *API) listPlans(w http.ResponseWriter, r *http.Request) error {
-	q, err := planList.parse(r.URL.Query())
+	q, err := planList.read(r)
 	if err != nil {
 		return err
 	}

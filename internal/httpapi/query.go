@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"math"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -33,6 +34,16 @@ var (
 		filters.Int: ordered, filters.Time: ordered, filters.Text: texts, filters.Bool: equal, filters.Flag: equal,
 	}
 )
+
+// read reads the query of a request. One that cannot be decoded is refused as a whole: a filter that is silently left out
+// answers another question.
+func (l list) read(r *http.Request) (filters.Query, error) {
+	q, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return filters.Query{}, fault.Titled("Invalid query string", "it must be pairs of name=value joined by &, percent-encoded")
+	}
+	return l.parse(q)
+}
 
 // parse reads `field=value`, `field__op=value`, `fields` and `limit`. Unknown fields are ignored, as clients expect;
 // everything else that makes no sense is an Invalid fault. It never panics, whatever the query.

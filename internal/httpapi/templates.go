@@ -26,7 +26,7 @@ var templateColumns = columns[messages.TemplateVersion]{
 var templateList = list{schema: messages.TemplateFilters, columns: templateColumns.names(), limited: true}
 
 func (a *API) listTemplates(w http.ResponseWriter, r *http.Request) error {
-	q, err := templateList.parse(r.URL.Query())
+	q, err := templateList.read(r)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (a *API) createTemplate(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	for _, name := range []string{"content", "name", "creator"} {
-		if !b.given(name) {
+		if raw := b.members[name]; !b.given(name) || string(raw) == `""` {
 			return fault.Invalidf(name, "%s argument missing", name)
 		}
 	}
@@ -124,7 +124,7 @@ func (a *API) createTemplate(w http.ResponseWriter, r *http.Request) error {
 	}
 	id, err := a.Templates.Create(r.Context(), d)
 	if fault.Is(err, fault.Invalid) {
-		return fault.Titled(invalidTemplate, err.Error())
+		return fault.Titled(invalidTemplate, fault.Public(err))
 	}
 	if err != nil {
 		return err

@@ -80,6 +80,8 @@ func mapState(pe *pgconn.PgError, err error) error {
 	switch pe.Code[:min(2, len(pe.Code))] {
 	case "22":
 		return fault.Wrap(fault.Invalid, err, "a value cannot be stored")
+	case "54":
+		return fault.Wrap(fault.Invalid, err, "a value is too long")
 	case "08", "53", "57":
 		return fault.Wrap(fault.Unavailable, err, "the database cannot be reached")
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
@@ -301,10 +302,16 @@ func (i *Incidents) UpdateFacts(ctx context.Context, id incidents.ID, body, fact
 	})
 }
 
+// maxComment is the length of a comment in characters.
+const maxComment = 65535
+
 // AddComment adds a person's remark and returns its number; NotFound when there is no such incident.
 func (i *Incidents) AddComment(ctx context.Context, id incidents.ID, author users.User, content string) (int64, error) {
 	if strings.TrimSpace(content) == "" {
 		return 0, fault.Invalidf("content", "Empty comment")
+	}
+	if n := utf8.RuneCountInString(content); n > maxComment {
+		return 0, fault.Invalidf("content", "Comment too long. %d characters are more than the limit of %d", n, maxComment)
 	}
 	content = storable(content)
 	var comment int64

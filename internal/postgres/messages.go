@@ -16,19 +16,21 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Messages reads messages, whether they are still in the queue or history already. It is safe for concurrent use.
+// Messages reads messages, whether they are still in the queue or history already. The words come without the tokens of
+// action links. It is safe for concurrent use.
 type Messages struct{ db *DB }
 
 // NewMessages returns the adapter over d.
 func NewMessages(d *DB) *Messages { return &Messages{db: d} }
 
 // A message lives in one of two places; every list reads both with the same filters and puts them together.
-const (
+var (
 	queuedMessages = `select 1 as place, m.id, m.state, coalesce(m.incident_id, 0) as incident_id,
 	coalesce(m.request_id, 0) as request_id, a.name as application, coalesce(p.name, '') as plan, m.target,
 	coalesce(m.user_id, 0) as user_id, m.mode, coalesce(m.priority, '') as priority, m.class, m.purpose,
 	coalesce(m.template, '') as template, m.step, m.repeat, coalesce(c.destination, m.literal, '') as destination,
-	coalesce(c.subject, '') as subject, coalesce(c.body, '') as body, coalesce(c.email_html, '') as email_html,
+	coalesce(` + withoutLinks("c.subject") + `, '') as subject, coalesce(` + withoutLinks("c.body") + `, '') as body,
+	coalesce(` + withoutLinks("c.email_html") + `, '') as email_html,
 	m.created_at, case when m.state in ('sent', 'delivered') then m.settled_at end as sent_at, m.mode_changed,
 	null::jsonb as attempts
 from messages m
@@ -39,13 +41,20 @@ where `
 	pastMessages = `select 2 as place, m.id, m.state, coalesce(m.incident_id, 0) as incident_id,
 	coalesce(m.request_id, 0) as request_id, a.name as application, coalesce(p.name, '') as plan, m.target,
 	coalesce(m.user_id, 0) as user_id, m.mode, coalesce(m.priority, '') as priority, m.class, m.purpose,
-	coalesce(m.template, '') as template, m.step, m.repeat, m.destination, m.subject, m.body, m.email_html,
+	coalesce(m.template, '') as template, m.step, m.repeat, m.destination,
+	` + withoutLinks("m.subject") + ` as subject, ` + withoutLinks("m.body") + ` as body, ` + withoutLinks("m.email_html") + ` as email_html,
 	m.created_at, case when m.state in ('sent', 'delivered') then m.settled_at end as sent_at, m.mode_changed, m.attempts
 from message_history m
 join applications a on a.id = m.application_id
 left join plans p on p.id = m.plan_id
 where `
 )
+
+// withoutLinks is SQL for a text without the tokens of its action links: whoever may read messages may not therefore answer
+// them in the recipient's name. Filters compare with the same, so that they cannot be asked for a token either.
+func withoutLinks(expr string) string {
+	return "regexp_replace(" + expr + `, '/ack/[A-Za-z0-9_-]{16,}', '/ack/...', 'g')`
+}
 
 // messageColumns are the filters of the message list; contents is the alias of the table that holds the words.
 func messageColumns(contents string) map[string]filterColumn {
@@ -56,8 +65,8 @@ func messageColumns(contents string) map[string]filterColumn {
 		"created":     {expr: "m.created_at", kind: filters.Time},
 		"sent":        {expr: "(case when m.state in ('sent', 'delivered') then m.settled_at end)", kind: filters.Time},
 		"destination": {expr: contents + ".destination", kind: filters.Text},
-		"subject":     {expr: contents + ".subject", kind: filters.Text},
-		"body":        {expr: contents + ".body", kind: filters.Text},
+		"subject":     {expr: withoutLinks(contents + ".subject"), kind: filters.Text},
+		"body":        {expr: withoutLinks(contents + ".body"), kind: filters.Text},
 		"incident_id": {expr: "m.incident_id", kind: filters.Int},
 		"mode":        {expr: "m.mode", kind: filters.Text},
 		"application": {expr: "a.name", kind: filters.Text},
