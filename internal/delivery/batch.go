@@ -11,7 +11,6 @@ type batcher[T any] struct {
 	mu      sync.Mutex
 	waiting []T
 	signal  chan struct{}
-	closed  bool
 }
 
 func newBatcher[T any]() *batcher[T] { return &batcher[T]{signal: make(chan struct{}, 1)} }

@@ -86,12 +86,16 @@ type Config struct {
 	BreakFor time.Duration
 }
 
-// ModeKey is the limit's or pause's key of a mode, AccountKey of a vendor account, ApplicationKey of an application's
-// messages in a mode.
-func ModeKey(m users.Mode) string                     { return "mode:" + string(m) }
-func AccountKey(vendor, account string) string        { return "account:" + vendor + "/" + account }
+// ModeKey is the key of a mode's limit or pause.
+func ModeKey(m users.Mode) string { return "mode:" + string(m) }
+
+// AccountKey is the key of a vendor account's limit or pause.
+func AccountKey(vendor, account string) string { return "account:" + vendor + "/" + account }
+
+// ApplicationKey is the key of the limit of an application's messages in a mode.
 func ApplicationKey(name string, m users.Mode) string { return "app:" + name + "/" + string(m) }
-func accountKey(v messages.Vendor) string             { return AccountKey(v.Name(), v.Account()) }
+
+func accountKey(v messages.Vendor) string { return AccountKey(v.Name(), v.Account()) }
 func (c Config) rate(key string) (r rate, limited bool) {
 	l, ok := c.Limits[key]
 	return rate{l.PerSecond, max(1, l.Burst)}, ok

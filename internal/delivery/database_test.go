@@ -31,7 +31,7 @@ type office struct {
 
 func newOffice(t testing.TB) *office {
 	t.Helper()
-	o := &office{t: t, db: pgtest.New(t)}
+	o := &office{t: t, db: pgtest.Open(t, pgtest.URL(t), postgres.Config{KeyedPlans: true})}
 	o.seed()
 	return o
 }

@@ -140,13 +140,3 @@ func (f *fairClass) first(class messages.Class, eligible func(fairKey) bool) *fa
 	}
 	return best
 }
-
-// empty reports whether nobody waits.
-func (q *fairQueue) empty() bool {
-	for c := range q.classes {
-		if len(q.classes[c].lanes) > 0 {
-			return false
-		}
-	}
-	return true
-}

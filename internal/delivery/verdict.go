@@ -1,0 +1,147 @@
+package delivery
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// verdict decides where a message goes after a call.
+func (w *Worker) verdict(it *item, r messages.Result) Verdict {
+	b := w.cfg.Budgets[it.c.Class]
+	move, wait := b.after(standing{
+		class: it.c.Class, modeAttempt: it.c.ModeAttempt + 1, inMode: it.inMode(), age: it.age(), spread: spread(),
+	}, r)
+	what := fmt.Sprintf("%s to %s failed (%s).", capital(string(it.c.Mode)), it.c.Target, r.Detail)
+	var v Verdict
+	switch move {
+	case moveDone:
+		v = Verdict{State: messages.Sent}
+		if it.c.Mode == users.Drop || w.cfg.DryRun != DryRunOff {
+			v.State = messages.Dropped
+		}
+		return v
+	case moveRetry:
+		v = Verdict{State: messages.Pending, RetryIn: wait, Unstarted: r.Outcome == messages.OutcomeCancelled}
+	case moveNext:
+		v = w.nextMode(it, what, true, false)
+	case moveNextOnly:
+		v = w.nextMode(it, what, false, true)
+	default:
+		v = w.gaveUp(it, r.Detail)
+	}
+	if r.Outcome == messages.OutcomeUnknown && v.State == messages.Pending {
+		v.SameKey = true
+		if v.Why == "" {
+			v.Why = fmt.Sprintf("%s to %s may or may not have left (%s). It is sent again.", capital(string(it.c.Mode)), it.c.Target, r.Detail)
+		}
+	}
+	return v
+}
+
+// gaveUp is the end of a message that could not be sent for too long.
+func (w *Worker) gaveUp(it *item, detail string) Verdict {
+	return Verdict{
+		State: messages.Failed, AskFallback: asksFallback(it.c) && !it.c.FallbackAsked,
+		Why: fmt.Sprintf("%s could not be reached in all that time (%s). It is not tried any more.", it.c.Target, detail),
+	}
+}
+
+// nextMode sends a message on in the recipient's next mode. When every mode was tried, it begins again with the first if
+// another try may help (again), else it failed for good; somebody else is told in either case. refused excludes the mode
+// from further tries.
+func (w *Worker) nextMode(it *item, why string, again, refused bool) Verdict {
+	c := it.c
+	gone := c.Refused
+	if refused {
+		gone = append(slices.Clone(gone), c.Mode)
+	}
+	tried := append(slices.Clone(c.Tried), c.Mode)
+	v := Verdict{State: messages.Failed, Refused: gone, AskFallback: asksFallback(c) && !c.FallbackAsked}
+	if c.UserID == 0 {
+		if again && !refused {
+			return w.sameAgain(it, v, why)
+		}
+		v.Why = why + " There is no other way to reach it."
+		return v
+	}
+	ctx, cancel := context.WithTimeout(w.calls, 3*time.Second)
+	defer cancel()
+	r, app, ok, err := w.deps.Directory.Reach(ctx, c.UserID, c.ApplicationID)
+	if err != nil {
+		w.failed("reach", err, zap.Int64("message_id", int64(c.ID)))
+		return Verdict{State: messages.Pending, RetryIn: time.Second}
+	}
+	unusable := append(w.unserved(), gone...)
+	if ok {
+		if m, found := users.NextMode(r, app, append(slices.Clone(unusable), tried...)); found {
+			return Verdict{
+				State: messages.Pending, Mode: m, Tried: tried, Refused: gone,
+				Why: fmt.Sprintf("%s Trying %s next.", why, m),
+			}
+		}
+	}
+	if again || (ok && len(c.Tried) > 0) {
+		if m, found := users.NextMode(r, app, append(unusable, c.Mode)); ok && found {
+			v.State, v.Mode, v.Tried = messages.Pending, m, nil
+			v.RetryIn = w.cfg.Budgets[c.Class].gap(100, spread())
+			v.Why = fmt.Sprintf("%s Every mode was tried; beginning again with %s.", why, m)
+			return v
+		}
+		if again && !refused {
+			return w.sameAgain(it, v, why)
+		}
+	}
+	v.Why = fmt.Sprintf("%s %s cannot be reached in any other way.", why, c.Target)
+	return v
+}
+
+// sameAgain goes on in the only mode there is.
+func (w *Worker) sameAgain(it *item, v Verdict, why string) Verdict {
+	v.State, v.Mode, v.Tried = messages.Pending, it.c.Mode, nil
+	v.RetryIn = w.cfg.Budgets[it.c.Class].gap(100, spread())
+	if !it.c.FallbackAsked {
+		v.Why = fmt.Sprintf("%s There is no other way to reach %s; it is tried again and again.", why, it.c.Target)
+	}
+	return v
+}
+
+// unserved are the modes that no vendor carries.
+func (w *Worker) unserved() []users.Mode {
+	var out []users.Mode
+	for m, l := range w.lines {
+		if len(l.outlets) == 0 {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// asksFallback reports whether somebody else must be told when the message cannot be delivered. Copies and tracking
+// messages repeat what others were told.
+func asksFallback(c Claimed) bool {
+	return c.Purpose == messages.Primary || c.Purpose == messages.Fallback
+}
+
+// spread is the random part of pauses.
+func spread() float64 { return rand.Float64() }
+
+// capital makes the first letter of a sentence large. Mode names that are abbreviations are written as such.
+func capital(s string) string {
+	if s == "sms" {
+		return "SMS"
+	}
+	for i, r := range s {
+		return strings.ToUpper(string(unicode.ToUpper(r))) + s[i+len(string(r)):]
+	}
+	return s
+}
