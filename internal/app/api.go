@@ -162,11 +162,8 @@ func (a *API) start(ctx, background context.Context, bg *errgroup.Group) error {
 		bg.Go(func() error { return f(background) })
 	}
 	a.parts.Store(router)
-	a.health.set(
-		databaseCheck(a.db),
-		membersCheck(postgres.NewCluster(a.db)),
-		overdueCheck(newOverdueWatch(postgres.NewRunner(a.db), a.reg, a.log)),
-	)
+	a.health.set(append(newWatch(postgres.NewRunner(a.db), a.reg, a.log).checks(),
+		databaseCheck(a.db), membersCheck(postgres.NewCluster(a.db)))...)
 	return nil
 }
 

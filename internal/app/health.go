@@ -13,7 +13,8 @@ import (
 	"go.uber.org/zap"
 )
 
-// check looks at one condition of readiness; its error is what people read.
+// check looks at one condition of readiness; its error is what people read. A concern is shown and keeps nothing from being
+// ready.
 type check struct {
 	name string
 	ask  func(ctx context.Context) error
@@ -32,10 +33,16 @@ type health struct {
 	last   []finding
 }
 
+// concern is something that is wrong although the process can do its job.
+type concern string
+
+func (c concern) Error() string { return string(c) }
+
 // finding is the result of one check.
 type finding struct {
-	Name  string `json:"name"`
-	Error string `json:"error,omitempty"`
+	Name    string `json:"name"`
+	Error   string `json:"error,omitempty"`
+	Concern string `json:"concern,omitempty"`
 }
 
 const (
@@ -81,7 +88,11 @@ func (h *health) findings(ctx context.Context) []finding {
 	var reasons []string
 	for _, c := range h.checks {
 		f := finding{Name: c.name}
-		if err := c.ask(ctx); err != nil {
+		var worry concern
+		switch err := c.ask(ctx); {
+		case errors.As(err, &worry):
+			f.Concern = worry.Error()
+		case err != nil:
 			f.Error = err.Error()
 			reasons = append(reasons, c.name+": "+f.Error)
 		}

@@ -109,11 +109,8 @@ func (p *Processor) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.health.set(
-		databaseCheck(p.db),
-		check{"cluster", func(context.Context) error { return parts.holder.Ready() }},
-		overdueCheck(newOverdueWatch(postgres.NewRunner(p.db), p.reg, p.log)),
-	)
+	p.health.set(append(newWatch(postgres.NewRunner(p.db), p.reg, p.log).checks(), databaseCheck(p.db),
+		check{"cluster", func(context.Context) error { return parts.holder.Ready() }})...)
 	return p.work(ctx, parts)
 }
 

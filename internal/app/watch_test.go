@@ -1,0 +1,82 @@
+package app
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/postgres"
+)
+
+type lateness struct {
+	due     []postgres.BucketDue
+	pending []postgres.BucketPending
+	err     error
+}
+
+func (l *lateness) OldestDue(context.Context) ([]postgres.BucketDue, error) { return l.due, nil }
+
+func (l *lateness) OldestPending(context.Context) ([]postgres.BucketPending, error) {
+	return l.pending, l.err
+}
+
+func TestTheWatchTellsOfOverdueSteps(t *testing.T) {
+	t.Parallel()
+	core, logs := observer.New(zap.ErrorLevel)
+	l := &lateness{due: []postgres.BucketDue{{Bucket: 3, IncidentID: 7, Age: 29 * time.Second}}}
+	w := newWatch(l, prometheus.NewRegistry(), zap.New(core))
+	require.NoError(t, w.steps(t.Context()))
+	require.InDelta(t, 29, testutil.ToFloat64(w.stepAge), 0)
+	require.Zero(t, logs.Len())
+
+	l.due = append(l.due, postgres.BucketDue{Bucket: 4, IncidentID: 8, Age: 31 * time.Second})
+	for range 2 {
+		require.Equal(t, concern("a step of incident 8 (bucket 4) has been due for 31s and nobody takes it"), w.steps(t.Context()),
+			"one bad incident must not make a server turn the others away")
+	}
+	require.Equal(t, 1, logs.FilterMessage("a step is overdue and nobody takes it").Len(), "told once")
+
+	l.due = append(l.due, postgres.BucketDue{Bucket: 5, IncidentID: 9, Age: time.Minute}, postgres.BucketDue{Bucket: 6, IncidentID: 10, Age: 40 * time.Second})
+	err := w.steps(t.Context())
+	require.EqualError(t, err, "steps are overdue in 3 buckets and nobody takes them, that of incident 9 for 1m0s")
+	require.NotErrorAs(t, err, new(concern))
+}
+
+func TestTheWatchTellsOfMessagesThatWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		core, logs := observer.New(zap.ErrorLevel)
+		l := &lateness{}
+		w := newWatch(l, prometheus.NewRegistry(), zap.New(core))
+		require.NoError(t, w.messages(t.Context()))
+		l.pending = []postgres.BucketPending{{Bucket: 1, MessageID: 5, Mode: "sms", Application: "shop", Age: 45 * time.Second}, {Bucket: 2, Age: time.Second}}
+		require.NoError(t, w.messages(t.Context()), "not looked up every second")
+		<-time.After(pendingEvery)
+		require.Equal(t, concern("message 5 of application shop has been waiting for 45s to be sent by sms (bucket 1)"), w.messages(t.Context()))
+		require.InDelta(t, 45, testutil.ToFloat64(w.messageAge), 0)
+		require.Equal(t, 1, logs.FilterMessage("a message could be sent and waits").Len())
+
+		<-time.After(pendingEvery)
+		l.err = fault.New(fault.Unavailable, "the database did not answer in time")
+		require.ErrorAs(t, w.messages(t.Context()), new(concern), "whether the database answers is another check's question")
+		<-time.After(pendingEvery)
+		l.pending, l.err = nil, nil
+		require.NoError(t, w.messages(t.Context()))
+	})
+}
+
+func TestAConcernIsShownAndKeepsNothingFromBeingReady(t *testing.T) {
+	t.Parallel()
+	h := newHealth(zap.NewNop(), prometheus.NewRegistry())
+	h.set(check{"delivery", func(context.Context) error { return concern("slow") }})
+	require.Equal(t, []finding{{Name: "delivery", Concern: "slow"}}, h.findings(t.Context()))
+	require.InDelta(t, 1, testutil.ToFloat64(h.gauge), 0)
+}
