@@ -31,6 +31,7 @@ type memory struct {
 	allowed  map[users.Mode]bool
 	down     bool          // the database is away
 	slowMark time.Duration // how long MarkSending takes
+	lostMark int           // so many answers of MarkSending get lost: 1 after, 2 before it was done
 	silenced map[messages.ID]bool
 }
 
@@ -233,7 +234,8 @@ func (m *memory) MarkSending(_ context.Context, _ string, starts []delivery.Star
 	wait(slow)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.down {
+	if m.down || m.lostMark == 2 {
+		m.lostMark = 0
 		return nil, errDown
 	}
 	out := map[messages.ID]int{}
@@ -250,6 +252,10 @@ func (m *memory) MarkSending(_ context.Context, _ string, starts []delivery.Star
 		r.Takes = 0
 		r.attempts = append(r.attempts, attempt{vendor: s.Vendor + "/" + s.Account, key: s.Key, at: time.Now()})
 		out[s.ID] = r.Attempt
+	}
+	if m.lostMark == 1 {
+		m.lostMark = 0
+		return nil, errDown
 	}
 	return out, nil
 }
@@ -271,6 +277,10 @@ func (m *memory) Record(_ context.Context, outs []delivery.Outcome) ([]messages.
 	var late []messages.ID
 	for _, o := range outs {
 		r := m.rows[o.ID]
+		if o.Attempt > len(r.attempts) {
+			late = append(late, o.ID)
+			continue
+		}
 		r.attempts[o.Attempt-1].result = o.Result
 		if r.state != messages.Sending || r.Attempt != o.Attempt {
 			late = append(late, o.ID)

@@ -42,7 +42,9 @@ type item struct {
 	claimEnd time.Time     // when the claim may be over
 	plain    bool          // built-in words, whatever the template
 	waited   time.Duration // idly: for its slot or for a call to end
-	content  messages.Content
+	// retracted: its attempt was taken back, and if there was none to take back, the message is still taken.
+	retracted bool
+	content   messages.Content
 }
 
 // waited is the message's age, and the time spent in its mode, by now.

@@ -29,6 +29,7 @@ type marking struct {
 type marked struct {
 	attempt int // 0 = it must not be sent
 	at      time.Time
+	lost    bool // nobody knows whether it was marked
 }
 
 // send brings a message with words to its vendor. It runs on a goroutine of its own.
@@ -70,6 +71,10 @@ func (w *Worker) send(it *item) {
 	if m.attempt == 0 {
 		<-o.permits
 		done(messages.OutcomeCancelled)
+		if m.lost {
+			w.retract(it)
+			return
+		}
 		w.flying.remove(it.c.ID)
 		w.finish(it)
 		return
@@ -251,6 +256,18 @@ func (it *item) outbound(attempt int) messages.Outbound {
 		}
 	}
 	return out
+}
+
+// retract takes back an attempt that may or may not have been written, and whose call was certainly not begun.
+func (w *Worker) retract(it *item) {
+	it.retracted = true
+	w.outcomes.add(recording{it, Outcome{
+		Turn: Turn{ID: it.c.ID, IncidentID: it.c.IncidentID, Mode: it.c.Mode, Verdict: Verdict{
+			State: messages.Pending, Unstarted: true,
+		}},
+		Attempt: it.c.Attempt + 1,
+		Result:  messages.Result{Outcome: messages.OutcomeCancelled, Detail: "the call was not begun: the database did not answer"},
+	}})
 }
 
 // afterCall decides what follows a call, and has it recorded.

@@ -3,6 +3,7 @@ package delivery
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -34,7 +35,7 @@ func (w *Worker) markLoop(ctx context.Context) {
 			w.failed("mark", err)
 			for _, m := range batch {
 				select {
-				case m.answer <- marked{}: // unanswered so far
+				case m.answer <- marked{lost: true}: // unanswered so far
 				default:
 				}
 			}
@@ -56,7 +57,7 @@ func (w *Worker) mark(batch []marking) error {
 	}
 	w.metrics.batches.WithLabelValues("mark").Observe(float64(len(batch)))
 	for _, m := range batch {
-		m.answer <- marked{attempts[m.start.ID], began}
+		m.answer <- marked{attempt: attempts[m.start.ID], at: began}
 	}
 	return nil
 }
@@ -122,6 +123,10 @@ func (w *Worker) recorded(batch []recording, late []messages.ID) {
 			w.revisit(r.it.c.Bucket, now.Add(v.RetryIn))
 		}
 		w.flying.remove(r.outcome.ID)
+		if r.it.retracted && slices.Contains(late, r.outcome.ID) {
+			w.release(r.it)
+			continue
+		}
 		w.finish(r.it)
 	}
 }

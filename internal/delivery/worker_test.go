@@ -278,6 +278,24 @@ func TestACallThatComesTooLateIsNotBegun(t *testing.T) {
 	})
 }
 
+func TestALostMarkIsTakenBack(t *testing.T) {
+	for name, lost := range map[string]int{"it was done": 1, "it was not done": 2} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(s *stage) {
+				mail := smtp(nil)
+				id := s.add(users.Email, messages.ClassUrgent, 1)
+				s.lostMark = lost
+				s.run(delivery.Config{}, mail)
+				s.after(500 * time.Millisecond)
+				r := s.row(id)
+				require.Equal(t, messages.Sent, r.state)
+				require.Equal(t, 1, mail.count())
+				require.Empty(t, r.why, "there is no doubt")
+			})
+		})
+	}
+}
+
 func TestOutcomesAreKeptUntilTheyAreStored(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		mail := smtp(func(int, messages.Outbound) messages.Result {
