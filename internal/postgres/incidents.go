@@ -261,17 +261,25 @@ func resolve(ctx context.Context, q *db.Queries, c incidents.Change, before []ch
 	})
 }
 
-// ResolveByKey resolves the open incident of the application, the plan (any version of it) and the dedup key; false
-// when none is open. c.IDs is ignored.
-func (i *Incidents) ResolveByKey(ctx context.Context, applicationID, planID int64, key string, c incidents.Change) (incidents.ID, bool, error) {
-	n := incidents.New{ApplicationID: applicationID, PlanID: planID, DedupKey: shortKey(key)}
-	open, found, err := i.byKey(ctx, n)
-	if err != nil || !found {
+// ResolveByKey resolves the open incident of the application, the plan with that name (any version of it, active or not) and
+// the dedup key; false when none is open. c.IDs is ignored.
+func (i *Incidents) ResolveByKey(ctx context.Context, applicationID int64, plan, key string, c incidents.Change) (incidents.ID, bool, error) {
+	var open int64
+	err := i.db.Do(ctx, func(q *db.Queries) (err error) {
+		open, err = q.OpenIncidentOfPlan(ctx, db.OpenIncidentOfPlanParams{
+			ApplicationID: applicationID, Plan: storable(plan), DedupKey: shortKey(key),
+		})
+		return err
+	})
+	if fault.Is(err, fault.NotFound) {
+		return 0, false, nil
+	}
+	if err != nil {
 		return 0, false, err
 	}
-	c.IDs = []incidents.ID{open.ID}
+	c.IDs = []incidents.ID{incidents.ID(open)}
 	_, err = i.Resolve(ctx, c, true)
-	return open.ID, err == nil, err
+	return c.IDs[0], err == nil, err
 }
 
 // UpdateFacts replaces context and facts of an incident and puts text on its timeline; it pages nobody. When the facts

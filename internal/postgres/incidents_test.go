@@ -148,11 +148,11 @@ func TestOpenWithAKeyOpensOnce(t *testing.T) {
 	for id := range ids {
 		first = id
 	}
-	id, found, err := p.in.ResolveByKey(t.Context(), p.demo, p.newer, "group", incidents.Change{Actor: "application demo", Via: incidents.ViaHook})
+	id, found, err := p.in.ResolveByKey(t.Context(), p.demo, "PLAN ", "group", incidents.Change{Actor: "application demo", Via: incidents.ViaHook})
 	require.NoError(t, err)
 	require.True(t, found)
 	require.Equal(t, first, id)
-	_, found, err = p.in.ResolveByKey(t.Context(), p.demo, p.plan, "group", incidents.Change{})
+	_, found, err = p.in.ResolveByKey(t.Context(), p.demo, "Plan", "group", incidents.Change{})
 	require.NoError(t, err)
 	require.False(t, found)
 	require.Equal(t, "resolved: resolved by application demo through a webhook", p.texts(t, id)[1])

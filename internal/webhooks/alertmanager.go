@@ -3,12 +3,16 @@ package webhooks
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
@@ -63,6 +67,7 @@ func parseAlertmanager(body []byte, plan string) (delivery, error) {
 	if err != nil {
 		return delivery{}, err
 	}
+	body = wire.WithoutNUL(body)
 	for _, name := range []string{"version", "status", "alerts"} {
 		if raw, ok := members[name]; !ok || string(raw) == "null" {
 			return delivery{}, fault.Invalidf(name, "missing version, status and/or alert attributes")
@@ -70,10 +75,10 @@ func parseAlertmanager(body []byte, plan string) (delivery, error) {
 	}
 	var g alertGroup
 	if err := json.Unmarshal(body, &g); err != nil {
-		return delivery{}, fault.Titled("Invalid alertmanager payload", err.Error())
+		return delivery{}, fault.Titled(invalidPayload, wrongType(err))
 	}
 	if g.Status != "firing" && g.Status != "resolved" {
-		return delivery{}, fault.Titled("Invalid alertmanager payload", `status must be "firing" or "resolved"`)
+		return delivery{}, fault.Titled(invalidPayload, `status must be "firing" or "resolved"`)
 	}
 	d := delivery{plan: firstOf(plan, g.GroupLabels["iris_plan"], g.CommonLabels["iris_plan"]), key: g.GroupKey, resolved: g.Status == "resolved"}
 	if d.plan == "" {
@@ -82,15 +87,15 @@ func parseAlertmanager(body []byte, plan string) (delivery, error) {
 	if d.key == "" {
 		d.key = labelKey(g.GroupLabels)
 	}
-	if strings.ContainsRune(d.key, 0) || len(d.key) > 2000 {
-		return delivery{}, fault.Titled("Invalid alertmanager payload", "groupKey must be at most 2000 bytes without NUL")
+	if !storable(d.plan) {
+		return delivery{}, fault.New(fault.NotFound, "no such plan")
 	}
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, body); err != nil {
 		return delivery{}, fault.New(fault.Invalid, wire.InvalidJSON)
 	}
 	d.context = compact.Bytes()
-	if tooLong(d.context) {
+	if wire.JSONSize(d.context) > incidents.MaxContext {
 		return delivery{}, fault.New(fault.Invalid, "Context too long, must be < 65535 characters")
 	}
 	now := factsOf(g.Alerts)
@@ -101,6 +106,24 @@ func parseAlertmanager(body []byte, plan string) (delivery, error) {
 	d.news = func(known json.RawMessage) string { return news(known, now) }
 	return d, nil
 }
+
+const invalidPayload = "Invalid alertmanager payload"
+
+// wrongType says which field is of the wrong type, and what it must be.
+func wrongType(err error) string {
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) {
+		return err.Error()
+	}
+	must := map[reflect.Kind]string{reflect.String: "a string", reflect.Slice: "a list", reflect.Struct: "an object"}[wrong.Type.Kind()]
+	if must == "" || strings.HasSuffix(wrong.Field, "abels") { // of the map itself, or of a value in it
+		must = "an object of strings"
+	}
+	return wrong.Field + " must be " + must
+}
+
+// storable reports whether PostgreSQL takes s as text.
+func storable(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
 
 // labelKey stands in for the group key of senders that give none: the labels, in order.
 func labelKey(labels map[string]string) string {

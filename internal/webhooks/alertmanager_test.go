@@ -38,6 +38,7 @@ type fakes struct {
 	woken    buckets.Set
 	wait     time.Duration
 	down     bool
+	accepted int // by application 7
 }
 
 func (f *fakes) ByName(_ context.Context, name string) (auth.Application, error) {
@@ -65,7 +66,7 @@ func (f *fakes) UpdateFacts(_ context.Context, id incidents.ID, ctx, facts json.
 	return nil
 }
 
-func (f *fakes) ResolveByKey(_ context.Context, _, _ int64, key string, _ incidents.Change) (incidents.ID, bool, error) {
+func (f *fakes) ResolveByKey(_ context.Context, _ int64, _, key string, _ incidents.Change) (incidents.ID, bool, error) {
 	id, ok := f.open[key]
 	delete(f.open, key)
 	if ok {
@@ -87,6 +88,8 @@ func (f *fakes) HasWords(context.Context, escalation.PlanID, int64) (bool, error
 func (f *fakes) Overloaded(context.Context, auth.Application) (time.Duration, error) {
 	return f.wait, nil
 }
+
+func (f *fakes) Accepted(application int64, n int) { f.accepted += int(application) * n }
 
 func setup(t *testing.T) (*fakes, func(query, body string) *http.Response) {
 	t.Helper()
@@ -146,19 +149,26 @@ func TestAlertmanagerRefusals(t *testing.T) {
 		status      int
 		says        string
 	}{
-		"no application":   {"key=first", firing, 400, `The \"application\" parameter is required.`},
-		"no key":           {"application=db", firing, 400, `The \"key\" parameter is required.`},
-		"unknown app":      {"application=x&key=first", firing, 401, "Application not found"},
-		"wrong key":        {"application=db&key=None", firing, 401, "Authentication failure"},
-		"no JSON":          {signed, "{", 400, "Invalid json in post body"},
-		"an array":         {signed, "[]", 400, "Invalid json in post body"},
-		"no status":        {signed, strings.Replace(firing, `"status":"firing","alerts"`, `"alerts"`, 1), 400, "missing version, status and/or alert attributes"},
-		"strange status":   {signed, strings.Replace(firing, `"status":"firing","alerts"`, `"status":"odd","alerts"`, 1), 400, `status must be`},
-		"wrong types":      {signed, strings.Replace(firing, `"groupLabels":{"alertname":"DiskFull"}`, `"groupLabels":7`, 1), 400, "groupLabels"},
-		"no plan":          {signed, noPlan, 400, "missing iris_plan in group labels"},
-		"unknown plan":     {signed + "&plan=nope", firing, 404, ""},
-		"too long":         {signed, strings.Replace(firing, "http://am", strings.Repeat("/", 40000), 1), 400, "Context too long, must be < 65535 characters"},
-		"longer than ever": {signed, `"` + strings.Repeat("x", 2<<20) + `"`, 413, "larger than the limit"},
+		"no application":    {"key=first", firing, 400, `The \"application\" parameter is required.`},
+		"no key":            {"application=db", firing, 400, `The \"key\" parameter is required.`},
+		"unknown app":       {"application=x&key=first", firing, 401, "Application not found"},
+		"wrong key":         {"application=db&key=None", firing, 401, "Authentication failure"},
+		"no JSON":           {signed, "{", 400, "Invalid json in post body"},
+		"an array":          {signed, "[]", 400, "Invalid json in post body"},
+		"no status":         {signed, strings.Replace(firing, `"status":"firing","alerts"`, `"alerts"`, 1), 400, "missing version, status and/or alert attributes"},
+		"strange status":    {signed, strings.Replace(firing, `"status":"firing","alerts"`, `"status":"odd","alerts"`, 1), 400, `status must be`},
+		"wrong types":       {signed, strings.Replace(firing, `"groupLabels":{"alertname":"DiskFull"}`, `"groupLabels":7`, 1), 400, "groupLabels"},
+		"no plan":           {signed, noPlan, 400, "missing iris_plan in group labels"},
+		"unknown plan":      {signed + "&plan=nope", firing, 404, ""},
+		"resolved, no plan": {signed + "&plan=nope", strings.Replace(firing, `"status":"firing"`, `"status":"resolved"`, 1), 404, ""},
+		"NUL in the plan":   {signed + "&plan=%00", firing, 404, ""},
+		"plan not UTF-8":    {signed + "&plan=%ff", firing, 404, ""},
+		"label a number":    {signed, strings.Replace(firing, `"groupLabels":{"alertname":"DiskFull"}`, `"groupLabels":{"alertname":7}`, 1), 400, `"groupLabels must be an object of strings"`},
+		"start a number":    {signed, strings.Replace(firing, `"startsAt":"2026-11-20T10:00:00.123Z"`, `"startsAt":7`, 1), 400, `"alerts.startsAt must be a string"`},
+		"alerts an object":  {signed, strings.Replace(firing, `"alerts":[`, `"alerts":{},"x":[`, 1), 400, `"alerts must be a list"`},
+		"an alert a text":   {signed, strings.Replace(firing, `"alerts":[`, `"alerts":["x",`, 1), 400, `"alerts must be an object"`},
+		"too long":          {signed, strings.Replace(firing, "http://am", strings.Repeat("/", 40000), 1), 400, "Context too long, must be < 65535 characters"},
+		"longer than ever":  {signed, `"` + strings.Repeat("x", 2<<20) + `"`, 413, "larger than the limit"},
 	} {
 		_, post := setup(t)
 		r := post(c.query, c.body)
@@ -167,6 +177,18 @@ func TestAlertmanagerRefusals(t *testing.T) {
 	}
 	_, post := setup(t)
 	require.Equal(t, http.StatusCreated, post(signed+"&plan=other", noPlan).StatusCode, "the plan may come from the query")
+}
+
+func TestDeliveriesAreTakenWhateverTheirLettersAre(t *testing.T) {
+	t.Parallel()
+	f, post := setup(t)
+	odd := strings.NewReplacer(`"a1"`, `"a\u0000"`, `"groupKey":"`, `"groupKey":"\u0000`, `disk of`, `\ud800\u0000`).Replace(firing)
+	r := post(signed, odd)
+	require.Equal(t, http.StatusCreated, r.StatusCode, "a page is not lost over a character")
+	require.NotContains(t, string(f.context)+string(f.facts[300]), `\u0000`)
+	require.Equal(t, 7, f.accepted)
+	require.Equal(t, "300", text(t, post(signed, odd)))
+	require.Equal(t, 7, f.accepted, "only what was opened waits")
 }
 
 func TestSheddingIsAlways503(t *testing.T) {

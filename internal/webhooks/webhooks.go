@@ -29,8 +29,9 @@ type Incidents interface {
 	Open(ctx context.Context, n incidents.New) (incidents.Opened, error)
 	// UpdateFacts replaces context and facts of an open incident and says so on its timeline.
 	UpdateFacts(ctx context.Context, id incidents.ID, context, facts json.RawMessage, text string) error
-	// ResolveByKey resolves the open incident with that key; false when none is open.
-	ResolveByKey(ctx context.Context, applicationID, planID int64, key string, c incidents.Change) (incidents.ID, bool, error)
+	// ResolveByKey resolves the open incident of the application, the plan's name and the key, whether or not the plan is
+	// still active; false when none is open.
+	ResolveByKey(ctx context.Context, applicationID int64, plan, key string, c incidents.Change) (incidents.ID, bool, error)
 }
 
 // Plans finds active plans by name, a little behind at most; a NotFound fault when there is none.
@@ -40,10 +41,11 @@ type Plans interface {
 	HasWords(ctx context.Context, plan escalation.PlanID, applicationID int64) (bool, error)
 }
 
-// Load tells whether an application already has more waiting than it may. Zero means that there is room; otherwise it is how
-// long the sender should wait.
+// Load tells whether an application already has more waiting than it may, and is told what was accepted.
 type Load interface {
+	// Overloaded returns zero when there is room; otherwise it is how long the sender should wait.
 	Overloaded(ctx context.Context, app auth.Application) (time.Duration, error)
+	Accepted(applicationID int64, n int)
 }
 
 // Deps are the parts that webhooks work on. All are required.
@@ -103,6 +105,10 @@ func (s *Webhooks) fail(w http.ResponseWriter, r *http.Request, err error) {
 			wait = f.RetryAfter
 		}
 		err = &fault.Error{Kind: fault.Unavailable, Message: "Iris cannot take this alert now, send it again", RetryAfter: wait, Err: err}
+	} else if status := wire.Status(err); status < http.StatusInternalServerError {
+		// Senders do not repeat what is refused, and few people read their logs: this may be a page that nobody gets.
+		s.d.Log.Warn("alert refused", zap.String("application", r.URL.Query().Get("application")), zap.Int("status", status),
+			zap.String("reason", fault.Public(err)))
 	}
 	s.d.Errors.Write(w, r, err)
 }
@@ -119,13 +125,13 @@ type delivery struct {
 
 // take does what a delivery asks for and answers with the incident's number.
 func (s *Webhooks) take(w http.ResponseWriter, r *http.Request, app auth.Application, d delivery) {
+	if d.resolved {
+		s.resolve(w, r, app, d)
+		return
+	}
 	plan, err := s.plan(r.Context(), app, d)
 	if err != nil {
 		s.fail(w, r, err)
-		return
-	}
-	if d.resolved {
-		s.resolve(w, r, app, plan, d)
 		return
 	}
 	if wait, err := s.d.Load.Overloaded(r.Context(), app); err != nil || wait > 0 {
@@ -147,14 +153,19 @@ func (s *Webhooks) take(w http.ResponseWriter, r *http.Request, app auth.Applica
 		return
 	}
 	if !opened.Known {
+		s.d.Load.Accepted(app.ID, 1)
 		s.d.Wake(buckets.Of(opened.Bucket))
 	}
 	created(w, opened.ID)
 }
 
-func (s *Webhooks) resolve(w http.ResponseWriter, r *http.Request, app auth.Application, plan escalation.PlanID, d delivery) {
-	id, found, err := s.d.Incidents.ResolveByKey(r.Context(), app.ID, int64(plan), d.key,
+// resolve ends the open incident of the delivery, even if its plan was deactivated meanwhile.
+func (s *Webhooks) resolve(w http.ResponseWriter, r *http.Request, app auth.Application, d delivery) {
+	id, found, err := s.d.Incidents.ResolveByKey(r.Context(), app.ID, d.plan, d.key,
 		incidents.Change{Actor: "application " + app.Name, Via: incidents.ViaHook})
+	if err == nil && !found {
+		_, err = s.d.Plans.Recent(r.Context(), d.plan) // an unknown plan is a mistake to be told
+	}
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -172,9 +183,6 @@ func (s *Webhooks) plan(ctx context.Context, app auth.Application, d delivery) (
 	plan, err := s.d.Plans.Recent(ctx, d.plan)
 	if err != nil {
 		return 0, err
-	}
-	if d.resolved {
-		return plan.ID, nil
 	}
 	for _, step := range plan.Steps {
 		for _, n := range step.Notifications {
@@ -194,24 +202,6 @@ func created(w http.ResponseWriter, id incidents.ID) {
 	n := strconv.FormatInt(int64(id), 10)
 	w.Header().Set("Location", "/incidents/"+n)
 	wire.Raw(w, http.StatusCreated, []byte(n))
-}
-
-// tooLong measures a context as the API does: compact ASCII JSON with escaped slashes.
-func tooLong(raw json.RawMessage) bool {
-	n := 0
-	for _, c := range string(raw) {
-		switch {
-		case c == '/':
-			n += 2
-		case c > 0xffff:
-			n += 12
-		case c > 0x7e:
-			n += 6
-		default:
-			n++
-		}
-	}
-	return n > incidents.MaxContext
 }
 
 func firstOf(values ...string) string {

@@ -62,6 +62,11 @@ join incident_contexts c on c.incident_id = i.id
 where i.application_id = sqlc.arg(application_id) and i.plan_key = lower(p.name)
   and i.dedup_key = sqlc.arg(dedup_key)::text and not i.resolved;
 
+-- name: OpenIncidentOfPlan :one
+select i.id from incidents i
+where i.application_id = sqlc.arg(application_id) and i.plan_key = lower(rtrim(sqlc.arg(plan)::text))
+  and i.dedup_key = sqlc.arg(dedup_key)::text and not i.resolved;
+
 -- name: LockForChange :many
 select i.id, i.bucket, i.active, i.resolved, i.owner_id
 from incidents i

@@ -214,6 +214,25 @@ func (q *Queries) OpenIncidentByKey(ctx context.Context, arg OpenIncidentByKeyPa
 	return i, err
 }
 
+const openIncidentOfPlan = `-- name: OpenIncidentOfPlan :one
+select i.id from incidents i
+where i.application_id = $1 and i.plan_key = lower(rtrim($2::text))
+  and i.dedup_key = $3::text and not i.resolved
+`
+
+type OpenIncidentOfPlanParams struct {
+	ApplicationID int64
+	Plan          string
+	DedupKey      string
+}
+
+func (q *Queries) OpenIncidentOfPlan(ctx context.Context, arg OpenIncidentOfPlanParams) (int64, error) {
+	row := q.db.QueryRow(ctx, openIncidentOfPlan, arg.ApplicationID, arg.Plan, arg.DedupKey)
+	var id int64
+	err := row.Scan(&id)
+	return id, err
+}
+
 const openIncidents = `-- name: OpenIncidents :many
 
 with input as materialized (
