@@ -24,7 +24,10 @@ func (i Incident) Title() string {
 		CommonLabels      map[string]string `json:"commonLabels"`
 	}
 	_ = json.Unmarshal(i.Context, &group)
-	found := []string{text(c[i.TitleVariable])}
+	var found []string
+	if i.TitleVariable != "" {
+		found = append(found, text(c[i.TitleVariable]))
+	}
 	for _, name := range []string{"title", "summary", "subject", "description", "message", "name"} {
 		found = append(found, text(c[name]))
 	}

@@ -79,6 +79,9 @@ func (s *Responses) claim(ctx context.Context, user users.User, via incidents.Vi
 
 // acknowledge is the one way in which an answer changes incidents.
 func (s *Responses) acknowledge(ctx context.Context, user users.User, via incidents.Via, ids ...incidents.ID) ([]incidents.Acknowledged, error) {
+	if user.ReadOnly {
+		return nil, fault.Newf(fault.Forbidden, "%s may only read, and cannot acknowledge", user.Name)
+	}
 	done, err := s.d.Incidents.Acknowledge(ctx, incidents.Change{IDs: ids, Actor: user.Name, Via: via}, user)
 	if err != nil {
 		return nil, err
@@ -149,4 +152,9 @@ func claimedTexts(open []messages.Asked, claimed map[incidents.ID]bool) string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// told reports whether an error is the person's own affair: they are told what is wrong, and nothing failed.
+func told(err error) bool {
+	return fault.Is(err, fault.Invalid) || fault.Is(err, fault.NotFound) || fault.Is(err, fault.Forbidden)
 }

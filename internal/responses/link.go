@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -30,6 +31,7 @@ type linkView struct {
 	Text        string
 	Facts       [][2]string
 	Button      string // "" = nothing to press
+	Incident    int64  // its page, for those who can log in; 0 = not shown
 	Bad         bool
 }
 
@@ -45,6 +47,8 @@ func (s *Responses) showLink(w http.ResponseWriter, r *http.Request) {
 		v.Heading, v.Text = "This incident is resolved", "There is nothing left to acknowledge, and nobody is being paged for it."
 	case !i.Active && i.Owner != "":
 		v.Heading, v.Text = "Acknowledged by "+i.Owner, "Nobody is being paged for it any more."
+	case user.ReadOnly:
+		v.Heading, v.Text = "This incident waits for somebody", user.Name+" may only read, and cannot acknowledge it."
 	default:
 		v.Heading = "Acknowledge this incident?"
 		v.Text = "You acknowledge it as " + user.Name + ". Paging stops for everybody, and the timeline says that it was you."
@@ -67,7 +71,7 @@ func (s *Responses) followLink(w http.ResponseWriter, r *http.Request) {
 	kept := messages.Answer{Mode: users.Email, Source: "link", UserID: user.ID, MessageID: messages.ID(link.MessageID), IncidentID: i.ID, Content: "acknowledge"}
 	done, err := s.acknowledge(r.Context(), user, incidents.ViaLink, i.ID)
 	if err != nil {
-		s.linkFailed(w, err)
+		s.linkFailed(w, link, err)
 		return
 	}
 	v := linkView{Heading: "Acknowledged by " + user.Name, Text: "Nobody is being paged for it any more.", Facts: facts(i)}
@@ -83,12 +87,12 @@ func (s *Responses) followLink(w http.ResponseWriter, r *http.Request) {
 func (s *Responses) linked(w http.ResponseWriter, r *http.Request) (auth.Link, incidents.Incident, users.User, bool) {
 	link, err := s.d.Links.Verify(chi.URLParam(r, "token"), auth.Acknowledge, time.Now())
 	if err != nil {
-		s.linkFailed(w, err)
+		s.linkFailed(w, link, err)
 		return link, incidents.Incident{}, users.User{}, false
 	}
 	i, user, err := s.subject(r.Context(), link)
 	if err != nil {
-		s.linkFailed(w, err)
+		s.linkFailed(w, link, err)
 		return link, i, user, false
 	}
 	return link, i, user, true
@@ -106,26 +110,38 @@ func (s *Responses) subject(ctx context.Context, link auth.Link) (incidents.Inci
 	return i, user, err
 }
 
-func (s *Responses) linkFailed(w http.ResponseWriter, err error) {
-	v := linkView{Bad: true, Heading: "This link cannot be used"}
+func (s *Responses) linkFailed(w http.ResponseWriter, link auth.Link, err error) {
+	v := linkView{Bad: true, Heading: "This link cannot be used", Incident: link.IncidentID}
 	status := http.StatusBadRequest
 	switch fault.KindOf(err) {
 	case fault.NotFound:
-		status, v.Text = http.StatusNotFound, "The incident or the person it was made for does not exist any more."
+		status, v.Incident, v.Text = http.StatusNotFound, 0, "The incident or the person it was made for does not exist any more."
 	case fault.Unavailable:
 		status, v.Heading, v.Text = http.StatusServiceUnavailable, "Iris cannot reach its database", "Nothing was changed. Try again in a moment."
 	case fault.Internal:
 		s.d.Log.Error("link failed", zap.Error(err))
 		status, v.Heading, v.Text = http.StatusInternalServerError, "Something went wrong", "Nothing was changed. The server's log says more."
+	case fault.Forbidden:
+		status, v.Text = http.StatusForbidden, sentence(fault.Public(err))
 	default:
-		v.Text = err.Error()
+		v.Text = sentence(fault.Public(err))
 	}
 	s.page(w, status, v)
+}
 
+// sentence makes a sentence of a fault's words.
+func sentence(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + strings.TrimSuffix(s[1:], ".") + "."
 }
 
 func facts(i incidents.Incident) [][2]string {
-	return [][2]string{{"Incident", "#" + strconv.FormatInt(int64(i.ID), 10)}, {"Application", i.Application}, {"Plan", i.Plan}, {"Opened", i.CreatedAt.UTC().Format("2006-01-02 15:04:05 UTC")}}
+	return [][2]string{
+		{"Incident", "#" + strconv.FormatInt(int64(i.ID), 10)}, {"What", i.Title()}, {"Application", i.Application}, {"Plan", i.Plan},
+		{"Opened", i.CreatedAt.UTC().Format("2006-01-02 15:04:05 UTC")},
+	}
 }
 
 func (s *Responses) page(w http.ResponseWriter, status int, v linkView) {

@@ -96,6 +96,7 @@ func New(d Deps) (*Responses, error) {
 // Routes mounts the links and the relay's public routes.
 func (s *Responses) Routes(r chi.Router) {
 	r.Get("/ack/{token}", s.showLink)
+	r.Head("/ack/{token}", s.showLink) // mail scanners
 	r.Post("/ack/{token}", s.followLink)
 	r.Post("/api/v0/slack/messages/relay", s.slack)
 	r.Group(func(r chi.Router) {

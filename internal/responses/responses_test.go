@@ -34,7 +34,11 @@ type world struct {
 	asked    map[messages.ID]messages.Asked
 }
 
-var ann = users.User{ID: 5, Name: "ann", Active: true}
+var (
+	ann = users.User{ID: 5, Name: "ann", Active: true}
+	vic = users.User{ID: 6, Name: "vic", Active: true, ReadOnly: true}
+	eve = users.User{ID: 7, Name: "eve"} // switched off
+)
 
 func (w *world) Asked(_ context.Context, id messages.ID) (messages.Asked, error) {
 	if m, ok := w.asked[id]; ok {
@@ -62,6 +66,9 @@ func (w *world) ByContact(_ context.Context, mode users.Mode, source string) (us
 	if (mode == users.Slack && source == "@ann") || source == "+12234567890" {
 		return ann, nil
 	}
+	if (mode == users.Slack && source == "@vic") || source == "+16" {
+		return vic, nil
+	}
 	return users.User{}, fault.New(fault.NotFound, "nobody")
 }
 
@@ -85,8 +92,10 @@ func (w *world) Acknowledge(_ context.Context, c incidents.Change, owner users.U
 }
 
 func (w *world) ByID(_ context.Context, id users.ID) (users.User, error) {
-	if id == ann.ID {
-		return ann, nil
+	for _, u := range []users.User{ann, vic, eve} {
+		if u.ID == id {
+			return u, nil
+		}
 	}
 	return users.User{}, fault.New(fault.NotFound, "nobody")
 }
@@ -118,7 +127,14 @@ func setup(t *testing.T) (*world, *auth.Links, http.Handler) {
 			if h.Get("X-Slack-Signature") != "good" {
 				return Pressed{}, fault.New(fault.Unauthenticated, "wrong signature")
 			}
-			return Pressed{MessageID: 27, Acts: true, All: string(body) == "all", UserName: "ann", ResponseURL: "https://slack.example/r"}, nil
+			name, message := "ann", messages.ID(27)
+			switch string(body) {
+			case "by=vic":
+				name = "vic"
+			case "gone=1":
+				message = 77
+			}
+			return Pressed{MessageID: message, Acts: true, All: string(body) == "all", UserName: name, ResponseURL: "https://slack.example/r"}, nil
 		},
 		ReplySlack: func(_ context.Context, _, text string) error {
 			w.told = append(w.told, text)
@@ -182,10 +198,10 @@ func TestBadLinks(t *testing.T) {
 		status int
 		says   string
 	}{
-		"expired":       {links.Sign(expired), 400, "this link has expired"},
-		"altered":       {string(altered), 400, "this link is not valid"},
-		"other purpose": {links.Sign(other), 400, "this link is not valid"},
-		"nonsense":      {"nonsense", 400, "this link is not valid"},
+		"expired":       {links.Sign(expired), 400, "This link has expired.</p>"},
+		"altered":       {string(altered), 400, "This link is not valid.</p>"},
+		"other purpose": {links.Sign(other), 400, "This link is not valid.</p>"},
+		"nonsense":      {"nonsense", 400, "This link is not valid.</p>"},
 		"stranger":      {links.Sign(stranger), 404, "does not exist any more"},
 	} {
 		for _, method := range []string{http.MethodGet, http.MethodPost} {
@@ -278,4 +294,55 @@ func TestSlackButtons(t *testing.T) {
 	require.Equal(t, []string{"Iris incident(300) claimed."}, w.told)
 	require.Equal(t, []incidents.Via{incidents.ViaSlack}, w.via)
 	require.Equal(t, "ann", w.owners[300])
+}
+
+func TestWhoMayOnlyReadCannotAcknowledge(t *testing.T) {
+	t.Parallel()
+	w, links, h := setup(t)
+	const says = "vic may only read, and cannot acknowledge"
+	path := "/ack/" + links.Sign(auth.Link{Purpose: auth.Acknowledge, IncidentID: 300, UserID: vic.ID, ExpiresAt: time.Now().Add(time.Hour)})
+	status, body := call(t, h, http.MethodGet, path, nil)
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, body, says)
+	require.NotContains(t, body, "<form")
+	status, body = call(t, h, http.MethodPost, path, nil)
+	require.Equal(t, http.StatusForbidden, status)
+	require.Contains(t, body, strings.ToUpper(says[:1])+says[1:])
+	_, body = call(t, h, http.MethodPost, "/api/v0/twilio/messages/relay", url.Values{"Body": {"27 claim"}, "From": {"+16"}}, "X-Twilio-Signature", "good")
+	require.Contains(t, body, "<Message>"+says+"</Message>")
+	_, body = call(t, h, http.MethodPost, "/api/v0/twilio/calls/relay?message_id=27", url.Values{"Digits": {"2"}, "To": {"+16"}}, "X-Twilio-Signature", "good")
+	require.Contains(t, body, "<Say>"+says+"</Say>")
+	_, body = call(t, h, http.MethodPost, "/api/v0/slack/messages/relay", url.Values{"by": {"vic"}}, "X-Slack-Signature", "good")
+	require.JSONEq(t, `{"text":"`+says+`","replace_original":false}`, body)
+	require.Empty(t, w.owners)
+	require.Len(t, w.kept, 3, "tries are recorded")
+}
+
+func TestLinksThatCannotBeUsedSayWhatToDo(t *testing.T) {
+	t.Parallel()
+	w, links, h := setup(t)
+	link := auth.Link{Purpose: auth.Acknowledge, IncidentID: 300, UserID: ann.ID, ExpiresAt: time.Now().Add(-time.Minute)}
+	_, body := call(t, h, http.MethodGet, "/ack/"+links.Sign(link), nil)
+	require.Contains(t, body, `<a href="/incidents/300">`, "those who can log in go on there")
+	link.UserID, link.ExpiresAt = eve.ID, time.Now().Add(time.Hour)
+	status, body := call(t, h, http.MethodPost, "/ack/"+links.Sign(link), nil)
+	require.Equal(t, http.StatusForbidden, status)
+	require.Contains(t, body, "is no longer active.</p>")
+	_, body = call(t, h, http.MethodGet, "/ack/nonsense", nil)
+	require.NotContains(t, body, "/incidents/")
+	status, _ = call(t, h, http.MethodHead, "/ack/nonsense", nil)
+	require.Equal(t, http.StatusBadRequest, status)
+	link.UserID = ann.ID
+	status, _ = call(t, h, http.MethodHead, "/ack/"+links.Sign(link), nil)
+	require.Equal(t, http.StatusOK, status)
+	require.Empty(t, w.owners)
+}
+
+func TestAnswersToUnknownMessagesAreWords(t *testing.T) {
+	t.Parallel()
+	w, _, h := setup(t)
+	status, body := call(t, h, http.MethodPost, "/api/v0/slack/messages/relay", url.Values{"gone": {"1"}}, "X-Slack-Signature", "good")
+	require.Equal(t, http.StatusOK, status)
+	require.JSONEq(t, `{"text":"Invalid message(77): no application found.","replace_original":false}`, body)
+	require.Empty(t, w.owners)
 }

@@ -53,8 +53,8 @@ func (s *Responses) slack(w http.ResponseWriter, r *http.Request) {
 	}
 	kept := messages.Answer{Mode: users.Slack, Source: "button", MessageID: cmd.MessageID, Content: string(cmd.Command)}
 	said, err := s.answerSlack(r.Context(), pressed, cmd, &kept)
-	if fault.Is(err, fault.Invalid) || fault.Is(err, fault.NotFound) {
-		said, err = err.Error(), nil
+	if told(err) {
+		said, err = fault.Public(err), nil
 	}
 	if err != nil {
 		s.d.Errors.Write(w, r, err)

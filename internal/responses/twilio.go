@@ -92,18 +92,17 @@ func (s *Responses) answerSMS(r *http.Request, from, text string, kept *messages
 // sayFailure answers a person whose request failed: in words when it was their mistake, as an error when it was ours, so that
 // Twilio's log shows it.
 func (s *Responses) sayFailure(w http.ResponseWriter, r *http.Request, err error, kept *messages.Answer) {
-	switch fault.KindOf(err) {
-	case fault.Invalid, fault.NotFound:
-		kept.Result = err.Error()
-		s.keep(r.Context(), *kept)
-		name := "Message"
-		if kept.Mode == users.Call {
-			name = "Say"
-		}
-		twiml(w, verb(name, err.Error()))
-	default:
+	if !told(err) {
 		s.d.Errors.Write(w, r, err)
+		return
 	}
+	kept.Result = fault.Public(err)
+	s.keep(r.Context(), *kept)
+	name := "Message"
+	if kept.Mode == users.Call {
+		name = "Say"
+	}
+	twiml(w, verb(name, kept.Result))
 }
 
 // gather gives the words of a call that can be acknowledged: three times the message and the menu, then good-bye.
