@@ -47,6 +47,7 @@ type DB struct {
 	log     *zap.Logger
 	metrics *metrics
 	url     string
+	timeout time.Duration // of calls without a deadline
 }
 
 // Open prepares a pool and returns at once: it fails on a malformed URL, never on an unreachable server. Connections
@@ -69,7 +70,7 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &DB{log: c.Log.Named("postgres"), metrics: m, url: c.URL}
+	d := &DB{log: c.Log.Named("postgres"), metrics: m, url: c.URL, timeout: callTimeout}
 	pc.MaxConns = int32(min(c.MaxConns, 1000))
 	pc.MinConns = 0
 	pc.MaxConnIdleTime = 5 * time.Minute
@@ -133,7 +134,7 @@ func (d *DB) Close() { d.pool.Close() }
 
 // Ping reports whether the database answers now.
 func (d *DB) Ping(ctx context.Context) error {
-	ctx, cancel := bounded(ctx)
+	ctx, cancel := d.bounded(ctx)
 	defer cancel()
 	return mapError(d.pool.Ping(ctx))
 }
@@ -158,16 +159,16 @@ func (d *DB) Clock(ctx context.Context) (time.Time, error) {
 // never reached the server, f is run again, up to five times: it must be fit to be repeated as a whole.
 // Errors come back as faults.
 func (d *DB) Do(ctx context.Context, f func(*db.Queries) error) error {
-	ctx, cancel := bounded(ctx)
+	ctx, cancel := d.bounded(ctx)
 	defer cancel()
-	return d.retry(ctx, func() error { return f(db.New(d.pool)) })
+	return d.retry(ctx, func() error { return f(db.New(timed{d.pool, ctx})) })
 }
 
 // InTx runs f in a transaction (read committed) and commits when f returns nil. After a deadlock or a serialisation
 // failure everything is rolled back and f is run again, up to five times: f must keep no state from a failed run.
 // Errors come back as faults; a fault returned by f is returned as it is.
 func (d *DB) InTx(ctx context.Context, f func(pgx.Tx, *db.Queries) error) error {
-	ctx, cancel := bounded(ctx)
+	ctx, cancel := d.bounded(ctx)
 	defer cancel()
 	return d.retry(ctx, func() error {
 		tx, err := d.pool.Begin(ctx)
@@ -175,7 +176,7 @@ func (d *DB) InTx(ctx context.Context, f func(pgx.Tx, *db.Queries) error) error 
 			return &notBegun{err}
 		}
 		defer rollback(ctx, tx)
-		if err := f(tx, db.New(tx)); err != nil {
+		if err := f(tx, db.New(timed{tx, ctx})); err != nil {
 			return err
 		}
 		return tx.Commit(ctx)
@@ -195,11 +196,41 @@ func rollback(ctx context.Context, tx pgx.Tx) {
 	_ = tx.Rollback(ctx)
 }
 
-func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+func (d *DB) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	if _, set := ctx.Deadline(); set {
 		return ctx, func() {}
 	}
-	return context.WithTimeout(ctx, callTimeout)
+	return context.WithTimeout(ctx, d.timeout)
+}
+
+// timed runs statements under the deadline of the call that they belong to. The functions given to Do and InTx close over
+// their caller's context, which often has none; a server that fell silent would hold them for ever.
+type timed struct {
+	db.DBTX
+	ctx context.Context // lives as long as the call
+}
+
+func (t timed) within(ctx context.Context) context.Context {
+	if _, set := ctx.Deadline(); set {
+		return ctx
+	}
+	return t.ctx
+}
+
+func (t timed) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
+	return t.DBTX.Exec(t.within(ctx), sql, args...)
+}
+
+func (t timed) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
+	return t.DBTX.Query(t.within(ctx), sql, args...)
+}
+
+func (t timed) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
+	return t.DBTX.QueryRow(t.within(ctx), sql, args...)
+}
+
+func (t timed) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
+	return t.DBTX.SendBatch(t.within(ctx), b)
 }
 
 func (d *DB) retry(ctx context.Context, f func() error) error {

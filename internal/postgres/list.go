@@ -9,7 +9,7 @@ import (
 // list runs a query built with listQuery and collects what scan makes of each row. A list that is too long is an Invalid
 // fault.
 func list[T any](ctx context.Context, d *DB, sql string, args []any, scan pgx.RowToFunc[T]) (out []T, err error) {
-	ctx, cancel := bounded(ctx)
+	ctx, cancel := d.bounded(ctx)
 	defer cancel()
 	err = d.retry(ctx, func() error {
 		rows, err := d.pool.Query(ctx, sql, args...)

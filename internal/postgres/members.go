@@ -177,7 +177,7 @@ func (c *Cluster) BucketsWithoutLiveOwner(ctx context.Context) (int, error) {
 
 // tell hints to the others; they would see it within a second anyway, so an error is of no interest.
 func (c *Cluster) tell(ctx context.Context, processID string) {
-	_ = c.db.Queries().NotifyMembers(ctx, processID)
+	_ = c.db.Do(ctx, func(q *db.Queries) error { return q.NotifyMembers(ctx, processID) })
 }
 
 func memberStates(ctx context.Context, q *db.Queries) ([]buckets.MemberState, error) {

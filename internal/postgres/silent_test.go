@@ -1,0 +1,99 @@
+package postgres_test
+
+import (
+	"io"
+	"net"
+	"net/url"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+)
+
+// silencer stands between a client and a server. Once silent, it keeps connections open and passes nothing on, as a network
+// does that swallows packets.
+type silencer struct {
+	net.Listener
+	silent atomic.Bool
+}
+
+func silence(t *testing.T, server string) *silencer {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	s := &silencer{Listener: l}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			t.Cleanup(func() { _ = client.Close() })
+			behind, err := net.Dial("tcp", server)
+			if err != nil {
+				return
+			}
+			t.Cleanup(func() { _ = behind.Close() })
+			go s.pass(behind, client)
+			go s.pass(client, behind)
+		}
+	}()
+	return s
+}
+
+func (s *silencer) pass(to io.Writer, from io.Reader) {
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(buf)
+		if err != nil {
+			return
+		}
+		if s.silent.Load() {
+			continue
+		}
+		if _, err := to.Write(buf[:n]); err != nil {
+			return
+		}
+	}
+}
+
+func TestASilentServerHoldsNobodyForEver(t *testing.T) {
+	t.Parallel()
+	u, err := url.Parse(pgtest.URL(t))
+	require.NoError(t, err)
+	between := silence(t, u.Host)
+	u.Host = between.Addr().String()
+	d := pgtest.Open(t, u.String(), postgres.Config{MaxConns: 4})
+	postgres.SetCallTimeout(d, 300*time.Millisecond)
+	people, incidents := postgres.NewUsers(d), postgres.NewIncidents(d)
+	_, err = people.ByName(t.Context(), "nobody")
+	require.True(t, fault.Is(err, fault.NotFound), "%v", err)
+
+	between.silent.Store(true)
+	for what, call := range map[string]func() error{
+		"a statement":   func() error { _, err := people.ByName(t.Context(), "nobody"); return err },
+		"a transaction": func() error { _, err := people.Create(t.Context(), postgres.NewUser{Name: "ann"}); return err },
+		"a list":        func() error { _, err := incidents.List(t.Context(), filters.Query{Limit: 1}); return err },
+		"a statement inside": func() error {
+			return d.InTx(t.Context(), func(_ pgx.Tx, q *db.Queries) error { _, err := q.UserByName(t.Context(), "x"); return err })
+		},
+	} {
+		ended := make(chan error, 1)
+		go func() { ended <- call() }()
+		select {
+		case err := <-ended:
+			require.True(t, fault.Is(err, fault.Unavailable), "%s: %v", what, err)
+		case <-time.After(20 * time.Second):
+			require.Fail(t, "held", what)
+		}
+	}
+}
