@@ -142,9 +142,6 @@ func (d *DB) Ping(ctx context.Context) error {
 // Pool is the raw pool, for tests that look behind the adapters.
 func (d *DB) Pool() *pgxpool.Pool { return d.pool }
 
-// Queries runs single statements on the pool, without retries and with raw errors; prefer Do.
-func (d *DB) Queries() *db.Queries { return db.New(d.pool) }
-
 // Clock returns the database's clock, which decides every question of time.
 func (d *DB) Clock(ctx context.Context) (time.Time, error) {
 	var now time.Time
