@@ -125,8 +125,9 @@ func (w *Worker) Run(ctx context.Context) error {
 	defer endStages()
 
 	var stage, loops sync.WaitGroup
+	// One marks, so that batches are large; two record, because recording may wait for the lock of an incident.
+	stage.Go(func() { w.markLoop(stages) })
 	for range 2 {
-		stage.Go(func() { w.markLoop(stages) })
 		stage.Go(func() { w.recordLoop(stages) })
 	}
 	stage.Go(func() { w.turnLoop(stages) })

@@ -16,7 +16,7 @@ import (
 const (
 	openBatch   = 256     // rows in one statement
 	openBytes   = 4 << 20 // of contexts in one statement
-	openFlushes = 2       // statements at the same time
+	openFlushes = 1       // statements at the same time: one makes the batches twice as large as two
 	// maxDedupKey is the length up to which keys are stored as they are; longer ones are hashed, since an index entry has
 	// a limit.
 	maxDedupKey = 256
