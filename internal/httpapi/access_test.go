@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -183,6 +184,10 @@ func TestHealthcheck(t *testing.T) {
 	require.Equal(t, "text/plain", rec.Header().Get("Content-Type"))
 	f.want(200, "GOOD", nobody, get, "/healthcheck/", "")
 	down := newFixture(t, func(d *httpapi.Deps) { d.Ping = unavailable })
+	silent := newFixture(t, func(d *httpapi.Deps) {
+		d.Ping = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+	})
+	silent.want(503, "Could not connect to database", nobody, get, "/healthcheck", "")
 	down.want(503, "Could not connect to database", nobody, get, "/healthcheck", "")
 }
 

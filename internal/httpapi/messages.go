@@ -1,8 +1,10 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -143,10 +145,15 @@ func (a *API) listQueues(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// healthTimeout is how long the database may take to show that it is there; load balancers do not wait long.
+const healthTimeout = 2 * time.Second
+
 // healthcheck tells load balancers whether this process can take requests.
 func (a *API) healthcheck(w http.ResponseWriter, r *http.Request) error {
+	ctx, cancel := context.WithTimeout(r.Context(), healthTimeout)
+	defer cancel()
 	status, text := http.StatusOK, a.Config.Healthcheck
-	if a.Ping(r.Context()) != nil {
+	if a.Ping(ctx) != nil {
 		status, text = http.StatusServiceUnavailable, "Could not connect to database"
 	}
 	w.Header().Set("Content-Type", "text/plain")
