@@ -16,7 +16,7 @@ import (
 
 type loginPage struct {
 	frame
-	Next, Username, Problem string
+	Next, Problem string
 }
 
 func (w *Web) showLogin(rw http.ResponseWriter, r *http.Request) {
@@ -30,7 +30,7 @@ func (w *Web) showLogin(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.views.page(rw, r, w.d.Log, http.StatusOK, "login", loginPage{frame: frame{Title: "Log in"}, Next: r.URL.Query().Get("next"),
-		Username: w.d.Sessions.PopString(r.Context(), "username"), Problem: w.d.Sessions.PopString(r.Context(), "flash")})
+		Problem: w.d.Sessions.PopString(r.Context(), "flash")})
 }
 
 // maxLogin bounds the body of a log-in.
@@ -66,14 +66,8 @@ func (w *Web) login(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.d.Sessions.Put(r.Context(), "flash", flash)
-	if len(name) <= maxShownName {
-		w.d.Sessions.Put(r.Context(), "username", name)
-	}
 	http.Redirect(rw, r, "/login?next="+url.QueryEscape(next), http.StatusFound)
 }
-
-// maxShownName is the length up to which a name that did not log in is put back into the form.
-const maxShownName = 100
 
 // loggedIn is a user object as Oncall shows it, with the token that its clients send along.
 type loggedIn struct {
