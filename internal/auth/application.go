@@ -6,7 +6,6 @@ import (
 	"crypto/sha512"
 	"crypto/subtle"
 	"encoding/base64"
-	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -188,12 +187,6 @@ func sign(key string, window int64, path string, r SignedRequest) string {
 		mac.Write([]byte(" " + r.Username))
 	}
 	return base64.URLEncoding.EncodeToString(mac.Sum(nil))
-}
-
-// IsAuthFailure reports whether err says that the caller could not be authenticated, as opposed to a failure of ours.
-func IsAuthFailure(err error) bool {
-	var f *fault.Error
-	return errors.As(err, &f) && f.Kind == fault.Unauthenticated
 }
 
 // Through returns an actor that is the application itself.

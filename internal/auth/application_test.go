@@ -87,7 +87,7 @@ func TestAuthenticate(t *testing.T) {
 		app, err := Authenticate(t.Context(), testApps, c.r, now)
 		if c.err != nil {
 			require.ErrorIs(t, err, c.err, name)
-			require.True(t, IsAuthFailure(err), name)
+			require.True(t, fault.Is(err, fault.Unauthenticated), name)
 		} else {
 			require.NoError(t, err, name)
 		}
@@ -97,7 +97,7 @@ func TestAuthenticate(t *testing.T) {
 	r.Authorization = "hmac broken:x"
 	_, err := Authenticate(t.Context(), testApps, r, now)
 	require.Equal(t, fault.Unavailable, fault.KindOf(err))
-	require.False(t, IsAuthFailure(err))
+	require.False(t, fault.Is(err, fault.Unauthenticated))
 }
 
 // The digest was computed by another implementation (Python's hmac module).

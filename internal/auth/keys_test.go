@@ -59,7 +59,8 @@ func TestWrapSecret(t *testing.T) {
 func TestNewApplicationKey(t *testing.T) {
 	t.Parallel()
 	require.Regexp(t, "^[0-9a-f]{64}$", NewApplicationKey())
-	require.NotEqual(t, NewApplicationKey(), NewApplicationKey())
+	one, other := NewApplicationKey(), NewApplicationKey()
+	require.NotEqual(t, one, other)
 }
 
 func TestPasswords(t *testing.T) {

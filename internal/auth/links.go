@@ -21,9 +21,9 @@ const maxToken = 512
 type Purpose string
 
 const (
-	// Acknowledge: the person acknowledges the incident.
+	// Acknowledge links let the person acknowledge the incident.
 	Acknowledge Purpose = "ack"
-	// Voice: the vendor fetches what a call says.
+	// Voice links let the vendor fetch what a call says.
 	Voice Purpose = "voice"
 )
 

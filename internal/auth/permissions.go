@@ -10,6 +10,7 @@ import (
 // Role is the widest thing a person is.
 type Role string
 
+// The roles, widest first.
 const (
 	RoleAdmin     Role = "admin"      // everything
 	RoleTeamAdmin Role = "team admin" // settings of some teams, and what a member may

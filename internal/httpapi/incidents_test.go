@@ -239,7 +239,8 @@ func TestContextWithoutDeclaredVariablesStaysAsPosted(t *testing.T) {
 	id := f.ok(as, post, "/v0/incidents", `{"plan":"pager","context":`+posted+`}`)
 	var kept string
 	require.NoError(t, f.db.Pool().QueryRow(t.Context(), "select context::text from incident_contexts where incident_id = $1::text::bigint", id).Scan(&kept))
-	require.Equal(t, `{"z":1.50,"a":{"y":[1e2,"\ufffd"],"b":null},"host":"ü/"}`, kept)
+	want := strings.NewReplacer(": ", ":", ", ", ",", "0000", "fffd").Replace(posted)
+	require.Equal(t, want, kept)
 	big := strings.Repeat("x", 65536)
 	f.want(400, title("Context too large. 65544 is larger than limit 65535"), as, post, "/v0/incidents", `{"plan":"pager","context":{"z":"`+big+`"}}`)
 

@@ -52,6 +52,9 @@ func (a *API) createPlan(w http.ResponseWriter, r *http.Request) error {
 		if p.Tracking, err = a.checkTracking(*p.tracking); err != nil {
 			return err
 		}
+		if p.Tracking.Mode == users.Call {
+			warnings = append(warnings, "a tracking notification is never a call, so none is sent")
+		}
 	}
 	id, err := a.Plans.Create(ctx, p.Draft)
 	if err != nil {

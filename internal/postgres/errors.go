@@ -21,15 +21,6 @@ func sqlState(err error) string {
 	return ""
 }
 
-// constraint returns the name of the violated constraint, for adapters that word the error themselves.
-func constraint(err error) string {
-	var pe *pgconn.PgError
-	if errors.As(err, &pe) {
-		return pe.ConstraintName
-	}
-	return ""
-}
-
 // mapError turns what pgx returns into a fault. The cause stays reachable for the log; the message never holds SQL.
 func mapError(err error) error {
 	if err == nil {
