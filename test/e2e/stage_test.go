@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -81,6 +82,8 @@ type stage struct {
 type options struct {
 	processors int
 	env        []string // of every program
+	// each adds to the environment of one processor, given that of all programs; nil = nothing.
+	each func(i int, env []string) []string
 }
 
 // newStage brings up PostgreSQL, the vendors, an API and processors on an empty database, with ann (administrator), bob and team
@@ -124,7 +127,11 @@ func newStage(t *testing.T, o options) *stage {
 
 	s.api = start(t, "api", filepath.Join(bin, "iris-api"), append(env, "IRIS_HTTP_ADDR="+addr))
 	for i := range max(o.processors, 1) {
-		s.processors = append(s.processors, start(t, fmt.Sprintf("processor-%d", i+1), filepath.Join(bin, "message-processor"), append(env, "IRIS_GOSSIP_ADDR=127.0.0.1:0")))
+		penv := append(slices.Clone(env), "IRIS_GOSSIP_ADDR=127.0.0.1:0")
+		if o.each != nil {
+			penv = append(penv, o.each(i, env)...)
+		}
+		s.processors = append(s.processors, start(t, fmt.Sprintf("processor-%d", i+1), filepath.Join(bin, "message-processor"), penv))
 	}
 	s.app, err = apiclient.New(apiclient.Config{URL: s.apiURL, App: "watch", Key: s.key})
 	require.NoError(t, err)
