@@ -179,14 +179,14 @@ func (w *Web) requireWrite(next http.Handler) http.Handler {
 }
 
 func (w *Web) toLogin(rw http.ResponseWriter, r *http.Request) {
-	if r.Header.Get("HX-Request") != "" {
-		rw.Header().Set("HX-Redirect", "/login")
-		rw.WriteHeader(http.StatusNoContent)
-		return
-	}
 	to := "/login/"
 	if r.URL.Path != "/" && r.Method == http.MethodGet {
 		to += "?next=" + url.QueryEscape(r.URL.RequestURI())
+	}
+	if r.Header.Get("HX-Request") != "" {
+		rw.Header().Set("HX-Redirect", to)
+		rw.WriteHeader(http.StatusNoContent)
+		return
 	}
 	http.Redirect(rw, r, to, http.StatusFound)
 }

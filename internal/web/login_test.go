@@ -71,6 +71,19 @@ func TestSessionsEnd(t *testing.T) {
 	}
 }
 
+func TestAPageWhoseSessionEndedLeadsBackAfterTheLogIn(t *testing.T) {
+	t.Parallel()
+	_, b := setup(t)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.base+"/incidents?show=all", nil)
+	require.NoError(t, err)
+	req.Header.Set("HX-Request", "true")
+	resp, err := b.Do(req)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.Equal(t, http.StatusNoContent, resp.StatusCode)
+	require.Equal(t, "/login/?next=%2Fincidents%3Fshow%3Dall", resp.Header.Get("HX-Redirect"))
+}
+
 func TestWhyALogInFailedIsSaidOnce(t *testing.T) {
 	t.Parallel()
 	_, b := setup(t)
