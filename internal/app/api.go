@@ -214,11 +214,14 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 	if err != nil {
 		return nil, nil, err
 	}
-	back := newCallbacks(a.cfg)
+	back, err := newCallbacks(a.cfg)
+	if err != nil {
+		return nil, nil, err
+	}
 	replies, err := responses.New(responses.Deps{
 		Pages: answers, Incidents: incidents, People: userRows, Receipts: postgres.NewReceipts(a.db), Links: in.Keys.Links(),
 		Errors: a.errors, Wake: notifier.Wake, PublicURL: a.cfg.PublicURL, ValidTwilio: back.validTwilio,
-		TwilioReceipt: back.twilioReceipt, SlackPressed: back.slackPressed, ReplySlack: back.replySlack, Asset: pages.Asset, Log: a.log,
+		TwilioReceipt: back.twilioReceipt, SlackPressed: back.slackPressed, ReplySlack: back.replySlack, SlackEmail: back.slackEmail, Asset: pages.Asset, Log: a.log,
 	})
 	if err != nil {
 		return nil, nil, err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -23,9 +24,10 @@ type callbacks struct {
 	twilioReceipt func(url.Values) (messages.Receipt, bool)
 	slackPressed  func(header http.Header, body []byte, now time.Time) (responses.Pressed, error)
 	replySlack    func(ctx context.Context, responseURL, text string) error
+	slackEmail    func(ctx context.Context, userID string) (string, error)
 }
 
-func newCallbacks(c config.API) callbacks {
+func newCallbacks(c config.API) (callbacks, error) {
 	var out callbacks
 	var tokens, secrets []string
 	for _, t := range c.Twilio {
@@ -33,10 +35,19 @@ func newCallbacks(c config.API) callbacks {
 			tokens = append(tokens, t.AuthToken.Reveal())
 		}
 	}
+	var workspaces []*slack.Vendor
 	for _, s := range c.Slack {
 		if s.SigningSecret != "" {
 			secrets = append(secrets, s.SigningSecret.Reveal())
 		}
+		if s.Token == "" {
+			continue
+		}
+		v, err := slack.New(slack.Config{Account: s.Account.Account, Token: s.Token.Reveal(), APIURL: s.APIURL, Timeout: s.Timeout})
+		if err != nil {
+			return out, fmt.Errorf("slack account %s: %w", s.Account.Account, err)
+		}
+		workspaces = append(workspaces, v)
 	}
 	if len(tokens) > 0 {
 		out.validTwilio = func(fullURL string, form url.Values, header http.Header) bool {
@@ -47,8 +58,26 @@ func newCallbacks(c config.API) callbacks {
 	if len(secrets) > 0 {
 		out.slackPressed = slackPressed(secrets)
 		out.replySlack = replySlack(vendors.NewClient(vendors.ClientConfig{Timeout: 5 * time.Second, MaxConns: 8}))
+		if len(workspaces) > 0 {
+			out.slackEmail = slackEmail(workspaces)
+		}
 	}
-	return out
+	return out, nil
+}
+
+// slackEmail asks every workspace, because a member's id does not tell which one it belongs to.
+func slackEmail(workspaces []*slack.Vendor) func(context.Context, string) (string, error) {
+	return func(ctx context.Context, userID string) (string, error) {
+		var failures []error
+		for _, w := range workspaces {
+			email, err := w.EmailOf(ctx, userID)
+			if err == nil && email != "" {
+				return email, nil
+			}
+			failures = append(failures, err)
+		}
+		return "", errors.Join(failures...)
+	}
 }
 
 // slackPressed verifies with any of the secrets and translates to the words of responses.

@@ -36,6 +36,9 @@ func (c *Config) API() (API, error) {
 	}
 	// Of vendor accounts only what verifies their callbacks is needed here; sending is the processor's business.
 	for i, s := range out.Slack {
+		if s.APIURL != "" {
+			l.httpURL(index("slack", i)+".api_url", s.APIURL)
+		}
 		if s.SigningSecret == "" {
 			l.warning(l.where(index("slack", i)+".signing_secret"), "is not set: buttons pressed in Slack are refused")
 		}

@@ -75,6 +75,9 @@ type Deps struct {
 	SlackPressed func(header http.Header, body []byte, now time.Time) (Pressed, error)
 	// ReplySlack posts a text to the response URL of an interaction.
 	ReplySlack func(ctx context.Context, responseURL, text string) error
+	// SlackEmail asks Slack for the e-mail address of a member by id; "" = there is none that we may see. Nil = Slack
+	// cannot be asked: people are then found by id and name only.
+	SlackEmail func(ctx context.Context, userID string) (string, error)
 
 	Asset func(name string) string // address of a stylesheet or icon
 	Log   *zap.Logger

@@ -38,6 +38,7 @@ var (
 	ann = users.User{ID: 5, Name: "ann", Active: true}
 	vic = users.User{ID: 6, Name: "vic", Active: true, ReadOnly: true}
 	eve = users.User{ID: 7, Name: "eve"} // switched off
+	kim = users.User{ID: 8, Name: "kim", Active: true}
 )
 
 func (w *world) Asked(_ context.Context, id messages.ID) (messages.Asked, error) {
@@ -66,6 +67,9 @@ func (w *world) ByContact(_ context.Context, mode users.Mode, source string) (us
 	if (mode == users.Slack && source == "@ann") || source == "+12234567890" {
 		return ann, nil
 	}
+	if mode == users.Slack && source == "Kim@example.com" {
+		return kim, nil
+	}
 	if (mode == users.Slack && source == "@vic") || source == "+16" {
 		return vic, nil
 	}
@@ -92,7 +96,7 @@ func (w *world) Acknowledge(_ context.Context, c incidents.Change, owner users.U
 }
 
 func (w *world) ByID(_ context.Context, id users.ID) (users.User, error) {
-	for _, u := range []users.User{ann, vic, eve} {
+	for _, u := range []users.User{ann, vic, eve, kim} {
 		if u.ID == id {
 			return u, nil
 		}
@@ -127,18 +131,29 @@ func setup(t *testing.T) (*world, *auth.Links, http.Handler) {
 			if h.Get("X-Slack-Signature") != "good" {
 				return Pressed{}, fault.New(fault.Unauthenticated, "wrong signature")
 			}
-			name, message := "ann", messages.ID(27)
+			name, id, message := "ann", "", messages.ID(27)
 			switch string(body) {
+			case "by=U0KIM0001", "by=U0HID0001", "by=U0AWAY001":
+				name, id = "k.i.m", strings.TrimPrefix(string(body), "by=")
 			case "by=vic":
 				name = "vic"
 			case "gone=1":
 				message = 77
 			}
-			return Pressed{MessageID: message, Acts: true, All: string(body) == "all", UserName: name, ResponseURL: "https://slack.example/r"}, nil
+			return Pressed{MessageID: message, Acts: true, All: string(body) == "all", UserID: id, UserName: name, ResponseURL: "https://slack.example/r"}, nil
 		},
 		ReplySlack: func(_ context.Context, _, text string) error {
 			w.told = append(w.told, text)
 			return nil
+		},
+		SlackEmail: func(_ context.Context, userID string) (string, error) {
+			switch userID {
+			case "U0KIM0001":
+				return "Kim@example.com", nil
+			case "U0AWAY001":
+				return "", fault.New(fault.Unavailable, "ask Slack for a user")
+			}
+			return "", nil
 		},
 		Asset: func(name string) string { return "/static/" + name }, Log: log})
 	require.NoError(t, err)
@@ -294,6 +309,21 @@ func TestSlackButtons(t *testing.T) {
 	require.Equal(t, []string{"Iris incident(300) claimed."}, w.told)
 	require.Equal(t, []incidents.Via{incidents.ViaSlack}, w.via)
 	require.Equal(t, "ann", w.owners[300])
+}
+
+// A contact may be the e-mail address that somebody has in Slack.
+func TestSlackButtonOfSomebodyKnownByAddress(t *testing.T) {
+	t.Parallel()
+	w, _, h := setup(t)
+	for _, unknown := range []string{"U0HID0001", "U0AWAY001"} {
+		status, body := call(t, h, http.MethodPost, "/api/v0/slack/messages/relay", url.Values{"by": {unknown}}, "X-Slack-Signature", "good")
+		require.Equal(t, http.StatusOK, status)
+		require.Contains(t, body, textUnknownSource)
+		require.Empty(t, w.owners)
+	}
+	_, body := call(t, h, http.MethodPost, "/api/v0/slack/messages/relay", url.Values{"by": {"U0KIM0001"}}, "X-Slack-Signature", "good")
+	require.Contains(t, body, "Iris incident(300) claimed.")
+	require.Equal(t, "kim", w.owners[300])
 }
 
 func TestWhoMayOnlyReadCannotAcknowledge(t *testing.T) {

@@ -80,7 +80,8 @@ func (s *Responses) answerSlack(ctx context.Context, p Pressed, cmd messages.Rep
 	return said, err
 }
 
-// slackUser finds who pressed: a contact may be written as the member id, as a name, or as @name.
+// slackUser finds who pressed: a contact may be written as the member id, as a name, as @name, or as the e-mail address
+// that the person has in Slack. Slack is asked for the address only when nothing else fits.
 func (s *Responses) slackUser(ctx context.Context, p Pressed) (users.User, error) {
 	for _, name := range []string{p.UserID, p.UserName} {
 		name = strings.TrimPrefix(name, "@")
@@ -94,7 +95,24 @@ func (s *Responses) slackUser(ctx context.Context, p Pressed) (users.User, error
 			}
 		}
 	}
+	if email := s.slackEmail(ctx, p.UserID); email != "" {
+		return s.d.Pages.ByContact(ctx, users.Slack, email)
+	}
 	return users.User{}, fault.New(fault.NotFound, "nobody has that Slack contact")
+}
+
+// slackEmail asks Slack for a member's address; "" = it is not known. Slack wants an answer to the button in three seconds.
+func (s *Responses) slackEmail(ctx context.Context, userID string) string {
+	if userID == "" || s.d.SlackEmail == nil {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	email, err := s.d.SlackEmail(ctx, userID)
+	if err != nil {
+		s.d.Log.Warn("Slack does not say who pressed a button", zap.Error(err))
+	}
+	return email
 }
 
 // tellSlack shows the answer under the message. Block buttons ignore the HTTP answer, so it goes to the response URL as well.

@@ -1,0 +1,41 @@
+package app
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/vendors/pretend"
+)
+
+// Who pressed a button in Slack is asked of the workspaces whose token is known, until one of them knows the address.
+func TestSlackEmail(t *testing.T) {
+	t.Parallel()
+	var c config.API
+	back, err := newCallbacks(c)
+	require.NoError(t, err)
+	require.Nil(t, back.slackPressed)
+	require.Nil(t, back.slackEmail)
+	for _, people := range []map[string]string{{"bob@example.com": "U0BOB0001"}, {"ann@example.com": "U0ANN0001"}} {
+		workspace := pretend.New(pretend.Config{Slack: pretend.SlackConfig{Token: "xoxb-test", People: people, OnlyPeople: true}})
+		require.NoError(t, workspace.Start())
+		t.Cleanup(workspace.Close)
+		c.Slack = append(c.Slack, config.Slack{Token: "xoxb-test", SigningSecret: "secret", APIURL: workspace.Slack.URL()})
+	}
+	back, err = newCallbacks(c)
+	require.NoError(t, err)
+	for id, want := range map[string]string{"U0ANN0001": "ann@example.com", "U0BOB0001": "bob@example.com"} {
+		email, err := back.slackEmail(t.Context(), id)
+		require.NoError(t, err)
+		require.Equal(t, want, email)
+	}
+	_, err = back.slackEmail(t.Context(), "U0EVE0001")
+	require.Error(t, err)
+
+	c.Slack = []config.Slack{{SigningSecret: "secret"}}
+	back, err = newCallbacks(c)
+	require.NoError(t, err)
+	require.NotNil(t, back.slackPressed)
+	require.Nil(t, back.slackEmail, "without a token Slack cannot be asked")
+}
