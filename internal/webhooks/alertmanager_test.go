@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -12,7 +13,9 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest"
+	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
@@ -189,6 +192,27 @@ func TestDeliveriesAreTakenWhateverTheirLettersAre(t *testing.T) {
 	require.Equal(t, 7, f.accepted)
 	require.Equal(t, "300", text(t, post(signed, odd)))
 	require.Equal(t, 7, f.accepted, "only what was opened waits")
+}
+
+func TestRefusedAlertsAreLoggedWithTheReason(t *testing.T) {
+	t.Parallel()
+	f := &fakes{open: map[string]incidents.ID{}, facts: map[incidents.ID]json.RawMessage{}}
+	core, logged := observer.New(zap.WarnLevel)
+	s, err := New(Deps{Applications: f, Incidents: f, Plans: f, Load: f, Errors: wire.NewErrors(zap.NewNop()), Wake: func(buckets.Set) {}, Log: zap.New(core)})
+	require.NoError(t, err)
+	r := chi.NewRouter()
+	s.Routes(r)
+	for query, reason := range map[string]string{
+		signed + "&plan=nope": "there is no active plan named nope", "application=db&key=hush": "Authentication failure",
+	} {
+		r.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v0/webhooks/alertmanager?"+query, strings.NewReader(firing)))
+		entries := logged.TakeAll()
+		require.Len(t, entries, 1)
+		require.Equal(t, "alert refused", entries[0].Message)
+		require.Equal(t, "db", entries[0].ContextMap()["application"])
+		require.Equal(t, reason, entries[0].ContextMap()["reason"])
+		require.NotContains(t, fmt.Sprint(entries[0].ContextMap()), "hush", "keys stay out of the log")
+	}
 }
 
 func TestSheddingIsAlways503(t *testing.T) {

@@ -164,7 +164,7 @@ func (s *Webhooks) resolve(w http.ResponseWriter, r *http.Request, app auth.Appl
 	id, found, err := s.d.Incidents.ResolveByKey(r.Context(), app.ID, d.plan, d.key,
 		incidents.Change{Actor: "application " + app.Name, Via: incidents.ViaHook})
 	if err == nil && !found {
-		_, err = s.d.Plans.Recent(r.Context(), d.plan) // an unknown plan is a mistake to be told
+		_, err = s.active(r.Context(), d.plan) // an unknown plan is a mistake to be told
 	}
 	if err != nil {
 		s.fail(w, r, err)
@@ -178,9 +178,18 @@ func (s *Webhooks) resolve(w http.ResponseWriter, r *http.Request, app auth.Appl
 	created(w, id)
 }
 
+// active finds the active version of a plan. That there is none is answered with an empty 404; the words are for the log.
+func (s *Webhooks) active(ctx context.Context, name string) (escalation.PlanSteps, error) {
+	plan, err := s.d.Plans.Recent(ctx, name)
+	if fault.Is(err, fault.NotFound) {
+		err = fault.Newf(fault.NotFound, "there is no active plan named %s", name)
+	}
+	return plan, err
+}
+
 // plan finds the active plan and checks what must hold before an incident can be opened on it.
 func (s *Webhooks) plan(ctx context.Context, app auth.Application, d delivery) (escalation.PlanID, error) {
-	plan, err := s.d.Plans.Recent(ctx, d.plan)
+	plan, err := s.active(ctx, d.plan)
 	if err != nil {
 		return 0, err
 	}
