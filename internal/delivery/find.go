@@ -67,6 +67,7 @@ func (w *Worker) findLoop(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	var polled, swept time.Time
+	var known buckets.Set
 	for {
 		select {
 		case <-ctx.Done():
@@ -76,12 +77,15 @@ func (w *Worker) findLoop(ctx context.Context) {
 		}
 		now := time.Now()
 		bs, next := w.calling(now)
-		all := now.Sub(polled) >= w.cfg.Poll
+		held := setOf(w.deps.Leases.Leases())
+		// What waits in a bucket that was not ours may be older than anything that we know of.
+		gained := held.Len() > 0 && !within(held, known)
+		all := gained || now.Sub(polled) >= w.cfg.Poll
 		if all {
 			bs, polled = buckets.All(), now
 		}
-		bs.Intersect(setOf(w.deps.Leases.Leases()))
-		sweep := all && now.Sub(swept) >= sweepEvery
+		bs.Intersect(held)
+		sweep := gained || all && now.Sub(swept) >= sweepEvery
 		if !bs.Empty() {
 			if err := w.find(ctx, bs, all, sweep); err != nil {
 				if ctx.Err() != nil {
@@ -92,10 +96,12 @@ func (w *Worker) findLoop(ctx context.Context) {
 					return
 				}
 				w.Wake(bs)
+				held.Intersect(known) // what was gained is still to be looked through
 			} else if sweep {
 				swept = now
 			}
 		}
+		known = held
 		w.lastPass.Store(time.Now().UnixNano())
 		took := time.Since(now)
 		if !w.rest(ctx, min(restAfter*took, w.cfg.Poll/2)) {
@@ -103,6 +109,13 @@ func (w *Worker) findLoop(ctx context.Context) {
 		}
 		timer.Reset(max(0, min(time.Until(polled.Add(w.cfg.Poll)), untilOr(next, w.cfg.Poll))))
 	}
+}
+
+// within reports whether all of a is in b.
+func within(a, b buckets.Set) bool {
+	both := a
+	both.Intersect(b)
+	return both == a
 }
 
 func untilOr(t time.Time, d time.Duration) time.Duration {

@@ -74,6 +74,7 @@ const tidyEvery = time.Minute
 func (h *Historian) Run(ctx context.Context) error {
 	var at Cursor
 	var tidied time.Time
+	began := time.Now() // the round over all settled messages
 	for {
 		pause := h.cfg.Every
 		if h.chosen() {
@@ -82,20 +83,23 @@ func (h *Historian) Run(ctx context.Context) error {
 					tidied = time.Now()
 				}
 			}
-			began := time.Now()
+			looked := time.Now()
 			_, next, err := h.archive.Move(ctx, at, h.cfg.Age, h.cfg.Batch)
 			switch {
 			case err != nil:
 				h.complain(ctx, "moving messages to history failed", err)
 			case next != Cursor{}:
 				// Leave the database to others three quarters of the time; half of it when far behind.
-				took := time.Since(began)
+				took := time.Since(looked)
 				pause = min(pause, 3*took+time.Millisecond)
 				if time.Since(next.SettledAt) > h.cfg.Age+5*time.Minute {
 					pause = took
 				}
+				at = next
+			case time.Since(began) >= h.cfg.Age:
+				// Those of incidents that were still open are looked at again, but not all the time: there may be a million.
+				at, began = Cursor{}, time.Now()
 			}
-			at = next
 		}
 		select {
 		case <-ctx.Done():

@@ -69,6 +69,7 @@ type Claimed struct {
 	Template        string
 	Destination     string // contact for Mode, or the literal destination; "" = none
 	Allowed         bool   // the application may use Mode
+	Gone            bool   // the user has been deactivated since the message was made
 	Attempt         int    // vendor attempts begun so far
 	ModeAttempt     int    // of those, in this mode
 	KeyAttempt      int    // attempt whose idempotency key is to be used again; 0 = a new key
@@ -125,6 +126,8 @@ type Outcome struct {
 	Turn
 	Attempt int
 	Result  messages.Result
+	// ProcessID, when not empty, says whose attempt this must be: that of somebody else with the same number is let be.
+	ProcessID string
 }
 
 // Recovered is a message whose attempt is in doubt.

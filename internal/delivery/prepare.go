@@ -244,6 +244,15 @@ func (w *Worker) begin(it *item) {
 	switch {
 	case it.c.Expired:
 		w.turn(it, Verdict{State: messages.Dropped, Why: "It expired before it could be sent."})
+	case it.c.Gone:
+		w.turn(it, Verdict{
+			State: messages.Failed, AskFallback: asksFallback(it.c) && !it.c.FallbackAsked,
+			Why: it.c.Target + " is not active any more and is not told.",
+		})
+	case slices.Contains(it.c.Refused, it.c.Mode): // a receipt said so after the call
+		w.background.Go(func() {
+			w.elsewhere(it, fmt.Sprintf("%s to %s was not delivered.", capital(string(it.c.Mode)), it.c.Target))
+		})
 	case it.c.Destination == "" && it.c.Mode != users.Drop:
 		w.background.Go(func() {
 			w.elsewhere(it, fmt.Sprintf("%s has no %s contact.", it.c.Target, it.c.Mode))

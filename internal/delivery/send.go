@@ -258,15 +258,16 @@ func (it *item) outbound(attempt int) messages.Outbound {
 	return out
 }
 
-// retract takes back an attempt that may or may not have been written, and whose call was certainly not begun.
+// retract takes back an attempt that may or may not have been written, and whose call was certainly not begun. By the time
+// the database answers again, somebody else may have made an attempt of that number; it is not meant.
 func (w *Worker) retract(it *item) {
 	it.retracted = true
 	w.outcomes.add(recording{it, Outcome{
 		Turn: Turn{ID: it.c.ID, IncidentID: it.c.IncidentID, Mode: it.c.Mode, Verdict: Verdict{
 			State: messages.Pending, Unstarted: true,
 		}},
-		Attempt: it.c.Attempt + 1,
-		Result:  messages.Result{Outcome: messages.OutcomeCancelled, Detail: "the call was not begun: the database did not answer"},
+		Attempt: it.c.Attempt + 1, ProcessID: w.deps.Leases.ProcessID(),
+		Result: messages.Result{Outcome: messages.OutcomeCancelled, Detail: "the call was not begun: the database did not answer"},
 	}})
 }
 

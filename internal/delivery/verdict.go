@@ -62,7 +62,7 @@ func (w *Worker) gaveUp(it *item, detail string) Verdict {
 func (w *Worker) nextMode(it *item, why string, again, refused bool) Verdict {
 	c := it.c
 	gone := c.Refused
-	if refused {
+	if refused && !slices.Contains(gone, c.Mode) {
 		gone = append(slices.Clone(gone), c.Mode)
 	}
 	tried := append(slices.Clone(c.Tried), c.Mode)

@@ -178,13 +178,8 @@ func (l *Listener) listen(ctx context.Context) (heard bool, err error) {
 		defer cancel()
 		_ = conn.Close(closing)
 	}()
-	if _, err := conn.Exec(ctx, "listen "+wakeChannel); err != nil {
+	if err := l.subscribe(ctx, conn); err != nil {
 		return false, err
-	}
-	if l.members != nil {
-		if _, err := conn.Exec(ctx, "listen "+MembersChannel); err != nil {
-			return false, err
-		}
 	}
 	l.connected.Store(true)
 	l.db.metrics.listening.Set(1)
@@ -197,6 +192,17 @@ func (l *Listener) listen(ctx context.Context) (heard bool, err error) {
 			return true, err
 		}
 	}
+}
+
+// subscribe asks for the notifications. A server that has fallen silent must not be waited for.
+func (l *Listener) subscribe(ctx context.Context, conn *pgx.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, notifyPatience)
+	defer cancel()
+	if _, err := conn.Exec(ctx, "listen "+wakeChannel); err != nil || l.members == nil {
+		return err
+	}
+	_, err := conn.Exec(ctx, "listen "+MembersChannel)
+	return err
 }
 
 // hear handles notifications until it is time for a self-test, and does that.

@@ -103,7 +103,7 @@ func claimed(r db.TakeMessagesRow) delivery.Claimed {
 		Step: int(r.Step), Position: int(r.Position), Recipient: messages.Recipient(r.Recipient),
 		Purpose: messages.Purpose(r.Purpose), UserID: users.ID(r.UserID), Target: r.Target,
 		Priority: users.Priority(r.Priority), Class: messages.Class(r.Class), Mode: users.Mode(r.Mode),
-		Template: r.Template, Destination: r.Destination, Allowed: r.Allowed,
+		Template: r.Template, Destination: r.Destination, Allowed: r.Allowed, Gone: r.Gone,
 		Attempt: int(r.Attempt), ModeAttempt: int(r.ModeAttempt), KeyAttempt: int(r.KeyAttempt), Takes: int(r.Takes),
 		Tried: modes(r.TriedModes), Refused: modes(r.RefusedModes), FallbackAsked: r.FallbackAsked,
 		CreatedAt: r.CreatedAt, Age: micros(r.AgeUs), InMode: micros(r.InModeUs), Waited: micros(r.WaitedUs),
@@ -195,6 +195,7 @@ func (q *Queue) Record(ctx context.Context, outcomes []delivery.Outcome) ([]mess
 		p.SameKey = append(p.SameKey, v.SameKey)
 		p.AskFallback = append(p.AskFallback, v.AskFallback)
 		p.Unstarted = append(p.Unstarted, v.Unstarted)
+		p.Processes = append(p.Processes, o.ProcessID)
 		p.Why = append(p.Why, clean(v.Why))
 	}
 	hold := settling(turns)
@@ -219,6 +220,7 @@ func (q *Queue) Record(ctx context.Context, outcomes []delivery.Outcome) ([]mess
 			rest.Outcomes = append(rest.Outcomes, p.Outcomes[i])
 			rest.Details = append(rest.Details, p.Details[i])
 			rest.VendorIds = append(rest.VendorIds, p.VendorIds[i])
+			rest.Processes = append(rest.Processes, p.Processes[i])
 		}
 		return d.CompleteLate(ctx, rest)
 	})

@@ -79,6 +79,7 @@ select t.id, t.bucket, coalesce(t.incident_id, 0)::bigint as incident_id, coales
     t.purpose, coalesce(t.user_id, 0)::bigint as user_id, t.target, coalesce(t.priority, '')::text as priority, t.class,
     t.mode, coalesce(t.template, '')::text as template, coalesce(t.literal, uc.destination, '')::text as destination,
     (t.user_id is null or t.mode = 'drop' or am.mode is not null)::boolean as allowed,
+    (t.user_id is not null and u.active is not true)::boolean as gone,
     t.attempt, t.mode_attempt, t.key_attempt, t.takes, t.tried_modes, t.refused_modes,
     (t.cycles > 0)::boolean as fallback_asked, t.created_at, i.created_at as incident_at,
     (extract(epoch from clock_timestamp() - t.created_at) * 1000000)::bigint as age_us,
@@ -88,6 +89,7 @@ select t.id, t.bucket, coalesce(t.incident_id, 0)::bigint as incident_id, coales
     (coalesce(t.expires_at <= clock_timestamp(), false))::boolean as expired
 from taken t
 join applications a on a.id = t.application_id
+left join users u on u.id = t.user_id
 left join user_contacts uc on uc.user_id = t.user_id and uc.mode = t.mode
 left join application_modes am on am.application_id = t.application_id and am.mode = t.mode
 left join incidents i on i.id = t.incident_id
@@ -146,7 +148,7 @@ with given as (
 )
 select b.id, b.attempt from begun b;
 
--- Completes attempts and moves their messages on. A message that has moved on without us keeps its state, except that one
+-- Completes attempts and moves their messages on; one that names its process only if it is that process's. A message that has moved on without us keeps its state, except that one
 -- which still waits for its next attempt needs none when this one turns out to have been sent. Returned is what moved; the
 -- attempts of the others are completed by CompleteLate. The caller has locked the incidents.
 -- name: RecordOutcomes :many
@@ -157,7 +159,8 @@ with given as (
         unnest(sqlc.arg(retry_us)::bigint[]) as retry_us, unnest(sqlc.arg(modes)::text[]) as mode,
         unnest(sqlc.arg(tried)::text[]) as tried, unnest(sqlc.arg(refused)::text[]) as refused,
         unnest(sqlc.arg(same_key)::boolean[]) as same_key, unnest(sqlc.arg(ask_fallback)::boolean[]) as ask_fallback,
-        unnest(sqlc.arg(unstarted)::boolean[]) as unstarted, unnest(sqlc.arg(why)::text[]) as why
+        unnest(sqlc.arg(unstarted)::boolean[]) as unstarted, unnest(sqlc.arg(why)::text[]) as why,
+        unnest(sqlc.arg(processes)::text[]) as process
 ), held as (
     select g.*, m.mode as old_mode from given g join messages m on m.id = g.id order by m.id for no key update of m
 ), moved as (
@@ -178,7 +181,7 @@ with given as (
         needs_fallback = m.needs_fallback or (g.ask_fallback and m.cycles = 0),
         cycles = m.cycles + g.ask_fallback::int
     from held g
-    where m.id = g.id and m.attempt = g.attempt
+    where m.id = g.id and m.attempt = g.attempt and g.process in ('', m.claim_by)
       and (m.state = 'sending' or (g.state = 'sent' and m.state in ('pending', 'taken')))
     returning m.id, m.incident_id, m.settled_at, m.wait_seconds, m.mode as new_mode, g.old_mode, g.why, g.state, g.attempt,
         g.outcome, g.detail, g.same_key, g.vendor_message_id
@@ -212,13 +215,14 @@ select o.id from moved o;
 with given as (
     select unnest(sqlc.arg(ids)::bigint[]) as id, unnest(sqlc.arg(attempts)::smallint[]) as attempt,
         unnest(sqlc.arg(outcomes)::text[]) as outcome, unnest(sqlc.arg(details)::text[]) as detail,
-        unnest(sqlc.arg(vendor_ids)::text[]) as vendor_message_id
+        unnest(sqlc.arg(vendor_ids)::text[]) as vendor_message_id, unnest(sqlc.arg(processes)::text[]) as process
 )
 update attempts a
 set finished_at = clock_timestamp(), outcome = g.outcome, detail = g.detail, late = true,
     vendor_message_id = nullif(g.vendor_message_id, '')
 from given g
-where a.message_id = g.id and a.attempt = g.attempt and (a.outcome is null or a.in_doubt);
+where a.message_id = g.id and a.attempt = g.attempt and g.process in ('', a.process_id)
+  and (a.outcome is null or a.in_doubt);
 
 -- Moves taken messages on without a vendor call. The caller has locked the incidents.
 -- name: TurnMessages :exec

@@ -14,13 +14,14 @@ const completeLate = `-- name: CompleteLate :exec
 with given as (
     select unnest($1::bigint[]) as id, unnest($2::smallint[]) as attempt,
         unnest($3::text[]) as outcome, unnest($4::text[]) as detail,
-        unnest($5::text[]) as vendor_message_id
+        unnest($5::text[]) as vendor_message_id, unnest($6::text[]) as process
 )
 update attempts a
 set finished_at = clock_timestamp(), outcome = g.outcome, detail = g.detail, late = true,
     vendor_message_id = nullif(g.vendor_message_id, '')
 from given g
-where a.message_id = g.id and a.attempt = g.attempt and (a.outcome is null or a.in_doubt)
+where a.message_id = g.id and a.attempt = g.attempt and g.process in ('', a.process_id)
+  and (a.outcome is null or a.in_doubt)
 `
 
 type CompleteLateParams struct {
@@ -29,6 +30,7 @@ type CompleteLateParams struct {
 	Outcomes  []string
 	Details   []string
 	VendorIds []string
+	Processes []string
 }
 
 func (q *Queries) CompleteLate(ctx context.Context, arg CompleteLateParams) error {
@@ -38,6 +40,7 @@ func (q *Queries) CompleteLate(ctx context.Context, arg CompleteLateParams) erro
 		arg.Outcomes,
 		arg.Details,
 		arg.VendorIds,
+		arg.Processes,
 	)
 	return err
 }
@@ -418,9 +421,10 @@ with given as (
         unnest($7::bigint[]) as retry_us, unnest($8::text[]) as mode,
         unnest($9::text[]) as tried, unnest($10::text[]) as refused,
         unnest($11::boolean[]) as same_key, unnest($12::boolean[]) as ask_fallback,
-        unnest($13::boolean[]) as unstarted, unnest($14::text[]) as why
+        unnest($13::boolean[]) as unstarted, unnest($14::text[]) as why,
+        unnest($15::text[]) as process
 ), held as (
-    select g.id, g.attempt, g.outcome, g.detail, g.vendor_message_id, g.state, g.retry_us, g.mode, g.tried, g.refused, g.same_key, g.ask_fallback, g.unstarted, g.why, m.mode as old_mode from given g join messages m on m.id = g.id order by m.id for no key update of m
+    select g.id, g.attempt, g.outcome, g.detail, g.vendor_message_id, g.state, g.retry_us, g.mode, g.tried, g.refused, g.same_key, g.ask_fallback, g.unstarted, g.why, g.process, m.mode as old_mode from given g join messages m on m.id = g.id order by m.id for no key update of m
 ), moved as (
     update messages m
     set state = g.state, claim_by = null, claim_until = null,
@@ -439,7 +443,7 @@ with given as (
         needs_fallback = m.needs_fallback or (g.ask_fallback and m.cycles = 0),
         cycles = m.cycles + g.ask_fallback::int
     from held g
-    where m.id = g.id and m.attempt = g.attempt
+    where m.id = g.id and m.attempt = g.attempt and g.process in ('', m.claim_by)
       and (m.state = 'sending' or (g.state = 'sent' and m.state in ('pending', 'taken')))
     returning m.id, m.incident_id, m.settled_at, m.wait_seconds, m.mode as new_mode, g.old_mode, g.why, g.state, g.attempt,
         g.outcome, g.detail, g.same_key, g.vendor_message_id
@@ -485,9 +489,10 @@ type RecordOutcomesParams struct {
 	AskFallback []bool
 	Unstarted   []bool
 	Why         []string
+	Processes   []string
 }
 
-// Completes attempts and moves their messages on. A message that has moved on without us keeps its state, except that one
+// Completes attempts and moves their messages on; one that names its process only if it is that process's. A message that has moved on without us keeps its state, except that one
 // which still waits for its next attempt needs none when this one turns out to have been sent. Returned is what moved; the
 // attempts of the others are completed by CompleteLate. The caller has locked the incidents.
 func (q *Queries) RecordOutcomes(ctx context.Context, arg RecordOutcomesParams) ([]int64, error) {
@@ -506,6 +511,7 @@ func (q *Queries) RecordOutcomes(ctx context.Context, arg RecordOutcomesParams) 
 		arg.AskFallback,
 		arg.Unstarted,
 		arg.Why,
+		arg.Processes,
 	)
 	if err != nil {
 		return nil, err
@@ -615,6 +621,7 @@ select t.id, t.bucket, coalesce(t.incident_id, 0)::bigint as incident_id, coales
     t.purpose, coalesce(t.user_id, 0)::bigint as user_id, t.target, coalesce(t.priority, '')::text as priority, t.class,
     t.mode, coalesce(t.template, '')::text as template, coalesce(t.literal, uc.destination, '')::text as destination,
     (t.user_id is null or t.mode = 'drop' or am.mode is not null)::boolean as allowed,
+    (t.user_id is not null and u.active is not true)::boolean as gone,
     t.attempt, t.mode_attempt, t.key_attempt, t.takes, t.tried_modes, t.refused_modes,
     (t.cycles > 0)::boolean as fallback_asked, t.created_at, i.created_at as incident_at,
     (extract(epoch from clock_timestamp() - t.created_at) * 1000000)::bigint as age_us,
@@ -624,6 +631,7 @@ select t.id, t.bucket, coalesce(t.incident_id, 0)::bigint as incident_id, coales
     (coalesce(t.expires_at <= clock_timestamp(), false))::boolean as expired
 from taken t
 join applications a on a.id = t.application_id
+left join users u on u.id = t.user_id
 left join user_contacts uc on uc.user_id = t.user_id and uc.mode = t.mode
 left join application_modes am on am.application_id = t.application_id and am.mode = t.mode
 left join incidents i on i.id = t.incident_id
@@ -666,6 +674,7 @@ type TakeMessagesRow struct {
 	Template      string
 	Destination   string
 	Allowed       bool
+	Gone          bool
 	Attempt       int16
 	ModeAttempt   int16
 	KeyAttempt    int16
@@ -728,6 +737,7 @@ func (q *Queries) TakeMessages(ctx context.Context, arg TakeMessagesParams) ([]T
 			&i.Template,
 			&i.Destination,
 			&i.Allowed,
+			&i.Gone,
 			&i.Attempt,
 			&i.ModeAttempt,
 			&i.KeyAttempt,

@@ -1,0 +1,168 @@
+package delivery_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/delivery"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// A receipt that says "never" comes after the call: the message is back in the queue in a mode that is refused already.
+func TestARefusingReceiptSendsTheMessageAnotherWay(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	text := &post{name: "twilio", account: "main", modes: []users.Mode{users.SMS, users.Call}}
+	mail := &post{name: "smtp", account: "main", modes: []users.Mode{users.Email}}
+	w, _ := o.work(o.deps(o.own("me", 0, 256), text, mail), delivery.Config{})
+	incident, message := o.incident(users.SMS, messages.ClassUrgent)
+	w.Wake(buckets.All())
+	o.eventually("the text left", func() bool { return o.state(messages.ID(message)) == "sent" })
+	require.NoError(t, postgres.NewReceipts(o.db).Apply(t.Context(), messages.Receipt{
+		Vendor: "twilio", VendorMessageID: "v" + o.text(`select id::text from messages where id = $1`, message), Status: "undelivered",
+		Outcome: messages.OutcomeRejected, Detail: "30005",
+	}))
+	w.Wake(buckets.All())
+	o.eventually("an e-mail left", func() bool { return mail.count() == 1 })
+	o.eventually("and is recorded", func() bool { return o.state(messages.ID(message)) == "sent" })
+	require.Equal(t, 1, text.count())
+	require.Equal(t, "email {sms} 2", o.text(`select format('%s %s %s', mode, refused_modes, attempt) from messages where id = $1`, message))
+	require.Equal(t, "The sms to ana was not delivered (undelivered 30005). It is tried another way. / SMS to ana was not delivered. Trying email next.",
+		o.text(`select string_agg(text, ' / ' order by id) from timeline_entries where incident_id = $1`, incident))
+}
+
+func TestWhoWasDeactivatedIsNotTold(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	mail := &post{name: "smtp", account: "main", modes: []users.Mode{users.Email}}
+	_, message := o.incident(users.Email, messages.ClassUrgent)
+	o.exec(`update users set active = false`)
+	o.work(o.deps(o.own("me", 0, 256), mail), delivery.Config{})
+	o.eventually("given up", func() bool { return o.state(messages.ID(message)) == "failed" })
+	require.Zero(t, mail.count())
+	require.Equal(t, int64(1), o.number(`select count(*) from messages where needs_fallback`))
+	require.Equal(t, "ana is not active any more and is not told.", o.text(`select text from timeline_entries`))
+}
+
+// growing is a process that gains buckets while it works.
+type growing struct {
+	holder
+	mu sync.Mutex
+}
+
+func (g *growing) Leases() []buckets.Lease {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.leases
+}
+
+func (g *growing) gain(all []buckets.Lease) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.leases = all
+}
+
+// The backlog of a dead process is older than anything its successor knows of, and must be found at once all the same.
+func TestAnOldBacklogIsFoundWithItsBucket(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	mail := &post{name: "smtp", account: "main", modes: []users.Mode{users.Email}}
+	whole := o.own("me", 0, 256)
+	g := &growing{holder: holder{id: "me", leases: whole.leases[:128]}}
+	deps := o.deps(whole, mail)
+	deps.Leases = g
+	w, _ := o.work(deps, delivery.Config{Poll: 50 * time.Millisecond})
+	own := func(bucket int) int64 {
+		request := o.number(`insert into notification_requests (id, application_id, subject, body) values ($1, $2, 's', 'b') returning id`, bucket, o.app)
+		return o.number(`insert into messages (bucket, request_id, application_id, recipient, user_id, target, class, mode, available_at)
+			values ($1::bigint & 255, $2, $3, 'user:' || $4::bigint, $4::bigint, 'ana', 2, 'email', clock_timestamp() - make_interval(mins => $5)) returning id`,
+			bucket, request, o.app, o.user, bucket/128*10)
+	}
+	own(1)
+	w.Wake(buckets.All())
+	o.eventually("work in its own buckets", func() bool { return mail.count() == 1 })
+	old := own(200)
+	g.gain(whole.leases)
+	began := time.Now()
+	w.Wake(buckets.Of(200))
+	o.eventually("the old message", func() bool { return o.state(messages.ID(old)) == "sent" })
+	require.Less(t, time.Since(began), 10*time.Second)
+}
+
+// A process that lost the database while it marked takes its attempt back when it is there again. By then somebody else may be
+// making an attempt of the same number.
+func TestARetractionMeansOnlyOnesOwnAttempt(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	first := o.own("first", 0, 256)
+	_, id := o.incident(users.Email, messages.ClassUrgent)
+	c := o.take(first, o.lane(users.Email, messages.ClassUrgent), 1)
+	require.Len(t, c, 1)
+	o.kill("first")
+	second := o.own("second", 0, 256)
+	q := postgres.NewQueue(o.db)
+	n, err := q.Unclaim(t.Context(), second.leases, "second")
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	require.Equal(t, 1, o.mark(second, o.take(second, o.lane(users.Email, messages.ClassUrgent), 1)...)[messages.ID(id)])
+
+	retraction := outcome(c[0], 1, messages.OutcomeCancelled, delivery.Verdict{State: messages.Pending, Unstarted: true})
+	retraction.ProcessID = "first"
+	require.Equal(t, []messages.ID{messages.ID(id)}, o.record(retraction))
+	require.Equal(t, "sending", o.state(messages.ID(id)))
+	require.Equal(t, int64(1), o.number(`select count(*) from attempts where outcome is null and not late`))
+	require.Empty(t, o.record(outcome(c[0], 1, messages.OutcomeSent, delivery.Verdict{State: messages.Sent})))
+	require.Equal(t, "sent", o.state(messages.ID(id)))
+}
+
+// shelf is an archive of settled messages of incidents that stay open.
+type shelf struct {
+	delivery.Archive
+	mu    sync.Mutex
+	moves []delivery.Cursor
+}
+
+func (s *shelf) Prepare(context.Context) error { return nil }
+
+func (s *shelf) Forget(context.Context, time.Duration) (bool, error) { return false, nil }
+
+func (s *shelf) Move(_ context.Context, from delivery.Cursor, _ time.Duration, most int) (int, delivery.Cursor, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.moves = append(s.moves, from)
+	if from.ID >= 5000 {
+		return 0, delivery.Cursor{}, nil
+	}
+	return 0, delivery.Cursor{SettledAt: time.Now().Add(-time.Hour), ID: from.ID + int64(most)}, nil
+}
+
+func TestSettledMessagesOfOpenIncidentsAreNotReadAllTheTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &shelf{}
+		h, err := delivery.NewHistorian(s, &holder{id: "me", leases: []buckets.Lease{{Bucket: 0}}}, delivery.HistorianConfig{}, zap.NewNop())
+		require.NoError(t, err)
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- h.Run(ctx) }()
+		<-time.After(30 * time.Minute)
+		stop()
+		require.NoError(t, <-done)
+		rounds := 0
+		for _, m := range s.moves {
+			if m.ID == 0 {
+				rounds++
+			}
+		}
+		require.Equal(t, 3, rounds, "about every ten minutes")
+	})
+}
