@@ -136,9 +136,9 @@ type Change struct {
 
 // Failed is a message that failed for good in every mode, as it was read.
 type Failed struct {
-	ID     messages.ID
-	Lease  buckets.Lease
-	Open   bool // nobody has acknowledged or resolved its incident; always false out of band
+	ID    messages.ID
+	Lease buckets.Lease
+	Open  bool // nobody has acknowledged or resolved its incident; always false out of band
 	// Made is how it was made; Wait, Template and everything else carry over to the fallback.
 	Made messages.New
 	// Others are those whom the same round, or request, has further messages for.
