@@ -109,7 +109,7 @@ func (a *API) Run(ctx context.Context) error {
 	})
 	go func() {
 		<-serving.Done()
-		a.health.waiting("stop", errors.New("the process is stopping"))
+		a.health.waiting(checkStop, errors.New("the process is stopping"))
 	}()
 	err := g.Wait()
 	stopBackground()

@@ -48,7 +48,7 @@ func awaitDatabase(ctx context.Context, db *postgres.DB, c config.Common, h *hea
 		if fault.Is(err, fault.Invalid) { // a wrong secret key: somebody has to change the configuration
 			return in, err
 		}
-		h.waiting("database", plain(err))
+		h.waiting("database", err)
 		h.findings(ctx)
 		select {
 		case <-ctx.Done():
@@ -75,8 +75,8 @@ func tryDatabase(ctx context.Context, db *postgres.DB, c config.Common, log *zap
 	return postgres.LoadInstallation(ctx, db, c.SecretKey.Reveal(), log)
 }
 
-// plain shortens an error to what people can act on; the cause of a fault may hold addresses, which are fine in a log
-// but change with every attempt.
+// plain shortens an error to what everybody may read: the cause of a fault may hold addresses and names of users. The log
+// has it in full.
 func plain(err error) error {
 	var f *fault.Error
 	if errors.As(err, &f) {

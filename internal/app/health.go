@@ -5,12 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/postgres"
 )
 
 // check looks at one condition of readiness; its error is what people read. A concern is shown and keeps nothing from being
@@ -28,7 +31,7 @@ type health struct {
 
 	mu     sync.Mutex
 	checks []check
-	state  string // reason as last logged; "" = ready
+	state  string // reason as last logged, without its numbers; "" = ready
 	at     time.Time
 	last   []finding
 }
@@ -45,6 +48,12 @@ type finding struct {
 	Concern string `json:"concern,omitempty"`
 }
 
+// The checks of a process that is on its way up or down.
+const (
+	checkStart = "start"
+	checkStop  = "stop"
+)
+
 const (
 	checkTimeout = 2 * time.Second
 	// Load balancers may ask often; the answer of a moment ago is good enough.
@@ -55,7 +64,7 @@ func newHealth(log *zap.Logger, reg prometheus.Registerer) *health {
 	h := &health{
 		log: log.Named("health"), state: "?", // so that the first finding is logged
 		gauge: prometheus.NewGauge(prometheus.GaugeOpts{Name: "iris_app_ready", Help: "1 while this process is ready."}),
-		checks: []check{{"start", func(context.Context) error {
+		checks: []check{{checkStart, func(context.Context) error {
 			return errors.New("the process is starting")
 		}}},
 	}
@@ -85,7 +94,7 @@ func (h *health) findings(ctx context.Context) []finding {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
 	defer cancel()
 	var out []finding
-	var reasons []string
+	var why reasons
 	for _, c := range h.checks {
 		f := finding{Name: c.name}
 		var worry concern
@@ -93,31 +102,66 @@ func (h *health) findings(ctx context.Context) []finding {
 		case errors.As(err, &worry):
 			f.Concern = worry.Error()
 		case err != nil:
-			f.Error = err.Error()
-			reasons = append(reasons, c.name+": "+f.Error)
+			f.Error = plain(err).Error()
+			why.add(c.name, postgres.Explain(err))
 		}
 		out = append(out, f)
 	}
 	h.last, h.at = out, time.Now()
-	h.tell(strings.Join(reasons, "; "))
+	h.tell(why)
 	return out
 }
 
+// reasons are why a process is not ready, as the log tells it: checks with the same reason together.
+type reasons []reason
+
+type reason struct{ names, text string }
+
+func (r *reasons) add(name, text string) {
+	for i := range *r {
+		if have := &(*r)[i]; have.text == text {
+			have.names += ", " + name
+			return
+		}
+	}
+	*r = append(*r, reason{name, text})
+}
+
+func (r reasons) String() string {
+	parts := make([]string, len(r))
+	for i, x := range r {
+		parts[i] = x.names + ": " + x.text
+	}
+	return strings.Join(parts, "; ")
+}
+
+// harmless reports whether the process is only on its way up or down.
+func (r reasons) harmless() bool {
+	return len(r) == 1 && (r[0].names == checkStart || r[0].names == checkStop)
+}
+
+// numbers in a reason change from one look to the next without saying anything new.
+var numbers = regexp.MustCompile(`[0-9][0-9a-z.]*`)
+
 // tell logs changes only.
-func (h *health) tell(state string) {
+func (h *health) tell(why reasons) {
 	ready := 0.0
-	if state == "" {
+	if len(why) == 0 {
 		ready = 1
 	}
 	h.gauge.Set(ready)
+	state := numbers.ReplaceAllString(why.String(), "#")
 	if state == h.state {
 		return
 	}
 	h.state = state
-	if state == "" {
+	switch {
+	case len(why) == 0:
 		h.log.Info("ready")
-	} else {
-		h.log.Warn("not ready", zap.String("reason", state))
+	case why.harmless():
+		h.log.Info("not ready", zap.Stringer("reason", why))
+	default:
+		h.log.Warn("not ready", zap.Stringer("reason", why))
 	}
 }
 

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -15,6 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/iris-oncall/iris/internal/fault"
 )
 
 func TestHealthSaysWhatIsMissingOnce(t *testing.T) {
@@ -62,6 +65,31 @@ func TestHealthSaysWhatIsMissingOnce(t *testing.T) {
 			"not ready start: the process is starting", "ready ", "not ready database: gone", "ready ", "not ready stop: stopping",
 		}, said)
 	})
+}
+
+func TestHealthTellsTheLogMoreThanTheWorld(t *testing.T) {
+	t.Parallel()
+	core, logs := observer.New(zap.InfoLevel)
+	h := newHealth(zap.New(core), prometheus.NewRegistry())
+	away := fault.Wrap(fault.Unavailable, errors.New("user iris at 10.0.0.7"), "the database cannot be reached")
+	waited := 0
+	h.set(
+		check{"database", func(context.Context) error { return away }},
+		check{"escalation", func(context.Context) error { return fmt.Errorf("late for %ds", waited) }},
+		check{"processors", func(context.Context) error { return away }},
+	)
+	for range 2 { // the second time only a number is another
+		w := httptest.NewRecorder()
+		h.at = time.Time{}
+		h.readyz(w, httptest.NewRequest(http.MethodGet, "/readyz", nil))
+		require.Contains(t, w.Body.String(), "the database cannot be reached")
+		require.NotContains(t, w.Body.String(), "10.0.0.7")
+		waited++
+	}
+	require.Equal(t, 1, logs.Len())
+	require.Equal(t, zap.WarnLevel, logs.All()[0].Level)
+	require.Equal(t, "database, processors: the database cannot be reached: user iris at 10.0.0.7; escalation: late for 0s",
+		logs.All()[0].ContextMap()["reason"])
 }
 
 func TestLivenessNeedsNothing(t *testing.T) {

@@ -244,7 +244,7 @@ func (p *Processor) work(ctx context.Context, parts *processorParts) error {
 	case <-ctx.Done():
 	case <-failed:
 	}
-	p.health.waiting("stop", errors.New("the process is stopping"))
+	p.health.waiting(checkStop, errors.New("the process is stopping"))
 	p.log.Info("stopping")
 	deadline, cancel := context.WithTimeout(base, p.cfg.ShutdownTimeout)
 	defer cancel()

@@ -19,7 +19,7 @@ func membersCheck(c *postgres.Cluster) check {
 	return check{"processors", func(ctx context.Context) error {
 		members, err := c.Members(ctx)
 		if err != nil {
-			return plain(err)
+			return err
 		}
 		live := 0
 		for _, m := range members {
@@ -32,7 +32,7 @@ func membersCheck(c *postgres.Cluster) check {
 		}
 		lonely, err := c.BucketsWithoutLiveOwner(ctx)
 		if err != nil {
-			return plain(err)
+			return err
 		}
 		if lonely > 0 {
 			return fmt.Errorf("%d of %d buckets have no live owner: their incidents wait", lonely, buckets.Count)

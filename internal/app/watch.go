@@ -64,7 +64,7 @@ func (w *watch) checks() []check { return []check{{"escalation", w.steps}, {"del
 func (w *watch) steps(ctx context.Context) error {
 	due, err := w.work.OldestDue(ctx)
 	if err != nil {
-		return plain(err)
+		return err
 	}
 	var oldest postgres.BucketDue
 	buckets := 0
