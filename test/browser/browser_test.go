@@ -104,7 +104,7 @@ func (b *tab) text(selector string) string {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, 10*time.Second)
 	defer cancel()
-	text, err := chromedp.Run(ctx, chromedp.Text(selector))
+	text, err := chromedp.Run(ctx, chromedp.Text(chromedp.CSS(selector)))
 	require.NoError(b.t, err, selector)
 	return text
 }
@@ -148,8 +148,8 @@ func TestPages(t *testing.T) {
 	b.do("cluster", chromedp.Navigate(home+"/cluster"), chromedp.WaitVisible(`.buckets`))
 	require.Contains(t, b.text(`main`), "256 of 256 owned")
 	b.shot("7-cluster")
-	b.do("mailbox", chromedp.Navigate(home+"/dev/mailbox"), chromedp.WaitVisible(`body`))
-	require.Contains(t, b.text(`body`), "disk of db1 is full")
+	b.do("mailbox", chromedp.Navigate(home+"/dev/mailbox"), chromedp.WaitVisible(chromedp.CSS(`article.letter`)))
+	require.Contains(t, b.text(`main`), "disk of db1 is full")
 	b.shot("8-mailbox")
 
 	fire(t, "disk of db2 is full")
