@@ -166,3 +166,22 @@ func TestSettledMessagesOfOpenIncidentsAreNotReadAllTheTime(t *testing.T) {
 		require.Equal(t, 3, rounds, "about every ten minutes")
 	})
 }
+
+// When every mode was tried in vain, the message begins again with none tried, and somebody else is told.
+func TestBeginningAgainIsStored(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	h := o.own("me", 0, 256)
+	_, id := o.incident(users.SMS, messages.ClassUrgent)
+	lane := o.lane(users.SMS, messages.ClassUrgent)
+	c := o.take(h, lane, 1)
+	require.Equal(t, 1, o.mark(h, c...)[messages.ID(id)])
+	again := delivery.Verdict{State: messages.Pending, Mode: users.SMS, AskFallback: true, Why: "Every mode was tried; beginning again with sms."}
+	require.Empty(t, o.record(outcome(c[0], 1, messages.OutcomeUnavailable, again)))
+	require.Equal(t, "pending sms {} 1 t", o.text(`select format('%s %s %s %s %s', state, mode, tried_modes, cycles, needs_fallback) from messages where id = $1`, id))
+
+	c = o.take(h, lane, 1)
+	require.Len(t, c, 1)
+	require.NoError(t, postgres.NewQueue(o.db).Turn(t.Context(), "me", []delivery.Turn{{ID: c[0].ID, IncidentID: c[0].IncidentID, Mode: c[0].Mode, Verdict: again}}))
+	require.Equal(t, "pending sms {} 2 t", o.text(`select format('%s %s %s %s %s', state, mode, tried_modes, cycles, needs_fallback) from messages where id = $1`, id))
+}

@@ -436,7 +436,7 @@ with given as (
         mode_since = case when g.mode <> '' then clock_timestamp() else m.mode_since end,
         mode_attempt = case when g.mode <> '' then 0 when g.unstarted then greatest(m.mode_attempt - 1, 0)
             else m.mode_attempt end,
-        tried_modes = case when g.mode <> '' then string_to_array(nullif(g.tried, ''), ',') else m.tried_modes end,
+        tried_modes = case when g.mode <> '' then coalesce(string_to_array(nullif(g.tried, ''), ','), '{}') else m.tried_modes end,
         refused_modes = case when g.refused <> '' then string_to_array(g.refused, ',') else m.refused_modes end,
         key_attempt = case when g.mode not in ('', m.mode) then 0 when g.same_key then coalesce(nullif(m.key_attempt, 0), m.attempt)
             when g.unstarted then m.key_attempt else 0 end,
@@ -780,7 +780,7 @@ with given as (
         mode_changed = m.mode_changed or (g.mode <> '' and g.mode <> m.mode),
         mode_attempt = case when g.mode <> '' then 0 else m.mode_attempt end,
         mode_since = case when g.mode <> '' then clock_timestamp() else m.mode_since end,
-        tried_modes = case when g.mode <> '' then string_to_array(nullif(g.tried, ''), ',') else m.tried_modes end,
+        tried_modes = case when g.mode <> '' then coalesce(string_to_array(nullif(g.tried, ''), ','), '{}') else m.tried_modes end,
         refused_modes = case when g.refused <> '' then string_to_array(g.refused, ',') else m.refused_modes end,
         key_attempt = case when g.mode not in ('', m.mode) then 0 else m.key_attempt end,
         needs_fallback = m.needs_fallback or (g.ask_fallback and m.cycles = 0),
