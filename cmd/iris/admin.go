@@ -11,7 +11,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"go.uber.org/zap"
 	"golang.org/x/term"
 
 	"github.com/iris-oncall/iris/internal/app"
@@ -52,7 +51,7 @@ func (migrateCommand) Run(ctx context.Context, e *env) error {
 	if err := app.Migrate(ctx, common, log); err != nil {
 		return err
 	}
-	log.Info("the schema is up to date", zap.String("version", app.Version()))
+	fmt.Fprintln(e.stderr, "the schema is up to date")
 	return nil
 }
 
@@ -94,6 +93,9 @@ func (c userAddCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	fmt.Fprintf(e.stderr, "user %s added\n", c.Name)
+	if len(u.Contacts) == 0 {
+		fmt.Fprintf(e.stderr, "warning: %s cannot be reached in any way yet; see: iris contact set --help\n", c.Name)
+	}
 	return nil
 }
 
@@ -212,6 +214,9 @@ func (c teamAddCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	fmt.Fprintf(e.stderr, "team %s added\n", c.Name)
+	if len(c.Member)+len(c.Also) == 0 {
+		fmt.Fprintln(e.stderr, "warning: it has no members, so a page to it would reach nobody")
+	}
 	return nil
 }
 
@@ -232,7 +237,15 @@ func (c contactSetCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer o.Close()
-	return o.SetContact(ctx, c.User, users.Mode(c.Mode), c.Destination)
+	if err := o.SetContact(ctx, c.User, users.Mode(c.Mode), c.Destination); err != nil {
+		return err
+	}
+	if c.Destination == "" {
+		fmt.Fprintf(e.stderr, "%s is not reached by %s any more\n", c.User, c.Mode)
+	} else {
+		fmt.Fprintf(e.stderr, "%s is reached by %s at %s\n", c.User, c.Mode, c.Destination)
+	}
+	return nil
 }
 
 type checkConfigCommand struct {
@@ -262,6 +275,9 @@ func (c checkConfigCommand) Run(e *env) error {
 		if c.Only != "api" {
 			_, err := cfg.Processor()
 			note(err)
+		}
+		if url := cfg.DatabaseURL().Reveal(); url != "" {
+			note(app.DatabaseURLProblem(url))
 		}
 		for _, w := range cfg.Warnings() {
 			fmt.Fprintln(e.stderr, "warning:", w)

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 
 	"github.com/alecthomas/kong"
 
@@ -79,7 +80,7 @@ func run(ctx context.Context, args []string, e *env) int {
 		return exited
 	}
 	if err != nil {
-		fmt.Fprintf(e.stderr, "iris: %v\n", err)
+		fmt.Fprintf(e.stderr, "iris: %s (see: %s --help)\n", noValue.ReplaceAllString(err.Error(), "needs a value"), command(err))
 		return 2
 	}
 	e.config = c.Config
@@ -91,8 +92,29 @@ func run(ctx context.Context, args []string, e *env) int {
 	case errors.As(err, &code):
 		return int(code)
 	}
-	fmt.Fprintf(e.stderr, "iris: %v\n", err)
+	app.Complain(e.stderr, "iris", err)
 	return 1
+}
+
+// noValue is how the parser says that a flag stands at the end of the line.
+var noValue = regexp.MustCompile(`expected \w+ value but got "EOL" \(<EOL>\)`)
+
+// command is the command whose line was wrong, as far as it was understood.
+func command(err error) string {
+	name := "iris"
+	var wrong *kong.ParseError
+	if !errors.As(err, &wrong) || wrong.Context == nil {
+		return name
+	}
+	if node := wrong.Context.Selected(); node != nil {
+		return node.FullPath()
+	}
+	for _, step := range wrong.Context.Path {
+		if step.Command != nil {
+			name += " " + step.Command.Name
+		}
+	}
+	return name
 }
 
 type versionCommand struct{}

@@ -44,20 +44,35 @@ func TestFirstUse(t *testing.T) {
 	fails("no password on standard input", "", "user", "add", "carl")
 	fails("at least 8 characters", "short\n", "user", "add", "carl")
 	fails("unknown time zone", "secret words\n", "user", "add", "carl", "--time-zone", "Mars/Base")
-	must("", "contact", "set", "ann", "slack", "@ann")
-	must("", "contact", "set", "ann", "call", "")
-	fails("there is no user nobody", "", "contact", "set", "nobody", "slack", "@x")
+	fails(`the name "bo b" must not hold spaces`, "secret words\n", "user", "add", "bo b")
+	fails(`the email contact "nonsense" must be an e-mail address`, "secret words\n", "user", "add", "bob", "--email", "nonsense")
+	fails(`the sms contact "12" must be a phone number`, "secret words\n", "user", "add", "bob", "--phone", "12")
+	says := func(want string, args ...string) {
+		t.Helper()
+		code, _, errs := iris(t, environ, "secret words\n", args...)
+		require.Zero(t, code, errs)
+		require.Contains(t, errs, want)
+	}
+	says("ann is reached by slack at @ann", "contact", "set", "ann", "slack", "@ann")
+	says("ann is not reached by call any more", "contact", "set", "ann", "call", "")
+	fails(`the webhook contact "ftp://x" must be a URL`, "", "contact", "set", "ann", "webhook", "ftp://x")
+	fails("iris: there is no user nobody\n", "", "contact", "set", "nobody", "slack", "@x")
 	list := must("", "user", "list")
 	require.Regexp(t, `ann +Ann Other +yes +yes +email=ann@example.com sms=\+12025550100 slack=@ann\n`, list)
 	require.Regexp(t, `bot +no +yes *\n`, list)
 
 	key := must("", "app", "add", "watch", "--variable", "title", "--variable", "host", "--title", "title", "--acts-for-users")
 	require.Regexp(t, "^[0-9a-f]{64}\n$", key)
-	fails("an application named watch exists already", "", "app", "add", "watch")
+	fails("iris: an application named watch exists already\n", "", "app", "add", "watch")
+	fails(`the title "b" is none of the application's variables (a)`, "", "app", "add", "half", "--variable", "a", "--title", "b")
+	fails("the name of a variable is empty", "", "app", "add", "half", "--variable", "a,,b")
+	must("", "app", "add", "half") // nothing of it was made
 	fails("must not hold a colon", "", "app", "add", "a:b")
 
 	must("", "team", "add", "ops", "--member", "ann", "--member", "bot", "--manager", "ann")
 	must("", "team", "add", "more", "--member", "ann", "bot")
+	says("warning: it has no members", "team", "add", "empty")
+	says("warning: zoe cannot be reached in any way yet", "user", "add", "zoe")
 	fails("a team named ops exists already", "", "team", "add", "ops")
 	fails("there is no user nobody", "", "team", "add", "new", "--member", "nobody")
 }
@@ -66,11 +81,16 @@ func TestDatabaseAway(t *testing.T) {
 	t.Parallel()
 	code, _, errs := iris(t, []string{"IRIS_DATABASE_URL=postgres://x:secret@127.0.0.1:1/x"}, "", "user", "list")
 	require.Equal(t, 1, code)
-	require.Contains(t, errs, "the database cannot be reached")
-	require.NotContains(t, errs, "secret")
+	require.Equal(t, "iris: the database cannot be reached: dial tcp 127.0.0.1:1: connect: connection refused\n", errs)
 	code, _, errs = iris(t, nil, "", "migrate")
 	require.Equal(t, 1, code)
 	require.Contains(t, errs, "database.url (IRIS_DATABASE_URL): is missing")
+	for _, command := range []string{"migrate", "check-config"} {
+		code, _, errs = iris(t, []string{"IRIS_DATABASE_URL=mysql://x:secret@h/x"}, "", command)
+		require.Equal(t, 1, code)
+		require.Contains(t, errs, "database.url (IRIS_DATABASE_URL): the database URL cannot be read")
+		require.NotContains(t, errs, "secret@")
+	}
 }
 
 func TestCheckConfig(t *testing.T) {
@@ -138,5 +158,14 @@ func TestCommandLine(t *testing.T) {
 		code, _, errs := iris(t, nil, "", args...)
 		require.Equal(t, 2, code, args)
 		require.NotEmpty(t, errs)
+	}
+	for line, want := range map[string]string{
+		"user add":           "iris: expected \"<name>\" (see: iris user add --help)\n",
+		"contact":            "iris: expected \"set\" (see: iris contact --help)\n",
+		"bench --processors": "iris: --processors: needs a value (see: iris bench --help)\n",
+		"nonsense":           "iris: unexpected argument nonsense (see: iris --help)\n",
+	} {
+		_, _, errs := iris(t, nil, "", strings.Fields(line)...)
+		require.Equal(t, want, errs)
 	}
 }

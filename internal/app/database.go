@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -15,11 +16,25 @@ import (
 
 // Migrate brings the schema of the configured database up to this release.
 func Migrate(ctx context.Context, c config.Common, log *zap.Logger) error {
+	if err := DatabaseURLProblem(c.Database.URL.Reveal()); err != nil {
+		return err
+	}
 	return postgres.Migrate(ctx, c.Database.URL.Reveal(), log)
+}
+
+// DatabaseURLProblem says what is wrong with the spelling of a database's address; nil = nothing.
+func DatabaseURLProblem(url string) error {
+	if err := postgres.CheckURL(url); err != nil {
+		return fmt.Errorf("database.url (IRIS_DATABASE_URL): %w", err)
+	}
+	return nil
 }
 
 // openDatabase returns a pool; it does not connect. maxConns 0 means the configured number.
 func openDatabase(ctx context.Context, c config.Common, name string, maxConns int, reg prometheus.Registerer, log *zap.Logger) (*postgres.DB, error) {
+	if err := DatabaseURLProblem(c.Database.URL.Reveal()); err != nil {
+		return nil, err
+	}
 	if maxConns == 0 {
 		maxConns = c.Database.MaxConnections
 	}

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
@@ -70,6 +73,16 @@ type NewUser struct {
 
 // AddUser adds a person. A name that exists is a Conflict.
 func (o *Operator) AddUser(ctx context.Context, n NewUser) error {
+	if strings.ContainsFunc(n.Name, func(r rune) bool { return unicode.IsSpace(r) || r == '/' }) {
+		return fault.Invalidf("name", "the name %.100q must not hold spaces or slashes; --full-name takes the name as people write it", n.Name)
+	}
+	for _, mode := range users.Modes {
+		if destination, given := n.Contacts[mode]; given {
+			if err := users.CheckContact(mode, destination); err != nil {
+				return err
+			}
+		}
+	}
 	row := postgres.NewUser{Name: n.Name, FullName: n.FullName, TimeZone: n.TimeZone, Admin: n.Admin, Contacts: n.Contacts}
 	if n.Password != "" {
 		if err := auth.CheckNewPassword(n.Password); err != nil && !n.AnyPassword {
@@ -100,6 +113,11 @@ func (o *Operator) Users(ctx context.Context) ([]postgres.ListedUser, error) {
 
 // SetContact stores where a person is reached in a mode; "" removes it.
 func (o *Operator) SetContact(ctx context.Context, name string, mode users.Mode, destination string) error {
+	if destination != "" {
+		if err := users.CheckContact(mode, destination); err != nil {
+			return err
+		}
+	}
 	u, err := o.user(ctx, name)
 	if err != nil {
 		return err
@@ -132,6 +150,13 @@ type NewApplication struct {
 
 // AddApplication adds an application and returns its key. A name that exists is a Conflict.
 func (o *Operator) AddApplication(ctx context.Context, n NewApplication) (string, error) {
+	if slices.ContainsFunc(n.Variables, func(v string) bool { return strings.TrimSpace(v) == "" }) {
+		return "", fault.Invalidf("variable", "the name of a variable is empty")
+	}
+	if len(n.Variables) > 0 && n.TitleVariable != "" && !slices.Contains(n.Variables, n.TitleVariable) {
+		return "", fault.Invalidf("title", "the title %q is none of the application's variables (%s): add it to them",
+			n.TitleVariable, strings.Join(n.Variables, ", "))
+	}
 	_, key, err := o.applications.Create(ctx, n.Name)
 	if err != nil {
 		return "", err

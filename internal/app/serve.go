@@ -3,15 +3,18 @@ package app
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/postgres"
 )
 
 // version is set by release builds (-ldflags -X).
@@ -119,6 +122,13 @@ func startLog(c *config.Config, common config.Common, program string) (*zap.Logg
 	return log, nil
 }
 
+// Complain tells the operator why a program ends, in words that say what to do and with the program's name on each line.
+func Complain(w io.Writer, program string, err error) {
+	for line := range strings.Lines(postgres.Explain(err)) {
+		fmt.Fprintf(w, "%s: %s\n", program, strings.TrimRight(line, "\n"))
+	}
+}
+
 // Main is the whole of a server's program: flags, signals, exit code.
 func Main(program string, serve func(ctx context.Context, configFile string, environ []string) error) {
 	configFile, done := flags(program, os.Args[1:])
@@ -128,7 +138,7 @@ func Main(program string, serve func(ctx context.Context, configFile string, env
 	ctx, stop := Signals()
 	defer stop()
 	if err := serve(ctx, configFile, os.Environ()); err != nil {
-		fmt.Fprintf(os.Stderr, "%s: %v\n", program, err)
+		Complain(os.Stderr, program, err)
 		stop()
 		os.Exit(1)
 	}

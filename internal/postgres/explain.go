@@ -30,7 +30,15 @@ func Explain(err error) string {
 		return err.Error()
 	}
 	words := fault.Public(f)
-	if f.Err != nil && (f.Kind == fault.Unavailable || f.Kind == fault.Internal) {
+	var server *pgconn.PgError
+	switch {
+	case f.Err == nil:
+	case f.Kind == fault.Internal && errors.As(f.Err, &server):
+		words = "the database refused: " + server.Message
+		if server.Code == "42501" {
+			words += " (let the user of Iris own its database: alter database NAME owner to USER)"
+		}
+	case f.Kind == fault.Unavailable || f.Kind == fault.Internal:
 		words += ": " + cause(f.Err)
 	}
 	return strings.Replace(err.Error(), f.Error(), words, 1) // what was said around the fault stays

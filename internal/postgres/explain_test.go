@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/fault"
@@ -29,6 +30,10 @@ func TestExplain(t *testing.T) {
 	require.NoError(t, err)
 	u.Path = "/no_such_database"
 	require.Equal(t, `the database cannot be used: database "no_such_database" does not exist`, postgres.Explain(ping(u.String())))
+
+	poor := fault.Wrap(fault.Internal, &pgconn.PgError{Code: "42501", Message: "permission denied for schema public"}, "internal error")
+	require.Equal(t, "the database refused: permission denied for schema public (let the user of Iris own its database: "+
+		"alter database NAME owner to USER)", postgres.Explain(poor))
 
 	// What the caller did wrong needs no cause, and other errors stay as they are.
 	require.Equal(t, "add: there is no user x (now)", postgres.Explain(fmt.Errorf("add: %w (now)",

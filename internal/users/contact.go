@@ -1,0 +1,68 @@
+package users
+
+import (
+	"net/mail"
+	"net/url"
+	"strings"
+	"unicode"
+
+	"github.com/iris-oncall/iris/internal/fault"
+)
+
+// maxDestination bounds a destination, in bytes.
+const maxDestination = 1000
+
+// CheckContact returns an Invalid fault if destination cannot be one of mode. It looks at the spelling only; what was
+// stored without it may still be refused by a vendor.
+func CheckContact(mode Mode, destination string) error {
+	var ok bool
+	var want string
+	switch mode {
+	case Email:
+		ok, want = isAddress(destination), "an e-mail address, such as ann@example.com"
+	case SMS, Call:
+		ok, want = isNumber(destination), "a phone number with its country code, such as +15551234567"
+	case Slack:
+		ok, want = isSlackName(destination), "a Slack name, an id, a #channel, or the e-mail address that somebody has in Slack"
+	case Webhook:
+		ok, want = isWebURL(destination), "a URL that begins with https://"
+	case Push:
+		ok, want = destination != "" && !strings.ContainsFunc(destination, unicode.IsSpace), "one word"
+	default:
+		return fault.Invalidf("mode", "nobody can be reached by %s", mode)
+	}
+	if !ok || len(destination) > maxDestination || strings.ContainsFunc(destination, unicode.IsControl) {
+		return fault.Invalidf(string(mode), "the %s contact %.100q must be %s", mode, destination, want)
+	}
+	return nil
+}
+
+func isAddress(s string) bool {
+	a, err := mail.ParseAddress(s)
+	return err == nil && a.Name == "" && a.Address == s
+}
+
+// isNumber allows the spaces and signs that people put between digits.
+func isNumber(s string) bool {
+	s, international := strings.CutPrefix(s, "+")
+	digits := 0
+	for _, r := range s {
+		switch {
+		case r >= '0' && r <= '9':
+			digits++
+		case !strings.ContainsRune(" -.()/", r):
+			return false
+		}
+	}
+	international = international || strings.HasPrefix(s, "00")
+	return digits <= 15 && (international && digits >= 8 || digits >= 10)
+}
+
+func isSlackName(s string) bool {
+	return strings.Trim(s, "@#") != "" && !strings.ContainsFunc(s, unicode.IsSpace)
+}
+
+func isWebURL(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http") && !strings.ContainsFunc(s, unicode.IsSpace)
+}
