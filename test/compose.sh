@@ -47,7 +47,8 @@ printf '127.0.0.1 localhost\n10.77.0.2 postgres\n10.77.0.3 api\n' >"$root/etc/ho
 export IRIS_DB_PASSWORD=compose-test IRIS_PUBLIC_URL=http://10.77.0.3:16649
 export IRIS_SMTP_ADDR=10.77.0.3:2525 IRIS_SMTP_FROM=iris@example.com
 
-# start HOST SERVICE [VAR=VALUE...] runs the service as the Compose file says; the words after the service replace its command.
+# service HOST SERVICE [WORD...] becomes the service as the Compose file says; the words replace its command. It replaces the shell
+# that calls it, so that the process id is the service's own: call it in the background or in parentheses.
 service() {
   local host=$1 name=$2 line env=() cmd=() part=env
   shift 2
@@ -56,7 +57,7 @@ service() {
     if [ $part = env ]; then env+=("$line"); else cmd+=("$line"); fi
   done < <(go run ./test/compose deploy/compose.yaml "$name")
   [ $# -gt 0 ] && cmd=("$@")
-  ip netns exec "$id-$host" env -i "${env[@]}" "$(command -v chroot)" --userspec=65532:65532 "$root" "${cmd[@]}"
+  exec ip netns exec "$id-$host" env -i "${env[@]}" "$(command -v chroot)" --userspec=65532:65532 "$root" "${cmd[@]}"
 }
 
 bin=/usr/lib/postgresql/15/bin
@@ -70,9 +71,9 @@ pids+=($!)
 wait_for 30 PostgreSQL ip netns exec "$id-db" "$bin/pg_isready" -q -h 10.77.0.2 -U iris
 PGPASSWORD=$IRIS_DB_PASSWORD ip netns exec "$id-db" "$bin/createdb" -h 10.77.0.2 -U iris iris 2>/dev/null || true
 
-service api migrate
-printf 'a long enough password\n' | service api migrate /iris user add alice --admin --email alice@example.com
-key=$(service api migrate /iris app add compose | grep -oE '[0-9a-f]{64}')
+(service api migrate)
+printf 'a long enough password\n' | (service api migrate /iris user add alice --admin --email alice@example.com)
+key=$( (service api migrate /iris app add compose) | grep -oE '[0-9a-f]{64}')
 service api api >"$work/api.log" 2>&1 &
 pids+=($!)
 for h in p1 p2; do
