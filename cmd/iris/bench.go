@@ -7,8 +7,10 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/app"
 	"github.com/iris-oncall/iris/internal/bench"
 	"github.com/iris-oncall/iris/internal/config"
 )
@@ -35,6 +37,9 @@ type benchCommand struct {
 
 // Run measures and prints the figures.
 func (c benchCommand) Run(ctx context.Context, e *env) error {
+	if err := c.check(); err != nil {
+		return err
+	}
 	o := bench.Options{
 		Burst: c.Burst, For: c.For, Notifications: c.Notifications, URL: c.URL, App: c.App, Key: c.Key, Plan: c.Plan,
 		Processors: c.Processors, KillHalf: c.Kill == "half", ConfigFile: e.config, Environ: e.environ, ProfileDir: c.Profile,
@@ -54,6 +59,11 @@ func (c benchCommand) Run(ctx context.Context, e *env) error {
 		}
 		o.DatabaseURL = cfg.DatabaseURL().Reveal()
 	}
+	if o.DatabaseURL != "" {
+		if err := e.refuseInUse(ctx); err != nil {
+			return err
+		}
+	}
 	result, err := bench.Run(ctx, o)
 	if err != nil && result.Posted == 0 {
 		return err
@@ -69,6 +79,54 @@ func (c benchCommand) Run(ctx context.Context, e *env) error {
 		}
 	}
 	return err
+}
+
+// check finds what would otherwise come to light after the measurement.
+func (c benchCommand) check() error {
+	for _, flag := range []struct {
+		name  string
+		value int64
+	}{{"--processors", int64(c.Processors)}, {"--connections", int64(c.Connections)}, {"--for", int64(c.For)}, {"--patience", int64(c.Patience)}} {
+		if flag.value < 1 {
+			return fmt.Errorf("%s must be more than 0", flag.name)
+		}
+	}
+	if c.Profile != "" {
+		if err := os.MkdirAll(c.Profile, 0o755); err != nil {
+			return fmt.Errorf("--profile: %w", err)
+		}
+	}
+	if c.JSON == "" {
+		return nil
+	}
+	f, err := os.OpenFile(c.JSON, os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fmt.Errorf("--json: %w", err)
+	}
+	return f.Close()
+}
+
+// refuseInUse keeps the bench off a database that holds more than benches: its processors would take the incidents there
+// and mail their pages to its sink, and those of others would send what the bench posts.
+func (e *env) refuseInUse(ctx context.Context) error {
+	common, err := e.common("")
+	if err != nil {
+		return err
+	}
+	use, err := app.FindUse(ctx, common)
+	if err != nil {
+		return err
+	}
+	const remedy = "give the bench an empty database, or none (IRIS_DATABASE_URL) so that it starts its own"
+	if use.Host != "" {
+		return fmt.Errorf("message-processors run on the configured database already, on %s: %s", use.Host, remedy)
+	}
+	for _, name := range use.People {
+		if !strings.HasPrefix(name, bench.NamePrefix) {
+			return fmt.Errorf("the configured database holds people (%s) whose pages would go to the bench: %s", name, remedy)
+		}
+	}
+	return nil
 }
 
 func printFigures(w io.Writer, r bench.Result) {

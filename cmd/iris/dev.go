@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"go.uber.org/zap"
 
@@ -19,6 +20,9 @@ type devCommand struct {
 
 // Run runs everything until it is interrupted.
 func (c devCommand) Run(ctx context.Context, e *env) error {
+	if c.Processors < 1 {
+		return fmt.Errorf("--processors must be between 1 and 64, not %d", c.Processors)
+	}
 	s, err := devmode.New(devmode.Options{
 		StateDir: c.StateDir, Processors: c.Processors, Fresh: c.Fresh, NoDemo: c.NoDemo, Verbose: c.Verbose,
 		ConfigFile: e.config, Environ: e.environ, Out: e.stdout,
@@ -31,6 +35,16 @@ func (c devCommand) Run(ctx context.Context, e *env) error {
 
 // devDatabase lends the operator's hands to dev mode.
 type devDatabase struct{ e *env }
+
+// InUse implements devmode.Database.
+func (d devDatabase) InUse(ctx context.Context, url string) (string, error) {
+	common, err := d.e.common(url)
+	if err != nil {
+		return "", err
+	}
+	use, err := app.FindUse(ctx, common)
+	return use.Host, err
+}
 
 // Migrate implements devmode.Database.
 func (d devDatabase) Migrate(ctx context.Context, url string) error {

@@ -73,6 +73,7 @@ func TestFirstUse(t *testing.T) {
 	must("", "team", "add", "more", "--member", "ann", "bot")
 	says("warning: it has no members", "team", "add", "empty")
 	says("warning: zoe cannot be reached in any way yet", "user", "add", "zoe")
+	fails("the configured database holds people (ann) whose pages would go to the bench", "", "bench", "--burst", "1")
 	fails("a team named ops exists already", "", "team", "add", "ops")
 	fails("there is no user nobody", "", "team", "add", "new", "--member", "nobody")
 }
@@ -141,6 +142,20 @@ func TestRender(t *testing.T) {
 	code, _, errs = iris(t, nil, "x", "render", "--context", file)
 	require.Equal(t, 1, code)
 	require.Contains(t, errs, "context.json")
+}
+
+func TestBenchRefusesWhatWouldFailLater(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"--processors 0": "--processors must be more than 0", "--connections 0": "--connections must be more than 0",
+		"--patience 0s": "--patience must be more than 0", "--for 0s": "--for must be more than 0", "--rate fast": "--rate: \"fast\" is not a rate",
+		"--json /nowhere/x": "--json: open /nowhere/x", "--profile /dev/null/x": "--profile: mkdir /dev/null", "--rate 1/s": "exactly one of",
+	} {
+		code, out, errs := iris(t, nil, "", append([]string{"bench", "--burst", "1"}, strings.Fields(line)...)...)
+		require.Equal(t, 1, code, line)
+		require.Empty(t, out)
+		require.Contains(t, errs, want)
+	}
 }
 
 func TestCommandLine(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
+	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -28,6 +29,40 @@ func DatabaseURLProblem(url string) error {
 		return fmt.Errorf("database.url (IRIS_DATABASE_URL): %w", err)
 	}
 	return nil
+}
+
+// Use is who would be disturbed by somebody trying things out on a database.
+type Use struct {
+	Host   string   // a machine whose message-processors work on it; "" = there is none
+	People []string // names of users
+}
+
+// FindUse looks at the configured database. One that has not the schema of this release is worked on by none of its
+// processors, and nobody is found in it.
+func FindUse(ctx context.Context, c config.Common) (Use, error) {
+	var use Use
+	db, err := openDatabase(ctx, c, "iris", 2, prometheus.NewRegistry(), zap.NewNop())
+	if err != nil {
+		return use, err
+	}
+	defer db.Close()
+	if have, want, err := db.SchemaState(ctx); err != nil || have != want {
+		return use, err
+	}
+	members, err := postgres.NewCluster(db).Members(ctx)
+	if err != nil {
+		return use, err
+	}
+	for _, m := range members {
+		if m.Age < buckets.DefaultLimits().Fresh {
+			use.Host = m.Host
+		}
+	}
+	people, err := postgres.NewUsers(db).List(ctx)
+	for _, p := range people {
+		use.People = append(use.People, p.Name)
+	}
+	return use, err
 }
 
 // openDatabase returns a pool; it does not connect. maxConns 0 means the configured number.

@@ -14,6 +14,9 @@ import (
 // secretKey is the operator's key that wraps the installation's secret, if the environment has one.
 func secretKey(env []string) string { return environ(env, "IRIS_SECRET_KEY") }
 
+// NamePrefix begins the names of everything that a bench makes.
+const NamePrefix = "bench-"
+
 // pendingCap is far above any load: the bench wants to see the queue, not the door.
 const pendingCap = 10_000_000
 
@@ -24,7 +27,7 @@ func (s *stand) prepare(ctx context.Context, secretKey string) error {
 	if err != nil {
 		return err
 	}
-	s.app = "bench-" + buckets.NewProcessID()[:10]
+	s.app = NamePrefix + buckets.NewProcessID()[:10]
 	people := postgres.NewUsers(s.db)
 	user, err := people.Create(ctx, postgres.NewUser{
 		Name: s.app, FullName: "Bench", Contacts: map[users.Mode]string{users.Email: s.app + "@bench.invalid"},

@@ -9,7 +9,7 @@ import (
 
 // alertLine is a command that posts what Alertmanager would post. Every run is a new group, so that it opens a new incident.
 func alertLine(public string) string {
-	return `curl -sS -X POST '` + public + `/v0/webhooks/alertmanager?application=` + DemoApplication + `&key=` + DemoKey + `&plan=` + DemoPlan + `'` +
+	return `curl -sS -w '\n' -X POST '` + public + `/v0/webhooks/alertmanager?application=` + DemoApplication + `&key=` + DemoKey + `&plan=` + DemoPlan + `'` +
 		` -H 'Content-Type: application/json' -d '{"version":"4","groupKey":"demo-'$(date +%s)'","status":"firing","receiver":"iris",` +
 		`"groupLabels":{"alertname":"DiskFull"},"commonLabels":{"alertname":"DiskFull","instance":"web-1"},` +
 		`"commonAnnotations":{"summary":"disk of web-1 is 97% full"},"externalURL":"http://alertmanager.example.com",` +
@@ -21,7 +21,7 @@ func alertLine(public string) string {
 // path and the body with the application's key.
 func incidentLine(public string) string {
 	const body = `{"plan":"` + DemoPlan + `","context":{"title":"checkout is slow","service":"shop","value":"2.4 s"}}`
-	return `curl -sS -X POST '` + public + `/v0/incidents' -H 'Content-Type: application/json'` +
+	return `curl -sS -w '\n' -X POST '` + public + `/v0/incidents' -H 'Content-Type: application/json'` +
 		` -H "Authorization: hmac ` + DemoApplication + `:$(printf '%s' "$(($(date +%s)/5)) POST ` + pathOf(public) + `/v0/incidents "'` + body + `'` +
 		` | openssl dgst -sha512 -hmac ` + DemoKey + ` -binary | openssl base64 -A | tr '+/' '-_')" -d '` + body + `'`
 }
@@ -60,8 +60,18 @@ func (s *Supervisor) banner(cfg *config.Config, databaseURL string) {
 	line("  Logs         %s", s.logDir)
 	if s.opt.NoDemo {
 		line("")
-		line("The database is empty. To begin: iris user add NAME --admin --email ADDRESS; iris app add NAME; iris team add NAME --member USER")
-		line("(with IRIS_DATABASE_URL set to the database above).")
+		line("No demo data was loaded. To begin, in another shell:")
+		line("")
+		if cfg.DatabaseURL() == "" {
+			line("export IRIS_DATABASE_URL='%s'", databaseURL)
+		}
+		for _, command := range []string{
+			"user add ann --admin --email ann@example.com --phone +15551234567", "team add ops --member ann", "app add watch",
+		} {
+			line("%s %s", s.command(), command)
+		}
+		line("")
+		line("Then a template and a plan: docs/api.md has an example.")
 	} else {
 		line("")
 		line("Post an alert, as Alertmanager would (or point one at the webhook address in this line):")
@@ -76,6 +86,14 @@ func (s *Supervisor) banner(cfg *config.Config, databaseURL string) {
 	s.outMu.Lock()
 	defer s.outMu.Unlock()
 	fmt.Fprint(s.opt.Out, b.String())
+}
+
+// command is how our own program is called from a shell.
+func (s *Supervisor) command() string {
+	if strings.Contains(s.opt.Program, "/go-build") { // where `go run` puts it
+		return "go run ./cmd/iris"
+	}
+	return s.opt.Program
 }
 
 func plural(n int) string {

@@ -24,6 +24,9 @@ import (
 // DefaultAddr is where iris-api listens in dev mode: the port that clients of v0 expect.
 const DefaultAddr = "127.0.0.1:16649"
 
+// inUsePatience is longer than a dead processor is taken for alive.
+const inUsePatience = 5 * time.Second
+
 // Options are the flags of `iris dev`. The zero value runs one processor with demo data.
 type Options struct {
 	StateDir   string // "" = pgserver.DefaultStateDir()
@@ -41,6 +44,8 @@ type Options struct {
 
 // Database does what dev mode needs done to the database before the servers start.
 type Database interface {
+	// InUse names a machine whose message-processors work on the database already; "" = there is none.
+	InUse(ctx context.Context, url string) (host string, err error)
 	// Migrate brings the schema up to date; its error names a newer schema.
 	Migrate(ctx context.Context, url string) error
 	// Seed loads the demo data if it is not there yet.
@@ -100,6 +105,9 @@ func (s *Supervisor) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := s.checkServers(cfg); err != nil {
+		return err
+	}
 	if err := s.portFree(); err != nil {
 		return err
 	}
@@ -109,7 +117,7 @@ func (s *Supervisor) Run(ctx context.Context) error {
 	}
 	defer database.stop()
 	databaseURL := database.url
-	if err := s.prepare(ctx, databaseURL); err != nil {
+	if err := s.prepare(ctx, database); err != nil {
 		return err
 	}
 	// The mailbox outlives the servers, so that what they send last still arrives.
@@ -128,10 +136,9 @@ func (s *Supervisor) Run(ctx context.Context) error {
 	}
 	g.Go(func() error { return database.keep(gctx) })
 	g.Go(func() error {
-		if err := s.waitReady(gctx); err != nil {
-			return err
+		if s.waitReady(gctx) {
+			s.banner(cfg, databaseURL)
 		}
-		s.banner(cfg, databaseURL)
 		return nil
 	})
 	err = g.Wait()
@@ -162,30 +169,76 @@ func (s *Supervisor) portFree() error {
 		"or choose another address with IRIS_HTTP_ADDR=127.0.0.1:26649", s.addr, port)
 }
 
-func (s *Supervisor) prepare(ctx context.Context, url string) error {
-	if err := s.database.Migrate(ctx, url); err != nil {
+// checkServers looks at what the servers will be given before anything is started, as they would.
+func (s *Supervisor) checkServers(cfg *config.Config) error {
+	env := s.childEnvironment(cfg, "postgres://127.0.0.1/iris", vendorSettings{})
+	check := func(environ []string, judge func(*config.Config) error) error {
+		c, err := config.Load(s.opt.ConfigFile, environ)
+		if err != nil {
+			return err
+		}
+		return judge(c)
+	}
+	err := check(env.processor, func(c *config.Config) error { _, err := c.Processor(); return err })
+	if err != nil {
+		return err
+	}
+	return check(env.api, func(c *config.Config) error { _, err := c.API(); return err })
+}
+
+func (s *Supervisor) prepare(ctx context.Context, d *database) error {
+	if d.server == nil {
+		if err := s.refuseInUse(ctx, d.url); err != nil {
+			return err
+		}
+	}
+	if err := s.database.Migrate(ctx, d.url); err != nil {
+		if d.server == nil {
+			return err
+		}
 		return fmt.Errorf("%w (data in %s; --fresh starts anew, --state-dir uses another directory)", err, s.opt.StateDir)
 	}
 	if s.opt.NoDemo {
 		return nil
 	}
-	if err := s.database.Seed(ctx, url); err != nil {
+	if err := s.database.Seed(ctx, d.url); err != nil {
 		return fmt.Errorf("load the demo data: %w", err)
 	}
 	return nil
 }
 
-// waitReady returns when an incident posted now would be paged. While that takes long it says why.
-func (s *Supervisor) waitReady(ctx context.Context) error {
+// refuseInUse keeps us off a configured database that others work on: our processors would take part of its incidents and
+// put their pages into the mailbox. What we ourselves left a moment ago, when we were killed, counts for some seconds.
+func (s *Supervisor) refuseInUse(ctx context.Context, url string) error {
+	for begun := time.Now(); ; {
+		host, err := s.database.InUse(ctx, url)
+		if err != nil || host == "" {
+			return err
+		}
+		if time.Since(begun) > inUsePatience {
+			return fmt.Errorf("message-processors run on the configured database (IRIS_DATABASE_URL) already, on %s: pages of its "+
+				"incidents would go to the mailbox instead of people; stop them, or use another database", host)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+// waitReady returns true when an incident posted now would be paged, and false when ctx has ended. While that takes long it
+// says why.
+func (s *Supervisor) waitReady(ctx context.Context) bool {
 	started, told := time.Now(), time.Time{}
 	client := &http.Client{Timeout: 3 * time.Second}
 	for {
 		reason, err := ask(ctx, client, s.local()+"/readyz")
-		if err == nil && reason == "" {
-			return nil
-		}
 		if ctx.Err() != nil {
-			return nil
+			return false
+		}
+		if err == nil && reason == "" {
+			return true
 		}
 		if err != nil {
 			reason = err.Error()
@@ -196,7 +249,7 @@ func (s *Supervisor) waitReady(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return nil
+			return false
 		case <-time.After(50 * time.Millisecond):
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -16,6 +17,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -61,6 +63,11 @@ type testDatabase struct{}
 
 func at(url string) config.Common {
 	return config.Common{Database: config.Database{URL: config.Secret(url)}}
+}
+
+func (testDatabase) InUse(ctx context.Context, url string) (string, error) {
+	use, err := app.FindUse(ctx, at(url))
+	return use.Host, err
 }
 
 func (testDatabase) Migrate(ctx context.Context, url string) error {
@@ -280,7 +287,7 @@ func TestNothingOutlivesAKilledSupervisor(t *testing.T) {
 	go func() { ended <- cmd.Wait() }()
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	require.Eventually(t, func() bool { return strings.Contains(out.String(), "Iris is running") }, patience, 20*time.Millisecond, out)
-	require.Contains(t, out.String(), "The database is empty")
+	require.Contains(t, out.String(), "No demo data was loaded")
 	left := children(t, cmd.Process.Pid)
 	require.Len(t, left, 3)
 	require.NoError(t, cmd.Process.Kill())
@@ -311,6 +318,8 @@ func TestWhatStandsInTheWay(t *testing.T) {
 		"processors":         {Options{Processors: -1}, nil, "--processors must be between"},
 		"fresh, not ours":    {Options{Fresh: true}, []string{"IRIS_HTTP_ADDR=" + freeAddr(t), "IRIS_DATABASE_URL=postgres://h/d"}, "empty it by hand"},
 		"configuration file": {Options{ConfigFile: "/nowhere.yaml"}, nil, "/nowhere.yaml"},
+		"vendor":             {Options{}, []string{"IRIS_SMTP_ADDR=mail.example.com:25"}, "smtp[0].from (IRIS_SMTP_FROM): is missing"},
+		"log level":          {Options{}, []string{"IRIS_LOG_LEVEL=loud"}, "IRIS_LOG_LEVEL"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -320,8 +329,54 @@ func TestWhatStandsInTheWay(t *testing.T) {
 				err = s.Run(t.Context())
 			}
 			require.ErrorContains(t, err, c.want)
+			require.NoDirExists(t, filepath.Join(c.opt.StateDir, "postgres"), "nothing was started")
 		})
 	}
+}
+
+// busyDatabase is one that other processors work on.
+type busyDatabase struct{ testDatabase }
+
+func (busyDatabase) InUse(context.Context, string) (string, error) { return "pager7", nil }
+
+func (busyDatabase) Migrate(context.Context, string) error { return errors.New("must not be touched") }
+
+func TestConfiguredDatabaseThatOthersWorkOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, err := New(Options{Out: io.Discard}, busyDatabase{})
+		require.NoError(t, err)
+		require.ErrorContains(t, s.prepare(t.Context(), &database{s: s, url: "postgres://h/d"}), "on pager7: pages of its incidents would go to the mailbox")
+	})
+}
+
+func TestNothingIsAnnouncedWhenTheServersDoNotStayUp(t *testing.T) {
+	t.Parallel()
+	var out lockedBuffer
+	s, err := New(Options{
+		StateDir: stateDir(t), NoDemo: true, Environ: plainEnviron("IRIS_HTTP_ADDR=" + freeAddr(t)), Program: "/bin/false", Out: &out,
+	}, testDatabase{})
+	require.NoError(t, err)
+	require.ErrorContains(t, s.Run(t.Context()), "does not stay up")
+	require.NotContains(t, out.String(), "Iris is running")
+}
+
+func TestBannerWithoutDemoDataSaysHowToBegin(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	s, err := New(Options{NoDemo: true, Program: "/tmp/go-build1/b001/exe/iris", Out: &out}, testDatabase{})
+	require.NoError(t, err)
+	cfg, err := config.Load("", nil)
+	require.NoError(t, err)
+	s.banner(cfg, "postgres://iris:geheim@127.0.0.1:5/iris")
+	require.Contains(t, out.String(), "\nexport IRIS_DATABASE_URL='postgres://iris:geheim@127.0.0.1:5/iris'\ngo run ./cmd/iris user add ")
+	out.Reset()
+	s.opt.Program = "/usr/bin/iris"
+	cfg, err = config.Load("", []string{"IRIS_DATABASE_URL=postgres://iris:geheim@h/iris"})
+	require.NoError(t, err)
+	s.banner(cfg, "postgres://iris:geheim@h/iris")
+	require.Contains(t, out.String(), "\n/usr/bin/iris user add ")
+	require.NotContains(t, out.String(), "geheim")
 }
 
 // newerSchema is a database that another release has migrated.
@@ -377,7 +432,7 @@ func TestPrintedCommandsAreOneLineEach(t *testing.T) {
 	for _, line := range []string{alertLine("http://h:1"), incidentLine("http://h:1/iris")} {
 		require.True(t, strings.HasPrefix(line, "curl "))
 		require.NotContains(t, line, "\n")
-		require.NotContains(t, line, `\`)
+		require.False(t, strings.HasSuffix(line, `\`))
 	}
 	require.Contains(t, incidentLine("http://h:1/iris"), "POST /iris/v0/incidents ")
 }
