@@ -59,7 +59,7 @@ func TestCutRunes(t *testing.T) {
 	require.Equal(t, "ääää", CutRunes("ääää", 4))
 	require.Equal(t, "ä...", CutRunes("ääääb", 4))
 	require.Equal(t, "..", CutRunes("ääääb", 2))
-	require.Equal(t, "", CutRunes("ääääb", 0))
+	require.Empty(t, CutRunes("ääääb", 0))
 }
 
 func TestPublic(t *testing.T) {

@@ -131,7 +131,7 @@ func (s *web) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.refused(w, e, *refused)
 		return
 	}
-	b := Behaviour{Do: Fine}
+	var b Behaviour
 	if question {
 		b = s.next("lookup", func(b Behaviour) bool { return b.To == "lookup" })
 	} else {

@@ -288,10 +288,10 @@ func (s *Slack) answer(w http.ResponseWriter, e Entry) {
 }
 
 func (s *Slack) refuse(w http.ResponseWriter, r refusal) {
-	switch {
-	case r.status == http.StatusOK:
+	switch r.status {
+	case http.StatusOK:
 		writeJSON(w, http.StatusOK, map[string]any{"ok": false, "error": r.code})
-	case r.status == http.StatusTooManyRequests:
+	case http.StatusTooManyRequests:
 		writeJSON(w, r.status, map[string]any{"ok": false, "error": "ratelimited"})
 	default:
 		http.Error(w, "<html>"+r.text+"</html>", r.status)

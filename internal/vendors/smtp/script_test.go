@@ -79,7 +79,7 @@ func (s *scripted) serve(c net.Conn, answers map[string]string) {
 			if line != "." {
 				continue
 			}
-			data, word = false, "."
+			word = "."
 		}
 		s.mu.Lock()
 		s.heard = append(s.heard, word)
