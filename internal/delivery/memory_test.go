@@ -31,8 +31,10 @@ type memory struct {
 	allowed  map[users.Mode]bool
 	down     bool          // the database is away
 	slowMark time.Duration // how long MarkSending takes
-	lostMark int           // so many answers of MarkSending get lost: 1 after, 2 before it was done
-	silenced map[messages.ID]bool
+	// steadfast stores no change of mode, whatever the reason.
+	steadfast bool
+	lostMark  int // so many answers of MarkSending get lost: 1 after, 2 before it was done
+	silenced  map[messages.ID]bool
 }
 
 type row struct {
@@ -270,7 +272,7 @@ func (m *memory) Record(_ context.Context, outs []delivery.Outcome) ([]messages.
 		return nil, errDown
 	}
 	for _, o := range outs {
-		if o.Result.Detail == "poison" {
+		if o.Result.Detail == "poison" || m.steadfast && o.Verdict.Mode != "" {
 			return nil, errors.New("this cannot be stored")
 		}
 	}

@@ -185,3 +185,17 @@ func TestBeginningAgainIsStored(t *testing.T) {
 	require.NoError(t, postgres.NewQueue(o.db).Turn(t.Context(), "me", []delivery.Turn{{ID: c[0].ID, IncidentID: c[0].IncidentID, Mode: c[0].Mode, Verdict: again}}))
 	require.Equal(t, "pending sms {} 2 t", o.text(`select format('%s %s %s %s %s', state, mode, tried_modes, cycles, needs_fallback) from messages where id = $1`, id))
 }
+
+// What cannot be stored must not be sent again every few seconds for ever: at least where the message goes is stored.
+func TestAVerdictThatCannotBeStoredIsStoredInPart(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		s.steadfast = true
+		text, mail := texts(always(messages.OutcomeRejected)), smtp(nil)
+		id := s.add(users.SMS, messages.ClassUrgent, 1)
+		s.run(delivery.Config{}, mail, text)
+		s.after(300 * time.Millisecond)
+		r := s.row(id)
+		require.NotEqual(t, messages.Sending, r.state)
+		require.NotEmpty(t, r.attempts[0].result.Detail)
+	})
+}

@@ -102,12 +102,22 @@ func (w *Worker) record(ctx context.Context, batch []recording) error {
 	}
 }
 
-// recordBare stores an outcome whose details the database does not take, without them.
+// unstorablePause keeps a message that cannot be sent on where it should go from being tried all the time.
+const unstorablePause = 30 * time.Second
+
+// recordBare stores an outcome whose details the database does not take, without them; in the end only where the message
+// goes. One that is not stored at all is sent again as in doubt, and again, until somebody mends it.
 func (w *Worker) recordBare(ctx context.Context, r recording) {
 	r.outcome.Result.Detail = "what the vendor said could not be stored"
 	r.outcome.Result.VendorMessageID = ""
 	r.outcome.Verdict.Why = ""
-	if err := w.record(ctx, []recording{r}); err != nil {
+	err := w.record(ctx, []recording{r})
+	if inData(err) {
+		v := r.outcome.Verdict
+		r.outcome.Verdict = Verdict{State: v.State, RetryIn: max(v.RetryIn, unstorablePause), SameKey: v.SameKey, AskFallback: v.AskFallback, Unstarted: v.Unstarted}
+		err = w.record(ctx, []recording{r})
+	}
+	if err != nil {
 		w.failed("record", err, zap.Int64("message_id", int64(r.outcome.ID)))
 		w.flying.remove(r.outcome.ID) // it becomes an attempt in doubt
 		w.finish(r.it)

@@ -157,7 +157,7 @@ func (r *Runner) prefetch(ctx context.Context, batch []Due, f facts) {
 	}
 	var keys []users.ResponderKey
 	for _, a := range asks {
-		answer, err := r.deps.Resolver.Resolve(ctx, a.query, batch[0].ReadAt)
+		answer, err := r.lookUp(ctx, a.query, batch[0].ReadAt)
 		if err != nil {
 			continue
 		}

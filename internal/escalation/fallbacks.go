@@ -34,7 +34,8 @@ func (r *Runner) fallbacks(ctx context.Context, leases []buckets.Lease) error {
 		if len(failed) == 0 {
 			return nil
 		}
-		if done, err := r.replace(ctx, failed); err != nil || !done || len(failed) < r.cfg.Batch {
+		// One bucket alone gives no more than PerBucket at a time.
+		if done, err := r.replace(ctx, failed); err != nil || !done || len(failed) < min(r.cfg.Batch, r.cfg.PerBucket) {
 			return err
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
@@ -13,8 +15,15 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// maxLookups is how often a look-up that fails (a calendar that does not answer) is tried before the fallback is paged.
-const maxLookups = 3
+const (
+	// maxLookups is how often a look-up that fails (a calendar that does not answer) is tried before the fallback is paged.
+	maxLookups = 3
+	// lookupPatience is how long a look-up may take, hurriedPatience how long after a few have taken too long within
+	// hangMemory: escalating the others must not wait for a calendar that hangs.
+	lookupPatience  = time.Second
+	hurriedPatience = 20 * time.Millisecond
+	hangMemory      = 10 * time.Second
+)
 
 // page is one person to be told in one round.
 type page struct {
@@ -98,7 +107,7 @@ func dynamicIndex(n Notification) int {
 
 // resolve asks who is meant. A reason says in words that nobody is; an error that it is worth asking again.
 func (r *Runner) resolve(ctx context.Context, w *draft, t Target) (answer oncall.Answer, reason string, err error) {
-	answer, err = r.deps.Resolver.Resolve(ctx, oncall.Query{Role: t.Role, TargetID: t.TargetID, Name: t.Name}, w.due.ReadAt)
+	answer, err = r.lookUp(ctx, oncall.Query{Role: t.Role, TargetID: t.TargetID, Name: t.Name}, w.due.ReadAt)
 	switch {
 	case err == nil && len(answer.Users) == 0:
 		return answer, answer.Rule, nil
@@ -108,6 +117,40 @@ func (r *Runner) resolve(ctx context.Context, w *draft, t Target) (answer oncall
 		return answer, clean(err.Error()), nil
 	}
 	return answer, "", fmt.Errorf("look up %s: %w", t, err)
+}
+
+// lookUp asks the resolver, but not for long.
+func (r *Runner) lookUp(ctx context.Context, q oncall.Query, at time.Time) (oncall.Answer, error) {
+	limited, cancel := context.WithTimeout(ctx, r.hangs.patience(time.Now()))
+	defer cancel()
+	answer, err := r.deps.Resolver.Resolve(limited, q, at)
+	if limited.Err() != nil && ctx.Err() == nil {
+		r.hangs.add(time.Now())
+	}
+	return answer, err
+}
+
+// hangs are the latest look-ups that took too long. It is safe for concurrent use.
+type hangs struct {
+	mu   sync.Mutex
+	last [3]time.Time
+}
+
+func (h *hangs) add(now time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	copy(h.last[:], h.last[1:])
+	h.last[len(h.last)-1] = now
+}
+
+// patience is how long the next look-up may take.
+func (h *hangs) patience(now time.Time) time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if now.Sub(h.last[0]) < hangMemory {
+		return hurriedPatience
+	}
+	return lookupPatience
 }
 
 // read returns the responders in the order of ids, and names those that are not active (any more): whoever told us of them

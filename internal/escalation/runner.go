@@ -110,6 +110,7 @@ type Runner struct {
 	turn    int           // where the next look starts, so that no bucket is always last
 	outages int           // looks in a row whose writes the database refused
 	left    time.Duration // before looking again at what was due but had to be left alone
+	hangs   hangs
 }
 
 // New returns a runner that does nothing until Run.

@@ -1,7 +1,11 @@
 package escalation
 
 import (
+	"context"
+	"fmt"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -89,4 +93,50 @@ func TestOneFallbackThatTheDatabaseRefusesDoesNotHoldUpTheOthers(t *testing.T) {
 	require.ElementsMatch(t, []messages.ID{1, 2, 4}, done)
 	require.Equal(t, 1, g.runner.stuck.len())
 	require.Equal(t, buckets.Of(1), g.woken)
+}
+
+// crowds has a team for every number; those above 1000 have a calendar that never answers.
+type crowds struct{ *memory }
+
+func (crowds) Teams(_ context.Context, ids []int64) (map[int64]oncall.Team, error) {
+	out := map[int64]oncall.Team{}
+	for _, id := range ids {
+		out[id] = oncall.Team{ID: id, TargetID: id, Name: fmt.Sprint("team-", id), Active: true, Members: []users.ID{1}}
+	}
+	return out, nil
+}
+
+type hanging struct{}
+
+func (hanging) OnCall(ctx context.Context, team oncall.Team, _ string, _ time.Time) (oncall.Answer, bool, error) {
+	if team.ID > 1000 {
+		<-ctx.Done()
+		return oncall.Answer{}, false, ctx.Err()
+	}
+	return oncall.Answer{}, false, nil
+}
+
+func TestACalendarThatHangsDoesNotStopTheRunner(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newRig(t, Config{})
+		g.runner.deps.Resolver = oncall.NewResolver(crowds{g.memory}, hanging{}, time.Second)
+		for id := range incidents.ID(200) {
+			d := g.open(id)
+			d.PlanID = PlanID(id + 1)
+			g.due[id] = d
+			team := int64(id) + 1
+			if id%2 == 1 {
+				team += 1000
+			}
+			g.plans[d.PlanID] = Plan{ID: d.PlanID, Name: "p", CreatorID: 9, Steps: []Step{step(Notification{
+				Priority: users.High, Target: &Target{Role: "oncall-primary", Name: "x", TargetID: team},
+			})}}
+		}
+		began := time.Now()
+		require.NoError(t, g.runner.Pass(t.Context()))
+		require.Less(t, time.Since(began), 10*time.Second, "else its heartbeats would stop")
+		require.Len(t, g.changes, 100, "who can be looked up is paged")
+		require.Len(t, g.delays, 100)
+	})
 }

@@ -131,3 +131,15 @@ func TestPuttingOffDoesNotHideAnAcknowledgement(t *testing.T) {
 	require.Empty(t, e.timeline(id))
 	require.True(t, e.holder.lost.Empty())
 }
+
+func TestABucketFullOfFailuresIsDoneInOnePass(t *testing.T) {
+	t.Parallel()
+	e := newEscalating(t)
+	e.fallbackTo("applications", e.app, "user", "boss")
+	e.exec(`with r as (insert into notification_requests (id, application_id, subject) select n * 256 + 7, $1, 'x' from generate_series(1, 300) n returning id, bucket)
+		insert into messages (bucket, request_id, application_id, recipient, user_id, target, class, mode, state, needs_fallback, settled_at)
+		select bucket, id, $1, 'user:' || $2::bigint, $2::bigint, 'ana', 2, 'slack', 'failed', true, clock_timestamp() from r`, e.app, e.people["ana"])
+	e.pass()
+	require.Zero(t, e.id(`select count(*) from messages where needs_fallback`))
+	require.Equal(t, int64(300), e.id(`select count(*) from messages where purpose = 'fallback' and target = 'boss'`))
+}
