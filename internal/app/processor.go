@@ -50,7 +50,7 @@ func NewProcessor(cfg config.Processor, deps Deps) (*Processor, error) {
 	}
 	p.health = newHealth(p.log, p.reg)
 	var err error
-	if p.vendors, err = newVendors(cfg); err != nil {
+	if p.vendors, err = newVendors(cfg, p.log); err != nil {
 		return nil, err
 	}
 	ctx := context.Background() // pools live as long as the process; opening them connects to nothing

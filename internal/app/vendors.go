@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/delivery"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -16,17 +18,17 @@ import (
 	"github.com/iris-oncall/iris/internal/vendors/webhook"
 )
 
-// newVendors builds every configured account, in the order of preference: spares last.
-func newVendors(c config.Processor) ([]messages.Vendor, error) {
+// newVendors builds every configured account, in the order of preference: spares last. The log tells how they do.
+func newVendors(c config.Processor, log *zap.Logger) ([]messages.Vendor, error) {
 	var first, spare []messages.Vendor
 	add := func(v messages.Vendor, err error, kind string, a config.Account) error {
 		if err != nil {
 			return fmt.Errorf("%s account %s: %w", kind, a.Account, err)
 		}
 		if a.Spare {
-			spare = append(spare, v)
+			spare = append(spare, watchVendor(v, log))
 		} else {
-			first = append(first, v)
+			first = append(first, watchVendor(v, log))
 		}
 		return nil
 	}

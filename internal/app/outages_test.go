@@ -1,0 +1,72 @@
+package app
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// moody is a vendor that answers what it is told to.
+type moody struct{ result messages.Result }
+
+func (*moody) Name() string                                              { return "twilio" }
+func (*moody) Account() string                                           { return "main" }
+func (*moody) Modes() []users.Mode                                       { return []users.Mode{users.SMS} }
+func (m *moody) Send(context.Context, messages.Outbound) messages.Result { return m.result }
+
+func TestTheLogTellsOfVendors(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		core, logs := observer.New(zap.InfoLevel)
+		v := &moody{}
+		w := watchVendor(v, zap.New(core))
+		send := func(r messages.Result, times int) {
+			v.result = r
+			for range times {
+				require.Equal(t, r, w.Send(t.Context(), messages.Outbound{MessageID: 7, IncidentID: 3, Mode: users.SMS, Application: "shop"}))
+			}
+		}
+		said := func() (out []string) {
+			for _, e := range logs.TakeAll() {
+				require.Equal(t, "twilio", e.ContextMap()["vendor"])
+				require.Equal(t, "main", e.ContextMap()["account"])
+				out = append(out, e.Message)
+			}
+			return out
+		}
+		sent := messages.Result{Outcome: messages.OutcomeSent}
+		away := messages.Result{Outcome: messages.OutcomeUnavailable, Detail: "dial tcp 10.0.0.1:443: connection refused"}
+		const fails, works = "vendor fails, its messages are tried again or go another way", "vendor answers again"
+
+		send(sent, 3)
+		require.Empty(t, said(), "what works is not worth a line")
+		send(away, 5)
+		require.Equal(t, away.Detail, logs.All()[0].ContextMap()["reason"])
+		require.Equal(t, []string{fails}, said(), "once")
+		send(sent, 2)
+		require.Equal(t, []string{works}, said())
+		send(away, 1)
+		send(sent, 1)
+		require.Empty(t, said(), "a vendor that wavers does not fill the log")
+		<-time.After(outageEvery)
+		send(messages.Result{Outcome: messages.OutcomeUnknown, Detail: "timeout"}, 1)
+		require.EqualValues(t, 6, logs.All()[0].ContextMap()["failures"], "those that were not told of count")
+		require.Equal(t, []string{fails}, said())
+
+		send(messages.Result{Outcome: messages.OutcomeThrottled, RetryAfter: time.Second}, 3)
+		require.Equal(t, []string{"vendor asks for fewer messages"}, said())
+		send(messages.Result{Outcome: messages.OutcomeRejected, Detail: "The number +1 (555) 123-4567 is not valid, asked 10.0.0.1"}, 2)
+		refusal := logs.All()[0].ContextMap()
+		require.Equal(t, "The number (number) is not valid, asked 10.0.0.1", refusal["reason"])
+		require.EqualValues(t, 7, refusal["message_id"])
+		require.Len(t, said(), 2, "each of them is a page that went another way")
+	})
+}
