@@ -2,6 +2,7 @@ package delivery_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -197,5 +198,36 @@ func TestAVerdictThatCannotBeStoredIsStoredInPart(t *testing.T) {
 		r := s.row(id)
 		require.NotEqual(t, messages.Sending, r.state)
 		require.NotEmpty(t, r.attempts[0].result.Detail)
+	})
+}
+
+// brokenWords fails whenever one message is among those asked for.
+type brokenWords struct{ words }
+
+func (b brokenWords) Render(ctx context.Context, reqs []messages.Request) ([]messages.Content, error) {
+	for _, r := range reqs {
+		if r.Template == "poison" {
+			return nil, errors.New("a row that nobody can read")
+		}
+	}
+	return b.words.Render(ctx, reqs)
+}
+
+func TestAMessageWhoseWordsCannotBeReadDelaysOnlyItself(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		s.deps.Renderer = brokenWords{}
+		mail := smtp(nil)
+		var others []messages.ID
+		poison := s.add(users.Email, messages.ClassUrgent, 1, func(c *delivery.Claimed) { c.Template = "poison" })
+		for range 40 {
+			others = append(others, s.add(users.Email, messages.ClassUrgent, 1))
+		}
+		s.run(delivery.Config{}, mail)
+		s.after(time.Second)
+		for _, id := range others {
+			require.Equal(t, messages.Sent, s.row(id).state)
+		}
+		s.after(2 * time.Minute)
+		require.True(t, s.row(poison).asked, "somebody else is told")
 	})
 }

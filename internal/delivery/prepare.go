@@ -204,9 +204,7 @@ func (d *desk) render(ctx context.Context, batch []*item) {
 	contents, err := w.render(ctx, reqs)
 	if err != nil {
 		w.failed("render", err, zap.String("mode", string(d.line.mode)))
-		for _, it := range batch {
-			w.release(it)
-		}
+		d.notRendered(ctx, batch, err)
 		return
 	}
 	for i, it := range batch {
@@ -219,6 +217,24 @@ func (d *desk) render(ctx context.Context, batch []*item) {
 			continue
 		}
 		w.background.Go(func() { w.send(it) })
+	}
+}
+
+// notRendered looks after a batch whose words could not be fetched. While the database is away it waits in the queue; where one
+// message is the reason, the others are rendered alone and that one is treated as if its mode had failed.
+func (d *desk) notRendered(ctx context.Context, batch []*item, err error) {
+	w := d.line.w
+	switch {
+	case !inData(err):
+		for _, it := range batch {
+			w.release(it)
+		}
+	case len(batch) > 1:
+		for i := range batch {
+			d.render(ctx, batch[i:i+1])
+		}
+	default:
+		w.background.Go(func() { w.refused(batch[0], "its words could not be put together") })
 	}
 }
 
