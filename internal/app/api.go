@@ -221,7 +221,8 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 	replies, err := responses.New(responses.Deps{
 		Pages: answers, Incidents: incidents, People: userRows, Receipts: postgres.NewReceipts(a.db), Links: in.Keys.Links(),
 		Errors: a.errors, Wake: notifier.Wake, PublicURL: a.cfg.PublicURL, ValidTwilio: back.validTwilio,
-		TwilioReceipt: back.twilioReceipt, SlackPressed: back.slackPressed, ReplySlack: back.replySlack, SlackEmail: back.slackEmail, Asset: pages.Asset, Log: a.log,
+		TwilioReceipt: back.twilioReceipt, SlackPressed: back.slackPressed, ReplySlack: back.replySlack, SlackEmail: back.slackEmail,
+		Asset: pages.Asset, Log: a.log,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -240,7 +241,9 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 	hooks.Routes(r)
 	replies.Routes(r)
 	pages.Routes(r)
-	return r, []func(context.Context) error{notifier.Run, api.Run, expireSessions(sessionRows, a.log)}, nil
+	return r, []func(context.Context) error{
+		notifier.Run, api.Run, expireSessions(sessionRows, a.log), newQueueGauges(queues.Depths, a.reg).run,
+	}, nil
 }
 
 // stepsOf tells pages how many steps a plan version has; 0 when that cannot be found out.
