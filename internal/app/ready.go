@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -14,8 +15,19 @@ func databaseCheck(db *postgres.DB) check {
 	return check{"database", db.CheckSchema}
 }
 
+// handOver is how long buckets may be without a live owner after all of them had one: a take-over from a dead processor needs a
+// few seconds, an incident posted meanwhile is paged when it is done, and no server should turn it away.
+const handOver = 10 * time.Second
+
+// cluster is what membersCheck asks.
+type cluster interface {
+	Members(ctx context.Context) ([]buckets.MemberState, error)
+	BucketsWithoutLiveOwner(ctx context.Context) (int, error)
+}
+
 // membersCheck wants every bucket to have a live owner: an incident posted now would be looked at.
-func membersCheck(c *postgres.Cluster) check {
+func membersCheck(c cluster) check {
+	var owned time.Time // when all of them last had one
 	return check{"processors", func(ctx context.Context) error {
 		members, err := c.Members(ctx)
 		if err != nil {
@@ -34,7 +46,12 @@ func membersCheck(c *postgres.Cluster) check {
 		if err != nil {
 			return err
 		}
-		if lonely > 0 {
+		switch {
+		case lonely == 0:
+			owned = time.Now()
+		case time.Since(owned) < handOver:
+			return concern(fmt.Sprintf("%d of %d buckets are changing hands", lonely, buckets.Count))
+		default:
 			return fmt.Errorf("%d of %d buckets have no live owner: their incidents wait", lonely, buckets.Count)
 		}
 		return nil

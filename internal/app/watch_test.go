@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
 )
@@ -79,4 +80,32 @@ func TestAConcernIsShownAndKeepsNothingFromBeingReady(t *testing.T) {
 	h.set(check{"delivery", func(context.Context) error { return concern("slow") }})
 	require.Equal(t, []finding{{Name: "delivery", Concern: "slow"}}, h.findings(t.Context()))
 	require.InDelta(t, 1, testutil.ToFloat64(h.gauge), 0)
+}
+
+type lonely struct{ n, members int }
+
+func (l *lonely) Members(context.Context) ([]buckets.MemberState, error) {
+	return make([]buckets.MemberState, l.members), nil
+}
+
+func (l *lonely) BucketsWithoutLiveOwner(context.Context) (int, error) { return l.n, nil }
+
+func TestAHandOverTurnsNobodyAway(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := &lonely{n: 256, members: 1}
+		c := membersCheck(l)
+		require.EqualError(t, c.ask(t.Context()), "256 of 256 buckets have no live owner: their incidents wait", "nobody has taken them yet")
+		l.n = 0
+		require.NoError(t, c.ask(t.Context()))
+		l.n = 85
+		<-time.After(9 * time.Second)
+		require.Equal(t, concern("85 of 256 buckets are changing hands"), c.ask(t.Context()))
+		<-time.After(2 * time.Second)
+		err := c.ask(t.Context())
+		require.Error(t, err)
+		require.NotErrorAs(t, err, new(concern))
+		l.members = 0
+		require.ErrorContains(t, c.ask(t.Context()), "no message-processor is alive")
+	})
 }
