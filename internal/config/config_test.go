@@ -118,7 +118,7 @@ func TestEveryVariableSetsItsKey(t *testing.T) {
 	for _, v := range variables {
 		values := map[string]any{}
 		require.NoError(t, set(values, v.path, "x"))
-		l := &loader{origin: map[string]string{}}
+		l := &loader{origin: map[string]string{}, broken: map[string]bool{}}
 		var f file
 		l.unknownKeys(values, reflect.TypeFor[file](), "")
 		l.decode(values, &f)
@@ -171,10 +171,13 @@ func TestWhatLoadingRefuses(t *testing.T) {
 		"unknown in a single": {"smtp:\n  adrr: a:1", "line 2 (smtp.adrr): unknown key adrr; did you mean addr?"},
 		"wrong case":          {"Public_URL: x", "unknown key Public_URL"},
 		"duration":            {"shutdown_timeout: 10", "line 1 (shutdown_timeout): 10 needs a unit"},
-		"duration text":       {"shutdown_timeout: soon", "shutdown_timeout"},
-		"number":              {"database: {max_connections: many}", "line 1 (database.max_connections)"},
-		"list for text":       {"public_url: [a, b]", "line 1 (public_url)"},
-		"text for section":    {"database: here", "line 1 (database)"},
+		"duration text":       {"shutdown_timeout: 3 s", `line 1 (shutdown_timeout): "3 s" is not a duration; write it like 30s`},
+		"months":              {"history: {retention: 13 months}", "is not a duration"},
+		"too many days":       {"history: {retention: 99999d}", "is not a duration"},
+		"number":              {"database: {max_connections: many}", "line 1 (database.max_connections): must be a whole number"},
+		"switch":              {"compatibility: {anonymous_reads: maybe}", "line 1 (compatibility.anonymous_reads): must be true or false"},
+		"list for text":       {"public_url: [a, b]", "line 1 (public_url): must be a single value"},
+		"text for section":    {"database: here", "line 1 (database): must be a section"},
 		"rate":                {"limits: {modes: {sms: {rate: fast}}}", `"fast" is not a rate`},
 		"not a mapping":       {"- a", "want keys and values"},
 		"not yaml":            {"a: [", "line 1"},
@@ -199,6 +202,29 @@ func TestAllProblemsAreReportedAtOnce(t *testing.T) {
 	require.ErrorContains(t, err, "publc")
 	require.ErrorContains(t, err, "shutdown_timeout")
 	require.ErrorContains(t, err, "http.adr")
+
+	// What could be understood is judged as well, and what could not be had is not said to be missing.
+	c, err := load(t, "database: {url_file: /nowhere, max_connections: many}\npublic_url: ftp://x\nsmtp: {addr: mail, from: a@b.example, timeout: 3}",
+		"IRIS_WEBHOOK_ALLOW_HTTP=maybe", "IRIS_SMTP_PASSWORD_FILE=/nowhere", "IRIS_WEBHOOK_SECRET_FILE=/nowhere")
+	var loading []string
+	for _, p := range c.loader.problems {
+		loading = append(loading, p.Where)
+	}
+	require.Len(t, loading, 6, "%v", err)
+	_, err = c.Processor()
+	require.ErrorContains(t, err, "public_url")
+	require.ErrorContains(t, err, `"mail" must be host:port`)
+	require.NotContains(t, err.Error(), "missing")
+	require.NotContains(t, err.Error(), "together")
+}
+
+func TestDays(t *testing.T) {
+	t.Parallel()
+	c, err := load(t, "history: {retention: 90d}", minimal...)
+	require.NoError(t, err)
+	p, err := c.Processor()
+	require.NoError(t, err)
+	require.Equal(t, 90*24*time.Hour, p.History.Retention)
 }
 
 func TestWhatProcessorRefuses(t *testing.T) {

@@ -77,6 +77,7 @@ func (l *loader) overlay(values map[string]any, environ []string) {
 				continue
 			}
 			from += "_FILE"
+			l.broken[v.path] = true
 			raw, err := os.ReadFile(fileName)
 			if err != nil {
 				l.problem(from, "%v", err)
@@ -86,6 +87,7 @@ func (l *loader) overlay(values map[string]any, environ []string) {
 				l.problem(from, "%s is empty", fileName)
 				continue
 			}
+			delete(l.broken, v.path)
 		}
 		delete(env, v.name)
 		delete(env, v.name+"_FILE")

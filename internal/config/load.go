@@ -38,6 +38,7 @@ type loader struct {
 	origin   map[string]string // path -> where
 	problems []Problem
 	warnings []Problem
+	broken   map[string]bool // paths whose value could not be had; that is said once
 }
 
 func (l *loader) problem(where, format string, args ...any) {
@@ -61,9 +62,10 @@ func (l *loader) err() error {
 const delimiter = "\x1f"
 
 // Load reads the file (none if path is "") and puts the environment, in the form of os.Environ, over it. The error
-// joins every Problem found: unknown keys, values of the wrong kind, unreadable files.
+// joins every Problem found: unknown keys, values of the wrong kind, unreadable files. Unless the file itself cannot be read,
+// what could be understood is returned with the error, for those who want to find further problems.
 func Load(path string, environ []string) (*Config, error) {
-	l := &loader{origin: map[string]string{}}
+	l := &loader{origin: map[string]string{}, broken: map[string]bool{}}
 	values := map[string]any{}
 	if path != "" {
 		raw, err := os.ReadFile(path)
@@ -79,10 +81,7 @@ func Load(path string, environ []string) (*Config, error) {
 	c := &Config{loader: l}
 	l.unknownKeys(values, reflect.TypeFor[file](), "")
 	l.decode(values, &c.file)
-	if err := l.err(); err != nil {
-		return nil, err
-	}
-	return c, nil
+	return c, l.err()
 }
 
 func (l *loader) parse(path string, raw []byte) (map[string]any, error) {
@@ -186,6 +185,7 @@ func (l *loader) secretFile(values map[string]any, key, at string) {
 	}
 	delete(values, key+"_file")
 	where := l.where(at + "_file")
+	l.broken[at] = true
 	if values[key] != nil {
 		l.problem(where, "both %s and %s_file are set; keep one", key, key)
 		return
@@ -197,6 +197,7 @@ func (l *loader) secretFile(values map[string]any, key, at string) {
 	}
 	values[key] = strings.TrimRight(string(raw), "\r\n")
 	l.origin[at] = where
+	delete(l.broken, at)
 }
 
 func (l *loader) decode(values map[string]any, out *file) {
@@ -209,17 +210,30 @@ func (l *loader) decode(values map[string]any, out *file) {
 		WeaklyTypedInput: true,
 		MatchName:        func(mapKey, fieldName string) bool { return mapKey == fieldName },
 		DecodeHook: mapstructure.ComposeDecodeHookFunc(
-			durationHook, mapstructure.StringToTimeDurationHookFunc(), mapstructure.TextUnmarshallerHookFunc()),
+			durationHook, mapstructure.TextUnmarshallerHookFunc()),
 	}})
 	l.decodeErrors(err)
 }
 
-// durationHook refuses numbers without a unit, which would be taken for nanoseconds.
+// durationHook reads durations, which may be given in days, and refuses numbers without a unit.
 func durationHook(from, to reflect.Type, value any) (any, error) {
-	if to == reflect.TypeFor[time.Duration]() && from.Kind() != reflect.String {
-		return nil, fmt.Errorf("%v needs a unit, such as 30s, 5m or 12h", value)
+	if to != reflect.TypeFor[time.Duration]() {
+		return value, nil
 	}
-	return value, nil
+	if from.Kind() != reflect.String {
+		return nil, fmt.Errorf("%v needs a unit, such as 30s, 5m, 12h or 90d", value)
+	}
+	text := strings.TrimSpace(fmt.Sprint(value))
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.ParseUint(days, 10, 16); err == nil {
+			return time.Duration(n) * 24 * time.Hour, nil
+		}
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return nil, fmt.Errorf("%q is not a duration; write it like 30s, 5m, 12h or 90d", text)
+	}
+	return d, nil
 }
 
 // quoted matches the prefix that mapstructure gives its errors.
@@ -228,32 +242,44 @@ var quoted = regexp.MustCompile(`^'[^']*' `)
 // mapKey matches how mapstructure writes a key of a map in a path: "modes[sms]".
 var mapKey = regexp.MustCompile(`\[([^\]]*[^\]0-9][^\]]*)\]`)
 
+// decodeErrors walks the tree that the decoder makes of its errors; the innermost ones have the full path.
 func (l *loader) decodeErrors(err error) {
-	if err == nil {
-		return
-	}
-	if many, ok := err.(interface{ Unwrap() []error }); ok {
+	if many, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // the tree is walked by hand
 		for _, e := range many.Unwrap() {
 			l.decodeErrors(e)
 		}
 		return
 	}
-	var one *mapstructure.DecodeError
-	if !errors.As(err, &one) {
-		if inner := errors.Unwrap(err); inner != nil {
-			l.decodeErrors(inner)
-			return
-		}
+	var one, deeper *mapstructure.DecodeError
+	switch inner := errors.Unwrap(err); {
+	case err == nil:
+	case inner != nil && errors.As(inner, &deeper):
+		l.decodeErrors(inner)
+	case errors.As(err, &one):
+		path := mapKey.ReplaceAllString(one.Name(), ".$1")
+		l.broken[path] = true
+		l.problem(l.where(path), "%s", wrongKind(one.Unwrap()))
+	default:
 		l.problem("configuration", "%v", err)
-		return
 	}
-	// The decoder nests: the innermost error has the full path.
-	for inner := one; errors.As(inner.Unwrap(), &inner); {
-		one = inner
+}
+
+// wrongKind says what a value should have been. It never repeats the value, which may be a secret.
+func wrongKind(err error) string {
+	var parse *mapstructure.ParseError
+	var kind *mapstructure.UnconvertibleTypeError
+	switch message := quoted.ReplaceAllString(err.Error(), ""); {
+	case errors.As(err, &parse) && parse.Expected.Kind() == reflect.Bool:
+		return "must be true or false"
+	case errors.As(err, &parse) && parse.Expected.CanInt():
+		return "must be a whole number"
+	case errors.As(err, &kind):
+		return "must be a single value, not a list or a section"
+	case strings.HasPrefix(message, "expected a map"):
+		return "must be a section, with keys of its own"
+	default:
+		return strings.TrimPrefix(message, "error decoding: ")
 	}
-	path := mapKey.ReplaceAllString(one.Name(), ".$1")
-	message := quoted.ReplaceAllString(one.Unwrap().Error(), "")
-	l.problem(l.where(path), "%s", strings.TrimPrefix(message, "error decoding: "))
 }
 
 // unknownKeys reports keys that no field of t takes.

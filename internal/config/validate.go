@@ -115,7 +115,7 @@ func (c *Config) judge() *loader {
 }
 
 func (l *loader) common(c Common) Common {
-	if c.Database.URL == "" {
+	if c.Database.URL == "" && !l.broken["database.url"] {
 		l.problem(l.where("database.url"), "is missing; give the address of PostgreSQL, such as postgres://iris:PASSWORD@db.example.com:5432/iris")
 	}
 	if n := c.Database.MaxConnections; n < 0 || n > 1000 {
@@ -184,7 +184,7 @@ func (l *loader) smtp(path string, s *SMTP, n int) {
 		}
 	}
 	l.oneOf(path+".tls", s.TLS, "", "tls", "starttls", "opportunistic", "none")
-	if (s.Username == "") != (s.Password == "") {
+	if (s.Username == "") != (s.Password == "") && !l.broken[path+".password"] {
 		l.problem(l.where(path+".username"), "username and password go together: set both or neither")
 	}
 	host, port, _ := net.SplitHostPort(s.Addr)
@@ -236,7 +236,7 @@ func (l *loader) twilio(path string, t *Twilio, n int) {
 
 func (l *loader) webhook(path string, w *Webhook, n int) {
 	l.account(path, &w.Account, n, 10*time.Second)
-	if len(w.Secrets) == 0 {
+	if len(w.Secrets) == 0 && !l.broken[path+".secrets[0]"] {
 		l.problem(l.where(path+".secrets[0]"), "is missing; set one (whsec_ and the output of: openssl rand -base64 32)")
 	}
 	for i, s := range w.Secrets {
@@ -329,7 +329,7 @@ func (l *loader) limit(section, key string, known []string, what string, limit L
 }
 
 func (l *loader) required(path, value string) bool {
-	if value == "" {
+	if value == "" && !l.broken[path] {
 		l.problem(l.where(path), "is missing")
 	}
 	return value != ""
