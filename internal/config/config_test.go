@@ -179,6 +179,7 @@ func TestWhatLoadingRefuses(t *testing.T) {
 		"list for text":       {"public_url: [a, b]", "line 1 (public_url): must be a single value"},
 		"text for section":    {"database: here", "line 1 (database): must be a section"},
 		"rate":                {"limits: {modes: {sms: {rate: fast}}}", `"fast" is not a rate`},
+		"rate, no unit":       {"limits: {modes: {sms: {rate: 10}}}", "10 needs a unit, such as 10/s"},
 		"not a mapping":       {"- a", "want keys and values"},
 		"not yaml":            {"a: [", "line 1"},
 		"twice":               {"migrate: auto\nmigrate: never", "already defined"},

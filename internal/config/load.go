@@ -215,8 +215,11 @@ func (l *loader) decode(values map[string]any, out *file) {
 	l.decodeErrors(err)
 }
 
-// durationHook reads durations, which may be given in days, and refuses numbers without a unit.
+// durationHook reads durations, which may be given in days, and refuses numbers without a unit, for rates as well.
 func durationHook(from, to reflect.Type, value any) (any, error) {
+	if to == reflect.TypeFor[Rate]() && from.Kind() != reflect.String {
+		return nil, fmt.Errorf("%v needs a unit, such as 10/s, 600/min or 1000/h", value)
+	}
 	if to != reflect.TypeFor[time.Duration]() {
 		return value, nil
 	}
