@@ -115,7 +115,7 @@ func (i *Incidents) change(ctx context.Context, c incidents.Change,
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	var out []incidents.Acknowledged
-	err := i.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	work := func(_ pgx.Tx, q *db.Queries) error {
 		before, err := lockForChange(ctx, q, ids)
 		if err != nil {
 			return err
@@ -139,9 +139,17 @@ func (i *Incidents) change(ctx context.Context, c incidents.Change,
 			out[k].ID = id
 		}
 		return nil
-	})
+	}
+	err := i.db.InTx(ctx, work)
+	// Somebody holds one of them for long. Who pressed a button at night is not told to press it again.
+	for try := 1; try < changeTries && sqlState(err) == "55P03" && ctx.Err() == nil; try++ {
+		err = i.db.InTx(ctx, work)
+	}
 	return out, err
 }
+
+// changeTries is how often a change waits for the lock timeout.
+const changeTries = 4
 
 // lockForChange locks incidents and then reads the words that belong to them: read in the locking statement itself they
 // could be those of before the wait.

@@ -329,6 +329,26 @@ func TestConcurrentAcknowledgementsLeaveOneLine(t *testing.T) {
 	}
 }
 
+// Somebody who presses the button while another transaction holds the incident for longer than the lock timeout is not turned away.
+func TestAcknowledgeWaitsForALockedIncident(t *testing.T) {
+	t.Parallel()
+	p := newPaging(t)
+	id := p.open(t)
+	tx, err := p.Pool().Begin(t.Context())
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), `select id from incidents where id = $1 for update`, int64(id))
+	require.NoError(t, err)
+	var holding sync.WaitGroup
+	holding.Go(func() {
+		_, _ = tx.Exec(t.Context(), `select pg_sleep(1.3)`)
+		_ = tx.Rollback(t.Context())
+	})
+	done, err := p.in.Acknowledge(t.Context(), incidents.Change{IDs: []incidents.ID{id}, Actor: "ann"}, p.ann)
+	require.NoError(t, err)
+	require.False(t, done[0].Active)
+	holding.Wait()
+}
+
 func TestReopenAndResolve(t *testing.T) {
 	t.Parallel()
 	p := newPaging(t)

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -240,4 +241,27 @@ func TestAcknowledgementsDuringASlowVendor(t *testing.T) {
 	require.Positive(t, entries, "there was something to silence")
 	require.Positive(t, s.count("select count(*) from messages where state = 'cancelled'"))
 	s.check(nil)
+}
+
+// A processor that is stopped and goes on, again and again, for as long as a claim, a heartbeat's patience or a call may take: what
+// it wakes up to do is no longer its business, or labelled.
+func TestProcessorThatStutters(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, options{processors: 2})
+	s.alarm()
+	s.plan("burst", []notification{notify("user", "ann", "low", 3600)})
+	s.allOwned(15*time.Second, 2)
+	s.vendors.SMTP.Behave(pretend.Behaviour{Do: pretend.Fine, DelayMS: 150})
+	var ids []int64
+	for i, pause := range []time.Duration{400, 1600, 3300, 5600, 900, 4200} {
+		p := s.processors[i%2]
+		ids = append(ids, s.burst("burst", 40, func() { p.signal(syscall.SIGSTOP) })...)
+		until := time.Now().Add(pause * time.Millisecond)
+		s.eventually(10*time.Second, "the pause to be over", func() bool { return time.Now().After(until) })
+		p.signal(syscall.SIGCONT)
+	}
+	s.allDelivered(60*time.Second, ids)
+	s.allOwned(30*time.Second, 2)
+	s.settled(60 * time.Second)
+	s.check(ids)
 }
