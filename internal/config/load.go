@@ -247,7 +247,7 @@ var mapKey = regexp.MustCompile(`\[([^\]]*[^\]0-9][^\]]*)\]`)
 
 // decodeErrors walks the tree that the decoder makes of its errors; the innermost ones have the full path.
 func (l *loader) decodeErrors(err error) {
-	if many, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // the tree is walked by hand
+	if many, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range many.Unwrap() {
 			l.decodeErrors(e)
 		}
