@@ -64,7 +64,7 @@ type Application struct {
 type Ask struct {
 	Limit     int       // in all
 	PerBucket int       // so that one bucket's backlog does not hide the others'
-	Excluded  []int64   // incidents or messages not to return
+	Excluded  []int64   // messages, or incidents that still escalate, not to return
 	Now       time.Time // tests only; zero = the database's clock
 }
 

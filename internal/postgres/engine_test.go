@@ -172,6 +172,29 @@ func TestTheEngineAmongMoodyVendorsAndPeople(t *testing.T) {
 		return nil
 	})
 
+	// Meanwhile people leave and come back, lose their numbers, and the application may not use texts.
+	group.Go(func() error {
+		for gctx.Err() == nil {
+			for _, change := range []string{
+				`update users set active = not active where name = 'cy'`,
+				`delete from user_contacts where user_id = (select id from users where name = 'bo') and mode in ('email', 'slack')`,
+				`delete from application_modes where application_id = (select id from applications where name = 'shop') and mode = 'sms'`,
+				`update users set active = not active where name = 'boss'`,
+				`insert into user_contacts (user_id, mode, destination) select u.id, m, 'x' from users u, unnest(array['email', 'slack']) m where u.name = 'bo' on conflict do nothing`,
+				`insert into application_modes (application_id, mode) select id, 'sms' from applications where name = 'shop' on conflict do nothing`,
+			} {
+				select {
+				case <-gctx.Done():
+				case <-time.After(150 * time.Millisecond):
+				}
+				if _, err := e.db.Pool().Exec(gctx, change); err != nil && gctx.Err() == nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+
 	answers := postgres.NewIncidents(e.db)
 	ana := users.User{ID: users.ID(e.people["ana"]), Name: "ana"}
 	silent := map[incidents.ID]time.Time{}

@@ -128,6 +128,9 @@ func TestPuttingOffDoesNotHideAnAcknowledgement(t *testing.T) {
 	e.acknowledge(id)
 	require.NoError(t, store.Delay(t.Context(), "me", due[0], time.Hour, incidents.Entry{Kind: incidents.EntryFailure, Text: "no"}, e.now))
 	require.Zero(t, e.standing(id).Due, "it is looked at now")
+	due, err = store.Due(t.Context(), e.holder.leases, escalation.Ask{Limit: 10, PerBucket: 10, Now: e.now, Excluded: []int64{id}})
+	require.NoError(t, err)
+	require.Len(t, due, 1, "also while it is left alone for its failures")
 	require.Empty(t, e.timeline(id))
 	require.True(t, e.holder.lost.Empty())
 }

@@ -2,7 +2,8 @@
 -- `now` is given by tests only; otherwise the database's clock decides. It is read once per statement (a sub-select),
 -- so that it can be compared in an index.
 
--- Due incidents, bucket by bucket, oldest first within each. One index probe per bucket, however many incidents wait for
+-- Due incidents, bucket by bucket, oldest first within each. One that is left alone because it failed is read all the same once
+-- somebody has acknowledged it. One index probe per bucket, however many incidents wait for
 -- a later time.
 -- name: DueIncidents :many
 with clock as materialized (
@@ -16,7 +17,7 @@ due as materialized (
         select n.*
         from incidents n
         where n.bucket = b.bucket and n.due_at <= (select at from clock)
-          and n.id <> all(sqlc.arg(excluded)::bigint[])
+          and (n.id <> all(sqlc.arg(excluded)::bigint[]) or not n.active)
         order by n.due_at
         limit sqlc.arg(per_bucket)::int
     ) i

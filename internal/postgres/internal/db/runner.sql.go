@@ -198,7 +198,7 @@ due as materialized (
         select n.id, n.bucket, n.plan_id, n.application_id, n.created_at, n.updated_at, n.active, n.resolved, n.owner_id, n.current_step, n.reopen_count, n.version, n.due_at, n.step_at, n.progress, n.dedup_key, n.plan_key
         from incidents n
         where n.bucket = b.bucket and n.due_at <= (select at from clock)
-          and n.id <> all($3::bigint[])
+          and (n.id <> all($3::bigint[]) or not n.active)
         order by n.due_at
         limit $4::int
     ) i
@@ -242,7 +242,8 @@ type DueIncidentsRow struct {
 // The escalation runner: due incidents, what became of their messages, and the fenced transactions that move them on.
 // `now` is given by tests only; otherwise the database's clock decides. It is read once per statement (a sub-select),
 // so that it can be compared in an index.
-// Due incidents, bucket by bucket, oldest first within each. One index probe per bucket, however many incidents wait for
+// Due incidents, bucket by bucket, oldest first within each. One that is left alone because it failed is read all the same once
+// somebody has acknowledged it. One index probe per bucket, however many incidents wait for
 // a later time.
 func (q *Queries) DueIncidents(ctx context.Context, arg DueIncidentsParams) ([]DueIncidentsRow, error) {
 	rows, err := q.db.Query(ctx, dueIncidents,
