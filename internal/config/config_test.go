@@ -128,6 +128,40 @@ func TestEveryVariableSetsItsKey(t *testing.T) {
 	}
 }
 
+// The manual names every key and every variable.
+func TestTheManualIsWhole(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("../../docs/configuration.md")
+	require.NoError(t, err)
+	manual := string(raw)
+	for _, name := range append(Variables(), otherVariables...) {
+		require.Contains(t, manual, "`"+name+"`")
+	}
+	var walk func(section reflect.Type, path string)
+	walk = func(section reflect.Type, path string) {
+		for i := range section.NumField() {
+			field := section.Field(i)
+			tag := field.Tag.Get("koanf")
+			switch kind := field.Type; {
+			case tag == ",squash":
+				walk(kind, path)
+			case tag == "compatibility":
+				require.Contains(t, manual, "`compatibility.*`") // its own paper has them
+			case kind.Kind() == reflect.Struct:
+				walk(kind, tag+".")
+			case kind.Kind() == reflect.Slice && kind.Elem().Kind() == reflect.Struct:
+				require.Contains(t, manual, "`"+tag+"[]`")
+				walk(kind.Elem(), "")
+			case kind.Kind() == reflect.Map:
+				require.Contains(t, manual, "`"+path+tag+".")
+			default:
+				require.Contains(t, manual, "`"+path+tag+"`")
+			}
+		}
+	}
+	walk(reflect.TypeFor[file](), "")
+}
+
 func TestSecretsFromFiles(t *testing.T) {
 	t.Parallel()
 	secret := filepath.Join(t.TempDir(), "secret")
@@ -217,6 +251,15 @@ func TestAllProblemsAreReportedAtOnce(t *testing.T) {
 	require.ErrorContains(t, err, `"mail" must be host:port`)
 	require.NotContains(t, err.Error(), "missing")
 	require.NotContains(t, err.Error(), "together")
+}
+
+func TestARehearsalIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	c, err := load(t, "delivery: {dry_run: store}", minimal...)
+	require.NoError(t, err)
+	_, err = c.Processor()
+	require.NoError(t, err)
+	require.Contains(t, fmt.Sprint(c.Warnings()), "nobody is paged")
 }
 
 func TestDays(t *testing.T) {

@@ -86,6 +86,9 @@ func (c *Config) Processor() (Processor, error) {
 		l.problem(l.where("delivery.concurrency"), "must not be negative")
 	}
 	l.oneOf("delivery.dry_run", out.Delivery.DryRun, "", "render", "store")
+	if out.Delivery.DryRun != "" {
+		l.warning(l.where("delivery.dry_run"), "is set: this is a rehearsal, nobody is paged")
+	}
 	l.notNegative("history.retention", out.History.Retention)
 	if out.History.Retention == 0 {
 		out.History.Retention = 396 * 24 * time.Hour
