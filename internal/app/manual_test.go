@@ -1,0 +1,93 @@
+package app
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+)
+
+// The manual names every metric that there is and none that there is not, and the lines that it quotes are logged.
+func TestTheManualNamesWhatThereIs(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("../../docs/operations.md")
+	require.NoError(t, err)
+	manual := string(raw)
+
+	named := map[string]bool{}
+	for _, name := range regexp.MustCompile("iris_[a-z_]+").FindAllString(manual, -1) {
+		named[name] = true
+	}
+	exported := metricsOfBothServers(t)
+	for name := range exported {
+		require.True(t, named[name], "docs/operations.md does not name %s", name)
+	}
+	for name := range named {
+		require.True(t, exported[name], "docs/operations.md names %s, which does not exist", name)
+	}
+
+	_, table, found := strings.Cut(manual, "## What the log says")
+	require.True(t, found)
+	table, _, _ = strings.Cut(table, "\n## ")
+	lines := regexp.MustCompile("(?m)^\\| `([^`]+)`").FindAllStringSubmatch(table, -1)
+	require.Greater(t, len(lines), 5)
+	source := allSource(t)
+	for _, line := range lines {
+		require.True(t, bytes.Contains(source, []byte(`"`+line[1]+`"`)), "nothing logs %q", line[1])
+	}
+}
+
+// metricsOfBothServers returns the names of what iris-api and message-processor register, in use or not yet.
+func metricsOfBothServers(t *testing.T) map[string]bool {
+	t.Helper()
+	c := common(pgtest.URL(t))
+	registries := []*prometheus.Registry{NewRegistry("test"), NewRegistry("test")}
+	a, err := NewAPI(config.API{Common: c, HTTP: config.HTTP{Addr: "127.0.0.1:0"}}, Deps{Log: testLog(t), Registry: registries[0]})
+	require.NoError(t, err)
+	api := "http://" + a.Addr()
+	background(t, a.Run)
+	p, err := NewProcessor(config.Processor{Common: c, Gossip: config.Gossip{Addr: "off"}}, Deps{Log: testLog(t), Registry: registries[1]})
+	require.NoError(t, err)
+	background(t, p.Run)
+	eventually(t, api+"/readyz", 200, `"ready": true`)
+	eventually(t, "http://"+p.AdminAddr()+"/readyz", 200, `"ready": true`)
+
+	names := map[string]bool{}
+	for _, reg := range registries {
+		descriptions := make(chan *prometheus.Desc)
+		go func() {
+			defer close(descriptions)
+			reg.Describe(descriptions)
+		}()
+		for d := range descriptions {
+			name := regexp.MustCompile(`fqName: "(iris_[a-z_]+)"`).FindStringSubmatch(d.String())
+			if name != nil {
+				names[name[1]] = true
+			}
+		}
+	}
+	return names
+}
+
+func allSource(t *testing.T) []byte {
+	t.Helper()
+	var all []byte
+	require.NoError(t, filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		all = append(all, raw...)
+		return err
+	}))
+	return all
+}
