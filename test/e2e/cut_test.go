@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -263,5 +265,54 @@ func TestProcessorThatStutters(t *testing.T) {
 	s.allDelivered(60*time.Second, ids)
 	s.allOwned(30*time.Second, 2)
 	s.settled(60 * time.Second)
+	s.check(ids)
+}
+
+// A rolling restart, as with every new release, is an orderly thing: nothing is lost, late, in doubt or sent twice, and no server
+// says that it is not ready.
+func TestRollingRestartUnderLoad(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, options{processors: 2})
+	s.alarm()
+	s.plan("burst", []notification{notify("user", "ann", "low", 3600)})
+	s.allOwned(15*time.Second, 2)
+	s.vendors.SMTP.Behave(pretend.Behaviour{Do: pretend.Fine, DelayMS: 100})
+	var refused atomic.Int32
+	ctx, stop := context.WithCancel(t.Context())
+	var watcher sync.WaitGroup
+	watcher.Go(func() {
+		for ctx.Err() == nil {
+			if resp, err := http.Get(s.apiURL + "/readyz"); err == nil {
+				if resp.StatusCode != http.StatusOK {
+					refused.Add(1)
+				}
+				_ = resp.Body.Close()
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+	})
+	var ids []int64
+	for _, old := range s.processors {
+		ids = append(ids, s.burst("burst", 150, func() {
+			s.addProcessor()
+			old.signal(syscall.SIGTERM)
+		})...)
+		select {
+		case <-old.done:
+		case <-time.After(20 * time.Second):
+			require.Fail(t, "a processor does not stop")
+		}
+		s.allOwned(15*time.Second, 2)
+	}
+	s.allDelivered(60*time.Second, ids)
+	s.settled(30 * time.Second)
+	stop()
+	watcher.Wait()
+	require.Zero(t, refused.Load(), "the API stayed ready")
+	require.Zero(t, s.count("select count(*) from attempts where in_doubt or late or outcome <> 'sent'"))
+	require.Equal(t, len(ids), s.count("select count(*) from attempts"), "every page left once")
 	s.check(ids)
 }

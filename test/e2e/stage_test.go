@@ -74,6 +74,7 @@ type stage struct {
 	apiURL     string
 	api        *process
 	processors []*process
+	env        []string // of all programs
 	app        *apiclient.Client
 	key        string // of the application watch
 	people     map[string]*http.Client
@@ -127,11 +128,12 @@ func newStage(t *testing.T, o options) *stage {
 
 	s.api = start(t, "api", filepath.Join(bin, "iris-api"), append(env, "IRIS_HTTP_ADDR="+addr))
 	for i := range max(o.processors, 1) {
-		penv := append(slices.Clone(env), "IRIS_GOSSIP_ADDR=127.0.0.1:0")
+		var more []string
 		if o.each != nil {
-			penv = append(penv, o.each(i, env)...)
+			more = o.each(i, env)
 		}
-		s.processors = append(s.processors, start(t, fmt.Sprintf("processor-%d", i+1), filepath.Join(bin, "message-processor"), penv))
+		s.env = env
+		s.addProcessor(more...)
 	}
 	s.app, err = apiclient.New(apiclient.Config{URL: s.apiURL, App: "watch", Key: s.key})
 	require.NoError(t, err)
@@ -147,6 +149,14 @@ func newStage(t *testing.T, o options) *stage {
 	s.login("bob")
 	t.Cleanup(s.tellStory)
 	return s
+}
+
+// addProcessor starts one more processor.
+func (s *stage) addProcessor(env ...string) *process {
+	all := append(append(slices.Clone(s.env), "IRIS_GOSSIP_ADDR=127.0.0.1:0"), env...)
+	p := start(s.t, fmt.Sprintf("processor-%d", len(s.processors)+1), filepath.Join(bin, "message-processor"), all)
+	s.processors = append(s.processors, p)
+	return p
 }
 
 // tellStory shows what the vendors saw and what the timelines say when a story fails.
