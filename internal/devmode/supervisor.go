@@ -101,6 +101,15 @@ func New(opt Options, database Database) (*Supervisor, error) {
 func (s *Supervisor) Run(ctx context.Context) error {
 	ctx, stop := endWithGoRun(ctx)
 	defer stop()
+	err := s.run(ctx)
+	if ctx.Err() != nil { // whatever was cut off by it
+		s.say("stopped")
+		return nil
+	}
+	return err
+}
+
+func (s *Supervisor) run(ctx context.Context) error {
 	cfg, err := config.Load(s.opt.ConfigFile, s.opt.Environ)
 	if err != nil {
 		return err
@@ -141,12 +150,7 @@ func (s *Supervisor) Run(ctx context.Context) error {
 		}
 		return nil
 	})
-	err = g.Wait()
-	if ctx.Err() != nil {
-		s.say("stopped")
-		return nil
-	}
-	return err
+	return g.Wait()
 }
 
 // say prints one line of progress.

@@ -386,6 +386,27 @@ func (newerSchema) Migrate(context.Context, string) error {
 	return fmt.Errorf("the database has schema 99, newer than the 5 that this program knows: use the newer release")
 }
 
+// interruptedDatabase is interrupted in the middle of the migrations.
+type interruptedDatabase struct {
+	testDatabase
+	interrupt context.CancelFunc
+}
+
+func (d interruptedDatabase) Migrate(ctx context.Context, _ string) error {
+	d.interrupt()
+	return fmt.Errorf("migration 1: %w", ctx.Err())
+}
+
+func TestInterruptedStartIsNoFailure(t *testing.T) {
+	t.Parallel()
+	ctx, interrupt := context.WithCancel(t.Context())
+	var out lockedBuffer
+	s, err := New(Options{StateDir: stateDir(t), Environ: plainEnviron("IRIS_HTTP_ADDR=" + freeAddr(t)), Out: &out}, interruptedDatabase{interrupt: interrupt})
+	require.NoError(t, err)
+	require.NoError(t, s.Run(ctx))
+	require.True(t, strings.HasSuffix(out.String(), "iris dev: stopped\n"), out.String())
+}
+
 func TestDataOfANewerSchema(t *testing.T) {
 	t.Parallel()
 	dir := stateDir(t)
