@@ -46,6 +46,23 @@ type ApplicationOwner struct {
 	UserID        int64
 }
 
+type ApplicationQuota struct {
+	ApplicationID int64
+	HardThreshold int32
+	SoftThreshold int32
+	HardSeconds   int32
+	SoftSeconds   int32
+	PlanKey       *string
+	TargetID      *int64
+	WaitSeconds   int32
+}
+
+type ApplicationSenderAddress struct {
+	ApplicationID int64
+	Mode          string
+	Address       string
+}
+
 type ApplicationVariable struct {
 	ApplicationID int64
 	Name          string
@@ -86,12 +103,27 @@ type BucketLease struct {
 	AcquiredAt *time.Time
 }
 
+type CategoryOverride struct {
+	UserID     int64
+	CategoryID int64
+	Mode       string
+}
+
 type Comment struct {
 	ID         int64
 	IncidentID int64
 	AuthorID   int64
 	Content    string
 	CreatedAt  time.Time
+}
+
+type Device struct {
+	ID             int64
+	RegistrationID string
+	UserID         int64
+	Platform       string
+	Active         bool
+	CreatedAt      time.Time
 }
 
 type IdempotencyKey struct {
@@ -138,6 +170,12 @@ type IncidentDynamicTarget struct {
 	TargetID     int64
 }
 
+type IncidentEmail struct {
+	Email         string
+	ApplicationID int64
+	PlanKey       string
+}
+
 type Installation struct {
 	OnlyRow   bool
 	Name      string
@@ -150,6 +188,19 @@ type Installation struct {
 type Limit struct {
 	Key    string
 	NextAt time.Time
+}
+
+type MailingList struct {
+	ID          int64
+	TargetID    int64
+	Name        string
+	Active      bool
+	MemberCount int64
+}
+
+type MailingListMember struct {
+	ListID int64
+	UserID int64
 }
 
 type Member struct {
@@ -292,6 +343,14 @@ type Mode struct {
 	ID   int16
 }
 
+type NotificationCategory struct {
+	ID            int64
+	ApplicationID int64
+	Name          string
+	Description   string
+	Mode          string
+}
+
 type NotificationRequest struct {
 	ID            int64
 	Bucket        int16
@@ -376,6 +435,13 @@ type Session struct {
 	Token  string
 	Data   []byte
 	Expiry time.Time
+}
+
+type Tag struct {
+	Kind     string
+	ObjectID int64
+	Name     string
+	Value    string
 }
 
 type Target struct {
@@ -475,6 +541,25 @@ type UserMode struct {
 	UserID   int64
 	Priority string
 	Mode     string
+}
+
+type UserReprioritization struct {
+	UserID          int64
+	SourceMode      string
+	DestinationMode string
+	Count           int32
+	WindowSeconds   int32
+}
+
+type UserSetting struct {
+	UserID int64
+	Name   string
+	Value  string
+}
+
+type UserTemplateOverride struct {
+	UserID int64
+	Mode   string
 }
 
 type VendorPause struct {
