@@ -10,7 +10,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/app"
 	"github.com/iris-oncall/iris/internal/imports"
-	"github.com/iris-oncall/iris/internal/imports/iris"
+	theirs "github.com/iris-oncall/iris/internal/imports/iris"
 )
 
 type importCommand struct {
@@ -39,7 +39,7 @@ const (
 
 // Run takes over Iris's data and reports on standard output.
 func (c importIrisCommand) Run(ctx context.Context, e *env) error {
-	options := iris.Options{Modes: c.Mode, StopActive: c.Active == "stop"}
+	options := theirs.Options{Modes: c.Mode, StopActive: c.Active == "stop"}
 	if err := options.Check(); err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ type Report struct {
 
 // NewReport returns an empty report. progress, when not nil, is called now and then with the rows of a class read so far.
 func NewReport(from string, progress func(class string, rows int64)) *Report {
-	return &Report{From: from, Classes: []*Class{}, progress: progress}
+	return &Report{From: from, Classes: []*Class{}, progress: progress, lastTold: time.Now()}
 }
 
 // Class returns the class of that name; it is made when it is new.
@@ -200,18 +200,19 @@ func (r *Report) Sentence() string {
 		return fmt.Sprintf("Dry run: nothing was written. %d rows would be new here; %d rows or values would be lost.", r.Taken(), lost)
 	case r.DryRun:
 		return fmt.Sprintf("Dry run: nothing was written. %d rows would be new here; nothing would be lost.", r.Taken())
-	case !r.Written:
-		return "Nothing was written."
 	case r.Taken() == 0 && lost == 0:
 		return "Everything was here already; nothing was changed."
+	case r.Taken() == 0:
+		return fmt.Sprintf("Nothing was new here. %d rows or values were not taken.", lost)
 	case lost > 0:
 		return fmt.Sprintf("%d rows are new here. %d rows or values were not taken.", r.Taken(), lost)
 	}
 	return fmt.Sprintf("%d rows are new here; nothing was lost.", r.Taken())
 }
 
-// Tidy sorts the reasons of every class: the worst first.
+// Tidy sorts the reasons of every class, the worst first, and drops classes that have nothing to tell.
 func (r *Report) Tidy() {
+	r.Classes = slices.DeleteFunc(r.Classes, func(c *Class) bool { return c.Read == 0 && c.Taken == 0 && len(c.Reasons) == 0 })
 	rank := []Kind{Conflict, NotTaken, Note}
 	for _, c := range r.Classes {
 		slices.SortStableFunc(c.Reasons, func(a, b Reason) int { return slices.Index(rank, a.Kind) - slices.Index(rank, b.Kind) })

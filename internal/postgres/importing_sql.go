@@ -148,8 +148,8 @@ func differSQL(t imports.Table) string {
 	if what == nil {
 		return ""
 	}
-	return fmt.Sprintf(`select 'it is here already, and differs in ' || what, count(*), (array_agg(label || both order by ord))[1:5]
-from (select s.ord, s.label, concat_ws(', ', %s) as what, concat(%s) as both
+	return fmt.Sprintf(`select 'it is here already, and differs in ' || what, count(*), (array_agg(label || sides order by ord))[1:5]
+from (select s.ord, s.label, concat_ws(', ', %s) as what, concat(%s) as sides
     from resolved s join %s t on %s where s.lost is null and not (%s)) d group by what`,
 		strings.Join(what, ", "), strings.Join(parts, ", "), t.Name, sameKey(t), agrees(t))
 }
