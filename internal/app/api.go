@@ -201,6 +201,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 	}
 	hooks, err := webhooks.New(webhooks.Deps{
 		Applications: applications, Incidents: incidents, Plans: plans, Load: load, Errors: a.errors, Wake: notifier.Wake, Log: a.log,
+		Enabled: a.cfg.Webhooks,
 	})
 	if err != nil {
 		return nil, nil, err

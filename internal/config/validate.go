@@ -17,7 +17,8 @@ import (
 func (c *Config) API() (API, error) {
 	l := c.judge()
 	f := c.file
-	out := API{Common: l.common(f.Common), HTTP: f.HTTP, Slack: f.Slack, Twilio: f.Twilio, Compatibility: f.Compatibility}
+	out := API{Common: l.common(f.Common), HTTP: f.HTTP, Slack: f.Slack, Twilio: f.Twilio, Webhooks: f.Webhooks,
+		Compatibility: f.Compatibility}
 	if out.HTTP.Addr == "" {
 		out.HTTP.Addr = ":16649"
 	}
@@ -33,6 +34,9 @@ func (c *Config) API() (API, error) {
 	}
 	if out.HTTP.MailboxURL != "" {
 		l.httpURL("http.mailbox_url", out.HTTP.MailboxURL)
+	}
+	for i, format := range out.Webhooks {
+		l.oneOf(index("webhooks", i), format, "alertmanager", "freshping", "grafana", "rackspace")
 	}
 	// Of vendor accounts only what verifies their callbacks is needed here; sending is the processor's business.
 	for i, s := range out.Slack {
