@@ -115,8 +115,8 @@ type Config struct {
 	MaxPlanLength time.Duration
 	// NotificationLifetime is for how long an out-of-band notification is worth sending; 0 = 1 hour.
 	NotificationLifetime time.Duration
-	// Healthcheck is the text of /healthcheck; "" = GOOD.
-	Healthcheck string
+	// HealthcheckFile holds the text of /healthcheck in its first line; "" = GOOD, always.
+	HealthcheckFile string
 }
 
 // Deps are the parts that the API works on. All are required.
@@ -172,9 +172,6 @@ func New(d Deps) (*API, error) {
 	}
 	if d.Config.NotificationLifetime <= 0 {
 		d.Config.NotificationLifetime = time.Hour
-	}
-	if d.Config.Healthcheck == "" {
-		d.Config.Healthcheck = "GOOD"
 	}
 	m, err := newMetrics(d.Registerer)
 	if err != nil {
