@@ -194,6 +194,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		Notifications: postgres.NewNotifications(a.db), Applications: applications, Directory: directory,
 		Resolver: oncall.NewResolver(oncall.LimitLists(directory, a.cfg.MailingLists.MaxMembers), nil, oncall.DefaultKeep),
 		People:   userRows, Queues: queues,
+		Settings: applications, ApplicationKeys: applications, Limits: applications,
 		Replays: postgres.NewIdempotency(a.db), Load: load, Syntax: syntax, Wake: notifier.Wake, Ping: a.db.Ping,
 		Log: a.log, Registerer: a.reg, Config: httpapi.Config{Openings: openings},
 	})
@@ -210,7 +211,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 	pages, err := web.New(web.Deps{
 		Incidents: incidents, Messages: messages, Queues: queues, Cluster: postgres.NewCluster(a.db),
 		People:   &people{Users: userRows, accounts: auth.NewAccounts(userRows, auth.NewPasswords()), guard: &loginGuard{}},
-		Sessions: sessions, UserKey: userKey, Steps: stepsOf(plans), Wake: notifier.Wake,
+		Sessions: sessions, UserKey: userKey, Steps: stepsOf(plans), Wake: notifier.Wake, Teams: postgres.NewTeams(a.db),
 		Mailbox: a.cfg.HTTP.MailboxURL != "", Log: a.log,
 	})
 	if err != nil {
