@@ -197,7 +197,9 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		Incidents: incidents, Plans: plans, Templates: postgres.NewTemplates(a.db), Messages: messages,
 		Notifications: postgres.NewNotifications(a.db), Applications: applications, Directory: directory,
 		Resolver: oncall.NewResolver(oncall.LimitLists(directory, a.cfg.MailingLists.MaxMembers), nil, oncall.DefaultKeep),
-		People:   userRows, Profiles: postgres.NewSettings(a.db), Targets: postgres.NewTargets(a.db), SlackID: back.slackID, Queues: queues,
+		People:   userRows, Queues: queues,
+		Settings: applications, ApplicationKeys: applications, Limits: applications,
+		Profiles: postgres.NewSettings(a.db), Targets: postgres.NewTargets(a.db), SlackID: back.slackID,
 		Replays: postgres.NewIdempotency(a.db), Load: load, Syntax: syntax, Wake: notifier.Wake, Ping: a.db.Ping,
 		Log: a.log, Registerer: a.reg, Config: httpapi.Config{
 			Openings: openings, TimeZones: a.cfg.TimeZones, Mobile: a.cfg.Mobile.Activated, DeviceApplications: a.cfg.Mobile.Applications,
@@ -208,6 +210,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 	}
 	hooks, err := webhooks.New(webhooks.Deps{
 		Applications: applications, Incidents: incidents, Plans: plans, Load: load, Errors: a.errors, Wake: notifier.Wake, Log: a.log,
+		Enabled: a.cfg.Webhooks,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -215,7 +218,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 	pages, err := web.New(web.Deps{
 		Incidents: incidents, Messages: messages, Queues: queues, Cluster: postgres.NewCluster(a.db),
 		People:   &people{Users: userRows, accounts: auth.NewAccounts(userRows, auth.NewPasswords()), guard: &loginGuard{}},
-		Sessions: sessions, UserKey: userKey, Steps: stepsOf(plans), Wake: notifier.Wake,
+		Sessions: sessions, UserKey: userKey, Steps: stepsOf(plans), Wake: notifier.Wake, Teams: postgres.NewTeams(a.db),
 		Mailbox: a.cfg.HTTP.MailboxURL != "", Log: a.log,
 	})
 	if err != nil {

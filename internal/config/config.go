@@ -214,6 +214,7 @@ type API struct {
 	HTTP          HTTP
 	Slack         []Slack
 	Twilio        []Twilio
+	Webhooks      []string // formats that are served below /v0/webhooks. Empty = alertmanager
 	Compatibility Compatibility
 	MailingLists  MailingLists
 	// TimeZones are those that people may choose. Empty = a list of the usual ones.
@@ -246,6 +247,7 @@ type file struct {
 	Slack         []Slack       `koanf:"slack"`
 	Twilio        []Twilio      `koanf:"twilio"`
 	Webhook       []Webhook     `koanf:"webhook"`
+	Webhooks      []string      `koanf:"webhooks"`
 	Limits        Limits        `koanf:"limits"`
 	Delivery      Delivery      `koanf:"delivery"`
 	History       History       `koanf:"history"`

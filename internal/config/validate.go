@@ -19,7 +19,9 @@ func (c *Config) API() (API, error) {
 	f := c.file
 	out := API{
 		Common: l.common(f.Common), HTTP: f.HTTP, Slack: f.Slack, Twilio: f.Twilio, Compatibility: f.Compatibility,
-		MailingLists: l.mailingLists(f.MailingLists), TimeZones: l.timeZones(f.TimeZones), Mobile: f.Mobile,
+		MailingLists: l.mailingLists(f.MailingLists),
+		Webhooks:     f.Webhooks,
+		TimeZones:    l.timeZones(f.TimeZones), Mobile: f.Mobile,
 	}
 	if out.Mobile.Activated && len(out.Mobile.Applications) == 0 {
 		l.warning(l.where("mobile.applications"), "is empty: no application may register phones")
@@ -39,6 +41,9 @@ func (c *Config) API() (API, error) {
 	}
 	if out.HTTP.MailboxURL != "" {
 		l.httpURL("http.mailbox_url", out.HTTP.MailboxURL)
+	}
+	for i, format := range out.Webhooks {
+		l.oneOf(index("webhooks", i), format, "alertmanager", "freshping", "grafana", "rackspace")
 	}
 	// Of vendor accounts only what verifies their callbacks is needed here; sending is the processor's business.
 	for i, s := range out.Slack {

@@ -119,22 +119,14 @@ func (p *people) showUser(w http.ResponseWriter, r *http.Request, u users.User) 
 		devices[i] = record{{"registration_id", d.RegistrationID}, {"user_id", profile.TargetID}, {"platform", d.Platform}}
 	}
 	wire.JSON(w, http.StatusOK, record{
-		{"name", profile.Name}, {"admin", profile.Admin}, {"template_overrides", list0(profile.FixedTexts)},
+		{"name", profile.Name}, {"admin", profile.Admin}, {"template_overrides", orEmpty(profile.FixedTexts)},
 		{"category_overrides", categories}, {"modes", profile.Modes}, {"device", devices}, {"per_app_modes", profile.AppModes},
-		{"teams", list0(profile.Teams)}, {"contacts", profile.Contacts},
+		{"teams", orEmpty(profile.Teams)}, {"contacts", profile.Contacts},
 	})
 	return nil
 }
 
 func noSuchPerson() error { return fault.New(fault.NotFound, "no such person") }
-
-// list0 is a list that is [] on the wire when it is empty.
-func list0[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
-}
 
 // noContent answers 204.
 func noContent(w http.ResponseWriter) {

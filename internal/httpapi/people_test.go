@@ -2,7 +2,6 @@ package httpapi_test
 
 import (
 	"context"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -11,8 +10,6 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/httpapi"
 )
-
-const put = http.MethodPut
 
 // choices gives demo the categories news and ads, other the category news, and makes everything about ann that shows.
 const choices = `

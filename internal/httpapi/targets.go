@@ -70,7 +70,7 @@ func (v *vocabulary) listTargets(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	wire.JSON(w, http.StatusOK, list0(names))
+	wire.JSON(w, http.StatusOK, orEmpty(names))
 	return nil
 }
 
@@ -97,7 +97,7 @@ func (v *vocabulary) listKind(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	wire.JSON(w, http.StatusOK, list0(names))
+	wire.JSON(w, http.StatusOK, orEmpty(names))
 	return nil
 }
 
@@ -170,6 +170,6 @@ func (v *vocabulary) listPriorities(w http.ResponseWriter, _ *http.Request) erro
 }
 
 func (v *vocabulary) listZones(w http.ResponseWriter, _ *http.Request) error {
-	wire.JSON(w, http.StatusOK, list0(v.zones))
+	wire.JSON(w, http.StatusOK, orEmpty(v.zones))
 	return nil
 }
