@@ -75,14 +75,12 @@ create table rosters (
 );
 create unique index rosters_name_key on rosters (team_id, lower(name));
 
--- `priority` is the place in the roster. Joining or leaving on a day leaves the others' turns alone (rotations only).
+-- `priority` is the place in the roster.
 create table roster_members (
     roster_id   bigint not null references rosters (id) on delete cascade,
     user_id     bigint not null references users (id) on delete cascade,
     in_rotation boolean not null default true,
     priority    int not null,
-    joins_at    timestamptz,
-    leaves_at   timestamptz,
     primary key (roster_id, user_id)
 );
 create index roster_members_user on roster_members (user_id);
@@ -101,6 +99,7 @@ create table schedules (
     pattern        jsonb not null default '[]',
     rotation       jsonb,                             -- {"version": 1, ...}
     last_epoch_at  timestamptz,                       -- the last epoch that was generated
+    unfilled       timestamptz[] not null default '{}', -- epochs that nobody could take, to be tried again
     last_user_id   bigint references users (id) on delete set null,
     check ((algorithm = 'rotation') = (rotation is not null))
 );
@@ -126,6 +125,7 @@ create table shifts (
     role_id     bigint not null references oncall_roles (id) on delete cascade,
     user_id     bigint not null references users (id),
     schedule_id bigint,
+    covers_id   bigint,                               -- the schedule whose shift an override cut this one from, or put it over
     link_id     text,
     starts_at   timestamptz not null,
     ends_at     timestamptz not null,
@@ -186,6 +186,20 @@ create table notice_setting_roles (
     primary key (setting_id, role_id)
 );
 create index notice_setting_roles_role on notice_setting_roles (role_id);
+
+-- What happened to calendars and has not been told yet, written with the change itself. Whoever tells it deletes it.
+create table notices (
+    id         bigint primary key generated always as identity,
+    bucket     smallint not null generated always as ((team_id & 255)::smallint) stored,
+    team_id    bigint not null references teams (id) on delete cascade,
+    kind       text not null references notice_types (name),
+    roles      text[] not null,
+    user_ids   bigint[] not null,                     -- the people involved
+    facts      jsonb not null,                        -- the shifts: [{"team_id","role","user_id","start","end"}]
+    created_at timestamptz not null default clock_timestamp()
+);
+create index notices_bucket on notices (bucket, id);
+create index notices_team on notices (team_id);
 
 -- Secret addresses of calendar feeds. They name people and teams by number, so that a new name breaks none.
 create table ical_keys (
@@ -321,7 +335,7 @@ create trigger oncall_roles_renamed after update of name on oncall_roles
     for each statement execute function bump_all_calendars();
 
 -- +goose Down
-drop table team_populations, coverage_warnings, holidays, holiday_calendars, unavailabilities, swap_requests, oncall_audit,
+drop table notices, team_populations, coverage_warnings, holidays, holiday_calendars, unavailabilities, swap_requests, oncall_audit,
     ical_keys, notice_setting_roles, notice_settings, notice_types, pinned_teams, team_subscriptions, shifts, schedule_order,
     schedules, roster_members, rosters, team_services, services, oncall_roles, deleted_teams;
 drop function bump_calendars, bump_all_calendars, offer_oncall_role;
