@@ -90,6 +90,12 @@ type Compatibility struct {
 	SessionsActForAnyone bool `koanf:"sessions_act_for_anyone"`
 }
 
+// MailingLists says how lists of people are paged.
+type MailingLists struct {
+	// MaxMembers is the size from which on a list stands for nobody, so that the fallbacks are paged. 0 = any size.
+	MaxMembers int `koanf:"max_members"`
+}
+
 // Gossip is how processors hear of each other fast. Peers are found through the database.
 type Gossip struct {
 	// Addr to listen on (TCP and UDP); "off" = no gossip. "" = :7946, or a free port when that is taken.
@@ -200,7 +206,9 @@ type API struct {
 	HTTP          HTTP
 	Slack         []Slack
 	Twilio        []Twilio
+	Webhooks      []string // formats that are served below /v0/webhooks. Empty = alertmanager
 	Compatibility Compatibility
+	MailingLists  MailingLists
 }
 
 // Processor is the configuration of message-processor.
@@ -214,6 +222,8 @@ type Processor struct {
 	Limits   Limits
 	Delivery Delivery
 	History  History
+	// MailingLists is the same for both servers: one pages, the other takes notifications.
+	MailingLists MailingLists
 }
 
 // file is everything a configuration file may hold.
@@ -226,7 +236,9 @@ type file struct {
 	Slack         []Slack       `koanf:"slack"`
 	Twilio        []Twilio      `koanf:"twilio"`
 	Webhook       []Webhook     `koanf:"webhook"`
+	Webhooks      []string      `koanf:"webhooks"`
 	Limits        Limits        `koanf:"limits"`
 	Delivery      Delivery      `koanf:"delivery"`
 	History       History       `koanf:"history"`
+	MailingLists  MailingLists  `koanf:"mailing_lists"`
 }
