@@ -227,26 +227,24 @@ create table oncall_audit (
 create index oncall_audit_team on oncall_audit (team, at);
 create index oncall_audit_at on oncall_audit (at);
 
--- A swap that needs the other's consent. A shift is meant alone, or with all of its link.
+-- A swap that needs the other's consent. `give` and `take` are numbers of shifts, which may be gone by now.
 create table swap_requests (
-    id             bigint primary key generated always as identity,
-    team_id        bigint not null references teams (id) on delete cascade,
-    requester_id   bigint not null references users (id) on delete cascade,
-    responder_id   bigint not null references users (id) on delete cascade,
-    offered_id     bigint not null,                   -- shifts.id of the requester
-    offered_linked boolean not null default false,
-    wanted_id      bigint not null,                   -- shifts.id of the responder
-    wanted_linked  boolean not null default false,
-    state          text not null default 'pending',
-    note           text not null default '',
-    answer         text not null default '',
-    created_at     timestamptz not null default clock_timestamp(),
-    expires_at     timestamptz,
-    decided_at     timestamptz
+    id         bigint primary key generated always as identity,
+    team_id    bigint not null references teams (id) on delete cascade,
+    from_id    bigint not null references users (id) on delete cascade,
+    to_id      bigint references users (id) on delete cascade,           -- null = everybody in the team
+    give       bigint[] not null,
+    take       bigint[] not null default '{}',
+    note       text not null default '',
+    state      text not null check (state in ('open', 'accepted', 'declined', 'withdrawn', 'expired')),
+    created_at timestamptz not null,
+    decided_at timestamptz,
+    decided_by bigint references users (id) on delete set null
 );
 create index swap_requests_team on swap_requests (team_id, id);
-create index swap_requests_responder on swap_requests (responder_id);
-create index swap_requests_requester on swap_requests (requester_id);
+create index swap_requests_from on swap_requests (from_id);
+create index swap_requests_to on swap_requests (to_id) where to_id is not null;
+create index swap_requests_decider on swap_requests (decided_by) where decided_by is not null;
 
 -- When somebody cannot be on call: once, or again and again by a rule of RFC 5545 in the zone.
 create table unavailabilities (

@@ -89,26 +89,29 @@ on conflict (team_id, day) do nothing;
 delete from holiday_calendars where team_id = @team_id;
 
 -- name: SwapRequests :many
-select w.id, w.team_id, t.name as team, w.requester_id, q.name as requester, w.responder_id, p.name as responder, w.offered_id,
-    w.offered_linked, w.wanted_id, w.wanted_linked, w.state, w.note, w.answer, w.created_at, w.expires_at, w.decided_at
+select w.id, w.team_id, w.from_id, f.name as from_name, w.to_id, coalesce(t.name, '')::text as to_name, w.give, w.take, w.note, w.state,
+    w.created_at, w.decided_at, w.decided_by, coalesce(d.name, '')::text as decided_by_name
 from swap_requests w
-join teams t on t.id = w.team_id
-join users q on q.id = w.requester_id
-join users p on p.id = w.responder_id
+join users f on f.id = w.from_id
+left join users t on t.id = w.to_id
+left join users d on d.id = w.decided_by
 where (sqlc.narg(id)::bigint is null or w.id = sqlc.narg(id))
     and (sqlc.narg(team_id)::bigint is null or w.team_id = sqlc.narg(team_id))
-order by w.id;
+order by w.id desc
+limit 500;
 
--- name: LockSwapRequest :one
-select team_id from swap_requests where id = @id for update;
+-- name: OpenSwapRequests :many
+select w.id, w.give, w.take from swap_requests w where w.team_id = @team_id and w.state = 'open' order by w.id for update;
 
 -- name: CreateSwapRequest :one
-insert into swap_requests (team_id, requester_id, responder_id, offered_id, offered_linked, wanted_id, wanted_linked, note, expires_at)
-values (@team_id, @requester_id, @responder_id, @offered_id, @offered_linked, @wanted_id, @wanted_linked, @note, sqlc.narg(expires_at))
+insert into swap_requests (team_id, from_id, to_id, give, take, note, state, created_at)
+values (@team_id, @from_id, sqlc.narg(to_id), @give, @take, @note, @state, @created_at)
 returning id;
 
 -- name: DecideSwapRequest :execrows
-update swap_requests set state = @state, answer = @answer, decided_at = clock_timestamp() where id = @id;
+update swap_requests
+set state = @state, decided_at = sqlc.narg(decided_at), decided_by = sqlc.narg(decided_by)
+where id = @id and state = 'open';
 
 -- Teams of the buckets whose schedules were last looked at longest ago.
 -- name: TeamsToPopulate :many

@@ -72,10 +72,11 @@ where s.id = @id and r.name = @role;
 -- name: DeleteShifts :exec
 delete from shifts where id = any(sqlc.arg(ids)::bigint[]);
 
--- What answers "who is on call" for teams: as one text that is different whenever the answer may be.
+-- A number for each team that is another whenever what its calendar shows may be: of its own version and those of the teams
+-- that it subscribes to.
 -- name: CalendarVersions :many
-select t.id, t.calendar_version::text || coalesce((select string_agg(o.id::text || ':' || o.calendar_version::text, ',' order by o.id)
-    from teams o where o.id in (select b.subscription_id from team_subscriptions b where b.team_id = t.id)), '') as version
+select t.id, hashtextextended(t.calendar_version::text || coalesce((select string_agg(o.id::text || ':' || o.calendar_version::text, ',' order by o.id)
+    from teams o where o.id in (select b.subscription_id from team_subscriptions b where b.team_id = t.id)), ''), 0)::bigint as version
 from teams t
 where t.id = any(sqlc.arg(team_ids)::bigint[]);
 

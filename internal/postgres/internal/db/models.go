@@ -583,20 +583,17 @@ type Shift struct {
 }
 
 type SwapRequest struct {
-	ID            int64
-	TeamID        int64
-	RequesterID   int64
-	ResponderID   int64
-	OfferedID     int64
-	OfferedLinked bool
-	WantedID      int64
-	WantedLinked  bool
-	State         string
-	Note          string
-	Answer        string
-	CreatedAt     time.Time
-	ExpiresAt     *time.Time
-	DecidedAt     *time.Time
+	ID        int64
+	TeamID    int64
+	FromID    int64
+	ToID      *int64
+	Give      []int64
+	Take      []int64
+	Note      string
+	State     string
+	CreatedAt time.Time
+	DecidedAt *time.Time
+	DecidedBy *int64
 }
 
 type Tag struct {

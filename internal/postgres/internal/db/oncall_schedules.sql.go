@@ -130,34 +130,32 @@ func (q *Queries) CreateSchedule(ctx context.Context, arg CreateScheduleParams) 
 }
 
 const createSwapRequest = `-- name: CreateSwapRequest :one
-insert into swap_requests (team_id, requester_id, responder_id, offered_id, offered_linked, wanted_id, wanted_linked, note, expires_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+insert into swap_requests (team_id, from_id, to_id, give, take, note, state, created_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8)
 returning id
 `
 
 type CreateSwapRequestParams struct {
-	TeamID        int64
-	RequesterID   int64
-	ResponderID   int64
-	OfferedID     int64
-	OfferedLinked bool
-	WantedID      int64
-	WantedLinked  bool
-	Note          string
-	ExpiresAt     *time.Time
+	TeamID    int64
+	FromID    int64
+	ToID      *int64
+	Give      []int64
+	Take      []int64
+	Note      string
+	State     string
+	CreatedAt time.Time
 }
 
 func (q *Queries) CreateSwapRequest(ctx context.Context, arg CreateSwapRequestParams) (int64, error) {
 	row := q.db.QueryRow(ctx, createSwapRequest,
 		arg.TeamID,
-		arg.RequesterID,
-		arg.ResponderID,
-		arg.OfferedID,
-		arg.OfferedLinked,
-		arg.WantedID,
-		arg.WantedLinked,
+		arg.FromID,
+		arg.ToID,
+		arg.Give,
+		arg.Take,
 		arg.Note,
-		arg.ExpiresAt,
+		arg.State,
+		arg.CreatedAt,
 	)
 	var id int64
 	err := row.Scan(&id)
@@ -165,17 +163,25 @@ func (q *Queries) CreateSwapRequest(ctx context.Context, arg CreateSwapRequestPa
 }
 
 const decideSwapRequest = `-- name: DecideSwapRequest :execrows
-update swap_requests set state = $1, answer = $2, decided_at = clock_timestamp() where id = $3
+update swap_requests
+set state = $1, decided_at = $2, decided_by = $3
+where id = $4 and state = 'open'
 `
 
 type DecideSwapRequestParams struct {
-	State  string
-	Answer string
-	ID     int64
+	State     string
+	DecidedAt *time.Time
+	DecidedBy *int64
+	ID        int64
 }
 
 func (q *Queries) DecideSwapRequest(ctx context.Context, arg DecideSwapRequestParams) (int64, error) {
-	result, err := q.db.Exec(ctx, decideSwapRequest, arg.State, arg.Answer, arg.ID)
+	result, err := q.db.Exec(ctx, decideSwapRequest,
+		arg.State,
+		arg.DecidedAt,
+		arg.DecidedBy,
+		arg.ID,
+	)
 	if err != nil {
 		return 0, err
 	}
@@ -273,15 +279,34 @@ func (q *Queries) Holidays(ctx context.Context, teamID int64) ([]HolidaysRow, er
 	return items, nil
 }
 
-const lockSwapRequest = `-- name: LockSwapRequest :one
-select team_id from swap_requests where id = $1 for update
+const openSwapRequests = `-- name: OpenSwapRequests :many
+select w.id, w.give, w.take from swap_requests w where w.team_id = $1 and w.state = 'open' order by w.id for update
 `
 
-func (q *Queries) LockSwapRequest(ctx context.Context, id int64) (int64, error) {
-	row := q.db.QueryRow(ctx, lockSwapRequest, id)
-	var team_id int64
-	err := row.Scan(&team_id)
-	return team_id, err
+type OpenSwapRequestsRow struct {
+	ID   int64
+	Give []int64
+	Take []int64
+}
+
+func (q *Queries) OpenSwapRequests(ctx context.Context, teamID int64) ([]OpenSwapRequestsRow, error) {
+	rows, err := q.db.Query(ctx, openSwapRequests, teamID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []OpenSwapRequestsRow{}
+	for rows.Next() {
+		var i OpenSwapRequestsRow
+		if err := rows.Scan(&i.ID, &i.Give, &i.Take); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const scheduleTeam = `-- name: ScheduleTeam :one
@@ -454,15 +479,16 @@ func (q *Queries) SetScheduleProgress(ctx context.Context, arg SetScheduleProgre
 }
 
 const swapRequests = `-- name: SwapRequests :many
-select w.id, w.team_id, t.name as team, w.requester_id, q.name as requester, w.responder_id, p.name as responder, w.offered_id,
-    w.offered_linked, w.wanted_id, w.wanted_linked, w.state, w.note, w.answer, w.created_at, w.expires_at, w.decided_at
+select w.id, w.team_id, w.from_id, f.name as from_name, w.to_id, coalesce(t.name, '')::text as to_name, w.give, w.take, w.note, w.state,
+    w.created_at, w.decided_at, w.decided_by, coalesce(d.name, '')::text as decided_by_name
 from swap_requests w
-join teams t on t.id = w.team_id
-join users q on q.id = w.requester_id
-join users p on p.id = w.responder_id
+join users f on f.id = w.from_id
+left join users t on t.id = w.to_id
+left join users d on d.id = w.decided_by
 where ($1::bigint is null or w.id = $1)
     and ($2::bigint is null or w.team_id = $2)
-order by w.id
+order by w.id desc
+limit 500
 `
 
 type SwapRequestsParams struct {
@@ -473,21 +499,18 @@ type SwapRequestsParams struct {
 type SwapRequestsRow struct {
 	ID            int64
 	TeamID        int64
-	Team          string
-	RequesterID   int64
-	Requester     string
-	ResponderID   int64
-	Responder     string
-	OfferedID     int64
-	OfferedLinked bool
-	WantedID      int64
-	WantedLinked  bool
-	State         string
+	FromID        int64
+	FromName      string
+	ToID          *int64
+	ToName        string
+	Give          []int64
+	Take          []int64
 	Note          string
-	Answer        string
+	State         string
 	CreatedAt     time.Time
-	ExpiresAt     *time.Time
 	DecidedAt     *time.Time
+	DecidedBy     *int64
+	DecidedByName string
 }
 
 func (q *Queries) SwapRequests(ctx context.Context, arg SwapRequestsParams) ([]SwapRequestsRow, error) {
@@ -502,21 +525,18 @@ func (q *Queries) SwapRequests(ctx context.Context, arg SwapRequestsParams) ([]S
 		if err := rows.Scan(
 			&i.ID,
 			&i.TeamID,
-			&i.Team,
-			&i.RequesterID,
-			&i.Requester,
-			&i.ResponderID,
-			&i.Responder,
-			&i.OfferedID,
-			&i.OfferedLinked,
-			&i.WantedID,
-			&i.WantedLinked,
-			&i.State,
+			&i.FromID,
+			&i.FromName,
+			&i.ToID,
+			&i.ToName,
+			&i.Give,
+			&i.Take,
 			&i.Note,
-			&i.Answer,
+			&i.State,
 			&i.CreatedAt,
-			&i.ExpiresAt,
 			&i.DecidedAt,
+			&i.DecidedBy,
+			&i.DecidedByName,
 		); err != nil {
 			return nil, err
 		}

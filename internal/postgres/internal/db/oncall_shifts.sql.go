@@ -146,18 +146,19 @@ func (q *Queries) CalendarSubscriptions(ctx context.Context, teamIds []int64) ([
 }
 
 const calendarVersions = `-- name: CalendarVersions :many
-select t.id, t.calendar_version::text || coalesce((select string_agg(o.id::text || ':' || o.calendar_version::text, ',' order by o.id)
-    from teams o where o.id in (select b.subscription_id from team_subscriptions b where b.team_id = t.id)), '') as version
+select t.id, hashtextextended(t.calendar_version::text || coalesce((select string_agg(o.id::text || ':' || o.calendar_version::text, ',' order by o.id)
+    from teams o where o.id in (select b.subscription_id from team_subscriptions b where b.team_id = t.id)), ''), 0)::bigint as version
 from teams t
 where t.id = any($1::bigint[])
 `
 
 type CalendarVersionsRow struct {
 	ID      int64
-	Version interface{}
+	Version int64
 }
 
-// What answers "who is on call" for teams: as one text that is different whenever the answer may be.
+// A number for each team that is another whenever what its calendar shows may be: of its own version and those of the teams
+// that it subscribes to.
 func (q *Queries) CalendarVersions(ctx context.Context, teamIds []int64) ([]CalendarVersionsRow, error) {
 	rows, err := q.db.Query(ctx, calendarVersions, teamIds)
 	if err != nil {
