@@ -188,6 +188,10 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 			AnonymousReads: c.AnonymousReads, ChangeAnyPlan: c.ChangeAnyPlan, SessionsActForAnyone: c.SessionsActForAnyone,
 		}
 	)
+	back, err := newCallbacks(a.cfg)
+	if err != nil {
+		return nil, nil, err
+	}
 	api, err := httpapi.New(httpapi.Deps{
 		Authenticator: wire.NewAuthenticator(applications, userRows, sessions, userKey, a.errors), Errors: a.errors,
 		Incidents: incidents, Plans: plans, Templates: postgres.NewTemplates(a.db), Messages: messages,
@@ -195,8 +199,11 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		Resolver: oncall.NewResolver(oncall.LimitLists(directory, a.cfg.MailingLists.MaxMembers), nil, oncall.DefaultKeep),
 		People:   userRows, Queues: queues,
 		Settings: applications, ApplicationKeys: applications, Limits: applications,
+		Profiles: postgres.NewSettings(a.db), Targets: postgres.NewTargets(a.db), SlackID: back.slackID,
 		Replays: postgres.NewIdempotency(a.db), Load: load, Syntax: syntax, Wake: notifier.Wake, Ping: a.db.Ping,
-		Log: a.log, Registerer: a.reg, Config: httpapi.Config{Openings: openings},
+		Log: a.log, Registerer: a.reg, Config: httpapi.Config{
+			Openings: openings, TimeZones: a.cfg.TimeZones, Mobile: a.cfg.Mobile.Activated, DeviceApplications: a.cfg.Mobile.Applications,
+		},
 	})
 	if err != nil {
 		return nil, nil, err
@@ -214,10 +221,6 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		Sessions: sessions, UserKey: userKey, Steps: stepsOf(plans), Wake: notifier.Wake, Teams: postgres.NewTeams(a.db),
 		Mailbox: a.cfg.HTTP.MailboxURL != "", Log: a.log,
 	})
-	if err != nil {
-		return nil, nil, err
-	}
-	back, err := newCallbacks(a.cfg)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -96,6 +96,14 @@ type MailingLists struct {
 	MaxMembers int `koanf:"max_members"`
 }
 
+// Mobile says how phones are registered for push messages.
+type Mobile struct {
+	// Activated serves the route on which they are registered.
+	Activated bool `koanf:"activated"`
+	// Applications that may register phones.
+	Applications []string `koanf:"applications"`
+}
+
 // Gossip is how processors hear of each other fast. Peers are found through the database.
 type Gossip struct {
 	// Addr to listen on (TCP and UDP); "off" = no gossip. "" = :7946, or a free port when that is taken.
@@ -209,6 +217,9 @@ type API struct {
 	Webhooks      []string // formats that are served below /v0/webhooks. Empty = alertmanager
 	Compatibility Compatibility
 	MailingLists  MailingLists
+	// TimeZones are those that people may choose. Empty = a list of the usual ones.
+	TimeZones []string
+	Mobile    Mobile
 }
 
 // Processor is the configuration of message-processor.
@@ -241,4 +252,6 @@ type file struct {
 	Delivery      Delivery      `koanf:"delivery"`
 	History       History       `koanf:"history"`
 	MailingLists  MailingLists  `koanf:"mailing_lists"`
+	TimeZones     []string      `koanf:"time_zones"`
+	Mobile        Mobile        `koanf:"mobile"`
 }
