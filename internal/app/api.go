@@ -223,14 +223,21 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 	if c.DummyRoles {
 		resolver = resolver.Dummy(userRows.ByName)
 	}
+	back, err := newCallbacks(a.cfg)
+	if err != nil {
+		return nil, nil, err
+	}
 	api, err := httpapi.New(httpapi.Deps{
 		Authenticator: authenticator, Errors: a.errors,
 		Incidents: incidents, Plans: plans, Templates: postgres.NewTemplates(a.db), Messages: messages,
 		Notifications: postgres.NewNotifications(a.db), Applications: applications, Directory: directory,
 		Resolver: resolver, People: userRows, Queues: queues,
 		Settings: applications, ApplicationKeys: applications, Limits: applications,
+		Profiles: postgres.NewSettings(a.db), Targets: postgres.NewTargets(a.db), SlackID: back.slackID,
 		Replays: postgres.NewIdempotency(a.db), Load: load, Syntax: syntax, Wake: notifier.Wake, Ping: a.db.Ping,
-		Log: a.log, Registerer: a.reg, Config: httpapi.Config{Openings: openings, HealthcheckFile: a.cfg.HTTP.HealthcheckFile},
+		Log: a.log, Registerer: a.reg, Config: httpapi.Config{
+			Openings: openings, HealthcheckFile: a.cfg.HTTP.HealthcheckFile, TimeZones: a.cfg.TimeZones, Mobile: a.cfg.Mobile.Activated, DeviceApplications: a.cfg.Mobile.Applications,
+		},
 	})
 	if err != nil {
 		return nil, nil, err
@@ -245,13 +252,9 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 	pages, err := web.New(web.Deps{
 		Incidents: incidents, Messages: messages, Queues: queues, Cluster: postgres.NewCluster(a.db),
 		People:   &people{Users: userRows, accounts: accounts, guard: &loginGuard{}},
-		Sessions: sessions, UserKey: userKey, Steps: stepsOf(plans), Wake: notifier.Wake,
+		Sessions: sessions, UserKey: userKey, Steps: stepsOf(plans), Wake: notifier.Wake, Teams: postgres.NewTeams(a.db),
 		Mailbox: a.cfg.HTTP.MailboxURL != "", Log: a.log,
 	})
-	if err != nil {
-		return nil, nil, err
-	}
-	back, err := newCallbacks(a.cfg)
 	if err != nil {
 		return nil, nil, err
 	}

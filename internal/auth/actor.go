@@ -1,8 +1,6 @@
 package auth
 
 import (
-	"strings"
-
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -54,7 +52,7 @@ func (a Actor) MayActAs(username string, open Openings) bool {
 	if a.ReadOnly {
 		return false
 	}
-	if a.Username != "" && strings.EqualFold(a.Username, username) {
+	if a.Username != "" && sameName(a.Username, username) {
 		return true
 	}
 	return a.Admin || (a.ActsForUsers && (a.Username == "" || open.SessionsActForAnyone))
@@ -67,5 +65,5 @@ func (a Actor) MayChange(creator string, open Openings) bool {
 
 // MayOpenAs reports whether the actor may open an incident in the name of an application.
 func (a Actor) MayOpenAs(application string) bool {
-	return a.MayWrite() == nil && (strings.EqualFold(a.Application, application) || a.OpensForOthers)
+	return a.MayWrite() == nil && (sameName(a.Application, application) || a.OpensForOthers)
 }

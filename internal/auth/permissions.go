@@ -23,6 +23,7 @@ var (
 	ErrUsernameNeeded = &fault.Error{Kind: fault.Unauthenticated, Message: "Username must be specified for this action", EmptyDetail: true}
 	ErrAppUserPower   = &fault.Error{Kind: fault.Unauthenticated, Message: "App must allow authentication as user for this action", EmptyDetail: true}
 	ErrNotThisUser    = &fault.Error{Kind: fault.Unauthenticated, Message: "This user is not allowed to access this resource", EmptyDetail: true}
+	ErrNoDevices      = fault.New(fault.Forbidden, "App not allowed to register devices")
 	ErrReadOnly       = fault.New(fault.Forbidden, "This user may only read")
 	ErrAdminOnly      = fault.New(fault.Forbidden, "Only administrators may do this")
 	ErrTeamAdminOnly  = fault.New(fault.Forbidden, "Only administrators of this team may do this")
@@ -88,10 +89,27 @@ func (a Actor) MaySelf(username string) error {
 		return ErrUsernameNeeded
 	case a.Username == "" && !a.ActsForUsers:
 		return ErrAppUserPower
-	case a.Username == "" || strings.EqualFold(a.Username, username) || a.Admin:
+	case a.Username == "" || sameName(a.Username, username) || a.Admin:
 		return nil
 	}
 	return ErrNotThisUser
+}
+
+// sameName compares names as the predecessor's database does: case and trailing spaces do not count.
+func sameName(a, b string) bool {
+	return strings.EqualFold(strings.TrimRight(a, " "), strings.TrimRight(b, " "))
+}
+
+// MayRegisterDevice guards the registration of a phone for a person: only applications that the operator named, and where
+// they speak for somebody, only for that person.
+func (a Actor) MayRegisterDevice(username string, applications []string) error {
+	if !slices.ContainsFunc(applications, func(name string) bool { return sameName(name, a.Application) }) {
+		return ErrNoDevices
+	}
+	if a.Username != "" && !a.Admin && !sameName(a.Username, username) {
+		return ErrNotThisUser
+	}
+	return nil
 }
 
 // MayAdminister allows what only administrators may do.

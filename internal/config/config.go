@@ -117,6 +117,14 @@ type MailingLists struct {
 	MaxMembers int `koanf:"max_members"`
 }
 
+// Mobile says how phones are registered for push messages.
+type Mobile struct {
+	// Activated serves the route on which they are registered.
+	Activated bool `koanf:"activated"`
+	// Applications that may register phones.
+	Applications []string `koanf:"applications"`
+}
+
 // Gossip is how processors hear of each other fast. Peers are found through the database.
 type Gossip struct {
 	// Addr to listen on (TCP and UDP); "off" = no gossip. "" = :7946, or a free port when that is taken.
@@ -235,6 +243,9 @@ type API struct {
 	Tags []string
 	// InternalApplications may use the routes below /v0/internal.
 	InternalApplications []string
+	// TimeZones are those that people may choose. Empty = a list of the usual ones.
+	TimeZones []string
+	Mobile    Mobile
 }
 
 // Processor is the configuration of message-processor.
@@ -271,4 +282,6 @@ type file struct {
 	IncidentRates IncidentRates `koanf:"incident_rate_limiting"`
 	Tags          []string      `koanf:"tags"`
 	Internal      []string      `koanf:"internal_applications"`
+	TimeZones     []string      `koanf:"time_zones"`
+	Mobile        Mobile        `koanf:"mobile"`
 }

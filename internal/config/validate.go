@@ -21,6 +21,10 @@ func (c *Config) API() (API, error) {
 		Common: l.common(f.Common), HTTP: f.HTTP, Slack: f.Slack, Twilio: f.Twilio, Compatibility: f.Compatibility,
 		MailingLists: l.mailingLists(f.MailingLists),
 		Webhooks:     f.Webhooks,
+		TimeZones:    l.timeZones(f.TimeZones), Mobile: f.Mobile,
+	}
+	if out.Mobile.Activated && len(out.Mobile.Applications) == 0 {
+		l.warning(l.where("mobile.applications"), "is empty: no application may register phones")
 	}
 	if out.HTTP.Addr == "" {
 		out.HTTP.Addr = ":16649"
@@ -111,6 +115,19 @@ func (l *loader) mailingLists(m MailingLists) MailingLists {
 		l.problem(l.where("mailing_lists.max_members"), "must not be negative; 0 unrolls lists of any size")
 	}
 	return m
+}
+
+// timeZones checks and completes what people may choose from.
+func (l *loader) timeZones(zones []string) []string {
+	if len(zones) == 0 {
+		return defaultTimeZones()
+	}
+	for i, zone := range zones {
+		if _, err := time.LoadLocation(zone); err != nil || zone == "" || zone == "Local" {
+			l.problem(l.where(index("time_zones", i)), "%q is no time zone; write it like Europe/Zurich", zone)
+		}
+	}
+	return zones
 }
 
 // Database checks only what commands need that work on the database itself. A url that is not empty replaces the

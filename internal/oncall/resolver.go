@@ -108,6 +108,13 @@ func (r *Resolver) prefetchTeams(ctx context.Context, teamIDs []int64) ([]users.
 	if err != nil {
 		return nil, fmt.Errorf("read teams: %w", err)
 	}
+	if calendar, ok := r.calendar.(interface {
+		Prefetch(ctx context.Context, teams []int64) error
+	}); ok {
+		if err := calendar.Prefetch(ctx, teamNumbers(teams)); err != nil {
+			return nil, fmt.Errorf("read calendars: %w", err)
+		}
+	}
 	var ids []users.ID
 	for _, t := range teams {
 		ids = append(ids, t.Members...)
@@ -118,6 +125,14 @@ func (r *Resolver) prefetchTeams(ctx context.Context, teamIDs []int64) ([]users.
 		}
 	}
 	return ids, nil
+}
+
+func teamNumbers(teams map[int64]Team) []int64 {
+	out := make([]int64, 0, len(teams))
+	for _, t := range teams {
+		out = append(out, t.ID)
+	}
+	return out
 }
 
 // Roles that need no calendar.
@@ -170,13 +185,20 @@ func (r *Resolver) Resolve(ctx context.Context, q Query, t time.Time) (Answer, e
 	if !onCall {
 		duty = role
 	}
-	if answer, ok, err := r.fromCalendar(ctx, team, duty, t); ok || err != nil {
+	answer, ok, err := r.fromCalendar(ctx, team, duty, t)
+	if ok || err != nil {
 		return answer, err
 	}
-	if !onCall {
-		return r.lead(ctx, team, role)
+	why := answer.Rule
+	if onCall {
+		answer, err = r.inFixedOrder(ctx, team, duty)
+	} else {
+		answer, err = r.lead(ctx, team, role)
 	}
-	return r.inFixedOrder(ctx, team, duty)
+	if why != "" {
+		answer.Rule += " (" + why + ")"
+	}
+	return answer, err
 }
 
 func named(q Query) string {
@@ -201,7 +223,8 @@ func (r *Resolver) user(ctx context.Context, q Query) (Answer, error) {
 	return Answer{Users: []users.ID{u.ID}, Rule: "named in the plan"}, nil
 }
 
-// fromCalendar asks the calendar and leaves out inactive users. ok is false when it has nothing to say.
+// fromCalendar asks the calendar and leaves out inactive users. ok is false when it has nothing to say; the answer's rule
+// may tell why.
 func (r *Resolver) fromCalendar(ctx context.Context, team Team, duty string, t time.Time) (Answer, bool, error) {
 	if r.calendar == nil {
 		return Answer{}, false, nil
@@ -211,7 +234,7 @@ func (r *Resolver) fromCalendar(ctx context.Context, team Team, duty string, t t
 		return Answer{}, false, fmt.Errorf("read the calendar of team %s: %w", team.Name, err)
 	}
 	if !ok {
-		return Answer{}, false, nil
+		return answer, false, nil
 	}
 	active, err := r.active(ctx, answer.Users)
 	if err != nil {
