@@ -18,6 +18,8 @@ type Directory interface {
 	Teams(ctx context.Context, targetIDs []int64) (map[int64]Team, error)
 	// UsersByTarget by public target number, active or not.
 	UsersByTarget(ctx context.Context, targetIDs []int64) (map[int64]users.User, error)
+	// Lists by public target number, active or not.
+	Lists(ctx context.Context, targetIDs []int64) (map[int64]List, error)
 	// UsersByID by internal number, active or not.
 	UsersByID(ctx context.Context, ids []users.ID) (map[users.ID]users.User, error)
 }
@@ -27,6 +29,7 @@ type Directory interface {
 //
 //   - user: the user.
 //   - team: all active members of the team, in fixed order.
+//   - mailing-list: all active members of the list, unless it is too large.
 //   - manager, director: from the calendar, else the team's own manager or director.
 //   - oncall (= primary), oncall-primary, oncall-secondary, oncall-anything: from the calendar. Where that has nothing
 //     to say, the team's fixed order: primary is the first active member, secondary the second, tertiary the third;
@@ -37,7 +40,9 @@ type Resolver struct {
 	calendar Calendar
 	teams    *Recent[int64, Team]
 	targets  *Recent[int64, users.User]
+	lists    *Recent[int64, List]
 	people   *Recent[users.ID, users.User]
+	dummy    FindUser // nil = answer questions
 }
 
 // DefaultKeep is for how long the resolver trusts what it read of people and teams.
@@ -50,6 +55,7 @@ func NewResolver(dir Directory, calendar Calendar, keep time.Duration) *Resolver
 		calendar: calendar,
 		teams:    NewRecent(keep, dir.Teams),
 		targets:  NewRecent(keep, dir.UsersByTarget),
+		lists:    NewRecent(keep, dir.Lists),
 		people:   NewRecent(keep, dir.UsersByID),
 	}
 }
@@ -57,11 +63,17 @@ func NewResolver(dir Directory, calendar Calendar, keep time.Duration) *Resolver
 // Prefetch reads at once what Resolve will need for the queries. It is an optimisation: what it could not read, Resolve
 // reads, or reports.
 func (r *Resolver) Prefetch(ctx context.Context, queries []Query) error {
-	var teamIDs, userIDs []int64
+	if r.dummy != nil {
+		return nil
+	}
+	var teamIDs, userIDs, listIDs []int64
 	for _, q := range queries {
-		if q.Role == RoleUser {
+		switch q.Role {
+		case RoleUser:
 			userIDs = append(userIDs, q.TargetID)
-		} else {
+		case RoleMailingList:
+			listIDs = append(listIDs, q.TargetID)
+		default:
 			teamIDs = append(teamIDs, q.TargetID)
 		}
 	}
@@ -70,12 +82,38 @@ func (r *Resolver) Prefetch(ctx context.Context, queries []Query) error {
 			return fmt.Errorf("read users: %w", err)
 		}
 	}
-	if len(teamIDs) == 0 {
+	ids, err := r.prefetchLists(ctx, listIDs)
+	if err != nil {
+		return err
+	}
+	heads, err := r.prefetchTeams(ctx, teamIDs)
+	if err != nil {
+		return err
+	}
+	if ids = append(ids, heads...); len(ids) == 0 {
 		return nil
+	}
+	if _, err := r.people.Get(ctx, ids...); err != nil {
+		return fmt.Errorf("read members: %w", err)
+	}
+	return nil
+}
+
+// prefetchTeams reads the teams and returns who is in them or leads them.
+func (r *Resolver) prefetchTeams(ctx context.Context, teamIDs []int64) ([]users.ID, error) {
+	if len(teamIDs) == 0 {
+		return nil, nil
 	}
 	teams, err := r.teams.Get(ctx, teamIDs...)
 	if err != nil {
-		return fmt.Errorf("read teams: %w", err)
+		return nil, fmt.Errorf("read teams: %w", err)
+	}
+	if calendar, ok := r.calendar.(interface {
+		Prefetch(ctx context.Context, teams []int64) error
+	}); ok {
+		if err := calendar.Prefetch(ctx, teamNumbers(teams)); err != nil {
+			return nil, fmt.Errorf("read calendars: %w", err)
+		}
 	}
 	var ids []users.ID
 	for _, t := range teams {
@@ -86,13 +124,15 @@ func (r *Resolver) Prefetch(ctx context.Context, queries []Query) error {
 			}
 		}
 	}
-	if len(ids) == 0 {
-		return nil
+	return ids, nil
+}
+
+func teamNumbers(teams map[int64]Team) []int64 {
+	out := make([]int64, 0, len(teams))
+	for _, t := range teams {
+		out = append(out, t.ID)
 	}
-	if _, err := r.people.Get(ctx, ids...); err != nil {
-		return fmt.Errorf("read team members: %w", err)
-	}
-	return nil
+	return out
 }
 
 // Roles that need no calendar.
@@ -108,9 +148,15 @@ const (
 // Resolve answers q at t. An answer without users means nobody, and its Rule says why. An error of kind NotFound or
 // Invalid says in words for the timeline why the question cannot be answered; any other error is worth trying again.
 func (r *Resolver) Resolve(ctx context.Context, q Query, t time.Time) (Answer, error) {
+	if r.dummy != nil {
+		return r.always(ctx, q)
+	}
 	role := strings.ToLower(strings.TrimSpace(q.Role))
-	if role == RoleUser {
+	switch role {
+	case RoleUser:
 		return r.user(ctx, q)
+	case RoleMailingList:
+		return r.list(ctx, q)
 	}
 	duty, onCall := strings.CutPrefix(role, oncallPrefix)
 	switch {
@@ -139,13 +185,20 @@ func (r *Resolver) Resolve(ctx context.Context, q Query, t time.Time) (Answer, e
 	if !onCall {
 		duty = role
 	}
-	if answer, ok, err := r.fromCalendar(ctx, team, duty, t); ok || err != nil {
+	answer, ok, err := r.fromCalendar(ctx, team, duty, t)
+	if ok || err != nil {
 		return answer, err
 	}
-	if !onCall {
-		return r.lead(ctx, team, role)
+	why := answer.Rule
+	if onCall {
+		answer, err = r.inFixedOrder(ctx, team, duty)
+	} else {
+		answer, err = r.lead(ctx, team, role)
 	}
-	return r.inFixedOrder(ctx, team, duty)
+	if why != "" {
+		answer.Rule += " (" + why + ")"
+	}
+	return answer, err
 }
 
 func named(q Query) string {
@@ -170,7 +223,8 @@ func (r *Resolver) user(ctx context.Context, q Query) (Answer, error) {
 	return Answer{Users: []users.ID{u.ID}, Rule: "named in the plan"}, nil
 }
 
-// fromCalendar asks the calendar and leaves out inactive users. ok is false when it has nothing to say.
+// fromCalendar asks the calendar and leaves out inactive users. ok is false when it has nothing to say; the answer's rule
+// may tell why.
 func (r *Resolver) fromCalendar(ctx context.Context, team Team, duty string, t time.Time) (Answer, bool, error) {
 	if r.calendar == nil {
 		return Answer{}, false, nil
@@ -180,7 +234,7 @@ func (r *Resolver) fromCalendar(ctx context.Context, team Team, duty string, t t
 		return Answer{}, false, fmt.Errorf("read the calendar of team %s: %w", team.Name, err)
 	}
 	if !ok {
-		return Answer{}, false, nil
+		return answer, false, nil
 	}
 	active, err := r.active(ctx, answer.Users)
 	if err != nil {
@@ -205,7 +259,7 @@ func (r *Resolver) active(ctx context.Context, ids []users.ID) ([]users.ID, erro
 	}
 	found, err := r.people.Get(ctx, ids...)
 	if err != nil {
-		return nil, fmt.Errorf("read team members: %w", err)
+		return nil, fmt.Errorf("read members: %w", err)
 	}
 	var out []users.ID
 	for _, id := range ids {
