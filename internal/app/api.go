@@ -183,15 +183,17 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		notifier     = postgres.NewNotifier(a.db)
 		sessions     = newSessions(a.cfg, sessionRows, a.errors.Write)
 		load         = wire.NewLoad(queues, a.log)
+		notices      = postgres.NewNotifications(a.db)
 		c            = a.cfg.Compatibility
 		openings     = auth.Openings{
 			AnonymousReads: c.AnonymousReads, ChangeAnyPlan: c.ChangeAnyPlan, SessionsActForAnyone: c.SessionsActForAnyone,
 		}
 	)
+	authenticator := wire.NewAuthenticator(applications, userRows, sessions, userKey, a.errors)
 	api, err := httpapi.New(httpapi.Deps{
-		Authenticator: wire.NewAuthenticator(applications, userRows, sessions, userKey, a.errors), Errors: a.errors,
+		Authenticator: authenticator, Errors: a.errors,
 		Incidents: incidents, Plans: plans, Templates: postgres.NewTemplates(a.db), Messages: messages,
-		Notifications: postgres.NewNotifications(a.db), Applications: applications, Directory: directory,
+		Notifications: notices, Applications: applications, Directory: directory,
 		Resolver: oncall.NewResolver(oncall.LimitLists(directory, a.cfg.MailingLists.MaxMembers), nil, oncall.DefaultKeep),
 		People:   userRows, Queues: queues,
 		Settings: applications, ApplicationKeys: applications, Limits: applications,
@@ -221,7 +223,12 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 	if err != nil {
 		return nil, nil, err
 	}
+	oneClick, err := newOneClick(a.cfg.Common)
+	if err != nil {
+		return nil, nil, err
+	}
 	replies, err := responses.New(responses.Deps{
+		Authenticator: authenticator, Applications: applications, Plans: plans, Load: load, Notifications: notices, OneClick: oneClick,
 		Pages: answers, Incidents: incidents, People: userRows, Receipts: postgres.NewReceipts(a.db), Links: in.Keys.Links(),
 		Errors: a.errors, Wake: notifier.Wake, PublicURL: a.cfg.PublicURL, ValidTwilio: back.validTwilio,
 		TwilioReceipt: back.twilioReceipt, SlackPressed: back.slackPressed, ReplySlack: back.replySlack, SlackEmail: back.slackEmail,
