@@ -48,9 +48,26 @@ func (a Actor) Role() Role {
 // MayRead allows reading what the v0 API calls open: to every known caller, or to anybody where that is opened.
 func (a Actor) MayRead(open Openings) error {
 	if !a.Known() && !open.AnonymousReads {
+		return a.MayCome(open)
+	}
+	return nil
+}
+
+// MayCome allows what every known caller may do, reading what is not open to all among it.
+func (a Actor) MayCome(open Openings) error {
+	if !a.Known() && !open.NoCredentials {
 		return ErrHeader
 	}
 	return nil
+}
+
+// MayTry is MayWrite at the door of a route: where authentication is switched off, requests without credentials are let in,
+// and get what nobody may.
+func (a Actor) MayTry(open Openings) error {
+	if !a.Known() && open.NoCredentials {
+		return nil
+	}
+	return a.MayWrite()
 }
 
 // MayWrite allows what every known caller may do unless they only read: open and answer incidents, comment, write plans.

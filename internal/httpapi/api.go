@@ -115,13 +115,13 @@ type Config struct {
 	MaxPlanLength time.Duration
 	// NotificationLifetime is for how long an out-of-band notification is worth sending; 0 = 1 hour.
 	NotificationLifetime time.Duration
+	// HealthcheckFile holds the text of /healthcheck in its first line; "" = GOOD, always.
+	HealthcheckFile string
 	// TimeZones are those that people may choose.
 	TimeZones []string
 	// Mobile serves the route on which DeviceApplications register phones for push messages.
 	Mobile             bool
 	DeviceApplications []string
-	// Healthcheck is the text of /healthcheck; "" = GOOD.
-	Healthcheck string
 }
 
 // Deps are the parts that the API works on. All but SlackID are required.
@@ -183,9 +183,6 @@ func New(d Deps) (*API, error) {
 	}
 	if d.Config.NotificationLifetime <= 0 {
 		d.Config.NotificationLifetime = time.Hour
-	}
-	if d.Config.Healthcheck == "" {
-		d.Config.Healthcheck = "GOOD"
 	}
 	m, err := newMetrics(d.Registerer)
 	if err != nil {

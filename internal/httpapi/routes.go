@@ -10,7 +10,6 @@ import (
 	"github.com/go-chi/chi/v5"
 	"go.uber.org/zap"
 
-	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
@@ -133,9 +132,9 @@ func (a *API) admit(need access, r *http.Request) error {
 	case read:
 		return actor.MayRead(a.Config.Openings)
 	case someone:
-		return actor.MayRead(auth.Openings{})
+		return actor.MayCome(a.Config.Openings)
 	case write:
-		return actor.MayWrite()
+		return actor.MayTry(a.Config.Openings)
 	case public:
 	}
 	return nil
