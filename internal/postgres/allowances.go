@@ -64,6 +64,9 @@ func (a *allowances) current(ctx context.Context) (allowed, error) {
 	})
 }
 
+// bear reports whether there is anything to keep to.
+func (a allowed) bear() bool { return len(a.quotas) > 0 || a.standard != nil || a.rules }
+
 func (a allowed) quota(application int64) (messages.Quota, bool) {
 	if q, ok := a.quotas[application]; ok {
 		return q, true
@@ -78,7 +81,7 @@ func (a allowed) quota(application int64) (messages.Quota, bool) {
 // them, and returns the lines for the timelines. Messages that are held, and tracking messages, are left as they are. The
 // counts stay locked until the transaction ends.
 func (a allowed) apply(ctx context.Context, q *db.Queries, news []newMessage, tally *flooding) ([]entryOf, error) {
-	if len(a.quotas) == 0 && a.standard == nil && !a.rules {
+	if !a.bear() {
 		return nil, nil
 	}
 	leaving := make([]*newMessage, 0, len(news))
