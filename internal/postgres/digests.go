@@ -129,7 +129,7 @@ func releaseOne(ctx context.Context, q *db.Queries, d escalation.Digest, limits 
 	}
 	tally.released++
 	released := entryOf{incidents.ID(h.IncidentID), escalation.ReleasedEntry(h.Target, page[0].Mode, d.At)}
-	return append([]entryOf{released}, limited...), audit(ctx, q, []int64{h.ID}, page[0].Changes)
+	return append([]entryOf{released}, limited...), noteChanges(ctx, q, []int64{h.ID}, page[0].Changes)
 }
 
 // releaseDigest makes one message that stands for several pages.
@@ -182,12 +182,12 @@ func releaseDigest(ctx context.Context, q *db.Queries, d escalation.Digest, limi
 				d.Batch, h.Target, c.New, c.Old, c.Description))
 		}
 	}
-	return entries, audit(ctx, q, ids, []messages.Change{{Type: "sent-change", New: string(messages.Aggregated),
+	return entries, noteChanges(ctx, q, ids, []messages.Change{{Type: "sent-change", New: string(messages.Aggregated),
 		Description: "Part of the digest with batch id " + d.Batch}})
 }
 
-// audit adds the same lines to the audit logs of messages.
-func audit(ctx context.Context, q *db.Queries, ids []int64, changes []messages.Change) error {
+// noteChanges adds the same lines to the audit logs of messages.
+func noteChanges(ctx context.Context, q *db.Queries, ids []int64, changes []messages.Change) error {
 	var p db.AddMessageChangesParams
 	for _, id := range ids {
 		for _, c := range changes {
