@@ -120,8 +120,8 @@ var pairs = []struct{ name, theirs, ours string }{
 	{"comments", "select id, incident_id, created, user_id, content from comment", "select c.id, incident_id, c.created_at, u.target_id, content from comments c join users u on u.id = c.author_id"},
 	{
 		"messages",
-		"select m.id, m.created, m.sent, application_id, target_id, t.name, coalesce(destination, ''), coalesce(d.name, ''), plan_id, p.name, coalesce(subject, ''), coalesce(body, ''), incident_id from message m join target t on t.id = m.target_id left join mode d on d.id = m.mode_id join priority p on p.id = m.priority_id",
-		"select m.id, m.created_at, case when state in ('sent', 'delivered') then settled_at end, application_id, u.target_id, target, destination, mode, plan_id, priority, subject, body, incident_id from message_history m join users u on u.id = m.user_id",
+		"select m.id, m.created, m.sent, application_id, target_id, t.name, coalesce(destination, ''), coalesce(d.name, ''), plan_id, p.name, coalesce(subject, ''), coalesce(body, ''), incident_id, batch from message m join target t on t.id = m.target_id left join mode d on d.id = m.mode_id join priority p on p.id = m.priority_id",
+		"select m.id, m.created_at, case when state in ('sent', 'delivered') then settled_at end, application_id, u.target_id, target, destination, mode, plan_id, priority, subject, body, incident_id, batch from message_history m join users u on u.id = m.user_id",
 	},
 	{
 		"steps of messages", "select m.id, n.step from message m join plan_notification n on n.id = m.plan_notification_id",
