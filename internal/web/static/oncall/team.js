@@ -135,7 +135,7 @@ async function loadRequests() {
   if (!team.belongs) return;
   const open = await openRequests([team.name]);
   requests.hidden = open.length === 0;
-  fill(requests, h("h2", {}, "Swap requests"), requestList(open, { me: page.user, zone: zone.zone(), done: reload }));
+  fill(requests, h("h2", {}, "Swap requests"), requestList(open, { me: page.user, readOnly: page.readOnly, zone: zone.zone(), done: reload }));
 }
 
 // atHandOff turns whole days that were chosen in the month into days between the team's usual hand-offs.
