@@ -29,6 +29,7 @@ type Openings struct {
 	AnonymousReads       bool // GET on most routes needs no credentials
 	ChangeAnyPlan        bool // any application or session deletes, activates and deactivates any plan or template
 	SessionsActForAnyone bool // an application's power to act for people counts even where a person was authenticated
+	NoCredentials        bool // requests without credentials go on as nobody's (authentication is switched off)
 }
 
 // Known reports whether the actor was authenticated at all.

@@ -24,6 +24,7 @@ var (
 	ErrAppUserPower   = &fault.Error{Kind: fault.Unauthenticated, Message: "App must allow authentication as user for this action", EmptyDetail: true}
 	ErrNotThisUser    = &fault.Error{Kind: fault.Unauthenticated, Message: "This user is not allowed to access this resource", EmptyDetail: true}
 	ErrNoDevices      = fault.New(fault.Forbidden, "App not allowed to register devices")
+	ErrInternalOnly   = fault.New(fault.Forbidden, "App not allowed to use internal routes")
 	ErrReadOnly       = fault.New(fault.Forbidden, "This user may only read")
 	ErrAdminOnly      = fault.New(fault.Forbidden, "Only administrators may do this")
 	ErrTeamAdminOnly  = fault.New(fault.Forbidden, "Only administrators of this team may do this")
@@ -48,9 +49,26 @@ func (a Actor) Role() Role {
 // MayRead allows reading what the v0 API calls open: to every known caller, or to anybody where that is opened.
 func (a Actor) MayRead(open Openings) error {
 	if !a.Known() && !open.AnonymousReads {
+		return a.MayCome(open)
+	}
+	return nil
+}
+
+// MayCome allows what every known caller may do, reading what is not open to all among it.
+func (a Actor) MayCome(open Openings) error {
+	if !a.Known() && !open.NoCredentials {
 		return ErrHeader
 	}
 	return nil
+}
+
+// MayTry is MayWrite at the door of a route: where authentication is switched off, requests without credentials are let in,
+// and get what nobody may.
+func (a Actor) MayTry(open Openings) error {
+	if !a.Known() && open.NoCredentials {
+		return nil
+	}
+	return a.MayWrite()
 }
 
 // MayWrite allows what every known caller may do unless they only read: open and answer incidents, comment, write plans.
@@ -86,7 +104,7 @@ func sameName(a, b string) bool {
 // MayRegisterDevice guards the registration of a phone for a person: only applications that the operator named, and where
 // they speak for somebody, only for that person.
 func (a Actor) MayRegisterDevice(username string, applications []string) error {
-	if !slices.ContainsFunc(applications, func(name string) bool { return sameName(name, a.Application) }) {
+	if a.ApplicationID == 0 || !slices.ContainsFunc(applications, func(name string) bool { return sameName(name, a.Application) }) {
 		return ErrNoDevices
 	}
 	if a.Username != "" && !a.Admin && !sameName(a.Username, username) {
@@ -99,6 +117,15 @@ func (a Actor) MayRegisterDevice(username string, applications []string) error {
 func (a Actor) MayAdminister() error {
 	if !a.Admin {
 		return ErrAdminOnly
+	}
+	return nil
+}
+
+// MayUseInternal allows what only programs that belong to Iris may do: the listed applications, by name, speaking for nobody.
+func (a Actor) MayUseInternal(allowed []string) error {
+	listed := func(name string) bool { return sameName(name, a.Application) }
+	if a.Session || a.Username != "" || a.Application == "" || !slices.ContainsFunc(allowed, listed) {
+		return ErrInternalOnly
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"maps"
 	"net"
 	"net/mail"
@@ -45,6 +46,7 @@ func (c *Config) API() (API, error) {
 	for i, format := range out.Webhooks {
 		l.oneOf(index("webhooks", i), format, "alertmanager", "freshping", "grafana", "rackspace")
 	}
+	l.open(&out, f)
 	// Of vendor accounts only what verifies their callbacks is needed here; sending is the processor's business.
 	for i, s := range out.Slack {
 		if s.APIURL != "" {
@@ -68,9 +70,10 @@ func (c *Config) Processor() (Processor, error) {
 	f := c.file
 	out := Processor{
 		Common: l.common(f.Common), Gossip: f.Gossip, SMTP: slices.Clone(f.SMTP), Slack: slices.Clone(f.Slack),
-		Twilio: slices.Clone(f.Twilio), Webhook: slices.Clone(f.Webhook), Limits: f.Limits, Delivery: f.Delivery, History: f.History,
-		MailingLists: l.mailingLists(f.MailingLists),
+		Twilio: slices.Clone(f.Twilio), Webhook: slices.Clone(f.Webhook), Push: slices.Clone(f.Push), Limits: f.Limits, Delivery: f.Delivery, History: f.History,
+		MailingLists: l.mailingLists(f.MailingLists), Compatibility: f.Compatibility,
 	}
+	l.dummyRoles(f.Compatibility)
 	l.gossip(&out.Gossip)
 	// Sections that only hold what iris-api needs to verify callbacks are no accounts to send with.
 	out.Slack = slices.DeleteFunc(out.Slack, func(s Slack) bool { return s.Token == "" && s.SigningSecret != "" && s.APIURL == "" })
@@ -89,9 +92,12 @@ func (c *Config) Processor() (Processor, error) {
 	for i := range out.Webhook {
 		l.webhook(index("webhook", i), &out.Webhook[i], i)
 	}
+	for i := range out.Push {
+		l.push(index("push", i), &out.Push[i], i)
+	}
 	accounts := l.accounts(out)
 	if len(accounts) == 0 {
-		l.warning("smtp, slack, twilio, webhook", "no vendor is configured: nothing can be sent; set IRIS_SMTP_ADDR and IRIS_SMTP_FROM to begin with")
+		l.warning("smtp, slack, twilio, webhook, push", "no vendor is configured: nothing can be sent; set IRIS_SMTP_ADDR and IRIS_SMTP_FROM to begin with")
 	}
 	l.limits(out.Limits, accounts)
 	if out.Delivery.Concurrency < 0 {
@@ -184,7 +190,20 @@ func (l *loader) common(c Common) Common {
 	if c.ShutdownTimeout == 0 {
 		c.ShutdownTimeout = 20 * time.Second
 	}
+	l.gmail(&c)
 	return c
+}
+
+func (l *loader) gmail(c *Common) {
+	g := &c.GmailOneClick
+	if !g.Enabled {
+		return
+	}
+	if len(g.Key) < 16 && !l.broken["gmail_one_click.key"] {
+		l.problem(l.where("gmail_one_click.key"), "must have at least 16 characters (openssl rand -base64 32)")
+	}
+	g.Endpoint = orElse(g.Endpoint, c.PublicURL+"/api/v0/gmail-oneclick/relay")
+	l.httpURL("gmail_one_click.endpoint", g.Endpoint)
 }
 
 // warnOnce is warning for checks that may run for both servers.
@@ -285,6 +304,24 @@ func (l *loader) webhook(path string, w *Webhook, n int) {
 	}
 }
 
+func (l *loader) push(path string, p *Push, n int) {
+	l.account(path, &p.Account, n, 10*time.Second)
+	if l.required(path+".credentials", p.Credentials.Reveal()) {
+		var account struct {
+			Type      string `json:"type"`
+			ProjectID string `json:"project_id"`
+		}
+		if json.Unmarshal([]byte(p.Credentials.Reveal()), &account) != nil || account.Type != "service_account" || account.ProjectID == "" {
+			l.problem(l.where(path+".credentials"), "must be the JSON of a service account, as Firebase's console gives it (give its path with credentials_file or IRIS_PUSH_CREDENTIALS_FILE)")
+		}
+	}
+	for name, text := range map[string]string{".api_url": p.APIURL, ".token_url": p.TokenURL} {
+		if text != "" {
+			l.httpURL(path+name, text)
+		}
+	}
+}
+
 // account completes what all vendors share; n is its position in the list.
 func (l *loader) account(path string, a *Account, n int, timeout time.Duration) {
 	if a.Account == "" {
@@ -329,6 +366,9 @@ func (l *loader) accounts(p Processor) []string {
 	}
 	for i, v := range p.Webhook {
 		note("webhook", i, v.Account.Account)
+	}
+	for i, v := range p.Push {
+		note("push", i, v.Account.Account)
 	}
 	return all
 }

@@ -1,10 +1,7 @@
 package httpapi
 
 import (
-	"context"
 	"net/http"
-	"strconv"
-	"time"
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -15,7 +12,7 @@ import (
 var messageColumns = columns[messages.Message]{
 	{"id", func(m messages.Message) any { return m.ID }},
 	{"active", func(m messages.Message) any { return flag(waiting(m)) }},
-	{"batch", func(messages.Message) any { return nil }},
+	{"batch", func(m messages.Message) any { return orNull(m.Batch) }},
 	{"created", func(m messages.Message) any { return unix(m.CreatedAt) }},
 	{"sent", func(m messages.Message) any { return unix(m.SentAt) }},
 	{"destination", func(m messages.Message) any { return orNull(m.Destination) }},
@@ -34,7 +31,7 @@ var messageList = list{schema: messages.FilterSchema, columns: messageColumns.na
 
 // waiting is "active" on the wire: not sent yet, and not given up.
 func waiting(m messages.Message) bool {
-	return m.State == messages.Pending || m.State == messages.Taken || m.State == messages.Sending
+	return m.State == messages.Aggregated && m.Batch == "" || m.State == messages.Pending || m.State == messages.Taken || m.State == messages.Sending
 }
 
 // words is null as long as a message was never rendered.
@@ -142,23 +139,5 @@ func (a *API) listQueues(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	wire.JSON(w, http.StatusOK, records(queueColumns, depths))
-	return nil
-}
-
-// healthTimeout is how long the database may take to show that it is there; load balancers do not wait long.
-const healthTimeout = 2 * time.Second
-
-// healthcheck tells load balancers whether this process can take requests.
-func (a *API) healthcheck(w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := context.WithTimeout(r.Context(), healthTimeout)
-	defer cancel()
-	status, text := http.StatusOK, a.Config.Healthcheck
-	if a.Ping(ctx) != nil {
-		status, text = http.StatusServiceUnavailable, "Could not connect to database"
-	}
-	w.Header().Set("Content-Type", "text/plain")
-	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
-	w.WriteHeader(status)
-	_, _ = w.Write([]byte(text))
 	return nil
 }

@@ -20,6 +20,8 @@ type Notification struct {
 	Priority      users.Priority  // "" when a mode was asked for
 	Recipients    []NotificationRecipient
 	Lifetime      time.Duration // from acceptance; after it, what did not leave is dropped
+	// Bare notifications keep their subject as it is, without the application's name in front: answers to mails.
+	Bare bool
 }
 
 // NotificationRecipient is one message of a notification.
@@ -29,5 +31,6 @@ type NotificationRecipient struct {
 	UserID    users.ID
 	Mode      users.Mode
 	Literal   string
-	Changed   bool // the mode is not the one asked for, because there is no contact for that
+	Changed   bool     // the mode is not the one asked for, because there is no contact for that
+	Changes   []Change // lines of the message's audit log: changes of its mode
 }

@@ -85,13 +85,16 @@ func (r *Renderer) load(ctx context.Context, reqs []Request) ([]source, error) {
 	for i := range sources {
 		s := &sources[i]
 		ok := false
-		if s.outOfBand() {
+		switch {
+		case s.Batch != "":
+			s.application, ok = s.Application, true
+		case s.outOfBand():
 			s.notice, ok = notices[s.RequestID]
 			s.application = s.notice.Application
 			if s.Template == "" {
 				s.Template = s.notice.Template
 			}
-		} else {
+		default:
 			s.incident, ok = found[s.IncidentID]
 			s.application = s.incident.Application
 		}
@@ -196,6 +199,8 @@ type draft struct {
 
 func (r *Renderer) draft(s *source) draft {
 	switch {
+	case s.Batch != "":
+		return draft{subject: DigestSubject(s.application, s.BatchSize, s.plan.Name), body: DigestBody(s.Batch)}
 	case s.gone:
 		return plainText(s, "what it is about does not exist any more")
 	case s.Plain:
@@ -205,14 +210,15 @@ func (r *Renderer) draft(s *source) draft {
 	case s.Template != "":
 		return r.template(s)
 	case s.outOfBand():
-		return draft{subject: prefixed(s.application, s.notice.Subject), body: s.notice.Body, html: s.notice.EmailHTML}
+		return draft{subject: s.prefixed(s.notice.Subject), body: s.notice.Body, html: s.notice.EmailHTML}
 	}
 	return plainText(s, "")
 }
 
-func prefixed(application, subject string) string {
-	prefix := "[" + application + "] "
-	if application == "" || strings.HasPrefix(subject, prefix) {
+// prefixed puts the application's name before the subject of an out-of-band notification.
+func (s *source) prefixed(subject string) string {
+	prefix := "[" + s.application + "] "
+	if s.application == "" || s.notice.Bare || strings.HasPrefix(subject, prefix) {
 		return subject
 	}
 	return prefix + subject
@@ -262,7 +268,7 @@ func (r *Renderer) parts(s *source, content TemplateContent, what string) draft 
 		if strings.TrimSpace(d.subject) == "" {
 			d.subject = s.notice.Subject
 		}
-		d.subject = prefixed(s.application, d.subject)
+		d.subject = s.prefixed(d.subject)
 		if d.html == "" {
 			d.html = s.notice.EmailHTML
 		}

@@ -56,12 +56,16 @@ func (h *History) Forget(ctx context.Context, retention time.Duration) (more boo
 	us := retention.Microseconds()
 	steps := []func(*db.Queries) (int64, error){
 		func(q *db.Queries) (int64, error) { return q.ForgetStrayReceipts(ctx) },
+		func(q *db.Queries) (int64, error) { return q.ForgetVendorMessages(ctx) },
 		func(q *db.Queries) (int64, error) { return q.ForgetIdempotencyKeys(ctx) },
 		func(q *db.Queries) (int64, error) { return q.ForgetPauses(ctx) },
 		func(q *db.Queries) (int64, error) { return q.ForgetMessageChanges(ctx, us) },
 		func(q *db.Queries) (int64, error) { return q.ForgetReceipts(ctx, us) },
 		func(q *db.Queries) (int64, error) { return q.ForgetUnpartitioned(ctx, us) },
 		func(q *db.Queries) (int64, error) { return q.ForgetNotificationRequests(ctx, us) },
+		func(q *db.Queries) (int64, error) { return q.ForgetCounts(ctx) },
+		func(q *db.Queries) (int64, error) { return q.ForgetAggregations(ctx) },
+		func(q *db.Queries) (int64, error) { return q.ForgetBatches(ctx, us) },
 		func(q *db.Queries) (int64, error) {
 			_, err := q.DropHistoryPartitions(ctx, us)
 			return 0, err

@@ -7,10 +7,11 @@ with input as (
                  unnest(@subjects::text[]) as subject, unnest(@bodies::text[]) as body,
                  unnest(@email_htmls::text[]) as email_html, unnest(@templates::text[]) as template,
                  unnest(@contexts::text[]) as context, unnest(@senders::text[]) as sender,
-                 unnest(@priorities::text[]) as priority, unnest(@lifetimes::float8[]) as lifetime) r
+                 unnest(@priorities::text[]) as priority, unnest(@lifetimes::float8[]) as lifetime,
+                 unnest(@bares::bool[]) as bare) r
 ), requests as (
-    insert into notification_requests (id, application_id, subject, body, email_html, template, context, sender)
-    select id, application_id, subject, body, email_html, nullif(template, ''), nullif(context, '')::json, sender from input
+    insert into notification_requests (id, application_id, subject, body, email_html, template, context, sender, bare)
+    select id, application_id, subject, body, email_html, nullif(template, ''), nullif(context, '')::json, sender, bare from input
 ), made as (
     insert into messages (bucket, request_id, application_id, recipient, user_id, target, priority, class, mode, literal,
                           template, mode_changed, expires_at)
@@ -24,5 +25,13 @@ with input as (
     join input i on i.place = m.owner_place
     order by m.turn
     on conflict do nothing
+    returning id, request_id, recipient
+), changed as (
+    insert into message_changes (message_id, change_type, old, new, description)
+    select made.id, 'mode-change', c.old, c.new, c.description
+    from (select unnest(@change_places::int[]) as place, unnest(@change_recipients::text[]) as recipient, unnest(@change_olds::text[]) as old,
+                 unnest(@change_news::text[]) as new, unnest(@change_descriptions::text[]) as description) c
+    join input i on i.place = c.place
+    join made on made.request_id = i.id and made.recipient = c.recipient
 )
 select place::int as place, id::bigint as id from input order by place;
