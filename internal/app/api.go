@@ -237,7 +237,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		Profiles: postgres.NewSettings(a.db), Targets: postgres.NewTargets(a.db), Categories: applications, SlackID: back.slackID,
 		Replays: postgres.NewIdempotency(a.db), Load: load, Syntax: syntax, Wake: notifier.Wake, Ping: a.db.Ping,
 		Log: a.log, Registerer: a.reg, Config: httpapi.Config{
-			Openings: openings, HealthcheckFile: a.cfg.HTTP.HealthcheckFile, TimeZones: a.cfg.TimeZones, Mobile: a.cfg.Mobile.Activated, DeviceApplications: a.cfg.Mobile.Applications,
+			Openings: openings, HealthcheckFile: a.cfg.HTTP.HealthcheckFile, TimeZones: a.cfg.TimeZones, ListLimit: a.cfg.MailingLists.MaxMembers, Mobile: a.cfg.Mobile.Activated, DeviceApplications: a.cfg.Mobile.Applications,
 		},
 	})
 	if err != nil {

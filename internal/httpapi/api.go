@@ -117,6 +117,8 @@ type Config struct {
 	NotificationLifetime time.Duration
 	// HealthcheckFile holds the text of /healthcheck in its first line; "" = GOOD, always.
 	HealthcheckFile string
+	// ListLimit is the size from which on a mailing list stands for nobody; 0 = any size will do. The resolver has it, too.
+	ListLimit int
 	// TimeZones are those that people may choose.
 	TimeZones []string
 	// Mobile serves the route on which DeviceApplications register phones for push messages.
