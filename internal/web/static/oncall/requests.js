@@ -51,7 +51,7 @@ export async function requestSwap({ shift, zone, team }) {
 }
 
 // requestList shows swap requests with what me can do about them.
-export function requestList(requests, { me, zone, done }) {
+export function requestList(requests, { me, readOnly, zone, done }) {
   if (!requests.length) return h("p", { class: "dim" }, "No open swap requests.");
   const act = (r, verb, text, kind) => h("button", { type: "button", class: kind, onclick: async (e) => {
     try {
@@ -67,6 +67,6 @@ export function requestList(requests, { me, zone, done }) {
     const asked = !same(r.from, me) && (!r.to || same(r.to, me));
     return h("li", { class: "request" }, h("div", {}, h("strong", {}, r.from), " asks ", r.to || "everybody", " to take", shifts(r.give), r.take.length > 0 && ["in exchange for", shifts(r.take)],
       r.note && h("div", { class: "dim" }, "“" + r.note + "”"), r.created && h("div", { class: "dim small" }, `asked ${stamp(r.created, zone)}, in ${r.team}`)),
-    h("div", { class: "row" }, asked && act(r, "accept", "Accept", "primary"), asked && r.to && act(r, "decline", "Decline"), same(r.from, me) && act(r, "withdraw", "Withdraw")));
+    !readOnly && h("div", { class: "row" }, asked && act(r, "accept", "Accept", "primary"), asked && r.to && act(r, "decline", "Decline"), same(r.from, me) && act(r, "withdraw", "Withdraw")));
   }));
 }
