@@ -37,6 +37,7 @@ func shape(s *source, d draft) Content {
 	case users.Call:
 		c.Body = callText(c.Subject, body)
 	case users.Email:
+		c.ShownTo = s.notice.ShownTo
 		c.Body = withFooter(body, s.footer(body), MaxBody)
 		c.EmailHTML = s.html(body, cleanText(d.html))
 	case users.Slack:

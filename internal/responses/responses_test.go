@@ -124,6 +124,13 @@ func (w *world) ByName(_ context.Context, name string) (auth.Application, error)
 	return auth.Application{ID: id, Name: name, Keys: []string{"key"}, AllowAuthenticatingUsers: true}, nil
 }
 
+func (w *world) Batch(_ context.Context, batch string) ([]incidents.ID, error) {
+	if batch == hex32 {
+		return []incidents.ID{300, 301}, nil
+	}
+	return nil, nil
+}
+
 func (w *world) Mailbox(_ context.Context, addresses []string) (messages.Mailbox, bool, error) {
 	for _, a := range addresses {
 		if box, ok := map[string]string{"db-page@iris.example": "db-plan", "old@iris.example": "old-plan", "dyn@iris.example": "dyn-plan"}[a]; ok {

@@ -101,7 +101,7 @@ func (q *Queries) WordsOfPlans(ctx context.Context, ids []int64) ([]WordsOfPlans
 }
 
 const wordsOfRequests = `-- name: WordsOfRequests :many
-select r.id, a.name as application, r.subject, r.body, r.email_html, coalesce(r.template, '') as template, r.context, r.bare
+select r.id, a.name as application, r.subject, r.body, r.email_html, coalesce(r.template, '') as template, r.context, r.bare, r.shown_to
 from notification_requests r
 join applications a on a.id = r.application_id
 where r.id = any ($1::bigint[])
@@ -116,6 +116,7 @@ type WordsOfRequestsRow struct {
 	Template    string
 	Context     []byte
 	Bare        bool
+	ShownTo     string
 }
 
 func (q *Queries) WordsOfRequests(ctx context.Context, ids []int64) ([]WordsOfRequestsRow, error) {
@@ -136,6 +137,7 @@ func (q *Queries) WordsOfRequests(ctx context.Context, ids []int64) ([]WordsOfRe
 			&i.Template,
 			&i.Context,
 			&i.Bare,
+			&i.ShownTo,
 		); err != nil {
 			return nil, err
 		}
