@@ -107,7 +107,7 @@ func (s *Responses) claimMessage(ctx context.Context, user users.User, via incid
 	return text, m.IncidentID, err
 }
 
-// claimBatch claims everything that a digest stands for.
+// claimBatch acknowledges every incident that a digest stands for.
 func (s *Responses) claimBatch(ctx context.Context, user users.User, via incidents.Via, batch string) (string, error) {
 	ids, err := s.d.Pages.Batch(ctx, batch)
 	if err != nil {

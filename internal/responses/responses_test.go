@@ -69,6 +69,13 @@ func (w *world) Active(context.Context, users.ID) ([]messages.Asked, error) {
 	return out, nil
 }
 
+func (w *world) Batch(_ context.Context, batch string) ([]incidents.ID, error) {
+	if batch == strings.Repeat("ab", 16) {
+		return []incidents.ID{7, 8}, nil
+	}
+	return nil, nil
+}
+
 func (w *world) ByContact(_ context.Context, mode users.Mode, source string) (users.User, error) {
 	if (mode == users.Slack && source == "@ann") || source == "+12234567890" || source == "ann@example.com" {
 		return ann, nil
@@ -122,13 +129,6 @@ func (w *world) ByName(_ context.Context, name string) (auth.Application, error)
 		return auth.Application{}, fault.New(fault.NotFound, "no such application")
 	}
 	return auth.Application{ID: id, Name: name, Keys: []string{"key"}, AllowAuthenticatingUsers: true}, nil
-}
-
-func (w *world) Batch(_ context.Context, batch string) ([]incidents.ID, error) {
-	if batch == hex32 {
-		return []incidents.ID{300, 301}, nil
-	}
-	return nil, nil
 }
 
 func (w *world) Mailbox(_ context.Context, addresses []string) (messages.Mailbox, bool, error) {
