@@ -3,7 +3,7 @@ import { card, field, fill, flash, h, options } from "./dom.js";
 import { path, v1 } from "./api.js";
 import { form } from "./dialog.js";
 import { moments } from "./shiftform.js";
-import { wall } from "./zone.js";
+import { span, wall } from "./zone.js";
 
 const codes = ["SU", "MO", "TU", "WE", "TH", "FR", "SA"], days = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
@@ -11,11 +11,11 @@ const codes = ["SU", "MO", "TU", "WE", "TH", "FR", "SA"], days = ["Sunday", "Mon
 const repeats = (day) => [["", "once"], ["FREQ=DAILY", "every day"], ["FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", "Monday to Friday"], [`FREQ=WEEKLY;BYDAY=${codes[day]}`, "every " + days[day]],
   [`FREQ=WEEKLY;INTERVAL=2;BYDAY=${codes[day]}`, `every other ${days[day]}`], ["FREQ=MONTHLY", "every month"], ["FREQ=YEARLY", "every year"]];
 
+const weekday = (at, zone) => new Date(wall(at, zone).slice(0, 10) + "T00:00:00Z").getUTCDay();
+
 function words(u) {
-  const day = new Date(u.start.slice(0, 10) + "T00:00:00Z").getUTCDay(), rule = u.rule.replace(/^RRULE:/, "");
-  const often = (repeats(day).find(([r]) => r === rule) || [0, rule])[1];
-  const until = u.end.slice(0, 10) === u.start.slice(0, 10) ? u.end.slice(11, 16) : u.end.slice(0, 16).replace("T", " ");
-  return `${u.start.slice(0, 16).replace("T", " ")} – ${until}, ${often}`;
+  const rule = (u.rule || "").replace(/^RRULE:/, "");
+  return `${span(u.start, u.end, u.timezone)}, ${(repeats(weekday(u.start, u.timezone)).find(([r]) => r === rule) || [0, rule])[1]}`;
 }
 
 // unavailabilityCard lists the reader's own, which hold for all their teams, and takes new ones.
@@ -32,8 +32,8 @@ export function unavailabilityCard(page, team, zone) {
     const now = Math.floor(Date.now() / 3600000) * 3600, when = moments(now + 86400, now + 86400 + 4 * 3600, zone);
     const repeat = h("select", { name: "rule" }), note = h("input", { name: "note", maxlength: 200 });
     const refresh = () => {
-      const chosen = repeat.selectedIndex, day = new Date(wall(when.start(), zone).slice(0, 10) + "T00:00:00Z").getUTCDay();
-      repeat.replaceChildren(...options(repeats(day)));
+      const chosen = repeat.selectedIndex;
+      repeat.replaceChildren(...options(repeats(weekday(when.start(), zone))));
       repeat.selectedIndex = Math.max(0, chosen);
     };
     when.el.addEventListener("change", refresh);
@@ -42,7 +42,7 @@ export function unavailabilityCard(page, team, zone) {
       title: "When I cannot be on call", label: "Add", fields: [when.el, field("Repeats", repeat), field("Note", note, "Your team can read it.")],
       save: () => {
         if (when.problem()) throw Object.assign(new Error(when.problem()), { text: when.problem() });
-        return v1.post(at, { user: page.user, start: wall(when.start(), zone).slice(0, 16), end: wall(when.end(), zone).slice(0, 16), timezone: zone, rule: repeat.value, note: note.value });
+        return v1.post(at, { user: page.user, start: when.start(), end: when.end(), timezone: zone, rule: repeat.value, note: note.value });
       },
     });
     if (saved) await load();
