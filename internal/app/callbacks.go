@@ -30,7 +30,7 @@ type callbacks struct {
 }
 
 func newCallbacks(c config.API) (callbacks, error) {
-	var out callbacks
+	out := callbacks{twilioReceipt: twilio.ParseReceipt} // relays verify before they pass receipts on
 	var tokens, secrets []string
 	for _, t := range c.Twilio {
 		if t.AuthToken != "" {
@@ -55,7 +55,6 @@ func newCallbacks(c config.API) (callbacks, error) {
 		out.validTwilio = func(fullURL string, form url.Values, header http.Header) bool {
 			return twilio.ValidSignature(tokens, fullURL, form, header.Get("X-Twilio-Signature"))
 		}
-		out.twilioReceipt = twilio.ParseReceipt
 	}
 	if len(workspaces) > 0 {
 		out.slackID = slackID(workspaces)

@@ -46,6 +46,16 @@ type Common struct {
 	Migrate string `koanf:"migrate"`
 	// ShutdownTimeout bounds an orderly stop. 0 = 20 s.
 	ShutdownTimeout time.Duration `koanf:"shutdown_timeout"`
+	GmailOneClick   GmailOneClick `koanf:"gmail_one_click"`
+}
+
+// GmailOneClick puts a button into incident mails with which Gmail claims the incident. Both servers need the same.
+type GmailOneClick struct {
+	Enabled bool `koanf:"enabled"`
+	// Key signs the button's address: at least 16 characters.
+	Key Secret `koanf:"key"`
+	// Endpoint is where Gmail calls. "" = /api/v0/gmail-oneclick/relay below the public URL.
+	Endpoint string `koanf:"endpoint"`
 }
 
 // Database says where PostgreSQL is.

@@ -186,7 +186,20 @@ func (l *loader) common(c Common) Common {
 	if c.ShutdownTimeout == 0 {
 		c.ShutdownTimeout = 20 * time.Second
 	}
+	l.gmail(&c)
 	return c
+}
+
+func (l *loader) gmail(c *Common) {
+	g := &c.GmailOneClick
+	if !g.Enabled {
+		return
+	}
+	if len(g.Key) < 16 && !l.broken["gmail_one_click.key"] {
+		l.problem(l.where("gmail_one_click.key"), "must have at least 16 characters (openssl rand -base64 32)")
+	}
+	g.Endpoint = orElse(g.Endpoint, c.PublicURL+"/api/v0/gmail-oneclick/relay")
+	l.httpURL("gmail_one_click.endpoint", g.Endpoint)
 }
 
 // warnOnce is warning for checks that may run for both servers.

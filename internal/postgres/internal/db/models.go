@@ -433,6 +433,7 @@ type NotificationRequest struct {
 	Template      *string
 	Context       []byte
 	Sender        string
+	Bare          bool
 }
 
 type OncallAudit struct {
@@ -757,6 +758,14 @@ type UserSetting struct {
 type UserTemplateOverride struct {
 	UserID int64
 	Mode   string
+}
+
+type VendorMessage struct {
+	Vendor          string
+	VendorMessageID string
+	MessageID       int64
+	Attempt         int16
+	CreatedAt       time.Time
 }
 
 type VendorPause struct {
