@@ -195,6 +195,7 @@ type Deps struct {
 	Shifts    Shifts
 	Schedules Schedules
 	Wishes    Wishes
+	Calendars oncall.CalendarStore
 	Plans     Plans
 	Incidents Incidents
 	Lookups   Lookups
@@ -215,7 +216,7 @@ type API struct {
 // New checks that every part is there.
 func New(d Deps) (*API, error) {
 	if d.Applications == nil || d.Users == nil || d.Teams == nil || d.Rosters == nil || d.People == nil || d.Names == nil ||
-		d.Notices == nil || d.Shifts == nil || d.Schedules == nil || d.Wishes == nil || d.Plans == nil || d.Incidents == nil ||
+		d.Notices == nil || d.Shifts == nil || d.Schedules == nil || d.Wishes == nil || d.Calendars == nil || d.Plans == nil || d.Incidents == nil ||
 		d.Lookups == nil || d.Wake == nil || d.Errors == nil || d.Log == nil {
 		return nil, errors.New("oncallapi: a part is missing")
 	}

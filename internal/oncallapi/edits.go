@@ -21,6 +21,8 @@ type edit struct {
 	decide oncall.Decide
 	// after is what an override leaves of the given shifts and adds, filled by decide.
 	after []oncall.Shift
+	// substitute is who an override puts in.
+	substitute oncall.Person
 	// rows are the chosen shifts with their names, as they were before.
 	rows map[oncall.ShiftID]oncall.ShiftRow
 }

@@ -151,22 +151,26 @@ func (a *API) override(ctx context.Context, c oncall.Choice, start, end time.Tim
 	if len(e.rows) == 0 {
 		return nil, fault.New(fault.Invalid, "Invalid name or list of events")
 	}
-	substitute, err := a.People.ByID(ctx, []users.ID{user})
-	if err != nil || len(substitute) == 0 {
+	people, err := a.People.ByID(ctx, []users.ID{user})
+	if err != nil {
 		return nil, err
 	}
+	if len(people) == 0 {
+		return nil, fault.New(fault.Invalid, "Invalid name or list of events")
+	}
+	e.substitute = people[0]
 	e.decide = func(now time.Time, crew oncall.Crew, chosen []oncall.Shift) (oncall.Decision, error) {
 		changes, after, err := a.desk(ctx, now, crew, false).Override(chosen, start, end, user)
 		e.after = after
 		return oncall.Decision{Changes: changes, Action: "event_substituted", Context: func(added []oncall.Shift) any {
-			return map[string]any{"new_events": e.survivors(added, crew.Name, substitute[0]), "request_body": raw}
+			return map[string]any{"new_events": e.survivors(added, crew.Name), "request_body": raw}
 		}}, err
 	}
 	return e, nil
 }
 
 // survivors are the given shifts that are left after an override and the new ones, in the route's shape.
-func (e *edit) survivors(added []oncall.Shift, team string, substitute oncall.Person) []map[string]any {
+func (e *edit) survivors(added []oncall.Shift, team string) []map[string]any {
 	var old oncall.ShiftRow
 	for _, row := range e.rows {
 		old = row
@@ -180,8 +184,8 @@ func (e *edit) survivors(added []oncall.Shift, team string, substitute oncall.Pe
 			next++
 		}
 		row := oncall.ShiftRow{Shift: s, Team: team, UserName: old.UserName, FullName: old.FullName}
-		if s.User == substitute.ID {
-			row.UserName, row.FullName = substitute.Name, substitute.FullName
+		if s.User == e.substitute.ID {
+			row.UserName, row.FullName = e.substitute.Name, e.substitute.FullName
 		}
 		out = append(out, pick(eventObject(row), []string{"start", "end", "id", "role", "team", "user", "full_name"}))
 	}
@@ -189,12 +193,11 @@ func (e *edit) survivors(added []oncall.Shift, team string, substitute oncall.Pe
 }
 
 func (a *API) overrideEvents(w http.ResponseWriter, r *http.Request) error {
-	ctx := r.Context()
 	b, err := readBody(w, r, "Invalid override request")
 	if err != nil {
 		return err
 	}
-	e, err := a.overriding(ctx, b)
+	e, err := a.overriding(r.Context(), b)
 	if err != nil {
 		return err
 	}
@@ -202,17 +205,9 @@ func (a *API) overrideEvents(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var cover oncall.Shift
-	for _, n := range c.Notices {
-		cover = n.Shifts[0]
-	}
-	people, err := a.People.ByID(ctx, []users.ID{cover.User})
-	if err != nil {
-		return err
-	}
 	team := ""
 	for _, row := range e.rows {
 		team = row.Team
 	}
-	return answer(w, http.StatusOK, e.survivors(c.Add, team, people[0]))
+	return answer(w, http.StatusOK, e.survivors(c.Add, team))
 }

@@ -9,10 +9,17 @@ import (
 )
 
 // legacy words faults that come from below for Oncall's clients, who know 422 where we say conflict, and a title with a
-// description where we say one sentence. Below /v1 errors stay as they are.
+// description where we say one sentence. Below /v1 errors stay as they are, without the
+// title that says nothing.
 func legacy(r *http.Request, err error) error {
 	var f *fault.Error
-	if !strings.HasPrefix(r.URL.Path, v0) || !errors.As(err, &f) {
+	if !errors.As(err, &f) {
+		return err
+	}
+	if !strings.HasPrefix(r.URL.Path, v0) {
+		if f.Message == "IntegrityError" {
+			return &fault.Error{Kind: f.Kind, Field: f.Field, Message: f.Detail, Err: f.Err}
+		}
 		return err
 	}
 	switch {

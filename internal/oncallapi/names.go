@@ -92,7 +92,9 @@ func (a *API) listServices(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusOK, names)
 }
 
-func (a *API) createService(w http.ResponseWriter, r *http.Request) error { return a.saveService(w, r, 0) }
+func (a *API) createService(w http.ResponseWriter, r *http.Request) error {
+	return a.saveService(w, r, 0)
+}
 
 func (a *API) renameService(w http.ResponseWriter, r *http.Request) error {
 	if err := wire.Actor(r.Context()).MayManageOncall(); err != nil {
