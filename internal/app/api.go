@@ -209,7 +209,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		notifier     = postgres.NewNotifier(a.db)
 		sessions     = newSessions(a.cfg, sessionRows, a.errors.Write)
 		load         = wire.NewLoad(queues, a.log)
-		notices      = postgres.NewNotifications(a.db)
+		notices      = postgres.NewNotifications(a.db).WithQuota(standardQuota(a.cfg.DefaultQuota))
 		oncallTeams  = postgres.NewOncallTeams(a.db, reminders(a.cfg.Oncall))
 		c            = a.cfg.Compatibility
 		openings     = auth.Openings{
@@ -242,11 +242,13 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		Resolver: resolver, People: userRows, Queues: queues,
 		Settings: applications, ApplicationKeys: applications, Limits: applications,
 		Tags: postgres.NewTags(a.db), Rates: rates, States: incidents, Aggregations: plans,
-		Profiles: postgres.NewSettings(a.db), Targets: postgres.NewTargets(a.db), Categories: applications, SlackID: back.slackID,
+		Statistics: postgres.NewStatistics(a.db),
+		Profiles:   postgres.NewSettings(a.db), Targets: postgres.NewTargets(a.db), Categories: applications, SlackID: back.slackID,
 		Replays: postgres.NewIdempotency(a.db), Load: load, Syntax: syntax, Wake: notifier.Wake, Ping: a.db.Ping,
 		Log: a.log, Registerer: a.reg, Config: httpapi.Config{
 			Openings: openings, HealthcheckFile: a.cfg.HTTP.HealthcheckFile, Tags: a.cfg.Tags,
-			InternalApplications: a.cfg.InternalApplications, TimeZones: a.cfg.TimeZones, Mobile: a.cfg.Mobile.Activated, DeviceApplications: a.cfg.Mobile.Applications,
+			InternalApplications: a.cfg.InternalApplications, ListLimit: a.cfg.MailingLists.MaxMembers,
+			TimeZones: a.cfg.TimeZones, Mobile: a.cfg.Mobile.Activated, DeviceApplications: a.cfg.Mobile.Applications,
 		},
 	})
 	if err != nil {
