@@ -618,6 +618,12 @@ type SlidingCount struct {
 	TouchedAt time.Time
 }
 
+type StatisticsSnapshot struct {
+	Hour       time.Time
+	ComputedAt time.Time
+	Body       json.RawMessage
+}
+
 type SwapRequest struct {
 	ID        int64
 	TeamID    int64
