@@ -127,3 +127,20 @@ func TestMetricsAreRegisteredOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, families)
 }
+
+func TestNotifyByCategory(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.exec(`insert into notification_categories (application_id, name, mode) select id, 'Deploys', 'sms' from applications where name = 'demo'`)
+	body := `{"role":"team","target":"ops","subject":"s","category":"deploys","body":"b"}`
+	f.want(200, "[]", demo, post, "/v0/notifications", body)
+	require.Equal(t, 1, f.count(`select count(*) from message_changes where change_type = 'mode-change' and old = 'sms' and new = 'email'
+		and description = 'Changing mode due to original mode failure'`), "bob has no number")
+	require.Equal(t, "ann sms - -, bob email - - changed", f.sent())
+	f.exec(`insert into category_overrides (user_id, category_id, mode) select u.id, c.id, 'drop' from users u, notification_categories c where u.name = 'ann'`)
+	f.want(200, "[]", demo, post, "/v0/notifications", body)
+	require.Equal(t, "ann drop - -, bob email - - changed", f.sent(), "their own choice; drop is one")
+	f.want(400, title("No category named deploys exists for this app"), caller{app: "other", key: "other-key"}, post, "/v0/notifications", body)
+	f.want(200, "[]", demo, post, "/v0/notifications", `{"role":"user","target":"ann","subject":"s","category":"deploys","mode":"email","body":"b"}`)
+	require.Equal(t, "ann email - -", f.sent(), "the mode decides where there is one")
+}

@@ -71,7 +71,7 @@ func (w *world) Active(context.Context, users.ID) ([]messages.Asked, error) {
 
 func (w *world) Batch(_ context.Context, batch string) ([]incidents.ID, error) {
 	if batch == strings.Repeat("ab", 16) {
-		return []incidents.ID{7, 8}, nil
+		return []incidents.ID{300, 301}, nil
 	}
 	return nil, nil
 }
