@@ -6,8 +6,8 @@ import { instant, iso, shift as shifted, span, time, wall } from "./zone.js";
 
 const library = globalThis.EventCalendar;
 
-const views = { month: "dayGridMonth", week: "timeGridWeek", people: "people" };
-const peopleWeeks = 2;
+const views = { month: "dayGridMonth", week: "timeGridWeek", people: "people", ahead: "ahead" };
+const peopleWeeks = 2, aheadWeeks = 5;
 
 const seconds = (d) => d.days * 86400 + d.seconds;
 
@@ -32,6 +32,7 @@ export function grid(el, { zone, view, date, editable, on }) {
     views: {
       dayGridMonth: { dayHeaderFormat: { weekday: "short" }, eventDurationEditable: false, eventResizableFromStart: false }, // days are too coarse for ends
       timeGridWeek: { slotDuration: "01:00", snapDuration: "00:30", slotHeight: 22 },
+      ahead: { type: "dayGridMonth", duration: { weeks: aheadWeeks }, dayHeaderFormat: { weekday: "short" }, dayCellFormat: { day: "numeric", month: "short" }, titleFormat: { month: "long", year: "numeric" } },
       people: {
         type: "resourceTimelineWeek", duration: { weeks: peopleWeeks }, slotDuration: "12:00", snapDuration: "01:00", slotWidth: slotWidth(el),
         dayHeaderFormat: { weekday: "short", day: "numeric" },
