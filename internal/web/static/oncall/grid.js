@@ -52,6 +52,7 @@ export function grid(el, { zone, view, date, editable, on }) {
     show(shifts, people) {
       calendar.setOption("resources", people.map((p) => ({ id: p.name, title: p.full_name || p.name })));
       calendar.setOption("events", shifts.map((s, i) => entry(s, i, zone, editable && on.changeable(s))));
+      if (view === "people") requestAnimationFrame(() => calendar.setOption("slotWidth", slotWidth(el)));
     },
     go(step) { if (step === 0) calendar.setOption("date", wall(now(), zone).slice(0, 10)); else if (step < 0) calendar.prev(); else calendar.next(); },
     clear() { calendar.unselect(); },
@@ -59,8 +60,10 @@ export function grid(el, { zone, view, date, editable, on }) {
   };
 }
 
+// slotWidth makes half a day as wide as fits beside the names.
 function slotWidth(el) {
-  return Math.max(24, Math.floor((el.clientWidth - 205) / (peopleWeeks * 14)));
+  const names = el.querySelector(".ec-row-head")?.offsetWidth || 200;
+  return Math.max(24, Math.floor((el.clientWidth - names - 4) / (peopleWeeks * 14)));
 }
 
 function entry(s, i, zone, changeable) {
