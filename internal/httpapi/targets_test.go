@@ -134,6 +134,24 @@ func TestWhoMayReadTheVocabulary(t *testing.T) {
 	}
 }
 
+func TestAPlanWithAMailingListThatIsTooLargeIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, func(d *httpapi.Deps) { d.Config.ListLimit = 2 })
+	f.exec(withLists)
+	named := func(list string) []string {
+		rec := f.do(asAnn, post, "/v0/plans", planJSON(`"role":"user","target":"ann"`, `"role":"mailing-list","target":"`+list+`"`))
+		require.Equal(t, 201, rec.Code, rec.Body)
+		return rec.Header().Values("X-Iris-Warning")
+	}
+	require.Equal(t, []string{"step 1: the mailing list zeta is too large: it has 2 members, and lists of 2 or more are not paged"}, named("zeta"))
+	require.Equal(t, []string{"step 1: the mailing-list Staff has no active members"}, named("Staff"))
+	f.exec(`update mailing_lists set member_count = 100 where name = 'ann'; insert into mailing_list_members
+		select l.id, u.id from mailing_lists l, users u where l.name = 'ann' and u.name = 'ann'`)
+	require.Contains(t, named("ann")[0], "it has 100 members")
+	f.exec(`update mailing_lists set member_count = 0 where name = 'ann'`)
+	require.Empty(t, named("ann"))
+}
+
 // Mailing lists are targets like others: of plans, of incidents, of notifications.
 func TestMailingListsAreTargets(t *testing.T) {
 	t.Parallel()
@@ -154,4 +172,17 @@ func TestMailingListsAreTargets(t *testing.T) {
 		`{"role":"mailing-list","target":"Staff","subject":"s","mode":"email","body":"b"}`)
 	f.want(400, describe("Request rejected by sender", "INVALID role:target"), demo, post, "/v0/notifications",
 		`{"role":"mailing-list","target":"ops","subject":"s","mode":"email","body":"b"}`)
+}
+
+// Clients lean on the predecessor's database, for which case and trailing spaces are no difference.
+func TestNamesIgnoreCaseAndTrailingSpaces(t *testing.T) {
+	t.Parallel()
+	f := newTargets(t)
+	f.ok(power, post, "/v0/incidents", `{"plan":"PAGER ","application":"Demo ","context":{}}`)
+	f.ok(power, post, "/v0/incidents/1", `{"owner":"ANN "}`)
+	require.Equal(t, 1, f.count(`select count(*) from incidents i join users u on u.id = i.owner_id where u.name = 'ann'`))
+	f.ok(caller{app: "power", key: "power-key", user: "Ann"}, get, "/v0/users/ANN%20%20", "")
+	f.ok(asAnn, post, "/v0/plans", planJSON(`"creator":"ann"`, `"creator":"Ann "`, `"target":"ann"`, `"target":"ANN "`))
+	f.want(200, `[]`, demo, post, "/v0/notifications", `{"role":"user","target":"ann ","subject":"s","mode":"email","body":"b"}`)
+	f.want(401, notThisUser, asAnn, get, "/v0/users/%20ann", "")
 }

@@ -155,7 +155,7 @@ func (p *Plans) Reach(ctx context.Context, targets, templates []string) (escalat
 		}
 		for _, row := range found {
 			r.Targets[row.Asked] = append(r.Targets[row.Asked], escalation.ReachTarget{Kind: row.Kind, TargetID: row.TargetID,
-				Name: row.Name, Active: row.Active, People: int(row.People), Reachable: int(row.Reachable)})
+				Name: row.Name, Active: row.Active, People: int(row.People), Reachable: int(row.Reachable), Size: int(row.Size)})
 		}
 		words, err := q.ReachOfTemplates(ctx, templates)
 		if err != nil {
@@ -274,6 +274,11 @@ func (p *Plans) Delete(ctx context.Context, name string) error {
 		}
 		if err := q.DeletePlans(ctx, ids); err != nil {
 			return err
+		}
+		for _, id := range ids {
+			if err := q.DeleteTagsOf(ctx, db.DeleteTagsOfParams{Kind: "plan", ObjectID: id}); err != nil {
+				return err
+			}
 		}
 		return forgetPlan(ctx, q, strings.TrimRight(name, " "))
 	})
