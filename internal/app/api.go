@@ -21,6 +21,7 @@ import (
 	"github.com/iris-oncall/iris/internal/httpapi"
 	"github.com/iris-oncall/iris/internal/messages/jinja"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncallapi"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/responses"
 	"github.com/iris-oncall/iris/internal/web"
@@ -209,6 +210,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		sessions     = newSessions(a.cfg, sessionRows, a.errors.Write)
 		load         = wire.NewLoad(queues, a.log)
 		notices      = postgres.NewNotifications(a.db).WithQuota(standardQuota(a.cfg.DefaultQuota))
+		oncallTeams  = postgres.NewOncallTeams(a.db, reminders(a.cfg.Oncall))
 		c            = a.cfg.Compatibility
 		openings     = auth.Openings{
 			AnonymousReads: c.AnonymousReads, ChangeAnyPlan: c.ChangeAnyPlan, SessionsActForAnyone: c.SessionsActForAnyone,
@@ -216,7 +218,8 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		}
 		authenticator = wire.NewAuthenticator(applications, userRows, sessions, userKey, a.errors)
 		accounts      = auth.NewAccounts(userRows, auth.NewPasswords())
-		resolver      = oncall.NewResolver(oncall.LimitLists(directory, a.cfg.MailingLists.MaxMembers), nil, oncall.DefaultKeep)
+		resolver      = oncall.NewResolver(oncall.LimitLists(directory, a.cfg.MailingLists.MaxMembers),
+			oncall.NewLiveCalendar(postgres.NewOncallCalendars(a.db), oncall.LiveConfig{}), oncall.DefaultKeep)
 	)
 	if c.DisableAuth {
 		authenticator, accounts = authenticator.Believing(), accounts.Believing()
@@ -267,6 +270,18 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 	if err != nil {
 		return nil, nil, err
 	}
+	calendar := oncallConfig(a.cfg)
+	calendar.Openings = openings
+	duty, err := oncallapi.New(oncallapi.Deps{
+		Applications: applications, Users: userRows, Sessions: sessions, UserKey: userKey, Teams: oncallTeams,
+		Rosters: postgres.NewOncallRosters(oncallTeams), People: postgres.NewOncallPeople(a.db), Names: postgres.NewOncallNames(a.db),
+		Notices: postgres.NewOncallNotices(a.db), Shifts: postgres.NewOncallShifts(a.db), Schedules: postgres.NewOncallSchedules(a.db),
+		Wishes: postgres.NewOncallWishes(a.db), Calendars: postgres.NewOncallCalendars(a.db), Plans: plans, Incidents: incidents,
+		Lookups: notices, Paid: paidRoles(a.cfg.Oncall.BonusURL), Wake: notifier.Wake, Errors: a.errors, Log: a.log, Config: calendar,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
 	oneClick, err := newOneClick(a.cfg.Common)
 	if err != nil {
 		return nil, nil, err
@@ -293,6 +308,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		a.errors.MethodNotAllowed(w, req)
 	})
 	api.Routes(r)
+	duty.Routes(r)
 	hooks.Routes(r)
 	replies.Routes(r)
 	pages.Routes(r)
