@@ -201,14 +201,17 @@ type Slack struct {
 
 // Twilio sends texts and makes calls.
 type Twilio struct {
-	Account        `koanf:",squash"`
-	AccountSID     string   `koanf:"account_sid"`
-	AuthToken      Secret   `koanf:"auth_token"` // also verifies what Twilio sends us
-	KeySID         string   `koanf:"key_sid"`    // API key used instead of the token, with key_secret
-	KeySecret      Secret   `koanf:"key_secret"`
-	From           string   `koanf:"from"`
-	CallFrom       string   `koanf:"call_from"` // "" = from
-	APIURL         string   `koanf:"api_url"`   // "" = https://api.twilio.com
+	Account    `koanf:",squash"`
+	AccountSID string `koanf:"account_sid"`
+	AuthToken  Secret `koanf:"auth_token"` // also verifies what Twilio sends us
+	KeySID     string `koanf:"key_sid"`    // API key used instead of the token, with key_secret
+	KeySecret  Secret `koanf:"key_secret"`
+	From       string `koanf:"from"`
+	CallFrom   string `koanf:"call_from"` // "" = from
+	// ApplicationFrom are the numbers of applications that do not use from and call_from, by name.
+	ApplicationFrom map[string]string `koanf:"application_from"`
+
+	APIURL         string   `koanf:"api_url"` // "" = https://api.twilio.com
 	CountryCode    string   `koanf:"country_code"`
 	DetectMachines bool     `koanf:"detect_machines"`
 	Modes          []string `koanf:"modes"` // of sms, call. Empty = both

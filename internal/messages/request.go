@@ -25,10 +25,12 @@ type Request struct {
 	Template    string // name; "" = none
 	AckURL      string // signed acknowledgement link, "" when nothing can be acknowledged
 	IncidentURL string // page of the incident, "" when unknown
-	// Batch is set for a digest: its number, how many pages it stands for, and the name of their application.
+	// Batch is set for a digest: its number, how many pages it stands for, the name of their application and the address from
+	// which its e-mails come.
 	Batch       string
 	BatchSize   int
 	Application string
+	Sender      string
 	// Override, when not empty, is the whole text of an SMS instead of what the template says (a carrier blocks it).
 	Override string
 	// Prefix stands before the text of an SMS (a legal notice).
@@ -53,6 +55,7 @@ type Content struct {
 	EmailHTML   string
 	Application string
 	Plan        string
+	ShownTo     string // e-mail: recipients to be named, separated by commas; "" = the destination alone
 	Sender      string // sender address instead of the vendor's configured one; "" = that
 	// Problem says why the template did not give these words (missing, failing, too big, quarantined) in a sentence for
 	// the timeline and for message_contents.render_error; then they are the built-in plain text. "" = the template did.
@@ -81,6 +84,7 @@ type RequestWords struct {
 	Context     json.RawMessage // nil = none
 	Sender      string          // address from which e-mails come; "" = the configured one
 	Bare        bool            // the subject stays as it is
+	ShownTo     string          // recipients that mails name, separated by commas; "" = their own
 }
 
 // PlanWords is what rendering needs of one immutable plan version.

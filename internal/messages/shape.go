@@ -43,7 +43,7 @@ func shape(s *source, d draft) Content {
 	case users.Call:
 		c.Body = callText(c.Subject, body)
 	case users.Email:
-		c.Sender = s.sender()
+		c.Sender, c.ShownTo = s.sender(), s.notice.ShownTo
 		c.Body = withFooter(body, s.footer(body), MaxBody)
 		c.EmailHTML = s.html(body, cleanText(d.html))
 	case users.Slack:
@@ -59,6 +59,9 @@ func shape(s *source, d draft) Content {
 
 // sender is the address from which an e-mail comes; "" = the configured one.
 func (s *source) sender() string {
+	if s.Batch != "" {
+		return s.Sender
+	}
 	if s.outOfBand() {
 		return s.notice.Sender
 	}

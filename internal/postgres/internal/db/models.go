@@ -463,6 +463,7 @@ type NotificationRequest struct {
 	Context       []byte
 	Sender        string
 	Bare          bool
+	ShownTo       string
 }
 
 type OncallAudit struct {
