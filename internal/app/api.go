@@ -271,7 +271,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		return nil, nil, err
 	}
 	calendar := oncallConfig(a.cfg)
-	calendar.Openings = openings
+	calendar.Openings = auth.Openings{AnonymousReads: c.OncallAnonymousReads}
 	duty, err := oncallapi.New(oncallapi.Deps{
 		Applications: applications, Users: userRows, Sessions: sessions, UserKey: userKey, Teams: oncallTeams,
 		Rosters: postgres.NewOncallRosters(oncallTeams), People: postgres.NewOncallPeople(a.db), Names: postgres.NewOncallNames(a.db),
