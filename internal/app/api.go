@@ -193,7 +193,8 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		Authenticator: wire.NewAuthenticator(applications, userRows, sessions, userKey, a.errors), Errors: a.errors,
 		Incidents: incidents, Plans: plans, Templates: postgres.NewTemplates(a.db), Messages: messages,
 		Notifications: postgres.NewNotifications(a.db), Applications: applications, Directory: directory,
-		Resolver: oncall.NewResolver(directory, nil, oncall.DefaultKeep), People: userRows, Queues: queues,
+		Resolver: oncall.NewResolver(oncall.LimitLists(directory, a.cfg.MailingLists.MaxMembers), nil, oncall.DefaultKeep),
+		People:   userRows, Queues: queues,
 		Replays: postgres.NewIdempotency(a.db), Load: load, Syntax: syntax, Wake: notifier.Wake, Ping: a.db.Ping,
 		Log: a.log, Registerer: a.reg, Config: httpapi.Config{Openings: openings},
 	})

@@ -172,7 +172,7 @@ func (p *Processor) build(in postgres.Installation) (*processorParts, error) {
 	directory := postgres.NewDirectory(p.db)
 	parts.runner, err = escalation.New(escalation.Deps{
 		Store: postgres.NewRunner(p.db), Directory: directory,
-		Resolver: oncall.NewResolver(directory, nil, oncall.DefaultKeep),
+		Resolver: oncall.NewResolver(oncall.LimitLists(directory, p.cfg.MailingLists.MaxMembers), nil, oncall.DefaultKeep),
 		Holder:   parts.holder,
 		Waker:    func(bs buckets.Set) { parts.worker.Wake(bs) },
 		Log:      log, Registerer: p.reg,

@@ -90,6 +90,12 @@ type Compatibility struct {
 	SessionsActForAnyone bool `koanf:"sessions_act_for_anyone"`
 }
 
+// MailingLists says how lists of people are paged.
+type MailingLists struct {
+	// MaxMembers is the size from which on a list stands for nobody, so that the fallbacks are paged. 0 = any size.
+	MaxMembers int `koanf:"max_members"`
+}
+
 // Gossip is how processors hear of each other fast. Peers are found through the database.
 type Gossip struct {
 	// Addr to listen on (TCP and UDP); "off" = no gossip. "" = :7946, or a free port when that is taken.
@@ -201,6 +207,7 @@ type API struct {
 	Slack         []Slack
 	Twilio        []Twilio
 	Compatibility Compatibility
+	MailingLists  MailingLists
 }
 
 // Processor is the configuration of message-processor.
@@ -214,6 +221,8 @@ type Processor struct {
 	Limits   Limits
 	Delivery Delivery
 	History  History
+	// MailingLists is the same for both servers: one pages, the other takes notifications.
+	MailingLists MailingLists
 }
 
 // file is everything a configuration file may hold.
@@ -229,4 +238,5 @@ type file struct {
 	Limits        Limits        `koanf:"limits"`
 	Delivery      Delivery      `koanf:"delivery"`
 	History       History       `koanf:"history"`
+	MailingLists  MailingLists  `koanf:"mailing_lists"`
 }

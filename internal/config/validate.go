@@ -17,7 +17,10 @@ import (
 func (c *Config) API() (API, error) {
 	l := c.judge()
 	f := c.file
-	out := API{Common: l.common(f.Common), HTTP: f.HTTP, Slack: f.Slack, Twilio: f.Twilio, Compatibility: f.Compatibility}
+	out := API{
+		Common: l.common(f.Common), HTTP: f.HTTP, Slack: f.Slack, Twilio: f.Twilio, Compatibility: f.Compatibility,
+		MailingLists: l.mailingLists(f.MailingLists),
+	}
 	if out.HTTP.Addr == "" {
 		out.HTTP.Addr = ":16649"
 	}
@@ -58,6 +61,7 @@ func (c *Config) Processor() (Processor, error) {
 	out := Processor{
 		Common: l.common(f.Common), Gossip: f.Gossip, SMTP: slices.Clone(f.SMTP), Slack: slices.Clone(f.Slack),
 		Twilio: slices.Clone(f.Twilio), Webhook: slices.Clone(f.Webhook), Limits: f.Limits, Delivery: f.Delivery, History: f.History,
+		MailingLists: l.mailingLists(f.MailingLists),
 	}
 	l.gossip(&out.Gossip)
 	// Sections that only hold what iris-api needs to verify callbacks are no accounts to send with.
@@ -94,6 +98,13 @@ func (c *Config) Processor() (Processor, error) {
 		out.History.Retention = 396 * 24 * time.Hour
 	}
 	return out, l.err()
+}
+
+func (l *loader) mailingLists(m MailingLists) MailingLists {
+	if m.MaxMembers < 0 {
+		l.problem(l.where("mailing_lists.max_members"), "must not be negative; 0 unrolls lists of any size")
+	}
+	return m
 }
 
 // Database checks only what commands need that work on the database itself. A url that is not empty replaces the

@@ -202,6 +202,8 @@ func (m *memory) Responders(_ context.Context, keys []users.ResponderKey) (map[u
 
 func (m *memory) Teams(context.Context, []int64) (map[int64]oncall.Team, error) { return nil, nil }
 
+func (m *memory) Lists(context.Context, []int64) (map[int64]oncall.List, error) { return nil, nil }
+
 func (m *memory) UsersByTarget(_ context.Context, ids []int64) (map[int64]users.User, error) {
 	out := map[int64]users.User{}
 	for _, id := range ids {

@@ -26,6 +26,8 @@ func (t Target) String() string {
 		return name
 	case "team":
 		return "team " + name
+	case "mailing-list":
+		return "mailing list " + name
 	default:
 		return t.Role + " of " + name
 	}

@@ -148,6 +148,10 @@ func TestAnonymousReadsAreAnOpening(t *testing.T) {
 		if strings.HasPrefix(rq.path, "/v0/messages/1") {
 			continue // there is none
 		}
+		if rq.path == "/v0/queues" {
+			require.Equal(t, 401, f.do(nobody, rq.method, rq.path, "").Code, "the predecessor has no such route")
+			continue
+		}
 		require.Equal(t, 200, f.do(nobody, rq.method, rq.path, "").Code, rq.path)
 	}
 	require.Equal(t, 401, f.do(nobody, post, "/v0/notifications", `{}`).Code)

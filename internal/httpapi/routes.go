@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
+	"slices"
 
 	"github.com/go-chi/chi/v5"
 	"go.uber.org/zap"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
@@ -16,9 +18,10 @@ import (
 type access int
 
 const (
-	public access = iota // everybody
-	read                 // every known caller; everybody where anonymous reads are opened
-	write                // every known caller but read-only people
+	public  access = iota // everybody
+	read                  // every known caller; everybody where anonymous reads are opened (what the predecessor serves to all)
+	someone               // every known caller, whatever is opened
+	write                 // every known caller but read-only people
 )
 
 // handler answers a request or returns an error, which is answered in the shape of the path.
@@ -32,9 +35,16 @@ type route struct {
 	handle handler
 }
 
+// Methods in the tables of routes.
+const get, post, put, del = http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete
+
 // table lists every route of the API. Fixed words in a path win over parameters.
 func (a *API) table() []route {
-	const get, post, del = http.MethodGet, http.MethodPost, http.MethodDelete
+	return slices.Concat(a.core())
+}
+
+// core are the routes around incidents, plans, templates and messages.
+func (a *API) core() []route {
 	return []route{
 		{get, "/v0/incidents", read, a.listIncidents},
 		{post, "/v0/incidents", write, a.openIncident},
@@ -57,7 +67,7 @@ func (a *API) table() []route {
 		{get, "/v0/messages", read, a.listMessages},
 		{get, "/v0/messages/{id}", read, a.getMessage},
 		{get, "/v0/messages/{id}/auditlog", read, a.messageChanges},
-		{get, "/v0/queues", read, a.listQueues},
+		{get, "/v0/queues", someone, a.listQueues},
 		{get, "/healthcheck", public, a.healthcheck},
 	}
 }
@@ -117,6 +127,8 @@ func (a *API) admit(need access, r *http.Request) error {
 	switch need {
 	case read:
 		return actor.MayRead(a.Config.Openings)
+	case someone:
+		return actor.MayRead(auth.Openings{})
 	case write:
 		return actor.MayWrite()
 	case public:

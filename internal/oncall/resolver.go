@@ -18,6 +18,8 @@ type Directory interface {
 	Teams(ctx context.Context, targetIDs []int64) (map[int64]Team, error)
 	// UsersByTarget by public target number, active or not.
 	UsersByTarget(ctx context.Context, targetIDs []int64) (map[int64]users.User, error)
+	// Lists by public target number, active or not.
+	Lists(ctx context.Context, targetIDs []int64) (map[int64]List, error)
 	// UsersByID by internal number, active or not.
 	UsersByID(ctx context.Context, ids []users.ID) (map[users.ID]users.User, error)
 }
@@ -27,6 +29,7 @@ type Directory interface {
 //
 //   - user: the user.
 //   - team: all active members of the team, in fixed order.
+//   - mailing-list: all active members of the list, unless it is too large.
 //   - manager, director: from the calendar, else the team's own manager or director.
 //   - oncall (= primary), oncall-primary, oncall-secondary, oncall-anything: from the calendar. Where that has nothing
 //     to say, the team's fixed order: primary is the first active member, secondary the second, tertiary the third;
@@ -37,6 +40,7 @@ type Resolver struct {
 	calendar Calendar
 	teams    *Recent[int64, Team]
 	targets  *Recent[int64, users.User]
+	lists    *Recent[int64, List]
 	people   *Recent[users.ID, users.User]
 }
 
@@ -50,6 +54,7 @@ func NewResolver(dir Directory, calendar Calendar, keep time.Duration) *Resolver
 		calendar: calendar,
 		teams:    NewRecent(keep, dir.Teams),
 		targets:  NewRecent(keep, dir.UsersByTarget),
+		lists:    NewRecent(keep, dir.Lists),
 		people:   NewRecent(keep, dir.UsersByID),
 	}
 }
@@ -57,11 +62,14 @@ func NewResolver(dir Directory, calendar Calendar, keep time.Duration) *Resolver
 // Prefetch reads at once what Resolve will need for the queries. It is an optimisation: what it could not read, Resolve
 // reads, or reports.
 func (r *Resolver) Prefetch(ctx context.Context, queries []Query) error {
-	var teamIDs, userIDs []int64
+	var teamIDs, userIDs, listIDs []int64
 	for _, q := range queries {
-		if q.Role == RoleUser {
+		switch q.Role {
+		case RoleUser:
 			userIDs = append(userIDs, q.TargetID)
-		} else {
+		case RoleMailingList:
+			listIDs = append(listIDs, q.TargetID)
+		default:
 			teamIDs = append(teamIDs, q.TargetID)
 		}
 	}
@@ -70,12 +78,31 @@ func (r *Resolver) Prefetch(ctx context.Context, queries []Query) error {
 			return fmt.Errorf("read users: %w", err)
 		}
 	}
-	if len(teamIDs) == 0 {
+	ids, err := r.prefetchLists(ctx, listIDs)
+	if err != nil {
+		return err
+	}
+	heads, err := r.prefetchTeams(ctx, teamIDs)
+	if err != nil {
+		return err
+	}
+	if ids = append(ids, heads...); len(ids) == 0 {
 		return nil
+	}
+	if _, err := r.people.Get(ctx, ids...); err != nil {
+		return fmt.Errorf("read members: %w", err)
+	}
+	return nil
+}
+
+// prefetchTeams reads the teams and returns who is in them or leads them.
+func (r *Resolver) prefetchTeams(ctx context.Context, teamIDs []int64) ([]users.ID, error) {
+	if len(teamIDs) == 0 {
+		return nil, nil
 	}
 	teams, err := r.teams.Get(ctx, teamIDs...)
 	if err != nil {
-		return fmt.Errorf("read teams: %w", err)
+		return nil, fmt.Errorf("read teams: %w", err)
 	}
 	var ids []users.ID
 	for _, t := range teams {
@@ -86,13 +113,7 @@ func (r *Resolver) Prefetch(ctx context.Context, queries []Query) error {
 			}
 		}
 	}
-	if len(ids) == 0 {
-		return nil
-	}
-	if _, err := r.people.Get(ctx, ids...); err != nil {
-		return fmt.Errorf("read team members: %w", err)
-	}
-	return nil
+	return ids, nil
 }
 
 // Roles that need no calendar.
@@ -109,8 +130,11 @@ const (
 // Invalid says in words for the timeline why the question cannot be answered; any other error is worth trying again.
 func (r *Resolver) Resolve(ctx context.Context, q Query, t time.Time) (Answer, error) {
 	role := strings.ToLower(strings.TrimSpace(q.Role))
-	if role == RoleUser {
+	switch role {
+	case RoleUser:
 		return r.user(ctx, q)
+	case RoleMailingList:
+		return r.list(ctx, q)
 	}
 	duty, onCall := strings.CutPrefix(role, oncallPrefix)
 	switch {
@@ -205,7 +229,7 @@ func (r *Resolver) active(ctx context.Context, ids []users.ID) ([]users.ID, erro
 	}
 	found, err := r.people.Get(ctx, ids...)
 	if err != nil {
-		return nil, fmt.Errorf("read team members: %w", err)
+		return nil, fmt.Errorf("read members: %w", err)
 	}
 	var out []users.ID
 	for _, id := range ids {

@@ -16,6 +16,7 @@ import (
 type fakeDirectory struct {
 	teams map[int64]Team
 	users map[users.ID]users.User
+	lists map[int64]List
 	reads int
 	fail  error
 }
@@ -57,7 +58,7 @@ func (f *fakeDirectory) UsersByID(_ context.Context, ids []users.ID) (map[users.
 
 // newDirectory knows ana (1), bo (2, inactive), cy (3) and boss (4), in team db (target 101) in that order but for boss.
 func newDirectory() *fakeDirectory {
-	f := &fakeDirectory{users: map[users.ID]users.User{}, teams: map[int64]Team{}}
+	f := &fakeDirectory{users: map[users.ID]users.User{}, teams: map[int64]Team{}, lists: map[int64]List{}}
 	for i, name := range []string{"ana", "bo", "cy", "boss"} {
 		id := users.ID(i + 1)
 		f.users[id] = users.User{ID: id, TargetID: int64(id), Name: name, Active: name != "bo"}

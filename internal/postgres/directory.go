@@ -65,6 +65,29 @@ func (d *Directory) UsersByTarget(ctx context.Context, targetIDs []int64) (map[i
 	return out, err
 }
 
+// Lists implements oncall.Directory.
+func (d *Directory) Lists(ctx context.Context, targetIDs []int64) (map[int64]oncall.List, error) {
+	out := make(map[int64]oncall.List, len(targetIDs))
+	err := d.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.DirectoryLists(ctx, some(targetIDs))
+		if err != nil {
+			return fmt.Errorf("read mailing lists: %w", err)
+		}
+		for _, row := range rows {
+			l := oncall.List{
+				TargetID: row.TargetID, Name: row.Name, Active: row.Active, Size: int(row.MemberCount),
+				Members: make([]users.ID, len(row.Members)),
+			}
+			for i, id := range row.Members {
+				l.Members[i] = users.ID(id)
+			}
+			out[row.TargetID] = l
+		}
+		return nil
+	})
+	return out, err
+}
+
 // UsersByID implements oncall.Directory.
 func (d *Directory) UsersByID(ctx context.Context, ids []users.ID) (map[users.ID]users.User, error) {
 	raw := make([]int64, len(ids))

@@ -65,7 +65,7 @@ returning id, target_id, oncall_id;
 -- name: TeamByName :one
 select t.id, t.target_id, t.oncall_id, t.name, t.time_zone, t.active, coalesce(t.manager_id, 0)::bigint as manager_id,
     coalesce(t.director_id, 0)::bigint as director_id,
-    array(select m.user_id from team_members m where m.team_id = t.id order by m.position, m.user_id)::bigint[] as members
+    array(select m.user_id from team_members m where m.team_id = t.id and m.member order by m.position, m.user_id)::bigint[] as members
 from teams t
 where lower(t.name) = lower(@name);
 
@@ -75,7 +75,7 @@ select id from teams where id = @id for no key update;
 -- name: AddTeamMember :exec
 insert into team_members (team_id, user_id, position, admin)
 select @team_id, @user_id, coalesce(max(position), 0) + 1, @admin from team_members where team_id = @team_id
-on conflict (team_id, user_id) do update set admin = excluded.admin;
+on conflict (team_id, user_id) do update set admin = excluded.admin, member = true;
 
 -- name: SetTeamHeads :execrows
 update teams set manager_id = sqlc.narg(manager_id), director_id = sqlc.narg(director_id) where id = @id;

@@ -273,7 +273,7 @@ const directoryTeams = `-- name: DirectoryTeams :many
 
 select t.id, t.target_id, t.oncall_id, t.name, t.time_zone, t.active, coalesce(t.manager_id, 0)::bigint as manager_id,
     coalesce(t.director_id, 0)::bigint as director_id,
-    array(select m.user_id from team_members m where m.team_id = t.id order by m.position, m.user_id)::bigint[] as members
+    array(select m.user_id from team_members m where m.team_id = t.id and m.member order by m.position, m.user_id)::bigint[] as members
 from teams t
 where t.target_id = any($1::bigint[])
 `

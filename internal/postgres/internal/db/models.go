@@ -7,6 +7,8 @@ package db
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 type Application struct {
@@ -117,6 +119,22 @@ type Comment struct {
 	CreatedAt  time.Time
 }
 
+type CoverageWarning struct {
+	TeamID   int64
+	RoleID   int64
+	Kind     string
+	StartsAt time.Time
+	EndsAt   time.Time
+	WarnedAt time.Time
+}
+
+type DeletedTeam struct {
+	TeamID    int64
+	OldName   string
+	NewName   string
+	DeletedAt time.Time
+}
+
 type Device struct {
 	ID             int64
 	RegistrationID string
@@ -124,6 +142,27 @@ type Device struct {
 	Platform       string
 	Active         bool
 	CreatedAt      time.Time
+}
+
+type Holiday struct {
+	TeamID int64
+	Day    pgtype.Date
+	Name   string
+}
+
+type HolidayCalendar struct {
+	TeamID     int64
+	Source     string
+	UploadedBy string
+	UploadedAt time.Time
+}
+
+type IcalKey struct {
+	Key         string
+	RequesterID int64
+	UserID      *int64
+	TeamID      *int64
+	CreatedAt   time.Time
 }
 
 type IdempotencyKey struct {
@@ -343,6 +382,27 @@ type Mode struct {
 	ID   int16
 }
 
+type NoticeSetting struct {
+	ID             int64
+	UserID         int64
+	TeamID         int64
+	Mode           string
+	Type           string
+	TimeBefore     *int32
+	OnlyIfInvolved *bool
+}
+
+type NoticeSettingRole struct {
+	SettingID int64
+	RoleID    int64
+}
+
+type NoticeType struct {
+	Name       string
+	IsReminder bool
+	Position   int16
+}
+
 type NotificationCategory struct {
 	ID            int64
 	ApplicationID int64
@@ -362,6 +422,26 @@ type NotificationRequest struct {
 	Template      *string
 	Context       []byte
 	Sender        string
+}
+
+type OncallAudit struct {
+	ID      int64
+	At      time.Time
+	Owner   string
+	Team    string
+	Action  string
+	Context []byte
+}
+
+type OncallRole struct {
+	ID           int64
+	Name         string
+	DisplayOrder int32
+}
+
+type PinnedTeam struct {
+	UserID int64
+	TeamID int64
 }
 
 type Plan struct {
@@ -431,10 +511,81 @@ type Response struct {
 	Result     string
 }
 
+type Roster struct {
+	ID     int64
+	TeamID int64
+	Name   string
+}
+
+type RosterMember struct {
+	RosterID   int64
+	UserID     int64
+	InRotation bool
+	Priority   int32
+	JoinsAt    *time.Time
+	LeavesAt   *time.Time
+}
+
+type Schedule struct {
+	ID            int64
+	TeamID        int64
+	RosterID      int64
+	RoleID        int64
+	Name          string
+	Algorithm     string
+	Advanced      bool
+	ThresholdDays int32
+	Pattern       json.RawMessage
+	Rotation      json.RawMessage
+	LastEpochAt   *time.Time
+	LastUserID    *int64
+}
+
+type ScheduleOrder struct {
+	ScheduleID int64
+	UserID     int64
+	Priority   int32
+}
+
+type Service struct {
+	ID   int64
+	Name string
+}
+
 type Session struct {
 	Token  string
 	Data   []byte
 	Expiry time.Time
+}
+
+type Shift struct {
+	ID         int64
+	TeamID     int64
+	RoleID     int64
+	UserID     int64
+	ScheduleID *int64
+	LinkID     *string
+	StartsAt   time.Time
+	EndsAt     time.Time
+	Note       *string
+	Edited     bool
+}
+
+type SwapRequest struct {
+	ID            int64
+	TeamID        int64
+	RequesterID   int64
+	ResponderID   int64
+	OfferedID     int64
+	OfferedLinked bool
+	WantedID      int64
+	WantedLinked  bool
+	State         string
+	Note          string
+	Answer        string
+	CreatedAt     time.Time
+	ExpiresAt     *time.Time
+	DecidedAt     *time.Time
 }
 
 type Tag struct {
@@ -459,16 +610,24 @@ type TargetRole struct {
 }
 
 type Team struct {
-	ID          int64
-	TargetID    int64
-	OncallID    int64
-	Name        string
-	Description string
-	TimeZone    string
-	Active      bool
-	ManagerID   *int64
-	DirectorID  *int64
-	CreatedAt   time.Time
+	ID                        int64
+	TargetID                  int64
+	OncallID                  int64
+	Name                      string
+	Description               string
+	TimeZone                  string
+	Active                    bool
+	ManagerID                 *int64
+	DirectorID                *int64
+	CreatedAt                 time.Time
+	Email                     *string
+	SlackChannel              *string
+	SlackChannelNotifications *string
+	IrisPlan                  *string
+	IrisEnabled               bool
+	OverridePhone             *string
+	ApiManaged                bool
+	CalendarVersion           int64
 }
 
 type TeamMember struct {
@@ -476,6 +635,24 @@ type TeamMember struct {
 	UserID   int64
 	Position int32
 	Admin    bool
+	Member   bool
+}
+
+type TeamPopulation struct {
+	TeamID      int64
+	PopulatedAt time.Time
+	Problem     string
+}
+
+type TeamService struct {
+	TeamID    int64
+	ServiceID int64
+}
+
+type TeamSubscription struct {
+	TeamID         int64
+	SubscriptionID int64
+	RoleID         int64
 }
 
 type Template struct {
@@ -509,6 +686,17 @@ type TimelineEntry struct {
 	Detail     json.RawMessage
 }
 
+type Unavailability struct {
+	ID        int64
+	UserID    int64
+	StartsAt  time.Time
+	EndsAt    time.Time
+	TimeZone  string
+	Rule      string
+	Note      string
+	CreatedAt time.Time
+}
+
 type User struct {
 	ID           int64
 	TargetID     int64
@@ -522,6 +710,7 @@ type User struct {
 	PasswordHash *string
 	LoginEpoch   int32
 	CreatedAt    time.Time
+	PhotoUrl     *string
 }
 
 type UserApplicationMode struct {

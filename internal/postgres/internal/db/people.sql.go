@@ -12,7 +12,7 @@ import (
 const addTeamMember = `-- name: AddTeamMember :exec
 insert into team_members (team_id, user_id, position, admin)
 select $1, $2, coalesce(max(position), 0) + 1, $3 from team_members where team_id = $1
-on conflict (team_id, user_id) do update set admin = excluded.admin
+on conflict (team_id, user_id) do update set admin = excluded.admin, member = true
 `
 
 type AddTeamMemberParams struct {
@@ -326,7 +326,7 @@ func (q *Queries) SetUserMode(ctx context.Context, arg SetUserModeParams) error 
 const teamByName = `-- name: TeamByName :one
 select t.id, t.target_id, t.oncall_id, t.name, t.time_zone, t.active, coalesce(t.manager_id, 0)::bigint as manager_id,
     coalesce(t.director_id, 0)::bigint as director_id,
-    array(select m.user_id from team_members m where m.team_id = t.id order by m.position, m.user_id)::bigint[] as members
+    array(select m.user_id from team_members m where m.team_id = t.id and m.member order by m.position, m.user_id)::bigint[] as members
 from teams t
 where lower(t.name) = lower($1)
 `

@@ -342,11 +342,13 @@ const reachOfTargets = `-- name: ReachOfTargets :many
 select asked.name::text as asked, t.kind, t.target_id, t.name, t.active,
        (select count(*) from users u
         where u.active and (t.kind = 'user' and u.id = t.kind_id
-           or t.kind = 'team' and u.id in (select m.user_id from team_members m where m.team_id = t.kind_id)))::int as people,
+           or t.kind = 'team' and u.id in (select m.user_id from team_members m where m.team_id = t.kind_id)
+           or t.kind = 'mailing-list' and u.id in (select m.user_id from mailing_list_members m where m.list_id = t.kind_id)))::int as people,
        (select count(*) from users u
         where u.active and exists (select from user_contacts c where c.user_id = u.id)
           and (t.kind = 'user' and u.id = t.kind_id
-           or t.kind = 'team' and u.id in (select m.user_id from team_members m where m.team_id = t.kind_id)))::int as reachable
+           or t.kind = 'team' and u.id in (select m.user_id from team_members m where m.team_id = t.kind_id)
+           or t.kind = 'mailing-list' and u.id in (select m.user_id from mailing_list_members m where m.list_id = t.kind_id)))::int as reachable
 from (select unnest($1::text[]) as name) asked
 join targets t on lower(t.name) = lower(rtrim(asked.name))
 order by t.kind desc, t.target_id
