@@ -195,6 +195,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		Notifications: postgres.NewNotifications(a.db), Applications: applications, Directory: directory,
 		Resolver: oncall.NewResolver(oncall.LimitLists(directory, a.cfg.MailingLists.MaxMembers), nil, oncall.DefaultKeep),
 		People:   userRows, Queues: queues,
+		Settings: applications, ApplicationKeys: applications, Limits: applications,
 		Replays: postgres.NewIdempotency(a.db), Load: load, Syntax: syntax, Wake: notifier.Wake, Ping: a.db.Ping,
 		Log: a.log, Registerer: a.reg, Config: httpapi.Config{Openings: openings},
 	})
@@ -203,6 +204,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 	}
 	hooks, err := webhooks.New(webhooks.Deps{
 		Applications: applications, Incidents: incidents, Plans: plans, Load: load, Errors: a.errors, Wake: notifier.Wake, Log: a.log,
+		Enabled: a.cfg.Webhooks,
 	})
 	if err != nil {
 		return nil, nil, err

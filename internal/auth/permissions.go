@@ -101,3 +101,17 @@ func (a Actor) MayEditApplication(application int64) error {
 	}
 	return ErrOwnerOnly
 }
+
+// Owning returns the actor with the application among what they own, if the person is one of its owners.
+func (a Actor) Owning(application int64, owners []string) Actor {
+	is := func(owner string) bool { return strings.EqualFold(owner, a.Username) }
+	if a.UserID != 0 && slices.ContainsFunc(owners, is) {
+		a.Owns = append(slices.Clone(a.Owns), application)
+	}
+	return a
+}
+
+// MayNameCategories allows an application itself, its owners and administrators to say which categories it has.
+func (a Actor) MayNameCategories(application int64) bool {
+	return a.MayEditApplication(application) == nil || a.Username == "" && a.ApplicationID == application && application != 0
+}

@@ -206,6 +206,7 @@ type API struct {
 	HTTP          HTTP
 	Slack         []Slack
 	Twilio        []Twilio
+	Webhooks      []string // formats that are served below /v0/webhooks. Empty = alertmanager
 	Compatibility Compatibility
 	MailingLists  MailingLists
 }
@@ -235,6 +236,7 @@ type file struct {
 	Slack         []Slack       `koanf:"slack"`
 	Twilio        []Twilio      `koanf:"twilio"`
 	Webhook       []Webhook     `koanf:"webhook"`
+	Webhooks      []string      `koanf:"webhooks"`
 	Limits        Limits        `koanf:"limits"`
 	Delivery      Delivery      `koanf:"delivery"`
 	History       History       `koanf:"history"`

@@ -20,6 +20,7 @@ func (c *Config) API() (API, error) {
 	out := API{
 		Common: l.common(f.Common), HTTP: f.HTTP, Slack: f.Slack, Twilio: f.Twilio, Compatibility: f.Compatibility,
 		MailingLists: l.mailingLists(f.MailingLists),
+		Webhooks:     f.Webhooks,
 	}
 	if out.HTTP.Addr == "" {
 		out.HTTP.Addr = ":16649"
@@ -36,6 +37,9 @@ func (c *Config) API() (API, error) {
 	}
 	if out.HTTP.MailboxURL != "" {
 		l.httpURL("http.mailbox_url", out.HTTP.MailboxURL)
+	}
+	for i, format := range out.Webhooks {
+		l.oneOf(index("webhooks", i), format, "alertmanager", "freshping", "grafana", "rackspace")
 	}
 	// Of vendor accounts only what verifies their callbacks is needed here; sending is the processor's business.
 	for i, s := range out.Slack {

@@ -135,6 +135,10 @@ type Deps struct {
 	Queues        Queues
 	Replays       Replays
 	Load          *wire.Load
+	// What people set of applications.
+	Settings        ApplicationSettings
+	ApplicationKeys ApplicationKeys
+	Limits          ApplicationLimits
 	// Syntax reports what is wrong with a Jinja2 template, nil when nothing is.
 	Syntax func(source string) error
 	// Wake tells the processors of changed buckets; it never blocks.
@@ -162,7 +166,7 @@ const keep = time.Second
 func New(d Deps) (*API, error) {
 	if d.Authenticator == nil || d.Errors == nil || d.Incidents == nil || d.Plans == nil || d.Templates == nil ||
 		d.Messages == nil || d.Notifications == nil || d.Applications == nil || d.Directory == nil || d.Resolver == nil ||
-		d.People == nil || d.Queues == nil || d.Replays == nil || d.Load == nil || d.Syntax == nil || d.Wake == nil ||
+		d.People == nil || d.Queues == nil || d.Replays == nil || d.Load == nil || d.Settings == nil || d.ApplicationKeys == nil || d.Limits == nil || d.Syntax == nil || d.Wake == nil ||
 		d.Ping == nil || d.Log == nil || d.Registerer == nil {
 		return nil, errors.New("httpapi: a part is missing")
 	}

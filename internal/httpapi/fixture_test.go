@@ -116,7 +116,7 @@ func newFixture(t testing.TB, change ...func(*httpapi.Deps)) *fixture {
 	d := httpapi.Deps{
 		Authenticator: wire.NewAuthenticator(apps, people, f.sessions, userKey, errs), Errors: errs,
 		Incidents: postgres.NewIncidents(f.db), Plans: postgres.NewPlans(f.db), Templates: postgres.NewTemplates(f.db),
-		Messages: postgres.NewMessages(f.db), Notifications: postgres.NewNotifications(f.db), Applications: apps, Directory: dir,
+		Messages: postgres.NewMessages(f.db), Notifications: postgres.NewNotifications(f.db), Applications: apps, Settings: apps, ApplicationKeys: apps, Limits: apps, Directory: dir,
 		Resolver: oncall.NewResolver(dir, nil, time.Second), People: people, Queues: queues, Replays: postgres.NewIdempotency(f.db),
 		Load: wire.NewLoad(queues, log), Ping: f.db.Ping, Log: log, Registerer: prometheus.NewRegistry(),
 		Syntax: func(source string) error { _, err := jinja.Compile(source, jinja.Limits{}); return err },

@@ -40,7 +40,7 @@ const get, post, put, del = http.MethodGet, http.MethodPost, http.MethodPut, htt
 
 // table lists every route of the API. Fixed words in a path win over parameters.
 func (a *API) table() []route {
-	return slices.Concat(a.core())
+	return slices.Concat(a.core(), newApplications(a.Deps).table())
 }
 
 // core are the routes around incidents, plans, templates and messages.

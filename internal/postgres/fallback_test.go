@@ -93,7 +93,7 @@ func TestAFallbackThatAnAcknowledgementStoppedIsMadeUpForAfterReopening(t *testi
 	e.acknowledge(quick)
 	e.reopen(quick)
 	e.pass()
-	require.Equal(t, []string{"1.0.0 fallback owner sms pending", "1.0.0 primary ana sms failed"}, sorted(e.pages(quick)))
+	require.Equal(t, []string{"1.0.0 fallback owner sms pending/1", "1.0.0 primary ana sms failed"}, sorted(e.pages(quick)))
 }
 
 func TestAnExhaustedIncidentStillGetsItsFallback(t *testing.T) {
@@ -145,4 +145,47 @@ func TestABucketFullOfFailuresIsDoneInOnePass(t *testing.T) {
 	e.pass()
 	require.Zero(t, e.id(`select count(*) from messages where needs_fallback`))
 	require.Equal(t, int64(300), e.id(`select count(*) from messages where purpose = 'fallback' and target = 'boss'`))
+}
+
+// A vendor's outage takes whole parts of the chain: those who are tried again and again, and for whom the next one was
+// asked already, must not be taken for told.
+func TestTheChainGoesOnPastThoseWhoAreTriedInVain(t *testing.T) {
+	t.Parallel()
+	e := newEscalating(t)
+	plan := e.plan("outage", intent{step: 1, role: "user", target: "ana", priority: "high", wait: time.Minute})
+	e.fallbackTo("plans", plan, "user", "bo")
+	e.fallbackTo("applications", e.app, "user", "cy")
+	id := e.open(plan)
+	e.pass()
+	for range 3 {
+		// As delivery records it: every mode was tried once, and is tried again.
+		e.exec(`update messages set needs_fallback = true, cycles = 1 where incident_id = $1 and cycles = 0`, id)
+		e.pass()
+	}
+	require.Equal(t, []string{"1.0.0 fallback bo sms pending", "1.0.0 fallback cy sms pending", "1.0.0 fallback owner sms pending",
+		"1.0.0 primary ana sms pending"}, sorted(e.pages(id)))
+}
+
+// A page that was on its way during an acknowledgement that was taken back fails: the fallback that the acknowledgement
+// had cancelled is not in the way of the one that is called for now.
+func TestAFallbackAfterReopeningIsNotHiddenByACancelledOne(t *testing.T) {
+	t.Parallel()
+	e := newEscalating(t)
+	plan := e.plan("hidden", intent{step: 1, role: "team", target: "db", priority: "high", wait: time.Hour})
+	e.fallbackTo("plans", plan, "user", "boss")
+	id := e.open(plan)
+	e.pass()
+	e.exec(`update messages set state = 'sent', settled_at = $2 where incident_id = $1 and target = 'cy'`, id, e.now)
+	e.exec(`update messages set state = 'failed', settled_at = $2, needs_fallback = true where incident_id = $1 and target = 'bo'`, id, e.now)
+	e.exec(`update messages set state = 'sending', claim_by = 'me' where incident_id = $1 and target = 'ana'`, id)
+	e.pass()
+	require.Contains(t, e.pages(id), "1.0.0 fallback boss sms pending")
+	e.acknowledge(id)
+	e.pass()
+	require.Contains(t, e.pages(id), "1.0.0 fallback boss sms cancelled")
+	e.exec(`update messages set state = 'failed', settled_at = $2, needs_fallback = true where incident_id = $1 and target = 'ana'`, id, e.now)
+	e.reopen(id)
+	e.exec(`update incidents set due_at = due_at + interval '1 hour' where id = $1`, id) // its turn comes later
+	e.pass()
+	require.Contains(t, e.pages(id), "1.0.0 fallback boss sms pending/1", "P8: %v", e.timeline(id))
 }

@@ -112,6 +112,10 @@ var planColumns = map[string]filterColumn{
 	"target": {expr: "t.name", kind: filters.Text, within: "exists (select from plan_notifications n " +
 		"join target_roles r on r.name = n.role join targets t on t.target_id = n.target_id and t.kind = r.target_kind " +
 		"where n.plan_id = p.id and %)"},
+	// The plan has an active template with words for the application.
+	"application": {expr: "a.name", kind: filters.Text, within: "exists (select from plan_notifications n " +
+		"join template_active ta on ta.name_key = lower(n.template) join template_contents c on c.template_id = ta.template_id " +
+		"join applications a on a.id = c.application_id where n.plan_id = p.id and %)"},
 }
 
 // List returns plan versions without their steps: newest first with a limit, else by id.
@@ -219,20 +223,30 @@ func notificationRows(plan int64, steps []escalation.Step) []db.InsertPlanNotifi
 func (p *Plans) SetActive(ctx context.Context, id escalation.PlanID, active bool) error {
 	defer p.active.forget()
 	return p.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		if _, err := q.PlanByID(ctx, int64(id)); err != nil {
+		plan, err := q.PlanByID(ctx, int64(id))
+		if err != nil {
 			return err
 		}
-		var err error
 		if active {
 			_, err = q.ActivatePlan(ctx, int64(id))
-		} else {
-			_, err = q.DeactivatePlan(ctx, int64(id))
+			return err
 		}
-		return err
+		if n, err := q.DeactivatePlan(ctx, int64(id)); n == 0 || err != nil {
+			return err
+		}
+		return forgetPlan(ctx, q, plan.Name)
 	})
 }
 
-// Delete removes every version of a plan. A plan that has incidents stays and is an Invalid fault that counts them.
+// forgetPlan takes a plan that is no longer active out of quotas, and drops the addresses whose mail opened its incidents.
+func forgetPlan(ctx context.Context, q *db.Queries, name string) error {
+	if err := q.ForgetPlanOfQuotas(ctx, name); err != nil {
+		return err
+	}
+	return q.ForgetPlanOfEmails(ctx, name)
+}
+
+// Delete removes every version of a plan. A plan that a quota names, or that has incidents, stays and is an Invalid fault.
 // Unknown: NotFound.
 func (p *Plans) Delete(ctx context.Context, name string) error {
 	defer p.active.forget()
@@ -244,6 +258,12 @@ func (p *Plans) Delete(ctx context.Context, name string) error {
 		if len(ids) == 0 {
 			return fault.New(fault.NotFound, "no such plan")
 		}
+		switch app, err := q.QuotaOfPlan(ctx, name); {
+		case err == nil:
+			return fault.Invalidf("", "Cannot delete this plan as the application %s is using it for quota", app)
+		case !errors.Is(err, pgx.ErrNoRows):
+			return err
+		}
 		// The lock on the versions holds off incidents that are being opened with one of them.
 		n, err := q.CountIncidentsOfPlans(ctx, ids)
 		if err != nil {
@@ -252,7 +272,10 @@ func (p *Plans) Delete(ctx context.Context, name string) error {
 		if n > 0 {
 			return fault.Invalidf("", "Cannot delete this plan as %d incidents have been created using it", n)
 		}
-		return q.DeletePlans(ctx, ids)
+		if err := q.DeletePlans(ctx, ids); err != nil {
+			return err
+		}
+		return forgetPlan(ctx, q, strings.TrimRight(name, " "))
 	})
 }
 

@@ -1,18 +1,15 @@
 package webhooks
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
@@ -42,45 +39,30 @@ type fact struct {
 	name        string
 }
 
-func (s *Webhooks) alertmanager(w http.ResponseWriter, r *http.Request) {
-	app, err := s.authenticate(r)
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	body, r, err := wire.Body(w, r, maxBody)
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	d, err := parseAlertmanager(body, r.URL.Query().Get("plan"))
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	s.take(w, r, app, d)
-}
+const (
+	contextTooLong = "Context too long"
+	contextLimit   = contextTooLong + ", must be < 65535 characters"
+)
 
-// parseAlertmanager reads a delivery. The plan is the query's, else the group's or the common label iris_plan.
+// parseAlertmanager reads a delivery. The plan is the query's, else the group's or the common label iris_plan; it is all that
+// must be there. A delivery without a status burns.
 func parseAlertmanager(body []byte, plan string) (delivery, error) {
 	members, err := wire.Object(body)
 	if err != nil {
 		return delivery{}, err
 	}
 	body = wire.WithoutNUL(body)
-	for _, name := range []string{"version", "status", "alerts"} {
-		if raw, ok := members[name]; !ok || string(raw) == "null" {
-			return delivery{}, fault.Invalidf(name, "missing version, status and/or alert attributes")
-		}
-	}
 	var g alertGroup
 	if err := json.Unmarshal(body, &g); err != nil {
-		return delivery{}, fault.Titled(invalidPayload, wrongType(err))
+		return delivery{}, fault.Titled("Invalid alertmanager payload", wrongType(err))
 	}
-	if g.Status != "firing" && g.Status != "resolved" {
-		return delivery{}, fault.Titled(invalidPayload, `status must be "firing" or "resolved"`)
+	if g.Status != "" && g.Status != "firing" && g.Status != "resolved" {
+		return delivery{}, fault.Titled("Invalid alertmanager payload", `status must be "firing" or "resolved"`)
 	}
 	d := delivery{plan: firstOf(plan, g.GroupLabels["iris_plan"], g.CommonLabels["iris_plan"]), key: g.GroupKey, resolved: g.Status == "resolved"}
+	if d.plan == "" && !has(members, "version", "status", "alerts") {
+		return delivery{}, fault.Invalidf("alerts", "missing version, status and/or alert attributes")
+	}
 	if d.plan == "" {
 		return delivery{}, fault.Invalidf("groupLabels.iris_plan", "missing iris_plan in group labels")
 	}
@@ -90,24 +72,18 @@ func parseAlertmanager(body []byte, plan string) (delivery, error) {
 	if !storable(d.plan) {
 		return delivery{}, fault.New(fault.NotFound, "no such plan")
 	}
-	var compact bytes.Buffer
-	if err := json.Compact(&compact, body); err != nil {
-		return delivery{}, fault.New(fault.Invalid, wire.InvalidJSON)
-	}
-	d.context = compact.Bytes()
-	if wire.JSONSize(d.context) > incidents.MaxContext {
-		return delivery{}, fault.New(fault.Invalid, "Context too long, must be < 65535 characters")
-	}
-	now := factsOf(g.Alerts)
-	d.facts, err = json.Marshal(now)
-	if err != nil {
+	if d.context, err = compacted(body, contextLimit); err != nil {
 		return delivery{}, err
 	}
-	d.news = func(known json.RawMessage) string { return news(known, now) }
-	return d, nil
+	return d, d.know(factsOf(g.Alerts))
 }
 
-const invalidPayload = "Invalid alertmanager payload"
+// know notes what the delivery says of its alerts.
+func (d *delivery) know(now []fact) (err error) {
+	d.facts, err = json.Marshal(now)
+	d.news = func(known json.RawMessage) string { return news(known, now) }
+	return err
+}
 
 // wrongType says which field is of the wrong type, and what it must be.
 func wrongType(err error) string {

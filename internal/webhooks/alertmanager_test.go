@@ -55,7 +55,7 @@ func (f *fakes) Open(_ context.Context, n incidents.New) (incidents.Opened, erro
 	if f.down {
 		return incidents.Opened{}, fault.New(fault.Unavailable, "database is away")
 	}
-	if id, ok := f.open[n.DedupKey]; ok {
+	if id, ok := f.open[n.DedupKey]; ok && n.DedupKey != "" {
 		return incidents.Opened{ID: id, Known: true, Facts: f.facts[id]}, nil
 	}
 	id := incidents.ID(len(f.facts) + 300)
@@ -96,15 +96,22 @@ func (f *fakes) Accepted(application int64, n int) { f.accepted += int(applicati
 
 func setup(t *testing.T) (*fakes, func(query, body string) *http.Response) {
 	t.Helper()
+	f, post := setupAll(t)
+	return f, func(query, body string) *http.Response { return post("alertmanager", query, body) }
+}
+
+// setupAll serves every format.
+func setupAll(t *testing.T) (*fakes, func(name, query, body string) *http.Response) {
+	t.Helper()
 	f := &fakes{open: map[string]incidents.ID{}, facts: map[incidents.ID]json.RawMessage{}}
 	log := zaptest.NewLogger(t)
-	s, err := New(Deps{Applications: f, Incidents: f, Plans: f, Load: f, Errors: wire.NewErrors(log), Wake: func(b buckets.Set) { f.woken.Union(b) }, Log: log})
+	s, err := New(Deps{Applications: f, Incidents: f, Plans: f, Load: f, Errors: wire.NewErrors(log), Wake: func(b buckets.Set) { f.woken.Union(b) }, Log: log, Enabled: Names()})
 	require.NoError(t, err)
 	r := chi.NewRouter()
 	s.Routes(r)
-	return f, func(query, body string) *http.Response {
+	return f, func(name, query, body string) *http.Response {
 		w := httptest.NewRecorder()
-		r.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v0/webhooks/alertmanager?"+query, strings.NewReader(body)))
+		r.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v0/webhooks/"+name+"?"+query, strings.NewReader(body)))
 		return w.Result()
 	}
 }
@@ -158,7 +165,8 @@ func TestAlertmanagerRefusals(t *testing.T) {
 		"wrong key":         {"application=db&key=None", firing, 401, "Authentication failure"},
 		"no JSON":           {signed, "{", 400, "Invalid json in post body"},
 		"an array":          {signed, "[]", 400, "Invalid json in post body"},
-		"no status":         {signed, strings.Replace(firing, `"status":"firing","alerts"`, `"alerts"`, 1), 400, "missing version, status and/or alert attributes"},
+		"no status":         {signed, strings.Replace(noPlan, `"status":"firing","alerts"`, `"alerts"`, 1), 400, "missing version, status and/or alert attributes"},
+		"nothing":           {signed, `{}`, 400, "missing version, status and/or alert attributes"},
 		"strange status":    {signed, strings.Replace(firing, `"status":"firing","alerts"`, `"status":"odd","alerts"`, 1), 400, `status must be`},
 		"wrong types":       {signed, strings.Replace(firing, `"groupLabels":{"alertname":"DiskFull"}`, `"groupLabels":7`, 1), 400, "groupLabels"},
 		"no plan":           {signed, noPlan, 400, "missing iris_plan in group labels"},
@@ -180,6 +188,7 @@ func TestAlertmanagerRefusals(t *testing.T) {
 	}
 	_, post := setup(t)
 	require.Equal(t, http.StatusCreated, post(signed+"&plan=other", noPlan).StatusCode, "the plan may come from the query")
+	require.Equal(t, "301", text(t, post(signed, `{"groupLabels":{"iris_plan":"db"}}`)), "the plan is all that must be there")
 }
 
 func TestDeliveriesAreTakenWhateverTheirLettersAre(t *testing.T) {

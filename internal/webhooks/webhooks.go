@@ -4,10 +4,14 @@
 package webhooks
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -57,6 +61,17 @@ type Deps struct {
 	Errors       *wire.Errors
 	Wake         func(buckets.Set) // tells the processors of changed buckets; never blocks
 	Log          *zap.Logger
+	// Enabled are the formats that are served, of Names; empty = alertmanager alone.
+	Enabled []string
+}
+
+// Names are the formats that there are.
+func Names() []string { return slices.Sorted(maps.Keys(formats)) }
+
+// formats are the parsers by the name of the route. Each reads a delivery of its sender; the plan is the query's, "" when
+// there is none.
+var formats = map[string]func(body []byte, plan string) (delivery, error){
+	"alertmanager": parseAlertmanager, "freshping": parseFreshping, "grafana": parseGrafana, "rackspace": parseRackspace,
 }
 
 // Webhooks serves the routes below /v0/webhooks. It is safe for concurrent use.
@@ -67,14 +82,45 @@ func New(d Deps) (*Webhooks, error) {
 	if d.Applications == nil || d.Incidents == nil || d.Plans == nil || d.Load == nil || d.Errors == nil || d.Wake == nil {
 		return nil, errors.New("webhooks: a part is missing")
 	}
+	if len(d.Enabled) == 0 {
+		d.Enabled = []string{"alertmanager"}
+	}
+	for _, name := range d.Enabled {
+		if formats[name] == nil {
+			return nil, fmt.Errorf("webhooks: there is no format %q", name)
+		}
+	}
 	d.Log = d.Log.Named("webhooks")
 	return &Webhooks{d: d}, nil
 }
 
-// Routes mounts the webhooks.
+// Routes mounts the webhooks that are enabled.
 func (s *Webhooks) Routes(r chi.Router) {
-	for _, path := range []string{"/v0/webhooks/alertmanager", "/v0/webhooks/alertmanager/"} {
-		r.Post(path, s.alertmanager)
+	for _, name := range s.d.Enabled {
+		r.Post("/v0/webhooks/"+name, s.receive(formats[name]))
+		r.Post("/v0/webhooks/"+name+"/", s.receive(formats[name]))
+	}
+}
+
+// receive serves one format.
+func (s *Webhooks) receive(parse func([]byte, string) (delivery, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		app, err := s.authenticate(r)
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		body, r, err := wire.Body(w, r, maxBody)
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		d, err := parse(body, r.URL.Query().Get("plan"))
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		s.take(w, r, app, d)
 	}
 }
 
@@ -116,11 +162,15 @@ func (s *Webhooks) fail(w http.ResponseWriter, r *http.Request, err error) {
 // delivery is one posted alert group, whatever its format.
 type delivery struct {
 	plan     string
-	key      string          // the sender's key of the group
+	key      string          // the sender's key of the group; "" = every delivery is a problem of its own
 	facts    json.RawMessage // canonical: equal facts mean that nothing is new
 	context  json.RawMessage // the whole payload
 	resolved bool
 	news     func(known json.RawMessage) string // what this delivery brings beyond the known facts; "" = nothing
+	// unknownPlan is the title of the refusal when there is no such active plan; "" = an empty 404.
+	unknownPlan string
+	// quiet deliveries are answered without the incident's number.
+	quiet bool
 }
 
 // take does what a delivery asks for and answers with the incident's number.
@@ -156,7 +206,7 @@ func (s *Webhooks) take(w http.ResponseWriter, r *http.Request, app auth.Applica
 		s.d.Load.Accepted(app.ID, 1)
 		s.d.Wake(buckets.Of(opened.Bucket))
 	}
-	created(w, opened.ID)
+	created(w, d, opened.ID)
 }
 
 // resolve ends the open incident of the delivery, even if its plan was deactivated meanwhile.
@@ -164,7 +214,7 @@ func (s *Webhooks) resolve(w http.ResponseWriter, r *http.Request, app auth.Appl
 	id, found, err := s.d.Incidents.ResolveByKey(r.Context(), app.ID, d.plan, d.key,
 		incidents.Change{Actor: "application " + app.Name, Via: incidents.ViaHook})
 	if err == nil && !found {
-		_, err = s.active(r.Context(), d.plan) // an unknown plan is a mistake to be told
+		_, err = s.active(r.Context(), d) // an unknown plan is a mistake to be told
 	}
 	if err != nil {
 		s.fail(w, r, err)
@@ -175,21 +225,24 @@ func (s *Webhooks) resolve(w http.ResponseWriter, r *http.Request, app auth.Appl
 		return
 	}
 	s.d.Wake(buckets.Of(int(int64(id) % buckets.Count)))
-	created(w, id)
+	created(w, d, id)
 }
 
-// active finds the active version of a plan. That there is none is answered with an empty 404; the words are for the log.
-func (s *Webhooks) active(ctx context.Context, name string) (escalation.PlanSteps, error) {
-	plan, err := s.d.Plans.Recent(ctx, name)
+// active finds the active version of a plan. Where an empty 404 says that there is none, the words are for the log.
+func (s *Webhooks) active(ctx context.Context, d delivery) (escalation.PlanSteps, error) {
+	plan, err := s.d.Plans.Recent(ctx, d.plan)
 	if fault.Is(err, fault.NotFound) {
-		err = fault.Newf(fault.NotFound, "there is no active plan named %s", name)
+		err = fault.Newf(fault.NotFound, "there is no active plan named %s", d.plan)
+		if d.unknownPlan != "" {
+			err = fault.Invalidf("plan", "%s", d.unknownPlan)
+		}
 	}
 	return plan, err
 }
 
 // plan finds the active plan and checks what must hold before an incident can be opened on it.
 func (s *Webhooks) plan(ctx context.Context, app auth.Application, d delivery) (escalation.PlanID, error) {
-	plan, err := s.active(ctx, d.plan)
+	plan, err := s.active(ctx, d)
 	if err != nil {
 		return 0, err
 	}
@@ -207,10 +260,37 @@ func (s *Webhooks) plan(ctx context.Context, app auth.Application, d delivery) (
 	return plan.ID, err
 }
 
-func created(w http.ResponseWriter, id incidents.ID) {
+func created(w http.ResponseWriter, d delivery, id incidents.ID) {
+	if d.quiet {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusCreated)
+		return
+	}
 	n := strconv.FormatInt(int64(id), 10)
 	w.Header().Set("Location", "/incidents/"+n)
 	wire.Raw(w, http.StatusCreated, []byte(n))
+}
+
+// compacted is the payload as it is kept. tooLong is the title when it is too long.
+func compacted(body []byte, tooLong string) (json.RawMessage, error) {
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, body); err != nil {
+		return nil, fault.New(fault.Invalid, wire.InvalidJSON)
+	}
+	if wire.JSONSize(compact.Bytes()) > incidents.MaxContext {
+		return nil, fault.New(fault.Invalid, tooLong)
+	}
+	return compact.Bytes(), nil
+}
+
+// has reports whether every one of the names stands in the payload, with more than null.
+func has(members map[string]json.RawMessage, names ...string) bool {
+	for _, name := range names {
+		if raw, ok := members[name]; !ok || string(raw) == "null" {
+			return false
+		}
+	}
+	return true
 }
 
 func firstOf(values ...string) string {

@@ -219,9 +219,12 @@ set due_at = case when exists (
 where i.id = any(sqlc.arg(ids)::bigint[]);
 
 -- Messages that failed for good in every mode, of incidents and out of band alike, and who else is told in the same round
--- or request.
+-- or request: of each the latest message. One that was tried in vain in every mode counts as failed while it is tried on,
+-- because somebody else was asked for then: nobody must be thought to be told by it. The fallback belongs to the incident as
+-- it stands, however often it was reopened since: what an acknowledgement cancelled must not stand in its place.
 -- name: MessagesNeedingFallback :many
-select m.id, m.bucket, m.incident_id, m.request_id, m.application_id, m.plan_id, m.reopen_count, m.step, m.position,
+select m.id, m.bucket, m.incident_id, m.request_id, m.application_id, m.plan_id,
+    coalesce(i.reopen_count, m.reopen_count)::smallint as reopen_count, m.step, m.position,
     m.repeat, m.recipient, m.purpose, m.user_id, m.target, m.priority, m.class, m.mode, m.template, m.expires_at,
     m.wait_seconds, coalesce(i.active or (i.owner_id is null and not i.resolved), false)::boolean as incident_open,
     coalesce(others.recipients, '{}')::text[] as other_recipients, coalesce(others.states, '{}')::text[] as other_states
@@ -236,11 +239,15 @@ left join incidents i on i.id = m.incident_id
 cross join lateral (
     select array_agg(o.recipient order by o.id) as recipients, array_agg(o.state order by o.id) as states
     from (
-        select r.id, r.recipient, r.state from messages r
-        where r.incident_id = m.incident_id and r.reopen_count = m.reopen_count and r.step = m.step and r.repeat = m.repeat
-          and r.position = m.position
-        union all
-        select r.id, r.recipient, r.state from messages r where r.request_id = m.request_id
+        select distinct on (r.recipient, r.purpose) r.id, r.recipient,
+            case when r.cycles > 0 and r.state in ('pending', 'taken', 'sending') then 'failed' else r.state end as state
+        from (
+            select r.* from messages r
+            where r.incident_id = m.incident_id and r.step = m.step and r.repeat = m.repeat and r.position = m.position
+            union all
+            select r.* from messages r where r.request_id = m.request_id
+        ) r
+        order by r.recipient, r.purpose, r.reopen_count desc
     ) o
     where o.id <> m.id
 ) others

@@ -531,7 +531,8 @@ func (q *Queries) MakeMessages(ctx context.Context, arg MakeMessagesParams) (Mak
 }
 
 const messagesNeedingFallback = `-- name: MessagesNeedingFallback :many
-select m.id, m.bucket, m.incident_id, m.request_id, m.application_id, m.plan_id, m.reopen_count, m.step, m.position,
+select m.id, m.bucket, m.incident_id, m.request_id, m.application_id, m.plan_id,
+    coalesce(i.reopen_count, m.reopen_count)::smallint as reopen_count, m.step, m.position,
     m.repeat, m.recipient, m.purpose, m.user_id, m.target, m.priority, m.class, m.mode, m.template, m.expires_at,
     m.wait_seconds, coalesce(i.active or (i.owner_id is null and not i.resolved), false)::boolean as incident_open,
     coalesce(others.recipients, '{}')::text[] as other_recipients, coalesce(others.states, '{}')::text[] as other_states
@@ -546,11 +547,15 @@ left join incidents i on i.id = m.incident_id
 cross join lateral (
     select array_agg(o.recipient order by o.id) as recipients, array_agg(o.state order by o.id) as states
     from (
-        select r.id, r.recipient, r.state from messages r
-        where r.incident_id = m.incident_id and r.reopen_count = m.reopen_count and r.step = m.step and r.repeat = m.repeat
-          and r.position = m.position
-        union all
-        select r.id, r.recipient, r.state from messages r where r.request_id = m.request_id
+        select distinct on (r.recipient, r.purpose) r.id, r.recipient,
+            case when r.cycles > 0 and r.state in ('pending', 'taken', 'sending') then 'failed' else r.state end as state
+        from (
+            select r.id, r.bucket, r.incident_id, r.request_id, r.application_id, r.plan_id, r.reopen_count, r.step, r.position, r.repeat, r.recipient, r.purpose, r.user_id, r.target, r.priority, r.class, r.mode, r.literal, r.template, r.fallback_of, r.state, r.attempt, r.mode_attempt, r.key_attempt, r.takes, r.tried_modes, r.refused_modes, r.cycles, r.available_at, r.expires_at, r.claim_by, r.claim_until, r.needs_fallback, r.mode_changed, r.created_at, r.mode_since, r.settled_at, r.wait_seconds from messages r
+            where r.incident_id = m.incident_id and r.step = m.step and r.repeat = m.repeat and r.position = m.position
+            union all
+            select r.id, r.bucket, r.incident_id, r.request_id, r.application_id, r.plan_id, r.reopen_count, r.step, r.position, r.repeat, r.recipient, r.purpose, r.user_id, r.target, r.priority, r.class, r.mode, r.literal, r.template, r.fallback_of, r.state, r.attempt, r.mode_attempt, r.key_attempt, r.takes, r.tried_modes, r.refused_modes, r.cycles, r.available_at, r.expires_at, r.claim_by, r.claim_until, r.needs_fallback, r.mode_changed, r.created_at, r.mode_since, r.settled_at, r.wait_seconds from messages r where r.request_id = m.request_id
+        ) r
+        order by r.recipient, r.purpose, r.reopen_count desc
     ) o
     where o.id <> m.id
 ) others
@@ -591,7 +596,9 @@ type MessagesNeedingFallbackRow struct {
 }
 
 // Messages that failed for good in every mode, of incidents and out of band alike, and who else is told in the same round
-// or request.
+// or request: of each the latest message. One that was tried in vain in every mode counts as failed while it is tried on,
+// because somebody else was asked for then: nobody must be thought to be told by it. The fallback belongs to the incident as
+// it stands, however often it was reopened since: what an acknowledgement cancelled must not stand in its place.
 func (q *Queries) MessagesNeedingFallback(ctx context.Context, arg MessagesNeedingFallbackParams) ([]MessagesNeedingFallbackRow, error) {
 	rows, err := q.db.Query(ctx, messagesNeedingFallback,
 		arg.Buckets,

@@ -1,0 +1,256 @@
+package oncall
+
+import (
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// TeamCalendar is what a team's calendar shows in a window: its own shifts and those of the teams and roles it subscribes
+// to. It is a value, made once and then only read, by any number of goroutines. Looking up costs microseconds.
+type TeamCalendar struct {
+	team     int64
+	from, to time.Time
+	roles    map[string]*roleCalendar
+	all      []Shift
+}
+
+// roleCalendar holds the shifts of one role by start; ends[i] is the latest end of the first i+1 of them.
+type roleCalendar struct {
+	shifts []Shift
+	ends   []time.Time
+}
+
+// NewTeamCalendar returns the calendar of a team from shifts, which must hold every shift that overlaps [from, to) of the
+// team itself and of what it subscribes to. Others, and shifts without length, are left out. The slice is not kept.
+func NewTeamCalendar(team int64, from, to time.Time, shifts []Shift, subscribed ...TeamRole) *TeamCalendar {
+	c := &TeamCalendar{team: team, from: from, to: to, roles: map[string]*roleCalendar{}}
+	for _, s := range shifts {
+		own := s.TeamID == team || slices.Contains(subscribed, TeamRole{s.TeamID, s.Role})
+		if own && s.Start.Before(s.End) && s.Overlaps(from, to) {
+			c.all = append(c.all, s)
+		}
+	}
+	SortShifts(c.all)
+	for _, s := range c.all {
+		r := c.roles[s.Role]
+		if r == nil {
+			r = &roleCalendar{}
+			c.roles[s.Role] = r
+		}
+		end := s.End
+		if n := len(r.ends); n > 0 && r.ends[n-1].After(end) {
+			end = r.ends[n-1]
+		}
+		r.shifts, r.ends = append(r.shifts, s), append(r.ends, end)
+	}
+	return c
+}
+
+// Covers reports whether the calendar knows about t.
+func (c *TeamCalendar) Covers(t time.Time) bool { return !t.Before(c.from) && t.Before(c.to) }
+
+// Shifts returns all shifts, by start; the caller must not change them.
+func (c *TeamCalendar) Shifts() []Shift { return c.all }
+
+// OnCall returns the shifts of the role that run at t (Start <= t < End), by start. Several people may hold a role.
+func (c *TeamCalendar) OnCall(role string, t time.Time) []Shift {
+	r := c.roles[role]
+	if r == nil {
+		return nil
+	}
+	var out []Shift
+	// Of those that began, walk back while any may still run.
+	n := sort.Search(len(r.shifts), func(i int) bool { return r.shifts[i].Start.After(t) })
+	for i := n - 1; i >= 0 && r.ends[i].After(t); i-- {
+		if r.shifts[i].End.After(t) {
+			out = append(out, r.shifts[i])
+		}
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// ofRole returns the shifts of a role in the window, by start.
+func (c *TeamCalendar) ofRole(role string) []Shift {
+	if r := c.roles[role]; r != nil {
+		return r.shifts
+	}
+	return nil
+}
+
+// Knows reports whether the calendar has any shift of the role in its window.
+func (c *TeamCalendar) Knows(role string) bool { return c.roles[role] != nil }
+
+// Now returns all shifts that run at t, of every role, by start.
+func (c *TeamCalendar) Now(t time.Time) []Shift {
+	var out []Shift
+	for role := range c.roles {
+		out = append(out, c.OnCall(role, t)...)
+	}
+	SortShifts(out)
+	return out
+}
+
+// FirstOfEach keeps the first shift of each person (contract 4.8: one entry per user, even if they hold two roles).
+func FirstOfEach(shifts []Shift) []Shift {
+	var out []Shift
+	seen := map[users.ID]bool{}
+	for _, s := range shifts {
+		if !seen[s.User] {
+			seen[s.User] = true
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Summary is who is on call and who comes next, by role. Roles without shifts are absent.
+type Summary struct{ Current, Next map[string][]Shift }
+
+// Summary returns the shifts that run at t and, for each team and role, those that share the earliest start after t.
+func (c *TeamCalendar) Summary(t time.Time) Summary {
+	s := Summary{Current: map[string][]Shift{}, Next: map[string][]Shift{}}
+	for role, r := range c.roles {
+		if current := c.OnCall(role, t); len(current) > 0 {
+			s.Current[role] = current
+		}
+		first := map[int64]time.Time{}
+		n := sort.Search(len(r.shifts), func(i int) bool { return r.shifts[i].Start.After(t) })
+		for _, shift := range r.shifts[n:] {
+			if at, ok := first[shift.TeamID]; ok && !at.Equal(shift.Start) {
+				continue
+			}
+			first[shift.TeamID] = shift.Start
+			s.Next[role] = append(s.Next[role], shift)
+		}
+	}
+	return s
+}
+
+// HandOff is a change of the people who hold a role.
+type HandOff struct {
+	At       time.Time
+	Role     string
+	From, To []users.ID // empty = nobody
+}
+
+// HandOffs returns the next changes of the role's holders after t, at most limit of them, inside the calendar's window.
+func (c *TeamCalendar) HandOffs(role string, t time.Time, limit int) []HandOff {
+	r := c.roles[role]
+	if r == nil {
+		return nil
+	}
+	var out []HandOff
+	before := holders(c.OnCall(role, t))
+	for _, at := range edges(r.shifts, t, c.to) {
+		if len(out) == limit {
+			break
+		}
+		after := holders(c.OnCall(role, at))
+		if !slices.Equal(before, after) {
+			out = append(out, HandOff{At: at, Role: role, From: before, To: after})
+		}
+		before = after
+	}
+	return out
+}
+
+// holders returns the people of shifts, each once, in the order of their ids.
+func holders(shifts []Shift) []users.ID {
+	var out []users.ID
+	for _, s := range shifts {
+		out = append(out, s.User)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// edges returns the instants in (from, to) at which a shift begins or ends, each once, in order.
+func edges(shifts []Shift, from, to time.Time) []time.Time {
+	var out []time.Time
+	for _, s := range shifts {
+		for _, at := range []time.Time{s.Start, s.End} {
+			if at.After(from) && at.Before(to) {
+				out = append(out, at)
+			}
+		}
+	}
+	slices.SortFunc(out, time.Time.Compare)
+	return slices.CompactFunc(out, time.Time.Equal)
+}
+
+// Span is a stretch of time [Start, End).
+type Span struct{ Start, End time.Time }
+
+// Gaps returns the stretches of [from, to) in which nobody holds the role, in order. What lies outside of the calendar's
+// window is not known and no gap.
+func (c *TeamCalendar) Gaps(role string, from, to time.Time) []Span {
+	from, to = later(from, c.from), earlier(to, c.to)
+	var out []Span
+	at := from
+	if r := c.roles[role]; r != nil {
+		for _, s := range r.shifts {
+			if s.Start.After(at) && at.Before(to) {
+				out = append(out, Span{at, earlier(s.Start, to)})
+			}
+			at = later(at, s.End)
+		}
+	}
+	if at.Before(to) {
+		out = append(out, Span{at, to})
+	}
+	return out
+}
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// UpcomingShift is a person's next shift; of linked ones only the first, with their number (0 = not linked).
+type UpcomingShift struct {
+	Shift
+	Linked int
+}
+
+// Upcoming returns the shifts that begin after t, by start, linked ones collapsed to the first (contract 4.6). A limit of
+// 0 is none.
+func Upcoming(shifts []Shift, t time.Time, limit int) []UpcomingShift {
+	next := slices.Clone(shifts)
+	SortShifts(next)
+	var out []UpcomingShift
+	at := map[string]int{}
+	for _, s := range next {
+		if !s.Start.After(t) {
+			continue
+		}
+		if i, ok := at[s.Link]; ok && s.Link != "" {
+			if i >= 0 {
+				out[i].Linked++
+			}
+			continue
+		}
+		if limit > 0 && len(out) == limit {
+			at[s.Link] = -1
+			continue
+		}
+		u := UpcomingShift{Shift: s}
+		if s.Link != "" {
+			at[s.Link], u.Linked = len(out), 1
+		}
+		out = append(out, u)
+	}
+	return out
+}

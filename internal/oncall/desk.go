@@ -1,0 +1,171 @@
+package oncall
+
+import (
+	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// DefaultGrace is for how long after its start a shift may still be edited by anybody in the team.
+const DefaultGrace = 24 * time.Hour
+
+// Crew is what editing needs to know of a team.
+type Crew struct {
+	TeamID  int64
+	Name    string
+	Members map[users.ID]bool // of the membership rule: admins and everybody in a roster
+}
+
+// Permission is what the caller may do on the team, decided by internal/auth: nil or the fault to answer with. Edits ask
+// at the place in the order of checks where the contract does.
+type Permission struct{ Member, Admin error }
+
+// Desk is where the calendar of a team is edited: who may do what, at which instant. Its methods are pure; they return
+// what is to be stored, or a fault with the contract's title and description (contract 6). A shift is "past" if it
+// began longer than Grace ago.
+type Desk struct {
+	Now     time.Time
+	Grace   time.Duration // 0 = DefaultGrace; negative = none
+	Team    Crew
+	May     Permission
+	NewLink func() string // 32 fresh hex digits
+}
+
+func (d Desk) past(t time.Time) bool {
+	grace := d.Grace
+	if grace == 0 {
+		grace = DefaultGrace
+	}
+	return t.Before(d.Now.Add(-max(grace, 0)))
+}
+
+// Draft is a shift as somebody asks for it.
+type Draft struct {
+	Start, End time.Time
+	Role       string
+	User       users.ID // 0 = no such user
+	UserName   string   // for the words of a refusal
+	TeamName   string   // as asked for; only CreateLinked looks at it
+	Schedule   ScheduleID
+	Note       string
+}
+
+// Patch is a change of a shift; nil leaves a field as it is.
+type Patch struct {
+	Start, End *time.Time
+	Role       *string
+	User       *users.ID // 0 = no such user
+	Note       *string
+}
+
+func (p Patch) apply(s Shift) Shift {
+	set(&s.Start, p.Start)
+	set(&s.End, p.End)
+	set(&s.Role, p.Role)
+	set(&s.User, p.User)
+	set(&s.Note, p.Note)
+	return s
+}
+
+func set[T any](field *T, value *T) {
+	if value != nil {
+		*field = *value
+	}
+}
+
+const (
+	badEvent    = "Invalid event"
+	badUpdate   = "Invalid event update"
+	badSwap     = "Invalid event swap request"
+	badOverride = "Invalid override request"
+)
+
+// Create makes a shift by hand (contract 6.1). Roles and teams that do not exist are the caller's to refuse.
+func (d Desk) Create(n Draft) (Changes, error) {
+	if err := d.times(n); err != nil {
+		return Changes{}, err
+	}
+	if d.May.Member != nil {
+		return Changes{}, d.May.Member
+	}
+	if !d.Team.Members[n.User] {
+		return Changes{}, fault.Titled(badEvent, "User must be part of the team")
+	}
+	s := d.shift(n)
+	return Changes{Add: []Shift{s}, Notices: []Notice{created(s)}}, nil
+}
+
+func (d Desk) times(n Draft) error {
+	switch {
+	case d.past(n.Start):
+		return fault.Titled(badEvent, "Creating events in the past not allowed")
+	case !n.Start.Before(n.End):
+		return fault.Titled(badEvent, "Event must start before it ends")
+	}
+	return nil
+}
+
+// shift is n as a shift. One that a caller ascribes to a schedule is hand-made all the same.
+func (d Desk) shift(n Draft) Shift {
+	return Shift{
+		TeamID: d.Team.TeamID, Role: n.Role, User: n.User, Start: n.Start, End: n.End,
+		Schedule: n.Schedule, Note: n.Note, Edited: n.Schedule != 0,
+	}
+}
+
+func created(s Shift) Notice {
+	return Notice{Kind: ShiftCreated, Roles: []string{s.Role}, Users: []users.ID{s.User}, Shifts: []Shift{s}}
+}
+
+// Edit changes one shift and takes it out of its link (contract 6.2). A running shift may be shortened or prolonged by
+// any member; anything else about the past needs an admin.
+func (d Desk) Edit(s Shift, p Patch) (Changes, error) {
+	after := p.apply(s)
+	if !after.Start.Before(after.End) {
+		return Changes{}, fault.Titled(badUpdate, "Event must start before it ends")
+	}
+	if d.past(s.Start) || d.past(after.Start) {
+		sameButEnd := after.Role == s.Role && after.User == s.User && after.Start.Equal(s.Start)
+		if !(sameButEnd && after.End.After(d.Now)) && d.May.Admin != nil {
+			return Changes{}, d.May.Admin
+		}
+	}
+	if d.May.Member != nil {
+		return Changes{}, d.May.Member
+	}
+	if p.User != nil && !d.Team.Members[after.User] {
+		return Changes{}, fault.Titled(badUpdate, "Event user must be part of the team")
+	}
+	after.Link, after.Edited = "", true
+	return Changes{
+		Update:  []Update{{s, after}},
+		Notices: []Notice{edited(s, after)},
+	}, nil
+}
+
+func edited(before, after Shift) Notice {
+	n := Notice{Kind: ShiftEdited, Roles: []string{before.Role}, Users: []users.ID{before.User}, Shifts: []Shift{before, after}}
+	if after.Role != before.Role {
+		n.Roles = append(n.Roles, after.Role)
+	}
+	if after.User != before.User {
+		n.Users = append(n.Users, after.User)
+	}
+	return n
+}
+
+// Delete removes a shift (contract 6.3).
+func (d Desk) Delete(s Shift) (Changes, error) {
+	if d.May.Member != nil {
+		return Changes{}, d.May.Member
+	}
+	if d.past(s.Start) {
+		return Changes{}, fault.Titled(badUpdate, "Deleting events in the past not allowed")
+	}
+	return Changes{Delete: []Shift{s}, Notices: []Notice{deleted(s)}}, nil
+}
+
+func deleted(s Shift) Notice {
+	return Notice{Kind: ShiftDeleted, Roles: []string{s.Role}, Users: []users.ID{s.User}, Shifts: []Shift{s}}
+}

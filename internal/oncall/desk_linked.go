@@ -1,0 +1,131 @@
+package oncall
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
+)
+
+// CreateLinked makes several shifts that belong together, under one new link (contract 6.4).
+func (d Desk) CreateLinked(drafts []Draft) (Changes, error) {
+	if len(drafts) == 0 {
+		return Changes{}, fault.Titled("Invalid argument", "events list cannot be empty")
+	}
+	if drafts[0].TeamName == "" {
+		return Changes{}, fault.Titled("Invalid argument", "event missing team attribute")
+	}
+	if d.May.Member != nil {
+		return Changes{}, d.May.Member
+	}
+	var c Changes
+	link := d.NewLink()
+	for _, n := range drafts {
+		if err := d.linked(n, drafts[0].TeamName); err != nil {
+			return Changes{}, err
+		}
+		s := d.shift(n)
+		s.Link = link
+		c.Add = append(c.Add, s)
+	}
+	SortShifts(c.Add)
+	c.Notices = []Notice{created(c.Add[0])}
+	for _, s := range c.Add[1:] {
+		c.Notices[0].involve(s)
+	}
+	return c, nil
+}
+
+func (d Desk) linked(n Draft, team string) error {
+	if err := d.times(n); err != nil {
+		return err
+	}
+	switch {
+	case n.TeamName == "":
+		return fault.Titled(badEvent, "Missing team for event")
+	case n.TeamName != team:
+		return fault.Titled(badEvent, "Events can only be submitted to one team")
+	case !d.Team.Members[n.User]:
+		return fault.Titled(badEvent, "User "+n.UserName+" must be part of the team "+n.TeamName)
+	}
+	return nil
+}
+
+// involve adds the people and roles of more shifts to a notice.
+func (n *Notice) involve(shifts ...Shift) {
+	for _, s := range shifts {
+		if !slices.Contains(n.Roles, s.Role) {
+			n.Roles = append(n.Roles, s.Role)
+		}
+		if !slices.Contains(n.Users, s.User) {
+			n.Users = append(n.Users, s.User)
+		}
+	}
+}
+
+// EditLinked changes person, role or note of all shifts of a link, which stays (contract 6.4). The patch must not
+// hold times.
+func (d Desk) EditLinked(shifts []Shift, p Patch) (Changes, error) {
+	if len(shifts) == 0 {
+		return Changes{}, fault.New(fault.NotFound, "404 Not Found")
+	}
+	switch {
+	case p.Start != nil || p.End != nil:
+		return Changes{}, fault.Titled(badUpdate, "Invalid column")
+	case p.Role == nil && p.User == nil && p.Note == nil:
+		return Changes{}, fault.Titled(badUpdate, "Nothing to change: give user, role or note")
+	}
+	first := firstOf(shifts)
+	if d.May.Member != nil {
+		return Changes{}, d.May.Member
+	}
+	if d.past(first.Start) {
+		return Changes{}, fault.Titled(badUpdate, "Editing events in the past not allowed")
+	}
+	if p.User != nil && !d.Team.Members[*p.User] {
+		return Changes{}, fault.Titled(badUpdate, "Event user must be part of the team")
+	}
+	notice := edited(first, p.apply(first))
+	var c Changes
+	for _, s := range sorted(shifts) {
+		after := p.apply(s)
+		after.Edited = true
+		c.Update = append(c.Update, Update{s, after})
+		notice.involve(s, after)
+	}
+	c.Notices = []Notice{notice}
+	return c, nil
+}
+
+// DeleteLinked removes all shifts of a link (contract 6.4).
+func (d Desk) DeleteLinked(shifts []Shift) (Changes, error) {
+	if len(shifts) == 0 {
+		return Changes{}, fault.New(fault.NotFound, "404 Not Found")
+	}
+	if d.May.Member != nil {
+		return Changes{}, d.May.Member
+	}
+	first := firstOf(shifts)
+	if d.past(first.Start) {
+		return Changes{}, fault.Titled(badUpdate, "Deleting events in the past not allowed")
+	}
+	notice := deleted(first)
+	notice.involve(shifts...)
+	return Changes{Delete: sorted(shifts), Notices: []Notice{notice}}, nil
+}
+
+func firstOf(shifts []Shift) Shift { return slices.MinFunc(shifts, compareShifts) }
+
+func sorted(shifts []Shift) []Shift {
+	out := slices.Clone(shifts)
+	SortShifts(out)
+	return out
+}
+
+// span returns the earliest start and the latest end of shifts.
+func span(shifts []Shift) (start, end time.Time) {
+	start = firstOf(shifts).Start
+	end = slices.MaxFunc(shifts, func(a, b Shift) int { return cmp.Compare(a.End.Unix(), b.End.Unix()) }).End
+	return start, end
+}

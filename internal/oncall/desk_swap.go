@@ -1,0 +1,214 @@
+package oncall
+
+import (
+	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Side is one half of a swap: a single shift, or all shifts of a link.
+type Side struct {
+	Shifts []Shift
+	Linked bool
+}
+
+// Swap exchanges the people of two sides; times and roles stay (contract 6.5). The caller has found the shifts: an empty
+// side does not exist.
+func (d Desk) Swap(sides []Side) (Changes, error) {
+	if len(sides) != 2 {
+		return Changes{}, fault.Titled(badSwap, "Must provide 2 events")
+	}
+	for _, side := range sides {
+		if len(side.Shifts) == 0 {
+			return Changes{}, fault.New(fault.NotFound, "404 Not Found")
+		}
+	}
+	if err := d.swappable(sides); err != nil {
+		return Changes{}, err
+	}
+	if d.May.Member != nil {
+		return Changes{}, d.May.Member
+	}
+	return swapped(sides), nil
+}
+
+func (d Desk) swappable(sides []Side) error {
+	const refused = "Event swap not allowed"
+	for _, side := range sides {
+		for _, s := range side.Shifts {
+			if d.past(s.Start) {
+				return fault.Titled(badSwap, "Cannot edit events in the past")
+			}
+		}
+	}
+	for _, side := range sides {
+		for _, s := range side.Shifts {
+			if s.TeamID != d.Team.TeamID {
+				return fault.Titled(refused, "Swapped events must come from the same team")
+			}
+		}
+	}
+	for _, side := range sides {
+		for _, s := range side.Shifts {
+			if s.User != side.Shifts[0].User {
+				return fault.Titled(refused, "all linked events must have the same user")
+			}
+		}
+	}
+	return nil
+}
+
+func swapped(sides []Side) Changes {
+	var c Changes
+	first := []Shift{firstOf(sides[0].Shifts), firstOf(sides[1].Shifts)}
+	for i, side := range sides {
+		for _, s := range sorted(side.Shifts) {
+			after := s
+			after.User, after.Edited = first[1-i].User, true
+			if !side.Linked {
+				after.Link = ""
+			}
+			c.Update = append(c.Update, Update{s, after})
+		}
+	}
+	n := Notice{Kind: ShiftSwapped, Shifts: first}
+	n.involve(first...)
+	c.Notices = []Notice{n}
+	return c
+}
+
+// Override puts a substitute in for part of one person's consecutive shifts of one role (contract 6.6). shifts are those
+// that were asked for and exist; substitute 0 means no such user. after are the surviving given shifts and the new ones,
+// by start: the route's answer.
+func (d Desk) Override(shifts []Shift, start, end time.Time, substitute users.ID) (c Changes, after []Shift, err error) {
+	if substitute == 0 || len(shifts) == 0 {
+		return Changes{}, nil, fault.New(fault.Invalid, "Invalid name or list of events")
+	}
+	if d.May.Member != nil {
+		return Changes{}, nil, d.May.Member
+	}
+	given := sorted(shifts)
+	if d.past(start) {
+		return Changes{}, nil, fault.Titled(badOverride, "Cannot edit events in the past")
+	}
+	first, last := span(given)
+	start, end = later(first, start), earlier(last, end)
+	if err := d.coverable(given, start, end, substitute); err != nil {
+		return Changes{}, nil, err
+	}
+	c = cut(given, start, end)
+	cover := Shift{TeamID: given[0].TeamID, Role: given[0].Role, User: substitute, Start: start, End: end, Covers: origin(given[0])}
+	c.Add = append(c.Add, cover)
+	SortShifts(c.Add)
+	c.Notices = []Notice{{
+		Kind: ShiftSubstituted, Roles: []string{cover.Role}, Users: []users.ID{substitute, given[0].User}, Shifts: []Shift{cover, given[0]},
+	}}
+	return c, c.Apply(given), nil
+}
+
+func (d Desk) coverable(given []Shift, start, end time.Time, substitute users.ID) error {
+	refuse := func(why string) error { return fault.Titled(badOverride, why) }
+	for _, s := range given {
+		if s.TeamID != d.Team.TeamID {
+			return refuse("Events must be from the same team")
+		}
+	}
+	if !d.Team.Members[substitute] {
+		return refuse("Substituting user must be part of the team")
+	}
+	for _, s := range given {
+		if s.Role != given[0].Role || s.User != given[0].User {
+			return refuse("events must have the same role")
+		}
+	}
+	for i, s := range given {
+		if i > 0 && !s.Start.Equal(given[i-1].End) {
+			return refuse("events must be consecutive")
+		}
+		if !s.Overlaps(start, end) {
+			return refuse("events must overlap with override time range")
+		}
+	}
+	return nil
+}
+
+// cut takes [start, end) out of shifts.
+func cut(shifts []Shift, start, end time.Time) Changes {
+	var c Changes
+	for _, s := range shifts {
+		head, tail := s.Start.Before(start), end.Before(s.End)
+		after := s
+		after.Edited = true
+		switch {
+		case head && tail:
+			c.Delete = append(c.Delete, s)
+			for _, piece := range []Span{{s.Start, start}, {end, s.End}} {
+				c.Add = append(c.Add, Shift{TeamID: s.TeamID, Role: s.Role, User: s.User, Start: piece.Start, End: piece.End, Covers: origin(s)})
+			}
+		case head:
+			after.End = start
+			c.Update = append(c.Update, Update{s, after})
+		case tail:
+			after.Start = end
+			c.Update = append(c.Update, Update{s, after})
+		default:
+			c.Delete = append(c.Delete, s)
+		}
+	}
+	return c
+}
+
+// origin is the schedule in whose place a piece of s stands.
+func origin(s Shift) ScheduleID {
+	if s.Schedule != 0 {
+		return s.Schedule
+	}
+	return s.Covers
+}
+
+// TakePager puts a person on call for a role from now: in the place of whoever holds the role, until their shifts end, or
+// until another instant (zero = not said). If nobody holds it, until must be said. shifts are the team's, at least those
+// that overlap the time from now until then.
+func (d Desk) TakePager(shifts []Shift, role string, who users.ID, until time.Time) (Changes, error) {
+	if d.May.Member != nil {
+		return Changes{}, d.May.Member
+	}
+	if !d.Team.Members[who] {
+		return Changes{}, fault.Invalidf("user", "whoever takes the pager must be part of team %s", d.Team.Name)
+	}
+	if role == "" || !OnDuty(role) {
+		return Changes{}, fault.Invalidf("role", "name the role to take, such as primary")
+	}
+	now := d.Now.Truncate(time.Second)
+	running := NewTeamCalendar(d.Team.TeamID, now, now.Add(time.Second), shifts).OnCall(role, now)
+	end := until
+	switch {
+	case !until.IsZero() && !until.After(now):
+		return Changes{}, fault.Invalidf("until", "the end must be in the future")
+	case until.IsZero() && len(running) == 0:
+		return Changes{}, fault.Invalidf("until", "nobody is %s of team %s now; say until when you take it", role, d.Team.Name)
+	case until.IsZero():
+		_, end = span(running)
+	}
+	replaced := NewTeamCalendar(d.Team.TeamID, now, end, shifts).ofRole(role)
+	if len(replaced) == 1 && replaced[0].User == who && !replaced[0].Start.After(now) && !replaced[0].End.Before(end) {
+		return Changes{}, fault.Newf(fault.Conflict, "you are %s of team %s already", role, d.Team.Name)
+	}
+	return d.take(replaced, Shift{TeamID: d.Team.TeamID, Role: role, User: who, Start: now, End: end}), nil
+}
+
+func (d Desk) take(replaced []Shift, taken Shift) Changes {
+	c := cut(replaced, taken.Start, taken.End)
+	notice := Notice{Kind: ShiftCreated, Shifts: []Shift{taken}}
+	if len(replaced) > 0 {
+		taken.Covers = origin(replaced[0])
+		notice = Notice{Kind: ShiftSubstituted, Shifts: []Shift{taken, replaced[0]}}
+	}
+	notice.involve(taken)
+	notice.involve(replaced...)
+	c.Add = append(c.Add, taken)
+	SortShifts(c.Add)
+	c.Notices = []Notice{notice}
+	return c
+}

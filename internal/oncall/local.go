@@ -1,0 +1,125 @@
+package oncall
+
+import (
+	"fmt"
+	"time"
+)
+
+// Local is a wall-clock reading without a zone: the seconds from 1970-01-01 00:00 to it on that same clock. Arithmetic
+// on it is calendar arithmetic; In says which instant it means somewhere.
+type Local int64
+
+const (
+	minute = 60
+	hour   = 60 * minute
+	day    = 24 * hour
+	week   = 7 * day
+)
+
+// LocalDate returns the reading at sec seconds after midnight of a date. Months and days out of range are carried over,
+// as in time.Date.
+func LocalDate(year int, month time.Month, dayOfMonth, sec int) Local {
+	return Local(time.Date(year, month, dayOfMonth, 0, 0, sec, 0, time.UTC).Unix())
+}
+
+// LocalIn returns what a clock in zone shows at t, in whole seconds.
+func LocalIn(t time.Time, zone *time.Location) Local {
+	_, offset := t.In(zone).Zone()
+	return Local(t.Unix() + int64(offset))
+}
+
+// Time returns the reading as if it were one of UTC, to be stored or formatted; LocalOf is its inverse.
+func (l Local) Time() time.Time { return time.Unix(int64(l), 0).UTC() }
+
+// LocalOf returns the reading that t shows in its own location.
+func LocalOf(t time.Time) Local {
+	_, offset := t.Zone()
+	return Local(t.Unix() + int64(offset))
+}
+
+// Midnight returns the beginning of l's day.
+func (l Local) Midnight() Local { return l - Local(mod(int64(l), day)) }
+
+// Sunday returns the beginning of l's week, Sunday 00:00.
+func (l Local) Sunday() Local {
+	const thursday = 4 // 1970-01-01
+	return l - Local(mod(int64(l)+thursday*day, week))
+}
+
+// Weekday returns the day of the week.
+func (l Local) Weekday() time.Weekday { return time.Weekday(mod(floorDiv(int64(l), day)+4, 7)) }
+
+// String formats like 2026-11-21 09:00:00.
+func (l Local) String() string { return l.Time().Format(time.DateTime) }
+
+// Date is a day of the calendar, as the days since 1970-01-01.
+type Date int32
+
+// Date returns l's day.
+func (l Local) Date() Date { return Date(floorDiv(int64(l), day)) }
+
+// Local returns the beginning of d.
+func (d Date) Local() Local { return Local(int64(d) * day) }
+
+// String formats like 2026-11-21.
+func (d Date) String() string { return d.Local().Time().Format(time.DateOnly) }
+
+// DateOf returns the day that t shows in its own location.
+func DateOf(t time.Time) Date { return LocalOf(t).Date() }
+
+// ParseDate reads a day like 2026-11-21.
+func ParseDate(s string) (Date, error) {
+	t, err := time.Parse(time.DateOnly, s)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no date like 2026-11-21", s)
+	}
+	return DateOf(t), nil
+}
+
+// In returns the instant that l means in zone. A time that the clocks show twice means the first of the two; a time
+// that they skip is taken on the offset that holds after the skip. Both are the larger of the two offsets, which is
+// daylight-saving time wherever that is the reason (Oncall's rule).
+func (l Local) In(zone *time.Location) time.Time {
+	u := int64(l)
+	guess := time.Unix(u, 0).In(zone)
+	_, offset := guess.Zone()
+	t := time.Unix(u-int64(offset), 0).In(zone)
+	start, end := t.ZoneBounds()
+	// Far from every change of offset there is nothing to choose.
+	if _, o := t.Zone(); o == offset && (start.IsZero() || t.Sub(start) > maxChange) && (end.IsZero() || end.Sub(t) > maxChange) {
+		return t
+	}
+	return l.nearChange(zone)
+}
+
+// maxChange exceeds every change of a zone's offset: the date line is 24 hours wide, give or take an old local time.
+const maxChange = 27 * time.Hour
+
+// nearChange looks at every offset in force around l.
+func (l Local) nearChange(zone *time.Location) time.Time {
+	u := int64(l)
+	t := time.Unix(u, 0).Add(-maxChange).In(zone)
+	last := time.Unix(u, 0).Add(maxChange)
+	for {
+		_, offset := t.Zone()
+		_, end := t.ZoneBounds()
+		at := time.Unix(u-int64(offset), 0).In(zone)
+		// Offsets are tried in the order of time. The first whose stretch ends after l on its own clock is the one:
+		// either l is in it (and if also in a later one, this is the first), or it begins only after l, which was skipped.
+		if end.IsZero() || at.Before(end) || t.After(last) {
+			return at
+		}
+		t = end
+	}
+}
+
+// mod is the remainder that is never negative.
+func mod(a, b int64) int64 {
+	m := a % b
+	if m < 0 {
+		m += b
+	}
+	return m
+}
+
+func floorDiv(a, b int64) int64 { return (a - mod(a, b)) / b }

@@ -1,0 +1,145 @@
+package oncall
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// ShiftID is a shift's public number (wire: event id).
+type ShiftID int64
+
+// ScheduleID is a schedule's public number.
+type ScheduleID int64
+
+// Roles that have a meaning of their own. All other names are only names.
+const (
+	RolePrimary     = "primary"
+	RoleSecondary   = "secondary"
+	RoleShadow      = "shadow"
+	RoleVacation    = "vacation"    // not on call, and away for every team
+	RoleUnavailable = "unavailable" // not on call, and away for every team
+)
+
+// OnDuty reports whether who holds the role is on call; vacation and unavailable say the opposite.
+func OnDuty(role string) bool { return role != RoleVacation && role != RoleUnavailable }
+
+// Shift says that a person holds a role of a team from Start until, not including, End. Every shift that pages is such
+// a value, stored as a row; schedules only make them. The wire calls it event.
+type Shift struct {
+	ID     ShiftID // 0 = not stored yet
+	TeamID int64   // Team.ID, the internal number
+	Role   string
+	User   users.ID
+	Start  time.Time // whole seconds
+	End    time.Time
+	// Schedule made the shift; 0 = made by hand. Schedules may be deleted, their shifts stay.
+	Schedule ScheduleID
+	// Covers is the schedule whose shift this one was cut from or put over, by an override. Never on the wire.
+	Covers ScheduleID
+	Link   string // 32 hex digits shared by shifts that were made together; "" = alone
+	Note   string
+	// Edited: changed by hand since its schedule made it. Populate works around such shifts.
+	Edited bool
+}
+
+// At reports whether the shift is running at t.
+func (s Shift) At(t time.Time) bool { return !t.Before(s.Start) && t.Before(s.End) }
+
+// Overlaps reports whether the shift and [start, end) share an instant.
+func (s Shift) Overlaps(start, end time.Time) bool { return s.Start.Before(end) && start.Before(s.End) }
+
+// HandMade reports whether somebody's hand is in the shift: populate never deletes it.
+func (s Shift) HandMade() bool { return s.Schedule == 0 || s.Edited }
+
+// holdsFor reports whether populate of the schedule must work around the shift.
+func (s Shift) holdsFor(id ScheduleID) bool {
+	return id != 0 && (s.Schedule == id && s.Edited || s.Covers == id)
+}
+
+// compareShifts orders by start, then id: the order of every list of shifts (contract 1, "Ordering").
+func compareShifts(a, b Shift) int {
+	return cmp.Or(a.Start.Compare(b.Start), cmp.Compare(a.ID, b.ID))
+}
+
+// SortShifts sorts by start, then id.
+func SortShifts(shifts []Shift) { slices.SortStableFunc(shifts, compareShifts) }
+
+// TeamRole is a role of a team. A team that subscribes to one shows its shifts as its own.
+type TeamRole struct {
+	TeamID int64
+	Role   string
+}
+
+// Absence is a stretch in which a person takes no shift, made from a vacation or a recurring unavailability. Vacations
+// that are shifts (role vacation or unavailable) need no Absence.
+type Absence struct {
+	User       users.ID
+	Start, End time.Time
+	Reason     string
+}
+
+// Changes are what an edit or a populate does to a calendar, to be stored in one transaction.
+type Changes struct {
+	Add    []Shift // ID 0, by start
+	Update []Update
+	Delete []Shift
+	// Notices are what interested people hear of (contract 7.4).
+	Notices []Notice
+}
+
+// Update is a shift before and after a change; ID and TeamID stay.
+type Update struct{ Before, After Shift }
+
+// Empty reports whether nothing changes.
+func (c Changes) Empty() bool { return len(c.Add)+len(c.Update)+len(c.Delete) == 0 }
+
+// Apply returns shifts as they are after c, by start. It does not change its argument. Added shifts have ID 0.
+func (c Changes) Apply(shifts []Shift) []Shift {
+	after := map[ShiftID]Shift{}
+	for _, u := range c.Update {
+		after[u.Before.ID] = u.After
+	}
+	gone := map[ShiftID]bool{}
+	for _, s := range c.Delete {
+		gone[s.ID] = true
+	}
+	out := make([]Shift, 0, len(shifts)+len(c.Add))
+	for _, s := range shifts {
+		if gone[s.ID] {
+			continue
+		}
+		if u, ok := after[s.ID]; ok && s.ID != 0 {
+			s = u
+		}
+		out = append(out, s)
+	}
+	out = append(out, c.Add...)
+	SortShifts(out)
+	return out
+}
+
+// NoticeKind is what happened, in the wire's words (notification type and audit action).
+type NoticeKind string
+
+// The kinds of notices.
+const (
+	ShiftCreated     NoticeKind = "event_created"
+	ShiftEdited      NoticeKind = "event_edited"
+	ShiftDeleted     NoticeKind = "event_deleted"
+	ShiftSwapped     NoticeKind = "event_swapped"
+	ShiftSubstituted NoticeKind = "event_substituted"
+)
+
+// Notice tells of one change. Who hears of it: settings of the team for the kind and one of Roles, of the involved Users
+// or of everybody.
+type Notice struct {
+	Kind  NoticeKind
+	Roles []string
+	Users []users.ID
+	// Shifts are the facts for the words: the shift (created, deleted), old and new (edited), the first of both sides
+	// (swapped), or the new and the old person's (substituted; the new one's times are the time range).
+	Shifts []Shift
+}

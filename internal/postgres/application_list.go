@@ -1,0 +1,103 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/applications"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+const applicationSelection = `select a.id, a.name, a.created_at, a.context_template, a.summary_template, a.mobile_template, a.sample_context,
+    coalesce(a.title_variable, ''),
+    array(select v.name from application_variables v where v.application_id = a.id order by v.required desc, v.name),
+    array(select v.name from application_variables v where v.application_id = a.id and v.required order by v.name),
+    array(select m.mode from application_modes m join modes o on o.name = m.mode where m.application_id = a.id order by o.id),
+    array(select u.name from application_owners o join users u on u.id = o.user_id where o.application_id = a.id order by lower(u.name)),
+    (select coalesce(json_object_agg(d.priority, d.mode), '{}') from application_default_modes d where d.application_id = a.id),
+    (select coalesce(json_object_agg(s.mode, s.address), '{}') from application_sender_addresses s where s.application_id = a.id),
+    (select coalesce(json_agg(json_build_object('ID', c.id, 'Name', c.name, 'Description', c.description, 'Mode', c.mode) order by c.id), '[]')
+        from notification_categories c where c.application_id = a.id)
+from applications a
+where true`
+
+var applicationColumns = map[string]filterColumn{
+	"id":               {expr: "a.id", kind: filters.Int},
+	"name":             {expr: "a.name", kind: filters.Text},
+	"auth_only":        {expr: "a.auth_only", kind: filters.Flag},
+	"context_template": {expr: "a.context_template", kind: filters.Text},
+	"summary_template": {expr: "a.summary_template", kind: filters.Text},
+	"mobile_template":  {expr: "a.mobile_template", kind: filters.Text},
+	"sample_context":   {expr: "a.sample_context", kind: filters.Text},
+	"title_variable":   {expr: "a.title_variable", kind: filters.Text},
+	"created":          {expr: "a.created_at", kind: filters.Time},
+	"variables": {expr: "v.name", kind: filters.Text,
+		within: "exists (select from application_variables v where v.application_id = a.id and %)"},
+	"required_variables": {expr: "v.name", kind: filters.Text,
+		within: "exists (select from application_variables v where v.application_id = a.id and v.required and %)"},
+	"supported_modes": {expr: "m.mode", kind: filters.Text,
+		within: "exists (select from application_modes m where m.application_id = a.id and %)"},
+	"owners": {expr: "u.name", kind: filters.Text, within: "exists (select from application_owners o " +
+		"join users u on u.id = o.user_id where o.application_id = a.id and %)"},
+}
+
+// List returns the applications that match, by name, or newest first when there is a limit. Those that only authenticate
+// are left out.
+func (a *Applications) List(ctx context.Context, q filters.Query) ([]applications.Application, error) {
+	q.Conditions = append(q.Conditions[:len(q.Conditions):len(q.Conditions)],
+		filters.Condition{Field: "auth_only", Op: filters.Eq, Values: []any{false}})
+	return a.list(ctx, q)
+}
+
+// Describe returns an application by name, ignoring case, those that only authenticate included; NotFound when there is none.
+func (a *Applications) Describe(ctx context.Context, name string) (applications.Application, error) {
+	found, err := a.list(ctx, filters.Query{Conditions: []filters.Condition{
+		{Field: "name", Op: filters.Eq, Values: []any{storable(name)}}}})
+	if err != nil {
+		return applications.Application{}, err
+	}
+	if len(found) == 0 {
+		return applications.Application{}, fault.New(fault.NotFound, "no such application")
+	}
+	return found[0], nil
+}
+
+func (a *Applications) list(ctx context.Context, q filters.Query) ([]applications.Application, error) {
+	l := newListQuery("ListApplications", applicationSelection)
+	if err := l.filter(q, applicationColumns); err != nil {
+		return nil, err
+	}
+	sql, args := l.order(q.Limit, "a.created_at", "lower(a.name)")
+	return list(ctx, a.db, sql, args, scanApplication)
+}
+
+func scanApplication(row pgx.CollectableRow) (applications.Application, error) {
+	var out applications.Application
+	var modes []string
+	var defaults, addresses, categories []byte
+	err := row.Scan(&out.ID, &out.Name, &out.CreatedAt, &out.ContextTemplate, &out.SummaryTemplate, &out.MobileTemplate,
+		&out.SampleContext, &out.TitleVariable, &out.Variables, &out.RequiredVariables, &modes, &out.Owners, &defaults,
+		&addresses, &categories)
+	if err != nil {
+		return out, err
+	}
+	for _, m := range modes {
+		out.Modes = append(out.Modes, users.Mode(m))
+	}
+	for _, part := range []struct {
+		raw  []byte
+		into any
+	}{{defaults, &out.DefaultModes}, {addresses, &out.SenderAddresses}, {categories, &out.Categories}} {
+		if err := json.Unmarshal(part.raw, part.into); err != nil {
+			return out, fault.Wrap(fault.Internal, err, "read the settings of an application")
+		}
+	}
+	for i := range out.Categories {
+		out.Categories[i].Application = out.Name
+	}
+	return out, nil
+}
