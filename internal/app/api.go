@@ -212,7 +212,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 	pages, err := web.New(web.Deps{
 		Incidents: incidents, Messages: messages, Queues: queues, Cluster: postgres.NewCluster(a.db),
 		People:   &people{Users: userRows, accounts: auth.NewAccounts(userRows, auth.NewPasswords()), guard: &loginGuard{}},
-		Sessions: sessions, UserKey: userKey, Steps: stepsOf(plans), Wake: notifier.Wake,
+		Sessions: sessions, UserKey: userKey, Steps: stepsOf(plans), Wake: notifier.Wake, Teams: postgres.NewTeams(a.db),
 		Mailbox: a.cfg.HTTP.MailboxURL != "", Log: a.log,
 	})
 	if err != nil {

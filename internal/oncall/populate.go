@@ -1,26 +1,245 @@
 package oncall
 
-import "time"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/users"
+)
 
 // Populate makes the shifts of a schedule from start until its threshold, in the place of those it made before (contract
 // 5.5). Shifts that somebody changed by hand stay, and the new ones go around them. A preview is Populate and
 // Changes.Apply without storing anything. The fault is the contract's: a start in the past.
 func Populate(now time.Time, s Schedule, start time.Time, known Calendars) (Plan, error) {
-	panic("being written")
+	if s.Algorithm == Turns {
+		return s.populateTurns(now, start, known), nil
+	}
+	if s.Algorithm == RoundRobin {
+		s.Progress.LastUser = 0
+	}
+	plan := Plan{Schedule: s.ID, Progress: s.Progress}
+	if len(s.Pattern) == 0 {
+		return plan, nil
+	}
+	sunday, err := s.firstSunday(now, start)
+	if err != nil {
+		return Plan{}, err
+	}
+	made := s.periodsFrom(sunday, now)
+	var periods []period
+	for _, p := range made {
+		if p = p.from(start); len(p.slots) > 0 {
+			periods = append(periods, p)
+		}
+	}
+	if len(periods) == 0 {
+		return plan, nil
+	}
+	b := newBook(known)
+	s.replace(b, periods[0].slots[0].Start, &plan)
+	for _, p := range periods {
+		s.fill(b, p, &plan)
+	}
+	plan.Progress.LastUser = s.Progress.LastUser
+	plan.Progress.Last = made[len(made)-1].sunday.In(s.Zone)
+	plan.Progress.Unfilled = s.remember(sunday, &plan)
+	plan.settle()
+	return plan, nil
+}
+
+// settle takes out of the plan what it would delete only to make it again: such shifts keep their numbers, so that feeds
+// and links to them stay good, and nobody is told.
+func (p *Plan) settle() {
+	gone := groups(p.Delete)
+	again := groups(p.Add)
+	for key := range again {
+		if _, ok := gone[key]; !ok {
+			delete(again, key)
+		}
+	}
+	if len(again) == 0 {
+		return
+	}
+	stays := func(all map[string][]Shift) func(Shift) bool {
+		kept := map[exactKey]users.ID{}
+		for key := range again {
+			for _, s := range all[key] {
+				kept[exactly(s)] = s.User
+			}
+		}
+		return func(s Shift) bool { return kept[exactly(s)] == s.User }
+	}
+	p.Delete = slices.DeleteFunc(p.Delete, stays(gone))
+	stay := stays(again)
+	p.Add = slices.DeleteFunc(p.Add, stay)
+	p.Notices = slices.DeleteFunc(p.Notices, func(n Notice) bool { return n.Kind == ShiftCreated && stay(n.Shifts[0]) })
+}
+
+// groups gathers shifts that are linked, under a key that tells person, role and times.
+func groups(shifts []Shift) map[string][]Shift {
+	links := map[string][]Shift{}
+	for i, s := range sorted(shifts) {
+		link := s.Link
+		if link == "" {
+			link = strconv.Itoa(i)
+		}
+		links[link] = append(links[link], s)
+	}
+	out := map[string][]Shift{}
+	for _, list := range links {
+		var key strings.Builder
+		for _, s := range list {
+			fmt.Fprintf(&key, "%d %s %d %d %s\n", s.User, s.Role, s.Start.Unix(), s.End.Unix(), s.Note)
+		}
+		out[key.String()] = list
+	}
+	return out
+}
+
+// firstSunday returns the first period's beginning (contract 5.5, steps 2 and 3).
+func (s *Schedule) firstSunday(now, start time.Time) (Local, error) {
+	sunday := LocalIn(start, time.UTC).Sunday()
+	first := slices.MinFunc(s.Pattern, func(a, b Slot) int { return cmp.Compare(a.Start, b.Start) }).Start
+	handOff := func() time.Time { return (sunday + Local(first/time.Second)).In(s.Zone) }
+	if start.After(handOff()) {
+		sunday += Local(periodWeeks(s.Pattern) * week)
+	}
+	if handOff().Before(now) {
+		return 0, fault.Titled("Invalid populate/preview request", "cannot populate/preview starting in the past")
+	}
+	return sunday, nil
+}
+
+// replace plans to delete what the schedule made from a time on, but for what somebody changed since.
+func (s *Schedule) replace(b *book, from time.Time, plan *Plan) {
+	for _, old := range b.of(func(x Shift) bool { return x.End.After(from) && (x.Schedule == s.ID || x.Covers == s.ID) && s.ID != 0 }) {
+		switch {
+		case old.holdsFor(s.ID):
+			plan.Kept = append(plan.Kept, old)
+		case !old.Start.Before(from):
+			plan.Delete = append(plan.Delete, old)
+		}
+	}
+	b.remove(plan.Delete)
+}
+
+// remember returns the periods that are to be tried again: those of before that were not made now, those that a populate
+// from sunday jumped over, and those that stayed unfilled.
+func (s *Schedule) remember(sunday Local, plan *Plan) []time.Time {
+	at := sunday.In(s.Zone)
+	var out []time.Time
+	for _, t := range s.Progress.Unfilled {
+		if t.Before(at) {
+			out = append(out, t)
+		}
+	}
+	if !s.Progress.Last.IsZero() {
+		step := Local(periodWeeks(s.Pattern) * week)
+		for next := closestSunday(s.Progress.Last, s.Zone) + step; next < sunday; next += step {
+			out = append(out, next.In(s.Zone))
+		}
+	}
+	for _, u := range plan.Unfilled {
+		out = append(out, u.Period)
+	}
+	return distinct(out)
+}
+
+func distinct(times []time.Time) []time.Time {
+	slices.SortFunc(times, time.Time.Compare)
+	return slices.CompactFunc(times, time.Time.Equal)
 }
 
 // Fill makes what is missing of a team's schedules until their thresholds (contract 5.2): new periods, and those that nobody
-// could take so far. It replaces nothing. One plan for each schedule, in the order given.
+// could take so far. It replaces nothing. One plan for each schedule, in the order given. All schedules are of one team.
 func Fill(now time.Time, schedules []Schedule, known Calendars) []Plan {
-	panic("being written")
+	b := newBook(known)
+	plans := make([]Plan, len(schedules))
+	var jobs []job
+	for i := range schedules {
+		s := schedules[i]
+		plans[i] = Plan{Schedule: s.ID, Progress: s.Progress}
+		switch {
+		case s.Threshold <= 0:
+			plans[i].Progress.Last = now
+		case s.Algorithm == Turns:
+			jobs = append(jobs, job{at: s.turnsFrom(now), of: i, schedule: &s})
+		default:
+			jobs = append(jobs, s.jobs(now, i, b, &plans[i])...)
+		}
+	}
+	slices.SortStableFunc(jobs, func(x, y job) int {
+		return cmp.Or(x.at.Compare(y.at), cmp.Compare(x.schedule.RoleOrder, y.schedule.RoleOrder))
+	})
+	for _, j := range jobs {
+		if j.schedule.Algorithm == Turns {
+			j.schedule.extendTurns(now, b, &plans[j.of])
+			continue
+		}
+		j.schedule.fill(b, j.period, &plans[j.of])
+		plans[j.of].Progress.LastUser = j.schedule.Progress.LastUser
+	}
+	for i := range plans {
+		if schedules[i].Algorithm != Turns {
+			for _, u := range plans[i].Unfilled {
+				plans[i].Progress.Unfilled = append(plans[i].Progress.Unfilled, u.Period)
+			}
+			plans[i].Progress.Unfilled = distinct(plans[i].Progress.Unfilled)
+		}
+	}
+	return plans
 }
 
-// Check returns an Invalid fault if a schedule cannot be made into shifts; field names are those of the wire.
-func (s Schedule) Check() error { panic("being written") }
+// job is one period to fill, of schedule number of.
+type job struct {
+	at       time.Time
+	of       int
+	schedule *Schedule
+	period   period
+}
 
-// MergeSlots sorts a pattern and merges slots that follow each other without a gap (contract 4.4).
-func MergeSlots(pattern []Slot) []Slot { panic("being written") }
+// jobs lists the periods of a weekly schedule to fill, and notes in plan how far it is made then.
+func (s *Schedule) jobs(now time.Time, of int, b *book, plan *Plan) []job {
+	var out []job
+	if len(s.Pattern) == 0 {
+		return nil
+	}
+	plan.Progress.Unfilled = nil
+	missing := s.missing(now)
+	for _, t := range s.Progress.Unfilled {
+		if p := s.again(now, t, b); len(p.slots) > 0 {
+			out = append(out, job{p.slots[0].Start, of, s, p})
+		}
+	}
+	for _, p := range missing {
+		if len(p.slots) > 0 {
+			out = append(out, job{p.slots[0].Start, of, s, p})
+		}
+		plan.Progress.Last = p.sunday.In(s.Zone)
+	}
+	return out
+}
 
-// SimplePattern reports whether a pattern is one of Oncall's basic mode: one slot of 7 or 14 days, or 7 or 14 of 12 hours.
-// Before merging.
-func SimplePattern(pattern []Slot) bool { panic("being written") }
+// again returns what is left to fill of a period that nobody could take before: nothing that is over, nothing that others
+// hold by now.
+func (s *Schedule) again(now, at time.Time, b *book) period {
+	p := s.periodAt(closestSunday(at, s.Zone))
+	now = now.Truncate(time.Second)
+	held := heldSpans(b.of(func(x Shift) bool {
+		same := x.HandMade() || x.Schedule == s.ID || s.Algorithm == Default
+		return same && x.TeamID == s.TeamID && x.Role == s.Role && x.End.After(now)
+	}))
+	var slots []Span
+	for _, slot := range p.slots {
+		if slot.Start = later(slot.Start, now); slot.Start.Before(slot.End) {
+			slots = append(slots, slot.without(held)...)
+		}
+	}
+	p.slots = slots
+	return p
+}

@@ -15,7 +15,7 @@ const (
 	Days         Unit = "days"
 	Weeks        Unit = "weeks"
 	Months       Unit = "months"
-	BusinessDays Unit = "business-days" // Monday to Friday, without holidays if the layer skips those
+	BusinessDays Unit = "business-days" // Monday to Friday; a turn before a weekend lasts over it unless restricted
 )
 
 // HolidayRule says what a layer does on holidays.

@@ -33,6 +33,15 @@ type frame struct {
 	ReadOnly bool
 	Flash    string
 	Mailbox  bool
+	// Scripts of the on-call pages; nil elsewhere.
+	Scripts *scripts
+}
+
+// scripts are what fills in a page of the calendar, and the token that they send along.
+type scripts struct {
+	Main  string // in static/oncall
+	Grid  bool   // the page draws a calendar
+	Token string
 }
 
 // live is a part of a page that refreshes itself: the browser asks Self again, saying what it has Seen.
@@ -51,7 +60,11 @@ type views struct {
 func newViews() (*views, error) {
 	v := &views{names: map[string]string{}}
 	files := map[string]asset{} // hashed path -> content
-	err := fs.WalkDir(staticFiles, "static", func(p string, d fs.DirEntry, err error) error {
+	modules, err := modulesHash(staticFiles)
+	if err != nil {
+		return nil, err
+	}
+	err = fs.WalkDir(staticFiles, "static", func(p string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -63,6 +76,9 @@ func newViews() (*views, error) {
 		sum := sha256.Sum256(body)
 		ext := path.Ext(name)
 		hashed := "/static/" + strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(sum[:6]) + ext
+		if inner, ok := strings.CutPrefix(name, moduleDir+"/"); ok {
+			hashed = "/static/" + moduleDir + "." + modules + "/" + inner
+		}
 		v.names[name] = hashed
 		files[hashed] = asset{body: body, kind: mime.TypeByExtension(ext)}
 		return nil
@@ -78,6 +94,23 @@ func newViews() (*views, error) {
 		"ago":   func(t time.Time) string { return ago(time.Since(t)) },
 	}).ParseFS(templateFiles, "templates/*.html")
 	return v, err
+}
+
+// moduleDir holds the scripts that import each other by their plain names. They are served together under a directory
+// whose name contains the hash of all of them, so that no build step has to rewrite an import.
+const moduleDir = "oncall"
+
+func modulesHash(files fs.FS) (string, error) {
+	h := sha256.New()
+	err := fs.WalkDir(files, "static/"+moduleDir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		body, err := fs.ReadFile(files, p)
+		_, _ = fmt.Fprintf(h, "%s %d\n%s", p, len(body), body)
+		return err
+	})
+	return hex.EncodeToString(h.Sum(nil)[:6]), err
 }
 
 // Asset returns the address of an embedded file, for pages of other packages that share the look.

@@ -1,6 +1,7 @@
-// Package web serves the pages that people use: log-in, incidents, one incident with its timeline, the cluster. Pages are
-// rendered by the server from embedded templates; they refresh themselves by asking for their own body again and work
-// without that, too. What a page shows as sent was accepted by a vendor; what merely waits is shown as waiting.
+// Package web serves the pages that people use: log-in, incidents, one incident with its timeline, the cluster, and the
+// on-call calendar. Pages are rendered by the server from embedded templates; they refresh themselves by asking for their own
+// body again and work without that, too. What a page shows as sent was accepted by a vendor; what merely waits is shown as
+// waiting. The calendar's pages are frames: their scripts (static/oncall) talk to the JSON API with the reader's session.
 package web
 
 import (
@@ -17,6 +18,7 @@ import (
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 )
@@ -54,6 +56,11 @@ type People interface {
 	Contacts(ctx context.Context, id users.ID) (map[users.Mode]string, error)
 }
 
+// Teams finds a team by name, ignoring case; a NotFound fault when there is none.
+type Teams interface {
+	ByName(ctx context.Context, name string) (oncall.Team, error)
+}
+
 // Deps are the parts that the pages work on. All are required except Mailbox.
 type Deps struct {
 	Incidents Incidents
@@ -61,6 +68,7 @@ type Deps struct {
 	Queues    Queues
 	Cluster   Cluster
 	People    People
+	Teams     Teams
 	Sessions  *scs.SessionManager
 	// UserKey is the session key that holds the name of the logged-in user.
 	UserKey string
@@ -81,7 +89,7 @@ type Web struct {
 
 // New prepares the pages; it fails only when the embedded templates are broken.
 func New(d Deps) (*Web, error) {
-	if d.Incidents == nil || d.Messages == nil || d.Queues == nil || d.Cluster == nil || d.People == nil || d.Sessions == nil {
+	if d.Incidents == nil || d.Messages == nil || d.Queues == nil || d.Cluster == nil || d.People == nil || d.Teams == nil || d.Sessions == nil {
 		return nil, errors.New("web: a part is missing")
 	}
 	v, err := newViews()
@@ -122,6 +130,7 @@ func (w *Web) Routes(r chi.Router) {
 				get(r, "/incidents/{id}"+end, w.showIncident)
 				get(r, "/cluster"+end, w.showCluster)
 			}
+			w.calendarRoutes(r, get)
 			r.Group(func(r chi.Router) {
 				r.Use(w.requireWrite)
 				r.Post("/incidents/{id}/acknowledge", w.acknowledge)

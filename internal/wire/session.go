@@ -53,3 +53,8 @@ func SessionUser(ctx context.Context, sessions *scs.SessionManager, userKey stri
 	}
 	return u, true, nil
 }
+
+// SessionToken returns the CSRF token of the session of ctx, for pages whose scripts send it along; "" without a log-in.
+func SessionToken(ctx context.Context, sessions *scs.SessionManager) string {
+	return sessions.GetString(ctx, sessionCSRF)
+}

@@ -1,0 +1,157 @@
+package oncall
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// book is a calendar while it is being filled: what was planned first is seen by what is planned next.
+type book struct {
+	known  Calendars
+	shifts map[users.ID][]Shift
+	absent map[users.ID][]Absence
+	exact  map[exactKey]int
+	// held are the shifts that each schedule has to work around.
+	held map[ScheduleID][]Span
+}
+
+type exactKey struct {
+	team       int64
+	role       string
+	start, end int64
+}
+
+func exactly(s Shift) exactKey { return exactKey{s.TeamID, s.Role, s.Start.Unix(), s.End.Unix()} }
+
+func newBook(known Calendars) *book {
+	b := &book{
+		known: known, shifts: map[users.ID][]Shift{}, absent: map[users.ID][]Absence{},
+		exact: map[exactKey]int{}, held: map[ScheduleID][]Span{},
+	}
+	b.add(known.Shifts...)
+	for _, a := range known.Absences {
+		b.absent[a.User] = append(b.absent[a.User], a)
+	}
+	return b
+}
+
+func (b *book) add(shifts ...Shift) {
+	for _, s := range shifts {
+		b.shifts[s.User] = append(b.shifts[s.User], s)
+		b.exact[exactly(s)]++
+		if id := origin(s); s.holdsFor(id) {
+			b.held[id] = append(b.held[id], Span{s.Start, s.End})
+		}
+	}
+}
+
+// remove takes stored shifts out that no schedule has to work around.
+func (b *book) remove(shifts []Shift) {
+	gone := map[users.ID]map[ShiftID]bool{}
+	for _, s := range shifts {
+		if gone[s.User] == nil {
+			gone[s.User] = map[ShiftID]bool{}
+		}
+		gone[s.User][s.ID] = true
+		b.exact[exactly(s)]--
+	}
+	for user, ids := range gone {
+		b.shifts[user] = slices.DeleteFunc(slices.Clone(b.shifts[user]), func(s Shift) bool { return ids[s.ID] })
+	}
+}
+
+// away reports whether a person is on vacation or unavailable, for whichever team, during any of spans.
+func (b *book) away(user users.ID, spans []Span) bool {
+	for _, a := range b.absent[user] {
+		if overlapsAny(a.Start, a.End, spans) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(b.shifts[user], func(s Shift) bool {
+		return !OnDuty(s.Role) && overlapsAny(s.Start, s.End, spans)
+	})
+}
+
+// absences returns when a person is on vacation or unavailable.
+func (b *book) absences(user users.ID) []Span {
+	var out []Span
+	for _, a := range b.absent[user] {
+		out = append(out, Span{a.Start, a.End})
+	}
+	for _, s := range b.shifts[user] {
+		if !OnDuty(s.Role) {
+			out = append(out, Span{s.Start, s.End})
+		}
+	}
+	return out
+}
+
+// busy reports whether a person is away, or has a shift on the team or one the team subscribes to (everywhere: on any
+// team at all), during any of spans.
+func (b *book) busy(user users.ID, team int64, everywhere bool, spans []Span) bool {
+	if b.away(user, spans) {
+		return true
+	}
+	return slices.ContainsFunc(b.shifts[user], func(s Shift) bool {
+		counts := everywhere || s.TeamID == team || slices.Contains(b.known.Subscribed, TeamRole{s.TeamID, s.Role})
+		return counts && overlapsAny(s.Start, s.End, spans)
+	})
+}
+
+func overlapsAny(start, end time.Time, spans []Span) bool {
+	return slices.ContainsFunc(spans, func(s Span) bool { return s.Start.Before(end) && start.Before(s.End) })
+}
+
+// lastEnd returns when the person's latest shift of the team and role that is over by t ended; zero = there is none.
+func (b *book) lastEnd(user users.ID, team int64, role string, t time.Time) time.Time {
+	var last time.Time
+	for _, s := range b.shifts[user] {
+		if s.TeamID == team && s.Role == role && !s.End.After(t) {
+			last = later(last, s.End)
+		}
+	}
+	return last
+}
+
+// lastStart returns when the person's latest shift of the team and role that began by t began; zero = there is none.
+func (b *book) lastStart(user users.ID, team int64, role string, t time.Time) time.Time {
+	var last time.Time
+	for _, s := range b.shifts[user] {
+		if s.TeamID == team && s.Role == role && !s.Start.After(t) {
+			last = later(last, s.Start)
+		}
+	}
+	return last
+}
+
+// matched reports whether each of spans is exactly a shift of the team and role already.
+func (b *book) matched(team int64, role string, spans []Span) bool {
+	for _, s := range spans {
+		if b.exact[exactly(Shift{TeamID: team, Role: role, Start: s.Start, End: s.End})] == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// of returns the shifts that pick chooses, by start.
+func (b *book) of(pick func(Shift) bool) []Shift {
+	var out []Shift
+	for _, list := range b.shifts {
+		for _, s := range list {
+			if pick(s) {
+				out = append(out, s)
+			}
+		}
+	}
+	slices.SortFunc(out, func(x, y Shift) int {
+		if c := compareShifts(x, y); c != 0 {
+			return c
+		}
+		return cmp.Compare(x.User, y.User)
+	})
+	return out
+}

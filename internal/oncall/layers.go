@@ -1,0 +1,259 @@
+package oncall
+
+import (
+	"slices"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// piece is a part of a turn of a layer, on the real clock.
+type piece struct {
+	Span
+	layer, turn int
+	user        users.ID // 0 = nobody is available
+}
+
+// turnsFrom returns from when the rotation's calendar is to be made.
+func (s *Schedule) turnsFrom(now time.Time) time.Time {
+	return later(s.Progress.Last, now.Truncate(time.Second))
+}
+
+// turnsUntil returns until when: the end of the lowest layer's turn that is running at the threshold.
+func (s *Schedule) turnsUntil(now time.Time) time.Time {
+	until := now.Truncate(time.Second).Add(time.Duration(s.Threshold) * 24 * time.Hour)
+	if s.Rotation == nil || len(s.Rotation.Layers) == 0 {
+		return until
+	}
+	return s.turnEnd(&s.Rotation.Layers[0], until)
+}
+
+// turnEnd returns the end of the layer's turn that runs at t; t if none does.
+func (s *Schedule) turnEnd(l *Layer, t time.Time) time.Time {
+	at := LocalIn(t, s.Zone)
+	n := l.turnAt(at)
+	if n < 0 || (l.End != nil && at >= *l.End) {
+		return t
+	}
+	return later(t, l.handOff(n+1).In(s.Zone))
+}
+
+// populateTurns is Populate for a rotation. Nothing before now is made; a shift of the schedule that is running stays until
+// its end.
+func (s Schedule) populateTurns(now, start time.Time, known Calendars) Plan {
+	plan := Plan{Schedule: s.ID, Progress: s.Progress}
+	from, until := later(start, now).Truncate(time.Second), s.turnsUntil(now)
+	if !from.Before(until) || s.Threshold <= 0 {
+		return plan
+	}
+	b := newBook(known)
+	s.replace(b, from, &plan)
+	gap := Span{s.turnsFrom(now), from}
+	plan.Progress.Unfilled = slices.DeleteFunc(slices.Clone(s.Progress.Unfilled), func(t time.Time) bool { return !t.Before(from) })
+	if !s.Progress.Last.IsZero() && gap.Start.Before(gap.End) {
+		plan.Progress.Unfilled = append(plan.Progress.Unfilled, gap.Start)
+	}
+	plan.Progress.Last = until
+	s.makeTurns(b, []Span{{from, until}}, &plan)
+	plan.settle()
+	return plan
+}
+
+// extendTurns is Fill for a rotation: what follows on what was made, and what stayed open.
+func (s *Schedule) extendTurns(now time.Time, b *book, plan *Plan) {
+	from, until := s.turnsFrom(now), s.turnsUntil(now)
+	now = now.Truncate(time.Second)
+	plan.Progress.Unfilled = nil
+	var wanted []Span
+	for _, t := range distinct(s.Progress.Unfilled) {
+		// An open stretch ends where the next shift begins, at the latest where the calendar does.
+		end := from
+		for _, x := range b.of(func(x Shift) bool { return origin(x) == s.ID && x.Start.After(t) }) {
+			end = earlier(end, x.Start)
+		}
+		start := later(t, now)
+		if n := len(wanted); n > 0 {
+			start = later(start, wanted[n-1].End)
+		}
+		if start.Before(end) {
+			wanted = append(wanted, Span{start, end})
+		}
+	}
+	if from.Before(until) {
+		wanted = append(wanted, Span{from, until})
+		plan.Progress.Last = until
+	}
+	s.makeTurns(b, wanted, plan)
+}
+
+// makeTurns plans the shifts of the rotation in the wanted stretches, which are in order.
+func (s *Schedule) makeTurns(b *book, wanted []Span, plan *Plan) {
+	if s.Rotation == nil {
+		return
+	}
+	var open []Span
+	for _, w := range wanted {
+		running := b.of(func(x Shift) bool { return s.ID != 0 && origin(x) == s.ID && x.Overlaps(w.Start, w.End) })
+		open = append(open, w.without(heldSpans(running))...)
+	}
+	for _, w := range open {
+		pieces := s.flatten(b, w)
+		if w.End.Equal(plan.Progress.Last) {
+			pieces = s.whole(b, w)
+			for _, p := range pieces {
+				plan.Progress.Last = later(plan.Progress.Last, p.End)
+			}
+		}
+		for len(pieces) > 0 {
+			same := slices.IndexFunc(pieces, func(p piece) bool {
+				return p.user != pieces[0].user || p.turn != pieces[0].turn || p.layer != pieces[0].layer
+			})
+			if same < 0 {
+				same = len(pieces)
+			}
+			s.bookTurn(b, pieces[:same], plan)
+			pieces = pieces[same:]
+		}
+	}
+	plan.Progress.Unfilled = distinct(plan.Progress.Unfilled)
+	SortShifts(plan.Add)
+}
+
+func (s *Schedule) bookTurn(b *book, pieces []piece, plan *Plan) {
+	if pieces[0].user == 0 {
+		for _, p := range pieces {
+			plan.unfilled(s, p.Start, p.Span, whyNoTurn)
+			plan.Progress.Unfilled = append(plan.Progress.Unfilled, p.Start)
+		}
+		return
+	}
+	spans := make([]Span, 0, len(pieces))
+	for _, p := range pieces {
+		spans = append(spans, p.Span)
+	}
+	s.book(b, plan, pieces[0].user, spans)
+}
+
+// whole is flatten without an end in the middle of a piece: each one that begins in w goes on until another one begins.
+func (s *Schedule) whole(b *book, w Span) []piece {
+	ahead := w
+	for i := range s.Rotation.Layers {
+		ahead.End = later(ahead.End, s.turnEnd(&s.Rotation.Layers[i], w.End))
+	}
+	held := b.of(func(x Shift) bool {
+		return s.ID != 0 && origin(x) == s.ID && x.Start.Before(ahead.End) && !x.Start.Before(w.End)
+	})
+	for _, x := range held {
+		ahead.End = earlier(ahead.End, x.Start)
+	}
+	return slices.DeleteFunc(s.flatten(b, ahead), func(p piece) bool { return !p.Start.Before(w.End) })
+}
+
+// flatten returns who is on call in w, by time and without overlap: later layers go before earlier ones, and a layer in
+// which nobody is available leaves the stretch to those below it.
+func (s *Schedule) flatten(b *book, w Span) []piece {
+	var out, nobody []piece
+	var taken []Span
+	for i := len(s.Rotation.Layers) - 1; i >= 0; i-- {
+		for _, p := range s.layerPieces(b, i, w) {
+			if p.user == 0 {
+				nobody = append(nobody, p)
+				continue
+			}
+			for _, left := range p.without(taken) {
+				p.Span = left
+				out = append(out, p)
+			}
+		}
+		taken = pieceSpans(out)
+	}
+	var missing []Span
+	for _, p := range nobody {
+		for _, left := range p.without(append(taken, missing...)) {
+			p.Span = left
+			out, missing = append(out, p), append(missing, left)
+		}
+	}
+	slices.SortFunc(out, func(x, y piece) int { return x.Start.Compare(y.Start) })
+	return out
+}
+
+func pieceSpans(pieces []piece) []Span {
+	out := make([]Span, 0, len(pieces))
+	for _, p := range pieces {
+		out = append(out, p.Span)
+	}
+	slices.SortFunc(out, func(x, y Span) int { return x.Start.Compare(y.Start) })
+	return out
+}
+
+// layerPieces returns the parts of a layer's turns inside w, each with whoever takes it.
+func (s *Schedule) layerPieces(b *book, layer int, w Span) []piece {
+	l := &s.Rotation.Layers[layer]
+	if len(l.Members) == 0 {
+		return nil
+	}
+	q := newSequence(l)
+	// Two days more on both sides: a zone may move by a whole one.
+	n := max(0, l.turnAt(LocalIn(w.Start, s.Zone)-2*day))
+	last := LocalIn(w.End, s.Zone) + 2*day
+	var walls []wall
+	var turns []int
+	for ; l.handOff(n) < last; n++ {
+		for _, c := range l.cover(l.handOff(n), l.handOff(n+1), b.known.Holidays) {
+			walls, turns = append(walls, c), append(turns, n)
+		}
+	}
+	var out []piece
+	for i, span := range onClock(walls, s.Zone) {
+		span = Span{later(span.Start, w.Start), earlier(span.End, w.End)}
+		if span.Start.Before(span.End) {
+			out = append(out, s.takers(b, q, piece{Span: span, layer: layer, turn: turns[i]})...)
+		}
+	}
+	return out
+}
+
+// takers splits a piece by who takes which part: whose turn it is, and while they are away the next one in the order who is
+// neither away nor on duty for the team, else the next one who is not away.
+func (s *Schedule) takers(b *book, q *sequence, p piece) []piece {
+	line := slices.DeleteFunc(q.line(p.turn), func(t Turn) bool { return !s.inRotation(t.User) })
+	if len(line) == 0 {
+		return []piece{p}
+	}
+	own := q.line(p.turn)[0].User
+	var out []piece
+	missing := []Span{p.Span}
+	if line[0].User == own {
+		missing = nil
+		at := p.without(b.absences(own))
+		for _, here := range at {
+			out = append(out, piece{here, p.layer, p.turn, own})
+		}
+		missing = p.without(at)
+	}
+	for _, m := range missing {
+		out = append(out, piece{m, p.layer, p.turn, s.standIn(b, line, m)})
+	}
+	slices.SortFunc(out, func(x, y piece) int { return x.Start.Compare(y.Start) })
+	return out
+}
+
+func (s *Schedule) standIn(b *book, line []Turn, m Span) users.ID {
+	for _, t := range line {
+		if !b.busy(t.User, s.TeamID, false, []Span{m}) {
+			return t.User
+		}
+	}
+	for _, t := range line {
+		if !b.away(t.User, []Span{m}) {
+			return t.User
+		}
+	}
+	return 0
+}
+
+// inRotation reports whether a person of the roster takes turns now.
+func (s *Schedule) inRotation(user users.ID) bool {
+	return slices.ContainsFunc(s.Roster, func(m Member) bool { return m.User == user && m.InRotation && m.Active })
+}

@@ -1,0 +1,152 @@
+package web
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"io/fs"
+	"net/http"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+)
+
+// teams knows the team "Ops / 24x7 <b>", and one that was deleted.
+type teams struct{}
+
+func (teams) ByName(_ context.Context, name string) (oncall.Team, error) {
+	switch {
+	case strings.EqualFold(name, "Ops / 24x7 <b>"):
+		return oncall.Team{ID: 1, Name: "Ops / 24x7 <b>", TimeZone: "Europe/Berlin", Active: true}, nil
+	case name == "gone":
+		return oncall.Team{ID: 2, Name: "gone"}, nil
+	}
+	return oncall.Team{}, fault.New(fault.NotFound, "no such team")
+}
+
+const opsPath = "/teams/Ops%20%2F%2024x7%20%3Cb%3E"
+
+func TestCalendarPagesSayWhoLooksAtWhat(t *testing.T) {
+	t.Parallel()
+	w, b := setup(t)
+	b.login()
+	for _, tab := range teamTabs {
+		status, body := b.get(opsPath + tab.path)
+		require.Equal(t, http.StatusOK, status, tab.path)
+		require.Contains(t, body, `data-team="Ops / 24x7 &lt;b&gt;"`)
+		require.NotContains(t, body, "24x7 <b>")
+		require.Contains(t, body, `data-team-zone="Europe/Berlin"`)
+		require.Contains(t, body, `data-user="ann"`)
+		require.NotContains(t, body, "data-admin")
+		require.NotContains(t, body, "data-read-only")
+		require.Contains(t, body, `href="`+opsPath+tab.path+`" aria-current="page"`)
+		require.Equal(t, tab.grid, strings.Contains(body, "event-calendar"))
+		require.Regexp(t, `<meta name="csrf-token" content="[0-9a-f]{32}">`, body)
+	}
+	w.ann.Admin, w.ann.ReadOnly = true, true
+	for _, p := range []string{"/teams", "/teams/", "/me"} {
+		status, body := b.get(p)
+		require.Equal(t, http.StatusOK, status, p)
+		require.Contains(t, body, "data-admin data-read-only")
+	}
+}
+
+func TestTheTokenIsTheSessions(t *testing.T) {
+	t.Parallel()
+	_, b := setup(t)
+	_, answer := b.post("/login", right)
+	token := regexp.MustCompile(`"csrf_token":"([0-9a-f]{32})"`).FindStringSubmatch(answer)
+	require.Len(t, token, 2)
+	_, body := b.get("/teams")
+	require.Contains(t, body, `content="`+token[1]+`"`)
+	_, body = b.get("/incidents")
+	require.NotContains(t, body, token[1], "pages without scripts that need it do not show it")
+}
+
+func TestTeamsThatAreNotThere(t *testing.T) {
+	t.Parallel()
+	_, b := setup(t)
+	b.login()
+	for _, p := range []string{"/teams/nobody", "/teams/gone", "/teams/gone/rosters"} {
+		status, _ := b.get(p)
+		require.Equal(t, http.StatusNotFound, status, p)
+	}
+}
+
+func TestOncallsAddressesLeadHere(t *testing.T) {
+	t.Parallel()
+	_, b := setup(t)
+	b.login()
+	for from, to := range map[string]string{"": "", "/": "", "/info": "/rosters", "/schedules": "/schedules", "/subscriptions": "/settings", "/audit": "/audit"} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.base+"/team/Ops%20%2F%2024x7%20%3Cb%3E"+from, nil)
+		require.NoError(t, err)
+		resp, err := b.Do(req)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, http.StatusOK, resp.StatusCode)
+		require.Equal(t, opsPath+to, resp.Request.URL.EscapedPath())
+	}
+}
+
+// TestModulesImportWhatIsThere follows every import of the scripts as a browser would, from the pages' own addresses.
+func TestModulesImportWhatIsThere(t *testing.T) {
+	t.Parallel()
+	_, b := setup(t)
+	b.login()
+	imports := regexp.MustCompile(`(?m)^import .* from "(\./[^"]+)";$`)
+	seen := map[string]bool{}
+	var follow func(string)
+	follow = func(address string) {
+		if seen[address] {
+			return
+		}
+		seen[address] = true
+		status, script := b.get(address)
+		require.Equal(t, http.StatusOK, status, address)
+		require.NotContains(t, script, "innerHTML", "data is never parsed as HTML")
+		require.Len(t, imports.FindAllString(script, -1), strings.Count(script, "\nimport ")+strings.Count(script[:7], "import "), address)
+		for _, m := range imports.FindAllStringSubmatch(script, -1) {
+			follow(path.Join(path.Dir(address), m[1]))
+		}
+	}
+	pages := []string{"/teams", "/me"}
+	for _, tab := range teamTabs {
+		pages = append(pages, opsPath+tab.path)
+	}
+	for _, p := range pages {
+		_, body := b.get(p)
+		main := regexp.MustCompile(`src="([^"]+)" type="module"`).FindStringSubmatch(body)
+		require.Len(t, main, 2, p)
+		follow(main[1])
+	}
+	files, err := fs.ReadDir(staticFiles, "static/"+moduleDir)
+	require.NoError(t, err)
+	require.Len(t, seen, len(files), "every script is used")
+}
+
+func TestVendoredFilesAreWhatTheListSays(t *testing.T) {
+	t.Parallel()
+	list, err := staticFiles.ReadFile("static/vendor/README.md")
+	require.NoError(t, err)
+	rows := regexp.MustCompile(`(?m)^\| (\S+\.(?:js|css)) \| .* \| ([0-9a-f]{64}) \|$`).FindAllStringSubmatch(string(list), -1)
+	require.NotEmpty(t, rows)
+	listed := map[string]bool{}
+	for _, row := range rows {
+		body, err := staticFiles.ReadFile("static/vendor/" + row[1])
+		require.NoError(t, err)
+		sum := sha256.Sum256(body)
+		require.Equal(t, row[2], hex.EncodeToString(sum[:]), row[1])
+		listed[row[1]] = true
+	}
+	files, err := fs.Glob(staticFiles, "static/vendor/*.min.*")
+	require.NoError(t, err)
+	for _, f := range files {
+		require.True(t, listed[path.Base(f)], f)
+	}
+}

@@ -1,0 +1,84 @@
+// The JSON API as the pages use it. Requests carry the session's cookie and its token.
+
+const token = document.querySelector('meta[name="csrf-token"]')?.content || "";
+
+// Failure is an answer that says no. text is for people.
+export class Failure extends Error {
+  constructor(status, title, detail) {
+    super(detail || title);
+    this.status = status;
+    this.title = title;
+    this.text = detail && title && !detail.startsWith(title) ? title + ": " + detail : detail || title;
+  }
+}
+
+// path escapes what is put into it: path`/teams/${name}/rosters`.
+export function path(parts, ...values) {
+  return parts.reduce((all, part, i) => all + encodeURIComponent(values[i - 1]) + part);
+}
+
+// query makes "?a=b&a=c"; lists repeat their key, undefined is left out.
+export function query(values) {
+  const q = new URLSearchParams();
+  for (const [k, v] of Object.entries(values)) {
+    for (const one of Array.isArray(v) ? v : [v]) if (one !== undefined && one !== null && one !== "") q.append(k, one);
+  }
+  const s = q.toString();
+  return s ? "?" + s : "";
+}
+
+async function call(method, url, body, type = "application/json") {
+  let resp;
+  try {
+    resp = await fetch(url, {
+      method, credentials: "same-origin", cache: "no-store",
+      headers: { "X-CSRF-TOKEN": token, Accept: "application/json", ...(body === undefined ? {} : { "Content-Type": type }) },
+      body: body === undefined || type !== "application/json" ? body : JSON.stringify(body),
+    });
+  } catch {
+    throw new Failure(0, "No connection to Iris", "Nothing was changed, or it is not known. Check the connection and try again.");
+  }
+  const text = await resp.text();
+  let value = null;
+  if (text) {
+    try { value = JSON.parse(text); } catch { value = text; }
+  }
+  if (resp.ok) return value;
+  if (resp.status === 401) location.assign("/login/?next=" + encodeURIComponent(location.pathname + location.search));
+  throw new Failure(resp.status, problemTitle(resp.status, value), problemDetail(value));
+}
+
+function problemTitle(status, value) {
+  if (status === 503) return "Iris cannot reach its database";
+  return value?.title && value.title !== "IntegrityError" ? value.title : value?.description || value?.detail ? "" : "Iris answered " + status;
+}
+
+// problemDetail reads Oncall's shape (description) and RFC 9457's (detail, errors by field).
+function problemDetail(value) {
+  if (!value || typeof value !== "object") return "";
+  const fields = (value.errors || []).map((e) => [e.field || e.pointer, e.detail || e.message].filter(Boolean).join(": "));
+  return [value.description || value.detail, ...fields].filter(Boolean).join("; ");
+}
+
+// v0 is Oncall's API, v1 what Oncall never had.
+function client(base) {
+  return {
+    get: (p) => call("GET", base + p),
+    post: (p, body) => call("POST", base + p, body),
+    put: (p, body) => call("PUT", base + p, body),
+    remove: (p) => call("DELETE", base + p),
+    calendar: (p, text) => call("PUT", base + p, text, "text/calendar"),
+  };
+}
+export const v0 = client("/api/v0");
+export const v1 = client("/v1");
+
+// orNone turns "not found" into a value.
+export async function orNone(promise, none) {
+  try {
+    return await promise;
+  } catch (e) {
+    if (e.status === 404) return none;
+    throw e;
+  }
+}

@@ -1,0 +1,100 @@
+// What a change would do, shown before it is saved. The server works it out with the same rules as the change itself.
+import { announce, fill, h, working } from "./dom.js";
+import { dialog } from "./dialog.js";
+import { v1 } from "./api.js";
+import { roleBadge } from "./roles.js";
+import { length, span } from "./zone.js";
+
+const wait = 250; // milliseconds after the last keystroke
+
+// propose opens a dialog with a form and, below it, what saving would change. ask returns the body for the preview, or a
+// text that says what is missing; save makes the change. It resolves true when the change was saved.
+export async function propose({ title, form, ask, save, label = "Save", zone, near, extra = [] }) {
+  const result = h("div", { class: "changes", "aria-live": "polite" });
+  const button = h("button", { type: "submit", class: "primary", disabled: true }, label);
+  let timer, asked = 0;
+  const look = async () => {
+    const mine = ++asked, body = ask();
+    if (typeof body === "string") {
+      button.disabled = true;
+      fill(result, h("p", { class: "dim small" }, body));
+      return;
+    }
+    try {
+      const changes = await v1.post("/events/preview", body);
+      if (mine !== asked) return;
+      button.disabled = false;
+      fill(result, showChanges(changes, zone));
+    } catch (e) {
+      if (mine !== asked) return;
+      button.disabled = true;
+      fill(result, h("div", { class: "flash bad", role: "alert" }, e.text || String(e)));
+      if (!e.text) throw e;
+    }
+  };
+  const later = () => {
+    button.disabled = true;
+    clearTimeout(timer);
+    timer = setTimeout(look, wait);
+  };
+  const f = h("form", {
+    class: "stack", oninput: later, onchange: later,
+    onsubmit: async (e) => {
+      e.preventDefault();
+      if (button.disabled) return;
+      try {
+        d.fail(null);
+        await working(button, save);
+        d.close(true);
+      } catch (err) {
+        d.fail(err);
+      }
+    },
+  }, form, h("div", {}, h("h3", {}, "What changes"), result),
+  h("div", { class: "row" }, button, h("button", { type: "button", onclick: () => d.close() }, "Cancel"), extra));
+  const d = dialog({ title, body: f, near });
+  look();
+  const saved = await d.done;
+  clearTimeout(timer);
+  if (saved === true) announce("Saved");
+  return saved;
+}
+
+function line(kind, sign, shift, zone, note) {
+  return h("li", { class: kind }, h("span", { class: "sign", "aria-label": kind }, sign), roleBadge(shift.role), h("span", { class: "who" }, shift.full_name || shift.user),
+    h("span", { class: "when" }, span(shift.start, shift.end, zone), h("span", { class: "dim" }, " · ", length(shift.end - shift.start))), note && h("span", { class: "dim small was" }, note));
+}
+
+// showChanges lists shifts that come, go and change, and how many hours each person gains or loses.
+export function showChanges(changes, zone) {
+  const { added = [], removed = [], changed = [] } = changes || {};
+  const rows = [
+    ...removed.map((s) => line("removed", "−", s, zone)),
+    ...changed.map(pair).map(([was, is]) => line("changed", "~", is, zone, difference(was, is, zone))),
+    ...added.map((s) => line("added", "+", s, zone)),
+  ];
+  if (!rows.length) return h("p", { class: "dim" }, "Nothing changes.");
+  return [h("ul", { class: "change-list" }, rows), balance(added, removed, changed.map(pair))];
+}
+
+// pair reads a changed shift: what it was and what it becomes.
+const pair = (c) => [c.before, c.after];
+
+function difference(was, is, zone) {
+  const parts = [];
+  if (was.user !== is.user) parts.push("was " + (was.full_name || was.user));
+  if (was.start !== is.start || was.end !== is.end) parts.push("was " + span(was.start, was.end, zone));
+  if (was.role !== is.role) parts.push("was " + was.role);
+  if ((was.note || "") !== (is.note || "")) parts.push("the note changes");
+  return parts.join(", ");
+}
+
+function balance(added, removed, changed) {
+  const hours = new Map();
+  const count = (s, sign) => hours.set(s.full_name || s.user, (hours.get(s.full_name || s.user) || 0) + sign * (s.end - s.start));
+  added.forEach((s) => count(s, 1));
+  removed.forEach((s) => count(s, -1));
+  changed.forEach(([was, is]) => { count(was, -1); count(is, 1); });
+  const people = [...hours].filter(([, seconds]) => seconds !== 0);
+  return people.length > 0 && h("p", { class: "dim small balance" }, people.map(([name, s]) => `${name} ${s > 0 ? "+" : "−"}${length(Math.abs(s))}`).join(" · "));
+}

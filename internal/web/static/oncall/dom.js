@@ -1,0 +1,104 @@
+// Elements made from data. Text always becomes a text node: nothing that people wrote is ever parsed as HTML.
+
+const properties = new Set(["value", "checked", "disabled", "hidden", "required", "selected", "open", "multiple", "readOnly"]);
+
+// h makes an element. Properties named on... are listeners, class is a string or a list, data is an object.
+export function h(tag, props, ...children) {
+  const el = document.createElement(tag);
+  for (const [key, value] of Object.entries(props || {})) {
+    if (value === undefined || value === null || value === false && !properties.has(key)) continue;
+    if (key.startsWith("on")) el.addEventListener(key.slice(2), value);
+    else if (key === "class") el.className = Array.isArray(value) ? value.filter(Boolean).join(" ") : value;
+    else if (key === "data") Object.assign(el.dataset, value);
+    else if (key === "value" && (tag === "select" || tag === "textarea")) queueMicrotask(() => { el.value = value; });
+    else if (properties.has(key)) el[key] = value;
+    else el.setAttribute(key, value === true ? "" : value);
+  }
+  add(el, children);
+  return el;
+}
+
+function add(el, children) {
+  for (const child of children.flat(Infinity)) {
+    if (child === null || child === undefined || child === false || child === "") continue;
+    el.append(child instanceof Node ? child : String(child));
+  }
+}
+
+// fill replaces what an element holds.
+export function fill(el, ...children) {
+  el.replaceChildren();
+  add(el, children);
+  return el;
+}
+
+// page is what the server said about the reader and the team.
+export function page() {
+  const el = document.getElementById("oncall"), d = el.dataset;
+  return {
+    el, team: d.team, teamZone: d.teamZone || "UTC", user: d.user, fullName: d.fullName || d.user, zone: d.zone,
+    admin: "admin" in d, readOnly: "readOnly" in d,
+  };
+}
+
+// announce tells readers of a screen reader what changed.
+export function announce(text) {
+  const el = document.getElementById("announce");
+  if (el) el.textContent = text;
+}
+
+// flash shows a short message above the page for a while; errors stay until the next one.
+export function flash(text, bad = false) {
+  document.getElementById("note")?.remove();
+  const note = h("div", { id: "note", class: ["flash", "note", bad && "bad"], role: bad ? "alert" : "status" }, h("span", {}, text),
+    h("button", { type: "button", class: "link", "aria-label": "Dismiss", onclick: () => note.remove() }, "×"));
+  document.querySelector("main").prepend(note);
+  if (!bad) setTimeout(() => note.remove(), 8000);
+}
+
+// ready fills the page in; an error becomes a message with a way to try again.
+export async function ready(draw) {
+  const el = document.getElementById("oncall");
+  try {
+    await draw();
+  } catch (e) {
+    fill(el, h("div", { class: "flash bad", role: "alert" }, e.text || String(e), " ",
+      h("button", { type: "button", onclick: () => location.reload() }, "Try again")));
+    if (!e.text) throw e;
+  } finally {
+    el.removeAttribute("aria-busy");
+  }
+}
+
+// working disables a button while something runs.
+export async function working(button, run) {
+  button.disabled = true;
+  try {
+    return await run();
+  } finally {
+    button.disabled = false;
+  }
+}
+
+export function card(title, ...children) {
+  return h("section", { class: "card" }, title && h("h2", {}, title), children);
+}
+
+// field is a labelled control. hint stands below it.
+export function field(label, control, hint) {
+  return h("label", { class: "field" }, h("span", {}, label), control, hint && h("span", { class: "hint" }, hint));
+}
+
+// options makes the options of a select from values or [value, text] pairs.
+export function options(list, chosen) {
+  return list.map((o) => {
+    const [value, text] = Array.isArray(o) ? o : [o, o];
+    return h("option", { value, selected: String(value) === String(chosen) }, text);
+  });
+}
+
+export function table(head, rows, empty) {
+  if (!rows.length) return h("div", { class: "empty" }, empty);
+  return h("table", {}, h("thead", {}, h("tr", {}, head.map((t) => h("th", { scope: "col", class: t.startsWith("#") ? "num" : undefined }, t.replace(/^#/, ""))))),
+    h("tbody", {}, rows.map((cells) => h("tr", {}, cells.map((c, i) => h("td", { class: head[i].startsWith("#") ? "num" : undefined }, c))))));
+}

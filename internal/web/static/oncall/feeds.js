@@ -1,0 +1,37 @@
+// Calendar feeds: secret addresses that other calendars subscribe to, which can be made anew and revoked.
+import { fill, flash, h, working } from "./dom.js";
+import { dialog } from "./dialog.js";
+import { orNone, path, v0 } from "./api.js";
+
+const address = (key) => location.origin + "/api/v0/ical/" + key;
+
+// feedLinks is a button that opens the reader's own feed of a team ("team") or of a person ("user").
+export function feedLinks(page, kind, name) {
+  return h("button", { type: "button", onclick: () => open(kind, name) }, "Calendar feed…");
+}
+
+async function open(kind, name) {
+  const at = kind === "team" ? path`/ical_key/team/${name}` : path`/ical_key/user/${name}`;
+  const body = h("div", { class: "stack" });
+  const d = dialog({ title: "Calendar feed", body });
+  const attempt = async (button, run, text) => {
+    try {
+      d.fail(null);
+      await working(button, run);
+      if (text) flash(text);
+      await draw();
+    } catch (e) {
+      d.fail(e);
+    }
+  };
+  async function draw() {
+    const key = await orNone(v0.get(at), "");
+    const make = h("button", { type: "button", class: key ? "" : "primary", onclick: () => attempt(make, () => v0.post(at, {})) }, key ? "Make a new address" : "Create a feed");
+    const revoke = key && h("button", { type: "button", class: "danger", onclick: () => attempt(revoke, () => v0.remove(at), "The feed's address is worth nothing any more.") }, "Revoke");
+    const shown = key && h("input", { readOnly: true, value: address(key), "aria-label": "Address of the feed", class: "mono", onfocus: (e) => e.target.select() });
+    const copy = key && h("button", { type: "button", onclick: () => navigator.clipboard?.writeText(address(key)).then(() => { copy.textContent = "Copied"; }, () => shown.select()) }, "Copy");
+    fill(body, h("p", {}, `Subscribe to the shifts of ${name} in another calendar (iCal). Whoever knows the address can read them; it is yours alone and can be revoked.`),
+      key && h("div", { class: "row nowrap" }, shown, copy), h("div", { class: "row" }, make, revoke));
+  }
+  try { await draw(); } catch (e) { d.fail(e); }
+}

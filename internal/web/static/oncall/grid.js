@@ -1,0 +1,83 @@
+// The calendar's grid: EventCalendar, fed with wall-clock times of the chosen zone. It knows no zones itself, so that every
+// time goes in and comes out as a wall time, and what was dragged is measured on the clock's face.
+import { h } from "./dom.js";
+import { isAway, letter, roleClass } from "./roles.js";
+import { instant, iso, shift as shifted, span, time, wall } from "./zone.js";
+
+const library = globalThis.EventCalendar;
+
+// views are the ways to look, by the name that is remembered.
+export const views = { month: "dayGridMonth", week: "timeGridWeek", people: "people", list: "listMonth" };
+const peopleWeeks = 2;
+
+const seconds = (d) => d.days * 86400 + d.seconds;
+
+// grid draws into el. on: {range(start, end, title), pick(start, end, user, el), open(shift, el), move(shift, {start, end, user}), changeable(shift)}
+export function grid(el, { zone, view, date, editable, on }) {
+  const now = () => Date.now() / 1000;
+  const ranged = (start, end, user) => on.pick?.(instant(start, zone), instant(end, zone), user);
+  const dropped = (info, startDelta, endDelta) => {
+    const s = info.event.extendedProps.shift;
+    info.revert(); // nothing is changed before it was agreed to
+    on.move(s, {
+      start: instant(shifted(wall(s.start, zone), startDelta), zone), end: instant(shifted(wall(s.end, zone), endDelta), zone),
+      user: info.newResource ? info.newResource.id : s.user,
+    });
+  };
+  const calendar = library.create(el, {
+    view: views[view] || views.month, date: wall(date || now(), zone).slice(0, 10), timeZone: iso(zone, now()), firstDay: 1,
+    headerToolbar: { start: "", center: "", end: "" }, height: "auto", nowIndicator: true, dayMaxEvents: false, allDaySlot: false,
+    slotEventOverlap: false, editable, selectable: editable, selectMinDistance: 5, longPressDelay: 400, pointer: false,
+    eventStartEditable: editable, eventDurationEditable: editable, eventResizableFromStart: editable, slotLabelFormat: { hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
+    dayHeaderFormat: { weekday: "short", day: "numeric", month: "short" }, noEventsContent: "No shifts here.",
+    views: {
+      timeGridWeek: { slotDuration: "01:00", snapDuration: "00:30", slotHeight: 22, scrollTime: "00:00" },
+      people: {
+        type: "resourceTimelineWeek", duration: { weeks: peopleWeeks }, slotDuration: "12:00", snapDuration: "01:00", slotWidth: slotWidth(el),
+        dayHeaderFormat: { weekday: "short", day: "numeric" },
+      },
+    },
+    datesSet: (info) => on.range(instant(info.startStr.slice(0, 19), zone), instant(info.endStr.slice(0, 19), zone), calendarTitle(info)),
+    select: (info) => { ranged(info.startStr, info.endStr, info.resource?.id); },
+    dateClick: (info) => { if (editable) ranged(info.dateStr, shifted(info.dateStr, info.allDay || info.view.type === "dayGridMonth" ? 86400 : 3600), info.resource?.id); },
+    eventClick: (info) => on.open(info.event.extendedProps.shift, info.el),
+    eventDrop: (info) => dropped(info, seconds(info.delta), seconds(info.delta)),
+    eventResize: (info) => dropped(info, seconds(info.startDelta || { days: 0, seconds: 0 }), seconds(info.endDelta)),
+    eventContent: (info) => ({ domNodes: content(info.event.extendedProps.shift, zone) }),
+    resourceLabelContent: (info) => ({ domNodes: [h("span", {}, info.resource.title)] }),
+  });
+  return {
+    el,
+    show(shifts, people) {
+      calendar.setOption("resources", people.map((p) => ({ id: p.name, title: p.full_name || p.name })));
+      calendar.setOption("events", shifts.map((s, i) => entry(s, i, zone, editable && on.changeable(s))));
+    },
+    view(name) { calendar.setOption("view", views[name]); },
+    go(step) { if (step === 0) calendar.setOption("date", wall(now(), zone).slice(0, 10)); else if (step < 0) calendar.prev(); else calendar.next(); },
+    clear() { calendar.unselect(); },
+    date() { return calendar.getOption("date"); },
+    destroy() { library.destroy(calendar); },
+  };
+}
+
+const calendarTitle = (info) => info.view.title;
+
+function slotWidth(el) {
+  return Math.max(24, Math.floor((el.clientWidth - 170) / (peopleWeeks * 14)));
+}
+
+function entry(s, i, zone, changeable) {
+  return {
+    id: s.id ? String(s.id) : "new" + i, start: wall(s.start, zone), end: wall(s.end, zone), allDay: false, resourceIds: [s.user], editable: changeable,
+    classNames: [roleClass(s.role), isAway(s.role) && "away", s.id === 0 && "planned", s.end < Date.now() / 1000 && "past", s.foreign && "foreign"].filter(Boolean),
+    extendedProps: { shift: s },
+  };
+}
+
+function content(s, zone) {
+  if (!s) return []; // what is being drawn with the mouse
+  return [h("span", { class: "swatch", "aria-hidden": "true" }, letter(s.role)),
+    h("span", { class: "unseen" }, s.role + ": "), h("span", { class: "who" }, s.full_name || s.user),
+    h("span", { class: "from" }, time(s.start, zone)), s.link_id && h("span", { class: "tag", title: "One of several linked shifts" }, "⛓"),
+    s.note && h("span", { class: "tag", title: s.note }, "✎"), h("span", { class: "unseen" }, span(s.start, s.end, zone))].filter(Boolean);
+}

@@ -1,0 +1,34 @@
+// How roles look: a colour that colour-blind eyes can tell from the others (Okabe and Ito), a pattern and a letter.
+import { h } from "./dom.js";
+
+const known = ["primary", "secondary", "shadow", "manager", "vacation", "unavailable"];
+const extra = 3; // looks for roles of a site's own
+
+// roleClass is the class that gives an element the role's look.
+export function roleClass(role) {
+  if (known.includes(role)) return "role role-" + role;
+  let sum = 0;
+  for (const c of String(role)) sum = (sum * 31 + c.codePointAt(0)) % 9973;
+  return "role role-other" + (sum % extra);
+}
+
+// letter stands for a role where there is little room.
+export function letter(role) {
+  return role === "unavailable" ? "U" : role === "vacation" ? "V" : String(role).slice(0, 1).toUpperCase();
+}
+
+export function roleBadge(role) {
+  return h("span", { class: [roleClass(role), "badge"] }, h("span", { class: "swatch", "aria-hidden": "true" }, letter(role)), role);
+}
+
+// away reports whether a role means not being there.
+export const isAway = (role) => role === "vacation" || role === "unavailable";
+
+// byOrder sorts by the site's order of roles.
+export function byOrder(roles) {
+  const place = new Map(roles.map((r, i) => [r.name, [r.display_order, i]]));
+  return (a, b) => {
+    const x = place.get(a) || [99, 0], y = place.get(b) || [99, 0];
+    return x[0] - y[0] || x[1] - y[1] || (a < b ? -1 : 1);
+  };
+}

@@ -1,0 +1,166 @@
+// A team's calendar: who is on call now, and the shifts by month, week, person or as a list.
+import { announce, fill, flash, h, page as read, ready } from "./dom.js";
+import { path, query, v0, v1 } from "./api.js";
+import { details, requestList } from "./details.js";
+import { feedLinks } from "./feeds.js";
+import { grid, views } from "./grid.js";
+import { nowPanel } from "./now.js";
+import { pinButton } from "./pins.js";
+import { loadTeam } from "./rights.js";
+import { byOrder, letter, roleClass } from "./roles.js";
+import { addOrReplace, moved } from "./shiftform.js";
+import { instant, wall } from "./zone.js";
+import { zoneSwitch } from "./zoneswitch.js";
+
+const page = read();
+const labels = { month: "Month", week: "Week", people: "People", list: "List" };
+const narrow = matchMedia("(max-width: 700px)");
+const refreshEvery = 60000; // milliseconds
+
+const state = { view: remembered("view", narrow.matches ? "list" : "month"), hidden: new Set(JSON.parse(remembered("hidden", "[]"))), shifts: [], from: 0, to: 0 };
+
+function remembered(key, otherwise) {
+  try { return localStorage.getItem("iris.oncall." + key) || otherwise; } catch { return otherwise; }
+}
+function remember(key, value) {
+  try { localStorage.setItem("iris.oncall." + key, value); } catch { /* private windows forget */ }
+}
+
+let team, roles, zone, now, calendar, title, picker, legend, requests, holder;
+
+ready(async () => {
+  [team, roles] = await Promise.all([loadTeam(page), v0.get("/roles")]);
+  roles.sort((a, b) => a.display_order - b.display_order || a.id - b.id);
+  zone = zoneSwitch(page, () => { build(); now.draw(); loadRequests(); });
+  now = nowPanel({ team, roles, zone: zone.zone, page, taken: reload });
+  requests = h("section", { class: "card", hidden: true });
+  fill(document.getElementById("team-actions"), pinButton(page), feedLinks(page, "team", team.name));
+  fill(page.el, h("div", { class: "calendar-page" },
+    h("div", { class: "side" }, now.el, requests, about()),
+    h("section", { class: "card calendar-card", "aria-label": "Calendar" }, toolbar(), holder = h("div", { class: "grid-holder ec-auto-dark" }), legend = h("div", { class: "legend" }))));
+  build();
+  await Promise.all([now.load(), loadRequests()]);
+  setInterval(() => { if (!document.hidden && !document.querySelector("dialog[open]")) reload(true); }, refreshEvery);
+});
+
+function about() {
+  const facts = [team.description && ["", team.description], ["Time zone", team.scheduling_timezone.replaceAll("_", " ")], team.slack_channel && ["Slack", team.slack_channel],
+    team.email && ["E-mail", team.email], team.services?.length && ["Services", team.services.join(", ")]].filter(Boolean);
+  return h("section", { class: "card about" }, h("h2", {}, "About"), h("dl", { class: "facts" }, facts.map(([k, v]) => [h("dt", {}, k), h("dd", {}, v)])),
+    !team.mayEdit && h("p", { class: "dim small" }, page.readOnly ? "You may only look." : "You are not in this team: you may only look."));
+}
+
+function toolbar() {
+  title = h("h2", { class: "range", "aria-live": "polite" });
+  picker = h("div", { class: "segmented", role: "group", "aria-label": "View" }, Object.keys(views).map((v) =>
+    h("button", { type: "button", "aria-pressed": String(v === state.view), data: { view: v }, onclick: () => choose(v) }, labels[v])));
+  const go = (step, text, label) => h("button", { type: "button", "aria-label": label, onclick: () => calendar.go(step) }, text);
+  return h("div", { class: "toolbar" }, h("div", { class: "row" }, go(-1, "‹", "Earlier"), go(0, "Today"), go(1, "›", "Later"), title),
+    h("div", { class: "row" }, picker, team.mayEdit && h("button", { type: "button", class: "primary add", onclick: () => add() }, "Add or override…")), zone.el);
+}
+
+function choose(view) {
+  state.view = view;
+  remember("view", view);
+  for (const b of picker.children) b.setAttribute("aria-pressed", String(b.dataset.view === view));
+  calendar.view(view);
+}
+
+// build makes the grid anew: when the page is opened, and when the zone changes.
+function build() {
+  const date = calendar ? middle() : undefined;
+  calendar?.destroy();
+  calendar = grid(fill(holder), {
+    zone: zone.zone(), view: state.view, date, editable: team.mayEdit,
+    on: {
+      range(from, to, text) {
+        Object.assign(state, { from, to });
+        title.textContent = text;
+        load();
+      },
+      pick: (start, end, user) => add(atHandOff(start, end), user),
+      open: (shift, near) => shift && details({ shift, near, team, roles, shifts: state.shifts, zone: zone.zone(), page, done: reload }),
+      move: (shift, to) => move(shift, to),
+      changeable: (s) => s.id > 0 && s.team === team.name && s.end > Date.now() / 1000,
+    },
+  });
+}
+
+const middle = () => { const t = Date.now() / 1000; return t >= state.from && t < state.to ? t : (state.from + state.to) / 2; };
+
+let asked = 0;
+async function load(quiet) {
+  const mine = ++asked;
+  if (!state.to) return;
+  try {
+    const found = await v0.get("/events" + query({ team: team.name, start__lt: Math.floor(state.to) + 86400, end__gt: Math.floor(state.from) - 86400 }));
+    if (mine !== asked) return;
+    state.shifts = found.map((s) => ({ ...s, foreign: s.team !== team.name }));
+    show();
+  } catch (e) {
+    if (!quiet) flash(e.text || String(e), true);
+  }
+}
+
+function show() {
+  const present = [...new Set(state.shifts.map((s) => s.role))].sort(byOrder(roles));
+  fill(legend, h("span", { class: "dim small" }, "Show"), present.map((r) => h("label", { class: [roleClass(r), "badge", "check"] },
+    h("input", { type: "checkbox", checked: !state.hidden.has(r), onchange: (e) => hide(r, !e.target.checked) }), h("span", { class: "swatch", "aria-hidden": "true" }, letter(r)), r)));
+  const visible = state.shifts.filter((s) => !state.hidden.has(s.role));
+  const known = new Map(team.people.map((p) => [p.name, p]));
+  for (const s of visible) if (!known.has(s.user)) known.set(s.user, { name: s.user, full_name: s.full_name });
+  calendar.show(visible, [...known.values()]);
+}
+
+function hide(role, hidden) {
+  if (hidden) state.hidden.add(role); else state.hidden.delete(role);
+  remember("hidden", JSON.stringify([...state.hidden]));
+  show();
+}
+
+async function reload(quiet) {
+  try {
+    await Promise.all([load(quiet === true), now.load(), loadRequests()]);
+    if (quiet !== true) announce("The calendar was brought up to date");
+  } catch (e) {
+    if (quiet !== true) flash(e.text || String(e), true);
+  }
+}
+
+async function loadRequests() {
+  if (!team.belongs) return;
+  const all = await v1.get(path`/teams/${team.name}/swap-requests`);
+  const open = (Array.isArray(all) ? all : all.requests || []).filter((r) => r.state === "open");
+  requests.hidden = open.length === 0;
+  fill(requests, h("h2", {}, "Swap requests"), requestList(open, { me: page.user, zone: zone.zone(), done: reload }));
+}
+
+// atHandOff turns whole days that were chosen in the month into days between the team's usual hand-offs.
+function atHandOff(start, end) {
+  const z = zone.zone();
+  if (state.view !== "month" || !wall(start, z).endsWith("T00:00:00")) return { start, end };
+  const clocks = new Map();
+  for (const s of state.shifts) if (!s.foreign && s.schedule_id) { const c = wall(s.start, z).slice(11); clocks.set(c, (clocks.get(c) || 0) + 1); }
+  const usual = [...clocks].sort((a, b) => b[1] - a[1])[0]?.[0] || "00:00:00";
+  const at = (t) => instant(wall(t, z).slice(0, 11) + usual, z);
+  return { start: at(start), end: at(end) };
+}
+
+async function add(time, user) {
+  const hour = Math.floor(Date.now() / 3600000) * 3600;
+  const { start, end } = time || { start: hour, end: hour + 86400 };
+  const overlapping = time && state.shifts.some((s) => s.id > 0 && !s.foreign && s.role === "primary" && s.start < end && s.end > start);
+  const saved = await addOrReplace({ team, roles, shifts: state.shifts, zone: zone.zone(), start, end, user, replace: Boolean(overlapping) });
+  calendar.clear();
+  if (saved) reload();
+}
+
+// move is called when a shift was dragged or resized. Dropped on another person's shift of the same role, they may be swapped.
+async function move(shift, to) {
+  const resized = to.end - to.start !== shift.end - shift.start;
+  const onto = resized ? undefined : state.shifts.find((s) => s.id > 0 && s.id !== shift.id && !s.foreign && s.role === shift.role && s.user !== shift.user &&
+    (to.user === shift.user || s.user === to.user) && overlap(s, to) * 2 > Math.min(s.end - s.start, to.end - to.start));
+  if (await moved({ team, roles, zone: zone.zone(), shift, to, onto })) reload();
+}
+
+const overlap = (a, b) => Math.min(a.end, b.end) - Math.max(a.start, b.start);

@@ -1,0 +1,105 @@
+// Wall-clock time in any zone. Instants are Unix seconds; wall times are strings such as 2026-11-21T09:00:00.
+
+export const browserZone = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
+const formats = new Map();
+
+function format(zone, options) {
+  const key = zone + JSON.stringify(options);
+  let f = formats.get(key);
+  if (!f) {
+    f = new Intl.DateTimeFormat(options.numeric ? "en-GB" : undefined, { ...options.fields, timeZone: zone, hourCycle: "h23" });
+    formats.set(key, f);
+  }
+  return f;
+}
+
+const whole = { numeric: true, fields: { year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", second: "2-digit" } };
+
+// valid reports whether the browser knows a zone.
+export function valid(zone) {
+  try {
+    format(zone, whole);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+// wall returns what clocks in the zone show at an instant.
+export function wall(at, zone) {
+  const p = Object.fromEntries(format(zone, whole).formatToParts(at * 1000).map((x) => [x.type, x.value]));
+  return `${p.year.padStart(4, "0")}-${p.month}-${p.day}T${p.hour}:${p.minute}:${p.second}`;
+}
+
+const asUTC = (w) => Date.parse(w.length === 16 ? w + ":00Z" : w + "Z") / 1000;
+
+// offset returns how far the zone's clocks are ahead of UTC at an instant, in seconds.
+export function offset(at, zone) {
+  return asUTC(wall(at, zone)) - at;
+}
+
+// instant returns when clocks in the zone show a wall time. Times that are skipped or happen twice are taken with the summer
+// offset, which is the rule of schedules, too: of a repeated time the first.
+export function instant(wallTime, zone) {
+  const utc = asUTC(wallTime);
+  const offsets = [...new Set([offset(utc - 86400, zone), offset(utc + 86400, zone)])];
+  const real = offsets.filter((o) => offset(utc - o, zone) === o);
+  return utc - Math.max(...(real.length ? real : offsets));
+}
+
+// shift moves a wall time by seconds on the clock's face.
+export function shift(wallTime, seconds) {
+  return new Date((asUTC(wallTime) + seconds) * 1000).toISOString().slice(0, 19);
+}
+
+// label names a zone with its offset now: "Europe/Berlin, UTC+1".
+export function label(zone, at = Date.now() / 1000) {
+  return zone === "UTC" ? "UTC" : `${zone.replaceAll("_", " ")}, UTC${signed(offset(at, zone))}`;
+}
+
+function signed(seconds) {
+  const minutes = Math.round(Math.abs(seconds) / 60), h = Math.floor(minutes / 60), m = minutes % 60;
+  return (seconds < 0 ? "−" : "+") + h + (m ? ":" + String(m).padStart(2, "0") : "");
+}
+
+// iso is the offset as ±HH:MM.
+export function iso(zone, at) {
+  const o = Math.round(offset(at, zone) / 60), a = Math.abs(o);
+  return (o < 0 ? "-" : "+") + String(Math.floor(a / 60)).padStart(2, "0") + ":" + String(a % 60).padStart(2, "0");
+}
+
+const day = { fields: { weekday: "short", day: "numeric", month: "short" } };
+const dayAndYear = { fields: { ...day.fields, year: "numeric" } };
+const clock = { fields: { hour: "2-digit", minute: "2-digit" } };
+
+export function date(at, zone) {
+  const thisYear = wall(Date.now() / 1000, zone).slice(0, 4) === wall(at, zone).slice(0, 4);
+  return format(zone, thisYear ? day : dayAndYear).format(at * 1000);
+}
+export function time(at, zone) { return format(zone, clock).format(at * 1000); }
+export function stamp(at, zone) { return date(at, zone) + ", " + time(at, zone); }
+
+// span words a time from ... to, without saying a day twice.
+export function span(start, end, zone) {
+  const same = wall(start, zone).slice(0, 10) === wall(end - 1, zone).slice(0, 10);
+  return `${stamp(start, zone)} – ${same ? time(end, zone) : stamp(end, zone)}`;
+}
+
+// length words a duration: "7 d", "12 h 30 min".
+export function length(seconds) {
+  const d = Math.floor(seconds / 86400), h = Math.floor(seconds % 86400 / 3600), m = Math.round(seconds % 3600 / 60);
+  return [d && d + " d", h && h + " h", m && m + " min"].filter(Boolean).join(" ") || "0 min";
+}
+
+// away words how far an instant is from now: "in 3 h", "2 d ago".
+export function away(at, now = Date.now() / 1000) {
+  const s = Math.abs(at - now);
+  const text = s < 90 ? "1 min" : s < 5400 ? Math.round(s / 60) + " min" : s < 172800 ? Math.round(s / 3600) + " h" : Math.round(s / 86400) + " d";
+  return at < now ? text + " ago" : "in " + text;
+}
+
+// zones lists the zones that the browser knows, besides those given.
+export function zones(...more) {
+  const known = Intl.supportedValuesOf ? Intl.supportedValuesOf("timeZone") : [];
+  return [...new Set(["UTC", ...more.filter(Boolean), ...known])].sort();
+}
