@@ -39,6 +39,7 @@ type operation struct {
 	Body    string         `yaml:"body"`
 	OK      map[int]string `yaml:"ok"`
 	Errors  []int          `yaml:"errors"`
+	Failure string         `yaml:"failure"`
 }
 
 type object = map[string]any
@@ -258,7 +259,7 @@ func (s spec) responses(method, path string, op operation) (object, error) {
 	}
 	for _, status := range s.refusals(method, path, op) {
 		if _, ok := out[fmt.Sprint(status)]; !ok {
-			out[fmt.Sprint(status)] = refusal(path, status)
+			out[fmt.Sprint(status)] = refusal(path, status, op.Failure)
 		}
 	}
 	return out, nil
@@ -288,10 +289,12 @@ func (s spec) refusals(method, path string, op operation) []int {
 	return append(all, http.StatusTooManyRequests, http.StatusServiceUnavailable)
 }
 
-// refusal is an error in the shape of its path.
-func refusal(path string, status int) object {
+// refusal is an error in the shape of its path, or as a page.
+func refusal(path string, status int, failure string) object {
 	answer := object{"description": http.StatusText(status)}
 	switch {
+	case failure == "html":
+		answer["content"] = object{"text/html": object{"schema": object{"type": "string"}}}
 	case strings.HasPrefix(path, "/v0/") && status == http.StatusNotFound:
 		answer["description"] = "Not Found, without a body"
 	case strings.HasPrefix(path, "/v0/"), strings.HasPrefix(path, "/api/"), path == "/login", path == "/logout":

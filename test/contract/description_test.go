@@ -63,6 +63,11 @@ func describe(t *testing.T, url string) *description {
 			})
 		}
 	}
+	covering.Lock()
+	defer covering.Unlock()
+	for _, o := range d.operations {
+		described[o.method+" "+o.path] = true
+	}
 	slices.SortFunc(d.operations, func(a, b operation) int {
 		if a.fixed != b.fixed {
 			return b.fixed - a.fixed

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -44,8 +45,29 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, "the programs do not build:", err)
 			return 1
 		}
-		return m.Run()
+		if code := m.Run(); code != 0 || flag.Lookup("test.run").Value.String() != "" {
+			return code
+		}
+		return uncovered()
 	}())
+}
+
+// asked has the operations that answered with success to some test, and described those of the document.
+var (
+	covering         sync.Mutex
+	asked, described = map[string]bool{}, map[string]bool{}
+)
+
+// uncovered fails the whole suite when an operation was never used with success.
+func uncovered() int {
+	code := 0
+	for operation := range described {
+		if !asked[operation] {
+			fmt.Fprintln(os.Stderr, "no test uses", operation, "with success")
+			code = 1
+		}
+	}
+	return code
 }
 
 const password = "a long enough password"
@@ -78,8 +100,6 @@ type server struct {
 	keys     map[string]string
 	sessions map[string]*http.Client
 	api      *description
-	mu       sync.Mutex
-	covered  map[string]bool // operations that were asked for
 }
 
 // newServer starts an installation of: ann (owner of demo, member of team ops), bob (member of ops), root (administrator), viewer (may only
@@ -88,7 +108,7 @@ type server struct {
 func newServer(t *testing.T, env ...string) *server {
 	t.Helper()
 	database := pgtest.URL(t)
-	s := &server{T: t, keys: map[string]string{}, sessions: map[string]*http.Client{}, covered: map[string]bool{}}
+	s := &server{T: t, keys: map[string]string{}, sessions: map[string]*http.Client{}}
 	var err error
 	s.db, err = pgxpool.New(t.Context(), database)
 	require.NoError(t, err)
@@ -264,10 +284,10 @@ func (s *server) do(as caller, method, path string, body any, header ...string) 
 	require.NoError(s, err)
 	a := answer{server: s, what: fmt.Sprintf("%s %s %s", as.name, method, path), status: resp.StatusCode, header: resp.Header, body: string(raw)}
 	require.Less(s, a.status, 500, "%s: %s", a.what, a.body)
-	if operation, ok := s.api.conforms(s.T, method, r.URL.Path, a); ok {
-		s.mu.Lock()
-		s.covered[operation] = true
-		s.mu.Unlock()
+	if operation, ok := s.api.conforms(s.T, method, r.URL.Path, a); ok && a.status < 400 {
+		covering.Lock()
+		defer covering.Unlock()
+		asked[operation] = true
 	}
 	return a
 }
