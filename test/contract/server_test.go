@@ -99,6 +99,7 @@ type server struct {
 	db       *pgxpool.Pool
 	keys     map[string]string
 	sessions map[string]*http.Client
+	tokens   map[string]string // by person, against forged requests
 	api      *description
 }
 
@@ -108,7 +109,7 @@ type server struct {
 func newServer(t *testing.T, env ...string) *server {
 	t.Helper()
 	database := pgtest.URL(t)
-	s := &server{T: t, keys: map[string]string{}, sessions: map[string]*http.Client{}}
+	s := &server{T: t, keys: map[string]string{}, sessions: map[string]*http.Client{}, tokens: map[string]string{}}
 	var err error
 	s.db, err = pgxpool.New(t.Context(), database)
 	require.NoError(t, err)
@@ -235,11 +236,15 @@ func (s *server) logIn(name string) {
 	jar, err := cookiejar.New(nil)
 	require.NoError(s, err)
 	c := &http.Client{Jar: jar, Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	resp, err := c.PostForm(s.url+"/login/", url.Values{"username": {name}, "password": {password}})
+	resp, err := c.PostForm(s.url+"/login", url.Values{"username": {name}, "password": {password}})
 	require.NoError(s, err)
-	_ = resp.Body.Close()
-	require.Equal(s, "/incidents", resp.Header.Get("Location"), "%s is logged in", name)
-	s.sessions[name] = c
+	defer func() { _ = resp.Body.Close() }()
+	require.Equal(s, http.StatusOK, resp.StatusCode, "%s logs in", name)
+	var who struct {
+		Token string `json:"csrf_token"`
+	}
+	require.NoError(s, json.NewDecoder(resp.Body).Decode(&who))
+	s.sessions[name], s.tokens[name] = c, who.Token
 }
 
 // answer is what came back.
@@ -263,6 +268,9 @@ func (s *server) do(as caller, method, path string, body any, header ...string) 
 	}
 	r, err := http.NewRequestWithContext(s.Context(), method, s.url+path, strings.NewReader(text))
 	require.NoError(s, err)
+	if as.session != "" && !strings.HasPrefix(path, "/v0/") {
+		r.Header.Set("X-CSRF-TOKEN", s.tokens[as.session])
+	}
 	for i := 0; i+1 < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
