@@ -75,14 +75,12 @@ create table rosters (
 );
 create unique index rosters_name_key on rosters (team_id, lower(name));
 
--- `priority` is the place in the roster. Joining or leaving on a day leaves the others' turns alone (rotations only).
+-- `priority` is the place in the roster.
 create table roster_members (
     roster_id   bigint not null references rosters (id) on delete cascade,
     user_id     bigint not null references users (id) on delete cascade,
     in_rotation boolean not null default true,
     priority    int not null,
-    joins_at    timestamptz,
-    leaves_at   timestamptz,
     primary key (roster_id, user_id)
 );
 create index roster_members_user on roster_members (user_id);
@@ -101,6 +99,7 @@ create table schedules (
     pattern        jsonb not null default '[]',
     rotation       jsonb,                             -- {"version": 1, ...}
     last_epoch_at  timestamptz,                       -- the last epoch that was generated
+    unfilled       timestamptz[] not null default '{}', -- epochs that nobody could take, to be tried again
     last_user_id   bigint references users (id) on delete set null,
     check ((algorithm = 'rotation') = (rotation is not null))
 );
@@ -126,6 +125,7 @@ create table shifts (
     role_id     bigint not null references oncall_roles (id) on delete cascade,
     user_id     bigint not null references users (id),
     schedule_id bigint,
+    covers_id   bigint,                               -- the schedule whose shift an override cut this one from, or put it over
     link_id     text,
     starts_at   timestamptz not null,
     ends_at     timestamptz not null,
@@ -187,6 +187,20 @@ create table notice_setting_roles (
 );
 create index notice_setting_roles_role on notice_setting_roles (role_id);
 
+-- What happened to calendars and has not been told yet, written with the change itself. Whoever tells it deletes it.
+create table notices (
+    id         bigint primary key generated always as identity,
+    bucket     smallint not null generated always as ((team_id & 255)::smallint) stored,
+    team_id    bigint not null references teams (id) on delete cascade,
+    kind       text not null references notice_types (name),
+    roles      text[] not null,
+    user_ids   bigint[] not null,                     -- the people involved
+    facts      jsonb not null,                        -- the shifts: [{"team_id","role","user_id","start","end"}]
+    created_at timestamptz not null default clock_timestamp()
+);
+create index notices_bucket on notices (bucket, id);
+create index notices_team on notices (team_id);
+
 -- Secret addresses of calendar feeds. They name people and teams by number, so that a new name breaks none.
 create table ical_keys (
     key          text primary key,
@@ -213,26 +227,24 @@ create table oncall_audit (
 create index oncall_audit_team on oncall_audit (team, at);
 create index oncall_audit_at on oncall_audit (at);
 
--- A swap that needs the other's consent. A shift is meant alone, or with all of its link.
+-- A swap that needs the other's consent. `give` and `take` are numbers of shifts, which may be gone by now.
 create table swap_requests (
-    id             bigint primary key generated always as identity,
-    team_id        bigint not null references teams (id) on delete cascade,
-    requester_id   bigint not null references users (id) on delete cascade,
-    responder_id   bigint not null references users (id) on delete cascade,
-    offered_id     bigint not null,                   -- shifts.id of the requester
-    offered_linked boolean not null default false,
-    wanted_id      bigint not null,                   -- shifts.id of the responder
-    wanted_linked  boolean not null default false,
-    state          text not null default 'pending',
-    note           text not null default '',
-    answer         text not null default '',
-    created_at     timestamptz not null default clock_timestamp(),
-    expires_at     timestamptz,
-    decided_at     timestamptz
+    id         bigint primary key generated always as identity,
+    team_id    bigint not null references teams (id) on delete cascade,
+    from_id    bigint not null references users (id) on delete cascade,
+    to_id      bigint references users (id) on delete cascade,           -- null = everybody in the team
+    give       bigint[] not null,
+    take       bigint[] not null default '{}',
+    note       text not null default '',
+    state      text not null check (state in ('open', 'accepted', 'declined', 'withdrawn', 'expired')),
+    created_at timestamptz not null,
+    decided_at timestamptz,
+    decided_by bigint references users (id) on delete set null
 );
 create index swap_requests_team on swap_requests (team_id, id);
-create index swap_requests_responder on swap_requests (responder_id);
-create index swap_requests_requester on swap_requests (requester_id);
+create index swap_requests_from on swap_requests (from_id);
+create index swap_requests_to on swap_requests (to_id) where to_id is not null;
+create index swap_requests_decider on swap_requests (decided_by) where decided_by is not null;
 
 -- When somebody cannot be on call: once, or again and again by a rule of RFC 5545 in the zone.
 create table unavailabilities (
@@ -321,7 +333,7 @@ create trigger oncall_roles_renamed after update of name on oncall_roles
     for each statement execute function bump_all_calendars();
 
 -- +goose Down
-drop table team_populations, coverage_warnings, holidays, holiday_calendars, unavailabilities, swap_requests, oncall_audit,
+drop table notices, team_populations, coverage_warnings, holidays, holiday_calendars, unavailabilities, swap_requests, oncall_audit,
     ical_keys, notice_setting_roles, notice_settings, notice_types, pinned_teams, team_subscriptions, shifts, schedule_order,
     schedules, roster_members, rosters, team_services, services, oncall_roles, deleted_teams;
 drop function bump_calendars, bump_all_calendars, offer_oncall_role;

@@ -75,7 +75,32 @@ func NewAPI(cfg config.API, deps Deps) (*API, error) {
 		a.public.Close()
 		return nil, err
 	}
+	if err := a.checkOpenings(); err != nil {
+		a.public.Close()
+		if a.admin != nil {
+			a.admin.Close()
+		}
+		a.db.Close()
+		return nil, err
+	}
 	return a, nil
+}
+
+// checkOpenings refuses to serve whoever comes on an address that others reach, and is loud about what is open.
+func (a *API) checkOpenings() error {
+	if !a.cfg.Compatibility.DisableAuth {
+		return nil
+	}
+	for _, l := range []net.Listener{a.public, a.admin} {
+		if l == nil {
+			continue
+		}
+		if tcp, ok := l.Addr().(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() {
+			return fmt.Errorf("compatibility.disable_auth: %s can be reached from other machines; listen on 127.0.0.1 only", l.Addr())
+		}
+	}
+	a.log.Warn("authentication is switched off, everybody is believed", zap.String("key", "compatibility.disable_auth"))
+	return nil
 }
 
 // Addr is where the API can be reached.
@@ -184,45 +209,63 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		notifier     = postgres.NewNotifier(a.db)
 		sessions     = newSessions(a.cfg, sessionRows, a.errors.Write)
 		load         = wire.NewLoad(queues, a.log)
+		notices      = postgres.NewNotifications(a.db)
 		c            = a.cfg.Compatibility
 		openings     = auth.Openings{
 			AnonymousReads: c.AnonymousReads, ChangeAnyPlan: c.ChangeAnyPlan, SessionsActForAnyone: c.SessionsActForAnyone,
+			NoCredentials: c.DisableAuth,
 		}
+		authenticator = wire.NewAuthenticator(applications, userRows, sessions, userKey, a.errors)
+		accounts      = auth.NewAccounts(userRows, auth.NewPasswords())
+		resolver      = oncall.NewResolver(oncall.LimitLists(directory, a.cfg.MailingLists.MaxMembers), nil, oncall.DefaultKeep)
 	)
+	if c.DisableAuth {
+		authenticator, accounts = authenticator.Believing(), accounts.Believing()
+	}
+	if c.DummyRoles {
+		resolver = resolver.Dummy(userRows.ByName)
+	}
+	back, err := newCallbacks(a.cfg)
+	if err != nil {
+		return nil, nil, err
+	}
 	api, err := httpapi.New(httpapi.Deps{
-		Authenticator: wire.NewAuthenticator(applications, userRows, sessions, userKey, a.errors), Errors: a.errors,
+		Authenticator: authenticator, Errors: a.errors,
 		Incidents: incidents, Plans: plans, Templates: postgres.NewTemplates(a.db), Messages: messages,
-		Notifications: postgres.NewNotifications(a.db), Applications: applications, Directory: directory,
-		Resolver: oncall.NewResolver(oncall.LimitLists(directory, a.cfg.MailingLists.MaxMembers), nil, oncall.DefaultKeep),
-		People:   userRows, Queues: queues,
+		Notifications: notices, Applications: applications, Directory: directory,
+		Resolver: resolver, People: userRows, Queues: queues,
 		Settings: applications, ApplicationKeys: applications, Limits: applications,
+		Profiles: postgres.NewSettings(a.db), Targets: postgres.NewTargets(a.db), SlackID: back.slackID,
 		Replays: postgres.NewIdempotency(a.db), Load: load, Syntax: syntax, Wake: notifier.Wake, Ping: a.db.Ping,
-		Log: a.log, Registerer: a.reg, Config: httpapi.Config{Openings: openings},
+		Log: a.log, Registerer: a.reg, Config: httpapi.Config{
+			Openings: openings, HealthcheckFile: a.cfg.HTTP.HealthcheckFile, TimeZones: a.cfg.TimeZones, Mobile: a.cfg.Mobile.Activated, DeviceApplications: a.cfg.Mobile.Applications,
+		},
 	})
 	if err != nil {
 		return nil, nil, err
 	}
 	hooks, err := webhooks.New(webhooks.Deps{
 		Applications: applications, Incidents: incidents, Plans: plans, Load: load, Errors: a.errors, Wake: notifier.Wake, Log: a.log,
-		Enabled: a.cfg.Webhooks,
+		Enabled: a.cfg.Webhooks, Openings: openings,
 	})
 	if err != nil {
 		return nil, nil, err
 	}
 	pages, err := web.New(web.Deps{
 		Incidents: incidents, Messages: messages, Queues: queues, Cluster: postgres.NewCluster(a.db),
-		People:   &people{Users: userRows, accounts: auth.NewAccounts(userRows, auth.NewPasswords()), guard: &loginGuard{}},
+		People:   &people{Users: userRows, accounts: accounts, guard: &loginGuard{}},
 		Sessions: sessions, UserKey: userKey, Steps: stepsOf(plans), Wake: notifier.Wake, Teams: postgres.NewTeams(a.db),
 		Mailbox: a.cfg.HTTP.MailboxURL != "", Log: a.log,
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	back, err := newCallbacks(a.cfg)
+	oneClick, err := newOneClick(a.cfg.Common)
 	if err != nil {
 		return nil, nil, err
 	}
 	replies, err := responses.New(responses.Deps{
+		Authenticator: authenticator, Applications: applications, Plans: plans, Load: load, Notifications: notices, OneClick: oneClick,
 		Pages: answers, Incidents: incidents, People: userRows, Receipts: postgres.NewReceipts(a.db), Links: in.Keys.Links(),
 		Errors: a.errors, Wake: notifier.Wake, PublicURL: a.cfg.PublicURL, ValidTwilio: back.validTwilio,
 		TwilioReceipt: back.twilioReceipt, SlackPressed: back.slackPressed, ReplySlack: back.replySlack, SlackEmail: back.slackEmail,
@@ -238,7 +281,8 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 	}
 
 	r := chi.NewRouter()
-	r.Use(newHTTPMetrics(a.reg).middleware, recoverer(a.log, a.errors.Write), wire.SecurityHeaders, wire.TrimSlash, throttleLogins(a.errors.Write))
+	r.Use(newHTTPMetrics(a.reg).middleware, recoverer(a.log, a.errors.Write), wire.SecurityHeaders, wire.CORS(a.cfg.HTTP.AllowedOrigins),
+		wire.TrimSlash, throttleLogins(a.errors.Write))
 	r.NotFound(a.errors.NotFound)
 	r.MethodNotAllowed(func(w http.ResponseWriter, req *http.Request) {
 		if allowed := wire.Allowed(r, req); allowed != "" {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/responses"
 	"github.com/iris-oncall/iris/internal/vendors"
@@ -25,10 +26,11 @@ type callbacks struct {
 	slackPressed  func(header http.Header, body []byte, now time.Time) (responses.Pressed, error)
 	replySlack    func(ctx context.Context, responseURL, text string) error
 	slackEmail    func(ctx context.Context, userID string) (string, error)
+	slackID       func(ctx context.Context, email string) (string, error)
 }
 
 func newCallbacks(c config.API) (callbacks, error) {
-	var out callbacks
+	out := callbacks{twilioReceipt: twilio.ParseReceipt} // relays verify before they pass receipts on
 	var tokens, secrets []string
 	for _, t := range c.Twilio {
 		if t.AuthToken != "" {
@@ -53,7 +55,9 @@ func newCallbacks(c config.API) (callbacks, error) {
 		out.validTwilio = func(fullURL string, form url.Values, header http.Header) bool {
 			return twilio.ValidSignature(tokens, fullURL, form, header.Get("X-Twilio-Signature"))
 		}
-		out.twilioReceipt = twilio.ParseReceipt
+	}
+	if len(workspaces) > 0 {
+		out.slackID = slackID(workspaces)
 	}
 	if len(secrets) > 0 {
 		out.slackPressed = slackPressed(secrets)
@@ -77,6 +81,28 @@ func slackEmail(workspaces []*slack.Vendor) func(context.Context, string) (strin
 			failures = append(failures, err)
 		}
 		return "", errors.Join(failures...)
+	}
+}
+
+// slackID asks the workspaces in turn. Somebody is unknown only when every workspace says so.
+func slackID(workspaces []*slack.Vendor) func(context.Context, string) (string, error) {
+	return func(ctx context.Context, email string) (string, error) {
+		var unknown, failure error
+		for _, w := range workspaces {
+			id, err := w.IDOf(ctx, email)
+			switch {
+			case err == nil:
+				return id, nil
+			case fault.Is(err, fault.NotFound):
+				unknown = err
+			default:
+				failure = err
+			}
+		}
+		if failure != nil {
+			return "", failure
+		}
+		return "", unknown
 	}
 }
 

@@ -170,9 +170,13 @@ func (p *Processor) build(in postgres.Installation) (*processorParts, error) {
 	}
 
 	directory := postgres.NewDirectory(p.db)
+	resolver := oncall.NewResolver(oncall.LimitLists(directory, p.cfg.MailingLists.MaxMembers), nil, oncall.DefaultKeep)
+	if p.cfg.Compatibility.DummyRoles {
+		resolver = resolver.Dummy(postgres.NewUsers(p.db).ByName)
+	}
 	parts.runner, err = escalation.New(escalation.Deps{
 		Store: postgres.NewRunner(p.db), Directory: directory,
-		Resolver: oncall.NewResolver(oncall.LimitLists(directory, p.cfg.MailingLists.MaxMembers), nil, oncall.DefaultKeep),
+		Resolver: resolver,
 		Holder:   parts.holder,
 		Waker:    func(bs buckets.Set) { parts.worker.Wake(bs) },
 		Log:      log, Registerer: p.reg,

@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/delivery"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -32,11 +33,16 @@ func newVendors(c config.Processor, log *zap.Logger) ([]messages.Vendor, error) 
 		}
 		return nil
 	}
+	oneClick, err := newOneClick(c.Common)
+	if err != nil {
+		return nil, err
+	}
+	button := oneClickButton(oneClick)
 	for _, a := range c.SMTP {
 		v, err := smtp.New(smtp.Config{
 			Account: a.Account.Account, Addr: a.Addr, From: a.From, ReplyTo: a.ReplyTo, TLS: smtpTLS(a.TLS),
 			Username: a.Username, Password: a.Password.Reveal(), AllowPlainAuth: a.AllowPlainAuth, Hello: a.Hello,
-			MaxConns: a.Connections, Timeout: a.Timeout,
+			MaxConns: a.Connections, Timeout: a.Timeout, OneClick: button,
 		})
 		if err := add(v, err, "smtp", a.Account); err != nil {
 			return nil, err
@@ -75,6 +81,27 @@ func newVendors(c config.Processor, log *zap.Logger) ([]messages.Vendor, error) 
 		return nil, err
 	}
 	return slices.Concat(first, spare, []messages.Vendor{discard}), nil
+}
+
+// newOneClick returns what signs Gmail's button; nil when there is none.
+func newOneClick(c config.Common) (*auth.OneClick, error) {
+	if !c.GmailOneClick.Enabled {
+		return nil, nil
+	}
+	return auth.NewOneClick(c.GmailOneClick.Key.Reveal(), c.GmailOneClick.Endpoint)
+}
+
+// oneClickButton gives incident mails to people the address of the button.
+func oneClickButton(o *auth.OneClick) func(messages.Outbound) string {
+	if o == nil {
+		return nil
+	}
+	return func(m messages.Outbound) string {
+		if m.IncidentID == 0 {
+			return ""
+		}
+		return o.URL(int64(m.MessageID), m.Destination, "claim")
+	}
 }
 
 func smtpTLS(word string) smtp.TLSMode {

@@ -20,11 +20,19 @@ type Credentials interface {
 type Accounts struct {
 	people    Credentials
 	passwords *Passwords
+	// anyPassword will do.
+	anyPassword bool
 }
 
 // NewAccounts returns a log-in over the people.
 func NewAccounts(people Credentials, passwords *Passwords) *Accounts {
 	return &Accounts{people: people, passwords: passwords}
+}
+
+// Believing returns a log-in that takes any password of a person who exists. Only a server on a loopback address that was told
+// to switch authentication off may use it.
+func (a *Accounts) Believing() *Accounts {
+	return &Accounts{people: a.people, passwords: a.passwords, anyPassword: true}
 }
 
 // Authenticate returns the active person whose name and password these are, and ErrLogin otherwise. It takes the same
@@ -33,6 +41,9 @@ func (a *Accounts) Authenticate(ctx context.Context, name, password string) (use
 	user, hash, err := a.people.Credentials(ctx, name)
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return users.User{}, err
+	}
+	if err == nil && user.Active && a.anyPassword {
+		return user, nil
 	}
 	if err != nil || !user.Active {
 		hash = ""

@@ -112,7 +112,7 @@ func TestSignKnownAnswer(t *testing.T) {
 func TestAuthenticateKey(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{"primary", "secondary"} {
-		app, err := AuthenticateKey(t.Context(), testApps, "demo", key)
+		app, err := AuthenticateKey(t.Context(), testApps, "demo", key, Openings{})
 		require.NoError(t, err)
 		require.EqualValues(t, 1, app.ID)
 	}
@@ -123,7 +123,7 @@ func TestAuthenticateKey(t *testing.T) {
 		{"nobody", "x", ErrWebhookApplication}, {"demo", "x", ErrWebhookKey}, {"demo", "", ErrWebhookKey},
 		{"one", "", ErrWebhookKey}, {"none", "None", ErrWebhookKey}, {"none", "", ErrWebhookKey},
 	} {
-		_, err := AuthenticateKey(t.Context(), testApps, c.app, c.key)
+		_, err := AuthenticateKey(t.Context(), testApps, c.app, c.key, Openings{})
 		require.ErrorIs(t, err, c.err, c)
 	}
 }
@@ -143,4 +143,37 @@ func FuzzParseAuthorization(f *testing.F) {
 		require.NotEmpty(t, app)
 		require.False(t, testApps["demo"].Signed(SignedRequest{Method: "GET", Path: "/"}, digest, time.Unix(1, 0)))
 	})
+}
+
+func TestWithAuthenticationSwitchedOff(t *testing.T) {
+	t.Parallel()
+	app, err := AuthenticateKey(t.Context(), testApps, "demo", "any", Openings{NoCredentials: true})
+	require.NoError(t, err)
+	require.Equal(t, "demo", app.Name)
+	_, err = AuthenticateKey(t.Context(), testApps, "nope", "any", Openings{NoCredentials: true})
+	require.ErrorIs(t, err, ErrWebhookApplication)
+	for _, c := range []struct {
+		authorization, username, app string
+		err                          error
+	}{
+		{"", "", "", nil},
+		{"hmac demo:whatever", "", "demo", nil},
+		{"hmac demo", "", "demo", nil},
+		{"hmac demo:x", "ann", "demo", nil},
+		{"hmac nope:x", "", "", ErrWebhookApplication},
+		{"hmac ", "", "", nil},
+		{"", "ann", "", ErrWebhookApplication}, // no application for web sessions here
+	} {
+		app, err := Believe(t.Context(), testApps, SignedRequest{Authorization: c.authorization, Username: c.username})
+		require.ErrorIs(t, err, c.err, "%+v", c)
+		require.Equal(t, c.app, app.Name, "%+v", c)
+	}
+	none, off := Actor{}, Openings{NoCredentials: true}
+	require.NoError(t, none.MayRead(off))
+	require.NoError(t, none.MayCome(off))
+	require.NoError(t, none.MayTry(off))
+	require.ErrorIs(t, none.MayCome(Openings{AnonymousReads: true}), ErrHeader)
+	require.ErrorIs(t, none.MayTry(Openings{AnonymousReads: true}), ErrHeader)
+	require.ErrorIs(t, Actor{Username: "x", ReadOnly: true}.MayTry(off), ErrReadOnly)
+	require.False(t, none.MayActAs("ann", off))
 }

@@ -23,6 +23,7 @@ var (
 	ErrUsernameNeeded = &fault.Error{Kind: fault.Unauthenticated, Message: "Username must be specified for this action", EmptyDetail: true}
 	ErrAppUserPower   = &fault.Error{Kind: fault.Unauthenticated, Message: "App must allow authentication as user for this action", EmptyDetail: true}
 	ErrNotThisUser    = &fault.Error{Kind: fault.Unauthenticated, Message: "This user is not allowed to access this resource", EmptyDetail: true}
+	ErrNoDevices      = fault.New(fault.Forbidden, "App not allowed to register devices")
 	ErrReadOnly       = fault.New(fault.Forbidden, "This user may only read")
 	ErrAdminOnly      = fault.New(fault.Forbidden, "Only administrators may do this")
 	ErrTeamAdminOnly  = fault.New(fault.Forbidden, "Only administrators of this team may do this")
@@ -47,9 +48,26 @@ func (a Actor) Role() Role {
 // MayRead allows reading what the v0 API calls open: to every known caller, or to anybody where that is opened.
 func (a Actor) MayRead(open Openings) error {
 	if !a.Known() && !open.AnonymousReads {
+		return a.MayCome(open)
+	}
+	return nil
+}
+
+// MayCome allows what every known caller may do, reading what is not open to all among it.
+func (a Actor) MayCome(open Openings) error {
+	if !a.Known() && !open.NoCredentials {
 		return ErrHeader
 	}
 	return nil
+}
+
+// MayTry is MayWrite at the door of a route: where authentication is switched off, requests without credentials are let in,
+// and get what nobody may.
+func (a Actor) MayTry(open Openings) error {
+	if !a.Known() && open.NoCredentials {
+		return nil
+	}
+	return a.MayWrite()
 }
 
 // MayWrite allows what every known caller may do unless they only read: open and answer incidents, comment, write plans.
@@ -71,10 +89,27 @@ func (a Actor) MaySelf(username string) error {
 		return ErrUsernameNeeded
 	case a.Username == "" && !a.ActsForUsers:
 		return ErrAppUserPower
-	case a.Username == "" || strings.EqualFold(a.Username, username) || a.Admin:
+	case a.Username == "" || sameName(a.Username, username) || a.Admin:
 		return nil
 	}
 	return ErrNotThisUser
+}
+
+// sameName compares names as the predecessor's database does: case and trailing spaces do not count.
+func sameName(a, b string) bool {
+	return strings.EqualFold(strings.TrimRight(a, " "), strings.TrimRight(b, " "))
+}
+
+// MayRegisterDevice guards the registration of a phone for a person: only applications that the operator named, and where
+// they speak for somebody, only for that person.
+func (a Actor) MayRegisterDevice(username string, applications []string) error {
+	if !slices.ContainsFunc(applications, func(name string) bool { return sameName(name, a.Application) }) {
+		return ErrNoDevices
+	}
+	if a.Username != "" && !a.Admin && !sameName(a.Username, username) {
+		return ErrNotThisUser
+	}
+	return nil
 }
 
 // MayAdminister allows what only administrators may do.

@@ -46,6 +46,16 @@ type Common struct {
 	Migrate string `koanf:"migrate"`
 	// ShutdownTimeout bounds an orderly stop. 0 = 20 s.
 	ShutdownTimeout time.Duration `koanf:"shutdown_timeout"`
+	GmailOneClick   GmailOneClick `koanf:"gmail_one_click"`
+}
+
+// GmailOneClick puts a button into incident mails with which Gmail claims the incident. Both servers need the same.
+type GmailOneClick struct {
+	Enabled bool `koanf:"enabled"`
+	// Key signs the button's address: at least 16 characters.
+	Key Secret `koanf:"key"`
+	// Endpoint is where Gmail calls. "" = /api/v0/gmail-oneclick/relay below the public URL.
+	Endpoint string `koanf:"endpoint"`
 }
 
 // Database says where PostgreSQL is.
@@ -76,6 +86,11 @@ type HTTP struct {
 	TrustedProxies []string `koanf:"trusted_proxies"`
 	// SessionTTL is how long a log-in lasts. 0 = 12 h.
 	SessionTTL time.Duration `koanf:"session_ttl"`
+	// AllowedOrigins are the sites whose pages may call the API in a browser, such as https://portal.example.com. Empty = none.
+	AllowedOrigins []string `koanf:"allowed_origins"`
+	// HealthcheckFile holds what /healthcheck answers, in its first line; while it is missing the answer is 404, so that
+	// removing it takes this process out of a load balancer. "" = always GOOD.
+	HealthcheckFile string `koanf:"healthcheck_file"`
 	// MailboxURL is where `iris dev` serves its mailbox; /dev/mailbox is passed on to it. "" = there is none.
 	MailboxURL string `koanf:"mailbox_url"`
 }
@@ -88,12 +103,36 @@ type Compatibility struct {
 	ChangeAnyPlan bool `koanf:"change_any_plan"`
 	// SessionsActForAnyone lets logged-in people act in the name of others through an application that may.
 	SessionsActForAnyone bool `koanf:"sessions_act_for_anyone"`
+	// DisableAuth believes whoever calls: no signatures, no passwords, no keys of webhooks. Loopback addresses only.
+	DisableAuth bool `koanf:"disable_auth"`
+	// DummyRoles answers every role of every target with the user foo. For tests of clients.
+	DummyRoles bool `koanf:"dummy_roles"`
+}
+
+// IncidentRates bounds how many incidents an application opens on a plan.
+type IncidentRates struct {
+	Enabled bool `koanf:"enabled"`
+	// MaxActive incidents at a time. 0 = 1000.
+	MaxActive int `koanf:"max_active_incidents"`
+	// MaxRecent incidents opened within RecentLookback. 0 = 1000 within 5 minutes.
+	MaxRecent      int           `koanf:"max_recent_incidents"`
+	RecentLookback time.Duration `koanf:"recent_lookback"`
+	// Exempt applications, by name.
+	Exempt []string `koanf:"exempt_applications"`
 }
 
 // MailingLists says how lists of people are paged.
 type MailingLists struct {
 	// MaxMembers is the size from which on a list stands for nobody, so that the fallbacks are paged. 0 = any size.
 	MaxMembers int `koanf:"max_members"`
+}
+
+// Mobile says how phones are registered for push messages.
+type Mobile struct {
+	// Activated serves the route on which they are registered.
+	Activated bool `koanf:"activated"`
+	// Applications that may register phones.
+	Applications []string `koanf:"applications"`
 }
 
 // Gossip is how processors hear of each other fast. Peers are found through the database.
@@ -209,6 +248,14 @@ type API struct {
 	Webhooks      []string // formats that are served below /v0/webhooks. Empty = alertmanager
 	Compatibility Compatibility
 	MailingLists  MailingLists
+	IncidentRates IncidentRates
+	// Tags are the names of tags that may be attached to things; empty = none.
+	Tags []string
+	// InternalApplications may use the routes below /v0/internal.
+	InternalApplications []string
+	// TimeZones are those that people may choose. Empty = a list of the usual ones.
+	TimeZones []string
+	Mobile    Mobile
 }
 
 // Processor is the configuration of message-processor.
@@ -223,7 +270,8 @@ type Processor struct {
 	Delivery Delivery
 	History  History
 	// MailingLists is the same for both servers: one pages, the other takes notifications.
-	MailingLists MailingLists
+	MailingLists  MailingLists
+	Compatibility Compatibility // only DummyRoles concerns it
 }
 
 // file is everything a configuration file may hold.
@@ -241,4 +289,9 @@ type file struct {
 	Delivery      Delivery      `koanf:"delivery"`
 	History       History       `koanf:"history"`
 	MailingLists  MailingLists  `koanf:"mailing_lists"`
+	IncidentRates IncidentRates `koanf:"incident_rate_limiting"`
+	Tags          []string      `koanf:"tags"`
+	Internal      []string      `koanf:"internal_applications"`
+	TimeZones     []string      `koanf:"time_zones"`
+	Mobile        Mobile        `koanf:"mobile"`
 }

@@ -21,6 +21,10 @@ func (c *Config) API() (API, error) {
 		Common: l.common(f.Common), HTTP: f.HTTP, Slack: f.Slack, Twilio: f.Twilio, Compatibility: f.Compatibility,
 		MailingLists: l.mailingLists(f.MailingLists),
 		Webhooks:     f.Webhooks,
+		TimeZones:    l.timeZones(f.TimeZones), Mobile: f.Mobile,
+	}
+	if out.Mobile.Activated && len(out.Mobile.Applications) == 0 {
+		l.warning(l.where("mobile.applications"), "is empty: no application may register phones")
 	}
 	if out.HTTP.Addr == "" {
 		out.HTTP.Addr = ":16649"
@@ -41,6 +45,7 @@ func (c *Config) API() (API, error) {
 	for i, format := range out.Webhooks {
 		l.oneOf(index("webhooks", i), format, "alertmanager", "freshping", "grafana", "rackspace")
 	}
+	l.open(&out, f)
 	// Of vendor accounts only what verifies their callbacks is needed here; sending is the processor's business.
 	for i, s := range out.Slack {
 		if s.APIURL != "" {
@@ -65,8 +70,9 @@ func (c *Config) Processor() (Processor, error) {
 	out := Processor{
 		Common: l.common(f.Common), Gossip: f.Gossip, SMTP: slices.Clone(f.SMTP), Slack: slices.Clone(f.Slack),
 		Twilio: slices.Clone(f.Twilio), Webhook: slices.Clone(f.Webhook), Limits: f.Limits, Delivery: f.Delivery, History: f.History,
-		MailingLists: l.mailingLists(f.MailingLists),
+		MailingLists: l.mailingLists(f.MailingLists), Compatibility: f.Compatibility,
 	}
+	l.dummyRoles(f.Compatibility)
 	l.gossip(&out.Gossip)
 	// Sections that only hold what iris-api needs to verify callbacks are no accounts to send with.
 	out.Slack = slices.DeleteFunc(out.Slack, func(s Slack) bool { return s.Token == "" && s.SigningSecret != "" && s.APIURL == "" })
@@ -109,6 +115,19 @@ func (l *loader) mailingLists(m MailingLists) MailingLists {
 		l.problem(l.where("mailing_lists.max_members"), "must not be negative; 0 unrolls lists of any size")
 	}
 	return m
+}
+
+// timeZones checks and completes what people may choose from.
+func (l *loader) timeZones(zones []string) []string {
+	if len(zones) == 0 {
+		return defaultTimeZones()
+	}
+	for i, zone := range zones {
+		if _, err := time.LoadLocation(zone); err != nil || zone == "" || zone == "Local" {
+			l.problem(l.where(index("time_zones", i)), "%q is no time zone; write it like Europe/Zurich", zone)
+		}
+	}
+	return zones
 }
 
 // Database checks only what commands need that work on the database itself. A url that is not empty replaces the
@@ -167,7 +186,20 @@ func (l *loader) common(c Common) Common {
 	if c.ShutdownTimeout == 0 {
 		c.ShutdownTimeout = 20 * time.Second
 	}
+	l.gmail(&c)
 	return c
+}
+
+func (l *loader) gmail(c *Common) {
+	g := &c.GmailOneClick
+	if !g.Enabled {
+		return
+	}
+	if len(g.Key) < 16 && !l.broken["gmail_one_click.key"] {
+		l.problem(l.where("gmail_one_click.key"), "must have at least 16 characters (openssl rand -base64 32)")
+	}
+	g.Endpoint = orElse(g.Endpoint, c.PublicURL+"/api/v0/gmail-oneclick/relay")
+	l.httpURL("gmail_one_click.endpoint", g.Endpoint)
 }
 
 // warnOnce is warning for checks that may run for both servers.

@@ -28,10 +28,11 @@ func TestARefusingReceiptSendsTheMessageAnotherWay(t *testing.T) {
 	incident, message := o.incident(users.SMS, messages.ClassUrgent)
 	w.Wake(buckets.All())
 	o.eventually("the text left", func() bool { return o.state(messages.ID(message)) == "sent" })
-	require.NoError(t, postgres.NewReceipts(o.db).Apply(t.Context(), messages.Receipt{
+	_, err := postgres.NewReceipts(o.db).Apply(t.Context(), messages.Receipt{
 		Vendor: "twilio", VendorMessageID: "v" + o.text(`select id::text from messages where id = $1`, message), Status: "undelivered",
 		Outcome: messages.OutcomeRejected, Detail: "30005",
-	}))
+	})
+	require.NoError(t, err)
 	w.Wake(buckets.All())
 	o.eventually("an e-mail left", func() bool { return mail.count() == 1 })
 	o.eventually("and is recorded", func() bool { return o.state(messages.ID(message)) == "sent" })

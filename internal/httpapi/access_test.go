@@ -4,13 +4,18 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/go-chi/chi/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/httpapi"
+	"github.com/iris-oncall/iris/internal/wire"
 )
 
 // A route of the API with a request that succeeds for whoever may.
@@ -193,6 +198,99 @@ func TestHealthcheck(t *testing.T) {
 	})
 	silent.want(503, "Could not connect to database", nobody, get, "/healthcheck", "")
 	down.want(503, "Could not connect to database", nobody, get, "/healthcheck", "")
+}
+
+func TestHealthcheckFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "health")
+	f := newFixture(t, func(d *httpapi.Deps) { d.Config.HealthcheckFile = path })
+	require.Equal(t, 404, f.do(nobody, get, "/healthcheck", "").Code)
+	require.NoError(t, os.WriteFile(path, []byte("IN SERVICE\r\nsecond line"), 0o600))
+	rec := f.want(200, "IN SERVICE", nobody, get, "/healthcheck", "")
+	require.Equal(t, "text/plain", rec.Header().Get("Content-Type"))
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	f.want(200, "", nobody, get, "/healthcheck", "")
+	require.NoError(t, os.Remove(path))
+	require.Equal(t, 404, f.do(nobody, get, "/healthcheck", "").Code)
+	down := newFixture(t, func(d *httpapi.Deps) { d.Config.HealthcheckFile, d.Ping = path, unavailable })
+	require.NoError(t, os.WriteFile(path, []byte("UP"), 0o600))
+	down.want(503, "Could not connect to database", nobody, get, "/healthcheck", "")
+}
+
+func TestAuthenticationSwitchedOff(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, func(d *httpapi.Deps) {
+		d.Authenticator = d.Authenticator.Believing()
+		d.Config.Openings.NoCredentials = true
+	})
+	f.exec(`insert into application_owners select a.id, u.id from applications a, users u where a.name = 'demo' and u.name = 'ann'`)
+	const path = "/v0/applications/demo/key"
+	f.want(200, `{"key":"demo-key"}`, nobody, get, path, "", "X-IRIS-USERNAME", "ann")
+	f.want(403, title("You don't have permissions to view this app's key."), nobody, get, path, "", "X-IRIS-USERNAME", "bob")
+	f.want(401, title("You must be a logged in user to view this app's key"), nobody, get, path, "")
+	require.Equal(t, 200, f.do(nobody, get, "/v0/plans", "").Code)
+	require.Equal(t, 200, f.do(nobody, get, "/v0/queues", "").Code)
+	f.want(201, "1", nobody, post, "/v0/incidents", `{"plan":"pager","context":{}}`, "Authorization", "hmac demo:nonsense")
+	f.want(201, "2", nobody, post, "/v0/incidents", `{"plan":"pager","context":{},"application":"demo"}`, "X-IRIS-USERNAME", "bob")
+	f.want(200, `{"incident_id":1,"owner":"bob","active":false}`, nobody, post, "/v0/incidents/1", `{"owner":"bob"}`, "X-IRIS-USERNAME", "bob")
+	f.want(401, title("Invalid claimer for this app/user"), nobody, post, "/v0/incidents/1", `{"owner":"ann"}`)
+	f.want(401, describe("Authentication failure", "Application not found"), nobody, get, "/v0/plans", "", "Authorization", "hmac nope:x")
+	f.want(400, title("No plan template actions exist for this app"), nobody, post, "/v0/incidents", `{"plan":"pager","context":{}}`)
+	f.want(403, title("This request was sent by a page of another site"), caller{origin: "https://evil.example"}, post, "/v0/incidents",
+		`{"plan":"pager","context":{}}`, "X-IRIS-USERNAME", "root")
+}
+
+// The routes that the predecessor serves to everybody are opened, and no others.
+func TestAnonymousReadsOpenWhatThePredecessorOpens(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, func(d *httpapi.Deps) { d.Config.Openings = auth.Openings{AnonymousReads: true} })
+	open := map[string]bool{"/v0/plans": true, "/v0/plans/{plan}": true, "/v0/incidents": true, "/v0/incidents/{id}": true,
+		"/v0/incidents/{id}/comments": true, "/v0/messages": true, "/v0/messages/{id}": true, "/v0/messages/{id}/auditlog": true,
+		"/v0/target_roles": true, "/v0/templates": true, "/v0/templates/{template}": true, "/v0/timezones": true,
+		"/v0/users/{username}/slackid": true, "/v0/applications": true, "/v0/applications/{app}": true,
+		"/v0/applications/{app}/quota": true, "/v0/applications/{app}/stats": true, "/v0/applications/{app}/plans": true,
+		"/v0/categories": true, "/v0/categories/{app}": true, "/v0/stats": true, "/v0/singlestats/{name}": true,
+		"/v0/internal/plan_aggregation_settings": true, "/v0/internal/priority_mode_map": true, "/v0/allowed_metadata_tags": true,
+		"/healthcheck": true}
+	routes, ok := f.handler.(chi.Routes)
+	require.True(t, ok)
+	parameter := regexp.MustCompile(`\{[a-z_]+\}`)
+	asked := 0
+	require.NoError(t, chi.Walk(routes, func(method, path string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+		rec := f.do(nobody, method, parameter.ReplaceAllString(path, "1"), "")
+		if method == get && open[path] || method == http.MethodHead && open[path] {
+			require.NotEqual(t, 401, rec.Code, "%s %s", method, path)
+			asked++
+		} else if rec.Code != 405 {
+			require.Equal(t, 401, rec.Code, "%s %s", method, path)
+		}
+		return nil
+	}))
+	require.Greater(t, asked, 20)
+}
+
+func TestPagesOfAllowedSites(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	const site = "https://portal.example.com"
+	f.handler = wire.CORS([]string{site})(f.handler)
+	from := func(origin string) caller { return caller{session: "ann", origin: origin} }
+	rec := f.do(from(site), post, "/v0/notifications", `{}`)
+	require.Equal(t, 400, rec.Code, rec.Body)
+	require.Equal(t, site, rec.Header().Get("Access-Control-Allow-Origin"))
+	require.Equal(t, "true", rec.Header().Get("Access-Control-Allow-Credentials"))
+	rec = f.want(403, title("This request was sent by a page of another site"), from("https://evil.example"), post, "/v0/notifications", `{}`)
+	require.Empty(t, rec.Header().Get("Access-Control-Allow-Origin"))
+	require.Contains(t, rec.Header().Values("Vary"), "Origin")
+	rec = f.do(caller{origin: site}, http.MethodOptions, "/v0/incidents/1", "", "Access-Control-Request-Method", "POST",
+		"Access-Control-Request-Headers", "content-type")
+	require.Equal(t, 204, rec.Code)
+	require.Equal(t, "GET, HEAD, POST, PUT, DELETE", rec.Header().Get("Access-Control-Allow-Methods"))
+	require.Equal(t, "content-type", rec.Header().Get("Access-Control-Allow-Headers"))
+	rec = f.do(caller{origin: "https://evil.example"}, http.MethodOptions, "/v0/incidents/1", "", "Access-Control-Request-Method", "POST")
+	require.Equal(t, 405, rec.Code)
+	require.Empty(t, rec.Header().Get("Access-Control-Allow-Origin"))
+	require.Empty(t, f.do(caller{origin: site}, get, "/healthcheck", "").Header().Get("Access-Control-Allow-Origin"))
 }
 
 func TestSessionsEndForTheAPIToo(t *testing.T) {

@@ -115,11 +115,16 @@ type Config struct {
 	MaxPlanLength time.Duration
 	// NotificationLifetime is for how long an out-of-band notification is worth sending; 0 = 1 hour.
 	NotificationLifetime time.Duration
-	// Healthcheck is the text of /healthcheck; "" = GOOD.
-	Healthcheck string
+	// HealthcheckFile holds the text of /healthcheck in its first line; "" = GOOD, always.
+	HealthcheckFile string
+	// TimeZones are those that people may choose.
+	TimeZones []string
+	// Mobile serves the route on which DeviceApplications register phones for push messages.
+	Mobile             bool
+	DeviceApplications []string
 }
 
-// Deps are the parts that the API works on. All are required.
+// Deps are the parts that the API works on. All but SlackID are required.
 type Deps struct {
 	Authenticator *wire.Authenticator
 	Errors        *wire.Errors
@@ -132,9 +137,13 @@ type Deps struct {
 	Directory     Directory
 	Resolver      Resolver
 	People        wire.People
+	Profiles      Profiles
+	Targets       Targets
 	Queues        Queues
 	Replays       Replays
 	Load          *wire.Load
+	// SlackID finds who has an e-mail address in Slack: their id there, or a NotFound fault. nil = Slack is not configured.
+	SlackID func(ctx context.Context, email string) (string, error)
 	// What people set of applications.
 	Settings        ApplicationSettings
 	ApplicationKeys ApplicationKeys
@@ -166,15 +175,13 @@ const keep = time.Second
 func New(d Deps) (*API, error) {
 	if d.Authenticator == nil || d.Errors == nil || d.Incidents == nil || d.Plans == nil || d.Templates == nil ||
 		d.Messages == nil || d.Notifications == nil || d.Applications == nil || d.Directory == nil || d.Resolver == nil ||
-		d.People == nil || d.Queues == nil || d.Replays == nil || d.Load == nil || d.Settings == nil || d.ApplicationKeys == nil || d.Limits == nil || d.Syntax == nil || d.Wake == nil ||
+		d.People == nil || d.Profiles == nil || d.Targets == nil ||
+		d.Queues == nil || d.Replays == nil || d.Load == nil || d.Settings == nil || d.ApplicationKeys == nil || d.Limits == nil || d.Syntax == nil || d.Wake == nil ||
 		d.Ping == nil || d.Log == nil || d.Registerer == nil {
 		return nil, errors.New("httpapi: a part is missing")
 	}
 	if d.Config.NotificationLifetime <= 0 {
 		d.Config.NotificationLifetime = time.Hour
-	}
-	if d.Config.Healthcheck == "" {
-		d.Config.Healthcheck = "GOOD"
 	}
 	m, err := newMetrics(d.Registerer)
 	if err != nil {

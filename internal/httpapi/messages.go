@@ -1,10 +1,7 @@
 package httpapi
 
 import (
-	"context"
 	"net/http"
-	"strconv"
-	"time"
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -142,23 +139,5 @@ func (a *API) listQueues(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	wire.JSON(w, http.StatusOK, records(queueColumns, depths))
-	return nil
-}
-
-// healthTimeout is how long the database may take to show that it is there; load balancers do not wait long.
-const healthTimeout = 2 * time.Second
-
-// healthcheck tells load balancers whether this process can take requests.
-func (a *API) healthcheck(w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := context.WithTimeout(r.Context(), healthTimeout)
-	defer cancel()
-	status, text := http.StatusOK, a.Config.Healthcheck
-	if a.Ping(ctx) != nil {
-		status, text = http.StatusServiceUnavailable, "Could not connect to database"
-	}
-	w.Header().Set("Content-Type", "text/plain")
-	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
-	w.WriteHeader(status)
-	_, _ = w.Write([]byte(text))
 	return nil
 }

@@ -35,14 +35,23 @@ var (
 	}
 )
 
-// read reads the query of a request. One that cannot be decoded is refused as a whole: a filter that is silently left out
-// answers another question.
+// read reads the query of a request.
 func (l list) read(r *http.Request) (filters.Query, error) {
-	q, err := url.ParseQuery(r.URL.RawQuery)
+	q, err := query(r)
 	if err != nil {
-		return filters.Query{}, fault.Titled("Invalid query string", "it must be pairs of name=value joined by &, percent-encoded")
+		return filters.Query{}, err
 	}
 	return l.parse(q)
+}
+
+// query decodes the query of a request. One that cannot be decoded is refused as a whole: a filter that is silently left
+// out answers another question.
+func query(r *http.Request) (url.Values, error) {
+	q, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, fault.Titled("Invalid query string", "it must be pairs of name=value joined by &, percent-encoded")
+	}
+	return q, nil
 }
 
 // parse reads `field=value`, `field__op=value`, `fields` and `limit`. Unknown fields are ignored, as clients expect;

@@ -10,7 +10,6 @@ import (
 	"github.com/go-chi/chi/v5"
 	"go.uber.org/zap"
 
-	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
@@ -40,7 +39,12 @@ const get, post, put, del = http.MethodGet, http.MethodPost, http.MethodPut, htt
 
 // table lists every route of the API. Fixed words in a path win over parameters.
 func (a *API) table() []route {
-	return slices.Concat(a.core(), newApplications(a.Deps).table())
+	return slices.Concat(
+		a.core(),
+		newApplications(a.Deps).table(),
+		newPeople(a.Deps).table(),
+		newVocabulary(a.Deps).table(),
+	)
 }
 
 // core are the routes around incidents, plans, templates and messages.
@@ -128,9 +132,9 @@ func (a *API) admit(need access, r *http.Request) error {
 	case read:
 		return actor.MayRead(a.Config.Openings)
 	case someone:
-		return actor.MayRead(auth.Openings{})
+		return actor.MayCome(a.Config.Openings)
 	case write:
-		return actor.MayWrite()
+		return actor.MayTry(a.Config.Openings)
 	case public:
 	}
 	return nil

@@ -20,6 +20,8 @@ type Notification struct {
 	Priority      users.Priority  // "" when a mode was asked for
 	Recipients    []NotificationRecipient
 	Lifetime      time.Duration // from acceptance; after it, what did not leave is dropped
+	// Bare notifications keep their subject as it is, without the application's name in front: answers to mails.
+	Bare bool
 }
 
 // NotificationRecipient is one message of a notification.

@@ -30,7 +30,7 @@ func plainText(s *source, why string) draft {
 		d.problem = fmt.Sprintf("The message to %s went out in plain words: %s.", s.Target, strings.TrimSuffix(why, "."))
 	}
 	if s.outOfBand() {
-		d.subject = prefixed(s.application, s.notice.Subject)
+		d.subject = s.prefixed(s.notice.Subject)
 		sb.WriteString(s.notice.Body)
 		if s.notice.Body == "" {
 			sb.WriteString(s.notice.Subject)
@@ -38,7 +38,7 @@ func plainText(s *source, why string) draft {
 		contextLines(&sb, s.notice.Context)
 		d.body = strings.TrimSpace(sb.String())
 		if failed {
-			d.subject = prefixed(s.application, "Iris failed to render your message")
+			d.subject = s.prefixed("Iris failed to render your message")
 		}
 		return d
 	}

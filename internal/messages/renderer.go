@@ -205,14 +205,15 @@ func (r *Renderer) draft(s *source) draft {
 	case s.Template != "":
 		return r.template(s)
 	case s.outOfBand():
-		return draft{subject: prefixed(s.application, s.notice.Subject), body: s.notice.Body, html: s.notice.EmailHTML}
+		return draft{subject: s.prefixed(s.notice.Subject), body: s.notice.Body, html: s.notice.EmailHTML}
 	}
 	return plainText(s, "")
 }
 
-func prefixed(application, subject string) string {
-	prefix := "[" + application + "] "
-	if application == "" || strings.HasPrefix(subject, prefix) {
+// prefixed puts the application's name before the subject of an out-of-band notification.
+func (s *source) prefixed(subject string) string {
+	prefix := "[" + s.application + "] "
+	if s.application == "" || s.notice.Bare || strings.HasPrefix(subject, prefix) {
 		return subject
 	}
 	return prefix + subject
@@ -262,7 +263,7 @@ func (r *Renderer) parts(s *source, content TemplateContent, what string) draft 
 		if strings.TrimSpace(d.subject) == "" {
 			d.subject = s.notice.Subject
 		}
-		d.subject = prefixed(s.application, d.subject)
+		d.subject = s.prefixed(d.subject)
 		if d.html == "" {
 			d.html = s.notice.EmailHTML
 		}

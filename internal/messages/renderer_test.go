@@ -264,6 +264,10 @@ func TestRenderOutOfBand(t *testing.T) {
 	require.Empty(t, c.Body)
 	require.Equal(t, "<p>own</p>", c.EmailHTML)
 
+	f.requests[7] = RequestWords{Application: "shop", Subject: "Re: 27 hello", Body: "claimed", Bare: true}
+	q.RequestID = 7
+	require.Equal(t, "Re: 27 hello", f.one(q).Subject, "the answer to a mail keeps its subject")
+
 	q.RequestID = 4
 	f.templates = nil
 	c = f.one(q)

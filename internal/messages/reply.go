@@ -14,8 +14,17 @@ type Asked struct {
 	MessageID   ID
 	IncidentID  incidents.ID // 0 = it belongs to none
 	Application string
-	Subject     string
-	Body        string
+	// ApplicationID is the application's internal id.
+	ApplicationID int64
+	Subject       string
+	Body          string
+}
+
+// Mailbox is an address whose mails open incidents.
+type Mailbox struct {
+	Address     string // as it was configured
+	Application string
+	Plan        string // its name, in lower case
 }
 
 // Answer is one incoming answer as it is kept, understood or not.

@@ -68,6 +68,7 @@ type RequestWords struct {
 	EmailHTML   string
 	Template    string
 	Context     json.RawMessage // nil = none
+	Bare        bool            // the subject stays as it is
 }
 
 // PlanWords is what rendering needs of one immutable plan version.

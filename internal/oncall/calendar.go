@@ -3,6 +3,7 @@ package oncall
 import (
 	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/users"
@@ -13,7 +14,7 @@ import (
 type TeamCalendar struct {
 	team     int64
 	from, to time.Time
-	roles    map[string]*roleCalendar
+	roles    map[string]*roleCalendar // by the role's name in lower case
 	all      []Shift
 }
 
@@ -35,10 +36,11 @@ func NewTeamCalendar(team int64, from, to time.Time, shifts []Shift, subscribed 
 	}
 	SortShifts(c.all)
 	for _, s := range c.all {
-		r := c.roles[s.Role]
+		name := strings.ToLower(s.Role)
+		r := c.roles[name]
 		if r == nil {
 			r = &roleCalendar{}
-			c.roles[s.Role] = r
+			c.roles[name] = r
 		}
 		end := s.End
 		if n := len(r.ends); n > 0 && r.ends[n-1].After(end) {
@@ -57,7 +59,7 @@ func (c *TeamCalendar) Shifts() []Shift { return c.all }
 
 // OnCall returns the shifts of the role that run at t (Start <= t < End), by start. Several people may hold a role.
 func (c *TeamCalendar) OnCall(role string, t time.Time) []Shift {
-	r := c.roles[role]
+	r := c.roles[strings.ToLower(role)]
 	if r == nil {
 		return nil
 	}
@@ -75,14 +77,14 @@ func (c *TeamCalendar) OnCall(role string, t time.Time) []Shift {
 
 // ofRole returns the shifts of a role in the window, by start.
 func (c *TeamCalendar) ofRole(role string) []Shift {
-	if r := c.roles[role]; r != nil {
+	if r := c.roles[strings.ToLower(role)]; r != nil {
 		return r.shifts
 	}
 	return nil
 }
 
 // Knows reports whether the calendar has any shift of the role in its window.
-func (c *TeamCalendar) Knows(role string) bool { return c.roles[role] != nil }
+func (c *TeamCalendar) Knows(role string) bool { return c.roles[strings.ToLower(role)] != nil }
 
 // Now returns all shifts that run at t, of every role, by start.
 func (c *TeamCalendar) Now(t time.Time) []Shift {
@@ -115,7 +117,7 @@ func (c *TeamCalendar) Summary(t time.Time) Summary {
 	s := Summary{Current: map[string][]Shift{}, Next: map[string][]Shift{}}
 	for role, r := range c.roles {
 		if current := c.OnCall(role, t); len(current) > 0 {
-			s.Current[role] = current
+			s.Current[r.shifts[0].Role] = current
 		}
 		first := map[int64]time.Time{}
 		n := sort.Search(len(r.shifts), func(i int) bool { return r.shifts[i].Start.After(t) })
@@ -124,7 +126,7 @@ func (c *TeamCalendar) Summary(t time.Time) Summary {
 				continue
 			}
 			first[shift.TeamID] = shift.Start
-			s.Next[role] = append(s.Next[role], shift)
+			s.Next[r.shifts[0].Role] = append(s.Next[r.shifts[0].Role], shift)
 		}
 	}
 	return s
@@ -139,7 +141,7 @@ type HandOff struct {
 
 // HandOffs returns the next changes of the role's holders after t, at most limit of them, inside the calendar's window.
 func (c *TeamCalendar) HandOffs(role string, t time.Time, limit int) []HandOff {
-	r := c.roles[role]
+	r := c.roles[strings.ToLower(role)]
 	if r == nil {
 		return nil
 	}
@@ -191,7 +193,7 @@ func (c *TeamCalendar) Gaps(role string, from, to time.Time) []Span {
 	from, to = later(from, c.from), earlier(to, c.to)
 	var out []Span
 	at := from
-	if r := c.roles[role]; r != nil {
+	if r := c.roles[strings.ToLower(role)]; r != nil {
 		for _, s := range r.shifts {
 			if s.Start.After(at) && at.Before(to) {
 				out = append(out, Span{at, earlier(s.Start, to)})

@@ -2,6 +2,9 @@ package oncall
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"sync"
 	"time"
 )
 
@@ -20,4 +23,235 @@ type CalendarStore interface {
 type VersionedCalendar struct {
 	*TeamCalendar
 	Version int64
+}
+
+// LiveConfig says how a LiveCalendar reads. Zero values mean the defaults.
+type LiveConfig struct {
+	Keep  time.Duration // for how long a version is trusted; default 1 s, negative = not at all
+	Wait  time.Duration // for how long a page waits for the storage; default 500 ms
+	Ahead time.Duration // how much of the future is kept, for when the storage is away; default 8 days
+}
+
+func (c LiveConfig) withDefaults() LiveConfig {
+	for _, d := range []struct {
+		field *time.Duration
+		value time.Duration
+	}{{&c.Keep, time.Second}, {&c.Wait, 500 * time.Millisecond}, {&c.Ahead, 8 * 24 * time.Hour}} {
+		if *d.field == 0 {
+			*d.field = d.value
+		}
+	}
+	return c
+}
+
+// LiveCalendar is the Calendar over storage. It keeps the calendar of each team that was asked for and looks at most once
+// every Keep whether its version is still the same, so that an override saved a second ago is paged. It is never in the
+// way of a page (promise P8): while the storage does not answer, it answers from the last calendar it read, and if it has
+// none, it has nothing to say; the rule tells. It is safe for use by many goroutines.
+type LiveCalendar struct {
+	store CalendarStore
+	conf  LiveConfig
+
+	mu    sync.Mutex
+	teams map[int64]liveTeam
+	// silent is until when the storage is not asked again, because it just did not answer.
+	silent time.Time
+	zones  map[string]*time.Location
+}
+
+// liveTeam is what is known of a team; a nil calendar means that storage does not know the team.
+type liveTeam struct {
+	VersionedCalendar
+	checked time.Time // the storage said so no earlier than this
+}
+
+// NewLiveCalendar returns a calendar over the store.
+func NewLiveCalendar(store CalendarStore, conf LiveConfig) *LiveCalendar {
+	return &LiveCalendar{store: store, conf: conf.withDefaults(), teams: map[int64]liveTeam{}, zones: map[string]*time.Location{}}
+}
+
+// behind is how much of the past is kept: clocks differ.
+const behind = time.Hour
+
+// Prefetch looks at the calendars of teams at once, so that OnCall needs not look at each. It fails only with ctx.
+func (c *LiveCalendar) Prefetch(ctx context.Context, teams []int64) error {
+	_ = c.refresh(ctx, teams)
+	return ctx.Err()
+}
+
+// OnCall implements Calendar. Its only errors are those of ctx.
+func (c *LiveCalendar) OnCall(ctx context.Context, team Team, role string, t time.Time) (Answer, bool, error) {
+	trouble := c.refresh(ctx, []int64{team.ID})
+	if err := ctx.Err(); err != nil {
+		return Answer{}, false, err
+	}
+	c.mu.Lock()
+	known := c.teams[team.ID]
+	c.mu.Unlock()
+	calendar, note := known.TeamCalendar, ""
+	switch {
+	case trouble == nil && (calendar == nil || calendar.Covers(t)):
+	case trouble == nil:
+		if calendar, trouble = c.at(ctx, team.ID, t); ctx.Err() != nil {
+			return Answer{}, false, ctx.Err()
+		}
+	case calendar != nil && calendar.Covers(t):
+		trouble = nil
+		note = fmt.Sprintf(", by the calendar as it was at %s, because it cannot be read now", known.checked.UTC().Format("15:04:05 UTC"))
+	}
+	if trouble != nil {
+		return Answer{Rule: "its calendar cannot be read"}, false, nil
+	}
+	return c.answer(calendar, team, role, t, note)
+}
+
+func (c *LiveCalendar) answer(calendar *TeamCalendar, team Team, role string, t time.Time, note string) (Answer, bool, error) {
+	if calendar == nil {
+		return Answer{}, false, nil
+	}
+	running := calendar.OnCall(role, t)
+	if len(running) == 0 {
+		if calendar.Knows(role) {
+			return Answer{Rule: "nobody has a shift" + note}, false, nil
+		}
+		return Answer{}, false, nil
+	}
+	var answer Answer
+	for _, s := range running {
+		if !slices.Contains(answer.Users, s.User) {
+			answer.Users = append(answer.Users, s.User)
+		}
+	}
+	_, end := span(running)
+	answer.Rule = fmt.Sprintf("%s of team %s: shift until %s%s", role, team.Name, c.clock(team.TimeZone, end), note)
+	return answer, true, nil
+}
+
+// clock words an instant in a zone; one that is not known is UTC.
+func (c *LiveCalendar) clock(name string, t time.Time) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	zone, ok := c.zones[name]
+	if !ok {
+		var err error
+		if zone, err = time.LoadLocation(name); err != nil {
+			zone = time.UTC
+		}
+		c.zones[name] = zone
+	}
+	return t.In(zone).Format("Mon 2006-01-02 15:04 MST")
+}
+
+// at reads the calendar around an instant that is not kept, such as one a simulation asks for.
+func (c *LiveCalendar) at(ctx context.Context, team int64, t time.Time) (*TeamCalendar, error) {
+	ctx, cancel := c.patience(ctx)
+	defer cancel()
+	found, err := c.store.TeamCalendars(ctx, []int64{team}, t, t.Add(time.Second))
+	if err != nil {
+		return nil, err
+	}
+	return found[team].TeamCalendar, nil
+}
+
+// refresh makes sure that what is kept of the teams was looked at within Keep.
+func (c *LiveCalendar) refresh(ctx context.Context, teams []int64) error {
+	now := time.Now()
+	stale, silent := c.stale(now, teams)
+	if len(stale) == 0 {
+		return nil
+	}
+	if silent {
+		return errSilent
+	}
+	reading, cancel := c.patience(ctx)
+	defer cancel()
+	fresh, err := c.read(reading, now, stale)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil {
+		if ctx.Err() == nil {
+			c.silent = time.Now().Add(c.conf.Keep)
+		}
+		return err
+	}
+	c.silent = time.Time{}
+	for id, team := range fresh {
+		if !team.checked.Before(c.teams[id].checked) {
+			c.teams[id] = team
+		}
+	}
+	return nil
+}
+
+// patience bounds a read by Wait and by half of the time that the caller has left: an answer from memory must still be of use.
+func (c *LiveCalendar) patience(ctx context.Context) (context.Context, context.CancelFunc) {
+	wait := c.conf.Wait
+	if end, ok := ctx.Deadline(); ok {
+		wait = min(wait, time.Until(end)/2)
+	}
+	return context.WithTimeout(ctx, wait)
+}
+
+// errSilent stands for the failure of a moment ago.
+var errSilent = fmt.Errorf("the storage of calendars did not answer a moment ago")
+
+func (c *LiveCalendar) stale(now time.Time, teams []int64) (stale []int64, silent bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, id := range teams {
+		if known, ok := c.teams[id]; (!ok || now.Sub(known.checked) >= c.conf.Keep) && !slices.Contains(stale, id) {
+			stale = append(stale, id)
+		}
+	}
+	return stale, now.Before(c.silent)
+}
+
+// read returns the teams as of now: as they were, if their version is the same and their window long enough.
+func (c *LiveCalendar) read(ctx context.Context, now time.Time, teams []int64) (map[int64]liveTeam, error) {
+	versions, err := c.store.CalendarVersions(ctx, teams)
+	if err != nil {
+		return nil, err
+	}
+	out := map[int64]liveTeam{}
+	var changed []int64
+	c.mu.Lock()
+	for _, id := range teams {
+		known := c.teams[id]
+		version, exists := versions[id]
+		switch {
+		case !exists:
+			out[id] = liveTeam{checked: now}
+		case known.TeamCalendar != nil && known.Version == version && known.to.Sub(now) > c.conf.Ahead/2:
+			known.checked = now
+			out[id] = known
+		default:
+			changed = append(changed, id)
+		}
+	}
+	c.mu.Unlock()
+	if len(changed) == 0 {
+		return out, nil
+	}
+	calendars, err := c.store.TeamCalendars(ctx, changed, now.Add(-behind), now.Add(c.conf.Ahead))
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range changed {
+		out[id] = liveTeam{VersionedCalendar: calendars[id], checked: now}
+	}
+	return out, nil
+}
+
+// Fixed is a Calendar of calendars that are in memory already, by Team.ID: for simulations and tests. A team that is
+// missing, or an instant outside of its window, has nothing to say.
+type Fixed map[int64]*TeamCalendar
+
+// OnCall implements Calendar.
+func (f Fixed) OnCall(_ context.Context, team Team, role string, t time.Time) (Answer, bool, error) {
+	calendar := f[team.ID]
+	if calendar != nil && !calendar.Covers(t) {
+		return Answer{Rule: "its calendar is not known then"}, false, nil
+	}
+	live := &LiveCalendar{zones: map[string]*time.Location{}}
+	return live.answer(calendar, team, role, t, "")
 }

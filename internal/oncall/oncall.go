@@ -1,5 +1,6 @@
 // Package oncall answers who is meant by a role of a target at an instant. One resolver serves paging, API, calendar
-// and simulator (promise P9). Until schedules exist, on-call roles are answered from a team's fixed order.
+// and simulator (promise P9). On-call roles are answered from the team's calendar of shifts, which schedules fill and people edit; where that has nothing to say, from
+// the team's fixed order.
 package oncall
 
 import (
@@ -36,9 +37,10 @@ type Answer struct {
 	Rule  string // e.g. "first of team demo's fixed order"
 }
 
-// Calendar answers on-call roles of a team at an instant. The on-call issue fills it with schedules.
+// Calendar answers on-call roles of a team at an instant. LiveCalendar is the one that pages.
 type Calendar interface {
-	// OnCall returns who holds the role (without the "oncall-" prefix) of the team at t. ok is false when the calendar
-	// has nothing to say about that team and role; the caller then uses the team's fixed order.
+	// OnCall returns who holds the role (without the "oncall-" prefix, in lower case) of the team at t. ok is false when the
+	// calendar has nothing to say about that team and role; the caller then uses the team's fixed order, and adds the
+	// answer's Rule, if there is one, as the reason.
 	OnCall(ctx context.Context, team Team, role string, t time.Time) (answer Answer, ok bool, err error)
 }

@@ -42,6 +42,7 @@ type Resolver struct {
 	targets  *Recent[int64, users.User]
 	lists    *Recent[int64, List]
 	people   *Recent[users.ID, users.User]
+	dummy    FindUser // nil = answer questions
 }
 
 // DefaultKeep is for how long the resolver trusts what it read of people and teams.
@@ -62,6 +63,9 @@ func NewResolver(dir Directory, calendar Calendar, keep time.Duration) *Resolver
 // Prefetch reads at once what Resolve will need for the queries. It is an optimisation: what it could not read, Resolve
 // reads, or reports.
 func (r *Resolver) Prefetch(ctx context.Context, queries []Query) error {
+	if r.dummy != nil {
+		return nil
+	}
 	var teamIDs, userIDs, listIDs []int64
 	for _, q := range queries {
 		switch q.Role {
@@ -104,6 +108,13 @@ func (r *Resolver) prefetchTeams(ctx context.Context, teamIDs []int64) ([]users.
 	if err != nil {
 		return nil, fmt.Errorf("read teams: %w", err)
 	}
+	if calendar, ok := r.calendar.(interface {
+		Prefetch(ctx context.Context, teams []int64) error
+	}); ok {
+		if err := calendar.Prefetch(ctx, teamNumbers(teams)); err != nil {
+			return nil, fmt.Errorf("read calendars: %w", err)
+		}
+	}
 	var ids []users.ID
 	for _, t := range teams {
 		ids = append(ids, t.Members...)
@@ -114,6 +125,14 @@ func (r *Resolver) prefetchTeams(ctx context.Context, teamIDs []int64) ([]users.
 		}
 	}
 	return ids, nil
+}
+
+func teamNumbers(teams map[int64]Team) []int64 {
+	out := make([]int64, 0, len(teams))
+	for _, t := range teams {
+		out = append(out, t.ID)
+	}
+	return out
 }
 
 // Roles that need no calendar.
@@ -129,6 +148,9 @@ const (
 // Resolve answers q at t. An answer without users means nobody, and its Rule says why. An error of kind NotFound or
 // Invalid says in words for the timeline why the question cannot be answered; any other error is worth trying again.
 func (r *Resolver) Resolve(ctx context.Context, q Query, t time.Time) (Answer, error) {
+	if r.dummy != nil {
+		return r.always(ctx, q)
+	}
 	role := strings.ToLower(strings.TrimSpace(q.Role))
 	switch role {
 	case RoleUser:
@@ -163,13 +185,20 @@ func (r *Resolver) Resolve(ctx context.Context, q Query, t time.Time) (Answer, e
 	if !onCall {
 		duty = role
 	}
-	if answer, ok, err := r.fromCalendar(ctx, team, duty, t); ok || err != nil {
+	answer, ok, err := r.fromCalendar(ctx, team, duty, t)
+	if ok || err != nil {
 		return answer, err
 	}
-	if !onCall {
-		return r.lead(ctx, team, role)
+	why := answer.Rule
+	if onCall {
+		answer, err = r.inFixedOrder(ctx, team, duty)
+	} else {
+		answer, err = r.lead(ctx, team, role)
 	}
-	return r.inFixedOrder(ctx, team, duty)
+	if why != "" {
+		answer.Rule += " (" + why + ")"
+	}
+	return answer, err
 }
 
 func named(q Query) string {
@@ -194,7 +223,8 @@ func (r *Resolver) user(ctx context.Context, q Query) (Answer, error) {
 	return Answer{Users: []users.ID{u.ID}, Rule: "named in the plan"}, nil
 }
 
-// fromCalendar asks the calendar and leaves out inactive users. ok is false when it has nothing to say.
+// fromCalendar asks the calendar and leaves out inactive users. ok is false when it has nothing to say; the answer's rule
+// may tell why.
 func (r *Resolver) fromCalendar(ctx context.Context, team Team, duty string, t time.Time) (Answer, bool, error) {
 	if r.calendar == nil {
 		return Answer{}, false, nil
@@ -204,7 +234,7 @@ func (r *Resolver) fromCalendar(ctx context.Context, team Team, duty string, t t
 		return Answer{}, false, fmt.Errorf("read the calendar of team %s: %w", team.Name, err)
 	}
 	if !ok {
-		return Answer{}, false, nil
+		return answer, false, nil
 	}
 	active, err := r.active(ctx, answer.Users)
 	if err != nil {

@@ -161,7 +161,7 @@ func TestTheEngineAmongMoodyVendorsAndPeople(t *testing.T) {
 			case <-time.After(20 * time.Millisecond):
 			}
 			for _, r := range calls.take() {
-				if err := receipts.Apply(gctx, r); err != nil && gctx.Err() == nil {
+				if _, err := receipts.Apply(gctx, r); err != nil && gctx.Err() == nil {
 					return err
 				}
 			}

@@ -56,6 +56,7 @@ func (h *History) Forget(ctx context.Context, retention time.Duration) (more boo
 	us := retention.Microseconds()
 	steps := []func(*db.Queries) (int64, error){
 		func(q *db.Queries) (int64, error) { return q.ForgetStrayReceipts(ctx) },
+		func(q *db.Queries) (int64, error) { return q.ForgetVendorMessages(ctx) },
 		func(q *db.Queries) (int64, error) { return q.ForgetIdempotencyKeys(ctx) },
 		func(q *db.Queries) (int64, error) { return q.ForgetPauses(ctx) },
 		func(q *db.Queries) (int64, error) { return q.ForgetMessageChanges(ctx, us) },

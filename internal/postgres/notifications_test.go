@@ -248,3 +248,51 @@ func TestAnAbandonedIdempotencyKeyIsTakenOver(t *testing.T) {
 	_, err = s.Claim(t.Context(), key)
 	require.True(t, fault.Is(err, fault.Conflict))
 }
+
+func TestBareNotificationsAreToldApart(t *testing.T) {
+	t.Parallel()
+	c := newCatalog(t)
+	bare := c.notification("Re: 27 it burns")
+	bare.Bare = true
+	id, err := postgres.NewNotifications(c.DB).Create(t.Context(), bare)
+	require.NoError(t, err)
+	other, err := postgres.NewNotifications(c.DB).Create(t.Context(), c.notification("it burns"))
+	require.NoError(t, err)
+	words, err := postgres.NewWords(c.DB).Requests(t.Context(), []int64{id, other})
+	require.NoError(t, err)
+	require.True(t, words[id].Bare)
+	require.False(t, words[other].Bare)
+}
+
+func TestMailboxes(t *testing.T) {
+	t.Parallel()
+	c := newCatalog(t)
+	_, err := c.Pool().Exec(t.Context(), `insert into incident_emails (email, application_id, plan_key)
+		select e, $1, 'pager' from unnest(array['Page@Iris.example', 'second@iris.example', 'taken@example.com']) e`, c.demo)
+	require.NoError(t, err)
+	_, err = c.Pool().Exec(t.Context(), `insert into user_contacts (user_id, mode, destination) values ($1, 'email', 'Taken@example.com')
+		on conflict (user_id, mode) do update set destination = excluded.destination`, int64(c.ann))
+	require.NoError(t, err)
+	s := postgres.NewResponses(c.DB)
+	for _, q := range []struct {
+		to    []string
+		want  string
+		opens bool
+	}{
+		{nil, "", false},
+		{[]string{"ann@example.com"}, "", false},
+		{[]string{"a\x00\xff", "page@iris.example"}, "Page@Iris.example", true},
+		{[]string{"second@iris.example", "page@iris.example"}, "second@iris.example", true},
+		{[]string{"taken@example.com"}, "", false},
+		{[]string{"taken@example.com", "second@iris.example"}, "second@iris.example", true},
+	} {
+		box, opens, err := s.Mailbox(t.Context(), q.to)
+		require.NoError(t, err, q.to)
+		require.Equal(t, q.opens, opens, q.to)
+		require.Equal(t, q.want, box.Address, q.to)
+		if opens {
+			require.Equal(t, "demo", box.Application)
+			require.Equal(t, "pager", box.Plan)
+		}
+	}
+}

@@ -28,13 +28,17 @@ const (
 
 // Apply records a receipt and moves its message on: delivered, or on its way again if it was not delivered while its
 // incident still waits for an answer in the same step, or failed. A receipt whose attempt is not recorded yet, or that cannot
-// be applied at once, is kept; Match applies it later: vendors do not say it twice. Repeated receipts change nothing.
-func (s *Receipts) Apply(ctx context.Context, r messages.Receipt) error {
-	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error { return applyReceipt(ctx, q, r, nil) })
+// be applied at once, is kept; Match applies it later: vendors do not say it twice. Repeated receipts change nothing. A
+// message that is history by then gets its state, and is not sent again. known tells whether there is a message it is about.
+func (s *Receipts) Apply(ctx context.Context, r messages.Receipt) (known bool, err error) {
+	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+		known, err = applyReceipt(ctx, q, r, nil)
+		return err
+	})
 	if err != nil && s.db.Do(ctx, func(q *db.Queries) error { return q.AddReceipt(ctx, keptReceipt(r, nil)) }) == nil {
-		return nil
+		return true, nil
 	}
-	return err
+	return known, err
 }
 
 // Match applies receipts that came before their attempts were recorded, and returns how many. One that cannot be applied
@@ -58,8 +62,9 @@ func (s *Receipts) Match(ctx context.Context) (int, error) {
 			if err != nil {
 				return err
 			}
-			return applyReceipt(ctx, q, messages.Receipt{Vendor: e.Vendor, VendorMessageID: e.VendorMessageID, Status: e.Status,
+			_, err = applyReceipt(ctx, q, messages.Receipt{Vendor: e.Vendor, VendorMessageID: e.VendorMessageID, Status: e.Status,
 				Outcome: messages.Outcome(e.Outcome), Delivered: e.Outcome == outcomeDelivered, Detail: e.Detail}, &e.At)
+			return err
 		})
 		if err == nil {
 			n++
@@ -86,42 +91,77 @@ func keptReceipt(r messages.Receipt, at *time.Time) db.AddReceiptParams {
 	return kept
 }
 
-func applyReceipt(ctx context.Context, q *db.Queries, r messages.Receipt, at *time.Time) error {
+func applyReceipt(ctx context.Context, q *db.Queries, r messages.Receipt, at *time.Time) (known bool, err error) {
 	kept := keptReceipt(r, at)
 	a, err := q.ReceiptAttempt(ctx, db.ReceiptAttemptParams{Vendor: kept.Vendor, VendorMessageID: kept.VendorMessageID})
 	if errors.Is(err, pgx.ErrNoRows) {
-		return q.AddReceipt(ctx, kept)
+		return historyReceipt(ctx, q, r, kept)
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	// Lock order: the incident, then the message.
 	if a.IncidentID != 0 {
 		if err := q.HoldIncidents(ctx, []int64{a.IncidentID}); err != nil {
-			return err
+			return false, err
 		}
 	}
 	m, err := q.LockReceiptMessage(ctx, a.MessageID)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return q.AddReceipt(ctx, kept) // it became history in between
+		return historyReceipt(ctx, q, r, kept) // where it has gone in between
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	kept.MessageID = &a.MessageID
 	if err := q.AddReceipt(ctx, kept); err != nil {
-		return err
+		return false, err
 	}
-	failed := r.Outcome == messages.OutcomeRejected || r.Outcome == messages.OutcomeUnavailable
 	switch {
 	case m.Attempt != a.Attempt || m.State != string(messages.Sent) && m.State != string(messages.Delivered):
-		return nil // it has moved on without this attempt
+		return true, nil // it has moved on without this attempt
 	case r.Delivered:
-		return q.ReceiptDelivered(ctx, a.MessageID)
-	case !failed:
-		return nil
+		return true, q.ReceiptDelivered(ctx, a.MessageID)
+	case !failed(r):
+		return true, nil
 	}
-	return undelivered(ctx, q, r, a.MessageID, m)
+	return true, undelivered(ctx, q, r, a.MessageID, m)
+}
+
+// failed reports whether a receipt says that its message did not arrive.
+func failed(r messages.Receipt) bool {
+	return r.Outcome == messages.OutcomeRejected || r.Outcome == messages.OutcomeUnavailable
+}
+
+// historyReceipt applies a receipt to a message that may be history by now.
+func historyReceipt(ctx context.Context, q *db.Queries, r messages.Receipt, kept db.AddReceiptParams) (known bool, err error) {
+	h, err := q.ReceiptHistory(ctx, db.ReceiptHistoryParams{Vendor: kept.Vendor, VendorMessageID: kept.VendorMessageID})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, q.AddReceipt(ctx, kept)
+	}
+	if err != nil {
+		return false, err
+	}
+	kept.MessageID = &h.MessageID
+	if err := q.AddReceipt(ctx, kept); err != nil {
+		return false, err
+	}
+	state := messages.Delivered
+	switch {
+	case failed(r):
+		state = messages.Failed
+	case !r.Delivered:
+		return true, nil
+	}
+	m, err := q.ReceiptOfHistory(ctx, db.ReceiptOfHistoryParams{MessageID: h.MessageID, CreatedAt: h.CreatedAt, Attempt: h.Attempt, State: string(state)})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return true, nil // it says nothing new
+	}
+	if err != nil || state == messages.Delivered {
+		return true, err
+	}
+	return true, q.ReceiptOfHistoryTold(ctx, db.ReceiptOfHistoryToldParams{MessageID: h.MessageID, IncidentID: m.IncidentID, State: string(state),
+		Why: fmt.Sprintf("The %s to %s was not delivered after all (%s).", m.Mode, m.Target, keepable(strings.TrimSpace(r.Status+" "+r.Detail)))})
 }
 
 // undelivered moves a message on that its vendor accepted and could not deliver.

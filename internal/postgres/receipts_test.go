@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"github.com/iris-oncall/iris/internal/delivery"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres"
 )
@@ -45,7 +46,11 @@ func TestReceiptsMoveMessagesOn(t *testing.T) {
 		message = e.leave(incident)
 		return incident, message, "SM" + fmt.Sprint(message) + "-1"
 	}
-	apply := func(r messages.Receipt) { require.NoError(t, s.Apply(t.Context(), r)) }
+	apply := func(r messages.Receipt) {
+		known, err := s.Apply(t.Context(), r)
+		require.NoError(t, err)
+		require.True(t, known)
+	}
 
 	t.Run("delivered, and delivered again", func(t *testing.T) {
 		_, m, number := begun()
@@ -118,7 +123,9 @@ func TestReceiptsThatComeTooEarlyWait(t *testing.T) {
 	t.Parallel()
 	e := newEscalating(t)
 	s := postgres.NewReceipts(e.db)
-	require.NoError(t, s.Apply(t.Context(), undelivered("SM-1", messages.OutcomeRejected)))
+	known, err := s.Apply(t.Context(), undelivered("SM-1", messages.OutcomeRejected))
+	require.NoError(t, err)
+	require.False(t, known, "nothing of that name yet")
 	n, err := s.Match(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, n)
@@ -150,7 +157,9 @@ func TestAReceiptThatCannotBeAppliedNowIsKept(t *testing.T) {
 	err := pgx.BeginFunc(t.Context(), e.db.Pool(), func(tx pgx.Tx) error {
 		_, err := tx.Exec(t.Context(), `select id from incidents where id = $1 for update`, busy)
 		require.NoError(t, err)
-		require.NoError(t, s.Apply(t.Context(), undelivered("SM"+fmt.Sprint(bm)+"-1", messages.OutcomeRejected)))
+		known, err := s.Apply(t.Context(), undelivered("SM"+fmt.Sprint(bm)+"-1", messages.OutcomeRejected))
+		require.NoError(t, err)
+		require.True(t, known)
 		e.exec(`insert into receipts (vendor, vendor_message_id, status, outcome) values ('twilio', $1, 'undelivered', 'rejected')`, "SM"+fmt.Sprint(fm)+"-1")
 		n, err := s.Match(t.Context())
 		require.Error(t, err)
@@ -164,4 +173,68 @@ func TestAReceiptThatCannotBeAppliedNowIsKept(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, n)
 	require.Equal(t, "pending sms refused {sms}", e.state(bm))
+}
+
+// Twilio's word may come hours after the message has gone to history.
+func TestReceiptsFindMessagesInHistory(t *testing.T) {
+	t.Parallel()
+	e := newEscalating(t)
+	s, shown := postgres.NewReceipts(e.db), postgres.NewMessages(e.db)
+	plan := e.plan("text", intent{step: 1, role: "user", target: "ana", priority: "high", wait: time.Hour})
+	past := func() (incident, message int64, number string) {
+		incident = e.open(plan)
+		e.pass()
+		message = e.leave(incident)
+		e.acknowledge(incident)
+		e.exec(`update messages set settled_at = clock_timestamp() - interval '1 hour' where id = $1`, message)
+		moved, _, err := postgres.NewHistory(e.db).Move(t.Context(), delivery.Cursor{}, 10*time.Minute, 100)
+		require.NoError(t, err)
+		require.Equal(t, 1, moved)
+		return incident, message, "SM" + fmt.Sprint(message) + "-1"
+	}
+	apply := func(r messages.Receipt) {
+		t.Helper()
+		known, err := s.Apply(t.Context(), r)
+		require.NoError(t, err)
+		require.True(t, known)
+	}
+	state := func(message int64) messages.State {
+		t.Helper()
+		m, err := shown.Get(t.Context(), messages.ID(message))
+		require.NoError(t, err)
+		return m.State
+	}
+	delivered := func(number string) messages.Receipt {
+		return messages.Receipt{Vendor: "twilio", VendorMessageID: number, Status: "delivered", Outcome: messages.OutcomeSent, Delivered: true}
+	}
+
+	_, m, number := past()
+	apply(messages.Receipt{Vendor: "twilio", VendorMessageID: number, Status: "sent", Outcome: messages.OutcomeSent})
+	require.Equal(t, messages.Sent, state(m), "still on its way")
+	for range 2 {
+		apply(delivered(number))
+	}
+	require.Equal(t, messages.Delivered, state(m))
+	status, err := shown.ReceiptStatus(t.Context(), messages.ID(m), "twilio")
+	require.NoError(t, err)
+	require.Equal(t, "delivered", status, "shown as the vendor said it")
+
+	id, m, number := past()
+	for range 2 {
+		apply(undelivered(number, messages.OutcomeRejected))
+	}
+	require.Equal(t, messages.Failed, state(m), "and not sent again")
+	told := e.timeline(id)
+	require.Contains(t, told[len(told)-1], "The sms to ana was not delivered after all (undelivered 30003).")
+	require.Equal(t, int64(1), e.id(`select count(*) from message_changes where message_id = $1 and new = 'failed'`, m), "told once")
+	apply(delivered(number))
+	require.Equal(t, messages.Failed, state(m), "the worse word stays")
+
+	known, err := s.Apply(t.Context(), delivered("SM-nobody"))
+	require.NoError(t, err)
+	require.False(t, known)
+	e.exec(`update vendor_messages set created_at = clock_timestamp() - interval '8 days'`)
+	_, err = postgres.NewHistory(e.db).Forget(t.Context(), 365*24*time.Hour)
+	require.NoError(t, err)
+	require.Zero(t, e.id(`select count(*) from vendor_messages`))
 }

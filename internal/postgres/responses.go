@@ -25,7 +25,7 @@ func (r *Responses) Asked(ctx context.Context, id messages.ID) (messages.Asked, 
 		row, err = q.ResponseAsked(ctx, int64(id))
 		return err
 	})
-	return messages.Asked{MessageID: messages.ID(row.ID), IncidentID: incidents.ID(row.IncidentID), Application: row.Application, Subject: row.Subject, Body: row.Body}, err
+	return messages.Asked{MessageID: messages.ID(row.ID), IncidentID: incidents.ID(row.IncidentID), Application: row.Application, ApplicationID: row.ApplicationID, Subject: row.Subject, Body: row.Body}, err
 }
 
 // Newest returns the newest message to the user whose incident is still escalating.
@@ -39,7 +39,7 @@ func (r *Responses) Newest(ctx context.Context, user users.ID) (messages.Asked, 
 	if fault.Is(err, fault.NotFound) {
 		return messages.Asked{}, false, nil
 	}
-	return messages.Asked{MessageID: messages.ID(row.ID), IncidentID: incidents.ID(row.IncidentID), Application: row.Application}, err == nil, err
+	return messages.Asked{MessageID: messages.ID(row.ID), IncidentID: incidents.ID(row.IncidentID), Application: row.Application, ApplicationID: row.ApplicationID}, err == nil, err
 }
 
 // Active returns the escalating incidents that have a message to the user, oldest first.
@@ -50,7 +50,7 @@ func (r *Responses) Active(ctx context.Context, user users.ID) ([]messages.Asked
 		rows, err := q.ResponseActive(ctx, &id)
 		out = make([]messages.Asked, len(rows))
 		for i, row := range rows {
-			out[i] = messages.Asked{IncidentID: incidents.ID(row.IncidentID), Application: row.Application}
+			out[i] = messages.Asked{IncidentID: incidents.ID(row.IncidentID), Application: row.Application, ApplicationID: row.ApplicationID}
 		}
 		return err
 	})
@@ -84,6 +84,23 @@ func onlyDigits(s string) string {
 		}
 		return -1
 	}, s)
+}
+
+// Mailbox returns the first of the addresses whose mails open incidents, and false when none does.
+func (r *Responses) Mailbox(ctx context.Context, addresses []string) (messages.Mailbox, bool, error) {
+	kept := make([]string, len(addresses))
+	for i, a := range addresses {
+		kept[i] = storable(a)
+	}
+	var row db.ResponseMailboxRow
+	err := r.db.Do(ctx, func(q *db.Queries) (err error) {
+		row, err = q.ResponseMailbox(ctx, kept)
+		return err
+	})
+	if fault.Is(err, fault.NotFound) {
+		return messages.Mailbox{}, false, nil
+	}
+	return messages.Mailbox{Address: row.Email, Application: row.Application, Plan: row.PlanKey}, err == nil, err
 }
 
 // maxAnswer bounds what is kept of an answer, in characters.

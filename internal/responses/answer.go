@@ -22,6 +22,41 @@ const (
 	textHelp          = "Iris did not understand that. Reply with the number of the message and the word claim, or with: claim all, claim last."
 )
 
+// from is who answers, and how.
+type from struct {
+	mode   users.Mode
+	source string // as the vendor names the person
+	via    incidents.Via
+}
+
+// obey does what a reply asks for, in the name of whoever has the contact, and returns the words of the answer. It notes in
+// kept what the reply was about.
+func (s *Responses) obey(ctx context.Context, f from, r messages.Reply, kept *messages.Answer) (string, error) {
+	kept.MessageID = r.MessageID
+	if r.Command == messages.CommandSorry {
+		return textSorry, nil
+	}
+	if r.MessageID != 0 || r.Batch == "" && r.Command == messages.CommandOther {
+		if _, err := s.asked(ctx, r.MessageID); err != nil {
+			return "", err
+		}
+	}
+	if r.Command == messages.CommandOther {
+		return textUnknown, nil
+	}
+	user, err := s.d.Pages.ByContact(ctx, f.mode, f.source)
+	if fault.Is(err, fault.NotFound) {
+		return textUnknownSource, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	kept.UserID = user.ID
+	said, incident, err := s.execute(ctx, user, f.via, r)
+	kept.IncidentID = incident
+	return said, err
+}
+
 // execute does what a reply asks for and returns the words of the answer, with what it was about for the record.
 func (s *Responses) execute(ctx context.Context, user users.User, via incidents.Via, r messages.Reply) (string, incidents.ID, error) {
 	switch r.Command {
@@ -50,11 +85,17 @@ func (s *Responses) execute(ctx context.Context, user users.User, via incidents.
 	return textUnknown, 0, nil
 }
 
-func (s *Responses) claimMessage(ctx context.Context, user users.User, via incidents.Via, id messages.ID) (string, incidents.ID, error) {
+// asked finds the message that somebody answers to.
+func (s *Responses) asked(ctx context.Context, id messages.ID) (messages.Asked, error) {
 	m, err := s.d.Pages.Asked(ctx, id)
 	if fault.Is(err, fault.NotFound) {
-		return "", 0, fault.Newf(fault.Invalid, "Invalid message(%d): no application found.", id)
+		err = fault.Newf(fault.Invalid, "Invalid message(%d): no application found.", id)
 	}
+	return m, err
+}
+
+func (s *Responses) claimMessage(ctx context.Context, user users.User, via incidents.Via, id messages.ID) (string, incidents.ID, error) {
+	m, err := s.asked(ctx, id)
 	if err != nil {
 		return "", 0, err
 	}

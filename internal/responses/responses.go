@@ -1,7 +1,8 @@
 // Package responses takes the answers of people and vendors: signed links in messages, buttons in Slack, replies by SMS, keys
 // pressed on the phone, and delivery receipts. Every acknowledgement ends in the same call as the API's claim, says who did it
 // and by which way, and is recorded whether it was understood or not. The routes below /api/v0 are those that existing
-// relays serve; requests there are believed only with the vendor's own signature.
+// relays serve; requests there are believed only with the vendor's own signature. Those below /v0/response are for the
+// relays themselves, which sign as applications do.
 package responses
 
 import (
@@ -17,6 +18,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
@@ -36,11 +38,15 @@ type Pages interface {
 	ByContact(ctx context.Context, mode users.Mode, source string) (users.User, error)
 	// Record keeps an answer, understood or not.
 	Record(ctx context.Context, a messages.Answer) error
+	// Mailbox returns the first of the addresses whose mails open incidents, unless it is somebody's contact; false when
+	// none does.
+	Mailbox(ctx context.Context, addresses []string) (messages.Mailbox, bool, error)
 }
 
-// Incidents acknowledges. The answer comes when the change is durable.
+// Incidents opens and acknowledges. The answer comes when the change is durable.
 type Incidents interface {
 	Get(ctx context.Context, id incidents.ID) (incidents.Incident, error)
+	Open(ctx context.Context, n incidents.New) (incidents.Opened, error)
 	Acknowledge(ctx context.Context, c incidents.Change, owner users.User) ([]incidents.Acknowledged, error)
 }
 
@@ -51,7 +57,27 @@ type People interface {
 
 // Receipts applies a vendor's later word on a message; one that comes before its message is recorded is kept for a while.
 type Receipts interface {
-	Apply(ctx context.Context, r messages.Receipt) error
+	// Apply reports whether there is a message that the receipt is about.
+	Apply(ctx context.Context, r messages.Receipt) (known bool, err error)
+}
+
+// Plans finds active plans by name; a NotFound fault when there is none.
+type Plans interface {
+	Recent(ctx context.Context, name string) (escalation.PlanSteps, error)
+	// HasWords reports whether some template of the plan has words for the application.
+	HasWords(ctx context.Context, plan escalation.PlanID, applicationID int64) (bool, error)
+}
+
+// Load tells whether an application already has more waiting than it may, and is told what was accepted.
+type Load interface {
+	// Overloaded returns zero when there is room; otherwise it is how long the sender should wait.
+	Overloaded(ctx context.Context, app auth.Application) (time.Duration, error)
+	Accepted(applicationID int64, n int)
+}
+
+// Notifications accepts messages to people, durably; it returns the number of the request.
+type Notifications interface {
+	Create(ctx context.Context, n messages.Notification) (int64, error)
 }
 
 // Deps are the parts that answers work on. The vendors' functions are nil when the vendor is not configured; their routes then
@@ -61,14 +87,22 @@ type Deps struct {
 	Incidents Incidents
 	People    People
 	Receipts  Receipts
-	Links     *auth.Links
-	Errors    *wire.Errors
-	Wake      func(buckets.Set) // tells the processors of changed buckets; never blocks
+	// Authenticator knows the relays, which sign what they pass on.
+	Authenticator *wire.Authenticator
+	Applications  auth.Applications
+	Plans         Plans
+	Load          Load
+	Notifications Notifications
+	Links         *auth.Links
+	// OneClick verifies Gmail's button; nil = it is switched off.
+	OneClick *auth.OneClick
+	Errors   *wire.Errors
+	Wake     func(buckets.Set) // tells the processors of changed buckets; never blocks
 
 	PublicURL string // as configured at the vendors; their signatures cover it
 	// ValidTwilio checks Twilio's signature of a request to fullURL with the form as body.
 	ValidTwilio func(fullURL string, form url.Values, header http.Header) bool
-	// TwilioReceipt reads a status callback.
+	// TwilioReceipt reads a status callback. It is always there.
 	TwilioReceipt func(url.Values) (messages.Receipt, bool)
 	// SlackPressed checks Slack's signature over the raw body and reads which button was pressed. A fault of kind
 	// Unauthenticated for a wrong signature, Invalid for anything else that is wrong.
@@ -88,7 +122,8 @@ type Responses struct{ d Deps }
 
 // New checks that every required part is there.
 func New(d Deps) (*Responses, error) {
-	if d.Pages == nil || d.Incidents == nil || d.People == nil || d.Receipts == nil || d.Links == nil || d.Errors == nil || d.Wake == nil || d.Asset == nil {
+	if d.Pages == nil || d.Incidents == nil || d.People == nil || d.Receipts == nil || d.Links == nil || d.Errors == nil || d.Wake == nil ||
+		d.Asset == nil || d.Authenticator == nil || d.Applications == nil || d.Plans == nil || d.Load == nil || d.Notifications == nil || d.TwilioReceipt == nil {
 		return nil, errors.New("responses: a part is missing")
 	}
 	d.PublicURL = strings.TrimRight(d.PublicURL, "/")
@@ -96,7 +131,7 @@ func New(d Deps) (*Responses, error) {
 	return &Responses{d: d}, nil
 }
 
-// Routes mounts the links and the relay's public routes.
+// Routes mounts the links, the relay's public routes and those for relays.
 func (s *Responses) Routes(r chi.Router) {
 	r.Get("/ack/{token}", s.showLink)
 	r.Head("/ack/{token}", s.showLink) // mail scanners
@@ -111,6 +146,13 @@ func (s *Responses) Routes(r chi.Router) {
 		r.Post("/api/v0/twilio/calls/relay", s.key)
 		r.Post("/api/v0/twilio/status", s.twilioStatus)
 	})
+	r.Get("/api/v0/slack/authenticate", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain")
+		_, _ = w.Write([]byte("Message Received"))
+	})
+	r.Get("/api/v0/gmail-oneclick/relay", s.oneClick)
+	r.Post("/api/v0/gmail-oneclick/relay", s.oneClick)
+	s.signedRoutes(r)
 }
 
 // keep records an answer. Losing the record must not undo what the person did, so a failure is only logged.

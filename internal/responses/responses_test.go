@@ -16,6 +16,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -32,6 +33,11 @@ type world struct {
 	woken    buckets.Set
 	told     []string
 	asked    map[messages.ID]messages.Asked
+	known    bool // the receipts' messages
+	sent     []messages.Notification
+	opened   []incidents.New
+	wordless bool
+	wait     time.Duration
 }
 
 var (
@@ -64,13 +70,13 @@ func (w *world) Active(context.Context, users.ID) ([]messages.Asked, error) {
 }
 
 func (w *world) ByContact(_ context.Context, mode users.Mode, source string) (users.User, error) {
-	if (mode == users.Slack && source == "@ann") || source == "+12234567890" {
+	if (mode == users.Slack && source == "@ann") || source == "+12234567890" || source == "ann@example.com" {
 		return ann, nil
 	}
 	if mode == users.Slack && source == "Kim@example.com" {
 		return kim, nil
 	}
-	if (mode == users.Slack && source == "@vic") || source == "+16" {
+	if (mode == users.Slack && source == "@vic") || source == "+16" || source == "vic@example.com" {
 		return vic, nil
 	}
 	return users.User{}, fault.New(fault.NotFound, "nobody")
@@ -104,22 +110,92 @@ func (w *world) ByID(_ context.Context, id users.ID) (users.User, error) {
 	return users.User{}, fault.New(fault.NotFound, "nobody")
 }
 
-func (w *world) Apply(_ context.Context, r messages.Receipt) error {
+func (w *world) Apply(_ context.Context, r messages.Receipt) (bool, error) {
 	w.receipts = append(w.receipts, r)
-	return nil
+	return w.known, nil
 }
+
+// relay is the application that signs; quiet has no contact with anything here.
+func (w *world) ByName(_ context.Context, name string) (auth.Application, error) {
+	id, ok := map[string]int64{"iris-relay": 70, "db": 71}[name]
+	if !ok {
+		return auth.Application{}, fault.New(fault.NotFound, "no such application")
+	}
+	return auth.Application{ID: id, Name: name, Keys: []string{"key"}, AllowAuthenticatingUsers: true}, nil
+}
+
+func (w *world) Mailbox(_ context.Context, addresses []string) (messages.Mailbox, bool, error) {
+	for _, a := range addresses {
+		if box, ok := map[string]string{"db-page@iris.example": "db-plan", "old@iris.example": "old-plan", "dyn@iris.example": "dyn-plan"}[a]; ok {
+			return messages.Mailbox{Address: a, Application: "db", Plan: box}, true, nil
+		}
+	}
+	return messages.Mailbox{}, false, nil
+}
+
+func (w *world) Recent(_ context.Context, name string) (p escalation.PlanSteps, err error) {
+	switch name {
+	case "dyn-plan":
+		p.Steps = []escalation.Step{{Notifications: []escalation.Notification{{DynamicIndex: new(int)}}}}
+	case "db-plan":
+	default:
+		return p, fault.New(fault.NotFound, "no such plan")
+	}
+	p.ID = 3
+	return p, nil
+}
+
+func (w *world) HasWords(context.Context, escalation.PlanID, int64) (bool, error) {
+	return !w.wordless, nil
+}
+
+func (w *world) Overloaded(context.Context, auth.Application) (time.Duration, error) {
+	return w.wait, nil
+}
+
+func (w *world) Accepted(int64, int) {}
+
+func (w *world) Open(_ context.Context, n incidents.New) (incidents.Opened, error) {
+	w.opened = append(w.opened, n)
+	return incidents.Opened{ID: 400, Bucket: 400 % buckets.Count}, nil
+}
+
+func (w *world) Create(_ context.Context, n messages.Notification) (int64, error) {
+	w.sent = append(w.sent, n)
+	return 1, nil
+}
+
+// callers finds who signs requests.
+type callers struct{}
+
+func (callers) ByID(_ context.Context, _ users.ID) (users.User, error) {
+	return users.User{}, fault.New(fault.NotFound, "nobody")
+}
+
+func (callers) ByName(_ context.Context, name string) (users.User, error) {
+	if name == "vic" {
+		return vic, nil
+	}
+	return users.User{}, fault.New(fault.NotFound, "nobody")
+}
+
+const oneClickKey = "a key of Gmail's button"
 
 func setup(t *testing.T) (*world, *auth.Links, http.Handler) {
 	t.Helper()
 	keys, err := auth.NewKeys([]byte(strings.Repeat("k", 32)))
 	require.NoError(t, err)
 	w := &world{owners: map[incidents.ID]string{}, asked: map[messages.ID]messages.Asked{
-		27: {MessageID: 27, IncidentID: 300, Application: "db", Body: "disk full & <hot>"},
+		27: {MessageID: 27, IncidentID: 300, Application: "db", ApplicationID: 71, Body: "disk full & <hot>"},
 		28: {MessageID: 28, IncidentID: 301, Application: "web", Body: "slow"},
 		29: {MessageID: 29, Application: "db", Subject: "hello"},
 	}}
 	log := zaptest.NewLogger(t)
-	s, err := New(Deps{Pages: w, Incidents: w, People: w, Receipts: w, Links: keys.Links(), Errors: wire.NewErrors(log),
+	errs := wire.NewErrors(log)
+	oneClick, err := auth.NewOneClick(oneClickKey, "https://iris.example/api/v0/gmail-oneclick/relay")
+	require.NoError(t, err)
+	s, err := New(Deps{Authenticator: wire.NewAuthenticator(w, callers{}, nil, "user", errs), Applications: w, Plans: w, Load: w,
+		Notifications: w, OneClick: oneClick, Pages: w, Incidents: w, People: w, Receipts: w, Links: keys.Links(), Errors: errs,
 		Wake: func(b buckets.Set) { w.woken.Union(b) }, PublicURL: "https://iris.example/",
 		ValidTwilio: func(full string, form url.Values, h http.Header) bool {
 			return h.Get("X-Twilio-Signature") == "good" && strings.HasPrefix(full, "https://iris.example/api/v0/twilio/") && form != nil

@@ -66,28 +66,16 @@ func (s *Responses) sms(w http.ResponseWriter, r *http.Request) {
 	twiml(w, verb("Message", said))
 }
 
-func (s *Responses) answerSMS(r *http.Request, from, text string, kept *messages.Answer) (string, error) {
+func (s *Responses) answerSMS(r *http.Request, number, text string, kept *messages.Answer) (string, error) {
 	reply, err := messages.ParseReply(text)
 	var bad *messages.BadReply
 	if errors.As(err, &bad) {
 		return textHelp, nil
 	}
-	kept.MessageID = reply.MessageID
-	if reply.Command == messages.CommandSorry {
-		return textSorry, nil
-	}
-	user, err := s.d.Pages.ByContact(r.Context(), users.SMS, from)
-	if fault.Is(err, fault.NotFound) {
-		return textUnknownSource, nil
-	}
-	if err != nil {
-		return "", err
-	}
-	kept.UserID = user.ID
-	said, incident, err := s.execute(r.Context(), user, incidents.ViaSMS, reply)
-	kept.IncidentID = incident
-	return said, err
+	return s.obey(r.Context(), texting(number), reply, kept)
 }
+
+func texting(number string) from { return from{users.SMS, number, incidents.ViaSMS} }
 
 // sayFailure answers a person whose request failed: in words when it was their mistake, as an error when it was ours, so that
 // Twilio's log shows it.
@@ -190,20 +178,10 @@ func (s *Responses) answerKey(r *http.Request, to, digits string, kept *messages
 	if digits != "2" {
 		return "Got unknown option from user: " + digits, nil
 	}
-	user, err := s.d.Pages.ByContact(r.Context(), users.Call, to)
-	if fault.Is(err, fault.NotFound) {
-		return textUnknownSource, nil
-	}
-	if err != nil {
-		return "", err
-	}
-	kept.UserID = user.ID
-	said, incident, err := s.claimMessage(r.Context(), user, incidents.ViaCall, kept.MessageID)
-	kept.IncidentID = incident
-	return said, err
+	return s.obey(r.Context(), from{users.Call, to, incidents.ViaCall}, messages.Reply{Command: messages.CommandClaim, MessageID: kept.MessageID}, kept)
 }
 
-// twilioStatus takes a delivery receipt.
+// twilioStatus takes a delivery receipt. One that no message is known for is kept: it may have come too early.
 func (s *Responses) twilioStatus(w http.ResponseWriter, r *http.Request) {
 	_ = r.ParseForm() // twilioOnly parsed the same bytes
 	receipt, ok := s.d.TwilioReceipt(r.PostForm)
@@ -211,7 +189,7 @@ func (s *Responses) twilioStatus(w http.ResponseWriter, r *http.Request) {
 		s.d.Errors.Write(w, r, fault.New(fault.Invalid, "Invalid keys in payload"))
 		return
 	}
-	if err := s.d.Receipts.Apply(r.Context(), receipt); err != nil {
+	if _, err := s.d.Receipts.Apply(r.Context(), receipt); err != nil {
 		s.d.Errors.Write(w, r, err)
 		return
 	}

@@ -63,6 +63,8 @@ type Deps struct {
 	Log          *zap.Logger
 	// Enabled are the formats that are served, of Names; empty = alertmanager alone.
 	Enabled []string
+	// Openings: where authentication is switched off, keys are not checked.
+	Openings auth.Openings
 }
 
 // Names are the formats that there are.
@@ -138,7 +140,7 @@ func (s *Webhooks) authenticate(r *http.Request) (auth.Application, error) {
 			return auth.Application{}, fault.Titled("Missing parameter", `The "`+name+`" parameter is required.`)
 		}
 	}
-	return auth.AuthenticateKey(r.Context(), s.d.Applications, q.Get("application"), q.Get("key"))
+	return auth.AuthenticateKey(r.Context(), s.d.Applications, q.Get("application"), q.Get("key"), s.d.Openings)
 }
 
 // fail answers with an error. What the sender should deliver again is always 503 with Retry-After: senders of alerts retry

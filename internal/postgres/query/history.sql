@@ -31,6 +31,14 @@ with span as materialized (
     from finished f
     left join message_contents c on c.message_id = f.id
     on conflict (id, created_at) do nothing
+), named as (
+    -- Twilio's word on a text can come hours later; other vendors give no receipts.
+    insert into vendor_messages (vendor, vendor_message_id, message_id, attempt, created_at)
+    select a.vendor, a.vendor_message_id, f.id, a.attempt, f.created_at
+    from finished f
+    join attempts a on a.message_id = f.id
+    where a.vendor = 'twilio' and a.vendor_message_id <> ''
+    on conflict do nothing
 ), gone as (
     delete from messages m where m.id = any (array(select f.id from finished f))
 ), wordless as (
@@ -48,6 +56,12 @@ delete from receipts r
 where r.id in (
     select s.id from receipts s where s.message_id is null and s.at < clock_timestamp() - interval '15 minutes'
     order by s.id limit 1000);
+
+-- Names that vendors gave to finished messages. Nobody sends a receipt a week later.
+-- name: ForgetVendorMessages :execrows
+delete from vendor_messages v
+where v.created_at < clock_timestamp() - interval '7 days'
+  and v.vendor_message_id in (select s.vendor_message_id from vendor_messages s order by s.created_at limit 1000);
 
 -- name: ForgetIdempotencyKeys :execrows
 delete from idempotency_keys k

@@ -12,5 +12,5 @@ select exists (
     select from mailing_list_members m
     join mailing_lists l on l.id = m.list_id
     join users u on u.id = m.user_id
-    where lower(u.name) = lower(@name) and lower(l.name) = any(select lower(n) from unnest(sqlc.arg(lists)::text[]) as n)
+    where lower(u.name) = lower(rtrim(@name::text)) and lower(l.name) = any(select lower(rtrim(n)) from unnest(sqlc.arg(lists)::text[]) as n)
 )::bool;

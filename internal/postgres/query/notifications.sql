@@ -7,10 +7,11 @@ with input as (
                  unnest(@subjects::text[]) as subject, unnest(@bodies::text[]) as body,
                  unnest(@email_htmls::text[]) as email_html, unnest(@templates::text[]) as template,
                  unnest(@contexts::text[]) as context, unnest(@senders::text[]) as sender,
-                 unnest(@priorities::text[]) as priority, unnest(@lifetimes::float8[]) as lifetime) r
+                 unnest(@priorities::text[]) as priority, unnest(@lifetimes::float8[]) as lifetime,
+                 unnest(@bares::bool[]) as bare) r
 ), requests as (
-    insert into notification_requests (id, application_id, subject, body, email_html, template, context, sender)
-    select id, application_id, subject, body, email_html, nullif(template, ''), nullif(context, '')::json, sender from input
+    insert into notification_requests (id, application_id, subject, body, email_html, template, context, sender, bare)
+    select id, application_id, subject, body, email_html, nullif(template, ''), nullif(context, '')::json, sender, bare from input
 ), made as (
     insert into messages (bucket, request_id, application_id, recipient, user_id, target, priority, class, mode, literal,
                           template, mode_changed, expires_at)

@@ -8,7 +8,7 @@ returning id, target_id, oncall_id, name, full_name, time_zone, admin, read_only
 -- name: UserByName :one
 select id, target_id, oncall_id, name, full_name, time_zone, admin, read_only, active, login_epoch
 from users
-where lower(name) = lower(@name);
+where lower(name) = lower(rtrim(@name::text));
 
 -- name: UserByID :one
 select id, target_id, oncall_id, name, full_name, time_zone, admin, read_only, active, login_epoch
@@ -27,7 +27,7 @@ limit 1;
 select id, target_id, oncall_id, name, full_name, time_zone, admin, read_only, active, login_epoch,
     coalesce(password_hash, '')::text as password_hash
 from users
-where lower(name) = lower(@name);
+where lower(name) = lower(rtrim(@name::text));
 
 -- name: SetPassword :execrows
 update users set password_hash = @password_hash where id = @id;
@@ -67,7 +67,7 @@ select t.id, t.target_id, t.oncall_id, t.name, t.time_zone, t.active, coalesce(t
     coalesce(t.director_id, 0)::bigint as director_id,
     array(select m.user_id from team_members m where m.team_id = t.id and m.member order by m.position, m.user_id)::bigint[] as members
 from teams t
-where lower(t.name) = lower(@name);
+where lower(t.name) = lower(rtrim(@name::text));
 
 -- name: LockTeam :one
 select id from teams where id = @id for no key update;
@@ -85,9 +85,9 @@ update teams set manager_id = sqlc.narg(manager_id), director_id = sqlc.narg(dir
 -- name: ResolveTarget :one
 select r.name as role, r.target_kind,
     coalesce((select t.target_id from targets t
-        where t.kind = r.target_kind and lower(t.name) = lower(@target) and t.active limit 1), 0)::bigint as target_id,
+        where t.kind = r.target_kind and lower(t.name) = lower(rtrim(@target::text)) and t.active limit 1), 0)::bigint as target_id,
     coalesce((select t.kind from targets t
-        where lower(t.name) = lower(@target) and t.active limit 1), '')::text as other_kind
+        where lower(t.name) = lower(rtrim(@target::text)) and t.active limit 1), '')::text as other_kind
 from target_roles r
 where r.name = @role;
 

@@ -25,6 +25,31 @@ from messages m
 where m.id = sqlc.arg(message_id)::bigint
 for no key update of m;
 
+-- The attempt of a finished message that has gone to history.
+-- name: ReceiptHistory :one
+select v.message_id, v.attempt, v.created_at
+from vendor_messages v
+where v.vendor = sqlc.arg(vendor)::text and v.vendor_message_id = sqlc.arg(vendor_message_id)::text
+order by v.created_at desc, v.attempt desc
+limit 1;
+
+-- What a receipt says of a message in history, if it is about its last attempt. Nothing is sent again: the incident is over.
+-- name: ReceiptOfHistory :one
+update message_history h
+set state = sqlc.arg(state)::text
+where h.id = sqlc.arg(message_id)::bigint and h.created_at = sqlc.arg(created_at)::timestamptz
+  and h.attempt = sqlc.arg(attempt)::smallint
+  and (h.state = 'sent' or h.state = 'delivered' and sqlc.arg(state)::text = 'failed')
+returning h.mode, h.target, coalesce(h.incident_id, 0)::bigint as incident_id;
+
+-- name: ReceiptOfHistoryTold :exec
+with told as (
+    insert into timeline_entries (incident_id, kind, actor, text)
+    select i.id, 'delivery', '', sqlc.arg(why)::text from incidents i where i.id = sqlc.arg(incident_id)::bigint
+)
+insert into message_changes (message_id, change_type, old, new, description)
+values (sqlc.arg(message_id)::bigint, 'sent-change', 'sent', sqlc.arg(state)::text, sqlc.arg(why)::text);
+
 -- name: AddReceipt :exec
 insert into receipts (at, vendor, vendor_message_id, status, outcome, detail, message_id)
 values (coalesce(sqlc.narg(at)::timestamptz, clock_timestamp()), @vendor, @vendor_message_id, @status, @outcome, @detail,
@@ -58,7 +83,8 @@ values (sqlc.arg(message_id)::bigint, 'sent-change', sqlc.arg(old)::text, sqlc.a
 select r.id, r.at, r.vendor, r.vendor_message_id, r.status, r.outcome, r.detail
 from receipts r
 where r.message_id is null and r.at > clock_timestamp() - interval '15 minutes'
-  and exists (select from attempts a where a.vendor = r.vendor and a.vendor_message_id = r.vendor_message_id)
+  and (exists (select from attempts a where a.vendor = r.vendor and a.vendor_message_id = r.vendor_message_id)
+    or exists (select from vendor_messages v where v.vendor = r.vendor and v.vendor_message_id = r.vendor_message_id))
 order by r.id
 limit 100;
 

@@ -1,7 +1,7 @@
 -- What people answer to, and the record of their answers. Messages are looked up in the queue and in history.
 
 -- name: ResponseAsked :one
-select found.id, coalesce(found.incident_id, 0)::bigint as incident_id, a.name as application, found.subject::text as subject, found.body::text as body
+select found.id, coalesce(found.incident_id, 0)::bigint as incident_id, a.name as application, a.id as application_id, found.subject::text as subject, found.body::text as body
 from (
     select m.id, m.incident_id, m.application_id, coalesce(c.subject, '') as subject, coalesce(c.body, '') as body
     from messages m left join message_contents c on c.message_id = m.id
@@ -14,7 +14,7 @@ limit 1;
 
 -- name: ResponseNewest :one
 -- The newest message to a user that belongs to an incident which is still escalating.
-select m.id, i.id as incident_id, a.name as application
+select m.id, i.id as incident_id, a.name as application, a.id as application_id
 from messages m
 join incidents i on i.id = m.incident_id
 join applications a on a.id = i.application_id
@@ -24,7 +24,7 @@ limit 1;
 
 -- name: ResponseActive :many
 -- Every escalating incident that has a message to the user.
-select distinct i.id as incident_id, a.name as application
+select distinct i.id as incident_id, a.name as application, a.id as application_id
 from messages m
 join incidents i on i.id = m.incident_id
 join applications a on a.id = i.application_id
@@ -52,3 +52,13 @@ limit 1;
 -- name: RecordResponse :exec
 insert into responses (mode, source, user_id, message_id, incident_id, content, result)
 values (@mode, @source, sqlc.narg(user_id), sqlc.narg(message_id), sqlc.narg(incident_id), @content, @result);
+
+-- The first of the addresses whose mails open incidents. One that is also somebody's contact does not.
+-- name: ResponseMailbox :one
+select e.email, a.name as application, e.plan_key
+from (select unnest(sqlc.arg(addresses)::text[]) as address, generate_subscripts(sqlc.arg(addresses)::text[], 1) as n) g
+join incident_emails e on lower(e.email) = lower(g.address)
+join applications a on a.id = e.application_id
+where not exists (select from user_contacts c where c.mode = 'email' and lower(c.destination) = lower(e.email))
+order by g.n
+limit 1;

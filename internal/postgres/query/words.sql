@@ -8,7 +8,7 @@ join applications a on a.id = i.application_id
 where i.id = any (sqlc.arg(ids)::bigint[]);
 
 -- name: WordsOfRequests :many
-select r.id, a.name as application, r.subject, r.body, r.email_html, coalesce(r.template, '') as template, r.context
+select r.id, a.name as application, r.subject, r.body, r.email_html, coalesce(r.template, '') as template, r.context, r.bare
 from notification_requests r
 join applications a on a.id = r.application_id
 where r.id = any (sqlc.arg(ids)::bigint[]);

@@ -191,6 +191,19 @@ func (v *Vendor) forget(email string) {
 	delete(v.people, email)
 }
 
+// IDOf returns the id of the user of Slack who has an e-mail address, and remembers it for a while. A NotFound fault when
+// nobody has it, an Unavailable one when Slack cannot be asked.
+func (v *Vendor) IDOf(ctx context.Context, email string) (string, error) {
+	found, res, ok := v.lookup(ctx, vendors.Line(email, 320))
+	switch {
+	case ok:
+		return found, nil
+	case res.DestinationGone:
+		return "", fault.New(fault.NotFound, "nobody in Slack has this e-mail address")
+	}
+	return "", fault.Wrap(fault.Unavailable, errors.New(res.Detail), "Slack cannot be asked for a user")
+}
+
 // EmailOf returns the e-mail address of a user of Slack, by id: who pressed a button, where people's contacts are e-mail
 // addresses. "" = the user has none that we may see.
 func (v *Vendor) EmailOf(ctx context.Context, userID string) (string, error) {

@@ -95,7 +95,7 @@ func (v *Vendor) build(m messages.Outbound, now time.Time) (*envelope, error) {
 	headers(msg, m)
 	msg.SetBodyString(gomail.TypeTextPlain, vendors.Text(m.Body))
 	if m.EmailHTML != "" {
-		msg.AddAlternativeString(gomail.TypeTextHTML, vendors.Text(m.EmailHTML))
+		msg.AddAlternativeString(gomail.TypeTextHTML, v.withButton(vendors.Text(m.EmailHTML), m))
 	}
 	env.body, _ = buffers.Get().(*bytes.Buffer)
 	env.body.Reset()

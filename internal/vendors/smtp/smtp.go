@@ -56,6 +56,8 @@ type Config struct {
 	AllowPlainAuth bool
 	// Hello is the name given in EHLO. "" = the machine's name.
 	Hello string
+	// OneClick gives the address behind Gmail's button for an incident mail to somebody; nil or "" = no button.
+	OneClick func(m messages.Outbound) string
 	// MaxConns is how many connections may be open at once. 0 = 32.
 	MaxConns int
 	// MaxPerConn is how many messages go over one connection before a new one is made. 0 = 1000.

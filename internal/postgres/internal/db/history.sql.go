@@ -125,6 +125,21 @@ func (q *Queries) ForgetUnpartitioned(ctx context.Context, retentionUs int64) (i
 	return result.RowsAffected(), nil
 }
 
+const forgetVendorMessages = `-- name: ForgetVendorMessages :execrows
+delete from vendor_messages v
+where v.created_at < clock_timestamp() - interval '7 days'
+  and v.vendor_message_id in (select s.vendor_message_id from vendor_messages s order by s.created_at limit 1000)
+`
+
+// Names that vendors gave to finished messages. Nobody sends a receipt a week later.
+func (q *Queries) ForgetVendorMessages(ctx context.Context) (int64, error) {
+	result, err := q.db.Exec(ctx, forgetVendorMessages)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const makeHistoryPartition = `-- name: MakeHistoryPartition :one
 select make_history_partition(clock_timestamp() + $1::int * interval '1 month')::boolean as made
 `
@@ -168,6 +183,14 @@ with span as materialized (
     from finished f
     left join message_contents c on c.message_id = f.id
     on conflict (id, created_at) do nothing
+), named as (
+    -- Twilio's word on a text can come hours later; other vendors give no receipts.
+    insert into vendor_messages (vendor, vendor_message_id, message_id, attempt, created_at)
+    select a.vendor, a.vendor_message_id, f.id, a.attempt, f.created_at
+    from finished f
+    join attempts a on a.message_id = f.id
+    where a.vendor = 'twilio' and a.vendor_message_id <> ''
+    on conflict do nothing
 ), gone as (
     delete from messages m where m.id = any (array(select f.id from finished f))
 ), wordless as (

@@ -57,7 +57,7 @@ select exists (
     select from mailing_list_members m
     join mailing_lists l on l.id = m.list_id
     join users u on u.id = m.user_id
-    where lower(u.name) = lower($1) and lower(l.name) = any(select lower(n) from unnest($2::text[]) as n)
+    where lower(u.name) = lower(rtrim($1::text)) and lower(l.name) = any(select lower(rtrim(n)) from unnest($2::text[]) as n)
 )::bool
 `
 

@@ -382,6 +382,17 @@ type Mode struct {
 	ID   int16
 }
 
+type Notice struct {
+	ID        int64
+	Bucket    int16
+	TeamID    int64
+	Kind      string
+	Roles     []string
+	UserIds   []int64
+	Facts     json.RawMessage
+	CreatedAt time.Time
+}
+
 type NoticeSetting struct {
 	ID             int64
 	UserID         int64
@@ -422,6 +433,7 @@ type NotificationRequest struct {
 	Template      *string
 	Context       []byte
 	Sender        string
+	Bare          bool
 }
 
 type OncallAudit struct {
@@ -522,8 +534,6 @@ type RosterMember struct {
 	UserID     int64
 	InRotation bool
 	Priority   int32
-	JoinsAt    *time.Time
-	LeavesAt   *time.Time
 }
 
 type Schedule struct {
@@ -538,6 +548,7 @@ type Schedule struct {
 	Pattern       json.RawMessage
 	Rotation      json.RawMessage
 	LastEpochAt   *time.Time
+	Unfilled      []time.Time
 	LastUserID    *int64
 }
 
@@ -564,6 +575,7 @@ type Shift struct {
 	RoleID     int64
 	UserID     int64
 	ScheduleID *int64
+	CoversID   *int64
 	LinkID     *string
 	StartsAt   time.Time
 	EndsAt     time.Time
@@ -572,20 +584,17 @@ type Shift struct {
 }
 
 type SwapRequest struct {
-	ID            int64
-	TeamID        int64
-	RequesterID   int64
-	ResponderID   int64
-	OfferedID     int64
-	OfferedLinked bool
-	WantedID      int64
-	WantedLinked  bool
-	State         string
-	Note          string
-	Answer        string
-	CreatedAt     time.Time
-	ExpiresAt     *time.Time
-	DecidedAt     *time.Time
+	ID        int64
+	TeamID    int64
+	FromID    int64
+	ToID      *int64
+	Give      []int64
+	Take      []int64
+	Note      string
+	State     string
+	CreatedAt time.Time
+	DecidedAt *time.Time
+	DecidedBy *int64
 }
 
 type Tag struct {
@@ -749,6 +758,14 @@ type UserSetting struct {
 type UserTemplateOverride struct {
 	UserID int64
 	Mode   string
+}
+
+type VendorMessage struct {
+	Vendor          string
+	VendorMessageID string
+	MessageID       int64
+	Attempt         int16
+	CreatedAt       time.Time
 }
 
 type VendorPause struct {

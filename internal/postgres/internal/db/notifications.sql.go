@@ -11,25 +11,26 @@ import (
 
 const insertNotifications = `-- name: InsertNotifications :many
 with input as (
-    select nextval(pg_get_serial_sequence('notification_requests', 'id')) as id, r.place, r.application_id, r.subject, r.body, r.email_html, r.template, r.context, r.sender, r.priority, r.lifetime
+    select nextval(pg_get_serial_sequence('notification_requests', 'id')) as id, r.place, r.application_id, r.subject, r.body, r.email_html, r.template, r.context, r.sender, r.priority, r.lifetime, r.bare
     from (select unnest($1::int[]) as place, unnest($2::bigint[]) as application_id,
                  unnest($3::text[]) as subject, unnest($4::text[]) as body,
                  unnest($5::text[]) as email_html, unnest($6::text[]) as template,
                  unnest($7::text[]) as context, unnest($8::text[]) as sender,
-                 unnest($9::text[]) as priority, unnest($10::float8[]) as lifetime) r
+                 unnest($9::text[]) as priority, unnest($10::float8[]) as lifetime,
+                 unnest($11::bool[]) as bare) r
 ), requests as (
-    insert into notification_requests (id, application_id, subject, body, email_html, template, context, sender)
-    select id, application_id, subject, body, email_html, nullif(template, ''), nullif(context, '')::json, sender from input
+    insert into notification_requests (id, application_id, subject, body, email_html, template, context, sender, bare)
+    select id, application_id, subject, body, email_html, nullif(template, ''), nullif(context, '')::json, sender, bare from input
 ), made as (
     insert into messages (bucket, request_id, application_id, recipient, user_id, target, priority, class, mode, literal,
                           template, mode_changed, expires_at)
     select (i.id & 255)::smallint, i.id, i.application_id, m.recipient, nullif(m.user_id, 0), m.target,
            nullif(i.priority, ''), 2, m.mode, nullif(m.literal, ''), nullif(i.template, ''), m.mode_changed,
            clock_timestamp() + make_interval(secs => i.lifetime)
-    from (select unnest($11::int[]) as turn, unnest($12::int[]) as owner_place, unnest($13::text[]) as recipient,
-                 unnest($14::bigint[]) as user_id, unnest($15::text[]) as target,
-                 unnest($16::text[]) as mode, unnest($17::text[]) as literal,
-                 unnest($18::bool[]) as mode_changed) m
+    from (select unnest($12::int[]) as turn, unnest($13::int[]) as owner_place, unnest($14::text[]) as recipient,
+                 unnest($15::bigint[]) as user_id, unnest($16::text[]) as target,
+                 unnest($17::text[]) as mode, unnest($18::text[]) as literal,
+                 unnest($19::bool[]) as mode_changed) m
     join input i on i.place = m.owner_place
     order by m.turn
     on conflict do nothing
@@ -48,6 +49,7 @@ type InsertNotificationsParams struct {
 	Senders        []string
 	Priorities     []string
 	Lifetimes      []float64
+	Bares          []bool
 	Turns          []int32
 	OwnerPlaces    []int32
 	Recipients     []string
@@ -77,6 +79,7 @@ func (q *Queries) InsertNotifications(ctx context.Context, arg InsertNotificatio
 		arg.Senders,
 		arg.Priorities,
 		arg.Lifetimes,
+		arg.Bares,
 		arg.Turns,
 		arg.OwnerPlaces,
 		arg.Recipients,

@@ -223,9 +223,9 @@ func (q *Queries) RemoveContact(ctx context.Context, arg RemoveContactParams) er
 const resolveTarget = `-- name: ResolveTarget :one
 select r.name as role, r.target_kind,
     coalesce((select t.target_id from targets t
-        where t.kind = r.target_kind and lower(t.name) = lower($1) and t.active limit 1), 0)::bigint as target_id,
+        where t.kind = r.target_kind and lower(t.name) = lower(rtrim($1::text)) and t.active limit 1), 0)::bigint as target_id,
     coalesce((select t.kind from targets t
-        where lower(t.name) = lower($1) and t.active limit 1), '')::text as other_kind
+        where lower(t.name) = lower(rtrim($1::text)) and t.active limit 1), '')::text as other_kind
 from target_roles r
 where r.name = $2
 `
@@ -328,7 +328,7 @@ select t.id, t.target_id, t.oncall_id, t.name, t.time_zone, t.active, coalesce(t
     coalesce(t.director_id, 0)::bigint as director_id,
     array(select m.user_id from team_members m where m.team_id = t.id and m.member order by m.position, m.user_id)::bigint[] as members
 from teams t
-where lower(t.name) = lower($1)
+where lower(t.name) = lower(rtrim($1::text))
 `
 
 type TeamByNameRow struct {
@@ -475,7 +475,7 @@ func (q *Queries) UserByID(ctx context.Context, id int64) (UserByIDRow, error) {
 const userByName = `-- name: UserByName :one
 select id, target_id, oncall_id, name, full_name, time_zone, admin, read_only, active, login_epoch
 from users
-where lower(name) = lower($1)
+where lower(name) = lower(rtrim($1::text))
 `
 
 type UserByNameRow struct {
@@ -513,7 +513,7 @@ const userCredentials = `-- name: UserCredentials :one
 select id, target_id, oncall_id, name, full_name, time_zone, admin, read_only, active, login_epoch,
     coalesce(password_hash, '')::text as password_hash
 from users
-where lower(name) = lower($1)
+where lower(name) = lower(rtrim($1::text))
 `
 
 type UserCredentialsRow struct {

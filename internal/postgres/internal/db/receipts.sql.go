@@ -43,7 +43,8 @@ const earlyReceipts = `-- name: EarlyReceipts :many
 select r.id, r.at, r.vendor, r.vendor_message_id, r.status, r.outcome, r.detail
 from receipts r
 where r.message_id is null and r.at > clock_timestamp() - interval '15 minutes'
-  and exists (select from attempts a where a.vendor = r.vendor and a.vendor_message_id = r.vendor_message_id)
+  and (exists (select from attempts a where a.vendor = r.vendor and a.vendor_message_id = r.vendor_message_id)
+    or exists (select from vendor_messages v where v.vendor = r.vendor and v.vendor_message_id = r.vendor_message_id))
 order by r.id
 limit 100
 `
@@ -172,6 +173,94 @@ update messages set state = 'failed' where id = $1
 
 func (q *Queries) ReceiptFailed(ctx context.Context, messageID int64) error {
 	_, err := q.db.Exec(ctx, receiptFailed, messageID)
+	return err
+}
+
+const receiptHistory = `-- name: ReceiptHistory :one
+select v.message_id, v.attempt, v.created_at
+from vendor_messages v
+where v.vendor = $1::text and v.vendor_message_id = $2::text
+order by v.created_at desc, v.attempt desc
+limit 1
+`
+
+type ReceiptHistoryParams struct {
+	Vendor          string
+	VendorMessageID string
+}
+
+type ReceiptHistoryRow struct {
+	MessageID int64
+	Attempt   int16
+	CreatedAt time.Time
+}
+
+// The attempt of a finished message that has gone to history.
+func (q *Queries) ReceiptHistory(ctx context.Context, arg ReceiptHistoryParams) (ReceiptHistoryRow, error) {
+	row := q.db.QueryRow(ctx, receiptHistory, arg.Vendor, arg.VendorMessageID)
+	var i ReceiptHistoryRow
+	err := row.Scan(&i.MessageID, &i.Attempt, &i.CreatedAt)
+	return i, err
+}
+
+const receiptOfHistory = `-- name: ReceiptOfHistory :one
+update message_history h
+set state = $1::text
+where h.id = $2::bigint and h.created_at = $3::timestamptz
+  and h.attempt = $4::smallint
+  and (h.state = 'sent' or h.state = 'delivered' and $1::text = 'failed')
+returning h.mode, h.target, coalesce(h.incident_id, 0)::bigint as incident_id
+`
+
+type ReceiptOfHistoryParams struct {
+	State     string
+	MessageID int64
+	CreatedAt time.Time
+	Attempt   int16
+}
+
+type ReceiptOfHistoryRow struct {
+	Mode       string
+	Target     string
+	IncidentID int64
+}
+
+// What a receipt says of a message in history, if it is about its last attempt. Nothing is sent again: the incident is over.
+func (q *Queries) ReceiptOfHistory(ctx context.Context, arg ReceiptOfHistoryParams) (ReceiptOfHistoryRow, error) {
+	row := q.db.QueryRow(ctx, receiptOfHistory,
+		arg.State,
+		arg.MessageID,
+		arg.CreatedAt,
+		arg.Attempt,
+	)
+	var i ReceiptOfHistoryRow
+	err := row.Scan(&i.Mode, &i.Target, &i.IncidentID)
+	return i, err
+}
+
+const receiptOfHistoryTold = `-- name: ReceiptOfHistoryTold :exec
+with told as (
+    insert into timeline_entries (incident_id, kind, actor, text)
+    select i.id, 'delivery', '', $3::text from incidents i where i.id = $4::bigint
+)
+insert into message_changes (message_id, change_type, old, new, description)
+values ($1::bigint, 'sent-change', 'sent', $2::text, $3::text)
+`
+
+type ReceiptOfHistoryToldParams struct {
+	MessageID  int64
+	State      string
+	Why        string
+	IncidentID int64
+}
+
+func (q *Queries) ReceiptOfHistoryTold(ctx context.Context, arg ReceiptOfHistoryToldParams) error {
+	_, err := q.db.Exec(ctx, receiptOfHistoryTold,
+		arg.MessageID,
+		arg.State,
+		arg.Why,
+		arg.IncidentID,
+	)
 	return err
 }
 

@@ -38,7 +38,7 @@ func (q *Queries) RecordResponse(ctx context.Context, arg RecordResponseParams) 
 }
 
 const responseActive = `-- name: ResponseActive :many
-select distinct i.id as incident_id, a.name as application
+select distinct i.id as incident_id, a.name as application, a.id as application_id
 from messages m
 join incidents i on i.id = m.incident_id
 join applications a on a.id = i.application_id
@@ -47,8 +47,9 @@ order by i.id
 `
 
 type ResponseActiveRow struct {
-	IncidentID  int64
-	Application string
+	IncidentID    int64
+	Application   string
+	ApplicationID int64
 }
 
 // Every escalating incident that has a message to the user.
@@ -61,7 +62,7 @@ func (q *Queries) ResponseActive(ctx context.Context, userID *int64) ([]Response
 	items := []ResponseActiveRow{}
 	for rows.Next() {
 		var i ResponseActiveRow
-		if err := rows.Scan(&i.IncidentID, &i.Application); err != nil {
+		if err := rows.Scan(&i.IncidentID, &i.Application, &i.ApplicationID); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -74,7 +75,7 @@ func (q *Queries) ResponseActive(ctx context.Context, userID *int64) ([]Response
 
 const responseAsked = `-- name: ResponseAsked :one
 
-select found.id, coalesce(found.incident_id, 0)::bigint as incident_id, a.name as application, found.subject::text as subject, found.body::text as body
+select found.id, coalesce(found.incident_id, 0)::bigint as incident_id, a.name as application, a.id as application_id, found.subject::text as subject, found.body::text as body
 from (
     select m.id, m.incident_id, m.application_id, coalesce(c.subject, '') as subject, coalesce(c.body, '') as body
     from messages m left join message_contents c on c.message_id = m.id
@@ -87,11 +88,12 @@ limit 1
 `
 
 type ResponseAskedRow struct {
-	ID          int64
-	IncidentID  int64
-	Application string
-	Subject     string
-	Body        string
+	ID            int64
+	IncidentID    int64
+	Application   string
+	ApplicationID int64
+	Subject       string
+	Body          string
 }
 
 // What people answer to, and the record of their answers. Messages are looked up in the queue and in history.
@@ -102,14 +104,39 @@ func (q *Queries) ResponseAsked(ctx context.Context, id int64) (ResponseAskedRow
 		&i.ID,
 		&i.IncidentID,
 		&i.Application,
+		&i.ApplicationID,
 		&i.Subject,
 		&i.Body,
 	)
 	return i, err
 }
 
+const responseMailbox = `-- name: ResponseMailbox :one
+select e.email, a.name as application, e.plan_key
+from (select unnest($1::text[]) as address, generate_subscripts($1::text[], 1) as n) g
+join incident_emails e on lower(e.email) = lower(g.address)
+join applications a on a.id = e.application_id
+where not exists (select from user_contacts c where c.mode = 'email' and lower(c.destination) = lower(e.email))
+order by g.n
+limit 1
+`
+
+type ResponseMailboxRow struct {
+	Email       string
+	Application string
+	PlanKey     string
+}
+
+// The first of the addresses whose mails open incidents. One that is also somebody's contact does not.
+func (q *Queries) ResponseMailbox(ctx context.Context, addresses []string) (ResponseMailboxRow, error) {
+	row := q.db.QueryRow(ctx, responseMailbox, addresses)
+	var i ResponseMailboxRow
+	err := row.Scan(&i.Email, &i.Application, &i.PlanKey)
+	return i, err
+}
+
 const responseNewest = `-- name: ResponseNewest :one
-select m.id, i.id as incident_id, a.name as application
+select m.id, i.id as incident_id, a.name as application, a.id as application_id
 from messages m
 join incidents i on i.id = m.incident_id
 join applications a on a.id = i.application_id
@@ -119,16 +146,22 @@ limit 1
 `
 
 type ResponseNewestRow struct {
-	ID          int64
-	IncidentID  int64
-	Application string
+	ID            int64
+	IncidentID    int64
+	Application   string
+	ApplicationID int64
 }
 
 // The newest message to a user that belongs to an incident which is still escalating.
 func (q *Queries) ResponseNewest(ctx context.Context, userID *int64) (ResponseNewestRow, error) {
 	row := q.db.QueryRow(ctx, responseNewest, userID)
 	var i ResponseNewestRow
-	err := row.Scan(&i.ID, &i.IncidentID, &i.Application)
+	err := row.Scan(
+		&i.ID,
+		&i.IncidentID,
+		&i.Application,
+		&i.ApplicationID,
+	)
 	return i, err
 }
 

@@ -101,7 +101,7 @@ func (q *Queries) WordsOfPlans(ctx context.Context, ids []int64) ([]WordsOfPlans
 }
 
 const wordsOfRequests = `-- name: WordsOfRequests :many
-select r.id, a.name as application, r.subject, r.body, r.email_html, coalesce(r.template, '') as template, r.context
+select r.id, a.name as application, r.subject, r.body, r.email_html, coalesce(r.template, '') as template, r.context, r.bare
 from notification_requests r
 join applications a on a.id = r.application_id
 where r.id = any ($1::bigint[])
@@ -115,6 +115,7 @@ type WordsOfRequestsRow struct {
 	EmailHtml   string
 	Template    string
 	Context     []byte
+	Bare        bool
 }
 
 func (q *Queries) WordsOfRequests(ctx context.Context, ids []int64) ([]WordsOfRequestsRow, error) {
@@ -134,6 +135,7 @@ func (q *Queries) WordsOfRequests(ctx context.Context, ids []int64) ([]WordsOfRe
 			&i.EmailHtml,
 			&i.Template,
 			&i.Context,
+			&i.Bare,
 		); err != nil {
 			return nil, err
 		}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/iris-oncall/iris/internal/app"
+	"github.com/iris-oncall/iris/internal/imports"
+	theirs "github.com/iris-oncall/iris/internal/imports/iris"
+)
+
+type importCommand struct {
+	Iris importIrisCommand `cmd:"" help:"Take over the database of LinkedIn's Iris (docs/importing.md)."`
+}
+
+// importFlags are common to all imports.
+type importFlags struct {
+	From         string `required:"" help:"Database to read: mysql://user:password@host:port/name." placeholder:"URL" env:"IRIS_IMPORT_FROM"`
+	PasswordFile string `help:"File that holds the password, instead of the URL. IRIS_IMPORT_PASSWORD may hold it as well." placeholder:"FILE" type:"path"`
+	DryRun       bool   `help:"Do everything and keep nothing: the report says what would be."`
+	JSON         bool   `name:"json" help:"Write the report as JSON."`
+}
+
+type importIrisCommand struct {
+	importFlags
+	Mode   map[string]string `help:"As which mode to take one that does not exist here, such as im=slack. May be repeated." placeholder:"THEIRS=OURS"`
+	Active string            `help:"What becomes of incidents that still escalate: continue or stop." enum:"continue,stop" default:"continue"`
+}
+
+// Exit codes of an import besides 0: everything was taken.
+const (
+	exitNothingWritten = 1
+	exitSomethingLost  = 3
+)
+
+// Run takes over Iris's data and reports on standard output.
+func (c importIrisCommand) Run(ctx context.Context, e *env) error {
+	options := theirs.Options{Modes: c.Mode, StopActive: c.Active == "stop"}
+	if err := options.Check(); err != nil {
+		return err
+	}
+	in, err := c.source(e)
+	if err != nil {
+		return err
+	}
+	common, err := e.common("")
+	if err != nil {
+		return err
+	}
+	report, err := app.ImportIris(ctx, common, in, options)
+	if err != nil {
+		return err
+	}
+	return c.tell(e, report)
+}
+
+// source is where to read, with the password from where it was left.
+func (f importFlags) source(e *env) (app.Import, error) {
+	in := app.Import{From: f.From, DryRun: f.DryRun, Progress: func(class string, rows int64) {
+		fmt.Fprintf(e.stderr, "%s: %d rows read\n", class, rows)
+	}}
+	for _, v := range e.environ {
+		if value, ok := strings.CutPrefix(v, "IRIS_IMPORT_PASSWORD="); ok {
+			in.Password = value
+		}
+	}
+	if f.PasswordFile == "" {
+		return in, nil
+	}
+	file, err := os.Open(f.PasswordFile)
+	if err != nil {
+		return in, err
+	}
+	defer file.Close()
+	raw, err := io.ReadAll(io.LimitReader(file, 4096))
+	if err != nil {
+		return in, err
+	}
+	if in.Password = strings.TrimRight(string(raw), "\r\n"); in.Password == "" {
+		return in, errors.New("the password file is empty")
+	}
+	return in, nil
+}
+
+// tell writes the report and chooses the exit code.
+func (f importFlags) tell(e *env, report *imports.Report) error {
+	write := report.WriteText
+	if f.JSON {
+		write = report.WriteJSON
+	}
+	if err := write(e.stdout); err != nil {
+		return err
+	}
+	switch {
+	case report.Conflicts() > 0:
+		return exitCode(exitNothingWritten)
+	case report.Lost() > 0:
+		return exitCode(exitSomethingLost)
+	}
+	return nil
+}

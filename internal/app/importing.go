@@ -1,0 +1,63 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/imports"
+	"github.com/iris-oncall/iris/internal/imports/iris"
+	"github.com/iris-oncall/iris/internal/postgres"
+)
+
+// Import says where to take data over from, and how.
+type Import struct {
+	From     string // address of the MySQL database
+	Password string // instead of the address's; "" = the address's
+	DryRun   bool
+	Progress func(class string, rows int64) // nil = silent
+}
+
+// ImportIris takes over the data of Iris, all of it or, in a dry run or when it contradicts what is here, nothing. The
+// report is returned in both cases; an error means that there is none.
+func ImportIris(ctx context.Context, c config.Common, in Import, options iris.Options) (*imports.Report, error) {
+	return runImport(ctx, c, in, "iris", func(source *imports.Source, store imports.Store, report *imports.Report) error {
+		return iris.Run(ctx, source, store, report, options)
+	})
+}
+
+// runImport connects both databases and runs one import in one transaction.
+func runImport(ctx context.Context, c config.Common, in Import, name string, run func(*imports.Source, imports.Store, *imports.Report) error) (*imports.Report, error) {
+	began := time.Now()
+	db, err := openDatabase(ctx, c, "iris", 4, prometheus.NewRegistry(), zap.NewNop())
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	installation, err := tryDatabase(ctx, db, c, zap.NewNop())
+	if err != nil {
+		return nil, err
+	}
+	source, err := imports.OpenSource(ctx, in.From, in.Password)
+	if err != nil {
+		return nil, err
+	}
+	defer source.Close()
+	report := imports.NewReport(source.From(), in.Progress)
+	report.DryRun = in.DryRun
+	keep := false
+	err = postgres.NewImports(db, installation.Keys).Run(ctx, name, func(store imports.Store) (bool, error) {
+		err := run(source, store, report)
+		keep = err == nil && !in.DryRun && report.Conflicts() == 0
+		return keep, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	report.Written = keep && report.Taken() > 0
+	report.Seconds = time.Since(began).Seconds()
+	return report, nil
+}

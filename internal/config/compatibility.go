@@ -1,0 +1,75 @@
+package config
+
+import (
+	"net"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"time"
+)
+
+// open checks what lets others in, and what the API shows beside the predecessor's routes.
+func (l *loader) open(out *API, f file) {
+	for i, origin := range out.HTTP.AllowedOrigins {
+		u, err := url.Parse(origin)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.Scheme+"://"+u.Host != origin {
+			l.problem(l.where(index("http.allowed_origins", i)), "%q is not an origin; write it like https://portal.example.com", origin)
+		}
+	}
+	if out.Compatibility.DisableAuth {
+		for _, a := range []struct{ path, addr string }{{"http.addr", out.HTTP.Addr}, {"admin.addr", out.Admin.Addr}} {
+			if a.addr != "" && a.addr != "off" && !loopback(a.addr) {
+				l.problem(l.where(a.path), "%q can be reached from other machines, and compatibility.disable_auth lets in everybody who "+
+					"reaches it; set it to 127.0.0.1:PORT, or take disable_auth away", a.addr)
+			}
+		}
+		l.warning(l.where("compatibility.disable_auth"),
+			"is set: whoever reaches this server is believed, without signature, key or password; for tests only")
+	}
+	l.dummyRoles(f.Compatibility)
+	out.IncidentRates = l.incidentRates(f.IncidentRates)
+	out.Tags, out.InternalApplications = f.Tags, f.Internal
+	for i, name := range out.Tags {
+		if !tagName.MatchString(name) {
+			l.problem(l.where(index("tags", i)), "%q cannot be the name of a tag; use letters, digits, - and single _", name)
+		}
+	}
+}
+
+// tagName is what can stand in a query as tag_NAME__op.
+var tagName = regexp.MustCompile(`^[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*$`)
+
+func (l *loader) dummyRoles(c Compatibility) {
+	if c.DummyRoles {
+		l.warnOnce(l.where("compatibility.dummy_roles"), "is set: whoever a plan names, the user foo is paged; for tests only")
+	}
+}
+
+func (l *loader) incidentRates(r IncidentRates) IncidentRates {
+	for _, n := range []struct {
+		path  string
+		value *int
+	}{{"max_active_incidents", &r.MaxActive}, {"max_recent_incidents", &r.MaxRecent}} {
+		if *n.value < 0 {
+			l.problem(l.where("incident_rate_limiting."+n.path), "must not be negative")
+		}
+		if *n.value == 0 {
+			*n.value = 1000
+		}
+	}
+	l.notNegative("incident_rate_limiting.recent_lookback", r.RecentLookback)
+	if r.RecentLookback == 0 {
+		r.RecentLookback = 5 * time.Minute
+	}
+	if r.RecentLookback > 24*time.Hour {
+		l.problem(l.where("incident_rate_limiting.recent_lookback"), "must not be more than 24h")
+	}
+	return r
+}
+
+// loopback reports whether only this machine reaches an address to listen on.
+func loopback(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	ip, ipErr := netip.ParseAddr(host)
+	return err == nil && (host == "localhost" || ipErr == nil && ip.Unmap().IsLoopback())
+}

@@ -1,0 +1,265 @@
+// Package iris takes over the database of LinkedIn's Iris. It knows Iris's tables and what their values mean here; reading
+// and storing is done by package imports and its Store.
+package iris
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/imports"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Options are an operator's choices.
+type Options struct {
+	// Modes says as which of our modes a mode is taken that we do not have, such as im.
+	Modes map[string]string
+	// StopActive: incidents that still escalate do not go on here.
+	StopActive bool
+}
+
+// Check returns an Invalid fault for modes that do not exist here.
+func (o Options) Check() error {
+	for from, to := range o.Modes {
+		if !ours(to) {
+			return fault.Invalidf("mode", "%s=%s: there is no mode %q; there are %s", from, to, to, modeNames())
+		}
+	}
+	return nil
+}
+
+func ours(mode string) bool {
+	for _, m := range users.Modes {
+		if string(m) == mode {
+			return true
+		}
+	}
+	return false
+}
+
+func modeNames() string {
+	names := make([]string, len(users.Modes))
+	for i, m := range users.Modes {
+		names[i] = string(m)
+	}
+	return strings.Join(names, ", ")
+}
+
+// importer is one run. The small tables that others refer to are kept in memory.
+type importer struct {
+	source  *imports.Source
+	store   imports.Store
+	report  *imports.Report
+	options Options
+
+	kinds      map[int64]string // target types
+	targets    map[int64]target
+	roles      map[int64]string
+	modes      map[int64]string // by Iris's names
+	priorities map[int64]string
+	apps       map[int64]string
+	plans      map[int64]string
+	templates  map[int64]string
+}
+
+type target struct {
+	kind string
+	name string
+}
+
+// Run reads everything from source into store and fills the report. It does not decide whether the work is kept.
+func Run(ctx context.Context, source *imports.Source, store imports.Store, report *imports.Report, options Options) error {
+	if err := options.Check(); err != nil {
+		return err
+	}
+	for _, table := range []string{"application", "target", "target_type", "user", "plan", "template", "incident", "mode", "priority"} {
+		if !source.Has(table) {
+			return fault.Invalidf("from", "this is not a database of Iris: it has no table %s", table)
+		}
+	}
+	im := &importer{source: source, store: store, report: report, options: options}
+	for _, part := range []func(context.Context) error{
+		im.vocabulary, im.people, im.applications, im.choices, im.words, im.escalation, im.routes, im.incidents, im.messages, im.leftovers,
+	} {
+		if err := part(ctx); err != nil {
+			return err
+		}
+	}
+	report.Tidy()
+	if report.Conflicts() == 0 && report.Taken() > 0 {
+		return store.Finish(ctx, fmt.Sprintf("from %s, %d rows", source.From(), report.Taken()))
+	}
+	return nil
+}
+
+// from is where the rows of a class come from.
+type from struct {
+	class   string
+	table   string
+	order   string // columns in SQL
+	columns []string
+}
+
+// load turns rows into records and stores them. convert returns false for a row that is left out; it has said why.
+func (im *importer) load(ctx context.Context, f from, t imports.Table, convert func(*imports.Row) ([]any, bool)) error {
+	class := im.report.Class(f.class)
+	out, err := im.store.Load(ctx, t, im.records(ctx, class, f, convert))
+	class.AddOutcome(out)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.class, err)
+	}
+	return nil
+}
+
+func (im *importer) records(ctx context.Context, class *imports.Class, f from, convert func(*imports.Row) ([]any, bool)) imports.Records {
+	return func(yield func(imports.Record, error) bool) {
+		for row, err := range im.source.Rows(ctx, im.report, class, f.table, f.order, f.columns...) {
+			if err != nil {
+				yield(imports.Record{}, err)
+				return
+			}
+			values, ok := convert(row)
+			if ok && !yield(imports.Record{Label: row.Label, Values: values}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// each calls f with every row of a small table. The rows are not counted: they are counted where they are stored.
+func (im *importer) each(ctx context.Context, fr from, f func(*imports.Row)) error {
+	for row, err := range im.source.Rows(ctx, im.report, im.report.Class(fr.class), fr.table, fr.order, fr.columns...) {
+		if err != nil {
+			return err
+		}
+		row.Uncount()
+		f(row)
+	}
+	return nil
+}
+
+// vocabulary reads the small tables of names.
+func (im *importer) vocabulary(ctx context.Context) error {
+	read := func(class, table string, into *map[int64]string, look func(*imports.Row, string)) error {
+		*into = map[int64]string{}
+		return im.each(ctx, from{class, table, "id", []string{"id", "name", "mode_id", "type_id"}}, func(row *imports.Row) {
+			row.Label = class + " " + row.Name("name")
+			(*into)[row.Int("id")] = row.Name("name")
+			if look != nil {
+				look(row, row.Name("name"))
+			}
+		})
+	}
+	if err := read("target types", "target_type", &im.kinds, func(row *imports.Row, name string) {
+		if name != "user" && name != "team" && name != "mailing-list" {
+			row.Lose("there is no such kind of target here")
+		}
+	}); err != nil {
+		return err
+	}
+	if err := read("modes", "mode", &im.modes, func(row *imports.Row, name string) {
+		if _, ok := im.ourMode(name); !ok {
+			row.Note("there is no such mode here; --mode %s=email (or another) says as what to take it", name)
+		}
+	}); err != nil {
+		return err
+	}
+	return read("priorities", "priority", &im.priorities, func(row *imports.Row, name string) {
+		want, ok := users.DefaultModes[users.Priority(name)]
+		if !ok {
+			row.Lose("there is no such priority here; there are urgent, high, medium and low")
+			return
+		}
+		if mode := im.modes[row.Int("mode_id")]; mode != string(want) {
+			row.Lose("its default mode is %s there and %s here, where it cannot be changed; set default modes of applications instead", mode, want)
+		}
+	})
+}
+
+// ourMode returns what a mode of Iris is called here.
+func (im *importer) ourMode(name string) (string, bool) {
+	if to, ok := im.options.Modes[name]; ok {
+		return to, true
+	}
+	return name, ours(name)
+}
+
+// mode looks up the mode that a row names. When there is none here, the row is not taken.
+func (im *importer) mode(row *imports.Row, column string) (string, bool) {
+	name, known := im.modes[row.Int(column)]
+	if !known {
+		row.Lose("its %s is not there", column)
+		return "", false
+	}
+	mode, ok := im.ourMode(name)
+	if !ok {
+		row.Lose("there is no mode %s here", name)
+	}
+	return mode, ok
+}
+
+// priority looks up the priority that a row names, like mode.
+func (im *importer) priority(row *imports.Row) (string, bool) {
+	name, known := im.priorities[row.Int("priority_id")]
+	if !known {
+		row.Lose("its priority_id is not there")
+		return "", false
+	}
+	if _, ok := users.DefaultModes[users.Priority(name)]; !ok {
+		row.Lose("there is no priority %s here", name)
+		return "", false
+	}
+	return name, true
+}
+
+// person checks that a row is about a person.
+func (im *importer) person(row *imports.Row, column string) (name string, ok bool) {
+	t, known := im.targets[row.Int(column)]
+	switch {
+	case !known:
+		row.Lose("its %s is not there", column)
+		return "", false
+	case t.kind != "user":
+		row.Lose("it belongs to the %s %s; only people have that here", t.kind, t.name)
+		return "", false
+	}
+	return t.name, true
+}
+
+// app names the application of a row for labels.
+func (im *importer) app(row *imports.Row) string { return nameOr(im.apps, row.Int("application_id")) }
+
+func nameOr(names map[int64]string, id int64) string {
+	if name, ok := names[id]; ok {
+		return name
+	}
+	return fmt.Sprint(id)
+}
+
+// instant is a time as a value of a record.
+func instant(t time.Time, ok bool) any {
+	if !ok {
+		return nil
+	}
+	return t
+}
+
+// References to rows of ours by Iris's numbers.
+var (
+	toUser         = &imports.Ref{Table: "users", Match: "target_id", Take: "id"}
+	toUserIfHere   = &imports.Ref{Table: "users", Match: "target_id", Take: "id", Optional: true}
+	toTeam         = &imports.Ref{Table: "teams", Match: "target_id", Take: "id"}
+	toList         = &imports.Ref{Table: "mailing_lists", Match: "target_id", Take: "id"}
+	toApp          = &imports.Ref{Table: "applications", Match: "id", Take: "id"}
+	toPlan         = &imports.Ref{Table: "plans", Match: "id", Take: "id"}
+	toTemplate     = &imports.Ref{Table: "templates", Match: "id", Take: "id"}
+	toIncident     = &imports.Ref{Table: "incidents", Match: "id", Take: "id"}
+	toCategory     = &imports.Ref{Table: "notification_categories", Match: "id", Take: "id"}
+	toMessage      = &imports.Ref{Table: "message_history", Match: "id", Take: "id"}
+	toTarget       = &imports.Ref{Table: "targets", Match: "target_id", Take: "target_id"}
+	toTargetIfHere = &imports.Ref{Table: "targets", Match: "target_id", Take: "target_id", Optional: true}
+	toRole         = &imports.Ref{Table: "target_roles", Match: "name", Take: "name"}
+)

@@ -1,0 +1,220 @@
+package imports
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Kind says how bad a reason is.
+type Kind string
+
+// The kinds of reasons, the worst first.
+const (
+	Conflict Kind = "conflict"  // what is here contradicts it: nothing at all is written
+	NotTaken Kind = "not taken" // the row, or a value of it, is lost
+	Note     Kind = "note"      // the row was taken, with a remark
+)
+
+// maxExamples is how many rows a reason names.
+const maxExamples = 5
+
+// Reason says what became of some rows of a class, and why.
+type Reason struct {
+	Kind     Kind     `json:"kind"`
+	Text     string   `json:"reason"`
+	Rows     int64    `json:"rows"`
+	Examples []string `json:"examples,omitempty"`
+	// Whole: the rows were left out entirely, not only a value of them.
+	Whole bool `json:"whole_rows,omitempty"`
+}
+
+// Class is one kind of rows.
+type Class struct {
+	Name     string   `json:"name"`
+	Read     int64    `json:"read"`
+	Taken    int64    `json:"taken"`
+	Same     int64    `json:"already_here"`
+	NotTaken int64    `json:"not_taken"`
+	Reasons  []Reason `json:"reasons,omitempty"`
+}
+
+// Report tells what an import did with every row. It is used by one goroutine.
+type Report struct {
+	From    string   `json:"from"` // address without password
+	DryRun  bool     `json:"dry_run"`
+	Written bool     `json:"written"`
+	Seconds float64  `json:"seconds"`
+	Classes []*Class `json:"classes"`
+
+	progress func(class string, rows int64)
+	lastTold time.Time
+}
+
+// NewReport returns an empty report. progress, when not nil, is called now and then with the rows of a class read so far.
+func NewReport(from string, progress func(class string, rows int64)) *Report {
+	return &Report{From: from, Classes: []*Class{}, progress: progress, lastTold: time.Now()}
+}
+
+// Class returns the class of that name; it is made when it is new.
+func (r *Report) Class(name string) *Class {
+	for _, c := range r.Classes {
+		if c.Name == name {
+			return c
+		}
+	}
+	c := &Class{Name: name}
+	r.Classes = append(r.Classes, c)
+	return c
+}
+
+// Tick tells the progress, at most once a second.
+func (r *Report) Tick(class string, rows int64) {
+	if r.progress == nil || time.Since(r.lastTold) < time.Second {
+		return
+	}
+	r.lastTold = time.Now()
+	r.progress(class, rows)
+}
+
+// Add notes a reason for one row of the class.
+func (c *Class) Add(kind Kind, whole bool, example, format string, args ...any) {
+	reason := Reason{Kind: kind, Text: fmt.Sprintf(format, args...), Rows: 1, Whole: whole}
+	if example != "" {
+		reason.Examples = []string{example}
+	}
+	c.AddReason(reason)
+}
+
+// AddReason notes a reason; one with the same words is counted together.
+func (c *Class) AddReason(r Reason) {
+	if r.Whole && r.Kind == NotTaken {
+		c.NotTaken += r.Rows
+	}
+	for i := range c.Reasons {
+		have := &c.Reasons[i]
+		if have.Kind == r.Kind && have.Text == r.Text {
+			have.Rows += r.Rows
+			for _, e := range r.Examples {
+				if len(have.Examples) < maxExamples {
+					have.Examples = append(have.Examples, e)
+				}
+			}
+			return
+		}
+	}
+	c.Reasons = append(c.Reasons, r)
+}
+
+// AddOutcome adds what a Load did.
+func (c *Class) AddOutcome(o Outcome) {
+	c.Taken += o.Taken
+	c.Same += o.Same
+	for _, r := range o.Reasons {
+		c.AddReason(r)
+	}
+}
+
+// count sums the rows of reasons of one kind.
+func (r *Report) count(kind Kind) (n int64) {
+	for _, c := range r.Classes {
+		for _, reason := range c.Reasons {
+			if reason.Kind == kind {
+				n += reason.Rows
+			}
+		}
+	}
+	return n
+}
+
+// Conflicts is how many rows contradict what is here.
+func (r *Report) Conflicts() int64 { return r.count(Conflict) }
+
+// Lost is how many rows, or values of rows, were not taken.
+func (r *Report) Lost() int64 { return r.count(NotTaken) }
+
+// Taken is how many rows are new here.
+func (r *Report) Taken() (n int64) {
+	for _, c := range r.Classes {
+		n += c.Taken
+	}
+	return n
+}
+
+// WriteJSON writes the report for programs.
+func (r *Report) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(r)
+}
+
+// WriteText writes the report for people.
+func (r *Report) WriteText(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-28s %12s %12s %12s %12s\n", "", "read", "taken", "already here", "not taken")
+	for _, c := range r.Classes {
+		fmt.Fprintf(&b, "%-28s %12d %12d %12d %12d\n", c.Name, c.Read, c.Taken, c.Same, c.NotTaken)
+	}
+	for _, part := range []struct {
+		kind  Kind
+		title string
+	}{{Conflict, "Conflicts with what is here"}, {NotTaken, "Not taken"}, {Note, "Notes"}} {
+		r.writePart(&b, part.kind, part.title)
+	}
+	b.WriteString("\n" + r.Sentence() + "\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (r *Report) writePart(b *strings.Builder, kind Kind, title string) {
+	if r.count(kind) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n%s:\n", title)
+	for _, c := range r.Classes {
+		for _, reason := range c.Reasons {
+			if reason.Kind != kind {
+				continue
+			}
+			fmt.Fprintf(b, "- %s, %d: %s\n", c.Name, reason.Rows, reason.Text)
+			for _, e := range reason.Examples {
+				fmt.Fprintf(b, "    %s\n", e)
+			}
+		}
+	}
+}
+
+// Sentence sums up.
+func (r *Report) Sentence() string {
+	lost := r.Lost()
+	switch {
+	case r.Conflicts() > 0:
+		return "Nothing was written: see the conflicts."
+	case r.DryRun && r.Taken() == 0 && lost == 0:
+		return "Dry run: nothing was written, and there would be nothing to write."
+	case r.DryRun && lost > 0:
+		return fmt.Sprintf("Dry run: nothing was written. %d rows would be new here; %d rows or values would be lost.", r.Taken(), lost)
+	case r.DryRun:
+		return fmt.Sprintf("Dry run: nothing was written. %d rows would be new here; nothing would be lost.", r.Taken())
+	case r.Taken() == 0 && lost == 0:
+		return "Everything was here already; nothing was changed."
+	case r.Taken() == 0:
+		return fmt.Sprintf("Nothing was new here. %d rows or values were not taken.", lost)
+	case lost > 0:
+		return fmt.Sprintf("%d rows are new here. %d rows or values were not taken.", r.Taken(), lost)
+	}
+	return fmt.Sprintf("%d rows are new here; nothing was lost.", r.Taken())
+}
+
+// Tidy sorts the reasons of every class, the worst first, and drops classes that have nothing to tell.
+func (r *Report) Tidy() {
+	r.Classes = slices.DeleteFunc(r.Classes, func(c *Class) bool { return c.Read == 0 && c.Taken == 0 && len(c.Reasons) == 0 })
+	rank := []Kind{Conflict, NotTaken, Note}
+	for _, c := range r.Classes {
+		slices.SortStableFunc(c.Reasons, func(a, b Reason) int { return slices.Index(rank, a.Kind) - slices.Index(rank, b.Kind) })
+	}
+}

@@ -1,0 +1,219 @@
+package imports
+
+import (
+	"context"
+	"crypto/tls"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/iris-oncall/iris/internal/fault"
+)
+
+// Source is a MySQL or MariaDB database, read at one instant: everything comes from one read-only transaction. It is used
+// by one goroutine, and only one stream of rows is open at a time.
+type Source struct {
+	db     *sql.DB
+	conn   *sql.Conn
+	from   string
+	tables map[string][]string // columns by table
+}
+
+const urlForm = "expected mysql://user:password@host:port/database"
+
+// parseURL reads mysql://user:password@host:port/database[?tls=true|skip-verify][&socket=/path]. password, when not empty,
+// is used instead of the URL's. Errors never hold the password.
+func parseURL(raw, password string) (*mysql.Config, string, error) {
+	u, err := url.Parse(raw)
+	if err != nil || u.Scheme != "mysql" && u.Scheme != "mariadb" {
+		return nil, "", fault.Invalidf("from", "the address of the database cannot be read; %s", urlForm)
+	}
+	c := mysql.NewConfig()
+	c.User = u.User.Username()
+	c.Passwd, _ = u.User.Password()
+	if password != "" {
+		c.Passwd = password
+	}
+	c.DBName = strings.TrimPrefix(u.Path, "/")
+	c.Net, c.Addr = "tcp", u.Host
+	if u.Port() == "" {
+		c.Addr = net.JoinHostPort(u.Hostname(), "3306")
+	}
+	for name, values := range u.Query() {
+		switch value := values[len(values)-1]; {
+		case name == "socket":
+			c.Net, c.Addr = "unix", value
+		case name == "tls" && (value == "true" || value == "skip-verify"):
+			c.TLS = &tls.Config{ServerName: u.Hostname(), InsecureSkipVerify: value == "skip-verify"} //nolint:gosec // asked for
+		case name == "tls" && value == "false":
+		default:
+			return nil, "", fault.Invalidf("from", "the address of the database has an unknown parameter %q; known are socket, and tls (true, false, skip-verify)", name)
+		}
+	}
+	if c.DBName == "" || c.User == "" || c.Net == "tcp" && u.Hostname() == "" {
+		return nil, "", fault.Invalidf("from", "the address of the database lacks the user, the host or the name; %s", urlForm)
+	}
+	c.Timeout = 10 * time.Second
+	c.Logger = &mysql.NopLogger{}
+	return c, fmt.Sprintf("%s@%s/%s", c.User, c.Addr, c.DBName), nil
+}
+
+// OpenSource connects and begins the snapshot. See parseURL for the address.
+func OpenSource(ctx context.Context, address, password string) (*Source, error) {
+	c, from, err := parseURL(address, password)
+	if err != nil {
+		return nil, err
+	}
+	connector, err := mysql.NewConnector(c)
+	if err != nil {
+		return nil, fault.Invalidf("from", "the address of the database cannot be used; %s", urlForm)
+	}
+	s := &Source{db: sql.OpenDB(connector), from: from, tables: map[string][]string{}}
+	if err := s.begin(ctx, c.DBName); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// begin opens the transaction. Waiting for us must not make the server hang up: our side may take minutes for a table.
+func (s *Source) begin(ctx context.Context, name string) (err error) {
+	if s.conn, err = s.db.Conn(ctx); err != nil {
+		return unreachable(err)
+	}
+	for _, sql := range []string{
+		"set session transaction isolation level repeatable read",
+		"set session time_zone = '+00:00', session sql_mode = '', session net_write_timeout = 86400, session net_read_timeout = 86400, session wait_timeout = 86400",
+		"start transaction with consistent snapshot, read only",
+	} {
+		if _, err := s.conn.ExecContext(ctx, sql); err != nil {
+			return unreachable(err)
+		}
+	}
+	rows, err := s.conn.QueryContext(ctx, "select table_name, column_name from information_schema.columns where table_schema = database() order by table_name, ordinal_position")
+	if err != nil {
+		return unreachable(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var table, column string
+		if err := rows.Scan(&table, &column); err != nil {
+			return unreachable(err)
+		}
+		s.tables[table] = append(s.tables[table], column)
+	}
+	if err := rows.Err(); err != nil {
+		return unreachable(err)
+	}
+	if len(s.tables) == 0 {
+		return fault.Invalidf("from", "the database %q has no tables, or this user may not read them", name)
+	}
+	return nil
+}
+
+// unreachable words an error of MySQL. The driver's messages name the user and the host, never the password.
+func unreachable(err error) error {
+	var refused *mysql.MySQLError
+	if errors.As(err, &refused) {
+		return fault.Wrap(fault.Unavailable, err, "the database to import from refuses: "+refused.Message)
+	}
+	return fault.Wrap(fault.Unavailable, err, "the database to import from cannot be read")
+}
+
+// From is the address without the password.
+func (s *Source) From() string { return s.from }
+
+// Has reports whether there is a table.
+func (s *Source) Has(table string) bool { return len(s.tables[table]) > 0 }
+
+// Tables returns the columns of all tables.
+func (s *Source) Tables() map[string][]string { return s.tables }
+
+// Close ends the snapshot.
+func (s *Source) Close() {
+	if s.conn != nil {
+		_ = s.conn.Close()
+	}
+	_ = s.db.Close()
+}
+
+// Count returns the number of rows of a table for which the condition (SQL, "" = all) holds.
+func (s *Source) Count(ctx context.Context, table, condition string) (n int64, err error) {
+	query := "select count(*) from " + Quote(table)
+	if condition != "" {
+		query += " where " + condition
+	}
+	if err := s.conn.QueryRowContext(ctx, query).Scan(&n); err != nil {
+		return 0, unreachable(err)
+	}
+	return n, nil
+}
+
+// Rows streams rows of a table in the order of some of the columns, with the columns that the table has; others read as null.
+// A table that does not exist has no rows. Rows are counted in class. An error ends the stream.
+func (s *Source) Rows(ctx context.Context, report *Report, class *Class, table, order string, columns ...string) iter.Seq2[*Row, error] {
+	return func(yield func(*Row, error) bool) {
+		if !s.Has(table) {
+			return
+		}
+		row := &Row{class: class, index: map[string]int{}}
+		var take []string
+		for _, c := range columns {
+			row.index[c] = -1
+			for _, have := range s.tables[table] {
+				if strings.EqualFold(have, c) {
+					row.index[c] = len(take)
+					take = append(take, Quote(have))
+				}
+			}
+		}
+		if len(take) == 0 {
+			yield(nil, fault.Invalidf("from", "the table %s has none of the expected columns: is this the right database?", table))
+			return
+		}
+		query := "select " + strings.Join(take, ", ") + " from " + Quote(table)
+		if order != "" {
+			query += " order by " + order
+		}
+		rows, err := s.conn.QueryContext(ctx, query)
+		if err != nil {
+			yield(nil, unreachable(err))
+			return
+		}
+		defer rows.Close()
+		raw := make([]sql.RawBytes, len(take))
+		into := make([]any, len(take))
+		for i := range raw {
+			into[i] = &raw[i]
+		}
+		row.values = make([]rawValue, len(take))
+		for rows.Next() {
+			if err := rows.Scan(into...); err != nil {
+				yield(nil, unreachable(err))
+				return
+			}
+			for i, v := range raw {
+				row.values[i] = rawValue(v)
+			}
+			row.Label = ""
+			class.Read++
+			report.Tick(class.Name, class.Read)
+			if !yield(row, nil) {
+				return
+			}
+		}
+		if err := rows.Err(); err != nil {
+			yield(nil, unreachable(err))
+		}
+	}
+}
+
+// Quote makes a name of MySQL safe to stand in SQL.
+func Quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }

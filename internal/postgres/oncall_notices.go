@@ -1,0 +1,242 @@
+package postgres
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// OncallNotices stores what people want to hear of shifts, keys of calendar feeds and the audit log. It is safe for
+// concurrent use.
+type OncallNotices struct{ db *DB }
+
+// NewOncallNotices returns the adapter over d.
+func NewOncallNotices(d *DB) *OncallNotices { return &OncallNotices{db: d} }
+
+// Types lists the kinds of notices.
+func (n *OncallNotices) Types(ctx context.Context) ([]oncall.NoticeType, error) {
+	var out []oncall.NoticeType
+	err := n.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.NoticeTypes(ctx)
+		out = make([]oncall.NoticeType, len(rows))
+		for i, r := range rows {
+			out[i] = oncall.NoticeType{Name: r.Name, IsReminder: r.IsReminder}
+		}
+		return err
+	})
+	return out, err
+}
+
+// ByUser lists a person's settings.
+func (n *OncallNotices) ByUser(ctx context.Context, user users.ID) ([]oncall.NoticeSetting, error) {
+	id := int64(user)
+	return n.settings(ctx, db.NoticeSettingsParams{UserID: &id})
+}
+
+// ByID finds one setting; a NotFound fault when there is none.
+func (n *OncallNotices) ByID(ctx context.Context, id int64) (oncall.NoticeSetting, error) {
+	found, err := n.settings(ctx, db.NoticeSettingsParams{ID: &id})
+	if err == nil && len(found) == 0 {
+		err = fault.New(fault.NotFound, "not found")
+	}
+	if err != nil {
+		return oncall.NoticeSetting{}, err
+	}
+	return found[0], nil
+}
+
+func (n *OncallNotices) settings(ctx context.Context, by db.NoticeSettingsParams) ([]oncall.NoticeSetting, error) {
+	var out []oncall.NoticeSetting
+	err := n.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.NoticeSettings(ctx, by)
+		out = make([]oncall.NoticeSetting, len(rows))
+		for i, r := range rows {
+			out[i] = oncall.NoticeSetting{
+				ID: r.ID, User: users.ID(r.UserID), UserName: r.UserName, TeamID: r.TeamID, Team: r.Team, Mode: users.Mode(r.Mode),
+				Type: r.Type, IsReminder: r.IsReminder, OnlyMine: r.OnlyIfInvolved, Roles: r.Roles,
+			}
+			if r.TimeBefore != nil {
+				before := time.Duration(*r.TimeBefore) * time.Second
+				out[i].Before = &before
+			}
+		}
+		return err
+	})
+	return out, err
+}
+
+// Create adds a setting. Roles that do not exist are an Invalid fault for the field "roles".
+func (n *OncallNotices) Create(ctx context.Context, s oncall.NoticeSetting) (int64, error) {
+	var id int64
+	err := n.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+		id, err = addNoticeSetting(ctx, q, s)
+		return err
+	})
+	return id, err
+}
+
+func addNoticeSetting(ctx context.Context, q *db.Queries, s oncall.NoticeSetting) (int64, error) {
+	id, err := q.CreateNoticeSetting(ctx, db.CreateNoticeSettingParams{
+		UserID: int64(s.User), TeamID: s.TeamID, Mode: string(s.Mode), Type: s.Type, TimeBefore: optionalSeconds(s.Before), OnlyIfInvolved: s.OnlyMine,
+	})
+	if err != nil {
+		return 0, err
+	}
+	return id, setNoticeRoles(ctx, q, id, s.Roles)
+}
+
+func setNoticeRoles(ctx context.Context, q *db.Queries, id int64, roles []string) error {
+	lower := map[string]bool{}
+	names := make([]string, 0, len(roles))
+	for _, r := range roles {
+		if r = strings.ToLower(storable(r)); !lower[r] {
+			lower[r] = true
+			names = append(names, r)
+		}
+	}
+	added, err := q.AddNoticeRoles(ctx, db.AddNoticeRolesParams{SettingID: id, Roles: names})
+	if err == nil && added != int64(len(names)) {
+		err = fault.Invalidf("roles", "a role does not exist")
+	}
+	return err
+}
+
+// Update stores a setting whole.
+func (n *OncallNotices) Update(ctx context.Context, s oncall.NoticeSetting) error {
+	return n.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		err := one(q.UpdateNoticeSetting(ctx, db.UpdateNoticeSettingParams{
+			ID: s.ID, TeamID: s.TeamID, Mode: string(s.Mode), Type: s.Type, TimeBefore: optionalSeconds(s.Before), OnlyIfInvolved: s.OnlyMine,
+		}))
+		if err != nil {
+			return err
+		}
+		if err := q.ClearNoticeRoles(ctx, s.ID); err != nil {
+			return err
+		}
+		return setNoticeRoles(ctx, q, s.ID, s.Roles)
+	})
+}
+
+// Delete removes a setting; a NotFound fault when there is none.
+func (n *OncallNotices) Delete(ctx context.Context, id int64) error {
+	return n.db.Do(ctx, func(q *db.Queries) error { return one(q.DeleteNoticeSetting(ctx, id)) })
+}
+
+func optionalSeconds(d *time.Duration) *int32 {
+	if d == nil {
+		return nil
+	}
+	s := int32(*d / time.Second)
+	return &s
+}
+
+// Audit reads the audit log, oldest first. A log that is too long is an Invalid fault.
+func (n *OncallNotices) Audit(ctx context.Context, by oncall.AuditQuery) ([]oncall.AuditEntry, error) {
+	var out []oncall.AuditEntry
+	err := n.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.OncallAudit(ctx, db.OncallAuditParams{
+			Teams: by.Teams, Owners: by.Owners, Actions: by.Actions, Since: by.Since, Until: by.Until, MaxRows: maxListRows + 1,
+		})
+		out = make([]oncall.AuditEntry, len(rows))
+		for i, r := range rows {
+			out[i] = oncall.AuditEntry{Owner: r.Owner, Team: r.Team, Action: r.Action, At: r.At, Context: r.Context}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, tooBroad(len(out))
+}
+
+// Keys lists the feed keys of a requester.
+func (n *OncallNotices) Keys(ctx context.Context, requester users.ID) ([]oncall.IcalKey, error) {
+	id := int64(requester)
+	return n.keys(ctx, db.IcalKeysParams{RequesterID: &id})
+}
+
+// Key finds a feed key; a NotFound fault when there is none.
+func (n *OncallNotices) Key(ctx context.Context, key string) (oncall.IcalKey, error) {
+	key = storable(key)
+	return only(n.keys(ctx, db.IcalKeysParams{Key: &key}))
+}
+
+// KeyFor finds the requester's key for a calendar; a NotFound fault when there is none.
+func (n *OncallNotices) KeyFor(ctx context.Context, requester users.ID, of oncall.IcalSubject) (oncall.IcalKey, error) {
+	id := int64(requester)
+	return only(n.keys(ctx, db.IcalKeysParams{RequesterID: &id, UserID: optional(of.User), TeamID: optional(users.ID(of.TeamID))}))
+}
+
+func only(found []oncall.IcalKey, err error) (oncall.IcalKey, error) {
+	if err == nil && len(found) == 0 {
+		err = fault.New(fault.NotFound, "not found")
+	}
+	if err != nil {
+		return oncall.IcalKey{}, err
+	}
+	return found[0], nil
+}
+
+func (n *OncallNotices) keys(ctx context.Context, by db.IcalKeysParams) ([]oncall.IcalKey, error) {
+	var out []oncall.IcalKey
+	err := n.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.IcalKeys(ctx, by)
+		out = make([]oncall.IcalKey, len(rows))
+		for i, r := range rows {
+			out[i] = oncall.IcalKey{
+				Key: r.Key, Requester: r.Requester, RequesterID: users.ID(r.RequesterID), Name: r.Name, CreatedAt: r.CreatedAt,
+			}
+			if r.UserID != nil {
+				out[i].User = users.ID(*r.UserID)
+			}
+			if r.TeamID != nil {
+				out[i].TeamID = *r.TeamID
+			}
+		}
+		return err
+	})
+	return out, err
+}
+
+// NewKey makes the requester's key for a calendar anew; the old one opens nothing any more.
+func (n *OncallNotices) NewKey(ctx context.Context, requester users.ID, of oncall.IcalSubject) (string, error) {
+	key := newUUID()
+	user, team := optional(of.User), optional(users.ID(of.TeamID))
+	return key, n.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if err := q.DropIcalKey(ctx, db.DropIcalKeyParams{RequesterID: int64(requester), UserID: user, TeamID: team}); err != nil {
+			return err
+		}
+		return q.CreateIcalKey(ctx, db.CreateIcalKeyParams{Key: key, RequesterID: int64(requester), UserID: user, TeamID: team})
+	})
+}
+
+// DropKey removes a key; a NotFound fault when there is none.
+func (n *OncallNotices) DropKey(ctx context.Context, key string) error {
+	return n.db.Do(ctx, func(q *db.Queries) error { return one(q.DeleteIcalKey(ctx, storable(key))) })
+}
+
+// DropKeyFor removes the requester's key for a calendar, if there is one.
+func (n *OncallNotices) DropKeyFor(ctx context.Context, requester users.ID, of oncall.IcalSubject) error {
+	return n.db.Do(ctx, func(q *db.Queries) error {
+		return q.DropIcalKey(ctx, db.DropIcalKeyParams{
+			RequesterID: int64(requester), UserID: optional(of.User), TeamID: optional(users.ID(of.TeamID)),
+		})
+	})
+}
+
+// DropKeys removes all keys of a requester and tells how many there were.
+func (n *OncallNotices) DropKeys(ctx context.Context, requester users.ID) (int64, error) {
+	var dropped int64
+	err := n.db.Do(ctx, func(q *db.Queries) (err error) {
+		dropped, err = q.DeleteIcalKeysOf(ctx, int64(requester))
+		return err
+	})
+	return dropped, err
+}

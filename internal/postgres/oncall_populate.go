@@ -1,0 +1,350 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// back is how far before the first instant of interest shifts are read, so that every overlap is seen; the last shift of
+// each person before that is read besides.
+const back = 35 * 24 * time.Hour
+
+// Populate makes the shifts of a schedule from start on, in the place of those it made before. The audit log says what
+// went and came. A fault of the domain (a start in the past) is returned as it is.
+func (s *OncallSchedules) Populate(ctx context.Context, id oncall.ScheduleID, start time.Time, by oncall.By) (oncall.Plan, error) {
+	var plan oncall.Plan
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		stored, err := scheduleOf(ctx, q, id)
+		if err != nil {
+			return err
+		}
+		if _, err := q.LockTeam(ctx, stored.TeamID); err != nil {
+			return err
+		}
+		if plan, _, err = planFor(ctx, q, id, start); err != nil {
+			return err
+		}
+		if plan, err = storePlan(ctx, q, plan); err != nil {
+			return err
+		}
+		deleted, err := namedFacts(ctx, q, plan.Delete)
+		if err != nil {
+			return err
+		}
+		kept, err := namedFacts(ctx, q, plan.Kept)
+		if err != nil {
+			return err
+		}
+		return auditSchedule(ctx, q, by, int64(id), stored.TeamID, "schedule_populated", map[string]any{
+			"start": start.Unix(), "created": len(plan.Add), "deleted": deleted, "kept": kept, "unfilled": unfilledFacts(plan.Unfilled),
+		})
+	})
+	return plan, err
+}
+
+// Preview returns what Populate would do and the calendar that it would do it to. It writes nothing.
+func (s *OncallSchedules) Preview(ctx context.Context, id oncall.ScheduleID, start time.Time) (oncall.Plan, oncall.Calendars, error) {
+	var plan oncall.Plan
+	var known oncall.Calendars
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+		plan, known, err = planFor(ctx, q, id, start)
+		return err
+	})
+	return plan, known, err
+}
+
+// Rehearse returns what a schedule that is not stored would do, in the place of the stored one with its number, if any.
+func (s *OncallSchedules) Rehearse(ctx context.Context, draft oncall.Schedule, roster int64, start time.Time) (oncall.Plan, oncall.Calendars, error) {
+	var plan oncall.Plan
+	var known oncall.Calendars
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		people, err := q.RosterPeople(ctx, []int64{roster})
+		if err != nil {
+			return err
+		}
+		draft.Roster = nil
+		for _, p := range people {
+			draft.Roster = append(draft.Roster, oncall.Member{User: users.ID(p.UserID), InRotation: p.InRotation, Active: p.Active})
+		}
+		now, err := q.ServerClock(ctx)
+		if err != nil {
+			return err
+		}
+		if known, err = calendarsFor(ctx, q, now, earliest(now, start), draft); err != nil {
+			return err
+		}
+		plan, err = oncall.Populate(now, draft, start, known)
+		return err
+	})
+	return plan, known, err
+}
+
+func planFor(ctx context.Context, q *db.Queries, id oncall.ScheduleID, start time.Time) (oncall.Plan, oncall.Calendars, error) {
+	stored, err := scheduleOf(ctx, q, id)
+	if err != nil {
+		return oncall.Plan{}, oncall.Calendars{}, err
+	}
+	now, err := q.ServerClock(ctx)
+	if err != nil {
+		return oncall.Plan{}, oncall.Calendars{}, err
+	}
+	known, err := calendarsFor(ctx, q, now, earliest(now, start), stored.Schedule)
+	if err != nil {
+		return oncall.Plan{}, known, err
+	}
+	plan, err := oncall.Populate(now, stored.Schedule, start, known)
+	return plan, known, err
+}
+
+// Fill makes what is missing of a team's schedules, fenced by the lease of the team's bucket: of all processes only its
+// owner does it. Slots that nobody could take come back with the plans.
+func (s *OncallSchedules) Fill(ctx context.Context, processID string, lease buckets.Lease, team int64) ([]oncall.Plan, error) {
+	var plans []oncall.Plan
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if err := fence(ctx, q, processID, []buckets.Lease{lease}); err != nil {
+			return err
+		}
+		if _, err := q.LockTeam(ctx, team); err != nil {
+			return err
+		}
+		stored, err := schedulesOf(ctx, q, db.SchedulesParams{TeamIds: []int64{team}})
+		if err != nil {
+			return err
+		}
+		now, err := q.ServerClock(ctx)
+		if err != nil {
+			return err
+		}
+		schedules, from := make([]oncall.Schedule, len(stored)), now
+		for i, st := range stored {
+			schedules[i] = st.Schedule
+			if last := st.Progress.Last; !last.IsZero() {
+				from = earliest(from, last)
+			}
+		}
+		known, err := calendarsFor(ctx, q, now, from, schedules...)
+		if err != nil {
+			return err
+		}
+		plans = oncall.Fill(now, schedules, known)
+		for i := range plans {
+			if plans[i], err = storePlan(ctx, q, plans[i]); err != nil {
+				return err
+			}
+			if plans[i].Empty() {
+				continue
+			}
+			err := auditSchedule(ctx, q, oncall.By{Owner: "scheduler"}, int64(plans[i].Schedule), team, "schedule_filled",
+				map[string]any{"created": len(plans[i].Add)})
+			if err != nil {
+				return err
+			}
+		}
+		return q.TeamPopulated(ctx, db.TeamPopulatedParams{TeamID: team})
+	})
+	return plans, err
+}
+
+// Failed notes that filling a team's calendar did not work, so that the others have their turn before it is tried again.
+func (s *OncallSchedules) Failed(ctx context.Context, team int64, problem string) error {
+	return s.db.Do(ctx, func(q *db.Queries) error {
+		return q.TeamPopulated(ctx, db.TeamPopulatedParams{TeamID: team, Problem: storable(problem)})
+	})
+}
+
+// Due lists active teams with schedules, of the buckets, that nobody looked at for the time; those that wait longest first.
+func (s *OncallSchedules) Due(ctx context.Context, bs []int, every time.Duration, limit int) ([]oncall.TeamName, error) {
+	raw := make([]int16, len(bs))
+	for i, b := range bs {
+		raw[i] = int16(b)
+	}
+	var out []oncall.TeamName
+	err := s.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.TeamsToPopulate(ctx, db.TeamsToPopulateParams{Buckets: raw, EverySeconds: every.Seconds(), MaxRows: int32(limit)})
+		out = make([]oncall.TeamName, len(rows))
+		for i, r := range rows {
+			out[i] = oncall.TeamName{ID: r.ID, Name: r.Name, Active: true}
+		}
+		return err
+	})
+	return out, err
+}
+
+// WarnOnce remembers that a team is warned of a stretch without anybody; false when it was before.
+func (s *OncallSchedules) WarnOnce(ctx context.Context, team int64, kind, role string, span oncall.Span) (bool, error) {
+	var rows int64
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+		if err := q.ForgetWarnings(ctx, team); err != nil {
+			return err
+		}
+		rows, err = q.WarnOnce(ctx, db.WarnOnceParams{TeamID: team, Kind: kind, StartsAt: span.Start, EndsAt: span.End, Role: role})
+		return err
+	})
+	return rows > 0, err
+}
+
+func storePlan(ctx context.Context, q *db.Queries, plan oncall.Plan) (oncall.Plan, error) {
+	var err error
+	if plan.Changes, err = store(ctx, q, plan.Changes); err != nil {
+		return plan, err
+	}
+	p := db.SetScheduleProgressParams{ID: int64(plan.Schedule), Unfilled: some(plan.Progress.Unfilled), LastUserID: optional(plan.Progress.LastUser)}
+	if !plan.Progress.Last.IsZero() {
+		p.LastEpochAt = &plan.Progress.Last
+	}
+	return plan, q.SetScheduleProgress(ctx, p)
+}
+
+// calendarsFor reads what planning schedules of one team from an instant on must know.
+func calendarsFor(ctx context.Context, q *db.Queries, now, from time.Time, schedules ...oncall.Schedule) (oncall.Calendars, error) {
+	known := oncall.Calendars{NewLink: newLink, Holidays: map[oncall.Date]bool{}}
+	if len(schedules) == 0 {
+		return known, nil
+	}
+	team := schedules[0].TeamID
+	people, threshold := map[users.ID]bool{}, 0
+	for _, s := range schedules {
+		threshold = max(threshold, s.Threshold)
+		for _, id := range peopleOf(s) {
+			people[id] = true
+		}
+	}
+	var ids []int64
+	for id := range people {
+		ids = append(ids, int64(id))
+	}
+	slices.Sort(ids)
+	start := from.Add(-back)
+	until := time.Unix(farthest, 0)
+	rows, err := q.ShiftsAround(ctx, db.ShiftsAroundParams{WindowStart: start, WindowEnd: until, TeamID: team, UserIds: some(ids)})
+	if err != nil {
+		return known, fmt.Errorf("read shifts: %w", err)
+	}
+	for _, r := range rows {
+		known.Shifts = append(known.Shifts, shiftOf(db.ChosenShiftsRow(r)))
+	}
+	if err := lastOnes(ctx, q, &known, team, start, schedules); err != nil {
+		return known, err
+	}
+	subscriptions, err := q.CalendarSubscriptions(ctx, []int64{team})
+	if err != nil {
+		return known, err
+	}
+	for _, b := range subscriptions {
+		known.Subscribed = append(known.Subscribed, oncall.TeamRole{TeamID: b.SubscriptionID, Role: b.Role})
+	}
+	holidays, err := q.Holidays(ctx, team)
+	if err != nil {
+		return known, err
+	}
+	for _, h := range holidays {
+		known.Holidays[oncall.DateOf(h.Day.Time)] = true
+	}
+	absent, err := absencesOf(ctx, q, ids)
+	if err != nil {
+		return known, err
+	}
+	for _, a := range absent {
+		spans, err := a.Between(start, now.AddDate(0, 0, threshold+400))
+		if err != nil {
+			return known, fmt.Errorf("unavailability %d: %w", a.ID, err)
+		}
+		known.Absences = append(known.Absences, spans...)
+	}
+	return known, nil
+}
+
+// lastOnes adds the last shift of each person before start in the roles of the schedules.
+func lastOnes(ctx context.Context, q *db.Queries, known *oncall.Calendars, team int64, start time.Time, schedules []oncall.Schedule) error {
+	done := map[string]bool{}
+	for _, s := range schedules {
+		if done[s.Role] {
+			continue
+		}
+		done[s.Role] = true
+		last, err := q.LastShifts(ctx, db.LastShiftsParams{TeamID: team, Role: s.Role, Before: start})
+		if err != nil {
+			return fmt.Errorf("read last shifts: %w", err)
+		}
+		for _, r := range last {
+			known.Shifts = append(known.Shifts, shiftOf(db.ChosenShiftsRow(r)))
+		}
+	}
+	return nil
+}
+
+func peopleOf(s oncall.Schedule) []users.ID {
+	var out []users.ID
+	for _, m := range s.Roster {
+		out = append(out, m.User)
+	}
+	if s.Rotation != nil {
+		for _, l := range s.Rotation.Layers {
+			for _, m := range l.Members {
+				out = append(out, m.User)
+			}
+		}
+	}
+	return out
+}
+
+func absencesOf(ctx context.Context, q *db.Queries, ids []int64) ([]oncall.StoredAbsence, error) {
+	rows, err := q.TeamAbsences(ctx, some(ids))
+	out := make([]oncall.StoredAbsence, len(rows))
+	for i, r := range rows {
+		out[i] = absenceOf(db.AbsenceRow(r))
+	}
+	return out, err
+}
+
+func absenceOf(r db.AbsenceRow) oncall.StoredAbsence {
+	loc := zone(r.TimeZone)
+	return oncall.StoredAbsence{ID: r.ID, UserName: r.UserName, Recurring: oncall.Recurring{
+		User: users.ID(r.UserID), Zone: loc, Start: oncall.LocalIn(r.StartsAt, loc), Length: r.EndsAt.Sub(r.StartsAt), Rule: r.Rule, Reason: r.Note,
+	}}
+}
+
+func earliest(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// namedFacts words shifts for the audit log.
+func namedFacts(ctx context.Context, q *db.Queries, shifts []oncall.Shift) ([]map[string]any, error) {
+	out := make([]map[string]any, len(shifts))
+	if len(shifts) == 0 {
+		return out, nil
+	}
+	var ids []int64
+	for _, s := range shifts {
+		ids = append(ids, int64(s.User))
+	}
+	people, err := q.DirectoryUsers(ctx, ids)
+	names := map[int64]string{}
+	for _, p := range people {
+		names[p.ID] = p.Name
+	}
+	for i, s := range shifts {
+		out[i] = map[string]any{"role": s.Role, "user": names[int64(s.User)], "start": s.Start.Unix(), "end": s.End.Unix()}
+	}
+	return out, err
+}
+
+func unfilledFacts(slots []oncall.Unfilled) []map[string]any {
+	out := make([]map[string]any, len(slots))
+	for i, u := range slots {
+		out[i] = map[string]any{"start": u.Start.Unix(), "end": u.End.Unix(), "why": u.Why}
+	}
+	return out
+}

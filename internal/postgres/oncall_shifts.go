@@ -1,0 +1,262 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// OncallShifts stores shifts. An edit is decided by a pure function inside the transaction that stores it, with the team
+// locked, so that two edits of a calendar never see the same past. It is safe for concurrent use.
+type OncallShifts struct{ db *DB }
+
+// NewOncallShifts returns the adapter over d.
+func NewOncallShifts(d *DB) *OncallShifts { return &OncallShifts{db: d} }
+
+// Find reads shifts, by start, then number. More than are read at most are an Invalid fault.
+func (s *OncallShifts) Find(ctx context.Context, by oncall.ShiftQuery) ([]oncall.ShiftRow, error) {
+	params := findParams(by)
+	var out []oncall.ShiftRow
+	err := s.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.FindShifts(ctx, params)
+		out = make([]oncall.ShiftRow, len(rows))
+		for i, r := range rows {
+			out[i] = oncall.ShiftRow{
+				Shift: shiftOf(db.ChosenShiftsRow{
+					ID: r.ID, TeamID: r.TeamID, Role: r.Role, UserID: r.UserID, ScheduleID: r.ScheduleID, CoversID: r.CoversID,
+					LinkID: r.LinkID, StartsAt: r.StartsAt, EndsAt: r.EndsAt, Note: r.Note, Edited: r.Edited,
+				}),
+				Team: r.Team, UserName: r.UserName, FullName: r.FullName,
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if by.Limit > 0 {
+		return out, nil
+	}
+	return out, tooBroad(len(out))
+}
+
+func findParams(by oncall.ShiftQuery) db.FindShiftsParams {
+	p := db.FindShiftsParams{
+		IDMin: by.IDs.Min, IDMax: by.IDs.Max, StartMin: instant(by.Start.Min), StartMax: instant(by.Start.Max),
+		EndMin: instant(by.End.Min), EndMax: instant(by.End.Max), Teams: by.Teams, Roles: by.Roles, LinkID: by.Link,
+		Subscribed: by.Subscribed, MaxRows: maxListRows + 1, NotIds: some(by.NotIDs), NotStarts: instants(by.NotStart), NotEnds: instants(by.NotEnd),
+	}
+	if by.Users != nil {
+		p.Users = rawIDs(by.Users)
+	}
+	if by.Schedule != nil {
+		id := int64(*by.Schedule)
+		p.ScheduleID = &id
+	}
+	if by.Limit > 0 {
+		p.MaxRows = int32(min(by.Limit, maxListRows))
+	}
+	return p
+}
+
+// farthest is the last instant, in Unix seconds, that PostgreSQL and our calendars can speak of: the year 9999.
+const farthest = 253402300799
+
+func instant(unix *int64) *time.Time {
+	if unix == nil {
+		return nil
+	}
+	t := time.Unix(min(max(*unix, -farthest/4), farthest), 0).UTC()
+	return &t
+}
+
+func instants(unix []int64) []time.Time {
+	out := make([]time.Time, len(unix))
+	for i := range unix {
+		out[i] = *instant(&unix[i])
+	}
+	return out
+}
+
+func shiftOf(r db.ChosenShiftsRow) oncall.Shift {
+	s := oncall.Shift{
+		ID: oncall.ShiftID(r.ID), TeamID: r.TeamID, Role: r.Role, User: users.ID(r.UserID), Start: r.StartsAt.UTC(), End: r.EndsAt.UTC(),
+		Link: text(r.LinkID), Note: text(r.Note), Edited: r.Edited,
+	}
+	if r.ScheduleID != nil {
+		s.Schedule = oncall.ScheduleID(*r.ScheduleID)
+	}
+	if r.CoversID != nil {
+		s.Covers = oncall.ScheduleID(*r.CoversID)
+	}
+	return s
+}
+
+// errRehearsed ends the transaction of a rehearsal: nothing of it stays.
+var errRehearsed = errors.New("rehearsed")
+
+// Edit lets decide look at the chosen shifts and stores what it says: changes, notices and audit entry, or nothing at all.
+// Added shifts come back with their numbers. With rehearse everything is done and undone again, so that a preview meets
+// every refusal that the change itself would meet. Refusals of decide are returned as they are.
+func (s *OncallShifts) Edit(ctx context.Context, choice oncall.Choice, by oncall.By, rehearse bool, decide oncall.Decide) (oncall.Changes, error) {
+	var done oncall.Changes
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		d, team, err := decideIn(ctx, q, choice, decide)
+		if err != nil {
+			return err
+		}
+		if done, err = store(ctx, q, d.Changes); err != nil {
+			return err
+		}
+		if rehearse {
+			return errRehearsed
+		}
+		if d.Action == "" {
+			return nil
+		}
+		return audit(ctx, q, by, team, d.Action, d.Context(done.Add))
+	})
+	if errors.Is(err, errRehearsed) {
+		err = nil
+	}
+	return done, err
+}
+
+// decideIn locks the team and shows decide the shifts as they are then.
+func decideIn(ctx context.Context, q *db.Queries, choice oncall.Choice, decide oncall.Decide) (d oncall.Decision, team string, err error) {
+	p := db.ChosenShiftsParams{Ids: make([]int64, len(choice.IDs)), Links: some(choice.Links), Running: choice.Running, TeamID: choice.TeamID}
+	for i, id := range choice.IDs {
+		p.Ids[i] = int64(id)
+	}
+	teamID := choice.TeamID
+	if teamID == 0 {
+		rows, err := q.ChosenShifts(ctx, p)
+		if err != nil {
+			return d, "", err
+		}
+		if len(rows) == 0 {
+			return d, "", fault.New(fault.NotFound, "not found")
+		}
+		teamID = rows[0].TeamID
+	}
+	if _, err := q.LockTeam(ctx, teamID); err != nil {
+		return d, "", err
+	}
+	rows, err := q.ChosenShifts(ctx, p)
+	if err != nil {
+		return d, "", err
+	}
+	chosen := make([]oncall.Shift, len(rows))
+	for i, r := range rows {
+		chosen[i] = shiftOf(r)
+	}
+	crew, err := crewOf(ctx, q, teamID)
+	if err != nil {
+		return d, "", err
+	}
+	now, err := q.ServerClock(ctx)
+	if err != nil {
+		return d, "", err
+	}
+	d, err = decide(now, crew, chosen)
+	return d, crew.Name, err
+}
+
+func crewOf(ctx context.Context, q *db.Queries, team int64) (oncall.Crew, error) {
+	profile, err := q.OncallTeamByID(ctx, team)
+	if err != nil {
+		return oncall.Crew{}, err
+	}
+	people, err := q.TeamPeople(ctx, team)
+	crew := oncall.Crew{TeamID: team, Name: profile.Name, Members: map[users.ID]bool{}}
+	for _, p := range people {
+		if p.Member {
+			crew.Members[users.ID(p.ID)] = true
+		}
+	}
+	return crew, err
+}
+
+// store writes changes and queues their notices.
+func store(ctx context.Context, q *db.Queries, c oncall.Changes) (oncall.Changes, error) {
+	if len(c.Delete) > 0 {
+		ids := make([]int64, len(c.Delete))
+		for i, s := range c.Delete {
+			ids[i] = int64(s.ID)
+		}
+		if err := q.DeleteShifts(ctx, ids); err != nil {
+			return c, fmt.Errorf("delete shifts: %w", err)
+		}
+	}
+	for _, u := range c.Update {
+		s := u.After
+		err := one(q.ChangeShift(ctx, db.ChangeShiftParams{
+			ID: int64(s.ID), Role: storable(s.Role), UserID: int64(s.User), ScheduleID: scheduleID(s.Schedule), CoversID: scheduleID(s.Covers),
+			LinkID: optionalText(s.Link), StartsAt: s.Start, EndsAt: s.End, Note: optionalText(s.Note), Edited: s.Edited,
+		}))
+		if err != nil {
+			return c, fmt.Errorf("change shift %d: %w", s.ID, err)
+		}
+	}
+	added := make([]oncall.Shift, len(c.Add))
+	for i, s := range c.Add {
+		id, err := q.AddShift(ctx, db.AddShiftParams{
+			TeamID: s.TeamID, Role: storable(s.Role), UserID: int64(s.User), ScheduleID: scheduleID(s.Schedule), CoversID: scheduleID(s.Covers),
+			LinkID: optionalText(s.Link), StartsAt: s.Start, EndsAt: s.End, Note: optionalText(s.Note), Edited: s.Edited,
+		})
+		if err != nil {
+			return c, fmt.Errorf("add shift: %w", err)
+		}
+		added[i], added[i].ID = s, oncall.ShiftID(id)
+	}
+	c.Add = added
+	for _, n := range c.Notices {
+		if err := queueNotice(ctx, q, n); err != nil {
+			return c, fmt.Errorf("queue notice: %w", err)
+		}
+	}
+	return c, nil
+}
+
+// noticeFact is a shift as notices.facts keeps it: enough to word a message when the shift is gone.
+type noticeFact struct {
+	TeamID int64  `json:"team_id"`
+	Role   string `json:"role"`
+	UserID int64  `json:"user_id"`
+	Start  int64  `json:"start"`
+	End    int64  `json:"end"`
+}
+
+func queueNotice(ctx context.Context, q *db.Queries, n oncall.Notice) error {
+	if len(n.Shifts) == 0 {
+		return nil
+	}
+	facts := make([]noticeFact, len(n.Shifts))
+	for i, s := range n.Shifts {
+		facts[i] = noticeFact{TeamID: s.TeamID, Role: s.Role, UserID: int64(s.User), Start: s.Start.Unix(), End: s.End.Unix()}
+	}
+	raw, err := json.Marshal(facts)
+	if err != nil {
+		return err
+	}
+	return q.QueueNotice(ctx, db.QueueNoticeParams{
+		TeamID: n.Shifts[0].TeamID, Kind: string(n.Kind), Roles: some(n.Roles), UserIds: rawIDs(n.Users), Facts: raw,
+	})
+}
+
+func scheduleID(id oncall.ScheduleID) *int64 {
+	if id == 0 {
+		return nil
+	}
+	raw := int64(id)
+	return &raw
+}

@@ -1,0 +1,65 @@
+-- What people want to hear of shifts, and the secret addresses of calendar feeds.
+
+-- name: NoticeTypes :many
+select name, is_reminder from notice_types order by position;
+
+-- name: NoticeSettings :many
+select n.id, n.user_id, u.name as user_name, n.team_id, t.name as team, n.mode, n.type, y.is_reminder, n.time_before, n.only_if_involved,
+    array(select r.name from notice_setting_roles nr join oncall_roles r on r.id = nr.role_id
+        where nr.setting_id = n.id order by r.display_order, r.id)::text[] as roles
+from notice_settings n
+join teams t on t.id = n.team_id
+join users u on u.id = n.user_id
+join notice_types y on y.name = n.type
+where (sqlc.narg(id)::bigint is null or n.id = sqlc.narg(id))
+    and (sqlc.narg(user_id)::bigint is null or n.user_id = sqlc.narg(user_id))
+order by n.id;
+
+-- name: CreateNoticeSetting :one
+insert into notice_settings (user_id, team_id, mode, type, time_before, only_if_involved)
+values (@user_id, @team_id, @mode, @type, sqlc.narg(time_before), sqlc.narg(only_if_involved))
+returning id;
+
+-- name: UpdateNoticeSetting :execrows
+update notice_settings
+set team_id = @team_id, mode = @mode, type = @type, time_before = sqlc.narg(time_before), only_if_involved = sqlc.narg(only_if_involved)
+where id = @id;
+
+-- name: DeleteNoticeSetting :execrows
+delete from notice_settings where id = @id;
+
+-- name: ClearNoticeRoles :exec
+delete from notice_setting_roles where setting_id = @setting_id;
+
+-- name: AddNoticeRoles :execrows
+insert into notice_setting_roles (setting_id, role_id)
+select @setting_id, r.id from oncall_roles r where lower(r.name) = any(sqlc.arg(roles)::text[]);
+
+-- name: QueueNotice :exec
+insert into notices (team_id, kind, roles, user_ids, facts) values (@team_id, @kind, @roles, @user_ids, @facts);
+
+-- name: IcalKeys :many
+select k.key, k.requester_id, q.name as requester, k.user_id, k.team_id, coalesce(u.name, t.name, '')::text as name, k.created_at
+from ical_keys k
+join users q on q.id = k.requester_id
+left join users u on u.id = k.user_id
+left join teams t on t.id = k.team_id
+where (sqlc.narg(key)::text is null or k.key = sqlc.narg(key))
+    and (sqlc.narg(requester_id)::bigint is null or k.requester_id = sqlc.narg(requester_id))
+    and (sqlc.narg(user_id)::bigint is null or k.user_id = sqlc.narg(user_id))
+    and (sqlc.narg(team_id)::bigint is null or k.team_id = sqlc.narg(team_id))
+order by k.created_at, k.key;
+
+-- name: DropIcalKey :exec
+delete from ical_keys
+where requester_id = @requester_id
+    and (user_id = sqlc.narg(user_id) or team_id = sqlc.narg(team_id));
+
+-- name: CreateIcalKey :exec
+insert into ical_keys (key, requester_id, user_id, team_id) values (@key, @requester_id, sqlc.narg(user_id), sqlc.narg(team_id));
+
+-- name: DeleteIcalKey :execrows
+delete from ical_keys where key = @key;
+
+-- name: DeleteIcalKeysOf :execrows
+delete from ical_keys where requester_id = @requester_id;

@@ -1,0 +1,99 @@
+-- People as the on-call API shows them, roles and services.
+
+-- name: OncallPeople :many
+select u.id, u.target_id, u.oncall_id, u.name, u.full_name, u.time_zone, u.admin, u.read_only, u.active, u.login_epoch, u.photo_url,
+    array(select c.mode from user_contacts c where c.user_id = u.id order by c.mode)::text[] as contact_modes,
+    array(select c.destination from user_contacts c where c.user_id = u.id order by c.mode)::text[] as destinations
+from users u
+where (sqlc.narg(ids)::bigint[] is null or u.id = any(sqlc.narg(ids)::bigint[]))
+    and (sqlc.narg(name)::text is null or lower(u.name) = lower(sqlc.narg(name)))
+order by u.id;
+
+-- name: UpdateOncallUser :execrows
+update users
+set name = @name, full_name = @full_name, time_zone = @time_zone, photo_url = sqlc.narg(photo_url), active = @active
+where id = @id;
+
+-- name: DeleteUser :execrows
+delete from users where id = @id;
+
+-- name: DeactivateUser :execrows
+update users set active = false where id = @id;
+
+-- name: LeaveAllRotations :exec
+update roster_members set in_rotation = false where user_id = @user_id;
+
+-- name: DropIcalKeysOfRequester :exec
+delete from ical_keys where requester_id = @requester_id;
+
+-- name: UserTeams :many
+select t.id, t.name from team_members m join teams t on t.id = m.team_id
+where m.user_id = @user_id and m.member and t.active
+order by t.id;
+
+-- name: PinnedTeams :many
+select t.name from pinned_teams p join teams t on t.id = p.team_id where p.user_id = @user_id order by t.name;
+
+-- name: PinTeam :execrows
+insert into pinned_teams (user_id, team_id) values (@user_id, @team_id) on conflict do nothing;
+
+-- name: UnpinTeam :execrows
+delete from pinned_teams where user_id = @user_id and team_id = @team_id;
+
+-- name: OncallRoles :many
+select id, name, display_order from oncall_roles order by display_order, id;
+
+-- name: OncallRoleByName :one
+select id, name, display_order from oncall_roles where lower(name) = lower(@name);
+
+-- name: CreateOncallRole :execrows
+insert into oncall_roles (name) values (@name) on conflict do nothing;
+
+-- name: DeleteOncallRole :execrows
+delete from oncall_roles where lower(name) = lower(@name);
+
+-- name: Services :many
+select id, name from services order by id;
+
+-- name: ServiceByName :one
+select id, name from services where lower(name) = lower(@name);
+
+-- name: CreateService :execrows
+insert into services (name) values (@name) on conflict do nothing;
+
+-- name: RenameService :execrows
+update services set name = @name where id = @id;
+
+-- name: DeleteService :execrows
+delete from services where id = @id;
+
+-- name: ServiceTeams :many
+select t.id, t.name from team_services ts join teams t on t.id = ts.team_id where ts.service_id = @service_id and t.active order by t.id;
+
+-- name: ClaimService :execrows
+insert into team_services (team_id, service_id) values (@team_id, @service_id) on conflict do nothing;
+
+-- name: UnclaimService :execrows
+delete from team_services where team_id = @team_id and service_id = @service_id;
+
+-- name: LockService :one
+select id from services where id = @id for no key update;
+
+-- name: SearchTeams :many
+select name from teams where active and position(lower(@keyword) in lower(name)) > 0 order by name limit 500;
+
+-- name: SearchServices :many
+select s.name as service, t.name as team
+from services s
+join team_services ts on ts.service_id = s.id
+join teams t on t.id = ts.team_id and t.active
+where position(lower(@keyword) in lower(s.name)) > 0
+order by s.name, t.name limit 2000;
+
+-- name: SearchUsers :many
+select u.name, u.full_name
+from users u
+where u.active and (starts_with(lower(u.name), lower(@keyword)) or starts_with(lower(u.full_name), lower(@keyword)))
+    and (sqlc.narg(team_id)::bigint is null
+        or exists (select 1 from team_members m where m.team_id = sqlc.narg(team_id) and m.user_id = u.id and m.member))
+order by u.name limit 500;

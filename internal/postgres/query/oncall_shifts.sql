@@ -1,0 +1,97 @@
+-- Shifts: who is on call, was, and will be.
+
+-- name: FindShifts :many
+select s.id, s.team_id, t.name as team, r.name as role, s.user_id, u.name as user_name, u.full_name, s.schedule_id, s.covers_id,
+    s.link_id, s.starts_at, s.ends_at, s.note, s.edited
+from shifts s
+join teams t on t.id = s.team_id
+join oncall_roles r on r.id = s.role_id
+join users u on u.id = s.user_id
+where (sqlc.narg(id_min)::bigint is null or s.id >= sqlc.narg(id_min))
+    and (sqlc.narg(id_max)::bigint is null or s.id <= sqlc.narg(id_max))
+    and (sqlc.narg(start_min)::timestamptz is null or s.starts_at >= sqlc.narg(start_min))
+    and (sqlc.narg(start_max)::timestamptz is null or s.starts_at <= sqlc.narg(start_max))
+    and (sqlc.narg(end_min)::timestamptz is null or s.ends_at >= sqlc.narg(end_min))
+    and (sqlc.narg(end_max)::timestamptz is null or s.ends_at <= sqlc.narg(end_max))
+    and (sqlc.narg(teams)::bigint[] is null or s.team_id = any(sqlc.narg(teams)::bigint[])
+        or (sqlc.arg(subscribed)::boolean and exists (select 1 from team_subscriptions b
+            where b.team_id = any(sqlc.narg(teams)::bigint[]) and b.subscription_id = s.team_id and b.role_id = s.role_id)))
+    and (sqlc.narg(users)::bigint[] is null or s.user_id = any(sqlc.narg(users)::bigint[]))
+    and (sqlc.narg(roles)::text[] is null or r.name = any(sqlc.narg(roles)::text[]))
+    and (sqlc.narg(link_id)::text is null or s.link_id = sqlc.narg(link_id))
+    and (sqlc.narg(schedule_id)::bigint is null or s.schedule_id = sqlc.narg(schedule_id))
+    and not (s.id = any(sqlc.arg(not_ids)::bigint[]))
+    and not (s.starts_at = any(sqlc.arg(not_starts)::timestamptz[]))
+    and not (s.ends_at = any(sqlc.arg(not_ends)::timestamptz[]))
+order by s.starts_at, s.id
+limit sqlc.arg(max_rows)::int;
+
+-- The shifts that an edit is about. The team is locked by then, so that they stay as they are.
+-- name: ChosenShifts :many
+select s.id, s.team_id, r.name as role, s.user_id, s.schedule_id, s.covers_id, s.link_id, s.starts_at, s.ends_at, s.note, s.edited
+from shifts s
+join oncall_roles r on r.id = s.role_id
+where s.id = any(sqlc.arg(ids)::bigint[]) or s.link_id = any(sqlc.arg(links)::text[])
+    or (sqlc.arg(running)::boolean and s.team_id = @team_id and s.starts_at <= clock_timestamp() and s.ends_at > clock_timestamp())
+order by s.starts_at, s.id;
+
+-- Shifts of the team, of what it subscribes to and of the people, on any team, that overlap the window.
+-- name: ShiftsAround :many
+select s.id, s.team_id, r.name as role, s.user_id, s.schedule_id, s.covers_id, s.link_id, s.starts_at, s.ends_at, s.note, s.edited
+from shifts s
+join oncall_roles r on r.id = s.role_id
+where s.ends_at > @window_start and s.starts_at < @window_end
+    and (s.team_id = @team_id or s.user_id = any(sqlc.arg(user_ids)::bigint[])
+        or exists (select 1 from team_subscriptions b
+            where b.team_id = @team_id and b.subscription_id = s.team_id and b.role_id = s.role_id))
+order by s.starts_at, s.id;
+
+-- The last shift before an instant of each person in a team and role.
+-- name: LastShifts :many
+select distinct on (s.user_id) s.id, s.team_id, r.name as role, s.user_id, s.schedule_id, s.covers_id, s.link_id, s.starts_at, s.ends_at,
+    s.note, s.edited
+from shifts s
+join oncall_roles r on r.id = s.role_id
+where s.team_id = @team_id and r.name = @role and s.ends_at <= @before
+order by s.user_id, s.ends_at desc;
+
+-- name: AddShift :one
+insert into shifts (team_id, role_id, user_id, schedule_id, covers_id, link_id, starts_at, ends_at, note, edited)
+select @team_id, r.id, @user_id, sqlc.narg(schedule_id), sqlc.narg(covers_id), sqlc.narg(link_id), @starts_at, @ends_at, sqlc.narg(note), @edited
+from oncall_roles r
+where r.name = @role
+returning id;
+
+-- name: ChangeShift :execrows
+update shifts s
+set role_id = r.id, user_id = @user_id, schedule_id = sqlc.narg(schedule_id), covers_id = sqlc.narg(covers_id), link_id = sqlc.narg(link_id),
+    starts_at = @starts_at, ends_at = @ends_at, note = sqlc.narg(note), edited = @edited
+from oncall_roles r
+where s.id = @id and r.name = @role;
+
+-- name: DeleteShifts :exec
+delete from shifts where id = any(sqlc.arg(ids)::bigint[]);
+
+-- A number for each team that is another whenever what its calendar shows may be: of its own version and those of the teams
+-- that it subscribes to.
+-- name: CalendarVersions :many
+select t.id, hashtextextended(t.calendar_version::text || coalesce((select string_agg(o.id::text || ':' || o.calendar_version::text, ',' order by o.id)
+    from teams o where o.id in (select b.subscription_id from team_subscriptions b where b.team_id = t.id)), ''), 0)::bigint as version
+from teams t
+where t.id = any(sqlc.arg(team_ids)::bigint[]);
+
+-- The shifts that the calendars of teams show in a window: their own, and those they subscribe to.
+-- name: CalendarShifts :many
+select s.id, s.team_id, r.name as role, s.user_id, s.schedule_id, s.covers_id, s.link_id, s.starts_at, s.ends_at, s.note, s.edited
+from shifts s
+join oncall_roles r on r.id = s.role_id
+where s.ends_at > @window_start and s.starts_at < @window_end and s.team_id = any(sqlc.arg(team_ids)::bigint[])
+order by s.starts_at, s.id;
+
+-- name: CalendarSubscriptions :many
+select b.team_id, b.subscription_id, r.name as role
+from team_subscriptions b
+join oncall_roles r on r.id = b.role_id
+join teams t on t.id = b.subscription_id and t.active
+where b.team_id = any(sqlc.arg(team_ids)::bigint[])
+order by b.team_id, b.subscription_id, r.id;

@@ -1,0 +1,88 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+)
+
+// Names returns the names of all targets that begin with prefix, ignoring case, each once, alphabetically. Inactive
+// targets are among them.
+func (t *Targets) Names(ctx context.Context, prefix string) ([]string, error) {
+	var out []string
+	err := t.db.Do(ctx, func(q *db.Queries) (err error) {
+		out, err = q.TargetNames(ctx, likeEscape.Replace(storable(prefix))+"%")
+		return err
+	})
+	return out, err
+}
+
+var targetColumns = map[string]filterColumn{
+	"name":   {expr: "t.name", kind: filters.Text},
+	"active": {expr: "t.active", kind: filters.Bool},
+}
+
+// NamesOfKind returns the names of the targets of a kind (user, team, mailing-list) that the query asks for, by number:
+// clients pick the first and the second. There is no bound, because they keep the whole list.
+func (t *Targets) NamesOfKind(ctx context.Context, kind string, query filters.Query) ([]string, error) {
+	l := newListQuery("TargetList", "select t.name from targets t where true")
+	l.where("t.kind = " + l.arg(kind) + "::text")
+	if err := l.filter(query, targetColumns); err != nil {
+		return nil, err
+	}
+	l.sql.WriteString("\norder by t.target_id")
+	ctx, cancel := t.db.bounded(ctx)
+	defer cancel()
+	var out []string
+	err := t.db.retry(ctx, func() error {
+		rows, err := t.db.pool.Query(ctx, l.sql.String(), l.args...)
+		if err != nil {
+			return err
+		}
+		out, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		return err
+	})
+	return out, err
+}
+
+// Exists reports whether there is a target of that name, ignoring case, active or not.
+func (t *Targets) Exists(ctx context.Context, name string) (bool, error) {
+	var out bool
+	err := t.db.Do(ctx, func(q *db.Queries) (err error) {
+		out, err = q.TargetExists(ctx, storable(name))
+		return err
+	})
+	return out, err
+}
+
+// Roles returns the roles in a fixed order.
+func (t *Targets) Roles(ctx context.Context) ([]escalation.TargetRole, error) {
+	var out []escalation.TargetRole
+	err := t.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.TargetRoles(ctx)
+		out = make([]escalation.TargetRole, len(rows))
+		for i, r := range rows {
+			out[i] = escalation.TargetRole{Name: r.Name, Kind: r.TargetKind}
+		}
+		return err
+	})
+	return out, err
+}
+
+// OnAnyList reports whether the person of that name is on any of the mailing lists of these names, ignoring case.
+func (t *Targets) OnAnyList(ctx context.Context, user string, lists []string) (bool, error) {
+	names := make([]string, len(lists))
+	for i, l := range lists {
+		names[i] = storable(l)
+	}
+	var out bool
+	err := t.db.Do(ctx, func(q *db.Queries) (err error) {
+		out, err = q.OnAnyList(ctx, db.OnAnyListParams{Name: storable(user), Lists: names})
+		return err
+	})
+	return out, err
+}

@@ -1,0 +1,55 @@
+package wire
+
+import (
+	"context"
+	"net/http"
+	"slices"
+)
+
+type originKey struct{}
+
+// fromAllowedOrigin reports whether the request was sent by a page of a site that the operator allows.
+func fromAllowedOrigin(ctx context.Context) bool {
+	allowed, _ := ctx.Value(originKey{}).(bool)
+	return allowed
+}
+
+// corsMethods are those that pages of allowed sites may use.
+const corsMethods = "GET, HEAD, POST, PUT, DELETE"
+
+// CORS lets pages of the named origins call the API in a browser, with the session of whoever looks at them, and read the
+// answers. Pages of all other sites get what browsers give them without it: nothing. It concerns paths below /v0 only.
+func CORS(origins []string) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		if len(origins) == 0 {
+			return next
+		}
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !below(r, "/v0") {
+				next.ServeHTTP(w, r)
+				return
+			}
+			h := w.Header()
+			h.Add("Vary", "Origin") // caches must not give one site's answer to another
+			origin := r.Header.Get("Origin")
+			if origin == "" || !slices.Contains(origins, origin) {
+				next.ServeHTTP(w, r)
+				return
+			}
+			h.Set("Access-Control-Allow-Origin", origin)
+			h.Set("Access-Control-Allow-Credentials", "true")
+			if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
+				h.Set("Access-Control-Allow-Methods", corsMethods)
+				if asked := r.Header.Get("Access-Control-Request-Headers"); asked != "" {
+					h.Set("Access-Control-Allow-Headers", asked)
+				}
+				h.Add("Vary", "Access-Control-Request-Headers")
+				h.Set("Access-Control-Max-Age", "600")
+				w.WriteHeader(http.StatusNoContent)
+				return
+			}
+			h.Set("Access-Control-Expose-Headers", "Location, Retry-After, X-Iris-Warning, Idempotent-Replayed")
+			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), originKey{}, true)))
+		})
+	}
+}

@@ -1,0 +1,22 @@
+-- What answers need: replies to mails that keep their subject, and receipts that find messages in history.
+
+-- +goose Up
+
+-- A bare notification's subject stays as it is; others begin with the application's name.
+alter table notification_requests add column bare boolean not null default false;
+
+-- What a vendor called the attempts of finished messages, for receipts that come late. Rows live for some days only: see
+-- ForgetVendorMessages.
+create table vendor_messages (
+    vendor            text not null,
+    vendor_message_id text not null,
+    message_id        bigint not null,
+    attempt           smallint not null,
+    created_at        timestamptz not null,  -- of the message, and so of its partition
+    primary key (vendor_message_id, vendor, message_id, attempt)
+);
+create index vendor_messages_created on vendor_messages (created_at);
+
+-- +goose Down
+drop table vendor_messages;
+alter table notification_requests drop column bare;
