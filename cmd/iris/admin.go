@@ -58,6 +58,10 @@ func (migrateCommand) Run(ctx context.Context, e *env) error {
 type userCommand struct {
 	Add  userAddCommand  `cmd:"" help:"Add a user. The password is asked for, or read from standard input."`
 	List userListCommand `cmd:"" help:"List users."`
+
+	Passwd  userPasswdCommand  `cmd:"" help:"Set a user's password and end their sessions. It is asked for, or read from standard input."`
+	Disable userDisableCommand `cmd:"" help:"Switch a user off: no log-in, no pages. Ends their sessions."`
+	Enable  userEnableCommand  `cmd:"" help:"Switch a user on again."`
 }
 
 type userAddCommand struct {
@@ -85,7 +89,7 @@ func (c userAddCommand) Run(ctx context.Context, e *env) error {
 	}
 	defer o.Close()
 	if !c.NoPassword {
-		if u.Password, err = e.password(c.Name); err != nil {
+		if u.Password, err = e.password(c.Name, ", or --no-password for somebody who never logs in"); err != nil {
 			return err
 		}
 	}
@@ -99,8 +103,9 @@ func (c userAddCommand) Run(ctx context.Context, e *env) error {
 	return nil
 }
 
-// password asks twice at a terminal, else reads the first line of standard input.
-func (e *env) password(user string) (string, error) {
+// password asks twice at a terminal, else reads the first line of standard input. instead names, for the complaint, what can
+// be done without one.
+func (e *env) password(user, instead string) (string, error) {
 	if f, ok := e.stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		var typed [2]string
 		for i, prompt := range []string{"Password for " + user + ": ", "Again: "} {
@@ -123,7 +128,7 @@ func (e *env) password(user string) (string, error) {
 	}
 	line = strings.TrimRight(line, "\r\n")
 	if line == "" {
-		return "", errors.New("no password on standard input; give one, or --no-password for somebody who never logs in")
+		return "", errors.New("no password on standard input; give one" + instead)
 	}
 	return line, nil
 }
@@ -201,6 +206,8 @@ type teamAddCommand struct {
 	Also    []string `arg:"" optional:"" name:"user" help:"Further members."`
 	Member  []string `help:"A member, in the order in which they are on call. May be repeated." placeholder:"USER"`
 	Manager string   `help:"Who answers for the role manager." placeholder:"USER"`
+
+	Director string `help:"Who answers for the role director." placeholder:"USER"`
 }
 
 // Run adds a team.
@@ -210,7 +217,7 @@ func (c teamAddCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer o.Close()
-	if err := o.AddTeam(ctx, app.NewTeam{Name: c.Name, Members: append(c.Member, c.Also...), Manager: c.Manager}); err != nil {
+	if err := o.AddTeam(ctx, app.NewTeam{Name: c.Name, Members: append(c.Member, c.Also...), Manager: c.Manager, Director: c.Director}); err != nil {
 		return err
 	}
 	fmt.Fprintf(e.stderr, "team %s added\n", c.Name)

@@ -235,7 +235,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		Notifications: notices, Applications: applications, Directory: directory,
 		Resolver: resolver, People: userRows, Queues: queues,
 		Settings: applications, ApplicationKeys: applications, Limits: applications,
-		Profiles: postgres.NewSettings(a.db), Targets: postgres.NewTargets(a.db), SlackID: back.slackID,
+		Profiles: postgres.NewSettings(a.db), Targets: postgres.NewTargets(a.db), Categories: applications, SlackID: back.slackID,
 		Replays: postgres.NewIdempotency(a.db), Load: load, Syntax: syntax, Wake: notifier.Wake, Ping: a.db.Ping,
 		Log: a.log, Registerer: a.reg, Config: httpapi.Config{
 			Openings: openings, HealthcheckFile: a.cfg.HTTP.HealthcheckFile, TimeZones: a.cfg.TimeZones, Mobile: a.cfg.Mobile.Activated, DeviceApplications: a.cfg.Mobile.Applications,

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/vendors/pretend"
 )
 
@@ -17,6 +18,7 @@ func TestSlackEmail(t *testing.T) {
 	require.NoError(t, err)
 	require.Nil(t, back.slackPressed)
 	require.Nil(t, back.slackEmail)
+	require.Nil(t, back.slackID)
 	for _, people := range []map[string]string{{"bob@example.com": "U0BOB0001"}, {"ann@example.com": "U0ANN0001"}} {
 		workspace := pretend.New(pretend.Config{Slack: pretend.SlackConfig{Token: "xoxb-test", People: people, OnlyPeople: true}})
 		require.NoError(t, workspace.Start())
@@ -33,9 +35,27 @@ func TestSlackEmail(t *testing.T) {
 	_, err = back.slackEmail(t.Context(), "U0EVE0001")
 	require.Error(t, err)
 
+	for email, want := range map[string]string{"ann@example.com": "U0ANN0001", "bob@example.com": "U0BOB0001"} {
+		id, err := back.slackID(t.Context(), email)
+		require.NoError(t, err)
+		require.Equal(t, want, id)
+	}
+	_, err = back.slackID(t.Context(), "eve@example.com")
+	require.True(t, fault.Is(err, fault.NotFound), "no workspace knows eve")
+	away := c
+	away.Slack = append([]config.Slack{{Token: "xoxb-test", APIURL: "http://127.0.0.1:1/"}}, c.Slack...)
+	back, err = newCallbacks(away)
+	require.NoError(t, err)
+	id, err := back.slackID(t.Context(), "bob@example.com")
+	require.NoError(t, err)
+	require.Equal(t, "U0BOB0001", id)
+	_, err = back.slackID(t.Context(), "eve@example.com")
+	require.True(t, fault.Is(err, fault.Unavailable), "the workspace that is away may know eve")
+
 	c.Slack = []config.Slack{{SigningSecret: "secret"}}
 	back, err = newCallbacks(c)
 	require.NoError(t, err)
 	require.NotNil(t, back.slackPressed)
 	require.Nil(t, back.slackEmail, "without a token Slack cannot be asked")
+	require.Nil(t, back.slackID)
 }

@@ -204,6 +204,7 @@ type NewTeam struct {
 	Description string
 	Members     []string // names, in the order in which they are on call
 	Manager     string   // "" = none
+	Director    string   // "" = none
 }
 
 // AddTeam adds a team. A name that exists is a Conflict, a member that does not is NotFound.
@@ -216,12 +217,18 @@ func (o *Operator) AddTeam(ctx context.Context, n NewTeam) error {
 		}
 		row.Members = append(row.Members, u.ID)
 	}
-	if n.Manager != "" {
-		u, err := o.user(ctx, n.Manager)
+	for _, head := range []struct {
+		name string
+		id   *users.ID
+	}{{n.Manager, &row.ManagerID}, {n.Director, &row.DirectorID}} {
+		if head.name == "" {
+			continue
+		}
+		u, err := o.user(ctx, head.name)
 		if err != nil {
 			return err
 		}
-		row.ManagerID = u.ID
+		*head.id = u.ID
 	}
 	if _, err := o.teams.Create(ctx, row); err != nil {
 		return err

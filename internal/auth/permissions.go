@@ -103,7 +103,7 @@ func sameName(a, b string) bool {
 // MayRegisterDevice guards the registration of a phone for a person: only applications that the operator named, and where
 // they speak for somebody, only for that person.
 func (a Actor) MayRegisterDevice(username string, applications []string) error {
-	if !slices.ContainsFunc(applications, func(name string) bool { return sameName(name, a.Application) }) {
+	if a.ApplicationID == 0 || !slices.ContainsFunc(applications, func(name string) bool { return sameName(name, a.Application) }) {
 		return ErrNoDevices
 	}
 	if a.Username != "" && !a.Admin && !sameName(a.Username, username) {

@@ -139,6 +139,7 @@ type Deps struct {
 	People        wire.People
 	Profiles      Profiles
 	Targets       Targets
+	Categories    Categories
 	Queues        Queues
 	Replays       Replays
 	Load          *wire.Load
@@ -175,7 +176,7 @@ const keep = time.Second
 func New(d Deps) (*API, error) {
 	if d.Authenticator == nil || d.Errors == nil || d.Incidents == nil || d.Plans == nil || d.Templates == nil ||
 		d.Messages == nil || d.Notifications == nil || d.Applications == nil || d.Directory == nil || d.Resolver == nil ||
-		d.People == nil || d.Profiles == nil || d.Targets == nil ||
+		d.People == nil || d.Profiles == nil || d.Targets == nil || d.Categories == nil ||
 		d.Queues == nil || d.Replays == nil || d.Load == nil || d.Settings == nil || d.ApplicationKeys == nil || d.Limits == nil || d.Syntax == nil || d.Wake == nil ||
 		d.Ping == nil || d.Log == nil || d.Registerer == nil {
 		return nil, errors.New("httpapi: a part is missing")

@@ -118,7 +118,7 @@ func newFixture(t testing.TB, change ...func(*httpapi.Deps)) *fixture {
 		Incidents: postgres.NewIncidents(f.db), Plans: postgres.NewPlans(f.db), Templates: postgres.NewTemplates(f.db),
 		Messages: postgres.NewMessages(f.db), Notifications: postgres.NewNotifications(f.db), Applications: apps, Settings: apps, ApplicationKeys: apps, Limits: apps, Directory: dir,
 		Resolver: oncall.NewResolver(dir, nil, time.Second), People: people, Queues: queues, Replays: postgres.NewIdempotency(f.db),
-		Profiles: postgres.NewSettings(f.db), Targets: postgres.NewTargets(f.db),
+		Profiles: postgres.NewSettings(f.db), Targets: postgres.NewTargets(f.db), Categories: apps,
 		Load: wire.NewLoad(queues, log), Ping: f.db.Ping, Log: log, Registerer: prometheus.NewRegistry(),
 		Syntax: func(source string) error { _, err := jinja.Compile(source, jinja.Limits{}); return err },
 		Wake: func(s buckets.Set) {

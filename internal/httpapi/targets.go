@@ -24,12 +24,13 @@ type Targets interface {
 
 // vocabulary are the routes that list what other requests may name.
 type vocabulary struct {
-	targets Targets
-	zones   []string
+	targets    Targets
+	categories Categories
+	zones      []string
 }
 
 func newVocabulary(d Deps) *vocabulary {
-	return &vocabulary{targets: d.Targets, zones: d.Config.TimeZones}
+	return &vocabulary{targets: d.Targets, categories: d.Categories, zones: d.Config.TimeZones}
 }
 
 func (v *vocabulary) table() []route {
@@ -38,6 +39,8 @@ func (v *vocabulary) table() []route {
 		{get, "/v0/targets/{kind}", someone, v.listKind},
 		{get, "/v0/targets/{name}/exists", someone, v.targetExists},
 		{get, "/v0/target_roles", read, v.listRoles},
+		{get, "/v0/categories", read, v.listCategories},
+		{get, "/v0/categories/{app}", read, v.listCategories},
 		{get, "/v0/users/{username}/in_lists", someone, v.inLists},
 		{get, "/v0/modes", someone, v.listModes},
 		{get, "/v0/priorities", someone, v.listPriorities},

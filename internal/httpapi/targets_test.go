@@ -85,9 +85,37 @@ func TestVocabulary(t *testing.T) {
 	}
 }
 
+func TestCategories(t *testing.T) {
+	t.Parallel()
+	f := newPeople(t)
+	f.exec(`update notification_categories set description = 'what is new' where mode = 'sms'`)
+	news := `{"id":1,"name":"news","application":"demo","description":"","mode":"email"}`
+	ads := `{"id":2,"name":"ads","application":"demo","description":"","mode":"email"}`
+	other := `{"id":3,"name":"news","application":"other","description":"what is new","mode":"sms"}`
+	for path, want := range map[string]string{
+		"/v0/categories":                       news + "," + ads + "," + other,
+		"/v0/categories/demo":                  news + "," + ads,
+		"/v0/categories/Other%20":              other,
+		"/v0/categories/none":                  "",
+		"/v0/categories/%00%ff":                "",
+		"/v0/categories?name=NEWS":             news + "," + other,
+		"/v0/categories?application=demo":      news + "," + ads,
+		"/v0/categories?mode=sms":              other,
+		"/v0/categories?id=2":                  ads,
+		"/v0/categories?id__in=1,3":            news + "," + other,
+		"/v0/categories?name__startswith=a":    ads,
+		"/v0/categories/demo?application=none": "",
+		"/v0/categories/demo?name__ne=ads":     news,
+		"/v0/categories?unknown=1":             news + "," + ads + "," + other,
+	} {
+		f.want(200, "["+want+"]", demo, get, path, "")
+	}
+	f.want(400, title("invalid filter operator like"), demo, get, "/v0/categories?name__like=a", "")
+}
+
 func TestWhoMayReadTheVocabulary(t *testing.T) {
 	t.Parallel()
-	open := []string{"/v0/target_roles", "/v0/timezones", "/v0/users/ann/slackid"}
+	open := []string{"/v0/target_roles", "/v0/timezones", "/v0/users/ann/slackid", "/v0/categories", "/v0/categories/demo"}
 	any := []string{"/v0/targets", "/v0/targets/user", "/v0/targets/ann/exists", "/v0/modes", "/v0/priorities", "/v0/users/ann/in_lists?list=zeta"}
 	f := newTargets(t)
 	for _, path := range append(open, any...) {

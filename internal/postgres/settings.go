@@ -191,3 +191,10 @@ func (s *Settings) SetFixedText(ctx context.Context, id users.ID, mode users.Mod
 		return q.RemoveFixedText(ctx, db.RemoveFixedTextParams{UserID: int64(id), Mode: string(mode)})
 	})
 }
+
+// SetActive switches a person on or off; a NotFound fault when there is no such id. Switching off ends their sessions.
+func (u *Users) SetActive(ctx context.Context, id users.ID, active bool) error {
+	return u.db.Do(ctx, func(q *db.Queries) error {
+		return one(q.SetActive(ctx, db.SetActiveParams{ID: int64(id), Active: active}))
+	})
+}

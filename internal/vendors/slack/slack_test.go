@@ -244,6 +244,24 @@ func TestEmailOf(t *testing.T) {
 	require.True(t, fault.Is(err, fault.Invalid))
 }
 
+func TestIDOf(t *testing.T) {
+	t.Parallel()
+	v, p := pair(t, pretend.SlackConfig{People: map[string]string{"ann@example.com": "U0ANN0001"}, OnlyPeople: true})
+	for range 2 {
+		id, err := v.IDOf(t.Context(), "ann@example.com")
+		require.NoError(t, err)
+		require.Equal(t, "U0ANN0001", id)
+	}
+	_, err := v.IDOf(t.Context(), "bob@example.com")
+	require.True(t, fault.Is(err, fault.NotFound))
+	p.Close()
+	id, err := v.IDOf(t.Context(), "ann@example.com")
+	require.NoError(t, err, "what was found is remembered")
+	require.Equal(t, "U0ANN0001", id)
+	_, err = v.IDOf(t.Context(), "eve@example.com")
+	require.True(t, fault.Is(err, fault.Unavailable))
+}
+
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
 	for _, cfg := range []slack.Config{{}, {Token: "x", APIURL: "there"}, {Token: "x", APIURL: "ftp://x/"}} {

@@ -12,7 +12,7 @@ function clock(at) {
   return at.toLocaleDateString([], { day: "numeric", month: "short" }) + ", " + time;
 }
 function show(root) {
-  for (const t of root.querySelectorAll("time[datetime]")) {
+  for (const t of root.querySelectorAll("time[datetime]:not(.ec time)")) { // those of the calendar's grid are not ours
     const at = new Date(t.dateTime);
     if (t.dataset.as === "age") t.textContent = age((Date.now() - at) / 1000);
     else t.textContent = clock(at);

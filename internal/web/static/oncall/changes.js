@@ -69,12 +69,12 @@ function line(kind, sign, shift, zone, note) {
 export function showChanges(changes, zone) {
   const { added = [], removed = [], changed = [] } = changes || {};
   const rows = [
-    ...removed.map((s) => line("removed", "−", s, zone)),
-    ...changed.map(pair).map(([was, is]) => line("changed", "~", is, zone, difference(was, is, zone))),
-    ...added.map((s) => line("added", "+", s, zone)),
-  ];
+    ...removed.map((s) => [s, line("removed", "−", s, zone)]),
+    ...changed.map(pair).map(([was, is]) => [is, line("changed", "~", is, zone, difference(was, is, zone))]),
+    ...added.map((s) => [s, line("added", "+", s, zone)]),
+  ].sort(([a], [b]) => a.start - b.start);
   if (!rows.length) return h("p", { class: "dim" }, "Nothing changes.");
-  return [h("ul", { class: "change-list" }, rows), balance(added, removed, changed.map(pair))];
+  return [h("ul", { class: "change-list" }, rows.map(([, li]) => li)), balance(added, removed, changed.map(pair))];
 }
 
 // pair reads a changed shift: what it was and what it becomes.

@@ -21,6 +21,7 @@ export function dialog({ title, body, actions = [], near, wide }) {
   };
   document.body.append(el);
   el.showModal();
+  el.querySelector(".dialog-body select, .dialog-body input:not([type=radio]), .dialog-foot button")?.focus();
   if (near) place(el, near);
   return { el, done, close, fail };
 }

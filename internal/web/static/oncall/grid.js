@@ -6,8 +6,7 @@ import { instant, iso, shift as shifted, span, time, wall } from "./zone.js";
 
 const library = globalThis.EventCalendar;
 
-// views are the ways to look, by the name that is remembered.
-export const views = { month: "dayGridMonth", week: "timeGridWeek", people: "people", list: "listMonth" };
+const views = { month: "dayGridMonth", week: "timeGridWeek", people: "people" };
 const peopleWeeks = 2;
 
 const seconds = (d) => d.days * 86400 + d.seconds;
@@ -29,15 +28,16 @@ export function grid(el, { zone, view, date, editable, on }) {
     headerToolbar: { start: "", center: "", end: "" }, height: "auto", nowIndicator: true, dayMaxEvents: false, allDaySlot: false,
     slotEventOverlap: false, editable, selectable: editable, selectMinDistance: 5, longPressDelay: 400, pointer: false,
     eventStartEditable: editable, eventDurationEditable: editable, eventResizableFromStart: editable, slotLabelFormat: { hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
-    dayHeaderFormat: { weekday: "short", day: "numeric", month: "short" }, noEventsContent: "No shifts here.",
+    dayHeaderFormat: { weekday: "short", day: "numeric", month: "short" }, scrollTime: "00:00",
     views: {
-      timeGridWeek: { slotDuration: "01:00", snapDuration: "00:30", slotHeight: 22, scrollTime: "00:00" },
+      dayGridMonth: { dayHeaderFormat: { weekday: "short" } },
+      timeGridWeek: { slotDuration: "01:00", snapDuration: "00:30", slotHeight: 22 },
       people: {
         type: "resourceTimelineWeek", duration: { weeks: peopleWeeks }, slotDuration: "12:00", snapDuration: "01:00", slotWidth: slotWidth(el),
         dayHeaderFormat: { weekday: "short", day: "numeric" },
       },
     },
-    datesSet: (info) => on.range(instant(info.startStr.slice(0, 19), zone), instant(info.endStr.slice(0, 19), zone), calendarTitle(info)),
+    datesSet: (info) => on.range(instant(info.startStr.slice(0, 19), zone), instant(info.endStr.slice(0, 19), zone), info.view.title),
     select: (info) => { ranged(info.startStr, info.endStr, info.resource?.id); },
     dateClick: (info) => { if (editable) ranged(info.dateStr, shifted(info.dateStr, info.allDay || info.view.type === "dayGridMonth" ? 86400 : 3600), info.resource?.id); },
     eventClick: (info) => on.open(info.event.extendedProps.shift, info.el),
@@ -52,18 +52,14 @@ export function grid(el, { zone, view, date, editable, on }) {
       calendar.setOption("resources", people.map((p) => ({ id: p.name, title: p.full_name || p.name })));
       calendar.setOption("events", shifts.map((s, i) => entry(s, i, zone, editable && on.changeable(s))));
     },
-    view(name) { calendar.setOption("view", views[name]); },
     go(step) { if (step === 0) calendar.setOption("date", wall(now(), zone).slice(0, 10)); else if (step < 0) calendar.prev(); else calendar.next(); },
     clear() { calendar.unselect(); },
-    date() { return calendar.getOption("date"); },
     destroy() { library.destroy(calendar); },
   };
 }
 
-const calendarTitle = (info) => info.view.title;
-
 function slotWidth(el) {
-  return Math.max(24, Math.floor((el.clientWidth - 170) / (peopleWeeks * 14)));
+  return Math.max(24, Math.floor((el.clientWidth - 205) / (peopleWeeks * 14)));
 }
 
 function entry(s, i, zone, changeable) {
@@ -78,6 +74,6 @@ function content(s, zone) {
   if (!s) return []; // what is being drawn with the mouse
   return [h("span", { class: "swatch", "aria-hidden": "true" }, letter(s.role)),
     h("span", { class: "unseen" }, s.role + ": "), h("span", { class: "who" }, s.full_name || s.user),
-    h("span", { class: "from" }, time(s.start, zone)), s.link_id && h("span", { class: "tag", title: "One of several linked shifts" }, "⛓"),
-    s.note && h("span", { class: "tag", title: s.note }, "✎"), h("span", { class: "unseen" }, span(s.start, s.end, zone))].filter(Boolean);
+    h("span", { class: "from" }, time(s.start, zone)), h("span", { class: "till" }, "– " + time(s.end, zone)),
+    s.link_id && h("span", { class: "tag linked", title: "One of several linked shifts" }), s.note && h("span", { class: "tag", title: s.note }, "*"), h("span", { class: "unseen" }, span(s.start, s.end, zone))].filter(Boolean);
 }

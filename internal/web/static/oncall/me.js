@@ -1,9 +1,9 @@
 // The reader's own: shifts to come, swap requests, reminders, the zone times are shown in, the calendar feed.
 import { card, field, fill, flash, h, options, page as read, ready, working } from "./dom.js";
-import { orNone, path, v0, v1 } from "./api.js";
-import { requestList } from "./details.js";
+import { path, v0 } from "./api.js";
 import { feedLinks } from "./feeds.js";
 import { reminderCard } from "./reminders.js";
+import { concerns, openRequests, requestList } from "./requests.js";
 import { roleBadge } from "./roles.js";
 import { away, browserZone, length, span, zones } from "./zone.js";
 import { zoneSwitch } from "./zoneswitch.js";
@@ -21,17 +21,16 @@ async function load() {
   const now = Math.floor(Date.now() / 1000);
   [upcoming, current, requests] = await Promise.all([
     v0.get(path`/users/${page.user}/upcoming` + "?limit=30"), v0.get(`/events?user=${encodeURIComponent(page.user)}&start__le=${now}&end__gt=${now}`),
-    Promise.all(teams.map((t) => orNone(v1.get(path`/teams/${t}/swap-requests`), []))).then((all) => all.flatMap((r) => Array.isArray(r) ? r : r.requests || [])),
+    openRequests(teams),
   ]);
   draw();
 }
 
 function draw() {
-  const z = zone.zone(), mine = (r) => [r.requester, r.other].some((u) => (u || "").toLowerCase() === page.user.toLowerCase());
-  const open = requests.filter((r) => r.state === "open" && mine(r));
+  const z = zone.zone(), open = requests.filter((r) => concerns(r, page.user));
   fill(page.el, h("div", { class: "row spread" }, h("h1", {}, page.fullName || page.user), h("div", { class: "row" }, feedLinks(page, "user", page.user), zone.el)),
     h("div", { class: "calendar-page" }, h("div", { class: "page" },
-      card("Now", current.length ? h("ul", { class: "plain shifts" }, current.map((s) => row(s, z, "until " + away(s.end).replace("in ", "")))) : h("p", { class: "dim" }, "You are not on call.")),
+      card("Now", current.length ? h("ul", { class: "plain shifts" }, current.map((s) => row(s, z, "for another " + away(s.end).replace("in ", "")))) : h("p", { class: "dim" }, "You are not on call.")),
       card("Coming up", upcoming.length ? h("ul", { class: "plain shifts" }, upcoming.map((s) => row(s, z, away(s.start)))) : h("p", { class: "dim" }, "No shifts ahead."))),
     h("div", { class: "page" }, card("Swap requests", requestList(open, { me: page.user, zone: z, done: load })), zoneCard(),
       teams.length > 0 && reminderCard(page, teams),

@@ -6,7 +6,7 @@ import { length, span } from "./zone.js";
 
 // previewGrid shows shifts in the month view; range(from, to) returns what to show, or throws.
 export function previewGrid(zone, people, range) {
-  const title = h("strong", { class: "range" }), holder = h("div", { class: "grid-holder ec-auto-dark" }), note = h("div", { class: "stack", "aria-live": "polite" });
+  const title = h("strong", { class: "range" }), holder = h("div", { class: "grid-holder" }), note = h("div", { class: "stack", "aria-live": "polite" });
   let calendar, from, to, asked = 0;
   const go = (step, text, label) => h("button", { type: "button", "aria-label": label, onclick: () => calendar.go(step) }, text);
   const el = h("div", { class: "stack preview" }, h("div", { class: "row" }, go(-1, "‹", "Earlier"), go(1, "›", "Later"), title), holder, note);

@@ -1,11 +1,13 @@
 // A team's calendar: who is on call now, and the shifts by month, week, person or as a list.
 import { announce, fill, flash, h, page as read, ready } from "./dom.js";
-import { path, query, v0, v1 } from "./api.js";
-import { details, requestList } from "./details.js";
+import { query, v0 } from "./api.js";
+import { details } from "./details.js";
 import { feedLinks } from "./feeds.js";
-import { grid, views } from "./grid.js";
+import { grid } from "./grid.js";
+import { list } from "./list.js";
 import { nowPanel } from "./now.js";
 import { pinButton } from "./pins.js";
+import { openRequests, requestList } from "./requests.js";
 import { loadTeam } from "./rights.js";
 import { byOrder, letter, roleClass } from "./roles.js";
 import { addOrReplace, moved } from "./shiftform.js";
@@ -37,7 +39,7 @@ ready(async () => {
   fill(document.getElementById("team-actions"), pinButton(page), feedLinks(page, "team", team.name));
   fill(page.el, h("div", { class: "calendar-page" },
     h("div", { class: "side" }, now.el, requests, about()),
-    h("section", { class: "card calendar-card", "aria-label": "Calendar" }, toolbar(), holder = h("div", { class: "grid-holder ec-auto-dark" }), legend = h("div", { class: "legend" }))));
+    h("section", { class: "card calendar-card", "aria-label": "Calendar" }, toolbar(), holder = h("div", { class: "grid-holder" }), legend = h("div", { class: "legend" }))));
   build();
   await Promise.all([now.load(), loadRequests()]);
   setInterval(() => { if (!document.hidden && !document.querySelector("dialog[open]")) reload(true); }, refreshEvery);
@@ -52,7 +54,7 @@ function about() {
 
 function toolbar() {
   title = h("h2", { class: "range", "aria-live": "polite" });
-  picker = h("div", { class: "segmented", role: "group", "aria-label": "View" }, Object.keys(views).map((v) =>
+  picker = h("div", { class: "segmented", role: "group", "aria-label": "View" }, Object.keys(labels).map((v) =>
     h("button", { type: "button", "aria-pressed": String(v === state.view), data: { view: v }, onclick: () => choose(v) }, labels[v])));
   const go = (step, text, label) => h("button", { type: "button", "aria-label": label, onclick: () => calendar.go(step) }, text);
   return h("div", { class: "toolbar" }, h("div", { class: "row" }, go(-1, "‹", "Earlier"), go(0, "Today"), go(1, "›", "Later"), title),
@@ -63,14 +65,14 @@ function choose(view) {
   state.view = view;
   remember("view", view);
   for (const b of picker.children) b.setAttribute("aria-pressed", String(b.dataset.view === view));
-  calendar.view(view);
+  build();
 }
 
-// build makes the grid anew: when the page is opened, and when the zone changes.
+// build makes the calendar anew: when the page is opened, and when the view or the zone changes.
 function build() {
   const date = calendar ? middle() : undefined;
   calendar?.destroy();
-  calendar = grid(fill(holder), {
+  calendar = (state.view === "list" ? list : grid)(fill(holder), {
     zone: zone.zone(), view: state.view, date, editable: team.mayEdit,
     on: {
       range(from, to, text) {
@@ -129,8 +131,7 @@ async function reload(quiet) {
 
 async function loadRequests() {
   if (!team.belongs) return;
-  const all = await v1.get(path`/teams/${team.name}/swap-requests`);
-  const open = (Array.isArray(all) ? all : all.requests || []).filter((r) => r.state === "open");
+  const open = await openRequests([team.name]);
   requests.hidden = open.length === 0;
   fill(requests, h("h2", {}, "Swap requests"), requestList(open, { me: page.user, zone: zone.zone(), done: reload }));
 }

@@ -88,7 +88,7 @@ export function span(start, end, zone) {
 // length words a duration: "7 d", "12 h 30 min".
 export function length(seconds) {
   const d = Math.floor(seconds / 86400), h = Math.floor(seconds % 86400 / 3600), m = Math.round(seconds % 3600 / 60);
-  return [d && d + " d", h && h + " h", m && m + " min"].filter(Boolean).join(" ") || "0 min";
+  return [d && d + " d", h && h + " h", m && m + " min"].filter(Boolean).join(" ").replaceAll(" ", "\u00a0") || "0 min";
 }
 
 // away words how far an instant is from now: "in 3 h", "2 d ago".

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"fmt"
+)
+
+type userPasswdCommand struct {
+	Name string `arg:"" help:"Log-in name."`
+}
+
+// Run sets a password.
+func (c userPasswdCommand) Run(ctx context.Context, e *env) error {
+	o, err := e.operator(ctx)
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	name, err := o.UserName(ctx, c.Name) // before a password is asked for
+	if err != nil {
+		return err
+	}
+	password, err := e.password(name, "")
+	if err != nil {
+		return err
+	}
+	if err := o.SetPassword(ctx, name, password); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stderr, "%s has a new password; their sessions have ended\n", name)
+	return nil
+}
+
+type userDisableCommand struct {
+	Name string `arg:"" help:"Log-in name."`
+}
+
+// Run switches a user off.
+func (c userDisableCommand) Run(ctx context.Context, e *env) error {
+	return switchUser(ctx, e, c.Name, false)
+}
+
+type userEnableCommand struct {
+	Name string `arg:"" help:"Log-in name."`
+}
+
+// Run switches a user on.
+func (c userEnableCommand) Run(ctx context.Context, e *env) error {
+	return switchUser(ctx, e, c.Name, true)
+}
+
+func switchUser(ctx context.Context, e *env, name string, active bool) error {
+	o, err := e.operator(ctx)
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	if name, err = o.UserName(ctx, name); err != nil {
+		return err
+	}
+	changed, err := o.SetActive(ctx, name, active)
+	switch {
+	case err != nil:
+		return err
+	case !changed && active:
+		fmt.Fprintf(e.stderr, "%s is on already\n", name)
+	case !changed:
+		fmt.Fprintf(e.stderr, "%s is off already\n", name)
+	case active:
+		fmt.Fprintf(e.stderr, "%s can log in and is paged again\n", name)
+	default:
+		fmt.Fprintf(e.stderr, "%s is switched off: no log-in, no pages; their sessions have ended\n", name)
+	}
+	return nil
+}

@@ -1,0 +1,49 @@
+package app
+
+import (
+	"context"
+
+	"github.com/iris-oncall/iris/internal/auth"
+)
+
+// UserName returns a person's name as they spell it; NotFound when there is none.
+func (o *Operator) UserName(ctx context.Context, name string) (string, error) {
+	u, err := o.user(ctx, name)
+	return u.Name, err
+}
+
+// SetPassword gives a person a new password and ends their sessions. It does not switch anybody on.
+func (o *Operator) SetPassword(ctx context.Context, name, password string) error {
+	u, err := o.user(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := auth.CheckNewPassword(password); err != nil {
+		return err
+	}
+	hash, err := o.passwords.Hash(ctx, password)
+	if err != nil {
+		return err
+	}
+	if err := o.users.SetPassword(ctx, u.ID, hash); err != nil {
+		return err
+	}
+	return o.note(ctx, "password set", "user "+u.Name)
+}
+
+// SetActive switches a person on or off and reports whether that changed anything. Who is off neither logs in nor is
+// paged, and their sessions end; the fallbacks of plans are paged in their place.
+func (o *Operator) SetActive(ctx context.Context, name string, active bool) (bool, error) {
+	u, err := o.user(ctx, name)
+	if err != nil || u.Active == active {
+		return false, err
+	}
+	if err := o.users.SetActive(ctx, u.ID, active); err != nil {
+		return false, err
+	}
+	action := "user switched off"
+	if active {
+		action = "user switched on"
+	}
+	return true, o.note(ctx, action, "user "+u.Name)
+}

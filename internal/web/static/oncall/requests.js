@@ -1,0 +1,72 @@
+// Swap requests: asking others to take a shift over, for one of theirs or for nothing. Nothing changes until they agree.
+import { field, flash, h, options, working } from "./dom.js";
+import { path, query, v0, v1 } from "./api.js";
+import { form } from "./dialog.js";
+import { name } from "./rights.js";
+import { span, stamp } from "./zone.js";
+
+export const worded = (s, zone) => `${s.full_name || s.user}, ${s.role}, ${span(s.start, s.end, zone)}`;
+
+// upcoming reads the shifts of a team that are not over, also those that are not on the screen.
+export async function upcoming(team) {
+  const found = await v0.get("/events" + query({ team, include_subscribed: false, end__gt: Math.floor(Date.now() / 1000) }));
+  return found.sort((a, b) => a.start - b.start);
+}
+
+const same = (a, b) => (a || "").toLowerCase() === (b || "").toLowerCase();
+
+// concerns reports whether somebody asked or is asked; what is asked of everybody concerns everybody.
+export const concerns = (r, user) => same(r.from, user) || !r.to || same(r.to, user);
+
+// openRequests reads the open requests of some teams, with the shifts that they are about.
+export async function openRequests(teams) {
+  const all = await Promise.all(teams.map(async (team) => {
+    const found = await v1.get(path`/teams/${team}/swap-requests` + "?state=open");
+    const open = found.filter((r) => r.state === "open");
+    if (!open.length) return [];
+    const known = new Map((await upcoming(team)).map((s) => [s.id, s]));
+    const shifts = (list) => (list || []).map((s) => typeof s === "object" ? s : known.get(s)).filter(Boolean);
+    return open.map((r) => ({ ...r, team, give: shifts(r.give), take: shifts(r.take) }));
+  }));
+  return all.flat();
+}
+
+// requestSwap asks one colleague, or everybody in the team.
+export async function requestSwap({ shift, zone, team }) {
+  let list;
+  try { list = (await upcoming(team.name)).filter((s) => s.start > Date.now() / 1000); } catch (e) { flash(e.text || String(e), true); return false; }
+  const to = h("select", { "aria-label": "Whom" }, h("option", { value: "" }, "Everybody: the first to accept takes it"), options(team.people.filter((p) => p.name !== shift.user).map((p) => [p.name, name(p)])));
+  const take = h("select", { "aria-label": "In exchange for" });
+  const refresh = () => take.replaceChildren(h("option", { value: "" }, "Nothing"), ...options(list.filter((s) => s.user === to.value).map((s) => [s.id, worded(s, zone)])));
+  to.addEventListener("change", refresh);
+  refresh();
+  const note = h("input", { maxlength: 1000 });
+  const sent = await form({
+    title: "Ask for a swap", label: "Ask",
+    fields: [h("p", {}, "Yours: " + worded(shift, zone)), field("Whom", to), field("In exchange for", take, "Nothing changes until they agree."), field("Message", note)],
+    save: () => v1.post(path`/teams/${team.name}/swap-requests`, { ...(to.value && { to: to.value }), give: [shift.id], take: take.value ? [Number(take.value)] : [], note: note.value }),
+  });
+  if (sent) flash("The request was sent. You see it here and under My shifts.");
+  return sent;
+}
+
+// requestList shows swap requests with what me can do about them.
+export function requestList(requests, { me, zone, done }) {
+  if (!requests.length) return h("p", { class: "dim" }, "No open swap requests.");
+  const act = (r, verb, text, kind) => h("button", { type: "button", class: kind, onclick: async (e) => {
+    try {
+      await working(e.target, () => v1.post(path`/swap-requests/${r.id}/` + verb, {}));
+      flash({ accept: "Agreed: the calendar was changed.", decline: "Declined.", withdraw: "Withdrawn." }[verb]);
+      done();
+    } catch (err) {
+      flash(err.text || String(err), true);
+    }
+  } }, text);
+  const shifts = (list) => h("ul", {}, list.map((s) => h("li", {}, worded(s, zone))));
+  return h("ul", { class: "plain" }, requests.map((r) => {
+    const asked = !same(r.from, me) && (!r.to || same(r.to, me));
+    return h("li", { class: "request" }, h("div", {}, h("strong", {}, r.from), " asks ", r.to || "everybody", " to take", shifts(r.give), r.take.length > 0 && ["in exchange for", shifts(r.take)],
+      r.note && h("div", { class: "dim" }, "“" + r.note + "”"), r.created && h("div", { class: "dim small" }, `asked ${stamp(r.created, zone)}, in ${r.team}`)),
+    h("div", { class: "row" }, asked && act(r, "accept", "Accept", "primary"), asked && r.to && act(r, "decline", "Decline"), same(r.from, me) && act(r, "withdraw", "Withdraw")));
+  }));
+}
