@@ -83,6 +83,8 @@ type Claimed struct {
 	InMode          time.Duration // since the first attempt in this mode; 0 = none yet
 	Waited          time.Duration // since it was made or got this mode
 	Expired         bool          // too late to be of use
+	Batch           string        // the digest that it is, or is part of; "" = none
+	BatchSize       int           // of a digest: how many pages it stands for
 }
 
 // Start is a message that is about to be handed to a vendor.

@@ -291,6 +291,9 @@ func (w *Worker) request(c Claimed) messages.Request {
 		Position: c.Position, Purpose: c.Purpose, Mode: c.Mode, Priority: c.Priority, Target: c.Target,
 		Template: c.Template, Plain: c.Takes >= quarantineAfter,
 	}
+	if c.IncidentID == 0 && c.Batch != "" {
+		r.Batch, r.BatchSize, r.Application = c.Batch, c.BatchSize, c.ApplicationName
+	}
 	if c.IncidentID != 0 {
 		r.IncidentURL = w.deps.Links.IncidentURL(c.IncidentID)
 		if c.UserID != 0 {

@@ -129,7 +129,7 @@ func (w *Worker) unserved() []users.Mode {
 // asksFallback reports whether somebody else must be told when the message cannot be delivered. Copies and tracking
 // messages repeat what others were told.
 func asksFallback(c Claimed) bool {
-	return c.Purpose == messages.Primary || c.Purpose == messages.Fallback
+	return c.Purpose == messages.Primary || c.Purpose == messages.Fallback || c.Purpose == messages.Digest
 }
 
 // spread is the random part of pauses.

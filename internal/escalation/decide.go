@@ -203,8 +203,11 @@ func (r *Runner) decide(ctx context.Context, d Due, f facts) (Change, error) {
 		return Change{}, fmt.Errorf("application %d does not exist", d.ApplicationID)
 	}
 	w := &draft{due: d, plan: plan, app: app, Change: Change{
-		ID: d.ID, Lease: d.Lease, Version: d.Version, Seen: d.Seen, Progress: d.Progress, Active: true,
+		ID: d.ID, Lease: d.Lease, Version: d.Version, Seen: d.Seen, Progress: d.Progress, Active: true, At: d.ReadAt, Application: app.Name,
 	}}
+	if a, ok := plan.Aggregation(); ok {
+		w.Aggregation = &a
+	}
 	if d.ProgressErr != nil {
 		w.add(incidents.EntryFailure, nil, "the stored progress cannot be read (%v); step %d begins anew, nobody is paged twice",
 			d.ProgressErr, d.Progress.Step)

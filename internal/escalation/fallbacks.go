@@ -223,9 +223,9 @@ func whyNot(people []users.Responder, f Failed, otherwise string) string {
 	return otherwise
 }
 
-// tell writes a line on the timeline of the message's incident, if it has one.
+// tell writes a line on the timeline of the message's incident, or of all that a digest stands for, if there is one.
 func (c *FallbackChange) tell(kind incidents.EntryKind, detail []byte, format string, args ...any) {
-	if !c.Failed.OutOfBand() {
+	if !c.Failed.OutOfBand() || c.Failed.Made.Batch != "" {
 		c.Entries = append(c.Entries, incidents.Entry{Kind: kind, Text: clean(fmt.Sprintf(format, args...)), Detail: detail})
 	}
 }

@@ -22,7 +22,7 @@ type Plan struct {
 	Active      bool
 	Paused      bool
 
-	// Aggregation settings (kept, not yet acted upon by the engine).
+	// What happens in a flood: see Aggregation.
 	ThresholdWindow   time.Duration
 	ThresholdCount    int
 	AggregationWindow time.Duration

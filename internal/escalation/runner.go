@@ -107,6 +107,8 @@ type Runner struct {
 
 	trouble trouble       // incidents that failed
 	stuck   trouble       // failed messages whose fallback failed
+	floods  trouble       // floods whose digest could not be made
+	freed   time.Time     // last look at what is held for digests
 	turn    int           // where the next look starts, so that no bucket is always last
 	outages int           // looks in a row whose writes the database refused
 	left    time.Duration // before looking again at what was due but had to be left alone
@@ -140,6 +142,7 @@ func New(deps Deps, cfg Config) (*Runner, error) {
 		wakes:      make(chan struct{}, 1),
 		trouble:    newTrouble(cfg.RetryMin, cfg.RetryMax),
 		stuck:      newTrouble(cfg.RetryMin, cfg.RetryMax),
+		floods:     newTrouble(cfg.RetryMin, cfg.RetryMax),
 		left:       leftPause,
 	}, nil
 }
@@ -317,6 +320,9 @@ func (r *Runner) look(ctx context.Context, bs buckets.Set) (more buckets.Set, er
 	if err == nil {
 		err = r.fallbacks(ctx, leases)
 	}
+	if err == nil && bs == buckets.All() {
+		err = r.digests(ctx, leases)
+	}
 	if err != nil {
 		r.outages++
 		return more, err
@@ -372,7 +378,7 @@ func (r *Runner) work(ctx context.Context, due []Due) (int, error) {
 		group.Go(func() error { return r.split(gctx, batch, r.advanceBatch, &done) })
 	}
 	err := group.Wait()
-	r.metrics.backedOff.Set(float64(r.trouble.len() + r.stuck.len()))
+	r.metrics.backedOff.Set(float64(r.trouble.len() + r.stuck.len() + r.floods.len()))
 	return int(done.Load()), err
 }
 

@@ -43,6 +43,9 @@ type memory struct {
 	next        time.Duration
 	replaced    []FallbackChange
 	cancelled   []incidents.ID
+	floods      []Release
+	digests     []Digest
+	releaseErr  func(Digest) error
 }
 
 func newMemory() *memory {
@@ -179,6 +182,27 @@ func (m *memory) CommitFallbacks(_ context.Context, _ string, _ []buckets.Lease,
 	})
 	return nil
 }
+
+func (m *memory) Releases(context.Context, []buckets.Lease, time.Time) ([]Release, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.floods), nil
+}
+
+func (m *memory) Release(_ context.Context, _ string, d Digest, _ time.Time) (buckets.Set, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.releaseErr != nil {
+		if err := m.releaseErr(d); err != nil {
+			return buckets.Set{}, err
+		}
+	}
+	m.digests = append(m.digests, d)
+	m.floods = slices.DeleteFunc(m.floods, func(r Release) bool { return r.Key == d.Key })
+	return buckets.Of(d.Lease.Bucket), nil
+}
+
+func (m *memory) CancelDigests(context.Context, string, []buckets.Lease) (int, error) { return 0, nil }
 
 func (m *memory) Plans(_ context.Context, ids []PlanID) (map[PlanID]Plan, error) { return m.plans, nil }
 

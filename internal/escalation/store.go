@@ -17,6 +17,7 @@ import (
 type Store interface {
 	Work
 	Ledger
+	Digests
 }
 
 // Work is what the runner finds. It is read without locks.
@@ -132,6 +133,10 @@ type Change struct {
 	Visible  bool      // something happened that clients see as an update
 	Entries  []incidents.Entry
 	Messages []messages.New
+
+	At          time.Time    // when it was decided
+	Application string       // name, for the words about floods
+	Aggregation *Aggregation // what the plan says about floods; nil = nothing
 }
 
 // Failed is a message that failed for good in every mode, as it was read.

@@ -87,3 +87,11 @@ func (t trouble) len() int {
 	defer t.mu.Unlock()
 	return len(t.cases)
 }
+
+// resting reports whether id is to be left alone at now.
+func (t trouble) resting(id int64, now time.Time) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := t.cases[id]
+	return c != nil && now.Before(c.until)
+}

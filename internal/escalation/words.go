@@ -279,3 +279,22 @@ func CancelledEntry(n int, at time.Time) incidents.Entry {
 	return incidents.Entry{At: at, Kind: incidents.EntryCancelled,
 		Text: count(n, "page that had not left yet was cancelled", "pages that had not left yet were cancelled")}
 }
+
+// HeldEntry says that a page waits for a digest because there were too many.
+func HeldEntry(target string, a Aggregation, at time.Time) incidents.Entry {
+	return incidents.Entry{At: at, Kind: incidents.EntryHeld, Text: clean(fmt.Sprintf(
+		"page to %s held: more than %s of this plan and priority within %s; it leaves in a digest within %s",
+		target, count(a.Threshold, "page", "pages"), a.Window, a.Every))}
+}
+
+// DigestEntry says that a page leaves together with others.
+func DigestEntry(target string, n int, mode users.Mode, batch string, at time.Time) incidents.Entry {
+	return incidents.Entry{At: at, Kind: incidents.EntryHeld, Text: clean(fmt.Sprintf(
+		"telling %s by %s of %s in one digest (batch %s)", target, mode, count(n, "page", "pages"), batch))}
+}
+
+// ReleasedEntry says that a page that was held leaves by itself.
+func ReleasedEntry(target string, mode users.Mode, at time.Time) incidents.Entry {
+	return incidents.Entry{At: at, Kind: incidents.EntryHeld, Text: clean(fmt.Sprintf(
+		"the page to %s that was held leaves by %s: no others came", target, mode))}
+}

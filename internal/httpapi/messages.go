@@ -12,7 +12,7 @@ import (
 var messageColumns = columns[messages.Message]{
 	{"id", func(m messages.Message) any { return m.ID }},
 	{"active", func(m messages.Message) any { return flag(waiting(m)) }},
-	{"batch", func(messages.Message) any { return nil }},
+	{"batch", func(m messages.Message) any { return orNull(m.Batch) }},
 	{"created", func(m messages.Message) any { return unix(m.CreatedAt) }},
 	{"sent", func(m messages.Message) any { return unix(m.SentAt) }},
 	{"destination", func(m messages.Message) any { return orNull(m.Destination) }},
@@ -31,7 +31,7 @@ var messageList = list{schema: messages.FilterSchema, columns: messageColumns.na
 
 // waiting is "active" on the wire: not sent yet, and not given up.
 func waiting(m messages.Message) bool {
-	return m.State == messages.Pending || m.State == messages.Taken || m.State == messages.Sending
+	return m.State == messages.Aggregated && m.Batch == "" || m.State == messages.Pending || m.State == messages.Taken || m.State == messages.Sending
 }
 
 // words is null as long as a message was never rendered.

@@ -123,6 +123,8 @@ const (
 	EntryDelivery     EntryKind = "delivery" // what happened to a message: sent, failed, in doubt, mode changed
 	EntryTemplate     EntryKind = "template" // a template failed; the page went out in plain words
 	EntryCancelled    EntryKind = "cancelled"
+	EntryHeld         EntryKind = "held"    // a page waits for a digest, or left in one
+	EntryLimited      EntryKind = "limited" // a quota or a person's own rule changed a page
 	EntryOperator     EntryKind = "operator"
 	EntryFailure      EntryKind = "failure" // the engine failed on the incident itself and tries again
 )

@@ -41,6 +41,7 @@ const (
 	Copy        Purpose = "copy"
 	Fallback    Purpose = "fallback"
 	TrackingMsg Purpose = "tracking"
+	Digest      Purpose = "digest" // stands for several pages to one person; of no single incident
 )
 
 // Class orders messages of a mode. Lower goes first; OutOfBand keeps a guaranteed floor.
@@ -115,6 +116,9 @@ type New struct {
 	FallbackOf    ID
 	ExpiresAt     time.Time // zero = never
 	Wait          time.Duration
+	Held          time.Time // when it was held for a digest; zero = it leaves at once
+	Batch         string    // of a digest: its number, 32 hexadecimal digits
+	BatchSize     int       // of a digest: how many pages it stands for
 	// Changes are what clients read in the message's audit log: a mode or target other than the plan asked for.
 	Changes []Change
 }
@@ -158,6 +162,7 @@ type Message struct {
 	Subject       string
 	Body          string
 	EmailHTML     string
+	Batch         string // the digest that it is part of, or is; "" = none
 	CreatedAt     time.Time
 	SentAt        time.Time // zero if it never left
 	ModeChanged   bool

@@ -31,5 +31,6 @@ type NotificationRecipient struct {
 	UserID    users.ID
 	Mode      users.Mode
 	Literal   string
-	Changed   bool // the mode is not the one asked for, because there is no contact for that
+	Changed   bool     // the mode is not the one asked for, because there is no contact for that
+	Changes   []Change // lines of the message's audit log: changes of its mode
 }

@@ -85,13 +85,16 @@ func (r *Renderer) load(ctx context.Context, reqs []Request) ([]source, error) {
 	for i := range sources {
 		s := &sources[i]
 		ok := false
-		if s.outOfBand() {
+		switch {
+		case s.Batch != "":
+			s.application, ok = s.Application, true
+		case s.outOfBand():
 			s.notice, ok = notices[s.RequestID]
 			s.application = s.notice.Application
 			if s.Template == "" {
 				s.Template = s.notice.Template
 			}
-		} else {
+		default:
 			s.incident, ok = found[s.IncidentID]
 			s.application = s.incident.Application
 		}
@@ -196,6 +199,8 @@ type draft struct {
 
 func (r *Renderer) draft(s *source) draft {
 	switch {
+	case s.Batch != "":
+		return draft{subject: DigestSubject(s.application, s.BatchSize, s.plan.Name), body: DigestBody(s.Batch)}
 	case s.gone:
 		return plainText(s, "what it is about does not exist any more")
 	case s.Plain:

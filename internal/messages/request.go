@@ -25,6 +25,10 @@ type Request struct {
 	Template    string // name; "" = none
 	AckURL      string // signed acknowledgement link, "" when nothing can be acknowledged
 	IncidentURL string // page of the incident, "" when unknown
+	// Batch is set for a digest: its number, how many pages it stands for, and the name of their application.
+	Batch       string
+	BatchSize   int
+	Application string
 	// Note explains why this recipient gets the message; it stands before the body. Empty for most: a message of purpose
 	// Fallback gets a sentence of its own.
 	Note string

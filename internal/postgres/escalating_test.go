@@ -135,7 +135,7 @@ type intent struct {
 func (e *escalating) plan(name string, intents ...intent) int64 {
 	e.t.Helper()
 	plan := e.id(`insert into plans (name, creator_id, threshold_window, threshold_count, aggregation_window, aggregation_reset)
-		values ($1, $2, 60, 10, 60, 60) returning id`, name, e.people["owner"])
+		values ($1, $2, 0, 0, 0, 0) returning id`, name, e.people["owner"])
 	positions := map[int]int{}
 	for _, n := range intents {
 		if n.dynamic != nil {

@@ -63,6 +63,9 @@ func (h *History) Forget(ctx context.Context, retention time.Duration) (more boo
 		func(q *db.Queries) (int64, error) { return q.ForgetReceipts(ctx, us) },
 		func(q *db.Queries) (int64, error) { return q.ForgetUnpartitioned(ctx, us) },
 		func(q *db.Queries) (int64, error) { return q.ForgetNotificationRequests(ctx, us) },
+		func(q *db.Queries) (int64, error) { return q.ForgetCounts(ctx) },
+		func(q *db.Queries) (int64, error) { return q.ForgetAggregations(ctx) },
+		func(q *db.Queries) (int64, error) { return q.ForgetBatches(ctx, us) },
 		func(q *db.Queries) (int64, error) {
 			_, err := q.DropHistoryPartitions(ctx, us)
 			return 0, err

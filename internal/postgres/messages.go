@@ -31,7 +31,8 @@ var (
 	coalesce(m.template, '') as template, m.step, m.repeat, coalesce(c.destination, m.literal, '') as destination,
 	coalesce(` + withoutLinks("c.subject") + `, '') as subject, coalesce(` + withoutLinks("c.body") + `, '') as body,
 	coalesce(` + withoutLinks("c.email_html") + `, '') as email_html,
-	m.created_at, case when m.state in ('sent', 'delivered') then m.settled_at end as sent_at, m.mode_changed,
+	coalesce(m.batch, '') as batch,
+	m.created_at, ` + sentAt + ` as sent_at, m.mode_changed,
 	null::jsonb as attempts
 from messages m
 join applications a on a.id = m.application_id
@@ -43,12 +44,20 @@ where `
 	coalesce(m.user_id, 0) as user_id, m.mode, coalesce(m.priority, '') as priority, m.class, m.purpose,
 	coalesce(m.template, '') as template, m.step, m.repeat, m.destination,
 	` + withoutLinks("m.subject") + ` as subject, ` + withoutLinks("m.body") + ` as body, ` + withoutLinks("m.email_html") + ` as email_html,
-	m.created_at, case when m.state in ('sent', 'delivered') then m.settled_at end as sent_at, m.mode_changed, m.attempts
+	coalesce(m.batch, '') as batch,
+	m.created_at, ` + sentAt + ` as sent_at, m.mode_changed, m.attempts
 from message_history m
 join applications a on a.id = m.application_id
 left join plans p on p.id = m.plan_id
 where `
 )
+
+// sentAt is SQL for when a message left: what was held for a digest left with it.
+const sentAt = `case when m.state in ('sent', 'delivered') then m.settled_at
+	when m.state = 'aggregated' and m.batch is not null then coalesce(
+		(select max(d.settled_at) from messages d where d.batch = m.batch and d.incident_id is null and d.state in ('sent', 'delivered')),
+		(select max(d.settled_at) from message_history d where d.batch = m.batch and d.incident_id is null and d.state in ('sent', 'delivered')))
+	end`
 
 // withoutLinks is SQL for a text without the tokens of its action links: whoever may read messages may not therefore answer
 // them in the recipient's name. Filters compare with the same, so that they cannot be asked for a token either.
@@ -60,10 +69,10 @@ func withoutLinks(expr string) string {
 func messageColumns(contents string) map[string]filterColumn {
 	return map[string]filterColumn{
 		"id":          {expr: "m.id", kind: filters.Int},
-		"active":      {expr: "(m.state in ('pending', 'taken', 'sending'))", kind: filters.Flag},
-		"batch":       {expr: "null::text", kind: filters.Text}, // nothing is aggregated yet
+		"active":      {expr: "(m.state in ('pending', 'taken', 'sending') or (m.state = 'aggregated' and m.batch is null))", kind: filters.Flag},
+		"batch":       {expr: "m.batch", kind: filters.Text},
 		"created":     {expr: "m.created_at", kind: filters.Time},
-		"sent":        {expr: "(case when m.state in ('sent', 'delivered') then m.settled_at end)", kind: filters.Time},
+		"sent":        {expr: "(" + sentAt + ")", kind: filters.Time},
 		"destination": {expr: contents + ".destination", kind: filters.Text},
 		"subject":     {expr: withoutLinks(contents + ".subject"), kind: filters.Text},
 		"body":        {expr: withoutLinks(contents + ".body"), kind: filters.Text},
@@ -191,6 +200,7 @@ type messageRow struct {
 	Subject     string
 	Body        string
 	EmailHTML   string
+	Batch       string
 	CreatedAt   time.Time
 	SentAt      *time.Time
 	ModeChanged bool
@@ -231,7 +241,7 @@ func (r messageRow) message() messages.Message {
 		RequestID: r.RequestID, Application: r.Application, Plan: r.Plan, Target: r.Target, UserID: users.ID(r.UserID),
 		Mode: users.Mode(r.Mode), Priority: users.Priority(r.Priority), Class: messages.Class(r.Class),
 		Purpose: messages.Purpose(r.Purpose), Template: r.Template, Step: r.Step, Repeat: r.Repeat, Destination: r.Destination,
-		Subject: r.Subject, Body: r.Body, EmailHTML: r.EmailHTML, CreatedAt: r.CreatedAt, ModeChanged: r.ModeChanged,
+		Subject: r.Subject, Body: r.Body, EmailHTML: r.EmailHTML, Batch: r.Batch, CreatedAt: r.CreatedAt, ModeChanged: r.ModeChanged,
 		TargetChanged: messages.Purpose(r.Purpose) == messages.Fallback}
 	if r.SentAt != nil {
 		m.SentAt = *r.SentAt

@@ -25,6 +25,7 @@ type metrics struct {
 	reconnects prometheus.Counter
 	listening  prometheus.Gauge
 	wakeups    *prometheus.CounterVec
+	floods     *prometheus.CounterVec
 
 	lastCheck atomic.Int64
 	lastState atomic.Int32 // 0 unknown, else 1 + durable + 2*standby
@@ -62,9 +63,13 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 			Name: "iris_postgres_wakeups_total", Help: "Wake-ups between processes, by direction (sent, received, lost).",
 		}, []string{"direction"}),
 	}
+	m.floods = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "iris_floods_total",
+		Help: "What became of messages in floods: held, digest, released, reprioritised, quota_soft, quota_hard, quota_incident.",
+	}, []string{"decision"})
 	var err error
 	for _, c := range []prometheus.Collector{
-		m.queries, m.failures, m.retries, m.durable, m.standby, m.batchRows, m.reconnects, m.wakeups, m.listening,
+		m.queries, m.failures, m.retries, m.durable, m.standby, m.batchRows, m.reconnects, m.wakeups, m.listening, m.floods,
 	} {
 		err = errors.Join(err, r.Register(c))
 	}

@@ -3,8 +3,11 @@ package postgres
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
@@ -21,6 +24,7 @@ const (
 // Notifications accepts out-of-band notifications. It is safe for concurrent use.
 type Notifications struct {
 	db      *DB
+	limits  *allowances
 	gather  *gather[messages.Notification, int64]
 	targets *recently[roleTarget, escalation.Lookup]
 }
@@ -32,8 +36,15 @@ const targetTTL = time.Second
 
 // NewNotifications returns the adapter over d.
 func NewNotifications(d *DB) *Notifications {
-	n := &Notifications{db: d, targets: newRecently[roleTarget, escalation.Lookup](targetTTL)}
+	n := &Notifications{db: d, limits: newAllowances(d), targets: newRecently[roleTarget, escalation.Lookup](targetTTL)}
 	n.gather = &gather[messages.Notification, int64]{run: n.insert, maxSize: notificationBatch, maxRuns: notificationRuns}
+	return n
+}
+
+// WithQuota sets the quota of applications that have none of their own; nil is none. It must be called before the first
+// notification is created.
+func (n *Notifications) WithQuota(q *messages.Quota) *Notifications {
+	n.limits.standard = q
 	return n
 }
 
@@ -77,22 +88,74 @@ type errNoTarget struct{ found escalation.Lookup }
 func (errNoTarget) Error() string { return "no such target" }
 
 func (n *Notifications) insert(ctx context.Context, batch []messages.Notification) (ids []int64, err error) {
-	p := notificationParams(batch)
-	err = n.db.Do(ctx, func(q *db.Queries) error {
-		rows, err := q.InsertNotifications(ctx, p)
+	limits, err := n.limits.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !limits.bear() {
+		p := notificationParams(batch)
+		err = n.db.Do(ctx, func(q *db.Queries) error {
+			ids, err = insertNotifications(ctx, q, p)
+			return err
+		})
+		return ids, err
+	}
+	var tally flooding
+	err = n.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		tally = flooding{}
+		limited, err := limitNotifications(ctx, q, limits, batch, &tally)
 		if err != nil {
 			return err
 		}
-		if len(rows) != len(batch) {
-			return fault.Newf(fault.Internal, "stored %d notifications of %d", len(rows), len(batch))
-		}
-		ids = make([]int64, len(rows))
-		for i, r := range rows {
-			ids[i] = r.ID
-		}
-		return nil
+		ids, err = insertNotifications(ctx, q, notificationParams(limited))
+		return err
 	})
+	if err == nil {
+		n.db.metrics.flooded(tally)
+	}
 	return ids, err
+}
+
+// limitNotifications counts the messages of notifications and changes their modes by the rules of people and the quotas of
+// applications.
+func limitNotifications(ctx context.Context, q *db.Queries, limits allowed, batch []messages.Notification, tally *flooding) ([]messages.Notification, error) {
+	var news []newMessage
+	for _, nt := range batch {
+		for _, r := range nt.Recipients {
+			news = append(news, newMessage{New: messages.New{
+				ApplicationID: nt.ApplicationID, Recipient: r.Recipient, Target: r.Target, Mode: r.Mode, Class: messages.ClassOutOfBand,
+			}})
+		}
+	}
+	if _, err := limits.apply(ctx, q, news, tally); err != nil {
+		return nil, err
+	}
+	out := slices.Clone(batch)
+	at := 0
+	for i := range out {
+		out[i].Recipients = slices.Clone(out[i].Recipients)
+		for k := range out[i].Recipients {
+			r := &out[i].Recipients[k]
+			r.Mode, r.Changes = news[at].Mode, append(slices.Clip(r.Changes), news[at].Changes...)
+			at++
+		}
+	}
+	return out, nil
+}
+
+func insertNotifications(ctx context.Context, q *db.Queries, p db.InsertNotificationsParams) ([]int64, error) {
+	rows, err := q.InsertNotifications(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) != len(p.Places) {
+		return nil, fault.Newf(fault.Internal, "stored %d notifications of %d", len(rows), len(p.Places))
+	}
+	ids := make([]int64, len(rows))
+	for i, r := range rows {
+		ids[i] = r.ID
+	}
+	return ids, nil
 }
 
 func notificationParams(batch []messages.Notification) db.InsertNotificationsParams {
@@ -117,8 +180,17 @@ func notificationParams(batch []messages.Notification) db.InsertNotificationsPar
 			p.Targets = append(p.Targets, r.Target)
 			p.Modes = append(p.Modes, string(r.Mode))
 			p.Literals = append(p.Literals, r.Literal)
-			p.ModeChanges = append(p.ModeChanges, r.Changed)
+			p.ModeChanges = append(p.ModeChanges, r.Changed || len(r.Changes) > 0)
+			for _, c := range r.Changes {
+				p.ChangePlaces = append(p.ChangePlaces, int32(i))
+				p.ChangeRecipients = append(p.ChangeRecipients, string(r.Recipient))
+				p.ChangeOlds = append(p.ChangeOlds, c.Old)
+				p.ChangeNews = append(p.ChangeNews, c.New)
+				p.ChangeDescriptions = append(p.ChangeDescriptions, c.Description)
+			}
 		}
 	}
+	p.ChangePlaces, p.ChangeRecipients = some(p.ChangePlaces), some(p.ChangeRecipients)
+	p.ChangeOlds, p.ChangeNews, p.ChangeDescriptions = some(p.ChangeOlds), some(p.ChangeNews), some(p.ChangeDescriptions)
 	return p
 }

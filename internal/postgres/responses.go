@@ -57,6 +57,20 @@ func (r *Responses) Active(ctx context.Context, user users.ID) ([]messages.Asked
 	return out, err
 }
 
+// Batch returns the incidents that a digest stands for; none when there is no such digest.
+func (r *Responses) Batch(ctx context.Context, batch string) ([]incidents.ID, error) {
+	var out []incidents.ID
+	err := r.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.BatchIncidents(ctx, strings.ToLower(batch))
+		out = make([]incidents.ID, len(rows))
+		for i, id := range rows {
+			out[i] = incidents.ID(id)
+		}
+		return err
+	})
+	return out, err
+}
+
 // ByContact returns the active user reached at source. Phone numbers compare by their digits, and a number known for
 // texts is also known for calls. A NotFound fault when there is nobody.
 func (r *Responses) ByContact(ctx context.Context, mode users.Mode, source string) (users.User, error) {

@@ -16,13 +16,21 @@ import (
 // Runner is escalation.Store: due incidents, what became of their messages, and the fenced transactions that move the
 // incidents on. It is safe for concurrent use.
 type Runner struct {
-	db *DB
+	db         *DB
+	allowances *allowances
 }
 
 var _ escalation.Store = (*Runner)(nil)
 
 // NewRunner returns the store of the escalation runner.
-func NewRunner(d *DB) *Runner { return &Runner{db: d} }
+func NewRunner(d *DB) *Runner { return &Runner{db: d, allowances: newAllowances(d)} }
+
+// WithQuota sets the quota of applications that have none of their own; nil is none. It must be called before the store is
+// used.
+func (r *Runner) WithQuota(q *messages.Quota) *Runner {
+	r.allowances.standard = q
+	return r
+}
 
 // epoch stands for "no time" in arrays, which hold no nulls.
 var epoch = time.Unix(0, 0).UTC()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -20,7 +21,13 @@ import (
 // somebody else since it was read is left out: it is still due and is read again.
 func (r *Runner) Commit(ctx context.Context, processID string, leases []buckets.Lease, changes []escalation.Change) ([]incidents.ID, error) {
 	var written []incidents.ID
-	err := r.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	limits, err := r.allowances.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var tally flooding
+	err = r.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		tally = flooding{}
 		if err := fence(ctx, q, processID, leases); err != nil {
 			return err
 		}
@@ -29,30 +36,64 @@ func (r *Runner) Commit(ctx context.Context, processID string, leases []buckets.
 			written = nil
 			return err
 		}
-		if err := q.AdvanceIncidents(ctx, advanceParams(valid)); err != nil {
-			return fmt.Errorf("advance incidents: %w", err)
-		}
 		var news []newMessage
 		var entries []entryOf
 		written = make([]incidents.ID, len(valid))
 		for i, c := range valid {
 			written[i] = c.ID
 			for _, m := range c.Messages {
-				news = append(news, newMessage{bucket: c.Lease.Bucket, New: m})
+				news = append(news, newMessage{bucket: c.Lease.Bucket, New: m, at: c.At, application: c.Application, aggregation: c.Aggregation})
 			}
 			for _, e := range c.Entries {
 				entries = append(entries, entryOf{c.ID, e})
 			}
 		}
+		held, err := hold(ctx, q, news, &tally)
+		if err != nil {
+			return err
+		}
+		if err := q.AdvanceIncidents(ctx, advanceParams(withHeld(valid, news))); err != nil {
+			return fmt.Errorf("advance incidents: %w", err)
+		}
+		limited, err := limits.apply(ctx, q, news, &tally)
+		if err != nil {
+			return err
+		}
 		if err := makeMessages(ctx, q, news); err != nil {
 			return err
 		}
-		return addEntries(ctx, q, entries)
+		return addEntries(ctx, q, slices.Concat(entries, held, limited))
 	})
 	if err != nil {
 		return nil, err
 	}
+	r.db.metrics.flooded(tally)
 	return written, nil
+}
+
+// withHeld has incidents looked at when the wait of a page is over that is held: it counts as sent from then on, and delivery
+// will not tell of it.
+func withHeld(changes []escalation.Change, news []newMessage) []escalation.Change {
+	ends := map[incidents.ID]time.Time{}
+	for _, m := range news {
+		if m.Held.IsZero() {
+			continue
+		}
+		if end := m.Held.Add(m.Wait); ends[m.IncidentID].IsZero() || end.Before(ends[m.IncidentID]) {
+			ends[m.IncidentID] = end
+		}
+	}
+	if len(ends) == 0 {
+		return changes
+	}
+	changes = slices.Clone(changes)
+	for i := range changes {
+		c := &changes[i]
+		if end, ok := ends[c.ID]; ok && !c.DueAt.IsZero() && end.Before(c.DueAt) {
+			c.DueAt = end
+		}
+	}
+	return changes
 }
 
 // lockUnchanged locks the incidents of the changes and returns the changes whose incident and messages are as they were
@@ -142,6 +183,10 @@ func addEntries(ctx context.Context, q *db.Queries, entries []entryOf) error {
 type newMessage struct {
 	bucket int
 	messages.New
+
+	at          time.Time // when it was decided; zero = unknown
+	application string    // name, for words; "" = unknown
+	aggregation *escalation.Aggregation
 }
 
 // makeMessages inserts messages, and the audit lines of those that did not exist yet.
@@ -184,6 +229,9 @@ func makeMessages(ctx context.Context, q *db.Queries, news []newMessage) error {
 		p.ExpiresAts = append(p.ExpiresAts, orEpoch(m.ExpiresAt))
 		p.Waits = append(p.Waits, int32(min(m.Wait/time.Second, math.MaxInt32)))
 		p.ModeChangeds = append(p.ModeChangeds, changed)
+		p.HeldAts = append(p.HeldAts, orEpoch(m.Held))
+		p.Batches = append(p.Batches, m.Batch)
+		p.BatchSizes = append(p.BatchSizes, int32(m.BatchSize))
 	}
 	p.ChangeOrds, p.ChangeTypes = some(p.ChangeOrds), some(p.ChangeTypes)
 	p.ChangeOlds, p.ChangeNews, p.ChangeDescriptions = some(p.ChangeOlds), some(p.ChangeNews), some(p.ChangeDescriptions)

@@ -37,7 +37,7 @@ func (r *Runner) Failed(ctx context.Context, leases []buckets.Lease, ask escalat
 					Recipient: messages.Recipient(row.Recipient), Purpose: messages.Purpose(row.Purpose), Target: row.Target,
 					Priority: users.Priority(deref(row.Priority)), Class: messages.Class(row.Class), Mode: users.Mode(row.Mode),
 					Template: deref(row.Template), ExpiresAt: deref(row.ExpiresAt),
-					Wait: time.Duration(row.WaitSeconds) * time.Second,
+					Wait: time.Duration(row.WaitSeconds) * time.Second, Batch: digestOf(row), BatchSize: int(deref(row.BatchSize)),
 				},
 			}
 			for k, to := range row.OtherRecipients {
@@ -47,6 +47,14 @@ func (r *Runner) Failed(ctx context.Context, leases []buckets.Lease, ask escalat
 		return nil
 	})
 	return out, err
+}
+
+// digestOf returns the batch that a failed message is the digest of; a page that only is part of one is told of by itself.
+func digestOf(row db.MessagesNeedingFallbackRow) string {
+	if row.IncidentID != nil {
+		return ""
+	}
+	return deref(row.Batch)
 }
 
 func deref[T any](p *T) (v T) {
@@ -83,9 +91,15 @@ func (r *Runner) CommitFallbacks(ctx context.Context, processID string, leases [
 			for _, m := range c.Messages {
 				news = append(news, newMessage{bucket: c.Failed.Lease.Bucket, New: m})
 			}
+			bearing, err := incidentsOf(ctx, q, c.Failed.Made)
+			if err != nil {
+				return err
+			}
 			for _, e := range c.Entries {
 				e.At = at
-				entries = append(entries, entryOf{c.Failed.Made.IncidentID, e})
+				for _, id := range bearing {
+					entries = append(entries, entryOf{id, e})
+				}
 			}
 			for _, m := range c.Changes {
 				audit.MessageIds = append(audit.MessageIds, int64(c.Failed.ID))
@@ -111,6 +125,25 @@ func (r *Runner) CommitFallbacks(ctx context.Context, processID string, leases [
 		}
 		return addEntries(ctx, q, entries)
 	})
+}
+
+// incidentsOf returns the incidents that a message is about: its own, those of a digest, or none.
+func incidentsOf(ctx context.Context, q *db.Queries, m messages.New) ([]incidents.ID, error) {
+	switch {
+	case m.IncidentID != 0:
+		return []incidents.ID{m.IncidentID}, nil
+	case m.Batch == "":
+		return nil, nil
+	}
+	rows, err := q.BatchIncidents(ctx, m.Batch)
+	if err != nil {
+		return nil, fmt.Errorf("read the incidents of a digest: %w", err)
+	}
+	out := make([]incidents.ID, len(rows))
+	for i, id := range rows {
+		out[i] = incidents.ID(id)
+	}
+	return out, nil
 }
 
 // lockFailed locks incidents and messages and returns the changes that are still called for.

@@ -16,18 +16,20 @@ with span as materialized (
     join messages m on m.id = s.id
     left join incidents i on i.id = m.incident_id
     where m.state in ('sent', 'delivered', 'failed', 'cancelled', 'aggregated', 'dropped') and not m.needs_fallback
-      and m.settled_at is not null and (i.id is null or not i.active)
+      and m.settled_at is not null and (i.id is null or not i.active) and (m.state <> 'aggregated' or m.batch is not null)
     order by m.id
     for no key update of m skip locked
 ), kept as (
     insert into message_history (id, created_at, bucket, incident_id, request_id, application_id, plan_id, reopen_count,
         step, position, repeat, recipient, purpose, user_id, target, priority, class, mode, template, state, attempt,
-        mode_changed, settled_at, destination, subject, body, email_html, render_error, attempts)
+        mode_changed, settled_at, destination, subject, body, email_html, render_error, attempts,
+        batch)
     select f.id, f.created_at, f.bucket, f.incident_id, f.request_id, f.application_id, f.plan_id, f.reopen_count, f.step,
         f.position, f.repeat, f.recipient, f.purpose, f.user_id, f.target, f.priority, f.class, f.mode, f.template, f.state,
         f.attempt, f.mode_changed, f.settled_at, coalesce(c.destination, f.literal, ''), coalesce(c.subject, ''),
         coalesce(c.body, ''), coalesce(c.email_html, ''), coalesce(c.render_error, ''),
-        coalesce((select jsonb_agg(to_jsonb(a) order by a.attempt) from attempts a where a.message_id = f.id), '[]')
+        coalesce((select jsonb_agg(to_jsonb(a) order by a.attempt) from attempts a where a.message_id = f.id), '[]'),
+        f.batch
     from finished f
     left join message_contents c on c.message_id = f.id
     on conflict (id, created_at) do nothing
@@ -72,10 +74,11 @@ where (k.application_id, k.route, k.key) in (
 -- name: ForgetPauses :execrows
 delete from vendor_pauses p where p.until < clock_timestamp() - interval '1 hour';
 
--- The oldest come first in both tables, so that a look at the first few is enough.
+-- Audit lines are kept for three months at most. The oldest come first in both tables, so that a look at the first few is
+-- enough.
 -- name: ForgetMessageChanges :execrows
 delete from message_changes c
-where c.at < clock_timestamp() - sqlc.arg(retention_us)::bigint * interval '1 microsecond'
+where c.at < clock_timestamp() - least(sqlc.arg(retention_us)::bigint * interval '1 microsecond', interval '3 months')
   and c.id in (select s.id from message_changes s order by s.id limit 1000);
 
 -- name: ForgetReceipts :execrows
@@ -104,3 +107,20 @@ select make_history_partition(clock_timestamp() + sqlc.arg(months)::int * interv
 
 -- name: DropHistoryPartitions :one
 select drop_history_partitions(clock_timestamp() - sqlc.arg(retention_us)::bigint * interval '1 microsecond')::int as dropped;
+
+-- What nothing was heard of for long: counts of the past, and digests that cannot be answered any more.
+-- name: ForgetCounts :execrows
+delete from sliding_counts c
+where c.key in (select s.key from sliding_counts s where s.touched_at < clock_timestamp() - interval '31 days'
+    order by s.touched_at limit 1000);
+
+-- name: ForgetAggregations :execrows
+delete from aggregations a
+where a.release_at is null and a.touched_at < clock_timestamp() - interval '31 days' and (a.plan_id, a.application_id, a.priority, a.user_id) in (
+    select s.plan_id, s.application_id, s.priority, s.user_id from aggregations s
+    where s.touched_at < clock_timestamp() - interval '31 days' order by s.touched_at limit 1000);
+
+-- name: ForgetBatches :execrows
+delete from batches b
+where b.id in (select s.id from batches s
+    where s.created_at < clock_timestamp() - sqlc.arg(retention_us)::bigint * interval '1 microsecond' order by s.created_at limit 1000);

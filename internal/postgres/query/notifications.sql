@@ -25,5 +25,13 @@ with input as (
     join input i on i.place = m.owner_place
     order by m.turn
     on conflict do nothing
+    returning id, request_id, recipient
+), changed as (
+    insert into message_changes (message_id, change_type, old, new, description)
+    select made.id, 'mode-change', c.old, c.new, c.description
+    from (select unnest(@change_places::int[]) as place, unnest(@change_recipients::text[]) as recipient, unnest(@change_olds::text[]) as old,
+                 unnest(@change_news::text[]) as new, unnest(@change_descriptions::text[]) as description) c
+    join input i on i.place = c.place
+    join made on made.request_id = i.id and made.recipient = c.recipient
 )
 select place::int as place, id::bigint as id from input order by place;

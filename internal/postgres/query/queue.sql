@@ -82,11 +82,13 @@ select t.id, t.bucket, coalesce(t.incident_id, 0)::bigint as incident_id, coales
     (t.user_id is not null and u.active is not true)::boolean as gone,
     t.attempt, t.mode_attempt, t.key_attempt, t.takes, t.tried_modes, t.refused_modes,
     (t.cycles > 0)::boolean as fallback_asked, t.created_at, i.created_at as incident_at,
-    (extract(epoch from clock_timestamp() - t.created_at) * 1000000)::bigint as age_us,
+    (extract(epoch from clock_timestamp() - case when t.held_at is null then t.created_at else t.mode_since end) * 1000000)::bigint
+        as age_us,
     (case when t.mode_attempt = 0 then 0 else extract(epoch from clock_timestamp() - t.mode_since) * 1000000 end)::bigint
         as in_mode_us,
     (extract(epoch from clock_timestamp() - t.mode_since) * 1000000)::bigint as waited_us,
-    (coalesce(t.expires_at <= clock_timestamp(), false))::boolean as expired
+    (coalesce(t.expires_at <= clock_timestamp(), false))::boolean as expired,
+    coalesce(t.batch, '')::text as batch, coalesce(t.batch_size, 0)::int as batch_size
 from taken t
 join applications a on a.id = t.application_id
 left join users u on u.id = t.user_id
@@ -103,7 +105,7 @@ where m.id = any (sqlc.arg(ids)::bigint[]) and m.state = 'taken' and m.claim_by 
 -- name: HoldIncidents :exec
 select i.id from incidents i where i.id = any (sqlc.arg(ids)::bigint[]) order by i.id for no key update;
 
--- Begins attempts. Open means that nobody acknowledged or resolved the incident: when its plan is exhausted, what was
+-- Begins attempts. Open means that nobody acknowledged or resolved the incident, or one of those of a digest: when its plan is exhausted, what was
 -- already on its way still goes out.
 -- name: MarkSending :many
 with given as (
@@ -120,6 +122,9 @@ with given as (
     where coalesce(m.state, '') = 'taken' and m.claim_by = sqlc.arg(process_id)::text and m.claim_until > clock_timestamp()
       and (m.incident_id is null or exists (
           select from incidents i where i.id = m.incident_id and (i.active or (i.owner_id is null and not i.resolved))))
+      and (m.batch is null or m.incident_id is not null or exists (
+          select from batch_incidents bi join incidents i on i.id = bi.incident_id
+          where bi.batch = m.batch and (i.active or (i.owner_id is null and not i.resolved))))
     order by m.id
     for no key update of m
 ), begun as (

@@ -56,11 +56,11 @@ cross join lateral (
 ) d
 order by b.bucket;
 
--- What became of the messages of each round.
+-- What became of the messages of each round. What was held for a digest counts as sent from then on.
 -- name: RoundFacts :many
 select incident_id::bigint as incident_id, step, position, repeat,
-    (count(*) filter (where state in ('pending', 'taken', 'sending') or needs_fallback))::int as unsettled,
-    coalesce(max(settled_at), 'epoch')::timestamptz as settled_at
+    (count(*) filter (where (state in ('pending', 'taken', 'sending') or needs_fallback) and held_at is null))::int as unsettled,
+    coalesce(max(coalesce(held_at, settled_at)), 'epoch')::timestamptz as settled_at
 from messages
 where incident_id = any(sqlc.arg(incident_ids)::bigint[])
 group by incident_id, step, position, repeat;
@@ -146,17 +146,22 @@ with input as materialized (
             unnest(sqlc.arg(fallback_ofs)::bigint[]) as fallback_of,
             unnest(sqlc.arg(expires_ats)::timestamptz[]) as expires_at,
             unnest(sqlc.arg(waits)::int[]) as wait_seconds,
-            unnest(sqlc.arg(mode_changeds)::boolean[]) as mode_changed
+            unnest(sqlc.arg(mode_changeds)::boolean[]) as mode_changed,
+            unnest(sqlc.arg(held_ats)::timestamptz[]) as held_at,
+            unnest(sqlc.arg(batches)::text[]) as batch,
+            unnest(sqlc.arg(batch_sizes)::int[]) as batch_size
     ) u
 ),
 made as (
     insert into messages (id, bucket, incident_id, request_id, application_id, plan_id, reopen_count, step, position,
         repeat, recipient, purpose, user_id, target, priority, class, mode, literal, template, fallback_of, expires_at,
-        wait_seconds, mode_changed)
+        wait_seconds, mode_changed, state, settled_at, held_at, batch, batch_size)
     select n.id, n.bucket, nullif(n.incident_id, 0), nullif(n.request_id, 0), n.application_id, nullif(n.plan_id, 0),
         n.reopen_count, n.step, n.position, n.repeat, n.recipient, n.purpose, nullif(n.user_id, 0), n.target,
         nullif(n.priority, ''), n.class, n.mode, nullif(n.literal, ''), nullif(n.template, ''), nullif(n.fallback_of, 0),
-        nullif(n.expires_at, 'epoch'), n.wait_seconds, n.mode_changed
+        nullif(n.expires_at, 'epoch'), n.wait_seconds, n.mode_changed,
+        case when n.held_at = 'epoch' then 'pending' else 'aggregated' end, nullif(n.held_at, 'epoch'),
+        nullif(n.held_at, 'epoch'), nullif(n.batch, ''), nullif(n.batch_size, 0)
     from input n
     on conflict do nothing
     returning id
@@ -195,12 +200,13 @@ update incidents
 set due_at = coalesce(sqlc.narg(now)::timestamptz, clock_timestamp()) + make_interval(secs => sqlc.arg(seconds)::float8)
 where id = sqlc.arg(id) and version = sqlc.arg(version) and due_at is not null;
 
--- Cancels what has not left of incidents that are locked and no longer active.
+-- Cancels what has not left of incidents that are locked and no longer active, also what is held for a digest.
 -- name: CancelMessages :many
 with locked as materialized (
     select m.id
     from messages m
-    where m.incident_id = any(sqlc.arg(incident_ids)::bigint[]) and m.state in ('pending', 'taken')
+    where m.incident_id = any(sqlc.arg(incident_ids)::bigint[])
+      and (m.state in ('pending', 'taken') or (m.state = 'aggregated' and m.batch is null))
     order by m.id
     for no key update
 )
@@ -226,7 +232,7 @@ where i.id = any(sqlc.arg(ids)::bigint[]);
 select m.id, m.bucket, m.incident_id, m.request_id, m.application_id, m.plan_id,
     coalesce(i.reopen_count, m.reopen_count)::smallint as reopen_count, m.step, m.position,
     m.repeat, m.recipient, m.purpose, m.user_id, m.target, m.priority, m.class, m.mode, m.template, m.expires_at,
-    m.wait_seconds, coalesce(i.active or (i.owner_id is null and not i.resolved), false)::boolean as incident_open,
+    m.wait_seconds, m.batch, m.batch_size, coalesce(i.active or (i.owner_id is null and not i.resolved), false)::boolean as incident_open,
     coalesce(others.recipients, '{}')::text[] as other_recipients, coalesce(others.states, '{}')::text[] as other_states
 from unnest(sqlc.arg(buckets)::smallint[]) as b(bucket)
 cross join lateral (
@@ -246,6 +252,8 @@ cross join lateral (
             where r.incident_id = m.incident_id and r.step = m.step and r.repeat = m.repeat and r.position = m.position
             union all
             select r.* from messages r where r.request_id = m.request_id
+            union all
+            select r.* from messages r where r.batch = m.batch and r.incident_id is null and m.incident_id is null
         ) r
         order by r.recipient, r.purpose, r.reopen_count desc
     ) o

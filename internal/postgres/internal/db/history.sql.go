@@ -21,6 +21,50 @@ func (q *Queries) DropHistoryPartitions(ctx context.Context, retentionUs int64) 
 	return dropped, err
 }
 
+const forgetAggregations = `-- name: ForgetAggregations :execrows
+delete from aggregations a
+where a.release_at is null and a.touched_at < clock_timestamp() - interval '31 days' and (a.plan_id, a.application_id, a.priority, a.user_id) in (
+    select s.plan_id, s.application_id, s.priority, s.user_id from aggregations s
+    where s.touched_at < clock_timestamp() - interval '31 days' order by s.touched_at limit 1000)
+`
+
+func (q *Queries) ForgetAggregations(ctx context.Context) (int64, error) {
+	result, err := q.db.Exec(ctx, forgetAggregations)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const forgetBatches = `-- name: ForgetBatches :execrows
+delete from batches b
+where b.id in (select s.id from batches s
+    where s.created_at < clock_timestamp() - $1::bigint * interval '1 microsecond' order by s.created_at limit 1000)
+`
+
+func (q *Queries) ForgetBatches(ctx context.Context, retentionUs int64) (int64, error) {
+	result, err := q.db.Exec(ctx, forgetBatches, retentionUs)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const forgetCounts = `-- name: ForgetCounts :execrows
+delete from sliding_counts c
+where c.key in (select s.key from sliding_counts s where s.touched_at < clock_timestamp() - interval '31 days'
+    order by s.touched_at limit 1000)
+`
+
+// What nothing was heard of for long: counts of the past, and digests that cannot be answered any more.
+func (q *Queries) ForgetCounts(ctx context.Context) (int64, error) {
+	result, err := q.db.Exec(ctx, forgetCounts)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const forgetIdempotencyKeys = `-- name: ForgetIdempotencyKeys :execrows
 delete from idempotency_keys k
 where (k.application_id, k.route, k.key) in (
@@ -38,11 +82,12 @@ func (q *Queries) ForgetIdempotencyKeys(ctx context.Context) (int64, error) {
 
 const forgetMessageChanges = `-- name: ForgetMessageChanges :execrows
 delete from message_changes c
-where c.at < clock_timestamp() - $1::bigint * interval '1 microsecond'
+where c.at < clock_timestamp() - least($1::bigint * interval '1 microsecond', interval '3 months')
   and c.id in (select s.id from message_changes s order by s.id limit 1000)
 `
 
-// The oldest come first in both tables, so that a look at the first few is enough.
+// Audit lines are kept for three months at most. The oldest come first in both tables, so that a look at the first few is
+// enough.
 func (q *Queries) ForgetMessageChanges(ctx context.Context, retentionUs int64) (int64, error) {
 	result, err := q.db.Exec(ctx, forgetMessageChanges, retentionUs)
 	if err != nil {
@@ -163,23 +208,25 @@ with span as materialized (
     order by m.settled_at, m.id
     limit $4::int
 ), finished as materialized (
-    select m.id, m.bucket, m.incident_id, m.request_id, m.application_id, m.plan_id, m.reopen_count, m.step, m.position, m.repeat, m.recipient, m.purpose, m.user_id, m.target, m.priority, m.class, m.mode, m.literal, m.template, m.fallback_of, m.state, m.attempt, m.mode_attempt, m.key_attempt, m.takes, m.tried_modes, m.refused_modes, m.cycles, m.available_at, m.expires_at, m.claim_by, m.claim_until, m.needs_fallback, m.mode_changed, m.created_at, m.mode_since, m.settled_at, m.wait_seconds
+    select m.id, m.bucket, m.incident_id, m.request_id, m.application_id, m.plan_id, m.reopen_count, m.step, m.position, m.repeat, m.recipient, m.purpose, m.user_id, m.target, m.priority, m.class, m.mode, m.literal, m.template, m.fallback_of, m.state, m.attempt, m.mode_attempt, m.key_attempt, m.takes, m.tried_modes, m.refused_modes, m.cycles, m.available_at, m.expires_at, m.claim_by, m.claim_until, m.needs_fallback, m.mode_changed, m.created_at, m.mode_since, m.settled_at, m.wait_seconds, m.held_at, m.batch, m.batch_size
     from span s
     join messages m on m.id = s.id
     left join incidents i on i.id = m.incident_id
     where m.state in ('sent', 'delivered', 'failed', 'cancelled', 'aggregated', 'dropped') and not m.needs_fallback
-      and m.settled_at is not null and (i.id is null or not i.active)
+      and m.settled_at is not null and (i.id is null or not i.active) and (m.state <> 'aggregated' or m.batch is not null)
     order by m.id
     for no key update of m skip locked
 ), kept as (
     insert into message_history (id, created_at, bucket, incident_id, request_id, application_id, plan_id, reopen_count,
         step, position, repeat, recipient, purpose, user_id, target, priority, class, mode, template, state, attempt,
-        mode_changed, settled_at, destination, subject, body, email_html, render_error, attempts)
+        mode_changed, settled_at, destination, subject, body, email_html, render_error, attempts,
+        batch)
     select f.id, f.created_at, f.bucket, f.incident_id, f.request_id, f.application_id, f.plan_id, f.reopen_count, f.step,
         f.position, f.repeat, f.recipient, f.purpose, f.user_id, f.target, f.priority, f.class, f.mode, f.template, f.state,
         f.attempt, f.mode_changed, f.settled_at, coalesce(c.destination, f.literal, ''), coalesce(c.subject, ''),
         coalesce(c.body, ''), coalesce(c.email_html, ''), coalesce(c.render_error, ''),
-        coalesce((select jsonb_agg(to_jsonb(a) order by a.attempt) from attempts a where a.message_id = f.id), '[]')
+        coalesce((select jsonb_agg(to_jsonb(a) order by a.attempt) from attempts a where a.message_id = f.id), '[]'),
+        f.batch
     from finished f
     left join message_contents c on c.message_id = f.id
     on conflict (id, created_at) do nothing

@@ -395,6 +395,7 @@ select a.message_id, a.attempt, m.target, a.mode, a.vendor, a.account, a.started
 from messages m
 join attempts a on a.message_id = m.id
 where m.incident_id = $1::bigint
+   or (m.incident_id is null and m.batch in (select b.batch from batch_incidents b where b.incident_id = $1::bigint))
 order by a.started_at, a.message_id
 `
 
@@ -413,7 +414,7 @@ type TimelineAttemptsRow struct {
 	Detail     string
 }
 
-// Vendor calls for an incident's messages that have not gone to history.
+// Vendor calls for an incident's messages, and the digests they are part of, that have not gone to history.
 func (q *Queries) TimelineAttempts(ctx context.Context, incidentID int64) ([]TimelineAttemptsRow, error) {
 	rows, err := q.db.Query(ctx, timelineAttempts, incidentID)
 	if err != nil {
@@ -494,6 +495,7 @@ const timelineHistory = `-- name: TimelineHistory :many
 select id, target, attempts
 from message_history
 where incident_id = $1::bigint
+   or (incident_id is null and batch in (select b.batch from batch_incidents b where b.incident_id = $1::bigint))
 order by id
 `
 

@@ -11,6 +11,17 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
+type Aggregation struct {
+	PlanID        int64
+	ApplicationID int64
+	Priority      string
+	UserID        int64
+	Bucket        int16
+	Flood         json.RawMessage
+	ReleaseAt     *time.Time
+	TouchedAt     time.Time
+}
+
 type Application struct {
 	ID                       int64
 	Name                     string
@@ -96,6 +107,20 @@ type AuditLog struct {
 	Action string
 	Object string
 	Detail string
+}
+
+type Batch struct {
+	ID            string
+	PlanID        int64
+	ApplicationID int64
+	UserID        int64
+	Pages         int32
+	CreatedAt     time.Time
+}
+
+type BatchIncident struct {
+	Batch      string
+	IncidentID int64
 }
 
 type BucketLease struct {
@@ -292,6 +317,9 @@ type Message struct {
 	ModeSince     time.Time
 	SettledAt     *time.Time
 	WaitSeconds   int32
+	HeldAt        *time.Time
+	Batch         *string
+	BatchSize     *int32
 }
 
 type MessageChange struct {
@@ -343,6 +371,7 @@ type MessageHistory struct {
 	EmailHtml     string
 	RenderError   string
 	Attempts      json.RawMessage
+	Batch         *string
 }
 
 type MessageHistoryDefault struct {
@@ -581,6 +610,12 @@ type Shift struct {
 	EndsAt     time.Time
 	Note       *string
 	Edited     bool
+}
+
+type SlidingCount struct {
+	Key       string
+	State     json.RawMessage
+	TouchedAt time.Time
 }
 
 type SwapRequest struct {

@@ -34,30 +34,43 @@ with input as (
     join input i on i.place = m.owner_place
     order by m.turn
     on conflict do nothing
+    returning id, request_id, recipient
+), changed as (
+    insert into message_changes (message_id, change_type, old, new, description)
+    select made.id, 'mode-change', c.old, c.new, c.description
+    from (select unnest($20::int[]) as place, unnest($21::text[]) as recipient, unnest($22::text[]) as old,
+                 unnest($23::text[]) as new, unnest($24::text[]) as description) c
+    join input i on i.place = c.place
+    join made on made.request_id = i.id and made.recipient = c.recipient
 )
 select place::int as place, id::bigint as id from input order by place
 `
 
 type InsertNotificationsParams struct {
-	Places         []int32
-	ApplicationIds []int64
-	Subjects       []string
-	Bodies         []string
-	EmailHtmls     []string
-	Templates      []string
-	Contexts       []string
-	Senders        []string
-	Priorities     []string
-	Lifetimes      []float64
-	Bares          []bool
-	Turns          []int32
-	OwnerPlaces    []int32
-	Recipients     []string
-	UserIds        []int64
-	Targets        []string
-	Modes          []string
-	Literals       []string
-	ModeChanges    []bool
+	Places             []int32
+	ApplicationIds     []int64
+	Subjects           []string
+	Bodies             []string
+	EmailHtmls         []string
+	Templates          []string
+	Contexts           []string
+	Senders            []string
+	Priorities         []string
+	Lifetimes          []float64
+	Bares              []bool
+	Turns              []int32
+	OwnerPlaces        []int32
+	Recipients         []string
+	UserIds            []int64
+	Targets            []string
+	Modes              []string
+	Literals           []string
+	ModeChanges        []bool
+	ChangePlaces       []int32
+	ChangeRecipients   []string
+	ChangeOlds         []string
+	ChangeNews         []string
+	ChangeDescriptions []string
 }
 
 type InsertNotificationsRow struct {
@@ -88,6 +101,11 @@ func (q *Queries) InsertNotifications(ctx context.Context, arg InsertNotificatio
 		arg.Modes,
 		arg.Literals,
 		arg.ModeChanges,
+		arg.ChangePlaces,
+		arg.ChangeRecipients,
+		arg.ChangeOlds,
+		arg.ChangeNews,
+		arg.ChangeDescriptions,
 	)
 	if err != nil {
 		return nil, err

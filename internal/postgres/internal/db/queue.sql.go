@@ -222,6 +222,9 @@ with given as (
     where coalesce(m.state, '') = 'taken' and m.claim_by = $11::text and m.claim_until > clock_timestamp()
       and (m.incident_id is null or exists (
           select from incidents i where i.id = m.incident_id and (i.active or (i.owner_id is null and not i.resolved))))
+      and (m.batch is null or m.incident_id is not null or exists (
+          select from batch_incidents bi join incidents i on i.id = bi.incident_id
+          where bi.batch = m.batch and (i.active or (i.owner_id is null and not i.resolved))))
     order by m.id
     for no key update of m
 ), begun as (
@@ -270,7 +273,7 @@ type MarkSendingRow struct {
 	Attempt int16
 }
 
-// Begins attempts. Open means that nobody acknowledged or resolved the incident: when its plan is exhausted, what was
+// Begins attempts. Open means that nobody acknowledged or resolved the incident, or one of those of a digest: when its plan is exhausted, what was
 // already on its way still goes out.
 func (q *Queries) MarkSending(ctx context.Context, arg MarkSendingParams) ([]MarkSendingRow, error) {
 	rows, err := q.db.Query(ctx, markSending,
@@ -614,7 +617,7 @@ with fence as materialized (
     set state = 'taken', claim_by = $2::text, takes = m.takes + 1,
         claim_until = clock_timestamp() + $13::bigint * interval '1 microsecond'
     where m.id = any (array(select p.id from picked p))
-    returning m.id, m.bucket, m.incident_id, m.request_id, m.application_id, m.plan_id, m.reopen_count, m.step, m.position, m.repeat, m.recipient, m.purpose, m.user_id, m.target, m.priority, m.class, m.mode, m.literal, m.template, m.fallback_of, m.state, m.attempt, m.mode_attempt, m.key_attempt, m.takes, m.tried_modes, m.refused_modes, m.cycles, m.available_at, m.expires_at, m.claim_by, m.claim_until, m.needs_fallback, m.mode_changed, m.created_at, m.mode_since, m.settled_at, m.wait_seconds
+    returning m.id, m.bucket, m.incident_id, m.request_id, m.application_id, m.plan_id, m.reopen_count, m.step, m.position, m.repeat, m.recipient, m.purpose, m.user_id, m.target, m.priority, m.class, m.mode, m.literal, m.template, m.fallback_of, m.state, m.attempt, m.mode_attempt, m.key_attempt, m.takes, m.tried_modes, m.refused_modes, m.cycles, m.available_at, m.expires_at, m.claim_by, m.claim_until, m.needs_fallback, m.mode_changed, m.created_at, m.mode_since, m.settled_at, m.wait_seconds, m.held_at, m.batch, m.batch_size
 )
 select t.id, t.bucket, coalesce(t.incident_id, 0)::bigint as incident_id, coalesce(t.request_id, 0)::bigint as request_id,
     t.application_id, a.name as application, coalesce(t.plan_id, 0)::bigint as plan_id, t.step, t.position, t.recipient,
@@ -624,11 +627,13 @@ select t.id, t.bucket, coalesce(t.incident_id, 0)::bigint as incident_id, coales
     (t.user_id is not null and u.active is not true)::boolean as gone,
     t.attempt, t.mode_attempt, t.key_attempt, t.takes, t.tried_modes, t.refused_modes,
     (t.cycles > 0)::boolean as fallback_asked, t.created_at, i.created_at as incident_at,
-    (extract(epoch from clock_timestamp() - t.created_at) * 1000000)::bigint as age_us,
+    (extract(epoch from clock_timestamp() - case when t.held_at is null then t.created_at else t.mode_since end) * 1000000)::bigint
+        as age_us,
     (case when t.mode_attempt = 0 then 0 else extract(epoch from clock_timestamp() - t.mode_since) * 1000000 end)::bigint
         as in_mode_us,
     (extract(epoch from clock_timestamp() - t.mode_since) * 1000000)::bigint as waited_us,
-    (coalesce(t.expires_at <= clock_timestamp(), false))::boolean as expired
+    (coalesce(t.expires_at <= clock_timestamp(), false))::boolean as expired,
+    coalesce(t.batch, '')::text as batch, coalesce(t.batch_size, 0)::int as batch_size
 from taken t
 join applications a on a.id = t.application_id
 left join users u on u.id = t.user_id
@@ -688,6 +693,8 @@ type TakeMessagesRow struct {
 	InModeUs      int64
 	WaitedUs      int64
 	Expired       bool
+	Batch         string
+	BatchSize     int32
 }
 
 // Takes up to l.most messages of each lane, oldest first within a bucket. One statement is the whole fenced transaction:
@@ -751,6 +758,8 @@ func (q *Queries) TakeMessages(ctx context.Context, arg TakeMessagesParams) ([]T
 			&i.InModeUs,
 			&i.WaitedUs,
 			&i.Expired,
+			&i.Batch,
+			&i.BatchSize,
 		); err != nil {
 			return nil, err
 		}

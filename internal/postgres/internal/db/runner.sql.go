@@ -116,7 +116,8 @@ const cancelMessages = `-- name: CancelMessages :many
 with locked as materialized (
     select m.id
     from messages m
-    where m.incident_id = any($1::bigint[]) and m.state in ('pending', 'taken')
+    where m.incident_id = any($1::bigint[])
+      and (m.state in ('pending', 'taken') or (m.state = 'aggregated' and m.batch is null))
     order by m.id
     for no key update
 )
@@ -127,7 +128,7 @@ where m.id = locked.id
 returning m.incident_id::bigint as incident_id
 `
 
-// Cancels what has not left of incidents that are locked and no longer active.
+// Cancels what has not left of incidents that are locked and no longer active, also what is held for a digest.
 func (q *Queries) CancelMessages(ctx context.Context, incidentIds []int64) ([]int64, error) {
 	rows, err := q.db.Query(ctx, cancelMessages, incidentIds)
 	if err != nil {
@@ -400,7 +401,7 @@ func (q *Queries) LockMessagesNeedingFallback(ctx context.Context, ids []int64) 
 
 const makeMessages = `-- name: MakeMessages :one
 with input as materialized (
-    select nextval('message_ids')::bigint as id, u.ord, u.bucket, u.incident_id, u.request_id, u.application_id, u.plan_id, u.reopen_count, u.step, u.position, u.repeat, u.recipient, u.purpose, u.user_id, u.target, u.priority, u.class, u.mode, u.literal, u.template, u.fallback_of, u.expires_at, u.wait_seconds, u.mode_changed
+    select nextval('message_ids')::bigint as id, u.ord, u.bucket, u.incident_id, u.request_id, u.application_id, u.plan_id, u.reopen_count, u.step, u.position, u.repeat, u.recipient, u.purpose, u.user_id, u.target, u.priority, u.class, u.mode, u.literal, u.template, u.fallback_of, u.expires_at, u.wait_seconds, u.mode_changed, u.held_at, u.batch, u.batch_size
     from (
         select unnest($1::int[]) as ord,
             unnest($2::smallint[]) as bucket,
@@ -424,17 +425,22 @@ with input as materialized (
             unnest($20::bigint[]) as fallback_of,
             unnest($21::timestamptz[]) as expires_at,
             unnest($22::int[]) as wait_seconds,
-            unnest($23::boolean[]) as mode_changed
+            unnest($23::boolean[]) as mode_changed,
+            unnest($24::timestamptz[]) as held_at,
+            unnest($25::text[]) as batch,
+            unnest($26::int[]) as batch_size
     ) u
 ),
 made as (
     insert into messages (id, bucket, incident_id, request_id, application_id, plan_id, reopen_count, step, position,
         repeat, recipient, purpose, user_id, target, priority, class, mode, literal, template, fallback_of, expires_at,
-        wait_seconds, mode_changed)
+        wait_seconds, mode_changed, state, settled_at, held_at, batch, batch_size)
     select n.id, n.bucket, nullif(n.incident_id, 0), nullif(n.request_id, 0), n.application_id, nullif(n.plan_id, 0),
         n.reopen_count, n.step, n.position, n.repeat, n.recipient, n.purpose, nullif(n.user_id, 0), n.target,
         nullif(n.priority, ''), n.class, n.mode, nullif(n.literal, ''), nullif(n.template, ''), nullif(n.fallback_of, 0),
-        nullif(n.expires_at, 'epoch'), n.wait_seconds, n.mode_changed
+        nullif(n.expires_at, 'epoch'), n.wait_seconds, n.mode_changed,
+        case when n.held_at = 'epoch' then 'pending' else 'aggregated' end, nullif(n.held_at, 'epoch'),
+        nullif(n.held_at, 'epoch'), nullif(n.batch, ''), nullif(n.batch_size, 0)
     from input n
     on conflict do nothing
     returning id
@@ -443,11 +449,11 @@ changed as (
     insert into message_changes (message_id, change_type, old, new, description)
     select n.id, c.change_type, c.old, c.new, c.description
     from (
-        select unnest($24::int[]) as ord,
-            unnest($25::text[]) as change_type,
-            unnest($26::text[]) as old,
-            unnest($27::text[]) as new,
-            unnest($28::text[]) as description
+        select unnest($27::int[]) as ord,
+            unnest($28::text[]) as change_type,
+            unnest($29::text[]) as old,
+            unnest($30::text[]) as new,
+            unnest($31::text[]) as description
     ) c
     join input n on n.ord = c.ord
     join made on made.id = n.id
@@ -480,6 +486,9 @@ type MakeMessagesParams struct {
 	ExpiresAts         []time.Time
 	Waits              []int32
 	ModeChangeds       []bool
+	HeldAts            []time.Time
+	Batches            []string
+	BatchSizes         []int32
 	ChangeOrds         []int32
 	ChangeTypes        []string
 	ChangeOlds         []string
@@ -519,6 +528,9 @@ func (q *Queries) MakeMessages(ctx context.Context, arg MakeMessagesParams) (Mak
 		arg.ExpiresAts,
 		arg.Waits,
 		arg.ModeChangeds,
+		arg.HeldAts,
+		arg.Batches,
+		arg.BatchSizes,
 		arg.ChangeOrds,
 		arg.ChangeTypes,
 		arg.ChangeOlds,
@@ -534,11 +546,11 @@ const messagesNeedingFallback = `-- name: MessagesNeedingFallback :many
 select m.id, m.bucket, m.incident_id, m.request_id, m.application_id, m.plan_id,
     coalesce(i.reopen_count, m.reopen_count)::smallint as reopen_count, m.step, m.position,
     m.repeat, m.recipient, m.purpose, m.user_id, m.target, m.priority, m.class, m.mode, m.template, m.expires_at,
-    m.wait_seconds, coalesce(i.active or (i.owner_id is null and not i.resolved), false)::boolean as incident_open,
+    m.wait_seconds, m.batch, m.batch_size, coalesce(i.active or (i.owner_id is null and not i.resolved), false)::boolean as incident_open,
     coalesce(others.recipients, '{}')::text[] as other_recipients, coalesce(others.states, '{}')::text[] as other_states
 from unnest($1::smallint[]) as b(bucket)
 cross join lateral (
-    select f.id, f.bucket, f.incident_id, f.request_id, f.application_id, f.plan_id, f.reopen_count, f.step, f.position, f.repeat, f.recipient, f.purpose, f.user_id, f.target, f.priority, f.class, f.mode, f.literal, f.template, f.fallback_of, f.state, f.attempt, f.mode_attempt, f.key_attempt, f.takes, f.tried_modes, f.refused_modes, f.cycles, f.available_at, f.expires_at, f.claim_by, f.claim_until, f.needs_fallback, f.mode_changed, f.created_at, f.mode_since, f.settled_at, f.wait_seconds
+    select f.id, f.bucket, f.incident_id, f.request_id, f.application_id, f.plan_id, f.reopen_count, f.step, f.position, f.repeat, f.recipient, f.purpose, f.user_id, f.target, f.priority, f.class, f.mode, f.literal, f.template, f.fallback_of, f.state, f.attempt, f.mode_attempt, f.key_attempt, f.takes, f.tried_modes, f.refused_modes, f.cycles, f.available_at, f.expires_at, f.claim_by, f.claim_until, f.needs_fallback, f.mode_changed, f.created_at, f.mode_since, f.settled_at, f.wait_seconds, f.held_at, f.batch, f.batch_size
     from messages f
     where f.bucket = b.bucket and f.needs_fallback and f.id <> all($2::bigint[])
     limit $3::int
@@ -550,10 +562,12 @@ cross join lateral (
         select distinct on (r.recipient, r.purpose) r.id, r.recipient,
             case when r.cycles > 0 and r.state in ('pending', 'taken', 'sending') then 'failed' else r.state end as state
         from (
-            select r.id, r.bucket, r.incident_id, r.request_id, r.application_id, r.plan_id, r.reopen_count, r.step, r.position, r.repeat, r.recipient, r.purpose, r.user_id, r.target, r.priority, r.class, r.mode, r.literal, r.template, r.fallback_of, r.state, r.attempt, r.mode_attempt, r.key_attempt, r.takes, r.tried_modes, r.refused_modes, r.cycles, r.available_at, r.expires_at, r.claim_by, r.claim_until, r.needs_fallback, r.mode_changed, r.created_at, r.mode_since, r.settled_at, r.wait_seconds from messages r
+            select r.id, r.bucket, r.incident_id, r.request_id, r.application_id, r.plan_id, r.reopen_count, r.step, r.position, r.repeat, r.recipient, r.purpose, r.user_id, r.target, r.priority, r.class, r.mode, r.literal, r.template, r.fallback_of, r.state, r.attempt, r.mode_attempt, r.key_attempt, r.takes, r.tried_modes, r.refused_modes, r.cycles, r.available_at, r.expires_at, r.claim_by, r.claim_until, r.needs_fallback, r.mode_changed, r.created_at, r.mode_since, r.settled_at, r.wait_seconds, r.held_at, r.batch, r.batch_size from messages r
             where r.incident_id = m.incident_id and r.step = m.step and r.repeat = m.repeat and r.position = m.position
             union all
-            select r.id, r.bucket, r.incident_id, r.request_id, r.application_id, r.plan_id, r.reopen_count, r.step, r.position, r.repeat, r.recipient, r.purpose, r.user_id, r.target, r.priority, r.class, r.mode, r.literal, r.template, r.fallback_of, r.state, r.attempt, r.mode_attempt, r.key_attempt, r.takes, r.tried_modes, r.refused_modes, r.cycles, r.available_at, r.expires_at, r.claim_by, r.claim_until, r.needs_fallback, r.mode_changed, r.created_at, r.mode_since, r.settled_at, r.wait_seconds from messages r where r.request_id = m.request_id
+            select r.id, r.bucket, r.incident_id, r.request_id, r.application_id, r.plan_id, r.reopen_count, r.step, r.position, r.repeat, r.recipient, r.purpose, r.user_id, r.target, r.priority, r.class, r.mode, r.literal, r.template, r.fallback_of, r.state, r.attempt, r.mode_attempt, r.key_attempt, r.takes, r.tried_modes, r.refused_modes, r.cycles, r.available_at, r.expires_at, r.claim_by, r.claim_until, r.needs_fallback, r.mode_changed, r.created_at, r.mode_since, r.settled_at, r.wait_seconds, r.held_at, r.batch, r.batch_size from messages r where r.request_id = m.request_id
+            union all
+            select r.id, r.bucket, r.incident_id, r.request_id, r.application_id, r.plan_id, r.reopen_count, r.step, r.position, r.repeat, r.recipient, r.purpose, r.user_id, r.target, r.priority, r.class, r.mode, r.literal, r.template, r.fallback_of, r.state, r.attempt, r.mode_attempt, r.key_attempt, r.takes, r.tried_modes, r.refused_modes, r.cycles, r.available_at, r.expires_at, r.claim_by, r.claim_until, r.needs_fallback, r.mode_changed, r.created_at, r.mode_since, r.settled_at, r.wait_seconds, r.held_at, r.batch, r.batch_size from messages r where r.batch = m.batch and r.incident_id is null and m.incident_id is null
         ) r
         order by r.recipient, r.purpose, r.reopen_count desc
     ) o
@@ -590,6 +604,8 @@ type MessagesNeedingFallbackRow struct {
 	Template        *string
 	ExpiresAt       *time.Time
 	WaitSeconds     int32
+	Batch           *string
+	BatchSize       *int32
 	IncidentOpen    bool
 	OtherRecipients []string
 	OtherStates     []string
@@ -634,6 +650,8 @@ func (q *Queries) MessagesNeedingFallback(ctx context.Context, arg MessagesNeedi
 			&i.Template,
 			&i.ExpiresAt,
 			&i.WaitSeconds,
+			&i.Batch,
+			&i.BatchSize,
 			&i.IncidentOpen,
 			&i.OtherRecipients,
 			&i.OtherStates,
@@ -777,8 +795,8 @@ func (q *Queries) PastMessages(ctx context.Context, incidentIds []int64) ([]Past
 
 const roundFacts = `-- name: RoundFacts :many
 select incident_id::bigint as incident_id, step, position, repeat,
-    (count(*) filter (where state in ('pending', 'taken', 'sending') or needs_fallback))::int as unsettled,
-    coalesce(max(settled_at), 'epoch')::timestamptz as settled_at
+    (count(*) filter (where (state in ('pending', 'taken', 'sending') or needs_fallback) and held_at is null))::int as unsettled,
+    coalesce(max(coalesce(held_at, settled_at)), 'epoch')::timestamptz as settled_at
 from messages
 where incident_id = any($1::bigint[])
 group by incident_id, step, position, repeat
@@ -793,7 +811,7 @@ type RoundFactsRow struct {
 	SettledAt  time.Time
 }
 
-// What became of the messages of each round.
+// What became of the messages of each round. What was held for a digest counts as sent from then on.
 func (q *Queries) RoundFacts(ctx context.Context, incidentIds []int64) ([]RoundFactsRow, error) {
 	rows, err := q.db.Query(ctx, roundFacts, incidentIds)
 	if err != nil {

@@ -1,0 +1,50 @@
+package escalation
+
+import (
+	"errors"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+func TestDigestsAreToldAsThePersonChose(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, Config{})
+	flood := func(user users.ID) Release {
+		return Release{Key: AggregationKey{PlanID: 1, ApplicationID: 5, Priority: users.High, UserID: user}, Lease: g.memory.leases[1], At: noon}
+	}
+	g.memory.floods = []Release{flood(1), flood(77)}
+	require.NoError(t, g.runner.Pass(t.Context()))
+	require.Len(t, g.memory.digests, 2)
+	first, second := g.memory.digests[0], g.memory.digests[1]
+	require.Equal(t, []string{"shop", "demo-plan", "sms", "demo@sms"}, []string{first.Application, first.Plan, string(first.Mode), first.Destination})
+	require.Regexp(t, regexp.MustCompile(`^[0-9a-f]{32}$`), first.Batch)
+	require.NotEqual(t, first.Batch, second.Batch)
+	require.Empty(t, second.Mode, "somebody who is gone is left to delivery, which finds somebody else")
+}
+
+func TestAFloodThatCannotBeReleasedHoldsNothingUp(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, Config{RetryMin: time.Hour, RetryMax: time.Hour, Now: func() time.Time { return noon }})
+	bad := Release{Key: AggregationKey{PlanID: 1, ApplicationID: 5, Priority: users.High, UserID: 1}, Lease: g.memory.leases[1]}
+	good := bad
+	good.Key.UserID = 9
+	g.memory.floods = []Release{bad, good}
+	tries := 0
+	g.memory.releaseErr = func(d Digest) error {
+		if d.Key == bad.Key {
+			tries++
+			return errors.New("cannot be stored")
+		}
+		return nil
+	}
+	require.NoError(t, g.runner.Pass(t.Context()))
+	require.NoError(t, g.runner.Pass(t.Context()))
+	require.Len(t, g.memory.digests, 1)
+	require.Equal(t, good.Key, g.memory.digests[0].Key)
+	require.Equal(t, 1, tries, "it is left alone for a while")
+}

@@ -1,0 +1,63 @@
+package messages
+
+import (
+	"slices"
+	"time"
+)
+
+// exactEvents is how many instants a Window keeps as they are. Beyond it, neighbours within a 64th of the span are put
+// together.
+const exactEvents = 128
+
+// Window counts events of the latest span of time. Up to exactEvents instants it is exact; beyond, an event may count for
+// up to a 64th of the span too long. It is stored as JSON, and bounded however much happens.
+type Window struct {
+	Events []Event `json:"e,omitempty"`
+}
+
+// Event is how many things happened at an instant.
+type Event struct {
+	At    int64 `json:"t"` // Unix milliseconds
+	Count int   `json:"n"`
+}
+
+// Add counts n things that happen at now and forgets what is older than span. An instant before the latest known one
+// counts as that one: clocks of different readers differ a little.
+func (w *Window) Add(now time.Time, n int, span time.Duration) {
+	at := now.UnixMilli()
+	if last := len(w.Events) - 1; last >= 0 && w.Events[last].At >= at {
+		at = w.Events[last].At
+		w.Events[last].Count += n
+	} else {
+		w.Events = append(w.Events, Event{At: at, Count: n})
+	}
+	oldest := at - span.Milliseconds()
+	w.Events = slices.DeleteFunc(w.Events, func(e Event) bool { return e.At <= oldest })
+	if len(w.Events) > exactEvents {
+		w.merge(max(1, span.Milliseconds()/64))
+	}
+}
+
+// merge puts events of the same cell of time together, at the instant of the latest of them.
+func (w *Window) merge(cell int64) {
+	out := w.Events[:0]
+	for _, e := range w.Events {
+		if last := len(out) - 1; last >= 0 && out[last].At/cell == e.At/cell {
+			out[last] = Event{At: e.At, Count: out[last].Count + e.Count}
+			continue
+		}
+		out = append(out, e)
+	}
+	w.Events = out
+}
+
+// Within returns how many things happened less than span before now.
+func (w *Window) Within(now time.Time, span time.Duration) int {
+	oldest, n := now.UnixMilli()-span.Milliseconds(), 0
+	for _, e := range w.Events {
+		if e.At > oldest {
+			n += e.Count
+		}
+	}
+	return n
+}

@@ -1,0 +1,157 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// flooding counts what became of messages in a transaction; it is added to the metrics when that is committed.
+type flooding struct {
+	held, digests, released, reprioritised, soft, hard, incidents int
+}
+
+func (m *metrics) flooded(f flooding) {
+	for decision, n := range map[string]int{
+		"held": f.held, "digest": f.digests, "released": f.released, "reprioritised": f.reprioritised,
+		"quota_soft": f.soft, "quota_hard": f.hard, "quota_incident": f.incidents,
+	} {
+		if n > 0 {
+			m.floods.WithLabelValues(decision).Add(float64(n))
+		}
+	}
+}
+
+// hold decides which of the new messages of plans that aggregate are held for a digest, and returns the lines for the
+// timelines. The rows of their floods stay locked until the transaction ends.
+func hold(ctx context.Context, q *db.Queries, news []newMessage, tally *flooding) ([]entryOf, error) {
+	var keys []escalation.AggregationKey
+	for _, m := range news {
+		if k, ok := floodOf(m); ok {
+			keys = append(keys, k)
+		}
+	}
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	floods, err := lockFloods(ctx, q, keys)
+	if err != nil {
+		return nil, err
+	}
+	var entries []entryOf
+	for i := range news {
+		m := &news[i]
+		k, ok := floodOf(*m)
+		if !ok {
+			continue
+		}
+		f := floods[k]
+		if !f.flood.Hold(*m.aggregation, m.at) {
+			continue
+		}
+		if f.release.IsZero() {
+			f.release = m.at.Add(m.aggregation.Every)
+		}
+		m.Held = m.at
+		m.Changes = append(slices.Clip(m.Changes), messages.Change{
+			Type: "sent-change", New: string(messages.Aggregated), Description: escalation.AggregatedText(k, m.application, m.Target),
+		})
+		entries = append(entries, entryOf{m.IncidentID, escalation.HeldEntry(m.Target, *m.aggregation, m.at)})
+		tally.held++
+	}
+	return entries, storeFloods(ctx, q, floods)
+}
+
+// floodOf returns whose flood a message is counted in; false when its plan does not aggregate.
+func floodOf(m newMessage) (escalation.AggregationKey, bool) {
+	user, ok := m.Recipient.User()
+	if m.aggregation == nil || !ok || m.Purpose == messages.TrackingMsg {
+		return escalation.AggregationKey{}, false
+	}
+	return escalation.AggregationKey{
+		PlanID: escalation.PlanID(m.PlanID), ApplicationID: m.ApplicationID, Priority: m.Priority, UserID: user,
+	}, true
+}
+
+type lockedFlood struct {
+	flood   escalation.Flood
+	release time.Time // zero = nothing is held
+}
+
+func byKey(a, b escalation.AggregationKey) int {
+	return cmp.Or(cmp.Compare(a.PlanID, b.PlanID), cmp.Compare(a.ApplicationID, b.ApplicationID),
+		cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.UserID, b.UserID))
+}
+
+func lockFloods(ctx context.Context, q *db.Queries, keys []escalation.AggregationKey) (map[escalation.AggregationKey]*lockedFlood, error) {
+	slices.SortFunc(keys, byKey)
+	keys = slices.Compact(keys)
+	var make db.MakeAggregationsParams
+	for _, k := range keys {
+		make.PlanIds = append(make.PlanIds, int64(k.PlanID))
+		make.ApplicationIds = append(make.ApplicationIds, k.ApplicationID)
+		make.Priorities = append(make.Priorities, string(k.Priority))
+		make.UserIds = append(make.UserIds, int64(k.UserID))
+		make.Buckets = append(make.Buckets, int16((int64(k.PlanID)+k.ApplicationID+int64(k.UserID))%buckets.Count))
+	}
+	if err := q.MakeAggregations(ctx, make); err != nil {
+		return nil, fmt.Errorf("make aggregations: %w", err)
+	}
+	rows, err := q.LockAggregations(ctx, db.LockAggregationsParams{
+		PlanIds: make.PlanIds, ApplicationIds: make.ApplicationIds, Priorities: make.Priorities, UserIds: make.UserIds,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("lock aggregations: %w", err)
+	}
+	out := map[escalation.AggregationKey]*lockedFlood{}
+	for _, r := range rows {
+		f := &lockedFlood{release: deref(r.ReleaseAt)}
+		if err := json.Unmarshal(r.Flood, &f.flood); err != nil {
+			f.flood = escalation.Flood{} // counted anew: better a page too many
+		}
+		out[escalation.AggregationKey{
+			PlanID: escalation.PlanID(r.PlanID), ApplicationID: r.ApplicationID, Priority: users.Priority(r.Priority), UserID: users.ID(r.UserID),
+		}] = f
+	}
+	for _, k := range keys {
+		if out[k] == nil {
+			return nil, fmt.Errorf("aggregation of plan %d, user %d is missing", k.PlanID, k.UserID)
+		}
+	}
+	return out, nil
+}
+
+func storeFloods(ctx context.Context, q *db.Queries, floods map[escalation.AggregationKey]*lockedFlood) error {
+	var p db.StoreAggregationsParams
+	for k, f := range floods {
+		raw, err := json.Marshal(f.flood)
+		if err != nil {
+			return fmt.Errorf("encode aggregation: %w", err)
+		}
+		p.PlanIds = append(p.PlanIds, int64(k.PlanID))
+		p.ApplicationIds = append(p.ApplicationIds, k.ApplicationID)
+		p.Priorities = append(p.Priorities, string(k.Priority))
+		p.UserIds = append(p.UserIds, int64(k.UserID))
+		p.Floods = append(p.Floods, string(raw))
+		p.ReleaseAts = append(p.ReleaseAts, orEpoch(f.release))
+	}
+	if err := q.StoreAggregations(ctx, p); err != nil {
+		return fmt.Errorf("store aggregations: %w", err)
+	}
+	return nil
+}
+
+// limitedEntry is a line about messages that a quota or rule changed.
+func limitedEntry(incident incidents.ID, at time.Time, format string, args ...any) entryOf {
+	return entryOf{incident, incidents.Entry{At: at, Kind: incidents.EntryLimited, Text: clean(fmt.Sprintf(format, args...))}}
+}
