@@ -105,9 +105,13 @@ func (d *description) conforms(t *testing.T, method, path string, a answer) (str
 	if o == nil || a.status == http.StatusMethodNotAllowed {
 		return "", false
 	}
+	redirected := a.status >= 300 && a.status < 400 // a body is for browsers that do not follow
 	described, ok := o.responses[fmt.Sprint(a.status)].(map[string]any)
 	require.True(t, ok, "%s: the status %d is not described: %s", a.what, a.status, a.body)
 	content, _ := described["content"].(map[string]any)
+	if redirected {
+		return method + " " + o.path, true
+	}
 	if len(content) == 0 {
 		require.Empty(t, a.body, "%s: no body is described for %d", a.what, a.status)
 		return method + " " + o.path, true
