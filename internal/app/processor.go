@@ -50,11 +50,11 @@ func NewProcessor(cfg config.Processor, deps Deps) (*Processor, error) {
 	}
 	p.health = newHealth(p.log, p.reg)
 	var err error
-	if p.vendors, err = newVendors(cfg, p.log); err != nil {
-		return nil, err
-	}
 	ctx := context.Background() // pools live as long as the process; opening them connects to nothing
 	if p.db, err = openDatabase(ctx, cfg.Common, "message-processor", 0, pool(p.reg, "main"), p.log); err != nil {
+		return nil, err
+	}
+	if p.vendors, err = newVendors(cfg, postgres.NewDevices(p.db), p.log); err != nil {
 		return nil, err
 	}
 	if p.cluster, err = openDatabase(ctx, cfg.Common, "message-processor cluster", 3, pool(p.reg, "cluster"), p.log); err != nil {

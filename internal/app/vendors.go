@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/vendors/drop"
+	"github.com/iris-oncall/iris/internal/vendors/push"
 	"github.com/iris-oncall/iris/internal/vendors/slack"
 	"github.com/iris-oncall/iris/internal/vendors/smtp"
 	"github.com/iris-oncall/iris/internal/vendors/twilio"
@@ -20,7 +22,7 @@ import (
 )
 
 // newVendors builds every configured account, in the order of preference: spares last. The log tells how they do.
-func newVendors(c config.Processor, log *zap.Logger) ([]messages.Vendor, error) {
+func newVendors(c config.Processor, devices push.Devices, log *zap.Logger) ([]messages.Vendor, error) {
 	var first, spare []messages.Vendor
 	add := func(v messages.Vendor, err error, kind string, a config.Account) error {
 		if err != nil {
@@ -76,11 +78,37 @@ func newVendors(c config.Processor, log *zap.Logger) ([]messages.Vendor, error) 
 			return nil, err
 		}
 	}
+	for _, a := range c.Push {
+		v, err := push.New(push.Config{
+			Account: a.Account.Account, Credentials: a.Credentials.Reveal(), APIURL: a.APIURL, TokenURL: a.TokenURL, Timeout: a.Timeout,
+			Devices: loggedDevices{devices, log},
+		})
+		if err := add(v, err, "push", a.Account); err != nil {
+			return nil, err
+		}
+	}
 	discard, err := drop.New(drop.Config{})
 	if err != nil {
 		return nil, err
 	}
 	return slices.Concat(first, spare, []messages.Vendor{discard}), nil
+}
+
+// loggedDevices tells operators of devices that are switched off. What identifies them stays out of the log.
+type loggedDevices struct {
+	push.Devices
+	log *zap.Logger
+}
+
+// SwitchOff marks a device as dead.
+func (d loggedDevices) SwitchOff(ctx context.Context, token string) error {
+	err := d.Devices.SwitchOff(ctx, token)
+	if err != nil {
+		d.log.Warn("a dead device cannot be switched off", zap.Error(err))
+	} else {
+		d.log.Info("a device that is not registered any more was switched off")
+	}
+	return err
 }
 
 // newOneClick returns what signs Gmail's button; nil when there is none.
@@ -154,6 +182,9 @@ func deliveryConfig(c config.Processor) delivery.Config {
 	}
 	for _, a := range c.Webhook {
 		account("webhook", a.Account)
+	}
+	for _, a := range c.Push {
+		account("push", a.Account)
 	}
 	return out
 }

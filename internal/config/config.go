@@ -209,6 +209,15 @@ type Webhook struct {
 	AllowHTTP    bool `koanf:"allow_http"`
 }
 
+// Push sends to people's phones through Firebase Cloud Messaging.
+type Push struct {
+	Account `koanf:",squash"`
+	// Credentials is the JSON of a service account of the Firebase project.
+	Credentials Secret `koanf:"credentials"`
+	APIURL      string `koanf:"api_url"`   // "" = https://fcm.googleapis.com
+	TokenURL    string `koanf:"token_url"` // "" = as the credentials say
+}
+
 // Limits are the rates that the cluster as a whole keeps.
 type Limits struct {
 	// Modes by name: email, sms, call, slack, push, webhook.
@@ -266,6 +275,7 @@ type Processor struct {
 	Slack    []Slack
 	Twilio   []Twilio
 	Webhook  []Webhook
+	Push     []Push
 	Limits   Limits
 	Delivery Delivery
 	History  History
@@ -284,6 +294,7 @@ type file struct {
 	Slack         []Slack       `koanf:"slack"`
 	Twilio        []Twilio      `koanf:"twilio"`
 	Webhook       []Webhook     `koanf:"webhook"`
+	Push          []Push        `koanf:"push"`
 	Webhooks      []string      `koanf:"webhooks"`
 	Limits        Limits        `koanf:"limits"`
 	Delivery      Delivery      `koanf:"delivery"`

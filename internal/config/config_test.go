@@ -394,3 +394,31 @@ func TestRateProperty(t *testing.T) {
 		}
 	})
 }
+
+func TestPushNeedsAServiceAccount(t *testing.T) {
+	t.Parallel()
+	for credentials, good := range map[string]bool{
+		`{"type":"service_account","project_id":"p","private_key":"k"}`: true, `{"type":"authorized_user","project_id":"p"}`: false, `k`: false,
+	} {
+		c, err := load(t, "", "IRIS_DATABASE_URL="+databaseURL, "IRIS_PUSH_CREDENTIALS="+credentials)
+		require.NoError(t, err)
+		p, err := c.Processor()
+		if good {
+			require.NoError(t, err)
+			require.Equal(t, "main", p.Push[0].Account.Account)
+			continue
+		}
+		require.ErrorContains(t, err, "IRIS_PUSH_CREDENTIALS: must be the JSON of a service account")
+		require.NotContains(t, err.Error(), credentials+" ")
+	}
+	c, err := load(t, "gmail_one_click: {enabled: true, key: short}\nwebhooks: [nagios]", "IRIS_DATABASE_URL="+databaseURL)
+	require.NoError(t, err)
+	_, err = c.API()
+	require.ErrorContains(t, err, "gmail_one_click.key")
+	require.ErrorContains(t, err, "webhooks[0]")
+	c, err = load(t, "gmail_one_click: {enabled: true, key: a key that is long}\npublic_url: https://iris.example", "IRIS_DATABASE_URL="+databaseURL)
+	require.NoError(t, err)
+	a, err := c.API()
+	require.NoError(t, err)
+	require.Equal(t, "https://iris.example/api/v0/gmail-oneclick/relay", a.GmailOneClick.Endpoint)
+}

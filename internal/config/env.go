@@ -44,6 +44,8 @@ var variables = []variable{
 	{"IRIS_WEBHOOK_SECRET", "webhook[0].secrets[0]", true},
 	{"IRIS_WEBHOOK_ALLOW_PRIVATE", "webhook[0].allow_private", false},
 	{"IRIS_WEBHOOK_ALLOW_HTTP", "webhook[0].allow_http", false},
+	{"IRIS_PUSH_CREDENTIALS", "push[0].credentials", true},
+	{"IRIS_PUSH_API_URL", "push[0].api_url", false},
 }
 
 // otherVariables begin with IRIS_ too but configure something else.

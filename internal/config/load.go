@@ -337,6 +337,6 @@ func keys(t reflect.Type) map[string]reflect.Type {
 func (c *Config) DatabaseURL() Secret { return c.file.Database.URL }
 
 // Vendors reports which kinds of vendor accounts are configured.
-func (c *Config) Vendors() (smtp, slack, twilio, webhook bool) {
-	return len(c.file.SMTP) > 0, len(c.file.Slack) > 0, len(c.file.Twilio) > 0, len(c.file.Webhook) > 0
+func (c *Config) Vendors() (smtp, slack, twilio, webhook, push bool) {
+	return len(c.file.SMTP) > 0, len(c.file.Slack) > 0, len(c.file.Twilio) > 0, len(c.file.Webhook) > 0, len(c.file.Push) > 0
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"maps"
 	"net"
 	"net/mail"
@@ -69,7 +70,7 @@ func (c *Config) Processor() (Processor, error) {
 	f := c.file
 	out := Processor{
 		Common: l.common(f.Common), Gossip: f.Gossip, SMTP: slices.Clone(f.SMTP), Slack: slices.Clone(f.Slack),
-		Twilio: slices.Clone(f.Twilio), Webhook: slices.Clone(f.Webhook), Limits: f.Limits, Delivery: f.Delivery, History: f.History,
+		Twilio: slices.Clone(f.Twilio), Webhook: slices.Clone(f.Webhook), Push: slices.Clone(f.Push), Limits: f.Limits, Delivery: f.Delivery, History: f.History,
 		MailingLists: l.mailingLists(f.MailingLists), Compatibility: f.Compatibility,
 	}
 	l.dummyRoles(f.Compatibility)
@@ -91,9 +92,12 @@ func (c *Config) Processor() (Processor, error) {
 	for i := range out.Webhook {
 		l.webhook(index("webhook", i), &out.Webhook[i], i)
 	}
+	for i := range out.Push {
+		l.push(index("push", i), &out.Push[i], i)
+	}
 	accounts := l.accounts(out)
 	if len(accounts) == 0 {
-		l.warning("smtp, slack, twilio, webhook", "no vendor is configured: nothing can be sent; set IRIS_SMTP_ADDR and IRIS_SMTP_FROM to begin with")
+		l.warning("smtp, slack, twilio, webhook, push", "no vendor is configured: nothing can be sent; set IRIS_SMTP_ADDR and IRIS_SMTP_FROM to begin with")
 	}
 	l.limits(out.Limits, accounts)
 	if out.Delivery.Concurrency < 0 {
@@ -300,6 +304,24 @@ func (l *loader) webhook(path string, w *Webhook, n int) {
 	}
 }
 
+func (l *loader) push(path string, p *Push, n int) {
+	l.account(path, &p.Account, n, 10*time.Second)
+	if l.required(path+".credentials", p.Credentials.Reveal()) {
+		var account struct {
+			Type      string `json:"type"`
+			ProjectID string `json:"project_id"`
+		}
+		if json.Unmarshal([]byte(p.Credentials.Reveal()), &account) != nil || account.Type != "service_account" || account.ProjectID == "" {
+			l.problem(l.where(path+".credentials"), "must be the JSON of a service account, as Firebase's console gives it (give its path with credentials_file or IRIS_PUSH_CREDENTIALS_FILE)")
+		}
+	}
+	for name, text := range map[string]string{".api_url": p.APIURL, ".token_url": p.TokenURL} {
+		if text != "" {
+			l.httpURL(path+name, text)
+		}
+	}
+}
+
 // account completes what all vendors share; n is its position in the list.
 func (l *loader) account(path string, a *Account, n int, timeout time.Duration) {
 	if a.Account == "" {
@@ -344,6 +366,9 @@ func (l *loader) accounts(p Processor) []string {
 	}
 	for i, v := range p.Webhook {
 		note("webhook", i, v.Account.Account)
+	}
+	for i, v := range p.Push {
+		note("push", i, v.Account.Account)
 	}
 	return all
 }

@@ -106,11 +106,11 @@ func plural(n int) string {
 // realVendors lists what is configured to really leave this machine.
 func realVendors(cfg *config.Config) string {
 	var out []string
-	smtp, slack, twilio, webhook := cfg.Vendors()
+	smtp, slack, twilio, webhook, push := cfg.Vendors()
 	for _, v := range []struct {
 		on   bool
 		name string
-	}{{smtp, "e-mail"}, {slack, "Slack"}, {twilio, "texts and calls"}, {webhook, "webhooks"}} {
+	}{{smtp, "e-mail"}, {slack, "Slack"}, {twilio, "texts and calls"}, {webhook, "webhooks"}, {push, "push messages"}} {
 		if v.on {
 			out = append(out, v.name)
 		}

@@ -24,11 +24,11 @@ func (s *Supervisor) childEnvironment(cfg *config.Config, databaseURL string, bo
 	if environ(s.opt.Environ, "IRIS_SHUTDOWN_TIMEOUT") == "" {
 		base["IRIS_SHUTDOWN_TIMEOUT"] = (stopGrace - 2e9).String()
 	}
-	smtp, slack, twilio, webhook := cfg.Vendors()
+	smtp, slack, twilio, webhook, push := cfg.Vendors()
 	for _, v := range []struct {
 		configured bool
 		settings   map[string]string
-	}{{smtp, box.smtp}, {slack, box.slack}, {twilio, box.twilio}, {webhook, box.webhook}} {
+	}{{smtp, box.smtp}, {slack, box.slack}, {twilio, box.twilio}, {webhook, box.webhook}, {push, box.push}} {
 		if v.configured {
 			continue
 		}

@@ -14,8 +14,8 @@ import (
 
 // vendorSettings is what servers need to talk to the pretend vendors: environment variables by kind.
 type vendorSettings struct {
-	smtp, slack, twilio, webhook map[string]string
-	pages                        string // address of the mailbox's pages
+	smtp, slack, twilio, webhook, push map[string]string
+	pages                              string // address of the mailbox's pages
 }
 
 const (
@@ -70,6 +70,7 @@ func (s *Supervisor) startMailbox() (vendorSettings, func(), error) {
 		webhook: map[string]string{
 			"IRIS_WEBHOOK_SECRET": webhookSecret, "IRIS_WEBHOOK_ALLOW_PRIVATE": "true", "IRIS_WEBHOOK_ALLOW_HTTP": "true",
 		},
+		push:  map[string]string{"IRIS_PUSH_CREDENTIALS": vendors.Push.Credentials(), "IRIS_PUSH_API_URL": vendors.Push.URL()},
 		pages: "http://" + listener.Addr().String(),
 	}, stop, nil
 }

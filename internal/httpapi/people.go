@@ -11,22 +11,23 @@ import (
 )
 
 // Profiles keeps what people choose for themselves. People and what belongs to them that do not exist are NotFound
-// faults, names of applications and categories that do not exist are Invalid ones in the words of the routes.
+// faults, names of applications and categories that do not exist are Invalid ones in the words of the routes. Every change
+// is in the audit log under the name of who did it (by).
 type Profiles interface {
 	ByTarget(ctx context.Context, targetID int64) (users.User, error)
 	Profile(ctx context.Context, id users.ID) (users.Profile, error)
 	Modes(ctx context.Context, id users.ID, application string) (map[users.Priority]users.Mode, error)
-	SetModes(ctx context.Context, id users.ID, choices []users.ModeChoice) error
+	SetModes(ctx context.Context, u users.User, choices []users.ModeChoice, by string) error
 	Others(ctx context.Context, id users.ID) (map[string]string, error)
-	SetTimeZone(ctx context.Context, id users.ID, zone string) error
-	SetFixedText(ctx context.Context, id users.ID, mode users.Mode, fixed bool) error
+	SetTimeZone(ctx context.Context, u users.User, zone, by string) error
+	SetFixedText(ctx context.Context, u users.User, mode users.Mode, fixed bool, by string) error
 	Reprioritisations(ctx context.Context, id users.ID) ([]users.Reprioritisation, error)
-	SetReprioritisation(ctx context.Context, id users.ID, r users.Reprioritisation) error
-	RemoveReprioritisation(ctx context.Context, id users.ID, source users.Mode) error
+	SetReprioritisation(ctx context.Context, u users.User, r users.Reprioritisation, by string) error
+	RemoveReprioritisation(ctx context.Context, u users.User, source users.Mode, by string) error
 	Categories(ctx context.Context, id users.ID, application string) ([]users.CategoryChoice, error)
-	SetCategories(ctx context.Context, id users.ID, choices []users.CategoryChoice) error
-	ClearCategories(ctx context.Context, id users.ID, application string) error
-	RegisterDevice(ctx context.Context, id users.ID, d users.Device) error
+	SetCategories(ctx context.Context, u users.User, choices []users.CategoryChoice, by string) error
+	ClearCategories(ctx context.Context, u users.User, application, by string) error
+	RegisterDevice(ctx context.Context, u users.User, d users.Device, by string) error
 }
 
 // people are the routes about one person.
@@ -127,6 +128,9 @@ func (p *people) showUser(w http.ResponseWriter, r *http.Request, u users.User) 
 }
 
 func noSuchPerson() error { return fault.New(fault.NotFound, "no such person") }
+
+// by names who makes a change, for the audit log.
+func by(r *http.Request) string { return wire.Actor(r.Context()).String() }
 
 // noContent answers 204.
 func noContent(w http.ResponseWriter) {

@@ -52,7 +52,7 @@ func (p *people) setCategories(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := p.settings.SetCategories(r.Context(), u.ID, choices); err != nil {
+	if err := p.settings.SetCategories(r.Context(), u, choices, by(r)); err != nil {
 		return err
 	}
 	wire.JSON(w, http.StatusCreated, struct{}{})
@@ -60,7 +60,7 @@ func (p *people) setCategories(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (p *people) clearCategories(w http.ResponseWriter, r *http.Request, u users.User) error {
-	if err := p.settings.ClearCategories(r.Context(), u.ID, wire.Param(r, "application")); err != nil {
+	if err := p.settings.ClearCategories(r.Context(), u, wire.Param(r, "application"), by(r)); err != nil {
 		return err
 	}
 	noContent(w)

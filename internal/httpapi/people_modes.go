@@ -49,7 +49,7 @@ func (p *people) setModes(w http.ResponseWriter, r *http.Request, u users.User) 
 	if err != nil {
 		return err
 	}
-	if err := p.settings.SetModes(r.Context(), u.ID, choices); err != nil {
+	if err := p.settings.SetModes(r.Context(), u, choices, by(r)); err != nil {
 		return err
 	}
 	return p.answerModes(r.Context(), w, u, application)

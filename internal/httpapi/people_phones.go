@@ -77,7 +77,7 @@ func (p *people) registerDevice(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := p.settings.RegisterDevice(r.Context(), u.ID, d); err != nil {
+	if err := p.settings.RegisterDevice(r.Context(), u, d, by(r)); err != nil {
 		return err
 	}
 	empty(w, http.StatusCreated)

@@ -40,7 +40,7 @@ func (p *people) setSettings(w http.ResponseWriter, r *http.Request, u users.Use
 	}
 	i := slices.IndexFunc(p.zones, func(z string) bool { return strings.EqualFold(z, zone) })
 	if i >= 0 {
-		if err := p.settings.SetTimeZone(r.Context(), u.ID, p.zones[i]); err != nil {
+		if err := p.settings.SetTimeZone(r.Context(), u, p.zones[i], by(r)); err != nil {
 			return err
 		}
 	}
@@ -69,7 +69,7 @@ func (p *people) setOverrides(w http.ResponseWriter, r *http.Request, u users.Us
 	if value != "enabled" && value != "disabled" {
 		return fault.Invalidf("template_overrides", "Invalid sms override setting value: %.100s", value)
 	}
-	if err := p.settings.SetFixedText(r.Context(), u.ID, users.SMS, value == "enabled"); err != nil {
+	if err := p.settings.SetFixedText(r.Context(), u, users.SMS, value == "enabled", by(r)); err != nil {
 		return err
 	}
 	noContent(w)
@@ -99,7 +99,7 @@ func (p *people) setReprioritisation(w http.ResponseWriter, r *http.Request, u u
 	if err != nil {
 		return err
 	}
-	if err := p.settings.SetReprioritisation(r.Context(), u.ID, rule); err != nil {
+	if err := p.settings.SetReprioritisation(r.Context(), u, rule, by(r)); err != nil {
 		return err
 	}
 	wire.JSON(w, http.StatusOK, []int{})
@@ -162,7 +162,7 @@ func (p *people) removeReprioritisation(w http.ResponseWriter, r *http.Request, 
 	if !known {
 		return fault.New(fault.NotFound, "no such mode")
 	}
-	if err := p.settings.RemoveReprioritisation(r.Context(), u.ID, mode); err != nil {
+	if err := p.settings.RemoveReprioritisation(r.Context(), u, mode, by(r)); err != nil {
 		return err
 	}
 	wire.JSON(w, http.StatusOK, []int{})

@@ -365,3 +365,62 @@ func TestDevices(t *testing.T) {
 	off := newFixture(t)
 	off.want(404, "", power, post, "/v0/devices", body)
 }
+
+// Where authentication is switched off, the name alone tells who somebody is; nobody is told to give one.
+func TestPeopleWithoutCredentials(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, withPhones, withoutCredentials)
+	f.exec(choices)
+	for _, rq := range annsOwn {
+		f.want(401, `{"title":"Username must be specified for this action","description":""}`, nobody, rq.method, rq.path, rq.body)
+		rec := f.do(nobody, rq.method, rq.path, rq.body, "X-IRIS-USERNAME", "ann")
+		require.Less(t, rec.Code, 300, "%s %s: %s", rq.method, rq.path, rec.Body)
+		f.want(401, notThisUser, nobody, rq.method, rq.path, rq.body, "X-IRIS-USERNAME", "bob")
+		f.want(401, appPower, nobody, rq.method, rq.path, rq.body, "Authorization", "hmac demo:nonsense")
+	}
+	f.ok(nobody, get, "/v0/targets", "")
+	f.want(403, title("App not allowed to register devices"), nobody, post, "/v0/devices", `{}`, "X-IRIS-USERNAME", "ann")
+}
+
+// Whoever changes what somebody chose leaves a trace.
+func TestChangesOfSettingsAreInTheAuditLog(t *testing.T) {
+	t.Parallel()
+	f := newPeople(t)
+	for i, as := range []caller{annHere, asRoot, power} {
+		for _, rq := range annsOwn {
+			if rq.method != get {
+				f.ok(as, rq.method, rq.path, rq.body)
+			}
+		}
+		require.Equal(t, 7*(i+1), f.count(`select count(*) from audit_log where object = 'user ann'`))
+	}
+	f.ok(power, post, "/v0/devices", `{"username":"ann","registration_id":"token","platform":"iOS"}`)
+	f.ok(asRoot, post, "/v0/users/modes/ann", `{"per_app_modes":{"demo":{"low":"default"}},"high":"call"}`)
+	f.want(404, "", annHere, del, "/v0/users/reprioritization/ann/call", "")
+	f.want(400, title("Invalid category specified"), annHere, post, "/v0/users/ann/categories/demo", `{"none":"sms"}`)
+	var lines []string
+	rows, err := f.db.Pool().Query(t.Context(), `select actor || ': ' || action || ': ' || detail from audit_log where id > 7 * 2 order by id`)
+	require.NoError(t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var line string
+		require.NoError(t, rows.Scan(&line))
+		lines = append(lines, line)
+	}
+	require.Equal(t, []string{
+		"application power: time zone set: UTC",
+		"application power: modes set: high by sms",
+		"application power: fixed text switched on: sms",
+		"application power: reprioritisation set: beyond 1 sms in 1m0s: email",
+		"application power: reprioritisation removed: sms",
+		"application power: categories set: news of demo by sms",
+		"application power: categories cleared: demo",
+		"application power: device registered: iOS",
+		"root: modes set: low by default for demo, high by call",
+	}, lines)
+}
+
+func withoutCredentials(d *httpapi.Deps) {
+	d.Authenticator = d.Authenticator.Believing()
+	d.Config.Openings.NoCredentials = true
+}

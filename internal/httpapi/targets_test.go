@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -140,6 +141,10 @@ func TestMailingListsAreTargets(t *testing.T) {
 	f.ok(asAnn, post, "/v0/plans", planJSON(`"role":"user","target":"ann"`, `"role":"mailing-list","target":"zeta"`))
 	f.want(400, describe("Invalid plan", "Target huge not found for step 1"), asAnn, post, "/v0/plans",
 		planJSON(`"role":"user","target":"ann"`, `"role":"mailing-list","target":"huge"`))
+	dynamic := `{"plan":"new plan","context":{},"dynamic_targets":[{"role":"mailing-list","target":"%s"}]}`
+	f.ok(demo, post, "/v0/incidents", strings.Replace(dynamic, "%s", "ZETA ", 1))
+	require.Equal(t, 1, f.count(`select count(*) from incident_dynamic_targets where role = 'mailing-list'`))
+	f.want(400, describe("Invalid incident", "invalid role mailing-list for target ops"), demo, post, "/v0/incidents", strings.Replace(dynamic, "%s", "ops", 1))
 	f.want(200, `[]`, demo, post, "/v0/notifications", `{"role":"mailing-list","target":"Zeta","subject":"s","mode":"email","body":"b"}`)
 	require.Equal(t, 2, f.count(`select count(*) from messages where target in ('ann', 'bob')`))
 	f.want(200, `[]`, demo, post, "/v0/notifications",

@@ -43,7 +43,7 @@ type Result struct {
 // every answer is mapped to an Outcome, Unknown when the request may have been accepted. It is called from many
 // goroutines at once.
 type Vendor interface {
-	// Name is the vendor's kind (smtp, slack, twilio, webhook, drop); Account tells accounts of one kind apart.
+	// Name is the vendor's kind (smtp, slack, twilio, webhook, push, drop); Account tells accounts of one kind apart.
 	Name() string
 	Account() string
 	Modes() []users.Mode

@@ -2,9 +2,8 @@ package postgres
 
 import (
 	"context"
+	"strings"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
@@ -29,19 +28,19 @@ func (s *Settings) Reprioritisations(ctx context.Context, id users.ID) ([]users.
 }
 
 // SetReprioritisation stores a person's rule for a source mode, in place of the one before.
-func (s *Settings) SetReprioritisation(ctx context.Context, id users.ID, r users.Reprioritisation) error {
-	return s.db.Do(ctx, func(q *db.Queries) error {
+func (s *Settings) SetReprioritisation(ctx context.Context, u users.User, r users.Reprioritisation, by string) error {
+	return s.changing(ctx, u, by, "reprioritisation set", r.String(), func(q *db.Queries) error {
 		return q.SetReprioritisation(ctx, db.SetReprioritisationParams{
-			UserID: int64(id), SourceMode: string(r.Source), DestinationMode: string(r.Destination), Count: int32(r.Count),
+			UserID: int64(u.ID), SourceMode: string(r.Source), DestinationMode: string(r.Destination), Count: int32(r.Count),
 			WindowSeconds: int32(r.Window / time.Second),
 		})
 	})
 }
 
 // RemoveReprioritisation removes a person's rule for a source mode; a NotFound fault when there is none.
-func (s *Settings) RemoveReprioritisation(ctx context.Context, id users.ID, source users.Mode) error {
-	return s.db.Do(ctx, func(q *db.Queries) error {
-		return one(q.RemoveReprioritisation(ctx, db.RemoveReprioritisationParams{UserID: int64(id), SourceMode: string(source)}))
+func (s *Settings) RemoveReprioritisation(ctx context.Context, u users.User, source users.Mode, by string) error {
+	return s.changing(ctx, u, by, "reprioritisation removed", string(source), func(q *db.Queries) error {
+		return one(q.RemoveReprioritisation(ctx, db.RemoveReprioritisationParams{UserID: int64(u.ID), SourceMode: string(source)}))
 	})
 }
 
@@ -66,8 +65,12 @@ func categoryChoices(ctx context.Context, q *db.Queries, id int64, application s
 
 // SetCategories stores choices for categories, all or none. A category that its application does not have is an Invalid
 // fault.
-func (s *Settings) SetCategories(ctx context.Context, id users.ID, choices []users.CategoryChoice) error {
-	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+func (s *Settings) SetCategories(ctx context.Context, u users.User, choices []users.CategoryChoice, by string) error {
+	said := make([]string, len(choices))
+	for i, c := range choices {
+		said[i] = c.String()
+	}
+	return s.changing(ctx, u, by, "categories set", strings.Join(said, ", "), func(q *db.Queries) error {
 		for _, c := range choices {
 			category, err := q.CategoryID(ctx, db.CategoryIDParams{Application: storable(c.Application), Category: storable(c.Category)})
 			if fault.Is(mapError(err), fault.NotFound) {
@@ -77,9 +80,9 @@ func (s *Settings) SetCategories(ctx context.Context, id users.ID, choices []use
 				return err
 			}
 			if c.Mode == "" {
-				err = q.RemoveCategoryChoice(ctx, db.RemoveCategoryChoiceParams{UserID: int64(id), CategoryID: category})
+				err = q.RemoveCategoryChoice(ctx, db.RemoveCategoryChoiceParams{UserID: int64(u.ID), CategoryID: category})
 			} else {
-				err = q.SetCategoryChoice(ctx, db.SetCategoryChoiceParams{UserID: int64(id), CategoryID: category, Mode: string(c.Mode)})
+				err = q.SetCategoryChoice(ctx, db.SetCategoryChoiceParams{UserID: int64(u.ID), CategoryID: category, Mode: string(c.Mode)})
 			}
 			if err != nil {
 				return err
@@ -90,15 +93,15 @@ func (s *Settings) SetCategories(ctx context.Context, id users.ID, choices []use
 }
 
 // ClearCategories removes a person's choices for all categories of an application.
-func (s *Settings) ClearCategories(ctx context.Context, id users.ID, application string) error {
-	return s.db.Do(ctx, func(q *db.Queries) error {
-		return q.RemoveCategoryChoices(ctx, db.RemoveCategoryChoicesParams{UserID: int64(id), Application: storable(application)})
+func (s *Settings) ClearCategories(ctx context.Context, u users.User, application, by string) error {
+	return s.changing(ctx, u, by, "categories cleared", application, func(q *db.Queries) error {
+		return q.RemoveCategoryChoices(ctx, db.RemoveCategoryChoicesParams{UserID: int64(u.ID), Application: storable(application)})
 	})
 }
 
 // RegisterDevice registers a phone for push messages to a person, whoever had it before.
-func (s *Settings) RegisterDevice(ctx context.Context, id users.ID, d users.Device) error {
-	return s.db.Do(ctx, func(q *db.Queries) error {
-		return q.RegisterDevice(ctx, db.RegisterDeviceParams{RegistrationID: d.RegistrationID, UserID: int64(id), Platform: d.Platform})
+func (s *Settings) RegisterDevice(ctx context.Context, u users.User, d users.Device, by string) error {
+	return s.changing(ctx, u, by, "device registered", d.Platform, func(q *db.Queries) error {
+		return q.RegisterDevice(ctx, db.RegisterDeviceParams{RegistrationID: d.RegistrationID, UserID: int64(u.ID), Platform: d.Platform})
 	})
 }

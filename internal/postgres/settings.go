@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -94,9 +95,35 @@ func modesOf(ctx context.Context, q *db.Queries, id int64) (map[users.Priority]u
 	return out, err
 }
 
-// SetModes stores choices of modes, all or none. An application that does not exist is an Invalid fault.
-func (s *Settings) SetModes(ctx context.Context, id users.ID, choices []users.ModeChoice) error {
+// changing runs f in a transaction and keeps what was done in the audit log. detail holds no secret and no address.
+func (s *Settings) changing(ctx context.Context, u users.User, by, action, detail string, f func(*db.Queries) error) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if err := f(q); err != nil {
+			return err
+		}
+		return q.AppendAudit(ctx, db.AppendAuditParams{
+			Actor: storable(by), Action: action, Object: "user " + u.Name, Detail: storable(shorten(detail)),
+		})
+	})
+}
+
+// maxDetail bounds what the audit log says of a change, in bytes.
+const maxDetail = 500
+
+func shorten(s string) string {
+	if len(s) <= maxDetail {
+		return s
+	}
+	return s[:maxDetail] + "..."
+}
+
+// SetModes stores choices of modes, all or none. An application that does not exist is an Invalid fault.
+func (s *Settings) SetModes(ctx context.Context, u users.User, choices []users.ModeChoice, by string) error {
+	said := make([]string, len(choices))
+	for i, c := range choices {
+		said[i] = c.String()
+	}
+	return s.changing(ctx, u, by, "modes set", strings.Join(said, ", "), func(q *db.Queries) error {
 		apps := map[string]int64{"": 0}
 		for _, c := range choices {
 			app, known := apps[c.Application]
@@ -107,7 +134,7 @@ func (s *Settings) SetModes(ctx context.Context, id users.ID, choices []users.Mo
 				}
 				apps[c.Application] = app
 			}
-			if err := setMode(ctx, q, int64(id), app, c); err != nil {
+			if err := setMode(ctx, q, int64(u.ID), app, c); err != nil {
 				return err
 			}
 		}
@@ -173,22 +200,24 @@ func (s *Settings) Others(ctx context.Context, id users.ID) (map[string]string, 
 }
 
 // SetTimeZone stores a person's time zone, which must be one.
-func (s *Settings) SetTimeZone(ctx context.Context, id users.ID, zone string) error {
+func (s *Settings) SetTimeZone(ctx context.Context, u users.User, zone, by string) error {
 	if _, err := time.LoadLocation(zone); err != nil {
 		return fault.Invalidf("timezone", "unknown time zone %q", zone)
 	}
-	return s.db.Do(ctx, func(q *db.Queries) error {
-		return one(q.SetTimeZone(ctx, db.SetTimeZoneParams{ID: int64(id), TimeZone: zone}))
+	return s.changing(ctx, u, by, "time zone set", zone, func(q *db.Queries) error {
+		return one(q.SetTimeZone(ctx, db.SetTimeZoneParams{ID: int64(u.ID), TimeZone: zone}))
 	})
 }
 
 // SetFixedText decides whether a person's messages in a mode carry the operator's text instead of the template's.
-func (s *Settings) SetFixedText(ctx context.Context, id users.ID, mode users.Mode, fixed bool) error {
-	return s.db.Do(ctx, func(q *db.Queries) error {
-		if fixed {
-			return q.AddFixedText(ctx, db.AddFixedTextParams{UserID: int64(id), Mode: string(mode)})
-		}
-		return q.RemoveFixedText(ctx, db.RemoveFixedTextParams{UserID: int64(id), Mode: string(mode)})
+func (s *Settings) SetFixedText(ctx context.Context, u users.User, mode users.Mode, fixed bool, by string) error {
+	if fixed {
+		return s.changing(ctx, u, by, "fixed text switched on", string(mode), func(q *db.Queries) error {
+			return q.AddFixedText(ctx, db.AddFixedTextParams{UserID: int64(u.ID), Mode: string(mode)})
+		})
+	}
+	return s.changing(ctx, u, by, "fixed text switched off", string(mode), func(q *db.Queries) error {
+		return q.RemoveFixedText(ctx, db.RemoveFixedTextParams{UserID: int64(u.ID), Mode: string(mode)})
 	})
 }
 

@@ -1,6 +1,7 @@
 package users
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -26,11 +27,32 @@ type ModeChoice struct {
 	Mode        Mode // "" = no choice: the default
 }
 
+// String says it in words: "high by sms", "low by default for shop".
+func (c ModeChoice) String() string {
+	s := string(c.Priority) + " by " + orDefault(c.Mode)
+	if c.Application != "" {
+		s += " for " + c.Application
+	}
+	return s
+}
+
+func orDefault(m Mode) string {
+	if m == "" {
+		return "default"
+	}
+	return string(m)
+}
+
 // CategoryChoice is in which mode a person wants notifications of an application's category.
 type CategoryChoice struct {
 	Application string
 	Category    string
 	Mode        Mode // "" = no choice: the category's mode
+}
+
+// String says it in words: "news of shop by sms".
+func (c CategoryChoice) String() string {
+	return c.Category + " of " + c.Application + " by " + orDefault(c.Mode)
 }
 
 // Device is a phone registered for push messages.
@@ -44,6 +66,11 @@ type Reprioritisation struct {
 	Source, Destination Mode
 	Count               int
 	Window              time.Duration // whole seconds
+}
+
+// String says it in words: "beyond 10 sms in 5m0s: email".
+func (r Reprioritisation) String() string {
+	return fmt.Sprintf("beyond %d %s in %s: %s", r.Count, r.Source, r.Window, r.Destination)
 }
 
 // ParseMode returns the mode of that name, ignoring case and spaces around it; false when there is none.

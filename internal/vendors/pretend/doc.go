@@ -1,4 +1,4 @@
-// Package pretend plays the vendors: a mail server, Slack, Twilio and a webhook receiver, as real servers on loopback
+// Package pretend plays the vendors: a mail server, Slack, Twilio, Firebase and a webhook receiver, as real servers on loopback
 // addresses. `iris dev` shows what they received, `iris bench` counts it, tests check promises against it.
 //
 // They are strict: credentials, required fields, sizes and sender identity are checked the way the real ones do, so
@@ -20,6 +20,7 @@ const (
 	SlackVendor   = "slack"
 	TwilioVendor  = "twilio"
 	WebhookVendor = "webhook"
+	PushVendor    = "push"
 )
 
 // retryAfter is told to whoever is too fast: until the next request has room, a whole number of seconds.

@@ -11,7 +11,7 @@ import (
 type Entry struct {
 	ID     int64  `json:"id"` // 1, 2, 3 ... over all vendors of a log
 	Vendor string `json:"vendor"`
-	Mode   string `json:"mode"` // email, sms, call, slack, webhook; lookup for questions that send nothing
+	Mode   string `json:"mode"` // email, sms, call, slack, webhook, push; lookup for questions that send nothing
 
 	At         time.Time `json:"at"`          // the request began (the call's start, as near as the vendor can tell)
 	AnsweredAt time.Time `json:"answered_at"` // the decision was made; the answer follows at once, if there is one

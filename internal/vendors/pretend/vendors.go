@@ -17,6 +17,7 @@ type Config struct {
 	Slack   SlackConfig
 	Twilio  TwilioConfig
 	Webhook WebhookConfig
+	Push    PushConfig
 	// Addr is where the set is observed and told how to behave over HTTP; "" = a free port on 127.0.0.1.
 	Addr string
 	// Keep is how many entries the log holds; 0 = all.
@@ -38,6 +39,7 @@ type Vendors struct {
 	Slack   *Slack
 	Twilio  *Twilio
 	Webhook *Webhook
+	Push    *Push
 
 	log    *Log
 	addr   string
@@ -51,13 +53,13 @@ func New(cfg Config) *Vendors {
 	log := NewLog(cfg.Keep)
 	return &Vendors{
 		SMTP: NewSMTP(cfg.SMTP, log), Slack: NewSlack(cfg.Slack, log), Twilio: NewTwilio(cfg.Twilio, log),
-		Webhook: NewWebhook(cfg.Webhook, log), log: log, addr: cfg.Addr,
+		Webhook: NewWebhook(cfg.Webhook, log), Push: NewPush(cfg.Push, log), log: log, addr: cfg.Addr,
 	}
 }
 
 // Start makes all of them listen. When one cannot, none does.
 func (v *Vendors) Start() error {
-	for _, start := range []func() error{v.SMTP.Start, v.Slack.Start, v.Twilio.Start, v.Webhook.Start, v.startControl} {
+	for _, start := range []func() error{v.SMTP.Start, v.Slack.Start, v.Twilio.Start, v.Webhook.Start, v.Push.Start, v.startControl} {
 		if err := start(); err != nil {
 			v.Close()
 			return fmt.Errorf("start pretend vendors: %w", err)
@@ -87,6 +89,7 @@ func (v *Vendors) Close() {
 	v.Slack.Close()
 	v.Twilio.Close()
 	v.Webhook.Close()
+	v.Push.Close()
 }
 
 // URL is the control server's address.
@@ -120,6 +123,8 @@ func (v *Vendors) conduct(vendor string) (*conduct, error) {
 		return v.Twilio.conduct, nil
 	case WebhookVendor:
 		return v.Webhook.conduct, nil
+	case PushVendor:
+		return v.Push.conduct, nil
 	}
 	return nil, fmt.Errorf("no pretend vendor %q", vendor)
 }
@@ -127,7 +132,7 @@ func (v *Vendors) conduct(vendor string) (*conduct, error) {
 // Reset forgets entries and behaviours.
 func (v *Vendors) Reset() {
 	v.log.Reset()
-	for _, c := range []*conduct{v.SMTP.conduct, v.Slack.conduct, v.Twilio.conduct, v.Webhook.conduct} {
+	for _, c := range []*conduct{v.SMTP.conduct, v.Slack.conduct, v.Twilio.conduct, v.Webhook.conduct, v.Push.conduct} {
 		c.behave(nil)
 	}
 }

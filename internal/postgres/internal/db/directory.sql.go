@@ -195,8 +195,7 @@ func (q *Queries) DirectoryPlans(ctx context.Context, ids []int64) ([]DirectoryP
 const directoryResponders = `-- name: DirectoryResponders :many
 select k.application_id::bigint as application_id, u.id, u.target_id, u.oncall_id, u.name, u.full_name, u.time_zone,
     u.admin, u.active,
-    array(select c.mode from user_contacts c where c.user_id = u.id order by c.mode)::text[] as contact_modes,
-    array(select c.destination from user_contacts c where c.user_id = u.id order by c.mode)::text[] as destinations,
+    contacts.modes::text[] as contact_modes, contacts.destinations::text[] as destinations,
     array(select m.priority from user_modes m where m.user_id = u.id order by m.priority)::text[] as own_priorities,
     array(select m.mode from user_modes m where m.user_id = u.id order by m.priority)::text[] as own_modes,
     array(select m.priority from user_application_modes m
@@ -207,6 +206,17 @@ from (
     select unnest($1::bigint[]) as user_id, unnest($2::bigint[]) as application_id
 ) k
 join users u on u.id = k.user_id
+cross join lateral (
+    select coalesce(array_agg(c.mode order by c.mode), '{}') as modes, coalesce(array_agg(c.destination order by c.mode), '{}') as destinations
+    from (
+        select c.mode, c.destination from user_contacts c where c.user_id = u.id
+        union all
+        -- Whoever registered a phone can be reached by push.
+        select 'push', 'devices:' || u.name
+        where exists (select from devices d where d.user_id = u.id and d.active)
+          and not exists (select from user_contacts c where c.user_id = u.id and c.mode = 'push')
+    ) c
+) contacts
 `
 
 type DirectoryRespondersParams struct {

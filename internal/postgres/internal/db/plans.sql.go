@@ -345,7 +345,8 @@ select asked.name::text as asked, t.kind, t.target_id, t.name, t.active,
            or t.kind = 'team' and u.id in (select m.user_id from team_members m where m.team_id = t.kind_id)
            or t.kind = 'mailing-list' and u.id in (select m.user_id from mailing_list_members m where m.list_id = t.kind_id)))::int as people,
        (select count(*) from users u
-        where u.active and exists (select from user_contacts c where c.user_id = u.id)
+        where u.active and (exists (select from user_contacts c where c.user_id = u.id)
+           or exists (select from devices d where d.user_id = u.id and d.active))
           and (t.kind = 'user' and u.id = t.kind_id
            or t.kind = 'team' and u.id in (select m.user_id from team_members m where m.team_id = t.kind_id)
            or t.kind = 'mailing-list' and u.id in (select m.user_id from mailing_list_members m where m.list_id = t.kind_id)))::int as reachable

@@ -622,7 +622,9 @@ with fence as materialized (
 select t.id, t.bucket, coalesce(t.incident_id, 0)::bigint as incident_id, coalesce(t.request_id, 0)::bigint as request_id,
     t.application_id, a.name as application, coalesce(t.plan_id, 0)::bigint as plan_id, t.step, t.position, t.recipient,
     t.purpose, coalesce(t.user_id, 0)::bigint as user_id, t.target, coalesce(t.priority, '')::text as priority, t.class,
-    t.mode, coalesce(t.template, '')::text as template, coalesce(t.literal, uc.destination, '')::text as destination,
+    t.mode, coalesce(t.template, '')::text as template, coalesce(t.literal, uc.destination, case
+        when t.mode = 'push' and exists (select from devices d where d.user_id = t.user_id and d.active) then 'devices:' || u.name
+        end, '')::text as destination,
     (t.user_id is null or t.mode = 'drop' or am.mode is not null)::boolean as allowed,
     (t.user_id is not null and u.active is not true)::boolean as gone,
     t.attempt, t.mode_attempt, t.key_attempt, t.takes, t.tried_modes, t.refused_modes,

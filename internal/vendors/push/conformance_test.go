@@ -1,0 +1,64 @@
+package push_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/vendors/pretend"
+	"github.com/iris-oncall/iris/internal/vendors/push"
+	"github.com/iris-oncall/iris/internal/vendors/vendortest"
+)
+
+// phones are the devices of a test.
+type phones struct {
+	of   map[string][]string
+	off  chan string
+	fail error
+}
+
+func (p *phones) Tokens(_ context.Context, person string) ([]string, error) {
+	return p.of[person], p.fail
+}
+
+func (p *phones) SwitchOff(_ context.Context, token string) error {
+	p.off <- token
+	return nil
+}
+
+func rig(t *testing.T) vendortest.Rig {
+	r, _ := rigWith(t)
+	return r
+}
+
+func rigWith(t *testing.T) (vendortest.Rig, *phones) {
+	t.Helper()
+	p := pretend.NewPush(pretend.PushConfig{}, nil)
+	require.NoError(t, p.Start())
+	known := &phones{off: make(chan string, 100), of: map[string][]string{
+		"ann": {"token-of-ann:APA91"}, "bob": {"phone:1", "tablet:2", "watch:3"}, "odd": {"two words"},
+	}}
+	v, err := push.New(push.Config{Credentials: p.Credentials(), APIURL: p.URL(), Devices: known})
+	require.NoError(t, err)
+	t.Cleanup(func() { v.Close(); p.Close() })
+	return vendortest.Rig{Vendor: v, Backend: p, Secrets: []string{p.Credentials()[:200], "PRIVATE KEY", "ya29."}}, known
+}
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	vendortest.Run(t, vendortest.Suite{
+		New: rig, Mode: users.Push, Destination: func(vendortest.Rig) string { return "devices:ann" },
+		Malformed: []string{"two words", "devices:nobody", "devices:odd", "devices:", "tök"}, RetryAfter: true, LongestBody: 1600 + 100,
+	})
+}
+
+// A contact may also be one registration token.
+func TestConformanceOfATokenAsContact(t *testing.T) {
+	t.Parallel()
+	vendortest.Run(t, vendortest.Suite{
+		New: rig, Mode: users.Push, Destination: func(vendortest.Rig) string { return "token-of-ann:APA91" },
+		Malformed: []string{"two words", "tök"}, RetryAfter: true, LongestBody: 1600 + 100,
+	})
+}

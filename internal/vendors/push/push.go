@@ -1,0 +1,258 @@
+// Package push sends to people's phones through Firebase Cloud Messaging, HTTP v1.
+//
+// A destination is "devices:NAME", which means every active device that the person of that name registered, or one
+// registration token. A message counts as sent when at least one device took it; devices that Firebase calls dead are
+// switched off. Firebase knows no idempotency: what is sent again replaces on the phone what it repeats (collapse key).
+package push
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/oauth2/google"
+	"golang.org/x/oauth2/jwt"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/vendors"
+)
+
+// DevicesPrefix begins a destination that means all devices of a person.
+const DevicesPrefix = "devices:"
+
+// scope is what our access tokens may do.
+const scope = "https://www.googleapis.com/auth/firebase.messaging"
+
+// maxDevices bounds how many devices of one person are told.
+const maxDevices = 20
+
+// Devices knows the phones that people registered.
+type Devices interface {
+	// Tokens returns the registration tokens of the person's active devices.
+	Tokens(ctx context.Context, person string) ([]string, error)
+	// SwitchOff marks a device as dead.
+	SwitchOff(ctx context.Context, token string) error
+}
+
+// Config of the account.
+type Config struct {
+	// Account tells several apart. "" = "main".
+	Account string
+	// Credentials is the JSON of a service account that may send for its project.
+	Credentials string
+	// APIURL is Firebase's base address. "" = https://fcm.googleapis.com.
+	APIURL string
+	// TokenURL is where access tokens come from. "" = as the credentials say.
+	TokenURL string
+	// Timeout bounds a call beside the caller's deadline. 0 = 10 s.
+	Timeout time.Duration
+	// TLS is the client's TLS configuration; nil = the system's roots.
+	TLS *tls.Config
+	// Devices is required.
+	Devices Devices
+}
+
+// Vendor sends to devices. Safe for use by many goroutines at once.
+type Vendor struct {
+	cfg     Config
+	sendURL string
+	client  *vendors.Client
+	tokens  *tokens
+	secrets []string
+}
+
+// New checks cfg and returns a vendor; it opens no connection.
+func New(cfg Config) (*Vendor, error) {
+	if cfg.Account == "" {
+		cfg.Account = "main"
+	}
+	if cfg.APIURL == "" {
+		cfg.APIURL = "https://fcm.googleapis.com"
+	}
+	if cfg.Devices == nil {
+		return nil, fault.Invalidf("devices", "push: devices are missing")
+	}
+	jwtConfig, project, err := credentials(cfg.Credentials)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.TokenURL != "" {
+		jwtConfig.TokenURL = cfg.TokenURL
+	}
+	for name, text := range map[string]string{"api_url": cfg.APIURL, "token_url": jwtConfig.TokenURL} {
+		u, err := url.Parse(text)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return nil, fault.Invalidf(name, "push: %s is not an http or https URL", name)
+		}
+	}
+	client := vendors.NewClient(vendors.ClientConfig{Timeout: cfg.Timeout, TLS: cfg.TLS, MaxConns: 64})
+	return &Vendor{
+		cfg: cfg, client: client, tokens: newTokens(jwtConfig, client), secrets: []string{string(jwtConfig.PrivateKey), jwtConfig.PrivateKeyID},
+		sendURL: strings.TrimRight(cfg.APIURL, "/") + "/v1/projects/" + url.PathEscape(project) + "/messages:send",
+	}, nil
+}
+
+// credentials reads a service account's JSON. Errors never quote it.
+func credentials(text string) (*jwt.Config, string, error) {
+	var account struct {
+		Type       string `json:"type"`
+		ProjectID  string `json:"project_id"`
+		PrivateKey string `json:"private_key"`
+	}
+	if err := json.Unmarshal([]byte(text), &account); err != nil || account.Type != "service_account" || account.ProjectID == "" || account.PrivateKey == "" {
+		return nil, "", fault.Invalidf("credentials", "push: the credentials are not the JSON of a service account (type, project_id, private_key)")
+	}
+	c, err := google.JWTConfigFromJSON([]byte(text), scope)
+	if err != nil {
+		return nil, "", fault.Invalidf("credentials", "push: the credentials are not the JSON of a service account")
+	}
+	return c, account.ProjectID, nil
+}
+
+// Name is the vendor's kind.
+func (v *Vendor) Name() string { return "push" }
+
+// Account tells several vendors of the kind apart.
+func (v *Vendor) Account() string { return v.cfg.Account }
+
+// Modes are the modes the vendor carries.
+func (v *Vendor) Modes() []users.Mode { return []users.Mode{users.Push} }
+
+// Close closes idle connections.
+func (v *Vendor) Close() { v.client.Close() }
+
+// Send sends m to every device of its destination.
+func (v *Vendor) Send(ctx context.Context, m messages.Outbound) messages.Result {
+	if r, ok := vendors.Begun(ctx); !ok {
+		return r
+	}
+	devices, failed := v.devices(ctx, m.Destination)
+	if failed != nil {
+		return *failed
+	}
+	access, failed := v.tokens.get(ctx, v.secrets)
+	if failed != nil {
+		return *failed
+	}
+	answers := make([]messages.Result, len(devices))
+	var wg sync.WaitGroup
+	for i, device := range devices {
+		wg.Go(func() { answers[i] = v.tell(ctx, access, device, m) })
+	}
+	wg.Wait()
+	for i, a := range answers {
+		if a.DestinationGone {
+			v.switchOff(ctx, devices[i])
+		}
+	}
+	return together(answers)
+}
+
+// maxToken is the longest registration, in characters.
+const maxToken = 4096
+
+func isToken(s string) bool { return len(s) <= maxToken && token.MatchString(s) }
+
+// token is what a registration looks like.
+var token = regexp.MustCompile(`^[A-Za-z0-9_:.=-]+$`)
+
+// devices are the tokens behind a destination.
+func (v *Vendor) devices(ctx context.Context, destination string) ([]string, *messages.Result) {
+	fail := func(r messages.Result) ([]string, *messages.Result) { return nil, &r }
+	person, registered := strings.CutPrefix(destination, DevicesPrefix)
+	if !registered {
+		if !isToken(destination) {
+			return fail(vendors.Gone("the destination is not a registration token"))
+		}
+		return []string{destination}, nil
+	}
+	all, err := v.cfg.Devices.Tokens(ctx, person)
+	if err != nil {
+		return fail(vendors.Unavailable("the devices cannot be looked up: %s", err))
+	}
+	var usable []string
+	for _, t := range all {
+		if isToken(t) && len(usable) < maxDevices {
+			usable = append(usable, t)
+		}
+	}
+	if len(usable) == 0 {
+		return fail(vendors.Gone("there is no active device"))
+	}
+	return usable, nil
+}
+
+// switchOffWithin bounds how long marking a dead device may take, after the message itself is done with.
+const switchOffWithin = 3 * time.Second
+
+func (v *Vendor) switchOff(ctx context.Context, token string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), switchOffWithin)
+	defer cancel()
+	// A device that could not be marked is called dead again next time.
+	_ = v.cfg.Devices.SwitchOff(ctx, token)
+}
+
+// together is what the answers of several devices come to: sent when one took it; otherwise what is most worth waiting for,
+// in doubt first.
+func together(answers []messages.Result) messages.Result {
+	if len(answers) == 1 {
+		return answers[0]
+	}
+	order := []messages.Outcome{
+		messages.OutcomeSent, messages.OutcomeUnknown, messages.OutcomeThrottled, messages.OutcomeUnavailable, messages.OutcomeRejected,
+	}
+	for _, want := range order {
+		var first *messages.Result
+		n, gone := 0, true
+		for i, a := range answers {
+			gone = gone && a.DestinationGone
+			if a.Outcome == want {
+				n++
+				if first == nil || a.RetryAfter > first.RetryAfter {
+					first = &answers[i]
+				}
+			}
+		}
+		if first != nil {
+			r := *first
+			r.DestinationGone = gone
+			r.Detail = vendors.Clean(fmt.Sprintf("%d of %d devices: %s", n, len(answers), r.Detail))
+			return r
+		}
+	}
+	return answers[0]
+}
+
+// tell sends to one device.
+func (v *Vendor) tell(ctx context.Context, access, device string, m messages.Outbound) messages.Result {
+	body, err := payload(device, m)
+	if err != nil {
+		return vendors.Rejected("the message cannot be put into JSON")
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, v.sendURL, strings.NewReader(body))
+	if err != nil {
+		return vendors.Rejected("the request could not be built")
+	}
+	req.Header.Set("Authorization", "Bearer "+access)
+	req.Header.Set("Content-Type", "application/json")
+	secrets := append([]string{access, device}, v.secrets...)
+	resp, err := v.client.Do(req)
+	if err != nil {
+		return vendors.FromError(err, secrets...)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	r := answer(resp, secrets)
+	if resp.StatusCode == http.StatusUnauthorized {
+		v.tokens.forget(access)
+	}
+	return r
+}
