@@ -222,6 +222,10 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 	if c.DisableAuth {
 		authenticator, accounts = authenticator.Believing(), accounts.Believing()
 	}
+	var rates *wire.Rates
+	if b := a.cfg.IncidentRates; b.Enabled {
+		rates = wire.NewRates(incidents, b.MaxActive, b.MaxRecent, b.RecentLookback, b.Exempt)
+	}
 	if c.DummyRoles {
 		resolver = resolver.Dummy(userRows.ByName)
 	}
@@ -235,10 +239,12 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		Notifications: notices, Applications: applications, Directory: directory,
 		Resolver: resolver, People: userRows, Queues: queues,
 		Settings: applications, ApplicationKeys: applications, Limits: applications,
+		Tags: postgres.NewTags(a.db), Rates: rates, States: incidents, Aggregations: plans,
 		Profiles: postgres.NewSettings(a.db), Targets: postgres.NewTargets(a.db), Categories: applications, SlackID: back.slackID,
 		Replays: postgres.NewIdempotency(a.db), Load: load, Syntax: syntax, Wake: notifier.Wake, Ping: a.db.Ping,
 		Log: a.log, Registerer: a.reg, Config: httpapi.Config{
-			Openings: openings, HealthcheckFile: a.cfg.HTTP.HealthcheckFile, TimeZones: a.cfg.TimeZones, Mobile: a.cfg.Mobile.Activated, DeviceApplications: a.cfg.Mobile.Applications,
+			Openings: openings, HealthcheckFile: a.cfg.HTTP.HealthcheckFile, Tags: a.cfg.Tags,
+			InternalApplications: a.cfg.InternalApplications, TimeZones: a.cfg.TimeZones, Mobile: a.cfg.Mobile.Activated, DeviceApplications: a.cfg.Mobile.Applications,
 		},
 	})
 	if err != nil {
@@ -246,7 +252,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 	}
 	hooks, err := webhooks.New(webhooks.Deps{
 		Applications: applications, Incidents: incidents, Plans: plans, Load: load, Errors: a.errors, Wake: notifier.Wake, Log: a.log,
-		Enabled: a.cfg.Webhooks, Openings: openings,
+		Enabled: a.cfg.Webhooks, Openings: openings, Rates: rates,
 	})
 	if err != nil {
 		return nil, nil, err

@@ -26,7 +26,6 @@ type Application struct {
 	Owners            []string // by name
 	SenderAddresses   map[users.Mode]string
 	Categories        []Category
-	Tags              map[string][]string
 }
 
 // Change is what PUT replaces of an application, all of it at once. A nil member leaves what is there.

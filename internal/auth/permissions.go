@@ -24,6 +24,7 @@ var (
 	ErrAppUserPower   = &fault.Error{Kind: fault.Unauthenticated, Message: "App must allow authentication as user for this action", EmptyDetail: true}
 	ErrNotThisUser    = &fault.Error{Kind: fault.Unauthenticated, Message: "This user is not allowed to access this resource", EmptyDetail: true}
 	ErrNoDevices      = fault.New(fault.Forbidden, "App not allowed to register devices")
+	ErrInternalOnly   = fault.New(fault.Forbidden, "App not allowed to use internal routes")
 	ErrReadOnly       = fault.New(fault.Forbidden, "This user may only read")
 	ErrAdminOnly      = fault.New(fault.Forbidden, "Only administrators may do this")
 	ErrTeamAdminOnly  = fault.New(fault.Forbidden, "Only administrators of this team may do this")
@@ -116,6 +117,15 @@ func (a Actor) MayRegisterDevice(username string, applications []string) error {
 func (a Actor) MayAdminister() error {
 	if !a.Admin {
 		return ErrAdminOnly
+	}
+	return nil
+}
+
+// MayUseInternal allows what only programs that belong to Iris may do: the listed applications, by name, speaking for nobody.
+func (a Actor) MayUseInternal(allowed []string) error {
+	listed := func(name string) bool { return sameName(name, a.Application) }
+	if a.Session || a.Username != "" || a.Application == "" || !slices.ContainsFunc(allowed, listed) {
+		return ErrInternalOnly
 	}
 	return nil
 }

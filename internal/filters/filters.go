@@ -48,3 +48,9 @@ type Query struct {
 	Fields     []string // the columns asked for; empty = all
 	Limit      int      // 0 = none; > 0 also means newest first
 }
+
+// Tally is what a counted list consists of: how many things match, and for each counted field how many have each value.
+type Tally struct {
+	Total  int64
+	Fields map[string]map[string]int64
+}

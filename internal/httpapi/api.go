@@ -34,6 +34,8 @@ type Incidents interface {
 	Acknowledge(ctx context.Context, c incidents.Change, owner users.User) ([]incidents.Acknowledged, error)
 	Reopen(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
 	Resolve(ctx context.Context, c incidents.Change, resolved bool) ([]incidents.Acknowledged, error)
+	// Count counts what List would return, and per value of the fields.
+	Count(ctx context.Context, q filters.Query, fields []string) (filters.Tally, error)
 	AddComment(ctx context.Context, id incidents.ID, author users.User, content string) (int64, error)
 	Comments(ctx context.Context, id incidents.ID) ([]incidents.Comment, error)
 }
@@ -41,6 +43,7 @@ type Incidents interface {
 // Plans stores versions of plans.
 type Plans interface {
 	List(ctx context.Context, q filters.Query) ([]escalation.Plan, error)
+	Count(ctx context.Context, q filters.Query, fields []string) (filters.Tally, error)
 	ByID(ctx context.Context, id escalation.PlanID) (escalation.PlanSteps, error)
 	ByName(ctx context.Context, name string) (escalation.PlanSteps, error)
 	// Recent is ByName, up to a second old.
@@ -55,6 +58,7 @@ type Plans interface {
 // Templates stores versions of templates.
 type Templates interface {
 	List(ctx context.Context, q filters.Query) ([]messages.TemplateVersion, error)
+	Count(ctx context.Context, q filters.Query, fields []string) (filters.Tally, error)
 	ByID(ctx context.Context, id messages.TemplateID) (messages.TemplateDetails, error)
 	ByName(ctx context.Context, name string) (messages.TemplateDetails, error)
 	Create(ctx context.Context, d messages.TemplateDraft) (messages.TemplateID, error)
@@ -117,6 +121,10 @@ type Config struct {
 	NotificationLifetime time.Duration
 	// HealthcheckFile holds the text of /healthcheck in its first line; "" = GOOD, always.
 	HealthcheckFile string
+	// Tags are the names of tags that may be attached to things; empty = none.
+	Tags []string
+	// InternalApplications may use the routes below /v0/internal.
+	InternalApplications []string
 	// TimeZones are those that people may choose.
 	TimeZones []string
 	// Mobile serves the route on which DeviceApplications register phones for push messages.
@@ -124,7 +132,7 @@ type Config struct {
 	DeviceApplications []string
 }
 
-// Deps are the parts that the API works on. All but SlackID are required.
+// Deps are the parts that the API works on. All but SlackID and Rates are required.
 type Deps struct {
 	Authenticator *wire.Authenticator
 	Errors        *wire.Errors
@@ -149,6 +157,11 @@ type Deps struct {
 	Settings        ApplicationSettings
 	ApplicationKeys ApplicationKeys
 	Limits          ApplicationLimits
+	Tags            Tags
+	States          States
+	Aggregations    Aggregations
+	// Rates bounds how many incidents are opened; nil = any number.
+	Rates *wire.Rates
 	// Syntax reports what is wrong with a Jinja2 template, nil when nothing is.
 	Syntax func(source string) error
 	// Wake tells the processors of changed buckets; it never blocks.
@@ -167,6 +180,7 @@ type API struct {
 	variables  *wire.Fresh[int64, []string]
 	responders *oncall.Recent[users.ResponderKey, users.Responder]
 	modes      *oncall.Recent[int64, escalation.Application]
+	tagging    tagging
 }
 
 // keep is for how long contacts and modes are trusted without reading them again.
@@ -177,7 +191,8 @@ func New(d Deps) (*API, error) {
 	if d.Authenticator == nil || d.Errors == nil || d.Incidents == nil || d.Plans == nil || d.Templates == nil ||
 		d.Messages == nil || d.Notifications == nil || d.Applications == nil || d.Directory == nil || d.Resolver == nil ||
 		d.People == nil || d.Profiles == nil || d.Targets == nil || d.Categories == nil ||
-		d.Queues == nil || d.Replays == nil || d.Load == nil || d.Settings == nil || d.ApplicationKeys == nil || d.Limits == nil || d.Syntax == nil || d.Wake == nil ||
+		d.Queues == nil || d.Replays == nil || d.Load == nil || d.Settings == nil || d.ApplicationKeys == nil || d.Limits == nil ||
+		d.Tags == nil || d.States == nil || d.Aggregations == nil || d.Syntax == nil || d.Wake == nil ||
 		d.Ping == nil || d.Log == nil || d.Registerer == nil {
 		return nil, errors.New("httpapi: a part is missing")
 	}
@@ -190,7 +205,8 @@ func New(d Deps) (*API, error) {
 	}
 	d.Log = d.Log.Named("httpapi")
 	return &API{Deps: d, metrics: m, variables: wire.NewFresh(d.Applications.Variables),
-		responders: oncall.NewRecent(keep, d.Directory.Responders), modes: oncall.NewRecent(keep, d.Directory.Applications)}, nil
+		responders: oncall.NewRecent(keep, d.Directory.Responders), modes: oncall.NewRecent(keep, d.Directory.Applications),
+		tagging: tagging{d.Config.Tags, d.Tags}}, nil
 }
 
 // Handler returns a router that serves nothing but this API, for tests and for a server of its own.

@@ -48,10 +48,12 @@ type applicationRoutes struct {
 	keys     ApplicationKeys
 	limits   ApplicationLimits
 	plans    Plans
+	tagging  tagging
 }
 
 func newApplications(d Deps) *applicationRoutes {
-	return &applicationRoutes{settings: d.Settings, keys: d.ApplicationKeys, limits: d.Limits, plans: d.Plans}
+	return &applicationRoutes{settings: d.Settings, keys: d.ApplicationKeys, limits: d.Limits, plans: d.Plans,
+		tagging: tagging{d.Config.Tags, d.Tags}}
 }
 
 func (a *applicationRoutes) table() []route {
@@ -112,7 +114,7 @@ func orEmpty[T any](s []T) []T {
 }
 
 func (a *applicationRoutes) list(w http.ResponseWriter, r *http.Request) error {
-	q, err := applicationList.read(r)
+	q, err := a.tagging.list(applicationList).read(r)
 	if err != nil {
 		return err
 	}
@@ -120,7 +122,11 @@ func (a *applicationRoutes) list(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	wire.JSON(w, http.StatusOK, records(applicationFields.pick(q.Fields), found))
+	cols, err := tagged(r.Context(), a.tagging, applicationFields.pick(q.Fields), q.Fields, "application", found, applicationNumber)
+	if err != nil {
+		return err
+	}
+	wire.JSON(w, http.StatusOK, records(cols, found))
 	return nil
 }
 
@@ -148,9 +154,15 @@ func (a *applicationRoutes) get(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	wire.JSON(w, http.StatusOK, applicationFields.record(found))
+	cols, err := tagged(r.Context(), a.tagging, applicationFields, nil, "application", []app{found}, applicationNumber)
+	if err != nil {
+		return err
+	}
+	wire.JSON(w, http.StatusOK, cols.record(found))
 	return nil
 }
+
+func applicationNumber(a app) int64 { return a.ID }
 
 // refusals are the words in which a route refuses who is not a person, and who does not own the application.
 type refusals struct {

@@ -28,7 +28,8 @@ var incidentColumns = columns[incidents.Incident]{
 	{"resolved", func(i incidents.Incident) any { return flag(i.Resolved) }},
 }
 
-var incidentList = list{schema: incidents.FilterSchema, anyOf: []string{"target"}, columns: incidentColumns.names(), limited: true}
+var incidentList = list{schema: incidents.FilterSchema, anyOf: []string{"target"}, columns: incidentColumns.names(), limited: true,
+	unique: []string{"id", "context", "created", "updated"}}
 
 func incidentContext(i incidents.Incident) json.RawMessage {
 	if len(i.Context) == 0 {
@@ -50,24 +51,33 @@ func incidentTitle(i incidents.Incident) any {
 }
 
 func (a *API) listIncidents(w http.ResponseWriter, r *http.Request) error {
-	q, err := incidentList.read(r)
+	all := a.tagging.list(incidentList)
+	q, err := all.read(r)
 	if err != nil {
 		return err
 	}
 	if len(q.Conditions) == 0 && q.Limit == 0 {
 		return fault.New(fault.Invalid, "Incident query too broad, add filter or limit")
 	}
+	if done, err := all.counted(w, r, q, a.Incidents.Count); done || err != nil {
+		return err
+	}
 	found, err := a.Incidents.List(r.Context(), q)
 	if err != nil {
 		return err
 	}
-	cols := incidentColumns.pick(q.Fields)
+	cols, err := tagged(r.Context(), a.tagging, incidentColumns.pick(q.Fields), q.Fields, "incident", found, incidentNumber)
+	if err != nil {
+		return err
+	}
 	if len(q.Fields) == 0 || (slices.Contains(q.Fields, "context") && slices.Contains(q.Fields, "title_variable_name")) {
 		cols = append(slices.Clip(cols), column[incidents.Incident]{"title", incidentTitle})
 	}
 	wire.JSON(w, http.StatusOK, records(cols, found))
 	return nil
 }
+
+func incidentNumber(i incidents.Incident) int64 { return int64(i.ID) }
 
 // incidentPage are the columns of a single incident, in front of its steps and comments.
 var incidentPage = incidentColumns.pick([]string{"id", "plan_id", "plan", "created", "updated", "context", "owner", "application",
@@ -121,7 +131,11 @@ func (a *API) getIncident(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page := incidentPage.record(in)
+	cols, err := tagged(r.Context(), a.tagging, incidentPage, nil, "incident", []incidents.Incident{in}, incidentNumber)
+	if err != nil {
+		return err
+	}
+	page := cols.record(in)
 	page = append(page, member{"steps", records(incidentSteps, sent)}, member{"comments", records(commentColumns, comments)})
 	wire.JSON(w, http.StatusOK, page)
 	return nil

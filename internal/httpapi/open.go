@@ -110,6 +110,9 @@ func (a *API) openIncident(w http.ResponseWriter, r *http.Request) error {
 	} else if wait > 0 {
 		return a.overloaded("incident", app, wait)
 	}
+	if err := a.Rates.Check(ctx, app, int64(plan.ID)); err != nil {
+		return err
+	}
 	opened, err := a.Incidents.Open(ctx, incidents.New{PlanID: int64(plan.ID), ApplicationID: app.ID, Context: body,
 		DynamicTargets: targets, Actor: wire.Actor(ctx).String()})
 	if err != nil {

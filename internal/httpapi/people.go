@@ -110,6 +110,12 @@ func (p *people) showUser(w http.ResponseWriter, r *http.Request, u users.User) 
 	if err != nil {
 		return err
 	}
+	wire.JSON(w, http.StatusOK, userPage(profile))
+	return nil
+}
+
+// userPage is everything about a person.
+func userPage(profile users.Profile) record {
 	// The wire has one choice of category for each application: the last one. The route of categories has them all.
 	categories := map[string]record{}
 	for _, c := range profile.Categories {
@@ -119,12 +125,11 @@ func (p *people) showUser(w http.ResponseWriter, r *http.Request, u users.User) 
 	for i, d := range profile.Devices {
 		devices[i] = record{{"registration_id", d.RegistrationID}, {"user_id", profile.TargetID}, {"platform", d.Platform}}
 	}
-	wire.JSON(w, http.StatusOK, record{
+	return record{
 		{"name", profile.Name}, {"admin", profile.Admin}, {"template_overrides", orEmpty(profile.FixedTexts)},
 		{"category_overrides", categories}, {"modes", profile.Modes}, {"device", devices}, {"per_app_modes", profile.AppModes},
 		{"teams", orEmpty(profile.Teams)}, {"contacts", profile.Contacts},
-	})
-	return nil
+	}
 }
 
 func noSuchPerson() error { return fault.New(fault.NotFound, "no such person") }

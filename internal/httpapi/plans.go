@@ -45,20 +45,30 @@ var planColumns = columns[escalation.Plan]{
 
 const trackingTemplate = "tracking_template"
 
-var planList = list{schema: escalation.PlanFilters, columns: planColumns.names(), limited: true}
+var planList = list{schema: escalation.PlanFilters, columns: planColumns.names(), limited: true,
+	unique: []string{"id", "created", "description", trackingTemplate}}
 
 func wholeSeconds(d time.Duration) int64 { return int64(d / time.Second) }
 
 func (a *API) listPlans(w http.ResponseWriter, r *http.Request) error {
-	q, err := planList.read(r)
+	plans := a.tagging.list(planList)
+	q, err := plans.read(r)
 	if err != nil {
+		return err
+	}
+	if done, err := plans.counted(w, r, q, a.Plans.Count); done || err != nil {
 		return err
 	}
 	found, err := a.Plans.List(r.Context(), q)
 	if err != nil {
 		return err
 	}
-	wire.JSON(w, http.StatusOK, records(planColumns.pick(q.Fields), found))
+	cols, err := tagged(r.Context(), a.tagging, planColumns.pick(q.Fields), q.Fields, "plan", found,
+		func(p escalation.Plan) int64 { return int64(p.ID) })
+	if err != nil {
+		return err
+	}
+	wire.JSON(w, http.StatusOK, records(cols, found))
 	return nil
 }
 
@@ -82,7 +92,12 @@ func (a *API) getPlan(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page := planColumns.record(p.Plan)
+	cols, err := tagged(r.Context(), a.tagging, planColumns, nil, "plan", []escalation.Plan{p.Plan},
+		func(p escalation.Plan) int64 { return int64(p.ID) })
+	if err != nil {
+		return err
+	}
+	page := cols.record(p.Plan)
 	for i := range page {
 		if page[i].name == trackingTemplate && p.Tracking != nil {
 			page[i].value = p.Tracking.Template

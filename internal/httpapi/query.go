@@ -23,6 +23,8 @@ type list struct {
 	columns []string
 	// limited: the route knows `limit`.
 	limited bool
+	// unique names columns whose values are not worth counting (`counts`); nil = the route does not count.
+	unique []string
 }
 
 // ops are the operators that a kind of field understands.

@@ -44,6 +44,7 @@ func (a *API) table() []route {
 		newApplications(a.Deps).table(),
 		newPeople(a.Deps).table(),
 		newVocabulary(a.Deps).table(),
+		newInternal(a).table(),
 	)
 }
 
@@ -71,6 +72,7 @@ func (a *API) core() []route {
 		{get, "/v0/messages", read, a.listMessages},
 		{get, "/v0/messages/{id}", read, a.getMessage},
 		{get, "/v0/messages/{id}/auditlog", read, a.messageChanges},
+		{get, "/v0/allowed_metadata_tags", read, a.allowedTags},
 		{get, "/v0/queues", someone, a.listQueues},
 		{get, "/healthcheck", public, a.healthcheck},
 	}

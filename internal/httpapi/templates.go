@@ -23,18 +23,28 @@ var templateColumns = columns[messages.TemplateVersion]{
 	{"active", func(t messages.TemplateVersion) any { return flag(t.Active) }},
 }
 
-var templateList = list{schema: messages.TemplateFilters, columns: templateColumns.names(), limited: true}
+var templateList = list{schema: messages.TemplateFilters, columns: templateColumns.names(), limited: true,
+	unique: []string{"id", "created"}}
 
 func (a *API) listTemplates(w http.ResponseWriter, r *http.Request) error {
-	q, err := templateList.read(r)
+	templates := a.tagging.list(templateList)
+	q, err := templates.read(r)
 	if err != nil {
+		return err
+	}
+	if done, err := templates.counted(w, r, q, a.Templates.Count); done || err != nil {
 		return err
 	}
 	found, err := a.Templates.List(r.Context(), q)
 	if err != nil {
 		return err
 	}
-	wire.JSON(w, http.StatusOK, records(templateColumns.pick(q.Fields), found))
+	cols, err := tagged(r.Context(), a.tagging, templateColumns.pick(q.Fields), q.Fields, "template", found,
+		func(t messages.TemplateVersion) int64 { return int64(t.ID) })
+	if err != nil {
+		return err
+	}
+	wire.JSON(w, http.StatusOK, records(cols, found))
 	return nil
 }
 

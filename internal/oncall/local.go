@@ -102,7 +102,7 @@ func (l Local) nearChange(zone *time.Location) time.Time {
 	last := time.Unix(u, 0).Add(maxChange)
 	for {
 		_, offset := t.Zone()
-		_, end := t.ZoneBounds()
+		end := stretchEnd(t)
 		at := time.Unix(u-int64(offset), 0).In(zone)
 		// Offsets are tried in the order of time. The first whose stretch ends after l on its own clock is the one:
 		// either l is in it (and if also in a later one, this is the first), or it begins only after l, which was skipped.
@@ -111,6 +111,16 @@ func (l Local) nearChange(zone *time.Location) time.Time {
 		}
 		t = end
 	}
+}
+
+// stretchEnd returns until when the offset at t certainly holds; zero = forever. Beyond the years that tzdata lists, the
+// library computes the bounds, and may return t itself at the turn of a year.
+func stretchEnd(t time.Time) time.Time {
+	_, end := t.ZoneBounds()
+	if !end.IsZero() && !end.After(t) {
+		return t.Add(time.Hour)
+	}
+	return end
 }
 
 // mod is the remainder that is never negative.

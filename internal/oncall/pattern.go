@@ -1,6 +1,7 @@
 package oncall
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -8,7 +9,7 @@ import (
 // MergeSlots sorts a pattern and merges slots that follow each other without a gap (contract 4.4).
 func MergeSlots(pattern []Slot) []Slot {
 	pattern = slices.Clone(pattern)
-	slices.SortStableFunc(pattern, func(a, b Slot) int { return int(a.Start/time.Second - b.Start/time.Second) })
+	slices.SortStableFunc(pattern, func(a, b Slot) int { return cmp.Compare(a.Start, b.Start) })
 	var out []Slot
 	for _, s := range pattern {
 		if n := len(out); n > 0 && s.Start == out[n-1].Start+out[n-1].Duration {
@@ -59,14 +60,9 @@ func (s *Schedule) periodAt(sunday Local) period {
 		start := sunday + Local(slot.Start/time.Second)
 		walls = append(walls, wall{start, start + Local(slot.Duration/time.Second)})
 	}
-	slices.SortFunc(walls, func(a, b wall) int { return int(a.start - b.start) })
-	p := period{sunday: sunday}
-	for _, w := range walls {
-		if span := (Span{w.start.In(s.Zone), w.end.In(s.Zone)}); span.Start.Before(span.End) {
-			p.slots = append(p.slots, span)
-		}
-	}
-	return p
+	slices.SortFunc(walls, func(a, b wall) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
+	empty := func(s Span) bool { return !s.Start.Before(s.End) }
+	return period{sunday: sunday, slots: slices.DeleteFunc(onClock(walls, s.Zone), empty)}
 }
 
 // from drops the slots that begin before t.

@@ -1,6 +1,7 @@
 package oncall
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -32,7 +33,7 @@ type wall struct{ start, end Local }
 
 // union sorts and merges stretches.
 func union(walls []wall) []wall {
-	slices.SortFunc(walls, func(a, b wall) int { return int(a.start - b.start) })
+	slices.SortFunc(walls, func(a, b wall) int { return cmp.Compare(a.start, b.start) })
 	var out []wall
 	for _, w := range walls {
 		if n := len(out); n > 0 && w.start <= out[n-1].end {
@@ -85,16 +86,25 @@ func subtract(a, b []wall) []wall {
 	return out
 }
 
-// onClock turns stretches of a wall clock, in order, into stretches of time. Where a change of the clocks turns the order
-// round or leaves nothing, the earlier stretch goes first and the later one gives way: nothing overlaps, and what was
-// adjacent stays so.
+// onClock turns stretches of a wall clock, by start, into stretches of time. Where a change of the clocks turns the order of
+// two round, the earlier one goes first and the later one gives way, so that only those overlap that overlap on the wall
+// clock, and what was adjacent stays so. A stretch that the clocks skip is left without length.
 func onClock(walls []wall, zone *time.Location) []Span {
 	out := make([]Span, len(walls))
-	var latest time.Time
+	byEnd := make([]int, len(walls))
+	for i := range byEnd {
+		byEnd[i] = i
+	}
+	slices.SortStableFunc(byEnd, func(a, b int) int { return cmp.Compare(walls[a].end, walls[b].end) })
+	var latest time.Time // of what is over by the wall clock
+	over := 0
 	for i, w := range walls {
-		start, end := later(latest, w.start.In(zone)), w.end.In(zone)
-		latest = later(start, end)
-		out[i] = Span{start, latest}
+		for over < len(byEnd) && walls[byEnd[over]].end <= w.start {
+			latest = later(latest, out[byEnd[over]].End)
+			over++
+		}
+		start := later(latest, w.start.In(zone))
+		out[i] = Span{start, later(start, w.end.In(zone))}
 	}
 	return out
 }

@@ -67,7 +67,7 @@ func (a *Applications) Describe(ctx context.Context, name string) (applications.
 }
 
 func (a *Applications) list(ctx context.Context, q filters.Query) ([]applications.Application, error) {
-	l := newListQuery("ListApplications", applicationSelection)
+	l := newListQuery("ListApplications", applicationSelection).tagged("application", "a.id")
 	if err := l.filter(q, applicationColumns); err != nil {
 		return nil, err
 	}

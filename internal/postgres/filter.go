@@ -27,6 +27,24 @@ type filterColumn struct {
 type listQuery struct {
 	sql  strings.Builder
 	args []any
+	// What the rows are that tags may be attached to, and where their number is; "" = nothing.
+	tagKind, tagID string
+}
+
+// tagged lets the rows be filtered by their tags (fields named tag_NAME). kind is that of the table tags, id a SQL expression.
+func (l *listQuery) tagged(kind, id string) *listQuery {
+	l.tagKind, l.tagID = kind, id
+	return l
+}
+
+// tag is the column of a filter by a tag.
+func (l *listQuery) tag(field string) (filterColumn, bool) {
+	name, is := strings.CutPrefix(field, "tag_")
+	if !is || l.tagKind == "" {
+		return filterColumn{}, false
+	}
+	return filterColumn{expr: "g.value", kind: filters.Text, within: "exists (select from tags g where g.kind = '" + l.tagKind +
+		"' and g.object_id = " + l.tagID + " and g.name = " + l.arg(name) + "::text and %)"}, true
 }
 
 // newListQuery starts a query. name goes to the metrics; selection is everything up to and including "where true".
@@ -50,6 +68,9 @@ func (l *listQuery) where(condition string) { l.sql.WriteString("\nand (" + cond
 func (l *listQuery) filter(q filters.Query, columns map[string]filterColumn) error {
 	for _, c := range q.Conditions {
 		col, ok := columns[c.Field]
+		if !ok {
+			col, ok = l.tag(c.Field)
+		}
 		if !ok {
 			return fault.Newf(fault.Internal, "list cannot be filtered by %q", c.Field)
 		}

@@ -64,7 +64,7 @@ func (i *Incidents) List(ctx context.Context, q filters.Query) ([]incidents.Inci
 	if len(q.Fields) > 0 && !slices.Contains(q.Fields, "context") && !slices.Contains(q.Fields, "title") {
 		what = "null::json"
 	}
-	l := newListQuery("ListIncidents", strings.Replace(incidentSelection, "%CONTEXT%", what, 1))
+	l := newListQuery("ListIncidents", strings.Replace(incidentSelection, "%CONTEXT%", what, 1)).tagged("incident", "i.id")
 	if err := l.filter(q, incidentColumns); err != nil {
 		return nil, err
 	}

@@ -120,7 +120,7 @@ var planColumns = map[string]filterColumn{
 
 // List returns plan versions without their steps: newest first with a limit, else by id.
 func (p *Plans) List(ctx context.Context, q filters.Query) ([]escalation.Plan, error) {
-	l := newListQuery("PlanList", planList)
+	l := newListQuery("PlanList", planList).tagged("plan", "p.id")
 	if err := l.filter(q, planColumns); err != nil {
 		return nil, err
 	}

@@ -61,7 +61,7 @@ var templateColumns = map[string]filterColumn{
 
 // List returns template versions: newest first with a limit, else by id.
 func (t *Templates) List(ctx context.Context, q filters.Query) ([]messages.TemplateVersion, error) {
-	l := newListQuery("TemplateList", templateList)
+	l := newListQuery("TemplateList", templateList).tagged("template", "t.id")
 	if err := l.filter(q, templateColumns); err != nil {
 		return nil, err
 	}

@@ -63,6 +63,8 @@ type Deps struct {
 	Log          *zap.Logger
 	// Enabled are the formats that are served, of Names; empty = alertmanager alone.
 	Enabled []string
+	// Rates bounds how many incidents are opened; nil = any number.
+	Rates *wire.Rates
 	// Openings: where authentication is switched off, keys are not checked.
 	Openings auth.Openings
 }
@@ -190,6 +192,10 @@ func (s *Webhooks) take(w http.ResponseWriter, r *http.Request, app auth.Applica
 		if err == nil {
 			err = &fault.Error{Kind: fault.Throttled, Message: "too many messages of this application are waiting", RetryAfter: wait}
 		}
+		s.fail(w, r, err)
+		return
+	}
+	if err := s.d.Rates.Check(r.Context(), app, int64(plan)); err != nil {
 		s.fail(w, r, err)
 		return
 	}

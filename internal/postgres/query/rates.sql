@@ -1,0 +1,39 @@
+-- How many incidents an application has on a plan, for those who bound that.
+
+-- name: ActiveIncidentsOf :one
+select count(*) from (
+    select from incidents i
+    where i.application_id = sqlc.arg(application_id) and i.plan_id = sqlc.arg(plan_id) and i.active
+    limit sqlc.arg(most)::int
+) x;
+
+-- name: RecentIncidentsOf :one
+select count(*) from (
+    select from incidents i
+    where i.application_id = sqlc.arg(application_id) and i.plan_id = sqlc.arg(plan_id)
+      and i.created_at > clock_timestamp() - sqlc.arg(lookback_us)::bigint * interval '1 microsecond'
+    limit sqlc.arg(most)::int
+) x;
+
+-- Puts an incident where a program says it stands. A step that it did not have begins anew, without paging anybody twice: a
+-- message exists once per decision. What the engine must not forget (reopen count, tracking) stays.
+-- name: SetIncidentState :exec
+update incidents
+set progress = case when current_step = sqlc.arg(step)::smallint then progress
+        else jsonb_strip_nulls(jsonb_build_object('r', progress -> 'r', 't', progress -> 't')) end,
+    step_at = case when current_step = sqlc.arg(step)::smallint then step_at else clock_timestamp() end,
+    current_step = sqlc.arg(step)::smallint,
+    reopen_count = case when sqlc.arg(active)::boolean and not active then reopen_count + 1 else reopen_count end,
+    owner_id = case when sqlc.arg(active)::boolean and not active then null else owner_id end,
+    active = sqlc.arg(active)::boolean,
+    due_at = clock_timestamp(), version = version + 1, updated_at = clock_timestamp()
+where id = sqlc.arg(id);
+
+-- name: IncidentStep :one
+select current_step, (select coalesce(max(n.step), 0) from plan_notifications n where n.plan_id = i.plan_id)::int as steps
+from incidents i where i.id = @id;
+
+-- name: PlanAggregation :many
+select p.id, p.name, p.threshold_window, p.threshold_count, p.aggregation_window, p.aggregation_reset
+from plan_active pa join plans p on p.id = pa.plan_id
+order by p.id;
