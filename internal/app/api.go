@@ -209,7 +209,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		notifier     = postgres.NewNotifier(a.db)
 		sessions     = newSessions(a.cfg, sessionRows, a.errors.Write)
 		load         = wire.NewLoad(queues, a.log)
-		notices      = postgres.NewNotifications(a.db)
+		notices      = postgres.NewNotifications(a.db).WithQuota(standardQuota(a.cfg.DefaultQuota))
 		c            = a.cfg.Compatibility
 		openings     = auth.Openings{
 			AnonymousReads: c.AnonymousReads, ChangeAnyPlan: c.ChangeAnyPlan, SessionsActForAnyone: c.SessionsActForAnyone,
@@ -244,7 +244,8 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		Replays: postgres.NewIdempotency(a.db), Load: load, Syntax: syntax, Wake: notifier.Wake, Ping: a.db.Ping,
 		Log: a.log, Registerer: a.reg, Config: httpapi.Config{
 			Openings: openings, HealthcheckFile: a.cfg.HTTP.HealthcheckFile, Tags: a.cfg.Tags,
-			InternalApplications: a.cfg.InternalApplications, TimeZones: a.cfg.TimeZones, Mobile: a.cfg.Mobile.Activated, DeviceApplications: a.cfg.Mobile.Applications,
+			InternalApplications: a.cfg.InternalApplications, ListLimit: a.cfg.MailingLists.MaxMembers,
+			TimeZones: a.cfg.TimeZones, Mobile: a.cfg.Mobile.Activated, DeviceApplications: a.cfg.Mobile.Applications,
 		},
 	})
 	if err != nil {

@@ -175,7 +175,7 @@ func (p *Processor) build(in postgres.Installation) (*processorParts, error) {
 		resolver = resolver.Dummy(postgres.NewUsers(p.db).ByName)
 	}
 	parts.runner, err = escalation.New(escalation.Deps{
-		Store: postgres.NewRunner(p.db), Directory: directory,
+		Store: postgres.NewRunner(p.db).WithQuota(standardQuota(p.cfg.DefaultQuota)), Directory: directory,
 		Resolver: resolver,
 		Holder:   parts.holder,
 		Waker:    func(bs buckets.Set) { parts.worker.Wake(bs) },

@@ -151,7 +151,8 @@ func modes(words []string) []users.Mode {
 func deliveryConfig(c config.Processor) delivery.Config {
 	out := delivery.Config{
 		Limits: map[string]delivery.Rate{}, Concurrency: map[string]int{}, AccountTimeout: map[string]time.Duration{},
-		DryRun: delivery.DryRun(c.Delivery.DryRun),
+		DryRun: delivery.DryRun(c.Delivery.DryRun), SMSOverride: c.Delivery.SMSOverride,
+		CallMainlandChina: c.Delivery.CallMainlandChina, MainlandChinaNotice: c.Delivery.MainlandChinaNotice,
 	}
 	rate := func(l config.Limit) delivery.Rate { return delivery.Rate{PerSecond: float64(l.Rate), Burst: l.Burst} }
 	for mode, l := range c.Limits.Modes {

@@ -47,6 +47,18 @@ type Common struct {
 	// ShutdownTimeout bounds an orderly stop. 0 = 20 s.
 	ShutdownTimeout time.Duration `koanf:"shutdown_timeout"`
 	GmailOneClick   GmailOneClick `koanf:"gmail_one_click"`
+	DefaultQuota    Quota         `koanf:"default_quota"`
+}
+
+// Quota is how much an application may send that has no quota of its own. Without a hard limit there is none.
+type Quota struct {
+	HardLimit  int           `koanf:"hard_limit"`  // messages within HardWithin; more are dropped
+	HardWithin time.Duration `koanf:"hard_within"` // 0 = 1 min
+	SoftLimit  int           `koanf:"soft_limit"`  // messages within SoftWithin; beyond it Target hears. 0 = never
+	SoftWithin time.Duration `koanf:"soft_within"` // 0 = 1 min
+	Wait       time.Duration `koanf:"wait"`        // between the incidents of hard breaches. 0 = 1 h
+	Plan       string        `koanf:"plan"`        // of those incidents. "" = none is opened
+	Target     string        `koanf:"target"`      // user, team or list. "" = nobody hears
 }
 
 // GmailOneClick puts a button into incident mails with which Gmail claims the incident. Both servers need the same.
@@ -241,6 +253,11 @@ type Delivery struct {
 	Concurrency int `koanf:"concurrency"`
 	// DryRun stops before the vendor: "render" (words only), "store" (everything but the call). "" = send.
 	DryRun string `koanf:"dry_run"`
+	// SMSOverride is the text for people whose carrier blocks what templates say; %s stands for the incident's number.
+	SMSOverride string `koanf:"sms_override_template"`
+	// CallMainlandChina permits calls to +86; otherwise they become texts with MainlandChinaNotice before them.
+	CallMainlandChina   bool   `koanf:"call_mainland_china"`
+	MainlandChinaNotice string `koanf:"mainland_china_notice"`
 }
 
 // History says how long finished messages are kept.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"maps"
@@ -155,6 +156,24 @@ func (c *Config) judge() *loader {
 	return c.loader
 }
 
+// quota checks and completes the quota of applications that have none of their own.
+func (l *loader) quota(q *Quota) {
+	switch {
+	case q.HardLimit < 0 || q.SoftLimit < 0:
+		l.problem(l.where("default_quota.hard_limit"), "and default_quota.soft_limit must not be negative")
+	case q.HardLimit == 0 && *q != (Quota{}):
+		l.problem(l.where("default_quota.hard_limit"), "is missing; without it there is no quota")
+	case q.HardLimit > 0 && q.SoftLimit >= q.HardLimit:
+		l.problem(l.where("default_quota.soft_limit"), "must be lower than default_quota.hard_limit")
+	}
+	l.notNegative("default_quota.hard_within", q.HardWithin)
+	l.notNegative("default_quota.soft_within", q.SoftWithin)
+	l.notNegative("default_quota.wait", q.Wait)
+	if q.HardLimit > 0 {
+		q.HardWithin, q.SoftWithin, q.Wait = cmp.Or(q.HardWithin, time.Minute), cmp.Or(q.SoftWithin, time.Minute), cmp.Or(q.Wait, time.Hour)
+	}
+}
+
 func (l *loader) common(c Common) Common {
 	if c.Database.URL == "" && !l.broken["database.url"] {
 		l.problem(l.where("database.url"), "is missing; give the address of PostgreSQL, such as postgres://iris:PASSWORD@db.example.com:5432/iris")
@@ -180,6 +199,7 @@ func (l *loader) common(c Common) Common {
 	if c.Admin.Addr != "" && c.Admin.Addr != "off" {
 		l.address("admin.addr", c.Admin.Addr, true)
 	}
+	l.quota(&c.DefaultQuota)
 	l.oneOf("log.level", c.Log.Level, "", "debug", "info", "warn", "error")
 	l.oneOf("log.format", c.Log.Format, "", "json", "console")
 	l.oneOf("migrate", c.Migrate, "", "never", "auto")

@@ -80,6 +80,13 @@ type Config struct {
 	Poll           time.Duration      // between looks at all buckets; default 1 s
 	StopWithin     time.Duration      // for calls that run when the Worker is stopped; default 10 s
 	DryRun         DryRun
+	// SMSOverride is the text for people whose carrier blocks what templates say; %s or %d stands for the incident's number.
+	// "" = none: they get what the template says.
+	SMSOverride string
+	// CallMainlandChina permits calls to numbers that begin with +86. Otherwise they become texts, with MainlandChinaNotice
+	// before them.
+	CallMainlandChina   bool
+	MainlandChinaNotice string
 	// BreakAfter is how many failures in a row make an account's calls stop for a moment; default 10.
 	BreakAfter int
 	// BreakFor is that moment; default 5 s.

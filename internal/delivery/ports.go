@@ -85,6 +85,7 @@ type Claimed struct {
 	Expired         bool          // too late to be of use
 	Batch           string        // the digest that it is, or is part of; "" = none
 	BatchSize       int           // of a digest: how many pages it stands for
+	Override        bool          // an SMS whose recipient's carrier blocks what templates say
 }
 
 // Start is a message that is about to be handed to a vendor.
@@ -100,6 +101,7 @@ type Start struct {
 	EmailHTML   string
 	Problem     string // why the words are not the template's; "" = they are
 	IncidentID  incidents.ID
+	Replaced    string // why the words are others than the template's, for the audit log; "" = they are not
 }
 
 // Verdict is where a message goes next.
@@ -109,10 +111,12 @@ type Verdict struct {
 	Mode        users.Mode     // Pending: another mode; "" = the same
 	Tried       []users.Mode   // with Mode or Failed: what was tried so far
 	Refused     []users.Mode
-	SameKey     bool   // Pending: the last attempt is in doubt, its idempotency key stays
-	AskFallback bool   // every mode was tried in vain: somebody else must be told
-	Unstarted   bool   // the call was not begun: it does not count against the mode
-	Why         string // a sentence for the timeline and the message's audit log; "" = nothing worth telling
+	SameKey     bool // Pending: the last attempt is in doubt, its idempotency key stays
+	AskFallback bool // every mode was tried in vain: somebody else must be told
+	Unstarted   bool // the call was not begun: it does not count against the mode
+	// Audit is what the message's audit log says; "" = what Why says.
+	Audit string
+	Why   string // a sentence for the timeline and the message's audit log; "" = nothing worth telling
 }
 
 // Turn changes a message that was taken but goes elsewhere than to a vendor.

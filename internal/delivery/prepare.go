@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -265,6 +266,9 @@ func (w *Worker) begin(it *item) {
 			State: messages.Failed, AskFallback: asksFallback(it.c) && !it.c.FallbackAsked,
 			Why: it.c.Target + " is not active any more and is not told.",
 		})
+	case !w.cfg.CallMainlandChina && it.c.Mode == users.Call && mainlandChina(it.c.Destination):
+		w.turn(it, Verdict{State: messages.Pending, Mode: users.SMS, Tried: append(slices.Clone(it.c.Tried), users.Call), Refused: it.c.Refused,
+			Why: fmt.Sprintf("Calls to +86 are not permitted; %s is told by sms.", it.c.Target), Audit: callingRestriction})
 	case slices.Contains(it.c.Refused, it.c.Mode): // a receipt said so after the call
 		w.background.Go(func() {
 			w.elsewhere(it, fmt.Sprintf("%s to %s was not delivered.", capital(string(it.c.Mode)), it.c.Target))
@@ -284,12 +288,30 @@ func (w *Worker) begin(it *item) {
 	}
 }
 
+// What the audit log says of changes that are not the template's or a vendor's doing (Iris contract 12).
+const (
+	callingRestriction = "Changing mode due to calling restriction"
+	replacedSMS        = "Replaced SMS body to avoid being blocked by carrier"
+)
+
+func mainlandChina(destination string) bool {
+	return strings.HasPrefix(strings.TrimSpace(destination), "+86")
+}
+
 // request asks for the words of a message.
 func (w *Worker) request(c Claimed) messages.Request {
 	r := messages.Request{
 		MessageID: c.ID, IncidentID: c.IncidentID, RequestID: c.RequestID, PlanID: c.PlanID, Step: c.Step,
 		Position: c.Position, Purpose: c.Purpose, Mode: c.Mode, Priority: c.Priority, Target: c.Target,
 		Template: c.Template, Plain: c.Takes >= quarantineAfter,
+	}
+	if c.Mode == users.SMS {
+		if c.Override && c.IncidentID != 0 {
+			r.Override = strings.NewReplacer("%s", fmt.Sprint(c.IncidentID), "%d", fmt.Sprint(c.IncidentID)).Replace(w.cfg.SMSOverride)
+		}
+		if slices.Contains(c.Tried, users.Call) && !w.cfg.CallMainlandChina && mainlandChina(c.Destination) {
+			r.Prefix = w.cfg.MainlandChinaNotice
+		}
 	}
 	if c.IncidentID == 0 && c.Batch != "" {
 		r.Batch, r.BatchSize, r.Application = c.Batch, c.BatchSize, c.ApplicationName

@@ -180,8 +180,13 @@ func (w *Worker) ownSlot(it *item) bool {
 
 func (w *Worker) start(it *item) Start {
 	c, o := it.c, it.outlet
+	replaced := ""
+	if it.content.Replaced {
+		replaced = replacedSMS
+	}
 	return Start{
-		ID: c.ID, IncidentID: c.IncidentID, Vendor: o.vendor.Name(), Account: o.vendor.Account(),
+		Replaced: replaced,
+		ID:       c.ID, IncidentID: c.IncidentID, Vendor: o.vendor.Name(), Account: o.vendor.Account(),
 		Destination: c.Destination, Key: idempotencyKey(c), CallFor: o.timeout + maxMarkAge + recordMargin,
 		Subject: it.content.Subject, Body: it.content.Body, EmailHTML: it.content.EmailHTML, Problem: it.content.Problem,
 	}

@@ -32,6 +32,9 @@ func (w *Worker) verdict(it *item, r messages.Result) Verdict {
 		return v
 	case moveRetry:
 		v = Verdict{State: messages.Pending, RetryIn: wait, Unstarted: r.Outcome == messages.OutcomeCancelled}
+		if !v.Unstarted {
+			v.Audit = fmt.Sprintf("%s It is tried again in %s.", what, wait.Round(100*time.Millisecond))
+		}
 	case moveNext:
 		v = w.nextMode(it, what, true, false)
 	case moveNextOnly:

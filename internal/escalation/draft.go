@@ -46,17 +46,21 @@ type Reach struct {
 	Roles     map[string]string // role -> kind of target it fits
 	Targets   map[string][]ReachTarget
 	Templates map[string]ReachTemplate
+	// ListLimit is the size from which on a mailing list stands for nobody; 0 = any size will do.
+	ListLimit int
 }
 
 // ReachTarget is one target of a name (a user and a team may share one).
 type ReachTarget struct {
-	Kind     string // user or team
+	Kind     string // user, team or mailing-list
 	TargetID int64
 	Name     string
 	Active   bool
 	// Reachable counts the active people behind it who have at least one contact; People all active ones.
 	People    int
 	Reachable int
+	// Size is how many members a mailing list has in all, as far as is known.
+	Size int
 }
 
 // ReachTemplate is the active version of a template.

@@ -192,10 +192,7 @@ func (w *draft) page(n Notification, p page, purpose messages.Purpose, changes [
 }
 
 func modeChange(c users.Choice) messages.Change {
-	return messages.Change{
-		Type: "mode-change", Old: string(c.Wanted), New: string(c.Mode),
-		Description: "Changing mode because the chosen one cannot be used: " + c.Missing,
-	}
+	return messages.ModeFailure(c.Wanted, c.Mode)
 }
 
 // makeFallback pages somebody else instead. ok tells that somebody is paged, now or already in this round.

@@ -79,6 +79,10 @@ type Notifications interface {
 	Create(ctx context.Context, n messages.Notification) (int64, error)
 	// Lookup finds what a role and a name mean, up to a second old.
 	Lookup(ctx context.Context, role, name string) (escalation.Lookup, error)
+	// Category finds a category of an application by name; a NotFound fault when there is none.
+	Category(ctx context.Context, applicationID int64, name string) (messages.Category, error)
+	// CategoryChoices returns the modes that people chose for a category.
+	CategoryChoices(ctx context.Context, category int64, people []users.ID) (map[users.ID]users.Mode, error)
 }
 
 // Applications finds applications and the variables they declared, as they are now.
@@ -121,6 +125,8 @@ type Config struct {
 	NotificationLifetime time.Duration
 	// HealthcheckFile holds the text of /healthcheck in its first line; "" = GOOD, always.
 	HealthcheckFile string
+	// ListLimit is the size from which on a mailing list stands for nobody; 0 = any size will do. The resolver has it, too.
+	ListLimit int
 	// Tags are the names of tags that may be attached to things; empty = none.
 	Tags []string
 	// InternalApplications may use the routes below /v0/internal.

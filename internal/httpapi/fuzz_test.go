@@ -11,11 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/httpapi"
 )
 
 // FuzzRequests sends anything to every route, over a real database: the answer is never a server's error.
 func FuzzRequests(f *testing.F) {
-	for _, list := range [][]request{reads, writes, anns} {
+	for _, list := range [][]request{reads, writes, anns, annsOwn} {
 		for _, rq := range list {
 			f.Add(rq.method, rq.path, rq.body)
 		}
@@ -43,7 +44,24 @@ func FuzzRequests(f *testing.F) {
 	f.Add(post, "/v0/templates", `{"name":"\ud800","creator":"ann","content":{"demo":{"email":{"subject":"\u0001","body":"{{ '%s' % x }}"}}}}`)
 	f.Add(del, "/v0/plans/%ff", "")
 
-	fx := newFixture(f)
+	f.Add(put, "/v0/users/settings/ann", `{"timezone":"\ud800"}`)
+	f.Add(post, "/v0/users/modes/ann", `{"per_app_modes":{"\u0000":{"high":"default"}},"\u0000":"sms"}`)
+	f.Add(post, "/v0/users/modes/%00", `{"application":"demo","high":"sms"}`)
+	f.Add(post, "/v0/users/overrides/ann", `{"template_overrides":{"sms":"\u0000"}}`)
+	f.Add(post, "/v0/users/reprioritization/ann", `{"src_mode":"sms","dst_mode":"sms","count":1e2,"duration":"060"}`)
+	f.Add(post, "/v0/users/ann/categories/%ff", `{"\u0000":null,"\ud800":"drop"}`)
+	f.Add(post, "/v0/devices", `{"username":"ann","registration_id":"\ud800","platform":"\u0001"}`)
+	for _, path := range []string{
+		"/v0/targets?startswith=%5c%25_", "/v0/targets/user?name__in=%20,&active=1&name__endswith=%5c", "/v0/targets/%ff/exists",
+		"/v0/users/99999999999999999999", "/v0/users/%00/in_lists?list=%00,%ff", "/v0/categories/%00?id__gt=x&mode__contains=%25", "/v0/users/ann/slackid",
+		"/v0/target_roles", "/v0/modes", "/v0/priorities", "/v0/timezones",
+	} {
+		f.Add(get, path, "")
+	}
+
+	fx := newFixture(f, func(d *httpapi.Deps) {
+		d.Config.TimeZones, d.Config.Mobile, d.Config.DeviceApplications = []string{"UTC"}, true, []string{"power"}
+	})
 	f.Fuzz(func(t *testing.T, method, path, body string) {
 		if !strings.HasPrefix(path, "/v0/") && path != "/healthcheck" {
 			return

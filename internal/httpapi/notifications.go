@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -29,10 +30,12 @@ type notification struct {
 	subject  string
 	priority users.Priority
 	mode     users.Mode
+	category string // decides the mode when neither priority nor mode does
 	body     string
 	html     string
 	template string
 	context  json.RawMessage
+	of       messages.Category // what category names; zero without one
 }
 
 type named struct{ role, name string }
@@ -142,9 +145,7 @@ func (n *notification) parseHow(b body) error {
 		return fault.Titled("Invalid priority", priority)
 	case priority == "" && mode != "" && !known(mode):
 		return fault.Titled("Invalid mode", mode)
-	case priority == "" && mode == "" && category != "":
-		return fault.Newf(fault.Invalid, "No category named %s exists for this app", category)
-	case priority == "" && mode == "":
+	case priority == "" && mode == "" && category == "":
 		return fault.New(fault.Invalid, "Priority, mode, and category are missing, at least one is required")
 	}
 	if !n.list && n.targets[0].role == literalTarget {
@@ -159,6 +160,9 @@ func (n *notification) parseHow(b body) error {
 		return fault.Titled("Invalid mode", mode)
 	}
 	n.priority, n.mode = users.Priority(strings.ToLower(priority)), users.Mode(mode)
+	if priority == "" && mode == "" {
+		n.category = category
+	}
 	return nil
 }
 
@@ -209,6 +213,14 @@ func (a *API) notify(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	app := wire.Application(ctx)
+	if n.category != "" {
+		if n.of, err = a.Notifications.Category(ctx, app.ID, n.category); fault.Is(err, fault.NotFound) {
+			return fault.Newf(fault.Invalid, "No category named %s exists for this app", n.category)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	recipients, err := a.recipients(ctx, n, app.ID)
 	if err != nil {
 		return err
@@ -297,7 +309,8 @@ func (a *API) behind(ctx context.Context, t named) ([]users.ID, error) {
 	return answer.Users, nil
 }
 
-// reach chooses the mode for each person: the one asked for, or by the rules for the priority. Who cannot be reached in it
+// reach chooses the mode for each person: the one asked for, the one of the category (their own choice for it first), or by
+// the rules for the priority. Who cannot be reached in it
 // gets the next mode; who cannot be reached at all keeps it, and delivery says so and tries the fallback.
 func (a *API) reach(ctx context.Context, n notification, people []users.ID, applicationID int64) ([]messages.NotificationRecipient, error) {
 	apps, err := a.modes.Get(ctx, applicationID)
@@ -313,24 +326,36 @@ func (a *API) reach(ctx context.Context, n notification, people []users.ID, appl
 	if err != nil {
 		return nil, err
 	}
+	var choices map[users.ID]users.Mode
+	if n.of.ID != 0 {
+		if choices, err = a.Notifications.CategoryChoices(ctx, n.of.ID, people); err != nil {
+			return nil, err
+		}
+	}
 	out := make([]messages.NotificationRecipient, 0, len(people))
 	for _, k := range keys {
 		p, ok := found[k]
 		if !ok {
 			continue // removed this moment
 		}
-		mode, changed := choose(p, n, modes)
-		out = append(out, messages.NotificationRecipient{Recipient: messages.ToUser(p.ID), UserID: p.ID, Target: p.Name,
-			Mode: mode, Changed: changed})
+		wanted := n.mode
+		switch {
+		case n.of.ID != 0:
+			wanted = cmp.Or(choices[p.ID], n.of.Mode)
+		case wanted == "":
+			wanted = users.ModeFor(p, n.priority, modes)
+		}
+		mode, changed := choose(p, wanted, modes)
+		r := messages.NotificationRecipient{Recipient: messages.ToUser(p.ID), UserID: p.ID, Target: p.Name, Mode: mode, Changed: changed}
+		if changed {
+			r.Changes = []messages.Change{messages.ModeFailure(wanted, mode)}
+		}
+		out = append(out, r)
 	}
 	return out, nil
 }
 
-func choose(p users.Responder, n notification, app users.AppModes) (mode users.Mode, changed bool) {
-	wanted := n.mode
-	if wanted == "" {
-		wanted = users.ModeFor(p, n.priority, app)
-	}
+func choose(p users.Responder, wanted users.Mode, app users.AppModes) (mode users.Mode, changed bool) {
 	if users.CanUse(p, app, wanted) {
 		return wanted, false
 	}

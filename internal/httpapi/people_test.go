@@ -397,6 +397,8 @@ func TestChangesOfSettingsAreInTheAuditLog(t *testing.T) {
 	f.ok(power, post, "/v0/devices", `{"username":"ann","registration_id":"token","platform":"iOS"}`)
 	f.ok(asRoot, post, "/v0/users/modes/ann", `{"per_app_modes":{"demo":{"low":"default"}},"high":"call"}`)
 	f.want(404, "", annHere, del, "/v0/users/reprioritization/ann/call", "")
+	f.ok(annHere, post, "/v0/users/modes/ann", `{}`)
+	f.ok(annHere, post, "/v0/users/ann/categories/demo", `{}`)
 	f.want(400, title("Invalid category specified"), annHere, post, "/v0/users/ann/categories/demo", `{"none":"sms"}`)
 	var lines []string
 	rows, err := f.db.Pool().Query(t.Context(), `select actor || ': ' || action || ': ' || detail from audit_log where id > 7 * 2 order by id`)

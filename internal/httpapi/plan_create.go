@@ -95,6 +95,7 @@ func (a *API) checkSteps(ctx context.Context, steps []escalation.Step) ([]string
 	if err != nil {
 		return nil, err
 	}
+	reach.ListLimit = a.Config.ListLimit
 	var warnings []string
 	if len(steps) == 0 {
 		warnings = append(warnings, "the plan has no steps, so it pages nobody")
@@ -141,7 +142,7 @@ func checkNotification(n *escalation.Notification, reach escalation.Reach, step 
 				n.Target.Role, n.Target.Name, step))
 		}
 		n.Target.TargetID = t.TargetID
-		warnings = append(warnings, targetWarnings(t)...)
+		warnings = append(warnings, targetWarnings(t, reach.ListLimit)...)
 	}
 	t, ok := reach.Templates[n.Template]
 	if !ok {
@@ -153,10 +154,12 @@ func checkNotification(n *escalation.Notification, reach escalation.Reach, step 
 	return warnings, nil
 }
 
-func targetWarnings(t escalation.ReachTarget) []string {
+func targetWarnings(t escalation.ReachTarget, listLimit int) []string {
 	switch {
 	case !t.Active:
 		return []string{fmt.Sprintf("the %s %s is not active", t.Kind, t.Name)}
+	case listLimit > 0 && t.Size >= listLimit:
+		return []string{fmt.Sprintf("the mailing list %s is too large: it has %d members, and lists of %d or more are not paged", t.Name, t.Size, listLimit)}
 	case t.People == 0:
 		return []string{fmt.Sprintf("the %s %s has no active members", t.Kind, t.Name)}
 	case t.Reachable == 0 && t.Kind == "user":

@@ -134,6 +134,24 @@ func TestWhoMayReadTheVocabulary(t *testing.T) {
 	}
 }
 
+func TestAPlanWithAMailingListThatIsTooLargeIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, func(d *httpapi.Deps) { d.Config.ListLimit = 2 })
+	f.exec(withLists)
+	named := func(list string) []string {
+		rec := f.do(asAnn, post, "/v0/plans", planJSON(`"role":"user","target":"ann"`, `"role":"mailing-list","target":"`+list+`"`))
+		require.Equal(t, 201, rec.Code, rec.Body)
+		return rec.Header().Values("X-Iris-Warning")
+	}
+	require.Equal(t, []string{"step 1: the mailing list zeta is too large: it has 2 members, and lists of 2 or more are not paged"}, named("zeta"))
+	require.Equal(t, []string{"step 1: the mailing-list Staff has no active members"}, named("Staff"))
+	f.exec(`update mailing_lists set member_count = 100 where name = 'ann'; insert into mailing_list_members
+		select l.id, u.id from mailing_lists l, users u where l.name = 'ann' and u.name = 'ann'`)
+	require.Contains(t, named("ann")[0], "it has 100 members")
+	f.exec(`update mailing_lists set member_count = 0 where name = 'ann'`)
+	require.Empty(t, named("ann"))
+}
+
 // Mailing lists are targets like others: of plans, of incidents, of notifications.
 func TestMailingListsAreTargets(t *testing.T) {
 	t.Parallel()

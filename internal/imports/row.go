@@ -1,7 +1,6 @@
 package imports
 
 import (
-	"bytes"
 	"encoding/json"
 	"math"
 	"strconv"
@@ -112,18 +111,15 @@ func (r *Row) TextOrNil(column string) any {
 	return r.Text(column)
 }
 
-// Time returns a time in UTC. ok is false for null and for zero dates. Anything else that is no time is noted.
+// Time returns a time in UTC. ok is false for null and for zero dates, which say nothing. Anything else that is no time is
+// noted as lost.
 func (r *Row) Time(column string) (t time.Time, ok bool) {
 	raw := string(r.raw(column))
 	if raw == "" {
 		return t, false
 	}
 	t, ok = parseTime(raw)
-	switch {
-	case ok:
-	case zeroTime(raw):
-		r.Note("%s is a zero date, which says nothing", column)
-	default:
+	if !ok && !zeroTime(raw) {
 		r.LoseValue("%s is not a time", column)
 	}
 	return t, ok
@@ -134,12 +130,12 @@ func (r *Row) TimeOr(columns ...string) time.Time {
 	for i, c := range columns {
 		if t, ok := r.Time(c); ok {
 			if i > 0 {
-				r.Note("%s is missing; %s stands in for it", columns[0], c)
+				r.Note("%s is missing or a zero date; %s stands in for it", columns[0], c)
 			}
 			return t
 		}
 	}
-	r.Note("%s is missing; 1970-01-01 stands in for it", columns[0])
+	r.Note("%s is missing or a zero date; 1970-01-01 stands in for it", columns[0])
 	return time.Unix(0, 0).UTC()
 }
 
@@ -151,16 +147,6 @@ func (r *Row) JSON(column string) (value json.RawMessage, text string, ok bool) 
 	text = r.Text(column)
 	ok = utf8.ValidString(text) && json.Valid([]byte(text))
 	return json.RawMessage(text), text, ok
-}
-
-// Clone returns a row that stays valid.
-func (r *Row) Clone() *Row {
-	c := *r
-	c.values = make([]rawValue, len(r.values))
-	for i, v := range r.values {
-		c.values[i] = bytes.Clone(v)
-	}
-	return &c
 }
 
 // Skip notes that the row is not taken because it says nothing; nothing is lost.

@@ -34,3 +34,18 @@ type NotificationRecipient struct {
 	Changed   bool     // the mode is not the one asked for, because there is no contact for that
 	Changes   []Change // lines of the message's audit log: changes of its mode
 }
+
+// Category is a kind of notifications that an application named, with the mode in which people hear of it unless they chose
+// another.
+type Category struct {
+	ID   int64
+	Mode users.Mode
+}
+
+// ModeFailureText is what the audit log of a message says whose recipient cannot be reached in the mode meant for it.
+const ModeFailureText = "Changing mode due to original mode failure"
+
+// ModeFailure is the line of the audit log about that.
+func ModeFailure(wanted, mode users.Mode) Change {
+	return Change{Type: "mode-change", Old: string(wanted), New: string(mode), Description: ModeFailureText}
+}

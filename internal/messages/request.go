@@ -29,6 +29,10 @@ type Request struct {
 	Batch       string
 	BatchSize   int
 	Application string
+	// Override, when not empty, is the whole text of an SMS instead of what the template says (a carrier blocks it).
+	Override string
+	// Prefix stands before the text of an SMS (a legal notice).
+	Prefix string
 	// Note explains why this recipient gets the message; it stands before the body. Empty for most: a message of purpose
 	// Fallback gets a sentence of its own.
 	Note string
@@ -53,6 +57,8 @@ type Content struct {
 	// Problem says why the template did not give these words (missing, failing, too big, quarantined) in a sentence for
 	// the timeline and for message_contents.render_error; then they are the built-in plain text. "" = the template did.
 	Problem string
+	// Replaced tells that the text is Request.Override.
+	Replaced bool
 }
 
 // IncidentWords is what templates and the built-in text may say of an incident.
@@ -62,6 +68,7 @@ type IncidentWords struct {
 	PlanID        int64
 	Application   string
 	TitleVariable string // the application's; "" = none
+	Sender        string // address from which its e-mails come; "" = the configured one
 }
 
 // RequestWords is an accepted out-of-band notification.
@@ -72,6 +79,7 @@ type RequestWords struct {
 	EmailHTML   string
 	Template    string
 	Context     json.RawMessage // nil = none
+	Sender      string          // address from which e-mails come; "" = the configured one
 	Bare        bool            // the subject stays as it is
 }
 

@@ -34,9 +34,16 @@ func shape(s *source, d draft) Content {
 	switch s.Mode {
 	case users.SMS:
 		c.Body = smsText(s, c.Subject, body)
+		if s.Override != "" {
+			c.Body, c.Replaced = cutRunes(cleanText(s.Override), MaxSMS), true
+		}
+		if s.Prefix != "" {
+			c.Body = cutRunes(cleanText(s.Prefix)+" "+c.Body, MaxSMS)
+		}
 	case users.Call:
 		c.Body = callText(c.Subject, body)
 	case users.Email:
+		c.Sender = s.sender()
 		c.Body = withFooter(body, s.footer(body), MaxBody)
 		c.EmailHTML = s.html(body, cleanText(d.html))
 	case users.Slack:
@@ -48,6 +55,14 @@ func shape(s *source, d draft) Content {
 		c.Body = withFooter(body, "", MaxBody)
 	}
 	return c
+}
+
+// sender is the address from which an e-mail comes; "" = the configured one.
+func (s *source) sender() string {
+	if s.outOfBand() {
+		return s.notice.Sender
+	}
+	return s.incident.Sender
 }
 
 // cleanText makes text fit to store and send: valid UTF-8 without NUL.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -59,4 +60,12 @@ func store(shifts []Shift, c Changes) []Shift {
 		}
 	}
 	return out
+}
+
+func requireField(t testing.TB, field string, err error) {
+	t.Helper()
+	var f *fault.Error
+	require.ErrorAs(t, err, &f)
+	require.Equal(t, fault.Invalid, f.Kind)
+	require.Equal(t, field, f.Field)
 }

@@ -35,7 +35,11 @@ func (s *Schedule) turnEnd(l *Layer, t time.Time) time.Time {
 	if n < 0 || (l.End != nil && at >= *l.End) {
 		return t
 	}
-	return later(t, l.handOff(n+1).In(s.Zone))
+	end := l.handOff(n + 1)
+	if l.End != nil {
+		end = min(end, *l.End)
+	}
+	return later(t, end.In(s.Zone))
 }
 
 // populateTurns is Populate for a rotation. Nothing before now is made; a shift of the schedule that is running stays until

@@ -17,11 +17,17 @@ import (
 // allowancesTTL is how long quotas are trusted without reading them again.
 const allowancesTTL = time.Second
 
+// StandardQuota is the quota of applications that have none of their own.
+type StandardQuota struct {
+	messages.Quota
+	Target string // name of who hears of a soft breach, instead of TargetID; "" = nobody
+}
+
 // allowances knows which applications have quotas and whether anybody has rules of reprioritisation, so that making
 // messages costs nothing more where nobody has. It is safe for concurrent use.
 type allowances struct {
 	db       *DB
-	standard *messages.Quota // of applications that have none of their own; nil = none
+	standard *StandardQuota // nil = none
 	known    *recently[struct{}, allowed]
 }
 
@@ -40,7 +46,7 @@ func newAllowances(d *DB) *allowances {
 func (a *allowances) current(ctx context.Context) (allowed, error) {
 	return a.known.get(ctx, struct{}{}, func(ctx context.Context) (out allowed, err error) {
 		err = a.db.Do(ctx, func(q *db.Queries) error {
-			out = allowed{quotas: map[int64]messages.Quota{}, standard: a.standard}
+			out = allowed{quotas: map[int64]messages.Quota{}}
 			rows, err := q.Quotas(ctx)
 			if err != nil {
 				return err
@@ -56,6 +62,11 @@ func (a *allowances) current(ctx context.Context) (allowed, error) {
 				if out.iris, err = q.ApplicationNumber(ctx, "iris"); err != nil {
 					return err
 				}
+				standard := a.standard.Quota
+				if standard.TargetID, err = q.TargetNumber(ctx, a.standard.Target); err != nil {
+					return err
+				}
+				out.standard = &standard
 			}
 			out.rules, err = q.AnyReprioritisation(ctx)
 			return err

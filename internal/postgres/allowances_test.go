@@ -132,7 +132,7 @@ func TestAQuotaCountsWhatEverybodyMakes(t *testing.T) {
 func TestAStandardQuotaBearsOnThoseWithoutTheirOwn(t *testing.T) {
 	t.Parallel()
 	e := newEscalating(t)
-	store := postgres.NewNotifications(e.db).WithQuota(&messages.Quota{HardLimit: 1, HardWithin: time.Minute})
+	store := postgres.NewNotifications(e.db).WithQuota(&postgres.StandardQuota{Quota: messages.Quota{HardLimit: 1, HardWithin: time.Minute}, Target: "Boss"})
 	iris := e.id(`select id from applications where name = 'iris'`)
 	for _, app := range []int64{e.app, iris} {
 		for range 2 {

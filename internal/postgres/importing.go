@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/auth"
@@ -166,12 +167,25 @@ func (r *importRun) merge(ctx context.Context, t imports.Table, out *imports.Out
 	if err := r.exec(ctx, freshSQL(t)); err != nil {
 		return fmt.Errorf("look for new rows of %s: %w", t.Name, err)
 	}
-	tag, err := r.tx.Exec(ctx, insertSQL(t))
-	if err != nil {
-		return fmt.Errorf("insert into %s: %w", t.Name, err)
+	return r.insert(ctx, t, out)
+}
+
+// insert stores what is fresh. What the database does not let in, in spite of all looks before, is a conflict with what is
+// there, and the rest of the import goes on to find more.
+func (r *importRun) insert(ctx context.Context, t imports.Table, out *imports.Outcome) error {
+	err := pgx.BeginFunc(ctx, r.tx, func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, insertSQL(t))
+		out.Taken = tag.RowsAffected()
+		return err
+	})
+	var refused *pgconn.PgError
+	if !errors.As(err, &refused) || refused.Code != "23505" {
+		return err
 	}
-	out.Taken = tag.RowsAffected()
-	return nil
+	out.Taken = 0
+	out.Reasons = append(out.Reasons, imports.Reason{Kind: imports.Conflict, Rows: 1, Whole: true,
+		Text: "the rows of " + t.Name + " contradict one that is here (" + refused.ConstraintName + ")"})
+	return r.exec(ctx, "delete from fresh") // nothing follows from them
 }
 
 // reasons runs a query that returns words, a number of rows and examples.

@@ -23,7 +23,7 @@ var storedMessage = imports.Table{Name: "message_history", Key: []string{"id"}, 
 	{Name: "settled_at", Type: "timestamptz", State: true}, {Name: "destination", Type: "text", State: true},
 	{Name: "subject", Type: "text", State: true}, {Name: "body", Type: "text", State: true},
 	{Name: "email_html", Type: "text", State: true}, {Name: "render_error", Type: "text", State: true},
-	{Name: "attempts", Type: "jsonb", State: true},
+	{Name: "attempts", Type: "jsonb", State: true}, {Name: "batch", Type: "text", State: true},
 }}
 
 // resolveMessagesSQL says of every message which round of which step it was of, and what became of it. What still waited to be
@@ -48,7 +48,7 @@ select s.ord, s.label, s.id, s.created_at, (coalesce(s.incident_id, s.id) & 255)
         when i.owner_id is not null or i.resolved or i.active then 'cancelled'
         else 'failed' end as state,
     (s.sent_at is not null)::int::smallint as attempt, false as mode_changed, coalesce(s.sent_at, s.created_at) as settled_at,
-    s.destination, s.subject, s.body, '' as email_html, '' as render_error,
+    s.destination, s.subject, s.body, s.batch, '' as email_html, '' as render_error,
     case when s.sent_at is null then '[]'::jsonb else jsonb_build_array(jsonb_build_object('message_id', s.id, 'attempt', 1,
         'mode', s.mode, 'vendor', 'iris', 'account', '', 'destination', s.destination, 'process_id', 'iris',
         'started_at', s.sent_at, 'finished_at', s.sent_at, 'outcome', 'sent', 'in_doubt', false, 'late', false,

@@ -166,7 +166,7 @@ func twinSQL(t imports.Table) []string {
 ), gone as (
     delete from resolved r using twins w where w.ord = r.ord and w.nth > 1 returning r.ord, r.label, w.first
 )
-select 'two of them are the same to us, which ignores upper and lower case: rename one', count(*), (array_agg(label || ' and ' || first order by ord))[1:5]
+select 'two of them have the same name here, where upper and lower case make no difference: rename one', count(*), (array_agg(label || ' and ' || first order by ord))[1:5]
 from gone having count(*) > 0`, there))
 		out = append(out, fmt.Sprintf(`with taken as (
     select s.ord, s.label, %[4]s::text as here from resolved s join %[2]s t on %[5]s = %[1]s and not (%[3]s)
@@ -174,7 +174,7 @@ from gone having count(*) > 0`, there))
 ), gone as (
     delete from resolved r using taken w where w.ord = r.ord returning r.ord, r.label, w.here
 )
-select 'the name (or address) belongs to another one here', count(*), (array_agg(label || ' there, ' || here || ' here' order by ord))[1:5]
+select 'its name, address or place belongs to another one here', count(*), (array_agg(label || ' there, ' || here || ' here' order by ord))[1:5]
 from gone having count(*) > 0`, there, t.Name, sameKey(t), key, here))
 	}
 	return out

@@ -86,4 +86,5 @@ func TestAPlanThatNamesAMailingListIsWarnedOfLikeOthers(t *testing.T) {
 	require.Equal(t, "mailing-list", found[0].Kind)
 	require.Equal(t, 2, found[0].People)
 	require.Equal(t, 1, found[0].Reachable)
+	require.Equal(t, 2, found[0].Size)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const (
@@ -43,7 +44,7 @@ func NewNotifications(d *DB) *Notifications {
 
 // WithQuota sets the quota of applications that have none of their own; nil is none. It must be called before the first
 // notification is created.
-func (n *Notifications) WithQuota(q *messages.Quota) *Notifications {
+func (n *Notifications) WithQuota(q *StandardQuota) *Notifications {
 	n.limits.standard = q
 	return n
 }
@@ -81,6 +82,34 @@ func (n *Notifications) Lookup(ctx context.Context, role, name string) (escalati
 		return missing, nil
 	}
 	return found, err
+}
+
+// Category finds a category of an application by name, ignoring case; a NotFound fault when there is none.
+func (n *Notifications) Category(ctx context.Context, applicationID int64, name string) (messages.Category, error) {
+	var out messages.Category
+	err := n.db.Do(ctx, func(q *db.Queries) error {
+		row, err := q.CategoryByName(ctx, db.CategoryByNameParams{ApplicationID: applicationID, Name: storable(name)})
+		out = messages.Category{ID: row.ID, Mode: users.Mode(row.Mode)}
+		return err
+	})
+	return out, err
+}
+
+// CategoryChoices returns the modes that people chose for a category; who chose none is missing.
+func (n *Notifications) CategoryChoices(ctx context.Context, category int64, people []users.ID) (map[users.ID]users.Mode, error) {
+	p := db.CategoryModesParams{CategoryID: category, UserIds: make([]int64, len(people))}
+	for i, id := range people {
+		p.UserIds[i] = int64(id)
+	}
+	out := map[users.ID]users.Mode{}
+	err := n.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.CategoryModes(ctx, p)
+		for _, r := range rows {
+			out[users.ID(r.UserID)] = users.Mode(r.Mode)
+		}
+		return err
+	})
+	return out, err
 }
 
 type errNoTarget struct{ found escalation.Lookup }

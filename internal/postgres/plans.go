@@ -155,7 +155,7 @@ func (p *Plans) Reach(ctx context.Context, targets, templates []string) (escalat
 		}
 		for _, row := range found {
 			r.Targets[row.Asked] = append(r.Targets[row.Asked], escalation.ReachTarget{Kind: row.Kind, TargetID: row.TargetID,
-				Name: row.Name, Active: row.Active, People: int(row.People), Reachable: int(row.Reachable)})
+				Name: row.Name, Active: row.Active, People: int(row.People), Reachable: int(row.Reachable), Size: int(row.Size)})
 		}
 		words, err := q.ReachOfTemplates(ctx, templates)
 		if err != nil {

@@ -66,6 +66,9 @@ func categoryChoices(ctx context.Context, q *db.Queries, id int64, application s
 // SetCategories stores choices for categories, all or none. A category that its application does not have is an Invalid
 // fault.
 func (s *Settings) SetCategories(ctx context.Context, u users.User, choices []users.CategoryChoice, by string) error {
+	if len(choices) == 0 {
+		return nil
+	}
 	said := make([]string, len(choices))
 	for i, c := range choices {
 		said[i] = c.String()

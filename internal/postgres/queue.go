@@ -107,7 +107,7 @@ func claimed(r db.TakeMessagesRow) delivery.Claimed {
 		Attempt: int(r.Attempt), ModeAttempt: int(r.ModeAttempt), KeyAttempt: int(r.KeyAttempt), Takes: int(r.Takes),
 		Tried: modes(r.TriedModes), Refused: modes(r.RefusedModes), FallbackAsked: r.FallbackAsked,
 		CreatedAt: r.CreatedAt, Age: micros(r.AgeUs), InMode: micros(r.InModeUs), Waited: micros(r.WaitedUs),
-		Expired: r.Expired, Batch: r.Batch, BatchSize: int(r.BatchSize),
+		Expired: r.Expired, Batch: r.Batch, BatchSize: int(r.BatchSize), Override: r.Override,
 	}
 	if r.IncidentAt != nil {
 		c.IncidentAt = *r.IncidentAt
@@ -135,6 +135,7 @@ func (q *Queue) Turn(ctx context.Context, processID string, turns []delivery.Tur
 		p.Refused = append(p.Refused, modeList(v.Refused))
 		p.AskFallback = append(p.AskFallback, v.AskFallback)
 		p.Why = append(p.Why, clean(v.Why))
+		p.Audits = append(p.Audits, clean(v.Audit))
 	}
 	hold := settling(turns)
 	return q.db.InTx(ctx, func(_ pgx.Tx, d *db.Queries) error {
@@ -159,6 +160,7 @@ func (q *Queue) MarkSending(ctx context.Context, processID string, starts []deli
 		p.Bodies = append(p.Bodies, clean(s.Body))
 		p.Htmls = append(p.Htmls, clean(s.EmailHTML))
 		p.Problems = append(p.Problems, clean(s.Problem))
+		p.Replaced = append(p.Replaced, s.Replaced)
 	}
 	var out map[messages.ID]int
 	err := q.db.Do(ctx, func(d *db.Queries) error {
@@ -197,6 +199,7 @@ func (q *Queue) Record(ctx context.Context, outcomes []delivery.Outcome) ([]mess
 		p.Unstarted = append(p.Unstarted, v.Unstarted)
 		p.Processes = append(p.Processes, o.ProcessID)
 		p.Why = append(p.Why, clean(v.Why))
+		p.Audits = append(p.Audits, clean(v.Audit))
 	}
 	hold := settling(turns)
 	var late []messages.ID

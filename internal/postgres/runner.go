@@ -27,7 +27,7 @@ func NewRunner(d *DB) *Runner { return &Runner{db: d, allowances: newAllowances(
 
 // WithQuota sets the quota of applications that have none of their own; nil is none. It must be called before the store is
 // used.
-func (r *Runner) WithQuota(q *messages.Quota) *Runner {
+func (r *Runner) WithQuota(q *StandardQuota) *Runner {
 	r.allowances.standard = q
 	return r
 }

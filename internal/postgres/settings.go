@@ -119,6 +119,9 @@ func shorten(s string) string {
 
 // SetModes stores choices of modes, all or none. An application that does not exist is an Invalid fault.
 func (s *Settings) SetModes(ctx context.Context, u users.User, choices []users.ModeChoice, by string) error {
+	if len(choices) == 0 {
+		return nil
+	}
 	said := make([]string, len(choices))
 	for i, c := range choices {
 		said[i] = c.String()
@@ -218,12 +221,5 @@ func (s *Settings) SetFixedText(ctx context.Context, u users.User, mode users.Mo
 	}
 	return s.changing(ctx, u, by, "fixed text switched off", string(mode), func(q *db.Queries) error {
 		return q.RemoveFixedText(ctx, db.RemoveFixedTextParams{UserID: int64(u.ID), Mode: string(mode)})
-	})
-}
-
-// SetActive switches a person on or off; a NotFound fault when there is no such id. Switching off ends their sessions.
-func (u *Users) SetActive(ctx context.Context, id users.ID, active bool) error {
-	return u.db.Do(ctx, func(q *db.Queries) error {
-		return one(q.SetActive(ctx, db.SetActiveParams{ID: int64(id), Active: active}))
 	})
 }

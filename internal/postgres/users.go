@@ -129,6 +129,13 @@ func (u *Users) SetPassword(ctx context.Context, id users.ID, hash string) error
 	return u.db.Do(ctx, func(q *db.Queries) error { return one(q.SetPassword(ctx, p)) })
 }
 
+// SetActive switches a person on or off; a NotFound fault when there is no such id. Switching off ends their sessions.
+func (u *Users) SetActive(ctx context.Context, id users.ID, active bool) error {
+	return u.db.Do(ctx, func(q *db.Queries) error {
+		return one(q.SetActive(ctx, db.SetActiveParams{ID: int64(id), Active: active}))
+	})
+}
+
 // Update stores everything of a person except the name; a NotFound fault when there is no such id. Switching somebody
 // off ends their sessions for good.
 func (u *Users) Update(ctx context.Context, user users.User) error {

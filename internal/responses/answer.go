@@ -64,7 +64,8 @@ func (s *Responses) execute(ctx context.Context, user users.User, via incidents.
 		return textSorry, 0, nil
 	case messages.CommandClaim:
 		if r.Batch != "" {
-			return textNothing, 0, nil
+			text, err := s.claimBatch(ctx, user, via, r.Batch)
+			return text, 0, err
 		}
 		return s.claimMessage(ctx, user, via, r.MessageID)
 	case messages.CommandClaimLast:
@@ -104,6 +105,21 @@ func (s *Responses) claimMessage(ctx context.Context, user users.User, via incid
 	}
 	text, err := s.claim(ctx, user, via, m.IncidentID)
 	return text, m.IncidentID, err
+}
+
+// claimBatch acknowledges every incident that a digest stands for.
+func (s *Responses) claimBatch(ctx context.Context, user users.User, via incidents.Via, batch string) (string, error) {
+	ids, err := s.d.Pages.Batch(ctx, batch)
+	if err != nil {
+		return "", err
+	}
+	if len(ids) == 0 {
+		return textNothing, nil
+	}
+	if _, err := s.acknowledge(ctx, user, via, ids...); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("All iris incidents claimed for batch id %s.", batch), nil
 }
 
 func (s *Responses) claim(ctx context.Context, user users.User, via incidents.Via, id incidents.ID) (string, error) {

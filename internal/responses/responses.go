@@ -33,6 +33,8 @@ type Pages interface {
 	Newest(ctx context.Context, user users.ID) (messages.Asked, bool, error)
 	// Active returns the active incidents that paged the user, with their applications, oldest first.
 	Active(ctx context.Context, user users.ID) ([]messages.Asked, error)
+	// Batch returns the incidents that a digest stands for; none when there is no such digest.
+	Batch(ctx context.Context, batch string) ([]incidents.ID, error)
 	// ByContact returns the active user who is reached there; phone numbers compare by their digits. A NotFound fault when
 	// there is none.
 	ByContact(ctx context.Context, mode users.Mode, source string) (users.User, error)

@@ -69,6 +69,13 @@ func (w *world) Active(context.Context, users.ID) ([]messages.Asked, error) {
 	return out, nil
 }
 
+func (w *world) Batch(_ context.Context, batch string) ([]incidents.ID, error) {
+	if batch == strings.Repeat("ab", 16) {
+		return []incidents.ID{7, 8}, nil
+	}
+	return nil, nil
+}
+
 func (w *world) ByContact(_ context.Context, mode users.Mode, source string) (users.User, error) {
 	if (mode == users.Slack && source == "@ann") || source == "+12234567890" || source == "ann@example.com" {
 		return ann, nil

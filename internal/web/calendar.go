@@ -46,6 +46,8 @@ func (w *Web) calendarRoutes(r chi.Router, get func(chi.Router, string, http.Han
 		for _, t := range teamTabs {
 			get(r, "/teams/{team}"+t.path+end, w.teamPage(t.path))
 		}
+		get(r, "/user/{user}"+end, toMe)
+		get(r, "/user/{user}/{part}"+end, toMe)
 		get(r, "/team/{team}"+end, moved(""))
 		get(r, "/team/{team}/info"+end, moved("/rosters"))
 		get(r, "/team/{team}/schedules"+end, moved("/schedules"))
@@ -59,6 +61,8 @@ func moved(to string) http.HandlerFunc {
 		http.Redirect(rw, r, teamPath(wire.Param(r, "team"))+to, http.StatusMovedPermanently)
 	}
 }
+
+func toMe(rw http.ResponseWriter, r *http.Request) { http.Redirect(rw, r, "/me", http.StatusFound) }
 
 func teamPath(name string) string { return "/teams/" + url.PathEscape(name) }
 

@@ -83,14 +83,18 @@ func TestOncallsAddressesLeadHere(t *testing.T) {
 	t.Parallel()
 	_, b := setup(t)
 	b.login()
-	for from, to := range map[string]string{"": "", "/": "", "/info": "/rosters", "/schedules": "/schedules", "/subscriptions": "/settings", "/audit": "/audit"} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.base+"/team/Ops%20%2F%2024x7%20%3Cb%3E"+from, nil)
+	const team = "/team/Ops%20%2F%2024x7%20%3Cb%3E"
+	for from, to := range map[string]string{
+		team: opsPath, team + "/": opsPath, team + "/info": opsPath + "/rosters", team + "/schedules": opsPath + "/schedules",
+		team + "/subscriptions": opsPath + "/settings", team + "/audit": opsPath + "/audit", "/user/ann": "/me", "/user/ann/notifications": "/me",
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.base+from, nil)
 		require.NoError(t, err)
 		resp, err := b.Do(req)
 		require.NoError(t, err)
 		require.NoError(t, resp.Body.Close())
 		require.Equal(t, http.StatusOK, resp.StatusCode)
-		require.Equal(t, opsPath+to, resp.Request.URL.EscapedPath())
+		require.Equal(t, to, resp.Request.URL.EscapedPath())
 	}
 }
 

@@ -60,10 +60,15 @@ func startDev(t *testing.T) {
 
 func fire(t *testing.T, summary string) {
 	t.Helper()
+	firePlan(t, "demo-plan", summary)
+}
+
+func firePlan(t *testing.T, plan, summary string) {
+	t.Helper()
 	body := fmt.Sprintf(`{"version":"4","status":"firing","groupKey":%q,"groupLabels":{},"commonLabels":{"alertname":"DiskFull"},
 		"commonAnnotations":{"summary":%[1]q},"alerts":[{"status":"firing","labels":{"alertname":"DiskFull"},"annotations":{"summary":%[1]q},
 		"startsAt":"2026-11-20T10:00:00Z","fingerprint":"f1"}]}`, summary)
-	resp, err := http.Post(home+"/v0/webhooks/alertmanager?application=demo&key=demo-key&plan=demo-plan", "application/json", strings.NewReader(body))
+	resp, err := http.Post(home+"/v0/webhooks/alertmanager?application=demo&key=demo-key&plan="+plan, "application/json", strings.NewReader(body))
 	require.NoError(t, err)
 	defer func() { _ = resp.Body.Close() }()
 	answer, err := io.ReadAll(resp.Body)

@@ -74,7 +74,8 @@ func (im *importer) tracking(row *imports.Row) (mode, key, template any) {
 
 // notifications takes the steps. Positions within a step are in the order of the numbers.
 func (im *importer) notifications(ctx context.Context) error {
-	table := imports.Table{Name: "plan_notifications", Key: []string{"id"}, Columns: []imports.Column{
+	place := "@plan_id || ' ' || @step || ' ' || @position"
+	table := imports.Table{Name: "plan_notifications", Key: []string{"id"}, Unique: []string{place}, Columns: []imports.Column{
 		{Name: "id", Type: "bigint"}, {Name: "plan_id", Type: "bigint", Ref: toPlan}, {Name: "step", Type: "smallint"},
 		{Name: "position", Type: "smallint"}, {Name: "priority", Type: "text"}, {Name: "role", Type: "text"},
 		{Name: "target_id", Type: "bigint", Ref: toTarget}, {Name: "dynamic_index", Type: "int"}, {Name: "template", Type: "text"},

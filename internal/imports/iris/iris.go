@@ -129,45 +129,49 @@ func (im *importer) records(ctx context.Context, class *imports.Class, f from, c
 	}
 }
 
-// each calls f with every row of a small table. The rows are not counted: they are counted where they are stored.
+// each calls f with every row of a small table. Rows are counted where they are stored; here only those that f loses.
 func (im *importer) each(ctx context.Context, fr from, f func(*imports.Row)) error {
 	for row, err := range im.source.Rows(ctx, im.report, im.report.Class(fr.class), fr.table, fr.order, fr.columns...) {
 		if err != nil {
 			return err
 		}
-		row.Uncount()
+		class := im.report.Class(fr.class)
+		before := class.NotTaken
 		f(row)
+		if class.NotTaken == before {
+			row.Uncount()
+		}
 	}
 	return nil
 }
 
 // vocabulary reads the small tables of names.
 func (im *importer) vocabulary(ctx context.Context) error {
-	read := func(class, table string, into *map[int64]string, look func(*imports.Row, string)) error {
+	read := func(class, one, table string, into *map[int64]string, look func(*imports.Row, string)) error {
 		*into = map[int64]string{}
 		return im.each(ctx, from{class, table, "id", []string{"id", "name", "mode_id", "type_id"}}, func(row *imports.Row) {
-			row.Label = class + " " + row.Name("name")
+			row.Label = one + " " + row.Name("name")
 			(*into)[row.Int("id")] = row.Name("name")
 			if look != nil {
 				look(row, row.Name("name"))
 			}
 		})
 	}
-	if err := read("target types", "target_type", &im.kinds, func(row *imports.Row, name string) {
+	if err := read("target types", "target type", "target_type", &im.kinds, func(row *imports.Row, name string) {
 		if name != "user" && name != "team" && name != "mailing-list" {
 			row.Lose("there is no such kind of target here")
 		}
 	}); err != nil {
 		return err
 	}
-	if err := read("modes", "mode", &im.modes, func(row *imports.Row, name string) {
+	if err := read("modes", "mode", "mode", &im.modes, func(row *imports.Row, name string) {
 		if _, ok := im.ourMode(name); !ok {
 			row.Note("there is no such mode here; --mode %s=email (or another) says as what to take it", name)
 		}
 	}); err != nil {
 		return err
 	}
-	return read("priorities", "priority", &im.priorities, func(row *imports.Row, name string) {
+	return read("priorities", "priority", "priority", &im.priorities, func(row *imports.Row, name string) {
 		want, ok := users.DefaultModes[users.Priority(name)]
 		if !ok {
 			row.Lose("there is no such priority here; there are urgent, high, medium and low")

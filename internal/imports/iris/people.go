@@ -76,8 +76,9 @@ func isZone(row *imports.Row) bool {
 func (im *importer) readTargets(ctx context.Context) error {
 	im.targets = map[int64]target{}
 	return im.each(ctx, from{"targets", "target", "id", []string{"id", "name", "type_id"}}, func(row *imports.Row) {
+		row.Label = "target " + row.Text("id")
 		kind, name := im.kinds[row.Int("type_id")], row.Name("name")
-		row.Label = kind + " " + name
+		row.Label = strings.TrimSpace(kind + " " + name + " (" + row.Text("id") + ")")
 		switch {
 		case kind == "":
 			row.Lose("its type is not there")

@@ -230,3 +230,9 @@ select id from applications where lower(name) = lower(@name::text);
 
 -- name: ApplicationName :one
 select name from applications where id = @id;
+
+-- The active target of a name, users before teams and lists; 0 = none.
+-- name: TargetNumber :one
+select coalesce((
+    select t.target_id from targets t where lower(t.name) = lower(@name::text) and t.active
+    order by t.kind = 'user' desc, t.kind = 'team' desc limit 1), 0)::bigint as target_id;

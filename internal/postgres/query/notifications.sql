@@ -35,3 +35,9 @@ with input as (
     join made on made.request_id = i.id and made.recipient = c.recipient
 )
 select place::int as place, id::bigint as id from input order by place;
+
+-- name: CategoryByName :one
+select id, mode from notification_categories where application_id = @application_id and lower(name) = lower(rtrim(@name::text));
+
+-- name: CategoryModes :many
+select user_id, mode from category_overrides where category_id = @category_id and user_id = any(@user_ids::bigint[]);

@@ -32,6 +32,9 @@ where lower(name) = lower(rtrim(@name::text));
 -- name: SetPassword :execrows
 update users set password_hash = @password_hash where id = @id;
 
+-- name: SetActive :execrows
+update users set active = @active where id = @id;
+
 -- name: UpdateUser :execrows
 update users
 set full_name = @full_name, time_zone = @time_zone, admin = @admin, read_only = @read_only, active = @active

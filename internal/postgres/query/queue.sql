@@ -90,7 +90,9 @@ select t.id, t.bucket, coalesce(t.incident_id, 0)::bigint as incident_id, coales
         as in_mode_us,
     (extract(epoch from clock_timestamp() - t.mode_since) * 1000000)::bigint as waited_us,
     (coalesce(t.expires_at <= clock_timestamp(), false))::boolean as expired,
-    coalesce(t.batch, '')::text as batch, coalesce(t.batch_size, 0)::int as batch_size
+    coalesce(t.batch, '')::text as batch, coalesce(t.batch_size, 0)::int as batch_size,
+    (t.mode = 'sms' and t.user_id is not null and exists (
+        select from user_template_overrides o where o.user_id = t.user_id and o.mode = 'sms'))::boolean as override
 from taken t
 join applications a on a.id = t.application_id
 left join users u on u.id = t.user_id
@@ -115,7 +117,8 @@ with given as (
         unnest(sqlc.arg(accounts)::text[]) as account, unnest(sqlc.arg(destinations)::text[]) as destination,
         unnest(sqlc.arg(idempotency_keys)::text[]) as idempotency_key, unnest(sqlc.arg(call_us)::bigint[]) as call_us,
         unnest(sqlc.arg(subjects)::text[]) as subject, unnest(sqlc.arg(bodies)::text[]) as body,
-        unnest(sqlc.arg(htmls)::text[]) as html, unnest(sqlc.arg(problems)::text[]) as problem
+        unnest(sqlc.arg(htmls)::text[]) as html, unnest(sqlc.arg(problems)::text[]) as problem,
+        unnest(sqlc.arg(replaced)::text[]) as replaced
 ), held as (
     -- coalesce keeps the planner from walking the index of all claims for each row
     select g.*
@@ -137,7 +140,7 @@ with given as (
     from held g
     where m.id = g.id
     returning m.id, m.attempt, m.mode, m.incident_id, g.vendor, g.account, g.destination, g.idempotency_key, g.subject,
-        g.body, g.html, g.problem
+        g.body, g.html, g.problem, g.replaced
 ), attempted as (
     insert into attempts (message_id, attempt, mode, vendor, account, destination, process_id, idempotency_key)
     select b.id, b.attempt, b.mode, b.vendor, b.account, b.destination, sqlc.arg(process_id)::text, b.idempotency_key
@@ -152,6 +155,9 @@ with given as (
     insert into timeline_entries (incident_id, kind, actor, text)
     select b.incident_id, 'template', '', b.problem from begun b where b.problem <> '' and b.incident_id is not null
       and b.attempt = 1
+), noted as (
+    insert into message_changes (message_id, change_type, description)
+    select b.id, 'content-change', b.replaced from begun b where b.replaced <> '' and b.attempt = 1
 )
 select b.id, b.attempt from begun b;
 
@@ -167,6 +173,7 @@ with given as (
         unnest(sqlc.arg(tried)::text[]) as tried, unnest(sqlc.arg(refused)::text[]) as refused,
         unnest(sqlc.arg(same_key)::boolean[]) as same_key, unnest(sqlc.arg(ask_fallback)::boolean[]) as ask_fallback,
         unnest(sqlc.arg(unstarted)::boolean[]) as unstarted, unnest(sqlc.arg(why)::text[]) as why,
+        unnest(sqlc.arg(audits)::text[]) as audit,
         unnest(sqlc.arg(processes)::text[]) as process
 ), held as (
     select g.*, m.mode as old_mode from given g join messages m on m.id = g.id order by m.id for no key update of m
@@ -190,7 +197,7 @@ with given as (
     from held g
     where m.id = g.id and m.attempt = g.attempt and g.process in ('', m.claim_by)
       and (m.state = 'sending' or (g.state = 'sent' and m.state in ('pending', 'taken')))
-    returning m.id, m.incident_id, m.settled_at, m.wait_seconds, m.mode as new_mode, g.old_mode, g.why, g.state, g.attempt,
+    returning m.id, m.incident_id, m.settled_at, m.wait_seconds, m.mode as new_mode, g.old_mode, g.why, g.audit, g.state, g.attempt,
         g.outcome, g.detail, g.same_key, g.vendor_message_id
 ), completed as (
     update attempts a
@@ -213,8 +220,9 @@ with given as (
     insert into message_changes (message_id, change_type, old, new, description)
     select o.id, case when o.new_mode <> o.old_mode then 'mode-change' else 'sent-change' end,
         case when o.new_mode <> o.old_mode then o.old_mode else '' end,
-        case when o.new_mode <> o.old_mode then o.new_mode else o.state end, o.why
-    from moved o where o.why <> ''
+        case when o.new_mode <> o.old_mode then o.new_mode else o.state end,
+        coalesce(nullif(o.audit, ''), o.why)
+    from moved o where o.why <> '' or o.audit <> ''
 )
 select o.id from moved o;
 
@@ -237,7 +245,8 @@ with given as (
     select unnest(sqlc.arg(ids)::bigint[]) as id, unnest(sqlc.arg(states)::text[]) as state,
         unnest(sqlc.arg(retry_us)::bigint[]) as retry_us, unnest(sqlc.arg(modes)::text[]) as mode,
         unnest(sqlc.arg(tried)::text[]) as tried, unnest(sqlc.arg(refused)::text[]) as refused,
-        unnest(sqlc.arg(ask_fallback)::boolean[]) as ask_fallback, unnest(sqlc.arg(why)::text[]) as why
+        unnest(sqlc.arg(ask_fallback)::boolean[]) as ask_fallback, unnest(sqlc.arg(why)::text[]) as why,
+        unnest(sqlc.arg(audits)::text[]) as audit
 ), held as (
     select g.*, m.mode as old_mode from given g join messages m on m.id = g.id order by m.id for no key update of m
 ), moved as (
@@ -257,7 +266,7 @@ with given as (
         cycles = m.cycles + g.ask_fallback::int
     from held g
     where m.id = g.id and m.state = 'taken' and m.claim_by = sqlc.arg(process_id)::text
-    returning m.id, m.incident_id, m.settled_at, m.wait_seconds, m.mode as new_mode, g.old_mode, g.why, g.state
+    returning m.id, m.incident_id, m.settled_at, m.wait_seconds, m.mode as new_mode, g.old_mode, g.why, g.audit, g.state
 ), due as (
     update incidents i
     set due_at = least(i.due_at, s.at)
@@ -273,8 +282,9 @@ with given as (
 insert into message_changes (message_id, change_type, old, new, description)
 select o.id, case when o.new_mode <> o.old_mode then 'mode-change' else 'sent-change' end,
     case when o.new_mode <> o.old_mode then o.old_mode else '' end,
-    case when o.new_mode <> o.old_mode then o.new_mode else o.state end, o.why
-from moved o where o.why <> '';
+    case when o.new_mode <> o.old_mode then o.new_mode else o.state end,
+        coalesce(nullif(o.audit, ''), o.why)
+from moved o where o.why <> '' or o.audit <> '';
 
 -- What seems to be on its way although its claim is over: by processes that are not live, in our buckets; and by
 -- ourselves, anywhere (the caller knows what it is really sending).

@@ -98,6 +98,3 @@ on conflict (registration_id) do update set user_id = excluded.user_id, platform
 
 -- name: ModesOfUserFor :many
 select priority, mode from user_application_modes where user_id = @user_id and application_id = @application_id;
-
--- name: SetActive :execrows
-update users set active = @active where id = @id;

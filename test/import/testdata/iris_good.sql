@@ -76,14 +76,16 @@ insert into application_quota (application_id, hard_quota_threshold, soft_quota_
     target_id, wait_time) values (1, 500, 50, 60, 120, 'Night', 20, 3600);
 insert into incident_emails (email, application_id, plan_name) values ('Page-Me@example.com', 1, 'Night');
 
--- Incidents: claimed, exhausted, resolved, new, escalating in step 1 with one page not sent yet, escalating in step 2.
+-- Incidents: claimed, exhausted, resolved, new, escalating in step 1 with one page not sent yet, escalating in step 2, and
+-- there with everything made but one page of a list not sent yet.
 insert into incident (id, plan_id, created, updated, context, owner_id, application_id, current_step, active, resolved) values
     (1000, 1, '2020-02-03 04:05:06', '2020-02-03 04:06:07', '{"host":"db1","message":"d\\u00e9j\\u00e0 vu \\ud83d\\ude00"}', 10, 1, 1, 0, 0),
     (1001, 2, '2021-02-03 04:05:06', null, '{"b": 1, "a": [1.50, null, true]}', null, 1, 2, 0, 0),
     (1002, 2, '2021-03-01 00:00:00', '2021-03-01 01:00:00', '{}', 11, 1, 1, 0, 1),
     (1003, 3, '2024-01-01 00:00:00', '2024-01-01 00:00:00', '{"host":"new"}', null, 1, 0, 1, 0),
     (1004, 2, '2024-01-02 00:00:00', '2024-01-02 00:01:00', '{"host":"one"}', null, 1, 1, 1, 0),
-    (1005, 2, '2024-01-03 00:00:00', '2024-01-03 00:20:00', '{"host":"two"}', null, 1, 2, 1, 0);
+    (1005, 2, '2024-01-03 00:00:00', '2024-01-03 00:20:00', '{"host":"two"}', null, 1, 2, 1, 0),
+    (1006, 2, '2024-01-04 00:00:00', '2024-01-04 00:20:00', '{"host":"three"}', null, 1, 2, 1, 0);
 insert into dynamic_plan_map (incident_id, dynamic_index, role_id, target_id) values (1003, 0, 8, 10), (1003, 1, 35, 20);
 insert into comment (id, incident_id, created, user_id, content) values (50, 1000, '2020-02-03 04:07:00', 10, 'on it 🔥 – Ann'),
     (51, 1000, '2020-02-03 04:08:00', 11, 'ok');
@@ -102,7 +104,11 @@ insert into message (id, batch, created, sent, application_id, target_id, destin
     (5021, null, '2024-01-03 00:10:01', '2024-01-03 00:10:02', 1, 10, 'ann', 35, 2, 26, 'S', 'B', 1005, 201, 0, 2),
     (5022, null, '2024-01-03 00:20:01', '2024-01-03 00:20:02', 1, 11, '+1', 26, 2, 35, 'S', 'B', 1005, 205, 0, 2),
     (5023, null, '2024-01-03 00:20:01', '2024-01-03 00:20:02', 1, 13, 'x5555', 17, 2, 17, 'S', 'B', 1005, 204, 0, null),
-    (5024, null, '2024-01-03 00:20:01', '2024-01-03 00:20:03', 1, 10, 'ann@example.com', 8, 2, 17, 'S', 'B', 1005, 204, 0, null);
+    (5024, null, '2024-01-03 00:20:01', '2024-01-03 00:20:03', 1, 10, 'ann@example.com', 8, 2, 17, 'S', 'B', 1005, 204, 0, null),
+    (5030, null, '2024-01-04 00:20:01', '2024-01-04 00:20:02', 1, 10, 'ann@example.com', 8, 2, 17, 'S', 'B', 1006, 204, 0, null),
+    (5031, null, '2024-01-04 00:20:01', null, 1, 13, null, null, 2, 17, null, null, 1006, 204, 1, null),
+    (5032, null, '2024-01-04 00:20:01', '2024-01-04 00:20:02', 1, 10, '+1 223-456-7890', 26, 2, 35, 'S', 'B', 1006, 205, 0, 2),
+    (5033, null, '2024-01-04 00:30:05', '2024-01-04 00:30:09', 1, 10, '+1 223-456-7890', 26, 2, 35, 'S', 'B', 1006, 205, 0, 2);
 insert into message_changelog (id, date, message_id, change_type, old, new, description) values
     (9000, '2020-02-03 04:05:11', 5000, 'mode-change', 'sms', 'call', 'Changing mode due to original mode failure'),
     (9001, '2021-02-03 04:05:11', 5001, 'target-change', 'oncall-primary|db', 'Bjørn', 'no one on call');

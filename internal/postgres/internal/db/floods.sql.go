@@ -749,6 +749,20 @@ func (q *Queries) StoreCounts(ctx context.Context, arg StoreCountsParams) error 
 	return err
 }
 
+const targetNumber = `-- name: TargetNumber :one
+select coalesce((
+    select t.target_id from targets t where lower(t.name) = lower($1::text) and t.active
+    order by t.kind = 'user' desc, t.kind = 'team' desc limit 1), 0)::bigint as target_id
+`
+
+// The active target of a name, users before teams and lists; 0 = none.
+func (q *Queries) TargetNumber(ctx context.Context, name string) (int64, error) {
+	row := q.db.QueryRow(ctx, targetNumber, name)
+	var target_id int64
+	err := row.Scan(&target_id)
+	return target_id, err
+}
+
 const tellTarget = `-- name: TellTarget :one
 with people as (
     select u.id, u.name from targets t join users u on t.kind = 'user' and u.id = t.kind_id

@@ -9,6 +9,61 @@ import (
 	"context"
 )
 
+const categoryByName = `-- name: CategoryByName :one
+select id, mode from notification_categories where application_id = $1 and lower(name) = lower(rtrim($2::text))
+`
+
+type CategoryByNameParams struct {
+	ApplicationID int64
+	Name          string
+}
+
+type CategoryByNameRow struct {
+	ID   int64
+	Mode string
+}
+
+func (q *Queries) CategoryByName(ctx context.Context, arg CategoryByNameParams) (CategoryByNameRow, error) {
+	row := q.db.QueryRow(ctx, categoryByName, arg.ApplicationID, arg.Name)
+	var i CategoryByNameRow
+	err := row.Scan(&i.ID, &i.Mode)
+	return i, err
+}
+
+const categoryModes = `-- name: CategoryModes :many
+select user_id, mode from category_overrides where category_id = $1 and user_id = any($2::bigint[])
+`
+
+type CategoryModesParams struct {
+	CategoryID int64
+	UserIds    []int64
+}
+
+type CategoryModesRow struct {
+	UserID int64
+	Mode   string
+}
+
+func (q *Queries) CategoryModes(ctx context.Context, arg CategoryModesParams) ([]CategoryModesRow, error) {
+	rows, err := q.db.Query(ctx, categoryModes, arg.CategoryID, arg.UserIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []CategoryModesRow{}
+	for rows.Next() {
+		var i CategoryModesRow
+		if err := rows.Scan(&i.UserID, &i.Mode); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const insertNotifications = `-- name: InsertNotifications :many
 with input as (
     select nextval(pg_get_serial_sequence('notification_requests', 'id')) as id, r.place, r.application_id, r.subject, r.body, r.email_html, r.template, r.context, r.sender, r.priority, r.lifetime, r.bare

@@ -256,6 +256,23 @@ func (q *Queries) ResolveTarget(ctx context.Context, arg ResolveTargetParams) (R
 	return i, err
 }
 
+const setActive = `-- name: SetActive :execrows
+update users set active = $1 where id = $2
+`
+
+type SetActiveParams struct {
+	Active bool
+	ID     int64
+}
+
+func (q *Queries) SetActive(ctx context.Context, arg SetActiveParams) (int64, error) {
+	result, err := q.db.Exec(ctx, setActive, arg.Active, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const setContact = `-- name: SetContact :exec
 insert into user_contacts (user_id, mode, destination) values ($1, $2, $3)
 on conflict (user_id, mode) do update set destination = excluded.destination

@@ -349,7 +349,9 @@ select asked.name::text as asked, t.kind, t.target_id, t.name, t.active,
            or exists (select from devices d where d.user_id = u.id and d.active))
           and (t.kind = 'user' and u.id = t.kind_id
            or t.kind = 'team' and u.id in (select m.user_id from team_members m where m.team_id = t.kind_id)
-           or t.kind = 'mailing-list' and u.id in (select m.user_id from mailing_list_members m where m.list_id = t.kind_id)))::int as reachable
+           or t.kind = 'mailing-list' and u.id in (select m.user_id from mailing_list_members m where m.list_id = t.kind_id)))::int as reachable,
+       coalesce((select greatest(l.member_count, (select count(*) from mailing_list_members m where m.list_id = l.id))
+        from mailing_lists l where t.kind = 'mailing-list' and l.id = t.kind_id), 0)::bigint as size
 from (select unnest($1::text[]) as name) asked
 join targets t on lower(t.name) = lower(rtrim(asked.name))
 order by t.kind desc, t.target_id
@@ -363,6 +365,7 @@ type ReachOfTargetsRow struct {
 	Active    bool
 	People    int32
 	Reachable int32
+	Size      int64
 }
 
 // Who is behind the targets of these names, and how many of them have a contact at all.
@@ -383,6 +386,7 @@ func (q *Queries) ReachOfTargets(ctx context.Context, names []string) ([]ReachOf
 			&i.Active,
 			&i.People,
 			&i.Reachable,
+			&i.Size,
 		); err != nil {
 			return nil, err
 		}

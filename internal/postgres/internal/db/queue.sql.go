@@ -213,13 +213,14 @@ with given as (
         unnest($3::text[]) as account, unnest($4::text[]) as destination,
         unnest($5::text[]) as idempotency_key, unnest($6::bigint[]) as call_us,
         unnest($7::text[]) as subject, unnest($8::text[]) as body,
-        unnest($9::text[]) as html, unnest($10::text[]) as problem
+        unnest($9::text[]) as html, unnest($10::text[]) as problem,
+        unnest($11::text[]) as replaced
 ), held as (
     -- coalesce keeps the planner from walking the index of all claims for each row
-    select g.id, g.vendor, g.account, g.destination, g.idempotency_key, g.call_us, g.subject, g.body, g.html, g.problem
+    select g.id, g.vendor, g.account, g.destination, g.idempotency_key, g.call_us, g.subject, g.body, g.html, g.problem, g.replaced
     from given g
     join messages m on m.id = g.id
-    where coalesce(m.state, '') = 'taken' and m.claim_by = $11::text and m.claim_until > clock_timestamp()
+    where coalesce(m.state, '') = 'taken' and m.claim_by = $12::text and m.claim_until > clock_timestamp()
       and (m.incident_id is null or exists (
           select from incidents i where i.id = m.incident_id and (i.active or (i.owner_id is null and not i.resolved))))
       and (m.batch is null or m.incident_id is not null or exists (
@@ -235,10 +236,10 @@ with given as (
     from held g
     where m.id = g.id
     returning m.id, m.attempt, m.mode, m.incident_id, g.vendor, g.account, g.destination, g.idempotency_key, g.subject,
-        g.body, g.html, g.problem
+        g.body, g.html, g.problem, g.replaced
 ), attempted as (
     insert into attempts (message_id, attempt, mode, vendor, account, destination, process_id, idempotency_key)
-    select b.id, b.attempt, b.mode, b.vendor, b.account, b.destination, $11::text, b.idempotency_key
+    select b.id, b.attempt, b.mode, b.vendor, b.account, b.destination, $12::text, b.idempotency_key
     from begun b
 ), worded as (
     insert into message_contents (message_id, destination, subject, body, email_html, render_error)
@@ -250,6 +251,9 @@ with given as (
     insert into timeline_entries (incident_id, kind, actor, text)
     select b.incident_id, 'template', '', b.problem from begun b where b.problem <> '' and b.incident_id is not null
       and b.attempt = 1
+), noted as (
+    insert into message_changes (message_id, change_type, description)
+    select b.id, 'content-change', b.replaced from begun b where b.replaced <> '' and b.attempt = 1
 )
 select b.id, b.attempt from begun b
 `
@@ -265,6 +269,7 @@ type MarkSendingParams struct {
 	Bodies          []string
 	Htmls           []string
 	Problems        []string
+	Replaced        []string
 	ProcessID       string
 }
 
@@ -287,6 +292,7 @@ func (q *Queries) MarkSending(ctx context.Context, arg MarkSendingParams) ([]Mar
 		arg.Bodies,
 		arg.Htmls,
 		arg.Problems,
+		arg.Replaced,
 		arg.ProcessID,
 	)
 	if err != nil {
@@ -425,9 +431,10 @@ with given as (
         unnest($9::text[]) as tried, unnest($10::text[]) as refused,
         unnest($11::boolean[]) as same_key, unnest($12::boolean[]) as ask_fallback,
         unnest($13::boolean[]) as unstarted, unnest($14::text[]) as why,
-        unnest($15::text[]) as process
+        unnest($15::text[]) as audit,
+        unnest($16::text[]) as process
 ), held as (
-    select g.id, g.attempt, g.outcome, g.detail, g.vendor_message_id, g.state, g.retry_us, g.mode, g.tried, g.refused, g.same_key, g.ask_fallback, g.unstarted, g.why, g.process, m.mode as old_mode from given g join messages m on m.id = g.id order by m.id for no key update of m
+    select g.id, g.attempt, g.outcome, g.detail, g.vendor_message_id, g.state, g.retry_us, g.mode, g.tried, g.refused, g.same_key, g.ask_fallback, g.unstarted, g.why, g.audit, g.process, m.mode as old_mode from given g join messages m on m.id = g.id order by m.id for no key update of m
 ), moved as (
     update messages m
     set state = g.state, claim_by = null, claim_until = null,
@@ -448,7 +455,7 @@ with given as (
     from held g
     where m.id = g.id and m.attempt = g.attempt and g.process in ('', m.claim_by)
       and (m.state = 'sending' or (g.state = 'sent' and m.state in ('pending', 'taken')))
-    returning m.id, m.incident_id, m.settled_at, m.wait_seconds, m.mode as new_mode, g.old_mode, g.why, g.state, g.attempt,
+    returning m.id, m.incident_id, m.settled_at, m.wait_seconds, m.mode as new_mode, g.old_mode, g.why, g.audit, g.state, g.attempt,
         g.outcome, g.detail, g.same_key, g.vendor_message_id
 ), completed as (
     update attempts a
@@ -471,8 +478,9 @@ with given as (
     insert into message_changes (message_id, change_type, old, new, description)
     select o.id, case when o.new_mode <> o.old_mode then 'mode-change' else 'sent-change' end,
         case when o.new_mode <> o.old_mode then o.old_mode else '' end,
-        case when o.new_mode <> o.old_mode then o.new_mode else o.state end, o.why
-    from moved o where o.why <> ''
+        case when o.new_mode <> o.old_mode then o.new_mode else o.state end,
+        coalesce(nullif(o.audit, ''), o.why)
+    from moved o where o.why <> '' or o.audit <> ''
 )
 select o.id from moved o
 `
@@ -492,6 +500,7 @@ type RecordOutcomesParams struct {
 	AskFallback []bool
 	Unstarted   []bool
 	Why         []string
+	Audits      []string
 	Processes   []string
 }
 
@@ -514,6 +523,7 @@ func (q *Queries) RecordOutcomes(ctx context.Context, arg RecordOutcomesParams) 
 		arg.AskFallback,
 		arg.Unstarted,
 		arg.Why,
+		arg.Audits,
 		arg.Processes,
 	)
 	if err != nil {
@@ -635,7 +645,9 @@ select t.id, t.bucket, coalesce(t.incident_id, 0)::bigint as incident_id, coales
         as in_mode_us,
     (extract(epoch from clock_timestamp() - t.mode_since) * 1000000)::bigint as waited_us,
     (coalesce(t.expires_at <= clock_timestamp(), false))::boolean as expired,
-    coalesce(t.batch, '')::text as batch, coalesce(t.batch_size, 0)::int as batch_size
+    coalesce(t.batch, '')::text as batch, coalesce(t.batch_size, 0)::int as batch_size,
+    (t.mode = 'sms' and t.user_id is not null and exists (
+        select from user_template_overrides o where o.user_id = t.user_id and o.mode = 'sms'))::boolean as override
 from taken t
 join applications a on a.id = t.application_id
 left join users u on u.id = t.user_id
@@ -697,6 +709,7 @@ type TakeMessagesRow struct {
 	Expired       bool
 	Batch         string
 	BatchSize     int32
+	Override      bool
 }
 
 // Takes up to l.most messages of each lane, oldest first within a bucket. One statement is the whole fenced transaction:
@@ -762,6 +775,7 @@ func (q *Queries) TakeMessages(ctx context.Context, arg TakeMessagesParams) ([]T
 			&i.Expired,
 			&i.Batch,
 			&i.BatchSize,
+			&i.Override,
 		); err != nil {
 			return nil, err
 		}
@@ -778,9 +792,10 @@ with given as (
     select unnest($1::bigint[]) as id, unnest($2::text[]) as state,
         unnest($3::bigint[]) as retry_us, unnest($4::text[]) as mode,
         unnest($5::text[]) as tried, unnest($6::text[]) as refused,
-        unnest($7::boolean[]) as ask_fallback, unnest($8::text[]) as why
+        unnest($7::boolean[]) as ask_fallback, unnest($8::text[]) as why,
+        unnest($9::text[]) as audit
 ), held as (
-    select g.id, g.state, g.retry_us, g.mode, g.tried, g.refused, g.ask_fallback, g.why, m.mode as old_mode from given g join messages m on m.id = g.id order by m.id for no key update of m
+    select g.id, g.state, g.retry_us, g.mode, g.tried, g.refused, g.ask_fallback, g.why, g.audit, m.mode as old_mode from given g join messages m on m.id = g.id order by m.id for no key update of m
 ), moved as (
     update messages m
     set state = g.state, claim_by = null, claim_until = null, takes = greatest(m.takes - 1, 0),
@@ -797,8 +812,8 @@ with given as (
         needs_fallback = m.needs_fallback or (g.ask_fallback and m.cycles = 0),
         cycles = m.cycles + g.ask_fallback::int
     from held g
-    where m.id = g.id and m.state = 'taken' and m.claim_by = $9::text
-    returning m.id, m.incident_id, m.settled_at, m.wait_seconds, m.mode as new_mode, g.old_mode, g.why, g.state
+    where m.id = g.id and m.state = 'taken' and m.claim_by = $10::text
+    returning m.id, m.incident_id, m.settled_at, m.wait_seconds, m.mode as new_mode, g.old_mode, g.why, g.audit, g.state
 ), due as (
     update incidents i
     set due_at = least(i.due_at, s.at)
@@ -814,8 +829,9 @@ with given as (
 insert into message_changes (message_id, change_type, old, new, description)
 select o.id, case when o.new_mode <> o.old_mode then 'mode-change' else 'sent-change' end,
     case when o.new_mode <> o.old_mode then o.old_mode else '' end,
-    case when o.new_mode <> o.old_mode then o.new_mode else o.state end, o.why
-from moved o where o.why <> ''
+    case when o.new_mode <> o.old_mode then o.new_mode else o.state end,
+        coalesce(nullif(o.audit, ''), o.why)
+from moved o where o.why <> '' or o.audit <> ''
 `
 
 type TurnMessagesParams struct {
@@ -827,6 +843,7 @@ type TurnMessagesParams struct {
 	Refused     []string
 	AskFallback []bool
 	Why         []string
+	Audits      []string
 	ProcessID   string
 }
 
@@ -841,6 +858,7 @@ func (q *Queries) TurnMessages(ctx context.Context, arg TurnMessagesParams) erro
 		arg.Refused,
 		arg.AskFallback,
 		arg.Why,
+		arg.Audits,
 		arg.ProcessID,
 	)
 	return err

@@ -388,23 +388,6 @@ func (q *Queries) ReprioritisationsOfUser(ctx context.Context, userID int64) ([]
 	return items, nil
 }
 
-const setActive = `-- name: SetActive :execrows
-update users set active = $1 where id = $2
-`
-
-type SetActiveParams struct {
-	Active bool
-	ID     int64
-}
-
-func (q *Queries) SetActive(ctx context.Context, arg SetActiveParams) (int64, error) {
-	result, err := q.db.Exec(ctx, setActive, arg.Active, arg.ID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
 const setCategoryChoice = `-- name: SetCategoryChoice :exec
 insert into category_overrides (user_id, category_id, mode) values ($1, $2, $3)
 on conflict (user_id, category_id) do update set mode = excluded.mode

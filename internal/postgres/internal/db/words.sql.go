@@ -12,10 +12,12 @@ import (
 
 const wordsOfIncidents = `-- name: WordsOfIncidents :many
 
-select i.id, c.context, i.created_at, i.plan_id, a.name as application, coalesce(a.title_variable, '') as title_variable
+select i.id, c.context, i.created_at, i.plan_id, a.name as application, coalesce(a.title_variable, '') as title_variable,
+    coalesce(s.address, '')::text as sender
 from incidents i
 join incident_contexts c on c.incident_id = i.id
 join applications a on a.id = i.application_id
+left join application_sender_addresses s on s.application_id = a.id and s.mode = 'email'
 where i.id = any ($1::bigint[])
 `
 
@@ -26,6 +28,7 @@ type WordsOfIncidentsRow struct {
 	PlanID        int64
 	Application   string
 	TitleVariable string
+	Sender        string
 }
 
 // What rendering needs, one query per kind and batch of messages.
@@ -45,6 +48,7 @@ func (q *Queries) WordsOfIncidents(ctx context.Context, ids []int64) ([]WordsOfI
 			&i.PlanID,
 			&i.Application,
 			&i.TitleVariable,
+			&i.Sender,
 		); err != nil {
 			return nil, err
 		}
@@ -101,9 +105,11 @@ func (q *Queries) WordsOfPlans(ctx context.Context, ids []int64) ([]WordsOfPlans
 }
 
 const wordsOfRequests = `-- name: WordsOfRequests :many
-select r.id, a.name as application, r.subject, r.body, r.email_html, coalesce(r.template, '') as template, r.context, r.bare
+select r.id, a.name as application, r.subject, r.body, r.email_html, coalesce(r.template, '') as template, r.context, r.bare,
+    coalesce(nullif(r.sender, ''), s.address, '')::text as sender
 from notification_requests r
 join applications a on a.id = r.application_id
+left join application_sender_addresses s on s.application_id = a.id and s.mode = 'email'
 where r.id = any ($1::bigint[])
 `
 
@@ -116,6 +122,7 @@ type WordsOfRequestsRow struct {
 	Template    string
 	Context     []byte
 	Bare        bool
+	Sender      string
 }
 
 func (q *Queries) WordsOfRequests(ctx context.Context, ids []int64) ([]WordsOfRequestsRow, error) {
@@ -136,6 +143,7 @@ func (q *Queries) WordsOfRequests(ctx context.Context, ids []int64) ([]WordsOfRe
 			&i.Template,
 			&i.Context,
 			&i.Bare,
+			&i.Sender,
 		); err != nil {
 			return nil, err
 		}

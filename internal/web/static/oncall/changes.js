@@ -67,18 +67,15 @@ function line(kind, sign, shift, zone, note) {
 
 // showChanges lists shifts that come, go and change, and how many hours each person gains or loses.
 export function showChanges(changes, zone) {
-  const { added = [], removed = [], changed = [] } = changes || {};
+  const { added = [], removed = [], changed = [] } = changes;
   const rows = [
     ...removed.map((s) => [s, line("removed", "−", s, zone)]),
-    ...changed.map(pair).map(([was, is]) => [is, line("changed", "~", is, zone, difference(was, is, zone))]),
+    ...changed.map(({ before: was, after: is }) => [is, line("changed", "~", is, zone, difference(was, is, zone))]),
     ...added.map((s) => [s, line("added", "+", s, zone)]),
   ].sort(([a], [b]) => a.start - b.start);
   if (!rows.length) return h("p", { class: "dim" }, "Nothing changes.");
-  return [h("ul", { class: "change-list" }, rows.map(([, li]) => li)), balance(added, removed, changed.map(pair))];
+  return [h("ul", { class: "change-list" }, rows.map(([, li]) => li)), balance(added, removed, changed)];
 }
-
-// pair reads a changed shift: what it was and what it becomes.
-const pair = (c) => [c.before, c.after];
 
 function difference(was, is, zone) {
   const parts = [];
@@ -94,7 +91,7 @@ function balance(added, removed, changed) {
   const count = (s, sign) => hours.set(s.full_name || s.user, (hours.get(s.full_name || s.user) || 0) + sign * (s.end - s.start));
   added.forEach((s) => count(s, 1));
   removed.forEach((s) => count(s, -1));
-  changed.forEach(([was, is]) => { count(was, -1); count(is, 1); });
+  changed.forEach(({ before: was, after: is }) => { count(was, -1); count(is, 1); });
   const people = [...hours].filter(([, seconds]) => seconds !== 0);
   return people.length > 0 && h("p", { class: "dim small balance" }, people.map(([name, s]) => `${name} ${s > 0 ? "+" : "−"}${length(Math.abs(s))}`).join(" · "));
 }

@@ -30,7 +30,7 @@ export function grid(el, { zone, view, date, editable, on }) {
     eventStartEditable: editable, eventDurationEditable: editable, eventResizableFromStart: editable, slotLabelFormat: { hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
     dayHeaderFormat: { weekday: "short", day: "numeric", month: "short" }, scrollTime: "00:00",
     views: {
-      dayGridMonth: { dayHeaderFormat: { weekday: "short" } },
+      dayGridMonth: { dayHeaderFormat: { weekday: "short" }, eventDurationEditable: false, eventResizableFromStart: false }, // days are too coarse for ends
       timeGridWeek: { slotDuration: "01:00", snapDuration: "00:30", slotHeight: 22 },
       people: {
         type: "resourceTimelineWeek", duration: { weeks: peopleWeeks }, slotDuration: "12:00", snapDuration: "01:00", slotWidth: slotWidth(el),

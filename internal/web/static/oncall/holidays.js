@@ -17,8 +17,7 @@ export function holidayCard(team) {
     }
   });
   async function load() {
-    const found = await orNone(v1.get(at), []);
-    const days = (Array.isArray(found) ? found : found.holidays || []).map((d) => typeof d === "string" ? { date: d } : d);
+    const { holidays: days } = await orNone(v1.get(at), { holidays: [] });
     const today = new Date().toISOString().slice(0, 10), next = days.filter((d) => d.date >= today);
     const remove = h("button", { type: "button", class: "link bad", onclick: () => attempt(remove, () => v1.remove(at)) }, "Remove all");
     fill(list, days.length ? [h("ul", { class: "plain" }, next.slice(0, 8).map((d) => h("li", {}, h("span", { class: "mono" }, d.date), " ", d.name))),

@@ -5,6 +5,7 @@ import { feedLinks } from "./feeds.js";
 import { reminderCard } from "./reminders.js";
 import { concerns, openRequests, requestList } from "./requests.js";
 import { roleBadge } from "./roles.js";
+import { unavailabilityCard } from "./unavailability.js";
 import { away, browserZone, length, span, zones } from "./zone.js";
 import { zoneSwitch } from "./zoneswitch.js";
 
@@ -32,8 +33,8 @@ function draw() {
     h("div", { class: "calendar-page" }, h("div", { class: "page" },
       card("Now", current.length ? h("ul", { class: "plain shifts" }, current.map((s) => row(s, z, "for another " + away(s.end).replace("in ", "")))) : h("p", { class: "dim" }, "You are not on call.")),
       card("Coming up", upcoming.length ? h("ul", { class: "plain shifts" }, upcoming.map((s) => row(s, z, away(s.start)))) : h("p", { class: "dim" }, "No shifts ahead."))),
-    h("div", { class: "page" }, card("Swap requests", requestList(open, { me: page.user, zone: z, done: load })), zoneCard(),
-      teams.length > 0 && reminderCard(page, teams),
+    h("div", { class: "page" }, card("Swap requests", requestList(open, { me: page.user, readOnly: page.readOnly, zone: z, done: load })), zoneCard(),
+      teams.length > 0 && [reminderCard(page, teams), unavailabilityCard(page, teams[0], z)],
       card("My teams", teams.length ? h("ul", { class: "plain" }, teams.map((t) => h("li", {}, h("a", { href: path`/teams/${t}` }, t)))) : h("p", { class: "dim" }, "You are in no team.")))));
 }
 

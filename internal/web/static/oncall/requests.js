@@ -16,18 +16,11 @@ export async function upcoming(team) {
 const same = (a, b) => (a || "").toLowerCase() === (b || "").toLowerCase();
 
 // concerns reports whether somebody asked or is asked; what is asked of everybody concerns everybody.
-export const concerns = (r, user) => same(r.from, user) || !r.to || same(r.to, user);
+export const concerns = (r, user) => same(r.requester, user) || !r.other || same(r.other, user);
 
-// openRequests reads the open requests of some teams, with the shifts that they are about.
+// openRequests reads the open requests of some teams.
 export async function openRequests(teams) {
-  const all = await Promise.all(teams.map(async (team) => {
-    const found = await v1.get(path`/teams/${team}/swap-requests` + "?state=open");
-    const open = found.filter((r) => r.state === "open");
-    if (!open.length) return [];
-    const known = new Map((await upcoming(team)).map((s) => [s.id, s]));
-    const shifts = (list) => (list || []).map((s) => typeof s === "object" ? s : known.get(s)).filter(Boolean);
-    return open.map((r) => ({ ...r, team, give: shifts(r.give), take: shifts(r.take) }));
-  }));
+  const all = await Promise.all(teams.map(async (team) => (await v1.get(path`/teams/${team}/swap-requests`)).filter((r) => r.state === "open").map((r) => ({ ...r, team }))));
   return all.flat();
 }
 
@@ -51,7 +44,7 @@ export async function requestSwap({ shift, zone, team }) {
 }
 
 // requestList shows swap requests with what me can do about them.
-export function requestList(requests, { me, zone, done }) {
+export function requestList(requests, { me, readOnly, zone, done }) {
   if (!requests.length) return h("p", { class: "dim" }, "No open swap requests.");
   const act = (r, verb, text, kind) => h("button", { type: "button", class: kind, onclick: async (e) => {
     try {
@@ -64,9 +57,9 @@ export function requestList(requests, { me, zone, done }) {
   } }, text);
   const shifts = (list) => h("ul", {}, list.map((s) => h("li", {}, worded(s, zone))));
   return h("ul", { class: "plain" }, requests.map((r) => {
-    const asked = !same(r.from, me) && (!r.to || same(r.to, me));
-    return h("li", { class: "request" }, h("div", {}, h("strong", {}, r.from), " asks ", r.to || "everybody", " to take", shifts(r.give), r.take.length > 0 && ["in exchange for", shifts(r.take)],
+    const asked = !same(r.requester, me) && (!r.other || same(r.other, me));
+    return h("li", { class: "request" }, h("div", {}, h("strong", {}, r.requester), " asks ", r.other || "everybody", " to take", shifts(r.give), r.take.length > 0 && ["in exchange for", shifts(r.take)],
       r.note && h("div", { class: "dim" }, "“" + r.note + "”"), r.created && h("div", { class: "dim small" }, `asked ${stamp(r.created, zone)}, in ${r.team}`)),
-    h("div", { class: "row" }, asked && act(r, "accept", "Accept", "primary"), asked && r.to && act(r, "decline", "Decline"), same(r.from, me) && act(r, "withdraw", "Withdraw")));
+    !readOnly && h("div", { class: "row" }, asked && act(r, "accept", "Accept", "primary"), asked && r.other && act(r, "decline", "Decline"), same(r.requester, me) && act(r, "withdraw", "Withdraw")));
   }));
 }

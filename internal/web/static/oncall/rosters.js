@@ -11,6 +11,7 @@ let team, rosters;
 ready(load);
 
 async function load() {
+  const focused = document.activeElement?.getAttribute("aria-label");
   [team, rosters] = await Promise.all([loadTeam(page), v0.get(path`/teams/${page.team}/rosters`)]);
   const detailed = await Promise.all(Object.keys(rosters).map((r) => v0.get(path`/teams/${page.team}/rosters/${r}`).then((d) => [r, d.users])));
   const may = team.mayManageRosters;
@@ -19,6 +20,7 @@ async function load() {
   h("div", { class: "cards wide" }, detailed.sort((a, b) => a[0].localeCompare(b[0])).map(([r, users]) => rosterCard(r, users, may)),
     !detailed.length && h("div", { class: "card empty" }, "No roster yet. A roster holds the people who take turns.")),
   h("div", { class: "cards wide" }, adminsCard(may), servicesCard(may), outside(detailed)));
+  if (focused) page.el.querySelector(`[aria-label="${CSS.escape(focused)}"]`)?.focus(); // whoever uses the keyboard goes on where they were
 }
 
 // act runs a change and shows the result, or what was wrong.

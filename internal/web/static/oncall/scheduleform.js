@@ -84,12 +84,13 @@ export async function rotationForm(context) {
   let timer;
   const later = () => { clearTimeout(timer); timer = setTimeout(preview.load, 350); };
   const layers = layersForm(rotation?.layers || [newLayer(page.teamZone, roster(), 1)], { team, zone: page.teamZone, roster, changed: () => later() });
-  const body = () => ({ role: f.role.value, roster: f.roster.value, auto_populate_threshold: Number(f.ahead.value), layers: layers.read() });
+  const title = h("input", { value: rotation?.name || "", maxlength: 100, placeholder: "for example Follow the sun" });
+  const body = () => ({ name: title.value.trim(), role: f.role.value, roster: f.roster.value, auto_populate_threshold: Number(f.ahead.value), layers: layers.read() });
   const preview = previewGrid(page.teamZone, team.people, async (start, end) => {
-    const r = await v1.post(path`/teams/${team.name}/rotations/preview`, { ...body(), start, end });
-    return { shifts: (r.shifts || r.added || []).map((s) => ({ id: 0, ...s })), unfilled: r.unfilled, kept: r.kept };
+    const r = await v1.post(path`/teams/${team.name}/rotations/preview`, { ...body(), ...(rotation && { id: rotation.id }), start: Math.max(start, Math.floor(Date.now() / 1000)), end });
+    return { shifts: r.shifts.map((s) => ({ ...s, id: 0 })), unfilled: r.unfilled, kept: r.kept };
   });
-  const saved = await editor(rotation ? "Edit rotation" : "Add rotation", [head(f), layers.el, h("h3", {}, "What it makes"), preview.el],
+  const saved = await editor(rotation ? "Edit rotation" : "Add rotation", [field("Name", title), head(f), layers.el, h("h3", {}, "What it makes"), preview.el],
     () => rotation ? v1.put(path`/rotations/${rotation.id}`, body()).then(() => rotation.id) : v1.post(path`/teams/${team.name}/rotations`, body()).then((r) => r.id),
     { start: preview.start, stop: preview.stop, load: later });
   clearTimeout(timer);

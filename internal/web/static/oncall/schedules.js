@@ -1,6 +1,6 @@
 // A team's schedules: what makes shifts by itself, and what it will make.
 import { announce, fill, flash, h, page as read, ready } from "./dom.js";
-import { orNone, path, v0, v1 } from "./api.js";
+import { path, v0, v1 } from "./api.js";
 import { confirm } from "./dialog.js";
 import { words as layerWords } from "./layers.js";
 import { words } from "./pattern.js";
@@ -15,11 +15,10 @@ let team, roles, rosters, schedules, rotations;
 ready(load);
 
 async function load() {
-  [team, roles, rosters, rotations] = await Promise.all([loadTeam(page), v0.get("/roles"), v0.get(path`/teams/${page.team}/rosters`), orNone(v1.get(path`/teams/${page.team}/rotations`), [])]);
-  rotations = Array.isArray(rotations) ? rotations : rotations.rotations || [];
+  [team, roles, rosters, rotations] = await Promise.all([loadTeam(page), v0.get("/roles"), v0.get(path`/teams/${page.team}/rosters`), v1.get(path`/teams/${page.team}/rotations`)]);
   roles.sort((a, b) => a.display_order - b.display_order || a.id - b.id);
-  const own = new Set(rotations.map((r) => r.schedule_id ?? r.id));
-  schedules = unique(Object.values(rosters).flatMap((r) => r.schedules || [])).filter((s) => !own.has(s.id) && s.scheduler?.name !== "rotation");
+  const own = new Set(rotations.map((r) => r.id));
+  schedules = unique(Object.values(rosters).flatMap((r) => r.schedules || [])).filter((s) => !own.has(s.id));
   const may = team.mayManage, context = { team, roles, rosters, page, done: load };
   const none = Object.keys(rosters).length === 0;
   fill(page.el, h("div", { class: "row spread" }, h("p", { class: "dim" }, "Schedules put shifts on the calendar, as many days ahead as they say. Times are of the team's clock: ", page.teamZone.replaceAll("_", " "), "."),
@@ -52,8 +51,8 @@ function scheduleCard(s, may, context) {
 }
 
 function rotationCard(r, may, context) {
-  return h("section", { class: "card schedule", data: { rotation: r.id } }, h("div", { class: "row" }, roleBadge(r.role), h("strong", {}, r.roster), h("span", { class: "dim small" }, "rotation #" + r.id)),
-    h("dl", { class: "facts" }, (r.layers || r.rotation?.layers || []).map((l, i) => [h("dt", {}, l.name || "Layer " + (i + 1)), h("dd", {}, layerWords(l), h("div", { class: "dim small" }, l.members.map((m) => m.user).join(" → ")))]),
+  return h("section", { class: "card schedule", data: { rotation: r.id } }, h("div", { class: "row" }, roleBadge(r.role), h("strong", {}, r.name || r.roster), h("span", { class: "dim small" }, (r.name ? r.roster + ", " : "") + "rotation #" + r.id)),
+    h("dl", { class: "facts" }, r.layers.map((l, i) => [h("dt", {}, l.name || "Layer " + (i + 1)), h("dd", {}, layerWords(l), h("div", { class: "dim small" }, l.members.map((m) => m.user).join(" → ")))]),
       h("dt", {}, "Ahead"), h("dd", {}, r.auto_populate_threshold + " days")),
     may && acts(r.id, () => rotationForm({ ...context, rotation: r }), () => drop("rotation", () => v1.remove(path`/rotations/${r.id}`))));
 }

@@ -2,6 +2,7 @@
 import { announce, fill, flash, h, page as read, ready } from "./dom.js";
 import { query, v0 } from "./api.js";
 import { details } from "./details.js";
+import { escalateButton } from "./escalate.js";
 import { feedLinks } from "./feeds.js";
 import { grid } from "./grid.js";
 import { list } from "./list.js";
@@ -37,6 +38,7 @@ ready(async () => {
   now = nowPanel({ team, roles, zone: zone.zone, page, taken: reload });
   requests = h("section", { class: "card", hidden: true });
   fill(document.getElementById("team-actions"), pinButton(page), feedLinks(page, "team", team.name));
+  if (!page.readOnly) escalateButton(team, document.getElementById("team-actions"));
   fill(page.el, h("div", { class: "calendar-page" },
     h("div", { class: "side" }, now.el, requests, about()),
     h("section", { class: "card calendar-card", "aria-label": "Calendar" }, toolbar(), holder = h("div", { class: "grid-holder" }), legend = h("div", { class: "legend" }))));
@@ -133,7 +135,7 @@ async function loadRequests() {
   if (!team.belongs) return;
   const open = await openRequests([team.name]);
   requests.hidden = open.length === 0;
-  fill(requests, h("h2", {}, "Swap requests"), requestList(open, { me: page.user, zone: zone.zone(), done: reload }));
+  fill(requests, h("h2", {}, "Swap requests"), requestList(open, { me: page.user, readOnly: page.readOnly, zone: zone.zone(), done: reload }));
 }
 
 // atHandOff turns whole days that were chosen in the month into days between the team's usual hand-offs.

@@ -1,0 +1,131 @@
+package imports
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// rowOf makes a row of texts; "null" stands for null.
+func rowOf(values map[string]string) (*Row, *Class) {
+	r := &Row{Label: "row 1", class: &Class{Name: "rows"}, index: map[string]int{}}
+	for name, value := range values {
+		r.index[name] = len(r.values)
+		if value == "null" {
+			r.values = append(r.values, nil)
+		} else {
+			r.values = append(r.values, []byte(value))
+		}
+	}
+	return r, r.class
+}
+
+func said(c *Class) (out []string) {
+	for _, r := range c.Reasons {
+		out = append(out, string(r.Kind)+": "+r.Text)
+	}
+	return out
+}
+
+func TestRowNumbers(t *testing.T) {
+	t.Parallel()
+	r, c := rowOf(map[string]string{"n": "-5", "big": "99999999999", "none": "null", "word": "seven", "huge": "18446744073709551615", "yes": "2", "no": "0"})
+	require.Equal(t, int64(-5), r.Int("n"))
+	require.Equal(t, int64(0), r.Int("none"))
+	require.Equal(t, int64(0), r.Int("no such column"))
+	require.Nil(t, r.IntOrNil("none"))
+	require.Equal(t, int64(99999999999), r.IntOrNil("big"))
+	require.True(t, r.Bool("yes"))
+	require.False(t, r.Bool("no"))
+	require.Empty(t, said(c))
+	require.Equal(t, int64(2147483647), r.Int32("big", 0))
+	require.Equal(t, int64(0), r.Int32("n", 0))
+	require.Equal(t, int64(0), r.Int("word"))
+	require.Equal(t, int64(0), r.Int("huge"))
+	require.Equal(t, []string{"not taken: big is out of range; the nearest possible value was taken", "not taken: n is out of range; the nearest possible value was taken",
+		"not taken: word is not a number", "not taken: huge is not a number"}, said(c))
+	require.Zero(t, c.NotTaken, "values are lost, not rows")
+}
+
+func TestRowTimes(t *testing.T) {
+	t.Parallel()
+	r, c := rowOf(map[string]string{"good": "2024-01-02 03:04:05", "zero": "0000-00-00 00:00:00", "none": "null", "bad": "2023-02-31 00:00:00"})
+	good := time.Date(2024, 1, 2, 3, 4, 5, 0, time.UTC)
+	require.Equal(t, good, r.TimeOr("good"))
+	require.Empty(t, said(c))
+	require.Equal(t, good, r.TimeOr("zero", "good"))
+	require.Equal(t, good, r.TimeOr("none", "zero", "good"))
+	require.Equal(t, time.Unix(0, 0).UTC(), r.TimeOr("bad", "none"))
+	require.Equal(t, []string{"note: zero is missing or a zero date; good stands in for it", "note: none is missing or a zero date; good stands in for it",
+		"not taken: bad is not a time", "note: bad is missing or a zero date; 1970-01-01 stands in for it"}, said(c))
+}
+
+func TestRowTexts(t *testing.T) {
+	t.Parallel()
+	r, c := rowOf(map[string]string{"name": "ann  ", "none": "null", "empty": "", "json": `{"a": 1.50}`, "cut": `{"a": "b`, "nan": `{"a": NaN}`})
+	require.Equal(t, "ann", r.Name("name"))
+	require.Equal(t, "", r.Text("none"))
+	require.Nil(t, r.TextOrNil("none"))
+	require.Equal(t, "", r.TextOrNil("empty"))
+	require.True(t, r.Null("none") && r.Null("no such column") && !r.Null("empty"))
+	value, _, ok := r.JSON("json")
+	require.True(t, ok)
+	require.Equal(t, `{"a": 1.50}`, string(value), "as it is")
+	for _, broken := range []string{"cut", "nan", "empty"} {
+		_, _, ok = r.JSON(broken)
+		require.False(t, ok, broken)
+	}
+	value, _, ok = r.JSON("none")
+	require.True(t, ok)
+	require.Equal(t, "null", string(value))
+	require.Equal(t, []string{"note: name: spaces at the end were taken away"}, said(c))
+}
+
+func TestReportCountsAndSumsUp(t *testing.T) {
+	t.Parallel()
+	r := NewReport("root@db/iris", nil)
+	c := r.Class("users")
+	for i := range 7 {
+		c.Add(NotTaken, true, "user "+string(rune('a'+i)), "it has no name")
+	}
+	c.Add(NotTaken, false, "user x", "its time zone is unknown")
+	c.AddOutcome(Outcome{Taken: 3, Same: 2, Reasons: []Reason{{Kind: Note, Text: "odd", Rows: 4}}})
+	require.Equal(t, int64(7), c.NotTaken)
+	require.Equal(t, int64(8), r.Lost())
+	require.Len(t, c.Reasons[0].Examples, 5)
+	require.Equal(t, "Nothing was new here. 8 rows or values were not taken.", func() string { e := *r; e.Classes = []*Class{{Name: "x", Reasons: c.Reasons}}; return e.Sentence() }())
+	r.Written = true
+	require.Equal(t, "3 rows are new here. 8 rows or values were not taken.", r.Sentence())
+	c.Add(Conflict, true, "user y", "differs")
+	require.Equal(t, "Nothing was written: see the conflicts.", r.Sentence())
+	r.Class("empty")
+	r.Tidy()
+	require.Len(t, r.Classes, 1)
+	require.Equal(t, Conflict, c.Reasons[0].Kind, "the worst comes first")
+}
+
+func TestParseURL(t *testing.T) {
+	t.Parallel()
+	c, from, err := parseURL("mysql://ann:p%40ss%2Fword@db.example.com/iris?tls=skip-verify", "")
+	require.NoError(t, err)
+	require.Equal(t, "ann@db.example.com:3306/iris", from)
+	require.Equal(t, "p@ss/word", c.Passwd)
+	require.True(t, c.TLS.InsecureSkipVerify)
+	c, from, err = parseURL("mysql://ann@/iris?socket=/run/mysqld/mysqld.sock", "from-a-file")
+	require.NoError(t, err)
+	require.Equal(t, "ann@/run/mysqld/mysqld.sock/iris", from)
+	require.Equal(t, "from-a-file", c.Passwd)
+	for _, bad := range []string{"", "iris", "postgres://a:secret@b/c", "mysql://a:secret@b", "mysql://a:secret@b/", "mysql://b/c", "mysql://a:secret@/c",
+		"mysql://a:se cret%@b/c", "mysql://a:secret@b/c?charset=latin1", "mysql://a:secret@b/c?tls=maybe"} {
+		_, _, err := parseURL(bad, "")
+		require.Error(t, err, bad)
+		require.NotContains(t, err.Error(), "secret")
+	}
+}
+
+func TestQuote(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "`key`", Quote("key"))
+	require.Equal(t, "`a``b`", Quote("a`b"))
+}

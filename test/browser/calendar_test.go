@@ -1,0 +1,352 @@
+//go:build browser
+
+package browser
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// ask evaluates an expression in the page and returns its value.
+func ask[T any](b *tab, expression string) T {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, 20*time.Second)
+	defer cancel()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	require.NoError(b.t, err, expression)
+	return v
+}
+
+type point struct{ X, Y float64 }
+
+// drag moves the mouse with its button pressed, in steps as a hand does.
+func (b *tab) drag(what string, from, to point) {
+	b.t.Helper()
+	left := func(p *input.DispatchMouseEventParams) {
+		p.Button, p.Buttons, p.ClickCount = input.MouseButtonLeft, 1, 1
+	}
+	steps := []chromedp.Action[chromedp.Void]{chromedp.MouseEvent(chromedp.MouseMoved, from.X, from.Y), chromedp.MouseEvent(chromedp.MousePressed, from.X, from.Y, left)}
+	for i := 1.0; i <= 8; i++ {
+		steps = append(steps, chromedp.MouseEvent(chromedp.MouseMoved, from.X+(to.X-from.X)*i/8, from.Y+(to.Y-from.Y)*i/8, left))
+	}
+	b.do(what, append(steps, chromedp.MouseEvent(chromedp.MouseReleased, to.X, to.Y, left))...)
+}
+
+// middle is where an element is in the window.
+func (b *tab) middle(selector string) point {
+	b.t.Helper()
+	return ask[point](b, fmt.Sprintf(`(() => { const r = document.querySelector(%q).getBoundingClientRect(); return { X: r.x + r.width / 2, Y: r.y + r.height / 2 }; })()`, selector))
+}
+
+func (b *tab) logIn(name, password string) {
+	b.t.Helper()
+	b.do("log in", chromedp.Navigate(home+"/login"), chromedp.SendKeys(`input[name=username]`, name), chromedp.SendKeys(`input[name=password]`, password),
+		chromedp.Click(`button.primary`), chromedp.WaitVisible(`.tabs`))
+}
+
+// client talks to the API with a session of its own.
+type client struct {
+	http.Client
+	t     *testing.T
+	token string
+}
+
+func newClient(t *testing.T) *client {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	require.NoError(t, err)
+	c := &client{Client: http.Client{Jar: jar}, t: t}
+	resp, err := c.PostForm(home+"/login", url.Values{"username": {"demo"}, "password": {"demo"}})
+	require.NoError(t, err)
+	defer func() { _ = resp.Body.Close() }()
+	var answer struct {
+		Token string `json:"csrf_token"`
+	}
+	require.NoError(t, json.NewDecoder(resp.Body).Decode(&answer))
+	require.NotEmpty(t, answer.Token)
+	c.token = answer.Token
+	return c
+}
+
+func (c *client) call(method, path string, body, answer any) {
+	c.t.Helper()
+	sent, err := json.Marshal(body)
+	require.NoError(c.t, err)
+	req, err := http.NewRequestWithContext(c.t.Context(), method, home+path, bytes.NewReader(sent))
+	require.NoError(c.t, err)
+	req.Header.Set("X-CSRF-TOKEN", c.token)
+	resp, err := c.Do(req)
+	require.NoError(c.t, err)
+	defer func() { _ = resp.Body.Close() }()
+	got, err := io.ReadAll(resp.Body)
+	require.NoError(c.t, err)
+	require.Less(c.t, resp.StatusCode, 300, "%s %s: %s", method, path, got)
+	if answer != nil {
+		require.NoError(c.t, json.Unmarshal(got, answer), string(got))
+	}
+}
+
+type onCall struct {
+	User string `json:"user"`
+	End  int64  `json:"end"`
+}
+
+func (c *client) primary() []onCall {
+	c.t.Helper()
+	var now []onCall
+	c.call(http.MethodGet, "/api/v0/teams/demo/oncall/primary", nil, &now)
+	return now
+}
+
+// pageOfPrimary is a plan that pages whoever is on call.
+func (c *client) pageOfPrimary() {
+	c.call(http.MethodPost, "/v0/plans", map[string]any{"name": "primary-plan", "creator": "demo", "description": "whoever is on call", "threshold_window": 900,
+		"threshold_count": 10, "aggregation_window": 300, "aggregation_reset": 300, "steps": [][]map[string]any{{
+			{"role": "oncall-primary", "target": "demo", "priority": "high", "template": "demo-template", "wait": 300, "repeat": 0}}}}, nil)
+}
+
+// paged returns to whom the mailbox has a message about something.
+func paged(t *testing.T, about string) (to []string) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		resp, err := http.Get(home + "/dev/mailbox.json")
+		if err != nil {
+			return false
+		}
+		defer func() { _ = resp.Body.Close() }()
+		var letters []struct {
+			To      string `json:"to"`
+			Subject string `json:"subject"`
+			Body    string `json:"body"`
+		}
+		if json.NewDecoder(resp.Body).Decode(&letters) != nil {
+			return false
+		}
+		to = nil
+		for _, l := range letters {
+			if strings.Contains(l.Subject+l.Body, about) {
+				to = append(to, l.To)
+			}
+		}
+		return len(to) > 0
+	}, 30*time.Second, 100*time.Millisecond, "a page about %s", about)
+	return to
+}
+
+const saved = `dialog[open] button[type=submit]:not(:disabled)`
+
+func TestCalendar(t *testing.T) {
+	startDev(t)
+	api := newClient(t)
+	api.pageOfPrimary()
+	b := openTab(t)
+	b.logIn("demo", "demo")
+	t.Run("zones", func(t *testing.T) { zones(t, b) })
+	t.Run("override", func(t *testing.T) { override(t, b, api) })
+	t.Run("roster", func(t *testing.T) { roster(t, b, api) })
+	t.Run("schedule", func(t *testing.T) { schedule(t, b) })
+	t.Run("phone", func(t *testing.T) { phone(t, b, api) })
+}
+
+// override drags over a colleague's row, from now on, and sees the next page go to them.
+func override(t *testing.T, b *tab, api *client) {
+	b.do("the team's page", chromedp.Navigate(home+"/teams"), chromedp.WaitVisible(`.letters a[href="/teams/demo"]`))
+	b.shot("20-teams")
+	b.do("its calendar", chromedp.Click(`.letters a[href="/teams/demo"]`), chromedp.WaitVisible(`.now-role[data-role=primary] .holder`), chromedp.WaitVisible(`.ec-event`))
+	b.shot("21-month")
+	before := api.primary()
+	require.Len(t, before, 1)
+	b.do("by week", chromedp.Click(`[data-view=week]`), chromedp.WaitVisible(`.ec-time-grid .ec-event`))
+	b.shot("22-week")
+	b.do("by person", chromedp.Click(`[data-view=people]`), chromedp.WaitVisible(`.ec-now-indicator`), chromedp.WaitVisible(`.ec-timeline .ec-event`))
+	b.shot("23-people")
+	stand := map[string]string{"ana": "Ana", "ben": "Ben", "chloe": "Chloe"}
+	delete(stand, before[0].User)
+	var user, row string
+	for user, row = range stand {
+		break
+	}
+	at := ask[point](b, fmt.Sprintf(`(() => {
+		const row = [...document.querySelectorAll(".ec-row-head")].find((e) => e.textContent.trim().startsWith(%q)).getBoundingClientRect();
+		return { X: document.querySelector(".ec-now-indicator").getBoundingClientRect().x, Y: row.bottom - 5 };
+	})()`, row))
+	b.drag("over the colleague's row", point{at.X + 3, at.Y}, point{at.X + 40, at.Y})
+	b.do("what would change", chromedp.WaitVisible(`dialog[open] .change-list .added`), chromedp.WaitVisible(saved))
+	start := time.Now().Add(-time.Minute).In(teamZone(t, b)).Format("2006-01-02T15:04")
+	ask[bool](b, fmt.Sprintf(`(() => { const i = document.querySelector('dialog[open] input[aria-label="Starts"]'); i.value = %q; i.dispatchEvent(new Event("input", { bubbles: true })); return true; })()`, start))
+	b.do("from now on", chromedp.WaitNotPresent(saved), chromedp.WaitVisible(saved))
+	b.shot("24-override")
+	require.Contains(t, b.text(`dialog[open] .change-list`), row)
+	require.Equal(t, before, api.primary(), "nothing was saved yet")
+	b.do("save", chromedp.Click(saved), chromedp.WaitNotPresent(`dialog[open]`))
+	require.Eventually(t, func() bool { return strings.HasPrefix(b.text(`.now-role[data-role=primary] .holder-name`), row) }, 10*time.Second, 100*time.Millisecond)
+	b.shot("25-overridden")
+	after := api.primary()
+	require.Len(t, after, 1)
+	require.Equal(t, user, after[0].User)
+	firePlan(t, "primary-plan", "the override holds")
+	for _, to := range paged(t, "the override holds") {
+		require.Contains(t, to, contactOf(t, api, user), "only who took over is paged")
+	}
+	b.do("see a shift", chromedp.Click(`.ec-event.role-primary:not(.past)`), chromedp.WaitVisible(`dialog[open] .facts`))
+	b.shot("26-details")
+	b.do("close it", chromedp.KeyEvent("\u001b"), chromedp.WaitNotPresent(`dialog[open]`))
+}
+
+func contactOf(t *testing.T, api *client, user string) string {
+	t.Helper()
+	var u struct {
+		Contacts map[string]string `json:"contacts"`
+	}
+	api.call(http.MethodGet, "/api/v0/users/"+user, nil, &u)
+	return u.Contacts["email"]
+}
+
+func teamZone(t *testing.T, b *tab) *time.Location {
+	t.Helper()
+	zone, err := time.LoadLocation(ask[string](b, `document.getElementById("oncall").dataset.teamZone`))
+	require.NoError(t, err)
+	return zone
+}
+
+// roster puts the first person second by dragging, and back with the keyboard's buttons.
+func roster(t *testing.T, b *tab, api *client) {
+	b.do("rosters", chromedp.Navigate(home+"/teams/demo/rosters"), chromedp.WaitVisible(`.roster .member`))
+	names := func() []string {
+		return ask[[]string](b, `[...document.querySelector(".roster .members").children].map((li) => li.dataset.key)`)
+	}
+	before := names()
+	require.Greater(t, len(before), 1)
+	to := b.middle(`.roster .member:nth-child(2) .grip`)
+	b.drag("the first below the second", b.middle(`.roster .member:nth-child(1) .grip`), point{to.X, to.Y + 8})
+	want := append([]string{before[1], before[0]}, before[2:]...)
+	require.Eventually(t, func() bool {
+		return fmt.Sprint(names()) == fmt.Sprint(want) && fmt.Sprint(stored(api, b)) == fmt.Sprint(want)
+	}, 10*time.Second, 100*time.Millisecond)
+	b.shot("30-roster")
+	b.do("and back", chromedp.Click(`.roster .member:nth-child(2) [data-move="-1"]`))
+	require.Eventually(t, func() bool { return fmt.Sprint(stored(api, b)) == fmt.Sprint(before) }, 10*time.Second, 100*time.Millisecond)
+}
+
+// stored is the order that the API knows.
+func stored(api *client, b *tab) []string {
+	var r struct {
+		Users []struct {
+			Name     string `json:"name"`
+			Priority int    `json:"roster_priority"`
+		} `json:"users"`
+	}
+	api.call(http.MethodGet, "/api/v0/teams/demo/rosters/"+url.PathEscape(ask[string](b, `document.querySelector(".roster").dataset.roster`)), nil, &r)
+	names := make([]string, len(r.Users))
+	for _, u := range r.Users {
+		names[u.Priority] = u.Name
+	}
+	return names
+}
+
+// schedule sees what a schedule would make, makes it, and looks at the editors.
+func schedule(t *testing.T, b *tab) {
+	b.do("schedules", chromedp.Navigate(home+"/teams/demo/schedules"), chromedp.WaitVisible(`.schedule`))
+	b.shot("40-schedules")
+	b.do("what it would make", chromedp.Click(`.schedule button.primary`), chromedp.WaitVisible(`dialog[open] .ec-event.planned`))
+	b.shot("41-preview")
+	b.do("make it", chromedp.Click(`dialog[open] .dialog-foot button.primary`), chromedp.WaitNotPresent(`dialog[open]`), chromedp.WaitVisible(`#note`))
+	require.NotContains(t, b.text(`#note`), "cannot")
+	b.do("a new rotation with its result", chromedp.Click(`#oncall .row.spread button.primary`), chromedp.WaitVisible(`dialog[open] .layer`), chromedp.WaitVisible(`dialog[open] .ec-event.planned`))
+	b.shot("42-rotation")
+	b.do("close it", chromedp.KeyEvent("\u001b"), chromedp.WaitNotPresent(`dialog[open]`))
+	for i, page := range []string{"coverage", "settings", "audit"} {
+		b.do(page, chromedp.Navigate(home+"/teams/demo/"+page), chromedp.WaitVisible(`#oncall:not([aria-busy]) .card`))
+		require.NotContains(t, b.text(`#oncall`), "Iris answered")
+		b.shot(fmt.Sprintf("%d-%s", 43+i, page))
+	}
+	b.do("my own", chromedp.Navigate(home+"/me"), chromedp.WaitVisible(`#oncall:not([aria-busy]) .card`))
+	b.shot("46-me")
+}
+
+// phone reads who is on call and takes the pager, on a small screen.
+func phone(t *testing.T, b *tab, api *client) {
+	b.do("on a phone", chromedp.EmulateViewport(390, 844), chromedp.Navigate(home+"/teams/demo"), chromedp.WaitVisible(`.now-role .holder`))
+	require.LessOrEqual(t, ask[int](b, `document.documentElement.scrollWidth`), 390, "nothing to scroll sideways")
+	b.shot("50-phone")
+	b.do("take the pager", chromedp.Click(`button.take`), chromedp.WaitVisible(saved))
+	b.shot("51-phone-take")
+	b.do("yes", chromedp.Click(saved), chromedp.WaitNotPresent(`dialog[open]`), chromedp.WaitVisible(`.now-role[data-role=primary] .chip`))
+	b.shot("52-phone-taken")
+	now := api.primary()
+	require.Len(t, now, 1)
+	require.Equal(t, "demo", now[0].User)
+	firePlan(t, "primary-plan", "the pager was taken")
+	for _, to := range paged(t, "the pager was taken") {
+		require.Contains(t, to, contactOf(t, api, "demo"))
+	}
+}
+
+// zones compares the page's arithmetic of wall-clock time with Go's, in zones and around changes that are hard.
+func zones(t *testing.T, b *tab) {
+	b.do("a page with the scripts", chromedp.Navigate(home+"/teams"), chromedp.WaitVisible(`#oncall:not([aria-busy])`))
+	type question struct {
+		Zone, Wall string
+		At         int64
+	}
+	var all []question
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, name := range []string{"UTC", "Europe/Berlin", "America/New_York", "America/St_Johns", "Australia/Lord_Howe", "Asia/Kathmandu", "Pacific/Apia", "Africa/Casablanca", "America/Sao_Paulo"} {
+		zone, err := time.LoadLocation(name)
+		require.NoError(t, err)
+		for range 200 {
+			at := time.Unix(1262304000+r.Int64N(20*365*86400), 0).In(zone)
+			all = append(all, question{name, at.Format("2006-01-02T15:04:05"), at.Unix()})
+		}
+		for at := time.Date(2025, 1, 1, 0, 0, 0, 0, zone); at.Year() < 2027; at = at.Add(30 * time.Minute) {
+			if _, was := at.Add(-3 * time.Hour).Zone(); was != offset(at) || was != offset(at.Add(3*time.Hour)) {
+				all = append(all, question{name, at.Format("2006-01-02T15:04:05"), at.Unix()})
+			}
+		}
+	}
+	asked, err := json.Marshal(all)
+	require.NoError(t, err)
+	answers := ask[[]question](b, fmt.Sprintf(`(async () => {
+		const z = await import(document.querySelector("script[type=module]").src.replace(/[^/]*$/, "zone.js"));
+		return %s.map((q) => ({ Zone: q.Zone, Wall: z.wall(q.At, q.Zone), At: z.instant(q.Wall, q.Zone) }));
+	})()`, asked))
+	require.Len(t, answers, len(all))
+	for i, q := range all {
+		require.Equal(t, q.Wall, answers[i].Wall, "%s at %d", q.Zone, q.At)
+		first := q.At
+		if earlier := time.Unix(q.At, 0).In(location(t, q.Zone)); earlier.Add(-time.Hour).Format("2006-01-02T15:04:05") == q.Wall {
+			first -= 3600 // a repeated time is the first one
+		} else if earlier.Add(-30*time.Minute).Format("2006-01-02T15:04:05") == q.Wall {
+			first -= 1800
+		}
+		require.Equal(t, first, answers[i].At, "%s in %s", q.Wall, q.Zone)
+	}
+	require.Equal(t, 1772962200, ask[int](b, `import(document.querySelector("script[type=module]").src.replace(/[^/]*$/, "zone.js")).then((z) => z.instant("2026-03-08T02:30:00", "US/Pacific"))`),
+		"a skipped time is taken with the summer offset")
+}
+
+func offset(at time.Time) int {
+	_, o := at.Zone()
+	return o
+}
+
+func location(t *testing.T, name string) *time.Location {
+	t.Helper()
+	zone, err := time.LoadLocation(name)
+	require.NoError(t, err)
+	return zone
+}
