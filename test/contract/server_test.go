@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -114,12 +115,16 @@ func newServer(t *testing.T, env ...string) *server {
 	s.db, err = pgxpool.New(t.Context(), database)
 	require.NoError(t, err)
 	t.Cleanup(s.db.Close)
-	addr := freeAddr(t)
-	s.url = "http://" + addr
-	all := append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "IRIS_DATABASE_URL=" + database, "IRIS_PUBLIC_URL=" + s.url,
-		"IRIS_ADMIN_ADDR=127.0.0.1:0", "IRIS_HTTP_ADDR=" + addr}, env...)
+	all := append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "IRIS_DATABASE_URL=" + database,
+		"IRIS_ADMIN_ADDR=127.0.0.1:0"}, env...)
 	s.seed(all)
-	s.start(all)
+	for range 5 { // somebody else may be faster at the free port
+		addr := freeAddr(t)
+		s.url = "http://" + addr
+		if s.start(append(slices.Clone(all), "IRIS_PUBLIC_URL="+s.url, "IRIS_HTTP_ADDR="+addr)) {
+			break
+		}
+	}
 	for _, name := range []string{"ann", "bob", "root", "viewer"} {
 		s.logIn(name)
 	}
@@ -178,8 +183,8 @@ func (s *server) iris(env []string, stdin string, args ...string) string {
 	return string(out)
 }
 
-// start runs iris-api until the test ends.
-func (s *server) start(env []string) {
+// start runs iris-api until the test ends. It returns false when the port was taken.
+func (s *server) start(env []string) bool {
 	s.Helper()
 	cmd := exec.Command(filepath.Join(bin, "iris-api"))
 	cmd.Env = env
@@ -189,7 +194,11 @@ func (s *server) start(env []string) {
 	require.NoError(s, cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
+	taken := false
 	s.Cleanup(func() {
+		if taken {
+			return
+		}
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		err := <-ended
 		if s.Failed() {
@@ -206,6 +215,9 @@ func (s *server) start(env []string) {
 	for {
 		select {
 		case err := <-ended:
+			if taken = strings.Contains(log.String(), "address already in use"); taken {
+				return false
+			}
 			ended <- err
 			require.FailNow(s, "iris-api ended at its start", "%v\n%s", err, log)
 		case <-ctx.Done():
@@ -218,7 +230,7 @@ func (s *server) start(env []string) {
 		}
 		_ = resp.Body.Close()
 		if resp.StatusCode == http.StatusOK {
-			return
+			return true
 		}
 	}
 }
