@@ -1,9 +1,13 @@
--- What answers need: replies to mails that keep their subject, and receipts that find messages in history.
+-- What answers need: replies to mails that keep their subject, mails to several people, and receipts that find messages in history.
 
 -- +goose Up
 
 -- A bare notification's subject stays as it is; others begin with the application's name.
 alter table notification_requests add column bare boolean not null default false;
+
+-- Everybody whom a mail names as its recipients, separated by commas, when one notification went to several people openly.
+-- Each gets a mail of their own; those who are told in secret stand in none.
+alter table notification_requests add column shown_to text not null default '';
 
 -- What a vendor called the attempts of finished messages, for receipts that come late. Rows live for some days only: see
 -- ForgetVendorMessages.
@@ -19,4 +23,4 @@ create index vendor_messages_created on vendor_messages (created_at);
 
 -- +goose Down
 drop table vendor_messages;
-alter table notification_requests drop column bare;
+alter table notification_requests drop column bare, drop column shown_to;

@@ -22,6 +22,7 @@ import (
 	"github.com/iris-oncall/iris/internal/messages/jinja"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/openapi"
+	"github.com/iris-oncall/iris/internal/oncallapi"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/responses"
 	"github.com/iris-oncall/iris/internal/web"
@@ -210,6 +211,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		sessions     = newSessions(a.cfg, sessionRows, a.errors.Write)
 		load         = wire.NewLoad(queues, a.log)
 		notices      = postgres.NewNotifications(a.db).WithQuota(standardQuota(a.cfg.DefaultQuota))
+		oncallTeams  = postgres.NewOncallTeams(a.db, reminders(a.cfg.Oncall))
 		c            = a.cfg.Compatibility
 		openings     = auth.Openings{
 			AnonymousReads: c.AnonymousReads, ChangeAnyPlan: c.ChangeAnyPlan, SessionsActForAnyone: c.SessionsActForAnyone,
@@ -217,7 +219,8 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		}
 		authenticator = wire.NewAuthenticator(applications, userRows, sessions, userKey, a.errors)
 		accounts      = auth.NewAccounts(userRows, auth.NewPasswords())
-		resolver      = oncall.NewResolver(oncall.LimitLists(directory, a.cfg.MailingLists.MaxMembers), nil, oncall.DefaultKeep)
+		resolver      = oncall.NewResolver(oncall.LimitLists(directory, a.cfg.MailingLists.MaxMembers),
+			oncall.NewLiveCalendar(postgres.NewOncallCalendars(a.db), oncall.LiveConfig{}), oncall.DefaultKeep)
 	)
 	if c.DisableAuth {
 		authenticator, accounts = authenticator.Believing(), accounts.Believing()
@@ -240,7 +243,8 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		Resolver: resolver, People: userRows, Queues: queues,
 		Settings: applications, ApplicationKeys: applications, Limits: applications,
 		Tags: postgres.NewTags(a.db), Rates: rates, States: incidents, Aggregations: plans,
-		Profiles: postgres.NewSettings(a.db), Targets: postgres.NewTargets(a.db), Categories: applications, SlackID: back.slackID,
+		Statistics: postgres.NewStatistics(a.db),
+		Profiles:   postgres.NewSettings(a.db), Targets: postgres.NewTargets(a.db), Categories: applications, SlackID: back.slackID,
 		Replays: postgres.NewIdempotency(a.db), Load: load, Syntax: syntax, Wake: notifier.Wake, Ping: a.db.Ping,
 		Log: a.log, Registerer: a.reg, Config: httpapi.Config{
 			Openings: openings, HealthcheckFile: a.cfg.HTTP.HealthcheckFile, Tags: a.cfg.Tags,
@@ -263,6 +267,18 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		People:   &people{Users: userRows, accounts: accounts, guard: &loginGuard{}},
 		Sessions: sessions, UserKey: userKey, Steps: stepsOf(plans), Wake: notifier.Wake, Teams: postgres.NewTeams(a.db),
 		Mailbox: a.cfg.HTTP.MailboxURL != "", Log: a.log,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	calendar := oncallConfig(a.cfg)
+	calendar.Openings = openings
+	duty, err := oncallapi.New(oncallapi.Deps{
+		Applications: applications, Users: userRows, Sessions: sessions, UserKey: userKey, Teams: oncallTeams,
+		Rosters: postgres.NewOncallRosters(oncallTeams), People: postgres.NewOncallPeople(a.db), Names: postgres.NewOncallNames(a.db),
+		Notices: postgres.NewOncallNotices(a.db), Shifts: postgres.NewOncallShifts(a.db), Schedules: postgres.NewOncallSchedules(a.db),
+		Wishes: postgres.NewOncallWishes(a.db), Calendars: postgres.NewOncallCalendars(a.db), Plans: plans, Incidents: incidents,
+		Lookups: notices, Paid: paidRoles(a.cfg.Oncall.BonusURL), Wake: notifier.Wake, Errors: a.errors, Log: a.log, Config: calendar,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -298,6 +314,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		a.errors.MethodNotAllowed(w, req)
 	})
 	api.Routes(r)
+	duty.Routes(r)
 	hooks.Routes(r)
 	replies.Routes(r)
 	pages.Routes(r)

@@ -170,7 +170,8 @@ func (p *Processor) build(in postgres.Installation) (*processorParts, error) {
 	}
 
 	directory := postgres.NewDirectory(p.db)
-	resolver := oncall.NewResolver(oncall.LimitLists(directory, p.cfg.MailingLists.MaxMembers), nil, oncall.DefaultKeep)
+	resolver := oncall.NewResolver(oncall.LimitLists(directory, p.cfg.MailingLists.MaxMembers),
+		oncall.NewLiveCalendar(postgres.NewOncallCalendars(p.db), oncall.LiveConfig{}), oncall.DefaultKeep)
 	if p.cfg.Compatibility.DummyRoles {
 		resolver = resolver.Dummy(postgres.NewUsers(p.db).ByName)
 	}

@@ -59,7 +59,7 @@ func newVendors(c config.Processor, devices push.Devices, log *zap.Logger) ([]me
 	for _, a := range c.Twilio {
 		v, err := twilio.New(twilio.Config{
 			Account: a.Account.Account, AccountSID: a.AccountSID, AuthToken: a.AuthToken.Reveal(), KeySID: a.KeySID,
-			KeySecret: a.KeySecret.Reveal(), From: a.From, CallFrom: a.CallFrom, APIURL: a.APIURL, PublicURL: c.PublicURL,
+			KeySecret: a.KeySecret.Reveal(), From: a.From, CallFrom: a.CallFrom, ApplicationFrom: a.ApplicationFrom, APIURL: a.APIURL, PublicURL: c.PublicURL,
 			CountryCode: a.CountryCode, DetectMachines: a.DetectMachines, Modes: modes(a.Modes), Timeout: a.Timeout,
 		})
 		if err := add(v, err, "twilio", a.Account); err != nil {

@@ -16,7 +16,9 @@ type Actor struct {
 	Session       bool   // came with a session cookie rather than a signature
 	// TeamAdminOf are the teams the person administers, Owns the applications the person owns (internal ids).
 	TeamAdminOf []int64
-	Owns        []int64
+	// MemberOf are the teams the person belongs to (internal ids). Only the on-call API asks and fills it.
+	MemberOf []int64
+	Owns     []int64
 	// Powers of the application.
 	ActsForUsers   bool // allow_authenticating_users
 	OpensForOthers bool // allow_other_app_incidents

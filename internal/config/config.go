@@ -117,6 +117,9 @@ type Compatibility struct {
 	SessionsActForAnyone bool `koanf:"sessions_act_for_anyone"`
 	// DisableAuth believes whoever calls: no signatures, no passwords, no keys of webhooks. Loopback addresses only.
 	DisableAuth bool `koanf:"disable_auth"`
+	// OncallDebugAuth makes whoever comes without credentials to /api/v0 the user test_user, who may do everything. Loopback
+	// addresses only.
+	OncallDebugAuth bool `koanf:"oncall_debug_auth"`
 	// DummyRoles answers every role of every target with the user foo. For tests of clients.
 	DummyRoles bool `koanf:"dummy_roles"`
 }
@@ -198,14 +201,17 @@ type Slack struct {
 
 // Twilio sends texts and makes calls.
 type Twilio struct {
-	Account        `koanf:",squash"`
-	AccountSID     string   `koanf:"account_sid"`
-	AuthToken      Secret   `koanf:"auth_token"` // also verifies what Twilio sends us
-	KeySID         string   `koanf:"key_sid"`    // API key used instead of the token, with key_secret
-	KeySecret      Secret   `koanf:"key_secret"`
-	From           string   `koanf:"from"`
-	CallFrom       string   `koanf:"call_from"` // "" = from
-	APIURL         string   `koanf:"api_url"`   // "" = https://api.twilio.com
+	Account    `koanf:",squash"`
+	AccountSID string `koanf:"account_sid"`
+	AuthToken  Secret `koanf:"auth_token"` // also verifies what Twilio sends us
+	KeySID     string `koanf:"key_sid"`    // API key used instead of the token, with key_secret
+	KeySecret  Secret `koanf:"key_secret"`
+	From       string `koanf:"from"`
+	CallFrom   string `koanf:"call_from"` // "" = from
+	// ApplicationFrom are the numbers of applications that do not use from and call_from, by name.
+	ApplicationFrom map[string]string `koanf:"application_from"`
+
+	APIURL         string   `koanf:"api_url"` // "" = https://api.twilio.com
 	CountryCode    string   `koanf:"country_code"`
 	DetectMachines bool     `koanf:"detect_machines"`
 	Modes          []string `koanf:"modes"` // of sms, call. Empty = both
@@ -282,6 +288,7 @@ type API struct {
 	// TimeZones are those that people may choose. Empty = a list of the usual ones.
 	TimeZones []string
 	Mobile    Mobile
+	Oncall    Oncall
 }
 
 // Processor is the configuration of message-processor.
@@ -299,6 +306,7 @@ type Processor struct {
 	// MailingLists is the same for both servers: one pages, the other takes notifications.
 	MailingLists  MailingLists
 	Compatibility Compatibility // only DummyRoles concerns it
+	Oncall        Oncall
 }
 
 // file is everything a configuration file may hold.
@@ -322,4 +330,5 @@ type file struct {
 	Internal      []string      `koanf:"internal_applications"`
 	TimeZones     []string      `koanf:"time_zones"`
 	Mobile        Mobile        `koanf:"mobile"`
+	Oncall        Oncall        `koanf:"oncall"`
 }

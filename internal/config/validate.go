@@ -23,7 +23,7 @@ func (c *Config) API() (API, error) {
 		Common: l.common(f.Common), HTTP: f.HTTP, Slack: f.Slack, Twilio: f.Twilio, Compatibility: f.Compatibility,
 		MailingLists: l.mailingLists(f.MailingLists),
 		Webhooks:     f.Webhooks,
-		TimeZones:    l.timeZones(f.TimeZones), Mobile: f.Mobile,
+		TimeZones:    l.timeZones(f.TimeZones), Mobile: f.Mobile, Oncall: l.oncall(f.Oncall),
 	}
 	if out.Mobile.Activated && len(out.Mobile.Applications) == 0 {
 		l.warning(l.where("mobile.applications"), "is empty: no application may register phones")
@@ -48,6 +48,7 @@ func (c *Config) API() (API, error) {
 		l.oneOf(index("webhooks", i), format, "alertmanager", "freshping", "grafana", "rackspace")
 	}
 	l.open(&out, f)
+	l.oncallDebug(&out)
 	// Of vendor accounts only what verifies their callbacks is needed here; sending is the processor's business.
 	for i, s := range out.Slack {
 		if s.APIURL != "" {
@@ -72,7 +73,7 @@ func (c *Config) Processor() (Processor, error) {
 	out := Processor{
 		Common: l.common(f.Common), Gossip: f.Gossip, SMTP: slices.Clone(f.SMTP), Slack: slices.Clone(f.Slack),
 		Twilio: slices.Clone(f.Twilio), Webhook: slices.Clone(f.Webhook), Push: slices.Clone(f.Push), Limits: f.Limits, Delivery: f.Delivery, History: f.History,
-		MailingLists: l.mailingLists(f.MailingLists), Compatibility: f.Compatibility,
+		MailingLists: l.mailingLists(f.MailingLists), Compatibility: f.Compatibility, Oncall: l.oncall(f.Oncall),
 	}
 	l.dummyRoles(f.Compatibility)
 	l.gossip(&out.Gossip)

@@ -250,7 +250,7 @@ func (it *item) outbound(attempt int) messages.Outbound {
 	out := messages.Outbound{
 		MessageID: c.ID, Attempt: attempt, Mode: c.Mode, Destination: c.Destination,
 		Subject: t.Subject, Body: t.Body, EmailHTML: t.EmailHTML, Application: t.Application, Plan: t.Plan,
-		Priority: c.Priority, Target: c.Target, Sender: t.Sender, IdempotencyKey: idempotencyKey(c),
+		Priority: c.Priority, Target: c.Target, Sender: t.Sender, ShownTo: t.ShownTo, IdempotencyKey: idempotencyKey(c),
 	}
 	if c.IncidentID != 0 {
 		out.ThreadKey = fmt.Sprintf("incident-%d-%s", c.IncidentID, c.Recipient)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -69,21 +70,35 @@ func (r *Runner) digests(ctx context.Context, leases []buckets.Lease) error {
 		if now := time.Now(); r.floods.resting(rel.Key.number(), now) {
 			continue
 		}
-		if err := r.release(ctx, rel); err != nil {
-			if ctx.Err() != nil || fault.Is(err, fault.Unavailable) {
-				return err
-			}
-			n, pause := r.floods.failed(rel.Key.number(), time.Now())
-			r.metrics.errors.WithLabelValues("flood").Inc()
-			r.log.Error("a digest could not be made, trying again later", zap.Int64("plan", int64(rel.Key.PlanID)),
-				zap.Int64("user_id", int64(rel.Key.UserID)), zap.Int("failures", n), zap.Duration("pause", pause), zap.Error(err))
-			continue
+		if err := r.releaseOne(ctx, rel); err != nil {
+			return err
 		}
-		r.floods.succeeded(rel.Key.number())
 	}
 	if _, err := r.deps.Store.CancelDigests(ctx, r.deps.Holder.ProcessID(), leases); err != nil {
 		return fmt.Errorf("cancel digests: %w", err)
 	}
+	return nil
+}
+
+// releaseOne releases a flood, or puts it off. An error is about the database or the end of ctx.
+func (r *Runner) releaseOne(ctx context.Context, rel Release) error {
+	err := r.release(ctx, rel)
+	var lost *buckets.LostError
+	switch {
+	case err == nil:
+		r.floods.succeeded(rel.Key.number())
+		return nil
+	case errors.As(err, &lost):
+		r.metrics.errors.WithLabelValues("lease").Inc()
+		r.deps.Holder.Lost(lost.Buckets)
+		return nil
+	case ctx.Err() != nil, fault.Is(err, fault.Unavailable):
+		return err
+	}
+	n, pause := r.floods.failed(rel.Key.number(), time.Now())
+	r.metrics.errors.WithLabelValues("flood").Inc()
+	r.log.Error("a digest could not be made, trying again later", zap.Int64("plan", int64(rel.Key.PlanID)),
+		zap.Int64("user_id", int64(rel.Key.UserID)), zap.Int("failures", n), zap.Duration("pause", pause), zap.Error(err))
 	return nil
 }
 

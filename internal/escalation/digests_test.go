@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
 
+	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -47,4 +49,14 @@ func TestAFloodThatCannotBeReleasedHoldsNothingUp(t *testing.T) {
 	require.Len(t, g.memory.digests, 1)
 	require.Equal(t, good.Key, g.memory.digests[0].Key)
 	require.Equal(t, 1, tries, "it is left alone for a while")
+}
+
+func TestAFloodWhoseLeaseWasLostIsLeftToTheHeir(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, Config{})
+	g.memory.floods = []Release{{Key: AggregationKey{PlanID: 1, ApplicationID: 5, Priority: users.High, UserID: 1}, Lease: g.memory.leases[1]}}
+	g.memory.releaseErr = func(Digest) error { return &buckets.LostError{Buckets: buckets.Of(1)} }
+	require.NoError(t, g.runner.Pass(t.Context()))
+	require.Equal(t, buckets.Of(1), g.memory.lost)
+	require.Empty(t, g.logs.FilterLevelExact(zap.ErrorLevel).All())
 }

@@ -38,7 +38,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		}),
 		errors: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_escalation_errors_total",
-			Help: "Failures by kind: database (of a whole look), incident, message (put off alone), lease (lost).",
+			Help: "Failures by kind: database (of a whole look), incident, message, flood (put off alone), lease (lost).",
 		}, []string{"kind"}),
 		backedOff: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "iris_escalation_backed_off", Help: "Incidents and messages that failed and are tried again later.",

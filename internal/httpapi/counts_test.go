@@ -123,6 +123,7 @@ func TestTagsThatAreRefused(t *testing.T) {
 	}
 	target := f.count("select target_id from users where name = 'ann'")
 	require.Equal(t, 201, f.do(demo, put, "/v0/internal/target_tag", `{"id":`+itoa(target)+`,"name":"zone","values":["x"]}`).Code)
+	f.want(200, `["ann"]`, demo, get, "/v0/targets/user?tag_zone=X", "")
 }
 
 func TestTooManyIncidents(t *testing.T) {

@@ -117,7 +117,7 @@ func newFixture(t testing.TB, change ...func(*httpapi.Deps)) *fixture {
 		Authenticator: wire.NewAuthenticator(apps, people, f.sessions, userKey, errs), Errors: errs,
 		Incidents: postgres.NewIncidents(f.db), Plans: postgres.NewPlans(f.db), Templates: postgres.NewTemplates(f.db),
 		Messages: postgres.NewMessages(f.db), Notifications: postgres.NewNotifications(f.db), Applications: apps, Settings: apps, ApplicationKeys: apps, Limits: apps, Tags: postgres.NewTags(f.db),
-		States: postgres.NewIncidents(f.db), Aggregations: postgres.NewPlans(f.db), Directory: dir,
+		States: postgres.NewIncidents(f.db), Aggregations: postgres.NewPlans(f.db), Statistics: postgres.NewStatistics(f.db), Directory: dir,
 		Resolver: oncall.NewResolver(dir, nil, time.Second), People: people, Queues: queues, Replays: postgres.NewIdempotency(f.db),
 		Profiles: postgres.NewSettings(f.db), Targets: postgres.NewTargets(f.db), Categories: apps,
 		Load: wire.NewLoad(queues, log), Ping: f.db.Ping, Log: log, Registerer: prometheus.NewRegistry(),

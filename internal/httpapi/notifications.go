@@ -38,7 +38,10 @@ type notification struct {
 	of       messages.Category // what category names; zero without one
 }
 
-type named struct{ role, name string }
+type named struct {
+	role, name string
+	secret     bool // bcc: the others do not see them
+}
 
 func rejected(why string) error { return fault.Titled("Request rejected by sender", why) }
 
@@ -110,7 +113,11 @@ func (n *notification) parseList(b body) error {
 		if err != nil {
 			return fault.New(fault.Invalid, "Malformed target list")
 		}
-		n.targets = append(n.targets, named{role, name})
+		var secret bool
+		if t.given("bcc") && json.Unmarshal(g["bcc"], &secret) != nil {
+			return fault.New(fault.Invalid, "Malformed target list")
+		}
+		n.targets = append(n.targets, named{role, name, secret})
 	}
 	mode, err := b.optionalText("mode")
 	if err != nil {
@@ -230,7 +237,7 @@ func (a *API) notify(w http.ResponseWriter, r *http.Request) error {
 	}
 	id, err := a.Notifications.Create(ctx, messages.Notification{ApplicationID: app.ID, Subject: n.subject, Body: n.body,
 		EmailHTML: n.html, Template: n.template, Context: n.context, Priority: n.priority, Recipients: recipients,
-		Lifetime: a.Config.NotificationLifetime})
+		Lifetime: a.Config.NotificationLifetime, ShownTo: shownTo(n, recipients)})
 	if err != nil {
 		return err
 	}
@@ -238,6 +245,21 @@ func (a *API) notify(w http.ResponseWriter, r *http.Request) error {
 	a.Wake(buckets.Of(int(id % buckets.Count)))
 	wire.JSON(w, http.StatusOK, []int{})
 	return nil
+}
+
+// shownTo are the addresses that the mails of a list name: everybody's who is not told in secret. Each person gets a mail of
+// their own, so that one address that fails is tried again alone.
+func shownTo(n notification, recipients []messages.NotificationRecipient) []string {
+	if !n.list {
+		return nil
+	}
+	var out []string
+	for _, r := range recipients {
+		if r.Shown != "" && !slices.Contains(out, r.Shown) {
+			out = append(out, r.Shown)
+		}
+	}
+	return out
 }
 
 // recipients finds everybody the notification is for, each once. Of a list, those that mean nobody are left out as long
@@ -256,7 +278,11 @@ func (a *API) recipients(ctx context.Context, n notification, applicationID int6
 			if !destination(t.name) {
 				return nil, rejected("INVALID target")
 			}
-			add(messages.NotificationRecipient{Recipient: messages.ToLiteral(t.name), Target: t.name, Mode: n.mode, Literal: t.name})
+			literal := messages.NotificationRecipient{Recipient: messages.ToLiteral(t.name), Target: t.name, Mode: n.mode, Literal: t.name}
+			if n.mode == users.Email && !t.secret {
+				literal.Shown = t.name
+			}
+			add(literal)
 			continue
 		}
 		people, err := a.behind(ctx, t)
@@ -271,6 +297,9 @@ func (a *API) recipients(ctx context.Context, n notification, applicationID int6
 			return nil, err
 		}
 		for _, r := range reached {
+			if t.secret {
+				r.Shown = ""
+			}
 			add(r)
 		}
 	}
@@ -347,6 +376,9 @@ func (a *API) reach(ctx context.Context, n notification, people []users.ID, appl
 		}
 		mode, changed := choose(p, wanted, modes)
 		r := messages.NotificationRecipient{Recipient: messages.ToUser(p.ID), UserID: p.ID, Target: p.Name, Mode: mode, Changed: changed}
+		if mode == users.Email {
+			r.Shown = p.Contacts[users.Email]
+		}
 		if changed {
 			r.Changes = []messages.Change{messages.ModeFailure(wanted, mode)}
 		}

@@ -50,6 +50,8 @@ func TestNotify(t *testing.T) {
 	}
 	require.Equal(t, 9, f.count("select count(*) from notification_requests where subject = 's'"))
 	require.Equal(t, 1, f.count(`select count(*) from notification_requests where context->>'host' = 'x' and template = 'words'`))
+	require.Equal(t, 1, f.count(`select count(*) from notification_requests where shown_to = 'ann@example.com, x@example.com'`), "bob is told in secret")
+	require.Equal(t, 8, f.count(`select count(*) from notification_requests where shown_to = ''`))
 	require.Equal(t, 1, f.count(`select count(*) from notification_requests where body = '' and email_html = '<b>'`))
 	require.False(t, f.woken.Empty())
 	f.want(200, "[]", annHere, post, "/v0/notifications", `{"role":"user","target":"ann","subject":"s","mode":"email","body":"b"}`)
@@ -64,29 +66,30 @@ func TestNotifyRefuses(t *testing.T) {
 		`{}`:                             describe(missing, "target, role, subject"),
 		`{"role":"user","target":"ann"}`: describe(missing, "subject"),
 		`{"target_list":[]}`:             title("Missing required atrributes: subject"),
-		`{"target_list":[{"role":"user"}],"subject":"s"}`:                                                  title("Malformed target list"),
-		`{"target_list":7,"subject":"s"}`:                                                                  title("Malformed target list"),
-		`{"target_list":[{"role":"user","target":"ann"}],"subject":"s"}`:                                   title("Contact mode required for target list"),
-		`{"target_list":[{"role":"user","target":"ann"}],"subject":"s","mode":"sms","body":"b"}`:           describe("Invalid mode", "sms"),
-		`{"target_list":[{"role":"user","target":"none"}],"subject":"s","mode":"email","body":"b"}`:        describe("Request rejected by sender", "INVALID role:target"),
-		`{"role":"user","target":"ann","subject":"s","priority":"loud","body":"b"}`:                        describe("Invalid priority", "loud"),
-		`{"role":"user","target":"ann","subject":"s","mode":"fax","body":"b"}`:                             describe("Invalid mode", "fax"),
-		`{"role":"user","target":"ann","subject":"s","category":"c","body":"b"}`:                           title("No category named c exists for this app"),
-		`{"role":"user","target":"ann","subject":"s","body":"b"}`:                                          title("Priority, mode, and category are missing, at least one is required"),
-		`{"role":"literal_target","target":"x","subject":"s","priority":"high","body":"b"}`:                title("INVALID mode not set for literal_target role"),
-		`{"role":"literal_target","target":"x","subject":"s","priority":"high","mode":"email","body":"b"}`: title("INVALID role literal_target does not support priority or category"),
-		`{"role":"literal_target","target":" ","subject":"s","mode":"email","body":"b"}`:                   describe("Request rejected by sender", "INVALID target"),
-		`{"role":"user","target":"ann","subject":"s","mode":"email"}`:                                      title("body, template, and email_html are missing, so we cannot construct message."),
-		`{"role":"user","target":"ann","subject":"s","mode":"email","body":7}`:                             title("body needs to be a string"),
-		`{"role":"user","target":"ann","subject":"s","mode":"email","template":[],"body":"b"}`:             title("template needs to be a string"),
-		`{"role":"user","target":"ann","subject":"s","mode":"email","body":"b","email_html":1}`:            describe("Request rejected by sender", "INVALID email_html"),
-		`{"role":"user","target":"ann","subject":"s","mode":"email","template":"words","context":[]}`:      describe("Request rejected by sender", "INVALID context"),
-		`{"role":"king","target":"ann","subject":"s","mode":"email","body":"b"}`:                           describe("Request rejected by sender", "INVALID role"),
-		`{"role":"user","target":"none","subject":"s","mode":"email","body":"b"}`:                          describe("Request rejected by sender", "INVALID target"),
-		`{"role":"team","target":"ann","subject":"s","mode":"email","body":"b"}`:                           describe("Request rejected by sender", "INVALID role:target"),
-		`{"role":"team","target":"empty","subject":"s","mode":"email","body":"b"}`:                         describe("Request rejected by sender", "INVALID role:target"),
-		`{"role":7,"target":"ann","subject":"s","mode":"email","body":"b"}`:                                title("role must be a string"),
-		`{"role":"user","target":"ann","subject":"\u0000","mode":"email","body":"b"}`:                      title("subject must not contain NUL characters"),
+		`{"target_list":[{"role":"user"}],"subject":"s"}`:                                                    title("Malformed target list"),
+		`{"target_list":[{"role":"user","target":"ann","bcc":"x"}],"subject":"s","mode":"email","body":"b"}`: title("Malformed target list"),
+		`{"target_list":7,"subject":"s"}`:                                                                    title("Malformed target list"),
+		`{"target_list":[{"role":"user","target":"ann"}],"subject":"s"}`:                                     title("Contact mode required for target list"),
+		`{"target_list":[{"role":"user","target":"ann"}],"subject":"s","mode":"sms","body":"b"}`:             describe("Invalid mode", "sms"),
+		`{"target_list":[{"role":"user","target":"none"}],"subject":"s","mode":"email","body":"b"}`:          describe("Request rejected by sender", "INVALID role:target"),
+		`{"role":"user","target":"ann","subject":"s","priority":"loud","body":"b"}`:                          describe("Invalid priority", "loud"),
+		`{"role":"user","target":"ann","subject":"s","mode":"fax","body":"b"}`:                               describe("Invalid mode", "fax"),
+		`{"role":"user","target":"ann","subject":"s","category":"c","body":"b"}`:                             title("No category named c exists for this app"),
+		`{"role":"user","target":"ann","subject":"s","body":"b"}`:                                            title("Priority, mode, and category are missing, at least one is required"),
+		`{"role":"literal_target","target":"x","subject":"s","priority":"high","body":"b"}`:                  title("INVALID mode not set for literal_target role"),
+		`{"role":"literal_target","target":"x","subject":"s","priority":"high","mode":"email","body":"b"}`:   title("INVALID role literal_target does not support priority or category"),
+		`{"role":"literal_target","target":" ","subject":"s","mode":"email","body":"b"}`:                     describe("Request rejected by sender", "INVALID target"),
+		`{"role":"user","target":"ann","subject":"s","mode":"email"}`:                                        title("body, template, and email_html are missing, so we cannot construct message."),
+		`{"role":"user","target":"ann","subject":"s","mode":"email","body":7}`:                               title("body needs to be a string"),
+		`{"role":"user","target":"ann","subject":"s","mode":"email","template":[],"body":"b"}`:               title("template needs to be a string"),
+		`{"role":"user","target":"ann","subject":"s","mode":"email","body":"b","email_html":1}`:              describe("Request rejected by sender", "INVALID email_html"),
+		`{"role":"user","target":"ann","subject":"s","mode":"email","template":"words","context":[]}`:        describe("Request rejected by sender", "INVALID context"),
+		`{"role":"king","target":"ann","subject":"s","mode":"email","body":"b"}`:                             describe("Request rejected by sender", "INVALID role"),
+		`{"role":"user","target":"none","subject":"s","mode":"email","body":"b"}`:                            describe("Request rejected by sender", "INVALID target"),
+		`{"role":"team","target":"ann","subject":"s","mode":"email","body":"b"}`:                             describe("Request rejected by sender", "INVALID role:target"),
+		`{"role":"team","target":"empty","subject":"s","mode":"email","body":"b"}`:                           describe("Request rejected by sender", "INVALID role:target"),
+		`{"role":7,"target":"ann","subject":"s","mode":"email","body":"b"}`:                                  title("role must be a string"),
+		`{"role":"user","target":"ann","subject":"\u0000","mode":"email","body":"b"}`:                        title("subject must not contain NUL characters"),
 	} {
 		f.want(400, want, demo, post, "/v0/notifications", body)
 	}
@@ -126,4 +129,21 @@ func TestMetricsAreRegisteredOnce(t *testing.T) {
 	families, err := reg.Gather()
 	require.NoError(t, err)
 	require.NotEmpty(t, families)
+}
+
+func TestNotifyByCategory(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.exec(`insert into notification_categories (application_id, name, mode) select id, 'Deploys', 'sms' from applications where name = 'demo'`)
+	body := `{"role":"team","target":"ops","subject":"s","category":"deploys","body":"b"}`
+	f.want(200, "[]", demo, post, "/v0/notifications", body)
+	require.Equal(t, 1, f.count(`select count(*) from message_changes where change_type = 'mode-change' and old = 'sms' and new = 'email'
+		and description = 'Changing mode due to original mode failure'`), "bob has no number")
+	require.Equal(t, "ann sms - -, bob email - - changed", f.sent())
+	f.exec(`insert into category_overrides (user_id, category_id, mode) select u.id, c.id, 'drop' from users u, notification_categories c where u.name = 'ann'`)
+	f.want(200, "[]", demo, post, "/v0/notifications", body)
+	require.Equal(t, "ann drop - -, bob email - - changed", f.sent(), "their own choice; drop is one")
+	f.want(400, title("No category named deploys exists for this app"), caller{app: "other", key: "other-key"}, post, "/v0/notifications", body)
+	f.want(200, "[]", demo, post, "/v0/notifications", `{"role":"user","target":"ann","subject":"s","category":"deploys","mode":"email","body":"b"}`)
+	require.Equal(t, "ann email - -", f.sent(), "the mode decides where there is one")
 }

@@ -45,6 +45,7 @@ func (a *API) table() []route {
 		newPeople(a.Deps).table(),
 		newVocabulary(a.Deps).table(),
 		newInternal(a).table(),
+		newStatistics(a.Deps).table(),
 	)
 }
 

@@ -27,10 +27,11 @@ type vocabulary struct {
 	targets    Targets
 	categories Categories
 	zones      []string
+	tagging    tagging
 }
 
 func newVocabulary(d Deps) *vocabulary {
-	return &vocabulary{targets: d.Targets, categories: d.Categories, zones: d.Config.TimeZones}
+	return &vocabulary{targets: d.Targets, categories: d.Categories, zones: d.Config.TimeZones, tagging: tagging{d.Config.Tags, d.Tags}}
 }
 
 func (v *vocabulary) table() []route {
@@ -85,7 +86,7 @@ func (v *vocabulary) listKind(w http.ResponseWriter, r *http.Request) error {
 	if !slices.Contains(escalation.TargetKinds(), kind) {
 		return fault.Invalidf("type", "Target type %s not found", wire.Param(r, "kind"))
 	}
-	q, err := targetList.read(r)
+	q, err := v.tagging.list(targetList).read(r)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ type Outbound struct {
 	Priority       users.Priority
 	Target         string       // name of the recipient
 	IncidentID     incidents.ID // 0 = out of band or tracking without answers
+	ShownTo        string       // e-mail: recipients that the mail names, separated by commas; it goes to Destination alone
 	Sender         string       // custom sender address, "" = the vendor's configured one
 	ThreadKey      string       // same for all messages of one incident to one recipient (e-mail threading)
 	AckURL         string       // signed acknowledgement link, "" when nothing can be acknowledged

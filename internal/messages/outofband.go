@@ -22,6 +22,8 @@ type Notification struct {
 	Lifetime      time.Duration // from acceptance; after it, what did not leave is dropped
 	// Bare notifications keep their subject as it is, without the application's name in front: answers to mails.
 	Bare bool
+	// ShownTo are the e-mail addresses that every mail of it names as recipients; empty = each names only its own.
+	ShownTo []string
 }
 
 // NotificationRecipient is one message of a notification.
@@ -33,6 +35,8 @@ type NotificationRecipient struct {
 	Literal   string
 	Changed   bool     // the mode is not the one asked for, because there is no contact for that
 	Changes   []Change // lines of the message's audit log: changes of its mode
+	// Shown is the e-mail address under which the other recipients see this one; "" = they do not.
+	Shown string
 }
 
 // Category is a kind of notifications that an application named, with the mode in which people hear of it unless they chose

@@ -438,3 +438,30 @@ func BenchmarkRenderEmail(b *testing.B) {
 		}
 	}
 }
+
+func TestDigestsAndReplacedTexts(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	i := f.incidents[5]
+	i.Sender = "shop@example.com"
+	f.incidents[5] = i
+	out, err := f.renderer.Render(t.Context(), []Request{
+		{MessageID: 1, PlanID: 7, Mode: users.Email, Target: "ana", Batch: "0123456789abcdef0123456789abcdef", BatchSize: 12, Application: "shop"},
+		{MessageID: 2, PlanID: 7, Mode: users.SMS, Target: "bo", Batch: "ff", BatchSize: 3, Application: "shop", Purpose: Fallback},
+		{MessageID: 3, IncidentID: 5, PlanID: 7, Mode: users.SMS, Override: "Incident 5", Prefix: "[Notice]", AckURL: ackURL},
+		{MessageID: 4, IncidentID: 5, PlanID: 7, Mode: users.Email, Override: "Incident 5", Prefix: "[Notice]"},
+	})
+	require.NoError(t, err)
+	require.Equal(t, "[shop] 12 messages from plan shop-plan", out[0].Subject)
+	require.Equal(t, "Batch ID: 0123456789abcdef0123456789abcdef", out[0].Body)
+	require.Empty(t, out[0].Problem)
+	require.Equal(t, "shop", out[0].Application)
+	require.Contains(t, out[1].Body, "nobody it was meant for could be reached", "a fallback hears why")
+	require.Contains(t, out[1].Body, "Batch ID: ff")
+	require.Equal(t, "[Notice] Incident 5", out[2].Body)
+	require.True(t, out[2].Replaced)
+	require.NotContains(t, out[3].Body, "Notice", "texts only")
+	require.False(t, out[3].Replaced)
+	require.Equal(t, "shop@example.com", out[3].Sender)
+	require.Empty(t, out[2].Sender)
+}

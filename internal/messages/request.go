@@ -53,6 +53,7 @@ type Content struct {
 	EmailHTML   string
 	Application string
 	Plan        string
+	ShownTo     string // e-mail: recipients to be named, separated by commas; "" = the destination alone
 	Sender      string // sender address instead of the vendor's configured one; "" = that
 	// Problem says why the template did not give these words (missing, failing, too big, quarantined) in a sentence for
 	// the timeline and for message_contents.render_error; then they are the built-in plain text. "" = the template did.
@@ -81,6 +82,7 @@ type RequestWords struct {
 	Context     json.RawMessage // nil = none
 	Sender      string          // address from which e-mails come; "" = the configured one
 	Bare        bool            // the subject stays as it is
+	ShownTo     string          // recipients that mails name, separated by commas; "" = their own
 }
 
 // PlanWords is what rendering needs of one immutable plan version.

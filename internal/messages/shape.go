@@ -43,7 +43,7 @@ func shape(s *source, d draft) Content {
 	case users.Call:
 		c.Body = callText(c.Subject, body)
 	case users.Email:
-		c.Sender = s.sender()
+		c.Sender, c.ShownTo = s.sender(), s.notice.ShownTo
 		c.Body = withFooter(body, s.footer(body), MaxBody)
 		c.EmailHTML = s.html(body, cleanText(d.html))
 	case users.Slack:

@@ -89,6 +89,17 @@ func (b *book) absences(user users.ID) []Span {
 	return out
 }
 
+// engagements returns when a person is away or has a shift on the team or one that the team subscribes to.
+func (b *book) engagements(user users.ID, team int64) []Span {
+	out := b.absences(user)
+	for _, s := range b.shifts[user] {
+		if s.TeamID == team || slices.Contains(b.known.Subscribed, TeamRole{s.TeamID, s.Role}) {
+			out = append(out, Span{s.Start, s.End})
+		}
+	}
+	return out
+}
+
 // busy reports whether a person is away, or has a shift on the team or one the team subscribes to (everywhere: on any
 // team at all), during any of spans.
 func (b *book) busy(user users.ID, team int64, everywhere bool, spans []Span) bool {

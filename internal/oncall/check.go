@@ -11,6 +11,7 @@ import (
 // Bounds of what a schedule may be, so that none can keep the scheduler busy for all others.
 const (
 	maxThreshold = 3650
+	maxAhead     = 731 // days, with a rotation: its turns may be as short as an hour
 	maxLayers    = 20
 	maxMembers   = 500
 	maxEvery     = 1000
@@ -32,6 +33,9 @@ func (s Schedule) Check() error {
 	case Turns:
 		if s.Rotation == nil || len(s.Rotation.Layers) == 0 {
 			return fault.Invalidf("layers", "a rotation needs at least one layer")
+		}
+		if s.Threshold > maxAhead {
+			return fault.Invalidf("auto_populate_threshold", "populate a rotation at most %d days ahead", maxAhead)
 		}
 		return s.Rotation.Check()
 	}

@@ -2,6 +2,7 @@ package oncall
 
 import (
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/users"
@@ -156,29 +157,40 @@ func (s *Schedule) whole(b *book, w Span) []piece {
 // flatten returns who is on call in w, by time and without overlap: later layers go before earlier ones, and a layer in
 // which nobody is available leaves the stretch to those below it.
 func (s *Schedule) flatten(b *book, w Span) []piece {
-	var out, nobody []piece
-	var taken []Span
+	var out, missing []piece
+	nobody := make([][]piece, len(s.Rotation.Layers))
 	for i := len(s.Rotation.Layers) - 1; i >= 0; i-- {
+		taken := pieceSpans(out)
 		for _, p := range s.layerPieces(b, i, w) {
 			if p.user == 0 {
-				nobody = append(nobody, p)
-				continue
-			}
-			for _, left := range p.without(taken) {
-				p.Span = left
-				out = append(out, p)
+				nobody[i] = append(nobody[i], p)
+			} else {
+				out = append(out, p.outside(taken)...)
 			}
 		}
-		taken = pieceSpans(out)
 	}
-	var missing []Span
-	for _, p := range nobody {
-		for _, left := range p.without(append(taken, missing...)) {
-			p.Span = left
-			out, missing = append(out, p), append(missing, left)
+	taken := pieceSpans(out)
+	for _, layer := range nobody {
+		known := pieceSpans(missing)
+		for _, p := range layer {
+			for _, left := range p.outside(taken) {
+				missing = append(missing, left.outside(known)...)
+			}
 		}
 	}
+	out = append(out, missing...)
 	slices.SortFunc(out, func(x, y piece) int { return x.Start.Compare(y.Start) })
+	return out
+}
+
+// outside returns the parts of p that are not taken; taken is in order and without overlap.
+func (p piece) outside(taken []Span) []piece {
+	first := sort.Search(len(taken), func(i int) bool { return taken[i].End.After(p.Start) })
+	last := first + sort.Search(len(taken)-first, func(i int) bool { return !taken[first+i].Start.Before(p.End) })
+	var out []piece
+	for _, left := range p.without(taken[first:last]) {
+		out = append(out, piece{left, p.layer, p.turn, p.user})
+	}
 	return out
 }
 
@@ -219,42 +231,44 @@ func (s *Schedule) layerPieces(b *book, layer int, w Span) []piece {
 }
 
 // takers splits a piece by who takes which part: whose turn it is, and while they are away the next one in the order who is
-// neither away nor on duty for the team, else the next one who is not away.
+// neither away nor on duty for the team, else the next one who is not away. Each instant is decided for itself, so that it
+// does not matter from when on a calendar is made.
 func (s *Schedule) takers(b *book, q *sequence, p piece) []piece {
-	line := slices.DeleteFunc(q.line(p.turn), func(t Turn) bool { return !s.inRotation(t.User) })
-	if len(line) == 0 {
-		return []piece{p}
+	line := q.line(p.turn)
+	var own users.ID
+	if len(line) > 0 {
+		own = line[0].User
 	}
-	own := q.line(p.turn)[0].User
+	line = slices.DeleteFunc(line, func(t Turn) bool { return !s.inRotation(t.User) })
 	var out []piece
-	missing := []Span{p.Span}
-	if line[0].User == own {
-		missing = nil
-		at := p.without(b.absences(own))
-		for _, here := range at {
-			out = append(out, piece{here, p.layer, p.turn, own})
+	open := []Span{p.Span}
+	take := func(user users.ID, not []Span) {
+		var rest []Span
+		for _, o := range open {
+			free := o.without(not)
+			rest = append(rest, o.without(free)...)
+			for _, f := range free {
+				out = append(out, piece{f, p.layer, p.turn, user})
+			}
 		}
-		missing = p.without(at)
+		open = rest
 	}
-	for _, m := range missing {
-		out = append(out, piece{m, p.layer, p.turn, s.standIn(b, line, m)})
+	if len(line) > 0 && line[0].User == own {
+		take(own, b.absences(own))
 	}
+	for _, t := range line {
+		if len(open) > 0 {
+			take(t.User, b.engagements(t.User, s.TeamID))
+		}
+	}
+	for _, t := range line {
+		if len(open) > 0 {
+			take(t.User, b.absences(t.User))
+		}
+	}
+	take(0, nil)
 	slices.SortFunc(out, func(x, y piece) int { return x.Start.Compare(y.Start) })
 	return out
-}
-
-func (s *Schedule) standIn(b *book, line []Turn, m Span) users.ID {
-	for _, t := range line {
-		if !b.busy(t.User, s.TeamID, false, []Span{m}) {
-			return t.User
-		}
-	}
-	for _, t := range line {
-		if !b.away(t.User, []Span{m}) {
-			return t.User
-		}
-	}
-	return 0
 }
 
 // inRotation reports whether a person of the roster takes turns now.

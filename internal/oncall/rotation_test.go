@@ -94,7 +94,7 @@ func TestWorkedExamplesOfRotations(t *testing.T) {
 				Absences: []Absence{{User: 2, Start: at("2026-10-26 09:00"), End: at("2026-10-28 12:00")}},
 				Shifts:   []Shift{shift(9, RoleSecondary, 3, at("2026-10-26 09:00"), at("2026-10-27 09:00"))},
 			},
-			want: []string{"10-19 09:00 - 10-26 09:00 a", "10-26 09:00 - 10-28 12:00 a", "10-28 12:00 - 11-02 09:00 b", "11-02 09:00 - 11-09 09:00 c"},
+			want: []string{"10-19 09:00 - 10-26 09:00 a", "10-26 09:00 - 10-27 09:00 a", "10-27 09:00 - 10-28 12:00 c", "10-28 12:00 - 11-02 09:00 b", "11-02 09:00 - 11-09 09:00 c"},
 		},
 		"nobody is there": {
 			days: 7, layers: []Layer{{Start: monday, Every: 1, Unit: Weeks, Members: members(1)}},

@@ -10,6 +10,7 @@ import (
 type StoredSchedule struct {
 	Schedule
 	Team       string
+	TeamNumber int64 // the team's number on the wire
 	TimeZone   string
 	RosterID   int64
 	RosterName string

@@ -201,6 +201,7 @@ func notificationParams(batch []messages.Notification) db.InsertNotificationsPar
 		p.Priorities = append(p.Priorities, string(nt.Priority))
 		p.Lifetimes = append(p.Lifetimes, nt.Lifetime.Seconds())
 		p.Bares = append(p.Bares, nt.Bare)
+		p.ShownTos = append(p.ShownTos, storable(strings.Join(nt.ShownTo, ", ")))
 		for _, r := range nt.Recipients {
 			p.Turns = append(p.Turns, int32(len(p.Turns)))
 			p.OwnerPlaces = append(p.OwnerPlaces, int32(i))

@@ -253,7 +253,7 @@ func TestBareNotificationsAreToldApart(t *testing.T) {
 	t.Parallel()
 	c := newCatalog(t)
 	bare := c.notification("Re: 27 it burns")
-	bare.Bare = true
+	bare.Bare, bare.ShownTo = true, []string{"ann@example.com", "bob@example.com"}
 	id, err := postgres.NewNotifications(c.DB).Create(t.Context(), bare)
 	require.NoError(t, err)
 	other, err := postgres.NewNotifications(c.DB).Create(t.Context(), c.notification("it burns"))
@@ -262,6 +262,8 @@ func TestBareNotificationsAreToldApart(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, words[id].Bare)
 	require.False(t, words[other].Bare)
+	require.Equal(t, "ann@example.com, bob@example.com", words[id].ShownTo)
+	require.Empty(t, words[other].ShownTo)
 }
 
 func TestMailboxes(t *testing.T) {

@@ -87,7 +87,7 @@ func storedSchedule(r db.SchedulesRow) (oncall.StoredSchedule, error) {
 			ID: oncall.ScheduleID(r.ID), TeamID: r.TeamID, Zone: zone(r.TimeZone), Role: r.Role, RoleOrder: r.RoleID,
 			Algorithm: oncall.Algorithm(r.Algorithm), Threshold: int(r.ThresholdDays),
 		},
-		Team: r.Team, TimeZone: r.TimeZone, RosterID: r.RosterID, RosterName: r.Roster, Name: r.Name, Advanced: r.Advanced,
+		Team: r.Team, TeamNumber: r.TeamNumber, TimeZone: r.TimeZone, RosterID: r.RosterID, RosterName: r.Roster, Name: r.Name, Advanced: r.Advanced,
 		OrderNames: r.OrderNames,
 	}
 	for _, id := range r.OrderIds {

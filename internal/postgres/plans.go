@@ -275,6 +275,11 @@ func (p *Plans) Delete(ctx context.Context, name string) error {
 		if err := q.DeletePlans(ctx, ids); err != nil {
 			return err
 		}
+		for _, id := range ids {
+			if err := q.DeleteTagsOf(ctx, db.DeleteTagsOfParams{Kind: "plan", ObjectID: id}); err != nil {
+				return err
+			}
+		}
 		return forgetPlan(ctx, q, strings.TrimRight(name, " "))
 	})
 }

@@ -29,7 +29,7 @@ var targetColumns = map[string]filterColumn{
 // NamesOfKind returns the names of the targets of a kind (user, team, mailing-list) that the query asks for, by number:
 // clients pick the first and the second. There is no bound, because they keep the whole list.
 func (t *Targets) NamesOfKind(ctx context.Context, kind string, query filters.Query) ([]string, error) {
-	l := newListQuery("TargetList", "select t.name from targets t where true")
+	l := newListQuery("TargetList", "select t.name from targets t where true").tagged("target", "t.target_id")
 	l.where("t.kind = " + l.arg(kind) + "::text")
 	if err := l.filter(query, targetColumns); err != nil {
 		return nil, err

@@ -62,7 +62,7 @@ func (w *Words) Requests(ctx context.Context, ids []int64) (map[int64]messages.R
 		for _, r := range rows {
 			out[r.ID] = messages.RequestWords{
 				Application: r.Application, Subject: r.Subject, Body: r.Body, EmailHTML: r.EmailHtml,
-				Template: r.Template, Context: r.Context, Sender: r.Sender, Bare: r.Bare,
+				Template: r.Template, Context: r.Context, Sender: r.Sender, Bare: r.Bare, ShownTo: r.ShownTo,
 			}
 		}
 		return err

@@ -114,7 +114,7 @@ func (s *Responses) claimBatch(ctx context.Context, user users.User, via inciden
 		return "", err
 	}
 	if len(ids) == 0 {
-		return textNothing, nil
+		return "", fault.Newf(fault.Invalid, "Invalid message(%s): no application found.", batch)
 	}
 	if _, err := s.acknowledge(ctx, user, via, ids...); err != nil {
 		return "", err

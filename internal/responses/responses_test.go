@@ -71,7 +71,7 @@ func (w *world) Active(context.Context, users.ID) ([]messages.Asked, error) {
 
 func (w *world) Batch(_ context.Context, batch string) ([]incidents.ID, error) {
 	if batch == strings.Repeat("ab", 16) {
-		return []incidents.ID{7, 8}, nil
+		return []incidents.ID{300, 301}, nil
 	}
 	return nil, nil
 }
@@ -355,7 +355,12 @@ func TestCallIsReadAndAcknowledgedByKey(t *testing.T) {
 	status, body := call(t, h, http.MethodPost, "/api/v0/twilio/calls/gather?message_id=27", url.Values{"To": {"+12234567890"}}, sig...)
 	require.Equal(t, http.StatusOK, status)
 	require.Contains(t, body, "disk full &amp; &lt;hot&gt;")
-	require.Contains(t, body, "Press 2 to claim.")
+	require.Equal(t, 3, strings.Count(body, "Press 2 to claim."))
+	require.Equal(t, 3, strings.Count(body, "Press pound for menu."))
+	_, short := call(t, h, http.MethodPost, "/api/v0/twilio/calls/gather?message_id=27&loop=1&instruction=Press+2", url.Values{"To": {"+12234567890"}}, sig...)
+	require.Equal(t, 1, strings.Count(short, "<Say>Press 2</Say>"))
+	_, said := call(t, h, http.MethodGet, "/api/v0/twilio/calls/say?message_id=27&loop=99", nil, sig...)
+	require.Equal(t, 10, strings.Count(said, "disk full"))
 	require.Contains(t, body, `action="https://iris.example/api/v0/twilio/calls/relay?message_id=27"`)
 	_, body = call(t, h, http.MethodPost, "/api/v0/twilio/calls/gather?message_id=27", url.Values{"AnsweredBy": {"machine_start"}}, sig...)
 	require.NotContains(t, body, "Gather", "a machine gets no menu")

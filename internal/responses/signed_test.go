@@ -41,7 +41,7 @@ func relayAs(t *testing.T, h http.Handler, app, user, path, body string) *httpte
 	return w
 }
 
-const hex32 = "0123456789abcdef0123456789abcdef"
+const hex32 = "abababababababababababababababab"
 
 func sms(from, text string) string { return url.Values{"Body": {text}, "From": {from}}.Encode() }
 
@@ -76,6 +76,8 @@ func TestRelayedReplies(t *testing.T) {
 		"claim the other way round": {texts, sms(annPhone, " Claim 27 now"), 200, said("Iris incident(300) claimed."), []incidents.ID{300}, 1},
 		"last":                      {texts, sms(annPhone, "L"), 200, said("Iris incident(301) claimed."), []incidents.ID{301}, 1},
 		"all":                       {texts, sms(annPhone, "claim all"), 200, said("db: Iris Incidents claimed (1): 300\nweb: Iris Incidents claimed (1): 301"), []incidents.ID{300, 301}, 1},
+		"a digest":                  {texts, sms(annPhone, "claim "+strings.ToUpper(hex32)), 200, said("All iris incidents claimed for batch id " + hex32 + "."), []incidents.ID{300, 301}, 1},
+		"an unknown digest":         {texts, sms(annPhone, strings.Repeat("0", 32)+" claim"), 400, titleOf("Invalid message(" + strings.Repeat("0", 32) + "): no application found."), nil, 1},
 		"sorry":                     {texts, sms("+1999", "Fine"), 200, said("Sincerest apologies"), nil, 1},
 		"suppress":                  {texts, sms(annPhone, "suppress 27"), 200, said("Unknown command."), nil, 1},
 		"another command":           {texts, sms(annPhone, "27 snooze"), 200, said("Unknown command."), nil, 1},

@@ -93,7 +93,8 @@ func (s *Responses) sayFailure(w http.ResponseWriter, r *http.Request, err error
 	twiml(w, verb(name, kept.Result))
 }
 
-// gather gives the words of a call that can be acknowledged: three times the message and the menu, then good-bye.
+// gather gives the words of a call that can be acknowledged: three times the message and the menu, then good-bye. A key counts
+// at any time; the pound key skips the rest of the message.
 func (s *Responses) gather(w http.ResponseWriter, r *http.Request) {
 	m, ok := s.called(w, r)
 	if !ok {
@@ -103,11 +104,34 @@ func (s *Responses) gather(w http.ResponseWriter, r *http.Request) {
 		twiml(w, pause(1), verb("Say", m.Body))
 		return
 	}
-	once := node{XMLName: xml.Name{Local: "Gather"}, Nodes: []node{pause(1), verb("Say", m.Body), verb("Say", instruction(r))}, Attrs: []xml.Attr{
-		attr("action", s.d.PublicURL+"/api/v0/twilio/calls/relay?message_id="+strconv.FormatInt(int64(m.MessageID), 10)),
-		attr("method", "POST"), attr("numDigits", "1"), attr("timeout", "5"), attr("finishOnKey", "#"), attr("actionOnEmptyResult", "false"),
+	relay := s.d.PublicURL + "/api/v0/twilio/calls/relay?message_id=" + strconv.FormatInt(int64(m.MessageID), 10)
+	var words []node
+	for range loops(r) {
+		words = append(words, keyOr(relay, "1", pause(1), verb("Say", "Press pound for menu."), verb("Say", m.Body)),
+			keyOr(relay, "5", verb("Say", instruction(r))))
+	}
+	twiml(w, append(words, verb("Say", "Goodbye."))...)
+}
+
+// keyOr says words and takes a key while it does, and for some seconds after.
+func keyOr(action, seconds string, words ...node) node {
+	return node{XMLName: xml.Name{Local: "Gather"}, Nodes: words, Attrs: []xml.Attr{
+		attr("action", action), attr("method", "POST"), attr("numDigits", "1"), attr("timeout", seconds), attr("finishOnKey", "#"),
+		attr("actionOnEmptyResult", "false"),
 	}}
-	twiml(w, once, once, once, verb("Say", "Goodbye."))
+}
+
+const (
+	defaultLoops = 3
+	maxLoops     = 10
+)
+
+// loops is how often a call says its words.
+func loops(r *http.Request) int {
+	if n, err := strconv.Atoi(r.URL.Query().Get("loop")); err == nil && n > 0 {
+		return min(n, maxLoops)
+	}
+	return defaultLoops
 }
 
 func instruction(r *http.Request) string {
@@ -117,10 +141,14 @@ func instruction(r *http.Request) string {
 	return "Press 2 to claim."
 }
 
-// say gives the words of a call that cannot be acknowledged, three times.
+// say gives the words of a call that cannot be acknowledged, as often as the address says.
 func (s *Responses) say(w http.ResponseWriter, r *http.Request) {
 	if m, ok := s.called(w, r); ok {
-		twiml(w, pause(1), verb("Say", m.Body), pause(1), verb("Say", m.Body), pause(1), verb("Say", m.Body))
+		var words []node
+		for range loops(r) {
+			words = append(words, pause(1), verb("Say", m.Body))
+		}
+		twiml(w, words...)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 func TrimSlash(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rctx := chi.RouteContext(r.Context())
-		if rctx != nil && rctx.RoutePath == "" && (below(r, "/v0") || below(r, "/api") || below(r, "/healthcheck")) {
+		if rctx != nil && rctx.RoutePath == "" && (below(r, "/v0") || below(r, "/v1") || below(r, "/api") || below(r, "/healthcheck")) {
 			path := r.URL.RawPath
 			if path == "" {
 				path = r.URL.Path

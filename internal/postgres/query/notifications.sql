@@ -8,10 +8,10 @@ with input as (
                  unnest(@email_htmls::text[]) as email_html, unnest(@templates::text[]) as template,
                  unnest(@contexts::text[]) as context, unnest(@senders::text[]) as sender,
                  unnest(@priorities::text[]) as priority, unnest(@lifetimes::float8[]) as lifetime,
-                 unnest(@bares::bool[]) as bare) r
+                 unnest(@bares::bool[]) as bare, unnest(@shown_tos::text[]) as shown_to) r
 ), requests as (
-    insert into notification_requests (id, application_id, subject, body, email_html, template, context, sender, bare)
-    select id, application_id, subject, body, email_html, nullif(template, ''), nullif(context, '')::json, sender, bare from input
+    insert into notification_requests (id, application_id, subject, body, email_html, template, context, sender, bare, shown_to)
+    select id, application_id, subject, body, email_html, nullif(template, ''), nullif(context, '')::json, sender, bare, shown_to from input
 ), made as (
     insert into messages (bucket, request_id, application_id, recipient, user_id, target, priority, class, mode, literal,
                           template, mode_changed, expires_at)

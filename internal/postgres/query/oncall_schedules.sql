@@ -1,7 +1,7 @@
 -- Schedules, their people, and what populating them needs to know.
 
 -- name: Schedules :many
-select s.id, s.team_id, t.name as team, t.time_zone, s.roster_id, ro.name as roster, s.role_id, r.name as role, s.name, s.algorithm,
+select s.id, s.team_id, t.oncall_id as team_number, t.name as team, t.time_zone, s.roster_id, ro.name as roster, s.role_id, r.name as role, s.name, s.algorithm,
     s.advanced, s.threshold_days, s.pattern, s.rotation, s.last_epoch_at, s.unfilled, s.last_user_id,
     array(select o.user_id from schedule_order o where o.schedule_id = s.id order by o.priority, o.user_id)::bigint[] as order_ids,
     array(select u.name from schedule_order o join users u on u.id = o.user_id

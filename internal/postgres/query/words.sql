@@ -11,7 +11,7 @@ where i.id = any (sqlc.arg(ids)::bigint[]);
 
 -- name: WordsOfRequests :many
 select r.id, a.name as application, r.subject, r.body, r.email_html, coalesce(r.template, '') as template, r.context, r.bare,
-    coalesce(nullif(r.sender, ''), s.address, '')::text as sender
+    r.shown_to, coalesce(nullif(r.sender, ''), s.address, '')::text as sender
 from notification_requests r
 join applications a on a.id = r.application_id
 left join application_sender_addresses s on s.application_id = a.id and s.mode = 'email'

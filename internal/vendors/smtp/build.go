@@ -73,7 +73,7 @@ func (v *Vendor) build(m messages.Outbound, now time.Time) (*envelope, error) {
 
 	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
 	msg.FromMailAddress(from)
-	msg.ToMailAddress(to)
+	msg.ToMailAddress(named(m, to)...)
 	if replyTo != nil {
 		msg.ReplyToMailAddress(replyTo)
 	}
@@ -103,6 +103,20 @@ func (v *Vendor) build(m messages.Outbound, now time.Time) (*envelope, error) {
 		return nil, fmt.Errorf("build the message: %w", err)
 	}
 	return env, nil
+}
+
+// named are the recipients that the mail names: it goes to one of them, or to somebody who is told in secret.
+func named(m messages.Outbound, to *mail.Address) []*mail.Address {
+	var out []*mail.Address
+	for text := range strings.SplitSeq(m.ShownTo, ",") {
+		if a, err := address(text); err == nil && ascii(a.Address) {
+			out = append(out, a)
+		}
+	}
+	if len(out) == 0 {
+		return []*mail.Address{to}
+	}
+	return out
 }
 
 // headers lets receivers sort and filter, and keeps automatic answers away.

@@ -3,6 +3,7 @@ package smtp
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -30,4 +31,25 @@ func TestGmailsButton(t *testing.T) {
 		"method":"http://schema.org/HttpRequestMethod/GET"}}}`, markup)
 	require.Equal(t, before, v.withButton(before, messages.Outbound{}), "out of band")
 	require.Equal(t, before, (&Vendor{}).withButton(before, messages.Outbound{IncidentID: 1}))
+}
+
+func TestMailsToSeveralPeopleNameThemAll(t *testing.T) {
+	t.Parallel()
+	v, err := New(Config{Addr: "127.0.0.1:25", From: "iris@example.com", TLS: None})
+	require.NoError(t, err)
+	m := messages.Outbound{MessageID: 1, Attempt: 1, Destination: "carl@example.com", Subject: "s", Body: "b",
+		ShownTo: "ann@example.com, bob@example.com, not an address\r\nBcc: x@example.com"}
+	env, err := v.build(m, time.Now())
+	require.NoError(t, err)
+	defer env.release()
+	sent := env.body.String()
+	require.Equal(t, "carl@example.com", env.to, "it goes to one person")
+	require.Contains(t, sent, "To: <ann@example.com>, <bob@example.com>\r\n")
+	require.NotContains(t, sent, "carl", "who is told in secret stands nowhere")
+	require.NotContains(t, sent, "x@example.com")
+	m.ShownTo = ""
+	alone, err := v.build(m, time.Now())
+	require.NoError(t, err)
+	defer alone.release()
+	require.Contains(t, alone.body.String(), "To: <carl@example.com>\r\n")
 }

@@ -43,6 +43,8 @@ type Config struct {
 	From string
 	// CallFrom is the number that calls; "" = From.
 	CallFrom string
+	// ApplicationFrom are the numbers from which some applications send and call instead, by the application's name.
+	ApplicationFrom map[string]string
 	// APIURL is the base address. "" = https://api.twilio.com.
 	APIURL string
 	// PublicURL is where Twilio reaches our callbacks. "" = no status callbacks, and no calls.
@@ -111,6 +113,11 @@ func (c Config) validate() error {
 	case c.From == "":
 		return fault.Invalidf("from", "twilio: the sender (from) is missing")
 	}
+	for app, number := range c.ApplicationFrom {
+		if n, ok := Number(number, c.CountryCode); !ok || n != number {
+			return fault.Invalidf("application_from", "twilio: the number of application %s must be written like +15551234567", app)
+		}
+	}
 	for name, text := range map[string]string{"api_url": c.APIURL, "public_url": c.PublicURL} {
 		u, err := url.Parse(text)
 		if text != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
@@ -164,10 +171,10 @@ func (v *Vendor) Send(ctx context.Context, m messages.Outbound) messages.Result 
 
 func (v *Vendor) sms(to string, m messages.Outbound) url.Values {
 	form := url.Values{"To": {to}, "Body": {smsText(m)}}
-	if strings.HasPrefix(v.cfg.From, "MG") {
-		form.Set("MessagingServiceSid", v.cfg.From)
+	if from := v.from(m, v.cfg.From); strings.HasPrefix(from, "MG") {
+		form.Set("MessagingServiceSid", from)
 	} else {
-		form.Set("From", v.cfg.From)
+		form.Set("From", from)
 	}
 	if v.cfg.PublicURL != "" {
 		form.Set("StatusCallback", v.statusURL(m))
@@ -175,9 +182,19 @@ func (v *Vendor) sms(to string, m messages.Outbound) url.Values {
 	return form
 }
 
+// from is the number of the message's application, or else the given one.
+func (v *Vendor) from(m messages.Outbound, otherwise string) string {
+	for app, number := range v.cfg.ApplicationFrom {
+		if strings.EqualFold(app, m.Application) {
+			return number
+		}
+	}
+	return otherwise
+}
+
 func (v *Vendor) call(to string, m messages.Outbound) url.Values {
 	form := url.Values{
-		"To": {to}, "From": {v.cfg.CallFrom}, "Url": {v.wordsURL(m)}, "Method": {"POST"},
+		"To": {to}, "From": {v.from(m, v.cfg.CallFrom)}, "Url": {v.wordsURL(m)}, "Method": {"POST"},
 		"StatusCallback": {v.statusURL(m)}, "StatusCallbackMethod": {"POST"},
 	}
 	if v.cfg.DetectMachines {

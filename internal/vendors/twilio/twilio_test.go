@@ -239,3 +239,27 @@ func TestMessagingServiceAndKey(t *testing.T) {
 	r := v.Send(t.Context(), messages.Outbound{MessageID: 1, Mode: users.SMS, Destination: "+12025550123", Body: "x"})
 	require.Equal(t, messages.OutcomeSent, r.Outcome, r.Detail)
 }
+
+func TestApplicationsWithNumbersOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	p := pretend.NewTwilio(pretend.TwilioConfig{AccountSID: "AC1", AuthToken: "token", From: []string{"+15005550001", "+15005550002", "+15005550003"}}, nil)
+	require.NoError(t, p.Start())
+	cfg := twilio.Config{AccountSID: "AC1", AuthToken: "token", From: "+15005550001", CallFrom: "+15005550002", APIURL: p.URL(),
+		PublicURL: "https://iris.example", ApplicationFrom: map[string]string{"Demo": "+15005550003"}}
+	v, err := twilio.New(cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() { v.Close(); p.Close() })
+	for _, c := range []struct {
+		app  string
+		mode users.Mode
+		from string
+	}{{"demo", users.SMS, "+15005550003"}, {"demo", users.Call, "+15005550003"}, {"other", users.SMS, "+15005550001"}, {"other", users.Call, "+15005550002"}} {
+		res := v.Send(t.Context(), messages.Outbound{MessageID: 1, Attempt: 1, Mode: c.mode, Destination: "+15005550006", Body: "b", Application: c.app})
+		require.Equal(t, messages.OutcomeSent, res.Outcome, res.Detail)
+		all := p.Log().Accepted()
+		require.Equal(t, c.from, all[len(all)-1].From)
+	}
+	cfg.ApplicationFrom = map[string]string{"demo": "MG1"}
+	_, err = twilio.New(cfg)
+	require.ErrorContains(t, err, "application demo")
+}

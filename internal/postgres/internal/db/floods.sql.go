@@ -591,7 +591,8 @@ const reprioritisations = `-- name: Reprioritisations :many
 select k.user_id::bigint as user_id, k.application_id::bigint as application_id, r.source_mode, r.destination_mode, r.count,
     r.window_seconds,
     (r.destination_mode = 'drop' or (
-        exists (select from user_contacts c where c.user_id = r.user_id and c.mode = r.destination_mode)
+        (exists (select from user_contacts c where c.user_id = r.user_id and c.mode = r.destination_mode)
+            or r.destination_mode = 'push' and exists (select from devices d where d.user_id = r.user_id and d.active))
         and exists (select from application_modes a where a.application_id = k.application_id and a.mode = r.destination_mode)
     ))::boolean as usable
 from (

@@ -463,6 +463,7 @@ type NotificationRequest struct {
 	Context       []byte
 	Sender        string
 	Bare          bool
+	ShownTo       string
 }
 
 type OncallAudit struct {
@@ -616,6 +617,12 @@ type SlidingCount struct {
 	Key       string
 	State     json.RawMessage
 	TouchedAt time.Time
+}
+
+type StatisticsSnapshot struct {
+	Hour       time.Time
+	ComputedAt time.Time
+	Body       json.RawMessage
 }
 
 type SwapRequest struct {

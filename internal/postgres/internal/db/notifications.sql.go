@@ -66,26 +66,26 @@ func (q *Queries) CategoryModes(ctx context.Context, arg CategoryModesParams) ([
 
 const insertNotifications = `-- name: InsertNotifications :many
 with input as (
-    select nextval(pg_get_serial_sequence('notification_requests', 'id')) as id, r.place, r.application_id, r.subject, r.body, r.email_html, r.template, r.context, r.sender, r.priority, r.lifetime, r.bare
+    select nextval(pg_get_serial_sequence('notification_requests', 'id')) as id, r.place, r.application_id, r.subject, r.body, r.email_html, r.template, r.context, r.sender, r.priority, r.lifetime, r.bare, r.shown_to
     from (select unnest($1::int[]) as place, unnest($2::bigint[]) as application_id,
                  unnest($3::text[]) as subject, unnest($4::text[]) as body,
                  unnest($5::text[]) as email_html, unnest($6::text[]) as template,
                  unnest($7::text[]) as context, unnest($8::text[]) as sender,
                  unnest($9::text[]) as priority, unnest($10::float8[]) as lifetime,
-                 unnest($11::bool[]) as bare) r
+                 unnest($11::bool[]) as bare, unnest($12::text[]) as shown_to) r
 ), requests as (
-    insert into notification_requests (id, application_id, subject, body, email_html, template, context, sender, bare)
-    select id, application_id, subject, body, email_html, nullif(template, ''), nullif(context, '')::json, sender, bare from input
+    insert into notification_requests (id, application_id, subject, body, email_html, template, context, sender, bare, shown_to)
+    select id, application_id, subject, body, email_html, nullif(template, ''), nullif(context, '')::json, sender, bare, shown_to from input
 ), made as (
     insert into messages (bucket, request_id, application_id, recipient, user_id, target, priority, class, mode, literal,
                           template, mode_changed, expires_at)
     select (i.id & 255)::smallint, i.id, i.application_id, m.recipient, nullif(m.user_id, 0), m.target,
            nullif(i.priority, ''), 2, m.mode, nullif(m.literal, ''), nullif(i.template, ''), m.mode_changed,
            clock_timestamp() + make_interval(secs => i.lifetime)
-    from (select unnest($12::int[]) as turn, unnest($13::int[]) as owner_place, unnest($14::text[]) as recipient,
-                 unnest($15::bigint[]) as user_id, unnest($16::text[]) as target,
-                 unnest($17::text[]) as mode, unnest($18::text[]) as literal,
-                 unnest($19::bool[]) as mode_changed) m
+    from (select unnest($13::int[]) as turn, unnest($14::int[]) as owner_place, unnest($15::text[]) as recipient,
+                 unnest($16::bigint[]) as user_id, unnest($17::text[]) as target,
+                 unnest($18::text[]) as mode, unnest($19::text[]) as literal,
+                 unnest($20::bool[]) as mode_changed) m
     join input i on i.place = m.owner_place
     order by m.turn
     on conflict do nothing
@@ -93,8 +93,8 @@ with input as (
 ), changed as (
     insert into message_changes (message_id, change_type, old, new, description)
     select made.id, 'mode-change', c.old, c.new, c.description
-    from (select unnest($20::int[]) as place, unnest($21::text[]) as recipient, unnest($22::text[]) as old,
-                 unnest($23::text[]) as new, unnest($24::text[]) as description) c
+    from (select unnest($21::int[]) as place, unnest($22::text[]) as recipient, unnest($23::text[]) as old,
+                 unnest($24::text[]) as new, unnest($25::text[]) as description) c
     join input i on i.place = c.place
     join made on made.request_id = i.id and made.recipient = c.recipient
 )
@@ -113,6 +113,7 @@ type InsertNotificationsParams struct {
 	Priorities         []string
 	Lifetimes          []float64
 	Bares              []bool
+	ShownTos           []string
 	Turns              []int32
 	OwnerPlaces        []int32
 	Recipients         []string
@@ -148,6 +149,7 @@ func (q *Queries) InsertNotifications(ctx context.Context, arg InsertNotificatio
 		arg.Priorities,
 		arg.Lifetimes,
 		arg.Bares,
+		arg.ShownTos,
 		arg.Turns,
 		arg.OwnerPlaces,
 		arg.Recipients,

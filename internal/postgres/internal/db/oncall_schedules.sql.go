@@ -322,7 +322,7 @@ func (q *Queries) ScheduleTeam(ctx context.Context, id int64) (int64, error) {
 
 const schedules = `-- name: Schedules :many
 
-select s.id, s.team_id, t.name as team, t.time_zone, s.roster_id, ro.name as roster, s.role_id, r.name as role, s.name, s.algorithm,
+select s.id, s.team_id, t.oncall_id as team_number, t.name as team, t.time_zone, s.roster_id, ro.name as roster, s.role_id, r.name as role, s.name, s.algorithm,
     s.advanced, s.threshold_days, s.pattern, s.rotation, s.last_epoch_at, s.unfilled, s.last_user_id,
     array(select o.user_id from schedule_order o where o.schedule_id = s.id order by o.priority, o.user_id)::bigint[] as order_ids,
     array(select u.name from schedule_order o join users u on u.id = o.user_id
@@ -344,6 +344,7 @@ type SchedulesParams struct {
 type SchedulesRow struct {
 	ID            int64
 	TeamID        int64
+	TeamNumber    int64
 	Team          string
 	TimeZone      string
 	RosterID      int64
@@ -376,6 +377,7 @@ func (q *Queries) Schedules(ctx context.Context, arg SchedulesParams) ([]Schedul
 		if err := rows.Scan(
 			&i.ID,
 			&i.TeamID,
+			&i.TeamNumber,
 			&i.Team,
 			&i.TimeZone,
 			&i.RosterID,

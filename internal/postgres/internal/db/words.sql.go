@@ -106,7 +106,7 @@ func (q *Queries) WordsOfPlans(ctx context.Context, ids []int64) ([]WordsOfPlans
 
 const wordsOfRequests = `-- name: WordsOfRequests :many
 select r.id, a.name as application, r.subject, r.body, r.email_html, coalesce(r.template, '') as template, r.context, r.bare,
-    coalesce(nullif(r.sender, ''), s.address, '')::text as sender
+    r.shown_to, coalesce(nullif(r.sender, ''), s.address, '')::text as sender
 from notification_requests r
 join applications a on a.id = r.application_id
 left join application_sender_addresses s on s.application_id = a.id and s.mode = 'email'
@@ -122,6 +122,7 @@ type WordsOfRequestsRow struct {
 	Template    string
 	Context     []byte
 	Bare        bool
+	ShownTo     string
 	Sender      string
 }
 
@@ -143,6 +144,7 @@ func (q *Queries) WordsOfRequests(ctx context.Context, ids []int64) ([]WordsOfRe
 			&i.Template,
 			&i.Context,
 			&i.Bare,
+			&i.ShownTo,
 			&i.Sender,
 		); err != nil {
 			return nil, err

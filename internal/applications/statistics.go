@@ -1,0 +1,147 @@
+package applications
+
+import (
+	"math"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Points is how many points in time every figure is told for: the full hour, and 1 to 6 weeks before it.
+const Points = 7
+
+// Week is the distance between two points.
+const Week = 7 * 24 * time.Hour
+
+// Weekly counts things by the week in which they happened, back from the hour: 0 is the last week, Points is everything before
+// the weeks that have a point of their own.
+type Weekly [Points + 1]int64
+
+// Total is what there was at a point, from the beginning of time.
+func (w Weekly) Total(point int) int64 {
+	var n int64
+	for _, c := range w[point:] {
+		n += c
+	}
+	return n
+}
+
+// Statistics are the figures of an hour, from which those of all points follow.
+type Statistics struct {
+	Hour time.Time
+	// How many there were at each point.
+	Plans, Users, Applications [Points]int64
+	// Medians of the seconds from opening to acknowledging, of the incidents opened in the week before each point; a negative one
+	// is unknown.
+	ClaimMedian [Points]float64
+	ByID        map[int64]*Figures // by the number of the application
+}
+
+// NewStatistics returns statistics without anything counted.
+func NewStatistics(hour time.Time) Statistics {
+	return Statistics{Hour: hour, ClaimMedian: unknownMedians(), ByID: map[int64]*Figures{}}
+}
+
+func unknownMedians() (m [Points]float64) {
+	for i := range m {
+		m[i] = -1
+	}
+	return m
+}
+
+// Figures are those of one application.
+type Figures struct {
+	Incidents Weekly
+	Claimed   Weekly // of those, the ones that somebody owns
+	High      Weekly // of those, the ones whose plan pages with priority high or urgent
+	// ClaimMedian is as that of Statistics.
+	ClaimMedian [Points]float64
+	CallRetries Weekly
+	Modes       map[users.Mode]*Delivered
+}
+
+// Delivered says what became of messages in one mode.
+type Delivered struct {
+	Sent      Weekly // left for their vendor; of the mode drop, were dropped
+	Delivered Weekly // of those, the ones that a receipt says arrived, or were answered
+	Failed    Weekly // were refused in the end
+	Tried     Weekly // all for which a vendor was called
+}
+
+// Of returns the figures of an application, making them if there are none.
+func (s *Statistics) Of(application int64) *Figures {
+	f := s.ByID[application]
+	if f == nil {
+		f = &Figures{ClaimMedian: unknownMedians(), Modes: map[users.Mode]*Delivered{}}
+		s.ByID[application] = f
+	}
+	return f
+}
+
+// Mode returns what became of messages in a mode, making it if there is nothing.
+func (f *Figures) Mode(m users.Mode) *Delivered {
+	d := f.Modes[m]
+	if d == nil {
+		d = &Delivered{}
+		f.Modes[m] = d
+	}
+	return d
+}
+
+// All adds the figures of all applications, without medians, which do not add.
+func (s *Statistics) All() *Figures {
+	sum := &Figures{ClaimMedian: s.ClaimMedian, Modes: map[users.Mode]*Delivered{}}
+	for _, f := range s.ByID {
+		sum.Incidents.add(f.Incidents)
+		sum.Claimed.add(f.Claimed)
+		sum.High.add(f.High)
+		sum.CallRetries.add(f.CallRetries)
+		for mode, d := range f.Modes {
+			to := sum.Mode(mode)
+			to.Sent.add(d.Sent)
+			to.Delivered.add(d.Delivered)
+			to.Failed.add(d.Failed)
+			to.Tried.add(d.Tried)
+		}
+	}
+	return sum
+}
+
+func (w *Weekly) add(o Weekly) {
+	for i := range w {
+		w[i] += o[i]
+	}
+}
+
+// Sent counts the messages of all modes that left, by week. What was dropped on purpose is not among them.
+func (f *Figures) Sent() Weekly {
+	var w Weekly
+	for mode, d := range f.Modes {
+		if mode != users.Drop {
+			w.add(d.Sent)
+		}
+	}
+	return w
+}
+
+// Percent is n of all with two decimals; false when there is nothing to take it of.
+func Percent(n, all int64) (float64, bool) {
+	if all <= 0 {
+		return 0, false
+	}
+	return math.Round(float64(n)/float64(all)*10000) / 100, true
+}
+
+// Shares tells how the messages of a mode went in the week before a point, in percent of those that were tried: those that
+// arrived as far as its vendor says, those that failed, and the others. A call must have been answered, the rest must have left.
+func (d *Delivered) Shares(mode users.Mode, point int) (success, fail, other float64, known bool) {
+	good := d.Sent[point]
+	if mode == users.Call {
+		good = d.Delivered[point]
+	}
+	all := max(d.Tried[point], good+d.Failed[point])
+	success, known = Percent(good, all)
+	fail, _ = Percent(d.Failed[point], all)
+	other, _ = Percent(all-good-d.Failed[point], all)
+	return success, fail, other, known
+}

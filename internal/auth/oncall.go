@@ -1,0 +1,154 @@
+package auth
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
+)
+
+// This file holds who may do what on the on-call API, in the words of that wire (title in Message, description in Detail).
+
+// The refusals of the on-call API that depend on nothing.
+var (
+	ErrNotLoggedIn    = &fault.Error{Kind: fault.Unauthenticated, Message: "Unauthorized", Detail: "User must be logged in"}
+	ErrSessionGone    = &fault.Error{Kind: fault.Unauthenticated, Message: "Invalid Session", Detail: "CSRF token missing"}
+	ErrCSRF           = &fault.Error{Kind: fault.Unauthenticated, Message: "Invalid Session", Detail: "CSRF validation failed"}
+	ErrDigestFormat   = &fault.Error{Kind: fault.Unauthenticated, Message: "Authentication failure", Detail: "Invalid digest format"}
+	ErrOncallUnknown  = &fault.Error{Kind: fault.Unauthenticated, Message: "Authentication failure", Detail: "Application not found"}
+	ErrOncallDigest   = &fault.Error{Kind: fault.Unauthenticated, Message: "Authentication failure", Detail: "Wrong digest"}
+	ErrOncallNotOpen  = &fault.Error{Kind: fault.Forbidden, Message: "Unauthorized", Detail: "This application may not use the on-call API (flag allow_oncall)"}
+	ErrOncallReadOnly = &fault.Error{Kind: fault.Forbidden, Message: "Unauthorized", Detail: "This user may only read"}
+	ErrOncallAdmin    = &fault.Error{Kind: fault.Forbidden, Message: "403 Forbidden", Detail: "Admin only action"}
+	ErrPersonNeeded   = &fault.Error{Kind: fault.Forbidden, Message: "Unauthorized", Detail: "Action not allowed for applications: it needs a user"}
+)
+
+// SignedOncall reports whether digest is the application's signature over an on-call request: as everywhere (see Signed),
+// or over the percent-encoding of decoded path and query together, slashes kept, which is what some clients sign.
+func (a Application) SignedOncall(r SignedRequest, digest string, now time.Time) bool {
+	r.Username = ""
+	if a.Signed(r, digest, now) {
+		return true
+	}
+	whole := r.Path
+	if r.RawQuery != "" {
+		whole += "?" + r.RawQuery
+	}
+	return a.Signed(SignedRequest{Method: r.Method, Path: quote(whole), Body: r.Body}, digest, now)
+}
+
+// quote percent-encodes what is neither unreserved (RFC 3986) nor a slash.
+func quote(s string) string {
+	const hexDigits = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-_.~/", c) >= 0 {
+			b.WriteByte(c)
+			continue
+		}
+		b.Write([]byte{'%', hexDigits[c>>4], hexDigits[c&15]})
+	}
+	return b.String()
+}
+
+// program reports whether the actor is an application that speaks for nobody: on the on-call API it may do everything.
+func (a Actor) program() bool { return a.ApplicationID != 0 && a.Username == "" }
+
+// MayUseOncall allows what every authenticated caller may do; with change, read-only people may not.
+func (a Actor) MayUseOncall(change bool) error {
+	switch {
+	case a.Username == "" && !a.Known():
+		return ErrNotLoggedIn
+	case a.program() && !a.AllowOncall:
+		return ErrOncallNotOpen
+	case change && a.ReadOnly:
+		return ErrOncallReadOnly
+	}
+	return nil
+}
+
+// MayReadOncall allows reading: to every known caller, or to anybody where anonymous reads are opened.
+func (a Actor) MayReadOncall(open Openings) error {
+	if open.AnonymousReads && !a.Known() {
+		return nil
+	}
+	return a.MayUseOncall(false)
+}
+
+// MayAdministerTeam allows what a team's administrators may do.
+func (a Actor) MayAdministerTeam(team int64, name string) error {
+	if err := a.MayUseOncall(true); err != nil {
+		return err
+	}
+	if a.program() || a.Admin || slices.Contains(a.TeamAdminOf, team) {
+		return nil
+	}
+	return forbidden(`Action not allowed: "` + a.Username + `" is not an admin for "` + name + `"`)
+}
+
+// MayEditCalendar allows what a team's members may do. name is the team's, "" where the request did not name it.
+func (a Actor) MayEditCalendar(team int64, name string) error {
+	if err := a.MayUseOncall(true); err != nil {
+		return err
+	}
+	switch {
+	case a.program() || a.Admin || slices.Contains(a.MemberOf, team) || slices.Contains(a.TeamAdminOf, team):
+		return nil
+	case name == "":
+		return forbidden(`Action not allowed: "` + a.Username + `" is not a team member`)
+	}
+	return forbidden(`Action not allowed: "` + a.Username + `" is not part of "` + name + `"`)
+}
+
+// MayEditPerson allows changing a person's settings: to themselves, to administrators of one of their teams, to admins and
+// applications.
+func (a Actor) MayEditPerson(name string, theirTeams []int64) error {
+	if a.program() && a.AllowOncall || a.Admin || a.Username != "" && strings.EqualFold(a.Username, name) {
+		return nil
+	}
+	if err := a.MayUseOncall(true); err != nil {
+		return err
+	}
+	for _, t := range theirTeams {
+		if slices.Contains(a.TeamAdminOf, t) {
+			return nil
+		}
+	}
+	return forbidden(`Action not allowed for "` + a.Username + `"`)
+}
+
+// MayManageOncall allows what belongs to the installation: people, roles, services. Oncall opened it in debug mode only.
+func (a Actor) MayManageOncall() error {
+	if err := a.MayUseOncall(true); err != nil {
+		return err
+	}
+	if a.Admin || a.program() {
+		return nil
+	}
+	return ErrOncallAdmin
+}
+
+// MayUseKeysOf allows looking at, making and deleting the feed keys of a requester. verb words a refusal.
+func (a Actor) MayUseKeysOf(requester, verb string) error {
+	switch {
+	case a.Username == "":
+		if err := a.MayUseOncall(false); err != nil {
+			return err
+		}
+		return ErrPersonNeeded
+	case a.Admin || strings.EqualFold(a.Username, requester):
+		return nil
+	}
+	return forbidden(`Action not allowed: "` + a.Username + `" is not allowed to ` + verb + ` ical_key of "` + requester + `"`)
+}
+
+// ErrNotKeyAdmin refuses a single key to somebody else.
+func (a Actor) ErrNotKeyAdmin() error {
+	return forbidden(`Action not allowed: "` + a.Username + `" is not an admin of ical_key`)
+}
+
+func forbidden(why string) error {
+	return &fault.Error{Kind: fault.Forbidden, Message: "Unauthorized", Detail: why}
+}

@@ -1,0 +1,94 @@
+package config
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// Oncall tunes the on-call calendar.
+type Oncall struct {
+	// Grace is for how long after its start a shift may still be edited by everybody in the team. 0 = 24 h.
+	Grace time.Duration `koanf:"grace_period"`
+	// PopulateEvery is how often the schedules of a team are filled up. 0 = 1 h.
+	PopulateEvery time.Duration `koanf:"populate_every"`
+	// WarnAhead is how far ahead a team is warned of gaps in its calendar. 0 = 48 h.
+	WarnAhead time.Duration `koanf:"warn_ahead"`
+	// ReminderModes, ReminderRoles and ReminderTimes are what somebody who joins a team is reminded by, of, and how long before.
+	// Empty = email; primary, secondary, shadow and manager; a day and a week.
+	ReminderModes []string        `koanf:"reminder_modes"`
+	ReminderRoles []string        `koanf:"reminder_roles"`
+	ReminderTimes []time.Duration `koanf:"reminder_times"`
+	// EscalateApplication is the application that the escalate button opens incidents as; "" = there is no button.
+	EscalateApplication string `koanf:"escalate_application"`
+	// UrgentPlan and MediumPlan are the plans that the button offers besides the team's own. Targets are for their dynamic
+	// targets, written role or role:target; without a target it is the team.
+	UrgentPlan    string   `koanf:"urgent_plan"`
+	UrgentTargets []string `koanf:"urgent_targets"`
+	MediumPlan    string   `koanf:"medium_plan"`
+	MediumTargets []string `koanf:"medium_targets"`
+	// BonusURL answers a JSON list of {name, primary_paid, secondary_paid}; with it /api/v0/events/bonus exists. Teams of the
+	// whitelist are always paid, those of the blacklist never.
+	BonusURL       string   `koanf:"bonus_url"`
+	BonusWhitelist []string `koanf:"bonus_whitelist"`
+	BonusBlacklist []string `koanf:"bonus_blacklist"`
+}
+
+// oncall checks and completes what concerns the on-call calendar.
+func (l *loader) oncall(o Oncall) Oncall {
+	for _, d := range []struct {
+		path    string
+		value   *time.Duration
+		without time.Duration
+	}{
+		{"oncall.grace_period", &o.Grace, 24 * time.Hour}, {"oncall.populate_every", &o.PopulateEvery, time.Hour},
+		{"oncall.warn_ahead", &o.WarnAhead, 48 * time.Hour},
+	} {
+		l.notNegative(d.path, *d.value)
+		if *d.value == 0 {
+			*d.value = d.without
+		}
+	}
+	if len(o.ReminderModes) == 0 {
+		o.ReminderModes = []string{"email"}
+	}
+	for i, mode := range o.ReminderModes {
+		l.oneOf(index("oncall.reminder_modes", i), mode, "email", "sms", "call", "slack", "push")
+	}
+	if len(o.ReminderRoles) == 0 {
+		o.ReminderRoles = []string{"primary", "secondary", "shadow", "manager"}
+	}
+	if len(o.ReminderTimes) == 0 {
+		o.ReminderTimes = []time.Duration{24 * time.Hour, 7 * 24 * time.Hour}
+	}
+	for i, d := range o.ReminderTimes {
+		l.notNegative(index("oncall.reminder_times", i), d)
+	}
+	for _, p := range []struct {
+		path    string
+		targets []string
+	}{{"oncall.urgent_targets", o.UrgentTargets}, {"oncall.medium_targets", o.MediumTargets}} {
+		if slices.ContainsFunc(p.targets, func(t string) bool { return t == "" || strings.HasPrefix(t, ":") }) {
+			l.problem(l.where(p.path), "write each target as role or role:target, such as oncall-primary")
+		}
+	}
+	if o.EscalateApplication == "" && (o.UrgentPlan != "" || o.MediumPlan != "") {
+		l.warning(l.where("oncall.escalate_application"), "is not set: the plans of the escalate button are not offered")
+	}
+	if o.BonusURL != "" {
+		l.httpURL("oncall.bonus_url", o.BonusURL)
+	}
+	return o
+}
+
+// oncallDebug refuses the debug mode of the on-call API where others can reach it.
+func (l *loader) oncallDebug(out *API) {
+	if !out.Compatibility.OncallDebugAuth {
+		return
+	}
+	if !loopback(out.HTTP.Addr) {
+		l.problem(l.where("http.addr"), "%q can be reached from other machines, and compatibility.oncall_debug_auth lets everybody who "+
+			"reaches it change every calendar; set it to 127.0.0.1:PORT, or take oncall_debug_auth away", out.HTTP.Addr)
+	}
+	l.warning(l.where("compatibility.oncall_debug_auth"), "is set: whoever reaches /api/v0 is test_user and may do everything; for tests only")
+}

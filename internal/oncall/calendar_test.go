@@ -1,0 +1,165 @@
+package oncall
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+func TestACalendarAnswersLikeLookingThroughAllShifts(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		var shifts []Shift
+		for i := range rapid.IntRange(0, 30).Draw(rt, "shifts") {
+			start := rapid.IntRange(-50, 100).Draw(rt, "start")
+			s := shift(i+1, rapid.SampledFrom([]string{RolePrimary, RoleSecondary}).Draw(rt, "role"), rapid.IntRange(1, 4).Draw(rt, "who"),
+				in(start), in(start+rapid.IntRange(0, 40).Draw(rt, "length")))
+			s.TeamID = rapid.Int64Range(7, 9).Draw(rt, "team")
+			shifts = append(shifts, s)
+		}
+		c := NewTeamCalendar(7, in(0), in(100), shifts, TeamRole{8, RolePrimary})
+		own := func(s Shift) bool { return s.TeamID == 7 || s.TeamID == 8 && s.Role == RolePrimary }
+		for h := range 100 {
+			var want []Shift
+			for _, s := range sorted(shifts) {
+				if own(s) && s.Role == RolePrimary && s.At(in(h)) {
+					want = append(want, s)
+				}
+			}
+			require.Equal(rt, want, c.OnCall(RolePrimary, in(h)))
+			gap := slices.ContainsFunc(c.Gaps(RolePrimary, in(0), in(100)), func(g Span) bool { return !in(h).Before(g.Start) && in(h).Before(g.End) })
+			require.Equal(rt, len(want) == 0, gap, "hour %d", h)
+		}
+		// Hand-offs tell every change of who is on call.
+		who := holders(c.OnCall(RolePrimary, in(0)))
+		for _, change := range c.HandOffs(RolePrimary, in(0), 1000) {
+			require.Equal(rt, who, change.From)
+			require.NotEqual(rt, change.From, change.To)
+			require.Equal(rt, change.To, holders(c.OnCall(RolePrimary, change.At)))
+			require.Equal(rt, who, holders(c.OnCall(RolePrimary, change.At.Add(-time.Second))))
+			who = change.To
+		}
+		require.Equal(rt, who, holders(c.OnCall(RolePrimary, in(100).Add(-time.Second))))
+	})
+}
+
+func TestSummaryIsWhoHasItAndWhoComesNext(t *testing.T) {
+	t.Parallel()
+	now1, now2 := shift(1, RolePrimary, 1, in(-5), in(5)), shift(2, RolePrimary, 2, in(-4), in(4))
+	next1, next2, far := shift(3, RolePrimary, 3, in(5), in(9)), shift(4, RolePrimary, 4, in(5), in(9)), shift(5, RolePrimary, 1, in(9), in(12))
+	other := shift(6, RolePrimary, 1, in(7), in(12))
+	other.TeamID = 8
+	vacation := shift(7, RoleVacation, 1, in(0), in(1))
+	c := NewTeamCalendar(7, in(-100), in(100), []Shift{far, other, next2, next1, now2, now1, vacation}, TeamRole{8, RolePrimary})
+	require.Equal(t, Summary{
+		Current: map[string][]Shift{RolePrimary: {now1, now2}, RoleVacation: {vacation}},
+		Next:    map[string][]Shift{RolePrimary: {next1, next2, other}},
+	}, c.Summary(in(0)))
+	require.Equal(t, []Shift{now1, now2, vacation}, c.Now(in(0)))
+	require.Equal(t, []Shift{now1, now2}, FirstOfEach(c.Now(in(0))))
+	require.Equal(t, []Shift{next1, next2}, c.OnCall(RolePrimary, in(5)), "at a hand-off only the new ones")
+	require.Empty(t, c.Summary(in(50)).Current)
+	require.Nil(t, c.HandOffs("nothing", in(0), 5))
+	require.Equal(t, []HandOff{
+		{At: in(4), Role: RolePrimary, From: []users.ID{1, 2}, To: []users.ID{1}}, {At: in(5), Role: RolePrimary, From: []users.ID{1}, To: []users.ID{3, 4}},
+	}, c.HandOffs(RolePrimary, in(0), 2))
+	require.Equal(t, []Span{{in(12), in(20)}}, c.Gaps(RolePrimary, in(0), in(20)))
+	require.Equal(t, []Span{{in(90), in(100)}}, c.Gaps("nothing", in(90), in(120)))
+}
+
+func TestUpcomingShiftsCollapseLinks(t *testing.T) {
+	t.Parallel()
+	linked := func(id, h int, link string) Shift {
+		s := shift(id, RolePrimary, 1, in(h), in(h+1))
+		s.Link = link
+		return s
+	}
+	shifts := []Shift{linked(5, 50, "y"), linked(1, 0, ""), linked(2, 10, "x"), linked(3, 20, ""), linked(4, 30, "x"), linked(6, 60, "y"), linked(7, -10, "x")}
+	require.Equal(t, []UpcomingShift{{linked(2, 10, "x"), 2}, {linked(3, 20, ""), 0}, {linked(5, 50, "y"), 2}}, Upcoming(shifts, in(0), 0))
+	require.Equal(t, []UpcomingShift{{linked(2, 10, "x"), 2}}, Upcoming(shifts, in(0), 1))
+}
+
+func TestSuggest(t *testing.T) {
+	t.Parallel()
+	members := roster(1, 2, 3, 4)
+	members[3].InRotation = false
+	elsewhere := shift(9, RolePrimary, 3, in(11), in(12))
+	elsewhere.TeamID = 8
+	shifts := []Shift{
+		shift(1, RolePrimary, 1, in(-20), in(-10)), shift(2, RolePrimary, 1, in(100), in(101)), shift(3, RolePrimary, 2, in(60), in(70)),
+		shift(4, RoleShadow, 2, in(12), in(13)), shift(5, RoleSecondary, 3, in(20), in(30)), elsewhere,
+	}
+	got := Suggest(7, RolePrimary, members, shifts, in(10), in(20))
+	require.Equal(t, Suggestion{User: 3, Distance: map[users.ID]time.Duration{1: 30 * time.Hour, 3: Forever}}, got)
+	got = Suggest(7, RolePrimary, members, shifts, in(21), in(22))
+	require.Equal(t, Suggestion{User: 1, Distance: map[users.ID]time.Duration{1: 41 * time.Hour, 2: 39 * time.Hour}}, got)
+	require.Equal(t, Suggestion{Distance: map[users.ID]time.Duration{}}, Suggest(7, RolePrimary, members[3:], shifts, in(10), in(20)))
+}
+
+func TestFairnessCountsOnTheTeamsClock(t *testing.T) {
+	t.Parallel()
+	zurich := mustZone(t, "Europe/Zurich")
+	at := func(s string) time.Time { return on(t, zurich, s) }
+	shifts := []Shift{
+		// The night in which the clocks go back: one hour more, all of it night from 22:00 to 06:00.
+		shift(1, RolePrimary, 1, at("2026-10-24 18:00"), at("2026-10-25 18:00")),
+		shift(2, RolePrimary, 2, at("2026-10-26 00:00"), at("2026-10-27 00:00")),
+		shift(3, RoleVacation, 2, at("2026-10-24 00:00"), at("2026-10-27 00:00")),
+		shift(4, RoleSecondary, 1, at("2026-10-27 23:00"), at("2026-10-28 23:00")),
+	}
+	holidays := map[Date]bool{*date(t, "2026-10-26"): true}
+	hours := func(n int) time.Duration { return time.Duration(n) * time.Hour }
+	require.Equal(t, []Load{
+		{User: 1, Shifts: 2, Total: hours(26), Night: hours(10), Weekend: hours(25)},
+		{User: 2, Shifts: 1, Total: hours(24), Night: hours(8), Holidays: hours(24)},
+	}, Fairness(shifts, zurich, holidays, at("2026-10-01 00:00"), at("2026-10-28 00:00")))
+	require.Equal(t, []Load{{User: 1, Shifts: 1, Total: hours(24), Night: hours(8)}},
+		Fairness(shifts, zurich, holidays, at("2026-10-01 00:00"), at("2026-10-29 00:00"), RoleSecondary))
+}
+
+func TestRecurringAbsencesKeepTheirLocalTime(t *testing.T) {
+	t.Parallel()
+	zurich := mustZone(t, "Europe/Zurich")
+	tuesdays := Recurring{User: 1, Zone: zurich, Start: LocalDate(2026, 1, 6, 18*hour), Length: 8 * time.Hour, Rule: "RRULE:FREQ=WEEKLY;BYDAY=TU;UNTIL=20261104T000000Z", Reason: "band"}
+	got, err := tuesdays.Between(on(t, zurich, "2026-10-21 01:00"), on(t, zurich, "2027-01-01 00:00"))
+	require.NoError(t, err)
+	var words []string
+	for _, a := range got {
+		require.Equal(t, "band", a.Reason)
+		words = append(words, a.Start.Format("01-02 15:04 MST")+" - "+a.End.Format("02 15:04"))
+	}
+	require.Equal(t, []string{"10-20 18:00 CEST - 21 02:00", "10-27 18:00 CET - 28 02:00", "11-03 18:00 CET - 04 02:00"}, words)
+
+	once := Recurring{User: 1, Zone: zurich, Start: LocalDate(2026, 10, 24, 0), Length: 48 * time.Hour}
+	got, err = once.Between(on(t, zurich, "2026-10-25 23:00"), on(t, zurich, "2026-12-01 00:00"))
+	require.NoError(t, err)
+	require.Len(t, got, 1)
+	require.Equal(t, 49*time.Hour, got[0].End.Sub(got[0].Start))
+	got, err = once.Between(on(t, zurich, "2026-10-26 00:00"), on(t, zurich, "2026-12-01 00:00"))
+	require.NoError(t, err)
+	require.Empty(t, got)
+}
+
+func TestRecurringAbsencesThatCannotBe(t *testing.T) {
+	t.Parallel()
+	for rule, field := range map[string]string{
+		"": "length", "FREQ=SECONDLY": "rule", "FREQ=MINUTELY": "rule", "every Tuesday": "rule", "FREQ=DAILY;INTERVAL=-1": "rule",
+		"FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30": "rule",
+	} {
+		r := Recurring{Zone: time.UTC, Start: LocalDate(2026, 1, 6, 0), Length: time.Hour, Rule: rule}
+		if rule == "" {
+			r.Length = 0
+		}
+		requireField(t, field, r.Check())
+		_, err := r.Between(in(0), in(100))
+		requireField(t, field, err)
+	}
+	hourly := Recurring{Zone: time.UTC, Start: LocalDate(2026, 1, 6, 0), Length: time.Minute, Rule: "FREQ=HOURLY"}
+	_, err := hourly.Between(in(0), in(20_000))
+	requireField(t, "rule", err)
+}

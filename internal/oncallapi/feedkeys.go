@@ -1,0 +1,174 @@
+package oncallapi
+
+import (
+	"net/http"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+// feedRoutes are the secret addresses of calendar feeds. The feeds themselves are served elsewhere.
+func (a *API) feedRoutes() []route {
+	return []route{
+		{get, v0 + "/ical_key/user/{user}", login, a.feedKey("view")},
+		{post, v0 + "/ical_key/user/{user}", login, a.feedKey("update")},
+		{del, v0 + "/ical_key/user/{user}", login, a.feedKey("delete")},
+		{get, v0 + "/ical_key/team/{team}", login, a.feedKey("view")},
+		{post, v0 + "/ical_key/team/{team}", login, a.feedKey("update")},
+		{del, v0 + "/ical_key/team/{team}", login, a.feedKey("delete")},
+		{get, v0 + "/ical_key/key/{key}", login, a.getKey},
+		{del, v0 + "/ical_key/key/{key}", login, a.deleteKey},
+		{get, v0 + "/ical_key/requester/{user}", login, a.listKeys},
+		{del, v0 + "/ical_key/requester/{user}", login, a.deleteKeys},
+	}
+}
+
+// requester is the caller as a person: keys belong to people.
+func (a *API) requester(r *http.Request) (oncall.Person, error) {
+	actor := wire.Actor(r.Context())
+	if actor.Username == "" {
+		return oncall.Person{}, auth.ErrPersonNeeded
+	}
+	p, err := a.People.ByName(r.Context(), actor.Username)
+	return p, when(err, fault.NotFound, auth.ErrPersonNeeded)
+}
+
+// feedKey shows, makes anew, or deletes the caller's key for a calendar.
+func (a *API) feedKey(verb string) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		me, err := a.requester(r)
+		if err != nil {
+			return err
+		}
+		of, err := a.feedOf(r, me, verb)
+		if err != nil {
+			return err
+		}
+		switch verb {
+		case "view":
+			key, err := a.Notices.KeyFor(r.Context(), me.ID, of)
+			if err != nil {
+				return err
+			}
+			return plainText(w, http.StatusOK, key.Key)
+		case "update":
+			key, err := a.Notices.NewKey(r.Context(), me.ID, of)
+			if err != nil {
+				return err
+			}
+			return plainText(w, http.StatusCreated, key)
+		}
+		if err := a.Notices.DropKeyFor(r.Context(), me.ID, of); err != nil {
+			return err
+		}
+		return empty(w, http.StatusOK)
+	}
+}
+
+// feedOf finds whose calendar the path names: the caller's own, or any team's.
+func (a *API) feedOf(r *http.Request, me oncall.Person, verb string) (oncall.IcalSubject, error) {
+	if name := param(r, "user"); name != "" {
+		if !equalFold(name, me.Name) {
+			return oncall.IcalSubject{}, &fault.Error{Kind: fault.Forbidden, Message: "Unauthorized",
+				Detail: `Action not allowed: "` + me.Name + `" is not allowed to ` + verb + ` ical_key of "` + name + `"`}
+		}
+		return oncall.IcalSubject{User: me.ID}, nil
+	}
+	t, err := a.team(r)
+	if verb == "update" {
+		err = when(err, fault.NotFound, fault.Titled("Invalid team name", `Team "`+param(r, "team")+`" does not exist or is inactive`))
+	}
+	return oncall.IcalSubject{TeamID: t.ID}, err
+}
+
+func plainText(w http.ResponseWriter, status int, s string) error {
+	w.Header().Set("Content-Type", "text/plain")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(s))
+	return nil
+}
+
+func keyKind(k oncall.IcalKey) string {
+	if k.TeamID != 0 {
+		return "team"
+	}
+	return "user"
+}
+
+// knownKey finds the key of the path for its requester or an administrator.
+func (a *API) knownKey(r *http.Request) (oncall.IcalKey, error) {
+	key, err := a.Notices.Key(r.Context(), param(r, "key"))
+	if err != nil {
+		return key, err
+	}
+	actor := wire.Actor(r.Context())
+	if actor.Username == "" {
+		return key, auth.ErrPersonNeeded
+	}
+	if actor.MayUseKeysOf(key.Requester, "view") != nil {
+		return key, actor.ErrNotKeyAdmin()
+	}
+	return key, nil
+}
+
+func (a *API) getKey(w http.ResponseWriter, r *http.Request) error {
+	key, err := a.knownKey(r)
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, []map[string]any{{
+		"requester": key.Requester, "name": key.Name, "type": keyKind(key), "time_created": key.CreatedAt.Unix(),
+	}})
+}
+
+func (a *API) deleteKey(w http.ResponseWriter, r *http.Request) error {
+	key, err := a.knownKey(r)
+	if err != nil {
+		return err
+	}
+	if err := a.Notices.DropKey(r.Context(), key.Key); err != nil {
+		return err
+	}
+	return empty(w, http.StatusOK)
+}
+
+// keysOf finds the requester of the path for themselves or an administrator.
+func (a *API) keysOf(r *http.Request, verb string) (oncall.Person, error) {
+	name := param(r, "user")
+	if err := wire.Actor(r.Context()).MayUseKeysOf(name, verb); err != nil {
+		return oncall.Person{}, err
+	}
+	return a.People.ByName(r.Context(), name)
+}
+
+func (a *API) listKeys(w http.ResponseWriter, r *http.Request) error {
+	u, err := a.keysOf(r, "view")
+	if err != nil {
+		return err
+	}
+	keys, err := a.Notices.Keys(r.Context(), u.ID)
+	if err != nil {
+		return err
+	}
+	if len(keys) == 0 {
+		return errGone
+	}
+	out := make([]map[string]any, len(keys))
+	for i, k := range keys {
+		out[i] = map[string]any{"key": k.Key, "name": k.Name, "type": keyKind(k), "time_created": k.CreatedAt.Unix()}
+	}
+	return answer(w, http.StatusOK, out)
+}
+
+func (a *API) deleteKeys(w http.ResponseWriter, r *http.Request) error {
+	u, err := a.keysOf(r, "delete")
+	if err != nil {
+		return err
+	}
+	if _, err := a.Notices.DropKeys(r.Context(), u.ID); err != nil {
+		return err
+	}
+	return empty(w, http.StatusOK)
+}

@@ -1,0 +1,224 @@
+package oncallapi_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/alexedwards/scs/v2"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncallapi"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+// caller is with what a request comes.
+type caller struct {
+	app, key string
+	session  string // name of a logged-in user
+	csrf     string // "" = the right one, "-" = none
+}
+
+var (
+	nobody   = caller{}
+	program  = caller{app: "calendar", key: "calendar-key"}
+	stranger = caller{app: "stranger", key: "stranger-key"} // without allow_oncall
+	ann      = caller{session: "ann"}                       // administers ops
+	bob      = caller{session: "bob"}                       // member of ops
+	eve      = caller{session: "eve"}                       // in no team
+	root     = caller{session: "root"}                      // administrator
+	viewer   = caller{session: "viewer"}                    // only reads
+)
+
+const userKey = "user"
+
+// seed makes people, the team ops (ann administers it, bob and cat belong to it; all three are in roster ops-roster, cat out
+// of rotation), the team empty without anybody, a service, and applications.
+const seed = `
+insert into users (name, full_name, admin, read_only) values
+	('ann', 'Ann Lee', false, false), ('bob', 'Bob Ray', false, false), ('cat', 'Cat Fox', false, false), ('eve', 'Eve Poe', false, false),
+	('root', 'Root', true, false), ('viewer', 'Viewer', false, true);
+insert into user_contacts (user_id, mode, destination)
+	select id, 'email', name || '@example.com' from users where name in ('ann', 'bob', 'cat');
+insert into user_contacts (user_id, mode, destination)
+	select id, 'call', '+1555010' || id from users where name in ('ann', 'bob', 'cat');
+insert into teams (name, time_zone, email) values ('ops', 'America/New_York', 'ops@example.com'), ('empty', 'UTC', null);
+insert into team_members (team_id, user_id, position, admin)
+	select t.id, u.id, u.id, u.name = 'ann' from teams t, users u where t.name = 'ops' and u.name in ('ann', 'bob', 'cat');
+insert into rosters (team_id, name) select id, 'ops-roster' from teams where name = 'ops';
+insert into roster_members (roster_id, user_id, priority, in_rotation)
+	select r.id, u.id, row_number() over (order by u.id) - 1, u.name <> 'cat' from rosters r, users u where u.name in ('ann', 'bob', 'cat');
+insert into services (name) values ('web'), ('database');
+insert into applications (name, allow_oncall) values ('calendar', true), ('stranger', false);
+`
+
+type fixture struct {
+	testing.TB
+	db       *postgres.DB
+	handler  http.Handler
+	sessions *scs.SessionManager
+	deps     oncallapi.Deps
+	mu       sync.Mutex
+	woken    buckets.Set
+}
+
+func newFixture(t testing.TB, change ...func(*oncallapi.Deps)) *fixture {
+	t.Helper()
+	f := &fixture{TB: t, db: pgtest.New(t)}
+	f.exec(seed)
+	keys, err := auth.NewKeys(bytes.Repeat([]byte{1}, auth.SecretSize))
+	require.NoError(t, err)
+	apps := postgres.NewApplications(f.db, keys)
+	for _, name := range []string{"calendar", "stranger"} {
+		app, err := apps.ByName(t.Context(), name)
+		require.NoError(t, err)
+		require.NoError(t, apps.SetKey(t.Context(), app.ID, name+"-key"))
+	}
+	f.sessions = scs.New()
+	f.sessions.Store = postgres.NewSessions(f.db)
+	f.sessions.Cookie.Name = "iris-auth"
+	log := zaptest.NewLogger(t, zaptest.Level(zap.WarnLevel))
+	day := 24 * time.Hour
+	teams := postgres.NewOncallTeams(f.db, []oncall.NoticeSetting{
+		{Mode: users.Email, Type: "oncall_reminder", Before: &day, Roles: []string{"primary", "secondary"}},
+	})
+	f.deps = oncallapi.Deps{
+		Applications: apps, Users: postgres.NewUsers(f.db), Sessions: f.sessions, UserKey: userKey, Teams: teams,
+		Rosters: postgres.NewOncallRosters(teams), People: postgres.NewOncallPeople(f.db), Names: postgres.NewOncallNames(f.db),
+		Notices: postgres.NewOncallNotices(f.db), Shifts: postgres.NewOncallShifts(f.db), Schedules: postgres.NewOncallSchedules(f.db),
+		Wishes: postgres.NewOncallWishes(f.db), Calendars: postgres.NewOncallCalendars(f.db), Plans: postgres.NewPlans(f.db),
+		Incidents: postgres.NewIncidents(f.db), Lookups: postgres.NewNotifications(f.db), Errors: wire.NewErrors(log), Log: log,
+		Config: oncallapi.Config{TimeZones: []string{"UTC", "America/New_York", "Europe/Zurich"}, Modes: []users.Mode{users.Email, users.SMS, users.Call, users.Slack}},
+		Wake: func(s buckets.Set) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.woken.Union(s)
+		},
+	}
+	for _, c := range change {
+		c(&f.deps)
+	}
+	api, err := oncallapi.New(f.deps)
+	require.NoError(t, err)
+	f.handler = api.Handler()
+	return f
+}
+
+// do sends a request. Header pairs come as name, value, name, value.
+func (f *fixture) do(as caller, method, path, body string, header ...string) *httptest.ResponseRecorder {
+	f.Helper()
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	if as.app != "" {
+		r.Header.Set("Authorization", auth.Sign(as.app, as.key, auth.SignedRequest{Method: method, Path: r.URL.Path,
+			RawQuery: r.URL.RawQuery, Body: []byte(body)}, time.Now()))
+	}
+	if as.session != "" {
+		token, csrf := f.login(as.session)
+		r.AddCookie(&http.Cookie{Name: "iris-auth", Value: token})
+		switch as.csrf {
+		case "":
+			r.Header.Set("X-CSRF-TOKEN", csrf)
+		case "-":
+		default:
+			r.Header.Set("X-CSRF-TOKEN", as.csrf)
+		}
+	}
+	rec := httptest.NewRecorder()
+	f.handler.ServeHTTP(rec, r)
+	return rec
+}
+
+func (f *fixture) login(user string) (token, csrf string) {
+	f.Helper()
+	ctx, err := f.sessions.Load(f.Context(), "")
+	require.NoError(f, err)
+	u, err := postgres.NewUsers(f.db).ByName(ctx, user)
+	require.NoError(f, err)
+	csrf, err = wire.BeginSession(ctx, f.sessions, userKey, u)
+	require.NoError(f, err)
+	token, _, err = f.sessions.Commit(ctx)
+	require.NoError(f, err)
+	return token, csrf
+}
+
+// want sends a request and compares status and whole body.
+func (f *fixture) want(status int, answer string, as caller, method, path, body string) {
+	f.Helper()
+	rec := f.do(as, method, path, body)
+	require.Equal(f, answer, rec.Body.String(), "%s %s %s", method, path, body)
+	require.Equal(f, status, rec.Code, "%s %s %s", method, path, body)
+}
+
+// ok sends a request that must succeed and returns its body.
+func (f *fixture) ok(as caller, method, path, body string) string {
+	f.Helper()
+	rec := f.do(as, method, path, body)
+	require.Less(f, rec.Code, 300, "%s %s: %s", method, path, rec.Body)
+	return rec.Body.String()
+}
+
+// decode sends a request that must succeed and decodes its body.
+func decode[T any](f *fixture, as caller, method, path, body string) (out T) {
+	f.Helper()
+	raw := f.ok(as, method, path, body)
+	require.NoError(f, json.Unmarshal([]byte(raw), &out), raw)
+	return out
+}
+
+func (f *fixture) exec(sql string, args ...any) {
+	f.Helper()
+	_, err := f.db.Pool().Exec(f.Context(), sql, args...)
+	require.NoError(f, err)
+}
+
+func (f *fixture) count(sql string, args ...any) (n int) {
+	f.Helper()
+	require.NoError(f, f.db.Pool().QueryRow(f.Context(), sql, args...).Scan(&n))
+	return n
+}
+
+// event adds a shift of ops that begins in some hours and lasts some.
+func (f *fixture) event(user, role string, in, hours int) (id int64) {
+	f.Helper()
+	start := f.hour(in)
+	body := fmt.Sprintf(`{"team":"ops","user":%q,"role":%q,"start":%d,"end":%d}`, user, role, start, start+int64(hours)*3600)
+	require.NoError(f, json.Unmarshal([]byte(f.ok(root, "POST", "/api/v0/events", body)), &id))
+	return id
+}
+
+// hour is the beginning of the hour that comes in some hours, in Unix seconds.
+func (f *fixture) hour(in int) int64 {
+	return time.Now().Truncate(time.Hour).Add(time.Duration(in) * time.Hour).Unix()
+}
+
+// says is the body of an error answer of v0.
+func says(title, description string) string {
+	m := struct {
+		Title       string `json:"title"`
+		Description string `json:"description,omitempty"`
+	}{title, description}
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(m); err != nil {
+		panic(err)
+	}
+	return strings.TrimSpace(buf.String())
+}

@@ -1,0 +1,202 @@
+package oncallapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// lookAhead is how far a summary looks for who comes next.
+const lookAhead = 400 * 24 * time.Hour
+
+// crowd is the people and teams that a look-up shows.
+type crowd struct {
+	people map[users.ID]oncall.Person
+	teams  map[int64]oncall.Profile
+}
+
+// crowdOf reads the people and teams of shifts.
+func (a *API) crowdOf(ctx context.Context, shifts []oncall.Shift) (crowd, error) {
+	c := crowd{map[users.ID]oncall.Person{}, map[int64]oncall.Profile{}}
+	ids := []users.ID{}
+	for _, s := range shifts {
+		ids = append(ids, s.User)
+		if _, known := c.teams[s.TeamID]; !known {
+			t, err := a.Teams.ByID(ctx, s.TeamID)
+			if err != nil {
+				return c, err
+			}
+			c.teams[s.TeamID] = t
+		}
+	}
+	people, err := a.People.ByID(ctx, ids)
+	for _, p := range people {
+		c.people[p.ID] = p
+	}
+	return c, err
+}
+
+// contacts are a person's, with call and sms replaced by the override number where that is not empty.
+func contacts(p oncall.Person, override string) map[string]string {
+	out := map[string]string{}
+	for mode, destination := range p.Contacts {
+		out[string(mode)] = destination
+	}
+	if override != "" {
+		out["call"], out["sms"] = override, override
+	}
+	return out
+}
+
+// calendars reads the calendars of teams from now on, as paging does (promise P9).
+func (a *API) calendars(ctx context.Context, teams []int64, ahead time.Duration) (map[int64]oncall.VersionedCalendar, time.Time, error) {
+	now, err := a.People.Clock(ctx)
+	if err != nil {
+		return nil, now, err
+	}
+	found, err := a.Calendars.TeamCalendars(ctx, teams, now, now.Add(ahead))
+	return found, now, err
+}
+
+func (a *API) teamOncall(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	t, err := a.team(r)
+	if fault.Is(err, fault.NotFound) {
+		return answer(w, http.StatusOK, []any{})
+	}
+	if err != nil {
+		return err
+	}
+	found, now, err := a.calendars(ctx, []int64{t.ID}, time.Second)
+	if err != nil {
+		return err
+	}
+	shifts := running(found[t.ID], param(r, "role"), now)
+	return a.answerOncall(w, r, shifts, func(s oncall.Shift, _ crowd) string { return primaryOnly(s, t.OverridePhone) })
+}
+
+// running returns the shifts of a role, or of all, one for each person.
+func running(c oncall.VersionedCalendar, role string, now time.Time) []oncall.Shift {
+	if c.TeamCalendar == nil {
+		return nil
+	}
+	if role != "" {
+		return oncall.FirstOfEach(c.OnCall(role, now))
+	}
+	return oncall.FirstOfEach(c.Now(now))
+}
+
+func primaryOnly(s oncall.Shift, phone string) string {
+	if s.Role != oncall.RolePrimary {
+		return ""
+	}
+	return phone
+}
+
+func (a *API) serviceOncall(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	s, err := a.Names.Service(ctx, param(r, "service"))
+	if fault.Is(err, fault.NotFound) {
+		return answer(w, http.StatusOK, []any{})
+	}
+	if err != nil {
+		return err
+	}
+	teams, err := a.Names.ServiceTeams(ctx, s.ID)
+	if err != nil {
+		return err
+	}
+	ids, owns := []int64{}, map[int64]bool{}
+	for _, t := range teams {
+		ids, owns[t.ID] = append(ids, t.ID), true
+	}
+	found, now, err := a.calendars(ctx, ids, time.Second)
+	if err != nil {
+		return err
+	}
+	var shifts []oncall.Shift
+	for _, id := range ids {
+		shifts = append(shifts, running(found[id], param(r, "role"), now)...)
+	}
+	return a.answerOncall(w, r, oncall.FirstOfEach(shifts), func(s oncall.Shift, c crowd) string {
+		if !owns[s.TeamID] {
+			return ""
+		}
+		return primaryOnly(s, c.teams[s.TeamID].OverridePhone)
+	})
+}
+
+func (a *API) answerOncall(w http.ResponseWriter, r *http.Request, shifts []oncall.Shift, phone func(oncall.Shift, crowd) string) error {
+	c, err := a.crowdOf(r.Context(), shifts)
+	if err != nil {
+		return err
+	}
+	out := []map[string]any{}
+	for _, s := range shifts {
+		p := c.people[s.User]
+		out = append(out, map[string]any{
+			"full_name": p.FullName, "start": s.Start.Unix(), "end": s.End.Unix(), "user": p.Name, "team": c.teams[s.TeamID].Name,
+			"role": s.Role, "contacts": contacts(p, phone(s, c)),
+		})
+	}
+	return answer(w, http.StatusOK, out)
+}
+
+func (a *API) summary(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	t, err := a.team(r)
+	if err != nil {
+		return err
+	}
+	found, now, err := a.calendars(ctx, []int64{t.ID}, lookAhead)
+	if err != nil {
+		return err
+	}
+	current, next := map[string]any{}, map[string]any{}
+	if calendar := found[t.ID].TeamCalendar; calendar != nil {
+		s := calendar.Summary(now)
+		var shown []oncall.Shift
+		for _, of := range []map[string][]oncall.Shift{s.Current, s.Next} {
+			for _, shifts := range of {
+				shown = append(shown, shifts...)
+			}
+		}
+		c, err := a.crowdOf(ctx, shown)
+		if err != nil {
+			return err
+		}
+		roles, err := a.Names.Roles(ctx)
+		if err != nil {
+			return err
+		}
+		for role, shifts := range s.Current {
+			current[role] = summaryEntries(shifts, c, nil, t.OverridePhone)
+		}
+		for role, shifts := range s.Next {
+			next[role] = summaryEntries(shifts, c, roles, "")
+		}
+	}
+	return answer(w, http.StatusOK, map[string]any{"current": current, "next": next})
+}
+
+// summaryEntries are shifts of a summary; with roles, the entries of what comes next, which have numbers of role and team.
+func summaryEntries(shifts []oncall.Shift, c crowd, roles []oncall.RoleInfo, phone string) []map[string]any {
+	out := make([]map[string]any, len(shifts))
+	for i, s := range shifts {
+		p, t := c.people[s.User], c.teams[s.TeamID]
+		out[i] = map[string]any{
+			"full_name": p.FullName, "photo_url": orNull(p.PhotoURL), "start": s.Start.Unix(), "end": s.End.Unix(), "user_id": p.OncallID,
+			"user": p.Name, "team": t.Name, "role": s.Role, "user_contacts": contacts(p, primaryOnly(s, phone)),
+		}
+		for _, role := range roles {
+			if role.Name == s.Role {
+				out[i]["role_id"], out[i]["team_id"] = role.ID, t.OncallID
+			}
+		}
+	}
+	return out
+}

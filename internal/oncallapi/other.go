@@ -1,0 +1,144 @@
+package oncallapi
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+)
+
+func (a *API) otherRoutes() []route {
+	routes := slices.Concat(a.feedRoutes(), a.swapRoutes(), []route{
+		{get, v0 + "/audit", read, a.audit},
+		{get, v0 + "/iris_settings", read, a.irisSettings},
+		{post, v0 + "/teams/{team}/iris_escalate", login, a.escalate},
+	})
+	if a.Paid != nil {
+		routes = append(routes, route{get, v0 + "/events/bonus", read, a.bonus})
+	}
+	return routes
+}
+
+func (a *API) audit(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	query := oncall.AuditQuery{Teams: q["team"], Owners: q["owner"], Actions: q["action"]}
+	since, given, err := queryAt(q, "start")
+	if err != nil {
+		return err
+	}
+	if given {
+		query.Since = &since
+	}
+	until, given, err := queryAt(q, "end")
+	if err != nil {
+		return err
+	}
+	if given {
+		query.Until = &until
+	}
+	entries, err := a.Notices.Audit(r.Context(), query)
+	if err != nil {
+		return err
+	}
+	out := make([]map[string]any, len(entries))
+	for i, e := range entries {
+		out[i] = map[string]any{"owner": e.Owner, "team": e.Team, "action": e.Action, "timestamp": e.At.Unix(), "context": string(e.Context)}
+	}
+	return answer(w, http.StatusOK, out)
+}
+
+// Bonus says which teams' shifts count for the bonus route. Both lists name teams.
+type Bonus struct {
+	Whitelist []string // always paid
+	Blacklist []string // never paid
+}
+
+// paid is which roles of a team are paid for, as the list that Paid fetches says.
+type paid struct {
+	Name          string `json:"name"`
+	PrimaryPaid   any    `json:"primary_paid"`
+	SecondaryPaid any    `json:"secondary_paid"`
+}
+
+// bonus answers the shifts that are paid for, by person.
+func (a *API) bonus(w http.ResponseWriter, r *http.Request) error {
+	ctx, q := r.Context(), r.URL.Query()
+	if !slices.ContainsFunc(keys(q), func(k string) bool { return k != "fields" && k != "include_subscribed" }) {
+		now, err := a.People.Clock(ctx)
+		if err != nil {
+			return err
+		}
+		q.Set("start__gt", strconv.FormatInt(now.Unix(), 10))
+	}
+	raw, err := a.Paid(ctx)
+	var list []paid
+	if err == nil {
+		err = json.Unmarshal(raw, &list)
+	}
+	if err != nil {
+		return &fault.Error{Kind: fault.Unavailable, Message: "Bonus events unavailable", Detail: "the list of paid roles cannot be read", Err: err}
+	}
+	byTeam := map[string]paid{}
+	for _, p := range list {
+		byTeam[p.Name] = p
+	}
+	query, none, err := a.eventQuery(ctx, q)
+	if err != nil {
+		return err
+	}
+	out := map[string][]map[string]any{}
+	if none {
+		return answer(w, http.StatusOK, out)
+	}
+	rows, err := a.Shifts.Find(ctx, query)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if a.counts(row, byTeam[row.Team]) {
+			out[row.UserName] = append(out[row.UserName], eventObject(row))
+		}
+	}
+	return answer(w, http.StatusOK, out)
+}
+
+// counts reports whether a shift is paid for.
+func (a *API) counts(row oncall.ShiftRow, p paid) bool {
+	switch {
+	case row.Role == "manager":
+		return false
+	case slices.Contains(a.Config.Bonus.Whitelist, row.Team):
+		return true
+	case slices.Contains(a.Config.Bonus.Blacklist, row.Team):
+		return false
+	case row.Role == oncall.RolePrimary:
+		return truthy(p.PrimaryPaid)
+	case row.Role == oncall.RoleSecondary:
+		return truthy(p.SecondaryPaid)
+	}
+	return false
+}
+
+func truthy(v any) bool {
+	switch v := v.(type) {
+	case bool:
+		return v
+	case float64:
+		return v != 0
+	case string:
+		return v != ""
+	}
+	return false
+}
+
+func keys(q url.Values) []string {
+	out := make([]string, 0, len(q))
+	for k := range q {
+		out = append(out, k)
+	}
+	return out
+}

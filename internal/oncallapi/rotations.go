@@ -1,0 +1,468 @@
+package oncallapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+func (a *API) rotationRoutes() []route {
+	return []route{
+		{get, v1 + "/teams/{team}/rotations", read, a.listRotations},
+		{post, v1 + "/teams/{team}/rotations", login, a.createRotation},
+		{post, v1 + "/teams/{team}/rotations/preview", login, a.previewRotation},
+		{get, v1 + "/rotations/{id}", read, a.getRotation},
+		{put, v1 + "/rotations/{id}", login, a.updateRotation},
+		{del, v1 + "/rotations/{id}", login, a.deleteSchedule},
+	}
+}
+
+// Times on the wire are the team's clock, without a zone.
+const (
+	clockFormat = "2006-01-02T15:04"
+	clockLong   = "2006-01-02T15:04:05"
+)
+
+var weekdays = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
+
+// layerObject is a layer as the pages show it; names are those of its members.
+type layerObject struct {
+	Name     string         `json:"name"`
+	Start    string         `json:"start"`
+	End      *string        `json:"end"`
+	Every    int            `json:"every"`
+	Unit     string         `json:"unit"`
+	HandOffs []string       `json:"hand_offs"`
+	Restrict []windowObject `json:"restrict"`
+	Holidays string         `json:"holidays"`
+	Members  []turnObject   `json:"members"`
+}
+
+type windowObject struct {
+	Days []string `json:"days"`
+	From string   `json:"from"`
+	To   string   `json:"to"`
+}
+
+type turnObject struct {
+	User   string  `json:"user"`
+	Joins  *string `json:"joins,omitempty"`
+	Leaves *string `json:"leaves,omitempty"`
+}
+
+func clockText(l oncall.Local) string {
+	t := l.Time()
+	if t.Second() != 0 {
+		return t.Format(clockLong)
+	}
+	return t.Format(clockFormat)
+}
+
+func timeOfDay(d time.Duration) string {
+	s := int64(d / time.Second)
+	if s%60 != 0 {
+		return time.Unix(s, 0).UTC().Format(time.TimeOnly)
+	}
+	if s == 86400 {
+		return "24:00"
+	}
+	return time.Unix(s, 0).UTC().Format("15:04")
+}
+
+// rotationObject is a rotation as the pages show it.
+func (a *API) rotationObject(ctx context.Context, s oncall.StoredSchedule) (map[string]any, error) {
+	var shifts []oncall.Shift // only to find the members' names
+	for _, l := range s.Rotation.Layers {
+		for _, m := range l.Members {
+			shifts = append(shifts, oncall.Shift{TeamID: s.TeamID, User: m.User})
+		}
+	}
+	c, err := a.crowdOf(ctx, shifts)
+	if err != nil {
+		return nil, err
+	}
+	layers := []layerObject{}
+	for _, l := range s.Rotation.Layers {
+		o := layerObject{Name: l.Name, Start: clockText(l.Start), Every: l.Every, Unit: string(l.Unit), Holidays: string(l.Holidays),
+			HandOffs: []string{}, Restrict: []windowObject{}, Members: []turnObject{}}
+		if o.Holidays == "" {
+			o.Holidays = string(oncall.KeepHolidays)
+		}
+		if l.End != nil {
+			end := clockText(*l.End)
+			o.End = &end
+		}
+		for _, h := range l.HandOffs {
+			o.HandOffs = append(o.HandOffs, timeOfDay(h))
+		}
+		for _, win := range l.Restrict {
+			wo := windowObject{Days: []string{}, From: timeOfDay(win.From), To: timeOfDay(win.To)}
+			for _, d := range win.Days {
+				wo.Days = append(wo.Days, weekdays[d])
+			}
+			o.Restrict = append(o.Restrict, wo)
+		}
+		for _, m := range l.Members {
+			o.Members = append(o.Members, turnObject{User: c.people[m.User].Name, Joins: dateText(m.Joins), Leaves: dateText(m.Leaves)})
+		}
+		layers = append(layers, o)
+	}
+	return map[string]any{"id": s.ID, "name": s.Name, "team": s.Team, "role": s.Role, "roster": s.RosterName, "timezone": s.TimeZone,
+		"auto_populate_threshold": s.Threshold, "layers": layers}, nil
+}
+
+func dateText(d *oncall.Date) *string {
+	if d == nil {
+		return nil
+	}
+	s := d.String()
+	return &s
+}
+
+// readLayers reads the layers of a rotation. Faults name the field as layers[0].start and so on.
+func (a *API) readLayers(ctx context.Context, b body) (*oncall.Rotation, error) {
+	var given []struct {
+		layerObject
+		End *string `json:"end"`
+	}
+	if !b.given("layers") {
+		return nil, fault.Invalidf("layers", "layers is required: a list of at least one layer")
+	}
+	if err := json.Unmarshal(b.members["layers"], &given); err != nil {
+		return nil, fault.Invalidf("layers", "layers must be a list of layers: %v", err)
+	}
+	out := &oncall.Rotation{}
+	for i, g := range given {
+		g.layerObject.End = g.End
+		l, err := a.readLayer(ctx, g.layerObject)
+		if err != nil {
+			return nil, within(err, i)
+		}
+		out.Layers = append(out.Layers, l)
+	}
+	return out, nil
+}
+
+// within names the layer in a fault's field.
+func within(err error, layer int) error {
+	var f *fault.Error
+	if errors.As(err, &f) && f.Field != "" {
+		f.Field = fmt.Sprintf("layers[%d].%s", layer, f.Field)
+	}
+	return err
+}
+
+func (a *API) readLayer(ctx context.Context, g layerObject) (oncall.Layer, error) {
+	l := oncall.Layer{Name: g.Name, Every: g.Every, Unit: oncall.Unit(g.Unit), Holidays: oncall.HolidayRule(g.Holidays)}
+	var err error
+	if l.Start, err = readClock("start", g.Start); err != nil {
+		return l, err
+	}
+	if g.End != nil && *g.End != "" {
+		end, err := readClock("end", *g.End)
+		if err != nil {
+			return l, err
+		}
+		l.End = &end
+	}
+	for _, h := range g.HandOffs {
+		d, err := readTimeOfDay("hand_offs", h)
+		if err != nil {
+			return l, err
+		}
+		l.HandOffs = append(l.HandOffs, d)
+	}
+	for _, win := range g.Restrict {
+		o, err := readWindow(win)
+		if err != nil {
+			return l, err
+		}
+		l.Restrict = append(l.Restrict, o)
+	}
+	for _, m := range g.Members {
+		id, err := a.userID(ctx, m.User)
+		if err != nil {
+			return l, err
+		}
+		if id == 0 {
+			return l, fault.Invalidf("members", "there is no user %q", m.User)
+		}
+		turn := oncall.Turn{User: id}
+		if turn.Joins, err = readDate("joins", m.Joins); err != nil {
+			return l, err
+		}
+		if turn.Leaves, err = readDate("leaves", m.Leaves); err != nil {
+			return l, err
+		}
+		l.Members = append(l.Members, turn)
+	}
+	return l, nil
+}
+
+func readClock(field, s string) (oncall.Local, error) {
+	for _, format := range []string{clockFormat, clockLong, "2006-01-02 15:04"} {
+		if t, err := time.Parse(format, s); err == nil {
+			return oncall.LocalOf(t), nil
+		}
+	}
+	return 0, fault.Invalidf(field, "%s must be a time on the team's clock like 2026-11-23T09:00", field)
+}
+
+func readTimeOfDay(field, s string) (time.Duration, error) {
+	if s == "24:00" {
+		return 24 * time.Hour, nil
+	}
+	for _, format := range []string{"15:04", time.TimeOnly} {
+		if t, err := time.Parse(format, s); err == nil {
+			return time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute + time.Duration(t.Second())*time.Second, nil
+		}
+	}
+	return 0, fault.Invalidf(field, "%s must be a time of day like 09:00", field)
+}
+
+func readDate(field string, s *string) (*oncall.Date, error) {
+	if s == nil || *s == "" {
+		return nil, nil
+	}
+	d, err := oncall.ParseDate(*s)
+	if err != nil {
+		return nil, fault.Invalidf(field, "%s must be a date like 2026-11-23", field)
+	}
+	return &d, nil
+}
+
+func readWindow(g windowObject) (oncall.Window, error) {
+	var out oncall.Window
+	for _, name := range g.Days {
+		found := false
+		for i, known := range weekdays {
+			if strings.EqualFold(name, known) {
+				out.Days, found = append(out.Days, time.Weekday(i)), true
+			}
+		}
+		if !found {
+			return out, fault.Invalidf("restrict", "days must be of sun, mon, tue, wed, thu, fri, sat")
+		}
+	}
+	var err error
+	if out.From, err = readTimeOfDay("restrict", g.From); err != nil {
+		return out, err
+	}
+	out.To, err = readTimeOfDay("restrict", g.To)
+	return out, err
+}
+
+// rotationDraft reads a whole rotation of a team and checks it.
+func (a *API) rotationDraft(ctx context.Context, t oncall.Profile, b body) (oncall.ScheduleDraft, string, error) {
+	d := oncall.ScheduleDraft{TeamID: t.ID, Algorithm: oncall.Turns, Advanced: true, Threshold: oncall.DefaultThreshold}
+	var err error
+	if d.Name, err = b.text("name"); err != nil {
+		return d, "", err
+	}
+	roleName, err := b.required("role")
+	if err != nil {
+		return d, "", err
+	}
+	role, err := a.role(ctx, roleName)
+	if err != nil {
+		return d, "", when(err, fault.NotFound, fault.Invalidf("role", "there is no role %q", roleName))
+	}
+	d.RoleID = role.ID
+	rosterName, err := b.required("roster")
+	if err != nil {
+		return d, "", err
+	}
+	ro, err := a.rosterNamed(ctx, t, rosterName)
+	if err != nil {
+		return d, "", when(err, fault.NotFound, fault.Invalidf("roster", "team %s has no roster %q", t.Name, rosterName))
+	}
+	d.RosterID = ro.ID
+	if n, given, err := b.number("auto_populate_threshold"); err != nil {
+		return d, "", err
+	} else if given {
+		d.Threshold = int(min(max(n, -1), 1<<30))
+	}
+	if d.Rotation, err = a.readLayers(ctx, b); err != nil {
+		return d, "", err
+	}
+	whole := oncall.Schedule{Algorithm: d.Algorithm, Rotation: d.Rotation, Threshold: d.Threshold}
+	return d, role.Name, whole.Check()
+}
+
+func (a *API) listRotations(w http.ResponseWriter, r *http.Request) error {
+	t, err := a.team(r)
+	if err != nil {
+		return err
+	}
+	schedules, err := a.Schedules.ByTeam(r.Context(), t.ID)
+	if err != nil {
+		return err
+	}
+	out := []map[string]any{}
+	for _, s := range schedules {
+		if s.Algorithm != oncall.Turns {
+			continue
+		}
+		o, err := a.rotationObject(r.Context(), s)
+		if err != nil {
+			return err
+		}
+		out = append(out, o)
+	}
+	return answer(w, http.StatusOK, out)
+}
+
+func (a *API) getRotation(w http.ResponseWriter, r *http.Request) error {
+	s, _, err := a.schedule(r)
+	if err == nil && s.Algorithm != oncall.Turns {
+		err = fault.New(fault.NotFound, "not found")
+	}
+	if err != nil {
+		return err
+	}
+	o, err := a.rotationObject(r.Context(), s)
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, o)
+}
+
+func (a *API) createRotation(w http.ResponseWriter, r *http.Request) error {
+	t, err := a.administered(r)
+	if err != nil {
+		return err
+	}
+	b, err := readBody(w, r, "")
+	if err != nil {
+		return err
+	}
+	d, _, err := a.rotationDraft(r.Context(), t, b)
+	if err != nil {
+		return err
+	}
+	id, err := a.Schedules.Create(r.Context(), d, by(r, b.raw))
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusCreated, map[string]any{"id": id})
+}
+
+func (a *API) updateRotation(w http.ResponseWriter, r *http.Request) error {
+	s, t, err := a.ownSchedule(r)
+	if err == nil && s.Algorithm != oncall.Turns {
+		err = fault.New(fault.NotFound, "not found")
+	}
+	if err != nil {
+		return err
+	}
+	b, err := readBody(w, r, "")
+	if err != nil {
+		return err
+	}
+	d, _, err := a.rotationDraft(r.Context(), t, b)
+	if err != nil {
+		return err
+	}
+	if err := a.Schedules.Update(r.Context(), s.ID, d, by(r, b.raw)); err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, map[string]any{"id": s.ID})
+}
+
+// previewRotation answers what a rotation would put on the calendar, before it is saved. With an id it is in the place of
+// that rotation.
+func (a *API) previewRotation(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	t, err := a.team(r)
+	if err != nil {
+		return err
+	}
+	if err := wire.Actor(ctx).MayEditCalendar(t.ID, t.Name); err != nil {
+		return err
+	}
+	b, err := readBody(w, r, "")
+	if err != nil {
+		return err
+	}
+	d, role, err := a.rotationDraft(ctx, t, b)
+	if err != nil {
+		return err
+	}
+	from, err := b.mustAt("start")
+	if err != nil {
+		return err
+	}
+	until, err := b.mustAt("end")
+	if err != nil {
+		return err
+	}
+	draft, err := a.previewSchedulePart(ctx, b, t, d, role, until)
+	if err != nil {
+		return err
+	}
+	plan, _, err := a.Schedules.Rehearse(ctx, draft, d.RosterID, from)
+	if err != nil {
+		return err
+	}
+	shifts, err := a.named(ctx, inWindow(plan.Add, from, until))
+	if err != nil {
+		return err
+	}
+	kept, err := a.named(ctx, inWindow(plan.Kept, from, until))
+	if err != nil {
+		return err
+	}
+	unfilled := []map[string]any{}
+	for _, u := range plan.Unfilled {
+		unfilled = append(unfilled, map[string]any{"role": u.Role, "start": u.Start.Unix(), "end": u.End.Unix(), "why": u.Why})
+	}
+	return answer(w, http.StatusOK, map[string]any{
+		"shifts": eventObjects(shifts, eventFields), "kept": eventObjects(kept, eventFields), "unfilled": unfilled,
+	})
+}
+
+// maxPreview is how far ahead a rotation can be looked at.
+const maxPreview = 400 * 24 * time.Hour
+
+// previewSchedulePart makes the schedule that is rehearsed: populated at least until the end of what is looked at.
+func (a *API) previewSchedulePart(ctx context.Context, b body, t oncall.Profile, d oncall.ScheduleDraft, role string, until time.Time) (oncall.Schedule, error) {
+	now, err := a.People.Clock(ctx)
+	if err != nil {
+		return oncall.Schedule{}, err
+	}
+	zone, err := time.LoadLocation(t.TimeZone)
+	if err != nil {
+		zone = time.UTC
+	}
+	ahead := min(until.Sub(now), maxPreview)
+	s := oncall.Schedule{TeamID: t.ID, Zone: zone, Role: role, RoleOrder: d.RoleID, Algorithm: oncall.Turns, Rotation: d.Rotation,
+		Threshold: max(d.Threshold, int(ahead/(24*time.Hour))+1)}
+	id, given, err := b.number("id")
+	if err != nil || !given {
+		return s, err
+	}
+	old, err := a.Schedules.ByID(ctx, oncall.ScheduleID(id))
+	if fault.Is(err, fault.NotFound) || err == nil && old.TeamID != t.ID {
+		return s, fault.Invalidf("id", "team %s has no rotation %d", t.Name, id)
+	}
+	s.ID, s.Progress = oncall.ScheduleID(id), old.Progress
+	return s, err
+}
+
+func inWindow(shifts []oncall.Shift, from, until time.Time) []oncall.Shift {
+	var out []oncall.Shift
+	for _, s := range shifts {
+		if s.Overlaps(from, until) {
+			out = append(out, s)
+		}
+	}
+	return out
+}

@@ -1,0 +1,479 @@
+package oncallapi
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+func (a *API) scheduleRoutes() []route {
+	return []route{
+		{get, v0 + "/teams/{team}/rosters/{roster}/schedules", read, a.listSchedules},
+		{post, v0 + "/teams/{team}/rosters/{roster}/schedules", login, a.createSchedule},
+		{get, v0 + "/schedules/{id}", read, a.getSchedule},
+		{put, v0 + "/schedules/{id}", login, a.updateSchedule},
+		{del, v0 + "/schedules/{id}", login, a.deleteSchedule},
+		{post, v0 + "/schedules/{id}/populate", login, a.populate},
+		{get, v0 + "/schedules/{id}/preview", read, a.previewSchedule},
+	}
+}
+
+var scheduleFields = []string{"id", "roster", "auto_populate_threshold", "role", "team", "events", "advanced_mode", "timezone", "scheduler"}
+
+// scheduleObject is a schedule as the wire shows it. A rotation has no events: it has routes of its own.
+func scheduleObject(s oncall.StoredSchedule) map[string]any {
+	scheduler := map[string]any{"name": s.Algorithm}
+	if len(s.OrderNames) > 0 {
+		scheduler["data"] = s.OrderNames
+	}
+	events := []map[string]int64{}
+	for _, slot := range s.Pattern {
+		events = append(events, map[string]int64{"start": int64(slot.Start / time.Second), "duration": int64(slot.Duration / time.Second)})
+	}
+	return map[string]any{
+		"id": s.ID, "roster": s.RosterName, "roster_id": s.RosterID, "role": s.Role, "role_id": s.RoleOrder, "team": s.Team,
+		"team_id": s.TeamNumber, "timezone": s.TimeZone, "auto_populate_threshold": s.Threshold, "advanced_mode": bool01(s.Advanced),
+		"scheduler": scheduler, "events": events,
+	}
+}
+
+// shown keeps the asked fields of a schedule; the numbers come with the names, and the id always.
+func shown(object map[string]any, asked []string) map[string]any {
+	keys := append([]string{"id"}, asked...)
+	for _, f := range asked {
+		if f == "roster" || f == "role" || f == "team" {
+			keys = append(keys, f+"_id")
+		}
+	}
+	return pick(object, keys)
+}
+
+func (a *API) listSchedules(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	asked, err := fields(q, scheduleFields, errBadFields)
+	if err != nil {
+		return err
+	}
+	cs, _, err := conditions(q, map[string]kind{"id": numbers, "name": words, "role": words, "team": words, "team_id": numbers, "roster_id": numbers})
+	if err != nil {
+		return err
+	}
+	t, err := a.team(r)
+	if err != nil {
+		return err
+	}
+	ro, err := a.roster(r, t)
+	if err != nil {
+		return err
+	}
+	schedules, err := a.Schedules.ByTeam(r.Context(), t.ID)
+	if err != nil {
+		return err
+	}
+	out := []map[string]any{}
+	for _, s := range schedules {
+		v := values{
+			text: map[string]string{"name": s.RosterName, "role": s.Role, "team": s.Team},
+			num:  map[string]int64{"id": int64(s.ID), "team_id": t.OncallID, "roster_id": s.RosterID},
+		}
+		if s.RosterID == ro.ID && s.Algorithm != oncall.Turns && match(cs, v) {
+			out = append(out, shown(scheduleObject(s), asked))
+		}
+	}
+	return answer(w, http.StatusOK, out)
+}
+
+// schedule finds the schedule of the path with its team.
+func (a *API) schedule(r *http.Request) (oncall.StoredSchedule, oncall.Profile, error) {
+	id, err := shiftID(r, "id")
+	if err != nil {
+		return oncall.StoredSchedule{}, oncall.Profile{}, err
+	}
+	s, err := a.Schedules.ByID(r.Context(), oncall.ScheduleID(id))
+	if err != nil {
+		return s, oncall.Profile{}, err
+	}
+	t, err := a.Teams.ByID(r.Context(), s.TeamID)
+	return s, t, err
+}
+
+// ownSchedule finds the schedule of the path for somebody who may administer its team.
+func (a *API) ownSchedule(r *http.Request) (oncall.StoredSchedule, oncall.Profile, error) {
+	s, t, err := a.schedule(r)
+	if err == nil {
+		err = wire.Actor(r.Context()).MayAdministerTeam(t.ID, t.Name)
+	}
+	return s, t, err
+}
+
+func (a *API) getSchedule(w http.ResponseWriter, r *http.Request) error {
+	asked, err := fields(r.URL.Query(), scheduleFields, errBadFields)
+	if err != nil {
+		return err
+	}
+	s, _, err := a.schedule(r)
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, shown(scheduleObject(s), asked))
+}
+
+const badSchedule = "invalid schedule"
+
+func (a *API) createSchedule(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	t, err := a.administered(r)
+	if err != nil {
+		return when(err, fault.NotFound, integrity(`team "`+param(r, "team")+`" not found`))
+	}
+	b, err := readBody(w, r, badSchedule)
+	if err != nil {
+		return err
+	}
+	var missing []string
+	for _, name := range []string{"events", "role", "advanced_mode"} {
+		if !b.given(name) {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) > 0 {
+		return fault.Titled(badSchedule, "missing required parameters: "+strings.Join(missing, ", "))
+	}
+	d := oncall.ScheduleDraft{TeamID: t.ID, Algorithm: oncall.Default, Threshold: oncall.DefaultThreshold}
+	if err := a.readSchedule(ctx, b, &d, "invalid advanced mode setting"); err != nil {
+		return err
+	}
+	ro, err := a.roster(r, t)
+	if err != nil {
+		return when(err, fault.NotFound, integrity(`roster "`+param(r, "roster")+`" not found`))
+	}
+	d.RosterID = ro.ID
+	id, err := a.Schedules.Create(ctx, d, by(r, b.raw))
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusCreated, map[string]any{"id": id})
+}
+
+// readSchedule reads what a body says of a schedule into d and checks the whole. notSimple is the refusal of a pattern that
+// basic mode cannot show.
+func (a *API) readSchedule(ctx context.Context, b body, d *oncall.ScheduleDraft, notSimple string) error {
+	if b.given("events") {
+		slots, err := readPattern(b)
+		if err != nil {
+			return err
+		}
+		d.Pattern = oncall.MergeSlots(slots)
+		if advanced, given, err := b.flag("advanced_mode"); err == nil && (given && !advanced || !given && !d.Advanced) && !oncall.SimplePattern(slots) {
+			return fault.Titled(b.title, notSimple)
+		}
+	}
+	advanced, given, err := b.flag("advanced_mode")
+	if err != nil {
+		return err
+	}
+	if given {
+		d.Advanced = advanced
+		if !advanced && !b.given("events") && !simpleOnce(d.Pattern) {
+			return fault.Titled(b.title, notSimple)
+		}
+	}
+	if n, given, err := b.number("auto_populate_threshold"); err != nil {
+		return err
+	} else if given {
+		d.Threshold = int(min(max(n, -1), 1<<30))
+	}
+	if b.given("role") {
+		name, err := b.text("role")
+		if err != nil {
+			return err
+		}
+		role, err := a.role(ctx, name)
+		if err != nil {
+			return when(err, fault.NotFound, integrity("role not found"))
+		}
+		d.RoleID = role.ID
+	}
+	if err := a.readScheduler(ctx, b, d); err != nil {
+		return err
+	}
+	whole := oncall.Schedule{Algorithm: d.Algorithm, Pattern: d.Pattern, Rotation: d.Rotation, Threshold: d.Threshold}
+	return whole.Check()
+}
+
+// simpleOnce reports whether a pattern as it is stored, merged, is one that basic mode can show.
+func simpleOnce(stored []oncall.Slot) bool {
+	return oncall.SimplePattern(stored) || oncall.SimplePattern(halves(stored))
+}
+
+// halves cuts slots into shifts of twelve hours, which merging joined.
+func halves(stored []oncall.Slot) []oncall.Slot {
+	const half = 12 * time.Hour
+	var out []oncall.Slot
+	for _, s := range stored {
+		for s.Duration > half && s.Duration%half == 0 && len(out) <= 14 {
+			out = append(out, oncall.Slot{Start: s.Start, Duration: half})
+			s.Start, s.Duration = s.Start+half, s.Duration-half
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func readPattern(b body) ([]oncall.Slot, error) {
+	var items []json.RawMessage
+	if json.Unmarshal(b.members["events"], &items) != nil {
+		return nil, fault.Titled(b.title, "events must be a list")
+	}
+	out := make([]oncall.Slot, len(items))
+	for i, item := range items {
+		e, err := parseObject(item, b.title)
+		if err != nil {
+			return nil, err
+		}
+		if !e.has("start") || !e.has("duration") {
+			return nil, fault.Titled(b.title, "schedule event requires both start and duration fields")
+		}
+		start, given, err := e.number("start")
+		if err != nil {
+			return nil, err
+		}
+		if !given {
+			return nil, fault.Titled(b.title, "schedule event start cannot be null")
+		}
+		duration, given, err := e.number("duration")
+		if err != nil {
+			return nil, err
+		}
+		if !given || duration <= 0 {
+			return nil, fault.Titled(b.title, "schedule event duration must be positive")
+		}
+		const most = 1 << 31 // seconds; the domain bounds what is sensible
+		out[i] = oncall.Slot{Start: time.Duration(max(min(start, most), -most)) * time.Second, Duration: time.Duration(min(duration, most)) * time.Second}
+	}
+	return out, nil
+}
+
+// readScheduler reads {"name": ..., "data": [names in order]}.
+func (a *API) readScheduler(ctx context.Context, b body, d *oncall.ScheduleDraft) error {
+	if !b.given("scheduler") {
+		return nil
+	}
+	s, err := parseObject(b.members["scheduler"], b.title)
+	if err != nil {
+		return err
+	}
+	name, err := s.text("name")
+	if err != nil {
+		return err
+	}
+	if name == "" {
+		name = string(oncall.Default)
+	}
+	known := []oncall.Algorithm{oncall.Default, oncall.RoundRobin, oncall.NoSkipMatching, oncall.MultiTeam}
+	if !slices.Contains(known, oncall.Algorithm(name)) && !(name == string(oncall.Turns) && d.Rotation != nil) {
+		return integrity("scheduler not found")
+	}
+	d.Algorithm = oncall.Algorithm(name)
+	names, given, err := s.texts("data")
+	if err != nil || !given || d.Algorithm != oncall.RoundRobin {
+		return err
+	}
+	d.Order = []users.ID{}
+	for _, n := range names {
+		id, err := a.userID(ctx, n)
+		if err != nil {
+			return err
+		}
+		if id == 0 {
+			return integrity("user " + n + " not found")
+		}
+		if !slices.Contains(d.Order, id) {
+			d.Order = append(d.Order, id)
+		}
+	}
+	return nil
+}
+
+func draftOf(s oncall.StoredSchedule, roleID int64) oncall.ScheduleDraft {
+	return oncall.ScheduleDraft{
+		TeamID: s.TeamID, RosterID: s.RosterID, RoleID: roleID, Name: s.Name, Algorithm: s.Algorithm, Advanced: s.Advanced,
+		Threshold: s.Threshold, Pattern: s.Pattern, Rotation: s.Rotation,
+	}
+}
+
+func (a *API) updateSchedule(w http.ResponseWriter, r *http.Request) error {
+	const title = "Invalid edit"
+	ctx := r.Context()
+	s, t, err := a.ownSchedule(r)
+	if err != nil {
+		return err
+	}
+	b, err := readBody(w, r, title)
+	if err != nil {
+		return err
+	}
+	if s.Algorithm == oncall.Turns && (b.has("events") || b.has("scheduler")) {
+		return fault.Titled(title, "this schedule is a rotation: edit it with PUT /v1/rotations/"+param(r, "id"))
+	}
+	d := draftOf(s, s.RoleOrder)
+	if err := a.readSchedule(ctx, b, &d, "schedule cannot be represented in simple mode"); err != nil {
+		return err
+	}
+	if b.given("roster") && !b.given("team") {
+		return fault.Titled(title, "team must be specified with roster")
+	}
+	if b.given("team") {
+		if err := a.moveSchedule(ctx, b, s, t, &d); err != nil {
+			return err
+		}
+	}
+	if err := a.Schedules.Update(ctx, s.ID, d, by(r, b.raw)); err != nil {
+		return err
+	}
+	return empty(w, http.StatusOK)
+}
+
+// moveSchedule reads the team and roster that a schedule is to belong to.
+func (a *API) moveSchedule(ctx context.Context, b body, s oncall.StoredSchedule, now oncall.Profile, d *oncall.ScheduleDraft) error {
+	name, err := b.text("team")
+	if err != nil {
+		return err
+	}
+	to, err := a.activeTeam(ctx, name)
+	if err != nil {
+		return when(err, fault.NotFound, integrity(`team "`+name+`" not found`))
+	}
+	if to.ID != now.ID {
+		if err := wire.Actor(ctx).MayAdministerTeam(to.ID, to.Name); err != nil {
+			return err
+		}
+	}
+	roster := s.RosterName
+	if b.given("roster") {
+		if roster, err = b.text("roster"); err != nil {
+			return err
+		}
+	}
+	ro, err := a.rosterNamed(ctx, to, roster)
+	if err != nil {
+		return when(err, fault.NotFound, integrity(`roster "`+roster+`" not found`))
+	}
+	d.TeamID, d.RosterID = to.ID, ro.ID
+	return nil
+}
+
+func (a *API) deleteSchedule(w http.ResponseWriter, r *http.Request) error {
+	s, _, err := a.ownSchedule(r)
+	if err != nil {
+		return err
+	}
+	if err := a.Schedules.Delete(r.Context(), s, by(r, nil)); err != nil {
+		return err
+	}
+	return empty(w, http.StatusOK)
+}
+
+func (a *API) populate(w http.ResponseWriter, r *http.Request) error {
+	s, _, err := a.ownSchedule(r)
+	if err != nil {
+		return err
+	}
+	b, err := readBody(w, r, "Invalid populate/preview request")
+	if err != nil {
+		return err
+	}
+	start, err := b.mustAt("start")
+	if err != nil {
+		return err
+	}
+	if _, err := a.Schedules.Populate(r.Context(), s.ID, start, by(r, nil)); err != nil {
+		return err
+	}
+	return empty(w, http.StatusOK)
+}
+
+// previewSchedule answers what the calendar would show after a populate. It writes nothing.
+func (a *API) previewSchedule(w http.ResponseWriter, r *http.Request) error {
+	ctx, q := r.Context(), r.URL.Query()
+	for _, name := range []string{"start", "start__lt", "end__ge", "team__eq"} {
+		if !q.Has(name) {
+			return missingParameter(name)
+		}
+	}
+	start, _, err := queryAt(q, "start")
+	if err != nil {
+		return err
+	}
+	before, _, err := queryAt(q, "start__lt")
+	if err != nil {
+		return err
+	}
+	after, _, err := queryAt(q, "end__ge")
+	if err != nil {
+		return err
+	}
+	s, _, err := a.schedule(r)
+	if err != nil {
+		return err
+	}
+	name, _ := last(q, "team__eq")
+	t, err := a.Teams.ByName(ctx, name)
+	if fault.Is(err, fault.NotFound) {
+		return answer(w, http.StatusOK, []any{})
+	}
+	if err != nil {
+		return err
+	}
+	plan, known, err := a.Schedules.Preview(ctx, s.ID, start)
+	if err != nil {
+		return err
+	}
+	shifts, err := a.shownAfter(ctx, plan, known, t, before, after)
+	if err != nil {
+		return err
+	}
+	rows, err := a.named(ctx, shifts)
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, eventObjects(rows, eventFields))
+}
+
+// shownAfter returns what a team's calendar shows in a window after a plan, in the order that it will have once it is stored.
+func (a *API) shownAfter(ctx context.Context, plan oncall.Plan, known oncall.Calendars, t oncall.Profile, before, after time.Time) ([]oncall.Shift, error) {
+	subscriptions, err := a.Teams.Subscriptions(ctx, t.ID)
+	if err != nil {
+		return nil, err
+	}
+	gone := map[oncall.ShiftID]bool{}
+	for _, s := range plan.Delete {
+		gone[s.ID] = true
+	}
+	var out []oncall.Shift
+	for _, s := range append(slices.Clone(known.Shifts), plan.Add...) {
+		ours := s.TeamID == t.ID || slices.ContainsFunc(subscriptions, func(b oncall.Subscription) bool { return b.TeamID == s.TeamID && b.Role == s.Role })
+		if ours && !gone[s.ID] && s.Start.Before(before) && !s.End.Before(after) {
+			out = append(out, s)
+		}
+	}
+	// New shifts get higher numbers than all others, in the order of the plan.
+	slices.SortStableFunc(out, func(x, y oncall.Shift) int {
+		if c := x.Start.Compare(y.Start); c != 0 || x.ID == y.ID {
+			return c
+		}
+		if x.ID == 0 || y.ID != 0 && x.ID > y.ID {
+			return 1
+		}
+		return -1
+	})
+	return out, nil
+}
