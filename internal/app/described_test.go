@@ -26,7 +26,7 @@ var outside = []string{"get /livez", "get /readyz", "get /metrics"}
 func TestEveryRouteIsDescribed(t *testing.T) {
 	t.Parallel()
 	a, err := NewAPI(config.API{Common: common(pgtest.URL(t)), HTTP: config.HTTP{Addr: "127.0.0.1:0", SessionTTL: time.Hour},
-		Webhooks: []string{"alertmanager", "freshping", "grafana", "rackspace"}, Mobile: config.Mobile{Activated: true}}, Deps{Log: testLog(t)})
+		Webhooks: []string{"alertmanager", "freshping", "grafana", "rackspace"}, Mobile: config.Mobile{Activated: true}, Oncall: config.Oncall{BonusURL: "http://127.0.0.1:1/"}}, Deps{Log: testLog(t)})
 	require.NoError(t, err)
 	background(t, a.Run)
 	require.Eventually(t, func() bool { return a.parts.Load() != nil }, patience, 10*time.Millisecond)

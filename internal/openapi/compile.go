@@ -224,6 +224,9 @@ func (s spec) parameters(path string, op operation) ([]any, error) {
 func (s spec) requestBody(short string) (object, error) {
 	short, optional := strings.CutPrefix(short, "?")
 	short, form := strings.CutPrefix(short, "form:")
+	if kind, ok := bodies[short]; ok {
+		return object{"required": !optional, "content": object{kind: object{"schema": object{"type": "string"}}}}, nil
+	}
 	kind := "application/json"
 	if form {
 		kind = "application/x-www-form-urlencoded"
@@ -259,7 +262,7 @@ func (s spec) responses(method, path string, op operation) (object, error) {
 	}
 	for _, status := range s.refusals(method, path, op) {
 		if _, ok := out[fmt.Sprint(status)]; !ok {
-			out[fmt.Sprint(status)] = refusal(path, status, op.Failure)
+			out[fmt.Sprint(status)] = refusal(path, status, op.Failure, op.Access)
 		}
 	}
 	return out, nil
@@ -290,11 +293,14 @@ func (s spec) refusals(method, path string, op operation) []int {
 }
 
 // refusal is an error in the shape of its path, or as a page.
-func refusal(path string, status int, failure string) object {
+func refusal(path string, status int, failure, access string) object {
 	answer := object{"description": http.StatusText(status)}
 	switch {
 	case failure == "html":
 		answer["content"] = object{"text/html": object{"schema": object{"type": "string"}}}
+	case access == "session":
+		answer["content"] = object{"text/html": object{"schema": object{"type": "string"}},
+			"application/problem+json": object{"schema": object{"$ref": "#/components/schemas/Problem"}}}
 	case strings.HasPrefix(path, "/v0/") && status == http.StatusNotFound:
 		answer["description"] = "Not Found, without a body"
 	case strings.HasPrefix(path, "/v0/"), strings.HasPrefix(path, "/api/"), path == "/login", path == "/logout":

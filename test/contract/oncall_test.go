@@ -78,7 +78,7 @@ func TestOncallLogin(t *testing.T) {
 
 func TestOncallTeams(t *testing.T) {
 	t.Parallel()
-	s := newCalendar(t)
+	s := newCalendar(t, "IRIS_ONCALL_ESCALATE_APPLICATION=demo")
 	s.do(scheduler, get, "/api/v0/teams", nil).says(200, `["ops"]`)
 	s.do(scheduler, get, "/api/v0/teams?fields=name&active=1&get_id=1", nil).is(200)
 	pairs := decode[[][]any](s.do(scheduler, get, "/api/v0/teams?get_id=true", nil).is(200))
@@ -609,14 +609,17 @@ func TestOncallCalendarKeys(t *testing.T) {
 
 func TestOncallEscalate(t *testing.T) {
 	t.Parallel()
-	s := newCalendar(t)
-	s.do(scheduler, get, "/api/v0/iris_settings", nil).is(200)
-	s.exec("update template_contents set application_id = (select id from applications where name = 'iris')")
+	s := newCalendar(t, "IRIS_ONCALL_ESCALATE_APPLICATION=demo", "IRIS_ONCALL_URGENT_PLAN=pager")
+	require.Equal(t, true, decode[m](s.do(scheduler, get, "/api/v0/iris_settings", nil).is(200))["activated"])
 	const path = "/api/v0/teams/ops/iris_escalate"
 	s.do(bob, post, path, m{"description": ""}).refuses(400, "Iris escalation failed", "Escalation cannot have an empty description")
 	s.do(bob, post, path, m{"description": "x", "plan": "magic"}).refuses(400, "Iris escalation failed", "Invalid escalation plan")
 	s.do(owner, put, "/api/v0/teams/ops", m{"iris_plan": "pager", "iris_enabled": true}).empty(200)
 	id := s.do(bob, post, path, m{"description": "help"}).is(200).body
 	require.EqualValues(t, 1, s.number("select count(*) from incidents where id = $1::bigint and active", strings.TrimSpace(id)))
+	s.do(scheduler, post, path, m{"description": "help", "plan": "urgent"}).is(200)
+	s.do(bob, post, path, m{"description": "help", "plan": "medium"}).refuses(400, "Iris escalation failed", "Invalid escalation plan")
 	s.do(anonymous, post, path, m{"description": "help"}).is(401)
+	off := newCalendar(t)
+	off.do(scheduler, get, "/api/v0/iris_settings", nil).says(200, `{"activated": false}`)
 }
