@@ -78,7 +78,7 @@ func TestOncallLogin(t *testing.T) {
 
 func TestOncallTeams(t *testing.T) {
 	t.Parallel()
-	s := newCalendar(t, "IRIS_ONCALL_ESCALATE_APPLICATION=demo")
+	s := newCalendar(t, configured(t, "oncall: {escalate_application: demo}\n"))
 	s.do(scheduler, get, "/api/v0/teams", nil).says(200, `["ops"]`)
 	s.do(scheduler, get, "/api/v0/teams?fields=name&active=1&get_id=1", nil).is(200)
 	pairs := decode[[][]any](s.do(scheduler, get, "/api/v0/teams?get_id=true", nil).is(200))
@@ -609,7 +609,7 @@ func TestOncallCalendarKeys(t *testing.T) {
 
 func TestOncallEscalate(t *testing.T) {
 	t.Parallel()
-	s := newCalendar(t, "IRIS_ONCALL_ESCALATE_APPLICATION=demo", "IRIS_ONCALL_URGENT_PLAN=pager")
+	s := newCalendar(t, configured(t, "oncall: {escalate_application: demo, urgent_plan: pager}\n"))
 	require.Equal(t, true, decode[m](s.do(scheduler, get, "/api/v0/iris_settings", nil).is(200))["activated"])
 	const path = "/api/v0/teams/ops/iris_escalate"
 	s.do(bob, post, path, m{"description": ""}).refuses(400, "Iris escalation failed", "Escalation cannot have an empty description")

@@ -372,3 +372,11 @@ func (s *server) open() int64 {
 	s.Helper()
 	return decode[int64](s.do(demo, http.MethodPost, "/v0/incidents", map[string]any{"plan": "pager", "context": map[string]any{"host": "db1", "message": "disk"}}).is(http.StatusCreated))
 }
+
+// configured writes a configuration file and returns the environment that names it.
+func configured(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "iris.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return "IRIS_CONFIG=" + path
+}
