@@ -50,7 +50,7 @@ var variables = []variable{
 
 // otherVariables begin with IRIS_ too but configure something else.
 var otherVariables = []string{
-	"IRIS_CONFIG", "IRIS_STATE_DIR", "IRIS_POSTGRES", "IRIS_POSTGRES_REPOSITORY",
+	"IRIS_CONFIG", "IRIS_STATE_DIR", "IRIS_POSTGRES", "IRIS_POSTGRES_REPOSITORY", "IRIS_IMPORT_FROM", "IRIS_IMPORT_PASSWORD",
 }
 
 // Variables returns the names of all environment variables that set a key.

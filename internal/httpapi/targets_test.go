@@ -173,3 +173,16 @@ func TestMailingListsAreTargets(t *testing.T) {
 	f.want(400, describe("Request rejected by sender", "INVALID role:target"), demo, post, "/v0/notifications",
 		`{"role":"mailing-list","target":"ops","subject":"s","mode":"email","body":"b"}`)
 }
+
+// Clients lean on the predecessor's database, for which case and trailing spaces are no difference.
+func TestNamesIgnoreCaseAndTrailingSpaces(t *testing.T) {
+	t.Parallel()
+	f := newTargets(t)
+	f.ok(power, post, "/v0/incidents", `{"plan":"PAGER ","application":"Demo ","context":{}}`)
+	f.ok(power, post, "/v0/incidents/1", `{"owner":"ANN "}`)
+	require.Equal(t, 1, f.count(`select count(*) from incidents i join users u on u.id = i.owner_id where u.name = 'ann'`))
+	f.ok(caller{app: "power", key: "power-key", user: "Ann"}, get, "/v0/users/ANN%20%20", "")
+	f.ok(asAnn, post, "/v0/plans", planJSON(`"creator":"ann"`, `"creator":"Ann "`, `"target":"ann"`, `"target":"ANN "`))
+	f.want(200, `[]`, demo, post, "/v0/notifications", `{"role":"user","target":"ann ","subject":"s","mode":"email","body":"b"}`)
+	f.want(401, notThisUser, asAnn, get, "/v0/users/%20ann", "")
+}

@@ -23,6 +23,16 @@ type Row struct {
 // rawValue is a value as MySQL sent it; nil is null.
 type rawValue = []byte
 
+// NewRow returns a row of the values, by column; nil is null. What is odd about them is noted in class.
+func NewRow(class *Class, label string, values map[string][]byte) *Row {
+	r := &Row{Label: label, class: class, index: make(map[string]int, len(values))}
+	for name, value := range values {
+		r.index[name] = len(r.values)
+		r.values = append(r.values, value)
+	}
+	return r
+}
+
 func (r *Row) raw(column string) rawValue {
 	i, ok := r.index[column]
 	if !ok || i < 0 {

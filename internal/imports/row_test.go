@@ -9,16 +9,14 @@ import (
 
 // rowOf makes a row of texts; "null" stands for null.
 func rowOf(values map[string]string) (*Row, *Class) {
-	r := &Row{Label: "row 1", class: &Class{Name: "rows"}, index: map[string]int{}}
+	raw := map[string][]byte{}
 	for name, value := range values {
-		r.index[name] = len(r.values)
-		if value == "null" {
-			r.values = append(r.values, nil)
-		} else {
-			r.values = append(r.values, []byte(value))
+		if raw[name] = nil; value != "null" {
+			raw[name] = []byte(value)
 		}
 	}
-	return r, r.class
+	c := &Class{Name: "rows"}
+	return NewRow(c, "row 1", raw), c
 }
 
 func said(c *Class) (out []string) {

@@ -83,7 +83,7 @@ func (r *importRun) LoadMessages(ctx context.Context, records imports.Records) (
 	}
 	err := r.exec(ctx, `select make_history_partition(month) from (
     select distinct date_trunc('month', created_at at time zone 'UTC') at time zone 'UTC' as month
-    from resolved where created_at >= '1990-01-01' order by 1) m`)
+    from resolved where lost is null and created_at >= '1990-01-01' and created_at < clock_timestamp() + interval '1 year' order by 1) m`)
 	if err != nil {
 		return out, fmt.Errorf("make the months of history: %w", err)
 	}

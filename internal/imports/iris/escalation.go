@@ -61,7 +61,7 @@ func (im *importer) tracking(row *imports.Row) (mode, key, template any) {
 	}
 	value, text, ok := row.JSON("tracking_template")
 	var words map[string]any
-	if !ok || json.Unmarshal(value, &words) != nil {
+	if !ok || json.Unmarshal(value, &words) != nil || words == nil {
 		if text != "" {
 			row.LoseValue("its tracking template is no JSON object; nobody is told")
 		} else {

@@ -4,7 +4,7 @@
 select id, name, key_sealed, secondary_key_sealed, auth_only, allow_other_app_incidents, allow_authenticating_users,
     allow_oncall, pending_cap, paused
 from applications
-where lower(name) = lower(@name);
+where lower(name) = lower(rtrim(@name::text));
 
 -- name: CreateApplication :one
 insert into applications (name) values (@name) returning id;
@@ -88,7 +88,7 @@ delete from application_owners where application_id = @application_id;
 -- name: AddApplicationOwners :exec
 insert into application_owners (application_id, user_id)
 select sqlc.arg(application_id), u.id from users u
-where lower(u.name) = any(select lower(n) from unnest(sqlc.arg(names)::text[]) as n)
+where lower(u.name) = any(select lower(rtrim(n)) from unnest(sqlc.arg(names)::text[]) as n)
 on conflict do nothing;
 
 -- name: ApplicationNames :many

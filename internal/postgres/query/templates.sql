@@ -33,7 +33,7 @@ insert into templates (name, creator_id) values (@name, @creator_id) returning i
 -- name: InsertTemplateContent :execrows
 insert into template_contents (template_id, application_id, mode, subject, body, email_html)
 select @template_id, a.id, @mode, @subject, @body, @email_html
-from applications a where lower(a.name) = lower(@application::text);
+from applications a where lower(a.name) = lower(rtrim(@application::text));
 
 -- name: ActivateNewestTemplate :exec
 -- Of two versions saved at once the newer one stays active.

@@ -46,7 +46,7 @@ func (q *Queries) AddApplicationModes(ctx context.Context, arg AddApplicationMod
 const addApplicationOwners = `-- name: AddApplicationOwners :exec
 insert into application_owners (application_id, user_id)
 select $1, u.id from users u
-where lower(u.name) = any(select lower(n) from unnest($2::text[]) as n)
+where lower(u.name) = any(select lower(rtrim(n)) from unnest($2::text[]) as n)
 on conflict do nothing
 `
 
@@ -94,7 +94,7 @@ const applicationByName = `-- name: ApplicationByName :one
 select id, name, key_sealed, secondary_key_sealed, auth_only, allow_other_app_incidents, allow_authenticating_users,
     allow_oncall, pending_cap, paused
 from applications
-where lower(name) = lower($1)
+where lower(name) = lower(rtrim($1::text))
 `
 
 type ApplicationByNameRow struct {

@@ -68,7 +68,7 @@ func (q *Queries) InsertTemplate(ctx context.Context, arg InsertTemplateParams) 
 const insertTemplateContent = `-- name: InsertTemplateContent :execrows
 insert into template_contents (template_id, application_id, mode, subject, body, email_html)
 select $1, a.id, $2, $3, $4, $5
-from applications a where lower(a.name) = lower($6::text)
+from applications a where lower(a.name) = lower(rtrim($6::text))
 `
 
 type InsertTemplateContentParams struct {

@@ -19,7 +19,7 @@ ready(async () => {
 
 async function load() {
   rows = await v0.get("/audit" + query({ team: page.team, start: from.value && Date.parse(from.value + "T00:00:00Z") / 1000 }));
-  rows.sort((a, b) => b.timestamp - a.timestamp);
+  rows.reverse().sort((a, b) => b.timestamp - a.timestamp);
   shown = step;
   draw();
 }
@@ -41,5 +41,5 @@ function context(text) {
 
 function summary(value) {
   if (!value || typeof value !== "object") return "details";
-  return Object.entries(value).filter(([, v]) => typeof v !== "object").map(([k, v]) => k.replaceAll("_", " ") + " " + v).slice(0, 3).join(", ") || "details";
+  return Object.entries(value).filter(([, v]) => typeof v !== "object").map(([k, v]) => k.replaceAll("_", " ") + " " + (["start", "end", "until"].includes(k) && v > 1e9 ? stamp(v, zone.zone()) : v)).slice(0, 3).join(", ") || "details";
 }

@@ -6,8 +6,8 @@ import { instant, iso, shift as shifted, span, time, wall } from "./zone.js";
 
 const library = globalThis.EventCalendar;
 
-const views = { month: "dayGridMonth", week: "timeGridWeek", people: "people" };
-const peopleWeeks = 2;
+const views = { month: "dayGridMonth", week: "timeGridWeek", people: "people", ahead: "ahead" };
+const peopleWeeks = 2, aheadWeeks = 5;
 
 const seconds = (d) => d.days * 86400 + d.seconds;
 
@@ -32,6 +32,7 @@ export function grid(el, { zone, view, date, editable, on }) {
     views: {
       dayGridMonth: { dayHeaderFormat: { weekday: "short" }, eventDurationEditable: false, eventResizableFromStart: false }, // days are too coarse for ends
       timeGridWeek: { slotDuration: "01:00", snapDuration: "00:30", slotHeight: 22 },
+      ahead: { type: "dayGridMonth", duration: { weeks: aheadWeeks }, dayHeaderFormat: { weekday: "short" }, dayCellFormat: { day: "numeric", month: "short" }, titleFormat: { month: "long", year: "numeric" } },
       people: {
         type: "resourceTimelineWeek", duration: { weeks: peopleWeeks }, slotDuration: "12:00", snapDuration: "01:00", slotWidth: slotWidth(el),
         dayHeaderFormat: { weekday: "short", day: "numeric" },
@@ -51,6 +52,7 @@ export function grid(el, { zone, view, date, editable, on }) {
     show(shifts, people) {
       calendar.setOption("resources", people.map((p) => ({ id: p.name, title: p.full_name || p.name })));
       calendar.setOption("events", shifts.map((s, i) => entry(s, i, zone, editable && on.changeable(s))));
+      if (view === "people") requestAnimationFrame(() => calendar.setOption("slotWidth", slotWidth(el)));
     },
     go(step) { if (step === 0) calendar.setOption("date", wall(now(), zone).slice(0, 10)); else if (step < 0) calendar.prev(); else calendar.next(); },
     clear() { calendar.unselect(); },
@@ -58,8 +60,10 @@ export function grid(el, { zone, view, date, editable, on }) {
   };
 }
 
+// slotWidth makes half a day as wide as fits beside the names.
 function slotWidth(el) {
-  return Math.max(24, Math.floor((el.clientWidth - 205) / (peopleWeeks * 14)));
+  const names = el.querySelector(".ec-row-head")?.offsetWidth || 200;
+  return Math.max(24, Math.floor((el.clientWidth - names - 4) / (peopleWeeks * 14)));
 }
 
 function entry(s, i, zone, changeable) {

@@ -4,7 +4,7 @@ import { grid } from "./grid.js";
 import { roleBadge } from "./roles.js";
 import { length, span } from "./zone.js";
 
-// previewGrid shows shifts in the month view; range(from, to) returns what to show, or throws.
+// previewGrid shows shifts of the weeks from now on; range(from, to) returns what to show, or throws.
 export function previewGrid(zone, people, range) {
   const title = h("strong", { class: "range" }), holder = h("div", { class: "grid-holder" }), note = h("div", { class: "stack", "aria-live": "polite" });
   let calendar, from, to, asked = 0;
@@ -30,7 +30,7 @@ export function previewGrid(zone, people, range) {
     el,
     // start draws the grid; it needs to be on the page by then.
     start() {
-      calendar = grid(holder, { zone, view: "month", editable: false, on: {
+      calendar = grid(holder, { zone, view: "ahead", editable: false, on: {
         range(a, b, text) { from = a; to = b; title.textContent = text; load(); }, open() {}, changeable: () => false,
       } });
     },

@@ -27,8 +27,8 @@ async function load() {
 async function act(run, said) {
   try {
     await run();
-    if (said) announce(said);
     await load();
+    if (said) announce(said);
   } catch (e) {
     flash(e.text || String(e), true);
   }

@@ -133,7 +133,13 @@ async function reload(quiet) {
 
 async function loadRequests() {
   if (!team.belongs) return;
-  const open = await openRequests([team.name]);
+  let open;
+  try {
+    open = await openRequests([team.name]);
+  } catch (e) {
+    flash(e.text || String(e), true); // the calendar is worth more than they are
+    return;
+  }
   requests.hidden = open.length === 0;
   fill(requests, h("h2", {}, "Swap requests"), requestList(open, { me: page.user, readOnly: page.readOnly, zone: zone.zone(), done: reload }));
 }
