@@ -85,6 +85,7 @@ type Claimed struct {
 	Expired         bool          // too late to be of use
 	Batch           string        // the digest that it is, or is part of; "" = none
 	BatchSize       int           // of a digest: how many pages it stands for
+	Sender          string        // of a digest: address from which its e-mail comes; "" = the configured one
 	Override        bool          // an SMS whose recipient's carrier blocks what templates say
 }
 

@@ -314,7 +314,7 @@ func (w *Worker) request(c Claimed) messages.Request {
 		}
 	}
 	if c.IncidentID == 0 && c.Batch != "" {
-		r.Batch, r.BatchSize, r.Application = c.Batch, c.BatchSize, c.ApplicationName
+		r.Batch, r.BatchSize, r.Application, r.Sender = c.Batch, c.BatchSize, c.ApplicationName, c.Sender
 	}
 	if c.IncidentID != 0 {
 		r.IncidentURL = w.deps.Links.IncidentURL(c.IncidentID)

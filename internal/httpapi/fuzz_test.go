@@ -59,7 +59,26 @@ func FuzzRequests(f *testing.F) {
 		f.Add(get, path, "")
 	}
 
+	f.Add(post, "/v0/applications", `{"name":"\ud800 \u0001"}`)
+	f.Add(put, "/v0/applications/demo", change("sample_context", `"\"\\ud800\""`, "variables", `["\u0000","a"]`))
+	f.Add(put, "/v0/applications/demo", change("custom_sender_addresses", `{"email":"a@\r\nb"}`, "owners", `["\ud800"]`))
+	f.Add(put, "/v0/applications/other/rename", `{"new_name":"\u0007"}`)
+	f.Add(del, "/v0/applications/%00", "")
+	f.Add(post, "/v0/applications/demo/quota", `{"hard_quota_threshold":1e9,"soft_quota_threshold":1,"hard_quota_duration":1073741825,`+
+		`"soft_quota_duration":"1","plan_name":"\u0000","wait_time":1,"target_name":"\ud800"}`)
+	f.Add(put, "/v0/applications/demo/incident_emails", `{"\u0000@x":"pager","@":"\ud800"}`)
+	f.Add(post, "/v0/categories/demo", `[{"name":"\ud800","description":"\u0001","mode":"drop"},{"name":"A","description":"","mode":"sms"}]`)
+	f.Add(post, "/v0/applications/demo/secondary", "")
+	for _, path := range []string{
+		"/v0/applications?tag_zone__in=%00&variables__contains=%25&limit=3&created__lt=5", "/v0/applications/%ff/plans?fields=id&target=x",
+		"/v0/applications/demo/stats?fields=,", "/v0/singlestats/%00", "/v0/stats", "/v0/incidents?counts=1&id__gt=0&context__contains=%5c&limit=2",
+		"/v0/plans?counts=true&tag_zone=%27&target=ops", "/v0/internal/target?role=%00&target=%ff", "/v0/internal/priority_mode_map",
+	} {
+		f.Add(get, path, "")
+	}
+
 	fx := newFixture(f, func(d *httpapi.Deps) {
+		d.Config.Tags = []string{"zone"}
 		d.Config.TimeZones, d.Config.Mobile, d.Config.DeviceApplications = []string{"UTC"}, true, []string{"power"}
 	})
 	f.Fuzz(func(t *testing.T, method, path, body string) {

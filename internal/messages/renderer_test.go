@@ -446,7 +446,7 @@ func TestDigestsAndReplacedTexts(t *testing.T) {
 	i.Sender = "shop@example.com"
 	f.incidents[5] = i
 	out, err := f.renderer.Render(t.Context(), []Request{
-		{MessageID: 1, PlanID: 7, Mode: users.Email, Target: "ana", Batch: "0123456789abcdef0123456789abcdef", BatchSize: 12, Application: "shop"},
+		{MessageID: 1, PlanID: 7, Mode: users.Email, Target: "ana", Batch: "0123456789abcdef0123456789abcdef", BatchSize: 12, Application: "shop", Sender: "s@example.com"},
 		{MessageID: 2, PlanID: 7, Mode: users.SMS, Target: "bo", Batch: "ff", BatchSize: 3, Application: "shop", Purpose: Fallback},
 		{MessageID: 3, IncidentID: 5, PlanID: 7, Mode: users.SMS, Override: "Incident 5", Prefix: "[Notice]", AckURL: ackURL},
 		{MessageID: 4, IncidentID: 5, PlanID: 7, Mode: users.Email, Override: "Incident 5", Prefix: "[Notice]"},
@@ -456,6 +456,7 @@ func TestDigestsAndReplacedTexts(t *testing.T) {
 	require.Equal(t, "Batch ID: 0123456789abcdef0123456789abcdef", out[0].Body)
 	require.Empty(t, out[0].Problem)
 	require.Equal(t, "shop", out[0].Application)
+	require.Equal(t, "s@example.com", out[0].Sender)
 	require.Contains(t, out[1].Body, "nobody it was meant for could be reached", "a fallback hears why")
 	require.Contains(t, out[1].Body, "Batch ID: ff")
 	require.Equal(t, "[Notice] Incident 5", out[2].Body)

@@ -25,10 +25,12 @@ type Request struct {
 	Template    string // name; "" = none
 	AckURL      string // signed acknowledgement link, "" when nothing can be acknowledged
 	IncidentURL string // page of the incident, "" when unknown
-	// Batch is set for a digest: its number, how many pages it stands for, and the name of their application.
+	// Batch is set for a digest: its number, how many pages it stands for, the name of their application and the address from
+	// which its e-mails come.
 	Batch       string
 	BatchSize   int
 	Application string
+	Sender      string
 	// Override, when not empty, is the whole text of an SMS instead of what the template says (a carrier blocks it).
 	Override string
 	// Prefix stands before the text of an SMS (a legal notice).

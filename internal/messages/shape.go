@@ -59,6 +59,9 @@ func shape(s *source, d draft) Content {
 
 // sender is the address from which an e-mail comes; "" = the configured one.
 func (s *source) sender() string {
+	if s.Batch != "" {
+		return s.Sender
+	}
 	if s.outOfBand() {
 		return s.notice.Sender
 	}

@@ -24,6 +24,7 @@ const (
 	maxAbsence = 366 * 24 * time.Hour
 	// maxTimes bounds how many absences one look at a rule gives.
 	maxTimes = 10_000
+	maxRule  = 500 // bytes
 )
 
 // Check returns an Invalid fault if the rule cannot be used.
@@ -31,15 +32,22 @@ func (r Recurring) Check() error {
 	if r.Length <= 0 || r.Length > maxAbsence {
 		return fault.Invalidf("length", "an unavailability lasts longer than nothing and at most 366 days")
 	}
+	if year := r.Start.Time().Year(); year < 1990 || year > 2200 {
+		return fault.Invalidf("start", "the start must be a date of our time")
+	}
 	if r.Rule == "" {
 		return nil
+	}
+	if len(r.Rule) > maxRule {
+		return fault.Invalidf("rule", "a rule has at most %d characters", maxRule)
 	}
 	option, err := r.option()
 	if err != nil {
 		return fault.Invalidf("rule", "the rule %.100q is not one of RFC 5545, such as FREQ=WEEKLY;BYDAY=TU", r.Rule)
 	}
-	if option.Freq > rrule.HOURLY {
-		return fault.Invalidf("rule", "the rule may recur hourly at most")
+	// Once a day at most, which bounds the work of looking through a rule's times.
+	if option.Freq > rrule.DAILY || len(option.Byhour)+len(option.Byminute)+len(option.Bysecond) > 0 {
+		return fault.Invalidf("rule", "the rule may recur daily at most, at the time of day of its start")
 	}
 	// One that never happens is searched for until the year 9999 each time.
 	rule, err := rrule.NewRRule(*option)

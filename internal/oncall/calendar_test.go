@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -148,7 +149,7 @@ func TestRecurringAbsencesKeepTheirLocalTime(t *testing.T) {
 func TestRecurringAbsencesThatCannotBe(t *testing.T) {
 	t.Parallel()
 	for rule, field := range map[string]string{
-		"": "length", "FREQ=SECONDLY": "rule", "FREQ=MINUTELY": "rule", "every Tuesday": "rule", "FREQ=DAILY;INTERVAL=-1": "rule",
+		"": "length", "FREQ=SECONDLY": "rule", "FREQ=HOURLY": "rule", "FREQ=DAILY;BYHOUR=1,2": "rule", "every Tuesday": "rule", "FREQ=DAILY;INTERVAL=-1": "rule",
 		"FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30": "rule",
 	} {
 		r := Recurring{Zone: time.UTC, Start: LocalDate(2026, 1, 6, 0), Length: time.Hour, Rule: rule}
@@ -159,7 +160,30 @@ func TestRecurringAbsencesThatCannotBe(t *testing.T) {
 		_, err := r.Between(in(0), in(100))
 		requireField(t, field, err)
 	}
-	hourly := Recurring{Zone: time.UTC, Start: LocalDate(2026, 1, 6, 0), Length: time.Minute, Rule: "FREQ=HOURLY"}
-	_, err := hourly.Between(in(0), in(20_000))
+	daily := Recurring{Zone: time.UTC, Start: LocalDate(2026, 1, 6, 0), Length: time.Minute, Rule: "FREQ=DAILY"}
+	_, err := daily.Between(in(0), in(24*10_001))
 	requireField(t, "rule", err)
+	daily.Start = LocalDate(1989, 1, 6, 0)
+	requireField(t, "start", daily.Check())
+}
+
+func FuzzRecurring(f *testing.F) {
+	for _, rule := range []string{"FREQ=WEEKLY;BYDAY=TU", "RRULE:FREQ=DAILY;UNTIL=20261104T000000Z", "FREQ=MONTHLY;BYDAY=-1FR;COUNT=3", "FREQ=YEARLY;BYEASTER=1", "FREQ=DAILY;BYSETPOS=1;BYHOUR=9,10"} {
+		f.Add(rule, int64(1_800_000_000), int64(3600))
+	}
+	zurich := mustZone(f, "Europe/Zurich")
+	f.Fuzz(func(t *testing.T, rule string, start, length int64) {
+		if start < 0 || start > 4_000_000_000 || length > 1e9 {
+			return
+		}
+		r := Recurring{User: 1, Zone: zurich, Start: Local(start), Length: time.Duration(length) * time.Second, Rule: rule}
+		absences, err := r.Between(in(0), in(1000))
+		if err != nil {
+			require.True(t, fault.Is(err, fault.Invalid), "%v", err)
+			return
+		}
+		for _, a := range absences {
+			require.True(t, a.Start.Before(a.End) && a.Start.Before(in(1000)) && a.End.After(in(0)))
+		}
+	})
 }

@@ -244,3 +244,15 @@ func roster(ids ...int) []Member {
 	}
 	return out
 }
+
+// The library's bounds of an offset may stand still at the turn of a year that tzdata does not list.
+func TestWallClockTimesAtEveryTurnOfTheYear(t *testing.T) {
+	t.Parallel()
+	for _, z := range zones(t) {
+		for year := 2000; year <= 2060; year++ {
+			for _, sec := range []int{-day - 1, -hour, -1, 0, hour, day} {
+				checkWallClock(t, LocalDate(year, 1, 1, sec), z.Location)
+			}
+		}
+	}
+}

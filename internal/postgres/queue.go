@@ -107,7 +107,7 @@ func claimed(r db.TakeMessagesRow) delivery.Claimed {
 		Attempt: int(r.Attempt), ModeAttempt: int(r.ModeAttempt), KeyAttempt: int(r.KeyAttempt), Takes: int(r.Takes),
 		Tried: modes(r.TriedModes), Refused: modes(r.RefusedModes), FallbackAsked: r.FallbackAsked,
 		CreatedAt: r.CreatedAt, Age: micros(r.AgeUs), InMode: micros(r.InModeUs), Waited: micros(r.WaitedUs),
-		Expired: r.Expired, Batch: r.Batch, BatchSize: int(r.BatchSize), Override: r.Override,
+		Expired: r.Expired, Batch: r.Batch, BatchSize: int(r.BatchSize), Override: r.Override, Sender: r.Sender,
 	}
 	if r.IncidentAt != nil {
 		c.IncidentAt = *r.IncidentAt

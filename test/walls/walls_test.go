@@ -72,11 +72,17 @@ func TestWalls(t *testing.T) {
 			if imp == "github.com/slack-go/slack" {
 				require.True(t, under(p.ImportPath, "internal/vendors/slack", "internal/vendors/pretend"), "%s may not import slack-go", p.ImportPath)
 			}
+			if strings.HasPrefix(imp, "github.com/go-sql-driver") {
+				require.True(t, under(p.ImportPath, "internal/imports"), "%s may not import the MySQL driver", p.ImportPath)
+			}
 			if strings.HasPrefix(imp, "github.com/go-chi/chi") {
 				require.True(t, under(p.ImportPath, routes...), "%s may not import chi", p.ImportPath)
 			}
 			if !isOwn {
 				continue
+			}
+			if under(p.ImportPath, "internal/imports") {
+				require.True(t, under(inner, append(domains, "internal/imports")...), "%s takes data over and may not import %s", p.ImportPath, inner)
 			}
 			if inner == "internal/postgres" {
 				require.True(t, under(p.ImportPath, "internal/app", "internal/postgres", "internal/bench", "cmd/iris"), "%s may not import postgres", p.ImportPath)

@@ -647,7 +647,9 @@ select t.id, t.bucket, coalesce(t.incident_id, 0)::bigint as incident_id, coales
     (coalesce(t.expires_at <= clock_timestamp(), false))::boolean as expired,
     coalesce(t.batch, '')::text as batch, coalesce(t.batch_size, 0)::int as batch_size,
     (t.mode = 'sms' and t.user_id is not null and exists (
-        select from user_template_overrides o where o.user_id = t.user_id and o.mode = 'sms'))::boolean as override
+        select from user_template_overrides o where o.user_id = t.user_id and o.mode = 'sms'))::boolean as override,
+    coalesce(case when t.batch is not null and t.incident_id is null then (
+        select s.address from application_sender_addresses s where s.application_id = t.application_id and s.mode = t.mode) end, '')::text as sender
 from taken t
 join applications a on a.id = t.application_id
 left join users u on u.id = t.user_id
@@ -710,6 +712,7 @@ type TakeMessagesRow struct {
 	Batch         string
 	BatchSize     int32
 	Override      bool
+	Sender        string
 }
 
 // Takes up to l.most messages of each lane, oldest first within a bucket. One statement is the whole fenced transaction:
@@ -776,6 +779,7 @@ func (q *Queries) TakeMessages(ctx context.Context, arg TakeMessagesParams) ([]T
 			&i.Batch,
 			&i.BatchSize,
 			&i.Override,
+			&i.Sender,
 		); err != nil {
 			return nil, err
 		}
