@@ -123,6 +123,7 @@ type processorParts struct {
 	listener *postgres.Listener
 	history  *delivery.Historian
 	receipts func(context.Context) error
+	populate *populator
 }
 
 // build puts the parts together. It is long because it is the drawing of the whole: every arrow between two parts is one
@@ -206,6 +207,12 @@ func (p *Processor) build(in postgres.Installation) (*processorParts, error) {
 	if err != nil {
 		return nil, err
 	}
+	oncallTeams := postgres.NewOncallTeams(p.db, nil)
+	parts.populate = newPopulator(populateStores{
+		schedules: postgres.NewOncallSchedules(p.db), calendars: postgres.NewOncallCalendars(p.db), teams: oncallTeams,
+		people: postgres.NewOncallPeople(p.db), applications: postgres.NewApplications(p.db, in.Keys),
+		notifications: postgres.NewNotifications(p.db),
+	}, parts.holder, wake, p.cfg.Oncall.PopulateEvery, p.cfg.Oncall.WarnAhead, log, p.reg)
 	parts.receipts = matchReceipts(postgres.NewReceipts(p.db), parts.holder, wake, log)
 	log.Info("built", zap.Int("vendors", len(p.vendors)), zap.String("cluster", in.Name))
 	return parts, nil
@@ -244,6 +251,7 @@ func (p *Processor) work(ctx context.Context, parts *processorParts) error {
 	run(&loops, loopCtx, "delivery", parts.worker.Run)
 	run(&loops, loopCtx, "history", parts.history.Run)
 	run(&loops, loopCtx, "receipts", parts.receipts)
+	run(&loops, loopCtx, "populate", parts.populate.run)
 
 	select {
 	case <-ctx.Done():

@@ -53,7 +53,7 @@ func (a *applicationRoutes) addSecondary(w http.ResponseWriter, r *http.Request)
 	if err != nil {
 		return err
 	}
-	err = a.keys.ReplaceSecondary(r.Context(), found.ID, actor.String())
+	err = a.keys.AddSecondary(r.Context(), found.ID, actor.String())
 	if fault.Is(err, fault.Conflict) || fault.Is(err, fault.NotFound) {
 		return fault.New(fault.Invalid, exists)
 	}
@@ -70,7 +70,7 @@ func (a *applicationRoutes) rekey(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	err = a.keys.Promote(r.Context(), found.ID, actor.String())
+	err = a.keys.Rekey(r.Context(), found.ID, actor.String())
 	if fault.Is(err, fault.Conflict) || fault.Is(err, fault.NotFound) {
 		return fault.New(fault.Invalid, failed)
 	}

@@ -29,8 +29,8 @@ type ApplicationSettings interface {
 // ApplicationKeys stores the keys that applications sign with.
 type ApplicationKeys interface {
 	Key(ctx context.Context, id int64) (primary, secondary string, err error)
-	ReplaceSecondary(ctx context.Context, id int64, by string) error
-	Promote(ctx context.Context, id int64, by string) error
+	AddSecondary(ctx context.Context, id int64, by string) error
+	Rekey(ctx context.Context, id int64, by string) error
 }
 
 // ApplicationLimits stores quotas and the addresses whose mail opens incidents.

@@ -156,8 +156,8 @@ func (a *Applications) Delete(ctx context.Context, id int64, by string) error {
 	return err
 }
 
-// ReplaceSecondary makes a secondary key where there is none; else a Conflict.
-func (a *Applications) ReplaceSecondary(ctx context.Context, id int64, by string) error {
+// AddSecondary makes a secondary key where there is none; else a Conflict.
+func (a *Applications) AddSecondary(ctx context.Context, id int64, by string) error {
 	return a.changing(ctx, id, by, "secondary key added", func(q *db.Queries, row db.LockApplicationRow) error {
 		if row.SecondaryKeySealed != nil {
 			return fault.New(fault.Conflict, "the application has a secondary key already")
@@ -167,8 +167,8 @@ func (a *Applications) ReplaceSecondary(ctx context.Context, id int64, by string
 	})
 }
 
-// Promote makes the secondary key the primary one and clears the secondary; a Conflict when there is none.
-func (a *Applications) Promote(ctx context.Context, id int64, by string) error {
+// Rekey makes the secondary key the primary one and clears the secondary; a Conflict when there is none.
+func (a *Applications) Rekey(ctx context.Context, id int64, by string) error {
 	return a.changing(ctx, id, by, "secondary key made the primary one", func(q *db.Queries, row db.LockApplicationRow) error {
 		if row.SecondaryKeySealed == nil {
 			return fault.New(fault.Conflict, "the application has no secondary key")

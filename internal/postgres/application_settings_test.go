@@ -65,7 +65,7 @@ func TestKeysAreChangedOneAfterTheOther(t *testing.T) {
 	outcomes := make([]error, 4)
 	var wg sync.WaitGroup
 	for i := range outcomes {
-		wg.Go(func() { outcomes[i] = a.ReplaceSecondary(t.Context(), id, "root") })
+		wg.Go(func() { outcomes[i] = a.AddSecondary(t.Context(), id, "root") })
 	}
 	wg.Wait()
 	made := 0
@@ -79,12 +79,12 @@ func TestKeysAreChangedOneAfterTheOther(t *testing.T) {
 	require.Equal(t, 1, made)
 	_, second, err := a.Key(t.Context(), id)
 	require.NoError(t, err)
-	require.NoError(t, a.Promote(t.Context(), id, "root"))
+	require.NoError(t, a.Rekey(t.Context(), id, "root"))
 	first, none, err := a.Key(t.Context(), id)
 	require.NoError(t, err)
 	require.Equal(t, second, first)
 	require.Empty(t, none)
-	require.Equal(t, fault.Conflict, fault.KindOf(a.Promote(t.Context(), id, "root")))
+	require.Equal(t, fault.Conflict, fault.KindOf(a.Rekey(t.Context(), id, "root")))
 }
 
 func TestTagsAreReplaced(t *testing.T) {

@@ -125,34 +125,6 @@ func (a *Applications) Key(ctx context.Context, id int64) (primary, secondary st
 	return primary, secondary, err
 }
 
-// AddSecondary makes a secondary key and returns it; a Conflict when there is one already.
-func (a *Applications) AddSecondary(ctx context.Context, id int64) (key string, err error) {
-	key = auth.NewApplicationKey()
-	err = a.changeKeys(ctx, id, func(k *db.SetApplicationKeysParams) error {
-		if k.SecondaryKeySealed != nil {
-			return fault.New(fault.Conflict, "the application has a secondary key already")
-		}
-		k.SecondaryKeySealed = a.seal(id, "secondary", key)
-		return nil
-	})
-	return key, err
-}
-
-// Rekey makes the secondary key the primary one and clears the secondary; a Conflict when there is no secondary key.
-func (a *Applications) Rekey(ctx context.Context, id int64) error {
-	return a.changeKeys(ctx, id, func(k *db.SetApplicationKeysParams) error {
-		if k.SecondaryKeySealed == nil {
-			return fault.New(fault.Conflict, "the application has no secondary key")
-		}
-		key, err := a.unseal(id, "secondary", k.SecondaryKeySealed)
-		if err != nil {
-			return err
-		}
-		k.KeySealed, k.SecondaryKeySealed = a.seal(id, "primary", key), nil
-		return nil
-	})
-}
-
 // changeKeys lets f change the sealed keys while the application is locked.
 func (a *Applications) changeKeys(ctx context.Context, id int64, f func(*db.SetApplicationKeysParams) error) error {
 	return a.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {

@@ -187,6 +187,7 @@ func TestCalendar(t *testing.T) {
 	b.logIn("demo", "demo")
 	t.Run("zones", func(t *testing.T) { zones(t, b) })
 	t.Run("override", func(t *testing.T) { override(t, b, api) })
+	t.Run("swap", func(t *testing.T) { swap(t, b, api) })
 	t.Run("roster", func(t *testing.T) { roster(t, b, api) })
 	t.Run("schedule", func(t *testing.T) { schedule(t, b) })
 	t.Run("phone", func(t *testing.T) { phone(t, b, api) })
@@ -231,6 +232,34 @@ func override(t *testing.T, b *tab, api *client) {
 	b.do("see a shift", chromedp.Click(`.ec-event.role-primary:not(.past)`), chromedp.WaitVisible(`dialog[open] .facts`))
 	b.shot("26-details")
 	b.do("close it", chromedp.KeyEvent("\u001b"), chromedp.WaitNotPresent(`dialog[open]`))
+}
+
+// swap drops a shift on a colleague's.
+func swap(t *testing.T, b *tab, api *client) {
+	now := time.Now().Unix()
+	ids := map[string]int64{}
+	for i, name := range []string{"chloe", "demo"} {
+		start := now + int64(3+2*i)*86400
+		var id int64
+		api.call(http.MethodPost, "/api/v0/events", object{"team": team, "role": "shadow", "user": name, "start": start, "end": start + 2*86400}, &id)
+		ids[name] = id
+	}
+	b.do("two shifts", chromedp.Navigate(home+"/teams/"+team), chromedp.WaitVisible(`.ec-timeline .ec-event.role-shadow`)) // the view is remembered
+	shadow := func(name string) point {
+		return ask[point](b, fmt.Sprintf(`(() => { const r = [...document.querySelectorAll(".ec-event.role-shadow")].find((e) => e.textContent.includes(%q)).getBoundingClientRect(); return { X: r.x + 30, Y: r.y + 8 }; })()`, name))
+	}
+	b.drag("one on the other", shadow("Chloe"), shadow("Demo"))
+	b.do("what would change", chromedp.WaitVisible(saved))
+	b.until("both sides are shown", `document.querySelectorAll("dialog[open] .change-list .changed").length === 2`)
+	b.shot("27-swap")
+	b.do("swap them", chromedp.Click(saved), chromedp.WaitNotPresent(`dialog[open]`))
+	for name, other := range map[string]string{"chloe": "demo", "demo": "chloe"} {
+		var e struct {
+			User string `json:"user"`
+		}
+		api.call(http.MethodGet, fmt.Sprintf("/api/v0/events/%d", ids[name]), nil, &e)
+		require.Equal(t, other, e.User)
+	}
 }
 
 func contactsOf(t *testing.T, api *client, user string) []string {

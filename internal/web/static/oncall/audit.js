@@ -39,7 +39,13 @@ function context(text) {
   return h("details", {}, h("summary", {}, summary(value)), h("pre", { class: "context" }, pretty));
 }
 
+// summary picks the first plain values, also of what is inside.
 function summary(value) {
-  if (!value || typeof value !== "object") return "details";
-  return Object.entries(value).filter(([, v]) => typeof v !== "object").map(([k, v]) => k.replaceAll("_", " ") + " " + (["start", "end", "until"].includes(k) && v > 1e9 ? stamp(v, zone.zone()) : v)).slice(0, 3).join(", ") || "details";
+  const plain = [];
+  const look = (v) => Object.entries(v || {}).forEach(([k, x]) => {
+    if (x && typeof x === "object") look(x);
+    else if (x !== null && x !== "") plain.push(k.replaceAll("_", " ") + " " + (["start", "end", "until"].includes(k) && x > 1e9 ? stamp(x, zone.zone()) : x));
+  });
+  look(typeof value === "object" ? value : {});
+  return plain.slice(0, 4).join(", ") || "details";
 }

@@ -9,7 +9,7 @@ const library = globalThis.EventCalendar;
 const views = { month: "dayGridMonth", week: "timeGridWeek", people: "people", ahead: "ahead" };
 const peopleWeeks = 2, aheadWeeks = 5;
 
-const seconds = (d) => d.days * 86400 + d.seconds;
+const seconds = (d) => d ? d.days * 86400 + d.seconds : 0; // nothing when the pointer left the grid at once
 
 // grid draws into el. on: {range(start, end, title), pick(start, end, user, el), open(shift, el), move(shift, {start, end, user}), changeable(shift)}
 export function grid(el, { zone, view, date, editable, on }) {
@@ -18,6 +18,7 @@ export function grid(el, { zone, view, date, editable, on }) {
   const dropped = (info, startDelta, endDelta) => {
     const s = info.event.extendedProps.shift;
     info.revert(); // nothing is changed before it was agreed to
+    if (!startDelta && !endDelta && !info.newResource) return;
     on.move(s, {
       start: instant(shifted(wall(s.start, zone), startDelta), zone), end: instant(shifted(wall(s.end, zone), endDelta), zone),
       user: info.newResource ? info.newResource.id : s.user,
@@ -43,7 +44,7 @@ export function grid(el, { zone, view, date, editable, on }) {
     dateClick: (info) => { if (editable) ranged(info.dateStr, shifted(info.dateStr, info.allDay || info.view.type === "dayGridMonth" ? 86400 : 3600), info.resource?.id); },
     eventClick: (info) => on.open(info.event.extendedProps.shift, info.el),
     eventDrop: (info) => dropped(info, seconds(info.delta), seconds(info.delta)),
-    eventResize: (info) => dropped(info, seconds(info.startDelta || { days: 0, seconds: 0 }), seconds(info.endDelta)),
+    eventResize: (info) => dropped(info, seconds(info.startDelta), seconds(info.endDelta)),
     eventContent: (info) => ({ domNodes: content(info.event.extendedProps.shift, zone) }),
     resourceLabelContent: (info) => ({ domNodes: [h("span", {}, info.resource.title)] }),
   });

@@ -126,7 +126,7 @@ export function edit({ team, roles, zone, shift, change = {} }) {
 
 // moved asks whether a shift that was dragged may become what it was dragged to, or be swapped with the one it was dropped on.
 export function moved({ team, zone, shift, to, onto, roles }) {
-  const person = team.people.find((p) => p.name === to.user);
+  const person = team.people.find((p) => p.name === to.user), longer = to.end - to.start !== shift.end - shift.start;
   let swapping = Boolean(onto);
   const change = { action: "edit", id: shift.id, start: to.start, end: to.end, user: to.user, role: shift.role };
   const swap = onto && { action: "swap", events: [{ id: shift.id, linked: false }, { id: onto.id, linked: false }] };
@@ -137,6 +137,6 @@ export function moved({ team, zone, shift, to, onto, roles }) {
   const form = h("div", { class: "stack" }, choice,
     h("p", {}, `${shift.full_name || shift.user}, ${shift.role}: ${span(shift.start, shift.end, zone)}`),
     to.user !== shift.user && h("p", {}, "To: ", person ? name(person) : to.user), shift.link_id && h("p", { class: "dim small" }, "This shift leaves the group that it is linked with."));
-  return propose({ title: onto ? "Swap or move" : to.user !== shift.user ? "Give to somebody else" : "Move shift", form, ask: request, save: () => send(request()), zone,
+  return propose({ title: onto ? "Swap or move" : to.user !== shift.user ? "Give to somebody else" : longer ? "Change the times" : "Move shift", form, ask: request, save: () => send(request()), zone,
     extra: [h("button", { type: "button", onclick: (e) => { e.target.closest("dialog").close(); edit({ team, roles, zone, shift, change: to }); } }, "Edit instead…")] });
 }

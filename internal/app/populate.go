@@ -1,0 +1,270 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/delivery"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// populateStores are what the populator works on.
+type populateStores struct {
+	schedules interface {
+		Due(ctx context.Context, buckets []int, every time.Duration, limit int) ([]oncall.TeamName, error)
+		Fill(ctx context.Context, processID string, lease buckets.Lease, team int64) ([]oncall.Plan, error)
+		Failed(ctx context.Context, team int64, problem string) error
+		ByTeam(ctx context.Context, teams ...int64) ([]oncall.StoredSchedule, error)
+		WarnOnce(ctx context.Context, team int64, kind, role string, span oncall.Span) (bool, error)
+	}
+	calendars oncall.CalendarStore
+	teams     interface {
+		ByID(ctx context.Context, id int64) (oncall.Profile, error)
+		People(ctx context.Context, team int64) ([]oncall.TeamPerson, error)
+	}
+	people interface {
+		ByID(ctx context.Context, ids []users.ID) ([]oncall.Person, error)
+		Clock(ctx context.Context) (time.Time, error)
+	}
+	applications interface {
+		ByName(ctx context.Context, name string) (auth.Application, error)
+	}
+	notifications interface {
+		Create(ctx context.Context, n messages.Notification) (int64, error)
+	}
+}
+
+// populator fills the calendars of the teams whose buckets this process holds, one team after the other, and warns teams of
+// stretches ahead without anybody. What it does is fenced by the bucket's lease, so of all processes one does it; a team that
+// cannot be filled delays no other (promise P7).
+type populator struct {
+	stores    populateStores
+	holder    delivery.Leases
+	wake      func(buckets.Set)
+	every     time.Duration // how often a team is looked at
+	ahead     time.Duration // how far ahead gaps are warned of
+	log       *zap.Logger
+	populated *prometheus.CounterVec
+	warnings  *prometheus.CounterVec
+}
+
+const (
+	populateTick  = 5 * time.Second
+	populateBatch = 50
+)
+
+func newPopulator(s populateStores, holder delivery.Leases, wake func(buckets.Set), every, ahead time.Duration, log *zap.Logger, reg prometheus.Registerer) *populator {
+	if every <= 0 {
+		every = time.Hour
+	}
+	if ahead <= 0 {
+		ahead = 48 * time.Hour
+	}
+	p := &populator{
+		stores: s, holder: holder, wake: wake, every: every, ahead: ahead, log: log.Named("populator"),
+		populated: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "iris_app_calendars_populated_total", Help: "Teams whose calendars were filled up from their schedules, by outcome.",
+		}, []string{"outcome"}),
+		warnings: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "iris_app_coverage_warnings_total", Help: "Warnings to teams of times without anybody on call, by kind (gap, unfilled).",
+		}, []string{"kind"}),
+	}
+	reg.MustRegister(p.populated, p.warnings)
+	return p
+}
+
+// run fills calendars until ctx ends.
+func (p *populator) run(ctx context.Context) error {
+	tick := time.NewTicker(populateTick)
+	defer tick.Stop()
+	failing := false
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		err := p.pass(ctx)
+		if err != nil && !failing && ctx.Err() == nil {
+			p.log.Warn("schedules cannot be read, calendars are not filled up for now", zap.Error(err))
+		}
+		failing = err != nil
+	}
+}
+
+// pass looks at the teams that wait longest.
+func (p *populator) pass(ctx context.Context) error {
+	leases := map[int]buckets.Lease{}
+	var held []int
+	for _, l := range p.holder.Leases() {
+		leases[l.Bucket] = l
+		held = append(held, l.Bucket)
+	}
+	if len(held) == 0 {
+		return nil
+	}
+	due, err := p.stores.schedules.Due(ctx, held, p.every, populateBatch)
+	if err != nil {
+		return err
+	}
+	for _, team := range due {
+		if ctx.Err() != nil {
+			return nil
+		}
+		err := p.team(ctx, leases[int(team.ID%buckets.Count)], team)
+		switch {
+		case err == nil:
+			p.populated.WithLabelValues("done").Inc()
+		case fault.Is(err, fault.Conflict), fault.Is(err, fault.Unavailable):
+			return err // the bucket has moved on, or the database is away
+		default:
+			p.populated.WithLabelValues("failed").Inc()
+			p.log.Error("a team's calendar cannot be filled up, trying again later", zap.String("team", team.Name), zap.Error(err))
+			if err := p.stores.schedules.Failed(ctx, team.ID, fault.Public(err)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (p *populator) team(ctx context.Context, lease buckets.Lease, team oncall.TeamName) error {
+	plans, err := p.stores.schedules.Fill(ctx, p.holder.ProcessID(), lease, team.ID)
+	if err != nil {
+		return err
+	}
+	var lines []string
+	profile, err := p.stores.teams.ByID(ctx, team.ID)
+	if err != nil {
+		return err
+	}
+	for _, plan := range plans {
+		for _, u := range plan.Unfilled {
+			if err := p.warn(ctx, profile, "unfilled", u.Role, u.Period, oncall.Span{Start: u.Start, End: u.End}, u.Why, &lines); err != nil {
+				return err
+			}
+		}
+	}
+	if err := p.gaps(ctx, profile, &lines); err != nil {
+		return err
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	return p.tell(ctx, profile, lines)
+}
+
+// gaps warns of what the calendar leaves open soon, in the roles that schedules fill.
+func (p *populator) gaps(ctx context.Context, team oncall.Profile, lines *[]string) error {
+	schedules, err := p.stores.schedules.ByTeam(ctx, team.ID)
+	if err != nil {
+		return err
+	}
+	now, err := p.stores.people.Clock(ctx)
+	if err != nil {
+		return err
+	}
+	// A gap that is open keeps its beginning while it lasts, so that it is warned of once, and again when weeks have passed.
+	const week = 7 * 24 * time.Hour
+	from := now.Truncate(week).Add(-4 * week)
+	found, err := p.stores.calendars.TeamCalendars(ctx, []int64{team.ID}, from, now.Add(p.ahead))
+	if err != nil {
+		return err
+	}
+	calendar := found[team.ID].TeamCalendar
+	var done []string
+	for _, s := range schedules {
+		if calendar == nil || s.Threshold <= 0 || !oncall.OnDuty(s.Role) || slices.Contains(done, s.Role) || !calendar.Knows(s.Role) && s.Progress.Last.IsZero() {
+			continue
+		}
+		done = append(done, s.Role)
+		for _, gap := range calendar.Gaps(s.Role, from, now.Add(p.ahead)) {
+			if !gap.End.After(now) {
+				continue
+			}
+			// A gap that reaches the end of what is looked at has no end yet; it is the same one when more of it comes into view.
+			if err := p.warn(ctx, team, "gap", s.Role, gap.Start, gap, "nobody is on the calendar", lines); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// warn logs and counts a stretch without anybody, and adds it to what the team is told, once for each beginning.
+func (p *populator) warn(ctx context.Context, team oncall.Profile, kind, role string, since time.Time, span oncall.Span, why string, lines *[]string) error {
+	first, err := p.stores.schedules.WarnOnce(ctx, team.ID, kind, role, oncall.Span{Start: since, End: span.End})
+	if err != nil || !first {
+		return err
+	}
+	p.warnings.WithLabelValues(kind).Inc()
+	p.log.Warn("nobody is on call for a while, the team is told", zap.String("team", team.Name), zap.String("role", role),
+		zap.String("kind", kind), zap.Time("start", span.Start), zap.Time("end", span.End), zap.String("why", why))
+	zone, err := time.LoadLocation(team.TimeZone)
+	if err != nil {
+		zone = time.UTC
+	}
+	const words = "Mon 2006-01-02 15:04 MST"
+	*lines = append(*lines, fmt.Sprintf("%s: %s to %s (%s)", role, span.Start.In(zone).Format(words), span.End.In(zone).Format(words), why))
+	return nil
+}
+
+// warningLifetime is for how long a warning is worth sending.
+const warningLifetime = 12 * time.Hour
+
+// tell mails the team's administrators and its own address.
+func (p *populator) tell(ctx context.Context, team oncall.Profile, lines []string) error {
+	app, err := p.stores.applications.ByName(ctx, auth.SessionApplication)
+	if err != nil {
+		return err
+	}
+	people, err := p.stores.teams.People(ctx, team.ID)
+	if err != nil {
+		return err
+	}
+	var admins []users.ID
+	for _, m := range people {
+		if m.Admin && m.Active {
+			admins = append(admins, m.ID)
+		}
+	}
+	known, err := p.stores.people.ByID(ctx, admins)
+	if err != nil {
+		return err
+	}
+	n := messages.Notification{
+		ApplicationID: app.ID, Priority: users.Medium, Lifetime: warningLifetime, Subject: "Nobody is on call for " + team.Name + " for a while",
+		Body: "The calendar of team " + team.Name + " leaves these times open:\n\n",
+	}
+	for _, line := range lines {
+		n.Body += "- " + line + "\n"
+	}
+	for _, u := range known {
+		if u.Contacts[users.Email] != "" {
+			n.Recipients = append(n.Recipients, messages.NotificationRecipient{Recipient: messages.ToUser(u.ID), UserID: u.ID, Target: u.Name, Mode: users.Email})
+		}
+	}
+	if team.Email != "" {
+		n.Recipients = append(n.Recipients, messages.NotificationRecipient{
+			Recipient: messages.ToLiteral(team.Email), Target: team.Email, Literal: team.Email, Mode: users.Email,
+		})
+	}
+	if len(n.Recipients) == 0 {
+		return nil // the log and the metric have told
+	}
+	id, err := p.stores.notifications.Create(ctx, n)
+	if err == nil {
+		p.wake(buckets.Of(int(id % buckets.Count)))
+	}
+	return err
+}

@@ -1,0 +1,82 @@
+package app
+
+import (
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+)
+
+// owner holds all buckets in one epoch.
+type owner struct{ epoch int64 }
+
+func (o owner) ProcessID() string { return "me" }
+
+func (o owner) Leases() []buckets.Lease {
+	var out []buckets.Lease
+	for b := range buckets.Count {
+		out = append(out, buckets.Lease{Bucket: b, Epoch: o.epoch})
+	}
+	return out
+}
+
+func testPopulator(t *testing.T, db *postgres.DB, o owner) *populator {
+	t.Helper()
+	keys, err := auth.NewKeys(make([]byte, auth.SecretSize))
+	require.NoError(t, err)
+	return newPopulator(populateStores{
+		schedules: postgres.NewOncallSchedules(db), calendars: postgres.NewOncallCalendars(db), teams: postgres.NewOncallTeams(db, nil),
+		people: postgres.NewOncallPeople(db), applications: postgres.NewApplications(db, keys), notifications: postgres.NewNotifications(db),
+	}, o, func(buckets.Set) {}, time.Hour, 48*time.Hour, zap.NewNop(), prometheus.NewRegistry())
+}
+
+const populateSeed = `
+update bucket_leases set owner = 'me', epoch = 7;
+insert into users (name) values ('ann'), ('bob');
+insert into user_contacts (user_id, mode, destination) select id, 'email', name || '@example.com' from users;
+insert into teams (name, email) values ('full', ''), ('nobody', 'nobody@example.com');
+insert into team_members (team_id, user_id, position, admin) select t.id, u.id, u.id, u.name = 'ann' from teams t, users u;
+insert into rosters (team_id, name) select id, 'r' from teams;
+insert into roster_members (roster_id, user_id, priority) select r.id, u.id, u.id from rosters r, users u, teams t where t.id = r.team_id and t.name = 'full';
+insert into schedules (team_id, roster_id, role_id, algorithm, pattern)
+	select r.team_id, r.id, o.id, 'default', '[{"start":0,"duration":604800}]' from rosters r, oncall_roles o where o.name = 'primary';
+`
+
+func TestPopulatorFillsCalendarsAndWarns(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t)
+	_, err := db.Pool().Exec(t.Context(), populateSeed)
+	require.NoError(t, err)
+	count := func(sql string) (n int) {
+		require.NoError(t, db.Pool().QueryRow(t.Context(), sql).Scan(&n))
+		return n
+	}
+	require.Error(t, testPopulator(t, db, owner{epoch: 6}).pass(t.Context()), "a lease that was lost fences the work")
+	require.Zero(t, count(`select count(*) from shifts`))
+
+	p := testPopulator(t, db, owner{epoch: 7})
+	require.NoError(t, p.pass(t.Context()))
+	made := count(`select count(*) from shifts s join teams t on t.id = s.team_id where t.name = 'full'`)
+	require.GreaterOrEqual(t, made, 3)
+	require.Zero(t, count(`select count(*) from shifts s join teams t on t.id = s.team_id where t.name = 'nobody'`))
+	require.Zero(t, count(`select count(*) from coverage_warnings w join teams t on t.id = w.team_id where t.name = 'full'`))
+	require.Positive(t, count(`select count(*) from coverage_warnings where kind = 'unfilled'`))
+	require.Positive(t, count(`select count(*) from coverage_warnings where kind = 'gap'`))
+	require.Equal(t, 1, count(`select count(*) from notification_requests`))
+	require.Equal(t, 2, count(`select count(*) from messages`), "ann and the team's own address")
+
+	// Nothing is due any more, and looking again makes and tells nothing new.
+	require.NoError(t, p.pass(t.Context()))
+	_, err = db.Pool().Exec(t.Context(), `update team_populations set populated_at = populated_at - interval '2 hours'`)
+	require.NoError(t, err)
+	require.NoError(t, p.pass(t.Context()))
+	require.Equal(t, made, count(`select count(*) from shifts`))
+	require.Equal(t, 1, count(`select count(*) from notification_requests`))
+}
