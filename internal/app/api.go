@@ -272,7 +272,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		return nil, nil, err
 	}
 	calendar := oncallConfig(a.cfg)
-	calendar.Openings = openings
+	calendar.Openings = auth.Openings{AnonymousReads: c.OncallAnonymousReads}
 	duty, err := oncallapi.New(oncallapi.Deps{
 		Applications: applications, Users: userRows, Sessions: sessions, UserKey: userKey, Teams: oncallTeams,
 		Rosters: postgres.NewOncallRosters(oncallTeams), People: postgres.NewOncallPeople(a.db), Names: postgres.NewOncallNames(a.db),
@@ -288,7 +288,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		return nil, nil, err
 	}
 	replies, err := responses.New(responses.Deps{
-		Authenticator: authenticator, Applications: applications, Plans: plans, Load: load, Notifications: notices, OneClick: oneClick,
+		Authenticator: authenticator, Applications: applications, Plans: plans, Load: load, Rates: rates, Notifications: notices, OneClick: oneClick,
 		Pages: answers, Incidents: incidents, People: userRows, Receipts: postgres.NewReceipts(a.db), Links: in.Keys.Links(),
 		Errors: a.errors, Wake: notifier.Wake, PublicURL: a.cfg.PublicURL, ValidTwilio: back.validTwilio,
 		TwilioReceipt: back.twilioReceipt, SlackPressed: back.slackPressed, ReplySlack: back.replySlack, SlackEmail: back.slackEmail,
