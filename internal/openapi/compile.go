@@ -239,7 +239,7 @@ func (s spec) requestBody(short string) (object, error) {
 }
 
 // bodies are answers that are not JSON.
-var bodies = map[string]string{"text": "text/plain", "html": "text/html", "calendar": "text/calendar", "twiml": "text/xml", "bytes": "application/octet-stream"}
+var bodies = map[string]string{"text": "text/plain", "html": "text/html", "calendar": "text/calendar", "twiml": "application/xml", "bytes": "application/octet-stream"}
 
 func (s spec) responses(method, path string, op operation) (object, error) {
 	out := object{}
