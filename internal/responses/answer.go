@@ -100,6 +100,10 @@ func (s *Responses) claimMessage(ctx context.Context, user users.User, via incid
 	if err != nil {
 		return "", 0, err
 	}
+	if m.Batch != "" {
+		text, err := s.claimBatch(ctx, user, via, m.Batch)
+		return text, 0, err
+	}
 	if m.IncidentID == 0 {
 		return fmt.Sprintf("Failed to match incident for message(%d).", id), 0, nil
 	}

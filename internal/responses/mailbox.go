@@ -82,6 +82,9 @@ func (s *Responses) openMail(ctx context.Context, app auth.Application, plan esc
 	if err != nil {
 		return 0, err
 	}
+	if err := s.d.Rates.Check(ctx, app, int64(plan)); err != nil {
+		return 0, err
+	}
 	opened, err := s.d.Incidents.Open(ctx, incidents.New{PlanID: int64(plan), ApplicationID: app.ID, Context: context, Actor: "application " + app.Name})
 	if err != nil {
 		return 0, err

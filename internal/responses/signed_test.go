@@ -344,6 +344,13 @@ func TestMailOpensIncidents(t *testing.T) {
 	r = relay(t, h, path, letterJSON("bob@example.com", "db-page@iris.example", "it burns", "b"))
 	require.Equal(t, http.StatusTooManyRequests, r.Code)
 	require.Equal(t, "7", r.Header().Get("Retry-After"))
+
+	w, _, h = setup(t)
+	w.escalating = 10
+	r = relay(t, h, path, letterJSON("bob@example.com", "db-page@iris.example", "it burns", "b"))
+	require.Equal(t, http.StatusTooManyRequests, r.Code, "the relay keeps the mail and tries again")
+	require.Contains(t, r.Body.String(), "Surpassed maximum of 10 active incidents for a given plan")
+	require.Empty(t, w.opened)
 }
 
 func TestMalformedMails(t *testing.T) {
