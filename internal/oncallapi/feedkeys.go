@@ -9,7 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// feedRoutes are the secret addresses of calendar feeds. The feeds themselves are served elsewhere.
+// feedRoutes are the secret addresses of calendar feeds.
 func (a *API) feedRoutes() []route {
 	return []route{
 		{get, v0 + "/ical_key/user/{user}", self, a.feedKey("view")},

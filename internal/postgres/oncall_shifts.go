@@ -198,19 +198,10 @@ func crewOf(ctx context.Context, q *db.Queries, team int64) (oncall.Crew, error)
 
 // store writes changes and queues their notices.
 func store(ctx context.Context, q *db.Queries, c oncall.Changes) (oncall.Changes, error) {
-	if len(c.Delete) > 0 {
-		ids := make([]int64, len(c.Delete))
-		for i, s := range c.Delete {
-			ids[i] = int64(s.ID)
-		}
-		if err := q.DeleteShifts(ctx, ids); err != nil {
-			return c, fmt.Errorf("delete shifts: %w", err)
-		}
-	}
 	for _, u := range c.Update {
 		s := u.After
 		err := one(q.ChangeShift(ctx, db.ChangeShiftParams{
-			ID: int64(s.ID), Role: storable(s.Role), UserID: int64(s.User), ScheduleID: scheduleID(s.Schedule), CoversID: scheduleID(s.Covers),
+			ID: int64(s.ID), Role: storable(s.Role), UserID: int64(s.User), ScheduleID: number(s.Schedule), CoversID: number(s.Covers),
 			LinkID: optionalText(s.Link), StartsAt: s.Start, EndsAt: s.End, Note: optionalText(s.Note), Edited: s.Edited,
 		}))
 		if err != nil {
@@ -220,8 +211,8 @@ func store(ctx context.Context, q *db.Queries, c oncall.Changes) (oncall.Changes
 	added := make([]oncall.Shift, len(c.Add))
 	for i, s := range c.Add {
 		id, err := q.AddShift(ctx, db.AddShiftParams{
-			TeamID: s.TeamID, Role: storable(s.Role), UserID: int64(s.User), ScheduleID: scheduleID(s.Schedule), CoversID: scheduleID(s.Covers),
-			LinkID: optionalText(s.Link), StartsAt: s.Start, EndsAt: s.End, Note: optionalText(s.Note), Edited: s.Edited,
+			TeamID: s.TeamID, Role: storable(s.Role), UserID: int64(s.User), ScheduleID: number(s.Schedule), CoversID: number(s.Covers),
+			LinkID: optionalText(s.Link), StartsAt: s.Start, EndsAt: s.End, Note: optionalText(s.Note), Edited: s.Edited, RemainsOf: number(s.RemainsOf),
 		})
 		if err != nil {
 			return c, fmt.Errorf("add shift: %w", err)
@@ -229,6 +220,16 @@ func store(ctx context.Context, q *db.Queries, c oncall.Changes) (oncall.Changes
 		added[i], added[i].ID = s, oncall.ShiftID(id)
 	}
 	c.Add = added
+	// Only now, because what remains of a shift is told apart by it.
+	if len(c.Delete) > 0 {
+		ids := make([]int64, len(c.Delete))
+		for i, s := range c.Delete {
+			ids[i] = int64(s.ID)
+		}
+		if err := q.DeleteShifts(ctx, ids); err != nil {
+			return c, fmt.Errorf("delete shifts: %w", err)
+		}
+	}
 	for _, n := range c.Notices {
 		if err := queueNotice(ctx, q, n); err != nil {
 			return c, fmt.Errorf("queue notice: %w", err)
@@ -263,7 +264,8 @@ func queueNotice(ctx context.Context, q *db.Queries, n oncall.Notice) error {
 	})
 }
 
-func scheduleID(id oncall.ScheduleID) *int64 {
+// number is a public number as it is stored; 0 is null.
+func number[T oncall.ScheduleID | oncall.ShiftID](id T) *int64 {
 	if id == 0 {
 		return nil
 	}

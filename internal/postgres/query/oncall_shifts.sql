@@ -64,8 +64,9 @@ where s.team_id = @team_id and r.name = @role and s.ends_at <= @before
 order by s.user_id, s.ends_at desc;
 
 -- name: AddShift :one
-insert into shifts (team_id, role_id, user_id, schedule_id, covers_id, link_id, starts_at, ends_at, note, edited)
-select @team_id, r.id, @user_id, sqlc.narg(schedule_id), sqlc.narg(covers_id), sqlc.narg(link_id), @starts_at, @ends_at, sqlc.narg(note), @edited
+insert into shifts (team_id, role_id, user_id, schedule_id, covers_id, link_id, starts_at, ends_at, note, edited, feed_id)
+select @team_id, r.id, @user_id, sqlc.narg(schedule_id), sqlc.narg(covers_id), sqlc.narg(link_id), @starts_at, @ends_at, sqlc.narg(note), @edited,
+    (select o.feed_id from shifts o where o.id = sqlc.narg(remains_of))
 from oncall_roles r
 where r.name = @role
 returning id;

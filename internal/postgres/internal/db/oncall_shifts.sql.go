@@ -11,10 +11,11 @@ import (
 )
 
 const addShift = `-- name: AddShift :one
-insert into shifts (team_id, role_id, user_id, schedule_id, covers_id, link_id, starts_at, ends_at, note, edited)
-select $1, r.id, $2, $3, $4, $5, $6, $7, $8, $9
+insert into shifts (team_id, role_id, user_id, schedule_id, covers_id, link_id, starts_at, ends_at, note, edited, feed_id)
+select $1, r.id, $2, $3, $4, $5, $6, $7, $8, $9,
+    (select o.feed_id from shifts o where o.id = $10)
 from oncall_roles r
-where r.name = $10
+where r.name = $11
 returning id
 `
 
@@ -28,6 +29,7 @@ type AddShiftParams struct {
 	EndsAt     time.Time
 	Note       *string
 	Edited     bool
+	RemainsOf  *int64
 	Role       string
 }
 
@@ -42,6 +44,7 @@ func (q *Queries) AddShift(ctx context.Context, arg AddShiftParams) (int64, erro
 		arg.EndsAt,
 		arg.Note,
 		arg.Edited,
+		arg.RemainsOf,
 		arg.Role,
 	)
 	var id int64
