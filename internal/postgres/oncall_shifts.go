@@ -27,6 +27,16 @@ func (s *OncallShifts) Find(ctx context.Context, by oncall.ShiftQuery) ([]oncall
 	params := findParams(by)
 	var out []oncall.ShiftRow
 	err := s.db.Do(ctx, func(q *db.Queries) error {
+		params.Sources = append([]int64(nil), by.Teams...)
+		if by.Subscribed && len(by.Teams) > 0 {
+			subscriptions, err := q.CalendarSubscriptions(ctx, by.Teams)
+			if err != nil {
+				return err
+			}
+			for _, b := range subscriptions {
+				params.Sources = append(params.Sources, b.SubscriptionID)
+			}
+		}
 		rows, err := q.FindShifts(ctx, params)
 		out = make([]oncall.ShiftRow, len(rows))
 		for i, r := range rows {
