@@ -294,7 +294,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		return nil, nil, err
 	}
 	replies, err := responses.New(responses.Deps{
-		Authenticator: authenticator, Applications: applications, Plans: plans, Load: load, Notifications: notices, OneClick: oneClick,
+		Authenticator: authenticator, Applications: applications, Plans: plans, Load: load, Rates: rates, Notifications: notices, OneClick: oneClick, Openings: openings,
 		Pages: answers, Incidents: incidents, People: userRows, Receipts: postgres.NewReceipts(a.db), Links: in.Keys.Links(),
 		Errors: a.errors, Wake: notifier.Wake, PublicURL: a.cfg.PublicURL, ValidTwilio: back.validTwilio,
 		TwilioReceipt: back.twilioReceipt, SlackPressed: back.slackPressed, ReplySlack: back.replySlack, SlackEmail: back.slackEmail,

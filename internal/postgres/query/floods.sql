@@ -140,7 +140,10 @@ where m.batch is not null and m.incident_id is null and m.state in ('pending', '
       where b.batch = m.batch and (i.active or (i.owner_id is null and not i.resolved)));
 
 -- name: BatchIncidents :many
-select incident_id from batch_incidents where batch = @batch order by incident_id;
+select b.incident_id from batch_incidents b where b.batch = @batch
+union
+select h.incident_id from message_history h join incidents i on i.id = h.incident_id where h.batch = @batch -- imported ones
+order by incident_id;
 
 -- Rules of people, as far as they bear on an application: usable tells that the person can be reached so.
 -- name: Reprioritisations :many

@@ -45,7 +45,10 @@ func (q *Queries) ApplicationNumber(ctx context.Context, name string) (int64, er
 }
 
 const batchIncidents = `-- name: BatchIncidents :many
-select incident_id from batch_incidents where batch = $1 order by incident_id
+select b.incident_id from batch_incidents b where b.batch = $1
+union
+select h.incident_id from message_history h join incidents i on i.id = h.incident_id where h.batch = $1 -- imported ones
+order by incident_id
 `
 
 func (q *Queries) BatchIncidents(ctx context.Context, batch string) ([]int64, error) {

@@ -130,6 +130,17 @@ type BucketLease struct {
 	AcquiredAt *time.Time
 }
 
+type CancelledShift struct {
+	FeedID    int64
+	UserID    int64
+	TeamID    int64
+	RoleID    int64
+	StartsAt  time.Time
+	EndsAt    time.Time
+	Sequence  int32
+	ChangedAt time.Time
+}
+
 type CategoryOverride struct {
 	UserID     int64
 	CategoryID int64
@@ -430,6 +441,7 @@ type NoticeSetting struct {
 	Type           string
 	TimeBefore     *int32
 	OnlyIfInvolved *bool
+	ChangedAt      time.Time
 }
 
 type NoticeSettingRole struct {
@@ -479,6 +491,11 @@ type OncallRole struct {
 	ID           int64
 	Name         string
 	DisplayOrder int32
+}
+
+type PhoneCheck struct {
+	UserID int64
+	ToldAt time.Time
 }
 
 type PinnedTeam struct {
@@ -539,6 +556,15 @@ type Receipt struct {
 	Outcome         string
 	Detail          string
 	MessageID       *int64
+}
+
+type RemindersMade struct {
+	FeedID int64
+	UserID int64
+	Type   string
+	Mode   string
+	DueAt  time.Time
+	MadeAt time.Time
 }
 
 type Response struct {
@@ -611,6 +637,9 @@ type Shift struct {
 	EndsAt     time.Time
 	Note       *string
 	Edited     bool
+	FeedID     int64
+	Sequence   int32
+	ChangedAt  time.Time
 }
 
 type SlidingCount struct {
