@@ -16,13 +16,13 @@ func (a *API) peopleRoutes() []route {
 		{get, v0 + "/users", read, a.listUsers},
 		{post, v0 + "/users", login, a.createUser},
 		{get, v0 + "/users/{user}", read, a.getUser},
-		{put, v0 + "/users/{user}", login, a.updateUser},
+		{put, v0 + "/users/{user}", self, a.updateUser},
 		{del, v0 + "/users/{user}", login, a.deleteUser},
 		{get, v0 + "/users/{user}/teams", read, a.userTeams},
 		{get, v0 + "/users/{user}/upcoming", read, a.upcoming},
 		{get, v0 + "/users/{user}/pinned_teams", read, a.pinnedTeams},
-		{post, v0 + "/users/{user}/pinned_teams", login, a.pinTeam},
-		{del, v0 + "/users/{user}/pinned_teams/{team}", login, a.unpinTeam},
+		{post, v0 + "/users/{user}/pinned_teams", self, a.pinTeam},
+		{del, v0 + "/users/{user}/pinned_teams/{team}", self, a.unpinTeam},
 		{get, v0 + "/search", read, a.search},
 	}
 }
