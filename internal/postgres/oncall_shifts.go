@@ -144,6 +144,9 @@ func (s *OncallShifts) Edit(ctx context.Context, choice oncall.Choice, by oncall
 // decideIn locks the team and shows decide the shifts as they are then.
 func decideIn(ctx context.Context, q *db.Queries, choice oncall.Choice, decide oncall.Decide) (d oncall.Decision, team string, err error) {
 	p := db.ChosenShiftsParams{Ids: make([]int64, len(choice.IDs)), Links: some(choice.Links), Running: choice.Running, TeamID: choice.TeamID}
+	if !choice.Until.IsZero() {
+		p.Until = &choice.Until
+	}
 	for i, id := range choice.IDs {
 		p.Ids[i] = int64(id)
 	}

@@ -34,7 +34,8 @@ select s.id, s.team_id, r.name as role, s.user_id, s.schedule_id, s.covers_id, s
 from shifts s
 join oncall_roles r on r.id = s.role_id
 where s.id = any(sqlc.arg(ids)::bigint[]) or s.link_id = any(sqlc.arg(links)::text[])
-    or (sqlc.arg(running)::boolean and s.team_id = @team_id and s.starts_at <= clock_timestamp() and s.ends_at > clock_timestamp())
+    or (sqlc.arg(running)::boolean and s.team_id = @team_id and s.ends_at > clock_timestamp()
+        and (s.starts_at <= clock_timestamp() or s.starts_at < sqlc.narg(until)::timestamptz))
 order by s.starts_at, s.id;
 
 -- Shifts of the team, of what it subscribes to and of the people, on any team, that overlap the window.

@@ -227,7 +227,8 @@ select s.id, s.team_id, r.name as role, s.user_id, s.schedule_id, s.covers_id, s
 from shifts s
 join oncall_roles r on r.id = s.role_id
 where s.id = any($1::bigint[]) or s.link_id = any($2::text[])
-    or ($3::boolean and s.team_id = $4 and s.starts_at <= clock_timestamp() and s.ends_at > clock_timestamp())
+    or ($3::boolean and s.team_id = $4 and s.ends_at > clock_timestamp()
+        and (s.starts_at <= clock_timestamp() or s.starts_at < $5::timestamptz))
 order by s.starts_at, s.id
 `
 
@@ -236,6 +237,7 @@ type ChosenShiftsParams struct {
 	Links   []string
 	Running bool
 	TeamID  int64
+	Until   *time.Time
 }
 
 type ChosenShiftsRow struct {
@@ -259,6 +261,7 @@ func (q *Queries) ChosenShifts(ctx context.Context, arg ChosenShiftsParams) ([]C
 		arg.Links,
 		arg.Running,
 		arg.TeamID,
+		arg.Until,
 	)
 	if err != nil {
 		return nil, err
