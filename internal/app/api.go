@@ -229,8 +229,14 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 	if b := a.cfg.IncidentRates; b.Enabled {
 		rates = wire.NewRates(incidents, b.MaxActive, b.MaxRecent, b.RecentLookback, b.Exempt)
 	}
+	var dummy oncall.FindUser
 	if c.DummyRoles {
-		resolver = resolver.Dummy(userRows.ByName)
+		dummy = userRows.ByName
+		resolver = resolver.Dummy(dummy)
+	}
+	simulator, err := newSimulator(a.db, applications, a.cfg.MailingLists.MaxMembers, dummy)
+	if err != nil {
+		return nil, nil, err
 	}
 	back, err := newCallbacks(a.cfg)
 	if err != nil {
@@ -243,8 +249,8 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		Resolver: resolver, People: userRows, Queues: queues,
 		Settings: applications, ApplicationKeys: applications, Limits: applications,
 		Tags: postgres.NewTags(a.db), Rates: rates, States: incidents, Aggregations: plans,
-		Statistics: postgres.NewStatistics(a.db),
-		Profiles:   postgres.NewSettings(a.db), Targets: postgres.NewTargets(a.db), Categories: applications, SlackID: back.slackID,
+		Statistics: postgres.NewStatistics(a.db), Simulator: simulator,
+		Profiles: postgres.NewSettings(a.db), Targets: postgres.NewTargets(a.db), Categories: applications, SlackID: back.slackID,
 		Replays: postgres.NewIdempotency(a.db), Load: load, Syntax: syntax, Wake: notifier.Wake, Ping: a.db.Ping,
 		Log: a.log, Registerer: a.reg, Config: httpapi.Config{
 			Openings: openings, HealthcheckFile: a.cfg.HTTP.HealthcheckFile, Tags: a.cfg.Tags,
@@ -288,7 +294,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		return nil, nil, err
 	}
 	replies, err := responses.New(responses.Deps{
-		Authenticator: authenticator, Applications: applications, Plans: plans, Load: load, Rates: rates, Notifications: notices, OneClick: oneClick,
+		Authenticator: authenticator, Applications: applications, Plans: plans, Load: load, Rates: rates, Notifications: notices, OneClick: oneClick, Openings: openings,
 		Pages: answers, Incidents: incidents, People: userRows, Receipts: postgres.NewReceipts(a.db), Links: in.Keys.Links(),
 		Errors: a.errors, Wake: notifier.Wake, PublicURL: a.cfg.PublicURL, ValidTwilio: back.validTwilio,
 		TwilioReceipt: back.twilioReceipt, SlackPressed: back.slackPressed, ReplySlack: back.replySlack, SlackEmail: back.slackEmail,

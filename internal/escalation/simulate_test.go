@@ -1,6 +1,7 @@
 package escalation
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -29,7 +30,7 @@ func small(steps ...Step) *theatre {
 
 func (th *theatre) ask(t *testing.T, q Question) Simulation {
 	t.Helper()
-	s, err := NewSimulator(SimulatorDeps{Directory: th, Rules: th, Resolver: th.resolver})
+	s, err := NewSimulator(SimulatorDeps{Directory: th, Rules: th, Names: th, Resolver: th.resolver})
 	require.NoError(t, err)
 	q.Plan, q.At = th.plan.ID, noon
 	sim, err := s.Simulate(t.Context(), q)
@@ -112,7 +113,7 @@ func TestSimulateTellsOfPagesThatAreHeld(t *testing.T) {
 func TestSimulateWhatDoesNotExist(t *testing.T) {
 	t.Parallel()
 	th := small()
-	s, err := NewSimulator(SimulatorDeps{Directory: th, Rules: th, Resolver: th.resolver})
+	s, err := NewSimulator(SimulatorDeps{Directory: th, Rules: th, Names: th, Resolver: th.resolver})
 	require.NoError(t, err)
 	_, err = s.Simulate(t.Context(), Question{Plan: 99, At: noon})
 	require.True(t, fault.Is(err, fault.NotFound))
@@ -120,4 +121,69 @@ func TestSimulateWhatDoesNotExist(t *testing.T) {
 	require.True(t, fault.Is(err, fault.NotFound))
 	_, err = NewSimulator(SimulatorDeps{})
 	require.Error(t, err)
+}
+
+func (th *theatre) PlanNumber(_ context.Context, name string) (PlanID, error) {
+	if name != th.plan.Name {
+		return 0, fault.New(fault.NotFound, "no such plan")
+	}
+	return th.plan.ID, nil
+}
+
+func (th *theatre) ApplicationNumber(_ context.Context, name string) (int64, error) {
+	if name != th.app.Name {
+		return 0, fault.New(fault.NotFound, "no such application")
+	}
+	return th.app.ID, nil
+}
+
+func (th *theatre) TargetNumber(_ context.Context, _, name string) (int64, error) {
+	for _, p := range th.people {
+		if p.Name == name {
+			return p.TargetID, nil
+		}
+	}
+	return 0, fault.Invalidf("target", "Target %s not found", name)
+}
+
+func TestAskReadsWhatPeopleType(t *testing.T) {
+	t.Parallel()
+	zero := 0
+	th := small(step(Notification{Priority: users.High, DynamicIndex: &zero, Wait: time.Minute, Repeat: 5}))
+	s, err := NewSimulator(SimulatorDeps{Directory: th, Rules: th, Names: th, Resolver: th.resolver})
+	require.NoError(t, err)
+	zone := time.FixedZone("", 3600)
+	sim, err := s.Ask(t.Context(), Asked{Plan: "night", Application: " shop ", At: "2026-11-22 02:00", Assume: "ack-after=90s",
+		Targets: []string{"User:demo"}, Zone: zone}, noon)
+	require.NoError(t, err)
+	r := sim.Report()
+	require.Equal(t, int64(1795309200), r.At)
+	require.Equal(t, "ack-after=1m30s", r.Assume)
+	require.Equal(t, "shop", *r.Application)
+	require.Equal(t, ReportPage{At: 1795309260, After: 60, Step: 1, Notification: 1, Repeat: 1, Target: "demo", Purpose: "primary",
+		Priority: "high", Mode: "sms", WantedMode: "sms", Rule: "named in the plan", ModeRule: "the priority's default"}, r.Pages[1])
+	require.Equal(t, EndAcknowledged, r.End)
+	require.Equal(t, int64(1795309290), r.EndedAt)
+
+	sim, err = s.Ask(t.Context(), Asked{Plan: "night", Zone: zone}, noon)
+	require.NoError(t, err)
+	require.Equal(t, noon.Unix(), sim.Report().At)
+	require.Nil(t, sim.Report().Application)
+	require.Contains(t, sim.Timeline[0].Text, "the incident names no target number 0; paging creator by sms instead")
+	require.Equal(t, "creator of plan night", sim.Pages[0].Rule)
+
+	for want, asked := range map[string]Asked{
+		"no such plan":                  {Plan: "x"},
+		"no such application":           {Plan: "night", Application: "x"},
+		`"tomorrow" is no instant`:      {Plan: "night", At: "tomorrow"},
+		`"never" cannot be assumed`:     {Plan: "night", Assume: "never"},
+		`"ack-after=0s" cannot be assu`: {Plan: "night", Assume: "ack-after=0s"},
+		`"demo" is no target`:           {Plan: "night", Targets: []string{"demo"}},
+		"Target nobody not found":       {Plan: "night", Targets: []string{"user:nobody"}},
+		"there are 101 targets":         {Plan: "night", Targets: make([]string, 101)},
+	} {
+		asked.Zone = zone
+		_, err := s.Ask(t.Context(), asked, noon)
+		require.ErrorContains(t, err, want)
+	}
 }

@@ -239,7 +239,7 @@ func (s spec) requestBody(short string) (object, error) {
 }
 
 // bodies are answers that are not JSON.
-var bodies = map[string]string{"text": "text/plain", "html": "text/html", "calendar": "text/calendar", "twiml": "text/xml", "bytes": "application/octet-stream"}
+var bodies = map[string]string{"text": "text/plain", "html": "text/html", "calendar": "text/calendar", "twiml": "application/xml", "bytes": "application/octet-stream"}
 
 func (s spec) responses(method, path string, op operation) (object, error) {
 	out := object{}
@@ -296,8 +296,8 @@ func (s spec) refusals(method, path string, op operation) []int {
 func refusal(path string, status int, failure, access string) object {
 	answer := object{"description": http.StatusText(status)}
 	switch {
-	case failure == "html":
-		answer["content"] = object{"text/html": object{"schema": object{"type": "string"}}}
+	case failure != "":
+		answer["content"] = object{bodies[failure]: object{"schema": object{"type": "string"}}}
 	case access == "session":
 		answer["content"] = object{"text/html": object{"schema": object{"type": "string"}},
 			"application/problem+json": object{"schema": object{"$ref": "#/components/schemas/Problem"}}}

@@ -11,7 +11,7 @@
 //	query    names of entries under parameters
 //	body     the request's body: a schema; prefix "form:" for form encoding, "?" when it may be missing
 //	ok       status -> what is answered; default 200 -> empty
-//	failure  html where errors are pages
+//	failure  html or text where errors are that
 //	errors   further statuses that answer an error; 401, 403 and 404 follow from access and path
 //
 // A schema in short form is the name of an entry under schemas, a primitive (string, integer, number, boolean, any),

@@ -27,6 +27,16 @@ func (s *OncallShifts) Find(ctx context.Context, by oncall.ShiftQuery) ([]oncall
 	params := findParams(by)
 	var out []oncall.ShiftRow
 	err := s.db.Do(ctx, func(q *db.Queries) error {
+		params.Sources = append([]int64(nil), by.Teams...)
+		if by.Subscribed && len(by.Teams) > 0 {
+			subscriptions, err := q.CalendarSubscriptions(ctx, by.Teams)
+			if err != nil {
+				return err
+			}
+			for _, b := range subscriptions {
+				params.Sources = append(params.Sources, b.SubscriptionID)
+			}
+		}
 		rows, err := q.FindShifts(ctx, params)
 		out = make([]oncall.ShiftRow, len(rows))
 		for i, r := range rows {
@@ -134,6 +144,9 @@ func (s *OncallShifts) Edit(ctx context.Context, choice oncall.Choice, by oncall
 // decideIn locks the team and shows decide the shifts as they are then.
 func decideIn(ctx context.Context, q *db.Queries, choice oncall.Choice, decide oncall.Decide) (d oncall.Decision, team string, err error) {
 	p := db.ChosenShiftsParams{Ids: make([]int64, len(choice.IDs)), Links: some(choice.Links), Running: choice.Running, TeamID: choice.TeamID}
+	if !choice.Until.IsZero() {
+		p.Until = &choice.Until
+	}
 	for i, id := range choice.IDs {
 		p.Ids[i] = int64(id)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire"
 )
 
 // Texts that people and clients know (Iris contract: incoming responses).
@@ -49,6 +50,9 @@ func (s *Responses) obey(ctx context.Context, f from, r messages.Reply, kept *me
 		return textUnknownSource, nil
 	}
 	if err != nil {
+		return "", err
+	}
+	if err := wire.Actor(ctx).MayPassOn(user.Name, s.d.Openings); err != nil {
 		return "", err
 	}
 	kept.UserID = user.ID

@@ -28,6 +28,9 @@ func (s *Responses) openByMail(w http.ResponseWriter, r *http.Request, box messa
 		if err != nil {
 			return err
 		}
+		if err := wire.Actor(r.Context()).MayPassOnMail(app.Name); err != nil {
+			return err
+		}
 		plan, why, err := s.mailPlan(r.Context(), box, app)
 		if err != nil {
 			return err

@@ -102,6 +102,8 @@ type Deps struct {
 	Links         *auth.Links
 	// OneClick verifies Gmail's button; nil = it is switched off.
 	OneClick *auth.OneClick
+	// Openings: where sessions may act for anyone, people may pass on the answers of others.
+	Openings auth.Openings
 	Errors   *wire.Errors
 	Wake     func(buckets.Set) // tells the processors of changed buckets; never blocks
 

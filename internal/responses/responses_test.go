@@ -199,8 +199,10 @@ func (callers) ByID(_ context.Context, _ users.ID) (users.User, error) {
 }
 
 func (callers) ByName(_ context.Context, name string) (users.User, error) {
-	if name == "vic" {
-		return vic, nil
+	for _, u := range []users.User{ann, vic, kim} {
+		if name == u.Name {
+			return u, nil
+		}
 	}
 	return users.User{}, fault.New(fault.NotFound, "nobody")
 }

@@ -21,8 +21,9 @@ const narrow = matchMedia("(max-width: 700px)");
 const refreshEvery = 60000; // milliseconds
 
 const views = Object.keys(labels);
+const viewKey = narrow.matches ? "view.narrow" : "view"; // a phone keeps its own choice
 const state = {
-  view: views.find((v) => v === remembered("view")) || (narrow.matches ? "list" : "month"),
+  view: views.find((v) => v === remembered(viewKey)) || (narrow.matches ? "list" : "month"),
   hidden: new Set(remembered("hidden", "").split("\n").filter(Boolean)),
   shifts: [],
   from: 0,
@@ -127,7 +128,7 @@ function toolbar() {
 
 function choose(view) {
   state.view = view;
-  remember("view", view);
+  remember(viewKey, view);
   for (const b of picker.children) b.setAttribute("aria-pressed", String(b.dataset.view === view));
   build();
 }
