@@ -39,7 +39,7 @@ select a.plan_id, a.application_id, a.priority, a.user_id, a.bucket,
 from unnest(sqlc.arg(buckets)::smallint[]) as b(bucket)
 cross join lateral (
     select x.* from aggregations x
-    where x.bucket = b.bucket and x.release_at <= coalesce(sqlc.narg(now)::timestamptz, clock_timestamp())
+    where x.bucket = b.bucket and x.release_at <= coalesce(sqlc.narg(now)::timestamptz, statement_timestamp())
     order by x.release_at
     limit 16
 ) a

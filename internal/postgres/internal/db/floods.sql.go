@@ -133,7 +133,7 @@ select a.plan_id, a.application_id, a.priority, a.user_id, a.bucket,
 from unnest($2::smallint[]) as b(bucket)
 cross join lateral (
     select x.plan_id, x.application_id, x.priority, x.user_id, x.bucket, x.flood, x.release_at, x.touched_at from aggregations x
-    where x.bucket = b.bucket and x.release_at <= coalesce($1::timestamptz, clock_timestamp())
+    where x.bucket = b.bucket and x.release_at <= coalesce($1::timestamptz, statement_timestamp())
     order by x.release_at
     limit 16
 ) a
