@@ -37,3 +37,31 @@ hmac_get() {
   digest=$(printf '%s GET %s ' "$(($(date +%s) / 5))" "$path" | openssl dgst -sha512 -hmac "$3" -binary | base64 -w0 | tr '+/' '-_')
   curl -fsS -H "Authorization: hmac $2:$digest" "$1"
 }
+
+# free_port: prints a port that nobody listens on.
+free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+
+# start_dev DIR: builds iris into DIR, starts `iris dev` with an empty state there and waits for it. Sets $api (its address),
+# $dev (its process) and $IRIS_DATABASE_URL, so that the iris command works on it. stop_dev ends it.
+start_dev() {
+  unset IRIS_DATABASE_URL
+  go build -o "$1/iris" ./cmd/iris
+  api=http://127.0.0.1:$(free_port)
+  IRIS_STATE_DIR="$1/state" IRIS_HTTP_ADDR="${api#http://}" "$1/iris" dev >"$1/dev.out" 2>&1 &
+  dev=$!
+  wait_for 120 "iris dev to be ready" curl -fsS "$api/readyz" || { cat "$1/dev.out"; return 1; }
+  wait_for 30 "iris dev to say how it is reached" grep -q '^  Database' "$1/dev.out"
+  IRIS_DATABASE_URL=$(awk '/^  Database/{print $2}' "$1/dev.out")
+  export IRIS_DATABASE_URL
+}
+stop_dev() {
+  [ -z "${dev:-}" ] || { kill -INT "$dev" 2>/dev/null || true; wait "$dev" 2>/dev/null || true; }
+  unset dev
+}
+
+# python_with DIR REQUIREMENTS: a virtual environment in DIR with what the file lists.
+python_with() {
+  need python3 python3
+  python3 -m venv "$1" 2>/dev/null || { need /usr/share/python-venv python3-venv; python3 -m venv "$1"; }
+  "$1/bin/pip" install -q --disable-pip-version-check -r "$2"
+}

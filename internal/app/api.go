@@ -22,6 +22,7 @@ import (
 	"github.com/iris-oncall/iris/internal/messages/jinja"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncallapi"
+	"github.com/iris-oncall/iris/internal/openapi"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/responses"
 	"github.com/iris-oncall/iris/internal/web"
@@ -228,8 +229,14 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 	if b := a.cfg.IncidentRates; b.Enabled {
 		rates = wire.NewRates(incidents, b.MaxActive, b.MaxRecent, b.RecentLookback, b.Exempt)
 	}
+	var dummy oncall.FindUser
 	if c.DummyRoles {
-		resolver = resolver.Dummy(userRows.ByName)
+		dummy = userRows.ByName
+		resolver = resolver.Dummy(dummy)
+	}
+	simulator, err := newSimulator(a.db, applications, a.cfg.MailingLists.MaxMembers, dummy)
+	if err != nil {
+		return nil, nil, err
 	}
 	back, err := newCallbacks(a.cfg)
 	if err != nil {
@@ -242,8 +249,8 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		Resolver: resolver, People: userRows, Queues: queues,
 		Settings: applications, ApplicationKeys: applications, Limits: applications,
 		Tags: postgres.NewTags(a.db), Rates: rates, States: incidents, Aggregations: plans,
-		Statistics: postgres.NewStatistics(a.db),
-		Profiles:   postgres.NewSettings(a.db), Targets: postgres.NewTargets(a.db), Categories: applications, SlackID: back.slackID,
+		Statistics: postgres.NewStatistics(a.db), Simulator: simulator,
+		Profiles: postgres.NewSettings(a.db), Targets: postgres.NewTargets(a.db), Categories: applications, SlackID: back.slackID,
 		Replays: postgres.NewIdempotency(a.db), Load: load, Syntax: syntax, Wake: notifier.Wake, Ping: a.db.Ping,
 		Log: a.log, Registerer: a.reg, Config: httpapi.Config{
 			Openings: openings, HealthcheckFile: a.cfg.HTTP.HealthcheckFile, Tags: a.cfg.Tags,
@@ -271,7 +278,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		return nil, nil, err
 	}
 	calendar := oncallConfig(a.cfg)
-	calendar.Openings = openings
+	calendar.Openings = auth.Openings{AnonymousReads: c.OncallAnonymousReads}
 	duty, err := oncallapi.New(oncallapi.Deps{
 		Applications: applications, Users: userRows, Sessions: sessions, UserKey: userKey, Teams: oncallTeams,
 		Rosters: postgres.NewOncallRosters(oncallTeams), People: postgres.NewOncallPeople(a.db), Names: postgres.NewOncallNames(a.db),
@@ -287,12 +294,17 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		return nil, nil, err
 	}
 	replies, err := responses.New(responses.Deps{
-		Authenticator: authenticator, Applications: applications, Plans: plans, Load: load, Notifications: notices, OneClick: oneClick,
+		Authenticator: authenticator, Applications: applications, Plans: plans, Load: load, Rates: rates, Notifications: notices, OneClick: oneClick, Openings: openings,
 		Pages: answers, Incidents: incidents, People: userRows, Receipts: postgres.NewReceipts(a.db), Links: in.Keys.Links(),
 		Errors: a.errors, Wake: notifier.Wake, PublicURL: a.cfg.PublicURL, ValidTwilio: back.validTwilio,
 		TwilioReceipt: back.twilioReceipt, SlackPressed: back.slackPressed, ReplySlack: back.replySlack, SlackEmail: back.slackEmail,
 		Asset: pages.Asset, Log: a.log,
 	})
+	if err != nil {
+		return nil, nil, err
+	}
+
+	docs, err := openapi.New(Version(), pages.Asset)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -312,6 +324,8 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 	hooks.Routes(r)
 	replies.Routes(r)
 	pages.Routes(r)
+	r.Get("/openapi.json", docs.JSON)
+	r.Get("/docs", docs.Page)
 	return r, []func(context.Context) error{
 		notifier.Run, api.Run, expireSessions(sessionRows, a.log), newQueueGauges(queues.Depths, a.reg).run,
 	}, nil

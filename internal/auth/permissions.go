@@ -101,6 +101,23 @@ func sameName(a, b string) bool {
 	return strings.EqualFold(strings.TrimRight(a, " "), strings.TrimRight(b, " "))
 }
 
+// MayPassOn guards answers that relays pass on: an application that speaks for nobody may pass on anybody's, a person's
+// request only what that person may do in the other's name.
+func (a Actor) MayPassOn(username string, open Openings) error {
+	if a.Username == "" || a.MayActAs(username, open) {
+		return nil
+	}
+	return ErrNotThisUser
+}
+
+// MayPassOnMail is MayPassOn for a mail that opens an incident of an application.
+func (a Actor) MayPassOnMail(application string) error {
+	if a.Username == "" || a.Admin || a.MayOpenAs(application) {
+		return nil
+	}
+	return ErrNotThisUser
+}
+
 // MayRegisterDevice guards the registration of a phone for a person: only applications that the operator named, and where
 // they speak for somebody, only for that person.
 func (a Actor) MayRegisterDevice(username string, applications []string) error {

@@ -47,3 +47,21 @@ func TestMayRegisterDevice(t *testing.T) {
 	}
 	require.Error(t, Actor{}.MayRegisterDevice("ann", []string{""}), "a list with nothing in it lets nobody in")
 }
+
+func TestWhatPeoplePassOn(t *testing.T) {
+	t.Parallel()
+	relay := Actor{ApplicationID: 1, Application: "relay"}
+	ann := Actor{ApplicationID: 2, Application: "iris", UserID: 5, Username: "ann", ActsForUsers: true, Session: true}
+	admin := ann
+	admin.Admin = true
+	require.NoError(t, Actor{}.MayPassOn("bob", Openings{}), "the vendor itself, with its signature")
+	require.NoError(t, relay.MayPassOn("bob", Openings{}))
+	require.NoError(t, ann.MayPassOn("ANN", Openings{}))
+	require.NoError(t, admin.MayPassOn("bob", Openings{}))
+	require.ErrorIs(t, ann.MayPassOn("bob", Openings{}), ErrNotThisUser)
+	require.NoError(t, ann.MayPassOn("bob", Openings{SessionsActForAnyone: true}))
+	require.NoError(t, relay.MayPassOnMail("db"))
+	require.NoError(t, admin.MayPassOnMail("db"))
+	require.NoError(t, ann.MayPassOnMail("iris"))
+	require.ErrorIs(t, ann.MayPassOnMail("db"), ErrNotThisUser)
+}

@@ -117,6 +117,8 @@ type Compatibility struct {
 	SessionsActForAnyone bool `koanf:"sessions_act_for_anyone"`
 	// DisableAuth believes whoever calls: no signatures, no passwords, no keys of webhooks. Loopback addresses only.
 	DisableAuth bool `koanf:"disable_auth"`
+	// OncallAnonymousReads lets GET requests to /api/v0 and /v1 pass without credentials, names, phones and audit log included.
+	OncallAnonymousReads bool `koanf:"oncall_anonymous_reads"`
 	// OncallDebugAuth makes whoever comes without credentials to /api/v0 the user test_user, who may do everything. Loopback
 	// addresses only.
 	OncallDebugAuth bool `koanf:"oncall_debug_auth"`

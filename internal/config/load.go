@@ -333,6 +333,9 @@ func keys(t reflect.Type) map[string]reflect.Type {
 	return out
 }
 
+// ListLimit is the size from which on a mailing list stands for nobody; 0 = any size will do.
+func (c *Config) ListLimit() int { return c.file.MailingLists.MaxMembers }
+
 // DatabaseURL returns the configured database, or "".
 func (c *Config) DatabaseURL() Secret { return c.file.Database.URL }
 

@@ -252,6 +252,9 @@ func (it *item) outbound(attempt int) messages.Outbound {
 		Subject: t.Subject, Body: t.Body, EmailHTML: t.EmailHTML, Application: t.Application, Plan: t.Plan,
 		Priority: c.Priority, Target: c.Target, Sender: t.Sender, ShownTo: t.ShownTo, IdempotencyKey: idempotencyKey(c),
 	}
+	if c.IncidentID == 0 {
+		out.Batch = c.Batch
+	}
 	if c.IncidentID != 0 {
 		out.ThreadKey = fmt.Sprintf("incident-%d-%s", c.IncidentID, c.Recipient)
 		out.IncidentURL = w.deps.Links.IncidentURL(c.IncidentID)

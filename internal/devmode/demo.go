@@ -107,6 +107,11 @@ func Seed(ctx context.Context, o *app.Operator) error {
 	if err := added(o.AddTeam(ctx, team)); err != nil {
 		return fmt.Errorf("team: %w", err)
 	}
+	for _, c := range demoCalendars(time.Now()) {
+		if err := added(o.AddCalendar(ctx, c)); err != nil {
+			return fmt.Errorf("calendar of team %s: %w", c.Team.Name, err)
+		}
+	}
 	demo := app.NewApplication{
 		Name: DemoApplication, Key: DemoKey, Variables: []string{"title", "service", "value"}, TitleVariable: "title", ActsForUsers: true,
 	}

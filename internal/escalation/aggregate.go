@@ -30,6 +30,15 @@ type AggregationKey struct {
 	UserID        users.ID
 }
 
+// FloodOf returns whose flood a page of a plan that aggregates is counted in; false for what is never held.
+func FloodOf(m messages.New) (AggregationKey, bool) {
+	user, ok := m.Recipient.User()
+	if !ok || m.Purpose == messages.TrackingMsg {
+		return AggregationKey{}, false
+	}
+	return AggregationKey{PlanID: PlanID(m.PlanID), ApplicationID: m.ApplicationID, Priority: m.Priority, UserID: user}, true
+}
+
 // Flood is what is known of the pages of one key. It is stored as JSON.
 type Flood struct {
 	Recent  messages.Window `json:"w"`

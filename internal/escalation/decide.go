@@ -10,7 +10,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/incidents"
-	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -152,7 +151,7 @@ func (r *Runner) prefetch(ctx context.Context, batch []Due, f facts) {
 			}
 		}
 	}
-	if len(queries) == 0 || r.deps.Resolver.Prefetch(ctx, queries) != nil {
+	if len(queries) == 0 || r.decider.resolver.Prefetch(ctx, queries) != nil {
 		return
 	}
 	var keys []users.ResponderKey
@@ -179,141 +178,9 @@ func (r *Runner) decideSafely(ctx context.Context, d Due, f facts) (c Change, er
 			err = fmt.Errorf("internal error: %v", p)
 		}
 	}()
-	return r.decide(ctx, d, f)
-}
-
-// draft is the change of one incident while it is being decided.
-type draft struct {
-	Change
-	due   Due
-	plan  Plan
-	app   Application
-	pages []page // of the rounds made in this decision, for the words
-}
-
-// decide applies Next until there is nothing more to do at this instant. It is asked again only when a notification
-// reached nobody, because then its step may be over at once.
-func (r *Runner) decide(ctx context.Context, d Due, f facts) (Change, error) {
-	plan, ok := f.plans[d.PlanID]
-	if !ok {
-		return Change{}, fmt.Errorf("plan %d does not exist", d.PlanID)
+	w, err := r.decide(ctx, d, f)
+	if err != nil {
+		return Change{}, err
 	}
-	app, ok := f.apps[d.ApplicationID]
-	if !ok {
-		return Change{}, fmt.Errorf("application %d does not exist", d.ApplicationID)
-	}
-	w := &draft{due: d, plan: plan, app: app, Change: Change{
-		ID: d.ID, Lease: d.Lease, Version: d.Version, Seen: d.Seen, Progress: d.Progress, Active: true, At: d.ReadAt, Application: app.Name,
-	}}
-	if a, ok := plan.Aggregation(); ok {
-		w.Aggregation = &a
-	}
-	if d.ProgressErr != nil {
-		w.add(incidents.EntryFailure, nil, "the stored progress cannot be read (%v); step %d begins anew, nobody is paged twice",
-			d.ProgressErr, d.Progress.Step)
-	}
-	if d.PlanPaused || d.ApplicationPaused {
-		r.pauseIncident(w)
-		return w.Change, nil
-	}
-	if w.Progress.Paused {
-		w.Progress.Paused = false
-		w.add(incidents.EntryOperator, nil, "escalation goes on")
-	}
-	for range len(plan.Steps) + 4 {
-		decision := Next(plan, w.Progress, d.ReadAt)
-		again, err := r.carryOut(ctx, w, decision)
-		if err != nil {
-			return Change{}, err
-		}
-		w.DueAt = decision.Due
-		if decision.Over != "" {
-			w.Active = false
-			w.over(decision.Over)
-			break
-		}
-		if !again {
-			break
-		}
-		w.DueAt = d.ReadAt // not reached with a plan that ends; then the next look goes on
-	}
-	w.Visible = len(w.Entries) > 0
 	return w.Change, nil
-}
-
-// pauseIncident leaves an incident alone while an operator has paused its plan or application.
-func (r *Runner) pauseIncident(w *draft) {
-	w.DueAt = w.due.ReadAt.Add(r.cfg.PauseLook)
-	if w.Progress.Paused {
-		return
-	}
-	w.Progress.Paused = true
-	what := "plan " + w.plan.Name
-	if w.due.ApplicationPaused {
-		what = "application " + w.app.Name
-	}
-	w.add(incidents.EntryOperator, nil, "escalation waits: %s is paused", what)
-}
-
-// carryOut adds everything a decision asks for to the change. It reports whether Next must be asked again.
-func (r *Runner) carryOut(ctx context.Context, w *draft, d Decision) (again bool, err error) {
-	before := w.Progress
-	w.Progress = d.Progress
-	if d.Tracking {
-		if !w.track(before) {
-			w.Progress.Unsettled--
-			again = true
-		}
-	}
-	w.late(d.Late)
-	w.pages = w.pages[:0]
-	for _, round := range d.Rounds {
-		made, reached, err := r.makeRound(ctx, w, round)
-		if err != nil {
-			return false, err
-		}
-		w.Progress.Unsettled += made - 1
-		if round.Step != w.Progress.Step {
-			continue // of an earlier step, made again
-		}
-		state := &w.Progress.Notifications[round.Position]
-		state.Unsettled = made
-		if made == 0 {
-			again = true
-			state.Skipped = !reached
-		}
-	}
-	w.tellPages(d)
-	return again, nil
-}
-
-// targetOf returns whom a notification is for: as the plan says, or as the incident does.
-func targetOf(n Notification, dynamic map[int]Target) (Target, bool) {
-	switch {
-	case n.DynamicIndex != nil:
-		t, ok := dynamic[*n.DynamicIndex]
-		return t, ok
-	case n.Target != nil:
-		return *n.Target, true
-	}
-	return Target{}, false
-}
-
-// track makes the tracking message, if the plan has words for the application. It reports whether it did.
-func (w *draft) track(before Progress) bool {
-	t := w.plan.Tracking
-	if t.Mode == users.Call || t.Key == "" || !t.Speaks(w.app.Name) {
-		return false
-	}
-	reopen := 0 // once per incident, whatever happened before it could be made
-	if before.Tracked {
-		reopen = w.Progress.Reopen
-	}
-	w.Messages = append(w.Messages, messages.New{
-		IncidentID: w.ID, ApplicationID: w.app.ID, PlanID: int64(w.plan.ID), Reopen: reopen,
-		Recipient: messages.ToLiteral(t.Key), Purpose: messages.TrackingMsg, Target: t.Key, Class: messages.ClassRoutine,
-		Mode: t.Mode, Literal: t.Key,
-	})
-	w.add(incidents.EntryStep, nil, "telling the plan's tracking address by %s", t.Mode)
-	return true
 }

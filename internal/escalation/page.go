@@ -36,7 +36,7 @@ type page struct {
 
 // makeRound makes the messages of a round: for everybody the target means, or for the fallback. made counts the
 // messages; reached is false when there was nobody to reach, so that the notification must not be waited for.
-func (r *Runner) makeRound(ctx context.Context, w *draft, round Round) (made int, reached bool, err error) {
+func (r *decider) makeRound(ctx context.Context, w *draft, round Round) (made int, reached bool, err error) {
 	n := w.plan.Steps[round.Step-1].Notifications[round.Position]
 	pages, lost, err := r.whom(ctx, w, round, n)
 	if err != nil {
@@ -68,7 +68,7 @@ func (r *Runner) makeRound(ctx context.Context, w *draft, round Round) (made int
 }
 
 // whom finds the people a notification means and how each is told. lost says, in words, who cannot be told and why.
-func (r *Runner) whom(ctx context.Context, w *draft, round Round, n Notification) (pages []page, lost []string, err error) {
+func (r *decider) whom(ctx context.Context, w *draft, round Round, n Notification) (pages []page, lost []string, err error) {
 	t, ok := targetOf(n, w.due.Dynamic)
 	if !ok {
 		return nil, []string{fmt.Sprintf("nobody can be paged: the incident names no target number %d", dynamicIndex(n))}, nil
@@ -106,24 +106,24 @@ func dynamicIndex(n Notification) int {
 }
 
 // resolve asks who is meant. A reason says in words that nobody is; an error that it is worth asking again.
-func (r *Runner) resolve(ctx context.Context, w *draft, t Target) (answer oncall.Answer, reason string, err error) {
+func (r *decider) resolve(ctx context.Context, w *draft, t Target) (answer oncall.Answer, reason string, err error) {
 	answer, err = r.lookUp(ctx, oncall.Query{Role: t.Role, TargetID: t.TargetID, Name: t.Name}, w.due.ReadAt)
 	switch {
 	case err == nil && len(answer.Users) == 0:
 		return answer, answer.Rule, nil
 	case err == nil:
 		return answer, "", nil
-	case fault.Is(err, fault.NotFound), fault.Is(err, fault.Invalid), r.trouble.failures(int64(w.due.ID)) >= maxLookups:
+	case fault.Is(err, fault.NotFound), fault.Is(err, fault.Invalid), r.givenUp(w.due.ID):
 		return answer, clean(err.Error()), nil
 	}
 	return answer, "", fmt.Errorf("look up %s: %w", t, err)
 }
 
 // lookUp asks the resolver, but not for long.
-func (r *Runner) lookUp(ctx context.Context, q oncall.Query, at time.Time) (oncall.Answer, error) {
+func (r *decider) lookUp(ctx context.Context, q oncall.Query, at time.Time) (oncall.Answer, error) {
 	limited, cancel := context.WithTimeout(ctx, r.hangs.patience(time.Now()))
 	defer cancel()
-	answer, err := r.deps.Resolver.Resolve(limited, q, at)
+	answer, err := r.resolver.Resolve(limited, q, at)
 	if limited.Err() != nil && ctx.Err() == nil {
 		r.hangs.add(time.Now())
 	}
@@ -155,7 +155,7 @@ func (h *hangs) patience(now time.Time) time.Duration {
 
 // read returns the responders in the order of ids, and names those that are not active (any more): whoever told us of them
 // may have known them a moment ago.
-func (r *Runner) read(ctx context.Context, ids []users.ID, app int64) (active []users.Responder, gone []string, err error) {
+func (r *decider) read(ctx context.Context, ids []users.ID, app int64) (active []users.Responder, gone []string, err error) {
 	keys := make([]users.ResponderKey, len(ids))
 	for i, id := range ids {
 		keys[i] = users.ResponderKey{User: id, Application: app}
@@ -183,6 +183,7 @@ func (w *draft) page(n Notification, p page, purpose messages.Purpose, changes [
 	if p.choice.Changed() {
 		changes = append(changes, modeChange(p.choice))
 	}
+	w.made = append(w.made, p)
 	w.Messages = append(w.Messages, messages.New{
 		IncidentID: w.ID, ApplicationID: w.app.ID, PlanID: int64(w.plan.ID), Reopen: w.Progress.Reopen,
 		Step: p.round.Step, Position: p.round.Position, Repeat: p.round.Repeat,
@@ -196,7 +197,7 @@ func modeChange(c users.Choice) messages.Change {
 }
 
 // makeFallback pages somebody else instead. ok tells that somebody is paged, now or already in this round.
-func (r *Runner) makeFallback(ctx context.Context, w *draft, round Round, n Notification, already []page, reason string) (made int, ok bool, err error) {
+func (r *decider) makeFallback(ctx context.Context, w *draft, round Round, n Notification, already []page, reason string) (made int, ok bool, err error) {
 	var tried []string
 	for _, c := range fallbackChain(w.plan, w.app) {
 		people, why, err := r.candidate(ctx, w, c)
@@ -217,7 +218,9 @@ func (r *Runner) makeFallback(ctx context.Context, w *draft, round Round, n Noti
 		if t, ok := targetOf(n, w.due.Dynamic); ok {
 			old = t.Role + "|" + t.Name
 		}
-		for _, p := range fresh {
+		for i := range fresh {
+			fresh[i].rule = c.words
+			p := fresh[i]
 			w.page(n, p, messages.Fallback, []messages.Change{{
 				Type: "target-change", Old: old, New: p.responder.Name, Description: reason,
 			}})
@@ -269,7 +272,7 @@ func fallbackChain(plan Plan, app Application) []fallback {
 }
 
 // candidate returns the people behind a fallback, or why there are none.
-func (r *Runner) candidate(ctx context.Context, w *draft, f fallback) ([]users.Responder, string, error) {
+func (r *decider) candidate(ctx context.Context, w *draft, f fallback) ([]users.Responder, string, error) {
 	ids := []users.ID{f.user}
 	if f.target != nil {
 		answer, reason, err := r.resolve(ctx, w, *f.target)

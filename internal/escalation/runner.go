@@ -18,7 +18,6 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/users"
 )
 
 // Holder says what this process may work on. buckets.Holder is one. Its methods do not block and are called from several
@@ -96,9 +95,9 @@ type Runner struct {
 	log     *zap.Logger
 	metrics *metrics
 
-	plans      *oncall.Recent[PlanID, Plan]
-	apps       *oncall.Recent[int64, Application]
-	responders *oncall.Recent[users.ResponderKey, users.Responder]
+	*decider
+	plans *oncall.Recent[PlanID, Plan]
+	apps  *oncall.Recent[int64, Application]
 
 	lastPass atomic.Int64 // Unix nanoseconds; 0 = none yet
 	wakes    chan struct{}
@@ -112,7 +111,6 @@ type Runner struct {
 	turn    int           // where the next look starts, so that no bucket is always last
 	outages int           // looks in a row whose writes the database refused
 	left    time.Duration // before looking again at what was due but had to be left alone
-	hangs   hangs
 }
 
 // New returns a runner that does nothing until Run.
@@ -131,20 +129,24 @@ func New(deps Deps, cfg Config) (*Runner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("escalation metrics: %w", err)
 	}
-	return &Runner{
-		cfg:        cfg,
-		deps:       deps,
-		log:        deps.Log.Named("escalation"),
-		metrics:    m,
-		plans:      oncall.NewRecent(min(planKeep, max(cfg.Keep, 0)*30), deps.Directory.Plans),
-		apps:       oncall.NewRecent(cfg.Keep, deps.Directory.Applications),
-		responders: oncall.NewRecent(cfg.Keep, deps.Directory.Responders),
-		wakes:      make(chan struct{}, 1),
-		trouble:    newTrouble(cfg.RetryMin, cfg.RetryMax),
-		stuck:      newTrouble(cfg.RetryMin, cfg.RetryMax),
-		floods:     newTrouble(cfg.RetryMin, cfg.RetryMax),
-		left:       leftPause,
-	}, nil
+	r := &Runner{
+		cfg:     cfg,
+		deps:    deps,
+		log:     deps.Log.Named("escalation"),
+		metrics: m,
+		plans:   oncall.NewRecent(min(planKeep, max(cfg.Keep, 0)*30), deps.Directory.Plans),
+		apps:    oncall.NewRecent(cfg.Keep, deps.Directory.Applications),
+		wakes:   make(chan struct{}, 1),
+		trouble: newTrouble(cfg.RetryMin, cfg.RetryMax),
+		stuck:   newTrouble(cfg.RetryMin, cfg.RetryMax),
+		floods:  newTrouble(cfg.RetryMin, cfg.RetryMax),
+		left:    leftPause,
+	}
+	r.decider = &decider{
+		resolver: deps.Resolver, responders: oncall.NewRecent(cfg.Keep, deps.Directory.Responders), pauseLook: cfg.PauseLook,
+		givenUp: func(id incidents.ID) bool { return r.trouble.failures(int64(id)) >= maxLookups },
+	}
+	return r, nil
 }
 
 // Wake says that there is work in the buckets. It is a hint, does not block and may be called from anywhere at any time.

@@ -438,7 +438,7 @@ func TestACalendarThatDoesNotAnswerDelaysOnlyForAWhile(t *testing.T) {
 	plan := g.plans[1]
 	plan.Steps = []Step{step(Notification{Priority: users.High, Target: &Target{Role: "oncall-primary", Name: "db", TargetID: 100}})}
 	g.plans[1] = plan
-	g.runner.deps.Resolver = oncall.NewResolver(teams{g.memory}, calendarFunc(func() (oncall.Answer, bool, error) {
+	g.runner.resolver = oncall.NewResolver(teams{g.memory}, calendarFunc(func() (oncall.Answer, bool, error) {
 		return oncall.Answer{}, false, errors.New("calendar out of order")
 	}), 0)
 	g.open(1)

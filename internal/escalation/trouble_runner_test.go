@@ -49,7 +49,7 @@ func TestWhoLeavesBetweenTwoReadsIsNotForgotten(t *testing.T) {
 	plan := g.plans[1]
 	plan.Steps = []Step{step(Notification{Priority: users.High, Target: &Target{Role: "team", Name: "db", TargetID: 100}})}
 	g.plans[1] = plan
-	g.runner.deps.Resolver = oncall.NewResolver(teams{g.memory}, calendarFunc(nothingToSay), 0)
+	g.runner.resolver = oncall.NewResolver(teams{g.memory}, calendarFunc(nothingToSay), 0)
 	gone := g.people[1]
 	gone.Active = false
 	g.people[1] = gone // the team was read a moment ago
@@ -120,7 +120,7 @@ func TestACalendarThatHangsDoesNotStopTheRunner(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(t, Config{})
-		g.runner.deps.Resolver = oncall.NewResolver(crowds{g.memory}, hanging{}, time.Second)
+		g.runner.resolver = oncall.NewResolver(crowds{g.memory}, hanging{}, time.Second)
 		for id := range incidents.ID(200) {
 			d := g.open(id)
 			d.PlanID = PlanID(id + 1)

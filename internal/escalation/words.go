@@ -298,3 +298,9 @@ func ReleasedEntry(target string, mode users.Mode, at time.Time) incidents.Entry
 	return incidents.Entry{At: at, Kind: incidents.EntryHeld, Text: clean(fmt.Sprintf(
 		"the page to %s that was held leaves by %s: no others came", target, mode))}
 }
+
+// RuledEntry says that a page goes by another mode because its recipient gets too many, and has a rule for that.
+func RuledEntry(target string, to, from users.Mode, at time.Time) incidents.Entry {
+	return incidents.Entry{At: at, Kind: incidents.EntryLimited, Text: clean(fmt.Sprintf(
+		"paging %s by %s instead of %s: too many by %s of late, by their own rule", target, to, from, from))}
+}

@@ -167,6 +167,7 @@ type Deps struct {
 	States          States
 	Aggregations    Aggregations
 	Statistics      Statistics
+	Simulator       Simulator
 	// Rates bounds how many incidents are opened; nil = any number.
 	Rates *wire.Rates
 	// Syntax reports what is wrong with a Jinja2 template, nil when nothing is.
@@ -199,7 +200,7 @@ func New(d Deps) (*API, error) {
 		d.Messages == nil || d.Notifications == nil || d.Applications == nil || d.Directory == nil || d.Resolver == nil ||
 		d.People == nil || d.Profiles == nil || d.Targets == nil || d.Categories == nil ||
 		d.Queues == nil || d.Replays == nil || d.Load == nil || d.Settings == nil || d.ApplicationKeys == nil || d.Limits == nil ||
-		d.Tags == nil || d.States == nil || d.Aggregations == nil || d.Statistics == nil || d.Syntax == nil || d.Wake == nil ||
+		d.Tags == nil || d.States == nil || d.Aggregations == nil || d.Statistics == nil || d.Simulator == nil || d.Syntax == nil || d.Wake == nil ||
 		d.Ping == nil || d.Log == nil || d.Registerer == nil {
 		return nil, errors.New("httpapi: a part is missing")
 	}

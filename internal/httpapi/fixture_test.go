@@ -23,6 +23,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/httpapi"
 	"github.com/iris-oncall/iris/internal/messages/jinja"
 	"github.com/iris-oncall/iris/internal/oncall"
@@ -113,7 +114,11 @@ func newFixture(t testing.TB, change ...func(*httpapi.Deps)) *fixture {
 	f.sessions.Cookie.Name = "iris-auth"
 	log := zaptest.NewLogger(t, zaptest.Level(zap.WarnLevel))
 	errs, people, dir, queues := wire.NewErrors(log), postgres.NewUsers(f.db), postgres.NewDirectory(f.db), postgres.NewQueues(f.db)
+	simulator, err := escalation.NewSimulator(escalation.SimulatorDeps{Directory: dir, Rules: dir, Names: postgres.NewNames(f.db, apps),
+		Resolver: func() *oncall.Resolver { return oncall.NewResolver(dir, nil, time.Hour) }})
+	require.NoError(t, err)
 	d := httpapi.Deps{
+		Simulator:     simulator,
 		Authenticator: wire.NewAuthenticator(apps, people, f.sessions, userKey, errs), Errors: errs,
 		Incidents: postgres.NewIncidents(f.db), Plans: postgres.NewPlans(f.db), Templates: postgres.NewTemplates(f.db),
 		Messages: postgres.NewMessages(f.db), Notifications: postgres.NewNotifications(f.db), Applications: apps, Settings: apps, ApplicationKeys: apps, Limits: apps, Tags: postgres.NewTags(f.db),

@@ -120,6 +120,7 @@ func (a *API) getIncident(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	sent = slices.DeleteFunc(sent, func(m messages.Message) bool { return m.Mode == "" }) // imported, and never decided
 	// By the time of sending; what has not left comes last.
 	slices.SortStableFunc(sent, func(x, y messages.Message) int {
 		if x.SentAt.IsZero() != y.SentAt.IsZero() {

@@ -46,6 +46,7 @@ func (a *API) table() []route {
 		newVocabulary(a.Deps).table(),
 		newInternal(a).table(),
 		newStatistics(a.Deps).table(),
+		simulations{a.Simulator}.table(),
 	)
 }
 

@@ -22,6 +22,7 @@ type Outbound struct {
 	Priority       users.Priority
 	Target         string       // name of the recipient
 	IncidentID     incidents.ID // 0 = out of band or tracking without answers
+	Batch          string       // number of the digest that it is, 32 hexadecimal digits: answers to it are about all its incidents
 	ShownTo        string       // e-mail: recipients that the mail names, separated by commas; it goes to Destination alone
 	Sender         string       // custom sender address, "" = the vendor's configured one
 	ThreadKey      string       // same for all messages of one incident to one recipient (e-mail threading)

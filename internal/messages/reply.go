@@ -13,6 +13,7 @@ import (
 type Asked struct {
 	MessageID   ID
 	IncidentID  incidents.ID // 0 = it belongs to none
+	Batch       string       // number of the digest that it is; "" = it is none
 	Application string
 	// ApplicationID is the application's internal id.
 	ApplicationID int64
@@ -62,7 +63,10 @@ type BadReply struct{ Title, Detail string }
 
 func (e *BadReply) Error() string { return e.Title + ": " + e.Detail }
 
-var batchID = regexp.MustCompile(`^[0-9a-fA-F]{32}$`)
+var (
+	batchID = regexp.MustCompile(`^[0-9a-fA-F]{32}$`)
+	uuid    = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+)
 
 // ParseReply understands the text of an SMS or the first line of an e-mail (Iris contract: incoming responses).
 // An answer that it does not understand is a *BadReply.
@@ -103,6 +107,16 @@ func ParseReply(text string) (Reply, error) {
 	}
 	r.Command = CommandOther
 	return r, nil
+}
+
+// ParseMessageID understands how a message is named where people answer it: by its number, or a digest by 32 hexadecimal
+// digits, with or without the hyphens of a UUID. Reply holds the one or the other.
+func ParseMessageID(text string) (Reply, bool) {
+	if uuid.MatchString(text) {
+		text = strings.ReplaceAll(text, "-", "")
+	}
+	r, ok := replyID(text)
+	return r, ok && (r.MessageID > 0 || r.Batch != "")
 }
 
 func replyID(word string) (Reply, bool) {

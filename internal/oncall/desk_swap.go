@@ -143,9 +143,11 @@ func cut(shifts []Shift, start, end time.Time) Changes {
 		switch {
 		case head && tail:
 			c.Delete = append(c.Delete, s)
-			for _, piece := range []Span{{s.Start, start}, {end, s.End}} {
-				c.Add = append(c.Add, Shift{TeamID: s.TeamID, Role: s.Role, User: s.User, Start: piece.Start, End: piece.End, Covers: origin(s)})
-			}
+			piece := Shift{TeamID: s.TeamID, Role: s.Role, User: s.User, Covers: origin(s)}
+			first, last := piece, piece
+			first.Start, first.End, first.RemainsOf = s.Start, start, s.ID
+			last.Start, last.End = end, s.End
+			c.Add = append(c.Add, first, last)
 		case head:
 			after.End = start
 			c.Update = append(c.Update, Update{s, after})

@@ -12,8 +12,9 @@ type Choice struct {
 	TeamID int64
 	IDs    []ShiftID
 	Links  []string
-	// Running adds the team's shifts that run now.
+	// Running adds the team's shifts that run now, and those that begin before Until (zero = none of them).
 	Running bool
+	Until   time.Time
 }
 
 // Decision is what is to be stored, with its entry in the audit log (Action "" = none).

@@ -41,6 +41,8 @@ type Shift struct {
 	Covers ScheduleID
 	Link   string // 32 hex digits shared by shifts that were made together; "" = alone
 	Note   string
+	// RemainsOf is the stored shift that this one, not stored yet, is what remains of: calendars outside know both as one.
+	RemainsOf ShiftID
 	// Edited: changed by hand since its schedule made it. Populate works around such shifts.
 	Edited bool
 }

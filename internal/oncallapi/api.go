@@ -109,6 +109,7 @@ type Notices interface {
 // Shifts reads and edits calendars.
 type Shifts interface {
 	Find(ctx context.Context, by oncall.ShiftQuery) ([]oncall.ShiftRow, error)
+	Feed(ctx context.Context, by oncall.FeedQuery) ([]oncall.FeedShift, error)
 	Edit(ctx context.Context, choice oncall.Choice, by oncall.By, rehearse bool, decide oncall.Decide) (oncall.Changes, error)
 }
 

@@ -9,19 +9,19 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// feedRoutes are the secret addresses of calendar feeds. The feeds themselves are served elsewhere.
+// feedRoutes are the secret addresses of calendar feeds.
 func (a *API) feedRoutes() []route {
 	return []route{
-		{get, v0 + "/ical_key/user/{user}", login, a.feedKey("view")},
-		{post, v0 + "/ical_key/user/{user}", login, a.feedKey("update")},
-		{del, v0 + "/ical_key/user/{user}", login, a.feedKey("delete")},
-		{get, v0 + "/ical_key/team/{team}", login, a.feedKey("view")},
-		{post, v0 + "/ical_key/team/{team}", login, a.feedKey("update")},
-		{del, v0 + "/ical_key/team/{team}", login, a.feedKey("delete")},
-		{get, v0 + "/ical_key/key/{key}", login, a.getKey},
-		{del, v0 + "/ical_key/key/{key}", login, a.deleteKey},
-		{get, v0 + "/ical_key/requester/{user}", login, a.listKeys},
-		{del, v0 + "/ical_key/requester/{user}", login, a.deleteKeys},
+		{get, v0 + "/ical_key/user/{user}", self, a.feedKey("view")},
+		{post, v0 + "/ical_key/user/{user}", self, a.feedKey("update")},
+		{del, v0 + "/ical_key/user/{user}", self, a.feedKey("delete")},
+		{get, v0 + "/ical_key/team/{team}", self, a.feedKey("view")},
+		{post, v0 + "/ical_key/team/{team}", self, a.feedKey("update")},
+		{del, v0 + "/ical_key/team/{team}", self, a.feedKey("delete")},
+		{get, v0 + "/ical_key/key/{key}", self, a.getKey},
+		{del, v0 + "/ical_key/key/{key}", self, a.deleteKey},
+		{get, v0 + "/ical_key/requester/{user}", self, a.listKeys},
+		{del, v0 + "/ical_key/requester/{user}", self, a.deleteKeys},
 	}
 }
 

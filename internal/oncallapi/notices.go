@@ -17,9 +17,9 @@ func (a *API) noticeRoutes() []route {
 	return []route{
 		{get, v0 + "/notification_types", read, a.listNoticeTypes},
 		{get, v0 + "/users/{user}/notifications", read, a.listNotices},
-		{post, v0 + "/users/{user}/notifications", login, a.createNotice},
-		{put, v0 + "/notifications/{id}", login, a.updateNotice},
-		{del, v0 + "/notifications/{id}", login, a.deleteNotice},
+		{post, v0 + "/users/{user}/notifications", self, a.createNotice},
+		{put, v0 + "/notifications/{id}", self, a.updateNotice},
+		{del, v0 + "/notifications/{id}", self, a.deleteNotice},
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 func (a *API) otherRoutes() []route {
-	routes := slices.Concat(a.feedRoutes(), a.swapRoutes(), []route{
+	routes := slices.Concat(a.feedRoutes(), a.calendarRoutes(), a.swapRoutes(), []route{
 		{get, v0 + "/audit", read, a.audit},
 		{get, v0 + "/iris_settings", read, a.irisSettings},
 		{post, v0 + "/teams/{team}/iris_escalate", login, a.escalate},

@@ -16,13 +16,13 @@ func (a *API) peopleRoutes() []route {
 		{get, v0 + "/users", read, a.listUsers},
 		{post, v0 + "/users", login, a.createUser},
 		{get, v0 + "/users/{user}", read, a.getUser},
-		{put, v0 + "/users/{user}", login, a.updateUser},
+		{put, v0 + "/users/{user}", self, a.updateUser},
 		{del, v0 + "/users/{user}", login, a.deleteUser},
 		{get, v0 + "/users/{user}/teams", read, a.userTeams},
 		{get, v0 + "/users/{user}/upcoming", read, a.upcoming},
 		{get, v0 + "/users/{user}/pinned_teams", read, a.pinnedTeams},
-		{post, v0 + "/users/{user}/pinned_teams", login, a.pinTeam},
-		{del, v0 + "/users/{user}/pinned_teams/{team}", login, a.unpinTeam},
+		{post, v0 + "/users/{user}/pinned_teams", self, a.pinTeam},
+		{del, v0 + "/users/{user}/pinned_teams/{team}", self, a.unpinTeam},
 		{get, v0 + "/search", read, a.search},
 	}
 }
@@ -110,7 +110,9 @@ func (a *API) person(r *http.Request) (oncall.Person, error) {
 			return u, err
 		}
 		for _, t := range teams {
-			theirs = append(theirs, t.ID)
+			if !u.Admin { // who administers a team has no say over those who administer everything
+				theirs = append(theirs, t.ID)
+			}
 		}
 	}
 	if refused := wire.Actor(ctx).MayEditPerson(name, theirs); refused != nil {
@@ -169,11 +171,15 @@ func personChange(b body) (oncall.PersonChange, error) {
 		if !contactMode(users.Mode(mode)) {
 			return c, b.fault("contacts", "%q is no contact mode", mode)
 		}
-		if destination != nil {
-			c.Contacts[users.Mode(mode)] = *destination
-		} else {
+		if destination == nil || strings.TrimSpace(*destination) == "" {
 			c.Contacts[users.Mode(mode)] = ""
+			continue
 		}
+		to := strings.TrimSpace(*destination)
+		if err := users.CheckContact(users.Mode(mode), to); err != nil {
+			return c, b.fault("contacts", "%s", fault.Public(err))
+		}
+		c.Contacts[users.Mode(mode)] = to
 	}
 	return c, nil
 }

@@ -139,7 +139,7 @@ func (a *API) taking(ctx context.Context, team oncall.Profile, b body) (*edit, e
 		return nil, err
 	}
 	return &edit{
-		choice: oncall.Choice{TeamID: team.ID, Running: true},
+		choice: oncall.Choice{TeamID: team.ID, Running: true, Until: until},
 		decide: func(now time.Time, crew oncall.Crew, chosen []oncall.Shift) (oncall.Decision, error) {
 			c, err := a.desk(ctx, now, crew, true).TakePager(chosen, proper, who.ID, until)
 			return oncall.Decision{Changes: c, Action: "pager_taken", Context: func(added []oncall.Shift) any {

@@ -20,6 +20,7 @@ type access int
 const (
 	public access = iota // everybody
 	read                 // every known caller; everybody where anonymous reads are opened
+	self                 // every known caller, also those who only read: it is about their own settings, and the handler makes sure
 	login                // every known caller but read-only people where it changes something; the handler says who else may not
 )
 
@@ -108,6 +109,8 @@ func (a *API) admit(rt route, r *http.Request) error {
 	switch rt.access {
 	case read:
 		return actor.MayReadOncall(a.Config.Openings)
+	case self:
+		return actor.MayUseOncall(false)
 	case login:
 		return actor.MayUseOncall(rt.method != get)
 	case public:

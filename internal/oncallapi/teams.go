@@ -2,6 +2,7 @@ package oncallapi
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"slices"
@@ -111,12 +112,11 @@ func settings(b body, s *oncall.TeamSettings) error {
 		}
 	}
 	for name, at := range map[string]*bool{"iris_enabled": &s.IrisEnabled, "api_managed_roster": &s.APIManaged} {
-		v, ok, err := b.flag(name)
-		if err != nil {
-			return fault.Titled("invalid payload", name+" must be boolean")
+		if !b.given(name) {
+			continue
 		}
-		if ok {
-			*at = v
+		if err := json.Unmarshal(b.members[name], at); err != nil { // unlike elsewhere, numbers are refused
+			return fault.Titled("invalid payload", name+" must be boolean")
 		}
 	}
 	return nil

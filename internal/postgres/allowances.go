@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
@@ -146,10 +147,7 @@ func (a allowed) rulesOf(ctx context.Context, q *db.Queries, news []*newMessage)
 	out := map[ruled][]messages.Reprioritisation{}
 	for _, r := range rows {
 		k := ruled{r.UserID, r.ApplicationID}
-		out[k] = append(out[k], messages.Reprioritisation{
-			From: users.Mode(r.SourceMode), To: users.Mode(r.DestinationMode), Count: int(r.Count),
-			Within: time.Duration(r.WindowSeconds) * time.Second, Usable: r.Usable,
-		})
+		out[k] = append(out[k], ruleOf(r))
 	}
 	return out, nil
 }
@@ -209,8 +207,7 @@ func reprioritise(news []*newMessage, rules map[ruled][]messages.Reprioritisatio
 		})
 		tally.reprioritised++
 		if m.IncidentID != 0 {
-			entries = append(entries, limitedEntry(m.IncidentID, m.at, "paging %s by %s instead of %s: too many by %s of late, by their own rule",
-				m.Target, m.Mode, old, old))
+			entries = append(entries, entryOf{m.IncidentID, escalation.RuledEntry(m.Target, m.Mode, old, m.at)})
 		}
 	}
 	return entries, nil

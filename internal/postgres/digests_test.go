@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/delivery"
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -89,6 +91,16 @@ func TestAFloodBecomesADigest(t *testing.T) {
 	found, err := postgres.NewResponses(e.db).Batch(e.ctx(), batch)
 	require.NoError(t, err)
 	require.Equal(t, []incidents.ID{incidents.ID(ids[2]), incidents.ID(ids[4]), incidents.ID(ids[5])}, found)
+
+	asked, err := postgres.NewResponses(e.db).AskedBatch(e.ctx(), strings.ToUpper(batch))
+	require.NoError(t, err)
+	require.Equal(t, e.id(`select id from messages where purpose = 'digest'`), int64(asked.MessageID))
+	require.Equal(t, batch, asked.Batch)
+	part, err := postgres.NewResponses(e.db).Asked(e.ctx(), messages.ID(e.id(`select id from messages where incident_id = $1 and target = 'ana'`, ids[2])))
+	require.NoError(t, err)
+	require.Empty(t, part.Batch, "an answer to a page is about its incident")
+	_, err = postgres.NewResponses(e.db).AskedBatch(e.ctx(), strings.Repeat("0", 32))
+	require.Equal(t, fault.NotFound, fault.KindOf(err))
 
 	e.later(time.Minute)
 	e.pass()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
@@ -20,6 +21,7 @@ type Directory struct {
 var (
 	_ escalation.Directory = (*Directory)(nil)
 	_ oncall.Directory     = (*Directory)(nil)
+	_ escalation.Rules     = (*Directory)(nil)
 )
 
 // NewDirectory returns a directory over the database.
@@ -248,4 +250,32 @@ func notificationOf(row db.DirectoryPlanNotificationsRow) escalation.Notificatio
 		n.DynamicIndex = &i
 	}
 	return n
+}
+
+// Rules implements escalation.Rules.
+func (d *Directory) Rules(ctx context.Context, keys []users.ResponderKey) (map[users.ResponderKey][]messages.Reprioritisation, error) {
+	params := db.ReprioritisationsParams{UserIds: make([]int64, len(keys)), ApplicationIds: make([]int64, len(keys))}
+	for i, k := range keys {
+		params.UserIds[i], params.ApplicationIds[i] = int64(k.User), k.Application
+	}
+	out := map[users.ResponderKey][]messages.Reprioritisation{}
+	err := d.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.Reprioritisations(ctx, params)
+		if err != nil {
+			return fmt.Errorf("read reprioritisations: %w", err)
+		}
+		for _, r := range rows {
+			k := users.ResponderKey{User: users.ID(r.UserID), Application: r.ApplicationID}
+			out[k] = append(out[k], ruleOf(r))
+		}
+		return nil
+	})
+	return out, err
+}
+
+func ruleOf(r db.ReprioritisationsRow) messages.Reprioritisation {
+	return messages.Reprioritisation{
+		From: users.Mode(r.SourceMode), To: users.Mode(r.DestinationMode), Count: int(r.Count),
+		Within: time.Duration(r.WindowSeconds) * time.Second, Usable: r.Usable,
+	}
 }

@@ -74,13 +74,10 @@ func hold(ctx context.Context, q *db.Queries, news []newMessage, tally *flooding
 
 // floodOf returns whose flood a message is counted in; false when its plan does not aggregate.
 func floodOf(m newMessage) (escalation.AggregationKey, bool) {
-	user, ok := m.Recipient.User()
-	if m.aggregation == nil || !ok || m.Purpose == messages.TrackingMsg {
+	if m.aggregation == nil {
 		return escalation.AggregationKey{}, false
 	}
-	return escalation.AggregationKey{
-		PlanID: escalation.PlanID(m.PlanID), ApplicationID: m.ApplicationID, Priority: m.Priority, UserID: user,
-	}, true
+	return escalation.FloodOf(m.New)
 }
 
 type lockedFlood struct {

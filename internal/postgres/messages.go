@@ -84,10 +84,16 @@ func messageColumns(contents string) map[string]filterColumn {
 	}
 }
 
-// List returns messages without their attempts: newest first with a limit, else by id. More than 20,000 are an Invalid
+// What read finds. decided leaves out what has no mode: imported messages about which Iris never decided.
+const (
+	decided = "m.mode <> ''"
+	every   = "true"
+)
+
+// List returns messages whose mode was decided, without their attempts: newest first with a limit, else by id. More than 20,000 are an Invalid
 // fault.
 func (s *Messages) List(ctx context.Context, q filters.Query) ([]messages.Message, error) {
-	found, err := s.read(ctx, "MessageList", q)
+	found, err := s.read(ctx, "MessageList", decided, q)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +123,7 @@ func (s *Messages) ByIncident(ctx context.Context, id incidents.ID) ([]messages.
 }
 
 func (s *Messages) withAttempts(ctx context.Context, name string, cond filters.Condition) ([]messages.Message, error) {
-	found, err := s.read(ctx, name, filters.Query{Conditions: []filters.Condition{cond}})
+	found, err := s.read(ctx, name, every, filters.Query{Conditions: []filters.Condition{cond}})
 	if err != nil {
 		return nil, err
 	}
@@ -208,13 +214,13 @@ type messageRow struct {
 }
 
 // read finds messages in both places. One that is being moved can be met twice; it is reported once.
-func (s *Messages) read(ctx context.Context, name string, q filters.Query) ([]messageRow, error) {
-	l := newListQuery(name, "select * from (("+queuedMessages+"true")
+func (s *Messages) read(ctx context.Context, name, which string, q filters.Query) ([]messageRow, error) {
+	l := newListQuery(name, "select * from (("+queuedMessages+which)
 	if err := l.filter(q, messageColumns("c")); err != nil {
 		return nil, err
 	}
 	l.order(q.Limit, "m.created_at", "m.id")
-	l.sql.WriteString(") union all (" + pastMessages + "true")
+	l.sql.WriteString(") union all (" + pastMessages + which)
 	if err := l.filter(q, messageColumns("m")); err != nil {
 		return nil, err
 	}

@@ -90,6 +90,10 @@ func TestMessagesAreReadFromQueueAndHistory(t *testing.T) {
 			target, class, mode, state, attempt, mode_changed, settled_at, destination, subject, body, email_html, render_error, attempts)
 			select 1000, now() - interval '1 day', 0, application_id, 0, 0, 0, 0, 'user:1', 'fallback', 'ann', 2, 'sms', 'failed', 1, true, now(),
 			'+1', '100% of it', 'old', '', '', (select jsonb_agg(to_jsonb(a)) from attempts a) from messages where mode = 'email';
+		insert into message_history (id, created_at, bucket, application_id, reopen_count, step, position, repeat, recipient, purpose,
+			target, class, mode, state, attempt, mode_changed, settled_at, destination, subject, body, email_html, render_error, attempts)
+			select 1001, created_at, 0, application_id, 0, 0, 0, 0, 'user:1', 'primary', 'ann', 2, '', 'cancelled', 0, false, settled_at,
+			'', '', '', '', '', '[]' from message_history;
 		insert into message_changes (message_id, change_type, old, new, description) values (1000, 'mode-change', 'call', 'sms', 'why'),
 			(1000, 'mode-change', 'sms', 'email', 'again');
 		insert into receipts (vendor, vendor_message_id, status, outcome, message_id) values ('twilio', 'SM1', 'sent', 'sent', 1000),
@@ -118,6 +122,10 @@ func TestMessagesAreReadFromQueueAndHistory(t *testing.T) {
 	require.Equal(t, "email:sent sms:failed ", ids(0, cond("mode", filters.In, "email", "sms")))
 	require.Empty(t, ids(0, cond("incident_id", filters.Eq, int64(1))))
 	require.Empty(t, ids(0, cond("batch", filters.Eq, "x")))
+
+	undecided, err := m.Get(ctx, 1001)
+	require.NoError(t, err, "imported before Iris chose a mode: it can be asked for, and is in no list")
+	require.Empty(t, undecided.Mode)
 
 	old, err := m.Get(ctx, 1000)
 	require.NoError(t, err)

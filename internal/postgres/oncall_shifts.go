@@ -27,6 +27,16 @@ func (s *OncallShifts) Find(ctx context.Context, by oncall.ShiftQuery) ([]oncall
 	params := findParams(by)
 	var out []oncall.ShiftRow
 	err := s.db.Do(ctx, func(q *db.Queries) error {
+		params.Sources = append([]int64(nil), by.Teams...)
+		if by.Subscribed && len(by.Teams) > 0 {
+			subscriptions, err := q.CalendarSubscriptions(ctx, by.Teams)
+			if err != nil {
+				return err
+			}
+			for _, b := range subscriptions {
+				params.Sources = append(params.Sources, b.SubscriptionID)
+			}
+		}
 		rows, err := q.FindShifts(ctx, params)
 		out = make([]oncall.ShiftRow, len(rows))
 		for i, r := range rows {
@@ -134,6 +144,9 @@ func (s *OncallShifts) Edit(ctx context.Context, choice oncall.Choice, by oncall
 // decideIn locks the team and shows decide the shifts as they are then.
 func decideIn(ctx context.Context, q *db.Queries, choice oncall.Choice, decide oncall.Decide) (d oncall.Decision, team string, err error) {
 	p := db.ChosenShiftsParams{Ids: make([]int64, len(choice.IDs)), Links: some(choice.Links), Running: choice.Running, TeamID: choice.TeamID}
+	if !choice.Until.IsZero() {
+		p.Until = &choice.Until
+	}
 	for i, id := range choice.IDs {
 		p.Ids[i] = int64(id)
 	}
@@ -188,19 +201,10 @@ func crewOf(ctx context.Context, q *db.Queries, team int64) (oncall.Crew, error)
 
 // store writes changes and queues their notices.
 func store(ctx context.Context, q *db.Queries, c oncall.Changes) (oncall.Changes, error) {
-	if len(c.Delete) > 0 {
-		ids := make([]int64, len(c.Delete))
-		for i, s := range c.Delete {
-			ids[i] = int64(s.ID)
-		}
-		if err := q.DeleteShifts(ctx, ids); err != nil {
-			return c, fmt.Errorf("delete shifts: %w", err)
-		}
-	}
 	for _, u := range c.Update {
 		s := u.After
 		err := one(q.ChangeShift(ctx, db.ChangeShiftParams{
-			ID: int64(s.ID), Role: storable(s.Role), UserID: int64(s.User), ScheduleID: scheduleID(s.Schedule), CoversID: scheduleID(s.Covers),
+			ID: int64(s.ID), Role: storable(s.Role), UserID: int64(s.User), ScheduleID: number(s.Schedule), CoversID: number(s.Covers),
 			LinkID: optionalText(s.Link), StartsAt: s.Start, EndsAt: s.End, Note: optionalText(s.Note), Edited: s.Edited,
 		}))
 		if err != nil {
@@ -210,8 +214,8 @@ func store(ctx context.Context, q *db.Queries, c oncall.Changes) (oncall.Changes
 	added := make([]oncall.Shift, len(c.Add))
 	for i, s := range c.Add {
 		id, err := q.AddShift(ctx, db.AddShiftParams{
-			TeamID: s.TeamID, Role: storable(s.Role), UserID: int64(s.User), ScheduleID: scheduleID(s.Schedule), CoversID: scheduleID(s.Covers),
-			LinkID: optionalText(s.Link), StartsAt: s.Start, EndsAt: s.End, Note: optionalText(s.Note), Edited: s.Edited,
+			TeamID: s.TeamID, Role: storable(s.Role), UserID: int64(s.User), ScheduleID: number(s.Schedule), CoversID: number(s.Covers),
+			LinkID: optionalText(s.Link), StartsAt: s.Start, EndsAt: s.End, Note: optionalText(s.Note), Edited: s.Edited, RemainsOf: number(s.RemainsOf),
 		})
 		if err != nil {
 			return c, fmt.Errorf("add shift: %w", err)
@@ -219,6 +223,16 @@ func store(ctx context.Context, q *db.Queries, c oncall.Changes) (oncall.Changes
 		added[i], added[i].ID = s, oncall.ShiftID(id)
 	}
 	c.Add = added
+	// Only now, because what remains of a shift is told apart by it.
+	if len(c.Delete) > 0 {
+		ids := make([]int64, len(c.Delete))
+		for i, s := range c.Delete {
+			ids[i] = int64(s.ID)
+		}
+		if err := q.DeleteShifts(ctx, ids); err != nil {
+			return c, fmt.Errorf("delete shifts: %w", err)
+		}
+	}
 	for _, n := range c.Notices {
 		if err := queueNotice(ctx, q, n); err != nil {
 			return c, fmt.Errorf("queue notice: %w", err)
@@ -253,7 +267,8 @@ func queueNotice(ctx context.Context, q *db.Queries, n oncall.Notice) error {
 	})
 }
 
-func scheduleID(id oncall.ScheduleID) *int64 {
+// number is a public number as it is stored; 0 is null.
+func number[T oncall.ScheduleID | oncall.ShiftID](id T) *int64 {
 	if id == 0 {
 		return nil
 	}

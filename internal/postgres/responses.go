@@ -25,7 +25,24 @@ func (r *Responses) Asked(ctx context.Context, id messages.ID) (messages.Asked, 
 		row, err = q.ResponseAsked(ctx, int64(id))
 		return err
 	})
-	return messages.Asked{MessageID: messages.ID(row.ID), IncidentID: incidents.ID(row.IncidentID), Application: row.Application, ApplicationID: row.ApplicationID, Subject: row.Subject, Body: row.Body}, err
+	return messages.Asked{MessageID: messages.ID(row.ID), IncidentID: incidents.ID(row.IncidentID), Batch: row.Batch, Application: row.Application,
+		ApplicationID: row.ApplicationID, Subject: row.Subject, Body: row.Body}, err
+}
+
+// AskedBatch finds the message that is a digest, queued or history. A NotFound fault when there is none.
+func (r *Responses) AskedBatch(ctx context.Context, batch string) (messages.Asked, error) {
+	var id int64
+	err := r.db.Do(ctx, func(q *db.Queries) (err error) {
+		batch = strings.ToLower(batch)
+		id, err = q.ResponseBatch(ctx, &batch)
+		return err
+	})
+	if err != nil {
+		return messages.Asked{}, err
+	}
+	m, err := r.Asked(ctx, messages.ID(id))
+	m.Batch = batch
+	return m, err
 }
 
 // Newest returns the newest message to the user whose incident is still escalating.

@@ -11,6 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire"
 )
 
 // Texts that people and clients know (Iris contract: incoming responses).
@@ -49,6 +50,9 @@ func (s *Responses) obey(ctx context.Context, f from, r messages.Reply, kept *me
 		return textUnknownSource, nil
 	}
 	if err != nil {
+		return "", err
+	}
+	if err := wire.Actor(ctx).MayPassOn(user.Name, s.d.Openings); err != nil {
 		return "", err
 	}
 	kept.UserID = user.ID
@@ -99,6 +103,10 @@ func (s *Responses) claimMessage(ctx context.Context, user users.User, via incid
 	m, err := s.asked(ctx, id)
 	if err != nil {
 		return "", 0, err
+	}
+	if m.Batch != "" {
+		text, err := s.claimBatch(ctx, user, via, m.Batch)
+		return text, 0, err
 	}
 	if m.IncidentID == 0 {
 		return fmt.Sprintf("Failed to match incident for message(%d).", id), 0, nil

@@ -28,6 +28,9 @@ func (s *Responses) openByMail(w http.ResponseWriter, r *http.Request, box messa
 		if err != nil {
 			return err
 		}
+		if err := wire.Actor(r.Context()).MayPassOnMail(app.Name); err != nil {
+			return err
+		}
 		plan, why, err := s.mailPlan(r.Context(), box, app)
 		if err != nil {
 			return err
@@ -80,6 +83,9 @@ func (s *Responses) openMail(ctx context.Context, app auth.Application, plan esc
 	}
 	context, err := mailContext(l)
 	if err != nil {
+		return 0, err
+	}
+	if err := s.d.Rates.Check(ctx, app, int64(plan)); err != nil {
 		return 0, err
 	}
 	opened, err := s.d.Incidents.Open(ctx, incidents.New{PlanID: int64(plan), ApplicationID: app.ID, Context: context, Actor: "application " + app.Name})

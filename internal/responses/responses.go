@@ -29,6 +29,8 @@ import (
 type Pages interface {
 	// Asked returns what a message was about, queued or history; a NotFound fault when there is no such message.
 	Asked(ctx context.Context, id messages.ID) (messages.Asked, error)
+	// AskedBatch is Asked for a digest by its number of 32 hexadecimal digits.
+	AskedBatch(ctx context.Context, batch string) (messages.Asked, error)
 	// Newest returns the newest message of an active incident that went to the user; false when there is none.
 	Newest(ctx context.Context, user users.ID) (messages.Asked, bool, error)
 	// Active returns the active incidents that paged the user, with their applications, oldest first.
@@ -94,10 +96,14 @@ type Deps struct {
 	Applications  auth.Applications
 	Plans         Plans
 	Load          Load
+	// Rates bounds how many incidents mails open; nil = any number.
+	Rates         *wire.Rates
 	Notifications Notifications
 	Links         *auth.Links
 	// OneClick verifies Gmail's button; nil = it is switched off.
 	OneClick *auth.OneClick
+	// Openings: where sessions may act for anyone, people may pass on the answers of others.
+	Openings auth.Openings
 	Errors   *wire.Errors
 	Wake     func(buckets.Set) // tells the processors of changed buckets; never blocks
 

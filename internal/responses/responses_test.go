@@ -26,18 +26,19 @@ import (
 
 // world: ann was paged by message 27 for incident 300 and by message 28 for incident 301; message 29 was out of band.
 type world struct {
-	owners   map[incidents.ID]string
-	via      []incidents.Via
-	kept     []messages.Answer
-	receipts []messages.Receipt
-	woken    buckets.Set
-	told     []string
-	asked    map[messages.ID]messages.Asked
-	known    bool // the receipts' messages
-	sent     []messages.Notification
-	opened   []incidents.New
-	wordless bool
-	wait     time.Duration
+	escalating int64 // incidents of the mailbox's plan
+	owners     map[incidents.ID]string
+	via        []incidents.Via
+	kept       []messages.Answer
+	receipts   []messages.Receipt
+	woken      buckets.Set
+	told       []string
+	asked      map[messages.ID]messages.Asked
+	known      bool // the receipts' messages
+	sent       []messages.Notification
+	opened     []incidents.New
+	wordless   bool
+	wait       time.Duration
 }
 
 var (
@@ -52,6 +53,24 @@ func (w *world) Asked(_ context.Context, id messages.ID) (messages.Asked, error)
 		return m, nil
 	}
 	return messages.Asked{}, fault.New(fault.NotFound, "no such message")
+}
+
+// counted is how many incidents there are already.
+type counted func() (active, recent int64)
+
+func (c counted) Recent(context.Context, int64, int64, time.Duration, int) (active, recent int64, err error) {
+	active, recent = c()
+	return active, recent, nil
+}
+
+// digest is the number of a digest of the incidents 300 and 301.
+var digest = strings.Repeat("ab", 16)
+
+func (w *world) AskedBatch(ctx context.Context, batch string) (messages.Asked, error) {
+	if batch == digest {
+		return w.Asked(ctx, 30)
+	}
+	return messages.Asked{}, fault.New(fault.NotFound, "no such digest")
 }
 
 func (w *world) Newest(ctx context.Context, _ users.ID) (messages.Asked, bool, error) {
@@ -70,7 +89,7 @@ func (w *world) Active(context.Context, users.ID) ([]messages.Asked, error) {
 }
 
 func (w *world) Batch(_ context.Context, batch string) ([]incidents.ID, error) {
-	if batch == strings.Repeat("ab", 16) {
+	if batch == digest {
 		return []incidents.ID{300, 301}, nil
 	}
 	return nil, nil
@@ -180,8 +199,10 @@ func (callers) ByID(_ context.Context, _ users.ID) (users.User, error) {
 }
 
 func (callers) ByName(_ context.Context, name string) (users.User, error) {
-	if name == "vic" {
-		return vic, nil
+	for _, u := range []users.User{ann, vic, kim} {
+		if name == u.Name {
+			return u, nil
+		}
 	}
 	return users.User{}, fault.New(fault.NotFound, "nobody")
 }
@@ -196,12 +217,14 @@ func setup(t *testing.T) (*world, *auth.Links, http.Handler) {
 		27: {MessageID: 27, IncidentID: 300, Application: "db", ApplicationID: 71, Body: "disk full & <hot>"},
 		28: {MessageID: 28, IncidentID: 301, Application: "web", Body: "slow"},
 		29: {MessageID: 29, Application: "db", Subject: "hello"},
+		30: {MessageID: 30, Batch: digest, Application: "db", ApplicationID: 71, Subject: "[db] 2 messages"},
 	}}
 	log := zaptest.NewLogger(t)
 	errs := wire.NewErrors(log)
 	oneClick, err := auth.NewOneClick(oneClickKey, "https://iris.example/api/v0/gmail-oneclick/relay")
 	require.NoError(t, err)
-	s, err := New(Deps{Authenticator: wire.NewAuthenticator(w, callers{}, nil, "user", errs), Applications: w, Plans: w, Load: w,
+	counts := counted(func() (int64, int64) { return w.escalating, 0 })
+	s, err := New(Deps{Rates: wire.NewRates(counts, 10, 10, time.Minute, nil), Authenticator: wire.NewAuthenticator(w, callers{}, nil, "user", errs), Applications: w, Plans: w, Load: w,
 		Notifications: w, OneClick: oneClick, Pages: w, Incidents: w, People: w, Receipts: w, Links: keys.Links(), Errors: errs,
 		Wake: func(b buckets.Set) { w.woken.Union(b) }, PublicURL: "https://iris.example/",
 		ValidTwilio: func(full string, form url.Values, h http.Header) bool {
@@ -319,6 +342,7 @@ func TestSMSReplies(t *testing.T) {
 		"l":          "Iris incident(301) claimed.",
 		"a":          "db: Iris Incidents claimed (1): 300\nweb: Iris Incidents claimed (1): 301",
 		"29 claim":   "Failed to match incident for message(29).",
+		"30 claim":   "All iris incidents claimed for batch id " + digest + ".",
 		"77 claim":   "Invalid message(77): no application found.",
 		"27 what":    "Unknown command.",
 		"fine":       "Sincerest apologies",
@@ -375,6 +399,32 @@ func TestCallIsReadAndAcknowledgedByKey(t *testing.T) {
 	_, body = call(t, h, http.MethodPost, "/api/v0/twilio/calls/relay", url.Values{"Digits": {"2"}}, sig...)
 	require.Contains(t, body, "Thank you")
 	status, _ = call(t, h, http.MethodPost, "/api/v0/twilio/calls/gather?message_id=x", nil, sig...)
+	require.Equal(t, http.StatusBadRequest, status)
+}
+
+// A digest may be named by its own number, or by the number of its message.
+func TestCallAboutADigestIsAcknowledgedByKey(t *testing.T) {
+	t.Parallel()
+	sig := []string{"X-Twilio-Signature", "good"}
+	for _, id := range []string{"30", digest, strings.ToUpper(digest), "abababab-abab-abab-abab-abababababab"} {
+		w, _, h := setup(t)
+		_, body := call(t, h, http.MethodPost, "/api/v0/twilio/calls/gather?message_id="+id, url.Values{"To": {"+12234567890"}}, sig...)
+		require.Contains(t, body, `action="https://iris.example/api/v0/twilio/calls/relay?message_id=`+id+`"`)
+		require.Contains(t, body, "[db] 2 messages")
+		_, body = call(t, h, http.MethodGet, "/api/v0/twilio/calls/say?message_id="+id, nil, sig...)
+		require.Contains(t, body, "[db] 2 messages")
+		_, body = call(t, h, http.MethodPost, "/api/v0/twilio/calls/relay?message_id="+id, url.Values{"Digits": {"2"}, "To": {"+12234567890"}}, sig...)
+		require.Contains(t, body, "All iris incidents claimed for batch id "+digest+".")
+		require.Equal(t, map[incidents.ID]string{300: "ann", 301: "ann"}, w.owners, id)
+	}
+	_, _, h := setup(t)
+	for id, want := range map[string]int{"0": 400, "-1": 400, "abc": 400, "abababab-abab": 400, digest + "ab": 400, strings.Repeat("cd", 16): 404} {
+		for _, route := range []string{"gather", "say"} {
+			status, _ := call(t, h, http.MethodPost, "/api/v0/twilio/calls/"+route+"?message_id="+id, nil, sig...)
+			require.Equal(t, want, status, "%s %s", route, id)
+		}
+	}
+	status, _ := call(t, h, http.MethodPost, "/api/v0/twilio/calls/relay?message_id=abc", url.Values{"Digits": {"2"}, "To": {"+12234567890"}}, sig...)
 	require.Equal(t, http.StatusBadRequest, status)
 }
 

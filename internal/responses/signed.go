@@ -127,10 +127,11 @@ func (s *Responses) relayedKey(w http.ResponseWriter, r *http.Request) error {
 	case form.Get("To") == "":
 		return fault.New(fault.Invalid, "To argument not found")
 	}
-	reply, err := messages.ParseReply(query + " claim")
-	if err != nil || reply.Command != messages.CommandClaim {
+	reply, ok := messages.ParseMessageID(query)
+	if !ok {
 		return fault.Titled("Invalid message id", "invalid message id: "+query)
 	}
+	reply.Command = messages.CommandClaim
 	kept := messages.Answer{Mode: users.Call, Source: "key", MessageID: reply.MessageID, Content: form.Get("Digits")}
 	said := "Got unknown option from user: " + form.Get("Digits")
 	if form.Get("Digits") == "2" {

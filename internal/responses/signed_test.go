@@ -301,6 +301,34 @@ func TestMailReplies(t *testing.T) {
 	}
 }
 
+// A relay passes on what anybody answers. Who speaks as a person passes on only their own answers.
+func TestPeoplePassOnOnlyTheirOwnAnswers(t *testing.T) {
+	t.Parallel()
+	const refused = `{"title":"This user is not allowed to access this resource","description":""}`
+	for path, body := range map[string]string{
+		"/v0/response/twilio/messages":            sms("+12234567890", "27 claim"),
+		"/v0/response/twilio/calls?message_id=27": url.Values{"Digits": {"2"}, "To": {"+12234567890"}}.Encode(),
+		"/v0/response/slack":                      `{"msg_id":27,"source":"ann","content":"claim"}`,
+		"/v0/response/gmail-oneclick":             `{"msg_id":27,"email_address":"ann@example.com","cmd":"claim"}`,
+		"/v0/response/email":                      letterJSON("ann@example.com", "iris@iris.example", "Re: 27 x", "claim"),
+	} {
+		w, _, h := setup(t)
+		r := relayAs(t, h, "iris-relay", "kim", path, body)
+		require.Equal(t, http.StatusUnauthorized, r.Code, path)
+		require.JSONEq(t, refused, r.Body.String(), path)
+		require.Empty(t, w.owners, path)
+		require.Less(t, relayAs(t, h, "iris-relay", "ann", path, body).Code, 300, path)
+		require.Equal(t, "ann", w.owners[300], path)
+	}
+	w, _, h := setup(t)
+	mail := letterJSON("bob@example.com", "db-page@iris.example", "it burns", "b")
+	r := relayAs(t, h, "iris-relay", "kim", "/v0/response/email", mail)
+	require.Equal(t, http.StatusUnauthorized, r.Code)
+	require.JSONEq(t, refused, r.Body.String())
+	require.Empty(t, w.opened)
+	require.Equal(t, http.StatusNoContent, relayAs(t, h, "db", "kim", "/v0/response/email", mail).Code, "the application itself may")
+}
+
 func TestMailOpensIncidents(t *testing.T) {
 	t.Parallel()
 	const path = "/v0/response/email"
@@ -344,6 +372,13 @@ func TestMailOpensIncidents(t *testing.T) {
 	r = relay(t, h, path, letterJSON("bob@example.com", "db-page@iris.example", "it burns", "b"))
 	require.Equal(t, http.StatusTooManyRequests, r.Code)
 	require.Equal(t, "7", r.Header().Get("Retry-After"))
+
+	w, _, h = setup(t)
+	w.escalating = 10
+	r = relay(t, h, path, letterJSON("bob@example.com", "db-page@iris.example", "it burns", "b"))
+	require.Equal(t, http.StatusTooManyRequests, r.Code, "the relay keeps the mail and tries again")
+	require.Contains(t, r.Body.String(), "Surpassed maximum of 10 active incidents for a given plan")
+	require.Empty(t, w.opened)
 }
 
 func TestMalformedMails(t *testing.T) {

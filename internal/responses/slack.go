@@ -74,6 +74,9 @@ func (s *Responses) answerSlack(ctx context.Context, p Pressed, cmd messages.Rep
 	if err != nil {
 		return "", err
 	}
+	if err := wire.Actor(ctx).MayPassOn(user.Name, s.d.Openings); err != nil {
+		return "", err
+	}
 	kept.UserID = user.ID
 	said, incident, err := s.execute(ctx, user, incidents.ViaSlack, cmd)
 	kept.IncidentID = incident

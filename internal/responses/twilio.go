@@ -100,11 +100,11 @@ func (s *Responses) gather(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	if strings.HasPrefix(r.PostFormValue("AnsweredBy"), "machine") || m.IncidentID == 0 {
+	if strings.HasPrefix(r.PostFormValue("AnsweredBy"), "machine") || m.IncidentID == 0 && m.Batch == "" {
 		twiml(w, pause(1), verb("Say", m.Body))
 		return
 	}
-	relay := s.d.PublicURL + "/api/v0/twilio/calls/relay?message_id=" + strconv.FormatInt(int64(m.MessageID), 10)
+	relay := s.d.PublicURL + "/api/v0/twilio/calls/relay?message_id=" + url.QueryEscape(r.URL.Query().Get("message_id"))
 	var words []node
 	for range loops(r) {
 		words = append(words, keyOr(relay, "1", pause(1), verb("Say", "Press pound for menu."), verb("Say", m.Body)),
@@ -152,14 +152,24 @@ func (s *Responses) say(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+func badMessageID() error {
+	return fault.Titled("Invalid message_id", "the message_id parameter must be the number of a message, or of a digest (32 hexadecimal digits)")
+}
+
 // called finds the message that a call is about.
 func (s *Responses) called(w http.ResponseWriter, r *http.Request) (messages.Asked, bool) {
-	id, err := strconv.ParseInt(r.URL.Query().Get("message_id"), 10, 64)
-	if err != nil {
-		s.d.Errors.Write(w, r, fault.Titled("Invalid message_id", "the message_id parameter must be the number of a message"))
+	named, ok := messages.ParseMessageID(r.URL.Query().Get("message_id"))
+	if !ok {
+		s.d.Errors.Write(w, r, badMessageID())
 		return messages.Asked{}, false
 	}
-	m, err := s.d.Pages.Asked(r.Context(), messages.ID(id))
+	var m messages.Asked
+	var err error
+	if named.Batch != "" {
+		m, err = s.d.Pages.AskedBatch(r.Context(), named.Batch)
+	} else {
+		m, err = s.d.Pages.Asked(r.Context(), named.MessageID)
+	}
 	if err != nil {
 		s.d.Errors.Write(w, r, err)
 		return messages.Asked{}, false
@@ -177,11 +187,12 @@ func (s *Responses) key(w http.ResponseWriter, r *http.Request) {
 		twiml(w, verb("Say", "Thank you"))
 		return
 	}
-	id, err := strconv.ParseInt(query, 10, 64)
-	if err != nil {
-		s.d.Errors.Write(w, r, fault.Titled("Invalid message_id", "the message_id parameter must be the number of a message"))
+	named, ok := messages.ParseMessageID(query)
+	if !ok {
+		s.d.Errors.Write(w, r, badMessageID())
 		return
 	}
+	named.Command = messages.CommandClaim
 	digits, to := r.PostFormValue("Digits"), r.PostFormValue("To")
 	switch {
 	case !r.PostForm.Has("Digits"):
@@ -191,8 +202,8 @@ func (s *Responses) key(w http.ResponseWriter, r *http.Request) {
 		s.d.Errors.Write(w, r, fault.New(fault.Invalid, "To argument not found"))
 		return
 	}
-	kept := messages.Answer{Mode: users.Call, Source: "key", MessageID: messages.ID(id), Content: digits}
-	said, err := s.answerKey(r, to, digits, &kept)
+	kept := messages.Answer{Mode: users.Call, Source: "key", MessageID: named.MessageID, Content: digits}
+	said, err := s.answerKey(r, to, digits, named, &kept)
 	if err != nil {
 		s.sayFailure(w, r, err, &kept)
 		return
@@ -202,11 +213,11 @@ func (s *Responses) key(w http.ResponseWriter, r *http.Request) {
 	twiml(w, verb("Say", said), pause(1), verb("Say", said), node{XMLName: xml.Name{Local: "Hangup"}})
 }
 
-func (s *Responses) answerKey(r *http.Request, to, digits string, kept *messages.Answer) (string, error) {
+func (s *Responses) answerKey(r *http.Request, to, digits string, reply messages.Reply, kept *messages.Answer) (string, error) {
 	if digits != "2" {
 		return "Got unknown option from user: " + digits, nil
 	}
-	return s.obey(r.Context(), from{users.Call, to, incidents.ViaCall}, messages.Reply{Command: messages.CommandClaim, MessageID: kept.MessageID}, kept)
+	return s.obey(r.Context(), from{users.Call, to, incidents.ViaCall}, reply, kept)
 }
 
 // twilioStatus takes a delivery receipt. One that no message is known for is kept: it may have come too early.

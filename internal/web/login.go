@@ -105,6 +105,11 @@ func (w *Web) enter(r *http.Request) (page loggedIn, err error) {
 	if err != nil {
 		return page, err
 	}
+	if _, here, err := w.sessionUser(r); err != nil {
+		return page, err
+	} else if here {
+		return page, fault.New(fault.Invalid, "User already logged in")
+	}
 	contacts, err := w.d.People.Contacts(r.Context(), user.ID)
 	if err != nil {
 		return page, err

@@ -46,7 +46,7 @@ func under(path string, roots ...string) bool {
 
 var (
 	domains = []string{"internal/fault", "internal/filters", "internal/users", "internal/incidents", "internal/oncall",
-		"internal/messages", "internal/escalation", "internal/applications"}
+		"internal/messages", "internal/escalation", "internal/applications", "internal/ical"}
 	edge = []string{"internal/httpapi", "internal/oncallapi", "internal/web", "internal/webhooks", "internal/responses", "internal/delivery",
 		"internal/vendors", "internal/postgres"}
 	routes = []string{"internal/httpapi", "internal/oncallapi", "internal/web", "internal/webhooks", "internal/responses", "internal/wire", "internal/app"}

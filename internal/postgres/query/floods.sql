@@ -39,7 +39,7 @@ select a.plan_id, a.application_id, a.priority, a.user_id, a.bucket,
 from unnest(sqlc.arg(buckets)::smallint[]) as b(bucket)
 cross join lateral (
     select x.* from aggregations x
-    where x.bucket = b.bucket and x.release_at <= coalesce(sqlc.narg(now)::timestamptz, clock_timestamp())
+    where x.bucket = b.bucket and x.release_at <= coalesce(sqlc.narg(now)::timestamptz, statement_timestamp())
     order by x.release_at
     limit 16
 ) a
@@ -140,7 +140,10 @@ where m.batch is not null and m.incident_id is null and m.state in ('pending', '
       where b.batch = m.batch and (i.active or (i.owner_id is null and not i.resolved)));
 
 -- name: BatchIncidents :many
-select incident_id from batch_incidents where batch = @batch order by incident_id;
+select b.incident_id from batch_incidents b where b.batch = @batch
+union
+select h.incident_id from message_history h join incidents i on i.id = h.incident_id where h.batch = @batch -- imported ones
+order by incident_id;
 
 -- Rules of people, as far as they bear on an application: usable tells that the person can be reached so.
 -- name: Reprioritisations :many

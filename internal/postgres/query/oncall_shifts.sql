@@ -1,5 +1,6 @@
 -- Shifts: who is on call, was, and will be.
 
+-- `sources` are the teams and those that they subscribe to: with them, an index finds the rows.
 -- name: FindShifts :many
 select s.id, s.team_id, t.name as team, r.name as role, s.user_id, u.name as user_name, u.full_name, s.schedule_id, s.covers_id,
     s.link_id, s.starts_at, s.ends_at, s.note, s.edited
@@ -13,6 +14,7 @@ where (sqlc.narg(id_min)::bigint is null or s.id >= sqlc.narg(id_min))
     and (sqlc.narg(start_max)::timestamptz is null or s.starts_at <= sqlc.narg(start_max))
     and (sqlc.narg(end_min)::timestamptz is null or s.ends_at >= sqlc.narg(end_min))
     and (sqlc.narg(end_max)::timestamptz is null or s.ends_at <= sqlc.narg(end_max))
+    and (sqlc.narg(sources)::bigint[] is null or s.team_id = any(sqlc.narg(sources)::bigint[]))
     and (sqlc.narg(teams)::bigint[] is null or s.team_id = any(sqlc.narg(teams)::bigint[])
         or (sqlc.arg(subscribed)::boolean and exists (select 1 from team_subscriptions b
             where b.team_id = any(sqlc.narg(teams)::bigint[]) and b.subscription_id = s.team_id and b.role_id = s.role_id)))
@@ -32,7 +34,8 @@ select s.id, s.team_id, r.name as role, s.user_id, s.schedule_id, s.covers_id, s
 from shifts s
 join oncall_roles r on r.id = s.role_id
 where s.id = any(sqlc.arg(ids)::bigint[]) or s.link_id = any(sqlc.arg(links)::text[])
-    or (sqlc.arg(running)::boolean and s.team_id = @team_id and s.starts_at <= clock_timestamp() and s.ends_at > clock_timestamp())
+    or (sqlc.arg(running)::boolean and s.team_id = @team_id and s.ends_at > clock_timestamp()
+        and (s.starts_at <= clock_timestamp() or s.starts_at < sqlc.narg(until)::timestamptz))
 order by s.starts_at, s.id;
 
 -- Shifts of the team, of what it subscribes to and of the people, on any team, that overlap the window.
@@ -40,10 +43,16 @@ order by s.starts_at, s.id;
 select s.id, s.team_id, r.name as role, s.user_id, s.schedule_id, s.covers_id, s.link_id, s.starts_at, s.ends_at, s.note, s.edited
 from shifts s
 join oncall_roles r on r.id = s.role_id
-where s.ends_at > @window_start and s.starts_at < @window_end
-    and (s.team_id = @team_id or s.user_id = any(sqlc.arg(user_ids)::bigint[])
-        or exists (select 1 from team_subscriptions b
-            where b.team_id = @team_id and b.subscription_id = s.team_id and b.role_id = s.role_id))
+where s.id in (
+    select o.id from shifts o where o.team_id = @team_id and o.ends_at > @window_start and o.starts_at < @window_end
+    union
+    select o.id from shifts o
+    where o.user_id = any(sqlc.arg(user_ids)::bigint[]) and o.ends_at > @window_start and o.starts_at < @window_end
+    union
+    select o.id from team_subscriptions b
+    join shifts o on o.team_id = b.subscription_id and o.role_id = b.role_id
+    where b.team_id = @team_id and o.ends_at > @window_start and o.starts_at < @window_end
+)
 order by s.starts_at, s.id;
 
 -- The last shift before an instant of each person in a team and role.
@@ -56,8 +65,9 @@ where s.team_id = @team_id and r.name = @role and s.ends_at <= @before
 order by s.user_id, s.ends_at desc;
 
 -- name: AddShift :one
-insert into shifts (team_id, role_id, user_id, schedule_id, covers_id, link_id, starts_at, ends_at, note, edited)
-select @team_id, r.id, @user_id, sqlc.narg(schedule_id), sqlc.narg(covers_id), sqlc.narg(link_id), @starts_at, @ends_at, sqlc.narg(note), @edited
+insert into shifts (team_id, role_id, user_id, schedule_id, covers_id, link_id, starts_at, ends_at, note, edited, feed_id)
+select @team_id, r.id, @user_id, sqlc.narg(schedule_id), sqlc.narg(covers_id), sqlc.narg(link_id), @starts_at, @ends_at, sqlc.narg(note), @edited,
+    (select o.feed_id from shifts o where o.id = sqlc.narg(remains_of))
 from oncall_roles r
 where r.name = @role
 returning id;

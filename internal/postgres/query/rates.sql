@@ -7,11 +7,12 @@ select count(*) from (
     limit sqlc.arg(most)::int
 ) x;
 
+-- The clock of the statement, because an index cannot serve one that ticks.
 -- name: RecentIncidentsOf :one
 select count(*) from (
     select from incidents i
     where i.application_id = sqlc.arg(application_id) and i.plan_id = sqlc.arg(plan_id)
-      and i.created_at > clock_timestamp() - sqlc.arg(lookback_us)::bigint * interval '1 microsecond'
+      and i.created_at > statement_timestamp() - sqlc.arg(lookback_us)::bigint * interval '1 microsecond'
     limit sqlc.arg(most)::int
 ) x;
 

@@ -1,15 +1,27 @@
 -- What people answer to, and the record of their answers. Messages are looked up in the queue and in history.
 
 -- name: ResponseAsked :one
-select found.id, coalesce(found.incident_id, 0)::bigint as incident_id, a.name as application, a.id as application_id, found.subject::text as subject, found.body::text as body
+select found.id, coalesce(found.incident_id, 0)::bigint as incident_id, found.batch::text as batch, a.name as application, a.id as application_id, found.subject::text as subject, found.body::text as body
 from (
-    select m.id, m.incident_id, m.application_id, coalesce(c.subject, '') as subject, coalesce(c.body, '') as body
+    select m.id, m.incident_id, coalesce(case when m.incident_id is null then m.batch end, '') as batch, m.application_id,
+        coalesce(c.subject, '') as subject, coalesce(c.body, '') as body
     from messages m left join message_contents c on c.message_id = m.id
     where m.id = @id
     union all
-    select h.id, h.incident_id, h.application_id, h.subject, h.body from message_history h where h.id = @id
+    select h.id, h.incident_id, coalesce(case when h.incident_id is null then h.batch end, ''), h.application_id, h.subject, h.body
+    from message_history h where h.id = @id
 ) found
 join applications a on a.id = found.application_id
+limit 1;
+
+-- name: ResponseBatch :one
+-- The message that is a digest. Of what was imported there are only its parts, which have the same words.
+select found.id from (
+    select m.id, m.incident_id from messages m where m.batch = @batch
+    union all
+    select h.id, h.incident_id from message_history h where h.batch = @batch
+) found
+order by found.incident_id is null desc, found.id desc
 limit 1;
 
 -- name: ResponseNewest :one

@@ -146,7 +146,7 @@ func head(text string, n int) string {
 }
 
 func buttons(m messages.Outbound) []slack.Block {
-	if m.IncidentID == 0 {
+	if m.IncidentID == 0 && m.Batch == "" {
 		return nil
 	}
 	plain := func(s string) *slack.TextBlockObject {

@@ -220,10 +220,12 @@ func (v *Vendor) wordsURL(m messages.Outbound) string {
 		"message_id": {strconv.FormatInt(int64(m.MessageID), 10)}, "loop": {"3"}, "source": {m.Application},
 	}
 	path := SayPath
-	if m.IncidentID != 0 {
+	if m.IncidentID != 0 || m.Batch != "" {
 		path = GatherPath
-		q.Set("incident_id", strconv.FormatInt(int64(m.IncidentID), 10))
 		q.Set("instruction", "Press 2 to claim.")
+	}
+	if m.IncidentID != 0 {
+		q.Set("incident_id", strconv.FormatInt(int64(m.IncidentID), 10))
 	}
 	return v.cfg.PublicURL + path + "?" + q.Encode()
 }

@@ -225,6 +225,8 @@ func TestWhatIsSent(t *testing.T) {
 	require.NotContains(t, e.URL, "Disk", "the words are not in the URL")
 	m.IncidentID = 0
 	require.Contains(t, send(m).URL, "/api/v0/twilio/calls/say?")
+	m.Batch = "0123456789abcdef0123456789abcdef"
+	require.Contains(t, send(m).URL, "/api/v0/twilio/calls/gather?instruction=Press+2+to+claim.&loop=3&message_id=4711", "a digest can be acknowledged")
 }
 
 func TestMessagingServiceAndKey(t *testing.T) {

@@ -45,7 +45,10 @@ func (q *Queries) ApplicationNumber(ctx context.Context, name string) (int64, er
 }
 
 const batchIncidents = `-- name: BatchIncidents :many
-select incident_id from batch_incidents where batch = $1 order by incident_id
+select b.incident_id from batch_incidents b where b.batch = $1
+union
+select h.incident_id from message_history h join incidents i on i.id = h.incident_id where h.batch = $1 -- imported ones
+order by incident_id
 `
 
 func (q *Queries) BatchIncidents(ctx context.Context, batch string) ([]int64, error) {
@@ -130,7 +133,7 @@ select a.plan_id, a.application_id, a.priority, a.user_id, a.bucket,
 from unnest($2::smallint[]) as b(bucket)
 cross join lateral (
     select x.plan_id, x.application_id, x.priority, x.user_id, x.bucket, x.flood, x.release_at, x.touched_at from aggregations x
-    where x.bucket = b.bucket and x.release_at <= coalesce($1::timestamptz, clock_timestamp())
+    where x.bucket = b.bucket and x.release_at <= coalesce($1::timestamptz, statement_timestamp())
     order by x.release_at
     limit 16
 ) a

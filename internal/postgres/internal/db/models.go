@@ -130,6 +130,17 @@ type BucketLease struct {
 	AcquiredAt *time.Time
 }
 
+type CancelledShift struct {
+	FeedID    int64
+	UserID    int64
+	TeamID    int64
+	RoleID    int64
+	StartsAt  time.Time
+	EndsAt    time.Time
+	Sequence  int32
+	ChangedAt time.Time
+}
+
 type CategoryOverride struct {
 	UserID     int64
 	CategoryID int64
@@ -430,6 +441,7 @@ type NoticeSetting struct {
 	Type           string
 	TimeBefore     *int32
 	OnlyIfInvolved *bool
+	ChangedAt      time.Time
 }
 
 type NoticeSettingRole struct {
@@ -479,6 +491,11 @@ type OncallRole struct {
 	ID           int64
 	Name         string
 	DisplayOrder int32
+}
+
+type PhoneCheck struct {
+	UserID int64
+	ToldAt time.Time
 }
 
 type PinnedTeam struct {
@@ -539,6 +556,34 @@ type Receipt struct {
 	Outcome         string
 	Detail          string
 	MessageID       *int64
+}
+
+type RemindersDue struct {
+	TeamID     int64
+	Team       string
+	UserID     int64
+	UserName   string
+	UserZone   string
+	Type       string
+	Mode       string
+	TimeBefore *int32
+	KnownAt    interface{}
+	FeedID     int64
+	Role       string
+	LinkID     *string
+	StartsAt   time.Time
+	EndsAt     time.Time
+	Edge       interface{}
+	DueAt      int32
+}
+
+type RemindersMade struct {
+	FeedID int64
+	UserID int64
+	Type   string
+	Mode   string
+	DueAt  time.Time
+	MadeAt time.Time
 }
 
 type Response struct {
@@ -611,6 +656,9 @@ type Shift struct {
 	EndsAt     time.Time
 	Note       *string
 	Edited     bool
+	FeedID     int64
+	Sequence   int32
+	ChangedAt  time.Time
 }
 
 type SlidingCount struct {

@@ -11,10 +11,11 @@ import (
 )
 
 const addShift = `-- name: AddShift :one
-insert into shifts (team_id, role_id, user_id, schedule_id, covers_id, link_id, starts_at, ends_at, note, edited)
-select $1, r.id, $2, $3, $4, $5, $6, $7, $8, $9
+insert into shifts (team_id, role_id, user_id, schedule_id, covers_id, link_id, starts_at, ends_at, note, edited, feed_id)
+select $1, r.id, $2, $3, $4, $5, $6, $7, $8, $9,
+    (select o.feed_id from shifts o where o.id = $10)
 from oncall_roles r
-where r.name = $10
+where r.name = $11
 returning id
 `
 
@@ -28,6 +29,7 @@ type AddShiftParams struct {
 	EndsAt     time.Time
 	Note       *string
 	Edited     bool
+	RemainsOf  *int64
 	Role       string
 }
 
@@ -42,6 +44,7 @@ func (q *Queries) AddShift(ctx context.Context, arg AddShiftParams) (int64, erro
 		arg.EndsAt,
 		arg.Note,
 		arg.Edited,
+		arg.RemainsOf,
 		arg.Role,
 	)
 	var id int64
@@ -224,7 +227,8 @@ select s.id, s.team_id, r.name as role, s.user_id, s.schedule_id, s.covers_id, s
 from shifts s
 join oncall_roles r on r.id = s.role_id
 where s.id = any($1::bigint[]) or s.link_id = any($2::text[])
-    or ($3::boolean and s.team_id = $4 and s.starts_at <= clock_timestamp() and s.ends_at > clock_timestamp())
+    or ($3::boolean and s.team_id = $4 and s.ends_at > clock_timestamp()
+        and (s.starts_at <= clock_timestamp() or s.starts_at < $5::timestamptz))
 order by s.starts_at, s.id
 `
 
@@ -233,6 +237,7 @@ type ChosenShiftsParams struct {
 	Links   []string
 	Running bool
 	TeamID  int64
+	Until   *time.Time
 }
 
 type ChosenShiftsRow struct {
@@ -256,6 +261,7 @@ func (q *Queries) ChosenShifts(ctx context.Context, arg ChosenShiftsParams) ([]C
 		arg.Links,
 		arg.Running,
 		arg.TeamID,
+		arg.Until,
 	)
 	if err != nil {
 		return nil, err
@@ -310,18 +316,19 @@ where ($1::bigint is null or s.id >= $1)
     and ($4::timestamptz is null or s.starts_at <= $4)
     and ($5::timestamptz is null or s.ends_at >= $5)
     and ($6::timestamptz is null or s.ends_at <= $6)
-    and ($7::bigint[] is null or s.team_id = any($7::bigint[])
-        or ($8::boolean and exists (select 1 from team_subscriptions b
-            where b.team_id = any($7::bigint[]) and b.subscription_id = s.team_id and b.role_id = s.role_id)))
-    and ($9::bigint[] is null or s.user_id = any($9::bigint[]))
-    and ($10::text[] is null or r.name = any($10::text[]))
-    and ($11::text is null or s.link_id = $11)
-    and ($12::bigint is null or s.schedule_id = $12)
-    and not (s.id = any($13::bigint[]))
-    and not (s.starts_at = any($14::timestamptz[]))
-    and not (s.ends_at = any($15::timestamptz[]))
+    and ($7::bigint[] is null or s.team_id = any($7::bigint[]))
+    and ($8::bigint[] is null or s.team_id = any($8::bigint[])
+        or ($9::boolean and exists (select 1 from team_subscriptions b
+            where b.team_id = any($8::bigint[]) and b.subscription_id = s.team_id and b.role_id = s.role_id)))
+    and ($10::bigint[] is null or s.user_id = any($10::bigint[]))
+    and ($11::text[] is null or r.name = any($11::text[]))
+    and ($12::text is null or s.link_id = $12)
+    and ($13::bigint is null or s.schedule_id = $13)
+    and not (s.id = any($14::bigint[]))
+    and not (s.starts_at = any($15::timestamptz[]))
+    and not (s.ends_at = any($16::timestamptz[]))
 order by s.starts_at, s.id
-limit $16::int
+limit $17::int
 `
 
 type FindShiftsParams struct {
@@ -331,6 +338,7 @@ type FindShiftsParams struct {
 	StartMax   *time.Time
 	EndMin     *time.Time
 	EndMax     *time.Time
+	Sources    []int64
 	Teams      []int64
 	Subscribed bool
 	Users      []int64
@@ -361,6 +369,7 @@ type FindShiftsRow struct {
 }
 
 // Shifts: who is on call, was, and will be.
+// `sources` are the teams and those that they subscribe to: with them, an index finds the rows.
 func (q *Queries) FindShifts(ctx context.Context, arg FindShiftsParams) ([]FindShiftsRow, error) {
 	rows, err := q.db.Query(ctx, findShifts,
 		arg.IDMin,
@@ -369,6 +378,7 @@ func (q *Queries) FindShifts(ctx context.Context, arg FindShiftsParams) ([]FindS
 		arg.StartMax,
 		arg.EndMin,
 		arg.EndMax,
+		arg.Sources,
 		arg.Teams,
 		arg.Subscribed,
 		arg.Users,
@@ -479,17 +489,23 @@ const shiftsAround = `-- name: ShiftsAround :many
 select s.id, s.team_id, r.name as role, s.user_id, s.schedule_id, s.covers_id, s.link_id, s.starts_at, s.ends_at, s.note, s.edited
 from shifts s
 join oncall_roles r on r.id = s.role_id
-where s.ends_at > $1 and s.starts_at < $2
-    and (s.team_id = $3 or s.user_id = any($4::bigint[])
-        or exists (select 1 from team_subscriptions b
-            where b.team_id = $3 and b.subscription_id = s.team_id and b.role_id = s.role_id))
+where s.id in (
+    select o.id from shifts o where o.team_id = $1 and o.ends_at > $2 and o.starts_at < $3
+    union
+    select o.id from shifts o
+    where o.user_id = any($4::bigint[]) and o.ends_at > $2 and o.starts_at < $3
+    union
+    select o.id from team_subscriptions b
+    join shifts o on o.team_id = b.subscription_id and o.role_id = b.role_id
+    where b.team_id = $1 and o.ends_at > $2 and o.starts_at < $3
+)
 order by s.starts_at, s.id
 `
 
 type ShiftsAroundParams struct {
+	TeamID      int64
 	WindowStart time.Time
 	WindowEnd   time.Time
-	TeamID      int64
 	UserIds     []int64
 }
 
@@ -510,9 +526,9 @@ type ShiftsAroundRow struct {
 // Shifts of the team, of what it subscribes to and of the people, on any team, that overlap the window.
 func (q *Queries) ShiftsAround(ctx context.Context, arg ShiftsAroundParams) ([]ShiftsAroundRow, error) {
 	rows, err := q.db.Query(ctx, shiftsAround,
+		arg.TeamID,
 		arg.WindowStart,
 		arg.WindowEnd,
-		arg.TeamID,
 		arg.UserIds,
 	)
 	if err != nil {

@@ -95,7 +95,7 @@ const recentIncidentsOf = `-- name: RecentIncidentsOf :one
 select count(*) from (
     select from incidents i
     where i.application_id = $1 and i.plan_id = $2
-      and i.created_at > clock_timestamp() - $3::bigint * interval '1 microsecond'
+      and i.created_at > statement_timestamp() - $3::bigint * interval '1 microsecond'
     limit $4::int
 ) x
 `
@@ -107,6 +107,7 @@ type RecentIncidentsOfParams struct {
 	Most          int32
 }
 
+// The clock of the statement, because an index cannot serve one that ticks.
 func (q *Queries) RecentIncidentsOf(ctx context.Context, arg RecentIncidentsOfParams) (int64, error) {
 	row := q.db.QueryRow(ctx, recentIncidentsOf,
 		arg.ApplicationID,

@@ -75,13 +75,15 @@ func (q *Queries) ResponseActive(ctx context.Context, userID *int64) ([]Response
 
 const responseAsked = `-- name: ResponseAsked :one
 
-select found.id, coalesce(found.incident_id, 0)::bigint as incident_id, a.name as application, a.id as application_id, found.subject::text as subject, found.body::text as body
+select found.id, coalesce(found.incident_id, 0)::bigint as incident_id, found.batch::text as batch, a.name as application, a.id as application_id, found.subject::text as subject, found.body::text as body
 from (
-    select m.id, m.incident_id, m.application_id, coalesce(c.subject, '') as subject, coalesce(c.body, '') as body
+    select m.id, m.incident_id, coalesce(case when m.incident_id is null then m.batch end, '') as batch, m.application_id,
+        coalesce(c.subject, '') as subject, coalesce(c.body, '') as body
     from messages m left join message_contents c on c.message_id = m.id
     where m.id = $1
     union all
-    select h.id, h.incident_id, h.application_id, h.subject, h.body from message_history h where h.id = $1
+    select h.id, h.incident_id, coalesce(case when h.incident_id is null then h.batch end, ''), h.application_id, h.subject, h.body
+    from message_history h where h.id = $1
 ) found
 join applications a on a.id = found.application_id
 limit 1
@@ -90,6 +92,7 @@ limit 1
 type ResponseAskedRow struct {
 	ID            int64
 	IncidentID    int64
+	Batch         string
 	Application   string
 	ApplicationID int64
 	Subject       string
@@ -103,12 +106,31 @@ func (q *Queries) ResponseAsked(ctx context.Context, id int64) (ResponseAskedRow
 	err := row.Scan(
 		&i.ID,
 		&i.IncidentID,
+		&i.Batch,
 		&i.Application,
 		&i.ApplicationID,
 		&i.Subject,
 		&i.Body,
 	)
 	return i, err
+}
+
+const responseBatch = `-- name: ResponseBatch :one
+select found.id from (
+    select m.id, m.incident_id from messages m where m.batch = $1
+    union all
+    select h.id, h.incident_id from message_history h where h.batch = $1
+) found
+order by found.incident_id is null desc, found.id desc
+limit 1
+`
+
+// The message that is a digest. Of what was imported there are only its parts, which have the same words.
+func (q *Queries) ResponseBatch(ctx context.Context, batch *string) (int64, error) {
+	row := q.db.QueryRow(ctx, responseBatch, batch)
+	var id int64
+	err := row.Scan(&id)
+	return id, err
 }
 
 const responseMailbox = `-- name: ResponseMailbox :one

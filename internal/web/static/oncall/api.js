@@ -31,7 +31,9 @@ async function call(method, url, body, type = "application/json") {
   let resp;
   try {
     resp = await fetch(url, {
-      method, credentials: "same-origin", cache: "no-store",
+      method,
+      credentials: "same-origin",
+      cache: "no-store",
       headers: { "X-CSRF-TOKEN": token, Accept: "application/json", ...(body === undefined ? {} : { "Content-Type": type }) },
       body: body === undefined || type !== "application/json" ? body : JSON.stringify(body),
     });
@@ -41,7 +43,11 @@ async function call(method, url, body, type = "application/json") {
   const text = await resp.text();
   let value = null;
   if (text) {
-    try { value = JSON.parse(text); } catch { value = text; }
+    try {
+      value = JSON.parse(text);
+    } catch {
+      value = text;
+    }
   }
   if (resp.ok) return value;
   if (resp.status === 401) location.assign("/login/?next=" + encodeURIComponent(location.pathname + location.search));
@@ -50,7 +56,11 @@ async function call(method, url, body, type = "application/json") {
 
 function problemTitle(status, value) {
   if (status === 503) return "Iris cannot reach its database";
-  return value?.title && value.title !== "IntegrityError" ? value.title : value?.description || value?.detail ? "" : "Iris answered " + status;
+  return value?.title && value.title !== "IntegrityError"
+    ? value.title
+    : value?.description || value?.detail
+      ? ""
+      : "Iris answered " + status;
 }
 
 // problemDetail reads Oncall's shape (description) and RFC 9457's (detail, errors by field).

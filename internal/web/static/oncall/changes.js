@@ -12,9 +12,11 @@ const wait = 250; // milliseconds after the last keystroke
 export async function propose({ title, form, ask, save, label = "Save", zone, near, extra = [] }) {
   const result = h("div", { class: "changes", "aria-live": "polite" });
   const button = h("button", { type: "submit", class: "primary", disabled: true }, label);
-  let timer, asked = 0;
+  let timer,
+    asked = 0;
   const look = async () => {
-    const mine = ++asked, body = ask();
+    const mine = ++asked,
+      body = ask();
     if (typeof body === "string") {
       button.disabled = true;
       fill(result, h("p", { class: "dim small" }, body));
@@ -37,21 +39,28 @@ export async function propose({ title, form, ask, save, label = "Save", zone, ne
     clearTimeout(timer);
     timer = setTimeout(look, wait);
   };
-  const f = h("form", {
-    class: "stack", oninput: later, onchange: later,
-    onsubmit: async (e) => {
-      e.preventDefault();
-      if (button.disabled) return;
-      try {
-        d.fail(null);
-        await working(button, save);
-        d.close(true);
-      } catch (err) {
-        d.fail(err);
-      }
+  const f = h(
+    "form",
+    {
+      class: "stack",
+      oninput: later,
+      onchange: later,
+      onsubmit: async (e) => {
+        e.preventDefault();
+        if (button.disabled) return;
+        try {
+          d.fail(null);
+          await working(button, save);
+          d.close(true);
+        } catch (err) {
+          d.fail(err);
+        }
+      },
     },
-  }, form, h("div", {}, h("h3", {}, "What changes"), result),
-  h("div", { class: "row" }, button, h("button", { type: "button", onclick: () => d.close() }, "Cancel"), extra));
+    form,
+    h("div", {}, h("h3", {}, "What changes"), result),
+    h("div", { class: "row" }, button, h("button", { type: "button", onclick: () => d.close() }, "Cancel"), extra),
+  );
   const d = dialog({ title, body: f, near });
   look();
   const saved = await d.done;
@@ -61,8 +70,15 @@ export async function propose({ title, form, ask, save, label = "Save", zone, ne
 }
 
 function line(kind, sign, shift, zone, note) {
-  return h("li", { class: kind }, h("span", { class: "sign", "aria-label": kind }, sign), roleBadge(shift.role), h("span", { class: "who" }, shift.full_name || shift.user),
-    h("span", { class: "when" }, span(shift.start, shift.end, zone), h("span", { class: "dim" }, " · ", length(shift.end - shift.start))), note && h("span", { class: "dim small was" }, note));
+  return h(
+    "li",
+    { class: kind },
+    h("span", { class: "sign", "aria-label": kind }, sign),
+    roleBadge(shift.role),
+    h("span", { class: "who" }, shift.full_name || shift.user),
+    h("span", { class: "when" }, span(shift.start, shift.end, zone), h("span", { class: "dim" }, " · ", length(shift.end - shift.start))),
+    note && h("span", { class: "dim small was" }, note),
+  );
 }
 
 // showChanges lists shifts that come, go and change, and how many hours each person gains or loses.
@@ -74,7 +90,14 @@ export function showChanges(changes, zone) {
     ...added.map((s) => [s, line("added", "+", s, zone)]),
   ].sort(([a], [b]) => a.start - b.start);
   if (!rows.length) return h("p", { class: "dim" }, "Nothing changes.");
-  return [h("ul", { class: "change-list" }, rows.map(([, li]) => li)), balance(added, removed, changed)];
+  return [
+    h(
+      "ul",
+      { class: "change-list" },
+      rows.map(([, li]) => li),
+    ),
+    balance(added, removed, changed),
+  ];
 }
 
 function difference(was, is, zone) {
@@ -91,7 +114,13 @@ function balance(added, removed, changed) {
   const count = (s, sign) => hours.set(s.full_name || s.user, (hours.get(s.full_name || s.user) || 0) + sign * (s.end - s.start));
   added.forEach((s) => count(s, 1));
   removed.forEach((s) => count(s, -1));
-  changed.forEach(({ before: was, after: is }) => { count(was, -1); count(is, 1); });
+  changed.forEach(({ before: was, after: is }) => {
+    count(was, -1);
+    count(is, 1);
+  });
   const people = [...hours].filter(([, seconds]) => seconds !== 0);
-  return people.length > 0 && h("p", { class: "dim small balance" }, people.map(([name, s]) => `${name} ${s > 0 ? "+" : "−"}${length(Math.abs(s))}`).join(" · "));
+  return (
+    people.length > 0 &&
+    h("p", { class: "dim small balance" }, people.map(([name, s]) => `${name} ${s > 0 ? "+" : "−"}${length(Math.abs(s))}`).join(" · "))
+  );
 }

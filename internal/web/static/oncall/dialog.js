@@ -4,16 +4,33 @@ import { h, working } from "./dom.js";
 // dialog opens one and returns it; done resolves with what close was called with, undefined when it was dismissed.
 export function dialog({ title, body, actions = [], near, wide }) {
   const problem = h("div", { class: "flash bad", role: "alert", hidden: true });
-  const el = h("dialog", { class: ["dialog", wide && "wide", near && "near"], "aria-label": title },
-    h("div", { class: "dialog-head" }, h("h2", {}, title),
-      h("button", { type: "button", class: "link close", "aria-label": "Close", onclick: () => close() }, "×")),
+  const el = h(
+    "dialog",
+    { class: ["dialog", wide && "wide", near && "near"], "aria-label": title },
+    h(
+      "div",
+      { class: "dialog-head" },
+      h("h2", {}, title),
+      h("button", { type: "button", class: "link close", "aria-label": "Close", onclick: () => close() }, "×"),
+    ),
     h("div", { class: "dialog-body" }, body, problem),
-    actions.length ? h("div", { class: "dialog-foot row" }, actions) : null);
+    actions.length ? h("div", { class: "dialog-foot row" }, actions) : null,
+  );
   let result, resolve;
-  const done = new Promise((r) => { resolve = r; });
-  const close = (value) => { result = value; el.close(); };
-  el.addEventListener("close", () => { el.remove(); resolve(result); });
-  el.addEventListener("pointerdown", (e) => { if (e.target === el) close(); }); // outside
+  const done = new Promise((r) => {
+    resolve = r;
+  });
+  const close = (value) => {
+    result = value;
+    el.close();
+  };
+  el.addEventListener("close", () => {
+    el.remove();
+    resolve(result);
+  });
+  el.addEventListener("pointerdown", (e) => {
+    if (e.target === el) close();
+  }); // outside
   const fail = (e) => {
     problem.hidden = !e;
     problem.textContent = e ? e.text || String(e) : "";
@@ -29,7 +46,9 @@ export function dialog({ title, body, actions = [], near, wide }) {
 // place puts a dialog beside what it is about, inside the window. On a phone the stylesheet has it at the bottom instead.
 function place(el, near) {
   if (matchMedia("(max-width: 700px)").matches) return;
-  const r = near.getBoundingClientRect(), w = el.offsetWidth, height = el.offsetHeight;
+  const r = near.getBoundingClientRect(),
+    w = el.offsetWidth,
+    height = el.offsetHeight;
   let left = r.right + 8;
   if (left + w > innerWidth - 8) left = r.left - w - 8;
   if (left < 8) left = Math.max(8, Math.min(innerWidth - w - 8, r.left));
@@ -41,7 +60,11 @@ function place(el, near) {
 // confirm asks before something that cannot be undone. run does it; the dialog stays open with what went wrong.
 export async function confirm({ title, text, label, run }) {
   const yes = h("button", { type: "button", class: "danger", onclick: () => attempt() }, label);
-  const d = dialog({ title, body: h("p", {}, text), actions: [yes, h("button", { type: "button", onclick: () => d.close(false) }, "Cancel")] });
+  const d = dialog({
+    title,
+    body: h("p", {}, text),
+    actions: [yes, h("button", { type: "button", onclick: () => d.close(false) }, "Cancel")],
+  });
   async function attempt() {
     try {
       await working(yes, run);
@@ -50,25 +73,31 @@ export async function confirm({ title, text, label, run }) {
       d.fail(e);
     }
   }
-  return await d.done === true;
+  return (await d.done) === true;
 }
 
 // form asks for values; save does it with the form's fields by name. It resolves true when it was saved.
 export async function form({ title, fields, label = "Save", save, wide, extra }) {
   const button = h("button", { class: "primary" }, label);
-  const f = h("form", {
-    class: "stack", method: "dialog",
-    onsubmit: async (e) => {
-      e.preventDefault();
-      try {
-        d.fail(null);
-        await working(button, () => save(f.elements, f));
-        d.close(true);
-      } catch (err) {
-        d.fail(err);
-      }
+  const f = h(
+    "form",
+    {
+      class: "stack",
+      method: "dialog",
+      onsubmit: async (e) => {
+        e.preventDefault();
+        try {
+          d.fail(null);
+          await working(button, () => save(f.elements, f));
+          d.close(true);
+        } catch (err) {
+          d.fail(err);
+        }
+      },
     },
-  }, fields, h("div", { class: "row" }, button, h("button", { type: "button", onclick: () => d.close() }, "Cancel"), extra));
+    fields,
+    h("div", { class: "row" }, button, h("button", { type: "button", onclick: () => d.close() }, "Cancel"), extra),
+  );
   const d = dialog({ title, body: f, wide });
-  return await d.done === true;
+  return (await d.done) === true;
 }

@@ -6,11 +6,14 @@ const properties = new Set(["value", "checked", "disabled", "hidden", "required"
 export function h(tag, props, ...children) {
   const el = document.createElement(tag);
   for (const [key, value] of Object.entries(props || {})) {
-    if (value === undefined || value === null || value === false && !properties.has(key)) continue;
+    if (value === undefined || value === null || (value === false && !properties.has(key))) continue;
     if (key.startsWith("on")) el.addEventListener(key.slice(2), value);
     else if (key === "class") el.className = Array.isArray(value) ? value.filter(Boolean).join(" ") : value;
     else if (key === "data") Object.assign(el.dataset, value);
-    else if (key === "value" && (tag === "select" || tag === "textarea")) queueMicrotask(() => { el.value = value; });
+    else if (key === "value" && (tag === "select" || tag === "textarea"))
+      queueMicrotask(() => {
+        el.value = value;
+      });
     else if (properties.has(key)) el[key] = value;
     else el.setAttribute(key, value === true ? "" : value);
   }
@@ -34,10 +37,17 @@ export function fill(el, ...children) {
 
 // page is what the server said about the reader and the team.
 export function page() {
-  const el = document.getElementById("oncall"), d = el.dataset;
+  const el = document.getElementById("oncall"),
+    d = el.dataset;
   return {
-    el, team: d.team, teamZone: d.teamZone || "UTC", user: d.user, fullName: d.fullName || d.user, zone: d.zone,
-    admin: "admin" in d, readOnly: "readOnly" in d,
+    el,
+    team: d.team,
+    teamZone: d.teamZone || "UTC",
+    user: d.user,
+    fullName: d.fullName || d.user,
+    zone: d.zone,
+    admin: "admin" in d,
+    readOnly: "readOnly" in d,
   };
 }
 
@@ -50,8 +60,12 @@ export function announce(text) {
 // flash shows a short message above the page for a while; errors stay until the next one.
 export function flash(text, bad = false) {
   document.getElementById("note")?.remove();
-  const note = h("div", { id: "note", class: ["flash", "note", bad && "bad"], role: bad ? "alert" : "status" }, h("span", {}, text),
-    h("button", { type: "button", class: "link", "aria-label": "Dismiss", onclick: () => note.remove() }, "×"));
+  const note = h(
+    "div",
+    { id: "note", class: ["flash", "note", bad && "bad"], role: bad ? "alert" : "status" },
+    h("span", {}, text),
+    h("button", { type: "button", class: "link", "aria-label": "Dismiss", onclick: () => note.remove() }, "×"),
+  );
   document.querySelector("main").prepend(note);
   if (!bad) setTimeout(() => note.remove(), 8000);
 }
@@ -62,8 +76,16 @@ export async function ready(draw) {
   try {
     await draw();
   } catch (e) {
-    fill(el, h("div", { class: "flash bad", role: "alert" }, e.text || String(e), " ",
-      h("button", { type: "button", onclick: () => location.reload() }, "Try again")));
+    fill(
+      el,
+      h(
+        "div",
+        { class: "flash bad", role: "alert" },
+        e.text || String(e),
+        " ",
+        h("button", { type: "button", onclick: () => location.reload() }, "Try again"),
+      ),
+    );
     if (!e.text) throw e;
   } finally {
     el.removeAttribute("aria-busy");
@@ -99,6 +121,28 @@ export function options(list, chosen) {
 
 export function table(head, rows, empty) {
   if (!rows.length) return h("div", { class: "empty" }, empty);
-  return h("table", {}, h("thead", {}, h("tr", {}, head.map((t) => h("th", { scope: "col", class: t.startsWith("#") ? "num" : undefined }, t.replace(/^#/, ""))))),
-    h("tbody", {}, rows.map((cells) => h("tr", {}, cells.map((c, i) => h("td", { class: head[i].startsWith("#") ? "num" : undefined }, c))))));
+  return h(
+    "table",
+    {},
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        head.map((t) => h("th", { scope: "col", class: t.startsWith("#") ? "num" : undefined }, t.replace(/^#/, ""))),
+      ),
+    ),
+    h(
+      "tbody",
+      {},
+      rows.map((cells) =>
+        h(
+          "tr",
+          {},
+          cells.map((c, i) => h("td", { class: head[i].startsWith("#") ? "num" : undefined }, c)),
+        ),
+      ),
+    ),
+  );
 }

@@ -26,12 +26,61 @@ async function open(kind, name) {
   };
   async function draw() {
     const key = await orNone(v0.get(at), "");
-    const make = h("button", { type: "button", class: key ? "" : "primary", onclick: () => attempt(make, () => v0.post(at, {})) }, key ? "Make a new address" : "Create a feed");
-    const revoke = key && h("button", { type: "button", class: "danger", onclick: () => attempt(revoke, () => v0.remove(at), "The feed's address is worth nothing any more.") }, "Revoke");
-    const shown = key && h("input", { readOnly: true, value: address(key), "aria-label": "Address of the feed", class: "mono", onfocus: (e) => e.target.select() });
-    const copy = key && h("button", { type: "button", onclick: () => navigator.clipboard?.writeText(address(key)).then(() => { copy.textContent = "Copied"; }, () => shown.select()) }, "Copy");
-    fill(body, h("p", {}, `Subscribe to the shifts of ${name} in another calendar (iCal). Whoever knows the address can read them; it is yours alone and can be revoked.`),
-      key && h("div", { class: "row nowrap" }, shown, copy), h("div", { class: "row" }, make, revoke));
+    const make = h(
+      "button",
+      { type: "button", class: key ? "" : "primary", onclick: () => attempt(make, () => v0.post(at, {})) },
+      key ? "Make a new address" : "Create a feed",
+    );
+    const revoke =
+      key &&
+      h(
+        "button",
+        {
+          type: "button",
+          class: "danger",
+          onclick: () => attempt(revoke, () => v0.remove(at), "The feed's address is worth nothing any more."),
+        },
+        "Revoke",
+      );
+    const shown =
+      key &&
+      h("input", {
+        readOnly: true,
+        value: address(key),
+        "aria-label": "Address of the feed",
+        class: "mono",
+        onfocus: (e) => e.target.select(),
+      });
+    const copy =
+      key &&
+      h(
+        "button",
+        {
+          type: "button",
+          onclick: () =>
+            navigator.clipboard?.writeText(address(key)).then(
+              () => {
+                copy.textContent = "Copied";
+              },
+              () => shown.select(),
+            ),
+        },
+        "Copy",
+      );
+    fill(
+      body,
+      h(
+        "p",
+        {},
+        `Subscribe to the shifts of ${name} in another calendar (iCal). Whoever knows the address can read them; it is yours alone and can be revoked.`,
+      ),
+      key && h("div", { class: "row nowrap" }, shown, copy),
+      h("div", { class: "row" }, make, revoke),
+    );
   }
-  try { await draw(); } catch (e) { d.fail(e); }
+  try {
+    await draw();
+  } catch (e) {
+    d.fail(e);
+  }
 }

@@ -7,9 +7,10 @@ import { instant, iso, shift as shifted, span, time, wall } from "./zone.js";
 const library = globalThis.EventCalendar;
 
 const views = { month: "dayGridMonth", week: "timeGridWeek", people: "people", ahead: "ahead" };
-const peopleWeeks = 2, aheadWeeks = 5;
+const peopleWeeks = 2,
+  aheadWeeks = 5;
 
-const seconds = (d) => d ? d.days * 86400 + d.seconds : 0; // nothing when the pointer left the grid at once
+const seconds = (d) => (d ? d.days * 86400 + d.seconds : 0); // nothing when the pointer left the grid at once
 
 // grid draws into el. on: {range(start, end, title), pick(start, end, user, el), open(shift, el), move(shift, {start, end, user}), changeable(shift)}
 export function grid(el, { zone, view, date, editable, on }) {
@@ -20,28 +21,60 @@ export function grid(el, { zone, view, date, editable, on }) {
     info.revert(); // nothing is changed before it was agreed to
     if (!startDelta && !endDelta && !info.newResource) return;
     on.move(s, {
-      start: instant(shifted(wall(s.start, zone), startDelta), zone), end: instant(shifted(wall(s.end, zone), endDelta), zone),
+      start: instant(shifted(wall(s.start, zone), startDelta), zone),
+      end: instant(shifted(wall(s.end, zone), endDelta), zone),
       user: info.newResource ? info.newResource.id : s.user,
     });
   };
   const calendar = library.create(el, {
-    view: views[view] || views.month, date: wall(date || now(), zone).slice(0, 10), timeZone: iso(zone, now()), firstDay: 1,
-    headerToolbar: { start: "", center: "", end: "" }, height: "auto", nowIndicator: true, dayMaxEvents: false, allDaySlot: false,
-    slotEventOverlap: false, editable, selectable: editable, selectMinDistance: 5, longPressDelay: 400, pointer: false,
-    eventStartEditable: editable, eventDurationEditable: editable, eventResizableFromStart: editable, slotLabelFormat: { hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
-    dayHeaderFormat: { weekday: "short", day: "numeric", month: "short" }, scrollTime: "00:00",
+    view: views[view] || views.month,
+    date: wall(date || now(), zone).slice(0, 10),
+    timeZone: iso(zone, now()),
+    firstDay: 1,
+    headerToolbar: { start: "", center: "", end: "" },
+    height: "auto",
+    nowIndicator: true,
+    dayMaxEvents: false,
+    allDaySlot: false,
+    slotEventOverlap: false,
+    editable,
+    selectable: editable,
+    selectMinDistance: 5,
+    longPressDelay: 400,
+    pointer: false,
+    eventStartEditable: editable,
+    eventDurationEditable: editable,
+    eventResizableFromStart: editable,
+    slotLabelFormat: { hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
+    dayHeaderFormat: { weekday: "short", day: "numeric", month: "short" },
+    scrollTime: "00:00",
     views: {
       dayGridMonth: { dayHeaderFormat: { weekday: "short" }, eventDurationEditable: false, eventResizableFromStart: false }, // days are too coarse for ends
       timeGridWeek: { slotDuration: "01:00", snapDuration: "00:30", slotHeight: 22 },
-      ahead: { type: "dayGridMonth", duration: { weeks: aheadWeeks }, dayHeaderFormat: { weekday: "short" }, dayCellFormat: { day: "numeric", month: "short" }, titleFormat: { month: "long", year: "numeric" } },
+      ahead: {
+        type: "dayGridMonth",
+        duration: { weeks: aheadWeeks },
+        dayHeaderFormat: { weekday: "short" },
+        dayCellFormat: { day: "numeric", month: "short" },
+        titleFormat: { month: "long", year: "numeric" },
+      },
       people: {
-        type: "resourceTimelineWeek", duration: { weeks: peopleWeeks }, slotDuration: "12:00", snapDuration: "01:00", slotWidth: slotWidth(el),
+        type: "resourceTimelineWeek",
+        duration: { weeks: peopleWeeks },
+        slotDuration: "12:00",
+        snapDuration: "01:00",
+        slotWidth: slotWidth(el),
         dayHeaderFormat: { weekday: "short", day: "numeric" },
       },
     },
     datesSet: (info) => on.range(instant(info.startStr.slice(0, 19), zone), instant(info.endStr.slice(0, 19), zone), info.view.title),
-    select: (info) => { ranged(info.startStr, info.endStr, info.resource?.id); },
-    dateClick: (info) => { if (editable) ranged(info.dateStr, shifted(info.dateStr, info.allDay || info.view.type === "dayGridMonth" ? 86400 : 3600), info.resource?.id); },
+    select: (info) => {
+      ranged(info.startStr, info.endStr, info.resource?.id);
+    },
+    dateClick: (info) => {
+      if (editable)
+        ranged(info.dateStr, shifted(info.dateStr, info.allDay || info.view.type === "dayGridMonth" ? 86400 : 3600), info.resource?.id);
+    },
     eventClick: (info) => on.open(info.event.extendedProps.shift, info.el),
     eventDrop: (info) => dropped(info, seconds(info.delta), seconds(info.delta)),
     eventResize: (info) => dropped(info, seconds(info.startDelta), seconds(info.endDelta)),
@@ -51,13 +84,27 @@ export function grid(el, { zone, view, date, editable, on }) {
   return {
     el,
     show(shifts, people) {
-      calendar.setOption("resources", people.map((p) => ({ id: p.name, title: p.full_name || p.name })));
-      calendar.setOption("events", shifts.map((s, i) => entry(s, i, zone, editable && on.changeable(s))));
+      calendar.setOption(
+        "resources",
+        people.map((p) => ({ id: p.name, title: p.full_name || p.name })),
+      );
+      calendar.setOption(
+        "events",
+        shifts.map((s, i) => entry(s, i, zone, editable && on.changeable(s))),
+      );
       if (view === "people") requestAnimationFrame(() => calendar.setOption("slotWidth", slotWidth(el)));
     },
-    go(step) { if (step === 0) calendar.setOption("date", wall(now(), zone).slice(0, 10)); else if (step < 0) calendar.prev(); else calendar.next(); },
-    clear() { calendar.unselect(); },
-    destroy() { library.destroy(calendar); },
+    go(step) {
+      if (step === 0) calendar.setOption("date", wall(now(), zone).slice(0, 10));
+      else if (step < 0) calendar.prev();
+      else calendar.next();
+    },
+    clear() {
+      calendar.unselect();
+    },
+    destroy() {
+      library.destroy(calendar);
+    },
   };
 }
 
@@ -69,16 +116,33 @@ function slotWidth(el) {
 
 function entry(s, i, zone, changeable) {
   return {
-    id: s.id ? String(s.id) : "new" + i, start: wall(s.start, zone), end: wall(s.end, zone), allDay: false, resourceIds: [s.user], editable: changeable,
-    classNames: [roleClass(s.role), isAway(s.role) && "away", s.id === 0 && "planned", s.end < Date.now() / 1000 && "past", s.foreign && "foreign"].filter(Boolean),
+    id: s.id ? String(s.id) : "new" + i,
+    start: wall(s.start, zone),
+    end: wall(s.end, zone),
+    allDay: false,
+    resourceIds: [s.user],
+    editable: changeable,
+    classNames: [
+      roleClass(s.role),
+      isAway(s.role) && "away",
+      s.id === 0 && "planned",
+      s.end < Date.now() / 1000 && "past",
+      s.foreign && "foreign",
+    ].filter(Boolean),
     extendedProps: { shift: s },
   };
 }
 
 function content(s, zone) {
   if (!s) return []; // what is being drawn with the mouse
-  return [h("span", { class: "swatch", "aria-hidden": "true" }, letter(s.role)),
-    h("span", { class: "unseen" }, s.role + ": "), h("span", { class: "who" }, s.full_name || s.user),
-    h("span", { class: "from" }, time(s.start, zone)), h("span", { class: "till" }, "– " + time(s.end, zone)),
-    s.link_id && h("span", { class: "tag linked", title: "One of several linked shifts" }), s.note && h("span", { class: "tag", title: s.note }, "*"), h("span", { class: "unseen" }, span(s.start, s.end, zone))].filter(Boolean);
+  return [
+    h("span", { class: "swatch", "aria-hidden": "true" }, letter(s.role)),
+    h("span", { class: "unseen" }, s.role + ": "),
+    h("span", { class: "who" }, s.full_name || s.user),
+    h("span", { class: "from" }, time(s.start, zone)),
+    h("span", { class: "till" }, "– " + time(s.end, zone)),
+    s.link_id && h("span", { class: "tag linked", title: "One of several linked shifts" }),
+    s.note && h("span", { class: "tag", title: s.note }, "*"),
+    h("span", { class: "unseen" }, span(s.start, s.end, zone)),
+  ].filter(Boolean);
 }

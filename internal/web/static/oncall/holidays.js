@@ -8,21 +8,50 @@ export function holidayCard(team) {
   const file = h("input", { type: "file", accept: ".ics,text/calendar", "aria-label": "iCal file", required: true });
   const button = h("button", {}, "Use this file");
   const at = path`/teams/${team.name}/holidays`;
-  const attempt = (el, run) => working(el, async () => {
-    try {
-      await run();
-      await load();
-    } catch (e) {
-      fill(list, h("div", { class: "flash bad", role: "alert" }, e.text || String(e)));
-    }
-  });
+  const attempt = (el, run) =>
+    working(el, async () => {
+      try {
+        await run();
+        await load();
+      } catch (e) {
+        fill(list, h("div", { class: "flash bad", role: "alert" }, e.text || String(e)));
+      }
+    });
   async function load() {
     const { holidays: days } = await orNone(v1.get(at), { holidays: [] });
-    const today = new Date().toISOString().slice(0, 10), next = days.filter((d) => d.date >= today);
+    const today = new Date().toISOString().slice(0, 10),
+      next = days.filter((d) => d.date >= today);
     const remove = h("button", { type: "button", class: "link bad", onclick: () => attempt(remove, () => v1.remove(at)) }, "Remove all");
-    fill(list, days.length ? [h("ul", { class: "plain" }, next.slice(0, 8).map((d) => h("li", {}, h("span", { class: "mono" }, d.date), " ", d.name))),
-      h("p", { class: "dim small" }, `${days.length} days, ${next.length} of them to come. `, team.mayManage && remove)] : h("p", { class: "dim" }, "No holidays are known."));
+    fill(
+      list,
+      days.length
+        ? [
+            h(
+              "ul",
+              { class: "plain" },
+              next.slice(0, 8).map((d) => h("li", {}, h("span", { class: "mono" }, d.date), " ", d.name)),
+            ),
+            h("p", { class: "dim small" }, `${days.length} days, ${next.length} of them to come. `, team.mayManage && remove),
+          ]
+        : h("p", { class: "dim" }, "No holidays are known."),
+    );
   }
   load().catch((e) => fill(list, h("div", { class: "flash bad", role: "alert" }, e.text || String(e))));
-  return card("Holidays", list, team.mayManage && h("form", { class: "row adder", onsubmit: (e) => { e.preventDefault(); attempt(button, async () => v1.calendar(at, await file.files[0].text())); } }, file, button));
+  return card(
+    "Holidays",
+    list,
+    team.mayManage &&
+      h(
+        "form",
+        {
+          class: "row adder",
+          onsubmit: (e) => {
+            e.preventDefault();
+            attempt(button, async () => v1.calendar(at, await file.files[0].text()));
+          },
+        },
+        file,
+        button,
+      ),
+  );
 }

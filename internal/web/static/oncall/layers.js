@@ -4,73 +4,306 @@ import { name } from "./rights.js";
 import { sortable } from "./sortable.js";
 import { wall } from "./zone.js";
 
-const units = [["hours", "hours"], ["days", "days"], ["weeks", "weeks"], ["months", "months"], ["business-days", "business days"]];
-const weekdays = [["mon", "Mon"], ["tue", "Tue"], ["wed", "Wed"], ["thu", "Thu"], ["fri", "Fri"], ["sat", "Sat"], ["sun", "Sun"]];
-const holidayRules = [["keep", "like any other day"], ["skip", "nobody of this layer"], ["only", "only on holidays"]];
+const units = [
+  ["hours", "hours"],
+  ["days", "days"],
+  ["weeks", "weeks"],
+  ["months", "months"],
+  ["business-days", "business days"],
+];
+const weekdays = [
+  ["mon", "Mon"],
+  ["tue", "Tue"],
+  ["wed", "Wed"],
+  ["thu", "Thu"],
+  ["fri", "Fri"],
+  ["sat", "Sat"],
+  ["sun", "Sun"],
+];
+const holidayRules = [
+  ["keep", "like any other day"],
+  ["skip", "nobody of this layer"],
+  ["only", "only on holidays"],
+];
 
 export function newLayer(zone, members, number) {
   const monday = new Date(Date.parse(wall(Date.now() / 1000, zone).slice(0, 10) + "T00:00:00Z"));
-  monday.setUTCDate(monday.getUTCDate() + (8 - monday.getUTCDay()) % 7);
-  return { name: "Layer " + number, start: monday.toISOString().slice(0, 10) + "T09:00", end: null, every: 1, unit: "weeks", hand_offs: [], restrict: [], holidays: "keep", members: members.map((user) => ({ user })) };
+  monday.setUTCDate(monday.getUTCDate() + ((8 - monday.getUTCDay()) % 7));
+  return {
+    name: "Layer " + number,
+    start: monday.toISOString().slice(0, 10) + "T09:00",
+    end: null,
+    every: 1,
+    unit: "weeks",
+    hand_offs: [],
+    restrict: [],
+    holidays: "keep",
+    members: members.map((user) => ({ user })),
+  };
 }
 
 // words says a layer in a sentence.
 export function words(l) {
   const unit = (units.find(([u]) => u === l.unit) || [0, l.unit])[1];
-  return `${l.every === 1 ? "every " + unit.replace(/s$/, "") : `every ${l.every} ${unit}`}, from ${l.start.replace("T", " ").slice(0, 16)}` +
-    (l.end ? ` until ${l.end.replace("T", " ").slice(0, 16)}` : "") + (l.hand_offs?.length ? `, hand-offs at ${l.hand_offs.join(", ")}` : "") +
-    (l.restrict?.length ? ", only " + l.restrict.map((w) => `${(w.days?.length ? w.days.join(" ") : "daily")} ${w.from}–${w.to}`).join("; ") : "");
+  return (
+    `${l.every === 1 ? "every " + unit.replace(/s$/, "") : `every ${l.every} ${unit}`}, from ${l.start.replace("T", " ").slice(0, 16)}` +
+    (l.end ? ` until ${l.end.replace("T", " ").slice(0, 16)}` : "") +
+    (l.hand_offs?.length ? `, hand-offs at ${l.hand_offs.join(", ")}` : "") +
+    (l.restrict?.length
+      ? ", only " + l.restrict.map((w) => `${w.days?.length ? w.days.join(" ") : "daily"} ${w.from}–${w.to}`).join("; ")
+      : "")
+  );
 }
 
 // layersForm edits layers in place; read returns them. changed is called when something was pressed that is no input.
 export function layersForm(layers, { team, zone, roster, changed }) {
   const list = layers.map((l) => structuredClone(l));
   const body = h("div", { class: "stack" });
-  const redraw = () => { draw(); changed(); };
-  const draw = () => fill(body, list.map((l, i) => layer(l, i)), h("button", { type: "button", onclick: () => { list.push(newLayer(zone, roster(), list.length + 1)); redraw(); } }, "Add a layer"),
-    h("p", { class: "hint" }, "Where layers overlap, the later one has the pager. All times are of the team's clock, ", zone.replaceAll("_", " "), "."));
+  const redraw = () => {
+    draw();
+    changed();
+  };
+  const draw = () =>
+    fill(
+      body,
+      list.map((l, i) => layer(l, i)),
+      h(
+        "button",
+        {
+          type: "button",
+          onclick: () => {
+            list.push(newLayer(zone, roster(), list.length + 1));
+            redraw();
+          },
+        },
+        "Add a layer",
+      ),
+      h(
+        "p",
+        { class: "hint" },
+        "Where layers overlap, the later one has the pager. All times are of the team's clock, ",
+        zone.replaceAll("_", " "),
+        ".",
+      ),
+    );
 
   function layer(l, i) {
-    const bind = (el, key, read = (x) => x.value) => { el.addEventListener("input", () => { l[key] = read(el); }); return el; };
+    const bind = (el, key, read = (x) => x.value) => {
+      el.addEventListener("input", () => {
+        l[key] = read(el);
+      });
+      return el;
+    };
     const short = (l.start || "").slice(0, 16);
-    return h("fieldset", { class: "layer" }, h("legend", {}, bind(h("input", { value: l.name || "", "aria-label": "Name of the layer", placeholder: "Layer " + (i + 1) }), "name"),
-      list.length > 1 && h("button", { type: "button", class: "small-button bad", "aria-label": "Remove this layer", onclick: () => { list.splice(i, 1); redraw(); } }, "×")),
-    h("div", { class: "row" }, field("First hand-off", bind(h("input", { type: "datetime-local", value: short, required: true }), "start")),
-      field("Ends (never when empty)", bind(h("input", { type: "datetime-local", value: (l.end || "").slice(0, 16) }), "end", (x) => x.value || null)),
-      field("A turn lasts", h("span", { class: "row nowrap" }, bind(h("input", { type: "number", min: 1, max: 366, value: l.every, class: "narrow", required: true, "aria-label": "Length" }), "every", (x) => Number(x.value)),
-        bind(h("select", { "aria-label": "Unit" }, options(units, l.unit)), "unit"))),
-      field("On holidays", bind(h("select", {}, options(holidayRules, l.holidays || "keep")), "holidays"))),
-    field("Hand-offs in a day", bind(h("input", { value: (l.hand_offs || []).join(", "), placeholder: "for example 01:00, 09:00, 17:00", pattern: "\\s*(\\d{1,2}:\\d{2}(\\s*,\\s*\\d{1,2}:\\d{2})*)?\\s*" }), "hand_offs",
-      (x) => x.value.split(",").map((t) => t.trim().padStart(5, "0")).filter((t) => /^\d{2}:\d{2}$/.test(t))), "With days or business days: each of them passes the pager on. Empty: one a turn, at the first hand-off's time."),
-    windows(l), members(l));
+    return h(
+      "fieldset",
+      { class: "layer" },
+      h(
+        "legend",
+        {},
+        bind(h("input", { value: l.name || "", "aria-label": "Name of the layer", placeholder: "Layer " + (i + 1) }), "name"),
+        list.length > 1 &&
+          h(
+            "button",
+            {
+              type: "button",
+              class: "small-button bad",
+              "aria-label": "Remove this layer",
+              onclick: () => {
+                list.splice(i, 1);
+                redraw();
+              },
+            },
+            "×",
+          ),
+      ),
+      h(
+        "div",
+        { class: "row" },
+        field("First hand-off", bind(h("input", { type: "datetime-local", value: short, required: true }), "start")),
+        field(
+          "Ends (never when empty)",
+          bind(h("input", { type: "datetime-local", value: (l.end || "").slice(0, 16) }), "end", (x) => x.value || null),
+        ),
+        field(
+          "A turn lasts",
+          h(
+            "span",
+            { class: "row nowrap" },
+            bind(
+              h("input", { type: "number", min: 1, max: 366, value: l.every, class: "narrow", required: true, "aria-label": "Length" }),
+              "every",
+              (x) => Number(x.value),
+            ),
+            bind(h("select", { "aria-label": "Unit" }, options(units, l.unit)), "unit"),
+          ),
+        ),
+        field("On holidays", bind(h("select", {}, options(holidayRules, l.holidays || "keep")), "holidays")),
+      ),
+      field(
+        "Hand-offs in a day",
+        bind(
+          h("input", {
+            value: (l.hand_offs || []).join(", "),
+            placeholder: "for example 01:00, 09:00, 17:00",
+            pattern: "\\s*(\\d{1,2}:\\d{2}(\\s*,\\s*\\d{1,2}:\\d{2})*)?\\s*",
+          }),
+          "hand_offs",
+          (x) =>
+            x.value
+              .split(",")
+              .map((t) => t.trim().padStart(5, "0"))
+              .filter((t) => /^\d{2}:\d{2}$/.test(t)),
+        ),
+        "With days or business days: each of them passes the pager on. Empty: one a turn, at the first hand-off's time.",
+      ),
+      windows(l),
+      members(l),
+    );
   }
 
   function windows(l) {
     l.restrict ||= [];
-    return h("div", { class: "stack" }, h("span", { class: "label" }, "Only at these times"), l.restrict.map((w, i) => h("div", { class: "row pattern-row" },
-      h("span", { class: "days", role: "group", "aria-label": "Days" }, weekdays.map(([key, text]) => h("label", { class: "day" }, h("input", { type: "checkbox", checked: w.days.includes(key), onchange: (e) => {
-        w.days = e.target.checked ? [...w.days, key] : w.days.filter((d) => d !== key);
-      } }), h("span", {}, text)))),
-      h("input", { type: "time", value: w.from, required: true, "aria-label": "From", oninput: (e) => { w.from = e.target.value; } }), "to",
-      h("input", { type: "time", value: w.to === "24:00" ? "00:00" : w.to, required: true, "aria-label": "To", oninput: (e) => { w.to = e.target.value === "00:00" ? "24:00" : e.target.value; } }),
-      h("button", { type: "button", class: "small-button bad", "aria-label": "Remove this time", onclick: () => { l.restrict.splice(i, 1); redraw(); } }, "×"))),
-    h("button", { type: "button", onclick: () => { l.restrict.push({ days: ["mon", "tue", "wed", "thu", "fri"], from: "09:00", to: "17:00" }); redraw(); } }, l.restrict.length ? "Add a time" : "Restrict to some times…"));
+    return h(
+      "div",
+      { class: "stack" },
+      h("span", { class: "label" }, "Only at these times"),
+      l.restrict.map((w, i) =>
+        h(
+          "div",
+          { class: "row pattern-row" },
+          h(
+            "span",
+            { class: "days", role: "group", "aria-label": "Days" },
+            weekdays.map(([key, text]) =>
+              h(
+                "label",
+                { class: "day" },
+                h("input", {
+                  type: "checkbox",
+                  checked: w.days.includes(key),
+                  onchange: (e) => {
+                    w.days = e.target.checked ? [...w.days, key] : w.days.filter((d) => d !== key);
+                  },
+                }),
+                h("span", {}, text),
+              ),
+            ),
+          ),
+          h("input", {
+            type: "time",
+            value: w.from,
+            required: true,
+            "aria-label": "From",
+            oninput: (e) => {
+              w.from = e.target.value;
+            },
+          }),
+          "to",
+          h("input", {
+            type: "time",
+            value: w.to === "24:00" ? "00:00" : w.to,
+            required: true,
+            "aria-label": "To",
+            oninput: (e) => {
+              w.to = e.target.value === "00:00" ? "24:00" : e.target.value;
+            },
+          }),
+          h(
+            "button",
+            {
+              type: "button",
+              class: "small-button bad",
+              "aria-label": "Remove this time",
+              onclick: () => {
+                l.restrict.splice(i, 1);
+                redraw();
+              },
+            },
+            "×",
+          ),
+        ),
+      ),
+      h(
+        "button",
+        {
+          type: "button",
+          onclick: () => {
+            l.restrict.push({ days: ["mon", "tue", "wed", "thu", "fri"], from: "09:00", to: "17:00" });
+            redraw();
+          },
+        },
+        l.restrict.length ? "Add a time" : "Restrict to some times…",
+      ),
+    );
   }
 
   function members(l) {
     const people = new Map(team.people.map((p) => [p.name, name(p)]));
-    const ol = h("ol", { class: "plain members", "aria-label": "Turns" }, l.members.map((m, i) => h("li", { class: "member", data: { key: m.user } }, h("span", { class: "grip", "aria-hidden": "true" }, "⠿"),
-      h("div", { class: "member-name" }, people.get(m.user) || m.user),
-      h("div", { class: "member-acts" }, h("label", { class: "inline" }, "joins", date(m, "joins")), h("label", { class: "inline" }, "leaves", date(m, "leaves")),
-        h("button", { type: "button", class: "small-button", data: { move: "-1" }, "aria-label": `Move ${m.user} up` }, "↑"), h("button", { type: "button", class: "small-button", data: { move: "1" }, "aria-label": `Move ${m.user} down` }, "↓"),
-        h("button", { type: "button", class: "small-button bad", "aria-label": "Remove " + m.user, onclick: () => { l.members.splice(i, 1); redraw(); } }, "×")))));
-    sortable(ol, (order) => { l.members = order.map((u) => l.members.find((m) => m.user === u)); redraw(); });
+    const ol = h(
+      "ol",
+      { class: "plain members", "aria-label": "Turns" },
+      l.members.map((m, i) =>
+        h(
+          "li",
+          { class: "member", data: { key: m.user } },
+          h("span", { class: "grip", "aria-hidden": "true" }, "⠿"),
+          h("div", { class: "member-name" }, people.get(m.user) || m.user),
+          h(
+            "div",
+            { class: "member-acts" },
+            h("label", { class: "inline" }, "joins", date(m, "joins")),
+            h("label", { class: "inline" }, "leaves", date(m, "leaves")),
+            h("button", { type: "button", class: "small-button", data: { move: "-1" }, "aria-label": `Move ${m.user} up` }, "↑"),
+            h("button", { type: "button", class: "small-button", data: { move: "1" }, "aria-label": `Move ${m.user} down` }, "↓"),
+            h(
+              "button",
+              {
+                type: "button",
+                class: "small-button bad",
+                "aria-label": "Remove " + m.user,
+                onclick: () => {
+                  l.members.splice(i, 1);
+                  redraw();
+                },
+              },
+              "×",
+            ),
+          ),
+        ),
+      ),
+    );
+    sortable(ol, (order) => {
+      l.members = order.map((u) => l.members.find((m) => m.user === u));
+      redraw();
+    });
     const more = team.people.filter((p) => !l.members.some((m) => m.user === p.name));
-    const add = h("select", { "aria-label": "Add a person", onchange: () => { if (add.value) { l.members.push({ user: add.value }); redraw(); } } }, h("option", { value: "" }, "Add a person…"), options(more.map((p) => [p.name, name(p)])));
+    const add = h(
+      "select",
+      {
+        "aria-label": "Add a person",
+        onchange: () => {
+          if (add.value) {
+            l.members.push({ user: add.value });
+            redraw();
+          }
+        },
+      },
+      h("option", { value: "" }, "Add a person…"),
+      options(more.map((p) => [p.name, name(p)])),
+    );
     return h("div", { class: "stack" }, h("span", { class: "label" }, "Turns, in this order"), ol, more.length > 0 && add);
   }
 
-  const date = (m, key) => h("input", { type: "date", value: m[key] || "", oninput: (e) => { if (e.target.value) m[key] = e.target.value; else delete m[key]; } });
+  const date = (m, key) =>
+    h("input", {
+      type: "date",
+      value: m[key] || "",
+      oninput: (e) => {
+        if (e.target.value) m[key] = e.target.value;
+        else delete m[key];
+      },
+    });
   draw();
   return { el: body, read: () => list.map((l) => structuredClone(l)) };
 }

@@ -21,38 +21,105 @@ ready(async () => {
 async function load() {
   const now = Math.floor(Date.now() / 1000);
   [upcoming, current, requests] = await Promise.all([
-    v0.get(path`/users/${page.user}/upcoming` + "?limit=30"), v0.get(`/events?user=${encodeURIComponent(page.user)}&start__le=${now}&end__gt=${now}`),
+    v0.get(path`/users/${page.user}/upcoming` + "?limit=30"),
+    v0.get(`/events?user=${encodeURIComponent(page.user)}&start__le=${now}&end__gt=${now}`),
     openRequests(teams),
   ]);
   draw();
 }
 
 function draw() {
-  const z = zone.zone(), open = requests.filter((r) => concerns(r, page.user));
-  fill(page.el, h("div", { class: "row spread" }, h("h1", {}, page.fullName || page.user), h("div", { class: "row" }, feedLinks(page, "user", page.user), zone.el)),
-    h("div", { class: "calendar-page" }, h("div", { class: "page" },
-      card("Now", current.length ? h("ul", { class: "plain shifts" }, current.map((s) => row(s, z, "for another " + away(s.end).replace("in ", "")))) : h("p", { class: "dim" }, "You are not on call.")),
-      card("Coming up", upcoming.length ? h("ul", { class: "plain shifts" }, upcoming.map((s) => row(s, z, away(s.start)))) : h("p", { class: "dim" }, "No shifts ahead."))),
-    h("div", { class: "page" }, card("Swap requests", requestList(open, { me: page.user, readOnly: page.readOnly, zone: z, done: load })), zoneCard(),
-      teams.length > 0 && [reminderCard(page, teams), unavailabilityCard(page, teams[0], z)],
-      card("My teams", teams.length ? h("ul", { class: "plain" }, teams.map((t) => h("li", {}, h("a", { href: path`/teams/${t}` }, t)))) : h("p", { class: "dim" }, "You are in no team.")))));
+  const z = zone.zone(),
+    open = requests.filter((r) => concerns(r, page.user));
+  fill(
+    page.el,
+    h(
+      "div",
+      { class: "row spread" },
+      h("h1", {}, page.fullName || page.user),
+      h("div", { class: "row" }, feedLinks(page, "user", page.user), zone.el),
+    ),
+    h(
+      "div",
+      { class: "calendar-page" },
+      h(
+        "div",
+        { class: "page" },
+        card(
+          "Now",
+          current.length
+            ? h(
+                "ul",
+                { class: "plain shifts" },
+                current.map((s) => row(s, z, "for another " + away(s.end).replace("in ", ""))),
+              )
+            : h("p", { class: "dim" }, "You are not on call."),
+        ),
+        card(
+          "Coming up",
+          upcoming.length
+            ? h(
+                "ul",
+                { class: "plain shifts" },
+                upcoming.map((s) => row(s, z, away(s.start))),
+              )
+            : h("p", { class: "dim" }, "No shifts ahead."),
+        ),
+      ),
+      h(
+        "div",
+        { class: "page" },
+        card("Swap requests", requestList(open, { me: page.user, readOnly: page.readOnly, zone: z, done: load })),
+        zoneCard(),
+        teams.length > 0 && [reminderCard(page, teams), unavailabilityCard(page, teams[0], z)],
+        card(
+          "My teams",
+          teams.length
+            ? h(
+                "ul",
+                { class: "plain" },
+                teams.map((t) => h("li", {}, h("a", { href: path`/teams/${t}` }, t))),
+              )
+            : h("p", { class: "dim" }, "You are in no team."),
+        ),
+      ),
+    ),
+  );
 }
 
 function row(s, z, when) {
-  return h("li", {}, h("div", {}, roleBadge(s.role), " ", h("a", { href: path`/teams/${s.team}` }, s.team), h("span", { class: "dim" }, " · ", when)),
-    h("div", {}, span(s.start, s.end, z), h("span", { class: "dim" }, " · ", length(s.end - s.start), s.num_events > 1 && `, first of ${s.num_events} linked shifts`)), s.note && h("div", { class: "dim small" }, s.note));
+  return h(
+    "li",
+    {},
+    h("div", {}, roleBadge(s.role), " ", h("a", { href: path`/teams/${s.team}` }, s.team), h("span", { class: "dim" }, " · ", when)),
+    h(
+      "div",
+      {},
+      span(s.start, s.end, z),
+      h("span", { class: "dim" }, " · ", length(s.end - s.start), s.num_events > 1 && `, first of ${s.num_events} linked shifts`),
+    ),
+    s.note && h("div", { class: "dim small" }, s.note),
+  );
 }
 
 // zoneCard sets the zone in which reminders and pages word times; whoever is read-only may change it, too.
 function zoneCard() {
   const select = h("select", { "aria-label": "My time zone" }, options(zones(page.zone, browserZone), page.zone || "UTC"));
-  const button = h("button", { type: "button", onclick: () => working(button, async () => {
-    try {
-      await v0.put(path`/users/${page.user}`, { time_zone: select.value });
-      location.reload();
-    } catch (e) {
-      flash(e.text || String(e), true);
-    }
-  }) }, "Save");
+  const button = h(
+    "button",
+    {
+      type: "button",
+      onclick: () =>
+        working(button, async () => {
+          try {
+            await v0.put(path`/users/${page.user}`, { time_zone: select.value });
+            location.reload();
+          } catch (e) {
+            flash(e.text || String(e), true);
+          }
+        }),
+    },
+    "Save",
+  );
   return card("My time zone", h("div", { class: "row nowrap" }, field("Reminders word times in", select), button));
 }

@@ -12,20 +12,32 @@ export async function pin(user, team, on) {
 // pinButton is a star that pins the page's team.
 export function pinButton(page) {
   let on = false;
-  const button = h("button", { type: "button", class: "pin", onclick: async () => {
-    try {
-      await working(button, () => pin(page.user, page.team, !on));
-      on = !on;
-      show();
-    } catch (e) {
-      flash(e.text || String(e), true);
-    }
-  } });
+  const button = h("button", {
+    type: "button",
+    class: "pin",
+    onclick: async () => {
+      try {
+        await working(button, () => pin(page.user, page.team, !on));
+        on = !on;
+        show();
+      } catch (e) {
+        flash(e.text || String(e), true);
+      }
+    },
+  });
   const show = () => {
     button.textContent = on ? "★ Pinned" : "☆ Pin";
     button.setAttribute("aria-pressed", String(on));
   };
   show();
-  pinned(page.user).then((names) => { on = names.includes(page.team); show(); }, () => { button.hidden = true; });
+  pinned(page.user).then(
+    (names) => {
+      on = names.includes(page.team);
+      show();
+    },
+    () => {
+      button.hidden = true;
+    },
+  );
   return button;
 }

@@ -1,5 +1,5 @@
 // Populating: what a schedule would put on the calendar, shown before it does.
-import { field, h, working } from "./dom.js";
+import { field, flash, h, working } from "./dom.js";
 import { path, query, v0 } from "./api.js";
 import { dialog } from "./dialog.js";
 import { previewGrid } from "./preview.js";
@@ -8,7 +8,15 @@ import { instant, wall } from "./zone.js";
 // populate opens the preview of a schedule's result, as the preview route answers it, and the button that makes it so.
 export async function populate({ id, team, page, done }) {
   const zone = page.teamZone;
-  const from = h("input", { type: "date", value: wall(Date.now() / 1000, zone).slice(0, 10), required: true, oninput: () => { clearTimeout(timer); timer = setTimeout(() => preview.load(), 300); } });
+  const from = h("input", {
+    type: "date",
+    value: wall(Date.now() / 1000, zone).slice(0, 10),
+    required: true,
+    oninput: () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => preview.load(), 300);
+    },
+  });
   let timer;
   // Today means from now on: what already runs stays as it is.
   const start = () => Math.max(Math.floor(Date.now() / 1000), instant(from.value + "T00:00:00", zone));
@@ -17,19 +25,33 @@ export async function populate({ id, team, page, done }) {
     const found = await v0.get(path`/schedules/${id}/preview` + query({ start: start(), start__lt: b, end__ge: a, team__eq: team.name }));
     return { shifts: found, text: "Dashed shifts are new. Shifts of other schedules and those made by hand stay." };
   });
-  const button = h("button", { type: "button", class: "primary", onclick: async () => {
-    try {
-      d.fail(null);
-      await working(button, () => v0.post(path`/schedules/${id}/populate`, { start: start() }));
-      d.close(true);
-    } catch (e) {
-      d.fail(e);
-    }
-  } }, "Populate");
-  const d = dialog({ title: "Preview and populate", wide: true, body: h("div", { class: "stack" }, field("From", from, "Shifts that this schedule made from then on are replaced."), preview.el),
-    actions: [button, h("button", { type: "button", onclick: () => d.close() }, "Cancel")] });
+  const button = h(
+    "button",
+    {
+      type: "button",
+      class: "primary",
+      onclick: async () => {
+        try {
+          d.fail(null);
+          await working(button, () => v0.post(path`/schedules/${id}/populate`, { start: start() }));
+          d.close(true);
+        } catch (e) {
+          d.fail(e);
+        }
+      },
+    },
+    "Populate",
+  );
+  const d = dialog({
+    title: "Preview and populate",
+    wide: true,
+    body: h("div", { class: "stack" }, field("From", from, "Shifts that this schedule made from then on are replaced."), preview.el),
+    actions: [button, h("button", { type: "button", onclick: () => d.close() }, "Cancel")],
+  });
   preview.start();
   const made = await d.done;
   preview.stop();
-  if (made === true) done();
+  if (made !== true) return;
+  flash("The calendar was populated.");
+  done();
 }

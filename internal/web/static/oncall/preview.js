@@ -6,19 +6,51 @@ import { length, span } from "./zone.js";
 
 // previewGrid shows shifts of the weeks from now on; range(from, to) returns what to show, or throws.
 export function previewGrid(zone, people, range) {
-  const title = h("strong", { class: "range" }), holder = h("div", { class: "grid-holder" }), note = h("div", { class: "stack", "aria-live": "polite" });
-  let calendar, from, to, asked = 0;
+  const title = h("strong", { class: "range" }),
+    holder = h("div", { class: "grid-holder" }),
+    note = h("div", { class: "stack", "aria-live": "polite" });
+  let calendar,
+    from,
+    to,
+    asked = 0;
   const go = (step, text, label) => h("button", { type: "button", "aria-label": label, onclick: () => calendar.go(step) }, text);
-  const el = h("div", { class: "stack preview" }, h("div", { class: "row" }, go(-1, "‹", "Earlier"), go(1, "›", "Later"), title), holder, note);
+  const el = h(
+    "div",
+    { class: "stack preview" },
+    h("div", { class: "row" }, go(-1, "‹", "Earlier"), go(1, "›", "Later"), title),
+    holder,
+    note,
+  );
   async function load() {
     const mine = ++asked;
     try {
       const { shifts, unfilled = [], kept = [], text } = await range(Math.floor(from), Math.floor(to));
       if (mine !== asked) return;
       calendar.show(shifts, people);
-      fill(note, text && h("p", { class: "dim small" }, text),
-        unfilled.length > 0 && h("div", { class: "flash bad", role: "alert" }, h("strong", {}, "Nobody can take these: "), h("ul", {}, unfilled.slice(0, 10).map((u) => h("li", {}, span(u.start, u.end, zone), ` (${length(u.end - u.start)})`, u.why && ": " + u.why)))),
-        kept.length > 0 && h("p", { class: "dim small" }, "Kept, because they were made or changed by hand: ", kept.slice(0, 10).map((k) => h("span", {}, roleBadge(k.role), ` ${k.full_name || k.user} ${span(k.start, k.end, zone)} `))));
+      fill(
+        note,
+        text && h("p", { class: "dim small" }, text),
+        unfilled.length > 0 &&
+          h(
+            "div",
+            { class: "flash bad", role: "alert" },
+            h("strong", {}, "Nobody can take these: "),
+            h(
+              "ul",
+              {},
+              unfilled
+                .slice(0, 10)
+                .map((u) => h("li", {}, span(u.start, u.end, zone), ` (${length(u.end - u.start)})`, u.why && ": " + u.why)),
+            ),
+          ),
+        kept.length > 0 &&
+          h(
+            "p",
+            { class: "dim small" },
+            "Kept, because they were made or changed by hand: ",
+            kept.slice(0, 10).map((k) => h("span", {}, roleBadge(k.role), ` ${k.full_name || k.user} ${span(k.start, k.end, zone)} `)),
+          ),
+      );
     } catch (e) {
       if (mine !== asked) return;
       calendar.show([], people);
@@ -30,11 +62,25 @@ export function previewGrid(zone, people, range) {
     el,
     // start draws the grid; it needs to be on the page by then.
     start() {
-      calendar = grid(holder, { zone, view: "ahead", editable: false, on: {
-        range(a, b, text) { from = a; to = b; title.textContent = text; load(); }, open() {}, changeable: () => false,
-      } });
+      calendar = grid(holder, {
+        zone,
+        view: "ahead",
+        editable: false,
+        on: {
+          range(a, b, text) {
+            from = a;
+            to = b;
+            title.textContent = text;
+            load();
+          },
+          open() {},
+          changeable: () => false,
+        },
+      });
     },
-    load: () => { if (to) load(); },
+    load: () => {
+      if (to) load();
+    },
     stop: () => calendar?.destroy(),
   };
 }

@@ -20,24 +20,54 @@ export const concerns = (r, user) => same(r.requester, user) || !r.other || same
 
 // openRequests reads the open requests of some teams.
 export async function openRequests(teams) {
-  const all = await Promise.all(teams.map(async (team) => (await v1.get(path`/teams/${team}/swap-requests`)).filter((r) => r.state === "open").map((r) => ({ ...r, team }))));
+  const all = await Promise.all(
+    teams.map(async (team) =>
+      (await v1.get(path`/teams/${team}/swap-requests`)).filter((r) => r.state === "open").map((r) => ({ ...r, team })),
+    ),
+  );
   return all.flat();
 }
 
 // requestSwap asks one colleague, or everybody in the team.
 export async function requestSwap({ shift, zone, team }) {
   let list;
-  try { list = (await upcoming(team.name)).filter((s) => s.start > Date.now() / 1000); } catch (e) { flash(e.text || String(e), true); return false; }
-  const to = h("select", { "aria-label": "Whom" }, h("option", { value: "" }, "Everybody: the first to accept takes it"), options(team.people.filter((p) => p.name !== shift.user).map((p) => [p.name, name(p)])));
+  try {
+    list = (await upcoming(team.name)).filter((s) => s.start > Date.now() / 1000);
+  } catch (e) {
+    flash(e.text || String(e), true);
+    return false;
+  }
+  const to = h(
+    "select",
+    { "aria-label": "Whom" },
+    h("option", { value: "" }, "Everybody: the first to accept takes it"),
+    options(team.people.filter((p) => p.name !== shift.user).map((p) => [p.name, name(p)])),
+  );
   const take = h("select", { "aria-label": "In exchange for" });
-  const refresh = () => take.replaceChildren(h("option", { value: "" }, "Nothing"), ...options(list.filter((s) => s.user === to.value).map((s) => [s.id, worded(s, zone)])));
+  const refresh = () =>
+    take.replaceChildren(
+      h("option", { value: "" }, "Nothing"),
+      ...options(list.filter((s) => s.user === to.value).map((s) => [s.id, worded(s, zone)])),
+    );
   to.addEventListener("change", refresh);
   refresh();
   const note = h("input", { maxlength: 1000 });
   const sent = await form({
-    title: "Ask for a swap", label: "Ask",
-    fields: [h("p", {}, "Yours: " + worded(shift, zone)), field("Whom", to), field("In exchange for", take, "Nothing changes until they agree."), field("Message", note)],
-    save: () => v1.post(path`/teams/${team.name}/swap-requests`, { ...(to.value && { to: to.value }), give: [shift.id], take: take.value ? [Number(take.value)] : [], note: note.value }),
+    title: "Ask for a swap",
+    label: "Ask",
+    fields: [
+      h("p", {}, "Yours: " + worded(shift, zone)),
+      field("Whom", to),
+      field("In exchange for", take, "Nothing changes until they agree."),
+      field("Message", note),
+    ],
+    save: () =>
+      v1.post(path`/teams/${team.name}/swap-requests`, {
+        ...(to.value && { to: to.value }),
+        give: [shift.id],
+        take: take.value ? [Number(take.value)] : [],
+        note: note.value,
+      }),
   });
   if (sent) flash("The request was sent. You see it here and under My shifts.");
   return sent;
@@ -46,20 +76,59 @@ export async function requestSwap({ shift, zone, team }) {
 // requestList shows swap requests with what me can do about them.
 export function requestList(requests, { me, readOnly, zone, done }) {
   if (!requests.length) return h("p", { class: "dim" }, "No open swap requests.");
-  const act = (r, verb, text, kind) => h("button", { type: "button", class: kind, onclick: async (e) => {
-    try {
-      await working(e.target, () => v1.post(path`/swap-requests/${r.id}/` + verb, {}));
-      flash({ accept: "Agreed: the calendar was changed.", decline: "Declined.", withdraw: "Withdrawn." }[verb]);
-      done();
-    } catch (err) {
-      flash(err.text || String(err), true);
-    }
-  } }, text);
-  const shifts = (list) => h("ul", {}, list.map((s) => h("li", {}, worded(s, zone))));
-  return h("ul", { class: "plain" }, requests.map((r) => {
-    const asked = !same(r.requester, me) && (!r.other || same(r.other, me));
-    return h("li", { class: "request" }, h("div", {}, h("strong", {}, r.requester), " asks ", r.other || "everybody", " to take", shifts(r.give), r.take.length > 0 && ["in exchange for", shifts(r.take)],
-      r.note && h("div", { class: "dim" }, "“" + r.note + "”"), r.created && h("div", { class: "dim small" }, `asked ${stamp(r.created, zone)}, in ${r.team}`)),
-    !readOnly && h("div", { class: "row" }, asked && act(r, "accept", "Accept", "primary"), asked && r.other && act(r, "decline", "Decline"), same(r.requester, me) && act(r, "withdraw", "Withdraw")));
-  }));
+  const act = (r, verb, text, kind) =>
+    h(
+      "button",
+      {
+        type: "button",
+        class: kind,
+        onclick: async (e) => {
+          try {
+            await working(e.target, () => v1.post(path`/swap-requests/${r.id}/` + verb, {}));
+            flash({ accept: "Agreed: the calendar was changed.", decline: "Declined.", withdraw: "Withdrawn." }[verb]);
+            done();
+          } catch (err) {
+            flash(err.text || String(err), true);
+          }
+        },
+      },
+      text,
+    );
+  const shifts = (list) =>
+    h(
+      "ul",
+      {},
+      list.map((s) => h("li", {}, worded(s, zone))),
+    );
+  return h(
+    "ul",
+    { class: "plain" },
+    requests.map((r) => {
+      const asked = !same(r.requester, me) && (!r.other || same(r.other, me));
+      return h(
+        "li",
+        { class: "request" },
+        h(
+          "div",
+          {},
+          h("strong", {}, r.requester),
+          " asks ",
+          r.other || "everybody",
+          " to take",
+          shifts(r.give),
+          r.take.length > 0 && ["in exchange for", shifts(r.take)],
+          r.note && h("div", { class: "dim" }, "“" + r.note + "”"),
+          r.created && h("div", { class: "dim small" }, `asked ${stamp(r.created, zone)}, in ${r.team}`),
+        ),
+        !readOnly &&
+          h(
+            "div",
+            { class: "row" },
+            asked && act(r, "accept", "Accept", "primary"),
+            asked && r.other && act(r, "decline", "Decline"),
+            same(r.requester, me) && act(r, "withdraw", "Withdraw"),
+          ),
+      );
+    }),
+  );
 }

@@ -8,11 +8,14 @@ export async function loadTeam(page) {
   const has = (names) => names.some((n) => n.toLowerCase() === page.user.toLowerCase());
   const member = has(Object.keys(team.users || {})) || has(admins);
   return {
-    ...team, admins, people: Object.values(team.users || {}).sort((a, b) => name(a).localeCompare(name(b))),
-    member: member || page.admin, belongs: member,
+    ...team,
+    admins,
+    people: Object.values(team.users || {}).sort((a, b) => name(a).localeCompare(name(b))),
+    member: member || page.admin,
+    belongs: member,
     mayEdit: !page.readOnly && (member || page.admin),
     mayManage: !page.readOnly && (has(admins) || page.admin),
-    mayManageRosters: !page.readOnly && (page.admin || has(admins) && !team.api_managed_roster),
+    mayManageRosters: !page.readOnly && (page.admin || (has(admins) && !team.api_managed_roster)),
   };
 }
 

@@ -14,7 +14,7 @@ export function roleClass(role) {
 
 // letter stands for a role where there is little room.
 export function letter(role) {
-  return role === "unavailable" ? "U" : role === "vacation" ? "V" : String(role).slice(0, 1).toUpperCase();
+  return role === "shadow" ? "Sh" : String(role).slice(0, 1).toUpperCase();
 }
 
 export function roleBadge(role) {
@@ -28,7 +28,8 @@ export const isAway = (role) => role === "vacation" || role === "unavailable";
 export function byOrder(roles) {
   const place = new Map(roles.map((r, i) => [r.name, [r.display_order, i]]));
   return (a, b) => {
-    const x = place.get(a) || [99, 0], y = place.get(b) || [99, 0];
+    const x = place.get(a) || [99, 0],
+      y = place.get(b) || [99, 0];
     return x[0] - y[0] || x[1] - y[1] || (a < b ? -1 : 1);
   };
 }

@@ -13,13 +13,30 @@ ready(load);
 async function load() {
   const focused = document.activeElement?.getAttribute("aria-label");
   [team, rosters] = await Promise.all([loadTeam(page), v0.get(path`/teams/${page.team}/rosters`)]);
-  const detailed = await Promise.all(Object.keys(rosters).map((r) => v0.get(path`/teams/${page.team}/rosters/${r}`).then((d) => [r, d.users])));
+  const detailed = await Promise.all(
+    Object.keys(rosters).map((r) => v0.get(path`/teams/${page.team}/rosters/${r}`).then((d) => [r, d.users])),
+  );
   const may = team.mayManageRosters;
-  fill(page.el, h("div", { class: "row spread" }, h("p", { class: "dim" }, may ? "Drag people into the order in which they take their turns, or use the arrows." : "Who takes turns, in which order."),
-    may && h("button", { type: "button", class: "primary", onclick: addRoster }, "Add roster…")),
-  h("div", { class: "cards wide" }, detailed.sort((a, b) => a[0].localeCompare(b[0])).map(([r, users]) => rosterCard(r, users, may)),
-    !detailed.length && h("div", { class: "card empty" }, "No roster yet. A roster holds the people who take turns.")),
-  h("div", { class: "cards wide" }, adminsCard(may), servicesCard(may), outside(detailed)));
+  fill(
+    page.el,
+    h(
+      "div",
+      { class: "row spread" },
+      h(
+        "p",
+        { class: "dim" },
+        may ? "Drag people into the order in which they take their turns, or use the arrows." : "Who takes turns, in which order.",
+      ),
+      may && h("button", { type: "button", class: "primary", onclick: addRoster }, "Add roster…"),
+    ),
+    h(
+      "div",
+      { class: "cards wide" },
+      detailed.sort((a, b) => a[0].localeCompare(b[0])).map(([r, users]) => rosterCard(r, users, may)),
+      !detailed.length && h("div", { class: "card empty" }, "No roster yet. A roster holds the people who take turns."),
+    ),
+    h("div", { class: "cards wide" }, adminsCard(may), servicesCard(may), outside(detailed)),
+  );
   if (focused) page.el.querySelector(`[aria-label="${CSS.escape(focused)}"]`)?.focus(); // whoever uses the keyboard goes on where they were
 }
 
@@ -38,76 +55,243 @@ const rosterPath = (r) => path`/teams/${page.team}/rosters/${r}`;
 
 function rosterCard(r, users, may) {
   const ordered = [...users].sort((a, b) => a.roster_priority - b.roster_priority);
-  const list = h("ol", { class: "plain members", "aria-label": "Members of " + r }, ordered.map((u) => member(r, u, may)));
+  const list = h(
+    "ol",
+    { class: "plain members", "aria-label": "Members of " + r },
+    ordered.map((u) => member(r, u, may)),
+  );
   if (may) {
     sortable(list, (order) => act(() => v0.put(rosterPath(r), { roster_order: order }), "The order was saved"));
   }
-  return h("section", { class: "card roster", data: { roster: r } }, h("div", { class: "row spread" }, h("h2", {}, r),
-    may && h("div", { class: "row" }, h("button", { type: "button", class: "link", onclick: () => rename(r) }, "Rename"), h("button", { type: "button", class: "link bad", onclick: () => drop(r) }, "Delete"))),
-  ordered.length ? list : h("p", { class: "dim" }, "Nobody yet."), may && adder("Add a person to " + r, (user) => v0.post(rosterPath(r) + "/users", { name: user })));
+  return h(
+    "section",
+    { class: "card roster", data: { roster: r } },
+    h(
+      "div",
+      { class: "row spread" },
+      h("h2", {}, r),
+      may &&
+        h(
+          "div",
+          { class: "row" },
+          h("button", { type: "button", class: "link", onclick: () => rename(r) }, "Rename"),
+          h("button", { type: "button", class: "link bad", onclick: () => drop(r) }, "Delete"),
+        ),
+    ),
+    ordered.length ? list : h("p", { class: "dim" }, "Nobody yet."),
+    may && adder("Add a person to " + r, (user) => v0.post(rosterPath(r) + "/users", { name: user })),
+  );
 }
 
 function member(r, u, may) {
-  const person = team.users?.[u.name] || { name: u.name }, into = !u.in_rotation;
+  const person = team.users?.[u.name] || { name: u.name },
+    into = !u.in_rotation;
   const reachable = person.contacts && (person.contacts.call || person.contacts.sms);
-  return h("li", { class: ["member", into && "resting"], data: { key: u.name } }, may && h("span", { class: "grip", "aria-hidden": "true" }, "⠿"),
-    h("div", { class: "member-name" }, h("span", {}, name(person)), " ", h("span", { class: "dim small" }, u.name),
-      into && h("span", { class: "chip" }, "out of rotation"), team.member && !reachable && h("span", { class: "chip failed", title: "No phone number: calls and texts cannot reach this person" }, "no phone")),
-    may && h("div", { class: "member-acts" },
-      h("button", { type: "button", class: "small-button move", data: { move: "-1" }, "aria-label": `Move ${name(person)} up` }, "↑"), h("button", { type: "button", class: "small-button move", data: { move: "1" }, "aria-label": `Move ${name(person)} down` }, "↓"),
-      h("button", { type: "button", class: "small-button", onclick: () => act(() => v0.put(rosterPath(r) + path`/users/${u.name}`, { in_rotation: into })) }, into ? "Into rotation" : "Out of rotation"),
-      h("button", { type: "button", class: "small-button bad", "aria-label": `Remove ${name(person)} from ${r}`, onclick: () => act(() => v0.remove(rosterPath(r) + path`/users/${u.name}`)) }, "×")));
+  return h(
+    "li",
+    { class: ["member", into && "resting"], data: { key: u.name } },
+    may && h("span", { class: "grip", "aria-hidden": "true" }, "⠿"),
+    h(
+      "div",
+      { class: "member-name" },
+      h("span", {}, name(person)),
+      " ",
+      h("span", { class: "dim small" }, u.name),
+      into && h("span", { class: "chip" }, "out of rotation"),
+      team.member &&
+        !reachable &&
+        h("span", { class: "chip failed", title: "No phone number: calls and texts cannot reach this person" }, "no phone"),
+    ),
+    may &&
+      h(
+        "div",
+        { class: "member-acts" },
+        h("button", { type: "button", class: "small-button move", data: { move: "-1" }, "aria-label": `Move ${name(person)} up` }, "↑"),
+        h("button", { type: "button", class: "small-button move", data: { move: "1" }, "aria-label": `Move ${name(person)} down` }, "↓"),
+        h(
+          "button",
+          {
+            type: "button",
+            class: "small-button",
+            onclick: () => act(() => v0.put(rosterPath(r) + path`/users/${u.name}`, { in_rotation: into })),
+          },
+          into ? "Into rotation" : "Out of rotation",
+        ),
+        h(
+          "button",
+          {
+            type: "button",
+            class: "small-button bad",
+            "aria-label": `Remove ${name(person)} from ${r}`,
+            onclick: () => act(() => v0.remove(rosterPath(r) + path`/users/${u.name}`)),
+          },
+          "×",
+        ),
+      ),
+  );
 }
 
 // adder is a field that finds people by the beginning of their name.
 function adder(label, add) {
   const id = "people-" + Math.random().toString(36).slice(2);
-  const list = h("datalist", { id }), input = h("input", { list: id, "aria-label": label, placeholder: "Name of a person", autocomplete: "off", required: true });
+  const list = h("datalist", { id }),
+    input = h("input", { list: id, "aria-label": label, placeholder: "Name of a person", autocomplete: "off", required: true });
   input.addEventListener("input", async () => {
     if (input.value.length < 1) return;
     try {
       const found = await v0.get("/search" + query({ keyword: input.value, fields: "users" }));
-      fill(list, (found.users || []).slice(0, 20).map((u) => h("option", { value: u.name }, u.full_name)));
-    } catch { /* the name can be typed in full */ }
+      fill(
+        list,
+        (found.users || []).slice(0, 20).map((u) => h("option", { value: u.name }, u.full_name)),
+      );
+    } catch {
+      /* the name can be typed in full */
+    }
   });
-  return h("form", { class: "row nowrap adder", onsubmit: (e) => { e.preventDefault(); act(() => add(input.value.trim())); } }, input, list, h("button", {}, "Add"));
+  return h(
+    "form",
+    {
+      class: "row nowrap adder",
+      onsubmit: (e) => {
+        e.preventDefault();
+        act(() => add(input.value.trim()));
+      },
+    },
+    input,
+    list,
+    h("button", {}, "Add"),
+  );
 }
 
 function adminsCard(may) {
   const admins = team.admins;
-  return card("Administrators", h("ul", { class: "plain" }, admins.map((a) => h("li", { class: "row nowrap spread" }, h("span", {}, team.users?.[a] ? name(team.users[a]) : a),
-    may && h("button", { type: "button", class: "small-button bad", "aria-label": "Remove administrator " + a, onclick: () => confirm({
-      title: "Remove administrator", text: `${a} will not be able to change rosters and schedules any more.`, label: "Remove",
-      run: () => v0.remove(path`/teams/${page.team}/admins/${a}`) }).then((done) => done && act(async () => {})) }, "×")))),
-  may && adder("Add an administrator", (user) => v0.post(path`/teams/${page.team}/admins`, { name: user })));
+  return card(
+    "Administrators",
+    h(
+      "ul",
+      { class: "plain" },
+      admins.map((a) =>
+        h(
+          "li",
+          { class: "row nowrap spread" },
+          h("span", {}, team.users?.[a] ? name(team.users[a]) : a),
+          may &&
+            h(
+              "button",
+              {
+                type: "button",
+                class: "small-button bad",
+                "aria-label": "Remove administrator " + a,
+                onclick: () =>
+                  confirm({
+                    title: "Remove administrator",
+                    text: `${a} will not be able to change rosters and schedules any more.`,
+                    label: "Remove",
+                    run: () => v0.remove(path`/teams/${page.team}/admins/${a}`),
+                  }).then((done) => done && act(async () => {})),
+              },
+              "×",
+            ),
+        ),
+      ),
+    ),
+    may && adder("Add an administrator", (user) => v0.post(path`/teams/${page.team}/admins`, { name: user })),
+  );
 }
 
 function servicesCard(may) {
   const services = team.services || [];
   const input = h("input", { "aria-label": "Add a service", placeholder: "Name of a service", required: true });
-  return card("Services", services.length ? h("ul", { class: "plain" }, services.map((s) => h("li", { class: "row nowrap spread" }, h("span", {}, s),
-    may && h("button", { type: "button", class: "small-button bad", "aria-label": "Remove service " + s, onclick: () => act(() => v0.remove(path`/teams/${page.team}/services/${s}`)) }, "×"))))
-    : h("p", { class: "dim" }, "No services."),
-  may && h("form", { class: "row nowrap adder", onsubmit: (e) => { e.preventDefault(); act(() => v0.post(path`/teams/${page.team}/services`, { name: input.value.trim() })); } }, input, h("button", {}, "Add")));
+  return card(
+    "Services",
+    services.length
+      ? h(
+          "ul",
+          { class: "plain" },
+          services.map((s) =>
+            h(
+              "li",
+              { class: "row nowrap spread" },
+              h("span", {}, s),
+              may &&
+                h(
+                  "button",
+                  {
+                    type: "button",
+                    class: "small-button bad",
+                    "aria-label": "Remove service " + s,
+                    onclick: () => act(() => v0.remove(path`/teams/${page.team}/services/${s}`)),
+                  },
+                  "×",
+                ),
+            ),
+          ),
+        )
+      : h("p", { class: "dim" }, "No services."),
+    may &&
+      h(
+        "form",
+        {
+          class: "row nowrap adder",
+          onsubmit: (e) => {
+            e.preventDefault();
+            act(() => v0.post(path`/teams/${page.team}/services`, { name: input.value.trim() }));
+          },
+        },
+        input,
+        h("button", {}, "Add"),
+      ),
+  );
 }
 
 // outside shows members who are in no roster.
 function outside(detailed) {
   const inside = new Set(detailed.flatMap(([, users]) => users.map((u) => u.name)));
   const others = team.people.filter((p) => !inside.has(p.name));
-  return others.length > 0 && card("Members in no roster", h("ul", { class: "plain" }, others.map((p) => h("li", {}, name(p), " ", h("span", { class: "dim small" }, p.name)))));
+  return (
+    others.length > 0 &&
+    card(
+      "Members in no roster",
+      h(
+        "ul",
+        { class: "plain" },
+        others.map((p) => h("li", {}, name(p), " ", h("span", { class: "dim small" }, p.name))),
+      ),
+    )
+  );
 }
 
 async function addRoster() {
-  if (await form({ title: "Add roster", label: "Add", fields: field("Name", h("input", { name: "name", required: true, maxlength: 255 })),
-    save: (f) => v0.post(path`/teams/${page.team}/rosters`, { name: f.name.value.trim() }) })) act(async () => {});
+  if (
+    await form({
+      title: "Add roster",
+      label: "Add",
+      fields: field("Name", h("input", { name: "name", required: true, maxlength: 255 })),
+      save: (f) => v0.post(path`/teams/${page.team}/rosters`, { name: f.name.value.trim() }),
+    })
+  )
+    act(async () => {});
 }
 
 async function rename(r) {
-  if (await form({ title: "Rename roster", fields: field("Name", h("input", { name: "name", required: true, value: r, maxlength: 255 })),
-    save: (f) => v0.put(rosterPath(r), { name: f.name.value.trim() }) })) act(async () => {});
+  if (
+    await form({
+      title: "Rename roster",
+      fields: field("Name", h("input", { name: "name", required: true, value: r, maxlength: 255 })),
+      save: (f) => v0.put(rosterPath(r), { name: f.name.value.trim() }),
+    })
+  )
+    act(async () => {});
 }
 
 async function drop(r) {
-  if (await confirm({ title: "Delete roster " + r, text: "Its schedules are deleted, too. Shifts that stand on the calendar stay.", label: "Delete", run: () => v0.remove(rosterPath(r)) })) act(async () => {});
+  if (
+    await confirm({
+      title: "Delete roster " + r,
+      text: "Its schedules are deleted, too. Shifts that stand on the calendar stay.",
+      label: "Delete",
+      run: () => v0.remove(rosterPath(r)),
+    })
+  )
+    act(async () => {});
 }

@@ -13,37 +13,93 @@ let team, roles, subscriptions, names;
 ready(load);
 
 async function load() {
-  [team, roles, subscriptions, names] = await Promise.all([loadTeam(page), v0.get("/roles"), v0.get(path`/teams/${page.team}/subscriptions`), v0.get("/teams")]);
-  fill(page.el, h("div", { class: "cards wide" }, settingsCard(), h("div", { class: "page" }, subscriptionsCard(), holidayCard(team), team.mayManage && dangerCard())));
+  [team, roles, subscriptions, names] = await Promise.all([
+    loadTeam(page),
+    v0.get("/roles"),
+    v0.get(path`/teams/${page.team}/subscriptions`),
+    v0.get("/teams"),
+  ]);
+  fill(
+    page.el,
+    h(
+      "div",
+      { class: "cards wide" },
+      settingsCard(),
+      h("div", { class: "page" }, subscriptionsCard(), holidayCard(team), team.mayManage && dangerCard()),
+    ),
+  );
 }
 
 // textFields are the settings that are plain text: name, label, type, hint.
 const textFields = [
-  ["email", "E-mail", "email"], ["slack_channel", "Slack channel", "text"], ["slack_channel_notifications", "Slack channel for notifications", "text"],
-  ["override_phone_number", "Override phone number", "tel", "Calls and texts for the primary role go to this number instead of the person's."],
-  ["iris_plan", "Escalation plan", "text", "Which plan the Escalate button and calls to the team use."], ["description", "Description", "text"],
+  ["email", "E-mail", "email"],
+  ["slack_channel", "Slack channel", "text"],
+  ["slack_channel_notifications", "Slack channel for notifications", "text"],
+  [
+    "override_phone_number",
+    "Override phone number",
+    "tel",
+    "Calls and texts for the primary role go to this number instead of the person's.",
+  ],
+  ["iris_plan", "Escalation plan", "text", "Which plan the Escalate button and calls to the team use."],
+  ["description", "Description", "text"],
 ];
 
 function settingsCard() {
   if (!team.mayManage) {
-    const known = [["Time zone", team.scheduling_timezone], ...textFields.filter(([key]) => team[key]).map(([key, label]) => [label, team[key]])];
-    return card("Settings", h("dl", { class: "facts" }, known.map(([k, v]) => [h("dt", {}, k), h("dd", {}, v)])), h("p", { class: "dim small" }, "Administrators of the team can change these."));
+    const known = [
+      ["Time zone", team.scheduling_timezone],
+      ...textFields.filter(([key]) => team[key]).map(([key, label]) => [label, team[key]]),
+    ];
+    return card(
+      "Settings",
+      h(
+        "dl",
+        { class: "facts" },
+        known.map(([k, v]) => [h("dt", {}, k), h("dd", {}, v)]),
+      ),
+      h("p", { class: "dim small" }, "Administrators of the team can change these."),
+    );
   }
   const zone = h("select", { name: "scheduling_timezone" }, options(zones(team.scheduling_timezone), team.scheduling_timezone));
   const escalate = h("input", { type: "checkbox", name: "iris_enabled", checked: Boolean(team.iris_enabled) });
   const managed = h("input", { type: "checkbox", name: "api_managed_roster", checked: Boolean(team.api_managed_roster) });
   const button = h("button", { class: "primary" }, "Save");
-  return card("Settings", h("form", { class: "stack", onsubmit: (e) => { e.preventDefault(); working(button, () => save(e.target)); } },
-    field("Name", h("input", { name: "name", value: team.name, required: true, maxlength: 255 })),
-    field("Time zone", zone, "Hand-offs keep this zone's wall-clock times. Shifts that stand on the calendar do not move when it changes."),
-    textFields.map(([key, label, type, hint]) => field(label, h("input", { name: key, type, value: team[key] || "" }), hint)),
-    h("label", { class: "check" }, escalate, h("span", {}, "Show the Escalate button")),
-    h("label", { class: "check" }, managed, h("span", {}, "Rosters are managed by a program: only administrators of Iris change them here")), button));
+  return card(
+    "Settings",
+    h(
+      "form",
+      {
+        class: "stack",
+        onsubmit: (e) => {
+          e.preventDefault();
+          working(button, () => save(e.target));
+        },
+      },
+      field("Name", h("input", { name: "name", value: team.name, required: true, maxlength: 255 })),
+      field(
+        "Time zone",
+        zone,
+        "Hand-offs keep this zone's wall-clock times. Shifts that stand on the calendar do not move when it changes.",
+      ),
+      textFields.map(([key, label, type, hint]) => field(label, h("input", { name: key, type, value: team[key] || "" }), hint)),
+      h("label", { class: "check" }, escalate, h("span", {}, "Show the Escalate button")),
+      h(
+        "label",
+        { class: "check" },
+        managed,
+        h("span", {}, "Rosters are managed by a program: only administrators of Iris change them here"),
+      ),
+      button,
+    ),
+  );
 }
 
 async function save(form) {
-  const f = form.elements, changes = {};
-  for (const key of ["name", "scheduling_timezone", ...textFields.map(([k]) => k)]) if (f[key].value !== (team[key] || "")) changes[key] = f[key].value;
+  const f = form.elements,
+    changes = {};
+  for (const key of ["name", "scheduling_timezone", ...textFields.map(([k]) => k)])
+    if (f[key].value !== (team[key] || "")) changes[key] = f[key].value;
   for (const key of ["iris_enabled", "api_managed_roster"]) if (f[key].checked !== Boolean(team[key])) changes[key] = f[key].checked;
   if (!Object.keys(changes).length) return flash("Nothing was changed.");
   try {
@@ -67,20 +123,76 @@ async function act(run) {
 }
 
 function subscriptionsCard() {
-  const role = h("select", { "aria-label": "Role" }, options(roles.map((r) => r.name))), other = h("select", { "aria-label": "Team" }, options(names.filter((n) => n !== team.name)));
-  return card("Subscriptions", h("p", { class: "dim small" }, "Shifts of other teams that are shown, and count, on this calendar."),
-    h("ul", { class: "plain" }, subscriptions.map((s) => h("li", { class: "row nowrap spread" }, h("span", {}, roleBadge(s.role), " of ", h("a", { href: path`/teams/${s.subscription}` }, s.subscription)),
-      team.mayManage && h("button", { type: "button", class: "small-button bad", "aria-label": `Remove ${s.role} of ${s.subscription}`,
-        onclick: () => act(() => v0.remove(path`/teams/${team.name}/subscriptions/${s.subscription}/${s.role}`)) }, "×")))),
+  const role = h("select", { "aria-label": "Role" }, options(roles.map((r) => r.name))),
+    other = h("select", { "aria-label": "Team" }, options(names.filter((n) => n !== team.name)));
+  return card(
+    "Subscriptions",
+    h("p", { class: "dim small" }, "Shifts of other teams that are shown, and count, on this calendar."),
+    h(
+      "ul",
+      { class: "plain" },
+      subscriptions.map((s) =>
+        h(
+          "li",
+          { class: "row nowrap spread" },
+          h("span", {}, roleBadge(s.role), " of ", h("a", { href: path`/teams/${s.subscription}` }, s.subscription)),
+          team.mayManage &&
+            h(
+              "button",
+              {
+                type: "button",
+                class: "small-button bad",
+                "aria-label": `Remove ${s.role} of ${s.subscription}`,
+                onclick: () => act(() => v0.remove(path`/teams/${team.name}/subscriptions/${s.subscription}/${s.role}`)),
+              },
+              "×",
+            ),
+        ),
+      ),
+    ),
     !subscriptions.length && h("p", { class: "dim" }, "None."),
-    team.mayManage && names.length > 1 && h("form", { class: "row adder", onsubmit: (e) => { e.preventDefault(); act(() => v0.post(path`/teams/${team.name}/subscriptions`, { subscription: other.value, role: role.value })); } },
-      "Add", role, "of", other, h("button", {}, "Add")));
+    team.mayManage &&
+      names.length > 1 &&
+      h(
+        "form",
+        {
+          class: "row adder",
+          onsubmit: (e) => {
+            e.preventDefault();
+            act(() => v0.post(path`/teams/${team.name}/subscriptions`, { subscription: other.value, role: role.value }));
+          },
+        },
+        "Add",
+        role,
+        "of",
+        other,
+        h("button", {}, "Add"),
+      ),
+  );
 }
 
 function dangerCard() {
-  return card("Delete team", h("p", { class: "dim small" }, "Future shifts go; past ones stay. The name is free at once."),
-    h("button", { type: "button", class: "danger", onclick: async () => {
-      if (await confirm({ title: "Delete " + team.name, text: "Plans that page this team will reach nobody through it.", label: "Delete the team", run: () => v0.remove(path`/teams/${team.name}`) })) location.assign("/teams");
-    } }, "Delete the team…"));
+  return card(
+    "Delete team",
+    h("p", { class: "dim small" }, "Future shifts go; past ones stay. The name is free at once."),
+    h(
+      "button",
+      {
+        type: "button",
+        class: "danger",
+        onclick: async () => {
+          if (
+            await confirm({
+              title: "Delete " + team.name,
+              text: "Plans that page this team will reach nobody through it.",
+              label: "Delete the team",
+              run: () => v0.remove(path`/teams/${team.name}`),
+            })
+          )
+            location.assign("/teams");
+        },
+      },
+      "Delete the team…",
+    ),
+  );
 }
-

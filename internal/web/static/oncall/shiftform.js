@@ -9,46 +9,99 @@ const half = 43200; // seconds of a half-day shift
 
 // moments makes the two fields of a time from ... to, in the zone shown.
 export function moments(start, end, zone) {
-  const make = (at, label) => h("input", { type: "datetime-local", required: true, value: at ? wall(at, zone).slice(0, 16) : "", "aria-label": label });
-  const from = make(start, "Starts"), to = make(end, "Ends");
-  const read = (input) => input.value ? instant(input.value, zone) : 0;
+  const make = (at, label) =>
+    h("input", { type: "datetime-local", required: true, value: at ? wall(at, zone).slice(0, 16) : "", "aria-label": label });
+  const from = make(start, "Starts"),
+    to = make(end, "Ends");
+  const read = (input) => (input.value ? instant(input.value, zone) : 0);
   return {
     el: h("div", { class: "pair" }, field("Starts", from), field("Ends", to, "Times in " + zone.replaceAll("_", " "))),
-    start: () => read(from), end: () => read(to),
-    problem: () => !from.value || !to.value ? "Choose when it starts and ends." : read(from) >= read(to) ? "It must start before it ends." : "",
+    start: () => read(from),
+    end: () => read(to),
+    problem: () =>
+      !from.value || !to.value ? "Choose when it starts and ends." : read(from) >= read(to) ? "It must start before it ends." : "",
   };
 }
 
 export function personSelect(team, chosen, label = "Person") {
-  return h("select", { "aria-label": label, required: true }, h("option", { value: "" }, "Choose a person"), options(team.people.map((u) => [u.name, name(u)]), chosen));
+  return h(
+    "select",
+    { "aria-label": label, required: true },
+    h("option", { value: "" }, "Choose a person"),
+    options(
+      team.people.map((u) => [u.name, name(u)]),
+      chosen,
+    ),
+  );
 }
 
-const roleSelect = (roles, chosen) => h("select", { "aria-label": "Role", required: true }, options(roles.map((r) => r.name), chosen));
+const roleSelect = (roles, chosen) =>
+  h(
+    "select",
+    { "aria-label": "Role", required: true },
+    options(
+      roles.map((r) => r.name),
+      chosen,
+    ),
+  );
 
 // addOrReplace opens the form for a stretch of time. shifts are those on the calendar; of them, the ones in the stretch can be
 // taken over by somebody else.
 export function addOrReplace({ team, roles, shifts, zone, start, end, user, replace, role }) {
   const when = moments(start, end, zone);
-  const ways = [["add", "Add a shift"], ["replace", "Replace somebody (override)"]];
+  const ways = [
+    ["add", "Add a shift"],
+    ["replace", "Replace somebody (override)"],
+  ];
   let way = replace ? "replace" : "add";
   const person = personSelect(team, user || "");
   const roleField = roleSelect(roles, role || roles[0]?.name);
   const note = h("input", { maxlength: 1000, "aria-label": "Note" });
   const daily = h("input", { type: "checkbox" });
   const whose = h("select", { "aria-label": "Whose shift" });
-  const adding = h("div", { class: "stack" }, field("Role", roleField), field("Note", note),
-    h("label", { class: "check" }, daily, h("span", {}, "12 hours a day: linked shifts, one for each day")));
+  const adding = h(
+    "div",
+    { class: "stack" },
+    field("Role", roleField),
+    field("Note", note),
+    h("label", { class: "check" }, daily, h("span", {}, "12 hours a day: linked shifts, one for each day")),
+  );
   const replacing = h("div", { class: "stack" }, field("Whose shift", whose));
   const refresh = () => {
     adding.hidden = way !== "add";
     replacing.hidden = way !== "replace";
     if (way !== "replace") return;
-    const groups = covered(shifts, when.start(), when.end(), team.name), before = whose.value;
-    whose.replaceChildren(...options([...groups.entries()].map(([key, list]) => [key, `${list[0].full_name || list[0].user}, ${list[0].role}`]),
-      groups.has(before) ? before : preferred(groups, role)));
+    const groups = covered(shifts, when.start(), when.end(), team.name),
+      before = whose.value;
+    whose.replaceChildren(
+      ...options(
+        [...groups.entries()].map(([key, list]) => [key, `${list[0].full_name || list[0].user}, ${list[0].role}`]),
+        groups.has(before) ? before : preferred(groups, role),
+      ),
+    );
   };
-  const chooser = h("fieldset", { class: "segmented" }, h("legend", { class: "unseen" }, "What"), ways.map(([value, text]) =>
-    h("label", {}, h("input", { type: "radio", name: "way", value, checked: value === way, onchange: () => { way = value; refresh(); } }), h("span", {}, text))));
+  const chooser = h(
+    "fieldset",
+    { class: "segmented" },
+    h("legend", { class: "unseen" }, "What"),
+    ways.map(([value, text]) =>
+      h(
+        "label",
+        {},
+        h("input", {
+          type: "radio",
+          name: "way",
+          value,
+          checked: value === way,
+          onchange: () => {
+            way = value;
+            refresh();
+          },
+        }),
+        h("span", {}, text),
+      ),
+    ),
+  );
   const form = h("div", { class: "stack", oninput: refresh }, chooser, when.el, replacing, field("Person", person), adding);
   refresh();
   const request = () => {
@@ -59,7 +112,14 @@ export function addOrReplace({ team, roles, shifts, zone, start, end, user, repl
       if (!list) return "Nobody has a shift in this time that could be taken over. Choose another time, or add a shift.";
       return { action: "override", start: when.start(), end: when.end(), event_ids: list.map((s) => s.id), user: person.value };
     }
-    const one = { team: team.name, role: roleField.value, user: person.value, start: when.start(), end: when.end(), ...(note.value && { note: note.value }) };
+    const one = {
+      team: team.name,
+      role: roleField.value,
+      user: person.value,
+      start: when.start(),
+      end: when.end(),
+      ...(note.value && { note: note.value }),
+    };
     return daily.checked ? { action: "link", events: halves(one, zone) } : { action: "create", ...one };
   };
   return propose({ title: replace ? "Override" : "Add or override", form, ask: request, save: () => send(request()), zone });
@@ -68,13 +128,20 @@ export function addOrReplace({ team, roles, shifts, zone, start, end, user, repl
 // send makes the change that was previewed.
 export function send({ action, id, ...body }) {
   switch (action) {
-    case "create": return v0.post("/events", body);
-    case "link": return v0.post("/events/link", body.events);
-    case "override": return v0.post("/events/override", body);
-    case "swap": return v0.post("/events/swap", body);
-    case "edit": return v0.put(path`/events/${id}`, body);
-    case "delete": return v0.remove(path`/events/${id}`);
-    default: throw new Error("no way to save " + action);
+    case "create":
+      return v0.post("/events", body);
+    case "link":
+      return v0.post("/events/link", body.events);
+    case "override":
+      return v0.post("/events/override", body);
+    case "swap":
+      return v0.post("/events/swap", body);
+    case "edit":
+      return v0.put(path`/events/${id}`, body);
+    case "delete":
+      return v0.remove(path`/events/${id}`);
+    default:
+      throw new Error("no way to save " + action);
   }
 }
 
@@ -93,7 +160,8 @@ const preferred = (groups, role) => [...groups.keys()].find((k) => k.startsWith(
 
 // halves cuts a stretch into a shift of twelve hours for each day, on the clock's face.
 function halves(one, zone) {
-  const list = [], clock = wall(one.start, zone).slice(10);
+  const list = [],
+    clock = wall(one.start, zone).slice(10);
   for (let day = wall(one.start, zone).slice(0, 10); ; day = nextDay(day)) {
     const start = instant(day + clock, zone);
     if (start >= one.end || list.length > 60) return list;
@@ -109,12 +177,34 @@ export function edit({ team, roles, zone, shift, change = {} }) {
   const person = personSelect(team, change.user ?? shift.user);
   const roleField = roleSelect(roles, shift.role);
   const note = h("input", { value: shift.note || "", maxlength: 1000, "aria-label": "Note" });
-  const all = h("input", { type: "checkbox", onchange: () => { when.el.hidden = all.checked; } });
-  const form = h("div", { class: "stack" }, shift.link_id && h("label", { class: "check" }, all, h("span", {}, "All linked shifts (their times stay)")),
-    when.el, field("Person", person), field("Role", roleField), field("Note", note));
+  const all = h("input", {
+    type: "checkbox",
+    onchange: () => {
+      when.el.hidden = all.checked;
+    },
+  });
+  const form = h(
+    "div",
+    { class: "stack" },
+    shift.link_id && h("label", { class: "check" }, all, h("span", {}, "All linked shifts (their times stay)")),
+    when.el,
+    field("Person", person),
+    field("Role", roleField),
+    field("Note", note),
+  );
   const request = () => {
     if (all.checked) return { action: "edit_link", link_id: shift.link_id, user: person.value, role: roleField.value, note: note.value };
-    return when.problem() || { action: "edit", id: shift.id, start: when.start(), end: when.end(), user: person.value, role: roleField.value, note: note.value };
+    return (
+      when.problem() || {
+        action: "edit",
+        id: shift.id,
+        start: when.start(),
+        end: when.end(),
+        user: person.value,
+        role: roleField.value,
+        note: note.value,
+      }
+    );
   };
   const save = () => {
     const r = request();
@@ -126,17 +216,76 @@ export function edit({ team, roles, zone, shift, change = {} }) {
 
 // moved asks whether a shift that was dragged may become what it was dragged to, or be swapped with the one it was dropped on.
 export function moved({ team, zone, shift, to, onto, roles }) {
-  const person = team.people.find((p) => p.name === to.user), longer = to.end - to.start !== shift.end - shift.start;
+  const person = team.people.find((p) => p.name === to.user),
+    longer = to.end - to.start !== shift.end - shift.start;
   let swapping = Boolean(onto);
   const change = { action: "edit", id: shift.id, start: to.start, end: to.end, user: to.user, role: shift.role };
-  const swap = onto && { action: "swap", events: [{ id: shift.id, linked: false }, { id: onto.id, linked: false }] };
-  const request = () => swapping ? swap : change;
-  const choice = onto && h("fieldset", { class: "segmented" }, h("legend", { class: "unseen" }, "What"),
-    h("label", {}, h("input", { type: "radio", name: "what", checked: true, onchange: () => { swapping = true; } }), h("span", {}, `Swap with ${onto.full_name || onto.user}`)),
-    h("label", {}, h("input", { type: "radio", name: "what", onchange: () => { swapping = false; } }), h("span", {}, "Move only")));
-  const form = h("div", { class: "stack" }, choice,
+  const swap = onto && {
+    action: "swap",
+    events: [
+      { id: shift.id, linked: false },
+      { id: onto.id, linked: false },
+    ],
+  };
+  const request = () => (swapping ? swap : change);
+  const choice =
+    onto &&
+    h(
+      "fieldset",
+      { class: "segmented" },
+      h("legend", { class: "unseen" }, "What"),
+      h(
+        "label",
+        {},
+        h("input", {
+          type: "radio",
+          name: "what",
+          checked: true,
+          onchange: () => {
+            swapping = true;
+          },
+        }),
+        h("span", {}, `Swap with ${onto.full_name || onto.user}`),
+      ),
+      h(
+        "label",
+        {},
+        h("input", {
+          type: "radio",
+          name: "what",
+          onchange: () => {
+            swapping = false;
+          },
+        }),
+        h("span", {}, "Move only"),
+      ),
+    );
+  const form = h(
+    "div",
+    { class: "stack" },
+    choice,
     h("p", {}, `${shift.full_name || shift.user}, ${shift.role}: ${span(shift.start, shift.end, zone)}`),
-    to.user !== shift.user && h("p", {}, "To: ", person ? name(person) : to.user), shift.link_id && h("p", { class: "dim small" }, "This shift leaves the group that it is linked with."));
-  return propose({ title: onto ? "Swap or move" : to.user !== shift.user ? "Give to somebody else" : longer ? "Change the times" : "Move shift", form, ask: request, save: () => send(request()), zone,
-    extra: [h("button", { type: "button", onclick: (e) => { e.target.closest("dialog").close(); edit({ team, roles, zone, shift, change: to }); } }, "Edit instead…")] });
+    !onto && to.user !== shift.user && h("p", {}, "To: ", person ? name(person) : to.user),
+    shift.link_id && h("p", { class: "dim small" }, "This shift leaves the group that it is linked with."),
+  );
+  return propose({
+    title: onto ? "Swap or move" : to.user !== shift.user ? "Give to somebody else" : longer ? "Change the times" : "Move shift",
+    form,
+    ask: request,
+    save: () => send(request()),
+    zone,
+    extra: [
+      h(
+        "button",
+        {
+          type: "button",
+          onclick: (e) => {
+            e.target.closest("dialog").close();
+            edit({ team, roles, zone, shift, change: to });
+          },
+        },
+        "Edit instead…",
+      ),
+    ],
+  });
 }

@@ -5,7 +5,8 @@ const keys = (list) => [...list.children].map((li) => li.dataset.key);
 
 // sortable calls save with the new order of keys, when it changed.
 export function sortable(list, save) {
-  let held = null, before = "";
+  let held = null,
+    before = "";
   const done = () => {
     if (!held) return;
     held.classList.remove("held");
@@ -23,9 +24,12 @@ export function sortable(list, save) {
   });
   list.addEventListener("pointermove", (e) => {
     if (!held) return;
-    const over = [...list.children].find((li) => li !== held && e.clientY >= li.getBoundingClientRect().top && e.clientY <= li.getBoundingClientRect().bottom);
+    const over = [...list.children].find(
+      (li) => li !== held && e.clientY >= li.getBoundingClientRect().top && e.clientY <= li.getBoundingClientRect().bottom,
+    );
     if (!over) return;
-    const r = over.getBoundingClientRect(), below = e.clientY > r.top + r.height / 2;
+    const r = over.getBoundingClientRect(),
+      below = e.clientY > r.top + r.height / 2;
     const target = below ? over.nextElementSibling : over;
     if (target !== held) list.insertBefore(held, target);
   });
@@ -36,7 +40,8 @@ export function sortable(list, save) {
     const li = e.target.closest("[data-key]");
     const other = step < 0 ? li?.previousElementSibling : li?.nextElementSibling;
     if (!step || !other) return;
-    if (step < 0) list.insertBefore(li, other); else list.insertBefore(other, li);
+    if (step < 0) list.insertBefore(li, other);
+    else list.insertBefore(other, li);
     e.target.focus();
     save(keys(list));
   });

@@ -20,13 +20,29 @@ const labels = { month: "Month", week: "Week", people: "People", list: "List" };
 const narrow = matchMedia("(max-width: 700px)");
 const refreshEvery = 60000; // milliseconds
 
-const state = { view: remembered("view", narrow.matches ? "list" : "month"), hidden: new Set(JSON.parse(remembered("hidden", "[]"))), shifts: [], from: 0, to: 0 };
+const views = Object.keys(labels);
+const viewKey = narrow.matches ? "view.narrow" : "view"; // a phone keeps its own choice
+const state = {
+  view: views.find((v) => v === remembered(viewKey)) || (narrow.matches ? "list" : "month"),
+  hidden: new Set(remembered("hidden", "").split("\n").filter(Boolean)),
+  shifts: [],
+  from: 0,
+  to: 0,
+};
 
 function remembered(key, otherwise) {
-  try { return localStorage.getItem("iris.oncall." + key) || otherwise; } catch { return otherwise; }
+  try {
+    return localStorage.getItem("iris.oncall." + key) || otherwise;
+  } catch {
+    return otherwise;
+  }
 }
 function remember(key, value) {
-  try { localStorage.setItem("iris.oncall." + key, value); } catch { /* private windows forget */ }
+  try {
+    localStorage.setItem("iris.oncall." + key, value);
+  } catch {
+    /* private windows forget */
+  }
 }
 
 let team, roles, zone, now, calendar, title, picker, legend, requests, holder;
@@ -34,38 +50,85 @@ let team, roles, zone, now, calendar, title, picker, legend, requests, holder;
 ready(async () => {
   [team, roles] = await Promise.all([loadTeam(page), v0.get("/roles")]);
   roles.sort((a, b) => a.display_order - b.display_order || a.id - b.id);
-  zone = zoneSwitch(page, () => { build(); now.draw(); loadRequests(); });
+  zone = zoneSwitch(page, () => {
+    build();
+    now.draw();
+    loadRequests();
+  });
   now = nowPanel({ team, roles, zone: zone.zone, page, taken: reload });
   requests = h("section", { class: "card", hidden: true });
   fill(document.getElementById("team-actions"), pinButton(page), feedLinks(page, "team", team.name));
   if (!page.readOnly) escalateButton(team, document.getElementById("team-actions"));
-  fill(page.el, h("div", { class: "calendar-page" },
-    h("div", { class: "side" }, now.el, requests, about()),
-    h("section", { class: "card calendar-card", "aria-label": "Calendar" }, toolbar(), holder = h("div", { class: "grid-holder" }), legend = h("div", { class: "legend" }))));
+  fill(
+    page.el,
+    h(
+      "div",
+      { class: "calendar-page" },
+      h("div", { class: "side" }, now.el, requests, about()),
+      h(
+        "section",
+        { class: "card calendar-card", "aria-label": "Calendar" },
+        toolbar(),
+        (holder = h("div", { class: "grid-holder" })),
+        (legend = h("div", { class: "legend" })),
+      ),
+    ),
+  );
   build();
   await Promise.all([now.load(), loadRequests()]);
-  setInterval(() => { if (!document.hidden && !document.querySelector("dialog[open]")) reload(true); }, refreshEvery);
+  setInterval(() => {
+    if (!document.hidden && !document.querySelector("dialog[open]")) reload(true);
+  }, refreshEvery);
 });
 
 function about() {
-  const facts = [team.description && ["", team.description], ["Time zone", team.scheduling_timezone.replaceAll("_", " ")], team.slack_channel && ["Slack", team.slack_channel],
-    team.email && ["E-mail", team.email], team.services?.length && ["Services", team.services.join(", ")]].filter(Boolean);
-  return h("section", { class: "card about" }, h("h2", {}, "About"), h("dl", { class: "facts" }, facts.map(([k, v]) => [h("dt", {}, k), h("dd", {}, v)])),
-    !team.mayEdit && h("p", { class: "dim small" }, page.readOnly ? "You may only look." : "You are not in this team: you may only look."));
+  const facts = [
+    team.description && ["", team.description],
+    ["Time zone", team.scheduling_timezone.replaceAll("_", " ")],
+    team.slack_channel && ["Slack", team.slack_channel],
+    team.email && ["E-mail", team.email],
+    team.services?.length && ["Services", team.services.join(", ")],
+  ].filter(Boolean);
+  return h(
+    "section",
+    { class: "card about" },
+    h("h2", {}, "About"),
+    h(
+      "dl",
+      { class: "facts" },
+      facts.map(([k, v]) => [h("dt", {}, k), h("dd", {}, v)]),
+    ),
+    !team.mayEdit && h("p", { class: "dim small" }, page.readOnly ? "You may only look." : "You are not in this team: you may only look."),
+  );
 }
 
 function toolbar() {
   title = h("h2", { class: "range", "aria-live": "polite" });
-  picker = h("div", { class: "segmented", role: "group", "aria-label": "View" }, Object.keys(labels).map((v) =>
-    h("button", { type: "button", "aria-pressed": String(v === state.view), data: { view: v }, onclick: () => choose(v) }, labels[v])));
+  picker = h(
+    "div",
+    { class: "segmented", role: "group", "aria-label": "View" },
+    views.map((v) =>
+      h("button", { type: "button", "aria-pressed": String(v === state.view), data: { view: v }, onclick: () => choose(v) }, labels[v]),
+    ),
+  );
   const go = (step, text, label) => h("button", { type: "button", "aria-label": label, onclick: () => calendar.go(step) }, text);
-  return h("div", { class: "toolbar" }, h("div", { class: "row" }, go(-1, "‹", "Earlier"), go(0, "Today"), go(1, "›", "Later"), title),
-    h("div", { class: "row" }, picker, team.mayEdit && h("button", { type: "button", class: "primary add", onclick: () => add() }, "Add or override…")), zone.el);
+  return h(
+    "div",
+    { class: "toolbar" },
+    h("div", { class: "row" }, go(-1, "‹", "Earlier"), go(0, "Today"), go(1, "›", "Later"), title),
+    h(
+      "div",
+      { class: "row" },
+      picker,
+      team.mayEdit && h("button", { type: "button", class: "primary add", onclick: () => add() }, "Add or override…"),
+    ),
+    zone.el,
+  );
 }
 
 function choose(view) {
   state.view = view;
-  remember("view", view);
+  remember(viewKey, view);
   for (const b of picker.children) b.setAttribute("aria-pressed", String(b.dataset.view === view));
   build();
 }
@@ -75,7 +138,10 @@ function build() {
   const date = calendar ? middle() : undefined;
   calendar?.destroy();
   calendar = (state.view === "list" ? list : grid)(fill(holder), {
-    zone: zone.zone(), view: state.view, date, editable: team.mayEdit,
+    zone: zone.zone(),
+    view: state.view,
+    date,
+    editable: team.mayEdit,
     on: {
       range(from, to, text) {
         Object.assign(state, { from, to });
@@ -90,14 +156,19 @@ function build() {
   });
 }
 
-const middle = () => { const t = Date.now() / 1000; return t >= state.from && t < state.to ? t : (state.from + state.to) / 2; };
+const middle = () => {
+  const t = Date.now() / 1000;
+  return t >= state.from && t < state.to ? t : (state.from + state.to) / 2;
+};
 
 let asked = 0;
 async function load(quiet) {
   const mine = ++asked;
   if (!state.to) return;
   try {
-    const found = await v0.get("/events" + query({ team: team.name, start__lt: Math.floor(state.to) + 86400, end__gt: Math.floor(state.from) - 86400 }));
+    const found = await v0.get(
+      "/events" + query({ team: team.name, start__lt: Math.floor(state.to) + 86400, end__gt: Math.floor(state.from) - 86400 }),
+    );
     if (mine !== asked) return;
     state.shifts = found.map((s) => ({ ...s, foreign: s.team !== team.name }));
     show();
@@ -108,8 +179,19 @@ async function load(quiet) {
 
 function show() {
   const present = [...new Set(state.shifts.map((s) => s.role))].sort(byOrder(roles));
-  fill(legend, h("span", { class: "dim small" }, "Show"), present.map((r) => h("label", { class: [roleClass(r), "badge", "check"] },
-    h("input", { type: "checkbox", checked: !state.hidden.has(r), onchange: (e) => hide(r, !e.target.checked) }), h("span", { class: "swatch", "aria-hidden": "true" }, letter(r)), r)));
+  fill(
+    legend,
+    h("span", { class: "dim small" }, "Show"),
+    present.map((r) =>
+      h(
+        "label",
+        { class: [roleClass(r), "badge", "check"] },
+        h("input", { type: "checkbox", checked: !state.hidden.has(r), onchange: (e) => hide(r, !e.target.checked) }),
+        h("span", { class: "swatch", "aria-hidden": "true" }, letter(r)),
+        r,
+      ),
+    ),
+  );
   const visible = state.shifts.filter((s) => !state.hidden.has(s.role));
   const known = new Map(team.people.map((p) => [p.name, p]));
   for (const s of visible) if (!known.has(s.user)) known.set(s.user, { name: s.user, full_name: s.full_name });
@@ -117,8 +199,9 @@ function show() {
 }
 
 function hide(role, hidden) {
-  if (hidden) state.hidden.add(role); else state.hidden.delete(role);
-  remember("hidden", JSON.stringify([...state.hidden]));
+  if (hidden) state.hidden.add(role);
+  else state.hidden.delete(role);
+  remember("hidden", [...state.hidden].join("\n"));
   show();
 }
 
@@ -141,7 +224,11 @@ async function loadRequests() {
     return;
   }
   requests.hidden = open.length === 0;
-  fill(requests, h("h2", {}, "Swap requests"), requestList(open, { me: page.user, readOnly: page.readOnly, zone: zone.zone(), done: reload }));
+  fill(
+    requests,
+    h("h2", {}, "Swap requests"),
+    requestList(open, { me: page.user, readOnly: page.readOnly, zone: zone.zone(), done: reload }),
+  );
 }
 
 // atHandOff turns whole days that were chosen in the month into days between the team's usual hand-offs.
@@ -149,7 +236,11 @@ function atHandOff(start, end) {
   const z = zone.zone();
   if (state.view !== "month" || !wall(start, z).endsWith("T00:00:00")) return { start, end };
   const clocks = new Map();
-  for (const s of state.shifts) if (!s.foreign && s.schedule_id) { const c = wall(s.start, z).slice(11); clocks.set(c, (clocks.get(c) || 0) + 1); }
+  for (const s of state.shifts)
+    if (!s.foreign && s.schedule_id) {
+      const c = wall(s.start, z).slice(11);
+      clocks.set(c, (clocks.get(c) || 0) + 1);
+    }
   const usual = [...clocks].sort((a, b) => b[1] - a[1])[0]?.[0] || "00:00:00";
   const at = (t) => instant(wall(t, z).slice(0, 11) + usual, z);
   return { start: at(start), end: at(end) };
@@ -159,7 +250,16 @@ async function add(time, user) {
   const hour = Math.floor(Date.now() / 3600000) * 3600;
   const { start, end } = time || { start: hour, end: hour + 86400 };
   const overlapping = time && state.shifts.some((s) => s.id > 0 && !s.foreign && s.role === "primary" && s.start < end && s.end > start);
-  const saved = await addOrReplace({ team, roles, shifts: state.shifts, zone: zone.zone(), start, end, user, replace: Boolean(overlapping) });
+  const saved = await addOrReplace({
+    team,
+    roles,
+    shifts: state.shifts,
+    zone: zone.zone(),
+    start,
+    end,
+    user,
+    replace: Boolean(overlapping),
+  });
   calendar.clear();
   if (saved) reload();
 }
@@ -167,8 +267,18 @@ async function add(time, user) {
 // move is called when a shift was dragged or resized. Dropped on another person's shift of the same role, they may be swapped.
 async function move(shift, to) {
   const resized = to.end - to.start !== shift.end - shift.start;
-  const onto = resized ? undefined : state.shifts.find((s) => s.id > 0 && s.id !== shift.id && !s.foreign && s.role === shift.role && s.user !== shift.user &&
-    (to.user === shift.user || s.user === to.user) && overlap(s, to) * 2 > Math.min(s.end - s.start, to.end - to.start));
+  const onto = resized
+    ? undefined
+    : state.shifts.find(
+        (s) =>
+          s.id > 0 &&
+          s.id !== shift.id &&
+          !s.foreign &&
+          s.role === shift.role &&
+          s.user !== shift.user &&
+          (to.user === shift.user || s.user === to.user) &&
+          overlap(s, to) * 2 > Math.min(s.end - s.start, to.end - to.start),
+      );
   if (await moved({ team, roles, zone: zone.zone(), shift, to, onto })) reload();
 }
 

@@ -13,15 +13,33 @@ let names, pins, results, all;
 
 ready(async () => {
   [names, pins] = await Promise.all([v0.get("/teams"), pinned(page.user)]);
-  const search = h("input", { type: "search", placeholder: "Search teams, services and people", "aria-label": "Search teams, services and people", value: new URLSearchParams(location.search).get("q") || "" });
+  const search = h("input", {
+    type: "search",
+    placeholder: "Search teams, services and people",
+    "aria-label": "Search teams, services and people",
+    value: new URLSearchParams(location.search).get("q") || "",
+  });
   results = h("div", { class: "page", "aria-live": "polite" });
   all = h("div", { class: "page" });
-  fill(page.el, h("div", { class: "row spread" }, h("h1", {}, "On call"),
-    !page.readOnly && h("button", { type: "button", onclick: create }, "New team…")), h("div", { class: "search" }, search), results, all);
+  fill(
+    page.el,
+    h(
+      "div",
+      { class: "row spread" },
+      h("h1", {}, "On call"),
+      !page.readOnly && h("button", { type: "button", onclick: create }, "New team…"),
+    ),
+    h("div", { class: "search" }, search),
+    results,
+    all,
+  );
   draw();
   let timer;
   const look = () => find(search.value.trim());
-  search.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(look, pause); });
+  search.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(look, pause);
+  });
   if (search.value) look();
 });
 
@@ -34,33 +52,78 @@ function draw() {
     letters.set(key, [...(letters.get(key) || []), n]);
   }
   const live = pins.filter((n) => names.includes(n));
-  fill(all, live.length > 0 && h("section", { "aria-label": "Pinned teams" }, h("h2", {}, "Pinned"), h("div", { class: "cards" }, live.map(pinnedCard))),
-    h("section", { "aria-label": "All teams" }, h("h2", {}, "All teams ", h("span", { class: "dim small" }, String(names.length))),
-      names.length ? h("div", { class: "letters" }, [...letters].map(([key, list]) => h("div", { class: "card letter" }, h("h3", { "aria-hidden": "true" }, key),
-        h("ul", { class: "plain" }, list.map((n) => h("li", { class: "row nowrap spread" }, link(n), star(n)))))))
-        : h("div", { class: "card empty" }, "There is no team yet. Make the first one.")));
+  fill(
+    all,
+    live.length > 0 &&
+      h("section", { "aria-label": "Pinned teams" }, h("h2", {}, "Pinned"), h("div", { class: "cards" }, live.map(pinnedCard))),
+    h(
+      "section",
+      { "aria-label": "All teams" },
+      h("h2", {}, "All teams ", h("span", { class: "dim small" }, String(names.length))),
+      names.length
+        ? h(
+            "div",
+            { class: "letters" },
+            [...letters].map(([key, list]) =>
+              h(
+                "div",
+                { class: "card letter" },
+                h("h3", { "aria-hidden": "true" }, key),
+                h(
+                  "ul",
+                  { class: "plain" },
+                  list.map((n) => h("li", { class: "row nowrap spread" }, link(n), star(n))),
+                ),
+              ),
+            ),
+          )
+        : h("div", { class: "card empty" }, "There is no team yet. Make the first one."),
+    ),
+  );
 }
 
 function star(name) {
   const on = pins.includes(name);
-  return h("button", { type: "button", class: "link star", "aria-pressed": String(on), "aria-label": (on ? "Unpin " : "Pin ") + name, onclick: async () => {
-    try {
-      await pin(page.user, name, !on);
-      pins = on ? pins.filter((p) => p !== name) : [...pins, name];
-      draw();
-    } catch (e) {
-      flash(e.text || String(e), true);
-    }
-  } }, on ? "★" : "☆");
+  return h(
+    "button",
+    {
+      type: "button",
+      class: "link star",
+      "aria-pressed": String(on),
+      "aria-label": (on ? "Unpin " : "Pin ") + name,
+      onclick: async () => {
+        try {
+          await pin(page.user, name, !on);
+          pins = on ? pins.filter((p) => p !== name) : [...pins, name];
+          draw();
+        } catch (e) {
+          flash(e.text || String(e), true);
+        }
+      },
+    },
+    on ? "★" : "☆",
+  );
 }
 
 function pinnedCard(name) {
   const now = h("div", { class: "small" }, h("span", { class: "dim" }, "…"));
-  v0.get(path`/teams/${name}/summary`).then((s) => {
-    const primary = s.current.primary || [];
-    fill(now, roleBadge("primary"), " ", primary.length ? [h("strong", {}, primary.map((p) => p.full_name || p.user).join(", ")), h("div", { class: "dim" }, "until " + stamp(primary[0].end, zone))]
-      : h("span", { class: "nobody" }, "nobody"));
-  }, (e) => fill(now, h("span", { class: "nobody" }, e.text || "not known")));
+  v0.get(path`/teams/${name}/summary`).then(
+    (s) => {
+      const primary = s.current.primary || [];
+      fill(
+        now,
+        roleBadge("primary"),
+        " ",
+        primary.length
+          ? [
+              h("strong", {}, primary.map((p) => p.full_name || p.user).join(", ")),
+              h("div", { class: "dim" }, "until " + stamp(primary[0].end, zone)),
+            ]
+          : h("span", { class: "nobody" }, "nobody"),
+      );
+    },
+    (e) => fill(now, h("span", { class: "nobody" }, e.text || "not known")),
+  );
   return h("div", { class: "card" }, h("div", { class: "row nowrap spread" }, h("strong", {}, link(name)), star(name)), now);
 }
 
@@ -83,29 +146,56 @@ function show({ teams = [], services = {}, users = [] }) {
   if (!teams.length && !some.length && !users.length) return h("div", { class: "card empty" }, "Nothing fits.");
   const part = (title, rows) => rows.length > 0 && h("section", { class: "card" }, h("h2", {}, title), h("ul", { class: "plain" }, rows));
   return [
-    part("Teams", teams.map((t) => h("li", {}, link(t)))),
-    part("Services", some.map(([s, owners]) => h("li", {}, s, h("span", { class: "dim" }, " of "), [].concat(owners).map((t, i) => [i > 0 && ", ", link(t)])))),
+    part(
+      "Teams",
+      teams.map((t) => h("li", {}, link(t))),
+    ),
+    part(
+      "Services",
+      some.map(([s, owners]) =>
+        h(
+          "li",
+          {},
+          s,
+          h("span", { class: "dim" }, " of "),
+          [].concat(owners).map((t, i) => [i > 0 && ", ", link(t)]),
+        ),
+      ),
+    ),
     part("People", users.map(person)),
   ];
 }
 
 function person(u) {
   const teams = h("span", { class: "dim small" });
-  v0.get(path`/users/${u.name}/teams`).then((list) => fill(teams, list.length ? list.map((t, i) => [i > 0 && ", ", link(t)]) : "in no team"), () => fill(teams));
+  v0.get(path`/users/${u.name}/teams`).then(
+    (list) => fill(teams, list.length ? list.map((t, i) => [i > 0 && ", ", link(t)]) : "in no team"),
+    () => fill(teams),
+  );
   return h("li", {}, h("strong", {}, u.full_name || u.name), " ", h("span", { class: "dim" }, u.name), " ", teams);
 }
 
 async function create() {
   let name;
   const saved = await form({
-    title: "New team", label: "Create",
-    fields: [field("Name", h("input", { name: "name", required: true, maxlength: 255 })),
+    title: "New team",
+    label: "Create",
+    fields: [
+      field("Name", h("input", { name: "name", required: true, maxlength: 255 })),
       field("Time zone", h("select", { name: "zone" }, options(zones(zone), zone)), "Hand-offs happen at this zone's wall-clock times."),
-      field("E-mail", h("input", { name: "email", type: "email" })), field("Slack channel", h("input", { name: "slack", placeholder: "#team" })),
-      field("Description", h("textarea", { name: "description", rows: 2 }))],
+      field("E-mail", h("input", { name: "email", type: "email" })),
+      field("Slack channel", h("input", { name: "slack", placeholder: "#team" })),
+      field("Description", h("textarea", { name: "description", rows: 2 })),
+    ],
     save: (f) => {
       name = f.name.value.trim();
-      return v0.post("/teams", { name, scheduling_timezone: f.zone.value, email: f.email.value, slack_channel: f.slack.value, description: f.description.value });
+      return v0.post("/teams", {
+        name,
+        scheduling_timezone: f.zone.value,
+        email: f.email.value,
+        slack_channel: f.slack.value,
+        description: f.description.value,
+      });
     },
   });
   if (saved) location.assign(path`/teams/${name}/rosters`);

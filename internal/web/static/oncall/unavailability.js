@@ -5,11 +5,19 @@ import { form } from "./dialog.js";
 import { moments } from "./shiftform.js";
 import { span, wall } from "./zone.js";
 
-const codes = ["SU", "MO", "TU", "WE", "TH", "FR", "SA"], days = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+const codes = ["SU", "MO", "TU", "WE", "TH", "FR", "SA"],
+  days = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
 // repeats are the rules (RFC 5545) that the form offers, for something that starts on a weekday.
-const repeats = (day) => [["", "once"], ["FREQ=DAILY", "every day"], ["FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", "Monday to Friday"], [`FREQ=WEEKLY;BYDAY=${codes[day]}`, "every " + days[day]],
-  [`FREQ=WEEKLY;INTERVAL=2;BYDAY=${codes[day]}`, `every other ${days[day]}`], ["FREQ=MONTHLY", "every month"], ["FREQ=YEARLY", "every year"]];
+const repeats = (day) => [
+  ["", "once"],
+  ["FREQ=DAILY", "every day"],
+  ["FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", "Monday to Friday"],
+  [`FREQ=WEEKLY;BYDAY=${codes[day]}`, "every " + days[day]],
+  [`FREQ=WEEKLY;INTERVAL=2;BYDAY=${codes[day]}`, `every other ${days[day]}`],
+  ["FREQ=MONTHLY", "every month"],
+  ["FREQ=YEARLY", "every year"],
+];
 
 const weekday = (at, zone) => new Date(wall(at, zone).slice(0, 10) + "T00:00:00Z").getUTCDay();
 
@@ -24,13 +32,43 @@ export function unavailabilityCard(page, team, zone) {
   const at = path`/teams/${team}/unavailability`;
   async function load() {
     const mine = (await v1.get(at)).filter((u) => u.user.toLowerCase() === page.user.toLowerCase());
-    fill(list, mine.length ? h("ul", { class: "plain" }, mine.map((u) => h("li", { class: "row nowrap spread" }, h("div", { class: "wraps" }, words(u), h("div", { class: "dim small" }, u.timezone.replaceAll("_", " "), u.note && " · " + u.note)),
-      h("button", { type: "button", class: "small-button bad", "aria-label": "Remove: " + words(u), onclick: () => v1.remove(path`/unavailability/${u.id}`).then(load, (e) => flash(e.text || String(e), true)) }, "×"))))
-      : h("p", { class: "dim" }, "Nothing: schedules may choose you at any time."));
+    fill(
+      list,
+      mine.length
+        ? h(
+            "ul",
+            { class: "plain" },
+            mine.map((u) =>
+              h(
+                "li",
+                { class: "row nowrap spread" },
+                h(
+                  "div",
+                  { class: "wraps" },
+                  words(u),
+                  h("div", { class: "dim small" }, u.timezone.replaceAll("_", " "), u.note && " · " + u.note),
+                ),
+                h(
+                  "button",
+                  {
+                    type: "button",
+                    class: "small-button bad",
+                    "aria-label": "Remove: " + words(u),
+                    onclick: () => v1.remove(path`/unavailability/${u.id}`).then(load, (e) => flash(e.text || String(e), true)),
+                  },
+                  "×",
+                ),
+              ),
+            ),
+          )
+        : h("p", { class: "dim" }, "Nothing: schedules may choose you at any time."),
+    );
   }
   async function add() {
-    const now = Math.floor(Date.now() / 3600000) * 3600, when = moments(now + 86400, now + 86400 + 4 * 3600, zone);
-    const repeat = h("select", { name: "rule" }), note = h("input", { name: "note", maxlength: 200 });
+    const now = Math.floor(Date.now() / 3600000) * 3600,
+      when = moments(now + 86400, now + 86400 + 4 * 3600, zone);
+    const repeat = h("select", { name: "rule" }),
+      note = h("input", { name: "note", maxlength: 200 });
     const refresh = () => {
       const chosen = repeat.selectedIndex;
       repeat.replaceChildren(...options(repeats(weekday(when.start(), zone))));
@@ -39,7 +77,9 @@ export function unavailabilityCard(page, team, zone) {
     when.el.addEventListener("change", refresh);
     refresh();
     const saved = await form({
-      title: "When I cannot be on call", label: "Add", fields: [when.el, field("Repeats", repeat), field("Note", note, "Your team can read it.")],
+      title: "When I cannot be on call",
+      label: "Add",
+      fields: [when.el, field("Repeats", repeat), field("Note", note, "Your team can read it.")],
       save: () => {
         if (when.problem()) throw Object.assign(new Error(when.problem()), { text: when.problem() });
         return v1.post(at, { user: page.user, start: when.start(), end: when.end(), timezone: zone, rule: repeat.value, note: note.value });
@@ -48,5 +88,9 @@ export function unavailabilityCard(page, team, zone) {
     if (saved) await load();
   }
   load().catch((e) => fill(list, h("div", { class: "flash bad", role: "alert" }, e.text || String(e))));
-  return card("When I cannot be on call", list, !page.readOnly && h("button", { type: "button", onclick: () => add().catch((e) => flash(e.text || String(e), true)) }, "Add…"));
+  return card(
+    "When I cannot be on call",
+    list,
+    !page.readOnly && h("button", { type: "button", onclick: () => add().catch((e) => flash(e.text || String(e), true)) }, "Add…"),
+  );
 }

@@ -13,7 +13,10 @@ function format(zone, options) {
   return f;
 }
 
-const whole = { numeric: true, fields: { year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", second: "2-digit" } };
+const whole = {
+  numeric: true,
+  fields: { year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", second: "2-digit" },
+};
 
 // valid reports whether the browser knows a zone.
 export function valid(zone) {
@@ -27,7 +30,11 @@ export function valid(zone) {
 
 // wall returns what clocks in the zone show at an instant.
 export function wall(at, zone) {
-  const p = Object.fromEntries(format(zone, whole).formatToParts(at * 1000).map((x) => [x.type, x.value]));
+  const p = Object.fromEntries(
+    format(zone, whole)
+      .formatToParts(at * 1000)
+      .map((x) => [x.type, x.value]),
+  );
   return `${p.year.padStart(4, "0")}-${p.month}-${p.day}T${p.hour}:${p.minute}:${p.second}`;
 }
 
@@ -58,13 +65,16 @@ export function label(zone, at = Date.now() / 1000) {
 }
 
 function signed(seconds) {
-  const minutes = Math.round(Math.abs(seconds) / 60), h = Math.floor(minutes / 60), m = minutes % 60;
+  const minutes = Math.round(Math.abs(seconds) / 60),
+    h = Math.floor(minutes / 60),
+    m = minutes % 60;
   return (seconds < 0 ? "−" : "+") + h + (m ? ":" + String(m).padStart(2, "0") : "");
 }
 
 // iso is the offset as ±HH:MM.
 export function iso(zone, at) {
-  const o = Math.round(offset(at, zone) / 60), a = Math.abs(o);
+  const o = Math.round(offset(at, zone) / 60),
+    a = Math.abs(o);
   return (o < 0 ? "-" : "+") + String(Math.floor(a / 60)).padStart(2, "0") + ":" + String(a % 60).padStart(2, "0");
 }
 
@@ -76,8 +86,12 @@ export function date(at, zone) {
   const thisYear = wall(Date.now() / 1000, zone).slice(0, 4) === wall(at, zone).slice(0, 4);
   return format(zone, thisYear ? day : dayAndYear).format(at * 1000);
 }
-export function time(at, zone) { return format(zone, clock).format(at * 1000); }
-export function stamp(at, zone) { return date(at, zone) + ", " + time(at, zone); }
+export function time(at, zone) {
+  return format(zone, clock).format(at * 1000);
+}
+export function stamp(at, zone) {
+  return date(at, zone) + ", " + time(at, zone);
+}
 
 // span words a time from ... to, without saying a day twice.
 export function span(start, end, zone) {
@@ -87,14 +101,17 @@ export function span(start, end, zone) {
 
 // length words a duration: "7 d", "12 h 30 min".
 export function length(seconds) {
-  const d = Math.floor(seconds / 86400), h = Math.floor(seconds % 86400 / 3600), m = Math.round(seconds % 3600 / 60);
+  const d = Math.floor(seconds / 86400),
+    h = Math.floor((seconds % 86400) / 3600),
+    m = Math.round((seconds % 3600) / 60);
   return [d && d + " d", h && h + " h", m && m + " min"].filter(Boolean).join(" ").replaceAll(" ", "\u00a0") || "0 min";
 }
 
 // away words how far an instant is from now: "in 3 h", "2 d ago".
 export function away(at, now = Date.now() / 1000) {
   const s = Math.abs(at - now);
-  const text = s < 90 ? "1 min" : s < 5400 ? Math.round(s / 60) + " min" : s < 172800 ? Math.round(s / 3600) + " h" : Math.round(s / 86400) + " d";
+  const text =
+    s < 90 ? "1 min" : s < 5400 ? Math.round(s / 60) + " min" : s < 172800 ? Math.round(s / 3600) + " h" : Math.round(s / 86400) + " d";
   return at < now ? text + " ago" : "in " + text;
 }
 

@@ -6,27 +6,48 @@ const key = "iris.oncall.zone";
 
 // zoneSwitch returns the control and the zone it stands on; changed is called with the new zone.
 export function zoneSwitch(page, changed) {
-  const choices = [["team", "Team", page.team && page.teamZone], ["mine", "Mine", page.zone], ["browser", "This browser", browserZone]]
-    .filter(([, , zone]) => zone && valid(zone));
+  const choices = [
+    ["team", "Team", page.team && page.teamZone],
+    ["mine", "Mine", page.zone],
+    ["browser", "This browser", browserZone],
+  ].filter(([, , zone]) => zone && valid(zone));
   let chosen = choices.find(([name]) => name === read()) || choices[0];
   const shown = h("span", { class: "dim small zone-name", id: "zone-name" });
-  const select = h("select", {
-    "aria-label": "Time zone", "aria-describedby": "zone-name", id: "zone",
-    onchange: () => {
-      chosen = choices.find(([name]) => name === select.value);
-      write(chosen[0]);
-      show();
-      changed(chosen[2]);
+  const select = h(
+    "select",
+    {
+      "aria-label": "Time zone",
+      "aria-describedby": "zone-name",
+      id: "zone",
+      onchange: () => {
+        chosen = choices.find(([name]) => name === select.value);
+        write(chosen[0]);
+        show();
+        changed(chosen[2]);
+      },
     },
-  }, choices.map(([name, text, zone]) => h("option", { value: name, selected: name === chosen[0] }, `${text}: ${zone.replaceAll("_", " ")}`)));
-  const show = () => { shown.textContent = "Times in " + label(chosen[2]); };
+    choices.map(([name, text, zone]) =>
+      h("option", { value: name, selected: name === chosen[0] }, `${text}: ${zone.replaceAll("_", " ")}`),
+    ),
+  );
+  const show = () => {
+    shown.textContent = "Times in " + label(chosen[2]);
+  };
   show();
   return { el: h("div", { class: "zone" }, select, shown), zone: () => chosen[2] };
 }
 
 function read() {
-  try { return localStorage.getItem(key); } catch { return null; }
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
 }
 function write(value) {
-  try { localStorage.setItem(key, value); } catch { /* private windows forget */ }
+  try {
+    localStorage.setItem(key, value);
+  } catch {
+    /* private windows forget */
+  }
 }

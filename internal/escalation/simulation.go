@@ -1,0 +1,201 @@
+package escalation
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// simulation lives through one incident: it decides, takes the messages as left at once, and decides again when the engine
+// would look at the incident again.
+type simulation struct {
+	Simulation
+	decider *decider
+	rules   *oncall.Recent[users.ResponderKey, []messages.Reprioritisation]
+
+	floods map[AggregationKey]*foreseen
+	counts map[users.ID]map[users.Mode]*messages.Window
+	latest map[int]RoundFact // of the current step, by position: the last round that made messages
+}
+
+// foreseen is a flood, and when its held pages leave; zero = nothing is held.
+type foreseen struct {
+	Flood
+	release time.Time
+}
+
+// live goes through the incident's life until its plan ends, somebody acknowledges, or there is too much of it.
+func (s *simulation) live(ctx context.Context) error {
+	at := s.Question.At
+	due := Due{
+		PlanID: s.Plan.ID, ApplicationID: s.Application.ID, CreatedAt: at, DueAt: at, ReadAt: at, Active: true, Dynamic: s.Question.Dynamic,
+	}
+	f := facts{plans: map[PlanID]Plan{s.Plan.ID: s.Plan}, apps: map[int64]Application{s.Application.ID: s.Application}}
+	for range maxLooks {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if end := s.Question.AcknowledgedAfter; end > 0 && !due.ReadAt.Before(at.Add(end)) {
+			s.acknowledged(at.Add(end))
+			return nil
+		}
+		w, err := s.decider.decide(ctx, due, f)
+		if err != nil {
+			return fmt.Errorf("simulate: %w", err)
+		}
+		next, err := s.carryOut(ctx, w)
+		if err != nil {
+			return err
+		}
+		s.EndedAt = due.ReadAt
+		if !w.Active {
+			s.End = EndExhausted
+			return nil
+		}
+		if len(s.Pages) >= MaxSimulated {
+			break
+		}
+		if due.Progress, err = s.stored(w.Progress); err != nil {
+			return err
+		}
+		due.DueAt, due.ReadAt = next, next
+	}
+	s.End = EndCut
+	return nil
+}
+
+// acknowledged ends the simulation because somebody acknowledges.
+func (s *simulation) acknowledged(at time.Time) {
+	s.End, s.EndedAt = EndAcknowledged, at
+	s.Timeline = append(s.Timeline, incidents.Entry{At: at, Kind: incidents.EntryAcknowledged,
+		Text: "somebody acknowledges: nobody is paged any more"})
+}
+
+// stored returns the progress as it is read when the incident is looked at again: every message has left.
+func (s *simulation) stored(p Progress) (Progress, error) {
+	raw, err := EncodeProgress(p)
+	if err != nil {
+		return Progress{}, err
+	}
+	read, err := DecodeProgress(raw)
+	if err != nil {
+		return Progress{}, err
+	}
+	read.Step, read.StepAt = p.Step, p.StepAt
+	facts := make([]RoundFact, 0, len(s.latest))
+	for _, f := range s.latest {
+		facts = append(facts, f)
+	}
+	Observe(&read, facts)
+	return read, nil
+}
+
+// carryOut notes the messages and lines of a decision and returns when the incident is looked at again: a message that left
+// moves the next look up to the end of its wait.
+func (s *simulation) carryOut(ctx context.Context, w *draft) (time.Time, error) {
+	next := w.DueAt
+	var held, ruled []incidents.Entry
+	for position, f := range s.latest {
+		if f.Step != w.Progress.Step {
+			delete(s.latest, position)
+		}
+	}
+	for i, m := range w.Messages {
+		p := SimulatedPage{New: m, At: w.At, Wanted: w.made[i].choice.Wanted, Rule: w.made[i].rule, ModeRule: w.made[i].choice.Rule}
+		if s.hold(w.Aggregation, &p) {
+			held = append(held, HeldEntry(m.Target, *w.Aggregation, w.At))
+		} else if p.Mode != users.Drop {
+			changed, err := s.reprioritise(ctx, &p)
+			if err != nil {
+				return next, err
+			}
+			if changed {
+				ruled = append(ruled, RuledEntry(m.Target, p.Mode, m.Mode, w.At))
+			}
+		}
+		s.Pages = append(s.Pages, p)
+		if m.Step == w.Progress.Step && m.Step > 0 {
+			s.latest[m.Position] = RoundFact{Step: m.Step, Position: m.Position, Repeat: m.Repeat, SettledAt: w.At}
+		}
+		if end := w.At.Add(m.Wait); end.Before(next) {
+			next = end
+		}
+	}
+	for _, entries := range [][]incidents.Entry{w.Entries, held, ruled} {
+		s.Timeline = append(s.Timeline, entries...)
+	}
+	return next, nil
+}
+
+// hold reports whether the page is held for a digest, and until when.
+func (s *simulation) hold(a *Aggregation, p *SimulatedPage) bool {
+	k, ok := FloodOf(p.New)
+	if a == nil || !ok {
+		return false
+	}
+	f := s.floods[k]
+	if f == nil {
+		f = &foreseen{}
+		s.floods[k] = f
+	}
+	if !f.release.IsZero() && !p.At.Before(f.release) {
+		f.release = time.Time{} // they have left
+	}
+	if !f.Hold(*a, p.At) {
+		return false
+	}
+	if f.release.IsZero() {
+		f.release = p.At.Add(a.Every)
+	}
+	p.Held, p.HeldUntil = p.At, f.release
+	return true
+}
+
+// reprioritise follows the recipient's own rules and reports whether they changed the mode.
+func (s *simulation) reprioritise(ctx context.Context, p *SimulatedPage) (bool, error) {
+	user, ok := p.Recipient.User()
+	if !ok {
+		return false, nil
+	}
+	rules, err := s.rulesOf(ctx, user)
+	if err != nil {
+		return false, err
+	}
+	if s.counts[user] == nil {
+		s.counts[user] = map[users.Mode]*messages.Window{}
+	}
+	wanted := p.Mode
+	p.Mode = messages.Reprioritise(wanted, rules, s.counts[user], p.At)
+	if p.Mode != wanted {
+		p.ModeRule = "own rule, because there are too many by " + string(wanted)
+	}
+	return p.Mode != wanted, nil
+}
+
+// rulesOf returns a person's rules. For the application that is not named, what may be used is what the person has.
+func (s *simulation) rulesOf(ctx context.Context, user users.ID) ([]messages.Reprioritisation, error) {
+	key := users.ResponderKey{User: user, Application: s.Application.ID}
+	found, err := s.rules.Get(ctx, key)
+	if err != nil {
+		return nil, fmt.Errorf("read rules: %w", err)
+	}
+	rules := found[key]
+	if s.Application.ID != 0 || len(rules) == 0 {
+		return rules, nil
+	}
+	people, err := s.decider.responders.Get(ctx, key)
+	if err != nil {
+		return nil, fmt.Errorf("read contacts: %w", err)
+	}
+	rules = slices.Clone(rules)
+	for i, r := range rules {
+		rules[i].Usable = r.To == users.Drop || users.CanUse(people[key], s.Application.Modes, r.To)
+	}
+	return rules, nil
+}

@@ -1,0 +1,44 @@
+package oncall
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
+)
+
+// unixSeconds are instants between the years 2001 and 2286: other numbers are more likely slips than instants.
+var unixSeconds = regexp.MustCompile(`^[1-9][0-9]{9}$`)
+
+// ParseInstant reads an instant as people and programs name it: nothing or "now"; "+90m" for a while after now; Unix seconds;
+// "2026-11-22T02:00:00+01:00"; or a wall clock of zone, "2026-11-22 02:00", "2026-11-22T02:00:00" or "2026-11-22" for its
+// midnight. Anything else is an Invalid fault of the field "at".
+func ParseInstant(text string, zone *time.Location, now time.Time) (time.Time, error) {
+	text = strings.TrimSpace(text)
+	switch {
+	case text == "", strings.EqualFold(text, "now"):
+		return now.Truncate(time.Second), nil
+	case unixSeconds.MatchString(text):
+		seconds, err := strconv.ParseInt(text, 10, 64)
+		return time.Unix(seconds, 0).In(zone), err
+	case strings.HasPrefix(text, "+"):
+		if d, err := time.ParseDuration(text[1:]); err == nil && d >= 0 {
+			return now.Add(d).Truncate(time.Second), nil
+		}
+	}
+	if t, err := time.Parse(time.RFC3339, text); err == nil && sane(t) {
+		return t.Truncate(time.Second), nil
+	}
+	for _, layout := range []string{"2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02T15:04", time.DateOnly} {
+		if t, err := time.Parse(layout, text); err == nil && sane(t) {
+			return LocalOf(t).In(zone), nil
+		}
+	}
+	return time.Time{}, fault.Invalidf("at",
+		"%.60q is no instant: say now, +2h, 2026-11-22 02:00, 2026-11-22T02:00:00+01:00 or Unix seconds", text)
+}
+
+// sane reports whether an instant can be meant. Calendars begin and end somewhere.
+func sane(t time.Time) bool { return t.Year() >= 1970 && t.Year() < 2300 }

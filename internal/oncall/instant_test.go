@@ -1,0 +1,39 @@
+package oncall
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/fault"
+)
+
+func TestParseInstant(t *testing.T) {
+	t.Parallel()
+	zone, err := time.LoadLocation("Europe/Zurich")
+	require.NoError(t, err)
+	now := time.Date(2026, 11, 22, 1, 2, 3, 4, time.UTC)
+	for text, want := range map[string]string{
+		"":                          "2026-11-22T01:02:03Z",
+		" Now ":                     "2026-11-22T01:02:03Z",
+		"+90m":                      "2026-11-22T02:32:03Z",
+		"1763776923":                "2025-11-22T02:02:03Z",
+		"2026-11-22T02:00:00+01:00": "2026-11-22T01:00:00Z",
+		"2026-11-22 02:00":          "2026-11-22T01:00:00Z",
+		"2026-07-22T02:00":          "2026-07-22T00:00:00Z",
+		"2026-11-22 02:00:59":       "2026-11-22T01:00:59Z",
+		"2026-11-22":                "2026-11-21T23:00:00Z",
+		"2026-10-25 02:30":          "2026-10-25T00:30:00Z", // twice: the first
+		"2026-03-29 02:30":          "2026-03-29T00:30:00Z", // never: on the offset after the skip
+	} {
+		got, err := ParseInstant(text, zone, now)
+		require.NoError(t, err, text)
+		require.Equal(t, want, got.UTC().Format(time.RFC3339), text)
+	}
+	for _, text := range []string{"tomorrow", "12", "99999999999", "+", "+-3h", "2026-13-01", "2026-11-22 25:00", "9999-01-01", "0001-01-01T00:00:00Z"} {
+		_, err := ParseInstant(text, zone, now)
+		require.True(t, fault.Is(err, fault.Invalid), text)
+		require.ErrorContains(t, err, "is no instant")
+	}
+}

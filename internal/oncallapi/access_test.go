@@ -1,0 +1,50 @@
+package oncallapi_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/oncallapi"
+)
+
+// Every route is closed to those who are not known, every change to those who may only read, and everything to applications
+// without the flag.
+func TestEveryRouteIsGuarded(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	api, err := oncallapi.New(f.deps)
+	require.NoError(t, err)
+	paths := api.Paths()
+	require.Greater(t, len(paths), 90)
+	names := strings.NewReplacer("{team}", "ops", "{user}", "bob", "{roster}", "ops-roster", "{role}", "primary", "{service}", "web", "{id}", "1",
+		"{link}", "0123", "{key}", "0123", "{other}", "empty")
+	for _, p := range paths {
+		method, path := p[0], names.Replace(p[1])
+		require.NotRegexp(t, regexp.MustCompile(`[{}]`), path)
+		require.Equal(t, 401, f.do(nobody, method, path, "{}").Code, "%s %s", method, path)
+		require.Equal(t, 403, f.do(stranger, method, path, "{}").Code, "%s %s", method, path)
+		if method == "GET" {
+			require.NotEqual(t, 401, f.do(viewer, method, path, "").Code, "%s %s", method, path)
+			continue
+		}
+		if p[2] == "" {
+			require.Equal(t, 403, f.do(viewer, method, path, "{}").Code, "%s %s", method, path)
+		}
+		require.Equal(t, 401, f.do(caller{session: "root", csrf: "-"}, method, path, "{}").Code, "%s %s", method, path)
+	}
+}
+
+func TestReadOnlyPeopleChangeTheirOwnSettings(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.want(204, "", viewer, "PUT", "/api/v0/users/viewer", `{"time_zone":"Europe/Zurich"}`)
+	f.want(201, "", viewer, "POST", "/api/v0/users/viewer/pinned_teams", `{"team":"ops"}`)
+	require.Len(t, f.ok(viewer, "POST", "/api/v0/ical_key/team/ops", ""), 36)
+	refused := says("Unauthorized", "This user may only read")
+	f.want(403, refused, viewer, "PUT", "/api/v0/users/bob", `{"time_zone":"UTC"}`)
+	f.want(403, refused, viewer, "POST", "/api/v0/users/bob/notifications", `{}`)
+	f.want(403, refused, viewer, "DELETE", "/api/v0/users/bob/pinned_teams/ops", "")
+}

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Clients in the wild: the predecessors' official Python packages, installed as their users do, against a running server.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. test/lib.sh
+need curl curl
+need python3 python3
+work=$(mktemp -d)
+chmod 755 "$work"
+finish() { stop_dev; rm -rf "$work"; }
+trap finish EXIT
+python_with "$work/venv" test/clients/requirements.txt
+start_dev "$work"
+
+echo "--- irisclient posts incidents and notifications"
+ids=$("$work/venv/bin/python" test/clients/iris.py "$api" demo demo-key)
+arrived() { curl -fsS "$api/dev/mailbox.json" | python3 -c '
+import json, sys
+got = {m["incident_id"] for m in json.load(sys.stdin)}
+sys.exit(not set(map(int, sys.argv[1:])) <= got)' "$@"; }
+# shellcheck disable=SC2086
+wait_for 20 "messages of the incidents $ids" arrived $ids
+echo "incidents $ids were delivered"

@@ -1,0 +1,385 @@
+package contract
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+)
+
+// bin is where TestMain built the programs.
+var bin string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "iris-contract-")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer func() { _ = os.RemoveAll(dir) }()
+		bin = dir
+		build := exec.Command("go", "build", "-o", dir+"/", "../../cmd/iris", "../../cmd/iris-api")
+		build.Stdout, build.Stderr = os.Stderr, os.Stderr
+		if err := build.Run(); err != nil {
+			fmt.Fprintln(os.Stderr, "the programs do not build:", err)
+			return 1
+		}
+		if code := m.Run(); code != 0 || flag.Lookup("test.run").Value.String() != "" {
+			return code
+		}
+		return uncovered()
+	}())
+}
+
+// asked has the operations that answered with success to some test, and described those of the document.
+var (
+	covering         sync.Mutex
+	asked, described = map[string]bool{}, map[string]bool{}
+)
+
+// uncovered fails the whole suite when an operation was never used with success.
+func uncovered() int {
+	code := 0
+	for operation := range described {
+		if operation == "GET /readyz" {
+			continue // needs a processor; test/e2e waits for it
+		}
+		if !asked[operation] {
+			fmt.Fprintln(os.Stderr, "no test uses", operation, "with success")
+			code = 1
+		}
+	}
+	return code
+}
+
+const password = "a long enough password"
+
+// caller is with what a request comes.
+type caller struct {
+	name    string
+	app     string // signs as this application
+	user    string // X-IRIS-USERNAME
+	session string // or comes with this person's session
+}
+
+var (
+	anonymous = caller{name: "nobody"}
+	demo      = caller{name: "a plain application", app: "demo"}
+	power     = caller{name: "a powerful application", app: "power"}
+	asBob     = caller{name: "a powerful application for bob", app: "power", user: "bob"}
+	owner     = caller{name: "the owner", session: "ann"}
+	admin     = caller{name: "an administrator", session: "root"}
+	bob       = caller{name: "somebody else", session: "bob"}
+	viewer    = caller{name: "somebody who may only read", session: "viewer"}
+	everybody = []caller{anonymous, demo, power, asBob, owner, admin, bob, viewer}
+)
+
+// server is one iris-api with a database of its own.
+type server struct {
+	*testing.T
+	url      string
+	db       *pgxpool.Pool
+	keys     map[string]string
+	sessions map[string]*http.Client
+	tokens   map[string]string // by person, against forged requests
+	api      *description
+}
+
+// newServer starts an installation of: ann (owner of demo, member of team ops), bob (member of ops), root (administrator), viewer (may only
+// read), gone (switched off), the mailing list all-ops; the applications demo (variables host, message), other, power (may speak for
+// people and open incidents as others); template words for demo, plan pager.
+func newServer(t *testing.T, env ...string) *server {
+	t.Helper()
+	database := pgtest.URL(t)
+	s := &server{T: t, keys: map[string]string{}, sessions: map[string]*http.Client{}, tokens: map[string]string{}}
+	var err error
+	s.db, err = pgxpool.New(t.Context(), database)
+	require.NoError(t, err)
+	t.Cleanup(s.db.Close)
+	all := append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "IRIS_DATABASE_URL=" + database,
+		"IRIS_ADMIN_ADDR=127.0.0.1:0"}, env...)
+	s.seed(all)
+	for range 5 { // somebody else may be faster at the free port
+		addr := freeAddr(t)
+		s.url = "http://" + addr
+		if s.start(append(slices.Clone(all), "IRIS_PUBLIC_URL="+s.url, "IRIS_HTTP_ADDR="+addr)) {
+			break
+		}
+	}
+	for _, name := range []string{"ann", "bob", "root", "viewer"} {
+		s.logIn(name)
+	}
+	s.api = describe(t, s.url)
+	return s
+}
+
+func (s *server) seed(env []string) {
+	s.Helper()
+	for _, name := range []string{"ann", "bob", "root", "viewer", "gone"} {
+		args := []string{"user", "add", name, "--email", name + "@example.com"}
+		if name == "root" {
+			args = append(args, "--admin")
+		}
+		s.iris(env, password+"\n", args...)
+	}
+	s.iris(env, "", "contact", "set", "ann", "sms", "+15551110001")
+	s.iris(env, "", "team", "add", "ops", "--member", "ann", "--member", "bob")
+	for _, name := range []string{"demo", "other", "power"} {
+		args := []string{"app", "add", name}
+		if name == "demo" {
+			args = append(args, "--variable", "host", "--variable", "message")
+		}
+		s.keys[name] = strings.TrimSpace(s.iris(env, "", args...))
+	}
+	_, err := s.db.Exec(s.Context(), `
+		update users set read_only = true where name = 'viewer';
+		update users set active = false where name = 'gone';
+		update applications set allow_authenticating_users = true, allow_other_app_incidents = true where name = 'power';
+		update applications set title_variable = 'host', allow_other_app_incidents = false where name = 'demo';
+		insert into application_owners select a.id, u.id from applications a, users u where a.name = 'demo' and u.name = 'ann';
+		insert into mailing_lists (name, member_count) values ('all-ops', 2);
+		insert into mailing_list_members select l.id, u.id from mailing_lists l, users u where u.name in ('ann', 'bob');
+		with t as (insert into templates (name, creator_id) select 'words', id from users where name = 'ann' returning id, name),
+			act as (insert into template_active select name, id from t)
+			insert into template_contents (template_id, application_id, mode, subject, body)
+			select t.id, a.id, 'email', 'S {{ host }}', 'B {{ message }}' from t, applications a where a.name = 'demo';
+		with p as (insert into plans (name, creator_id, description, threshold_window, threshold_count, aggregation_window, aggregation_reset)
+				select 'pager', id, 'a plan', 900, 10, 300, 300 from users where name = 'ann' returning id, name),
+			act as (insert into plan_active select name, id from p)
+			insert into plan_notifications (plan_id, step, position, priority, role, target_id, template, wait_seconds, repeat, optional)
+			select p.id, 1, 0, 'high', 'user', u.target_id, 'words', 60, 1, false from p, users u where u.name = 'ann';`)
+	require.NoError(s, err)
+}
+
+// iris runs the operator's command and returns its standard output.
+func (s *server) iris(env []string, stdin string, args ...string) string {
+	s.Helper()
+	cmd := exec.CommandContext(s.Context(), filepath.Join(bin, "iris"), args...)
+	cmd.Env = env
+	cmd.Stdin = strings.NewReader(stdin)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	require.NoError(s, err, "iris %s: %s", strings.Join(args, " "), stderr.String())
+	return string(out)
+}
+
+// start runs iris-api until the test ends. It returns false when the port was taken.
+func (s *server) start(env []string) bool {
+	s.Helper()
+	cmd := exec.Command(filepath.Join(bin, "iris-api"))
+	cmd.Env = env
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	log := &bytes.Buffer{}
+	cmd.Stdout, cmd.Stderr = log, log
+	require.NoError(s, cmd.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	taken := false
+	s.Cleanup(func() {
+		if taken {
+			return
+		}
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		err := <-ended
+		if s.Failed() {
+			s.Logf("iris-api wrote:\n%s", log)
+		}
+		if err != nil {
+			s.Errorf("iris-api ended with %v\n%s", err, log)
+		}
+	})
+	ctx, cancel := context.WithTimeout(s.Context(), 30*time.Second)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-ended:
+			if taken = strings.Contains(log.String(), "address already in use"); taken {
+				return false
+			}
+			ended <- err
+			require.FailNow(s, "iris-api ended at its start", "%v\n%s", err, log)
+		case <-ctx.Done():
+			require.FailNow(s, "iris-api is not ready in time")
+		case <-tick.C:
+		}
+		resp, err := http.Get(s.url + "/openapi.json")
+		if err != nil {
+			continue
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode == http.StatusOK {
+			return true
+		}
+	}
+}
+
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}
+
+func (s *server) logIn(name string) {
+	s.Helper()
+	jar, err := cookiejar.New(nil)
+	require.NoError(s, err)
+	c := &http.Client{Jar: jar, Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := c.PostForm(s.url+"/login", url.Values{"username": {name}, "password": {password}})
+	require.NoError(s, err)
+	defer func() { _ = resp.Body.Close() }()
+	require.Equal(s, http.StatusOK, resp.StatusCode, "%s logs in", name)
+	var who struct {
+		Token string `json:"csrf_token"`
+	}
+	require.NoError(s, json.NewDecoder(resp.Body).Decode(&who))
+	s.sessions[name], s.tokens[name] = c, who.Token
+}
+
+// answer is what came back.
+type answer struct {
+	*server
+	what   string
+	status int
+	header http.Header
+	body   string
+}
+
+// do sends a request and compares the answer with the server's own description. body is a string, sent as it is, or
+// anything else, sent as JSON; nil sends none.
+func (s *server) do(as caller, method, path string, body any, header ...string) answer {
+	s.Helper()
+	text, isText := body.(string)
+	if body != nil && !isText {
+		raw, err := json.Marshal(body)
+		require.NoError(s, err)
+		text = string(raw)
+	}
+	r, err := http.NewRequestWithContext(s.Context(), method, s.url+path, strings.NewReader(text))
+	require.NoError(s, err)
+	if as.session != "" && !strings.HasPrefix(path, "/v0/") {
+		r.Header.Set("X-CSRF-TOKEN", s.tokens[as.session])
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	client := &http.Client{Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	switch {
+	case as.session != "":
+		client = s.sessions[as.session]
+	case as.app != "":
+		if as.user != "" {
+			r.Header.Set("X-IRIS-USERNAME", as.user)
+		}
+		r.Header.Set("Authorization", auth.Sign(as.app, s.keys[as.app], auth.SignedRequest{Username: as.user, Method: method,
+			Path: r.URL.Path, RawQuery: r.URL.RawQuery, Body: []byte(text)}, time.Now()))
+	}
+	resp, err := client.Do(r)
+	require.NoError(s, err)
+	defer func() { _ = resp.Body.Close() }()
+	raw, err := io.ReadAll(resp.Body)
+	require.NoError(s, err)
+	a := answer{server: s, what: fmt.Sprintf("%s %s %s", as.name, method, path), status: resp.StatusCode, header: resp.Header, body: string(raw)}
+	require.Less(s, a.status, 500, "%s: %s", a.what, a.body)
+	if operation, ok := s.api.conforms(s.T, method, r.URL.Path, a); ok && a.status < 400 {
+		covering.Lock()
+		defer covering.Unlock()
+		asked[operation] = true
+	}
+	return a
+}
+
+func (a answer) is(status int) answer {
+	a.Helper()
+	require.Equal(a, status, a.status, "%s: %s", a.what, a.body)
+	return a
+}
+
+// says compares the whole body as JSON.
+func (a answer) says(status int, body string) answer {
+	a.Helper()
+	a.is(status)
+	require.JSONEq(a, body, a.body, a.what)
+	return a
+}
+
+// refuses compares an error of the old routes: title, and description only where one is expected.
+func (a answer) refuses(status int, title string, description ...string) {
+	a.Helper()
+	want := map[string]any{"title": title}
+	if len(description) > 0 {
+		want["description"] = description[0]
+	}
+	raw, err := json.Marshal(want)
+	require.NoError(a, err)
+	a.says(status, string(raw))
+}
+
+// empty expects a body of zero length.
+func (a answer) empty(status int) answer {
+	a.Helper()
+	a.is(status)
+	require.Empty(a, a.body, a.what)
+	return a
+}
+
+// decode reads the body.
+func decode[T any](a answer) T {
+	a.Helper()
+	var v T
+	require.NoError(a, json.Unmarshal([]byte(a.body), &v), "%s: %s", a.what, a.body)
+	return v
+}
+
+func (s *server) number(query string, args ...any) int64 {
+	s.Helper()
+	var n int64
+	require.NoError(s, s.db.QueryRow(s.Context(), query, args...).Scan(&n))
+	return n
+}
+
+func (s *server) exec(query string, args ...any) {
+	s.Helper()
+	_, err := s.db.Exec(s.Context(), query, args...)
+	require.NoError(s, err)
+}
+
+// open opens an incident of plan pager.
+func (s *server) open() int64 {
+	s.Helper()
+	return decode[int64](s.do(demo, http.MethodPost, "/v0/incidents", map[string]any{"plan": "pager", "context": map[string]any{"host": "db1", "message": "disk"}}).is(http.StatusCreated))
+}
+
+// configured writes a configuration file and returns the environment that names it.
+func configured(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "iris.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return "IRIS_CONFIG=" + path
+}

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Checks the OpenAPI document with a validator, then throws generated requests at every operation in it: first signed by a powerful
+# application, then in an administrator's session. No answer may be a 500, and every answer must be as described.
+# IRIS_FUZZ_SECONDS is the time for each of the two (default 60).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. test/lib.sh
+need curl curl
+need python3 python3
+work=$(mktemp -d)
+chmod 755 "$work"
+finish() { stop_dev; rm -rf "$work"; }
+trap finish EXIT
+python_with "$work/venv" test/fuzz/requirements.txt
+start_dev "$work"
+
+echo "--- the document is valid"
+curl -fsS "$api/openapi.json" >"$work/openapi.json"
+"$work/venv/bin/python" -c '
+import json, sys
+from openapi_spec_validator import OpenAPIV31SpecValidator
+doc = json.load(open(sys.argv[1]))
+OpenAPIV31SpecValidator(doc).validate()
+print(sum(len(i) for i in doc["paths"].values()), "operations")' "$work/openapi.json"
+
+fuzz() {
+  SCHEMATHESIS_HOOKS=hooks PYTHONPATH=test/fuzz "$work/venv/bin/schemathesis" run "$work/openapi.json" --url "$api" \
+    --phases examples,coverage,fuzzing --max-time "${IRIS_FUZZ_SECONDS:-60}" --workers 2 --continue-on-failure \
+    --checks not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance \
+    --suppress-health-check all --warnings off --request-timeout 20 --generation-database none "$@" || { grep -h '"level":"error"' "$work/state/log/"*api* | tail -20; return 1; }
+}
+echo "--- as a powerful application"
+IRIS_FUZZ_APP=fuzz IRIS_FUZZ_KEY=$("$work/iris" app add fuzz --acts-for-users --opens-for-others --variable title)
+export IRIS_FUZZ_APP IRIS_FUZZ_KEY
+fuzz --exclude-path-regex '^/log(in|out)'
+echo "--- in an administrator's session"
+IRIS_FUZZ_COOKIE=$(curl -fsS -o /dev/null -c - -d username=demo -d password=demo "$api/login/" | awk '$6 == "iris-auth" {print $7}')
+export IRIS_FUZZ_COOKIE
+[ -n "$IRIS_FUZZ_COOKIE" ]
+fuzz --exclude-path-regex '^/log(in|out)' --include-tag pages
