@@ -93,6 +93,32 @@ create table reminders_made (
 create index reminders_made_due on reminders_made (due_at);
 create index reminders_made_user on reminders_made (user_id);
 
+-- Reminders that are due and not made yet: from their moment until the shift begins (or ends); those of less than five minutes before
+-- may come five minutes late. What was made or changed after the moment reminds of nothing. Of linked shifts only a person's
+-- first (or last) reminds.
+create view reminders_due as
+select d.*
+from (
+    select n.team_id, t.name as team, n.user_id, u.name as user_name, u.time_zone as user_zone, n.type, n.mode, n.time_before,
+        greatest(n.changed_at, s.changed_at) as known_at, s.feed_id, r.name as role, s.link_id, s.starts_at, s.ends_at, e.edge,
+        e.edge - make_interval(secs => n.time_before) as due_at
+    from notice_settings n
+    join teams t on t.id = n.team_id and t.active
+    join users u on u.id = n.user_id and u.active
+    join shifts s on s.user_id = n.user_id and s.team_id = n.team_id
+    join notice_setting_roles nr on nr.setting_id = n.id and nr.role_id = s.role_id
+    join oncall_roles r on r.id = s.role_id
+    cross join lateral (select case n.type when 'oncall_reminder' then s.starts_at else s.ends_at end as edge) e
+    where n.type in ('oncall_reminder', 'offcall_reminder') and n.time_before is not null
+        and s.ends_at > clock_timestamp() - interval '5 minutes'
+) d
+where d.due_at <= clock_timestamp() and d.known_at <= d.due_at
+    and d.edge > clock_timestamp() - case when d.time_before < 300 then interval '5 minutes' else interval '0' end
+    and not exists (select 1 from shifts o where o.link_id = d.link_id and o.user_id = d.user_id
+        and case d.type when 'oncall_reminder' then o.starts_at < d.starts_at else o.ends_at > d.ends_at end)
+    and not exists (select 1 from reminders_made m
+        where m.feed_id = d.feed_id and m.user_id = d.user_id and m.type = d.type and m.mode = d.mode and m.due_at = d.due_at);
+
 -- When people were last told that they are on call soon and cannot be called.
 create table phone_checks (
     user_id bigint primary key references users (id) on delete cascade,
@@ -100,6 +126,7 @@ create table phone_checks (
 );
 
 -- +goose Down
+drop view reminders_due;
 drop table phone_checks, reminders_made, cancelled_shifts;
 drop trigger notice_settings_touched on notice_settings;
 drop trigger shifts_numbered on shifts;

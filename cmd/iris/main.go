@@ -29,6 +29,7 @@ type cli struct {
 	App         appCommand         `cmd:"" help:"Applications: the programs that post incidents."`
 	Team        teamCommand        `cmd:"" help:"Teams."`
 	Contact     contactCommand     `cmd:"" help:"Where users are reached."`
+	Oncall      oncallCommand      `cmd:"" help:"Say who is on call for a team or service, now or then."`
 	Simulate    simulateCommand    `cmd:"" help:"Say who would be paged by a plan, when, how and why. Nothing is sent."`
 	Import      importCommand      `cmd:"" help:"Take over the data of a predecessor."`
 	Bench       benchCommand       `cmd:"" help:"Measure: post a load and compare it with what arrives."`

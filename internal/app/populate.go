@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -122,12 +123,13 @@ func (p *populator) pass(ctx context.Context) error {
 			return nil
 		}
 		err := p.team(ctx, leases[int(team.ID%buckets.Count)], team)
+		var lost *buckets.LostError
 		switch {
 		case err == nil:
 			p.populated.WithLabelValues("done").Inc()
-		case fault.Is(err, fault.Conflict), fault.Is(err, fault.Unavailable):
-			return err // the bucket has moved on, or the database is away
-		default:
+		case errors.As(err, &lost):
+			return err // the bucket has moved on
+		default: // noted, so that the others have their turn; when even that fails, the database is away
 			p.populated.WithLabelValues("failed").Inc()
 			p.log.Error("a team's calendar cannot be filled up, trying again later", zap.String("team", team.Name), zap.Error(err))
 			if err := p.stores.schedules.Failed(ctx, team.ID, fault.Public(err)); err != nil {

@@ -80,3 +80,22 @@ func TestPopulatorFillsCalendarsAndWarns(t *testing.T) {
 	require.Equal(t, made, count(`select count(*) from shifts`))
 	require.Equal(t, 1, count(`select count(*) from notification_requests`))
 }
+
+// A team that cannot be filled is noted and delays no other.
+func TestPopulatorGoesOnAfterATeamThatFails(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t)
+	exec := func(sql string) {
+		_, err := db.Pool().Exec(t.Context(), sql)
+		require.NoError(t, err)
+	}
+	exec(populateSeed)
+	exec(`update schedules set pattern = '{"not": "a list"}' where team_id = (select min(id) from teams)`)
+	exec(`insert into roster_members (roster_id, user_id, priority) select r.id, u.id, u.id from rosters r, users u on conflict do nothing`)
+	require.NoError(t, testPopulator(t, db, owner{epoch: 7}).pass(t.Context()))
+	var problems, made int
+	require.NoError(t, db.Pool().QueryRow(t.Context(), `select count(*) from team_populations where problem <> ''`).Scan(&problems))
+	require.NoError(t, db.Pool().QueryRow(t.Context(), `select count(distinct team_id) from shifts`).Scan(&made))
+	require.Equal(t, 1, problems)
+	require.Equal(t, 1, made)
+}

@@ -124,6 +124,7 @@ type processorParts struct {
 	history  *delivery.Historian
 	receipts func(context.Context) error
 	populate *populator
+	remind   *reminder
 }
 
 // build puts the parts together. It is long because it is the drawing of the whole: every arrow between two parts is one
@@ -213,6 +214,8 @@ func (p *Processor) build(in postgres.Installation) (*processorParts, error) {
 		people: postgres.NewOncallPeople(p.db), applications: postgres.NewApplications(p.db, in.Keys),
 		notifications: postgres.NewNotifications(p.db),
 	}, parts.holder, wake, p.cfg.Oncall.PopulateEvery, p.cfg.Oncall.WarnAhead, log, p.reg)
+	parts.remind = newReminder(openReminders(postgres.NewApplications(p.db, in.Keys), postgres.NewNotifications(p.db).WithQuota(standardQuota(p.cfg.DefaultQuota))),
+		parts.holder, wake, phoneCheck(p.cfg.Oncall), log, p.reg)
 	parts.receipts = matchReceipts(postgres.NewReceipts(p.db), parts.holder, wake, log)
 	log.Info("built", zap.Int("vendors", len(p.vendors)), zap.String("cluster", in.Name))
 	return parts, nil
@@ -252,6 +255,7 @@ func (p *Processor) work(ctx context.Context, parts *processorParts) error {
 	run(&loops, loopCtx, "history", parts.history.Run)
 	run(&loops, loopCtx, "receipts", parts.receipts)
 	run(&loops, loopCtx, "populate", parts.populate.run)
+	run(&loops, loopCtx, "remind", parts.remind.run)
 
 	select {
 	case <-ctx.Done():

@@ -19,6 +19,11 @@ type Oncall struct {
 	ReminderModes []string        `koanf:"reminder_modes"`
 	ReminderRoles []string        `koanf:"reminder_roles"`
 	ReminderTimes []time.Duration `koanf:"reminder_times"`
+	// PhoneCheckEvery is how often at most somebody who is on call soon and has no phone number is mailed about that. 0 = never.
+	// PhoneCheckSubject and PhoneCheckBody are the mail; empty = ours.
+	PhoneCheckEvery   time.Duration `koanf:"phone_check_every"`
+	PhoneCheckSubject string        `koanf:"phone_check_subject"`
+	PhoneCheckBody    string        `koanf:"phone_check_body"`
 	// EscalateApplication is the application that the escalate button opens incidents as; "" = there is no button.
 	EscalateApplication string `koanf:"escalate_application"`
 	// UrgentPlan and MediumPlan are the plans that the button offers besides the team's own. Targets are for their dynamic
@@ -48,6 +53,13 @@ func (l *loader) oncall(o Oncall) Oncall {
 		if *d.value == 0 {
 			*d.value = d.without
 		}
+	}
+	l.notNegative("oncall.phone_check_every", o.PhoneCheckEvery)
+	if o.PhoneCheckSubject == "" {
+		o.PhoneCheckSubject = "You are on call soon and cannot be called"
+	}
+	if o.PhoneCheckBody == "" {
+		o.PhoneCheckBody = "You have shifts ahead, but no phone number for calls is known of you. Please add one to your contacts."
 	}
 	if len(o.ReminderModes) == 0 {
 		o.ReminderModes = []string{"email"}

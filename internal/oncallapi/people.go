@@ -110,7 +110,9 @@ func (a *API) person(r *http.Request) (oncall.Person, error) {
 			return u, err
 		}
 		for _, t := range teams {
-			theirs = append(theirs, t.ID)
+			if !u.Admin { // who administers a team has no say over those who administer everything
+				theirs = append(theirs, t.ID)
+			}
 		}
 	}
 	if refused := wire.Actor(ctx).MayEditPerson(name, theirs); refused != nil {
@@ -169,11 +171,15 @@ func personChange(b body) (oncall.PersonChange, error) {
 		if !contactMode(users.Mode(mode)) {
 			return c, b.fault("contacts", "%q is no contact mode", mode)
 		}
-		if destination != nil {
-			c.Contacts[users.Mode(mode)] = *destination
-		} else {
+		if destination == nil || strings.TrimSpace(*destination) == "" {
 			c.Contacts[users.Mode(mode)] = ""
+			continue
 		}
+		to := strings.TrimSpace(*destination)
+		if err := users.CheckContact(users.Mode(mode), to); err != nil {
+			return c, b.fault("contacts", "%s", fault.Public(err))
+		}
+		c.Contacts[users.Mode(mode)] = to
 	}
 	return c, nil
 }

@@ -96,6 +96,10 @@ func TestUsers(t *testing.T) {
 	require.Equal(t, "Robert", got["full_name"])
 	require.EqualValues(t, 0, got["god"])
 	require.Equal(t, "b@example.com", got["contacts"].(map[string]any)["email"])
+	f.want(400, says("invalid payload", `the email contact "nonsense" must be an e-mail address, such as ann@example.com`), bob, "PUT", at+"/bob", `{"contacts":{"email":"nonsense"}}`)
+	f.want(400, says("invalid payload", `"pigeon" is no contact mode`), bob, "PUT", at+"/bob", `{"contacts":{"pigeon":"x"}}`)
+	f.ok(ann, "POST", "/api/v0/teams/ops/users", `{"name":"root"}`)
+	f.want(403, says("Unauthorized", `Action not allowed for "ann"`), ann, "PUT", at+"/root", `{"active":false}`)
 	f.want(403, says("Unauthorized", `Action not allowed for "bob"`), bob, "PUT", at+"/ann", `{"full_name":"x"}`)
 	f.want(204, "", ann, "PUT", at+"/bob", `{"time_zone":"PDT"}`) // she administers a team of his
 	f.want(400, says("No User Found", "no user exists with given name"), root, "PUT", at+"/who", `{"full_name":"x"}`)

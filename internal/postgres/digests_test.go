@@ -99,6 +99,8 @@ func TestAFloodBecomesADigest(t *testing.T) {
 	part, err := postgres.NewResponses(e.db).Asked(e.ctx(), messages.ID(e.id(`select id from messages where incident_id = $1 and target = 'ana'`, ids[2])))
 	require.NoError(t, err)
 	require.Empty(t, part.Batch, "an answer to a page is about its incident")
+	_, err = postgres.NewResponses(e.db).ByContact(e.ctx(), users.Slack, "a\x00\xff")
+	require.Equal(t, fault.NotFound, fault.KindOf(err), "what cannot be stored is nobody's")
 	_, err = postgres.NewResponses(e.db).AskedBatch(e.ctx(), strings.Repeat("0", 32))
 	require.Equal(t, fault.NotFound, fault.KindOf(err))
 

@@ -103,7 +103,7 @@ func (i *Incidents) openSome(ctx context.Context, batch []incidents.New, out []o
 			if out[k].opened.ID != 0 {
 				continue
 			}
-			known, found, err := i.byKey(ctx, n)
+			known, found, err := i.ByKey(ctx, n)
 			if err != nil {
 				return err
 			}
@@ -122,7 +122,8 @@ func (i *Incidents) openSome(ctx context.Context, batch []incidents.New, out []o
 	}
 }
 
-func (i *Incidents) byKey(ctx context.Context, n incidents.New) (incidents.Opened, bool, error) {
+// ByKey finds the open incident that Open would find instead of opening n; false when there is none.
+func (i *Incidents) ByKey(ctx context.Context, n incidents.New) (incidents.Opened, bool, error) {
 	var row db.OpenIncidentByKeyRow
 	err := i.db.Do(ctx, func(q *db.Queries) (err error) {
 		row, err = q.OpenIncidentByKey(ctx, db.OpenIncidentByKeyParams{

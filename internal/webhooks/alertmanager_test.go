@@ -63,6 +63,11 @@ func (f *fakes) Open(_ context.Context, n incidents.New) (incidents.Opened, erro
 	return incidents.Opened{ID: id, Bucket: int(id) % buckets.Count}, nil
 }
 
+func (f *fakes) ByKey(_ context.Context, n incidents.New) (incidents.Opened, bool, error) {
+	id, ok := f.open[n.DedupKey]
+	return incidents.Opened{ID: id, Known: true, Facts: f.facts[id]}, ok, nil
+}
+
 func (f *fakes) UpdateFacts(_ context.Context, id incidents.ID, ctx, facts json.RawMessage, text string) error {
 	f.facts[id], f.context = facts, ctx
 	f.updates = append(f.updates, text)
@@ -235,6 +240,20 @@ func TestSheddingIsAlways503(t *testing.T) {
 	r = post(signed, firing)
 	require.Equal(t, http.StatusServiceUnavailable, r.StatusCode)
 	require.NotEmpty(t, r.Header.Get("Retry-After"))
+}
+
+// What is known takes no room: a flood must not keep an open incident from learning what became of it.
+func TestKnownGroupsAreTakenDuringAFlood(t *testing.T) {
+	t.Parallel()
+	f, post := setupAll(t)
+	require.Equal(t, "300", text(t, post("alertmanager", signed, firing)))
+	f.wait = 7 * time.Second
+	r := post("alertmanager", signed, strings.Replace(firing, `"status":"firing"`, `"status":"firing","x":1`, 1))
+	require.Equal(t, http.StatusCreated, r.StatusCode)
+	require.Equal(t, "300", text(t, r))
+	require.Equal(t, 7, f.accepted, "only the first")
+	require.Equal(t, http.StatusServiceUnavailable, post("grafana", planned200, unified).StatusCode, "another group")
+	require.Equal(t, http.StatusServiceUnavailable, post("rackspace", planned200, event).StatusCode, "events have no group")
 }
 
 func FuzzAlertmanager(f *testing.F) {

@@ -31,6 +31,8 @@ import (
 type Incidents interface {
 	// Open opens an incident unless one with the same application, plan and dedup key is open (Known).
 	Open(ctx context.Context, n incidents.New) (incidents.Opened, error)
+	// ByKey finds the open incident that Open would find instead of opening one; false when there is none.
+	ByKey(ctx context.Context, n incidents.New) (incidents.Opened, bool, error)
 	// UpdateFacts replaces context and facts of an open incident and says so on its timeline.
 	UpdateFacts(ctx context.Context, id incidents.ID, context, facts json.RawMessage, text string) error
 	// ResolveByKey resolves the open incident of the application, the plan's name and the key, whether or not the plan is
@@ -188,18 +190,7 @@ func (s *Webhooks) take(w http.ResponseWriter, r *http.Request, app auth.Applica
 		s.fail(w, r, err)
 		return
 	}
-	if wait, err := s.d.Load.Overloaded(r.Context(), app); err != nil || wait > 0 {
-		if err == nil {
-			err = &fault.Error{Kind: fault.Throttled, Message: "too many messages of this application are waiting", RetryAfter: wait}
-		}
-		s.fail(w, r, err)
-		return
-	}
-	if err := s.d.Rates.Check(r.Context(), app, int64(plan)); err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	opened, err := s.d.Incidents.Open(r.Context(), incidents.New{PlanID: int64(plan), ApplicationID: app.ID, Context: d.context,
+	opened, err := s.open(r.Context(), app, incidents.New{PlanID: int64(plan), ApplicationID: app.ID, Context: d.context,
 		Actor: "application " + app.Name, DedupKey: d.key, DedupFacts: d.facts})
 	if err == nil && opened.Known {
 		if text := d.news(opened.Facts); text != "" {
@@ -217,6 +208,33 @@ func (s *Webhooks) take(w http.ResponseWriter, r *http.Request, app auth.Applica
 	created(w, d, opened.ID)
 }
 
+// open opens an incident if there is room for one more. One that is open already takes no room.
+func (s *Webhooks) open(ctx context.Context, app auth.Application, n incidents.New) (incidents.Opened, error) {
+	full := s.room(ctx, app, n.PlanID)
+	if full == nil {
+		return s.d.Incidents.Open(ctx, n)
+	}
+	if n.DedupKey != "" && fault.Is(full, fault.Throttled) {
+		known, found, err := s.d.Incidents.ByKey(ctx, n)
+		if found || err != nil {
+			return known, err
+		}
+	}
+	return incidents.Opened{}, full
+}
+
+// room returns a Throttled fault where the application may not open an incident on the plan now.
+func (s *Webhooks) room(ctx context.Context, app auth.Application, plan int64) error {
+	wait, err := s.d.Load.Overloaded(ctx, app)
+	if err != nil {
+		return err
+	}
+	if wait > 0 {
+		return &fault.Error{Kind: fault.Throttled, Message: "too many messages of this application are waiting", RetryAfter: wait}
+	}
+	return s.d.Rates.Check(ctx, app, plan)
+}
+
 // resolve ends the open incident of the delivery, even if its plan was deactivated meanwhile.
 func (s *Webhooks) resolve(w http.ResponseWriter, r *http.Request, app auth.Application, d delivery) {
 	id, found, err := s.d.Incidents.ResolveByKey(r.Context(), app.ID, d.plan, d.key,
@@ -228,12 +246,15 @@ func (s *Webhooks) resolve(w http.ResponseWriter, r *http.Request, app auth.Appl
 		s.fail(w, r, err)
 		return
 	}
-	if !found {
+	switch {
+	case found:
+		s.d.Wake(buckets.Of(int(int64(id) % buckets.Count)))
+		created(w, d, id)
+	case d.quiet:
+		created(w, d, 0)
+	default:
 		wire.JSON(w, http.StatusCreated, nil)
-		return
 	}
-	s.d.Wake(buckets.Of(int(int64(id) % buckets.Count)))
-	created(w, d, id)
 }
 
 // active finds the active version of a plan. Where an empty 404 says that there is none, the words are for the log.

@@ -558,6 +558,25 @@ type Receipt struct {
 	MessageID       *int64
 }
 
+type RemindersDue struct {
+	TeamID     int64
+	Team       string
+	UserID     int64
+	UserName   string
+	UserZone   string
+	Type       string
+	Mode       string
+	TimeBefore *int32
+	KnownAt    interface{}
+	FeedID     int64
+	Role       string
+	LinkID     *string
+	StartsAt   time.Time
+	EndsAt     time.Time
+	Edge       interface{}
+	DueAt      int32
+}
+
 type RemindersMade struct {
 	FeedID int64
 	UserID int64

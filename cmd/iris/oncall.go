@@ -1,0 +1,239 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/app"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+type oncallCommand struct {
+	Team    string `arg:"" optional:"" help:"Name of the team."`
+	Service string `help:"Every team that is responsible for the service, instead of one team." placeholder:"SERVICE"`
+	Role    string `help:"Only this role; without it, every role that the calendar knows." placeholder:"ROLE"`
+	At      string `help:"When: now, +2h, '2026-11-22 02:00' on the team's clock, 2026-11-22T02:00:00+01:00." default:"now" placeholder:"TIME"`
+	Next    bool   `help:"Tell the next hand-offs, too."`
+	Gaps    bool   `help:"Tell when nobody has a shift, too."`
+	For     string `help:"How far to look for hand-offs and gaps, such as 12h, 30d or 8w." default:"30d" placeholder:"TIME"`
+	outputFlag
+}
+
+// Help tells what scripts need to know.
+func (oncallCommand) Help() string {
+	return "Exit code 0: somebody is on call for every role told of. 3: somebody is not, or --gaps found a gap. 1: it could not be found out."
+}
+
+// nobodyOnCall is the exit code when somebody should be on call and nobody is.
+const nobodyOnCall exitCode = 3
+
+// Run prints who is on call.
+func (c oncallCommand) Run(ctx context.Context, e *env) error {
+	if (c.Team == "") == (c.Service == "") {
+		return errors.New("name a team, or a service with --service")
+	}
+	ahead, err := days(c.For)
+	if err != nil {
+		return err
+	}
+	o, err := e.operator(ctx)
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	teams, err := o.Who(ctx, app.WhoAsk{Team: c.Team, Service: c.Service, Role: c.Role, At: c.At, Ahead: ahead})
+	if err != nil {
+		return err
+	}
+	switch c.Output {
+	case "json":
+		err = writeJSON(e.stdout, teams)
+	case "plain":
+		err = c.plain(e.stdout, teams)
+	default:
+		err = c.table(e.stdout, teams)
+	}
+	if err == nil && c.lacking(teams) {
+		return nobodyOnCall
+	}
+	return err
+}
+
+// maxAhead is how far hand-offs and gaps can be looked for.
+const maxAhead = 2 * 366 * 24 * time.Hour
+
+// days reads a duration that may be given in days and weeks.
+func days(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	for suffix, unit := range map[string]time.Duration{"d": 24 * time.Hour, "w": 7 * 24 * time.Hour} {
+		if number, ok := strings.CutSuffix(text, suffix); ok {
+			var n int
+			if n, err = strconv.Atoi(number); err == nil {
+				d = time.Duration(min(n, 10_000)) * unit
+			}
+		}
+	}
+	if err != nil || d <= 0 || d > maxAhead {
+		return 0, fmt.Errorf("--for: %q is no time to look ahead; say 12h, 30d or 8w, at most two years", text)
+	}
+	return d, nil
+}
+
+// lacking reports whether nobody is on call for a role, or a gap was asked for and found.
+func (c oncallCommand) lacking(teams []app.WhoTeam) bool {
+	for _, t := range teams {
+		for _, r := range t.Roles {
+			if len(r.People) == 0 || c.Gaps && len(r.Gaps) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// plain prints one line for each fact: what, team, role, when, who or until.
+func (c oncallCommand) plain(w io.Writer, teams []app.WhoTeam) error {
+	line := func(cells ...string) error {
+		for i := range cells {
+			cells[i] = tabless.Replace(cells[i])
+		}
+		_, err := fmt.Fprintln(w, strings.Join(cells, "\t"))
+		return err
+	}
+	for _, t := range teams {
+		when := func(unix int64) string { return time.Unix(unix, 0).In(placed(t)).Format(time.RFC3339) }
+		for _, r := range t.Roles {
+			for _, p := range r.People {
+				if err := line("on-call", t.Team, r.Role, when(t.At), p.Name); err != nil {
+					return err
+				}
+			}
+			for _, h := range r.Next {
+				if !c.Next {
+					break
+				}
+				if err := line("hand-off", t.Team, r.Role, when(h.At), strings.Join(h.To, ",")); err != nil {
+					return err
+				}
+			}
+			for _, g := range r.Gaps {
+				if !c.Gaps {
+					break
+				}
+				if err := line("gap", t.Team, r.Role, when(g.Start), when(g.End)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// placed is the zone of a team.
+func placed(t app.WhoTeam) *time.Location {
+	z, err := time.LoadLocation(t.Zone)
+	if err != nil {
+		return time.UTC
+	}
+	return z
+}
+
+func (c oncallCommand) table(out io.Writer, teams []app.WhoTeam) error {
+	for i, t := range teams {
+		if i > 0 {
+			fmt.Fprintln(out)
+		}
+		z := placed(t)
+		fmt.Fprintf(out, "Team %s at %s (%s)\n", t.Team, at(t.At, z), t.Zone)
+		w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+		fmt.Fprintln(w, "ROLE\tWHO\tREACHED BY\tWHY")
+		for _, r := range t.Roles {
+			if len(r.People) == 0 {
+				fmt.Fprintf(w, "%s\tNOBODY\t\t%s\n", r.Role, tabless.Replace(r.Rule))
+			}
+			for _, p := range r.People {
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Role, tabless.Replace(person(p)), tabless.Replace(reached(p)), tabless.Replace(r.Rule))
+			}
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+		for _, r := range t.Roles {
+			if c.Next {
+				c.tellNext(out, t, r, z)
+			}
+			if c.Gaps {
+				c.tellGaps(out, t, r, z)
+			}
+		}
+	}
+	return nil
+}
+
+func person(p app.WhoPerson) string {
+	if p.FullName == "" {
+		return p.Name
+	}
+	return p.Name + " (" + p.FullName + ")"
+}
+
+// reached words the contacts of somebody, the quickest first.
+func reached(p app.WhoPerson) string {
+	var parts []string
+	for _, m := range []users.Mode{users.Call, users.SMS, users.Push, users.Slack, users.Email} {
+		if to := p.Contacts[m]; to != "" && (m != users.SMS || to != p.Contacts[users.Call]) {
+			parts = append(parts, string(m)+" "+to)
+		}
+	}
+	if len(parts) == 0 {
+		return "NO CONTACT"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (c oncallCommand) tellNext(out io.Writer, t app.WhoTeam, r app.WhoRole, z *time.Location) {
+	if len(r.Next) == 0 {
+		fmt.Fprintf(out, "No hand-off of %s until %s.\n", r.Role, at(t.Until, z))
+		return
+	}
+	fmt.Fprintf(out, "Next hand-offs of %s:\n", r.Role)
+	for _, h := range r.Next {
+		fmt.Fprintf(out, "  %s  from %s to %s\n", at(h.At, z), everybody(h.From), everybody(h.To))
+	}
+}
+
+func everybody(names []string) string {
+	if len(names) == 0 {
+		return "nobody"
+	}
+	return strings.Join(names, " and ")
+}
+
+func (c oncallCommand) tellGaps(out io.Writer, t app.WhoTeam, r app.WhoRole, z *time.Location) {
+	if len(r.Gaps) == 0 {
+		fmt.Fprintf(out, "No gap in %s until %s.\n", r.Role, at(t.Until, z))
+		return
+	}
+	fmt.Fprintf(out, "Nobody has a shift as %s (pages go to the team's fixed order, or the fallback):\n", r.Role)
+	for _, g := range r.Gaps {
+		fmt.Fprintf(out, "  %s  to  %s  (%s)\n", at(g.Start, z), at(g.End, z), length(g.End-g.Start))
+	}
+}
+
+// length words seconds in days, hours and minutes.
+func length(seconds int64) string {
+	d := time.Duration(seconds) * time.Second
+	switch whole := d / (24 * time.Hour); {
+	case whole > 0:
+		return fmt.Sprintf("%d d %d h", whole, (d-whole*24*time.Hour)/time.Hour)
+	case d >= time.Hour:
+		return fmt.Sprintf("%d h %d min", d/time.Hour, d%time.Hour/time.Minute)
+	}
+	return d.String()
+}

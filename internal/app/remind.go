@@ -1,0 +1,194 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/delivery"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/postgres"
+)
+
+// reminderStore finds what is due and makes messages of it, fenced by a bucket's lease.
+type reminderStore interface {
+	Waiting(ctx context.Context, bs []int, reminders bool, limit int) ([]int64, error)
+	Remind(ctx context.Context, processID string, lease buckets.Lease, team int64) (postgres.Told, error)
+	Tell(ctx context.Context, processID string, lease buckets.Lease, team int64) (postgres.Told, error)
+	CheckPhones(ctx context.Context, processID string, leases []buckets.Lease, c postgres.PhoneCheck) (postgres.Told, error)
+	Forget(ctx context.Context) error
+}
+
+// reminder tells people of their shifts: before they begin and end, and when somebody changes them. It does so for the teams
+// whose buckets this process holds. What is due is in the database alone, so nothing is lost while no process runs, and a team
+// that cannot be told delays no other (promise P7).
+type reminder struct {
+	// open returns the store; it needs the database, which may be away when the process starts.
+	open   func(ctx context.Context) (reminderStore, error)
+	store  reminderStore
+	holder delivery.Leases
+	wake   func(buckets.Set)
+	phones postgres.PhoneCheck // Every 0 = nobody is told that they cannot be called
+	now    func() time.Time
+	log    *zap.Logger
+	made   *prometheus.CounterVec
+	failed prometheus.Counter
+
+	reminded, checked, forgot time.Time
+	putOff                    map[int64]time.Time // teams that could not be told, until when
+}
+
+const (
+	remindTick  = 5 * time.Second
+	remindEvery = 30 * time.Second
+	checkEvery  = 10 * time.Minute
+	forgetEvery = time.Hour
+	remindAgain = time.Minute // after a failure
+	remindTeams = 200
+)
+
+func newReminder(open func(ctx context.Context) (reminderStore, error), holder delivery.Leases, wake func(buckets.Set), phones postgres.PhoneCheck,
+	log *zap.Logger, reg prometheus.Registerer) *reminder {
+	r := &reminder{
+		open: open, holder: holder, wake: wake, phones: phones, now: time.Now, log: log.Named("reminder"), putOff: map[int64]time.Time{},
+		made: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "iris_app_reminders_total", Help: "Messages to people about their shifts, by type.",
+		}, []string{"type"}),
+		failed: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "iris_app_reminder_failures_total", Help: "Times that the people of a team could not be told of their shifts; it is tried again.",
+		}),
+	}
+	reg.MustRegister(r.made, r.failed)
+	return r
+}
+
+// openReminders returns a store whose messages are those of the application that people act through, too.
+func openReminders(applications *postgres.Applications, notifications *postgres.Notifications) func(ctx context.Context) (reminderStore, error) {
+	return func(ctx context.Context) (reminderStore, error) {
+		app, err := applications.ByName(ctx, auth.SessionApplication)
+		if err != nil {
+			return nil, err
+		}
+		return postgres.NewOncallReminders(notifications, app.ID), nil
+	}
+}
+
+func phoneCheck(c config.Oncall) postgres.PhoneCheck {
+	return postgres.PhoneCheck{Every: c.PhoneCheckEvery, Subject: c.PhoneCheckSubject, Body: c.PhoneCheckBody}
+}
+
+// run tells people until ctx ends.
+func (r *reminder) run(ctx context.Context) error {
+	tick := time.NewTicker(remindTick)
+	defer tick.Stop()
+	failing := false
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		err := r.pass(ctx)
+		if err != nil && !failing && ctx.Err() == nil {
+			r.log.Warn("reminders cannot be read, nobody is reminded for now", zap.Error(err))
+		}
+		failing = err != nil
+	}
+}
+
+// pass tells what is due now.
+func (r *reminder) pass(ctx context.Context) (err error) {
+	leases := r.holder.Leases()
+	if len(leases) == 0 {
+		return nil
+	}
+	if r.store == nil {
+		if r.store, err = r.open(ctx); err != nil {
+			return err
+		}
+	}
+	by, held := map[int]buckets.Lease{}, []int{}
+	for _, l := range leases {
+		by[l.Bucket] = l
+		held = append(held, l.Bucket)
+	}
+	now := r.now()
+	remind := now.Sub(r.reminded) >= remindEvery
+	teams, err := r.store.Waiting(ctx, held, remind, remindTeams)
+	if err != nil {
+		return err
+	}
+	for _, team := range teams {
+		if ctx.Err() != nil {
+			return nil
+		}
+		if now.Before(r.putOff[team]) {
+			continue
+		}
+		delete(r.putOff, team)
+		if err := r.team(ctx, by[int(team%buckets.Count)], team); err != nil {
+			if fault.Is(err, fault.Conflict) || fault.Is(err, fault.Unavailable) {
+				return err // the bucket has moved on, or the database is away
+			}
+			r.failed.Inc()
+			r.putOff[team] = now.Add(remindAgain)
+			r.log.Error("the people of a team cannot be told of their shifts, trying again later", zap.Int64("team", team), zap.Error(err))
+		}
+	}
+	if remind && len(teams) < remindTeams {
+		r.reminded = now
+	}
+	return r.chores(ctx, leases, now)
+}
+
+// team tells everything that is due of one team.
+func (r *reminder) team(ctx context.Context, lease buckets.Lease, team int64) error {
+	for _, do := range []func(context.Context, string, buckets.Lease, int64) (postgres.Told, error){r.store.Tell, r.store.Remind} {
+		for more := true; more && ctx.Err() == nil; {
+			told, err := do(ctx, r.holder.ProcessID(), lease, team)
+			if err != nil {
+				return err
+			}
+			r.count(told)
+			more = told.More
+		}
+	}
+	return nil
+}
+
+func (r *reminder) count(told postgres.Told) {
+	for _, kind := range told.Types {
+		r.made.WithLabelValues(string(kind)).Inc()
+	}
+	if told.Unread > 0 {
+		r.made.WithLabelValues("nobody").Add(float64(told.Unread))
+	}
+	if len(told.Types) > 0 {
+		r.wake(told.Buckets)
+	}
+}
+
+// chores tells people without a phone and forgets what is over.
+func (r *reminder) chores(ctx context.Context, leases []buckets.Lease, now time.Time) error {
+	if r.phones.Every > 0 && now.Sub(r.checked) >= min(checkEvery, r.phones.Every) {
+		for more := true; more && ctx.Err() == nil; {
+			told, err := r.store.CheckPhones(ctx, r.holder.ProcessID(), leases, r.phones)
+			if err != nil {
+				return err
+			}
+			r.count(told)
+			more = told.More
+		}
+		r.checked = now
+	}
+	if now.Sub(r.forgot) < forgetEvery {
+		return nil
+	}
+	r.forgot = now
+	return r.store.Forget(ctx)
+}
