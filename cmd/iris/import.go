@@ -11,10 +11,12 @@ import (
 	"github.com/iris-oncall/iris/internal/app"
 	"github.com/iris-oncall/iris/internal/imports"
 	theirs "github.com/iris-oncall/iris/internal/imports/iris"
+	calendars "github.com/iris-oncall/iris/internal/imports/oncall"
 )
 
 type importCommand struct {
-	Iris importIrisCommand `cmd:"" help:"Take over the database of LinkedIn's Iris (docs/importing.md)."`
+	Iris   importIrisCommand   `cmd:"" help:"Take over the database of LinkedIn's Iris (docs/importing.md)."`
+	Oncall importOncallCommand `cmd:"" help:"Take over the database of LinkedIn's Oncall, and compare who is on call (docs/importing.md)."`
 }
 
 // importFlags are common to all imports.
@@ -52,6 +54,32 @@ func (c importIrisCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	report, err := app.ImportIris(ctx, common, in, options)
+	if err != nil {
+		return err
+	}
+	return c.tell(e, report)
+}
+
+type importOncallCommand struct {
+	importFlags
+	Mode map[string]string `help:"As which mode to take one that does not exist here, such as teams_messenger=slack. May be repeated." placeholder:"THEIRS=OURS"`
+}
+
+// Run takes over Oncall's data and reports on standard output.
+func (c importOncallCommand) Run(ctx context.Context, e *env) error {
+	options := calendars.Options{Modes: c.Mode}
+	if err := options.Modes.Check(); err != nil {
+		return err
+	}
+	in, err := c.source(e)
+	if err != nil {
+		return err
+	}
+	common, err := e.common("")
+	if err != nil {
+		return err
+	}
+	report, err := app.ImportOncall(ctx, common, in, options)
 	if err != nil {
 		return err
 	}
@@ -98,7 +126,7 @@ func (f importFlags) tell(e *env, report *imports.Report) error {
 	switch {
 	case report.Conflicts() > 0:
 		return exitCode(exitNothingWritten)
-	case report.Lost() > 0:
+	case report.Lost() > 0 || report.OnCall.Differs():
 		return exitCode(exitSomethingLost)
 	}
 	return nil

@@ -271,7 +271,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 	pages, err := web.New(web.Deps{
 		Incidents: incidents, Messages: messages, Queues: queues, Cluster: postgres.NewCluster(a.db),
 		People:   &people{Users: userRows, accounts: accounts, guard: &loginGuard{}},
-		Sessions: sessions, UserKey: userKey, Steps: stepsOf(plans), Wake: notifier.Wake, Teams: postgres.NewTeams(a.db),
+		Sessions: sessions, UserKey: userKey, Steps: stepsOf(plans), Wake: notifier.Wake, Teams: postgres.NewTeams(a.db), Plans: plans, Simulator: simulator,
 		Mailbox: a.cfg.HTTP.MailboxURL != "", Log: a.log,
 	})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/imports"
 	"github.com/iris-oncall/iris/internal/imports/iris"
+	"github.com/iris-oncall/iris/internal/imports/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
 )
 
@@ -26,6 +27,13 @@ type Import struct {
 func ImportIris(ctx context.Context, c config.Common, in Import, options iris.Options) (*imports.Report, error) {
 	return runImport(ctx, c, in, "iris", func(source *imports.Source, store imports.Store, report *imports.Report) error {
 		return iris.Run(ctx, source, store, report, options)
+	})
+}
+
+// ImportOncall takes over the data of Oncall, like ImportIris, and compares who is on call there and here.
+func ImportOncall(ctx context.Context, c config.Common, in Import, options oncall.Options) (*imports.Report, error) {
+	return runImport(ctx, c, in, "oncall", func(source *imports.Source, store imports.Store, report *imports.Report) error {
+		return oncall.Run(ctx, source, store, report, options, time.Now())
 	})
 }
 

@@ -6,6 +6,10 @@ package imports
 import (
 	"context"
 	"iter"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 // Table says how records go into one table of ours.
@@ -35,6 +39,8 @@ type Column struct {
 	Empty string
 	// Aside: the value goes elsewhere (see Store), not into the table.
 	Aside bool
+	// Keep: where a row that is here says something else, it stays, and the report tells of it; otherwise that is a conflict.
+	Keep bool
 	// Quiet values are not shown in the report.
 	Quiet bool
 }
@@ -69,9 +75,7 @@ type Outcome struct {
 // Store is our database during one import. Its methods are called one after another. Numbers in records are the
 // predecessor's, unless a column has a Ref.
 type Store interface {
-	// Load stores records in a table. With incidents go their contexts (a column aside) and lines of their timelines, with
-	// comments and changes of messages what follows from them.
-	Load(ctx context.Context, t Table, records Records) (Outcome, error)
+	OnCallStore
 	// Adopt gives people, teams and lists that are here already the numbers that they have there, found by name, and moves
 	// others out of the way of those numbers. What something here refers to cannot be moved: a conflict. Only the first
 	// import does it.
@@ -85,11 +89,33 @@ type Store interface {
 	// Resume lets the incidents that were taken and still escalate go on from where they stand, or ends their escalation.
 	// It returns how many there are.
 	Resume(ctx context.Context, goOn bool) (int64, error)
+}
+
+// OnCallStore is the part of a Store that Oncall's data needs.
+type OnCallStore interface {
+	Loading
+	// AdoptOnCall gives people, teams and roles that are here already the numbers that Oncall has for them, found by name,
+	// and on the first import moves others out of the way of those numbers. A role that is in use here cannot be moved: a
+	// conflict.
+	AdoptOnCall(ctx context.Context, targets []Target) (Outcome, error)
+	// MakeAuditRoom moves what the on-call audit log here holds behind the number, on the first import.
+	MakeAuditRoom(ctx context.Context, highest int64) error
+	// AllowOnCall lets applications use the on-call API with these keys; those that are not here are made.
+	AllowOnCall(ctx context.Context, keys []ApplicationKeys) (Outcome, error)
+	// OnCall returns who is on call here in [from, to), as the resolver reads it.
+	OnCall(ctx context.Context, from, to time.Time) (OnCall, error)
 	// Finish moves all sequences beyond the numbers that were taken and notes the import in the audit log.
 	Finish(ctx context.Context, detail string) error
 }
 
-// Target is a person, team or list by its name and number. Kind is user, team or mailing-list.
+// OnCall is who is on call here.
+type OnCall struct {
+	Teams  map[int64]*oncall.TeamCalendar // by Oncall's number of the team
+	People map[users.ID]int64             // Oncall's numbers of people
+}
+
+// Target is a person, team or list by its name and number. Kind is user, team or mailing-list; for on-call numbers user,
+// team or role.
 type Target struct {
 	Kind   string
 	Name   string

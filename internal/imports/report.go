@@ -49,6 +49,8 @@ type Report struct {
 	Written bool     `json:"written"`
 	Seconds float64  `json:"seconds"`
 	Classes []*Class `json:"classes"`
+	// OnCall compares who is on call there and here; nil = it was not compared.
+	OnCall *Comparison `json:"on_call,omitempty"`
 
 	progress func(class string, rows int64)
 	lastTold time.Time
@@ -165,6 +167,7 @@ func (r *Report) WriteText(w io.Writer) error {
 	}{{Conflict, "Conflicts with what is here"}, {NotTaken, "Not taken"}, {Note, "Notes"}} {
 		r.writePart(&b, part.kind, part.title)
 	}
+	r.OnCall.write(&b)
 	b.WriteString("\n" + r.Sentence() + "\n")
 	_, err := io.WriteString(w, b.String())
 	return err

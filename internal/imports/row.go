@@ -149,6 +149,38 @@ func (r *Row) TimeOr(columns ...string) time.Time {
 	return time.Unix(0, 0).UTC()
 }
 
+// lastSecond is the end of the year 9999, firstSecond the beginning of the year 1, in Unix seconds.
+const (
+	firstSecond = -62135596800
+	lastSecond  = 253402300799
+)
+
+// Epoch returns an instant that is stored as seconds since 1970. A fraction counts up to the next whole second: at whole
+// seconds nothing changes by it. ok is false for null and for what is no number, which is noted as lost.
+func (r *Row) Epoch(column string) (t time.Time, ok bool) {
+	raw := r.raw(column)
+	if raw == nil {
+		return t, false
+	}
+	n, err := strconv.ParseInt(string(raw), 10, 64)
+	if err != nil {
+		f, err := strconv.ParseFloat(string(raw), 64)
+		if err != nil || math.IsNaN(f) {
+			r.LoseValue("%s is not a number", column)
+			return t, false
+		}
+		if f != math.Trunc(f) {
+			r.Note("%s has a fraction of a second; the next whole second was taken", column)
+		}
+		n = int64(min(max(math.Ceil(f), firstSecond-1), lastSecond+1))
+	}
+	if fit := min(max(n, firstSecond), lastSecond); fit != n {
+		r.LoseValue("%s is out of range; the nearest possible value was taken", column)
+		n = fit
+	}
+	return time.Unix(n, 0).UTC(), true
+}
+
 // JSON returns a text that is JSON, as it is. ok is false when it is not; null is JSON's null.
 func (r *Row) JSON(column string) (value json.RawMessage, text string, ok bool) {
 	if r.Null(column) {

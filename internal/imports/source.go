@@ -156,6 +156,18 @@ func (s *Source) Count(ctx context.Context, table, condition string) (n int64, e
 	return n, nil
 }
 
+// Max returns the highest number in a column; 0 when there is none.
+func (s *Source) Max(ctx context.Context, table, column string) (n int64, err error) {
+	if !s.Has(table) {
+		return 0, nil
+	}
+	query := "select coalesce(max(" + Quote(column) + "), 0) from " + Quote(table)
+	if err := s.conn.QueryRowContext(ctx, query).Scan(&n); err != nil {
+		return 0, unreachable(err)
+	}
+	return n, nil
+}
+
 // Rows streams rows of a table in the order of some of the columns, with the columns that the table has; others read as null.
 // A table that does not exist has no rows. Rows are counted in class. An error ends the stream.
 func (s *Source) Rows(ctx context.Context, report *Report, class *Class, table, order string, columns ...string) iter.Seq2[*Row, error] {

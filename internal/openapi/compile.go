@@ -249,6 +249,11 @@ func (s spec) responses(method, path string, op operation) (object, error) {
 	}
 	for status, short := range oks {
 		answer := object{"description": http.StatusText(status)}
+		short, optional := strings.CutPrefix(short, "?")
+		if optional { // OpenAPI has no word for a body that may be missing
+			answer["description"] = http.StatusText(status) + ", with or without a body"
+			answer["x-body-optional"] = true
+		}
 		if kind, ok := bodies[short]; ok {
 			answer["content"] = object{kind: object{"schema": object{"type": "string"}}}
 		} else if short != "empty" {

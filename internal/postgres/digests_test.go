@@ -30,12 +30,6 @@ func (e *escalating) text(sql string, args ...any) string {
 	return s
 }
 
-// settleAll lets everything that waits leave.
-func (e *escalating) settleAll() {
-	e.exec(`update messages set state = 'sent', settled_at = $1 where state in ('pending', 'taken')`, e.now)
-	e.exec(`update incidents set due_at = $1 where active`, e.now)
-}
-
 func TestAFloodBecomesADigest(t *testing.T) {
 	t.Parallel()
 	e := newEscalating(t)
@@ -99,6 +93,8 @@ func TestAFloodBecomesADigest(t *testing.T) {
 	part, err := postgres.NewResponses(e.db).Asked(e.ctx(), messages.ID(e.id(`select id from messages where incident_id = $1 and target = 'ana'`, ids[2])))
 	require.NoError(t, err)
 	require.Empty(t, part.Batch, "an answer to a page is about its incident")
+	_, err = postgres.NewResponses(e.db).ByContact(e.ctx(), users.Slack, "a\x00\xff")
+	require.Equal(t, fault.NotFound, fault.KindOf(err), "what cannot be stored is nobody's")
 	_, err = postgres.NewResponses(e.db).AskedBatch(e.ctx(), strings.Repeat("0", 32))
 	require.Equal(t, fault.NotFound, fault.KindOf(err))
 

@@ -60,6 +60,8 @@ type importRun struct {
 	name  string
 	first bool // nothing was imported under this name before
 	log   *zap.Logger
+	// aside are applications that come back after those of Iris.
+	aside []imports.ApplicationKeys
 }
 
 var _ imports.Store = (*importRun)(nil)
@@ -151,6 +153,11 @@ func (r *importRun) merge(ctx context.Context, t imports.Table, out *imports.Out
 			if err := r.exec(ctx, sql); err != nil {
 				return fmt.Errorf("complete %s: %w", t.Name, err)
 			}
+		}
+	}
+	if sql := keepSQL(t); sql != "" {
+		if err := r.reasons(ctx, imports.NotTaken, false, sql, out); err != nil {
+			return fmt.Errorf("compare %s: %w", t.Name, err)
 		}
 	}
 	for _, sql := range append([]string{differSQL(t)}, twinSQL(t)...) {

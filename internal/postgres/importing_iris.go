@@ -114,13 +114,8 @@ const movedSQL = `select 'were here already and got another number', count(*),
     (array_agg(kind || ' ' || name || ': ' || target_id || ' -> ' || number order by target_id))[1:5]
 from moves having count(*) > 0`
 
-// MakeRoom removes the untouched first application. See imports.Store.
-func (r *importRun) MakeRoom(ctx context.Context) error {
-	if !r.first {
-		return nil
-	}
-	return r.exec(ctx, `delete from applications a
-where lower(a.name) = 'iris' and a.key_sealed is null and a.secondary_key_sealed is null
+// unusedSQL is the condition that nothing here hangs on an application (a).
+const unusedSQL = `a.secondary_key_sealed is null and a.fallback_role is null and not a.paused
   and not exists (select from incidents x where x.application_id = a.id)
   and not exists (select from messages x where x.application_id = a.id)
   and not exists (select from message_history x where x.application_id = a.id)
@@ -129,7 +124,47 @@ where lower(a.name) = 'iris' and a.key_sealed is null and a.secondary_key_sealed
   and not exists (select from application_variables x where x.application_id = a.id)
   and not exists (select from application_owners x where x.application_id = a.id)
   and not exists (select from notification_categories x where x.application_id = a.id)
-  and not exists (select from user_application_modes x where x.application_id = a.id)`)
+  and not exists (select from user_application_modes x where x.application_id = a.id)`
+
+// MakeRoom removes the untouched first application, and puts those that so far only use the on-call API aside until SealKeys:
+// Iris may have them under another number. See imports.Store.
+func (r *importRun) MakeRoom(ctx context.Context) error {
+	if !r.first {
+		return nil
+	}
+	rows, err := r.tx.Query(ctx, "delete from applications a where a.allow_oncall and a.key_sealed is not null and "+unusedSQL+" returning a.id, a.name, a.key_sealed")
+	if err != nil {
+		return err
+	}
+	apps := &Applications{keys: r.keys}
+	var id int64
+	var name string
+	var sealed []byte
+	_, err = pgx.ForEachRow(rows, []any{&id, &name, &sealed}, func() error {
+		key, err := apps.unseal(id, "primary", sealed)
+		r.aside = append(r.aside, imports.ApplicationKeys{Name: name, Primary: key})
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("put applications of the on-call API aside: %w", err)
+	}
+	return r.exec(ctx, "delete from applications a where lower(a.name) = 'iris' and a.key_sealed is null and "+unusedSQL)
+}
+
+// putBack returns the applications that MakeRoom put aside, after those of Iris.
+func (r *importRun) putBack(ctx context.Context, out *imports.Outcome) error {
+	var done imports.Outcome
+	for _, k := range r.aside {
+		if err := r.allowOnCall(ctx, k, &done); err != nil {
+			return fmt.Errorf("application %s: %w", k.Name, err)
+		}
+	}
+	r.aside = nil
+	for _, reason := range done.Reasons {
+		reason.Whole = false
+		out.Reasons = append(out.Reasons, reason)
+	}
+	return nil
 }
 
 // SealKeys stores keys. A key that is here already stays: another one there is a conflict.
@@ -174,5 +209,6 @@ func (r *importRun) SealKeys(ctx context.Context, all []imports.ApplicationKeys)
 			return out, fmt.Errorf("store the key of application %s: %w", k.Name, err)
 		}
 	}
-	return out, nil
+	err := r.putBack(ctx, &out)
+	return out, err
 }

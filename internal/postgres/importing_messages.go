@@ -145,6 +145,15 @@ var numbered = []struct{ sequence, highest string }{
 	{"pg_get_serial_sequence('message_changes', 'id')", "(select max(id) from message_changes)"},
 	{"pg_get_serial_sequence('notification_categories', 'id')", "(select max(id) from notification_categories)"},
 	{"pg_get_serial_sequence('devices', 'id')", "(select max(id) from devices)"},
+	{"pg_get_serial_sequence('users', 'oncall_id')", "(select max(oncall_id) from users)"},
+	{"pg_get_serial_sequence('teams', 'oncall_id')", "(select max(oncall_id) from teams)"},
+	{"pg_get_serial_sequence('oncall_roles', 'id')", "(select max(id) from oncall_roles)"},
+	{"pg_get_serial_sequence('services', 'id')", "(select max(id) from services)"},
+	{"pg_get_serial_sequence('rosters', 'id')", "(select max(id) from rosters)"},
+	{"pg_get_serial_sequence('schedules', 'id')", "(select max(id) from schedules)"},
+	{"pg_get_serial_sequence('shifts', 'id')", "(select max(id) from shifts)"},
+	{"pg_get_serial_sequence('notice_settings', 'id')", "(select max(id) from notice_settings)"},
+	{"pg_get_serial_sequence('oncall_audit', 'id')", "(select max(id) from oncall_audit)"},
 	{"'message_ids'", "greatest((select max(id) from messages), (select max(id) from message_history))"},
 }
 

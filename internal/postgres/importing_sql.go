@@ -93,7 +93,7 @@ func sameKey(t imports.Table) string {
 func agrees(t imports.Table) string {
 	conds := []string{"true"}
 	for _, c := range t.Columns {
-		if !c.State && !c.Aside {
+		if !c.State && !c.Aside && !c.Keep {
 			conds = append(conds, "("+agree(c)+")")
 		}
 	}
@@ -129,12 +129,32 @@ func fillSQL(t imports.Table) string {
 		t.Name, strings.Join(sets, ", "), sameKey(t), strings.Join(unknown, " or "))
 }
 
+// keepSQL lists rows that are here already and say something else in columns where they may; "" = there are none.
+func keepSQL(t imports.Table) string {
+	var looks []string
+	for _, c := range t.Columns {
+		if !c.Keep {
+			continue
+		}
+		sides := "''"
+		if name := column(c.Name); !c.Quiet {
+			sides = fmt.Sprintf("format('; %%s there, %%s here', coalesce(left(s.%s::text, 60), 'nothing'), coalesce(left(t.%s::text, 60), 'nothing'))", name, name)
+		}
+		looks = append(looks, fmt.Sprintf(`select 'its %s is another one here, which stays' as words, s.ord, s.label || %s as label
+from resolved s join %s t on %s where s.lost is null and not (%s)`, c.Name, sides, t.Name, sameKey(t), agree(c)))
+	}
+	if looks == nil {
+		return ""
+	}
+	return "select words, count(*), " + examples + " from (" + strings.Join(looks, " union all ") + ") k group by words"
+}
+
 // differSQL lists rows that are here already and say something else, with both sides.
 func differSQL(t imports.Table) string {
 	parts := []string{"''"}
 	var what []string
 	for _, c := range t.Columns {
-		if c.State || c.Aside {
+		if c.State || c.Aside || c.Keep {
 			continue
 		}
 		name := column(c.Name)

@@ -364,41 +364,47 @@ func versionsOf(ctx context.Context, q *db.Queries, teams []int64) (map[int64]in
 
 // TeamCalendars implements oncall.CalendarStore. Versions are read first: a calendar may be newer than its version.
 func (c *OncallCalendars) TeamCalendars(ctx context.Context, teams []int64, from, to time.Time) (map[int64]oncall.VersionedCalendar, error) {
-	out := make(map[int64]oncall.VersionedCalendar, len(teams))
-	err := c.db.Do(ctx, func(q *db.Queries) error {
-		versions, err := versionsOf(ctx, q, teams)
-		if err != nil {
-			return err
-		}
-		subscriptions, err := q.CalendarSubscriptions(ctx, some(teams))
-		if err != nil {
-			return err
-		}
-		of, sources := map[int64][]oncall.TeamRole{}, append([]int64{}, teams...)
-		for _, b := range subscriptions {
-			of[b.TeamID] = append(of[b.TeamID], oncall.TeamRole{TeamID: b.SubscriptionID, Role: b.Role})
-			sources = append(sources, b.SubscriptionID)
-		}
-		rows, err := q.CalendarShifts(ctx, db.CalendarShiftsParams{WindowStart: from, WindowEnd: to, TeamIds: sources})
-		if err != nil {
-			return err
-		}
-		byTeam := map[int64][]oncall.Shift{}
-		for _, r := range rows {
-			byTeam[r.TeamID] = append(byTeam[r.TeamID], shiftOf(db.ChosenShiftsRow(r)))
-		}
-		for id, version := range versions {
-			shifts := append([]oncall.Shift{}, byTeam[id]...)
-			seen := map[int64]bool{id: true}
-			for _, b := range of[id] {
-				if !seen[b.TeamID] {
-					seen[b.TeamID] = true
-					shifts = append(shifts, byTeam[b.TeamID]...)
-				}
-			}
-			out[id] = oncall.VersionedCalendar{TeamCalendar: oncall.NewTeamCalendar(id, from, to, shifts, of[id]...), Version: version}
-		}
-		return nil
+	var out map[int64]oncall.VersionedCalendar
+	err := c.db.Do(ctx, func(q *db.Queries) (err error) {
+		out, err = teamCalendars(ctx, q, teams, from, to)
+		return err
 	})
 	return out, err
+}
+
+func teamCalendars(ctx context.Context, q *db.Queries, teams []int64, from, to time.Time) (map[int64]oncall.VersionedCalendar, error) {
+	out := make(map[int64]oncall.VersionedCalendar, len(teams))
+	versions, err := versionsOf(ctx, q, teams)
+	if err != nil {
+		return nil, err
+	}
+	subscriptions, err := q.CalendarSubscriptions(ctx, some(teams))
+	if err != nil {
+		return nil, err
+	}
+	of, sources := map[int64][]oncall.TeamRole{}, append([]int64{}, teams...)
+	for _, b := range subscriptions {
+		of[b.TeamID] = append(of[b.TeamID], oncall.TeamRole{TeamID: b.SubscriptionID, Role: b.Role})
+		sources = append(sources, b.SubscriptionID)
+	}
+	rows, err := q.CalendarShifts(ctx, db.CalendarShiftsParams{WindowStart: from, WindowEnd: to, TeamIds: sources})
+	if err != nil {
+		return nil, err
+	}
+	byTeam := map[int64][]oncall.Shift{}
+	for _, r := range rows {
+		byTeam[r.TeamID] = append(byTeam[r.TeamID], shiftOf(db.ChosenShiftsRow(r)))
+	}
+	for id, version := range versions {
+		shifts := append([]oncall.Shift{}, byTeam[id]...)
+		seen := map[int64]bool{id: true}
+		for _, b := range of[id] {
+			if !seen[b.TeamID] {
+				seen[b.TeamID] = true
+				shifts = append(shifts, byTeam[b.TeamID]...)
+			}
+		}
+		out[id] = oncall.VersionedCalendar{TeamCalendar: oncall.NewTeamCalendar(id, from, to, shifts, of[id]...), Version: version}
+	}
+	return out, nil
 }

@@ -94,7 +94,7 @@ func (r *Responses) ByContact(ctx context.Context, mode users.Mode, source strin
 	var row db.ResponseUserByContactRow
 	err := r.db.Do(ctx, func(q *db.Queries) (err error) {
 		if mode != users.SMS && mode != users.Call {
-			row, err = q.ResponseUserByContact(ctx, db.ResponseUserByContactParams{Mode: string(mode), Source: source})
+			row, err = q.ResponseUserByContact(ctx, db.ResponseUserByContactParams{Mode: string(mode), Source: storable(source)})
 			return err
 		}
 		digits := onlyDigits(source)

@@ -179,6 +179,9 @@ func (s *Responses) writeBack(r *http.Request, l letter, said string, kept messa
 	if err != nil {
 		return err
 	}
+	if err := wire.Actor(ctx).MayPassOn(user.Name, s.d.Openings); err != nil {
+		return err
+	}
 	application := s.applicationOf(ctx, kept)
 	if application == 0 {
 		application = wire.Actor(ctx).ApplicationID

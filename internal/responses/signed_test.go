@@ -321,6 +321,9 @@ func TestPeoplePassOnOnlyTheirOwnAnswers(t *testing.T) {
 		require.Equal(t, "ann", w.owners[300], path)
 	}
 	w, _, h := setup(t)
+	require.Equal(t, http.StatusUnauthorized, relayAs(t, h, "iris-relay", "kim", "/v0/response/email",
+		letterJSON("ann@example.com", "iris@iris.example", "look at evil.example", "fine")).Code)
+	require.Empty(t, w.sent, "nobody is written to in another's name")
 	mail := letterJSON("bob@example.com", "db-page@iris.example", "it burns", "b")
 	r := relayAs(t, h, "iris-relay", "kim", "/v0/response/email", mail)
 	require.Equal(t, http.StatusUnauthorized, r.Code)

@@ -88,10 +88,11 @@ func newViews() (*views, error) {
 	}
 	v.assets = assets(files)
 	v.t, err = template.New("").Funcs(template.FuncMap{
-		"asset": v.asset,
-		"utc":   func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") },
-		"clock": func(t time.Time) string { return t.UTC().Format("2 Jan 15:04:05") },
-		"ago":   func(t time.Time) string { return ago(time.Since(t)) },
+		"asset":       v.asset,
+		"utc":         func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") },
+		"clock":       func(t time.Time) string { return t.UTC().Format("2 Jan 15:04:05") },
+		"assumptions": func() []assumption { return assumptions },
+		"ago":         func(t time.Time) string { return ago(time.Since(t)) },
 	}).ParseFS(templateFiles, "templates/*.html")
 	return v, err
 }

@@ -1,5 +1,5 @@
-// Package web serves the pages that people use: log-in, incidents, one incident with its timeline, the cluster, and the
-// on-call calendar. Pages are rendered by the server from embedded templates; they refresh themselves by asking for their own
+// Package web serves the pages that people use: log-in, incidents, one incident with its timeline, plans with what they
+// would do, the cluster, and the on-call calendar. Pages are rendered by the server from embedded templates; they refresh themselves by asking for their own
 // body again and work without that, too. What a page shows as sent was accepted by a vendor; what merely waits is shown as
 // waiting. The calendar's pages are frames: their scripts (static/oncall) talk to the JSON API with the reader's session.
 package web
@@ -71,7 +71,9 @@ type Deps struct {
 	Teams     Teams
 	Sessions  *scs.SessionManager
 	// UserKey is the session key that holds the name of the logged-in user.
-	UserKey string
+	UserKey   string
+	Plans     Plans
+	Simulator Simulator
 	// Steps returns how many steps a plan version has, for "step 1 of 2"; 0 when unknown.
 	Steps func(ctx context.Context, planID int64) int
 	// Wake tells the processors of changed buckets; it never blocks.
@@ -89,7 +91,8 @@ type Web struct {
 
 // New prepares the pages; it fails only when the embedded templates are broken.
 func New(d Deps) (*Web, error) {
-	if d.Incidents == nil || d.Messages == nil || d.Queues == nil || d.Cluster == nil || d.People == nil || d.Teams == nil || d.Sessions == nil {
+	if d.Incidents == nil || d.Messages == nil || d.Queues == nil || d.Cluster == nil || d.People == nil || d.Teams == nil || d.Plans == nil || d.Simulator == nil ||
+		d.Sessions == nil {
 		return nil, errors.New("web: a part is missing")
 	}
 	v, err := newViews()
@@ -131,6 +134,7 @@ func (w *Web) Routes(r chi.Router) {
 				get(r, "/cluster"+end, w.showCluster)
 			}
 			w.calendarRoutes(r, get)
+			w.planRoutes(r, get)
 			r.Group(func(r chi.Router) {
 				r.Use(w.requireWrite)
 				r.Post("/incidents/{id}/acknowledge", w.acknowledge)

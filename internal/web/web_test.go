@@ -36,6 +36,7 @@ type world struct {
 	woken    buckets.Set
 	ann      users.User
 	down     bool // the database is away
+	plans    shelf
 }
 
 func (w *world) List(_ context.Context, q filters.Query) ([]incidents.Incident, error) {
@@ -130,7 +131,7 @@ func setup(t *testing.T) (*world, *browser) {
 	}
 	sessions := scs.New()
 	sessions.Cookie.Secure = false
-	site, err := New(Deps{Incidents: w, Messages: w, Queues: w, Cluster: w, People: w, Teams: teams{}, Sessions: sessions, UserKey: "user",
+	site, err := New(Deps{Incidents: w, Messages: w, Queues: w, Cluster: w, People: w, Teams: teams{}, Plans: &w.plans, Simulator: &w.plans, Sessions: sessions, UserKey: "user",
 		Steps: func(context.Context, int64) int { return 2 }, Wake: func(s buckets.Set) { w.woken.Union(s) }, Log: zaptest.NewLogger(t)})
 	require.NoError(t, err)
 	r := chi.NewRouter()

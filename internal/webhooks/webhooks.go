@@ -246,12 +246,15 @@ func (s *Webhooks) resolve(w http.ResponseWriter, r *http.Request, app auth.Appl
 		s.fail(w, r, err)
 		return
 	}
-	if !found {
+	switch {
+	case found:
+		s.d.Wake(buckets.Of(int(int64(id) % buckets.Count)))
+		created(w, d, id)
+	case d.quiet:
+		created(w, d, 0)
+	default:
 		wire.JSON(w, http.StatusCreated, nil)
-		return
 	}
-	s.d.Wake(buckets.Of(int(int64(id) % buckets.Count)))
-	created(w, d, id)
 }
 
 // active finds the active version of a plan. Where an empty 404 says that there is none, the words are for the log.

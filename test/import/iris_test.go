@@ -184,7 +184,7 @@ func TestIrisIsServed(t *testing.T) {
 	s := newStage(t, good...)
 	code, _ := s.move()
 	require.Zero(t, code)
-	get := serve(t, s)
+	get := s.serve("relay", "key-of-the-relay", "/v0/plans/1")
 	require.JSONEq(t, `{"host":"db1","message":"déjà vu 😀"}`, field(t, get("/v0/incidents/1000"), "context"))
 	require.JSONEq(t, `"ann"`, field(t, get("/v0/incidents/1000"), "owner"))
 	require.Contains(t, field(t, get("/v0/incidents/1000"), "comments"), "on it 🔥 – Ann")
@@ -234,8 +234,9 @@ func TestIrisNumbersGoOnBeyond(t *testing.T) {
 	require.Equal(t, []string{"1|1"}, s.ours("select (nextval('target_ids') > 31)::int, (nextval('message_ids') > 5033)::int"))
 }
 
-// serve starts iris-api and returns a function that gets a path as the application that was moved.
-func serve(t *testing.T, s *stage) func(path string) string {
+// serve starts iris-api, waits until a path is answered and returns a function that gets paths as an application that was moved.
+func (s *stage) serve(app, key, first string) func(path string) string {
+	t := s.t
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	addr := l.Addr().String()
@@ -244,7 +245,7 @@ func serve(t *testing.T, s *stage) func(path string) string {
 	get := func(path string) (int, string) {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+addr+path, nil)
 		require.NoError(t, err)
-		req.Header.Set("Authorization", auth.Sign("relay", "key-of-the-relay", auth.SignedRequest{Method: http.MethodGet, Path: path}, time.Now()))
+		req.Header.Set("Authorization", auth.Sign(app, key, auth.SignedRequest{Method: http.MethodGet, Path: path}, time.Now()))
 		resp, err := http.DefaultClient.Do(req)
 		if err != nil {
 			return 0, err.Error()
@@ -254,7 +255,7 @@ func serve(t *testing.T, s *stage) func(path string) string {
 		require.NoError(t, err)
 		return resp.StatusCode, string(raw)
 	}
-	require.Eventually(t, func() bool { status, _ := get("/v0/plans/1"); return status == http.StatusOK }, 30*time.Second, 100*time.Millisecond)
+	require.Eventually(t, func() bool { status, _ := get(first); return status == http.StatusOK }, 30*time.Second, 100*time.Millisecond)
 	return func(path string) string {
 		status, body := get(path)
 		require.Equal(t, http.StatusOK, status, "%s: %s", path, body)

@@ -40,7 +40,7 @@ func (im *importer) contacts(ctx context.Context) error {
 				row.Skip("it is empty")
 				return nil, false
 			}
-			usable(row, mode, destination)
+			row.Usable(mode, destination)
 			return []any{row.Int("target_id"), mode, destination}, true
 		})
 }

@@ -5,7 +5,6 @@ package iris
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/fault"
@@ -22,37 +21,14 @@ type Options struct {
 }
 
 // Check returns an Invalid fault for modes that do not exist here.
-func (o Options) Check() error {
-	for from, to := range o.Modes {
-		if !ours(to) {
-			return fault.Invalidf("mode", "%s=%s: there is no mode %q; there are %s", from, to, to, modeNames())
-		}
-	}
-	return nil
-}
-
-func ours(mode string) bool {
-	for _, m := range users.Modes {
-		if string(m) == mode {
-			return true
-		}
-	}
-	return false
-}
-
-func modeNames() string {
-	names := make([]string, len(users.Modes))
-	for i, m := range users.Modes {
-		names[i] = string(m)
-	}
-	return strings.Join(names, ", ")
-}
+func (o Options) Check() error { return imports.Modes(o.Modes).Check() }
 
 // importer is one run. The small tables that others refer to are kept in memory.
 type importer struct {
 	source  *imports.Source
 	store   imports.Store
 	report  *imports.Report
+	rows    imports.Loader
 	options Options
 
 	kinds      map[int64]string // target types
@@ -80,7 +56,8 @@ func Run(ctx context.Context, source *imports.Source, store imports.Store, repor
 			return fault.Invalidf("from", "this is not a database of Iris: it has no table %s", table)
 		}
 	}
-	im := &importer{source: source, store: store, report: report, options: options}
+	im := &importer{source: source, store: store, report: report, options: options,
+		rows: imports.Loader{Source: source, Store: store, Report: report}}
 	for _, part := range []func(context.Context) error{
 		im.vocabulary, im.people, im.applications, im.choices, im.words, im.escalation, im.routes, im.incidents, im.messages, im.leftovers,
 	} {
@@ -103,46 +80,21 @@ type from struct {
 	columns []string
 }
 
-// load turns rows into records and stores them. convert returns false for a row that is left out; it has said why.
+func (f from) of() imports.From {
+	return imports.From{Class: f.class, Table: f.table, Order: f.order, Columns: f.columns}
+}
+
+// load, records and each are those of imports.Loader.
 func (im *importer) load(ctx context.Context, f from, t imports.Table, convert func(*imports.Row) ([]any, bool)) error {
-	class := im.report.Class(f.class)
-	out, err := im.store.Load(ctx, t, im.records(ctx, class, f, convert))
-	class.AddOutcome(out)
-	if err != nil {
-		return fmt.Errorf("%s: %w", f.class, err)
-	}
-	return nil
+	return im.rows.Load(ctx, f.of(), t, convert)
 }
 
-func (im *importer) records(ctx context.Context, class *imports.Class, f from, convert func(*imports.Row) ([]any, bool)) imports.Records {
-	return func(yield func(imports.Record, error) bool) {
-		for row, err := range im.source.Rows(ctx, im.report, class, f.table, f.order, f.columns...) {
-			if err != nil {
-				yield(imports.Record{}, err)
-				return
-			}
-			values, ok := convert(row)
-			if ok && !yield(imports.Record{Label: row.Label, Values: values}, nil) {
-				return
-			}
-		}
-	}
+func (im *importer) records(ctx context.Context, f from, convert func(*imports.Row) ([]any, bool)) imports.Records {
+	return im.rows.Records(ctx, f.of(), convert)
 }
 
-// each calls f with every row of a small table. Rows are counted where they are stored; here only those that f loses.
-func (im *importer) each(ctx context.Context, fr from, f func(*imports.Row)) error {
-	for row, err := range im.source.Rows(ctx, im.report, im.report.Class(fr.class), fr.table, fr.order, fr.columns...) {
-		if err != nil {
-			return err
-		}
-		class := im.report.Class(fr.class)
-		before := class.NotTaken
-		f(row)
-		if class.NotTaken == before {
-			row.Uncount()
-		}
-	}
-	return nil
+func (im *importer) each(ctx context.Context, f from, look func(*imports.Row)) error {
+	return im.rows.Each(ctx, f.of(), look)
 }
 
 // vocabulary reads the small tables of names.
@@ -185,10 +137,7 @@ func (im *importer) vocabulary(ctx context.Context) error {
 
 // ourMode returns what a mode of Iris is called here.
 func (im *importer) ourMode(name string) (string, bool) {
-	if to, ok := im.options.Modes[name]; ok {
-		return to, true
-	}
-	return name, ours(name)
+	return imports.Modes(im.options.Modes).Ours(name)
 }
 
 // mode looks up the mode that a row names. When there is none here, the row is not taken.
@@ -265,5 +214,4 @@ var (
 	toMessage      = &imports.Ref{Table: "message_history", Match: "id", Take: "id"}
 	toTarget       = &imports.Ref{Table: "targets", Match: "target_id", Take: "target_id"}
 	toTargetIfHere = &imports.Ref{Table: "targets", Match: "target_id", Take: "target_id", Optional: true}
-	toRole         = &imports.Ref{Table: "target_roles", Match: "name", Take: "name"}
 )

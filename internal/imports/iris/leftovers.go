@@ -1,13 +1,6 @@
 package iris
 
-import (
-	"context"
-	"maps"
-	"slices"
-	"strings"
-
-	"github.com/iris-oncall/iris/internal/imports"
-)
+import "context"
 
 // taken are the columns of Iris that are read.
 var taken = map[string]string{
@@ -63,40 +56,7 @@ var derived = map[string]string{
 	"incident":     "bucket_id",  // ours are computed
 }
 
-// leftovers reports what is in the database and nobody asked for, so that nothing is left behind unnoticed.
+// leftovers reports what is in the database and nobody asked for.
 func (im *importer) leftovers(ctx context.Context) error {
-	tables := im.source.Tables()
-	for _, table := range slices.Sorted(maps.Keys(tables)) {
-		if derived[table] == "*" {
-			continue
-		}
-		known, ok := taken[table]
-		if !ok {
-			n, err := im.source.Count(ctx, table, "")
-			if err != nil {
-				return err
-			}
-			im.left(n, "the table "+table+" is not one of Iris's and was not taken", true)
-			continue
-		}
-		names := strings.Fields(known + " " + derived[table])
-		for _, column := range tables[table] {
-			if slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, column) }) {
-				continue
-			}
-			quoted := imports.Quote(column)
-			n, err := im.source.Count(ctx, table, quoted+" is not null and cast("+quoted+" as char) not in ('', '0')")
-			if err != nil {
-				return err
-			}
-			im.left(n, "the column "+table+"."+column+" is not one of Iris's and was not taken", false)
-		}
-	}
-	return nil
-}
-
-func (im *importer) left(rows int64, words string, whole bool) {
-	if rows > 0 {
-		im.report.Class("unknown to the import").AddReason(imports.Reason{Kind: imports.NotTaken, Text: words, Rows: rows, Whole: whole})
-	}
+	return im.rows.Leftovers(ctx, "Iris", taken, derived)
 }

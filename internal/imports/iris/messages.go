@@ -35,7 +35,7 @@ func (im *importer) messageRows(ctx context.Context) error {
 	class := im.report.Class("messages")
 	f := from{"messages", "message", "id", []string{"id", "batch", "created", "sent", "application_id", "target_id", "destination", "mode_id",
 		"plan_id", "priority_id", "subject", "body", "incident_id", "plan_notification_id", "active", "template_id"}}
-	out, err := im.store.LoadMessages(ctx, im.records(ctx, class, f, func(row *imports.Row) ([]any, bool) {
+	out, err := im.store.LoadMessages(ctx, im.records(ctx, f, func(row *imports.Row) ([]any, bool) {
 		return im.message(row, failed), true
 	}))
 	class.AddOutcome(out)

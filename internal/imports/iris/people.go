@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/imports"
-	"github.com/iris-oncall/iris/internal/users"
 )
 
 // people takes users, teams, lists and their members, and the roles that plans name.
@@ -225,14 +224,4 @@ func (im *importer) orphans(ctx context.Context) error {
 			row.Lose("there is no target for it, and so no name")
 		}
 	})
-}
-
-// usable notes a contact that no vendor of ours can use.
-func usable(row *imports.Row, mode, destination string) {
-	if mode == string(users.Drop) {
-		return
-	}
-	if err := users.CheckContact(users.Mode(mode), destination); err != nil {
-		row.Note("its spelling is not one that can be reached by %s here; it was taken as it is", mode)
-	}
 }

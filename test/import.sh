@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Moves databases of Iris with the real command, out of a MariaDB of its own that this script starts and ends.
+# Moves databases of Iris and Oncall with the real command, out of a MariaDB of its own that this script starts and ends.
 # Arguments are given to go test, such as -run TestIrisMovesRowByRow.
 set -euo pipefail
 cd "$(dirname "$0")/.."

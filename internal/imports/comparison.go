@@ -1,0 +1,55 @@
+package imports
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Comparison tells where who is on call differs between the predecessor and here.
+type Comparison struct {
+	From  time.Time `json:"from"`
+	Until time.Time `json:"until"`
+	Teams int       `json:"teams"`
+	// Stretches of time between hand-offs that were compared, over all teams and roles.
+	Stretches   int64        `json:"stretches"`
+	Differences []Difference `json:"differences"`
+}
+
+// Difference is a stretch of time in which not the same people hold a role. Nobody = empty.
+type Difference struct {
+	Team  string    `json:"team"`
+	Role  string    `json:"role"`
+	From  time.Time `json:"from"`
+	Until time.Time `json:"until"`
+	There []string  `json:"there"`
+	Here  []string  `json:"here"`
+}
+
+// Differs reports whether there is any difference.
+func (c *Comparison) Differs() bool { return c != nil && len(c.Differences) > 0 }
+
+func (c *Comparison) write(b *strings.Builder) {
+	if c == nil {
+		return
+	}
+	layout := "2006-01-02 15:04:05"
+	fmt.Fprintf(b, "\nWho is on call, from %s to %s UTC: %d teams and %d stretches compared, ", c.From.UTC().Format(layout),
+		c.Until.UTC().Format(layout), c.Teams, c.Stretches)
+	if !c.Differs() {
+		b.WriteString("no difference\n")
+		return
+	}
+	fmt.Fprintf(b, "%d differences:\n", len(c.Differences))
+	for _, d := range c.Differences {
+		fmt.Fprintf(b, "- %s of %s, %s to %s UTC: %s there, %s here\n", d.Role, d.Team, d.From.UTC().Format(layout), d.Until.UTC().Format(layout),
+			people(d.There), people(d.Here))
+	}
+}
+
+func people(names []string) string {
+	if len(names) == 0 {
+		return "nobody"
+	}
+	return strings.Join(names, ", ")
+}

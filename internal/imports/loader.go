@@ -1,0 +1,114 @@
+package imports
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Loading is the part of a Store by which rows become rows of ours.
+type Loading interface {
+	// Load stores records in a table. With incidents go their contexts (a column aside) and lines of their timelines, with
+	// comments and changes of messages what follows from them.
+	Load(ctx context.Context, t Table, records Records) (Outcome, error)
+}
+
+// From is where the rows of a class come from.
+type From struct {
+	Class   string
+	Table   string
+	Order   string // columns in SQL
+	Columns []string
+}
+
+// Loader turns rows of a source into records of a store. It is used by one goroutine.
+type Loader struct {
+	Source *Source
+	Store  Loading
+	Report *Report
+}
+
+// Load turns rows into records and stores them. convert returns false for a row that is left out; it has said why.
+func (l Loader) Load(ctx context.Context, f From, t Table, convert func(*Row) ([]any, bool)) error {
+	class := l.Report.Class(f.Class)
+	out, err := l.Store.Load(ctx, t, l.Records(ctx, f, convert))
+	class.AddOutcome(out)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.Class, err)
+	}
+	return nil
+}
+
+// Records are the rows as convert makes them.
+func (l Loader) Records(ctx context.Context, f From, convert func(*Row) ([]any, bool)) Records {
+	class := l.Report.Class(f.Class)
+	return func(yield func(Record, error) bool) {
+		for row, err := range l.Source.Rows(ctx, l.Report, class, f.Table, f.Order, f.Columns...) {
+			if err != nil {
+				yield(Record{}, err)
+				return
+			}
+			values, ok := convert(row)
+			if ok && !yield(Record{Label: row.Label, Values: values}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Each calls f with every row of a small table. Rows are counted where they are stored; here only those that f loses.
+func (l Loader) Each(ctx context.Context, fr From, f func(*Row)) error {
+	class := l.Report.Class(fr.Class)
+	for row, err := range l.Source.Rows(ctx, l.Report, class, fr.Table, fr.Order, fr.Columns...) {
+		if err != nil {
+			return err
+		}
+		before := class.NotTaken
+		f(row)
+		if class.NotTaken == before {
+			row.Uncount()
+		}
+	}
+	return nil
+}
+
+// Leftovers reports what is in the database of whom and nobody asked for, so that nothing is left behind unnoticed. taken
+// holds the columns that are read, by table; known those that are not taken because nothing is lost by it ("*" = the table).
+func (l Loader) Leftovers(ctx context.Context, whose string, taken, known map[string]string) error {
+	tables := l.Source.Tables()
+	for _, table := range slices.Sorted(maps.Keys(tables)) {
+		if known[table] == "*" {
+			continue
+		}
+		read, ok := taken[table]
+		if !ok {
+			n, err := l.Source.Count(ctx, table, "")
+			if err != nil {
+				return err
+			}
+			l.left(n, "the table "+table+" is not one of "+whose+"'s and was not taken", true)
+			continue
+		}
+		names := strings.Fields(read + " " + known[table])
+		for _, column := range tables[table] {
+			if slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, column) }) {
+				continue
+			}
+			quoted := Quote(column)
+			n, err := l.Source.Count(ctx, table, quoted+" is not null and cast("+quoted+" as char) not in ('', '0')")
+			if err != nil {
+				return err
+			}
+			l.left(n, "the column "+table+"."+column+" is not one of "+whose+"'s and was not taken", false)
+		}
+	}
+	return nil
+}
+
+func (l Loader) left(rows int64, words string, whole bool) {
+	if rows > 0 {
+		l.Report.Class("unknown to the import").AddReason(Reason{Kind: NotTaken, Text: words, Rows: rows, Whole: whole})
+	}
+}

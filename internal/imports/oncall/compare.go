@@ -1,0 +1,189 @@
+package oncall
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/imports"
+	calendar "github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// back is how much of the past is compared.
+const back = 90 * 24 * time.Hour
+
+// teamRole is a role of a team there.
+type teamRole struct{ team, role int64 }
+
+// duty is one event there.
+type duty struct {
+	user       int64
+	start, end time.Time
+}
+
+// compare reads the events there once more and asks, at every instant at which anything changes on either side, who holds
+// each role of each team: by Oncall's rules there (start <= t < end, with what a team subscribes to), by our calendar here.
+func (im *importer) compare(ctx context.Context) error {
+	since := im.now.Add(-back)
+	there, until, err := im.duties(ctx, since)
+	if err != nil {
+		return err
+	}
+	subscribed, err := im.subscribed(ctx)
+	if err != nil {
+		return err
+	}
+	here, err := im.store.OnCall(ctx, since, until)
+	if err != nil {
+		return err
+	}
+	result := &imports.Comparison{From: since, Until: until, Teams: len(im.teams), Differences: []imports.Difference{}}
+	for _, team := range slices.Sorted(maps.Keys(im.teams)) {
+		for _, role := range slices.Sorted(maps.Keys(im.roles)) {
+			duties := slices.Clone(there[teamRole{team, role}])
+			for _, other := range subscribed[teamRole{team, role}] {
+				duties = append(duties, there[teamRole{other, role}]...)
+			}
+			c := comparing{im: im, team: team, role: role, there: duties, here: here.Teams[team], people: here.People, since: since, until: until}
+			c.run(result)
+		}
+	}
+	im.Report.OnCall = result
+	return nil
+}
+
+// duties reads the events that end after since, and until when there are any. Events whose team, role or person is not
+// there make nobody on call in Oncall either.
+func (im *importer) duties(ctx context.Context, since time.Time) (map[teamRole][]duty, time.Time, error) {
+	out, until := map[teamRole][]duty{}, im.now.Add(time.Second)
+	aside := imports.NewReport("", nil)
+	for row, err := range im.Source.Rows(ctx, aside, aside.Class("events"), "event", "id", strings.Fields(eventColumns)...) {
+		if err != nil {
+			return nil, until, err
+		}
+		start, end, ok := span(row)
+		at := teamRole{row.Int("team_id"), row.Int("role_id")}
+		_, team := im.teams[at.team]
+		_, role := im.roles[at.role]
+		_, user := im.people[row.Int("user_id")]
+		if !ok || !team || !role || !user || !end.After(since) {
+			continue
+		}
+		out[at] = append(out[at], duty{row.Int("user_id"), start, end})
+		if end.After(until) {
+			until = end
+		}
+	}
+	return out, until, nil
+}
+
+// subscribed reads which other teams' events of a role a team shows. A deleted team shows nothing to others.
+func (im *importer) subscribed(ctx context.Context) (map[teamRole][]int64, error) {
+	out := map[teamRole][]int64{}
+	err := im.Each(ctx, from("subscriptions", "team_subscription", "", "team_id subscription_id role_id"), func(row *imports.Row) {
+		at, other := teamRole{row.Int("team_id"), row.Int("role_id")}, row.Int("subscription_id")
+		if t, ok := im.teams[other]; ok && t.active && other != at.team {
+			out[at] = append(out[at], other)
+		}
+	})
+	return out, err
+}
+
+// comparing is one role of one team.
+type comparing struct {
+	im           *importer
+	team, role   int64
+	there        []duty
+	here         *calendar.TeamCalendar // nil = the team is not here
+	people       map[users.ID]int64
+	since, until time.Time
+}
+
+func (c comparing) run(into *imports.Comparison) {
+	role := c.im.roles[c.role]
+	times := []time.Time{c.since}
+	for _, d := range c.there {
+		times = append(times, d.start, d.end)
+	}
+	if c.here != nil {
+		for _, s := range c.here.Shifts() {
+			if strings.EqualFold(s.Role, role) {
+				times = append(times, s.Start, s.End)
+			}
+		}
+	}
+	if len(times) == 1 {
+		return
+	}
+	slices.SortFunc(c.there, func(a, b duty) int { return a.start.Compare(b.start) })
+	slices.SortFunc(times, time.Time.Compare)
+	times = slices.CompactFunc(times, time.Time.Equal)
+	times = slices.DeleteFunc(times, func(t time.Time) bool { return t.Before(c.since) || !t.Before(c.until) })
+	first := len(into.Differences)
+	for i, t := range times {
+		end := c.until
+		if i+1 < len(times) {
+			end = times[i+1]
+		}
+		into.Stretches++
+		there, here := c.thereAt(t), c.hereAt(role, t)
+		if slices.Equal(there, here) {
+			continue
+		}
+		d := imports.Difference{
+			Team: c.im.teams[c.team].name, Role: role, From: t, Until: end, There: c.names(there), Here: c.names(here),
+		}
+		if n := len(into.Differences); n > first {
+			last := &into.Differences[n-1]
+			if last.Until.Equal(t) && slices.Equal(last.There, d.There) && slices.Equal(last.Here, d.Here) {
+				last.Until = end
+				continue
+			}
+		}
+		into.Differences = append(into.Differences, d)
+	}
+}
+
+// thereAt returns who holds the role there, each once, in order.
+func (c comparing) thereAt(t time.Time) []int64 {
+	var out []int64
+	for _, d := range c.there {
+		if d.start.After(t) {
+			break
+		}
+		if d.end.After(t) {
+			out = append(out, d.user)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// hereAt is thereAt for our side, with Oncall's numbers.
+func (c comparing) hereAt(role string, t time.Time) []int64 {
+	if c.here == nil {
+		return nil
+	}
+	var out []int64
+	for _, s := range c.here.OnCall(role, t) {
+		out = append(out, c.people[s.User])
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func (c comparing) names(numbers []int64) []string {
+	out := make([]string, len(numbers))
+	for i, n := range numbers {
+		if p, ok := c.im.people[n]; ok {
+			out[i] = p.name
+		} else {
+			out[i] = "user " + strconv.FormatInt(n, 10)
+		}
+	}
+	return out
+}

@@ -1,0 +1,127 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/fault"
+)
+
+// simulationView is the panel of a plan's page that says what the plan would do.
+type simulationView struct {
+	Self        string // address of the page
+	Zone        string // in which times are read and shown
+	At          string // as the form has it
+	Application string
+	Assume      string
+	Targets     []targetField
+	Problem     string // what is wrong with the question
+	Opened      string
+	Rows        []simulatedRow
+	Lines       []simulatedLine
+	End         string
+	Notes       []string
+}
+
+// assumption is what may be assumed about an acknowledgement.
+type assumption struct{ Value, Label string }
+
+// assumptions are those that the form offers besides "never".
+var assumptions = []assumption{{"ack-after=5m", "after 5 min"}, {"ack-after=15m", "after 15 min"}, {"ack-after=1h", "after 1 h"}}
+
+// targetField is where a target is named that the incident brings.
+type targetField struct {
+	Number int
+	Value  string
+}
+
+type simulatedRow struct {
+	After, At, Who, Mode, Note, Why string
+	Step                            string
+}
+
+type simulatedLine struct{ At, Kind, Text string }
+
+// simulated is how instants to come are shown: they may be far away, so nothing is left out.
+const simulated = "Mon 2 Jan 2006 15:04:05 -07:00"
+
+// simulate answers the form of a plan's page. What is wrong with the form is part of the view.
+func (w *Web) simulate(ctx context.Context, r *http.Request, p escalation.PlanSteps) (simulationView, error) {
+	zone, err := time.LoadLocation(actor(r).TimeZone)
+	if err != nil {
+		zone = time.UTC
+	}
+	v, now := r.URL.Query(), time.Now()
+	view := simulationView{Self: versionPath(p.ID), Zone: zone.String(), At: v.Get("at"), Application: strings.TrimSpace(v.Get("application")),
+		Assume: v.Get("assume")}
+	asked := escalation.Asked{Plan: fmt.Sprint(int64(p.ID)), Application: printable(view.Application), At: view.At, Assume: view.Assume, Zone: zone}
+	if view.At == "" {
+		view.At = now.In(zone).Format("2006-01-02T15:04:05")
+	}
+	given := v["target"]
+	for i := range p.DynamicTargets() {
+		f := targetField{Number: i}
+		if i < len(given) {
+			f.Value = strings.TrimSpace(given[i])
+		}
+		view.Targets = append(view.Targets, f)
+		asked.Targets = append(asked.Targets, printable(f.Value))
+	}
+	for n := len(asked.Targets); n > 0 && asked.Targets[n-1] == ""; n-- {
+		asked.Targets = asked.Targets[:n-1] // the incident does not bring them
+	}
+	sim, err := w.d.Simulator.Ask(ctx, asked, now)
+	switch {
+	case fault.Is(err, fault.Invalid), fault.Is(err, fault.NotFound):
+		view.Problem = fault.Public(err)
+		return view, nil
+	case err != nil:
+		return view, err
+	}
+	view.fill(sim.Report(), zone)
+	return view, nil
+}
+
+func (v *simulationView) fill(r escalation.Report, zone *time.Location) {
+	at := func(unix int64) string { return time.Unix(unix, 0).In(zone).Format(simulated) }
+	v.Opened, v.Notes = at(r.At), r.Notes
+	for _, p := range r.Pages {
+		row := simulatedRow{After: "+" + spell(time.Duration(p.After)*time.Second), At: at(p.At), Who: p.Target, Mode: p.Mode, Why: p.Rule, Step: fmt.Sprint(p.Step)}
+		if p.ModeRule != "" {
+			row.Why += fmt.Sprintf("; %s: %s", p.Priority, p.ModeRule)
+		}
+		var notes []string
+		if p.Step == 0 {
+			row.Step = "before"
+		}
+		if p.Repeat > 0 {
+			notes = append(notes, fmt.Sprintf("repeat %d", p.Repeat))
+		}
+		if p.Purpose == "fallback" {
+			notes = append(notes, "fallback")
+		}
+		if p.WantedMode != p.Mode {
+			notes = append(notes, "instead of "+p.WantedMode)
+		}
+		if p.HeldUntil != nil {
+			notes = append(notes, "in a digest at "+at(*p.HeldUntil))
+		}
+		row.Note = strings.Join(notes, ", ")
+		v.Rows = append(v.Rows, row)
+	}
+	for _, l := range r.Timeline {
+		v.Lines = append(v.Lines, simulatedLine{at(l.At), l.Kind, l.Text})
+	}
+	switch r.End {
+	case escalation.EndAcknowledged:
+		v.End = "Somebody acknowledges at " + at(r.EndedAt) + ", as assumed."
+	case escalation.EndCut:
+		v.End = "The plan goes on after " + at(r.EndedAt) + "."
+	default:
+		v.End = fmt.Sprintf("The plan is exhausted at %s, %s after the incident was opened.", at(r.EndedAt), spell(time.Duration(r.EndedAt-r.At)*time.Second))
+	}
+}
