@@ -108,6 +108,7 @@ func TestADigestIsSent(t *testing.T) {
 	w.Wake(buckets.All())
 	o.eventually("it is sent", func() bool { return phone.count() == 1 })
 	require.Equal(t, "[shop] 12 messages from plan p. Batch ID: "+batch, phone.all()[0].m.Body)
+	require.Equal(t, batch, phone.all()[0].m.Batch, "so that calls and buttons can be answered")
 	o.eventually("it is recorded", func() bool { return o.text(`select state from messages where purpose = 'digest'`) == "sent" })
 
 	shown, err := postgres.NewIncidents(o.db).Timeline(t.Context(), incidents.ID(incident))

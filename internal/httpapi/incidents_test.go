@@ -210,6 +210,13 @@ func TestIncidentShowsItsMessages(t *testing.T) {
 		select id, 'ann@example.com', 'S web1', '' from messages where state = 'sent';
 		insert into message_changes (message_id, change_type, old, new, description)
 		select id, 'mode-change', 'sms', 'email', 'Changing mode due to original mode failure' from messages where state = 'sent'`)
+	f.exec(`insert into message_history (id, created_at, bucket, incident_id, application_id, reopen_count, step, position, repeat, recipient, purpose,
+			target, class, mode, state, attempt, mode_changed, settled_at, destination, subject, body, email_html, render_error, attempts)
+		select 7000, created_at, 1, 1, application_id, 0, 1, 0, 9, recipient, 'primary', target, 0, '', 'cancelled', 0, false, created_at, '', '', '', '', '', '[]'
+		from messages where state = 'sent';
+		insert into message_changes (message_id, change_type, old, new, description) values (7000, 'sent-change', '', 'x', repeat('é', 300))`)
+	require.Contains(t, f.ok(demo, get, "/v0/messages/7000/auditlog", ""), `"description":"`+strings.Repeat("é", 250)+`"`, "as long as clients know")
+	// What was imported before a mode was decided is in no list.
 	f.golden("incident_steps", f.ok(demo, get, "/v0/incidents/1", ""))
 	f.golden("messages", f.ok(demo, get, "/v0/messages?incident_id=1", ""))
 	id := f.count("select max(id) from messages")

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"net/http"
+	"unicode/utf8"
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -100,10 +101,20 @@ func sentStatus(m messages.Message) any {
 var changeColumns = columns[messages.Change]{
 	{"id", func(c messages.Change) any { return c.ID }},
 	{"date", func(c messages.Change) any { return unix(c.At) }},
-	{"old", func(c messages.Change) any { return c.Old }},
-	{"new", func(c messages.Change) any { return c.New }},
+	{"old", func(c messages.Change) any { return cutChange(c.Old) }},
+	{"new", func(c messages.Change) any { return cutChange(c.New) }},
 	{"change_type", func(c messages.Change) any { return c.Type }},
-	{"description", func(c messages.Change) any { return c.Description }},
+	{"description", func(c messages.Change) any { return cutChange(c.Description) }},
+}
+
+// maxChange is how long a text of the audit log is on the wire, in characters. The timeline of the incident has the whole.
+const maxChange = 250
+
+func cutChange(text string) string {
+	if utf8.RuneCountInString(text) <= maxChange {
+		return text
+	}
+	return string([]rune(text)[:maxChange])
 }
 
 func (a *API) messageChanges(w http.ResponseWriter, r *http.Request) error {

@@ -219,6 +219,10 @@ func TestButtonsAndWords(t *testing.T) {
 
 	m.IncidentID = 0
 	require.Empty(t, send(m).Buttons, "nothing to acknowledge out of band")
+	url := m.IncidentURL
+	m.Batch, m.IncidentURL = "0123456789abcdef0123456789abcdef", ""
+	require.Equal(t, e.Buttons[:2], send(m).Buttons, "a digest is acknowledged by the number of its message")
+	m.Batch, m.IncidentURL = "", url
 	m.Subject = ""
 	require.Equal(t, "[demo] db1 is at 99 %", send(m).Body)
 
