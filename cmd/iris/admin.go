@@ -168,15 +168,26 @@ func yes(b bool) string {
 }
 
 type appCommand struct {
-	Add appAddCommand `cmd:"" help:"Add an application and print its key, once."`
+	Add   appAddCommand   `cmd:"" help:"Add an application and print its key, once."`
+	Allow appAllowCommand `cmd:"" help:"Give an application powers, or take them away with --no-..."`
+}
+
+// powerFlags are what an application may do. Absent ones change nothing.
+type powerFlags struct {
+	ActsForUsers   *bool `help:"It may say in whose name it calls (X-IRIS-USERNAME)." negatable:""`
+	OpensForOthers *bool `help:"It may open incidents of other applications." negatable:""`
+	Oncall         *bool `help:"It may use the on-call API (/api/v0)." negatable:""`
+}
+
+func (f powerFlags) powers() app.Powers {
+	return app.Powers{ActsForUsers: f.ActsForUsers, OpensForOthers: f.OpensForOthers, UsesOncall: f.Oncall}
 }
 
 type appAddCommand struct {
-	Name           string   `arg:"" help:"Name, without colons."`
-	Variable       []string `help:"A variable that its incidents may hold. May be repeated." placeholder:"NAME"`
-	Title          string   `help:"The variable that is an incident's title." placeholder:"NAME"`
-	ActsForUsers   bool     `help:"It may say in whose name it calls (X-IRIS-USERNAME)."`
-	OpensForOthers bool     `help:"It may open incidents of other applications."`
+	Name     string   `arg:"" help:"Name, without colons."`
+	Variable []string `help:"A variable that its incidents may hold. May be repeated." placeholder:"NAME"`
+	Title    string   `help:"The variable that is an incident's title." placeholder:"NAME"`
+	powerFlags
 }
 
 // Run adds an application. Only the key goes to standard output, so that scripts can take it.
@@ -187,7 +198,7 @@ func (c appAddCommand) Run(ctx context.Context, e *env) error {
 	}
 	defer o.Close()
 	key, err := o.AddApplication(ctx, app.NewApplication{
-		Name: c.Name, Variables: c.Variable, TitleVariable: c.Title, ActsForUsers: c.ActsForUsers, OpensForOthers: c.OpensForOthers,
+		Name: c.Name, Variables: c.Variable, TitleVariable: c.Title, Powers: c.powers(),
 	})
 	if err != nil {
 		return err
@@ -195,6 +206,28 @@ func (c appAddCommand) Run(ctx context.Context, e *env) error {
 	fmt.Fprintf(e.stderr, "application %s added; its key, which is not shown again:\n", c.Name)
 	_, err = fmt.Fprintln(e.stdout, key)
 	return err
+}
+
+type appAllowCommand struct {
+	Name string `arg:"" help:"Name of the application."`
+	powerFlags
+}
+
+// Run changes the powers that are named.
+func (c appAllowCommand) Run(ctx context.Context, e *env) error {
+	if c.powers() == (app.Powers{}) {
+		return errors.New("say what it may do, such as --oncall, or may not, such as --no-oncall")
+	}
+	o, err := e.operator(ctx)
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	if err := o.AllowApplication(ctx, c.Name, c.powers()); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stderr, "application %s changed; servers take it up within seconds\n", c.Name)
+	return nil
 }
 
 type teamCommand struct {
