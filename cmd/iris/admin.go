@@ -168,26 +168,17 @@ func yes(b bool) string {
 }
 
 type appCommand struct {
-	Add   appAddCommand   `cmd:"" help:"Add an application and print its key, once."`
-	Allow appAllowCommand `cmd:"" help:"Give an application powers, or take them away with --no-..."`
-}
-
-// powerFlags are what an application may do. Absent ones change nothing.
-type powerFlags struct {
-	ActsForUsers   *bool `help:"It may say in whose name it calls (X-IRIS-USERNAME)." negatable:""`
-	OpensForOthers *bool `help:"It may open incidents of other applications." negatable:""`
-	Oncall         *bool `help:"It may use the on-call API (/api/v0)." negatable:""`
-}
-
-func (f powerFlags) powers() app.Powers {
-	return app.Powers{ActsForUsers: f.ActsForUsers, OpensForOthers: f.OpensForOthers, UsesOncall: f.Oncall}
+	Add appAddCommand `cmd:"" help:"Add an application and print its key, once."`
+	Set appSetCommand `cmd:"" help:"Change what an application may do."`
 }
 
 type appAddCommand struct {
-	Name     string   `arg:"" help:"Name, without colons."`
-	Variable []string `help:"A variable that its incidents may hold. May be repeated." placeholder:"NAME"`
-	Title    string   `help:"The variable that is an incident's title." placeholder:"NAME"`
-	powerFlags
+	Name           string   `arg:"" help:"Name, without colons."`
+	Variable       []string `help:"A variable that its incidents may hold. May be repeated." placeholder:"NAME"`
+	Title          string   `help:"The variable that is an incident's title." placeholder:"NAME"`
+	ActsForUsers   bool     `help:"It may say in whose name it calls (X-IRIS-USERNAME)."`
+	OpensForOthers bool     `help:"It may open incidents of other applications."`
+	UsesOnCall     bool     `help:"It may use the on-call API (/api/v0), and change everything there."`
 }
 
 // Run adds an application. Only the key goes to standard output, so that scripts can take it.
@@ -198,7 +189,8 @@ func (c appAddCommand) Run(ctx context.Context, e *env) error {
 	}
 	defer o.Close()
 	key, err := o.AddApplication(ctx, app.NewApplication{
-		Name: c.Name, Variables: c.Variable, TitleVariable: c.Title, Powers: c.powers(),
+		Name: c.Name, Variables: c.Variable, TitleVariable: c.Title, ActsForUsers: c.ActsForUsers, OpensForOthers: c.OpensForOthers,
+		UsesOnCall: c.UsesOnCall,
 	})
 	if err != nil {
 		return err
@@ -208,25 +200,22 @@ func (c appAddCommand) Run(ctx context.Context, e *env) error {
 	return err
 }
 
-type appAllowCommand struct {
-	Name string `arg:"" help:"Name of the application."`
-	powerFlags
+type appSetCommand struct {
+	Name       string `arg:"" help:"Name."`
+	UsesOnCall *bool  `required:"" negatable:"" help:"It may use the on-call API (/api/v0), and change everything there."`
 }
 
-// Run changes the powers that are named.
-func (c appAllowCommand) Run(ctx context.Context, e *env) error {
-	if c.powers() == (app.Powers{}) {
-		return errors.New("say what it may do, such as --oncall, or may not, such as --no-oncall")
-	}
+// Run changes an application.
+func (c appSetCommand) Run(ctx context.Context, e *env) error {
 	o, err := e.operator(ctx)
 	if err != nil {
 		return err
 	}
 	defer o.Close()
-	if err := o.AllowApplication(ctx, c.Name, c.powers()); err != nil {
+	if err := o.AllowOnCall(ctx, c.Name, *c.UsesOnCall); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stderr, "application %s changed; servers take it up within seconds\n", c.Name)
+	fmt.Fprintf(e.stderr, "application %s changed\n", c.Name)
 	return nil
 }
 

@@ -67,11 +67,11 @@ func TestFirstUse(t *testing.T) {
 	fails(`the title "b" is none of the application's variables (a)`, "", "app", "add", "half", "--variable", "a", "--title", "b")
 	fails("the name of a variable is empty", "", "app", "add", "half", "--variable", "a,,b")
 	must("", "app", "add", "half") // nothing of it was made
+	must("", "app", "add", "scheduler", "--uses-on-call")
+	must("", "app", "set", "watch", "--uses-on-call")
+	must("", "app", "set", "scheduler", "--no-uses-on-call")
+	fails("there is no application nobody", "", "app", "set", "nobody", "--uses-on-call")
 	fails("must not hold a colon", "", "app", "add", "a:b")
-
-	says("application watch changed", "app", "allow", "watch", "--oncall", "--no-acts-for-users")
-	fails("iris: there is no application nobody\n", "", "app", "allow", "nobody", "--oncall")
-	fails("say what it may do, such as --oncall", "", "app", "allow", "watch")
 
 	must("", "team", "add", "ops", "--member", "ann", "--member", "bot", "--manager", "ann")
 	must("", "team", "add", "more", "--member", "ann", "bot")

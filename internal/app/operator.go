@@ -143,27 +143,11 @@ type NewApplication struct {
 	// Variables it may put into incidents.
 	Variables     []string
 	TitleVariable string
-	// Powers are set where they are given; the others stay as they are, and a new application has none.
-	Powers Powers
-}
-
-// Powers are what an application may do besides opening incidents of its own. Nil = as it is.
-type Powers struct {
-	ActsForUsers   *bool // it may say in whose name it calls
-	OpensForOthers *bool // it may open incidents of other applications
-	UsesOncall     *bool // it may use the on-call API
-}
-
-// apply sets the powers that are given and reports whether there are any.
-func (p Powers) apply(app *auth.Application) bool {
-	for _, one := range []struct{ given, flag *bool }{
-		{p.ActsForUsers, &app.AllowAuthenticatingUsers}, {p.OpensForOthers, &app.AllowOtherAppIncidents}, {p.UsesOncall, &app.AllowOncall},
-	} {
-		if one.given != nil {
-			*one.flag = *one.given
-		}
-	}
-	return p != Powers{}
+	// ActsForUsers lets it say in whose name it calls, OpensForOthers open incidents of other applications.
+	ActsForUsers   bool
+	OpensForOthers bool
+	// UsesOnCall lets it use the on-call API, as anybody.
+	UsesOnCall bool
 }
 
 // AddApplication adds an application and returns its key. A name that exists is a Conflict.
@@ -199,7 +183,8 @@ func (o *Operator) ConfigureApplication(ctx context.Context, n NewApplication) e
 			return err
 		}
 	}
-	if n.Powers.apply(&app) {
+	if n.ActsForUsers || n.OpensForOthers || n.UsesOnCall {
+		app.AllowAuthenticatingUsers, app.AllowOtherAppIncidents, app.AllowOncall = n.ActsForUsers, n.OpensForOthers, n.UsesOnCall
 		if err := o.applications.SetFlags(ctx, app); err != nil {
 			return err
 		}
@@ -215,15 +200,24 @@ func (o *Operator) ConfigureApplication(ctx context.Context, n NewApplication) e
 	return o.applications.SetSettings(ctx, app.ID, settings)
 }
 
-// AllowApplication gives an existing application powers, or takes them away. An unknown name is NotFound.
-func (o *Operator) AllowApplication(ctx context.Context, name string, powers Powers) error {
-	if err := o.ConfigureApplication(ctx, NewApplication{Name: name, Powers: powers}); err != nil {
-		if fault.Is(err, fault.NotFound) {
-			return fault.Wrap(fault.NotFound, err, "there is no application "+name)
-		}
+// AllowOnCall lets an application use the on-call API, or forbids it.
+func (o *Operator) AllowOnCall(ctx context.Context, name string, allow bool) error {
+	app, err := o.applications.ByName(ctx, name)
+	if fault.Is(err, fault.NotFound) {
+		return fault.Wrap(fault.NotFound, err, "there is no application "+name)
+	}
+	if err != nil {
 		return err
 	}
-	return o.note(ctx, "application's powers changed", "application "+name)
+	app.AllowOncall = allow
+	if err := o.applications.SetFlags(ctx, app); err != nil {
+		return err
+	}
+	what := "application may use the on-call API"
+	if !allow {
+		what = "application may not use the on-call API"
+	}
+	return o.note(ctx, what, "application "+app.Name)
 }
 
 // NewTeam is a team to be added.

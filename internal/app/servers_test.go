@@ -153,7 +153,7 @@ func TestOperatorsRowsAreAudited(t *testing.T) {
 	require.NoError(t, err)
 	defer o.Close()
 	require.NoError(t, o.AddUser(t.Context(), NewUser{Name: "ann", Contacts: map[users.Mode]string{users.Email: "a@example.com"}}))
-	_, err = o.AddApplication(t.Context(), NewApplication{Name: "watch", Key: "a-known-key", TitleVariable: "title", Powers: Powers{OpensForOthers: new(true)}})
+	_, err = o.AddApplication(t.Context(), NewApplication{Name: "watch", Key: "a-known-key", OpensForOthers: true, TitleVariable: "title"})
 	require.NoError(t, err)
 	app, err := o.applications.ByName(t.Context(), "watch")
 	require.NoError(t, err)

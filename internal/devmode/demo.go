@@ -113,8 +113,7 @@ func Seed(ctx context.Context, o *app.Operator) error {
 		}
 	}
 	demo := app.NewApplication{
-		Name: DemoApplication, Key: DemoKey, Variables: []string{"title", "service", "value"}, TitleVariable: "title",
-		Powers: app.Powers{ActsForUsers: new(true), UsesOncall: new(true)},
+		Name: DemoApplication, Key: DemoKey, Variables: []string{"title", "service", "value"}, TitleVariable: "title", ActsForUsers: true,
 	}
 	_, err := o.AddApplication(ctx, demo)
 	if fault.Is(err, fault.Conflict) {

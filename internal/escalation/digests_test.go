@@ -2,7 +2,6 @@ package escalation
 
 import (
 	"errors"
-	"regexp"
 	"testing"
 	"time"
 
@@ -24,7 +23,7 @@ func TestDigestsAreToldAsThePersonChose(t *testing.T) {
 	require.Len(t, g.memory.digests, 2)
 	first, second := g.memory.digests[0], g.memory.digests[1]
 	require.Equal(t, []string{"shop", "demo-plan", "sms", "demo@sms"}, []string{first.Application, first.Plan, string(first.Mode), first.Destination})
-	require.Regexp(t, regexp.MustCompile(`^[0-9a-f]{32}$`), first.Batch)
+	require.Regexp(t, `^[0-9a-f]{32}$`, first.Batch)
 	require.NotEqual(t, first.Batch, second.Batch)
 	require.Empty(t, second.Mode, "somebody who is gone is left to delivery, which finds somebody else")
 }

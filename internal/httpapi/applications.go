@@ -137,15 +137,6 @@ func noSuchApplication(name string) error {
 	return fault.Newf(fault.Invalid, "Application %s not found", name)
 }
 
-// find returns the application that the path names; unknown is the title of the answer when there is none.
-func (a *applicationRoutes) find(r *http.Request, unknown string) (app, error) {
-	found, err := a.settings.Describe(r.Context(), appName(r))
-	if fault.Is(err, fault.NotFound) {
-		return app{}, fault.New(fault.Invalid, unknown)
-	}
-	return found, err
-}
-
 func (a *applicationRoutes) get(w http.ResponseWriter, r *http.Request) error {
 	found, err := a.settings.Describe(r.Context(), appName(r))
 	if fault.Is(err, fault.NotFound) {

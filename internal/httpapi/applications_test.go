@@ -48,11 +48,11 @@ func TestApplicationsAreListedAndDescribed(t *testing.T) {
 	f.exec(`insert into applications (name, auth_only) values ('Hidden', true); insert into applications (name) values ('Zebra'), ('alpha');
 		update application_variables set required = true where name = 'message';
 		insert into notification_categories (application_id, name, description, mode) select id, 'news', 'D', 'drop' from applications where name = 'demo'`)
-	require.Equal(t, `[{"name":"alpha"},{"name":"demo"},{"name":"iris"},{"name":"other"},{"name":"power"},{"name":"Zebra"}]`,
+	require.JSONEq(t, `[{"name":"alpha"},{"name":"demo"},{"name":"iris"},{"name":"other"},{"name":"power"},{"name":"Zebra"}]`,
 		f.ok(demo, get, "/v0/applications?fields=name", ""))
-	require.Equal(t, `[{"name":"alpha"},{"name":"Zebra"}]`, f.ok(demo, get, "/v0/applications?fields=name,key&limit=2", ""), "newest first")
-	require.Equal(t, `[{"name":"demo"}]`, f.ok(demo, get, "/v0/applications?fields=name&owners=ANN&nonsense=1", ""))
-	require.Equal(t, `[{"name":"demo"}]`, f.ok(demo, get, "/v0/applications?fields=name&variables__startswith=HO&name__in=Demo,other", ""))
+	require.JSONEq(t, `[{"name":"alpha"},{"name":"Zebra"}]`, f.ok(demo, get, "/v0/applications?fields=name,key&limit=2", ""), "newest first")
+	require.JSONEq(t, `[{"name":"demo"}]`, f.ok(demo, get, "/v0/applications?fields=name&owners=ANN&nonsense=1", ""))
+	require.JSONEq(t, `[{"name":"demo"}]`, f.ok(demo, get, "/v0/applications?fields=name&variables__startswith=HO&name__in=Demo,other", ""))
 	require.Equal(t, `[]`, f.ok(demo, get, "/v0/applications?required_variables=host&name__contains=%25", ""))
 	f.golden("application", f.ok(demo, get, "/v0/applications/DEMO", ""))
 	require.Equal(t, f.ok(demo, get, "/v0/applications/demo", ""), f.ok(demo, get, "/v0/applications/demo%20/", ""))

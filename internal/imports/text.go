@@ -86,13 +86,5 @@ func zeroTime(raw string) bool {
 	return strings.HasPrefix(raw, "0000") || len(raw) >= 10 && (raw[5:7] == "00" || raw[8:10] == "00")
 }
 
-// shorten cuts a text for a report.
-func shorten(s string, most int) string {
-	if utf8.RuneCountInString(s) <= most {
-		return s
-	}
-	return string([]rune(s)[:most]) + "..."
-}
-
 // Fold returns a name as names are compared here.
 func Fold(name string) string { return strings.ToLower(strings.TrimRight(name, " ")) }

@@ -89,22 +89,22 @@ func TestAnOverrideSavedASecondAgoIsPaged(t *testing.T) {
 		require.Equal(t, 1, store.checks, "looked at once a second")
 
 		store.set(7, Shift{ID: 2, TeamID: 7, Role: RolePrimary, User: 1, Start: start, End: start.Add(30 * 24 * time.Hour)})
-		time.Sleep(time.Second)
+		<-time.After(time.Second) // the clock of the bubble
 		require.Equal(t, []users.ID{1}, ask("oncall").Users)
 		require.Equal(t, 2, store.reads)
-		time.Sleep(time.Second)
+		<-time.After(time.Second) // the clock of the bubble
 		ask("oncall")
 		require.Equal(t, 2, store.reads, "read again only when it has changed")
 		require.Equal(t, 3, store.checks)
 
 		// Days later the window has to move on.
-		time.Sleep(5 * 24 * time.Hour)
+		<-time.After(5 * 24 * time.Hour) // the clock of the bubble
 		require.Equal(t, []users.ID{1}, ask("oncall").Users)
 		require.Equal(t, 3, store.reads)
 
 		// A gap is filled from the fixed order, and the timeline tells.
 		store.set(7, Shift{ID: 2, TeamID: 7, Role: RolePrimary, User: 3, Start: time.Now().Add(time.Hour), End: time.Now().Add(2 * time.Hour)})
-		time.Sleep(time.Second)
+		<-time.After(time.Second) // the clock of the bubble
 		require.Equal(t, Answer{Users: []users.ID{1}, Rule: "primary of team db: first in its fixed order (nobody has a shift)"}, ask("oncall"))
 	})
 }
@@ -138,7 +138,7 @@ func TestACalendarThatCannotBeReadStopsNoPage(t *testing.T) {
 				require.Equal(t, "primary of team db: shift until Sat 2000-01-01 01:00 UTC", answer.Rule)
 
 				breakIt(store)
-				time.Sleep(2 * time.Hour)
+				<-time.After(2 * time.Hour) // the clock of the bubble
 				answer, ok = ask(7)
 				require.True(t, ok)
 				require.Equal(t, []users.ID{4}, answer.Users, "the hand-off it knew of happens")
@@ -149,11 +149,11 @@ func TestACalendarThatCannotBeReadStopsNoPage(t *testing.T) {
 				require.Equal(t, "its calendar cannot be read", answer.Rule)
 				require.Equal(t, checks, store.checks, "not asked again at once")
 
-				time.Sleep(9 * 24 * time.Hour)
+				<-time.After(9 * 24 * time.Hour) // the clock of the bubble
 				answer, ok = ask(7)
 				require.False(t, ok, "%v", answer)
 				store.fail, store.hang = nil, false
-				time.Sleep(2 * time.Second)
+				<-time.After(2 * time.Second) // the clock of the bubble
 				_, ok = ask(7)
 				require.True(t, ok)
 

@@ -15,11 +15,7 @@ import (
 // vevents splits a feed into its events, unfolded.
 func vevents(text string) []string {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n ", ""), "\r\n", "\n")
-	var out []string
-	for _, part := range strings.Split(text, "BEGIN:VEVENT\n")[1:] {
-		out = append(out, part)
-	}
-	return out
+	return strings.Split(text, "BEGIN:VEVENT\n")[1:]
 }
 
 func TestFeeds(t *testing.T) {

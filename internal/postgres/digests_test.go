@@ -30,12 +30,6 @@ func (e *escalating) text(sql string, args ...any) string {
 	return s
 }
 
-// settleAll lets everything that waits leave.
-func (e *escalating) settleAll() {
-	e.exec(`update messages set state = 'sent', settled_at = $1 where state in ('pending', 'taken')`, e.now)
-	e.exec(`update incidents set due_at = $1 where active`, e.now)
-}
-
 func TestAFloodBecomesADigest(t *testing.T) {
 	t.Parallel()
 	e := newEscalating(t)

@@ -193,7 +193,7 @@ func crewOf(ctx context.Context, q *db.Queries, team int64) (oncall.Crew, error)
 	crew := oncall.Crew{TeamID: team, Name: profile.Name, Members: map[users.ID]bool{}}
 	for _, p := range people {
 		if p.Member {
-			crew.Members[users.ID(p.ID)] = true
+			crew.Members[users.ID(p.ID)] = p.Active
 		}
 	}
 	return crew, err

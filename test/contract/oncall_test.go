@@ -90,7 +90,7 @@ func TestOncallTeams(t *testing.T) {
 		"override_phone_number", "api_managed_roster", "description", "users", "admins", "services", "rosters"}, keysOf(team))
 	require.Equal(t, []any{map[string]any{"name": "bob"}}, team["admins"], "who makes a team is its administrator")
 	require.Contains(t, team["users"], "bob")
-	require.Equal(t, float64(0), team["iris_enabled"])
+	require.EqualValues(t, 0, team["iris_enabled"])
 	some := decode[m](s.do(scheduler, get, "/api/v0/teams/ops?fields=users&fields=nonsense", nil).is(200))
 	require.Contains(t, some, "users")
 	require.NotContains(t, some, "admins")
@@ -124,7 +124,7 @@ func TestOncallTeams(t *testing.T) {
 	s.do(owner, put, path, m{"api_managed_roster": "x"}).refuses(400, "invalid payload", "api_managed_roster must be boolean")
 	require.Contains(t, s.do(owner, put, path, m{"scheduling_timezone": "Mars/Base"}).is(400).body, "requested scheduling_timezone is not supported")
 	s.do(owner, put, path, m{"name": "apps"}).refuses(422, "IntegrityError", "A team named 'apps' already exists")
-	require.Equal(t, float64(1), decode[m](s.do(scheduler, get, path, nil).is(200))["iris_enabled"])
+	require.EqualValues(t, 1, decode[m](s.do(scheduler, get, path, nil).is(200))["iris_enabled"])
 	s.do(scheduler, get, "/api/v0/team_users", nil).is(200)
 
 	s.do(bob, del, path, nil).is(403)
@@ -255,7 +255,7 @@ func TestOncallSchedules(t *testing.T) {
 	two := decode[m](s.do(scheduler, get, fmt.Sprintf("/api/v0/schedules/%d", merged), nil).is(200))
 	require.Equal(t, []any{m{"start": float64(0), "duration": float64(2 * day)}}, two["events"], "what follows each other is one")
 	require.Equal(t, m{"name": "round-robin", "data": []any{"bob", "ann"}}, two["scheduler"])
-	require.Equal(t, float64(21), two["auto_populate_threshold"])
+	require.EqualValues(t, 21, two["auto_populate_threshold"])
 
 	s.do(owner, put, path, m{"auto_populate_threshold": 35}).empty(200)
 	s.do(owner, put, path, m{"roster": "r"}).refuses(400, "Invalid edit", "team must be specified with roster")

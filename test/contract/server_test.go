@@ -93,7 +93,6 @@ var (
 	admin     = caller{name: "an administrator", session: "root"}
 	bob       = caller{name: "somebody else", session: "bob"}
 	viewer    = caller{name: "somebody who may only read", session: "viewer"}
-	everybody = []caller{anonymous, demo, power, asBob, owner, admin, bob, viewer}
 )
 
 // server is one iris-api with a database of its own.

@@ -214,5 +214,4 @@ var (
 	toMessage      = &imports.Ref{Table: "message_history", Match: "id", Take: "id"}
 	toTarget       = &imports.Ref{Table: "targets", Match: "target_id", Take: "target_id"}
 	toTargetIfHere = &imports.Ref{Table: "targets", Match: "target_id", Take: "target_id", Optional: true}
-	toRole         = &imports.Ref{Table: "target_roles", Match: "name", Take: "name"}
 )
