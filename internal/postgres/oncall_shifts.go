@@ -65,6 +65,9 @@ func findParams(by oncall.ShiftQuery) db.FindShiftsParams {
 		EndMin: instant(by.End.Min), EndMax: instant(by.End.Max), Teams: by.Teams, Roles: by.Roles, LinkID: by.Link,
 		Subscribed: by.Subscribed, MaxRows: maxListRows + 1, NotIds: some(by.NotIDs), NotStarts: instants(by.NotStart), NotEnds: instants(by.NotEnd),
 	}
+	if by.Numbers != nil {
+		p.Ids = rawShiftIDs(by.Numbers)
+	}
 	if by.Users != nil {
 		p.Users = rawIDs(by.Users)
 	}
