@@ -98,7 +98,7 @@ func (e *Errors) report(r *http.Request, status int, err error) {
 	if status == http.StatusServiceUnavailable {
 		level = zap.WarnLevel
 	}
-	e.log.Log(level, "request failed", zap.String("method", r.Method), zap.String("path", r.URL.Path),
+	e.log.Log(level, "request failed", zap.String("method", r.Method), zap.String("path", LogPath(r)),
 		zap.Int("status", status), zap.Error(err))
 }
 
@@ -228,4 +228,19 @@ func SecurityHeaders(next http.Handler) http.Handler {
 		h.Set("X-XSS-Protection", "1; mode=block")
 		next.ServeHTTP(w, r)
 	})
+}
+
+// StrictTransport tells browsers on every answer to come back by TLS only, for a year, where that is how people reach the server:
+// if its public URL is https. Otherwise it does nothing, because a browser that was told so once could no longer come at all.
+func StrictTransport(publicURL string) func(http.Handler) http.Handler {
+	secure := strings.HasPrefix(strings.ToLower(publicURL), "https://")
+	return func(next http.Handler) http.Handler {
+		if !secure {
+			return next
+		}
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Strict-Transport-Security", "max-age=31536000; includeSubDomains")
+			next.ServeHTTP(w, r)
+		})
+	}
 }

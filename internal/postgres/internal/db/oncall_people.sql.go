@@ -229,6 +229,17 @@ func (q *Queries) OncallRoles(ctx context.Context) ([]OncallRole, error) {
 	return items, nil
 }
 
+const photoURL = `-- name: PhotoURL :one
+select coalesce(photo_url, '')::text from users where id = $1
+`
+
+func (q *Queries) PhotoURL(ctx context.Context, id int64) (string, error) {
+	row := q.db.QueryRow(ctx, photoURL, id)
+	var column_1 string
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const pinTeam = `-- name: PinTeam :execrows
 insert into pinned_teams (user_id, team_id) values ($1, $2) on conflict do nothing
 `
@@ -484,26 +495,29 @@ func (q *Queries) UnpinTeam(ctx context.Context, arg UnpinTeamParams) (int64, er
 
 const updateOncallUser = `-- name: UpdateOncallUser :execrows
 update users
-set name = $1, full_name = $2, time_zone = $3, photo_url = $4, active = $5
+set name = coalesce($1, name), full_name = coalesce($2, full_name),
+    time_zone = coalesce($3, time_zone), active = coalesce($4, active),
+    photo_url = case when $5::text is null then photo_url else nullif($5::text, '') end
 where id = $6
 `
 
 type UpdateOncallUserParams struct {
-	Name     string
-	FullName string
-	TimeZone string
+	Name     *string
+	FullName *string
+	TimeZone *string
+	Active   *bool
 	PhotoUrl *string
-	Active   bool
 	ID       int64
 }
 
+// Null leaves a column as it is; an empty photo_url takes it away.
 func (q *Queries) UpdateOncallUser(ctx context.Context, arg UpdateOncallUserParams) (int64, error) {
 	result, err := q.db.Exec(ctx, updateOncallUser,
 		arg.Name,
 		arg.FullName,
 		arg.TimeZone,
-		arg.PhotoUrl,
 		arg.Active,
+		arg.PhotoUrl,
 		arg.ID,
 	)
 	if err != nil {
