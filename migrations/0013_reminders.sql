@@ -125,7 +125,22 @@ create table phone_checks (
     told_at timestamptz not null default clock_timestamp()
 );
 
+-- Occurrences of calendars from elsewhere that became shifts, so that the next import of the calendar finds them. shift_id is no
+-- foreign key: that a shift is gone says that somebody deleted or cut it by hand, and it is not made again.
+create table taken_shifts (
+    team_id   bigint not null references teams (id) on delete cascade,
+    role_id   bigint not null references oncall_roles (id) on delete cascade,
+    uid       text not null,
+    occurs_at timestamptz not null,
+    user_id   bigint not null references users (id) on delete cascade,
+    shift_id  bigint not null,
+    primary key (team_id, role_id, uid, occurs_at, user_id)
+);
+create index taken_shifts_role on taken_shifts (role_id);
+create index taken_shifts_user on taken_shifts (user_id);
+
 -- +goose Down
+drop table taken_shifts;
 drop view reminders_due;
 drop table phone_checks, reminders_made, cancelled_shifts;
 drop trigger notice_settings_touched on notice_settings;

@@ -21,3 +21,10 @@ sys.exit(not set(map(int, sys.argv[1:])) <= got)' "$@"; }
 # shellcheck disable=SC2086
 wait_for 20 "messages of the incidents $ids" arrived $ids
 echo "incidents $ids were delivered"
+
+echo "--- oncallclient asks who is on call"
+key=$("$work/iris" app add roster-sync --uses-on-call 2>/dev/null)
+on_call() { hmac_get "$api/api/v0/teams/demo/oncall/$1" roster-sync "$key" | grep -q '"user"'; }
+wait_for 30 "the demo calendars to be filled" on_call primary
+wait_for 30 "the demo calendars to be filled" on_call secondary
+"$work/venv/bin/python" test/clients/oncall.py "$api" roster-sync "$key" demo demo-key

@@ -169,6 +169,7 @@ func yes(b bool) string {
 
 type appCommand struct {
 	Add appAddCommand `cmd:"" help:"Add an application and print its key, once."`
+	Set appSetCommand `cmd:"" help:"Change what an application may do."`
 }
 
 type appAddCommand struct {
@@ -177,6 +178,7 @@ type appAddCommand struct {
 	Title          string   `help:"The variable that is an incident's title." placeholder:"NAME"`
 	ActsForUsers   bool     `help:"It may say in whose name it calls (X-IRIS-USERNAME)."`
 	OpensForOthers bool     `help:"It may open incidents of other applications."`
+	UsesOnCall     bool     `help:"It may use the on-call API (/api/v0), and change everything there."`
 }
 
 // Run adds an application. Only the key goes to standard output, so that scripts can take it.
@@ -188,6 +190,7 @@ func (c appAddCommand) Run(ctx context.Context, e *env) error {
 	defer o.Close()
 	key, err := o.AddApplication(ctx, app.NewApplication{
 		Name: c.Name, Variables: c.Variable, TitleVariable: c.Title, ActsForUsers: c.ActsForUsers, OpensForOthers: c.OpensForOthers,
+		UsesOnCall: c.UsesOnCall,
 	})
 	if err != nil {
 		return err
@@ -195,6 +198,25 @@ func (c appAddCommand) Run(ctx context.Context, e *env) error {
 	fmt.Fprintf(e.stderr, "application %s added; its key, which is not shown again:\n", c.Name)
 	_, err = fmt.Fprintln(e.stdout, key)
 	return err
+}
+
+type appSetCommand struct {
+	Name       string `arg:"" help:"Name."`
+	UsesOnCall *bool  `required:"" negatable:"" help:"It may use the on-call API (/api/v0), and change everything there."`
+}
+
+// Run changes an application.
+func (c appSetCommand) Run(ctx context.Context, e *env) error {
+	o, err := e.operator(ctx)
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	if err := o.AllowOnCall(ctx, c.Name, *c.UsesOnCall); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stderr, "application %s changed\n", c.Name)
+	return nil
 }
 
 type teamCommand struct {

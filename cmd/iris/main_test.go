@@ -67,6 +67,10 @@ func TestFirstUse(t *testing.T) {
 	fails(`the title "b" is none of the application's variables (a)`, "", "app", "add", "half", "--variable", "a", "--title", "b")
 	fails("the name of a variable is empty", "", "app", "add", "half", "--variable", "a,,b")
 	must("", "app", "add", "half") // nothing of it was made
+	must("", "app", "add", "scheduler", "--uses-on-call")
+	must("", "app", "set", "watch", "--uses-on-call")
+	must("", "app", "set", "scheduler", "--no-uses-on-call")
+	fails("there is no application nobody", "", "app", "set", "nobody", "--uses-on-call")
 	fails("must not hold a colon", "", "app", "add", "a:b")
 
 	must("", "team", "add", "ops", "--member", "ann", "--member", "bot", "--manager", "ann")

@@ -146,6 +146,8 @@ type NewApplication struct {
 	// ActsForUsers lets it say in whose name it calls, OpensForOthers open incidents of other applications.
 	ActsForUsers   bool
 	OpensForOthers bool
+	// UsesOnCall lets it use the on-call API, as anybody.
+	UsesOnCall bool
 }
 
 // AddApplication adds an application and returns its key. A name that exists is a Conflict.
@@ -181,8 +183,8 @@ func (o *Operator) ConfigureApplication(ctx context.Context, n NewApplication) e
 			return err
 		}
 	}
-	if n.ActsForUsers || n.OpensForOthers {
-		app.AllowAuthenticatingUsers, app.AllowOtherAppIncidents = n.ActsForUsers, n.OpensForOthers
+	if n.ActsForUsers || n.OpensForOthers || n.UsesOnCall {
+		app.AllowAuthenticatingUsers, app.AllowOtherAppIncidents, app.AllowOncall = n.ActsForUsers, n.OpensForOthers, n.UsesOnCall
 		if err := o.applications.SetFlags(ctx, app); err != nil {
 			return err
 		}
@@ -196,6 +198,26 @@ func (o *Operator) ConfigureApplication(ctx context.Context, n NewApplication) e
 	}
 	settings.Variables, settings.TitleVariable = n.Variables, n.TitleVariable
 	return o.applications.SetSettings(ctx, app.ID, settings)
+}
+
+// AllowOnCall lets an application use the on-call API, or forbids it.
+func (o *Operator) AllowOnCall(ctx context.Context, name string, allow bool) error {
+	app, err := o.applications.ByName(ctx, name)
+	if fault.Is(err, fault.NotFound) {
+		return fault.Wrap(fault.NotFound, err, "there is no application "+name)
+	}
+	if err != nil {
+		return err
+	}
+	app.AllowOncall = allow
+	if err := o.applications.SetFlags(ctx, app); err != nil {
+		return err
+	}
+	what := "application may use the on-call API"
+	if !allow {
+		what = "application may not use the on-call API"
+	}
+	return o.note(ctx, what, "application "+app.Name)
 }
 
 // NewTeam is a team to be added.

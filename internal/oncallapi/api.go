@@ -110,6 +110,7 @@ type Notices interface {
 type Shifts interface {
 	Find(ctx context.Context, by oncall.ShiftQuery) ([]oncall.ShiftRow, error)
 	Feed(ctx context.Context, by oncall.FeedQuery) ([]oncall.FeedShift, error)
+	TakeOver(ctx context.Context, c oncall.ForeignCalendar, by oncall.By, rehearse bool) (oncall.TakeOver, error)
 	Edit(ctx context.Context, choice oncall.Choice, by oncall.By, rehearse bool, decide oncall.Decide) (oncall.Changes, error)
 }
 

@@ -14,12 +14,13 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// calendarRoutes are the calendar feeds. A secret address is all that its route asks for: calendars cannot log in.
+// calendarRoutes are the calendar feeds, and the way back. A secret address is all that its route asks for: calendars cannot log in.
 func (a *API) calendarRoutes() []route {
 	return []route{
 		{get, v0 + "/users/{user}/ical", read, a.userFeed},
 		{get, v0 + "/teams/{team}/ical", read, a.teamFeed},
 		{get, v0 + "/ical/{key}", public, a.keyFeed},
+		{post, v1 + "/teams/{team}/imports", login, a.importCalendar},
 	}
 }
 

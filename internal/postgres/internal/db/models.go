@@ -694,6 +694,15 @@ type Tag struct {
 	Value    string
 }
 
+type TakenShift struct {
+	TeamID   int64
+	RoleID   int64
+	Uid      string
+	OccursAt time.Time
+	UserID   int64
+	ShiftID  int64
+}
+
 type Target struct {
 	TargetID int64
 	Kind     string

@@ -1,0 +1,346 @@
+package ical
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	ics "github.com/arran4/golang-ical"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+)
+
+// Bounds of what is read: recurring events cost work that their text does not show.
+const (
+	maxEvents      = 2000
+	maxRecurring   = 100
+	maxOccurrences = 2000
+)
+
+// Person is somebody whom an event names.
+type Person struct{ Name, Email string }
+
+// Event is one occurrence of an event.
+type Event struct {
+	UID string
+	// Occurs tells the occurrences of an event apart: when it begins or, of one that was moved, when it was to begin.
+	Occurs     time.Time
+	Start, End time.Time // whole seconds, UTC
+	Summary    string
+	People     []Person // attendees who did not decline
+}
+
+// Problem is an event that could not be read.
+type Problem struct{ UID, Summary, Why string }
+
+// Calendar is what was read.
+type Calendar struct {
+	Events   []Event
+	UIDs     []string // of all events that could be read, also those without an occurrence in the window, sorted
+	Problems []Problem
+}
+
+// Read returns the occurrences of a calendar's events that overlap [from, until), by start. Times without a zone and whole days
+// are those of zone, unless the calendar names one (X-WR-TIMEZONE). Recurring events begin and end at the same time of day, whatever
+// the clocks do. Text that is no calendar, or too much of one, is an Invalid fault for the field "body"; what is wrong with one
+// event is a problem.
+func Read(raw []byte, zone *time.Location, from, until time.Time) (Calendar, error) {
+	parsed, err := ics.ParseCalendar(bytes.NewReader(raw))
+	if err != nil {
+		return Calendar{}, fault.Invalidf("body", "this is no iCalendar that can be read: %v", err)
+	}
+	for _, p := range parsed.CalendarProperties {
+		if p.IANAToken == "X-WR-TIMEZONE" {
+			if named, ok := zoneNamed(p.Value); ok {
+				zone = named
+			}
+		}
+	}
+	events := parsed.Events()
+	if len(events) > maxEvents {
+		return Calendar{}, fault.Invalidf("body", "the calendar has %d events, at most %d are read at once", len(events), maxEvents)
+	}
+	r := reader{zone: zone, from: from, until: until, moved: map[occurrence]bool{}}
+	for _, e := range events {
+		if p := e.GetProperty(ics.ComponentPropertyRecurrenceId); p != nil {
+			if at, _, err := r.at(p); err == nil {
+				r.moved[occurrence{e.Id(), at.In(r.zoneOf(p)).Unix()}] = true
+			}
+		}
+	}
+	for _, e := range events {
+		if err := r.event(e); err != nil {
+			return Calendar{}, err
+		}
+	}
+	slices.SortStableFunc(r.out.Events, func(a, b Event) int { return a.Start.Compare(b.Start) })
+	slices.Sort(r.out.UIDs)
+	r.out.UIDs = slices.Compact(r.out.UIDs)
+	return r.out, nil
+}
+
+type occurrence struct {
+	uid string
+	at  int64
+}
+
+type reader struct {
+	zone        *time.Location
+	from, until time.Time
+	moved       map[occurrence]bool
+	recurring   int
+	out         Calendar
+}
+
+// event adds the occurrences of e.
+func (r *reader) event(e *ics.VEvent) error {
+	uid, summary := e.Id(), value(e, ics.ComponentPropertySummary)
+	wrong := func(why string) error {
+		r.out.Problems = append(r.out.Problems, Problem{uid, summary, why})
+		return nil
+	}
+	if uid == "" {
+		return wrong("it has no UID")
+	}
+	begin := e.GetProperty(ics.ComponentPropertyDtStart)
+	start, days, err := r.at(begin)
+	if err != nil {
+		return wrong("DTSTART: " + err.Error())
+	}
+	zone := r.zoneOf(begin)
+	length, end, err := r.length(e, start, days, zone)
+	if err != nil {
+		return wrong(err.Error())
+	}
+	r.out.UIDs = append(r.out.UIDs, uid)
+	if value(e, ics.ComponentPropertyStatus) == string(ics.ObjectStatusCancelled) {
+		return nil
+	}
+	event := Event{UID: uid, Summary: summary, People: people(e)}
+	if p := e.GetProperty(ics.ComponentPropertyRecurrenceId); p != nil {
+		at, _, err := r.at(p)
+		if err != nil {
+			return wrong("RECURRENCE-ID: " + err.Error())
+		}
+		if _, ranged := p.ICalParameters["RANGE"]; ranged {
+			return wrong("RECURRENCE-ID: changes of all following occurrences at once cannot be read")
+		}
+		return r.add(event, at.In(r.zoneOf(p)), start.In(zone), end)
+	}
+	spans := []oncall.Span{{Start: start.In(zone), End: end}}
+	if rule := e.GetProperty(ics.ComponentPropertyRrule); rule != nil {
+		if r.recurring++; r.recurring > maxRecurring {
+			return fault.Invalidf("body", "the calendar has more than %d recurring events", maxRecurring)
+		}
+		absences, err := (oncall.Recurring{Zone: zone, Start: start, Length: length, Rule: rule.Value}).Between(r.from, r.until)
+		if err != nil {
+			return wrong(fault.Public(err))
+		}
+		spans = spans[:0]
+		for _, a := range absences {
+			spans = append(spans, oncall.Span{Start: a.Start, End: a.End})
+		}
+	}
+	left, err := r.excluded(e, zone)
+	if err != nil {
+		return wrong("EXDATE: " + err.Error())
+	}
+	for _, s := range spans {
+		if left[s.Start.Unix()] || r.moved[occurrence{uid, s.Start.Unix()}] {
+			continue
+		}
+		if err := r.add(event, s.Start, s.Start, s.End); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *reader) add(e Event, occurs, start, end time.Time) error {
+	if !start.Before(r.until) || !r.from.Before(end) {
+		return nil
+	}
+	if len(r.out.Events) == maxOccurrences {
+		return fault.Invalidf("body", "the calendar has more than %d occurrences in that time", maxOccurrences)
+	}
+	e.Occurs, e.Start, e.End = occurs.UTC(), start.UTC(), end.UTC()
+	r.out.Events = append(r.out.Events, e)
+	return nil
+}
+
+// length returns how long an event lasts on the clock, and when its first occurrence ends.
+func (r *reader) length(e *ics.VEvent, start oncall.Local, days bool, zone *time.Location) (time.Duration, time.Time, error) {
+	begin := start.In(zone)
+	end := begin
+	switch p, d := e.GetProperty(ics.ComponentPropertyDtEnd), e.GetProperty(ics.ComponentPropertyDuration); {
+	case p != nil:
+		local, _, err := r.at(p)
+		if err != nil {
+			return 0, end, fault.Invalidf("body", "DTEND: %v", err)
+		}
+		end = local.In(r.zoneOf(p))
+	case d != nil:
+		nominal, exact, err := duration(d.Value)
+		if err != nil {
+			return 0, end, err
+		}
+		end = (start + oncall.Local(nominal/time.Second)).In(zone).Add(exact)
+	case days:
+		end = (start + oncall.Local(24*60*60)).In(zone)
+	}
+	if !begin.Before(end) {
+		return 0, end, fault.Invalidf("body", "it ends before it has begun, or lasts no time")
+	}
+	return time.Duration(oncall.LocalIn(end, zone)-start) * time.Second, end, nil
+}
+
+// excluded returns the beginnings of occurrences that do not take place.
+func (r *reader) excluded(e *ics.VEvent, zone *time.Location) (map[int64]bool, error) {
+	out := map[int64]bool{}
+	for _, p := range e.GetProperties(ics.ComponentPropertyExdate) {
+		for _, one := range strings.Split(p.Value, ",") {
+			each := *p
+			each.Value = one
+			at, days, err := r.at(&each)
+			if err != nil {
+				return nil, err
+			}
+			in := r.zoneOf(&each)
+			if days {
+				in = zone
+			}
+			out[at.In(in).Unix()] = true
+		}
+	}
+	return out, nil
+}
+
+// at reads a time on its own clock; days says that it is a day.
+func (r *reader) at(p *ics.IANAProperty) (at oncall.Local, days bool, err error) {
+	if p == nil {
+		return 0, false, fault.Invalidf("body", "there is none")
+	}
+	if id := p.ICalParameters["TZID"]; len(id) > 0 {
+		if _, ok := zoneNamed(id[0]); !ok {
+			return 0, false, fault.Invalidf("body", "the time zone %.100q is not one of the IANA database", id[0])
+		}
+	}
+	text := strings.TrimSuffix(strings.TrimSpace(p.Value), "Z")
+	t, err := time.Parse("20060102T150405", text)
+	if err != nil {
+		if t, err = time.Parse("20060102", text); err != nil {
+			return 0, false, fault.Invalidf("body", "%.100q is no time", p.Value)
+		}
+		days = true
+	}
+	if t.Year() < 1970 || t.Year() > 2200 {
+		return 0, false, fault.Invalidf("body", "%.100q is no time of ours", p.Value)
+	}
+	return oncall.LocalOf(t), days, nil
+}
+
+// zoneOf is the zone of a time that at could read.
+func (r *reader) zoneOf(p *ics.IANAProperty) *time.Location {
+	if strings.HasSuffix(strings.TrimSpace(p.Value), "Z") {
+		return time.UTC
+	}
+	if id := p.ICalParameters["TZID"]; len(id) > 0 {
+		if zone, ok := zoneNamed(id[0]); ok {
+			return zone
+		}
+	}
+	return r.zone
+}
+
+// zoneNamed finds a zone by its name, also behind the paths that some programs put in front.
+func zoneNamed(name string) (*time.Location, bool) {
+	parts := strings.Split(strings.Trim(strings.TrimSpace(name), `"/`), "/")
+	for i := range parts {
+		candidate := strings.Join(parts[i:], "/")
+		if candidate == "" || candidate == "Local" {
+			continue
+		}
+		if zone, err := time.LoadLocation(candidate); err == nil {
+			return zone, true
+		}
+	}
+	return nil, false
+}
+
+// duration reads a duration of RFC 5545: weeks and days by the calendar, the rest by the clock.
+func duration(text string) (nominal, exact time.Duration, err error) {
+	bad := fault.Invalidf("body", "DURATION: %.100q is none", text)
+	rest, ok := strings.CutPrefix(strings.TrimPrefix(text, "+"), "P")
+	if !ok || rest == "" {
+		return 0, 0, bad
+	}
+	const day = 24 * time.Hour
+	timed := false
+	for rest != "" {
+		if strings.HasPrefix(rest, "T") && !timed {
+			timed, rest = true, rest[1:]
+			continue
+		}
+		n := strings.IndexFunc(rest, func(c rune) bool { return c < '0' || c > '9' })
+		if n <= 0 || n > 9 {
+			return 0, 0, bad
+		}
+		count, err := strconv.Atoi(rest[:n])
+		if err != nil || count > 400*24*60*60 {
+			return 0, 0, bad
+		}
+		unit := rest[n]
+		rest = rest[n+1:]
+		switch {
+		case unit == 'W' && !timed && count < 100:
+			nominal += time.Duration(count) * 7 * day
+		case unit == 'D' && !timed && count < 1000:
+			nominal += time.Duration(count) * day
+		case unit == 'H' && timed && count < 24*1000:
+			exact += time.Duration(count) * time.Hour
+		case unit == 'M' && timed && count < 24*60*1000:
+			exact += time.Duration(count) * time.Minute
+		case unit == 'S' && timed:
+			exact += time.Duration(count) * time.Second
+		default:
+			return 0, 0, bad
+		}
+	}
+	return nominal, exact, nil
+}
+
+func value(e *ics.VEvent, name ics.ComponentProperty) string {
+	if p := e.GetProperty(name); p != nil {
+		return clean(ics.FromText(p.Value))
+	}
+	return ""
+}
+
+// people returns the attendees who are people and did not decline.
+func people(e *ics.VEvent) []Person {
+	var out []Person
+	for _, p := range e.GetProperties(ics.ComponentPropertyAttendee) {
+		kind, answer := parameterOf(p, "CUTYPE"), parameterOf(p, "PARTSTAT")
+		if answer == "DECLINED" || kind == "ROOM" || kind == "RESOURCE" {
+			continue
+		}
+		who := Person{Name: clean(parameterOf(p, "CN"))}
+		if scheme, address, ok := strings.Cut(p.Value, ":"); ok && strings.EqualFold(scheme, "mailto") {
+			who.Email = clean(address)
+		}
+		if who != (Person{}) {
+			out = append(out, who)
+		}
+	}
+	return out
+}
+
+func parameterOf(p *ics.IANAProperty, name string) string {
+	if v := p.ICalParameters[name]; len(v) > 0 {
+		return v[0]
+	}
+	return ""
+}
