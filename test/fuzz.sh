@@ -25,7 +25,7 @@ print(sum(len(i) for i in doc["paths"].values()), "operations")' "$work/openapi.
 
 fuzz() {
   SCHEMATHESIS_HOOKS=hooks PYTHONPATH=test/fuzz "$work/venv/bin/schemathesis" run "$work/openapi.json" --url "$api" \
-    --phases examples,coverage,fuzzing --max-time "${IRIS_FUZZ_SECONDS:-60}" --workers 2 --continue-on-failure \
+    --phases examples,coverage,fuzzing --max-time "${IRIS_FUZZ_SECONDS:-60}" --workers 1 --continue-on-failure \
     --checks not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance \
     --suppress-health-check all --warnings off --request-timeout 20 --generation-database none "$@" || { grep -h '"level":"error"' "$work/state/log/"*api* | tail -20; return 1; }
 }
