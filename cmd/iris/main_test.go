@@ -98,12 +98,22 @@ func TestDatabaseAway(t *testing.T) {
 	}
 }
 
+// written returns the path of a configuration file that holds text.
+func written(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "iris.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	return file
+}
+
 func TestCheckConfig(t *testing.T) {
 	t.Parallel()
 	code, out, errs := iris(t, []string{"IRIS_DATABASE_URL=postgres://h/d"}, "", "check-config")
 	require.Zero(t, code, errs)
 	require.Equal(t, "the configuration is good\n", out)
 	require.Contains(t, errs, "warning: secret_key (IRIS_SECRET_KEY): is not set")
+	_, _, errs = iris(t, []string{"IRIS_DATABASE_URL=postgres://h/d"}, "", "check-config", "--config", written(t, "oncall: {urgent_plan: p}"))
+	require.Equal(t, 1, strings.Count(errs, "oncall.escalate_application: is not set"), "both servers read it, it is said once")
 
 	file := filepath.Join(t.TempDir(), "iris.yaml")
 	require.NoError(t, os.WriteFile(file, []byte("smtp:\n  addr: mail\nlimits:\n  modes:\n    fax: {rate: 1/s}\n"), 0o600))

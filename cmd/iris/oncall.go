@@ -18,7 +18,7 @@ type oncallCommand struct {
 	Team    string `arg:"" optional:"" help:"Name of the team."`
 	Service string `help:"Every team that is responsible for the service, instead of one team." placeholder:"SERVICE"`
 	Role    string `help:"Only this role; without it, every role that the calendar knows." placeholder:"ROLE"`
-	At      string `help:"When: now, +2h, '2026-11-22 02:00' on the team's clock, 2026-11-22T02:00:00+01:00." default:"now" placeholder:"TIME"`
+	At      string `help:"When: now, +2h, +3d, '2026-11-22 02:00' on the team's clock, 2026-11-22T02:00:00+01:00." default:"now" placeholder:"TIME"`
 	Next    bool   `help:"Tell the next hand-offs, too."`
 	Gaps    bool   `help:"Tell when nobody has a shift, too."`
 	For     string `help:"How far to look for hand-offs and gaps, such as 12h, 30d or 8w." default:"30d" placeholder:"TIME"`

@@ -15,7 +15,7 @@ import (
 
 type simulateCommand struct {
 	Plan        string   `required:"" help:"Name of the plan, or the number of one of its versions." placeholder:"PLAN"`
-	At          string   `help:"When the incident is opened: now, +2h, '2026-11-22 02:00', 2026-11-22T02:00:00+01:00." default:"now" placeholder:"TIME"`
+	At          string   `help:"When the incident is opened: now, +2h, +3d, '2026-11-22 02:00', 2026-11-22T02:00:00+01:00." default:"now" placeholder:"TIME"`
 	Zone        string   `help:"Time zone of --at and of what is printed, such as Europe/Zurich; this machine's by default." placeholder:"ZONE"`
 	Application string   `help:"Application that opens the incident. Without it, one that may use every mode." placeholder:"NAME"`
 	Target      []string `help:"A target that the incident brings, such as oncall-primary:db. May be repeated." placeholder:"ROLE:NAME"`

@@ -310,7 +310,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 	}
 
 	r := chi.NewRouter()
-	r.Use(newHTTPMetrics(a.reg).middleware, recoverer(a.log, a.errors.Write), wire.SecurityHeaders, wire.CORS(a.cfg.HTTP.AllowedOrigins),
+	r.Use(newHTTPMetrics(a.reg).middleware, recoverer(a.log, a.errors.Write), wire.SecurityHeaders, wire.StrictTransport(a.cfg.PublicURL), wire.CORS(a.cfg.HTTP.AllowedOrigins),
 		wire.TrimSlash, throttleLogins(a.errors.Write))
 	r.NotFound(a.errors.NotFound)
 	r.MethodNotAllowed(func(w http.ResponseWriter, req *http.Request) {

@@ -46,7 +46,10 @@ func (l *loader) problem(where, format string, args ...any) {
 }
 
 func (l *loader) warning(where, format string, args ...any) {
-	l.warnings = append(l.warnings, Problem{where, fmt.Sprintf(format, args...)})
+	w := Problem{where, fmt.Sprintf(format, args...)}
+	if !slices.Contains(l.warnings, w) { // check-config looks at the parts of both servers, which share some
+		l.warnings = append(l.warnings, w)
+	}
 }
 
 // err joins the problems, in the order in which they were found.

@@ -73,14 +73,14 @@ func demoWords() messages.TemplateDraft {
 - {{ alert.labels.alertname }}{% if alert.labels.instance %} on {{ alert.labels.instance }}{% endif %}: {{ alert.status }} since {{ alert.startsAt }}
 {%- endfor %}
 {% else %}{{ title }}
-service: {{ service }}
-value: {{ value }}
-{% endif %}`
+{% if service %}service: {{ service }}
+{% endif %}{% if value %}value: {{ value }}
+{% endif %}{% endif %}`
 	const html = `<h2>{% if alerts %}{{ groupLabels.alertname | e }} is {{ status | e }}{% else %}{{ title | e }}{% endif %}</h2>
 {% if alerts %}<p>{{ commonAnnotations.summary | e }}</p><ul>{% for alert in alerts %}
 <li>{{ alert.labels.alertname | e }}{% if alert.labels.instance %} on {{ alert.labels.instance | e }}{% endif %}: {{ alert.status | e }}</li>{% endfor %}
-</ul>{% else %}<p>service: {{ service | e }}<br>value: {{ value | e }}</p>{% endif %}`
-	const short = `{% if alerts %}{{ commonAnnotations.summary or groupLabels.alertname }}{% else %}{{ title }} ({{ service }}: {{ value }}){% endif %}`
+</ul>{% else %}<p>{% if service %}service: {{ service | e }}<br>{% endif %}{% if value %}value: {{ value | e }}{% endif %}</p>{% endif %}`
+	const short = `{% if alerts %}{{ commonAnnotations.summary or groupLabels.alertname }}{% else %}{{ title }}{% if service %} ({{ service }}{% if value %}: {{ value }}{% endif %}){% endif %}{% endif %}`
 	words := func(mode users.Mode, subject, body, html string) messages.TemplateWords {
 		return messages.TemplateWords{Application: DemoApplication, Mode: mode, TemplateContent: messages.TemplateContent{
 			Subject: subject, Body: body, EmailHTML: html,

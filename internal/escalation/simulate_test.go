@@ -3,6 +3,7 @@ package escalation
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -186,4 +187,22 @@ func TestAskReadsWhatPeopleType(t *testing.T) {
 		_, err := s.Ask(t.Context(), asked, noon)
 		require.ErrorContains(t, err, want)
 	}
+}
+
+func TestSimulateWithoutAnAnswerInTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		th := small(step(Notification{Priority: users.High, Target: &Target{Role: "oncall-primary", Name: "db", TargetID: 100}}))
+		th.teams[100] = oncall.Team{ID: 1001, TargetID: 100, Name: "db", Active: true}
+		s, err := NewSimulator(SimulatorDeps{Directory: th, Rules: th, Names: th, Resolver: func() *oncall.Resolver {
+			return oncall.NewResolver(th, hanging{}, time.Hour)
+		}})
+		require.NoError(t, err)
+		_, err = s.Simulate(t.Context(), Question{Plan: 3, Application: 5, At: noon})
+		require.True(t, fault.Is(err, fault.Unavailable), err)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err = s.Simulate(ctx, Question{Plan: 3, Application: 5, At: noon})
+		require.ErrorIs(t, err, context.Canceled)
+	})
 }

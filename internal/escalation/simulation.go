@@ -2,10 +2,12 @@ package escalation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/oncall"
@@ -39,7 +41,7 @@ func (s *simulation) live(ctx context.Context) error {
 	f := facts{plans: map[PlanID]Plan{s.Plan.ID: s.Plan}, apps: map[int64]Application{s.Application.ID: s.Application}}
 	for range maxLooks {
 		if err := ctx.Err(); err != nil {
-			return err
+			return tooSlow(err)
 		}
 		if end := s.Question.AcknowledgedAfter; end > 0 && !due.ReadAt.Before(at.Add(end)) {
 			s.acknowledged(at.Add(end))
@@ -47,7 +49,7 @@ func (s *simulation) live(ctx context.Context) error {
 		}
 		w, err := s.decider.decide(ctx, due, f)
 		if err != nil {
-			return fmt.Errorf("simulate: %w", err)
+			return tooSlow(fmt.Errorf("simulate: %w", err))
 		}
 		next, err := s.carryOut(ctx, w)
 		if err != nil {
@@ -68,6 +70,14 @@ func (s *simulation) live(ctx context.Context) error {
 	}
 	s.End = EndCut
 	return nil
+}
+
+// tooSlow says that asking again may help where time ran out.
+func tooSlow(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fault.Wrap(fault.Unavailable, err, "who would be paged could not be found out in time")
+	}
+	return err
 }
 
 // acknowledged ends the simulation because somebody acknowledges.

@@ -15,7 +15,21 @@ type book struct {
 	absent map[users.ID][]Absence
 	exact  map[exactKey]int
 	// held are the shifts that each schedule has to work around.
-	held map[ScheduleID][]Span
+	held map[heldKey][]Span
+}
+
+// heldKey names what a schedule fills. A shift of its making that somebody gave another role fills it no longer.
+type heldKey struct {
+	schedule ScheduleID
+	team     int64
+	role     string
+}
+
+func (s *Schedule) heldKey() heldKey { return heldKey{s.ID, s.TeamID, s.Role} }
+
+// fills reports whether x stands in the place of a shift of the schedule.
+func (s *Schedule) fills(x Shift) bool {
+	return s.ID != 0 && heldKey{origin(x), x.TeamID, x.Role} == s.heldKey()
 }
 
 type exactKey struct {
@@ -29,7 +43,7 @@ func exactly(s Shift) exactKey { return exactKey{s.TeamID, s.Role, s.Start.Unix(
 func newBook(known Calendars) *book {
 	b := &book{
 		known: known, shifts: map[users.ID][]Shift{}, absent: map[users.ID][]Absence{},
-		exact: map[exactKey]int{}, held: map[ScheduleID][]Span{},
+		exact: map[exactKey]int{}, held: map[heldKey][]Span{},
 	}
 	b.add(known.Shifts...)
 	for _, a := range known.Absences {
@@ -43,7 +57,8 @@ func (b *book) add(shifts ...Shift) {
 		b.shifts[s.User] = append(b.shifts[s.User], s)
 		b.exact[exactly(s)]++
 		if id := origin(s); s.holdsFor(id) {
-			b.held[id] = append(b.held[id], Span{s.Start, s.End})
+			key := heldKey{id, s.TeamID, s.Role}
+			b.held[key] = append(b.held[key], Span{s.Start, s.End})
 		}
 	}
 }

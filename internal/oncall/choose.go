@@ -79,7 +79,7 @@ func (s *Schedule) nextInOrder(b *book, at time.Time) (users.ID, string) {
 func (s *Schedule) fill(b *book, p period, plan *Plan) {
 	var open []Span
 	for _, slot := range p.slots {
-		open = append(open, slot.without(b.held[s.ID])...)
+		open = append(open, slot.without(b.held[s.heldKey()])...)
 	}
 	skips := s.Algorithm == Default && b.matched(s.TeamID, s.Role, p.slots)
 	if len(p.slots) == 0 || skips || (len(open) == 0 && s.Algorithm != RoundRobin) {

@@ -1,6 +1,7 @@
 package oncall
 
 import (
+	"slices"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/fault"
@@ -14,7 +15,20 @@ const DefaultGrace = 24 * time.Hour
 type Crew struct {
 	TeamID  int64
 	Name    string
-	Members map[users.ID]bool // of the membership rule: admins and everybody in a roster
+	Members map[users.ID]bool // of the membership rule: admins and everybody in a roster; false = switched off
+}
+
+// refuses says why nobody may put a person on call: no member of the team (in the words of stranger), or switched off. "" =
+// nothing is wrong with it.
+func (c Crew) refuses(id users.ID, stranger string) string {
+	active, member := c.Members[id]
+	switch {
+	case !member:
+		return stranger
+	case !active:
+		return "the user is switched off and cannot be put on call"
+	}
+	return ""
 }
 
 // Permission is what the caller may do on the team, decided by internal/auth: nil or the fault to answer with. Edits ask
@@ -89,8 +103,8 @@ func (d Desk) Create(n Draft) (Changes, error) {
 	if d.May.Member != nil {
 		return Changes{}, d.May.Member
 	}
-	if !d.Team.Members[n.User] {
-		return Changes{}, fault.Titled(badEvent, "User must be part of the team")
+	if why := d.Team.refuses(n.User, "User must be part of the team"); why != "" {
+		return Changes{}, fault.Titled(badEvent, why)
 	}
 	s := d.shift(n)
 	return Changes{Add: []Shift{s}, Notices: []Notice{created(s)}}, nil
@@ -134,14 +148,27 @@ func (d Desk) Edit(s Shift, p Patch) (Changes, error) {
 	if d.May.Member != nil {
 		return Changes{}, d.May.Member
 	}
-	if p.User != nil && !d.Team.Members[after.User] {
-		return Changes{}, fault.Titled(badUpdate, "Event user must be part of the team")
+	if err := d.newHolder(p, s); err != nil {
+		return Changes{}, err
 	}
 	after.Link, after.Edited = "", true
 	return Changes{
 		Update:  []Update{{s, after}},
 		Notices: []Notice{edited(s, after)},
 	}, nil
+}
+
+// newHolder refuses a patch that gives shifts to somebody who cannot have them. Those who are switched off may keep theirs.
+func (d Desk) newHolder(p Patch, shifts ...Shift) error {
+	if p.User == nil {
+		return nil
+	}
+	_, member := d.Team.Members[*p.User]
+	keeps := !slices.ContainsFunc(shifts, func(s Shift) bool { return s.User != *p.User })
+	if why := d.Team.refuses(*p.User, "Event user must be part of the team"); why != "" && !(member && keeps) {
+		return fault.Titled(badUpdate, why)
+	}
+	return nil
 }
 
 func edited(before, after Shift) Notice {

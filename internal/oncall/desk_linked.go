@@ -46,8 +46,9 @@ func (d Desk) linked(n Draft, team string) error {
 		return fault.Titled(badEvent, "Missing team for event")
 	case n.TeamName != team:
 		return fault.Titled(badEvent, "Events can only be submitted to one team")
-	case !d.Team.Members[n.User]:
-		return fault.Titled(badEvent, "User "+n.UserName+" must be part of the team "+n.TeamName)
+	}
+	if why := d.Team.refuses(n.User, "User "+n.UserName+" must be part of the team "+n.TeamName); why != "" {
+		return fault.Titled(badEvent, why)
 	}
 	return nil
 }
@@ -83,8 +84,8 @@ func (d Desk) EditLinked(shifts []Shift, p Patch) (Changes, error) {
 	if d.past(first.Start) {
 		return Changes{}, fault.Titled(badUpdate, "Editing events in the past not allowed")
 	}
-	if p.User != nil && !d.Team.Members[*p.User] {
-		return Changes{}, fault.Titled(badUpdate, "Event user must be part of the team")
+	if err := d.newHolder(p, shifts...); err != nil {
+		return Changes{}, err
 	}
 	notice := edited(first, p.apply(first))
 	var c Changes

@@ -114,13 +114,16 @@ func (d Desk) coverable(given []Shift, start, end time.Time, substitute users.ID
 			return refuse("Events must be from the same team")
 		}
 	}
-	if !d.Team.Members[substitute] {
-		return refuse("Substituting user must be part of the team")
+	if why := d.Team.refuses(substitute, "Substituting user must be part of the team"); why != "" {
+		return refuse(why)
 	}
 	for _, s := range given {
 		if s.Role != given[0].Role || s.User != given[0].User {
 			return refuse("events must have the same role")
 		}
+	}
+	if !start.Before(end) { // or what is cut out would have no length
+		return refuse("events must overlap with override time range")
 	}
 	for i, s := range given {
 		if i > 0 && !s.Start.Equal(given[i-1].End) {

@@ -17,11 +17,11 @@ var deskNow = time.Date(2026, 6, 10, 12, 0, 0, 0, time.UTC)
 
 func in(h int) time.Time { return deskNow.Add(time.Duration(h) * time.Hour) }
 
-// desk is one of team 7 with a (1) to d (4) in it, at deskNow.
+// desk is one of team 7 with a (1) to d (4) in it, and e (5) who is switched off, at deskNow.
 func desk() Desk {
 	return Desk{
 		Now: deskNow, NewLink: links(),
-		Team: Crew{TeamID: 7, Name: "db", Members: map[users.ID]bool{1: true, 2: true, 3: true, 4: true}},
+		Team: Crew{TeamID: 7, Name: "db", Members: map[users.ID]bool{1: true, 2: true, 3: true, 4: true, 5: false}},
 	}
 }
 
@@ -265,6 +265,8 @@ func TestOverrideRefuses(t *testing.T) {
 		{[]Shift{one, apart}, 10, 30, 4, "Invalid override request: events must be consecutive"},
 		{[]Shift{one, next}, 10, 20, 4, "Invalid override request: events must overlap with override time range"},
 		{[]Shift{one}, 30, 40, 4, "Invalid override request: events must overlap with override time range"},
+		{[]Shift{one}, 12, 12, 4, "Invalid override request: events must overlap with override time range"},
+		{[]Shift{one}, 15, 12, 4, "Invalid override request: events must overlap with override time range"},
 	} {
 		_, _, err := desk().Override(tc.shifts, in(tc.start), in(tc.end), tc.substitute)
 		require.EqualError(t, err, tc.why)
@@ -433,4 +435,40 @@ func TestSwapRequestsThatCannotBe(t *testing.T) {
 		_, err := desk().Request(tc.from, tc.to, tc.give, tc.take, "")
 		requireField(t, tc.field, err)
 	}
+}
+
+// Whoever is switched off is told of nothing, so that a shift of theirs would page nobody.
+func TestNobodyWhoIsSwitchedOffIsPutOnCall(t *testing.T) {
+	t.Parallel()
+	const off = "the user is switched off and cannot be put on call"
+	d, five := desk(), users.ID(5)
+	mine, theirs := shift(1, RolePrimary, 1, in(10), in(20)), shift(2, RolePrimary, 5, in(20), in(30))
+	_, err := d.Create(Draft{Start: in(1), End: in(2), Role: RolePrimary, User: 5})
+	require.EqualError(t, err, "Invalid event: "+off)
+	_, err = d.CreateLinked([]Draft{{Start: in(1), End: in(2), Role: RolePrimary, User: 5, TeamName: "db"}})
+	require.EqualError(t, err, "Invalid event: "+off)
+	_, err = d.Edit(mine, Patch{User: &five})
+	require.EqualError(t, err, "Invalid event update: "+off)
+	_, err = d.EditLinked([]Shift{theirs, mine}, Patch{User: &five})
+	require.EqualError(t, err, "Invalid event update: "+off)
+	_, _, err = d.Override([]Shift{mine}, in(10), in(20), 5)
+	require.EqualError(t, err, "Invalid override request: "+off)
+
+	note := "what they had stays theirs"
+	c, err := d.Edit(theirs, Patch{User: &five, Note: &note})
+	require.NoError(t, err)
+	require.Equal(t, note, c.Update[0].After.Note)
+}
+
+func TestNobodyWhoLeftTheTeamGetsShiftsByASwap(t *testing.T) {
+	t.Parallel()
+	give, take := shift(1, RolePrimary, 1, in(10), in(20)), shift(2, RolePrimary, 2, in(20), in(30))
+	r, err := desk().Request(1, 2, []Shift{give}, []Shift{take}, "")
+	require.NoError(t, err)
+	later := desk()
+	delete(later.Team.Members, 1)
+	expired, c, err := later.Accept(r, 2, []Shift{give}, []Shift{take})
+	require.True(t, fault.Is(err, fault.Conflict))
+	require.Equal(t, RequestExpired, expired.State)
+	require.True(t, c.Empty())
 }

@@ -32,6 +32,7 @@ type Decide func(now time.Time, team Crew, chosen []Shift) (Decision, error)
 // ShiftQuery selects shifts. Bounds are inclusive Unix seconds; nil does not narrow.
 type ShiftQuery struct {
 	IDs              Range
+	Numbers          []ShiftID // nil = all
 	Start, End       Range
 	Teams            []int64    // internal ids; nil = all
 	Users            []users.ID // nil = all

@@ -297,3 +297,30 @@ func TestPopulateReplacesItsOwnAndKeepsWhatHandsMade(t *testing.T) {
 		})
 	}
 }
+
+// Whoever turns a primary shift into a vacation is on call no longer: populating fills the time with somebody else, and leaves
+// the vacation alone. Shifts that another team ascribes to the schedule are nothing to it.
+func TestPopulateFillsWhatLostItsRole(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 6, 1, 8, 0, 0, 0, time.UTC)
+	start := now.Add(time.Hour)
+	for _, algorithm := range []Algorithm{Default, NoSkipMatching, RoundRobin, MultiTeam} {
+		s := weekly(time.UTC, algorithm)
+		s.Threshold = 12
+		first, err := Populate(now, s, start, Calendars{NewLink: links()})
+		require.NoError(t, err)
+		stored := store(nil, first.Changes)
+		require.Len(t, stored, 2)
+		d, vacation := Desk{Now: now, Team: Crew{TeamID: 7, Members: map[users.ID]bool{1: true, 2: true, 3: true}}}, RoleVacation
+		c, err := d.Edit(stored[1], Patch{Role: &vacation})
+		require.NoError(t, err)
+		stored = store(stored, c)
+		elsewhere := stored[0]
+		elsewhere.ID, elsewhere.TeamID, elsewhere.Edited = 99, 8, true
+		again, err := Populate(now, with(s, first), start, Calendars{Shifts: append(stored, elsewhere), NewLink: links()})
+		require.NoError(t, err)
+		after := NewTeamCalendar(7, start, start.AddDate(0, 0, 14), store(append(stored, elsewhere), again.Changes))
+		require.Empty(t, after.Gaps(RolePrimary, start, start.AddDate(0, 0, 14)), algorithm)
+		require.Len(t, after.OnCall(RoleVacation, start.AddDate(0, 0, 8)), 1)
+	}
+}

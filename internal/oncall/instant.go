@@ -12,7 +12,10 @@ import (
 // unixSeconds are instants between the years 2001 and 2286: other numbers are more likely slips than instants.
 var unixSeconds = regexp.MustCompile(`^[1-9][0-9]{9}$`)
 
-// ParseInstant reads an instant as people and programs name it: nothing or "now"; "+90m" for a while after now; Unix seconds;
+// daysAhead are days or weeks after now, in which the clock keeps its time.
+var daysAhead = regexp.MustCompile(`^\+([0-9]{1,4})([dw])$`)
+
+// ParseInstant reads an instant as people and programs name it: nothing or "now"; "+90m", "+3d" or "+2w" for a while after now; Unix seconds;
 // "2026-11-22T02:00:00+01:00"; or a wall clock of zone, "2026-11-22 02:00", "2026-11-22T02:00:00" or "2026-11-22" for its
 // midnight. Anything else is an Invalid fault of the field "at".
 func ParseInstant(text string, zone *time.Location, now time.Time) (time.Time, error) {
@@ -27,6 +30,13 @@ func ParseInstant(text string, zone *time.Location, now time.Time) (time.Time, e
 		if d, err := time.ParseDuration(text[1:]); err == nil && d >= 0 {
 			return now.Add(d).Truncate(time.Second), nil
 		}
+		if m := daysAhead.FindStringSubmatch(text); m != nil {
+			n, err := strconv.Atoi(m[1])
+			if m[2] == "w" {
+				n *= 7
+			}
+			return (LocalOf(now.In(zone)) + Local(n*24*3600)).In(zone), err
+		}
 	}
 	if t, err := time.Parse(time.RFC3339, text); err == nil && sane(t) {
 		return t.Truncate(time.Second), nil
@@ -37,7 +47,7 @@ func ParseInstant(text string, zone *time.Location, now time.Time) (time.Time, e
 		}
 	}
 	return time.Time{}, fault.Invalidf("at",
-		"%.60q is no instant: say now, +2h, 2026-11-22 02:00, 2026-11-22T02:00:00+01:00 or Unix seconds", text)
+		"%.60q is no instant: say now, +2h, +3d, 2026-11-22 02:00, 2026-11-22T02:00:00+01:00 or Unix seconds", text)
 }
 
 // sane reports whether an instant can be meant. Calendars begin and end somewhere.

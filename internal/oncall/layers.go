@@ -98,7 +98,7 @@ func (s *Schedule) makeTurns(b *book, wanted []Span, plan *Plan) {
 	}
 	var open []Span
 	for _, w := range wanted {
-		running := b.of(func(x Shift) bool { return s.ID != 0 && origin(x) == s.ID && x.Overlaps(w.Start, w.End) })
+		running := b.of(func(x Shift) bool { return s.fills(x) && x.Overlaps(w.Start, w.End) })
 		open = append(open, w.without(heldSpans(running))...)
 	}
 	for _, w := range open {
@@ -146,7 +146,7 @@ func (s *Schedule) whole(b *book, w Span) []piece {
 		ahead.End = later(ahead.End, s.turnEnd(&s.Rotation.Layers[i], w.End))
 	}
 	held := b.of(func(x Shift) bool {
-		return s.ID != 0 && origin(x) == s.ID && x.Start.Before(ahead.End) && !x.Start.Before(w.End)
+		return s.fills(x) && x.Start.Before(ahead.End) && !x.Start.Before(w.End)
 	})
 	for _, x := range held {
 		ahead.End = earlier(ahead.End, x.Start)

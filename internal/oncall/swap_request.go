@@ -104,7 +104,11 @@ func (d Desk) Accept(r SwapRequest, who users.ID, give, take []Shift) (SwapReque
 	case !d.Team.Members[who]:
 		return r, Changes{}, fault.Newf(fault.Forbidden, "only members of team %s can accept", d.Team.Name)
 	}
-	if why := r.stale(d.Now, give, take); why != "" {
+	why := r.stale(d.Now, give, take)
+	if len(take) > 0 && !d.Team.Members[r.From] {
+		why = "whoever asked is no longer in the team"
+	}
+	if why != "" {
 		return r.end(RequestExpired, d.Now, 0), Changes{}, fault.Newf(fault.Conflict, "the request has expired: %s", why)
 	}
 	return r.end(RequestAccepted, d.Now, who), handOver(r, who, give, take), nil

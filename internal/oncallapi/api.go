@@ -34,7 +34,7 @@ type Teams interface {
 	Memberships(ctx context.Context) ([][2]string, error)
 	Standings(ctx context.Context, id users.ID) ([]oncall.Standing, error)
 	Create(ctx context.Context, s oncall.TeamSettings, admin users.ID, by oncall.By) (int64, error)
-	Update(ctx context.Context, id int64, s oncall.TeamSettings, by oncall.By) error
+	Update(ctx context.Context, id int64, change func(*oncall.TeamSettings) error, by oncall.By) error
 	Delete(ctx context.Context, team oncall.Profile, by oncall.By) error
 	AddMember(ctx context.Context, team int64, user users.ID) error
 	RemoveMember(ctx context.Context, team int64, user users.ID) error

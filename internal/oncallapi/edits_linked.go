@@ -3,12 +3,16 @@ package oncallapi
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 )
+
+// maxLinked is how many shifts one request may make: more than two a day for a year.
+const maxLinked = 1000
 
 // linkedCreation reads a request for several shifts that belong together (contract 6.4).
 func (a *API) linkedCreation(ctx context.Context, raw json.RawMessage) (*edit, error) {
@@ -19,6 +23,9 @@ func (a *API) linkedCreation(ctx context.Context, raw json.RawMessage) (*edit, e
 	}
 	if len(items) == 0 {
 		return nil, fault.Titled(title, "events list cannot be empty")
+	}
+	if len(items) > maxLinked {
+		return nil, fault.Titled(title, fmt.Sprintf("events list cannot hold more than %d events", maxLinked))
 	}
 	drafts := make([]oncall.Draft, len(items))
 	for i, item := range items {

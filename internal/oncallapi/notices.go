@@ -10,7 +10,6 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
-	"github.com/iris-oncall/iris/internal/wire"
 )
 
 func (a *API) noticeRoutes() []route {
@@ -183,15 +182,8 @@ func (a *API) setting(r *http.Request) (oncall.NoticeSetting, error) {
 	if err != nil {
 		return s, err
 	}
-	teams, err := a.People.Teams(r.Context(), s.User)
-	if err != nil {
-		return s, err
-	}
-	var theirs []int64
-	for _, t := range teams {
-		theirs = append(theirs, t.ID)
-	}
-	return s, wire.Actor(r.Context()).MayEditPerson(s.UserName, theirs)
+	_, err = a.personNamed(r.Context(), s.UserName)
+	return s, err
 }
 
 func (a *API) updateNotice(w http.ResponseWriter, r *http.Request) error {

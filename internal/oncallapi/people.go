@@ -1,6 +1,7 @@
 package oncallapi
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -98,7 +99,11 @@ func (a *API) getUser(w http.ResponseWriter, r *http.Request) error {
 
 // person finds the user of the path for somebody who may change their settings.
 func (a *API) person(r *http.Request) (oncall.Person, error) {
-	ctx, name := r.Context(), param(r, "user")
+	return a.personNamed(r.Context(), param(r, "user"))
+}
+
+// personNamed finds a user for somebody who may change their settings.
+func (a *API) personNamed(ctx context.Context, name string) (oncall.Person, error) {
 	u, err := a.People.ByName(ctx, name)
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return u, err

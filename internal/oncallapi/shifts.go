@@ -248,9 +248,8 @@ func (a *API) shiftRows(ctx context.Context, c oncall.Choice) (map[oncall.ShiftI
 		}
 		return err
 	}
-	for _, id := range c.IDs {
-		n := int64(id)
-		if err := add(oncall.ShiftQuery{IDs: oncall.Range{Min: &n, Max: &n}}); err != nil {
+	if len(c.IDs) > 0 {
+		if err := add(oncall.ShiftQuery{Numbers: c.IDs}); err != nil {
 			return nil, err
 		}
 	}

@@ -329,7 +329,26 @@ func (a *API) updateTeam(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s := t.TeamSettings
+	after := t.TeamSettings
+	if err := a.changeSettings(b, &after); err != nil {
+		return err
+	}
+	if b.has("iris_plan") {
+		if err := a.planExists(r.Context(), after.IrisPlan); err != nil {
+			return err
+		}
+	}
+	// Again on what is stored by then: of two who change different things at once both have their way.
+	change := func(s *oncall.TeamSettings) error { return a.changeSettings(b, s) }
+	if err := a.Teams.Update(r.Context(), t.ID, change, by(r, b.raw)); err != nil {
+		return when(err, fault.Conflict, integrity("A team named '"+after.Name+"' already exists"))
+	}
+	return empty(w, http.StatusOK)
+}
+
+// changeSettings makes the changes that a body asks for.
+func (a *API) changeSettings(b body, s *oncall.TeamSettings) error {
+	before := s.TimeZone
 	name, err := b.textPtr("name")
 	if err != nil {
 		return err
@@ -340,25 +359,17 @@ func (a *API) updateTeam(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	if err := settings(b, &s); err != nil {
+	if err := settings(b, s); err != nil {
 		return err
 	}
-	if b.has("scheduling_timezone") && s.TimeZone != t.TimeZone {
+	if b.has("scheduling_timezone") && s.TimeZone != before {
 		zone, err := zoneName(s.TimeZone)
 		if len(a.Config.TimeZones) > 0 && !slices.Contains(a.Config.TimeZones, zone) || err != nil {
 			return fault.Titled("invalid payload", "requested scheduling_timezone is not supported. Supported timezones: "+quoted(a.Config.TimeZones))
 		}
 		s.TimeZone = zone
 	}
-	if b.has("iris_plan") {
-		if err := a.planExists(r.Context(), s.IrisPlan); err != nil {
-			return err
-		}
-	}
-	if err := a.Teams.Update(r.Context(), t.ID, s, by(r, b.raw)); err != nil {
-		return when(err, fault.Conflict, integrity("A team named '"+s.Name+"' already exists"))
-	}
-	return empty(w, http.StatusOK)
+	return nil
 }
 
 func quoted(names []string) string {

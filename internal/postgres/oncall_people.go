@@ -75,29 +75,17 @@ func (p *OncallPeople) Create(ctx context.Context, name string, by oncall.By) er
 	})
 }
 
-// Update changes a person and their contacts. A name that is taken is a Conflict fault.
+// Update changes of a person and their contacts what is named, and nothing else: others may change the rest meanwhile. A name that is taken is a Conflict fault.
 func (p *OncallPeople) Update(ctx context.Context, u oncall.Person, c oncall.PersonChange) error {
 	params := db.UpdateOncallUserParams{
-		ID: int64(u.ID), Name: u.Name, FullName: u.FullName, TimeZone: u.TimeZone, PhotoUrl: optionalText(u.PhotoURL), Active: u.Active,
+		ID: int64(u.ID), FullName: storablePtr(c.FullName), TimeZone: storablePtr(c.TimeZone), PhotoUrl: storablePtr(c.PhotoURL), Active: c.Active,
 	}
 	if c.Name != nil {
 		name, err := cleanName("name", *c.Name)
 		if err != nil {
 			return err
 		}
-		params.Name = name
-	}
-	if c.FullName != nil {
-		params.FullName = storable(*c.FullName)
-	}
-	if c.TimeZone != nil {
-		params.TimeZone = storable(*c.TimeZone)
-	}
-	if c.PhotoURL != nil {
-		params.PhotoUrl = optionalText(*c.PhotoURL)
-	}
-	if c.Active != nil {
-		params.Active = *c.Active
+		params.Name = &name
 	}
 	return p.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if err := one(q.UpdateOncallUser(ctx, params)); err != nil {
@@ -212,3 +200,12 @@ func (p *OncallPeople) Search(ctx context.Context, keyword string, team int64) (
 
 // Clock is the database's now.
 func (p *OncallPeople) Clock(ctx context.Context) (time.Time, error) { return p.db.Clock(ctx) }
+
+// storablePtr is storable for what may be missing.
+func storablePtr(s *string) *string {
+	if s == nil {
+		return nil
+	}
+	clean := storable(*s)
+	return &clean
+}

@@ -65,6 +65,9 @@ func findParams(by oncall.ShiftQuery) db.FindShiftsParams {
 		EndMin: instant(by.End.Min), EndMax: instant(by.End.Max), Teams: by.Teams, Roles: by.Roles, LinkID: by.Link,
 		Subscribed: by.Subscribed, MaxRows: maxListRows + 1, NotIds: some(by.NotIDs), NotStarts: instants(by.NotStart), NotEnds: instants(by.NotEnd),
 	}
+	if by.Numbers != nil {
+		p.Ids = rawShiftIDs(by.Numbers)
+	}
 	if by.Users != nil {
 		p.Users = rawIDs(by.Users)
 	}
@@ -193,7 +196,7 @@ func crewOf(ctx context.Context, q *db.Queries, team int64) (oncall.Crew, error)
 	crew := oncall.Crew{TeamID: team, Name: profile.Name, Members: map[users.ID]bool{}}
 	for _, p := range people {
 		if p.Member {
-			crew.Members[users.ID(p.ID)] = true
+			crew.Members[users.ID(p.ID)] = p.Active
 		}
 	}
 	return crew, err

@@ -131,10 +131,22 @@ func (t *OncallTeams) Create(ctx context.Context, s oncall.TeamSettings, admin u
 	return number, err
 }
 
-// Update stores a team's settings. A name that another team has is a Conflict fault.
-func (t *OncallTeams) Update(ctx context.Context, id int64, s oncall.TeamSettings, by oncall.By) error {
+// Update changes a team's settings as they are, with the team locked; a fault of change is returned as it is. A name that
+// another team has is a Conflict fault.
+func (t *OncallTeams) Update(ctx context.Context, id int64, change func(*oncall.TeamSettings) error, by oncall.By) error {
 	return t.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		err := one(q.UpdateOncallTeam(ctx, db.UpdateOncallTeamParams{
+		if _, err := q.LockTeam(ctx, id); err != nil {
+			return err
+		}
+		row, err := q.OncallTeamByID(ctx, id)
+		if err != nil {
+			return err
+		}
+		s := profileOf(db.OncallTeamByNameRow(row)).TeamSettings
+		if err := change(&s); err != nil {
+			return err
+		}
+		err = one(q.UpdateOncallTeam(ctx, db.UpdateOncallTeamParams{
 			ID: id, Name: s.Name, Description: s.Description, TimeZone: s.TimeZone, Email: optionalText(s.Email),
 			SlackChannel: optionalText(s.SlackChannel), SlackChannelNotifications: optionalText(s.SlackNotifications),
 			IrisPlan: optionalText(s.IrisPlan), IrisEnabled: s.IrisEnabled, OverridePhone: optionalText(s.OverridePhone),

@@ -229,3 +229,18 @@ func SecurityHeaders(next http.Handler) http.Handler {
 		next.ServeHTTP(w, r)
 	})
 }
+
+// StrictTransport tells browsers on every answer to come back by TLS only, for a year, where that is how people reach the server:
+// if its public URL is https. Otherwise it does nothing, because a browser that was told so once could no longer come at all.
+func StrictTransport(publicURL string) func(http.Handler) http.Handler {
+	secure := strings.HasPrefix(strings.ToLower(publicURL), "https://")
+	return func(next http.Handler) http.Handler {
+		if !secure {
+			return next
+		}
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Strict-Transport-Security", "max-age=31536000; includeSubDomains")
+			next.ServeHTTP(w, r)
+		})
+	}
+}

@@ -130,3 +130,15 @@ func FuzzObject(f *testing.F) {
 		require.True(t, err == nil || fault.Is(err, fault.Invalid))
 	})
 }
+
+func TestBrowsersAreToldToComeByTLSOnlyWhereItIsServed(t *testing.T) {
+	t.Parallel()
+	for public, want := range map[string]string{
+		"https://iris.example.com": "max-age=31536000; includeSubDomains", "HTTPS://iris.example.com": "max-age=31536000; includeSubDomains",
+		"http://127.0.0.1:16649": "", "": "",
+	} {
+		rec := httptest.NewRecorder()
+		wire.StrictTransport(public)(http.NotFoundHandler()).ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/", nil))
+		require.Equal(t, want, rec.Header().Get("Strict-Transport-Security"), public)
+	}
+}

@@ -150,6 +150,15 @@ func TestPages(t *testing.T) {
 	require.Equal(t, "acknowledged by demo", b.text(`.chip.acknowledged`))
 	b.shot("6-acknowledged")
 
+	b.do("the incident's plan", chromedp.Click(`.facts a[href^="/plans/"]`), chromedp.WaitVisible(`#simulation table`))
+	require.Contains(t, b.text(`.steps`), "Page demo, priority high")
+	require.Contains(t, b.text(`#simulation`), "The plan is exhausted at")
+	b.do("ask what would happen", chromedp.SetValue(`input[name=at]`, "2027-01-01T02:00"), chromedp.SetValue(`select[name=assume]`, "ack-after=5m"),
+		chromedp.Click(`.ask button`), chromedp.WaitVisible(`#simulation[data-at^="2027-01-01T02:00"]`))
+	require.Contains(t, b.text(`#simulation strong`), "Somebody acknowledges at Fri 1 Jan 2027 02:05:00")
+	require.Contains(t, b.text(`#simulation table`), "Fri 1 Jan 2027 02:01:00")
+	b.shot("6-plan")
+
 	b.do("cluster", chromedp.Navigate(home+"/cluster"), chromedp.WaitVisible(`.buckets`))
 	require.Contains(t, b.text(`main`), "256 of 256 owned")
 	b.shot("7-cluster")

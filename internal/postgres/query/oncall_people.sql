@@ -9,9 +9,12 @@ where (sqlc.narg(ids)::bigint[] is null or u.id = any(sqlc.narg(ids)::bigint[]))
     and (sqlc.narg(name)::text is null or lower(u.name) = lower(sqlc.narg(name)))
 order by u.id;
 
+-- Null leaves a column as it is; an empty photo_url takes it away.
 -- name: UpdateOncallUser :execrows
 update users
-set name = @name, full_name = @full_name, time_zone = @time_zone, photo_url = sqlc.narg(photo_url), active = @active
+set name = coalesce(sqlc.narg(name), name), full_name = coalesce(sqlc.narg(full_name), full_name),
+    time_zone = coalesce(sqlc.narg(time_zone), time_zone), active = coalesce(sqlc.narg(active), active),
+    photo_url = case when sqlc.narg(photo_url)::text is null then photo_url else nullif(sqlc.narg(photo_url)::text, '') end
 where id = @id;
 
 -- name: DeleteUser :execrows

@@ -10,6 +10,7 @@ join oncall_roles r on r.id = s.role_id
 join users u on u.id = s.user_id
 where (sqlc.narg(id_min)::bigint is null or s.id >= sqlc.narg(id_min))
     and (sqlc.narg(id_max)::bigint is null or s.id <= sqlc.narg(id_max))
+    and (sqlc.narg(ids)::bigint[] is null or s.id = any(sqlc.narg(ids)::bigint[]))
     and (sqlc.narg(start_min)::timestamptz is null or s.starts_at >= sqlc.narg(start_min))
     and (sqlc.narg(start_max)::timestamptz is null or s.starts_at <= sqlc.narg(start_max))
     and (sqlc.narg(end_min)::timestamptz is null or s.ends_at >= sqlc.narg(end_min))

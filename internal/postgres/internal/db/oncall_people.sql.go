@@ -484,26 +484,29 @@ func (q *Queries) UnpinTeam(ctx context.Context, arg UnpinTeamParams) (int64, er
 
 const updateOncallUser = `-- name: UpdateOncallUser :execrows
 update users
-set name = $1, full_name = $2, time_zone = $3, photo_url = $4, active = $5
+set name = coalesce($1, name), full_name = coalesce($2, full_name),
+    time_zone = coalesce($3, time_zone), active = coalesce($4, active),
+    photo_url = case when $5::text is null then photo_url else nullif($5::text, '') end
 where id = $6
 `
 
 type UpdateOncallUserParams struct {
-	Name     string
-	FullName string
-	TimeZone string
+	Name     *string
+	FullName *string
+	TimeZone *string
+	Active   *bool
 	PhotoUrl *string
-	Active   bool
 	ID       int64
 }
 
+// Null leaves a column as it is; an empty photo_url takes it away.
 func (q *Queries) UpdateOncallUser(ctx context.Context, arg UpdateOncallUserParams) (int64, error) {
 	result, err := q.db.Exec(ctx, updateOncallUser,
 		arg.Name,
 		arg.FullName,
 		arg.TimeZone,
-		arg.PhotoUrl,
 		arg.Active,
+		arg.PhotoUrl,
 		arg.ID,
 	)
 	if err != nil {

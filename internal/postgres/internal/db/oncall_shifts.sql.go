@@ -312,28 +312,30 @@ join oncall_roles r on r.id = s.role_id
 join users u on u.id = s.user_id
 where ($1::bigint is null or s.id >= $1)
     and ($2::bigint is null or s.id <= $2)
-    and ($3::timestamptz is null or s.starts_at >= $3)
-    and ($4::timestamptz is null or s.starts_at <= $4)
-    and ($5::timestamptz is null or s.ends_at >= $5)
-    and ($6::timestamptz is null or s.ends_at <= $6)
-    and ($7::bigint[] is null or s.team_id = any($7::bigint[]))
-    and ($8::bigint[] is null or s.team_id = any($8::bigint[])
-        or ($9::boolean and exists (select 1 from team_subscriptions b
-            where b.team_id = any($8::bigint[]) and b.subscription_id = s.team_id and b.role_id = s.role_id)))
-    and ($10::bigint[] is null or s.user_id = any($10::bigint[]))
-    and ($11::text[] is null or r.name = any($11::text[]))
-    and ($12::text is null or s.link_id = $12)
-    and ($13::bigint is null or s.schedule_id = $13)
-    and not (s.id = any($14::bigint[]))
-    and not (s.starts_at = any($15::timestamptz[]))
-    and not (s.ends_at = any($16::timestamptz[]))
+    and ($3::bigint[] is null or s.id = any($3::bigint[]))
+    and ($4::timestamptz is null or s.starts_at >= $4)
+    and ($5::timestamptz is null or s.starts_at <= $5)
+    and ($6::timestamptz is null or s.ends_at >= $6)
+    and ($7::timestamptz is null or s.ends_at <= $7)
+    and ($8::bigint[] is null or s.team_id = any($8::bigint[]))
+    and ($9::bigint[] is null or s.team_id = any($9::bigint[])
+        or ($10::boolean and exists (select 1 from team_subscriptions b
+            where b.team_id = any($9::bigint[]) and b.subscription_id = s.team_id and b.role_id = s.role_id)))
+    and ($11::bigint[] is null or s.user_id = any($11::bigint[]))
+    and ($12::text[] is null or r.name = any($12::text[]))
+    and ($13::text is null or s.link_id = $13)
+    and ($14::bigint is null or s.schedule_id = $14)
+    and not (s.id = any($15::bigint[]))
+    and not (s.starts_at = any($16::timestamptz[]))
+    and not (s.ends_at = any($17::timestamptz[]))
 order by s.starts_at, s.id
-limit $17::int
+limit $18::int
 `
 
 type FindShiftsParams struct {
 	IDMin      *int64
 	IDMax      *int64
+	Ids        []int64
 	StartMin   *time.Time
 	StartMax   *time.Time
 	EndMin     *time.Time
@@ -374,6 +376,7 @@ func (q *Queries) FindShifts(ctx context.Context, arg FindShiftsParams) ([]FindS
 	rows, err := q.db.Query(ctx, findShifts,
 		arg.IDMin,
 		arg.IDMax,
+		arg.Ids,
 		arg.StartMin,
 		arg.StartMax,
 		arg.EndMin,

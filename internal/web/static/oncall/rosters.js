@@ -1,6 +1,6 @@
 // The people of a team: rosters in the order of their rotation, administrators, services.
 import { announce, card, field, fill, flash, h, page as read, ready } from "./dom.js";
-import { path, query, v0 } from "./api.js";
+import { Failure, path, query, v0 } from "./api.js";
 import { confirm, form } from "./dialog.js";
 import { loadTeam, name } from "./rights.js";
 import { sortable } from "./sortable.js";
@@ -235,13 +235,26 @@ function servicesCard(may) {
           class: "row nowrap adder",
           onsubmit: (e) => {
             e.preventDefault();
-            act(() => v0.post(path`/teams/${page.team}/services`, { name: input.value.trim() }));
+            act(() => claim(input.value.trim()));
           },
         },
         input,
         h("button", {}, "Add"),
       ),
   );
+}
+
+// claim makes the team responsible for a service; one that is not known yet is made, which only administrators of Iris may.
+async function claim(service) {
+  const ask = () => v0.post(path`/teams/${page.team}/services`, { name: service });
+  try {
+    await ask();
+  } catch (e) {
+    if (!/not found$/.test(e.text)) throw e;
+    if (!page.admin) throw new Failure(e.status, `Iris knows no service ${service} yet: ask an administrator of Iris to add it`);
+    await v0.post("/services", { name: service });
+    await ask();
+  }
 }
 
 // outside shows members who are in no roster.

@@ -1,0 +1,56 @@
+package oncallapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestOneRequestMakesABoundedNumberOfShifts(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	item := fmt.Sprintf(`{"team":"ops","user":"bob","role":"primary","start":%d,"end":%d}`, f.hour(5), f.hour(6))
+	many := "[" + strings.TrimSuffix(strings.Repeat(item+",", 1001), ",") + "]"
+	f.want(400, says("Invalid argument", "events list cannot hold more than 1000 events"), bob, "POST", "/api/v0/events/link", many)
+	require.Zero(t, f.count(`select count(*) from shifts`))
+}
+
+// An override of no length would leave shifts without length behind.
+func TestOverridesHaveALength(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	id := f.event("bob", "primary", 1, 5)
+	for _, end := range []int{3, 2} {
+		f.want(400, says("Invalid override request", "events must overlap with override time range"), bob, "POST", "/api/v0/events/override",
+			fmt.Sprintf(`{"start":%d,"end":%d,"event_ids":[%d],"user":"cat"}`, f.hour(3), f.hour(end), id))
+	}
+	require.Equal(t, 1, f.count(`select count(*) from shifts`))
+}
+
+func TestNobodyWhoIsSwitchedOffIsPutOnCall(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.exec(`update users set active = false where name = 'cat'`)
+	f.want(400, says("Invalid event", "the user is switched off and cannot be put on call"), bob, "POST", "/api/v0/events",
+		fmt.Sprintf(`{"team":"ops","user":"cat","role":"primary","start":%d,"end":%d}`, f.hour(1), f.hour(2)))
+}
+
+// Whoever administers a team has no say over what an administrator of everything is told.
+func TestNoticeSettingsOfAdministratorsAreTheirOwn(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.ok(ann, "POST", "/api/v0/teams/ops/admins", `{"name":"root"}`)
+	const body = `{"team":"ops","roles":["primary"],"mode":"email","type":"event_created","only_if_involved":true}`
+	for name, status := range map[string]int{"root": 403, "bob": 200} {
+		as := root
+		as.session = name
+		var made struct{ ID int64 }
+		require.NoError(t, json.Unmarshal([]byte(f.ok(as, "POST", "/api/v0/users/"+name+"/notifications", body)), &made))
+		at := fmt.Sprintf("/api/v0/notifications/%d", made.ID)
+		require.Equal(t, status, f.do(ann, "PUT", at, `{"mode":"sms"}`).Code, name)
+		require.Equal(t, status, f.do(ann, "DELETE", at, "").Code, name)
+	}
+}
