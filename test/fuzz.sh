@@ -35,7 +35,8 @@ IRIS_FUZZ_APP=fuzz IRIS_FUZZ_KEY=$("$work/iris" app add fuzz --acts-for-users --
 export IRIS_FUZZ_APP IRIS_FUZZ_KEY
 fuzz --exclude-path-regex '^/log(in|out)'
 echo "--- in an administrator's session"
-curl -fsS -c "$work/cookies" -o "$work/session.json" -d username=demo -d password=demo "$api/login"
+echo "a password of the fuzzer" | "$work/iris" user add fuzzer --admin --email fuzzer@example.com
+curl -fsS -c "$work/cookies" -o "$work/session.json" -d username=fuzzer --data-urlencode "password=a password of the fuzzer" "$api/login"
 IRIS_FUZZ_COOKIE=$(awk '$6 == "iris-auth" {print $7}' "$work/cookies")
 IRIS_FUZZ_TOKEN=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["csrf_token"])' "$work/session.json")
 export IRIS_FUZZ_COOKIE IRIS_FUZZ_TOKEN
