@@ -11,6 +11,7 @@ alter table shifts
 update shifts set feed_id = id;
 alter table shifts alter column feed_id set not null, alter column changed_at set default clock_timestamp();
 create index shifts_feed on shifts (feed_id);
+create index shifts_end on shifts (ends_at);
 
 -- Shifts as feeds showed them for somebody who has them no longer, so that calendars which know them strike them out.
 create table cancelled_shifts (
@@ -28,6 +29,12 @@ create index cancelled_shifts_team on cancelled_shifts (team_id, ends_at);
 create index cancelled_shifts_user on cancelled_shifts (user_id, ends_at);
 create index cancelled_shifts_role on cancelled_shifts (role_id);
 create index cancelled_shifts_end on cancelled_shifts (ends_at);
+
+-- What calendar feeds choose from.
+create view feed_shifts as
+select feed_id, team_id, role_id, user_id, starts_at, ends_at, sequence, changed_at, false as cancelled from shifts
+union all
+select feed_id, team_id, role_id, user_id, starts_at, ends_at, sequence, changed_at, true from cancelled_shifts;
 
 -- +goose StatementBegin
 create function number_shift() returns trigger language plpgsql as $$
@@ -94,7 +101,7 @@ create index reminders_made_due on reminders_made (due_at);
 create index reminders_made_user on reminders_made (user_id);
 
 -- Reminders that are due and not made yet: from their moment until the shift begins (or ends); those of less than five minutes before
--- may come five minutes late. What was made or changed after the moment reminds of nothing. Of linked shifts only a person's
+-- may come five minutes late. now() and not the clock, so that the index finds the shifts ahead. What was made or changed after the moment reminds of nothing. Of linked shifts only a person's
 -- first (or last) reminds.
 create view reminders_due as
 select d.*
@@ -110,10 +117,10 @@ from (
     join oncall_roles r on r.id = s.role_id
     cross join lateral (select case n.type when 'oncall_reminder' then s.starts_at else s.ends_at end as edge) e
     where n.type in ('oncall_reminder', 'offcall_reminder') and n.time_before is not null
-        and s.ends_at > clock_timestamp() - interval '5 minutes'
+        and s.ends_at > now() - interval '5 minutes'
 ) d
-where d.due_at <= clock_timestamp() and d.known_at <= d.due_at
-    and d.edge > clock_timestamp() - case when d.time_before < 300 then interval '5 minutes' else interval '0' end
+where d.due_at <= now() and d.known_at <= d.due_at
+    and d.edge > now() - case when d.time_before < 300 then interval '5 minutes' else interval '0' end
     and not exists (select 1 from shifts o where o.link_id = d.link_id and o.user_id = d.user_id
         and case d.type when 'oncall_reminder' then o.starts_at < d.starts_at else o.ends_at > d.ends_at end)
     and not exists (select 1 from reminders_made m
@@ -141,11 +148,12 @@ create index taken_shifts_user on taken_shifts (user_id);
 
 -- +goose Down
 drop table taken_shifts;
-drop view reminders_due;
+drop view reminders_due, feed_shifts;
 drop table phone_checks, reminders_made, cancelled_shifts;
 drop trigger notice_settings_touched on notice_settings;
 drop trigger shifts_numbered on shifts;
 drop trigger shifts_cancelled on shifts;
 drop function number_shift, cancel_shift, touch_notice_setting;
 alter table notice_settings drop column changed_at;
+drop index shifts_end;
 alter table shifts drop column feed_id, drop column sequence, drop column changed_at;

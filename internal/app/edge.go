@@ -26,6 +26,7 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire"
 )
 
 // userKey is where a session keeps the name of the logged-in user.
@@ -213,7 +214,7 @@ func recoverer(log *zap.Logger, fail func(http.ResponseWriter, *http.Request, er
 				if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 					panic(p)
 				}
-				log.Error("request panicked", zap.String("method", r.Method), zap.String("path", r.URL.Path),
+				log.Error("request panicked", zap.String("method", r.Method), zap.String("path", wire.LogPath(r)),
 					zap.Any("panic", p), zap.Stack("stack"))
 				fail(w, r, errors.New("panic"))
 			}()

@@ -26,7 +26,6 @@ type populateStores struct {
 		Fill(ctx context.Context, processID string, lease buckets.Lease, team int64) ([]oncall.Plan, error)
 		Failed(ctx context.Context, team int64, problem string) error
 		ByTeam(ctx context.Context, teams ...int64) ([]oncall.StoredSchedule, error)
-		WarnOnce(ctx context.Context, team int64, kind, role string, span oncall.Span) (bool, error)
 	}
 	calendars oncall.CalendarStore
 	teams     interface {
@@ -40,8 +39,9 @@ type populateStores struct {
 	applications interface {
 		ByName(ctx context.Context, name string) (auth.Application, error)
 	}
-	notifications interface {
-		Create(ctx context.Context, n messages.Notification) (int64, error)
+	warnings interface {
+		Warn(ctx context.Context, processID string, lease buckets.Lease, team int64, warnings []oncall.Warning,
+			word func(fresh []oncall.Warning) messages.Notification) ([]oncall.Warning, buckets.Set, error)
 	}
 }
 
@@ -145,45 +145,46 @@ func (p *populator) team(ctx context.Context, lease buckets.Lease, team oncall.T
 	if err != nil {
 		return err
 	}
-	var lines []string
 	profile, err := p.stores.teams.ByID(ctx, team.ID)
+	if err != nil {
+		return err
+	}
+	warnings, err := p.gaps(ctx, profile)
 	if err != nil {
 		return err
 	}
 	for _, plan := range plans {
 		for _, u := range plan.Unfilled {
-			if err := p.warn(ctx, profile, "unfilled", u.Role, u.Period, oncall.Span{Start: u.Start, End: u.End}, u.Why, &lines); err != nil {
-				return err
-			}
+			warnings = append(warnings, oncall.Warning{
+				Kind: "unfilled", Role: u.Role, Since: u.Period, Span: oncall.Span{Start: u.Start, End: u.End}, Why: u.Why,
+			})
 		}
 	}
-	if err := p.gaps(ctx, profile, &lines); err != nil {
-		return err
-	}
-	if len(lines) == 0 {
+	if len(warnings) == 0 {
 		return nil
 	}
-	return p.tell(ctx, profile, lines)
+	return p.tell(ctx, lease, profile, warnings)
 }
 
-// gaps warns of what the calendar leaves open soon, in the roles that schedules fill.
-func (p *populator) gaps(ctx context.Context, team oncall.Profile, lines *[]string) error {
+// gaps returns what the calendar leaves open soon, in the roles that schedules fill.
+func (p *populator) gaps(ctx context.Context, team oncall.Profile) ([]oncall.Warning, error) {
 	schedules, err := p.stores.schedules.ByTeam(ctx, team.ID)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	now, err := p.stores.people.Clock(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	// A gap that is open keeps its beginning while it lasts, so that it is warned of once, and again when weeks have passed.
 	const week = 7 * 24 * time.Hour
 	from := now.Truncate(week).Add(-4 * week)
 	found, err := p.stores.calendars.TeamCalendars(ctx, []int64{team.ID}, from, now.Add(p.ahead))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	calendar := found[team.ID].TeamCalendar
+	var out []oncall.Warning
 	var done []string
 	for _, s := range schedules {
 		if calendar == nil || s.Threshold <= 0 || !oncall.OnDuty(s.Role) || slices.Contains(done, s.Role) || !calendar.Knows(s.Role) && s.Progress.Last.IsZero() {
@@ -195,44 +196,64 @@ func (p *populator) gaps(ctx context.Context, team oncall.Profile, lines *[]stri
 				continue
 			}
 			// A gap that reaches the end of what is looked at has no end yet; it is the same one when more of it comes into view.
-			if err := p.warn(ctx, team, "gap", s.Role, gap.Start, gap, "nobody is on the calendar", lines); err != nil {
-				return err
-			}
+			out = append(out, oncall.Warning{Kind: "gap", Role: s.Role, Since: gap.Start, Span: gap, Why: "nobody is on the calendar"})
 		}
 	}
-	return nil
-}
-
-// warn logs and counts a stretch without anybody, and adds it to what the team is told, once for each beginning.
-func (p *populator) warn(ctx context.Context, team oncall.Profile, kind, role string, since time.Time, span oncall.Span, why string, lines *[]string) error {
-	first, err := p.stores.schedules.WarnOnce(ctx, team.ID, kind, role, oncall.Span{Start: since, End: span.End})
-	if err != nil || !first {
-		return err
-	}
-	p.warnings.WithLabelValues(kind).Inc()
-	p.log.Warn("nobody is on call for a while, the team is told", zap.String("team", team.Name), zap.String("role", role),
-		zap.String("kind", kind), zap.Time("start", span.Start), zap.Time("end", span.End), zap.String("why", why))
-	zone, err := time.LoadLocation(team.TimeZone)
-	if err != nil {
-		zone = time.UTC
-	}
-	const words = "Mon 2006-01-02 15:04 MST"
-	*lines = append(*lines, fmt.Sprintf("%s: %s to %s (%s)", role, span.Start.In(zone).Format(words), span.End.In(zone).Format(words), why))
-	return nil
+	return out, nil
 }
 
 // warningLifetime is for how long a warning is worth sending.
 const warningLifetime = 12 * time.Hour
 
-// tell mails the team's administrators and its own address.
-func (p *populator) tell(ctx context.Context, team oncall.Profile, lines []string) error {
+// tell mails the team's administrators and its own address what they have not heard of yet, and logs and counts it.
+func (p *populator) tell(ctx context.Context, lease buckets.Lease, team oncall.Profile, warnings []oncall.Warning) error {
 	app, err := p.stores.applications.ByName(ctx, auth.SessionApplication)
 	if err != nil {
 		return err
 	}
-	people, err := p.stores.teams.People(ctx, team.ID)
+	recipients, err := p.recipients(ctx, team)
 	if err != nil {
 		return err
+	}
+	fresh, waiting, err := p.stores.warnings.Warn(ctx, p.holder.ProcessID(), lease, team.ID, warnings, func(fresh []oncall.Warning) messages.Notification {
+		return messages.Notification{
+			ApplicationID: app.ID, Priority: users.Medium, Lifetime: warningLifetime, Subject: "Nobody is on call for " + team.Name + " for a while",
+			Body: warningText(team, fresh), Recipients: recipients,
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, w := range fresh {
+		p.warnings.WithLabelValues(w.Kind).Inc()
+		p.log.Warn("nobody is on call for a while, the team is told", zap.String("team", team.Name), zap.String("role", w.Role),
+			zap.String("kind", w.Kind), zap.Time("start", w.Start), zap.Time("end", w.End), zap.String("why", w.Why))
+	}
+	if len(fresh) > 0 {
+		p.wake(waiting)
+	}
+	return nil
+}
+
+// warningText words warnings on the team's clock.
+func warningText(team oncall.Profile, warnings []oncall.Warning) string {
+	zone, err := time.LoadLocation(team.TimeZone)
+	if err != nil {
+		zone = time.UTC
+	}
+	const words = "Mon 2006-01-02 15:04 MST"
+	text := "The calendar of team " + team.Name + " leaves these times open:\n\n"
+	for _, w := range warnings {
+		text += fmt.Sprintf("- %s: %s to %s (%s)\n", w.Role, w.Start.In(zone).Format(words), w.End.In(zone).Format(words), w.Why)
+	}
+	return text
+}
+
+// recipients are the team's administrators and its own address. Where there are none, the log and the metric tell.
+func (p *populator) recipients(ctx context.Context, team oncall.Profile) ([]messages.NotificationRecipient, error) {
+	people, err := p.stores.teams.People(ctx, team.ID)
+	if err != nil {
+		return nil, err
 	}
 	var admins []users.ID
 	for _, m := range people {
@@ -242,31 +263,18 @@ func (p *populator) tell(ctx context.Context, team oncall.Profile, lines []strin
 	}
 	known, err := p.stores.people.ByID(ctx, admins)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	n := messages.Notification{
-		ApplicationID: app.ID, Priority: users.Medium, Lifetime: warningLifetime, Subject: "Nobody is on call for " + team.Name + " for a while",
-		Body: "The calendar of team " + team.Name + " leaves these times open:\n\n",
-	}
-	for _, line := range lines {
-		n.Body += "- " + line + "\n"
-	}
+	var out []messages.NotificationRecipient
 	for _, u := range known {
 		if u.Contacts[users.Email] != "" {
-			n.Recipients = append(n.Recipients, messages.NotificationRecipient{Recipient: messages.ToUser(u.ID), UserID: u.ID, Target: u.Name, Mode: users.Email})
+			out = append(out, messages.NotificationRecipient{Recipient: messages.ToUser(u.ID), UserID: u.ID, Target: u.Name, Mode: users.Email})
 		}
 	}
 	if team.Email != "" {
-		n.Recipients = append(n.Recipients, messages.NotificationRecipient{
+		out = append(out, messages.NotificationRecipient{
 			Recipient: messages.ToLiteral(team.Email), Target: team.Email, Literal: team.Email, Mode: users.Email,
 		})
 	}
-	if len(n.Recipients) == 0 {
-		return nil // the log and the metric have told
-	}
-	id, err := p.stores.notifications.Create(ctx, n)
-	if err == nil {
-		p.wake(buckets.Of(int(id % buckets.Count)))
-	}
-	return err
+	return out, nil
 }

@@ -33,7 +33,7 @@ func testPopulator(t *testing.T, db *postgres.DB, o owner) *populator {
 	require.NoError(t, err)
 	return newPopulator(populateStores{
 		schedules: postgres.NewOncallSchedules(db), calendars: postgres.NewOncallCalendars(db), teams: postgres.NewOncallTeams(db, nil),
-		people: postgres.NewOncallPeople(db), applications: postgres.NewApplications(db, keys), notifications: postgres.NewNotifications(db),
+		people: postgres.NewOncallPeople(db), applications: postgres.NewApplications(db, keys), warnings: postgres.NewOncallWarnings(postgres.NewNotifications(db)),
 	}, o, func(buckets.Set) {}, time.Hour, 48*time.Hour, zap.NewNop(), prometheus.NewRegistry())
 }
 
@@ -98,4 +98,30 @@ func TestPopulatorGoesOnAfterATeamThatFails(t *testing.T) {
 	require.NoError(t, db.Pool().QueryRow(t.Context(), `select count(distinct team_id) from shifts`).Scan(&made))
 	require.Equal(t, 1, problems)
 	require.Equal(t, 1, made)
+}
+
+// A process that dies or loses its database while it warns a team has noted nothing, so that the next one warns it.
+func TestNoWarningIsLost(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t)
+	exec := func(sql string) {
+		_, err := db.Pool().Exec(t.Context(), sql)
+		require.NoError(t, err)
+	}
+	count := func(sql string) (n int) {
+		require.NoError(t, db.Pool().QueryRow(t.Context(), sql).Scan(&n))
+		return n
+	}
+	exec(populateSeed)
+	exec(`create function refuse() returns trigger language plpgsql as $$ begin raise exception 'the disk is full'; end $$;
+		create trigger refuse before insert on notification_requests for each statement execute function refuse()`)
+	p := testPopulator(t, db, owner{epoch: 7})
+	require.NoError(t, p.pass(t.Context()), "a team that cannot be told delays no other")
+	require.Equal(t, 1, count(`select count(*) from team_populations where problem <> ''`))
+	require.Zero(t, count(`select count(*) from coverage_warnings`))
+
+	exec(`drop trigger refuse on notification_requests; update team_populations set populated_at = populated_at - interval '2 hours'`)
+	require.NoError(t, p.pass(t.Context()))
+	require.Positive(t, count(`select count(*) from coverage_warnings`))
+	require.Equal(t, 1, count(`select count(*) from notification_requests`))
 }

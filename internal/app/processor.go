@@ -212,7 +212,7 @@ func (p *Processor) build(in postgres.Installation) (*processorParts, error) {
 	parts.populate = newPopulator(populateStores{
 		schedules: postgres.NewOncallSchedules(p.db), calendars: postgres.NewOncallCalendars(p.db), teams: oncallTeams,
 		people: postgres.NewOncallPeople(p.db), applications: postgres.NewApplications(p.db, in.Keys),
-		notifications: postgres.NewNotifications(p.db),
+		warnings: postgres.NewOncallWarnings(postgres.NewNotifications(p.db)),
 	}, parts.holder, wake, p.cfg.Oncall.PopulateEvery, p.cfg.Oncall.WarnAhead, log, p.reg)
 	parts.remind = newReminder(openReminders(postgres.NewApplications(p.db, in.Keys), postgres.NewNotifications(p.db).WithQuota(standardQuota(p.cfg.DefaultQuota))),
 		parts.holder, wake, phoneCheck(p.cfg.Oncall), log, p.reg)

@@ -69,6 +69,15 @@ type Unfilled struct {
 	Why        string // in words, e.g. "everybody in the roster is busy or away"
 }
 
+// Warning is a stretch ahead without anybody, for the team to hear of once.
+type Warning struct {
+	Kind  string // gap: the calendar is empty; unfilled: a schedule found nobody
+	Role  string
+	Since time.Time // tells warnings of a kind and role apart
+	Span
+	Why string // in words
+}
+
 // Plan is what populating a schedule does. Storing it is one transaction with the schedule's new Progress.
 type Plan struct {
 	Schedule ScheduleID

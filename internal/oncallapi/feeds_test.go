@@ -124,3 +124,17 @@ func TestFeedKeysOpenFeeds(t *testing.T) {
 	require.Equal(t, 404, f.do(nobody, "GET", "/api/v0/ical/"+mine, "").Code)
 	require.Equal(t, 404, f.do(nobody, "GET", "/api/v0/ical/nonsense", "").Code)
 }
+
+func TestTeamFeedsShowWhatTheySubscribeTo(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.event("bob", "primary", 1, 2)
+	id := f.event("ann", "secondary", 1, 2)
+	f.ok(root, "POST", "/api/v0/teams/empty/subscriptions", `{"subscription":"ops","role":"secondary"}`)
+	events := vevents(f.ok(root, "GET", "/api/v0/teams/empty/ical", ""))
+	require.Len(t, events, 1)
+	require.Contains(t, events[0], "SUMMARY:ops secondary shift: Ann Lee\n")
+	require.Empty(t, vevents(f.ok(root, "GET", "/api/v0/teams/empty/ical?include_subscribed=false", "")))
+	f.ok(root, "DELETE", fmt.Sprintf("/api/v0/events/%d", id), "")
+	require.Contains(t, f.ok(root, "GET", "/api/v0/teams/empty/ical", ""), "STATUS:CANCELLED\r\n")
+}

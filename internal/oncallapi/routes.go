@@ -91,7 +91,7 @@ func (a *API) serve(rt route) http.Handler {
 			if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 				panic(p)
 			}
-			a.Log.Error("request panicked", zap.String("path", r.URL.Path), zap.Any("panic", p), zap.ByteString("stack", debug.Stack()))
+			a.Log.Error("request panicked", zap.String("path", wire.LogPath(r)), zap.Any("panic", p), zap.ByteString("stack", debug.Stack()))
 			a.Errors.Write(w, r, fmt.Errorf("panic: %v", p))
 		}()
 		err := a.admit(rt, r)

@@ -126,13 +126,15 @@ const unusedSQL = `a.secondary_key_sealed is null and a.fallback_role is null an
   and not exists (select from notification_categories x where x.application_id = a.id)
   and not exists (select from user_application_modes x where x.application_id = a.id)`
 
-// MakeRoom removes the untouched first application, and puts those that so far only use the on-call API aside until SealKeys:
-// Iris may have them under another number. See imports.Store.
+// MakeRoom removes the untouched first application, and puts those that came with Oncall's data and are nothing else yet
+// aside until SealKeys: Iris may have them under another number. See imports.Store.
 func (r *importRun) MakeRoom(ctx context.Context) error {
 	if !r.first {
 		return nil
 	}
-	rows, err := r.tx.Query(ctx, "delete from applications a where a.allow_oncall and a.key_sealed is not null and "+unusedSQL+" returning a.id, a.name, a.key_sealed")
+	rows, err := r.tx.Query(ctx, `delete from applications a where a.allow_oncall and a.key_sealed is not null
+    and (lower(a.name) = 'iris' or not (a.auth_only or a.allow_other_app_incidents or a.allow_authenticating_users or exists (select from application_modes m where m.application_id = a.id)))
+    and `+unusedSQL+` returning a.id, a.name, a.key_sealed`)
 	if err != nil {
 		return err
 	}

@@ -133,8 +133,15 @@ for no key update`, k.Name).Scan(&id, &allowed, &primary, &secondary)
 	apps := &Applications{keys: r.keys}
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		if err := r.tx.QueryRow(ctx, `insert into applications (id, name, allow_oncall) overriding system value
-select coalesce(max(id), 0) + 1, $1, true from applications returning id`, k.Name).Scan(&id); err != nil {
+		// The application of web sessions was put aside if it is not here.
+		if err := r.tx.QueryRow(ctx, `with made as (
+    insert into applications (id, name, allow_oncall, allow_other_app_incidents, allow_authenticating_users) overriding system value
+    select coalesce(max(id), 0) + 1, $1, true, lower($1) = 'iris', lower($1) = 'iris' from applications returning id, name
+), modes as (
+    insert into application_modes (application_id, mode)
+    select made.id, m.name from made, modes m where lower(made.name) = 'iris' and m.name <> 'drop'
+)
+select id from made`, k.Name).Scan(&id); err != nil {
 			return err
 		}
 		out.Taken++

@@ -79,7 +79,7 @@ func (s *OncallSchedules) Rehearse(ctx context.Context, draft oncall.Schedule, r
 		if err != nil {
 			return err
 		}
-		if known, err = calendarsFor(ctx, q, now, earliest(now, start), draft); err != nil {
+		if known, err = calendarsFor(ctx, q, now, notBefore(now, start), draft); err != nil {
 			return err
 		}
 		plan, err = oncall.Populate(now, draft, start, known)
@@ -97,7 +97,7 @@ func planFor(ctx context.Context, q *db.Queries, id oncall.ScheduleID, start tim
 	if err != nil {
 		return oncall.Plan{}, oncall.Calendars{}, err
 	}
-	known, err := calendarsFor(ctx, q, now, earliest(now, start), stored.Schedule)
+	known, err := calendarsFor(ctx, q, now, notBefore(now, start), stored.Schedule)
 	if err != nil {
 		return oncall.Plan{}, known, err
 	}
@@ -177,19 +177,6 @@ func (s *OncallSchedules) Due(ctx context.Context, bs []int, every time.Duration
 		return err
 	})
 	return out, err
-}
-
-// WarnOnce remembers that a team is warned of a stretch without anybody; false when it was before.
-func (s *OncallSchedules) WarnOnce(ctx context.Context, team int64, kind, role string, span oncall.Span) (bool, error) {
-	var rows int64
-	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
-		if err := q.ForgetWarnings(ctx, team); err != nil {
-			return err
-		}
-		rows, err = q.WarnOnce(ctx, db.WarnOnceParams{TeamID: team, Kind: kind, StartsAt: span.Start, EndsAt: span.End, Role: role})
-		return err
-	})
-	return rows > 0, err
 }
 
 func storePlan(ctx context.Context, q *db.Queries, plan oncall.Plan) (oncall.Plan, error) {
@@ -311,6 +298,14 @@ func absenceOf(r db.AbsenceRow) oncall.StoredAbsence {
 	return oncall.StoredAbsence{ID: r.ID, UserName: r.UserName, Recurring: oncall.Recurring{
 		User: users.ID(r.UserID), Zone: loc, Start: oncall.LocalIn(r.StartsAt, loc), Length: r.EndsAt.Sub(r.StartsAt), Rule: r.Rule, Reason: r.Note,
 	}}
+}
+
+// notBefore is from where on a calendar is read to plan from start on. Nobody plans what is over by years, whatever they ask for.
+func notBefore(now, start time.Time) time.Time {
+	if years := now.AddDate(-3, 0, 0); start.Before(years) {
+		return years
+	}
+	return earliest(now, start)
 }
 
 func earliest(a, b time.Time) time.Time {

@@ -172,6 +172,16 @@ func (u *Users) Contacts(ctx context.Context, id users.ID) (map[users.Mode]strin
 	return out, err
 }
 
+// PhotoURL returns where a person's photo is; "" = nowhere.
+func (u *Users) PhotoURL(ctx context.Context, id users.ID) (string, error) {
+	var out string
+	err := u.db.Do(ctx, func(q *db.Queries) (err error) {
+		out, err = q.PhotoURL(ctx, int64(id))
+		return err
+	})
+	return out, err
+}
+
 // Powers returns the teams a person administers and the applications they own, as internal ids.
 func (u *Users) Powers(ctx context.Context, id users.ID) (teamAdminOf, owns []int64, err error) {
 	err = u.db.Do(ctx, func(q *db.Queries) error {

@@ -36,7 +36,7 @@ func (s *Responses) twilioOnly(next http.Handler) http.Handler {
 			full += "?" + r.URL.RawQuery
 		}
 		if s.d.ValidTwilio == nil || !s.d.ValidTwilio(full, form, r.Header) {
-			s.d.Log.Warn("request without a valid Twilio signature refused; check the auth token and the public URL", zap.String("path", r.URL.Path))
+			s.d.Log.Warn("request without a valid Twilio signature refused; check the auth token and the public URL", zap.String("path", wire.LogPath(r)))
 			s.d.Errors.Write(w, r, fault.Newf(fault.Forbidden, "Twilio signature is missing or does not fit %s and the configured auth token", s.d.PublicURL))
 			return
 		}

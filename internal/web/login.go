@@ -114,10 +114,17 @@ func (w *Web) enter(r *http.Request) (page loggedIn, err error) {
 	if err != nil {
 		return page, err
 	}
+	photo, err := w.d.People.PhotoURL(r.Context(), user.ID)
+	if err != nil {
+		return page, err
+	}
 	token, err := wire.BeginSession(r.Context(), w.d.Sessions, w.d.UserKey, user)
 	page = loggedIn{ID: user.OncallID, Name: user.Name, FullName: user.FullName, TimeZone: user.TimeZone, Active: 1, Contacts: contacts, CSRFToken: token}
 	if user.Admin {
 		page.God = 1
+	}
+	if photo != "" {
+		page.PhotoURL = &photo
 	}
 	return page, err
 }
@@ -211,11 +218,11 @@ func (w *Web) fail(rw http.ResponseWriter, r *http.Request, err error) {
 	case fault.Forbidden:
 		w.problem(rw, r, http.StatusForbidden, "Not allowed", fault.Public(err))
 	case fault.Unavailable:
-		w.d.Log.Warn("page needs the database", zap.String("path", r.URL.Path), zap.Error(err))
+		w.d.Log.Warn("page needs the database", zap.String("path", wire.LogPath(r)), zap.Error(err))
 		rw.Header().Set("Retry-After", "5")
 		w.problem(rw, r, http.StatusServiceUnavailable, "The database cannot be reached", databaseAway)
 	default:
-		w.d.Log.Error("page failed", zap.String("path", r.URL.Path), zap.Error(err))
+		w.d.Log.Error("page failed", zap.String("path", wire.LogPath(r)), zap.Error(err))
 		w.problem(rw, r, http.StatusInternalServerError, "Something went wrong", "This is a defect of Iris; the server's log says more.")
 	}
 }
@@ -239,7 +246,7 @@ func (w *Web) sessionFailed(rw http.ResponseWriter, r *http.Request, err error) 
 		w.errors.Write(rw, r, err)
 		return
 	}
-	w.d.Log.Warn("session cannot be read or kept", zap.String("path", r.URL.Path), zap.Error(err))
+	w.d.Log.Warn("session cannot be read or kept", zap.String("path", wire.LogPath(r)), zap.Error(err))
 	rw.Header().Set("Retry-After", "5")
 	w.problemIn(rw, r, frame{Title: "The database cannot be reached"}, http.StatusServiceUnavailable, databaseAway)
 }

@@ -35,7 +35,7 @@ func TestOncallsLogInOpensTheSameSession(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(body), &got))
 	require.Regexp(t, `^[0-9a-f]{32}$`, got["csrf_token"])
 	delete(got, "csrf_token")
-	require.Equal(t, map[string]any{"id": 21.0, "name": "ann", "full_name": "Ann Lee", "time_zone": "UTC", "photo_url": nil, "active": 1.0,
+	require.Equal(t, map[string]any{"id": 21.0, "name": "ann", "full_name": "Ann Lee", "time_zone": "UTC", "photo_url": "https://example.com/ann.png", "active": 1.0,
 		"god": 0.0, "contacts": map[string]any{"email": "ann@example.com"}}, got)
 	_, body = b.get("/incidents")
 	require.Contains(t, body, "Escalating", "the pages know the session")

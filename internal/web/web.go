@@ -54,6 +54,7 @@ type People interface {
 	Authenticate(ctx context.Context, name, password string) (users.User, error)
 	ByName(ctx context.Context, name string) (users.User, error)
 	Contacts(ctx context.Context, id users.ID) (map[users.Mode]string, error)
+	PhotoURL(ctx context.Context, id users.ID) (string, error) // "" = none
 }
 
 // Teams finds a team by name, ignoring case; a NotFound fault when there is none.

@@ -107,6 +107,10 @@ func (w *world) ByName(_ context.Context, name string) (users.User, error) {
 	return w.ann, nil
 }
 
+func (w *world) PhotoURL(context.Context, users.ID) (string, error) {
+	return "https://example.com/ann.png", nil
+}
+
 func (w *world) Contacts(context.Context, users.ID) (map[users.Mode]string, error) {
 	return map[users.Mode]string{users.Email: "ann@example.com"}, nil
 }

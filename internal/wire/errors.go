@@ -98,7 +98,7 @@ func (e *Errors) report(r *http.Request, status int, err error) {
 	if status == http.StatusServiceUnavailable {
 		level = zap.WarnLevel
 	}
-	e.log.Log(level, "request failed", zap.String("method", r.Method), zap.String("path", r.URL.Path),
+	e.log.Log(level, "request failed", zap.String("method", r.Method), zap.String("path", LogPath(r)),
 		zap.Int("status", status), zap.Error(err))
 }
 

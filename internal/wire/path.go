@@ -58,3 +58,16 @@ func Allowed(routes chi.Routes, r *http.Request) string {
 	}
 	return strings.Join(allowed, ", ")
 }
+
+// secretPaths are beginnings of paths whose next segment is a secret: whoever has the address is let in by it.
+var secretPaths = []string{"/ack/", "/api/v0/ical/", "/api/v0/ical_key/key/"}
+
+// LogPath is a request's path as logs may hold it: without the secret that some addresses are.
+func LogPath(r *http.Request) string {
+	for _, open := range secretPaths {
+		if rest, ok := strings.CutPrefix(r.URL.Path, open); ok && rest != "" {
+			return open + "..."
+		}
+	}
+	return r.URL.Path
+}

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest"
+	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/wire"
@@ -140,5 +142,20 @@ func TestBrowsersAreToldToComeByTLSOnlyWhereItIsServed(t *testing.T) {
 		rec := httptest.NewRecorder()
 		wire.StrictTransport(public)(http.NotFoundHandler()).ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/", nil))
 		require.Equal(t, want, rec.Header().Get("Strict-Transport-Security"), public)
+	}
+}
+
+// A feed's key or a signed link lets in whoever has it, so that logs must not hold it.
+func TestLogsHoldNoSecretAddresses(t *testing.T) {
+	t.Parallel()
+	core, logs := observer.New(zap.WarnLevel)
+	errs := wire.NewErrors(zap.New(core))
+	for path, logged := range map[string]string{
+		"/api/v0/ical/0b1c-secret": "/api/v0/ical/...", "/api/v0/ical_key/key/0b1c-secret": "/api/v0/ical_key/key/...", "/ack/secret": "/ack/...",
+		"/api/v0/ical_key/user/ann": "/api/v0/ical_key/user/ann", "/v0/incidents": "/v0/incidents",
+	} {
+		errs.Write(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, path, nil), fault.New(fault.Unavailable, "the database is away"))
+		entry := logs.TakeAll()[0]
+		require.Equal(t, logged, entry.ContextMap()["path"])
 	}
 }

@@ -17,6 +17,9 @@ set name = coalesce(sqlc.narg(name), name), full_name = coalesce(sqlc.narg(full_
     photo_url = case when sqlc.narg(photo_url)::text is null then photo_url else nullif(sqlc.narg(photo_url)::text, '') end
 where id = @id;
 
+-- name: PhotoURL :one
+select coalesce(photo_url, '')::text from users where id = @id;
+
 -- name: DeleteUser :execrows
 delete from users where id = @id;
 

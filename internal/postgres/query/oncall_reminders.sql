@@ -45,7 +45,7 @@ from users u
 where u.active and (u.id & 255) = any(sqlc.arg(buckets)::int[])
     and not exists (select 1 from user_contacts c where c.user_id = u.id and c.mode = 'call')
     and exists (select 1 from shifts s join oncall_roles r on r.id = s.role_id
-        where s.user_id = u.id and s.starts_at > clock_timestamp() and r.name not in ('vacation', 'unavailable'))
+        where s.user_id = u.id and s.ends_at > now() and s.starts_at > now() and r.name not in ('vacation', 'unavailable'))
     and not exists (select 1 from phone_checks p where p.user_id = u.id and p.told_at > clock_timestamp() - make_interval(secs => sqlc.arg(every_seconds)::float8))
 order by u.id
 limit sqlc.arg(max_rows)::int;
@@ -55,9 +55,9 @@ insert into phone_checks (user_id) values (@user_id)
 on conflict (user_id) do update set told_at = clock_timestamp()
 where phone_checks.told_at <= clock_timestamp() - make_interval(secs => sqlc.arg(every_seconds)::float8);
 
--- Reminders come at most 366 days before a shift.
+-- A reminder that was made long before its shift must not be made again.
 -- name: ForgetReminders :execrows
-delete from reminders_made where due_at < clock_timestamp() - interval '400 days';
+delete from reminders_made where due_at < now() - interval '400 days' and made_at < now() - interval '400 days';
 
 -- name: ForgetCancelledShifts :execrows
-delete from cancelled_shifts where ends_at < clock_timestamp() - interval '90 days';
+delete from cancelled_shifts where ends_at < now() - interval '90 days';

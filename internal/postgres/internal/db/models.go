@@ -180,6 +180,18 @@ type Device struct {
 	CreatedAt      time.Time
 }
 
+type FeedShift struct {
+	FeedID    int64
+	TeamID    int64
+	RoleID    int64
+	UserID    int64
+	StartsAt  time.Time
+	EndsAt    time.Time
+	Sequence  int32
+	ChangedAt time.Time
+	Cancelled bool
+}
+
 type Holiday struct {
 	TeamID int64
 	Day    pgtype.Date

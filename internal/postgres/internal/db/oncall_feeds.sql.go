@@ -10,49 +10,33 @@ import (
 	"time"
 )
 
-const feedShifts = `-- name: FeedShifts :many
-
+const teamFeed = `-- name: TeamFeed :many
 select f.feed_id, f.team_id, t.name as team, r.name as role, f.user_id, u.name as user_name, u.full_name, f.starts_at, f.ends_at, f.sequence,
     f.changed_at, f.cancelled
-from (
-    select s.feed_id, s.team_id, s.role_id, s.user_id, s.starts_at, s.ends_at, s.sequence, s.changed_at, false as cancelled
-    from shifts s
-    where s.ends_at > $1
-        and ($2::bigint is null or s.user_id = $2)
-        and ($3::bigint is null or s.team_id = $3
-            or ($4::boolean and exists (select 1 from team_subscriptions b
-                where b.team_id = $3 and b.subscription_id = s.team_id and b.role_id = s.role_id)))
-    union all
-    select c.feed_id, c.team_id, c.role_id, c.user_id, c.starts_at, c.ends_at, c.sequence, c.changed_at, true
-    from cancelled_shifts c
-    where c.ends_at > $1
-        and ($2::bigint is null or c.user_id = $2)
-        and ($3::bigint is null or c.team_id = $3
-            or ($4::boolean and exists (select 1 from team_subscriptions b
-                where b.team_id = $3 and b.subscription_id = c.team_id and b.role_id = c.role_id)))
-        and not exists (select 1 from shifts l where l.feed_id = c.feed_id
-            and ($2::bigint is null or l.user_id = $2))
-) f
+from feed_shifts f
 join teams t on t.id = f.team_id
 join oncall_roles r on r.id = f.role_id
 join users u on u.id = f.user_id
-where ($5::text[] is null or r.name = any($5::text[]))
-    and not (t.name = any($6::text[]))
+where (f.team_id = $1 or f.team_id = any($2::bigint[])) and f.ends_at > $3
+    and (f.team_id = $1 or exists (select 1 from team_subscriptions b
+        where b.team_id = $1 and b.subscription_id = f.team_id and b.role_id = f.role_id))
+    and not (f.cancelled and exists (select 1 from shifts l where l.feed_id = f.feed_id))
+    and ($4::text[] is null or r.name = any($4::text[]))
+    and not (t.name = any($5::text[]))
 order by f.starts_at desc, f.feed_id desc, f.sequence desc
-limit $7::int
+limit $6::int
 `
 
-type FeedShiftsParams struct {
-	Since      time.Time
-	UserID     *int64
-	TeamID     *int64
-	Subscribed bool
-	Roles      []string
-	Excluded   []string
-	MaxRows    int32
+type TeamFeedParams struct {
+	TeamID   int64
+	OtherIds []int64
+	Since    time.Time
+	Roles    []string
+	Excluded []string
+	MaxRows  int32
 }
 
-type FeedShiftsRow struct {
+type TeamFeedRow struct {
 	FeedID    int64
 	TeamID    int64
 	Team      string
@@ -67,13 +51,12 @@ type FeedShiftsRow struct {
 	Cancelled bool
 }
 
-// Calendar feeds: the shifts that they show, and those that they show as cancelled.
-func (q *Queries) FeedShifts(ctx context.Context, arg FeedShiftsParams) ([]FeedShiftsRow, error) {
-	rows, err := q.db.Query(ctx, feedShifts,
-		arg.Since,
-		arg.UserID,
+// The team's own shifts, and of other_ids those that it subscribes to.
+func (q *Queries) TeamFeed(ctx context.Context, arg TeamFeedParams) ([]TeamFeedRow, error) {
+	rows, err := q.db.Query(ctx, teamFeed,
 		arg.TeamID,
-		arg.Subscribed,
+		arg.OtherIds,
+		arg.Since,
 		arg.Roles,
 		arg.Excluded,
 		arg.MaxRows,
@@ -82,9 +65,88 @@ func (q *Queries) FeedShifts(ctx context.Context, arg FeedShiftsParams) ([]FeedS
 		return nil, err
 	}
 	defer rows.Close()
-	items := []FeedShiftsRow{}
+	items := []TeamFeedRow{}
 	for rows.Next() {
-		var i FeedShiftsRow
+		var i TeamFeedRow
+		if err := rows.Scan(
+			&i.FeedID,
+			&i.TeamID,
+			&i.Team,
+			&i.Role,
+			&i.UserID,
+			&i.UserName,
+			&i.FullName,
+			&i.StartsAt,
+			&i.EndsAt,
+			&i.Sequence,
+			&i.ChangedAt,
+			&i.Cancelled,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const userFeed = `-- name: UserFeed :many
+
+select f.feed_id, f.team_id, t.name as team, r.name as role, f.user_id, u.name as user_name, u.full_name, f.starts_at, f.ends_at, f.sequence,
+    f.changed_at, f.cancelled
+from feed_shifts f
+join teams t on t.id = f.team_id
+join oncall_roles r on r.id = f.role_id
+join users u on u.id = f.user_id
+where f.user_id = $1 and f.ends_at > $2
+    and not (f.cancelled and exists (select 1 from shifts l where l.feed_id = f.feed_id and l.user_id = f.user_id))
+    and ($3::text[] is null or r.name = any($3::text[]))
+    and not (t.name = any($4::text[]))
+order by f.starts_at desc, f.feed_id desc, f.sequence desc
+limit $5::int
+`
+
+type UserFeedParams struct {
+	UserID   int64
+	Since    time.Time
+	Roles    []string
+	Excluded []string
+	MaxRows  int32
+}
+
+type UserFeedRow struct {
+	FeedID    int64
+	TeamID    int64
+	Team      string
+	Role      string
+	UserID    int64
+	UserName  string
+	FullName  string
+	StartsAt  time.Time
+	EndsAt    time.Time
+	Sequence  int32
+	ChangedAt time.Time
+	Cancelled bool
+}
+
+// Calendar feeds: the shifts that they show, and those that they show as cancelled because nobody of the feed has them any more.
+func (q *Queries) UserFeed(ctx context.Context, arg UserFeedParams) ([]UserFeedRow, error) {
+	rows, err := q.db.Query(ctx, userFeed,
+		arg.UserID,
+		arg.Since,
+		arg.Roles,
+		arg.Excluded,
+		arg.MaxRows,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []UserFeedRow{}
+	for rows.Next() {
+		var i UserFeedRow
 		if err := rows.Scan(
 			&i.FeedID,
 			&i.TeamID,

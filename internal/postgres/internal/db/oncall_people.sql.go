@@ -229,6 +229,17 @@ func (q *Queries) OncallRoles(ctx context.Context) ([]OncallRole, error) {
 	return items, nil
 }
 
+const photoURL = `-- name: PhotoURL :one
+select coalesce(photo_url, '')::text from users where id = $1
+`
+
+func (q *Queries) PhotoURL(ctx context.Context, id int64) (string, error) {
+	row := q.db.QueryRow(ctx, photoURL, id)
+	var column_1 string
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const pinTeam = `-- name: PinTeam :execrows
 insert into pinned_teams (user_id, team_id) values ($1, $2) on conflict do nothing
 `

@@ -66,7 +66,7 @@ func (q *Queries) DeleteNotices(ctx context.Context, ids []int64) error {
 }
 
 const forgetCancelledShifts = `-- name: ForgetCancelledShifts :execrows
-delete from cancelled_shifts where ends_at < clock_timestamp() - interval '90 days'
+delete from cancelled_shifts where ends_at < now() - interval '90 days'
 `
 
 func (q *Queries) ForgetCancelledShifts(ctx context.Context) (int64, error) {
@@ -78,10 +78,10 @@ func (q *Queries) ForgetCancelledShifts(ctx context.Context) (int64, error) {
 }
 
 const forgetReminders = `-- name: ForgetReminders :execrows
-delete from reminders_made where due_at < clock_timestamp() - interval '400 days'
+delete from reminders_made where due_at < now() - interval '400 days' and made_at < now() - interval '400 days'
 `
 
-// Reminders come at most 366 days before a shift.
+// A reminder that was made long before its shift must not be made again.
 func (q *Queries) ForgetReminders(ctx context.Context) (int64, error) {
 	result, err := q.db.Exec(ctx, forgetReminders)
 	if err != nil {
@@ -202,7 +202,7 @@ from users u
 where u.active and (u.id & 255) = any($1::int[])
     and not exists (select 1 from user_contacts c where c.user_id = u.id and c.mode = 'call')
     and exists (select 1 from shifts s join oncall_roles r on r.id = s.role_id
-        where s.user_id = u.id and s.starts_at > clock_timestamp() and r.name not in ('vacation', 'unavailable'))
+        where s.user_id = u.id and s.ends_at > now() and s.starts_at > now() and r.name not in ('vacation', 'unavailable'))
     and not exists (select 1 from phone_checks p where p.user_id = u.id and p.told_at > clock_timestamp() - make_interval(secs => $2::float8))
 order by u.id
 limit $3::int
