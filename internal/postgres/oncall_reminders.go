@@ -74,7 +74,7 @@ func wide(bs []int) []int32 {
 
 // Remind makes the reminders of a team that are due.
 func (r *OncallReminders) Remind(ctx context.Context, processID string, lease buckets.Lease, team int64) (Told, error) {
-	return r.make(ctx, processID, lease, func(q *db.Queries) (Told, []messages.Notification, error) {
+	return r.ofTeam(ctx, processID, lease, func(q *db.Queries) (Told, []messages.Notification, error) {
 		due, err := q.RemindersDue(ctx, db.RemindersDueParams{TeamID: team, MaxRows: reminderBatch})
 		if err != nil {
 			return Told{}, nil, err
@@ -104,7 +104,7 @@ func (r *OncallReminders) Remind(ctx context.Context, processID string, lease bu
 
 // Tell makes the messages about changes of a team's calendar, oldest first.
 func (r *OncallReminders) Tell(ctx context.Context, processID string, lease buckets.Lease, team int64) (Told, error) {
-	return r.make(ctx, processID, lease, func(q *db.Queries) (Told, []messages.Notification, error) {
+	return r.ofTeam(ctx, processID, lease, func(q *db.Queries) (Told, []messages.Notification, error) {
 		rows, err := q.NoticesOfTeam(ctx, db.NoticesOfTeamParams{TeamID: team, MaxRows: noticeBatch})
 		if err != nil {
 			return Told{}, nil, err
@@ -150,8 +150,8 @@ func (r *OncallReminders) tell(ctx context.Context, q *db.Queries, team int64, n
 
 func noticeFacts(ctx context.Context, q *db.Queries, raw json.RawMessage) ([]oncall.NoticeFact, error) {
 	var stored []noticeFact
-	if err := json.Unmarshal(raw, &stored); err != nil {
-		return nil, nil // not ours: there is nothing to tell
+	if json.Unmarshal(raw, &stored) != nil {
+		return []oncall.NoticeFact{}, nil // not ours: there is nothing to tell
 	}
 	ids := make([]int64, len(stored))
 	for i, f := range stored {
@@ -227,7 +227,7 @@ func recipient(id int64, name, mode string) messages.NotificationRecipient {
 	return messages.NotificationRecipient{Recipient: messages.ToUser(users.ID(id)), UserID: users.ID(id), Target: name, Mode: users.Mode(mode)}
 }
 
-func (r *OncallReminders) make(ctx context.Context, processID string, lease buckets.Lease,
+func (r *OncallReminders) ofTeam(ctx context.Context, processID string, lease buckets.Lease,
 	decide func(*db.Queries) (Told, []messages.Notification, error)) (Told, error) {
 	return r.fenced(ctx, processID, []buckets.Lease{lease}, decide)
 }

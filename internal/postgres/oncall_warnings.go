@@ -25,7 +25,7 @@ func (w *OncallWarnings) Warn(ctx context.Context, processID string, lease bucke
 	word func(fresh []oncall.Warning) messages.Notification,
 ) ([]oncall.Warning, buckets.Set, error) {
 	var fresh []oncall.Warning
-	told, err := w.reminders.make(ctx, processID, lease, func(q *db.Queries) (Told, []messages.Notification, error) {
+	told, err := w.reminders.ofTeam(ctx, processID, lease, func(q *db.Queries) (Told, []messages.Notification, error) {
 		fresh = nil
 		if err := q.ForgetWarnings(ctx, team); err != nil {
 			return Told{}, nil, err
