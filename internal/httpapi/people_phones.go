@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"io"
 	"net/http"
 	"strings"
 
@@ -12,12 +13,23 @@ import (
 // slack answers with a person's id in Slack, which is found there by e-mail address: the one of their Slack contact, or
 // else where they get e-mail.
 func (p *people) slack(w http.ResponseWriter, r *http.Request) error {
-	if p.slackID == nil {
+	missing := func(words string) error {
 		w.Header().Set("Content-Type", "text/plain")
 		w.WriteHeader(http.StatusNotFound)
-		_, _ = w.Write([]byte("Slack integration is not configured"))
+		_, _ = io.WriteString(w, words)
 		return nil
 	}
+	if p.slackID == nil {
+		return missing("Slack integration is not configured")
+	}
+	err := p.tellSlackID(w, r)
+	if fault.Is(err, fault.NotFound) {
+		return missing("")
+	}
+	return err
+}
+
+func (p *people) tellSlackID(w http.ResponseWriter, r *http.Request) error {
 	u, err := p.find.ByName(r.Context(), wire.Param(r, "username"))
 	if err != nil {
 		return err

@@ -138,3 +138,13 @@ func TestTeamFeedsShowWhatTheySubscribeTo(t *testing.T) {
 	f.ok(root, "DELETE", fmt.Sprintf("/api/v0/events/%d", id), "")
 	require.Contains(t, f.ok(root, "GET", "/api/v0/teams/empty/ical", ""), "STATUS:CANCELLED\r\n")
 }
+
+// Whoever leaves the house takes no calendar along.
+func TestTheKeyOfSomebodyWhoIsSwitchedOffOpensNothing(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	key := f.ok(bob, "POST", "/api/v0/ical_key/team/ops", "")
+	require.Equal(t, 200, f.do(nobody, "GET", "/api/v0/ical/"+key, "").Code)
+	f.ok(root, "PUT", "/api/v0/users/bob", `{"active":false}`)
+	require.Equal(t, 404, f.do(nobody, "GET", "/api/v0/ical/"+key, "").Code)
+}

@@ -14,7 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
-var sqlcArg = regexp.MustCompile(`sqlc\.n?arg\((\w+)\)`)
+var sqlcArg = regexp.MustCompile(`sqlc\.n?arg\((\w+)\)|@(\w+)`)
 
 // scanned runs a query of query/*.sql and returns how many rows it looked at, those that it threw away included.
 func scanned(t *testing.T, d *postgres.DB, file, name string, args map[string]any) int {
@@ -27,7 +27,8 @@ func scanned(t *testing.T, d *postgres.DB, file, name string, args map[string]an
 	sql, _, _ = strings.Cut(sql, ";")
 	var values []any
 	sql = sqlcArg.ReplaceAllStringFunc(sql, func(arg string) string {
-		value, known := args[sqlcArg.FindStringSubmatch(arg)[1]]
+		found := sqlcArg.FindStringSubmatch(arg)
+		value, known := args[found[1]+found[2]]
 		require.True(t, known, arg)
 		values = append(values, value)
 		return "$" + strconv.Itoa(len(values))

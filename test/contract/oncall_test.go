@@ -268,7 +268,7 @@ func TestOncallSchedules(t *testing.T) {
 	preview := decode[[]m](s.do(scheduler, get, path+"/preview?"+window, nil).is(200))
 	require.Equal(t, before, s.number("select count(*) from shifts"), "a preview writes nothing")
 	require.NotEmpty(t, preview)
-	require.Equal(t, float64(0), preview[0]["id"])
+	require.EqualValues(t, 0, preview[0]["id"])
 	s.do(owner, post, path+"/populate", m{"start": now}).empty(200)
 	events := decode[[]m](s.do(scheduler, get, fmt.Sprintf("/api/v0/events?team=ops&start__lt=%d&end__ge=%d", now+28*day, now), nil).is(200))
 	bare := func(rows []m) []m {
@@ -369,7 +369,7 @@ func TestOncallLinkedEvents(t *testing.T) {
 	s.do(bob, put, path, m{}).is(400)
 	upcoming := decode[[]m](s.do(scheduler, get, "/api/v0/users/bob/upcoming?limit=5", nil).is(200))
 	require.Len(t, upcoming, 1)
-	require.Equal(t, float64(3), upcoming[0]["num_events"])
+	require.EqualValues(t, 3, upcoming[0]["num_events"])
 	s.do(scheduler, get, "/api/v0/users/zoe/upcoming", nil).says(200, `[]`)
 	s.do(bob, del, path, nil).empty(200)
 	s.do(bob, del, path, nil).is(404)

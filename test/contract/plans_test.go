@@ -123,7 +123,7 @@ func TestChangePlans(t *testing.T) {
 	first := s.do(bob, post, "/v0/plans", aPlan()).is(201).body
 	second := s.do(bob, post, "/v0/plans", aPlan()).is(201).body
 	s.do(bob, post, "/v0/plans/"+first, m{"active": 1}).says(200, `1`)
-	require.Equal(t, number(first), decode[m](s.do(demo, get, "/v0/plans/fresh", nil).is(200))["id"])
+	require.Contains(t, s.do(demo, get, "/v0/plans/fresh?fields=id", nil).is(200).body, `"id":`+first+",")
 	s.do(bob, post, "/v0/plans/"+second, m{"active": 0}).says(200, `0`)
 	s.do(demo, get, "/v0/plans/fresh", nil).is(200)
 	s.do(bob, post, "/v0/plans/"+first, m{"active": 0}).says(200, `0`)

@@ -14,6 +14,7 @@ class Signed(requests.auth.AuthBase):
         cookie = os.environ.get("IRIS_FUZZ_COOKIE")
         if cookie:
             request.headers["Cookie"] = "iris-auth=" + cookie
+            request.headers["X-CSRF-TOKEN"] = os.environ["IRIS_FUZZ_TOKEN"]
             return request
         app, key = os.environ["IRIS_FUZZ_APP"], os.environ["IRIS_FUZZ_KEY"]
         body = request.body or b""

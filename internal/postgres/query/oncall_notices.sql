@@ -38,13 +38,14 @@ select @setting_id, r.id from oncall_roles r where lower(r.name) = any(sqlc.arg(
 -- name: QueueNotice :exec
 insert into notices (team_id, kind, roles, user_ids, facts) values (@team_id, @kind, @roles, @user_ids, @facts);
 
+-- The key of somebody who is switched off opens nothing.
 -- name: IcalKeys :many
 select k.key, k.requester_id, q.name as requester, k.user_id, k.team_id, coalesce(u.name, t.name, '')::text as name, k.created_at
 from ical_keys k
 join users q on q.id = k.requester_id
 left join users u on u.id = k.user_id
 left join teams t on t.id = k.team_id
-where (sqlc.narg(key)::text is null or k.key = sqlc.narg(key))
+where (sqlc.narg(key)::text is null or k.key = sqlc.narg(key) and q.active)
     and (sqlc.narg(requester_id)::bigint is null or k.requester_id = sqlc.narg(requester_id))
     and (sqlc.narg(user_id)::bigint is null or k.user_id = sqlc.narg(user_id))
     and (sqlc.narg(team_id)::bigint is null or k.team_id = sqlc.narg(team_id))

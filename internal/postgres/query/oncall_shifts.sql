@@ -29,13 +29,14 @@ where (sqlc.narg(id_min)::bigint is null or s.id >= sqlc.narg(id_min))
 order by s.starts_at, s.id
 limit sqlc.arg(max_rows)::int;
 
--- The shifts that an edit is about. The team is locked by then, so that they stay as they are.
+-- The shifts that an edit is about. The team is locked by then, so that they stay as they are. The beginning of the transaction,
+-- unlike the clock, lets the index leave out the past.
 -- name: ChosenShifts :many
 select s.id, s.team_id, r.name as role, s.user_id, s.schedule_id, s.covers_id, s.link_id, s.starts_at, s.ends_at, s.note, s.edited
 from shifts s
 join oncall_roles r on r.id = s.role_id
 where s.id = any(sqlc.arg(ids)::bigint[]) or s.link_id = any(sqlc.arg(links)::text[])
-    or (sqlc.arg(running)::boolean and s.team_id = @team_id and s.ends_at > clock_timestamp()
+    or (sqlc.arg(running)::boolean and s.team_id = @team_id and s.ends_at > now() and s.ends_at > clock_timestamp()
         and (s.starts_at <= clock_timestamp() or s.starts_at < sqlc.narg(until)::timestamptz))
 order by s.starts_at, s.id;
 

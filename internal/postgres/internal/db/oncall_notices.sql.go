@@ -147,7 +147,7 @@ from ical_keys k
 join users q on q.id = k.requester_id
 left join users u on u.id = k.user_id
 left join teams t on t.id = k.team_id
-where ($1::text is null or k.key = $1)
+where ($1::text is null or k.key = $1 and q.active)
     and ($2::bigint is null or k.requester_id = $2)
     and ($3::bigint is null or k.user_id = $3)
     and ($4::bigint is null or k.team_id = $4)
@@ -171,6 +171,7 @@ type IcalKeysRow struct {
 	CreatedAt   time.Time
 }
 
+// The key of somebody who is switched off opens nothing.
 func (q *Queries) IcalKeys(ctx context.Context, arg IcalKeysParams) ([]IcalKeysRow, error) {
 	rows, err := q.db.Query(ctx, icalKeys,
 		arg.Key,

@@ -192,25 +192,27 @@ export function edit({ team, roles, zone, shift, change = {} }) {
     field("Role", roleField),
     field("Note", note),
   );
+  // Only what differs is sent: somebody else may have changed the rest since the calendar was read.
+  const whole = () => ({
+    ...(person.value !== shift.user && { user: person.value }),
+    ...(roleField.value !== shift.role && { role: roleField.value }),
+    ...(note.value !== (shift.note || "") && { note: note.value }),
+  });
+  const times = () => ({
+    ...(when.start() !== shift.start && { start: when.start() }),
+    ...(when.end() !== shift.end && { end: when.end() }),
+  });
   const request = () => {
-    if (all.checked) return { action: "edit_link", link_id: shift.link_id, user: person.value, role: roleField.value, note: note.value };
-    return (
-      when.problem() || {
-        action: "edit",
-        id: shift.id,
-        start: when.start(),
-        end: when.end(),
-        user: person.value,
-        role: roleField.value,
-        note: note.value,
-      }
-    );
+    const asked = all.checked ? whole() : { ...whole(), ...times() };
+    if (!Object.keys(asked).length) return "Nothing has changed yet.";
+    if (all.checked) return { action: "edit_link", link_id: shift.link_id, ...asked };
+    return when.problem() || { action: "edit", id: shift.id, ...asked };
   };
   const save = async () => {
     const r = request();
     await unchanged(shift, zone);
     if (r.action !== "edit_link") return send(r);
-    return v0.put(path`/events/link/${shift.link_id}`, { user: r.user, role: r.role, note: r.note });
+    return v0.put(path`/events/link/${shift.link_id}`, whole());
   };
   return propose({ title: "Edit shift", form, ask: request, save, zone });
 }
