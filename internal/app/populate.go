@@ -196,7 +196,11 @@ func (p *populator) gaps(ctx context.Context, team oncall.Profile) ([]oncall.War
 				continue
 			}
 			// A gap that reaches the end of what is looked at has no end yet; it is the same one when more of it comes into view.
-			out = append(out, oncall.Warning{Kind: "gap", Role: s.Role, Since: gap.Start, Span: gap, Why: "nobody is on the calendar"})
+			left := gap
+			if left.Start.Before(now) {
+				left.Start = now // what has passed helps nobody
+			}
+			out = append(out, oncall.Warning{Kind: "gap", Role: s.Role, Since: gap.Start, Span: left, Why: "nobody is on the calendar"})
 		}
 	}
 	return out, nil

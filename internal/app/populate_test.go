@@ -10,6 +10,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
@@ -71,6 +72,14 @@ func TestPopulatorFillsCalendarsAndWarns(t *testing.T) {
 	require.Positive(t, count(`select count(*) from coverage_warnings where kind = 'gap'`))
 	require.Equal(t, 1, count(`select count(*) from notification_requests`))
 	require.Equal(t, 2, count(`select count(*) from messages`), "ann and the team's own address")
+
+	var team int64
+	require.NoError(t, db.Pool().QueryRow(t.Context(), `select id from teams where name = 'nobody'`).Scan(&team))
+	gaps, err := p.gaps(t.Context(), oncall.Profile{ID: team})
+	require.NoError(t, err)
+	require.NotEmpty(t, gaps)
+	require.WithinDuration(t, time.Now(), gaps[0].Start, time.Hour, "what is over of a gap is not told")
+	require.Greater(t, gaps[0].Start.Sub(gaps[0].Since), 24*time.Hour)
 
 	// Nothing is due any more, and looking again makes and tells nothing new.
 	require.NoError(t, p.pass(t.Context()))

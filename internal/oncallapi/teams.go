@@ -11,6 +11,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
@@ -109,6 +110,11 @@ func settings(b body, s *oncall.TeamSettings) error {
 		}
 		if v != nil {
 			*at = strings.TrimSpace(*v)
+		}
+	}
+	if b.given("override_phone_number") && s.OverridePhone != "" {
+		if users.CheckContact(users.Call, s.OverridePhone) != nil {
+			return fault.Titled("invalid payload", "override_phone_number must be a phone number with its country code, such as +15551234567")
 		}
 	}
 	for name, at := range map[string]*bool{"iris_enabled": &s.IrisEnabled, "api_managed_roster": &s.APIManaged} {

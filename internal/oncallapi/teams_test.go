@@ -90,6 +90,8 @@ func TestTeams(t *testing.T) {
 	f.want(400, says("invalid payload", "requested scheduling_timezone is not supported. Supported timezones: ['UTC', 'America/New_York', 'Europe/Zurich']"),
 		ann, "PUT", teams+"/ops", `{"scheduling_timezone":"Asia/Tokyo"}`)
 	f.want(422, says("IntegrityError", "A team named 'Empty' already exists"), ann, "PUT", teams+"/ops", `{"name":"Empty"}`)
+	f.want(400, says("invalid payload", "override_phone_number must be a phone number with its country code, such as +15551234567"),
+		ann, "PUT", teams+"/ops", `{"override_phone_number":"12ab"}`)
 	f.want(200, "", ann, "PUT", teams+"/ops", `{"override_phone_number":"+15550123","iris_enabled":true,"unknown":1}`)
 	f.want(404, says("404 Not Found", ""), root, "PUT", teams+"/none", `{}`)
 

@@ -39,9 +39,9 @@ const textFields = [
     "override_phone_number",
     "Override phone number",
     "tel",
-    "Calls and texts for the primary role go to this number instead of the person's.",
+    "Shown by the API as the number of whoever is primary, for programs that call it. Pages of Iris go to the person's own contacts.",
   ],
-  ["iris_plan", "Escalation plan", "text", "Which plan the Escalate button and calls to the team use."],
+  ["iris_plan", "Escalation plan", "text", "The plan that the Escalate button offers first."],
   ["description", "Description", "text"],
 ];
 
@@ -83,7 +83,7 @@ function settingsCard() {
         "Hand-offs keep this zone's wall-clock times. Shifts that stand on the calendar do not move when it changes.",
       ),
       textFields.map(([key, label, type, hint]) => field(label, h("input", { name: key, type, value: team[key] || "" }), hint)),
-      h("label", { class: "check" }, escalate, h("span", {}, "Show the Escalate button")),
+      h("label", { class: "check" }, escalate, h("span", {}, "Show the Escalate button (where the site has oncall.escalate_application configured)")),
       h(
         "label",
         { class: "check" },

@@ -1,6 +1,6 @@
 // Adding a shift, replacing somebody for a while, and editing a shift: forms whose effect is shown before they are saved.
 import { field, h, options } from "./dom.js";
-import { path, v0 } from "./api.js";
+import { Failure, path, v0 } from "./api.js";
 import { propose } from "./changes.js";
 import { name } from "./rights.js";
 import { instant, span, wall } from "./zone.js";
@@ -208,12 +208,20 @@ export function edit({ team, roles, zone, shift, change = {} }) {
     if (all.checked) return { action: "edit_link", link_id: shift.link_id, ...asked };
     return when.problem() || { action: "edit", id: shift.id, ...asked };
   };
-  const save = () => {
+  const save = async () => {
     const r = request();
+    await unchanged(shift, zone);
     if (r.action !== "edit_link") return send(r);
     return v0.put(path`/events/link/${shift.link_id}`, whole());
   };
   return propose({ title: "Edit shift", form, ask: request, save, zone });
+}
+
+// unchanged refuses to save over what somebody else made of a shift since the reader saw it.
+async function unchanged(shift, zone) {
+  const is = await v0.get(path`/events/${shift.id}`);
+  if (["user", "role", "start", "end", "note"].every((k) => (is[k] ?? "") === (shift[k] ?? ""))) return;
+  throw new Failure(409, `Somebody changed this shift meanwhile: ${is.full_name || is.user}, ${is.role}, ${span(is.start, is.end, zone)}. Close this and look again.`);
 }
 
 // moved asks whether a shift that was dragged may become what it was dragged to, or be swapped with the one it was dropped on.
@@ -274,7 +282,7 @@ export function moved({ team, zone, shift, to, onto, roles }) {
     title: onto ? "Swap or move" : to.user !== shift.user ? "Give to somebody else" : longer ? "Change the times" : "Move shift",
     form,
     ask: request,
-    save: () => send(request()),
+    save: () => unchanged(shift, zone).then(() => send(request())),
     zone,
     extra: [
       h(
