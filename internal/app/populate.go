@@ -184,6 +184,10 @@ func (p *populator) gaps(ctx context.Context, team oncall.Profile) ([]oncall.War
 		return nil, err
 	}
 	calendar := found[team.ID].TeamCalendar
+	paged, err := p.paged(ctx, calendar)
+	if err != nil {
+		return nil, err
+	}
 	var out []oncall.Warning
 	var done []string
 	for _, s := range schedules {
@@ -191,7 +195,7 @@ func (p *populator) gaps(ctx context.Context, team oncall.Profile) ([]oncall.War
 			continue
 		}
 		done = append(done, s.Role)
-		for _, gap := range calendar.Gaps(s.Role, from, now.Add(p.ahead)) {
+		for _, gap := range paged.Gaps(s.Role, from, now.Add(p.ahead)) {
 			if !gap.End.After(now) {
 				continue
 			}
@@ -204,6 +208,33 @@ func (p *populator) gaps(ctx context.Context, team oncall.Profile) ([]oncall.War
 		}
 	}
 	return out, nil
+}
+
+// paged is the calendar without the shifts of people who are switched off: a page would pass them over.
+func (p *populator) paged(ctx context.Context, calendar *oncall.TeamCalendar) (*oncall.TeamCalendar, error) {
+	if calendar == nil {
+		return nil, nil
+	}
+	var ids []users.ID
+	for _, s := range calendar.Shifts() {
+		ids = append(ids, s.User)
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	if len(ids) == 0 {
+		return calendar, nil
+	}
+	people, err := p.stores.people.ByID(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	off := map[users.ID]bool{}
+	for _, u := range people {
+		if !u.Active {
+			off[u.ID] = true
+		}
+	}
+	return calendar.Without(off), nil
 }
 
 // warningLifetime is for how long a warning is worth sending.

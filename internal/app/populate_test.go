@@ -134,3 +134,25 @@ func TestNoWarningIsLost(t *testing.T) {
 	require.Positive(t, count(`select count(*) from coverage_warnings`))
 	require.Equal(t, 1, count(`select count(*) from notification_requests`))
 }
+
+// Shifts of somebody who was switched off after they were made page nobody: the team hears of it as of any gap.
+func TestShiftsOfPeopleSwitchedOffAreGaps(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t)
+	exec := func(sql string) {
+		_, err := db.Pool().Exec(t.Context(), sql)
+		require.NoError(t, err)
+	}
+	gaps := func() (n int) {
+		require.NoError(t, db.Pool().QueryRow(t.Context(), `select count(*) from coverage_warnings w join teams t on t.id = w.team_id
+			where t.name = 'full' and kind = 'gap'`).Scan(&n))
+		return n
+	}
+	exec(populateSeed)
+	p := testPopulator(t, db, owner{epoch: 7})
+	require.NoError(t, p.pass(t.Context()))
+	require.Zero(t, gaps())
+	exec(`update users set active = false; update team_populations set populated_at = populated_at - interval '2 hours'`)
+	require.NoError(t, p.pass(t.Context()))
+	require.Positive(t, gaps())
+}

@@ -51,6 +51,16 @@ func NewTeamCalendar(team int64, from, to time.Time, shifts []Shift, subscribed 
 	return c
 }
 
+// Without returns the calendar without the shifts of some people.
+func (c *TeamCalendar) Without(people map[users.ID]bool) *TeamCalendar {
+	left := slices.DeleteFunc(slices.Clone(c.all), func(s Shift) bool { return people[s.User] })
+	shown := make([]TeamRole, len(left)) // all that is left is on the calendar already
+	for i, s := range left {
+		shown[i] = TeamRole{s.TeamID, s.Role}
+	}
+	return NewTeamCalendar(c.team, c.from, c.to, left, slices.Compact(shown)...)
+}
+
 // Covers reports whether the calendar knows about t.
 func (c *TeamCalendar) Covers(t time.Time) bool { return !t.Before(c.from) && t.Before(c.to) }
 
