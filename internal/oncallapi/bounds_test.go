@@ -54,3 +54,16 @@ func TestNoticeSettingsOfAdministratorsAreTheirOwn(t *testing.T) {
 		require.Equal(t, status, f.do(ann, "DELETE", at, "").Code, name)
 	}
 }
+
+func TestAPersonHasABoundedNumberOfUnavailabilities(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.exec(`insert into unavailabilities (user_id, starts_at, ends_at) select id, now(), now() + interval '1 hour' from users, generate_series(1, 199)
+		where name = 'bob'`)
+	body := fmt.Sprintf(`{"start":%d,"end":%d}`, f.hour(1), f.hour(2))
+	f.ok(bob, "POST", "/v1/teams/ops/unavailability", body)
+	rec := f.do(bob, "POST", "/v1/teams/ops/unavailability", body)
+	require.Equal(t, 400, rec.Code)
+	require.Contains(t, rec.Body.String(), "bob has 200 unavailabilities")
+	require.Equal(t, 200, f.count(`select count(*) from unavailabilities`))
+}

@@ -175,6 +175,9 @@ func (a *API) listAbsences(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusOK, out)
 }
 
+// maxAbsences is about how many unavailabilities a person may have: each is looked through whenever a team of theirs is filled.
+const maxAbsences = 200
+
 // addAbsence stores when a person cannot be on call: by themselves, or by an administrator of the team.
 func (a *API) addAbsence(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
@@ -222,6 +225,13 @@ func (a *API) addAbsence(w http.ResponseWriter, r *http.Request) error {
 	absence.Start = oncall.LocalIn(start, absence.Zone)
 	if err := absence.Check(); err != nil {
 		return err
+	}
+	known, err := a.Wishes.Absences(ctx, []users.ID{u.ID})
+	if err != nil {
+		return err
+	}
+	if len(known) >= maxAbsences {
+		return fault.Invalidf("user", "%s has %d unavailabilities; remove those that are over first", u.Name, len(known))
 	}
 	id, err := a.Wishes.AddAbsence(ctx, absence)
 	if err != nil {
