@@ -67,3 +67,16 @@ func TestAPersonHasABoundedNumberOfUnavailabilities(t *testing.T) {
 	require.Contains(t, rec.Body.String(), "bob has 200 unavailabilities")
 	require.Equal(t, 200, f.count(`select count(*) from unavailabilities`))
 }
+
+func TestSchedulesNameABoundedNumberOfPeople(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	names := strings.TrimSuffix(strings.Repeat(`"bob",`, 501), ",")
+	f.want(400, says("invalid schedule", "an order names at most 500 users"), ann, "POST", "/api/v0/teams/ops/rosters/ops-roster/schedules",
+		`{"role":"primary","advanced_mode":0,"events":[{"start":0,"duration":604800}],"scheduler":{"name":"round-robin","data":[`+names+`]}}`)
+	members := strings.ReplaceAll(names, `"bob"`, `{"user":"bob"}`)
+	rec := f.do(ann, "POST", "/v1/teams/ops/rotations", `{"role":"primary","roster":"ops-roster","layers":[{"start":"2026-11-23T09:00","every":1,"unit":"weeks",
+		"members":[`+members+`]}]}`)
+	require.Equal(t, 400, rec.Code)
+	require.Contains(t, rec.Body.String(), "a rotation names at most 500 members")
+}

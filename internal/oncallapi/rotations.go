@@ -139,7 +139,12 @@ func (a *API) readLayers(ctx context.Context, b body) (*oncall.Rotation, error) 
 	if err := json.Unmarshal(b.members["layers"], &given); err != nil {
 		return nil, fault.Invalidf("layers", "layers must be a list of layers: %v", err)
 	}
-	out := &oncall.Rotation{}
+	out, named := &oncall.Rotation{}, 0
+	for _, g := range given {
+		if named += len(g.Members); named > maxNames {
+			return nil, fault.Invalidf("layers", "a rotation names at most %d members", maxNames)
+		}
+	}
 	for i, g := range given {
 		g.layerObject.End = g.End
 		l, err := a.readLayer(ctx, g.layerObject)

@@ -262,6 +262,9 @@ func readPattern(b body) ([]oncall.Slot, error) {
 	return out, nil
 }
 
+// maxNames is how many people one order or rotation may name: each is looked up.
+const maxNames = 500
+
 // readScheduler reads {"name": ..., "data": [names in order]}.
 func (a *API) readScheduler(ctx context.Context, b body, d *oncall.ScheduleDraft) error {
 	if !b.given("scheduler") {
@@ -286,6 +289,9 @@ func (a *API) readScheduler(ctx context.Context, b body, d *oncall.ScheduleDraft
 	names, given, err := s.texts("data")
 	if err != nil || !given || d.Algorithm != oncall.RoundRobin {
 		return err
+	}
+	if len(names) > maxNames {
+		return fault.Titled(b.title, "an order names at most 500 users")
 	}
 	d.Order = []users.ID{}
 	for _, n := range names {
