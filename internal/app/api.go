@@ -278,7 +278,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		return nil, nil, err
 	}
 	calendar := oncallConfig(a.cfg)
-	calendar.Openings = auth.Openings{AnonymousReads: c.OncallAnonymousReads}
+	calendar.Openings = auth.Openings{AnonymousReads: c.OncallAnonymousReads, AdminsEditMembers: c.TeamAdminsEditMembers}
 	duty, err := oncallapi.New(oncallapi.Deps{
 		Applications: applications, Users: userRows, Sessions: sessions, UserKey: userKey, Teams: oncallTeams,
 		Rosters: postgres.NewOncallRosters(oncallTeams), People: postgres.NewOncallPeople(a.db), Names: postgres.NewOncallNames(a.db),

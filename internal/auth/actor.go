@@ -31,6 +31,7 @@ type Openings struct {
 	AnonymousReads       bool // GET on most routes needs no credentials
 	ChangeAnyPlan        bool // any application or session deletes, activates and deactivates any plan or template
 	SessionsActForAnyone bool // an application's power to act for people counts even where a person was authenticated
+	AdminsEditMembers    bool // administrators of a team change names, contacts and activity of its members
 	NoCredentials        bool // requests without credentials go on as nobody's (authentication is switched off)
 }
 

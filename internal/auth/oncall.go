@@ -119,6 +119,16 @@ func (a Actor) MayEditPerson(name string, theirTeams []int64) error {
 	return forbidden(`Action not allowed for "` + a.Username + `"`)
 }
 
+// MayEditAccount allows to change somebody's name, contacts and activity, which decide whom a page reaches: to themselves,
+// administrators and applications of the on-call API. Oncall let a team's administrators do it, and everybody may make a team
+// and add people, so that is a compatibility switch.
+func (a Actor) MayEditAccount(name string, theirTeams []int64, open Openings) error {
+	if !open.AdminsEditMembers {
+		theirTeams = nil
+	}
+	return a.MayEditPerson(name, theirTeams)
+}
+
 // MayManageOncall allows what belongs to the installation: people, roles, services. Oncall opened it in debug mode only.
 func (a Actor) MayManageOncall() error {
 	if err := a.MayUseOncall(true); err != nil {

@@ -119,6 +119,8 @@ type Compatibility struct {
 	DisableAuth bool `koanf:"disable_auth"`
 	// OncallAnonymousReads lets GET requests to /api/v0 and /v1 pass without credentials, names, phones and audit log included.
 	OncallAnonymousReads bool `koanf:"oncall_anonymous_reads"`
+	// TeamAdminsEditMembers lets administrators of a team change names, contacts and activity of its members.
+	TeamAdminsEditMembers bool `koanf:"team_admins_edit_members"`
 	// OncallDebugAuth makes whoever comes without credentials to /api/v0 the user test_user, who may do everything. Loopback
 	// addresses only.
 	OncallDebugAuth bool `koanf:"oncall_debug_auth"`

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/oncallapi"
 )
 
 func TestRosters(t *testing.T) {
@@ -101,7 +103,9 @@ func TestUsers(t *testing.T) {
 	f.ok(ann, "POST", "/api/v0/teams/ops/users", `{"name":"root"}`)
 	f.want(403, says("Unauthorized", `Action not allowed for "ann"`), ann, "PUT", at+"/root", `{"active":false}`)
 	f.want(403, says("Unauthorized", `Action not allowed for "bob"`), bob, "PUT", at+"/ann", `{"full_name":"x"}`)
-	f.want(204, "", ann, "PUT", at+"/bob", `{"time_zone":"PDT"}`) // she administers a team of his
+	// She administers a team of his, which is no power over where his pages go unless the operator opens it.
+	f.want(403, says("Unauthorized", `Action not allowed for "ann"`), ann, "PUT", at+"/bob", `{"time_zone":"PDT"}`)
+	f.want(204, "", bob, "PUT", at+"/bob", `{"time_zone":"PDT"}`)
 	f.want(400, says("No User Found", "no user exists with given name"), root, "PUT", at+"/who", `{"full_name":"x"}`)
 	f.want(422, says("IntegrityError", `user name "ann" already exists`), root, "PUT", at+"/bob", `{"name":"ann"}`)
 
@@ -111,7 +115,8 @@ func TestUsers(t *testing.T) {
 	f.event("bob", "primary", 1, 1)
 	f.want(200, "", root, "DELETE", at+"/bob", "") // he was on call: switched off, not deleted
 	require.EqualValues(t, 0, decode[map[string]any](f, ann, "GET", at+"/bob", "")["active"])
-	f.want(200, "", ann, "DELETE", at+"/cat", "") // an administrator of a team switches off
+	f.want(403, says("Unauthorized", `Action not allowed for "ann"`), ann, "DELETE", at+"/cat", "")
+	f.want(200, "", root, "DELETE", at+"/cat", "")
 	require.EqualValues(t, 0, decode[map[string]any](f, ann, "GET", at+"/cat?fields=active", "")["active"])
 
 	f.want(200, `["ops"]`, ann, "GET", at+"/ann/teams", "")
@@ -169,4 +174,11 @@ func TestNamesAndSearch(t *testing.T) {
 	f.want(200, `["email","sms","call","slack"]`, bob, "GET", "/api/v0/modes", "")
 	f.want(200, `["UTC","America/New_York","Europe/Zurich"]`, bob, "GET", "/api/v0/timezones/", "")
 	f.want(200, `{"activated":false}`, bob, "GET", "/api/v0/iris_settings", "")
+}
+
+func TestAdministratorsOfTeamsEditMembersWhereThatIsOpened(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, func(d *oncallapi.Deps) { d.Config.Openings.AdminsEditMembers = true })
+	f.want(204, "", ann, "PUT", "/api/v0/users/bob", `{"full_name":"Robert"}`)
+	f.want(403, says("Unauthorized", `Action not allowed for "bob"`), bob, "PUT", "/api/v0/users/ann", `{"full_name":"x"}`)
 }

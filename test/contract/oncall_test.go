@@ -425,7 +425,9 @@ func TestOncallPeople(t *testing.T) {
 	got := decode[m](s.do(scheduler, get, "/api/v0/users/bob", nil).is(200))
 	require.Equal(t, []any{"Bob", m{"email": "bob@example.com", "sms": "+15551110002"}}, []any{got["full_name"], got["contacts"]}, "what is not named stays")
 	s.do(bob, put, "/api/v0/users/ann", m{"full_name": "X"}).refuses(403, "Unauthorized", `Action not allowed for "bob"`)
-	s.do(owner, put, "/api/v0/users/bob", m{"full_name": "Bobby"}).empty(204)
+	s.do(owner, put, "/api/v0/users/bob", m{"full_name": "Bobby"}).refuses(403, "Unauthorized", `Action not allowed for "ann"`)
+	s.do(owner, del, "/api/v0/users/bob", nil).is(403)
+	s.do(admin, put, "/api/v0/users/bob", m{"full_name": "Bobby"}).empty(204)
 	s.do(scheduler, get, "/api/v0/users/bob/teams", nil).says(200, `["ops"]`)
 	s.do(scheduler, get, "/api/v0/users/zoe/teams", nil).is(404)
 

@@ -244,8 +244,8 @@ type notification map[string]any
 // plan makes a plan of steps.
 func (s *stage) plan(name string, steps ...[]notification) {
 	s.t.Helper()
-	status, body := s.as("ann", http.MethodPost, "/v0/plans", map[string]any{"name": name, "creator": "ann", "description": "a story", "threshold_window": 900,
-		"threshold_count": 10, "aggregation_window": 300, "aggregation_reset": 300, "steps": steps})
+	status, body := s.as("ann", http.MethodPost, "/v0/plans", map[string]any{"name": name, "creator": "ann", "description": "a story", "threshold_window": 0,
+		"threshold_count": 0, "aggregation_window": 0, "aggregation_reset": 0, "steps": steps})
 	require.Equal(s.t, http.StatusCreated, status, body)
 }
 
