@@ -164,3 +164,26 @@ func TestBonusAndReadiness(t *testing.T) {
 	_ = resp.Body.Close()
 	require.Equal(t, http.StatusServiceUnavailable, resp.StatusCode, "without a processor nobody is paged, and it says so")
 }
+
+func TestCalendarsFromElsewhere(t *testing.T) {
+	t.Parallel()
+	s := newCalendar(t)
+	s.roster()
+	const path = "/v1/teams/ops/imports?role=primary&roster=r"
+	at := time.Now().UTC().Truncate(time.Hour).Add(24 * time.Hour)
+	event := func(uid, who string, start time.Time) string {
+		return "BEGIN:VEVENT\r\nUID:" + uid + "\r\nDTSTAMP:20260101T000000Z\r\nDTSTART:" + start.Format("20060102T150405Z") + "\r\nDTEND:" +
+			start.Add(2*time.Hour).Format("20060102T150405Z") + "\r\nSUMMARY:" + who + "\r\nEND:VEVENT\r\n"
+	}
+	calendar := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\n" + event("1", "ann", at) + event("2", "bob", at.Add(2*time.Hour)) + event("3", "zoe", at.Add(4*time.Hour)) + "END:VCALENDAR\r\n"
+	before := s.number("select count(*) from shifts")
+	require.Contains(t, s.do(owner, post, path+"&preview=true", calendar).is(200).body, "zoe", "who is not known is told")
+	require.Equal(t, before, s.number("select count(*) from shifts"), "a preview writes nothing")
+	for range 2 {
+		a := s.do(owner, post, path, calendar)
+		require.Less(t, a.status, 300, a.body)
+		require.Equal(t, before+2, s.number("select count(*) from shifts"), "the same calendar again changes nothing")
+	}
+	s.do(owner, post, path, "nonsense").is(400)
+	s.do(bob, post, path, calendar).problem(403, "")
+}

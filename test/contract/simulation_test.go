@@ -12,9 +12,9 @@ func TestSimulation(t *testing.T) {
 	const path = "/v1/plans/pager/simulation"
 	sim := decode[m](s.do(demo, get, path+"?at=1795309200&application=demo&assume=ack-after=1s", nil).is(200))
 	require.Equal(t, "pager", sim["plan"])
-	require.Equal(t, 1795309200.0, sim["at"])
+	require.EqualValues(t, 1795309200, sim["at"])
 	require.Equal(t, "acknowledged", sim["end"])
-	require.Equal(t, 1795309201.0, sim["ended_at"])
+	require.EqualValues(t, 1795309201, sim["ended_at"])
 	first := sim["pages"].([]any)[0].(m)
 	require.Equal(t, "ann", first["target"])
 	require.Equal(t, "named in the plan", first["rule"])
