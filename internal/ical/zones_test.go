@@ -1,6 +1,7 @@
 package ical_test
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -13,7 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// TestFeedsComeBackInEveryZone takes every zone of tzdata and every change of its clocks from 2000 to 2040: the shifts of the days
+// TestFeedsComeBackInEveryZone takes every zone of tzdata, of those that are alike one, and every change of its clocks from 2000 to 2040: the shifts of the days
 // around it, handed over at an hour that is skipped or repeated there and at one that is not, go out and come back the same.
 func TestFeedsComeBackInEveryZone(t *testing.T) {
 	t.Parallel()
@@ -22,7 +23,7 @@ func TestFeedsComeBackInEveryZone(t *testing.T) {
 	names := strings.Fields(string(list))
 	require.Greater(t, len(names), 590)
 	from, until := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2041, 1, 1, 0, 0, 0, 0, time.UTC)
-	changes := 0
+	changes, seen := 0, map[string]bool{}
 	for _, name := range names {
 		zone, err := time.LoadLocation(name)
 		require.NoError(t, err)
@@ -42,9 +43,14 @@ func TestFeedsComeBackInEveryZone(t *testing.T) {
 				}
 			}
 		}
-		if len(f.Shifts) == 0 {
-			continue
+		var key strings.Builder
+		for _, s := range f.Shifts {
+			fmt.Fprint(&key, s.Start.Unix(), " ", s.End.Unix(), " ")
 		}
+		if seen[key.String()] {
+			continue // a zone whose clocks were always like another's; or never changed
+		}
+		seen[key.String()] = true
 		got, err := ical.Read([]byte(f.Text()), zone, from.AddDate(0, 0, -9), until.AddDate(0, 0, 9))
 		require.NoError(t, err, name)
 		require.Empty(t, got.Problems, name)
