@@ -14,29 +14,38 @@ import (
 // matchEvery is how often receipts are looked at that came before their attempts were recorded.
 const matchEvery = 2 * time.Second
 
+// repeat does a pass every so often until ctx ends. Of passes that fail in a row the first is told.
+func repeat(ctx context.Context, every time.Duration, pass func(context.Context) error, tell func(error)) error {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	failing := false
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		err := pass(ctx)
+		if err != nil && !failing && ctx.Err() == nil {
+			tell(err)
+		}
+		failing = err != nil
+	}
+}
+
 // matchReceipts applies early receipts until ctx ends. Of all processes the one that holds bucket 0 does it.
 func matchReceipts(receipts *postgres.Receipts, holder delivery.Leases, wake func(buckets.Set), log *zap.Logger) func(context.Context) error {
-	return func(ctx context.Context) error {
-		tick := time.NewTicker(matchEvery)
-		defer tick.Stop()
-		failing := false
-		for {
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-tick.C:
-			}
-			if leases := holder.Leases(); len(leases) == 0 || leases[0].Bucket != 0 {
-				continue
-			}
-			n, err := receipts.Match(ctx)
-			if n > 0 {
-				wake(buckets.All()) // what was not delivered is on its way again
-			}
-			if err != nil && !failing && ctx.Err() == nil {
-				log.Warn("early receipts cannot be matched, trying again", zap.Error(err))
-			}
-			failing = err != nil
+	pass := func(ctx context.Context) error {
+		if leases := holder.Leases(); len(leases) == 0 || leases[0].Bucket != 0 {
+			return nil
 		}
+		n, err := receipts.Match(ctx)
+		if n > 0 {
+			wake(buckets.All()) // what was not delivered is on its way again
+		}
+		return err
+	}
+	return func(ctx context.Context) error {
+		return repeat(ctx, matchEvery, pass, func(err error) { log.Warn("early receipts cannot be matched, trying again", zap.Error(err)) })
 	}
 }

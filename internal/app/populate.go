@@ -86,21 +86,9 @@ func newPopulator(s populateStores, holder delivery.Leases, wake func(buckets.Se
 
 // run fills calendars until ctx ends.
 func (p *populator) run(ctx context.Context) error {
-	tick := time.NewTicker(populateTick)
-	defer tick.Stop()
-	failing := false
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-		err := p.pass(ctx)
-		if err != nil && !failing && ctx.Err() == nil {
-			p.log.Warn("schedules cannot be read, calendars are not filled up for now", zap.Error(err))
-		}
-		failing = err != nil
-	}
+	return repeat(ctx, populateTick, p.pass, func(err error) {
+		p.log.Warn("schedules cannot be read, calendars are not filled up for now", zap.Error(err))
+	})
 }
 
 // pass looks at the teams that wait longest.

@@ -84,21 +84,9 @@ func phoneCheck(c config.Oncall) postgres.PhoneCheck {
 
 // run tells people until ctx ends.
 func (r *reminder) run(ctx context.Context) error {
-	tick := time.NewTicker(remindTick)
-	defer tick.Stop()
-	failing := false
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-		err := r.pass(ctx)
-		if err != nil && !failing && ctx.Err() == nil {
-			r.log.Warn("reminders cannot be read, nobody is reminded for now", zap.Error(err))
-		}
-		failing = err != nil
-	}
+	return repeat(ctx, remindTick, r.pass, func(err error) {
+		r.log.Warn("reminders cannot be read, nobody is reminded for now", zap.Error(err))
+	})
 }
 
 // pass tells what is due now.
