@@ -214,7 +214,7 @@ func with(s Schedule, p Plan) Schedule {
 
 func TestSchedulesOfATeamSeeEachOther(t *testing.T) {
 	t.Parallel()
-	now := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
+	now := time.Date(2026, 6, 1, 9, 0, 0, 0, time.UTC)
 	second := weekly(time.UTC, Default)
 	second.ID, second.Role, second.RoleOrder = 6, RoleSecondary, 2
 	off := weekly(time.UTC, Default)
@@ -224,6 +224,25 @@ func TestSchedulesOfATeamSeeEachOther(t *testing.T) {
 	require.Equal(t, "06-01 09:00 - 06-08 09:00 a", lines(plans[1].Add, time.UTC)[0])
 	require.Equal(t, Progress{Last: now}, plans[2].Progress)
 	require.Empty(t, plans[2].Add)
+}
+
+func TestSomebodyIsOnCallBeforeTheFirstHandOff(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 5, 31, 23, 0, 0, 0, time.UTC) // a Sunday, hand-offs are on Mondays
+	s := weekly(time.UTC, Default)
+	plan := Fill(now, []Schedule{s}, Calendars{NewLink: links()})[0]
+	require.Equal(t, []string{"05-31 23:00 - 06-01 09:00 a", "06-01 09:00 - 06-08 09:00 b", "06-08 09:00 - 06-15 09:00 c", "06-15 09:00 - 06-22 09:00 a"},
+		lines(plan.Add, time.UTC))
+	require.Empty(t, plan.Unfilled)
+
+	held := shift(1, RolePrimary, 3, now.Add(-time.Hour), now.Add(4*time.Hour))
+	plan = Fill(now, []Schedule{s}, Calendars{Shifts: []Shift{held}, NewLink: links()})[0]
+	require.Equal(t, "06-01 03:00 - 06-01 09:00 a", lines(plan.Add, time.UTC)[0], "what somebody holds by hand stays")
+
+	s = with(s, plan)
+	s.Progress.Last = time.Date(2026, 5, 31, 0, 0, 0, 0, time.UTC)
+	again := Fill(now, []Schedule{s}, Calendars{Shifts: []Shift{held}, NewLink: links()})[0]
+	require.Equal(t, "06-08 09:00 - 06-15 09:00 a", lines(again.Add, time.UTC)[0], "only a new schedule is filled back")
 }
 
 func TestPopulateStartsWithTheNextHandOff(t *testing.T) {

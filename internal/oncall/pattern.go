@@ -82,24 +82,25 @@ func closestSunday(t time.Time, zone *time.Location) Local {
 	return sunday + week
 }
 
+// step is the length of a period on the team's clock.
+func (s *Schedule) step() Local { return Local(periodWeeks(s.Pattern) * week) }
+
 // reach is the first Sunday that is not populated yet: thresholds are compared with the clock of the team as if it were
 // that of UTC, as Oncall does (contract 5.2).
 func (s *Schedule) reach(now time.Time) Local { return Local(now.Unix() + int64(s.Threshold)*day) }
 
 // missing returns the periods that Fill has to make.
 func (s *Schedule) missing(now time.Time) []period {
-	step := Local(periodWeeks(s.Pattern) * week)
 	sunday := LocalIn(now, s.Zone).Sunday()
 	if !s.Progress.Last.IsZero() {
-		sunday = closestSunday(s.Progress.Last, s.Zone) + step
+		sunday = closestSunday(s.Progress.Last, s.Zone) + s.step()
 	}
 	return s.periodsFrom(sunday, now)
 }
 
 func (s *Schedule) periodsFrom(sunday Local, now time.Time) []period {
 	var out []period
-	step := Local(periodWeeks(s.Pattern) * week)
-	for ; sunday < s.reach(now); sunday += step {
+	for ; sunday < s.reach(now); sunday += s.step() {
 		out = append(out, s.periodAt(sunday))
 	}
 	return out

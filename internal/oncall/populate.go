@@ -107,7 +107,7 @@ func (s *Schedule) firstSunday(now, start time.Time) (Local, error) {
 	first := slices.MinFunc(s.Pattern, func(a, b Slot) int { return cmp.Compare(a.Start, b.Start) }).Start
 	handOff := func() time.Time { return (sunday + Local(first/time.Second)).In(s.Zone) }
 	if start.After(handOff()) {
-		sunday += Local(periodWeeks(s.Pattern) * week)
+		sunday += s.step()
 	}
 	if handOff().Before(now) {
 		return 0, fault.Titled("Invalid populate/preview request", "cannot populate/preview starting in the past")
@@ -139,7 +139,7 @@ func (s *Schedule) remember(sunday Local, plan *Plan) []time.Time {
 		}
 	}
 	if !s.Progress.Last.IsZero() {
-		step := Local(periodWeeks(s.Pattern) * week)
+		step := s.step()
 		for next := closestSunday(s.Progress.Last, s.Zone) + step; next < sunday; next += step {
 			out = append(out, next.In(s.Zone))
 		}
@@ -211,7 +211,12 @@ func (s *Schedule) jobs(now time.Time, of int, b *book, plan *Plan) []job {
 	}
 	plan.Progress.Unfilled = nil
 	missing := s.missing(now)
-	for _, t := range s.Progress.Unfilled {
+	unfilled := s.Progress.Unfilled
+	if s.Progress.Last.IsZero() {
+		// Before the first hand-off of a new schedule somebody is on call, too (ADR 151).
+		unfilled = append(slices.Clip(unfilled), (LocalIn(now, s.Zone).Sunday() - s.step()).In(s.Zone))
+	}
+	for _, t := range unfilled {
 		if p := s.again(now, t, b); len(p.slots) > 0 {
 			out = append(out, job{p.slots[0].Start, of, s, p})
 		}
