@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,13 +20,16 @@ import (
 func TestQueuesAreExported(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var away error
+		var away atomic.Bool
 		reg := prometheus.NewRegistry()
 		g := newQueueGauges(func(context.Context) ([]messages.QueueDepth, error) {
+			if away.Load() {
+				return nil, errors.New("away")
+			}
 			return []messages.QueueDepth{
 				{Mode: users.SMS, Application: "shop", Class: messages.ClassUrgent, Waiting: 3, InFlight: 1, OldestAge: 90 * time.Second},
 				{Mode: users.SMS, Application: "shop", Class: messages.ClassRoutine, Waiting: 2, OldestAge: time.Second},
-			}, away
+			}, nil
 		}, reg)
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
@@ -39,7 +43,7 @@ iris_app_queue_messages{application="shop",mode="sms"} 5
 # TYPE iris_app_queue_oldest_seconds gauge
 iris_app_queue_oldest_seconds{application="shop",mode="sms"} 90
 `)))
-		away = errors.New("away")
+		away.Store(true)
 		<-time.After(queuesEvery)
 		synctest.Wait()
 		require.Zero(t, testutil.CollectAndCount(g.waiting), "what is not known is not exported")

@@ -1,0 +1,46 @@
+// Command withpg runs a command with IRIS_DATABASE_URL naming an embedded PostgreSQL of its own, one for all test
+// binaries: unpacking it for each of them, under the race detector, takes longer than the tests.
+//
+//	go run ./test/withpg go test ./...
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+
+	"github.com/iris-oncall/iris/internal/pgserver"
+)
+
+func main() {
+	if len(os.Args) < 2 {
+		fmt.Fprintln(os.Stderr, "usage: withpg COMMAND [ARGUMENT ...]")
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1], os.Args[2:])
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "withpg:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, name string, args []string) error {
+	s, err := pgserver.StartTemporary(ctx, pgserver.Config{Postgres: "embedded", Fast: true})
+	if err != nil {
+		return err
+	}
+	defer s.Stop()
+	if err := os.Setenv("IRIS_DATABASE_URL", s.URL()); err != nil {
+		return err
+	}
+	fmt.Println("PostgreSQL", s.Version())
+	c := exec.CommandContext(ctx, name, args...)
+	c.Stdout, c.Stderr = os.Stdout, os.Stderr
+	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
+	return c.Run()
+}
