@@ -127,7 +127,9 @@ func TestExpiredSwapRequestsAreToldOnce(t *testing.T) {
 	for range 4 { // processors that all believe to hold the bucket, and a page that is looked at
 		running.Go(func() { _ = f.reminder(owner{epoch: 7}).pass(f.Context()) })
 	}
-	running.Go(func() { _, _ = postgres.NewOncallWishes(f.db).Swaps(f.Context(), int64(f.count("select id from teams"))) })
+	running.Go(func() {
+		_, _ = postgres.NewOncallWishes(f.db).Swaps(f.Context(), int64(f.count("select id from teams")))
+	})
 	running.Wait()
 	f.pass(f.reminder(owner{epoch: 7}))
 	const subject = "ann email: Your swap request for ops expired"
