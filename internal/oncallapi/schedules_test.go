@@ -262,7 +262,9 @@ func TestANewScheduleMakesItsTeamDue(t *testing.T) {
 	looked := func() {
 		f.exec(`insert into team_populations (team_id) select id from teams on conflict (team_id) do update set populated_at = now()`)
 	}
-	due := func() int { return f.count(`select count(*) from team_populations where populated_at < now() - interval '1 day'`) }
+	due := func() int {
+		return f.count(`select count(*) from team_populations where populated_at < now() - interval '1 day'`)
+	}
 	looked()
 	at := f.schedule(fmt.Sprintf(`{"role":"primary","advanced_mode":0,"events":[{"start":36000,"duration":%d}]}`, week))
 	require.Equal(t, 1, due())
