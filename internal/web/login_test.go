@@ -141,6 +141,19 @@ func TestPagesAreFoundWithASlashAndByHead(t *testing.T) {
 	}
 }
 
+func TestHeadDoesNotLogOut(t *testing.T) {
+	t.Parallel()
+	_, b := setup(t)
+	b.login()
+	for _, path := range []string{"/logout", "/logout/"} {
+		resp, err := b.Head(b.base + path)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+	}
+	_, body := b.get("/incidents")
+	require.Contains(t, body, "<span>ann</span>")
+}
+
 func TestFilterTakesAnyText(t *testing.T) {
 	t.Parallel()
 	w, b := setup(t)

@@ -466,6 +466,9 @@ type Notice struct {
 	UserIds   []int64
 	Facts     json.RawMessage
 	CreatedAt time.Time
+	ByID      *int64
+	Note      string
+	Unless    *string
 }
 
 type NoticeSetting struct {
