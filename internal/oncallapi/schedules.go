@@ -3,6 +3,7 @@ package oncallapi
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -235,7 +236,7 @@ func readPattern(b body) ([]oncall.Slot, error) {
 	}
 	out := make([]oncall.Slot, len(items))
 	for i, item := range items {
-		e, err := parseObject(item, b.title)
+		e, err := parseMember(fmt.Sprintf("events[%d]", i), item, b.title)
 		if err != nil {
 			return nil, err
 		}
@@ -270,7 +271,7 @@ func (a *API) readScheduler(ctx context.Context, b body, d *oncall.ScheduleDraft
 	if !b.given("scheduler") {
 		return nil
 	}
-	s, err := parseObject(b.members["scheduler"], b.title)
+	s, err := parseMember("scheduler", b.members["scheduler"], b.title)
 	if err != nil {
 		return err
 	}
