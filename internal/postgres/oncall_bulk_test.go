@@ -28,7 +28,9 @@ func TestManyShiftsChangeTheCalendarOnce(t *testing.T) {
 	edit := func(change oncall.Changes) oncall.Changes {
 		t.Helper()
 		done, err := postgres.NewOncallShifts(db).Edit(t.Context(), oncall.Choice{TeamID: team}, oncall.By{Owner: "test"}, false,
-			func(time.Time, oncall.Crew, []oncall.Shift) (oncall.Decision, error) { return oncall.Decision{Changes: change}, nil })
+			func(time.Time, oncall.Crew, []oncall.Shift) (oncall.Decision, error) {
+				return oncall.Decision{Changes: change}, nil
+			})
 		require.NoError(t, err)
 		return done
 	}
@@ -78,7 +80,9 @@ func TestManyShiftsChangeTheCalendarOnce(t *testing.T) {
 	// A role that is deleted meanwhile adds nothing at all.
 	c.Add[7].Role = "boss"
 	_, err = postgres.NewOncallShifts(db).Edit(t.Context(), oncall.Choice{TeamID: team}, oncall.By{Owner: "test"}, false,
-		func(time.Time, oncall.Crew, []oncall.Shift) (oncall.Decision, error) { return oncall.Decision{Changes: c}, nil })
+		func(time.Time, oncall.Crew, []oncall.Shift) (oncall.Decision, error) {
+			return oncall.Decision{Changes: c}, nil
+		})
 	require.Error(t, err)
 	require.Zero(t, count("select count(*) from shifts"))
 }
