@@ -254,7 +254,11 @@ type noticeFact struct {
 }
 
 func queueNotice(ctx context.Context, q *db.Queries, n oncall.Notice) error {
-	if len(n.Shifts) == 0 {
+	team := n.TeamID
+	if team == 0 && len(n.Shifts) > 0 {
+		team = n.Shifts[0].TeamID
+	}
+	if team == 0 {
 		return nil
 	}
 	facts := make([]noticeFact, len(n.Shifts))
@@ -266,7 +270,8 @@ func queueNotice(ctx context.Context, q *db.Queries, n oncall.Notice) error {
 		return err
 	}
 	return q.QueueNotice(ctx, db.QueueNoticeParams{
-		TeamID: n.Shifts[0].TeamID, Kind: string(n.Kind), Roles: some(n.Roles), UserIds: rawIDs(n.Users), Facts: raw,
+		TeamID: team, Kind: string(n.Kind), Roles: some(n.Roles), UserIds: rawIDs(n.Users), Facts: raw,
+		ByID: optional(n.By), Note: storable(n.Note), Unless: optionalText(string(n.Unless)),
 	})
 }
 

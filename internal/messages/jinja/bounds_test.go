@@ -160,7 +160,9 @@ func TestLimitErrorsNameTheBound(t *testing.T) {
 		`{% for i in range(100000) %}{{ i }}{% endfor %}`:                                  "too much text",
 		`{{ 2 ** 100000 }}`: "a number of more than",
 	} {
-		_, err := jinja.RenderString(src, nil)
+		tpl, err := jinja.Compile(src, jinja.Limits{Time: time.Hour})
+		require.NoError(t, err)
+		_, err = tpl.Render(jinja.Vars{})
 		var e *jinja.Error
 		require.ErrorAs(t, err, &e, src)
 		require.Equal(t, py.LimitError, e.Kind)

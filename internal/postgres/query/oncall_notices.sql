@@ -36,7 +36,8 @@ insert into notice_setting_roles (setting_id, role_id)
 select @setting_id, r.id from oncall_roles r where lower(r.name) = any(sqlc.arg(roles)::text[]);
 
 -- name: QueueNotice :exec
-insert into notices (team_id, kind, roles, user_ids, facts) values (@team_id, @kind, @roles, @user_ids, @facts);
+insert into notices (team_id, kind, roles, user_ids, facts, by_id, note, unless)
+values (@team_id, @kind, @roles, @user_ids, @facts, sqlc.narg(by_id), @note, sqlc.narg(unless));
 
 -- The key of somebody who is switched off opens nothing.
 -- name: IcalKeys :many

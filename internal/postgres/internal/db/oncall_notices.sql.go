@@ -301,7 +301,8 @@ func (q *Queries) NoticeTypes(ctx context.Context) ([]NoticeTypesRow, error) {
 }
 
 const queueNotice = `-- name: QueueNotice :exec
-insert into notices (team_id, kind, roles, user_ids, facts) values ($1, $2, $3, $4, $5)
+insert into notices (team_id, kind, roles, user_ids, facts, by_id, note, unless)
+values ($1, $2, $3, $4, $5, $6, $7, $8)
 `
 
 type QueueNoticeParams struct {
@@ -310,6 +311,9 @@ type QueueNoticeParams struct {
 	Roles   []string
 	UserIds []int64
 	Facts   json.RawMessage
+	ByID    *int64
+	Note    string
+	Unless  *string
 }
 
 func (q *Queries) QueueNotice(ctx context.Context, arg QueueNoticeParams) error {
@@ -319,6 +323,9 @@ func (q *Queries) QueueNotice(ctx context.Context, arg QueueNoticeParams) error 
 		arg.Roles,
 		arg.UserIds,
 		arg.Facts,
+		arg.ByID,
+		arg.Note,
+		arg.Unless,
 	)
 	return err
 }
