@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
@@ -148,6 +149,7 @@ func (a *API) Run(ctx context.Context) error {
 // root answers what must work without the database and passes the rest on to the parts.
 func (a *API) root() http.Handler {
 	fixed := chi.NewRouter()
+	fixed.Use(middleware.GetHead)
 	fixed.Get("/livez", a.health.livez)
 	fixed.Get("/readyz", a.health.readyz)
 	fixed.Handle("/metrics", metricsHandler(a.reg))
@@ -157,7 +159,11 @@ func (a *API) root() http.Handler {
 		}
 	}
 	return a.proxies(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if fixed.Match(chi.NewRouteContext(), r.Method, r.URL.Path) {
+		method := r.Method
+		if method == http.MethodHead {
+			method = http.MethodGet // which fixed answers without the body
+		}
+		if fixed.Match(chi.NewRouteContext(), method, r.URL.Path) {
 			fixed.ServeHTTP(w, r)
 			return
 		}
@@ -225,6 +231,10 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 	if c.DisableAuth {
 		authenticator, accounts = authenticator.Believing(), accounts.Believing()
 	}
+	accounts, err := withDirectory(accounts, a.cfg, postgres.NewDirectorySync(a.db, "log-in with the directory's password"), a.log, a.reg)
+	if err != nil {
+		return nil, nil, err
+	}
 	var rates *wire.Rates
 	if b := a.cfg.IncidentRates; b.Enabled {
 		rates = wire.NewRates(incidents, b.MaxActive, b.MaxRecent, b.RecentLookback, b.Exempt)
@@ -255,7 +265,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		Log: a.log, Registerer: a.reg, Config: httpapi.Config{
 			Openings: openings, HealthcheckFile: a.cfg.HTTP.HealthcheckFile, Tags: a.cfg.Tags,
 			InternalApplications: a.cfg.InternalApplications, ListLimit: a.cfg.MailingLists.MaxMembers,
-			TimeZones: a.cfg.TimeZones, Mobile: a.cfg.Mobile.Activated, DeviceApplications: a.cfg.Mobile.Applications,
+			DummyRoles: c.DummyRoles, TimeZones: a.cfg.TimeZones, Mobile: a.cfg.Mobile.Activated, DeviceApplications: a.cfg.Mobile.Applications,
 		},
 	})
 	if err != nil {
@@ -311,7 +321,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 
 	r := chi.NewRouter()
 	r.Use(newHTTPMetrics(a.reg).middleware, recoverer(a.log, a.errors.Write), wire.SecurityHeaders, wire.StrictTransport(a.cfg.PublicURL), wire.CORS(a.cfg.HTTP.AllowedOrigins),
-		wire.TrimSlash, throttleLogins(a.errors.Write))
+		wire.TrimSlash, middleware.GetHead, throttleLogins(a.errors.Write))
 	r.NotFound(a.errors.NotFound)
 	r.MethodNotAllowed(func(w http.ResponseWriter, req *http.Request) {
 		if allowed := wire.Allowed(r, req); allowed != "" {

@@ -214,7 +214,7 @@ func (p *Processor) build(in postgres.Installation) (*processorParts, error) {
 		people: postgres.NewOncallPeople(p.db), applications: postgres.NewApplications(p.db, in.Keys),
 		warnings: postgres.NewOncallWarnings(postgres.NewNotifications(p.db)),
 	}, parts.holder, wake, p.cfg.Oncall.PopulateEvery, p.cfg.Oncall.WarnAhead, log, p.reg)
-	parts.remind = newReminder(openReminders(postgres.NewApplications(p.db, in.Keys), postgres.NewNotifications(p.db).WithQuota(standardQuota(p.cfg.DefaultQuota))),
+	parts.remind = newReminder(openReminders(postgres.NewApplications(p.db, in.Keys), postgres.NewNotifications(p.db).WithQuota(standardQuota(p.cfg.DefaultQuota)), p.cfg.PublicURL),
 		parts.holder, wake, phoneCheck(p.cfg.Oncall), log, p.reg)
 	parts.receipts = matchReceipts(postgres.NewReceipts(p.db), parts.holder, wake, log)
 	log.Info("built", zap.Int("vendors", len(p.vendors)), zap.String("cluster", in.Name))

@@ -18,13 +18,14 @@ import (
 // reminderStore finds what is due and makes messages of it, fenced by a bucket's lease.
 type reminderStore interface {
 	Waiting(ctx context.Context, bs []int, reminders bool, limit int) ([]int64, error)
+	Expire(ctx context.Context, processID string, lease buckets.Lease, team int64) (postgres.Told, error)
 	Remind(ctx context.Context, processID string, lease buckets.Lease, team int64) (postgres.Told, error)
 	Tell(ctx context.Context, processID string, lease buckets.Lease, team int64) (postgres.Told, error)
 	CheckPhones(ctx context.Context, processID string, leases []buckets.Lease, c postgres.PhoneCheck) (postgres.Told, error)
 	Forget(ctx context.Context) error
 }
 
-// reminder tells people of their shifts: before they begin and end, and when somebody changes them. It does so for the teams
+// reminder tells people of their shifts: before they begin and end, when somebody changes them or asks for them. It does so for the teams
 // whose buckets this process holds. What is due is in the database alone, so nothing is lost while no process runs, and a team
 // that cannot be told delays no other (promise P7).
 type reminder struct {
@@ -68,14 +69,22 @@ func newReminder(open func(ctx context.Context) (reminderStore, error), holder d
 }
 
 // openReminders returns a store whose messages are those of the application that people act through, too.
-func openReminders(applications *postgres.Applications, notifications *postgres.Notifications) func(ctx context.Context) (reminderStore, error) {
+func openReminders(applications *postgres.Applications, notifications *postgres.Notifications, publicURL string) func(ctx context.Context) (reminderStore, error) {
 	return func(ctx context.Context) (reminderStore, error) {
 		app, err := applications.ByName(ctx, auth.SessionApplication)
 		if err != nil {
 			return nil, err
 		}
-		return postgres.NewOncallReminders(notifications, app.ID), nil
+		return postgres.NewOncallReminders(notifications, app.ID, answersPage(publicURL)), nil
 	}
+}
+
+// answersPage is where people answer swap requests: "My shifts".
+func answersPage(publicURL string) string {
+	if publicURL == "" {
+		return ""
+	}
+	return publicURL + "/me"
 }
 
 func phoneCheck(c config.Oncall) postgres.PhoneCheck {
@@ -136,7 +145,7 @@ func (r *reminder) pass(ctx context.Context) (err error) {
 
 // team tells everything that is due of one team.
 func (r *reminder) team(ctx context.Context, lease buckets.Lease, team int64) error {
-	for _, do := range []func(context.Context, string, buckets.Lease, int64) (postgres.Told, error){r.store.Tell, r.store.Remind} {
+	for _, do := range []func(context.Context, string, buckets.Lease, int64) (postgres.Told, error){r.store.Expire, r.store.Tell, r.store.Remind} {
 		for more := true; more && ctx.Err() == nil; {
 			told, err := do(ctx, r.holder.ProcessID(), lease, team)
 			if err != nil {

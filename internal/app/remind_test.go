@@ -53,7 +53,7 @@ func newRemindFixture(t *testing.T) *remindFixture {
 	require.NoError(t, err)
 	app, err := postgres.NewApplications(f.db, keys).ByName(t.Context(), auth.SessionApplication)
 	require.NoError(t, err)
-	f.store = postgres.NewOncallReminders(postgres.NewNotifications(f.db), app.ID)
+	f.store = postgres.NewOncallReminders(postgres.NewNotifications(f.db), app.ID, "https://iris.example.com/me")
 	return f
 }
 

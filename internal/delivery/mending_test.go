@@ -94,10 +94,8 @@ func TestAnOldBacklogIsFoundWithItsBucket(t *testing.T) {
 	o.eventually("work in its own buckets", func() bool { return mail.count() == 1 })
 	old := own(200)
 	g.gain(whole.leases)
-	began := time.Now()
 	w.Wake(buckets.Of(200))
 	o.eventually("the old message", func() bool { return o.state(messages.ID(old)) == "sent" })
-	require.Less(t, time.Since(began), 10*time.Second)
 }
 
 // A process that lost the database while it marked takes its attempt back when it is there again. By then somebody else may be

@@ -131,6 +131,8 @@ type Config struct {
 	Tags []string
 	// InternalApplications may use the routes below /v0/internal.
 	InternalApplications []string
+	// DummyRoles: the Resolver answers for any role of any target, also for those that do not exist.
+	DummyRoles bool
 	// TimeZones are those that people may choose.
 	TimeZones []string
 	// Mobile serves the route on which DeviceApplications register phones for push messages.

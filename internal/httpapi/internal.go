@@ -9,7 +9,6 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
-	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 )
@@ -162,14 +161,14 @@ func (i *internalRoutes) target(w http.ResponseWriter, r *http.Request) error {
 
 // meant resolves a role of a target. problem says in words why it cannot be, or why it is nobody.
 func (i *internalRoutes) meant(ctx context.Context, role, target string) (problem string, ids []users.ID, err error) {
-	found, err := i.api.Notifications.Lookup(ctx, role, target)
+	q, err := i.api.meaning(ctx, named{role: role, name: target})
+	if fault.Is(err, fault.Invalid) {
+		return "invalid role " + role + " for target " + target, nil, nil
+	}
 	if err != nil {
 		return "", nil, err
 	}
-	if found.TargetID == 0 {
-		return "invalid role " + role + " for target " + target, nil, nil
-	}
-	answer, err := i.api.Resolver.Resolve(ctx, oncall.Query{Role: found.Role, TargetID: found.TargetID, Name: target}, time.Now())
+	answer, err := i.api.Resolver.Resolve(ctx, q, time.Now())
 	switch {
 	case fault.Is(err, fault.NotFound) || fault.Is(err, fault.Invalid):
 		return fault.Public(err), nil, nil

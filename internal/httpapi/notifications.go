@@ -276,6 +276,9 @@ func (a *API) recipients(ctx context.Context, n notification, applicationID int6
 	for _, t := range n.targets {
 		if t.role == literalTarget {
 			if !destination(t.name) {
+				if n.list {
+					continue
+				}
 				return nil, rejected("INVALID target")
 			}
 			literal := messages.NotificationRecipient{Recipient: messages.ToLiteral(t.name), Target: t.name, Mode: n.mode, Literal: t.name}
@@ -314,18 +317,11 @@ func (a *API) recipients(ctx context.Context, n notification, applicationID int6
 
 // behind resolves a role and a target's name to people.
 func (a *API) behind(ctx context.Context, t named) ([]users.ID, error) {
-	found, err := a.Notifications.Lookup(ctx, t.role, t.name)
-	switch {
-	case err != nil:
+	q, err := a.meaning(ctx, t)
+	if err != nil {
 		return nil, err
-	case found.Role == "":
-		return nil, rejected("INVALID role")
-	case !found.Exists:
-		return nil, rejected("INVALID target")
-	case found.TargetID == 0:
-		return nil, rejected("INVALID role:target")
 	}
-	answer, err := a.Resolver.Resolve(ctx, oncall.Query{Role: found.Role, TargetID: found.TargetID, Name: t.name}, time.Now())
+	answer, err := a.Resolver.Resolve(ctx, q, time.Now())
 	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Invalid) {
 		return nil, rejected("INVALID role:target")
 	}
@@ -336,6 +332,25 @@ func (a *API) behind(ctx context.Context, t named) ([]users.ID, error) {
 		return nil, rejected("INVALID role:target")
 	}
 	return answer.Users, nil
+}
+
+// meaning is the question who a role and a target's name mean. The dummy look-up takes any of them.
+func (a *API) meaning(ctx context.Context, t named) (oncall.Query, error) {
+	if a.Config.DummyRoles {
+		return oncall.Query{Role: t.role, Name: t.name}, nil
+	}
+	found, err := a.Notifications.Lookup(ctx, t.role, t.name)
+	switch {
+	case err != nil:
+		return oncall.Query{}, err
+	case found.Role == "":
+		return oncall.Query{}, rejected("INVALID role")
+	case !found.Exists:
+		return oncall.Query{}, rejected("INVALID target")
+	case found.TargetID == 0:
+		return oncall.Query{}, rejected("INVALID role:target")
+	}
+	return oncall.Query{Role: found.Role, TargetID: found.TargetID, Name: t.name}, nil
 }
 
 // reach chooses the mode for each person: the one asked for, the one of the category (their own choice for it first), or by

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap/zaptest"
 
 	"github.com/iris-oncall/iris/internal/httpapi"
+	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
@@ -42,7 +43,7 @@ func TestNotify(t *testing.T) {
 		{`{"role":"oncall-primary","target":"ops","subject":"s","mode":"email","body":"b"}`, "ann email - -"},
 		{`{"role":"literal_target","target":"#room","subject":"s","mode":"slack","body":"b"}`, "#room slack - #room"},
 		{`{"target_list":[{"role":"user","target":"ann"},{"role":"user","target":"none"},{"role":"team","target":"ops","bcc":true},
-			{"role":"literal_target","target":"x@example.com"}],"subject":"s","mode":"email","body":"b"}`,
+			{"role":"literal_target","target":"x@example.com"},{"role":"literal_target","target":"a\nb"}],"subject":"s","mode":"email","body":"b"}`,
 			"ann email - -, bob email - -, x@example.com email - x@example.com"},
 	} {
 		f.want(200, "[]", demo, post, "/v0/notifications", tc.body)
@@ -55,6 +56,28 @@ func TestNotify(t *testing.T) {
 	require.Equal(t, 1, f.count(`select count(*) from notification_requests where body = '' and email_html = '<b>'`))
 	require.False(t, f.woken.Empty())
 	f.want(200, "[]", annHere, post, "/v0/notifications", `{"role":"user","target":"ann","subject":"s","mode":"email","body":"b"}`)
+}
+
+// The dummy look-up answers before anybody asks whether the role and the target exist.
+func TestNotifyInTestsOfClients(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, func(d *httpapi.Deps) {
+		d.Config.DummyRoles, d.Config.InternalApplications = true, []string{"demo"}
+		d.Resolver = d.Resolver.(*oncall.Resolver).Dummy(d.People.ByName)
+	})
+	refused := describe("Request rejected by sender", "INVALID role:target")
+	body := func(role, target string) string {
+		return `{"role":"` + role + `","target":"` + target + `","subject":"s","mode":"email","body":"b"}`
+	}
+	f.want(400, refused, demo, post, "/v0/notifications", body("user", "ann"))
+	f.exec(`insert into users (name) values ('foo')`)
+	for _, pair := range [][2]string{{"user", "ann"}, {"user", "nobody here"}, {"no such role", "ops"}, {"oncall-x", "nowhere"}} {
+		f.want(200, "[]", demo, post, "/v0/notifications", body(pair[0], pair[1]))
+		require.Equal(t, "foo email - -", f.sent(), pair)
+	}
+	f.want(400, refused, demo, post, "/v0/notifications", body("_invalid_role", "ann"))
+	f.want(400, refused, demo, post, "/v0/notifications", body("user", "_invalid_user"))
+	require.Contains(t, f.ok(demo, get, "/v0/internal/target?role=x&target=y", ""), `"foo"`)
 }
 
 func TestNotifyRefuses(t *testing.T) {

@@ -20,6 +20,22 @@ var markdown = goldmark.New(
 // much longer than its length lets expect.
 const maxMarkdown = 20_000
 
+// maxMarks is how many marks may begin something that Markdown looks for the end of. With more of them a text of the same
+// length takes a thousand times as long to read, and nobody writes such a text.
+const maxMarks = 2_000
+
+// tangled reports whether reading a text as Markdown could take long.
+func tangled(text string) bool {
+	marks := 0
+	for i := range len(text) {
+		switch text[i] {
+		case '[', '>', '*', '_', '~':
+			marks++
+		}
+	}
+	return marks > maxMarks
+}
+
 // html is the HTML of an e-mail: the template's own, else the body read as Markdown; with the way to acknowledge.
 func (s *source) html(body, own string) string {
 	var foot strings.Builder
@@ -49,7 +65,7 @@ func lastIndexFold(s, sub string) int { return strings.LastIndex(strings.ToLower
 // toHTML converts Markdown; text that is too long or breaks the converter is shown as it is.
 func toHTML(text string) (out string) {
 	plain := func() string { return "<pre>" + html.EscapeString(text) + "</pre>\n" }
-	if len(text) > maxMarkdown {
+	if len(text) > maxMarkdown || tangled(text) {
 		return plain()
 	}
 	defer func() {

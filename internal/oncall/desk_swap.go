@@ -214,6 +214,7 @@ func (d Desk) take(replaced []Shift, taken Shift) Changes {
 	notice.involve(replaced...)
 	c.Add = append(c.Add, taken)
 	SortShifts(c.Add)
-	c.Notices = []Notice{notice}
+	personal := Notice{Kind: PagerTaken, By: taken.User, Roles: notice.Roles, Users: notice.Users, Shifts: append([]Shift{taken}, replaced...), Unless: notice.Kind}
+	c.Notices = []Notice{notice, personal}
 	return c
 }

@@ -47,7 +47,7 @@ func Populate(now time.Time, s Schedule, start time.Time, known Calendars) (Plan
 	}
 	plan.Progress.LastUser = s.Progress.LastUser
 	plan.Progress.Last = made[len(made)-1].sunday.In(s.Zone)
-	plan.Progress.Unfilled = s.remember(sunday, &plan)
+	plan.Progress.Unfilled = s.remember(now, sunday, &plan)
 	plan.settle()
 	return plan, nil
 }
@@ -101,6 +101,15 @@ func groups(shifts []Shift) map[string][]Shift {
 	return out
 }
 
+// CheckStart returns the fault of Populate for a start in the past, without doing the work.
+func (s Schedule) CheckStart(now, start time.Time) error {
+	if s.Algorithm == Turns || len(s.Pattern) == 0 {
+		return nil
+	}
+	_, err := s.firstSunday(now, start)
+	return err
+}
+
 // firstSunday returns the first period's beginning (contract 5.5, steps 2 and 3).
 func (s *Schedule) firstSunday(now, start time.Time) (Local, error) {
 	sunday := LocalIn(start, time.UTC).Sunday()
@@ -129,8 +138,8 @@ func (s *Schedule) replace(b *book, from time.Time, plan *Plan) {
 }
 
 // remember returns the periods that are to be tried again: those of before that were not made now, those that a populate
-// from sunday jumped over, and those that stayed unfilled.
-func (s *Schedule) remember(sunday Local, plan *Plan) []time.Time {
+// from sunday jumped over, and those that stayed unfilled. For a schedule that was never populated all is jumped over from now on.
+func (s *Schedule) remember(now time.Time, sunday Local, plan *Plan) []time.Time {
 	at := sunday.In(s.Zone)
 	var out []time.Time
 	for _, t := range s.Progress.Unfilled {
@@ -138,8 +147,13 @@ func (s *Schedule) remember(sunday Local, plan *Plan) []time.Time {
 			out = append(out, t)
 		}
 	}
-	if !s.Progress.Last.IsZero() {
-		step := s.step()
+	step := s.step()
+	if s.Progress.Last.IsZero() {
+		// A new schedule covers the time until its first hand-off, too (ADR 151).
+		for next := sunday - step; s.periodAt(next).end().After(now); next -= step {
+			out = append(out, next.In(s.Zone))
+		}
+	} else {
 		for next := closestSunday(s.Progress.Last, s.Zone) + step; next < sunday; next += step {
 			out = append(out, next.In(s.Zone))
 		}

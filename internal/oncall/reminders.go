@@ -3,6 +3,8 @@ package oncall
 import (
 	"fmt"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 // Types of reminders, in the wire's words.
@@ -64,6 +66,7 @@ func plainDuration(d time.Duration) string {
 
 // NoticeFact is a shift as a notice tells of it: names are those of the moment of telling.
 type NoticeFact struct {
+	User       users.ID
 	Role, Name string
 	Start, End time.Time
 }

@@ -136,11 +136,18 @@ const (
 )
 
 // Notice tells of one change. Who hears of it: settings of the team for the kind and one of Roles, of the involved Users
-// or of everybody.
+// or of everybody. Personal kinds: the Users themselves.
 type Notice struct {
 	Kind  NoticeKind
 	Roles []string
 	Users []users.ID
+	// TeamID is whose calendar it is about; 0 = that of the first of Shifts.
+	TeamID int64
+	// By is whose doing a personal notice tells of (0 = nobody's), and Note what they wrote. Unless is the kind under which the same change
+	// is told by settings: whom they let hear of it is not told twice.
+	By     users.ID
+	Note   string
+	Unless NoticeKind
 	// Shifts are the facts for the words: the shift (created, deleted), old and new (edited), the first of both sides
 	// (swapped), or the new and the old person's (substituted; the new one's times are the time range).
 	Shifts []Shift

@@ -36,6 +36,7 @@ type SwapRequest struct {
 	// Decided is when State left open, and DecidedBy by whom (0 = by time).
 	Decided   time.Time
 	DecidedBy users.ID
+	Why       string // why it has just expired; not stored
 }
 
 // Request makes a swap request. give and take are the shifts as they are now; what does not exist is left out of them.
@@ -109,7 +110,7 @@ func (d Desk) Accept(r SwapRequest, who users.ID, give, take []Shift) (SwapReque
 		why = "whoever asked is no longer in the team"
 	}
 	if why != "" {
-		return r.end(RequestExpired, d.Now, 0), Changes{}, fault.Newf(fault.Conflict, "the request has expired: %s", why)
+		return r.expired(d.Now, why), Changes{}, fault.Newf(fault.Conflict, "the request has expired: %s", why)
 	}
 	return r.end(RequestAccepted, d.Now, who), handOver(r, who, give, take), nil
 }
@@ -165,10 +166,16 @@ func (d Desk) Withdraw(r SwapRequest, who users.ID) (SwapRequest, error) {
 
 // Expire ends an open request whose shifts are no longer what it was about; ok is false if it stands.
 func (r SwapRequest) Expire(now time.Time, give, take []Shift) (ended SwapRequest, ok bool) {
-	if r.State != RequestOpen || r.stale(now, give, take) == "" {
+	if r.State != RequestOpen {
 		return r, false
 	}
-	return r.end(RequestExpired, now, 0), true
+	why := r.stale(now, give, take)
+	return r.expired(now, why), why != ""
+}
+
+func (r SwapRequest) expired(now time.Time, why string) SwapRequest {
+	r.Why = why
+	return r.end(RequestExpired, now, 0)
 }
 
 // stale says why the request can no longer be accepted, or "".

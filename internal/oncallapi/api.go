@@ -122,8 +122,8 @@ type Schedules interface {
 	Update(ctx context.Context, id oncall.ScheduleID, d oncall.ScheduleDraft, by oncall.By) error
 	Delete(ctx context.Context, old oncall.StoredSchedule, by oncall.By) error
 	Populate(ctx context.Context, id oncall.ScheduleID, start time.Time, by oncall.By) (oncall.Plan, error)
-	Preview(ctx context.Context, id oncall.ScheduleID, start time.Time) (oncall.Plan, oncall.Calendars, error)
-	Rehearse(ctx context.Context, draft oncall.Schedule, roster int64, start time.Time) (oncall.Plan, oncall.Calendars, error)
+	Preview(ctx context.Context, id oncall.ScheduleID, start time.Time, window oncall.Span) (oncall.Plan, oncall.Calendars, error)
+	Rehearse(ctx context.Context, draft oncall.Schedule, roster int64, start time.Time, window oncall.Span) (oncall.Plan, error)
 }
 
 // Wishes stores unavailability, holidays and swap requests.

@@ -48,6 +48,11 @@ func (a *API) linkedCreation(ctx context.Context, raw json.RawMessage) (*edit, e
 	if err != nil {
 		return nil, err
 	}
+	if missing == nil {
+		if missing, err = a.strangeSchedule(ctx, team, drafts...); err != nil {
+			return nil, err
+		}
+	}
 	return &edit{
 		choice: oncall.Choice{TeamID: team.ID},
 		decide: func(now time.Time, crew oncall.Crew, _ []oncall.Shift) (oncall.Decision, error) {

@@ -11,14 +11,13 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/wire"
 )
 
 func (a *API) rotationRoutes() []route {
 	return []route{
 		{get, v1 + "/teams/{team}/rotations", read, a.listRotations},
 		{post, v1 + "/teams/{team}/rotations", login, a.createRotation},
-		{post, v1 + "/teams/{team}/rotations/preview", login, a.previewRotation},
+		{post, v1 + "/teams/{team}/rotations/preview", login, a.previewDraft},
 		{get, v1 + "/rotations/{id}", read, a.getRotation},
 		{put, v1 + "/rotations/{id}", login, a.updateRotation},
 		{del, v1 + "/rotations/{id}", login, a.deleteSchedule},
@@ -272,34 +271,41 @@ func (a *API) rotationDraft(ctx context.Context, t oncall.Profile, b body) (onca
 	if d.Name, err = b.text("name"); err != nil {
 		return d, "", err
 	}
-	roleName, err := b.required("role")
+	role, err := a.draftPlace(ctx, t, b, &d)
 	if err != nil {
 		return d, "", err
-	}
-	role, err := a.role(ctx, roleName)
-	if err != nil {
-		return d, "", when(err, fault.NotFound, fault.Invalidf("role", "there is no role %q", roleName))
-	}
-	d.RoleID = role.ID
-	rosterName, err := b.required("roster")
-	if err != nil {
-		return d, "", err
-	}
-	ro, err := a.rosterNamed(ctx, t, rosterName)
-	if err != nil {
-		return d, "", when(err, fault.NotFound, fault.Invalidf("roster", "team %s has no roster %q", t.Name, rosterName))
-	}
-	d.RosterID = ro.ID
-	if n, given, err := b.number("auto_populate_threshold"); err != nil {
-		return d, "", err
-	} else if given {
-		d.Threshold = int(min(max(n, -1), 1<<30))
 	}
 	if d.Rotation, err = a.readLayers(ctx, b); err != nil {
 		return d, "", err
 	}
 	whole := oncall.Schedule{Algorithm: d.Algorithm, Rotation: d.Rotation, Threshold: d.Threshold}
 	return d, role.Name, whole.Check()
+}
+
+// draftPlace reads the role and roster of a draft, and its days ahead.
+func (a *API) draftPlace(ctx context.Context, t oncall.Profile, b body, d *oncall.ScheduleDraft) (oncall.RoleInfo, error) {
+	roleName, err := b.required("role")
+	if err != nil {
+		return oncall.RoleInfo{}, err
+	}
+	role, err := a.role(ctx, roleName)
+	if err != nil {
+		return role, when(err, fault.NotFound, fault.Invalidf("role", "there is no role %q", roleName))
+	}
+	rosterName, err := b.required("roster")
+	if err != nil {
+		return role, err
+	}
+	ro, err := a.rosterNamed(ctx, t, rosterName)
+	if err != nil {
+		return role, when(err, fault.NotFound, fault.Invalidf("roster", "team %s has no roster %q", t.Name, rosterName))
+	}
+	d.RoleID, d.RosterID = role.ID, ro.ID
+	n, given, err := b.number("auto_populate_threshold")
+	if given {
+		d.Threshold = int(min(max(n, -1), 1<<30))
+	}
+	return role, err
 }
 
 func (a *API) listRotations(w http.ResponseWriter, r *http.Request) error {
@@ -380,86 +386,6 @@ func (a *API) updateRotation(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return answer(w, http.StatusOK, map[string]any{"id": s.ID})
-}
-
-// previewRotation answers what a rotation would put on the calendar, before it is saved. With an id it is in the place of
-// that rotation.
-func (a *API) previewRotation(w http.ResponseWriter, r *http.Request) error {
-	ctx := r.Context()
-	t, err := a.team(r)
-	if err != nil {
-		return err
-	}
-	if err := wire.Actor(ctx).MayEditCalendar(t.ID, t.Name); err != nil {
-		return err
-	}
-	b, err := readBody(w, r, "")
-	if err != nil {
-		return err
-	}
-	d, role, err := a.rotationDraft(ctx, t, b)
-	if err != nil {
-		return err
-	}
-	from, err := b.mustAt("start")
-	if err != nil {
-		return err
-	}
-	until, err := b.mustAt("end")
-	if err != nil {
-		return err
-	}
-	draft, err := a.previewSchedulePart(ctx, b, t, d, role, until)
-	if err != nil {
-		return err
-	}
-	plan, _, err := a.Schedules.Rehearse(ctx, draft, d.RosterID, from)
-	if err != nil {
-		return err
-	}
-	shifts, err := a.named(ctx, inWindow(plan.Add, from, until))
-	if err != nil {
-		return err
-	}
-	kept, err := a.named(ctx, inWindow(plan.Kept, from, until))
-	if err != nil {
-		return err
-	}
-	unfilled := []map[string]any{}
-	for _, u := range plan.Unfilled {
-		unfilled = append(unfilled, map[string]any{"role": u.Role, "start": u.Start.Unix(), "end": u.End.Unix(), "why": u.Why})
-	}
-	return answer(w, http.StatusOK, map[string]any{
-		"shifts": eventObjects(shifts, eventFields), "kept": eventObjects(kept, eventFields), "unfilled": unfilled,
-	})
-}
-
-// maxPreview is how far ahead a rotation can be looked at.
-const maxPreview = 400 * 24 * time.Hour
-
-// previewSchedulePart makes the schedule that is rehearsed: populated at least until the end of what is looked at.
-func (a *API) previewSchedulePart(ctx context.Context, b body, t oncall.Profile, d oncall.ScheduleDraft, role string, until time.Time) (oncall.Schedule, error) {
-	now, err := a.People.Clock(ctx)
-	if err != nil {
-		return oncall.Schedule{}, err
-	}
-	zone, err := time.LoadLocation(t.TimeZone)
-	if err != nil {
-		zone = time.UTC
-	}
-	ahead := min(until.Sub(now), maxPreview)
-	s := oncall.Schedule{TeamID: t.ID, Zone: zone, Role: role, RoleOrder: d.RoleID, Algorithm: oncall.Turns, Rotation: d.Rotation,
-		Threshold: max(d.Threshold, int(ahead/(24*time.Hour))+1)}
-	id, given, err := b.number("id")
-	if err != nil || !given {
-		return s, err
-	}
-	old, err := a.Schedules.ByID(ctx, oncall.ScheduleID(id))
-	if fault.Is(err, fault.NotFound) || err == nil && old.TeamID != t.ID {
-		return s, fault.Invalidf("id", "team %s has no rotation %d", t.Name, id)
-	}
-	s.ID, s.Progress = oncall.ScheduleID(id), old.Progress
-	return s, err
 }
 
 func inWindow(shifts []oncall.Shift, from, until time.Time) []oncall.Shift {

@@ -3,6 +3,7 @@ package oncallapi
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -23,6 +24,7 @@ func (a *API) scheduleRoutes() []route {
 		{del, v0 + "/schedules/{id}", login, a.deleteSchedule},
 		{post, v0 + "/schedules/{id}/populate", login, a.populate},
 		{get, v0 + "/schedules/{id}/preview", read, a.previewSchedule},
+		{post, v1 + "/teams/{team}/schedules/preview", login, a.previewDraft},
 	}
 }
 
@@ -439,9 +441,9 @@ func (a *API) previewSchedule(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	plan, known, err := a.Schedules.Preview(ctx, s.ID, start)
+	plan, known, err := a.Schedules.Preview(ctx, s.ID, start, oncall.Span{Start: after, End: before})
 	if err != nil {
-		return err
+		return titledPreview(err)
 	}
 	shifts, err := a.shownAfter(ctx, plan, known, t, before, after)
 	if err != nil {
@@ -452,6 +454,15 @@ func (a *API) previewSchedule(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return answer(w, http.StatusOK, eventObjects(rows, eventFields))
+}
+
+// titledPreview gives a fault of the window the title that previews have here.
+func titledPreview(err error) error {
+	var f *fault.Error
+	if errors.As(err, &f) && f.Field == "end" {
+		return fault.Titled("Invalid populate/preview request", f.Message)
+	}
+	return err
 }
 
 // shownAfter returns what a team's calendar shows in a window after a plan, in the order that it will have once it is stored.

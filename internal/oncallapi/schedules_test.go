@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -186,4 +187,91 @@ func TestRotations(t *testing.T) {
 	require.Equal(t, 404, f.do(bob, "GET", "/v1/rotations/99999", "").Code)
 	require.Equal(t, 403, f.do(bob, "DELETE", one, "").Code)
 	require.Equal(t, 200, f.do(ann, "DELETE", one, "").Code)
+}
+
+// The editor's preview takes what is not saved yet, new or changed, and shows what saving and filling will store.
+func TestDraftsArePreviewed(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	const at = "/v1/teams/ops/schedules/preview"
+	window := fmt.Sprintf(`,"start":%d,"end":%d`, f.hour(0), f.hour(0)+5*week)
+	draft := func(more string) string {
+		return fmt.Sprintf(`{"role":"primary","roster":"ops-roster","advanced_mode":0,"events":[{"start":36000,"duration":%d}]%s}`, week, more)
+	}
+	type rehearsal struct {
+		Shifts, Kept []wireEvent
+		Unfilled     []struct{ Why string }
+	}
+	refused := func(as caller, status int, field, body string) {
+		t.Helper()
+		rec := f.do(as, "POST", at, body)
+		require.Equal(t, status, rec.Code, rec.Body)
+		var p struct{ Field, Detail string }
+		require.NoError(t, json.Unmarshal(rec.Body.Bytes(), &p))
+		require.Equal(t, field, p.Field, rec.Body)
+	}
+	refused(eve, 403, "", draft(window))
+	refused(bob, 400, "end", draft(""+fmt.Sprintf(`,"start":%d`, f.hour(0))))
+	refused(bob, 400, "end", draft(fmt.Sprintf(`,"start":%d,"end":%d`, f.hour(0), f.hour(0)+401*86400)))
+	refused(bob, 400, "end", draft(fmt.Sprintf(`,"start":%d,"end":%d`, f.hour(0), f.hour(0))))
+	refused(bob, 400, "role", `{"role":"none","roster":"ops-roster","events":[]}`)
+	refused(bob, 400, "roster", `{"role":"primary","roster":"none","events":[]}`)
+	refused(bob, 400, "events", `{"role":"primary","roster":"ops-roster"}`)
+	refused(bob, 400, "events", `{"role":"primary","roster":"ops-roster","advanced_mode":1,"events":[{"start":0,"duration":0}]}`)
+	refused(bob, 400, "scheduler", draft(`,"scheduler":{"name":"x"}`+window))
+	refused(bob, 400, "id", draft(`,"id":99999`+window))
+
+	seen := decode[rehearsal](f, bob, "POST", at, draft(window))
+	require.LessOrEqual(t, seen.Shifts[0].Start, time.Now().Unix(), "it covers now (ADR 151)")
+	require.GreaterOrEqual(t, len(seen.Shifts), 5, "as far as the window goes")
+	require.Zero(t, f.count(`select count(*) from shifts`)+f.count(`select count(*) from schedules`), "nothing is stored")
+
+	// A changed one is shown in the place of the stored one, with its order.
+	id := strings.TrimPrefix(f.schedule(draft(`,"scheduler":{"name":"round-robin","data":["bob","ann"]}`)), "/api/v0/schedules/")
+	f.want(200, "", ann, "POST", "/api/v0/schedules/"+id+"/populate", fmt.Sprintf(`{"start":%d}`, f.hour(1)))
+	stored := f.count(`select count(*) from shifts`)
+	changed := fmt.Sprintf(`{"id":%s,"role":"secondary","roster":"ops-roster","advanced_mode":0,"events":[{"start":72000,"duration":%d}],"scheduler":{"name":"round-robin"}%s}`, id, week, window)
+	seen = decode[rehearsal](f, bob, "POST", at, changed)
+	require.Equal(t, "secondary", seen.Shifts[len(seen.Shifts)-1].Role)
+	require.Equal(t, "bob ann", seen.Shifts[1].User+" "+seen.Shifts[2].User, "in the order that is stored")
+	require.Equal(t, stored, f.count(`select count(*) from shifts`))
+	require.Equal(t, 1, f.count(`select count(*) from schedules s join oncall_roles r on r.id = s.role_id where r.name = 'primary'`))
+
+	// The same route takes rotations, and tells of what nobody can take.
+	rotation := `{"role":"primary","roster":"ops-roster","layers":[{"start":"2026-11-02T09:00","every":1,"unit":"weeks","members":[{"user":"cat"}]}]` + window + `}`
+	seen = decode[rehearsal](f, bob, "POST", at, rotation)
+	require.Empty(t, seen.Shifts)
+	require.NotEmpty(t, seen.Unfilled)
+}
+
+func TestPreviewsOfSchedulesAreBounded(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	at := f.schedule(fmt.Sprintf(`{"role":"primary","advanced_mode":0,"auto_populate_threshold":3650,"events":[{"start":36000,"duration":%d}]}`, week))
+	ask := func(days int) string {
+		return fmt.Sprintf("%s/preview?start=%d&start__lt=%d&end__ge=%d&team__eq=ops", at, f.hour(1), f.hour(0)+int64(days)*86400, f.hour(0))
+	}
+	f.want(400, says("Invalid populate/preview request", "a preview shows at most 400 days at once"), bob, "GET", ask(401), "")
+	require.Len(t, decode[[]wireEvent](f, bob, "GET", ask(70), ""), 10)
+}
+
+// What is new or changed is filled by processors at once, not when the team's hour is over.
+func TestANewScheduleMakesItsTeamDue(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	looked := func() {
+		f.exec(`insert into team_populations (team_id) select id from teams on conflict (team_id) do update set populated_at = now()`)
+	}
+	due := func() int {
+		return f.count(`select count(*) from team_populations where populated_at < now() - interval '1 day'`)
+	}
+	looked()
+	at := f.schedule(fmt.Sprintf(`{"role":"primary","advanced_mode":0,"events":[{"start":36000,"duration":%d}]}`, week))
+	require.Equal(t, 1, due())
+	looked()
+	f.want(200, "", ann, "PUT", at, `{"auto_populate_threshold":7}`)
+	require.Equal(t, 1, due())
+	looked()
+	f.want(200, "", ann, "POST", at+"/populate", fmt.Sprintf(`{"start":%d}`, f.hour(1)))
+	require.Equal(t, 1, due())
 }

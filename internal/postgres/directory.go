@@ -119,30 +119,36 @@ func userOf(row db.DirectoryUsersRow) users.User {
 
 // Responders returns users with their contacts and choices as seen by an application.
 func (d *Directory) Responders(ctx context.Context, keys []users.ResponderKey) (map[users.ResponderKey]users.Responder, error) {
+	var out map[users.ResponderKey]users.Responder
+	err := d.db.Do(ctx, func(q *db.Queries) (err error) {
+		out, err = respondersOf(ctx, q, keys)
+		return err
+	})
+	return out, err
+}
+
+func respondersOf(ctx context.Context, q *db.Queries, keys []users.ResponderKey) (map[users.ResponderKey]users.Responder, error) {
 	params := db.DirectoryRespondersParams{UserIds: make([]int64, len(keys)), ApplicationIds: make([]int64, len(keys))}
 	for i, k := range keys {
 		params.UserIds[i], params.ApplicationIds[i] = int64(k.User), k.Application
 	}
 	out := make(map[users.ResponderKey]users.Responder, len(keys))
-	err := d.db.Do(ctx, func(q *db.Queries) error {
-		rows, err := q.DirectoryResponders(ctx, params)
-		if err != nil {
-			return fmt.Errorf("read responders: %w", err)
+	rows, err := q.DirectoryResponders(ctx, params)
+	if err != nil {
+		return nil, fmt.Errorf("read responders: %w", err)
+	}
+	for _, row := range rows {
+		out[users.ResponderKey{User: users.ID(row.ID), Application: row.ApplicationID}] = users.Responder{
+			User: userOf(db.DirectoryUsersRow{
+				ID: row.ID, TargetID: row.TargetID, OncallID: row.OncallID, Name: row.Name, FullName: row.FullName,
+				TimeZone: row.TimeZone, Admin: row.Admin, Active: row.Active,
+			}),
+			Contacts: zip[users.Mode, string](row.ContactModes, row.Destinations),
+			Modes:    zip[users.Priority, users.Mode](row.OwnPriorities, row.OwnModes),
+			AppModes: zip[users.Priority, users.Mode](row.AppPriorities, row.AppModes),
 		}
-		for _, row := range rows {
-			out[users.ResponderKey{User: users.ID(row.ID), Application: row.ApplicationID}] = users.Responder{
-				User: userOf(db.DirectoryUsersRow{
-					ID: row.ID, TargetID: row.TargetID, OncallID: row.OncallID, Name: row.Name, FullName: row.FullName,
-					TimeZone: row.TimeZone, Admin: row.Admin, Active: row.Active,
-				}),
-				Contacts: zip[users.Mode, string](row.ContactModes, row.Destinations),
-				Modes:    zip[users.Priority, users.Mode](row.OwnPriorities, row.OwnModes),
-				AppModes: zip[users.Priority, users.Mode](row.AppPriorities, row.AppModes),
-			}
-		}
-		return nil
-	})
-	return out, err
+	}
+	return out, nil
 }
 
 // zip makes a map of two arrays of the same length.
@@ -158,28 +164,34 @@ func zip[K, V ~string](keys, values []string) map[K]V {
 
 // Applications returns what escalation must know of applications.
 func (d *Directory) Applications(ctx context.Context, ids []int64) (map[int64]escalation.Application, error) {
-	out := make(map[int64]escalation.Application, len(ids))
-	err := d.db.Do(ctx, func(q *db.Queries) error {
-		rows, err := q.DirectoryApplications(ctx, some(ids))
-		if err != nil {
-			return fmt.Errorf("read applications: %w", err)
-		}
-		for _, row := range rows {
-			app := escalation.Application{
-				ID: row.ID, Name: row.Name, Fallback: targetOf(row.FallbackRole, row.FallbackTargetID, row.FallbackName),
-				Modes: users.AppModes{
-					Supported: make(map[users.Mode]bool, len(row.Modes)),
-					Defaults:  zip[users.Priority, users.Mode](row.DefaultPriorities, row.DefaultModes),
-				},
-			}
-			for _, m := range row.Modes {
-				app.Modes.Supported[users.Mode(m)] = true
-			}
-			out[row.ID] = app
-		}
-		return nil
+	var out map[int64]escalation.Application
+	err := d.db.Do(ctx, func(q *db.Queries) (err error) {
+		out, err = applicationsOf(ctx, q, ids)
+		return err
 	})
 	return out, err
+}
+
+func applicationsOf(ctx context.Context, q *db.Queries, ids []int64) (map[int64]escalation.Application, error) {
+	out := make(map[int64]escalation.Application, len(ids))
+	rows, err := q.DirectoryApplications(ctx, some(ids))
+	if err != nil {
+		return nil, fmt.Errorf("read applications: %w", err)
+	}
+	for _, row := range rows {
+		app := escalation.Application{
+			ID: row.ID, Name: row.Name, Fallback: targetOf(row.FallbackRole, row.FallbackTargetID, row.FallbackName),
+			Modes: users.AppModes{
+				Supported: make(map[users.Mode]bool, len(row.Modes)),
+				Defaults:  zip[users.Priority, users.Mode](row.DefaultPriorities, row.DefaultModes),
+			},
+		}
+		for _, m := range row.Modes {
+			app.Modes.Supported[users.Mode(m)] = true
+		}
+		out[row.ID] = app
+	}
+	return out, nil
 }
 
 func targetOf(role *string, id *int64, name string) *escalation.Target {

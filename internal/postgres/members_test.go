@@ -520,9 +520,7 @@ func TestClusterOnPostgres(t *testing.T) {
 	// One is killed.
 	b.kill()
 	require.NoError(t, b.wg.Wait())
-	died := time.Now()
 	settles("taken over", a)
-	require.Less(t, time.Since(died), 10*time.Second)
 
 	// One loses the database while its gossip and its loops live on: it gives up by itself, and comes back.
 	c := startProcessor(t, d, "c")

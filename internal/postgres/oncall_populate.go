@@ -30,10 +30,13 @@ func (s *OncallSchedules) Populate(ctx context.Context, id oncall.ScheduleID, st
 		if _, err := q.LockTeam(ctx, stored.TeamID); err != nil {
 			return err
 		}
-		if plan, _, err = planFor(ctx, q, id, start); err != nil {
+		if plan, err = planFor(ctx, q, id, start); err != nil {
 			return err
 		}
 		if plan, err = storePlan(ctx, q, plan); err != nil {
+			return err
+		}
+		if err := q.TeamDue(ctx, stored.TeamID); err != nil { // what it left open is filled next
 			return err
 		}
 		deleted, err := namedFacts(ctx, q, plan.Delete)
@@ -51,21 +54,33 @@ func (s *OncallSchedules) Populate(ctx context.Context, id oncall.ScheduleID, st
 	return plan, err
 }
 
-// Preview returns what Populate would do and the calendar that it would do it to. It writes nothing.
-func (s *OncallSchedules) Preview(ctx context.Context, id oncall.ScheduleID, start time.Time) (oncall.Plan, oncall.Calendars, error) {
+// Preview returns what Populate would do as far as the window shows it, and the calendar that it would do it to. It writes nothing. A
+// window that is too long is a fault of the domain for the field "end".
+func (s *OncallSchedules) Preview(ctx context.Context, id oncall.ScheduleID, start time.Time, window oncall.Span) (oncall.Plan, oncall.Calendars, error) {
 	var plan oncall.Plan
 	var known oncall.Calendars
-	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
-		plan, known, err = planFor(ctx, q, id, start)
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		stored, now, err := toPlan(ctx, q, id, start)
+		if err != nil {
+			return err
+		}
+		cut, err := stored.Until(now, window.Start, window.End, false)
+		if err != nil {
+			return err
+		}
+		if known, err = calendarsFor(ctx, q, now, notBefore(now, earliest(start, window.Start)), cut); err != nil {
+			return err
+		}
+		plan, err = oncall.Populate(now, cut, start, known)
 		return err
 	})
 	return plan, known, err
 }
 
-// Rehearse returns what a schedule that is not stored would do, in the place of the stored one with its number, if any.
-func (s *OncallSchedules) Rehearse(ctx context.Context, draft oncall.Schedule, roster int64, start time.Time) (oncall.Plan, oncall.Calendars, error) {
+// Rehearse returns what a schedule that is not stored would do, in the place of the stored one with its number, if any, as far as
+// the window shows it: what a populate from start would make, and what processors would fill then.
+func (s *OncallSchedules) Rehearse(ctx context.Context, draft oncall.Schedule, roster int64, start time.Time, window oncall.Span) (oncall.Plan, error) {
 	var plan oncall.Plan
-	var known oncall.Calendars
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		people, err := q.RosterPeople(ctx, []int64{roster})
 		if err != nil {
@@ -79,30 +94,45 @@ func (s *OncallSchedules) Rehearse(ctx context.Context, draft oncall.Schedule, r
 		if err != nil {
 			return err
 		}
-		if known, err = calendarsFor(ctx, q, now, notBefore(now, start), draft); err != nil {
+		if draft, err = draft.Until(now, window.Start, window.End, true); err != nil {
 			return err
 		}
-		plan, err = oncall.Populate(now, draft, start, known)
+		if err = draft.CheckStart(now, start); err != nil {
+			return err
+		}
+		known, err := calendarsFor(ctx, q, now, notBefore(now, start), draft)
+		if err != nil {
+			return err
+		}
+		plan, err = oncall.Preview(now, draft, start, known)
 		return err
 	})
-	return plan, known, err
+	return plan, err
 }
 
-func planFor(ctx context.Context, q *db.Queries, id oncall.ScheduleID, start time.Time) (oncall.Plan, oncall.Calendars, error) {
+// toPlan reads a schedule and the clock, and refuses a start that Populate would refuse before anything else is read.
+func toPlan(ctx context.Context, q *db.Queries, id oncall.ScheduleID, start time.Time) (oncall.Schedule, time.Time, error) {
 	stored, err := scheduleOf(ctx, q, id)
 	if err != nil {
-		return oncall.Plan{}, oncall.Calendars{}, err
+		return oncall.Schedule{}, time.Time{}, err
 	}
 	now, err := q.ServerClock(ctx)
-	if err != nil {
-		return oncall.Plan{}, oncall.Calendars{}, err
+	if err == nil {
+		err = stored.CheckStart(now, start)
 	}
-	known, err := calendarsFor(ctx, q, now, notBefore(now, start), stored.Schedule)
+	return stored.Schedule, now, err
+}
+
+func planFor(ctx context.Context, q *db.Queries, id oncall.ScheduleID, start time.Time) (oncall.Plan, error) {
+	stored, now, err := toPlan(ctx, q, id, start)
 	if err != nil {
-		return oncall.Plan{}, known, err
+		return oncall.Plan{}, err
 	}
-	plan, err := oncall.Populate(now, stored.Schedule, start, known)
-	return plan, known, err
+	known, err := calendarsFor(ctx, q, now, notBefore(now, start), stored)
+	if err != nil {
+		return oncall.Plan{}, err
+	}
+	return oncall.Populate(now, stored, start, known)
 }
 
 // Fill makes what is missing of a team's schedules, fenced by the lease of the team's bucket: of all processes only its

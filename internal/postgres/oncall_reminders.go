@@ -21,11 +21,13 @@ type OncallReminders struct {
 	db            *DB
 	notifications *Notifications
 	application   int64
+	answers       string
 }
 
-// NewOncallReminders returns the adapter. The messages are application's and keep to its quota.
-func NewOncallReminders(n *Notifications, application int64) *OncallReminders {
-	return &OncallReminders{db: n.db, notifications: n, application: application}
+// NewOncallReminders returns the adapter. The messages are application's and keep to its quota; those that ask something link to
+// the page answers ("" = to none).
+func NewOncallReminders(n *Notifications, application int64, answers string) *OncallReminders {
+	return &OncallReminders{db: n.db, notifications: n, application: application, answers: answers}
 }
 
 // How much is made in one transaction, how long a message about a change is worth sending, and how long a reminder is at least.
@@ -44,7 +46,8 @@ type Told struct {
 	More    bool                // there is more to do
 }
 
-// Waiting lists teams of the buckets whose changes are to be told, and with reminders those that are to be reminded.
+// Waiting lists teams of the buckets whose changes are to be told, and with reminders also those that are to be reminded or have swap
+// requests that expired.
 func (r *OncallReminders) Waiting(ctx context.Context, bs []int, reminders bool, limit int) ([]int64, error) {
 	var out []int64
 	err := r.db.Do(ctx, func(q *db.Queries) error {
@@ -57,7 +60,11 @@ func (r *OncallReminders) Waiting(ctx context.Context, bs []int, reminders bool,
 			return err
 		}
 		due, err := q.TeamsToRemind(ctx, db.TeamsToRemindParams{Buckets: wide(bs), MaxRows: int32(limit)})
-		out = append(out, due...)
+		if err != nil {
+			return err
+		}
+		over, err := q.TeamsWithOverSwaps(ctx, db.TeamsWithOverSwapsParams{Buckets: wide(bs), MaxRows: int32(limit)})
+		out = slices.Concat(told, due, over)
 		return err
 	})
 	slices.Sort(out)
@@ -130,6 +137,9 @@ func (r *OncallReminders) Tell(ctx context.Context, processID string, lease buck
 
 // tell words one notice for everybody who wants to hear of it.
 func (r *OncallReminders) tell(ctx context.Context, q *db.Queries, team int64, n db.NoticesOfTeamRow) ([]messages.Notification, error) {
+	if oncall.NoticeKind(n.Kind).Personal() {
+		return r.tellPersonally(ctx, q, team, n)
+	}
 	readers, err := q.NoticeReaders(ctx, db.NoticeReadersParams{TeamID: team, Kind: n.Kind, Roles: n.Roles, UserIds: n.UserIds})
 	if err != nil || len(readers) == 0 {
 		return nil, err
@@ -157,6 +167,18 @@ func noticeFacts(ctx context.Context, q *db.Queries, raw json.RawMessage) ([]onc
 	for i, f := range stored {
 		ids[i] = f.UserID
 	}
+	names, err := shownNames(ctx, q, ids)
+	facts := make([]oncall.NoticeFact, len(stored))
+	for i, f := range stored {
+		facts[i] = oncall.NoticeFact{
+			User: users.ID(f.UserID), Role: f.Role, Name: names[f.UserID], Start: time.Unix(f.Start, 0), End: time.Unix(f.End, 0),
+		}
+	}
+	return facts, err
+}
+
+// shownNames are the full names of people; who has none is called by user name.
+func shownNames(ctx context.Context, q *db.Queries, ids []int64) (map[int64]string, error) {
 	people, err := q.DirectoryUsers(ctx, ids)
 	names := map[int64]string{}
 	for _, p := range people {
@@ -164,11 +186,7 @@ func noticeFacts(ctx context.Context, q *db.Queries, raw json.RawMessage) ([]onc
 			names[p.ID] = p.Name
 		}
 	}
-	facts := make([]oncall.NoticeFact, len(stored))
-	for i, f := range stored {
-		facts[i] = oncall.NoticeFact{Role: f.Role, Name: names[f.UserID], Start: time.Unix(f.Start, 0), End: time.Unix(f.End, 0)}
-	}
-	return facts, err
+	return names, err
 }
 
 // PhoneCheck says what people are told who are on call soon and cannot be called, and how often at most.

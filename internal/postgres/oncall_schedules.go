@@ -119,12 +119,16 @@ func zone(name string) *time.Location {
 	return time.UTC
 }
 
-// Create adds a schedule and returns its number.
+// Create adds a schedule and returns its number. Processors fill it next: the team is locked, so that none who is at it now misses
+// the new one.
 func (s *OncallSchedules) Create(ctx context.Context, d oncall.ScheduleDraft, by oncall.By) (oncall.ScheduleID, error) {
 	var id int64
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		pattern, rotation, err := rules(d)
 		if err != nil {
+			return err
+		}
+		if _, err := q.LockTeam(ctx, d.TeamID); err != nil {
 			return err
 		}
 		id, err = q.CreateSchedule(ctx, db.CreateScheduleParams{
@@ -135,6 +139,9 @@ func (s *OncallSchedules) Create(ctx context.Context, d oncall.ScheduleDraft, by
 			return err
 		}
 		if err := setOrder(ctx, q, id, d.Order); err != nil {
+			return err
+		}
+		if err := q.TeamDue(ctx, d.TeamID); err != nil {
 			return err
 		}
 		return auditSchedule(ctx, q, by, id, d.TeamID, "schedule_created", nil)
@@ -149,6 +156,9 @@ func (s *OncallSchedules) Update(ctx context.Context, id oncall.ScheduleID, d on
 		if err != nil {
 			return err
 		}
+		if _, err := q.LockTeam(ctx, d.TeamID); err != nil {
+			return err
+		}
 		err = one(q.UpdateSchedule(ctx, db.UpdateScheduleParams{
 			ID: int64(id), TeamID: d.TeamID, RosterID: d.RosterID, RoleID: d.RoleID, Name: storable(d.Name), Algorithm: string(d.Algorithm),
 			Advanced: d.Advanced, ThresholdDays: int32(d.Threshold), Pattern: pattern, Rotation: rotation,
@@ -160,6 +170,9 @@ func (s *OncallSchedules) Update(ctx context.Context, id oncall.ScheduleID, d on
 			if err := setOrder(ctx, q, int64(id), d.Order); err != nil {
 				return err
 			}
+		}
+		if err := q.TeamDue(ctx, d.TeamID); err != nil {
+			return err
 		}
 		return auditSchedule(ctx, q, by, int64(id), d.TeamID, "schedule_edited", nil)
 	})

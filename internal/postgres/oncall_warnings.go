@@ -16,7 +16,7 @@ type OncallWarnings struct{ reminders *OncallReminders }
 
 // NewOncallWarnings returns the adapter. The messages keep to the quota of the application that they name.
 func NewOncallWarnings(n *Notifications) *OncallWarnings {
-	return &OncallWarnings{reminders: NewOncallReminders(n, 0)}
+	return &OncallWarnings{reminders: NewOncallReminders(n, 0, "")}
 }
 
 // Warn notes which of the warnings the team has not heard of yet, and stores the message that word makes of them; one without

@@ -185,34 +185,47 @@ func rawShiftIDs(ids []oncall.ShiftID) []int64 {
 	return out
 }
 
-// expire ends the open requests of a team whose shifts are no longer what they were about.
+// expire ends the open requests of a team whose shifts are no longer what they were about, and tells who asked.
 func (w *OncallWishes) expire(ctx context.Context, team int64) error {
-	return w.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		open, err := q.OpenSwapRequests(ctx, team)
-		if err != nil || len(open) == 0 {
-			return err
-		}
-		now, err := q.ServerClock(ctx)
+	var over []int64
+	err := w.db.Do(ctx, func(q *db.Queries) (err error) {
+		over, err = q.TeamsWithOverSwaps(ctx, db.TeamsWithOverSwapsParams{TeamID: &team, MaxRows: 1})
+		return err
+	})
+	if err != nil || len(over) == 0 {
+		return err
+	}
+	return w.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error { return expireSwaps(ctx, q, team) })
+}
+
+func expireSwaps(ctx context.Context, q *db.Queries, team int64) error {
+	if _, err := q.LockTeam(ctx, team); err != nil {
+		return err
+	}
+	open, err := q.OpenSwapRequests(ctx, team)
+	if err != nil || len(open) == 0 {
+		return err
+	}
+	now, err := q.ServerClock(ctx)
+	if err != nil {
+		return err
+	}
+	for _, o := range open {
+		r, err := swapOf(ctx, q, o.ID)
 		if err != nil {
 			return err
 		}
-		for _, o := range open {
-			r, err := swapOf(ctx, q, o.ID)
-			if err != nil {
+		give, take, err := sides(ctx, q, r.SwapRequest)
+		if err != nil {
+			return err
+		}
+		if ended, over := r.Expire(now, give, take); over {
+			if err := endSwap(ctx, q, ended, give, take); err != nil {
 				return err
-			}
-			give, take, err := sides(ctx, q, r.SwapRequest)
-			if err != nil {
-				return err
-			}
-			if ended, over := r.Expire(now, give, take); over {
-				if err := endSwap(ctx, q, ended); err != nil {
-					return err
-				}
 			}
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 func sides(ctx context.Context, q *db.Queries, r oncall.SwapRequest) (give, take []oncall.Shift, err error) {
@@ -232,13 +245,16 @@ func shiftsByID(ctx context.Context, q *db.Queries, ids []oncall.ShiftID) ([]onc
 	return out, err
 }
 
-func endSwap(ctx context.Context, q *db.Queries, r oncall.SwapRequest) error {
+// endSwap stores the end of an open request and queues what people are told of it; the team is locked.
+func endSwap(ctx context.Context, q *db.Queries, r oncall.SwapRequest, give, take []oncall.Shift) error {
 	p := db.DecideSwapRequestParams{ID: r.ID, State: string(r.State), DecidedBy: optional(r.DecidedBy)}
 	if !r.Decided.IsZero() {
 		p.DecidedAt = &r.Decided
 	}
-	_, err := q.DecideSwapRequest(ctx, p)
-	return err
+	if err := one(q.DecideSwapRequest(ctx, p)); err != nil {
+		return err
+	}
+	return queueNotices(ctx, q, r.Ended(give, take))
 }
 
 // AskSwap stores a request that ask makes of the shifts as they are.
@@ -267,6 +283,9 @@ func (w *OncallWishes) AskSwap(ctx context.Context, team int64, give, take []onc
 			Note: storable(r.Note), State: string(r.State), CreatedAt: r.Created,
 		})
 		if err != nil {
+			return err
+		}
+		if err := queueNotices(ctx, q, []oncall.Notice{r.Asked(crew, giving, taking)}); err != nil {
 			return err
 		}
 		return audit(ctx, q, by, crew.Name, "swap_requested", map[string]any{"swap_request_id": id, "request_body": by.Body})
@@ -316,7 +335,7 @@ func (w *OncallWishes) DecideSwap(ctx context.Context, id int64, by oncall.By,
 			return err
 		}
 		refused = err
-		if err := endSwap(ctx, q, after); err != nil {
+		if err := endSwap(ctx, q, after, give, take); err != nil {
 			return err
 		}
 		if _, err := store(ctx, q, changes); err != nil {

@@ -50,6 +50,7 @@ func (s *Responses) oneClick(w http.ResponseWriter, r *http.Request) {
 		err = fault.Invalidf("msg_id", oneClickKeys)
 	case q.Get("cmd") != "claim":
 		err = fault.Invalidf("cmd", oneClickOnly)
+	case r.Method == http.MethodHead: // asks what would be answered, and changes nothing
 	default:
 		var said string
 		if said, err = s.press(r, messages.ID(id), q.Get("email_address")); err == nil && said == textUnknownSource {

@@ -159,6 +159,7 @@ func (s *Responses) Routes(r chi.Router) {
 		_, _ = w.Write([]byte("Message Received"))
 	})
 	r.Get("/api/v0/gmail-oneclick/relay", s.oneClick)
+	r.Head("/api/v0/gmail-oneclick/relay", s.oneClick)
 	r.Post("/api/v0/gmail-oneclick/relay", s.oneClick)
 	s.signedRoutes(r)
 }

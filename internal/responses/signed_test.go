@@ -226,6 +226,12 @@ func TestOneClickFromGmail(t *testing.T) {
 			require.Equal(t, c.status, status, "%s: %s", name, body)
 			require.Equal(t, c.owner, w.owners[300], name)
 		}
+		w, _, h := setup(t)
+		status, _ := call(t, h, http.MethodHead, strings.TrimPrefix(c.address, "https://iris.example"), nil)
+		if name != "stranger" && name != "unknown" { // whom only the claim itself finds out
+			require.Equal(t, c.status, status, name)
+		}
+		require.Empty(t, w.owners[300], "%s: who asks for the head changes nothing", name)
 	}
 }
 

@@ -123,8 +123,8 @@ func (w *Web) Routes(r chi.Router) {
 		get(r, "/login/", w.showLogin)
 		r.Post("/login/", w.login)
 		r.Post("/login", w.loginOncall)
-		r.Get("/logout/", w.logout)
-		r.Get("/logout", w.logout)
+		get(r, "/logout/", w.logout)
+		get(r, "/logout", w.logout)
 		r.Post("/logout/", w.logout)
 		r.Post("/logout", w.logoutOncall)
 		r.Group(func(r chi.Router) {

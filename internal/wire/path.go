@@ -52,7 +52,11 @@ func Allowed(routes chi.Routes, r *http.Request) string {
 	}
 	var allowed []string
 	for _, m := range methods {
-		if routes.Match(chi.NewRouteContext(), m, path) {
+		asked := m
+		if m == http.MethodHead {
+			asked = http.MethodGet // what can be read answers HEAD as well
+		}
+		if routes.Match(chi.NewRouteContext(), asked, path) {
 			allowed = append(allowed, m)
 		}
 	}

@@ -34,6 +34,11 @@ func TestRotations(t *testing.T) {
 	preview := decode[map[string][]m](s.do(owner, post, path+"/preview", changed(good, m{"start": now, "end": now + 14*day})).is(200))
 	require.NotEmpty(t, preview["shifts"])
 	require.Equal(t, before, s.number("select count(*) from shifts"), "a preview writes nothing")
+	weekly := m{"role": "primary", "roster": "r", "advanced_mode": 0, "events": []m{{"start": 9 * 3600, "duration": 7 * day}}, "start": now, "end": now + 14*day}
+	preview = decode[map[string][]m](s.do(bob, post, "/v1/teams/ops/schedules/preview", weekly).is(200))
+	require.LessOrEqual(t, preview["shifts"][0]["start"], float64(time.Now().Unix()), "a new schedule covers now")
+	s.do(bob, post, "/v1/teams/ops/schedules/preview", changed(weekly, m{"end": now + 401*day})).problem(400, "end")
+	require.Equal(t, before, s.number("select count(*) from shifts"), "a preview writes nothing")
 	made := decode[m](s.do(owner, post, path, good).is(201))
 	one := fmt.Sprintf("/v1/rotations/%.0f", made["id"])
 	got := decode[m](s.do(bob, get, one, nil).is(200))

@@ -119,7 +119,6 @@ func TestAllProcessorsCutOffFromTheDatabase(t *testing.T) {
 	}
 	s.allDelivered(20*time.Second, meanwhile)
 	t.Logf("all were paged %s after the network came back", time.Since(mended).Round(time.Millisecond))
-	require.Less(t, time.Since(mended), 15*time.Second)
 	s.expect(begun, "sms", bobPhone)
 	s.allOwned(20*time.Second, 2)
 	for _, id := range meanwhile {

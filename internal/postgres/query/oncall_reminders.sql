@@ -6,6 +6,18 @@ select distinct team_id::bigint as team_id from notices where bucket = any(sqlc.
 -- name: TeamsToRemind :many
 select distinct team_id::bigint as team_id from reminders_due where (team_id & 255) = any(sqlc.arg(buckets)::int[]) limit sqlc.arg(max_rows)::int;
 
+-- Teams with open swap requests whose shifts are no longer what they were about: SwapRequest.stale says why.
+-- name: TeamsWithOverSwaps :many
+select distinct w.team_id::bigint as team_id
+from swap_requests w
+where w.state = 'open'
+    and (sqlc.narg(team_id)::bigint is null or w.team_id = sqlc.narg(team_id))
+    and (sqlc.narg(buckets)::int[] is null or (w.team_id & 255) = any(sqlc.narg(buckets)::int[]))
+    and cardinality(w.give) + cardinality(w.take) <> (select count(*) from shifts s
+        where s.id = any(w.give || w.take) and s.starts_at > clock_timestamp()
+            and s.user_id = case when s.id = any(w.give) then w.from_id else w.to_id end)
+limit sqlc.arg(max_rows)::int;
+
 -- name: RemindersDue :many
 select feed_id, user_id, user_name, user_zone, team, role, type, mode, time_before::int as time_before, edge::timestamptz as edge,
     due_at::timestamptz as due_at
@@ -18,7 +30,7 @@ limit sqlc.arg(max_rows)::int;
 insert into reminders_made (feed_id, user_id, type, mode, due_at) values (@feed_id, @user_id, @type, @mode, @due_at) on conflict do nothing;
 
 -- name: NoticesOfTeam :many
-select n.id, t.name as team, n.kind, n.roles, n.user_ids, n.facts
+select n.id, t.name as team, n.kind, n.roles, n.user_ids, n.facts, n.by_id, n.note, n.unless
 from notices n
 join teams t on t.id = n.team_id
 where n.team_id = @team_id

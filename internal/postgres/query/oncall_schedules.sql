@@ -128,6 +128,10 @@ limit sqlc.arg(max_rows)::int;
 insert into team_populations (team_id, problem) values (@team_id, @problem)
 on conflict (team_id) do update set populated_at = clock_timestamp(), problem = excluded.problem;
 
+-- Has processors look at a team's calendar next, whenever they did last.
+-- name: TeamDue :exec
+update team_populations set populated_at = 'epoch' where team_id = @team_id;
+
 -- Remembers a warning; no row when the team was warned of it before.
 -- name: WarnOnce :execrows
 insert into coverage_warnings (team_id, role_id, kind, starts_at, ends_at)

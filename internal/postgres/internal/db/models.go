@@ -180,6 +180,29 @@ type Device struct {
 	CreatedAt      time.Time
 }
 
+type DirectoryContact struct {
+	UserID      int64
+	Mode        string
+	Destination string
+}
+
+type DirectoryList struct {
+	ListID int64
+}
+
+type DirectoryPerson struct {
+	UserID      int64
+	Source      string
+	SwitchedOff bool
+}
+
+type DirectorySync struct {
+	Source      string
+	TriedAt     time.Time
+	SucceededAt *time.Time
+	Problem     string
+}
+
 type FeedShift struct {
 	FeedID    int64
 	TeamID    int64
@@ -443,6 +466,9 @@ type Notice struct {
 	UserIds   []int64
 	Facts     json.RawMessage
 	CreatedAt time.Time
+	ByID      *int64
+	Note      string
+	Unless    *string
 }
 
 type NoticeSetting struct {

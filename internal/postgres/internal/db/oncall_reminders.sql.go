@@ -146,7 +146,7 @@ func (q *Queries) NoticeReaders(ctx context.Context, arg NoticeReadersParams) ([
 }
 
 const noticesOfTeam = `-- name: NoticesOfTeam :many
-select n.id, t.name as team, n.kind, n.roles, n.user_ids, n.facts
+select n.id, t.name as team, n.kind, n.roles, n.user_ids, n.facts, n.by_id, n.note, n.unless
 from notices n
 join teams t on t.id = n.team_id
 where n.team_id = $1
@@ -167,6 +167,9 @@ type NoticesOfTeamRow struct {
 	Roles   []string
 	UserIds []int64
 	Facts   json.RawMessage
+	ByID    *int64
+	Note    string
+	Unless  *string
 }
 
 func (q *Queries) NoticesOfTeam(ctx context.Context, arg NoticesOfTeamParams) ([]NoticesOfTeamRow, error) {
@@ -185,6 +188,9 @@ func (q *Queries) NoticesOfTeam(ctx context.Context, arg NoticesOfTeamParams) ([
 			&i.Roles,
 			&i.UserIds,
 			&i.Facts,
+			&i.ByID,
+			&i.Note,
+			&i.Unless,
 		); err != nil {
 			return nil, err
 		}
@@ -341,6 +347,45 @@ type TeamsToTellParams struct {
 // Reminders of shifts and notices of changes.
 func (q *Queries) TeamsToTell(ctx context.Context, arg TeamsToTellParams) ([]int64, error) {
 	rows, err := q.db.Query(ctx, teamsToTell, arg.Buckets, arg.MaxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []int64{}
+	for rows.Next() {
+		var team_id int64
+		if err := rows.Scan(&team_id); err != nil {
+			return nil, err
+		}
+		items = append(items, team_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const teamsWithOverSwaps = `-- name: TeamsWithOverSwaps :many
+select distinct w.team_id::bigint as team_id
+from swap_requests w
+where w.state = 'open'
+    and ($1::bigint is null or w.team_id = $1)
+    and ($2::int[] is null or (w.team_id & 255) = any($2::int[]))
+    and cardinality(w.give) + cardinality(w.take) <> (select count(*) from shifts s
+        where s.id = any(w.give || w.take) and s.starts_at > clock_timestamp()
+            and s.user_id = case when s.id = any(w.give) then w.from_id else w.to_id end)
+limit $3::int
+`
+
+type TeamsWithOverSwapsParams struct {
+	TeamID  *int64
+	Buckets []int32
+	MaxRows int32
+}
+
+// Teams with open swap requests whose shifts are no longer what they were about: SwapRequest.stale says why.
+func (q *Queries) TeamsWithOverSwaps(ctx context.Context, arg TeamsWithOverSwapsParams) ([]int64, error) {
+	rows, err := q.db.Query(ctx, teamsWithOverSwaps, arg.TeamID, arg.Buckets, arg.MaxRows)
 	if err != nil {
 		return nil, err
 	}

@@ -598,6 +598,16 @@ func (q *Queries) TeamAbsences(ctx context.Context, userIds []int64) ([]TeamAbse
 	return items, nil
 }
 
+const teamDue = `-- name: TeamDue :exec
+update team_populations set populated_at = 'epoch' where team_id = $1
+`
+
+// Has processors look at a team's calendar next, whenever they did last.
+func (q *Queries) TeamDue(ctx context.Context, teamID int64) error {
+	_, err := q.db.Exec(ctx, teamDue, teamID)
+	return err
+}
+
 const teamPopulated = `-- name: TeamPopulated :exec
 insert into team_populations (team_id, problem) values ($1, $2)
 on conflict (team_id) do update set populated_at = clock_timestamp(), problem = excluded.problem

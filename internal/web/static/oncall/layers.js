@@ -27,8 +27,9 @@ const holidayRules = [
 ];
 
 export function newLayer(zone, members, number) {
-  const monday = new Date(Date.parse(wall(Date.now() / 1000, zone).slice(0, 10) + "T00:00:00Z"));
-  monday.setUTCDate(monday.getUTCDate() + ((8 - monday.getUTCDay()) % 7));
+  // The last Monday morning that is over: a new rotation covers now.
+  const monday = new Date(wall(Date.now() / 1000 - 9 * 3600, zone).slice(0, 10) + "T00:00:00Z");
+  monday.setUTCDate(monday.getUTCDate() - ((monday.getUTCDay() + 6) % 7));
   return {
     name: "Layer " + number,
     start: monday.toISOString().slice(0, 10) + "T09:00",

@@ -69,7 +69,7 @@ export async function requestSwap({ shift, zone, team }) {
         note: note.value,
       }),
   });
-  if (sent) flash("The request was sent. You see it here and under My shifts.");
+  if (sent) flash(to.value ? "The request was sent, and they are told of it. You see it here and under My shifts." : "The request was sent, and the team is told of it. You see it here and under My shifts.");
   return sent;
 }
 

@@ -1,5 +1,5 @@
 // The editors of weekly schedules and of rotations.
-import { announce, field, fill, h, options, working } from "./dom.js";
+import { announce, field, fill, flash, h, options, working } from "./dom.js";
 import { path, v0, v1 } from "./api.js";
 import { dialog } from "./dialog.js";
 import { layersForm, newLayer } from "./layers.js";
@@ -50,7 +50,7 @@ const head = (f) =>
     { class: "row" },
     field("Role", f.role),
     field("Roster", f.roster),
-    field("Days ahead", f.ahead, "0: only when populated by hand"),
+    field("Days ahead", f.ahead, "0: it makes none"),
   );
 
 // editor opens a dialog with a form that saves; it resolves to what save returned.
@@ -81,11 +81,49 @@ function editor(title, form, save, opened) {
   return d.done;
 }
 
-// scheduleForm edits a weekly schedule, or makes one, and shows then what it would put on the calendar.
+// draftPreview shows what saving would put on the calendar, while it is being edited. draft returns what is to be saved.
+function draftPreview({ team, page }, id, draft) {
+  let timer;
+  const shown = previewGrid(page.teamZone, team.people, async (start, end) => {
+    if (end <= Date.now() / 1000) return { shifts: [], text: "What is over stays as it is." };
+    const r = await v1.post(path`/teams/${team.name}/schedules/preview`, {
+      ...draft(),
+      ...(id && { id }),
+      start: Math.max(start, Math.floor(Date.now() / 1000)),
+      end,
+    });
+    return { ...r, shifts: r.shifts.map((s) => ({ ...s, id: 0 })) };
+  });
+  const later = () => {
+    clearTimeout(timer);
+    timer = setTimeout(shown.load, 350);
+  };
+  return {
+    el: shown.el,
+    start: shown.start,
+    load: later,
+    stop() {
+      clearTimeout(timer);
+      shown.stop();
+    },
+  };
+}
+
+// afterwards tells that a schedule was saved. A new one is filled by itself; what a changed one made before is replaced when it
+// is populated.
+async function afterwards(saved, changed, { team, page, done }) {
+  if (!saved) return;
+  if (changed) announce("Saved");
+  else flash("Saved. Its shifts come onto the calendar within a minute.");
+  await done();
+  if (changed) populate({ id: saved, team, page, done });
+}
+
+// scheduleForm edits a weekly schedule, or makes one, with its result below while it is being edited.
 export async function scheduleForm(context) {
-  const { schedule, team, rosters, page, done } = context;
+  const { schedule, team, rosters } = context;
   const f = common(context, schedule?.role, schedule?.roster, schedule?.auto_populate_threshold);
-  const pattern = patternForm(schedule?.events || [], schedule?.advanced_mode, () => {});
+  const pattern = patternForm(schedule?.events || [], schedule?.advanced_mode, () => preview.load());
   const algorithm = h(
     "select",
     { "aria-label": "Algorithm" },
@@ -122,50 +160,56 @@ export async function scheduleForm(context) {
   };
   sortable(order, (list) => {
     names = list;
+    preview.load();
   });
   algorithm.addEventListener("change", refresh);
   f.roster.addEventListener("change", refresh);
   refresh();
+  const body = () => {
+    const { events, advanced } = pattern.read();
+    return {
+      role: f.role.value,
+      team: team.name,
+      roster: f.roster.value,
+      auto_populate_threshold: Number(f.ahead.value),
+      advanced_mode: advanced ? 1 : 0,
+      events,
+      scheduler: { name: algorithm.value, ...(algorithm.value === "round-robin" && { data: names }) },
+    };
+  };
+  const preview = draftPreview(context, schedule?.id, body);
   const saved = await editor(
     schedule ? "Edit schedule" : "Add weekly schedule",
-    [head(f), h("h3", {}, "Pattern"), pattern.el, field("Who is chosen", algorithm), words, order],
+    [
+      head(f),
+      h("h3", {}, "Pattern"),
+      pattern.el,
+      field("Who is chosen", algorithm),
+      words,
+      order,
+      h("h3", {}, "What it makes"),
+      preview.el,
+    ],
     async () => {
-      const { events, advanced } = pattern.read();
-      const body = {
-        role: f.role.value,
-        team: team.name,
-        roster: f.roster.value,
-        auto_populate_threshold: Number(f.ahead.value),
-        advanced_mode: advanced ? 1 : 0,
-        events,
-        scheduler: { name: algorithm.value, ...(algorithm.value === "round-robin" && { data: names }) },
-      };
-      if (!schedule) return (await v0.post(path`/teams/${team.name}/rosters/${f.roster.value}/schedules`, body)).id;
-      await v0.put(path`/schedules/${schedule.id}`, body);
+      if (!schedule) return (await v0.post(path`/teams/${team.name}/rosters/${f.roster.value}/schedules`, body())).id;
+      await v0.put(path`/schedules/${schedule.id}`, body());
       return schedule.id;
     },
+    preview,
   );
-  if (!saved) return;
-  announce("Saved");
-  await done();
-  populate({ id: saved, team, page, done });
+  await afterwards(saved, schedule, context);
 }
 
 // rotationForm edits a rotation, with its result below while it is being edited.
 export async function rotationForm(context) {
-  const { rotation, team, rosters, page, done } = context;
+  const { rotation, team, rosters, page } = context;
   const f = common(context, rotation?.role, rotation?.roster, rotation?.auto_populate_threshold);
   const roster = () => rosters[f.roster.value].users.filter((u) => u.in_rotation).map((u) => u.name);
-  let timer;
-  const later = () => {
-    clearTimeout(timer);
-    timer = setTimeout(preview.load, 350);
-  };
   const layers = layersForm(rotation?.layers || [newLayer(page.teamZone, roster(), 1)], {
     team,
     zone: page.teamZone,
     roster,
-    changed: () => later(),
+    changed: () => preview.load(),
   });
   const title = h("input", { value: rotation?.name || "", maxlength: 100, placeholder: "for example Follow the sun" });
   const body = () => ({
@@ -175,15 +219,7 @@ export async function rotationForm(context) {
     auto_populate_threshold: Number(f.ahead.value),
     layers: layers.read(),
   });
-  const preview = previewGrid(page.teamZone, team.people, async (start, end) => {
-    const r = await v1.post(path`/teams/${team.name}/rotations/preview`, {
-      ...body(),
-      ...(rotation && { id: rotation.id }),
-      start: Math.max(start, Math.floor(Date.now() / 1000)),
-      end,
-    });
-    return { shifts: r.shifts.map((s) => ({ ...s, id: 0 })), unfilled: r.unfilled, kept: r.kept };
-  });
+  const preview = draftPreview(context, rotation?.id, body);
   const saved = await editor(
     rotation ? "Edit rotation" : "Add rotation",
     [field("Name", title), head(f), layers.el, h("h3", {}, "What it makes"), preview.el],
@@ -191,11 +227,7 @@ export async function rotationForm(context) {
       rotation
         ? v1.put(path`/rotations/${rotation.id}`, body()).then(() => rotation.id)
         : v1.post(path`/teams/${team.name}/rotations`, body()).then((r) => r.id),
-    { start: preview.start, stop: preview.stop, load: later },
+    preview,
   );
-  clearTimeout(timer);
-  if (!saved) return;
-  announce("Saved");
-  await done();
-  populate({ id: saved, team, page, done });
+  await afterwards(saved, rotation, context);
 }

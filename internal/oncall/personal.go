@@ -1,0 +1,192 @@
+package oncall
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// The kinds of personal notices: those concerned hear of them by their preferred mode, whatever their settings say.
+const (
+	SwapAsked     NoticeKind = "swap_asked"     // to whom a swap request asks
+	SwapAccepted  NoticeKind = "swap_accepted"  // to who asked, like the next two
+	SwapDeclined  NoticeKind = "swap_declined"  //
+	SwapExpired   NoticeKind = "swap_expired"   //
+	SwapWithdrawn NoticeKind = "swap_withdrawn" // to whom it asked, and to who asked if somebody else withdrew it
+	PagerTaken    NoticeKind = "pager_taken"    // to who took it, and to whom it was taken from
+)
+
+// Personal reports whether a notice of the kind is told to its people themselves, not to those whose settings ask for it.
+func (k NoticeKind) Personal() bool {
+	return slices.Contains([]NoticeKind{SwapAsked, SwapAccepted, SwapDeclined, SwapExpired, SwapWithdrawn, PagerTaken}, k)
+}
+
+// Priority chooses the mode in which people hear of a personal notice.
+func (k NoticeKind) Priority() users.Priority {
+	if k == PagerTaken {
+		return users.High // the next page goes to somebody else
+	}
+	return users.Medium
+}
+
+// Asked tells whom a new request asks: the person named, or everybody else in the team who is not switched off.
+func (r SwapRequest) Asked(crew Crew, give, take []Shift) Notice {
+	n := Notice{Kind: SwapAsked, TeamID: r.TeamID, By: r.From, Note: r.Note, Shifts: concat(give, take)}
+	if r.To != 0 {
+		n.Users = []users.ID{r.To}
+		return n
+	}
+	for id, active := range crew.Members {
+		if active && id != r.From {
+			n.Users = append(n.Users, id)
+		}
+	}
+	slices.Sort(n.Users)
+	return n
+}
+
+// Ended tells what became of a request that is open no longer. give and take are its shifts as they were when it ended. What was asked
+// of everybody and withdrawn is told to nobody.
+func (r SwapRequest) Ended(give, take []Shift) []Notice {
+	n := Notice{TeamID: r.TeamID, By: r.DecidedBy, Shifts: concat(give, take), Users: []users.ID{r.From}}
+	switch r.State {
+	case RequestAccepted:
+		n.Kind, n.Unless = SwapAccepted, ShiftSwapped
+	case RequestDeclined:
+		n.Kind = SwapDeclined
+	case RequestExpired:
+		n.Kind, n.Note = SwapExpired, r.Why
+	case RequestWithdrawn:
+		n.Kind, n.Users = SwapWithdrawn, nil
+		if r.DecidedBy != r.From {
+			n.Users = append(n.Users, r.From)
+		}
+		if r.To != 0 && r.To != r.DecidedBy {
+			n.Users = append(n.Users, r.To)
+		}
+	}
+	for _, s := range n.Shifts {
+		if !slices.Contains(n.Roles, s.Role) {
+			n.Roles = append(n.Roles, s.Role)
+		}
+	}
+	if n.Kind == "" || len(n.Users) == 0 {
+		return nil
+	}
+	return []Notice{n}
+}
+
+func concat(give, take []Shift) []Shift { return append(sorted(give), sorted(take)...) }
+
+// PersonalWords are for the words of a personal notice to one of its people.
+type PersonalWords struct {
+	Kind   NoticeKind
+	Team   string
+	Reader users.ID
+	By     string // whose doing it is
+	// Facts are those of Notice.Shifts.
+	Facts []NoticeFact
+	Note  string
+	Zone  *time.Location // of the reader
+	Link  string         // where to answer; "" = nowhere
+}
+
+// Words of the notice: short, because they are read on phones. False when there is nothing to tell.
+func (p PersonalWords) Words() (Words, bool) {
+	var own, others []NoticeFact
+	for _, f := range p.Facts {
+		if f.User == p.Reader {
+			own = append(own, f)
+		} else {
+			others = append(others, f)
+		}
+	}
+	request := "swap request for " + p.Team
+	switch p.Kind {
+	case SwapAsked:
+		subject := p.By + " asks you to take a shift of " + p.Team
+		if len(own) > 0 {
+			subject = p.By + " asks you to swap shifts of " + p.Team
+		}
+		return Words{subject, stacked(p.list("You would take", others), p.list("You would give", own), quoted(p.Note), line("Answer", p.Link))}, true
+	case SwapAccepted:
+		return Words{p.By + " accepted your " + request, stacked(p.list("You gave away", own), p.list("You have now", others))}, true
+	case SwapDeclined:
+		return Words{p.By + " declined your " + request, stacked(p.list("Still yours", own), line("Ask others", p.Link))}, true
+	case SwapExpired:
+		return Words{"Your " + request + " expired", stacked("Nobody agreed in time: "+p.Note+".", p.list("Still yours", own))}, true
+	case SwapWithdrawn:
+		return Words{p.By + " withdrew the " + request, stacked("You need not answer, nothing changes.", p.list("It was about", p.Facts))}, true
+	case PagerTaken:
+		return p.pager()
+	}
+	return Words{}, false
+}
+
+// pager words that somebody took the pager; the first fact is what they took.
+func (p PersonalWords) pager() (Words, bool) {
+	if len(p.Facts) == 0 {
+		return Words{}, false
+	}
+	taken := p.Facts[0]
+	if taken.User == p.Reader {
+		return Words{
+			fmt.Sprintf("You have the pager of %s", p.Team), fmt.Sprintf("You are %s of %s from now until %s.", taken.Role, p.Team, shortTime(taken.End, p.Zone)),
+		}, true
+	}
+	var lost []NoticeFact
+	for _, f := range p.Facts[1:] {
+		if f.User == p.Reader {
+			f.Start, f.End = later(f.Start, taken.Start), earlier(f.End, taken.End)
+			lost = append(lost, f)
+		}
+	}
+	return Words{
+		fmt.Sprintf("%s took the pager of %s from you", taken.Name, p.Team), stacked(p.list(taken.Name+" is on call in your place", lost)),
+	}, len(lost) > 0
+}
+
+// mostListed is how many shifts a message for a phone lists.
+const mostListed = 5
+
+func (p PersonalWords) list(title string, facts []NoticeFact) string {
+	if len(facts) == 0 {
+		return ""
+	}
+	var out []string
+	for i, f := range facts {
+		if i == mostListed {
+			out = append(out, fmt.Sprintf("and %d more", len(facts)-i))
+			break
+		}
+		out = append(out, fmt.Sprintf("%s %s to %s", f.Role, f.Start.In(p.Zone).Format(shortLayout), shortTime(f.End, p.Zone)))
+	}
+	return title + ": " + strings.Join(out, ", ") + "."
+}
+
+func line(title, text string) string {
+	if text == "" {
+		return ""
+	}
+	return title + ": " + text
+}
+
+func quoted(note string) string {
+	if note == "" {
+		return ""
+	}
+	return "“" + note + "”"
+}
+
+func stacked(all ...string) string {
+	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), "\n")
+}
+
+const shortLayout = "Mon 2 Jan 15:04"
+
+func shortTime(t time.Time, zone *time.Location) string {
+	return t.In(zone).Format(shortLayout + " MST")
+}
