@@ -114,9 +114,7 @@ func (c *Config) Processor() (Processor, error) {
 		l.warning(l.where("delivery.dry_run"), "is set: this is a rehearsal, nobody is paged")
 	}
 	l.notNegative("history.retention", out.History.Retention)
-	if out.History.Retention == 0 {
-		out.History.Retention = 396 * 24 * time.Hour
-	}
+	out.History.Retention = c.Retention()
 	return out, l.err()
 }
 

@@ -92,6 +92,12 @@ var hostile = []string{
 	strings.Repeat("{% for x in y %}", 2000),
 	"{{ 1" + strings.Repeat(" if 1 else 1", 2500) + " }}",
 	strings.Repeat("x", 33<<10),
+	strings.Repeat("{{ ('x'*9999)|upper|length }}", 1100),
+	strings.Repeat("{% set x = [('x'*9999)|upper] %}", 1000),
+	strings.Repeat("{% if (1 or x) %}", 500),
+	"{{ " + strings.Repeat("(", 200) + "1" + strings.Repeat("/0)", 200) + " }}",
+	strings.Repeat("{{ "+strings.Repeat("(", 100)+"1"+strings.Repeat("/0)", 100)+" }}", 80),
+	strings.Repeat("{% set x = (1 if 0 else y)"+strings.Repeat("~1", 200)+" %}", 70),
 }
 
 const hostileContext = `{"s": "aaaaaaaaaa", "x": [1], "lines": "a\nb\nc"}`
