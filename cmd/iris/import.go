@@ -7,8 +7,10 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/iris-oncall/iris/internal/app"
+	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/imports"
 	theirs "github.com/iris-oncall/iris/internal/imports/iris"
 	calendars "github.com/iris-oncall/iris/internal/imports/oncall"
@@ -53,6 +55,9 @@ func (c importIrisCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
+	if options.Retention, err = e.retention(); err != nil {
+		return err
+	}
 	report, err := app.ImportIris(ctx, common, in, options)
 	if err != nil {
 		return err
@@ -86,10 +91,19 @@ func (c importOncallCommand) Run(ctx context.Context, e *env) error {
 	return c.tell(e, report)
 }
 
+// retention is how long the servers keep finished messages.
+func (e *env) retention() (time.Duration, error) {
+	c, err := config.Load(e.config, e.environ)
+	if err != nil {
+		return 0, err
+	}
+	return c.Retention(), nil
+}
+
 // source is where to read, with the password from where it was left.
 func (f importFlags) source(e *env) (app.Import, error) {
 	in := app.Import{From: f.From, DryRun: f.DryRun, Progress: func(class string, rows int64) {
-		fmt.Fprintf(e.stderr, "%s: %d rows read\n", class, rows)
+		fmt.Fprintf(e.stderr, "%s: rows read: %d\n", class, rows)
 	}}
 	for _, v := range e.environ {
 		if value, ok := strings.CutPrefix(v, "IRIS_IMPORT_PASSWORD="); ok {
@@ -101,15 +115,15 @@ func (f importFlags) source(e *env) (app.Import, error) {
 	}
 	file, err := os.Open(f.PasswordFile)
 	if err != nil {
-		return in, err
+		return in, fmt.Errorf("--password-file: %w", err)
 	}
 	defer file.Close()
 	raw, err := io.ReadAll(io.LimitReader(file, 4096))
 	if err != nil {
-		return in, err
+		return in, fmt.Errorf("--password-file: %w", err)
 	}
 	if in.Password = strings.TrimRight(string(raw), "\r\n"); in.Password == "" {
-		return in, errors.New("the password file is empty")
+		return in, errors.New("--password-file: the file is empty")
 	}
 	return in, nil
 }

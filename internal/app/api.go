@@ -231,6 +231,10 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 	if c.DisableAuth {
 		authenticator, accounts = authenticator.Believing(), accounts.Believing()
 	}
+	accounts, err := withDirectory(accounts, a.cfg, postgres.NewDirectorySync(a.db, "log-in with the directory's password"), a.log, a.reg)
+	if err != nil {
+		return nil, nil, err
+	}
 	var rates *wire.Rates
 	if b := a.cfg.IncidentRates; b.Enabled {
 		rates = wire.NewRates(incidents, b.MaxActive, b.MaxRecent, b.RecentLookback, b.Exempt)

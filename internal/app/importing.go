@@ -26,7 +26,7 @@ type Import struct {
 // report is returned in both cases; an error means that there is none.
 func ImportIris(ctx context.Context, c config.Common, in Import, options iris.Options) (*imports.Report, error) {
 	return runImport(ctx, c, in, "iris", func(source *imports.Source, store imports.Store, report *imports.Report) error {
-		return iris.Run(ctx, source, store, report, options)
+		return iris.Run(ctx, source, store, report, options, time.Now())
 	})
 }
 

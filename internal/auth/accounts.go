@@ -2,7 +2,10 @@ package auth
 
 import (
 	"context"
+	"errors"
+	"strings"
 
+	"github.com/iris-oncall/iris/internal/directory"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -16,10 +19,29 @@ type Credentials interface {
 	Credentials(ctx context.Context, name string) (users.User, string, error)
 }
 
+// ErrStranger says that the directory knows somebody, password and all, whom Iris does not.
+var ErrStranger = fault.New(fault.NotFound, "you are known to the directory, but not to Iris: ask an administrator to add you")
+
+// ErrAway is in the chain of what Authenticate returns while nobody can be asked about passwords that are not kept here.
+var ErrAway = fault.New(fault.Unavailable, "the directory that knows the passwords cannot be reached; try again in a moment")
+
+// Directory knows passwords that are not kept here. A wrong name or password is an Unauthenticated fault, any other error
+// means that it could not be asked. It must be safe for concurrent use.
+type Directory interface {
+	Check(ctx context.Context, name, password string) (directory.Entry, error)
+}
+
+// Newcomers stores what the directory says of somebody who logs in: as a new person, or over what is known of them.
+type Newcomers interface {
+	Arrive(ctx context.Context, e directory.Entry) error
+}
+
 // Accounts logs people in with name and password. It is safe for concurrent use.
 type Accounts struct {
 	people    Credentials
 	passwords *Passwords
+	directory Directory // nil = every password is kept here
+	newcomers Newcomers // nil = only who is here already logs in
 	// anyPassword will do.
 	anyPassword bool
 }
@@ -32,11 +54,18 @@ func NewAccounts(people Credentials, passwords *Passwords) *Accounts {
 // Believing returns a log-in that takes any password of a person who exists. Only a server on a loopback address that was told
 // to switch authentication off may use it.
 func (a *Accounts) Believing() *Accounts {
-	return &Accounts{people: a.people, passwords: a.passwords, anyPassword: true}
+	return &Accounts{people: a.people, passwords: a.passwords, directory: a.directory, newcomers: a.newcomers, anyPassword: true}
+}
+
+// WithDirectory returns a log-in that asks d about passwords that do not fit what is kept here. newcomers, unless nil, stores
+// whoever d knows.
+func (a *Accounts) WithDirectory(d Directory, newcomers Newcomers) *Accounts {
+	return &Accounts{people: a.people, passwords: a.passwords, anyPassword: a.anyPassword, directory: d, newcomers: newcomers}
 }
 
 // Authenticate returns the active person whose name and password these are, and ErrLogin otherwise. It takes the same
-// time whether or not the name exists.
+// time whether or not the name exists: the directory is asked about every name. A password that is kept here comes first, so
+// that it works while the directory is away and the directory never sees it.
 func (a *Accounts) Authenticate(ctx context.Context, name, password string) (users.User, error) {
 	user, hash, err := a.people.Credentials(ctx, name)
 	if err != nil && !fault.Is(err, fault.NotFound) {
@@ -49,10 +78,39 @@ func (a *Accounts) Authenticate(ctx context.Context, name, password string) (use
 		hash = ""
 	}
 	ok, err := a.passwords.Check(ctx, hash, password)
-	if err != nil {
+	switch {
+	case err != nil:
 		return users.User{}, err
+	case ok:
+		return user, nil
+	case a.directory == nil || password == "" || len(password) > maxPassword:
+		return users.User{}, ErrLogin
 	}
-	if !ok {
+	return a.ask(ctx, name, password)
+}
+
+// ask leaves the decision to the directory. Who somebody is, is decided by the directory's spelling of the name: its idea of
+// which names are the same is not ours.
+func (a *Accounts) ask(ctx context.Context, name, password string) (users.User, error) {
+	e, err := a.directory.Check(ctx, name, password)
+	switch {
+	case fault.Is(err, fault.Unauthenticated):
+		return users.User{}, ErrLogin
+	case err != nil:
+		return users.User{}, &fault.Error{Kind: ErrAway.Kind, Message: ErrAway.Message, RetryAfter: ErrAway.RetryAfter, Err: errors.Join(ErrAway, err)}
+	}
+	if a.newcomers != nil {
+		if err := a.newcomers.Arrive(ctx, e); err != nil {
+			return users.User{}, err
+		}
+	}
+	user, _, err := a.people.Credentials(ctx, strings.TrimSpace(e.Name))
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return users.User{}, ErrStranger
+	case err != nil:
+		return users.User{}, err
+	case !user.Active:
 		return users.User{}, ErrLogin
 	}
 	return user, nil

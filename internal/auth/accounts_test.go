@@ -2,10 +2,13 @@ package auth
 
 import (
 	"context"
+	"io"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/iris-oncall/iris/internal/directory"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -45,4 +48,81 @@ func TestAccounts(t *testing.T) {
 	}
 	_, err = a.Authenticate(t.Context(), "broken", "demo")
 	require.Equal(t, fault.Unavailable, fault.KindOf(err))
+}
+
+// fakeDirectory knows passwords by name; the value is the name as it spells it.
+type fakeDirectory struct {
+	people map[string]string
+	away   bool
+	asked  []string
+	came   []string
+}
+
+func (f *fakeDirectory) Check(_ context.Context, name, password string) (directory.Entry, error) {
+	f.asked = append(f.asked, name)
+	switch spelled, ok := f.people[name]; {
+	case f.away:
+		return directory.Entry{}, fault.Wrap(fault.Unavailable, io.EOF, "the directory cannot be reached")
+	case !ok || password != "theirs":
+		return directory.Entry{}, fault.New(fault.Unauthenticated, "no")
+	default:
+		return directory.Entry{Name: spelled}, nil
+	}
+}
+
+func (f *fakeDirectory) Arrive(_ context.Context, e directory.Entry) error {
+	f.came = append(f.came, e.Name)
+	return nil
+}
+
+func TestTheDirectoryIsAskedAfterOurOwnPasswords(t *testing.T) {
+	t.Parallel()
+	p := NewPasswords()
+	hash, err := p.Hash(t.Context(), "ours")
+	require.NoError(t, err)
+	here := fakeCredentials{
+		"both": {users.User{ID: 1, Name: "both", Active: true}, hash},
+		"ann":  {users.User{ID: 2, Name: "ann", Active: true}, ""},
+		"gone": {users.User{ID: 3, Name: "gone"}, hash},
+	}
+	d := &fakeDirectory{people: map[string]string{"both": "both", "ann": "ann", "Ann ": "ann", "gone": "gone", "new": "new", "ａnn": "ann"}}
+	a := NewAccounts(here, p).WithDirectory(d, nil)
+	check := func(name, password, want string, err error) {
+		t.Helper()
+		user, got := a.Authenticate(t.Context(), name, password)
+		require.Equal(t, want, user.Name)
+		require.ErrorIs(t, got, err)
+	}
+	check("both", "ours", "both", nil)
+	require.Empty(t, d.asked, "our own passwords go nowhere")
+	check("both", "theirs", "both", nil)
+	check("ann", "theirs", "ann", nil)
+	check("ａnn", "theirs", "ann", nil) // who it is, is as the directory spells it
+	check("ann", "wrong", "", ErrLogin)
+	check("gone", "theirs", "", ErrLogin)
+	check("gone", "ours", "", ErrLogin)
+	check("new", "theirs", "", ErrStranger)
+	d.asked = nil
+	check("nobody", "theirs", "", ErrLogin)
+	require.Equal(t, []string{"nobody"}, d.asked, "names that nobody has take as long")
+	d.asked = nil
+	check("ann", "", "", ErrLogin)
+	check("ann", strings.Repeat("x", maxPassword+1), "", ErrLogin)
+	require.Empty(t, d.asked)
+	require.Empty(t, d.came, "nobody is added unless that is wanted")
+
+	d.away = true
+	check("both", "ours", "both", nil)
+	check("ann", "theirs", "", ErrAway)
+	check("nobody", "theirs", "", ErrAway)
+	_, err = a.Authenticate(t.Context(), "ann", "theirs")
+	require.True(t, fault.Is(err, fault.Unavailable))
+	require.NotContains(t, fault.Public(err), "EOF")
+
+	d.away = false
+	a = a.WithDirectory(d, d)
+	check("new", "theirs", "", ErrStranger) // the fake stores nothing
+	check("ann", "wrong", "", ErrLogin)
+	require.Equal(t, []string{"new"}, d.came, "whoever gives the right password, and nobody else")
+	require.NotNil(t, a.Believing().directory)
 }

@@ -293,6 +293,8 @@ type API struct {
 	TimeZones []string
 	Mobile    Mobile
 	Oncall    Oncall
+	LDAP      LDAP
+	Sync      Sync // how a person of the directory is read who logs in
 }
 
 // Processor is the configuration of message-processor.
@@ -311,6 +313,8 @@ type Processor struct {
 	MailingLists  MailingLists
 	Compatibility Compatibility // only DummyRoles concerns it
 	Oncall        Oncall
+	LDAP          LDAP
+	Sync          Sync
 }
 
 // file is everything a configuration file may hold.
@@ -335,4 +339,6 @@ type file struct {
 	TimeZones     []string      `koanf:"time_zones"`
 	Mobile        Mobile        `koanf:"mobile"`
 	Oncall        Oncall        `koanf:"oncall"`
+	Auth          Auth          `koanf:"auth"`
+	Sync          Sync          `koanf:"sync"`
 }

@@ -148,9 +148,9 @@ func TestTheManualIsWhole(t *testing.T) {
 			case tag == "compatibility":
 				require.Contains(t, manual, "`compatibility.*`") // its own paper has them
 			case kind.Kind() == reflect.Struct:
-				walk(kind, tag+".")
+				walk(kind, path+tag+".")
 			case kind.Kind() == reflect.Slice && kind.Elem().Kind() == reflect.Struct:
-				require.Contains(t, manual, "`"+tag+"[]`")
+				require.Contains(t, manual, "`"+path+tag+"[]`")
 				walk(kind.Elem(), "")
 			case kind.Kind() == reflect.Map:
 				require.Contains(t, manual, "`"+path+tag+".")

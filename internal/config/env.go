@@ -26,6 +26,7 @@ var variables = []variable{
 	{"IRIS_SHUTDOWN_TIMEOUT", "shutdown_timeout", false},
 	{"IRIS_HTTP_ADDR", "http.addr", false},
 	{"IRIS_MAILBOX_URL", "http.mailbox_url", false},
+	{"IRIS_LDAP_BIND_PASSWORD", "auth.ldap.bind_password", true},
 	{"IRIS_GOSSIP_ADDR", "gossip.addr", false},
 	{"IRIS_GOSSIP_ADVERTISE", "gossip.advertise", false},
 	{"IRIS_GOSSIP_KEY", "gossip.key", true},

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -338,6 +339,9 @@ func keys(t reflect.Type) map[string]reflect.Type {
 
 // ListLimit is the size from which on a mailing list stands for nobody; 0 = any size will do.
 func (c *Config) ListLimit() int { return c.file.MailingLists.MaxMembers }
+
+// Retention is how long finished messages are kept: 13 months by default.
+func (c *Config) Retention() time.Duration { return cmp.Or(c.file.History.Retention, 396*24*time.Hour) }
 
 // DatabaseURL returns the configured database, or "".
 func (c *Config) DatabaseURL() Secret { return c.file.Database.URL }

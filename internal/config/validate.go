@@ -47,6 +47,8 @@ func (c *Config) API() (API, error) {
 	for i, format := range out.Webhooks {
 		l.oneOf(index("webhooks", i), format, "alertmanager", "freshping", "grafana", "rackspace")
 	}
+	out.LDAP = l.ldap(f.Auth.LDAP)
+	out.Sync = l.sync(f.Sync, out.LDAP, f.Slack)
 	l.open(&out, f)
 	l.oncallDebug(&out)
 	// Of vendor accounts only what verifies their callbacks is needed here; sending is the processor's business.
@@ -76,6 +78,8 @@ func (c *Config) Processor() (Processor, error) {
 		MailingLists: l.mailingLists(f.MailingLists), Compatibility: f.Compatibility, Oncall: l.oncall(f.Oncall),
 	}
 	l.dummyRoles(f.Compatibility)
+	out.LDAP = l.ldap(f.Auth.LDAP)
+	out.Sync = l.sync(f.Sync, out.LDAP, f.Slack)
 	l.gossip(&out.Gossip)
 	// Sections that only hold what iris-api needs to verify callbacks are no accounts to send with.
 	out.Slack = slices.DeleteFunc(out.Slack, func(s Slack) bool { return s.Token == "" && s.SigningSecret != "" && s.APIURL == "" })
@@ -110,9 +114,7 @@ func (c *Config) Processor() (Processor, error) {
 		l.warning(l.where("delivery.dry_run"), "is set: this is a rehearsal, nobody is paged")
 	}
 	l.notNegative("history.retention", out.History.Retention)
-	if out.History.Retention == 0 {
-		out.History.Retention = 396 * 24 * time.Hour
-	}
+	out.History.Retention = c.Retention()
 	return out, l.err()
 }
 

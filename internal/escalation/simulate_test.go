@@ -2,6 +2,7 @@ package escalation
 
 import (
 	"context"
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -80,6 +81,15 @@ func TestSimulateCutsWhatIsTooLong(t *testing.T) {
 	require.Equal(t, EndCut, sim.End)
 	require.Len(t, sim.Pages, MaxSimulated)
 	require.Equal(t, []string{"The plan goes on for longer than is foreseen: cut after 1000 pages."}, sim.Notes)
+}
+
+// TestSimulateCutsWhatNobodyWillSee: plans of predecessors may wait for as long as a number of seconds holds.
+func TestSimulateCutsWhatNobodyWillSee(t *testing.T) {
+	t.Parallel()
+	sim := small(step(note(users.High, math.MaxInt32*time.Second, MaxRepeat))).ask(t, Question{Application: 5})
+	require.Equal(t, EndCut, sim.End)
+	require.Len(t, sim.Notes, 1)
+	require.Regexp(t, `^The plan goes on for longer than is foreseen: cut after \d\d\d pages.$`, sim.Notes[0])
 }
 
 func TestSimulateNotesWhatIsOdd(t *testing.T) {

@@ -32,6 +32,9 @@ type foreseen struct {
 	release time.Time
 }
 
+// lastYear is the last one whose instants JSON can hold. Plans may wait for decades between pages.
+const lastYear = 9999
+
 // live goes through the incident's life until its plan ends, somebody acknowledges, or there is too much of it.
 func (s *simulation) live(ctx context.Context) error {
 	at := s.Question.At
@@ -60,7 +63,7 @@ func (s *simulation) live(ctx context.Context) error {
 			s.End = EndExhausted
 			return nil
 		}
-		if len(s.Pages) >= MaxSimulated {
+		if len(s.Pages) >= MaxSimulated || next.Year() > lastYear {
 			break
 		}
 		if due.Progress, err = s.stored(w.Progress); err != nil {

@@ -2,6 +2,7 @@ package imports
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"strconv"
 	"strings"
@@ -62,7 +63,10 @@ func (r *Row) Int(column string) int64 {
 		return 0
 	}
 	n, err := strconv.ParseInt(string(raw), 10, 64)
-	if err != nil {
+	switch {
+	case errors.Is(err, strconv.ErrRange): // n is the nearest one
+		r.LoseValue("%s is out of range; the nearest possible value was taken", column)
+	case err != nil:
 		r.LoseValue("%s is not a number", column)
 		return 0
 	}
@@ -111,6 +115,16 @@ func (r *Row) Name(column string) string {
 		r.Note("%s: spaces at the end were taken away", column)
 	}
 	return name
+}
+
+// Trimmed returns a text without white space around it, for addresses that people pasted.
+func (r *Row) Trimmed(column string) string {
+	text := r.Text(column)
+	trimmed := strings.TrimSpace(text)
+	if trimmed != text {
+		r.Note("%s: spaces around it were taken away", column)
+	}
+	return trimmed
 }
 
 // TextOrNil returns a text, or nil for null.

@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -40,9 +41,9 @@ func TestRowNumbers(t *testing.T) {
 	require.Equal(t, int64(2147483647), r.Int32("big", 0))
 	require.Equal(t, int64(0), r.Int32("n", 0))
 	require.Equal(t, int64(0), r.Int("word"))
-	require.Equal(t, int64(0), r.Int("huge"))
+	require.Equal(t, int64(math.MaxInt64), r.Int("huge"), "never the number of another row")
 	require.Equal(t, []string{"not taken: big is out of range; the nearest possible value was taken", "not taken: n is out of range; the nearest possible value was taken",
-		"not taken: word is not a number", "not taken: huge is not a number"}, said(c))
+		"not taken: word is not a number", "not taken: huge is out of range; the nearest possible value was taken"}, said(c))
 	require.Zero(t, c.NotTaken, "values are lost, not rows")
 }
 
@@ -61,7 +62,7 @@ func TestRowTimes(t *testing.T) {
 
 func TestRowTexts(t *testing.T) {
 	t.Parallel()
-	r, c := rowOf(map[string]string{"name": "ann  ", "none": "null", "empty": "", "json": `{"a": 1.50}`, "cut": `{"a": "b`, "nan": `{"a": NaN}`})
+	r, c := rowOf(map[string]string{"name": "ann  ", "none": "null", "empty": "", "pasted": "\t a@example.com ", "json": `{"a": 1.50}`, "cut": `{"a": "b`, "nan": `{"a": NaN}`})
 	require.Equal(t, "ann", r.Name("name"))
 	require.Empty(t, r.Text("none"))
 	require.Nil(t, r.TextOrNil("none"))
@@ -77,7 +78,8 @@ func TestRowTexts(t *testing.T) {
 	value, _, ok = r.JSON("none")
 	require.True(t, ok)
 	require.Equal(t, "null", string(value))
-	require.Equal(t, []string{"note: name: spaces at the end were taken away"}, said(c))
+	require.Equal(t, "a@example.com", r.Trimmed("pasted"))
+	require.Equal(t, []string{"note: name: spaces at the end were taken away", "note: pasted: spaces around it were taken away"}, said(c))
 }
 
 func TestReportCountsAndSumsUp(t *testing.T) {

@@ -31,6 +31,10 @@ func (a *API) gaps(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	roles, err := a.askedRoles(r)
+	if err != nil {
+		return err
+	}
 	found, err := a.Calendars.TeamCalendars(ctx, []int64{t.ID}, from, to)
 	if err != nil {
 		return err
@@ -39,8 +43,7 @@ func (a *API) gaps(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	roles := r.URL.Query()["role"]
-	if len(roles) == 0 || roles[0] == "" {
+	if len(roles) == 0 {
 		roles = coverage.Roles()
 	}
 	out := []map[string]any{}

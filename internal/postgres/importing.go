@@ -148,6 +148,11 @@ func (r *importRun) merge(ctx context.Context, t imports.Table, out *imports.Out
 			return fmt.Errorf("look for what %s cannot take: %w", t.Name, err)
 		}
 	}
+	if sql := roomSQL(t); sql != "" {
+		if err := r.reasons(ctx, imports.Conflict, true, sql, out); err != nil {
+			return fmt.Errorf("look for the room behind the numbers of %s: %w", t.Name, err)
+		}
+	}
 	if r.first {
 		if sql := fillSQL(t); sql != "" {
 			if err := r.exec(ctx, sql); err != nil {

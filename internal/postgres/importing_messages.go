@@ -93,9 +93,11 @@ func (r *importRun) LoadMessages(ctx context.Context, records imports.Records) (
 // resumeSQL reconstructs where an incident stands in its step (escalation.Progress): a notification was made as often as the
 // most of its messages to one person. One without messages, while others of the step have some, reached nobody if it is
 // optional. Where messages had not left yet, the incident counts as reopened: the engine then makes the rounds again whose
-// messages were cancelled, for those only who have not got theirs.
+// messages were cancelled, for those only who have not got theirs. What a clock that was ahead put into the future counts as
+// made now: nobody must wait for a page until then.
 const resumeSQL = `with made as (
-    select i.id, n.position, n.optional, n.id as notification, max(h.repeat) + 1 as made, min(h.created_at) as first, max(h.created_at) as last
+    select i.id, n.position, n.optional, n.id as notification, max(h.repeat) + 1 as made,
+        least(min(h.created_at), clock_timestamp()) as first, least(max(h.created_at), clock_timestamp()) as last
     from resuming r
     join incidents i on i.id = r.id
     join plan_notifications n on n.plan_id = i.plan_id and n.step = i.current_step
@@ -104,13 +106,13 @@ const resumeSQL = `with made as (
 ), steps as (
     select id, coalesce(sum(made), 0) > 0 as begun, min(first) as first from made group by id
 ), standing as (
-    select m.id, s.first, jsonb_agg(jsonb_build_object('m', coalesce(m.made, 0), 'a', coalesce(m.last, i.updated_at),
+    select m.id, s.first, jsonb_agg(jsonb_build_object('m', coalesce(m.made, 0), 'a', coalesce(m.last, least(i.updated_at, clock_timestamp())),
         's', m.made is null and m.optional and s.begun) order by m.position) as notifications
     from made m join steps s on s.id = m.id join incidents i on i.id = m.id group by m.id, s.first
 )
 update incidents i
 set progress = case when i.current_step > 0 then jsonb_build_object('n', coalesce(st.notifications, '[]'), 't', true) end,
-    step_at = case when i.current_step > 0 then coalesce(st.first, i.updated_at) end,
+    step_at = case when i.current_step > 0 then coalesce(st.first, least(i.updated_at, clock_timestamp())) end,
     reopen_count = case when exists (select from message_history h where h.incident_id = i.id and h.state = 'cancelled') then 1 else 0 end,
     due_at = clock_timestamp()
 from resuming r left join standing st on st.id = r.id

@@ -80,6 +80,15 @@ func lossSQL(t imports.Table) []lossQuery {
 	}
 }
 
+// roomSQL lists rows whose number is so high that no new ones could follow; "" = rows of the table have no number.
+func roomSQL(t imports.Table) string {
+	if len(t.Key) != 1 || t.Columns[0].Name != t.Key[0] || t.Columns[0].Type != "bigint" || t.Columns[0].Ref != nil {
+		return ""
+	}
+	return fmt.Sprintf(`select 'its number is so high that there is no room for new ones behind it: change it there', count(*), %s
+from resolved where lost is null and %s > (1::bigint << 62) having count(*) > 0`, examples, column(t.Key[0]))
+}
+
 // same is the condition that a resolved row (s) is the row that is here (t).
 func sameKey(t imports.Table) string {
 	var on []string

@@ -223,14 +223,17 @@ insert into plan_notifications (id, plan_id, step, position, priority, role, tar
 	message := func(id, incident, notification, target int64, sent any) []any {
 		return []any{id, began, sent, 50, target, "somebody", "d", "email", 70, "high", "", "", incident, notification, sent == nil, 60, nil, ""}
 	}
+	ahead := began.AddDate(3, 0, 0)
+	early := message(903, 4, 80, 10, ahead)
+	early[1] = ahead
 	m.run(func(s imports.Store) {
-		require.Equal(t, int64(3), m.load(s, incidents, open(1, 0), open(2, 1), open(3, 1)).Taken)
-		out, err := s.LoadMessages(t.Context(), records([][]any{message(900, 2, 80, 10, began), message(901, 3, 80, 10, began), message(902, 3, 80, 11, nil)}))
+		require.Equal(t, int64(4), m.load(s, incidents, open(1, 0), open(2, 1), open(3, 1), open(4, 1)).Taken)
+		out, err := s.LoadMessages(t.Context(), records([][]any{message(900, 2, 80, 10, began), message(901, 3, 80, 10, began), message(902, 3, 80, 11, nil), early}))
 		require.NoError(t, err)
-		require.Equal(t, int64(3), out.Taken)
+		require.Equal(t, int64(4), out.Taken)
 		n, err := s.Resume(t.Context(), true)
 		require.NoError(t, err)
-		require.Equal(t, int64(3), n)
+		require.Equal(t, int64(4), n)
 	})
 	plan := escalation.Plan{Steps: []escalation.Step{{Notifications: []escalation.Notification{
 		{Priority: "high", Wait: 10 * time.Minute, Repeat: 2}, {Priority: "low", Wait: 10 * time.Minute, Optional: true},
@@ -257,6 +260,9 @@ insert into plan_notifications (id, plan_id, step, position, priority, role, tar
 	require.Len(t, third.Rounds, 1, "a page that had not left is made again")
 	require.Equal(t, 0, third.Rounds[0].Repeat)
 	require.Len(t, third.Rounds[0].Served, 1, "not for the one who has it")
+	fourth := next(4)
+	require.Empty(t, fourth.Rounds)
+	require.WithinDuration(t, time.Now().Add(10*time.Minute), fourth.Due, time.Minute, "a clock that was ahead holds nothing back for years")
 }
 
 func TestImportSealsKeys(t *testing.T) {

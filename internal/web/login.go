@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -58,6 +59,11 @@ func (w *Web) login(rw http.ResponseWriter, r *http.Request) {
 		flash = "That user name and password do not fit together."
 	case fault.Is(err, fault.Throttled):
 		flash = "Too many attempts. Wait a minute and try again."
+	case errors.Is(err, auth.ErrStranger):
+		flash = "Your password is right, but nobody has added you to Iris yet. Ask an administrator."
+	case errors.Is(err, auth.ErrAway):
+		w.directoryAway(rw, r, next, err)
+		return
 	case err != nil:
 		w.fail(rw, r, err)
 		return
@@ -67,6 +73,14 @@ func (w *Web) login(rw http.ResponseWriter, r *http.Request) {
 	}
 	w.d.Sessions.Put(r.Context(), "flash", flash)
 	http.Redirect(rw, r, "/login?next="+url.QueryEscape(next), http.StatusFound)
+}
+
+// directoryAway shows the form again: whoever has a password of Iris's own can still log in.
+func (w *Web) directoryAway(rw http.ResponseWriter, r *http.Request, next string, err error) {
+	w.d.Log.Warn("nobody can be asked about a password", zap.Error(err))
+	rw.Header().Set("Retry-After", "5")
+	w.views.page(rw, r, w.d.Log, http.StatusServiceUnavailable, "login", loginPage{frame: frame{Title: "Log in"}, Next: next,
+		Problem: "The directory that knows your password cannot be reached. Try again in a moment; passwords of Iris's own work meanwhile."})
 }
 
 // loggedIn is a user object as Oncall shows it, with the token that its clients send along.

@@ -210,3 +210,23 @@ func TestPagesKeepTheirPolicy(t *testing.T) {
 		require.NotRegexp(t, inline, body, path)
 	}
 }
+
+// A directory that is away is no wrong password, by neither door.
+func TestLogInWhileTheDirectoryIsAway(t *testing.T) {
+	t.Parallel()
+	_, b := setup(t)
+	away, stranger := url.Values{"username": {"away"}, "password": {"x"}}, url.Values{"username": {"stranger"}, "password": {"x"}}
+	status, body := b.post("/login/?next=/plans", away)
+	require.Equal(t, http.StatusServiceUnavailable, status)
+	require.Contains(t, body, "cannot be reached")
+	require.Contains(t, body, `action="/login/?next=%2fplans"`, "the form is there again, for passwords of our own")
+	status, body = b.post("/login", away)
+	require.Equal(t, http.StatusServiceUnavailable, status)
+	require.JSONEq(t, `{"title":"the directory that knows the passwords cannot be reached; try again in a moment"}`, body)
+
+	status, body = b.post("/login/", stranger)
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, body, "nobody has added you to Iris yet")
+	status, _ = b.post("/login", stranger)
+	require.Equal(t, http.StatusNotFound, status)
+}

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap/zaptest"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
@@ -93,6 +94,12 @@ func (w *world) View(context.Context) (buckets.View, error) { return w.view, nil
 func (w *world) Authenticate(_ context.Context, name, password string) (users.User, error) {
 	if name == "ann" && password == "right" {
 		return w.ann, nil
+	}
+	switch name {
+	case "stranger":
+		return users.User{}, auth.ErrStranger
+	case "away":
+		return users.User{}, &fault.Error{Kind: fault.Unavailable, Message: auth.ErrAway.Message, Err: errors.Join(auth.ErrAway, io.EOF)}
 	}
 	return users.User{}, fault.New(fault.Unauthenticated, "bad log-in")
 }

@@ -39,10 +39,14 @@ func TestIrisOddRows(t *testing.T) {
 	require.Equal(t, []string{
 		"6000|2022|im|whenever|sent|user", "6001|2022||high|dropped|user", "6004|2022|drop|high|sent|user", "6005|2022|email|high|sent|literal",
 	}, s.ours("select id, extract(year from created_at)::int, mode, priority, state, split_part(recipient, ':', 1) from message_history where id >= 6000"))
-	require.Equal(t, []string{"1001|0"}, s.ours("select id, wait_seconds from plan_notifications where plan_id = 10"))
+	require.Equal(t, []string{"1001|0", "1007|0", "1008|0"}, s.ours("select id, wait_seconds from plan_notifications where plan_id = 10"))
 	require.Equal(t, []string{"2147483647|-"}, s.ours("select threshold_window, tracking_type from plans where id = 10"))
 	require.Empty(t, s.ours("select id from applications where name = 'a:b' or id = 20"))
 	require.Equal(t, []string{"0|0"}, s.ours("select count(key_sealed), count(secondary_key_sealed) from applications where name = 'keyless'"))
+
+	require.Equal(t, []string{"nouser|Asia/Tokyo|pasted@example.com"},
+		s.ours("select u.name, u.time_zone, c.destination from users u join user_contacts c on c.user_id = u.id where u.name = 'nouser'"))
+	require.Empty(t, s.ours("select name from target_roles where name = ''"))
 
 	before := s.contents()
 	code, report = s.move()

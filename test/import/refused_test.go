@@ -96,6 +96,14 @@ func TestIrisKeysThatDiffer(t *testing.T) {
 	require.NotContains(t, conflicts, "key-of-the-relay")
 }
 
+// TestIrisLeavesRoomForNewNumbers: what is here counts on from the highest number.
+func TestIrisLeavesRoomForNewNumbers(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, good...)
+	s.mysql("insert into incident (id, plan_id, created, application_id, current_step, active) values (9223372036854775807, 1, '2024-01-01', 1, 0, 0)")
+	require.Contains(t, s.nothingMoved(), "incidents: its number is so high that there is no room for new ones behind it: change it there (1) incident 9223372036854775807")
+}
+
 // TestIrisMeetsOthersNumbers: an installation in use has incidents, applications and plans of its own under the same numbers.
 func TestIrisMeetsOthersNumbers(t *testing.T) {
 	t.Parallel()
@@ -162,6 +170,7 @@ func TestIrisIsRefused(t *testing.T) {
 
 	file := filepath.Join(t.TempDir(), "password")
 	require.NoError(t, os.WriteFile(file, []byte(password+"\n"), 0o600))
+	fails("--password-file: open "+file+".not", 1, nil, "--from", bare, "--password-file", file+".not")
 	code, _, errs := s.iris(nil, "import", "iris", "--from", bare, "--password-file", file, "--dry-run")
 	require.Zero(t, code, errs)
 	code, _, errs = s.iris([]string{"IRIS_IMPORT_PASSWORD=" + password, "IRIS_IMPORT_FROM=" + bare}, "import", "iris", "--dry-run")

@@ -1,4 +1,5 @@
-"""Renders every case of cases.py with the real Jinja2 and writes golden.json, which the Go test reads.
+"""Renders every case of cases.py with the real Jinja2 and writes golden.json, which the Go test reads. Prints how often
+each name that templates may use is covered, and fails if one is not.
 
 Run it through regenerate.sh, which provides the right version of Jinja2.
 """
@@ -11,9 +12,11 @@ import traceback
 import jinja2
 from jinja2.sandbox import SandboxedEnvironment
 
+import coverage
 from cases import CASES, CONTEXT
 
 EXPECTED_VERSION = "3.1.6"
+LEAST_CASES = 400
 
 
 def line_of(error):
@@ -35,7 +38,7 @@ def main():
     if jinja2.__version__ != EXPECTED_VERSION:
         sys.exit(f"Jinja2 {EXPECTED_VERSION} is needed, this is {jinja2.__version__}")
     seen = set()
-    golden = []
+    golden, done = [], []
     for case in CASES:
         name, source = case[0], case[1]
         if name in seen:
@@ -44,12 +47,19 @@ def main():
         entry = {"name": name, "template": source}
         if len(case) > 2:
             entry["context"] = case[2]
-        entry.update(render(source, case[2] if len(case) > 2 else CONTEXT))
+        context = case[2] if len(case) > 2 else CONTEXT
+        result = render(source, context)
+        entry.update(result)
         golden.append(entry)
+        done.append((name, source, result, json.loads(context)))
+    missing = coverage.report(done)
+    if missing or len(golden) < LEAST_CASES:
+        sys.exit(f"{len(golden)} cases; nothing covers: {', '.join(missing)}")
     document = {"jinja2": jinja2.__version__, "context": CONTEXT, "cases": golden}
     path = pathlib.Path(__file__).with_name("golden.json")
     path.write_text(json.dumps(document, indent=1, ensure_ascii=True) + "\n")
     print(f"{len(golden)} cases written to {path}")
 
 
-main()
+if __name__ == "__main__":
+    main()

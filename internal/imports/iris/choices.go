@@ -35,7 +35,7 @@ func (im *importer) contacts(ctx context.Context) error {
 				return nil, false
 			}
 			row.Label = mode + " contact of " + name
-			destination := row.Text("destination")
+			destination := row.Trimmed("destination")
 			if destination == "" {
 				row.Skip("it is empty")
 				return nil, false

@@ -23,7 +23,7 @@ func (im *importer) escalation(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := im.active(ctx, "active plans", "plan_active", "plan_id", toPlan); err != nil {
+	if im.plansBy, err = im.active(ctx, "active plans", "plan_active", "plan_id", toPlan, im.plans); err != nil {
 		return err
 	}
 	return im.notifications(ctx)
@@ -36,7 +36,9 @@ func (im *importer) plan(row *imports.Row) ([]any, bool) {
 		row.Lose("it has no name")
 		return nil, false
 	}
-	im.plans[id] = name
+	if im.made(row) {
+		im.plans[id] = name
+	}
 	if !row.Null("team_id") {
 		row.Note("it belongs to a team there, which plans do not here")
 	}
@@ -99,8 +101,11 @@ func (im *importer) notifications(ctx context.Context) error {
 			if !ok {
 				return nil, false
 			}
-			if row.Text("template") == "" {
+			switch template := row.Text("template"); {
+			case template == "":
 				row.Note("it names no template (Iris forgets it when a template is switched off); it pages in plain words until the plan is saved with one")
+			case im.templatesBy[imports.Fold(template)] == 0:
+				row.LoseValue("no active template has the name that it gives; it pages in plain words until the plan is saved with one")
 			}
 			if at.plan != plan || at.step != step {
 				at.plan, at.step, at.position = plan, step, -1
@@ -152,7 +157,7 @@ func (im *importer) routes(ctx context.Context) error {
 			}
 			var plan any
 			if !row.Null("plan_name") {
-				plan = imports.Fold(row.Text("plan_name"))
+				plan = im.activePlan(row, "no incident is opened when it is exceeded")
 			}
 			return append(values, plan, row.IntOrNil("target_id"), max(row.Int("wait_time"), 0)), true
 		})
@@ -170,6 +175,15 @@ func (im *importer) routes(ctx context.Context) error {
 				row.Skip("it is empty")
 				return nil, false
 			}
-			return []any{email, row.Int("application_id"), imports.Fold(row.Text("plan_name"))}, true
+			return []any{email, row.Int("application_id"), im.activePlan(row, "mails to it open nothing")}, true
 		})
+}
+
+// activePlan reads the name of a plan. effect says what it means that none of this name is active.
+func (im *importer) activePlan(row *imports.Row, effect string) string {
+	key := imports.Fold(row.Text("plan_name"))
+	if im.plansBy[key] == 0 {
+		row.LoseValue("no active plan has the name that it gives: %s until one does", effect)
+	}
+	return key
 }

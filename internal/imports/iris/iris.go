@@ -18,6 +18,8 @@ type Options struct {
 	Modes map[string]string
 	// StopActive: incidents that still escalate do not go on here.
 	StopActive bool
+	// Retention is how long messages are kept here; the report counts those that are older. 0 = for ever.
+	Retention time.Duration
 }
 
 // Check returns an Invalid fault for modes that do not exist here.
@@ -30,6 +32,7 @@ type importer struct {
 	report  *imports.Report
 	rows    imports.Loader
 	options Options
+	now     time.Time
 
 	kinds      map[int64]string // target types
 	targets    map[int64]target
@@ -39,6 +42,9 @@ type importer struct {
 	apps       map[int64]string
 	plans      map[int64]string
 	templates  map[int64]string
+	// plansBy and templatesBy are the active versions by their names, as names are compared here.
+	plansBy     map[string]int64
+	templatesBy map[string]int64
 }
 
 type target struct {
@@ -46,8 +52,9 @@ type target struct {
 	name string
 }
 
-// Run reads everything from source into store and fills the report. It does not decide whether the work is kept.
-func Run(ctx context.Context, source *imports.Source, store imports.Store, report *imports.Report, options Options) error {
+// Run reads everything from source into store and fills the report. It does not decide whether the work is kept. now is what
+// the age of history is measured from.
+func Run(ctx context.Context, source *imports.Source, store imports.Store, report *imports.Report, options Options, now time.Time) error {
 	if err := options.Check(); err != nil {
 		return err
 	}
@@ -56,7 +63,7 @@ func Run(ctx context.Context, source *imports.Source, store imports.Store, repor
 			return fault.Invalidf("from", "this is not a database of Iris: it has no table %s", table)
 		}
 	}
-	im := &importer{source: source, store: store, report: report, options: options,
+	im := &importer{source: source, store: store, report: report, options: options, now: now,
 		rows: imports.Loader{Source: source, Store: store, Report: report}}
 	for _, part := range []func(context.Context) error{
 		im.vocabulary, im.people, im.applications, im.choices, im.words, im.escalation, im.routes, im.incidents, im.messages, im.leftovers,
@@ -181,6 +188,9 @@ func (im *importer) person(row *imports.Row, column string) (name string, ok boo
 	}
 	return t.name, true
 }
+
+// made reports whether whoever made a version is here: without them it is not taken.
+func (im *importer) made(row *imports.Row) bool { return im.targets[row.Int("user_id")].kind == "user" }
 
 // app names the application of a row for labels.
 func (im *importer) app(row *imports.Row) string { return nameOr(im.apps, row.Int("application_id")) }

@@ -3,6 +3,7 @@ package iris
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/iris-oncall/iris/internal/imports"
 )
@@ -61,6 +62,10 @@ func (im *importer) message(row *imports.Row, failed map[int64]bool) []any {
 	row.Label = fmt.Sprintf("message %d", id)
 	sent, wasSent := row.Time("sent")
 	created := row.TimeOr("created", "sent")
+	if im.options.Retention > 0 && created.Before(im.now.Add(-im.options.Retention)) {
+		row.Note("is older than history.retention (%dd): the next cleaning of a message-processor throws it away; raise that first to keep it",
+			im.options.Retention/(24*time.Hour))
+	}
 	// History keeps the words of modes and priorities that we do not have.
 	mode := im.modes[row.Int("mode_id")]
 	if ours, ok := im.ourMode(mode); ok {

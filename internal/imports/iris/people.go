@@ -52,7 +52,7 @@ func (im *importer) aboutUsers(ctx context.Context) (admins map[int64]bool, zone
 	class := from{"time zones", "user_setting", "user_id, name", []string{"user_id", "name", "value"}}
 	err = im.each(ctx, class, func(row *imports.Row) {
 		if isZone(row) {
-			zones[row.Int("user_id")] = row.Text("value")
+			zones[row.Int("user_id")] = strings.TrimSpace(row.Text("value"))
 		}
 	})
 	return admins, zones, err
@@ -63,7 +63,7 @@ func isZone(row *imports.Row) bool {
 	if !strings.EqualFold(row.Name("name"), "timezone") {
 		return false
 	}
-	value := row.Text("value")
+	value := strings.TrimSpace(row.Text("value"))
 	if value == "" || value == "Local" {
 		return false
 	}
@@ -208,6 +208,10 @@ func (im *importer) targetRoles(ctx context.Context) error {
 			row.Label = "role " + name
 			if kind != "user" && kind != "team" && kind != "mailing-list" {
 				row.Lose("there is no such kind of target here")
+				return nil, false
+			}
+			if name == "" {
+				row.Lose("it has no name")
 				return nil, false
 			}
 			im.roles[row.Int("id")] = name

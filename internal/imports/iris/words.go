@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/iris-oncall/iris/internal/imports"
+	"github.com/iris-oncall/iris/internal/messages/jinja"
 )
 
 // words takes templates: all versions, which one is active, and what they say.
@@ -21,29 +22,36 @@ func (im *importer) words(ctx context.Context) error {
 				row.Lose("it has no name")
 				return nil, false
 			}
-			im.templates[row.Int("id")] = name
+			if im.made(row) {
+				im.templates[row.Int("id")] = name
+			}
 			return []any{row.Int("id"), name, row.Int("user_id"), row.TimeOr("created")}, true
 		})
 	if err != nil {
 		return err
 	}
-	if err := im.active(ctx, "active templates", "template_active", "template_id", toTemplate); err != nil {
+	if im.templatesBy, err = im.active(ctx, "active templates", "template_active", "template_id", toTemplate, im.templates); err != nil {
 		return err
 	}
 	return im.contents(ctx)
 }
 
-// active takes which version of a name is active, for templates and plans. Which one it is changes here later.
-func (im *importer) active(ctx context.Context, class, table, column string, ref *imports.Ref) error {
+// active takes which version of a name is active, for templates and plans, and returns them by name. Which one it is
+// changes here later.
+func (im *importer) active(ctx context.Context, class, table, column string, ref *imports.Ref, versions map[int64]string) (map[string]int64, error) {
+	names := map[string]int64{}
 	t := imports.Table{Name: table, Key: []string{"name_key"}, Columns: []imports.Column{
 		{Name: "name_key", Type: "text"}, {Name: column, Type: "bigint", Ref: ref},
 	}, Unique: []string{"@" + column}}
-	return im.load(ctx, from{class, table, "name", []string{"name", column}}, t, func(row *imports.Row) ([]any, bool) {
+	return names, im.load(ctx, from{class, table, "name", []string{"name", column}}, t, func(row *imports.Row) ([]any, bool) {
 		name := row.Name("name")
 		row.Label = class + " " + name
 		if name == "" {
 			row.Lose("it has no name")
 			return nil, false
+		}
+		if _, taken := versions[row.Int(column)]; taken {
+			names[imports.Fold(name)] = row.Int(column)
 		}
 		return []any{imports.Fold(name), row.Int(column)}, true
 	})
@@ -58,6 +66,10 @@ func (im *importer) contents(ctx context.Context) error {
 		{Name: "template_id", Type: "bigint", Ref: toTemplate}, {Name: "application_id", Type: "bigint", Ref: toApp},
 		{Name: "mode", Type: "text"}, {Name: "subject", Type: "text"}, {Name: "body", Type: "text"}, {Name: "email_html", Type: "text"},
 	}}
+	active := map[int64]bool{}
+	for _, id := range im.templatesBy {
+		active[id] = true
+	}
 	return im.load(ctx, from{"template contents", "template_content", "template_id, application_id, mode_id", []string{"template_id",
 		"application_id", "mode_id", "subject", "body", "call", "sms", "im", "email_subject", "email_text", "email_html"}}, table,
 		func(row *imports.Row) ([]any, bool) {
@@ -69,8 +81,21 @@ func (im *importer) contents(ctx context.Context) error {
 			}
 			row.Label += " by " + mode
 			subject, body, html := oldWords(row, theirs)
+			if active[row.Int("template_id")] {
+				readable(row, subject, body, html)
+			}
 			return []any{row.Int("template_id"), row.Int("application_id"), mode, subject, body, html}, true
 		})
+}
+
+// readable notes words that the engine cannot read as a template.
+func readable(row *imports.Row, all ...string) {
+	for _, words := range all {
+		if _, err := jinja.Compile(words, jinja.Limits{}); err != nil {
+			row.Note("it cannot be read as a template here (%v): pages by it go out in plain words", err)
+			return
+		}
+	}
 }
 
 func oldWords(row *imports.Row, mode string) (subject, body, html string) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/imports"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 // persons takes users. Of somebody who is here already, from Iris or by hand, what they are here counts.
@@ -41,7 +42,7 @@ func (im *importer) contacts(ctx context.Context) error {
 			return nil, false
 		}
 		row.Label = mode + " " + row.Label
-		destination := row.Text("destination")
+		destination := row.Trimmed("destination")
 		if destination == "" {
 			row.Skip("it is empty")
 			return nil, false
@@ -71,6 +72,9 @@ func (im *importer) teamRows(ctx context.Context) error {
 			return nil, false
 		}
 		row.Label = "team " + t.name
+		if phone := row.Text("override_phone_number"); phone != "" && users.CheckContact(users.Call, phone) != nil {
+			row.Note("its override_phone_number is not one that can be called; it was taken as it is")
+		}
 		return []any{
 			row.Int("id"), t.name, row.Text("description"), zone(row, "scheduling_timezone"), t.active, row.TextOrNil("email"),
 			row.TextOrNil("slack_channel"), row.TextOrNil("slack_channel_notifications"), row.TextOrNil("iris_plan"),

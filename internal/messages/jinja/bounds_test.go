@@ -92,6 +92,12 @@ var hostile = []string{
 	strings.Repeat("{% for x in y %}", 2000),
 	"{{ 1" + strings.Repeat(" if 1 else 1", 2500) + " }}",
 	strings.Repeat("x", 33<<10),
+	strings.Repeat("{{ ('x'*9999)|upper|length }}", 1100),
+	strings.Repeat("{% set x = [('x'*9999)|upper] %}", 1000),
+	strings.Repeat("{% if (1 or x) %}", 500),
+	"{{ " + strings.Repeat("(", 200) + "1" + strings.Repeat("/0)", 200) + " }}",
+	strings.Repeat("{{ "+strings.Repeat("(", 100)+"1"+strings.Repeat("/0)", 100)+" }}", 80),
+	strings.Repeat("{% set x = (1 if 0 else y)"+strings.Repeat("~1", 200)+" %}", 70),
 }
 
 const hostileContext = `{"s": "aaaaaaaaaa", "x": [1], "lines": "a\nb\nc"}`
@@ -154,7 +160,9 @@ func TestLimitErrorsNameTheBound(t *testing.T) {
 		`{% for i in range(100000) %}{{ i }}{% endfor %}`:                                  "too much text",
 		`{{ 2 ** 100000 }}`: "a number of more than",
 	} {
-		_, err := jinja.RenderString(src, nil)
+		tpl, err := jinja.Compile(src, jinja.Limits{Time: time.Hour})
+		require.NoError(t, err)
+		_, err = tpl.Render(jinja.Vars{})
 		var e *jinja.Error
 		require.ErrorAs(t, err, &e, src)
 		require.Equal(t, py.LimitError, e.Kind)

@@ -2,7 +2,6 @@ package jinja
 
 import (
 	"strconv"
-	"time"
 
 	"github.com/iris-oncall/iris/internal/messages/jinja/py"
 )
@@ -81,8 +80,10 @@ func (f *frame) softened() *frame { return &frame{symbols: f.symbols.copy(), sof
 type compiler struct {
 	fn   *function
 	line int // of the statement or output compiled last: where run-time errors are reported
-	// folding: a constant is being printed. The original computes it beforehand, where bad slices are undefined.
+	// folding: a constant is being computed beforehand.
 	folding bool
+	// foldSteps is what is left of the work that may be done beforehand.
+	foldSteps int64
 	// Whether text is escaped, as far as that is known at compile time.
 	autoescape, volatile bool
 }
@@ -101,7 +102,7 @@ func compile(t *templateNode) (run stmt, fn *function, err *Error) {
 		}
 	}()
 	checkDepth(t, 0)
-	c := &compiler{fn: &function{slots: map[string]int{}}, line: 1}
+	c := &compiler{fn: &function{slots: map[string]int{}}, line: 1, foldSteps: foldSteps}
 	f := &frame{symbols: newSymbols(nil)}
 	var setSelf stmt
 	if undeclared(t.body, "self")["self"] {
@@ -257,14 +258,20 @@ func (c *compiler) escapes() func(r *render) bool {
 // output writes texts and values one after the other.
 func (c *compiler) output(n *outputNode, f *frame) stmt {
 	stmts := make([]stmt, 0, len(n.items))
+	var known *string // constants that follow each other are one piece
 	for _, it := range n.items {
-		if d, ok := it.(*dataNode); ok {
-			text := d.text
-			stmts = append(stmts, func(r *render, _ *env) { r.write(text) })
+		text, ok := c.known(it, f)
+		if ok && known != nil {
+			*known += text
 			continue
 		}
-		if text, ok := c.folded(it, f); ok {
+		known = nil
+		if ok {
+			known = &text
 			stmts = append(stmts, func(r *render, _ *env) { r.write(text) })
+			if _, data := it.(*dataNode); data && c.volatile {
+				known = nil
+			}
 			continue
 		}
 		line := c.mark(it)
@@ -294,30 +301,12 @@ func (c *compiler) output(n *outputNode, f *frame) stmt {
 	}
 }
 
-// folded returns the text of a constant that is printed. The original computes it beforehand too, by slightly other
-// rules than at run time, and at run time only if that fails.
-func (c *compiler) folded(n node, f *frame) (text string, ok bool) {
-	if c.volatile || !folds(n) {
-		return "", false
+// known is the text of an item of an output as far as it is known beforehand.
+func (c *compiler) known(it node, f *frame) (string, bool) {
+	if d, ok := it.(*dataNode); ok {
+		return d.text, true
 	}
-	defer func() {
-		c.folding = false
-		if p := recover(); p != nil {
-			if _, mistake := p.(*Error); mistake {
-				panic(p)
-			}
-			text, ok = "", false
-		}
-	}()
-	c.folding = true
-	value := c.expr(n, f)
-	r := newRender(Limits{Steps: 20_000, Memory: 64 << 10, Time: time.Second}.withDefaults(), nil)
-	r.autoescape = c.autoescape
-	v := value(r, &env{})
-	if c.autoescape {
-		return string(py.Escape(r.Budget, v)), true
-	}
-	return py.Str(r.Budget, v), true
+	return c.folded(it, f)
 }
 
 func (c *compiler) ifStatement(n *ifNode, outer *frame) stmt {
@@ -433,8 +422,7 @@ func (c *compiler) assignBlock(n *assignBlockNode, f *frame) stmt {
 	leave, escapes := c.leave(in), c.escapes()
 	return func(r *render, e *env) {
 		enter(r, e)
-		text := r.capture(func() { body(r, e) })
-		r.line = line
+		text := r.capture(line, func() { body(r, e) })
 		var v py.Value = text
 		if filter != nil {
 			if escapes(r) {
@@ -484,12 +472,11 @@ func (c *compiler) filterBlock(n *filterBlockNode, f *frame) stmt {
 	leave, escapes := c.leave(in), c.escapes()
 	return func(r *render, e *env) {
 		enter(r, e)
-		var v py.Value = r.capture(func() { body(r, e) })
-		r.line = line
+		var v py.Value = r.capture(line, func() { body(r, e) })
 		if escapes(r) {
 			v = py.Markup(v.(string))
 		}
-		r.write(py.Str(r.Budget, filter(r, e, v)))
+		r.writeValue(filter(r, e, v))
 		leave(r, e)
 	}
 }

@@ -8,6 +8,12 @@ import (
 
 // expr compiles an expression.
 func (c *compiler) expr(n node, f *frame) expr {
+	if constant, ok := c.foldedExpr(n, f); ok {
+		return constant
+	}
+	if c.folding && c.depends(n) {
+		return depends
+	}
 	switch x := n.(type) {
 	case *constNode:
 		v := x.value
@@ -116,6 +122,9 @@ func (c *compiler) getitem(n *getitemNode, f *frame) expr {
 					u.Raise()
 				}
 				err := py.Try(func() { v = py.Slice(r.Budget, o, start(r, e), stop(r, e), step(r, e)) })
+				if err != nil && err.Kind != "TypeError" {
+					panic(err)
+				}
 				if err != nil {
 					return &py.Undefined{HasObj: true, Obj: o}
 				}
@@ -227,8 +236,7 @@ func comparison(op string) func(b *py.Budget, x, y py.Value) bool {
 
 func (c *compiler) concat(n *concatNode, f *frame) expr {
 	items, escapes := c.exprs(n.items, f), c.escapes()
-	if !c.volatile && folds(n) {
-		// The original computes constants beforehand, and forgets then what was safe.
+	if c.folding {
 		escapes = func(*render) bool { return false }
 	}
 	return func(r *render, e *env) py.Value {
@@ -277,8 +285,11 @@ func (c *compiler) cond(n *condNode, outer *frame) expr {
 		return &py.Undefined{Hint: "the inline if-expression on line " + itoa(n.lineno()) +
 			" evaluated to false and no else section was defined."}
 	}
-	if n.no != nil {
+	switch {
+	case n.no != nil:
 		no = c.expr(n.no, f)
+	case c.folding:
+		no = depends
 	}
 	return func(r *render, e *env) py.Value {
 		if py.Truth(r.Budget, test(r, e)) {
@@ -417,24 +428,4 @@ func (c *compiler) test(n *testNode, f *frame) expr {
 		}
 		return def.call(r, a)
 	}
-}
-
-// contextFilters cannot be applied before a template runs.
-var contextFilters = map[string]bool{
-	"map": true, "select": true, "reject": true, "selectattr": true, "rejectattr": true, "random": true,
-}
-
-// folds reports whether an expression depends on nothing but itself.
-func folds(n node) bool {
-	ok := true
-	walk(n, func(x node) bool {
-		switch y := x.(type) {
-		case *nameNode, *callNode:
-			ok = false
-		case *filterNode:
-			ok = ok && !contextFilters[y.name]
-		}
-		return ok
-	})
-	return ok
 }

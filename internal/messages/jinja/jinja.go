@@ -172,7 +172,10 @@ func (t *Template) Render(vars Vars) (out string, err error) {
 		}
 	}()
 	t.run(r, t.fn.newEnv(nil))
-	return r.root.String(), nil
+	if r.root.wrong != "" {
+		r.line = 0 // the original finds out when the template is over
+	}
+	return r.root.text(), nil
 }
 
 // RenderString compiles src and renders it with the variables of a JSON object; empty JSON stands for none.

@@ -154,7 +154,7 @@ func (c *compiler) recursiveLoop(n *forNode, outer, loopFrame, elseFrame *frame,
 		inner = func(r *render, e *env, next nextFunc, back int) nextFunc { return filter(r, e.up, next, back) }
 	}
 	body := c.loopBody(n, loopFrame, elseFrame, loopVar, inner)
-	escapes := c.escapes()
+	escapes, last := c.escapes(), c.line
 	c.fn = fn.up
 	c.mark(n)
 	iter := c.expr(n.iter, outer)
@@ -164,7 +164,7 @@ func (c *compiler) recursiveLoop(n *forNode, outer, loopFrame, elseFrame *frame,
 			r.Enter()
 			saved := r.line
 			r.line = line
-			text := r.capture(func() { body(r, fn.newEnv(e), iterable, rec, depth) })
+			text := r.capture(last, func() { body(r, fn.newEnv(e), iterable, rec, depth) })
 			r.line = saved
 			r.Leave()
 			if escapes(r) {

@@ -14,7 +14,7 @@ type macroDef struct {
 	catchKw    bool
 	catchVar   bool
 	explicit   bool // caller is among args
-	line       int
+	line, last int  // of its beginning, and of what was compiled last in it
 	enter      stmt
 	defaults   []expr // by argument; nil = none
 	body       stmt
@@ -87,6 +87,7 @@ func (c *compiler) macroBody(n *macroNode, outer *frame) *macroDef {
 		d.argMissing = append(d.argMissing, "parameter "+py.Quote(a.name)+" was not provided")
 	}
 	d.body = c.block(n.body, f)
+	d.last = c.line
 	c.fn = c.fn.up
 	return d
 }
@@ -108,7 +109,7 @@ func (c *compiler) callBlock(n *callBlockNode, f *frame) stmt {
 	return func(r *render, e *env) {
 		caller := &macroValue{def: d, up: e, r: r}
 		r.line = line
-		r.write(py.Str(r.Budget, call(r, e, caller)))
+		r.writeValue(call(r, e, caller))
 	}
 }
 
@@ -118,7 +119,7 @@ func (m *macroValue) Call(b *py.Budget, args py.Args) py.Value {
 	r := m.r
 	r.Enter()
 	savedLine := r.line
-	text := r.capture(func() { m.def.run(r, m.up, values) })
+	text := r.capture(m.def.last, func() { m.def.run(r, m.up, values) })
 	r.line = savedLine
 	r.Leave()
 	if r.autoescape {

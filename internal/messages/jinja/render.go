@@ -12,13 +12,28 @@ type render struct {
 	*py.Budget
 	lib        *library
 	vars       *py.Dict
-	root       strings.Builder  // the output
-	out        *strings.Builder // where text goes now: root, or what a macro or block captures
+	root       sink  // the output
+	out        *sink // where text goes now: root, or what a macro or block captures
 	limit      int
 	full       bool // the output reached its limit
 	autoescape bool
 	line       int      // being executed
 	piped      py.Value // text of the block whose filter begins
+}
+
+// sink takes what a template, macro or block writes.
+type sink struct {
+	strings.Builder
+	pieces int    // written so far, as the original counts them
+	wrong  string // what is wrong with the first piece that is not text; "" = nothing
+}
+
+// text is what was written. As in the original, pieces that are not text are refused when all are there.
+func (s *sink) text() string {
+	if s.wrong != "" {
+		py.Raise("TypeError", "%s", s.wrong)
+	}
+	return s.String()
 }
 
 func newRender(l Limits, vars *py.Dict) *render {
@@ -34,6 +49,7 @@ func newRender(l Limits, vars *py.Dict) *render {
 }
 
 func (r *render) write(s string) {
+	r.out.pieces++
 	r.Grow(int64(len(s)))
 	if r.out == &r.root && r.root.Len()+len(s) > r.limit {
 		r.full = true
@@ -47,14 +63,27 @@ func (r *render) write(s string) {
 	r.out.WriteString(s)
 }
 
-// capture returns the text that f writes.
-func (r *render) capture(f func()) string {
+// writeValue writes what a filter or call block made, which ought to be text.
+func (r *render) writeValue(v py.Value) {
+	if s, ok := py.AsString(v); ok {
+		r.write(s)
+		return
+	}
+	if r.out.wrong == "" {
+		r.out.wrong = "sequence item " + itoa(r.out.pieces) + ": expected str instance, " + py.TypeName(v) + " found"
+	}
+	r.out.pieces++
+}
+
+// capture returns the text that f writes; last is the line after it.
+func (r *render) capture(last int, f func()) string {
 	saved := r.out
-	var sb strings.Builder
-	r.out = &sb
+	var s sink
+	r.out = &s
 	f()
 	r.out = saved
-	return sb.String()
+	r.line = last
+	return s.text()
 }
 
 // resolve returns the value of a context variable or a global.

@@ -206,7 +206,7 @@ func sorted(r *render, a []py.Value) py.Value {
 }
 
 // backwards reads the flag of a sort, which must be a number.
-func backwards(v py.Value) bool { return toInt(or(v, false)) != 0 }
+func backwards(v py.Value) bool { return py.Flag(or(v, false)) }
 
 func dictsort(r *render, a []py.Value) py.Value {
 	pos := 0

@@ -26,7 +26,11 @@ func urlizeFilter(r *render, a []py.Value) py.Value {
 	b := r.Budget
 	parts := map[string]bool{"noopener": true}
 	if rel := or(a[4], nil); rel != nil && py.Truth(b, rel) {
-		for _, p := range py.Fields(b, py.Str(b, rel), -1) {
+		text, ok := py.AsString(rel)
+		if !ok {
+			py.Raise("AttributeError", "'%s' object has no attribute 'split'", py.TypeName(rel))
+		}
+		for _, p := range py.Fields(b, text, -1) {
 			parts[p] = true
 		}
 	}

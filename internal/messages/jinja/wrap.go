@@ -12,6 +12,7 @@ func wordwrap(r *render, a []py.Value) py.Value {
 	b := r.Budget
 	w := wrapper{r: r, width: or(a[1], int64(79)), breakLong: py.Truth(b, or(a[2], true))}
 	w.hyphens = or(a[4], true) == true
+	w.breakHyphens = py.Truth(b, or(a[4], true))
 	sep := or(a[3], nil)
 	if sep == nil {
 		sep = "\n"
@@ -41,7 +42,9 @@ type wrapper struct {
 	r         *render
 	width     py.Value // a number, but that is checked only when there is something to wrap
 	breakLong bool
-	hyphens   bool
+	hyphens   bool // words are split behind hyphens
+	// breakHyphens breaks words that are too long behind one; unlike hyphens, anything that is true will do.
+	breakHyphens bool
 }
 
 func isWrapSpace(c rune) bool { return strings.ContainsRune("\t\n\v\f\r ", c) }
@@ -109,7 +112,7 @@ func (w *wrapper) breakWord(chunk []rune, curLen int, lineEmpty bool) []rune {
 	if width < 1 {
 		end = 1
 	}
-	if w.hyphens && len(chunk) > end {
+	if w.breakHyphens && len(chunk) > end {
 		for h := end - 1; h > 0; h-- {
 			if chunk[h] == '-' {
 				if strings.Trim(string(chunk[:h]), "-") != "" {

@@ -8,14 +8,15 @@ insert into mode (id, name) values (53, 'im'), (62, 'hipchat');
 insert into priority (id, name, mode_id) values (44, 'whenever', 8);
 update priority set mode_id = 17 where name = 'medium';
 insert into target_type (id, name) values (4, 'robot');
-insert into target_role (id, name, type_id) values (71, 'robot-duty', 4);
+insert into target_role (id, name, type_id) values (71, 'robot-duty', 4), (72, '', 2);
 insert into target (id, name, type_id, active) values (40, 'r2', 4, 1), (41, 'lost type', 9, 1), (42, 'trailing ', 1, 1), (43, '', 1, 1), (44, 'nouser', 1, 1);
 insert into user (target_id, admin) values (42, 0), (43, 0), (999, 1);
 
 -- Contacts: of a team, in unknown modes, empty, of nobody; choices likewise.
-insert into target_contact (target_id, mode_id, destination) values (20, 8, 'db@example.com'), (10, 53, 'ann-im'), (42, 8, ''), (998, 8, 'x@example.com');
+insert into target_contact (target_id, mode_id, destination) values (20, 8, 'db@example.com'), (10, 53, 'ann-im'), (42, 8, ''), (998, 8, 'x@example.com'),
+    (44, 8, ' pasted@example.com\t');
 insert into target_mode (target_id, priority_id, mode_id) values (20, 35, 8), (10, 44, 8), (10, 26, 62);
-insert into user_setting (user_id, name, value) values (13, 'timezone', 'Mars/Olympus');
+insert into user_setting (user_id, name, value) values (13, 'timezone', 'Mars/Olympus'), (44, 'timezone', 'Asia/Tokyo ');
 insert into target_reprioritization (target_id, src_mode_id, dst_mode_id, count, duration) values (11, 26, 17, 0, 60);
 insert into device (id, registration_id, user_id, platform) values (78, 'token-of-nobody', 997, 'Android');
 insert into mailing_list_membership (list_id, user_id) values (30, 996);
@@ -42,6 +43,18 @@ insert into plan_notification (id, plan_id, step, template, target_id, optional,
     (1001, 10, 1, 'page', 10, 0, 8, 35, 0, -5, null), (1002, 10, 1, 'page', null, 0, null, 35, 0, 0, null),
     (1003, 10, 2, 'page', 993, 0, 8, 35, 0, 0, null), (1004, 10, 0, 'page', 10, 0, 8, 35, 0, 0, null),
     (1005, 10, 2, 'page', 10, 0, 71, 35, 0, 0, null), (1006, 10, 2, 'page', 10, 0, 8, 44, 0, 0, null);
+
+-- Names that lead to nothing: a plan that is not taken, a template that never was. Words that are no template, in use and not.
+insert into plan_active (name, plan_id) values ('of nobody', 11);
+insert into application_quota (application_id, hard_quota_threshold, soft_quota_threshold, hard_quota_duration, soft_quota_duration, plan_name, target_id)
+    values (22, 5, 5, 60, 60, 'of nobody', null);
+insert into incident_emails (email, application_id, plan_name) values ('lost@example.com', 1, 'of nobody');
+insert into plan_notification (id, plan_id, step, template, target_id, optional, role_id, priority_id, `repeat`, wait, dynamic_index) values
+    (1007, 10, 2, 'never was', 10, 0, 8, 35, 0, 0, null), (1008, 10, 2, 'PAGE ', 10, 0, 8, 35, 0, 0, null);
+insert into template (id, name, created, user_id) values (12, 'broken', '2020-01-01 00:00:00', 10), (13, 'broken', '2020-01-01 00:00:00', 10);
+insert into template_active (name, template_id) values ('broken', 13);
+insert into template_content (template_id, application_id, mode_id, subject, body) values (12, 1, 8, '{{ host', 'b'), (13, 1, 8, 's', '{% if host %}'),
+    (13, 1, 17, '', '{% include "x" %}'), (13, 1, 26, '', '{% macro a() %}x{% endmacro %}{{ a() }}');
 
 -- Incidents: contexts cut off, null, not an object; zero dates; plans and owners that are gone; states that contradict each other.
 insert into incident (id, plan_id, created, updated, context, owner_id, application_id, current_step, active, resolved) values

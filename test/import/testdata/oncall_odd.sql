@@ -13,6 +13,7 @@ insert into user (id, name, active, full_name, time_zone, photo_url, god) values
     (121, '', 1, 'nameless', null, null, 0), (122, 'martian', 1, '', 'Mars/Olympus', null, 0), (123, 'twice', 1, 'Ãœbung', 'UTC', null, 0);
 insert into user_contact (user_id, mode_id, destination) values (120, 36, 'trailing'), (120, 8, ''), (120, 99, 'lost'), (122, 17, 'not a number'), (995, 8, 'orphan@example.com');
 insert into team (id, name, scheduling_timezone, active) values (80, 'zoneless', 'Nowhere/Land', 1), (81, 'null zone', null, 1), (82, 'gone', 'UTC', 0);
+update team set override_phone_number = 'ask ann' where id = 81;
 insert into deleted_team (team_id, new_name, old_name, deletion_date) values (994, 'orphan', 'orphan', 1);
 insert into team_user (team_id, user_id) values (80, 995), (994, 110), (80, 120);
 insert into team_admin (team_id, user_id) values (80, 995);

@@ -172,24 +172,36 @@ func Mul(b *Budget, x, y Value) Value {
 	if v, ok := numeric(b, "*", x, y); ok {
 		return v
 	}
-	raiseUndefined(x, y)
+	raiseUndefined(x)
+	if _, ok := x.(Markup); ok {
+		return repeat(b, x, times(y))
+	}
+	raiseUndefined(y)
+	if _, ok := y.(Markup); ok {
+		return repeat(b, y, times(x))
+	}
 	if isSequence(x) {
-		if n, ok := index(y); ok {
-			return repeat(b, x, n)
-		}
-		if _, ok := x.(Markup); ok {
-			Raise("TypeError", "'%s' object cannot be interpreted as an integer", TypeName(y))
+		if _, ok := index(y); ok {
+			return repeat(b, x, times(y))
 		}
 		Raise("TypeError", "can't multiply sequence by non-int of type '%s'", TypeName(y))
 	}
 	if isSequence(y) {
-		if n, ok := index(x); ok {
-			return repeat(b, y, n)
+		if _, ok := index(x); ok {
+			return repeat(b, y, times(x))
 		}
 		Raise("TypeError", "can't multiply sequence by non-int of type '%s'", TypeName(x))
 	}
 	badOperands("*", x, y)
 	return nil
+}
+
+// times is how often something is repeated.
+func times(v Value) int64 {
+	if _, ok := v.(*big.Int); ok {
+		Raise("OverflowError", "cannot fit 'int' into an index-sized integer")
+	}
+	return intArg(v)
 }
 
 func isSequence(v Value) bool {

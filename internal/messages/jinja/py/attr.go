@@ -11,6 +11,9 @@ import (
 func GetAttr(b *Budget, obj Value, name string) Value {
 	b.Step(1)
 	if u, ok := obj.(*Undefined); ok {
+		if everyObjectHas[name] || undefinedHas[name] {
+			return unsafe(obj, name)
+		}
 		u.Raise()
 	}
 	if v, ok := attribute(b, obj, name); ok {
@@ -292,7 +295,7 @@ func attribute(b *Budget, obj Value, name string) (Value, bool) {
 		if m, ok := markupMethod(x, name); ok {
 			return m, true
 		}
-		return bound(strMethods, "str", name, obj)
+		return bound(strMethods, "Markup", name, obj)
 	case *Dict:
 		if name == "update" {
 			return &Func{Name: name, Self: x, Fn: func(b *Budget, a Args) Value {
@@ -314,7 +317,7 @@ func attribute(b *Budget, obj Value, name string) (Value, bool) {
 		if v, ok := intAttribute(obj, name); ok {
 			return v, true
 		}
-		return bound(intMethods, "int", name, obj)
+		return bound(intMethods, TypeName(obj), name, obj)
 	case float64:
 		switch name {
 		case "real":
@@ -371,6 +374,10 @@ var (
 	everyObjectHas = set(`__class__ __delattr__ __dir__ __doc__ __eq__ __format__ __ge__ __getattribute__ __getstate__
 		__gt__ __hash__ __init__ __init_subclass__ __le__ __lt__ __ne__ __new__ __reduce__ __reduce_ex__ __repr__
 		__setattr__ __sizeof__ __str__ __subclasshook__`)
+	undefinedHas = set(`__add__ __aiter__ __bool__ __call__ __complex__ __div__ __float__ __floordiv__ __getattr__ __getitem__ __int__
+		__iter__ __len__ __mod__ __module__ __mul__ __neg__ __pos__ __pow__ __radd__ __rdiv__ __rfloordiv__ __rmod__ __rmul__ __rpow__
+		__rsub__ __rtruediv__ __slots__ __sub__ __truediv__ _fail_with_undefined_error _undefined_exception _undefined_hint
+		_undefined_message _undefined_name _undefined_obj`)
 	functionsHave = set(`__call__ __name__ __qualname__ __self__ __module__ __globals__ __code__ __closure__ __dict__
 		__defaults__ __text_signature__ __mro__ __bases__ __base__ __subclasses__ __wrapped__ __func__`)
 )

@@ -82,6 +82,9 @@ func (b *Budget) Step(n int64) {
 	}
 }
 
+// Left is the work that may still be done.
+func (b *Budget) Left() int64 { return b.steps }
+
 // Scan spends the work of looking at n bytes or elements.
 func (b *Budget) Scan(n int) { b.Step(1 + int64(n)/32) }
 

@@ -2,6 +2,8 @@ package py
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 )
 
@@ -58,11 +60,12 @@ type absent struct{ _ byte }
 
 // Signature describes the parameters of a function written in Python, to bind arguments and to fail as Python does.
 type Signature struct {
-	Name     string
-	Params   []Param
-	Implicit int // leading parameters that the caller fills (environment, context); they count in messages
-	Varargs  bool
-	Kwargs   bool
+	Name       string
+	Params     []Param
+	Implicit   []string // leading parameters that the caller fills (environment, context); they count in messages
+	Positional bool     // no parameter can be given by name
+	Varargs    bool
+	Kwargs     bool
 }
 
 // Param is a parameter; Default Absent means it is required.
@@ -72,15 +75,17 @@ type Param struct {
 }
 
 // ParseSignature reads "name(a, b=, *args, **kwargs)": a parameter with = is optional and Absent when it is not given.
-// Implicit parameters are written first with a leading @.
+// Implicit parameters are written first with a leading @; a last / says that none can be given by name.
 func ParseSignature(s string) Signature {
 	name, list, _ := strings.Cut(strings.TrimSuffix(s, ")"), "(")
 	sig := Signature{Name: name}
 	for _, p := range strings.Split(list, ",") {
 		switch p = strings.TrimSpace(p); {
 		case p == "":
+		case p == "/":
+			sig.Positional = true
 		case strings.HasPrefix(p, "@"):
-			sig.Implicit++
+			sig.Implicit = append(sig.Implicit, p[1:])
 		case strings.HasPrefix(p, "**"):
 			sig.Kwargs = true
 		case strings.HasPrefix(p, "*"):
@@ -108,10 +113,11 @@ func (s *Signature) Bind(args Args) (values []Value, rest Args) {
 	if n < len(args.Pos) && s.Varargs {
 		rest.Pos = args.Pos[n:]
 	}
+	s.onlyPositional(args.Kw)
 	for _, kw := range args.Kw {
 		i := s.param(kw.Name)
 		switch {
-		case i >= 0 && values[i] != Absent:
+		case i >= 0 && values[i] != Absent || i < 0 && slices.Contains(s.Implicit, kw.Name):
 			Raise("TypeError", "%s() got multiple values for argument '%s'", s.Name, kw.Name)
 		case i >= 0:
 			values[i] = kw.Value
@@ -136,6 +142,23 @@ func (s *Signature) Bind(args Args) (values []Value, rest Args) {
 	return values, rest
 }
 
+// onlyPositional raises when arguments that cannot be named are.
+func (s *Signature) onlyPositional(kw []Keyword) {
+	if !s.Positional {
+		return
+	}
+	var named []string
+	for _, k := range kw {
+		if s.param(k.Name) < 0 && !slices.Contains(s.Implicit, k.Name) {
+			Raise("TypeError", "%s() got an unexpected keyword argument '%s'", s.Name, k.Name)
+		}
+		named = append(named, k.Name)
+	}
+	if named != nil {
+		Raise("TypeError", "%s() got some positional-only arguments passed as keyword arguments: '%s'", s.Name, strings.Join(named, ", "))
+	}
+}
+
 func (s *Signature) param(name string) int {
 	for i := range s.Params {
 		if s.Params[i].Name == name {
@@ -146,8 +169,8 @@ func (s *Signature) param(name string) int {
 }
 
 func (s *Signature) tooMany(given int) {
-	most := s.Implicit + len(s.Params)
-	least := s.Implicit
+	most := len(s.Implicit) + len(s.Params)
+	least := len(s.Implicit)
 	for _, p := range s.Params {
 		if p.Default == Absent {
 			least++
@@ -162,10 +185,10 @@ func (s *Signature) tooMany(given int) {
 		plural = ""
 	}
 	verb := "were"
-	if given+s.Implicit == 1 {
+	if given+len(s.Implicit) == 1 {
 		verb = "was"
 	}
-	Raise("TypeError", "%s() takes %s positional argument%s but %d %s given", s.Name, takes, plural, given+s.Implicit, verb)
+	Raise("TypeError", "%s() takes %s positional argument%s but %d %s given", s.Name, takes, plural, given+len(s.Implicit), verb)
 }
 
 func (s *Signature) tooFew(missing []string) {
@@ -262,4 +285,13 @@ func intArg(v Value) int64 {
 		Raise("TypeError", "'%s' object cannot be interpreted as an integer", TypeName(v))
 	}
 	return i
+}
+
+// Flag is an argument that is an int used as a truth, as that of sort is.
+func Flag(v Value) bool {
+	i := intArg(v)
+	if i > math.MaxInt32 || i < math.MinInt32 {
+		Raise("OverflowError", "Python int too large to convert to C int")
+	}
+	return i != 0
 }

@@ -135,7 +135,7 @@ func listSort(b *Budget, s Value, a []Value) Value {
 			keys[i] = Call(b, a[0], Args{Pos: []Value{it}})
 		}
 	}
-	Sort(b, l.Items, append([]Value(nil), keys...), a[1] != Absent && intArg(a[1]) != 0)
+	Sort(b, l.Items, append([]Value(nil), keys...), a[1] != Absent && Flag(a[1]))
 	return nil
 }
 
@@ -237,6 +237,7 @@ func Update(b *Budget, d *Dict, what string, args Args) {
 		Raise("TypeError", "%s expected at most 1 argument, got %d", what, len(args.Pos))
 	}
 	if len(args.Pos) == 1 {
+		raiseUndefined(args.Pos[0])
 		if src, ok := args.Pos[0].(*Dict); ok {
 			src.copy(b).Each(func(k, v Value) bool { d.Set(b, k, v); return true })
 		} else {

@@ -72,6 +72,10 @@ func hashKey(b *Budget, v Value) (any, *Error) {
 		return hashTuple(sb.String()), nil
 	case *List, *Dict:
 		return nil, fail("TypeError", "unhashable type: '%s'", TypeName(v))
+	case *View:
+		if x.kind != "values" {
+			return nil, fail("TypeError", "unhashable type: '%s'", TypeName(v))
+		}
 	}
 	return v, nil // identity
 }

@@ -84,6 +84,8 @@ func (f *formatter) field(text string, depth int) string {
 		case nameEnd < 0 && c == ']':
 			brackets = false
 		case brackets:
+		case c == '{' && nameEnd < 0:
+			Raise("ValueError", "unexpected '{' in field name")
 		case c == '{':
 			open++
 		case c == '}':
@@ -91,6 +93,9 @@ func (f *formatter) field(text string, depth int) string {
 		case (c == ':' || c == '!') && nameEnd < 0 && open == 1:
 			nameEnd = end
 		}
+	}
+	if open > 0 && nameEnd >= 0 {
+		Raise("ValueError", "unmatched '{' in format spec")
 	}
 	if open > 0 {
 		Raise("ValueError", "expected '}' before end of string")

@@ -136,6 +136,10 @@ func (p *printfer) directive(format string, i int, usedKeys *bool) int {
 	more()
 	s.verb = format[i]
 	if s.verb == '%' {
+		if key != Absent {
+			Subscript(p.b, p.arg, key)
+			Raise("ValueError", "unsupported format character '%%' (0x25) at index %d", runeCount(format[:i]))
+		}
 		p.write("%")
 		return i + 1
 	}
@@ -200,7 +204,7 @@ func (p *printfer) convert(s spec, v Value, format string, at int) {
 	default:
 		r, _ := utf8.DecodeRuneInString(format[at:])
 		shown := string(r)
-		if !unicode.IsPrint(r) {
+		if r <= ' ' || r >= 0x7f {
 			shown = "?"
 		}
 		Raise("ValueError", "unsupported format character '%s' (0x%x) at index %d", shown, r, runeCount(format[:at]))
@@ -234,11 +238,11 @@ func (p *printfer) integer(s spec, v Value) {
 	i, ok := toBig(v)
 	if !ok {
 		f, isFloat := v.(float64)
-		raiseUndefined(v)
 		switch {
 		case s.verb == 'x' || s.verb == 'X' || s.verb == 'o':
 			Raise("TypeError", "%%%c format: an integer is required, not %s", s.verb, TypeName(v))
 		case !isFloat:
+			raiseUndefined(v)
 			Raise("TypeError", "%%%c format: a real number is required, not %s", s.verb, TypeName(v))
 		}
 		i = truncate(f)

@@ -392,8 +392,8 @@ func strEncode(b *Budget, v Value, a []Value) Value {
 	s := self(v)
 	b.GrowTimes(2, int64(len(s)))
 	limit, name := rune(0), ""
-	switch strings.NewReplacer("_", "-", " ", "-").Replace(strings.ToLower(enc)) {
-	case "utf-8", "utf8":
+	switch strings.Trim(strings.NewReplacer("_", "-", " ", "-").Replace(strings.ToLower(enc)), "-") {
+	case "utf-8", "utf8", "utf", "u8":
 		return Bytes(s)
 	case "ascii", "us-ascii":
 		limit, name = 0x80, "ascii"

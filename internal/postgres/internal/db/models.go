@@ -189,6 +189,29 @@ type Device struct {
 	CreatedAt      time.Time
 }
 
+type DirectoryContact struct {
+	UserID      int64
+	Mode        string
+	Destination string
+}
+
+type DirectoryList struct {
+	ListID int64
+}
+
+type DirectoryPerson struct {
+	UserID      int64
+	Source      string
+	SwitchedOff bool
+}
+
+type DirectorySync struct {
+	Source      string
+	TriedAt     time.Time
+	SucceededAt *time.Time
+	Problem     string
+}
+
 type FeedShift struct {
 	FeedID    int64
 	TeamID    int64

@@ -1,0 +1,221 @@
+package directory
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Kind is what happens to a person or list.
+type Kind string
+
+// The kinds of changes.
+const (
+	Add       Kind = "add"
+	Update    Kind = "update"
+	Adopt     Kind = "adopt" // nothing changes, but from now on the directory decides
+	SwitchOn  Kind = "switch on"
+	SwitchOff Kind = "switch off"
+)
+
+// Change is what has to be stored of one person. Whatever is nil or absent stays as it is.
+type Change struct {
+	Kind     Kind
+	ID       users.ID // 0 = to be added
+	Name     string
+	Source   string
+	FullName *string
+	PhotoURL *string
+	// Contacts to set; "" removes one.
+	Contacts map[users.Mode]string
+	// Given replaces what is remembered of the directory's contacts; nil leaves it.
+	Given map[users.Mode]string
+}
+
+// Detail says what changes without repeating contacts, which are nobody's business.
+func (c Change) Detail() string {
+	var parts []string
+	if c.FullName != nil {
+		parts = append(parts, "full name")
+	}
+	if c.PhotoURL != nil {
+		parts = append(parts, "photo")
+	}
+	for _, mode := range users.Modes {
+		if destination, ok := c.Contacts[mode]; ok && destination == "" {
+			parts = append(parts, "no "+string(mode))
+		} else if ok {
+			parts = append(parts, string(mode))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Problem is an entry that was left out, or a part of it.
+type Problem struct {
+	Name string
+	Text string
+}
+
+// Plan is what has to change so that Iris agrees with a directory.
+type Plan struct {
+	Changes  []Change // by name
+	Problems []Problem
+	// Kept is how many active people the directory keeps, Gone how many of them it has no more.
+	Kept, Gone int
+	// Strangers are active people whom the directory never had: they are left alone.
+	Strangers int
+}
+
+// Compare says what has to change so that the people of Iris agree with those of a directory. Presets are people who are
+// always there, whether the directory has them or not. An entry that cannot be used is a problem; it still counts as there, so that nobody is switched off for it.
+func Compare(source string, here []Known, entries, presets []Entry, rules Rules) Plan {
+	var p Plan
+	by := make(map[string]Known, len(here))
+	for _, k := range here {
+		by[fold(k.Name)] = k
+	}
+	there := map[string]bool{}
+	take := func(e Entry, preset bool) {
+		e.Name = strings.TrimSpace(e.Name)
+		if err := CheckName(e.Name); err != nil {
+			p.problem(cmp.Or(e.Name, e.Email), fault.Public(err))
+			return
+		}
+		key := fold(e.Name)
+		if there[key] {
+			if !preset { // a preset steps back behind the directory's entry
+				p.problem(e.Name, "the directory has several entries of this name: the first is taken")
+			}
+			return
+		}
+		there[key] = true
+		if e.Email == "" && !preset {
+			p.problem(e.Name, "the entry has no e-mail address")
+			return
+		}
+		k, known := by[key]
+		c, notes, err := arrival(source, k, known, e, rules, preset)
+		for _, note := range notes {
+			p.problem(e.Name, note)
+		}
+		if err != nil {
+			p.problem(e.Name, fault.Public(err))
+			return
+		}
+		if c.Kind != "" {
+			p.Changes = append(p.Changes, c)
+		}
+	}
+	for _, e := range entries {
+		take(e, false)
+	}
+	for _, e := range presets {
+		take(e, true)
+	}
+	p.vanish(source, here, there)
+	slices.SortFunc(p.Changes, func(a, b Change) int { return cmp.Compare(fold(a.Name), fold(b.Name)) })
+	return p
+}
+
+func (p *Plan) problem(name, text string) {
+	p.Problems = append(p.Problems, Problem{Name: fmt.Sprintf("%.100s", name), Text: text})
+}
+
+// vanish switches off who was in the directory and is there no more. Whoever an operator switched on again stays on.
+func (p *Plan) vanish(source string, here []Known, there map[string]bool) {
+	for _, k := range here {
+		switch {
+		case !k.Active:
+		case k.Source != source:
+			if !there[fold(k.Name)] {
+				p.Strangers++
+			}
+		case there[fold(k.Name)]:
+			p.Kept++
+		case !k.SwitchedOff:
+			p.Kept, p.Gone = p.Kept+1, p.Gone+1
+			p.Changes = append(p.Changes, Change{Kind: SwitchOff, ID: k.ID, Name: k.Name, Source: source})
+		}
+	}
+}
+
+// Arrival says what has to be stored of somebody who logs in with the directory's password; a change of no kind = nothing.
+// known is false for who is not here yet.
+func Arrival(source string, k Known, known bool, e Entry, rules Rules) (Change, error) {
+	if err := CheckName(e.Name); err != nil {
+		return Change{}, err
+	}
+	if known && !k.Active {
+		return Change{}, nil // a log-in switches nobody on
+	}
+	c, _, err := arrival(source, k, known, e, rules, false)
+	return c, err
+}
+
+// arrival compares one person with their entry. keep: what the entry does not say stays, also what a directory gave before.
+func arrival(source string, k Known, known bool, e Entry, rules Rules, keep bool) (c Change, notes []string, err error) {
+	want, unclear, err := rules.contacts(e)
+	if err != nil {
+		return c, nil, err
+	}
+	if len(unclear) > 0 {
+		notes = append(notes, "cannot be understood, what is known stays: "+joined(unclear))
+	}
+	c = Change{ID: k.ID, Name: e.Name, Source: source, Contacts: map[users.Mode]string{}}
+	if known {
+		c.Name = k.Name
+	}
+	if full := strings.TrimSpace(strings.ToValidUTF8(e.FullName, "")); full != "" && full != k.FullName {
+		c.FullName = &full
+	}
+	if photo := rules.photo(e); photo != "" && k.PhotoURL == "" {
+		c.PhotoURL = &photo
+	}
+	for mode, destination := range want {
+		if k.Contacts[mode] != destination {
+			c.Contacts[mode] = destination
+		}
+	}
+	given := maps.Clone(want)
+	for mode, last := range k.Given {
+		switch {
+		case want[mode] != "":
+		case keep || slices.Contains(unclear, mode):
+			given[mode] = last
+		case k.Contacts[mode] == last: // theirs, not one that the person put in its place
+			c.Contacts[mode] = ""
+		}
+	}
+	if !maps.Equal(given, k.Given) {
+		c.Given = given
+	}
+	changed := c.FullName != nil || c.PhotoURL != nil || len(c.Contacts) > 0
+	switch {
+	case !known:
+		c.Kind = Add
+	case !k.Active && k.SwitchedOff:
+		c.Kind = SwitchOn
+	case changed:
+		c.Kind = Update
+	case k.Source != source || c.Given != nil || k.SwitchedOff:
+		c.Kind = Adopt
+	}
+	return c, notes, nil
+}
+
+func joined(modes []users.Mode) string {
+	words := make([]string, len(modes))
+	for i, m := range modes {
+		words[i] = string(m)
+	}
+	return strings.Join(words, ", ")
+}
+
+// fold makes names comparable: case makes no difference.
+func fold(name string) string { return strings.ToLower(strings.TrimSpace(name)) }

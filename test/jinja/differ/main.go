@@ -1,0 +1,96 @@
+// Command differ compares what the engine makes of templates with what the real Jinja2 made of them, which
+// test/jinja/generate.py wrote as lines of JSON. It prints every difference and fails if there is one.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+
+	"github.com/iris-oncall/iris/internal/messages/jinja"
+	"github.com/iris-oncall/iris/internal/messages/jinja/py"
+)
+
+type failure struct {
+	Kind    string `json:"kind"`
+	Message string `json:"message"`
+	Line    int    `json:"line"`
+}
+
+type line struct {
+	Template string
+	Output   *string
+	Error    *failure
+}
+
+// address is where an object of Python happened to be in memory; no two runs agree on it.
+var address = regexp.MustCompile(`0x[0-9a-f]{6,}|x0 ta|'0', 'x', '`)
+
+func main() {
+	context, err := os.ReadFile(os.Args[1])
+	if err == nil {
+		err = compare(os.Stdin, context)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func compare(in io.Reader, context []byte) error {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, 1<<24)
+	var same, bounded, different int
+	for lines.Scan() {
+		var l line
+		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
+			return fmt.Errorf("read a case: %w", err)
+		}
+		want := told(l)
+		if address.MatchString(want) {
+			continue
+		}
+		got, limited := rendered(l.Template, context)
+		switch {
+		case limited:
+			bounded++
+		case got == want:
+			same++
+		default:
+			different++
+			fmt.Printf("%q\n   wanted %.600s\n   got    %.600s\n", l.Template, want, got)
+		}
+	}
+	fmt.Printf("%d templates the same, %d beyond the engine's bounds, %d different\n", same, bounded, different)
+	if err := lines.Err(); err != nil {
+		return err
+	}
+	if different > 0 || same == 0 {
+		return errors.New("the engine differs from Jinja2")
+	}
+	return nil
+}
+
+func told(l line) string {
+	if l.Error != nil {
+		return fmt.Sprintf("%s in line %d: %s", l.Error.Kind, l.Error.Line, l.Error.Message)
+	}
+	return fmt.Sprintf("%q", *l.Output)
+}
+
+// rendered is what the engine makes of a template, in the words of told; limited when it said that it would cost too much.
+func rendered(template string, context []byte) (got string, limited bool) {
+	out, err := jinja.RenderString(template, context)
+	var e *jinja.Error
+	switch {
+	case errors.As(err, &e):
+		return fmt.Sprintf("%s in line %d: %s", e.Kind, e.Line, e.Message), e.Kind == string(py.LimitError)
+	case err != nil:
+		return "no error of a template: " + err.Error(), false
+	}
+	return fmt.Sprintf("%q", out), false
+}
