@@ -81,7 +81,7 @@ func keyOf(it *item) templateKey { return templateKey{it.c.ApplicationID, it.c.T
 
 func newDesk(l *line) *desk {
 	return &desk{
-		line: l, arrived: newBatcher[*item](), trusted: map[templateKey]bool{},
+		line: l, arrived: newBatcher[*item](0), trusted: map[templateKey]bool{},
 		suspects: map[templateKey]time.Time{}, failed: map[templateKey]time.Time{}, apart: map[templateKey][]*item{},
 	}
 }

@@ -5,7 +5,9 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/auth"
@@ -123,18 +125,45 @@ func (a *API) creation(ctx context.Context, b body) (*edit, error) {
 	if err != nil {
 		return nil, err
 	}
+	stray, err := a.strangeSchedule(ctx, team, d)
+	if err != nil {
+		return nil, err
+	}
 	return &edit{
 		choice: oncall.Choice{TeamID: team.ID},
 		decide: func(now time.Time, crew oncall.Crew, _ []oncall.Shift) (oncall.Decision, error) {
 			c, err := a.desk(ctx, now, crew, true).Create(d)
-			if err == nil && !roleKnown {
+			switch {
+			case err != nil:
+			case !roleKnown:
 				err = integrity(`role "` + d.Role + `" not found`)
+			default:
+				err = stray
 			}
 			return oncall.Decision{Changes: c, Action: "event_created", Context: func(added []oncall.Shift) any {
 				return map[string]any{"new_event_id": added[0].ID, "request_body": b.raw}
 			}}, err
 		},
 	}, nil
+}
+
+// strangeSchedule is the refusal of drafts that ascribe a shift to a schedule which is not one of the team.
+func (a *API) strangeSchedule(ctx context.Context, team oncall.Profile, drafts ...oncall.Draft) (refusal, err error) {
+	var own []oncall.StoredSchedule
+	for _, d := range drafts {
+		if d.Schedule == 0 {
+			continue
+		}
+		if own == nil {
+			if own, err = a.Schedules.ByTeam(ctx, team.ID); err != nil {
+				return nil, err
+			}
+		}
+		if !slices.ContainsFunc(own, func(s oncall.StoredSchedule) bool { return s.ID == d.Schedule }) {
+			return integrity(fmt.Sprintf(`team "%s" has no schedule %d`, team.Name, d.Schedule)), nil
+		}
+	}
+	return nil, nil
 }
 
 // strayCreation is the refusal of a shift for a team that does not exist: what comes before it in the order of checks, or that.

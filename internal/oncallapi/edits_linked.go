@@ -29,7 +29,7 @@ func (a *API) linkedCreation(ctx context.Context, raw json.RawMessage) (*edit, e
 	}
 	drafts := make([]oncall.Draft, len(items))
 	for i, item := range items {
-		b, err := parseObject(item, badEvent)
+		b, err := parseMember(fmt.Sprintf("events[%d]", i), item, badEvent)
 		if err != nil {
 			return nil, err
 		}
@@ -47,6 +47,11 @@ func (a *API) linkedCreation(ctx context.Context, raw json.RawMessage) (*edit, e
 	missing, err := a.unknownIn(ctx, drafts)
 	if err != nil {
 		return nil, err
+	}
+	if missing == nil {
+		if missing, err = a.strangeSchedule(ctx, team, drafts...); err != nil {
+			return nil, err
+		}
 	}
 	return &edit{
 		choice: oncall.Choice{TeamID: team.ID},

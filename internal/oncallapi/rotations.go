@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"time"
 
@@ -128,31 +129,48 @@ func dateText(d *oncall.Date) *string {
 
 // readLayers reads the layers of a rotation. Faults name the field as layers[0].start and so on.
 func (a *API) readLayers(ctx context.Context, b body) (*oncall.Rotation, error) {
-	var given []struct {
-		layerObject
-		End *string `json:"end"`
-	}
 	if !b.given("layers") {
 		return nil, fault.Invalidf("layers", "layers is required: a list of at least one layer")
 	}
-	if err := json.Unmarshal(b.members["layers"], &given); err != nil {
-		return nil, fault.Invalidf("layers", "layers must be a list of layers: %v", err)
+	var items []json.RawMessage
+	if json.Unmarshal(b.members["layers"], &items) != nil {
+		return nil, fault.Invalidf("layers", "layers must be a list of layers")
 	}
-	out, named := &oncall.Rotation{}, 0
-	for _, g := range given {
-		if named += len(g.Members); named > maxNames {
+	out, given, named := &oncall.Rotation{}, make([]layerObject, len(items)), 0
+	for i, item := range items {
+		if err := json.Unmarshal(item, &given[i]); err != nil {
+			return nil, wrongLayer(err, i)
+		}
+		if named += len(given[i].Members); named > maxNames {
 			return nil, fault.Invalidf("layers", "a rotation names at most %d members", maxNames)
 		}
 	}
 	for i, g := range given {
-		g.layerObject.End = g.End
-		l, err := a.readLayer(ctx, g.layerObject)
+		l, err := a.readLayer(ctx, g)
 		if err != nil {
 			return nil, within(err, i)
 		}
 		out.Layers = append(out.Layers, l)
 	}
 	return out, nil
+}
+
+// wrongLayer says which part of a layer has the wrong type, and which one it must have.
+func wrongLayer(err error, layer int) error {
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) || wrong.Field == "" {
+		return fault.Invalidf(fmt.Sprintf("layers[%d]", layer), "a layer must be an object with start, every, unit and members")
+	}
+	want := "a string"
+	switch wrong.Type.Kind() {
+	case reflect.Int:
+		want = "a whole number"
+	case reflect.Slice:
+		want = "a list"
+	case reflect.Struct:
+		want = "an object"
+	}
+	return within(fault.Invalidf(wrong.Field, "%s must be %s", wrong.Field, want), layer)
 }
 
 // within names the layer in a fault's field.

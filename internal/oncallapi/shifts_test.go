@@ -354,3 +354,26 @@ func TestWhoIsOnCall(t *testing.T) {
 	require.NotContains(t, summary.Next, "secondary")
 	f.want(404, says("404 Not Found", ""), bob, "GET", "/api/v0/teams/none/summary", "")
 }
+
+func TestOnlySchedulesOfTheTeamCanBeNamed(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.schedule(fmt.Sprintf(`{"role":"primary","advanced_mode":0,"events":[{"start":0,"duration":%d}]}`, week))
+	own := f.count(`select max(id) from schedules`)
+	f.exec(`insert into rosters (team_id, name) select id, 'other' from teams where name = 'empty'`)
+	f.exec(`insert into schedules (team_id, roster_id, role_id, algorithm) select t.id, r.id, o.id, 'default' from teams t join rosters r on r.team_id = t.id, oncall_roles o
+		where t.name = 'empty' and o.name = 'primary'`)
+	theirs := f.count(`select max(id) from schedules`)
+	body := func(schedule int) string {
+		return fmt.Sprintf(`{"team":"ops","user":"bob","role":"primary","start":%d,"end":%d,"schedule_id":%d}`, f.hour(5), f.hour(6), schedule)
+	}
+	for _, no := range []int{theirs, 999999, -1} {
+		refusal := says("IntegrityError", fmt.Sprintf(`team "ops" has no schedule %d`, no))
+		f.want(422, refusal, bob, "POST", "/api/v0/events", body(no))
+		f.want(422, refusal, bob, "POST", "/api/v0/events/link", "["+body(own)+","+body(no)+"]")
+	}
+	require.Zero(t, f.count(`select count(*) from shifts`))
+	f.ok(bob, "POST", "/api/v0/events", body(own))
+	f.ok(bob, "POST", "/api/v0/events/link", "["+body(own)+"]")
+	require.Equal(t, 2, f.count(`select count(*) from shifts where schedule_id = $1 and edited`, own))
+}

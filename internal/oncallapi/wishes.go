@@ -51,6 +51,22 @@ func window(r *http.Request, start, end time.Time) (from, to time.Time, err erro
 	return from, to, nil
 }
 
+// askedRoles reads the roles that a query asks for; none means all.
+func (a *API) askedRoles(r *http.Request) ([]string, error) {
+	var out []string
+	for _, name := range r.URL.Query()["role"] {
+		if name == "" {
+			continue
+		}
+		role, err := a.role(r.Context(), name)
+		if err != nil {
+			return nil, when(err, fault.NotFound, fault.Invalidf("role", "there is no role %q", name))
+		}
+		out = append(out, role.Name)
+	}
+	return out, nil
+}
+
 // gaps answers when nobody holds a role that the team fills: the one asked for, or those that its schedules are for.
 func (a *API) gaps(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
@@ -66,13 +82,15 @@ func (a *API) gaps(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	roles := r.URL.Query()["role"]
-	if len(roles) == 0 || roles[0] == "" {
+	roles, err := a.askedRoles(r)
+	if err != nil {
+		return err
+	}
+	if len(roles) == 0 {
 		schedules, err := a.Schedules.ByTeam(ctx, t.ID)
 		if err != nil {
 			return err
 		}
-		roles = nil
 		for _, s := range schedules {
 			if oncall.OnDuty(s.Role) && !slices.Contains(roles, s.Role) {
 				roles = append(roles, s.Role)
@@ -120,7 +138,10 @@ func (a *API) fairness(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	roles := slices.DeleteFunc(r.URL.Query()["role"], func(s string) bool { return s == "" })
+	roles, err := a.askedRoles(r)
+	if err != nil {
+		return err
+	}
 	out := []map[string]any{}
 	for _, l := range oncall.Fairness(shifts, a.zoneOf(t), holidays, from, to, roles...) {
 		out = append(out, map[string]any{"user": names[l.User].UserName, "full_name": names[l.User].FullName, "shifts": l.Shifts,

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -214,16 +215,9 @@ func store(ctx context.Context, q *db.Queries, c oncall.Changes) (oncall.Changes
 			return c, fmt.Errorf("change shift %d: %w", s.ID, err)
 		}
 	}
-	added := make([]oncall.Shift, len(c.Add))
-	for i, s := range c.Add {
-		id, err := q.AddShift(ctx, db.AddShiftParams{
-			TeamID: s.TeamID, Role: storable(s.Role), UserID: int64(s.User), ScheduleID: number(s.Schedule), CoversID: number(s.Covers),
-			LinkID: optionalText(s.Link), StartsAt: s.Start, EndsAt: s.End, Note: optionalText(s.Note), Edited: s.Edited, RemainsOf: number(s.RemainsOf),
-		})
-		if err != nil {
-			return c, fmt.Errorf("add shift: %w", err)
-		}
-		added[i], added[i].ID = s, oncall.ShiftID(id)
+	added, err := addShifts(ctx, q, c.Add)
+	if err != nil {
+		return c, err
 	}
 	c.Add = added
 	// Only now, because what remains of a shift is told apart by it.
@@ -236,12 +230,45 @@ func store(ctx context.Context, q *db.Queries, c oncall.Changes) (oncall.Changes
 			return c, fmt.Errorf("delete shifts: %w", err)
 		}
 	}
-	for _, n := range c.Notices {
-		if err := queueNotice(ctx, q, n); err != nil {
-			return c, fmt.Errorf("queue notice: %w", err)
-		}
+	if err := queueNotices(ctx, q, c.Notices); err != nil {
+		return c, fmt.Errorf("queue notices: %w", err)
 	}
 	return c, nil
+}
+
+// addShifts stores new shifts by one statement and returns them with their numbers.
+func addShifts(ctx context.Context, q *db.Queries, shifts []oncall.Shift) ([]oncall.Shift, error) {
+	if len(shifts) == 0 {
+		return []oncall.Shift{}, nil
+	}
+	var p db.AddShiftsParams
+	for i, s := range shifts {
+		p.Places = append(p.Places, int32(i))
+		p.TeamIds = append(p.TeamIds, s.TeamID)
+		p.Roles = append(p.Roles, storable(s.Role))
+		p.UserIds = append(p.UserIds, int64(s.User))
+		p.ScheduleIds = append(p.ScheduleIds, int64(s.Schedule))
+		p.CoversIds = append(p.CoversIds, int64(s.Covers))
+		p.LinkIds = append(p.LinkIds, storable(s.Link))
+		p.Starts = append(p.Starts, s.Start)
+		p.Ends = append(p.Ends, s.End)
+		p.Notes = append(p.Notes, storable(s.Note))
+		p.Edits = append(p.Edits, s.Edited)
+		p.RemainsOf = append(p.RemainsOf, int64(s.RemainsOf))
+	}
+	ids, err := q.AddShifts(ctx, p)
+	if err != nil {
+		return nil, fmt.Errorf("add shifts: %w", err)
+	}
+	if len(ids) != len(shifts) {
+		return nil, fault.New(fault.NotFound, "the role of a shift does not exist any more")
+	}
+	slices.Sort(ids)
+	added := slices.Clone(shifts)
+	for i, id := range ids {
+		added[i].ID = oncall.ShiftID(id)
+	}
+	return added, nil
 }
 
 // noticeFact is a shift as notices.facts keeps it: enough to word a message when the shift is gone.
@@ -253,26 +280,46 @@ type noticeFact struct {
 	End    int64  `json:"end"`
 }
 
-func queueNotice(ctx context.Context, q *db.Queries, n oncall.Notice) error {
-	team := n.TeamID
-	if team == 0 && len(n.Shifts) > 0 {
-		team = n.Shifts[0].TeamID
+// queuedNotice is a notice as QueueNotices reads it.
+type queuedNotice struct {
+	TeamID  int64        `json:"team_id"`
+	Kind    string       `json:"kind"`
+	Roles   []string     `json:"roles"`
+	UserIDs []int64      `json:"user_ids"`
+	Facts   []noticeFact `json:"facts"`
+	ByID    int64        `json:"by_id"`
+	Note    string       `json:"note"`
+	Unless  string       `json:"unless"`
+}
+
+// queueNotices stores what is to be told of a change, by one statement.
+func queueNotices(ctx context.Context, q *db.Queries, notices []oncall.Notice) error {
+	var queued []queuedNotice
+	for _, n := range notices {
+		team := n.TeamID
+		if team == 0 && len(n.Shifts) > 0 {
+			team = n.Shifts[0].TeamID
+		}
+		if team == 0 {
+			continue
+		}
+		facts := make([]noticeFact, len(n.Shifts))
+		for i, s := range n.Shifts {
+			facts[i] = noticeFact{TeamID: s.TeamID, Role: s.Role, UserID: int64(s.User), Start: s.Start.Unix(), End: s.End.Unix()}
+		}
+		queued = append(queued, queuedNotice{
+			TeamID: team, Kind: string(n.Kind), Roles: some(n.Roles), UserIDs: rawIDs(n.Users), Facts: facts,
+			ByID: int64(n.By), Note: storable(n.Note), Unless: string(n.Unless),
+		})
 	}
-	if team == 0 {
+	if len(queued) == 0 {
 		return nil
 	}
-	facts := make([]noticeFact, len(n.Shifts))
-	for i, s := range n.Shifts {
-		facts[i] = noticeFact{TeamID: s.TeamID, Role: s.Role, UserID: int64(s.User), Start: s.Start.Unix(), End: s.End.Unix()}
-	}
-	raw, err := json.Marshal(facts)
+	raw, err := json.Marshal(queued)
 	if err != nil {
 		return err
 	}
-	return q.QueueNotice(ctx, db.QueueNoticeParams{
-		TeamID: team, Kind: string(n.Kind), Roles: some(n.Roles), UserIds: rawIDs(n.Users), Facts: raw,
-		ByID: optional(n.By), Note: storable(n.Note), Unless: optionalText(string(n.Unless)),
-	})
+	return q.QueueNotices(ctx, raw)
 }
 
 // number is a public number as it is stored; 0 is null.

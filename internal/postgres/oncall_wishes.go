@@ -254,12 +254,7 @@ func endSwap(ctx context.Context, q *db.Queries, r oncall.SwapRequest, give, tak
 	if err := one(q.DecideSwapRequest(ctx, p)); err != nil {
 		return err
 	}
-	for _, n := range r.Ended(give, take) {
-		if err := queueNotice(ctx, q, n); err != nil {
-			return err
-		}
-	}
-	return nil
+	return queueNotices(ctx, q, r.Ended(give, take))
 }
 
 // AskSwap stores a request that ask makes of the shifts as they are.
@@ -290,7 +285,7 @@ func (w *OncallWishes) AskSwap(ctx context.Context, team int64, give, take []onc
 		if err != nil {
 			return err
 		}
-		if err := queueNotice(ctx, q, r.Asked(crew, giving, taking)); err != nil {
+		if err := queueNotices(ctx, q, []oncall.Notice{r.Asked(crew, giving, taking)}); err != nil {
 			return err
 		}
 		return audit(ctx, q, by, crew.Name, "swap_requested", map[string]any{"swap_request_id": id, "request_body": by.Body})

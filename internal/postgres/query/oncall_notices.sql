@@ -35,9 +35,14 @@ delete from notice_setting_roles where setting_id = @setting_id;
 insert into notice_setting_roles (setting_id, role_id)
 select @setting_id, r.id from oncall_roles r where lower(r.name) = any(sqlc.arg(roles)::text[]);
 
--- name: QueueNotice :exec
+-- Queues notices in the order of a JSON list.
+-- name: QueueNotices :exec
 insert into notices (team_id, kind, roles, user_ids, facts, by_id, note, unless)
-values (@team_id, @kind, @roles, @user_ids, @facts, sqlc.narg(by_id), @note, sqlc.narg(unless));
+select (n.value ->> 'team_id')::bigint, n.value ->> 'kind', array(select jsonb_array_elements_text(n.value -> 'roles')),
+    array(select jsonb_array_elements_text(n.value -> 'user_ids')::bigint), n.value -> 'facts', nullif((n.value ->> 'by_id')::bigint, 0),
+    n.value ->> 'note', nullif(n.value ->> 'unless', '')
+from jsonb_array_elements(sqlc.arg(notices)::jsonb) with ordinality n (value, place)
+order by n.place;
 
 -- The key of somebody who is switched off opens nothing.
 -- name: IcalKeys :many

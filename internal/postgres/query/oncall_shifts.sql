@@ -66,12 +66,19 @@ join oncall_roles r on r.id = s.role_id
 where s.team_id = @team_id and r.name = @role and s.ends_at <= @before
 order by s.user_id, s.ends_at desc;
 
--- name: AddShift :one
+-- All shifts of a change by one statement, which bumps the calendar's version once. Numbers ascend in the order of the arrays; 0 and '' are null.
+-- name: AddShifts :many
 insert into shifts (team_id, role_id, user_id, schedule_id, covers_id, link_id, starts_at, ends_at, note, edited, feed_id)
-select @team_id, r.id, @user_id, sqlc.narg(schedule_id), sqlc.narg(covers_id), sqlc.narg(link_id), @starts_at, @ends_at, sqlc.narg(note), @edited,
-    (select o.feed_id from shifts o where o.id = sqlc.narg(remains_of))
-from oncall_roles r
-where r.name = @role
+select n.team_id, r.id, n.user_id, nullif(n.schedule_id, 0), nullif(n.covers_id, 0), nullif(n.link_id, ''), n.starts_at, n.ends_at, nullif(n.note, ''), n.edited, o.feed_id
+from (
+    select unnest(sqlc.arg(places)::int[]) as place, unnest(sqlc.arg(team_ids)::bigint[]) as team_id, unnest(sqlc.arg(roles)::text[]) as role,
+        unnest(sqlc.arg(user_ids)::bigint[]) as user_id, unnest(sqlc.arg(schedule_ids)::bigint[]) as schedule_id, unnest(sqlc.arg(covers_ids)::bigint[]) as covers_id,
+        unnest(sqlc.arg(link_ids)::text[]) as link_id, unnest(sqlc.arg(starts)::timestamptz[]) as starts_at, unnest(sqlc.arg(ends)::timestamptz[]) as ends_at,
+        unnest(sqlc.arg(notes)::text[]) as note, unnest(sqlc.arg(edits)::boolean[]) as edited, unnest(sqlc.arg(remains_of)::bigint[]) as remains_of
+) n
+join oncall_roles r on r.name = n.role
+left join shifts o on o.id = n.remains_of
+order by n.place
 returning id;
 
 -- name: ChangeShift :execrows

@@ -300,33 +300,18 @@ func (q *Queries) NoticeTypes(ctx context.Context) ([]NoticeTypesRow, error) {
 	return items, nil
 }
 
-const queueNotice = `-- name: QueueNotice :exec
+const queueNotices = `-- name: QueueNotices :exec
 insert into notices (team_id, kind, roles, user_ids, facts, by_id, note, unless)
-values ($1, $2, $3, $4, $5, $6, $7, $8)
+select (n.value ->> 'team_id')::bigint, n.value ->> 'kind', array(select jsonb_array_elements_text(n.value -> 'roles')),
+    array(select jsonb_array_elements_text(n.value -> 'user_ids')::bigint), n.value -> 'facts', nullif((n.value ->> 'by_id')::bigint, 0),
+    n.value ->> 'note', nullif(n.value ->> 'unless', '')
+from jsonb_array_elements($1::jsonb) with ordinality n (value, place)
+order by n.place
 `
 
-type QueueNoticeParams struct {
-	TeamID  int64
-	Kind    string
-	Roles   []string
-	UserIds []int64
-	Facts   json.RawMessage
-	ByID    *int64
-	Note    string
-	Unless  *string
-}
-
-func (q *Queries) QueueNotice(ctx context.Context, arg QueueNoticeParams) error {
-	_, err := q.db.Exec(ctx, queueNotice,
-		arg.TeamID,
-		arg.Kind,
-		arg.Roles,
-		arg.UserIds,
-		arg.Facts,
-		arg.ByID,
-		arg.Note,
-		arg.Unless,
-	)
+// Queues notices in the order of a JSON list.
+func (q *Queries) QueueNotices(ctx context.Context, notices json.RawMessage) error {
+	_, err := q.db.Exec(ctx, queueNotices, notices)
 	return err
 }
 

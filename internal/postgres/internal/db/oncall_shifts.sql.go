@@ -10,46 +10,68 @@ import (
 	"time"
 )
 
-const addShift = `-- name: AddShift :one
+const addShifts = `-- name: AddShifts :many
 insert into shifts (team_id, role_id, user_id, schedule_id, covers_id, link_id, starts_at, ends_at, note, edited, feed_id)
-select $1, r.id, $2, $3, $4, $5, $6, $7, $8, $9,
-    (select o.feed_id from shifts o where o.id = $10)
-from oncall_roles r
-where r.name = $11
+select n.team_id, r.id, n.user_id, nullif(n.schedule_id, 0), nullif(n.covers_id, 0), nullif(n.link_id, ''), n.starts_at, n.ends_at, nullif(n.note, ''), n.edited, o.feed_id
+from (
+    select unnest($1::int[]) as place, unnest($2::bigint[]) as team_id, unnest($3::text[]) as role,
+        unnest($4::bigint[]) as user_id, unnest($5::bigint[]) as schedule_id, unnest($6::bigint[]) as covers_id,
+        unnest($7::text[]) as link_id, unnest($8::timestamptz[]) as starts_at, unnest($9::timestamptz[]) as ends_at,
+        unnest($10::text[]) as note, unnest($11::boolean[]) as edited, unnest($12::bigint[]) as remains_of
+) n
+join oncall_roles r on r.name = n.role
+left join shifts o on o.id = n.remains_of
+order by n.place
 returning id
 `
 
-type AddShiftParams struct {
-	TeamID     int64
-	UserID     int64
-	ScheduleID *int64
-	CoversID   *int64
-	LinkID     *string
-	StartsAt   time.Time
-	EndsAt     time.Time
-	Note       *string
-	Edited     bool
-	RemainsOf  *int64
-	Role       string
+type AddShiftsParams struct {
+	Places      []int32
+	TeamIds     []int64
+	Roles       []string
+	UserIds     []int64
+	ScheduleIds []int64
+	CoversIds   []int64
+	LinkIds     []string
+	Starts      []time.Time
+	Ends        []time.Time
+	Notes       []string
+	Edits       []bool
+	RemainsOf   []int64
 }
 
-func (q *Queries) AddShift(ctx context.Context, arg AddShiftParams) (int64, error) {
-	row := q.db.QueryRow(ctx, addShift,
-		arg.TeamID,
-		arg.UserID,
-		arg.ScheduleID,
-		arg.CoversID,
-		arg.LinkID,
-		arg.StartsAt,
-		arg.EndsAt,
-		arg.Note,
-		arg.Edited,
+// All shifts of a change by one statement, which bumps the calendar's version once. Numbers ascend in the order of the arrays; 0 and ” are null.
+func (q *Queries) AddShifts(ctx context.Context, arg AddShiftsParams) ([]int64, error) {
+	rows, err := q.db.Query(ctx, addShifts,
+		arg.Places,
+		arg.TeamIds,
+		arg.Roles,
+		arg.UserIds,
+		arg.ScheduleIds,
+		arg.CoversIds,
+		arg.LinkIds,
+		arg.Starts,
+		arg.Ends,
+		arg.Notes,
+		arg.Edits,
 		arg.RemainsOf,
-		arg.Role,
 	)
-	var id int64
-	err := row.Scan(&id)
-	return id, err
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []int64{}
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const calendarShifts = `-- name: CalendarShifts :many
