@@ -140,3 +140,9 @@ on conflict do nothing;
 
 -- name: ForgetWarnings :exec
 delete from coverage_warnings where team_id = @team_id and ends_at < clock_timestamp() - interval '30 days';
+
+-- name: TeamOfSchedule :one
+select team_id from schedules where id = @id;
+
+-- name: LockSchedule :one
+select id from schedules where id = @id for no key update;
