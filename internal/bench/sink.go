@@ -7,13 +7,10 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/textproto"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/emersion/go-smtp"
 )
 
 // RunSink is the life of the sink's process: an SMTP server on addr that takes every mail and writes a line about each to
@@ -30,13 +27,9 @@ func RunSink(ctx context.Context, addr string, in io.Reader, out io.Writer) erro
 	if err := b.flush(); err != nil {
 		return err
 	}
-	s := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &sinkSession{log: b}, nil }))
-	s.Domain = "sink.bench.invalid"
-	s.MaxMessageBytes = 4 << 20
-	s.MaxRecipients = 100
-	s.ReadTimeout, s.WriteTimeout = time.Minute, time.Minute
-	ended := make(chan error, 2)
-	go func() { ended <- s.Serve(l) }()
+	m := &mailbox{deliver: func(d Delivery) { b.line(encodeDelivery(d)) }}
+	ended := make(chan error, 1)
+	go func() { ended <- m.serve(ctx, l) }()
 	go func() {
 		_, _ = io.Copy(io.Discard, in) // until our parent is gone or has enough
 		cancel()
@@ -48,10 +41,11 @@ func RunSink(ctx context.Context, addr string, in io.Reader, out io.Writer) erro
 		case err := <-ended:
 			return errors.Join(err, b.flush())
 		case <-ctx.Done():
-			return errors.Join(s.Close(), b.flush())
+			return errors.Join(<-ended, b.flush())
 		case <-tick.C:
 			if err := b.flush(); err != nil {
-				return errors.Join(err, s.Close())
+				cancel()
+				return errors.Join(err, <-ended)
 			}
 		}
 	}
@@ -74,44 +68,6 @@ func (b *sinkLog) flush() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.out.Flush()
-}
-
-// sinkSession is one connection of a client that delivers mail.
-type sinkSession struct {
-	log        *sinkLog
-	recipients int
-}
-
-// Mail implements smtp.Session.
-func (s *sinkSession) Mail(string, *smtp.MailOptions) error { return nil }
-
-// Rcpt implements smtp.Session.
-func (s *sinkSession) Rcpt(string, *smtp.RcptOptions) error { s.recipients++; return nil }
-
-// Reset implements smtp.Session.
-func (s *sinkSession) Reset() { s.recipients = 0 }
-
-// Logout implements smtp.Session.
-func (s *sinkSession) Logout() error { return nil }
-
-// Data implements smtp.Session. The line is written before the client learns that the mail was taken, so that a mail
-// whose sender died waiting for the answer counts as arrived: that is what "in doubt" means.
-func (s *sinkSession) Data(r io.Reader) error {
-	br := bufio.NewReaderSize(r, 4<<10)
-	head, err := textproto.NewReader(br).ReadMIMEHeader()
-	if err != nil {
-		return &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 6, 0}, Message: "no mail header"}
-	}
-	if _, err := io.Copy(io.Discard, br); err != nil {
-		return err
-	}
-	s.log.line(encodeDelivery(Delivery{
-		At:         time.Now(),
-		MessageID:  number(head.Get("X-Iris-Message-Id")),
-		IncidentID: number(head.Get("X-Iris-Incident-Id")),
-		Marker:     marker(head.Get("Subject")),
-	}))
-	return nil
 }
 
 func number(text string) int64 {

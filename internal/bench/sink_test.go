@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"io"
+	"net"
 	"net/smtp"
 	"strings"
 	"testing"
@@ -47,6 +48,34 @@ func TestSinkTellsEveryMail(t *testing.T) {
 	require.NoError(t, ours.Close(), "the parent is gone")
 	require.NoError(t, <-ended)
 	require.NoError(t, <-read)
+}
+
+func TestMailboxTakesPipelinedMailsOfAnyShape(t *testing.T) {
+	t.Parallel()
+	var mails []Delivery
+	m := &mailbox{deliver: func(d Delivery) { mails = append(mails, d) }}
+	ours, theirs := net.Pipe()
+	talked := make(chan struct{})
+	go func() {
+		m.talk(theirs)
+		_ = theirs.Close()
+		close(talked)
+	}()
+	go func() {
+		_, _ = io.WriteString(ours, "EHLO x\r\nDATA\r\nRUBBISH\r\nMAIL FROM:<a@b>\r\nRCPT TO:<c@d>\r\nDATA\r\n"+
+			"X-Long: "+strings.Repeat("x", 2*maxMailLine)+".\r\nX-IRIS-Message-ID: 7\r\n\r\nX-Iris-Message-Id: 8\r\n..\r\n.\r\n"+
+			"RSET\r\nMAIL FROM:<a@b>\r\nRCPT TO:<c@d>\r\nDATA\r\nno header\r\n.\r\nQUIT\r\n")
+	}()
+	answers, err := io.ReadAll(ours)
+	require.NoError(t, err)
+	<-talked
+	var codes []string
+	for line := range strings.Lines(string(answers)) {
+		codes = append(codes, line[:3])
+	}
+	require.Equal(t, strings.Fields("220 250 250 250 503 500 250 250 354 250 250 250 250 354 550 221"), codes)
+	require.Len(t, mails, 1)
+	require.Equal(t, int64(7), mails[0].MessageID)
 }
 
 func TestSinkThatCannotStart(t *testing.T) {

@@ -3,17 +3,28 @@ package delivery
 import (
 	"context"
 	"sync"
+	"time"
 )
 
+// crowd is how many items in a batch make the next one wait for company.
+const crowd = 8
+
 // batcher gathers what arrives while earlier batches are being worked on: a single item is worked on at once, a flood in
-// large batches. Nothing waits for a timer. add may be called from any goroutine.
+// large batches. In a flood the beginnings of two batches are a gap apart, unless the next one is full: most of what a
+// small batch costs is the same for a large one, and a machine that spends itself on small ones never gets to large ones.
+// add may be called from any goroutine.
 type batcher[T any] struct {
+	gap time.Duration
+
 	mu      sync.Mutex
 	waiting []T
 	signal  chan struct{}
+	last    time.Time // when the latest batch was begun; zero if that was no crowd
 }
 
-func newBatcher[T any]() *batcher[T] { return &batcher[T]{signal: make(chan struct{}, 1)} }
+func newBatcher[T any](gap time.Duration) *batcher[T] {
+	return &batcher[T]{gap: gap, signal: make(chan struct{}, 1)}
+}
 
 func (b *batcher[T]) add(items ...T) {
 	if len(items) == 0 {
@@ -44,7 +55,16 @@ func (b *batcher[T]) next(ctx context.Context, most int) []T {
 	for {
 		b.mu.Lock()
 		n := min(most, len(b.waiting))
+		if wait := b.gap - time.Since(b.last); n > 0 && n < most && wait > 0 && ctx.Err() == nil {
+			b.mu.Unlock()
+			pause(ctx, wait)
+			continue
+		}
 		if n > 0 {
+			b.last = time.Time{}
+			if n >= crowd {
+				b.last = time.Now()
+			}
 			out := b.waiting[:n:n]
 			b.waiting = b.waiting[n:]
 			if len(b.waiting) > 0 {
@@ -63,6 +83,15 @@ func (b *batcher[T]) next(ctx context.Context, most int) []T {
 				return nil
 			}
 		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
 	}
 }
 

@@ -17,7 +17,7 @@ const (
 	// shortPause is how long a closed outlet is waited for before messages are sent another way.
 	shortPause = 2 * time.Second
 	// gather is how long a nearly full line waits for more room, so that it takes in batches.
-	gather = 5 * time.Millisecond
+	gather = 10 * time.Millisecond
 )
 
 // line delivers the messages of one mode. One goroutine runs it; what it takes goes through the later stages on their
@@ -129,7 +129,7 @@ func (l *line) pass(ctx context.Context) time.Time {
 	if free <= 0 {
 		return time.Time{}
 	}
-	if free < all/4 && now.Sub(l.lastTake) < gather {
+	if free < all/2 && now.Sub(l.lastTake) < gather {
 		return l.lastTake.Add(gather)
 	}
 	o, why, left := l.open(now)

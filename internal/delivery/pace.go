@@ -82,7 +82,7 @@ func (p *pace) called(now time.Time) {
 // ahead is how many messages may be on their way to the calls beside those being called: what is called in the time that
 // the way takes, and a little more.
 func (p *pace) ahead(now time.Time) int {
-	way := max(50*time.Millisecond, p.lead()*3/2)
+	way := max(100*time.Millisecond, p.lead()*3/2)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if now.Sub(p.since) > time.Second {

@@ -262,6 +262,68 @@ func TestAnOutcomeSettlesItsMessage(t *testing.T) {
 	require.Equal(t, "b", o.text(`select body from message_contents where message_id = $1`, int64(c.ID)))
 }
 
+// The runner decides about an incident while its message is being recorded. What it decides comes first, and must not make
+// the record miss that the wait began.
+func TestAnOutcomeMeetsItsIncidentAsItIsByNow(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	h := o.own("me", 0, 256)
+	incident, _ := o.incident(users.Email, messages.ClassUrgent)
+	o.exec(`update incidents set due_at = clock_timestamp(), active = false where id = $1`, incident)
+	c := o.take(h, o.lane(users.Email, messages.ClassUrgent), 1)[0]
+	o.mark(h, c)
+	tx, err := o.db.Pool().Begin(t.Context())
+	require.NoError(t, err)
+	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
+	_, err = tx.Exec(t.Context(), `update incidents set due_at = clock_timestamp() + interval '1 hour', active = true where id = $1`, incident)
+	require.NoError(t, err)
+
+	done := make(chan error, 1)
+	go func() {
+		_, err := postgres.NewQueue(o.db).Record(context.Background(),
+			[]delivery.Outcome{outcome(c, 1, messages.OutcomeSent, delivery.Verdict{State: messages.Sent})})
+		done <- err
+	}()
+	o.eventually("the record waits for the incident", func() bool {
+		return o.number(`select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`) > 0
+	})
+	require.NoError(t, tx.Commit(t.Context()))
+	require.NoError(t, <-done)
+	require.Equal(t, "sent", o.state(c.ID))
+	require.Equal(t, int64(1), o.number(`select count(*) from incidents i join messages m on m.incident_id = i.id
+		where i.id = $1 and i.due_at = m.settled_at + interval '60 seconds'`, incident), "the wait began")
+}
+
+func TestAnOutcomeLeavesAnIncidentAloneThatIsDueEarlier(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	h := o.own("me", 0, 256)
+	incident, _ := o.incident(users.Email, messages.ClassUrgent)
+	o.exec(`update incidents set due_at = clock_timestamp() + interval '1 second' where id = $1`, incident)
+	c := o.take(h, o.lane(users.Email, messages.ClassUrgent), 1)[0]
+	o.mark(h, c)
+	before := o.text(`select ctid || ' ' || due_at from incidents where id = $1`, incident)
+	require.Empty(t, o.record(outcome(c, 1, messages.OutcomeSent, delivery.Verdict{State: messages.Sent})))
+	require.Equal(t, before, o.text(`select ctid || ' ' || due_at from incidents where id = $1`, incident), "not even written")
+}
+
+func TestOutcomesInTimeAndLateAreRecordedTogether(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	h := o.own("me", 0, 256)
+	o.flood(3, users.Email)
+	got := o.take(h, o.lane(users.Email, messages.ClassOutOfBand), 3)
+	o.mark(h, got...)
+	o.exec(`update messages set state = 'cancelled' where id = $1`, int64(got[1].ID))
+	sent := delivery.Verdict{State: messages.Sent}
+	late := o.record(outcome(got[0], 1, messages.OutcomeSent, sent), outcome(got[1], 1, messages.OutcomeSent, sent),
+		outcome(got[2], 1, messages.OutcomeUnknown, delivery.Verdict{State: messages.Pending, SameKey: true}))
+	require.Equal(t, []messages.ID{got[1].ID}, late)
+	for i, want := range []string{"sent false false", "sent true false", "unknown false true"} {
+		require.Equal(t, want, o.text(`select outcome || ' ' || late || ' ' || in_doubt from attempts where message_id = $1`, int64(got[i].ID)))
+	}
+}
+
 func TestAModeChangeStartsAfresh(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -128,9 +129,39 @@ func TestABatchIsSplitUntilTheBadOneStandsAlone(t *testing.T) {
 	})
 }
 
+func TestABatcherLetsAFloodGather(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBatcher[int](10 * time.Millisecond)
+		began := time.Now()
+		next := func(most int) (int, time.Duration) { return len(b.next(t.Context(), most)), time.Since(began) }
+		at := func(n int, after time.Duration, most int) {
+			t.Helper()
+			got, when := next(most)
+			require.Equal(t, n, got)
+			require.Equal(t, after, when)
+		}
+		b.add(1)
+		at(1, 0, 100)
+		b.add(2)
+		at(1, 0, 100) // one after the other is no flood
+		b.add(make([]int, crowd)...)
+		at(crowd, 0, 100)
+		b.add(1)
+		go func() {
+			<-time.After(4 * time.Millisecond)
+			b.add(2, 3)
+		}()
+		at(3, 10*time.Millisecond, 100)
+		b.add(make([]int, 2*crowd)...)
+		at(crowd, 10*time.Millisecond, crowd)
+		at(crowd, 10*time.Millisecond, crowd) // a full batch does not wait
+	})
+}
+
 func TestABatcherLosesNothing(t *testing.T) {
 	t.Parallel()
-	b := newBatcher[int]()
+	b := newBatcher[int](time.Millisecond)
 	ctx, cancel := context.WithCancel(t.Context())
 	got := make(chan []int, 1000)
 	done := make(chan struct{})

@@ -15,6 +15,12 @@ import (
 // stageBatch bounds how many messages go into one statement.
 const stageBatch = 256
 
+// How far apart the statements of a stage begin in a flood. A page waits for its mark, nobody for the rest.
+const (
+	markGap   = 10 * time.Millisecond
+	recordGap = 25 * time.Millisecond
+)
+
 // inData reports whether an error lies in what was to be stored and not in the database's health.
 func inData(err error) bool {
 	return err != nil && !fault.Is(err, fault.Unavailable) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)

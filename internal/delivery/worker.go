@@ -69,8 +69,8 @@ func New(deps Deps, cfg Config) (*Worker, error) {
 	}
 	w := &Worker{
 		cfg: cfg, deps: deps, log: deps.Log.Named("delivery"), lines: map[users.Mode]*line{}, demand: newDemand(),
-		marks: newBatcher[marking](), outcomes: newBatcher[recording](), turns: newBatcher[turning](),
-		releases: newBatcher[*item](), wake: make(chan struct{}, 1), stopping: make(chan struct{}),
+		marks: newBatcher[marking](markGap), outcomes: newBatcher[recording](recordGap), turns: newBatcher[turning](recordGap),
+		releases: newBatcher[*item](recordGap), wake: make(chan struct{}, 1), stopping: make(chan struct{}),
 	}
 	w.metrics = newMetrics(deps.Metrics, func() float64 { return float64(w.outcomes.len()) })
 	for _, m := range users.Modes {

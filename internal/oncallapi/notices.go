@@ -67,6 +67,7 @@ func (a *API) listNotices(w http.ResponseWriter, r *http.Request) error {
 const (
 	badNotice       = "invalid notification setting"
 	badNoticeUpdate = "invalid setting update"
+	invalidRoles    = "unable to create notification: invalid roles"
 )
 
 func (a *API) createNotice(w http.ResponseWriter, r *http.Request) error {
@@ -108,11 +109,15 @@ func (a *API) createNotice(w http.ResponseWriter, r *http.Request) error {
 }
 
 func badRoles(err error) error {
+<<<<<<< HEAD
 	var f *fault.Error
 	if errors.As(err, &f) && f.Field != "roles" {
 		return err
 	}
 	return when(err, fault.Invalid, fault.Titled("invalid request", "unable to create notification: invalid roles"))
+=======
+	return when(err, fault.Invalid, fault.Titled("invalid request", invalidRoles))
+>>>>>>> main
 }
 
 // maxBefore bounds how long before a shift somebody is reminded.
@@ -172,6 +177,9 @@ func (a *API) readNotice(ctx context.Context, b body, s *oncall.NoticeSetting) e
 	}
 	roles, given, err := b.texts("roles")
 	if given {
+		if len(roles) == 0 { // nobody could see such a setting, nor take it back
+			return fault.Titled("invalid request", invalidRoles)
+		}
 		s.Roles = roles
 	}
 	return err

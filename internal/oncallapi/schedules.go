@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -275,7 +276,7 @@ func readPattern(b body) ([]oncall.Slot, error) {
 	}
 	out := make([]oncall.Slot, len(items))
 	for i, item := range items {
-		e, err := parseObject(item, b.title)
+		e, err := parseMember(fmt.Sprintf("events[%d]", i), item, b.title)
 		if err != nil {
 			return nil, err
 		}
@@ -310,7 +311,7 @@ func (a *API) readScheduler(ctx context.Context, b body, p *schedulePatch) error
 	if !b.given("scheduler") {
 		return nil
 	}
-	s, err := parseObject(b.members["scheduler"], b.title)
+	s, err := parseMember("scheduler", b.members["scheduler"], b.title)
 	if err != nil {
 		return err
 	}

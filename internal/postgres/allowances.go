@@ -30,6 +30,7 @@ type allowances struct {
 	db       *DB
 	standard *StandardQuota // nil = none
 	known    *recently[struct{}, allowed]
+	counted  knownKeys[string]
 }
 
 // allowed is what allowances found.
@@ -38,16 +39,17 @@ type allowed struct {
 	standard *messages.Quota
 	iris     int64 // the application that tells of breaches; no standard quota bears on it
 	rules    bool  // somebody has rules
+	counted  knownKeys[string]
 }
 
 func newAllowances(d *DB) *allowances {
-	return &allowances{db: d, known: newRecently[struct{}, allowed](allowancesTTL)}
+	return &allowances{db: d, known: newRecently[struct{}, allowed](allowancesTTL), counted: newKnownKeys[string]()}
 }
 
 func (a *allowances) current(ctx context.Context) (allowed, error) {
 	return a.known.get(ctx, struct{}{}, func(ctx context.Context) (out allowed, err error) {
 		err = a.db.Do(ctx, func(q *db.Queries) error {
-			out = allowed{quotas: map[int64]messages.Quota{}}
+			out = allowed{quotas: map[int64]messages.Quota{}, counted: a.counted}
 			rows, err := q.Quotas(ctx)
 			if err != nil {
 				return err
@@ -113,7 +115,7 @@ func (a allowed) apply(ctx context.Context, q *db.Queries, news []newMessage, ta
 	if err != nil {
 		return nil, err
 	}
-	counts, err := lockCounts(ctx, q, a.countKeys(leaving, rules))
+	counts, err := lockCounts(ctx, q, a.counted, a.countKeys(leaving, rules))
 	if err != nil {
 		return nil, err
 	}
@@ -314,22 +316,29 @@ type counts struct {
 	changed map[string]any
 }
 
-func lockCounts(ctx context.Context, q *db.Queries, keys []string) (*counts, error) {
+func lockCounts(ctx context.Context, q *db.Queries, known knownKeys[string], keys []string) (*counts, error) {
 	c := &counts{raw: map[string][]byte{}, changed: map[string]any{}}
 	if len(keys) == 0 {
 		return c, nil
 	}
-	if err := q.MakeCounts(ctx, keys); err != nil {
-		return nil, fmt.Errorf("make counts: %w", err)
-	}
-	rows, err := q.LockCounts(ctx, keys)
-	if err != nil {
-		return nil, fmt.Errorf("lock counts: %w", err)
-	}
-	for _, r := range rows {
-		c.raw[r.Key] = r.State
-	}
-	return c, nil
+	var err error
+	c.raw, err = lockRows(known, keys, func() error {
+		if err := q.MakeCounts(ctx, keys); err != nil {
+			return fmt.Errorf("make counts: %w", err)
+		}
+		return nil
+	}, func() (map[string][]byte, error) {
+		rows, err := q.LockCounts(ctx, keys)
+		if err != nil {
+			return nil, fmt.Errorf("lock counts: %w", err)
+		}
+		raw := make(map[string][]byte, len(rows))
+		for _, r := range rows {
+			raw[r.Key] = r.State
+		}
+		return raw, nil
+	})
+	return c, err
 }
 
 // read fills into with what is counted under a key so far.

@@ -34,7 +34,7 @@ func (m *metrics) flooded(f flooding) {
 
 // hold decides which of the new messages of plans that aggregate are held for a digest, and returns the lines for the
 // timelines. The rows of their floods stay locked until the transaction ends.
-func hold(ctx context.Context, q *db.Queries, news []newMessage, tally *flooding) ([]entryOf, error) {
+func hold(ctx context.Context, q *db.Queries, known knownKeys[escalation.AggregationKey], news []newMessage, tally *flooding) ([]entryOf, error) {
 	var keys []escalation.AggregationKey
 	for _, m := range news {
 		if k, ok := floodOf(m); ok {
@@ -44,7 +44,7 @@ func hold(ctx context.Context, q *db.Queries, news []newMessage, tally *flooding
 	if len(keys) == 0 {
 		return nil, nil
 	}
-	floods, err := lockFloods(ctx, q, keys)
+	floods, err := lockFloods(ctx, q, known, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -90,23 +90,86 @@ func byKey(a, b escalation.AggregationKey) int {
 		cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.UserID, b.UserID))
 }
 
-func lockFloods(ctx context.Context, q *db.Queries, keys []escalation.AggregationKey) (map[escalation.AggregationKey]*lockedFlood, error) {
+// knownKeys are keys of rows that were there a moment ago, so that making them again can be left out: that is a statement less,
+// and one that would wait for whoever has the row. It may be wrong about a row that was rolled back or forgotten.
+type knownKeys[K comparable] struct{ *remembered[K, struct{}] }
+
+func newKnownKeys[K comparable]() knownKeys[K] {
+	return knownKeys[K]{newRemembered[K, struct{}](time.Hour, 10_000)}
+}
+
+func (k knownKeys[K]) all(keys []K) bool {
+	return !slices.ContainsFunc(keys, func(key K) bool { _, ok := k.get(key); return !ok })
+}
+
+func (k knownKeys[K]) add(keys []K) {
+	now := time.Now()
+	for _, key := range keys {
+		k.put(key, struct{}{}, now)
+	}
+}
+
+// lockRows locks the rows of the keys with lock, which returns those that are there, after making those that are not known to
+// be. Making comes first, so that all are locked in the order of their keys.
+func lockRows[K comparable, V any](known knownKeys[K], keys []K, create func() error, lock func() (map[K]V, error)) (map[K]V, error) {
+	if !known.all(keys) {
+		if err := create(); err != nil {
+			return nil, err
+		}
+	}
+	rows, err := lock()
+	if err == nil && len(rows) < len(keys) { // one was not there after all
+		if err = create(); err == nil {
+			rows, err = lock()
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	known.add(keys)
+	return rows, nil
+}
+
+func lockFloods(ctx context.Context, q *db.Queries, known knownKeys[escalation.AggregationKey], keys []escalation.AggregationKey) (map[escalation.AggregationKey]*lockedFlood, error) {
 	slices.SortFunc(keys, byKey)
 	keys = slices.Compact(keys)
-	var make db.MakeAggregationsParams
+	found, err := lockRows(known, keys, func() error { return makeFloods(ctx, q, keys) },
+		func() (map[escalation.AggregationKey]*lockedFlood, error) { return lockKnownFloods(ctx, q, keys) })
+	if err != nil {
+		return nil, err
+	}
 	for _, k := range keys {
-		make.PlanIds = append(make.PlanIds, int64(k.PlanID))
-		make.ApplicationIds = append(make.ApplicationIds, k.ApplicationID)
-		make.Priorities = append(make.Priorities, string(k.Priority))
-		make.UserIds = append(make.UserIds, int64(k.UserID))
-		make.Buckets = append(make.Buckets, int16((int64(k.PlanID)+k.ApplicationID+int64(k.UserID))%buckets.Count))
+		if found[k] == nil {
+			return nil, fmt.Errorf("aggregation of plan %d, user %d is missing", k.PlanID, k.UserID)
+		}
 	}
-	if err := q.MakeAggregations(ctx, make); err != nil {
-		return nil, fmt.Errorf("make aggregations: %w", err)
+	return found, nil
+}
+
+func makeFloods(ctx context.Context, q *db.Queries, keys []escalation.AggregationKey) error {
+	var p db.MakeAggregationsParams
+	for _, k := range keys {
+		p.PlanIds = append(p.PlanIds, int64(k.PlanID))
+		p.ApplicationIds = append(p.ApplicationIds, k.ApplicationID)
+		p.Priorities = append(p.Priorities, string(k.Priority))
+		p.UserIds = append(p.UserIds, int64(k.UserID))
+		p.Buckets = append(p.Buckets, int16((int64(k.PlanID)+k.ApplicationID+int64(k.UserID))%buckets.Count))
 	}
-	rows, err := q.LockAggregations(ctx, db.LockAggregationsParams{
-		PlanIds: make.PlanIds, ApplicationIds: make.ApplicationIds, Priorities: make.Priorities, UserIds: make.UserIds,
-	})
+	if err := q.MakeAggregations(ctx, p); err != nil {
+		return fmt.Errorf("make aggregations: %w", err)
+	}
+	return nil
+}
+
+func lockKnownFloods(ctx context.Context, q *db.Queries, keys []escalation.AggregationKey) (map[escalation.AggregationKey]*lockedFlood, error) {
+	var p db.LockAggregationsParams
+	for _, k := range keys {
+		p.PlanIds = append(p.PlanIds, int64(k.PlanID))
+		p.ApplicationIds = append(p.ApplicationIds, k.ApplicationID)
+		p.Priorities = append(p.Priorities, string(k.Priority))
+		p.UserIds = append(p.UserIds, int64(k.UserID))
+	}
+	rows, err := q.LockAggregations(ctx, p)
 	if err != nil {
 		return nil, fmt.Errorf("lock aggregations: %w", err)
 	}
@@ -119,11 +182,6 @@ func lockFloods(ctx context.Context, q *db.Queries, keys []escalation.Aggregatio
 		out[escalation.AggregationKey{
 			PlanID: escalation.PlanID(r.PlanID), ApplicationID: r.ApplicationID, Priority: users.Priority(r.Priority), UserID: users.ID(r.UserID),
 		}] = f
-	}
-	for _, k := range keys {
-		if out[k] == nil {
-			return nil, fmt.Errorf("aggregation of plan %d, user %d is missing", k.PlanID, k.UserID)
-		}
 	}
 	return out, nil
 }

@@ -4,10 +4,18 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
+)
+
+const (
+	// gatherGap is how far apart batches begin in a flood, and crowd how many items in a batch make it one. What a small
+	// batch costs is mostly the same for a large one: a machine that spends itself on small ones never gets to large ones.
+	gatherGap = 10 * time.Millisecond
+	crowd     = 8
 )
 
 // gather turns many small calls that come at the same time into few large ones: while some batches are being run, the
-// calls that come in wait and go together in the next. A lone call runs at once. There is no background goroutine:
+// calls that come in wait and go together in the next. A lone call runs at once, in a flood batches begin a gap apart. There is no background goroutine:
 // callers run the batches, each only until its own call is done, and then hand over. It is safe for concurrent use.
 type gather[T, R any] struct {
 	// run does the work of a batch and returns a result for each item. When it fails, the items are run one by one, so
@@ -19,6 +27,7 @@ type gather[T, R any] struct {
 	mu      sync.Mutex
 	waiting []*gathered[T, R]
 	runs    int
+	last    time.Time // when the latest batch was begun; zero if that was no crowd
 }
 
 type gathered[T, R any] struct {
@@ -58,7 +67,16 @@ func (g *gather[T, R]) do(ctx context.Context, item T) (R, error) {
 // batch runs one batch and hands over to the first who still waits.
 func (g *gather[T, R]) batch() {
 	g.mu.Lock()
+	if wait := gatherGap - time.Since(g.last); wait > 0 && len(g.waiting) < g.maxSize {
+		g.mu.Unlock()
+		<-time.After(wait)
+		g.mu.Lock()
+	}
 	n := min(len(g.waiting), g.maxSize)
+	g.last = time.Time{}
+	if n >= crowd {
+		g.last = time.Now()
+	}
 	calls := g.waiting[:n:n]
 	g.waiting = g.waiting[n:]
 	g.mu.Unlock()

@@ -42,6 +42,37 @@ func TestGatherRunsWhatComesTogether(t *testing.T) {
 	})
 }
 
+func TestGatherLetsAFloodGather(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var sizes []int
+		g := &gather[int, int]{maxSize: 100, maxRuns: 1, run: func(_ context.Context, in []int) ([]int, error) {
+			sizes = append(sizes, len(in))
+			return in, nil
+		}}
+		began := time.Now()
+		for range 3 {
+			_, err := g.do(t.Context(), 1)
+			require.NoError(t, err)
+		}
+		require.Zero(t, time.Since(began), "a lone call does not wait")
+		sizes = nil
+		var wg sync.WaitGroup
+		for i := range 400 {
+			wg.Go(func() {
+				<-time.After(time.Duration(i) * 100 * time.Microsecond)
+				_, err := g.do(t.Context(), i)
+				require.NoError(t, err)
+			})
+		}
+		g.mu.Lock()
+		g.last = time.Now() // as after a crowd
+		g.mu.Unlock()
+		wg.Wait()
+		require.LessOrEqual(t, len(sizes), 6, "%v", sizes)
+	})
+}
+
 func TestGatherLetsABadItemFailAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -201,33 +201,22 @@ func (q *Queue) Record(ctx context.Context, outcomes []delivery.Outcome) ([]mess
 		p.Why = append(p.Why, clean(v.Why))
 		p.Audits = append(p.Audits, clean(v.Audit))
 	}
-	hold := settling(turns)
-	var late []messages.ID
-	err := q.db.InTx(ctx, func(_ pgx.Tx, d *db.Queries) error {
-		late = nil
-		if err := d.HoldIncidents(ctx, hold); err != nil {
-			return err
-		}
-		moved, err := d.RecordOutcomes(ctx, p)
-		if err != nil || len(moved) == len(outcomes) {
-			return err
-		}
-		var rest db.CompleteLateParams
-		for i, id := range p.Ids {
-			if slices.Contains(moved, id) {
-				continue
-			}
-			late = append(late, messages.ID(id))
-			rest.Ids = append(rest.Ids, id)
-			rest.Attempts = append(rest.Attempts, p.Attempts[i])
-			rest.Outcomes = append(rest.Outcomes, p.Outcomes[i])
-			rest.Details = append(rest.Details, p.Details[i])
-			rest.VendorIds = append(rest.VendorIds, p.VendorIds[i])
-			rest.Processes = append(rest.Processes, p.Processes[i])
-		}
-		return d.CompleteLate(ctx, rest)
+	p.HoldIds = settling(turns)
+	var moved []int64
+	err := q.db.Do(ctx, func(d *db.Queries) (err error) {
+		moved, err = d.RecordOutcomes(ctx, p)
+		return err
 	})
-	return late, err
+	if err != nil || len(moved) == len(outcomes) {
+		return nil, err
+	}
+	var late []messages.ID
+	for _, o := range outcomes {
+		if !slices.Contains(moved, int64(o.ID)) {
+			late = append(late, o.ID)
+		}
+	}
+	return late, nil
 }
 
 // Sending lists messages whose claim is over although they are being sent. See delivery.Rescuer.

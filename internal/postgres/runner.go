@@ -18,12 +18,15 @@ import (
 type Runner struct {
 	db         *DB
 	allowances *allowances
+	floods     knownKeys[escalation.AggregationKey]
 }
 
 var _ escalation.Store = (*Runner)(nil)
 
 // NewRunner returns the store of the escalation runner.
-func NewRunner(d *DB) *Runner { return &Runner{db: d, allowances: newAllowances(d)} }
+func NewRunner(d *DB) *Runner {
+	return &Runner{db: d, allowances: newAllowances(d), floods: newKnownKeys[escalation.AggregationKey]()}
+}
 
 // WithQuota sets the quota of applications that have none of their own; nil is none. It must be called before the store is
 // used.

@@ -48,7 +48,7 @@ func (r *Runner) Commit(ctx context.Context, processID string, leases []buckets.
 				entries = append(entries, entryOf{c.ID, e})
 			}
 		}
-		held, err := hold(ctx, q, news, &tally)
+		held, err := hold(ctx, q, r.floods, news, &tally)
 		if err != nil {
 			return err
 		}

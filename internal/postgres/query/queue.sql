@@ -33,7 +33,8 @@ where not a.paused;
 
 -- Takes up to l.most messages of each lane, oldest first within a bucket. One statement is the whole fenced transaction:
 -- the lease rows are locked and checked again at their newest version before any message is looked at, and stay locked
--- until the takes are committed. Lane i looks into lane_buckets[lane_from[i] .. lane_to[i]]; epochs holds one for each of
+-- until the takes are committed. The commit need not reach the disk: a take that a crashed server forgot is a message that
+-- waits, and whoever took it finds that out when it is to be marked. Lane i looks into lane_buckets[lane_from[i] .. lane_to[i]]; epochs holds one for each of
 -- the 256 buckets. Statements with many rows are written so that nested loops over them stay linear.
 -- name: TakeMessages :many
 with fence as materialized (
@@ -41,6 +42,7 @@ with fence as materialized (
     from bucket_leases bl
     where bl.bucket = any (sqlc.arg(lease_buckets)::smallint[]) and bl.owner = sqlc.arg(process_id)::text
       and bl.epoch = (sqlc.arg(epochs)::bigint[])[bl.bucket + 1]
+      and (select set_config('synchronous_commit', 'off', true)) = 'off'
     order by bl.bucket
     for share of bl
 ), picked as materialized (
@@ -165,9 +167,17 @@ select b.id, b.attempt from begun b;
 
 -- Completes attempts and moves their messages on; one that names its process only if it is that process's. A message that has moved on without us keeps its state, except that one
 -- which still waits for its next attempt needs none when this one turns out to have been sent. Returned is what moved; the
--- attempts of the others are completed by CompleteLate. The caller has locked the incidents.
+-- attempts of the others are completed as late ones. The incidents are locked first, so that the runner, which holds them
+-- while it looks at what became of their messages, misses nothing. What this statement wants to know of an incident it must
+-- take from there: it began before it got the lock, and otherwise sees what was before.
 -- name: RecordOutcomes :many
-with given as (
+with hold as materialized (
+    select i.id, i.active, i.due_at
+    from incidents i
+    where i.id = any (sqlc.arg(hold_ids)::bigint[])
+    order by i.id
+    for no key update
+), given as (
     select unnest(sqlc.arg(ids)::bigint[]) as id, unnest(sqlc.arg(attempts)::smallint[]) as attempt,
         unnest(sqlc.arg(outcomes)::text[]) as outcome, unnest(sqlc.arg(details)::text[]) as detail,
         unnest(sqlc.arg(vendor_ids)::text[]) as vendor_message_id, unnest(sqlc.arg(states)::text[]) as state,
@@ -178,7 +188,12 @@ with given as (
         unnest(sqlc.arg(audits)::text[]) as audit,
         unnest(sqlc.arg(processes)::text[]) as process
 ), held as (
-    select g.*, m.mode as old_mode from given g join messages m on m.id = g.id order by m.id for no key update of m
+    select g.*, m.mode as old_mode
+    from given g
+    join messages m on m.id = g.id
+    where (select count(*) from hold) >= 0 -- after it
+    order by m.id
+    for no key update of m
 ), moved as (
     update messages m
     set state = g.state, claim_by = null, claim_until = null,
@@ -199,22 +214,25 @@ with given as (
     from held g
     where m.id = g.id and m.attempt = g.attempt and g.process in ('', m.claim_by)
       and (m.state = 'sending' or (g.state = 'sent' and m.state in ('pending', 'taken')))
-    returning m.id, m.incident_id, m.settled_at, m.wait_seconds, m.mode as new_mode, g.old_mode, g.why, g.audit, g.state, g.attempt,
-        g.outcome, g.detail, g.same_key, g.vendor_message_id
+    returning m.id, m.incident_id, m.settled_at, m.wait_seconds, m.mode as new_mode, g.old_mode, g.why, g.audit, g.state
 ), completed as (
     update attempts a
-    set finished_at = clock_timestamp(), outcome = o.outcome, detail = o.detail, in_doubt = a.in_doubt or o.same_key,
-        vendor_message_id = nullif(o.vendor_message_id, '')
-    from moved o
-    where a.message_id = o.id and a.attempt = o.attempt
+    set finished_at = clock_timestamp(), outcome = g.outcome, detail = g.detail,
+        in_doubt = a.in_doubt or (o.id is not null and g.same_key), late = a.late or o.id is null,
+        vendor_message_id = nullif(g.vendor_message_id, '')
+    from given g
+    left join moved o on o.id = g.id
+    where a.message_id = g.id and a.attempt = g.attempt
+      and (o.id is not null or (g.process in ('', a.process_id) and (a.outcome is null or a.in_doubt)))
 ), due as (
     update incidents i
-    set due_at = least(i.due_at, s.at)
+    set due_at = s.at
     from (
         select o.incident_id, min(o.settled_at + o.wait_seconds * interval '1 second') as at
         from moved o where o.settled_at is not null and o.incident_id is not null group by o.incident_id
     ) s
-    where i.id = s.incident_id and i.active
+    join hold h on h.id = s.incident_id
+    where i.id = s.incident_id and h.active and (h.due_at is null or h.due_at > s.at) -- as they were when they were locked
 ), told as (
     insert into timeline_entries (incident_id, kind, actor, text)
     select o.incident_id, 'delivery', '', o.why from moved o where o.why <> '' and o.incident_id is not null
@@ -227,19 +245,6 @@ with given as (
     from moved o where o.why <> '' or o.audit <> ''
 )
 select o.id from moved o;
-
--- name: CompleteLate :exec
-with given as (
-    select unnest(sqlc.arg(ids)::bigint[]) as id, unnest(sqlc.arg(attempts)::smallint[]) as attempt,
-        unnest(sqlc.arg(outcomes)::text[]) as outcome, unnest(sqlc.arg(details)::text[]) as detail,
-        unnest(sqlc.arg(vendor_ids)::text[]) as vendor_message_id, unnest(sqlc.arg(processes)::text[]) as process
-)
-update attempts a
-set finished_at = clock_timestamp(), outcome = g.outcome, detail = g.detail, late = true,
-    vendor_message_id = nullif(g.vendor_message_id, '')
-from given g
-where a.message_id = g.id and a.attempt = g.attempt and g.process in ('', a.process_id)
-  and (a.outcome is null or a.in_doubt);
 
 -- Moves taken messages on without a vendor call. The caller has locked the incidents.
 -- name: TurnMessages :exec
@@ -276,7 +281,7 @@ with given as (
         select o.incident_id, min(o.settled_at + o.wait_seconds * interval '1 second') as at
         from moved o where o.settled_at is not null and o.incident_id is not null group by o.incident_id
     ) s
-    where i.id = s.incident_id and i.active
+    where i.id = s.incident_id and i.active and (i.due_at is null or i.due_at > s.at)
 ), told as (
     insert into timeline_entries (incident_id, kind, actor, text)
     select o.incident_id, 'delivery', '', o.why from moved o where o.why <> '' and o.incident_id is not null

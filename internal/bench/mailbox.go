@@ -1,0 +1,173 @@
+package bench
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/textproto"
+	"strings"
+	"sync"
+	"time"
+)
+
+// mailbox is a mail server that takes everything and keeps nothing but what deliver is told. A bench shares its machine with
+// what it measures, so it does as little as the protocol allows: it takes pipelined commands, looks at the headers of a mail
+// and skips the rest.
+type mailbox struct {
+	deliver func(Delivery)
+
+	mu    sync.Mutex
+	conns map[net.Conn]bool
+	group sync.WaitGroup
+}
+
+const (
+	maxMailLine = 64 << 10
+	// mailPatience is how long a client may be silent.
+	mailPatience = time.Minute
+)
+
+// serve accepts connections until ctx or the listener ends.
+func (m *mailbox) serve(ctx context.Context, l net.Listener) error {
+	m.conns = map[net.Conn]bool{}
+	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
+	defer stop()
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			m.hangUp()
+			m.group.Wait()
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+		m.mu.Lock()
+		m.conns[c] = true
+		m.mu.Unlock()
+		m.group.Go(func() {
+			m.talk(c)
+			_ = c.Close()
+			m.mu.Lock()
+			delete(m.conns, c)
+			m.mu.Unlock()
+		})
+	}
+}
+
+func (m *mailbox) hangUp() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for c := range m.conns {
+		_ = c.Close()
+	}
+}
+
+// talk serves one connection until it ends. Answers leave when nothing more has come in.
+func (m *mailbox) talk(c net.Conn) {
+	r, w := bufio.NewReaderSize(c, maxMailLine), bufio.NewWriterSize(c, 4<<10)
+	say := func(text string) bool {
+		_, _ = w.WriteString(text)
+		_, _ = w.WriteString("\r\n")
+		return r.Buffered() > 0 || w.Flush() == nil
+	}
+	going := say("220 sink.bench.invalid takes everything")
+	recipients := 0
+	for going {
+		_ = c.SetDeadline(time.Now().Add(mailPatience))
+		line, err := r.ReadSlice('\n')
+		if err != nil {
+			return
+		}
+		switch verb := strings.ToUpper(string(line[:min(4, len(line))])); verb {
+		case "EHLO":
+			going = say("250-sink.bench.invalid\r\n250-PIPELINING\r\n250 8BITMIME")
+		case "HELO", "NOOP", "MAIL":
+			going = say("250 fine")
+		case "RSET":
+			recipients = 0
+			going = say("250 fine")
+		case "RCPT":
+			recipients++
+			going = say("250 fine")
+		case "DATA":
+			if recipients == 0 {
+				going = say("503 to whom?")
+				break
+			}
+			recipients = 0
+			going = say("354 go on") && w.Flush() == nil && m.mail(r, say)
+		case "QUIT":
+			_ = say("221 bye")
+			_ = w.Flush()
+			return
+		default:
+			going = say("500 what?")
+		}
+	}
+}
+
+// mail reads one mail and answers. It is told of before the client learns that it was taken, so that one whose sender died waiting
+// for the answer counts as arrived: that is what "in doubt" means.
+func (m *mailbox) mail(r *bufio.Reader, say func(string) bool) bool {
+	d, ok, err := readMail(r)
+	switch {
+	case err != nil:
+		return false
+	case !ok:
+		return say("550 5.6.0 no mail header")
+	}
+	d.At = time.Now()
+	m.deliver(d)
+	return say("250 taken")
+}
+
+// readMail reads up to the final dot. ok is false when what comes first is no header.
+func readMail(r *bufio.Reader) (d Delivery, ok bool, err error) {
+	d.Marker = -1
+	header, begun := true, false // begun: this is the rest of a very long line
+	for {
+		line, err := r.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			begun = true
+			continue
+		}
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				err = io.ErrUnexpectedEOF
+			}
+			return d, false, err
+		}
+		if begun {
+			begun = false
+			continue
+		}
+		line = bytes.TrimRight(line, "\r\n")
+		if len(line) == 1 && line[0] == '.' {
+			return d, ok, nil
+		}
+		if !header {
+			continue
+		}
+		if len(line) == 0 {
+			header = false
+			continue
+		}
+		name, value, found := bytes.Cut(line, []byte(":"))
+		if !found {
+			continue
+		}
+		ok = true
+		switch {
+		case bytes.EqualFold(name, []byte("Subject")):
+			d.Marker = marker(string(value))
+		case bytes.EqualFold(name, []byte("X-Iris-Message-Id")):
+			d.MessageID = number(textproto.TrimString(string(value)))
+		case bytes.EqualFold(name, []byte("X-Iris-Incident-Id")):
+			d.IncidentID = number(textproto.TrimString(string(value)))
+		}
+	}
+}
