@@ -109,15 +109,11 @@ func (a *API) createNotice(w http.ResponseWriter, r *http.Request) error {
 }
 
 func badRoles(err error) error {
-<<<<<<< HEAD
 	var f *fault.Error
 	if errors.As(err, &f) && f.Field != "roles" {
 		return err
 	}
-	return when(err, fault.Invalid, fault.Titled("invalid request", "unable to create notification: invalid roles"))
-=======
 	return when(err, fault.Invalid, fault.Titled("invalid request", invalidRoles))
->>>>>>> main
 }
 
 // maxBefore bounds how long before a shift somebody is reminded.

@@ -141,13 +141,12 @@ on conflict do nothing;
 -- name: ForgetWarnings :exec
 delete from coverage_warnings where team_id = @team_id and ends_at < clock_timestamp() - interval '30 days';
 
-<<<<<<< HEAD
 -- name: TeamOfSchedule :one
 select team_id from schedules where id = @id;
 
 -- name: LockSchedule :one
 select id from schedules where id = @id for no key update;
-=======
+
 -- name: CoverageWishes :many
 select r.name as role, w.cover, w.hours
 from coverage_wishes w
@@ -166,4 +165,3 @@ delete from coverage_wishes w using oncall_roles r where r.id = w.role_id and w.
 -- Those of the people who are switched off.
 -- name: SwitchedOff :many
 select id from users where not active and id = any(@user_ids::bigint[]);
->>>>>>> main
