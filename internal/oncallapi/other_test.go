@@ -341,12 +341,13 @@ func TestHolidaysThatRecurAndThoseThatCannotBeRead(t *testing.T) {
 	for why, body := range map[string]string{
 		`event 2 of the calendar, "Boxing, day": DTSTART: "soon" is no date; give one, such as DTSTART;VALUE=DATE:20261225`: calendar("UID:a\nDTSTART:20261225", "UID:b\nSUMMARY:Boxing\\, day\nDTSTART:soon"),
 		`event 1 of the calendar, UID "a": it has no DTSTART`:                                                               calendar("UID:a"),
-		`DTEND: "x" is no date`:                                                 calendar("UID:a\nDTSTART:20261225\nDTEND:x"),
-		`RRULE: the rule may recur daily at most`:                               calendar("UID:a\nDTSTART:20261225\nRRULE:FREQ=SECONDLY"),
-		`EXDATE: "y" is no date like 20261225`:                                  calendar("UID:a\nDTSTART:20261225\nEXDATE:20261225,y"),
-		`a holiday calendar has at most 5000 days; event 1, UID "a", is beyond`: calendar("UID:a\nDTSTART:20261225\nRRULE:FREQ=DAILY"),
-		`send the text of an .ics file, from BEGIN:VCALENDAR to END:VCALENDAR`:  "hello",
-		`line 3 of the iCalendar cannot be read`:                                "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID;X=\"\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
+		`DTEND: "x" is no date`:                                                          calendar("UID:a\nDTSTART:20261225\nDTEND:x"),
+		`RRULE: the rule may recur daily at most`:                                        calendar("UID:a\nDTSTART:20261225\nRRULE:FREQ=SECONDLY"),
+		`EXDATE: "y" is no date like 20261225`:                                           calendar("UID:a\nDTSTART:20261225\nEXDATE:20261225,y"),
+		`a holiday calendar has at most 5000 days; event 1, UID "a", is beyond`:          calendar("UID:a\nDTSTART:20261225\nRRULE:FREQ=DAILY"),
+		`line 1 of the iCalendar cannot be read: "hello" is no property like NAME:value`: "hello",
+		`send the text of an .ics file, from BEGIN:VCALENDAR to END:VCALENDAR`:           "BEGIN:VEVENT\r\n",
+		`line 3 of the iCalendar cannot be read`:                                         "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID;X=\"\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
 	} {
 		rec := f.do(ann, "PUT", at, body)
 		require.Equal(t, 400, rec.Code, rec.Body)
