@@ -66,6 +66,7 @@ func (a *API) listNotices(w http.ResponseWriter, r *http.Request) error {
 const (
 	badNotice       = "invalid notification setting"
 	badNoticeUpdate = "invalid setting update"
+	invalidRoles    = "unable to create notification: invalid roles"
 )
 
 func (a *API) createNotice(w http.ResponseWriter, r *http.Request) error {
@@ -107,7 +108,7 @@ func (a *API) createNotice(w http.ResponseWriter, r *http.Request) error {
 }
 
 func badRoles(err error) error {
-	return when(err, fault.Invalid, fault.Titled("invalid request", "unable to create notification: invalid roles"))
+	return when(err, fault.Invalid, fault.Titled("invalid request", invalidRoles))
 }
 
 // maxBefore bounds how long before a shift somebody is reminded.
@@ -167,6 +168,9 @@ func (a *API) readNotice(ctx context.Context, b body, s *oncall.NoticeSetting) e
 	}
 	roles, given, err := b.texts("roles")
 	if given {
+		if len(roles) == 0 { // nobody could see such a setting, nor take it back
+			return fault.Titled("invalid request", invalidRoles)
+		}
 		s.Roles = roles
 	}
 	return err

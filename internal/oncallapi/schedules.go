@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -237,7 +238,7 @@ func readPattern(b body) ([]oncall.Slot, error) {
 	}
 	out := make([]oncall.Slot, len(items))
 	for i, item := range items {
-		e, err := parseObject(item, b.title)
+		e, err := parseMember(fmt.Sprintf("events[%d]", i), item, b.title)
 		if err != nil {
 			return nil, err
 		}
@@ -272,7 +273,7 @@ func (a *API) readScheduler(ctx context.Context, b body, d *oncall.ScheduleDraft
 	if !b.given("scheduler") {
 		return nil
 	}
-	s, err := parseObject(b.members["scheduler"], b.title)
+	s, err := parseMember("scheduler", b.members["scheduler"], b.title)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,6 @@ import (
 func (a *API) wishRoutes() []route {
 	return []route{
 		{post, v1 + "/teams/{team}/take", login, a.takePager},
-		{get, v1 + "/teams/{team}/gaps", read, a.gaps},
 		{get, v1 + "/teams/{team}/fairness", read, a.fairness},
 		{get, v1 + "/teams/{team}/unavailability", read, a.listAbsences},
 		{post, v1 + "/teams/{team}/unavailability", login, a.addAbsence},
@@ -51,45 +50,20 @@ func window(r *http.Request, start, end time.Time) (from, to time.Time, err erro
 	return from, to, nil
 }
 
-// gaps answers when nobody holds a role that the team fills: the one asked for, or those that its schedules are for.
-func (a *API) gaps(w http.ResponseWriter, r *http.Request) error {
-	ctx := r.Context()
-	t, err := a.team(r)
-	if err != nil {
-		return err
-	}
-	now, err := a.People.Clock(ctx)
-	if err != nil {
-		return err
-	}
-	from, to, err := window(r, now, now.AddDate(0, 0, 30))
-	if err != nil {
-		return err
-	}
-	roles := r.URL.Query()["role"]
-	if len(roles) == 0 || roles[0] == "" {
-		schedules, err := a.Schedules.ByTeam(ctx, t.ID)
+// askedRoles reads the roles that a query asks for; none means all.
+func (a *API) askedRoles(r *http.Request) ([]string, error) {
+	var out []string
+	for _, name := range r.URL.Query()["role"] {
+		if name == "" {
+			continue
+		}
+		role, err := a.role(r.Context(), name)
 		if err != nil {
-			return err
+			return nil, when(err, fault.NotFound, fault.Invalidf("role", "there is no role %q", name))
 		}
-		roles = nil
-		for _, s := range schedules {
-			if oncall.OnDuty(s.Role) && !slices.Contains(roles, s.Role) {
-				roles = append(roles, s.Role)
-			}
-		}
+		out = append(out, role.Name)
 	}
-	found, err := a.Calendars.TeamCalendars(ctx, []int64{t.ID}, from, to)
-	if err != nil {
-		return err
-	}
-	out := []map[string]any{}
-	for _, role := range roles {
-		for _, gap := range found[t.ID].Gaps(role, from, to) {
-			out = append(out, map[string]any{"role": role, "start": gap.Start.Unix(), "end": gap.End.Unix()})
-		}
-	}
-	return answer(w, http.StatusOK, out)
+	return out, nil
 }
 
 // fairness answers how much each person carried.
@@ -120,7 +94,10 @@ func (a *API) fairness(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	roles := slices.DeleteFunc(r.URL.Query()["role"], func(s string) bool { return s == "" })
+	roles, err := a.askedRoles(r)
+	if err != nil {
+		return err
+	}
 	out := []map[string]any{}
 	for _, l := range oncall.Fairness(shifts, a.zoneOf(t), holidays, from, to, roles...) {
 		out = append(out, map[string]any{"user": names[l.User].UserName, "full_name": names[l.User].FullName, "shifts": l.Shifts,
