@@ -48,7 +48,7 @@ func newSyncer(s config.Sync, l config.LDAP, workspaces []config.Slack) (*direct
 }
 
 const (
-	syncTick  = 15 * time.Second
+	syncTick  = 5 * time.Second
 	syncAgain = 5 * time.Minute // after a failure
 	// syncWithin bounds a run, waiting for a slow directory included.
 	syncWithin = 10 * time.Minute
