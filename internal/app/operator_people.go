@@ -55,6 +55,18 @@ func (o *Operator) SetPassword(ctx context.Context, name, password string) error
 	return o.note(ctx, "password set", "user "+u.Name)
 }
 
+// TakePassword takes a person's password away and ends their sessions. A directory's password opens the door as before.
+func (o *Operator) TakePassword(ctx context.Context, name string) error {
+	u, err := o.user(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := o.users.SetPassword(ctx, u.ID, ""); err != nil {
+		return err
+	}
+	return o.note(ctx, "password taken away", "user "+u.Name)
+}
+
 // SetActive switches a person on or off and reports whether that changed anything. Who is off neither logs in nor is
 // paged, and their sessions end; the fallbacks of plans are paged in their place.
 func (o *Operator) SetActive(ctx context.Context, name string, active bool) (bool, error) {

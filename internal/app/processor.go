@@ -211,7 +211,7 @@ func (p *Processor) build(in postgres.Installation) (*processorParts, error) {
 	}
 	oncallTeams := postgres.NewOncallTeams(p.db, nil)
 	parts.populate = newPopulator(populateStores{
-		schedules: postgres.NewOncallSchedules(p.db), calendars: postgres.NewOncallCalendars(p.db), teams: oncallTeams,
+		schedules: postgres.NewOncallSchedules(p.db), calendars: postgres.NewOncallCalendars(p.db), coverage: postgres.NewOncallCoverage(p.db), teams: oncallTeams,
 		people: postgres.NewOncallPeople(p.db), applications: postgres.NewApplications(p.db, in.Keys),
 		warnings: postgres.NewOncallWarnings(postgres.NewNotifications(p.db)),
 	}, parts.holder, wake, p.cfg.Oncall.PopulateEvery, p.cfg.Oncall.WarnAhead, log, p.reg)
