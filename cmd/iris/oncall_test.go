@@ -2,11 +2,13 @@ package main
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/app"
+	"github.com/iris-oncall/iris/internal/oncall"
 )
 
 func TestOncallOnTheCommandLine(t *testing.T) {
@@ -46,9 +48,11 @@ Nobody has a shift as primary (pages go to the team's fixed order, or the fallba
 	require.Equal(t, int64(1795914000), teams[0].Roles[0].Gaps[0].Start)
 
 	for want, args := range map[string][]string{
-		"there is no active team nowhere":        {"nowhere"},
-		"there is no service nothing":            {"--service", "nothing"},
-		"name a team, or a service with":         {},
+		"there is no active team nowhere": {"nowhere"},
+		"there is no service nothing":     {"--service", "nothing"},
+		"name a team, or a service with":  {},
+		"not both":                        {"db", "--service", "checkout"},
+		"there is no role primry; there are director, manager, primary, secondary, shadow, unavailable, vacation": {"db", "--role", "primry"},
 		`"soon" is no instant`:                   {"db", "--at", "soon"},
 		`--for: "3 moons" is no time to look`:    {"db", "--for", "3 moons"},
 		`--for: "900d" is no time to look ahead`: {"db", "--for", "900d"},
@@ -62,4 +66,22 @@ Nobody has a shift as primary (pages go to the team's fixed order, or the fallba
 	code, out, _ := iris(t, environ, "", "oncall", "--help")
 	require.Zero(t, code)
 	require.Contains(t, out, "Exit code 0: somebody is on call")
+}
+
+// What a schedule has not reached yet is told apart from a time without anybody, and fails no check.
+func TestNotPopulatedYetIsNoGap(t *testing.T) {
+	t.Parallel()
+	later := app.WhoGap{Kind: oncall.GapNotPopulated, Start: 1795914000, End: 1795914000 + 3600}
+	teams := []app.WhoTeam{{Team: "db", Zone: "UTC", Roles: []app.WhoRole{{Role: "primary", People: []app.WhoPerson{{Name: "ann"}}, Gaps: []app.WhoGap{later}}}}}
+	c := oncallCommand{Gaps: true}
+	require.False(t, c.lacking(teams))
+	var out strings.Builder
+	require.NoError(t, c.plain(&out, teams))
+	require.Contains(t, out.String(), "not-populated\tdb\tprimary\t2026-11-29T01:00:00Z\t2026-11-29T02:00:00Z\n")
+	out.Reset()
+	require.NoError(t, c.table(&out, teams))
+	require.Contains(t, out.String(), "Not populated yet for primary; the schedule will reach these times:\n  Sun 2026-11-29 01:00:00 +00:00  to ")
+	require.NotContains(t, out.String(), "Nobody has a shift")
+	teams[0].Roles[0].Gaps = append(teams[0].Roles[0].Gaps, app.WhoGap{Kind: oncall.GapNobody, Start: 1795914000, End: 1795917600})
+	require.True(t, c.lacking(teams))
 }

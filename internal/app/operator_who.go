@@ -56,23 +56,29 @@ type WhoHandOver struct {
 	To   []string `json:"to"`
 }
 
-// WhoGap is a stretch in which nobody has a shift.
+// WhoGap is a stretch that the team wants covered and in which nobody has a shift.
 type WhoGap struct {
-	Start int64 `json:"start"`
-	End   int64 `json:"end"`
+	// Kind: nobody, or not-populated where a schedule has not reached that far yet.
+	Kind  oncall.GapKind `json:"kind"`
+	Start int64          `json:"start"`
+	End   int64          `json:"end"`
 }
 
 // maxHandOffs is how many hand-offs of a role are told.
 const maxHandOffs = 5
 
-// Who answers who is on call, by the resolver that pages. A team or service that does not exist is a NotFound fault.
+// Who answers who is on call, by the resolver that pages. A team, service or role that does not exist is a NotFound fault.
 func (o *Operator) Who(ctx context.Context, a WhoAsk) ([]WhoTeam, error) {
+	a.Role = strings.TrimPrefix(strings.ToLower(strings.TrimSpace(a.Role)), "oncall-")
+	if err := o.roleExists(ctx, a.Role); err != nil {
+		return nil, err
+	}
 	names, err := o.teamsAsked(ctx, a)
 	if err != nil {
 		return nil, err
 	}
 	directory, calendars := postgres.NewDirectory(o.db), postgres.NewOncallCalendars(o.db)
-	w := who{ask: a, directory: directory, calendars: calendars,
+	w := who{ask: a, db: o.db, directory: directory, calendars: calendars,
 		resolver: oncall.NewResolver(directory, oncall.NewForeseenCalendar(calendars, oncall.LiveConfig{}), time.Hour)}
 	out := make([]WhoTeam, 0, len(names))
 	for _, name := range names {
@@ -90,6 +96,36 @@ func (o *Operator) Who(ctx context.Context, a WhoAsk) ([]WhoTeam, error) {
 		out = append(out, answer)
 	}
 	return out, nil
+}
+
+// roleExists refuses a role that neither calendars nor plans have: the team's fixed order would stand in for a misspelt one.
+func (o *Operator) roleExists(ctx context.Context, role string) error {
+	if role == "" {
+		return nil
+	}
+	inCalendars, err := postgres.NewOncallNames(o.db).Roles(ctx)
+	if err != nil {
+		return err
+	}
+	inPlans, err := o.targets.Roles(ctx)
+	if err != nil {
+		return err
+	}
+	var known []string
+	for _, r := range inCalendars {
+		known = append(known, strings.ToLower(r.Name))
+	}
+	for _, r := range inPlans {
+		name, onCall := strings.CutPrefix(strings.ToLower(r.Name), "oncall-")
+		if onCall || name == oncall.RoleManager || name == oncall.RoleDirector {
+			known = append(known, name)
+		}
+	}
+	if slices.Contains(known, role) {
+		return nil
+	}
+	slices.Sort(known)
+	return fault.Newf(fault.NotFound, "there is no role %s; there are %s", role, strings.Join(slices.Compact(known), ", "))
 }
 
 func (o *Operator) teamsAsked(ctx context.Context, a WhoAsk) ([]string, error) {
@@ -118,6 +154,7 @@ func (o *Operator) teamsAsked(ctx context.Context, a WhoAsk) ([]string, error) {
 // who answers one ask.
 type who struct {
 	ask       WhoAsk
+	db        *postgres.DB
 	directory *postgres.Directory
 	calendars *postgres.OncallCalendars
 	resolver  *oncall.Resolver
@@ -141,9 +178,14 @@ func (w who) team(ctx context.Context, team oncall.Team) (WhoTeam, error) {
 	if calendar == nil {
 		calendar = oncall.NewTeamCalendar(team.ID, at, until, nil)
 	}
+	coverage, err := postgres.NewOncallCoverage(w.db).Coverage(ctx, team.ID, calendar)
+	if err != nil {
+		return WhoTeam{}, err
+	}
+	calendar = calendar.Without(coverage.Off)
 	out := WhoTeam{Team: team.Name, Zone: zone.String(), At: at.Unix(), Until: until.Unix(), Roles: []WhoRole{}}
-	for _, role := range rolesAsked(w.ask.Role, calendar) {
-		answer, err := w.role(ctx, team, calendar, role, at, until)
+	for _, role := range rolesAsked(w.ask.Role, calendar, coverage.Roles()) {
+		answer, err := w.role(ctx, team, calendar, coverage, role, at, until)
 		if err != nil {
 			return WhoTeam{}, err
 		}
@@ -153,25 +195,28 @@ func (w who) team(ctx context.Context, team oncall.Team) (WhoTeam, error) {
 }
 
 // rolesAsked returns the roles to tell of: primary first, then secondary, then the others by name.
-func rolesAsked(role string, calendar *oncall.TeamCalendar) []string {
+func rolesAsked(role string, calendar *oncall.TeamCalendar, wanted []string) []string {
 	if role != "" {
-		return []string{strings.TrimPrefix(strings.ToLower(strings.TrimSpace(role)), "oncall-")}
+		return []string{role}
 	}
 	var others []string
 	for _, s := range calendar.Shifts() {
-		name := strings.ToLower(s.Role)
-		if oncall.OnDuty(name) && name != oncall.RolePrimary && name != oncall.RoleSecondary && !slices.Contains(others, name) {
+		wanted = append(wanted, s.Role)
+	}
+	for _, name := range wanted {
+		name = strings.ToLower(name)
+		if oncall.OnDuty(name) && name != oncall.RolePrimary && !slices.Contains(others, name) {
 			others = append(others, name)
 		}
 	}
 	slices.Sort(others)
-	if calendar.Knows(oncall.RoleSecondary) {
-		others = append([]string{oncall.RoleSecondary}, others...)
+	if i := slices.Index(others, oncall.RoleSecondary); i > 0 {
+		others = slices.Insert(slices.Delete(others, i, i+1), 0, oncall.RoleSecondary)
 	}
 	return append([]string{oncall.RolePrimary}, others...)
 }
 
-func (w who) role(ctx context.Context, team oncall.Team, calendar *oncall.TeamCalendar, role string, at, until time.Time) (WhoRole, error) {
+func (w who) role(ctx context.Context, team oncall.Team, calendar *oncall.TeamCalendar, coverage oncall.Coverage, role string, at, until time.Time) (WhoRole, error) {
 	asked := "oncall-" + role
 	if role == oncall.RoleManager || role == oncall.RoleDirector {
 		asked = role
@@ -193,8 +238,8 @@ func (w who) role(ctx context.Context, team oncall.Team, calendar *oncall.TeamCa
 	for _, h := range handOffs {
 		out.Next = append(out.Next, WhoHandOver{At: h.At.Unix(), From: namesOf(h.From, people), To: namesOf(h.To, people)})
 	}
-	for _, g := range calendar.Gaps(role, at, until) {
-		out.Gaps = append(out.Gaps, WhoGap{g.Start.Unix(), g.End.Unix()})
+	for _, g := range coverage.Gaps(calendar, at, until, role) {
+		out.Gaps = append(out.Gaps, WhoGap{g.Kind, g.Start.Unix(), g.End.Unix()})
 	}
 	return out, nil
 }

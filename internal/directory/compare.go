@@ -60,6 +60,7 @@ func (c Change) Detail() string {
 type Problem struct {
 	Name string
 	Text string
+	Err  error // for the log, where it could not be stored; nil = the entry is to blame
 }
 
 // Plan is what has to change so that Iris agrees with a directory.
@@ -95,7 +96,7 @@ func Compare(source string, here []Known, entries, presets []Entry, rules Rules)
 			return
 		}
 		there[key] = true
-		if e.Email == "" && !preset {
+		if e.Email == "" && !preset && source == LDAP { // service accounts, as a rule
 			p.problem(e.Name, "the entry has no e-mail address")
 			return
 		}

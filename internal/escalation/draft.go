@@ -1,6 +1,7 @@
 package escalation
 
 import (
+	"strings"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/users"
@@ -66,6 +67,19 @@ type ReachTarget struct {
 // ReachTemplate is the active version of a template.
 type ReachTemplate struct {
 	Applications int // that it has words for
+}
+
+// Role finds a role whatever its case, and returns it as we spell it and the kind of target it fits.
+func (r Reach) Role(name string) (role, kind string, ok bool) {
+	if kind, ok = r.Roles[name]; ok {
+		return name, kind, true
+	}
+	for role, kind = range r.Roles {
+		if strings.EqualFold(role, strings.TrimRight(name, " ")) {
+			return role, kind, true
+		}
+	}
+	return "", "", false
 }
 
 // Pick returns the target of a name that fits a role's kind, and whether any target has the name at all.

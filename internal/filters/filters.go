@@ -35,7 +35,7 @@ const (
 type Schema map[string]Kind
 
 // Condition is one comparison. Values has one element except for In. Elements are int64, string, time.Time or bool
-// according to the field's Kind.
+// according to the field's Kind (int64 and bool for flags); for Contains, StartsWith and EndsWith they are always strings.
 type Condition struct {
 	Field  string
 	Op     Op

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -171,7 +172,7 @@ func parseSenders(b body) (map[users.Mode]string, error) {
 	}
 	out := map[users.Mode]string{}
 	for _, mode := range sortedKeys(given) {
-		if mode != string(users.Email) {
+		if parsed, _ := users.ParseMode(mode); parsed != users.Email {
 			return nil, fault.Titled("%s does not support custom sender addresses", mode) // the wire has it unformatted
 		}
 		out[users.Email] = ""
@@ -193,10 +194,11 @@ func parseModes(b body, c *applications.Change) error {
 		}
 		modes := make([]users.Mode, len(names))
 		for i, name := range names {
-			if !known(name) {
+			mode, known := users.ParseMode(name)
+			if !known {
 				return fault.Titled("Invalid mode", name)
 			}
-			modes[i] = users.Mode(name)
+			modes[i] = mode
 		}
 		c.Modes = &modes
 	}
@@ -209,10 +211,13 @@ func parseModes(b body, c *applications.Change) error {
 	}
 	c.DefaultModes = map[users.Priority]users.Mode{}
 	for _, priority := range sortedKeys(given) {
-		if !slices.Contains(users.Priorities, users.Priority(priority)) {
+		p, known := users.ParsePriority(priority)
+		if !known {
 			return fault.Titled("Invalid priority", priority)
 		}
-		c.DefaultModes[users.Priority(priority)] = users.Mode(given[priority])
+		if mode, known := users.ParseMode(given[priority]); known {
+			c.DefaultModes[p] = mode // others are skipped silently, as Iris does
+		}
 	}
 	return nil
 }
@@ -237,7 +242,7 @@ func (a *applicationRoutes) remove(w http.ResponseWriter, r *http.Request) error
 
 func (a *applicationRoutes) rename(w http.ResponseWriter, r *http.Request) error {
 	found, actor, err := a.owned(r, refusals{nobody: "You must be a logged in user to rename this app",
-		stranger: "You don't have permissions to rename this app.", unknown: "No rows changed; old app name incorrect"})
+		stranger: "You don't have permissions to rename this app."})
 	if err != nil {
 		return err
 	}
@@ -253,7 +258,7 @@ func (a *applicationRoutes) rename(w http.ResponseWriter, r *http.Request) error
 	switch name {
 	case "":
 		return fault.Invalidf("new_name", "Missing new_name from post body")
-	case found.Name:
+	case cmp.Or(found.Name, appName(r)):
 		return fault.Invalidf("new_name", "New and old app name are identical")
 	}
 	switch err := a.settings.Rename(r.Context(), found.ID, name, actor.String()); {
@@ -309,6 +314,7 @@ func parseCategories(raw []byte) ([]applications.Category, error) {
 		}
 		var c applications.Category
 		var mode string
+		var isMode bool
 		for _, f := range []struct {
 			name string
 			into *string
@@ -319,6 +325,7 @@ func parseCategories(raw []byte) ([]applications.Category, error) {
 			}
 			*f.into = strings.TrimSpace(text)
 		}
+		c.Mode, isMode = users.ParseMode(mode)
 		switch key := strings.ToLower(c.Name); {
 		case c.Name == "":
 			return nil, fault.New(fault.Invalid, "Missing required attributes")
@@ -326,12 +333,11 @@ func parseCategories(raw []byte) ([]applications.Category, error) {
 			return nil, fault.Invalidf("name", "The name of a category must not be longer than %d bytes", maxVariable)
 		case seen[key]:
 			return nil, fault.Invalidf("name", "The category %s is given twice", c.Name)
-		case !known(mode):
+		case !isMode:
 			return nil, fault.Titled("Invalid mode", mode)
 		default:
 			seen[key] = true
 		}
-		c.Mode = users.Mode(mode)
 		out = append(out, c)
 	}
 	return out, nil

@@ -107,7 +107,7 @@ const (
 )
 
 func (a *applicationRoutes) setQuota(w http.ResponseWriter, r *http.Request) error {
-	found, actor, err := a.owned(r, refusals{stranger: noQuotaPermission, unknown: noApplicationID})
+	found, actor, err := a.owned(r, refusals{stranger: noQuotaPermission})
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (a *applicationRoutes) removeQuota(w http.ResponseWriter, r *http.Request) 
 	if err := a.limits.RemoveQuota(r.Context(), found.ID, actor.String()); err != nil {
 		return err
 	}
-	w.WriteHeader(http.StatusNoContent)
+	wire.Empty(w, http.StatusNoContent)
 	return nil
 }
 

@@ -160,7 +160,8 @@ type refusals struct {
 	nobody string // "" = the same as stranger
 	// stranger is answered 403, or 401 when nobody is "".
 	stranger string
-	unknown  string // the application does not exist
+	// unknown says that the application does not exist; "" = the route looks for itself, at an application without a number.
+	unknown string
 }
 
 // owned finds the application of the path for somebody who may change its settings. What does not exist is nobody's: only
@@ -181,7 +182,7 @@ func (a *applicationRoutes) owned(r *http.Request, say refusals) (app, auth.Acto
 		}
 		return app{}, actor, fault.New(kind, say.stranger)
 	}
-	if err != nil {
+	if err != nil && say.unknown != "" {
 		return app{}, actor, fault.New(fault.Invalid, say.unknown)
 	}
 	return found, actor, nil

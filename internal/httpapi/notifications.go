@@ -126,7 +126,7 @@ func (n *notification) parseList(b body) error {
 	if mode == "" {
 		return fault.New(fault.Invalid, "Contact mode required for target list")
 	}
-	if mode != string(users.Email) {
+	if parsed, _ := users.ParseMode(mode); parsed != users.Email {
 		return fault.Titled("Invalid mode", mode)
 	}
 	return nil
@@ -147,10 +147,12 @@ func (n *notification) parseHow(b body) error {
 	if err != nil {
 		return err
 	}
+	p, isPriority := users.ParsePriority(priority)
+	m, isMode := users.ParseMode(mode)
 	switch {
-	case priority != "" && !slices.Contains(users.Priorities, users.Priority(strings.ToLower(priority))):
+	case priority != "" && !isPriority:
 		return fault.Titled("Invalid priority", priority)
-	case priority == "" && mode != "" && !known(mode):
+	case priority == "" && mode != "" && !isMode:
 		return fault.Titled("Invalid mode", mode)
 	case priority == "" && mode == "" && category == "":
 		return fault.New(fault.Invalid, "Priority, mode, and category are missing, at least one is required")
@@ -163,17 +165,15 @@ func (n *notification) parseHow(b body) error {
 			return fault.New(fault.Invalid, "INVALID role literal_target does not support priority or category")
 		}
 	}
-	if mode != "" && !known(mode) {
+	if mode != "" && !isMode {
 		return fault.Titled("Invalid mode", mode)
 	}
-	n.priority, n.mode = users.Priority(strings.ToLower(priority)), users.Mode(mode)
+	n.priority, n.mode = p, m
 	if priority == "" && mode == "" {
 		n.category = category
 	}
 	return nil
 }
-
-func known(mode string) bool { return slices.Contains(users.Modes, users.Mode(mode)) }
 
 func (n *notification) parseWords(b body) error {
 	first := ""

@@ -136,9 +136,3 @@ func noSuchPerson() error { return fault.New(fault.NotFound, "no such person") }
 
 // by names who makes a change, for the audit log.
 func by(r *http.Request) string { return wire.Actor(r.Context()).String() }
-
-// noContent answers 204.
-func noContent(w http.ResponseWriter) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(http.StatusNoContent)
-}

@@ -63,6 +63,6 @@ func (p *people) clearCategories(w http.ResponseWriter, r *http.Request, u users
 	if err := p.settings.ClearCategories(r.Context(), u, wire.Param(r, "application"), by(r)); err != nil {
 		return err
 	}
-	noContent(w)
+	wire.Empty(w, http.StatusNoContent)
 	return nil
 }

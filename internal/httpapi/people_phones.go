@@ -92,12 +92,6 @@ func (p *people) registerDevice(w http.ResponseWriter, r *http.Request) error {
 	if err := p.settings.RegisterDevice(r.Context(), u, d, by(r)); err != nil {
 		return err
 	}
-	empty(w, http.StatusCreated)
+	wire.Empty(w, http.StatusCreated)
 	return nil
-}
-
-// empty answers with a status and no body.
-func empty(w http.ResponseWriter, status int) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
 }

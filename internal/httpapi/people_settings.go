@@ -44,7 +44,7 @@ func (p *people) setSettings(w http.ResponseWriter, r *http.Request, u users.Use
 			return err
 		}
 	}
-	noContent(w)
+	wire.Empty(w, http.StatusNoContent)
 	return nil
 }
 
@@ -72,7 +72,7 @@ func (p *people) setOverrides(w http.ResponseWriter, r *http.Request, u users.Us
 	if err := p.settings.SetFixedText(r.Context(), u, users.SMS, value == "enabled", by(r)); err != nil {
 		return err
 	}
-	noContent(w)
+	wire.Empty(w, http.StatusNoContent)
 	return nil
 }
 

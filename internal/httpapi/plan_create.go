@@ -129,7 +129,7 @@ func checkNotification(n *escalation.Notification, reach escalation.Reach, step 
 		return nil, fault.Titled(invalidPlan, fmt.Sprintf("Priority not found for step %d", step))
 	}
 	if n.Target != nil {
-		kind, ok := reach.Roles[n.Target.Role]
+		role, kind, ok := reach.Role(n.Target.Role)
 		if !ok {
 			return nil, fault.Titled(invalidPlan, fmt.Sprintf("Role not found for step %d", step))
 		}
@@ -141,7 +141,7 @@ func checkNotification(n *escalation.Notification, reach escalation.Reach, step 
 			return nil, fault.Titled("Invalid role", fmt.Sprintf("Role %s is not appropriate for target %s in step %d",
 				n.Target.Role, n.Target.Name, step))
 		}
-		n.Target.TargetID = t.TargetID
+		n.Target.Role, n.Target.TargetID = role, t.TargetID
 		warnings = append(warnings, targetWarnings(t, reach.ListLimit)...)
 	}
 	t, ok := reach.Templates[n.Template]

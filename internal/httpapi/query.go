@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"errors"
 	"math"
 	"net/http"
 	"net/url"
@@ -27,13 +28,13 @@ type list struct {
 	unique []string
 }
 
-// ops are the operators that a kind of field understands.
+// ops are the operators that a kind of field understands. Numbers, times and flags are searched as they are on the wire.
 var (
-	ordered = []filters.Op{filters.Eq, filters.Ne, filters.Gt, filters.Ge, filters.Lt, filters.Le, filters.In}
-	texts   = append(slices.Clone(ordered), filters.Contains, filters.StartsWith, filters.EndsWith)
-	equal   = []filters.Op{filters.Eq, filters.Ne, filters.In}
-	ops     = map[filters.Kind][]filters.Op{
-		filters.Int: ordered, filters.Time: ordered, filters.Text: texts, filters.Bool: equal, filters.Flag: equal,
+	partly = []filters.Op{filters.Contains, filters.StartsWith, filters.EndsWith}
+	every  = append([]filters.Op{filters.Eq, filters.Ne, filters.Gt, filters.Ge, filters.Lt, filters.Le, filters.In}, partly...)
+	equal  = []filters.Op{filters.Eq, filters.Ne, filters.In}
+	ops    = map[filters.Kind][]filters.Op{
+		filters.Int: every, filters.Time: every, filters.Text: every, filters.Bool: equal, filters.Flag: every,
 	}
 )
 
@@ -105,6 +106,9 @@ func (l list) conditions(name string, kind filters.Kind, op filters.Op, raw []st
 			if err != nil {
 				return nil, err
 			}
+			if slices.Contains(partly, op) {
+				v = part
+			}
 			values = append(values, v)
 		}
 	}
@@ -124,20 +128,20 @@ func (l list) conditions(name string, kind filters.Kind, op filters.Op, raw []st
 // parseValue reads one value of a kind. The words of its faults are relied on by clients, Python type text included.
 func parseValue(name string, kind filters.Kind, s string) (any, error) {
 	switch kind {
-	case filters.Int:
-		n, err := strconv.ParseInt(s, 10, 64)
-		if err != nil {
+	case filters.Int, filters.Time:
+		n, ok := parseInt(s)
+		if !ok {
 			return nil, fault.Titled("invalid argument type", name+" should be <class 'int'>")
+		}
+		if kind == filters.Time {
+			return unixTime(n), nil
 		}
 		return n, nil
-	case filters.Time:
-		n, err := strconv.ParseInt(s, 10, 64)
-		if err != nil {
-			return nil, fault.Titled("invalid argument type", name+" should be <class 'int'>")
-		}
-		return unixTime(n), nil
 	case filters.Bool, filters.Flag:
 		b, ok := parseBool(s)
+		if n, isInt := parseInt(s); !ok && isInt && kind == filters.Flag {
+			return n, nil // a number that no flag has
+		}
 		if !ok {
 			return nil, invalidParameter(name, `The value of the parameter must be "true" or "false".`)
 		}
@@ -149,6 +153,12 @@ func parseValue(name string, kind filters.Kind, s string) (any, error) {
 		return s, nil
 	}
 	return nil, fault.New(fault.Internal, "filter of an unknown kind: "+string(kind))
+}
+
+// parseInt reads a whole number of any size. Those beyond what we store are the largest or smallest, which nothing has.
+func parseInt(s string) (int64, bool) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	return n, err == nil || errors.Is(err, strconv.ErrRange)
 }
 
 // latest is the last second of the year 9999; later instants mean "after everything".
@@ -192,9 +202,9 @@ func parseLimit(q url.Values) (int, error) {
 	if !given {
 		return 0, nil
 	}
-	n, err := strconv.ParseInt(strings.TrimSpace(raw[len(raw)-1]), 10, 64)
+	n, ok := parseInt(strings.TrimSpace(raw[len(raw)-1]))
 	switch {
-	case err != nil:
+	case !ok:
 		return 0, invalidParameter("limit", "The value must be an integer.")
 	case n < 0:
 		return 0, invalidParameter("limit", "The value must not be negative.")

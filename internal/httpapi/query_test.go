@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"math"
 	"net/url"
 	"testing"
 	"time"
@@ -33,16 +34,21 @@ func TestParseQuery(t *testing.T) {
 		"id__in=1,+2":              {Conditions: []filters.Condition{cond("id", filters.In, int64(1), int64(2))}},
 		"name__contains=a&name__ne=b": {Conditions: []filters.Condition{cond("name", filters.Contains, "a"),
 			cond("name", filters.Ne, "b")}},
-		"name=":                      {Conditions: []filters.Condition{cond("name", filters.Eq, "")}},
-		"created__gt=10":             {Conditions: []filters.Condition{cond("created", filters.Gt, time.Unix(10, 0).UTC())}},
-		"created__lt=99999999999999": {Conditions: []filters.Condition{cond("created", filters.Lt, time.Unix(latest, 0).UTC())}},
-		"active=yes":                 {Conditions: []filters.Condition{cond("active", filters.Eq, true)}},
-		"resolved=0":                 {Conditions: []filters.Condition{cond("resolved", filters.Eq, false)}},
-		"target=a,b&target=c":        {Conditions: []filters.Condition{cond("target", filters.In, "a", "b", "c")}},
-		"fields=id,zap&fields=name":  {Fields: []string{"id", "name"}},
-		"fields=zap":                 {},
-		"limit=3":                    {Limit: 3},
-		"limit=0":                    {},
+		"name=":                       {Conditions: []filters.Condition{cond("name", filters.Eq, "")}},
+		"created__gt=10":              {Conditions: []filters.Condition{cond("created", filters.Gt, time.Unix(10, 0).UTC())}},
+		"created__lt=99999999999999":  {Conditions: []filters.Condition{cond("created", filters.Lt, time.Unix(latest, 0).UTC())}},
+		"active=yes":                  {Conditions: []filters.Condition{cond("active", filters.Eq, true)}},
+		"resolved__gt=0,2":            {Conditions: []filters.Condition{cond("resolved", filters.Gt, false), cond("resolved", filters.Gt, int64(2))}},
+		"id__contains=1":              {Conditions: []filters.Condition{cond("id", filters.Contains, "1")}},
+		"id__lt=99999999999999999999": {Conditions: []filters.Condition{cond("id", filters.Lt, int64(math.MaxInt64))}},
+		"limit=99999999999999999999":  {Limit: math.MaxInt32},
+		"created__startswith=17":      {Conditions: []filters.Condition{cond("created", filters.StartsWith, "17")}},
+		"resolved=0":                  {Conditions: []filters.Condition{cond("resolved", filters.Eq, false)}},
+		"target=a,b&target=c":         {Conditions: []filters.Condition{cond("target", filters.In, "a", "b", "c")}},
+		"fields=id,zap&fields=name":   {Fields: []string{"id", "name"}},
+		"fields=zap":                  {},
+		"limit=3":                     {Limit: 3},
+		"limit=0":                     {},
 	} {
 		values, err := url.ParseQuery(query)
 		require.NoError(t, err)
@@ -55,17 +61,19 @@ func TestParseQuery(t *testing.T) {
 func TestParseQueryRefuses(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]string{
-		"id=x":             "invalid argument type: id should be <class 'int'>",
-		"id=":              "invalid argument type: id should be <class 'int'>",
-		"created__lt=now":  "invalid argument type: created should be <class 'int'>",
-		"id__zap=1":        "invalid filter operator zap",
-		"id__contains=1":   "invalid filter operator contains",
-		"name__a__b=1":     "invalid filter operator a__b",
-		"active=maybe":     `Invalid parameter: The "active" parameter is invalid. The value of the parameter must be "true" or "false".`,
-		"limit=x":          `Invalid parameter: The "limit" parameter is invalid. The value must be an integer.`,
-		"limit=-1":         `Invalid parameter: The "limit" parameter is invalid. The value must not be negative.`,
-		"name=a%00b":       `Invalid parameter: The "name" parameter is invalid. The value must be UTF-8 text.`,
-		"name__in=a,%ff,b": `Invalid parameter: The "name" parameter is invalid. The value must be UTF-8 text.`,
+		"id=x":               "invalid argument type: id should be <class 'int'>",
+		"id=":                "invalid argument type: id should be <class 'int'>",
+		"created__lt=now":    "invalid argument type: created should be <class 'int'>",
+		"id__zap=1":          "invalid filter operator zap",
+		"id__contains=x":     "invalid argument type: id should be <class 'int'>",
+		"active__contains=1": "invalid filter operator contains",
+		"active=2":           `Invalid parameter: The "active" parameter is invalid. The value of the parameter must be "true" or "false".`,
+		"name__a__b=1":       "invalid filter operator a__b",
+		"active=maybe":       `Invalid parameter: The "active" parameter is invalid. The value of the parameter must be "true" or "false".`,
+		"limit=x":            `Invalid parameter: The "limit" parameter is invalid. The value must be an integer.`,
+		"limit=-1":           `Invalid parameter: The "limit" parameter is invalid. The value must not be negative.`,
+		"name=a%00b":         `Invalid parameter: The "name" parameter is invalid. The value must be UTF-8 text.`,
+		"name__in=a,%ff,b":   `Invalid parameter: The "name" parameter is invalid. The value must be UTF-8 text.`,
 	} {
 		values, err := url.ParseQuery(query)
 		require.NoError(t, err)

@@ -161,11 +161,16 @@ func parseContent(raw json.RawMessage) ([]messages.TemplateWords, error) {
 		if json.Unmarshal(apps[app], &modes) != nil || modes == nil {
 			return nil, fault.Titled(invalidTemplate, "content of "+app+" must be an object of modes")
 		}
+		given := map[users.Mode]bool{}
 		for _, mode := range sortedKeys(modes) {
 			words, err := parseWords(app, mode, modes[mode])
 			if err != nil {
 				return nil, err
 			}
+			if given[words.Mode] {
+				return nil, fault.Titled(invalidTemplate, "content of "+app+" names the mode "+string(words.Mode)+" twice")
+			}
+			given[words.Mode] = true
 			out = append(out, words)
 		}
 	}
@@ -173,8 +178,9 @@ func parseContent(raw json.RawMessage) ([]messages.TemplateWords, error) {
 }
 
 func parseWords(app, mode string, raw json.RawMessage) (messages.TemplateWords, error) {
-	words := messages.TemplateWords{Application: app, Mode: users.Mode(mode)}
-	if !slices.Contains(users.Modes, words.Mode) {
+	words := messages.TemplateWords{Application: app}
+	var known bool
+	if words.Mode, known = users.ParseMode(mode); !known {
 		return words, fault.Titled(invalidTemplate, "mode "+strconv.Quote(mode)+" of "+app+" is not known")
 	}
 	var members map[string]json.RawMessage

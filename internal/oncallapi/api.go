@@ -94,7 +94,7 @@ type Notices interface {
 	ByUser(ctx context.Context, user users.ID) ([]oncall.NoticeSetting, error)
 	ByID(ctx context.Context, id int64) (oncall.NoticeSetting, error)
 	Create(ctx context.Context, s oncall.NoticeSetting) (int64, error)
-	Update(ctx context.Context, s oncall.NoticeSetting) error
+	Update(ctx context.Context, id int64, change func(s *oncall.NoticeSetting) error) error
 	Delete(ctx context.Context, id int64) error
 	Audit(ctx context.Context, by oncall.AuditQuery) ([]oncall.AuditEntry, error)
 	Keys(ctx context.Context, requester users.ID) ([]oncall.IcalKey, error)
@@ -119,7 +119,7 @@ type Schedules interface {
 	ByTeam(ctx context.Context, teams ...int64) ([]oncall.StoredSchedule, error)
 	ByID(ctx context.Context, id oncall.ScheduleID) (oncall.StoredSchedule, error)
 	Create(ctx context.Context, d oncall.ScheduleDraft, by oncall.By) (oncall.ScheduleID, error)
-	Update(ctx context.Context, id oncall.ScheduleID, d oncall.ScheduleDraft, by oncall.By) error
+	Update(ctx context.Context, id oncall.ScheduleID, change func(is oncall.StoredSchedule) (oncall.ScheduleDraft, error), by oncall.By) error
 	Delete(ctx context.Context, old oncall.StoredSchedule, by oncall.By) error
 	Populate(ctx context.Context, id oncall.ScheduleID, start time.Time, by oncall.By) (oncall.Plan, error)
 	Preview(ctx context.Context, id oncall.ScheduleID, start time.Time, window oncall.Span) (oncall.Plan, oncall.Calendars, error)
@@ -141,6 +141,13 @@ type Wishes interface {
 		ask func(now time.Time, crew oncall.Crew, give, take []oncall.Shift) (oncall.SwapRequest, error)) (int64, error)
 	DecideSwap(ctx context.Context, id int64, by oncall.By,
 		decide func(now time.Time, crew oncall.Crew, r oncall.SwapRequest, give, take []oncall.Shift) (oncall.SwapRequest, oncall.Changes, error)) (oncall.NamedSwap, error)
+}
+
+// Coverage reads what tells the gaps of teams, and stores when they want their roles covered.
+type Coverage interface {
+	Coverage(ctx context.Context, team int64, calendar *oncall.TeamCalendar) (oncall.Coverage, error)
+	CoverWishes(ctx context.Context, team int64) ([]oncall.CoverWish, error)
+	SetCoverWish(ctx context.Context, team oncall.Profile, w oncall.CoverWish, by oncall.By) error
 }
 
 // Plans finds plans by name for the escalate button.
@@ -197,6 +204,7 @@ type Deps struct {
 	Shifts    Shifts
 	Schedules Schedules
 	Wishes    Wishes
+	Coverage  Coverage
 	Calendars oncall.CalendarStore
 	Plans     Plans
 	Incidents Incidents
@@ -218,7 +226,7 @@ type API struct {
 // New checks that every part is there.
 func New(d Deps) (*API, error) {
 	if d.Applications == nil || d.Users == nil || d.Teams == nil || d.Rosters == nil || d.People == nil || d.Names == nil ||
-		d.Notices == nil || d.Shifts == nil || d.Schedules == nil || d.Wishes == nil || d.Calendars == nil || d.Plans == nil || d.Incidents == nil ||
+		d.Notices == nil || d.Shifts == nil || d.Schedules == nil || d.Wishes == nil || d.Coverage == nil || d.Calendars == nil || d.Plans == nil || d.Incidents == nil ||
 		d.Lookups == nil || d.Wake == nil || d.Errors == nil || d.Log == nil {
 		return nil, errors.New("oncallapi: a part is missing")
 	}

@@ -67,6 +67,15 @@ func parseObject(raw json.RawMessage, title string) (body, error) {
 	return b, nil
 }
 
+// parseMember reads an object inside of a body; name says which one.
+func parseMember(name string, raw json.RawMessage, title string) (body, error) {
+	b := body{title: title, raw: raw}
+	if json.Unmarshal(raw, &b.members) != nil || b.members == nil {
+		return b, b.fault(name, "%s must be an object", name)
+	}
+	return b, nil
+}
+
 // has reports whether the key is there, null or not; given whether it is there with a value.
 func (b body) has(name string) bool { _, ok := b.members[name]; return ok }
 

@@ -29,7 +29,7 @@ func (a *API) linkedCreation(ctx context.Context, raw json.RawMessage) (*edit, e
 	}
 	drafts := make([]oncall.Draft, len(items))
 	for i, item := range items {
-		b, err := parseObject(item, badEvent)
+		b, err := parseMember(fmt.Sprintf("events[%d]", i), item, badEvent)
 		if err != nil {
 			return nil, err
 		}

@@ -3,6 +3,7 @@ package oncallapi
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -39,7 +40,7 @@ func (a *API) swapping(ctx context.Context, b body) (*edit, error) {
 	sides := make([]swapSide, 2)
 	var c oncall.Choice
 	for i, item := range items {
-		given, err := parseObject(item, title)
+		given, err := parseMember(fmt.Sprintf("events[%d]", i), item, title)
 		if err != nil {
 			return nil, err
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -268,4 +269,101 @@ func TestBonus(t *testing.T) {
 	require.Len(t, got["ann"], 1)
 	failing = true
 	require.Equal(t, 503, f.do(bob, "GET", "/api/v0/events/bonus", "").Code)
+}
+
+// A rotation of office hours has gaps only in those, until the team says otherwise; what it has not reached yet is told apart.
+func TestTheCoverThatATeamWants(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	start := time.Now().UTC().AddDate(0, 0, -3).Format("2006-01-02") + "T00:00"
+	rotation := `{"role":"primary","roster":"ops-roster","auto_populate_threshold":7,"layers":[{"start":"` + start + `","every":1,"unit":"days",
+		"restrict":[{"days":[],"from":"09:00","to":"17:00"}],"members":[{"user":"ann"},{"user":"bob"}]}]}`
+	id := decode[struct{ ID int64 }](f, ann, "POST", "/v1/teams/ops/rotations", rotation).ID
+	f.want(200, "", ann, "POST", fmt.Sprintf("/api/v0/schedules/%d/populate", id), fmt.Sprintf(`{"start":%d}`, f.hour(0)))
+	type gap struct {
+		Role, Kind string
+		Start, End int64
+	}
+	gaps := func() map[string]int {
+		out := map[string]int{}
+		for _, g := range decode[[]gap](f, bob, "GET", fmt.Sprintf("/v1/teams/ops/gaps?start=%d&end=%d", f.hour(1), f.hour(20*24)), "") {
+			out[g.Role+" "+g.Kind]++
+			require.LessOrEqual(t, g.End-g.Start, int64(20*24*3600))
+		}
+		return out
+	}
+	found := gaps()
+	require.NotContains(t, found, "primary nobody", "nights are not wanted")
+	require.Contains(t, found, "primary not-populated")
+
+	const at = "/v1/teams/ops/coverage"
+	refused := func(as caller, status int, field, path, body string) {
+		t.Helper()
+		rec := f.do(as, "PUT", path, body)
+		require.Equal(t, status, rec.Code, rec.Body)
+		require.Equal(t, field, decodeField(t, rec.Body.Bytes()), rec.Body)
+	}
+	require.Equal(t, []any{map[string]any{"role": "primary", "cover": "schedules", "hours": []any{}}}, decode[[]any](f, bob, "GET", at, ""))
+	refused(bob, 403, "", at+"/primary", `{"cover":"always"}`)
+	refused(ann, 400, "cover", at+"/primary", `{}`)
+	refused(ann, 400, "cover", at+"/primary", `{"cover":"x"}`)
+	refused(ann, 400, "hours", at+"/primary", `{"cover":"hours"}`)
+	refused(ann, 400, "hours", at+"/primary", `{"cover":"hours","hours":[{"days":["xxx"],"from":"09:00","to":"17:00"}]}`)
+	refused(ann, 400, "role", at+"/vacation", `{"cover":"always"}`)
+	require.Equal(t, 404, f.do(ann, "PUT", at+"/none", `{"cover":"always"}`).Code)
+	f.ok(ann, "PUT", at+"/primary", `{"cover":"always"}`)
+	require.Contains(t, gaps(), "primary nobody", "now nights are")
+	f.ok(ann, "PUT", at+"/primary", `{"cover":"hours","hours":[{"days":["mon","tue","wed","thu","fri","sat","sun"],"from":"09:00","to":"12:00"}]}`)
+	require.NotContains(t, gaps(), "primary nobody")
+	require.Equal(t, []any{map[string]any{"role": "primary", "cover": "hours", "hours": []any{
+		map[string]any{"days": []any{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}, "from": "09:00", "to": "12:00"}}}}, decode[[]any](f, bob, "GET", at, ""))
+	f.ok(ann, "PUT", at+"/primary", `{"cover":"never"}`)
+	require.Empty(t, gaps())
+	f.ok(ann, "PUT", at+"/primary", `{"cover":"schedules"}`)
+	require.Contains(t, gaps(), "primary not-populated")
+	require.Equal(t, 4, f.count(`select count(*) from oncall_audit where action = 'coverage_edited'`))
+}
+
+func decodeField(t *testing.T, raw []byte) string {
+	t.Helper()
+	var p struct{ Field string }
+	require.NoError(t, json.Unmarshal(raw, &p))
+	return p.Field
+}
+
+func TestHolidaysThatRecurAndThoseThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	const at = "/v1/teams/ops/holidays"
+	calendar := func(events ...string) string {
+		return "BEGIN:VCALENDAR\r\n" + strings.ReplaceAll("BEGIN:VEVENT\n"+strings.Join(events, "\nEND:VEVENT\nBEGIN:VEVENT\n")+"\nEND:VEVENT\n", "\n", "\r\n") + "END:VCALENDAR\r\n"
+	}
+	for why, body := range map[string]string{
+		`event 2 of the calendar, "Boxing, day": DTSTART: "soon" is no date; give one, such as DTSTART;VALUE=DATE:20261225`: calendar("UID:a\nDTSTART:20261225", "UID:b\nSUMMARY:Boxing\\, day\nDTSTART:soon"),
+		`event 1 of the calendar, UID "a": it has no DTSTART`:                                                               calendar("UID:a"),
+		`DTEND: "x" is no date`:                                                          calendar("UID:a\nDTSTART:20261225\nDTEND:x"),
+		`RRULE: the rule may recur daily at most`:                                        calendar("UID:a\nDTSTART:20261225\nRRULE:FREQ=SECONDLY"),
+		`EXDATE: "y" is no date like 20261225`:                                           calendar("UID:a\nDTSTART:20261225\nEXDATE:20261225,y"),
+		`a holiday calendar has at most 5000 days; event 1, UID "a", is beyond`:          calendar("UID:a\nDTSTART:20261225\nRRULE:FREQ=DAILY"),
+		`line 1 of the iCalendar cannot be read: "hello" is no property like NAME:value`: "hello",
+		`send the text of an .ics file, from BEGIN:VCALENDAR to END:VCALENDAR`:           "BEGIN:VEVENT\r\n",
+		`line 3 of the iCalendar cannot be read`:                                         "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID;X=\"\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
+	} {
+		rec := f.do(ann, "PUT", at, body)
+		require.Equal(t, 400, rec.Code, rec.Body)
+		var p struct{ Field, Detail string }
+		require.NoError(t, json.Unmarshal(rec.Body.Bytes(), &p))
+		require.Equal(t, "body", p.Field)
+		require.Contains(t, p.Detail, why)
+	}
+	f.want(204, "", ann, "PUT", at, calendar(
+		"UID:a\nSUMMARY:Late\\, very\nDTSTART:20261225T100000\nDTEND:20261225T12", "UID:b\nDTSTART:20270101\nSTATUS:CANCELLED",
+		"UID:c\nSUMMARY:Mondays\nDTSTART;VALUE=DATE:20270104\nRRULE:FREQ=WEEKLY;COUNT=3\nEXDATE;VALUE=DATE:20270111\nRDATE;VALUE=DATE:20270202"))
+	var got []string
+	for _, h := range decode[struct {
+		Holidays []struct{ Date, Name string }
+	}](f, bob, "GET", at, "").Holidays {
+		got = append(got, h.Date+" "+h.Name)
+	}
+	require.Equal(t, []string{"2026-12-25 Late, very", "2027-01-04 Mondays", "2027-01-18 Mondays", "2027-02-02 Mondays"}, got)
 }

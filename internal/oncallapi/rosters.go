@@ -118,9 +118,9 @@ func rosterNameProblem(name string) error {
 }
 
 func (a *API) createRoster(w http.ResponseWriter, r *http.Request) error {
-	t, err := a.administered(r)
-	if err != nil {
-		return when(err, fault.NotFound, integrity(`team "`+param(r, "team")+`" not found`))
+	t, missing := a.administered(r)
+	if missing != nil && !fault.Is(missing, fault.NotFound) {
+		return missing
 	}
 	b, err := readBody(w, r, "invalid roster name")
 	if err != nil {
@@ -135,6 +135,9 @@ func (a *API) createRoster(w http.ResponseWriter, r *http.Request) error {
 	}
 	if err := rosterNameProblem(name); err != nil {
 		return err
+	}
+	if missing != nil { // a quirk of the contract: of a team that does not exist it says the same
+		return integrity(`roster name "` + name + `" already exists for team ` + param(r, "team"))
 	}
 	if _, err := a.Rosters.Create(r.Context(), t, name, by(r, b.raw)); err != nil {
 		return when(err, fault.Conflict, integrity(`roster name "`+name+`" already exists for team `+t.Name))

@@ -30,7 +30,7 @@ func TestRosters(t *testing.T) {
 	f.want(400, says("invalid roster name", `roster name contains invalid character "/"`), ann, "POST", at, `{"name":"a/b"}`)
 	f.want(201, "", ann, "POST", at, `{"name":"new one"}`)
 	f.want(422, says("IntegrityError", `roster name "new one" already exists for team ops`), ann, "POST", at, `{"name":"new one"}`)
-	f.want(422, says("IntegrityError", `team "none" not found`), root, "POST", "/api/v0/teams/none/rosters", `{"name":"x"}`)
+	f.want(422, says("IntegrityError", `roster name "x" already exists for team none`), root, "POST", "/api/v0/teams/none/rosters", `{"name":"x"}`)
 	f.want(200, `{"schedules":[],"users":[]}`, bob, "GET", at+"/new%20one", "")
 	f.want(404, says("404 Not Found", ""), bob, "GET", at+"/none", "")
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"time"
 
@@ -102,13 +103,7 @@ func (a *API) rotationObject(ctx context.Context, s oncall.StoredSchedule) (map[
 		for _, h := range l.HandOffs {
 			o.HandOffs = append(o.HandOffs, timeOfDay(h))
 		}
-		for _, win := range l.Restrict {
-			wo := windowObject{Days: []string{}, From: timeOfDay(win.From), To: timeOfDay(win.To)}
-			for _, d := range win.Days {
-				wo.Days = append(wo.Days, weekdays[d])
-			}
-			o.Restrict = append(o.Restrict, wo)
-		}
+		o.Restrict = windowObjects(l.Restrict)
 		for _, m := range l.Members {
 			o.Members = append(o.Members, turnObject{User: c.people[m.User].Name, Joins: dateText(m.Joins), Leaves: dateText(m.Leaves)})
 		}
@@ -128,31 +123,48 @@ func dateText(d *oncall.Date) *string {
 
 // readLayers reads the layers of a rotation. Faults name the field as layers[0].start and so on.
 func (a *API) readLayers(ctx context.Context, b body) (*oncall.Rotation, error) {
-	var given []struct {
-		layerObject
-		End *string `json:"end"`
-	}
 	if !b.given("layers") {
 		return nil, fault.Invalidf("layers", "layers is required: a list of at least one layer")
 	}
-	if err := json.Unmarshal(b.members["layers"], &given); err != nil {
-		return nil, fault.Invalidf("layers", "layers must be a list of layers: %v", err)
+	var items []json.RawMessage
+	if json.Unmarshal(b.members["layers"], &items) != nil {
+		return nil, fault.Invalidf("layers", "layers must be a list of layers")
 	}
-	out, named := &oncall.Rotation{}, 0
-	for _, g := range given {
-		if named += len(g.Members); named > maxNames {
+	out, given, named := &oncall.Rotation{}, make([]layerObject, len(items)), 0
+	for i, item := range items {
+		if err := json.Unmarshal(item, &given[i]); err != nil {
+			return nil, wrongLayer(err, i)
+		}
+		if named += len(given[i].Members); named > maxNames {
 			return nil, fault.Invalidf("layers", "a rotation names at most %d members", maxNames)
 		}
 	}
 	for i, g := range given {
-		g.layerObject.End = g.End
-		l, err := a.readLayer(ctx, g.layerObject)
+		l, err := a.readLayer(ctx, g)
 		if err != nil {
 			return nil, within(err, i)
 		}
 		out.Layers = append(out.Layers, l)
 	}
 	return out, nil
+}
+
+// wrongLayer says which part of a layer has the wrong type, and which one it must have.
+func wrongLayer(err error, layer int) error {
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) || wrong.Field == "" {
+		return fault.Invalidf(fmt.Sprintf("layers[%d]", layer), "a layer must be an object with start, every, unit and members")
+	}
+	want := "a string"
+	switch wrong.Type.Kind() {
+	case reflect.Int:
+		want = "a whole number"
+	case reflect.Slice:
+		want = "a list"
+	case reflect.Struct:
+		want = "an object"
+	}
+	return within(fault.Invalidf(wrong.Field, "%s must be %s", wrong.Field, want), layer)
 }
 
 // within names the layer in a fault's field.
@@ -185,7 +197,7 @@ func (a *API) readLayer(ctx context.Context, g layerObject) (oncall.Layer, error
 		l.HandOffs = append(l.HandOffs, d)
 	}
 	for _, win := range g.Restrict {
-		o, err := readWindow(win)
+		o, err := readWindow("restrict", win)
 		if err != nil {
 			return l, err
 		}
@@ -243,7 +255,7 @@ func readDate(field string, s *string) (*oncall.Date, error) {
 	return &d, nil
 }
 
-func readWindow(g windowObject) (oncall.Window, error) {
+func readWindow(field string, g windowObject) (oncall.Window, error) {
 	var out oncall.Window
 	for _, name := range g.Days {
 		found := false
@@ -253,14 +265,14 @@ func readWindow(g windowObject) (oncall.Window, error) {
 			}
 		}
 		if !found {
-			return out, fault.Invalidf("restrict", "days must be of sun, mon, tue, wed, thu, fri, sat")
+			return out, fault.Invalidf(field, "days must be of sun, mon, tue, wed, thu, fri, sat")
 		}
 	}
 	var err error
-	if out.From, err = readTimeOfDay("restrict", g.From); err != nil {
+	if out.From, err = readTimeOfDay(field, g.From); err != nil {
 		return out, err
 	}
-	out.To, err = readTimeOfDay("restrict", g.To)
+	out.To, err = readTimeOfDay(field, g.To)
 	return out, err
 }
 
@@ -343,6 +355,7 @@ func (a *API) getRotation(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	showTag(w, s.Tag())
 	return answer(w, http.StatusOK, o)
 }
 
@@ -382,7 +395,13 @@ func (a *API) updateRotation(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.Schedules.Update(r.Context(), s.ID, d, by(r, b.raw)); err != nil {
+	err = a.Schedules.Update(r.Context(), s.ID, func(is oncall.StoredSchedule) (oncall.ScheduleDraft, error) {
+		if is.TeamID != t.ID {
+			return d, oncall.ErrStale // its roster was looked up in another team
+		}
+		return d, a.mayStillEdit(r, is)
+	}, by(r, b.raw))
+	if err != nil {
 		return err
 	}
 	return answer(w, http.StatusOK, map[string]any{"id": s.ID})

@@ -118,10 +118,11 @@ func settings(b body, s *oncall.TeamSettings) error {
 		}
 	}
 	for name, at := range map[string]*bool{"iris_enabled": &s.IrisEnabled, "api_managed_roster": &s.APIManaged} {
-		if !b.given(name) {
+		if !b.has(name) {
 			continue
 		}
-		if err := json.Unmarshal(b.members[name], at); err != nil { // unlike elsewhere, numbers are refused
+		// Unlike elsewhere, numbers are refused, and so is null.
+		if err := json.Unmarshal(b.members[name], at); err != nil || !b.given(name) {
 			return fault.Titled("invalid payload", name+" must be boolean")
 		}
 	}

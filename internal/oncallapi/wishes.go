@@ -1,13 +1,10 @@
 package oncallapi
 
 import (
-	"bytes"
 	"context"
 	"net/http"
 	"slices"
 	"time"
-
-	ics "github.com/arran4/golang-ical"
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
@@ -18,7 +15,6 @@ import (
 func (a *API) wishRoutes() []route {
 	return []route{
 		{post, v1 + "/teams/{team}/take", login, a.takePager},
-		{get, v1 + "/teams/{team}/gaps", read, a.gaps},
 		{get, v1 + "/teams/{team}/fairness", read, a.fairness},
 		{get, v1 + "/teams/{team}/unavailability", read, a.listAbsences},
 		{post, v1 + "/teams/{team}/unavailability", login, a.addAbsence},
@@ -51,45 +47,20 @@ func window(r *http.Request, start, end time.Time) (from, to time.Time, err erro
 	return from, to, nil
 }
 
-// gaps answers when nobody holds a role that the team fills: the one asked for, or those that its schedules are for.
-func (a *API) gaps(w http.ResponseWriter, r *http.Request) error {
-	ctx := r.Context()
-	t, err := a.team(r)
-	if err != nil {
-		return err
-	}
-	now, err := a.People.Clock(ctx)
-	if err != nil {
-		return err
-	}
-	from, to, err := window(r, now, now.AddDate(0, 0, 30))
-	if err != nil {
-		return err
-	}
-	roles := r.URL.Query()["role"]
-	if len(roles) == 0 || roles[0] == "" {
-		schedules, err := a.Schedules.ByTeam(ctx, t.ID)
+// askedRoles reads the roles that a query asks for; none means all.
+func (a *API) askedRoles(r *http.Request) ([]string, error) {
+	var out []string
+	for _, name := range r.URL.Query()["role"] {
+		if name == "" {
+			continue
+		}
+		role, err := a.role(r.Context(), name)
 		if err != nil {
-			return err
+			return nil, when(err, fault.NotFound, fault.Invalidf("role", "there is no role %q", name))
 		}
-		roles = nil
-		for _, s := range schedules {
-			if oncall.OnDuty(s.Role) && !slices.Contains(roles, s.Role) {
-				roles = append(roles, s.Role)
-			}
-		}
+		out = append(out, role.Name)
 	}
-	found, err := a.Calendars.TeamCalendars(ctx, []int64{t.ID}, from, to)
-	if err != nil {
-		return err
-	}
-	out := []map[string]any{}
-	for _, role := range roles {
-		for _, gap := range found[t.ID].Gaps(role, from, to) {
-			out = append(out, map[string]any{"role": role, "start": gap.Start.Unix(), "end": gap.End.Unix()})
-		}
-	}
-	return answer(w, http.StatusOK, out)
+	return out, nil
 }
 
 // fairness answers how much each person carried.
@@ -120,7 +91,10 @@ func (a *API) fairness(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	roles := slices.DeleteFunc(r.URL.Query()["role"], func(s string) bool { return s == "" })
+	roles, err := a.askedRoles(r)
+	if err != nil {
+		return err
+	}
 	out := []map[string]any{}
 	for _, l := range oncall.Fairness(shifts, a.zoneOf(t), holidays, from, to, roles...) {
 		out = append(out, map[string]any{"user": names[l.User].UserName, "full_name": names[l.User].FullName, "shifts": l.Shifts,
@@ -324,77 +298,6 @@ func (a *API) setHolidays(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return empty(w, http.StatusNoContent)
-}
-
-// How long a holiday may last, and how many days a calendar may name.
-const (
-	maxHoliday  = 60
-	maxHolidays = 5000
-)
-
-// readHolidays returns the days of an iCalendar's events: all days that each begins on or covers, and for those that recur,
-// every year's.
-func readHolidays(raw []byte) ([]oncall.Holiday, error) {
-	calendar, err := ics.ParseCalendar(bytes.NewReader(raw))
-	if err != nil {
-		return nil, fault.Invalidf("body", "this is no iCalendar that can be read: %v", err)
-	}
-	seen := map[oncall.Date]bool{}
-	var out []oncall.Holiday
-	for _, e := range calendar.Events() {
-		first, end, err := holidayDays(e)
-		if err != nil {
-			return nil, err
-		}
-		name := ""
-		if p := e.GetProperty(ics.ComponentPropertySummary); p != nil {
-			name = p.Value
-		}
-		for d := first; d < end && d < first+maxHoliday; d++ {
-			for _, day := range recurring(e, first, d) {
-				if !seen[day] {
-					seen[day] = true
-					out = append(out, oncall.Holiday{Day: day, Name: name})
-				}
-			}
-		}
-		if len(out) > maxHolidays {
-			return nil, fault.Invalidf("body", "a holiday calendar has at most %d days", maxHolidays)
-		}
-	}
-	if len(out) == 0 {
-		return nil, fault.Invalidf("body", "this calendar has no events: give one VEVENT with DTSTART for each holiday")
-	}
-	slices.SortFunc(out, func(x, y oncall.Holiday) int { return int(x.Day - y.Day) })
-	return out, nil
-}
-
-// holidayDays returns the first day of an event and the one after its last, on its own clock.
-func holidayDays(e *ics.VEvent) (first, end oncall.Date, err error) {
-	start, ok := dayOf(e.GetProperty(ics.ComponentPropertyDtStart))
-	if !ok {
-		return 0, 0, fault.Invalidf("body", "the event %q has no DTSTART that can be read", e.Id())
-	}
-	p := e.GetProperty(ics.ComponentPropertyDtEnd)
-	last, ok := dayOf(p)
-	if !ok || last <= start {
-		return start, start + 1, nil
-	}
-	if len(p.Value) > len("20060102") && p.Value[9:15] != "000000" {
-		last++ // an end within a day covers that day, too
-	}
-	return start, last, nil
-}
-
-func dayOf(p *ics.IANAProperty) (oncall.Date, bool) {
-	if p == nil || len(p.Value) < len("20060102") {
-		return 0, false
-	}
-	t, err := time.Parse("20060102", p.Value[:8])
-	if err != nil {
-		return 0, false
-	}
-	return oncall.DateOf(t), true
 }
 
 func (a *API) dropHolidays(w http.ResponseWriter, r *http.Request) error {

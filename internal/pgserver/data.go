@@ -26,6 +26,10 @@ const (
 // childEnv is the whole environment of PostgreSQL's programs: a caller's PGDATA or LC_ALL shall change nothing.
 var childEnv = []string{"LC_ALL=C", "TZ=UTC", "PATH=/usr/bin:/bin"}
 
+// ctypes are the tables of letters for a new database, the first that the system has: names compare whatever their case, "Ü" and
+// "ü", too. Texts are ordered by their bytes in all of them.
+var ctypes = []string{"C.UTF-8", "en_US.UTF-8", "C"}
+
 // setup is what both kinds of start share.
 type setup struct {
 	cfg  Config
@@ -141,8 +145,14 @@ func (s *setup) initData(ctx context.Context, dir string) error {
 	if err := s.user.own(pw); err != nil {
 		return err
 	}
-	if err := s.tool(ctx, dir, nil, "initdb", "-D", dir, "-U", superuser, "--pwfile="+pw, "--auth=scram-sha-256",
-		"--locale=C", "-E", "UTF8", "--no-sync"); err != nil {
+	var err error
+	for _, letters := range ctypes {
+		if err = s.tool(ctx, dir, nil, "initdb", "-D", dir, "-U", superuser, "--pwfile="+pw, "--auth=scram-sha-256",
+			"--locale=C", "--lc-ctype="+letters, "-E", "UTF8", "--no-sync"); err == nil {
+			break
+		}
+	}
+	if err != nil {
 		return err
 	}
 	single := strings.NewReader("create database " + database + ";\n")

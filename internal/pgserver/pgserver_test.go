@@ -135,6 +135,7 @@ func TestDataSurvivesARestartAndFreshStartsAnew(t *testing.T) {
 	s := start(t, Config{StateDir: dir})
 	require.Equal(t, "UTF8", query(t, s.URL(), "show server_encoding"))
 	require.Equal(t, "UTC", query(t, s.URL(), "show timezone"))
+	require.Equal(t, "ünï", query(t, s.URL(), "select lower('ÜNÏ')"), "names compare whatever their case, beyond ASCII, too")
 	exec1(t, s.URL(), "create table kept (n int)")
 	first := s.URL()
 	s.Stop()

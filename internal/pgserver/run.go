@@ -56,7 +56,7 @@ func (s *setup) startTemporary(ctx context.Context) (*Server, error) {
 	if s.bin, err = s.choose(ctx, nil); err != nil {
 		return nil, err
 	}
-	template, err := s.ensureData(ctx, "template")
+	template, err := s.ensureData(ctx, "template-utf8")
 	if err != nil {
 		return nil, err
 	}

@@ -277,15 +277,16 @@ func repeatable(err error) bool {
 	return false
 }
 
-// checkDurability looks, on a fresh connection, at whether a commit survives the loss of this server.
+// checkDurability looks, on a fresh connection, at whether a commit survives the loss of this server, and at whether names
+// compare as they should.
 func (d *DB) checkDurability(ctx context.Context, conn *pgx.Conn) error {
 	if !d.metrics.durabilityDue() {
 		return nil
 	}
 	var commit string
-	var standbys bool
+	var standbys, letters bool
 	err := conn.QueryRow(ctx, `-- name: CheckDurability :one
-select current_setting('synchronous_commit'), current_setting('synchronous_standby_names') <> ''`).Scan(&commit, &standbys)
+select current_setting('synchronous_commit'), current_setting('synchronous_standby_names') <> '', lower('Ü') = 'ü'`).Scan(&commit, &standbys, &letters)
 	if err != nil {
 		return err
 	}
@@ -295,6 +296,9 @@ select current_setting('synchronous_commit'), current_setting('synchronous_stand
 		}
 		if !standbys {
 			d.log.Warn("only one database server holds the data: configure a synchronous standby for production")
+		}
+		if !letters {
+			d.log.Warn("the database knows upper and lower case of ASCII letters only: create it with lc_ctype C.UTF-8, or other names compare with case")
 		}
 	}
 	return nil

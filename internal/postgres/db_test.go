@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"errors"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +13,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -227,4 +230,29 @@ func TestTransactionsEndWithTheirCaller(t *testing.T) {
 	var n int
 	require.NoError(t, d.Pool().QueryRow(t.Context(), "select count(*) from users").Scan(&n), "the connection came back")
 	require.Zero(t, n)
+}
+
+func TestADatabaseThatKnowsOnlyASCIIIsNamed(t *testing.T) {
+	t.Parallel()
+	address := pgtest.URL(t)
+	admin := pgtest.Open(t, address, postgres.Config{})
+	var name string
+	require.NoError(t, admin.Pool().QueryRow(t.Context(), "select current_database()").Scan(&name))
+	other := name + "_ascii"
+	_, err := admin.Pool().Exec(t.Context(), "create database "+other+" template template0 encoding 'UTF8' lc_collate 'C' lc_ctype 'C'")
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		_, err := admin.Pool().Exec(context.WithoutCancel(t.Context()), "drop database "+other+" with (force)")
+		require.NoError(t, err)
+	})
+	for database, warned := range map[string]int{name: 0, other: 1} {
+		core, lines := observer.New(zap.WarnLevel)
+		at, err := url.Parse(address)
+		require.NoError(t, err)
+		at.Path = "/" + database
+		d := pgtest.Open(t, at.String(), postgres.Config{Log: zap.New(core)})
+		require.NoError(t, d.Ping(t.Context()))
+		require.Equal(t, warned, lines.FilterMessageSnippet("ASCII letters only").Len(), database)
+		d.Close()
+	}
 }

@@ -116,6 +116,9 @@ func (l *listQuery) condition(c filters.Condition, col filterColumn) (string, er
 	if c.Op == filters.In {
 		return l.in(c, col)
 	}
+	if _, partly := patterns[c.Op]; partly && col.kind != filters.Text {
+		return l.digits(c, col)
+	}
 	switch col.kind {
 	case filters.Int:
 		return l.compare(c, col.expr, asInt)
@@ -222,28 +225,40 @@ func (l *listQuery) instant(c filters.Condition, expr string) (string, error) {
 
 var likeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
+// patterns are what stands before and after the value of an operator that searches.
+var patterns = map[filters.Op][2]string{filters.Contains: {"%", "%"}, filters.StartsWith: {"", "%"}, filters.EndsWith: {"%", ""}}
+
 // text compares without regard to case. Trailing spaces of the value are not significant in whole comparisons.
 func (l *listQuery) text(c filters.Condition, expr string) (string, error) {
 	s, ok := c.Values[0].(string)
 	if !ok {
 		return "", wrongValue(c)
 	}
-	pattern := likeEscape.Replace(s)
-	switch c.Op {
-	case filters.Contains:
-		pattern = "%" + pattern + "%"
-	case filters.StartsWith:
-		pattern += "%"
-	case filters.EndsWith:
-		pattern = "%" + pattern
-	default:
-		op, ok := comparisons[c.Op]
-		if !ok {
-			return "", wrongOperator(c)
-		}
-		return "lower(" + expr + ") " + op + " lower(" + l.arg(strings.TrimRight(s, " ")) + "::text)", nil
+	if around, ok := patterns[c.Op]; ok {
+		return "lower(" + expr + ") like lower(" + l.arg(around[0]+likeEscape.Replace(s)+around[1]) + "::text)", nil
 	}
-	return "lower(" + expr + ") like lower(" + l.arg(pattern) + "::text)", nil
+	op, ok := comparisons[c.Op]
+	if !ok {
+		return "", wrongOperator(c)
+	}
+	return "lower(" + expr + ") " + op + " lower(" + l.arg(strings.TrimRight(s, " ")) + "::text)", nil
+}
+
+// digits searches a number, a time or a flag as it is written on the wire.
+func (l *listQuery) digits(c filters.Condition, col filterColumn) (string, error) {
+	s, ok := c.Values[0].(string)
+	if !ok {
+		return "", wrongValue(c)
+	}
+	written := map[filters.Kind]string{
+		filters.Int: "(" + col.expr + ")::text", filters.Flag: "(" + col.expr + ")::int::text",
+		filters.Time: "floor(extract(epoch from " + col.expr + "))::bigint::text",
+	}[col.kind]
+	if written == "" {
+		return "", wrongOperator(c)
+	}
+	around := patterns[c.Op]
+	return written + " like " + l.arg(around[0]+likeEscape.Replace(s)+around[1]) + "::text", nil
 }
 
 func asInt(c filters.Condition, v any) (int64, error) {

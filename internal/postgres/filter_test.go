@@ -35,6 +35,11 @@ func TestListQuery(t *testing.T) {
 		{"name", filters.StartsWith, []any{"a"}, "lower(i.name) like lower($1::text)", []any{"a%"}},
 		{"name", filters.EndsWith, []any{"a"}, "lower(i.name) like lower($1::text)", []any{"%a"}},
 		{"name", filters.In, []any{"a", "B"}, "lower(i.name) = any(array(select lower(v) from unnest($1::text[]) as v))", []any{[]string{"a", "B"}}},
+		{"id", filters.Contains, []any{"1"}, "(i.id)::text like $1::text", []any{"%1%"}},
+		{"active", filters.StartsWith, []any{"1"}, "(i.active)::int::text like $1::text", []any{"1%"}},
+		{"active", filters.Ge, []any{true}, "(i.active)::int >= $1::bigint", []any{int64(1)}},
+		{"active", filters.Eq, []any{int64(2)}, "(i.active)::int = $1::bigint", []any{int64(2)}},
+		{"created", filters.EndsWith, []any{"7"}, "floor(extract(epoch from i.created_at))::bigint::text like $1::text", []any{"%7"}},
 		{"created", filters.Eq, []any{at}, "i.created_at >= $1::timestamptz and i.created_at < $2::timestamptz", []any{sec, sec.Add(time.Second)}},
 		{"created", filters.Gt, []any{at}, "i.created_at >= $1::timestamptz", []any{sec.Add(time.Second)}},
 		{"created", filters.Le, []any{at}, "i.created_at < $1::timestamptz", []any{sec.Add(time.Second)}},
@@ -58,9 +63,11 @@ func TestListQuery(t *testing.T) {
 	}{
 		{filters.Condition{Field: "nope", Op: filters.Eq, Values: []any{"x"}}, fault.Internal},
 		{filters.Condition{Field: "id", Op: filters.Eq, Values: []any{"x"}}, fault.Internal},
-		{filters.Condition{Field: "id", Op: filters.Contains, Values: []any{int64(1)}}, fault.Invalid},
-		{filters.Condition{Field: "active", Op: filters.Contains, Values: []any{true}}, fault.Invalid},
-		{filters.Condition{Field: "created", Op: filters.EndsWith, Values: []any{at}}, fault.Invalid},
+		{filters.Condition{Field: "id", Op: filters.Contains, Values: []any{int64(1)}}, fault.Internal},
+		{filters.Condition{Field: "active", Op: filters.Contains, Values: []any{true}}, fault.Internal},
+		{filters.Condition{Field: "created", Op: filters.EndsWith, Values: []any{at}}, fault.Internal},
+		{filters.Condition{Field: "claimed", Op: filters.Contains, Values: []any{"1"}}, fault.Invalid},
+		{filters.Condition{Field: "id", Op: "x; drop table", Values: []any{int64(1)}}, fault.Invalid},
 		{filters.Condition{Field: "name", Op: "x; drop table", Values: []any{"x"}}, fault.Invalid},
 	} {
 		l := newListQuery("Test", "select 1 where true")

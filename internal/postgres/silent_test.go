@@ -73,11 +73,11 @@ func TestASilentServerHoldsNobodyForEver(t *testing.T) {
 	between := silence(t, u.Host)
 	u.Host = between.Addr().String()
 	d := pgtest.Open(t, u.String(), postgres.Config{MaxConns: 4})
-	postgres.SetCallTimeout(d, 300*time.Millisecond)
 	people, incidents := postgres.NewUsers(d), postgres.NewIncidents(d)
 	_, err = people.ByName(t.Context(), "nobody")
 	require.True(t, fault.Is(err, fault.NotFound), "%v", err)
 
+	postgres.SetCallTimeout(d, 300*time.Millisecond)
 	between.silent.Store(true)
 	for what, call := range map[string]func() error{
 		"a statement":   func() error { _, err := people.ByName(t.Context(), "nobody"); return err },

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
@@ -215,7 +216,8 @@ func cleanName(field, name string) (string, error) {
 		return "", fault.Invalidf(field, "the %s is empty", field)
 	case len(name) > maxName:
 		return "", fault.Invalidf(field, "the %s is longer than %d bytes", field, maxName)
-	case storable(name) != name || strings.ContainsFunc(name, unicode.IsControl):
+	case storable(name) != name || strings.ContainsFunc(name, unicode.IsControl) || strings.ContainsRune(name, utf8.RuneError):
+		// What could not be stored arrives as U+FFFD: nobody could type such a name again.
 		return "", fault.Invalidf(field, "the %s holds characters that cannot be used", field)
 	}
 	return name, nil

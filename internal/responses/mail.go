@@ -140,7 +140,7 @@ func (s *Responses) mail(w http.ResponseWriter, r *http.Request) error {
 	if err := s.writeBack(r, l, said, kept); err != nil {
 		return err
 	}
-	w.WriteHeader(http.StatusNoContent)
+	wire.Empty(w, http.StatusNoContent)
 	return nil
 }
 

@@ -47,7 +47,7 @@ func (s *Responses) openByMail(w http.ResponseWriter, r *http.Request, box messa
 		}
 	}
 	w.Header().Set(incidentHeader, said)
-	w.WriteHeader(http.StatusNoContent)
+	wire.Empty(w, http.StatusNoContent)
 	return nil
 }
 

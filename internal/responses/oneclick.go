@@ -9,6 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire"
 )
 
 const (
@@ -34,7 +35,7 @@ func (s *Responses) relayedOneClick(w http.ResponseWriter, r *http.Request) erro
 	if err != nil {
 		return err
 	}
-	w.WriteHeader(http.StatusNoContent)
+	wire.Empty(w, http.StatusNoContent)
 	return nil
 }
 
@@ -60,7 +61,7 @@ func (s *Responses) oneClick(w http.ResponseWriter, r *http.Request) {
 		s.d.Errors.Write(w, r, err)
 		return
 	}
-	w.WriteHeader(http.StatusNoContent)
+	wire.Empty(w, http.StatusNoContent)
 }
 
 // press claims one message's incident in the name of whoever has the address.

@@ -229,6 +229,6 @@ func (s *Responses) relayedStatus(w http.ResponseWriter, r *http.Request) error 
 	if !known && receipt.Status == "failed" {
 		return fault.Titled("Failed to update Twilio delivery status", "Failed to update Twilio delivery status")
 	}
-	w.WriteHeader(http.StatusNoContent)
+	wire.Empty(w, http.StatusNoContent)
 	return nil
 }

@@ -232,7 +232,7 @@ func (s *Responses) twilioStatus(w http.ResponseWriter, r *http.Request) {
 		s.d.Errors.Write(w, r, err)
 		return
 	}
-	w.WriteHeader(http.StatusNoContent)
+	wire.Empty(w, http.StatusNoContent)
 }
 
 // node is an element of TwiML.

@@ -37,6 +37,8 @@ func Status(err error) int {
 		return http.StatusConflict
 	case fault.Mismatch:
 		return http.StatusUnprocessableEntity
+	case fault.Stale:
+		return http.StatusPreconditionFailed
 	case fault.TooLarge:
 		return http.StatusRequestEntityTooLarge
 	case fault.Unauthenticated:
@@ -117,7 +119,7 @@ func (e *Errors) MethodNotAllowed(w http.ResponseWriter, r *http.Request) {
 	const status = http.StatusMethodNotAllowed
 	switch {
 	case below(r, "/v0"):
-		empty(w, status)
+		Empty(w, status)
 	case forOncall(r):
 		writeOncall(w, status, &fault.Error{})
 	default:
@@ -147,7 +149,7 @@ func shape(f *fault.Error) titled {
 func writeIris(w http.ResponseWriter, status int, f *fault.Error) {
 	switch status {
 	case http.StatusNotFound:
-		empty(w, status)
+		Empty(w, status)
 	case http.StatusInternalServerError:
 		w.Header().Set("Content-Type", "text/plain")
 		w.WriteHeader(status)
@@ -213,8 +215,8 @@ func writePage(w http.ResponseWriter, status int, f *fault.Error) {
 	_ = errorPage.Execute(w, struct{ Title, Text string }{http.StatusText(status), fault.Public(f)})
 }
 
-// empty answers with a status and a zero-length body, still labelled JSON.
-func empty(w http.ResponseWriter, status int) {
+// Empty answers with a status and a zero-length body, still labelled JSON, as Iris does.
+func Empty(w http.ResponseWriter, status int) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 }

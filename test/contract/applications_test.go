@@ -146,6 +146,9 @@ func TestRenameAndDeleteApplications(t *testing.T) {
 	s.do(owner, put, path, m{"new_name": "demo"}).refuses(400, "New and old app name are identical")
 	s.do(owner, put, path, m{"new_name": "other"}).refuses(400, "Destination app name likely already exists")
 	s.do(admin, put, "/v0/applications/nix/rename", m{"new_name": "x"}).refuses(400, "No rows changed; old app name incorrect")
+	s.do(admin, put, "/v0/applications/nix/rename", "[").refuses(400, "Invalid json in post body")
+	s.do(admin, put, "/v0/applications/nix/rename", m{}).refuses(400, "Missing new_name from post body")
+	s.do(admin, put, "/v0/applications/nix/rename", m{"new_name": "nix"}).refuses(400, "New and old app name are identical")
 	s.do(owner, put, path, m{"new_name": "renamed"}).says(200, `[]`)
 	s.do(power, get, "/v0/applications/demo", nil).refuses(400, "Application demo not found")
 	s.do(owner, get, "/v0/applications/renamed/key", nil).says(200, `{"key": "`+s.keys["demo"]+`"}`)
@@ -190,6 +193,7 @@ func TestQuotas(t *testing.T) {
 	}
 	s.do(owner, post, path, "[").refuses(400, "Invalid json in post body")
 	s.do(admin, post, "/v0/applications/nix/quota", good).refuses(400, "No ID found for that application")
+	s.do(admin, post, "/v0/applications/nix/quota", m{}).refuses(400, "Missing required keys in post body")
 	s.do(owner, del, "/v0/plans/pager", nil).refuses(400, "Cannot delete this plan as the application demo is using it for quota")
 	s.do(owner, del, path, nil).empty(204)
 	s.do(demo, get, path, nil).says(200, `{}`)

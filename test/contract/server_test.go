@@ -340,11 +340,14 @@ func (a answer) refuses(status int, title string, description ...string) {
 	a.says(status, string(raw))
 }
 
-// empty expects a body of zero length.
+// empty expects a body of zero length, which the old routes label JSON all the same.
 func (a answer) empty(status int) answer {
 	a.Helper()
 	a.is(status)
 	require.Empty(a, a.body, a.what)
+	if strings.Contains(a.what, " /v0/") {
+		require.Equal(a, "application/json", a.header.Get("Content-Type"), a.what)
+	}
 	return a
 }
 

@@ -164,6 +164,15 @@ type CoverageWarning struct {
 	WarnedAt time.Time
 }
 
+// when a team wants a role covered; without a row it is what the schedules of the role are for
+type CoverageWish struct {
+	TeamID int64
+	RoleID int64
+	Cover  string
+	// with cover hours: windows {"days", "from", "to"} in days from Sunday = 0 and seconds after midnight on the team's clock
+	Hours json.RawMessage
+}
+
 type DeletedTeam struct {
 	TeamID    int64
 	OldName   string
@@ -245,6 +254,8 @@ type IdempotencyKey struct {
 	Location      *string
 	Body          []byte
 	CreatedAt     time.Time
+	// incident that the request opened, written with it; null = none. Such a request is not run again
+	Opened *int64
 }
 
 type Incident struct {
