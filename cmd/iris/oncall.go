@@ -36,8 +36,11 @@ const nobodyOnCall exitCode = 3
 
 // Run prints who is on call.
 func (c oncallCommand) Run(ctx context.Context, e *env) error {
-	if (c.Team == "") == (c.Service == "") {
+	switch {
+	case c.Team == "" && c.Service == "":
 		return errors.New("name a team, or a service with --service")
+	case c.Team != "" && c.Service != "":
+		return errors.New("name either a team or, with --service, a service, not both")
 	}
 	ahead, err := days(c.For)
 	if err != nil {

@@ -67,8 +67,10 @@ func (w *Worker) send(it *item) {
 	}
 	mark := marking{start: w.start(it), answer: make(chan marked, 1)}
 	w.flying.add(it.c.ID)
+	asked := time.Now()
 	w.marks.add(mark)
 	m := <-mark.answer
+	it.line.pace.marked(time.Since(asked))
 	if m.attempt == 0 {
 		<-o.permits
 		done(messages.OutcomeCancelled)
@@ -205,7 +207,6 @@ func idempotencyKey(c Claimed) string {
 
 // call makes the vendor call, unless it is too late for it.
 func (w *Worker) call(it *item, o *outlet, m marked) messages.Result {
-	it.line.pace.marked(time.Since(m.at))
 	if it.limited && !w.idle(it, it.slot.at) {
 		return messages.Result{Outcome: messages.OutcomeCancelled, Detail: "the call was not begun: this process is stopping"}
 	}

@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -103,6 +104,23 @@ func TestAQuotaTellsAndDrops(t *testing.T) {
 		e.pass()
 	}
 	require.Equal(t, int64(2), e.id(`select count(*) from incidents i join applications a on a.id = i.application_id where a.name = 'iris'`))
+
+	// Nobody claims the second one: it stands in the way of a third, and says so, now and then.
+	breach = e.id(`select max(i.id) from incidents i join applications a on a.id = i.application_id where a.name = 'iris'`)
+	require.NotContains(t, strings.Join(e.timeline(breach), "\n"), "again")
+	e.later(2 * time.Hour)
+	for range 5 {
+		e.open(plan)
+		e.pass()
+	}
+	require.Equal(t, int64(2), e.id(`select count(*) from incidents i join applications a on a.id = i.application_id where a.name = 'iris'`))
+	require.Equal(t, 1, strings.Count(strings.Join(e.timeline(breach), "\n"), "limited: application shop exceeds its hard quota again"))
+	e.later(2 * time.Hour)
+	for range 4 {
+		e.open(plan)
+		e.pass()
+	}
+	require.Equal(t, 2, strings.Count(strings.Join(e.timeline(breach), "\n"), "limited: application shop exceeds its hard quota again"))
 }
 
 // The quota is the cluster's and exact, whoever makes the messages, and the most urgent are the last to be dropped.

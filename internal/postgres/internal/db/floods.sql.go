@@ -805,3 +805,19 @@ func (q *Queries) TellTarget(ctx context.Context, arg TellTargetParams) (int64, 
 	err := row.Scan(&count)
 	return count, err
 }
+
+const tellWaiting = `-- name: TellWaiting :exec
+insert into timeline_entries (incident_id, kind, actor, text)
+select i.id, 'limited', 'iris', $1::text from incidents i where i.id = $2
+`
+
+type TellWaitingParams struct {
+	Text       string
+	IncidentID int64
+}
+
+// Tells the incident of an earlier breach that it stands in the way of another one.
+func (q *Queries) TellWaiting(ctx context.Context, arg TellWaitingParams) error {
+	_, err := q.db.Exec(ctx, tellWaiting, arg.Text, arg.IncidentID)
+	return err
+}
