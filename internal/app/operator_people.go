@@ -2,9 +2,33 @@ package app
 
 import (
 	"context"
+	"slices"
 
 	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/users"
 )
+
+// PriorityModes returns the default mode of every priority.
+func (o *Operator) PriorityModes(ctx context.Context) (map[users.Priority]users.Mode, error) {
+	return o.targets.PriorityModes(ctx)
+}
+
+// SetPriorityMode changes the mode in which people hear of a priority where neither they nor the application chose one.
+func (o *Operator) SetPriorityMode(ctx context.Context, p users.Priority, m users.Mode) error {
+	switch {
+	case !slices.Contains(users.Priorities, p):
+		return fault.Invalidf("priority", "there is no priority %s; there are urgent, high, medium and low", p)
+	case m == users.Drop:
+		return fault.Invalidf("mode", "with drop as default messages would reach nobody")
+	case !slices.Contains(users.Modes, m):
+		return fault.Invalidf("mode", "there is no mode %s; there are email, sms, call, slack, push and webhook", m)
+	}
+	if err := o.targets.SetPriorityMode(ctx, p, m); err != nil {
+		return err
+	}
+	return o.note(ctx, "default mode set", "priority "+string(p)+" to "+string(m))
+}
 
 // UserName returns a person's name as they spell it; NotFound when there is none.
 func (o *Operator) UserName(ctx context.Context, name string) (string, error) {
