@@ -38,7 +38,7 @@ func run(ctx context.Context, name string, args []string) error {
 	if err := os.Setenv("IRIS_DATABASE_URL", s.URL()); err != nil {
 		return err
 	}
-	fmt.Println("PostgreSQL", s.Version())
+	fmt.Fprintln(os.Stdout, "PostgreSQL", s.Version())
 	c := exec.CommandContext(ctx, name, args...)
 	c.Stdout, c.Stderr = os.Stdout, os.Stderr
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
