@@ -17,7 +17,7 @@ import (
 type oncallCommand struct {
 	Team    string `arg:"" optional:"" help:"Name of the team."`
 	Service string `help:"Every team that is responsible for the service, instead of one team." placeholder:"SERVICE"`
-	Role    string `help:"Only this role; without it, every role that the calendar knows." placeholder:"ROLE"`
+	Role    string `help:"Only this role; without it, every role that the calendar or a schedule of the team knows." placeholder:"ROLE"`
 	At      string `help:"When: now, +2h, +3d, '2026-11-22 02:00' on the team's clock, 2026-11-22T02:00:00+01:00." default:"now" placeholder:"TIME"`
 	Next    bool   `help:"Tell the next hand-offs, too."`
 	Gaps    bool   `help:"Tell when nobody has a shift, too."`
@@ -97,7 +97,7 @@ func (c oncallCommand) lacking(teams []app.WhoTeam) bool {
 	return false
 }
 
-// plain prints one line for each fact: what, team, role, when, who or until.
+// plain prints one line for each fact: what, team, role, when, who or until. Nobody is an empty name.
 func (c oncallCommand) plain(w io.Writer, teams []app.WhoTeam) error {
 	line := func(cells ...string) error {
 		for i := range cells {
@@ -109,7 +109,11 @@ func (c oncallCommand) plain(w io.Writer, teams []app.WhoTeam) error {
 	for _, t := range teams {
 		when := func(unix int64) string { return time.Unix(unix, 0).In(placed(t)).Format(time.RFC3339) }
 		for _, r := range t.Roles {
-			for _, p := range r.People {
+			people := r.People
+			if len(people) == 0 {
+				people = []app.WhoPerson{{}} // as for a hand-off to nobody
+			}
+			for _, p := range people {
 				if err := line("on-call", t.Team, r.Role, when(t.At), p.Name); err != nil {
 					return err
 				}

@@ -38,6 +38,7 @@ Nobody has a shift as primary (pages go to the team's fixed order, or the fallba
 	require.Contains(t, ask(0, "db", "--at", "2026-11-22", "--gaps", "--for", "2d"), "No gap in primary until Tue 2026-11-24 00:00:00 +01:00.\n")
 	require.Contains(t, ask(0, "db", "--at", "2026-11-29 12:00"), "ann (Ann Lee)  email ann@example.com  primary of team db: first in its fixed order (nobody has a shift)")
 	require.Contains(t, ask(3, "empty"), "primary  NOBODY              nobody is primary: team empty has no active member\n")
+	require.Regexp(t, "^on-call\tempty\tprimary\t[^\t]+\t\n$", ask(3, "empty", "-o", "plain"), "scripts hear of nobody, too")
 
 	var teams []app.WhoTeam
 	require.NoError(t, json.Unmarshal([]byte(ask(0, "db", "--at", "2026-11-22 02:00", "--output", "json")), &teams))
@@ -46,8 +47,9 @@ Nobody has a shift as primary (pages go to the team's fixed order, or the fallba
 	require.Equal(t, int64(1795914000), teams[0].Roles[0].Gaps[0].Start)
 
 	for want, args := range map[string][]string{
-		"there is no active team nowhere":        {"nowhere"},
-		"there is no service nothing":            {"--service", "nothing"},
+		"there is no active team nowhere": {"nowhere"},
+		"there is no service nothing":     {"--service", "nothing"},
+		"there is no role primry; there are director, manager, primary, secondary, shadow, unavailable, vacation": {"db", "--role", "primry"},
 		"name a team, or a service with":         {},
 		`"soon" is no instant`:                   {"db", "--at", "soon"},
 		`--for: "3 moons" is no time to look`:    {"db", "--for", "3 moons"},
@@ -62,4 +64,22 @@ Nobody has a shift as primary (pages go to the team's fixed order, or the fallba
 	code, out, _ := iris(t, environ, "", "oncall", "--help")
 	require.Zero(t, code)
 	require.Contains(t, out, "Exit code 0: somebody is on call")
+}
+
+// TestOncallTellsOfSchedules has a role with a schedule and without a shift: it is told of, and is a gap.
+func TestOncallTellsOfSchedules(t *testing.T) {
+	t.Parallel()
+	environ, db := installation(t)
+	_, err := db.Pool().Exec(t.Context(), `
+insert into rosters (team_id, name) select id, 'r' from teams where name = 'db';
+insert into schedules (team_id, roster_id, role_id, algorithm) select r.team_id, r.id, o.id, 'default' from rosters r, oncall_roles o where o.name in ('secondary', 'vacation');`)
+	require.NoError(t, err)
+	code, out, errs := iris(t, environ, "", "oncall", "db", "--at", "2026-11-22", "--for", "2d")
+	require.Zero(t, code, errs)
+	require.Contains(t, out, "secondary  ")
+	require.NotContains(t, out, "vacation")
+	code, out, errs = iris(t, environ, "", "oncall", "db", "--at", "2026-11-22", "--for", "2d", "--gaps", "-o", "plain")
+	require.EqualValues(t, nobodyOnCall, code, errs)
+	require.Contains(t, out, "gap\tdb\tsecondary\t2026-11-22T00:00:00+01:00\t2026-11-24T00:00:00+01:00\n")
+	require.NotContains(t, out, "gap\tdb\tprimary")
 }

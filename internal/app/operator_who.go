@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -17,7 +18,7 @@ import (
 type WhoAsk struct {
 	Team    string
 	Service string
-	Role    string        // "" = every role that the team's calendar knows, at least primary
+	Role    string        // "" = every role that the team's calendar or schedules know, at least primary
 	At      string        // see oncall.ParseInstant, on the team's clock; "" = now
 	Ahead   time.Duration // how far hand-offs and gaps are looked for
 }
@@ -72,7 +73,7 @@ func (o *Operator) Who(ctx context.Context, a WhoAsk) ([]WhoTeam, error) {
 		return nil, err
 	}
 	directory, calendars := postgres.NewDirectory(o.db), postgres.NewOncallCalendars(o.db)
-	w := who{ask: a, directory: directory, calendars: calendars,
+	w := who{ask: a, directory: directory, calendars: calendars, schedules: postgres.NewOncallSchedules(o.db), names: postgres.NewOncallNames(o.db),
 		resolver: oncall.NewResolver(directory, oncall.NewForeseenCalendar(calendars, oncall.LiveConfig{}), time.Hour)}
 	out := make([]WhoTeam, 0, len(names))
 	for _, name := range names {
@@ -120,6 +121,8 @@ type who struct {
 	ask       WhoAsk
 	directory *postgres.Directory
 	calendars *postgres.OncallCalendars
+	schedules *postgres.OncallSchedules
+	names     *postgres.OncallNames
 	resolver  *oncall.Resolver
 }
 
@@ -142,7 +145,11 @@ func (w who) team(ctx context.Context, team oncall.Team) (WhoTeam, error) {
 		calendar = oncall.NewTeamCalendar(team.ID, at, until, nil)
 	}
 	out := WhoTeam{Team: team.Name, Zone: zone.String(), At: at.Unix(), Until: until.Unix(), Roles: []WhoRole{}}
-	for _, role := range rolesAsked(w.ask.Role, calendar) {
+	roles, err := w.roles(ctx, team, calendar)
+	if err != nil {
+		return WhoTeam{}, err
+	}
+	for _, role := range roles {
 		answer, err := w.role(ctx, team, calendar, role, at, until)
 		if err != nil {
 			return WhoTeam{}, err
@@ -152,23 +159,49 @@ func (w who) team(ctx context.Context, team oncall.Team) (WhoTeam, error) {
 	return out, nil
 }
 
-// rolesAsked returns the roles to tell of: primary first, then secondary, then the others by name.
-func rolesAsked(role string, calendar *oncall.TeamCalendar) []string {
-	if role != "" {
-		return []string{strings.TrimPrefix(strings.ToLower(strings.TrimSpace(role)), "oncall-")}
+// roles returns the roles to tell of: the one that was asked for, or else primary first, then secondary, then the others by name.
+// A role that a schedule is for counts although nobody has a shift: that is what somebody wants to hear.
+func (w who) roles(ctx context.Context, team oncall.Team, calendar *oncall.TeamCalendar) ([]string, error) {
+	if w.ask.Role != "" {
+		role, err := w.known(ctx, strings.TrimPrefix(strings.ToLower(strings.TrimSpace(w.ask.Role)), "oncall-"))
+		return []string{role}, err
 	}
-	var others []string
+	schedules, err := w.schedules.ByTeam(ctx, team.ID)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]bool{oncall.RolePrimary: true}
+	for _, s := range schedules {
+		found[strings.ToLower(s.Role)] = true
+	}
 	for _, s := range calendar.Shifts() {
-		name := strings.ToLower(s.Role)
-		if oncall.OnDuty(name) && name != oncall.RolePrimary && name != oncall.RoleSecondary && !slices.Contains(others, name) {
-			others = append(others, name)
+		found[strings.ToLower(s.Role)] = true
+	}
+	first := []string{oncall.RolePrimary, oncall.RoleSecondary}
+	var out []string
+	for _, role := range append(first, slices.Sorted(maps.Keys(found))...) {
+		if found[role] && oncall.OnDuty(role) && !slices.Contains(out, role) {
+			out = append(out, role)
 		}
 	}
-	slices.Sort(others)
-	if calendar.Knows(oncall.RoleSecondary) {
-		others = append([]string{oncall.RoleSecondary}, others...)
+	return out, nil
+}
+
+// known refuses a role that does not exist: for a slip of the pen the team's fixed order would answer.
+func (w who) known(ctx context.Context, role string) (string, error) {
+	roles, err := w.names.Roles(ctx)
+	if err != nil {
+		return "", err
 	}
-	return append([]string{oncall.RolePrimary}, others...)
+	names := []string{oncall.RoleDirector}
+	for _, r := range roles {
+		names = append(names, strings.ToLower(r.Name))
+	}
+	if !slices.Contains(names, role) {
+		slices.Sort(names)
+		return "", fault.Newf(fault.NotFound, "there is no role %s; there are %s", role, strings.Join(slices.Compact(names), ", "))
+	}
+	return role, nil
 }
 
 func (w who) role(ctx context.Context, team oncall.Team, calendar *oncall.TeamCalendar, role string, at, until time.Time) (WhoRole, error) {
