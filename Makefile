@@ -2,6 +2,8 @@
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS  = -s -w -X github.com/iris-oncall/iris/internal/app.version=$(VERSION)
 PROGRAMS = iris iris-api message-processor
+# Where the race detector has nothing to see: programs built without it, and packages that only compute.
+RACELESS = test/contract|test/e2e|internal/ical|internal/messages/jinja|internal/messages/jinja/py
 
 .PHONY: help dev build test race e2e lint generate verify migrate bench cover release clean
 
@@ -18,7 +20,7 @@ test: ## run all tests; PostgreSQL is found or downloaded
 	go test ./...
 
 race: ## run the tests with the race detector, on the downloaded PostgreSQL
-	go list ./... | grep -vE '/test/(contract|e2e)$$' | IRIS_POSTGRES=embedded xargs go test -race -count=1 -timeout 15m
+	go list ./... | grep -vE '/($(RACELESS))$$' | xargs go run ./test/withpg go test -race -count=1 -timeout 15m
 
 e2e: ## run the stories over the real programs
 	go test -count=1 ./test/e2e/...
@@ -48,7 +50,7 @@ cover: ## run all tests and show coverage by package
 
 release: ## build static programs with time zones, and the certificates the image needs, into dist/
 	mkdir -p dist
-	CGO_ENABLED=0 go build -trimpath -tags timetzdata -ldflags '$(LDFLAGS)' -o dist/ $(addprefix ./cmd/,$(PROGRAMS))
+	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o dist/ $(addprefix ./cmd/,$(PROGRAMS))
 	cp "$${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}" dist/ca-certificates.crt
 
 clean: ## remove what was built

@@ -32,6 +32,7 @@ type cli struct {
 	Oncall      oncallCommand      `cmd:"" help:"Say who is on call for a team or service, now or then."`
 	Simulate    simulateCommand    `cmd:"" help:"Say who would be paged by a plan, when, how and why. Nothing is sent."`
 	Import      importCommand      `cmd:"" help:"Take over the data of a predecessor."`
+	Sync        syncCommand        `cmd:"" help:"Bring people and mailing lists in step with LDAP or Slack."`
 	Bench       benchCommand       `cmd:"" help:"Measure: post a load and compare it with what arrives."`
 	Version     versionCommand     `cmd:"" help:"Print the version."`
 

@@ -11,16 +11,17 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/app"
+	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
 type oncallCommand struct {
 	Team    string `arg:"" optional:"" help:"Name of the team."`
 	Service string `help:"Every team that is responsible for the service, instead of one team." placeholder:"SERVICE"`
-	Role    string `help:"Only this role; without it, every role that the calendar or a schedule of the team knows." placeholder:"ROLE"`
+	Role    string `help:"Only this role; without it, every role that the calendar knows." placeholder:"ROLE"`
 	At      string `help:"When: now, +2h, +3d, '2026-11-22 02:00' on the team's clock, 2026-11-22T02:00:00+01:00." default:"now" placeholder:"TIME"`
 	Next    bool   `help:"Tell the next hand-offs, too."`
-	Gaps    bool   `help:"Tell when nobody has a shift, too."`
+	Gaps    bool   `help:"Tell when nobody has a shift though the team wants cover, too."`
 	For     string `help:"How far to look for hand-offs and gaps, such as 12h, 30d or 8w." default:"30d" placeholder:"TIME"`
 	outputFlag
 }
@@ -85,16 +86,27 @@ func days(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// lacking reports whether nobody is on call for a role, or a gap was asked for and found.
+// lacking reports whether nobody is on call for a role, or a gap was asked for and found. What is not populated yet is no gap.
 func (c oncallCommand) lacking(teams []app.WhoTeam) bool {
 	for _, t := range teams {
 		for _, r := range t.Roles {
-			if len(r.People) == 0 || c.Gaps && len(r.Gaps) > 0 {
+			if len(r.People) == 0 || c.Gaps && len(ofKind(r.Gaps, oncall.GapNobody)) > 0 {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// ofKind returns the gaps of a kind.
+func ofKind(gaps []app.WhoGap, kind oncall.GapKind) []app.WhoGap {
+	var out []app.WhoGap
+	for _, g := range gaps {
+		if g.Kind == kind {
+			out = append(out, g)
+		}
+	}
+	return out
 }
 
 // plain prints one line for each fact: what, team, role, when, who or until. Nobody is an empty name.
@@ -130,7 +142,11 @@ func (c oncallCommand) plain(w io.Writer, teams []app.WhoTeam) error {
 				if !c.Gaps {
 					break
 				}
-				if err := line("gap", t.Team, r.Role, when(g.Start), when(g.End)); err != nil {
+				what := "gap"
+				if g.Kind == oncall.GapNotPopulated {
+					what = "not-populated"
+				}
+				if err := line(what, t.Team, r.Role, when(g.Start), when(g.End)); err != nil {
 					return err
 				}
 			}
@@ -224,10 +240,18 @@ func (c oncallCommand) tellGaps(out io.Writer, t app.WhoTeam, r app.WhoRole, z *
 		fmt.Fprintf(out, "No gap in %s until %s.\n", r.Role, at(t.Until, z))
 		return
 	}
-	fmt.Fprintf(out, "Nobody has a shift as %s (pages go to the team's fixed order, or the fallback):\n", r.Role)
-	for _, g := range r.Gaps {
-		fmt.Fprintf(out, "  %s  to  %s  (%s)\n", at(g.Start, z), at(g.End, z), length(g.End-g.Start))
+	tell := func(kind oncall.GapKind, format string) {
+		gaps := ofKind(r.Gaps, kind)
+		if len(gaps) == 0 {
+			return
+		}
+		fmt.Fprintf(out, format, r.Role)
+		for _, g := range gaps {
+			fmt.Fprintf(out, "  %s  to  %s  (%s)\n", at(g.Start, z), at(g.End, z), length(g.End-g.Start))
+		}
 	}
+	tell(oncall.GapNobody, "Nobody has a shift as %s (pages go to the team's fixed order, or the fallback):\n")
+	tell(oncall.GapNotPopulated, "Not populated yet for %s; the schedule will reach these times:\n")
 }
 
 // length words seconds in days, hours and minutes.

@@ -2,11 +2,13 @@ package main
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/app"
+	"github.com/iris-oncall/iris/internal/oncall"
 )
 
 func TestOncallOnTheCommandLine(t *testing.T) {
@@ -66,20 +68,20 @@ Nobody has a shift as primary (pages go to the team's fixed order, or the fallba
 	require.Contains(t, out, "Exit code 0: somebody is on call")
 }
 
-// TestOncallTellsOfSchedules has a role with a schedule and without a shift: it is told of, and is a gap.
-func TestOncallTellsOfSchedules(t *testing.T) {
+// What a schedule has not reached yet is told apart from a time without anybody, and fails no check.
+func TestNotPopulatedYetIsNoGap(t *testing.T) {
 	t.Parallel()
-	environ, db := installation(t)
-	_, err := db.Pool().Exec(t.Context(), `
-insert into rosters (team_id, name) select id, 'r' from teams where name = 'db';
-insert into schedules (team_id, roster_id, role_id, algorithm) select r.team_id, r.id, o.id, 'default' from rosters r, oncall_roles o where o.name in ('secondary', 'vacation');`)
-	require.NoError(t, err)
-	code, out, errs := iris(t, environ, "", "oncall", "db", "--at", "2026-11-22", "--for", "2d")
-	require.Zero(t, code, errs)
-	require.Contains(t, out, "secondary  ")
-	require.NotContains(t, out, "vacation")
-	code, out, errs = iris(t, environ, "", "oncall", "db", "--at", "2026-11-22", "--for", "2d", "--gaps", "-o", "plain")
-	require.EqualValues(t, nobodyOnCall, code, errs)
-	require.Contains(t, out, "gap\tdb\tsecondary\t2026-11-22T00:00:00+01:00\t2026-11-24T00:00:00+01:00\n")
-	require.NotContains(t, out, "gap\tdb\tprimary")
+	later := app.WhoGap{Kind: oncall.GapNotPopulated, Start: 1795914000, End: 1795914000 + 3600}
+	teams := []app.WhoTeam{{Team: "db", Zone: "UTC", Roles: []app.WhoRole{{Role: "primary", People: []app.WhoPerson{{Name: "ann"}}, Gaps: []app.WhoGap{later}}}}}
+	c := oncallCommand{Gaps: true}
+	require.False(t, c.lacking(teams))
+	var out strings.Builder
+	require.NoError(t, c.plain(&out, teams))
+	require.Contains(t, out.String(), "not-populated\tdb\tprimary\t2026-11-29T01:00:00Z\t2026-11-29T02:00:00Z\n")
+	out.Reset()
+	require.NoError(t, c.table(&out, teams))
+	require.Contains(t, out.String(), "Not populated yet for primary; the schedule will reach these times:\n  Sun 2026-11-29 01:00:00 +00:00  to ")
+	require.NotContains(t, out.String(), "Nobody has a shift")
+	teams[0].Roles[0].Gaps = append(teams[0].Roles[0].Gaps, app.WhoGap{Kind: oncall.GapNobody, Start: 1795914000, End: 1795917600})
+	require.True(t, c.lacking(teams))
 }

@@ -10,9 +10,10 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// AckURL implements delivery.Links. Nobody can acknowledge what belongs to no incident, or in nobody's name.
+// AckURL implements delivery.Links. Nothing can be acknowledged in nobody's name. A link without an incident is about those of
+// the digest that the message is.
 func (l *links) AckURL(incident incidents.ID, message messages.ID, user users.ID) string {
-	if incident == 0 || user == 0 {
+	if user == 0 {
 		return ""
 	}
 	return l.public + "/ack/" + l.sign.Sign(auth.Link{

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +17,7 @@ import (
 type WhoAsk struct {
 	Team    string
 	Service string
-	Role    string        // "" = every role that the team's calendar or schedules know, at least primary
+	Role    string        // "" = every role that the team's calendar knows, at least primary
 	At      string        // see oncall.ParseInstant, on the team's clock; "" = now
 	Ahead   time.Duration // how far hand-offs and gaps are looked for
 }
@@ -57,10 +56,12 @@ type WhoHandOver struct {
 	To   []string `json:"to"`
 }
 
-// WhoGap is a stretch in which nobody has a shift.
+// WhoGap is a stretch that the team wants covered and in which nobody has a shift.
 type WhoGap struct {
-	Start int64 `json:"start"`
-	End   int64 `json:"end"`
+	// Kind: nobody, or not-populated where a schedule has not reached that far yet.
+	Kind  oncall.GapKind `json:"kind"`
+	Start int64          `json:"start"`
+	End   int64          `json:"end"`
 }
 
 // maxHandOffs is how many hand-offs of a role are told.
@@ -73,7 +74,7 @@ func (o *Operator) Who(ctx context.Context, a WhoAsk) ([]WhoTeam, error) {
 		return nil, err
 	}
 	directory, calendars := postgres.NewDirectory(o.db), postgres.NewOncallCalendars(o.db)
-	w := who{ask: a, directory: directory, calendars: calendars, schedules: postgres.NewOncallSchedules(o.db), names: postgres.NewOncallNames(o.db),
+	w := who{ask: a, db: o.db, directory: directory, calendars: calendars,
 		resolver: oncall.NewResolver(directory, oncall.NewForeseenCalendar(calendars, oncall.LiveConfig{}), time.Hour)}
 	out := make([]WhoTeam, 0, len(names))
 	for _, name := range names {
@@ -119,10 +120,9 @@ func (o *Operator) teamsAsked(ctx context.Context, a WhoAsk) ([]string, error) {
 // who answers one ask.
 type who struct {
 	ask       WhoAsk
+	db        *postgres.DB
 	directory *postgres.Directory
 	calendars *postgres.OncallCalendars
-	schedules *postgres.OncallSchedules
-	names     *postgres.OncallNames
 	resolver  *oncall.Resolver
 }
 
@@ -144,13 +144,17 @@ func (w who) team(ctx context.Context, team oncall.Team) (WhoTeam, error) {
 	if calendar == nil {
 		calendar = oncall.NewTeamCalendar(team.ID, at, until, nil)
 	}
-	out := WhoTeam{Team: team.Name, Zone: zone.String(), At: at.Unix(), Until: until.Unix(), Roles: []WhoRole{}}
-	roles, err := w.roles(ctx, team, calendar)
+	coverage, err := postgres.NewOncallCoverage(w.db).Coverage(ctx, team.ID, calendar)
 	if err != nil {
 		return WhoTeam{}, err
 	}
-	for _, role := range roles {
-		answer, err := w.role(ctx, team, calendar, role, at, until)
+	calendar = calendar.Without(coverage.Off)
+	if err := w.known(ctx); err != nil {
+		return WhoTeam{}, err
+	}
+	out := WhoTeam{Team: team.Name, Zone: zone.String(), At: at.Unix(), Until: until.Unix(), Roles: []WhoRole{}}
+	for _, role := range rolesAsked(w.ask.Role, calendar, coverage.Roles()) {
+		answer, err := w.role(ctx, team, calendar, coverage, role, at, until)
 		if err != nil {
 			return WhoTeam{}, err
 		}
@@ -159,52 +163,50 @@ func (w who) team(ctx context.Context, team oncall.Team) (WhoTeam, error) {
 	return out, nil
 }
 
-// roles returns the roles to tell of: the one that was asked for, or else primary first, then secondary, then the others by name.
-// A role that a schedule is for counts although nobody has a shift: that is what somebody wants to hear.
-func (w who) roles(ctx context.Context, team oncall.Team, calendar *oncall.TeamCalendar) ([]string, error) {
-	if w.ask.Role != "" {
-		role, err := w.known(ctx, strings.TrimPrefix(strings.ToLower(strings.TrimSpace(w.ask.Role)), "oncall-"))
-		return []string{role}, err
-	}
-	schedules, err := w.schedules.ByTeam(ctx, team.ID)
-	if err != nil {
-		return nil, err
-	}
-	found := map[string]bool{oncall.RolePrimary: true}
-	for _, s := range schedules {
-		found[strings.ToLower(s.Role)] = true
-	}
-	for _, s := range calendar.Shifts() {
-		found[strings.ToLower(s.Role)] = true
-	}
-	first := []string{oncall.RolePrimary, oncall.RoleSecondary}
-	var out []string
-	for _, role := range append(first, slices.Sorted(maps.Keys(found))...) {
-		if found[role] && oncall.OnDuty(role) && !slices.Contains(out, role) {
-			out = append(out, role)
-		}
-	}
-	return out, nil
-}
-
 // known refuses a role that does not exist: for a slip of the pen the team's fixed order would answer.
-func (w who) known(ctx context.Context, role string) (string, error) {
-	roles, err := w.names.Roles(ctx)
+func (w who) known(ctx context.Context) error {
+	if w.ask.Role == "" {
+		return nil
+	}
+	roles, err := postgres.NewOncallNames(w.db).Roles(ctx)
 	if err != nil {
-		return "", err
+		return err
 	}
 	names := []string{oncall.RoleDirector}
 	for _, r := range roles {
 		names = append(names, strings.ToLower(r.Name))
 	}
-	if !slices.Contains(names, role) {
-		slices.Sort(names)
-		return "", fault.Newf(fault.NotFound, "there is no role %s; there are %s", role, strings.Join(slices.Compact(names), ", "))
+	asked := rolesAsked(w.ask.Role, nil, nil)[0]
+	if slices.Contains(names, asked) {
+		return nil
 	}
-	return role, nil
+	slices.Sort(names)
+	return fault.Newf(fault.NotFound, "there is no role %s; there are %s", asked, strings.Join(slices.Compact(names), ", "))
 }
 
-func (w who) role(ctx context.Context, team oncall.Team, calendar *oncall.TeamCalendar, role string, at, until time.Time) (WhoRole, error) {
+// rolesAsked returns the roles to tell of: primary first, then secondary, then the others by name.
+func rolesAsked(role string, calendar *oncall.TeamCalendar, wanted []string) []string {
+	if role != "" {
+		return []string{strings.TrimPrefix(strings.ToLower(strings.TrimSpace(role)), "oncall-")}
+	}
+	var others []string
+	for _, s := range calendar.Shifts() {
+		wanted = append(wanted, s.Role)
+	}
+	for _, name := range wanted {
+		name = strings.ToLower(name)
+		if oncall.OnDuty(name) && name != oncall.RolePrimary && !slices.Contains(others, name) {
+			others = append(others, name)
+		}
+	}
+	slices.Sort(others)
+	if i := slices.Index(others, oncall.RoleSecondary); i > 0 {
+		others = slices.Insert(slices.Delete(others, i, i+1), 0, oncall.RoleSecondary)
+	}
+	return append([]string{oncall.RolePrimary}, others...)
+}
+
+func (w who) role(ctx context.Context, team oncall.Team, calendar *oncall.TeamCalendar, coverage oncall.Coverage, role string, at, until time.Time) (WhoRole, error) {
 	asked := "oncall-" + role
 	if role == oncall.RoleManager || role == oncall.RoleDirector {
 		asked = role
@@ -226,8 +228,8 @@ func (w who) role(ctx context.Context, team oncall.Team, calendar *oncall.TeamCa
 	for _, h := range handOffs {
 		out.Next = append(out.Next, WhoHandOver{At: h.At.Unix(), From: namesOf(h.From, people), To: namesOf(h.To, people)})
 	}
-	for _, g := range calendar.Gaps(role, at, until) {
-		out.Gaps = append(out.Gaps, WhoGap{g.Start.Unix(), g.End.Unix()})
+	for _, g := range coverage.Gaps(calendar, at, until, role) {
+		out.Gaps = append(out.Gaps, WhoGap{g.Kind, g.Start.Unix(), g.End.Unix()})
 	}
 	return out, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -25,10 +24,12 @@ type populateStores struct {
 		Due(ctx context.Context, buckets []int, every time.Duration, limit int) ([]oncall.TeamName, error)
 		Fill(ctx context.Context, processID string, lease buckets.Lease, team int64) ([]oncall.Plan, error)
 		Failed(ctx context.Context, team int64, problem string) error
-		ByTeam(ctx context.Context, teams ...int64) ([]oncall.StoredSchedule, error)
 	}
 	calendars oncall.CalendarStore
-	teams     interface {
+	coverage  interface {
+		Coverage(ctx context.Context, team int64, calendar *oncall.TeamCalendar) (oncall.Coverage, error)
+	}
+	teams interface {
 		ByID(ctx context.Context, id int64) (oncall.Profile, error)
 		People(ctx context.Context, team int64) ([]oncall.TeamPerson, error)
 	}
@@ -154,12 +155,8 @@ func (p *populator) team(ctx context.Context, lease buckets.Lease, team oncall.T
 	return p.tell(ctx, lease, profile, warnings)
 }
 
-// gaps returns what the calendar leaves open soon, in the roles that schedules fill.
+// gaps returns what the calendar leaves open soon of what the team wants covered. What schedules have not reached yet is no news.
 func (p *populator) gaps(ctx context.Context, team oncall.Profile) ([]oncall.Warning, error) {
-	schedules, err := p.stores.schedules.ByTeam(ctx, team.ID)
-	if err != nil {
-		return nil, err
-	}
 	now, err := p.stores.people.Clock(ctx)
 	if err != nil {
 		return nil, err
@@ -172,57 +169,23 @@ func (p *populator) gaps(ctx context.Context, team oncall.Profile) ([]oncall.War
 		return nil, err
 	}
 	calendar := found[team.ID].TeamCalendar
-	paged, err := p.paged(ctx, calendar)
+	coverage, err := p.stores.coverage.Coverage(ctx, team.ID, calendar)
 	if err != nil {
 		return nil, err
 	}
 	var out []oncall.Warning
-	var done []string
-	for _, s := range schedules {
-		if calendar == nil || s.Threshold <= 0 || !oncall.OnDuty(s.Role) || slices.Contains(done, s.Role) || !calendar.Knows(s.Role) && s.Progress.Last.IsZero() {
+	for _, gap := range coverage.Gaps(calendar, from, now.Add(p.ahead), coverage.Roles()...) {
+		if gap.Kind != oncall.GapNobody || !gap.End.After(now) {
 			continue
 		}
-		done = append(done, s.Role)
-		for _, gap := range paged.Gaps(s.Role, from, now.Add(p.ahead)) {
-			if !gap.End.After(now) {
-				continue
-			}
-			// A gap that reaches the end of what is looked at has no end yet; it is the same one when more of it comes into view.
-			left := gap
-			if left.Start.Before(now) {
-				left.Start = now // what has passed helps nobody
-			}
-			out = append(out, oncall.Warning{Kind: "gap", Role: s.Role, Since: gap.Start, Span: left, Why: "nobody is on the calendar"})
+		// A gap that reaches the end of what is looked at has no end yet; it is the same one when more of it comes into view.
+		left := gap.Span
+		if left.Start.Before(now) {
+			left.Start = now // what has passed helps nobody
 		}
+		out = append(out, oncall.Warning{Kind: "gap", Role: gap.Role, Since: gap.Start, Span: left, Why: "nobody is on the calendar"})
 	}
 	return out, nil
-}
-
-// paged is the calendar without the shifts of people who are switched off: a page would pass them over.
-func (p *populator) paged(ctx context.Context, calendar *oncall.TeamCalendar) (*oncall.TeamCalendar, error) {
-	if calendar == nil {
-		return nil, nil
-	}
-	var ids []users.ID
-	for _, s := range calendar.Shifts() {
-		ids = append(ids, s.User)
-	}
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
-	if len(ids) == 0 {
-		return calendar, nil
-	}
-	people, err := p.stores.people.ByID(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	off := map[users.ID]bool{}
-	for _, u := range people {
-		if !u.Active {
-			off[u.ID] = true
-		}
-	}
-	return calendar.Without(off), nil
 }
 
 // warningLifetime is for how long a warning is worth sending.

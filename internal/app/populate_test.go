@@ -33,7 +33,7 @@ func testPopulator(t *testing.T, db *postgres.DB, o owner) *populator {
 	keys, err := auth.NewKeys(make([]byte, auth.SecretSize))
 	require.NoError(t, err)
 	return newPopulator(populateStores{
-		schedules: postgres.NewOncallSchedules(db), calendars: postgres.NewOncallCalendars(db), teams: postgres.NewOncallTeams(db, nil),
+		schedules: postgres.NewOncallSchedules(db), calendars: postgres.NewOncallCalendars(db), coverage: postgres.NewOncallCoverage(db), teams: postgres.NewOncallTeams(db, nil),
 		people: postgres.NewOncallPeople(db), applications: postgres.NewApplications(db, keys), warnings: postgres.NewOncallWarnings(postgres.NewNotifications(db)),
 	}, o, func(buckets.Set) {}, time.Hour, 48*time.Hour, zap.NewNop(), prometheus.NewRegistry())
 }
@@ -155,4 +155,33 @@ func TestShiftsOfPeopleSwitchedOffAreGaps(t *testing.T) {
 	exec(`update users set active = false; update team_populations set populated_at = populated_at - interval '2 hours'`)
 	require.NoError(t, p.pass(t.Context()))
 	require.Positive(t, gaps())
+}
+
+// A rotation of office hours wants no cover at night, so nobody is warned of nights; unless the team says that it wants them.
+func TestNightsOutsideOfARotationAreNoGaps(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t)
+	exec := func(sql string) {
+		_, err := db.Pool().Exec(t.Context(), sql)
+		require.NoError(t, err)
+	}
+	warnings := func() (n int) {
+		require.NoError(t, db.Pool().QueryRow(t.Context(), `select count(*) from coverage_warnings w join teams t on t.id = w.team_id
+			where t.name = 'full'`).Scan(&n))
+		return n
+	}
+	exec(populateSeed)
+	exec(`delete from schedules;
+		insert into schedules (team_id, roster_id, role_id, algorithm, threshold_days, pattern, rotation)
+		select r.team_id, r.id, o.id, 'rotation', 21, '[]', jsonb_build_object('version', 1, 'layers', jsonb_build_array(jsonb_build_object(
+			'start', 1767225600, 'every', 1, 'unit', 'weeks', 'members', (select jsonb_agg(jsonb_build_object('user_id', id)) from users),
+			'restrict', '[{"from": 32400, "to": 61200}]'::jsonb)))
+		from rosters r join teams t on t.id = r.team_id, oncall_roles o where o.name = 'primary' and t.name = 'full'`)
+	p := testPopulator(t, db, owner{epoch: 7})
+	require.NoError(t, p.pass(t.Context()))
+	require.Zero(t, warnings())
+	exec(`insert into coverage_wishes (team_id, role_id, cover) select t.id, o.id, 'always' from teams t, oncall_roles o where t.name = 'full' and o.name = 'primary';
+		update team_populations set populated_at = populated_at - interval '2 hours'`)
+	require.NoError(t, p.pass(t.Context()))
+	require.Positive(t, warnings())
 }

@@ -125,6 +125,7 @@ type processorParts struct {
 	receipts func(context.Context) error
 	populate *populator
 	remind   *reminder
+	people   *directorySync
 }
 
 // build puts the parts together. It is long because it is the drawing of the whole: every arrow between two parts is one
@@ -210,12 +211,17 @@ func (p *Processor) build(in postgres.Installation) (*processorParts, error) {
 	}
 	oncallTeams := postgres.NewOncallTeams(p.db, nil)
 	parts.populate = newPopulator(populateStores{
-		schedules: postgres.NewOncallSchedules(p.db), calendars: postgres.NewOncallCalendars(p.db), teams: oncallTeams,
+		schedules: postgres.NewOncallSchedules(p.db), calendars: postgres.NewOncallCalendars(p.db), coverage: postgres.NewOncallCoverage(p.db), teams: oncallTeams,
 		people: postgres.NewOncallPeople(p.db), applications: postgres.NewApplications(p.db, in.Keys),
 		warnings: postgres.NewOncallWarnings(postgres.NewNotifications(p.db)),
 	}, parts.holder, wake, p.cfg.Oncall.PopulateEvery, p.cfg.Oncall.WarnAhead, log, p.reg)
 	parts.remind = newReminder(openReminders(postgres.NewApplications(p.db, in.Keys), postgres.NewNotifications(p.db).WithQuota(standardQuota(p.cfg.DefaultQuota)), p.cfg.PublicURL),
 		parts.holder, wake, phoneCheck(p.cfg.Oncall), log, p.reg)
+	syncer, err := newSyncer(p.cfg.Sync, p.cfg.LDAP, p.cfg.Slack)
+	if err != nil {
+		return nil, err
+	}
+	parts.people = newDirectorySync(syncer, p.cfg.Sync, postgres.NewDirectorySync(p.db, syncActor), parts.holder, log, p.reg)
 	parts.receipts = matchReceipts(postgres.NewReceipts(p.db), parts.holder, wake, log)
 	log.Info("built", zap.Int("vendors", len(p.vendors)), zap.String("cluster", in.Name))
 	return parts, nil
@@ -256,6 +262,7 @@ func (p *Processor) work(ctx context.Context, parts *processorParts) error {
 	run(&loops, loopCtx, "receipts", parts.receipts)
 	run(&loops, loopCtx, "populate", parts.populate.run)
 	run(&loops, loopCtx, "remind", parts.remind.run)
+	run(&loops, loopCtx, "directory", parts.people.run)
 
 	select {
 	case <-ctx.Done():

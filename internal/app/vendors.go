@@ -119,14 +119,14 @@ func newOneClick(c config.Common) (*auth.OneClick, error) {
 	return auth.NewOneClick(c.GmailOneClick.Key.Reveal(), c.GmailOneClick.Endpoint)
 }
 
-// oneClickButton gives incident mails to people the address of the button.
+// oneClickButton gives incident mails and digests to people the address of the button.
 func oneClickButton(o *auth.OneClick) func(messages.Outbound) string {
 	if o == nil {
 		return nil
 	}
 	return func(m messages.Outbound) string {
-		if m.IncidentID == 0 {
-			return ""
+		if m.AckURL == "" {
+			return "" // nothing to claim, or nobody to do it
 		}
 		return o.URL(int64(m.MessageID), m.Destination, "claim")
 	}

@@ -36,7 +36,7 @@ var (
 // Link is what a signed link means.
 type Link struct {
 	Purpose    Purpose
-	IncidentID int64
+	IncidentID int64 // 0 = the incidents of the digest that the message is
 	MessageID  int64
 	UserID     users.ID // on whose behalf; 0 = nobody's (a literal recipient)
 	ExpiresAt  time.Time

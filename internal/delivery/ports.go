@@ -240,6 +240,7 @@ type Directory interface {
 
 // Links makes the addresses that stand in messages. Both return "" when there is nothing to link to.
 type Links interface {
+	// AckURL acknowledges an incident; without one, all those of the digest that the message is.
 	AckURL(incident incidents.ID, message messages.ID, user users.ID) string
 	IncidentURL(incident incidents.ID) string
 }

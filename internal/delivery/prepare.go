@@ -318,11 +318,18 @@ func (w *Worker) request(c Claimed) messages.Request {
 	}
 	if c.IncidentID != 0 {
 		r.IncidentURL = w.deps.Links.IncidentURL(c.IncidentID)
-		if c.UserID != 0 {
-			r.AckURL = w.deps.Links.AckURL(c.IncidentID, c.ID, c.UserID)
-		}
 	}
+	r.AckURL = w.ackURL(c)
 	return r
+}
+
+// ackURL is where the recipient acknowledges the message's incident, or those of the digest that it is; "" when there is nothing
+// to acknowledge, or nobody to do it.
+func (w *Worker) ackURL(c Claimed) string {
+	if c.UserID == 0 || c.IncidentID == 0 && c.Batch == "" {
+		return ""
+	}
+	return w.deps.Links.AckURL(c.IncidentID, c.ID, c.UserID)
 }
 
 // elsewhere moves a message on that cannot use its mode at all.

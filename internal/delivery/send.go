@@ -252,6 +252,7 @@ func (it *item) outbound(attempt int) messages.Outbound {
 		Subject: t.Subject, Body: t.Body, EmailHTML: t.EmailHTML, Application: t.Application, Plan: t.Plan,
 		Priority: c.Priority, Target: c.Target, Sender: t.Sender, ShownTo: t.ShownTo, IdempotencyKey: idempotencyKey(c),
 	}
+	out.AckURL = w.ackURL(c)
 	if c.IncidentID == 0 {
 		out.Batch = c.Batch
 	}
@@ -260,7 +261,6 @@ func (it *item) outbound(attempt int) messages.Outbound {
 		out.IncidentURL = w.deps.Links.IncidentURL(c.IncidentID)
 		if c.UserID != 0 {
 			out.IncidentID = c.IncidentID
-			out.AckURL = w.deps.Links.AckURL(c.IncidentID, c.ID, c.UserID)
 		}
 	}
 	return out

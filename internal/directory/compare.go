@@ -95,7 +95,7 @@ func Compare(source string, here []Known, entries, presets []Entry, rules Rules)
 			return
 		}
 		there[key] = true
-		if e.Email == "" && !preset {
+		if e.Email == "" && !preset && source == LDAP { // service accounts, as a rule
 			p.problem(e.Name, "the entry has no e-mail address")
 			return
 		}

@@ -44,7 +44,11 @@ func (s *source) html(body, own string) string {
 		text = own
 	}
 	if s.AckURL != "" && !strings.Contains(text, s.AckURL) && !strings.Contains(text, html.EscapeString(s.AckURL)) {
-		foot.WriteString(`<p><a href="` + html.EscapeString(s.AckURL) + `">Acknowledge this incident</a>`)
+		what := "Acknowledge this incident"
+		if s.Batch != "" {
+			what = "Acknowledge all incidents of this digest"
+		}
+		foot.WriteString(`<p><a href="` + html.EscapeString(s.AckURL) + `">` + what + `</a>`)
 		if s.IncidentURL != "" {
 			foot.WriteString(` &middot; <a href="` + html.EscapeString(s.IncidentURL) + `">Show it</a>`)
 		}

@@ -461,14 +461,15 @@ func TestDigestsAndReplacedTexts(t *testing.T) {
 	i.Sender = "shop@example.com"
 	f.incidents[5] = i
 	out, err := f.renderer.Render(t.Context(), []Request{
-		{MessageID: 1, PlanID: 7, Mode: users.Email, Target: "ana", Batch: "0123456789abcdef0123456789abcdef", BatchSize: 12, Application: "shop", Sender: "s@example.com"},
+		{MessageID: 1, PlanID: 7, Mode: users.Email, Target: "ana", Batch: "0123456789abcdef0123456789abcdef", BatchSize: 12, Application: "shop", Sender: "s@example.com", AckURL: ackURL},
 		{MessageID: 2, PlanID: 7, Mode: users.SMS, Target: "bo", Batch: "ff", BatchSize: 3, Application: "shop", Purpose: Fallback},
 		{MessageID: 3, IncidentID: 5, PlanID: 7, Mode: users.SMS, Override: "Incident 5", Prefix: "[Notice]", AckURL: ackURL},
 		{MessageID: 4, IncidentID: 5, PlanID: 7, Mode: users.Email, Override: "Incident 5", Prefix: "[Notice]"},
 	})
 	require.NoError(t, err)
 	require.Equal(t, "[shop] 12 messages from plan shop-plan", out[0].Subject)
-	require.Equal(t, "Batch ID: 0123456789abcdef0123456789abcdef", out[0].Body)
+	require.Equal(t, "Batch ID: 0123456789abcdef0123456789abcdef\n\nAcknowledge: "+ackURL, out[0].Body)
+	require.Contains(t, out[0].EmailHTML, `">Acknowledge all incidents of this digest</a>`)
 	require.Empty(t, out[0].Problem)
 	require.Equal(t, "shop", out[0].Application)
 	require.Equal(t, "s@example.com", out[0].Sender)

@@ -51,6 +51,9 @@ func NewTeamCalendar(team int64, from, to time.Time, shifts []Shift, subscribed 
 	return c
 }
 
+// People returns who has a shift on the calendar, each once.
+func (c *TeamCalendar) People() []users.ID { return holders(c.all) }
+
 // Without returns the calendar without the shifts of some people.
 func (c *TeamCalendar) Without(people map[users.ID]bool) *TeamCalendar {
 	left := slices.DeleteFunc(slices.Clone(c.all), func(s Shift) bool { return people[s.User] })

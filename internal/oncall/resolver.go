@@ -33,7 +33,9 @@ type Directory interface {
 //   - manager, director: from the calendar, else the team's own manager or director.
 //   - oncall (= primary), oncall-primary, oncall-secondary, oncall-anything: from the calendar. Where that has nothing
 //     to say, the team's fixed order: primary is the first active member, secondary the second, tertiary the third;
-//     a short team wraps, so that a team of one has its one member in every role. Any other role is the first.
+//     a short team wraps, so that a team of one has its one member in every role. Who holds another of the three at that
+//     moment is passed over as long as there is anybody else: nobody is paged as their own secondary. Any other role is the
+//     first.
 //
 // Inactive users are never in an answer.
 type Resolver struct {
@@ -191,7 +193,7 @@ func (r *Resolver) Resolve(ctx context.Context, q Query, t time.Time) (Answer, e
 	}
 	why := answer.Rule
 	if onCall {
-		answer, err = r.inFixedOrder(ctx, team, duty)
+		answer, err = r.inFixedOrder(ctx, team, duty, t)
 	} else {
 		answer, err = r.lead(ctx, team, role)
 	}
@@ -301,11 +303,20 @@ func (r *Resolver) lead(ctx context.Context, team Team, role string) (Answer, er
 }
 
 // places tells where in the fixed order a role's holder stands.
-var places = map[string]int{"primary": 0, "secondary": 1, "tertiary": 2}
+var places = map[string]int{RolePrimary: 0, RoleSecondary: 1, roleTertiary: 2}
+
+const roleTertiary = "tertiary"
 
 var ordinals = []string{"first", "second", "third"}
 
-func (r *Resolver) inFixedOrder(ctx context.Context, team Team, duty string) (Answer, error) {
+func ordinal(place int) string {
+	if place < len(ordinals) {
+		return ordinals[place]
+	}
+	return fmt.Sprintf("number %d", place+1)
+}
+
+func (r *Resolver) inFixedOrder(ctx context.Context, team Team, duty string, t time.Time) (Answer, error) {
 	active, err := r.active(ctx, team.Members)
 	if err != nil {
 		return Answer{}, err
@@ -313,9 +324,50 @@ func (r *Resolver) inFixedOrder(ctx context.Context, team Team, duty string) (An
 	if len(active) == 0 {
 		return Answer{Rule: fmt.Sprintf("nobody is %s: team %s has no active member", duty, team.Name)}, nil
 	}
-	place := places[duty] % len(active)
+	others, err := r.beside(ctx, team, duty, t)
+	if err != nil {
+		return Answer{}, err
+	}
+	usual := places[duty] % len(active)
+	place, why := usual, ""
+	for i := range active {
+		if next := (usual + i) % len(active); !slices.Contains(others, active[next]) {
+			place = next
+			break
+		}
+	}
+	if place != usual {
+		why = fmt.Sprintf(", because the %s is on call beside already", ordinal(usual))
+	}
 	return Answer{
 		Users: []users.ID{active[place]},
-		Rule:  fmt.Sprintf("%s of team %s: %s in its fixed order", duty, team.Name, ordinals[place]),
+		Rule:  fmt.Sprintf("%s of team %s: %s in its fixed order%s", duty, team.Name, ordinal(place), why),
 	}, nil
+}
+
+// beside returns who holds the roles that are paged besides this one: of the secondary the primary, of the tertiary both, and of
+// the primary whoever the calendar has as secondary.
+func (r *Resolver) beside(ctx context.Context, team Team, duty string, t time.Time) ([]users.ID, error) {
+	switch duty {
+	case RolePrimary:
+		answer, _, err := r.fromCalendar(ctx, team, RoleSecondary, t)
+		return answer.Users, err
+	case RoleSecondary, roleTertiary:
+		var out []users.ID
+		for _, above := range []string{RolePrimary, RoleSecondary} {
+			if above == duty {
+				break
+			}
+			answer, ok, err := r.fromCalendar(ctx, team, above, t)
+			if !ok && err == nil {
+				answer, err = r.inFixedOrder(ctx, team, above, t)
+			}
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, answer.Users...)
+		}
+		return out, nil
+	}
+	return nil, nil
 }

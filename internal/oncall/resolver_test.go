@@ -217,3 +217,46 @@ func TestRecentForgets(t *testing.T) {
 		require.Empty(t, never.entries)
 	})
 }
+
+// Where the calendar has no secondary, the team's fixed order has one who is not the primary of that moment, as long as there is
+// anybody else; the same the other way round.
+func TestNobodyIsTheirOwnSecondary(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		shifts  map[string]users.ID
+		members []users.ID
+		role    string
+		want    users.ID
+		rule    string
+	}{
+		"the second is primary": {shifts: map[string]users.ID{"primary": 3}, members: []users.ID{1, 3, 4}, role: "secondary", want: 4,
+			rule: "secondary of team db: third in its fixed order, because the second is on call beside already"},
+		"it wraps": {shifts: map[string]users.ID{"primary": 3}, members: []users.ID{1, 3}, role: "secondary", want: 1,
+			rule: "secondary of team db: first in its fixed order, because the second is on call beside already"},
+		"the second is free": {shifts: map[string]users.ID{"primary": 1}, members: []users.ID{1, 3}, role: "secondary", want: 3,
+			rule: "secondary of team db: second in its fixed order"},
+		"nobody else is there": {shifts: map[string]users.ID{"primary": 3}, members: []users.ID{3}, role: "secondary", want: 3,
+			rule: "secondary of team db: first in its fixed order"},
+		"the first is secondary": {shifts: map[string]users.ID{"secondary": 1}, members: []users.ID{1, 3}, role: "primary", want: 3,
+			rule: "primary of team db: second in its fixed order, because the first is on call beside already"},
+		"tertiary is neither": {shifts: map[string]users.ID{"primary": 4}, members: []users.ID{1, 3, 4}, role: "tertiary", want: 1,
+			rule: "tertiary of team db: first in its fixed order, because the third is on call beside already"},
+		"who is switched off is no primary": {shifts: map[string]users.ID{"primary": 2}, members: []users.ID{1, 2, 3}, role: "secondary", want: 3,
+			rule: "secondary of team db: second in its fixed order"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			directory := newDirectory()
+			team := directory.teams[101]
+			team.Members = tc.members
+			directory.teams[101] = team
+			r := NewResolver(directory, fakeCalendar(func(_ Team, role string) (Answer, bool, error) {
+				user, ok := tc.shifts[role]
+				return Answer{Users: []users.ID{user}}, ok, nil
+			}), time.Minute)
+			got, err := r.Resolve(t.Context(), Query{Role: "oncall-" + tc.role, TargetID: 101}, time.Now())
+			require.NoError(t, err)
+			require.Equal(t, Answer{Users: []users.ID{tc.want}, Rule: tc.rule}, got)
+		})
+	}
+}

@@ -143,6 +143,13 @@ type Wishes interface {
 		decide func(now time.Time, crew oncall.Crew, r oncall.SwapRequest, give, take []oncall.Shift) (oncall.SwapRequest, oncall.Changes, error)) (oncall.NamedSwap, error)
 }
 
+// Coverage reads what tells the gaps of teams, and stores when they want their roles covered.
+type Coverage interface {
+	Coverage(ctx context.Context, team int64, calendar *oncall.TeamCalendar) (oncall.Coverage, error)
+	CoverWishes(ctx context.Context, team int64) ([]oncall.CoverWish, error)
+	SetCoverWish(ctx context.Context, team oncall.Profile, w oncall.CoverWish, by oncall.By) error
+}
+
 // Plans finds plans by name for the escalate button.
 type Plans interface {
 	ByName(ctx context.Context, name string) (escalation.PlanSteps, error)
@@ -197,6 +204,7 @@ type Deps struct {
 	Shifts    Shifts
 	Schedules Schedules
 	Wishes    Wishes
+	Coverage  Coverage
 	Calendars oncall.CalendarStore
 	Plans     Plans
 	Incidents Incidents
@@ -218,7 +226,7 @@ type API struct {
 // New checks that every part is there.
 func New(d Deps) (*API, error) {
 	if d.Applications == nil || d.Users == nil || d.Teams == nil || d.Rosters == nil || d.People == nil || d.Names == nil ||
-		d.Notices == nil || d.Shifts == nil || d.Schedules == nil || d.Wishes == nil || d.Calendars == nil || d.Plans == nil || d.Incidents == nil ||
+		d.Notices == nil || d.Shifts == nil || d.Schedules == nil || d.Wishes == nil || d.Coverage == nil || d.Calendars == nil || d.Plans == nil || d.Incidents == nil ||
 		d.Lookups == nil || d.Wake == nil || d.Errors == nil || d.Log == nil {
 		return nil, errors.New("oncallapi: a part is missing")
 	}

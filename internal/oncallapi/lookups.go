@@ -52,14 +52,41 @@ func contacts(p oncall.Person, override string) map[string]string {
 	return out
 }
 
-// calendars reads the calendars of teams from now on, as paging does (promise P9).
-func (a *API) calendars(ctx context.Context, teams []int64, ahead time.Duration) (map[int64]oncall.VersionedCalendar, time.Time, error) {
+// calendars reads the calendars of teams from now on, without people who are switched off, as paging does (promise P9).
+func (a *API) calendars(ctx context.Context, teams []int64, ahead time.Duration) (map[int64]*oncall.TeamCalendar, time.Time, error) {
 	now, err := a.People.Clock(ctx)
 	if err != nil {
 		return nil, now, err
 	}
 	found, err := a.Calendars.TeamCalendars(ctx, teams, now, now.Add(ahead))
-	return found, now, err
+	if err != nil {
+		return nil, now, err
+	}
+	out := make(map[int64]*oncall.TeamCalendar, len(found))
+	for id, c := range found {
+		if out[id], err = a.paged(ctx, c.TeamCalendar); err != nil {
+			return nil, now, err
+		}
+	}
+	return out, now, nil
+}
+
+// paged is a calendar without the shifts of people who are switched off: pages pass them over.
+func (a *API) paged(ctx context.Context, c *oncall.TeamCalendar) (*oncall.TeamCalendar, error) {
+	if c == nil || len(c.Shifts()) == 0 {
+		return c, nil
+	}
+	people, err := a.People.ByID(ctx, c.People())
+	off := map[users.ID]bool{}
+	for _, p := range people {
+		if !p.Active {
+			off[p.ID] = true
+		}
+	}
+	if err != nil || len(off) == 0 {
+		return c, err
+	}
+	return c.Without(off), nil
 }
 
 func (a *API) teamOncall(w http.ResponseWriter, r *http.Request) error {
@@ -80,8 +107,8 @@ func (a *API) teamOncall(w http.ResponseWriter, r *http.Request) error {
 }
 
 // running returns the shifts of a role, or of all, one for each person.
-func running(c oncall.VersionedCalendar, role string, now time.Time) []oncall.Shift {
-	if c.TeamCalendar == nil {
+func running(c *oncall.TeamCalendar, role string, now time.Time) []oncall.Shift {
+	if c == nil {
 		return nil
 	}
 	if role != "" {
@@ -157,7 +184,7 @@ func (a *API) summary(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	current, next := map[string]any{}, map[string]any{}
-	if calendar := found[t.ID].TeamCalendar; calendar != nil {
+	if calendar := found[t.ID]; calendar != nil {
 		s := calendar.Summary(now)
 		var shown []oncall.Shift
 		for _, of := range []map[string][]oncall.Shift{s.Current, s.Next} {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -268,4 +269,64 @@ func TestBonus(t *testing.T) {
 	require.Len(t, got["ann"], 1)
 	failing = true
 	require.Equal(t, 503, f.do(bob, "GET", "/api/v0/events/bonus", "").Code)
+}
+
+// A rotation of office hours has gaps only in those, until the team says otherwise; what it has not reached yet is told apart.
+func TestTheCoverThatATeamWants(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	start := time.Now().UTC().AddDate(0, 0, -3).Format("2006-01-02") + "T00:00"
+	rotation := `{"role":"primary","roster":"ops-roster","auto_populate_threshold":7,"layers":[{"start":"` + start + `","every":1,"unit":"days",
+		"restrict":[{"days":[],"from":"09:00","to":"17:00"}],"members":[{"user":"ann"},{"user":"bob"}]}]}`
+	id := decode[struct{ ID int64 }](f, ann, "POST", "/v1/teams/ops/rotations", rotation).ID
+	f.want(200, "", ann, "POST", fmt.Sprintf("/api/v0/schedules/%d/populate", id), fmt.Sprintf(`{"start":%d}`, f.hour(0)))
+	type gap struct {
+		Role, Kind string
+		Start, End int64
+	}
+	gaps := func() map[string]int {
+		out := map[string]int{}
+		for _, g := range decode[[]gap](f, bob, "GET", fmt.Sprintf("/v1/teams/ops/gaps?start=%d&end=%d", f.hour(1), f.hour(20*24)), "") {
+			out[g.Role+" "+g.Kind]++
+			require.LessOrEqual(t, g.End-g.Start, int64(20*24*3600))
+		}
+		return out
+	}
+	found := gaps()
+	require.NotContains(t, found, "primary nobody", "nights are not wanted")
+	require.Contains(t, found, "primary not-populated")
+
+	const at = "/v1/teams/ops/coverage"
+	refused := func(as caller, status int, field, path, body string) {
+		t.Helper()
+		rec := f.do(as, "PUT", path, body)
+		require.Equal(t, status, rec.Code, rec.Body)
+		require.Equal(t, field, decodeField(t, rec.Body.Bytes()), rec.Body)
+	}
+	require.Equal(t, []any{map[string]any{"role": "primary", "cover": "schedules", "hours": []any{}}}, decode[[]any](f, bob, "GET", at, ""))
+	refused(bob, 403, "", at+"/primary", `{"cover":"always"}`)
+	refused(ann, 400, "cover", at+"/primary", `{}`)
+	refused(ann, 400, "cover", at+"/primary", `{"cover":"x"}`)
+	refused(ann, 400, "hours", at+"/primary", `{"cover":"hours"}`)
+	refused(ann, 400, "hours", at+"/primary", `{"cover":"hours","hours":[{"days":["xxx"],"from":"09:00","to":"17:00"}]}`)
+	refused(ann, 400, "role", at+"/vacation", `{"cover":"always"}`)
+	require.Equal(t, 404, f.do(ann, "PUT", at+"/none", `{"cover":"always"}`).Code)
+	f.ok(ann, "PUT", at+"/primary", `{"cover":"always"}`)
+	require.Contains(t, gaps(), "primary nobody", "now nights are")
+	f.ok(ann, "PUT", at+"/primary", `{"cover":"hours","hours":[{"days":["mon","tue","wed","thu","fri","sat","sun"],"from":"09:00","to":"12:00"}]}`)
+	require.NotContains(t, gaps(), "primary nobody")
+	require.Equal(t, []any{map[string]any{"role": "primary", "cover": "hours", "hours": []any{
+		map[string]any{"days": []any{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}, "from": "09:00", "to": "12:00"}}}}, decode[[]any](f, bob, "GET", at, ""))
+	f.ok(ann, "PUT", at+"/primary", `{"cover":"never"}`)
+	require.Empty(t, gaps())
+	f.ok(ann, "PUT", at+"/primary", `{"cover":"schedules"}`)
+	require.Contains(t, gaps(), "primary not-populated")
+	require.Equal(t, 4, f.count(`select count(*) from oncall_audit where action = 'coverage_edited'`))
+}
+
+func decodeField(t *testing.T, raw []byte) string {
+	t.Helper()
+	var p struct{ Field string }
+	require.NoError(t, json.Unmarshal(raw, &p))
+	return p.Field
 }

@@ -103,13 +103,7 @@ func (a *API) rotationObject(ctx context.Context, s oncall.StoredSchedule) (map[
 		for _, h := range l.HandOffs {
 			o.HandOffs = append(o.HandOffs, timeOfDay(h))
 		}
-		for _, win := range l.Restrict {
-			wo := windowObject{Days: []string{}, From: timeOfDay(win.From), To: timeOfDay(win.To)}
-			for _, d := range win.Days {
-				wo.Days = append(wo.Days, weekdays[d])
-			}
-			o.Restrict = append(o.Restrict, wo)
-		}
+		o.Restrict = windowObjects(l.Restrict)
 		for _, m := range l.Members {
 			o.Members = append(o.Members, turnObject{User: c.people[m.User].Name, Joins: dateText(m.Joins), Leaves: dateText(m.Leaves)})
 		}
@@ -203,7 +197,7 @@ func (a *API) readLayer(ctx context.Context, g layerObject) (oncall.Layer, error
 		l.HandOffs = append(l.HandOffs, d)
 	}
 	for _, win := range g.Restrict {
-		o, err := readWindow(win)
+		o, err := readWindow("restrict", win)
 		if err != nil {
 			return l, err
 		}
@@ -261,7 +255,7 @@ func readDate(field string, s *string) (*oncall.Date, error) {
 	return &d, nil
 }
 
-func readWindow(g windowObject) (oncall.Window, error) {
+func readWindow(field string, g windowObject) (oncall.Window, error) {
 	var out oncall.Window
 	for _, name := range g.Days {
 		found := false
@@ -271,14 +265,14 @@ func readWindow(g windowObject) (oncall.Window, error) {
 			}
 		}
 		if !found {
-			return out, fault.Invalidf("restrict", "days must be of sun, mon, tue, wed, thu, fri, sat")
+			return out, fault.Invalidf(field, "days must be of sun, mon, tue, wed, thu, fri, sat")
 		}
 	}
 	var err error
-	if out.From, err = readTimeOfDay("restrict", g.From); err != nil {
+	if out.From, err = readTimeOfDay(field, g.From); err != nil {
 		return out, err
 	}
-	out.To, err = readTimeOfDay("restrict", g.To)
+	out.To, err = readTimeOfDay(field, g.To)
 	return out, err
 }
 

@@ -353,6 +353,16 @@ func TestWhoIsOnCall(t *testing.T) {
 	require.NotNil(t, summary.Next["primary"][0].RoleID)
 	require.NotContains(t, summary.Next, "secondary")
 	f.want(404, says("404 Not Found", ""), bob, "GET", "/api/v0/teams/none/summary", "")
+
+	// Pages pass over whoever is switched off, and so do all look-ups (promise P9).
+	f.exec(`update users set active = false where name in ('ann', 'cat')`)
+	require.Equal(t, []string{bobs, "eve manager "}, who("/api/v0/teams/ops/oncall"))
+	require.Empty(t, who("/api/v0/teams/ops/oncall/primary"))
+	require.Equal(t, []string{bobs, "eve manager "}, who("/api/v0/services/web/oncall"))
+	summary = decode[struct{ Current, Next side }](f, bob, "GET", "/api/v0/teams/ops/summary", "")
+	require.NotContains(t, summary.Current, "primary")
+	require.NotContains(t, summary.Next, "primary")
+	require.Len(t, summary.Current["secondary"], 1)
 }
 
 func TestOnlySchedulesOfTheTeamCanBeNamed(t *testing.T) {

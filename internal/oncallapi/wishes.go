@@ -18,7 +18,6 @@ import (
 func (a *API) wishRoutes() []route {
 	return []route{
 		{post, v1 + "/teams/{team}/take", login, a.takePager},
-		{get, v1 + "/teams/{team}/gaps", read, a.gaps},
 		{get, v1 + "/teams/{team}/fairness", read, a.fairness},
 		{get, v1 + "/teams/{team}/unavailability", read, a.listAbsences},
 		{post, v1 + "/teams/{team}/unavailability", login, a.addAbsence},
@@ -65,49 +64,6 @@ func (a *API) askedRoles(r *http.Request) ([]string, error) {
 		out = append(out, role.Name)
 	}
 	return out, nil
-}
-
-// gaps answers when nobody holds a role that the team fills: the one asked for, or those that its schedules are for.
-func (a *API) gaps(w http.ResponseWriter, r *http.Request) error {
-	ctx := r.Context()
-	t, err := a.team(r)
-	if err != nil {
-		return err
-	}
-	now, err := a.People.Clock(ctx)
-	if err != nil {
-		return err
-	}
-	from, to, err := window(r, now, now.AddDate(0, 0, 30))
-	if err != nil {
-		return err
-	}
-	roles, err := a.askedRoles(r)
-	if err != nil {
-		return err
-	}
-	if len(roles) == 0 {
-		schedules, err := a.Schedules.ByTeam(ctx, t.ID)
-		if err != nil {
-			return err
-		}
-		for _, s := range schedules {
-			if oncall.OnDuty(s.Role) && !slices.Contains(roles, s.Role) {
-				roles = append(roles, s.Role)
-			}
-		}
-	}
-	found, err := a.Calendars.TeamCalendars(ctx, []int64{t.ID}, from, to)
-	if err != nil {
-		return err
-	}
-	out := []map[string]any{}
-	for _, role := range roles {
-		for _, gap := range found[t.ID].Gaps(role, from, to) {
-			out = append(out, map[string]any{"role": role, "start": gap.Start.Unix(), "end": gap.End.Unix()})
-		}
-	}
-	return answer(w, http.StatusOK, out)
 }
 
 // fairness answers how much each person carried.

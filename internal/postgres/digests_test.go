@@ -86,6 +86,10 @@ func TestAFloodBecomesADigest(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []incidents.ID{incidents.ID(ids[2]), incidents.ID(ids[4]), incidents.ID(ids[5])}, found)
 
+	waiting, err := postgres.NewResponses(e.db).Waiting(e.ctx(), append(found, incidents.ID(ids[3]), 1<<40))
+	require.NoError(t, err)
+	require.Equal(t, found, waiting, "but not what was acknowledged")
+
 	asked, err := postgres.NewResponses(e.db).AskedBatch(e.ctx(), strings.ToUpper(batch))
 	require.NoError(t, err)
 	require.Equal(t, e.id(`select id from messages where purpose = 'digest'`), int64(asked.MessageID))

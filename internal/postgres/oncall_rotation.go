@@ -83,12 +83,8 @@ func encodeRotation(r *oncall.Rotation) (json.RawMessage, error) {
 		for _, h := range l.HandOffs {
 			s.HandOffs = append(s.HandOffs, int64(h/time.Second))
 		}
-		for _, w := range l.Restrict {
-			sw := storedWindow{From: int64(w.From / time.Second), To: int64(w.To / time.Second)}
-			for _, d := range w.Days {
-				sw.Days = append(sw.Days, int(d))
-			}
-			s.Restrict = append(s.Restrict, sw)
+		if len(l.Restrict) > 0 {
+			s.Restrict = storedWindows(l.Restrict)
 		}
 		for _, m := range l.Members {
 			s.Members = append(s.Members, storedTurn{User: int64(m.User), Joins: (*int32)(m.Joins), Leaves: (*int32)(m.Leaves)})
@@ -121,13 +117,7 @@ func decodeRotation(raw json.RawMessage) (*oncall.Rotation, error) {
 		for _, h := range s.HandOffs {
 			l.HandOffs = append(l.HandOffs, time.Duration(h)*time.Second)
 		}
-		for _, w := range s.Restrict {
-			ow := oncall.Window{From: time.Duration(w.From) * time.Second, To: time.Duration(w.To) * time.Second}
-			for _, d := range w.Days {
-				ow.Days = append(ow.Days, time.Weekday(d))
-			}
-			l.Restrict = append(l.Restrict, ow)
-		}
+		l.Restrict = windowsOf(s.Restrict)
 		for _, m := range s.Members {
 			l.Members = append(l.Members, oncall.Turn{User: users.ID(m.User), Joins: (*oncall.Date)(m.Joins), Leaves: (*oncall.Date)(m.Leaves)})
 		}

@@ -88,6 +88,24 @@ func (r *Responses) Batch(ctx context.Context, batch string) ([]incidents.ID, er
 	return out, err
 }
 
+// Waiting returns those of the incidents that are neither acknowledged nor resolved.
+func (r *Responses) Waiting(ctx context.Context, ids []incidents.ID) ([]incidents.ID, error) {
+	asked := make([]int64, len(ids))
+	for i, id := range ids {
+		asked[i] = int64(id)
+	}
+	var out []incidents.ID
+	err := r.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.ResponseBatchWaiting(ctx, asked)
+		out = make([]incidents.ID, len(rows))
+		for i, id := range rows {
+			out[i] = incidents.ID(id)
+		}
+		return err
+	})
+	return out, err
+}
+
 // ByContact returns the active user reached at source. Phone numbers compare by their digits, and a number known for
 // texts is also known for calls. A NotFound fault when there is nobody.
 func (r *Responses) ByContact(ctx context.Context, mode users.Mode, source string) (users.User, error) {

@@ -2,7 +2,6 @@ package responses
 
 import (
 	"bytes"
-	"context"
 	_ "embed"
 	"html/template"
 	"net/http"
@@ -37,8 +36,17 @@ type linkView struct {
 
 // showLink tells what the link will do. It changes nothing: mail scanners and chat previews follow links.
 func (s *Responses) showLink(w http.ResponseWriter, r *http.Request) {
-	link, i, user, ok := s.linked(w, r)
+	link, user, ok := s.linked(w, r)
 	if !ok {
+		return
+	}
+	if link.IncidentID == 0 {
+		s.showDigest(w, r, link, user)
+		return
+	}
+	i, err := s.d.Incidents.Get(r.Context(), incidents.ID(link.IncidentID))
+	if err != nil {
+		s.linkFailed(w, link, err)
 		return
 	}
 	v := linkView{Facts: facts(i)}
@@ -60,8 +68,17 @@ func (s *Responses) showLink(w http.ResponseWriter, r *http.Request) {
 
 // followLink acknowledges.
 func (s *Responses) followLink(w http.ResponseWriter, r *http.Request) {
-	link, i, user, ok := s.linked(w, r)
+	link, user, ok := s.linked(w, r)
 	if !ok {
+		return
+	}
+	if link.IncidentID == 0 {
+		s.followDigest(w, r, link, user)
+		return
+	}
+	i, err := s.d.Incidents.Get(r.Context(), incidents.ID(link.IncidentID))
+	if err != nil {
+		s.linkFailed(w, link, err)
 		return
 	}
 	if i.Resolved {
@@ -83,31 +100,22 @@ func (s *Responses) followLink(w http.ResponseWriter, r *http.Request) {
 	s.page(w, http.StatusOK, v)
 }
 
-// linked checks the link and finds what it is about; when it cannot, it has answered.
-func (s *Responses) linked(w http.ResponseWriter, r *http.Request) (auth.Link, incidents.Incident, users.User, bool) {
+// linked checks the link and finds whose it is; when it cannot, it has answered.
+func (s *Responses) linked(w http.ResponseWriter, r *http.Request) (auth.Link, users.User, bool) {
 	link, err := s.d.Links.Verify(chi.URLParam(r, "token"), auth.Acknowledge, time.Now())
 	if err != nil {
 		s.linkFailed(w, link, err)
-		return link, incidents.Incident{}, users.User{}, false
+		return link, users.User{}, false
 	}
-	i, user, err := s.subject(r.Context(), link)
-	if err != nil {
-		s.linkFailed(w, link, err)
-		return link, i, user, false
-	}
-	return link, i, user, true
-}
-
-func (s *Responses) subject(ctx context.Context, link auth.Link) (incidents.Incident, users.User, error) {
-	user, err := s.d.People.ByID(ctx, link.UserID)
+	user, err := s.d.People.ByID(r.Context(), link.UserID)
 	if err == nil && !user.Active {
 		err = fault.New(fault.Forbidden, "The person this link was made for is no longer active.")
 	}
 	if err != nil {
-		return incidents.Incident{}, user, err
+		s.linkFailed(w, link, err)
+		return link, user, false
 	}
-	i, err := s.d.Incidents.Get(ctx, incidents.ID(link.IncidentID))
-	return i, user, err
+	return link, user, true
 }
 
 func (s *Responses) linkFailed(w http.ResponseWriter, link auth.Link, err error) {

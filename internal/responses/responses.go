@@ -37,6 +37,8 @@ type Pages interface {
 	Active(ctx context.Context, user users.ID) ([]messages.Asked, error)
 	// Batch returns the incidents that a digest stands for; none when there is no such digest.
 	Batch(ctx context.Context, batch string) ([]incidents.ID, error)
+	// Waiting returns those of the incidents that are neither acknowledged nor resolved.
+	Waiting(ctx context.Context, ids []incidents.ID) ([]incidents.ID, error)
 	// ByContact returns the active user who is reached there; phone numbers compare by their digits. A NotFound fault when
 	// there is none.
 	ByContact(ctx context.Context, mode users.Mode, source string) (users.User, error)

@@ -95,6 +95,16 @@ func (w *world) Batch(_ context.Context, batch string) ([]incidents.ID, error) {
 	return nil, nil
 }
 
+func (w *world) Waiting(_ context.Context, ids []incidents.ID) ([]incidents.ID, error) {
+	var out []incidents.ID
+	for _, id := range ids {
+		if w.owners[id] == "" {
+			out = append(out, id)
+		}
+	}
+	return out, nil
+}
+
 func (w *world) ByContact(_ context.Context, mode users.Mode, source string) (users.User, error) {
 	if (mode == users.Slack && source == "@ann") || source == "+12234567890" || source == "ann@example.com" {
 		return ann, nil
@@ -302,6 +312,75 @@ func TestLinkShowsFirstAndActsOnPost(t *testing.T) {
 
 	_, body = call(t, h, http.MethodGet, path, nil)
 	require.NotContains(t, body, "<form", "nothing left to press")
+}
+
+// One link of a digest answers for all its incidents, as often as it is followed.
+func TestLinkOfADigest(t *testing.T) {
+	t.Parallel()
+	w, links, h := setup(t)
+	link := auth.Link{Purpose: auth.Acknowledge, MessageID: 30, UserID: ann.ID, ExpiresAt: time.Now().Add(time.Hour)}
+	path := "/ack/" + links.Sign(link)
+	status, body := call(t, h, http.MethodGet, path, nil)
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, body, "Acknowledge 2 incidents?")
+	require.Contains(t, body, "You acknowledge as ann")
+	require.Contains(t, body, "Incident #300")
+	require.Contains(t, body, "Incident #301")
+	require.Contains(t, body, `<form method="post">`)
+	require.Empty(t, w.owners, "looking changes nothing")
+
+	w.owners[301] = "kim"
+	_, body = call(t, h, http.MethodGet, path, nil)
+	require.Contains(t, body, "Acknowledge 1 incident?")
+	require.Contains(t, body, "(acknowledged by kim)")
+	status, body = call(t, h, http.MethodPost, path, nil)
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, body, "1 incident acknowledged by ann")
+	require.Equal(t, map[incidents.ID]string{300: "ann", 301: "kim"}, w.owners, "what somebody has stays theirs")
+	require.Equal(t, []incidents.Via{incidents.ViaLink}, w.via)
+	require.True(t, w.woken.Has(300%256))
+	require.Len(t, w.kept, 1)
+	require.Equal(t, messages.ID(30), w.kept[0].MessageID)
+
+	for _, method := range []string{http.MethodPost, http.MethodGet, http.MethodHead} {
+		status, body = call(t, h, method, path, nil)
+		require.Equal(t, http.StatusOK, status)
+		require.Contains(t, body, "Nothing waits any more")
+		require.NotContains(t, body, "<form")
+	}
+	require.Len(t, w.via, 1, "a second time changes nothing")
+	require.Len(t, w.kept, 1)
+}
+
+func TestLinkOfADigestKeepsTheRules(t *testing.T) {
+	t.Parallel()
+	w, links, h := setup(t)
+	good := auth.Link{Purpose: auth.Acknowledge, MessageID: 30, UserID: ann.ID, ExpiresAt: time.Now().Add(time.Hour)}
+	expired, gone, reader, other, page := good, good, good, good, good
+	expired.ExpiresAt = time.Now().Add(-time.Minute)
+	gone.UserID = eve.ID
+	reader.UserID = vic.ID
+	other.MessageID = 99
+	page.MessageID = 27
+	for name, c := range map[string]struct {
+		link   auth.Link
+		status int
+		says   string
+	}{
+		"expired":                        {expired, 400, "This link has expired."},
+		"for somebody who is gone":       {gone, 403, "no longer active"},
+		"for somebody who may only read": {reader, 403, "may only read"},
+		"of no message":                  {other, 404, "does not exist any more"},
+		"of a message that is no digest": {page, 404, "does not exist any more"},
+	} {
+		status, body := call(t, h, http.MethodPost, "/ack/"+links.Sign(c.link), nil)
+		require.Equal(t, c.status, status, name)
+		require.Contains(t, body, c.says, name)
+		require.Empty(t, w.owners, name)
+	}
+	_, body := call(t, h, http.MethodGet, "/ack/"+links.Sign(reader), nil)
+	require.Contains(t, body, "2 incidents wait for somebody")
+	require.NotContains(t, body, "<form")
 }
 
 func TestBadLinks(t *testing.T) {

@@ -143,7 +143,11 @@ func TestAbsencesHolidaysGapsAndShares(t *testing.T) {
 
 	s.event("ann", "primary", now-3600, now+3600)
 	gaps := decode[[]m](s.do(bob, get, fmt.Sprintf("/v1/teams/ops/gaps?role=primary&start=%d&end=%d", now, now+day), nil).is(200))
-	require.Equal(t, []m{{"role": "primary", "start": float64(now + 3600), "end": float64(now + day)}}, gaps)
+	require.Equal(t, []m{{"role": "primary", "kind": "nobody", "start": float64(now + 3600), "end": float64(now + day)}}, gaps)
+	s.do(owner, put, "/v1/teams/ops/coverage/primary", m{"cover": "never"}).is(200)
+	require.Equal(t, []m{{"role": "primary", "cover": "never", "hours": []any{}}}, decode[[]m](s.do(bob, get, "/v1/teams/ops/coverage", nil).is(200)))
+	require.Empty(t, decode[[]m](s.do(bob, get, fmt.Sprintf("/v1/teams/ops/gaps?start=%d&end=%d", now, now+day), nil).is(200)))
+	s.do(owner, put, "/v1/teams/ops/coverage/primary", m{"cover": "sometimes"}).problem(400, "cover")
 	shares := decode[[]m](s.do(bob, get, fmt.Sprintf("/v1/teams/ops/fairness?start=%d&end=%d", now-day, now+day), nil).is(200))
 	require.Len(t, shares, 1)
 	require.Equal(t, []any{"ann", float64(2), float64(1)}, []any{shares[0]["user"], shares[0]["hours"], shares[0]["shifts"]})

@@ -103,6 +103,13 @@ func TestDirectBind(t *testing.T) {
 	e, err = c.Check(t.Context(), "ann", "right")
 	require.NoError(t, err)
 	require.Equal(t, "Ann Lee", e.FullName, "read with ann's own rights")
+	hiding := company()
+	hiding.found = ldap.LDAPResultNoSuchObject
+	start(t, hiding)
+	own := client(t, func(c *Config) { c.Prefix, c.Suffix, c.BindUser = "uid=", ",ou=people,"+theBase, "" }, hiding.url("ldap"))
+	e, err = own.Check(t.Context(), "ann", "right")
+	require.NoError(t, err)
+	require.Equal(t, directory.Entry{Name: "ann"}, e, "ann may not see herself")
 	wrong(t, c, "x,uid=ann", "right")
 	binds, _ = s.asked()
 	require.Equal(t, `uid=x\,uid=ann,ou=people,dc=example,dc=com`, binds[len(binds)-1], "names are no distinguished names (RFC 4514)")

@@ -14,6 +14,9 @@ import (
 
 var errWrong = fault.New(fault.Unauthenticated, "wrong name or password")
 
+// errHidden is in the chain of a search that the server does not permit: it hides the place, or says so.
+var errHidden = errors.New("may not be searched")
+
 // Check returns the entry of the person whose name and password these are. The name in it is the directory's own spelling
 // when it has one. A name that nobody has, or a wrong or empty password, is an Unauthenticated fault; servers that cannot be
 // asked are an Unavailable one.
@@ -57,7 +60,7 @@ func (c *Client) direct(conn *ldap.Conn, name, password string) (directory.Entry
 	}
 	entry, err := c.find(conn, name) // with the person's own rights
 	switch {
-	case fault.Is(err, fault.Unauthenticated):
+	case fault.Is(err, fault.Unauthenticated), errors.Is(err, errHidden):
 		return directory.Entry{Name: name}, nil // they may not see themselves
 	case err != nil:
 		return directory.Entry{}, err
@@ -86,6 +89,8 @@ func (c *Client) find(conn *ldap.Conn, name string) (directory.Entry, error) {
 	switch {
 	case ldap.IsErrorWithCode(err, ldap.LDAPResultSizeLimitExceeded):
 		return directory.Entry{}, errWrong // more than two
+	case ldap.IsErrorAnyOf(err, ldap.LDAPResultNoSuchObject, ldap.LDAPResultInsufficientAccessRights):
+		return directory.Entry{}, unavailable(errors.Join(errHidden, cause(err)), "the search fails")
 	case err != nil:
 		return directory.Entry{}, said(err, "the search fails")
 	case len(answer.Entries) != 1 || answer.Entries[0].DN == "":

@@ -140,3 +140,22 @@ on conflict do nothing;
 
 -- name: ForgetWarnings :exec
 delete from coverage_warnings where team_id = @team_id and ends_at < clock_timestamp() - interval '30 days';
+
+-- name: CoverageWishes :many
+select r.name as role, w.cover, w.hours
+from coverage_wishes w
+join oncall_roles r on r.id = w.role_id
+where w.team_id = @team_id
+order by r.display_order, r.id;
+
+-- name: SetCoverageWish :exec
+insert into coverage_wishes (team_id, role_id, cover, hours)
+select @team_id, r.id, @cover, @hours from oncall_roles r where r.name = @role
+on conflict (team_id, role_id) do update set cover = excluded.cover, hours = excluded.hours;
+
+-- name: DropCoverageWish :execrows
+delete from coverage_wishes w using oncall_roles r where r.id = w.role_id and w.team_id = @team_id and r.name = @role;
+
+-- Those of the people who are switched off.
+-- name: SwitchedOff :many
+select id from users where not active and id = any(@user_ids::bigint[]);

@@ -24,6 +24,12 @@ select found.id from (
 order by found.incident_id is null desc, found.id desc
 limit 1;
 
+-- name: ResponseBatchWaiting :many
+-- Which of incidents still wait for somebody.
+select i.id from incidents i
+where i.id = any (sqlc.arg(ids)::bigint[]) and not i.resolved and (i.active or i.owner_id is null)
+order by i.id;
+
 -- name: ResponseNewest :one
 -- The newest message to a user that belongs to an incident which is still escalating.
 select m.id, i.id as incident_id, a.name as application, a.id as application_id

@@ -29,7 +29,16 @@ type SlackConfig struct {
 	// People by e-mail address -> user id. An address that is absent gets an id made from it, unless OnlyPeople.
 	People     map[string]string
 	OnlyPeople bool
-	Rate       Rate
+	// Members is what users.list answers, PageSize at a time (0 = all at once).
+	Members  []SlackMember
+	PageSize int
+	Rate     Rate
+}
+
+// SlackMember is a member of the workspace as users.list has them.
+type SlackMember struct {
+	ID, Name, RealName, Email, Phone, Image string
+	Deleted, Bot                            bool
 }
 
 // Slack plays chat.postMessage and users.lookupByEmail, and presses buttons.
@@ -98,6 +107,9 @@ func (s *Slack) read(r *http.Request, body []byte) (Entry, *refusal) {
 		if e.VendorID = s.idOf(e.Subject); e.VendorID == "" {
 			return e, slackError("users_not_found")
 		}
+		return e, nil
+	case "users.list":
+		e.To, e.Subject = slackList, form.Get("cursor")
 		return e, nil
 	case "users.info":
 		e.VendorID = form.Get("user")
@@ -275,6 +287,10 @@ func (s *Slack) rejects(b Behaviour) refusal {
 }
 
 func (s *Slack) answer(w http.ResponseWriter, e Entry) {
+	if e.To == slackList {
+		s.list(w, e.Subject)
+		return
+	}
 	if e.Mode == "lookup" {
 		name, _, _ := strings.Cut(e.Subject, "@")
 		writeJSON(w, http.StatusOK, map[string]any{"ok": true, "user": map[string]any{
@@ -285,6 +301,28 @@ func (s *Slack) answer(w http.ResponseWriter, e Entry) {
 	writeJSON(w, http.StatusOK, map[string]any{
 		"ok": true, "channel": "CPRETEND01", "ts": e.VendorID, "message": map[string]any{"text": e.Body, "ts": e.VendorID},
 	})
+}
+
+// slackList marks the log's entries of users.list.
+const slackList = "users.list"
+
+// list answers a page of members; the cursor is the number of the first.
+func (s *Slack) list(w http.ResponseWriter, cursor string) {
+	from, _ := strconv.Atoi(cursor)
+	from = min(max(from, 0), len(s.cfg.Members))
+	to, next := len(s.cfg.Members), ""
+	if s.cfg.PageSize > 0 && from+s.cfg.PageSize < to {
+		to = from + s.cfg.PageSize
+		next = strconv.Itoa(to)
+	}
+	members := []any{}
+	for _, m := range s.cfg.Members[from:to] {
+		members = append(members, map[string]any{
+			"id": m.ID, "name": m.Name, "deleted": m.Deleted, "is_bot": m.Bot, "real_name": m.RealName,
+			"profile": map[string]any{"email": m.Email, "phone": m.Phone, "image_192": m.Image},
+		})
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"ok": true, "members": members, "response_metadata": map[string]any{"next_cursor": next}})
 }
 
 func (s *Slack) refuse(w http.ResponseWriter, r refusal) {

@@ -36,9 +36,13 @@ func (v *Vendor) withButton(html string, m messages.Outbound) string {
 	if url == "" {
 		return html
 	}
+	what := "Claim this incident"
+	if m.Batch != "" {
+		what = "Claim all incidents of this digest"
+	}
 	// The encoder writes <, > and & as escapes, so nothing ends the script early.
 	markup, err := json.Marshal(emailMessage{
-		Context: "http://schema.org", Type: "EmailMessage", Description: "Claim this incident",
+		Context: "http://schema.org", Type: "EmailMessage", Description: what,
 		Action: confirmAction{Type: "ConfirmAction", Name: "Claim", Handler: httpActionHandler{
 			Type: "HttpActionHandler", URL: url, Method: "http://schema.org/HttpRequestMethod/GET",
 		}},

@@ -30,6 +30,8 @@ func TestGmailsButton(t *testing.T) {
 		"@type":"ConfirmAction","name":"Claim","handler":{"@type":"HttpActionHandler","url":"https://iris.example/x?a=1&b=</script>",
 		"method":"http://schema.org/HttpRequestMethod/GET"}}}`, markup)
 	require.Equal(t, before, v.withButton(before, messages.Outbound{}), "out of band")
+	v.cfg.OneClick = func(messages.Outbound) string { return "https://iris.example/x" }
+	require.Contains(t, v.withButton(before, messages.Outbound{Batch: "ab"}), `"description":"Claim all incidents of this digest"`)
 	require.Equal(t, before, (&Vendor{}).withButton(before, messages.Outbound{IncidentID: 1}))
 }
 

@@ -164,6 +164,15 @@ type CoverageWarning struct {
 	WarnedAt time.Time
 }
 
+// when a team wants a role covered; without a row it is what the schedules of the role are for
+type CoverageWish struct {
+	TeamID int64
+	RoleID int64
+	Cover  string
+	// with cover hours: windows {"days", "from", "to"} in days from Sunday = 0 and seconds after midnight on the team's clock
+	Hours json.RawMessage
+}
+
 type DeletedTeam struct {
 	TeamID    int64
 	OldName   string

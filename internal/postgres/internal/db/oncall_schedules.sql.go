@@ -94,6 +94,40 @@ func (q *Queries) ClearScheduleOrder(ctx context.Context, scheduleID int64) erro
 	return err
 }
 
+const coverageWishes = `-- name: CoverageWishes :many
+select r.name as role, w.cover, w.hours
+from coverage_wishes w
+join oncall_roles r on r.id = w.role_id
+where w.team_id = $1
+order by r.display_order, r.id
+`
+
+type CoverageWishesRow struct {
+	Role  string
+	Cover string
+	Hours json.RawMessage
+}
+
+func (q *Queries) CoverageWishes(ctx context.Context, teamID int64) ([]CoverageWishesRow, error) {
+	rows, err := q.db.Query(ctx, coverageWishes, teamID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []CoverageWishesRow{}
+	for rows.Next() {
+		var i CoverageWishesRow
+		if err := rows.Scan(&i.Role, &i.Cover, &i.Hours); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const createSchedule = `-- name: CreateSchedule :one
 insert into schedules (team_id, roster_id, role_id, name, algorithm, advanced, threshold_days, pattern, rotation)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
@@ -206,6 +240,23 @@ delete from schedules where id = $1
 
 func (q *Queries) DeleteSchedule(ctx context.Context, id int64) (int64, error) {
 	result, err := q.db.Exec(ctx, deleteSchedule, id)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const dropCoverageWish = `-- name: DropCoverageWish :execrows
+delete from coverage_wishes w using oncall_roles r where r.id = w.role_id and w.team_id = $1 and r.name = $2
+`
+
+type DropCoverageWishParams struct {
+	TeamID int64
+	Role   string
+}
+
+func (q *Queries) DropCoverageWish(ctx context.Context, arg DropCoverageWishParams) (int64, error) {
+	result, err := q.db.Exec(ctx, dropCoverageWish, arg.TeamID, arg.Role)
 	if err != nil {
 		return 0, err
 	}
@@ -406,6 +457,29 @@ func (q *Queries) Schedules(ctx context.Context, arg SchedulesParams) ([]Schedul
 	return items, nil
 }
 
+const setCoverageWish = `-- name: SetCoverageWish :exec
+insert into coverage_wishes (team_id, role_id, cover, hours)
+select $1, r.id, $2, $3 from oncall_roles r where r.name = $4
+on conflict (team_id, role_id) do update set cover = excluded.cover, hours = excluded.hours
+`
+
+type SetCoverageWishParams struct {
+	TeamID int64
+	Cover  string
+	Hours  json.RawMessage
+	Role   string
+}
+
+func (q *Queries) SetCoverageWish(ctx context.Context, arg SetCoverageWishParams) error {
+	_, err := q.db.Exec(ctx, setCoverageWish,
+		arg.TeamID,
+		arg.Cover,
+		arg.Hours,
+		arg.Role,
+	)
+	return err
+}
+
 const setHolidayCalendar = `-- name: SetHolidayCalendar :exec
 insert into holiday_calendars (team_id, source, uploaded_by) values ($1, $2, $3)
 on conflict (team_id) do update
@@ -543,6 +617,31 @@ func (q *Queries) SwapRequests(ctx context.Context, arg SwapRequestsParams) ([]S
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const switchedOff = `-- name: SwitchedOff :many
+select id from users where not active and id = any($1::bigint[])
+`
+
+// Those of the people who are switched off.
+func (q *Queries) SwitchedOff(ctx context.Context, userIds []int64) ([]int64, error) {
+	rows, err := q.db.Query(ctx, switchedOff, userIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []int64{}
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

@@ -133,6 +133,33 @@ func (q *Queries) ResponseBatch(ctx context.Context, batch *string) (int64, erro
 	return id, err
 }
 
+const responseBatchWaiting = `-- name: ResponseBatchWaiting :many
+select i.id from incidents i
+where i.id = any ($1::bigint[]) and not i.resolved and (i.active or i.owner_id is null)
+order by i.id
+`
+
+// Which of incidents still wait for somebody.
+func (q *Queries) ResponseBatchWaiting(ctx context.Context, ids []int64) ([]int64, error) {
+	rows, err := q.db.Query(ctx, responseBatchWaiting, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []int64{}
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const responseMailbox = `-- name: ResponseMailbox :one
 select e.email, a.name as application, e.plan_key
 from (select unnest($1::text[]) as address, generate_subscripts($1::text[], 1) as n) g

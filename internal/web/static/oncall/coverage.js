@@ -1,15 +1,17 @@
 // Gaps in a team's calendar, and how the load is shared.
-import { field, fill, flash, h, options, page as read, ready, table } from "./dom.js";
+import { field, fill, flash, h, options, page as read, ready, table, working } from "./dom.js";
 import { path, query, v0, v1 } from "./api.js";
+import { dialog } from "./dialog.js";
 import { loadTeam } from "./rights.js";
 import { isAway, roleBadge } from "./roles.js";
 import { addOrReplace } from "./shiftform.js";
+import { windowWords, windowsForm } from "./windows.js";
 import { length, span } from "./zone.js";
 import { zoneSwitch } from "./zoneswitch.js";
 
 const page = read();
 const day = 86400;
-let team, roles, zone, ahead, back, role, gaps, shares;
+let team, roles, zone, ahead, back, role, gaps, wishes, shares;
 
 ready(async () => {
   [team, roles] = await Promise.all([loadTeam(page), v0.get("/roles")]);
@@ -46,11 +48,13 @@ ready(async () => {
     options(roles.filter((r) => !isAway(r.name)).map((r) => r.name)),
   );
   gaps = h("div", { "aria-live": "polite" });
+  wishes = h("div");
   shares = h("div", { "aria-live": "polite" });
   fill(
     page.el,
     zone.el,
     h("section", { class: "card flush" }, h("div", { class: "row spread card-head" }, h("h2", {}, "Gaps"), field("Ahead", ahead)), gaps),
+    h("section", { class: "card flush" }, h("div", { class: "card-head" }, h("h2", {}, "Cover wanted")), wishes),
     h(
       "section",
       { class: "card flush" },
@@ -66,7 +70,7 @@ ready(async () => {
   await load();
 });
 
-const load = () => Promise.all([loadGaps(), loadShares()]);
+const load = () => Promise.all([loadGaps(), loadWishes(), loadShares()]);
 const now = () => Math.floor(Date.now() / 1000);
 
 async function loadGaps() {
@@ -75,14 +79,15 @@ async function loadGaps() {
     fill(
       gaps,
       table(
-        ["Role", "When", "#Length", ""],
+        ["Role", "When", "#Length", "Why", ""],
         found.map((g) => [
           roleBadge(g.role),
           span(g.start, g.end, zone.zone()),
           length(g.end - g.start),
+          g.kind === "nobody" ? "nobody has a shift" : h("span", { class: "dim" }, "not populated yet: a schedule will reach it"),
           team.mayEdit && h("button", { type: "button", onclick: () => close(g) }, "Fill…"),
         ]),
-        "No gap: somebody is on call all the time.",
+        "No gap: somebody is on call whenever the team wants it.",
       ),
     );
   } catch (e) {
@@ -94,6 +99,73 @@ async function close(g) {
   const saved = await addOrReplace({ team, roles, shifts: [], zone: zone.zone(), start: g.start, end: g.end, role: g.role });
   if (!saved) return;
   flash("The gap is filled.");
+  load();
+}
+
+const covers = [
+  ["schedules", "what its schedules are for"],
+  ["always", "always"],
+  ["never", "never"],
+  ["hours", "in these hours"],
+];
+
+async function loadWishes() {
+  try {
+    const found = await v1.get(path`/teams/${team.name}/coverage`);
+    const others = roles.map((r) => r.name).filter((n) => !isAway(n) && !found.some((w) => w.role === n));
+    fill(
+      wishes,
+      table(
+        ["Role", "Somebody is to be on call", ""],
+        found.map((w) => [
+          roleBadge(w.role),
+          covers.find(([c]) => c === w.cover)[1] + (w.hours.length ? ": " + w.hours.map(windowWords).join("; ") : ""),
+          team.mayManage && h("button", { type: "button", onclick: () => wish(w) }, "Change…"),
+        ]),
+        "No role is wanted: the team has no schedule.",
+      ),
+      h(
+        "p",
+        { class: "hint card-note" },
+        "A schedule of certain hours wants cover in those only. A role with any schedule that runs around the clock wants it always.",
+      ),
+      team.mayManage &&
+        others.length > 0 &&
+        h(
+          "div",
+          { class: "card-note" },
+          h("button", { type: "button", onclick: () => wish({ cover: "always", hours: [] }, others) }, "Another role…"),
+        ),
+    );
+  } catch (e) {
+    fill(wishes, h("div", { class: "flash bad", role: "alert" }, e.text || String(e)));
+  }
+}
+
+// wish edits when a role is wanted; with others the role is chosen, too.
+async function wish(w, others) {
+  const name = others && h("select", {}, options(others));
+  const cover = h("select", { onchange: () => (windows.el.hidden = cover.value !== "hours") }, options(covers, w.cover));
+  const windows = windowsForm(w.hours);
+  windows.el.hidden = w.cover !== "hours";
+  const button = h("button", { type: "button", class: "primary" }, "Save");
+  const d = dialog({
+    title: others ? "Cover of another role" : "Cover of " + w.role,
+    body: h("div", { class: "stack" }, name && field("Role", name), field("Somebody is to be on call", cover), windows.el),
+    actions: [button, h("button", { type: "button", onclick: () => d.close() }, "Cancel")],
+  });
+  button.onclick = async () => {
+    try {
+      d.fail(null);
+      const body = { cover: cover.value, hours: cover.value === "hours" ? windows.read() : [] };
+      await working(button, () => v1.put(path`/teams/${team.name}/coverage/${name ? name.value : w.role}`, body));
+      d.close(true);
+    } catch (e) {
+      d.fail(e);
+    }
+  };
+  if ((await d.done) !== true) return;
+  flash("Saved.");
   load();
 }
 

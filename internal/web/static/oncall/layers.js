@@ -2,6 +2,7 @@
 import { field, fill, h, options } from "./dom.js";
 import { name } from "./rights.js";
 import { sortable } from "./sortable.js";
+import { windowWords, windowsForm } from "./windows.js";
 import { wall } from "./zone.js";
 
 const units = [
@@ -10,15 +11,6 @@ const units = [
   ["weeks", "weeks"],
   ["months", "months"],
   ["business-days", "business days"],
-];
-const weekdays = [
-  ["mon", "Mon"],
-  ["tue", "Tue"],
-  ["wed", "Wed"],
-  ["thu", "Thu"],
-  ["fri", "Fri"],
-  ["sat", "Sat"],
-  ["sun", "Sun"],
 ];
 const holidayRules = [
   ["keep", "like any other day"],
@@ -51,7 +43,7 @@ export function words(l) {
     (l.end ? ` until ${l.end.replace("T", " ").slice(0, 16)}` : "") +
     (l.hand_offs?.length ? `, hand-offs at ${l.hand_offs.join(", ")}` : "") +
     (l.restrict?.length
-      ? ", only " + l.restrict.map((w) => `${w.days?.length ? w.days.join(" ") : "daily"} ${w.from}–${w.to}`).join("; ")
+      ? ", only " + l.restrict.map(windowWords).join("; ")
       : "")
   );
 }
@@ -169,73 +161,7 @@ export function layersForm(layers, { team, zone, roster, changed }) {
       "div",
       { class: "stack" },
       h("span", { class: "label" }, "Only at these times"),
-      l.restrict.map((w, i) =>
-        h(
-          "div",
-          { class: "row pattern-row" },
-          h(
-            "span",
-            { class: "days", role: "group", "aria-label": "Days" },
-            weekdays.map(([key, text]) =>
-              h(
-                "label",
-                { class: "day" },
-                h("input", {
-                  type: "checkbox",
-                  checked: w.days.includes(key),
-                  onchange: (e) => {
-                    w.days = e.target.checked ? [...w.days, key] : w.days.filter((d) => d !== key);
-                  },
-                }),
-                h("span", {}, text),
-              ),
-            ),
-          ),
-          h("input", {
-            type: "time",
-            value: w.from,
-            required: true,
-            "aria-label": "From",
-            oninput: (e) => {
-              w.from = e.target.value;
-            },
-          }),
-          "to",
-          h("input", {
-            type: "time",
-            value: w.to === "24:00" ? "00:00" : w.to,
-            required: true,
-            "aria-label": "To",
-            oninput: (e) => {
-              w.to = e.target.value === "00:00" ? "24:00" : e.target.value;
-            },
-          }),
-          h(
-            "button",
-            {
-              type: "button",
-              class: "small-button bad",
-              "aria-label": "Remove this time",
-              onclick: () => {
-                l.restrict.splice(i, 1);
-                redraw();
-              },
-            },
-            "×",
-          ),
-        ),
-      ),
-      h(
-        "button",
-        {
-          type: "button",
-          onclick: () => {
-            l.restrict.push({ days: ["mon", "tue", "wed", "thu", "fri"], from: "09:00", to: "17:00" });
-            redraw();
-          },
-        },
-        l.restrict.length ? "Add a time" : "Restrict to some times…",
-      ),
+      windowsForm(l.restrict, { add: "Restrict to some times…", changed }).el,
     );
   }
 

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/iris-oncall/iris/internal/app"
+	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/directory"
+)
+
+type syncCommand struct {
+	DryRun    bool `help:"Say what would change, and change nothing."`
+	AllowGone bool `help:"Believe the directory however many people it has no more."`
+	JSON      bool `name:"json" help:"Write the report as JSON."`
+}
+
+// Help tells what scripts need to know.
+func (syncCommand) Help() string {
+	return "The directory is the one of sync.from in the configuration, which processors ask every hour as well. " +
+		"Exit code 0: in step. 3: too many people are gone from the directory, nothing was changed. 1: it failed."
+}
+
+// notBelieved is the exit code when the directory's answer is too odd.
+const notBelieved exitCode = 3
+
+// Run asks the directory and prints what changes.
+func (c syncCommand) Run(ctx context.Context, e *env) error {
+	loaded, err := config.Load(e.config, e.environ)
+	if err != nil {
+		return err
+	}
+	cfg, err := loaded.Directory()
+	if err != nil {
+		return err
+	}
+	report, err := app.SyncDirectory(ctx, cfg, directory.Options{DryRun: c.DryRun, AllowGone: c.AllowGone})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		err = writeJSON(e.stdout, syncReport(report))
+	} else {
+		err = tableSync(e.stdout, report)
+	}
+	if err == nil && report.Stopped != "" {
+		return notBelieved
+	}
+	return err
+}
+
+// syncJSON is the report for programs.
+type syncJSON struct {
+	Source    string        `json:"source"`
+	DryRun    bool          `json:"dry_run"`
+	Stopped   string        `json:"stopped"`
+	Entries   int           `json:"entries"`
+	Strangers int           `json:"strangers"`
+	Seconds   float64       `json:"seconds"`
+	People    []syncChange  `json:"people"`
+	Lists     []syncChange  `json:"lists"`
+	Problems  []syncProblem `json:"problems"`
+}
+
+type syncChange struct {
+	Change string `json:"change"`
+	Name   string `json:"name"`
+	Detail string `json:"detail"`
+}
+
+type syncProblem struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+func syncReport(r directory.Report) syncJSON {
+	out := syncJSON{
+		Source: r.Source, DryRun: r.DryRun, Stopped: r.Stopped, Entries: r.Entries, Strangers: r.Strangers, Seconds: r.Took.Seconds(),
+		People: []syncChange{}, Lists: []syncChange{}, Problems: []syncProblem{},
+	}
+	for _, c := range r.Changes {
+		out.People = append(out.People, syncChange{string(c.Kind), c.Name, c.Detail()})
+	}
+	for _, c := range r.Lists {
+		out.Lists = append(out.Lists, syncChange{string(c.Kind), c.Name, listDetail(c)})
+	}
+	for _, p := range r.Problems {
+		out.Problems = append(out.Problems, syncProblem{p.Name, p.Text})
+	}
+	return out
+}
+
+func listDetail(c directory.ListChange) string {
+	if c.Kind == directory.SwitchOff {
+		return ""
+	}
+	return fmt.Sprintf("%d members, %d of them here", c.Size, len(c.Members))
+}
+
+func tableSync(out io.Writer, r directory.Report) error {
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	row := func(cells ...string) {
+		for i := range cells {
+			cells[i] = tabless.Replace(cells[i])
+		}
+		fmt.Fprintln(w, strings.TrimRight(strings.Join(cells, "\t"), "\t"))
+	}
+	if len(r.Changes)+len(r.Lists) > 0 {
+		row("CHANGE", "WHAT", "NAME", "DETAIL")
+	}
+	for _, c := range r.Changes {
+		row(string(c.Kind), "person", c.Name, c.Detail())
+	}
+	for _, c := range r.Lists {
+		row(string(c.Kind), "list", c.Name, listDetail(c))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, p := range r.Problems {
+		fmt.Fprintf(out, "left out: %s: %s\n", tabless.Replace(p.Name), tabless.Replace(p.Text))
+	}
+	fmt.Fprintf(out, "%d entries in %s; %d active people were never there and are left alone.\n", r.Entries, r.Source, r.Strangers)
+	switch {
+	case r.Stopped != "":
+		fmt.Fprintf(out, "NOTHING WAS CHANGED: %s. If that is right: iris sync --allow-gone\n", r.Stopped)
+	case r.DryRun:
+		fmt.Fprintln(out, "Nothing was changed: this was a dry run.")
+	}
+	return nil
+}

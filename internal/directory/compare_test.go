@@ -1,0 +1,270 @@
+package directory
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+var swiss = Rules{Region: "CH", Slack: SlackByName, PhotoURL: "https://photos.example.com/{name}.jpg"}
+
+func contacts(email, phone, slack string) map[users.Mode]string {
+	all := map[users.Mode]string{users.Email: email, users.Call: phone, users.SMS: phone, users.Slack: slack}
+	for mode, destination := range all {
+		if destination == "" {
+			delete(all, mode)
+		}
+	}
+	return all
+}
+
+// ann is Ann in the directory and, in step with it, here.
+func ann() (Entry, Known) {
+	c := contacts("ann@example.com", "+41791234567", "ann")
+	return Entry{Ref: "uid=ann", Name: "ann", FullName: "Ann Lee", Email: "ann@example.com", Phone: "079 123 45 67"},
+		Known{User: users.User{ID: 7, Name: "Ann", FullName: "Ann Lee", Active: true}, PhotoURL: "x", Contacts: c, Source: LDAP, Given: c}
+}
+
+func only(t *testing.T, p Plan) Change {
+	t.Helper()
+	require.Len(t, p.Changes, 1)
+	return p.Changes[0]
+}
+
+func str(s string) *string { return &s }
+
+func TestSomebodyNew(t *testing.T) {
+	t.Parallel()
+	e, _ := ann()
+	c := contacts("ann@example.com", "+41791234567", "ann")
+	require.Equal(t, Change{
+		Kind: Add, Name: "ann", Source: LDAP, FullName: str("Ann Lee"), PhotoURL: str("https://photos.example.com/ann.jpg"), Contacts: c, Given: c,
+	}, only(t, Compare(LDAP, nil, []Entry{e}, nil, swiss)))
+	rules := Rules{Region: "US", Slack: SlackByEmail}
+	require.Equal(t, contacts("ann@example.com", "+15551234567", "ann@example.com"),
+		only(t, Compare(LDAP, nil, []Entry{{Name: "ann", Email: "ann@example.com", Phone: "(555) 123-4567"}}, nil, rules)).Contacts)
+	rules.Slack = SlackNone
+	require.Equal(t, contacts("ann@example.com", "", "@a"),
+		only(t, Compare(LDAP, nil, []Entry{{Name: "ann", Email: "ann@example.com", SlackName: "@a"}}, nil, rules)).Contacts)
+}
+
+func TestWhoIsInStepDoesNotChange(t *testing.T) {
+	t.Parallel()
+	e, k := ann()
+	p := Compare(LDAP, []Known{k}, []Entry{e}, nil, swiss)
+	require.Empty(t, p.Changes)
+	require.Empty(t, p.Problems)
+	require.Equal(t, 1, p.Kept)
+}
+
+func TestWhatChangesOfAPerson(t *testing.T) {
+	t.Parallel()
+	full := contacts("ann@example.com", "+41791234567", "ann")
+	for name, tc := range map[string]struct {
+		change func(*Entry, *Known)
+		want   Change
+	}{
+		"another name and number": {
+			func(e *Entry, _ *Known) { e.FullName, e.Phone = "Ann Ray", "+1 555 123 4567" },
+			Change{Kind: Update, FullName: str("Ann Ray"), Contacts: map[users.Mode]string{users.Call: "+15551234567", users.SMS: "+15551234567"},
+				Given: contacts("ann@example.com", "+15551234567", "ann")},
+		},
+		"the directory wins over what a person wrote": {
+			func(_ *Entry, k *Known) { k.Contacts = contacts("private@example.com", "+41791234567", "ann") },
+			Change{Kind: Update, Contacts: map[users.Mode]string{users.Email: "ann@example.com"}},
+		},
+		"a number that the directory gave goes with it": {
+			func(e *Entry, _ *Known) { e.Phone = "" },
+			Change{Kind: Update, Contacts: map[users.Mode]string{users.Call: "", users.SMS: ""}, Given: contacts("ann@example.com", "", "ann")},
+		},
+		"a number that a person put in its place stays": {
+			func(e *Entry, k *Known) {
+				e.Phone, k.Contacts = "", contacts("ann@example.com", "+41440000000", "ann")
+			},
+			Change{Kind: Adopt, Contacts: map[users.Mode]string{}, Given: contacts("ann@example.com", "", "ann")},
+		},
+		"a first photo": {
+			func(_ *Entry, k *Known) { k.PhotoURL = "" },
+			Change{Kind: Update, PhotoURL: str("https://photos.example.com/ann.jpg"), Contacts: map[users.Mode]string{}},
+		},
+		"who was here before is adopted": {
+			func(_ *Entry, k *Known) { k.Source, k.Given = "", nil },
+			Change{Kind: Adopt, Contacts: map[users.Mode]string{}, Given: full},
+		},
+		"back in the directory": {
+			func(_ *Entry, k *Known) { k.Active, k.SwitchedOff = false, true },
+			Change{Kind: SwitchOn, Contacts: map[users.Mode]string{}},
+		},
+		"back, and switched on by hand before": {
+			func(_ *Entry, k *Known) { k.SwitchedOff = true },
+			Change{Kind: Adopt, Contacts: map[users.Mode]string{}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e, k := ann()
+			tc.change(&e, &k)
+			tc.want.ID, tc.want.Name, tc.want.Source = 7, "Ann", LDAP
+			require.Equal(t, tc.want, only(t, Compare(LDAP, []Known{k}, []Entry{e}, nil, swiss)))
+		})
+	}
+}
+
+func TestWhatLeavesAPersonAlone(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*Entry, *Known){
+		"a number that cannot be understood": func(e *Entry, _ *Known) { e.Phone = "call the desk" },
+		"no full name":                       func(e *Entry, _ *Known) { e.FullName = " " },
+		"switched off by hand":               func(_ *Entry, k *Known) { k.Active = false },
+		"an address that is none":            func(e *Entry, _ *Known) { e.Email = "ann at example" },
+		"no address":                         func(e *Entry, _ *Known) { e.Email = "" },
+	} {
+		e, k := ann()
+		change(&e, &k)
+		require.Empty(t, Compare(LDAP, []Known{k}, []Entry{e}, nil, swiss).Changes, name)
+	}
+}
+
+func TestWhoVanishes(t *testing.T) {
+	t.Parallel()
+	e, k := ann()
+	bob := Known{User: users.User{ID: 8, Name: "bob", Active: true}, PhotoURL: "x", Source: LDAP}
+	byHand := Known{User: users.User{ID: 9, Name: "operator", Active: true}}
+	slack := Known{User: users.User{ID: 10, Name: "slacker", Active: true}, Source: Slack}
+	p := Compare(LDAP, []Known{k, bob, byHand, slack}, []Entry{e}, nil, swiss)
+	require.Equal(t, Change{Kind: SwitchOff, ID: 8, Name: "bob", Source: LDAP}, only(t, p), "nobody whom the directory never had")
+	require.Equal(t, 2, p.Kept)
+	require.Equal(t, 1, p.Gone)
+	require.Equal(t, 2, p.Strangers)
+
+	again := bob
+	again.SwitchedOff = true
+	require.Empty(t, Compare(LDAP, []Known{k, again}, []Entry{e}, nil, swiss).Changes, "an operator switched bob on again")
+	p = Compare(LDAP, []Known{k, bob}, []Entry{e}, []Entry{{Name: "BOB"}}, swiss)
+	require.Empty(t, p.Changes, "presets never vanish, and lose nothing")
+	_, k = ann()
+	require.Empty(t, Compare(LDAP, []Known{k}, []Entry{{Name: "x", Email: "no"}}, []Entry{{Name: "ann"}}, swiss).Changes)
+	require.Equal(t, Add, only(t, Compare(LDAP, nil, nil, []Entry{{Name: "pager"}}, swiss)).Kind)
+}
+
+func TestEntriesThatCannotBeUsed(t *testing.T) {
+	t.Parallel()
+	p := Compare(LDAP, nil, []Entry{
+		{Name: "", Email: "x@example.com"}, {Name: "a b", Email: "x@example.com"}, {Name: "a/b", Email: "x@example.com"}, {Name: "a\x00", Email: "x@example.com"},
+		{Name: "service"}, {Name: "ann", Email: "ann@example.com"}, {Name: "ANN", Email: "ann2@example.com"},
+	}, nil, swiss)
+	require.Equal(t, "ann@example.com", only(t, p).Contacts[users.Email])
+	require.Len(t, p.Problems, 6)
+	require.Len(t, Compare(Slack, nil, []Entry{{Name: "ann", SlackName: "ann"}}, nil, swiss).Changes, 1, "Slack may keep addresses to itself")
+}
+
+func TestDetailKeepsContactsToItself(t *testing.T) {
+	t.Parallel()
+	c := Change{FullName: str("Ann"), Contacts: map[users.Mode]string{users.SMS: "+41791234567", users.Email: ""}}
+	require.Equal(t, "full name, no email, sms", c.Detail())
+}
+
+func TestE164(t *testing.T) {
+	t.Parallel()
+	for number, want := range map[string]string{
+		"079 123 45 67": "+41791234567", "0041 79 123 45 67": "+41791234567", "+1 (555) 123-4567": "+15551234567", "+41 (0)79 123 45 67": "+41791234567",
+		"": "", "12": "", "ask": "", "+1 555 123 4567 ext. 9": "", "+999 123": "",
+	} {
+		got, ok := E164(number, "CH")
+		require.Equal(t, want, got, number)
+		require.Equal(t, want != "", ok, number)
+	}
+	require.True(t, KnownRegion("CH"))
+	require.False(t, KnownRegion("XX"))
+}
+
+// Whatever the directory says: after its changes were made there is nothing more to do, and who was never in it stays on.
+func TestCompareSettles(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		entry := rapid.Custom(func(t *rapid.T) Entry {
+			return Entry{
+				Name:  rapid.SampledFrom([]string{"ann", "bob", "Bob", "cy", "", "d d"}).Draw(t, "name"),
+				Email: rapid.SampledFrom([]string{"", "a@example.com", "b@example.com", "none"}).Draw(t, "email"),
+				Phone: rapid.SampledFrom([]string{"", "079 123 45 67", "+15551234567", "?"}).Draw(t, "phone"), FullName: rapid.SampledFrom([]string{"", "A", "B"}).Draw(t, "full"),
+			}
+		})
+		here := []Known{{User: users.User{ID: 1, Name: "hand", Active: true}}}
+		for range rapid.IntRange(1, 4).Draw(t, "rounds") {
+			entries := rapid.SliceOfN(entry, 0, 5).Draw(t, "entries")
+			here = made(here, Compare(LDAP, here, entries, nil, swiss).Changes)
+			if again := Compare(LDAP, here, entries, nil, swiss).Changes; len(again) > 0 {
+				t.Fatalf("not settled: %+v", again)
+			}
+			if !here[0].Active {
+				t.Fatal("a stranger was switched off")
+			}
+		}
+	})
+}
+
+// made is what the store does.
+func made(here []Known, changes []Change) []Known {
+	for _, c := range changes {
+		i := int(c.ID) - 1
+		if c.Kind == Add {
+			i = len(here)
+			here = append(here, Known{User: users.User{ID: users.ID(i + 1), Name: c.Name, Active: true}, Contacts: map[users.Mode]string{}})
+		}
+		k := here[i]
+		k.Source, k.SwitchedOff = c.Source, c.Kind == SwitchOff
+		if c.Kind == SwitchOn || c.Kind == SwitchOff {
+			k.Active = c.Kind == SwitchOn
+		}
+		if c.FullName != nil {
+			k.FullName = *c.FullName
+		}
+		if c.PhotoURL != nil {
+			k.PhotoURL = *c.PhotoURL
+		}
+		for mode, destination := range c.Contacts {
+			if k.Contacts[mode] = destination; destination == "" {
+				delete(k.Contacts, mode)
+			}
+		}
+		if c.Given != nil {
+			k.Given = c.Given
+		}
+		here[i] = k
+	}
+	return here
+}
+
+func TestLists(t *testing.T) {
+	t.Parallel()
+	entries := []Entry{{Ref: "uid=ann,dc=x", Name: "ann"}, {Ref: "uid=bob,dc=x", Name: "bob"}}
+	ops := List{Name: "Ops", Members: []string{"UID=bob,dc=x", "uid=ann,dc=x", "cn=printer,dc=x"}, Size: 3}
+	require.Equal(t, []ListChange{{Kind: Add, Name: "Ops", Size: 3, Members: []string{"ann", "bob"}}}, CompareLists(nil, []List{ops}, entries).Changes)
+	have := KnownList{ID: 4, Name: "ops", Active: true, Size: 3, Members: []string{"ann", "Bob"}, Kept: true}
+	require.Empty(t, CompareLists([]KnownList{have}, []List{ops}, entries).Changes)
+	for want, change := range map[Kind]func(*KnownList){
+		Update: func(k *KnownList) { k.Members = []string{"ann", "cy"} }, Adopt: func(k *KnownList) { k.Kept = false }, SwitchOn: func(k *KnownList) { k.Active = false },
+	} {
+		k := have
+		change(&k)
+		p := CompareLists([]KnownList{k}, []List{ops}, entries)
+		require.Equal(t, []ListChange{{Kind: want, ID: 4, Name: "ops", Size: 3, Members: []string{"ann", "bob"}}}, p.Changes)
+	}
+	p := CompareLists([]KnownList{have, {ID: 5, Name: "by hand", Active: true, Members: []string{"ann"}}}, []List{{Name: " "}, {Name: "x"}, {Name: "X"}}, entries)
+	require.Equal(t, []ListChange{{Kind: SwitchOff, ID: 4, Name: "ops"}, {Kind: Add, Name: "x"}}, p.Changes, "lists that the directory never had are left alone")
+	require.Len(t, p.Problems, 2)
+	require.Equal(t, [4]int{1, 1, 2, 2}, [4]int{p.Kept, p.Gone, p.Members, p.Lost})
+}
+
+func many(n int, prefix string) (entries []Entry, known []Known) {
+	for i := range n {
+		name := fmt.Sprintf("%s%d", prefix, i)
+		entries = append(entries, Entry{Ref: name, Name: name, Email: name + "@example.com"})
+		known = append(known, Known{User: users.User{ID: users.ID(i + 1), Name: name, Active: true}, Source: LDAP})
+	}
+	return entries, known
+}

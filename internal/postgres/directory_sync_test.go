@@ -1,0 +1,136 @@
+package postgres_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/directory"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+func TestDirectorySyncStoresPeople(t *testing.T) {
+	t.Parallel()
+	ctx, d := t.Context(), pgtest.New(t)
+	s := postgres.NewDirectorySync(d, "directory sync")
+	full, photo := "Ann Lee", "https://x/ann.png"
+	given := map[users.Mode]string{users.Email: "ann@example.com", users.SMS: "+41791234567"}
+	require.NoError(t, s.Apply(ctx, directory.Change{Kind: directory.Add, Name: "ann", Source: directory.LDAP, FullName: &full, PhotoURL: &photo, Contacts: given, Given: given}))
+	err := s.Apply(ctx, directory.Change{Kind: directory.Add, Name: "ANN", Source: directory.LDAP})
+	require.True(t, fault.Is(err, fault.Invalid), "%v", err)
+
+	known, err := s.Known(ctx)
+	require.NoError(t, err)
+	require.Len(t, known, 1)
+	ann := known[0]
+	require.True(t, ann.Active)
+	require.Equal(t, directory.Known{User: ann.User, PhotoURL: photo, Contacts: given, Source: directory.LDAP, Given: given}, ann)
+	require.Equal(t, full, ann.FullName)
+
+	require.NoError(t, s.Apply(ctx, directory.Change{Kind: directory.Update, ID: ann.ID, Name: "ann", Source: directory.LDAP,
+		Contacts: map[users.Mode]string{users.SMS: "", users.Slack: "ann"}, Given: map[users.Mode]string{users.Slack: "ann"}}))
+	again, found, err := s.KnownAs(ctx, "Ann ")
+	require.NoError(t, err)
+	require.True(t, found)
+	require.Equal(t, map[users.Mode]string{users.Email: "ann@example.com", users.Slack: "ann"}, again.Contacts)
+	require.Equal(t, map[users.Mode]string{users.Slack: "ann"}, again.Given)
+	_, found, err = s.KnownAs(ctx, "nobody\x00")
+	require.NoError(t, err)
+	require.False(t, found)
+
+	off := directory.Change{Kind: directory.SwitchOff, ID: ann.ID, Name: "ann", Source: directory.LDAP}
+	require.NoError(t, s.Apply(ctx, off))
+	again, _, err = s.KnownAs(ctx, "ann")
+	require.NoError(t, err)
+	require.False(t, again.Active)
+	require.True(t, again.SwitchedOff)
+	require.Greater(t, again.LoginEpoch, ann.LoginEpoch, "their sessions end")
+	require.NotEmpty(t, again.Contacts, "and nothing is lost")
+	off.Kind = directory.SwitchOn
+	require.NoError(t, s.Apply(ctx, off))
+	again, _, err = s.KnownAs(ctx, "ann")
+	require.NoError(t, err)
+	require.True(t, again.Active && !again.SwitchedOff)
+	off.ID = 99
+	require.True(t, fault.Is(s.Apply(ctx, off), fault.Invalid), "deleted meanwhile")
+
+	log, err := postgres.NewAudit(d).Newest(ctx, 10)
+	require.NoError(t, err)
+	var actions []string
+	for _, r := range log {
+		require.Equal(t, "directory sync", r.Actor)
+		require.NotContains(t, r.Detail, "+41", "numbers are nobody's business")
+		actions = append(actions, r.Action)
+	}
+	require.Equal(t, []string{"user switched on", "user switched off", "user changed", "user added"}, actions)
+}
+
+// Of all processes only the owner of the lease stores anything.
+func TestDirectorySyncIsFenced(t *testing.T) {
+	t.Parallel()
+	ctx, d := t.Context(), pgtest.New(t)
+	_, err := d.Pool().Exec(ctx, `update bucket_leases set owner = 'me', epoch = 7 where bucket = 0`)
+	require.NoError(t, err)
+	s := postgres.NewDirectorySync(d, "directory sync")
+	for _, stale := range []*postgres.DirectorySync{s.Fenced("me", buckets.Lease{Bucket: 0, Epoch: 6}), s.Fenced("other", buckets.Lease{Bucket: 0, Epoch: 7})} {
+		require.True(t, fault.Is(stale.Apply(ctx, directory.Change{Kind: directory.Add, Name: "ann", Source: directory.LDAP}), fault.Conflict))
+		require.True(t, fault.Is(stale.ApplyList(ctx, directory.ListChange{Kind: directory.Add, Name: "ops"}), fault.Conflict))
+	}
+	known, err := s.Known(ctx)
+	require.NoError(t, err)
+	require.Empty(t, known)
+	require.NoError(t, s.Fenced("me", buckets.Lease{Bucket: 0, Epoch: 7}).Apply(ctx, directory.Change{Kind: directory.Add, Name: "ann", Source: directory.LDAP}))
+}
+
+func TestDirectorySyncStoresLists(t *testing.T) {
+	t.Parallel()
+	ctx, d := t.Context(), pgtest.New(t)
+	_, err := d.Pool().Exec(ctx, `insert into users (name) values ('ann'), ('bob'), ('cy'); insert into mailing_lists (name) values ('by hand')`)
+	require.NoError(t, err)
+	s := postgres.NewDirectorySync(d, "directory sync")
+	require.NoError(t, s.ApplyList(ctx, directory.ListChange{Kind: directory.Add, Name: "ops", Size: 5, Members: []string{"ANN", "bob", "nobody"}}))
+	require.True(t, fault.Is(s.ApplyList(ctx, directory.ListChange{Kind: directory.Add, Name: "OPS"}), fault.Invalid))
+	lists, err := s.KnownLists(ctx)
+	require.NoError(t, err)
+	ops := lists[1]
+	require.Equal(t, []directory.KnownList{{ID: lists[0].ID, Name: "by hand", Active: true, Members: []string{}},
+		{ID: ops.ID, Name: "ops", Active: true, Size: 5, Members: []string{"ann", "bob"}, Kept: true}}, lists)
+
+	require.NoError(t, s.ApplyList(ctx, directory.ListChange{Kind: directory.SwitchOff, ID: ops.ID, Name: "ops"}))
+	lists, err = s.KnownLists(ctx)
+	require.NoError(t, err)
+	require.False(t, lists[1].Active)
+	require.Len(t, lists[1].Members, 2, "kept for when it comes back")
+	require.NoError(t, s.ApplyList(ctx, directory.ListChange{Kind: directory.SwitchOn, ID: ops.ID, Name: "ops", Size: 2, Members: []string{"bob", "cy"}}))
+	lists, err = s.KnownLists(ctx)
+	require.NoError(t, err)
+	require.Equal(t, directory.KnownList{ID: ops.ID, Name: "ops", Active: true, Size: 2, Members: []string{"bob", "cy"}, Kept: true}, lists[1])
+	require.True(t, fault.Is(s.ApplyList(ctx, directory.ListChange{Kind: directory.Update, ID: 99, Name: "x"}), fault.Invalid))
+}
+
+func TestDirectorySyncIsDueNowAndThen(t *testing.T) {
+	t.Parallel()
+	ctx, d := t.Context(), pgtest.New(t)
+	s := postgres.NewDirectorySync(d, "directory sync")
+	due := func(every, again time.Duration) bool {
+		t.Helper()
+		is, err := s.Due(ctx, directory.LDAP, every, again)
+		require.NoError(t, err)
+		return is
+	}
+	require.True(t, due(time.Hour, time.Minute))
+	require.NoError(t, s.Note(ctx, directory.LDAP, ""))
+	require.False(t, due(time.Hour, 0))
+	require.True(t, due(0, time.Hour))
+	require.NoError(t, s.Note(ctx, directory.LDAP, "away"))
+	require.False(t, due(time.Hour, time.Minute))
+	require.True(t, due(time.Hour, 0), "sooner after a failure")
+	var good, problem bool
+	require.NoError(t, d.Pool().QueryRow(ctx, `select succeeded_at is not null, problem = 'away' from directory_syncs`).Scan(&good, &problem))
+	require.True(t, good && problem, "when it last went well is remembered")
+}

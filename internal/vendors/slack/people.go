@@ -1,0 +1,71 @@
+package slack
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/slack-go/slack"
+
+	"github.com/iris-oncall/iris/internal/directory"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/vendors"
+)
+
+const (
+	// pageOfPeople keeps a page well below what we read of an answer.
+	pageOfPeople = 100
+	// slackBot is a member of every workspace and nobody's bot.
+	slackBot = "USLACKBOT"
+)
+
+// People lists the people of the workspace, without bots and those who left. See directory.People. It needs the scopes
+// users:read and users:read.email, and waits when Slack asks for that: ctx bounds how long.
+func (v *Vendor) People(ctx context.Context) ([]directory.Entry, error) {
+	var out []directory.Entry
+	for p := v.api.GetUsersPaginated(slack.GetUsersOptionLimit(pageOfPeople)); ; {
+		next, err := p.Next(ctx)
+		if p.Done(err) {
+			return out, nil
+		}
+		if err != nil {
+			if err := v.wait(ctx, err); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		p = next
+		for i := range p.Users {
+			if u := &p.Users[i]; !u.Deleted && !u.IsBot && u.ID != slackBot {
+				out = append(out, entry(u))
+			}
+		}
+	}
+}
+
+// wait lets the time pass that Slack asks for; any other failure is an Unavailable fault.
+func (v *Vendor) wait(ctx context.Context, err error) error {
+	r := v.result(err)
+	if r.Outcome != messages.OutcomeThrottled {
+		return fault.Wrap(fault.Unavailable, errors.New(r.Detail), "Slack does not list its people")
+	}
+	timer := time.NewTimer(cmp.Or(r.RetryAfter, time.Second))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return fault.Wrap(fault.Unavailable, ctx.Err(), "Slack wants to be asked slower")
+	case <-timer.C:
+		return nil
+	}
+}
+
+func entry(u *slack.User) directory.Entry {
+	line := func(s string) string { return strings.TrimSpace(vendors.Line(s, 320)) }
+	return directory.Entry{
+		Ref: u.ID, Name: line(u.Name), FullName: line(cmp.Or(u.RealName, u.Profile.RealName)), Email: line(u.Profile.Email),
+		Phone: line(u.Profile.Phone), SlackName: line(u.Name), PhotoURL: u.Profile.Image192,
+	}
+}
