@@ -1,11 +1,9 @@
 package oncallapi
 
 import (
-	"strings"
 	"time"
 
 	ics "github.com/arran4/golang-ical"
-	"github.com/teambition/rrule-go"
 
 	"github.com/iris-oncall/iris/internal/oncall"
 )
@@ -20,14 +18,9 @@ func recurring(e *ics.VEvent, first, d oncall.Date) []oncall.Date {
 	if p == nil {
 		return []oncall.Date{d}
 	}
-	option, err := rrule.StrToROption(strings.TrimPrefix(p.Value, "RRULE:"))
-	if err != nil || option.Freq != rrule.YEARLY {
-		return []oncall.Date{d}
-	}
 	start := first.Local().Time()
-	option.Dtstart = start
-	rule, err := rrule.NewRRule(*option)
-	if err != nil {
+	rule, err := oncall.ReadRule(p.Value, start, func(t time.Time) time.Time { return t })
+	if err != nil || !rule.Yearly() {
 		return []oncall.Date{d}
 	}
 	from := start
@@ -35,8 +28,14 @@ func recurring(e *ics.VEvent, first, d oncall.Date) []oncall.Date {
 		from = y
 	}
 	out := []oncall.Date{}
-	for _, t := range rule.Between(from, from.AddDate(yearsAhead, 0, 0), true) {
-		out = append(out, oncall.DateOf(t)+(d-first))
+	err = rule.Until(from.AddDate(yearsAhead, 0, 0), func(t time.Time) bool {
+		if !t.Before(from) {
+			out = append(out, oncall.DateOf(t)+(d-first))
+		}
+		return len(out) <= maxHolidays
+	})
+	if err != nil {
+		return []oncall.Date{d}
 	}
 	return out
 }
