@@ -7,9 +7,10 @@ import (
 
 type userPasswdCommand struct {
 	Name string `arg:"" help:"Log-in name."`
+	None bool   `help:"Take the password away: only the directory's opens the door from now on, if one is configured."`
 }
 
-// Run sets a password.
+// Run sets a password, or takes it away.
 func (c userPasswdCommand) Run(ctx context.Context, e *env) error {
 	o, err := e.operator(ctx)
 	if err != nil {
@@ -19,6 +20,13 @@ func (c userPasswdCommand) Run(ctx context.Context, e *env) error {
 	name, err := o.UserName(ctx, c.Name) // before a password is asked for
 	if err != nil {
 		return err
+	}
+	if c.None {
+		if err := o.TakePassword(ctx, name); err != nil {
+			return err
+		}
+		fmt.Fprintf(e.stderr, "%s has no password here; their sessions have ended\n", name)
+		return nil
 	}
 	password, err := e.password(name, "")
 	if err != nil {

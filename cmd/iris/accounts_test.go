@@ -55,6 +55,13 @@ func TestAccountsOfUsers(t *testing.T) {
 	says(0, "ann is on already", "", "user", "enable", "ann")
 	require.True(t, logsIn("other words"))
 
+	before = ann()
+	says(0, "ann has no password here; their sessions have ended", "", "user", "passwd", "--none", "ann")
+	require.False(t, logsIn("other words"))
+	require.False(t, logsIn(""))
+	require.Greater(t, ann().LoginEpoch, before.LoginEpoch, "sessions have ended")
+	says(0, "new password", "other words\n", "user", "passwd", "ann")
+
 	says(1, "there is no user bob", "other words\n", "user", "passwd", "bob")
 	says(1, "there is no user bob", "", "user", "disable", "bob")
 	says(1, "at least 8 characters", "short\n", "user", "passwd", "ann")
@@ -75,7 +82,8 @@ func TestAccountsOfUsers(t *testing.T) {
 		actions = append(actions, r.Actor+": "+r.Action+", "+r.Object)
 	}
 	require.Equal(t, []string{
-		"iris command: team added, team ops", "iris command: user switched on, user ann", "iris command: user switched off, user ann",
+		"iris command: team added, team ops",
+		"iris command: password set, user ann", "iris command: password taken away, user ann", "iris command: user switched on, user ann", "iris command: user switched off, user ann",
 		"iris command: password set, user ann", "iris command: user added, user ann",
 	}, actions)
 }

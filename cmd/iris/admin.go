@@ -298,12 +298,16 @@ func (c checkConfigCommand) Run(e *env) error {
 	note(err)
 	if cfg != nil {
 		if c.Only != "processor" {
-			_, err := cfg.API()
-			note(err)
+			api, err := cfg.API()
+			if note(err); err == nil {
+				note(app.DirectoryProblem(api.LDAP, api.Sync, api.Slack))
+			}
 		}
 		if c.Only != "api" {
-			_, err := cfg.Processor()
-			note(err)
+			processor, err := cfg.Processor()
+			if note(err); err == nil {
+				note(app.DirectoryProblem(processor.LDAP, processor.Sync, processor.Slack))
+			}
 		}
 		if url := cfg.DatabaseURL().Reveal(); url != "" {
 			note(app.DatabaseURLProblem(url))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -40,6 +41,7 @@ func (c benchCommand) Run(ctx context.Context, e *env) error {
 	if err := c.check(); err != nil {
 		return err
 	}
+	app.RelaxCollector(e.environ, debug.SetGCPercent) // the load must not weigh more than it has to
 	o := bench.Options{
 		Burst: c.Burst, For: c.For, Notifications: c.Notifications, URL: c.URL, App: c.App, Key: c.Key, Plan: c.Plan,
 		Processors: c.Processors, KillHalf: c.Kill == "half", ConfigFile: e.config, Environ: e.environ, ProfileDir: c.Profile,
@@ -162,5 +164,6 @@ type benchSinkCommand struct {
 
 // Run is the mail server of the bench, in a process of its own.
 func (c benchSinkCommand) Run(ctx context.Context, e *env) error {
+	app.RelaxCollector(e.environ, debug.SetGCPercent)
 	return bench.RunSink(ctx, c.Addr, e.stdin, e.stdout)
 }

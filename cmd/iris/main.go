@@ -28,6 +28,7 @@ type cli struct {
 	User        userCommand        `cmd:"" help:"Users."`
 	App         appCommand         `cmd:"" help:"Applications: the programs that post incidents."`
 	Team        teamCommand        `cmd:"" help:"Teams."`
+	Priority    priorityCommand    `cmd:"" help:"In which mode people hear of what, where nobody chose otherwise."`
 	Contact     contactCommand     `cmd:"" help:"Where users are reached."`
 	Oncall      oncallCommand      `cmd:"" help:"Say who is on call for a team or service, now or then."`
 	Simulate    simulateCommand    `cmd:"" help:"Say who would be paged by a plan, when, how and why. Nothing is sent."`

@@ -69,6 +69,12 @@ func TestFirstUse(t *testing.T) {
 	must("", "app", "add", "half") // nothing of it was made
 	must("", "app", "add", "scheduler", "--uses-on-call")
 	must("", "app", "set", "watch", "--uses-on-call")
+	require.Equal(t, "urgent  call\nhigh    sms\nmedium  email\nlow     email\n", must("", "priority", "list"))
+	must("", "priority", "set", "high", "push")
+	require.Contains(t, must("", "priority", "list"), "high    push\n")
+	fails("with drop as default messages would reach nobody", "", "priority", "set", "high", "drop")
+	fails("there is no mode fax; there are email, sms", "", "priority", "set", "high", "fax")
+	fails("there is no priority loud", "", "priority", "set", "loud", "sms")
 	must("", "app", "set", "scheduler", "--no-uses-on-call")
 	fails("there is no application nobody", "", "app", "set", "nobody", "--uses-on-call")
 	fails("must not hold a colon", "", "app", "add", "a:b")

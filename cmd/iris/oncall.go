@@ -36,8 +36,11 @@ const nobodyOnCall exitCode = 3
 
 // Run prints who is on call.
 func (c oncallCommand) Run(ctx context.Context, e *env) error {
-	if (c.Team == "") == (c.Service == "") {
+	switch {
+	case c.Team == "" && c.Service == "":
 		return errors.New("name a team, or a service with --service")
+	case c.Team != "" && c.Service != "":
+		return errors.New("name either a team or, with --service, a service, not both")
 	}
 	ahead, err := days(c.For)
 	if err != nil {
@@ -109,7 +112,7 @@ func ofKind(gaps []app.WhoGap, kind oncall.GapKind) []app.WhoGap {
 	return out
 }
 
-// plain prints one line for each fact: what, team, role, when, who or until. Nobody is an empty name.
+// plain prints one line for each fact: what, team, role, when, who or until.
 func (c oncallCommand) plain(w io.Writer, teams []app.WhoTeam) error {
 	line := func(cells ...string) error {
 		for i := range cells {
@@ -121,11 +124,7 @@ func (c oncallCommand) plain(w io.Writer, teams []app.WhoTeam) error {
 	for _, t := range teams {
 		when := func(unix int64) string { return time.Unix(unix, 0).In(placed(t)).Format(time.RFC3339) }
 		for _, r := range t.Roles {
-			people := r.People
-			if len(people) == 0 {
-				people = []app.WhoPerson{{}} // as for a hand-off to nobody
-			}
-			for _, p := range people {
+			for _, p := range r.People {
 				if err := line("on-call", t.Team, r.Role, when(t.At), p.Name); err != nil {
 					return err
 				}

@@ -59,3 +59,20 @@ func TestSync(t *testing.T) {
 	require.Equal(t, 1, code)
 	require.Contains(t, errs, "no country")
 }
+
+// What only shows when a directory is to be asked is said before that.
+func TestCheckConfigLooksAtTheDirectory(t *testing.T) {
+	t.Parallel()
+	environ := []string{"IRIS_DATABASE_URL=postgres://h/d"}
+	for content, want := range map[string]string{
+		"sync: {phone_region: XX}": "sync.phone_region: \"XX\" is no country",
+		"auth: {ldap: {urls: ['ldaps://h'], base_dn: 'dc=x', filter: '(uid %s)'}}":                        "the filter cannot be read",
+		"auth: {ldap: {urls: ['ldaps://h'], base_dn: 'dc=x'}}\nsync: {from: ldap, filter: '(&(a=b)(c))'}": "the filter cannot be read",
+	} {
+		code, _, errs := iris(t, environ, "", "check-config", "--config", written(t, content))
+		require.Equal(t, 1, code, content)
+		require.Contains(t, errs, want, content)
+	}
+	code, _, errs := iris(t, environ, "", "check-config", "--config", written(t, "auth: {ldap: {urls: ['ldaps://h'], base_dn: 'dc=x'}}\nsync: {from: ldap}"))
+	require.Zero(t, code, errs)
+}

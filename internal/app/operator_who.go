@@ -67,8 +67,12 @@ type WhoGap struct {
 // maxHandOffs is how many hand-offs of a role are told.
 const maxHandOffs = 5
 
-// Who answers who is on call, by the resolver that pages. A team or service that does not exist is a NotFound fault.
+// Who answers who is on call, by the resolver that pages. A team, service or role that does not exist is a NotFound fault.
 func (o *Operator) Who(ctx context.Context, a WhoAsk) ([]WhoTeam, error) {
+	a.Role = strings.TrimPrefix(strings.ToLower(strings.TrimSpace(a.Role)), "oncall-")
+	if err := o.roleExists(ctx, a.Role); err != nil {
+		return nil, err
+	}
 	names, err := o.teamsAsked(ctx, a)
 	if err != nil {
 		return nil, err
@@ -92,6 +96,36 @@ func (o *Operator) Who(ctx context.Context, a WhoAsk) ([]WhoTeam, error) {
 		out = append(out, answer)
 	}
 	return out, nil
+}
+
+// roleExists refuses a role that neither calendars nor plans have: the team's fixed order would stand in for a misspelt one.
+func (o *Operator) roleExists(ctx context.Context, role string) error {
+	if role == "" {
+		return nil
+	}
+	inCalendars, err := postgres.NewOncallNames(o.db).Roles(ctx)
+	if err != nil {
+		return err
+	}
+	inPlans, err := o.targets.Roles(ctx)
+	if err != nil {
+		return err
+	}
+	var known []string
+	for _, r := range inCalendars {
+		known = append(known, strings.ToLower(r.Name))
+	}
+	for _, r := range inPlans {
+		name, onCall := strings.CutPrefix(strings.ToLower(r.Name), "oncall-")
+		if onCall || name == oncall.RoleManager || name == oncall.RoleDirector {
+			known = append(known, name)
+		}
+	}
+	if slices.Contains(known, role) {
+		return nil
+	}
+	slices.Sort(known)
+	return fault.Newf(fault.NotFound, "there is no role %s; there are %s", role, strings.Join(slices.Compact(known), ", "))
 }
 
 func (o *Operator) teamsAsked(ctx context.Context, a WhoAsk) ([]string, error) {
@@ -149,9 +183,6 @@ func (w who) team(ctx context.Context, team oncall.Team) (WhoTeam, error) {
 		return WhoTeam{}, err
 	}
 	calendar = calendar.Without(coverage.Off)
-	if err := w.known(ctx); err != nil {
-		return WhoTeam{}, err
-	}
 	out := WhoTeam{Team: team.Name, Zone: zone.String(), At: at.Unix(), Until: until.Unix(), Roles: []WhoRole{}}
 	for _, role := range rolesAsked(w.ask.Role, calendar, coverage.Roles()) {
 		answer, err := w.role(ctx, team, calendar, coverage, role, at, until)
@@ -163,31 +194,10 @@ func (w who) team(ctx context.Context, team oncall.Team) (WhoTeam, error) {
 	return out, nil
 }
 
-// known refuses a role that does not exist: for a slip of the pen the team's fixed order would answer.
-func (w who) known(ctx context.Context) error {
-	if w.ask.Role == "" {
-		return nil
-	}
-	roles, err := postgres.NewOncallNames(w.db).Roles(ctx)
-	if err != nil {
-		return err
-	}
-	names := []string{oncall.RoleDirector}
-	for _, r := range roles {
-		names = append(names, strings.ToLower(r.Name))
-	}
-	asked := rolesAsked(w.ask.Role, nil, nil)[0]
-	if slices.Contains(names, asked) {
-		return nil
-	}
-	slices.Sort(names)
-	return fault.Newf(fault.NotFound, "there is no role %s; there are %s", asked, strings.Join(slices.Compact(names), ", "))
-}
-
 // rolesAsked returns the roles to tell of: primary first, then secondary, then the others by name.
 func rolesAsked(role string, calendar *oncall.TeamCalendar, wanted []string) []string {
 	if role != "" {
-		return []string{strings.TrimPrefix(strings.ToLower(strings.TrimSpace(role)), "oncall-")}
+		return []string{role}
 	}
 	var others []string
 	for _, s := range calendar.Shifts() {

@@ -69,7 +69,7 @@ func Signals() (context.Context, context.CancelFunc) {
 
 // ServeAPI reads the configuration and runs iris-api until ctx ends.
 func ServeAPI(ctx context.Context, configFile string, environ []string) error {
-	relaxCollector(environ, debug.SetGCPercent)
+	RelaxCollector(environ, debug.SetGCPercent)
 	c, err := config.Load(configFile, environ)
 	if err != nil {
 		return err
@@ -92,7 +92,7 @@ func ServeAPI(ctx context.Context, configFile string, environ []string) error {
 
 // ServeProcessor reads the configuration and runs message-processor until ctx ends.
 func ServeProcessor(ctx context.Context, configFile string, environ []string) error {
-	relaxCollector(environ, debug.SetGCPercent)
+	RelaxCollector(environ, debug.SetGCPercent)
 	c, err := config.Load(configFile, environ)
 	if err != nil {
 		return err
@@ -117,8 +117,8 @@ func ServeProcessor(ctx context.Context, configFile string, environ []string) er
 // that lasts, and make much that does not: with Go's own 100 they spend a tenth of their time on looking.
 const collectorPercent = 400
 
-// relaxCollector sets the garbage collector's target, unless the operator did. A limit of the memory (GOMEMLIMIT) holds all the same.
-func relaxCollector(environ []string, set func(int) int) {
+// RelaxCollector sets the garbage collector's target, unless the operator did. A limit of the memory (GOMEMLIMIT) holds all the same.
+func RelaxCollector(environ []string, set func(int) int) {
 	if !slices.ContainsFunc(environ, func(e string) bool { return strings.HasPrefix(e, "GOGC=") }) {
 		set(collectorPercent)
 	}

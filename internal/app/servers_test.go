@@ -187,8 +187,8 @@ func TestTheCollectorIsRelaxedUnlessTheOperatorSaysOtherwise(t *testing.T) {
 	t.Parallel()
 	percent := 0
 	set := func(n int) int { percent = n; return 100 }
-	relaxCollector([]string{"GOGC=50"}, set)
+	RelaxCollector([]string{"GOGC=50"}, set)
 	require.Zero(t, percent)
-	relaxCollector([]string{"GOGCX=50", "GOMEMLIMIT=1GiB"}, set)
+	RelaxCollector([]string{"GOGCX=50", "GOMEMLIMIT=1GiB"}, set)
 	require.Equal(t, collectorPercent, percent)
 }

@@ -2,16 +2,17 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
+	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/delivery"
 	"github.com/iris-oncall/iris/internal/directory"
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/vendors/slack"
 )
@@ -115,7 +116,8 @@ func (d *directorySync) pass(ctx context.Context) error {
 	defer cancel()
 	report, err := d.syncer.Run(limited, d.store.Fenced(d.holder.ProcessID(), leases[0]), directory.Options{})
 	d.count(report)
-	if fault.Is(err, fault.Conflict) || ctx.Err() != nil {
+	var lost *buckets.LostError
+	if errors.As(err, &lost) || ctx.Err() != nil {
 		return nil // the bucket has moved on; its new owner goes on from here
 	}
 	problem := report.Stopped
@@ -159,10 +161,31 @@ func (d *directorySync) tell(r directory.Report, err error) {
 		d.log.Info("brought in step with the directory", zap.Int("people", len(r.Changes)), zap.Int("lists", len(r.Lists)), zap.Duration("took", r.Took))
 	}
 	if n := len(r.Problems); n > d.leftOut {
-		d.log.Warn("entries of the directory cannot be used", zap.Int("entries", n), zap.String("name", r.Problems[0].Name), zap.String("reason", r.Problems[0].Text))
+		first := r.Problems[0]
+		for _, p := range r.Problems { // what is our own fault matters more
+			if first.Err == nil && p.Err != nil {
+				first = p
+			}
+		}
+		d.log.Warn("entries of the directory cannot be used", zap.Int("entries", n), zap.String("name", first.Name), zap.String("reason", first.Text), zap.Error(first.Err))
 	}
 	d.leftOut = len(r.Problems)
 	d.problems.Set(float64(d.leftOut))
+}
+
+// DirectoryProblem says what is wrong with the configured directory that the configuration itself cannot see: filters and
+// countries; nil = nothing. It asks nobody.
+func DirectoryProblem(l config.LDAP, s config.Sync, workspaces []config.Slack) error {
+	if _, err := directoryRules(s); err != nil {
+		return err
+	}
+	if len(l.URLs) > 0 {
+		if _, err := newLDAP(l, s); err != nil {
+			return err
+		}
+	}
+	_, err := newSyncer(s, l, workspaces)
+	return err
 }
 
 // SyncDirectory brings people in step with the configured directory at once. See directory.Syncer.Run.

@@ -10,9 +10,9 @@ import (
 const crowd = 8
 
 // batcher gathers what arrives while earlier batches are being worked on: a single item is worked on at once, a flood in
-// large batches. In a flood the beginnings of two batches are a gap apart, unless the next one is full: most of what a
-// small batch costs is the same for a large one, and a machine that spends itself on small ones never gets to large ones.
-// add may be called from any goroutine.
+// large batches. In a flood the beginnings of two batches are a gap apart, and after a batch there is a rest as long as it took
+// (a gap at most), unless the next one is full: most of what a small batch costs is the same for a large one, and a machine that
+// spends itself on small ones never gets to large ones. add may be called from any goroutine.
 type batcher[T any] struct {
 	gap time.Duration
 
@@ -52,10 +52,11 @@ func (b *batcher[T]) len() int {
 
 // next waits for items and returns at most that many, in the order they came; nil when ctx has ended and none wait.
 func (b *batcher[T]) next(ctx context.Context, most int) []T {
+	done := time.Now()
 	for {
 		b.mu.Lock()
 		n := min(most, len(b.waiting))
-		if wait := b.gap - time.Since(b.last); n > 0 && n < most && wait > 0 && ctx.Err() == nil {
+		if wait := b.rest(done); n > 0 && n < most && wait > 0 && ctx.Err() == nil {
 			b.mu.Unlock()
 			pause(ctx, wait)
 			continue
@@ -84,6 +85,14 @@ func (b *batcher[T]) next(ctx context.Context, most int) []T {
 			}
 		}
 	}
+}
+
+// rest is how long to wait for company after a batch that was worked on until done.
+func (b *batcher[T]) rest(done time.Time) time.Duration {
+	if b.gap == 0 || b.last.IsZero() {
+		return 0
+	}
+	return max(time.Until(b.last.Add(b.gap)), time.Until(done.Add(min(done.Sub(b.last), b.gap))))
 }
 
 func pause(ctx context.Context, d time.Duration) {

@@ -10,7 +10,7 @@ import (
 type pace struct {
 	mu      sync.Mutex
 	prepare worst   // from take to call
-	mark    worst   // of the statement before the call
+	mark    worst   // from when it is to be marked until it is
 	rate    float64 // calls per second of late
 	since   time.Time
 	count   int

@@ -2,6 +2,7 @@ package delivery_test
 
 import (
 	"context"
+	"net/url"
 	"slices"
 	"sync"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/delivery"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -322,6 +324,28 @@ func TestOutcomesInTimeAndLateAreRecordedTogether(t *testing.T) {
 	for i, want := range []string{"sent false false", "sent true false", "unknown false true"} {
 		require.Equal(t, want, o.text(`select outcome || ' ' || late || ' ' || in_doubt from attempts where message_id = $1`, int64(got[i].ID)))
 	}
+}
+
+// What a crashed server forgets of a take does no harm; a call that was forgotten would.
+func TestOnlyTakesCommitWithoutTheDisk(t *testing.T) {
+	t.Parallel()
+	at, err := url.Parse(pgtest.URL(t))
+	require.NoError(t, err)
+	settings := at.Query()
+	settings.Set("synchronous_commit", "on")
+	at.RawQuery = settings.Encode()
+	o := &office{t: t, db: pgtest.Open(t, at.String(), postgres.Config{KeyedPlans: true})}
+	o.seed()
+	h := o.own("me", 0, 256)
+	o.exec(`create table noted (state text, commits text)`)
+	o.exec(`create function note() returns trigger language plpgsql as $$
+		begin insert into noted values (new.state, current_setting('synchronous_commit')); return new; end $$`)
+	o.exec(`create trigger note before update on messages for each row execute function note()`)
+	o.flood(1, users.Email)
+	c := o.take(h, o.lane(users.Email, messages.ClassOutOfBand), 1)[0]
+	o.mark(h, c)
+	o.record(outcome(c, 1, messages.OutcomeSent, delivery.Verdict{State: messages.Sent}))
+	require.Equal(t, "taken off, sending on, sent on", o.text(`select string_agg(state || ' ' || commits, ', ') from noted`))
 }
 
 func TestAModeChangeStartsAfresh(t *testing.T) {

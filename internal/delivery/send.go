@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const (
@@ -66,8 +67,10 @@ func (w *Worker) send(it *item) {
 	}
 	mark := marking{start: w.start(it), answer: make(chan marked, 1)}
 	w.flying.add(it.c.ID)
+	asked := time.Now()
 	w.marks.add(mark)
 	m := <-mark.answer
+	it.line.pace.marked(time.Since(asked))
 	if m.attempt == 0 {
 		<-o.permits
 		done(messages.OutcomeCancelled)
@@ -204,7 +207,6 @@ func idempotencyKey(c Claimed) string {
 
 // call makes the vendor call, unless it is too late for it.
 func (w *Worker) call(it *item, o *outlet, m marked) messages.Result {
-	it.line.pace.marked(time.Since(m.at))
 	if it.limited && !w.idle(it, it.slot.at) {
 		return messages.Result{Outcome: messages.OutcomeCancelled, Detail: "the call was not begun: this process is stopping"}
 	}
@@ -253,6 +255,9 @@ func (it *item) outbound(attempt int) messages.Outbound {
 		Priority: c.Priority, Target: c.Target, Sender: t.Sender, ShownTo: t.ShownTo, IdempotencyKey: idempotencyKey(c),
 	}
 	out.AckURL = w.ackURL(c)
+	if c.Purpose == messages.TrackingMsg && c.Mode == users.Email {
+		out.ReplyTo = c.Destination // a tracker talks to itself, not to us (Iris contract 8)
+	}
 	if c.IncidentID == 0 {
 		out.Batch = c.Batch
 	}

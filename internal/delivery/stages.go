@@ -18,7 +18,7 @@ const stageBatch = 256
 // How far apart the statements of a stage begin in a flood. A page waits for its mark, nobody for the rest.
 const (
 	markGap   = 10 * time.Millisecond
-	recordGap = 25 * time.Millisecond
+	recordGap = 30 * time.Millisecond
 )
 
 // inData reports whether an error lies in what was to be stored and not in the database's health.

@@ -60,6 +60,7 @@ func (c Change) Detail() string {
 type Problem struct {
 	Name string
 	Text string
+	Err  error // for the log, where it could not be stored; nil = the entry is to blame
 }
 
 // Plan is what has to change so that Iris agrees with a directory.

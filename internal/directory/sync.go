@@ -18,8 +18,8 @@ type Lists interface {
 	Lists(ctx context.Context) ([]List, error)
 }
 
-// Store has the people and lists of Iris. Each Apply is one transaction. A fault of kind Invalid means that this one change
-// cannot be stored; any other error, that there is no use in going on.
+// Store has the people and lists of Iris. Each Apply is one transaction. A fault of kind Unavailable or Conflict means that there
+// is no use in going on; any other error, that this one change cannot be stored.
 type Store interface {
 	Known(ctx context.Context) ([]Known, error)
 	Apply(ctx context.Context, c Change) error
@@ -152,24 +152,38 @@ func (s *Syncer) apply(ctx context.Context, store Store, r *Report) error {
 	changes, lists := r.Changes, r.Lists
 	r.Changes, r.Lists = nil, nil
 	for _, c := range changes {
-		switch err := store.Apply(ctx, c); {
-		case fault.Is(err, fault.Invalid):
-			r.Problems = append(r.Problems, Problem{Name: c.Name, Text: fault.Public(err)})
-		case err != nil:
+		ok, err := s.stored(ctx, c.Name, store.Apply(ctx, c), r)
+		if err != nil {
 			return fmt.Errorf("store a person: %w", err)
-		default:
+		}
+		if ok {
 			r.Changes = append(r.Changes, c)
 		}
 	}
 	for _, c := range lists {
-		switch err := store.ApplyList(ctx, c); {
-		case fault.Is(err, fault.Invalid):
-			r.Problems = append(r.Problems, Problem{Name: c.Name, Text: fault.Public(err)})
-		case err != nil:
+		ok, err := s.stored(ctx, c.Name, store.ApplyList(ctx, c), r)
+		if err != nil {
 			return fmt.Errorf("store a mailing list: %w", err)
-		default:
+		}
+		if ok {
 			r.Lists = append(r.Lists, c)
 		}
 	}
 	return nil
+}
+
+// stored sorts what came of storing one change: it was stored, it alone could not be (a problem), or there is no use in going on.
+func (s *Syncer) stored(ctx context.Context, name string, err error, r *Report) (bool, error) {
+	switch {
+	case err == nil:
+		return true, nil
+	case ctx.Err() != nil, fault.Is(err, fault.Unavailable), fault.Is(err, fault.Conflict):
+		return false, err
+	}
+	p := Problem{Name: name, Text: "it could not be stored, the log says why", Err: err}
+	if fault.Is(err, fault.Invalid) {
+		p = Problem{Name: name, Text: fault.Public(err)}
+	}
+	r.Problems = append(r.Problems, p)
+	return false, nil
 }

@@ -59,6 +59,10 @@ func TestRun(t *testing.T) {
 	require.Equal(t, []Problem{{Name: "u1", Text: "taken"}}, r.Problems, "one that cannot be stored keeps nobody else from it")
 	require.Equal(t, 41, r.Entries)
 	require.Empty(t, r.Stopped)
+	c.refuse = map[string]error{"u2": io.EOF}
+	r = c.run(t, Options{})
+	require.Equal(t, []Problem{{Name: "u2", Text: "it could not be stored, the log says why", Err: io.EOF}}, r.Problems)
+	require.Len(t, r.Changes, 40)
 
 	c.refuse = map[string]error{"u1": fault.New(fault.Conflict, "the bucket is another's")}
 	c.stored = nil

@@ -81,6 +81,10 @@ func (c Config) validate() error {
 // planKeep is how long a plan is trusted unread. Its steps never change, but the names of its targets may.
 const planKeep = 30 * time.Second
 
+// lookGap is how far apart two looks begin at least. Whoever is woken after a pause looks at once; in a flood, looks find more,
+// and what has nothing for the runner wakes it in vain less often.
+const lookGap = 10 * time.Millisecond
+
 // leftPause is the first pause before what is due but had to be left alone is looked at again.
 const leftPause = 20 * time.Millisecond
 
@@ -186,6 +190,7 @@ func (r *Runner) Run(ctx context.Context) error {
 		if now := time.Now(); now.Sub(fullAt) >= r.cfg.Poll || !now.Before(dueAt) {
 			fullAt, pending = now, buckets.All()
 		}
+		began := time.Now()
 		more, err := r.look(ctx, pending)
 		if err != nil && ctx.Err() == nil {
 			if !failing {
@@ -213,6 +218,7 @@ func (r *Runner) Run(ctx context.Context) error {
 			wake = dueAt
 		}
 		r.sleep(ctx, timer, time.Until(wake), r.wakes)
+		r.sleep(ctx, timer, time.Until(began.Add(lookGap)), nil)
 	}
 	return nil
 }

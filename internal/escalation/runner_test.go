@@ -522,6 +522,26 @@ func TestRunLooksAtWokenBucketsAtOnceAndAtAllOfThemEverySecond(t *testing.T) {
 	})
 }
 
+func TestRunLooksAFewTimesWhenItIsWokenAllTheTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newRig(t, Config{})
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- g.runner.Run(ctx) }()
+		synctest.Wait()
+		for range 100 {
+			g.runner.Wake(buckets.Of(5))
+			<-time.After(time.Millisecond)
+		}
+		synctest.Wait()
+		reads, _, _ := g.seen()
+		require.InDelta(t, 100*time.Millisecond/lookGap, reads, 2)
+		stop()
+		require.NoError(t, <-done)
+	})
+}
+
 func TestRunWakesUpWhenSomethingIsDue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

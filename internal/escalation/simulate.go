@@ -26,6 +26,8 @@ const simulatedKeep = time.Hour
 // Who has none is missing from the answer.
 type Rules interface {
 	Rules(ctx context.Context, keys []users.ResponderKey) (map[users.ResponderKey][]messages.Reprioritisation, error)
+	// DefaultModes are those of priorities in this installation.
+	DefaultModes(ctx context.Context) (map[users.Priority]users.Mode, error)
 }
 
 // SimulatorDeps are the simulator's collaborators. All are required.
@@ -101,8 +103,8 @@ type SimulatedPage struct {
 }
 
 // anyApplication stands for an application that is not named.
-func anyApplication() Application {
-	app := Application{Name: "any application", Modes: users.AppModes{Supported: map[users.Mode]bool{}}}
+func anyApplication(priorities map[users.Priority]users.Mode) Application {
+	app := Application{Name: "any application", Modes: users.AppModes{Supported: map[users.Mode]bool{}, Priorities: priorities}}
 	for _, m := range users.Modes {
 		app.Modes.Supported[m] = true
 	}
@@ -111,8 +113,12 @@ func anyApplication() Application {
 
 // Simulate answers q. A plan or application that does not exist is a NotFound fault.
 func (s *Simulator) Simulate(ctx context.Context, q Question) (Simulation, error) {
+	priorities, err := s.deps.Rules.DefaultModes(ctx)
+	if err != nil {
+		return Simulation{}, fmt.Errorf("read the default modes: %w", err)
+	}
 	run := &simulation{
-		Simulation: Simulation{Question: q, Application: anyApplication()}, rules: oncall.NewRecent(simulatedKeep, s.deps.Rules.Rules),
+		Simulation: Simulation{Question: q, Application: anyApplication(priorities)}, rules: oncall.NewRecent(simulatedKeep, s.deps.Rules.Rules),
 		floods: map[AggregationKey]*foreseen{}, counts: map[users.ID]map[users.Mode]*messages.Window{},
 		latest: map[int]RoundFact{},
 	}

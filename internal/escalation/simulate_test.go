@@ -121,6 +121,23 @@ func TestSimulateTellsOfPagesThatAreHeld(t *testing.T) {
 	require.Equal(t, noon.Add(11*time.Minute), sim.Pages[2].HeldUntil)
 }
 
+func TestSimulateHeedsTheInstallationsDefaultModes(t *testing.T) {
+	t.Parallel()
+	th := small(step(note(users.High, time.Minute, 0)), step(note(users.Low, time.Minute, 0)))
+	modes := func() (out []string) {
+		for _, p := range th.ask(t, Question{}).Pages {
+			out = append(out, string(p.Wanted))
+		}
+		require.NotEmpty(t, out)
+		return out
+	}
+	require.NotContains(t, modes(), "webhook")
+	th.priorities = map[users.Priority]users.Mode{users.Urgent: users.Webhook, users.High: users.Webhook, users.Medium: users.Webhook, users.Low: users.Webhook}
+	for _, m := range modes() {
+		require.Equal(t, "webhook", m)
+	}
+}
+
 func TestSimulateWhatDoesNotExist(t *testing.T) {
 	t.Parallel()
 	th := small()

@@ -22,13 +22,14 @@ import (
 // theatre is a small installation in memory, in which the real runner works on a clock that jumps from one due instant to
 // the next. Its delivery lets every message leave at once.
 type theatre struct {
-	plan     Plan
-	app      Application
-	people   map[users.ID]users.Responder
-	teams    map[int64]oncall.Team // by target number
-	calendar oncall.Fixed
-	dynamic  map[int]Target
-	rules    map[users.ID][]messages.Reprioritisation
+	plan       Plan
+	app        Application
+	people     map[users.ID]users.Responder
+	teams      map[int64]oncall.Team // by target number
+	calendar   oncall.Fixed
+	dynamic    map[int]Target
+	rules      map[users.ID][]messages.Reprioritisation
+	priorities map[users.Priority]users.Mode // default modes of the installation
 
 	now      time.Time
 	due      Due
@@ -153,6 +154,10 @@ func (th *theatre) Responders(_ context.Context, keys []users.ResponderKey) (map
 		}
 	}
 	return out, nil
+}
+
+func (th *theatre) DefaultModes(context.Context) (map[users.Priority]users.Mode, error) {
+	return th.priorities, nil
 }
 
 func (th *theatre) Rules(_ context.Context, keys []users.ResponderKey) (map[users.ResponderKey][]messages.Reprioritisation, error) {

@@ -19,6 +19,7 @@ const (
 	NotFound        Kind = "not_found"       // the thing named does not exist
 	Conflict        Kind = "conflict"        // it clashes with the present state
 	Mismatch        Kind = "mismatch"        // understood, but not what the same key named before
+	Stale           Kind = "stale"           // what is to be changed is no longer as the caller saw it; read it again
 	TooLarge        Kind = "too_large"       // more bytes than we read
 	Unauthenticated Kind = "unauthenticated" // who is calling is not known
 	Forbidden       Kind = "forbidden"       // the caller may not do that

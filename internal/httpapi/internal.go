@@ -83,7 +83,11 @@ func (i *internalRoutes) aggregation(w http.ResponseWriter, r *http.Request) err
 	return nil
 }
 
-func (i *internalRoutes) priorityModes(w http.ResponseWriter, _ *http.Request) error {
+func (i *internalRoutes) priorityModes(w http.ResponseWriter, r *http.Request) error {
+	defaults, err := i.api.Targets.PriorityModes(r.Context())
+	if err != nil {
+		return err
+	}
 	priorities, modes := map[users.Priority]int{}, map[users.Mode]int{}
 	for n, p := range users.Priorities {
 		priorities[p] = n + 1
@@ -91,7 +95,7 @@ func (i *internalRoutes) priorityModes(w http.ResponseWriter, _ *http.Request) e
 	for n, m := range users.Modes {
 		modes[m] = n + 1
 	}
-	wire.JSON(w, http.StatusOK, record{{"priority_map", priorities}, {"mode_id_map", modes}, {"default_priority_map", users.DefaultModes}})
+	wire.JSON(w, http.StatusOK, record{{"priority_map", priorities}, {"mode_id_map", modes}, {"default_priority_map", defaults}})
 	return nil
 }
 

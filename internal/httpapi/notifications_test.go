@@ -58,6 +58,14 @@ func TestNotify(t *testing.T) {
 	f.want(200, "[]", annHere, post, "/v0/notifications", `{"role":"user","target":"ann","subject":"s","mode":"email","body":"b"}`)
 }
 
+func TestNotifyHeedsTheDefaultModes(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.exec(`update priorities set default_mode = 'email' where name = 'high'`)
+	f.want(200, "[]", demo, post, "/v0/notifications", `{"role":"user","target":"ann","subject":"s","priority":"high","body":"b"}`)
+	require.Equal(t, "ann email high -", f.sent())
+}
+
 // The dummy look-up answers before anybody asks whether the role and the target exist.
 func TestNotifyInTestsOfClients(t *testing.T) {
 	t.Parallel()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
@@ -47,6 +48,10 @@ func (a *API) once(next http.Handler) http.Handler {
 		case stored != nil:
 			a.metrics.replayed.Inc()
 			w.Header().Set(replayedHeader, "true")
+			if stored.Opened != 0 {
+				created(w, stored.Opened, "incidents")
+				return
+			}
 			answer(w, *stored)
 		default:
 			a.runOnce(w, r, key, next)
@@ -104,8 +109,20 @@ func (a *API) runOnce(w http.ResponseWriter, r *http.Request, key auth.ReplayKey
 			_, _ = w.Write(rec.body.Bytes())
 		}
 	}()
-	next.ServeHTTP(rec, r)
+	next.ServeHTTP(rec, r.WithContext(context.WithValue(r.Context(), keyInContext{}, key)))
 	rec.done = true
+}
+
+// keyInContext holds the auth.ReplayKey that a request runs under in its context.
+type keyInContext struct{}
+
+// underKey returns the key that the request runs under, for what is opened by it; nil when it has none.
+func underKey(ctx context.Context) *incidents.Once {
+	key, ok := ctx.Value(keyInContext{}).(auth.ReplayKey)
+	if !ok {
+		return nil
+	}
+	return &incidents.Once{ApplicationID: key.ApplicationID, Route: key.Route, Key: key.Key, BodyHash: key.BodyHash}
 }
 
 func answer(w http.ResponseWriter, s auth.Answer) {

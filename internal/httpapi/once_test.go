@@ -39,6 +39,20 @@ func TestAKeyActsOnce(t *testing.T) {
 	require.Equal(t, 1, f.count("select count(*) from notification_requests"))
 }
 
+// TestAnAnswerThatNobodyStoredIsKnown: a process that dies, or loses the database, between the commit and its answer leaves
+// a key without an answer. The client that tries again gets the incident, and no second one.
+func TestAnAnswerThatNobodyStoredIsKnown(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.want(201, "1", demo, post, "/v0/incidents", incidentBody, idemKey, "k")
+	f.exec("update idempotency_keys set status = null, location = null, body = null, created_at = created_at - interval '3 minutes'")
+	rec := f.want(201, "1", demo, post, "/v0/incidents", incidentBody, idemKey, "k")
+	require.Equal(t, "/incidents/1", rec.Header().Get("Location"))
+	require.Equal(t, "true", rec.Header().Get("Idempotent-Replayed"))
+	require.Equal(t, 1, f.count("select count(*) from incidents"))
+	f.want(422, title("Idempotency-Key was used for another request"), demo, post, "/v0/incidents", `{"plan":"pager","context":{}}`, idemKey, "k")
+}
+
 func TestTwoAtOnceMakeOneIncident(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -114,7 +114,7 @@ func (a *API) openIncident(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	opened, err := a.Incidents.Open(ctx, incidents.New{PlanID: int64(plan.ID), ApplicationID: app.ID, Context: body,
-		DynamicTargets: targets, Actor: wire.Actor(ctx).String()})
+		DynamicTargets: targets, Actor: wire.Actor(ctx).String(), Once: underKey(ctx)})
 	if err != nil {
 		return err
 	}

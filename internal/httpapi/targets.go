@@ -19,6 +19,8 @@ type Targets interface {
 	NamesOfKind(ctx context.Context, kind string, q filters.Query) ([]string, error)
 	Exists(ctx context.Context, name string) (bool, error)
 	Roles(ctx context.Context) ([]escalation.TargetRole, error)
+	// PriorityModes returns the default mode of every priority.
+	PriorityModes(ctx context.Context) (map[users.Priority]users.Mode, error)
 	OnAnyList(ctx context.Context, user string, lists []string) (bool, error)
 }
 
@@ -164,10 +166,14 @@ func (v *vocabulary) listModes(w http.ResponseWriter, _ *http.Request) error {
 	return nil
 }
 
-func (v *vocabulary) listPriorities(w http.ResponseWriter, _ *http.Request) error {
+func (v *vocabulary) listPriorities(w http.ResponseWriter, r *http.Request) error {
+	modes, err := v.targets.PriorityModes(r.Context())
+	if err != nil {
+		return err
+	}
 	out := make([]record, len(users.Priorities))
 	for i, p := range users.Priorities {
-		out[i] = record{{"name", p}, {"default_mode", users.DefaultModes[p]}}
+		out[i] = record{{"name", p}, {"default_mode", modes[p]}}
 	}
 	wire.JSON(w, http.StatusOK, out)
 	return nil

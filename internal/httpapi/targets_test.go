@@ -80,6 +80,9 @@ func TestVocabulary(t *testing.T) {
 	f.want(200, `["call","email","push","slack","sms","webhook"]`, demo, get, "/v0/modes", "")
 	f.want(200, `[{"name":"urgent","default_mode":"call"},{"name":"high","default_mode":"sms"},`+
 		`{"name":"medium","default_mode":"email"},{"name":"low","default_mode":"email"}]`, demo, get, "/v0/priorities/", "")
+	f.exec(`update priorities set default_mode = 'push' where name = 'low'`)
+	require.Contains(t, f.ok(demo, get, "/v0/priorities", ""), `{"name":"low","default_mode":"push"}`)
+	require.Contains(t, f.ok(demo, get, "/v0/internal/priority_mode_map", ""), `"low":"push"`)
 	f.want(200, `["UTC","US/Pacific","Europe/Zurich"]`, demo, get, "/v0/timezones", "")
 	for _, path := range []string{"/v0/modes", "/v0/targets", "/v0/timezones", "/v0/targets/user"} {
 		f.want(405, "", demo, post, path, "{}")

@@ -44,18 +44,20 @@ type Calendar struct {
 }
 
 // Read returns the occurrences of a calendar's events that overlap [from, until), by start. Times without a zone and whole days
-// are those of zone, unless the calendar names one (X-WR-TIMEZONE). Recurring events begin and end at the same time of day, whatever
+// are those of zone, unless the calendar names one (X-WR-TIMEZONE). Zones may be those that the
+// calendar describes itself. Recurring events begin and end at the same time of day, whatever
 // the clocks do. Text that is no calendar, or too much of one, is an Invalid fault for the field "body"; what is wrong with one
 // event is a problem.
 func Read(raw []byte, zone *time.Location, from, until time.Time) (Calendar, error) {
 	parsed, err := ics.ParseCalendar(bytes.NewReader(raw))
 	if err != nil {
-		return Calendar{}, fault.Invalidf("body", "this is no iCalendar that can be read: %v", err)
+		return Calendar{}, Unreadable(raw, err)
 	}
+	r := reader{zone: zone, own: ownZones(parsed), from: from, until: until, moved: map[occurrence]bool{}}
 	for _, p := range parsed.CalendarProperties {
 		if p.IANAToken == "X-WR-TIMEZONE" {
-			if named, ok := zoneNamed(p.Value); ok {
-				zone = named
+			if named, ok := r.named(p.Value); ok {
+				r.zone = named
 			}
 		}
 	}
@@ -63,11 +65,10 @@ func Read(raw []byte, zone *time.Location, from, until time.Time) (Calendar, err
 	if len(events) > maxEvents {
 		return Calendar{}, fault.Invalidf("body", "the calendar has %d events, at most %d are read at once", len(events), maxEvents)
 	}
-	r := reader{zone: zone, from: from, until: until, moved: map[occurrence]bool{}}
 	for _, e := range events {
 		if p := e.GetProperty(ics.ComponentPropertyRecurrenceId); p != nil {
 			if at, _, err := r.at(p); err == nil {
-				r.moved[occurrence{e.Id(), at.In(r.zoneOf(p)).Unix()}] = true
+				r.moved[occurrence{e.Id(), at.In(r.zoneBeside(p, e.GetProperty(ics.ComponentPropertyDtStart))).Unix()}] = true
 			}
 		}
 	}
@@ -87,8 +88,38 @@ type occurrence struct {
 	at  int64
 }
 
+// Unreadable words the failure of a text that is no calendar: in which line, what is wrong, and what to do.
+func Unreadable(raw []byte, err error) error {
+	const do = "send the text of an .ics file, from BEGIN:VCALENDAR to END:VCALENDAR"
+	if line, why := badLine(raw); why != nil {
+		return fault.Invalidf("body", "line %d of the iCalendar cannot be read: %v; mend or remove it, or export the calendar again", line, why)
+	}
+	return fault.Invalidf("body", "this is no iCalendar that can be read: %v; %s", err, do)
+}
+
+// badLine finds the first line that is no property: its number from 1, and what is wrong.
+func badLine(raw []byte) (int, error) {
+	lines := strings.Split(strings.ReplaceAll(string(raw), "\r\n", "\n"), "\n")
+	for i := 0; i < len(lines); {
+		first, whole := i+1, lines[i]
+		for i++; i < len(lines) && (strings.HasPrefix(lines[i], " ") || strings.HasPrefix(lines[i], "\t")); i++ {
+			whole += lines[i][1:]
+		}
+		if strings.TrimSpace(whole) == "" {
+			continue
+		}
+		if p, err := ics.ParseProperty(ics.ContentLine(whole)); err != nil {
+			return first, err
+		} else if p == nil {
+			return first, fault.Invalidf("body", "%.60q is no property like NAME:value", whole)
+		}
+	}
+	return 0, nil
+}
+
 type reader struct {
 	zone        *time.Location
+	own         map[string]*time.Location // zones that the calendar describes itself
 	from, until time.Time
 	moved       map[occurrence]bool
 	recurring   int
@@ -128,7 +159,7 @@ func (r *reader) event(e *ics.VEvent) error {
 		if _, ranged := p.ICalParameters["RANGE"]; ranged {
 			return wrong("RECURRENCE-ID: changes of all following occurrences at once cannot be read")
 		}
-		return r.add(event, at.In(r.zoneOf(p)), start.In(zone), end)
+		return r.add(event, at.In(r.zoneBeside(p, begin)), start.In(zone), end)
 	}
 	spans := []oncall.Span{{Start: start.In(zone), End: end}}
 	if rule := e.GetProperty(ics.ComponentPropertyRrule); rule != nil {
@@ -144,12 +175,25 @@ func (r *reader) event(e *ics.VEvent) error {
 			spans = append(spans, oncall.Span{Start: a.Start, End: a.End})
 		}
 	}
-	left, err := r.excluded(e, zone)
+	if e.GetProperty(ics.ComponentPropertyExrule) != nil {
+		return wrong("EXRULE: exceptions by a rule cannot be read; list them with EXDATE")
+	}
+	more, err := r.listed(e, ics.ComponentPropertyRdate, begin)
+	if err != nil {
+		return wrong("RDATE: " + err.Error())
+	}
+	for _, at := range more {
+		spans = append(spans, oncall.Span{Start: at.in(zone), End: (at.Local + oncall.Local(length/time.Second)).In(zone)})
+	}
+	left, err := r.listed(e, ics.ComponentPropertyExdate, begin)
 	if err != nil {
 		return wrong("EXDATE: " + err.Error())
 	}
+	slices.SortStableFunc(spans, func(a, b oncall.Span) int { return a.Start.Compare(b.Start) })
+	spans = slices.CompactFunc(spans, func(a, b oncall.Span) bool { return a.Start.Equal(b.Start) })
 	for _, s := range spans {
-		if left[s.Start.Unix()] || r.moved[occurrence{uid, s.Start.Unix()}] {
+		out := slices.ContainsFunc(left, func(l listedTime) bool { return l.means(s.Start, zone) })
+		if out || r.moved[occurrence{uid, s.Start.Unix()}] {
 			continue
 		}
 		if err := r.add(event, s.Start, s.Start, s.End); err != nil {
@@ -197,22 +241,49 @@ func (r *reader) length(e *ics.VEvent, start oncall.Local, days bool, zone *time
 	return time.Duration(oncall.LocalIn(end, zone)-start) * time.Second, end, nil
 }
 
-// excluded returns the beginnings of occurrences that do not take place.
-func (r *reader) excluded(e *ics.VEvent, zone *time.Location) (map[int64]bool, error) {
-	out := map[int64]bool{}
-	for _, p := range e.GetProperties(ics.ComponentPropertyExdate) {
+// listedTime is an entry of EXDATE or RDATE.
+type listedTime struct {
+	oncall.Local
+	zone *time.Location
+	day  bool // a whole day
+}
+
+// in returns the instant; a whole day begins in the event's zone.
+func (l listedTime) in(zone *time.Location) time.Time {
+	if l.day {
+		return l.Local.In(zone)
+	}
+	return l.Local.In(l.zone)
+}
+
+// means reports whether the entry is about what begins at t: a day is about all that begins on it.
+func (l listedTime) means(t time.Time, zone *time.Location) bool {
+	if l.day {
+		return oncall.LocalIn(t, zone).Date() == l.Date()
+	}
+	return l.Local.In(l.zone).Equal(t)
+}
+
+// maxListed bounds the entries of an event: each occurrence is compared with each.
+const maxListed = 1000
+
+// listed returns the entries of EXDATE or RDATE.
+func (r *reader) listed(e *ics.VEvent, name ics.ComponentProperty, begin *ics.IANAProperty) ([]listedTime, error) {
+	var out []listedTime
+	for _, p := range e.GetProperties(name) {
+		if parameterOf(p, "VALUE") == "PERIOD" || strings.Contains(p.Value, "/") {
+			return nil, fault.Invalidf("body", "periods cannot be read; give the beginnings, or events of their own")
+		}
 		for _, one := range strings.Split(p.Value, ",") {
 			each := *p
 			each.Value = one
-			at, days, err := r.at(&each)
+			at, day, err := r.at(&each)
 			if err != nil {
 				return nil, err
 			}
-			in := r.zoneOf(&each)
-			if days {
-				in = zone
+			if out = append(out, listedTime{at, r.zoneBeside(&each, begin), day}); len(out) > maxListed {
+				return nil, fault.Invalidf("body", "there are more than %d; export less of the calendar", maxListed)
 			}
-			out[at.In(in).Unix()] = true
 		}
 	}
 	return out, nil
@@ -224,8 +295,8 @@ func (r *reader) at(p *ics.IANAProperty) (at oncall.Local, days bool, err error)
 		return 0, false, fault.Invalidf("body", "there is none")
 	}
 	if id := p.ICalParameters["TZID"]; len(id) > 0 {
-		if _, ok := zoneNamed(id[0]); !ok {
-			return 0, false, fault.Invalidf("body", "the time zone %.100q is not one of the IANA database", id[0])
+		if _, ok := r.named(id[0]); !ok {
+			return 0, false, fault.Invalidf("body", "the time zone %.100q is not one of the IANA database, and the calendar has no VTIMEZONE that describes it", id[0])
 		}
 	}
 	text := strings.TrimSuffix(strings.TrimSpace(p.Value), "Z")
@@ -248,11 +319,45 @@ func (r *reader) zoneOf(p *ics.IANAProperty) *time.Location {
 		return time.UTC
 	}
 	if id := p.ICalParameters["TZID"]; len(id) > 0 {
-		if zone, ok := zoneNamed(id[0]); ok {
+		if zone, ok := r.named(id[0]); ok {
 			return zone
 		}
 	}
 	return r.zone
+}
+
+// zoneBeside is the zone of a time that says none itself, next to another one of the same event: some programs name it only there.
+func (r *reader) zoneBeside(p, begin *ics.IANAProperty) *time.Location {
+	if begin == nil || len(p.ICalParameters["TZID"]) > 0 || strings.HasSuffix(strings.TrimSpace(p.Value), "Z") {
+		return r.zoneOf(p)
+	}
+	if strings.HasSuffix(strings.TrimSpace(begin.Value), "Z") {
+		return r.zone
+	}
+	return r.zoneOf(begin)
+}
+
+// named finds a zone: of the database, as the calendar describes it, or by the end of a longer name.
+func (r *reader) named(name string) (*time.Location, bool) {
+	if zone := exactZone(name); zone != nil {
+		return zone, true
+	}
+	if zone := r.own[name]; zone != nil {
+		return zone, true
+	}
+	return zoneNamed(name)
+}
+
+// exactZone finds a zone of the database by its whole name; nil = there is none.
+func exactZone(name string) *time.Location {
+	if name == "" || name == "Local" {
+		return nil
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return nil
+	}
+	return zone
 }
 
 // zoneNamed finds a zone by its name, also behind the paths that some programs put in front.

@@ -102,6 +102,13 @@ func TestRead(t *testing.T) {
 			[]string{"10-19T07:00 10-26T08:00", "10-26T08:00 11-02T08:00", "11-02T08:00 11-09T08:00"}},
 		"without some": {"DTSTART;TZID=Europe/Zurich:20261023T090000\nDURATION:PT1H\nRRULE:FREQ=DAILY;UNTIL=20261026T080000Z\nEXDATE;TZID=Europe/Zurich:20261024T090000,20261025T090000",
 			[]string{"10-23T07:00 10-23T08:00", "10-26T08:00 10-26T09:00"}},
+		"dates of its own": {"DTSTART;TZID=Europe/Zurich:20261023T090000\nDURATION:PT1H\nRDATE;TZID=Europe/Zurich:20261026T090000,20261023T090000\nRDATE:20261028T120000Z\nEXDATE:20261028T120000Z",
+			[]string{"10-23T07:00 10-23T08:00", "10-26T08:00 10-26T09:00"}},
+		"days of its own": {"DTSTART;VALUE=DATE:20261024\nRDATE;VALUE=DATE:20261026", []string{"10-23T22:00 10-24T22:00", "10-25T23:00 10-26T23:00"}},
+		"without some that name no zone": {"DTSTART;TZID=America/New_York:20261010T090000\nDURATION:PT1H\nRRULE:FREQ=DAILY;COUNT=3\nEXDATE:20261011T090000",
+			[]string{"10-10T13:00 10-10T14:00", "10-12T13:00 10-12T14:00"}},
+		"without a whole day": {"DTSTART;TZID=America/New_York:20261010T210000\nDURATION:PT1H\nRRULE:FREQ=DAILY;COUNT=2\nEXDATE;VALUE=DATE:20261010",
+			[]string{"10-12T01:00 10-12T02:00"}},
 		"cancelled": {"DTSTART:20261010T120000Z\nDTEND:20261010T130000Z\nSTATUS:CANCELLED", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -143,13 +150,16 @@ func TestReadTellsWhatItCannotRead(t *testing.T) {
 		"DTEND:20261010T120000Z":                                                                      "DTSTART: there is none",
 		"DTSTART:soon":                                                                                `DTSTART: "soon" is no time`,
 		"DTSTART:00010101T000000Z":                                                                    `DTSTART: "00010101T000000Z" is no time of ours`,
-		"DTSTART;TZID=Middle Earth:20261010T120000":                                                   `DTSTART: the time zone "Middle Earth" is not one of the IANA database`,
+		"DTSTART;TZID=Middle Earth:20261010T120000":                                                   `DTSTART: the time zone "Middle Earth" is not one of the IANA database, and the calendar has no VTIMEZONE that describes it`,
 		"DTSTART:20261010T120000Z":                                                                    "it ends before it has begun, or lasts no time",
 		"DTSTART:20261010T120000Z\nDTEND:20261010T110000Z":                                            "it ends before it has begun, or lasts no time",
 		"DTSTART:20261010T120000Z\nDURATION:1H":                                                       `DURATION: "1H" is none`,
 		"DTSTART:20261010T120000Z\nDURATION:PT1H\nRRULE:FREQ=SECONDLY":                                "the rule may recur daily at most, at the time of day of its start",
 		"DTSTART:20261010T120000Z\nDURATION:PT1H\nRRULE:NONSENSE":                                     `the rule "NONSENSE" is not one of RFC 5545, such as FREQ=WEEKLY;BYDAY=TU`,
 		"DTSTART:20261010T120000Z\nDURATION:PT1H\nEXDATE:x":                                           `EXDATE: "x" is no time`,
+		"DTSTART:20261010T120000Z\nDURATION:PT1H\nRDATE;VALUE=PERIOD:20261011T120000Z/PT1H":           "RDATE: periods cannot be read; give the beginnings, or events of their own",
+		"DTSTART:20261010T120000Z\nDURATION:PT1H\nRDATE:x":                                            `RDATE: "x" is no time`,
+		"DTSTART:20261010T120000Z\nDURATION:PT1H\nEXRULE:FREQ=DAILY":                                  "EXRULE: exceptions by a rule cannot be read; list them with EXDATE",
 		"DTSTART:20261010T120000Z\nDURATION:PT1H\nRECURRENCE-ID:x":                                    `RECURRENCE-ID: "x" is no time`,
 		"DTSTART:20261010T120000Z\nDURATION:PT1H\nRECURRENCE-ID;RANGE=THISANDFUTURE:20261010T120000Z": "RECURRENCE-ID: changes of all following occurrences at once cannot be read",
 	} {
@@ -177,4 +187,35 @@ func FuzzRead(f *testing.F) {
 			require.True(t, e.Start.Before(e.End) && e.Start.Before(until) && from.Before(e.End))
 		}
 	})
+}
+
+// Outlook names zones in its own way and describes them in the file.
+func TestReadZonesThatTheCalendarDescribes(t *testing.T) {
+	t.Parallel()
+	const zones = "BEGIN:VTIMEZONE\nTZID:W. Europe Standard Time\nBEGIN:STANDARD\nDTSTART:16010101T030000\nTZOFFSETFROM:+0200\nTZOFFSETTO:+0100\n" +
+		"RRULE:FREQ=YEARLY;INTERVAL=1;BYDAY=-1SU;BYMONTH=10\nEND:STANDARD\nBEGIN:DAYLIGHT\nDTSTART:16010101T020000\nTZOFFSETFROM:+0100\nTZOFFSETTO:+0200\n" +
+		"RRULE:FREQ=YEARLY;INTERVAL=1;BYDAY=-1SU;BYMONTH=3\nEND:DAYLIGHT\nEND:VTIMEZONE\n" +
+		"BEGIN:VTIMEZONE\nTZID:Mars\nBEGIN:STANDARD\nDTSTART:20200101T000000\nTZOFFSETFROM:+0245\nTZOFFSETTO:+0245\nEND:STANDARD\nEND:VTIMEZONE\n" +
+		"BEGIN:VTIMEZONE\nTZID:Broken\nBEGIN:STANDARD\nDTSTART:20200101T000000\nTZOFFSETFROM:+0245\nRRULE:FREQ=SECONDLY\nTZOFFSETTO:+0245\nEND:STANDARD\nEND:VTIMEZONE\n" +
+		"BEGIN:VTIMEZONE\nTZID:Europe/Zurich\nBEGIN:STANDARD\nDTSTART:20200101T000000\nTZOFFSETFROM:+0900\nTZOFFSETTO:+0900\nEND:STANDARD\nEND:VTIMEZONE\n"
+	for name, text := range map[string]string{"LF": "\n", "CRLF": "\r\n"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := ical.Read([]byte(strings.ReplaceAll("BEGIN:VCALENDAR\nVERSION:2.0\nX-WR-TIMEZONE:Mars\n"+zones+
+				"BEGIN:VEVENT\nUID:1\nSUMMARY:Ça\n  界\nDTSTART;TZID=W. Europe Standard Time:20261024T090000\nDURATION:P1D\nRRULE:FREQ=DAILY;COUNT=2\nEND:VEVENT\n"+
+				"BEGIN:VEVENT\nUID:2\nDTSTART:20261010T120000\nDURATION:PT1H\nEND:VEVENT\n"+
+				"BEGIN:VEVENT\nUID:3\nDTSTART;TZID=Broken:20261010T120000\nDURATION:PT1H\nEND:VEVENT\n"+
+				"BEGIN:VEVENT\nUID:4\nDTSTART;TZID=Europe/Zurich:20261010T130000\nDURATION:PT1H\nEND:VEVENT\nEND:VCALENDAR\n", "\n", text)),
+				time.UTC, time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC))
+			require.NoError(t, err)
+			var all []string
+			for _, e := range got.Events {
+				all = append(all, e.UID+e.Start.Format(" 02T15:04")+e.End.Format(" 02T15:04"))
+			}
+			require.Equal(t, []string{"2 10T09:15 10T10:15", "4 10T11:00 10T12:00", "1 24T07:00 25T08:00", "1 25T08:00 26T08:00"}, all)
+			require.Equal(t, "Ça 界", got.Events[2].Summary)
+			require.Equal(t, "3", got.Problems[0].UID)
+			require.Contains(t, got.Problems[0].Why, `"Broken" is not one of the IANA database`)
+		})
+	}
 }

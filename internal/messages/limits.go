@@ -67,6 +67,7 @@ type Usage struct {
 	TextedAt   time.Time `json:"s,omitzero"` // last e-mail about a soft breach
 	BreachedAt time.Time `json:"b,omitzero"` // last incident of a hard breach
 	Incident   int64     `json:"i,omitempty"`
+	WaitedAt   time.Time `json:"u,omitzero"` // last time that Incident was told of a breach that opened none because of it
 }
 
 // Allowed counts n messages and returns how many of them may be sent. Dropped ones do not count: an application that
@@ -94,6 +95,17 @@ func (u *Usage) TextDue(q Quota, now time.Time) bool {
 // BreachDue reports whether a hard breach may open an incident now. unclaimed tells that nobody has claimed the last one.
 func (u *Usage) BreachDue(q Quota, unclaimed bool, now time.Time) bool {
 	return q.Plan != "" && (u.Incident == 0 || !unclaimed && now.Sub(u.BreachedAt) >= q.Wait)
+}
+
+// WaitsDue reports whether Incident, which nobody has claimed, must be told now that a breach would have opened another one but for
+// it, and notes that. It is told no more often than incidents would be opened, and not more than once an hour.
+func (u *Usage) WaitsDue(q Quota, unclaimed bool, now time.Time) bool {
+	every := max(q.Wait, time.Hour)
+	if q.Plan == "" || !unclaimed || now.Sub(u.BreachedAt) < q.Wait || now.Sub(u.WaitedAt) < every {
+		return false
+	}
+	u.WaitedAt = now
+	return true
 }
 
 // SoftBreachWords are subject and body of the e-mail about a soft breach.

@@ -47,7 +47,7 @@ func (r Recurring) Check() error {
 		return fault.Invalidf("rule", "the rule may recur daily at most, at the time of day of its start")
 	}
 	happens := false
-	err = rule.Until(r.Start.Time().AddDate(maxFirst, 0, 0), func(time.Time) bool {
+	err = rule.until(r.Start.Time().AddDate(maxFirst, 0, 0), func(time.Time) bool {
 		happens = true
 		return false
 	})
@@ -69,8 +69,8 @@ func (r Recurring) wrong() error {
 
 // rule reads the rule as one of a clock without a zone: wall-clock times stay what they are across every change of the
 // clocks, and only what they mean is converted.
-func (r Recurring) rule() (Rule, error) {
-	return ReadRule(r.Rule, r.Start.Time(), func(t time.Time) time.Time { return LocalIn(t, r.Zone).Time() })
+func (r Recurring) rule() (recurrence, error) {
+	return readRule(r.Rule, r.Start.Time(), func(t time.Time) time.Time { return LocalIn(t, r.Zone).Time() })
 }
 
 // Between returns the absences that overlap [from, to), by start. It gives up, with an Invalid fault, on rules that it
@@ -102,9 +102,9 @@ func (r Recurring) Between(from, to time.Time) ([]Absence, error) {
 	return out, nil
 }
 
-func (r Recurring) timesBetween(rule Rule, first, last time.Time) ([]time.Time, error) {
+func (r Recurring) timesBetween(rule recurrence, first, last time.Time) ([]time.Time, error) {
 	var out []time.Time
-	err := rule.Until(last, func(at time.Time) bool {
+	err := rule.until(last, func(at time.Time) bool {
 		if !at.Before(first) {
 			out = append(out, at)
 		}

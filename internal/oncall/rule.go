@@ -9,18 +9,18 @@ import (
 	"github.com/teambition/rrule-go"
 )
 
-// Rule is how something recurs, as RFC 5545 writes it, on a clock without a zone.
-type Rule struct{ option rrule.ROption }
+// recurrence is how something recurs, as RFC 5545 writes it, on a clock without a zone.
+type recurrence struct{ option rrule.ROption }
 
 // errRule refuses what is no rule of RFC 5545.
 var errRule = errors.New("no rule of RFC 5545")
 
-// ReadRule reads a rule whose first time is start. Times without a zone of their own (UNTIL) are start's; those of UTC are converted
+// readRule reads a rule whose first time is start. Times without a zone of their own (UNTIL) are start's; those of UTC are converted
 // by until. It refuses what the library takes but cannot work out: it would look outside of its tables and panic.
-func ReadRule(text string, start time.Time, until func(time.Time) time.Time) (Rule, error) {
+func readRule(text string, start time.Time, until func(time.Time) time.Time) (recurrence, error) {
 	option, err := rrule.StrToROption(strings.TrimPrefix(text, "RRULE:"))
 	if err != nil {
-		return Rule{}, fmt.Errorf("%w: %w", errRule, err)
+		return recurrence{}, fmt.Errorf("%w: %w", errRule, err)
 	}
 	most := 53 // weeks of a year
 	if option.Freq == rrule.MONTHLY || len(option.Bymonth) > 0 {
@@ -28,33 +28,30 @@ func ReadRule(text string, start time.Time, until func(time.Time) time.Time) (Ru
 	}
 	for _, d := range option.Byweekday {
 		if d.N() < -most || d.N() > most {
-			return Rule{}, fmt.Errorf("%w: no month or year has so many weeks", errRule)
+			return recurrence{}, fmt.Errorf("%w: no month or year has so many weeks", errRule)
 		}
 	}
 	if len(option.Byeaster) > 0 {
-		return Rule{}, fmt.Errorf("%w: BYEASTER", errRule)
+		return recurrence{}, fmt.Errorf("%w: BYEASTER", errRule)
 	}
 	option.Dtstart = start
 	if !option.Until.IsZero() && strings.Contains(text, "Z") {
 		option.Until = until(option.Until)
 	}
 	if _, err := rrule.NewRRule(*option); err != nil {
-		return Rule{}, fmt.Errorf("%w: %w", errRule, err)
+		return recurrence{}, fmt.Errorf("%w: %w", errRule, err)
 	}
-	return Rule{option: *option}, nil
+	return recurrence{option: *option}, nil
 }
 
-// Yearly reports whether it recurs by years.
-func (r Rule) Yearly() bool { return r.option.Freq == rrule.YEARLY }
-
 // atMostDaily reports whether it recurs daily at most, at the time of day of its start.
-func (r Rule) atMostDaily() bool {
+func (r recurrence) atMostDaily() bool {
 	return r.option.Freq <= rrule.DAILY && len(r.option.Byhour)+len(r.option.Byminute)+len(r.option.Bysecond) == 0
 }
 
-// Until calls yield with each time that is not after last, in order, until it returns false. A rule that the library cannot work out
+// until calls yield with each time that is not after last, in order, until it returns false. A rule that the library cannot work out
 // after all is an error: no rule that somebody writes may end a process.
-func (r Rule) Until(last time.Time, yield func(time.Time) bool) (err error) {
+func (r recurrence) until(last time.Time, yield func(time.Time) bool) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%w: %v", errRule, p)

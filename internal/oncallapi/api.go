@@ -94,7 +94,7 @@ type Notices interface {
 	ByUser(ctx context.Context, user users.ID) ([]oncall.NoticeSetting, error)
 	ByID(ctx context.Context, id int64) (oncall.NoticeSetting, error)
 	Create(ctx context.Context, s oncall.NoticeSetting) (int64, error)
-	Update(ctx context.Context, s oncall.NoticeSetting) error
+	Update(ctx context.Context, id int64, change func(s *oncall.NoticeSetting) error) error
 	Delete(ctx context.Context, id int64) error
 	Audit(ctx context.Context, by oncall.AuditQuery) ([]oncall.AuditEntry, error)
 	Keys(ctx context.Context, requester users.ID) ([]oncall.IcalKey, error)
@@ -119,7 +119,7 @@ type Schedules interface {
 	ByTeam(ctx context.Context, teams ...int64) ([]oncall.StoredSchedule, error)
 	ByID(ctx context.Context, id oncall.ScheduleID) (oncall.StoredSchedule, error)
 	Create(ctx context.Context, d oncall.ScheduleDraft, by oncall.By) (oncall.ScheduleID, error)
-	Update(ctx context.Context, id oncall.ScheduleID, d oncall.ScheduleDraft, by oncall.By) error
+	Update(ctx context.Context, id oncall.ScheduleID, change func(is oncall.StoredSchedule) (oncall.ScheduleDraft, error), by oncall.By) error
 	Delete(ctx context.Context, old oncall.StoredSchedule, by oncall.By) error
 	Populate(ctx context.Context, id oncall.ScheduleID, start time.Time, by oncall.By) (oncall.Plan, error)
 	Preview(ctx context.Context, id oncall.ScheduleID, start time.Time, window oncall.Span) (oncall.Plan, oncall.Calendars, error)

@@ -96,7 +96,10 @@ func (a *API) weeklyDraft(ctx context.Context, t oncall.Profile, b body) (oncall
 		return d, "", err
 	}
 	b.title = badSchedule
-	err = a.readSchedule(ctx, b, &d, "basic mode cannot show these events: set advanced_mode to 1")
+	p, err := a.readSchedule(ctx, b)
+	if err == nil {
+		err = p.apply(&d, badSchedule, "basic mode cannot show these events: set advanced_mode to 1")
+	}
 	return d, role.Name, fieldOf(err)
 }
 

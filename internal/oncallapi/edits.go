@@ -298,6 +298,7 @@ func (a *API) updateEvent(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	e.decide = guarded(r, e.decide)
 	if _, err := a.run(r, e, b.raw, false); err != nil {
 		return err
 	}
@@ -331,6 +332,7 @@ func (a *API) deleteEvent(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	e.decide = guarded(r, e.decide)
 	if _, err := a.run(r, e, nil, false); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package oncallapi
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -108,6 +109,10 @@ func (a *API) createNotice(w http.ResponseWriter, r *http.Request) error {
 }
 
 func badRoles(err error) error {
+	var f *fault.Error
+	if errors.As(err, &f) && f.Field != "roles" {
+		return err
+	}
 	return when(err, fault.Invalid, fault.Titled("invalid request", invalidRoles))
 }
 
@@ -190,8 +195,9 @@ func (a *API) setting(r *http.Request) (oncall.NoticeSetting, error) {
 	return s, err
 }
 
+// updateNotice changes what the body names, of the setting as it is when it is stored.
 func (a *API) updateNotice(w http.ResponseWriter, r *http.Request) error {
-	s, err := a.setting(r)
+	found, err := a.setting(r)
 	if err != nil {
 		return err
 	}
@@ -199,9 +205,37 @@ func (a *API) updateNotice(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	before := s.IsReminder
-	if err := a.readNotice(r.Context(), b, &s); err != nil {
+	var p oncall.NoticeSetting
+	if err := a.readNotice(r.Context(), b, &p); err != nil {
 		return err
+	}
+	err = a.Notices.Update(r.Context(), found.ID, func(s *oncall.NoticeSetting) error { return changeNotice(s, p, b) })
+	if err != nil {
+		return badRoles(err)
+	}
+	return empty(w, http.StatusOK)
+}
+
+// changeNotice changes what a body names of a setting and checks the whole.
+func changeNotice(s *oncall.NoticeSetting, p oncall.NoticeSetting, b body) error {
+	before := s.IsReminder
+	if b.given("type") {
+		s.Type, s.IsReminder = p.Type, p.IsReminder
+	}
+	if b.given("team") {
+		s.TeamID = p.TeamID
+	}
+	if b.given("mode") {
+		s.Mode = p.Mode
+	}
+	if b.given("time_before") {
+		s.Before = p.Before
+	}
+	if b.given("only_if_involved") {
+		s.OnlyMine = p.OnlyMine
+	}
+	if b.given("roles") {
+		s.Roles = p.Roles
 	}
 	if s.IsReminder {
 		if b.given("only_if_involved") {
@@ -217,10 +251,7 @@ func (a *API) updateNotice(w http.ResponseWriter, r *http.Request) error {
 	if before != s.IsReminder && (s.Before == nil) == (s.OnlyMine == nil) {
 		return fault.Titled(badNoticeUpdate, "settings must define exactly one of {'time_before', 'only_if_involved'}")
 	}
-	if err := a.Notices.Update(r.Context(), s); err != nil {
-		return badRoles(err)
-	}
-	return empty(w, http.StatusOK)
+	return nil
 }
 
 func (a *API) deleteNotice(w http.ResponseWriter, r *http.Request) error {

@@ -330,3 +330,40 @@ func decodeField(t *testing.T, raw []byte) string {
 	require.NoError(t, json.Unmarshal(raw, &p))
 	return p.Field
 }
+
+func TestHolidaysThatRecurAndThoseThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	const at = "/v1/teams/ops/holidays"
+	calendar := func(events ...string) string {
+		return "BEGIN:VCALENDAR\r\n" + strings.ReplaceAll("BEGIN:VEVENT\n"+strings.Join(events, "\nEND:VEVENT\nBEGIN:VEVENT\n")+"\nEND:VEVENT\n", "\n", "\r\n") + "END:VCALENDAR\r\n"
+	}
+	for why, body := range map[string]string{
+		`event 2 of the calendar, "Boxing, day": DTSTART: "soon" is no date; give one, such as DTSTART;VALUE=DATE:20261225`: calendar("UID:a\nDTSTART:20261225", "UID:b\nSUMMARY:Boxing\\, day\nDTSTART:soon"),
+		`event 1 of the calendar, UID "a": it has no DTSTART`:                                                               calendar("UID:a"),
+		`DTEND: "x" is no date`:                                                          calendar("UID:a\nDTSTART:20261225\nDTEND:x"),
+		`RRULE: the rule may recur daily at most`:                                        calendar("UID:a\nDTSTART:20261225\nRRULE:FREQ=SECONDLY"),
+		`EXDATE: "y" is no date like 20261225`:                                           calendar("UID:a\nDTSTART:20261225\nEXDATE:20261225,y"),
+		`a holiday calendar has at most 5000 days; event 1, UID "a", is beyond`:          calendar("UID:a\nDTSTART:20261225\nRRULE:FREQ=DAILY"),
+		`line 1 of the iCalendar cannot be read: "hello" is no property like NAME:value`: "hello",
+		`send the text of an .ics file, from BEGIN:VCALENDAR to END:VCALENDAR`:           "BEGIN:VEVENT\r\n",
+		`line 3 of the iCalendar cannot be read`:                                         "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID;X=\"\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
+	} {
+		rec := f.do(ann, "PUT", at, body)
+		require.Equal(t, 400, rec.Code, rec.Body)
+		var p struct{ Field, Detail string }
+		require.NoError(t, json.Unmarshal(rec.Body.Bytes(), &p))
+		require.Equal(t, "body", p.Field)
+		require.Contains(t, p.Detail, why)
+	}
+	f.want(204, "", ann, "PUT", at, calendar(
+		"UID:a\nSUMMARY:Late\\, very\nDTSTART:20261225T100000\nDTEND:20261225T12", "UID:b\nDTSTART:20270101\nSTATUS:CANCELLED",
+		"UID:c\nSUMMARY:Mondays\nDTSTART;VALUE=DATE:20270104\nRRULE:FREQ=WEEKLY;COUNT=3\nEXDATE;VALUE=DATE:20270111\nRDATE;VALUE=DATE:20270202"))
+	var got []string
+	for _, h := range decode[struct {
+		Holidays []struct{ Date, Name string }
+	}](f, bob, "GET", at, "").Holidays {
+		got = append(got, h.Date+" "+h.Name)
+	}
+	require.Equal(t, []string{"2026-12-25 Late, very", "2027-01-04 Mondays", "2027-01-18 Mondays", "2027-02-02 Mondays"}, got)
+}

@@ -355,6 +355,7 @@ func (a *API) getRotation(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	showTag(w, s.Tag())
 	return answer(w, http.StatusOK, o)
 }
 
@@ -394,7 +395,13 @@ func (a *API) updateRotation(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.Schedules.Update(r.Context(), s.ID, d, by(r, b.raw)); err != nil {
+	err = a.Schedules.Update(r.Context(), s.ID, func(is oncall.StoredSchedule) (oncall.ScheduleDraft, error) {
+		if is.TeamID != t.ID {
+			return d, oncall.ErrStale // its roster was looked up in another team
+		}
+		return d, a.mayStillEdit(r, is)
+	}, by(r, b.raw))
+	if err != nil {
 		return err
 	}
 	return answer(w, http.StatusOK, map[string]any{"id": s.ID})

@@ -1,6 +1,7 @@
 package oncallapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -126,6 +127,7 @@ func (a *API) getSchedule(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	showTag(w, s.Tag())
 	return answer(w, http.StatusOK, shown(scheduleObject(s), asked))
 }
 
@@ -151,7 +153,11 @@ func (a *API) createSchedule(w http.ResponseWriter, r *http.Request) error {
 		return fault.Titled(badSchedule, "missing required parameters: "+strings.Join(missing, ", "))
 	}
 	d := oncall.ScheduleDraft{TeamID: t.ID, Algorithm: oncall.Default, Threshold: oncall.DefaultThreshold}
-	if err := a.readSchedule(ctx, b, &d, "invalid advanced mode setting"); err != nil {
+	p, err := a.readSchedule(ctx, b)
+	if err != nil {
+		return err
+	}
+	if err := p.apply(&d, badSchedule, "invalid advanced mode setting"); err != nil {
 		return err
 	}
 	ro, err := a.roster(r, t)
@@ -166,50 +172,82 @@ func (a *API) createSchedule(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusCreated, map[string]any{"id": id})
 }
 
-// readSchedule reads what a body says of a schedule into d and checks the whole. notSimple is the refusal of a pattern that
-// basic mode cannot show.
-func (a *API) readSchedule(ctx context.Context, b body, d *oncall.ScheduleDraft, notSimple string) error {
+// schedulePatch is what a body changes of a schedule; nil leaves a part as it is.
+type schedulePatch struct {
+	slots        []oncall.Slot // as given: merging hides whether basic mode can show them
+	advanced     *bool
+	threshold    *int
+	role         *int64
+	algorithm    *oncall.Algorithm
+	order        []users.ID
+	team, roster *int64
+}
+
+// readSchedule reads what a body says of a schedule, and looks up who and what it names.
+func (a *API) readSchedule(ctx context.Context, b body) (p schedulePatch, err error) {
 	if b.given("events") {
-		slots, err := readPattern(b)
-		if err != nil {
-			return err
-		}
-		d.Pattern = oncall.MergeSlots(slots)
-		if advanced, given, err := b.flag("advanced_mode"); err == nil && (given && !advanced || !given && !d.Advanced) && !oncall.SimplePattern(slots) {
-			return fault.Titled(b.title, notSimple)
+		if p.slots, err = readPattern(b); err != nil {
+			return p, err
 		}
 	}
-	advanced, given, err := b.flag("advanced_mode")
-	if err != nil {
-		return err
-	}
-	if given {
-		d.Advanced = advanced
-		if !advanced && !b.given("events") && !simpleOnce(d.Pattern) {
-			return fault.Titled(b.title, notSimple)
-		}
+	if advanced, given, err := b.flag("advanced_mode"); err != nil {
+		return p, err
+	} else if given {
+		p.advanced = &advanced
 	}
 	if n, given, err := b.number("auto_populate_threshold"); err != nil {
-		return err
+		return p, err
 	} else if given {
-		d.Threshold = int(min(max(n, -1), 1<<30))
+		threshold := int(min(max(n, -1), 1<<30))
+		p.threshold = &threshold
 	}
 	if b.given("role") {
 		name, err := b.text("role")
 		if err != nil {
-			return err
+			return p, err
 		}
 		role, err := a.role(ctx, name)
 		if err != nil {
-			return when(err, fault.NotFound, integrity("role not found"))
+			return p, when(err, fault.NotFound, integrity("role not found"))
 		}
-		d.RoleID = role.ID
+		p.role = &role.ID
 	}
-	if err := a.readScheduler(ctx, b, d); err != nil {
-		return err
+	return p, a.readScheduler(ctx, b, &p)
+}
+
+// apply makes the changes and checks the whole. notSimple is the refusal of a pattern that basic mode cannot show.
+func (p schedulePatch) apply(d *oncall.ScheduleDraft, title, notSimple string) error {
+	set(&d.Advanced, p.advanced)
+	switch {
+	case p.slots != nil:
+		if !d.Advanced && !oncall.SimplePattern(p.slots) {
+			return fault.Titled(title, notSimple)
+		}
+		d.Pattern = oncall.MergeSlots(p.slots)
+	case p.advanced != nil && !d.Advanced && !simpleOnce(d.Pattern):
+		return fault.Titled(title, notSimple)
+	}
+	set(&d.Threshold, p.threshold)
+	set(&d.RoleID, p.role)
+	set(&d.TeamID, p.team)
+	set(&d.RosterID, p.roster)
+	if p.algorithm != nil {
+		if *p.algorithm == oncall.Turns && d.Rotation == nil {
+			return integrity("scheduler not found")
+		}
+		d.Algorithm = *p.algorithm
+	}
+	if d.Algorithm == oncall.RoundRobin {
+		d.Order = p.order
 	}
 	whole := oncall.Schedule{Algorithm: d.Algorithm, Pattern: d.Pattern, Rotation: d.Rotation, Threshold: d.Threshold}
 	return whole.Check()
+}
+
+func set[T any](field *T, value *T) {
+	if value != nil {
+		*field = *value
+	}
 }
 
 // simpleOnce reports whether a pattern as it is stored, merged, is one that basic mode can show.
@@ -269,7 +307,7 @@ func readPattern(b body) ([]oncall.Slot, error) {
 const maxNames = 500
 
 // readScheduler reads {"name": ..., "data": [names in order]}.
-func (a *API) readScheduler(ctx context.Context, b body, d *oncall.ScheduleDraft) error {
+func (a *API) readScheduler(ctx context.Context, b body, p *schedulePatch) error {
 	if !b.given("scheduler") {
 		return nil
 	}
@@ -281,22 +319,20 @@ func (a *API) readScheduler(ctx context.Context, b body, d *oncall.ScheduleDraft
 	if err != nil {
 		return err
 	}
-	if name == "" {
-		name = string(oncall.Default)
-	}
-	known := []oncall.Algorithm{oncall.Default, oncall.RoundRobin, oncall.NoSkipMatching, oncall.MultiTeam}
-	if !slices.Contains(known, oncall.Algorithm(name)) && !(name == string(oncall.Turns) && d.Rotation != nil) {
+	algorithm := oncall.Algorithm(cmp.Or(name, string(oncall.Default)))
+	known := []oncall.Algorithm{oncall.Default, oncall.RoundRobin, oncall.NoSkipMatching, oncall.MultiTeam, oncall.Turns}
+	if !slices.Contains(known, algorithm) {
 		return integrity("scheduler not found")
 	}
-	d.Algorithm = oncall.Algorithm(name)
+	p.algorithm = &algorithm
 	names, given, err := s.texts("data")
-	if err != nil || !given || d.Algorithm != oncall.RoundRobin {
+	if err != nil || !given || algorithm != oncall.RoundRobin {
 		return err
 	}
 	if len(names) > maxNames {
 		return fault.Titled(b.title, "an order names at most 500 users")
 	}
-	d.Order = []users.ID{}
+	p.order = []users.ID{}
 	for _, n := range names {
 		id, err := a.userID(ctx, n)
 		if err != nil {
@@ -305,20 +341,14 @@ func (a *API) readScheduler(ctx context.Context, b body, d *oncall.ScheduleDraft
 		if id == 0 {
 			return integrity("user " + n + " not found")
 		}
-		if !slices.Contains(d.Order, id) {
-			d.Order = append(d.Order, id)
+		if !slices.Contains(p.order, id) {
+			p.order = append(p.order, id)
 		}
 	}
 	return nil
 }
 
-func draftOf(s oncall.StoredSchedule, roleID int64) oncall.ScheduleDraft {
-	return oncall.ScheduleDraft{
-		TeamID: s.TeamID, RosterID: s.RosterID, RoleID: roleID, Name: s.Name, Algorithm: s.Algorithm, Advanced: s.Advanced,
-		Threshold: s.Threshold, Pattern: s.Pattern, Rotation: s.Rotation,
-	}
-}
-
+// updateSchedule changes what the body names, of the schedule as it is when it is stored.
 func (a *API) updateSchedule(w http.ResponseWriter, r *http.Request) error {
 	const title = "Invalid edit"
 	ctx := r.Context()
@@ -330,29 +360,44 @@ func (a *API) updateSchedule(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if s.Algorithm == oncall.Turns && (b.has("events") || b.has("scheduler")) {
-		return fault.Titled(title, "this schedule is a rotation: edit it with PUT /v1/rotations/"+param(r, "id"))
-	}
-	d := draftOf(s, s.RoleOrder)
-	if err := a.readSchedule(ctx, b, &d, "schedule cannot be represented in simple mode"); err != nil {
+	p, err := a.readSchedule(ctx, b)
+	if err != nil {
 		return err
 	}
 	if b.given("roster") && !b.given("team") {
 		return fault.Titled(title, "team must be specified with roster")
 	}
 	if b.given("team") {
-		if err := a.moveSchedule(ctx, b, s, t, &d); err != nil {
+		if err := a.moveSchedule(ctx, b, s, t, &p); err != nil {
 			return err
 		}
 	}
-	if err := a.Schedules.Update(ctx, s.ID, d, by(r, b.raw)); err != nil {
+	err = a.Schedules.Update(ctx, s.ID, func(is oncall.StoredSchedule) (oncall.ScheduleDraft, error) {
+		d := is.Draft()
+		if err := a.mayStillEdit(r, is); err != nil {
+			return d, err
+		}
+		if is.Algorithm == oncall.Turns && (b.has("events") || b.has("scheduler")) {
+			return d, fault.Titled(title, "this schedule is a rotation: edit it with PUT /v1/rotations/"+param(r, "id"))
+		}
+		return d, p.apply(&d, title, "schedule cannot be represented in simple mode")
+	}, by(r, b.raw))
+	if err != nil {
 		return err
 	}
 	return empty(w, http.StatusOK)
 }
 
+// mayStillEdit decides about a schedule as it is when it is stored: its team may be another one meanwhile.
+func (a *API) mayStillEdit(r *http.Request, is oncall.StoredSchedule) error {
+	if err := wire.Actor(r.Context()).MayAdministerTeam(is.TeamID, is.Team); err != nil {
+		return err
+	}
+	return stillIs(r, is.Tag())
+}
+
 // moveSchedule reads the team and roster that a schedule is to belong to.
-func (a *API) moveSchedule(ctx context.Context, b body, s oncall.StoredSchedule, now oncall.Profile, d *oncall.ScheduleDraft) error {
+func (a *API) moveSchedule(ctx context.Context, b body, s oncall.StoredSchedule, now oncall.Profile, p *schedulePatch) error {
 	name, err := b.text("team")
 	if err != nil {
 		return err
@@ -366,6 +411,9 @@ func (a *API) moveSchedule(ctx context.Context, b body, s oncall.StoredSchedule,
 			return err
 		}
 	}
+	if to.ID == now.ID && !b.given("roster") {
+		return nil
+	}
 	roster := s.RosterName
 	if b.given("roster") {
 		if roster, err = b.text("roster"); err != nil {
@@ -376,7 +424,7 @@ func (a *API) moveSchedule(ctx context.Context, b body, s oncall.StoredSchedule,
 	if err != nil {
 		return when(err, fault.NotFound, integrity(`roster "`+roster+`" not found`))
 	}
-	d.TeamID, d.RosterID = to.ID, ro.ID
+	p.team, p.roster = &to.ID, &ro.ID
 	return nil
 }
 

@@ -235,6 +235,7 @@ func (a *API) getEvent(w http.ResponseWriter, r *http.Request) error {
 	if !ok {
 		return fault.New(fault.NotFound, "not found")
 	}
+	showTag(w, row.Tag())
 	return answer(w, http.StatusOK, pick(eventObject(row), asked))
 }
 

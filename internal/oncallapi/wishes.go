@@ -1,13 +1,10 @@
 package oncallapi
 
 import (
-	"bytes"
 	"context"
 	"net/http"
 	"slices"
 	"time"
-
-	ics "github.com/arran4/golang-ical"
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
@@ -301,77 +298,6 @@ func (a *API) setHolidays(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return empty(w, http.StatusNoContent)
-}
-
-// How long a holiday may last, and how many days a calendar may name.
-const (
-	maxHoliday  = 60
-	maxHolidays = 5000
-)
-
-// readHolidays returns the days of an iCalendar's events: all days that each begins on or covers, and for those that recur,
-// every year's.
-func readHolidays(raw []byte) ([]oncall.Holiday, error) {
-	calendar, err := ics.ParseCalendar(bytes.NewReader(raw))
-	if err != nil {
-		return nil, fault.Invalidf("body", "this is no iCalendar that can be read: %v", err)
-	}
-	seen := map[oncall.Date]bool{}
-	var out []oncall.Holiday
-	for _, e := range calendar.Events() {
-		first, end, err := holidayDays(e)
-		if err != nil {
-			return nil, err
-		}
-		name := ""
-		if p := e.GetProperty(ics.ComponentPropertySummary); p != nil {
-			name = p.Value
-		}
-		for d := first; d < end && d < first+maxHoliday; d++ {
-			for _, day := range recurring(e, first, d) {
-				if !seen[day] {
-					seen[day] = true
-					out = append(out, oncall.Holiday{Day: day, Name: name})
-				}
-			}
-		}
-		if len(out) > maxHolidays {
-			return nil, fault.Invalidf("body", "a holiday calendar has at most %d days", maxHolidays)
-		}
-	}
-	if len(out) == 0 {
-		return nil, fault.Invalidf("body", "this calendar has no events: give one VEVENT with DTSTART for each holiday")
-	}
-	slices.SortFunc(out, func(x, y oncall.Holiday) int { return int(x.Day - y.Day) })
-	return out, nil
-}
-
-// holidayDays returns the first day of an event and the one after its last, on its own clock.
-func holidayDays(e *ics.VEvent) (first, end oncall.Date, err error) {
-	start, ok := dayOf(e.GetProperty(ics.ComponentPropertyDtStart))
-	if !ok {
-		return 0, 0, fault.Invalidf("body", "the event %q has no DTSTART that can be read", e.Id())
-	}
-	p := e.GetProperty(ics.ComponentPropertyDtEnd)
-	last, ok := dayOf(p)
-	if !ok || last <= start {
-		return start, start + 1, nil
-	}
-	if len(p.Value) > len("20060102") && p.Value[9:15] != "000000" {
-		last++ // an end within a day covers that day, too
-	}
-	return start, last, nil
-}
-
-func dayOf(p *ics.IANAProperty) (oncall.Date, bool) {
-	if p == nil || len(p.Value) < len("20060102") {
-		return 0, false
-	}
-	t, err := time.Parse("20060102", p.Value[:8])
-	if err != nil {
-		return 0, false
-	}
-	return oncall.DateOf(t), true
 }
 
 func (a *API) dropHolidays(w http.ResponseWriter, r *http.Request) error {

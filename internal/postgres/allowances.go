@@ -290,6 +290,11 @@ func tellBreaches(ctx context.Context, q *db.Queries, app int64, quota messages.
 			return "", err
 		}
 	}
+	if usage.WaitsDue(quota, unclaimed, now) {
+		tally.waiting++
+		return name, q.TellWaiting(ctx, db.TellWaitingParams{IncidentID: usage.Incident,
+			Text: fmt.Sprintf("application %s exceeds its hard quota again, and messages are DROPPED; no other incident is opened before somebody acknowledges or resolves this one", name)})
+	}
 	if !usage.BreachDue(quota, unclaimed, now) {
 		return name, nil
 	}

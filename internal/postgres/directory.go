@@ -182,8 +182,9 @@ func applicationsOf(ctx context.Context, q *db.Queries, ids []int64) (map[int64]
 		app := escalation.Application{
 			ID: row.ID, Name: row.Name, Fallback: targetOf(row.FallbackRole, row.FallbackTargetID, row.FallbackName),
 			Modes: users.AppModes{
-				Supported: make(map[users.Mode]bool, len(row.Modes)),
-				Defaults:  zip[users.Priority, users.Mode](row.DefaultPriorities, row.DefaultModes),
+				Supported:  make(map[users.Mode]bool, len(row.Modes)),
+				Defaults:   zip[users.Priority, users.Mode](row.DefaultPriorities, row.DefaultModes),
+				Priorities: zip[users.Priority, users.Mode](row.Priorities, row.PriorityModes),
 			},
 		}
 		for _, m := range row.Modes {

@@ -9,6 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/directory"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/users"
@@ -56,18 +57,42 @@ func TestDirectorySyncStoresPeople(t *testing.T) {
 	again, _, err = s.KnownAs(ctx, "ann")
 	require.NoError(t, err)
 	require.True(t, again.Active && !again.SwitchedOff)
-	off.ID = 99
+	off.Kind = directory.SwitchOff
+	require.NoError(t, s.Apply(ctx, off))
+	for what, byHand := range map[string]func() error{
+		"iris user disable": func() error { return postgres.NewUsers(d).SetActive(ctx, ann.ID, false) },
+		"the on-call API": func() error {
+			no := false
+			return postgres.NewOncallPeople(d).Update(ctx, oncall.Person{User: ann.User}, oncall.PersonChange{Active: &no})
+		},
+		"deleting": func() error {
+			_, err := postgres.NewOncallPeople(d).Remove(ctx, oncall.Person{User: ann.User}, false, oncall.By{Owner: "x"})
+			return err
+		},
+		"an update": func() error { return postgres.NewUsers(d).Update(ctx, users.User{ID: ann.ID, TimeZone: "UTC"}) },
+	} {
+		_, err := d.Pool().Exec(ctx, `update directory_people set switched_off = true`)
+		require.NoError(t, err)
+		require.NoError(t, byHand(), what)
+		again, _, err = s.KnownAs(ctx, "ann")
+		require.NoError(t, err)
+		require.False(t, again.SwitchedOff || again.Active, "%s: whom somebody switched off stays off", what)
+	}
+	off.Kind, off.ID = directory.SwitchOn, 99
 	require.True(t, fault.Is(s.Apply(ctx, off), fault.Invalid), "deleted meanwhile")
 
 	log, err := postgres.NewAudit(d).Newest(ctx, 10)
 	require.NoError(t, err)
 	var actions []string
 	for _, r := range log {
+		if r.Actor == "x" {
+			continue
+		}
 		require.Equal(t, "directory sync", r.Actor)
 		require.NotContains(t, r.Detail, "+41", "numbers are nobody's business")
 		actions = append(actions, r.Action)
 	}
-	require.Equal(t, []string{"user switched on", "user switched off", "user changed", "user added"}, actions)
+	require.Equal(t, []string{"user switched off", "user switched on", "user switched off", "user changed", "user added"}, actions)
 }
 
 // Of all processes only the owner of the lease stores anything.

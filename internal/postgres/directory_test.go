@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -68,6 +69,13 @@ func TestDirectoryReadsHowPeopleAreReached(t *testing.T) {
 	require.Len(t, apps, 1)
 	app := apps[e.app]
 	require.Equal(t, "shop", app.Name)
+	require.Equal(t, users.DefaultModes, app.Modes.Priorities, "a new installation has those that are built in")
+	targets := postgres.NewTargets(e.db)
+	require.NoError(t, targets.SetPriorityMode(t.Context(), users.Low, users.Push))
+	require.Equal(t, fault.NotFound, fault.KindOf(targets.SetPriorityMode(t.Context(), "loud", users.SMS)))
+	apps, err = dir.Applications(t.Context(), []int64{e.app})
+	require.NoError(t, err)
+	require.Equal(t, users.Push, apps[e.app].Modes.Priorities[users.Low])
 	require.True(t, app.Modes.Supported[users.Email])
 	require.False(t, app.Modes.Supported[users.Drop])
 	require.Equal(t, map[users.Priority]users.Mode{users.Urgent: users.SMS}, app.Modes.Defaults)

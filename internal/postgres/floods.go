@@ -18,13 +18,13 @@ import (
 
 // flooding counts what became of messages in a transaction; it is added to the metrics when that is committed.
 type flooding struct {
-	held, digests, released, reprioritised, soft, hard, incidents int
+	held, digests, released, reprioritised, soft, hard, incidents, waiting int
 }
 
 func (m *metrics) flooded(f flooding) {
 	for decision, n := range map[string]int{
 		"held": f.held, "digest": f.digests, "released": f.released, "reprioritised": f.reprioritised,
-		"quota_soft": f.soft, "quota_hard": f.hard, "quota_incident": f.incidents,
+		"quota_soft": f.soft, "quota_hard": f.hard, "quota_incident": f.incidents, "quota_waiting": f.waiting,
 	} {
 		if n > 0 {
 			m.floods.WithLabelValues(decision).Add(float64(n))

@@ -51,6 +51,9 @@ func (i *Idempotency) Claim(ctx context.Context, k auth.ReplayKey) (stored *auth
 			switch {
 			case !bytes.Equal(row.BodyHash, k.BodyHash):
 				return fault.New(fault.Mismatch, "Idempotency-Key was used for another request")
+			case row.Status == nil && row.Opened != nil: // whoever served it has not stored the answer, or never will
+				stored = &auth.Answer{Opened: *row.Opened}
+				return nil
 			case row.Status == nil:
 				return &fault.Error{Kind: fault.Conflict, RetryAfter: time.Second,
 					Message: "The first request with this Idempotency-Key is still running"}

@@ -65,7 +65,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	}
 	m.floods = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "iris_floods_total",
-		Help: "What became of messages in floods: held, digest, released, reprioritised, quota_soft, quota_hard, quota_incident.",
+		Help: "What became of messages in floods: held, digest, released, reprioritised, quota_soft, quota_hard, quota_incident, quota_waiting.",
 	}, []string{"decision"})
 	var err error
 	for _, c := range []prometheus.Collector{

@@ -19,7 +19,7 @@ import (
 const (
 	// Notifications that come at the same time are stored together: a commit costs the same for one and for many.
 	notificationBatch = 200
-	notificationRuns  = 2
+	notificationRuns  = 1 // one makes the batches twice as large as two
 )
 
 // Notifications accepts out-of-band notifications. It is safe for concurrent use.

@@ -12,6 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/users"
@@ -255,6 +256,36 @@ func TestAnAbandonedIdempotencyKeyIsTakenOver(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.Claim(t.Context(), key)
 	require.True(t, fault.Is(err, fault.Conflict))
+}
+
+// TestAKeyKnowsWhatItsRequestOpened from the commit on: neither a lost answer nor a release makes the request run again.
+func TestAKeyKnowsWhatItsRequestOpened(t *testing.T) {
+	t.Parallel()
+	p := newPaging(t)
+	s := postgres.NewIdempotency(p.DB)
+	key := auth.ReplayKey{ApplicationID: p.other, Route: "r", Key: "k", BodyHash: []byte("1")}
+	stored, err := s.Claim(t.Context(), key)
+	require.NoError(t, err)
+	require.Nil(t, stored)
+	n := p.request("")
+	n.Once = &incidents.Once{ApplicationID: key.ApplicationID, Route: key.Route, Key: key.Key, BodyHash: key.BodyHash}
+	opened, err := p.in.Open(t.Context(), n)
+	require.NoError(t, err)
+	require.NoError(t, s.Release(t.Context(), key), "the commit was not heard of")
+	for range 2 {
+		stored, err = s.Claim(t.Context(), key)
+		require.NoError(t, err)
+		require.Equal(t, &auth.Answer{Opened: int64(opened.ID)}, stored)
+		_, err = p.Pool().Exec(t.Context(), "update idempotency_keys set created_at = created_at - interval '3 minutes'")
+		require.NoError(t, err)
+	}
+	_, err = p.Pool().Exec(t.Context(), "update idempotency_keys set created_at = created_at - interval '25 hours'")
+	require.NoError(t, err)
+	stored, err = s.Claim(t.Context(), key)
+	require.NoError(t, err)
+	require.Nil(t, stored, "a day later the key is free")
+	_, err = s.Claim(t.Context(), key)
+	require.True(t, fault.Is(err, fault.Conflict), "and knows nothing of what was opened then")
 }
 
 func TestBareNotificationsAreToldApart(t *testing.T) {

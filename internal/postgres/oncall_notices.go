@@ -54,21 +54,26 @@ func (n *OncallNotices) ByID(ctx context.Context, id int64) (oncall.NoticeSettin
 
 func (n *OncallNotices) settings(ctx context.Context, by db.NoticeSettingsParams) ([]oncall.NoticeSetting, error) {
 	var out []oncall.NoticeSetting
-	err := n.db.Do(ctx, func(q *db.Queries) error {
-		rows, err := q.NoticeSettings(ctx, by)
-		out = make([]oncall.NoticeSetting, len(rows))
-		for i, r := range rows {
-			out[i] = oncall.NoticeSetting{
-				ID: r.ID, User: users.ID(r.UserID), UserName: r.UserName, TeamID: r.TeamID, Team: r.Team, Mode: users.Mode(r.Mode),
-				Type: r.Type, IsReminder: r.IsReminder, OnlyMine: r.OnlyIfInvolved, Roles: r.Roles,
-			}
-			if r.TimeBefore != nil {
-				before := time.Duration(*r.TimeBefore) * time.Second
-				out[i].Before = &before
-			}
-		}
+	err := n.db.Do(ctx, func(q *db.Queries) (err error) {
+		out, err = noticeSettings(ctx, q, by)
 		return err
 	})
+	return out, err
+}
+
+func noticeSettings(ctx context.Context, q *db.Queries, by db.NoticeSettingsParams) ([]oncall.NoticeSetting, error) {
+	rows, err := q.NoticeSettings(ctx, by)
+	out := make([]oncall.NoticeSetting, len(rows))
+	for i, r := range rows {
+		out[i] = oncall.NoticeSetting{
+			ID: r.ID, User: users.ID(r.UserID), UserName: r.UserName, TeamID: r.TeamID, Team: r.Team, Mode: users.Mode(r.Mode),
+			Type: r.Type, IsReminder: r.IsReminder, OnlyMine: r.OnlyIfInvolved, Roles: r.Roles,
+		}
+		if r.TimeBefore != nil {
+			before := time.Duration(*r.TimeBefore) * time.Second
+			out[i].Before = &before
+		}
+	}
 	return out, err
 }
 
@@ -108,10 +113,25 @@ func setNoticeRoles(ctx context.Context, q *db.Queries, id int64, roles []string
 	return err
 }
 
-// Update stores a setting whole.
-func (n *OncallNotices) Update(ctx context.Context, s oncall.NoticeSetting) error {
+// Update stores what change makes of a setting as it is then: nobody else changes it meanwhile. Roles that do not exist are an Invalid fault
+// for the field "roles"; a NotFound fault when there is no such setting.
+func (n *OncallNotices) Update(ctx context.Context, id int64, change func(s *oncall.NoticeSetting) error) error {
 	return n.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		err := one(q.UpdateNoticeSetting(ctx, db.UpdateNoticeSettingParams{
+		if _, err := q.LockNoticeSetting(ctx, id); err != nil {
+			return err
+		}
+		found, err := noticeSettings(ctx, q, db.NoticeSettingsParams{ID: &id})
+		if err != nil {
+			return err
+		}
+		if len(found) == 0 {
+			return fault.New(fault.NotFound, "not found")
+		}
+		s := found[0]
+		if err := change(&s); err != nil {
+			return err
+		}
+		err = one(q.UpdateNoticeSetting(ctx, db.UpdateNoticeSettingParams{
 			ID: s.ID, TeamID: s.TeamID, Mode: string(s.Mode), Type: s.Type, TimeBefore: optionalSeconds(s.Before), OnlyIfInvolved: s.OnlyMine,
 		}))
 		if err != nil {

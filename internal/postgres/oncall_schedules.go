@@ -149,14 +149,35 @@ func (s *OncallSchedules) Create(ctx context.Context, d oncall.ScheduleDraft, by
 	return oncall.ScheduleID(id), err
 }
 
-// Update stores what people decided of a schedule. Shifts that it made stay as they are.
-func (s *OncallSchedules) Update(ctx context.Context, id oncall.ScheduleID, d oncall.ScheduleDraft, by oncall.By) error {
+// Update stores what change makes of a schedule as it is then: nobody else changes it meanwhile. Shifts that it made stay as they are. A
+// NotFound fault when there is none.
+func (s *OncallSchedules) Update(ctx context.Context, id oncall.ScheduleID, change func(is oncall.StoredSchedule) (oncall.ScheduleDraft, error), by oncall.By) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		pattern, rotation, err := rules(d)
+		team, err := q.TeamOfSchedule(ctx, int64(id))
 		if err != nil {
 			return err
 		}
-		if _, err := q.LockTeam(ctx, d.TeamID); err != nil {
+		if _, err := q.LockTeam(ctx, team); err != nil { // as a populate does
+			return err
+		}
+		if _, err := q.LockSchedule(ctx, int64(id)); err != nil {
+			return err
+		}
+		is, err := scheduleOf(ctx, q, id)
+		if err != nil {
+			return err
+		}
+		d, err := change(is)
+		if err != nil {
+			return err
+		}
+		if d.TeamID != team {
+			if _, err := q.LockTeam(ctx, d.TeamID); err != nil {
+				return err
+			}
+		}
+		pattern, rotation, err := rules(d)
+		if err != nil {
 			return err
 		}
 		err = one(q.UpdateSchedule(ctx, db.UpdateScheduleParams{

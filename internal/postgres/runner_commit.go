@@ -36,24 +36,26 @@ func (r *Runner) Commit(ctx context.Context, processID string, leases []buckets.
 			written = nil
 			return err
 		}
-		var news []newMessage
-		var entries []entryOf
+		news, entries := toWrite(valid)
 		written = make([]incidents.ID, len(valid))
 		for i, c := range valid {
 			written[i] = c.ID
-			for _, m := range c.Messages {
-				news = append(news, newMessage{bucket: c.Lease.Bucket, New: m, at: c.At, application: c.Application, aggregation: c.Aggregation})
-			}
-			for _, e := range c.Entries {
-				entries = append(entries, entryOf{c.ID, e})
-			}
+		}
+		// What counts floods and quotas comes last: transactions that page the same person wait for each other there.
+		if err := q.AdvanceIncidents(ctx, advanceParams(valid)); err != nil {
+			return fmt.Errorf("advance incidents: %w", err)
+		}
+		if err := addEntries(ctx, q, entries); err != nil {
+			return err
 		}
 		held, err := hold(ctx, q, r.floods, news, &tally)
 		if err != nil {
 			return err
 		}
-		if err := q.AdvanceIncidents(ctx, advanceParams(withHeld(valid, news))); err != nil {
-			return fmt.Errorf("advance incidents: %w", err)
+		if sooner := withHeld(valid, news); len(sooner) > 0 {
+			if err := q.AdvanceIncidents(ctx, advanceParams(sooner)); err != nil {
+				return fmt.Errorf("advance incidents: %w", err)
+			}
 		}
 		limited, err := limits.apply(ctx, q, news, &tally)
 		if err != nil {
@@ -62,7 +64,7 @@ func (r *Runner) Commit(ctx context.Context, processID string, leases []buckets.
 		if err := makeMessages(ctx, q, news); err != nil {
 			return err
 		}
-		return addEntries(ctx, q, slices.Concat(entries, held, limited))
+		return addEntries(ctx, q, slices.Concat(held, limited))
 	})
 	if err != nil {
 		return nil, err
@@ -71,8 +73,21 @@ func (r *Runner) Commit(ctx context.Context, processID string, leases []buckets.
 	return written, nil
 }
 
-// withHeld has incidents looked at when the wait of a page is over that is held: it counts as sent from then on, and delivery
-// will not tell of it.
+// toWrite returns the messages and the lines of changes.
+func toWrite(changes []escalation.Change) (news []newMessage, entries []entryOf) {
+	for _, c := range changes {
+		for _, m := range c.Messages {
+			news = append(news, newMessage{bucket: c.Lease.Bucket, New: m, at: c.At, application: c.Application, aggregation: c.Aggregation})
+		}
+		for _, e := range c.Entries {
+			entries = append(entries, entryOf{c.ID, e})
+		}
+	}
+	return news, entries
+}
+
+// withHeld returns those changes whose incident is to be looked at sooner, because the wait of a page is over that is held: it
+// counts as sent from then on, and delivery will not tell of it.
 func withHeld(changes []escalation.Change, news []newMessage) []escalation.Change {
 	ends := map[incidents.ID]time.Time{}
 	for _, m := range news {
@@ -83,17 +98,14 @@ func withHeld(changes []escalation.Change, news []newMessage) []escalation.Chang
 			ends[m.IncidentID] = end
 		}
 	}
-	if len(ends) == 0 {
-		return changes
-	}
-	changes = slices.Clone(changes)
-	for i := range changes {
-		c := &changes[i]
+	var out []escalation.Change
+	for _, c := range changes {
 		if end, ok := ends[c.ID]; ok && !c.DueAt.IsZero() && end.Before(c.DueAt) {
 			c.DueAt = end
+			out = append(out, c)
 		}
 	}
-	return changes
+	return out
 }
 
 // lockUnchanged locks the incidents of the changes and returns the changes whose incident and messages are as they were

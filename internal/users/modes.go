@@ -5,7 +5,7 @@ package users
 // (Iris contract: mode choice). It does not look whether r has a contact for it, nor whether the application supports
 // it: NextMode does.
 func ModeFor(r Responder, p Priority, app AppModes) Mode {
-	for _, m := range []map[Priority]Mode{r.AppModes, app.Defaults, r.Modes} {
+	for _, m := range []map[Priority]Mode{r.AppModes, app.Defaults, r.Modes, app.Priorities} {
 		if mode, ok := m[p]; ok {
 			return mode
 		}

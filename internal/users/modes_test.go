@@ -36,6 +36,9 @@ func TestModeForAsksTheRulesInOrder(t *testing.T) {
 		require.Equal(t, rule, c.Rule)
 	}
 	check(SMS, "the priority's default")
+	app.Priorities = map[Priority]Mode{High: Push, Low: SMS}
+	check(Push, "the priority's default")
+	require.Equal(t, Call, ModeFor(r, Urgent, app), "as in a new installation")
 	r.Modes[High] = Slack
 	check(Slack, "own choice")
 	app.Defaults[High] = Webhook

@@ -53,7 +53,7 @@ const (
 // Priorities lists every priority, most urgent first, in the order of their wire numbers (1 to 4).
 var Priorities = []Priority{Urgent, High, Medium, Low}
 
-// DefaultModes is the last resort of ModeFor.
+// DefaultModes are the modes of priorities in a new installation. An operator may choose others: see AppModes.
 var DefaultModes = map[Priority]Mode{Urgent: Call, High: SMS, Medium: Email, Low: Email}
 
 // Responder is a user with everything needed to choose how to reach them for one application.
@@ -64,10 +64,11 @@ type Responder struct {
 	AppModes map[Priority]Mode // the user's choice for this application
 }
 
-// AppModes is what an application allows and prefers.
+// AppModes is what an application allows and prefers, and what the installation prefers where nobody does.
 type AppModes struct {
-	Supported map[Mode]bool
-	Defaults  map[Priority]Mode
+	Supported  map[Mode]bool
+	Defaults   map[Priority]Mode
+	Priorities map[Priority]Mode // of the installation; what is absent is as in DefaultModes
 }
 
 // Session is a logged-in user.

@@ -54,7 +54,7 @@ func CORS(origins []string) func(http.Handler) http.Handler {
 				w.WriteHeader(http.StatusNoContent)
 				return
 			}
-			h.Set("Access-Control-Expose-Headers", "Location, Retry-After, X-Iris-Warning, Idempotent-Replayed")
+			h.Set("Access-Control-Expose-Headers", "ETag, Location, Retry-After, X-Iris-Warning, Idempotent-Replayed")
 			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), originKey{}, true)))
 		})
 	}

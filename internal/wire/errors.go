@@ -37,6 +37,8 @@ func Status(err error) int {
 		return http.StatusConflict
 	case fault.Mismatch:
 		return http.StatusUnprocessableEntity
+	case fault.Stale:
+		return http.StatusPreconditionFailed
 	case fault.TooLarge:
 		return http.StatusRequestEntityTooLarge
 	case fault.Unauthenticated:

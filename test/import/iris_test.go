@@ -83,6 +83,7 @@ var pairs = []struct{ name, theirs, ours string }{
 	{"variables", "select application_id, name, required from template_variable", "select application_id, name, required from application_variables"},
 	{"owners", "select application_id, user_id from application_owner", "select o.application_id, u.target_id from application_owners o join users u on u.id = o.user_id"},
 	{"application modes", "select application_id, m.name from application_mode a join mode m on m.id = a.mode_id", "select application_id, mode from application_modes"},
+	{"default modes of priorities", "select p.name, m.name from priority p join mode m on m.id = p.mode_id", "select name, default_mode from priorities"},
 	{
 		"default modes", "select application_id, p.name, m.name from default_application_mode a join mode m on m.id = a.mode_id join priority p on p.id = a.priority_id",
 		"select application_id, priority, mode from application_default_modes",

@@ -48,6 +48,8 @@ func TestIrisOddRows(t *testing.T) {
 		s.ours("select u.name, u.time_zone, c.destination from users u join user_contacts c on c.user_id = u.id where u.name = 'nouser'"))
 	require.Empty(t, s.ours("select name from target_roles where name = ''"))
 
+	require.Equal(t, []string{"high|sms", "low|email", "medium|sms", "urgent|call"}, s.ours("select name, default_mode from priorities"))
+
 	before := s.contents()
 	code, report = s.move()
 	require.Equal(t, 3, code, "what is lost stays lost")

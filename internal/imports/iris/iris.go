@@ -66,7 +66,7 @@ func Run(ctx context.Context, source *imports.Source, store imports.Store, repor
 	im := &importer{source: source, store: store, report: report, options: options, now: now,
 		rows: imports.Loader{Source: source, Store: store, Report: report}}
 	for _, part := range []func(context.Context) error{
-		im.vocabulary, im.people, im.applications, im.choices, im.words, im.escalation, im.routes, im.incidents, im.messages, im.leftovers,
+		im.vocabulary, im.priorityModes, im.people, im.applications, im.choices, im.words, im.escalation, im.routes, im.incidents, im.messages, im.leftovers,
 	} {
 		if err := part(ctx); err != nil {
 			return err
@@ -131,15 +131,33 @@ func (im *importer) vocabulary(ctx context.Context) error {
 		return err
 	}
 	return read("priorities", "priority", "priority", &im.priorities, func(row *imports.Row, name string) {
-		want, ok := users.DefaultModes[users.Priority(name)]
-		if !ok {
+		if _, ok := users.DefaultModes[users.Priority(name)]; !ok {
 			row.Lose("there is no such priority here; there are urgent, high, medium and low")
-			return
-		}
-		if mode := im.modes[row.Int("mode_id")]; mode != string(want) {
-			row.Lose("its default mode is %s there and %s here, where it cannot be changed; set default modes of applications instead", mode, want)
 		}
 	})
+}
+
+// priorityModes takes over the default modes of priorities. Those of a new installation give way on the first import.
+func (im *importer) priorityModes(ctx context.Context) error {
+	table := imports.Table{Name: "priorities", Key: []string{"name"}, Columns: []imports.Column{
+		{Name: "name", Type: "text"},
+		{Name: "default_mode", Type: "text", Empty: "t.default_mode = case t.name when 'urgent' then 'call' when 'high' then 'sms' else 'email' end"},
+	}}
+	return im.load(ctx, from{"default modes of priorities", "priority", "id", []string{"id", "name", "mode_id"}}, table,
+		func(row *imports.Row) ([]any, bool) {
+			name := row.Name("name")
+			row.Label = "default mode of priority " + name
+			if _, ok := users.DefaultModes[users.Priority(name)]; !ok {
+				row.Skip("there is no such priority here")
+				return nil, false
+			}
+			mode, ok := im.mode(row, "mode_id")
+			if ok && mode == string(users.Drop) {
+				row.Lose("it is drop: messages of this priority would reach nobody")
+				return nil, false
+			}
+			return []any{name, mode}, ok
+		})
 }
 
 // ourMode returns what a mode of Iris is called here.

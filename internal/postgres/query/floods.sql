@@ -187,6 +187,11 @@ where c.key = u.key;
 -- name: IsUnclaimed :one
 select exists (select from incidents where id = @id and owner_id is null and not resolved)::boolean;
 
+-- Tells the incident of an earlier breach that it stands in the way of another one.
+-- name: TellWaiting :exec
+insert into timeline_entries (incident_id, kind, actor, text)
+select i.id, 'limited', 'iris', sqlc.arg(text)::text from incidents i where i.id = @incident_id;
+
 -- Opens the incident of a hard breach, for the application iris; nothing when the plan is not active any more.
 -- name: OpenBreach :many
 with made as (
@@ -217,8 +222,8 @@ with people as (
     join users u on u.id = m.user_id
     where t.target_id = sqlc.arg(target_id)::bigint and u.active
 ), request as (
-    insert into notification_requests (application_id, subject, body)
-    select a.id, sqlc.arg(subject)::text, sqlc.arg(body)::text from applications a
+    insert into notification_requests (application_id, subject, body, bare)
+    select a.id, sqlc.arg(subject)::text, sqlc.arg(body)::text, true from applications a
     where a.name = 'iris' and exists (select from people)
     returning id, bucket, application_id
 ), made as (

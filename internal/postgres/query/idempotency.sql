@@ -4,23 +4,25 @@
 insert into idempotency_keys (application_id, route, key, body_hash)
 values (@application_id, @route, @key, @body_hash)
 on conflict (application_id, route, key) do update
-set body_hash = excluded.body_hash, status = null, location = null, body = null, created_at = clock_timestamp()
+set body_hash = excluded.body_hash, status = null, location = null, body = null, opened = null, created_at = clock_timestamp()
 where idempotency_keys.created_at < clock_timestamp() - make_interval(secs => @keep_seconds::float8)
    or (idempotency_keys.status is null
+       and idempotency_keys.opened is null
        and idempotency_keys.created_at < clock_timestamp() - make_interval(secs => @abandoned_seconds::float8)
        and idempotency_keys.body_hash = excluded.body_hash);
 
 -- name: IdempotencyKey :one
-select body_hash, status, location, body from idempotency_keys
+select body_hash, status, location, body, opened from idempotency_keys
 where application_id = @application_id and route = @route and key = @key;
 
 -- name: StoreIdempotentAnswer :exec
 update idempotency_keys set status = @status, location = @location, body = @body
 where application_id = @application_id and route = @route and key = @key and body_hash = @body_hash and status is null;
 
+-- One that opened an incident stays, whatever its request was told: the commit may have been answered by nobody.
 -- name: ReleaseIdempotencyKey :exec
 delete from idempotency_keys
-where application_id = @application_id and route = @route and key = @key and body_hash = @body_hash and status is null;
+where application_id = @application_id and route = @route and key = @key and body_hash = @body_hash and status is null and opened is null;
 
 -- name: ExpireIdempotencyKeys :execrows
 delete from idempotency_keys

@@ -25,6 +25,9 @@ update notice_settings
 set team_id = @team_id, mode = @mode, type = @type, time_before = sqlc.narg(time_before), only_if_involved = sqlc.narg(only_if_involved)
 where id = @id;
 
+-- name: LockNoticeSetting :one
+select id from notice_settings where id = @id for no key update;
+
 -- name: DeleteNoticeSetting :execrows
 delete from notice_settings where id = @id;
 

@@ -11,6 +11,7 @@ order by u.id;
 
 -- Null leaves a column as it is; an empty photo_url takes it away.
 -- name: UpdateOncallUser :execrows
+with mark as (update directory_people set switched_off = false where user_id = @id and not sqlc.narg(active)::bool)
 update users
 set name = coalesce(sqlc.narg(name), name), full_name = coalesce(sqlc.narg(full_name), full_name),
     time_zone = coalesce(sqlc.narg(time_zone), time_zone), active = coalesce(sqlc.narg(active), active),
@@ -24,6 +25,7 @@ select coalesce(photo_url, '')::text from users where id = @id;
 delete from users where id = @id;
 
 -- name: DeactivateUser :execrows
+with mark as (update directory_people set switched_off = false where user_id = @id)
 update users set active = false where id = @id;
 
 -- name: LeaveAllRotations :exec

@@ -141,6 +141,12 @@ on conflict do nothing;
 -- name: ForgetWarnings :exec
 delete from coverage_warnings where team_id = @team_id and ends_at < clock_timestamp() - interval '30 days';
 
+-- name: TeamOfSchedule :one
+select team_id from schedules where id = @id;
+
+-- name: LockSchedule :one
+select id from schedules where id = @id for no key update;
+
 -- name: CoverageWishes :many
 select r.name as role, w.cover, w.hours
 from coverage_wishes w

@@ -32,10 +32,13 @@ where lower(name) = lower(rtrim(@name::text));
 -- name: SetPassword :execrows
 update users set password_hash = @password_hash where id = @id;
 
+-- Whoever is switched off by hand stays off when a directory has them again, here and in the statements below.
 -- name: SetActive :execrows
+with mark as (update directory_people set switched_off = false where user_id = @id and not @active::bool)
 update users set active = @active where id = @id;
 
 -- name: UpdateUser :execrows
+with mark as (update directory_people set switched_off = false where user_id = @id and not @active::bool)
 update users
 set full_name = @full_name, time_zone = @time_zone, admin = @admin, read_only = @read_only, active = @active
 where id = @id;

@@ -175,12 +175,8 @@ func Slice(b *Budget, obj, start, stop, step Value) Value {
 	case *Tuple:
 		return &Tuple{Items: sliceItems(b, x.Items, start, stop, step)}
 	case *Range:
-		lo, st, n := sliceBounds(int(x.Len()), start, stop, step)
-		if n == 0 {
-			return &Range{Step: 1}
-		}
-		first := x.Start + int64(lo)*x.Step
-		return &Range{Start: first, Stop: first + int64(n)*int64(st)*x.Step, Step: int64(st) * x.Step}
+		first, last, st := sliceIndices(int(x.Len()), start, stop, step)
+		return &Range{Start: x.Start + first*x.Step, Stop: x.Start + last*x.Step, Step: st * x.Step}
 	case *Dict:
 		Raise("TypeError", "unhashable type: 'slice'")
 	}
@@ -223,6 +219,21 @@ func sliceString(b *Budget, s string, start, stop, step Value) string {
 
 // sliceBounds returns the first index, the step and the number of elements.
 func sliceBounds(n int, start, stop, step Value) (lo, st, count int) {
+	first, last, s := sliceIndices(n, start, stop, step)
+	switch {
+	case s > 0 && first < last:
+		count = int((last-first-1)/s) + 1
+	case s < 0 && first > last:
+		count = int((first-last-1)/-s) + 1
+	}
+	if count == 0 {
+		return 0, 1, 0
+	}
+	return int(first), int(s), count
+}
+
+// sliceIndices are the bounds of a slice of n elements as Python computes them: inside 0 to n, or -1 to n-1 backwards.
+func sliceIndices(n int, start, stop, step Value) (first, last, s int64) {
 	bound := func(v Value, absent int64) int64 {
 		if v == nil {
 			return absent
@@ -233,7 +244,7 @@ func sliceBounds(n int, start, stop, step Value) (lo, st, count int) {
 		}
 		return i
 	}
-	s := bound(step, 1)
+	s = bound(step, 1)
 	if s == 0 {
 		Raise("ValueError", "slice step cannot be zero")
 	}
@@ -243,33 +254,17 @@ func sliceBounds(n int, start, stop, step Value) (lo, st, count int) {
 		}
 		return max(low, min(i, high))
 	}
-	var first, last int64
 	if s > 0 {
-		first = clamp(bound(start, 0), 0, int64(n))
-		last = clamp(bound(stop, int64(n)), 0, int64(n))
-		if first < last {
-			count = int((last-first-1)/s) + 1
-		}
-	} else {
-		first = int64(n) - 1
-		if start != nil {
-			first = clamp(bound(start, 0), -1, int64(n)-1)
-		}
-		last = -1
-		if stop != nil {
-			last = clamp(bound(stop, 0), -1, int64(n)-1)
-		}
-		if first > last {
-			count = int((first-last-1)/-s) + 1
-		}
+		return clamp(bound(start, 0), 0, int64(n)), clamp(bound(stop, int64(n)), 0, int64(n)), s
 	}
-	if count == 0 {
-		return 0, 1, 0
+	first, last = int64(n)-1, -1
+	if start != nil {
+		first = clamp(bound(start, 0), -1, int64(n)-1)
 	}
-	if count == 1 {
-		s = 1 // keeps the arithmetic of callers in range
+	if stop != nil {
+		last = clamp(bound(stop, 0), -1, int64(n)-1)
 	}
-	return int(first), int(s), count
+	return first, last, s
 }
 
 // attribute finds the attributes of built-in classes and objects.

@@ -226,6 +226,9 @@ func (m *method) arguments(class, name string, args Args) []Value {
 		Raise("TypeError", "%s.%s() takes no keyword arguments", class, name)
 	}
 	total := n + len(args.Kw)
+	if m.kwOnly && total > m.max {
+		m.complain(class, name, total)
+	}
 	if !m.kwOnly && (n < m.min && len(args.Kw) == 0 || total > m.max) {
 		m.complain(class, name, total)
 	}

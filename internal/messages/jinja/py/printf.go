@@ -77,6 +77,7 @@ type spec struct {
 
 // directive formats the directive that begins at format[i], behind the %, and returns where it ends.
 func (p *printfer) directive(format string, i int, usedKeys *bool) int {
+	begin := i
 	more := func() {
 		if i >= len(format) {
 			Raise("ValueError", "incomplete format")
@@ -135,11 +136,7 @@ func (p *printfer) directive(format string, i int, usedKeys *bool) int {
 	}
 	more()
 	s.verb = format[i]
-	if s.verb == '%' {
-		if key != Absent {
-			Subscript(p.b, p.arg, key)
-			Raise("ValueError", "unsupported format character '%%' (0x25) at index %d", runeCount(format[:i]))
-		}
+	if s.verb == '%' && i == begin {
 		p.write("%")
 		return i + 1
 	}
@@ -204,7 +201,7 @@ func (p *printfer) convert(s spec, v Value, format string, at int) {
 	default:
 		r, _ := utf8.DecodeRuneInString(format[at:])
 		shown := string(r)
-		if r <= ' ' || r >= 0x7f {
+		if r < ' ' || r >= 0x7f {
 			shown = "?"
 		}
 		Raise("ValueError", "unsupported format character '%s' (0x%x) at index %d", shown, r, runeCount(format[:at]))

@@ -16,7 +16,9 @@ select a.id, a.name, a.fallback_role, a.fallback_target_id, coalesce(t.name, '')
     array(select d.priority from application_default_modes d
         where d.application_id = a.id order by d.priority)::text[] as default_priorities,
     array(select d.mode from application_default_modes d
-        where d.application_id = a.id order by d.priority)::text[] as default_modes
+        where d.application_id = a.id order by d.priority)::text[] as default_modes,
+    array(select p.name from priorities p order by p.id)::text[] as priorities,
+    array(select p.default_mode from priorities p order by p.id)::text[] as priority_modes
 from applications a
 left join targets t on t.target_id = a.fallback_target_id
 where a.id = any($1::bigint[])
@@ -31,6 +33,8 @@ type DirectoryApplicationsRow struct {
 	Modes             []string
 	DefaultPriorities []string
 	DefaultModes      []string
+	Priorities        []string
+	PriorityModes     []string
 }
 
 func (q *Queries) DirectoryApplications(ctx context.Context, ids []int64) ([]DirectoryApplicationsRow, error) {
@@ -51,6 +55,8 @@ func (q *Queries) DirectoryApplications(ctx context.Context, ids []int64) ([]Dir
 			&i.Modes,
 			&i.DefaultPriorities,
 			&i.DefaultModes,
+			&i.Priorities,
+			&i.PriorityModes,
 		); err != nil {
 			return nil, err
 		}

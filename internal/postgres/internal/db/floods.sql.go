@@ -779,8 +779,8 @@ with people as (
     join users u on u.id = m.user_id
     where t.target_id = $1::bigint and u.active
 ), request as (
-    insert into notification_requests (application_id, subject, body)
-    select a.id, $2::text, $3::text from applications a
+    insert into notification_requests (application_id, subject, body, bare)
+    select a.id, $2::text, $3::text, true from applications a
     where a.name = 'iris' and exists (select from people)
     returning id, bucket, application_id
 ), made as (
@@ -804,4 +804,20 @@ func (q *Queries) TellTarget(ctx context.Context, arg TellTargetParams) (int64, 
 	var count int64
 	err := row.Scan(&count)
 	return count, err
+}
+
+const tellWaiting = `-- name: TellWaiting :exec
+insert into timeline_entries (incident_id, kind, actor, text)
+select i.id, 'limited', 'iris', $1::text from incidents i where i.id = $2
+`
+
+type TellWaitingParams struct {
+	Text       string
+	IncidentID int64
+}
+
+// Tells the incident of an earlier breach that it stands in the way of another one.
+func (q *Queries) TellWaiting(ctx context.Context, arg TellWaitingParams) error {
+	_, err := q.db.Exec(ctx, tellWaiting, arg.Text, arg.IncidentID)
+	return err
 }

@@ -13,9 +13,10 @@ const claimIdempotencyKey = `-- name: ClaimIdempotencyKey :execrows
 insert into idempotency_keys (application_id, route, key, body_hash)
 values ($1, $2, $3, $4)
 on conflict (application_id, route, key) do update
-set body_hash = excluded.body_hash, status = null, location = null, body = null, created_at = clock_timestamp()
+set body_hash = excluded.body_hash, status = null, location = null, body = null, opened = null, created_at = clock_timestamp()
 where idempotency_keys.created_at < clock_timestamp() - make_interval(secs => $5::float8)
    or (idempotency_keys.status is null
+       and idempotency_keys.opened is null
        and idempotency_keys.created_at < clock_timestamp() - make_interval(secs => $6::float8)
        and idempotency_keys.body_hash = excluded.body_hash)
 `
@@ -63,7 +64,7 @@ func (q *Queries) ExpireIdempotencyKeys(ctx context.Context, keepSeconds float64
 }
 
 const idempotencyKey = `-- name: IdempotencyKey :one
-select body_hash, status, location, body from idempotency_keys
+select body_hash, status, location, body, opened from idempotency_keys
 where application_id = $1 and route = $2 and key = $3
 `
 
@@ -78,6 +79,7 @@ type IdempotencyKeyRow struct {
 	Status   *int16
 	Location *string
 	Body     []byte
+	Opened   *int64
 }
 
 func (q *Queries) IdempotencyKey(ctx context.Context, arg IdempotencyKeyParams) (IdempotencyKeyRow, error) {
@@ -88,13 +90,14 @@ func (q *Queries) IdempotencyKey(ctx context.Context, arg IdempotencyKeyParams) 
 		&i.Status,
 		&i.Location,
 		&i.Body,
+		&i.Opened,
 	)
 	return i, err
 }
 
 const releaseIdempotencyKey = `-- name: ReleaseIdempotencyKey :exec
 delete from idempotency_keys
-where application_id = $1 and route = $2 and key = $3 and body_hash = $4 and status is null
+where application_id = $1 and route = $2 and key = $3 and body_hash = $4 and status is null and opened is null
 `
 
 type ReleaseIdempotencyKeyParams struct {
@@ -104,6 +107,7 @@ type ReleaseIdempotencyKeyParams struct {
 	BodyHash      []byte
 }
 
+// One that opened an incident stays, whatever its request was told: the commit may have been answered by nobody.
 func (q *Queries) ReleaseIdempotencyKey(ctx context.Context, arg ReleaseIdempotencyKeyParams) error {
 	_, err := q.db.Exec(ctx, releaseIdempotencyKey,
 		arg.ApplicationID,

@@ -254,6 +254,8 @@ type IdempotencyKey struct {
 	Location      *string
 	Body          []byte
 	CreatedAt     time.Time
+	// incident that the request opened, written with it; null = none. Such a request is not run again
+	Opened *int64
 }
 
 type Incident struct {

@@ -205,6 +205,17 @@ func (q *Queries) IcalKeys(ctx context.Context, arg IcalKeysParams) ([]IcalKeysR
 	return items, nil
 }
 
+const lockNoticeSetting = `-- name: LockNoticeSetting :one
+select id from notice_settings where id = $1 for no key update
+`
+
+func (q *Queries) LockNoticeSetting(ctx context.Context, id int64) (int64, error) {
+	row := q.db.QueryRow(ctx, lockNoticeSetting, id)
+	var id_2 int64
+	err := row.Scan(&id_2)
+	return id_2, err
+}
+
 const noticeSettings = `-- name: NoticeSettings :many
 select n.id, n.user_id, u.name as user_name, n.team_id, t.name as team, n.mode, n.type, y.is_reminder, n.time_before, n.only_if_involved,
     array(select r.name from notice_setting_roles nr join oncall_roles r on r.id = nr.role_id

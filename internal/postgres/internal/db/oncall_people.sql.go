@@ -51,6 +51,7 @@ func (q *Queries) CreateService(ctx context.Context, name string) (int64, error)
 }
 
 const deactivateUser = `-- name: DeactivateUser :execrows
+with mark as (update directory_people set switched_off = false where user_id = $1)
 update users set active = false where id = $1
 `
 
@@ -494,6 +495,7 @@ func (q *Queries) UnpinTeam(ctx context.Context, arg UnpinTeamParams) (int64, er
 }
 
 const updateOncallUser = `-- name: UpdateOncallUser :execrows
+with mark as (update directory_people set switched_off = false where user_id = $6 and not $4::bool)
 update users
 set name = coalesce($1, name), full_name = coalesce($2, full_name),
     time_zone = coalesce($3, time_zone), active = coalesce($4, active),

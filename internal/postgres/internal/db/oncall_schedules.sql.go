@@ -330,6 +330,17 @@ func (q *Queries) Holidays(ctx context.Context, teamID int64) ([]HolidaysRow, er
 	return items, nil
 }
 
+const lockSchedule = `-- name: LockSchedule :one
+select id from schedules where id = $1 for no key update
+`
+
+func (q *Queries) LockSchedule(ctx context.Context, id int64) (int64, error) {
+	row := q.db.QueryRow(ctx, lockSchedule, id)
+	var id_2 int64
+	err := row.Scan(&id_2)
+	return id_2, err
+}
+
 const openSwapRequests = `-- name: OpenSwapRequests :many
 select w.id, w.give, w.take from swap_requests w where w.team_id = $1 and w.state = 'open' order by w.id for update
 `
@@ -705,6 +716,17 @@ update team_populations set populated_at = 'epoch' where team_id = $1
 func (q *Queries) TeamDue(ctx context.Context, teamID int64) error {
 	_, err := q.db.Exec(ctx, teamDue, teamID)
 	return err
+}
+
+const teamOfSchedule = `-- name: TeamOfSchedule :one
+select team_id from schedules where id = $1
+`
+
+func (q *Queries) TeamOfSchedule(ctx context.Context, id int64) (int64, error) {
+	row := q.db.QueryRow(ctx, teamOfSchedule, id)
+	var team_id int64
+	err := row.Scan(&team_id)
+	return team_id, err
 }
 
 const teamPopulated = `-- name: TeamPopulated :exec

@@ -257,6 +257,7 @@ func (q *Queries) ResolveTarget(ctx context.Context, arg ResolveTargetParams) (R
 }
 
 const setActive = `-- name: SetActive :execrows
+with mark as (update directory_people set switched_off = false where user_id = $2 and not $1::bool)
 update users set active = $1 where id = $2
 `
 
@@ -265,6 +266,7 @@ type SetActiveParams struct {
 	ID     int64
 }
 
+// Whoever is switched off by hand stays off when a directory has them again, here and in the statements below.
 func (q *Queries) SetActive(ctx context.Context, arg SetActiveParams) (int64, error) {
 	result, err := q.db.Exec(ctx, setActive, arg.Active, arg.ID)
 	if err != nil {
@@ -378,6 +380,7 @@ func (q *Queries) TeamByName(ctx context.Context, name string) (TeamByNameRow, e
 }
 
 const updateUser = `-- name: UpdateUser :execrows
+with mark as (update directory_people set switched_off = false where user_id = $6 and not $5::bool)
 update users
 set full_name = $1, time_zone = $2, admin = $3, read_only = $4, active = $5
 where id = $6

@@ -27,14 +27,19 @@ export function query(values) {
   return s ? "?" + s : "";
 }
 
-async function call(method, url, body, type = "application/json") {
+async function call(method, url, body, { type = "application/json", match, tagged } = {}) {
   let resp;
   try {
     resp = await fetch(url, {
       method,
       credentials: "same-origin",
       cache: "no-store",
-      headers: { "X-CSRF-TOKEN": token, Accept: "application/json", ...(body === undefined ? {} : { "Content-Type": type }) },
+      headers: {
+        "X-CSRF-TOKEN": token,
+        Accept: "application/json",
+        ...(body === undefined ? {} : { "Content-Type": type }),
+        ...(match && { "If-Match": match }),
+      },
       body: body === undefined || type !== "application/json" ? body : JSON.stringify(body),
     });
   } catch {
@@ -49,7 +54,7 @@ async function call(method, url, body, type = "application/json") {
       value = text;
     }
   }
-  if (resp.ok) return value;
+  if (resp.ok) return tagged ? { value, tag: resp.headers.get("ETag") } : value;
   if (resp.status === 401) location.assign("/login/?next=" + encodeURIComponent(location.pathname + location.search));
   throw new Failure(resp.status, problemTitle(resp.status, value), problemDetail(value));
 }
@@ -70,14 +75,16 @@ function problemDetail(value) {
   return [value.description || value.detail, ...fields].filter(Boolean).join("; ");
 }
 
-// v0 is Oncall's API, v1 what Oncall never had.
+// v0 is Oncall's API, v1 what Oncall never had. see reads a thing with the tag of its state; put and remove with that tag are refused when
+// somebody changed the thing meanwhile.
 function client(base) {
   return {
     get: (p) => call("GET", base + p),
+    see: (p) => call("GET", base + p, undefined, { tagged: true }),
     post: (p, body) => call("POST", base + p, body),
-    put: (p, body) => call("PUT", base + p, body),
-    remove: (p) => call("DELETE", base + p),
-    calendar: (p, text) => call("PUT", base + p, text, "text/calendar"),
+    put: (p, body, match) => call("PUT", base + p, body, { match }),
+    remove: (p, match) => call("DELETE", base + p, undefined, { match }),
+    calendar: (p, text) => call("PUT", base + p, text, { type: "text/calendar" }),
   };
 }
 export const v0 = client("/api/v0");

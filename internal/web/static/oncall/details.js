@@ -5,7 +5,7 @@ import { dialog } from "./dialog.js";
 import { propose } from "./changes.js";
 import { upcoming, worded, requestSwap } from "./requests.js";
 import { roleBadge } from "./roles.js";
-import { addOrReplace, edit, send } from "./shiftform.js";
+import { addOrReplace, edit, send, unchanged } from "./shiftform.js";
 import { length, span } from "./zone.js";
 
 // details opens what is known of a shift beside its place on the calendar. done is called after a change.
@@ -91,7 +91,10 @@ async function remove({ shift, zone }) {
       h("p", {}, "Nobody takes its place: look at what remains."),
       shift.link_id && h("label", { class: "check" }, all, h("span", {}, "All linked shifts")),
     ),
-    save: () => (all.checked ? v0.remove(path`/events/link/${shift.link_id}`) : send(request())),
+    save: async () => {
+      const tag = await unchanged(shift, zone);
+      return all.checked ? v0.remove(path`/events/link/${shift.link_id}`) : send(request(), tag);
+    },
   });
 }
 

@@ -119,9 +119,23 @@ async function afterwards(saved, changed, { team, page, done }) {
   if (changed) populate({ id: saved, team, page, done });
 }
 
+// current reads what is to be edited as it is now, with the tag of its state, so that whoever saves over somebody else's edit is told.
+async function current(thing, read) {
+  if (!thing) return {};
+  try {
+    return await read();
+  } catch (e) {
+    flash(e.text || String(e), true);
+    return null;
+  }
+}
+
 // scheduleForm edits a weekly schedule, or makes one, with its result below while it is being edited.
 export async function scheduleForm(context) {
-  const { schedule, team, rosters } = context;
+  const { team, rosters } = context;
+  const seen = await current(context.schedule, () => v0.see(path`/schedules/${context.schedule.id}`));
+  if (!seen) return;
+  const { value: schedule, tag } = seen;
   const f = common(context, schedule?.role, schedule?.roster, schedule?.auto_populate_threshold);
   const pattern = patternForm(schedule?.events || [], schedule?.advanced_mode, () => preview.load());
   const algorithm = h(
@@ -192,7 +206,7 @@ export async function scheduleForm(context) {
     ],
     async () => {
       if (!schedule) return (await v0.post(path`/teams/${team.name}/rosters/${f.roster.value}/schedules`, body())).id;
-      await v0.put(path`/schedules/${schedule.id}`, body());
+      await v0.put(path`/schedules/${schedule.id}`, body(), tag);
       return schedule.id;
     },
     preview,
@@ -202,7 +216,10 @@ export async function scheduleForm(context) {
 
 // rotationForm edits a rotation, with its result below while it is being edited.
 export async function rotationForm(context) {
-  const { rotation, team, rosters, page } = context;
+  const { team, rosters, page } = context;
+  const seen = await current(context.rotation, () => v1.see(path`/rotations/${context.rotation.id}`));
+  if (!seen) return;
+  const { value: rotation, tag } = seen;
   const f = common(context, rotation?.role, rotation?.roster, rotation?.auto_populate_threshold);
   const roster = () => rosters[f.roster.value].users.filter((u) => u.in_rotation).map((u) => u.name);
   const layers = layersForm(rotation?.layers || [newLayer(page.teamZone, roster(), 1)], {
@@ -225,7 +242,7 @@ export async function rotationForm(context) {
     [field("Name", title), head(f), layers.el, h("h3", {}, "What it makes"), preview.el],
     () =>
       rotation
-        ? v1.put(path`/rotations/${rotation.id}`, body()).then(() => rotation.id)
+        ? v1.put(path`/rotations/${rotation.id}`, body(), tag).then(() => rotation.id)
         : v1.post(path`/teams/${team.name}/rotations`, body()).then((r) => r.id),
     preview,
   );

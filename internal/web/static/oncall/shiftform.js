@@ -125,8 +125,8 @@ export function addOrReplace({ team, roles, shifts, zone, start, end, user, repl
   return propose({ title: replace ? "Override" : "Add or override", form, ask: request, save: () => send(request()), zone });
 }
 
-// send makes the change that was previewed.
-export function send({ action, id, ...body }) {
+// send makes the change that was previewed; with the tag of the shift's state only while nobody changed it.
+export function send({ action, id, ...body }, tag) {
   switch (action) {
     case "create":
       return v0.post("/events", body);
@@ -137,9 +137,9 @@ export function send({ action, id, ...body }) {
     case "swap":
       return v0.post("/events/swap", body);
     case "edit":
-      return v0.put(path`/events/${id}`, body);
+      return v0.put(path`/events/${id}`, body, tag);
     case "delete":
-      return v0.remove(path`/events/${id}`);
+      return v0.remove(path`/events/${id}`, tag);
     default:
       throw new Error("no way to save " + action);
   }
@@ -210,17 +210,18 @@ export function edit({ team, roles, zone, shift, change = {} }) {
   };
   const save = async () => {
     const r = request();
-    await unchanged(shift, zone);
-    if (r.action !== "edit_link") return send(r);
+    const tag = await unchanged(shift, zone);
+    if (r.action !== "edit_link") return send(r, tag);
     return v0.put(path`/events/link/${shift.link_id}`, whole());
   };
   return propose({ title: "Edit shift", form, ask: request, save, zone });
 }
 
-// unchanged refuses to save over what somebody else made of a shift since the reader saw it.
-async function unchanged(shift, zone) {
-  const is = await v0.get(path`/events/${shift.id}`);
-  if (["user", "role", "start", "end", "note"].every((k) => (is[k] ?? "") === (shift[k] ?? ""))) return;
+// unchanged refuses to save over what somebody else made of a shift since the reader saw it. It returns the tag of the shift's state, with
+// which the server refuses what changes between this look and the edit.
+export async function unchanged(shift, zone) {
+  const { value: is, tag } = await v0.see(path`/events/${shift.id}`);
+  if (["user", "role", "start", "end", "note"].every((k) => (is[k] ?? "") === (shift[k] ?? ""))) return tag;
   throw new Failure(409, `Somebody changed this shift meanwhile: ${is.full_name || is.user}, ${is.role}, ${span(is.start, is.end, zone)}. Close this and look again.`);
 }
 
@@ -282,7 +283,7 @@ export function moved({ team, zone, shift, to, onto, roles }) {
     title: onto ? "Swap or move" : to.user !== shift.user ? "Give to somebody else" : longer ? "Change the times" : "Move shift",
     form,
     ask: request,
-    save: () => unchanged(shift, zone).then(() => send(request())),
+    save: () => unchanged(shift, zone).then((tag) => send(request(), tag)),
     zone,
     extra: [
       h(

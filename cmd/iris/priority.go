@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+type priorityCommand struct {
+	List priorityListCommand `cmd:"" help:"Print every priority with its default mode."`
+	Set  prioritySetCommand  `cmd:"" help:"Choose the default mode of a priority."`
+}
+
+type priorityListCommand struct{}
+
+// Run prints the default modes.
+func (c priorityListCommand) Run(ctx context.Context, e *env) error {
+	o, err := e.operator(ctx)
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	modes, err := o.PriorityModes(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range users.Priorities {
+		fmt.Fprintf(e.stdout, "%-7s %s\n", p, modes[p])
+	}
+	return nil
+}
+
+type prioritySetCommand struct {
+	Priority string `arg:"" help:"urgent, high, medium or low."`
+	Mode     string `arg:"" help:"email, sms, call, slack, push or webhook."`
+}
+
+// Run chooses a default mode.
+func (c prioritySetCommand) Run(ctx context.Context, e *env) error {
+	o, err := e.operator(ctx)
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	if err := o.SetPriorityMode(ctx, users.Priority(c.Priority), users.Mode(c.Mode)); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stderr, "who chose nothing else hears of %s by %s now\n", c.Priority, c.Mode)
+	return nil
+}

@@ -1,0 +1,44 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// PriorityModes returns the default mode of every priority.
+func (t *Targets) PriorityModes(ctx context.Context) (map[users.Priority]users.Mode, error) {
+	return priorityModes(ctx, t.db)
+}
+
+// DefaultModes returns the default mode of every priority.
+func (d *Directory) DefaultModes(ctx context.Context) (map[users.Priority]users.Mode, error) {
+	return priorityModes(ctx, d.db)
+}
+
+func priorityModes(ctx context.Context, d *DB) (map[users.Priority]users.Mode, error) {
+	var out map[users.Priority]users.Mode
+	err := d.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.PriorityModes(ctx)
+		out = make(map[users.Priority]users.Mode, len(rows))
+		for _, row := range rows {
+			out[users.Priority(row.Name)] = users.Mode(row.DefaultMode)
+		}
+		return err
+	})
+	return out, err
+}
+
+// SetPriorityMode changes the default mode of a priority; a NotFound fault when there is no such priority. Processes heed it
+// about a second later.
+func (t *Targets) SetPriorityMode(ctx context.Context, p users.Priority, m users.Mode) error {
+	return t.db.Do(ctx, func(q *db.Queries) error {
+		n, err := q.SetPriorityMode(ctx, db.SetPriorityModeParams{Name: string(p), Mode: string(m)})
+		if err == nil && n == 0 {
+			return fault.Newf(fault.NotFound, "there is no priority %s", p)
+		}
+		return err
+	})
+}
