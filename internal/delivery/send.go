@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const (
@@ -254,6 +255,9 @@ func (it *item) outbound(attempt int) messages.Outbound {
 		Priority: c.Priority, Target: c.Target, Sender: t.Sender, ShownTo: t.ShownTo, IdempotencyKey: idempotencyKey(c),
 	}
 	out.AckURL = w.ackURL(c)
+	if c.Purpose == messages.TrackingMsg && c.Mode == users.Email {
+		out.ReplyTo = c.Destination // a tracker talks to itself, not to us (Iris contract 8)
+	}
 	if c.IncidentID == 0 {
 		out.Batch = c.Batch
 	}

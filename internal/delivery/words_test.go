@@ -31,6 +31,8 @@ func TestWordsAndModesThatAreNotTheTemplates(t *testing.T) {
 	mail := &post{name: "smtp", account: "main", modes: []users.Mode{users.Email}}
 	incident, text := o.incident(users.SMS, messages.ClassUrgent)
 	_, letter := o.incident(users.Email, messages.ClassUrgent)
+	_, tracking := o.incident(users.Email, messages.ClassUrgent)
+	o.exec(`update messages set purpose = 'tracking' where id = $1`, tracking)
 	wei := o.number(`insert into users (name) values ('wei') returning id`)
 	o.exec(`insert into user_contacts (user_id, mode, destination) values ($1, 'call', '+86 138 0013 8000'), ($1, 'sms', '+86 138 0013 8000')`, wei)
 	_, call := o.incident(users.Call, messages.ClassUrgent)
@@ -39,7 +41,7 @@ func TestWordsAndModesThatAreNotTheTemplates(t *testing.T) {
 	deps.Renderer = messages.NewRenderer(postgres.NewWords(o.db))
 	w, _ := o.work(deps, delivery.Config{SMSOverride: "Iris incident %s, log in to see it", MainlandChinaNotice: "[Notice]"})
 	w.Wake(buckets.All())
-	o.eventually("all are sent", func() bool { return o.number(`select count(*) from messages where state = 'sent'`) == 3 })
+	o.eventually("all are sent", func() bool { return o.number(`select count(*) from messages where state = 'sent'`) == 4 })
 
 	sent := map[messages.ID]messages.Outbound{}
 	for _, c := range append(phone.all(), mail.all()...) {
@@ -49,6 +51,9 @@ func TestWordsAndModesThatAreNotTheTemplates(t *testing.T) {
 	require.Equal(t, "content-change|||Replaced SMS body to avoid being blocked by carrier", o.changes(text))
 	require.Equal(t, "shop@example.com", sent[messages.ID(letter)].Sender)
 	require.Empty(t, sent[messages.ID(text)].Sender)
+	require.Empty(t, sent[messages.ID(letter)].ReplyTo)
+	require.NotEmpty(t, sent[messages.ID(tracking)].ReplyTo)
+	require.Equal(t, sent[messages.ID(tracking)].Destination, sent[messages.ID(tracking)].ReplyTo, "a tracker's answers are its own")
 	require.Equal(t, users.SMS, sent[messages.ID(call)].Mode)
 	require.Equal(t, "+86 138 0013 8000", sent[messages.ID(call)].Destination)
 	require.Regexp(t, `^\[Notice\] `, sent[messages.ID(call)].Body)

@@ -173,11 +173,8 @@ func created(w http.ResponseWriter, id int64, collection string) {
 	wire.Raw(w, http.StatusCreated, []byte(n))
 }
 
-// pathID reads an integer path parameter.
-func pathID(r *http.Request, name string) (int64, bool) {
-	n, err := strconv.ParseInt(wire.Param(r, name), 10, 64)
-	return n, err == nil
-}
+// pathID reads an integer path parameter of any size.
+func pathID(r *http.Request, name string) (int64, bool) { return parseInt(wire.Param(r, name)) }
 
 // digits reports whether a name is a number, which means an id where a name may stand as well.
 func digits(s string) bool {

@@ -120,7 +120,8 @@ func (a *API) getIncident(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	sent = slices.DeleteFunc(sent, func(m messages.Message) bool { return m.Mode == "" }) // imported, and never decided
+	// Left out are those whose mode was never decided (imported), and what the plan's tracking address heard, which is of no step.
+	sent = slices.DeleteFunc(sent, func(m messages.Message) bool { return m.Mode == "" || m.Step == 0 })
 	// By the time of sending; what has not left comes last.
 	slices.SortStableFunc(sent, func(x, y messages.Message) int {
 		if x.SentAt.IsZero() != y.SentAt.IsZero() {

@@ -25,6 +25,7 @@ type Outbound struct {
 	Batch          string       // number of the digest that it is, 32 hexadecimal digits: answers to it are about all its incidents
 	ShownTo        string       // e-mail: recipients that the mail names, separated by commas; it goes to Destination alone
 	Sender         string       // custom sender address, "" = the vendor's configured one
+	ReplyTo        string       // e-mail: where answers go instead of the sender, "" = the vendor's choice
 	ThreadKey      string       // same for all messages of one incident to one recipient (e-mail threading)
 	AckURL         string       // signed acknowledgement link, "" when nothing can be acknowledged
 	IncidentURL    string       // page of the incident

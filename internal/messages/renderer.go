@@ -57,9 +57,13 @@ func (r *Renderer) load(ctx context.Context, reqs []Request) ([]source, error) {
 	sources := make([]source, len(reqs))
 	var incidentIDs []incidents.ID
 	var requestIDs, planIDs []int64
+	var diverted []ID
 	seenI, seenR, seenP := map[incidents.ID]bool{}, map[int64]bool{}, map[int64]bool{}
 	for i, q := range reqs {
 		sources[i].Request = q
+		if q.Purpose == Fallback && q.Note == "" {
+			diverted = append(diverted, q.MessageID)
+		}
 		switch {
 		case q.IncidentID != 0:
 			incidentIDs = appendNew(incidentIDs, seenI, q.IncidentID)
@@ -82,9 +86,16 @@ func (r *Renderer) load(ctx context.Context, reqs []Request) ([]source, error) {
 	if err != nil {
 		return nil, err
 	}
+	detours, err := r.loadDetours(ctx, diverted)
+	if err != nil {
+		return nil, err
+	}
 	for i := range sources {
 		s := &sources[i]
 		ok := false
+		if s.Purpose == Fallback && s.Note == "" {
+			s.Note = detourNote(detours[s.MessageID])
+		}
 		switch {
 		case s.Batch != "":
 			s.application, ok = s.Application, true
@@ -132,6 +143,38 @@ func (r *Renderer) loadRequests(ctx context.Context, ids []int64) (map[int64]Req
 		return nil, fmt.Errorf("load notifications: %w", err)
 	}
 	return out, nil
+}
+
+func (r *Renderer) loadDetours(ctx context.Context, ids []ID) (map[ID]Change, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	out, err := r.words.Detours(ctx, ids)
+	if err != nil {
+		return nil, fmt.Errorf("load why messages go to somebody else: %w", err)
+	}
+	return out, nil
+}
+
+// maxDetour bounds, in characters, the sentence before a message that says why it goes to somebody else: a text has little room.
+const maxDetour = 250
+
+// detourNote says to whom a message should have gone, and why it does not (Iris contract 8).
+func detourNote(c Change) string {
+	meant := c.Old
+	if role, name, ok := strings.Cut(meant, "|"); ok {
+		if meant = role + " of " + name; role == "user" {
+			meant = name
+		}
+	}
+	why := strings.TrimRight(oneLine(c.Description), ". ")
+	switch {
+	case meant == "" || why == "":
+		return "You get this because nobody it was meant for could be reached; the incident's timeline says why."
+	case strings.HasPrefix(why, meant+" "):
+		return "You get this because " + cutRunes(why, maxDetour) + "."
+	}
+	return "You get this instead of " + cutRunes(meant+". "+why, maxDetour) + "."
 }
 
 // loadPlans reads the plans that are not remembered. A version of a plan never changes.
@@ -185,9 +228,6 @@ func (r *Renderer) one(s *source) (c Content) {
 			c = shape(s, plainText(s, fmt.Sprintf("internal error: %v", p)))
 		}
 	}()
-	if s.Note == "" && s.Purpose == Fallback {
-		s.Note = "You get this because nobody it was meant for could be reached; the incident's timeline says why."
-	}
 	return shape(s, r.draft(s))
 }
 

@@ -26,6 +26,7 @@ type fakeWords struct {
 	requests  map[int64]RequestWords
 	plans     map[int64]PlanWords
 	templates map[TemplateKey]Found
+	detours   map[ID]Change
 	err       error
 }
 
@@ -50,6 +51,10 @@ func (f *fakeWords) Plans(_ context.Context, _ []int64) (map[int64]PlanWords, er
 
 func (f *fakeWords) Templates(_ context.Context, _ []TemplateKey) (map[TemplateKey]Found, error) {
 	return f.templates, f.count("templates")
+}
+
+func (f *fakeWords) Detours(_ context.Context, _ []ID) (map[ID]Change, error) {
+	return f.detours, f.count("detours")
 }
 
 const (
@@ -314,6 +319,18 @@ func TestRenderNotesAndFallback(t *testing.T) {
 	q.Purpose = Fallback
 	require.Equal(t, "You get this because nobody it was meant for could be reached; the incident's timeline says why.\n\nbody\n\nAcknowledge: "+ackURL,
 		f.one(q).Body)
+	for _, c := range []struct {
+		change Change
+		note   string
+	}{
+		{Change{Old: "manager|ops", Description: "manager of ops cannot be paged: team ops has no manager"}, "because manager of ops cannot be paged: team ops has no manager."},
+		{Change{Old: "user|root", Description: "root cannot be paged in any mode: there is no call contact."}, "because root cannot be paged in any mode: there is no call contact."},
+		{Change{Old: "bob", Description: "Every mode failed; telling the plan's creator"}, "instead of bob. Every mode failed; telling the plan's creator."},
+		{Change{Old: "bob", Description: strings.Repeat("long ", 100)}, "instead of bob. " + strings.Repeat("long ", 48) + "lo...."},
+	} {
+		f.detours = map[ID]Change{q.MessageID: c.change}
+		require.Equal(t, "You get this "+c.note+"\n\nbody\n\nAcknowledge: "+ackURL, f.one(q).Body)
+	}
 }
 
 func TestRenderHTMLOfItsOwn(t *testing.T) {

@@ -36,7 +36,7 @@ type Request struct {
 	// Prefix stands before the text of an SMS (a legal notice).
 	Prefix string
 	// Note explains why this recipient gets the message; it stands before the body. Empty for most: a message of purpose
-	// Fallback gets a sentence of its own.
+	// Fallback says whom it was meant for and why it does not go there.
 	Note string
 	// Plain asks for the built-in text instead of the template (two processes died over it, or an operator wants so).
 	Plain bool
@@ -126,4 +126,6 @@ type Words interface {
 	Requests(ctx context.Context, ids []int64) (map[int64]RequestWords, error)
 	Plans(ctx context.Context, ids []int64) (map[int64]PlanWords, error)
 	Templates(ctx context.Context, keys []TemplateKey) (map[TemplateKey]Found, error)
+	// Detours returns why messages went to somebody else than they were meant for: their last change of target.
+	Detours(ctx context.Context, ids []ID) (map[ID]Change, error)
 }

@@ -79,7 +79,7 @@ func TestAQuotaTellsAndDrops(t *testing.T) {
 	require.Equal(t, "sms drop Dropping due to hard quota violation.", e.text(`select format('%s %s %s', old, new, description)
 		from message_changes c join messages m on m.id = c.message_id where m.incident_id = $1`, ids[3]))
 
-	require.Equal(t, "boss email iris Application shop exceeding message quota", e.text(`select format('%s %s %s %s', m.target, m.mode, a.name, r.subject)
+	require.Equal(t, "boss email iris Application shop exceeding message quota t", e.text(`select format('%s %s %s %s %s', m.target, m.mode, a.name, r.subject, r.bare)
 		from messages m join notification_requests r on r.id = m.request_id join applications a on a.id = m.application_id`), "once in half an hour")
 	require.Equal(t, `iris breach {"quota_breach":{"application":"shop","duration":60,"limit":3}}`, e.text(`select format('%s %s %s', a.name, p.name, c.context)
 		from incidents i join applications a on a.id = i.application_id join plans p on p.id = i.plan_id join incident_contexts c on c.incident_id = i.id

@@ -90,6 +90,22 @@ func (w *Words) Plans(ctx context.Context, ids []int64) (map[int64]messages.Plan
 	return out, err
 }
 
+// Detours returns the last changes of target of messages.
+func (w *Words) Detours(ctx context.Context, ids []messages.ID) (map[messages.ID]messages.Change, error) {
+	out := make(map[messages.ID]messages.Change, len(ids))
+	if len(ids) == 0 {
+		return out, nil
+	}
+	err := w.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.DetoursOfMessages(ctx, numbers(ids))
+		for _, r := range rows {
+			out[messages.ID(r.MessageID)] = messages.Change{Type: "target-change", Old: r.Old, New: r.New, Description: r.Description}
+		}
+		return err
+	})
+	return out, err
+}
+
 // Templates returns what the active versions of templates say; what was read less than wordsTTL ago is not read again.
 func (w *Words) Templates(ctx context.Context, keys []messages.TemplateKey) (map[messages.TemplateKey]messages.Found, error) {
 	out := make(map[messages.TemplateKey]messages.Found, len(keys))

@@ -101,6 +101,21 @@ func TestWordsOfTemplates(t *testing.T) {
 	}, 5*time.Second, 50*time.Millisecond)
 }
 
+func TestDetours(t *testing.T) {
+	t.Parallel()
+	c, w, _, _, _ := newWords(t)
+	_, err := c.Pool().Exec(t.Context(), `insert into message_changes (message_id, change_type, old, new, description) values
+		(5, 'target-change', 'manager|ops', 'ann', 'first'), (5, 'target-change', 'bob', 'ann', 'last'), (5, 'mode-change', 'sms', 'email', 'later'),
+		(6, 'target-change', 'x', 'y', 'another''s'), (7, 'mode-change', 'sms', 'email', 'no target')`)
+	require.NoError(t, err)
+	got, err := w.Detours(t.Context(), []messages.ID{5, 7, 8})
+	require.NoError(t, err)
+	require.Equal(t, map[messages.ID]messages.Change{5: {Type: "target-change", Old: "bob", New: "ann", Description: "last"}}, got)
+	got, err = w.Detours(t.Context(), nil)
+	require.NoError(t, err)
+	require.Empty(t, got)
+}
+
 func TestRendererOverTheDatabase(t *testing.T) {
 	t.Parallel()
 	_, w, incident, request, plan := newWords(t)

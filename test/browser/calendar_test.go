@@ -324,13 +324,16 @@ func stored(api *client, b *tab) []string {
 	return names
 }
 
-// schedule makes a weekly schedule, sees what it would put on the calendar, populates it, and looks at the editor of rotations.
+// schedule makes a weekly schedule, sees what it would put on the calendar while it edits, populates it, and looks at the editor of
+// rotations.
 func schedule(t *testing.T, b *tab) {
 	b.do("schedules", chromedp.Navigate(home+"/teams/"+team+"/schedules"), chromedp.Click(`#oncall .row.spread button:not(.primary)`),
 		chromedp.WaitVisible(`dialog[open] select[aria-label=Algorithm]`))
 	b.choose(`dialog[open] select[aria-label=Role]`, "manager")
+	b.do("see what it would make before it is saved", chromedp.WaitVisible(`dialog[open] .ec-event.role-manager.planned`))
 	b.shot("40-schedule")
-	b.do("save it, and see what it would make", chromedp.Click(`dialog[open] form button.primary`), chromedp.WaitVisible(`dialog[open] .ec-event.role-manager`))
+	b.do("save it", chromedp.Click(`dialog[open] form button.primary`), chromedp.WaitNotPresent(`dialog[open]`), chromedp.WaitVisible(`#note:not(.bad)`))
+	b.do("populate it again, with a preview", chromedp.Click(`.schedule button.primary`), chromedp.WaitVisible(`dialog[open] .ec-event.role-manager`))
 	b.shot("41-preview")
 	b.do("make it", chromedp.Click(`dialog[open] .dialog-foot button.primary`), chromedp.WaitNotPresent(`dialog[open]`), chromedp.WaitVisible(`#note:not(.bad)`), chromedp.WaitVisible(`.schedule`))
 	b.do("a new rotation with its result", chromedp.Click(`#oncall .row.spread button.primary`), chromedp.WaitVisible(`dialog[open] .layer`), chromedp.WaitVisible(`dialog[open] .ec-event.planned`))

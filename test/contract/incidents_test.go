@@ -106,6 +106,24 @@ func TestResolveAndComment(t *testing.T) {
 	s.do(demo, get, "/v0/incidents/999/comments", nil).says(200, `[]`)
 }
 
+// TestStepsOfAnIncident holds the page of an incident to what its plan's steps sent, in the order of sending.
+func TestStepsOfAnIncident(t *testing.T) {
+	t.Parallel()
+	s := newRelay(t)
+	incident, message := s.page("sms")
+	s.exec(`insert into messages (bucket, incident_id, application_id, plan_id, step, recipient, target, class, mode, state, settled_at, purpose)
+		select bucket, id, application_id, plan_id, 0, 'to:track@example.com', 'track@example.com', 1, 'email', 'sent', clock_timestamp(), 'tracking' from incidents where id = $1`, incident)
+	in := decode[m](s.do(demo, get, fmt.Sprintf("/v0/incidents/%d", incident), nil).is(200))
+	steps := in["steps"].([]any)
+	require.Len(t, steps, 1, "what the tracking address heard is of no step")
+	step := steps[0].(m)
+	require.Equal(t, []any{float64(message), "ann", "sms", "high", float64(1), float64(0), float64(0)},
+		[]any{step["id"], step["name"], step["mode"], step["priority"], step["step"], step["mode_changed"], step["target_changed"]})
+	for path, status := range map[string]int{"/v0/incidents/99999999999999999999": 404, "/v0/messages/99999999999999999999": 404, "/v0/incidents/1.0": 400} {
+		s.do(demo, get, path, nil).is(status)
+	}
+}
+
 func TestListIncidents(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

@@ -2,6 +2,8 @@ package ldap
 
 import (
 	"context"
+	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/go-ldap/ldap/v3"
@@ -19,7 +21,7 @@ func (c *Client) Lists(ctx context.Context) ([]directory.List, error) {
 	}
 	groups := make(map[string][]string, len(found)) // folded name of the entry -> members
 	for _, e := range found {
-		members, err := c.members(e)
+		members, err := c.members(ctx, e)
 		if err != nil {
 			return nil, err
 		}
@@ -33,16 +35,70 @@ func (c *Client) Lists(ctx context.Context) ([]directory.List, error) {
 	return out, nil
 }
 
-// members returns who is named. Active Directory answers a part only of very large groups, under another name: half a list
-// is not to be believed.
-func (c *Client) members(e *ldap.Entry) ([]string, error) {
-	for _, a := range e.Attributes {
-		name, option, _ := strings.Cut(a.Name, ";")
-		if strings.EqualFold(name, c.cfg.Lists.Member) && strings.HasPrefix(strings.ToLower(option), "range=") {
-			return nil, fault.New(fault.Internal, "the directory answers a part of a list only (Active Directory beyond 1500 members): leave it out with sync.lists.filter")
+// members returns who is named. Active Directory answers a part only of large groups, under another name (member;range=0-1499),
+// and is asked for the next part until it says that there is no more.
+func (c *Client) members(ctx context.Context, e *ldap.Entry) ([]string, error) {
+	all := e.GetEqualFoldAttributeValues(c.cfg.Lists.Member)
+	for from := 0; ; {
+		part, last, ranged := c.part(e)
+		if !ranged {
+			return all, nil
+		}
+		all = append(all, part...)
+		if last < 0 {
+			return all, nil
+		}
+		if last < from {
+			return nil, fault.New(fault.Unavailable, "the directory repeats a part of a list")
+		}
+		from = last + 1
+		var err error
+		if e, err = c.more(ctx, e.DN, from); err != nil {
+			return nil, err
 		}
 	}
-	return e.GetEqualFoldAttributeValues(c.cfg.Lists.Member), nil
+}
+
+// part returns the values of a part, and the number of the last one; -1 = there are no more.
+func (c *Client) part(e *ldap.Entry) (values []string, last int, ranged bool) {
+	for _, a := range e.Attributes {
+		name, option, _ := strings.Cut(a.Name, ";")
+		bounds, ok := strings.CutPrefix(strings.ToLower(option), "range=")
+		if !ok || !strings.EqualFold(name, c.cfg.Lists.Member) {
+			continue
+		}
+		_, end, _ := strings.Cut(bounds, "-")
+		last, err := strconv.Atoi(end)
+		if err != nil || last < 0 || len(a.Values) == 0 { // "*": the last part
+			last = -1
+		}
+		return a.Values, last, true
+	}
+	return nil, -1, false
+}
+
+// more asks for the members from a number on.
+func (c *Client) more(ctx context.Context, dn string, from int) (*ldap.Entry, error) {
+	ctx, cancel := context.WithTimeout(ctx, wholeTimeout)
+	defer cancel()
+	var found *ldap.Entry
+	err := c.ask(ctx, func(_ context.Context, conn *ldap.Conn) error {
+		conn.SetTimeout(listTimeout)
+		if err := c.bindService(conn); err != nil {
+			return err
+		}
+		answer, err := conn.Search(ldap.NewSearchRequest(dn, ldap.ScopeBaseObject, ldap.NeverDerefAliases, 0, 0, false, "(objectClass=*)",
+			[]string{fmt.Sprintf("%s;range=%d-*", c.cfg.Lists.Member, from)}, nil))
+		if err != nil {
+			return said(err, "the search fails")
+		}
+		if len(answer.Entries) != 1 {
+			return fault.New(fault.Unavailable, "a list vanished while it was read")
+		}
+		found = answer.Entries[0]
+		return nil
+	})
+	return found, err
 }
 
 // unroll returns everybody on a list and on the lists inside it, each once, whatever circles they form.

@@ -31,6 +31,8 @@ type server struct {
 	found     uint16 // result of searches
 	hangUp    int    // end the connection after so many pages
 	secure    *tls.Config
+	// parts of an entry that is asked for by its name, by the attribute that is wanted.
+	parts map[string]map[string][]string
 	// fromTheStart: TLS from the first byte.
 	fromTheStart bool
 
@@ -154,6 +156,11 @@ func (s *server) search(conn net.Conn, id int64, p *ber.Packet, page int) {
 		}
 	}
 	slices.Sort(dns)
+	of := s.entries
+	if p.Children[1].Children[1].Value.(int64) == ldap.ScopeBaseObject {
+		dns = []string{p.Children[1].Children[0].Value.(string)}
+		of = map[string]map[string][]string{dns[0]: s.parts[p.Children[1].Children[7].Children[0].Value.(string)]}
+	}
 	var controls *ber.Packet
 	if paged {
 		cookie := ""
@@ -171,7 +178,7 @@ func (s *server) search(conn net.Conn, id int64, p *ber.Packet, page int) {
 		entry := ber.Encode(ber.ClassApplication, ber.TypeConstructed, ldap.ApplicationSearchResultEntry, nil, "entry")
 		entry.AppendChild(octets(dn))
 		list := ber.Encode(ber.ClassUniversal, ber.TypeConstructed, ber.TagSequence, nil, "attributes")
-		for name, values := range s.entries[dn] {
+		for name, values := range of[dn] {
 			one := ber.Encode(ber.ClassUniversal, ber.TypeConstructed, ber.TagSequence, nil, "attribute")
 			one.AppendChild(octets(name))
 			set := ber.Encode(ber.ClassUniversal, ber.TypeConstructed, ber.TagSet, nil, "values")

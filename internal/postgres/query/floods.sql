@@ -222,8 +222,8 @@ with people as (
     join users u on u.id = m.user_id
     where t.target_id = sqlc.arg(target_id)::bigint and u.active
 ), request as (
-    insert into notification_requests (application_id, subject, body)
-    select a.id, sqlc.arg(subject)::text, sqlc.arg(body)::text from applications a
+    insert into notification_requests (application_id, subject, body, bare)
+    select a.id, sqlc.arg(subject)::text, sqlc.arg(body)::text, true from applications a
     where a.name = 'iris' and exists (select from people)
     returning id, bucket, application_id
 ), made as (

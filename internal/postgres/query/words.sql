@@ -26,6 +26,12 @@ select p.id, p.name, p.tracking_template,
 from plans p
 where p.id = any (sqlc.arg(ids)::bigint[]);
 
+-- name: DetoursOfMessages :many
+select distinct on (message_id) message_id, old, new, description
+from message_changes
+where message_id = any (sqlc.arg(ids)::bigint[]) and change_type = 'target-change'
+order by message_id, id desc;
+
 -- Names are compared without case and without spaces at the end, as everywhere.
 -- name: WordsOfTemplates :many
 select k.n::int as n, (t.template_id is not null)::boolean as has_template,

@@ -43,7 +43,12 @@ func readMail(raw []byte, e *Entry, light bool) string {
 	}
 	e.From = from[0].Address
 	to, err := m.Header.AddressList("To")
-	if err != nil || len(to) != 1 || to[0].Address != e.To {
+	switch {
+	case err != nil:
+		return "To cannot be read"
+	case m.Header.Get("X-Iris-Incident-Id") == "":
+		// A mail to several names them all, and not who is told in secret.
+	case len(to) != 1 || to[0].Address != e.To:
 		return "To is not the recipient"
 	}
 	if _, err := m.Header.Date(); err != nil {

@@ -207,10 +207,12 @@ func TestSMTPIsStrict(t *testing.T) {
 		return strings.Join(kept, "\r\n") + "\r\n"
 	}
 	require.Equal(t, 250, send("iris@example.com", "ann@example.com", header+"\r\nhello"))
+	require.Equal(t, 250, send("iris@example.com", "eve@example.com", strings.Replace(header, "To: ann@example.com", "To: ann@example.com, bob@example.com", 1)+"\r\nhello"),
+		"a mail to several, of whom one is told in secret")
 	for name, text := range map[string]string{
 		"no From": without("From"), "no Date": without("Date"), "no Message-ID": without("Message-ID"), "no To": without("To"),
 		"no Subject": without("Subject"), "two Subjects": header + "Subject: t\r\n", "other From": strings.Replace(header, "iris@", "x@", 1),
-		"other To": strings.Replace(header, "ann@", "bob@", 1), "bad Date": strings.Replace(header, "Fri, 20", "soon", 1),
+		"other To": strings.Replace(header, "ann@", "bob@", 1) + "X-Iris-Incident-Id: 5\r\n", "bad Date": strings.Replace(header, "Fri, 20", "soon", 1),
 		"bad Message-ID": strings.Replace(header, "<a@b>", "a", 1), "bare LF": strings.Replace(header, "\r\nTo", "\nTo", 1),
 		"bare CR": header + "X: a\rb\r\n", "NUL": header + "X: a\x00b\r\n", "long line": header + "X: " + strings.Repeat("x", 1100) + "\r\n",
 		"no colon": header + "what\r\n", "bad encoding": header + "Content-Transfer-Encoding: base64\r\n",
@@ -220,7 +222,7 @@ func TestSMTPIsStrict(t *testing.T) {
 	require.Equal(t, 552, send("iris@example.com", "ann@example.com", header+"\r\n"+strings.Repeat("x\r\n", 3000)))
 	require.Equal(t, 553, talk(t, v.SMTP.Addr(), "EHLO x\r\n", "MAIL FROM:<x@example.com>\r\n"))
 	require.Equal(t, 553, talk(t, v.SMTP.Addr(), "EHLO x\r\n", "MAIL FROM:<>\r\n"))
-	require.Len(t, v.Log().Accepted(), 1)
+	require.Len(t, v.Log().Accepted(), 2)
 }
 
 func TestRate(t *testing.T) {

@@ -67,6 +67,11 @@ func (v *Vendor) build(m messages.Outbound, now time.Time) (*envelope, error) {
 			}
 		}
 	}
+	if m.ReplyTo != "" {
+		if own, err := address(m.ReplyTo); err == nil {
+			replyTo = own
+		}
+	}
 	domain := v.from.Address[strings.LastIndexByte(v.from.Address, '@')+1:]
 	env := &envelope{from: v.from.Address, to: to.Address, id: messageID(m, domain)}
 	env.utf8 = !ascii(env.from) || !ascii(env.to)

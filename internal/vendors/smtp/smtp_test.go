@@ -269,6 +269,8 @@ func TestCustomSender(t *testing.T) {
 	v, p = pair(t, pretend.SMTPConfig{}, smtp.Config{ReplyTo: "answers@example.com"})
 	m.Sender = ""
 	require.Equal(t, "<answers@example.com>", send()["Reply-To"])
+	m.ReplyTo = "tracker@example.org"
+	require.Equal(t, "<tracker@example.org>", send()["Reply-To"], "a message's own wins")
 }
 
 func TestAddressesBeyondASCII(t *testing.T) {

@@ -779,8 +779,8 @@ with people as (
     join users u on u.id = m.user_id
     where t.target_id = $1::bigint and u.active
 ), request as (
-    insert into notification_requests (application_id, subject, body)
-    select a.id, $2::text, $3::text from applications a
+    insert into notification_requests (application_id, subject, body, bare)
+    select a.id, $2::text, $3::text, true from applications a
     where a.name = 'iris' and exists (select from people)
     returning id, bucket, application_id
 ), made as (

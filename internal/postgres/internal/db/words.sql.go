@@ -10,6 +10,45 @@ import (
 	"time"
 )
 
+const detoursOfMessages = `-- name: DetoursOfMessages :many
+select distinct on (message_id) message_id, old, new, description
+from message_changes
+where message_id = any ($1::bigint[]) and change_type = 'target-change'
+order by message_id, id desc
+`
+
+type DetoursOfMessagesRow struct {
+	MessageID   int64
+	Old         string
+	New         string
+	Description string
+}
+
+func (q *Queries) DetoursOfMessages(ctx context.Context, ids []int64) ([]DetoursOfMessagesRow, error) {
+	rows, err := q.db.Query(ctx, detoursOfMessages, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []DetoursOfMessagesRow{}
+	for rows.Next() {
+		var i DetoursOfMessagesRow
+		if err := rows.Scan(
+			&i.MessageID,
+			&i.Old,
+			&i.New,
+			&i.Description,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const wordsOfIncidents = `-- name: WordsOfIncidents :many
 
 select i.id, c.context, i.created_at, i.plan_id, a.name as application, coalesce(a.title_variable, '') as title_variable,

@@ -50,7 +50,12 @@ export function grid(el, { zone, view, date, editable, on }) {
     scrollTime: "00:00",
     views: {
       dayGridMonth: { dayHeaderFormat: { weekday: "short" }, eventDurationEditable: false, eventResizableFromStart: false }, // days are too coarse for ends
-      timeGridWeek: { slotDuration: "01:00", snapDuration: "00:30", slotHeight: 22 },
+      timeGridWeek: {
+        slotDuration: "01:00",
+        snapDuration: "00:30",
+        slotHeight: 22,
+        columnWidth: el.clientWidth < 640 ? "5.7rem" : undefined, // phones scroll, beside the hours
+      },
       ahead: {
         type: "dayGridMonth",
         duration: { weeks: aheadWeeks },
@@ -92,7 +97,10 @@ export function grid(el, { zone, view, date, editable, on }) {
         "events",
         shifts.map((s, i) => entry(s, i, zone, editable && on.changeable(s))),
       );
-      if (view === "people") requestAnimationFrame(() => calendar.setOption("slotWidth", slotWidth(el)));
+      requestAnimationFrame(() => {
+        if (view === "people") calendar.setOption("slotWidth", slotWidth(el));
+        requestAnimationFrame(() => seeToday(el));
+      });
     },
     go(step) {
       if (step === 0) calendar.setOption("date", wall(now(), zone).slice(0, 10));
@@ -107,6 +115,18 @@ export function grid(el, { zone, view, date, editable, on }) {
     },
   };
 }
+
+// seeToday moves what is wider than the window, as on phones, so that today is in sight; once for each stretch that is shown.
+function seeToday(el) {
+  const today = el.querySelector(".ec-header .ec-today") || el.querySelector(".ec-today");
+  if (!today || seen.get(el) === today.textContent) return;
+  seen.set(el, today.textContent);
+  for (let box = today.parentElement; box && el.contains(box); box = box.parentElement) {
+    if (box.scrollWidth <= box.clientWidth || !/auto|scroll/.test(getComputedStyle(box).overflowX)) continue;
+    box.scrollLeft += today.getBoundingClientRect().right - box.getBoundingClientRect().right + 8;
+  }
+}
+const seen = new WeakMap();
 
 // slotWidth makes half a day as wide as fits beside the names.
 function slotWidth(el) {

@@ -18,8 +18,8 @@ export function previewGrid(zone, people, range) {
     "div",
     { class: "stack preview" },
     h("div", { class: "row" }, go(-1, "‹", "Earlier"), go(1, "›", "Later"), title),
-    holder,
     note,
+    holder,
   );
   async function load() {
     const mine = ++asked;
