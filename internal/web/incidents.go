@@ -262,12 +262,37 @@ func viewMessage(m messages.Message) messageView {
 	return v
 }
 
+// maxIndented is how deep a context may be nested that is shown indented. The spaces grow with the square of the depth: 64 KB of
+// brackets would become a page of more than 100 MB.
+const maxIndented = 32
+
+// indented lays a context out for people; what is too deep for that is shown as it came.
 func indented(raw json.RawMessage) string {
 	var b bytes.Buffer
-	if json.Indent(&b, raw, "", "  ") != nil {
+	if nested(raw) > maxIndented || json.Indent(&b, raw, "", "  ") != nil {
 		return string(raw)
 	}
 	return b.String()
+}
+
+// nested returns how deep the lists and objects of a JSON text are nested.
+func nested(raw json.RawMessage) (deepest int) {
+	depth, quoted := 0, false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[' || c == '{':
+			depth++
+			deepest = max(deepest, depth)
+		case c == ']' || c == '}':
+			depth--
+		}
+	}
+	return deepest
 }
 
 func incidentID(r *http.Request) (incidents.ID, error) {
