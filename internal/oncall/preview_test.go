@@ -67,7 +67,7 @@ func TestAPreviewShowsWhatComes(t *testing.T) {
 		require.NoError(rt, err)
 		known, s.Progress = store(known, plan.Changes), plan.Progress
 		filled := Fill(now, []Schedule{s}, Calendars{Shifts: known, NewLink: links()})[0]
-		require.Equal(rt, lines(store(known, filled.Changes), zurich), want)
+		require.Equal(rt, want, lines(store(known, filled.Changes), zurich))
 	})
 }
 

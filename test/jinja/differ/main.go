@@ -33,7 +33,7 @@ var address = regexp.MustCompile(`0x[0-9a-f]{6,}|x0 ta|'0', 'x', '`)
 func main() {
 	context, err := os.ReadFile(os.Args[1])
 	if err == nil {
-		err = compare(os.Stdin, context)
+		err = compare(os.Stdin, os.Stdout, context)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -41,7 +41,7 @@ func main() {
 	}
 }
 
-func compare(in io.Reader, context []byte) error {
+func compare(in io.Reader, out io.Writer, context []byte) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 1<<24)
 	var same, bounded, different int
@@ -62,10 +62,10 @@ func compare(in io.Reader, context []byte) error {
 			same++
 		default:
 			different++
-			fmt.Printf("%q\n   wanted %.600s\n   got    %.600s\n", l.Template, want, got)
+			fmt.Fprintf(out, "%q\n   wanted %.600s\n   got    %.600s\n", l.Template, want, got)
 		}
 	}
-	fmt.Printf("%d templates the same, %d beyond the engine's bounds, %d different\n", same, bounded, different)
+	fmt.Fprintf(out, "%d templates the same, %d beyond the engine's bounds, %d different\n", same, bounded, different)
 	if err := lines.Err(); err != nil {
 		return err
 	}
