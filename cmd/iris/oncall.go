@@ -112,7 +112,7 @@ func ofKind(gaps []app.WhoGap, kind oncall.GapKind) []app.WhoGap {
 	return out
 }
 
-// plain prints one line for each fact: what, team, role, when, who or until.
+// plain prints one line for each fact: what, team, role, when, who or until. Nobody is an empty name.
 func (c oncallCommand) plain(w io.Writer, teams []app.WhoTeam) error {
 	line := func(cells ...string) error {
 		for i := range cells {
@@ -124,7 +124,11 @@ func (c oncallCommand) plain(w io.Writer, teams []app.WhoTeam) error {
 	for _, t := range teams {
 		when := func(unix int64) string { return time.Unix(unix, 0).In(placed(t)).Format(time.RFC3339) }
 		for _, r := range t.Roles {
-			for _, p := range r.People {
+			people := r.People
+			if len(people) == 0 {
+				people = []app.WhoPerson{{}} // as for a hand-off to nobody
+			}
+			for _, p := range people {
 				if err := line("on-call", t.Team, r.Role, when(t.At), p.Name); err != nil {
 					return err
 				}

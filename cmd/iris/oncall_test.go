@@ -40,6 +40,7 @@ Nobody has a shift as primary (pages go to the team's fixed order, or the fallba
 	require.Contains(t, ask(0, "db", "--at", "2026-11-22", "--gaps", "--for", "2d"), "No gap in primary until Tue 2026-11-24 00:00:00 +01:00.\n")
 	require.Contains(t, ask(0, "db", "--at", "2026-11-29 12:00"), "ann (Ann Lee)  email ann@example.com  primary of team db: first in its fixed order (nobody has a shift)")
 	require.Contains(t, ask(3, "empty"), "primary  NOBODY              nobody is primary: team empty has no active member\n")
+	require.Regexp(t, "^on-call\tempty\tprimary\t[^\t]+\t\n$", ask(3, "empty", "-o", "plain"), "scripts hear of nobody, too")
 
 	var teams []app.WhoTeam
 	require.NoError(t, json.Unmarshal([]byte(ask(0, "db", "--at", "2026-11-22 02:00", "--output", "json")), &teams))

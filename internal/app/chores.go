@@ -2,6 +2,8 @@ package app
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 	"time"
 
 	"go.uber.org/zap"
@@ -14,7 +16,8 @@ import (
 // matchEvery is how often receipts are looked at that came before their attempts were recorded.
 const matchEvery = 2 * time.Second
 
-// repeat does a pass every so often until ctx ends. Of passes that fail in a row the first is told.
+// repeat does a pass every so often until ctx ends. Of passes that fail in a row the first is told. One that panics has failed: it must
+// not end the process, and then the next one that takes its work over.
 func repeat(ctx context.Context, every time.Duration, pass func(context.Context) error, tell func(error)) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -25,12 +28,22 @@ func repeat(ctx context.Context, every time.Duration, pass func(context.Context)
 			return nil
 		case <-tick.C:
 		}
-		err := pass(ctx)
+		err := safely(func() error { return pass(ctx) })
 		if err != nil && !failing && ctx.Err() == nil {
 			tell(err)
 		}
 		failing = err != nil
 	}
+}
+
+// safely turns a panic into an error that says where it was.
+func safely(do func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("internal error: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return do()
 }
 
 // matchReceipts applies early receipts until ctx ends. Of all processes the one that holds bucket 0 does it.

@@ -111,7 +111,7 @@ func (p *populator) pass(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		err := p.team(ctx, leases[int(team.ID%buckets.Count)], team)
+		err := safely(func() error { return p.team(ctx, leases[int(team.ID%buckets.Count)], team) })
 		var lost *buckets.LostError
 		switch {
 		case err == nil:

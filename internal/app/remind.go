@@ -128,7 +128,7 @@ func (r *reminder) pass(ctx context.Context) (err error) {
 			continue
 		}
 		delete(r.putOff, team)
-		if err := r.team(ctx, by[int(team%buckets.Count)], team); err != nil {
+		if err := safely(func() error { return r.team(ctx, by[int(team%buckets.Count)], team) }); err != nil {
 			if fault.Is(err, fault.Conflict) || fault.Is(err, fault.Unavailable) {
 				return err // the bucket has moved on, or the database is away
 			}

@@ -1,10 +1,7 @@
 package oncall
 
 import (
-	"strings"
 	"time"
-
-	"github.com/teambition/rrule-go"
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/users"
@@ -41,37 +38,39 @@ func (r Recurring) Check() error {
 	if len(r.Rule) > maxRule {
 		return fault.Invalidf("rule", "a rule has at most %d characters", maxRule)
 	}
-	option, err := r.option()
+	rule, err := r.rule()
 	if err != nil {
-		return fault.Invalidf("rule", "the rule %.100q is not one of RFC 5545, such as FREQ=WEEKLY;BYDAY=TU", r.Rule)
+		return r.wrong()
 	}
 	// Once a day at most, which bounds the work of looking through a rule's times.
-	if option.Freq > rrule.DAILY || len(option.Byhour)+len(option.Byminute)+len(option.Bysecond) > 0 {
+	if !rule.atMostDaily() {
 		return fault.Invalidf("rule", "the rule may recur daily at most, at the time of day of its start")
 	}
-	// One that never happens is searched for until the year 9999 each time.
-	rule, err := rrule.NewRRule(*option)
-	if err != nil {
-		return fault.Invalidf("rule", "the rule %.100q is not one of RFC 5545, such as FREQ=WEEKLY;BYDAY=TU", r.Rule)
-	}
-	if _, ok := rule.Iterator()(); !ok {
+	happens := false
+	err = rule.until(r.Start.Time().AddDate(maxFirst, 0, 0), func(time.Time) bool {
+		happens = true
+		return false
+	})
+	switch {
+	case err != nil:
+		return r.wrong()
+	case !happens:
 		return fault.Invalidf("rule", "the rule %.100q never happens", r.Rule)
 	}
 	return nil
 }
 
-// option reads the rule as one of a clock without a zone: wall-clock times stay what they are across every change of the
+// maxFirst is after how many years a rule must have happened. Those for leap days and days of the week do within 40.
+const maxFirst = 60
+
+func (r Recurring) wrong() error {
+	return fault.Invalidf("rule", "the rule %.100q is not one of RFC 5545, such as FREQ=WEEKLY;BYDAY=TU", r.Rule)
+}
+
+// rule reads the rule as one of a clock without a zone: wall-clock times stay what they are across every change of the
 // clocks, and only what they mean is converted.
-func (r Recurring) option() (*rrule.ROption, error) {
-	option, err := rrule.StrToROption(strings.TrimPrefix(r.Rule, "RRULE:"))
-	if err != nil {
-		return nil, err
-	}
-	option.Dtstart = r.Start.Time()
-	if !option.Until.IsZero() && strings.Contains(r.Rule, "Z") {
-		option.Until = LocalIn(option.Until, r.Zone).Time()
-	}
-	return option, nil
+func (r Recurring) rule() (recurrence, error) {
+	return readRule(r.Rule, r.Start.Time(), func(t time.Time) time.Time { return LocalIn(t, r.Zone).Time() })
 }
 
 // Between returns the absences that overlap [from, to), by start. It gives up, with an Invalid fault, on rules that it
@@ -82,17 +81,13 @@ func (r Recurring) Between(from, to time.Time) ([]Absence, error) {
 	}
 	starts := []time.Time{r.Start.Time()}
 	if r.Rule != "" {
-		option, err := r.option()
+		rule, err := r.rule()
 		if err != nil {
-			return nil, err
-		}
-		rule, err := rrule.NewRRule(*option)
-		if err != nil {
-			return nil, err
+			return nil, r.wrong()
 		}
 		// A day more on both sides for the zone.
 		first := LocalIn(from.Add(-r.Length), r.Zone).Time().Add(-24 * time.Hour)
-		if starts, err = timesBetween(rule, first, LocalIn(to, r.Zone).Time().Add(24*time.Hour)); err != nil {
+		if starts, err = r.timesBetween(rule, first, LocalIn(to, r.Zone).Time().Add(24*time.Hour)); err != nil {
 			return nil, err
 		}
 	}
@@ -107,16 +102,19 @@ func (r Recurring) Between(from, to time.Time) ([]Absence, error) {
 	return out, nil
 }
 
-func timesBetween(rule *rrule.RRule, first, last time.Time) ([]time.Time, error) {
+func (r Recurring) timesBetween(rule recurrence, first, last time.Time) ([]time.Time, error) {
 	var out []time.Time
-	next := rule.Iterator()
-	for at, ok := next(); ok && !at.After(last); at, ok = next() {
-		if at.Before(first) {
-			continue
+	err := rule.until(last, func(at time.Time) bool {
+		if !at.Before(first) {
+			out = append(out, at)
 		}
-		if out = append(out, at); len(out) > maxTimes {
-			return nil, fault.Invalidf("rule", "the rule recurs too often")
-		}
+		return len(out) <= maxTimes
+	})
+	if err != nil {
+		return nil, r.wrong()
+	}
+	if len(out) > maxTimes {
+		return nil, fault.Invalidf("rule", "the rule recurs too often")
 	}
 	return out, nil
 }

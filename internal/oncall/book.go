@@ -80,14 +80,28 @@ func (b *book) remove(shifts []Shift) {
 
 // away reports whether a person is on vacation or unavailable, for whichever team, during any of spans.
 func (b *book) away(user users.ID, spans []Span) bool {
+	all := envelope(spans)
 	for _, a := range b.absent[user] {
-		if overlapsAny(a.Start, a.End, spans) {
+		if all.overlaps(a.Start, a.End) && overlapsAny(a.Start, a.End, spans) {
 			return true
 		}
 	}
 	return slices.ContainsFunc(b.shifts[user], func(s Shift) bool {
-		return !OnDuty(s.Role) && overlapsAny(s.Start, s.End, spans)
+		return !OnDuty(s.Role) && all.overlaps(s.Start, s.End) && overlapsAny(s.Start, s.End, spans)
 	})
+}
+
+// envelope is from the beginning of the first span to the end of the last: most of a calendar lies outside, and needs no closer look.
+func envelope(spans []Span) Span {
+	var all Span
+	for i, s := range spans {
+		if i == 0 {
+			all = s
+			continue
+		}
+		all = Span{earlier(all.Start, s.Start), later(all.End, s.End)}
+	}
+	return all
 }
 
 // absences returns when a person is on vacation or unavailable.
@@ -121,14 +135,18 @@ func (b *book) busy(user users.ID, team int64, everywhere bool, spans []Span) bo
 	if b.away(user, spans) {
 		return true
 	}
+	all := envelope(spans)
 	return slices.ContainsFunc(b.shifts[user], func(s Shift) bool {
+		if !all.overlaps(s.Start, s.End) {
+			return false
+		}
 		counts := everywhere || s.TeamID == team || slices.Contains(b.known.Subscribed, TeamRole{s.TeamID, s.Role})
 		return counts && overlapsAny(s.Start, s.End, spans)
 	})
 }
 
 func overlapsAny(start, end time.Time, spans []Span) bool {
-	return slices.ContainsFunc(spans, func(s Span) bool { return s.Start.Before(end) && start.Before(s.End) })
+	return slices.ContainsFunc(spans, func(s Span) bool { return s.overlaps(start, end) })
 }
 
 // lastEnd returns when the person's latest shift of the team and role that is over by t ended; zero = there is none.

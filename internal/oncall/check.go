@@ -16,6 +16,7 @@ const (
 	maxMembers   = 500
 	maxEvery     = 1000
 	maxWindows   = 100
+	maxMade      = 20_000 // shifts up to the threshold: as many as one list shows
 )
 
 // Check returns an Invalid fault if the schedule cannot be made into shifts. Fields of rotations are named as layers[0].every
@@ -29,7 +30,9 @@ func (s Schedule) Check() error {
 		if s.Rotation != nil {
 			return fault.Invalidf("scheduler", "the scheduler %s works with events, not with a rotation", s.Algorithm)
 		}
-		return CheckPattern(s.Pattern)
+		if err := CheckPattern(s.Pattern); err != nil {
+			return err
+		}
 	case Turns:
 		if s.Rotation == nil || len(s.Rotation.Layers) == 0 {
 			return fault.Invalidf("layers", "a rotation needs at least one layer")
@@ -37,9 +40,16 @@ func (s Schedule) Check() error {
 		if s.Threshold > maxAhead {
 			return fault.Invalidf("auto_populate_threshold", "populate a rotation at most %d days ahead", maxAhead)
 		}
-		return s.Rotation.Check()
+		if err := s.Rotation.Check(); err != nil {
+			return err
+		}
+	default:
+		return fault.Invalidf("scheduler", "the scheduler %.50q is not known", s.Algorithm)
 	}
-	return fault.Invalidf("scheduler", "the scheduler %.50q is not known", s.Algorithm)
+	if s.shiftsWithin(time.Duration(max(0, s.Threshold))*24*time.Hour) > maxMade {
+		return fault.Invalidf("auto_populate_threshold", "this schedule makes more than %d shifts in %d days; populate fewer days ahead", maxMade, s.Threshold)
+	}
+	return nil
 }
 
 // CheckPattern returns the contract's faults for slots without length (contract 4.4), and bounds patterns.

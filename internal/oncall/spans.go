@@ -108,3 +108,6 @@ func onClock(walls []wall, zone *time.Location) []Span {
 	}
 	return out
 }
+
+// overlaps reports whether s and [start, end) share some time.
+func (s Span) overlaps(start, end time.Time) bool { return s.Start.Before(end) && start.Before(s.End) }

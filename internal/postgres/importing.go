@@ -75,7 +75,7 @@ select set_config('statement_timeout', '0', true) || set_config('idle_in_transac
     and pg_try_advisory_xact_lock(hashtext('iris import')),
     not exists (select from audit_log where actor = $1 and action = $2)`, importActor, r.action()).Scan(&alone, &r.first)
 	if err == nil && !alone {
-		err = fault.New(fault.Conflict, "another import is running")
+		err = fault.New(fault.Conflict, "another import is running, or one that was killed has not ended yet: wait a minute and try again")
 	}
 	return err
 }

@@ -197,6 +197,7 @@ func TestImportKeepsNothingUnlessToldSo(t *testing.T) {
 		return true, m.im.Run(t.Context(), "test", func(imports.Store) (bool, error) { return true, nil })
 	})
 	require.True(t, fault.Is(err, fault.Conflict), "one at a time: %v", err)
+	require.ErrorContains(t, err, "wait a minute and try again")
 }
 
 // TestImportedIncidentsGoOn gives what Resume reconstructs to the engine's own decision.

@@ -115,7 +115,7 @@ func (r *Responses) ByContact(ctx context.Context, mode users.Mode, source strin
 			row, err = q.ResponseUserByContact(ctx, db.ResponseUserByContactParams{Mode: string(mode), Source: storable(source)})
 			return err
 		}
-		digits := onlyDigits(source)
+		digits := phoneDigits(source)
 		if digits == "" {
 			return fault.New(fault.NotFound, "not a phone number")
 		}
@@ -126,13 +126,19 @@ func (r *Responses) ByContact(ctx context.Context, mode users.Mode, source strin
 	return toUser(db.UserByNameRow(row)), err
 }
 
-func onlyDigits(s string) string {
-	return strings.Map(func(c rune) rune {
+// phoneDigits are the digits of a number in international form. Ten digits without a plus are a number of the United States, as
+// the predecessor reads them.
+func phoneDigits(s string) string {
+	digits := strings.Map(func(c rune) rune {
 		if c >= '0' && c <= '9' {
 			return c
 		}
 		return -1
 	}, s)
+	if len(digits) == 10 && !strings.HasPrefix(strings.TrimSpace(s), "+") {
+		digits = "1" + digits
+	}
+	return digits
 }
 
 // Mailbox returns the first of the addresses whose mails open incidents, and false when none does.

@@ -18,14 +18,16 @@ func fromAllowedOrigin(ctx context.Context) bool {
 const corsMethods = "GET, HEAD, POST, PUT, DELETE"
 
 // CORS lets pages of the named origins call the API in a browser, with the session of whoever looks at them, and read the
-// answers. Pages of all other sites get what browsers give them without it: nothing. It concerns paths below /v0 only.
+// answers: paths below /v0, /api/v0 and /v1, not the log-in and the pages. Pages of all other sites get what browsers give them
+// without it: nothing. Below /api/v0 a change by a session still needs its token.
 func CORS(origins []string) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		if len(origins) == 0 {
 			return next
 		}
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if !below(r, "/v0") {
+			oncall := below(r, "/api/v0")
+			if !oncall && !below(r, "/v0") && !below(r, "/v1") {
 				next.ServeHTTP(w, r)
 				return
 			}
@@ -45,6 +47,10 @@ func CORS(origins []string) func(http.Handler) http.Handler {
 				}
 				h.Add("Vary", "Access-Control-Request-Headers")
 				h.Set("Access-Control-Max-Age", "600")
+				if oncall { // which answers OPTIONS itself
+					next.ServeHTTP(w, r)
+					return
+				}
 				w.WriteHeader(http.StatusNoContent)
 				return
 			}
