@@ -33,7 +33,10 @@ func mapError(err error) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return fault.Wrap(fault.NotFound, err, "not found")
 	}
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if errors.Is(err, context.Canceled) {
+		return fault.Wrap(fault.Unavailable, err, "it was stopped before the database had answered")
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
 		return fault.Wrap(fault.Unavailable, err, "the database did not answer in time")
 	}
 	var pe *pgconn.PgError

@@ -278,6 +278,15 @@ func (w *OncallWishes) AskSwap(ctx context.Context, team int64, give, take []onc
 		if err != nil {
 			return err
 		}
+		same, err := q.SameSwapRequest(ctx, db.SameSwapRequestParams{
+			TeamID: r.TeamID, FromID: int64(r.From), ToID: optional(r.To), Give: rawShiftIDs(r.Give), Take: rawShiftIDs(r.Take),
+		})
+		if err != nil {
+			return err
+		}
+		if same != 0 {
+			return fault.Newf(fault.Conflict, "swap request %d asks the same and waits for an answer: withdraw it to ask again", same)
+		}
 		id, err = q.CreateSwapRequest(ctx, db.CreateSwapRequestParams{
 			TeamID: r.TeamID, FromID: int64(r.From), ToID: optional(r.To), Give: rawShiftIDs(r.Give), Take: rawShiftIDs(r.Take),
 			Note: storable(r.Note), State: string(r.State), CreatedAt: r.Created,

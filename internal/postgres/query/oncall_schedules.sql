@@ -103,6 +103,13 @@ limit 500;
 -- name: OpenSwapRequests :many
 select w.id, w.give, w.take from swap_requests w where w.team_id = @team_id and w.state = 'open' order by w.id for update;
 
+-- The same question, of the same person, that is not answered yet.
+-- name: SameSwapRequest :one
+select coalesce(max(w.id), 0)::bigint
+from swap_requests w
+where w.team_id = @team_id and w.state = 'open' and w.from_id = @from_id and w.to_id is not distinct from sqlc.narg(to_id)
+    and w.give @> @give and w.give <@ @give and w.take @> @take and w.take <@ @take;
+
 -- name: CreateSwapRequest :one
 insert into swap_requests (team_id, from_id, to_id, give, take, note, state, created_at)
 values (@team_id, @from_id, sqlc.narg(to_id), @give, @take, @note, @state, @created_at)

@@ -371,6 +371,35 @@ func (q *Queries) OpenSwapRequests(ctx context.Context, teamID int64) ([]OpenSwa
 	return items, nil
 }
 
+const sameSwapRequest = `-- name: SameSwapRequest :one
+select coalesce(max(w.id), 0)::bigint
+from swap_requests w
+where w.team_id = $1 and w.state = 'open' and w.from_id = $2 and w.to_id is not distinct from $3
+    and w.give @> $4 and w.give <@ $4 and w.take @> $5 and w.take <@ $5
+`
+
+type SameSwapRequestParams struct {
+	TeamID int64
+	FromID int64
+	ToID   *int64
+	Give   []int64
+	Take   []int64
+}
+
+// The same question, of the same person, that is not answered yet.
+func (q *Queries) SameSwapRequest(ctx context.Context, arg SameSwapRequestParams) (int64, error) {
+	row := q.db.QueryRow(ctx, sameSwapRequest,
+		arg.TeamID,
+		arg.FromID,
+		arg.ToID,
+		arg.Give,
+		arg.Take,
+	)
+	var column_1 int64
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const scheduleTeam = `-- name: ScheduleTeam :one
 select team_id from schedules where id = $1
 `
