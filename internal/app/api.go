@@ -219,19 +219,16 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		notices      = postgres.NewNotifications(a.db).WithQuota(standardQuota(a.cfg.DefaultQuota))
 		oncallTeams  = postgres.NewOncallTeams(a.db, reminders(a.cfg.Oncall))
 		c            = a.cfg.Compatibility
-		openings     = auth.Openings{
-			AnonymousReads: c.AnonymousReads, ChangeAnyPlan: c.ChangeAnyPlan, SessionsActForAnyone: c.SessionsActForAnyone,
-			NoCredentials: c.DisableAuth,
-		}
+		settings     = apiConfig(a.cfg)
+		openings     = settings.Openings
 		authenticator = wire.NewAuthenticator(applications, userRows, sessions, userKey, a.errors)
-		accounts      = auth.NewAccounts(userRows, auth.NewPasswords())
 		resolver      = oncall.NewResolver(oncall.LimitLists(directory, a.cfg.MailingLists.MaxMembers),
 			oncall.NewLiveCalendar(postgres.NewOncallCalendars(a.db), oncall.LiveConfig{}), oncall.DefaultKeep)
 	)
 	if c.DisableAuth {
-		authenticator, accounts = authenticator.Believing(), accounts.Believing()
+		authenticator = authenticator.Believing()
 	}
-	accounts, err := withDirectory(accounts, a.cfg, postgres.NewDirectorySync(a.db, "log-in with the directory's password"), a.log, a.reg)
+	accounts, err := a.accounts(userRows)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -262,11 +259,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		Statistics: postgres.NewStatistics(a.db), Simulator: simulator,
 		Profiles: postgres.NewSettings(a.db), Targets: postgres.NewTargets(a.db), Categories: applications, SlackID: back.slackID,
 		Replays: postgres.NewIdempotency(a.db), Load: load, Syntax: syntax, Wake: notifier.Wake, Ping: a.db.Ping,
-		Log: a.log, Registerer: a.reg, Config: httpapi.Config{
-			Openings: openings, HealthcheckFile: a.cfg.HTTP.HealthcheckFile, Tags: a.cfg.Tags,
-			InternalApplications: a.cfg.InternalApplications, ListLimit: a.cfg.MailingLists.MaxMembers,
-			DummyRoles: c.DummyRoles, TimeZones: a.cfg.TimeZones, Mobile: a.cfg.Mobile.Activated, DeviceApplications: a.cfg.Mobile.Applications,
-		},
+		Log: a.log, Registerer: a.reg, Config: settings,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -287,14 +280,12 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 	if err != nil {
 		return nil, nil, err
 	}
-	calendar := oncallConfig(a.cfg)
-	calendar.Openings = auth.Openings{AnonymousReads: c.OncallAnonymousReads, AdminsEditMembers: c.TeamAdminsEditMembers}
 	duty, err := oncallapi.New(oncallapi.Deps{
 		Applications: applications, Users: userRows, Sessions: sessions, UserKey: userKey, Teams: oncallTeams,
 		Rosters: postgres.NewOncallRosters(oncallTeams), People: postgres.NewOncallPeople(a.db), Names: postgres.NewOncallNames(a.db),
 		Notices: postgres.NewOncallNotices(a.db), Shifts: postgres.NewOncallShifts(a.db), Schedules: postgres.NewOncallSchedules(a.db),
 		Wishes: postgres.NewOncallWishes(a.db), Coverage: postgres.NewOncallCoverage(a.db), Calendars: postgres.NewOncallCalendars(a.db), Plans: plans, Incidents: incidents,
-		Lookups: notices, Paid: paidRoles(a.cfg.Oncall.BonusURL), Wake: notifier.Wake, Errors: a.errors, Log: a.log, Config: calendar,
+		Lookups: notices, Paid: paidRoles(a.cfg.Oncall.BonusURL), Wake: notifier.Wake, Errors: a.errors, Log: a.log, Config: oncallConfig(a.cfg),
 	})
 	if err != nil {
 		return nil, nil, err
@@ -313,12 +304,39 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 	if err != nil {
 		return nil, nil, err
 	}
-
 	docs, err := openapi.New(Version(), pages.Asset)
 	if err != nil {
 		return nil, nil, err
 	}
+	return a.routes(docs, api, duty, hooks, replies, pages), []func(context.Context) error{
+		notifier.Run, api.Run, expireSessions(sessionRows, a.log), newQueueGauges(queues.Depths, a.reg).run,
+	}, nil
+}
 
+// apiConfig is what the configuration says of the Iris API.
+func apiConfig(c config.API) httpapi.Config {
+	return httpapi.Config{
+		Openings: auth.Openings{
+			AnonymousReads: c.Compatibility.AnonymousReads, ChangeAnyPlan: c.Compatibility.ChangeAnyPlan,
+			SessionsActForAnyone: c.Compatibility.SessionsActForAnyone, NoCredentials: c.Compatibility.DisableAuth,
+		},
+		HealthcheckFile: c.HTTP.HealthcheckFile, Tags: c.Tags, InternalApplications: c.InternalApplications,
+		ListLimit: c.MailingLists.MaxMembers, DummyRoles: c.Compatibility.DummyRoles, TimeZones: c.TimeZones,
+		Mobile: c.Mobile.Activated, DeviceApplications: c.Mobile.Applications,
+	}
+}
+
+// accounts returns the log-in of people: with passwords kept here, and the directory's if one is configured.
+func (a *API) accounts(people *postgres.Users) (*auth.Accounts, error) {
+	accounts := auth.NewAccounts(people, auth.NewPasswords())
+	if a.cfg.Compatibility.DisableAuth {
+		accounts = accounts.Believing()
+	}
+	return withDirectory(accounts, a.cfg, postgres.NewDirectorySync(a.db, "log-in with the directory's password"), a.log, a.reg)
+}
+
+// routes returns what serves all parts, behind what every request passes.
+func (a *API) routes(docs *openapi.Docs, parts ...interface{ Routes(r chi.Router) }) *chi.Mux {
 	r := chi.NewRouter()
 	r.Use(newHTTPMetrics(a.reg).middleware, recoverer(a.log, a.errors.Write), wire.SecurityHeaders, wire.StrictTransport(a.cfg.PublicURL), wire.CORS(a.cfg.HTTP.AllowedOrigins),
 		wire.TrimSlash, middleware.GetHead, throttleLogins(a.errors.Write))
@@ -329,16 +347,12 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		}
 		a.errors.MethodNotAllowed(w, req)
 	})
-	api.Routes(r)
-	duty.Routes(r)
-	hooks.Routes(r)
-	replies.Routes(r)
-	pages.Routes(r)
+	for _, p := range parts {
+		p.Routes(r)
+	}
 	r.Get("/openapi.json", docs.JSON)
 	r.Get("/docs", docs.Page)
-	return r, []func(context.Context) error{
-		notifier.Run, api.Run, expireSessions(sessionRows, a.log), newQueueGauges(queues.Depths, a.reg).run,
-	}, nil
+	return r
 }
 
 // stepsOf tells pages how many steps a plan version has; 0 when that cannot be found out.

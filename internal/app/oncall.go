@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
@@ -32,6 +33,7 @@ var noticeModes = []users.Mode{users.Email, users.SMS, users.Call, users.Slack, 
 
 func oncallConfig(c config.API) oncallapi.Config {
 	return oncallapi.Config{
+		Openings:  auth.Openings{AnonymousReads: c.Compatibility.OncallAnonymousReads, AdminsEditMembers: c.Compatibility.TeamAdminsEditMembers},
 		DebugAuth: c.Compatibility.OncallDebugAuth, Grace: c.Oncall.Grace, TimeZones: c.TimeZones, Modes: noticeModes,
 		Escalate: c.Oncall.EscalateApplication, PublicURL: c.PublicURL,
 		Urgent: oncallapi.EscalatePlan{Name: c.Oncall.UrgentPlan, Targets: roleTargets(c.Oncall.UrgentTargets)},

@@ -19,15 +19,7 @@ func (a *API) coverageRoutes() []route {
 // gaps answers when nobody holds a role though the team wants it covered: the ones asked for, or all.
 func (a *API) gaps(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	t, err := a.team(r)
-	if err != nil {
-		return err
-	}
-	now, err := a.People.Clock(ctx)
-	if err != nil {
-		return err
-	}
-	from, to, err := window(r, now, now.AddDate(0, 0, 30))
+	t, from, to, err := a.teamAndWindow(r, 0, 30)
 	if err != nil {
 		return err
 	}

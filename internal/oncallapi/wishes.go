@@ -28,6 +28,19 @@ func (a *API) wishRoutes() []route {
 // maxWindow bounds what one look at gaps or fairness reads.
 const maxWindow = 3 * 366 * 24 * time.Hour
 
+// teamAndWindow returns the team of a request, and the window of its query: from start to end days from now unless it says so.
+func (a *API) teamAndWindow(r *http.Request, start, end int) (t oncall.Profile, from, to time.Time, err error) {
+	if t, err = a.team(r); err != nil {
+		return t, from, to, err
+	}
+	now, err := a.People.Clock(r.Context())
+	if err != nil {
+		return t, from, to, err
+	}
+	from, to, err = window(r, now.AddDate(0, 0, start), now.AddDate(0, 0, end))
+	return t, from, to, err
+}
+
 // window reads start and end of a query, with what holds when they are not given.
 func window(r *http.Request, start, end time.Time) (from, to time.Time, err error) {
 	from, to = start, end
@@ -66,15 +79,7 @@ func (a *API) askedRoles(r *http.Request) ([]string, error) {
 // fairness answers how much each person carried.
 func (a *API) fairness(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	t, err := a.team(r)
-	if err != nil {
-		return err
-	}
-	now, err := a.People.Clock(ctx)
-	if err != nil {
-		return err
-	}
-	from, to, err := window(r, now.AddDate(0, 0, -90), now)
+	t, from, to, err := a.teamAndWindow(r, -90, 0)
 	if err != nil {
 		return err
 	}
