@@ -204,23 +204,23 @@ func (a *API) start(ctx, background context.Context, bg *errgroup.Group) error {
 // drawing of the whole: every arrow between two parts is one line here.
 func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context) error, error) {
 	var (
-		userRows     = postgres.NewUsers(a.db)
-		applications = postgres.NewApplications(a.db, in.Keys)
-		incidents    = postgres.NewIncidents(a.db)
-		plans        = postgres.NewPlans(a.db)
-		messages     = postgres.NewMessages(a.db)
-		queues       = postgres.NewQueues(a.db)
-		directory    = postgres.NewDirectory(a.db)
-		answers      = postgres.NewResponses(a.db)
-		sessionRows  = postgres.NewSessions(a.db)
-		notifier     = postgres.NewNotifier(a.db)
-		sessions     = newSessions(a.cfg, sessionRows, a.errors.Write)
-		load         = wire.NewLoad(queues, a.log)
-		notices      = postgres.NewNotifications(a.db).WithQuota(standardQuota(a.cfg.DefaultQuota))
-		oncallTeams  = postgres.NewOncallTeams(a.db, reminders(a.cfg.Oncall))
-		c            = a.cfg.Compatibility
-		settings     = apiConfig(a.cfg)
-		openings     = settings.Openings
+		userRows      = postgres.NewUsers(a.db)
+		applications  = postgres.NewApplications(a.db, in.Keys)
+		incidents     = postgres.NewIncidents(a.db)
+		plans         = postgres.NewPlans(a.db)
+		messages      = postgres.NewMessages(a.db)
+		queues        = postgres.NewQueues(a.db)
+		directory     = postgres.NewDirectory(a.db)
+		answers       = postgres.NewResponses(a.db)
+		sessionRows   = postgres.NewSessions(a.db)
+		notifier      = postgres.NewNotifier(a.db)
+		sessions      = newSessions(a.cfg, sessionRows, a.errors.Write)
+		load          = wire.NewLoad(queues, a.log)
+		notices       = postgres.NewNotifications(a.db).WithQuota(standardQuota(a.cfg.DefaultQuota))
+		oncallTeams   = postgres.NewOncallTeams(a.db, reminders(a.cfg.Oncall))
+		c             = a.cfg.Compatibility
+		settings      = apiConfig(a.cfg)
+		openings      = settings.Openings
 		authenticator = wire.NewAuthenticator(applications, userRows, sessions, userKey, a.errors)
 		resolver      = oncall.NewResolver(oncall.LimitLists(directory, a.cfg.MailingLists.MaxMembers),
 			oncall.NewLiveCalendar(postgres.NewOncallCalendars(a.db), oncall.LiveConfig{}), oncall.DefaultKeep)

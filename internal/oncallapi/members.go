@@ -258,5 +258,5 @@ func (a *API) role(ctx context.Context, name string) (oncall.RoleInfo, error) {
 			return r, nil
 		}
 	}
-	return oncall.RoleInfo{}, fault.New(fault.NotFound, "not found")
+	return oncall.RoleInfo{}, fault.Newf(fault.NotFound, "there is no role %q", name)
 }
