@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/cookiejar"
@@ -25,7 +26,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
 // bin is where TestMain built the programs.
@@ -46,7 +46,11 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, "the programs do not build:", err)
 			return 1
 		}
-		if code := m.Run(); code != 0 || flag.Lookup("test.run").Value.String() != "" {
+		code := m.Run()
+		if from, err := seeded(); err == nil {
+			_ = from.database.Drop()
+		}
+		if code != 0 || flag.Lookup("test.run").Value.String() != "" {
 			return code
 		}
 		return uncovered()
@@ -106,20 +110,18 @@ type server struct {
 	api      *description
 }
 
-// newServer starts an installation of: ann (owner of demo, member of team ops), bob (member of ops), root (administrator), viewer (may only
-// read), gone (switched off), the mailing list all-ops; the applications demo (variables host, message), other, power (may speak for
-// people and open incidents as others); template words for demo, plan pager.
+// newServer starts an installation of what seed says, with a database of its own.
 func newServer(t *testing.T, env ...string) *server {
 	t.Helper()
-	database := pgtest.URL(t)
-	s := &server{T: t, keys: map[string]string{}, sessions: map[string]*http.Client{}, tokens: map[string]string{}}
-	var err error
+	from, err := seeded()
+	require.NoError(t, err)
+	database := from.database.Copy(t)
+	s := &server{T: t, keys: maps.Clone(from.keys), sessions: map[string]*http.Client{}, tokens: map[string]string{}}
 	s.db, err = pgxpool.New(t.Context(), database)
 	require.NoError(t, err)
 	t.Cleanup(s.db.Close)
 	all := append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "IRIS_DATABASE_URL=" + database,
 		"IRIS_ADMIN_ADDR=127.0.0.1:0"}, env...)
-	s.seed(all)
 	for range 5 { // somebody else may be faster at the free port
 		addr := freeAddr(t)
 		s.url = "http://" + addr
@@ -127,62 +129,8 @@ func newServer(t *testing.T, env ...string) *server {
 			break
 		}
 	}
-	for _, name := range []string{"ann", "bob", "root", "viewer"} {
-		s.logIn(name)
-	}
 	s.api = describe(t, s.url)
 	return s
-}
-
-func (s *server) seed(env []string) {
-	s.Helper()
-	for _, name := range []string{"ann", "bob", "root", "viewer", "gone"} {
-		args := []string{"user", "add", name, "--email", name + "@example.com"}
-		if name == "root" {
-			args = append(args, "--admin")
-		}
-		s.iris(env, password+"\n", args...)
-	}
-	s.iris(env, "", "contact", "set", "ann", "sms", "+15551110001")
-	s.iris(env, "", "team", "add", "ops", "--member", "ann", "--member", "bob")
-	for _, name := range []string{"demo", "other", "power"} {
-		args := []string{"app", "add", name}
-		if name == "demo" {
-			args = append(args, "--variable", "host", "--variable", "message")
-		}
-		s.keys[name] = strings.TrimSpace(s.iris(env, "", args...))
-	}
-	_, err := s.db.Exec(s.Context(), `
-		update users set read_only = true where name = 'viewer';
-		update users set active = false where name = 'gone';
-		update applications set allow_authenticating_users = true, allow_other_app_incidents = true where name = 'power';
-		update applications set title_variable = 'host', allow_other_app_incidents = false where name = 'demo';
-		insert into application_owners select a.id, u.id from applications a, users u where a.name = 'demo' and u.name = 'ann';
-		insert into mailing_lists (name, member_count) values ('all-ops', 2);
-		insert into mailing_list_members select l.id, u.id from mailing_lists l, users u where u.name in ('ann', 'bob');
-		with t as (insert into templates (name, creator_id) select 'words', id from users where name = 'ann' returning id, name),
-			act as (insert into template_active select name, id from t)
-			insert into template_contents (template_id, application_id, mode, subject, body)
-			select t.id, a.id, 'email', 'S {{ host }}', 'B {{ message }}' from t, applications a where a.name = 'demo';
-		with p as (insert into plans (name, creator_id, description, threshold_window, threshold_count, aggregation_window, aggregation_reset)
-				select 'pager', id, 'a plan', 900, 10, 300, 300 from users where name = 'ann' returning id, name),
-			act as (insert into plan_active select name, id from p)
-			insert into plan_notifications (plan_id, step, position, priority, role, target_id, template, wait_seconds, repeat, optional)
-			select p.id, 1, 0, 'high', 'user', u.target_id, 'words', 60, 1, false from p, users u where u.name = 'ann';`)
-	require.NoError(s, err)
-}
-
-// iris runs the operator's command and returns its standard output.
-func (s *server) iris(env []string, stdin string, args ...string) string {
-	s.Helper()
-	cmd := exec.CommandContext(s.Context(), filepath.Join(bin, "iris"), args...)
-	cmd.Env = env
-	cmd.Stdin = strings.NewReader(stdin)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	require.NoError(s, err, "iris %s: %s", strings.Join(args, " "), stderr.String())
-	return string(out)
 }
 
 // start runs iris-api until the test ends. It returns false when the port was taken.
@@ -249,7 +197,7 @@ func (s *server) logIn(name string) {
 	s.Helper()
 	jar, err := cookiejar.New(nil)
 	require.NoError(s, err)
-	c := &http.Client{Jar: jar, Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	c := &http.Client{Jar: jar, Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	resp, err := c.PostForm(s.url+"/login", url.Values{"username": {name}, "password": {password}})
 	require.NoError(s, err)
 	defer func() { _ = resp.Body.Close() }()
@@ -282,13 +230,16 @@ func (s *server) do(as caller, method, path string, body any, header ...string) 
 	}
 	r, err := http.NewRequestWithContext(s.Context(), method, s.url+path, strings.NewReader(text))
 	require.NoError(s, err)
+	if as.session != "" && s.sessions[as.session] == nil {
+		s.logIn(as.session)
+	}
 	if as.session != "" && !strings.HasPrefix(path, "/v0/") {
 		r.Header.Set("X-CSRF-TOKEN", s.tokens[as.session])
 	}
 	for i := 0; i+1 < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
-	client := &http.Client{Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	switch {
 	case as.session != "":
 		client = s.sessions[as.session]
