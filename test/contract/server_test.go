@@ -47,8 +47,10 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		code := m.Run()
-		if from, err := seeded(); err == nil {
-			_ = from.database.Drop()
+		if seed.pattern != nil {
+			if err := seed.pattern.Drop(); err != nil {
+				fmt.Fprintln(os.Stderr, "the pattern of the databases stays:", err)
+			}
 		}
 		if code != 0 || flag.Lookup("test.run").Value.String() != "" {
 			return code
@@ -110,31 +112,61 @@ type server struct {
 	api      *description
 }
 
-// newServer starts an installation of what seed says, with a database of its own.
+// newServer starts an installation as seed made it.
 func newServer(t *testing.T, env ...string) *server {
 	t.Helper()
-	from, err := seeded()
-	require.NoError(t, err)
-	database := from.database.Copy(t)
-	s := &server{T: t, keys: maps.Clone(from.keys), sessions: map[string]*http.Client{}, tokens: map[string]string{}}
+	first := seeded(t)
+	database := first.pattern.Copy(t)
+	s := &server{T: t, keys: maps.Clone(first.keys), sessions: map[string]*http.Client{}, tokens: maps.Clone(first.tokens)}
+	var err error
 	s.db, err = pgxpool.New(t.Context(), database)
 	require.NoError(t, err)
 	t.Cleanup(s.db.Close)
-	all := append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "IRIS_DATABASE_URL=" + database,
-		"IRIS_ADMIN_ADDR=127.0.0.1:0"}, env...)
-	for range 5 { // somebody else may be faster at the free port
-		addr := freeAddr(t)
-		s.url = "http://" + addr
-		if s.start(append(slices.Clone(all), "IRIS_PUBLIC_URL="+s.url, "IRIS_HTTP_ADDR="+addr)) {
-			break
-		}
+	t.Cleanup(s.serve(database, env...))
+	at, err := url.Parse(s.url)
+	require.NoError(t, err)
+	for name, cookies := range first.cookies {
+		s.sessions[name] = browser(t)
+		s.sessions[name].Jar.SetCookies(at, cookies)
 	}
 	s.api = describe(t, s.url)
 	return s
 }
 
-// start runs iris-api until the test ends. It returns false when the port was taken.
-func (s *server) start(env []string) bool {
+// iris runs the operator's command and returns its standard output.
+func (s *server) iris(env []string, stdin string, args ...string) string {
+	s.Helper()
+	cmd := exec.CommandContext(s.Context(), filepath.Join(bin, "iris"), args...)
+	cmd.Env = env
+	cmd.Stdin = strings.NewReader(stdin)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	require.NoError(s, err, "iris %s: %s", strings.Join(args, " "), stderr.String())
+	return string(out)
+}
+
+// serve starts iris-api on a free port, and returns what ends it.
+func (s *server) serve(database string, env ...string) (stop func()) {
+	s.Helper()
+	env = append(environment(s.T, database), env...)
+	for range 5 { // somebody else may be faster at the free port
+		addr := freeAddr(s.T)
+		s.url = "http://" + addr
+		if stop, free := s.start(append(slices.Clone(env), "IRIS_PUBLIC_URL="+s.url, "IRIS_HTTP_ADDR="+addr)); free {
+			return stop
+		}
+	}
+	require.FailNow(s, "somebody was always faster at a free port")
+	return nil
+}
+
+func environment(t *testing.T, database string) []string {
+	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "IRIS_DATABASE_URL=" + database, "IRIS_ADMIN_ADDR=127.0.0.1:0"}
+}
+
+// start runs iris-api until stop. It returns false when the port was taken.
+func (s *server) start(env []string) (stop func(), free bool) {
 	s.Helper()
 	cmd := exec.Command(filepath.Join(bin, "iris-api"))
 	cmd.Env = env
@@ -144,11 +176,7 @@ func (s *server) start(env []string) bool {
 	require.NoError(s, cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	taken := false
-	s.Cleanup(func() {
-		if taken {
-			return
-		}
+	stop = func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		err := <-ended
 		if s.Failed() {
@@ -157,7 +185,7 @@ func (s *server) start(env []string) bool {
 		if err != nil {
 			s.Errorf("iris-api ended with %v\n%s", err, log)
 		}
-	})
+	}
 	ctx, cancel := context.WithTimeout(s.Context(), 30*time.Second)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -165,12 +193,12 @@ func (s *server) start(env []string) bool {
 	for {
 		select {
 		case err := <-ended:
-			if taken = strings.Contains(log.String(), "address already in use"); taken {
-				return false
+			if strings.Contains(log.String(), "address already in use") {
+				return nil, false
 			}
-			ended <- err
 			require.FailNow(s, "iris-api ended at its start", "%v\n%s", err, log)
 		case <-ctx.Done():
+			_ = cmd.Process.Kill()
 			require.FailNow(s, "iris-api is not ready in time")
 		case <-tick.C:
 		}
@@ -180,7 +208,7 @@ func (s *server) start(env []string) bool {
 		}
 		_ = resp.Body.Close()
 		if resp.StatusCode == http.StatusOK {
-			return true
+			return stop, true
 		}
 	}
 }
@@ -192,20 +220,12 @@ func freeAddr(t *testing.T) string {
 	return addr
 }
 
-func (s *server) logIn(name string) {
-	s.Helper()
+// browser is a client with a jar for a session.
+func browser(t *testing.T) *http.Client {
+	t.Helper()
 	jar, err := cookiejar.New(nil)
-	require.NoError(s, err)
-	c := &http.Client{Jar: jar, Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	resp, err := c.PostForm(s.url+"/login", url.Values{"username": {name}, "password": {password}})
-	require.NoError(s, err)
-	defer func() { _ = resp.Body.Close() }()
-	require.Equal(s, http.StatusOK, resp.StatusCode, "%s logs in", name)
-	var who struct {
-		Token string `json:"csrf_token"`
-	}
-	require.NoError(s, json.NewDecoder(resp.Body).Decode(&who))
-	s.sessions[name], s.tokens[name] = c, who.Token
+	require.NoError(t, err)
+	return &http.Client{Jar: jar, Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 // answer is what came back.
@@ -229,16 +249,13 @@ func (s *server) do(as caller, method, path string, body any, header ...string) 
 	}
 	r, err := http.NewRequestWithContext(s.Context(), method, s.url+path, strings.NewReader(text))
 	require.NoError(s, err)
-	if as.session != "" && s.sessions[as.session] == nil {
-		s.logIn(as.session)
-	}
 	if as.session != "" && !strings.HasPrefix(path, "/v0/") {
 		r.Header.Set("X-CSRF-TOKEN", s.tokens[as.session])
 	}
 	for i := 0; i+1 < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
-	client := &http.Client{Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	switch {
 	case as.session != "":
 		client = s.sessions[as.session]

@@ -10,7 +10,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io/fs"
 	"net/url"
@@ -74,54 +73,13 @@ func Open(t testing.TB, databaseURL string, c postgres.Config) *postgres.DB {
 func URL(t testing.TB) string {
 	t.Helper()
 	r := start(t)
-	return create(t, r, copying(r.template))
+	return create(t, r, " template "+r.template+" strategy file_copy")
 }
 
 // EmptyURL returns the URL of a database of the test's own with nothing in it, dropped when the test ends.
 func EmptyURL(t testing.TB) string {
 	t.Helper()
 	return create(t, start(t), "")
-}
-
-// Original is a database that many tests of one test binary start from.
-type Original struct {
-	server ready
-	name   string
-}
-
-// NewOriginal makes a database with all migrations applied and fills it. fill must leave no connection behind. It takes no
-// test, because it outlives each: TestMain drops it.
-func NewOriginal(fill func(databaseURL string) error) (*Original, error) {
-	r, err := server()
-	if err != nil {
-		return nil, err
-	}
-	o := &Original{server: r, name: newName()}
-	if err := o.admin("create database " + o.name + copying(r.template)); err != nil {
-		return nil, err
-	}
-	if err := fill(withDatabase(r.url, o.name)); err != nil {
-		return nil, errors.Join(err, o.Drop())
-	}
-	return o, nil
-}
-
-// Copy returns the URL of a copy of the test's own, dropped when the test ends.
-func (o *Original) Copy(t testing.TB) string {
-	t.Helper()
-	return create(t, o.server, copying(o.name))
-}
-
-// Drop removes the original. Copies stay.
-func (o *Original) Drop() error {
-	return o.admin("drop database if exists " + o.name + " with (force)")
-}
-
-func (o *Original) admin(sql string) error {
-	return admin(o.server.url, func(ctx context.Context, c *pgx.Conn) error {
-		_, err := c.Exec(ctx, sql)
-		return err
-	})
 }
 
 func start(t testing.TB) ready {
@@ -135,28 +93,33 @@ func start(t testing.TB) ready {
 
 func create(t testing.TB, r ready, how string) string {
 	t.Helper()
-	name := newName()
-	if err := admin(r.url, func(ctx context.Context, c *pgx.Conn) error {
-		_, err := c.Exec(ctx, "create database "+name+how)
-		return err
-	}); err != nil {
-		t.Fatalf("create test database: %v", err)
-	}
+	name := makeDatabase(t, r, how)
 	t.Cleanup(func() {
-		if err := admin(r.url, func(ctx context.Context, c *pgx.Conn) error {
-			_, err := c.Exec(ctx, "drop database if exists "+name+" with (force)")
-			return err
-		}); err != nil {
+		if err := drop(r, name); err != nil {
 			t.Errorf("drop test database: %v", err)
 		}
 	})
 	return withDatabase(r.url, name)
 }
 
-// newName is a name that dropLeftovers knows the age of.
-func newName() string { return fmt.Sprintf("iris_test_%d_%s", time.Now().Unix(), randomHex()) }
+func makeDatabase(t testing.TB, r ready, how string) string {
+	t.Helper()
+	name := fmt.Sprintf("iris_test_%d_%s", time.Now().Unix(), randomHex())
+	if err := admin(r.url, func(ctx context.Context, c *pgx.Conn) error {
+		_, err := c.Exec(ctx, "create database "+name+how)
+		return err
+	}); err != nil {
+		t.Fatalf("create test database: %v", err)
+	}
+	return name
+}
 
-func copying(original string) string { return " template " + original + " strategy file_copy" }
+func drop(r ready, name string) error {
+	return admin(r.url, func(ctx context.Context, c *pgx.Conn) error {
+		_, err := c.Exec(ctx, "drop database if exists "+name+" with (force)")
+		return err
+	})
+}
 
 func prepare() (ready, error) {
 	r := ready{url: os.Getenv("IRIS_DATABASE_URL")}
