@@ -320,7 +320,7 @@ func apiConfig(c config.API) httpapi.Config {
 			AnonymousReads: c.Compatibility.AnonymousReads, ChangeAnyPlan: c.Compatibility.ChangeAnyPlan,
 			SessionsActForAnyone: c.Compatibility.SessionsActForAnyone, NoCredentials: c.Compatibility.DisableAuth,
 		},
-		HealthcheckFile: c.HTTP.HealthcheckFile, Tags: c.Tags, InternalApplications: c.InternalApplications,
+		HealthcheckFile: c.HTTP.HealthcheckFile, MaxPlanLength: c.MaxPlanLength, Tags: c.Tags, InternalApplications: c.InternalApplications,
 		ListLimit: c.MailingLists.MaxMembers, DummyRoles: c.Compatibility.DummyRoles, TimeZones: c.TimeZones,
 		Mobile: c.Mobile.Activated, DeviceApplications: c.Mobile.Applications,
 	}
