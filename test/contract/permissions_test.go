@@ -15,7 +15,7 @@ import (
 // application demo is owned by ann.
 var columns = []caller{
 	anonymous,
-	{name: "a plain application", app: "other"},
+	other,
 	{name: "the application itself", app: "demo"},
 	power,
 	asBob,
