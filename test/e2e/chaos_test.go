@@ -44,10 +44,10 @@ func TestChaos(t *testing.T) {
 	for _, f := range faults {
 		t.Logf("%6.1f s for %4.1f s: %s", f.at.Seconds(), f.length.Seconds(), f.what)
 	}
-	begun := time.Now()
+	c.begun = time.Now()
 	ctx, stop := context.WithCancel(t.Context())
 	c.flow(ctx)
-	c.endure(begun, faults, length)
+	c.endure(faults, length)
 	stop()
 	c.wg.Wait()
 	c.heal()
@@ -78,6 +78,7 @@ func chaosSettings(t *testing.T) (uint64, time.Duration) {
 // chaos is a stage with everything that can be broken, and what was promised to the clients on it.
 type chaos struct {
 	*stage
+	begun  time.Time
 	random *rand.Rand // of the faults alone, so that the seed repeats them
 	slots  []*slot
 	apiEnv []string
