@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -27,6 +26,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/apiclient"
+	"github.com/iris-oncall/iris/internal/freeport"
 	"github.com/iris-oncall/iris/internal/pgserver"
 	"github.com/iris-oncall/iris/internal/vendors/pretend"
 )
@@ -361,10 +361,9 @@ func (s *stage) allOwned(d time.Duration, members int) {
 
 func freeAddr(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	addr, err := freeport.Addr()
 	require.NoError(t, err)
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
+	return addr
 }
 
 // process is a running program. Its log is shown when the story fails.
