@@ -52,16 +52,6 @@ type New struct {
 	DedupKey string
 	// DedupFacts is what a delivery consisted of (see Opened.Known).
 	DedupFacts json.RawMessage
-	// Once, when not nil, is the request that opens the incident: what it opened is kept with its key, in the same commit.
-	Once *Once
-}
-
-// Once names a request that carries an Idempotency-Key.
-type Once struct {
-	ApplicationID int64 // of the caller
-	Route         string
-	Key           string
-	BodyHash      []byte
 }
 
 // DynamicTarget is a target given by the incident instead of the plan; Index is the plan's dynamic_index.
