@@ -78,7 +78,7 @@ func mapState(pe *pgconn.PgError, err error) error {
 		return fault.Wrap(fault.Conflict, err, "it is still in use")
 	case "23502", "23514":
 		return fault.Wrap(fault.Invalid, err, "a value is missing or not allowed")
-	case "40P01", "40001", "55P03":
+	case "40P01", "40001", lockTimeout:
 		return fault.Wrap(fault.Unavailable, err, "the database is busy, try again")
 	case "57014":
 		return fault.Wrap(fault.Unavailable, err, "the database did not answer in time")
