@@ -5,7 +5,6 @@ package imports_test
 import (
 	"encoding/json"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -18,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/freeport"
 	"github.com/iris-oncall/iris/internal/imports"
 )
 
@@ -242,10 +242,8 @@ func TestIrisNumbersGoOnBeyond(t *testing.T) {
 // serve starts iris-api, waits until a path is answered and returns a function that gets paths as an application that was moved.
 func (s *stage) serve(app, key, first string) func(path string) string {
 	t := s.t
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	addr, err := freeport.Addr()
 	require.NoError(t, err)
-	addr := l.Addr().String()
-	require.NoError(t, l.Close())
 	program(t, s, "iris-api", "IRIS_HTTP_ADDR="+addr)
 	get := func(path string) (int, string) {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+addr+path, nil)
