@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/filters"
-	"github.com/iris-oncall/iris/internal/users"
 )
 
 // ID is an incident's number, also its number on the wire.
@@ -121,7 +120,6 @@ const (
 	EntryResolved     EntryKind = "resolved"
 	EntryComment      EntryKind = "comment"
 	EntryDelivery     EntryKind = "delivery" // what happened to a message: sent, failed, in doubt, mode changed
-	EntryTemplate     EntryKind = "template" // a template failed; the page went out in plain words
 	EntryCancelled    EntryKind = "cancelled"
 	EntryHeld         EntryKind = "held"    // a page waits for a digest, or left in one
 	EntryLimited      EntryKind = "limited" // a quota or a person's own rule changed a page
@@ -153,6 +151,3 @@ var FilterSchema = filters.Schema{
 	"application": filters.Text, "context": filters.Text, "created": filters.Time, "owner": filters.Text,
 	"current_step": filters.Int, "resolved": filters.Flag, "target": filters.Text, "claimed": filters.Bool,
 }
-
-// Acknowledger is a person on whose behalf incidents are acknowledged.
-type Acknowledger = users.User
