@@ -305,7 +305,6 @@ func (m *memory) Sending(context.Context, string, []int) ([]delivery.Recovered, 
 	return nil, nil
 }
 func (m *memory) Doubt(context.Context, []delivery.Recovered) error             { return nil }
-func (m *memory) Unclaim(context.Context, []buckets.Lease, string) (int, error) { return 0, nil }
 func (m *memory) Expire(context.Context, []buckets.Lease, string) (int, error)  { return 0, nil }
 
 func (m *memory) Reserve(_ context.Context, r delivery.Reservation) (delivery.Granted, error) {
