@@ -5,7 +5,7 @@ PROGRAMS = iris iris-api message-processor
 # Packages whose own code runs things at once or shares memory: there the race detector has something to see.
 RACY = git grep -lE '\bgo func|"sync(/atomic)?"|/errgroup"' -- 'internal/*.go' ':!*_test.go' | xargs -n1 dirname | sort -u | sed 's,^,./,'
 
-.PHONY: help dev build test race e2e lint generate verify migrate bench cover release clean
+.PHONY: help dev build test race e2e chaos lint generate verify migrate bench cover release clean
 
 help: ## list targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | sort | expand -t 12
@@ -24,6 +24,9 @@ race: ## run the tests where much happens at once with the race detector, on the
 
 e2e: ## run the stories over the real programs
 	go test -count=1 ./test/e2e/...
+
+chaos: ## let two minutes of faults loose on the real programs, and judge what became of it
+	test/chaos.sh
 
 lint: ## run the linters and check the import walls
 	cd tools/lint && go build -o ../../bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A newcomer's first minutes: clone, go run ./cmd/iris dev with a fresh home, run the printed commands, open the link, press the
-# button, and stop with Ctrl-C. Nothing may be left running.
+# button, and stop with Ctrl-C. Then iris dev is killed in the middle of a page, and `go run` above it. Nothing may ever be left
+# running, and the next start goes on with what was accepted.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . test/lib.sh
@@ -15,9 +16,12 @@ modules=$(go env GOMODCACHE) builds=$(go env GOCACHE)
 mkdir "$work/home"
 cd "$work/iris"
 env -u IRIS_DATABASE_URL HOME="$work/home" GOMODCACHE="$modules" GOCACHE="$builds" go build -o "$work/built" ./cmd/iris
-env -u IRIS_DATABASE_URL HOME="$work/home" GOMODCACHE="$modules" GOCACHE="$builds" IRIS_STATE_DIR="$work/state" \
-  go run ./cmd/iris dev --processors 2 >"$work/out" 2>&1 &
-dev=$!
+start() { # as a newcomer starts it; $dev becomes the process of go run
+  env -u IRIS_DATABASE_URL HOME="$work/home" GOMODCACHE="$modules" GOCACHE="$builds" IRIS_STATE_DIR="$work/state" \
+    go run ./cmd/iris dev --processors 2 >"$work/out" 2>&1 &
+  dev=$!
+  wait_for 120 "iris dev to be ready" ready || { cat "$work/out"; return 1; }
+}
 tree() { # every process below $1
   local p
   for p in $(pgrep -P "$1" || true); do
@@ -32,12 +36,21 @@ stop() {
   kill -INT $dev 2>/dev/null || true
   wait $dev 2>/dev/null || true
 }
-finish() { stop; rm -rf "$work"; }
+finish() { [ -z "${dev:-}" ] || stop; rm -rf "$work"; }
 trap finish EXIT
 say() { echo "--- $*"; }
 api=http://127.0.0.1:16649
 ready() { curl -fsS $api/readyz; }
-wait_for 120 "iris dev to be ready" ready || { cat "$work/out"; exit 1; }
+nothing_left() { # of the processes given
+  local p
+  for p in "$@"; do
+    gone() { ! kill -0 "$p" 2>/dev/null; }
+    wait_for 20 "process $p to end" gone || { ps -o pid,args -p "$p"; return 1; }
+  done
+  if curl -fsS $api/livez >/dev/null 2>&1; then echo "something still answers on $api" >&2; return 1; fi
+}
+start
+wait_for 5 "the addresses to be printed" grep -q 'v0/webhooks/alertmanager' "$work/out"
 cat "$work/out"
 
 say "the printed commands work in a new shell"
@@ -81,9 +94,28 @@ curl -fsS -X POST "$link" | grep -q 'Acknowledged by demo'
 say "Ctrl-C leaves nothing behind"
 children=$(tree $dev)
 stop
-for p in $children; do
-  gone() { ! kill -0 "$p" 2>/dev/null; }
-  wait_for 20 "process $p to end" gone || { ps -o pid,args -p "$p"; exit 1; }
-done
-if curl -fsS $api/livez >/dev/null 2>&1; then echo "something still answers on $api" >&2; exit 1; fi
-echo "dev: paged, acknowledged, stopped"
+nothing_left $children
+
+say "iris dev is killed while it pages; the next start goes on"
+start
+program=$(pgrep -P $dev)
+children=$(tree $dev)
+id=$(hmac_post $api/v0/incidents demo demo-key '{"plan":"demo-plan","context":{"title":"killed in the middle"}}')
+kill -KILL "$program"
+wait $dev 2>/dev/null || true
+nothing_left $children
+start
+[ "$(state "${ids[0]}")" = "0 demo" ] || { echo "the acknowledgement is lost" >&2; exit 1; }
+[ "$(state "$id")" = "1 None" ] || { echo "incident $id is lost" >&2; exit 1; }
+reached() { hmac_get "$api/v0/messages?incident_id=$id" demo demo-key | python3 -c '
+import json, sys
+sys.exit(not {"email", "sms", "slack"} <= {m["mode"] for m in json.load(sys.stdin) if m["sent"]})'; }
+wait_for 30 "the pages of incident $id" reached || { hmac_get "$api/v0/messages?incident_id=$id" demo demo-key; exit 1; }
+
+say "killing go run ends what it ran"
+children=$(tree $dev)
+kill -KILL $dev
+wait $dev 2>/dev/null || true
+nothing_left $children
+dev=
+echo "dev: paged, acknowledged, stopped, killed"

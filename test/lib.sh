@@ -38,8 +38,21 @@ hmac_get() {
   curl -fsS -H "Authorization: hmac $2:$digest" "$1"
 }
 
-# free_port: prints a port that nobody listens on.
-free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+# free_port: prints a port that nobody listens on, outside the range from which the kernel takes ports by itself.
+free_port() {
+  python3 - <<'EOF'
+import random, socket
+while True:
+    port = random.randrange(12000, 20000)
+    with socket.socket() as s:
+        try:
+            s.bind(("127.0.0.1", port))
+        except OSError:
+            continue
+    print(port)
+    break
+EOF
+}
 
 # start_dev DIR: builds iris into DIR, starts `iris dev` with an empty state there and waits for it. Sets $api (its address),
 # $dev (its process) and $IRIS_DATABASE_URL, so that the iris command works on it. stop_dev ends it.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -293,22 +294,24 @@ func (p *Processor) gossipConfig(in postgres.Installation) (buckets.GossipConfig
 			c.Bind = ":0"
 		}
 	}
-	if p.cfg.Gossip.Key == "" {
-		c.Keys = append(c.Keys, in.Keys.Gossip())
-	} else {
-		key, err := config.DecodeKey(p.cfg.Gossip.Key)
-		if err != nil {
-			return c, err
-		}
-		c.Keys = append(c.Keys, key)
+	configured := p.cfg.Gossip.AcceptKeys
+	if p.cfg.Gossip.Key != "" {
+		configured = append([]config.Secret{p.cfg.Gossip.Key}, configured...)
 	}
-	for _, k := range p.cfg.Gossip.AcceptKeys {
+	for _, k := range configured {
 		key, err := config.DecodeKey(k)
 		if err != nil {
 			return c, err
 		}
 		c.Keys = append(c.Keys, key)
 	}
+	// The derived key is always understood: without that no rotation could begin or end with it, and whoever knows the
+	// secret that it comes from can do worse. It is the one that is used, the first, unless another one is configured.
+	at := len(c.Keys)
+	if p.cfg.Gossip.Key == "" {
+		at = 0
+	}
+	c.Keys = slices.Insert(c.Keys, at, in.Keys.Gossip())
 	return c, nil
 }
 

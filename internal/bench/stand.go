@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -19,6 +18,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/iris-oncall/iris/internal/freeport"
 	"github.com/iris-oncall/iris/internal/pgserver"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/subprocess"
@@ -177,7 +177,7 @@ func (s *stand) startServers(o Options, databaseURL, sink string) error {
 	if err != nil {
 		return err
 	}
-	// Fixed ports, because a port that is free now is most probably still free in a moment, and children cannot tell us theirs.
+	// Fixed ports, because children cannot tell us theirs.
 	ports, err := freePorts(2 + o.Processors)
 	if err != nil {
 		return err
@@ -231,20 +231,13 @@ func (s *stand) startServers(o Options, databaseURL, sink string) error {
 
 // freePorts returns addresses on the loopback interface that nobody listens on.
 func freePorts(n int) ([]string, error) {
-	var out []string
-	var ls []net.Listener
-	defer func() {
-		for _, l := range ls {
-			_ = l.Close()
-		}
-	}()
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+	out := make([]string, n)
+	for i := range out {
+		addr, err := freeport.Addr()
 		if err != nil {
 			return nil, err
 		}
-		ls = append(ls, l)
-		out = append(out, l.Addr().String())
+		out[i] = addr
 	}
 	return out, nil
 }

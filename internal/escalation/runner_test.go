@@ -86,7 +86,20 @@ func (m *memory) seen() (reads int, looks []buckets.Set, changes int) {
 
 func (m *memory) ProcessID() string { return "me" }
 
-func (m *memory) Leases() []buckets.Lease { return m.leases }
+func (m *memory) Leases() []buckets.Lease {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.leases
+}
+
+// hold changes which buckets are held and returns those that were.
+func (m *memory) hold(leases []buckets.Lease) []buckets.Lease {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	before := m.leases
+	m.leases = leases
+	return before
+}
 
 func (m *memory) Lost(bs buckets.Set) { m.lost.Union(bs) }
 

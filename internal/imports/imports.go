@@ -130,6 +130,13 @@ type ApplicationKeys struct {
 	Secondary string
 }
 
+// HighestNumber is the highest number that a row may have there, 2^62: new ones need room behind it. The lowest is 1, because
+// 0 and what is below stand for nothing here. WrongNumber says of others why they are not taken.
+const (
+	HighestNumber = 1 << 62
+	WrongNumber   = "its number is not above 0, or so high that there is no room for new ones behind it: change it there"
+)
+
 // MessageTable describes the records of LoadMessages.
 func MessageTable() Table {
 	return Table{Name: "message_history", Key: []string{"id"}, Columns: []Column{

@@ -73,6 +73,15 @@ func (r *Row) Int(column string) int64 {
 	return n
 }
 
+// Number returns the row's own number. ok is false when it cannot be one here; the row is then noted as lost.
+func (r *Row) Number(column string) (n int64, ok bool) {
+	if n = r.Int(column); n < 1 || n > HighestNumber {
+		r.Lose(WrongNumber)
+		return n, false
+	}
+	return n, true
+}
+
 // Int32 returns a number that must lie between low and the largest of 32 bits; one that does not is moved there.
 func (r *Row) Int32(column string, low int64) int64 {
 	n := r.Int(column)

@@ -28,6 +28,9 @@ func stageSQL(t imports.Table) string {
 func resolveSQL(t imports.Table) string {
 	var take, joins []string
 	lost, cut := "case", "array_remove(array[null::text"
+	if numberedBy(t) {
+		lost += fmt.Sprintf(" when s.%s not between 1 and %d then '%s'", column(t.Key[0]), imports.HighestNumber, imports.WrongNumber)
+	}
 	for i, c := range t.Columns {
 		name := column(c.Name)
 		if c.Ref == nil {
@@ -80,13 +83,9 @@ func lossSQL(t imports.Table) []lossQuery {
 	}
 }
 
-// roomSQL lists rows whose number is so high that no new ones could follow; "" = rows of the table have no number.
-func roomSQL(t imports.Table) string {
-	if len(t.Key) != 1 || t.Columns[0].Name != t.Key[0] || t.Columns[0].Type != "bigint" || t.Columns[0].Ref != nil {
-		return ""
-	}
-	return fmt.Sprintf(`select 'its number is so high that there is no room for new ones behind it: change it there', count(*), %s
-from resolved where lost is null and %s > (1::bigint << 62) having count(*) > 0`, examples, column(t.Key[0]))
+// numberedBy reports whether rows of the table have numbers of their own.
+func numberedBy(t imports.Table) bool {
+	return len(t.Key) == 1 && t.Columns[0].Name == t.Key[0] && t.Columns[0].Type == "bigint" && t.Columns[0].Ref == nil
 }
 
 // same is the condition that a resolved row (s) is the row that is here (t).

@@ -7,7 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"net"
+	"maps"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -25,7 +25,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+	"github.com/iris-oncall/iris/internal/freeport"
 )
 
 // bin is where TestMain built the programs.
@@ -46,7 +46,13 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, "the programs do not build:", err)
 			return 1
 		}
-		if code := m.Run(); code != 0 || flag.Lookup("test.run").Value.String() != "" {
+		code := m.Run()
+		if seed.pattern != nil {
+			if err := seed.pattern.Drop(); err != nil {
+				fmt.Fprintln(os.Stderr, "the pattern of the databases stays:", err)
+			}
+		}
+		if code != 0 || flag.Lookup("test.run").Value.String() != "" {
 			return code
 		}
 		return uncovered()
@@ -106,70 +112,25 @@ type server struct {
 	api      *description
 }
 
-// newServer starts an installation of: ann (owner of demo, member of team ops), bob (member of ops), root (administrator), viewer (may only
-// read), gone (switched off), the mailing list all-ops; the applications demo (variables host, message), other, power (may speak for
-// people and open incidents as others); template words for demo, plan pager.
+// newServer starts an installation as seed made it.
 func newServer(t *testing.T, env ...string) *server {
 	t.Helper()
-	database := pgtest.URL(t)
-	s := &server{T: t, keys: map[string]string{}, sessions: map[string]*http.Client{}, tokens: map[string]string{}}
+	first := seeded(t)
+	database := first.pattern.Copy(t)
+	s := &server{T: t, keys: maps.Clone(first.keys), sessions: map[string]*http.Client{}, tokens: maps.Clone(first.tokens)}
 	var err error
 	s.db, err = pgxpool.New(t.Context(), database)
 	require.NoError(t, err)
 	t.Cleanup(s.db.Close)
-	all := append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "IRIS_DATABASE_URL=" + database,
-		"IRIS_ADMIN_ADDR=127.0.0.1:0"}, env...)
-	s.seed(all)
-	for range 5 { // somebody else may be faster at the free port
-		addr := freeAddr(t)
-		s.url = "http://" + addr
-		if s.start(append(slices.Clone(all), "IRIS_PUBLIC_URL="+s.url, "IRIS_HTTP_ADDR="+addr)) {
-			break
-		}
-	}
-	for _, name := range []string{"ann", "bob", "root", "viewer"} {
-		s.logIn(name)
+	t.Cleanup(s.serve(database, env...))
+	at, err := url.Parse(s.url)
+	require.NoError(t, err)
+	for name, cookies := range first.cookies {
+		s.sessions[name] = browser(t)
+		s.sessions[name].Jar.SetCookies(at, cookies)
 	}
 	s.api = describe(t, s.url)
 	return s
-}
-
-func (s *server) seed(env []string) {
-	s.Helper()
-	for _, name := range []string{"ann", "bob", "root", "viewer", "gone"} {
-		args := []string{"user", "add", name, "--email", name + "@example.com"}
-		if name == "root" {
-			args = append(args, "--admin")
-		}
-		s.iris(env, password+"\n", args...)
-	}
-	s.iris(env, "", "contact", "set", "ann", "sms", "+15551110001")
-	s.iris(env, "", "team", "add", "ops", "--member", "ann", "--member", "bob")
-	for _, name := range []string{"demo", "other", "power"} {
-		args := []string{"app", "add", name}
-		if name == "demo" {
-			args = append(args, "--variable", "host", "--variable", "message")
-		}
-		s.keys[name] = strings.TrimSpace(s.iris(env, "", args...))
-	}
-	_, err := s.db.Exec(s.Context(), `
-		update users set read_only = true where name = 'viewer';
-		update users set active = false where name = 'gone';
-		update applications set allow_authenticating_users = true, allow_other_app_incidents = true where name = 'power';
-		update applications set title_variable = 'host', allow_other_app_incidents = false where name = 'demo';
-		insert into application_owners select a.id, u.id from applications a, users u where a.name = 'demo' and u.name = 'ann';
-		insert into mailing_lists (name, member_count) values ('all-ops', 2);
-		insert into mailing_list_members select l.id, u.id from mailing_lists l, users u where u.name in ('ann', 'bob');
-		with t as (insert into templates (name, creator_id) select 'words', id from users where name = 'ann' returning id, name),
-			act as (insert into template_active select name, id from t)
-			insert into template_contents (template_id, application_id, mode, subject, body)
-			select t.id, a.id, 'email', 'S {{ host }}', 'B {{ message }}' from t, applications a where a.name = 'demo';
-		with p as (insert into plans (name, creator_id, description, threshold_window, threshold_count, aggregation_window, aggregation_reset)
-				select 'pager', id, 'a plan', 900, 10, 300, 300 from users where name = 'ann' returning id, name),
-			act as (insert into plan_active select name, id from p)
-			insert into plan_notifications (plan_id, step, position, priority, role, target_id, template, wait_seconds, repeat, optional)
-			select p.id, 1, 0, 'high', 'user', u.target_id, 'words', 60, 1, false from p, users u where u.name = 'ann';`)
-	require.NoError(s, err)
 }
 
 // iris runs the operator's command and returns its standard output.
@@ -185,8 +146,27 @@ func (s *server) iris(env []string, stdin string, args ...string) string {
 	return string(out)
 }
 
-// start runs iris-api until the test ends. It returns false when the port was taken.
-func (s *server) start(env []string) bool {
+// serve starts iris-api on a free port, and returns what ends it.
+func (s *server) serve(database string, env ...string) (stop func()) {
+	s.Helper()
+	env = append(environment(s.T, database), env...)
+	for range 5 { // somebody else may be faster at the free port
+		addr := freeAddr(s.T)
+		s.url = "http://" + addr
+		if stop, free := s.start(append(slices.Clone(env), "IRIS_PUBLIC_URL="+s.url, "IRIS_HTTP_ADDR="+addr)); free {
+			return stop
+		}
+	}
+	require.FailNow(s, "somebody was always faster at a free port")
+	return nil
+}
+
+func environment(t *testing.T, database string) []string {
+	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "IRIS_DATABASE_URL=" + database, "IRIS_ADMIN_ADDR=127.0.0.1:0"}
+}
+
+// start runs iris-api until stop. It returns false when the port was taken.
+func (s *server) start(env []string) (stop func(), free bool) {
 	s.Helper()
 	cmd := exec.Command(filepath.Join(bin, "iris-api"))
 	cmd.Env = env
@@ -196,11 +176,7 @@ func (s *server) start(env []string) bool {
 	require.NoError(s, cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	taken := false
-	s.Cleanup(func() {
-		if taken {
-			return
-		}
+	stop = func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		err := <-ended
 		if s.Failed() {
@@ -209,7 +185,7 @@ func (s *server) start(env []string) bool {
 		if err != nil {
 			s.Errorf("iris-api ended with %v\n%s", err, log)
 		}
-	})
+	}
 	ctx, cancel := context.WithTimeout(s.Context(), 30*time.Second)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -217,12 +193,12 @@ func (s *server) start(env []string) bool {
 	for {
 		select {
 		case err := <-ended:
-			if taken = strings.Contains(log.String(), "address already in use"); taken {
-				return false
+			if strings.Contains(log.String(), "address already in use") {
+				return nil, false
 			}
-			ended <- err
 			require.FailNow(s, "iris-api ended at its start", "%v\n%s", err, log)
 		case <-ctx.Done():
+			_ = cmd.Process.Kill()
 			require.FailNow(s, "iris-api is not ready in time")
 		case <-tick.C:
 		}
@@ -232,33 +208,24 @@ func (s *server) start(env []string) bool {
 		}
 		_ = resp.Body.Close()
 		if resp.StatusCode == http.StatusOK {
-			return true
+			return stop, true
 		}
 	}
 }
 
 func freeAddr(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	addr, err := freeport.Addr()
 	require.NoError(t, err)
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
+	return addr
 }
 
-func (s *server) logIn(name string) {
-	s.Helper()
+// browser is a client with a jar for a session.
+func browser(t *testing.T) *http.Client {
+	t.Helper()
 	jar, err := cookiejar.New(nil)
-	require.NoError(s, err)
-	c := &http.Client{Jar: jar, Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	resp, err := c.PostForm(s.url+"/login", url.Values{"username": {name}, "password": {password}})
-	require.NoError(s, err)
-	defer func() { _ = resp.Body.Close() }()
-	require.Equal(s, http.StatusOK, resp.StatusCode, "%s logs in", name)
-	var who struct {
-		Token string `json:"csrf_token"`
-	}
-	require.NoError(s, json.NewDecoder(resp.Body).Decode(&who))
-	s.sessions[name], s.tokens[name] = c, who.Token
+	require.NoError(t, err)
+	return &http.Client{Jar: jar, Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 // answer is what came back.
@@ -364,6 +331,13 @@ func (s *server) number(query string, args ...any) int64 {
 	var n int64
 	require.NoError(s, s.db.QueryRow(s.Context(), query, args...).Scan(&n))
 	return n
+}
+
+func (s *server) text(query string, args ...any) string {
+	s.Helper()
+	var text string
+	require.NoError(s, s.db.QueryRow(s.Context(), query, args...).Scan(&text))
+	return text
 }
 
 func (s *server) exec(query string, args ...any) {

@@ -20,9 +20,10 @@ type attempt struct {
 
 // limit is a rate that the story configured, for the checker to hold the vendors' log against.
 type limit struct {
-	mode  string
-	rate  float64
-	burst float64
+	mode        string
+	application string // "" = of all applications together
+	rate        float64
+	burst       float64
 }
 
 // check compares the vendors' log with the promises P1 to P5. delivered are the incidents that must have reached somebody.
@@ -79,17 +80,23 @@ func (s *stage) checkP1(entries []pretend.Entry, delivered []int64) {
 	require.Empty(s.t, missing, "P1: incidents that nobody heard of")
 }
 
+// retryable are the outcomes after which a message may be tried again.
+var retryable = []string{"unavailable", "throttled", "unknown", "rejected", "cancelled"}
+
+// twice counts the decisions that made more than one message.
+const twice = `select count(*) from (
+	select 1 from (
+		select incident_id, reopen_count, step, repeat, position, recipient, purpose from messages where incident_id is not null
+		union all
+		select incident_id, reopen_count, step, repeat, position, recipient, purpose from message_history where incident_id is not null) m
+	group by incident_id, reopen_count, step, repeat, position, recipient, purpose having count(*) > 1) twice`
+
 // checkP2P3: a message exists once per decision, a vendor never saw a call that was not recorded, and saw a second one only
 // after a failure or while the first was in doubt. A process that lost its lease made no decisions (P2): its messages would
 // violate the key.
 func (s *stage) checkP2P3(entries []pretend.Entry, attempts map[int64][]attempt) {
 	s.t.Helper()
-	require.Zero(s.t, s.count(`select count(*) from (
-		select 1 from (
-			select incident_id, reopen_count, step, repeat, position, recipient, purpose from messages where incident_id is not null
-			union all
-			select incident_id, reopen_count, step, repeat, position, recipient, purpose from message_history where incident_id is not null) m
-		group by incident_id, reopen_count, step, repeat, position, recipient, purpose having count(*) > 1) twice`), "P3: a message exists twice")
+	require.Zero(s.t, s.count(twice), "P3: a message exists twice")
 	calls, accepted := map[int64]int{}, map[int64]int{}
 	for _, e := range entries {
 		if e.MessageID == 0 {
@@ -109,7 +116,7 @@ func (s *stage) checkP2P3(entries []pretend.Entry, attempts map[int64][]attempt)
 				doubts++
 			}
 			if i < len(list)-1 {
-				require.True(s.t, a.inDoubt || a.late || slices.Contains([]string{"unavailable", "throttled", "unknown", "rejected", "cancelled"}, a.outcome),
+				require.True(s.t, a.inDoubt || a.late || slices.Contains(retryable, a.outcome),
 					"P3: message %d was tried again after attempt %d ended as %q", id, a.number, a.outcome)
 			}
 		}
@@ -145,16 +152,22 @@ func (s *stage) checkP4(entries []pretend.Entry, attempts map[int64][]attempt) {
 // jitter is what loopback and the scheduler of a busy machine may add between a call's start and the vendor's clock.
 const jitter = 0.25
 
-// checkP5: in any window of W seconds at most rate x W + burst + rate x jitter calls.
-func (s *stage) checkP5(entries []pretend.Entry, l limit) {
-	s.t.Helper()
+// calls are the instants at which calls began that the limit is about, in order.
+func (l limit) calls(entries []pretend.Entry) []time.Time {
 	var at []time.Time
 	for _, e := range entries {
-		if e.Mode == l.mode {
+		if e.Mode == l.mode && (l.application == "" || l.application == e.Application) {
 			at = append(at, e.At)
 		}
 	}
 	slices.SortFunc(at, time.Time.Compare)
+	return at
+}
+
+// checkP5: in any window of W seconds at most rate x W + burst + rate x jitter calls.
+func (s *stage) checkP5(entries []pretend.Entry, l limit) {
+	s.t.Helper()
+	at := l.calls(entries)
 	for i := range at {
 		for j := i; j < len(at); j++ {
 			window := at[j].Sub(at[i]).Seconds()

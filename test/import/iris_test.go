@@ -5,7 +5,6 @@ package imports_test
 import (
 	"encoding/json"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -18,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/freeport"
 	"github.com/iris-oncall/iris/internal/imports"
 )
 
@@ -137,12 +137,16 @@ func TestIrisMovesRowByRow(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, good...)
 	empty := s.contents()
+	numbers := "select sequencename, last_value from pg_sequences where sequencename in ('target_ids', 'message_ids', 'incidents_id_seq', 'plans_id_seq', 'applications_id_seq')"
+	unused := s.ours(numbers)
+	require.Len(t, unused, 5)
 	code, report := s.move("--dry-run")
 	require.Zero(t, code, reasons(report, imports.NotTaken))
 	require.False(t, report.Written)
 	dry := report.Taken()
 	require.Greater(t, dry, int64(100))
 	require.Equal(t, empty, s.contents(), "a dry run leaves nothing behind")
+	require.Equal(t, unused, s.ours(numbers), "and uses no numbers up")
 
 	code, report = s.move()
 	require.Zero(t, code, reasons(report, imports.NotTaken))
@@ -238,10 +242,8 @@ func TestIrisNumbersGoOnBeyond(t *testing.T) {
 // serve starts iris-api, waits until a path is answered and returns a function that gets paths as an application that was moved.
 func (s *stage) serve(app, key, first string) func(path string) string {
 	t := s.t
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	addr, err := freeport.Addr()
 	require.NoError(t, err)
-	addr := l.Addr().String()
-	require.NoError(t, l.Close())
 	program(t, s, "iris-api", "IRIS_HTTP_ADDR="+addr)
 	get := func(path string) (int, string) {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+addr+path, nil)

@@ -177,7 +177,7 @@ func (im *importer) senders(ctx context.Context) error {
 				return nil, false
 			}
 			row.Label = mode + " sender address of " + im.app(row)
-			address := row.Text("sender_address")
+			address := row.Trimmed("sender_address")
 			if address == "" {
 				row.Skip("it is empty")
 				return nil, false

@@ -93,6 +93,17 @@ func start(t testing.TB) ready {
 
 func create(t testing.TB, r ready, how string) string {
 	t.Helper()
+	name := makeDatabase(t, r, how)
+	t.Cleanup(func() {
+		if err := drop(r, name); err != nil {
+			t.Errorf("drop test database: %v", err)
+		}
+	})
+	return withDatabase(r.url, name)
+}
+
+func makeDatabase(t testing.TB, r ready, how string) string {
+	t.Helper()
 	name := fmt.Sprintf("iris_test_%d_%s", time.Now().Unix(), randomHex())
 	if err := admin(r.url, func(ctx context.Context, c *pgx.Conn) error {
 		_, err := c.Exec(ctx, "create database "+name+how)
@@ -100,15 +111,14 @@ func create(t testing.TB, r ready, how string) string {
 	}); err != nil {
 		t.Fatalf("create test database: %v", err)
 	}
-	t.Cleanup(func() {
-		if err := admin(r.url, func(ctx context.Context, c *pgx.Conn) error {
-			_, err := c.Exec(ctx, "drop database if exists "+name+" with (force)")
-			return err
-		}); err != nil {
-			t.Errorf("drop test database: %v", err)
-		}
+	return name
+}
+
+func drop(r ready, name string) error {
+	return admin(r.url, func(ctx context.Context, c *pgx.Conn) error {
+		_, err := c.Exec(ctx, "drop database if exists "+name+" with (force)")
+		return err
 	})
-	return withDatabase(r.url, name)
 }
 
 func prepare() (ready, error) {

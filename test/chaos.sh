@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# A storm of faults over the real programs, and a verdict: test/chaos.sh [SECONDS [SEED...]]. A seed repeats the faults; without
+# one a new one is drawn. CI runs a short one, with go test ./test/e2e.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+seconds=${1:-120}
+shift || true
+[ $# -gt 0 ] || set -- "$RANDOM$RANDOM"
+failed=0
+for seed in "$@"; do
+  echo "=== seed $seed, $seconds s"
+  CHAOS_SEED=$seed CHAOS_SECONDS=$seconds go test -count=1 -timeout "$((seconds + 600))s" -run '^TestChaos$' -v ./test/e2e || failed=1
+done
+exit $failed
