@@ -15,10 +15,10 @@ import (
 	"github.com/iris-oncall/iris/migrations"
 )
 
-// Messages of a release before migration 0023 are found again after it in every state, and after going back.
+// Messages of a release before migration 0025 are found again after it in every state, and after going back.
 func TestMessagesMoveOverToTheWaitingIndex(t *testing.T) {
 	t.Parallel()
-	const before = 22
+	const before = 24
 	url := pgtest.URL(t)
 	cc, err := pgx.ParseConfig(url)
 	require.NoError(t, err)
