@@ -4,4 +4,6 @@ package main
 
 import "github.com/iris-oncall/iris/internal/app"
 
-func main() { app.Main("iris-api", app.ServeAPI) }
+func main() {
+	app.Main("iris-api", "Serves the API, webhooks, people's answers and the web pages of Iris. Run any number behind a load balancer.", app.ServeAPI)
+}

@@ -4,4 +4,6 @@ package main
 
 import "github.com/iris-oncall/iris/internal/app"
 
-func main() { app.Main("message-processor", app.ServeProcessor) }
+func main() {
+	app.Main("message-processor", "Escalates the incidents of Iris and sends their messages. Run two or more; they share the work.", app.ServeProcessor)
+}

@@ -67,6 +67,9 @@ func Signals() (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
+// Serve is ServeAPI or ServeProcessor.
+type Serve func(ctx context.Context, configFile string, environ []string) error
+
 // ServeAPI reads the configuration and runs iris-api until ctx ends.
 func ServeAPI(ctx context.Context, configFile string, environ []string) error {
 	RelaxCollector(environ, debug.SetGCPercent)
@@ -140,20 +143,5 @@ func startLog(c *config.Config, common config.Common, program string) (*zap.Logg
 func Complain(w io.Writer, program string, err error) {
 	for line := range strings.Lines(postgres.Explain(err)) {
 		fmt.Fprintf(w, "%s: %s\n", program, strings.TrimRight(line, "\n"))
-	}
-}
-
-// Main is the whole of a server's program: flags, signals, exit code.
-func Main(program string, serve func(ctx context.Context, configFile string, environ []string) error) {
-	configFile, done := flags(program, os.Args[1:])
-	if done {
-		return
-	}
-	ctx, stop := Signals()
-	defer stop()
-	if err := serve(ctx, configFile, os.Environ()); err != nil {
-		Complain(os.Stderr, program, err)
-		stop()
-		os.Exit(1)
 	}
 }

@@ -7,17 +7,6 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// Role is the widest thing a person is.
-type Role string
-
-// The roles, widest first.
-const (
-	RoleAdmin     Role = "admin"      // everything
-	RoleTeamAdmin Role = "team admin" // settings of some teams, and what a member may
-	RoleMember    Role = "member"     // responds; writes plans and templates in their own name
-	RoleReadOnly  Role = "read-only"  // looks, and changes nothing but their own settings
-)
-
 // Refusals. Those that the v0 API knows use its words.
 var (
 	ErrUsernameNeeded = &fault.Error{Kind: fault.Unauthenticated, Message: "Username must be specified for this action", EmptyDetail: true}
@@ -27,24 +16,8 @@ var (
 	ErrInternalOnly   = fault.New(fault.Forbidden, "App not allowed to use internal routes")
 	ErrReadOnly       = fault.New(fault.Forbidden, "This user may only read")
 	ErrAdminOnly      = fault.New(fault.Forbidden, "Only administrators may do this")
-	ErrTeamAdminOnly  = fault.New(fault.Forbidden, "Only administrators of this team may do this")
 	ErrOwnerOnly      = fault.New(fault.Forbidden, "Only administrators and owners of this application may do this")
 )
-
-// Role returns the person's widest role; "" for an application or nobody.
-func (a Actor) Role() Role {
-	switch {
-	case a.UserID == 0:
-		return ""
-	case a.Admin:
-		return RoleAdmin
-	case a.ReadOnly:
-		return RoleReadOnly
-	case len(a.TeamAdminOf) > 0:
-		return RoleTeamAdmin
-	}
-	return RoleMember
-}
 
 // MayRead allows reading what the v0 API calls open: to every known caller, or to anybody where that is opened.
 func (a Actor) MayRead(open Openings) error {
@@ -145,14 +118,6 @@ func (a Actor) MayUseInternal(allowed []string) error {
 		return ErrInternalOnly
 	}
 	return nil
-}
-
-// MayEditTeam allows changing the settings of the team with the internal id.
-func (a Actor) MayEditTeam(team int64) error {
-	if a.Admin || !a.ReadOnly && slices.Contains(a.TeamAdminOf, team) {
-		return nil
-	}
-	return ErrTeamAdminOnly
 }
 
 // MayEditApplication allows changing the settings of the application with the internal id. It takes a person: the

@@ -6,8 +6,6 @@ type Answer struct {
 	Status   int
 	Location string
 	Body     []byte
-	// Opened, when not 0, is the incident that the request opened; nothing else is known of its answer, which may never have been given.
-	Opened int64
 }
 
 // ReplayKey identifies a request that must act once: its key counts per application and route.

@@ -354,6 +354,32 @@ func TestUnknownVariablesAreWarnedOf(t *testing.T) {
 	require.Equal(t, []Problem{{"IRIS_SMTP_ADR", "unknown environment variable, ignored; did you mean IRIS_SMTP_ADDR?"}}, c.Warnings())
 }
 
+func TestFilesThatAreNoConfiguration(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ content, want string }{
+		"tabs":          {"http:\n\taddr: ':1'\n", "spaces, not with tabs"},
+		"two documents": {"public_url: http://x\n---\nhttp: {addr: ':1'}\n", "more than one document"},
+		"very long":     {"# " + strings.Repeat("x", 2<<20), "longer than 1024 KiB"},
+		"a list":        {"- a\n- b\n", "want keys and values"},
+		"twice":         {"public_url: http://x\npublic_url: http://y\n", "already defined at line 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := load(t, test.content, minimal...)
+			require.ErrorContains(t, err, test.want)
+		})
+	}
+}
+
+func TestSecretGivenInTwoWays(t *testing.T) {
+	t.Parallel()
+	c, err := load(t, "", append([]string{"IRIS_DATABASE_URL_FILE=/somewhere"}, minimal...)...)
+	require.EqualError(t, err, "IRIS_DATABASE_URL: both IRIS_DATABASE_URL and IRIS_DATABASE_URL_FILE are set; keep one")
+	require.Empty(t, c.Warnings(), "both variables are known")
+	_, err = c.API()
+	require.NoError(t, err, "it is not missing, too")
+}
+
 func TestSecretsDoNotShow(t *testing.T) {
 	t.Parallel()
 	c, err := load(t, "", "IRIS_DATABASE_URL=postgres://u:hidden@h/d", "IRIS_SLACK_TOKEN=hidden", "IRIS_SECRET_KEY=hidden")

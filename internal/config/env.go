@@ -77,6 +77,9 @@ func (l *loader) overlay(values map[string]any, environ []string) {
 		if fileName := env[v.name+"_FILE"]; v.secret && fileName != "" {
 			if value != "" {
 				l.problem(v.name, "both %s and %s_FILE are set; keep one", v.name, v.name)
+				l.broken[v.path] = true
+				delete(env, v.name)
+				delete(env, v.name+"_FILE")
 				continue
 			}
 			from += "_FILE"

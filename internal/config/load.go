@@ -1,9 +1,11 @@
 package config
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"reflect"
@@ -72,7 +74,7 @@ func Load(path string, environ []string) (*Config, error) {
 	l := &loader{origin: map[string]string{}, broken: map[string]bool{}}
 	values := map[string]any{}
 	if path != "" {
-		raw, err := os.ReadFile(path)
+		raw, err := readFile(path)
 		if err != nil {
 			return nil, fmt.Errorf("read the configuration: %w", err)
 		}
@@ -88,10 +90,31 @@ func Load(path string, environ []string) (*Config, error) {
 	return c, l.err()
 }
 
+// maxFile is far beyond any configuration; what is longer is another file, given by mistake.
+const maxFile = 1 << 20
+
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	raw, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(raw) > maxFile {
+		err = fmt.Errorf("%s is longer than %d KiB: it cannot be a configuration", path, maxFile>>10)
+	}
+	return raw, err
+}
+
 func (l *loader) parse(path string, raw []byte) (map[string]any, error) {
 	var doc yaml.Node
-	if err := yaml.Unmarshal(raw, &doc); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	documents := yaml.NewDecoder(bytes.NewReader(raw))
+	if err := documents.Decode(&doc); err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: %w%s", path, err, tabHint(err))
+	}
+	var more yaml.Node
+	if err := documents.Decode(&more); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: holds more than one document; keep everything in one, without a line \"---\" in between", path)
 	}
 	if len(doc.Content) == 1 {
 		if doc.Content[0].Kind != yaml.MappingNode {
@@ -107,6 +130,14 @@ func (l *loader) parse(path string, raw []byte) (map[string]any, error) {
 		values = map[string]any{}
 	}
 	return values, nil
+}
+
+// tabHint tells what YAML means when it speaks of a character that cannot start a token.
+func tabHint(err error) string {
+	if strings.Contains(err.Error(), "cannot start any token") {
+		return "; YAML is indented with spaces, not with tabs, and texts that begin with @, ` or % stand in quotes"
+	}
+	return ""
 }
 
 // noteLines remembers on which line each key of the file stands.

@@ -202,7 +202,8 @@ func (r *Runner) Run(ctx context.Context) error {
 			r.sleep(ctx, timer, r.cfg.Poll, nil)
 			continue
 		}
-		if failing && ctx.Err() == nil {
+		// A process that lost the database holds no bucket: its looks succeed because there is nothing to look at.
+		if failing && ctx.Err() == nil && len(r.deps.Holder.Leases()) > 0 {
 			r.log.Info("escalation goes on")
 			failing = false
 		}

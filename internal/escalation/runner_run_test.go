@@ -121,9 +121,14 @@ func TestRunGoesOnAfterTheDatabaseWasAway(t *testing.T) {
 		require.InDelta(t, 30, reads, 2, "it neither exits nor spins")
 		require.True(t, g.runner.LastPass().IsZero(), "and does not pretend to work")
 		require.Len(t, g.logs.FilterMessageSnippet("cannot go on").All(), 1, "said once")
+		leases := g.hold(nil) // the holder gives its buckets up when it does not reach the database either
+		<-time.After(10 * time.Second)
+		synctest.Wait()
+		require.Empty(t, g.logs.FilterMessage("escalation goes on").All(), "having nothing to look at is not going on")
 		g.mu.Lock()
 		g.readErr = nil
 		g.mu.Unlock()
+		g.hold(leases)
 		g.open(1)
 		<-time.After(time.Second)
 		synctest.Wait()

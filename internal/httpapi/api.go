@@ -109,9 +109,9 @@ type Queues interface {
 
 // Replays keeps answers to requests that carry an Idempotency-Key.
 type Replays interface {
-	Claim(ctx context.Context, k auth.ReplayKey) (*auth.Answer, error)
-	Store(ctx context.Context, k auth.ReplayKey, a auth.Answer) error
-	Release(ctx context.Context, k auth.ReplayKey) error
+	// Once returns the answer that is stored for the request, or runs work, whose storage all belongs to one transaction with
+	// the answer that is kept, and returns nil. When work returns false, nothing stays.
+	Once(ctx context.Context, k auth.ReplayKey, work func(context.Context) (auth.Answer, bool)) (*auth.Answer, error)
 	Expire(ctx context.Context) (int64, error)
 }
 

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"crypto/rand"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -10,7 +11,7 @@ import (
 )
 
 // The cost of accepting, HTTP parsing aside: run with -cpu 64 to see batching at work.
-func benchmarkPost(b *testing.B, path, body string, status int) {
+func benchmarkPost(b *testing.B, path, body string, status int, keyed bool) {
 	f := newFixture(b)
 	f.exec("update applications set pending_cap = 2000000000")
 	b.SetParallelism(32)
@@ -19,6 +20,9 @@ func benchmarkPost(b *testing.B, path, body string, status int) {
 		for pb.Next() {
 			r := httptest.NewRequest(post, path, strings.NewReader(body))
 			r.Header.Set("Authorization", auth.Sign("demo", "demo-key", auth.SignedRequest{Method: post, Path: path, Body: []byte(body)}, time.Now()))
+			if keyed {
+				r.Header.Set(idemKey, rand.Text())
+			}
 			rec := httptest.NewRecorder()
 			f.handler.ServeHTTP(rec, r)
 			if rec.Code != status {
@@ -30,9 +34,13 @@ func benchmarkPost(b *testing.B, path, body string, status int) {
 }
 
 func BenchmarkNotify(b *testing.B) {
-	benchmarkPost(b, "/v0/notifications", `{"role":"user","target":"ann","subject":"s","priority":"high","body":"b"}`, 200)
+	benchmarkPost(b, "/v0/notifications", `{"role":"user","target":"ann","subject":"s","priority":"high","body":"b"}`, 200, false)
 }
 
 func BenchmarkOpenIncident(b *testing.B) {
-	benchmarkPost(b, "/v0/incidents", `{"plan":"pager","context":{"host":"web1","message":"m"}}`, 201)
+	benchmarkPost(b, "/v0/incidents", `{"plan":"pager","context":{"host":"web1","message":"m"}}`, 201, false)
+}
+
+func BenchmarkOpenIncidentWithAKey(b *testing.B) {
+	benchmarkPost(b, "/v0/incidents", `{"plan":"pager","context":{"host":"web1","message":"m"}}`, 201, true)
 }

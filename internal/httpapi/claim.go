@@ -158,7 +158,7 @@ func (a *API) claim(r *http.Request, c claim, ids []incidents.ID) ([]incidents.A
 	if len(done) != len(ids) {
 		return nil, noSuchIncident()
 	}
-	a.wake(done)
+	a.wake(ctx, done)
 	return done, nil
 }
 
@@ -183,12 +183,12 @@ func (a *API) change(r *http.Request, ids ...incidents.ID) incidents.Change {
 }
 
 // wake tells the processors of changed incidents.
-func (a *API) wake(done []incidents.Acknowledged) {
+func (a *API) wake(ctx context.Context, done []incidents.Acknowledged) {
 	var set buckets.Set
 	for _, d := range done {
 		if d.Found {
 			set.Add(int(int64(d.ID) % buckets.Count))
 		}
 	}
-	a.Wake(set)
+	a.changed(ctx, set)
 }

@@ -163,7 +163,7 @@ func (a *API) resolveIncident(w http.ResponseWriter, r *http.Request) error {
 	if len(done) != 1 || !done[0].Found {
 		return noSuchIncident()
 	}
-	a.wake(done)
+	a.wake(r.Context(), done)
 	wire.JSON(w, http.StatusOK, record{{"incident_id", strconv.FormatInt(id, 10)}, {"resolved", raw}})
 	return nil
 }

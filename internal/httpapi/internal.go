@@ -126,7 +126,7 @@ func (i *internalRoutes) setState(w http.ResponseWriter, r *http.Request) error 
 	if len(done) != 1 || !done[0].Found {
 		return fault.New(fault.NotFound, "no such incident")
 	}
-	i.api.wake(done)
+	i.api.wake(r.Context(), done)
 	wire.JSON(w, http.StatusOK, []int{})
 	return nil
 }

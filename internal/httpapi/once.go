@@ -5,15 +5,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"net/http"
 	"strings"
-	"time"
-
-	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
@@ -22,8 +20,6 @@ const (
 	maxIdempotencyKey = 255
 	// replayedHeader marks an answer that was stored earlier.
 	replayedHeader = "Idempotent-Replayed"
-	// afterwards bounds what is done for a key after the request itself.
-	afterwards = 5 * time.Second
 )
 
 // once makes a request with an Idempotency-Key act once per application, person and path: sent again, it gets the stored
@@ -41,21 +37,7 @@ func (a *API) once(next http.Handler) http.Handler {
 			a.Errors.Write(w, r, err)
 			return
 		}
-		stored, err := a.Replays.Claim(r.Context(), key)
-		switch {
-		case err != nil:
-			a.Errors.Write(w, r, err)
-		case stored != nil:
-			a.metrics.replayed.Inc()
-			w.Header().Set(replayedHeader, "true")
-			if stored.Opened != 0 {
-				created(w, stored.Opened, "incidents")
-				return
-			}
-			answer(w, *stored)
-		default:
-			a.runOnce(w, r, key, next)
-		}
+		a.runOnce(w, r, key, next)
 	})
 }
 
@@ -89,40 +71,43 @@ func replayRoute(r *http.Request, actor auth.Actor) string {
 	return r.Method + " sha256:" + hex.EncodeToString(sum[:])
 }
 
-// runOnce runs the request that took the key, and keeps its answer before giving it.
+// runOnce runs the request unless its answer is stored, and answers when that is kept.
 func (a *API) runOnce(w http.ResponseWriter, r *http.Request, key auth.ReplayKey, next http.Handler) {
-	rec := &answerRecorder{header: w.Header(), status: http.StatusOK}
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), afterwards)
-		defer cancel()
-		var err error
-		if rec.done && rec.status < http.StatusMultipleChoices {
-			err = a.Replays.Store(ctx, key, auth.Answer{Status: rec.status, Location: rec.header.Get("Location"), Body: rec.body.Bytes()})
-		} else {
-			err = a.Replays.Release(ctx, key)
-		}
-		if err != nil {
-			a.Log.Warn("answer for an idempotency key could not be kept", zap.Error(err))
-		}
-		if rec.done {
-			w.WriteHeader(rec.status)
-			_, _ = w.Write(rec.body.Bytes())
-		}
-	}()
-	next.ServeHTTP(rec, r.WithContext(context.WithValue(r.Context(), keyInContext{}, key)))
-	rec.done = true
+	rec := &answerRecorder{header: http.Header{}, status: http.StatusOK}
+	var later wakeLater
+	stored, err := a.Replays.Once(r.Context(), key, func(ctx context.Context) (auth.Answer, bool) {
+		next.ServeHTTP(rec, r.WithContext(context.WithValue(ctx, wakeLaterKey{}, &later)))
+		return auth.Answer{Status: rec.status, Location: rec.header.Get("Location"), Body: rec.body.Bytes()},
+			rec.status < http.StatusMultipleChoices
+	})
+	switch {
+	case err != nil:
+		a.Errors.Write(w, r, err)
+	case stored != nil:
+		a.metrics.replayed.Inc()
+		w.Header().Set(replayedHeader, "true")
+		answer(w, *stored)
+	default:
+		a.Wake(later.buckets)
+		maps.Copy(w.Header(), rec.header)
+		w.WriteHeader(rec.status)
+		_, _ = w.Write(rec.body.Bytes())
+	}
 }
 
-// keyInContext holds the auth.ReplayKey that a request runs under in its context.
-type keyInContext struct{}
+// wakeLaterKey holds the *wakeLater of a request in its context.
+type wakeLaterKey struct{}
 
-// underKey returns the key that the request runs under, for what is opened by it; nil when it has none.
-func underKey(ctx context.Context) *incidents.Once {
-	key, ok := ctx.Value(keyInContext{}).(auth.ReplayKey)
-	if !ok {
-		return nil
+// wakeLater collects the buckets that a request changed whose transaction is not over.
+type wakeLater struct{ buckets buckets.Set }
+
+// changed tells the processors of changed buckets as soon as they can see the change.
+func (a *API) changed(ctx context.Context, set buckets.Set) {
+	if later, ok := ctx.Value(wakeLaterKey{}).(*wakeLater); ok {
+		later.buckets.Union(set)
+		return
 	}
-	return &incidents.Once{ApplicationID: key.ApplicationID, Route: key.Route, Key: key.Key, BodyHash: key.BodyHash}
+	a.Wake(set)
 }
 
 func answer(w http.ResponseWriter, s auth.Answer) {
@@ -137,7 +122,6 @@ type answerRecorder struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
-	done   bool // the handler returned
 }
 
 func (a *answerRecorder) Header() http.Header         { return a.header }

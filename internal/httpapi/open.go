@@ -114,12 +114,12 @@ func (a *API) openIncident(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	opened, err := a.Incidents.Open(ctx, incidents.New{PlanID: int64(plan.ID), ApplicationID: app.ID, Context: body,
-		DynamicTargets: targets, Actor: wire.Actor(ctx).String(), Once: underKey(ctx)})
+		DynamicTargets: targets, Actor: wire.Actor(ctx).String()})
 	if err != nil {
 		return err
 	}
 	a.Load.Accepted(app.ID, 1)
-	a.Wake(buckets.Of(opened.Bucket))
+	a.changed(ctx, buckets.Of(opened.Bucket))
 	created(w, int64(opened.ID), "incidents")
 	return nil
 }

@@ -21,6 +21,9 @@ type Table struct {
 	Key []string
 	// Unique are further expressions of which no two rows may have the same; @ stands before columns, as in lower(@name).
 	Unique []string
+	// Yields, when set, are the words for a row that is not taken because another one here has what is unique. Otherwise that
+	// is a conflict.
+	Yields string
 }
 
 // Column is one value of a record.
@@ -129,6 +132,13 @@ type ApplicationKeys struct {
 	Primary   string
 	Secondary string
 }
+
+// HighestNumber is the highest number that a row may have there, 2^62: new ones need room behind it. The lowest is 1, because
+// 0 and what is below stand for nothing here. WrongNumber says of others why they are not taken.
+const (
+	HighestNumber = 1 << 62
+	WrongNumber   = "its number is not above 0, or so high that there is no room for new ones behind it: change it there"
+)
 
 // MessageTable describes the records of LoadMessages.
 func MessageTable() Table {

@@ -74,15 +74,15 @@ func (l Loader) Each(ctx context.Context, fr From, f func(*Row)) error {
 	return nil
 }
 
-// Leftovers reports what is in the database of whom and nobody asked for, so that nothing is left behind unnoticed. taken
-// holds the columns that are read, by table; known those that are not taken because nothing is lost by it ("*" = the table).
-func (l Loader) Leftovers(ctx context.Context, whose string, taken, known map[string]string) error {
+// Leftovers reports what is in the database of whom and nobody has read, so that nothing is left behind unnoticed. known holds
+// the columns that are not taken because nothing is lost by it, by table ("*" = all of it). It comes last.
+func (l Loader) Leftovers(ctx context.Context, whose string, known map[string]string) error {
 	tables := l.Source.Tables()
 	for _, table := range slices.Sorted(maps.Keys(tables)) {
 		if known[table] == "*" {
 			continue
 		}
-		read, ok := taken[table]
+		read, ok := l.Source.asked[table]
 		if !ok {
 			n, err := l.Source.Count(ctx, table, "")
 			if err != nil {
@@ -91,7 +91,7 @@ func (l Loader) Leftovers(ctx context.Context, whose string, taken, known map[st
 			l.left(n, "the table "+table+" is not one of "+whose+"'s and was not taken", true)
 			continue
 		}
-		names := strings.Fields(read + " " + known[table])
+		names := append(strings.Fields(known[table]), read...)
 		for _, column := range tables[table] {
 			if slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, column) }) {
 				continue

@@ -24,6 +24,7 @@ type Source struct {
 	conn   *sql.Conn
 	from   string
 	tables map[string][]string // columns by table
+	asked  map[string][]string // columns that were read, by table
 }
 
 const urlForm = "expected mysql://user:password@host:port/database"
@@ -75,7 +76,7 @@ func OpenSource(ctx context.Context, address, password string) (*Source, error) 
 	if err != nil {
 		return nil, fault.Invalidf("from", "the address of the database cannot be used; %s", urlForm)
 	}
-	s := &Source{db: sql.OpenDB(connector), from: from, tables: map[string][]string{}}
+	s := &Source{db: sql.OpenDB(connector), from: from, tables: map[string][]string{}, asked: map[string][]string{}}
 	if err := s.begin(ctx, c.DBName); err != nil {
 		s.Close()
 		return nil, err
@@ -183,6 +184,7 @@ func (s *Source) Rows(ctx context.Context, report *Report, class *Class, table, 
 				if strings.EqualFold(have, c) {
 					row.index[c] = len(take)
 					take = append(take, Quote(have))
+					s.asked[table] = append(s.asked[table], have)
 				}
 			}
 		}

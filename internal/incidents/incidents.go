@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/filters"
-	"github.com/iris-oncall/iris/internal/users"
 )
 
 // ID is an incident's number, also its number on the wire.
@@ -53,16 +52,6 @@ type New struct {
 	DedupKey string
 	// DedupFacts is what a delivery consisted of (see Opened.Known).
 	DedupFacts json.RawMessage
-	// Once, when not nil, is the request that opens the incident: what it opened is kept with its key, in the same commit.
-	Once *Once
-}
-
-// Once names a request that carries an Idempotency-Key.
-type Once struct {
-	ApplicationID int64 // of the caller
-	Route         string
-	Key           string
-	BodyHash      []byte
 }
 
 // DynamicTarget is a target given by the incident instead of the plan; Index is the plan's dynamic_index.
@@ -131,7 +120,6 @@ const (
 	EntryResolved     EntryKind = "resolved"
 	EntryComment      EntryKind = "comment"
 	EntryDelivery     EntryKind = "delivery" // what happened to a message: sent, failed, in doubt, mode changed
-	EntryTemplate     EntryKind = "template" // a template failed; the page went out in plain words
 	EntryCancelled    EntryKind = "cancelled"
 	EntryHeld         EntryKind = "held"    // a page waits for a digest, or left in one
 	EntryLimited      EntryKind = "limited" // a quota or a person's own rule changed a page
@@ -163,6 +151,3 @@ var FilterSchema = filters.Schema{
 	"application": filters.Text, "context": filters.Text, "created": filters.Time, "owner": filters.Text,
 	"current_step": filters.Int, "resolved": filters.Flag, "target": filters.Text, "claimed": filters.Bool,
 }
-
-// Acknowledger is a person on whose behalf incidents are acknowledged.
-type Acknowledger = users.User

@@ -403,27 +403,6 @@ func TestRenderConcurrently(t *testing.T) {
 	wg.Wait()
 }
 
-func TestValidateNamesPartAndLine(t *testing.T) {
-	t.Parallel()
-	require.NoError(t, Validate(TemplateContent{Subject: "{{ a }}", Body: "b"}))
-	err := Validate(TemplateContent{Subject: "ok", Body: "a\n{% if %}"})
-	var part *PartError
-	require.ErrorAs(t, err, &part)
-	require.Equal(t, "body", part.Part)
-	require.Equal(t, 2, part.Err.Line)
-}
-
-func TestUndeclaredVariables(t *testing.T) {
-	t.Parallel()
-	got := UndeclaredVariables(TemplateContent{
-		Subject: "{{ iris.plan }} {{ known }} {{ a }}",
-		Body: "{% for x in b if x %}{{ x }}{{ loop.index }}{% endfor %}{% set c = d %}{{ c }}{% macro m(e) %}{{ e }}{{ f }}{% endmacro %}" +
-			"{% with g = h %}{{ g }}{% endwith %}{% call(i) m(1) %}{{ i }}{% endcall %}{{ range(3) }}{% if x %}{% endif %}",
-		EmailHTML: "{% broken",
-	}, []string{"known"})
-	require.Equal(t, []string{"a", "b", "d", "f", "h", "x"}, got)
-}
-
 func TestTangledTextIsShownAsItIs(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{"[", "*a ", "> ", "![", "_a*", "[a](", "~~"} {

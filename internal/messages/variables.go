@@ -3,7 +3,6 @@ package messages
 import (
 	"encoding/json"
 	"strings"
-	"time"
 
 	"github.com/iris-oncall/iris/internal/messages/jinja"
 	"github.com/iris-oncall/iris/internal/users"
@@ -97,18 +96,4 @@ func (r *Renderer) tracking(s *source) draft {
 		return r.parts(s, content, "the plan's tracking template")
 	}
 	return plainText(s, "the plan's tracking template has no words for application "+s.application)
-}
-
-// SampleVariables are the variables that previews render templates with: a context and an iris of made-up values.
-func SampleVariables(context json.RawMessage, application string) (jinja.Vars, error) {
-	s := source{
-		Request: Request{
-			MessageID: 5456900, IncidentID: 178293332, PlanID: 1843, Target: "test_target", Priority: users.Urgent,
-			Template: "test_template", Step: 1,
-		},
-		plan:        PlanWords{Name: "test_plan"},
-		application: application,
-	}
-	s.incident = IncidentWords{Context: context, CreatedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	return variables(&s)
 }

@@ -154,30 +154,52 @@ func (d *DB) Clock(ctx context.Context) (time.Time, error) {
 
 // Do runs statements that each commit by themselves. When one meets a deadlock or a serialisation failure, or provably
 // never reached the server, f is run again, up to five times: it must be fit to be repeated as a whole.
-// Errors come back as faults.
+// Errors come back as faults. Within a request's transaction (see Idempotency) they are part of that.
 func (d *DB) Do(ctx context.Context, f func(*db.Queries) error) error {
+	return d.run(ctx, func(conn db.DBTX) error { return f(db.New(conn)) })
+}
+
+// run is Do for statements that are not generated.
+func (d *DB) run(ctx context.Context, f func(db.DBTX) error) error {
 	ctx, cancel := d.bounded(ctx)
 	defer cancel()
-	return d.retry(ctx, func() error { return f(db.New(timed{d.pool, ctx})) })
+	if outer := joined(ctx); outer != nil {
+		return d.retry(ctx, func() error { return inTx(ctx, outer, func(tx pgx.Tx) error { return f(timed{tx, ctx}) }) })
+	}
+	return d.retry(ctx, func() error { return f(timed{d.pool, ctx}) })
 }
 
 // InTx runs f in a transaction (read committed) and commits when f returns nil. After a deadlock or a serialisation
 // failure everything is rolled back and f is run again, up to five times: f must keep no state from a failed run.
-// Errors come back as faults; a fault returned by f is returned as it is.
+// Errors come back as faults; a fault returned by f is returned as it is. Within a request's transaction (see Idempotency)
+// it is a part of that: what f did counts only when the whole request does.
 func (d *DB) InTx(ctx context.Context, f func(pgx.Tx, *db.Queries) error) error {
 	ctx, cancel := d.bounded(ctx)
 	defer cancel()
+	var from beginner = d.pool
+	if outer := joined(ctx); outer != nil {
+		from = outer
+	}
 	return d.retry(ctx, func() error {
-		tx, err := d.pool.Begin(ctx)
-		if err != nil {
-			return &notBegun{err}
-		}
-		defer rollback(ctx, tx)
-		if err := f(tx, db.New(timed{tx, ctx})); err != nil {
-			return err
-		}
-		return tx.Commit(ctx)
+		return inTx(ctx, from, func(tx pgx.Tx) error { return f(tx, db.New(timed{tx, ctx})) })
 	})
+}
+
+// beginner begins transactions: a pool, or a transaction that has parts.
+type beginner interface {
+	Begin(ctx context.Context) (pgx.Tx, error)
+}
+
+func inTx(ctx context.Context, from beginner, f func(pgx.Tx) error) error {
+	tx, err := from.Begin(ctx)
+	if err != nil {
+		return &notBegun{err}
+	}
+	defer rollback(ctx, tx)
+	if err := f(tx); err != nil {
+		return err
+	}
+	return tx.Commit(ctx)
 }
 
 // notBegun marks an error that came before anything was done.

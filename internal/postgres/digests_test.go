@@ -11,6 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/delivery"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -218,13 +219,28 @@ func TestADigestThatCannotBeDeliveredGoesToTheFallbacks(t *testing.T) {
 func TestDigestsBecomeHistory(t *testing.T) {
 	t.Parallel()
 	e := newEscalating(t)
-	first, _, batch := e.digest()
+	first, second, batch := e.digest()
 	e.exec(`update messages set state = 'sent', settled_at = clock_timestamp() - interval '1 hour' where purpose = 'digest'`)
 	e.exec(`update messages set settled_at = clock_timestamp() - interval '1 hour' where settled_at is not null`)
 	e.exec(`update incidents set active = false, due_at = null`)
+	carrier := e.id(`select id from messages where purpose = 'digest'`)
+	inDigest := func() (of []int64) {
+		found, err := postgres.NewMessages(e.db).List(e.ctx(), filters.Query{Conditions: []filters.Condition{
+			{Field: "batch", Op: filters.Eq, Values: []any{batch}}}})
+		require.NoError(t, err)
+		for _, m := range found {
+			of = append(of, int64(m.IncidentID))
+		}
+		return of
+	}
+	require.Equal(t, []int64{first, second}, inDigest(), "the pages in it, not what carried them")
 	_, _, err := postgres.NewHistory(e.db).Move(e.ctx(), delivery.Cursor{}, time.Minute, 100)
 	require.NoError(t, err)
 	require.Zero(t, e.id(`select count(*) from messages`))
+	require.Equal(t, []int64{first, second}, inDigest())
+	digest, err := postgres.NewMessages(e.db).Get(e.ctx(), messages.ID(carrier))
+	require.NoError(t, err)
+	require.Equal(t, batch, digest.Batch)
 	list, err := postgres.NewMessages(e.db).ByIncident(e.ctx(), incidents.ID(first))
 	require.NoError(t, err)
 	require.Len(t, list, 1)

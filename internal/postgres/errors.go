@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -46,10 +47,25 @@ func mapError(err error) error {
 	var ce *pgconn.ConnectError
 	var ne net.Error
 	if errors.As(err, &ce) || errors.As(err, &ne) || pgconn.Timeout(err) || pgconn.SafeToRetry(err) || brokenConnection(err) {
-		return fault.Wrap(fault.Unavailable, err, "the database cannot be reached")
+		return fault.Wrap(fault.Unavailable, oneLine{err}, "the database cannot be reached")
 	}
 	return fault.Wrap(fault.Internal, err, "internal error")
 }
+
+// oneLine words an error of the driver for the log: it tells of every way that it tried on a line of its own, often twice the same.
+type oneLine struct{ error }
+
+func (e oneLine) Error() string {
+	var said []string
+	for line := range strings.Lines(e.error.Error()) {
+		if line = strings.TrimSpace(line); !slices.Contains(said, line) {
+			said = append(said, line)
+		}
+	}
+	return strings.Join(said, " ")
+}
+
+func (e oneLine) Unwrap() error { return e.error }
 
 func mapState(pe *pgconn.PgError, err error) error {
 	switch pe.Code {
@@ -62,7 +78,7 @@ func mapState(pe *pgconn.PgError, err error) error {
 		return fault.Wrap(fault.Conflict, err, "it is still in use")
 	case "23502", "23514":
 		return fault.Wrap(fault.Invalid, err, "a value is missing or not allowed")
-	case "40P01", "40001", "55P03":
+	case "40P01", "40001", lockTimeout:
 		return fault.Wrap(fault.Unavailable, err, "the database is busy, try again")
 	case "57014":
 		return fault.Wrap(fault.Unavailable, err, "the database did not answer in time")
@@ -76,7 +92,7 @@ func mapState(pe *pgconn.PgError, err error) error {
 		return fault.Wrap(fault.Invalid, err, "a value cannot be stored")
 	case "54":
 		return fault.Wrap(fault.Invalid, err, "a value is too long")
-	case "08", "53", "57":
+	case "08", "53", "57", "58": // 53 and 58: disk full, too many connections, a disk that fails
 		return fault.Wrap(fault.Unavailable, err, "the database cannot be reached")
 	}
 	return fault.Wrap(fault.Internal, err, "internal error")

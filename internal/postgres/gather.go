@@ -39,8 +39,17 @@ type gathered[T, R any] struct {
 	lead   chan struct{} // receives once when this caller is to run the next batch
 }
 
-// do has item done in some batch. When ctx ends first, the work may still be done.
+// do has item done in some batch. When ctx ends first, the work may still be done. What belongs to a request's transaction
+// goes alone: others must not depend on its end.
 func (g *gather[T, R]) do(ctx context.Context, item T) (R, error) {
+	if joined(ctx) != nil {
+		results, err := g.run(ctx, []T{item})
+		if err != nil {
+			var none R
+			return none, err
+		}
+		return results[0], nil
+	}
 	c := &gathered[T, R]{item: item, ctx: ctx, done: make(chan struct{}), lead: make(chan struct{}, 1)}
 	g.mu.Lock()
 	g.waiting = append(g.waiting, c)

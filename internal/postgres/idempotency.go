@@ -13,77 +13,109 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-const (
-	// replayFor is how long an answer is kept.
-	replayFor = 24 * time.Hour
-	// abandonedAfter is when a request that never stored its answer counts as dead; far beyond every request's deadline.
-	abandonedAfter = 2 * time.Minute
-)
+// replayFor is how long an answer is kept.
+const replayFor = 24 * time.Hour
 
-// Idempotency keeps the answers to requests that carry an Idempotency-Key. It is safe for concurrent use.
-type Idempotency struct{ db *DB }
+// Idempotency makes requests that carry an Idempotency-Key act once. Such a request is one transaction: all that the adapters
+// of this package do for it, and its answer. It is safe for concurrent use.
+type Idempotency struct {
+	db *DB
+	// slots bounds how many connections such requests hold: they may wait for what another request reads, and that needs one.
+	slots chan struct{}
+}
 
 // NewIdempotency returns the adapter over d.
-func NewIdempotency(d *DB) *Idempotency { return &Idempotency{db: d} }
+func NewIdempotency(d *DB) *Idempotency {
+	return &Idempotency{db: d, slots: make(chan struct{}, max(1, d.pool.Config().MaxConns/2))}
+}
 
-// Claim takes the key for a request that is about to run and returns nil, or returns the answer that was stored for the
-// same request. The same key with another body is a Mismatch fault; while the first request runs it is a Conflict.
-func (i *Idempotency) Claim(ctx context.Context, k auth.ReplayKey) (stored *auth.Answer, err error) {
-	err = i.db.Do(ctx, func(q *db.Queries) error {
-		// Between the two statements the key may be released: then it is claimed anew.
-		for range maxTries {
-			n, err := q.ClaimIdempotencyKey(ctx, db.ClaimIdempotencyKeyParams{ApplicationID: k.ApplicationID, Route: k.Route,
-				Key: k.Key, BodyHash: k.BodyHash, KeepSeconds: replayFor.Seconds(), AbandonedSeconds: abandonedAfter.Seconds()})
-			if err != nil {
-				return err
-			}
-			if n > 0 {
-				stored = nil
-				return nil
-			}
-			row, err := q.IdempotencyKey(ctx, db.IdempotencyKeyParams{ApplicationID: k.ApplicationID, Route: k.Route, Key: k.Key})
-			if errors.Is(err, pgx.ErrNoRows) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			switch {
-			case !bytes.Equal(row.BodyHash, k.BodyHash):
-				return fault.New(fault.Mismatch, "Idempotency-Key was used for another request")
-			case row.Status == nil && row.Opened != nil: // whoever served it has not stored the answer, or never will
-				stored = &auth.Answer{Opened: *row.Opened}
-				return nil
-			case row.Status == nil:
-				return &fault.Error{Kind: fault.Conflict, RetryAfter: time.Second,
-					Message: "The first request with this Idempotency-Key is still running"}
-			}
-			stored = &auth.Answer{Status: int(*row.Status), Body: row.Body}
-			if row.Location != nil {
-				stored.Location = *row.Location
-			}
-			return nil
+// joinedKey holds the pgx.Tx of the request in its context.
+type joinedKey struct{}
+
+// joined returns the transaction that the request of ctx is; nil when each of its changes commits by itself.
+func joined(ctx context.Context) pgx.Tx {
+	tx, _ := ctx.Value(joinedKey{}).(pgx.Tx)
+	return tx
+}
+
+// Once returns the answer that was stored for the same request, or runs work, commits all that it did with the context it
+// gets together with the answer it returns, and returns nil. When work returns false, nothing of it stays and the key is free.
+// A request whose process dies leaves nothing behind either. While another request with the key runs, Once waits for its
+// end; longer than some seconds is a Conflict. The same key with another body is a Mismatch fault. work runs at most once, and must
+// use its context from one goroutine at a time.
+func (i *Idempotency) Once(ctx context.Context, k auth.ReplayKey, work func(context.Context) (auth.Answer, bool)) (stored *auth.Answer, err error) {
+	ctx, cancel := i.db.bounded(ctx)
+	defer cancel()
+	select {
+	case i.slots <- struct{}{}:
+		defer func() { <-i.slots }()
+	case <-ctx.Done():
+		return nil, mapError(ctx.Err())
+	}
+	for try := 1; ; try++ {
+		stored, begun, err := i.attempt(ctx, k, work)
+		if begun || sqlState(err) != lockTimeout {
+			return stored, mapError(err)
 		}
-		return fault.New(fault.Conflict, "The first request with this Idempotency-Key is still running")
-	})
-	return stored, err
+		if try == changeTries {
+			return nil, &fault.Error{Kind: fault.Conflict, RetryAfter: time.Second,
+				Message: "The first request with this Idempotency-Key is still running"}
+		}
+	}
 }
 
-// Store keeps the answer of the request that claimed the key.
-func (i *Idempotency) Store(ctx context.Context, k auth.ReplayKey, a auth.Answer) error {
-	status := int16(a.Status)
-	return i.db.Do(ctx, func(q *db.Queries) error {
-		return q.StoreIdempotentAnswer(ctx, db.StoreIdempotentAnswerParams{ApplicationID: k.ApplicationID, Route: k.Route,
-			Key: k.Key, BodyHash: k.BodyHash, Status: &status, Location: &a.Location, Body: a.Body})
+// attempt is one transaction of Once; begun tells that work was run.
+func (i *Idempotency) attempt(ctx context.Context, k auth.ReplayKey, work func(context.Context) (auth.Answer, bool)) (stored *auth.Answer, begun bool, err error) {
+	var tx pgx.Tx
+	err = i.db.retry(ctx, func() (err error) {
+		if tx, err = i.db.pool.Begin(ctx); err != nil {
+			return &notBegun{err}
+		}
+		return nil
 	})
+	if err != nil {
+		return nil, false, err
+	}
+	defer rollback(ctx, tx)
+	q := db.New(timed{tx, ctx})
+	if stored, err = answered(ctx, q, k); err != nil || stored != nil {
+		return stored, false, err
+	}
+	answer, keep := work(context.WithValue(ctx, joinedKey{}, tx))
+	if !keep {
+		return nil, true, nil
+	}
+	err = q.KeepIdempotentAnswer(ctx, db.KeepIdempotentAnswerParams{ApplicationID: k.ApplicationID, Route: k.Route,
+		Key: k.Key, BodyHash: k.BodyHash, Status: int16(answer.Status), Location: &answer.Location, Body: answer.Body})
+	if err == nil {
+		err = tx.Commit(ctx)
+	}
+	return nil, true, err
 }
 
-// Release gives the key back: the request changed nothing and may be tried again.
-func (i *Idempotency) Release(ctx context.Context, k auth.ReplayKey) error {
-	return i.db.Do(ctx, func(q *db.Queries) error {
-		return q.ReleaseIdempotencyKey(ctx, db.ReleaseIdempotencyKeyParams{ApplicationID: k.ApplicationID, Route: k.Route,
-			Key: k.Key, BodyHash: k.BodyHash})
-	})
+const lockTimeout = "55P03"
+
+// answered waits until no other request with the key runs, and returns the answer that is stored for it; nil when there is none.
+func answered(ctx context.Context, q *db.Queries, k auth.ReplayKey) (*auth.Answer, error) {
+	err := q.LockIdempotencyKey(ctx, db.LockIdempotencyKeyParams{ApplicationID: k.ApplicationID, Route: k.Route, Key: k.Key})
+	if err != nil {
+		return nil, err
+	}
+	row, err := q.IdempotentAnswer(ctx, db.IdempotentAnswerParams{ApplicationID: k.ApplicationID, Route: k.Route, Key: k.Key,
+		KeepSeconds: replayFor.Seconds()})
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !bytes.Equal(row.BodyHash, k.BodyHash):
+		return nil, fault.New(fault.Mismatch, "Idempotency-Key was used for another request")
+	}
+	stored := &auth.Answer{Status: int(row.Status), Body: row.Body}
+	if row.Location != nil {
+		stored.Location = *row.Location
+	}
+	return stored, nil
 }
 
 // Expire removes answers older than a day, some thousands at a time, and returns how many.

@@ -42,10 +42,15 @@ func (i *Imports) Run(ctx context.Context, name string, f func(imports.Store) (k
 			return err
 		}
 		keep, err := f(r)
-		if err == nil && !keep {
-			err = errNotKept
+		switch {
+		case err != nil:
+			return err
+		case !keep:
+			return errNotKept
+		case !r.finished: // nothing is new
+			return nil
 		}
-		return err
+		return r.moveNumbersOn(ctx)
 	})
 	if errors.Is(err, errNotKept) {
 		return nil
@@ -60,6 +65,8 @@ type importRun struct {
 	name  string
 	first bool // nothing was imported under this name before
 	log   *zap.Logger
+	// finished: Finish was called.
+	finished bool
 	// aside are applications that come back after those of Iris.
 	aside []imports.ApplicationKeys
 }
@@ -148,11 +155,6 @@ func (r *importRun) merge(ctx context.Context, t imports.Table, out *imports.Out
 			return fmt.Errorf("look for what %s cannot take: %w", t.Name, err)
 		}
 	}
-	if sql := roomSQL(t); sql != "" {
-		if err := r.reasons(ctx, imports.Conflict, true, sql, out); err != nil {
-			return fmt.Errorf("look for the room behind the numbers of %s: %w", t.Name, err)
-		}
-	}
 	if r.first {
 		if sql := fillSQL(t); sql != "" {
 			if err := r.exec(ctx, sql); err != nil {
@@ -165,11 +167,12 @@ func (r *importRun) merge(ctx context.Context, t imports.Table, out *imports.Out
 			return fmt.Errorf("compare %s: %w", t.Name, err)
 		}
 	}
-	for _, sql := range append([]string{differSQL(t)}, twinSQL(t)...) {
-		if sql == "" {
-			continue
-		}
-		if err := r.reasons(ctx, imports.Conflict, true, sql, out); err != nil {
+	looks := twinSQL(t)
+	if sql := differSQL(t); sql != "" {
+		looks = append([]lossQuery{{imports.Conflict, true, sql}}, looks...)
+	}
+	for _, look := range looks {
+		if err := r.reasons(ctx, look.kind, look.whole, look.sql, out); err != nil {
 			return fmt.Errorf("compare %s: %w", t.Name, err)
 		}
 	}

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"github.com/iris-oncall/iris/internal/imports"
 )
@@ -26,9 +27,11 @@ var storedMessage = imports.Table{Name: "message_history", Key: []string{"id"}, 
 	{Name: "attempts", Type: "jsonb", State: true}, {Name: "batch", Type: "text", State: true},
 }}
 
+var highestNumber = strconv.Itoa(imports.HighestNumber)
+
 // resolveMessagesSQL says of every message which round of which step it was of, and what became of it. What still waited to be
 // sent counts as cancelled while its incident escalates: Resume has the engine make it again.
-const resolveMessagesSQL = `create temp table resolved on commit drop as
+var resolveMessagesSQL = `create temp table resolved on commit drop as
 with rounds as (
     select id, row_number() over (partition by incident_id, notification_id, target_id order by id) - 1 as repeat
     from staged where incident_id is not null and notification_id is not null
@@ -54,10 +57,13 @@ select s.ord, s.label, s.id, s.created_at, (coalesce(s.incident_id, s.id) & 255)
         'started_at', s.sent_at, 'finished_at', s.sent_at, 'outcome', 'sent', 'in_doubt', false, 'late', false,
         'detail', 'sent by Iris before the import')) end as attempts,
     s.waiting and s.sent_at is null and not coalesce(i.active, false) as too_late,
-    case when a.id is null then 'its application is not there'
+    case when s.id not between 1 and ` + highestNumber + ` then '` + imports.WrongNumber + `'
+        when a.id is null then 'its application is not there'
         when s.incident_id is not null and i.id is null then 'its incident is not there'
         when s.target is null then 'its target is not there' end as lost,
-    '{}'::text[] as cut
+    array_remove(array[case when s.notification_id is not null and n.id is null then 'plan_notification_id' end,
+        case when s.template_id is not null and t.id is null then 'template_id' end], null) as cut,
+    s.plan_id is not null and not exists (select from plans p where p.id = s.plan_id) as planless
 from staged s
 left join applications a on a.id = s.application_id
 left join incidents i on i.id = s.incident_id
@@ -69,6 +75,9 @@ left join rounds r on r.id = s.id`
 const tooLateSQL = `select 'had not been sent when it was imported, and nothing waits for it any more: it is not sent', count(*), ` + examples + `
 from resolved where lost is null and too_late having count(*) > 0`
 
+const planlessSQL = `select 'its plan is not there; the number of the plan stays', count(*), ` + examples + `
+from resolved where lost is null and planless having count(*) > 0`
+
 // LoadMessages stores messages in history. See imports.Store.
 func (r *importRun) LoadMessages(ctx context.Context, records imports.Records) (imports.Outcome, error) {
 	var out imports.Outcome
@@ -78,8 +87,10 @@ func (r *importRun) LoadMessages(ctx context.Context, records imports.Records) (
 	if err := r.exec(ctx, resolveMessagesSQL); err != nil {
 		return out, fmt.Errorf("resolve messages: %w", err)
 	}
-	if err := r.reasons(ctx, imports.Note, false, tooLateSQL, &out); err != nil {
-		return out, fmt.Errorf("look for messages that come too late: %w", err)
+	for _, look := range []string{tooLateSQL, planlessSQL} {
+		if err := r.reasons(ctx, imports.Note, false, look, &out); err != nil {
+			return out, fmt.Errorf("look for remarks on messages: %w", err)
+		}
 	}
 	err := r.exec(ctx, `select make_history_partition(month) from (
     select distinct date_trunc('month', created_at at time zone 'UTC') at time zone 'UTC' as month
@@ -139,7 +150,8 @@ var numbered = []struct{ sequence, highest string }{
 	{"'target_ids'", "(select max(target_id) from targets)"},
 	{"pg_get_serial_sequence('applications', 'id')", "(select max(id) from applications)"},
 	{"pg_get_serial_sequence('templates', 'id')", "(select max(id) from templates)"},
-	{"pg_get_serial_sequence('plans', 'id')", "(select max(id) from plans)"},
+	// So does history with plans.
+	{"pg_get_serial_sequence('plans', 'id')", "greatest((select max(id) from plans), (select max(plan_id) from message_history))"},
 	{"pg_get_serial_sequence('plan_notifications', 'id')", "(select max(id) from plan_notifications)"},
 	{"pg_get_serial_sequence('incidents', 'id')", "(select max(id) from incidents)"},
 	{"pg_get_serial_sequence('comments', 'id')", "(select max(id) from comments)"},
@@ -152,15 +164,28 @@ var numbered = []struct{ sequence, highest string }{
 	{"pg_get_serial_sequence('oncall_roles', 'id')", "(select max(id) from oncall_roles)"},
 	{"pg_get_serial_sequence('services', 'id')", "(select max(id) from services)"},
 	{"pg_get_serial_sequence('rosters', 'id')", "(select max(id) from rosters)"},
-	{"pg_get_serial_sequence('schedules', 'id')", "(select max(id) from schedules)"},
+	// Shifts outlive their schedule: a new one must not take them for its own.
+	{"pg_get_serial_sequence('schedules', 'id')", "greatest((select max(id) from schedules), (select max(schedule_id) from shifts), (select max(covers_id) from shifts))"},
 	{"pg_get_serial_sequence('shifts', 'id')", "(select max(id) from shifts)"},
 	{"pg_get_serial_sequence('notice_settings', 'id')", "(select max(id) from notice_settings)"},
 	{"pg_get_serial_sequence('oncall_audit', 'id')", "(select max(id) from oncall_audit)"},
 	{"'message_ids'", "greatest((select max(id) from messages), (select max(id) from message_history))"},
 }
 
-// Finish moves the sequences on, makes sure that web sessions have their application, and notes the import. Sequences do not
-// come back with a rollback, which does no harm.
+// moveNumbersOn moves the sequences beyond what was taken. They do not come back with a rollback, so it is the last thing
+// before the commit.
+func (r *importRun) moveNumbersOn(ctx context.Context) error {
+	for _, n := range numbered {
+		err := r.exec(ctx, fmt.Sprintf(`select setval(%[1]s, h.most) from (select coalesce(%[2]s, 0) as most) h
+where h.most >= (select nextval(%[1]s))`, n.sequence, n.highest))
+		if err != nil {
+			return fmt.Errorf("move the numbers on: %w", err)
+		}
+	}
+	return nil
+}
+
+// Finish makes sure that web sessions have their application, and notes the import.
 func (r *importRun) Finish(ctx context.Context, detail string) error {
 	err := r.exec(ctx, `with made as (
     insert into applications (id, name, allow_other_app_incidents, allow_authenticating_users) overriding system value
@@ -171,14 +196,8 @@ insert into application_modes (application_id, mode) select made.id, m.name from
 	if err != nil {
 		return fmt.Errorf("keep the application of web sessions: %w", err)
 	}
-	for _, n := range numbered {
-		err := r.exec(ctx, fmt.Sprintf(`select setval(%[1]s, h.most) from (select coalesce(%[2]s, 0) as most) h
-where h.most >= (select nextval(%[1]s))`, n.sequence, n.highest))
-		if err != nil {
-			return fmt.Errorf("move the numbers on: %w", err)
-		}
-	}
 	_, err = r.tx.Exec(ctx, "insert into audit_log (actor, action, object, detail) values ($1, $2, 'database', $3)",
 		importActor, r.action(), storable(detail))
+	r.finished = err == nil
 	return err
 }

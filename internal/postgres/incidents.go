@@ -142,7 +142,7 @@ func (i *Incidents) change(ctx context.Context, c incidents.Change,
 	}
 	err := i.db.InTx(ctx, work)
 	// Somebody holds one of them for long. Who pressed a button at night is not told to press it again.
-	for try := 1; try < changeTries && sqlState(err) == "55P03" && ctx.Err() == nil; try++ {
+	for try := 1; try < changeTries && sqlState(err) == lockTimeout && ctx.Err() == nil; try++ {
 		err = i.db.InTx(ctx, work)
 	}
 	return out, err

@@ -4,15 +4,15 @@ import (
 	"context"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
 // list runs a query built with listQuery and collects what scan makes of each row. A list that is too long is an Invalid
 // fault.
 func list[T any](ctx context.Context, d *DB, sql string, args []any, scan pgx.RowToFunc[T]) (out []T, err error) {
-	ctx, cancel := d.bounded(ctx)
-	defer cancel()
-	err = d.retry(ctx, func() error {
-		rows, err := d.pool.Query(ctx, sql, args...)
+	err = d.run(ctx, func(conn db.DBTX) error {
+		rows, err := conn.Query(ctx, sql, args...)
 		if err != nil {
 			return err
 		}

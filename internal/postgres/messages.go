@@ -84,16 +84,17 @@ func messageColumns(contents string) map[string]filterColumn {
 	}
 }
 
-// What read finds. decided leaves out what has no mode: imported messages about which Iris never decided.
+// What read finds. listed leaves out what has no mode, imported messages about which Iris never decided, and the messages that
+// carry digests (and their fallbacks): in lists a digest is the pages in it, which have its words and its batch.
 const (
-	decided = "m.mode <> ''"
-	every   = "true"
+	listed = "m.mode <> '' and (m.batch is null or m.incident_id is not null)"
+	every  = "true"
 )
 
-// List returns messages whose mode was decided, without their attempts: newest first with a limit, else by id. More than 20,000 are an Invalid
-// fault.
+// List returns messages whose mode was decided and pages that left in digests, without their attempts: newest first with a
+// limit, else by id. More than 20,000 are an Invalid fault. What carried a digest is found by Get.
 func (s *Messages) List(ctx context.Context, q filters.Query) ([]messages.Message, error) {
-	found, err := s.read(ctx, "MessageList", decided, q)
+	found, err := s.read(ctx, "MessageList", listed, q)
 	if err != nil {
 		return nil, err
 	}

@@ -9,10 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
-	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/users"
@@ -184,108 +182,6 @@ func TestQueuesTellDepthAndAge(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 5, pending[c.demo])
 	require.EqualValues(t, 1, pending[c.demo+1])
-}
-
-func TestIdempotencyKeysActOnce(t *testing.T) {
-	t.Parallel()
-	c := newCatalog(t)
-	ctx := t.Context()
-	s := postgres.NewIdempotency(c.DB)
-	key := auth.ReplayKey{ApplicationID: c.demo, Route: "POST /v0/incidents", Key: "k", BodyHash: []byte("1")}
-	other := key
-	other.BodyHash = []byte("2")
-
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	claimed := 0
-	for range 20 {
-		wg.Go(func() {
-			stored, err := s.Claim(ctx, key)
-			require.Nil(t, stored)
-			mu.Lock()
-			defer mu.Unlock()
-			if err == nil {
-				claimed++
-				return
-			}
-			require.True(t, fault.Is(err, fault.Conflict), "%v", err)
-		})
-	}
-	wg.Wait()
-	require.Equal(t, 1, claimed)
-	_, err := s.Claim(ctx, other)
-	require.True(t, fault.Is(err, fault.Mismatch))
-
-	require.NoError(t, s.Store(ctx, key, auth.Answer{Status: 201, Location: "/incidents/1", Body: []byte("1")}))
-	stored, err := s.Claim(ctx, key)
-	require.NoError(t, err)
-	require.Equal(t, &auth.Answer{Status: 201, Location: "/incidents/1", Body: []byte("1")}, stored)
-	require.NoError(t, s.Release(ctx, key)) // too late: the answer stays
-	stored, err = s.Claim(ctx, key)
-	require.NoError(t, err)
-	require.NotNil(t, stored)
-
-	released := key
-	released.Key = "r"
-	_, err = s.Claim(ctx, released)
-	require.NoError(t, err)
-	require.NoError(t, s.Release(ctx, released))
-	_, err = s.Claim(ctx, released)
-	require.NoError(t, err)
-
-	_, err = c.Pool().Exec(ctx, "update idempotency_keys set created_at = created_at - interval '25 hours'")
-	require.NoError(t, err)
-	stored, err = s.Claim(ctx, other) // a day later the key is free
-	require.NoError(t, err)
-	require.Nil(t, stored)
-	n, err := s.Expire(ctx)
-	require.NoError(t, err)
-	require.EqualValues(t, 1, n)
-}
-
-func TestAnAbandonedIdempotencyKeyIsTakenOver(t *testing.T) {
-	t.Parallel()
-	c := newCatalog(t)
-	s := postgres.NewIdempotency(c.DB)
-	key := auth.ReplayKey{ApplicationID: c.demo, Route: "r", Key: "k", BodyHash: []byte("1")}
-	_, err := s.Claim(t.Context(), key)
-	require.NoError(t, err)
-	_, err = c.Pool().Exec(t.Context(), "update idempotency_keys set created_at = created_at - interval '3 minutes'")
-	require.NoError(t, err)
-	_, err = s.Claim(t.Context(), key)
-	require.NoError(t, err)
-	_, err = s.Claim(t.Context(), key)
-	require.True(t, fault.Is(err, fault.Conflict))
-}
-
-// TestAKeyKnowsWhatItsRequestOpened from the commit on: neither a lost answer nor a release makes the request run again.
-func TestAKeyKnowsWhatItsRequestOpened(t *testing.T) {
-	t.Parallel()
-	p := newPaging(t)
-	s := postgres.NewIdempotency(p.DB)
-	key := auth.ReplayKey{ApplicationID: p.other, Route: "r", Key: "k", BodyHash: []byte("1")}
-	stored, err := s.Claim(t.Context(), key)
-	require.NoError(t, err)
-	require.Nil(t, stored)
-	n := p.request("")
-	n.Once = &incidents.Once{ApplicationID: key.ApplicationID, Route: key.Route, Key: key.Key, BodyHash: key.BodyHash}
-	opened, err := p.in.Open(t.Context(), n)
-	require.NoError(t, err)
-	require.NoError(t, s.Release(t.Context(), key), "the commit was not heard of")
-	for range 2 {
-		stored, err = s.Claim(t.Context(), key)
-		require.NoError(t, err)
-		require.Equal(t, &auth.Answer{Opened: int64(opened.ID)}, stored)
-		_, err = p.Pool().Exec(t.Context(), "update idempotency_keys set created_at = created_at - interval '3 minutes'")
-		require.NoError(t, err)
-	}
-	_, err = p.Pool().Exec(t.Context(), "update idempotency_keys set created_at = created_at - interval '25 hours'")
-	require.NoError(t, err)
-	stored, err = s.Claim(t.Context(), key)
-	require.NoError(t, err)
-	require.Nil(t, stored, "a day later the key is free")
-	_, err = s.Claim(t.Context(), key)
-	require.True(t, fault.Is(err, fault.Conflict), "and knows nothing of what was opened then")
 }
 
 func TestBareNotificationsAreToldApart(t *testing.T) {

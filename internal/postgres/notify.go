@@ -24,6 +24,7 @@ const (
 	// notifyPatience bounds one notification; hints that take longer are of no use.
 	notifyPatience = 2 * time.Second
 	maxReconnect   = 2 * time.Second
+	listenerTold   = time.Minute // how often it is told again that it does not hear
 )
 
 var errDeaf = errors.New("a notification to ourselves did not arrive")
@@ -120,6 +121,7 @@ type Listener struct {
 	log       *zap.Logger
 	every     time.Duration // between self-tests
 	connected atomic.Bool
+	lost      bool // and said so; of Run's goroutine
 }
 
 // NewListener returns a listener that calls wake with the buckets that have work: those of each wake-up, and all of them
@@ -141,6 +143,7 @@ func (l *Listener) Connected() bool { return l.connected.Load() }
 // Run listens until ctx ends, connecting again whenever it must. It returns nil.
 func (l *Listener) Run(ctx context.Context) error {
 	pause := 50 * time.Millisecond
+	var told time.Time
 	for ctx.Err() == nil {
 		heard, err := l.listen(ctx)
 		l.connected.Store(false)
@@ -152,7 +155,11 @@ func (l *Listener) Run(ctx context.Context) error {
 			pause = 50 * time.Millisecond
 		}
 		l.db.metrics.reconnects.Inc()
-		l.log.Warn("wake-up listener lost its connection, work is found by polling meanwhile", zap.Error(err))
+		if heard || time.Since(told) > listenerTold {
+			told = time.Now()
+			l.lost = true
+			l.log.Warn("wake-up listener lost its connection, work is found by polling meanwhile", zap.Error(oneLine{err}))
+		}
 		select {
 		case <-ctx.Done():
 		case <-time.After(time.Duration((0.5 + rand.Float64()) * float64(pause))):
@@ -180,6 +187,10 @@ func (l *Listener) listen(ctx context.Context) (heard bool, err error) {
 	}()
 	if err := l.subscribe(ctx, conn); err != nil {
 		return false, err
+	}
+	if l.lost {
+		l.lost = false
+		l.log.Info("wake-up listener hears again")
 	}
 	l.connected.Store(true)
 	l.db.metrics.listening.Set(1)

@@ -2,11 +2,19 @@ package postgres_test
 
 import (
 	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -112,6 +120,66 @@ func TestListenerConnectsAgainAndWakesEverything(t *testing.T) {
 	require.NoError(t, err)
 	eventually(t, "woken after reconnecting", func() bool { return e.all() == buckets.All() })
 	eventually(t, "connected again", l.Connected)
+}
+
+// A database that stays away is told of once, not at every try, and its return is told, too.
+func TestListenerDoesNotFillTheLog(t *testing.T) {
+	t.Parallel()
+	u, err := url.Parse(pgtest.URL(t))
+	require.NoError(t, err)
+	there := u.Host
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	u.Host = closed.Addr().String()
+	require.NoError(t, closed.Close())
+	core, logged := observer.New(zap.InfoLevel)
+	r := prometheus.NewRegistry()
+	d, err := postgres.Open(t.Context(), postgres.Config{URL: u.String(), Log: zap.New(core), Registerer: r})
+	require.NoError(t, err)
+	t.Cleanup(d.Close)
+	var e ear
+	l := postgres.NewListener(d, e.wake)
+	run(t, l.Run)
+	eventually(t, "several tries", func() bool { return reconnects(t, r) >= 5 })
+	lost := logged.FilterMessageSnippet("lost its connection").All()
+	require.Len(t, lost, 1)
+	require.NotContains(t, lost[0].ContextMap()["error"], "\n")
+	require.Equal(t, 1, strings.Count(fmt.Sprint(lost[0].ContextMap()["error"]), "connection refused"), "said once")
+
+	back, err := net.Listen("tcp", u.Host)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = back.Close() })
+	go func() {
+		for {
+			c, err := back.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				s, err := net.Dial("tcp", there)
+				if err != nil {
+					return
+				}
+				go func() { _, _ = io.Copy(s, c); _ = s.Close() }()
+				_, _ = io.Copy(c, s)
+				_ = c.Close()
+			}()
+		}
+	}()
+	eventually(t, "connected", l.Connected)
+	require.Len(t, logged.FilterMessage("wake-up listener hears again").All(), 1)
+}
+
+func reconnects(t *testing.T, r *prometheus.Registry) float64 {
+	t.Helper()
+	families, err := r.Gather()
+	require.NoError(t, err)
+	for _, f := range families {
+		if f.GetName() == "iris_postgres_listener_reconnects_total" {
+			return f.GetMetric()[0].GetCounter().GetValue()
+		}
+	}
+	return 0
 }
 
 func TestListenerNoticesThatItIsDeaf(t *testing.T) {

@@ -152,13 +152,6 @@ func openParams(batch []incidents.New, out []openResult) db.OpenIncidentsParams 
 		p.Actors = append(p.Actors, storable(n.Actor))
 		p.Contexts = append(p.Contexts, string(n.Context))
 		p.Facts = append(p.Facts, string(n.DedupFacts))
-		if o := n.Once; o != nil {
-			p.OnceOrds = append(p.OnceOrds, ord)
-			p.OnceApplicationIds = append(p.OnceApplicationIds, o.ApplicationID)
-			p.OnceRoutes = append(p.OnceRoutes, o.Route)
-			p.OnceKeys = append(p.OnceKeys, o.Key)
-			p.OnceHashes = append(p.OnceHashes, o.BodyHash)
-		}
 		for _, t := range n.DynamicTargets {
 			p.TargetOrds = append(p.TargetOrds, ord)
 			p.TargetIndexes = append(p.TargetIndexes, int32(t.Index))

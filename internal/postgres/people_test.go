@@ -141,15 +141,6 @@ func TestTeamsAndTargets(t *testing.T) {
 	require.Equal(t, ids, got.Members)
 	require.Equal(t, ids[0], got.ManagerID)
 	require.Zero(t, got.DirectorID)
-	require.NoError(t, teams.SetHeads(ctx, ops.ID, 0, ids[1]))
-	got, err = teams.ByName(ctx, "ops")
-	require.NoError(t, err)
-	require.Zero(t, got.ManagerID)
-	require.Equal(t, ids[1], got.DirectorID)
-	admins, owns, err := u.Powers(ctx, ids[2])
-	require.NoError(t, err)
-	require.Equal(t, []int64{ops.ID}, admins)
-	require.Empty(t, owns)
 
 	_, err = teams.Create(ctx, postgres.NewTeam{Name: "OPS"})
 	require.Equal(t, fault.Conflict, fault.KindOf(err))
@@ -260,7 +251,7 @@ func TestApplicationSettings(t *testing.T) {
 	a, u := postgres.NewApplications(d, testKeys(t, d)), postgres.NewUsers(d)
 	id, _, err := a.Create(ctx, "demo")
 	require.NoError(t, err)
-	ann, err := u.Create(ctx, postgres.NewUser{Name: "ann"})
+	_, err = u.Create(ctx, postgres.NewUser{Name: "ann"})
 	require.NoError(t, err)
 
 	s, err := a.Settings(ctx, id)
@@ -285,9 +276,6 @@ func TestApplicationSettings(t *testing.T) {
 	vars, err := a.Variables(ctx, id)
 	require.NoError(t, err)
 	require.Equal(t, got.Variables, vars)
-	_, owns, err := u.Powers(ctx, ann.ID)
-	require.NoError(t, err)
-	require.Equal(t, []int64{id}, owns)
 
 	s.FallbackTarget = "nobody"
 	require.ErrorIs(t, a.SetSettings(ctx, id, s), postgres.ErrTargetNotFound)

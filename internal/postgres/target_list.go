@@ -35,11 +35,9 @@ func (t *Targets) NamesOfKind(ctx context.Context, kind string, query filters.Qu
 		return nil, err
 	}
 	l.sql.WriteString("\norder by t.target_id")
-	ctx, cancel := t.db.bounded(ctx)
-	defer cancel()
 	var out []string
-	err := t.db.retry(ctx, func() error {
-		rows, err := t.db.pool.Query(ctx, l.sql.String(), l.args...)
+	err := t.db.run(ctx, func(conn db.DBTX) error {
+		rows, err := conn.Query(ctx, l.sql.String(), l.args...)
 		if err != nil {
 			return err
 		}

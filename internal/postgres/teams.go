@@ -89,13 +89,6 @@ func (t *Teams) AddMember(ctx context.Context, team int64, user users.ID, admin 
 	})
 }
 
-// SetHeads stores who is the team's manager and director; 0 = nobody.
-func (t *Teams) SetHeads(ctx context.Context, team int64, manager, director users.ID) error {
-	return t.db.Do(ctx, func(q *db.Queries) error {
-		return one(q.SetTeamHeads(ctx, db.SetTeamHeadsParams{ID: team, ManagerID: optional(manager), DirectorID: optional(director)}))
-	})
-}
-
 func optional(id users.ID) *int64 {
 	if id == 0 {
 		return nil

@@ -183,16 +183,6 @@ func (u *Users) PhotoURL(ctx context.Context, id users.ID) (string, error) {
 	return out, err
 }
 
-// Powers returns the teams a person administers and the applications they own, as internal ids.
-func (u *Users) Powers(ctx context.Context, id users.ID) (teamAdminOf, owns []int64, err error) {
-	err = u.db.Do(ctx, func(q *db.Queries) error {
-		row, err := q.UserPowers(ctx, int64(id))
-		teamAdminOf, owns = row.TeamAdminOf, row.Owns
-		return err
-	})
-	return teamAdminOf, owns, err
-}
-
 func setContact(ctx context.Context, q *db.Queries, id users.ID, mode users.Mode, destination string) error {
 	destination = strings.TrimSpace(destination)
 	if destination == "" {

@@ -2,8 +2,6 @@
 // for which priority. It decides modes (see ModeFor and NextMode); it does not know storage or transport.
 package users
 
-import "time"
-
 // ID is a user's internal number. The wire shows TargetID (Iris) or OncallID (Oncall).
 type ID int64
 
@@ -69,11 +67,4 @@ type AppModes struct {
 	Supported  map[Mode]bool
 	Defaults   map[Priority]Mode
 	Priorities map[Priority]Mode // of the installation; what is absent is as in DefaultModes
-}
-
-// Session is a logged-in user.
-type Session struct {
-	UserID    ID
-	Username  string
-	ExpiresAt time.Time
 }

@@ -9,7 +9,9 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest"
+	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/fault"
@@ -128,8 +130,9 @@ func TestRefusalsOfFormats(t *testing.T) {
 
 func TestOnlyEnabledFormatsAreServed(t *testing.T) {
 	t.Parallel()
+	core, logged := observer.New(zap.WarnLevel)
 	f, log := &fakes{}, zaptest.NewLogger(t)
-	d := Deps{Applications: f, Incidents: f, Plans: f, Load: f, Errors: wire.NewErrors(log), Wake: func(buckets.Set) {}, Log: log}
+	d := Deps{Applications: f, Incidents: f, Plans: f, Load: f, Errors: wire.NewErrors(log), Wake: func(buckets.Set) {}, Log: zap.New(core)}
 	s, err := New(d)
 	require.NoError(t, err)
 	r := chi.NewRouter()
@@ -137,6 +140,8 @@ func TestOnlyEnabledFormatsAreServed(t *testing.T) {
 	w := httptest.NewRecorder()
 	r.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v0/webhooks/grafana?"+planned200, strings.NewReader(ruled)))
 	require.Equal(t, http.StatusNotFound, w.Code)
+	require.Empty(t, w.Body.String(), "as any address that does not exist")
+	require.Equal(t, 1, logged.FilterField(zap.String("reason", "webhooks of the configuration does not list grafana")).Len(), "the operator is told")
 	w = httptest.NewRecorder()
 	r.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v0/webhooks/alertmanager", nil))
 	require.Equal(t, http.StatusBadRequest, w.Code)

@@ -100,11 +100,21 @@ func New(d Deps) (*Webhooks, error) {
 	return &Webhooks{d: d}, nil
 }
 
-// Routes mounts the webhooks that are enabled.
+// Routes mounts the webhooks. Those that are not enabled answer as if they did not exist; the log says why.
 func (s *Webhooks) Routes(r chi.Router) {
-	for _, name := range s.d.Enabled {
-		r.Post("/v0/webhooks/"+name, s.receive(formats[name]))
-		r.Post("/v0/webhooks/"+name+"/", s.receive(formats[name]))
+	for name, parse := range formats {
+		serve := s.receive(parse)
+		if !slices.Contains(s.d.Enabled, name) {
+			serve = s.disabled(name)
+		}
+		r.Post("/v0/webhooks/"+name, serve)
+		r.Post("/v0/webhooks/"+name+"/", serve)
+	}
+}
+
+func (s *Webhooks) disabled(name string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		s.fail(w, r, fault.New(fault.NotFound, "webhooks of the configuration does not list "+name))
 	}
 }
 

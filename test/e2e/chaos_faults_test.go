@@ -87,7 +87,7 @@ func (c *chaos) drawVendor() (fault, string) {
 }
 
 // endure lets the faults happen, in the order of their times, until the storm is over.
-func (c *chaos) endure(begun time.Time, faults []fault, length time.Duration) {
+func (c *chaos) endure(faults []fault, length time.Duration) {
 	type event struct {
 		at time.Duration
 		do func()
@@ -98,7 +98,7 @@ func (c *chaos) endure(begun time.Time, faults []fault, length time.Duration) {
 	}
 	slices.SortStableFunc(events, func(a, b event) int { return int(a.at - b.at) })
 	for _, e := range events {
-		wait := time.NewTimer(time.Until(begun.Add(e.at)))
+		wait := time.NewTimer(time.Until(c.begun.Add(e.at)))
 		select {
 		case <-wait.C:
 		case <-c.t.Context().Done():

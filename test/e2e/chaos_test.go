@@ -44,10 +44,10 @@ func TestChaos(t *testing.T) {
 	for _, f := range faults {
 		t.Logf("%6.1f s for %4.1f s: %s", f.at.Seconds(), f.length.Seconds(), f.what)
 	}
-	begun := time.Now()
+	c.begun = time.Now()
 	ctx, stop := context.WithCancel(t.Context())
 	c.flow(ctx)
-	c.endure(begun, faults, length)
+	c.endure(faults, length)
 	stop()
 	c.wg.Wait()
 	c.heal()
@@ -78,9 +78,9 @@ func chaosSettings(t *testing.T) (uint64, time.Duration) {
 // chaos is a stage with everything that can be broken, and what was promised to the clients on it.
 type chaos struct {
 	*stage
+	begun  time.Time
 	random *rand.Rand // of the faults alone, so that the seed repeats them
 	slots  []*slot
-	apiEnv []string
 	wire   *relay // between iris-api and the database
 	token  string // of ann's session
 	night  *apiclient.Client
@@ -109,24 +109,27 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 	}
 	config := t.TempDir() + "/iris.yaml"
 	writeFile(t, config, chaosConfig)
-	c.stage = newStage(t, options{processors: chaosProcessors, env: []string{"IRIS_CONFIG=" + config}, each: func(_ int, env []string) []string {
-		s := &slot{}
-		var database string
-		s.database, database = throughRelay(t, env)
-		home := freeAddr(t)
-		s.gossip = newRelay(t, home, true)
-		s.env = []string{database, "IRIS_GOSSIP_ADDR=" + home, "IRIS_GOSSIP_ADVERTISE=" + s.gossip.addr()}
-		c.slots = append(c.slots, s)
-		return s.env
-	}})
+	c.stage = newStage(t, options{
+		processors: chaosProcessors, env: []string{"IRIS_CONFIG=" + config},
+		api: func(env []string) []string {
+			wire, database := throughRelay(t, env)
+			c.wire = wire
+			return []string{database}
+		},
+		each: func(_ int, env []string) []string {
+			s := &slot{}
+			var database string
+			s.database, database = throughRelay(t, env)
+			home := freeAddr(t)
+			s.gossip = newRelay(t, home, true)
+			s.env = []string{database, "IRIS_GOSSIP_ADDR=" + home, "IRIS_GOSSIP_ADVERTISE=" + s.gossip.addr()}
+			c.slots = append(c.slots, s)
+			return s.env
+		},
+	})
 	for i, p := range c.processors {
 		c.slots[i].running = p
 	}
-	// The API gets a network of its own to the database as well.
-	wire, database := throughRelay(t, c.env)
-	c.wire, c.apiEnv = wire, append(append([]string{}, c.env...), database, "IRIS_HTTP_ADDR="+c.apiURL[len("http://"):])
-	c.restartAPI()
-
 	var err error
 	key := c.iris(c.env, "", "app", "add", "nightly")
 	c.night, err = apiclient.New(apiclient.Config{URL: c.apiURL, App: "nightly", Key: string(bytes.TrimSpace([]byte(key)))})

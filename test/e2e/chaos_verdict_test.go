@@ -3,6 +3,7 @@ package e2e
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -108,17 +109,47 @@ func (c *chaos) judgeCalls(v *verdict, entries []pretend.Entry, attempts map[int
 		}
 	}
 	v.tell("%d vendor calls seen, %d accepted; attempts by outcome %v, %d in doubt, %d late", len(entries), accepted, outcomes, doubts, late)
+	c.tellSpeed(v, entries)
+}
+
+// tellSpeed tells how long accepted incidents waited for their first call, and why the slowest one did.
+func (c *chaos) tellSpeed(v *verdict, entries []pretend.Entry) {
 	var first []time.Duration
+	var slowest pretend.Entry
 	seen := map[int64]bool{}
 	for _, e := range entries {
-		if at, ok := c.accepted[e.IncidentID]; ok && !seen[e.IncidentID] {
-			seen[e.IncidentID] = true
-			first = append(first, max(e.At.Sub(at), 0))
+		at, ok := c.accepted[e.IncidentID]
+		if !ok || seen[e.IncidentID] {
+			continue
+		}
+		seen[e.IncidentID] = true
+		first = append(first, max(e.At.Sub(at), 0))
+		if have, ok := c.accepted[slowest.IncidentID]; !ok || e.At.Sub(at) > slowest.At.Sub(have) {
+			slowest = e
 		}
 	}
-	if slices.Sort(first); len(first) > 0 {
-		v.tell("first call after the answer: half within %.2f s, nine of ten within %.2f s, the last %.2f s", first[len(first)/2].Seconds(), first[len(first)*9/10].Seconds(), first[len(first)-1].Seconds())
+	if len(first) == 0 {
+		return
 	}
+	slices.Sort(first)
+	v.tell("first call seen after the answer: half within %.2f s, nine of ten within %.2f s, the last %.2f s", first[len(first)/2].Seconds(), first[len(first)*9/10].Seconds(), first[len(first)-1].Seconds())
+	at := c.accepted[slowest.IncidentID]
+	v.tell("the slowest was incident %d, accepted %.1f s after the beginning; it and its message %d since then:", slowest.IncidentID, at.Sub(c.begun).Seconds(), slowest.MessageID)
+	rows, err := c.db.Query(c.t.Context(), `
+		select extract(epoch from at - $1)::float8, text from timeline_entries where incident_id = $2
+		union all select extract(epoch from created_at - $1)::float8, 'the message was made' from messages where id = $3
+		union all select extract(epoch from started_at - $1)::float8, 'attempt ' || attempt || ' by ' || mode || ' begins: ' || coalesce(outcome, 'none') || ' ' || detail from attempts
+			where message_id = $3
+		order by 1 limit 15`, at, slowest.IncidentID, slowest.MessageID)
+	require.NoError(c.t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var since float64
+		var text string
+		require.NoError(c.t, rows.Scan(&since, &text))
+		v.tell("  %+7.2f s %s", since, text)
+	}
+	require.NoError(c.t, rows.Err())
 }
 
 // judgeP1: every step of every accepted incident that nobody silenced reached a vendor, in order and not before it was due; and
@@ -233,12 +264,15 @@ func judgeOrder(v *verdict, id int64, steps []planned, pages []page, left map[in
 	}
 }
 
+// nightWords are the words of a notification.
+var nightWords = regexp.MustCompile(`word \d+ of the night`)
+
 // judgeNotifications: every notification that got a 2xx reached somebody.
 func (c *chaos) judgeNotifications(v *verdict, entries []pretend.Entry) {
 	heard := map[string]bool{}
 	for _, e := range entries {
-		if e.Accepted && e.Application == "nightly" {
-			heard[strings.TrimPrefix(e.Subject, "[nightly] ")] = true
+		if words := nightWords.FindString(e.Subject + "\n" + e.Body); e.Accepted && words != "" { // by whichever mode
+			heard[words] = true
 		}
 	}
 	for words := range c.notified {

@@ -75,6 +75,7 @@ type stage struct {
 	api        *process
 	processors []*process
 	env        []string // of all programs
+	apiEnv     []string // of iris-api
 	app        *apiclient.Client
 	key        string // of the application watch
 	people     map[string]*http.Client
@@ -85,6 +86,8 @@ type options struct {
 	env        []string // of every program
 	// each adds to the environment of one processor, given that of all programs; nil = nothing.
 	each func(i int, env []string) []string
+	// api is like each, of iris-api.
+	api func(env []string) []string
 }
 
 // newStage brings up PostgreSQL, the vendors, an API and processors on an empty database, with ann (administrator), bob and team
@@ -126,7 +129,11 @@ func newStage(t *testing.T, o options) *stage {
 	s.key = strings.TrimSpace(s.iris(env, "", "app", "add", "watch", "--variable", "title"))
 	require.Regexp(t, "^[0-9a-f]{64}$", s.key)
 
-	s.api = start(t, "api", filepath.Join(bin, "iris-api"), append(env, "IRIS_HTTP_ADDR="+addr))
+	s.apiEnv = append(slices.Clone(env), "IRIS_HTTP_ADDR="+addr)
+	if o.api != nil {
+		s.apiEnv = append(s.apiEnv, o.api(env)...)
+	}
+	s.api = start(t, "api", filepath.Join(bin, "iris-api"), s.apiEnv)
 	for i := range max(o.processors, 1) {
 		var more []string
 		if o.each != nil {

@@ -137,12 +137,16 @@ func TestIrisMovesRowByRow(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, good...)
 	empty := s.contents()
+	numbers := "select sequencename, last_value from pg_sequences where sequencename in ('target_ids', 'message_ids', 'incidents_id_seq', 'plans_id_seq', 'applications_id_seq')"
+	unused := s.ours(numbers)
+	require.Len(t, unused, 5)
 	code, report := s.move("--dry-run")
 	require.Zero(t, code, reasons(report, imports.NotTaken))
 	require.False(t, report.Written)
 	dry := report.Taken()
 	require.Greater(t, dry, int64(100))
 	require.Equal(t, empty, s.contents(), "a dry run leaves nothing behind")
+	require.Equal(t, unused, s.ours(numbers), "and uses no numbers up")
 
 	code, report = s.move()
 	require.Zero(t, code, reasons(report, imports.NotTaken))

@@ -3,7 +3,6 @@
 package imports_test
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -21,9 +20,7 @@ func TestIrisOddRows(t *testing.T) {
 	require.True(t, report.Written)
 	accounted(t, report)
 	told := "Not taken:\n" + strings.Join(reasons(report, imports.NotTaken), "\n") + "\n\nNotes:\n" + strings.Join(reasons(report, imports.Note), "\n") + "\n"
-	want, err := os.ReadFile("testdata/iris_odd.txt")
-	require.NoError(t, err)
-	require.Equal(t, string(want), told)
+	golden(t, "iris_odd.txt", told)
 
 	require.Equal(t, []string{
 		`2000|2022-01-01 00:00:00|2022-01-01 00:00:00|-|{"unreadable_context":"{\"host\": \"cut o"}|0|0`,
@@ -32,12 +29,14 @@ func TestIrisOddRows(t *testing.T) {
 		`2005|2022-01-01 00:00:00|2022-01-01 00:00:00|-|{}|0|1`,
 		`2006|2022-01-01 00:00:00|2022-01-01 00:00:00|ann|{}|0|0`,
 		`2007|2022-01-01 00:00:00|2022-01-01 00:00:00|-|{}|0|0`,
+		`2008|2022-01-01 00:00:00|2022-01-01 00:00:00|-|{"a": 1, "a": ["nan", "NaN"]}|0|0`,
 	}, s.ours("select i.id, i.created_at, i.updated_at, u.name, c.context::text, i.active, i.resolved from incidents i join incident_contexts c on c.incident_id = i.id left join users u on u.id = i.owner_id where i.id >= 2000"))
 	require.Equal(t, []string{"zero  byte"}, s.ours("select content from comments where id = 62"))
 	require.Equal(t, []string{"Ãœbung|plain"}, s.ours("select subject, body from template_contents where template_id = 10"), "as it is, not guessed")
 	require.Equal(t, []string{"42|trailing|1"}, s.ours("select target_id, name, active from users where target_id = 42"))
 	require.Equal(t, []string{
 		"6000|2022|im|whenever|sent|user", "6001|2022||high|dropped|user", "6004|2022|drop|high|sent|user", "6005|2022|email|high|sent|literal",
+		"6010|2022||-|sent|user",
 	}, s.ours("select id, extract(year from created_at)::int, mode, priority, state, split_part(recipient, ':', 1) from message_history where id >= 6000"))
 	require.Equal(t, []string{"1001|0", "1007|0", "1008|0"}, s.ours("select id, wait_seconds from plan_notifications where plan_id = 10"))
 	require.Equal(t, []string{"2147483647|-"}, s.ours("select threshold_window, tracking_type from plans where id = 10"))

@@ -4,9 +4,11 @@ package imports_test
 
 import (
 	"encoding/json"
-	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -140,9 +142,7 @@ func TestOncallOddRows(t *testing.T) {
 	require.True(t, report.Written, reasons(report, imports.Conflict))
 	accounted(t, report)
 	told := "Not taken:\n" + strings.Join(reasons(report, imports.NotTaken), "\n") + "\n\nNotes:\n" + strings.Join(reasons(report, imports.Note), "\n") + "\n"
-	want, err := os.ReadFile("testdata/oncall_odd.txt")
-	require.NoError(t, err)
-	require.Equal(t, string(want), dated.ReplaceAllString(told, "from THEN"))
+	golden(t, "oncall_odd.txt", dated.ReplaceAllString(told, "from THEN"))
 	require.Empty(t, report.OnCall.Differences, "what cannot be taken pages nobody there either")
 
 	require.Equal(t, []string{"120|trailing|UTC", "122|martian|UTC", "123|twice|UTC"}, s.ours("select oncall_id, name, time_zone from users where oncall_id >= 120"))
@@ -186,6 +186,37 @@ func TestOncallDifferencesAreListed(t *testing.T) {
 		"whoever subscribes sees it too")
 	_, out, _ := s.iris(nil, "import", "oncall", "--from", s.from)
 	require.Contains(t, out, "2 differences:\n- primary of db, ")
+	// Each on the clock of its team: db is in California, watchers in India.
+	week := s.theirs("select floor(unix_timestamp() / 604800) * 604800 + 2 * 86400")
+	unix, err := strconv.ParseInt(week[0], 10, 64)
+	require.NoError(t, err)
+	for team, zone := range map[string]string{"db": "US/Pacific", "watchers": "Asia/Kolkata"} {
+		z, err := time.LoadLocation(zone)
+		require.NoError(t, err)
+		clock := func(at int64) string { return time.Unix(at, 0).In(z).Format("Mon 2006-01-02 15:04:05 -07:00") }
+		require.Contains(t, out, "- primary of "+team+", "+clock(unix)+" to "+clock(unix+86400)+" ("+zone+"): Bjørn there, Bjørn, dora here\n")
+		require.True(t, slices.ContainsFunc(report.OnCall.Differences, func(d imports.Difference) bool {
+			return d.Team == team && d.Zone == zone && d.From.Format(time.RFC3339) == time.Unix(unix, 0).In(z).Format(time.RFC3339)
+		}))
+	}
+}
+
+// TestOncallKeysOfFeedsStay: whoever made a new secret address here keeps it, and the import does not stop at it.
+func TestOncallKeysOfFeedsStay(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, oncallGood...)
+	s.predecessor = "oncall"
+	code, _ := s.move()
+	require.Zero(t, code)
+	s.postgres("update ical_keys set key = 'made-anew' where key like '%a001'", "update ical_keys set key = 'too' where key like '%a003'")
+	before := s.contents()
+	code, report := s.move()
+	require.Equal(t, 3, code, reasons(report, imports.Conflict))
+	require.Equal(t, []string{
+		"iCal keys: somebody has another key for it here, which stays (2) iCal key of ann for user ann; iCal key of Bjørn for team Web Ops",
+	}, reasons(report, imports.NotTaken))
+	accounted(t, report)
+	require.Equal(t, before, s.contents())
 }
 
 // TestOncallIsServed asks our API for what was moved, signed with a key that was moved.
@@ -295,6 +326,7 @@ func TestOncallNumbers(t *testing.T) {
 	s.mysql("update event set role_id = role_id + 40 where role_id in (1, 5)")
 	s.mysql("update schedule set role_id = role_id + 40 where role_id in (1, 5)")
 	s.mysql("update team_subscription set role_id = role_id + 40 where role_id in (1, 5); update setting_role set role_id = role_id + 40 where role_id in (1, 5)")
+	s.mysql("update event set schedule_id = 450 where id = 1021") // of a schedule that was deleted
 	code, report := s.move()
 	require.Zero(t, code, reasons(report, imports.NotTaken), reasons(report, imports.Conflict))
 	require.Equal(t, []string{"110|ANN", "111|Bjørn", "112|carla", "113|dora", "114|zoe"}, s.ours("select oncall_id, name from users"))
@@ -302,7 +334,7 @@ func TestOncallNumbers(t *testing.T) {
 	require.Equal(t, []string{"41|primary", "45|vacation"}, s.ours("select id, name from oncall_roles where name in ('primary', 'vacation')"))
 	require.Equal(t, []string{"1000"}, s.ours("select count(*) from oncall_audit where id > 901"))
 	for _, next := range []struct{ table, column, above string }{{"users", "oncall_id", "114"}, {"teams", "oncall_id", "74"}, {"oncall_roles", "id", "45"}, {"services", "id", "32"},
-		{"rosters", "id", "52"}, {"schedules", "id", "402"}, {"shifts", "id", "1031"}, {"notice_settings", "id", "602"}, {"oncall_audit", "id", "1901"}} {
+		{"rosters", "id", "52"}, {"schedules", "id", "450"}, {"shifts", "id", "1031"}, {"notice_settings", "id", "602"}, {"oncall_audit", "id", "1901"}} {
 		require.Equal(t, []string{"1"}, s.ours("select nextval(pg_get_serial_sequence('"+next.table+"', '"+next.column+"')) > "+next.above), next.table)
 	}
 }

@@ -96,12 +96,25 @@ func TestIrisKeysThatDiffer(t *testing.T) {
 	require.NotContains(t, conflicts, "key-of-the-relay")
 }
 
-// TestIrisLeavesRoomForNewNumbers: what is here counts on from the highest number.
-func TestIrisLeavesRoomForNewNumbers(t *testing.T) {
+// TestIrisNumbersThatCannotBe: a number of 0, below, or so high that none could follow is not taken, nor what hangs on it.
+func TestIrisNumbersThatCannotBe(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, good...)
-	s.mysql("insert into incident (id, plan_id, created, application_id, current_step, active) values (9223372036854775807, 1, '2024-01-01', 1, 0, 0)")
-	require.Contains(t, s.nothingMoved(), "incidents: its number is so high that there is no room for new ones behind it: change it there (1) incident 9223372036854775807")
+	s.mysql("set sql_mode = 'NO_AUTO_VALUE_ON_ZERO'; insert into incident (id, plan_id, created, application_id, current_step, active) values (9223372036854775807, 1, '2024-01-01', 1, 0, 0), " +
+		"(0, 1, '2024-01-01', 1, 0, 0), (-7, 1, '2024-01-01', 1, 0, 1); insert into target (id, name, type_id) values (-5, 'below', 1); insert into user (target_id) values (-5); " +
+		"insert into message (id, created, application_id, target_id, priority_id, incident_id) values (-1, '2024-01-01', 1, 10, 8, 1000), (6000, '2024-01-01', 1, 10, 8, -7)")
+	code, report := s.move()
+	require.Equal(t, 3, code, reasons(report, imports.Conflict))
+	accounted(t, report)
+	require.Equal(t, []string{
+		"incidents: " + imports.WrongNumber + " (3) incident -7; incident 0; incident 9223372036854775807",
+		"messages: its incident is not there (1) message 6000",
+		"messages: " + imports.WrongNumber + " (1) message -1",
+		"targets: " + imports.WrongNumber + " (1) user below (-5)",
+		"users: there is no target for it, and so no name (1) user -5",
+	}, reasons(report, imports.NotTaken))
+	require.Equal(t, []string{"7"}, s.ours("select count(*) from incidents"))
+	require.Equal(t, []string{"1"}, s.ours("select (nextval(pg_get_serial_sequence('incidents', 'id')) < 2000)::int"))
 }
 
 // TestIrisMeetsOthersNumbers: an installation in use has incidents, applications and plans of its own under the same numbers.

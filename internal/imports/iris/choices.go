@@ -2,6 +2,7 @@ package iris
 
 import (
 	"context"
+	"strings"
 
 	"github.com/iris-oncall/iris/internal/imports"
 )
@@ -25,7 +26,7 @@ func (im *importer) contacts(ctx context.Context) error {
 	}}
 	return im.load(ctx, from{"contacts", "target_contact", "target_id, mode_id", []string{"target_id", "mode_id", "destination"}}, table,
 		func(row *imports.Row) ([]any, bool) {
-			row.Label = "contact of " + im.targets[row.Int("target_id")].name
+			row.Label = "contact of " + im.named(row, "target_id")
 			name, ok := im.person(row, "target_id")
 			if !ok {
 				return nil, false
@@ -58,7 +59,7 @@ func (im *importer) userModes(ctx context.Context) error {
 
 // choice reads whose choice of which mode for which priority a row is.
 func (im *importer) choice(row *imports.Row) (priority, mode string, ok bool) {
-	row.Label = "mode of " + im.targets[row.Int("target_id")].name
+	row.Label = "mode of " + im.named(row, "target_id")
 	name, ok := im.person(row, "target_id")
 	if !ok {
 		return "", "", false
@@ -93,7 +94,7 @@ func (im *importer) userSettings(ctx context.Context) error {
 	return im.load(ctx, from{"users' settings", "user_setting", "user_id, name", []string{"user_id", "name", "value"}}, table,
 		func(row *imports.Row) ([]any, bool) {
 			name := row.Name("name")
-			row.Label = "setting " + name + " of " + im.targets[row.Int("user_id")].name
+			row.Label = "setting " + name + " of " + im.named(row, "user_id")
 			if _, ok := im.person(row, "user_id"); !ok {
 				return nil, false
 			}
@@ -105,8 +106,8 @@ func (im *importer) userSettings(ctx context.Context) error {
 				row.Skip("it has no name")
 				return nil, false
 			}
-			if name == "timezone" {
-				row.LoseValue("the time zone %s is unknown; the user's is UTC here", row.Text("value"))
+			if zone, _ := zoneOf(row); zone != "" && strings.EqualFold(name, "timezone") {
+				row.LoseValue("the time zone %s is unknown; the user's is UTC here", zone)
 			}
 			return []any{row.Int("user_id"), name, row.Text("value")}, true
 		})
@@ -118,7 +119,7 @@ func (im *importer) overrides(ctx context.Context) error {
 	}}
 	return im.load(ctx, from{"template overrides", "mode_template_override", "target_id, mode_id", []string{"target_id", "mode_id"}}, table,
 		func(row *imports.Row) ([]any, bool) {
-			row.Label = "template override of " + im.targets[row.Int("target_id")].name
+			row.Label = "template override of " + im.named(row, "target_id")
 			if _, ok := im.person(row, "target_id"); !ok {
 				return nil, false
 			}
@@ -135,7 +136,7 @@ func (im *importer) reprioritisations(ctx context.Context) error {
 	return im.load(ctx, from{"reprioritisations", "target_reprioritization", "target_id, src_mode_id",
 		[]string{"target_id", "src_mode_id", "dst_mode_id", "count", "duration"}}, table,
 		func(row *imports.Row) ([]any, bool) {
-			row.Label = "reprioritisation of " + im.targets[row.Int("target_id")].name
+			row.Label = "reprioritisation of " + im.named(row, "target_id")
 			if _, ok := im.person(row, "target_id"); !ok {
 				return nil, false
 			}
@@ -202,7 +203,7 @@ func (im *importer) categoryOverrides(ctx context.Context) error {
 	}}
 	return im.load(ctx, from{"category overrides", "category_override", "user_id, category_id", []string{"user_id", "category_id", "mode_id"}}, table,
 		func(row *imports.Row) ([]any, bool) {
-			row.Label = "category override of " + im.targets[row.Int("user_id")].name
+			row.Label = "category override of " + im.named(row, "user_id")
 			if _, ok := im.person(row, "user_id"); !ok {
 				return nil, false
 			}

@@ -210,6 +210,14 @@ func (im *importer) person(row *imports.Row, column string) (name string, ok boo
 // made reports whether whoever made a version is here: without them it is not taken.
 func (im *importer) made(row *imports.Row) bool { return im.targets[row.Int("user_id")].kind == "user" }
 
+// named names the target that a row is about, for labels.
+func (im *importer) named(row *imports.Row, column string) string {
+	if t, ok := im.targets[row.Int(column)]; ok {
+		return t.name
+	}
+	return "target " + row.Text(column)
+}
+
 // app names the application of a row for labels.
 func (im *importer) app(row *imports.Row) string { return nameOr(im.apps, row.Int("application_id")) }
 

@@ -54,6 +54,15 @@ func (im *importer) failedMessages(ctx context.Context) (map[int64]bool, error) 
 			failed[row.Int("message_id")] = true
 		}
 	})
+	if err != nil || !im.source.Has("generic_message_sent_status") || !im.source.Has("message") {
+		return failed, err
+	}
+	lost, err := im.source.Count(ctx, "generic_message_sent_status", "message_id not in (select id from message)")
+	if lost > 0 {
+		class := im.report.Class("delivery states")
+		class.Read += lost
+		class.AddReason(imports.Reason{Kind: imports.NotTaken, Text: "its message_id is not there", Rows: lost, Whole: true})
+	}
 	return failed, err
 }
 
@@ -67,13 +76,18 @@ func (im *importer) message(row *imports.Row, failed map[int64]bool) []any {
 			im.options.Retention/(24*time.Hour))
 	}
 	// History keeps the words of modes and priorities that we do not have.
-	mode := im.modes[row.Int("mode_id")]
+	mode, known := im.modes[row.Int("mode_id")]
+	if !known && !row.Null("mode_id") {
+		row.LoseValue("its mode_id is not there; the rest was taken")
+	}
 	if ours, ok := im.ourMode(mode); ok {
 		mode = ours
 	}
 	var priority any
 	if p, ok := im.priorities[row.Int("priority_id")]; ok {
 		priority = p
+	} else {
+		row.LoseValue("its priority_id is not there; the rest was taken")
 	}
 	var target any
 	if t, ok := im.targets[row.Int("target_id")]; ok {
@@ -114,8 +128,9 @@ func (im *importer) receipts(ctx context.Context) error {
 	return im.load(ctx, from{"Twilio's delivery states", "twilio_delivery_status", "twilio_sid", []string{"twilio_sid", "message_id", "status"}}, table,
 		func(row *imports.Row) ([]any, bool) {
 			sid, status := row.Text("twilio_sid"), row.Text("status")
-			row.Label = fmt.Sprintf("state of message %d", row.Int("message_id"))
+			row.Label = "state " + sid + " of message " + row.Text("message_id")
 			if row.Null("message_id") {
+				row.Label = "state " + sid
 				row.Skip("it belongs to no message")
 				return nil, false
 			}

@@ -63,12 +63,18 @@ func isZone(row *imports.Row) bool {
 	if !strings.EqualFold(row.Name("name"), "timezone") {
 		return false
 	}
+	_, ok := zoneOf(row)
+	return ok
+}
+
+// zoneOf reads the value of a setting as a time zone.
+func zoneOf(row *imports.Row) (string, bool) {
 	value := strings.TrimSpace(row.Text("value"))
 	if value == "" || value == "Local" {
-		return false
+		return value, false
 	}
 	_, err := time.LoadLocation(value)
-	return err == nil
+	return value, err == nil
 }
 
 // readTargets reads the names of all targets.
@@ -84,7 +90,9 @@ func (im *importer) readTargets(ctx context.Context) error {
 		case name == "":
 			row.Lose("it has no name")
 		case kind == "user" || kind == "team" || kind == "mailing-list":
-			im.targets[row.Int("id")] = target{kind, name}
+			if id, ok := row.Number("id"); ok {
+				im.targets[id] = target{kind, name}
+			}
 		default:
 			row.Lose("there is no such kind of target here")
 		}
@@ -132,6 +140,7 @@ func (im *importer) teams(ctx context.Context) error {
 	type heads struct{ manager, director any }
 	of := map[int64]heads{}
 	err := im.each(ctx, from{"teams' managers", "team", "target_id", []string{"target_id", "manager_id", "director_id"}}, func(row *imports.Row) {
+		im.belongs(row, "team")
 		of[row.Int("target_id")] = heads{row.IntOrNil("manager_id"), row.IntOrNil("director_id")}
 	})
 	if err != nil {
@@ -159,7 +168,7 @@ func (im *importer) teams(ctx context.Context) error {
 	return im.load(ctx, from{"team members", "user_team", "team_id, user_id", []string{"team_id", "user_id"}}, members,
 		func(row *imports.Row) ([]any, bool) {
 			team, user := row.Int("team_id"), row.Int("user_id")
-			row.Label = im.targets[user].name + " in team " + im.targets[team].name
+			row.Label = im.named(row, "user_id") + " in team " + im.named(row, "team_id")
 			position[team]++
 			return []any{team, user, position[team]}, true
 		})
@@ -168,6 +177,7 @@ func (im *importer) teams(ctx context.Context) error {
 func (im *importer) lists(ctx context.Context) error {
 	counts := map[int64]int64{}
 	err := im.each(ctx, from{"mailing lists' counts", "mailing_list", "target_id", []string{"target_id", "count"}}, func(row *imports.Row) {
+		im.belongs(row, "mailing-list")
 		counts[row.Int("target_id")] = row.Int("count")
 	})
 	if err != nil {
@@ -190,7 +200,7 @@ func (im *importer) lists(ctx context.Context) error {
 	}}
 	return im.load(ctx, from{"mailing list members", "mailing_list_membership", "list_id, user_id", []string{"list_id", "user_id"}}, members,
 		func(row *imports.Row) ([]any, bool) {
-			row.Label = im.targets[row.Int("user_id")].name + " in list " + im.targets[row.Int("list_id")].name
+			row.Label = im.named(row, "user_id") + " in list " + im.named(row, "list_id")
 			return []any{row.Int("list_id"), row.Int("user_id")}, true
 		})
 }
@@ -222,10 +232,13 @@ func (im *importer) targetRoles(ctx context.Context) error {
 
 // orphans reports rows about people who are not there. They can only have come around the foreign keys.
 func (im *importer) orphans(ctx context.Context) error {
-	return im.each(ctx, from{"users", "user", "target_id", []string{"target_id"}}, func(row *imports.Row) {
-		row.Label = "user " + row.Text("target_id")
-		if t, ok := im.targets[row.Int("target_id")]; !ok || t.kind != "user" {
-			row.Lose("there is no target for it, and so no name")
-		}
-	})
+	return im.each(ctx, from{"users", "user", "target_id", []string{"target_id"}}, func(row *imports.Row) { im.belongs(row, "user") })
+}
+
+// belongs loses a row about a target of a kind that is not there.
+func (im *importer) belongs(row *imports.Row, kind string) {
+	row.Label = kind + " " + row.Text("target_id")
+	if im.targets[row.Int("target_id")].kind != kind {
+		row.Lose("there is no target for it, and so no name")
+	}
 }

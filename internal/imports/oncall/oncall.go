@@ -125,11 +125,14 @@ func (im *importer) names(ctx context.Context) error {
 		{"team", "teams", "team", func(id int64, name string, active bool) { im.teams[id] = team{name, active} }},
 	} {
 		err := im.Each(ctx, from(v.class, v.table, "id", "id name active"), func(row *imports.Row) {
-			id := row.Int("id")
-			row.Label = fmt.Sprintf("%s %d", v.kind, id)
+			row.Label = v.kind + " " + row.Text("id")
 			name := row.Name("name")
 			if name == "" {
 				row.Lose("it has no name")
+				return
+			}
+			id, ok := row.Number("id")
+			if !ok {
 				return
 			}
 			v.keep(id, name, row.Bool("active"))
@@ -140,6 +143,9 @@ func (im *importer) names(ctx context.Context) error {
 		}
 	}
 	for id, name := range im.roles {
+		if id < 1 || id > imports.HighestNumber {
+			continue // it is not taken
+		}
 		wanted = append(wanted, imports.Target{Kind: "role", Name: name, Number: id})
 	}
 	out, err := im.store.AdoptOnCall(ctx, wanted)

@@ -46,11 +46,16 @@ func (im *importer) settings(ctx context.Context) error {
 		"oncall_reminder": true, "offcall_reminder": true, "event_created": true, "event_edited": true, "event_deleted": true,
 		"event_swapped": true, "event_substituted": true,
 	}
+	roles := map[int64]bool{} // settings that name any
+	err := im.Each(ctx, from("roles of settings", "setting_role", "", "setting_id"), func(row *imports.Row) { roles[row.Int("setting_id")] = true })
+	if err != nil {
+		return err
+	}
 	table := imports.Table{Name: "notice_settings", Key: []string{"id"}, Columns: []imports.Column{
 		{Name: "id", Type: "bigint"}, {Name: "user_id", Type: "bigint", Ref: toUser}, {Name: "team_id", Type: "bigint", Ref: toTeam},
 		{Name: "mode", Type: "text"}, {Name: "type", Type: "text"}, {Name: "time_before", Type: "int"}, {Name: "only_if_involved", Type: "boolean"},
 	}}
-	err := im.Load(ctx, from("notification settings", "notification_setting", "id", "id user_id team_id mode_id type_id time_before only_if_involved"), table,
+	err = im.Load(ctx, from("notification settings", "notification_setting", "id", "id user_id team_id mode_id type_id time_before only_if_involved"), table,
 		func(row *imports.Row) ([]any, bool) {
 			row.Label = fmt.Sprintf("setting %d of %s", row.Int("id"), im.who(row, "user_id"))
 			kind, there := im.types[row.Int("type_id")]
@@ -66,6 +71,9 @@ func (im *importer) settings(ctx context.Context) error {
 			if !ok {
 				return nil, false
 			}
+			if !roles[row.Int("id")] {
+				row.Note("it names no role: it tells of nothing, there as here")
+			}
 			var before, involved any
 			if !row.Null("time_before") {
 				before = row.Int32("time_before", 0)
@@ -78,10 +86,10 @@ func (im *importer) settings(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	roles := imports.Table{Name: "notice_setting_roles", Key: []string{"setting_id", "role_id"}, Columns: []imports.Column{
+	links := imports.Table{Name: "notice_setting_roles", Key: []string{"setting_id", "role_id"}, Columns: []imports.Column{
 		{Name: "setting_id", Type: "bigint", Ref: toSetting}, {Name: "role_id", Type: "bigint", Ref: toRole},
 	}}
-	return im.Load(ctx, from("roles of settings", "setting_role", "setting_id, role_id", "setting_id role_id"), roles, func(row *imports.Row) ([]any, bool) {
+	return im.Load(ctx, from("roles of settings", "setting_role", "setting_id, role_id", "setting_id role_id"), links, func(row *imports.Row) ([]any, bool) {
 		row.Label = fmt.Sprintf("%s of setting %d", im.role(row), row.Int("setting_id"))
 		return []any{row.Int("setting_id"), row.Int("role_id")}, true
 	})
@@ -93,7 +101,8 @@ func (im *importer) keys(ctx context.Context) error {
 	for id, t := range im.teams {
 		teams[imports.Fold(t.name)] = id
 	}
-	table := imports.Table{Name: "ical_keys", Key: []string{"key"}, Columns: []imports.Column{
+	mine := []string{"@requester_id || ' user ' || @user_id", "@requester_id || ' team ' || @team_id"}
+	table := imports.Table{Name: "ical_keys", Key: []string{"key"}, Unique: mine, Yields: "somebody has another key for it here, which stays", Columns: []imports.Column{
 		{Name: "key", Type: "text", Quiet: true}, {Name: "requester_id", Type: "bigint", Ref: toUser}, {Name: "user_id", Type: "bigint", Ref: toUser},
 		{Name: "team_id", Type: "bigint", Ref: toTeam}, {Name: "created_at", Type: "timestamptz"},
 	}}
@@ -195,35 +204,6 @@ func (im *importer) audit(ctx context.Context) error {
 	})
 }
 
-// taken are the columns of Oncall that are read.
-var taken = map[string]string{
-	"application":          "id name key",
-	"audit":                "id owner_name team_name action_name context timestamp",
-	"contact_mode":         "id name",
-	"deleted_team":         "team_id new_name old_name deletion_date",
-	"event":                eventColumns,
-	"ical_key":             "key requester name type time_created",
-	"notification_setting": "id user_id team_id mode_id type_id time_before only_if_involved",
-	"notification_type":    "id name",
-	"pinned_team":          "team_id user_id",
-	"role":                 "id name display_order",
-	"roster":               "id name team_id",
-	"roster_user":          "roster_id user_id in_rotation roster_priority",
-	"schedule":             "id team_id roster_id role_id auto_populate_threshold advanced_mode last_epoch_scheduled last_scheduled_user_id scheduler_id",
-	"schedule_event":       "id schedule_id start duration",
-	"schedule_order":       "schedule_id user_id priority",
-	"scheduler":            "id name",
-	"service":              "id name",
-	"setting_role":         "setting_id role_id",
-	"team":                 "id name description slack_channel slack_channel_notifications email scheduling_timezone active iris_plan iris_enabled override_phone_number api_managed_roster",
-	"team_admin":           "team_id user_id",
-	"team_service":         "team_id service_id",
-	"team_subscription":    "team_id subscription_id role_id",
-	"team_user":            "team_id user_id",
-	"user":                 "id name active full_name time_zone photo_url god",
-	"user_contact":         "user_id mode_id destination",
-}
-
 // derived are tables and columns that are known and not taken: docs/importing.md says why.
 var derived = map[string]string{
 	"session": "*", "notification_queue": "*", "notifier_state": "*",
@@ -233,5 +213,5 @@ var derived = map[string]string{
 
 // leftovers reports what is in the database and nobody asked for.
 func (im *importer) leftovers(ctx context.Context) error {
-	return im.Leftovers(ctx, "Oncall", taken, derived)
+	return im.Leftovers(ctx, "Oncall", derived)
 }

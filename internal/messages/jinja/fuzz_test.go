@@ -20,7 +20,6 @@ func FuzzParse(f *testing.F) {
 			checkError(t, src, err)
 			return
 		}
-		tpl.Variables()
 		tpl.MentionsFirst("iris", "message_id")
 	})
 }

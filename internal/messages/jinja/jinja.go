@@ -10,7 +10,6 @@ package jinja
 import (
 	"fmt"
 	"runtime/debug"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -191,75 +190,6 @@ func RenderString(src string, contextJSON []byte) (string, error) {
 	return t.Render(vars)
 }
 
-// Variables returns the names the template reads from outside, sorted, without the engine's own functions.
-func (t *Template) Variables() []string {
-	found := map[string]bool{}
-	var inside func(nodes []node, known map[string]bool)
-	inside = func(nodes []node, known map[string]bool) {
-		for _, n := range nodes {
-			variables(n, known, found, inside)
-		}
-	}
-	inside(t.tree.body, map[string]bool{})
-	var out []string
-	for n := range found {
-		if _, ok := globals[n]; !ok {
-			out = append(out, n)
-		}
-	}
-	sort.Strings(out)
-	return out
-}
-
-// variables notes the names that n reads and that are not in known, and adds to known those it sets.
-func variables(n node, known, found map[string]bool, inside func([]node, map[string]bool)) {
-	scope := func(special ...string) map[string]bool {
-		c := map[string]bool{}
-		for k := range known {
-			c[k] = true
-		}
-		for _, s := range special {
-			c[s] = true
-		}
-		return c
-	}
-	switch x := n.(type) {
-	case *nameNode:
-		if x.ctx != ctxLoad {
-			known[x.name] = true
-		} else if !known[x.name] {
-			found[x.name] = true
-		}
-	case *nsRefNode:
-		if !known[x.name] {
-			found[x.name] = true
-		}
-	case *assignNode:
-		inside([]node{x.value, x.target}, known)
-	case *forNode:
-		inside([]node{x.iter}, known)
-		in := scope("loop")
-		inside(join([]node{x.target}, some(x.test), x.body), in)
-		inside(x.orelse, scope())
-	case *macroNode:
-		known[x.name] = true
-		inside(x.children(), scope("caller", "varargs", "kwargs"))
-	case *callBlockNode:
-		inside([]node{x.call}, known)
-		inside(x.macro.children(), scope("caller", "varargs", "kwargs"))
-	case *withNode:
-		inside(x.values, known)
-		inside(join(x.targets, x.body), scope())
-	case *assignBlockNode:
-		inside(x.body, scope())
-		inside([]node{x.target}, known)
-	case *filterBlockNode, *autoescapeNode:
-		inside(n.children(), scope())
-	default:
-		inside(n.children(), known)
-	}
-}
-
 // MentionsFirst reports whether the first thing the template prints at its top level is, or contains, the attribute of
 // a variable, as in {{ name.attr }} or {{ name['attr'] }}: the first output decides, up to the first tag.
 func (t *Template) MentionsFirst(name, attr string) bool {
@@ -289,8 +219,5 @@ func mentions(n node, name, attr string) bool {
 	}
 	return false
 }
-
-// IsEmpty reports whether the source has nothing to print or do.
-func (t *Template) IsEmpty() bool { return len(t.tree.body) == 0 }
 
 func itoa(i int) string { return strconv.Itoa(i) }

@@ -2,8 +2,7 @@
 
 -- Opens many incidents in one statement: rows, contexts, dynamic targets and the first lines of their timelines.
 -- Rows with a key are inserted in the order of their keys, so that two statements that bring the same keys wait for each
--- other in one direction only. A row whose key is open already is left out of the answer. The Idempotency-Keys of the requests
--- learn what was opened.
+-- other in one direction only. A row whose key is open already is left out of the answer.
 -- name: OpenIncidents :many
 with input as materialized (
     select nextval('incidents_id_seq')::bigint as id, u.ord, u.plan_id, u.application_id, u.dedup_key, u.actor, u.context,
@@ -19,14 +18,23 @@ with input as materialized (
     ) u
     left join plans p on p.id = u.plan_id
 ),
-made as (
+keyless as (
+    -- apart from the others, because looking out for conflicts has its price
+    insert into incidents (id, plan_id, application_id, due_at)
+    select n.id, n.plan_id, n.application_id, clock_timestamp() from input n where n.dedup_key = '' order by n.id
+    returning id, bucket
+),
+keyed as (
     insert into incidents (id, plan_id, application_id, due_at, dedup_key, plan_key)
-    select n.id, n.plan_id, n.application_id, clock_timestamp(), nullif(n.dedup_key, ''),
-        case when n.dedup_key <> '' then lower(n.plan_name) end
+    select n.id, n.plan_id, n.application_id, clock_timestamp(), n.dedup_key, lower(n.plan_name)
     from input n
+    where n.dedup_key <> ''
     order by n.application_id, lower(n.plan_name), n.dedup_key, n.id
     on conflict (application_id, plan_key, dedup_key) where dedup_key is not null and not resolved do nothing
     returning id, bucket
+),
+made as (
+    select id, bucket from keyless union all select id, bucket from keyed
 ),
 words as (
     insert into incident_contexts (incident_id, context, dedup_facts)
@@ -51,21 +59,6 @@ lines as (
     insert into timeline_entries (incident_id, kind, actor, text)
     select n.id, 'opened', n.actor, 'opened by ' || n.actor || ' with plan ' || n.plan_name
     from input n join made on made.id = n.id
-    returning 1
-),
-once as (
-    update idempotency_keys k set opened = made.id
-    from (
-        select unnest(sqlc.arg(once_ords)::int[]) as ord,
-            unnest(sqlc.arg(once_application_ids)::bigint[]) as application_id,
-            unnest(sqlc.arg(once_routes)::text[]) as route,
-            unnest(sqlc.arg(once_keys)::text[]) as key,
-            unnest(sqlc.arg(once_hashes)::bytea[]) as body_hash
-    ) o
-    join input n on n.ord = o.ord
-    join made on made.id = n.id
-    where k.application_id = o.application_id and k.route = o.route and k.key = o.key and k.body_hash = o.body_hash
-      and k.status is null
     returning 1
 )
 select n.ord::int as ord, made.id, made.bucket from made join input n on n.id = made.id;

@@ -51,9 +51,6 @@ delete from pinned_teams where user_id = @user_id and team_id = @team_id;
 -- name: OncallRoles :many
 select id, name, display_order from oncall_roles order by display_order, id;
 
--- name: OncallRoleByName :one
-select id, name, display_order from oncall_roles where lower(name) = lower(@name);
-
 -- name: CreateOncallRole :execrows
 insert into oncall_roles (name) values (@name) on conflict do nothing;
 

@@ -3,9 +3,6 @@
 -- name: TeamRosters :many
 select id, name from rosters where team_id = @team_id order by id;
 
--- name: RosterByName :one
-select id, name from rosters where team_id = @team_id and lower(name) = lower(@name);
-
 -- name: RosterPeople :many
 select m.roster_id, u.id as user_id, u.name, u.active, m.in_rotation, m.priority
 from roster_members m

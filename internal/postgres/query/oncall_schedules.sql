@@ -14,9 +14,6 @@ where (sqlc.narg(id)::bigint is null or s.id = sqlc.narg(id))
     and (sqlc.narg(team_ids)::bigint[] is null or s.team_id = any(sqlc.narg(team_ids)::bigint[]))
 order by s.id;
 
--- name: ScheduleTeam :one
-select team_id from schedules where id = @id;
-
 -- name: CreateSchedule :one
 insert into schedules (team_id, roster_id, role_id, name, algorithm, advanced, threshold_days, pattern, rotation)
 values (@team_id, @roster_id, @role_id, @name, @algorithm, @advanced, @threshold_days, @pattern, @rotation)

@@ -15,9 +15,6 @@ select id, target_id, oncall_id, name, description, time_zone, active, email, sl
 from teams
 where id = @id;
 
--- name: OncallTeamByNumber :one
-select id from teams where oncall_id = @oncall_id;
-
 -- name: CreateOncallTeam :one
 insert into teams (name, description, time_zone, email, slack_channel, slack_channel_notifications, iris_plan, iris_enabled,
     override_phone, api_managed)

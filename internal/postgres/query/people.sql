@@ -43,12 +43,6 @@ update users
 set full_name = @full_name, time_zone = @time_zone, admin = @admin, read_only = @read_only, active = @active
 where id = @id;
 
--- name: UserPowers :one
-select array(select t.team_id from team_members t where t.user_id = u.id and t.admin order by 1)::bigint[] as team_admin_of,
-    array(select o.application_id from application_owners o where o.user_id = u.id order by 1)::bigint[] as owns
-from users u
-where u.id = @id;
-
 -- name: SetContact :exec
 insert into user_contacts (user_id, mode, destination) values (@user_id, @mode, @destination)
 on conflict (user_id, mode) do update set destination = excluded.destination;
@@ -82,9 +76,6 @@ select id from teams where id = @id for no key update;
 insert into team_members (team_id, user_id, position, admin)
 select @team_id, @user_id, coalesce(max(position), 0) + 1, @admin from team_members where team_id = @team_id
 on conflict (team_id, user_id) do update set admin = excluded.admin, member = true;
-
--- name: SetTeamHeads :execrows
-update teams set manager_id = sqlc.narg(manager_id), director_id = sqlc.narg(director_id) where id = @id;
 
 -- One row if the role exists: its kind, and the active target of that kind with that name. `other_kind` is the kind of
 -- an active target with that name when there is none of the role's kind.

@@ -65,7 +65,8 @@ insert into incident (id, plan_id, created, updated, context, owner_id, applicat
     (2004, 2, '2022-01-01 00:00:00', null, '{}', null, 991, 1, 0, 0),
     (2005, 2, '2022-01-01 00:00:00', null, '{}', null, 1, 1, 1, 1),
     (2006, 2, '2022-01-01 00:00:00', null, '{}', 10, 1, 1, 1, 0),
-    (2007, 2, '2022-01-01 00:00:00', null, '{}', null, 1, -1, 0, 0);
+    (2007, 2, '2022-01-01 00:00:00', null, '{}', null, 1, -1, 0, 0),
+    (2008, 2, '2022-01-01 00:00:00', null, '{"a": 1, "a": [NaN, "NaN"]}', null, 1, 1, 0, 0);
 insert into dynamic_plan_map (incident_id, dynamic_index, role_id, target_id) values (2003, 0, 8, 10), (1003, 2, 71, 10);
 insert into comment (id, incident_id, created, user_id, content) values (60, 2003, '2022-01-01 00:00:00', 10, 'lost with its incident'),
     (61, 2000, '2022-01-01 00:00:00', 990, 'by nobody'), (62, 2000, '0000-00-00 00:00:00', 10, 'zero \0 byte');
@@ -86,3 +87,13 @@ insert into site_notes values (1, 'a table of the site');
 create table site_empty (id int primary key);
 alter table application add column cost_centre varchar(20), add column nothing_in_it varchar(20);
 update application set cost_centre = '4711' where id in (1, 8);
+
+-- Rows about teams, lists, messages, modes, templates and plans that are gone; settings that say nothing.
+insert into team (target_id, manager_id) values (988, 10), (10, null);
+insert into mailing_list (target_id, count) values (987, 3);
+insert into generic_message_sent_status (message_id, status) values (986, 0);
+insert into message (id, batch, created, sent, application_id, target_id, destination, mode_id, plan_id, priority_id, subject, body, incident_id,
+    plan_notification_id, active, template_id) values
+    (6010, null, '2022-01-01 00:00:05', '2022-01-01 00:00:05', 1, 10, 'a', 99, 985, 98, 'S', 'B', 2000, 984, 0, 983);
+insert into user_setting (user_id, name, value) values (12, 'Timezone', 'Venus'), (42, 'timezone', '');
+insert into application_custom_sender_address (application_id, mode_id, sender_address) values (1, 17, ' ');

@@ -9,44 +9,6 @@ import (
 	"context"
 )
 
-const claimIdempotencyKey = `-- name: ClaimIdempotencyKey :execrows
-insert into idempotency_keys (application_id, route, key, body_hash)
-values ($1, $2, $3, $4)
-on conflict (application_id, route, key) do update
-set body_hash = excluded.body_hash, status = null, location = null, body = null, opened = null, created_at = clock_timestamp()
-where idempotency_keys.created_at < clock_timestamp() - make_interval(secs => $5::float8)
-   or (idempotency_keys.status is null
-       and idempotency_keys.opened is null
-       and idempotency_keys.created_at < clock_timestamp() - make_interval(secs => $6::float8)
-       and idempotency_keys.body_hash = excluded.body_hash)
-`
-
-type ClaimIdempotencyKeyParams struct {
-	ApplicationID    int64
-	Route            string
-	Key              string
-	BodyHash         []byte
-	KeepSeconds      float64
-	AbandonedSeconds float64
-}
-
-// Takes the key for a request that is about to run. A claim whose request never finished, and an answer that is too
-// old, are taken over.
-func (q *Queries) ClaimIdempotencyKey(ctx context.Context, arg ClaimIdempotencyKeyParams) (int64, error) {
-	result, err := q.db.Exec(ctx, claimIdempotencyKey,
-		arg.ApplicationID,
-		arg.Route,
-		arg.Key,
-		arg.BodyHash,
-		arg.KeepSeconds,
-		arg.AbandonedSeconds,
-	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
 const expireIdempotencyKeys = `-- name: ExpireIdempotencyKeys :execrows
 delete from idempotency_keys
 where (application_id, route, key) in (
@@ -63,85 +25,88 @@ func (q *Queries) ExpireIdempotencyKeys(ctx context.Context, keepSeconds float64
 	return result.RowsAffected(), nil
 }
 
-const idempotencyKey = `-- name: IdempotencyKey :one
-select body_hash, status, location, body, opened from idempotency_keys
+const idempotentAnswer = `-- name: IdempotentAnswer :one
+select body_hash, status, location, body from idempotency_keys
 where application_id = $1 and route = $2 and key = $3
+  and created_at >= clock_timestamp() - make_interval(secs => $4::float8)
 `
 
-type IdempotencyKeyParams struct {
+type IdempotentAnswerParams struct {
 	ApplicationID int64
 	Route         string
 	Key           string
+	KeepSeconds   float64
 }
 
-type IdempotencyKeyRow struct {
+type IdempotentAnswerRow struct {
 	BodyHash []byte
-	Status   *int16
+	Status   int16
 	Location *string
 	Body     []byte
-	Opened   *int64
 }
 
-func (q *Queries) IdempotencyKey(ctx context.Context, arg IdempotencyKeyParams) (IdempotencyKeyRow, error) {
-	row := q.db.QueryRow(ctx, idempotencyKey, arg.ApplicationID, arg.Route, arg.Key)
-	var i IdempotencyKeyRow
+func (q *Queries) IdempotentAnswer(ctx context.Context, arg IdempotentAnswerParams) (IdempotentAnswerRow, error) {
+	row := q.db.QueryRow(ctx, idempotentAnswer,
+		arg.ApplicationID,
+		arg.Route,
+		arg.Key,
+		arg.KeepSeconds,
+	)
+	var i IdempotentAnswerRow
 	err := row.Scan(
 		&i.BodyHash,
 		&i.Status,
 		&i.Location,
 		&i.Body,
-		&i.Opened,
 	)
 	return i, err
 }
 
-const releaseIdempotencyKey = `-- name: ReleaseIdempotencyKey :exec
-delete from idempotency_keys
-where application_id = $1 and route = $2 and key = $3 and body_hash = $4 and status is null and opened is null
+const keepIdempotentAnswer = `-- name: KeepIdempotentAnswer :exec
+insert into idempotency_keys (application_id, route, key, body_hash, status, location, body)
+values ($1, $2, $3, $4, $5, $6, $7)
+on conflict (application_id, route, key) do update
+set body_hash = excluded.body_hash, status = excluded.status, location = excluded.location, body = excluded.body,
+    created_at = clock_timestamp()
 `
 
-type ReleaseIdempotencyKeyParams struct {
+type KeepIdempotentAnswerParams struct {
 	ApplicationID int64
 	Route         string
 	Key           string
 	BodyHash      []byte
+	Status        int16
+	Location      *string
+	Body          []byte
 }
 
-// One that opened an incident stays, whatever its request was told: the commit may have been answered by nobody.
-func (q *Queries) ReleaseIdempotencyKey(ctx context.Context, arg ReleaseIdempotencyKeyParams) error {
-	_, err := q.db.Exec(ctx, releaseIdempotencyKey,
+// Replaces an answer that was too old to be given.
+func (q *Queries) KeepIdempotentAnswer(ctx context.Context, arg KeepIdempotentAnswerParams) error {
+	_, err := q.db.Exec(ctx, keepIdempotentAnswer,
 		arg.ApplicationID,
 		arg.Route,
 		arg.Key,
 		arg.BodyHash,
+		arg.Status,
+		arg.Location,
+		arg.Body,
 	)
 	return err
 }
 
-const storeIdempotentAnswer = `-- name: StoreIdempotentAnswer :exec
-update idempotency_keys set status = $1, location = $2, body = $3
-where application_id = $4 and route = $5 and key = $6 and body_hash = $7 and status is null
+const lockIdempotencyKey = `-- name: LockIdempotencyKey :exec
+select pg_advisory_xact_lock(hashtextextended(concat_ws(' ', 'idempotency', $1::bigint, $2::text, $3::text), 0))
 `
 
-type StoreIdempotentAnswerParams struct {
-	Status        *int16
-	Location      *string
-	Body          []byte
+type LockIdempotencyKeyParams struct {
 	ApplicationID int64
 	Route         string
 	Key           string
-	BodyHash      []byte
 }
 
-func (q *Queries) StoreIdempotentAnswer(ctx context.Context, arg StoreIdempotentAnswerParams) error {
-	_, err := q.db.Exec(ctx, storeIdempotentAnswer,
-		arg.Status,
-		arg.Location,
-		arg.Body,
-		arg.ApplicationID,
-		arg.Route,
-		arg.Key,
-		arg.BodyHash,
-	)
+// Waits for another request with the same key; a process that dies lets go of it. Different keys that share a hash only wait
+// for each other.
+func (q *Queries) LockIdempotencyKey(ctx context.Context, arg LockIdempotencyKeyParams) error {
+	_, err := q.db.Exec(ctx, lockIdempotencyKey, arg.ApplicationID, arg.Route, arg.Key)
 	return err
 }

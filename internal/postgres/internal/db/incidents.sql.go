@@ -249,14 +249,23 @@ with input as materialized (
     ) u
     left join plans p on p.id = u.plan_id
 ),
-made as (
+keyless as (
+    -- apart from the others, because looking out for conflicts has its price
+    insert into incidents (id, plan_id, application_id, due_at)
+    select n.id, n.plan_id, n.application_id, clock_timestamp() from input n where n.dedup_key = '' order by n.id
+    returning id, bucket
+),
+keyed as (
     insert into incidents (id, plan_id, application_id, due_at, dedup_key, plan_key)
-    select n.id, n.plan_id, n.application_id, clock_timestamp(), nullif(n.dedup_key, ''),
-        case when n.dedup_key <> '' then lower(n.plan_name) end
+    select n.id, n.plan_id, n.application_id, clock_timestamp(), n.dedup_key, lower(n.plan_name)
     from input n
+    where n.dedup_key <> ''
     order by n.application_id, lower(n.plan_name), n.dedup_key, n.id
     on conflict (application_id, plan_key, dedup_key) where dedup_key is not null and not resolved do nothing
     returning id, bucket
+),
+made as (
+    select id, bucket from keyless union all select id, bucket from keyed
 ),
 words as (
     insert into incident_contexts (incident_id, context, dedup_facts)
@@ -282,42 +291,22 @@ lines as (
     select n.id, 'opened', n.actor, 'opened by ' || n.actor || ' with plan ' || n.plan_name
     from input n join made on made.id = n.id
     returning 1
-),
-once as (
-    update idempotency_keys k set opened = made.id
-    from (
-        select unnest($12::int[]) as ord,
-            unnest($13::bigint[]) as application_id,
-            unnest($14::text[]) as route,
-            unnest($15::text[]) as key,
-            unnest($16::bytea[]) as body_hash
-    ) o
-    join input n on n.ord = o.ord
-    join made on made.id = n.id
-    where k.application_id = o.application_id and k.route = o.route and k.key = o.key and k.body_hash = o.body_hash
-      and k.status is null
-    returning 1
 )
 select n.ord::int as ord, made.id, made.bucket from made join input n on n.id = made.id
 `
 
 type OpenIncidentsParams struct {
-	Ords               []int32
-	PlanIds            []int64
-	ApplicationIds     []int64
-	DedupKeys          []string
-	Actors             []string
-	Contexts           []string
-	Facts              []string
-	TargetOrds         []int32
-	TargetIndexes      []int32
-	TargetRoles        []string
-	TargetIds          []int64
-	OnceOrds           []int32
-	OnceApplicationIds []int64
-	OnceRoutes         []string
-	OnceKeys           []string
-	OnceHashes         [][]byte
+	Ords           []int32
+	PlanIds        []int64
+	ApplicationIds []int64
+	DedupKeys      []string
+	Actors         []string
+	Contexts       []string
+	Facts          []string
+	TargetOrds     []int32
+	TargetIndexes  []int32
+	TargetRoles    []string
+	TargetIds      []int64
 }
 
 type OpenIncidentsRow struct {
@@ -329,8 +318,7 @@ type OpenIncidentsRow struct {
 // Opening, answering and reading incidents. Rows are locked in ascending order of their ids.
 // Opens many incidents in one statement: rows, contexts, dynamic targets and the first lines of their timelines.
 // Rows with a key are inserted in the order of their keys, so that two statements that bring the same keys wait for each
-// other in one direction only. A row whose key is open already is left out of the answer. The Idempotency-Keys of the requests
-// learn what was opened.
+// other in one direction only. A row whose key is open already is left out of the answer.
 func (q *Queries) OpenIncidents(ctx context.Context, arg OpenIncidentsParams) ([]OpenIncidentsRow, error) {
 	rows, err := q.db.Query(ctx, openIncidents,
 		arg.Ords,
@@ -344,11 +332,6 @@ func (q *Queries) OpenIncidents(ctx context.Context, arg OpenIncidentsParams) ([
 		arg.TargetIndexes,
 		arg.TargetRoles,
 		arg.TargetIds,
-		arg.OnceOrds,
-		arg.OnceApplicationIds,
-		arg.OnceRoutes,
-		arg.OnceKeys,
-		arg.OnceHashes,
 	)
 	if err != nil {
 		return nil, err

@@ -245,17 +245,16 @@ type IcalKey struct {
 	CreatedAt   time.Time
 }
 
+// answers kept for the Idempotency-Key header, for 24 hours
 type IdempotencyKey struct {
 	ApplicationID int64
 	Route         string
 	Key           string
 	BodyHash      []byte
-	Status        *int16
+	Status        int16
 	Location      *string
 	Body          []byte
 	CreatedAt     time.Time
-	// incident that the request opened, written with it; null = none. Such a request is not run again
-	Opened *int64
 }
 
 type Incident struct {

@@ -195,17 +195,6 @@ func (q *Queries) OncallPeople(ctx context.Context, arg OncallPeopleParams) ([]O
 	return items, nil
 }
 
-const oncallRoleByName = `-- name: OncallRoleByName :one
-select id, name, display_order from oncall_roles where lower(name) = lower($1)
-`
-
-func (q *Queries) OncallRoleByName(ctx context.Context, name string) (OncallRole, error) {
-	row := q.db.QueryRow(ctx, oncallRoleByName, name)
-	var i OncallRole
-	err := row.Scan(&i.ID, &i.Name, &i.DisplayOrder)
-	return i, err
-}
-
 const oncallRoles = `-- name: OncallRoles :many
 select id, name, display_order from oncall_roles order by display_order, id
 `

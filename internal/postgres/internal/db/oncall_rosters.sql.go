@@ -145,27 +145,6 @@ func (q *Queries) RenameRoster(ctx context.Context, arg RenameRosterParams) (int
 	return result.RowsAffected(), nil
 }
 
-const rosterByName = `-- name: RosterByName :one
-select id, name from rosters where team_id = $1 and lower(name) = lower($2)
-`
-
-type RosterByNameParams struct {
-	TeamID int64
-	Name   string
-}
-
-type RosterByNameRow struct {
-	ID   int64
-	Name string
-}
-
-func (q *Queries) RosterByName(ctx context.Context, arg RosterByNameParams) (RosterByNameRow, error) {
-	row := q.db.QueryRow(ctx, rosterByName, arg.TeamID, arg.Name)
-	var i RosterByNameRow
-	err := row.Scan(&i.ID, &i.Name)
-	return i, err
-}
-
 const rosterPeople = `-- name: RosterPeople :many
 select m.roster_id, u.id as user_id, u.name, u.active, m.in_rotation, m.priority
 from roster_members m

@@ -400,17 +400,6 @@ func (q *Queries) SameSwapRequest(ctx context.Context, arg SameSwapRequestParams
 	return column_1, err
 }
 
-const scheduleTeam = `-- name: ScheduleTeam :one
-select team_id from schedules where id = $1
-`
-
-func (q *Queries) ScheduleTeam(ctx context.Context, id int64) (int64, error) {
-	row := q.db.QueryRow(ctx, scheduleTeam, id)
-	var team_id int64
-	err := row.Scan(&team_id)
-	return team_id, err
-}
-
 const schedules = `-- name: Schedules :many
 
 select s.id, s.team_id, t.oncall_id as team_number, t.name as team, t.time_zone, s.roster_id, ro.name as roster, s.role_id, r.name as role, s.name, s.algorithm,

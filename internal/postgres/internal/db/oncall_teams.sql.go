@@ -424,17 +424,6 @@ func (q *Queries) OncallTeamByName(ctx context.Context, name string) (OncallTeam
 	return i, err
 }
 
-const oncallTeamByNumber = `-- name: OncallTeamByNumber :one
-select id from teams where oncall_id = $1
-`
-
-func (q *Queries) OncallTeamByNumber(ctx context.Context, oncallID int64) (int64, error) {
-	row := q.db.QueryRow(ctx, oncallTeamByNumber, oncallID)
-	var id int64
-	err := row.Scan(&id)
-	return id, err
-}
-
 const oncallTeams = `-- name: OncallTeams :many
 
 select id, oncall_id, name, coalesce(email, '')::text as email, active from teams where active = $1 order by id

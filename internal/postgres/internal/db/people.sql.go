@@ -308,24 +308,6 @@ func (q *Queries) SetPassword(ctx context.Context, arg SetPasswordParams) (int64
 	return result.RowsAffected(), nil
 }
 
-const setTeamHeads = `-- name: SetTeamHeads :execrows
-update teams set manager_id = $1, director_id = $2 where id = $3
-`
-
-type SetTeamHeadsParams struct {
-	ManagerID  *int64
-	DirectorID *int64
-	ID         int64
-}
-
-func (q *Queries) SetTeamHeads(ctx context.Context, arg SetTeamHeadsParams) (int64, error) {
-	result, err := q.db.Exec(ctx, setTeamHeads, arg.ManagerID, arg.DirectorID, arg.ID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
 const setUserMode = `-- name: SetUserMode :exec
 insert into user_modes (user_id, priority, mode) values ($1, $2, $3)
 on conflict (user_id, priority) do update set mode = excluded.mode
@@ -566,24 +548,5 @@ func (q *Queries) UserCredentials(ctx context.Context, name string) (UserCredent
 		&i.LoginEpoch,
 		&i.PasswordHash,
 	)
-	return i, err
-}
-
-const userPowers = `-- name: UserPowers :one
-select array(select t.team_id from team_members t where t.user_id = u.id and t.admin order by 1)::bigint[] as team_admin_of,
-    array(select o.application_id from application_owners o where o.user_id = u.id order by 1)::bigint[] as owns
-from users u
-where u.id = $1
-`
-
-type UserPowersRow struct {
-	TeamAdminOf []int64
-	Owns        []int64
-}
-
-func (q *Queries) UserPowers(ctx context.Context, id int64) (UserPowersRow, error) {
-	row := q.db.QueryRow(ctx, userPowers, id)
-	var i UserPowersRow
-	err := row.Scan(&i.TeamAdminOf, &i.Owns)
 	return i, err
 }

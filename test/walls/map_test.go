@@ -1,0 +1,58 @@
+package walls
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const top = "../../"
+
+// TestTheMapIsOfThisTree compares ARCHITECTURE.md with the tree: every package of internal/ has a line in the map, and
+// whatever path the page names is there.
+func TestTheMapIsOfThisTree(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(top + "ARCHITECTURE.md")
+	require.NoError(t, err)
+	_, after, found := strings.Cut(string(page), "\n## The map\n")
+	require.True(t, found, "the page has a map")
+	section, _, _ := strings.Cut(after, "\n## ")
+	var drawn []string
+	for _, row := range regexp.MustCompile("(?m)^\\| `internal/([a-z]+)` \\|").FindAllStringSubmatch(section, -1) {
+		drawn = append(drawn, row[1])
+	}
+	entries, err := os.ReadDir(top + "internal")
+	require.NoError(t, err)
+	var built []string
+	for _, e := range entries {
+		built = append(built, e.Name())
+	}
+	require.ElementsMatch(t, built, drawn, "rows of the map and folders of internal/")
+
+	for _, path := range regexp.MustCompile("`((?:internal|cmd|docs|test|migrations|deploy)(?:/[^` ]*)?)`").FindAllStringSubmatch(string(page), -1) {
+		there, err := filepath.Glob(top + path[1])
+		require.NoError(t, err)
+		require.NotEmpty(t, there, "ARCHITECTURE.md names %s", path[1])
+	}
+}
+
+// TestThePageNamesTheWalls compares the domains and edges that are checked with those that ARCHITECTURE.md lists.
+func TestThePageNamesTheWalls(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(top + "ARCHITECTURE.md")
+	require.NoError(t, err)
+	for before, packages := range map[string][]string{"1. A domain (": domains, "3. The edges (": edge} {
+		_, after, found := strings.Cut(string(page), before)
+		require.True(t, found, before)
+		list, _, _ := strings.Cut(after, ")")
+		var want []string
+		for _, p := range packages {
+			want = append(want, strings.TrimPrefix(p, "internal/"))
+		}
+		require.ElementsMatch(t, want, strings.Split(list, ", "), before)
+	}
+}
