@@ -8,7 +8,7 @@ func planErrors() part {
 	const plan, role, tracking = "Invalid plan", "Invalid role", "Invalid tracking template"
 	p := part{of: "plans"}
 	refused := func(words, description string, body m) {
-		p.rows = append(p.rows, refusal{bob, post, "/v0/plans", body, 400, explained(words, description)})
+		p.rows = append(p.rows, mistake{bob, post, "/v0/plans", body, 400, explained(words, description)})
 	}
 	steps := func(all ...[]m) m { return aPlan(m{"steps": all}) }
 	dynamic := func(i int) m { return aNotification(m{"role": nil, "target": nil, "dynamic_index": i}) }
@@ -54,26 +54,26 @@ func planErrors() part {
 	}
 	const active = `"active" field required`
 	return p.with(
-		refusal{demo, post, "/v0/plans", aPlan(), 401, title("Invalid plan creator for authenticated app/user")},
-		refusal{owner, post, "/v0/plans", aPlan(m{"description": nil}), 401, title("Invalid plan creator for authenticated app/user")},
-		refusal{power, post, "/v0/plans", aPlan(m{"creator": "zoe"}), 400, explained(plan, "Creator zoe not found")},
-		refusal{owner, post, "/v0/plans/1", m{}, 400, title(active)},
-		refusal{owner, post, "/v0/plans/1", m{"active": "x"}, 400, title("Invalid active field")},
-		refusal{owner, post, "/v0/plans/1", m{"active": nil}, 400, title("Invalid active field")},
-		refusal{owner, post, "/v0/plans/999", m{"active": 1}, 404, noBody},
-		refusal{owner, post, "/v0/plans/999", m{"active": 0}, 404, noBody},
-		refusal{owner, post, "/v0/plans/pager", m{"active": 0}, 404, noBody},
-		refusal{owner, del, "/v0/plans/none", nil, 400, title("No plan matched")},
-		refusal{owner, del, "/v0/plans/999", nil, 400, title("No plan matched")},
-		refusal{owner, del, "/v0/plans/pager", nil, 400, title("Cannot delete this plan as the application demo is using it for quota")},
-		refusal{bob, del, "/v0/plans/used", nil, 400, title("Cannot delete this plan as 1 incidents have been created using it")},
+		mistake{demo, post, "/v0/plans", aPlan(), 401, title("Invalid plan creator for authenticated app/user")},
+		mistake{owner, post, "/v0/plans", aPlan(m{"description": nil}), 401, title("Invalid plan creator for authenticated app/user")},
+		mistake{power, post, "/v0/plans", aPlan(m{"creator": "zoe"}), 400, explained(plan, "Creator zoe not found")},
+		mistake{owner, post, "/v0/plans/1", m{}, 400, title(active)},
+		mistake{owner, post, "/v0/plans/1", m{"active": "x"}, 400, title("Invalid active field")},
+		mistake{owner, post, "/v0/plans/1", m{"active": nil}, 400, title("Invalid active field")},
+		mistake{owner, post, "/v0/plans/999", m{"active": 1}, 404, noBody},
+		mistake{owner, post, "/v0/plans/999", m{"active": 0}, 404, noBody},
+		mistake{owner, post, "/v0/plans/pager", m{"active": 0}, 404, noBody},
+		mistake{owner, del, "/v0/plans/none", nil, 400, title("No plan matched")},
+		mistake{owner, del, "/v0/plans/999", nil, 400, title("No plan matched")},
+		mistake{owner, del, "/v0/plans/pager", nil, 400, title("Cannot delete this plan as the application demo is using it for quota")},
+		mistake{bob, del, "/v0/plans/used", nil, 400, title("Cannot delete this plan as 1 incidents have been created using it")},
 	)
 }
 
 func incidentErrors() part {
 	ok := m{"plan": "pager", "context": m{"host": "h"}}
 	const missing, target = "Missing owner or incident_ids fields", "/v0/incidents/1"
-	return part{"incidents", []refusal{
+	return part{"incidents", []mistake{
 		{demo, get, "/v0/incidents", nil, 400, title("Incident query too broad, add filter or limit")},
 		{demo, get, "/v0/incidents?limit=0", nil, 400, title("Incident query too broad, add filter or limit")},
 		{demo, get, "/v0/incidents?nonsense=1&fields=id", nil, 400, title("Incident query too broad, add filter or limit")},
@@ -130,7 +130,7 @@ func messageErrors() part {
 	}
 	list := []m{{"role": "user", "target": "ann"}}
 	without := m{"role": nil, "target": nil, "priority": nil}
-	p := part{"messages and notifications", []refusal{
+	p := part{"messages and notifications", []mistake{
 		{demo, get, "/v0/messages", nil, 400, title("Message query too broad, add limit or filter")},
 		{demo, get, "/v0/messages?limit=0", nil, 400, title("Message query too broad, add limit or filter")},
 		{demo, get, "/v0/messages?mode_changed=1", nil, 400, title("Message query too broad, add limit or filter")},
@@ -138,7 +138,7 @@ func messageErrors() part {
 		{demo, get, "/v0/messages/x/auditlog", nil, 400, title("Invalid message id")},
 	}}
 	refused := func(says string, body m) {
-		p.rows = append(p.rows, refusal{demo, post, "/v0/notifications", body, 400, says})
+		p.rows = append(p.rows, mistake{demo, post, "/v0/notifications", body, 400, says})
 	}
 	refused(explained(missing, "role"), to(m{"role": nil}))
 	refused(explained(missing, "target"), to(m{"target": nil}))

@@ -11,18 +11,18 @@ func webhookErrors(key string) part {
 	for _, name := range []string{"alertmanager", "grafana", "rackspace", "freshping"} {
 		path := "/v0/webhooks/" + name
 		p = p.with(
-			refusal{anonymous, post, path, m{}, 400, missing("application")},
-			refusal{anonymous, post, path + "?key=" + key, m{}, 400, missing("application")},
-			refusal{demo, post, path + "?application=demo", m{}, 400, missing("key")},
-			refusal{anonymous, post, path + "?application=nix&key=x", m{}, 401, explained(failedAuth, "Application not found")},
-			refusal{anonymous, post, path + "?application=demo&key=x", m{}, 401, explained(failedAuth, "")},
-			refusal{anonymous, post, path + "?application=demo&key=None", m{}, 401, explained(failedAuth, "")},
-			refusal{anonymous, post, path + "?plan=pager&" + proof, "{", 400, badJSON},
+			mistake{anonymous, post, path, m{}, 400, missing("application")},
+			mistake{anonymous, post, path + "?key=" + key, m{}, 400, missing("application")},
+			mistake{demo, post, path + "?application=demo", m{}, 400, missing("key")},
+			mistake{anonymous, post, path + "?application=nix&key=x", m{}, 401, explained(failedAuth, "Application not found")},
+			mistake{anonymous, post, path + "?application=demo&key=x", m{}, 401, explained(failedAuth, "")},
+			mistake{anonymous, post, path + "?application=demo&key=None", m{}, 401, explained(failedAuth, "")},
+			mistake{anonymous, post, path + "?plan=pager&" + proof, "{", 400, badJSON},
 		)
 	}
 	const noPlan, noWords = "plan does not exist or is not active", "No plan template actions exist for this app"
 	hook := func(name, plan string, body m, status int, says string) {
-		p.rows = append(p.rows, refusal{anonymous, post, "/v0/webhooks/" + name + "?plan=" + plan + "&" + proof, body, status, says})
+		p.rows = append(p.rows, mistake{anonymous, post, "/v0/webhooks/" + name + "?plan=" + plan + "&" + proof, body, status, says})
 	}
 	alert := func(changes ...m) m {
 		return changed(m{"version": "4", "status": "firing", "alerts": []m{}, "groupLabels": m{"iris_plan": "pager"}}, changes...)
@@ -62,7 +62,7 @@ func webhookErrors(key string) part {
 func answerErrors() part {
 	const sms, call, one = "/v0/response/twilio/messages", "/v0/response/twilio/calls", "/v0/response/gmail-oneclick"
 	from := func(words string) string { return formOf("From", annPhone, "Body", words) }
-	p := part{"answers", []refusal{
+	p := part{"answers", []mistake{
 		{power, post, sms, formOf("From", annPhone), 400, explained("SMS body not found", "Missing Body argument in post body")},
 		{power, post, sms, formOf("Body", "claim all"), 400, explained("From argument not found", "Missing From in post body")},
 		{power, post, sms, from("hello"), 400, explained("Invalid response", "failed to parse response")},
@@ -80,18 +80,18 @@ func answerErrors() part {
 	}}
 	slack := m{"msg_id": 1, "source": "ann", "content": "claim"}
 	for name := range slack {
-		p = p.with(refusal{power, post, "/v0/response/slack", changed(slack, m{name: nil}), 400, title("Post body missing required key")})
+		p = p.with(mistake{power, post, "/v0/response/slack", changed(slack, m{name: nil}), 400, title("Post body missing required key")})
 	}
 	for _, bad := range []m{{"msg_id": "x"}, {"msg_id": 999}, {"source": 1}, {"content": m{}}} {
-		p = p.with(refusal{power, post, "/v0/response/slack", changed(slack, bad), 400, explained("Bad Request", "Failed to handle slack response")})
+		p = p.with(mistake{power, post, "/v0/response/slack", changed(slack, bad), 400, explained("Bad Request", "Failed to handle slack response")})
 	}
 	click := m{"msg_id": 1, "email_address": "ann@example.com", "cmd": "claim"}
 	for name := range click {
-		p = p.with(refusal{power, post, one, changed(click, m{name: nil}), 400, title("Post body missing required key or key of wrong type")},
-			refusal{power, post, one, changed(click, m{name: m{}}), 400, title("Post body missing required key or key of wrong type")})
+		p = p.with(mistake{power, post, one, changed(click, m{name: nil}), 400, title("Post body missing required key or key of wrong type")},
+			mistake{power, post, one, changed(click, m{name: m{}}), 400, title("Post body missing required key or key of wrong type")})
 	}
 	for _, cmd := range []string{"claim all", "suppress", ""} {
-		p = p.with(refusal{power, post, one, changed(click, m{"cmd": cmd}), 400, title("GmailOneClick only supports claiming individual messages")})
+		p = p.with(mistake{power, post, one, changed(click, m{"cmd": cmd}), 400, title("GmailOneClick only supports claiming individual messages")})
 	}
 	for _, path := range []string{"/v0/response/email", "/v0/response/gmail"} {
 		mail := func(says, line string, headers ...string) {
@@ -99,7 +99,7 @@ func answerErrors() part {
 			for i := 0; i+1 < len(headers); i += 2 {
 				list = append(list, m{"name": headers[i], "value": headers[i+1]})
 			}
-			p.rows = append(p.rows, refusal{power, post, path, m{"body": line, "headers": list}, 400, says})
+			p.rows = append(p.rows, mistake{power, post, path, m{"body": line, "headers": list}, 400, says})
 		}
 		mail(title("Missing source"), "claim all", "To", "iris@example.com", "Subject", "x")
 		mail(explained("Invalid response", "Invalid response: hello"), "hello\nthere", "From", "ann@example.com")
@@ -112,7 +112,7 @@ func answerErrors() part {
 
 func internalErrors() part {
 	tag := m{"id": 1, "name": "service", "values": []string{"x"}}
-	p := part{"additions of the newer branch", []refusal{
+	p := part{"additions of the newer branch", []mistake{
 		{power, post, "/v0/internal/incident/x", m{"current_step": 1, "active": 1}, 400, title("Invalid incident id")},
 		{power, post, "/v0/internal/incident/999", m{"current_step": 1, "active": 1}, 404, noBody},
 		{power, post, "/v0/internal/incident/1", m{"active": 1}, 400, title("current_step is required")},
@@ -121,13 +121,13 @@ func internalErrors() part {
 	}}
 	for _, kind := range []string{"incident", "application", "plan", "template", "target"} {
 		path := "/v0/internal/" + kind + "_tag"
-		p = p.with(refusal{demo, put, path, tag, 403, title("App not allowed to use internal routes")},
-			refusal{power, put, path, changed(tag, m{"name": "nix"}), 400, title("The tag nix is not one of those that are allowed")},
-			refusal{power, put, path, changed(tag, m{"id": 999}), 400, title("there is no " + kind + " with the number 999")})
+		p = p.with(mistake{demo, put, path, tag, 403, title("App not allowed to use internal routes")},
+			mistake{power, put, path, changed(tag, m{"name": "nix"}), 400, title("The tag nix is not one of those that are allowed")},
+			mistake{power, put, path, changed(tag, m{"id": 999}), 400, title("there is no " + kind + " with the number 999")})
 	}
 	for path, unique := range map[string][]string{"/v0/incidents": {"id", "context", "created", "updated"}, "/v0/plans": {"id", "created", "description", "tracking_template"}, "/v0/templates": {"id", "created"}} {
 		for _, field := range unique {
-			p = p.with(refusal{demo, get, fmt.Sprintf("%s?counts=true&active=1&fields=%s", path, field), nil, 400,
+			p = p.with(mistake{demo, get, fmt.Sprintf("%s?counts=true&active=1&fields=%s", path, field), nil, 400,
 				explained("These fields cannot be counted", field)})
 		}
 	}

@@ -7,7 +7,7 @@ func templateErrors() part {
 	ok := m{"name": "t", "creator": "bob", "content": words}
 	made := func(change m) m { return changed(ok, change) }
 	content := func(c any) m { return changed(ok, m{"content": c}) }
-	return part{"templates", []refusal{
+	return part{"templates", []mistake{
 		{bob, post, "/v0/templates", m{"name": "", "creator": ""}, 400, title("content argument missing")},
 		{bob, post, "/v0/templates", made(m{"name": nil, "creator": nil}), 400, title("name argument missing")},
 		{bob, post, "/v0/templates", made(m{"name": ""}), 400, title("name argument missing")},
@@ -29,7 +29,7 @@ func templateErrors() part {
 
 func peopleErrors() part {
 	const flood = "/v0/users/reprioritization/bob"
-	p := part{"people", []refusal{
+	p := part{"people", []mistake{
 		{bob, post, "/v0/users/overrides/bob", m{}, 400, title("Invalid json in post body: template_overrides parameter is not a dict")},
 		{bob, post, "/v0/users/overrides/bob", m{"template_overrides": "sms"}, 400, title("Invalid json in post body: template_overrides parameter is not a dict")},
 		{bob, post, "/v0/users/overrides/bob", m{"template_overrides": m{"call": "enabled"}}, 400, title("No valid mode override values in post body")},
@@ -50,7 +50,7 @@ func peopleErrors() part {
 	}}
 	good := m{"src_mode": "call", "dst_mode": "sms", "count": 5, "duration": 60}
 	flooded := func(words, description string, change m) {
-		p.rows = append(p.rows, refusal{bob, post, flood, changed(good, change), 400, explained(words, description)})
+		p.rows = append(p.rows, mistake{bob, post, flood, changed(good, change), 400, explained(words, description)})
 	}
 	flooded("Missing argument", "missing arg: duration", m{"duration": nil, "count": nil, "src_mode": nil, "dst_mode": nil})
 	flooded("Missing argument", "missing arg: count", m{"count": nil, "src_mode": nil, "duration": "x"})
@@ -70,7 +70,7 @@ func peopleErrors() part {
 func applicationErrors() part {
 	const one, nix = "/v0/applications/demo", "/v0/applications/nix"
 	settings := m{"sample_context": `{}`, "context_template": "", "summary_template": "", "mobile_template": "", "variables": []string{"host", "message"}}
-	p := part{"applications", []refusal{
+	p := part{"applications", []mistake{
 		{demo, get, nix, nil, 400, title("Application nix not found")},
 		{demo, get, nix + "/stats", nil, 400, title("Application nix not found")},
 		{admin, post, "/v0/applications", "[", 400, badJSON},
@@ -83,7 +83,7 @@ func applicationErrors() part {
 		{admin, put, nix, settings, 400, title("Application nix not found")},
 	}}
 	changing := func(says string, change m) {
-		p.rows = append(p.rows, refusal{admin, put, one, changed(settings, change), 400, says})
+		p.rows = append(p.rows, mistake{admin, put, one, changed(settings, change), 400, says})
 	}
 	changing(title("sample_context must be valid json"), m{"sample_context": nil, "context_template": nil})
 	changing(title("sample_context must be valid json"), m{"sample_context": "{"})
@@ -107,47 +107,47 @@ func applicationErrors() part {
 		{post, "/secondary", "You must be a logged in user to app", "You don't have permissions to re-key this app.", "Secondary key already exists, or app name incorrect"},
 		{post, "/rekey", "You must be a logged in user to re-key this app", "You don't have permissions to re-key this app.", "Re-key failed; secondary key does not exist or invalid app name"},
 	} {
-		p = p.with(refusal{demo, r.method, one + r.sub, nil, 401, title(r.nobody)}, refusal{power, r.method, one + r.sub, nil, 401, title(r.nobody)},
-			refusal{bob, r.method, one + r.sub, nil, 403, title(r.stranger)}, refusal{asBob, r.method, one + r.sub, nil, 403, title(r.stranger)},
-			refusal{admin, r.method, nix + r.sub, nil, 400, title(r.unknown)})
+		p = p.with(mistake{demo, r.method, one + r.sub, nil, 401, title(r.nobody)}, mistake{power, r.method, one + r.sub, nil, 401, title(r.nobody)},
+			mistake{bob, r.method, one + r.sub, nil, 403, title(r.stranger)}, mistake{asBob, r.method, one + r.sub, nil, 403, title(r.stranger)},
+			mistake{admin, r.method, nix + r.sub, nil, 400, title(r.unknown)})
 	}
 	const emails = "These email addresses are "
 	return p.with(
-		refusal{owner, del, one, nil, 400, title("Cannot remove app. It has likely already in use.")},
-		refusal{owner, post, one + "/rekey", nil, 400, title("Re-key failed; secondary key does not exist or invalid app name")},
+		mistake{owner, del, one, nil, 400, title("Cannot remove app. It has likely already in use.")},
+		mistake{owner, post, one + "/rekey", nil, 400, title("Re-key failed; secondary key does not exist or invalid app name")},
 
-		refusal{demo, put, one + "/rename", m{}, 401, title("You must be a logged in user to rename this app")},
-		refusal{bob, put, one + "/rename", m{}, 403, title("You don't have permissions to rename this app.")},
-		refusal{owner, put, one + "/rename", "[", 400, badJSON},
-		refusal{owner, put, one + "/rename", m{}, 400, title("Missing new_name from post body")},
-		refusal{owner, put, one + "/rename", m{"new_name": "demo"}, 400, title("New and old app name are identical")},
-		refusal{owner, put, one + "/rename", m{"new_name": "OTHER "}, 400, title("Destination app name likely already exists")},
-		refusal{admin, put, nix + "/rename", m{"new_name": "y"}, 400, title("No rows changed; old app name incorrect")},
+		mistake{demo, put, one + "/rename", m{}, 401, title("You must be a logged in user to rename this app")},
+		mistake{bob, put, one + "/rename", m{}, 403, title("You don't have permissions to rename this app.")},
+		mistake{owner, put, one + "/rename", "[", 400, badJSON},
+		mistake{owner, put, one + "/rename", m{}, 400, title("Missing new_name from post body")},
+		mistake{owner, put, one + "/rename", m{"new_name": "demo"}, 400, title("New and old app name are identical")},
+		mistake{owner, put, one + "/rename", m{"new_name": "OTHER "}, 400, title("Destination app name likely already exists")},
+		mistake{admin, put, nix + "/rename", m{"new_name": "y"}, 400, title("No rows changed; old app name incorrect")},
 
-		refusal{bob, post, one + "/quota", aQuota(), 401, title("You don't have permissions to update this app's quota.")},
-		refusal{bob, del, one + "/quota", nil, 401, title("You don't have permissions to update this app's quota.")},
-		refusal{owner, post, one + "/quota", "", 400, badJSON},
-		refusal{owner, post, one + "/quota", aQuota(m{"wait_time": nil}), 400, title("Missing required keys in post body")},
-		refusal{owner, post, one + "/quota", aQuota(m{"more": 1}), 400, title("Missing required keys in post body")},
-		refusal{owner, post, one + "/quota", aQuota(m{"hard_quota_duration": "x", "wait_time": 0}), 400, title("Some int keys are not integers")},
-		refusal{owner, post, one + "/quota", aQuota(m{"wait_time": 0, "hard_quota_threshold": 1}), 400, title("All int keys must be over 0")},
-		refusal{owner, post, one + "/quota", aQuota(m{"hard_quota_threshold": 5}), 400, title("Hard threshold must be bigger than soft threshold")},
-		refusal{owner, post, one + "/quota", aQuota(m{"plan_name": "none"}), 400, title("No active ID found for that plan")},
-		refusal{owner, post, one + "/quota", aQuota(m{"target_name": "zoe"}), 400, title("No ID found for that target")},
-		refusal{admin, post, nix + "/quota", aQuota(), 400, title("No ID found for that application")},
+		mistake{bob, post, one + "/quota", aQuota(), 401, title("You don't have permissions to update this app's quota.")},
+		mistake{bob, del, one + "/quota", nil, 401, title("You don't have permissions to update this app's quota.")},
+		mistake{owner, post, one + "/quota", "", 400, badJSON},
+		mistake{owner, post, one + "/quota", aQuota(m{"wait_time": nil}), 400, title("Missing required keys in post body")},
+		mistake{owner, post, one + "/quota", aQuota(m{"more": 1}), 400, title("Missing required keys in post body")},
+		mistake{owner, post, one + "/quota", aQuota(m{"hard_quota_duration": "x", "wait_time": 0}), 400, title("Some int keys are not integers")},
+		mistake{owner, post, one + "/quota", aQuota(m{"wait_time": 0, "hard_quota_threshold": 1}), 400, title("All int keys must be over 0")},
+		mistake{owner, post, one + "/quota", aQuota(m{"hard_quota_threshold": 5}), 400, title("Hard threshold must be bigger than soft threshold")},
+		mistake{owner, post, one + "/quota", aQuota(m{"plan_name": "none"}), 400, title("No active ID found for that plan")},
+		mistake{owner, post, one + "/quota", aQuota(m{"target_name": "zoe"}), 400, title("No ID found for that target")},
+		mistake{admin, post, nix + "/quota", aQuota(), 400, title("No ID found for that application")},
 
-		refusal{demo, put, one + "/incident_emails", m{}, 401, title("You must be a logged in user to change this application's email incident settings")},
-		refusal{bob, put, one + "/incident_emails", m{}, 403, title("You don't have permissions to change this application's email incident settings.")},
-		refusal{owner, put, one + "/incident_emails", m{"bob@example.com": "pager", "ann@example.com": "pager"}, 400, title(emails + "also user's email addresses which is not allowed: ann@example.com, bob@example.com")},
-		refusal{owner, put, one + "/incident_emails", m{"Taken@example.com": "pager"}, 400, title(emails + "already in use by another app: taken@example.com")},
-		refusal{owner, put, one + "/incident_emails", m{"in@example.com": "quiet"}, 400, title("Failed adding in@example.com -> quiet combination. This plan does not have any templates which support this app.")},
-		refusal{owner, put, one + "/incident_emails", m{"in@example.com": "none"}, 400, title("Failed adding in@example.com -> none combination. Is your plan name correct?")},
+		mistake{demo, put, one + "/incident_emails", m{}, 401, title("You must be a logged in user to change this application's email incident settings")},
+		mistake{bob, put, one + "/incident_emails", m{}, 403, title("You don't have permissions to change this application's email incident settings.")},
+		mistake{owner, put, one + "/incident_emails", m{"bob@example.com": "pager", "ann@example.com": "pager"}, 400, title(emails + "also user's email addresses which is not allowed: ann@example.com, bob@example.com")},
+		mistake{owner, put, one + "/incident_emails", m{"Taken@example.com": "pager"}, 400, title(emails + "already in use by another app: taken@example.com")},
+		mistake{owner, put, one + "/incident_emails", m{"in@example.com": "quiet"}, 400, title("Failed adding in@example.com -> quiet combination. This plan does not have any templates which support this app.")},
+		mistake{owner, put, one + "/incident_emails", m{"in@example.com": "none"}, 400, title("Failed adding in@example.com -> none combination. Is your plan name correct?")},
 	)
 }
 
 func categoryErrors() part {
 	one := []m{{"name": "n", "description": "d", "mode": "email"}}
-	return part{"categories", []refusal{
+	return part{"categories", []mistake{
 		{other, post, "/v0/categories/demo", one, 401, title("You don't have permissions to create this category")},
 		{bob, post, "/v0/categories/demo", one, 401, title("You don't have permissions to create this category")},
 		{power, post, "/v0/categories/demo", one, 401, title("You don't have permissions to create this category")},
@@ -161,20 +161,20 @@ func categoryErrors() part {
 
 func deviceErrors() part {
 	ok := m{"username": "ann", "registration_id": "r", "platform": "iOS"}
-	rows := []refusal{
+	rows := []mistake{
 		{other, post, "/v0/devices", ok, 403, title("App not allowed to register devices")},
 		{admin, post, "/v0/devices", m{}, 403, title("App not allowed to register devices")},
 		{demo, post, "/v0/devices", changed(ok, m{"username": "zoe"}), 400, title("User zoe not found")},
 		{demo, post, "/v0/devices", changed(ok, m{"registration_id": strings.Repeat("r", 2001)}), 400, title("registration_id can have 2000 bytes, platform 100")},
 	}
 	for name := range ok {
-		rows = append(rows, refusal{demo, post, "/v0/devices", changed(ok, m{name: nil}), 400, title("Missing parameters for adding device")})
+		rows = append(rows, mistake{demo, post, "/v0/devices", changed(ok, m{name: nil}), 400, title("Missing parameters for adding device")})
 	}
 	return part{"devices", rows}
 }
 
 func statisticErrors() part {
-	return part{"statistics", []refusal{
+	return part{"statistics", []mistake{
 		{demo, get, "/v0/singlestats/nonsense", nil, 400, title("Stat nonsense not found")},
 		{demo, get, "/v0/applications/NIX/stats", nil, 400, title("Application NIX not found")},
 	}}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// refusal is a request and the error that the contract documents for it. says is the whole body, byte for byte.
-type refusal struct {
+// mistake is a request and the error that the contract documents for it. says is the whole body, byte for byte.
+type mistake struct {
 	as           caller
 	method, path string
 	body         any
@@ -19,7 +19,7 @@ type refusal struct {
 // part is one section of the contract.
 type part struct {
 	of   string
-	rows []refusal
+	rows []mistake
 }
 
 // title is an error that has no description; explained is one that has, an empty one perhaps.
@@ -111,45 +111,45 @@ func transportErrors() part {
 	p := part{of: "transport: unknown routes, missing objects, methods, parameters"}
 	for _, path := range []string{"/v0/nowhere", "/v0", "/v0/plans/1/nowhere", "/v0/plans/none", "/v0/plans/999", "/v0/templates/none", "/v0/templates/999",
 		"/v0/incidents/999", "/v0/messages/999", "/v0/internal/sender_heartbeat/x", "/v0/internal/auth/applications"} {
-		p.rows = append(p.rows, refusal{demo, get, path, nil, 404, noBody})
+		p.rows = append(p.rows, mistake{demo, get, path, nil, 404, noBody})
 	}
-	p.rows = append(p.rows, refusal{admin, get, "/v0/users/zoe", nil, 404, noBody}, refusal{admin, get, "/v0/users/999", nil, 404, noBody})
+	p.rows = append(p.rows, mistake{admin, get, "/v0/users/zoe", nil, 404, noBody}, mistake{admin, get, "/v0/users/999", nil, 404, noBody})
 	for path, method := range map[string]string{"/v0/plans": put, "/v0/plans/1": put, "/v0/incidents": del, "/v0/incidents/claim": get, "/v0/incidents/1": del, "/v0/messages": post,
 		"/v0/notifications": get, "/v0/targets": post, "/v0/modes": post, "/v0/priorities": put, "/v0/timezones": post, "/v0/stats": post, "/v0/devices": get,
 		"/v0/applications/demo/rename": post, "/v0/applications/demo/rekey": get, "/v0/users/overrides/bob": get, "/v0/response/email": get,
 		"/v0/webhooks/alertmanager": get, "/v0/webhooks/grafana": put, "/v0/twilio/deliveryupdate": get, "/v0/target_roles": del} {
-		p.rows = append(p.rows, refusal{demo, method, path, nil, 405, noBody})
+		p.rows = append(p.rows, mistake{demo, method, path, nil, 405, noBody})
 	}
 	for _, path := range []string{"/v0/plans", "/v0/templates", "/v0/incidents", "/v0/messages", "/v0/applications"} {
 		for _, n := range []string{"x", "1.5", "", "true"} {
-			p.rows = append(p.rows, refusal{demo, get, path + "?limit=" + n, nil, 400, badLimit})
+			p.rows = append(p.rows, mistake{demo, get, path + "?limit=" + n, nil, 400, badLimit})
 		}
 	}
 	for _, path := range []string{"/v0/plans", "/v0/templates", "/v0/targets/user"} {
 		for _, word := range []string{"maybe", "2", "TRUE", ""} {
-			p.rows = append(p.rows, refusal{demo, get, path + "?active=" + word, nil, 400, badActive})
+			p.rows = append(p.rows, mistake{demo, get, path + "?active=" + word, nil, 400, badActive})
 		}
 	}
 	return p.with(
-		refusal{demo, get, "/v0/users/ann/in_lists", nil, 400, missing("list")},
-		refusal{power, get, "/v0/internal/target?target=ann", nil, 400, missing("role")},
-		refusal{power, get, "/v0/internal/target?role=user", nil, 400, missing("target")},
+		mistake{demo, get, "/v0/users/ann/in_lists", nil, 400, missing("list")},
+		mistake{power, get, "/v0/internal/target?target=ann", nil, 400, missing("role")},
+		mistake{power, get, "/v0/internal/target?role=user", nil, 400, missing("target")},
 	)
 }
 
 // with adds rows to a part.
-func (p part) with(rows ...refusal) part {
+func (p part) with(rows ...mistake) part {
 	p.rows = append(p.rows, rows...)
 	return p
 }
 
 func proofErrors() part {
-	unknown, wrong := caller{name: "an unknown application", app: "nix"}, caller{name: "an application with a wrong key", app: "wrong"}
-	return part{"authentication and permissions", []refusal{
+	unknown, forger := caller{name: "an unknown application", app: "nix"}, caller{name: "an application with a wrong key", app: "wrong"}
+	return part{"authentication and permissions", []mistake{
 		{anonymous, get, "/v0/modes", nil, 401, explained(failedAuth, "Malformed/missing HMAC authorization header")},
 		{anonymous, post, "/v0/incidents", m{}, 401, explained(failedAuth, "Malformed/missing HMAC authorization header")},
 		{unknown, get, "/v0/modes", nil, 401, explained(failedAuth, "")},
-		{wrong, get, "/v0/modes", nil, 401, explained(failedAuth, "HMAC failed validation. Check API key/clock skew")},
+		{forger, get, "/v0/modes", nil, 401, explained(failedAuth, "HMAC failed validation. Check API key/clock skew")},
 		{caller{name: "demo for bob", app: "demo", user: "bob"}, get, "/v0/modes", nil, 401, explained("This application does not have the power to authenticate usernames", "")},
 		{demo, get, "/v0/users/bob", nil, 401, explained("App must allow authentication as user for this action", "")},
 		{owner, get, "/v0/users/bob", nil, 401, explained("This user is not allowed to access this resource", "")},
@@ -166,16 +166,16 @@ func queryErrors() part {
 		"/v0/templates": "id created",
 	} {
 		for field := range strings.FieldsSeq(fields) {
-			p.rows = append(p.rows, refusal{demo, get, path + "?" + field + "__like=1", nil, 400, title("invalid filter operator like")})
+			p.rows = append(p.rows, mistake{demo, get, path + "?" + field + "__like=1", nil, 400, title("invalid filter operator like")})
 			if field == "active" || field == "resolved" { // flags: numbers and words
 				continue
 			}
 			for _, op := range []string{"", "__eq", "__ne", "__gt", "__in"} {
-				p.rows = append(p.rows, refusal{demo, get, path + "?" + field + op + "=x", nil, 400, fmt.Sprintf(badInt, field)})
+				p.rows = append(p.rows, mistake{demo, get, path + "?" + field + op + "=x", nil, 400, fmt.Sprintf(badInt, field)})
 			}
 		}
-		p.rows = append(p.rows, refusal{demo, get, path + "?name__regex=1&id__sounds=1", nil, 400, title("invalid filter operator sounds")},
-			refusal{demo, get, path + "?limit=-1", nil, 400, explained("Invalid parameter", `The "limit" parameter is invalid. The value must not be negative.`)})
+		p.rows = append(p.rows, mistake{demo, get, path + "?name__regex=1&id__sounds=1", nil, 400, title("invalid filter operator sounds")},
+			mistake{demo, get, path + "?limit=-1", nil, 400, explained("Invalid parameter", `The "limit" parameter is invalid. The value must not be negative.`)})
 	}
 	return p
 }

@@ -136,10 +136,10 @@ func rights() []right {
 		}},
 		{put, "/v0/applications/demo/incident_emails", m{"in@example.com": "pager"}, 200, "111133oo3", nil},
 		{put, "/v0/applications/demo/rename", m{"new_name": "demo2"}, 200, "111133oo3", func(s *server) {
-			s.exec("update applications set name = 'demo' where name = 'demo2'")
+			s.exec("update applications set name = 'demo' where id = (select application_id from template_contents order by template_id limit 1)")
 		}},
 		{get, "/v0/applications/demo/plans", nil, 200, known, func(s *server) {
-			s.exec("update applications set name = 'demo' where name = 'demo2'")
+			s.exec("update applications set name = 'demo' where id = (select application_id from template_contents order by template_id limit 1)")
 		}},
 		{get, "/v0/categories", nil, 200, known, nil},
 		{get, "/v0/categories/demo", nil, 200, known, nil},
