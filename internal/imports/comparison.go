@@ -16,10 +16,11 @@ type Comparison struct {
 	Differences []Difference `json:"differences"`
 }
 
-// Difference is a stretch of time in which not the same people hold a role. Nobody = empty.
+// Difference is a stretch of time in which not the same people hold a role. Nobody = empty. Times are on the team's clock.
 type Difference struct {
 	Team  string    `json:"team"`
 	Role  string    `json:"role"`
+	Zone  string    `json:"time_zone"`
 	From  time.Time `json:"from"`
 	Until time.Time `json:"until"`
 	There []string  `json:"there"`
@@ -42,10 +43,13 @@ func (c *Comparison) write(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "%d differences:\n", len(c.Differences))
 	for _, d := range c.Differences {
-		fmt.Fprintf(b, "- %s of %s, %s to %s UTC: %s there, %s here\n", d.Role, d.Team, d.From.UTC().Format(layout), d.Until.UTC().Format(layout),
-			people(d.There), people(d.Here))
+		fmt.Fprintf(b, "- %s of %s, %s to %s (%s): %s there, %s here\n", d.Role, d.Team, d.From.Format(clock), d.Until.Format(clock),
+			d.Zone, people(d.There), people(d.Here))
 	}
 }
+
+// clock words an instant so that nobody has to guess the zone.
+const clock = "Mon 2006-01-02 15:04:05 -07:00"
 
 func people(names []string) string {
 	if len(names) == 0 {

@@ -81,13 +81,14 @@ func TestComparisonIsTold(t *testing.T) {
 	b.Reset()
 	require.NoError(t, r.WriteText(&b))
 	require.Contains(t, b.String(), "Who is on call, from 2026-11-21 22:00:00 to 2026-11-21 23:00:00 UTC: 2 teams and 5 stretches compared, no difference\n")
+	nepal := time.FixedZone("x", 5*3600+45*60)
 	for range maxExamples + 3 {
-		r.OnCall.Differences = append(r.OnCall.Differences, Difference{Team: "db", Role: "primary", From: at, Until: at.Add(time.Minute), There: []string{"ann", "bob"}})
+		r.OnCall.Differences = append(r.OnCall.Differences, Difference{Team: "db", Role: "primary", Zone: "x", From: at.In(nepal), Until: at.Add(time.Minute).In(nepal), There: []string{"ann", "bob"}})
 	}
 	b.Reset()
 	require.NoError(t, r.WriteText(&b))
 	require.True(t, r.OnCall.Differs())
-	require.Equal(t, maxExamples+3, strings.Count(b.String(), "- primary of db, 2026-11-21 22:00:00 to 2026-11-21 22:01:00 UTC: ann, bob there, nobody here\n"), "every one")
+	require.Equal(t, maxExamples+3, strings.Count(b.String(), "- primary of db, Sun 2026-11-22 03:45:00 +05:45 to Sun 2026-11-22 03:46:00 +05:45 (x): ann, bob there, nobody here\n"), "every one")
 }
 
 func TestModes(t *testing.T) {

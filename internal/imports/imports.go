@@ -21,6 +21,9 @@ type Table struct {
 	Key []string
 	// Unique are further expressions of which no two rows may have the same; @ stands before columns, as in lower(@name).
 	Unique []string
+	// Yields, when set, are the words for a row that is not taken because another one here has what is unique. Otherwise that
+	// is a conflict.
+	Yields string
 }
 
 // Column is one value of a record.

@@ -204,14 +204,21 @@ func (r *Row) Epoch(column string) (t time.Time, ok bool) {
 	return time.Unix(n, 0).UTC(), true
 }
 
-// JSON returns a text that is JSON, as it is. ok is false when it is not; null is JSON's null.
+// JSON returns a text that is JSON, as it is. ok is false when it is not; null is JSON's null. Python writes NaN, Infinity and
+// -Infinity, which JSON does not know: they become the texts that templates print for them.
 func (r *Row) JSON(column string) (value json.RawMessage, text string, ok bool) {
 	if r.Null(column) {
 		return json.RawMessage("null"), "", true
 	}
 	text = r.Text(column)
-	ok = utf8.ValidString(text) && json.Valid([]byte(text))
-	return json.RawMessage(text), text, ok
+	if !utf8.ValidString(text) || json.Valid([]byte(text)) {
+		return json.RawMessage(text), text, utf8.ValidString(text)
+	}
+	if mended := quotePython(text); json.Valid([]byte(mended)) {
+		r.Note("%s: NaN and Infinity, which JSON does not know, became texts", column)
+		return json.RawMessage(mended), text, true
+	}
+	return json.RawMessage(text), text, false
 }
 
 // Skip notes that the row is not taken because it says nothing; nothing is lost.

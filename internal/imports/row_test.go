@@ -71,7 +71,10 @@ func TestRowTexts(t *testing.T) {
 	value, _, ok := r.JSON("json")
 	require.True(t, ok)
 	require.Equal(t, `{"a": 1.50}`, string(value), "as it is")
-	for _, broken := range []string{"cut", "nan", "empty"} {
+	value, _, ok = r.JSON("nan")
+	require.True(t, ok)
+	require.Equal(t, `{"a": "nan"}`, string(value))
+	for _, broken := range []string{"cut", "empty"} {
 		_, _, ok = r.JSON(broken)
 		require.False(t, ok, broken)
 	}
@@ -79,7 +82,7 @@ func TestRowTexts(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, "null", string(value))
 	require.Equal(t, "a@example.com", r.Trimmed("pasted"))
-	require.Equal(t, []string{"note: name: spaces at the end were taken away", "note: pasted: spaces around it were taken away"}, said(c))
+	require.Equal(t, []string{"note: name: spaces at the end were taken away", "note: nan: NaN and Infinity, which JSON does not know, became texts", "note: pasted: spaces around it were taken away"}, said(c))
 }
 
 func TestReportCountsAndSumsUp(t *testing.T) {

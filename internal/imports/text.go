@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -84,6 +85,24 @@ func parseTime(raw string) (t time.Time, ok bool) {
 // zeroTime reports whether raw is MySQL's zero date, or one with a zero month or day.
 func zeroTime(raw string) bool {
 	return strings.HasPrefix(raw, "0000") || len(raw) >= 10 && (raw[5:7] == "00" || raw[8:10] == "00")
+}
+
+// python matches strings in JSON, which stay, and the numbers of Python that JSON does not know.
+var python = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?\bInfinity\b|\bNaN\b`)
+
+// quotePython makes texts of the numbers in a JSON text that only Python reads and writes.
+func quotePython(text string) string {
+	return python.ReplaceAllStringFunc(text, func(token string) string {
+		switch token {
+		case "NaN":
+			return `"nan"`
+		case "Infinity":
+			return `"inf"`
+		case "-Infinity":
+			return `"-inf"`
+		}
+		return token
+	})
 }
 
 // Fold returns a name as names are compared here.

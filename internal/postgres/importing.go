@@ -167,11 +167,12 @@ func (r *importRun) merge(ctx context.Context, t imports.Table, out *imports.Out
 			return fmt.Errorf("compare %s: %w", t.Name, err)
 		}
 	}
-	for _, sql := range append([]string{differSQL(t)}, twinSQL(t)...) {
-		if sql == "" {
-			continue
-		}
-		if err := r.reasons(ctx, imports.Conflict, true, sql, out); err != nil {
+	looks := twinSQL(t)
+	if sql := differSQL(t); sql != "" {
+		looks = append([]lossQuery{{imports.Conflict, true, sql}}, looks...)
+	}
+	for _, look := range looks {
+		if err := r.reasons(ctx, look.kind, look.whole, look.sql, out); err != nil {
 			return fmt.Errorf("compare %s: %w", t.Name, err)
 		}
 	}

@@ -182,28 +182,33 @@ from (select s.ord, s.label, concat_ws(', ', %s) as what, concat(%s) as sides
 		strings.Join(what, ", "), strings.Join(parts, ", "), t.Name, sameKey(t), agrees(t))
 }
 
-// twinSQL lists rows that have the same name (or whatever else is unique) as others here or there, and takes them out.
-func twinSQL(t imports.Table) []string {
-	var out []string
+// twinSQL lists rows that have the same name (or whatever else is unique) as others here or there, and takes them out. Where
+// a statement that deletes returns what it took out, it is reported at once.
+func twinSQL(t imports.Table) []lossQuery {
+	kind := imports.Conflict
+	twice, taken := "two of them have the same name here, where upper and lower case make no difference: rename one", "its name, address or place belongs to another one here"
+	both := "label || ' there, ' || here || ' here'"
+	if t.Yields != "" { // what is here is not told: there are secrets among it
+		kind, twice, taken, both = imports.NotTaken, "it is there twice", t.Yields, "label"
+	}
+	var out []lossQuery
 	for _, unique := range t.Unique {
 		key, there, here := "t."+column(t.Key[0]), strings.ReplaceAll(unique, "@", "s."), strings.ReplaceAll(unique, "@", "t.")
-		// Where a statement that deletes returns what it took out, it is reported at once.
-		out = append(out, fmt.Sprintf(`with twins as (
+		out = append(out, lossQuery{kind, true, fmt.Sprintf(`with twins as (
     select s.ord, s.label, u.v, row_number() over (partition by u.v order by s.ord) as nth, first_value(s.label) over (partition by u.v order by s.ord) as first
     from resolved s cross join lateral (select %s as v) u where s.lost is null and u.v is not null
 ), gone as (
     delete from resolved r using twins w where w.ord = r.ord and w.nth > 1 returning r.ord, r.label, w.first
 )
-select 'two of them have the same name here, where upper and lower case make no difference: rename one', count(*), (array_agg(label || ' and ' || first order by ord))[1:5]
-from gone having count(*) > 0`, there))
-		out = append(out, fmt.Sprintf(`with taken as (
-    select s.ord, s.label, %[4]s::text as here from resolved s join %[2]s t on %[5]s = %[1]s and not (%[3]s)
+select '%s', count(*), (array_agg(label || ' and ' || first order by ord))[1:5]
+from gone having count(*) > 0`, there, twice)}, lossQuery{kind, true, fmt.Sprintf(`with taken as (
+    select s.ord, s.label, %s::text as here from resolved s join %s t on %s = %s and not (%s)
     where s.lost is null
 ), gone as (
     delete from resolved r using taken w where w.ord = r.ord returning r.ord, r.label, w.here
 )
-select 'its name, address or place belongs to another one here', count(*), (array_agg(label || ' there, ' || here || ' here' order by ord))[1:5]
-from gone having count(*) > 0`, there, t.Name, sameKey(t), key, here))
+select '%s', count(*), (array_agg(%s order by ord))[1:5]
+from gone having count(*) > 0`, key, t.Name, here, there, sameKey(t), taken, both)})
 	}
 	return out
 }

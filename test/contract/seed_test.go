@@ -92,7 +92,21 @@ const withoutCommand = `
 
 func (i *installation) logIn(s *server, name string) {
 	s.Helper()
-	c := browser(s.T)
+	_, i.cookies[name], i.tokens[name] = s.logIn(name)
+}
+
+// join adds a person who has logged in.
+func (s *server) join(name string) {
+	s.Helper()
+	s.exec("insert into users (name, password_hash) select $1, password_hash from users where name = 'ann'", name)
+	s.exec("insert into user_contacts (user_id, mode, destination) select id, 'email', name || '@example.com' from users where name = $1", name)
+	s.sessions[name], _, s.tokens[name] = s.logIn(name)
+}
+
+// logIn opens a session.
+func (s *server) logIn(name string) (c *http.Client, cookies []*http.Cookie, token string) {
+	s.Helper()
+	c = browser(s.T)
 	resp, err := c.PostForm(s.url+"/login", url.Values{"username": {name}, "password": {password}})
 	require.NoError(s, err)
 	defer func() { _ = resp.Body.Close() }()
@@ -101,5 +115,5 @@ func (i *installation) logIn(s *server, name string) {
 		Token string `json:"csrf_token"`
 	}
 	require.NoError(s, json.NewDecoder(resp.Body).Decode(&who))
-	i.cookies[name], i.tokens[name] = resp.Cookies(), who.Token
+	return c, resp.Cookies(), who.Token
 }

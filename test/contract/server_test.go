@@ -333,6 +333,13 @@ func (s *server) number(query string, args ...any) int64 {
 	return n
 }
 
+func (s *server) text(query string, args ...any) string {
+	s.Helper()
+	var text string
+	require.NoError(s, s.db.QueryRow(s.Context(), query, args...).Scan(&text))
+	return text
+}
+
 func (s *server) exec(query string, args ...any) {
 	s.Helper()
 	_, err := s.db.Exec(s.Context(), query, args...)

@@ -29,6 +29,7 @@ func TestIrisOddRows(t *testing.T) {
 		`2005|2022-01-01 00:00:00|2022-01-01 00:00:00|-|{}|0|1`,
 		`2006|2022-01-01 00:00:00|2022-01-01 00:00:00|ann|{}|0|0`,
 		`2007|2022-01-01 00:00:00|2022-01-01 00:00:00|-|{}|0|0`,
+		`2008|2022-01-01 00:00:00|2022-01-01 00:00:00|-|{"a": 1, "a": ["nan", "NaN"]}|0|0`,
 	}, s.ours("select i.id, i.created_at, i.updated_at, u.name, c.context::text, i.active, i.resolved from incidents i join incident_contexts c on c.incident_id = i.id left join users u on u.id = i.owner_id where i.id >= 2000"))
 	require.Equal(t, []string{"zero  byte"}, s.ours("select content from comments where id = 62"))
 	require.Equal(t, []string{"Ãœbung|plain"}, s.ours("select subject, body from template_contents where template_id = 10"), "as it is, not guessed")

@@ -4,8 +4,11 @@ package imports_test
 
 import (
 	"encoding/json"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -183,6 +186,37 @@ func TestOncallDifferencesAreListed(t *testing.T) {
 		"whoever subscribes sees it too")
 	_, out, _ := s.iris(nil, "import", "oncall", "--from", s.from)
 	require.Contains(t, out, "2 differences:\n- primary of db, ")
+	// Each on the clock of its team: db is in California, watchers in India.
+	week := s.theirs("select floor(unix_timestamp() / 604800) * 604800 + 2 * 86400")
+	unix, err := strconv.ParseInt(week[0], 10, 64)
+	require.NoError(t, err)
+	for team, zone := range map[string]string{"db": "US/Pacific", "watchers": "Asia/Kolkata"} {
+		z, err := time.LoadLocation(zone)
+		require.NoError(t, err)
+		clock := func(at int64) string { return time.Unix(at, 0).In(z).Format("Mon 2006-01-02 15:04:05 -07:00") }
+		require.Contains(t, out, "- primary of "+team+", "+clock(unix)+" to "+clock(unix+86400)+" ("+zone+"): Bjørn there, Bjørn, dora here\n")
+		require.True(t, slices.ContainsFunc(report.OnCall.Differences, func(d imports.Difference) bool {
+			return d.Team == team && d.Zone == zone && d.From.Format(time.RFC3339) == time.Unix(unix, 0).In(z).Format(time.RFC3339)
+		}))
+	}
+}
+
+// TestOncallKeysOfFeedsStay: whoever made a new secret address here keeps it, and the import does not stop at it.
+func TestOncallKeysOfFeedsStay(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, oncallGood...)
+	s.predecessor = "oncall"
+	code, _ := s.move()
+	require.Zero(t, code)
+	s.postgres("update ical_keys set key = 'made-anew' where key like '%a001'", "update ical_keys set key = 'too' where key like '%a003'")
+	before := s.contents()
+	code, report := s.move()
+	require.Equal(t, 3, code, reasons(report, imports.Conflict))
+	require.Equal(t, []string{
+		"iCal keys: somebody has another key for it here, which stays (2) iCal key of ann for user ann; iCal key of Bjørn for team Web Ops",
+	}, reasons(report, imports.NotTaken))
+	accounted(t, report)
+	require.Equal(t, before, s.contents())
 }
 
 // TestOncallIsServed asks our API for what was moved, signed with a key that was moved.

@@ -2,6 +2,7 @@ package iris
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -76,10 +77,8 @@ func (im *importer) applicationRows(ctx context.Context, titles map[int64]string
 			}
 			im.apps[id] = name
 			keys = append(keys, applicationKeys(row, id, name))
-			if !row.Null("sample_context") {
-				if _, text, ok := row.JSON("sample_context"); !ok && text != "" {
-					row.Note("its sample context is not JSON; it was taken as it is")
-				}
+			if sample := row.Text("sample_context"); sample != "" && !json.Valid([]byte(sample)) {
+				row.Note("its sample context is not JSON; it was taken as it is")
 			}
 			var title any
 			if t, ok := titles[id]; ok {

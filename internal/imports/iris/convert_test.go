@@ -52,8 +52,12 @@ func TestContextOf(t *testing.T) {
 		`context={"b": 1.50, "a": null}`: {`{"b": 1.50, "a": null}`, ""},
 		`context=[1]`:                    {`[1]`, ""},
 		`context={"a": "cut`:             {`{"unreadable_context":"{\"a\": \"cut"}`, "note: its context is not JSON; the text was put into the variable unreadable_context"},
-		"context=":                       {`{"unreadable_context":""}`, "note: its context is not JSON; the text was put into the variable unreadable_context"},
-		`context={"a": "\ud83d"}`:        {`{"a": "\ud83d"}`, ""},
+		"context= ":                      {"{}", "note: it has no context; an empty one was taken"},
+		`context={"a": NaN, "b": [-Infinity, Infinity, "NaN \"Infinity"]}`: {
+			`{"a": "nan", "b": ["-inf", "inf", "NaN \"Infinity"]}`, "note: context: NaN and Infinity, which JSON does not know, became texts",
+		},
+		`context={"a": NaNa}`:     {`{"unreadable_context":"{\"a\": NaNa}"}`, "note: its context is not JSON; the text was put into the variable unreadable_context"},
+		`context={"a": "\ud83d"}`: {`{"a": "\ud83d"}`, ""},
 	} {
 		r, c := row(value)
 		require.Equal(t, want[0], string(contextOf(r)), value)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/iris-oncall/iris/internal/imports"
 )
@@ -67,7 +68,7 @@ func (im *importer) incident(row *imports.Row) ([]any, bool) {
 func contextOf(row *imports.Row) json.RawMessage {
 	value, text, ok := row.JSON("context")
 	switch {
-	case row.Null("context") || ok && string(value) == "null":
+	case ok && string(value) == "null" || strings.TrimSpace(text) == "":
 		row.Note("it has no context; an empty one was taken")
 		return json.RawMessage("{}")
 	case ok:

@@ -1,6 +1,7 @@
 package oncall
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -37,6 +38,10 @@ func (im *importer) compare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	zones, err := im.zones(ctx)
+	if err != nil {
+		return err
+	}
 	here, err := im.store.OnCall(ctx, since, until)
 	if err != nil {
 		return err
@@ -48,7 +53,8 @@ func (im *importer) compare(ctx context.Context) error {
 			for _, other := range subscribed[teamRole{team, role}] {
 				duties = append(duties, there[teamRole{other, role}]...)
 			}
-			c := comparing{im: im, team: team, role: role, there: duties, here: here.Teams[team], people: here.People, since: since, until: until}
+			c := comparing{im: im, team: team, role: role, there: duties, here: here.Teams[team], people: here.People,
+				zone: cmp.Or(zones[team], time.UTC), since: since, until: until}
 			c.run(result)
 		}
 	}
@@ -81,6 +87,18 @@ func (im *importer) duties(ctx context.Context, since time.Time) (map[teamRole][
 	return out, until, nil
 }
 
+// zones reads the teams' clocks. What is odd about them is reported where teams are taken.
+func (im *importer) zones(ctx context.Context) (map[int64]*time.Location, error) {
+	out := map[int64]*time.Location{}
+	aside := imports.Loader{Source: im.Source, Report: imports.NewReport("", nil)}
+	err := aside.Each(ctx, from("teams", "team", "", "id scheduling_timezone"), func(row *imports.Row) {
+		if z, err := time.LoadLocation(zone(row, "scheduling_timezone")); err == nil {
+			out[row.Int("id")] = z
+		}
+	})
+	return out, err
+}
+
 // subscribed reads which other teams' events of a role a team shows. A deleted team shows nothing to others.
 func (im *importer) subscribed(ctx context.Context) (map[teamRole][]int64, error) {
 	out := map[teamRole][]int64{}
@@ -100,6 +118,7 @@ type comparing struct {
 	there        []duty
 	here         *calendar.TeamCalendar // nil = the team is not here
 	people       map[users.ID]int64
+	zone         *time.Location // of the team
 	since, until time.Time
 }
 
@@ -135,12 +154,12 @@ func (c comparing) run(into *imports.Comparison) {
 			continue
 		}
 		d := imports.Difference{
-			Team: c.im.teams[c.team].name, Role: role, From: t, Until: end, There: c.names(there), Here: c.names(here),
+			Team: c.im.teams[c.team].name, Role: role, Zone: c.zone.String(), From: t.In(c.zone), Until: end.In(c.zone), There: c.names(there), Here: c.names(here),
 		}
 		if n := len(into.Differences); n > first {
 			last := &into.Differences[n-1]
 			if last.Until.Equal(t) && slices.Equal(last.There, d.There) && slices.Equal(last.Here, d.Here) {
-				last.Until = end
+				last.Until = end.In(c.zone)
 				continue
 			}
 		}

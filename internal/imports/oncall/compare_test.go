@@ -40,7 +40,7 @@ func TestCompareMinuteByMinute(t *testing.T) {
 		c := comparing{
 			im:   &importer{roles: map[int64]string{1: "primary"}, teams: map[int64]team{7: {"db", true}}, people: map[int64]person{1: {"ann", true}, 2: {"bob", true}}},
 			team: 7, role: 1, there: there, here: calendar.NewTeamCalendar(70, minute(0), minute(window), here),
-			people: map[users.ID]int64{101: 1, 102: 2, 103: 3}, since: minute(0), until: minute(window),
+			people: map[users.ID]int64{101: 1, 102: 2, 103: 3}, zone: time.UTC, since: minute(0), until: minute(window),
 		}
 		var found imports.Comparison
 		c.run(&found)
@@ -79,11 +79,11 @@ func TestCompareATeamThatIsNotHere(t *testing.T) {
 	t.Parallel()
 	c := comparing{
 		im:   &importer{roles: map[int64]string{1: "primary"}, teams: map[int64]team{7: {"db", true}}, people: map[int64]person{1: {"ann", true}}},
-		team: 7, role: 1, there: []duty{{1, minute(5), minute(6)}}, since: minute(0), until: minute(10),
+		team: 7, role: 1, there: []duty{{1, minute(5), minute(6)}}, zone: time.UTC, since: minute(0), until: minute(10),
 	}
 	var found imports.Comparison
 	c.run(&found)
-	require.Equal(t, []imports.Difference{{Team: "db", Role: "primary", From: minute(5), Until: minute(6), There: []string{"ann"}, Here: []string{}}}, found.Differences)
+	require.Equal(t, []imports.Difference{{Team: "db", Role: "primary", Zone: "UTC", From: minute(5), Until: minute(6), There: []string{"ann"}, Here: []string{}}}, found.Differences)
 }
 
 func TestSpan(t *testing.T) {

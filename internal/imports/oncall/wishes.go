@@ -46,11 +46,16 @@ func (im *importer) settings(ctx context.Context) error {
 		"oncall_reminder": true, "offcall_reminder": true, "event_created": true, "event_edited": true, "event_deleted": true,
 		"event_swapped": true, "event_substituted": true,
 	}
+	roles := map[int64]bool{} // settings that name any
+	err := im.Each(ctx, from("roles of settings", "setting_role", "", "setting_id"), func(row *imports.Row) { roles[row.Int("setting_id")] = true })
+	if err != nil {
+		return err
+	}
 	table := imports.Table{Name: "notice_settings", Key: []string{"id"}, Columns: []imports.Column{
 		{Name: "id", Type: "bigint"}, {Name: "user_id", Type: "bigint", Ref: toUser}, {Name: "team_id", Type: "bigint", Ref: toTeam},
 		{Name: "mode", Type: "text"}, {Name: "type", Type: "text"}, {Name: "time_before", Type: "int"}, {Name: "only_if_involved", Type: "boolean"},
 	}}
-	err := im.Load(ctx, from("notification settings", "notification_setting", "id", "id user_id team_id mode_id type_id time_before only_if_involved"), table,
+	err = im.Load(ctx, from("notification settings", "notification_setting", "id", "id user_id team_id mode_id type_id time_before only_if_involved"), table,
 		func(row *imports.Row) ([]any, bool) {
 			row.Label = fmt.Sprintf("setting %d of %s", row.Int("id"), im.who(row, "user_id"))
 			kind, there := im.types[row.Int("type_id")]
@@ -66,6 +71,9 @@ func (im *importer) settings(ctx context.Context) error {
 			if !ok {
 				return nil, false
 			}
+			if !roles[row.Int("id")] {
+				row.Note("it names no role: it tells of nothing, there as here")
+			}
 			var before, involved any
 			if !row.Null("time_before") {
 				before = row.Int32("time_before", 0)
@@ -78,10 +86,10 @@ func (im *importer) settings(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	roles := imports.Table{Name: "notice_setting_roles", Key: []string{"setting_id", "role_id"}, Columns: []imports.Column{
+	links := imports.Table{Name: "notice_setting_roles", Key: []string{"setting_id", "role_id"}, Columns: []imports.Column{
 		{Name: "setting_id", Type: "bigint", Ref: toSetting}, {Name: "role_id", Type: "bigint", Ref: toRole},
 	}}
-	return im.Load(ctx, from("roles of settings", "setting_role", "setting_id, role_id", "setting_id role_id"), roles, func(row *imports.Row) ([]any, bool) {
+	return im.Load(ctx, from("roles of settings", "setting_role", "setting_id, role_id", "setting_id role_id"), links, func(row *imports.Row) ([]any, bool) {
 		row.Label = fmt.Sprintf("%s of setting %d", im.role(row), row.Int("setting_id"))
 		return []any{row.Int("setting_id"), row.Int("role_id")}, true
 	})
@@ -93,7 +101,8 @@ func (im *importer) keys(ctx context.Context) error {
 	for id, t := range im.teams {
 		teams[imports.Fold(t.name)] = id
 	}
-	table := imports.Table{Name: "ical_keys", Key: []string{"key"}, Columns: []imports.Column{
+	mine := []string{"@requester_id || ' user ' || @user_id", "@requester_id || ' team ' || @team_id"}
+	table := imports.Table{Name: "ical_keys", Key: []string{"key"}, Unique: mine, Yields: "somebody has another key for it here, which stays", Columns: []imports.Column{
 		{Name: "key", Type: "text", Quiet: true}, {Name: "requester_id", Type: "bigint", Ref: toUser}, {Name: "user_id", Type: "bigint", Ref: toUser},
 		{Name: "team_id", Type: "bigint", Ref: toTeam}, {Name: "created_at", Type: "timestamptz"},
 	}}

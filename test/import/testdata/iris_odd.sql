@@ -65,7 +65,8 @@ insert into incident (id, plan_id, created, updated, context, owner_id, applicat
     (2004, 2, '2022-01-01 00:00:00', null, '{}', null, 991, 1, 0, 0),
     (2005, 2, '2022-01-01 00:00:00', null, '{}', null, 1, 1, 1, 1),
     (2006, 2, '2022-01-01 00:00:00', null, '{}', 10, 1, 1, 1, 0),
-    (2007, 2, '2022-01-01 00:00:00', null, '{}', null, 1, -1, 0, 0);
+    (2007, 2, '2022-01-01 00:00:00', null, '{}', null, 1, -1, 0, 0),
+    (2008, 2, '2022-01-01 00:00:00', null, '{"a": 1, "a": [NaN, "NaN"]}', null, 1, 1, 0, 0);
 insert into dynamic_plan_map (incident_id, dynamic_index, role_id, target_id) values (2003, 0, 8, 10), (1003, 2, 71, 10);
 insert into comment (id, incident_id, created, user_id, content) values (60, 2003, '2022-01-01 00:00:00', 10, 'lost with its incident'),
     (61, 2000, '2022-01-01 00:00:00', 990, 'by nobody'), (62, 2000, '0000-00-00 00:00:00', 10, 'zero \0 byte');

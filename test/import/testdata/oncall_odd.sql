@@ -44,3 +44,7 @@ insert into ical_key (`key`, requester, name, type, time_created) values ('k1', 
 insert into audit (id, owner_name, team_name, action_name, context, timestamp) values (910, 'ann', 'db', 'x', '{"cut o', 1600000000), (911, 'ann', 'db', 'x', '', 1600000000);
 insert into application (id, name, `key`) values (10, 'a:b', 'oncall-key-with-colon'), (11, 'keyless', '');
 update event set colour = 'red' where id = 2002;
+
+-- A setting without roles; teams that show each other's calendars.
+insert into notification_setting (id, user_id, team_id, mode_id, type_id, time_before, only_if_involved) values (704, 120, 80, 8, 1, 60, null);
+insert into team_subscription (team_id, subscription_id, role_id) values (70, 73, 1), (70, 71, 12);

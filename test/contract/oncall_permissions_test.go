@@ -1,0 +1,361 @@
+package contract
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The callers of the table, in its order: nobody; an application without allow_oncall, and one with it; somebody who may only read; the
+// administrator of another team; a member of team ops; pat, a member whom the row is about; ops' administrator; an administrator of everything.
+var whoAsks = []caller{anonymous, demo, scheduler, viewer, {name: "a stranger", session: "kim"}, bob, {name: "the person", session: "pat"}, owner, admin}
+
+// permission says what each caller gets of a route. What given makes is the thing that {id} of the path and $id of the body name; $n is
+// a fresh number, $day1 and $day2 are a day and two from now. A body that begins with ? is a query.
+type permission struct {
+	method, path string // as the server describes it
+	want         string // by caller
+	body         string
+	given        func(*server) m
+}
+
+// usual is what the parameters of paths name, unless given made something else.
+var usual = m{"team": "ops", "roster": "r", "user": "pat", "role": "primary", "service": "shop", "other": "core"}
+
+const everyEvent = `"start": $day1, "end": $day2, "team": "ops", "user": "pat", "role": "shadow"`
+
+// permissions is who may do what on the on-call API (contract 2.4 and the column A of 4; reads need a caller, see docs/compatibility.md).
+var permissions = []permission{
+	//                                                   nobody plain app reader stranger member person team-admin god
+	{get, "/api/v0/teams", "401 403 200 200 200 200 200 200 200", "", nil},
+	{post, "/api/v0/teams", "401 403 201 403 201 201 201 201 201", `{"name": "t$n", "scheduling_timezone": "UTC", "admin": "pat"}`, nil},
+	{get, "/api/v0/teams/{team}", "401 403 200 200 200 200 200 200 200", "", nil},
+	{put, "/api/v0/teams/{team}", "401 403 200 403 403 403 403 200 200", `{"email": "$n@example.com"}`, nil},
+	{del, "/api/v0/teams/{team}", "401 403 200 403 403 403 403 200 200", "", anotherOps},
+	{get, "/api/v0/teams/{team}/changes", "401 403 200 200 200 200 200 200 200", "", nil},
+	{get, "/api/v0/team_users", "401 403 200 200 200 200 200 200 200", "", nil},
+	{get, "/api/v0/teams/{team}/users", "401 403 200 200 200 200 200 200 200", "", nil},
+	{post, "/api/v0/teams/{team}/users", "401 403 201 403 403 403 403 201 201", `{"name": "$id"}`, aPerson},
+	{del, "/api/v0/teams/{team}/users/{user}", "401 403 200 403 403 403 403 200 200", "", nil},
+	{get, "/api/v0/teams/{team}/admins", "401 403 200 200 200 200 200 200 200", "", nil},
+	{post, "/api/v0/teams/{team}/admins", "401 403 201 403 403 403 403 201 201", `{"name": "$id"}`, aPerson},
+	{del, "/api/v0/teams/{team}/admins/{user}", "401 403 200 403 403 403 403 200 200", "", anAdmin},
+	{get, "/api/v0/teams/{team}/rosters", "401 403 200 200 200 200 200 200 200", "", nil},
+	{post, "/api/v0/teams/{team}/rosters", "401 403 201 403 403 403 403 201 201", `{"name": "r$n"}`, nil},
+	{get, "/api/v0/teams/{team}/rosters/{roster}", "401 403 200 200 200 200 200 200 200", "", nil},
+	{put, "/api/v0/teams/{team}/rosters/{roster}", "401 403 200 403 403 403 403 200 200", `{"roster_order": ["pat", "bob", "ann"]}`, inRoster},
+	{del, "/api/v0/teams/{team}/rosters/{roster}", "401 403 200 403 403 403 403 200 200", "", anotherRoster},
+	{get, "/api/v0/teams/{team}/rosters/{roster}/users", "401 403 200 200 200 200 200 200 200", "", inRoster},
+	{post, "/api/v0/teams/{team}/rosters/{roster}/users", "401 403 201 403 403 403 403 201 201", `{"name": "pat"}`, nil},
+	{put, "/api/v0/teams/{team}/rosters/{roster}/users/{user}", "401 403 200 403 403 403 403 200 200", `{"in_rotation": true}`, inRoster},
+	{del, "/api/v0/teams/{team}/rosters/{roster}/users/{user}", "401 403 200 403 403 403 403 200 200", "", inRoster},
+	{get, "/api/v0/teams/{team}/rosters/{roster}/{role}/suggest", "401 403 200 200 200 200 200 200 200", "?start=$day1&end=$day2", inRoster},
+	{get, "/api/v0/teams/{team}/rosters/{roster}/schedules", "401 403 200 200 200 200 200 200 200", "", nil},
+	{post, "/api/v0/teams/{team}/rosters/{roster}/schedules", "401 403 201 403 403 403 403 201 201", weeklySchedule, nil},
+	{get, "/api/v0/schedules/{id}", "401 403 200 200 200 200 200 200 200", "", aSchedule},
+	{put, "/api/v0/schedules/{id}", "401 403 200 403 403 403 403 200 200", `{"auto_populate_threshold": 7}`, aSchedule},
+	{del, "/api/v0/schedules/{id}", "401 403 200 403 403 403 403 200 200", "", aSchedule},
+	{post, "/api/v0/schedules/{id}/populate", "401 403 200 403 403 403 403 200 200", `{"start": $day1}`, aSchedule},
+	{get, "/api/v0/schedules/{id}/preview", "401 403 200 200 200 200 200 200 200", "?start=$day1&start__lt=$day2&end__ge=$day1&team__eq=ops", aSchedule},
+	{get, "/api/v0/events", "401 403 200 200 200 200 200 200 200", "?team=ops", nil},
+	{post, "/api/v0/events", "401 403 201 403 403 201 201 201 201", `{` + everyEvent + `}`, nil},
+	{get, "/api/v0/events/{id}", "401 403 200 200 200 200 200 200 200", "", aShift},
+	{put, "/api/v0/events/{id}", "401 403 200 403 403 200 200 200 200", `{"note": "$n"}`, aShift},
+	{put, "/api/v0/events/{id}", "401 403 200 403 403 403 403 200 200", `{"user": "bob"}`, aPastShift}, // who held the past is for administrators
+	{put, "/api/v0/events/{id}", "401 403 200 403 403 200 200 200 200", `{"end": $day2}`, aPastShift},  // how long a shift runs on is not
+	{del, "/api/v0/events/{id}", "401 403 200 403 403 200 200 200 200", "", aShift},
+	{post, "/api/v0/events/link", "401 403 201 403 403 201 201 201 201", `[{` + everyEvent + `}]`, nil},
+	{put, "/api/v0/events/link/{link}", "401 403 204 403 403 204 204 204 204", `{"note": "$n"}`, aLink},
+	{del, "/api/v0/events/link/{link}", "401 403 200 403 403 200 200 200 200", "", aLink},
+	{post, "/api/v0/events/swap", "401 403 200 403 403 200 200 200 200", `{"events": [{"id": $id}, {"id": $other}]}`, aShift},
+	{post, "/api/v0/events/override", "401 403 200 403 403 200 200 200 200", `{"start": $day1, "end": $day2, "event_ids": [$id], "user": "bob"}`, aShift},
+	{get, "/api/v0/events/bonus", "401 403 200 200 200 200 200 200 200", "", nil},
+	{get, "/api/v0/users", "401 403 200 200 200 200 200 200 200", "", nil},
+	{post, "/api/v0/users", "401 403 201 403 403 403 403 403 201", `{"name": "u$n"}`, nil},
+	{get, "/api/v0/users/{user}", "401 403 200 200 200 200 200 200 200", "", nil},
+	{put, "/api/v0/users/{user}", "401 403 204 403 403 403 204 403 204", `{"full_name": "$n"}`, nil}, // 403 where compatibility.team_admins_edit_members is off
+	{get, "/api/v0/users/{user}/teams", "401 403 200 200 200 200 200 200 200", "", nil},
+	{get, "/api/v0/users/{user}/upcoming", "401 403 200 200 200 200 200 200 200", "", nil},
+	{get, "/api/v0/users/{user}/pinned_teams", "401 403 200 200 200 200 200 200 200", "", nil},
+	{post, "/api/v0/users/{user}/pinned_teams", "401 403 201 403 403 403 201 201 201", `{"team": "ops"}`, nil},
+	{del, "/api/v0/users/{user}/pinned_teams/{team}", "401 403 200 403 403 403 200 200 200", "", aPin},
+	{get, "/api/v0/users/{user}/notifications", "401 403 200 200 200 200 200 200 200", "", nil},
+	{post, "/api/v0/users/{user}/notifications", "401 403 201 403 403 403 201 201 201",
+		`{"team": "ops", "roles": ["primary"], "mode": "email", "type": "oncall_reminder", "time_before": 60}`, nil},
+	{put, "/api/v0/notifications/{id}", "401 403 200 403 403 403 200 200 200", `{"time_before": 120}`, aNotice},
+	{put, "/api/v0/notifications/{id}", "401 403 200 403 403 403 200 200 200", `{"roles": ["shadow"]}`, aNotice}, // the original checked nobody here
+	{del, "/api/v0/notifications/{id}", "401 403 200 403 403 403 200 200 200", "", aNotice},
+	{get, "/api/v0/roles", "401 403 200 200 200 200 200 200 200", "", nil},
+	{post, "/api/v0/roles", "401 403 201 403 403 403 403 403 201", `{"name": "role$n"}`, nil},
+	{del, "/api/v0/roles/{role}", "401 403 200 403 403 403 403 403 200", "", anotherRole},
+	{get, "/api/v0/services", "401 403 200 200 200 200 200 200 200", "", nil},
+	{post, "/api/v0/services", "401 403 201 403 403 403 403 403 201", `{"name": "s$n"}`, nil},
+	{get, "/api/v0/services/{service}", "401 403 200 200 200 200 200 200 200", "", nil},
+	{put, "/api/v0/services/{service}", "401 403 200 403 403 403 403 403 200", `{"name": "shop$n"}`, anotherService},
+	{del, "/api/v0/services/{service}", "401 403 200 403 403 403 403 403 200", "", anotherService},
+	{get, "/api/v0/services/{service}/teams", "401 403 200 200 200 200 200 200 200", "", nil},
+	{get, "/api/v0/services/{service}/oncall", "401 403 200 200 200 200 200 200 200", "", nil},
+	{get, "/api/v0/services/{service}/oncall/{role}", "401 403 200 200 200 200 200 200 200", "", nil},
+	{get, "/api/v0/team_services", "401 403 200 200 200 200 200 200 200", "", nil},
+	{get, "/api/v0/teams/{team}/services", "401 403 200 200 200 200 200 200 200", "", nil},
+	{post, "/api/v0/teams/{team}/services", "401 403 201 403 403 403 403 201 201", `{"name": "shop"}`, noShop},
+	{del, "/api/v0/teams/{team}/services/{service}", "401 403 200 403 403 403 403 200 200", "", nil},
+	{get, "/api/v0/teams/{team}/oncall", "401 403 200 200 200 200 200 200 200", "", nil},
+	{get, "/api/v0/teams/{team}/oncall/{role}", "401 403 200 200 200 200 200 200 200", "", nil},
+	{get, "/api/v0/teams/{team}/summary", "401 403 200 200 200 200 200 200 200", "", nil},
+	{get, "/api/v0/teams/{team}/subscriptions", "401 403 200 200 200 200 200 200 200", "", nil},
+	{post, "/api/v0/teams/{team}/subscriptions", "401 403 201 403 403 403 403 201 201", `{"subscription": "core", "role": "primary"}`, nil},
+	{del, "/api/v0/teams/{team}/subscriptions/{other}/{role}", "401 403 200 403 403 403 403 200 200", "", aSubscription},
+	{post, "/api/v0/teams/{team}/iris_escalate", "401 403 200 403 200 200 200 200 200", `{"description": "help", "plan": "urgent"}`, nil},
+	{get, "/api/v0/iris_settings", "401 403 200 200 200 200 200 200 200", "", nil},
+	{get, "/api/v0/modes", "401 403 200 200 200 200 200 200 200", "", nil},
+	{get, "/api/v0/timezones", "401 403 200 200 200 200 200 200 200", "", nil},
+	{get, "/api/v0/notification_types", "401 403 200 200 200 200 200 200 200", "", nil},
+	{get, "/api/v0/search", "401 403 200 200 200 200 200 200 200", "?keyword=o", nil},
+	{get, "/api/v0/audit", "401 403 200 200 200 200 200 200 200", "", nil},
+	// Keys belong to people, each to whoever made it.
+	{get, "/api/v0/ical_key/user/{user}", "401 403 403 403 403 403 200 403 403", "", aKey},
+	{post, "/api/v0/ical_key/user/{user}", "401 403 403 403 403 403 201 403 403", "", nil},
+	{del, "/api/v0/ical_key/user/{user}", "401 403 403 403 403 403 200 403 403", "", aKey},
+	{post, "/api/v0/ical_key/team/{team}", "401 403 403 201 201 201 201 201 201", "", nil},
+	{get, "/api/v0/ical_key/team/{team}", "401 403 403 200 200 200 200 200 200", "", teamKeys},
+	{del, "/api/v0/ical_key/team/{team}", "401 403 403 200 200 200 200 200 200", "", teamKeys},
+	{get, "/api/v0/ical_key/key/{key}", "401 403 403 403 403 403 200 403 200", "", aKey},
+	{del, "/api/v0/ical_key/key/{key}", "401 403 403 403 403 403 200 403 200", "", aKey},
+	{get, "/api/v0/ical_key/requester/{user}", "401 403 403 403 403 403 200 403 200", "", aKey},
+	{del, "/api/v0/ical_key/requester/{user}", "401 403 403 403 403 403 200 403 200", "", aKey},
+	{get, "/api/v0/ical/{key}", "200 200 200 200 200 200 200 200 200", "", aKey},
+	{get, "/api/v0/users/{user}/ical", "401 403 200 200 200 200 200 200 200", "", nil},
+	{get, "/api/v0/teams/{team}/ical", "401 403 200 200 200 200 200 200 200", "", nil},
+	// What Oncall never had.
+	{get, "/v1/teams/{team}/rotations", "401 403 200 200 200 200 200 200 200", "", nil},
+	{post, "/v1/teams/{team}/rotations", "401 403 201 403 403 403 403 201 201", dailyRotation, inRoster},
+	{post, "/v1/teams/{team}/rotations/preview", "401 403 200 403 403 200 200 200 200", dailyRotation, inRoster},
+	{post, "/v1/teams/{team}/schedules/preview", "401 403 200 403 403 200 200 200 200", dailyRotation, inRoster},
+	{get, "/v1/rotations/{id}", "401 403 200 200 200 200 200 200 200", "", aRotation},
+	{put, "/v1/rotations/{id}", "401 403 200 403 403 403 403 200 200", dailyRotation, aRotation},
+	{del, "/v1/rotations/{id}", "401 403 200 403 403 403 403 200 200", "", aRotation},
+	{get, "/v1/teams/{team}/gaps", "401 403 200 200 200 200 200 200 200", "", nil},
+	{get, "/v1/teams/{team}/coverage", "401 403 200 200 200 200 200 200 200", "", nil},
+	{put, "/v1/teams/{team}/coverage/{role}", "401 403 200 403 403 403 403 200 200", `{"cover": "never"}`, nil},
+	{get, "/v1/teams/{team}/fairness", "401 403 200 200 200 200 200 200 200", "", nil},
+	{get, "/v1/teams/{team}/unavailability", "401 403 200 200 200 200 200 200 200", "", nil},
+	{post, "/v1/teams/{team}/unavailability", "401 403 201 403 403 403 201 201 201", `{"user": "pat", "start": $day1, "end": $day2}`, nil},
+	{del, "/v1/unavailability/{id}", "401 403 204 403 403 403 204 204 204", "", anAbsence},
+	{post, "/v1/teams/{team}/imports", "401 403 200 403 403 403 403 200 200", "?role=shadow&roster=r " + aFeast, nil},
+	{put, "/v1/teams/{team}/holidays", "401 403 204 403 403 403 403 204 204", aFeast, nil},
+	{get, "/v1/teams/{team}/holidays", "401 403 200 200 200 200 200 200 200", "", feasts},
+	{del, "/v1/teams/{team}/holidays", "401 403 204 403 403 403 403 204 204", "", feasts},
+	// A swap needs the consent of the one who is asked, whoever else wants it. Only pat can give pat's shift away.
+	{get, "/v1/teams/{team}/swap-requests", "401 403 200 200 200 200 200 200 200", "", nil},
+	{post, "/v1/teams/{team}/swap-requests", "401 403 201 403 403 400 201 400 400", `{"event_id": $id, "to": "bob", "user": "pat"}`, aShift},
+	{post, "/v1/swap-requests/{id}/accept", "401 403 403 403 403 200 403 403 403", "", aWish},
+	{post, "/v1/swap-requests/{id}/decline", "401 403 403 403 403 200 403 403 403", "", aWish},
+	{post, "/v1/swap-requests/{id}/withdraw", "401 403 403 403 403 403 200 200 200", "", aWish},
+	{post, "/v1/teams/{team}/take", "401 403 201 403 403 201 201 201 400", `{"role": "manager", "user": "pat", "until": $day1}`, nil}, // god is no member
+	{post, "/v1/events/preview", "401 403 200 403 403 200 200 200 200", `{"action": "delete", "id": $id}`, aShift},
+	// The last one, because whoever is deleted is logged out.
+	{del, "/api/v0/users/{user}", "401 403 200 403 403 403 200 403 200", "", patBack},
+}
+
+const (
+	weeklySchedule = `{"role": "shadow", "advanced_mode": 0, "events": [{"start": 32400, "duration": 604800}]}`
+	dailyRotation  = `{"name": "daily", "role": "shadow", "roster": "r", "start": $day1, "end": $day2,
+		"layers": [{"start": "2027-03-01T09:00", "every": 1, "unit": "days", "members": [{"user": "ann"}]}]}`
+	aFeast = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\nBEGIN:VEVENT\r\nUID:1\r\nDTSTAMP:20260101T000000Z\r\nDTSTART:20370101T000000Z\r\nDTEND:20370102T000000Z\r\nSUMMARY:ann\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
+)
+
+// made returns a given that makes one thing in the database, which the statement returns, and is called name in paths.
+func made(name, statement string) func(*server) m {
+	return func(s *server) m {
+		var v any
+		require.NoError(s, s.db.QueryRow(s.Context(), statement).Scan(&v), statement)
+		return m{name: v}
+	}
+}
+
+func done(statement string) func(*server) m {
+	return func(s *server) m {
+		s.exec(statement)
+		return nil
+	}
+}
+
+// shift inserts a shift of pat for ops.
+func shift(start, end, link, back string) string {
+	return "insert into shifts (team_id, role_id, user_id, starts_at, ends_at, link_id) select t.id, r.id, u.id, now() + interval '" + start + "', now() + interval '" + end +
+		"', " + link + " from teams t, oncall_roles r, users u where t.name = 'ops' and r.name = 'primary' and u.name = 'pat' returning " + back
+}
+
+const ofPat = " from users u, teams t where u.name = 'pat' and t.name = 'ops'"
+
+var (
+	aPerson    = made("id", "insert into users (name) values ('p' || nextval('n')) returning name")
+	anotherOps = made("team", `with t as (insert into teams (name) values ('t' || nextval('n')) returning id, name),
+		p as (insert into team_members (team_id, user_id, position, admin, member) select t.id, x.user_id, x.position, x.admin, x.member
+			from t, team_members x join teams o on o.id = x.team_id and o.name = 'ops')
+		select name from t`)
+	anAdmin = made("user", `with u as (insert into users (name) values ('p' || nextval('n')) returning id, name), m as (insert into team_members (team_id, user_id, position, admin)
+		select t.id, u.id, 9, true from u, teams t where t.name = 'ops') select name from u`)
+	anotherRoster = made("roster", "insert into rosters (team_id, name) select id, 'r' || nextval('n') from teams where name = 'ops' returning name")
+	inRoster      = done("insert into roster_members (roster_id, user_id, priority) select r.id, u.id, 9 from rosters r, users u where r.name = 'r' and u.name = 'pat'")
+	aShift        = func(s *server) m {
+		other := made("other", shift("3 days", "4 days", "null", "id"))(s)
+		return changed(other, made("id", shift("1 day", "2 days", "null", "id"))(s))
+	}
+	aPastShift = made("id", shift("-3 days", "1 day", "null", "id"))
+	aLink      = made("link", shift("1 day", "2 days", "md5(nextval('n')::text)", "link_id"))
+	aPin       = done("insert into pinned_teams (user_id, team_id) select u.id, t.id" + ofPat)
+	aNotice    = made("id", `with s as (insert into notice_settings (user_id, team_id, mode, type, time_before) select u.id, t.id, 'email', 'oncall_reminder', 60`+ofPat+` returning id)
+		insert into notice_setting_roles select s.id, r.id from s, oncall_roles r where r.name = 'primary' returning setting_id`)
+	patBack = func(s *server) m {
+		s.sessions["pat"], _, s.tokens["pat"] = s.logIn("pat")
+		return nil
+	}
+	anotherRole    = made("role", "insert into oncall_roles (name) values ('role' || nextval('n')) returning name")
+	anotherService = made("service", "insert into services (name) values ('s' || nextval('n')) returning name")
+	noShop         = done("delete from team_services")
+	aSubscription  = done("insert into team_subscriptions select t.id, c.id, r.id from teams t, teams c, oncall_roles r where t.name = 'ops' and c.name = 'core' and r.name = 'primary'")
+	aKey           = made("key", "insert into ical_keys (key, requester_id, user_id) select gen_random_uuid()::text, u.id, u.id"+ofPat+" returning key")
+	teamKeys       = done("insert into ical_keys (key, requester_id, team_id) select gen_random_uuid()::text, u.id, t.id from users u, teams t where t.name = 'ops'")
+	anAbsence      = made("id", "insert into unavailabilities (user_id, starts_at, ends_at) select u.id, now() + interval '1 day', now() + interval '2 days'"+ofPat+" returning id")
+	feasts         = func(s *server) m {
+		s.do(scheduler, put, "/v1/teams/ops/holidays", aFeast).empty(204)
+		return nil
+	}
+	aSchedule = func(s *server) m {
+		return decode[m](s.do(scheduler, post, "/api/v0/teams/ops/rosters/r/schedules", weeklySchedule).is(201))
+	}
+	aRotation = func(s *server) m {
+		return decode[m](s.do(scheduler, post, "/v1/teams/ops/rotations", filled(s, dailyRotation, nil)).is(201))
+	}
+	aWish = func(s *server) m {
+		ids := aShift(s)
+		return decode[m](s.do(scheduler, post, "/v1/teams/ops/swap-requests", m{"event_id": ids["id"], "to": "bob", "user": "pat"}).is(201))
+	}
+)
+
+// before puts back, before each question, what the one before may have changed.
+const before = `
+	update users set active = true where name = 'pat' and not active;
+	delete from pinned_teams; delete from team_subscriptions; delete from ical_keys; delete from swap_requests; delete from shifts where ends_at > now();
+	delete from schedules; delete from notice_settings;
+	insert into rosters (team_id, name) select id, 'r' from teams where name = 'ops' on conflict do nothing;
+	delete from roster_members where user_id = (select id from users where name = 'pat');
+	insert into team_members (team_id, user_id, position, admin, member) select t.id, u.id, u.id, u.name = 'ann', true from users u, teams t
+		where t.name = 'ops' and u.name in ('ann', 'bob', 'pat') on conflict (team_id, user_id) do update set admin = excluded.admin, member = true;
+	insert into services (name) select 'shop' where not exists (select from services where name = 'shop');
+	insert into team_services select t.id, s.id from teams t, services s where t.name = 'ops' and s.name = 'shop' on conflict do nothing;
+`
+
+// everything is what a refused request must leave as it is.
+const everything = `select md5(string_agg(row, ';' order by row)) from (
+	select t::text from teams t union all select t::text from team_members t union all select t::text from rosters t union all select t::text from roster_members t
+	union all select t::text from schedules t union all select t::text from shifts t union all select t::text from users t union all select t::text from user_contacts t
+	union all select t::text from oncall_roles t union all select t::text from services t union all select t::text from team_services t
+	union all select t::text from notice_settings t union all select t::text from notice_setting_roles t union all select t::text from pinned_teams t
+	union all select t::text from team_subscriptions t union all select t::text from ical_keys t union all select t::text from swap_requests t
+	union all select t::text from unavailabilities t union all select t::text from holidays t union all select t::text from coverage_wishes t
+	union all select t::text from oncall_audit t union all select t::text from notices t union all select t::text from incidents t) x (row)`
+
+// filled writes the numbers, days and things of a question into its text.
+func filled(s *server, text string, things m) string {
+	all := changed(m{"n": s.number("select nextval('n')"), "day1": time.Now().Unix() + day, "day2": time.Now().Unix() + 2*day}, things)
+	var pairs []string
+	for _, name := range slices.Backward(slices.Sorted(maps.Keys(all))) { // of two that begin alike, the longer first
+		value := all[name]
+		if f, ok := value.(float64); ok {
+			value = int64(f)
+		}
+		pairs = append(pairs, "{"+name+"}", fmt.Sprint(value), "$"+name, fmt.Sprint(value))
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}
+
+// TestWhoMayDoWhatOnCall asks every route of the on-call API as everybody.
+func TestWhoMayDoWhatOnCall(t *testing.T) {
+	t.Parallel()
+	list := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode([]m{}) }))
+	t.Cleanup(list.Close)
+	s := newCalendar(t, configured(t, "oncall: {bonus_url: \""+list.URL+"\", escalate_application: demo, urgent_plan: pager}\n"))
+	s.exec("create sequence n start 100")
+	for _, name := range []string{"kim", "pat"} {
+		s.join(name)
+	}
+	s.do(caller{session: "kim"}, post, "/api/v0/teams", m{"name": "core", "scheduling_timezone": "UTC"}).empty(201)
+	s.exec(before)
+	s.exec(shift("-9 days", "-8 days", "null", "id")) // who was on call is switched off, not deleted
+	s.do(owner, post, "/api/v0/teams/ops/rosters/r/users", m{"name": "ann"}).is(201)
+	s.do(owner, post, "/api/v0/teams/ops/rosters/r/users", m{"name": "bob"}).is(201)
+	var wrong []string
+	for _, p := range permissions {
+		wants := strings.Fields(p.want)
+		require.Len(t, wants, len(whoAsks), p.path)
+		for i, who := range whoAsks {
+			if a := s.asks(p, who); strconv.Itoa(a.status) != wants[i] {
+				wrong = append(wrong, fmt.Sprintf("%s: %d instead of %s: %s", a.what, a.status, wants[i], a.body))
+			}
+		}
+	}
+	require.Empty(t, wrong, strings.Join(wrong, "\n"))
+}
+
+func (s *server) asks(p permission, who caller) answer {
+	s.Helper()
+	if p.method != get || p.given != nil {
+		s.exec(before)
+	}
+	things := maps.Clone(usual)
+	if p.given != nil {
+		maps.Copy(things, p.given(s))
+	}
+	path, text := filled(s, p.path, things), filled(s, p.body, things)
+	if rest, query := strings.CutPrefix(text, "?"); query {
+		rest, text, _ = strings.Cut(rest, " ")
+		path += "?" + rest
+	}
+	var body any
+	if text != "" {
+		body = text
+	}
+	var was string
+	if p.method != get {
+		was = s.text(everything)
+	}
+	a := s.do(who, p.method, path, body)
+	if p.method != get && (a.status >= 400 || strings.HasSuffix(p.path, "/preview")) {
+		require.Equal(s, was, s.text(everything), "%s changed something", a.what)
+	}
+	if a.status == 401 || a.status == 403 {
+		said := decode[m](a)
+		require.NotEmpty(s, said["title"], a.what)
+	}
+	return a
+}
+
+// TestPermissionsAreWhole fails for a route of the on-call API that the table does not have, and for a row that is no route.
+func TestPermissionsAreWhole(t *testing.T) {
+	t.Parallel()
+	s := newCalendar(t, everythingServed(t))
+	known := map[string]bool{}
+	for _, p := range permissions {
+		known[p.method+" "+p.path] = true
+	}
+	served := map[string]bool{}
+	for _, o := range s.api.operations {
+		outside := strings.HasPrefix(o.path, "/v1/plans/") || o.access == "vendor" || strings.Contains(o.path, "/slack/") || strings.Contains(o.path, "/gmail")
+		if !outside && (strings.HasPrefix(o.path, "/api/") || strings.HasPrefix(o.path, "/v1/")) {
+			served[o.method+" "+o.path] = true
+		}
+	}
+	require.Equal(t, served, known)
+}
