@@ -335,7 +335,9 @@ func TestPeopleAndListsFollow(t *testing.T) {
 	const ann = `select id::text from users where name = `
 	before := text(ann + `'ann'`)
 	rename := func(from, to string) {
-		s.change(func(c *goldap.Conn) error { return c.ModifyDN(goldap.NewModifyDNRequest("uid="+from+",ou=people,"+base, "uid="+to, true, "")) })
+		s.change(func(c *goldap.Conn) error {
+			return c.ModifyDN(goldap.NewModifyDNRequest("uid="+from+",ou=people,"+base, "uid="+to, true, ""))
+		})
 		out, code = run(t, env, "iris", "sync", "--config", file)
 		require.Zero(t, code)
 		require.Contains(t, out, "log-in name, now "+to)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/go-ldap/ldap/v3"
-	goldap "github.com/go-ldap/ldap/v3"
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/directory"
@@ -311,7 +310,7 @@ func TestWhatAnEntryIsCalledForGood(t *testing.T) {
 		"the named one is empty": {"employeeNumber", map[string][]string{"entryUUID": {"5a3b"}}, ""},
 	} {
 		a := Attributes{Name: "uid", Stable: c.attribute}
-		require.Equal(t, c.want, a.entry(goldap.NewEntry(annDN, c.has)).Stable, name)
+		require.Equal(t, c.want, a.entry(ldap.NewEntry(annDN, c.has)).Stable, name)
 	}
 	s := company()
 	s.entries[annDN]["entryUUID"] = []string{"5a3b"}
