@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"errors"
+	"fmt"
+	"net"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -28,4 +30,19 @@ func TestErrorsOfTheDriverAreOneLine(t *testing.T) {
 	err := oneLine{cause}
 	require.Equal(t, "failed to connect to `user=iris`: 10.0.0.1:5432 (db): refused 10.0.0.2:5432 (db): read only", err.Error())
 	require.ErrorIs(t, err, cause)
+
+	standby := "failed to connect to `user=iris`:\n\t10.0.0.1:5432 (db): tls error: server refused TLS connection\n\t10.0.0.1:5432 (db): ValidateConnect failed: read only connection"
+	require.Equal(t, "failed to connect to `user=iris`: 10.0.0.1:5432 (db): it takes no writes: a standby, or default_transaction_read_only is on",
+		oneLine{errors.New(standby)}.Error())
+	plain := "failed to connect to `user=iris`:\n\t10.0.0.1:5432 (db): tls error: server refused TLS connection"
+	require.Contains(t, oneLine{errors.New(plain)}.Error(), "refused TLS", "where TLS is required that is the reason")
+}
+
+// A server that answers but takes no writes is said to do so, also where another one is down.
+func TestAStandbyIsCalledOne(t *testing.T) {
+	t.Parallel()
+	down := &net.OpError{Op: "dial", Err: errors.New("refused")}
+	err := mapError(fmt.Errorf("a:\n%w\nb: ValidateConnect failed: read only connection", down))
+	require.Equal(t, "the database cannot be reached: a: dial: refused b: it takes no writes: a standby, or default_transaction_read_only is on", Explain(err))
+	require.Equal(t, "the database cannot be reached: dial: refused", Explain(mapError(fmt.Errorf("a:\n%w", down))))
 }
