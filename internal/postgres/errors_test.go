@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
@@ -22,6 +24,22 @@ func TestTroubleOfTheServerIsUnavailable(t *testing.T) {
 		require.True(t, fault.Is(mapError(&pgconn.PgError{Code: code, Message: what}), fault.Unavailable), "%s %s", code, what)
 	}
 	require.True(t, fault.Is(mapError(&pgconn.PgError{Code: "XX000"}), fault.Internal))
+}
+
+// A server with a full disk answers questions as if nothing was wrong; that it could not store something is remembered a while.
+func TestAFullDiskIsRemembered(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := &DB{}
+		d.short.note(&pgconn.PgError{Code: "23505", Message: "twice"})
+		require.NoError(t, d.Shortage())
+		d.short.note(fmt.Errorf("write: %w", &pgconn.PgError{Code: "53100", Message: "could not extend file: No space left on device"}))
+		err := d.Shortage()
+		require.True(t, fault.Is(err, fault.Unavailable))
+		require.Equal(t, "the database could not store something lately: its disk is full, or fails: could not extend file: No space left on device", Explain(err))
+		<-time.After(shortageLasts + time.Second)
+		require.NoError(t, d.Shortage())
+	})
 }
 
 func TestErrorsOfTheDriverAreOneLine(t *testing.T) {
