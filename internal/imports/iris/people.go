@@ -150,8 +150,7 @@ func (im *importer) teams(ctx context.Context) error {
 		{Name: "target_id", Type: "bigint"},
 		{Name: "name", Type: "text", Same: "lower(s.name) = lower(t.name)"},
 		{Name: "active", Type: "boolean"},
-		{Name: "manager_id", Type: "bigint", Ref: toUserIfHere, Empty: "t.manager_id is null"},
-		{Name: "director_id", Type: "bigint", Ref: toUserIfHere, Empty: "t.director_id is null"},
+		head("manager_id"), head("director_id"),
 	}}
 	err = im.load(ctx, from{"teams", "target", "id", targetColumns}, table, im.ofKind("team", func(row *imports.Row, name string) []any {
 		h := of[row.Int("id")]
@@ -172,6 +171,12 @@ func (im *importer) teams(ctx context.Context) error {
 			position[team]++
 			return []any{team, user, position[team]}, true
 		})
+}
+
+// head is who leads a team. Nobody there says nothing about who does here.
+func head(name string) imports.Column {
+	return imports.Column{Name: name, Type: "bigint", Ref: toUserIfHere, Empty: "t." + name + " is null",
+		Same: "s." + name + " is null or s." + name + " is not distinct from t." + name}
 }
 
 func (im *importer) lists(ctx context.Context) error {
