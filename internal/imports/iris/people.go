@@ -183,7 +183,7 @@ func (im *importer) lists(ctx context.Context) error {
 	counts := map[int64]int64{}
 	err := im.each(ctx, from{"mailing lists' counts", "mailing_list", "target_id", []string{"target_id", "count"}}, func(row *imports.Row) {
 		im.belongs(row, "mailing-list")
-		counts[row.Int("target_id")] = row.Int("count")
+		counts[row.Int("target_id")] = row.Int32("count", 0)
 	})
 	if err != nil {
 		return err
