@@ -15,19 +15,10 @@ import (
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/config"
-	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/httpapi"
-	"github.com/iris-oncall/iris/internal/messages/jinja"
-	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/oncallapi"
 	"github.com/iris-oncall/iris/internal/openapi"
 	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/responses"
-	"github.com/iris-oncall/iris/internal/web"
-	"github.com/iris-oncall/iris/internal/webhooks"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
@@ -200,107 +191,29 @@ func (a *API) start(ctx, background context.Context, bg *errgroup.Group) error {
 	return nil
 }
 
-// build puts the parts together and returns the routes and what must run beside them. It is long because it is the
-// drawing of the whole: every arrow between two parts is one line here.
+// build puts the parts together and returns the routes and what must run beside them.
 func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context) error, error) {
-	var (
-		userRows      = postgres.NewUsers(a.db)
-		applications  = postgres.NewApplications(a.db, in.Keys)
-		incidents     = postgres.NewIncidents(a.db)
-		plans         = postgres.NewPlans(a.db)
-		messages      = postgres.NewMessages(a.db)
-		queues        = postgres.NewQueues(a.db)
-		directory     = postgres.NewDirectory(a.db)
-		answers       = postgres.NewResponses(a.db)
-		sessionRows   = postgres.NewSessions(a.db)
-		notifier      = postgres.NewNotifier(a.db)
-		sessions      = newSessions(a.cfg, sessionRows, a.errors.Write)
-		load          = wire.NewLoad(queues, a.log)
-		notices       = postgres.NewNotifications(a.db).WithQuota(standardQuota(a.cfg.DefaultQuota))
-		oncallTeams   = postgres.NewOncallTeams(a.db, reminders(a.cfg.Oncall))
-		c             = a.cfg.Compatibility
-		settings      = apiConfig(a.cfg)
-		openings      = settings.Openings
-		authenticator = wire.NewAuthenticator(applications, userRows, sessions, userKey, a.errors)
-		resolver      = oncall.NewResolver(oncall.LimitLists(directory, a.cfg.MailingLists.MaxMembers),
-			oncall.NewLiveCalendar(postgres.NewOncallCalendars(a.db), oncall.LiveConfig{}), oncall.DefaultKeep)
-	)
-	if c.DisableAuth {
-		authenticator = authenticator.Believing()
-	}
-	accounts, err := a.accounts(userRows)
+	s, err := a.share(in)
 	if err != nil {
 		return nil, nil, err
 	}
-	var rates *wire.Rates
-	if b := a.cfg.IncidentRates; b.Enabled {
-		rates = wire.NewRates(incidents, b.MaxActive, b.MaxRecent, b.RecentLookback, b.Exempt)
-	}
-	var dummy oncall.FindUser
-	if c.DummyRoles {
-		dummy = userRows.ByName
-		resolver = resolver.Dummy(dummy)
-	}
-	simulator, err := newSimulator(a.db, applications, a.cfg.MailingLists.MaxMembers, dummy)
+	api, err := s.irisAPI()
 	if err != nil {
 		return nil, nil, err
 	}
-	back, err := newCallbacks(a.cfg)
+	duty, err := s.oncallAPI()
 	if err != nil {
 		return nil, nil, err
 	}
-	api, err := httpapi.New(httpapi.Deps{
-		Authenticator: authenticator, Errors: a.errors,
-		Incidents: incidents, Plans: plans, Templates: postgres.NewTemplates(a.db), Messages: messages,
-		Notifications: notices, Applications: applications, Directory: directory,
-		Resolver: resolver, People: userRows, Queues: queues,
-		Settings: applications, ApplicationKeys: applications, Limits: applications,
-		Tags: postgres.NewTags(a.db), Rates: rates, States: incidents, Aggregations: plans,
-		Statistics: postgres.NewStatistics(a.db), Simulator: simulator,
-		Profiles: postgres.NewSettings(a.db), Targets: postgres.NewTargets(a.db), Categories: applications, SlackID: back.slackID,
-		Replays: postgres.NewIdempotency(a.db), Load: load, Syntax: syntax, Wake: notifier.Wake, Ping: a.db.Ping,
-		Log: a.log, Registerer: a.reg, Config: settings,
-	})
+	hooks, err := s.webhooks()
 	if err != nil {
 		return nil, nil, err
 	}
-	hooks, err := webhooks.New(webhooks.Deps{
-		Applications: applications, Incidents: incidents, Plans: plans, Load: load, Errors: a.errors, Wake: notifier.Wake, Log: a.log,
-		Enabled: a.cfg.Webhooks, Openings: openings, Rates: rates,
-	})
+	pages, err := s.pages()
 	if err != nil {
 		return nil, nil, err
 	}
-	pages, err := web.New(web.Deps{
-		Incidents: incidents, Messages: messages, Queues: queues, Cluster: postgres.NewCluster(a.db),
-		People:   &people{Users: userRows, accounts: accounts, guard: &loginGuard{}},
-		Sessions: sessions, UserKey: userKey, Steps: stepsOf(plans), Wake: notifier.Wake, Teams: postgres.NewTeams(a.db), Plans: plans, Simulator: simulator,
-		Mailbox: a.cfg.HTTP.MailboxURL != "", Log: a.log,
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	duty, err := oncallapi.New(oncallapi.Deps{
-		Applications: applications, Users: userRows, Sessions: sessions, UserKey: userKey, Teams: oncallTeams,
-		Rosters: postgres.NewOncallRosters(oncallTeams), People: postgres.NewOncallPeople(a.db), Names: postgres.NewOncallNames(a.db),
-		Notices: postgres.NewOncallNotices(a.db), Shifts: postgres.NewOncallShifts(a.db), Schedules: postgres.NewOncallSchedules(a.db),
-		Wishes: postgres.NewOncallWishes(a.db), Coverage: postgres.NewOncallCoverage(a.db), Calendars: postgres.NewOncallCalendars(a.db), Plans: plans, Incidents: incidents,
-		Lookups: notices, Paid: paidRoles(a.cfg.Oncall.BonusURL), Wake: notifier.Wake, Errors: a.errors, Log: a.log, Config: oncallConfig(a.cfg),
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	oneClick, err := newOneClick(a.cfg.Common)
-	if err != nil {
-		return nil, nil, err
-	}
-	replies, err := responses.New(responses.Deps{
-		Authenticator: authenticator, Applications: applications, Plans: plans, Load: load, Rates: rates, Notifications: notices, OneClick: oneClick, Openings: openings,
-		Pages: answers, Incidents: incidents, People: userRows, Receipts: postgres.NewReceipts(a.db), Links: in.Keys.Links(),
-		Errors: a.errors, Wake: notifier.Wake, PublicURL: a.cfg.PublicURL, ValidTwilio: back.validTwilio,
-		TwilioReceipt: back.twilioReceipt, SlackPressed: back.slackPressed, ReplySlack: back.replySlack, SlackEmail: back.slackEmail,
-		Asset: pages.Asset, Log: a.log,
-	})
+	answers, err := s.responses(pages.Asset)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -308,31 +221,9 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 	if err != nil {
 		return nil, nil, err
 	}
-	return a.routes(docs, api, duty, hooks, replies, pages), []func(context.Context) error{
-		notifier.Run, api.Run, expireSessions(sessionRows, a.log), newQueueGauges(queues.Depths, a.reg).run,
+	return a.routes(docs, api, duty, hooks, answers, pages), []func(context.Context) error{
+		s.notifier.Run, api.Run, expireSessions(s.sessionRows, a.log), newQueueGauges(s.queues.Depths, a.reg).run,
 	}, nil
-}
-
-// apiConfig is what the configuration says of the Iris API.
-func apiConfig(c config.API) httpapi.Config {
-	return httpapi.Config{
-		Openings: auth.Openings{
-			AnonymousReads: c.Compatibility.AnonymousReads, ChangeAnyPlan: c.Compatibility.ChangeAnyPlan,
-			SessionsActForAnyone: c.Compatibility.SessionsActForAnyone, NoCredentials: c.Compatibility.DisableAuth,
-		},
-		HealthcheckFile: c.HTTP.HealthcheckFile, Tags: c.Tags, InternalApplications: c.InternalApplications,
-		ListLimit: c.MailingLists.MaxMembers, DummyRoles: c.Compatibility.DummyRoles, TimeZones: c.TimeZones,
-		Mobile: c.Mobile.Activated, DeviceApplications: c.Mobile.Applications,
-	}
-}
-
-// accounts returns the log-in of people: with passwords kept here, and the directory's if one is configured.
-func (a *API) accounts(people *postgres.Users) (*auth.Accounts, error) {
-	accounts := auth.NewAccounts(people, auth.NewPasswords())
-	if a.cfg.Compatibility.DisableAuth {
-		accounts = accounts.Believing()
-	}
-	return withDirectory(accounts, a.cfg, postgres.NewDirectorySync(a.db, "log-in with the directory's password"), a.log, a.reg)
 }
 
 // routes returns what serves all parts, behind what every request passes.
@@ -355,37 +246,11 @@ func (a *API) routes(docs *openapi.Docs, parts ...interface{ Routes(r chi.Router
 	return r
 }
 
-// stepsOf tells pages how many steps a plan version has; 0 when that cannot be found out.
-func stepsOf(plans *postgres.Plans) func(context.Context, int64) int {
-	return func(ctx context.Context, id int64) int {
-		p, err := plans.ByID(ctx, escalation.PlanID(id))
-		if err != nil {
-			return 0
-		}
-		return len(p.Steps)
+// listenPublic opens the listener of iris-api and says what to do when that fails.
+func listenPublic(addr string) (net.Listener, error) {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("http.addr (IRIS_HTTP_ADDR): %w", err)
 	}
-}
-
-// expireSessions removes sessions that are over, now and then.
-func expireSessions(s *postgres.Sessions, log *zap.Logger) func(context.Context) error {
-	return func(ctx context.Context) error {
-		tick := time.NewTicker(10 * time.Minute)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-tick.C:
-				if _, err := s.DeleteExpired(ctx); err != nil && ctx.Err() == nil {
-					log.Warn("expired sessions cannot be removed", zap.Error(fmt.Errorf("expire sessions: %w", err)))
-				}
-			}
-		}
-	}
-}
-
-// syntax says what is wrong with a template.
-func syntax(source string) error {
-	_, err := jinja.Compile(source, jinja.Limits{})
-	return err
+	return l, nil
 }

@@ -6,12 +6,21 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/delivery"
 	"github.com/iris-oncall/iris/internal/postgres"
 )
+
+// beside is what the work beside the engine is given: which buckets this process holds, whom to wake, and where to tell.
+type beside struct {
+	holder delivery.Leases
+	wake   func(buckets.Set)
+	log    *zap.Logger
+	reg    prometheus.Registerer
+}
 
 // matchEvery is how often receipts are looked at that came before their attempts were recorded.
 const matchEvery = 2 * time.Second
@@ -47,18 +56,18 @@ func safely(do func() error) (err error) {
 }
 
 // matchReceipts applies early receipts until ctx ends. Of all processes the one that holds bucket 0 does it.
-func matchReceipts(receipts *postgres.Receipts, holder delivery.Leases, wake func(buckets.Set), log *zap.Logger) func(context.Context) error {
+func matchReceipts(receipts *postgres.Receipts, b beside) func(context.Context) error {
 	pass := func(ctx context.Context) error {
-		if leases := holder.Leases(); len(leases) == 0 || leases[0].Bucket != 0 {
+		if leases := b.holder.Leases(); len(leases) == 0 || leases[0].Bucket != 0 {
 			return nil
 		}
 		n, err := receipts.Match(ctx)
 		if n > 0 {
-			wake(buckets.All()) // what was not delivered is on its way again
+			b.wake(buckets.All()) // what was not delivered is on its way again
 		}
 		return err
 	}
 	return func(ctx context.Context) error {
-		return repeat(ctx, matchEvery, pass, func(err error) { log.Warn("early receipts cannot be matched, trying again", zap.Error(err)) })
+		return repeat(ctx, matchEvery, pass, func(err error) { b.log.Warn("early receipts cannot be matched, trying again", zap.Error(err)) })
 	}
 }

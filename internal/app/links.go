@@ -10,6 +10,12 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
+// links makes the addresses that stand in messages.
+type links struct {
+	public string
+	sign   *auth.Links
+}
+
 // AckURL implements delivery.Links. Nothing can be acknowledged in nobody's name. A link without an incident is about those of
 // the digest that the message is.
 func (l *links) AckURL(incident incidents.ID, message messages.ID, user users.ID) string {

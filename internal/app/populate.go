@@ -65,7 +65,8 @@ const (
 	populateBatch = 50
 )
 
-func newPopulator(s populateStores, holder delivery.Leases, wake func(buckets.Set), every, ahead time.Duration, log *zap.Logger, reg prometheus.Registerer) *populator {
+// newPopulator looks at a team every so often, an hour unless that is given, and warns of gaps so far ahead, two days by default.
+func newPopulator(s populateStores, every, ahead time.Duration, b beside) *populator {
 	if every <= 0 {
 		every = time.Hour
 	}
@@ -73,7 +74,7 @@ func newPopulator(s populateStores, holder delivery.Leases, wake func(buckets.Se
 		ahead = 48 * time.Hour
 	}
 	p := &populator{
-		stores: s, holder: holder, wake: wake, every: every, ahead: ahead, log: log.Named("populator"),
+		stores: s, holder: b.holder, wake: b.wake, every: every, ahead: ahead, log: b.log.Named("populator"),
 		populated: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_app_calendars_populated_total", Help: "Teams whose calendars were filled up from their schedules, by outcome.",
 		}, []string{"outcome"}),
@@ -81,7 +82,7 @@ func newPopulator(s populateStores, holder delivery.Leases, wake func(buckets.Se
 			Name: "iris_app_coverage_warnings_total", Help: "Warnings to teams of times without anybody on call, by kind (gap, unfilled).",
 		}, []string{"kind"}),
 	}
-	reg.MustRegister(p.populated, p.warnings)
+	b.reg.MustRegister(p.populated, p.warnings)
 	return p
 }
 

@@ -35,7 +35,7 @@ func testPopulator(t *testing.T, db *postgres.DB, o owner) *populator {
 	return newPopulator(populateStores{
 		schedules: postgres.NewOncallSchedules(db), calendars: postgres.NewOncallCalendars(db), coverage: postgres.NewOncallCoverage(db), teams: postgres.NewOncallTeams(db, nil),
 		people: postgres.NewOncallPeople(db), applications: postgres.NewApplications(db, keys), warnings: postgres.NewOncallWarnings(postgres.NewNotifications(db)),
-	}, o, func(buckets.Set) {}, time.Hour, 48*time.Hour, zap.NewNop(), prometheus.NewRegistry())
+	}, time.Hour, 48*time.Hour, beside{holder: o, wake: func(buckets.Set) {}, log: zap.NewNop(), reg: prometheus.NewRegistry()})
 }
 
 const populateSeed = `

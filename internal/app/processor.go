@@ -5,21 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
-	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/config"
-	"github.com/iris-oncall/iris/internal/delivery"
-	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
 )
 
@@ -115,119 +108,6 @@ func (p *Processor) run(ctx context.Context) error {
 	return p.work(ctx, parts)
 }
 
-// processorParts is what runs.
-type processorParts struct {
-	holder   *buckets.Holder
-	gossip   *buckets.Gossip // nil = none
-	runner   *escalation.Runner
-	worker   *delivery.Worker
-	listener *postgres.Listener
-	history  *delivery.Historian
-	receipts func(context.Context) error
-	populate *populator
-	remind   *reminder
-	people   *directorySync
-}
-
-// build puts the parts together. It is long because it is the drawing of the whole: every arrow between two parts is one
-// line here.
-func (p *Processor) build(in postgres.Installation) (*processorParts, error) {
-	parts := &processorParts{}
-	id := buckets.NewProcessID()
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	log := p.log.With(zap.String("member", id))
-	// Hints reach the loops through these, because the parts are built one after the other.
-	wake := func(bs buckets.Set) {
-		parts.runner.Wake(bs)
-		parts.worker.Wake(bs)
-	}
-
-	var ear buckets.Ear
-	var hints delivery.Hints
-	if p.cfg.Gossip.Addr != "off" {
-		gc, err := p.gossipConfig(in)
-		if err != nil {
-			return nil, err
-		}
-		parts.gossip, err = buckets.NewGossip(id, gc, buckets.GossipHooks{
-			Changed: func() { parts.holder.Hint() },
-			Wake:    wake,
-			Demand:  func(node string, hint []byte) { parts.worker.Hear(node, hint) },
-			Peers:   func() []string { return parts.holder.Peers() },
-		}, log)
-		if err != nil {
-			return nil, err
-		}
-		ear, hints = parts.gossip, parts.gossip
-	}
-
-	parts.holder, err = buckets.NewHolder(buckets.Deps{
-		Store: postgres.NewCluster(p.cluster),
-		Self:  buckets.Member{ProcessID: id, Host: host, Version: Version(), DataShape: dataShape},
-		Ear:   ear, Gained: wake, Log: log, Metrics: p.reg,
-	}, buckets.Config{})
-	if err != nil {
-		return nil, err
-	}
-
-	directory := postgres.NewDirectory(p.db)
-	resolver := oncall.NewResolver(oncall.LimitLists(directory, p.cfg.MailingLists.MaxMembers),
-		oncall.NewLiveCalendar(postgres.NewOncallCalendars(p.db), oncall.LiveConfig{}), oncall.DefaultKeep)
-	if p.cfg.Compatibility.DummyRoles {
-		resolver = resolver.Dummy(postgres.NewUsers(p.db).ByName)
-	}
-	parts.runner, err = escalation.New(escalation.Deps{
-		Store: postgres.NewRunner(p.db).WithQuota(standardQuota(p.cfg.DefaultQuota)), Directory: directory,
-		Resolver: resolver,
-		Holder:   parts.holder,
-		Waker:    func(bs buckets.Set) { parts.worker.Wake(bs) },
-		Log:      log, Registerer: p.reg,
-	}, escalation.Config{})
-	if err != nil {
-		return nil, err
-	}
-
-	queue := postgres.NewQueue(p.db)
-	dc := deliveryConfig(p.cfg)
-	dc.StopWithin = p.cfg.ShutdownTimeout / 3 // twice at most, see Worker.Run
-	parts.worker, err = delivery.New(delivery.Deps{
-		Queue: queue, Ledger: queue, Rescuer: queue, Limits: postgres.NewLimits(p.db), Leases: parts.holder,
-		Renderer: messages.NewRenderer(postgres.NewWords(p.db)), Directory: postgres.NewReach(p.db),
-		Links:   &links{public: p.cfg.PublicURL, sign: in.Keys.Links()},
-		Vendors: p.vendors, Hints: hints, Log: log, Metrics: p.reg,
-	}, dc)
-	if err != nil {
-		return nil, err
-	}
-	parts.holder.Watch("escalation", parts.runner.LastPass)
-	parts.holder.Watch("delivery", parts.worker.LastPass)
-	parts.listener = postgres.NewListener(p.db, wake).OnMembers(parts.holder.Hint)
-	parts.history, err = delivery.NewHistorian(postgres.NewHistory(p.db), parts.holder,
-		delivery.HistorianConfig{Retention: p.cfg.History.Retention}, log)
-	if err != nil {
-		return nil, err
-	}
-	oncallTeams := postgres.NewOncallTeams(p.db, nil)
-	parts.populate = newPopulator(populateStores{
-		schedules: postgres.NewOncallSchedules(p.db), calendars: postgres.NewOncallCalendars(p.db), coverage: postgres.NewOncallCoverage(p.db), teams: oncallTeams,
-		people: postgres.NewOncallPeople(p.db), applications: postgres.NewApplications(p.db, in.Keys),
-		warnings: postgres.NewOncallWarnings(postgres.NewNotifications(p.db)),
-	}, parts.holder, wake, p.cfg.Oncall.PopulateEvery, p.cfg.Oncall.WarnAhead, log, p.reg)
-	parts.remind = newReminder(openReminders(postgres.NewApplications(p.db, in.Keys), postgres.NewNotifications(p.db).WithQuota(standardQuota(p.cfg.DefaultQuota)), p.cfg.PublicURL),
-		parts.holder, wake, phoneCheck(p.cfg.Oncall), log, p.reg)
-	syncer, err := newSyncer(p.cfg.Sync, p.cfg.LDAP, p.cfg.Slack)
-	if err != nil {
-		return nil, err
-	}
-	parts.people = newDirectorySync(syncer, p.cfg.Sync, postgres.NewDirectorySync(p.db, syncActor), parts.holder, log, p.reg)
-	parts.receipts = matchReceipts(postgres.NewReceipts(p.db), parts.holder, wake, log)
-	log.Info("built", zap.Int("vendors", len(p.vendors)), zap.String("cluster", in.Name))
-	return parts, nil
-}
-
 // work runs the parts until ctx ends or one fails, and stops them in this order: take nothing new and give the buckets
 // away, finish what is being sent and record it, leave the cluster, then everything else.
 func (p *Processor) work(ctx context.Context, parts *processorParts) error {
@@ -283,55 +163,4 @@ func (p *Processor) work(ctx context.Context, parts *processorParts) error {
 	err = errors.Join(err, hosts.Wait())
 	p.log.Info("stopped")
 	return err
-}
-
-func (p *Processor) gossipConfig(in postgres.Installation) (buckets.GossipConfig, error) {
-	c := buckets.GossipConfig{Bind: p.cfg.Gossip.Addr, Advertise: p.cfg.Gossip.Advertise, Cluster: in.Name}
-	if c.Bind == "" {
-		c.Bind = gossipAddr
-		if !canBind(c.Bind) {
-			p.log.Warn("gossip port taken, using a free one; set gossip.addr (IRIS_GOSSIP_ADDR)", zap.String("wanted", c.Bind))
-			c.Bind = ":0"
-		}
-	}
-	configured := p.cfg.Gossip.AcceptKeys
-	if p.cfg.Gossip.Key != "" {
-		configured = append([]config.Secret{p.cfg.Gossip.Key}, configured...)
-	}
-	for _, k := range configured {
-		key, err := config.DecodeKey(k)
-		if err != nil {
-			return c, err
-		}
-		c.Keys = append(c.Keys, key)
-	}
-	// The derived key is always understood: without that no rotation could begin or end with it, and whoever knows the
-	// secret that it comes from can do worse. It is the one that is used, the first, unless another one is configured.
-	at := len(c.Keys)
-	if p.cfg.Gossip.Key == "" {
-		at = 0
-	}
-	c.Keys = slices.Insert(c.Keys, at, in.Keys.Gossip())
-	return c, nil
-}
-
-// canBind reports whether both kinds of socket can be opened there at the moment.
-func canBind(addr string) bool {
-	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		return false
-	}
-	defer l.Close()
-	u, err := net.ListenPacket("udp", addr)
-	if err != nil {
-		return false
-	}
-	u.Close()
-	return true
-}
-
-// links makes the addresses that stand in messages.
-type links struct {
-	public string
-	sign   *auth.Links
 }

@@ -53,10 +53,9 @@ const (
 	remindTeams = 200
 )
 
-func newReminder(open func(ctx context.Context) (reminderStore, error), holder delivery.Leases, wake func(buckets.Set), phones postgres.PhoneCheck,
-	log *zap.Logger, reg prometheus.Registerer) *reminder {
+func newReminder(open func(ctx context.Context) (reminderStore, error), phones postgres.PhoneCheck, b beside) *reminder {
 	r := &reminder{
-		open: open, holder: holder, wake: wake, phones: phones, now: time.Now, log: log.Named("reminder"), putOff: map[int64]time.Time{},
+		open: open, holder: b.holder, wake: b.wake, phones: phones, now: time.Now, log: b.log.Named("reminder"), putOff: map[int64]time.Time{},
 		made: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_app_reminders_total", Help: "Messages to people about their shifts, by type.",
 		}, []string{"type"}),
@@ -64,7 +63,7 @@ func newReminder(open func(ctx context.Context) (reminderStore, error), holder d
 			Name: "iris_app_reminder_failures_total", Help: "Times that the people of a team could not be told of their shifts; it is tried again.",
 		}),
 	}
-	reg.MustRegister(r.made, r.failed)
+	b.reg.MustRegister(r.made, r.failed)
 	return r
 }
 

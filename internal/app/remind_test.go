@@ -80,7 +80,7 @@ func (f *remindFixture) shift(user, role string, from, to, changed float64, link
 
 func (f *remindFixture) reminder(o owner) *reminder {
 	open := func(context.Context) (reminderStore, error) { return f.store, nil }
-	return newReminder(open, o, func(buckets.Set) {}, postgres.PhoneCheck{}, zap.NewNop(), prometheus.NewRegistry())
+	return newReminder(open, postgres.PhoneCheck{}, beside{holder: o, wake: func(buckets.Set) {}, log: zap.NewNop(), reg: prometheus.NewRegistry()})
 }
 
 func (f *remindFixture) pass(r *reminder) {

@@ -73,10 +73,9 @@ type directorySync struct {
 	told     string // why the directory is not believed, as it was told last
 }
 
-func newDirectorySync(syncer *directory.Syncer, c config.Sync, store *postgres.DirectorySync, holder delivery.Leases, log *zap.Logger,
-	reg prometheus.Registerer) *directorySync {
+func newDirectorySync(syncer *directory.Syncer, c config.Sync, store *postgres.DirectorySync, b beside) *directorySync {
 	d := &directorySync{
-		syncer: syncer, source: c.From, every: c.Every, store: store, holder: holder, log: log.Named("directory"),
+		syncer: syncer, source: c.From, every: c.Every, store: store, holder: b.holder, log: b.log.Named("directory"),
 		runs: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_app_directory_syncs_total", Help: "Times that people were to be brought in step with the directory, by outcome.",
 		}, []string{"outcome"}),
@@ -87,7 +86,7 @@ func newDirectorySync(syncer *directory.Syncer, c config.Sync, store *postgres.D
 			Name: "iris_app_directory_problems", Help: "Entries of the directory that could not be used in this process's last run.",
 		}),
 	}
-	reg.MustRegister(d.runs, d.changes, d.problems)
+	b.reg.MustRegister(d.runs, d.changes, d.problems)
 	return d
 }
 

@@ -43,7 +43,7 @@ func slackSync(t *testing.T, db *postgres.DB, s *pretend.Slack, holder holderOf)
 	syncer, err := newSyncer(c, config.LDAP{}, []config.Slack{{Token: "xoxb-1", APIURL: s.URL()}})
 	require.NoError(t, err)
 	core, logs := observer.New(zap.InfoLevel)
-	return newDirectorySync(syncer, c, postgres.NewDirectorySync(db, syncActor), holder, zap.New(core), prometheus.NewRegistry()), logs
+	return newDirectorySync(syncer, c, postgres.NewDirectorySync(db, syncActor), beside{holder: holder, log: zap.New(core), reg: prometheus.NewRegistry()}), logs
 }
 
 func TestPeopleComeFromSlackOnceInTheCluster(t *testing.T) {

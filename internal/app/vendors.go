@@ -41,11 +41,7 @@ func newVendors(c config.Processor, devices push.Devices, log *zap.Logger) ([]me
 	}
 	button := oneClickButton(oneClick)
 	for _, a := range c.SMTP {
-		v, err := smtp.New(smtp.Config{
-			Account: a.Account.Account, Addr: a.Addr, From: a.From, ReplyTo: a.ReplyTo, TLS: smtpTLS(a.TLS),
-			Username: a.Username, Password: a.Password.Reveal(), AllowPlainAuth: a.AllowPlainAuth, Hello: a.Hello,
-			MaxConns: a.Connections, Timeout: a.Timeout, OneClick: button,
-		})
+		v, err := smtp.New(smtpConfig(a, button))
 		if err := add(v, err, "smtp", a.Account); err != nil {
 			return nil, err
 		}
@@ -57,11 +53,7 @@ func newVendors(c config.Processor, devices push.Devices, log *zap.Logger) ([]me
 		}
 	}
 	for _, a := range c.Twilio {
-		v, err := twilio.New(twilio.Config{
-			Account: a.Account.Account, AccountSID: a.AccountSID, AuthToken: a.AuthToken.Reveal(), KeySID: a.KeySID,
-			KeySecret: a.KeySecret.Reveal(), From: a.From, CallFrom: a.CallFrom, ApplicationFrom: a.ApplicationFrom, APIURL: a.APIURL, PublicURL: c.PublicURL,
-			CountryCode: a.CountryCode, DetectMachines: a.DetectMachines, Modes: modes(a.Modes), Timeout: a.Timeout,
-		})
+		v, err := twilio.New(twilioConfig(a, c.PublicURL))
 		if err := add(v, err, "twilio", a.Account); err != nil {
 			return nil, err
 		}
@@ -92,6 +84,22 @@ func newVendors(c config.Processor, devices push.Devices, log *zap.Logger) ([]me
 		return nil, err
 	}
 	return slices.Concat(first, spare, []messages.Vendor{discard}), nil
+}
+
+func smtpConfig(a config.SMTP, button func(messages.Outbound) string) smtp.Config {
+	return smtp.Config{
+		Account: a.Account.Account, Addr: a.Addr, From: a.From, ReplyTo: a.ReplyTo, TLS: smtpTLS(a.TLS),
+		Username: a.Username, Password: a.Password.Reveal(), AllowPlainAuth: a.AllowPlainAuth, Hello: a.Hello,
+		MaxConns: a.Connections, Timeout: a.Timeout, OneClick: button,
+	}
+}
+
+func twilioConfig(a config.Twilio, publicURL string) twilio.Config {
+	return twilio.Config{
+		Account: a.Account.Account, AccountSID: a.AccountSID, AuthToken: a.AuthToken.Reveal(), KeySID: a.KeySID,
+		KeySecret: a.KeySecret.Reveal(), From: a.From, CallFrom: a.CallFrom, ApplicationFrom: a.ApplicationFrom, APIURL: a.APIURL,
+		PublicURL: publicURL, CountryCode: a.CountryCode, DetectMachines: a.DetectMachines, Modes: modes(a.Modes), Timeout: a.Timeout,
+	}
 }
 
 // loggedDevices tells operators of devices that are switched off. What identifies them stays out of the log.

@@ -34,6 +34,7 @@ type memory struct {
 	commitErr   func([]Change) error
 	fallbackErr func([]FallbackChange) error
 	plans       map[PlanID]Plan
+	apps        map[int64]Application
 	people      map[users.ID]users.Responder
 	panicFor    users.ID
 	lost        buckets.Set
@@ -48,8 +49,10 @@ type memory struct {
 }
 
 func newMemory() *memory {
+	supported := map[users.Mode]bool{users.Email: true, users.SMS: true}
 	m := &memory{
 		next: time.Hour,
+		apps: map[int64]Application{5: {ID: 5, Name: "shop", Modes: users.AppModes{Supported: supported}}},
 		due:  map[incidents.ID]Due{}, delays: map[incidents.ID]incidents.Entry{}, people: map[users.ID]users.Responder{},
 		plans: map[PlanID]Plan{1: {ID: 1, Name: "demo-plan", CreatorID: 9, Steps: []Step{step(note(users.High, time.Minute, 0))}}},
 	}
@@ -219,8 +222,7 @@ func (m *memory) CancelDigests(context.Context, string, []buckets.Lease) (int, e
 func (m *memory) Plans(_ context.Context, ids []PlanID) (map[PlanID]Plan, error) { return m.plans, nil }
 
 func (m *memory) Applications(_ context.Context, ids []int64) (map[int64]Application, error) {
-	supported := map[users.Mode]bool{users.Email: true, users.SMS: true}
-	return map[int64]Application{5: {ID: 5, Name: "shop", Modes: users.AppModes{Supported: supported}}}, nil
+	return m.apps, nil
 }
 
 func (m *memory) Responders(_ context.Context, keys []users.ResponderKey) (map[users.ResponderKey]users.Responder, error) {
@@ -268,6 +270,8 @@ type rig struct {
 	wakes  sync.Mutex
 	woken  buckets.Set
 	logs   *observer.ObservedLogs
+
+	registry *prometheus.Registry
 }
 
 func (g *rig) wake(bs buckets.Set) {
@@ -279,13 +283,13 @@ func (g *rig) wake(bs buckets.Set) {
 func newRig(t *testing.T, cfg Config) *rig {
 	t.Helper()
 	core, logs := observer.New(zap.InfoLevel)
-	g := &rig{memory: newMemory(), logs: logs}
+	g := &rig{memory: newMemory(), logs: logs, registry: prometheus.NewRegistry()}
 	if cfg.Keep == 0 {
 		cfg.Keep = -1
 	}
 	r, err := New(Deps{
 		Store: g.memory, Directory: g.memory, Resolver: oncall.NewResolver(g.memory, nil, 0), Holder: g.memory,
-		Waker: g.wake, Log: zap.New(core), Registerer: prometheus.NewRegistry(),
+		Waker: g.wake, Log: zap.New(core), Registerer: g.registry,
 	}, cfg)
 	require.NoError(t, err)
 	g.runner = r

@@ -41,6 +41,14 @@ func TestDirectoryReadsPeopleAndTeams(t *testing.T) {
 	none, err := dir.Teams(t.Context(), nil)
 	require.NoError(t, err)
 	require.Empty(t, none)
+
+	// A deleted team has a random name; people know it by the old one.
+	e.exec(`insert into deleted_teams (team_id, old_name, new_name) select id, name, 'b7e9' from teams where name = 'db'`)
+	e.exec(`update teams set active = false, name = 'b7e9' where name = 'db'`)
+	teams, err = dir.Teams(t.Context(), []int64{target})
+	require.NoError(t, err)
+	require.Equal(t, "db", teams[target].Name)
+	require.False(t, teams[target].Active)
 }
 
 func TestDirectoryReadsHowPeopleAreReached(t *testing.T) {

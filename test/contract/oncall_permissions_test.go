@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -268,11 +269,10 @@ const everything = `select md5(string_agg(row, ';' order by row)) from (
 
 // filled writes the numbers, days and things of a question into its text.
 func filled(s *server, text string, things m) string {
-	pairs := []string{"$n", fmt.Sprint(s.number("select nextval('n')"))}
-	for i := range int64(2) {
-		pairs = append(pairs, fmt.Sprintf("$day%d", i+1), fmt.Sprint(time.Now().Unix()+(i+1)*day))
-	}
-	for name, value := range things {
+	all := changed(m{"n": s.number("select nextval('n')"), "day1": time.Now().Unix() + day, "day2": time.Now().Unix() + 2*day}, things)
+	var pairs []string
+	for _, name := range slices.Backward(slices.Sorted(maps.Keys(all))) { // of two that begin alike, the longer first
+		value := all[name]
 		if f, ok := value.(float64); ok {
 			value = int64(f)
 		}

@@ -1,10 +1,12 @@
 -- People, teams, applications and plans as paging reads them: in batches, by number.
 
 -- name: DirectoryTeams :many
-select t.id, t.target_id, t.oncall_id, t.name, t.time_zone, t.active, coalesce(t.manager_id, 0)::bigint as manager_id,
+-- A deleted team goes by the name that people know, not by the random one that it was given.
+select t.id, t.target_id, t.oncall_id, coalesce(d.old_name, t.name)::text as name, t.time_zone, t.active, coalesce(t.manager_id, 0)::bigint as manager_id,
     coalesce(t.director_id, 0)::bigint as director_id,
     array(select m.user_id from team_members m where m.team_id = t.id and m.member order by m.position, m.user_id)::bigint[] as members
 from teams t
+left join deleted_teams d on d.team_id = t.id and not t.active
 where t.target_id = any(sqlc.arg(target_ids)::bigint[]);
 
 -- name: DirectoryUsers :many
@@ -68,9 +70,11 @@ left join targets t on t.target_id = p.fallback_target_id
 where p.id = any(sqlc.arg(ids)::bigint[]);
 
 -- name: DirectoryPlanNotifications :many
-select n.id, n.plan_id, n.step, n.position, n.priority, n.role, n.target_id, coalesce(t.name, '')::text as target_name,
+select n.id, n.plan_id, n.step, n.position, n.priority, n.role, n.target_id, coalesce(d.old_name, t.name, '')::text as target_name,
     n.dynamic_index, n.template, n.wait_seconds, n.repeat, n.optional
 from plan_notifications n
 left join targets t on t.target_id = n.target_id
+left join teams gone on gone.target_id = n.target_id and not gone.active
+left join deleted_teams d on d.team_id = gone.id
 where n.plan_id = any(sqlc.arg(plan_ids)::bigint[])
 order by n.plan_id, n.step, n.position;

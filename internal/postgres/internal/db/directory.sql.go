@@ -69,10 +69,12 @@ func (q *Queries) DirectoryApplications(ctx context.Context, ids []int64) ([]Dir
 }
 
 const directoryPlanNotifications = `-- name: DirectoryPlanNotifications :many
-select n.id, n.plan_id, n.step, n.position, n.priority, n.role, n.target_id, coalesce(t.name, '')::text as target_name,
+select n.id, n.plan_id, n.step, n.position, n.priority, n.role, n.target_id, coalesce(d.old_name, t.name, '')::text as target_name,
     n.dynamic_index, n.template, n.wait_seconds, n.repeat, n.optional
 from plan_notifications n
 left join targets t on t.target_id = n.target_id
+left join teams gone on gone.target_id = n.target_id and not gone.active
+left join deleted_teams d on d.team_id = gone.id
 where n.plan_id = any($1::bigint[])
 order by n.plan_id, n.step, n.position
 `
@@ -287,10 +289,11 @@ func (q *Queries) DirectoryResponders(ctx context.Context, arg DirectoryResponde
 
 const directoryTeams = `-- name: DirectoryTeams :many
 
-select t.id, t.target_id, t.oncall_id, t.name, t.time_zone, t.active, coalesce(t.manager_id, 0)::bigint as manager_id,
+select t.id, t.target_id, t.oncall_id, coalesce(d.old_name, t.name)::text as name, t.time_zone, t.active, coalesce(t.manager_id, 0)::bigint as manager_id,
     coalesce(t.director_id, 0)::bigint as director_id,
     array(select m.user_id from team_members m where m.team_id = t.id and m.member order by m.position, m.user_id)::bigint[] as members
 from teams t
+left join deleted_teams d on d.team_id = t.id and not t.active
 where t.target_id = any($1::bigint[])
 `
 
@@ -307,6 +310,7 @@ type DirectoryTeamsRow struct {
 }
 
 // People, teams, applications and plans as paging reads them: in batches, by number.
+// A deleted team goes by the name that people know, not by the random one that it was given.
 func (q *Queries) DirectoryTeams(ctx context.Context, targetIds []int64) ([]DirectoryTeamsRow, error) {
 	rows, err := q.db.Query(ctx, directoryTeams, targetIds)
 	if err != nil {

@@ -1,0 +1,197 @@
+package app
+
+import (
+	"context"
+
+	"github.com/alexedwards/scs/v2"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/httpapi"
+	"github.com/iris-oncall/iris/internal/messages/jinja"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncallapi"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/responses"
+	"github.com/iris-oncall/iris/internal/web"
+	"github.com/iris-oncall/iris/internal/webhooks"
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+// apiShared is what several edges of iris-api use: the adapters of storage, who comes in, and how much there may be. Its
+// methods make the edges, one each: every arrow between two parts is one line there.
+type apiShared struct {
+	cfg    config.API
+	log    *zap.Logger
+	reg    *prometheus.Registry
+	errors *wire.Errors
+	db     *postgres.DB
+	in     postgres.Installation
+
+	applications  *postgres.Applications
+	incidents     *postgres.Incidents
+	messages      *postgres.Messages
+	notifications *postgres.Notifications
+	notifier      *postgres.Notifier
+	plans         *postgres.Plans
+	queues        *postgres.Queues
+	sessionRows   *postgres.Sessions
+	userRows      *postgres.Users
+
+	sessions      *scs.SessionManager
+	authenticator *wire.Authenticator
+	load          *wire.Load
+	rates         *wire.Rates // nil = any number of incidents
+	dummy         oncall.FindUser
+	simulator     *escalation.Simulator
+	callbacks     callbacks
+}
+
+// share makes what the edges have in common.
+func (a *API) share(in postgres.Installation) (*apiShared, error) {
+	s := &apiShared{
+		cfg: a.cfg, log: a.log, reg: a.reg, errors: a.errors, db: a.db, in: in,
+		applications:  postgres.NewApplications(a.db, in.Keys),
+		incidents:     postgres.NewIncidents(a.db),
+		messages:      postgres.NewMessages(a.db),
+		notifications: postgres.NewNotifications(a.db).WithQuota(standardQuota(a.cfg.DefaultQuota)),
+		notifier:      postgres.NewNotifier(a.db),
+		plans:         postgres.NewPlans(a.db),
+		queues:        postgres.NewQueues(a.db),
+		sessionRows:   postgres.NewSessions(a.db),
+		userRows:      postgres.NewUsers(a.db),
+	}
+	s.sessions = newSessions(a.cfg, s.sessionRows, a.errors.Write)
+	s.authenticator = wire.NewAuthenticator(s.applications, s.userRows, s.sessions, userKey, a.errors)
+	if a.cfg.Compatibility.DisableAuth {
+		s.authenticator = s.authenticator.Believing()
+	}
+	s.load = wire.NewLoad(s.queues, a.log)
+	if b := a.cfg.IncidentRates; b.Enabled {
+		s.rates = wire.NewRates(s.incidents, b.MaxActive, b.MaxRecent, b.RecentLookback, b.Exempt)
+	}
+	if a.cfg.Compatibility.DummyRoles {
+		s.dummy = s.userRows.ByName
+	}
+	var err error
+	if s.simulator, err = newSimulator(a.db, s.applications, a.cfg.MailingLists.MaxMembers, s.dummy); err != nil {
+		return nil, err
+	}
+	s.callbacks, err = newCallbacks(a.cfg)
+	return s, err
+}
+
+func (s *apiShared) irisAPI() (*httpapi.API, error) {
+	directory := postgres.NewDirectory(s.db)
+	resolver := oncall.NewResolver(oncall.LimitLists(directory, s.cfg.MailingLists.MaxMembers),
+		oncall.NewLiveCalendar(postgres.NewOncallCalendars(s.db), oncall.LiveConfig{}), oncall.DefaultKeep)
+	if s.dummy != nil {
+		resolver = resolver.Dummy(s.dummy)
+	}
+	return httpapi.New(httpapi.Deps{
+		Authenticator: s.authenticator, Errors: s.errors,
+		Incidents: s.incidents, Plans: s.plans, Templates: postgres.NewTemplates(s.db), Messages: s.messages,
+		Notifications: s.notifications, Applications: s.applications, Directory: directory,
+		Resolver: resolver, People: s.userRows, Queues: s.queues,
+		Settings: s.applications, ApplicationKeys: s.applications, Limits: s.applications,
+		Tags: postgres.NewTags(s.db), Rates: s.rates, States: s.incidents, Aggregations: s.plans,
+		Statistics: postgres.NewStatistics(s.db), Simulator: s.simulator,
+		Profiles: postgres.NewSettings(s.db), Targets: postgres.NewTargets(s.db), Categories: s.applications, SlackID: s.callbacks.slackID,
+		Replays: postgres.NewIdempotency(s.db), Load: s.load, Syntax: syntax, Wake: s.notifier.Wake, Ping: s.db.Ping,
+		Log: s.log, Registerer: s.reg, Config: apiConfig(s.cfg),
+	})
+}
+
+func (s *apiShared) oncallAPI() (*oncallapi.API, error) {
+	teams := postgres.NewOncallTeams(s.db, reminders(s.cfg.Oncall))
+	return oncallapi.New(oncallapi.Deps{
+		Applications: s.applications, Users: s.userRows, Sessions: s.sessions, UserKey: userKey, Teams: teams,
+		Rosters: postgres.NewOncallRosters(teams), People: postgres.NewOncallPeople(s.db), Names: postgres.NewOncallNames(s.db),
+		Notices: postgres.NewOncallNotices(s.db), Shifts: postgres.NewOncallShifts(s.db), Schedules: postgres.NewOncallSchedules(s.db),
+		Wishes: postgres.NewOncallWishes(s.db), Coverage: postgres.NewOncallCoverage(s.db), Calendars: postgres.NewOncallCalendars(s.db),
+		Plans: s.plans, Incidents: s.incidents, Lookups: s.notifications, Paid: paidRoles(s.cfg.Oncall.BonusURL),
+		Wake: s.notifier.Wake, Errors: s.errors, Log: s.log, Config: oncallConfig(s.cfg),
+	})
+}
+
+func (s *apiShared) webhooks() (*webhooks.Webhooks, error) {
+	return webhooks.New(webhooks.Deps{
+		Applications: s.applications, Incidents: s.incidents, Plans: s.plans, Load: s.load, Errors: s.errors, Wake: s.notifier.Wake, Log: s.log,
+		Enabled: s.cfg.Webhooks, Openings: openings(s.cfg), Rates: s.rates,
+	})
+}
+
+func (s *apiShared) pages() (*web.Web, error) {
+	accounts, err := s.accounts()
+	if err != nil {
+		return nil, err
+	}
+	return web.New(web.Deps{
+		Incidents: s.incidents, Messages: s.messages, Queues: s.queues, Cluster: postgres.NewCluster(s.db),
+		People:   &people{Users: s.userRows, accounts: accounts, guard: &loginGuard{}},
+		Sessions: s.sessions, UserKey: userKey, Steps: stepsOf(s.plans), Wake: s.notifier.Wake, Teams: postgres.NewTeams(s.db), Plans: s.plans,
+		Simulator: s.simulator, Mailbox: s.cfg.HTTP.MailboxURL != "", Log: s.log,
+	})
+}
+
+// responses makes the edge that takes answers; asset gives the addresses of what its pages load.
+func (s *apiShared) responses(asset func(string) string) (*responses.Responses, error) {
+	oneClick, err := newOneClick(s.cfg.Common)
+	if err != nil {
+		return nil, err
+	}
+	return responses.New(responses.Deps{
+		Authenticator: s.authenticator, Applications: s.applications, Plans: s.plans, Load: s.load, Rates: s.rates,
+		Notifications: s.notifications, OneClick: oneClick, Openings: openings(s.cfg),
+		Pages: postgres.NewResponses(s.db), Incidents: s.incidents, People: s.userRows, Receipts: postgres.NewReceipts(s.db), Links: s.in.Keys.Links(),
+		Errors: s.errors, Wake: s.notifier.Wake, PublicURL: s.cfg.PublicURL, ValidTwilio: s.callbacks.validTwilio,
+		TwilioReceipt: s.callbacks.twilioReceipt, SlackPressed: s.callbacks.slackPressed, ReplySlack: s.callbacks.replySlack,
+		SlackEmail: s.callbacks.slackEmail, Asset: asset, Log: s.log,
+	})
+}
+
+// accounts returns the log-in of people: with passwords kept here, and the directory's if one is configured.
+func (s *apiShared) accounts() (*auth.Accounts, error) {
+	accounts := auth.NewAccounts(s.userRows, auth.NewPasswords())
+	if s.cfg.Compatibility.DisableAuth {
+		accounts = accounts.Believing()
+	}
+	return withDirectory(accounts, s.cfg, postgres.NewDirectorySync(s.db, "log-in with the directory's password"), s.log, s.reg)
+}
+
+// openings is what the configuration opens to clients that know no keys.
+func openings(c config.API) auth.Openings {
+	return auth.Openings{
+		AnonymousReads: c.Compatibility.AnonymousReads, ChangeAnyPlan: c.Compatibility.ChangeAnyPlan,
+		SessionsActForAnyone: c.Compatibility.SessionsActForAnyone, NoCredentials: c.Compatibility.DisableAuth,
+	}
+}
+
+// apiConfig is what the configuration says of the Iris API.
+func apiConfig(c config.API) httpapi.Config {
+	return httpapi.Config{
+		Openings: openings(c), HealthcheckFile: c.HTTP.HealthcheckFile, Tags: c.Tags, InternalApplications: c.InternalApplications,
+		ListLimit: c.MailingLists.MaxMembers, DummyRoles: c.Compatibility.DummyRoles, TimeZones: c.TimeZones,
+		Mobile: c.Mobile.Activated, DeviceApplications: c.Mobile.Applications,
+	}
+}
+
+// stepsOf tells pages how many steps a plan version has; 0 when that cannot be found out.
+func stepsOf(plans *postgres.Plans) func(context.Context, int64) int {
+	return func(ctx context.Context, id int64) int {
+		p, err := plans.ByID(ctx, escalation.PlanID(id))
+		if err != nil {
+			return 0
+		}
+		return len(p.Steps)
+	}
+}
+
+// syntax says what is wrong with a template.
+func syntax(source string) error {
+	_, err := jinja.Compile(source, jinja.Limits{})
+	return err
+}

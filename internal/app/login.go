@@ -1,0 +1,133 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/alexedwards/scs/v2"
+	"github.com/go-chi/httprate"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// userKey is where a session keeps the name of the logged-in user.
+const userKey = "user"
+
+// newSessions returns the web sessions. The cookie has the predecessor's name.
+func newSessions(c config.API, store *postgres.Sessions, fail func(http.ResponseWriter, *http.Request, error)) *scs.SessionManager {
+	m := scs.New()
+	m.Store = store
+	m.Lifetime = c.HTTP.SessionTTL
+	m.Cookie.Name = "iris-auth"
+	m.Cookie.HttpOnly = true
+	m.Cookie.SameSite = http.SameSiteLaxMode
+	m.Cookie.Secure = strings.HasPrefix(c.PublicURL, "https://")
+	m.ErrorFunc = fail
+	return m
+}
+
+// expireSessions removes sessions that are over, now and then.
+func expireSessions(s *postgres.Sessions, log *zap.Logger) func(context.Context) error {
+	return func(ctx context.Context) error {
+		tick := time.NewTicker(10 * time.Minute)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-tick.C:
+				if _, err := s.DeleteExpired(ctx); err != nil && ctx.Err() == nil {
+					log.Warn("expired sessions cannot be removed", zap.Error(fmt.Errorf("expire sessions: %w", err)))
+				}
+			}
+		}
+	}
+}
+
+// people logs users in for the pages and finds them.
+type people struct {
+	*postgres.Users
+	accounts *auth.Accounts
+	guard    *loginGuard
+}
+
+// Authenticate implements the log-in, with a bound on attempts per name.
+func (p *people) Authenticate(ctx context.Context, name, password string) (users.User, error) {
+	if err := p.guard.enter(name, time.Now()); err != nil {
+		return users.User{}, err
+	}
+	u, err := p.accounts.Authenticate(ctx, name, password)
+	if err == nil {
+		p.guard.forget(name)
+	}
+	return u, err
+}
+
+// loginGuard bounds the attempts to log in under one name, per process. It is safe for concurrent use.
+type loginGuard struct {
+	mu       sync.Mutex
+	minute   int64
+	attempts map[string]int
+}
+
+// loginAttempts per name and minute.
+const loginAttempts = 20
+
+func (g *loginGuard) enter(name string, now time.Time) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if m := now.Unix() / 60; m != g.minute {
+		g.minute, g.attempts = m, map[string]int{}
+	}
+	key := strings.ToLower(name)
+	if len(key) > 255 {
+		key = key[:255]
+	}
+	if g.attempts[key]++; g.attempts[key] > loginAttempts {
+		return &fault.Error{Kind: fault.Throttled, Message: "too many attempts to log in", RetryAfter: time.Minute}
+	}
+	return nil
+}
+
+func (g *loginGuard) forget(name string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.attempts, strings.ToLower(name))
+}
+
+// throttleLogins bounds POSTs to the log-in per address, before anything costs memory or time.
+func throttleLogins(fail func(http.ResponseWriter, *http.Request, error)) func(http.Handler) http.Handler {
+	limit := httprate.LimitBy(60, time.Minute, byAddress,
+		httprate.WithLimitHandler(func(w http.ResponseWriter, r *http.Request) {
+			fail(w, r, &fault.Error{Kind: fault.Throttled, Message: "too many attempts to log in", RetryAfter: time.Minute})
+		}))
+	return func(next http.Handler) http.Handler {
+		limited := limit(next)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodPost && (r.URL.Path == "/login" || r.URL.Path == "/login/") {
+				limited.ServeHTTP(w, r)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// byAddress tells callers apart by their address, which trustProxies has found; IPv6 by the network they have.
+func byAddress(r *http.Request) (string, error) {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
+	}
+	return httprate.CanonicalizeIP(host), nil
+}

@@ -1,0 +1,199 @@
+package app
+
+import (
+	"context"
+	"net"
+	"os"
+	"slices"
+
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/delivery"
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/postgres"
+)
+
+// processorParts is what runs. Hints reach the loops through its methods, because the parts are built one after the other.
+type processorParts struct {
+	holder   *buckets.Holder
+	gossip   *buckets.Gossip // nil = none
+	runner   *escalation.Runner
+	worker   *delivery.Worker
+	listener *postgres.Listener
+	history  *delivery.Historian
+	receipts func(context.Context) error
+	populate *populator
+	remind   *reminder
+	people   *directorySync
+}
+
+func (p *processorParts) wake(bs buckets.Set) {
+	p.runner.Wake(bs)
+	p.worker.Wake(bs)
+}
+
+// build puts the parts together; every arrow between two of them is one line in it or in what it calls.
+func (p *Processor) build(in postgres.Installation) (*processorParts, error) {
+	parts := &processorParts{}
+	id := buckets.NewProcessID()
+	log := p.log.With(zap.String("member", id))
+	if err := p.buildMembership(parts, in, id, log); err != nil {
+		return nil, err
+	}
+	if err := p.buildLoops(parts, in, log); err != nil {
+		return nil, err
+	}
+	if err := p.buildChores(parts, in, log); err != nil {
+		return nil, err
+	}
+	log.Info("built", zap.Int("vendors", len(p.vendors)), zap.String("cluster", in.Name))
+	return parts, nil
+}
+
+// buildMembership makes what decides which buckets this process works on.
+func (p *Processor) buildMembership(parts *processorParts, in postgres.Installation, id string, log *zap.Logger) error {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	var ear buckets.Ear
+	if p.cfg.Gossip.Addr != "off" {
+		gc, err := p.gossipConfig(in)
+		if err != nil {
+			return err
+		}
+		parts.gossip, err = buckets.NewGossip(id, gc, buckets.GossipHooks{
+			Changed: func() { parts.holder.Hint() },
+			Wake:    parts.wake,
+			Demand:  func(node string, hint []byte) { parts.worker.Hear(node, hint) },
+			Peers:   func() []string { return parts.holder.Peers() },
+		}, log)
+		if err != nil {
+			return err
+		}
+		ear = parts.gossip
+	}
+	parts.holder, err = buckets.NewHolder(buckets.Deps{
+		Store: postgres.NewCluster(p.cluster),
+		Self:  buckets.Member{ProcessID: id, Host: host, Version: Version(), DataShape: dataShape},
+		Ear:   ear, Gained: parts.wake, Log: log, Metrics: p.reg,
+	}, buckets.Config{})
+	if err != nil {
+		return err
+	}
+	parts.listener = postgres.NewListener(p.db, parts.wake).OnMembers(parts.holder.Hint)
+	return nil
+}
+
+// buildLoops makes what escalates and what sends.
+func (p *Processor) buildLoops(parts *processorParts, in postgres.Installation, log *zap.Logger) (err error) {
+	directory := postgres.NewDirectory(p.db)
+	resolver := oncall.NewResolver(oncall.LimitLists(directory, p.cfg.MailingLists.MaxMembers),
+		oncall.NewLiveCalendar(postgres.NewOncallCalendars(p.db), oncall.LiveConfig{}), oncall.DefaultKeep)
+	if p.cfg.Compatibility.DummyRoles {
+		resolver = resolver.Dummy(postgres.NewUsers(p.db).ByName)
+	}
+	parts.runner, err = escalation.New(escalation.Deps{
+		Store: postgres.NewRunner(p.db).WithQuota(standardQuota(p.cfg.DefaultQuota)), Directory: directory,
+		Resolver: resolver,
+		Holder:   parts.holder,
+		Waker:    func(bs buckets.Set) { parts.worker.Wake(bs) },
+		Log:      log, Registerer: p.reg,
+	}, escalation.Config{})
+	if err != nil {
+		return err
+	}
+	queue := postgres.NewQueue(p.db)
+	dc := deliveryConfig(p.cfg)
+	dc.StopWithin = p.cfg.ShutdownTimeout / 3 // twice at most, see Worker.Run
+	var hints delivery.Hints
+	if parts.gossip != nil {
+		hints = parts.gossip
+	}
+	parts.worker, err = delivery.New(delivery.Deps{
+		Queue: queue, Ledger: queue, Rescuer: queue, Limits: postgres.NewLimits(p.db), Leases: parts.holder,
+		Renderer: messages.NewRenderer(postgres.NewWords(p.db)), Directory: postgres.NewReach(p.db),
+		Links:   &links{public: p.cfg.PublicURL, sign: in.Keys.Links()},
+		Vendors: p.vendors, Hints: hints, Log: log, Metrics: p.reg,
+	}, dc)
+	if err != nil {
+		return err
+	}
+	parts.holder.Watch("escalation", parts.runner.LastPass)
+	parts.holder.Watch("delivery", parts.worker.LastPass)
+	return nil
+}
+
+// buildChores makes what works beside them: history, receipts, calendars, reminders, directories.
+func (p *Processor) buildChores(parts *processorParts, in postgres.Installation, log *zap.Logger) (err error) {
+	parts.history, err = delivery.NewHistorian(postgres.NewHistory(p.db), parts.holder,
+		delivery.HistorianConfig{Retention: p.cfg.History.Retention}, log)
+	if err != nil {
+		return err
+	}
+	b := beside{holder: parts.holder, wake: parts.wake, log: log, reg: p.reg}
+	applications := postgres.NewApplications(p.db, in.Keys)
+	parts.populate = newPopulator(populateStores{
+		schedules: postgres.NewOncallSchedules(p.db), calendars: postgres.NewOncallCalendars(p.db), coverage: postgres.NewOncallCoverage(p.db),
+		teams: postgres.NewOncallTeams(p.db, nil), people: postgres.NewOncallPeople(p.db), applications: applications,
+		warnings: postgres.NewOncallWarnings(postgres.NewNotifications(p.db)),
+	}, p.cfg.Oncall.PopulateEvery, p.cfg.Oncall.WarnAhead, b)
+	notifications := postgres.NewNotifications(p.db).WithQuota(standardQuota(p.cfg.DefaultQuota))
+	parts.remind = newReminder(openReminders(applications, notifications, p.cfg.PublicURL), phoneCheck(p.cfg.Oncall), b)
+	syncer, err := newSyncer(p.cfg.Sync, p.cfg.LDAP, p.cfg.Slack)
+	if err != nil {
+		return err
+	}
+	parts.people = newDirectorySync(syncer, p.cfg.Sync, postgres.NewDirectorySync(p.db, syncActor), b)
+	parts.receipts = matchReceipts(postgres.NewReceipts(p.db), b)
+	return nil
+}
+
+func (p *Processor) gossipConfig(in postgres.Installation) (buckets.GossipConfig, error) {
+	c := buckets.GossipConfig{Bind: p.cfg.Gossip.Addr, Advertise: p.cfg.Gossip.Advertise, Cluster: in.Name}
+	if c.Bind == "" {
+		c.Bind = gossipAddr
+		if !canBind(c.Bind) {
+			p.log.Warn("gossip port taken, using a free one; set gossip.addr (IRIS_GOSSIP_ADDR)", zap.String("wanted", c.Bind))
+			c.Bind = ":0"
+		}
+	}
+	configured := p.cfg.Gossip.AcceptKeys
+	if p.cfg.Gossip.Key != "" {
+		configured = append([]config.Secret{p.cfg.Gossip.Key}, configured...)
+	}
+	for _, k := range configured {
+		key, err := config.DecodeKey(k)
+		if err != nil {
+			return c, err
+		}
+		c.Keys = append(c.Keys, key)
+	}
+	// The derived key is always understood: without that no rotation could begin or end with it, and whoever knows the
+	// secret that it comes from can do worse. It is the one that is used, the first, unless another one is configured.
+	at := len(c.Keys)
+	if p.cfg.Gossip.Key == "" {
+		at = 0
+	}
+	c.Keys = slices.Insert(c.Keys, at, in.Keys.Gossip())
+	return c, nil
+}
+
+// canBind reports whether both kinds of socket can be opened there at the moment.
+func canBind(addr string) bool {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return false
+	}
+	defer l.Close()
+	u, err := net.ListenPacket("udp", addr)
+	if err != nil {
+		return false
+	}
+	u.Close()
+	return true
+}
