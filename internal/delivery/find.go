@@ -212,7 +212,7 @@ func (w *Worker) learnPauses(ctx context.Context) {
 	w.pauses.set(time.Now(), ps)
 }
 
-// rescue finds attempts in doubt and messages that nobody holds any more.
+// rescue finds attempts in doubt.
 func (w *Worker) rescue(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -239,18 +239,6 @@ func (w *Worker) rescue(ctx context.Context) {
 		w.metrics.inDoubt.Add(float64(len(lost)))
 		w.log.Warn("attempts in doubt are made again", zap.Int("messages", len(lost)))
 		w.Wake(touched)
-	}
-	if len(leases) == 0 {
-		return
-	}
-	n, err := w.deps.Rescuer.Unclaim(ctx, leases, me)
-	if err != nil {
-		w.failed("rescue", err)
-		return
-	}
-	if n > 0 {
-		w.log.Info("took back messages whose claim was over", zap.Int("messages", n))
-		w.Wake(setOf(leases))
 	}
 }
 

@@ -109,10 +109,6 @@ func TestARetractionMeansOnlyOnesOwnAttempt(t *testing.T) {
 	require.Len(t, c, 1)
 	o.kill("first")
 	second := o.own("second", 0, 256)
-	q := postgres.NewQueue(o.db)
-	n, err := q.Unclaim(t.Context(), second.leases, "second")
-	require.NoError(t, err)
-	require.Equal(t, 1, n)
 	require.Equal(t, 1, o.mark(second, o.take(second, o.lane(users.Email, messages.ClassUrgent), 1)...)[messages.ID(id)])
 
 	retraction := outcome(c[0], 1, messages.OutcomeCancelled, delivery.Verdict{State: messages.Pending, Unstarted: true})

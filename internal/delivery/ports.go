@@ -148,11 +148,12 @@ type Recovered struct {
 
 // Queue is where messages wait. Its methods are safe for concurrent use.
 type Queue interface {
-	// Waiting finds the lanes that have pending messages in the given buckets. Messages available earlier than low may be
+	// Waiting finds the lanes that have messages to be taken in the given buckets. Messages available earlier than low may be
 	// overlooked; the zero time overlooks none.
 	Waiting(ctx context.Context, bs []int, low time.Time) (Found, error)
 	// Take claims messages in the order of the request. It takes nothing from a bucket whose lease is not (or no longer)
-	// this process's in that epoch, and nothing that somebody else is working on.
+	// this process's in that epoch, and nothing that somebody is working on: what was taken is taken again when its claim is
+	// over or its process is not live.
 	Take(ctx context.Context, r TakeRequest) ([]Claimed, error)
 	// Release puts taken messages back as if they had not been taken.
 	Release(ctx context.Context, processID string, ids []messages.ID) error
@@ -178,8 +179,6 @@ type Rescuer interface {
 	Sending(ctx context.Context, processID string, bs []int) ([]Recovered, error)
 	// Doubt labels those attempts as in doubt and makes their messages pending again.
 	Doubt(ctx context.Context, rs []Recovered) error
-	// Unclaim makes taken messages pending whose claim is over or whose process is not live.
-	Unclaim(ctx context.Context, leases []buckets.Lease, processID string) (int, error)
 	// Expire drops pending messages that are no longer of use.
 	Expire(ctx context.Context, leases []buckets.Lease, processID string) (int, error)
 }

@@ -25,7 +25,7 @@ type Queue struct {
 // NewQueue returns the queue of a database.
 func NewQueue(d *DB) *Queue { return &Queue{d} }
 
-// Waiting finds the lanes with pending messages. See delivery.Queue.
+// Waiting finds the lanes with messages to be taken. See delivery.Queue.
 func (q *Queue) Waiting(ctx context.Context, bs []int, low time.Time) (delivery.Found, error) {
 	var found delivery.Found
 	if len(bs) == 0 {
@@ -247,22 +247,6 @@ func (q *Queue) Doubt(ctx context.Context, rs []delivery.Recovered) error {
 		p.Attempts = append(p.Attempts, int16(r.Attempt))
 	}
 	return q.db.Do(ctx, func(d *db.Queries) error { return d.DoubtAttempts(ctx, p) })
-}
-
-// Unclaim makes abandoned messages pending again. See delivery.Rescuer.
-func (q *Queue) Unclaim(ctx context.Context, leases []buckets.Lease, processID string) (n int, err error) {
-	err = q.db.Do(ctx, func(d *db.Queries) error {
-		stuck, err := d.StuckBuckets(ctx, bucketsOf(leases))
-		if err != nil || len(stuck) == 0 {
-			return err
-		}
-		p := db.UnclaimMessagesParams{ProcessID: processID}
-		p.LeaseBuckets, p.Epochs = leaseArrays(leases, setOfBuckets(stuck))
-		rows, err := d.UnclaimMessages(ctx, p)
-		n = int(rows)
-		return err
-	})
-	return n, err
 }
 
 // Expire drops messages that are no longer of use. See delivery.Rescuer.

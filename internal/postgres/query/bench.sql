@@ -22,4 +22,4 @@ select (
 select count(*)::int as unsettled
 from messages m
 join applications p on p.id = m.application_id
-where m.state in ('pending', 'taken', 'sending') and lower(p.name) = lower(sqlc.arg(application)::text);
+where m.settled_at is null and m.state in ('pending', 'taken', 'sending') and lower(p.name) = lower(sqlc.arg(application)::text);

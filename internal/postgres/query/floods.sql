@@ -63,7 +63,7 @@ select m.id, m.incident_id::bigint as incident_id, m.mode, m.target, m.class,
 from messages m
 join incidents i on i.id = m.incident_id
 where m.plan_id = @plan_id and m.application_id = @application_id and m.priority = @priority and m.user_id = @user_id
-  and m.state = 'aggregated' and m.batch is null
+  and m.state = 'aggregated' and m.held_at is not null and m.batch is null
 order by m.id
 limit sqlc.arg(most)::int
 for no key update of m;
@@ -111,7 +111,7 @@ with fence as materialized (
     select m.id, m.batch
     from messages m
     join fence f on f.bucket = m.bucket
-    where m.batch is not null and m.incident_id is null and m.state in ('pending', 'taken')
+    where m.batch is not null and m.incident_id is null and m.settled_at is null and m.state in ('pending', 'taken')
       and not exists (
           select from batch_incidents b join incidents i on i.id = b.incident_id
           where b.batch = m.batch and (i.active or (i.owner_id is null and not i.resolved)))
@@ -133,7 +133,7 @@ select s.id, 'sent-change', 'pending', 'cancelled', 'every incident that it stan
 -- name: SilentDigests :many
 select distinct m.bucket
 from messages m
-where m.batch is not null and m.incident_id is null and m.state in ('pending', 'taken')
+where m.batch is not null and m.incident_id is null and m.settled_at is null and m.state in ('pending', 'taken')
   and m.bucket = any (sqlc.arg(buckets)::smallint[])
   and not exists (
       select from batch_incidents b join incidents i on i.id = b.incident_id

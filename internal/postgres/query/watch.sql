@@ -9,7 +9,7 @@ with recursive lanes as (
     cross join lateral (
         select m.id, m.mode, m.class, m.application_id, m.available_at
         from messages m
-        where m.bucket = b.bucket and m.state = 'pending'
+        where m.bucket = b.bucket and m.state = 'pending' and m.settled_at is null
         order by m.mode, m.class, m.application_id, m.available_at
         limit 1
     ) f
@@ -19,7 +19,7 @@ with recursive lanes as (
     cross join lateral (
         select m.id, m.mode, m.class, m.application_id, m.available_at
         from messages m
-        where m.bucket = l.bucket and m.state = 'pending'
+        where m.bucket = l.bucket and m.state = 'pending' and m.settled_at is null
           and (m.mode, m.class, m.application_id) > (l.mode, l.class, l.application_id)
         order by m.mode, m.class, m.application_id, m.available_at
         limit 1

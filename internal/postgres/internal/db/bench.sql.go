@@ -55,7 +55,7 @@ const countUnsettledMessages = `-- name: CountUnsettledMessages :one
 select count(*)::int as unsettled
 from messages m
 join applications p on p.id = m.application_id
-where m.state in ('pending', 'taken', 'sending') and lower(p.name) = lower($1::text)
+where m.settled_at is null and m.state in ('pending', 'taken', 'sending') and lower(p.name) = lower($1::text)
 `
 
 func (q *Queries) CountUnsettledMessages(ctx context.Context, application string) (int32, error) {

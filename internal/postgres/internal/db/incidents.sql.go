@@ -249,14 +249,23 @@ with input as materialized (
     ) u
     left join plans p on p.id = u.plan_id
 ),
-made as (
+keyless as (
+    -- apart from the others, because looking out for conflicts has its price
+    insert into incidents (id, plan_id, application_id, due_at)
+    select n.id, n.plan_id, n.application_id, clock_timestamp() from input n where n.dedup_key = '' order by n.id
+    returning id, bucket
+),
+keyed as (
     insert into incidents (id, plan_id, application_id, due_at, dedup_key, plan_key)
-    select n.id, n.plan_id, n.application_id, clock_timestamp(), nullif(n.dedup_key, ''),
-        case when n.dedup_key <> '' then lower(n.plan_name) end
+    select n.id, n.plan_id, n.application_id, clock_timestamp(), n.dedup_key, lower(n.plan_name)
     from input n
+    where n.dedup_key <> ''
     order by n.application_id, lower(n.plan_name), n.dedup_key, n.id
     on conflict (application_id, plan_key, dedup_key) where dedup_key is not null and not resolved do nothing
     returning id, bucket
+),
+made as (
+    select id, bucket from keyless union all select id, bucket from keyed
 ),
 words as (
     insert into incident_contexts (incident_id, context, dedup_facts)

@@ -109,7 +109,7 @@ with fence as materialized (
     select m.id
     from messages m
     join fence f on f.bucket = m.bucket
-    where m.state = 'pending' and m.expires_at < clock_timestamp()
+    where m.state = 'pending' and m.settled_at is null and m.expires_at < clock_timestamp()
     order by m.id
     limit 1000
     for no key update of m skip locked
@@ -140,7 +140,7 @@ func (q *Queries) ExpireMessages(ctx context.Context, arg ExpireMessagesParams) 
 const expiredBuckets = `-- name: ExpiredBuckets :many
 select distinct m.bucket
 from messages m
-where m.state = 'pending' and m.bucket = any ($1::smallint[]) and m.expires_at < clock_timestamp()
+where m.state = 'pending' and m.settled_at is null and m.bucket = any ($1::smallint[]) and m.expires_at < clock_timestamp()
 `
 
 func (q *Queries) ExpiredBuckets(ctx context.Context, buckets []int16) ([]int16, error) {
@@ -200,7 +200,7 @@ with given as (
         claim_until = clock_timestamp() + g.call_us * interval '1 microsecond'
     from held g
     where m.id = g.id
-    returning m.id, m.attempt, m.mode, m.incident_id, g.vendor, g.account, g.destination, g.idempotency_key, g.subject,
+    returning m.id, m.attempt, m.mode, m.incident_id, m.batch, g.vendor, g.account, g.destination, g.idempotency_key, g.subject,
         g.body, g.html, g.problem, g.replaced
 ), attempted as (
     insert into attempts (message_id, attempt, mode, vendor, account, destination, process_id, idempotency_key)
@@ -208,7 +208,11 @@ with given as (
     from begun b
 ), worded as (
     insert into message_contents (message_id, destination, subject, body, email_html, render_error)
-    select b.id, b.destination, b.subject, b.body, b.html, b.problem from begun b
+    select b.id, b.destination, b.subject, b.body, b.html, b.problem from begun b where b.attempt = 1 and b.batch is null
+), reworded as (
+    -- apart from those that have no words yet, because looking out for conflicts has its price
+    insert into message_contents (message_id, destination, subject, body, email_html, render_error)
+    select b.id, b.destination, b.subject, b.body, b.html, b.problem from begun b where b.attempt > 1 or b.batch is not null
     on conflict (message_id) do update
     set destination = excluded.destination, subject = excluded.subject, body = excluded.body,
         email_html = excluded.email_html, render_error = excluded.render_error
@@ -280,8 +284,9 @@ func (q *Queries) MarkSending(ctx context.Context, arg MarkSendingParams) ([]Mar
 
 const overdueSending = `-- name: OverdueSending :many
 select m.id, coalesce(m.incident_id, 0)::bigint as incident_id, m.bucket, m.mode, m.attempt
-from messages m
-where m.state = 'sending' and m.claim_until < clock_timestamp()
+from attempts a
+join messages m on m.id = a.message_id and m.attempt = a.attempt
+where a.finished_at is null and m.state = 'sending' and m.claim_until < clock_timestamp()
   and (m.claim_by = $1::text
     or (m.bucket = any ($2::smallint[]) and not exists (
         select from members p
@@ -334,7 +339,7 @@ const purgePending = `-- name: PurgePending :many
 with chosen as materialized (
     select m.id, m.incident_id
     from messages m
-    where m.state = 'pending'
+    where m.state = 'pending' and m.settled_at is null
       and ($1::bigint is null or m.application_id = $1::bigint)
       and ($2::text is null or m.mode = $2::text)
       and ($3::bigint is null or m.incident_id = $3::bigint)
@@ -435,21 +440,26 @@ with hold as materialized (
 ), completed as (
     update attempts a
     set finished_at = clock_timestamp(), outcome = g.outcome, detail = g.detail,
-        in_doubt = a.in_doubt or (o.id is not null and g.same_key), late = a.late or o.id is null,
+        in_doubt = a.in_doubt or (g.moved and g.same_key), late = a.late or not g.moved,
         vendor_message_id = nullif(g.vendor_message_id, '')
-    from given g
-    left join moved o on o.id = g.id
+    from (select n.id, n.attempt, n.outcome, n.detail, n.vendor_message_id, n.state, n.retry_us, n.mode, n.tried, n.refused, n.same_key, n.ask_fallback, n.unstarted, n.why, n.audit, n.process, n.id in (select o.id from moved o) as moved from given n offset 0) g
     where a.message_id = g.id and a.attempt = g.attempt
-      and (o.id is not null or (g.process in ('', a.process_id) and (a.outcome is null or a.in_doubt)))
+      and (g.moved or (g.process in ('', a.process_id) and (a.outcome is null or a.in_doubt)))
 ), due as (
     update incidents i
     set due_at = s.at
     from (
-        select o.incident_id, min(o.settled_at + o.wait_seconds * interval '1 second') as at
-        from moved o where o.settled_at is not null and o.incident_id is not null group by o.incident_id
+        select b.incident_id, min(b.at) as at
+        from (
+            select o.incident_id, o.settled_at + o.wait_seconds * interval '1 second' as at, null as active, null as due_at
+            from moved o where o.settled_at is not null and o.incident_id is not null
+            union all
+            select h.id, null, h.active, h.due_at from hold h -- as they were when they were locked
+        ) b
+        group by b.incident_id
+        having bool_or(b.active) and (min(b.due_at) is null or min(b.due_at) > min(b.at))
     ) s
-    join hold h on h.id = s.incident_id
-    where i.id = s.incident_id and h.active and (h.due_at is null or h.due_at > s.at) -- as they were when they were locked
+    where i.id = s.incident_id and s.at is not null
 ), told as (
     insert into timeline_entries (incident_id, kind, actor, text)
     select o.incident_id, 'delivery', '', o.why from moved o where o.why <> '' and o.incident_id is not null
@@ -543,36 +553,6 @@ func (q *Queries) ReleaseMessages(ctx context.Context, arg ReleaseMessagesParams
 	return err
 }
 
-const stuckBuckets = `-- name: StuckBuckets :many
-select distinct m.bucket
-from messages m
-where m.state = 'taken' and m.bucket = any ($1::smallint[])
-  and (m.claim_until < clock_timestamp() or not exists (
-      select from members p
-      where p.process_id = m.claim_by and p.heartbeat_at > clock_timestamp() - interval '3 seconds'))
-`
-
-// A look without locks, so that nothing is written while there is nothing to do. UnclaimMessages decides.
-func (q *Queries) StuckBuckets(ctx context.Context, buckets []int16) ([]int16, error) {
-	rows, err := q.db.Query(ctx, stuckBuckets, buckets)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []int16{}
-	for rows.Next() {
-		var bucket int16
-		if err := rows.Scan(&bucket); err != nil {
-			return nil, err
-		}
-		items = append(items, bucket)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const takeMessages = `-- name: TakeMessages :many
 with fence as materialized (
     select bl.bucket
@@ -597,8 +577,10 @@ with fence as materialized (
             select m.id
             from messages m
             where m.bucket = t.bucket and t.bucket = any (array(select f.bucket from fence f))
-              and m.state = 'pending' and m.mode = l.mode and m.class = l.class
+              and m.settled_at is null and m.mode = l.mode and m.class = l.class
               and m.application_id = l.application_id
+              and (m.state = 'pending' or (m.state = 'taken' and (m.claim_until < clock_timestamp() or m.claim_by <> all (array(
+                  select p.process_id from members p where p.heartbeat_at > clock_timestamp() - interval '3 seconds')))))
               and m.available_at >= $12::timestamptz and m.available_at <= clock_timestamp()
             order by m.available_at, m.id
             limit l.each
@@ -853,44 +835,6 @@ func (q *Queries) TurnMessages(ctx context.Context, arg TurnMessagesParams) erro
 	return err
 }
 
-const unclaimMessages = `-- name: UnclaimMessages :execrows
-with fence as materialized (
-    select bl.bucket
-    from bucket_leases bl
-    where bl.bucket = any ($1::smallint[]) and bl.owner = $2::text
-      and bl.epoch = ($3::bigint[])[bl.bucket + 1]
-    order by bl.bucket
-    for share of bl
-), stuck as materialized (
-    select m.id
-    from messages m
-    join fence f on f.bucket = m.bucket
-    where m.state = 'taken' and (m.claim_until < clock_timestamp() or not exists (
-        select from members p
-        where p.process_id = m.claim_by and p.heartbeat_at > clock_timestamp() - interval '3 seconds'))
-    order by m.id
-    limit 1000
-    for no key update of m skip locked
-)
-update messages m
-set state = 'pending', claim_by = null, claim_until = null
-where m.id = any (array(select s.id from stuck s))
-`
-
-type UnclaimMessagesParams struct {
-	LeaseBuckets []int16
-	ProcessID    string
-	Epochs       []int64
-}
-
-func (q *Queries) UnclaimMessages(ctx context.Context, arg UnclaimMessagesParams) (int64, error) {
-	result, err := q.db.Exec(ctx, unclaimMessages, arg.LeaseBuckets, arg.ProcessID, arg.Epochs)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
 const waitingLanes = `-- name: WaitingLanes :many
 
 with recursive lanes as (
@@ -899,7 +843,9 @@ with recursive lanes as (
     cross join lateral (
         select m.mode, m.class, m.application_id, m.available_at
         from messages m
-        where m.bucket = b.bucket and m.state = 'pending' and m.available_at >= $2::timestamptz
+        where m.bucket = b.bucket and m.settled_at is null and m.available_at >= $2::timestamptz
+          and (m.state = 'pending' or (m.state = 'taken' and (m.claim_until < clock_timestamp() or m.claim_by <> all (array(
+              select p.process_id from members p where p.heartbeat_at > clock_timestamp() - interval '3 seconds')))))
         order by m.mode, m.class, m.application_id, m.available_at
         limit 1
     ) f
@@ -909,7 +855,9 @@ with recursive lanes as (
     cross join lateral (
         select m.mode, m.class, m.application_id, m.available_at
         from messages m
-        where m.bucket = l.bucket and m.state = 'pending' and m.available_at >= $2::timestamptz
+        where m.bucket = l.bucket and m.settled_at is null and m.available_at >= $2::timestamptz
+          and (m.state = 'pending' or (m.state = 'taken' and (m.claim_until < clock_timestamp() or m.claim_by <> all (array(
+              select p.process_id from members p where p.heartbeat_at > clock_timestamp() - interval '3 seconds')))))
           and (m.mode, m.class, m.application_id) > (l.mode, l.class, l.application_id)
         order by m.mode, m.class, m.application_id, m.available_at
         limit 1
@@ -939,7 +887,8 @@ type WaitingLanesRow struct {
 }
 
 // The message queue, from waiting to recorded.
-// Finds the lanes that have pending messages, by hopping over the index from one lane to the next.
+// Finds the lanes that have messages to be taken, by hopping over the index from one lane to the next. What others took may be
+// taken again when their claim is over or they are not live; what is on its way stands at the head of its lane and is passed over.
 func (q *Queries) WaitingLanes(ctx context.Context, arg WaitingLanesParams) ([]WaitingLanesRow, error) {
 	rows, err := q.db.Query(ctx, waitingLanes, arg.Buckets, arg.Low)
 	if err != nil {

@@ -43,7 +43,7 @@ const earlyReceipts = `-- name: EarlyReceipts :many
 select r.id, r.at, r.vendor, r.vendor_message_id, r.status, r.outcome, r.detail
 from receipts r
 where r.message_id is null and r.at > clock_timestamp() - interval '15 minutes'
-  and (exists (select from attempts a where a.vendor = r.vendor and a.vendor_message_id = r.vendor_message_id)
+  and (exists (select from attempts a where a.vendor = r.vendor and a.vendor <> 'smtp' and a.vendor_message_id = r.vendor_message_id)
     or exists (select from vendor_messages v where v.vendor = r.vendor and v.vendor_message_id = r.vendor_message_id))
 order by r.id
 limit 100
@@ -133,7 +133,7 @@ const receiptAttempt = `-- name: ReceiptAttempt :one
 select a.message_id, a.attempt, coalesce(m.incident_id, 0)::bigint as incident_id
 from attempts a
 join messages m on m.id = a.message_id
-where a.vendor = $1::text and a.vendor_message_id = $2::text
+where a.vendor = $1::text and a.vendor <> 'smtp' and a.vendor_message_id = $2::text
 order by a.started_at desc
 limit 1
 `
