@@ -122,7 +122,7 @@ func TestThePlansTrackingAddressHearsOnce(t *testing.T) {
 			require.Equal(t, messages.Primary, pages[0].Purpose)
 			require.Equal(t, len(got.Messages), got.Progress.Unsettled, "what is waited for")
 			require.True(t, got.Progress.Tracked)
-			require.Len(t, g.decide(t, func(d *Due) { d.Progress = got.Progress }).Messages, 0, "neither is told twice")
+			require.Empty(t, g.decide(t, func(d *Due) { d.Progress = got.Progress }).Messages, "neither is told twice")
 		})
 	}
 }

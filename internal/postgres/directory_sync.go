@@ -94,7 +94,7 @@ func (s *DirectorySync) Apply(ctx context.Context, c directory.Change) error {
 func (s *DirectorySync) person(ctx context.Context, q *db.Queries, c directory.Change) (users.ID, error) {
 	id := c.ID
 	if c.Kind == directory.Add {
-		name, err := cleanName("name", c.Name)
+		name, err := cleanName(c.Name)
 		if err != nil {
 			return 0, err
 		}
@@ -206,7 +206,7 @@ func (s *DirectorySync) list(ctx context.Context, q *db.Queries, c directory.Lis
 	var err error
 	switch c.Kind {
 	case directory.Add:
-		name, err := cleanName("name", c.Name)
+		name, err := cleanName(c.Name)
 		if err != nil {
 			return 0, err
 		}
