@@ -34,6 +34,7 @@ type memory struct {
 	commitErr   func([]Change) error
 	fallbackErr func([]FallbackChange) error
 	plans       map[PlanID]Plan
+	apps        map[int64]Application
 	people      map[users.ID]users.Responder
 	panicFor    users.ID
 	lost        buckets.Set
@@ -48,8 +49,10 @@ type memory struct {
 }
 
 func newMemory() *memory {
+	supported := map[users.Mode]bool{users.Email: true, users.SMS: true}
 	m := &memory{
 		next: time.Hour,
+		apps: map[int64]Application{5: {ID: 5, Name: "shop", Modes: users.AppModes{Supported: supported}}},
 		due:  map[incidents.ID]Due{}, delays: map[incidents.ID]incidents.Entry{}, people: map[users.ID]users.Responder{},
 		plans: map[PlanID]Plan{1: {ID: 1, Name: "demo-plan", CreatorID: 9, Steps: []Step{step(note(users.High, time.Minute, 0))}}},
 	}
@@ -219,8 +222,7 @@ func (m *memory) CancelDigests(context.Context, string, []buckets.Lease) (int, e
 func (m *memory) Plans(_ context.Context, ids []PlanID) (map[PlanID]Plan, error) { return m.plans, nil }
 
 func (m *memory) Applications(_ context.Context, ids []int64) (map[int64]Application, error) {
-	supported := map[users.Mode]bool{users.Email: true, users.SMS: true}
-	return map[int64]Application{5: {ID: 5, Name: "shop", Modes: users.AppModes{Supported: supported}}}, nil
+	return m.apps, nil
 }
 
 func (m *memory) Responders(_ context.Context, keys []users.ResponderKey) (map[users.ResponderKey]users.Responder, error) {
@@ -268,6 +270,8 @@ type rig struct {
 	wakes  sync.Mutex
 	woken  buckets.Set
 	logs   *observer.ObservedLogs
+
+	registry *prometheus.Registry
 }
 
 func (g *rig) wake(bs buckets.Set) {
@@ -279,13 +283,13 @@ func (g *rig) wake(bs buckets.Set) {
 func newRig(t *testing.T, cfg Config) *rig {
 	t.Helper()
 	core, logs := observer.New(zap.InfoLevel)
-	g := &rig{memory: newMemory(), logs: logs}
+	g := &rig{memory: newMemory(), logs: logs, registry: prometheus.NewRegistry()}
 	if cfg.Keep == 0 {
 		cfg.Keep = -1
 	}
 	r, err := New(Deps{
 		Store: g.memory, Directory: g.memory, Resolver: oncall.NewResolver(g.memory, nil, 0), Holder: g.memory,
-		Waker: g.wake, Log: zap.New(core), Registerer: prometheus.NewRegistry(),
+		Waker: g.wake, Log: zap.New(core), Registerer: g.registry,
 	}, cfg)
 	require.NoError(t, err)
 	g.runner = r
@@ -323,6 +327,33 @@ func TestPassPages(t *testing.T) {
 	require.Equal(t, buckets.Of(3), g.woken)
 	require.InDelta(t, 1, testutil.ToFloat64(g.runner.metrics.decisions.WithLabelValues("step")), 0)
 	require.WithinDuration(t, time.Now(), g.runner.LastPass(), time.Minute)
+}
+
+// What reaches nobody is not only on the timeline, which nobody looks at who was not paged.
+func TestWhatReachesNobodyIsAnAlarm(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, Config{})
+	g.person(1, "demo")
+	g.person(9, "creator")
+	g.open(3)
+	require.NoError(t, g.runner.Pass(t.Context()))
+	require.Contains(t, g.changes[0].Entries[0].Text, "reaches NOBODY")
+	require.InDelta(t, 1, testutil.ToFloat64(g.runner.metrics.nobody), 0)
+	told := g.logs.FilterMessage("a page reaches nobody").All()
+	require.Len(t, told, 1)
+	require.Equal(t, zap.ErrorLevel, told[0].Level)
+	require.EqualValues(t, 3, told[0].ContextMap()["incident_id"])
+
+	// A page that failed in every mode, and there is nobody to be paged instead.
+	g.failed = []Failed{{
+		ID: 8, Lease: buckets.Lease{Bucket: 3, Epoch: 1}, Open: true,
+		Made: messages.New{IncidentID: 3, ApplicationID: 5, PlanID: 1, Step: 1, Recipient: "user:1", Target: "demo", Priority: users.High},
+	}}
+	require.NoError(t, g.runner.Pass(t.Context()))
+	require.InDelta(t, 2, testutil.ToFloat64(g.runner.metrics.nobody), 0)
+	told = g.logs.FilterMessage("a page reaches nobody").All()
+	require.Len(t, told, 2)
+	require.EqualValues(t, 8, told[1].ContextMap()["message_id"])
 }
 
 func TestOneIncidentThatPanicsHoldsNobodyUp(t *testing.T) {
