@@ -108,7 +108,7 @@ func (s *DirectorySync) person(ctx context.Context, q *db.Queries, c directory.C
 	}
 	change := db.UpdateOncallUserParams{ID: int64(id), FullName: storablePtr(c.FullName), PhotoUrl: storablePtr(c.PhotoURL)}
 	if c.Rename != "" {
-		name, err := cleanName("name", c.Rename)
+		name, err := cleanName(c.Rename)
 		if err != nil {
 			return 0, err
 		}
