@@ -14,7 +14,7 @@ import (
 // CheckURL returns an Invalid fault that holds no secret if databaseURL is no address of a PostgreSQL. It connects to nothing.
 func CheckURL(databaseURL string) error {
 	if _, err := pgxpool.ParseConfig(databaseURL); err != nil {
-		return malformedURL()
+		return malformedURL(err)
 	}
 	return nil
 }
@@ -55,7 +55,7 @@ func cause(err error) string {
 		return "the host name " + name.Name + " cannot be resolved (" + name.Err + ")"
 	}
 	var op *net.OpError
-	if errors.As(err, &op) {
+	if errors.As(err, &op) && !strings.Contains(err.Error(), takesNoWrites) { // of several servers, one is up
 		return op.Error()
 	}
 	return strings.Join(strings.Fields(err.Error()), " ")

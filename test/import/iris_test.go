@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -189,7 +190,8 @@ func TestIrisIsServed(t *testing.T) {
 	s := newStage(t, good...)
 	code, _ := s.move()
 	require.Zero(t, code)
-	get := s.serve("relay", "key-of-the-relay", "/v0/plans/1")
+	api := s.serve("relay", "key-of-the-relay", "/v0/plans/1")
+	get := api.get
 	require.JSONEq(t, `{"host":"db1","message":"déjà vu 😀"}`, field(t, get("/v0/incidents/1000"), "context"))
 	require.JSONEq(t, `"ann"`, field(t, get("/v0/incidents/1000"), "owner"))
 	require.Contains(t, field(t, get("/v0/incidents/1000"), "comments"), "on it 🔥 – Ann")
@@ -203,16 +205,58 @@ func TestIrisIsServed(t *testing.T) {
 	require.JSONEq(t, `"first"`, field(t, get("/v0/plans/1"), "description"))
 	require.Contains(t, field(t, get("/v0/templates/page"), "content"), `{{ host }} is down – “now”`)
 
+	// What is made here gets numbers beyond, and pages.
+	alerts := api.as("Autoalerts", "a7a9d7657ac8837cd7dfed0b93f4b8b864007724d7fa21422c24f4ff0adb2e49")
+	status, body := alerts.ask(http.MethodPost, "/v0/incidents", `{"plan": "night", "context": {"host": "after the move"}}`)
+	require.Equal(t, http.StatusCreated, status, body)
+	require.Equal(t, []string{body + "|2"}, s.ours("select id, plan_id from incidents where id > 1006"), "the active version of the plan, and a number of its own")
+	status, body = alerts.ask(http.MethodPost, "/v0/plans", `{"name": "night", "creator": "ann", "description": "ours", "threshold_window": 900, "threshold_count": 10, "aggregation_window": 300,
+		"aggregation_reset": 300, "steps": [[{"role": "user", "target": "ann", "priority": "low", "wait": 0, "repeat": 0, "template": "page"}]]}`)
+	require.Equal(t, http.StatusCreated, status, body)
+	require.Equal(t, []string{"1|1"}, s.ours("select ("+body+" > 4)::int, (min(n.id) > 401)::int from plan_notifications n where plan_id > 4"))
+	status, body = alerts.ask(http.MethodPost, "/v0/incidents/1001", `{"owner": "ann", "plan": "night"}`)
+	require.Equal(t, http.StatusOK, status, body)
+	require.JSONEq(t, `"ann"`, field(t, get("/v0/incidents/1001"), "owner"), "a claim of an incident that was moved")
+
 	program(t, s, "message-processor", "IRIS_GOSSIP_ADDR=127.0.0.1:0")
 	made := func() string {
-		return strings.Join(s.ours("select incident_id, step, position, repeat, target from messages where purpose = 'primary'"), " ")
+		return strings.Join(s.ours("select incident_id, step, position, repeat, target from messages where purpose = 'primary' and incident_id < 1007"), " ")
 	}
 	// 1003 had not begun. Of 1004 ann, who is on call, has her page: its wait begins. 1005 repeats what was made once. Of 1006 only
 	// the one gets a page whose own had not left; what was sent is not made again.
 	want := "1003|1|0|0|ann 1003|1|1|0|ann 1005|2|1|1|ann 1006|2|0|0|noadmin"
 	require.Eventually(t, func() bool { return made() == want }, 30*time.Second, 100*time.Millisecond)
 	require.Empty(t, s.ours("select id from incidents where due_at < now() - interval '10 seconds'"), "all were looked at")
+	require.Eventually(t, func() bool {
+		return slices.Equal([]string{"1|0|ann", "1|1|ann"}, s.ours("select step, position, target from messages where incident_id > 1006 and id > 5033 and purpose = 'primary'"))
+	}, 30*time.Second, 100*time.Millisecond, "ann is on call for db, and named herself")
 	require.Equal(t, want, made())
+}
+
+// TestIrisOddIncidentsGoOn: whatever state an escalating incident is in there, here it comes to an end that its timeline tells.
+func TestIrisOddIncidentsGoOn(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, good...)
+	s.mysql("set foreign_key_checks = 0; delete from incident where active; delete from dynamic_plan_map; delete from message where incident_id > 1002; insert into plan (id, name, created, user_id, step_count) values (9, 'empty', '2021-01-01', 10, 0), (8, 'of the left', '2021-01-01', 12, 1); " +
+		"insert into plan_active (name, plan_id) values ('empty', 9), ('of the left', 8); insert into plan_notification (id, plan_id, step, template, target_id, role_id, priority_id, `repeat`, wait) values " +
+		"(801, 8, 1, null, 12, 8, 35, 0, 0), (802, 8, 3, 'page', 21, 35, 35, 2000000000, 2000000000)")
+	s.mysql("insert into incident (id, plan_id, created, updated, context, application_id, current_step, active) values (3001, 2, '2024-01-01', '2024-01-01', '{}', 1, 7, 1), (3002, 2, '2024-01-01', '2100-01-01', '[1]', 1, 32767, 1), " +
+		"(3003, 9, '2024-01-01', null, '\"x\"', 1, 0, 1), (3004, 9, '2024-01-01', null, '{}', 1, 1, 1), (3005, 8, '2024-01-01', null, null, 1, 0, 1), (3006, 8, '2024-01-01', null, '{}', 1, 2, 1)")
+	code, report := s.move()
+	require.Zero(t, code, reasons(report, imports.NotTaken))
+	program(t, s, "message-processor", "IRIS_GOSSIP_ADDR=127.0.0.1:0")
+	require.Eventually(t, func() bool {
+		return len(s.ours("select id from incidents where id > 3000 and active and due_at < now() + interval '1 second'")) == 0
+	}, 30*time.Second, 100*time.Millisecond)
+	require.Equal(t, []string{
+		"3001|the incident stands at step 7, but plan Night has only 2 steps: escalation ends here",
+		"3002|the incident stands at step 32767, but plan Night has only 2 steps: escalation ends here",
+		"3003|plan empty has no steps: NOBODY is paged", "3004|plan empty has no steps: NOBODY is paged",
+		"3005|plan of the left is exhausted: 3 steps are over and nobody acknowledged; nobody is paged any more",
+		"3006|plan of the left is exhausted: 3 steps are over and nobody acknowledged; nobody is paged any more",
+	}, s.ours("select incident_id, text from timeline_entries where incident_id > 3000 and kind = 'exhausted'"))
+	require.Len(t, s.ours("select text from timeline_entries where incident_id > 3000 and text like '% reaches NOBODY'"), 3, "and nobody is left out in silence")
+	require.Empty(t, s.ours("select id from incidents where id > 3000 and active"))
 }
 
 func TestIrisDoesNotGoOnWhenToldSo(t *testing.T) {
@@ -239,31 +283,50 @@ func TestIrisNumbersGoOnBeyond(t *testing.T) {
 	require.Equal(t, []string{"1|1"}, s.ours("select (nextval('target_ids') > 31)::int, (nextval('message_ids') > 5033)::int"))
 }
 
-// serve starts iris-api, waits until a path is answered and returns a function that gets paths as an application that was moved.
-func (s *stage) serve(app, key, first string) func(path string) string {
+// served is an iris-api that an application of those that were moved asks.
+type served struct {
+	t              *testing.T
+	addr, app, key string
+}
+
+// ask sends a signed request.
+func (a served) ask(method, path, body string) (int, string) {
+	a.t.Helper()
+	req, err := http.NewRequestWithContext(a.t.Context(), method, "http://"+a.addr+path, strings.NewReader(body))
+	require.NoError(a.t, err)
+	if a.app != "" {
+		req.Header.Set("Authorization", auth.Sign(a.app, a.key, auth.SignedRequest{Method: method, Path: path, Body: []byte(body)}, time.Now()))
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer func() { _ = resp.Body.Close() }()
+	raw, err := io.ReadAll(resp.Body)
+	require.NoError(a.t, err)
+	return resp.StatusCode, string(raw)
+}
+
+// as is another application, "" = nobody.
+func (a served) as(app, key string) served { return served{a.t, a.addr, app, key} }
+
+// get reads what must be there.
+func (a served) get(path string) string {
+	a.t.Helper()
+	status, body := a.ask(http.MethodGet, path, "")
+	require.Equal(a.t, http.StatusOK, status, "%s: %s", path, body)
+	return body
+}
+
+// serve starts iris-api and waits until it answers a path.
+func (s *stage) serve(app, key, first string) served {
 	t := s.t
 	addr, err := freeport.Addr()
 	require.NoError(t, err)
 	program(t, s, "iris-api", "IRIS_HTTP_ADDR="+addr)
-	get := func(path string) (int, string) {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+addr+path, nil)
-		require.NoError(t, err)
-		req.Header.Set("Authorization", auth.Sign(app, key, auth.SignedRequest{Method: http.MethodGet, Path: path}, time.Now()))
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			return 0, err.Error()
-		}
-		defer func() { _ = resp.Body.Close() }()
-		raw, err := io.ReadAll(resp.Body)
-		require.NoError(t, err)
-		return resp.StatusCode, string(raw)
-	}
-	require.Eventually(t, func() bool { status, _ := get(first); return status == http.StatusOK }, 30*time.Second, 100*time.Millisecond)
-	return func(path string) string {
-		status, body := get(path)
-		require.Equal(t, http.StatusOK, status, "%s: %s", path, body)
-		return body
-	}
+	a := served{t, addr, app, key}
+	require.Eventually(t, func() bool { status, _ := a.ask(http.MethodGet, first, ""); return status == http.StatusOK }, 30*time.Second, 100*time.Millisecond)
+	return a
 }
 
 // program starts one of our programs until the test ends.

@@ -36,7 +36,7 @@ func TestIrisOddRows(t *testing.T) {
 	require.Equal(t, []string{"42|trailing|1"}, s.ours("select target_id, name, active from users where target_id = 42"))
 	require.Equal(t, []string{
 		"6000|2022|im|whenever|sent|user", "6001|2022||high|dropped|user", "6004|2022|drop|high|sent|user", "6005|2022|email|high|sent|literal",
-		"6010|2022||-|sent|user",
+		"6010|2022||-|sent|user", "6011|2022|email|low|failed|user",
 	}, s.ours("select id, extract(year from created_at)::int, mode, priority, state, split_part(recipient, ':', 1) from message_history where id >= 6000"))
 	require.Equal(t, []string{"1001|0", "1007|0", "1008|0"}, s.ours("select id, wait_seconds from plan_notifications where plan_id = 10"))
 	require.Equal(t, []string{"2147483647|-"}, s.ours("select threshold_window, tracking_type from plans where id = 10"))

@@ -4,6 +4,8 @@ package imports_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -201,13 +203,15 @@ func TestOncallDifferencesAreListed(t *testing.T) {
 	}
 }
 
-// TestOncallKeysOfFeedsStay: whoever made a new secret address here keeps it, and the import does not stop at it.
-func TestOncallKeysOfFeedsStay(t *testing.T) {
+// TestOncallAgainAfterWork: whoever made a new secret address here keeps it, what a team said here of which nothing is said there
+// stays, and the import does not stop at either.
+func TestOncallAgainAfterWork(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, oncallGood...)
 	s.predecessor = "oncall"
 	code, _ := s.move()
 	require.Zero(t, code)
+	s.postgres("update teams set slack_channel = '#web', email = 'web@example.com' where name = 'Web Ops'") // which said nothing there
 	s.postgres("update ical_keys set key = 'made-anew' where key like '%a001'", "update ical_keys set key = 'too' where key like '%a003'")
 	before := s.contents()
 	code, report := s.move()
@@ -226,7 +230,8 @@ func TestOncallIsServed(t *testing.T) {
 	s.predecessor = "oncall"
 	code, _ := s.move()
 	require.Zero(t, code)
-	get := s.serve("Roster Sync", "oncall-key-of-the-sync", "/api/v0/teams/db")
+	api := s.serve("Roster Sync", "oncall-key-of-the-sync", "/api/v0/teams/db")
+	get := api.get
 	team := get("/api/v0/teams/db")
 	require.JSONEq(t, "70", field(t, team, "id"))
 	require.JSONEq(t, `"US/Pacific"`, field(t, team, "scheduling_timezone"))
@@ -241,6 +246,28 @@ func TestOncallIsServed(t *testing.T) {
 	require.Contains(t, get("/api/v0/audit?team=Ops"), "team_deleted")
 	require.Contains(t, get("/api/v0/users/ann/notifications"), `"time_before":86400`)
 	require.Contains(t, get("/api/v0/services/mysql/oncall"), `+1 333-456-7890`)
+
+	// Feeds under the secret addresses of there, which ask for nothing else.
+	feed := api.as("", "").get("/api/v0/ical/c1f1c1a0-5f4e-4b6a-9c66-0d1a52c0a002")
+	require.Contains(t, feed, "BEGIN:VCALENDAR")
+	require.GreaterOrEqual(t, strings.Count(feed, "BEGIN:VEVENT"), 6)
+	require.Contains(t, api.as("", "").get("/api/v0/ical/c1f1c1a0-5f4e-4b6a-9c66-0d1a52c0a001"), "BEGIN:VEVENT")
+	// What is made here gets numbers beyond.
+	start := time.Now().Add(72 * time.Hour).Unix()
+	status, body := api.ask(http.MethodPost, "/api/v0/events", fmt.Sprintf(`{"start": %d, "end": %d, "user": "ann", "team": "db", "role": "shadow"}`, start, start+3600))
+	require.Equal(t, http.StatusCreated, status, body)
+	id, err := strconv.Atoi(strings.TrimSpace(body))
+	require.NoError(t, err)
+	require.Greater(t, id, 1031)
+	for _, one := range []struct{ path, body, above string }{
+		{"/api/v0/users", `{"name": "new"}`, "select (oncall_id > 113)::int from users where name = 'new'"},
+		{"/api/v0/teams", `{"name": "new team", "scheduling_timezone": "UTC", "admin": "ann"}`, "select (oncall_id > 73)::int from teams where name = 'new team'"},
+		{"/api/v0/teams/db/rosters", `{"name": "new roster"}`, "select (id > 52)::int from rosters where name = 'new roster'"},
+	} {
+		status, body := api.ask(http.MethodPost, one.path, one.body)
+		require.Equal(t, http.StatusCreated, status, body)
+		require.Equal(t, []string{"1"}, s.ours(one.above), one.path)
+	}
 }
 
 // TestOncallAndIris joins both by name, in whichever order they come.

@@ -76,7 +76,7 @@ func TestIrisLeavesOurStateAlone(t *testing.T) {
 	s := newStage(t, good...)
 	code, _ := s.move()
 	require.Zero(t, code)
-	s.postgres("update incidents set active = false, owner_id = (select id from users where name = 'ann'), current_step = 2, version = 7 where id = 1003",
+	s.postgres("update teams set manager_id = (select id from users where name = 'carla') where name = 'old team'", "update incidents set active = false, owner_id = (select id from users where name = 'ann'), current_step = 2, version = 7 where id = 1003",
 		"update message_history set state = 'delivered' where id = 5000", "insert into comments (incident_id, author_id, content) select 1000, id, 'ours' from users where name = 'ann'")
 	before := s.contents()
 	code, report := s.move()

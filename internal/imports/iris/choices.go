@@ -169,7 +169,7 @@ func (im *importer) devices(ctx context.Context) error {
 				return nil, false
 			}
 			row.Label += " of " + name
-			token := row.Text("registration_id")
+			token := row.Trimmed("registration_id")
 			if token == "" {
 				row.Skip("it has no registration")
 				return nil, false

@@ -165,7 +165,7 @@ func TestIncident(t *testing.T) {
 		"claimed":                {[]string{"active=0", "resolved=0", "owner_id=10"}, []any{updated, int64(10), int64(1), false, false}, ""},
 		"resolved and active":    {[]string{"active=1", "resolved=1"}, []any{updated, nil, int64(1), false, true}, "was resolved"},
 		"owned and active":       {[]string{"active=1", "resolved=0", "owner_id=10"}, []any{updated, int64(10), int64(1), false, false}, "has an owner"},
-		"never updated":          {[]string{"active=0", "resolved=0", "updated=0000-00-00 00:00:00"}, []any{created, nil, int64(1), false, false}, ""},
+		"never updated":          {[]string{"active=0", "resolved=0", "updated=0000-00-00 00:00:00"}, []any{created, nil, int64(1), false, false}, "updated is a zero date"},
 		"an impossible step":     {[]string{"active=0", "resolved=0", "current_step=-3"}, []any{updated, nil, int64(0), false, false}, "impossible"},
 		"of an Iris before that": {[]string{"active=1"}, []any{updated, nil, int64(1), true, false}, ""},
 	} {

@@ -159,7 +159,7 @@ func (im *importer) routes(ctx context.Context) error {
 			if !row.Null("plan_name") {
 				plan = im.activePlan(row, "no incident is opened when it is exceeded")
 			}
-			return append(values, plan, row.IntOrNil("target_id"), max(row.Int("wait_time"), 0)), true
+			return append(values, plan, row.IntOrNil("target_id"), row.Int32("wait_time", 0)), true
 		})
 	if err != nil {
 		return err

@@ -50,6 +50,9 @@ func (im *importer) incident(row *imports.Row) ([]any, bool) {
 	updated, ok := row.Time("updated")
 	if !ok {
 		updated = created
+		if row.Text("updated") != "" {
+			row.Note("updated is a zero date; created stands in for it")
+		}
 	}
 	step := row.Int("current_step")
 	if step < 0 || step > math.MaxInt16 {

@@ -70,6 +70,13 @@ func (im *importer) message(row *imports.Row, failed map[int64]bool) []any {
 	id := row.Int("id")
 	row.Label = fmt.Sprintf("message %d", id)
 	sent, wasSent := row.Time("sent")
+	if !wasSent && row.Text("sent") != "" {
+		row.Note("sent is a zero date: it counts as not sent")
+	}
+	batch := row.TextOrNil("batch")
+	if batch == "" {
+		batch = nil
+	}
 	created := row.TimeOr("created", "sent")
 	if im.options.Retention > 0 && created.Before(im.now.Add(-im.options.Retention)) {
 		row.Note("is older than history.retention (%dd): the next cleaning of a message-processor throws it away; raise that first to keep it",
@@ -99,7 +106,7 @@ func (im *importer) message(row *imports.Row, failed map[int64]bool) []any {
 	}
 	return []any{id, created, instant(sent, wasSent), row.Int("application_id"), row.Int("target_id"), target, row.Text("destination"), mode,
 		row.IntOrNil("plan_id"), priority, row.Text("subject"), row.Text("body"), row.IntOrNil("incident_id"),
-		row.IntOrNil("plan_notification_id"), row.Bool("active"), row.IntOrNil("template_id"), row.TextOrNil("batch"), delivery}
+		row.IntOrNil("plan_notification_id"), row.Bool("active"), row.IntOrNil("template_id"), batch, delivery}
 }
 
 func (im *importer) changes(ctx context.Context) error {

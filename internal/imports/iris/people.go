@@ -150,8 +150,7 @@ func (im *importer) teams(ctx context.Context) error {
 		{Name: "target_id", Type: "bigint"},
 		{Name: "name", Type: "text", Same: "lower(s.name) = lower(t.name)"},
 		{Name: "active", Type: "boolean"},
-		{Name: "manager_id", Type: "bigint", Ref: toUserIfHere, Empty: "t.manager_id is null"},
-		{Name: "director_id", Type: "bigint", Ref: toUserIfHere, Empty: "t.director_id is null"},
+		head("manager_id"), head("director_id"),
 	}}
 	err = im.load(ctx, from{"teams", "target", "id", targetColumns}, table, im.ofKind("team", func(row *imports.Row, name string) []any {
 		h := of[row.Int("id")]
@@ -174,11 +173,17 @@ func (im *importer) teams(ctx context.Context) error {
 		})
 }
 
+// head is who leads a team. Nobody there says nothing about who does here.
+func head(name string) imports.Column {
+	return imports.Column{Name: name, Type: "bigint", Ref: toUserIfHere, Empty: "t." + name + " is null",
+		Same: "s." + name + " is null or s." + name + " is not distinct from t." + name}
+}
+
 func (im *importer) lists(ctx context.Context) error {
 	counts := map[int64]int64{}
 	err := im.each(ctx, from{"mailing lists' counts", "mailing_list", "target_id", []string{"target_id", "count"}}, func(row *imports.Row) {
 		im.belongs(row, "mailing-list")
-		counts[row.Int("target_id")] = row.Int("count")
+		counts[row.Int("target_id")] = row.Int32("count", 0)
 	})
 	if err != nil {
 		return err

@@ -99,9 +99,10 @@ func (im *importer) teamRows(ctx context.Context) error {
 		})
 }
 
-// optional is a setting of a team that may be nothing.
+// optional is a setting of a team that may be nothing. Nothing there says nothing about what is set here.
 func optional(name string) imports.Column {
-	return imports.Column{Name: name, Type: "text", Empty: "t." + name + " is null"}
+	return imports.Column{Name: name, Type: "text", Empty: "t." + name + " is null",
+		Same: "coalesce(s." + name + ", '') = '' or s." + name + " is not distinct from t." + name}
 }
 
 // members takes who belongs to a team and who administers it; here that is one row.

@@ -91,9 +91,13 @@ update application set cost_centre = '4711' where id in (1, 8);
 -- Rows about teams, lists, messages, modes, templates and plans that are gone; settings that say nothing.
 insert into team (target_id, manager_id) values (988, 10), (10, null);
 insert into mailing_list (target_id, count) values (987, 3);
+update mailing_list set count = -3 where target_id = 31;
+update application_quota set wait_time = -1 where application_id = 22;
+insert into device (id, registration_id, user_id, platform) values (79, ' ', 10, 'Android');
 insert into generic_message_sent_status (message_id, status) values (986, 0);
 insert into message (id, batch, created, sent, application_id, target_id, destination, mode_id, plan_id, priority_id, subject, body, incident_id,
     plan_notification_id, active, template_id) values
+    (6011, '', '2022-01-01 00:00:05', '0000-00-00', 1, 10, 'a', 8, 2, 8, 'S', 'B', 2000, 201, 0, null),
     (6010, null, '2022-01-01 00:00:05', '2022-01-01 00:00:05', 1, 10, 'a', 99, 985, 98, 'S', 'B', 2000, 984, 0, 983);
 insert into user_setting (user_id, name, value) values (12, 'Timezone', 'Venus'), (42, 'timezone', '');
 insert into application_custom_sender_address (application_id, mode_id, sender_address) values (1, 17, ' ');
