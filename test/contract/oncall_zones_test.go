@@ -31,7 +31,7 @@ func changeOf(t *testing.T, name string, forward bool) time.Time {
 func TestRotationsOnClocksThatGoHalfAnHour(t *testing.T) {
 	t.Parallel()
 	const island = "Australia/Lord_Howe"
-	s := newCalendar(t)
+	s := newCalendar(t, configured(t, "time_zones: [UTC, Europe/Zurich, Australia/Lord_Howe, Pacific/Apia]\n"))
 	s.roster()
 	s.do(owner, put, "/api/v0/teams/ops", m{"scheduling_timezone": island}).empty(200)
 	spring, autumn := changeOf(t, island, true), changeOf(t, island, false)
@@ -72,7 +72,7 @@ func TestAwayFromMidnightToMidnight(t *testing.T) {
 	t.Parallel()
 	for _, zone := range []string{"Europe/Zurich", "Australia/Lord_Howe"} {
 		for _, forward := range []bool{true, false} {
-			s := newCalendar(t)
+			s := newCalendar(t, configured(t, "time_zones: [UTC, Europe/Zurich, Australia/Lord_Howe, Pacific/Apia]\n"))
 			s.roster()
 			s.do(owner, put, "/api/v0/teams/ops", m{"scheduling_timezone": zone}).empty(200)
 			day := changeOf(t, zone, forward)
@@ -96,7 +96,7 @@ func TestAwayFromMidnightToMidnight(t *testing.T) {
 // TestFairnessWhereADayNeverWas adds up a shift in Apia, where Friday 30 December 2011 was left out: Thursday was followed by Saturday.
 func TestFairnessWhereADayNeverWas(t *testing.T) {
 	t.Parallel()
-	s := newCalendar(t)
+	s := newCalendar(t, configured(t, "time_zones: [UTC, Europe/Zurich, Australia/Lord_Howe, Pacific/Apia]\n"))
 	s.do(owner, put, "/api/v0/teams/ops", m{"scheduling_timezone": "Pacific/Apia"}).empty(200)
 	apia, err := time.LoadLocation("Pacific/Apia")
 	require.NoError(t, err)
