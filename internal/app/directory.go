@@ -27,6 +27,7 @@ func newLDAP(l config.LDAP, s config.Sync) (*ldap.Client, error) {
 		BindUser: l.BindUser, BindPassword: l.BindPassword.Reveal(), BaseDN: l.BaseDN, LoginFilter: l.Filter, PeopleFilter: s.Filter,
 		Attributes: ldap.Attributes{
 			Name: l.NameAttribute, FullName: l.FullNameAttribute, Email: l.EmailAttribute, Phone: l.PhoneAttribute, Slack: l.SlackAttribute,
+			Stable: l.IDAttribute,
 		},
 		Lists: ldap.ListConfig{
 			BaseDN: s.Lists.BaseDN, Filter: s.Lists.Filter, Name: s.Lists.NameAttribute, Member: s.Lists.MemberAttribute,
@@ -55,7 +56,7 @@ func directoryRules(s config.Sync) (directory.Rules, error) {
 	if s.PhoneRegion != "" && !directory.KnownRegion(s.PhoneRegion) {
 		return directory.Rules{}, fmt.Errorf("sync.phone_region: %q is no country whose phone numbers are known", s.PhoneRegion)
 	}
-	return directory.Rules{Region: s.PhoneRegion, Slack: s.SlackContact, PhotoURL: s.PhotoURL}, nil
+	return directory.Rules{Region: s.PhoneRegion, Slack: s.SlackContact, PhotoURL: s.PhotoURL, Synced: s.From == directory.LDAP}, nil
 }
 
 // withDirectory lets people log in with the passwords of the directory, if one is configured for that.
@@ -71,10 +72,7 @@ func withDirectory(a *auth.Accounts, c config.API, store *postgres.DirectorySync
 	if asked.directory, err = newLDAP(c.LDAP, c.Sync); err != nil {
 		return nil, err
 	}
-	if !c.LDAP.Import {
-		return a.WithDirectory(asked, nil), nil
-	}
-	return a.WithDirectory(asked, &newcomers{store: store, rules: rules}), nil
+	return a.WithDirectory(asked, &newcomers{store: store, rules: rules, stores: c.LDAP.Import}), nil
 }
 
 // askedPasswords counts what the directory says of passwords and tells when it stops answering and when it answers again.
@@ -114,27 +112,37 @@ func (p *askedPasswords) Check(ctx context.Context, name, password string) (dire
 	return e, err
 }
 
-// newcomers stores who logs in with the directory's password.
+// newcomers stores who logs in with the directory's password, and sees to it that nobody becomes somebody else.
 type newcomers struct {
-	store *postgres.DirectorySync
-	rules directory.Rules
+	store  *postgres.DirectorySync
+	rules  directory.Rules
+	stores bool // unset: only of people whom it renamed, and of them the name
 }
 
 // Arrive implements auth.Newcomers.
 func (n *newcomers) Arrive(ctx context.Context, e directory.Entry) error {
-	known, here, err := n.store.KnownAs(ctx, e.Name)
+	here, err := n.store.KnownAs(ctx, directory.LDAP, e.Stable, e.Name)
 	if err != nil {
 		return err
 	}
-	change, err := directory.Arrival(directory.LDAP, known, here, e, n.rules)
-	if fault.Is(err, fault.Invalid) {
+	change, err := directory.Arrival(directory.LDAP, here, e, n.rules)
+	switch {
+	case fault.Is(err, fault.Conflict):
+		return auth.ErrMixedUp
+	case fault.Is(err, fault.Invalid):
 		return nil // what the directory says cannot be used: what is known stays, and who is not here is a stranger
-	}
-	if err != nil || change.Kind == "" {
+	case err != nil || change.Kind == "":
 		return err
+	case !n.stores && change.Rename == "":
+		return nil
+	case !n.stores: // only the name, so that they are found
+		change = directory.Change{Kind: directory.Update, ID: change.ID, Name: change.Name, Source: change.Source, Rename: change.Rename}
 	}
 	err = n.store.Apply(ctx, change)
-	if fault.Is(err, fault.Invalid) {
+	switch {
+	case fault.Is(err, fault.Invalid) && change.Rename != "":
+		return auth.ErrMixedUp
+	case fault.Is(err, fault.Invalid):
 		return nil // another log-in of the same person was quicker; if not, they are a stranger
 	}
 	return err

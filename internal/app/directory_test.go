@@ -68,7 +68,7 @@ func TestWhoeverTheDirectoryKnowsComesIn(t *testing.T) {
 	d := &answers{entry: directory.Entry{Name: "Ann", FullName: "Ann Lee", Email: "ann@example.com", Phone: "079 123 45 67"}}
 	rules, err := directoryRules(config.Sync{PhoneRegion: "CH", SlackContact: "none"})
 	require.NoError(t, err)
-	accounts := auth.NewAccounts(rows, auth.NewPasswords()).WithDirectory(d, &newcomers{store: store, rules: rules})
+	accounts := auth.NewAccounts(rows, auth.NewPasswords()).WithDirectory(d, &newcomers{store: store, rules: rules, stores: true})
 	u, err := accounts.Authenticate(t.Context(), "ANN", "theirs")
 	require.NoError(t, err)
 	require.Equal(t, "Ann", u.Name, "as the directory spells it")
@@ -96,4 +96,37 @@ func TestWhoeverTheDirectoryKnowsComesIn(t *testing.T) {
 	d.entry = directory.Entry{Name: "with space"}
 	_, err = accounts.Authenticate(t.Context(), "x", "theirs")
 	require.ErrorIs(t, err, auth.ErrStranger)
+}
+
+func TestWhoTheDirectoryRenamedStaysTheSamePerson(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t)
+	rows, store := postgres.NewUsers(db), postgres.NewDirectorySync(db, "log-in")
+	rules, err := directoryRules(config.Sync{From: "ldap"})
+	require.NoError(t, err)
+	d := &answers{entry: directory.Entry{Name: "ann", Email: "ann@example.com", Stable: "A"}}
+	for name, stores := range map[string]bool{"anna": true, "annie": false} {
+		accounts := auth.NewAccounts(rows, auth.NewPasswords()).WithDirectory(d, &newcomers{store: store, rules: rules, stores: true})
+		ann, err := accounts.Authenticate(t.Context(), "x", "theirs")
+		require.NoError(t, err)
+		accounts = auth.NewAccounts(rows, auth.NewPasswords()).WithDirectory(d, &newcomers{store: store, rules: rules, stores: stores})
+		d.entry.Name, d.entry.FullName = name, name
+		renamed, err := accounts.Authenticate(t.Context(), "x", "theirs")
+		require.NoError(t, err)
+		require.Equal(t, ann.ID, renamed.ID)
+		require.Equal(t, name, renamed.Name)
+		require.Equal(t, stores, renamed.FullName == name, "what else the entry says is taken only where log-ins are imported")
+
+		for _, other := range []string{"boss-of-" + name, "boss of " + name} {
+			_, err = rows.Create(t.Context(), postgres.NewUser{Name: other})
+			require.NoError(t, err)
+			d.entry.Name = other
+			_, err = accounts.Authenticate(t.Context(), "x", "theirs")
+			require.ErrorIs(t, err, auth.ErrMixedUp, "nobody becomes somebody else by a new name")
+		}
+		d.entry.Name, d.entry.Stable = name, "B"
+		_, err = accounts.Authenticate(t.Context(), "x", "theirs")
+		require.ErrorIs(t, err, auth.ErrMixedUp, "nor by one that was another's")
+		d.entry.Stable = "A"
+	}
 }

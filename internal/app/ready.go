@@ -10,9 +10,15 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres"
 )
 
-// databaseCheck wants the database to answer with the right schema.
+// databaseCheck wants the database to answer with the right schema, and to have stored what it was given lately: one whose disk is
+// full answers as if nothing was wrong.
 func databaseCheck(db *postgres.DB) check {
-	return check{"database", db.CheckSchema}
+	return check{"database", func(ctx context.Context) error {
+		if err := db.CheckSchema(ctx); err != nil {
+			return err
+		}
+		return db.Shortage()
+	}}
 }
 
 // handOver is how long buckets may be without a live owner after all of them had one: a take-over from a dead processor needs a

@@ -22,6 +22,9 @@ type Credentials interface {
 // ErrStranger says that the directory knows somebody, password and all, whom Iris does not.
 var ErrStranger = fault.New(fault.NotFound, "you are known to the directory, but not to Iris: ask an administrator to add you")
 
+// ErrMixedUp says that the directory gave somebody a log-in name that is somebody else's here.
+var ErrMixedUp = fault.New(fault.Forbidden, "your log-in name is somebody else's in Iris: ask an administrator to rename them")
+
 // ErrAway is in the chain of what Authenticate returns while nobody can be asked about passwords that are not kept here.
 var ErrAway = fault.New(fault.Unavailable, "the directory that knows the passwords cannot be reached; try again in a moment")
 
@@ -31,7 +34,8 @@ type Directory interface {
 	Check(ctx context.Context, name, password string) (directory.Entry, error)
 }
 
-// Newcomers stores what the directory says of somebody who logs in: as a new person, or over what is known of them.
+// Newcomers stores what the directory says of somebody who logs in: as a new person, or over what is known of them. ErrMixedUp: who
+// has that name here is somebody else.
 type Newcomers interface {
 	Arrive(ctx context.Context, e directory.Entry) error
 }

@@ -38,6 +38,7 @@ type LDAP struct {
 	EmailAttribute    string `koanf:"email_attribute"`     // "" = mail
 	PhoneAttribute    string `koanf:"phone_attribute"`     // "" = mobile
 	SlackAttribute    string `koanf:"slack_attribute"`     // "" = none
+	IDAttribute       string `koanf:"id_attribute"`        // what stays when somebody is renamed. "" = entryUUID or objectGUID
 	// Import adds whoever logs in for the first time.
 	Import bool `koanf:"import"`
 	// SyncOnly: nobody logs in with the directory's passwords.

@@ -31,6 +31,10 @@ type Change struct {
 	Source   string
 	FullName *string
 	PhotoURL *string
+	// Rename is the log-in name to give instead of Name; "" = it stays.
+	Rename string
+	// Stable is the directory's own name of the person to remember; "" = what is remembered stays.
+	Stable string
 	// Contacts to set; "" removes one.
 	Contacts map[users.Mode]string
 	// Given replaces what is remembered of the directory's contacts; nil leaves it.
@@ -40,6 +44,9 @@ type Change struct {
 // Detail says what changes without repeating contacts, which are nobody's business.
 func (c Change) Detail() string {
 	var parts []string
+	if c.Rename != "" {
+		parts = append(parts, "log-in name, now "+c.Rename)
+	}
 	if c.FullName != nil {
 		parts = append(parts, "full name")
 	}
@@ -65,8 +72,10 @@ type Problem struct {
 
 // Plan is what has to change so that Iris agrees with a directory.
 type Plan struct {
-	Changes  []Change // by name
+	Changes  []Change // renames first, then by name
 	Problems []Problem
+	// People are the usable entries under the names that they have here.
+	People []Entry
 	// Kept is how many active people the directory keeps, Gone how many of them it has no more.
 	Kept, Gone int
 	// Strangers are active people whom the directory never had: they are left alone.
@@ -74,53 +83,66 @@ type Plan struct {
 }
 
 // Compare says what has to change so that the people of Iris agree with those of a directory. Presets are people who are
-// always there, whether the directory has them or not. An entry that cannot be used is a problem; it still counts as there, so that nobody is switched off for it.
+// always there, whether the directory has them or not. Whom the directory renamed stays the same person where it says who they are (Entry.Stable).
+// An entry that cannot be used is a problem; it still counts as there, so that nobody is switched off for it.
 func Compare(source string, here []Known, entries, presets []Entry, rules Rules) Plan {
 	var p Plan
-	by := make(map[string]Known, len(here))
-	for _, k := range here {
-		by[fold(k.Name)] = k
-	}
-	there := map[string]bool{}
+	m := newMatching(source, here, entries, &p)
+	there, seen := map[string]bool{}, map[users.ID]bool{}
 	take := func(e Entry, preset bool) {
-		e.Name = strings.TrimSpace(e.Name)
-		if err := CheckName(e.Name); err != nil {
-			p.problem(cmp.Or(e.Name, e.Email), fault.Public(err))
+		k, known := m.find(e)
+		if known {
+			seen[k.ID] = true
+		}
+		name := m.name(e, k, known)
+		if err := CheckName(name); err != nil {
+			p.problem(cmp.Or(name, e.Email), fault.Public(err))
 			return
 		}
-		key := fold(e.Name)
+		key := fold(name)
 		if there[key] {
 			if !preset { // a preset steps back behind the directory's entry
-				p.problem(e.Name, "the directory has several entries of this name: the first is taken")
+				p.problem(name, "the directory has several entries of this name: the first is taken")
 			}
 			return
 		}
 		there[key] = true
+		if err := CheckName(e.Name); err != nil {
+			p.problem(e.Name, fault.Public(err))
+		}
+		e.Name = name
+		p.People = append(p.People, e)
 		if e.Email == "" && !preset && source == LDAP { // service accounts, as a rule
-			p.problem(e.Name, "the entry has no e-mail address")
+			p.problem(name, "the entry has no e-mail address")
 			return
 		}
-		k, known := by[key]
+		if holder, held := m.holders[key]; held && (!known || holder != k.ID) {
+			p.problem(name, nameHeld)
+			return
+		}
 		c, notes, err := arrival(source, k, known, e, rules, preset)
 		for _, note := range notes {
-			p.problem(e.Name, note)
+			p.problem(name, note)
 		}
 		if err != nil {
-			p.problem(e.Name, fault.Public(err))
+			p.problem(name, fault.Public(err))
 			return
 		}
 		if c.Kind != "" {
 			p.Changes = append(p.Changes, c)
 		}
 	}
-	for _, e := range entries {
+	for _, e := range m.entries {
 		take(e, false)
 	}
 	for _, e := range presets {
+		e.Stable = ""
 		take(e, true)
 	}
-	p.vanish(source, here, there)
-	slices.SortFunc(p.Changes, func(a, b Change) int { return cmp.Compare(fold(a.Name), fold(b.Name)) })
+	p.vanish(source, here, seen)
+	slices.SortFunc(p.Changes, func(a, b Change) int {
+		return cmp.Or(cmp.Compare(m.turn(a), m.turn(b)), cmp.Compare(fold(a.Name), fold(b.Name)))
+	})
 	return p
 }
 
@@ -129,15 +151,15 @@ func (p *Plan) problem(name, text string) {
 }
 
 // vanish switches off who was in the directory and is there no more. Whoever an operator switched on again stays on.
-func (p *Plan) vanish(source string, here []Known, there map[string]bool) {
+func (p *Plan) vanish(source string, here []Known, seen map[users.ID]bool) {
 	for _, k := range here {
 		switch {
 		case !k.Active:
 		case k.Source != source:
-			if !there[fold(k.Name)] {
+			if !seen[k.ID] {
 				p.Strangers++
 			}
-		case there[fold(k.Name)]:
+		case seen[k.ID]:
 			p.Kept++
 		case !k.SwitchedOff:
 			p.Kept, p.Gone = p.Kept+1, p.Gone+1
@@ -147,8 +169,17 @@ func (p *Plan) vanish(source string, here []Known, there map[string]bool) {
 }
 
 // Arrival says what has to be stored of somebody who logs in with the directory's password; a change of no kind = nothing.
-// known is false for who is not here yet.
-func Arrival(source string, k Known, known bool, e Entry, rules Rules) (Change, error) {
+// here are the people of that name, and who the directory says they are. Somebody else's name is a Conflict fault: whoever the directory
+// gave it to must not become them.
+func Arrival(source string, here []Known, e Entry, rules Rules) (Change, error) {
+	var p Plan
+	m := newMatching(source, here, []Entry{e}, &p)
+	e = m.entries[0]
+	k, known := m.find(e)
+	holder, held := m.named[fold(e.Name)]
+	if known && held && holder.ID != k.ID || len(p.Problems) > 0 || rules.Synced && known && another(source, k, e) {
+		return Change{}, fault.New(fault.Conflict, nameHeld)
+	}
 	if err := CheckName(e.Name); err != nil {
 		return Change{}, err
 	}
@@ -171,6 +202,15 @@ func arrival(source string, k Known, known bool, e Entry, rules Rules, keep bool
 	c = Change{ID: k.ID, Name: e.Name, Source: source, Contacts: map[users.Mode]string{}}
 	if known {
 		c.Name = k.Name
+		if fold(k.Name) != fold(e.Name) {
+			c.Rename = e.Name
+		}
+		if another(source, k, e) {
+			notes = append(notes, "the directory has another entry of this name than before, it is taken for the same person")
+		}
+	}
+	if e.Stable != k.Stable || source != k.Source {
+		c.Stable = e.Stable
 	}
 	if full := strings.TrimSpace(strings.ToValidUTF8(e.FullName, "")); full != "" && full != k.FullName {
 		c.FullName = &full
@@ -196,7 +236,7 @@ func arrival(source string, k Known, known bool, e Entry, rules Rules, keep bool
 	if !maps.Equal(given, k.Given) {
 		c.Given = given
 	}
-	changed := c.FullName != nil || c.PhotoURL != nil || len(c.Contacts) > 0
+	changed := c.Rename != "" || c.FullName != nil || c.PhotoURL != nil || len(c.Contacts) > 0
 	switch {
 	case !known:
 		c.Kind = Add
@@ -204,7 +244,7 @@ func arrival(source string, k Known, known bool, e Entry, rules Rules, keep bool
 		c.Kind = SwitchOn
 	case changed:
 		c.Kind = Update
-	case k.Source != source || c.Given != nil || k.SwitchedOff:
+	case k.Source != source || c.Given != nil || c.Stable != "" || k.SwitchedOff:
 		c.Kind = Adopt
 	}
 	return c, notes, nil

@@ -1,12 +1,14 @@
 package directory
 
 import (
+	"cmp"
 	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -188,19 +190,29 @@ func TestCompareSettles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		entry := rapid.Custom(func(t *rapid.T) Entry {
 			return Entry{
-				Name:  rapid.SampledFrom([]string{"ann", "bob", "Bob", "cy", "", "d d"}).Draw(t, "name"),
-				Email: rapid.SampledFrom([]string{"", "a@example.com", "b@example.com", "none"}).Draw(t, "email"),
-				Phone: rapid.SampledFrom([]string{"", "079 123 45 67", "+15551234567", "?"}).Draw(t, "phone"), FullName: rapid.SampledFrom([]string{"", "A", "B"}).Draw(t, "full"),
+				Name:   rapid.SampledFrom([]string{"ann", "bob", "Bob", "cy", "", "d d", "hand"}).Draw(t, "name"),
+				Stable: rapid.SampledFrom([]string{"", "1", "2", "3", "4"}).Draw(t, "stable"),
+				Email:  rapid.SampledFrom([]string{"", "a@example.com", "b@example.com", "none"}).Draw(t, "email"),
+				Phone:  rapid.SampledFrom([]string{"", "079 123 45 67", "+15551234567", "?"}).Draw(t, "phone"), FullName: rapid.SampledFrom([]string{"", "A", "B"}).Draw(t, "full"),
 			}
 		})
-		here := []Known{{User: users.User{ID: 1, Name: "hand", Active: true}}}
+		here := []Known{{User: users.User{ID: 1, Name: "hand", Active: true}, Contacts: map[users.Mode]string{}}}
 		for range rapid.IntRange(1, 4).Draw(t, "rounds") {
 			entries := rapid.SliceOfN(entry, 0, 5).Draw(t, "entries")
+			before := map[string]users.ID{}
+			for _, k := range here {
+				before[k.Stable] = k.ID
+			}
 			here = made(here, Compare(LDAP, here, entries, nil, swiss).Changes)
+			for _, k := range here {
+				if id := before[k.Stable]; k.Stable != "" && id != 0 && id != k.ID {
+					t.Fatalf("%q became another person: %d, before %d", k.Stable, k.ID, id)
+				}
+			}
 			if again := Compare(LDAP, here, entries, nil, swiss).Changes; len(again) > 0 {
 				t.Fatalf("not settled: %+v", again)
 			}
-			if !here[0].Active {
+			if !here[0].Active && here[0].Source == "" {
 				t.Fatal("a stranger was switched off")
 			}
 		}
@@ -216,7 +228,16 @@ func made(here []Known, changes []Change) []Known {
 			here = append(here, Known{User: users.User{ID: users.ID(i + 1), Name: c.Name, Active: true}, Contacts: map[users.Mode]string{}})
 		}
 		k := here[i]
-		k.Source, k.SwitchedOff = c.Source, c.Kind == SwitchOff
+		if k.Source != c.Source {
+			k.Stable = ""
+		}
+		k.Source, k.SwitchedOff, k.Stable = c.Source, c.Kind == SwitchOff, cmp.Or(c.Stable, k.Stable)
+		k.Name = cmp.Or(c.Rename, k.Name)
+		for other, o := range here {
+			if other != i && fold(o.Name) == fold(k.Name) {
+				panic("the name is taken: " + k.Name)
+			}
+		}
 		if c.Kind == SwitchOn || c.Kind == SwitchOff {
 			k.Active = c.Kind == SwitchOn
 		}
@@ -267,4 +288,76 @@ func many(n int, prefix string) (entries []Entry, known []Known) {
 		known = append(known, Known{User: users.User{ID: users.ID(i + 1), Name: name, Active: true}, Source: LDAP})
 	}
 	return entries, known
+}
+
+// TestWhoIsRenamedStaysTheSamePerson as long as the directory says who they are.
+func TestWhoIsRenamedStaysTheSamePerson(t *testing.T) {
+	t.Parallel()
+	person := func(id users.ID, name, stable string) Known {
+		return Known{User: users.User{ID: id, Name: name, Active: true}, PhotoURL: "x", Source: Slack, Stable: stable, Contacts: map[users.Mode]string{}, Given: map[users.Mode]string{}}
+	}
+	entry := func(name, stable string) Entry { return Entry{Ref: stable, Name: name, Stable: stable} }
+	type short struct {
+		kind   Kind
+		id     users.ID
+		name   string
+		rename string
+	}
+	for name, tc := range map[string]struct {
+		here     []Known
+		there    []Entry
+		want     []short
+		problems int
+	}{
+		"renamed":                               {[]Known{person(1, "ann", "A")}, []Entry{entry("anna", "A")}, []short{{Update, 1, "ann", "anna"}}, 0},
+		"only its case":                         {[]Known{person(1, "ann", "A")}, []Entry{entry("Ann", "A")}, nil, 0},
+		"and somebody new has the name":         {[]Known{person(1, "ann", "A")}, []Entry{entry("ann", "B"), entry("anna", "A")}, []short{{Update, 1, "ann", "anna"}, {Add, 0, "ann", ""}}, 0},
+		"one after the other":                   {[]Known{person(1, "a", "A"), person(2, "b", "B")}, []Entry{entry("b", "A"), entry("c", "B")}, []short{{Update, 2, "b", "c"}, {Update, 1, "a", "b"}}, 0},
+		"in a circle":                           {[]Known{person(1, "a", "A"), person(2, "b", "B")}, []Entry{entry("b", "A"), entry("a", "B")}, nil, 2},
+		"to the name of a stranger":             {[]Known{person(1, "a", "A"), {User: users.User{ID: 2, Name: "b", Active: true}}}, []Entry{entry("b", "A")}, nil, 1},
+		"to a name that cannot be used":         {[]Known{person(1, "a", "A")}, []Entry{entry("a b", "A")}, nil, 1},
+		"an account that was made again":        {[]Known{person(1, "a", "A")}, []Entry{entry("a", "B")}, []short{{Adopt, 1, "a", ""}}, 1},
+		"who came before ids were kept":         {[]Known{person(1, "a", "")}, []Entry{entry("a", "A")}, []short{{Adopt, 1, "a", ""}}, 0},
+		"an id that several have says nothing":  {[]Known{person(1, "a", "A")}, []Entry{entry("b", "A"), entry("a", "A")}, []short{{Add, 0, "b", ""}}, 2},
+		"back under another name":               {[]Known{func() Known { k := person(1, "a", "A"); k.Active, k.SwitchedOff = false, true; return k }()}, []Entry{entry("b", "A")}, []short{{SwitchOn, 1, "a", "b"}}, 0},
+		"another directory's ids are not these": {[]Known{func() Known { k := person(1, "a", "A"); k.Source = LDAP; return k }()}, []Entry{entry("b", "A")}, []short{{Add, 0, "b", ""}}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := Compare(Slack, tc.here, tc.there, nil, Rules{Slack: SlackNone})
+			var got []short
+			for _, c := range p.Changes {
+				got = append(got, short{c.Kind, c.ID, c.Name, c.Rename})
+			}
+			require.Equal(t, tc.want, got)
+			require.Len(t, p.Problems, tc.problems, "%v", p.Problems)
+		})
+	}
+	p := Compare(Slack, []Known{person(1, "a", "A"), {User: users.User{ID: 2, Name: "b", Active: true}}}, []Entry{entry("b", "A")}, nil, Rules{Slack: SlackNone})
+	list := CompareLists(nil, []List{{Name: "ops", Members: []string{"A"}}}, p.People).Changes[0]
+	require.Equal(t, []string{"a"}, list.Members, "who keeps the name is meant, not who has the new one here")
+}
+
+func TestALogInNeverMakesSomebodyElseOfAPerson(t *testing.T) {
+	t.Parallel()
+	e, k := ann()
+	e.Stable, k.Stable = "A", "A"
+	c, err := Arrival(LDAP, []Known{k}, e, swiss)
+	require.NoError(t, err)
+	require.Empty(t, c.Kind)
+	e.Name = "anna"
+	c, err = Arrival(LDAP, []Known{k}, e, swiss)
+	require.NoError(t, err)
+	require.Equal(t, "anna", c.Rename)
+	other := Known{User: users.User{ID: 8, Name: "anna", Active: true}, Source: LDAP, Stable: "B"}
+	_, err = Arrival(LDAP, []Known{k, other}, e, swiss)
+	require.True(t, fault.Is(err, fault.Conflict), "%v", err)
+	e.Name, e.Stable = "ann", "C" // the name of Ann, of whom nothing is known
+	c, err = Arrival(LDAP, []Known{k}, e, swiss)
+	require.NoError(t, err)
+	require.Equal(t, "C", c.Stable, "where nobody is synced the name decides")
+	synced := swiss
+	synced.Synced = true
+	_, err = Arrival(LDAP, []Known{k}, e, synced)
+	require.True(t, fault.Is(err, fault.Conflict), "%v", err)
 }

@@ -25,6 +25,8 @@ type Rules struct {
 	Slack string
 	// PhotoURL is where photos are; {name} stands for the log-in name. "" = as the directory says.
 	PhotoURL string
+	// Synced: people are kept in step with this directory, so a log-in need not decide who somebody is when that is in doubt.
+	Synced bool
 }
 
 // maxName is the longest name in bytes.

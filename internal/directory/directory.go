@@ -19,7 +19,9 @@ const (
 // Entry is a person as a directory has them, in its own spelling.
 type Entry struct {
 	// Ref is where the directory has the entry: a distinguished name, or an id of Slack's. Lists name their members by it.
-	Ref      string
+	Ref string
+	// Stable is what the directory calls them whatever becomes of their name; "" = it does not say.
+	Stable   string
 	Name     string // they log in with it
 	FullName string
 	Email    string
@@ -44,6 +46,8 @@ type Known struct {
 	Contacts map[users.Mode]string
 	// Source is the directory that the person was last found in; "" = none yet.
 	Source string
+	// Stable is what that directory calls them; "" = it never said.
+	Stable string
 	// SwitchedOff: it was a directory that switched them off, nobody by hand.
 	SwitchedOff bool
 	// Given are the contacts that the directory gave last.

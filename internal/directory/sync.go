@@ -116,7 +116,7 @@ func (s *Syncer) compare(ctx context.Context, store Store, entries []Entry, list
 	if err != nil {
 		return p, l, fmt.Errorf("read which lists are here: %w", err)
 	}
-	return p, CompareLists(here, lists, entries), nil
+	return p, CompareLists(here, lists, p.People), nil
 }
 
 // odd says why an answer of the directory is not to be believed, "" = it is. Broken rights, a wrong base or a directory that

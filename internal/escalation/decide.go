@@ -88,6 +88,9 @@ func (r *Runner) committed(batch []Due, changes []Change, written []incidents.ID
 		for _, e := range c.Entries {
 			r.metrics.decisions.WithLabelValues(string(e.Kind)).Inc()
 		}
+		if c.Nobody > 0 {
+			r.nobody(c.Nobody, zap.Int64("incident_id", int64(c.ID)), zap.String("application", c.Application))
+		}
 		if len(c.Entries) == 0 {
 			r.metrics.decisions.WithLabelValues("wait").Inc()
 		}
@@ -99,6 +102,12 @@ func (r *Runner) committed(batch []Due, changes []Change, written []incidents.ID
 	if !made.Empty() {
 		r.deps.Waker(made)
 	}
+}
+
+// nobody tells the operator what the timeline tells people: that nobody hears of something, whoever should have.
+func (r *Runner) nobody(notifications int, about ...zap.Field) {
+	r.metrics.nobody.Add(float64(notifications))
+	r.log.Error("a page reaches nobody", about...)
 }
 
 // facts are the plans and applications of a batch.

@@ -121,6 +121,9 @@ func (r *Runner) replaceBatch(ctx context.Context, failed []Failed) error {
 	var made buckets.Set
 	for _, c := range changes {
 		r.stuck.succeeded(int64(c.Failed.ID))
+		if c.Nobody {
+			r.nobody(1, zap.Int64("message_id", int64(c.Failed.ID)), zap.Int64("incident_id", int64(c.Failed.Made.IncidentID)))
+		}
 		for _, m := range c.Messages {
 			r.metrics.made.WithLabelValues(string(m.Purpose)).Inc()
 			made.Add(c.Failed.Lease.Bucket)
@@ -201,6 +204,7 @@ func (r *Runner) replaceOne(ctx context.Context, f Failed, plan Plan, app Applic
 		tried = []string{"none is configured"}
 	}
 	why := strings.Join(tried, "; ")
+	c.Nobody = true
 	c.tell(incidents.EntryFallback, nil, "%s%s could not be reached in any mode and there is no further fallback (%s)", where, who, why)
 	c.Changes = append(c.Changes, messages.Change{
 		Type: "target-change", Old: who, Description: "Every mode failed and there is no further fallback: " + why,

@@ -10,6 +10,7 @@ type metrics struct {
 	batch     prometheus.Histogram
 	errors    *prometheus.CounterVec
 	backedOff prometheus.Gauge
+	nobody    prometheus.Counter
 }
 
 // newMetrics registers the runner's metrics; a nil registerer keeps them to ourselves.
@@ -43,8 +44,11 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		backedOff: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "iris_escalation_backed_off", Help: "Incidents and messages that failed and are tried again later.",
 		}),
+		nobody: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "iris_escalation_nobody_total", Help: "Notifications that nobody heard of: neither who was meant nor a fallback can be paged.",
+		}),
 	}
-	for _, c := range []prometheus.Collector{m.firstStep, m.dueLag, m.decisions, m.made, m.batch, m.errors, m.backedOff} {
+	for _, c := range []prometheus.Collector{m.firstStep, m.dueLag, m.decisions, m.made, m.batch, m.errors, m.backedOff, m.nobody} {
 		if err := r.Register(c); err != nil {
 			return nil, err
 		}

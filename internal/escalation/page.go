@@ -229,6 +229,7 @@ func (r *decider) makeFallback(ctx context.Context, w *draft, round Round, n Not
 			byMode(fresh), c.words, afterAll(tried))
 		return len(fresh), true, nil
 	}
+	w.Nobody++
 	w.add(incidents.EntryFallback, nil, "step %d: %s, and no fallback can be paged either (%s): this notification reaches NOBODY",
 		round.Step, reason, strings.Join(tried, "; "))
 	return 0, false, nil

@@ -329,6 +329,33 @@ func TestPassPages(t *testing.T) {
 	require.WithinDuration(t, time.Now(), g.runner.LastPass(), time.Minute)
 }
 
+// What reaches nobody is not only on the timeline, which nobody looks at who was not paged.
+func TestWhatReachesNobodyIsAnAlarm(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, Config{})
+	g.person(1, "demo")
+	g.person(9, "creator")
+	g.open(3)
+	require.NoError(t, g.runner.Pass(t.Context()))
+	require.Contains(t, g.changes[0].Entries[0].Text, "reaches NOBODY")
+	require.InDelta(t, 1, testutil.ToFloat64(g.runner.metrics.nobody), 0)
+	told := g.logs.FilterMessage("a page reaches nobody").All()
+	require.Len(t, told, 1)
+	require.Equal(t, zap.ErrorLevel, told[0].Level)
+	require.EqualValues(t, 3, told[0].ContextMap()["incident_id"])
+
+	// A page that failed in every mode, and there is nobody to be paged instead.
+	g.failed = []Failed{{
+		ID: 8, Lease: buckets.Lease{Bucket: 3, Epoch: 1}, Open: true,
+		Made: messages.New{IncidentID: 3, ApplicationID: 5, PlanID: 1, Step: 1, Recipient: "user:1", Target: "demo", Priority: users.High},
+	}}
+	require.NoError(t, g.runner.Pass(t.Context()))
+	require.InDelta(t, 2, testutil.ToFloat64(g.runner.metrics.nobody), 0)
+	told = g.logs.FilterMessage("a page reaches nobody").All()
+	require.Len(t, told, 2)
+	require.EqualValues(t, 8, told[1].ContextMap()["message_id"])
+}
+
 func TestOneIncidentThatPanicsHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})

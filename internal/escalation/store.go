@@ -133,6 +133,7 @@ type Change struct {
 	Visible  bool      // something happened that clients see as an update
 	Entries  []incidents.Entry
 	Messages []messages.New
+	Nobody   int // notifications of it that nobody at all hears of
 
 	At          time.Time    // when it was decided
 	Application string       // name, for the words about floods
@@ -171,6 +172,7 @@ type FallbackChange struct {
 	Messages []messages.New
 	Entries  []incidents.Entry // of its incident
 	Changes  []messages.Change // of its audit log
+	Nobody   bool              // there is no further fallback
 }
 
 // LeasesOf returns the leases of works, ascending by bucket, each once; of a bucket met under two epochs the older, so

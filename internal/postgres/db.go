@@ -48,6 +48,7 @@ type DB struct {
 	metrics *metrics
 	url     string
 	timeout time.Duration // of calls without a deadline
+	short   shortage
 }
 
 // Open prepares a pool and returns at once: it fails on a malformed URL, never on an unreachable server. Connections
@@ -76,7 +77,7 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	pc.MaxConnIdleTime = 5 * time.Minute
 	pc.MaxConnLifetime = time.Hour
 	pc.MaxConnLifetimeJitter = 10 * time.Minute
-	pc.ConnConfig.Tracer = &tracer{metrics: m}
+	pc.ConnConfig.Tracer = &tracer{metrics: m, short: &d.short}
 	pc.AfterConnect = d.checkDurability
 	configureSession(pc.ConnConfig, c.URL, c.AppName)
 	if c.KeyedPlans {

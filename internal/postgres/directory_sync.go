@@ -36,23 +36,19 @@ func (s *DirectorySync) Fenced(processID string, lease buckets.Lease) *Directory
 
 // Known lists everybody.
 func (s *DirectorySync) Known(ctx context.Context) ([]directory.Known, error) {
-	return s.known(ctx, nil)
+	return s.known(ctx, db.DirectoryPeopleParams{})
 }
 
-// KnownAs finds a person by name, ignoring case; false when there is none.
-func (s *DirectorySync) KnownAs(ctx context.Context, name string) (directory.Known, bool, error) {
+// KnownAs returns who has a name, ignoring case, and whom the source calls stable for good ("" = it does not say).
+func (s *DirectorySync) KnownAs(ctx context.Context, source, stable, name string) ([]directory.Known, error) {
 	name = storable(name)
-	found, err := s.known(ctx, &name)
-	if err != nil || len(found) == 0 {
-		return directory.Known{}, false, err
-	}
-	return found[0], true, nil
+	return s.known(ctx, db.DirectoryPeopleParams{Name: &name, Source: source, StableID: storable(stable)})
 }
 
-func (s *DirectorySync) known(ctx context.Context, name *string) ([]directory.Known, error) {
+func (s *DirectorySync) known(ctx context.Context, who db.DirectoryPeopleParams) ([]directory.Known, error) {
 	var out []directory.Known
 	err := s.db.Do(ctx, func(q *db.Queries) error {
-		rows, err := q.DirectoryPeople(ctx, name)
+		rows, err := q.DirectoryPeople(ctx, who)
 		out = make([]directory.Known, len(rows))
 		for i, r := range rows {
 			out[i] = directory.Known{
@@ -61,7 +57,7 @@ func (s *DirectorySync) known(ctx context.Context, name *string) ([]directory.Kn
 					TimeZone: r.TimeZone, Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active, LoginEpoch: int(r.LoginEpoch),
 				},
 				PhotoURL: text(r.PhotoUrl), Contacts: zip[users.Mode, string](r.ContactModes, r.Destinations),
-				Source: r.Source, SwitchedOff: r.SwitchedOff, Given: zip[users.Mode, string](r.GivenModes, r.GivenDestinations),
+				Source: r.Source, Stable: r.StableID, SwitchedOff: r.SwitchedOff, Given: zip[users.Mode, string](r.GivenModes, r.GivenDestinations),
 			}
 		}
 		return err
@@ -79,7 +75,8 @@ func (s *DirectorySync) Apply(ctx context.Context, c directory.Change) error {
 		if err != nil {
 			return err
 		}
-		err = q.KeepDirectoryPerson(ctx, db.KeepDirectoryPersonParams{UserID: int64(id), Source: c.Source, SwitchedOff: c.Kind == directory.SwitchOff})
+		err = q.KeepDirectoryPerson(ctx, db.KeepDirectoryPersonParams{UserID: int64(id), Source: c.Source, SwitchedOff: c.Kind == directory.SwitchOff,
+			StableID: storable(c.Stable)})
 		if err != nil {
 			return err
 		}
@@ -89,6 +86,8 @@ func (s *DirectorySync) Apply(ctx context.Context, c directory.Change) error {
 		return s.note(ctx, q, "user", c.Kind, c.Name, c.Detail())
 	})
 }
+
+const nameTaken = "somebody else took the name meanwhile: it is looked at again in the next run"
 
 // person stores the row of the person.
 func (s *DirectorySync) person(ctx context.Context, q *db.Queries, c directory.Change) (users.ID, error) {
@@ -100,7 +99,7 @@ func (s *DirectorySync) person(ctx context.Context, q *db.Queries, c directory.C
 		}
 		row, err := q.CreateUser(ctx, db.CreateUserParams{Name: name, TimeZone: "UTC"})
 		if sqlState(err) == "23505" {
-			return 0, fault.Invalidf("name", "somebody else took the name meanwhile: it is looked at again in the next run")
+			return 0, fault.Invalidf("name", nameTaken)
 		}
 		if err != nil {
 			return 0, err
@@ -108,6 +107,13 @@ func (s *DirectorySync) person(ctx context.Context, q *db.Queries, c directory.C
 		id = users.ID(row.ID)
 	}
 	change := db.UpdateOncallUserParams{ID: int64(id), FullName: storablePtr(c.FullName), PhotoUrl: storablePtr(c.PhotoURL)}
+	if c.Rename != "" {
+		name, err := cleanName("name", c.Rename)
+		if err != nil {
+			return 0, err
+		}
+		change.Name = &name
+	}
 	switch c.Kind {
 	case directory.SwitchOn:
 		on := true
@@ -117,6 +123,9 @@ func (s *DirectorySync) person(ctx context.Context, q *db.Queries, c directory.C
 		change.Active = &off
 	}
 	if err := one(q.UpdateOncallUser(ctx, change)); err != nil {
+		if sqlState(err) == "23505" {
+			return 0, fault.Invalidf("name", nameTaken)
+		}
 		if fault.Is(err, fault.NotFound) {
 			err = fault.Invalidf("name", "the person was deleted meanwhile")
 		}

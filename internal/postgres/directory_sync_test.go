@@ -35,27 +35,30 @@ func TestDirectorySyncStoresPeople(t *testing.T) {
 
 	require.NoError(t, s.Apply(ctx, directory.Change{Kind: directory.Update, ID: ann.ID, Name: "ann", Source: directory.LDAP,
 		Contacts: map[users.Mode]string{users.SMS: "", users.Slack: "ann"}, Given: map[users.Mode]string{users.Slack: "ann"}}))
-	again, found, err := s.KnownAs(ctx, "Ann ")
-	require.NoError(t, err)
-	require.True(t, found)
+	as := func(stable, name string) directory.Known {
+		t.Helper()
+		found, err := s.KnownAs(ctx, directory.LDAP, stable, name)
+		require.NoError(t, err)
+		require.Len(t, found, 1)
+		return found[0]
+	}
+	again := as("", "Ann ")
 	require.Equal(t, map[users.Mode]string{users.Email: "ann@example.com", users.Slack: "ann"}, again.Contacts)
 	require.Equal(t, map[users.Mode]string{users.Slack: "ann"}, again.Given)
-	_, found, err = s.KnownAs(ctx, "nobody\x00")
+	nobody, err := s.KnownAs(ctx, directory.LDAP, "x", "nobody\x00")
 	require.NoError(t, err)
-	require.False(t, found)
+	require.Empty(t, nobody)
 
 	off := directory.Change{Kind: directory.SwitchOff, ID: ann.ID, Name: "ann", Source: directory.LDAP}
 	require.NoError(t, s.Apply(ctx, off))
-	again, _, err = s.KnownAs(ctx, "ann")
-	require.NoError(t, err)
+	again = as("", "ann")
 	require.False(t, again.Active)
 	require.True(t, again.SwitchedOff)
 	require.Greater(t, again.LoginEpoch, ann.LoginEpoch, "their sessions end")
 	require.NotEmpty(t, again.Contacts, "and nothing is lost")
 	off.Kind = directory.SwitchOn
 	require.NoError(t, s.Apply(ctx, off))
-	again, _, err = s.KnownAs(ctx, "ann")
-	require.NoError(t, err)
+	again = as("", "ann")
 	require.True(t, again.Active && !again.SwitchedOff)
 	off.Kind = directory.SwitchOff
 	require.NoError(t, s.Apply(ctx, off))
@@ -74,8 +77,7 @@ func TestDirectorySyncStoresPeople(t *testing.T) {
 		_, err := d.Pool().Exec(ctx, `update directory_people set switched_off = true`)
 		require.NoError(t, err)
 		require.NoError(t, byHand(), what)
-		again, _, err = s.KnownAs(ctx, "ann")
-		require.NoError(t, err)
+		again = as("", "ann")
 		require.False(t, again.SwitchedOff || again.Active, "%s: whom somebody switched off stays off", what)
 	}
 	off.Kind, off.ID = directory.SwitchOn, 99
@@ -158,4 +160,37 @@ func TestDirectorySyncIsDueNowAndThen(t *testing.T) {
 	var good, problem bool
 	require.NoError(t, d.Pool().QueryRow(ctx, `select succeeded_at is not null, problem = 'away' from directory_syncs`).Scan(&good, &problem))
 	require.True(t, good && problem, "when it last went well is remembered")
+}
+
+func TestADirectoryRenamesPeople(t *testing.T) {
+	t.Parallel()
+	d := pgtest.New(t)
+	ctx := t.Context()
+	s := postgres.NewDirectorySync(d, "directory sync")
+	for _, name := range []string{"ann", "bob"} {
+		require.NoError(t, s.Apply(ctx, directory.Change{Kind: directory.Add, Name: name, Source: directory.LDAP, Stable: "id of " + name}))
+	}
+	known, err := s.Known(ctx)
+	require.NoError(t, err)
+	require.Equal(t, "id of ann", known[0].Stable)
+	rename := directory.Change{Kind: directory.Update, ID: known[0].ID, Name: "ann", Source: directory.LDAP, Rename: "BOB"}
+	err = s.Apply(ctx, rename)
+	require.True(t, fault.Is(err, fault.Invalid), "the name is taken: %v", err)
+	rename.Rename = "anna"
+	require.NoError(t, s.Apply(ctx, rename))
+	found, err := s.KnownAs(ctx, directory.LDAP, "id of ann", "bob")
+	require.NoError(t, err)
+	require.Len(t, found, 2)
+	require.Equal(t, known[0].ID, found[0].ID, "the same person")
+	require.Equal(t, "anna", found[0].Name)
+	require.Equal(t, "id of ann", found[0].Stable, "what is not said stays")
+	found, err = s.KnownAs(ctx, directory.Slack, "id of ann", "nobody")
+	require.NoError(t, err)
+	require.Empty(t, found, "ids of one directory are nobody in another")
+	require.NoError(t, s.Apply(ctx, directory.Change{Kind: directory.Adopt, ID: known[0].ID, Name: "anna", Source: directory.Slack}))
+	known, err = s.Known(ctx)
+	require.NoError(t, err)
+	require.Empty(t, known[0].Stable)
+	var detail string
+	require.NoError(t, d.Pool().QueryRow(ctx, `select detail from audit_log where action = 'user changed' and detail <> ''`).Scan(&detail), "in the audit log")
 }

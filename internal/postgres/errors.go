@@ -52,15 +52,22 @@ func mapError(err error) error {
 	return fault.Wrap(fault.Internal, err, "internal error")
 }
 
+const takesNoWrites = "it takes no writes: a standby, or default_transaction_read_only is on"
+
 // oneLine words an error of the driver for the log: it tells of every way that it tried on a line of its own, often twice the same.
 type oneLine struct{ error }
 
 func (e oneLine) Error() string {
 	var said []string
-	for line := range strings.Lines(e.error.Error()) {
+	text := strings.ReplaceAll(e.error.Error(), "ValidateConnect failed: read only connection", takesNoWrites)
+	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); !slices.Contains(said, line) {
 			said = append(said, line)
 		}
+	}
+	// Without sslmode the driver tries TLS first; what matters is what the second try said.
+	if rest := slices.DeleteFunc(slices.Clone(said), func(s string) bool { return strings.HasSuffix(s, "server refused TLS connection") }); len(rest) > 1 {
+		said = rest
 	}
 	return strings.Join(said, " ")
 }

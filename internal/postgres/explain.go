@@ -55,7 +55,7 @@ func cause(err error) string {
 		return "the host name " + name.Name + " cannot be resolved (" + name.Err + ")"
 	}
 	var op *net.OpError
-	if errors.As(err, &op) {
+	if errors.As(err, &op) && !strings.Contains(err.Error(), takesNoWrites) { // of several servers, one is up
 		return op.Error()
 	}
 	return strings.Join(strings.Fields(err.Error()), " ")

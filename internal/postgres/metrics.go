@@ -97,7 +97,10 @@ func (m *metrics) setDurability(durable, standby bool) bool {
 }
 
 // tracer measures every statement under the name its SQL begins with ("-- name: OpenIncidents :many").
-type tracer struct{ metrics *metrics }
+type tracer struct {
+	metrics *metrics
+	short   *shortage
+}
 
 type traceKey struct{}
 
@@ -134,6 +137,7 @@ func (t *tracer) record(name string, took time.Duration, err error) {
 			code = "client"
 		}
 		t.metrics.failures.WithLabelValues(name, code).Inc()
+		t.short.note(err)
 	}
 }
 

@@ -61,6 +61,8 @@ func (w *Web) login(rw http.ResponseWriter, r *http.Request) {
 		flash = "Too many attempts. Wait a minute and try again."
 	case errors.Is(err, auth.ErrStranger):
 		flash = "Your password is right, but nobody has added you to Iris yet. Ask an administrator."
+	case errors.Is(err, auth.ErrMixedUp):
+		flash = "Your password is right, but your user name is somebody else's in Iris. Ask an administrator."
 	case errors.Is(err, auth.ErrAway):
 		w.directoryAway(rw, r, next, err)
 		return

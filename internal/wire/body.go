@@ -35,12 +35,14 @@ func Body(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *http.Re
 	}
 	limit = min(limit, MaxBody)
 	if r.ContentLength > limit {
+		hearOut(r)
 		return nil, r, tooLarge(limit)
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	if err != nil {
 		var over *http.MaxBytesError
 		if errors.As(err, &over) {
+			hearOut(r)
 			return nil, r, tooLarge(limit)
 		}
 		return nil, r, &fault.Error{Kind: fault.Invalid, Message: "Request body broke off", Err: err}
@@ -48,6 +50,17 @@ func Body(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *http.Re
 	r = r.WithContext(context.WithValue(r.Context(), bodyKey{}, body))
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	return body, r, nil
+}
+
+// maxHeard is how much of a body that is too large is read all the same.
+const maxHeard = 64 << 20
+
+// hearOut lets a sender say what is too large. Many write everything before they read: they would see a connection that broke
+// off, not the answer, and come again with the same, for days where a mail is passed on. Who asks first is answered at once.
+func hearOut(r *http.Request) {
+	if r.Header.Get("Expect") == "" {
+		_, _ = io.CopyN(io.Discard, r.Body, maxHeard) // whatever ends it, the answer follows
+	}
 }
 
 func tooLarge(limit int64) error {

@@ -1,7 +1,11 @@
 package wire_test
 
 import (
+	"bufio"
 	"errors"
+	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -157,5 +161,32 @@ func TestLogsHoldNoSecretAddresses(t *testing.T) {
 		errs.Write(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, path, nil), fault.New(fault.Unavailable, "the database is away"))
 		entry := logs.TakeAll()[0]
 		require.Equal(t, logged, entry.ContextMap()["path"])
+	}
+}
+
+// Who writes everything before reading anything still learns that it was too much.
+func TestSendersOfTooMuchAreToldSo(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _, err := wire.Body(w, r, 1000)
+		w.WriteHeader(wire.Status(err))
+	}))
+	t.Cleanup(server.Close)
+	const size = 16 << 20
+	for name, head := range map[string]string{
+		"length said": fmt.Sprintf("Content-Length: %d\r\n\r\n", size), "in chunks": fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n", size),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			conn, err := net.Dial("tcp", server.Listener.Addr().String())
+			require.NoError(t, err)
+			t.Cleanup(func() { _ = conn.Close() })
+			_, err = io.WriteString(conn, "POST / HTTP/1.1\r\nHost: x\r\n"+head+strings.Repeat("x", size)+"\r\n0\r\n\r\n")
+			require.NoError(t, err)
+			resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			require.NoError(t, err)
+			require.NoError(t, resp.Body.Close())
+			require.Equal(t, http.StatusRequestEntityTooLarge, resp.StatusCode)
+		})
 	}
 }

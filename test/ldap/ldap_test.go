@@ -146,6 +146,7 @@ func TestEveryWayIn(t *testing.T) {
 		if cfg.Prefix == "" {
 			require.Equal(t, "ann", e.Name, name)
 			require.Equal(t, "Ann Lée", e.FullName, name)
+			require.Len(t, e.Stable, 36, "%s: its entryUUID", name)
 		} else { // people may not search this server
 			require.Equal(t, directory.Entry{Name: "ANN"}, e, name)
 		}
@@ -329,6 +330,22 @@ func TestPeopleAndListsFollow(t *testing.T) {
 	out, code = run(t, env, "iris", "sync", "--config", file, "--json")
 	require.Zero(t, code)
 	require.Contains(t, out, `"people": [],`, "in step")
+
+	// Who is renamed stays the same person, on their lists, too.
+	const ann = `select id::text from users where name = `
+	before := text(ann + `'ann'`)
+	rename := func(from, to string) {
+		s.change(func(c *goldap.Conn) error {
+			return c.ModifyDN(goldap.NewModifyDNRequest("uid="+from+",ou=people,"+base, "uid="+to, true, ""))
+		})
+		out, code = run(t, env, "iris", "sync", "--config", file)
+		require.Zero(t, code)
+		require.Contains(t, out, "log-in name, now "+to)
+		require.Equal(t, before, text(ann+"'"+to+"'"))
+		require.Equal(t, "1101 1101", text(people))
+	}
+	rename("ann", "anna")
+	rename("anna", "ann")
 
 	s.change(func(c *goldap.Conn) error { return c.Del(goldap.NewDelRequest("uid=u0002,ou=people,"+base, nil)) })
 	s.change(func(c *goldap.Conn) error {

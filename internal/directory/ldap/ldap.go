@@ -5,6 +5,7 @@ package ldap
 import (
 	"context"
 	"crypto/tls"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
@@ -27,6 +28,7 @@ type Attributes struct {
 	Email    string // "" = mail
 	Phone    string // "" = mobile
 	Slack    string // "" = not asked for
+	Stable   string // what stays when somebody is renamed. "" = entryUUID or objectGUID, whichever there is
 }
 
 // Config of a client.
@@ -269,12 +271,39 @@ func (c *Client) People(ctx context.Context) ([]directory.Entry, error) {
 
 func (c *Client) attributes() []string {
 	a := c.cfg.Attributes
-	names := []string{a.Name, a.FullName, a.Email, a.Phone}
+	names := append([]string{a.Name, a.FullName, a.Email, a.Phone}, a.ids()...)
 	if a.Slack != "" {
 		names = append(names, a.Slack)
 	}
 	return names
 }
+
+// ids are the attributes that may hold what an entry is called for good. They are operational in most servers: answered only
+// when they are asked for by name.
+func (a Attributes) ids() []string {
+	if a.Stable != "" {
+		return []string{a.Stable}
+	}
+	return []string{"entryUUID", "objectGUID"}
+}
+
+// stable returns what the entry is called for good, "" when it does not say. What is no text is spelled in hexadecimal digits.
+func (a Attributes) stable(e *ldap.Entry) string {
+	for _, name := range a.ids() {
+		value := e.GetEqualFoldAttributeValue(name)
+		switch {
+		case value == "", len(value) > maxID:
+		case strings.ContainsFunc(value, func(r rune) bool { return r <= ' ' || r > '~' }):
+			return hex.EncodeToString([]byte(value))
+		default:
+			return value
+		}
+	}
+	return ""
+}
+
+// maxID is the longest id in bytes that is believed to be one; those of the known servers have 16 or 36.
+const maxID = 128
 
 func (a Attributes) entry(e *ldap.Entry) directory.Entry {
 	get := func(name string) string {
@@ -283,7 +312,7 @@ func (a Attributes) entry(e *ldap.Entry) directory.Entry {
 		}
 		return strings.TrimSpace(e.GetEqualFoldAttributeValue(name))
 	}
-	return directory.Entry{Ref: e.DN, Name: get(a.Name), FullName: get(a.FullName), Email: get(a.Email), Phone: get(a.Phone), SlackName: get(a.Slack)}
+	return directory.Entry{Ref: e.DN, Stable: a.stable(e), Name: get(a.Name), FullName: get(a.FullName), Email: get(a.Email), Phone: get(a.Phone), SlackName: get(a.Slack)}
 }
 
 // search returns all that is found below base, or an error: never a part.

@@ -3,6 +3,7 @@ package ldap
 import (
 	"context"
 	"crypto/tls"
+	"strings"
 	"testing"
 	"time"
 
@@ -291,5 +292,44 @@ func TestConfigIsChecked(t *testing.T) {
 		got, _, _, err := address(url)
 		require.NoError(t, err)
 		require.Equal(t, want, got)
+	}
+}
+
+func TestWhatAnEntryIsCalledForGood(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		attribute string
+		has       map[string][]string
+		want      string
+	}{
+		"RFC 4530":               {"", map[string][]string{"entryUUID": {"5a3b"}}, "5a3b"},
+		"Active Directory":       {"", map[string][]string{"objectguid": {"\x01\xff" + "abc"}}, "01ff616263"},
+		"one of its own":         {"employeeNumber", map[string][]string{"entryUUID": {"5a3b"}, "employeeNumber": {"17"}}, "17"},
+		"none":                   {"", map[string][]string{"employeeNumber": {"17"}}, ""},
+		"one that can be no id":  {"jpegPhoto", map[string][]string{"jpegPhoto": {strings.Repeat("x", 4000)}}, ""},
+		"the named one is empty": {"employeeNumber", map[string][]string{"entryUUID": {"5a3b"}}, ""},
+	} {
+		a := Attributes{Name: "uid", Stable: c.attribute}
+		require.Equal(t, c.want, a.entry(ldap.NewEntry(annDN, c.has)).Stable, name)
+	}
+	s := company()
+	s.entries[annDN]["entryUUID"] = []string{"5a3b"}
+	s = start(t, s)
+	for _, ask := range []func(*Client) (directory.Entry, error){
+		func(c *Client) (directory.Entry, error) { return c.Check(t.Context(), "ann", "right") },
+		func(c *Client) (directory.Entry, error) {
+			all, err := c.People(t.Context())
+			require.NoError(t, err)
+			for _, e := range all {
+				if e.Ref == annDN {
+					return e, nil
+				}
+			}
+			return directory.Entry{}, nil
+		},
+	} {
+		e, err := ask(client(t, nil, s.url("ldap")))
+		require.NoError(t, err)
+		require.Equal(t, "5a3b", e.Stable)
 	}
 }

@@ -2,7 +2,7 @@
 
 -- name: DirectoryPeople :many
 select u.id, u.target_id, u.oncall_id, u.name, u.full_name, u.time_zone, u.admin, u.read_only, u.active, u.login_epoch, u.photo_url,
-    coalesce(d.source, '')::text as source, coalesce(d.switched_off, false)::bool as switched_off,
+    coalesce(d.source, '')::text as source, coalesce(d.stable_id, '')::text as stable_id, coalesce(d.switched_off, false)::bool as switched_off,
     array(select c.mode from user_contacts c where c.user_id = u.id order by c.mode)::text[] as contact_modes,
     array(select c.destination from user_contacts c where c.user_id = u.id order by c.mode)::text[] as destinations,
     array(select g.mode from directory_contacts g where g.user_id = u.id order by g.mode)::text[] as given_modes,
@@ -10,11 +10,13 @@ select u.id, u.target_id, u.oncall_id, u.name, u.full_name, u.time_zone, u.admin
 from users u
 left join directory_people d on d.user_id = u.id
 where sqlc.narg(name)::text is null or lower(u.name) = lower(rtrim(sqlc.narg(name)::text))
+    or d.stable_id = @stable_id::text and d.source = @source::text
 order by u.id;
 
 -- name: KeepDirectoryPerson :exec
-insert into directory_people (user_id, source, switched_off) values (@user_id, @source, @switched_off)
-on conflict (user_id) do update set source = excluded.source, switched_off = excluded.switched_off;
+insert into directory_people (user_id, source, switched_off, stable_id) values (@user_id, @source, @switched_off, nullif(@stable_id::text, ''))
+on conflict (user_id) do update set source = excluded.source, switched_off = excluded.switched_off,
+    stable_id = coalesce(excluded.stable_id, case when directory_people.source = excluded.source then directory_people.stable_id end);
 
 -- name: DropDirectoryContacts :exec
 delete from directory_contacts where user_id = @user_id;

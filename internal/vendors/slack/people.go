@@ -65,7 +65,7 @@ func (v *Vendor) wait(ctx context.Context, err error) error {
 func entry(u *slack.User) directory.Entry {
 	line := func(s string) string { return strings.TrimSpace(vendors.Line(s, 320)) }
 	return directory.Entry{
-		Ref: u.ID, Name: line(u.Name), FullName: line(cmp.Or(u.RealName, u.Profile.RealName)), Email: line(u.Profile.Email),
+		Ref: u.ID, Stable: u.ID, Name: line(u.Name), FullName: line(cmp.Or(u.RealName, u.Profile.RealName)), Email: line(u.Profile.Email),
 		Phone: line(u.Profile.Phone), SlackName: line(u.Name), PhotoURL: u.Profile.Image192,
 	}
 }

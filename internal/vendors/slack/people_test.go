@@ -25,8 +25,8 @@ func TestPeople(t *testing.T) {
 	require.NoError(t, err)
 
 	want := []directory.Entry{
-		{Ref: "U1", Name: "ann", FullName: "Ann Lee", Email: "ann@example.com", Phone: "+1 555 123 4567", SlackName: "ann", PhotoURL: "https://x/ann.png"},
-		{Ref: "U4", Name: "bob", SlackName: "bob"},
+		{Ref: "U1", Stable: "U1", Name: "ann", FullName: "Ann Lee", Email: "ann@example.com", Phone: "+1 555 123 4567", SlackName: "ann", PhotoURL: "https://x/ann.png"},
+		{Ref: "U4", Stable: "U4", Name: "bob", SlackName: "bob"},
 	}
 	got, err := v.People(t.Context())
 	require.NoError(t, err)

@@ -49,7 +49,7 @@ func (q *Queries) DirectoryAskedLately(ctx context.Context, arg DirectoryAskedLa
 const directoryPeople = `-- name: DirectoryPeople :many
 
 select u.id, u.target_id, u.oncall_id, u.name, u.full_name, u.time_zone, u.admin, u.read_only, u.active, u.login_epoch, u.photo_url,
-    coalesce(d.source, '')::text as source, coalesce(d.switched_off, false)::bool as switched_off,
+    coalesce(d.source, '')::text as source, coalesce(d.stable_id, '')::text as stable_id, coalesce(d.switched_off, false)::bool as switched_off,
     array(select c.mode from user_contacts c where c.user_id = u.id order by c.mode)::text[] as contact_modes,
     array(select c.destination from user_contacts c where c.user_id = u.id order by c.mode)::text[] as destinations,
     array(select g.mode from directory_contacts g where g.user_id = u.id order by g.mode)::text[] as given_modes,
@@ -57,8 +57,15 @@ select u.id, u.target_id, u.oncall_id, u.name, u.full_name, u.time_zone, u.admin
 from users u
 left join directory_people d on d.user_id = u.id
 where $1::text is null or lower(u.name) = lower(rtrim($1::text))
+    or d.stable_id = $2::text and d.source = $3::text
 order by u.id
 `
+
+type DirectoryPeopleParams struct {
+	Name     *string
+	StableID string
+	Source   string
+}
 
 type DirectoryPeopleRow struct {
 	ID                int64
@@ -73,6 +80,7 @@ type DirectoryPeopleRow struct {
 	LoginEpoch        int32
 	PhotoUrl          *string
 	Source            string
+	StableID          string
 	SwitchedOff       bool
 	ContactModes      []string
 	Destinations      []string
@@ -81,8 +89,8 @@ type DirectoryPeopleRow struct {
 }
 
 // People and mailing lists as a directory gave them.
-func (q *Queries) DirectoryPeople(ctx context.Context, name *string) ([]DirectoryPeopleRow, error) {
-	rows, err := q.db.Query(ctx, directoryPeople, name)
+func (q *Queries) DirectoryPeople(ctx context.Context, arg DirectoryPeopleParams) ([]DirectoryPeopleRow, error) {
+	rows, err := q.db.Query(ctx, directoryPeople, arg.Name, arg.StableID, arg.Source)
 	if err != nil {
 		return nil, err
 	}
@@ -103,6 +111,7 @@ func (q *Queries) DirectoryPeople(ctx context.Context, name *string) ([]Director
 			&i.LoginEpoch,
 			&i.PhotoUrl,
 			&i.Source,
+			&i.StableID,
 			&i.SwitchedOff,
 			&i.ContactModes,
 			&i.Destinations,
@@ -169,18 +178,25 @@ func (q *Queries) KeepDirectoryList(ctx context.Context, listID int64) error {
 }
 
 const keepDirectoryPerson = `-- name: KeepDirectoryPerson :exec
-insert into directory_people (user_id, source, switched_off) values ($1, $2, $3)
-on conflict (user_id) do update set source = excluded.source, switched_off = excluded.switched_off
+insert into directory_people (user_id, source, switched_off, stable_id) values ($1, $2, $3, nullif($4::text, ''))
+on conflict (user_id) do update set source = excluded.source, switched_off = excluded.switched_off,
+    stable_id = coalesce(excluded.stable_id, case when directory_people.source = excluded.source then directory_people.stable_id end)
 `
 
 type KeepDirectoryPersonParams struct {
 	UserID      int64
 	Source      string
 	SwitchedOff bool
+	StableID    string
 }
 
 func (q *Queries) KeepDirectoryPerson(ctx context.Context, arg KeepDirectoryPersonParams) error {
-	_, err := q.db.Exec(ctx, keepDirectoryPerson, arg.UserID, arg.Source, arg.SwitchedOff)
+	_, err := q.db.Exec(ctx, keepDirectoryPerson,
+		arg.UserID,
+		arg.Source,
+		arg.SwitchedOff,
+		arg.StableID,
+	)
 	return err
 }
 

@@ -203,6 +203,8 @@ type DirectoryPerson struct {
 	UserID      int64
 	Source      string
 	SwitchedOff bool
+	// the directory's own id of the person; null = it never said one
+	StableID *string
 }
 
 type DirectorySync struct {

@@ -1,0 +1,40 @@
+package postgres
+
+import (
+	"sync"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
+)
+
+// shortageLasts is how long a server that could not store something counts as one that cannot. It is tried again all the time
+// where there is work.
+const shortageLasts = 10 * time.Second
+
+// shortage remembers when the server last refused something for want of room, or because its disk failed. It answers everything
+// else meanwhile, so nothing but what it said at that time tells.
+type shortage struct {
+	mu  sync.Mutex
+	at  time.Time
+	err error
+}
+
+// note remembers err if it is of that kind.
+func (s *shortage) note(err error) {
+	switch code := sqlState(err); {
+	case code == "53100", len(code) == 5 && code[:2] == "58":
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.at, s.err = time.Now(), err
+	}
+}
+
+// Shortage returns an Unavailable fault if the server could not store something in the last seconds.
+func (d *DB) Shortage() error {
+	d.short.mu.Lock()
+	defer d.short.mu.Unlock()
+	if d.short.err == nil || time.Since(d.short.at) > shortageLasts {
+		return nil
+	}
+	return fault.Wrap(fault.Unavailable, d.short.err, "the database could not store something lately: its disk is full, or fails")
+}
