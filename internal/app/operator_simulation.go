@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"time"
 
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/escalation"
@@ -17,7 +16,7 @@ func (o *Operator) Simulate(ctx context.Context, a escalation.Asked, listLimit i
 	if err != nil {
 		return escalation.Simulation{}, err
 	}
-	sim, err := s.Ask(ctx, a, time.Now())
+	sim, err := s.Ask(ctx, a)
 	if err == nil {
 		return sim, nil
 	}

@@ -91,14 +91,17 @@ func (w *watched) works() bool {
 // phone matches what may be somebody's number in a vendor's words.
 var phone = regexp.MustCompile(`\+?[0-9][0-9().\- ]{5,}[0-9]`)
 
-// hideNumbers takes phone numbers out of a vendor's words; addresses of hosts stay.
+// hideNumbers takes phone numbers out of a vendor's words; addresses of hosts stay, and dates, which certificates end on.
 func hideNumbers(text string) string {
 	return phone.ReplaceAllStringFunc(text, func(number string) string {
-		if address.MatchString(number) {
+		if address.MatchString(number) || date.MatchString(number) {
 			return number
 		}
 		return "(number)"
 	})
 }
 
-var address = regexp.MustCompile(`^[0-9]{1,3}(\.[0-9]{1,3}){3}$`)
+var (
+	address = regexp.MustCompile(`^[0-9]{1,3}(\.[0-9]{1,3}){3}$`)
+	date    = regexp.MustCompile(`^20[0-9]{2}-[01][0-9]-[0-3][0-9]( [0-2][0-9])?$`)
+)

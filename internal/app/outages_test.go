@@ -70,3 +70,13 @@ func TestTheLogTellsOfVendors(t *testing.T) {
 		require.Len(t, said(), 2, "each of them is a page that went another way")
 	})
 }
+
+func TestDatesAreNoNumbersOfPeople(t *testing.T) {
+	t.Parallel()
+	for _, said := range []string{
+		"certificate has expired: current time 2026-11-22T04:42:50Z is after 2026-11-21T04:42:48Z", "no service before 2026-11-22 04:42", "asked 10.0.0.1:25",
+	} {
+		require.Equal(t, said, hideNumbers(said))
+	}
+	require.Equal(t, "to (number) and (number)", hideNumbers("to 2026-555-0100 and +41 44 123 45 67"))
+}

@@ -121,7 +121,7 @@ func (r *Runner) replaceBatch(ctx context.Context, failed []Failed) error {
 	var made buckets.Set
 	for _, c := range changes {
 		r.stuck.succeeded(int64(c.Failed.ID))
-		if c.Nobody {
+		if c.Nobody && !c.Failed.OutOfBand() { // a vendor's long outage would tell of every mail
 			r.nobody(1, zap.Int64("message_id", int64(c.Failed.ID)), zap.Int64("incident_id", int64(c.Failed.Made.IncidentID)))
 		}
 		for _, m := range c.Messages {

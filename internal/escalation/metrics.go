@@ -45,7 +45,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 			Name: "iris_escalation_backed_off", Help: "Incidents and messages that failed and are tried again later.",
 		}),
 		nobody: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "iris_escalation_nobody_total", Help: "Notifications that nobody heard of: neither who was meant nor a fallback can be paged.",
+			Name: "iris_escalation_nobody_total", Help: "Notifications of incidents that nobody heard of: neither who was meant nor a fallback can be paged.",
 		}),
 	}
 	for _, c := range []prometheus.Collector{m.firstStep, m.dueLag, m.decisions, m.made, m.batch, m.errors, m.backedOff, m.nobody} {

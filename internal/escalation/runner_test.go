@@ -354,6 +354,12 @@ func TestWhatReachesNobodyIsAnAlarm(t *testing.T) {
 	told = g.logs.FilterMessage("a page reaches nobody").All()
 	require.Len(t, told, 2)
 	require.EqualValues(t, 8, told[1].ContextMap()["message_id"])
+
+	outOfBand := g.replaced[0].Failed
+	outOfBand.Made.IncidentID, outOfBand.Open = 0, false
+	g.failed = []Failed{outOfBand}
+	require.NoError(t, g.runner.Pass(t.Context()))
+	require.Len(t, g.logs.FilterMessage("a page reaches nobody").All(), 2, "what is out of band is nobody's page")
 }
 
 func TestOneIncidentThatPanicsHoldsNobodyUp(t *testing.T) {

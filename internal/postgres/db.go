@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -65,7 +66,7 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	}
 	pc, err := pgxpool.ParseConfig(c.URL)
 	if err != nil {
-		return nil, malformedURL()
+		return nil, malformedURL(err)
 	}
 	m, err := newMetrics(c.Registerer)
 	if err != nil {
@@ -96,8 +97,12 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	return d, nil
 }
 
-// malformedURL does not repeat the URL nor pgx's words about it: both may hold the password.
-func malformedURL() error {
+// malformedURL does not repeat the URL nor pgx's words about it: both may hold the password. A file that it names holds none.
+func malformedURL(err error) error {
+	var file *fs.PathError
+	if errors.As(err, &file) {
+		return fault.Invalidf("database_url", "the database URL names a file that cannot be read: %s: %v", file.Path, file.Err)
+	}
 	return fault.Invalidf("database_url", "the database URL cannot be read; expected postgres://user:password@host:port/name")
 }
 

@@ -14,7 +14,7 @@ import (
 // CheckURL returns an Invalid fault that holds no secret if databaseURL is no address of a PostgreSQL. It connects to nothing.
 func CheckURL(databaseURL string) error {
 	if _, err := pgxpool.ParseConfig(databaseURL); err != nil {
-		return malformedURL()
+		return malformedURL(err)
 	}
 	return nil
 }

@@ -52,4 +52,6 @@ func TestCheckURL(t *testing.T) {
 		require.True(t, fault.Is(err, fault.Invalid), bad)
 		require.NotContains(t, err.Error(), "geheim")
 	}
+	err := postgres.CheckURL("postgres://u:geheim@h/d?sslmode=verify-full&sslrootcert=/nowhere/ca.pem")
+	require.EqualError(t, err, "the database URL names a file that cannot be read: /nowhere/ca.pem: no such file or directory")
 }

@@ -32,7 +32,7 @@ func Migrate(ctx context.Context, url string, log *zap.Logger) error {
 	log = log.Named("migrate")
 	cc, err := pgx.ParseConfig(url)
 	if err != nil {
-		return malformedURL()
+		return malformedURL(err)
 	}
 	configureSession(cc, url, "iris migrate")
 	cc.RuntimeParams["statement_timeout"] = "0"

@@ -173,7 +173,7 @@ func (l *Listener) Run(ctx context.Context) error {
 func (l *Listener) listen(ctx context.Context) (heard bool, err error) {
 	cc, err := pgx.ParseConfig(l.db.url)
 	if err != nil {
-		return false, malformedURL()
+		return false, malformedURL(err)
 	}
 	configureSession(cc, l.db.url, "iris listener")
 	conn, err := pgx.ConnectConfig(ctx, cc)

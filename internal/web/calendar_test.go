@@ -57,6 +57,21 @@ func TestCalendarPagesSayWhoLooksAtWhat(t *testing.T) {
 	}
 }
 
+func TestPagesNameTheZoneOfTheirTimes(t *testing.T) {
+	t.Parallel()
+	_, b := setup(t)
+	_, body := b.get("/login/")
+	require.NotContains(t, body, "Times are in", "there is none on it")
+	b.login()
+	for _, p := range []string{"/incidents", "/cluster", "/plans"} {
+		_, body := b.get(p)
+		require.Contains(t, body, `Times are in <span id="zone-name">UTC</span>`, p)
+		require.Equal(t, 1, strings.Count(body, "<h1"), p)
+	}
+	_, body = b.get("/teams")
+	require.NotContains(t, body, "Times are in", "the calendar has a switch for it")
+}
+
 func TestTheTokenIsTheSessions(t *testing.T) {
 	t.Parallel()
 	_, b := setup(t)

@@ -19,7 +19,11 @@ function show(root) {
     t.title = at.toLocaleString() + " (" + t.dateTime + ")";
   }
 }
-document.addEventListener("DOMContentLoaded", () => show(document));
+document.addEventListener("DOMContentLoaded", () => {
+  show(document);
+  const zone = document.querySelector(".zone-note #zone-name");
+  if (zone) zone.textContent = Intl.DateTimeFormat().resolvedOptions().timeZone.replaceAll("_", " ") + ", this browser's zone";
+});
 document.addEventListener("htmx:afterSwap", () => show(document));
 setInterval(() => show(document), 1000);
 // A lost connection, or a server without its database, must not look like a quiet night.

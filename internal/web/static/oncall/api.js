@@ -1,6 +1,10 @@
 // The JSON API as the pages use it. Requests carry the session's cookie and its token.
 
-const token = document.querySelector('meta[name="csrf-token"]')?.content || "";
+let token = tokenOf(document);
+
+function tokenOf(doc) {
+  return doc.querySelector('meta[name="csrf-token"]')?.content || "";
+}
 
 // Failure is an answer that says no. text is for people.
 export class Failure extends Error {
@@ -27,7 +31,36 @@ export function query(values) {
   return s ? "?" + s : "";
 }
 
-async function call(method, url, body, { type = "application/json", match, tagged } = {}) {
+const loginPage = () => "/login/?next=" + encodeURIComponent(location.pathname + location.search);
+
+// renew takes the token of the session that the browser has by now. It reports false when there is none, or none of the same person:
+// what stands on the page was meant to be done by who opened it.
+async function renew() {
+  const resp = await fetch(location.pathname, { credentials: "same-origin", cache: "no-store" });
+  const doc = new DOMParser().parseFromString(await resp.text(), "text/html");
+  const fresh = tokenOf(doc);
+  if (!resp.ok || !fresh || fresh === token) return false;
+  if (doc.getElementById("oncall")?.dataset.user !== document.getElementById("oncall").dataset.user) return false;
+  token = fresh;
+  return true;
+}
+
+// ended is what becomes of a request without a session. It was not carried out, so that it can be sent again after a log-in. Whoever only
+// looks goes to the log-in page; whoever has entered something stays where it is, and logs in beside it.
+async function ended(method, again) {
+  if (await renew().catch(() => false)) return again();
+  if (method === "GET" && !document.querySelector("dialog[open]")) location.assign(loginPage());
+  const failure = new Failure(
+    401,
+    "Your session has ended",
+    "nothing was saved, and what you entered is still here. Log in again in another tab as the same person, then try again.",
+  );
+  failure.help = { href: loginPage(), text: "Log in (another tab)" };
+  throw failure;
+}
+
+async function call(method, url, body, options = {}) {
+  const { type = "application/json", match, tagged, last } = options;
   let resp;
   try {
     resp = await fetch(url, {
@@ -43,7 +76,7 @@ async function call(method, url, body, { type = "application/json", match, tagge
       body: body === undefined || type !== "application/json" ? body : JSON.stringify(body),
     });
   } catch {
-    throw new Failure(0, "No connection to Iris", "Nothing was changed, or it is not known. Check the connection and try again.");
+    throw new Failure(0, "No connection to Iris", "It is not known whether anything was changed. Check the connection and try again; what you entered is still here.");
   }
   const text = await resp.text();
   let value = null;
@@ -55,7 +88,7 @@ async function call(method, url, body, { type = "application/json", match, tagge
     }
   }
   if (resp.ok) return tagged ? { value, tag: resp.headers.get("ETag") } : value;
-  if (resp.status === 401) location.assign("/login/?next=" + encodeURIComponent(location.pathname + location.search));
+  if (resp.status === 401 && !last) return ended(method, () => call(method, url, body, { ...options, last: true }));
   throw new Failure(resp.status, problemTitle(resp.status, value), problemDetail(value));
 }
 

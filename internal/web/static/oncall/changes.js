@@ -1,5 +1,5 @@
 // What a change would do, shown before it is saved. The server works it out with the same rules as the change itself.
-import { announce, fill, h, working } from "./dom.js";
+import { announce, fill, h, problem, working } from "./dom.js";
 import { dialog } from "./dialog.js";
 import { v1 } from "./api.js";
 import { roleBadge } from "./roles.js";
@@ -13,10 +13,14 @@ export async function propose({ title, form, ask, save, label = "Save", zone, ne
   const result = h("div", { class: "changes", "aria-live": "polite" });
   const button = h("button", { type: "submit", class: "primary", disabled: true }, label);
   let timer,
-    asked = 0;
+    asked = 0,
+    shown = "", // the body whose changes are on the screen
+    failed = false; // for a reason that may be gone in a moment
   const look = async () => {
     const mine = ++asked,
       body = ask();
+    shown = "";
+    failed = false;
     if (typeof body === "string") {
       button.disabled = true;
       fill(result, h("p", { class: "dim small" }, body));
@@ -26,17 +30,24 @@ export async function propose({ title, form, ask, save, label = "Save", zone, ne
       const changes = await v1.post("/events/preview", body);
       if (mine !== asked) return;
       button.disabled = false;
+      shown = JSON.stringify(body);
       fill(result, showChanges(changes, zone));
     } catch (e) {
       if (mine !== asked) return;
       button.disabled = true;
-      fill(result, h("div", { class: "flash bad", role: "alert" }, e.text || String(e)));
+      const again = (failed = e.status === 0 || e.status === 401 || e.status >= 500);
+      fill(
+        result,
+        h("div", { class: "flash bad", role: "alert" }, problem(e), again && [" ", h("button", { type: "button", onclick: look }, "Try again")]),
+      );
       if (!e.text) throw e;
     }
   };
   const later = () => {
-    button.disabled = true;
     clearTimeout(timer);
+    // Leaving a field says "change" once more: the press on the button that it is left for must not be lost.
+    button.disabled = JSON.stringify(ask()) !== shown;
+    if (!button.disabled) return;
     timer = setTimeout(look, wait);
   };
   const f = h(
@@ -62,8 +73,11 @@ export async function propose({ title, form, ask, save, label = "Save", zone, ne
     h("div", { class: "row" }, button, h("button", { type: "button", onclick: () => d.close() }, "Cancel"), extra),
   );
   const d = dialog({ title, body: f, near });
+  const back = () => failed && look(); // from the tab in which they logged in, say
+  addEventListener("focus", back);
   look();
   const saved = await d.done;
+  removeEventListener("focus", back);
   clearTimeout(timer);
   if (saved === true) announce("Saved");
   return saved;

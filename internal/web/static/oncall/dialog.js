@@ -1,9 +1,10 @@
 // Dialogs. They use the browser's own: the focus stays inside, Escape closes, and it comes back to where it was.
-import { h, working } from "./dom.js";
+import { fill, h, problem as worded, working } from "./dom.js";
 
 // dialog opens one and returns it; done resolves with what close was called with, undefined when it was dismissed.
 export function dialog({ title, body, actions = [], near, wide }) {
   const problem = h("div", { class: "flash bad", role: "alert", hidden: true });
+  const warned = h("div", { class: "flash", role: "alert", hidden: true }, "What you entered is not saved. Press Escape again to leave it.");
   const el = h(
     "dialog",
     { class: ["dialog", wide && "wide", near && "near"], "aria-label": title },
@@ -13,7 +14,7 @@ export function dialog({ title, body, actions = [], near, wide }) {
       h("h2", {}, title),
       h("button", { type: "button", class: "link close", "aria-label": "Close", onclick: () => close() }, "×"),
     ),
-    h("div", { class: "dialog-body" }, body, problem),
+    h("div", { class: "dialog-body" }, warned, body, problem),
     actions.length ? h("div", { class: "dialog-foot row" }, actions) : null,
   );
   let result, resolve;
@@ -24,16 +25,36 @@ export function dialog({ title, body, actions = [], near, wide }) {
     result = value;
     el.close();
   };
+  // What was entered is not lost by a press beside the dialog or one on Escape: that asks once, and the browser closes at the second.
+  let entered = false;
+  const keep = (e) => {
+    if (entered) e.preventDefault();
+  };
+  const stay = () => {
+    if (!entered || !warned.hidden) return false;
+    warned.hidden = false;
+    return true;
+  };
+  el.addEventListener("input", () => {
+    entered = true;
+    warned.hidden = true;
+  });
+  el.addEventListener("cancel", (e) => {
+    if (e.target === el && stay()) e.preventDefault();
+  });
+  addEventListener("beforeunload", keep);
   el.addEventListener("close", () => {
+    removeEventListener("beforeunload", keep);
     el.remove();
     resolve(result);
   });
   el.addEventListener("pointerdown", (e) => {
-    if (e.target === el) close();
+    if (e.target === el && !entered) close();
   }); // outside
   const fail = (e) => {
     problem.hidden = !e;
-    problem.textContent = e ? e.text || String(e) : "";
+    fill(problem, e ? worded(e) : "");
+    if (e) problem.scrollIntoView({ block: "nearest" });
     if (e && !e.text) throw e;
   };
   document.body.append(el);

@@ -70,6 +70,12 @@ export function flash(text, bad = false) {
   if (!bad) setTimeout(() => note.remove(), 8000);
 }
 
+// problem words what went wrong, with a way out of it where there is one.
+export function problem(e) {
+  const { href, text } = e.help || {};
+  return [e.text || String(e), href && [" ", h("a", { href, target: "_blank", rel: "noopener" }, text)]].filter(Boolean);
+}
+
 // ready fills the page in; an error becomes a message with a way to try again.
 export async function ready(draw) {
   const el = document.getElementById("oncall");

@@ -99,6 +99,7 @@ export function grid(el, { zone, view, date, editable, on }) {
       );
       requestAnimationFrame(() => {
         if (view === "people") calendar.setOption("slotWidth", slotWidth(el));
+        plainRoles(el);
         requestAnimationFrame(() => seeToday(el));
       });
     },
@@ -127,6 +128,15 @@ function seeToday(el) {
   }
 }
 const seen = new WeakMap();
+
+// plainRoles takes back that the grid is a table: it has cells and no rows, and its shifts lie beside the cells. Every shift says in words whose
+// it is and from when to when; the list is there for whoever wants to go through days.
+function plainRoles(el) {
+  for (const part of el.querySelectorAll("[role=table], [role=rowgroup], [role=row], [role=cell], [role=columnheader], [role=rowheader], [aria-colindex]")) {
+    part.removeAttribute("role");
+    part.removeAttribute("aria-colindex");
+  }
+}
 
 // slotWidth makes half a day as wide as fits beside the names.
 function slotWidth(el) {

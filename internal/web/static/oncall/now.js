@@ -35,7 +35,9 @@ export function nowPanel({ team, roles, zone, page, taken }) {
       list,
       paged.length
         ? paged.map((r) => role(r, summary.current[r] || [], summary.next[r] || [], { team, zone: zone(), page }))
-        : h("p", { class: "dim" }, "Nobody is on the calendar. Pages go to the team in its fixed order."),
+        : h("p", { class: "dim" }, team.people.length
+              ? "Nobody is on the calendar. Pages go to the team in its fixed order."
+              : "Nobody is on the calendar, and nobody is in the team: its pages would reach nobody here."),
       names
         .filter(isAway)
         .flatMap((r) => summary.current[r] || [])

@@ -1,5 +1,5 @@
 // A small calendar that shows what a schedule would make.
-import { fill, h } from "./dom.js";
+import { fill, h, problem } from "./dom.js";
 import { grid } from "./grid.js";
 import { roleBadge } from "./roles.js";
 import { length, span } from "./zone.js";
@@ -54,7 +54,7 @@ export function previewGrid(zone, people, range) {
     } catch (e) {
       if (mine !== asked) return;
       calendar.show([], people);
-      fill(note, h("div", { class: "flash bad", role: "alert" }, e.text || String(e)));
+      fill(note, h("div", { class: "flash bad", role: "alert" }, problem(e)));
       if (!e.text) throw e;
     }
   }

@@ -48,6 +48,7 @@ async function act(run, said) {
     if (said) announce(said);
   } catch (e) {
     flash(e.text || String(e), true);
+    load().catch(() => {}); // shows what is stored: the list was in the wanted order already
   }
 }
 
@@ -123,7 +124,13 @@ function member(r, u, may) {
             type: "button",
             class: "small-button bad",
             "aria-label": `Remove ${name(person)} from ${r}`,
-            onclick: () => act(() => v0.remove(rosterPath(r) + path`/users/${u.name}`)),
+            onclick: () =>
+              confirm({
+                title: `Remove ${name(person)}`,
+                text: `${name(person)} leaves the roster ${r}. Shifts that stand on the calendar stay.`,
+                label: "Remove",
+                run: () => v0.remove(rosterPath(r) + path`/users/${u.name}`),
+              }).then((done) => done && act(async () => {}, "Removed")),
           },
           "×",
         ),

@@ -1,6 +1,6 @@
 // A team's calendar: who is on call now, and the shifts by month, week, person or as a list.
 import { announce, fill, flash, h, page as read, ready } from "./dom.js";
-import { query, v0 } from "./api.js";
+import { path, query, v0 } from "./api.js";
 import { details } from "./details.js";
 import { escalateButton } from "./escalate.js";
 import { feedLinks } from "./feeds.js";
@@ -45,7 +45,7 @@ function remember(key, value) {
   }
 }
 
-let team, roles, zone, now, calendar, title, picker, legend, requests, holder;
+let team, roles, zone, now, calendar, title, picker, legend, requests, holder, steps;
 
 ready(async () => {
   [team, roles] = await Promise.all([loadTeam(page), v0.get("/roles")]);
@@ -69,6 +69,7 @@ ready(async () => {
         "section",
         { class: "card calendar-card", "aria-label": "Calendar" },
         toolbar(),
+        (steps = firstSteps()),
         (holder = h("div", { class: "grid-holder" })),
         (legend = h("div", { class: "legend" })),
       ),
@@ -80,6 +81,29 @@ ready(async () => {
     if (!document.hidden && !document.querySelector("dialog[open]")) reload(true);
   }, refreshEvery);
 });
+
+// firstSteps says how a new team gets a calendar, as long as it has none.
+function firstSteps() {
+  const all = Object.values(team.rosters || {}),
+    peopled = all.some((r) => r.users?.length),
+    scheduled = all.some((r) => r.schedules?.length);
+  const step = (done, text, href, label) =>
+    h("li", {}, done ? h("span", { class: "dim" }, text, " Done.") : [text, " ", h("a", { href }, label)]);
+  const at = path`/teams/${team.name}`;
+  return h(
+    "div",
+    { class: "first-steps", hidden: true, data: { wanted: String(team.mayManage && !scheduled) } },
+    h("h3", {}, "Nobody is on call yet. What to do next:"),
+    h(
+      "ol",
+      {},
+      step(peopled, "Make a roster of the people who take turns.", at + "/rosters", "Rosters"),
+      step(scheduled, "Say how they take turns: a rotation or a weekly schedule.", at + "/schedules", "Schedules"),
+      step(false, "Have a plan page a role of this team, such as oncall-primary.", "/plans", "Plans"),
+    ),
+    h("p", { class: "dim small" }, "Or add shifts by hand: drag over days below, or press “Add or override…”."),
+  );
+}
 
 function about() {
   const facts = [
@@ -192,6 +216,8 @@ function show() {
       ),
     ),
   );
+  legend.hidden = !present.length;
+  steps.hidden = steps.dataset.wanted !== "true" || present.length > 0;
   const visible = state.shifts.filter((s) => !state.hidden.has(s.role));
   const known = new Map(team.people.map((p) => [p.name, p]));
   for (const s of visible) if (!known.has(s.user)) known.set(s.user, { name: s.user, full_name: s.full_name });

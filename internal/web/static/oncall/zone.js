@@ -42,7 +42,7 @@ const asUTC = (w) => Date.parse(w.length === 16 ? w + ":00Z" : w + "Z") / 1000;
 
 // offset returns how far the zone's clocks are ahead of UTC at an instant, in seconds.
 export function offset(at, zone) {
-  return asUTC(wall(at, zone)) - at;
+  return asUTC(wall(at, zone)) - Math.floor(at);
 }
 
 // instant returns when clocks in the zone show a wall time. Times that are skipped or happen twice are taken with the summer

@@ -1,4 +1,4 @@
-// The choice of the zone that times are shown in: the team's, the reader's own, or the browser's. It is remembered.
+// The choice of the zone that times are shown in: the team's, the reader's own, the browser's, or UTC. It is remembered.
 import { h } from "./dom.js";
 import { browserZone, label, valid } from "./zone.js";
 
@@ -10,6 +10,7 @@ export function zoneSwitch(page, changed) {
     ["team", "Team", page.team && page.teamZone],
     ["mine", "Mine", page.zone],
     ["browser", "This browser", browserZone],
+    ["utc", "", "UTC"],
   ].filter(([, , zone]) => zone && valid(zone));
   let chosen = choices.find(([name]) => name === read()) || choices[0];
   const shown = h("span", { class: "dim small zone-name", id: "zone-name" });
@@ -27,7 +28,7 @@ export function zoneSwitch(page, changed) {
       },
     },
     choices.map(([name, text, zone]) =>
-      h("option", { value: name, selected: name === chosen[0] }, `${text}: ${zone.replaceAll("_", " ")}`),
+      h("option", { value: name, selected: name === chosen[0] }, [text, zone.replaceAll("_", " ")].filter(Boolean).join(": ")),
     ),
   );
   const show = () => {
