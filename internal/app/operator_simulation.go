@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"time"
 
 	"github.com/iris-oncall/iris/internal/escalation"
 )
@@ -14,5 +13,5 @@ func (o *Operator) Simulate(ctx context.Context, a escalation.Asked, listLimit i
 	if err != nil {
 		return escalation.Simulation{}, err
 	}
-	return s.Ask(ctx, a, time.Now())
+	return s.Ask(ctx, a)
 }

@@ -13,7 +13,7 @@ import (
 func newSimulator(db *postgres.DB, apps *postgres.Applications, listLimit int, dummy oncall.FindUser) (*escalation.Simulator, error) {
 	directory := postgres.NewDirectory(db)
 	return escalation.NewSimulator(escalation.SimulatorDeps{
-		Directory: directory, Rules: directory, Names: postgres.NewNames(db, apps),
+		Directory: directory, Rules: directory, Names: postgres.NewNames(db, apps), Clock: db,
 		Resolver: func() *oncall.Resolver {
 			r := oncall.NewResolver(oncall.LimitLists(directory, listLimit),
 				oncall.NewForeseenCalendar(postgres.NewOncallCalendars(db), oncall.LiveConfig{}), time.Hour)

@@ -18,6 +18,11 @@ type Names interface {
 	TargetNumber(ctx context.Context, role, name string) (int64, error)
 }
 
+// Clock tells the time by which pages are decided: the database's.
+type Clock interface {
+	Clock(ctx context.Context) (time.Time, error)
+}
+
 // Asked is a question as people type it: in an address, on a command line or in a form.
 type Asked struct {
 	Plan        string
@@ -34,7 +39,11 @@ type Asked struct {
 const maxTargets = 100
 
 // Ask reads a question and simulates it.
-func (s *Simulator) Ask(ctx context.Context, a Asked, now time.Time) (Simulation, error) {
+func (s *Simulator) Ask(ctx context.Context, a Asked) (Simulation, error) {
+	now, err := s.deps.Clock.Clock(ctx)
+	if err != nil {
+		return Simulation{}, err
+	}
 	q, err := s.read(ctx, a, now)
 	if err != nil {
 		return Simulation{}, err

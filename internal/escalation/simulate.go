@@ -35,6 +35,7 @@ type SimulatorDeps struct {
 	Directory Directory
 	Rules     Rules
 	Names     Names
+	Clock     Clock
 	// Resolver returns a resolver for one simulation. It may remember what it read for as long as it is used, so that a
 	// simulation looks at one state of things, and must be able to answer for any instant.
 	Resolver func() *oncall.Resolver
@@ -46,8 +47,8 @@ type Simulator struct{ deps SimulatorDeps }
 
 // NewSimulator returns a simulator.
 func NewSimulator(d SimulatorDeps) (*Simulator, error) {
-	if d.Directory == nil || d.Rules == nil || d.Names == nil || d.Resolver == nil {
-		return nil, errors.New("escalation: directory, rules, names and resolver are required")
+	if d.Directory == nil || d.Rules == nil || d.Names == nil || d.Clock == nil || d.Resolver == nil {
+		return nil, errors.New("escalation: directory, rules, names, clock and resolver are required")
 	}
 	return &Simulator{deps: d}, nil
 }

@@ -32,7 +32,7 @@ func small(steps ...Step) *theatre {
 
 func (th *theatre) ask(t *testing.T, q Question) Simulation {
 	t.Helper()
-	s, err := NewSimulator(SimulatorDeps{Directory: th, Rules: th, Names: th, Resolver: th.resolver})
+	s, err := NewSimulator(SimulatorDeps{Directory: th, Rules: th, Names: th, Clock: th, Resolver: th.resolver})
 	require.NoError(t, err)
 	q.Plan, q.At = th.plan.ID, noon
 	sim, err := s.Simulate(t.Context(), q)
@@ -141,7 +141,7 @@ func TestSimulateHeedsTheInstallationsDefaultModes(t *testing.T) {
 func TestSimulateWhatDoesNotExist(t *testing.T) {
 	t.Parallel()
 	th := small()
-	s, err := NewSimulator(SimulatorDeps{Directory: th, Rules: th, Names: th, Resolver: th.resolver})
+	s, err := NewSimulator(SimulatorDeps{Directory: th, Rules: th, Names: th, Clock: th, Resolver: th.resolver})
 	require.NoError(t, err)
 	_, err = s.Simulate(t.Context(), Question{Plan: 99, At: noon})
 	require.True(t, fault.Is(err, fault.NotFound))
@@ -165,6 +165,8 @@ func (th *theatre) ApplicationNumber(_ context.Context, name string) (int64, err
 	return th.app.ID, nil
 }
 
+func (th *theatre) Clock(context.Context) (time.Time, error) { return noon, nil }
+
 func (th *theatre) TargetNumber(_ context.Context, _, name string) (int64, error) {
 	for _, p := range th.people {
 		if p.Name == name {
@@ -178,11 +180,11 @@ func TestAskReadsWhatPeopleType(t *testing.T) {
 	t.Parallel()
 	zero := 0
 	th := small(step(Notification{Priority: users.High, DynamicIndex: &zero, Wait: time.Minute, Repeat: 5}))
-	s, err := NewSimulator(SimulatorDeps{Directory: th, Rules: th, Names: th, Resolver: th.resolver})
+	s, err := NewSimulator(SimulatorDeps{Directory: th, Rules: th, Names: th, Clock: th, Resolver: th.resolver})
 	require.NoError(t, err)
 	zone := time.FixedZone("", 3600)
 	sim, err := s.Ask(t.Context(), Asked{Plan: "night", Application: " shop ", At: "2026-11-22 02:00", Assume: "ack-after=90s",
-		Targets: []string{"User:demo"}, Zone: zone}, noon)
+		Targets: []string{"User:demo"}, Zone: zone})
 	require.NoError(t, err)
 	r := sim.Report()
 	require.Equal(t, int64(1795309200), r.At)
@@ -193,7 +195,7 @@ func TestAskReadsWhatPeopleType(t *testing.T) {
 	require.Equal(t, EndAcknowledged, r.End)
 	require.Equal(t, int64(1795309290), r.EndedAt)
 
-	sim, err = s.Ask(t.Context(), Asked{Plan: "night", Zone: zone}, noon)
+	sim, err = s.Ask(t.Context(), Asked{Plan: "night", Zone: zone})
 	require.NoError(t, err)
 	require.Equal(t, noon.Unix(), sim.Report().At)
 	require.Nil(t, sim.Report().Application)
@@ -211,7 +213,7 @@ func TestAskReadsWhatPeopleType(t *testing.T) {
 		"there are 101 targets":         {Plan: "night", Targets: make([]string, 101)},
 	} {
 		asked.Zone = zone
-		_, err := s.Ask(t.Context(), asked, noon)
+		_, err := s.Ask(t.Context(), asked)
 		require.ErrorContains(t, err, want)
 	}
 }
@@ -221,7 +223,7 @@ func TestSimulateWithoutAnAnswerInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		th := small(step(Notification{Priority: users.High, Target: &Target{Role: "oncall-primary", Name: "db", TargetID: 100}}))
 		th.teams[100] = oncall.Team{ID: 1001, TargetID: 100, Name: "db", Active: true}
-		s, err := NewSimulator(SimulatorDeps{Directory: th, Rules: th, Names: th, Resolver: func() *oncall.Resolver {
+		s, err := NewSimulator(SimulatorDeps{Directory: th, Rules: th, Names: th, Clock: th, Resolver: func() *oncall.Resolver {
 			return oncall.NewResolver(th, hanging{}, time.Hour)
 		}})
 		require.NoError(t, err)

@@ -336,7 +336,7 @@ func (th *theatre) perform(t require.TestingT, ctx context.Context) {
 
 // foresee simulates and returns the same words as perform.
 func (th *theatre) foresee(t require.TestingT, ctx context.Context) ([]string, Simulation) {
-	s, err := NewSimulator(SimulatorDeps{Directory: th, Rules: th, Names: th, Resolver: th.resolver})
+	s, err := NewSimulator(SimulatorDeps{Directory: th, Rules: th, Names: th, Clock: th, Resolver: th.resolver})
 	require.NoError(t, err)
 	sim, err := s.Simulate(ctx, Question{Plan: th.plan.ID, Application: th.app.ID, Dynamic: th.dynamic, At: noon})
 	require.NoError(t, err)

@@ -12,7 +12,7 @@ import (
 
 // Simulator foresees what would happen to an incident. It writes and sends nothing.
 type Simulator interface {
-	Ask(ctx context.Context, a escalation.Asked, now time.Time) (escalation.Simulation, error)
+	Ask(ctx context.Context, a escalation.Asked) (escalation.Simulation, error)
 }
 
 // simulations serve what a plan would do.
@@ -42,7 +42,7 @@ func (s simulations) simulate(w http.ResponseWriter, r *http.Request) error {
 	defer cancel()
 	sim, err := s.simulator.Ask(ctx, escalation.Asked{
 		Plan: plan, Application: q.Get("application"), At: q.Get("at"), Assume: q.Get("assume"), Targets: q["target"], Zone: time.UTC,
-	}, time.Now())
+	})
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ func (e *escalating) foretell(plan int64) (pages, timeline []string) {
 	require.NoError(e.t, err)
 	dir := postgres.NewDirectory(e.db)
 	s, err := escalation.NewSimulator(escalation.SimulatorDeps{
-		Directory: dir, Rules: dir, Names: postgres.NewNames(e.db, postgres.NewApplications(e.db, keys)),
+		Directory: dir, Rules: dir, Names: postgres.NewNames(e.db, postgres.NewApplications(e.db, keys)), Clock: e.db,
 		Resolver: func() *oncall.Resolver {
 			return oncall.NewResolver(dir, oncall.NewForeseenCalendar(postgres.NewOncallCalendars(e.db), oncall.LiveConfig{}), time.Hour)
 		},

@@ -26,7 +26,7 @@ type Plans interface {
 
 // Simulator foresees what would happen to an incident. It writes and sends nothing.
 type Simulator interface {
-	Ask(ctx context.Context, a escalation.Asked, now time.Time) (escalation.Simulation, error)
+	Ask(ctx context.Context, a escalation.Asked) (escalation.Simulation, error)
 }
 
 func (w *Web) planRoutes(r chi.Router, get func(chi.Router, string, http.HandlerFunc)) {

@@ -52,7 +52,7 @@ func (s *shelf) ByName(_ context.Context, name string) (escalation.PlanSteps, er
 	return escalation.PlanSteps{}, fault.New(fault.NotFound, "no such plan")
 }
 
-func (s *shelf) Ask(_ context.Context, a escalation.Asked, _ time.Time) (escalation.Simulation, error) {
+func (s *shelf) Ask(_ context.Context, a escalation.Asked) (escalation.Simulation, error) {
 	s.asked = a
 	return s.sim, s.err
 }

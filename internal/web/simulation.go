@@ -55,13 +55,10 @@ func (w *Web) simulate(ctx context.Context, r *http.Request, p escalation.PlanSt
 	if err != nil {
 		zone = time.UTC
 	}
-	v, now := r.URL.Query(), time.Now()
+	v := r.URL.Query()
 	view := simulationView{Self: versionPath(p.ID), Zone: zone.String(), At: v.Get("at"), Application: strings.TrimSpace(v.Get("application")),
 		Assume: v.Get("assume")}
 	asked := escalation.Asked{Plan: fmt.Sprint(int64(p.ID)), Application: printable(view.Application), At: view.At, Assume: view.Assume, Zone: zone}
-	if view.At == "" {
-		view.At = now.In(zone).Format("2006-01-02T15:04:05")
-	}
 	given := v["target"]
 	for i := range p.DynamicTargets() {
 		f := targetField{Number: i}
@@ -74,13 +71,16 @@ func (w *Web) simulate(ctx context.Context, r *http.Request, p escalation.PlanSt
 	for n := len(asked.Targets); n > 0 && asked.Targets[n-1] == ""; n-- {
 		asked.Targets = asked.Targets[:n-1] // the incident does not bring them
 	}
-	sim, err := w.d.Simulator.Ask(ctx, asked, now)
+	sim, err := w.d.Simulator.Ask(ctx, asked)
 	switch {
 	case fault.Is(err, fault.Invalid), fault.Is(err, fault.NotFound):
 		view.Problem = fault.Public(err)
 		return view, nil
 	case err != nil:
 		return view, err
+	}
+	if view.At == "" {
+		view.At = time.Unix(sim.Report().At, 0).In(zone).Format("2006-01-02T15:04:05")
 	}
 	view.fill(sim.Report(), zone)
 	return view, nil

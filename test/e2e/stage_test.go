@@ -86,6 +86,8 @@ type options struct {
 	env        []string // of every program
 	// each adds to the environment of one processor, given that of all programs; nil = nothing.
 	each func(i int, env []string) []string
+	// database prepares the empty database; nil = nothing.
+	database func(url string)
 	// api is like each, of iris-api.
 	api func(env []string) []string
 }
@@ -100,6 +102,9 @@ func newStage(t *testing.T, o options) *stage {
 	require.NoError(t, err)
 	t.Cleanup(s.pg.Stop)
 	s.dbURL = s.pg.URL()
+	if o.database != nil {
+		o.database(s.dbURL)
+	}
 	s.db, err = pgxpool.New(t.Context(), s.dbURL)
 	require.NoError(t, err)
 	t.Cleanup(s.db.Close)
