@@ -16,7 +16,7 @@ const (
 	refusedBatch = 256
 	// shortPause is how long a closed outlet is waited for before messages are sent another way.
 	shortPause = 2 * time.Second
-	// gather is how long a nearly full line waits for more room, so that it takes in batches.
+	// gather is how long a nearly full line waits for more room, and one in a flood for company, so that it takes in batches.
 	gather = 10 * time.Millisecond
 )
 
@@ -35,6 +35,7 @@ type line struct {
 	kicked   chan struct{}
 	inFlight atomic.Int64
 	lastTake time.Time
+	flooded  bool         // the last take was a crowd
 	lastPass atomic.Int64 // unix nanoseconds
 }
 
@@ -195,7 +196,7 @@ func (l *line) take(ctx context.Context, leases []buckets.Lease, picks []pick, o
 		l.w.failed("take", err, zap.String("mode", string(l.mode)))
 		return time.Now().Add(200 * time.Millisecond)
 	}
-	l.lastTake = time.Now()
+	l.lastTake, l.flooded = time.Now(), len(got) >= crowd
 	l.w.metrics.batches.WithLabelValues("take").Observe(float64(len(got)))
 	byLane := map[fairKey][]Claimed{}
 	for _, c := range got {

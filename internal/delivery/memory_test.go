@@ -35,6 +35,7 @@ type memory struct {
 	steadfast bool
 	lostMark  int // so many answers of MarkSending get lost: 1 after, 2 before it was done
 	silenced  map[messages.ID]bool
+	takes     []int // how many messages each take brought that brought any
 }
 
 type row struct {
@@ -177,6 +178,9 @@ func (m *memory) Take(_ context.Context, r delivery.TakeRequest) ([]delivery.Cla
 			c.FallbackAsked = x.asked
 			out = append(out, c)
 		}
+	}
+	if len(out) > 0 {
+		m.takes = append(m.takes, len(out))
 	}
 	return out, nil
 }

@@ -56,8 +56,8 @@ func TestHistoryForgets(t *testing.T) {
 	o := newOffice(t)
 	o.exec(`insert into receipts (vendor, vendor_message_id, status, outcome, at) values
 		('twilio', 'a', 'delivered', 'sent', clock_timestamp() - interval '20 minutes'), ('twilio', 'b', 'delivered', 'sent', clock_timestamp())`)
-	o.exec(`insert into idempotency_keys (application_id, route, key, body_hash, created_at) values
-		($1, 'r', 'old', '', clock_timestamp() - interval '25 hours'), ($1, 'r', 'new', '', clock_timestamp())`, o.app)
+	o.exec(`insert into idempotency_keys (application_id, route, key, body_hash, status, created_at) values
+		($1, 'r', 'old', '', 201, clock_timestamp() - interval '25 hours'), ($1, 'r', 'new', '', 201, clock_timestamp())`, o.app)
 	o.exec(`insert into notification_requests (application_id, created_at) values ($1, clock_timestamp() - interval '3 years')`, o.app)
 	o.exec(`insert into message_history (id, created_at, bucket, application_id, reopen_count, step, position, repeat, recipient, purpose,
 			target, class, mode, state, attempt, mode_changed, destination, subject, body, email_html, render_error, attempts)

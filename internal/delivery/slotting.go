@@ -33,6 +33,8 @@ func (l *line) choose(ctx context.Context, now time.Time, keys []fairKey, o *out
 		key = ModeKey(l.mode)
 		main = l.pool(key, modeRate)
 		sharing = func(x Lane) bool { return x.Mode == l.mode }
+	case len(narrow) == 0 && l.flooded && now.Sub(l.lastTake) < gather:
+		return nil, nil, l.lastTake.Add(gather)
 	case len(narrow) == 0:
 		return l.unlimited(keys, free), nil, time.Time{}
 	default:

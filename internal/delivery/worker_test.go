@@ -34,6 +34,43 @@ func TestAMessageIsDeliveredAtOnce(t *testing.T) {
 	})
 }
 
+// What a take costs is mostly the same for many messages: after a crowd the next ones wait a little for company. A lone message never
+// waits.
+func TestTakesOfAFloodGather(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		s.run(delivery.Config{}, smtp(nil))
+		s.after(300 * time.Millisecond)
+		add := func(n int) {
+			for range n {
+				s.add(users.Email, messages.ClassRoutine, 1)
+			}
+			s.worker.Wake(buckets.All())
+			s.after(time.Millisecond)
+		}
+		add(20)
+		for range 30 {
+			add(1)
+		}
+		s.after(100 * time.Millisecond)
+		for range 5 {
+			add(1)
+		}
+		s.after(100 * time.Millisecond)
+		require.Equal(t, 55, s.count(messages.Sent))
+		var crowds, lone int
+		s.set(func() {
+			require.Equal(t, 20, s.takes[0])
+			for _, n := range s.takes[1:] {
+				crowds += min(1, n/8)
+				lone += min(1, 1/n)
+			}
+		})
+		require.Positive(t, crowds)
+		require.LessOrEqual(t, len(s.takes), 30)
+		require.GreaterOrEqual(t, lone, 5)
+	})
+}
+
 func TestAMessageIsFoundWithoutAWakeUp(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		mail := smtp(nil)

@@ -61,7 +61,7 @@ func TestChaos(t *testing.T) {
 // chaosSettings are the seed and the length of the storm: the same short one in every CI run, others by test/chaos.sh.
 func chaosSettings(t *testing.T) (uint64, time.Duration) {
 	t.Helper()
-	seed, length := uint64(1), 25*time.Second
+	seed, length := uint64(1), 20*time.Second
 	if v := os.Getenv("CHAOS_SEED"); v != "" {
 		n, err := strconv.ParseUint(v, 10, 64)
 		require.NoError(t, err, "CHAOS_SEED")
