@@ -231,13 +231,7 @@ func (a *API) routes(docs *openapi.Docs, parts ...interface{ Routes(r chi.Router
 	r := chi.NewRouter()
 	r.Use(newHTTPMetrics(a.reg).middleware, recoverer(a.log, a.errors.Write), wire.SecurityHeaders, wire.StrictTransport(a.cfg.PublicURL), wire.CORS(a.cfg.HTTP.AllowedOrigins),
 		wire.TrimSlash, middleware.GetHead, throttleLogins(a.errors.Write))
-	r.NotFound(a.errors.NotFound)
-	r.MethodNotAllowed(func(w http.ResponseWriter, req *http.Request) {
-		if allowed := wire.Allowed(r, req); allowed != "" {
-			w.Header().Set("Allow", allowed)
-		}
-		a.errors.MethodNotAllowed(w, req)
-	})
+	a.errors.Refuse(r)
 	for _, p := range parts {
 		p.Routes(r)
 	}

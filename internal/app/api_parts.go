@@ -173,7 +173,7 @@ func openings(c config.API) auth.Openings {
 // apiConfig is what the configuration says of the Iris API.
 func apiConfig(c config.API) httpapi.Config {
 	return httpapi.Config{
-		Openings: openings(c), HealthcheckFile: c.HTTP.HealthcheckFile, Tags: c.Tags, InternalApplications: c.InternalApplications,
+		Openings: openings(c), HealthcheckFile: c.HTTP.HealthcheckFile, MaxPlanLength: c.MaxPlanLength, Tags: c.Tags, InternalApplications: c.InternalApplications,
 		ListLimit: c.MailingLists.MaxMembers, DummyRoles: c.Compatibility.DummyRoles, TimeZones: c.TimeZones,
 		Mobile: c.Mobile.Activated, DeviceApplications: c.Mobile.Applications,
 	}

@@ -50,6 +50,23 @@ func TestAccounts(t *testing.T) {
 	require.Equal(t, fault.Unavailable, fault.KindOf(err))
 }
 
+func TestWithAuthenticationSwitchedOffAnyPasswordOfAnActivePersonDoes(t *testing.T) {
+	t.Parallel()
+	a := NewAccounts(fakeCredentials{
+		"ann":  {users.User{ID: 1, Name: "ann", Active: true}, ""},
+		"gone": {users.User{ID: 2, Name: "gone"}, ""},
+	}, NewPasswords()).Believing()
+	user, err := a.Authenticate(t.Context(), "ann", "whatever")
+	require.NoError(t, err)
+	require.Equal(t, "ann", user.Name)
+	for _, name := range []string{"gone", "nobody"} {
+		_, err := a.Authenticate(t.Context(), name, "whatever")
+		require.ErrorIs(t, err, ErrLogin, name)
+	}
+	_, err = a.Authenticate(t.Context(), "broken", "whatever")
+	require.Equal(t, fault.Unavailable, fault.KindOf(err))
+}
+
 // fakeDirectory knows passwords by name; the value is the name as it spells it.
 type fakeDirectory struct {
 	people map[string]string

@@ -161,3 +161,29 @@ func BenchmarkAssign(b *testing.B) {
 		buckets.Assign(live, owners)
 	}
 }
+
+func TestAMemberThatIsNamedTwiceGetsOneShare(t *testing.T) {
+	t.Parallel()
+	var nobody [buckets.Count]string
+	require.Equal(t, buckets.Assign([]string{"a", "b", "c"}, nobody), buckets.Assign([]string{"b", "a", "c", "a", "a"}, nobody))
+}
+
+func TestWhatAnOwnerGivesUpItWouldNotWinAgain(t *testing.T) {
+	t.Parallel()
+	var all, nobody [buckets.Count]string
+	for b := range all {
+		all[b] = "a"
+	}
+	kept, won := 0, 0
+	free := buckets.Assign([]string{"a", "b"}, nobody)
+	for b, o := range buckets.Assign([]string{"a", "b"}, all) {
+		if o == "a" {
+			kept++
+			if free[b] == "a" {
+				won++
+			}
+		}
+	}
+	require.Equal(t, buckets.Count/2, kept)
+	require.Greater(t, won, buckets.Count/2*2/3, "chance alone would keep half of them")
+}

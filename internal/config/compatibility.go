@@ -28,6 +28,8 @@ func (l *loader) open(out *API, f file) {
 	}
 	l.dummyRoles(f.Compatibility)
 	out.IncidentRates = l.incidentRates(f.IncidentRates)
+	out.MaxPlanLength = f.MaxPlanLength
+	l.notNegative("max_plan_length", f.MaxPlanLength)
 	out.Tags, out.InternalApplications = f.Tags, f.Internal
 	for i, name := range out.Tags {
 		if !tagName.MatchString(name) {

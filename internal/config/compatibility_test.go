@@ -23,6 +23,7 @@ func TestSwitchesThatLetOthersIn(t *testing.T) {
 		"tags: [zone, a_b]":                                                                      "",
 		"tags: [a__b]":                                                                           "cannot be the name of a tag",
 		"incident_rate_limiting: {max_active_incidents: -1}":                                     "must not be negative",
+		"max_plan_length: -1h":                                                                   "must not be negative",
 		"incident_rate_limiting: {recent_lookback: 48h}":                                         "must not be more than 24h",
 	} {
 		c, err := load(t, content, minimal...)

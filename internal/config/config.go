@@ -285,6 +285,8 @@ type API struct {
 	Compatibility Compatibility
 	MailingLists  MailingLists
 	IncidentRates IncidentRates
+	// MaxPlanLength refuses new plans that take longer, all steps to the end; 0 = any length.
+	MaxPlanLength time.Duration
 	// Tags are the names of tags that may be attached to things; empty = none.
 	Tags []string
 	// InternalApplications may use the routes below /v0/internal.
@@ -334,6 +336,7 @@ type file struct {
 	History       History       `koanf:"history"`
 	MailingLists  MailingLists  `koanf:"mailing_lists"`
 	IncidentRates IncidentRates `koanf:"incident_rate_limiting"`
+	MaxPlanLength time.Duration `koanf:"max_plan_length"`
 	Tags          []string      `koanf:"tags"`
 	Internal      []string      `koanf:"internal_applications"`
 	TimeZones     []string      `koanf:"time_zones"`

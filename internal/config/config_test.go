@@ -79,7 +79,7 @@ smtp:
     account: backup
     timeout: 5s
 twilio:
-  account_sid: AC1
+  account_sid: AC0123456789abcdef0123456789abcdef
   auth_token: 12345
   from: "+15550100"
 limits:
@@ -170,7 +170,7 @@ func TestSecretsFromFiles(t *testing.T) {
 	require.NoError(t, os.WriteFile(empty, []byte("\n"), 0o600))
 
 	c, err := load(t, "smtp: {addr: 'mail:25', from: a@example.com, username: u, password_file: "+secret+"}",
-		"IRIS_DATABASE_URL="+databaseURL, "IRIS_SLACK_TOKEN_FILE="+secret)
+		"IRIS_DATABASE_URL="+databaseURL, "IRIS_SLACK_TOKEN_FILE="+secret, "IRIS_SLACK_API_URL=http://127.0.0.1:1/")
 	require.NoError(t, err)
 	p, err := c.Processor()
 	require.NoError(t, err)
@@ -295,6 +295,9 @@ func TestWhatProcessorRefuses(t *testing.T) {
 		"password in clear":  {"smtp: {addr: 'mail:25', from: a@b.example, username: u, password: p, tls: none}", minimal, "unencrypted"},
 		"two of one name":    {"slack: [{token: a}, {token: b, account: main}]", minimal, `"main" is used twice`},
 		"slash in account":   {"slack: [{token: a, account: a/b}]", minimal, "slashes"},
+		"slack token":        {"slack: {token: abc}", minimal, "(slack.token): is no token of Slack's"},
+		"twilio account":     {"twilio: {account_sid: AC1, auth_token: t, from: '+1'}", minimal, "(twilio.account_sid): is no number of an account"},
+		"twilio key":         {"twilio: {account_sid: AC1, key_sid: AC1, key_secret: t, from: '+1'}", minimal, "(twilio.key_sid): is no number of a key"},
 		"twilio incomplete":  {"twilio: {account_sid: AC1}", minimal, "auth_token"},
 		"twilio mode":        {"twilio: {account_sid: AC1, auth_token: t, from: '+1', modes: [email]}", minimal, "use sms, call"},
 		"webhook secret":     {"webhook: {secrets: [abc]}", minimal, "whsec_"},

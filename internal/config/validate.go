@@ -9,6 +9,7 @@ import (
 	"net/mail"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -285,17 +286,32 @@ func (l *loader) smtp(path string, s *SMTP, n int) {
 	}
 }
 
+// How vendors call what they give out, as far as it can be known without asking them.
+var (
+	slackToken    = regexp.MustCompile(`^(xoxe\.)?xox[bp]-[A-Za-z0-9-]+$`)
+	twilioAccount = regexp.MustCompile(`^AC[0-9a-fA-F]{32}$`)
+	twilioKey     = regexp.MustCompile(`^SK[0-9a-fA-F]{32}$`)
+)
+
 func (l *loader) slack(path string, s *Slack, n int) {
 	l.account(path, &s.Account, n, 10*time.Second)
-	l.required(path+".token", s.Token.Reveal())
-	if s.APIURL != "" {
+	set := l.required(path+".token", s.Token.Reveal())
+	switch {
+	case s.APIURL != "": // not Slack itself, which alone is known to call them so
 		l.httpURL(path+".api_url", s.APIURL)
+	case set && !slackToken.MatchString(s.Token.Reveal()):
+		l.problem(l.where(path+".token"), "is no token of Slack's; take the Bot User OAuth Token of the app (xoxb-...)")
 	}
 }
 
 func (l *loader) twilio(path string, t *Twilio, n int) {
 	l.account(path, &t.Account, n, 10*time.Second)
-	l.required(path+".account_sid", t.AccountSID)
+	if l.required(path+".account_sid", t.AccountSID) && t.APIURL == "" && !twilioAccount.MatchString(t.AccountSID) {
+		l.problem(l.where(path+".account_sid"), "is no number of an account of Twilio's; it is AC and 32 hexadecimal digits")
+	}
+	if t.KeySID != "" && t.APIURL == "" && !twilioKey.MatchString(t.KeySID) {
+		l.problem(l.where(path+".key_sid"), "is no number of a key of Twilio's; it is SK and 32 hexadecimal digits")
+	}
 	if t.KeySID == "" {
 		l.required(path+".auth_token", t.AuthToken.Reveal())
 	}
@@ -438,7 +454,7 @@ func (l *loader) oneOf(path, value string, allowed ...string) {
 		return
 	}
 	words := slices.DeleteFunc(slices.Clone(allowed), func(s string) bool { return s == "" })
-	l.problem(l.where(path), "%q is not known; use %s%s", value, strings.Join(words, ", "), suggestion(value, words))
+	l.problem(l.where(path), "%q is not known; use %s%s", value, strings.Join(words, ", "), Suggestion(value, words))
 }
 
 func (l *loader) notNegative(path string, d time.Duration) {

@@ -122,7 +122,7 @@ func TestThePlansTrackingAddressHearsOnce(t *testing.T) {
 			require.Equal(t, messages.Primary, pages[0].Purpose)
 			require.Equal(t, len(got.Messages), got.Progress.Unsettled, "what is waited for")
 			require.True(t, got.Progress.Tracked)
-			require.Len(t, g.decide(t, func(d *Due) { d.Progress = got.Progress }).Messages, 0, "neither is told twice")
+			require.Empty(t, g.decide(t, func(d *Due) { d.Progress = got.Progress }).Messages, "neither is told twice")
 		})
 	}
 }
@@ -328,4 +328,40 @@ func TestTheFirstStepIsMeasuredOnce(t *testing.T) {
 	require.NoError(t, g.runner.Pass(t.Context()))
 	require.Len(t, g.changes, 2)
 	require.Equal(t, uint64(1), samples(), "what began before is not counted again")
+}
+
+func TestAWaitThatBeginsBeforeItsPagesLeftIsTold(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, Config{})
+	g.plan(nil, step(note(users.High, time.Minute, 0)), step(note(users.High, time.Minute, 0)))
+	c := g.decide(t, func(d *Due) {
+		d.Progress = Progress{Step: 1, StepAt: noon.Add(-time.Hour), Unsettled: 2, Notifications: []Rounds{{Made: 1, At: noon.Add(-time.Hour), Unsettled: 2}}}
+	})
+	require.Equal(t, "late: step 1 not delivered yet, escalating: 2 pages are still on the way, the wait starts all the same", texts(c.Entries)[0])
+}
+
+func TestAPlanSaysHowManyTargetsItsIncidentsBring(t *testing.T) {
+	t.Parallel()
+	dynamic := func(index int) Notification { return Notification{DynamicIndex: &index} }
+	require.Zero(t, Plan{Steps: []Step{step(note(users.High, 0, 0))}}.DynamicTargets())
+	require.Equal(t, 1, Plan{Steps: []Step{step(dynamic(0))}}.DynamicTargets())
+	require.Equal(t, 3, Plan{Steps: []Step{step(dynamic(2), note(users.High, 0, 0)), step(dynamic(1))}}.DynamicTargets())
+}
+
+func TestWhatANameInAPlanMeans(t *testing.T) {
+	t.Parallel()
+	r := Reach{Roles: map[string]string{"user": "user", "oncall-primary": "team"},
+		Targets: map[string][]ReachTarget{"db": {{Kind: "user", TargetID: 1}, {Kind: "team", TargetID: 2}}}}
+	for asked, want := range map[string]string{"user": "user", "USER": "user", "Oncall-Primary  ": "oncall-primary", "boss": "", " user": ""} {
+		role, kind, ok := r.Role(asked)
+		require.Equal(t, want, role, asked)
+		require.Equal(t, r.Roles[want], kind, asked)
+		require.Equal(t, want != "", ok, asked)
+	}
+	target, fits, exists := r.Pick("team", "db")
+	require.Equal(t, []any{int64(2), true, true}, []any{target.TargetID, fits, exists})
+	_, fits, exists = r.Pick("mailing-list", "db")
+	require.Equal(t, []bool{false, true}, []bool{fits, exists}, "the name is somebody else's")
+	_, fits, exists = r.Pick("team", "nobody")
+	require.Equal(t, []bool{false, false}, []bool{fits, exists})
 }

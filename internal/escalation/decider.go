@@ -71,6 +71,11 @@ func (r *decider) decide(ctx context.Context, d Due, f facts) (*draft, error) {
 		w.DueAt = decision.Due
 		if decision.Over != "" {
 			w.Active = false
+			if decision.Over == NoSteps {
+				if err := r.stepless(ctx, w); err != nil {
+					return nil, err
+				}
+			}
 			w.over(decision.Over)
 			break
 		}
@@ -81,6 +86,12 @@ func (r *decider) decide(ctx context.Context, d Due, f facts) (*draft, error) {
 	}
 	w.Visible = len(w.Entries) > 0
 	return w, nil
+}
+
+// stepless pages the fallback of a plan that pages nobody itself: an accepted incident is never silently nobody's (promise P8).
+func (r *decider) stepless(ctx context.Context, w *draft) error {
+	_, _, err := r.makeFallback(ctx, w, Round{Step: 1}, Notification{Priority: users.High}, nil, "plan "+w.plan.Name+" has no steps")
+	return err
 }
 
 // pauseIncident leaves an incident alone while an operator has paused its plan or application.

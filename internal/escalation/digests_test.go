@@ -25,6 +25,7 @@ func TestDigestsAreToldAsThePersonChose(t *testing.T) {
 	require.Equal(t, []string{"shop", "demo-plan", "sms", "demo@sms"}, []string{first.Application, first.Plan, string(first.Mode), first.Destination})
 	require.Regexp(t, `^[0-9a-f]{32}$`, first.Batch)
 	require.NotEqual(t, first.Batch, second.Batch)
+	require.Equal(t, buckets.Of(1), g.woken, "delivery does not wait for its next look")
 	require.Empty(t, second.Mode, "somebody who is gone is left to delivery, which finds somebody else")
 }
 

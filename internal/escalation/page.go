@@ -217,6 +217,8 @@ func (r *decider) makeFallback(ctx context.Context, w *draft, round Round, n Not
 		old := "dynamic target"
 		if t, ok := targetOf(n, w.due.Dynamic); ok {
 			old = t.Role + "|" + t.Name
+		} else if n.DynamicIndex == nil {
+			old = "nobody"
 		}
 		for i := range fresh {
 			fresh[i].rule = c.words

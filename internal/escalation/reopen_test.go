@@ -45,7 +45,7 @@ func TestWhichRoundsAReopeningMakesAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, len(c.want), len(cancelled(c.past)))
+			require.Len(t, cancelled(c.past), len(c.want))
 			for i, r := range cancelled(c.past) {
 				require.Equal(t, c.want[i].Served, append([]messages.Recipient(nil), r.Served...))
 				r.Served, c.want[i].Served = nil, nil

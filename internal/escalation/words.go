@@ -83,8 +83,7 @@ func (w *draft) late(late []Late) {
 func (w *draft) over(why Over) {
 	switch why {
 	case NoSteps:
-		w.Nobody++
-		w.add(incidents.EntryExhausted, nil, "plan %s has no steps: NOBODY is paged", w.plan.Name)
+		w.add(incidents.EntryExhausted, nil, "plan %s has no steps: escalation ends here", w.plan.Name)
 	case BeyondPlan:
 		w.add(incidents.EntryExhausted, nil, "the incident stands at step %d, but plan %s has only %s: escalation ends here",
 			w.Progress.Step, w.plan.Name, count(len(w.plan.Steps), "step", "steps"))

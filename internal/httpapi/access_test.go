@@ -236,6 +236,8 @@ func TestAuthenticationSwitchedOff(t *testing.T) {
 	f.want(401, title("Invalid claimer for this app/user"), nobody, post, "/v0/incidents/1", `{"owner":"ann"}`)
 	f.want(401, describe("Authentication failure", "Application not found"), nobody, get, "/v0/plans", "", "Authorization", "hmac nope:x")
 	f.want(400, title("No plan template actions exist for this app"), nobody, post, "/v0/incidents", `{"plan":"pager","context":{}}`)
+	f.want(400, title("Invalid app specified for this notification category"), nobody, post, "/v0/notifications",
+		`{"role":"user","target":"ann","subject":"s","body":"b","category":"news"}`)
 	f.want(403, title("This request was sent by a page of another site"), caller{origin: "https://evil.example"}, post, "/v0/incidents",
 		`{"plan":"pager","context":{}}`, "X-IRIS-USERNAME", "root")
 }

@@ -223,13 +223,7 @@ func New(d Deps) (*API, error) {
 func (a *API) Handler() http.Handler {
 	r := chi.NewRouter()
 	r.Use(wire.SecurityHeaders, wire.TrimSlash)
-	r.NotFound(a.Errors.NotFound)
-	r.MethodNotAllowed(func(w http.ResponseWriter, req *http.Request) {
-		if allowed := wire.Allowed(r, req); allowed != "" {
-			w.Header().Set("Allow", allowed)
-		}
-		a.Errors.MethodNotAllowed(w, req)
-	})
+	a.Errors.Refuse(r)
 	a.Routes(r)
 	return r
 }

@@ -221,6 +221,9 @@ func (a *API) notify(w http.ResponseWriter, r *http.Request) error {
 	}
 	app := wire.Application(ctx)
 	if n.category != "" {
+		if app.ID == 0 { // only where authentication is switched off
+			return fault.New(fault.Invalid, "Invalid app specified for this notification category")
+		}
 		if n.of, err = a.Notifications.Category(ctx, app.ID, n.category); fault.Is(err, fault.NotFound) {
 			return fault.Newf(fault.Invalid, "No category named %s exists for this app", n.category)
 		}

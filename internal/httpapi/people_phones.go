@@ -13,23 +13,12 @@ import (
 // slack answers with a person's id in Slack, which is found there by e-mail address: the one of their Slack contact, or
 // else where they get e-mail.
 func (p *people) slack(w http.ResponseWriter, r *http.Request) error {
-	missing := func(words string) error {
+	if p.slackID == nil {
 		w.Header().Set("Content-Type", "text/plain")
 		w.WriteHeader(http.StatusNotFound)
-		_, _ = io.WriteString(w, words)
+		_, _ = io.WriteString(w, "Slack integration is not configured")
 		return nil
 	}
-	if p.slackID == nil {
-		return missing("Slack integration is not configured")
-	}
-	err := p.tellSlackID(w, r)
-	if fault.Is(err, fault.NotFound) {
-		return missing("")
-	}
-	return err
-}
-
-func (p *people) tellSlackID(w http.ResponseWriter, r *http.Request) error {
 	u, err := p.find.ByName(r.Context(), wire.Param(r, "username"))
 	if err != nil {
 		return err

@@ -92,7 +92,7 @@ func (r *Renderer) load(ctx context.Context, reqs []Request) ([]source, error) {
 	}
 	for i := range sources {
 		s := &sources[i]
-		ok := false
+		var ok bool
 		if s.Purpose == Fallback && s.Note == "" {
 			s.Note = detourNote(detours[s.MessageID])
 		}

@@ -129,7 +129,7 @@ func (a *Applications) Rename(ctx context.Context, id int64, name, by string) er
 }
 
 func applicationName(name string) (string, error) {
-	name, err := cleanName("name", name)
+	name, err := cleanName(name)
 	if err == nil && strings.Contains(name, ":") {
 		err = fault.Invalidf("name", "the name of an application must not hold a colon")
 	}

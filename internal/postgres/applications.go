@@ -75,7 +75,7 @@ func (a *Applications) ByName(ctx context.Context, name string) (auth.Applicatio
 // Create adds an application that may use all modes except drop, and returns its id and its new key (64 hexadecimal
 // digits). A name that exists, in whatever case, is a Conflict.
 func (a *Applications) Create(ctx context.Context, name string) (id int64, key string, err error) {
-	if name, err = cleanName("name", name); err != nil {
+	if name, err = cleanName(name); err != nil {
 		return 0, "", err
 	}
 	if strings.Contains(name, ":") {

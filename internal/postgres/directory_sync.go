@@ -93,7 +93,7 @@ const nameTaken = "somebody else took the name meanwhile: it is looked at again 
 func (s *DirectorySync) person(ctx context.Context, q *db.Queries, c directory.Change) (users.ID, error) {
 	id := c.ID
 	if c.Kind == directory.Add {
-		name, err := cleanName("name", c.Name)
+		name, err := cleanName(c.Name)
 		if err != nil {
 			return 0, err
 		}
@@ -108,7 +108,7 @@ func (s *DirectorySync) person(ctx context.Context, q *db.Queries, c directory.C
 	}
 	change := db.UpdateOncallUserParams{ID: int64(id), FullName: storablePtr(c.FullName), PhotoUrl: storablePtr(c.PhotoURL)}
 	if c.Rename != "" {
-		name, err := cleanName("name", c.Rename)
+		name, err := cleanName(c.Rename)
 		if err != nil {
 			return 0, err
 		}
@@ -215,7 +215,7 @@ func (s *DirectorySync) list(ctx context.Context, q *db.Queries, c directory.Lis
 	var err error
 	switch c.Kind {
 	case directory.Add:
-		name, err := cleanName("name", c.Name)
+		name, err := cleanName(c.Name)
 		if err != nil {
 			return 0, err
 		}

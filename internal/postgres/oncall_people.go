@@ -63,7 +63,7 @@ func (p *OncallPeople) find(ctx context.Context, by db.OncallPeopleParams) ([]on
 
 // Create adds a person; a Conflict fault when the name is taken.
 func (p *OncallPeople) Create(ctx context.Context, name string, by oncall.By) error {
-	name, err := cleanName("name", name)
+	name, err := cleanName(name)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (p *OncallPeople) Update(ctx context.Context, u oncall.Person, c oncall.Per
 		ID: int64(u.ID), FullName: storablePtr(c.FullName), TimeZone: storablePtr(c.TimeZone), PhotoUrl: storablePtr(c.PhotoURL), Active: c.Active,
 	}
 	if c.Name != nil {
-		name, err := cleanName("name", *c.Name)
+		name, err := cleanName(*c.Name)
 		if err != nil {
 			return err
 		}

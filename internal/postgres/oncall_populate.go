@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/oncall"
@@ -30,7 +31,7 @@ func (s *OncallSchedules) Populate(ctx context.Context, id oncall.ScheduleID, st
 		if _, err := q.LockTeam(ctx, stored.TeamID); err != nil {
 			return err
 		}
-		if plan, err = planFor(ctx, q, id, start); err != nil {
+		if plan, err = s.planFor(ctx, q, id, start); err != nil {
 			return err
 		}
 		if plan, err = storePlan(ctx, q, plan); err != nil {
@@ -68,7 +69,7 @@ func (s *OncallSchedules) Preview(ctx context.Context, id oncall.ScheduleID, sta
 		if err != nil {
 			return err
 		}
-		if known, err = calendarsFor(ctx, q, now, notBefore(now, earliest(start, window.Start)), cut); err != nil {
+		if known, err = s.calendarsFor(ctx, q, now, notBefore(now, earliest(start, window.Start)), cut); err != nil {
 			return err
 		}
 		plan, err = oncall.Populate(now, cut, start, known)
@@ -100,7 +101,7 @@ func (s *OncallSchedules) Rehearse(ctx context.Context, draft oncall.Schedule, r
 		if err = draft.CheckStart(now, start); err != nil {
 			return err
 		}
-		known, err := calendarsFor(ctx, q, now, notBefore(now, start), draft)
+		known, err := s.calendarsFor(ctx, q, now, notBefore(now, start), draft)
 		if err != nil {
 			return err
 		}
@@ -123,12 +124,12 @@ func toPlan(ctx context.Context, q *db.Queries, id oncall.ScheduleID, start time
 	return stored.Schedule, now, err
 }
 
-func planFor(ctx context.Context, q *db.Queries, id oncall.ScheduleID, start time.Time) (oncall.Plan, error) {
+func (s *OncallSchedules) planFor(ctx context.Context, q *db.Queries, id oncall.ScheduleID, start time.Time) (oncall.Plan, error) {
 	stored, now, err := toPlan(ctx, q, id, start)
 	if err != nil {
 		return oncall.Plan{}, err
 	}
-	known, err := calendarsFor(ctx, q, now, notBefore(now, start), stored)
+	known, err := s.calendarsFor(ctx, q, now, notBefore(now, start), stored)
 	if err != nil {
 		return oncall.Plan{}, err
 	}
@@ -161,7 +162,7 @@ func (s *OncallSchedules) Fill(ctx context.Context, processID string, lease buck
 				from = earliest(from, last)
 			}
 		}
-		known, err := calendarsFor(ctx, q, now, from, schedules...)
+		known, err := s.calendarsFor(ctx, q, now, from, schedules...)
 		if err != nil {
 			return err
 		}
@@ -221,17 +222,18 @@ func storePlan(ctx context.Context, q *db.Queries, plan oncall.Plan) (oncall.Pla
 	return plan, q.SetScheduleProgress(ctx, p)
 }
 
-// calendarsFor reads what planning schedules of one team from an instant on must know.
-func calendarsFor(ctx context.Context, q *db.Queries, now, from time.Time, schedules ...oncall.Schedule) (oncall.Calendars, error) {
+// calendarsFor reads what planning schedules of one team from an instant on must know. An unavailability that cannot be worked out is
+// left out: its person may get a shift at such a time, and everybody else's calendar goes on (promise P7).
+func (s *OncallSchedules) calendarsFor(ctx context.Context, q *db.Queries, now, from time.Time, schedules ...oncall.Schedule) (oncall.Calendars, error) {
 	known := oncall.Calendars{NewLink: newLink, Holidays: map[oncall.Date]bool{}}
 	if len(schedules) == 0 {
 		return known, nil
 	}
 	team := schedules[0].TeamID
 	people, threshold := map[users.ID]bool{}, 0
-	for _, s := range schedules {
-		threshold = max(threshold, s.Threshold)
-		for _, id := range peopleOf(s) {
+	for _, plan := range schedules {
+		threshold = max(threshold, plan.Threshold)
+		for _, id := range peopleOf(plan) {
 			people[id] = true
 		}
 	}
@@ -273,7 +275,9 @@ func calendarsFor(ctx context.Context, q *db.Queries, now, from time.Time, sched
 	for _, a := range absent {
 		spans, err := a.Between(start, now.AddDate(0, 0, threshold+400))
 		if err != nil {
-			return known, fmt.Errorf("unavailability %d: %w", a.ID, err)
+			s.db.log.Error("an unavailability cannot be worked out, shifts are planned without it", zap.Int64("unavailability", a.ID),
+				zap.Int64("user_id", int64(a.User)), zap.Int64("team_id", team), zap.Error(err))
+			continue
 		}
 		known.Absences = append(known.Absences, spans...)
 	}

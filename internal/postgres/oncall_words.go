@@ -32,7 +32,7 @@ func (n *OncallNames) Roles(ctx context.Context) ([]oncall.RoleInfo, error) {
 
 // CreateRole adds a role; a Conflict fault when there is one of that name.
 func (n *OncallNames) CreateRole(ctx context.Context, name string, by oncall.By) error {
-	name, err := cleanName("name", name)
+	name, err := cleanName(name)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (n *OncallNames) Service(ctx context.Context, name string) (oncall.Service,
 
 // SaveService adds a service, or renames that with the id; a Conflict fault when the name is taken.
 func (n *OncallNames) SaveService(ctx context.Context, id int64, name string, by oncall.By) error {
-	name, err := cleanName("name", name)
+	name, err := cleanName(name)
 	if err != nil {
 		return err
 	}

@@ -343,7 +343,9 @@ func TestRunnerBrokenProgressAndSteps(t *testing.T) {
 	require.Contains(t, e.timeline(unreadable)[0], "failure: the stored progress cannot be read")
 	require.Equal(t, []string{"exhausted: the incident stands at step 7, but plan broken has only 1 step: escalation ends here"}, e.timeline(beyond))
 	require.False(t, e.standing(beyond).Active)
-	require.Equal(t, []string{"exhausted: plan nothing has no steps: NOBODY is paged"}, e.timeline(none))
+	require.Equal(t, []string{"1.0.0 fallback owner sms pending"}, e.pages(none))
+	require.Contains(t, strings.Join(e.timeline(none), "\n"), "fallback: step 1: plan nothing has no steps; paging owner by sms instead (creator of plan nothing)")
+	require.Contains(t, strings.Join(e.timeline(none), "\n"), "exhausted: plan nothing has no steps: escalation ends here")
 	require.False(t, e.standing(none).Active)
 }
 

@@ -29,7 +29,7 @@ type NewTeam struct {
 
 // Create adds a team with its members. A name that exists, in whatever case, is a Conflict.
 func (t *Teams) Create(ctx context.Context, n NewTeam) (oncall.Team, error) {
-	name, err := cleanName("name", n.Name)
+	name, err := cleanName(n.Name)
 	if err != nil {
 		return oncall.Team{}, err
 	}

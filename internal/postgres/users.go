@@ -37,7 +37,7 @@ type NewUser struct {
 
 // Create adds a person with their contacts. A name that exists, in whatever case, is a Conflict.
 func (u *Users) Create(ctx context.Context, n NewUser) (users.User, error) {
-	name, err := cleanName("name", n.Name)
+	name, err := cleanName(n.Name)
 	if err != nil {
 		return users.User{}, err
 	}
@@ -199,16 +199,16 @@ func toUser(r db.UserByNameRow) users.User {
 }
 
 // cleanName trims a name and refuses what no name may hold.
-func cleanName(field, name string) (string, error) {
+func cleanName(name string) (string, error) {
 	name = strings.TrimSpace(name)
 	switch {
 	case name == "":
-		return "", fault.Invalidf(field, "the %s is empty", field)
+		return "", fault.Invalidf("name", "the name is empty")
 	case len(name) > maxName:
-		return "", fault.Invalidf(field, "the %s is longer than %d bytes", field, maxName)
+		return "", fault.Invalidf("name", "the name is longer than %d bytes", maxName)
 	case storable(name) != name || strings.ContainsFunc(name, unicode.IsControl) || strings.ContainsRune(name, utf8.RuneError):
 		// What could not be stored arrives as U+FFFD: nobody could type such a name again.
-		return "", fault.Invalidf(field, "the %s holds characters that cannot be used", field)
+		return "", fault.Invalidf("name", "the name holds characters that cannot be used")
 	}
 	return name, nil
 }

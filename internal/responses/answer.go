@@ -52,11 +52,16 @@ func (s *Responses) obey(ctx context.Context, f from, r messages.Reply, kept *me
 	if err != nil {
 		return "", err
 	}
+	return s.obeyUser(ctx, user, f.via, r, kept)
+}
+
+// obeyUser does what a reply asks for in the name of user, if the caller may pass that on.
+func (s *Responses) obeyUser(ctx context.Context, user users.User, via incidents.Via, r messages.Reply, kept *messages.Answer) (string, error) {
 	if err := wire.Actor(ctx).MayPassOn(user.Name, s.d.Openings); err != nil {
 		return "", err
 	}
 	kept.UserID = user.ID
-	said, incident, err := s.execute(ctx, user, f.via, r)
+	said, incident, err := s.execute(ctx, user, via, r)
 	kept.IncidentID = incident
 	return said, err
 }

@@ -62,7 +62,7 @@ func (s *Responses) showLink(w http.ResponseWriter, r *http.Request) {
 		v.Text = "You acknowledge it as " + user.Name + ". Paging stops for everybody, and the timeline says that it was you."
 		v.Button = "Acknowledge"
 	}
-	s.d.Log.Debug("link shown", zap.Int64("incident_id", int64(link.IncidentID)))
+	s.d.Log.Debug("link shown", zap.Int64("incident_id", link.IncidentID))
 	s.page(w, http.StatusOK, v)
 }
 

@@ -128,6 +128,11 @@ func (s *Responses) mail(w http.ResponseWriter, r *http.Request) error {
 	if opens {
 		return s.openByMail(w, r, box, l)
 	}
+	user, err := s.sender(r, l.from)
+	if err != nil && !fault.Is(err, fault.Invalid) {
+		return err
+	}
+	unknown := err
 	kept := messages.Answer{Mode: users.Email, Source: "reply", Content: l.firstLine()}
 	said := ""
 	reply, err := parseMailReply(l)
@@ -137,7 +142,10 @@ func (s *Responses) mail(w http.ResponseWriter, r *http.Request) error {
 	if said, err = s.settle(r, said, err, &kept); err != nil {
 		return err
 	}
-	if err := s.writeBack(r, l, said, kept); err != nil {
+	if unknown != nil {
+		return unknown
+	}
+	if err := s.writeBack(r, l, user, said, kept); err != nil {
 		return err
 	}
 	wire.Empty(w, http.StatusNoContent)
@@ -169,19 +177,21 @@ const (
 	mailLifetime = time.Hour
 )
 
-// writeBack queues the answer to a mail. Only people whom we know get one.
-func (s *Responses) writeBack(r *http.Request, l letter, said string, kept messages.Answer) error {
-	ctx := r.Context()
-	user, err := s.d.Pages.ByContact(ctx, users.Email, l.from)
+// sender finds who wrote, if the caller may pass on what they write. Nobody whom we know is an Invalid fault.
+func (s *Responses) sender(r *http.Request, address string) (users.User, error) {
+	user, err := s.d.Pages.ByContact(r.Context(), users.Email, address)
 	if fault.Is(err, fault.NotFound) {
-		return fault.Titled("Invalid request", "Failed to lookup target from destination: "+l.from)
+		return user, fault.Titled("Invalid request", "Failed to lookup target from destination: "+address)
 	}
 	if err != nil {
-		return err
+		return user, err
 	}
-	if err := wire.Actor(ctx).MayPassOn(user.Name, s.d.Openings); err != nil {
-		return err
-	}
+	return user, wire.Actor(r.Context()).MayPassOn(user.Name, s.d.Openings)
+}
+
+// writeBack queues the answer to a mail.
+func (s *Responses) writeBack(r *http.Request, l letter, user users.User, said string, kept messages.Answer) error {
+	ctx := r.Context()
 	application := s.applicationOf(ctx, kept)
 	if application == 0 {
 		application = wire.Actor(ctx).ApplicationID
@@ -190,7 +200,7 @@ func (s *Responses) writeBack(r *http.Request, l letter, said string, kept messa
 	if len(subject) > maxMailSubject {
 		subject = subject[:maxMailSubject]
 	}
-	_, err = s.d.Notifications.Create(ctx, messages.Notification{
+	_, err := s.d.Notifications.Create(ctx, messages.Notification{
 		ApplicationID: application, Subject: string(subject), Body: said, Priority: users.Low, Lifetime: mailLifetime, Bare: true,
 		Recipients: []messages.NotificationRecipient{{
 			Recipient: messages.ToLiteral(l.from), Target: user.Name, Mode: users.Email, Literal: l.from,

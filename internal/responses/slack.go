@@ -74,13 +74,7 @@ func (s *Responses) answerSlack(ctx context.Context, p Pressed, cmd messages.Rep
 	if err != nil {
 		return "", err
 	}
-	if err := wire.Actor(ctx).MayPassOn(user.Name, s.d.Openings); err != nil {
-		return "", err
-	}
-	kept.UserID = user.ID
-	said, incident, err := s.execute(ctx, user, incidents.ViaSlack, cmd)
-	kept.IncidentID = incident
-	return said, err
+	return s.obeyUser(ctx, user, incidents.ViaSlack, cmd, kept)
 }
 
 // slackUser finds who pressed: a contact may be written as the member id, as a name, as @name, or as the e-mail address

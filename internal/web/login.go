@@ -53,7 +53,7 @@ func (w *Web) login(rw http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		_, err = wire.BeginSession(r.Context(), w.d.Sessions, w.d.UserKey, user)
 	}
-	flash := ""
+	var flash string
 	switch {
 	case fault.Is(err, fault.Unauthenticated):
 		flash = "That user name and password do not fit together."

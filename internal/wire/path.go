@@ -41,8 +41,19 @@ func Param(r *http.Request, name string) string {
 // methods are those that a path may be asked for, in the order of the Allow header.
 var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete}
 
-// Allowed returns the methods for which routes knows the request's path, for the Allow header of a 405.
-func Allowed(routes chi.Routes, r *http.Request) string {
+// Refuse answers on routes what none of them serves: 404 where there is nothing, else 405 with the methods that there are.
+func (e *Errors) Refuse(routes *chi.Mux) {
+	routes.NotFound(e.NotFound)
+	routes.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
+		if there := allowed(routes, r); there != "" {
+			w.Header().Set("Allow", there)
+		}
+		e.MethodNotAllowed(w, r)
+	})
+}
+
+// allowed returns the methods for which routes knows the request's path, for the Allow header of a 405.
+func allowed(routes chi.Routes, r *http.Request) string {
 	path := r.URL.RawPath
 	if path == "" {
 		path = r.URL.Path
@@ -50,17 +61,17 @@ func Allowed(routes chi.Routes, r *http.Request) string {
 	if len(path) > 1 {
 		path = strings.TrimSuffix(path, "/")
 	}
-	var allowed []string
+	var out []string
 	for _, m := range methods {
 		asked := m
 		if m == http.MethodHead {
 			asked = http.MethodGet // what can be read answers HEAD as well
 		}
 		if routes.Match(chi.NewRouteContext(), asked, path) {
-			allowed = append(allowed, m)
+			out = append(out, m)
 		}
 	}
-	return strings.Join(allowed, ", ")
+	return strings.Join(out, ", ")
 }
 
 // secretPaths are beginnings of paths whose next segment is a secret: whoever has the address is let in by it.

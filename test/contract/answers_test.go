@@ -35,6 +35,12 @@ const (
 // newRelay is a server that people can answer, with Slack's API played by slack.
 func newRelay(t *testing.T) *server {
 	t.Helper()
+	return newRelayWith(t)
+}
+
+// newRelayWith is newRelay with more lines of configuration.
+func newRelayWith(t *testing.T, more ...string) *server {
+	t.Helper()
 	slack := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = fmt.Fprint(w, `{"ok": true, "user": {"id": "U0123456789", "name": "ann", "profile": {"email": "ann@example.com"}}}`)
@@ -42,7 +48,7 @@ func newRelay(t *testing.T) *server {
 	t.Cleanup(slack.Close)
 	return newServer(t, "IRIS_TWILIO_ACCOUNT_SID=AC0123456789abcdef0123456789abcdef", "IRIS_TWILIO_AUTH_TOKEN="+twilioToken, "IRIS_TWILIO_FROM=+15550000000",
 		"IRIS_SLACK_TOKEN=xoxb-x", "IRIS_SLACK_API_URL="+slack.URL+"/", "IRIS_SLACK_SIGNING_SECRET="+slackSecret,
-		everythingServed(t, "gmail_one_click: {enabled: true, key: "+oneClickKey+"}", "tags: [service]", "internal_applications: [power]"))
+		everythingServed(t, append(more, "gmail_one_click: {enabled: true, key: "+oneClickKey+"}", "tags: [service]", "internal_applications: [power]")...))
 }
 
 // page makes an incident and a message of it to ann that left.

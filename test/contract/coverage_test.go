@@ -110,7 +110,7 @@ func TestTakeAndSwap(t *testing.T) {
 	request = ask(bob, other, mine)
 	again := s.do(bob, post, "/v1/teams/ops/swap-requests", m{"event_id": other, "other_event_id": mine, "note": "again"})
 	again.problem(409, "")
-	require.Contains(t, string(again.body), fmt.Sprintf("swap request %d asks the same", request))
+	require.Contains(t, again.body, fmt.Sprintf("swap request %d asks the same", request))
 	require.Less(t, s.do(bob, post, fmt.Sprintf("/v1/swap-requests/%d/withdraw", request), nil).status, 300)
 	require.GreaterOrEqual(t, s.do(owner, post, fmt.Sprintf("/v1/swap-requests/%d/accept", request), nil).status, 400)
 	require.Equal(t, []any{"ann", "bob"}, []any{user(mine), user(other)})

@@ -93,6 +93,7 @@ type caller struct {
 var (
 	anonymous = caller{name: "nobody"}
 	demo      = caller{name: "a plain application", app: "demo"}
+	other     = caller{name: "another plain application", app: "other"}
 	power     = caller{name: "a powerful application", app: "power"}
 	asBob     = caller{name: "a powerful application for bob", app: "power", user: "bob"}
 	owner     = caller{name: "the owner", session: "ann"}

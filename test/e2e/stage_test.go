@@ -109,7 +109,7 @@ func newStage(t *testing.T, o options) *stage {
 	require.NoError(t, err)
 	t.Cleanup(s.db.Close)
 	s.vendors = pretend.New(pretend.Config{
-		SMTP:   pretend.SMTPConfig{From: []string{"iris@example.com"}},
+		SMTP:   pretend.SMTPConfig{From: []string{"iris@example.com", "loud@example.com"}},
 		Slack:  pretend.SlackConfig{Token: slackToken, SigningSecret: signingSecret},
 		Twilio: pretend.TwilioConfig{AccountSID: twilioSID, AuthToken: twilioToken, From: []string{twilioFrom}},
 	})

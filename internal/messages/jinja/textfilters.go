@@ -136,8 +136,8 @@ func wordcount(r *render, a []py.Value) py.Value {
 
 func indent(r *render, a []py.Value) py.Value {
 	b := r.Budget
-	by, ok := or(a[1], int64(4)), false
-	if _, ok = py.AsString(by); !ok {
+	by := or(a[1], int64(4))
+	if _, ok := py.AsString(by); !ok {
 		by = py.Mul(b, " ", by)
 	}
 	var newline py.Value = "\n"

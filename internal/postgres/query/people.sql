@@ -84,7 +84,7 @@ select r.name as role, r.target_kind,
     coalesce((select t.target_id from targets t
         where t.kind = r.target_kind and lower(t.name) = lower(rtrim(@target::text)) and t.active limit 1), 0)::bigint as target_id,
     coalesce((select t.kind from targets t
-        where lower(t.name) = lower(rtrim(@target::text)) and t.active limit 1), '')::text as other_kind
+        where lower(t.name) = lower(rtrim(@target::text)) limit 1), '')::text as other_kind -- switched off ones, too: their names are known
 from target_roles r
 where r.name = @role;
 

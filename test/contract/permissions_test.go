@@ -1,0 +1,364 @@
+package contract
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+)
+
+// columns are who asks, in the order of the marks of a row. Plans, templates and personal things of the rows are bob's; the
+// application demo is owned by ann.
+var columns = []caller{
+	anonymous,
+	other,
+	{name: "the application itself", app: "demo"},
+	power,
+	asBob,
+	bob,
+	{name: "the owner of the application, a stranger to the person", session: "ann"},
+	admin,
+	viewer,
+}
+
+// right is a request that succeeds for whoever may. The marks of who say what each column gets: o the status ok, 1 is 401, 3
+// is 403, l the way to the log-in, h the way from there.
+type right struct {
+	method, path string
+	body         any
+	ok           int
+	who          string
+	before       func(*server) // makes what a request that succeeds uses up
+}
+
+// Patterns that many routes share.
+const (
+	everybody = "ooooooooo"
+	known     = "1oooooooo" // reading: any application, any session
+	writers   = "1ooooooo3" // what every known caller may do but people who only read
+	forBob    = "111ooo1o3" // in the name of bob: as him, as an administrator, through an application that speaks for people
+	bobs      = "111ooo1o1" // the routes of a person
+	nobody    = "333333333"
+	people    = "llllloooo"
+)
+
+// forms are bodies that are no JSON.
+func formOf(pairs ...string) string {
+	v := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		v.Set(pairs[i], pairs[i+1])
+	}
+	return v.Encode()
+}
+
+// rights lists every route beside those of the on-call API, with everybody who may use it.
+func rights() []right {
+	one := m{"incident_ids": []int{1}}
+	quota := m{"hard_quota_threshold": 10, "soft_quota_threshold": 5, "hard_quota_duration": 60, "soft_quota_duration": 60, "plan_name": "pager", "wait_time": 60, "target_name": "ann"}
+	settings := m{"sample_context": `{}`, "context_template": "", "summary_template": "", "mobile_template": "", "variables": []string{"host", "message"}}
+	words := m{"name": "spare", "creator": "bob", "content": m{"demo": m{"email": m{"subject": "s", "body": "b"}}}}
+	return []right{
+		{get, "/v0/plans", nil, 200, known, nil},
+		{post, "/v0/plans", aPlan(m{"name": "spare"}), 201, forBob, nil},
+		{get, "/v0/plans/pager", nil, 200, known, nil},
+		{post, "/v0/plans/{spare plan}", m{"active": 1}, 200, "133ooo3o3", nil},
+		{del, "/v0/plans/spare", nil, 200, "133ooo3o3", spare},
+		{get, "/v0/incidents?active=1", nil, 200, known, nil},
+		{post, "/v0/incidents", m{"plan": "pager", "application": "demo", "context": m{}}, 201, "13oooooo3", nil},
+		{post, "/v0/incidents/claim", changed(one, m{"owner": "bob"}), 200, forBob, nil},
+		{get, "/v0/incidents/1", nil, 200, known, nil},
+		{post, "/v0/incidents/1", m{"owner": "bob"}, 200, forBob, nil},
+		{post, "/v0/incidents/1/resolve", m{"resolved": 0}, 200, writers, nil},
+		{get, "/v0/incidents/1/comments", nil, 200, known, nil},
+		{post, "/v0/incidents/1/comments", m{"author": "bob", "content": "c"}, 201, "133ooo3o3", nil},
+		{get, "/v0/messages?limit=1", nil, 200, known, nil},
+		{get, "/v0/messages/1", nil, 200, known, nil},
+		{get, "/v0/messages/1/auditlog", nil, 200, known, nil},
+		{post, "/v0/notifications", m{"role": "user", "target": "ann", "subject": "s", "mode": "email", "body": "b"}, 200, writers, nil},
+		{get, "/v0/targets", nil, 200, known, nil},
+		{get, "/v0/targets/user", nil, 200, known, nil},
+		{get, "/v0/targets/ann/exists", nil, 200, known, nil},
+		{get, "/v0/target_roles", nil, 200, known, nil},
+		{get, "/v0/templates", nil, 200, known, nil},
+		{post, "/v0/templates", words, 201, forBob, nil},
+		{get, "/v0/templates/words", nil, 200, known, nil},
+		{post, "/v0/templates/{spare template}", m{"active": 1}, 200, "133ooo3o3", nil},
+
+		{get, "/v0/users/bob", nil, 200, bobs, nil},
+		{get, "/v0/users/{number of bob}", nil, 200, "111o111o1", nil},
+		{get, "/v0/users/settings/bob", nil, 200, bobs, nil},
+		{put, "/v0/users/settings/bob", m{"timezone": "UTC"}, 204, bobs, nil},
+		{get, "/v0/users/modes/bob", nil, 200, bobs, nil},
+		{post, "/v0/users/modes/bob", m{"high": "sms"}, 200, bobs, nil},
+		{post, "/v0/users/overrides/bob", m{"template_overrides": m{"sms": "enabled"}}, 204, bobs, nil},
+		{get, "/v0/users/reprioritization/bob", nil, 200, bobs, nil},
+		{post, "/v0/users/reprioritization/bob", m{"src_mode": "call", "dst_mode": "email", "count": 3, "duration": 60}, 200, bobs, nil},
+		{del, "/v0/users/reprioritization/bob/call", nil, 200, bobs, func(s *server) {
+			s.exec("insert into user_reprioritizations select id, 'call', 'email', 3, 60 from users where name = 'bob' on conflict do nothing")
+		}},
+		{get, "/v0/users/bob/in_lists?list=all-ops", nil, 200, known, nil},
+		{get, "/v0/users/bob/categories", nil, 200, bobs, nil},
+		{get, "/v0/users/bob/categories/demo", nil, 200, bobs, nil},
+		{post, "/v0/users/bob/categories/demo", m{}, 201, bobs, nil},
+		{del, "/v0/users/bob/categories/demo", nil, 204, bobs, nil},
+		{get, "/v0/users/bob/slackid", nil, 201, known, nil},
+		{get, "/v0/modes", nil, 200, known, nil},
+		{get, "/v0/priorities", nil, 200, known, nil},
+		{get, "/v0/timezones", nil, 200, known, nil},
+		{post, "/v0/devices", m{"username": "bob", "registration_id": "token", "platform": "iOS"}, 201, "13o333333", nil},
+
+		{get, "/v0/applications", nil, 200, known, nil},
+		{post, "/v0/applications", m{"name": "spare"}, 201, "1111111o3", func(s *server) { s.exec("delete from applications where name = 'spare'") }},
+		{get, "/v0/applications/demo", nil, 200, known, nil},
+		{put, "/v0/applications/demo", settings, 200, "111111oo3", nil},
+		{del, "/v0/applications/spare", nil, 200, "111133oo3", func(s *server) {
+			s.exec(`insert into applications (name) values ('spare') on conflict do nothing;
+				insert into application_owners select a.id, u.id from applications a, users u where a.name = 'spare' and u.name = 'ann' on conflict do nothing`)
+		}},
+		{get, "/v0/applications/demo/quota", nil, 200, known, nil},
+		{post, "/v0/applications/demo/quota", quota, 201, "111111oo3", nil},
+		{del, "/v0/applications/demo/quota", nil, 204, "111111oo3", nil},
+		{get, "/v0/applications/demo/stats", nil, 200, known, nil},
+		{get, "/v0/applications/demo/key", nil, 200, "111133oo3", nil},
+		{get, "/v0/applications/demo/secondary", nil, 200, "111133oo3", nil},
+		{post, "/v0/applications/demo/secondary", nil, 200, "111133oo3", func(s *server) {
+			s.exec("update applications set secondary_key_sealed = null where name = 'demo'")
+		}},
+		{post, "/v0/applications/demo/rekey", nil, 200, "111133oo3", func(s *server) {
+			s.do(admin, post, "/v0/applications/demo/secondary", nil)
+		}},
+		{get, "/v0/applications/demo/incident_emails", nil, 200, known, func(s *server) {
+			s.keys["demo"] = decode[map[string]string](s.do(admin, get, "/v0/applications/demo/key", nil).is(200))["key"]
+		}},
+		{put, "/v0/applications/demo/incident_emails", m{"in@example.com": "pager"}, 200, "111133oo3", nil},
+		{put, "/v0/applications/demo/rename", m{"new_name": "demo2"}, 200, "111133oo3", func(s *server) {
+			s.exec("update applications set name = 'demo' where id = (select application_id from template_contents order by template_id limit 1)")
+		}},
+		{get, "/v0/applications/demo/plans", nil, 200, known, func(s *server) {
+			s.exec("update applications set name = 'demo' where id = (select application_id from template_contents order by template_id limit 1)")
+		}},
+		{get, "/v0/categories", nil, 200, known, nil},
+		{get, "/v0/categories/demo", nil, 200, known, nil},
+		{post, "/v0/categories/demo", []m{{"name": "news", "description": "d", "mode": "email"}}, 200, "11o111oo3", nil},
+		{get, "/v0/stats", nil, 200, known, nil},
+		{get, "/v0/singlestats/total_incidents", nil, 200, known, nil},
+		{get, "/v0/queues", nil, 200, known, nil},
+		{get, "/v1/plans/pager/simulation", nil, 200, known, nil},
+
+		// Relays pass on what people answered; people only their own answers.
+		{post, "/v0/response/email", m{"body": "f", "headers": []m{{"name": "From", "value": "bob@example.com"}}}, 204, "1ooooo1o3", nil},
+		{post, "/v0/response/gmail", m{"body": "f", "headers": []m{{"name": "From", "value": "bob@example.com"}}}, 204, "1ooooo1o3", nil},
+		{post, "/v0/response/gmail-oneclick", m{"msg_id": 1, "email_address": "bob@example.com", "cmd": "claim"}, 204, "1ooooo1o3", nil},
+		{post, "/v0/response/twilio/calls?message_id=1", formOf("Digits", "2", "To", "+15552220002"), 200, "1ooooo1o3", nil},
+		{post, "/v0/response/twilio/messages", formOf("Body", "1 claim", "From", "+15552220002"), 200, "1ooooo1o3", nil},
+		{post, "/v0/response/slack", m{"msg_id": 1, "source": "bob", "content": "claim"}, 200, "1ooooo1o3", nil},
+		{post, "/v0/twilio/deliveryupdate", formOf("MessageSid", "SM1", "MessageStatus", "delivered"), 204, writers, nil},
+
+		// The key in the query is all that counts, whoever sends it along.
+		{post, "/v0/webhooks/alertmanager?application=demo&key={key of demo}", m{"version": "4", "status": "firing", "alerts": []m{}, "groupLabels": m{"iris_plan": "pager"}}, 201, everybody, nil},
+		{post, "/v0/webhooks/grafana?plan=pager&application=demo&key={key of demo}", m{"ruleName": "r", "state": "alerting"}, 201, everybody, nil},
+		{post, "/v0/webhooks/rackspace?plan=pager&application=demo&key={key of demo}", m{"event_id": "e", "details": m{}}, 201, everybody, nil},
+		{post, "/v0/webhooks/freshping?plan=pager&application=demo&key={key of demo}", m{"title": "t", "description": "d", "tags": "", "ticket_id": 1}, 201, everybody, nil},
+
+		// Programs that work beside Iris: the applications that the operator lists, for nobody.
+		{get, "/v0/allowed_metadata_tags", nil, 200, known, nil},
+		{get, "/v0/internal/plan_aggregation_settings", nil, 200, known, nil},
+		{get, "/v0/internal/priority_mode_map", nil, 200, known, nil},
+		{get, "/v0/internal/target?role=user&target=ann", nil, 200, "133o33333", nil},
+		{post, "/v0/internal/incident/1", m{"current_step": 1, "active": true}, 200, "133o33333", nil},
+		{put, "/v0/internal/incident_tag", m{"id": 1, "name": "service", "values": []string{"x"}}, 201, "133o33333", nil},
+		{put, "/v0/internal/plan_tag", m{"id": 1, "name": "service", "values": []string{"x"}}, 201, "133o33333", nil},
+		{put, "/v0/internal/template_tag", m{"id": 1, "name": "service", "values": []string{"x"}}, 201, "133o33333", nil},
+		{put, "/v0/internal/application_tag", m{"id": 1, "name": "service", "values": []string{"x"}}, 201, "133o33333", nil},
+		{put, "/v0/internal/target_tag", m{"id": 1, "name": "service", "values": []string{"x"}}, 201, "133o33333", nil},
+
+		// What vendors ask for is believed with their signature alone.
+		{post, "/api/v0/twilio/messages/relay", formOf("Body", "f", "From", "+15552220002"), 0, nobody, nil},
+		{post, "/api/v0/twilio/calls/gather?message_id=1", "", 0, nobody, nil},
+		{get, "/api/v0/twilio/calls/say?message_id=1", nil, 0, nobody, nil},
+		{post, "/api/v0/twilio/calls/say?message_id=1", "", 0, nobody, nil},
+		{post, "/api/v0/twilio/calls/relay?message_id=1", formOf("Digits", "2", "To", "+15552220002"), 0, nobody, nil},
+		{post, "/api/v0/twilio/status", formOf("MessageSid", "SM1", "MessageStatus", "failed"), 0, nobody, nil},
+		{post, "/api/v0/slack/messages/relay", formOf("payload", "{}"), 0, "111111111", nil},
+		{get, "/api/v0/gmail-oneclick/relay?msg_id=1&email_address=bob@example.com&cmd=claim&token=x", nil, 0, nobody, nil},
+		{post, "/api/v0/gmail-oneclick/relay?msg_id=1&email_address=bob@example.com&cmd=claim&token=x", nil, 0, nobody, nil},
+		{get, "/api/v0/slack/authenticate", nil, 200, everybody, nil},
+		{get, "/ack/x", nil, 400, everybody, nil},
+		{post, "/ack/x", nil, 400, everybody, nil},
+
+		{get, "/healthcheck", nil, 200, everybody, nil},
+		{get, "/livez", nil, 200, everybody, nil},
+		{get, "/metrics", nil, 200, everybody, nil},
+		{get, "/openapi.json", nil, 200, everybody, nil},
+		{get, "/docs", nil, 200, everybody, nil},
+		{get, "/static/nothing.css", nil, 404, everybody, nil},
+	}
+}
+
+// pages lists what is for browsers: sessions count there, signatures do not.
+func pages() []right {
+	var out []right
+	for _, path := range []string{"/incidents", "/incidents/1", "/plans", "/plans/pager", "/cluster", "/teams", "/me", "/teams/ops", "/teams/ops/rosters",
+		"/teams/ops/schedules", "/teams/ops/coverage", "/teams/ops/settings", "/teams/ops/audit"} {
+		out = append(out, right{get, path, nil, 200, people, nil})
+	}
+	for path, moved := range map[string]int{"/user/bob": 302, "/user/bob/ical": 302, "/team/ops": 301, "/team/ops/info": 301, "/team/ops/schedules": 301,
+		"/team/ops/subscriptions": 301, "/team/ops/audit": 301} {
+		out = append(out, right{get, path, nil, moved, people, nil})
+	}
+	for _, path := range []string{"/incidents/1/acknowledge", "/incidents/1/reopen", "/incidents/1/resolve", "/incidents/1/comments"} {
+		out = append(out, right{post, path, formOf("content", "c"), 303, "lllllooo3", nil})
+	}
+	return append(out,
+		right{get, "/", nil, 302, everybody, nil},
+		right{post, "/login", formOf("username", "bob", "password", "wrong"), 401, everybody, nil},
+		right{post, "/login/", formOf("username", "bob", "password", "wrong"), 302, everybody, nil},
+		right{get, "/login", nil, 200, "ooooohhhh", nil},
+		right{get, "/login/", nil, 200, "ooooohhhh", nil},
+		// Whoever logs out ends their own session. These are the last rows.
+		right{post, "/logout", nil, 200, everybody, nil},
+		right{get, "/logout", nil, 302, everybody, nil},
+		right{post, "/logout/", nil, 302, everybody, nil},
+		right{get, "/logout/", nil, 302, everybody, nil},
+	)
+}
+
+func spare(s *server) {
+	s.exec(`delete from plan_active where name_key = 'spare'; delete from plans where name = 'spare';
+		with p as (insert into plans (name, creator_id, description, threshold_window, threshold_count, aggregation_window, aggregation_reset)
+			select 'spare', id, '', 0, 0, 0, 0 from users where name = 'bob' returning id, name)
+		insert into plan_active select name, id from p`)
+}
+
+// newForRights is a server on which every row of rights means something.
+func newForRights(t *testing.T) *server {
+	t.Helper()
+	s := newRelay(t)
+	s.page("email") // incident 1, message 1
+	s.exec(`insert into user_contacts select id, m, d from users, (values ('sms', '+15552220002'), ('call', '+15552220002'), ('slack', 'bob')) c(m, d) where name = 'bob'`)
+	s.do(bob, post, "/v0/plans", aPlan(m{"name": "spare"})).is(201)
+	s.do(bob, post, "/v0/templates", m{"name": "spare", "creator": "bob", "content": m{"demo": m{"email": m{"subject": "s", "body": "b"}}}}).is(201)
+	return s
+}
+
+// named puts what a path names in words into it.
+func (s *server) named(path string) string {
+	number := func(query string) string { return fmt.Sprint(s.number(query)) }
+	for words, value := range map[string]func() string{
+		"{spare plan}":     func() string { return number("select max(id) from plans where name = 'spare'") },
+		"{spare template}": func() string { return number("select max(id) from templates where name = 'spare'") },
+		"{number of bob}":  func() string { return number("select target_id from users where name = 'bob'") },
+		"{key of demo}":    func() string { return s.keys["demo"] },
+	} {
+		if strings.Contains(path, words) {
+			path = strings.ReplaceAll(path, words, value())
+		}
+	}
+	return path
+}
+
+// TestEveryoneOnEveryRoute asks every route as everybody: first those who may not, of which nothing must be left, then those
+// who may.
+func TestEveryoneOnEveryRoute(t *testing.T) {
+	t.Parallel()
+	s := newForRights(t)
+	for _, r := range slices.Concat(rights(), pages()) {
+		require.Len(t, r.who, len(columns), "%s %s", r.method, r.path)
+		if r.before != nil {
+			r.before(s)
+		}
+		before := s.everything()
+		s.ask(r, false)
+		for table, rows := range s.everything() {
+			if before[table] != rows {
+				t.Errorf("%s %s was refused, and changed the table %s", r.method, r.path, table)
+			}
+		}
+		s.ask(r, true)
+	}
+}
+
+// ask sends the request of a row as those who may, or as the others.
+func (s *server) ask(r right, allowed bool) {
+	s.Helper()
+	for i, as := range columns {
+		mark := r.who[i]
+		if (mark == 'o' || mark == 'h') != allowed {
+			continue
+		}
+		if allowed && r.before != nil {
+			r.before(s)
+		}
+		var header []string
+		if text, isText := r.body.(string); isText && text != "" {
+			header = []string{"Content-Type", form}
+		}
+		a := s.do(as, r.method, s.named(r.path), r.body, header...)
+		want := map[byte]int{'o': r.ok, '1': 401, '3': 403, 'l': 302, 'h': 302}[mark]
+		if a.status != want { // all differences at once show a pattern
+			s.Errorf("%s: %d, not %d: %.300s", a.what, a.status, want, a.body)
+			continue
+		}
+		switch {
+		case mark == 'l':
+			require.Contains(s, a.header.Get("Location"), "/login", a.what)
+		case !allowed && strings.HasPrefix(r.path, "/v"):
+			require.NotEmpty(s, decode[m](a)["title"], "a refusal says why: %s", a.what)
+		}
+		require.Empty(s, a.header.Get("WWW-Authenticate"), a.what)
+	}
+}
+
+// everything is a fingerprint of each table, beside those that every request may touch.
+func (s *server) everything() map[string]string {
+	s.Helper()
+	rows, err := s.db.Query(s.Context(), `select relname, coalesce((xpath('/row/h/text()', query_to_xml(format(
+			'select md5(string_agg(t::text, ''|'' order by t::text)) as h from %I t', relname), true, true, '')))[1]::text, '')
+		from pg_class where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace and relname not in ('sessions', 'statistics_snapshots')`)
+	require.NoError(s, err)
+	out := map[string]string{}
+	var table, hash string
+	_, err = pgx.ForEachRow(rows, []any{&table, &hash}, func() error {
+		out[table] = hash
+		return nil
+	})
+	require.NoError(s, err)
+	return out
+}
+
+// TestNobodyIsForgotten fails when an operation of the document stands in no row of rights.
+func TestNobodyIsForgotten(t *testing.T) {
+	t.Parallel()
+	s := newForRights(t)
+	listed := map[string]bool{}
+	for _, r := range slices.Concat(rights(), pages()) {
+		path, _, _ := strings.Cut(s.named(r.path), "?")
+		if o := s.api.find(r.method, path); o != nil {
+			listed[o.method+" "+o.path] = true
+		} else {
+			require.Fail(t, "the document has no such operation", "%s %s", r.method, r.path)
+		}
+	}
+	for _, o := range s.api.operations {
+		if ofOncall(o.path) || listed[o.method+" "+o.path] || o.path == "/readyz" { // without a processor nothing is ready
+			continue
+		}
+		require.Fail(t, "rights() has no row for an operation", "%s %s", o.method, o.path)
+	}
+}
+
+// ofOncall are the routes of the on-call API, and the pages: who may use those is in the tests of each.
+func ofOncall(path string) bool {
+	switch {
+	case strings.HasPrefix(path, "/v1/plans/"), strings.HasPrefix(path, "/v0/"), strings.HasPrefix(path, "/api/v0/twilio/"),
+		strings.HasPrefix(path, "/api/v0/slack/"), strings.HasPrefix(path, "/api/v0/gmail-oneclick/"):
+		return false
+	case strings.HasPrefix(path, "/api/v0/"), strings.HasPrefix(path, "/v1/"):
+		return true
+	}
+	return false
+}
