@@ -49,11 +49,13 @@ Nobody has a shift as primary (pages go to the team's fixed order, or the fallba
 	require.Equal(t, int64(1795914000), teams[0].Roles[0].Gaps[0].Start)
 
 	for want, args := range map[string][]string{
-		"there is no active team nowhere": {"nowhere"},
-		"there is no service nothing":     {"--service", "nothing"},
-		"name a team, or a service with":  {},
-		"not both":                        {"db", "--service", "checkout"},
-		"there is no role primry; there are director, manager, primary, secondary, shadow, unavailable, vacation": {"db", "--role", "primry"},
+		"there is no active team nowhere\n":                     {"nowhere"},
+		"there is no active team EMTPY; did you mean empty?\n":  {"EMTPY"},
+		"there is no service nothing\n":                         {"--service", "nothing"},
+		"there is no service chekout; did you mean checkout?\n": {"--service", "chekout"},
+		"name a team, or a service with":                        {},
+		"not both":                                              {"db", "--service", "checkout"},
+		"there is no role primry; there are director, manager, primary, secondary, shadow, unavailable, vacation; did you mean primary?": {"db", "--role", "primry"},
 		`"soon" is no instant`:                   {"db", "--at", "soon"},
 		`--for: "3 moons" is no time to look`:    {"db", "--for", "3 moons"},
 		`--for: "900d" is no time to look ahead`: {"db", "--for", "900d"},

@@ -78,11 +78,12 @@ The plan is exhausted at Sun 2026-11-22 02:09:00 +01:00, 11m0s after the inciden
 	require.NotEmpty(t, report.Notes)
 
 	for want, args := range map[string][]string{
-		"there is no active plan nothing":        {"--plan", "nothing"},
-		`there is no time zone "Mars/Base"`:      {"--plan", "night", "--zone", "Mars/Base"},
-		`"tomorrow" is no instant`:               {"--plan", "night", "--at", "tomorrow"},
-		"there is no application watch":          {"--plan", "night", "--application", "watch"},
-		"Role team is not appropriate for targe": {"--plan", "night", "--target", "team:ann"},
+		"there is no active plan nothing\n":                    {"--plan", "nothing"},
+		"there is no active plan Nihgt; did you mean night?\n": {"--plan", "Nihgt"},
+		`there is no time zone "Mars/Base"`:                    {"--plan", "night", "--zone", "Mars/Base"},
+		`"tomorrow" is no instant`:                             {"--plan", "night", "--at", "tomorrow"},
+		"there is no application watch":                        {"--plan", "night", "--application", "watch"},
+		"Role team is not appropriate for targe":               {"--plan", "night", "--target", "team:ann"},
 	} {
 		code, _, errs := iris(t, environ, "", append([]string{"simulate"}, args...)...)
 		require.Equal(t, 1, code)

@@ -2,6 +2,8 @@ package app
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -62,8 +64,14 @@ func runImport(ctx context.Context, c config.Common, in Import, name string, run
 		keep = err == nil && !in.DryRun && report.Conflicts() == 0
 		return keep, err
 	})
-	if err != nil {
-		return nil, err
+	switch {
+	case err == nil:
+	case keep: // the answer to the commit was lost
+		return nil, fmt.Errorf("whether anything was written is not known: run it again, and it says what is here already: %w", err)
+	case ctx.Err() != nil:
+		return nil, errors.New("the import was stopped: nothing was written")
+	default:
+		return nil, fmt.Errorf("nothing was written: %w", err)
 	}
 	report.Written = keep && report.Taken() > 0
 	report.Seconds = time.Since(began).Seconds()

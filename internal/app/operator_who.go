@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -84,7 +85,7 @@ func (o *Operator) Who(ctx context.Context, a WhoAsk) ([]WhoTeam, error) {
 	for _, name := range names {
 		team, err := o.teams.ByName(ctx, name)
 		if fault.Is(err, fault.NotFound) {
-			return nil, fault.Wrap(fault.NotFound, err, "there is no active team "+name)
+			return nil, o.unknown(ctx, "there is no active team ", "team", name)
 		}
 		if err != nil {
 			return nil, err
@@ -125,7 +126,8 @@ func (o *Operator) roleExists(ctx context.Context, role string) error {
 		return nil
 	}
 	slices.Sort(known)
-	return fault.Newf(fault.NotFound, "there is no role %s; there are %s", role, strings.Join(slices.Compact(known), ", "))
+	known = slices.Compact(known)
+	return fault.Newf(fault.NotFound, "there is no role %s; there are %s%s", role, strings.Join(known, ", "), config.Suggestion(role, known))
 }
 
 func (o *Operator) teamsAsked(ctx context.Context, a WhoAsk) ([]string, error) {
@@ -135,7 +137,7 @@ func (o *Operator) teamsAsked(ctx context.Context, a WhoAsk) ([]string, error) {
 	services := postgres.NewOncallNames(o.db)
 	s, err := services.Service(ctx, a.Service)
 	if fault.Is(err, fault.NotFound) {
-		return nil, fault.Wrap(fault.NotFound, err, "there is no service "+a.Service)
+		return nil, o.unknown(ctx, "there is no service ", "service", a.Service)
 	}
 	if err != nil {
 		return nil, err

@@ -124,7 +124,7 @@ func (l *loader) unknownVariables(env map[string]string) {
 	}
 	slices.Sort(left)
 	for _, name := range left {
-		l.warning(name, "unknown environment variable, ignored%s", suggestion(name, Variables()))
+		l.warning(name, "unknown environment variable, ignored%s", Suggestion(name, Variables()))
 	}
 }
 
@@ -176,11 +176,11 @@ func set(values map[string]any, path string, value any) error {
 	return set(inner, rest, value)
 }
 
-// suggestion returns "; did you mean X?" when one of the known names is close to name.
-func suggestion(name string, known []string) string {
+// Suggestion returns "; did you mean X?" when one of the known names is close to name, in whatever case.
+func Suggestion(name string, known []string) string {
 	best, distance := "", 4
 	for _, k := range known {
-		if d := editDistance(name, k); d < distance && d < len(k)/2+1 {
+		if d := editDistance(strings.ToLower(name), strings.ToLower(k)); d < distance && d < len(k)/2+1 {
 			best, distance = k, d
 		}
 	}

@@ -348,7 +348,7 @@ func (l *loader) unknownKeys(value any, t reflect.Type, path string) {
 				l.unknownKeys(m[key], field, join(path, key))
 			} else {
 				known := slices.Sorted(maps.Keys(fields))
-				l.problem(l.where(join(path, key)), "unknown key %s%s", key, suggestion(key, known))
+				l.problem(l.where(join(path, key)), "unknown key %s%s", key, Suggestion(key, known))
 			}
 		}
 	}

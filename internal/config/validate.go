@@ -454,7 +454,7 @@ func (l *loader) oneOf(path, value string, allowed ...string) {
 		return
 	}
 	words := slices.DeleteFunc(slices.Clone(allowed), func(s string) bool { return s == "" })
-	l.problem(l.where(path), "%q is not known; use %s%s", value, strings.Join(words, ", "), suggestion(value, words))
+	l.problem(l.where(path), "%q is not known; use %s%s", value, strings.Join(words, ", "), Suggestion(value, words))
 }
 
 func (l *loader) notNegative(path string, d time.Duration) {

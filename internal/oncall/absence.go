@@ -11,9 +11,9 @@ import (
 type Recurring struct {
 	User   users.ID
 	Zone   *time.Location
-	Start  Local // the first time
-	Length time.Duration
-	Rule   string // e.g. FREQ=WEEKLY;BYDAY=TU; "" = once
+	Start  Local         // the first time
+	Length time.Duration // on the clock: from one midnight to the next is 24 hours, also when the clocks change between
+	Rule   string        // e.g. FREQ=WEEKLY;BYDAY=TU; "" = once
 	Reason string
 }
 
@@ -23,6 +23,17 @@ const (
 	maxTimes = 10_000
 	maxRule  = 500 // bytes
 )
+
+// Lasts is how long it is on a zone's clock from one instant to another.
+func Lasts(start, end time.Time, zone *time.Location) time.Duration {
+	if d := time.Duration(LocalIn(end, zone)-LocalIn(start, zone)) * time.Second; d > 0 {
+		return d
+	}
+	return end.Sub(start) // within an hour that comes twice
+}
+
+// End is when the first time ends.
+func (r Recurring) End() time.Time { return (r.Start + Local(r.Length/time.Second)).In(r.Zone) }
 
 // Check returns an Invalid fault if the rule cannot be used.
 func (r Recurring) Check() error {

@@ -54,16 +54,24 @@ func (l *Load) add(part Span, zone *time.Location, holidays map[Date]bool) {
 	l.Shifts++
 	l.Total += part.End.Sub(part.Start)
 	for d := LocalIn(part.Start, zone).Date() - 1; d <= LocalIn(part.End, zone).Date()+1; d++ {
+		if !d.on(zone) {
+			continue
+		}
+		next := d + 1
+		for !next.on(zone) {
+			next++
+		}
 		midnight := d.Local()
+		dawn, dusk := (midnight + nightEnd).In(zone), (midnight + nightStart).In(zone)
 		for _, w := range []struct {
-			wall
+			Span
 			night bool
 		}{
-			{wall{midnight, midnight + nightEnd}, true},
-			{wall{midnight + nightEnd, midnight + nightStart}, false},
-			{wall{midnight + nightStart, midnight + day}, true},
+			{Span{Start: midnight.In(zone), End: dawn}, true},
+			{Span{Start: dawn, End: dusk}, false},
+			{Span{Start: dusk, End: next.Local().In(zone)}, true},
 		} {
-			start, end := later(w.start.In(zone), part.Start), earlier(w.end.In(zone), part.End)
+			start, end := later(w.Start, part.Start), earlier(w.End, part.End)
 			length := end.Sub(start)
 			if length <= 0 {
 				continue
@@ -79,6 +87,12 @@ func (l *Load) add(part Span, zone *time.Location, holidays map[Date]bool) {
 			}
 		}
 	}
+}
+
+// on reports whether a zone has the day: some left one out when they moved over the date line.
+func (d Date) on(zone *time.Location) bool {
+	noon := d.Local() + 12*hour
+	return LocalIn(noon.In(zone), zone).Date() == d
 }
 
 // Suggestion is who might best take a shift, and how far each candidate's next shift is away. Forever = no shift near.

@@ -130,7 +130,7 @@ func (a *API) holidaysOf(ctx context.Context, t oncall.Profile) (map[oncall.Date
 
 func absenceObject(s oncall.StoredAbsence) map[string]any {
 	start := s.Start.In(s.Zone)
-	return map[string]any{"id": s.ID, "user": s.UserName, "start": start.Unix(), "end": start.Add(s.Length).Unix(),
+	return map[string]any{"id": s.ID, "user": s.UserName, "start": start.Unix(), "end": s.End().Unix(),
 		"timezone": s.Zone.String(), "rule": orNull(s.Rule), "note": orNull(s.Reason)}
 }
 
@@ -180,7 +180,7 @@ func (a *API) addAbsence(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	absence := oncall.Recurring{User: u.ID, Length: end.Sub(start)}
+	absence := oncall.Recurring{User: u.ID}
 	if absence.Rule, err = b.text("rule"); err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func (a *API) addAbsence(w http.ResponseWriter, r *http.Request) error {
 			return fault.Invalidf("timezone", "unknown time zone %q", name)
 		}
 	}
-	absence.Start = oncall.LocalIn(start, absence.Zone)
+	absence.Start, absence.Length = oncall.LocalIn(start, absence.Zone), oncall.Lasts(start, end, absence.Zone)
 	if err := absence.Check(); err != nil {
 		return err
 	}

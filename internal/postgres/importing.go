@@ -157,7 +157,7 @@ func (r *importRun) merge(ctx context.Context, t imports.Table, out *imports.Out
 	}
 	if r.first {
 		if sql := fillSQL(t); sql != "" {
-			if err := r.exec(ctx, sql); err != nil {
+			if err := r.reasons(ctx, imports.Note, false, sql, out); err != nil {
 				return fmt.Errorf("complete %s: %w", t.Name, err)
 			}
 		}

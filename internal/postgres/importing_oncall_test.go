@@ -114,7 +114,8 @@ func TestImportKeepsWhatIsHere(t *testing.T) {
 	}}
 	m.run(func(s imports.Store) {
 		out := m.load(s, table, []any{1, "ann", "Ann There"}, []any{2, "bob", "Bob There"})
-		require.Equal(t, []string{"not taken: its full_name is another one here, which stays (1) row 1; Ann There there, Ann Here here"}, words(out))
+		require.Equal(t, []string{"not taken: its full_name is another one here, which stays (1) row 1; Ann There there, Ann Here here",
+			"note: was here already, and what was not known of it here was filled in (1) row 2"}, words(out))
 		require.Equal(t, int64(2), out.Same)
 	})
 	require.Equal(t, []string{"Ann Here", "Bob There"}, m.rows("select full_name from users order by oncall_id"))

@@ -119,22 +119,26 @@ func agree(c imports.Column) string {
 	return fmt.Sprintf("s.%s%s is not distinct from t.%s%s", column(c.Name), cast, column(c.Name), cast)
 }
 
-// fillSQL puts values into rows that are here and know nothing of them yet; "" = the table has no such columns.
+// fillSQL puts values into rows that are here and know nothing of them yet, and lists the rows that it changed; "" = the table
+// has no such columns.
 func fillSQL(t imports.Table) string {
-	var sets, unknown []string
+	var sets, before, after []string
 	for _, c := range t.Columns {
 		if c.Empty == "" {
 			continue
 		}
 		name := column(c.Name)
-		sets = append(sets, fmt.Sprintf("%s = case when %s then coalesce(s.%s, t.%s) else t.%s end", name, c.Empty, name, name, name))
-		unknown = append(unknown, c.Empty)
+		value := fmt.Sprintf("case when %s then coalesce(s.%s, t.%s) else t.%s end", c.Empty, name, name, name)
+		sets, before, after = append(sets, name+" = "+value), append(before, "t."+name), append(after, value)
 	}
 	if sets == nil {
 		return ""
 	}
-	return fmt.Sprintf("update %s t set %s from resolved s where %s and s.lost is null and (%s)",
-		t.Name, strings.Join(sets, ", "), sameKey(t), strings.Join(unknown, " or "))
+	return fmt.Sprintf(`with filled as (
+    update %s t set %s from resolved s where %s and s.lost is null and (%s) is distinct from (%s) returning s.ord, s.label
+)
+select 'was here already, and what was not known of it here was filled in', count(*), %s from filled having count(*) > 0`,
+		t.Name, strings.Join(sets, ", "), sameKey(t), strings.Join(before, ", "), strings.Join(after, ", "), examples)
 }
 
 // keepSQL lists rows that are here already and say something else in columns where they may; "" = there are none.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
 // Names is escalation.Names: what people name plans, applications and targets. It is safe for concurrent use.
@@ -44,4 +45,15 @@ func (n *Names) ApplicationNumber(ctx context.Context, name string) (int64, erro
 // TargetNumber implements escalation.Names.
 func (n *Names) TargetNumber(ctx context.Context, role, name string) (int64, error) {
 	return n.targets.Resolve(ctx, role, name)
+}
+
+// Known returns the names of all active teams, services, active plans or applications; kind is team, service, plan or
+// application.
+func (n *Names) Known(ctx context.Context, kind string) ([]string, error) {
+	var out []string
+	err := n.targets.db.Do(ctx, func(q *db.Queries) (err error) {
+		out, err = q.KnownNames(ctx, kind)
+		return err
+	})
+	return out, err
 }

@@ -330,7 +330,7 @@ func absencesOf(ctx context.Context, q *db.Queries, ids []int64) ([]oncall.Store
 func absenceOf(r db.AbsenceRow) oncall.StoredAbsence {
 	loc := zone(r.TimeZone)
 	return oncall.StoredAbsence{ID: r.ID, UserName: r.UserName, Recurring: oncall.Recurring{
-		User: users.ID(r.UserID), Zone: loc, Start: oncall.LocalIn(r.StartsAt, loc), Length: r.EndsAt.Sub(r.StartsAt), Rule: r.Rule, Reason: r.Note,
+		User: users.ID(r.UserID), Zone: loc, Start: oncall.LocalIn(r.StartsAt, loc), Length: oncall.Lasts(r.StartsAt, r.EndsAt, loc), Rule: r.Rule, Reason: r.Note,
 	}}
 }
 

@@ -48,7 +48,7 @@ func (w *OncallWishes) AddAbsence(ctx context.Context, a oncall.Recurring) (int6
 	start := a.Start.In(a.Zone)
 	err := w.db.Do(ctx, func(q *db.Queries) (err error) {
 		id, err = q.AddAbsence(ctx, db.AddAbsenceParams{
-			UserID: int64(a.User), StartsAt: start, EndsAt: start.Add(a.Length), TimeZone: a.Zone.String(), Rule: storable(a.Rule),
+			UserID: int64(a.User), StartsAt: start, EndsAt: a.End(), TimeZone: a.Zone.String(), Rule: storable(a.Rule),
 			Note: storable(a.Reason),
 		})
 		return err

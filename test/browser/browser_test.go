@@ -105,6 +105,10 @@ func (b *tab) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
+func withTimeout(b *tab) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(b.ctx, 20*time.Second)
+}
+
 func (b *tab) text(selector string) string {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, 10*time.Second)

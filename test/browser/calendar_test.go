@@ -196,6 +196,8 @@ func TestCalendar(t *testing.T) {
 	t.Run("zones", func(t *testing.T) { zones(t, b.in(t)) })
 	t.Run("override", func(t *testing.T) { override(t, b.in(t), api) })
 	t.Run("swap", func(t *testing.T) { swap(t, b.in(t), api) })
+	t.Run("drags", func(t *testing.T) { drags(t, b.in(t), api) })
+	t.Run("ended", func(t *testing.T) { ended(t, b.in(t), api) })
 	t.Run("roster", func(t *testing.T) { roster(t, b.in(t), api) })
 	t.Run("schedule", func(t *testing.T) { schedule(t, b.in(t)) })
 	t.Run("phone", func(t *testing.T) { phone(t, b.in(t), api) })

@@ -3,7 +3,6 @@ package e2e
 import (
 	"fmt"
 	"net/http"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -97,6 +96,6 @@ func TestNobodyIsLeftAlone(t *testing.T) {
 		var timeline string
 		require.NoError(t, s.db.QueryRow(t.Context(), "select string_agg(text, E'\n' order by id) from timeline_entries where incident_id = $1", id).Scan(&timeline))
 		require.Equal(t, want, to, "without %s", departure.what)
-		require.True(t, strings.Contains(timeline, departure.says), "without %s the timeline says:\n%s", departure.what, timeline)
+		require.Contains(t, timeline, departure.says, "without %s", departure.what)
 	}
 }

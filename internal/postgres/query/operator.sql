@@ -8,3 +8,10 @@ from users u
 left join user_contacts c on c.user_id = u.id
 group by u.id
 order by lower(u.name);
+
+-- name: KnownNames :many
+-- What somebody may have meant by a name that nothing of the kind has.
+select name from teams where active and @kind::text = 'team'
+union all select name from services where @kind = 'service'
+union all select p.name from plan_active a join plans p on p.id = a.plan_id where @kind = 'plan'
+union all select name from applications where @kind = 'application';

@@ -9,6 +9,34 @@ import (
 	"context"
 )
 
+const knownNames = `-- name: KnownNames :many
+select name from teams where active and $1::text = 'team'
+union all select name from services where $1 = 'service'
+union all select p.name from plan_active a join plans p on p.id = a.plan_id where $1 = 'plan'
+union all select name from applications where $1 = 'application'
+`
+
+// What somebody may have meant by a name that nothing of the kind has.
+func (q *Queries) KnownNames(ctx context.Context, kind string) ([]string, error) {
+	rows, err := q.db.Query(ctx, knownNames, kind)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		items = append(items, name)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listUsers = `-- name: ListUsers :many
 
 select u.name, u.full_name, u.admin, u.active,

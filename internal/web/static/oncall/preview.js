@@ -7,7 +7,7 @@ import { length, span } from "./zone.js";
 // previewGrid shows shifts of the weeks from now on; range(from, to) returns what to show, or throws.
 export function previewGrid(zone, people, range) {
   const title = h("strong", { class: "range" }),
-    holder = h("div", { class: "grid-holder" }),
+    holder = h("div", { class: "grid-holder", tabindex: 0, role: "group", "aria-label": "What the schedule makes" }),
     note = h("div", { class: "stack", "aria-live": "polite" });
   let calendar,
     from,
