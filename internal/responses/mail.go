@@ -113,7 +113,7 @@ func addresses(text string) []string {
 
 // mail takes a mail: to an address that opens incidents, or an answer to one of ours.
 func (s *Responses) mail(w http.ResponseWriter, r *http.Request) error {
-	raw, _, err := wire.Body(w, r, maxMail)
+	raw, _, err := wire.Body(w, r, wire.MaxBody)
 	if err != nil {
 		return err
 	}

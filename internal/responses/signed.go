@@ -45,9 +45,6 @@ func (s *Responses) known(handle func(http.ResponseWriter, *http.Request) error)
 	})
 }
 
-// maxMail bounds what a relay may post. Mails come with their whole body.
-const maxMail = 4 << 20
-
 // postedForm reads a form, whatever the content type says.
 func postedForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	body, _, err := wire.Body(w, r, 64<<10)
@@ -204,7 +201,7 @@ func (s *Responses) relayedSlack(w http.ResponseWriter, r *http.Request) error {
 }
 
 func object(w http.ResponseWriter, r *http.Request) (map[string]json.RawMessage, error) {
-	body, _, err := wire.Body(w, r, maxMail)
+	body, _, err := wire.Body(w, r, wire.MaxBody)
 	if err != nil {
 		return nil, err
 	}

@@ -80,9 +80,12 @@ func TestOddBodies(t *testing.T) {
 			return s.do(as, r.method, s.named(r.path), body)
 		}
 		for _, broken := range []string{"", "{", "nonsense", string(raw) + "x", "\xff" + string(raw), strings.Repeat("[", 10000), "\x00"} {
-			require.Equal(t, 400, ask(broken).status, "%s %s %q", r.method, r.path, broken)
+			a := ask(broken)
+			require.Equal(t, 400, a.status, "%s %s %q", r.method, r.path, broken)
+			if broken == "{" {
+				require.JSONEq(t, badJSON, a.body, "%s %s", r.method, r.path)
+			}
 		}
-		require.Equal(t, badJSON, ask("{").body, "%s %s", r.method, r.path)
 		var body any
 		require.NoError(t, json.Unmarshal(raw, &body))
 		var refused []any
