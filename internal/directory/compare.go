@@ -143,7 +143,34 @@ func Compare(source string, here []Known, entries, presets []Entry, rules Rules)
 	slices.SortFunc(p.Changes, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(m.turn(a), m.turn(b)), cmp.Compare(fold(a.Name), fold(b.Name)))
 	})
+	p.dropHeldNames(here)
 	return p
+}
+
+// dropHeldNames leaves out whoever is to get a name that is not free when it is their turn: the holder was to be called
+// otherwise, and is not for another reason.
+func (p *Plan) dropHeldNames(here []Known) {
+	names, holders := map[users.ID]string{}, map[string]bool{}
+	for _, k := range here {
+		names[k.ID], holders[fold(k.Name)] = fold(k.Name), true
+	}
+	p.Changes = slices.DeleteFunc(p.Changes, func(c Change) bool {
+		wanted := c.Rename
+		if c.Kind == Add {
+			wanted = c.Name
+		}
+		key := fold(wanted)
+		if wanted == "" || key == names[c.ID] && c.Kind != Add {
+			return false
+		}
+		if holders[key] {
+			p.problem(wanted, nameHeld)
+			return true
+		}
+		delete(holders, names[c.ID])
+		holders[key] = true
+		return false
+	})
 }
 
 func (p *Plan) problem(name, text string) {

@@ -184,6 +184,21 @@ func TestE164(t *testing.T) {
 	require.False(t, KnownRegion("XX"))
 }
 
+func TestANameIsFreeOnlyWhenItsHolderIsRenamed(t *testing.T) {
+	t.Parallel()
+	ann := Known{User: users.User{ID: 1, Name: "ann", Active: true}, Source: LDAP, Stable: "4"}
+	renamed := Entry{Name: "bob", Stable: "4"} // without an address it is not taken
+	p := Compare(LDAP, []Known{ann}, []Entry{{Name: "ann", Email: "ann@example.com"}, renamed}, nil, swiss)
+	require.Empty(t, p.Changes)
+	require.Contains(t, p.Problems, Problem{Name: "ann", Text: nameHeld})
+
+	renamed.Email = "bob@example.com"
+	p = Compare(LDAP, []Known{ann}, []Entry{{Name: "ann", Email: "ann@example.com"}, renamed}, nil, swiss)
+	require.Len(t, p.Changes, 2)
+	require.Equal(t, "bob", p.Changes[0].Rename)
+	require.Equal(t, Add, p.Changes[1].Kind)
+}
+
 // Whatever the directory says: after its changes were made there is nothing more to do, and who was never in it stays on.
 func TestCompareSettles(t *testing.T) {
 	t.Parallel()

@@ -85,7 +85,7 @@ func TestDeadlocksAreRetried(t *testing.T) {
 	d.Pool().Reset()
 
 	var wg sync.WaitGroup
-	errs := make([]error, 8)
+	errs := make([]error, 4)
 	for i := range errs {
 		wg.Go(func() {
 			first, second := 1, 2
@@ -108,7 +108,7 @@ func TestDeadlocksAreRetried(t *testing.T) {
 	}
 	var sum int
 	require.NoError(t, d.Pool().QueryRow(t.Context(), "select sum(n) from pair").Scan(&sum))
-	require.Equal(t, 16, sum)
+	require.Equal(t, 8, sum)
 }
 
 func TestErrorsBecomeFaultsWithoutSQL(t *testing.T) {

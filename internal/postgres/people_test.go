@@ -175,7 +175,7 @@ func TestTeamsAndTargets(t *testing.T) {
 	ann.Active = false
 	require.NoError(t, u.Update(ctx, ann))
 	_, err = targets.Resolve(ctx, "user", "ann")
-	require.ErrorIs(t, err, postgres.ErrTargetNotFound)
+	require.ErrorIs(t, err, postgres.ErrRoleNotAppropriate)
 }
 
 func TestApplications(t *testing.T) {

@@ -326,7 +326,8 @@ func TestEveryRefusal(t *testing.T) {
 		"link": link(event("ann", "primary", 7, 8)), "pastlink": link(event("ann", "primary", 0, 1)), "mixed": link(event("ann", "primary", 7, 8), event("bob", "primary", 8, 9)),
 		"reminder": made(bob, "/users/bob/notifications", notice)["id"],
 		"notice":   made(bob, "/users/bob/notifications", changed(notice, m{"time_before": nil, "type": "event_created", "only_if_involved": true}))["id"],
-		"key":      s.do(bob, post, "/api/v0/ical_key/user/bob", nil).is(201).body, "day9": now + 9*day,
+		"key":      s.do(bob, post, "/api/v0/ical_key/user/bob", nil).is(201).body,
+		"day1":     now + day, "day2": now + 2*day, "day9": now + 9*day, // where the events begin, however long this takes
 	}
 	s.exec("update shifts set starts_at = starts_at - interval '9 days' where id = $1 or link_id = $2", things["past"], things["pastlink"])
 	was := s.text(everything)
