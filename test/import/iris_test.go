@@ -251,10 +251,11 @@ func TestIrisOddIncidentsGoOn(t *testing.T) {
 	require.Equal(t, []string{
 		"3001|the incident stands at step 7, but plan Night has only 2 steps: escalation ends here",
 		"3002|the incident stands at step 32767, but plan Night has only 2 steps: escalation ends here",
-		"3003|plan empty has no steps: NOBODY is paged", "3004|plan empty has no steps: NOBODY is paged",
+		"3003|plan empty has no steps: escalation ends here", "3004|plan empty has no steps: escalation ends here",
 		"3005|plan of the left is exhausted: 3 steps are over and nobody acknowledged; nobody is paged any more",
 		"3006|plan of the left is exhausted: 3 steps are over and nobody acknowledged; nobody is paged any more",
 	}, s.ours("select incident_id, text from timeline_entries where incident_id > 3000 and kind = 'exhausted'"))
+	require.Len(t, s.ours("select text from timeline_entries where incident_id in (3003, 3004) and text like '%; paging ann by call instead (creator of plan empty)'"), 2)
 	require.Len(t, s.ours("select text from timeline_entries where incident_id > 3000 and text like '% reaches NOBODY'"), 3, "and nobody is left out in silence")
 	require.Empty(t, s.ours("select id from incidents where id > 3000 and active"))
 }
