@@ -255,7 +255,11 @@ func (s spec) responses(method, path string, op operation) (object, error) {
 			answer["x-body-optional"] = true
 		}
 		if kind, ok := bodies[short]; ok {
-			answer["content"] = object{kind: object{"schema": object{"type": "string"}}}
+			content := object{kind: object{"schema": object{"type": "string"}}}
+			if optional && strings.HasPrefix(path, "/v0/") {
+				content["application/json"] = object{} // what v0 calls a body that is missing
+			}
+			answer["content"] = content
 		} else if short != "empty" {
 			schema, err := s.schema(short)
 			if err != nil {
