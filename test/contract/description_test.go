@@ -144,7 +144,10 @@ func TestDescriptionIsWhole(t *testing.T) {
 	for _, o := range s.api.operations {
 		for status, r := range o.responses {
 			content, _ := r.(map[string]any)["content"].(map[string]any)
-			for kind := range content {
+			for kind, media := range content {
+				if len(media.(map[string]any)) == 0 {
+					continue // a body that may be missing, and then has a type all the same
+				}
 				_, err := s.api.compiler.Compile(documentURL + o.pointer + status + "/content/" + strings.ReplaceAll(kind, "/", "~1") + "/schema")
 				require.NoError(t, err, "%s %s %s", o.method, o.path, status)
 			}
