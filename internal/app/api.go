@@ -229,7 +229,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 // routes returns what serves all parts, behind what every request passes.
 func (a *API) routes(docs *openapi.Docs, parts ...interface{ Routes(r chi.Router) }) *chi.Mux {
 	r := chi.NewRouter()
-	r.Use(newHTTPMetrics(a.reg).middleware, recoverer(a.log, a.errors.Write), wire.SecurityHeaders, wire.StrictTransport(a.cfg.PublicURL), wire.CORS(a.cfg.HTTP.AllowedOrigins),
+	r.Use(newHTTPMetrics(a.reg).middleware, a.errors.Recover, wire.SecurityHeaders, wire.StrictTransport(a.cfg.PublicURL), wire.CORS(a.cfg.HTTP.AllowedOrigins),
 		wire.TrimSlash, middleware.GetHead, throttleLogins(a.errors.Write))
 	a.errors.Refuse(r)
 	for _, p := range parts {

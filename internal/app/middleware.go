@@ -1,7 +1,6 @@
 package app
 
 import (
-	"errors"
 	"net/http"
 	"strconv"
 	"time"
@@ -9,9 +8,6 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
 	"github.com/prometheus/client_golang/prometheus"
-	"go.uber.org/zap"
-
-	"github.com/iris-oncall/iris/internal/wire"
 )
 
 // httpMetrics counts requests by route pattern, never by path.
@@ -46,25 +42,4 @@ func (m *httpMetrics) middleware(next http.Handler) http.Handler {
 		status := max(ww.Status(), 200)
 		m.seconds.WithLabelValues(route, method, strconv.Itoa(status/100)+"xx").Observe(time.Since(begun).Seconds())
 	})
-}
-
-// recoverer answers a panicking request and logs it; the process goes on.
-func recoverer(log *zap.Logger, fail func(http.ResponseWriter, *http.Request, error)) func(http.Handler) http.Handler {
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			defer func() {
-				p := recover()
-				if p == nil {
-					return
-				}
-				if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
-					panic(p)
-				}
-				log.Error("request panicked", zap.String("method", r.Method), zap.String("path", wire.LogPath(r)),
-					zap.Any("panic", p), zap.Stack("stack"))
-				fail(w, r, errors.New("panic"))
-			}()
-			next.ServeHTTP(w, r)
-		})
-	}
 }

@@ -1,14 +1,10 @@
 package httpapi
 
 import (
-	"errors"
-	"fmt"
 	"net/http"
-	"runtime/debug"
 	"slices"
 
 	"github.com/go-chi/chi/v5"
-	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/wire"
 )
@@ -105,21 +101,9 @@ func (a *API) Routes(r chi.Router) {
 	r.Head("/v0/incidents/claim", onlyPost)
 }
 
-// serve runs a handler for callers who may, and answers its errors. A panic is a defect of ours: it is logged with its
-// stack and answered as one.
+// serve runs a handler for callers who may, and answers its errors, panics included.
 func (a *API) serve(rt route) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer func() {
-			p := recover()
-			if p == nil {
-				return
-			}
-			if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
-				panic(p)
-			}
-			a.Log.Error("request panicked", zap.String("path", wire.LogPath(r)), zap.Any("panic", p), zap.ByteString("stack", debug.Stack()))
-			a.Errors.Write(w, r, fmt.Errorf("panic: %v", p))
-		}()
+	return a.Errors.Recover(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := a.admit(rt.access, r); err != nil {
 			a.Errors.Write(w, r, err)
 			return
@@ -127,7 +111,7 @@ func (a *API) serve(rt route) http.Handler {
 		if err := rt.handle(w, r); err != nil {
 			a.Errors.Write(w, r, err)
 		}
-	})
+	}))
 }
 
 func (a *API) admit(need access, r *http.Request) error {

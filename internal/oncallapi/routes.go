@@ -1,15 +1,11 @@
 package oncallapi
 
 import (
-	"errors"
-	"fmt"
 	"net/http"
-	"runtime/debug"
 	"slices"
 	"strings"
 
 	"github.com/go-chi/chi/v5"
-	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/wire"
 )
@@ -79,21 +75,9 @@ func options(methods []string) http.HandlerFunc {
 	}
 }
 
-// serve runs a handler for callers who may, and answers its errors. A panic is a defect of ours: it is logged with its
-// stack and answered as one.
+// serve runs a handler for callers who may, and answers its errors, panics included.
 func (a *API) serve(rt route) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer func() {
-			p := recover()
-			if p == nil {
-				return
-			}
-			if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
-				panic(p)
-			}
-			a.Log.Error("request panicked", zap.String("path", wire.LogPath(r)), zap.Any("panic", p), zap.ByteString("stack", debug.Stack()))
-			a.Errors.Write(w, r, fmt.Errorf("panic: %v", p))
-		}()
+	return a.Errors.Recover(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		err := a.admit(rt, r)
 		if err == nil {
 			err = rt.handle(w, r)
@@ -101,7 +85,7 @@ func (a *API) serve(rt route) http.Handler {
 		if err != nil {
 			a.Errors.Write(w, r, legacy(r, err))
 		}
-	})
+	}))
 }
 
 func (a *API) admit(rt route, r *http.Request) error {
