@@ -116,10 +116,6 @@ func Compare(source string, here []Known, entries, presets []Entry, rules Rules)
 			p.problem(name, "the entry has no e-mail address")
 			return
 		}
-		if holder, held := m.holders[key]; held && (!known || holder != k.ID) {
-			p.problem(name, nameHeld)
-			return
-		}
 		c, notes, err := arrival(source, k, known, e, rules, preset)
 		for _, note := range notes {
 			p.problem(name, note)

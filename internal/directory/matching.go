@@ -18,17 +18,14 @@ type matching struct {
 	there   map[string]bool // ids that the directory has
 	// refused are people whose new name somebody else has.
 	refused map[users.ID]bool
-	// holders are who has which name after all renames.
-	holders map[string]users.ID
 	turns   map[users.ID]int // in which order people are renamed
 }
 
 func newMatching(source string, here []Known, entries []Entry, p *Plan) *matching {
 	m := &matching{source: source, stable: map[string]Known{}, named: map[string]Known{}, there: map[string]bool{}, refused: map[users.ID]bool{},
-		holders: map[string]users.ID{}, turns: map[users.ID]int{}}
+		turns: map[users.ID]int{}}
 	for _, k := range here {
 		m.named[fold(k.Name)] = k
-		m.holders[fold(k.Name)] = k.ID
 		if k.Source == source && k.Stable != "" {
 			m.stable[k.Stable] = k
 		}
@@ -83,32 +80,36 @@ func (m *matching) rename(p *Plan) {
 		to string
 	}
 	var left []renaming
-	asked := map[string]bool{}
+	asked := map[string]bool{} // names that an entry before has
 	for _, e := range m.entries {
 		k, ok := m.find(e)
 		to := fold(e.Name)
-		if !ok || to == fold(k.Name) || CheckName(e.Name) != nil {
-			continue
-		}
-		if asked[to] {
+		first := !asked[to]
+		asked[to] = true
+		switch {
+		case !ok || to == fold(k.Name) || CheckName(e.Name) != nil:
+		case first:
+			left = append(left, renaming{k, e.Name})
+		default:
 			m.refused[k.ID] = true
 			p.problem(e.Name, nameHeld)
-			continue
 		}
-		asked[to] = true
-		left = append(left, renaming{k, e.Name})
+	}
+	held := map[string]bool{}
+	for name := range m.named {
+		held[name] = true
 	}
 	for progress := true; progress; {
 		progress = false
 		rest := left
 		left = nil
 		for _, r := range rest {
-			if _, held := m.holders[fold(r.to)]; held {
+			if held[fold(r.to)] {
 				left = append(left, r)
 				continue
 			}
-			delete(m.holders, fold(r.k.Name))
-			m.holders[fold(r.to)] = r.k.ID
+			delete(held, fold(r.k.Name))
+			held[fold(r.to)] = true
 			m.turns[r.k.ID] = len(m.turns) + 1
 			progress = true
 		}
