@@ -3,10 +3,10 @@ package app
 import (
 	"context"
 
-	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/spelling"
 )
 
 // Simulate foresees what would happen to an incident. It writes and sends nothing. listLimit is the size from which on a
@@ -38,5 +38,5 @@ func (o *Operator) unknown(ctx context.Context, words, kind, name string) error 
 	if err != nil {
 		return err
 	}
-	return fault.New(fault.NotFound, words+name+config.Suggestion(name, known))
+	return fault.New(fault.NotFound, words+name+spelling.DidYouMean(name, known))
 }

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/spelling"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -127,7 +127,7 @@ func (o *Operator) roleExists(ctx context.Context, role string) error {
 	}
 	slices.Sort(known)
 	known = slices.Compact(known)
-	return fault.Newf(fault.NotFound, "there is no role %s; there are %s%s", role, strings.Join(known, ", "), config.Suggestion(role, known))
+	return fault.Newf(fault.NotFound, "there is no role %s; there are %s%s", role, strings.Join(known, ", "), spelling.DidYouMean(role, known))
 }
 
 func (o *Operator) teamsAsked(ctx context.Context, a WhoAsk) ([]string, error) {

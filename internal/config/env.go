@@ -5,6 +5,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/iris-oncall/iris/internal/spelling"
 )
 
 // variable is an environment variable that sets a key. List keys ("smtp[0]") mean the first element.
@@ -124,7 +126,7 @@ func (l *loader) unknownVariables(env map[string]string) {
 	}
 	slices.Sort(left)
 	for _, name := range left {
-		l.warning(name, "unknown environment variable, ignored%s", Suggestion(name, Variables()))
+		l.warning(name, "unknown environment variable, ignored%s", spelling.DidYouMean(name, Variables()))
 	}
 }
 
@@ -174,39 +176,4 @@ func set(values map[string]any, path string, value any) error {
 	list[0] = inner
 	values[name] = list
 	return set(inner, rest, value)
-}
-
-// Suggestion returns "; did you mean X?" when one of the known names is close to name, in whatever case.
-func Suggestion(name string, known []string) string {
-	best, distance := "", 4
-	for _, k := range known {
-		if d := editDistance(strings.ToLower(name), strings.ToLower(k)); d < distance && d < len(k)/2+1 {
-			best, distance = k, d
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return "; did you mean " + best + "?"
-}
-
-// editDistance is how many letters have to be changed, added or removed to make b of a.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		previous := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := previous
-			if a[i] != b[j] {
-				cost++
-			}
-			previous = row[j+1]
-			row[j+1] = min(cost, row[j]+1, previous+1)
-		}
-	}
-	return row[len(b)]
 }

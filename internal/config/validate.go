@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/spelling"
 )
 
 // API checks and completes what iris-api takes. The error joins every Problem.
@@ -454,7 +456,7 @@ func (l *loader) oneOf(path, value string, allowed ...string) {
 		return
 	}
 	words := slices.DeleteFunc(slices.Clone(allowed), func(s string) bool { return s == "" })
-	l.problem(l.where(path), "%q is not known; use %s%s", value, strings.Join(words, ", "), Suggestion(value, words))
+	l.problem(l.where(path), "%q is not known; use %s%s", value, strings.Join(words, ", "), spelling.DidYouMean(value, words))
 }
 
 func (l *loader) notNegative(path string, d time.Duration) {
