@@ -41,8 +41,7 @@ func loadClient(connections int) *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConns, t.MaxIdleConnsPerHost = connections, connections
 	t.Proxy = nil
-	t.ResponseHeaderTimeout = answerPatience
-	return &http.Client{Transport: &transport{next: t, idle: map[string][]*link{}}}
+	return &http.Client{Transport: t, Timeout: 30 * time.Second}
 }
 
 // burst posts n units as fast as the server takes them over so many connections.
