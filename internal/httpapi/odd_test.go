@@ -85,7 +85,7 @@ func TestPlansWarnOfWhoWillNotBePaged(t *testing.T) {
 	empty := planJSON(planJSON()[strings.Index(planJSON(), `"steps":`):], `"steps":[]}`)
 	rec := f.do(asAnn, post, "/v0/plans", empty)
 	require.Equal(t, 201, rec.Code, rec.Body)
-	require.Equal(t, []string{"the plan has no steps, so it pages nobody but its fallback, the application's, or its creator"}, rec.Header().Values("X-Iris-Warning"))
+	require.Equal(t, []string{"the plan has no steps: incidents with it are refused"}, rec.Header().Values("X-Iris-Warning"))
 	rec = f.do(asAnn, post, "/v0/plans", planJSON(`{"name"`, `{"tracking_type":"call","tracking_key":"+1","tracking_template":{"demo":{"body":"b"}},"name"`))
 	require.Equal(t, []string{"a tracking notification is never a call, so none is sent"}, rec.Header().Values("X-Iris-Warning"))
 	rec = f.do(power, post, "/v0/plans", planJSON(`"ann"`, `"gone"`))

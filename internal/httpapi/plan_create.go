@@ -98,7 +98,7 @@ func (a *API) checkSteps(ctx context.Context, steps []escalation.Step) ([]string
 	reach.ListLimit = a.Config.ListLimit
 	var warnings []string
 	if len(steps) == 0 {
-		warnings = append(warnings, "the plan has no steps, so it pages nobody but its fallback, the application's, or its creator")
+		warnings = append(warnings, "the plan has no steps: incidents with it are refused")
 	}
 	for i := range steps {
 		needed := false
