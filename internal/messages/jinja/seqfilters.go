@@ -92,7 +92,13 @@ func reverse(r *render, a []py.Value) py.Value {
 	if _, ok := py.TryIter(r.Budget, a[0]); !ok {
 		py.Raise("FilterArgumentError", "argument must be iterable")
 	}
-	l := py.Items(r.Budget, a[0])
+	var l []py.Value
+	if err := py.Try(func() { l = py.Items(r.Budget, a[0]) }); err != nil {
+		if err.Kind == "TypeError" { // also one of what is iterated lazily
+			py.Raise("FilterArgumentError", "argument must be iterable")
+		}
+		panic(err)
+	}
 	for i, j := 0, len(l)-1; i < j; i, j = i+1, j-1 {
 		l[i], l[j] = l[j], l[i]
 	}
@@ -127,11 +133,8 @@ func batch(r *render, a []py.Value) py.Value {
 				return nil, false
 			}
 			if fill != nil && py.Less(r.Budget, "<", int64(len(tmp)), a[1]) {
-				n := toInt(a[1]) - int64(len(tmp))
-				r.GrowTimes(48, n)
-				for range n {
-					tmp = append(tmp, fill)
-				}
+				missing := py.Sub(r.Budget, a[1], int64(len(tmp)))
+				tmp = append(tmp, py.Items(r.Budget, py.Mul(r.Budget, &py.List{Items: []py.Value{fill}}, missing))...)
 			}
 			out := tmp
 			tmp = nil

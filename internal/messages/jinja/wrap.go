@@ -17,6 +17,9 @@ func wordwrap(r *render, a []py.Value) py.Value {
 	if sep == nil {
 		sep = "\n"
 	}
+	if u, ok := sep.(*py.Undefined); ok {
+		u.Raise()
+	}
 	if _, ok := py.Attr(b, sep, "join"); !ok {
 		callMethod(r, sep, "join") // raises
 	}
