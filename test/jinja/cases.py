@@ -239,7 +239,7 @@ MATRIX = {
     "large repetitions": "{{ ('ab' * 100)|length }} {{ 'x'|center(50)|length }}",
     "None": "{{ none }} {{ nothing }} {{ [none] }} {{ {'a': none} }} {{ none|string }} {{ nothing or 'x' }} {{ nothing|default('d') }} {{ nothing|default('d', true) }} {{ none == nothing }} {{ 'a' ~ none }} {{ nothing is defined }}",
 }
-group("found by comparing", "{{ 'x'|wordwrap(wrapstring=wrapstring) }}", "{{ t|map('int')|reverse }}", "{{ [1]|map('abs')|reverse|list }}{{ ['x']|map('abs')|reverse|list }}", "{{ [1, 2, 3]|batch(2.5, 'x')|list }}", "{{ [1, 2, 3]|batch(2, none)|list }}{{ [1]|batch(true, 'x')|list }}")
+group("found by comparing", "{{ 'x'|wordwrap(wrapstring=wrapstring) }}", "{{ t|map('int')|reverse }}", "{{ [1]|map('abs')|reverse|list }}{{ ['x']|map('abs')|reverse|list }}", "{{ [1, 2, 3]|batch(2.5, 'x')|list }}", "{{ [1, 2, 3]|batch(2, none)|list }}{{ [1]|batch(true, 'x')|list }}", "{% autoescape t %}{{ ('<'|safe ~ '<') }}{% set v %}{{ '<' }}{% endset %}{{ v ~ '<' }}{% endautoescape %}", "{% autoescape nested %}{% autoescape true %}{{ ('<'|safe ~ '<') }}{% macro m(a) %}{{ a }}{% endmacro %}{{ m('<') ~ '<' }}{% endautoescape %}{{ ('a' ~ '<'|e)|upper }}{% endautoescape %}", "{% autoescape true %}{{ ('<'|e ~ title) }}{% autoescape not t %}{{ ('<'|e ~ title) }}{% endautoescape %}{{ ('<'|e ~ title) }}{% endautoescape %}")
 CASES += [("matrix: " + row, template) for row, template in MATRIX.items()]
 
 # Found by generated templates (generate.py).

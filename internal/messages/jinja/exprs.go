@@ -235,13 +235,13 @@ func comparison(op string) func(b *py.Budget, x, y py.Value) bool {
 }
 
 func (c *compiler) concat(n *concatNode, f *frame) expr {
-	items, escapes := c.exprs(n.items, f), c.escapes()
-	if c.folding {
-		escapes = func(*render) bool { return false }
-	}
+	items := c.exprs(n.items, f)
+	// Where it is not known before the run whether text is escaped, the original asks at run time whether it is not known, which
+	// never holds there, and so forgets what was safe.
+	keepsSafe := c.autoescape && !c.volatile && !c.folding
 	return func(r *render, e *env) py.Value {
 		values := evalAll(r, e, items)
-		if escapes(r) {
+		if keepsSafe {
 			return joinMarkup(r, values)
 		}
 		size := 0
