@@ -30,6 +30,20 @@ type Outbound struct {
 	AckURL         string       // signed acknowledgement link, "" when nothing can be acknowledged
 	IncidentURL    string       // page of the incident
 	IdempotencyKey string       // same for retries of an attempt in doubt
+	// BeginBefore is the latest instant at which the vendor may write the first byte that can page: the SMTP command MAIL, an
+	// HTTP request. A vendor checks it immediately before that byte, after pool, dial, TLS, greeting and look-ups. When it has
+	// passed, the vendor sends nothing and answers NotBegun. Zero = no limit.
+	BeginBefore time.Time
+}
+
+// TooLate reports whether BeginBefore has passed at now.
+func (m Outbound) TooLate(now time.Time) bool {
+	return !m.BeginBefore.IsZero() && now.After(m.BeginBefore)
+}
+
+// NotBegun is the result of a call that certainly sent nothing, because its BeginBefore had passed.
+func NotBegun() Result {
+	return Result{Outcome: OutcomeCancelled, Detail: "the call was not begun: it would have been too late"}
 }
 
 // Result is what a vendor call came to.
@@ -51,6 +65,23 @@ type Vendor interface {
 	Account() string
 	Modes() []users.Mode
 	Send(ctx context.Context, m Outbound) Result
+}
+
+// Preparer is a Vendor whose calls need something that takes time before the first byte that can page: a connection with TLS
+// and greeting. The worker prepares before it marks the message, so that the call itself begins at once. It is safe for
+// concurrent use.
+type Preparer interface {
+	// Prepare returns within ctx's deadline. When ok is false, r says why nothing can be sent now (never Unknown: nothing was
+	// sent). Otherwise exactly one of Send and Release is called on what it returns.
+	Prepare(ctx context.Context, m Outbound) (p Prepared, r Result, ok bool)
+}
+
+// Prepared is one call whose connection is ready.
+type Prepared interface {
+	// Send makes the call, as Vendor.Send does.
+	Send(ctx context.Context, m Outbound) Result
+	// Release gives the connection back without a call.
+	Release()
 }
 
 // Receipt is a vendor's later word on a message (delivered, bounced).
