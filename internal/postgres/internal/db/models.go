@@ -41,6 +41,8 @@ type Application struct {
 	FallbackTargetID         *int64
 	Paused                   bool
 	CreatedAt                time.Time
+	// its contexts and texts contain markup on purpose: nothing in them is escaped
+	Markup bool
 }
 
 type ApplicationDefaultMode struct {
