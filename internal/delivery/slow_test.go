@@ -163,7 +163,7 @@ func late(from, to net.Conn, d time.Duration) {
 func TestPagesLeaveFarFromTheDatabase(t *testing.T) {
 	t.Parallel()
 	for name, limits := range map[string]map[string]delivery.Rate{
-		"unlimited":       nil,
+		"unlimited": nil,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
