@@ -15,6 +15,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/app"
 	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -202,7 +203,8 @@ func (c appAddCommand) Run(ctx context.Context, e *env) error {
 
 type appSetCommand struct {
 	Name       string `arg:"" help:"Name."`
-	UsesOnCall *bool  `required:"" negatable:"" help:"It may use the on-call API (/api/v0), and change everything there."`
+	UsesOnCall *bool  `negatable:"" help:"It may use the on-call API (/api/v0), and change everything there."`
+	Markup     *bool  `negatable:"" help:"Its contexts and texts contain markup on purpose: nothing in them is escaped."`
 }
 
 // Run changes an application.
@@ -212,8 +214,18 @@ func (c appSetCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer o.Close()
-	if err := o.AllowOnCall(ctx, c.Name, *c.UsesOnCall); err != nil {
-		return err
+	if c.UsesOnCall == nil && c.Markup == nil {
+		return fault.New(fault.Invalid, "name what to change, such as --uses-on-call or --no-markup")
+	}
+	if c.UsesOnCall != nil {
+		if err := o.AllowOnCall(ctx, c.Name, *c.UsesOnCall); err != nil {
+			return err
+		}
+	}
+	if c.Markup != nil {
+		if err := o.TrustMarkup(ctx, c.Name, *c.Markup); err != nil {
+			return err
+		}
 	}
 	fmt.Fprintf(e.stderr, "application %s changed\n", c.Name)
 	return nil

@@ -625,6 +625,6 @@ func TestAnswersToUnknownMessagesAreWords(t *testing.T) {
 	w, _, h := setup(t)
 	status, body := call(t, h, http.MethodPost, "/api/v0/slack/messages/relay", url.Values{"gone": {"1"}}, "X-Slack-Signature", "good")
 	require.Equal(t, http.StatusOK, status)
-	require.JSONEq(t, `{"text":"Invalid message(77): no application found.","replace_original":false}`, body)
+	require.JSONEq(t, `{"text":"This button does not belong to the message that it names.","replace_original":false}`, body)
 	require.Empty(t, w.owners)
 }

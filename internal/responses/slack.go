@@ -54,7 +54,10 @@ func (s *Responses) slack(w http.ResponseWriter, r *http.Request) {
 		cmd.Command = messages.CommandClaimAll
 	}
 	kept := messages.Answer{Mode: users.Slack, Source: "button", MessageID: cmd.MessageID, Content: string(cmd.Command)}
-	said, err := s.answerSlack(r.Context(), pressed, cmd, &kept)
+	said := ""
+	if err = s.underItsMessage(r.Context(), pressed); err == nil {
+		said, err = s.answerSlack(r.Context(), pressed, cmd, &kept)
+	}
 	if told(err) {
 		said, err = fault.Public(err), nil
 	}
@@ -69,9 +72,6 @@ func (s *Responses) slack(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Responses) answerSlack(ctx context.Context, p Pressed, cmd messages.Reply, kept *messages.Answer) (string, error) {
-	if err := s.underItsMessage(ctx, p); err != nil {
-		return "", err
-	}
 	user, err := s.slackUser(ctx, p)
 	if fault.Is(err, fault.NotFound) {
 		return textUnknownSource, nil
