@@ -20,8 +20,8 @@ import (
 type Pressed struct {
 	MessageID   messages.ID // what the button's value says
 	Timestamp   string      // by which Slack knows the message that the button belongs to; "" = it does not say
-	Acts        bool // it acknowledges; a pressed link does not
-	All         bool // everything that paged the person is meant
+	Acts        bool        // it acknowledges; a pressed link does not
+	All         bool        // everything that paged the person is meant
 	UserID      string
 	UserName    string
 	ResponseURL string
