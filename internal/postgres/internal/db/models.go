@@ -684,6 +684,13 @@ type ScheduleOrder struct {
 	Priority   int32
 }
 
+// one row for each migration from 27 on, inserted by that migration
+type SchemaCompatibility struct {
+	Version int64
+	// the newest migration of the oldest release that can run on this schema
+	Oldest int64
+}
+
 type Service struct {
 	ID   int64
 	Name string
