@@ -260,8 +260,8 @@ type Limit struct {
 
 // Delivery tunes how messages are sent. The zero value is right for most.
 type Delivery struct {
-	// Concurrency is how many calls of a mode one vendor account may have running in this process. 0 = 64 for e-mail,
-	// 16 for others.
+	// Concurrency is how many calls of a mode one vendor account may have running in this process, each on a connection of its
+	// own. 0 = the account's connections for e-mail, 16 for others.
 	Concurrency int `koanf:"concurrency"`
 	// DryRun stops before the vendor: "render" (words only), "store" (everything but the call). "" = send.
 	DryRun string `koanf:"dry_run"`

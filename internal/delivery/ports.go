@@ -114,7 +114,7 @@ type Verdict struct {
 	Refused     []users.Mode
 	SameKey     bool // Pending: the last attempt is in doubt, its idempotency key stays
 	AskFallback bool // every mode was tried in vain: somebody else must be told
-	Unstarted   bool // the call was not begun: it does not count against the mode
+	Unstarted   bool // Pending: the call was not begun, so an earlier attempt in doubt stays in doubt
 	// Audit is what the message's audit log says; "" = what Why says.
 	Audit string
 	Why   string // a sentence for the timeline and the message's audit log; "" = nothing worth telling
@@ -167,6 +167,9 @@ type Ledger interface {
 	// acknowledged or resolved, it writes the attempt and its words and returns the attempt's number. A message that is
 	// missing from the answer must not be sent.
 	MarkSending(ctx context.Context, processID string, starts []Start) (map[messages.ID]int, error)
+	// StillOpen reads marked messages again and returns those that may be sent: this process is sending them, and nobody has
+	// acknowledged or resolved their incident. at is an instant just before the read was sent to the database.
+	StillOpen(ctx context.Context, processID string, ids []messages.ID) (open map[messages.ID]bool, at time.Time, err error)
 	// Record completes attempts and moves their messages on, whatever happened to the bucket meanwhile. Where the message
 	// has moved on without us only the attempt is completed; those are returned.
 	Record(ctx context.Context, outcomes []Outcome) (late []messages.ID, err error)

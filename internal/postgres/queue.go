@@ -177,6 +177,23 @@ func (q *Queue) MarkSending(ctx context.Context, processID string, starts []deli
 	return out, err
 }
 
+// StillOpen reads marked messages again. See delivery.Ledger.
+func (q *Queue) StillOpen(ctx context.Context, processID string, ids []messages.ID) (map[messages.ID]bool, time.Time, error) {
+	p := db.StillOpenParams{Ids: numbers(ids), ProcessID: processID}
+	var open map[messages.ID]bool
+	var at time.Time
+	err := q.db.onConnection(ctx, func(d *db.Queries) error {
+		at = time.Now()
+		rows, err := d.StillOpen(ctx, p)
+		open = make(map[messages.ID]bool, len(rows))
+		for _, id := range rows {
+			open[messages.ID(id)] = true
+		}
+		return err
+	})
+	return open, at, err
+}
+
 // Record completes attempts. See delivery.Ledger.
 func (q *Queue) Record(ctx context.Context, outcomes []delivery.Outcome) ([]messages.ID, error) {
 	var p db.RecordOutcomesParams

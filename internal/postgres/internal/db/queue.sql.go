@@ -425,8 +425,7 @@ with hold as materialized (
         mode = case when g.mode = '' then m.mode else g.mode end,
         mode_changed = m.mode_changed or (g.mode <> '' and g.mode <> m.mode),
         mode_since = case when g.mode <> '' then clock_timestamp() else m.mode_since end,
-        mode_attempt = case when g.mode <> '' then 0 when g.unstarted then greatest(m.mode_attempt - 1, 0)
-            else m.mode_attempt end,
+        mode_attempt = case when g.mode <> '' then 0 else m.mode_attempt end,
         tried_modes = case when g.mode <> '' then coalesce(string_to_array(nullif(g.tried, ''), ','), '{}') else m.tried_modes end,
         refused_modes = case when g.refused <> '' then string_to_array(g.refused, ',') else m.refused_modes end,
         key_attempt = case when g.mode not in ('', m.mode) then 0 when g.same_key then coalesce(nullif(m.key_attempt, 0), m.attempt)
@@ -551,6 +550,44 @@ type ReleaseMessagesParams struct {
 func (q *Queries) ReleaseMessages(ctx context.Context, arg ReleaseMessagesParams) error {
 	_, err := q.db.Exec(ctx, releaseMessages, arg.Ids, arg.ProcessID)
 	return err
+}
+
+const stillOpen = `-- name: StillOpen :many
+select m.id
+from messages m
+where m.id = any ($1::bigint[]) and m.state = 'sending' and m.claim_by = $2::text
+  and (m.incident_id is null or exists (
+      select from incidents i where i.id = m.incident_id and (i.active or (i.owner_id is null and not i.resolved))))
+  and (m.batch is null or m.incident_id is not null or exists (
+      select from batch_incidents bi join incidents i on i.id = bi.incident_id
+      where bi.batch = m.batch and (i.active or (i.owner_id is null and not i.resolved))))
+`
+
+type StillOpenParams struct {
+	Ids       []int64
+	ProcessID string
+}
+
+// Which of the messages that this process has marked may be sent. The conditions are those of MarkSending; the mark has been
+// committed, which may have taken long.
+func (q *Queries) StillOpen(ctx context.Context, arg StillOpenParams) ([]int64, error) {
+	rows, err := q.db.Query(ctx, stillOpen, arg.Ids, arg.ProcessID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []int64{}
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const takeMessages = `-- name: TakeMessages :many
