@@ -144,7 +144,7 @@ func oneClickButton(o *auth.OneClick) func(messages.Outbound) string {
 		if m.AckURL == "" {
 			return "" // nothing to claim, or nobody to do it
 		}
-		return o.URL(int64(m.MessageID), m.Destination, "claim")
+		return o.URL(int64(m.MessageID), m.Destination, "claim", time.Now().Add(auth.LinkLife))
 	}
 }
 

@@ -113,6 +113,8 @@ type Compatibility struct {
 	AnonymousReads bool `koanf:"anonymous_reads"`
 	// ChangeAnyPlan lets any application or session delete, activate and deactivate any plan or template.
 	ChangeAnyPlan bool `koanf:"change_any_plan"`
+	// ApplicationsClaimForAnyone lets any application that speaks for nobody claim incidents in anybody's name.
+	ApplicationsClaimForAnyone bool `koanf:"applications_claim_for_anyone"`
 	// SessionsActForAnyone lets logged-in people act in the name of others through an application that may.
 	SessionsActForAnyone bool `koanf:"sessions_act_for_anyone"`
 	// DisableAuth believes whoever calls: no signatures, no passwords, no keys of webhooks. Loopback addresses only.
