@@ -41,6 +41,7 @@ type Application struct {
 	FallbackTargetID         *int64
 	Paused                   bool
 	CreatedAt                time.Time
+	Relay                    bool
 	// its contexts and texts contain markup on purpose: nothing in them is escaped
 	Markup bool
 }
