@@ -41,6 +41,7 @@ type Application struct {
 	FallbackTargetID         *int64
 	Paused                   bool
 	CreatedAt                time.Time
+	Relay                    bool
 }
 
 type ApplicationDefaultMode struct {

@@ -874,3 +874,51 @@ func (q *Queries) WakeIncidents(ctx context.Context, arg WakeIncidentsParams) er
 	_, err := q.db.Exec(ctx, wakeIncidents, arg.Now, arg.Ids)
 	return err
 }
+
+const wakeResumed = `-- name: WakeResumed :execrows
+with recursive pairs as (
+    (select i.plan_id, i.application_id from incidents i where i.active and i.progress ->> 'p' = 'true'
+     order by i.plan_id, i.application_id limit 1)
+    union all
+    select n.plan_id, n.application_id
+    from pairs c
+    cross join lateral (
+        select i.plan_id, i.application_id from incidents i
+        where i.active and i.progress ->> 'p' = 'true' and (i.plan_id, i.application_id) > (c.plan_id, c.application_id)
+        order by i.plan_id, i.application_id limit 1
+    ) n
+),
+clock as materialized (
+    select coalesce($1::timestamptz, clock_timestamp()) as at
+),
+resumed as materialized (
+    select w.id
+    from pairs c
+    join plans p on p.id = c.plan_id and not p.paused
+    join applications a on a.id = c.application_id and not a.paused
+    cross join lateral (
+        select i.id from incidents i
+        where i.active and i.progress ->> 'p' = 'true' and i.plan_id = c.plan_id and i.application_id = c.application_id
+          and i.due_at > (select at from clock)
+        order by i.due_at
+        limit $2::int
+        for no key update skip locked
+    ) w
+)
+update incidents set due_at = (select at from clock) where id = any (array(select id from resumed))
+`
+
+type WakeResumedParams struct {
+	Now  *time.Time
+	Most int32
+}
+
+// Makes paused incidents due whose plan and application are no longer paused, at most so many of each pair of plan and application.
+// The recursion finds the pairs by index, so that incidents that stay paused are not read.
+func (q *Queries) WakeResumed(ctx context.Context, arg WakeResumedParams) (int64, error) {
+	result, err := q.db.Exec(ctx, wakeResumed, arg.Now, arg.Most)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
