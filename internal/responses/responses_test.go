@@ -144,6 +144,10 @@ func (w *world) Get(_ context.Context, id incidents.ID) (incidents.Incident, err
 func (w *world) Acknowledge(_ context.Context, c incidents.Change, owner users.User) ([]incidents.Acknowledged, error) {
 	var out []incidents.Acknowledged
 	for _, id := range c.IDs {
+		if c.AskFirst && w.owners[id] == kim.Name && c.Replace != kim.ID {
+			out = append(out, incidents.Acknowledged{ID: id, Found: true, PreviousOwner: kim.Name, OwnedBy: kim.ID, Application: "db"})
+			continue
+		}
 		out = append(out, incidents.Acknowledged{ID: id, Found: true, PreviousOwner: w.owners[id], Application: "db"})
 		w.owners[id] = owner.Name
 	}
@@ -350,6 +354,24 @@ func TestLinkShowsFirstAndActsOnPost(t *testing.T) {
 
 	_, body = call(t, h, http.MethodGet, path, nil)
 	require.NotContains(t, body, "<form", "nothing left to press")
+}
+
+func TestLinkAsksBeforeItTakesOver(t *testing.T) {
+	t.Parallel()
+	w, links, h := setup(t)
+	path := "/ack/" + links.Sign(auth.Link{Purpose: auth.Acknowledge, IncidentID: 300, MessageID: 27, UserID: ann.ID, ExpiresAt: time.Now().Add(time.Hour)})
+	w.owners[300] = kim.Name // after ann opened the link
+	status, body := call(t, h, http.MethodPost, path, nil)
+	require.Equal(t, http.StatusConflict, status)
+	require.Contains(t, body, kim.Name+" has acknowledged this incident")
+	require.Equal(t, kim.Name, w.owners[300])
+
+	replace := url.Values{"replace": {strconv.FormatInt(int64(kim.ID), 10)}}
+	require.Contains(t, body, `name="replace" value="`+replace.Get("replace")+`"`)
+	status, body = call(t, h, http.MethodPost, path, replace)
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, body, "Acknowledged by ann")
+	require.Equal(t, ann.Name, w.owners[300])
 }
 
 // One link of a digest answers for all its incidents, as often as it is followed.

@@ -381,6 +381,8 @@ type Message struct {
 	HeldAt        *time.Time
 	Batch         *string
 	BatchSize     *int32
+	// when the timeline was told that the message has not left in time; null = it was not
+	LateAt *time.Time
 }
 
 type MessageChange struct {
