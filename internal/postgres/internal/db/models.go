@@ -41,6 +41,9 @@ type Application struct {
 	FallbackTargetID         *int64
 	Paused                   bool
 	CreatedAt                time.Time
+	Relay                    bool
+	// its contexts and texts contain markup on purpose: nothing in them is escaped
+	Markup bool
 }
 
 type ApplicationDefaultMode struct {
@@ -378,6 +381,8 @@ type Message struct {
 	HeldAt        *time.Time
 	Batch         *string
 	BatchSize     *int32
+	// when the timeline was told that the message has not left in time; null = it was not
+	LateAt *time.Time
 }
 
 type MessageChange struct {
