@@ -202,7 +202,8 @@ func (c appAddCommand) Run(ctx context.Context, e *env) error {
 
 type appSetCommand struct {
 	Name       string `arg:"" help:"Name."`
-	UsesOnCall *bool  `required:"" negatable:"" help:"It may use the on-call API (/api/v0), and change everything there."`
+	UsesOnCall *bool  `negatable:"" help:"It may use the on-call API (/api/v0), and change everything there."`
+	intakeFlags
 }
 
 // Run changes an application.
@@ -212,7 +213,15 @@ func (c appSetCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer o.Close()
-	if err := o.AllowOnCall(ctx, c.Name, *c.UsesOnCall); err != nil {
+	if c.UsesOnCall == nil && !c.given() {
+		return errors.New("nothing to change: give a flag (see: iris app set --help)")
+	}
+	if c.UsesOnCall != nil {
+		if err := o.AllowOnCall(ctx, c.Name, *c.UsesOnCall); err != nil {
+			return err
+		}
+	}
+	if err := c.set(ctx, o, c.Name); err != nil {
 		return err
 	}
 	fmt.Fprintf(e.stderr, "application %s changed\n", c.Name)
