@@ -127,7 +127,7 @@ func incidentIDs(b body, missing string) ([]incidents.ID, error) {
 // claim checks everything before it changes anything: who asks, the incidents, the owner.
 func (a *API) claim(r *http.Request, c claim, ids []incidents.ID) ([]incidents.Acknowledged, error) {
 	ctx := r.Context()
-	if c.owner != "" && !wire.Actor(ctx).MayActAs(c.owner, a.Config.Openings) {
+	if c.owner != "" && !wire.Actor(ctx).MayClaimFor(c.owner, a.Config.Openings) {
 		return nil, fault.New(fault.Unauthenticated, "Invalid claimer for this app/user")
 	}
 	if err := a.allExist(ctx, ids); err != nil {

@@ -17,6 +17,7 @@ type Outbound struct {
 	Subject        string // see Content for what subject, body and HTML hold per mode
 	Body           string // sms and call: the whole text to send or say, already cut
 	EmailHTML      string // e-mail: always filled
+	Slack          SlackWords
 	Application    string
 	Plan           string
 	Priority       users.Priority
@@ -74,6 +75,13 @@ type Preparer interface {
 	// Prepare returns within ctx's deadline. When ok is false, r says why nothing can be sent now (never Unknown: nothing was
 	// sent). Otherwise exactly one of Send and Release is called on what it returns.
 	Prepare(ctx context.Context, m Outbound) (p Prepared, r Result, ok bool)
+}
+
+// Pooled is a Vendor that bounds its connections. The worker makes at most as many calls at once, so that no call waits for a
+// connection.
+type Pooled interface {
+	// Connections is how many calls of one mode have a connection at once.
+	Connections() int
 }
 
 // Prepared is one call whose connection is ready.

@@ -53,7 +53,7 @@ func (a *Applications) ByName(ctx context.Context, name string) (auth.Applicatio
 	}
 	app := auth.Application{
 		ID: row.ID, Name: row.Name, AuthOnly: row.AuthOnly, AllowOtherAppIncidents: row.AllowOtherAppIncidents,
-		AllowAuthenticatingUsers: row.AllowAuthenticatingUsers, AllowOncall: row.AllowOncall, Paused: row.Paused,
+		AllowAuthenticatingUsers: row.AllowAuthenticatingUsers, AllowOncall: row.AllowOncall, Relay: row.Relay, Paused: row.Paused,
 		PendingCap:  int(row.PendingCap),
 		DefaultPlan: row.DefaultPlan, LateWithin: fromSeconds(row.LateWithin), LateHold: fromSeconds(row.LateHold),
 	}
@@ -150,7 +150,7 @@ func (a *Applications) SetFlags(ctx context.Context, app auth.Application) error
 	return a.db.Do(ctx, func(q *db.Queries) error {
 		return one(q.SetApplicationFlags(ctx, db.SetApplicationFlagsParams{
 			ID: app.ID, AuthOnly: app.AuthOnly, AllowOtherAppIncidents: app.AllowOtherAppIncidents,
-			AllowAuthenticatingUsers: app.AllowAuthenticatingUsers, AllowOncall: app.AllowOncall,
+			AllowAuthenticatingUsers: app.AllowAuthenticatingUsers, AllowOncall: app.AllowOncall, Relay: app.Relay,
 			PendingCap: int32(app.PendingCap), Paused: app.Paused,
 		}))
 	})
@@ -275,4 +275,11 @@ func (a *Applications) unseal(id int64, which string, sealed []byte) (string, er
 		return "", fault.Wrap(fault.Internal, err, "the key of the application cannot be read")
 	}
 	return string(key), nil
+}
+
+// SetMarkup stores whether an application's contexts and texts contain markup on purpose.
+func (a *Applications) SetMarkup(ctx context.Context, id int64, markup bool) error {
+	return a.db.Do(ctx, func(q *db.Queries) error {
+		return one(q.SetApplicationMarkup(ctx, db.SetApplicationMarkupParams{ID: id, Markup: markup}))
+	})
 }

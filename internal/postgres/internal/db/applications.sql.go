@@ -92,7 +92,7 @@ func (q *Queries) AllowDefaultModes(ctx context.Context, applicationID int64) er
 const applicationByName = `-- name: ApplicationByName :one
 
 select id, name, key_sealed, secondary_key_sealed, auth_only, allow_other_app_incidents, allow_authenticating_users,
-    allow_oncall, pending_cap, paused, coalesce(default_plan, '')::text as default_plan, late_within, late_hold
+    allow_oncall, relay, pending_cap, paused, coalesce(default_plan, '')::text as default_plan, late_within, late_hold
 from applications
 where lower(name) = lower(rtrim($1::text))
 `
@@ -106,6 +106,7 @@ type ApplicationByNameRow struct {
 	AllowOtherAppIncidents   bool
 	AllowAuthenticatingUsers bool
 	AllowOncall              bool
+	Relay                    bool
 	PendingCap               int32
 	Paused                   bool
 	DefaultPlan              string
@@ -126,6 +127,7 @@ func (q *Queries) ApplicationByName(ctx context.Context, name string) (Applicati
 		&i.AllowOtherAppIncidents,
 		&i.AllowAuthenticatingUsers,
 		&i.AllowOncall,
+		&i.Relay,
 		&i.PendingCap,
 		&i.Paused,
 		&i.DefaultPlan,
@@ -319,9 +321,9 @@ func (q *Queries) LockApplication(ctx context.Context, id int64) (LockApplicatio
 const setApplicationFlags = `-- name: SetApplicationFlags :execrows
 update applications
 set auth_only = $1, allow_other_app_incidents = $2,
-    allow_authenticating_users = $3, allow_oncall = $4, pending_cap = $5,
-    paused = $6
-where id = $7
+    allow_authenticating_users = $3, allow_oncall = $4, relay = $5, pending_cap = $6,
+    paused = $7
+where id = $8
 `
 
 type SetApplicationFlagsParams struct {
@@ -329,6 +331,7 @@ type SetApplicationFlagsParams struct {
 	AllowOtherAppIncidents   bool
 	AllowAuthenticatingUsers bool
 	AllowOncall              bool
+	Relay                    bool
 	PendingCap               int32
 	Paused                   bool
 	ID                       int64
@@ -340,6 +343,7 @@ func (q *Queries) SetApplicationFlags(ctx context.Context, arg SetApplicationFla
 		arg.AllowOtherAppIncidents,
 		arg.AllowAuthenticatingUsers,
 		arg.AllowOncall,
+		arg.Relay,
 		arg.PendingCap,
 		arg.Paused,
 		arg.ID,
@@ -387,6 +391,23 @@ type SetApplicationKeysParams struct {
 func (q *Queries) SetApplicationKeys(ctx context.Context, arg SetApplicationKeysParams) error {
 	_, err := q.db.Exec(ctx, setApplicationKeys, arg.KeySealed, arg.SecondaryKeySealed, arg.ID)
 	return err
+}
+
+const setApplicationMarkup = `-- name: SetApplicationMarkup :execrows
+update applications set markup = $1 where id = $2
+`
+
+type SetApplicationMarkupParams struct {
+	Markup bool
+	ID     int64
+}
+
+func (q *Queries) SetApplicationMarkup(ctx context.Context, arg SetApplicationMarkupParams) (int64, error) {
+	result, err := q.db.Exec(ctx, setApplicationMarkup, arg.Markup, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const updateApplicationSettings = `-- name: UpdateApplicationSettings :execrows

@@ -41,12 +41,15 @@ type Application struct {
 	FallbackTargetID         *int64
 	Paused                   bool
 	CreatedAt                time.Time
+	Relay                    bool
 	// name of the plan for alerts without a usable plan; null = none
 	DefaultPlan *string
 	// seconds after a resolve in which a firing delivery of the same alerts is late; 0 = none is
 	LateWithin int32
 	// seconds for which a late firing delivery waits for its resolve; 0 = it never waits
 	LateHold int32
+	// its contexts and texts contain markup on purpose: nothing in them is escaped
+	Markup bool
 }
 
 type ApplicationDefaultMode struct {
@@ -410,6 +413,8 @@ type Message struct {
 	HeldAt        *time.Time
 	Batch         *string
 	BatchSize     *int32
+	// when the timeline was told that the message has not left in time; null = it was not
+	LateAt *time.Time
 }
 
 type MessageChange struct {
@@ -918,6 +923,8 @@ type User struct {
 	LoginEpoch   int32
 	CreatedAt    time.Time
 	PhotoUrl     *string
+	// false: nobody chose time_zone, which is UTC then
+	TimeZoneGiven bool
 }
 
 type UserApplicationMode struct {
