@@ -206,6 +206,7 @@ func TestWhatLoadingRefuses(t *testing.T) {
 		"wrong case":          {"Public_URL: x", "unknown key Public_URL"},
 		"duration":            {"shutdown_timeout: 10", "line 1 (shutdown_timeout): 10 needs a unit"},
 		"duration text":       {"shutdown_timeout: 3 s", `line 1 (shutdown_timeout): "3 s" is not a duration; write it like 30s`},
+		"minutes for months":  {"history: {retention: 13m}", "must be at least 1d, not 13m0s: m means minutes"},
 		"months":              {"history: {retention: 13 months}", "is not a duration"},
 		"too many days":       {"history: {retention: 99999d}", "is not a duration"},
 		"number":              {"database: {max_connections: many}", "line 1 (database.max_connections): must be a whole number"},
