@@ -20,6 +20,7 @@ type metrics struct {
 	inDoubt   prometheus.Counter
 	lateSlots *prometheus.CounterVec // by limit's kind
 	lateDone  prometheus.Counter
+	unsent    *prometheus.CounterVec // by mode
 	notBegun  *prometheus.CounterVec // by mode
 	turned    *prometheus.CounterVec // by what became of the message
 	unwritten prometheus.GaugeFunc
@@ -66,7 +67,7 @@ func newMetrics(r prometheus.Registerer, unwritten func() float64) *metrics {
 			Buckets: []float64{1, 2, 5, 10, 20, 50, 100, 200, 500}}, []string{"stage"}),
 	}
 	if r != nil {
-		r.MustRegister(m.attempts, m.calls, m.first, m.waited, m.age, m.lanes, m.inFlight, m.inDoubt, m.lateSlots, m.notBegun,
+		r.MustRegister(m.attempts, m.calls, m.first, m.waited, m.age, m.lanes, m.inFlight, m.inDoubt, m.lateSlots, m.notBegun, m.unsent,
 			m.lateDone, m.turned, m.unwritten, m.problems, m.failures, m.batches)
 	}
 	return m

@@ -18,6 +18,7 @@ import (
 type loginPage struct {
 	frame
 	Next, Problem string
+	Lost          string // what was not done because a session had ended
 }
 
 func (w *Web) showLogin(rw http.ResponseWriter, r *http.Request) {
@@ -26,11 +27,15 @@ func (w *Web) showLogin(rw http.ResponseWriter, r *http.Request) {
 		w.fail(rw, r, err)
 		return
 	}
+	next := r.URL.Query().Get("next")
 	if here {
-		http.Redirect(rw, r, "/incidents", http.StatusFound)
+		if !localPath(next) {
+			next = "/incidents"
+		}
+		http.Redirect(rw, r, next, http.StatusFound)
 		return
 	}
-	w.views.page(rw, r, w.d.Log, http.StatusOK, "login", loginPage{frame: frame{Title: "Log in"}, Next: r.URL.Query().Get("next"),
+	w.views.page(rw, r, w.d.Log, http.StatusOK, "login", loginPage{frame: frame{Title: "Log in"}, Next: next, Lost: lostChange(next),
 		Problem: w.d.Sessions.PopString(r.Context(), "flash")})
 }
 
@@ -190,7 +195,9 @@ func (w *Web) requireUser(next http.Handler) http.Handler {
 			if w.d.Sessions.Exists(r.Context(), w.d.UserKey) {
 				_ = w.d.Sessions.Destroy(r.Context())
 			}
-			w.toLogin(rw, r)
+			if !w.refusedChange(rw, r) {
+				w.toLogin(rw, r)
+			}
 			return
 		}
 		next.ServeHTTP(rw, r.WithContext(context.WithValue(r.Context(), userKey{}, user)))

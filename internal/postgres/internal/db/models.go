@@ -42,6 +42,8 @@ type Application struct {
 	Paused                   bool
 	CreatedAt                time.Time
 	Relay                    bool
+	// its contexts and texts contain markup on purpose: nothing in them is escaped
+	Markup bool
 }
 
 type ApplicationDefaultMode struct {
@@ -379,6 +381,8 @@ type Message struct {
 	HeldAt        *time.Time
 	Batch         *string
 	BatchSize     *int32
+	// when the timeline was told that the message has not left in time; null = it was not
+	LateAt *time.Time
 }
 
 type MessageChange struct {
