@@ -881,6 +881,8 @@ type User struct {
 	LoginEpoch   int32
 	CreatedAt    time.Time
 	PhotoUrl     *string
+	// false: nobody chose time_zone, which is UTC then
+	TimeZoneGiven bool
 }
 
 type UserApplicationMode struct {
