@@ -206,7 +206,6 @@ func TestWhatLoadingRefuses(t *testing.T) {
 		"wrong case":          {"Public_URL: x", "unknown key Public_URL"},
 		"duration":            {"shutdown_timeout: 10", "line 1 (shutdown_timeout): 10 needs a unit"},
 		"duration text":       {"shutdown_timeout: 3 s", `line 1 (shutdown_timeout): "3 s" is not a duration; write it like 30s`},
-		"minutes for months":  {"history: {retention: 13m}", "must be at least 1d, not 13m0s: m means minutes"},
 		"months":              {"history: {retention: 13 months}", "is not a duration"},
 		"too many days":       {"history: {retention: 99999d}", "is not a duration"},
 		"number":              {"database: {max_connections: many}", "line 1 (database.max_connections): must be a whole number"},
@@ -270,6 +269,11 @@ func TestDays(t *testing.T) {
 	p, err := c.Processor()
 	require.NoError(t, err)
 	require.Equal(t, 90*24*time.Hour, p.History.Retention)
+
+	c, err = load(t, "history: {retention: 13m}", minimal...)
+	require.NoError(t, err)
+	_, err = c.Processor()
+	require.ErrorContains(t, err, "must be at least 1d, not 13m0s: m means minutes")
 }
 
 func TestWhatProcessorRefuses(t *testing.T) {
