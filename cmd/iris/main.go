@@ -15,6 +15,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/iris-oncall/iris/internal/app"
+	"github.com/iris-oncall/iris/internal/fault"
 )
 
 // cli is the command line. Each command's Run method does the work.
@@ -57,6 +58,22 @@ type exitCode int
 
 func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
 
+// usageError is an error in the values of the command line: the exit code is 2, as for a flag that does not exist.
+type usageError struct{ error }
+
+func (u usageError) Unwrap() error { return u.error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// invalidIsUsage makes an error about a value that was asked with a usageError. It is for commands whose values all come from the command
+// line.
+func invalidIsUsage(err error) error {
+	if fault.Is(err, fault.Invalid) {
+		return usageError{err}
+	}
+	return err
+}
+
 func main() {
 	ctx, stop := app.Signals()
 	e := &env{environ: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
@@ -92,11 +109,15 @@ func run(ctx context.Context, args []string, e *env) int {
 	e.config = c.Config
 	err = parsed.Run()
 	var code exitCode
+	var usage usageError
 	switch {
 	case err == nil:
 		return 0
 	case errors.As(err, &code):
 		return int(code)
+	case errors.As(err, &usage):
+		fmt.Fprintf(e.stderr, "iris: %v (see: %s --help)\n", err, parsed.Selected().FullPath())
+		return 2
 	}
 	app.Complain(e.stderr, "iris", err)
 	return 1
