@@ -48,6 +48,7 @@ type row struct {
 	made      time.Time
 	since     time.Time // of the mode
 	asked     bool
+	forGood   bool
 	why       []string
 	attempts  []attempt
 }
@@ -231,6 +232,7 @@ func (r *row) move(v delivery.Verdict) {
 		r.Refused = v.Refused
 	}
 	r.asked = r.asked || v.AskFallback
+	r.forGood = v.ForGood
 	if v.Why != "" {
 		r.why = append(r.why, v.Why)
 	}

@@ -114,6 +114,7 @@ type Verdict struct {
 	Refused     []users.Mode
 	SameKey     bool // Pending: the last attempt is in doubt, its idempotency key stays
 	AskFallback bool // every mode was tried in vain: somebody else must be told
+	ForGood     bool // Failed: nothing can reach the recipient; never because of an outage
 	Unstarted   bool // Pending: the call was not begun, so an earlier attempt in doubt stays in doubt
 	// Audit is what the message's audit log says; "" = what Why says.
 	Audit string

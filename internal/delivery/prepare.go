@@ -263,7 +263,7 @@ func (w *Worker) begin(it *item) {
 		w.turn(it, Verdict{State: messages.Dropped, Why: "It expired before it could be sent."})
 	case it.c.Gone:
 		w.turn(it, Verdict{
-			State: messages.Failed, AskFallback: asksFallback(it.c) && !it.c.FallbackAsked,
+			State: messages.Failed, ForGood: true, AskFallback: asksFallback(it.c) && !it.c.FallbackAsked,
 			Why: it.c.Target + " is not active any more and is not told.",
 		})
 	case !w.cfg.CallMainlandChina && it.c.Mode == users.Call && mainlandChina(it.c.Destination):

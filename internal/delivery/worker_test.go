@@ -152,6 +152,7 @@ func TestRejectedEverywhereAsksForAFallback(t *testing.T) {
 		require.Contains(t, r.why[1], "cannot be reached in any other way")
 		require.Equal(t, messages.Failed, s.row(copied).state)
 		require.False(t, s.row(copied).asked, "who gets the original knows already")
+		require.True(t, r.forGood, "nobody waits for it")
 		require.Equal(t, 2, text.count())
 		require.Equal(t, 2, mail.count())
 	})

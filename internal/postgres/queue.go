@@ -134,6 +134,7 @@ func (q *Queue) Turn(ctx context.Context, processID string, turns []delivery.Tur
 		p.Tried = append(p.Tried, modeList(v.Tried))
 		p.Refused = append(p.Refused, modeList(v.Refused))
 		p.AskFallback = append(p.AskFallback, v.AskFallback)
+		p.ForGood = append(p.ForGood, v.ForGood)
 		p.Why = append(p.Why, clean(v.Why))
 		p.Audits = append(p.Audits, clean(v.Audit))
 	}
@@ -213,6 +214,7 @@ func (q *Queue) Record(ctx context.Context, outcomes []delivery.Outcome) ([]mess
 		p.Refused = append(p.Refused, modeList(v.Refused))
 		p.SameKey = append(p.SameKey, v.SameKey)
 		p.AskFallback = append(p.AskFallback, v.AskFallback)
+		p.ForGood = append(p.ForGood, v.ForGood)
 		p.Unstarted = append(p.Unstarted, v.Unstarted)
 		p.Processes = append(p.Processes, o.ProcessID)
 		p.Why = append(p.Why, clean(v.Why))

@@ -207,6 +207,7 @@ with hold as materialized (
         unnest(sqlc.arg(retry_us)::bigint[]) as retry_us, unnest(sqlc.arg(modes)::text[]) as mode,
         unnest(sqlc.arg(tried)::text[]) as tried, unnest(sqlc.arg(refused)::text[]) as refused,
         unnest(sqlc.arg(same_key)::boolean[]) as same_key, unnest(sqlc.arg(ask_fallback)::boolean[]) as ask_fallback,
+        unnest(sqlc.arg(for_good)::boolean[]) as for_good,
         unnest(sqlc.arg(unstarted)::boolean[]) as unstarted, unnest(sqlc.arg(why)::text[]) as why,
         unnest(sqlc.arg(audits)::text[]) as audit,
         unnest(sqlc.arg(processes)::text[]) as process
@@ -232,11 +233,11 @@ with hold as materialized (
         key_attempt = case when g.mode not in ('', m.mode) then 0 when g.same_key then coalesce(nullif(m.key_attempt, 0), m.attempt)
             when g.unstarted then m.key_attempt else 0 end,
         needs_fallback = m.needs_fallback or (g.ask_fallback and m.cycles = 0),
-        cycles = m.cycles + g.ask_fallback::int
+        cycles = m.cycles + g.ask_fallback::int, failed_for_good = g.for_good
     from held g
     where m.id = g.id and m.attempt = g.attempt and g.process in ('', m.claim_by)
       and (m.state = 'sending' or (g.state = 'sent' and m.state in ('pending', 'taken')))
-    returning m.id, m.incident_id, m.settled_at, m.wait_seconds, m.mode as new_mode, g.old_mode, g.why, g.audit, g.state
+    returning m.id, m.incident_id, m.settled_at, case when g.for_good then 0 else m.wait_seconds end as wait_seconds, m.mode as new_mode, g.old_mode, g.why, g.audit, g.state
 ), completed as (
     update attempts a
     set finished_at = clock_timestamp(), outcome = g.outcome, detail = g.detail,
@@ -279,7 +280,8 @@ with given as (
     select unnest(sqlc.arg(ids)::bigint[]) as id, unnest(sqlc.arg(states)::text[]) as state,
         unnest(sqlc.arg(retry_us)::bigint[]) as retry_us, unnest(sqlc.arg(modes)::text[]) as mode,
         unnest(sqlc.arg(tried)::text[]) as tried, unnest(sqlc.arg(refused)::text[]) as refused,
-        unnest(sqlc.arg(ask_fallback)::boolean[]) as ask_fallback, unnest(sqlc.arg(why)::text[]) as why,
+        unnest(sqlc.arg(ask_fallback)::boolean[]) as ask_fallback,
+        unnest(sqlc.arg(for_good)::boolean[]) as for_good, unnest(sqlc.arg(why)::text[]) as why,
         unnest(sqlc.arg(audits)::text[]) as audit
 ), held as (
     select g.*, m.mode as old_mode from given g join messages m on m.id = g.id order by m.id for no key update of m
@@ -297,10 +299,10 @@ with given as (
         refused_modes = case when g.refused <> '' then string_to_array(g.refused, ',') else m.refused_modes end,
         key_attempt = case when g.mode not in ('', m.mode) then 0 else m.key_attempt end,
         needs_fallback = m.needs_fallback or (g.ask_fallback and m.cycles = 0),
-        cycles = m.cycles + g.ask_fallback::int
+        cycles = m.cycles + g.ask_fallback::int, failed_for_good = g.for_good
     from held g
     where m.id = g.id and m.state = 'taken' and m.claim_by = sqlc.arg(process_id)::text
-    returning m.id, m.incident_id, m.settled_at, m.wait_seconds, m.mode as new_mode, g.old_mode, g.why, g.audit, g.state
+    returning m.id, m.incident_id, m.settled_at, case when g.for_good then 0 else m.wait_seconds end as wait_seconds, m.mode as new_mode, g.old_mode, g.why, g.audit, g.state
 ), due as (
     update incidents i
     set due_at = least(i.due_at, s.at)

@@ -413,6 +413,8 @@ type Message struct {
 	HeldAt        *time.Time
 	Batch         *string
 	BatchSize     *int32
+	// it failed because nothing can reach the recipient (refused, no contact, switched off), not because of an outage
+	FailedForGood bool
 	// when the timeline was told that the message has not left in time; null = it was not
 	LateAt *time.Time
 }
