@@ -72,8 +72,10 @@ func (l *line) run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
+		began := time.Now()
 		again := l.pass(ctx)
 		now := time.Now()
+		l.pace.passed(now.Sub(began))
 		l.lastPass.Store(now.UnixNano())
 		wait := l.w.cfg.Poll
 		if !again.IsZero() {

@@ -343,6 +343,9 @@ func (m *memory) Reserve(_ context.Context, r delivery.Reservation) (delivery.Gr
 	if r.OnlyIfWithin == 0 || !free.After(now.Add(r.OnlyIfWithin)) {
 		for i, o := range r.Offsets {
 			wanted := now.Add(o)
+			if len(r.Instants) > 0 {
+				wanted = r.Instants[i]
+			}
 			if free.After(wanted.Add(r.Tolerance)) {
 				continue
 			}
@@ -358,7 +361,7 @@ func (m *memory) Reserve(_ context.Context, r delivery.Reservation) (delivery.Gr
 		}
 		m.limits[r.Key] = free
 	}
-	g.Next = free
+	g.Next, g.Lead = free, r.Lead
 	return g, nil
 }
 
