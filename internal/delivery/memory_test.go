@@ -333,7 +333,10 @@ func (m *memory) Record(_ context.Context, outs []delivery.Outcome) ([]messages.
 func (m *memory) Sending(context.Context, string, []int) ([]delivery.Recovered, error) {
 	return nil, nil
 }
-func (m *memory) Doubt(context.Context, []delivery.Recovered) error            { return nil }
+func (m *memory) Doubt(context.Context, []delivery.Recovered) error { return nil }
+func (m *memory) NoteUnsent(context.Context, []int, time.Duration, time.Time) ([]delivery.Unsent, error) {
+	return nil, nil
+}
 func (m *memory) Expire(context.Context, []buckets.Lease, string) (int, error) { return 0, nil }
 
 func (m *memory) Reserve(_ context.Context, r delivery.Reservation) (delivery.Granted, error) {

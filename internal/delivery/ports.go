@@ -149,6 +149,15 @@ type Recovered struct {
 	Attempt    int
 }
 
+// Unsent is a page that has not left in time.
+type Unsent struct {
+	ID          messages.ID
+	IncidentID  incidents.ID
+	Mode        users.Mode
+	Application string
+	Age         time.Duration
+}
+
 // Queue is where messages wait. Its methods are safe for concurrent use.
 type Queue interface {
 	// Waiting finds the lanes that have messages to be taken in the given buckets. Messages available earlier than low may be
@@ -185,6 +194,9 @@ type Rescuer interface {
 	Sending(ctx context.Context, processID string, bs []int) ([]Recovered, error)
 	// Doubt labels those attempts as in doubt and makes their messages pending again.
 	Doubt(ctx context.Context, rs []Recovered) error
+	// NoteUnsent notes on their timelines that pages of the given buckets have not left that long after they became due, each
+	// page once. Pages made at or before low are overlooked; the zero time overlooks none.
+	NoteUnsent(ctx context.Context, bs []int, after time.Duration, low time.Time) ([]Unsent, error)
 	// Expire drops pending messages that are no longer of use.
 	Expire(ctx context.Context, leases []buckets.Lease, processID string) (int, error)
 }

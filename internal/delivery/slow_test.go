@@ -186,3 +186,35 @@ func TestPagesLeaveFarFromTheDatabase(t *testing.T) {
 		})
 	}
 }
+
+// A page that does not leave in time, for whatever reason, is on its incident's timeline.
+func TestAPageThatIsNotSentInTimeIsOnTheTimeline(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	q := postgres.NewQueue(o.db)
+	incident, page := o.incident(users.Email, messages.ClassUrgent)
+	young, _ := o.incident(users.Email, messages.ClassUrgent)
+	closed, other := o.incident(users.Email, messages.ClassUrgent)
+	o.exec(`update incidents set active = false where id = $1`, closed)
+	h := o.own("me", 0, 256)
+	cs := o.take(h, o.lane(users.Email, messages.ClassUrgent), 3)
+	for _, c := range cs {
+		if int64(c.ID) == page {
+			o.mark(h, c)
+			o.record(outcome(c, 1, messages.OutcomeCancelled, delivery.Verdict{State: messages.Pending, RetryIn: time.Minute, Unstarted: true}))
+		}
+	}
+	o.exec(`update messages set created_at = clock_timestamp() - interval '45 seconds' where id in ($1, $2)`, page, other)
+	for range 2 {
+		late, err := q.NoteUnsent(t.Context(), buckets.All().List(), 30*time.Second, time.Time{})
+		require.NoError(t, err)
+		if len(late) > 0 {
+			require.Equal(t, messages.ID(page), late[0].ID)
+			require.Equal(t, "shop", late[0].Application)
+			require.GreaterOrEqual(t, late[0].Age, 45*time.Second)
+		}
+	}
+	require.Regexp(t, `The email to ana has not been sent after 4\d s: said so. It is tried again.`,
+		o.text(`select text from timeline_entries where incident_id = $1 and kind = 'delivery'`, incident))
+	require.Zero(t, o.number(`select count(*) from timeline_entries where incident_id in ($1, $2)`, young, closed))
+}

@@ -118,6 +118,7 @@ func pageWords(m messages.New, at time.Time) string {
 func (th *theatre) NextDue(context.Context, []buckets.Lease, time.Time) (time.Duration, error) {
 	return time.Hour, nil
 }
+func (th *theatre) Resume(context.Context, time.Time) (int, error)                 { return 0, nil }
 func (th *theatre) Failed(context.Context, []buckets.Lease, Ask) ([]Failed, error) { return nil, nil }
 func (th *theatre) Cancel(context.Context, string, []buckets.Lease, []incidents.ID, time.Time) error {
 	return nil
@@ -132,6 +133,9 @@ func (th *theatre) Releases(context.Context, []buckets.Lease, time.Time) ([]Rele
 	return nil, nil
 }
 func (th *theatre) Release(context.Context, string, Digest, time.Time) (buckets.Set, error) {
+	return buckets.Set{}, nil
+}
+func (th *theatre) Ring(context.Context, string, []buckets.Lease, time.Time) (buckets.Set, error) {
 	return buckets.Set{}, nil
 }
 func (th *theatre) CancelDigests(context.Context, string, []buckets.Lease) (int, error) {

@@ -268,6 +268,26 @@ func (q *Queue) Doubt(ctx context.Context, rs []delivery.Recovered) error {
 	return q.db.Do(ctx, func(d *db.Queries) error { return d.DoubtAttempts(ctx, p) })
 }
 
+// NoteUnsent notes that pages have not left in time. See delivery.Rescuer.
+func (q *Queue) NoteUnsent(ctx context.Context, bs []int, after time.Duration, low time.Time) ([]delivery.Unsent, error) {
+	var out []delivery.Unsent
+	err := q.db.Do(ctx, func(d *db.Queries) error {
+		rows, err := d.NoteUnsent(ctx, db.NoteUnsentParams{Buckets: small(bs), AfterUs: after.Microseconds(), Low: low})
+		if err != nil {
+			return err
+		}
+		out = make([]delivery.Unsent, len(rows))
+		for i, r := range rows {
+			out[i] = delivery.Unsent{
+				ID: messages.ID(r.ID), IncidentID: incidents.ID(r.IncidentID), Mode: users.Mode(r.Mode), Application: r.Application,
+				Age: ageOf(r.AgeSeconds),
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
 // Expire drops messages that are no longer of use. See delivery.Rescuer.
 func (q *Queue) Expire(ctx context.Context, leases []buckets.Lease, processID string) (n int, err error) {
 	err = q.db.Do(ctx, func(d *db.Queries) error {

@@ -72,3 +72,32 @@ func TestAFailingRetentionStepDoesNotStopTheOthers(t *testing.T) {
 	require.NoError(t, d.Pool().QueryRow(t.Context(), "select to_regclass('message_history_200001') is not null").Scan(&left))
 	require.False(t, left, "partitions are dropped all the same")
 }
+
+func TestPausedIncidentsAreNotDueUntilTheyAreResumed(t *testing.T) {
+	t.Parallel()
+	e := newEscalating(t)
+	plan := e.plan("paused", intent{step: 1, role: "user", target: "ana", priority: "high", wait: time.Minute})
+	e.exec(`update plans set paused = true where id = $1`, plan)
+	first := e.open(plan)
+	e.pass()
+	e.exec(`insert into incidents (plan_id, application_id, due_at, step_at, progress, created_at)
+		select i.plan_id, i.application_id, i.due_at, i.step_at, i.progress, i.created_at from incidents i, generate_series(1, 5000) where i.id = $1`, first)
+	e.exec(`analyze incidents`)
+	versions := func() int64 { return e.id(`select sum(version)::bigint from incidents`) }
+	before := versions()
+	for range 3 { // the runner leaves them alone, and does not read them
+		e.later(10 * time.Second)
+		e.pass()
+	}
+	require.Equal(t, before, versions())
+	require.LessOrEqual(t, scanned(t, e.db, "runner.sql", "WakeResumed", map[string]any{"now": e.now, "most": 5000}), 10)
+
+	e.exec(`update plans set paused = false where id = $1`, plan)
+	n, err := postgres.NewRunner(e.db).Resume(t.Context(), e.now)
+	require.NoError(t, err)
+	require.Equal(t, 5000, n)
+	n, err = postgres.NewRunner(e.db).Resume(t.Context(), e.now)
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	require.Equal(t, int64(5001), e.id(`select count(*) from incidents where due_at <= $1`, e.now))
+}
