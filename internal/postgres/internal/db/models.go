@@ -869,6 +869,8 @@ type User struct {
 	LoginEpoch   int32
 	CreatedAt    time.Time
 	PhotoUrl     *string
+	// NFKC and case-folded name, unique; null = not computed yet, or in conflict with another user
+	CanonicalName *string
 }
 
 type UserApplicationMode struct {
