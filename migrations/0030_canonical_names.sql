@@ -19,8 +19,10 @@ $$;
 create trigger users_forget_canonical_name before update of name on users for each row
     when (lower(old.name) <> lower(new.name) and old.canonical_name is not distinct from new.canonical_name)
     execute function forget_canonical_name();
+insert into schema_compatibility (version, oldest) values (30, 26);
 
 -- +goose Down
+delete from schema_compatibility where version = 30;
 drop trigger users_forget_canonical_name on users;
 drop function forget_canonical_name;
 alter table users drop column canonical_name;

@@ -179,6 +179,7 @@ type appAddCommand struct {
 	ActsForUsers   bool     `help:"It may say in whose name it calls (X-IRIS-USERNAME)."`
 	OpensForOthers bool     `help:"It may open incidents of other applications."`
 	UsesOnCall     bool     `help:"It may use the on-call API (/api/v0), and change everything there."`
+	Relay          bool     `help:"It may pass on the answers of other people and the receipts of vendors (/v0/response/*)."`
 }
 
 // Run adds an application. Only the key goes to standard output, so that scripts can take it.
@@ -190,7 +191,7 @@ func (c appAddCommand) Run(ctx context.Context, e *env) error {
 	defer o.Close()
 	key, err := o.AddApplication(ctx, app.NewApplication{
 		Name: c.Name, Variables: c.Variable, TitleVariable: c.Title, ActsForUsers: c.ActsForUsers, OpensForOthers: c.OpensForOthers,
-		UsesOnCall: c.UsesOnCall,
+		UsesOnCall: c.UsesOnCall, Relay: c.Relay,
 	})
 	if err != nil {
 		return err
@@ -202,7 +203,8 @@ func (c appAddCommand) Run(ctx context.Context, e *env) error {
 
 type appSetCommand struct {
 	Name       string `arg:"" help:"Name."`
-	UsesOnCall *bool  `required:"" negatable:"" help:"It may use the on-call API (/api/v0), and change everything there."`
+	UsesOnCall *bool  `negatable:"" help:"It may use the on-call API (/api/v0), and change everything there."`
+	Relay      *bool  `negatable:"" help:"It may pass on the answers of other people and the receipts of vendors (/v0/response/*)."`
 }
 
 // Run changes an application.
@@ -212,7 +214,7 @@ func (c appSetCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer o.Close()
-	if err := o.AllowOnCall(ctx, c.Name, *c.UsesOnCall); err != nil {
+	if err := o.SetPowers(ctx, c.Name, app.Powers{UsesOnCall: c.UsesOnCall, Relay: c.Relay}); err != nil {
 		return err
 	}
 	fmt.Fprintf(e.stderr, "application %s changed\n", c.Name)

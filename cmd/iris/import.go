@@ -33,6 +33,7 @@ type importIrisCommand struct {
 	importFlags
 	Mode   map[string]string `help:"As which mode to take one that does not exist here, such as im=slack. May be repeated." placeholder:"THEIRS=OURS"`
 	Active string            `help:"What becomes of incidents that still escalate: continue or stop." enum:"continue,stop" default:"continue"`
+	Relay  []string          `help:"An application that passes on the answers of other people (/v0/response/*), such as iris-relay. May be repeated." placeholder:"NAME"`
 }
 
 // Exit codes of an import besides 0: everything was taken.
@@ -43,7 +44,7 @@ const (
 
 // Run takes over Iris's data and reports on standard output.
 func (c importIrisCommand) Run(ctx context.Context, e *env) error {
-	options := theirs.Options{Modes: c.Mode, StopActive: c.Active == "stop"}
+	options := theirs.Options{Modes: c.Mode, StopActive: c.Active == "stop", Relays: c.Relay}
 	if err := options.Check(); err != nil {
 		return err
 	}

@@ -222,7 +222,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		return nil, nil, err
 	}
 	return a.routes(docs, api, duty, hooks, answers, pages), []func(context.Context) error{
-		s.notifier.Run, api.Run, expireSessions(s.sessionRows, a.log), newQueueGauges(s.queues.Depths, a.reg).run,
+		s.notifier.Run, api.Run, s.load.Run, expireSessions(s.sessionRows, a.log), newQueueGauges(s.queues.Depths, a.reg).run,
 	}, nil
 }
 

@@ -167,6 +167,7 @@ func openings(c config.API) auth.Openings {
 	return auth.Openings{
 		AnonymousReads: c.Compatibility.AnonymousReads, ChangeAnyPlan: c.Compatibility.ChangeAnyPlan,
 		SessionsActForAnyone: c.Compatibility.SessionsActForAnyone, NoCredentials: c.Compatibility.DisableAuth,
+		ApplicationsClaim: c.Compatibility.ApplicationsClaimForAnyone,
 	}
 }
 

@@ -37,8 +37,7 @@ type Use struct {
 	People []string // names of users
 }
 
-// FindUse looks at the configured database. One that has not the schema of this release is worked on by none of its
-// processors, and nobody is found in it.
+// FindUse looks at the configured database. When this release cannot run on its schema, it finds nobody.
 func FindUse(ctx context.Context, c config.Common) (Use, error) {
 	var use Use
 	db, err := openDatabase(ctx, c, "iris", 2, prometheus.NewRegistry(), zap.NewNop())
@@ -46,7 +45,7 @@ func FindUse(ctx context.Context, c config.Common) (Use, error) {
 		return use, err
 	}
 	defer db.Close()
-	if have, want, err := db.SchemaState(ctx); err != nil || have != want {
+	if schema, err := db.SchemaState(ctx); err != nil || !schema.Fits {
 		return use, err
 	}
 	members, err := postgres.NewCluster(db).Members(ctx)
@@ -111,8 +110,8 @@ func awaitDatabase(ctx context.Context, db *postgres.DB, c config.Common, h *hea
 func tryDatabase(ctx context.Context, db *postgres.DB, c config.Common, log *zap.Logger) (postgres.Installation, error) {
 	err := db.CheckSchema(ctx)
 	if err != nil && c.Migrate == "auto" {
-		if have, want, stateErr := db.SchemaState(ctx); stateErr == nil && have < want {
-			log.Info("migrating the database", zap.Int64("from", have), zap.Int64("to", want))
+		if schema, stateErr := db.SchemaState(ctx); stateErr == nil && schema.Have < schema.Want {
+			log.Info("migrating the database", zap.Int64("from", schema.Have), zap.Int64("to", schema.Want))
 			if err := Migrate(ctx, c, log); err != nil {
 				return postgres.Installation{}, err
 			}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -30,7 +31,11 @@ func TestLinksOfDigests(t *testing.T) {
 	signer, err := auth.NewOneClick("a key of Gmail's button", "https://iris.example/click")
 	require.NoError(t, err)
 	button := oneClickButton(signer)
-	require.Equal(t, signer.URL(30, "ann@example.com", "claim"), button(messages.Outbound{MessageID: 30, Destination: "ann@example.com", AckURL: "x"}))
+	address, err := url.Parse(button(messages.Outbound{MessageID: 30, Destination: "ann@example.com", AckURL: "x"}))
+	require.NoError(t, err)
+	require.Equal(t, "ann@example.com", address.Query().Get("email_address"))
+	require.NoError(t, signer.Verify(address.Query(), time.Now()))
+	require.ErrorIs(t, signer.Verify(address.Query(), time.Now().Add(auth.LinkLife+time.Minute)), auth.ErrLinkExpired)
 	require.Empty(t, button(messages.Outbound{MessageID: 30, Destination: "ann@example.com"}), "nothing to claim")
 	require.Nil(t, oneClickButton(nil))
 }

@@ -148,6 +148,8 @@ type NewApplication struct {
 	OpensForOthers bool
 	// UsesOnCall lets it use the on-call API, as anybody.
 	UsesOnCall bool
+	// Relay lets it pass on the answers of people and the receipts of vendors.
+	Relay bool
 }
 
 // AddApplication adds an application and returns its key. A name that exists is a Conflict.
@@ -183,8 +185,8 @@ func (o *Operator) ConfigureApplication(ctx context.Context, n NewApplication) e
 			return err
 		}
 	}
-	if n.ActsForUsers || n.OpensForOthers || n.UsesOnCall {
-		app.AllowAuthenticatingUsers, app.AllowOtherAppIncidents, app.AllowOncall = n.ActsForUsers, n.OpensForOthers, n.UsesOnCall
+	if n.ActsForUsers || n.OpensForOthers || n.UsesOnCall || n.Relay {
+		app.AllowAuthenticatingUsers, app.AllowOtherAppIncidents, app.AllowOncall, app.Relay = n.ActsForUsers, n.OpensForOthers, n.UsesOnCall, n.Relay
 		if err := o.applications.SetFlags(ctx, app); err != nil {
 			return err
 		}
@@ -200,8 +202,14 @@ func (o *Operator) ConfigureApplication(ctx context.Context, n NewApplication) e
 	return o.applications.SetSettings(ctx, app.ID, settings)
 }
 
-// AllowOnCall lets an application use the on-call API, or forbids it.
-func (o *Operator) AllowOnCall(ctx context.Context, name string, allow bool) error {
+// Powers are powers of an application to be changed; nil = unchanged.
+type Powers struct {
+	UsesOnCall *bool // it may use the on-call API
+	Relay      *bool // it may pass on answers and receipts
+}
+
+// SetPowers gives powers to an application, or takes them away.
+func (o *Operator) SetPowers(ctx context.Context, name string, p Powers) error {
 	app, err := o.applications.ByName(ctx, name)
 	if fault.Is(err, fault.NotFound) {
 		return fault.Wrap(fault.NotFound, err, "there is no application "+name)
@@ -209,15 +217,34 @@ func (o *Operator) AllowOnCall(ctx context.Context, name string, allow bool) err
 	if err != nil {
 		return err
 	}
-	app.AllowOncall = allow
+	var notes []string
+	for _, power := range []struct {
+		set  *bool
+		flag *bool
+		what string
+	}{{p.UsesOnCall, &app.AllowOncall, "use the on-call API"}, {p.Relay, &app.Relay, "pass on answers and receipts"}} {
+		if power.set == nil {
+			continue
+		}
+		*power.flag = *power.set
+		may := "application may "
+		if !*power.set {
+			may = "application may not "
+		}
+		notes = append(notes, may+power.what)
+	}
+	if len(notes) == 0 {
+		return fault.New(fault.Invalid, "name a power to change, such as --relay or --no-uses-on-call")
+	}
 	if err := o.applications.SetFlags(ctx, app); err != nil {
 		return err
 	}
-	what := "application may use the on-call API"
-	if !allow {
-		what = "application may not use the on-call API"
+	for _, note := range notes {
+		if err := o.note(ctx, note, "application "+app.Name); err != nil {
+			return err
+		}
 	}
-	return o.note(ctx, what, "application "+app.Name)
+	return nil
 }
 
 // NewTeam is a team to be added.

@@ -34,6 +34,53 @@ func watchVendor(v messages.Vendor, log *zap.Logger) *watched {
 // Send implements messages.Vendor.
 func (w *watched) Send(ctx context.Context, m messages.Outbound) messages.Result {
 	r := w.Vendor.Send(ctx, m)
+	w.observe(m, r)
+	return r
+}
+
+// Connections implements messages.Pooled. 0 = not known.
+func (w *watched) Connections() int {
+	if p, ok := w.Vendor.(messages.Pooled); ok {
+		return p.Connections()
+	}
+	return 0
+}
+
+// Prepare implements messages.Preparer. A vendor that prepares nothing is always ready.
+func (w *watched) Prepare(ctx context.Context, m messages.Outbound) (messages.Prepared, messages.Result, bool) {
+	v, ok := w.Vendor.(messages.Preparer)
+	if !ok {
+		return unprepared{w}, messages.Result{}, true
+	}
+	p, r, ok := v.Prepare(ctx, m)
+	if !ok {
+		w.observe(m, r)
+		return nil, r, false
+	}
+	return watchedCall{p, w}, r, true
+}
+
+// unprepared is a call of a vendor that prepares nothing.
+type unprepared struct{ *watched }
+
+// Release has nothing to give back.
+func (unprepared) Release() {}
+
+// watchedCall is a prepared call of which the log tells.
+type watchedCall struct {
+	messages.Prepared
+	w *watched
+}
+
+// Send implements messages.Prepared.
+func (c watchedCall) Send(ctx context.Context, m messages.Outbound) messages.Result {
+	r := c.Prepared.Send(ctx, m)
+	c.w.observe(m, r)
+	return r
+}
+
+// observe logs what is worth it of a call's result.
+func (w *watched) observe(m messages.Outbound, r messages.Result) {
 	reason := zap.String("reason", hideNumbers(r.Detail))
 	switch r.Outcome {
 	case messages.OutcomeUnavailable, messages.OutcomeUnknown:
@@ -53,7 +100,6 @@ func (w *watched) Send(ctx context.Context, m messages.Outbound) messages.Result
 			w.log.Info("vendor answers again")
 		}
 	}
-	return r
 }
 
 // fails returns how many calls have failed since the last line, or 0 when it is too early for another one.

@@ -41,19 +41,21 @@ func newVendors(c config.Processor, devices push.Devices, log *zap.Logger) ([]me
 	}
 	button := oneClickButton(oneClick)
 	for _, a := range c.SMTP {
-		v, err := smtp.New(smtpConfig(a, button))
+		v, err := smtp.New(smtpConfig(a, c.Delivery.Concurrency, button))
 		if err := add(v, err, "smtp", a.Account); err != nil {
 			return nil, err
 		}
 	}
 	for _, a := range c.Slack {
-		v, err := slack.New(slack.Config{Account: a.Account.Account, Token: a.Token.Reveal(), APIURL: a.APIURL, Timeout: a.Timeout})
+		v, err := slack.New(slack.Config{
+			Account: a.Account.Account, Token: a.Token.Reveal(), APIURL: a.APIURL, Timeout: a.Timeout, MaxConns: c.Delivery.Concurrency,
+		})
 		if err := add(v, err, "slack", a.Account); err != nil {
 			return nil, err
 		}
 	}
 	for _, a := range c.Twilio {
-		v, err := twilio.New(twilioConfig(a, c.PublicURL))
+		v, err := twilio.New(twilioConfig(a, c))
 		if err := add(v, err, "twilio", a.Account); err != nil {
 			return nil, err
 		}
@@ -65,6 +67,7 @@ func newVendors(c config.Processor, devices push.Devices, log *zap.Logger) ([]me
 		}
 		v, err := webhook.New(webhook.Config{
 			Account: a.Account.Account, Secrets: secrets, AllowPrivate: a.AllowPrivate, AllowHTTP: a.AllowHTTP, Timeout: a.Timeout,
+			MaxConns: c.Delivery.Concurrency,
 		})
 		if err := add(v, err, "webhook", a.Account); err != nil {
 			return nil, err
@@ -73,7 +76,7 @@ func newVendors(c config.Processor, devices push.Devices, log *zap.Logger) ([]me
 	for _, a := range c.Push {
 		v, err := push.New(push.Config{
 			Account: a.Account.Account, Credentials: a.Credentials.Reveal(), APIURL: a.APIURL, TokenURL: a.TokenURL, Timeout: a.Timeout,
-			Devices: loggedDevices{devices, log},
+			Devices: loggedDevices{devices, log}, MaxConns: c.Delivery.Concurrency,
 		})
 		if err := add(v, err, "push", a.Account); err != nil {
 			return nil, err
@@ -86,19 +89,24 @@ func newVendors(c config.Processor, devices push.Devices, log *zap.Logger) ([]me
 	return slices.Concat(first, spare, []messages.Vendor{discard}), nil
 }
 
-func smtpConfig(a config.SMTP, button func(messages.Outbound) string) smtp.Config {
+func smtpConfig(a config.SMTP, concurrency int, button func(messages.Outbound) string) smtp.Config {
+	connections := a.Connections
+	if connections == 0 || concurrency > 0 && concurrency < connections {
+		connections = concurrency
+	}
 	return smtp.Config{
 		Account: a.Account.Account, Addr: a.Addr, From: a.From, ReplyTo: a.ReplyTo, TLS: smtpTLS(a.TLS),
 		Username: a.Username, Password: a.Password.Reveal(), AllowPlainAuth: a.AllowPlainAuth, Hello: a.Hello,
-		MaxConns: a.Connections, Timeout: a.Timeout, OneClick: button,
+		MaxConns: connections, Timeout: a.Timeout, OneClick: button,
 	}
 }
 
-func twilioConfig(a config.Twilio, publicURL string) twilio.Config {
+func twilioConfig(a config.Twilio, c config.Processor) twilio.Config {
 	return twilio.Config{
 		Account: a.Account.Account, AccountSID: a.AccountSID, AuthToken: a.AuthToken.Reveal(), KeySID: a.KeySID,
 		KeySecret: a.KeySecret.Reveal(), From: a.From, CallFrom: a.CallFrom, ApplicationFrom: a.ApplicationFrom, APIURL: a.APIURL,
-		PublicURL: publicURL, CountryCode: a.CountryCode, DetectMachines: a.DetectMachines, Modes: modes(a.Modes), Timeout: a.Timeout,
+		PublicURL: c.PublicURL, CountryCode: a.CountryCode, DetectMachines: a.DetectMachines, Modes: modes(a.Modes), Timeout: a.Timeout,
+		MaxConns: c.Delivery.Concurrency,
 	}
 }
 
@@ -136,7 +144,7 @@ func oneClickButton(o *auth.OneClick) func(messages.Outbound) string {
 		if m.AckURL == "" {
 			return "" // nothing to claim, or nobody to do it
 		}
-		return o.URL(int64(m.MessageID), m.Destination, "claim")
+		return o.URL(int64(m.MessageID), m.Destination, "claim", time.Now().Add(auth.LinkLife))
 	}
 }
 

@@ -17,17 +17,17 @@ const (
 	// manyBuckets with an overdue step mean that an incident posted now would not be paged. In fewer of them one bad
 	// incident may be stuck, and a server that is not ready because of it would turn away all the others.
 	manyBuckets = 3
-	// pendingEvery is how often the oldest pending messages are looked up: that costs more than the oldest step.
+	// pendingEvery is how often the oldest unsent messages are looked up: that costs more than the oldest step.
 	pendingEvery = 5 * time.Second
 )
 
 // lateWork is where overdue work is found.
 type lateWork interface {
 	OldestDue(ctx context.Context) ([]postgres.BucketDue, error)
-	OldestPending(ctx context.Context) ([]postgres.BucketPending, error)
+	OldestUnsent(ctx context.Context) ([]postgres.UnsentMessage, error)
 }
 
-// watch looks at the oldest due step and the oldest pending message of every bucket, whoever owns it: every process
+// watch looks at the oldest due step and the oldest unsent message of every bucket, whoever owns it: every process
 // watches all, so that a failure of those that work is seen by those that do not. It logs and exports what it sees. Its
 // methods are called by one goroutine at a time (health).
 type watch struct {
@@ -50,7 +50,7 @@ func newWatch(work lateWork, reg prometheus.Registerer, log *zap.Logger) *watch 
 		}),
 		messageAge: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "iris_app_oldest_pending_message_seconds",
-			Help: "How long the oldest message of any bucket that may be sent has been waiting for it.",
+			Help: "How long ago the oldest unsent message of any bucket became due, whatever keeps it from being sent.",
 		}),
 	}
 	reg.MustRegister(w.stepAge, w.messageAge)
@@ -94,33 +94,33 @@ func (w *watch) steps(ctx context.Context) error {
 		oldest.IncidentID, oldest.Age.Round(time.Second))
 }
 
-// messages wants messages to leave when they may. A vendor that is away or a limit that is used up is no reason to turn
+// messages wants messages to leave when they are due. A vendor that is away or a limit that is used up is no reason to turn
 // incidents away, so it is only a concern.
 func (w *watch) messages(ctx context.Context) error {
 	if time.Since(w.looked) < pendingEvery {
 		return w.found
 	}
-	pending, err := w.work.OldestPending(ctx)
+	unsent, err := w.work.OldestUnsent(ctx)
 	w.looked = time.Now()
 	if err != nil {
-		w.found = concern("the oldest pending message cannot be looked up: " + plain(err).Error())
+		w.found = concern("the oldest unsent message cannot be looked up: " + plain(err).Error())
 		return w.found
 	}
-	var oldest postgres.BucketPending
-	for _, p := range pending {
-		if p.Age > oldest.Age {
-			oldest = p
+	var oldest postgres.UnsentMessage
+	for _, m := range unsent {
+		if m.Age > oldest.Age {
+			oldest = m
 		}
 	}
 	w.messageAge.Set(oldest.Age.Seconds())
 	late := oldest.Age > overdueLimit
 	if late && !w.messageLate {
-		w.log.Error("a message could be sent and waits", zap.Int64("message_id", int64(oldest.MessageID)), zap.Int("bucket", oldest.Bucket),
+		w.log.Error("a message has not been sent in time", zap.Int64("message_id", int64(oldest.MessageID)), zap.Int("bucket", oldest.Bucket),
 			zap.String("mode", string(oldest.Mode)), zap.String("application", oldest.Application), zap.Duration("waiting", oldest.Age))
 	}
 	w.messageLate, w.found = late, nil
 	if late {
-		w.found = concern(fmt.Sprintf("message %d of application %s has been waiting for %v to be sent by %s (bucket %d)",
+		w.found = concern(fmt.Sprintf("message %d of application %s has been due for %v and has not been sent by %s (bucket %d)",
 			oldest.MessageID, oldest.Application, oldest.Age.Round(time.Second), oldest.Mode, oldest.Bucket))
 	}
 	return w.found

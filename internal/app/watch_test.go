@@ -19,13 +19,13 @@ import (
 
 type lateness struct {
 	due     []postgres.BucketDue
-	pending []postgres.BucketPending
+	pending []postgres.UnsentMessage
 	err     error
 }
 
 func (l *lateness) OldestDue(context.Context) ([]postgres.BucketDue, error) { return l.due, nil }
 
-func (l *lateness) OldestPending(context.Context) ([]postgres.BucketPending, error) {
+func (l *lateness) OldestUnsent(context.Context) ([]postgres.UnsentMessage, error) {
 	return l.pending, l.err
 }
 
@@ -58,12 +58,12 @@ func TestTheWatchTellsOfMessagesThatWait(t *testing.T) {
 		l := &lateness{}
 		w := newWatch(l, prometheus.NewRegistry(), zap.New(core))
 		require.NoError(t, w.messages(t.Context()))
-		l.pending = []postgres.BucketPending{{Bucket: 1, MessageID: 5, Mode: "sms", Application: "shop", Age: 45 * time.Second}, {Bucket: 2, Age: time.Second}}
+		l.pending = []postgres.UnsentMessage{{Bucket: 1, MessageID: 5, Mode: "sms", Application: "shop", Age: 45 * time.Second}, {Bucket: 2, Age: time.Second}}
 		require.NoError(t, w.messages(t.Context()), "not looked up every second")
 		<-time.After(pendingEvery)
-		require.Equal(t, concern("message 5 of application shop has been waiting for 45s to be sent by sms (bucket 1)"), w.messages(t.Context()))
+		require.Equal(t, concern("message 5 of application shop has been due for 45s and has not been sent by sms (bucket 1)"), w.messages(t.Context()))
 		require.InDelta(t, 45, testutil.ToFloat64(w.messageAge), 0)
-		require.Equal(t, 1, logs.FilterMessage("a message could be sent and waits").Len())
+		require.Equal(t, 1, logs.FilterMessage("a message has not been sent in time").Len())
 
 		<-time.After(pendingEvery)
 		l.err = fault.New(fault.Unavailable, "the database did not answer in time")

@@ -23,6 +23,7 @@ type Actor struct {
 	ActsForUsers   bool // allow_authenticating_users
 	OpensForOthers bool // allow_other_app_incidents
 	AllowOncall    bool
+	Relay          bool // passes on what people answered
 }
 
 // Openings are holes of the predecessors that an operator can open again for clients that rely on them. All are
@@ -30,6 +31,7 @@ type Actor struct {
 type Openings struct {
 	AnonymousReads       bool // GET on most routes needs no credentials
 	ChangeAnyPlan        bool // any application or session deletes, activates and deactivates any plan or template
+	ApplicationsClaim    bool // any application that speaks for nobody claims incidents in anybody's name
 	SessionsActForAnyone bool // an application's power to act for people counts even where a person was authenticated
 	AdminsEditMembers    bool // administrators of a team change names, contacts and activity of its members
 	NoCredentials        bool // requests without credentials go on as nobody's (authentication is switched off)

@@ -29,6 +29,8 @@ type Application struct {
 	AllowAuthenticatingUsers bool
 	// AllowOncall lets it use the on-call API.
 	AllowOncall bool
+	// Relay lets it pass on the answers of people and the receipts of vendors.
+	Relay bool
 	// Paused by an operator: its messages wait.
 	Paused bool
 	// PendingCap is the number of pending messages above which it is throttled.
@@ -212,7 +214,7 @@ func sign(key string, window int64, path string, r SignedRequest) string {
 func Through(app Application) Actor {
 	return Actor{
 		ApplicationID: app.ID, Application: app.Name, ActsForUsers: app.AllowAuthenticatingUsers,
-		OpensForOthers: app.AllowOtherAppIncidents, AllowOncall: app.AllowOncall,
+		OpensForOthers: app.AllowOtherAppIncidents, AllowOncall: app.AllowOncall, Relay: app.Relay,
 	}
 }
 

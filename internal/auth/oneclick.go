@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
+	"time"
 )
 
 // minOneClickKey is the shortest key that signs addresses for Gmail, in characters.
@@ -31,19 +32,32 @@ func NewOneClick(key, endpoint string) (*OneClick, error) {
 	return &OneClick{key: []byte(key), endpoint: endpoint}, nil
 }
 
-// URL is the address that does cmd with a message in the name of an e-mail address.
-func (o *OneClick) URL(messageID int64, email, cmd string) string {
-	id := strconv.FormatInt(messageID, 10)
-	return o.endpoint + "?" + url.Values{"msg_id": {id}, "email_address": {email}, "cmd": {cmd}, "token": {o.token(id, email, cmd)}}.Encode()
+// URL is the address that does cmd with a message in the name of an e-mail address, until expires.
+func (o *OneClick) URL(messageID int64, email, cmd string, expires time.Time) string {
+	id, until := strconv.FormatInt(messageID, 10), strconv.FormatInt(expires.Unix(), 10)
+	return o.endpoint + "?" + url.Values{
+		"msg_id": {id}, "email_address": {email}, "cmd": {cmd}, "expires": {until}, "token": {o.token(id, email, cmd, until)},
+	}.Encode()
 }
 
-// Verify reports whether the values of such an address were signed here.
-func (o *OneClick) Verify(messageID, email, cmd, token string) bool {
-	return hmac.Equal([]byte(token), []byte(o.token(messageID, email, cmd)))
+// Verify checks the values of such an address: ErrLinkInvalid when they were not signed here, ErrLinkExpired when it is too late.
+func (o *OneClick) Verify(values url.Values, now time.Time) error {
+	want := o.token(values.Get("msg_id"), values.Get("email_address"), values.Get("cmd"), values.Get("expires"))
+	if !hmac.Equal([]byte(values.Get("token")), []byte(want)) {
+		return ErrLinkInvalid
+	}
+	until, err := strconv.ParseInt(values.Get("expires"), 10, 64)
+	switch {
+	case err != nil:
+		return ErrLinkInvalid
+	case now.Unix() >= until:
+		return ErrLinkExpired
+	}
+	return nil
 }
 
-func (o *OneClick) token(messageID, email, cmd string) string {
+func (o *OneClick) token(messageID, email, cmd, expires string) string {
 	mac := hmac.New(sha512.New, o.key)
-	_, _ = mac.Write([]byte(messageID + " " + email + " " + cmd))
+	_, _ = mac.Write([]byte(messageID + " " + email + " " + cmd + " " + expires))
 	return base64.URLEncoding.EncodeToString(mac.Sum(nil))
 }

@@ -14,6 +14,7 @@ var (
 	ErrAppUserPower   = &fault.Error{Kind: fault.Unauthenticated, Message: "App must allow authentication as user for this action", EmptyDetail: true}
 	ErrNotThisUser    = &fault.Error{Kind: fault.Unauthenticated, Message: "This user is not allowed to access this resource", EmptyDetail: true}
 	ErrNoDevices      = fault.New(fault.Forbidden, "App not allowed to register devices")
+	ErrNoRelay        = fault.New(fault.Forbidden, "This application may not pass on answers: give it the power with \"iris app set NAME --relay\"")
 	ErrInternalOnly   = fault.New(fault.Forbidden, "App not allowed to use internal routes")
 	ErrReadOnly       = fault.New(fault.Forbidden, "This user may only read")
 	ErrAdminOnly      = fault.New(fault.Forbidden, "Only administrators may do this")
@@ -87,21 +88,56 @@ func listed(names []string, application string) bool {
 	})
 }
 
-// MayPassOn guards answers that relays pass on: an application that speaks for nobody may pass on anybody's, a person's
-// request only what that person may do in the other's name.
+// MayRelay guards the routes for answers that somebody else passes on: for relays, for applications that act for people, and
+// for people, who pass on only what they may do themselves (MayPassOn). Where authentication is switched off, anybody may.
+func (a Actor) MayRelay(open Openings) error {
+	if err := a.MayTry(open); err != nil {
+		return err
+	}
+	if a.Known() && a.Username == "" && !a.Relay && !a.ActsForUsers {
+		return ErrNoRelay
+	}
+	return nil
+}
+
+// MayPassOn allows an answer in the name of a person: to relays, and to whoever may act for that person. Routes that a vendor
+// signs have checked the signature and know no actor.
 func (a Actor) MayPassOn(u users.User, open Openings) error {
-	if a.Username == "" || a.MayActAs(u, open) {
+	if !a.Known() || a.Username == "" && a.Relay || a.MayActAs(u, open) {
 		return nil
+	}
+	if a.Username == "" {
+		return ErrNoRelay
 	}
 	return ErrNotThisUser
 }
 
-// MayPassOnMail is MayPassOn for a mail that opens an incident of an application.
+// MayClaimFor allows an acknowledgement in the name of a person: to whoever may act for that person. Where that is opened,
+// any application that speaks for nobody may as well, as in the predecessor.
+func (a Actor) MayClaimFor(u users.User, open Openings) bool {
+	return a.MayActAs(u, open) || open.ApplicationsClaim && a.Known() && a.Username == ""
+}
+
+// MayPassOnMail allows a mail that opens an incident of an application: to relays, and to whoever may open it directly.
 func (a Actor) MayPassOnMail(application int64) error {
-	if a.Username == "" || a.Admin || a.MayOpenAs(application) {
+	if !a.Known() || a.Username == "" && a.Relay || a.Admin || a.MayOpenAs(application) {
 		return nil
 	}
+	if a.Username == "" {
+		return ErrNoRelay
+	}
 	return ErrNotThisUser
+}
+
+// MayPassOnReceipts allows the receipts of vendors: to relays and administrators.
+func (a Actor) MayPassOnReceipts(open Openings) error {
+	if err := a.MayTry(open); err != nil {
+		return err
+	}
+	if a.Known() && !a.Admin && (a.Username != "" || !a.Relay) {
+		return ErrNoRelay
+	}
+	return nil
 }
 
 // MayRegisterDevice guards the registration of a phone for a person: only applications that the operator named, and where

@@ -54,20 +54,61 @@ func TestMayRegisterDevice(t *testing.T) {
 	require.Error(t, Actor{}.MayRegisterDevice(users.User{ID: 5, Name: "ann"}, []string{""}), "a list with nothing in it lets nobody in")
 }
 
-func TestWhatPeoplePassOn(t *testing.T) {
+// Item 6 of the security review: an application without the power relay acted as anybody through the routes of relays.
+func TestOnlyRelaysPassOnAnswers(t *testing.T) {
 	t.Parallel()
-	relay := Actor{ApplicationID: 1, Application: "relay"}
-	ann := Actor{ApplicationID: 2, Application: "iris", UserID: 5, Username: "ann", ActsForUsers: true, Session: true}
+	plain := Actor{ApplicationID: 1, Application: "db"}
+	relay := Actor{ApplicationID: 1, Application: "relay", Relay: true}
+	acting := Actor{ApplicationID: 3, Application: "tool", ActsForUsers: true}
+	ann := Actor{ApplicationID: 2, Application: "iris", UserID: 5, Username: "ann", ActsForUsers: true, OpensForOthers: false, Session: true}
+	asAnn := Actor{ApplicationID: 1, Application: "relay", Relay: true, UserID: 5, Username: "ann"}
 	admin := ann
 	admin.Admin = true
+	open := Openings{NoCredentials: true}
 	require.NoError(t, Actor{}.MayPassOn(users.User{ID: 6, Name: "bob"}, Openings{}), "the vendor itself, with its signature")
 	require.NoError(t, relay.MayPassOn(users.User{ID: 6, Name: "bob"}, Openings{}))
+	require.ErrorIs(t, plain.MayPassOn(users.User{ID: 6, Name: "bob"}, Openings{}), ErrNoRelay)
+	require.NoError(t, acting.MayPassOn(users.User{ID: 6, Name: "bob"}, Openings{}), "it may claim in anybody's name directly as well")
 	require.NoError(t, ann.MayPassOn(users.User{ID: 5, Name: "ANN"}, Openings{}))
 	require.NoError(t, admin.MayPassOn(users.User{ID: 6, Name: "bob"}, Openings{}))
 	require.ErrorIs(t, ann.MayPassOn(users.User{ID: 6, Name: "bob"}, Openings{}), ErrNotThisUser)
+	require.ErrorIs(t, asAnn.MayPassOn(users.User{ID: 6, Name: "bob"}, Openings{}), ErrNotThisUser, "a relay that speaks for somebody")
 	require.NoError(t, ann.MayPassOn(users.User{ID: 6, Name: "bob"}, Openings{SessionsActForAnyone: true}))
-	require.NoError(t, relay.MayPassOnMail(3))
-	require.NoError(t, admin.MayPassOnMail(3))
+
+	require.NoError(t, relay.MayPassOnMail(7))
+	require.ErrorIs(t, plain.MayPassOnMail(7), ErrNoRelay)
+	require.NoError(t, plain.MayPassOnMail(1), "its own")
+	require.NoError(t, admin.MayPassOnMail(1))
 	require.NoError(t, ann.MayPassOnMail(2))
-	require.ErrorIs(t, ann.MayPassOnMail(3), ErrNotThisUser)
+	require.ErrorIs(t, ann.MayPassOnMail(1), ErrNotThisUser)
+
+	for name, c := range map[string]struct {
+		actor             Actor
+		answers, receipts error
+	}{
+		"nobody":              {Actor{}, ErrHeader, ErrHeader},
+		"plain":               {plain, ErrNoRelay, ErrNoRelay},
+		"relay":               {relay, nil, nil},
+		"acts for people":     {acting, nil, ErrNoRelay},
+		"a person":            {ann, nil, ErrNoRelay},
+		"a relay as a person": {asAnn, nil, ErrNoRelay},
+		"administrator":       {admin, nil, nil},
+		"who only reads":      {Actor{ApplicationID: 1, Relay: true, Username: "vic", ReadOnly: true}, ErrReadOnly, ErrReadOnly},
+	} {
+		require.Equal(t, c.answers, c.actor.MayRelay(Openings{}), name)
+		require.Equal(t, c.receipts, c.actor.MayPassOnReceipts(Openings{}), name)
+	}
+	require.NoError(t, Actor{}.MayRelay(open))
+	require.NoError(t, Actor{}.MayPassOnReceipts(open))
+}
+
+// A plain application claims in nobody's name unless that is opened.
+func TestApplicationsClaimForAnyoneIsAnOpening(t *testing.T) {
+	t.Parallel()
+	plain := Actor{ApplicationID: 1, Application: "db"}
+	require.False(t, plain.MayClaimFor(users.User{ID: 6, Name: "bob"}, Openings{}))
+	require.True(t, plain.MayClaimFor(users.User{ID: 6, Name: "bob"}, Openings{ApplicationsClaim: true}))
+	require.True(t, Actor{ApplicationID: 1, ActsForUsers: true}.MayClaimFor(users.User{ID: 6, Name: "bob"}, Openings{}))
+	require.False(t, Actor{ApplicationID: 1, UserID: 5, Username: "ann"}.MayClaimFor(users.User{ID: 6, Name: "bob"}, Openings{ApplicationsClaim: true}))
+	require.False(t, Actor{}.MayClaimFor(users.User{ID: 6, Name: "bob"}, Openings{ApplicationsClaim: true}))
 }

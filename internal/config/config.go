@@ -113,6 +113,8 @@ type Compatibility struct {
 	AnonymousReads bool `koanf:"anonymous_reads"`
 	// ChangeAnyPlan lets any application or session delete, activate and deactivate any plan or template.
 	ChangeAnyPlan bool `koanf:"change_any_plan"`
+	// ApplicationsClaimForAnyone lets any application that speaks for nobody claim incidents in anybody's name.
+	ApplicationsClaimForAnyone bool `koanf:"applications_claim_for_anyone"`
 	// SessionsActForAnyone lets logged-in people act in the name of others through an application that may.
 	SessionsActForAnyone bool `koanf:"sessions_act_for_anyone"`
 	// DisableAuth believes whoever calls: no signatures, no passwords, no keys of webhooks. Loopback addresses only.
@@ -258,8 +260,8 @@ type Limit struct {
 
 // Delivery tunes how messages are sent. The zero value is right for most.
 type Delivery struct {
-	// Concurrency is how many calls of a mode one vendor account may have running in this process. 0 = 64 for e-mail,
-	// 16 for others.
+	// Concurrency is how many calls of a mode one vendor account may have running in this process, each on a connection of its
+	// own. 0 = the account's connections for e-mail, 16 for others.
 	Concurrency int `koanf:"concurrency"`
 	// DryRun stops before the vendor: "render" (words only), "store" (everything but the call). "" = send.
 	DryRun string `koanf:"dry_run"`

@@ -86,7 +86,7 @@ func newOutlet(v messages.Vendor, m users.Mode, cfg Config, p *pauses) *outlet {
 	o := &outlet{vendor: v, key: accountKey(v), mode: m, pauses: p}
 	o.rate, o.limited = cfg.rate(o.key)
 	o.timeout = cfg.callTimeout(m, o.key)
-	o.permits = make(chan struct{}, cfg.concurrency(v.Name()))
+	o.permits = make(chan struct{}, cfg.concurrency(v))
 	if v.Name() == "webhook" {
 		return o // its destinations are strangers to each other: one that fails says nothing of the others
 	}

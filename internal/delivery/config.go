@@ -69,7 +69,8 @@ type Config struct {
 	// Limits by key: ModeKey, AccountKey, ApplicationKey. What has no entry is not limited.
 	Limits map[string]Rate
 	// Concurrency is how many calls of one mode may run at once through one account; by the vendor's name.
-	// Default: smtp 64, drop 64, others 16.
+	// A vendor that bounds its connections (messages.Pooled) gets as many calls as it has connections instead. Default: smtp 64,
+	// drop 64, others 16.
 	Concurrency map[string]int
 	// CallTimeout of vendor calls by mode; default 10 s, e-mail 20 s.
 	CallTimeout map[users.Mode]time.Duration
@@ -146,11 +147,16 @@ func (c Config) validate() error {
 	return nil
 }
 
-func (c Config) concurrency(vendor string) int {
-	if n := c.Concurrency[vendor]; n > 0 {
+// concurrency is how many calls of one mode a vendor gets at once: as many as it has connections for, so that no call waits
+// inside the vendor after the message was marked.
+func (c Config) concurrency(v messages.Vendor) int {
+	if p, ok := v.(messages.Pooled); ok && p.Connections() > 0 {
+		return p.Connections()
+	}
+	if n := c.Concurrency[v.Name()]; n > 0 {
 		return n
 	}
-	if vendor == "smtp" || vendor == "drop" {
+	if v.Name() == "smtp" || v.Name() == "drop" {
 		return 64
 	}
 	return 16

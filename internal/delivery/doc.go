@@ -8,9 +8,10 @@
 //	      |
 //	 find lanes -> line of the mode: slot from the limiter -> lane by fairness -> take (fenced, state taken)
 //	                                                                               |
-//	   record <- vendor call <- mark sending (still open? claim still good?) <- contact, words
-//	(outcome, next                    in one statement, not more than
-//	 state, never fenced)             300 ms before the call
+//	   record <- vendor call <- read again <- mark sending <- connection <- contact, words
+//	(outcome, next          (still open? sent   (still open? claim
+//	 state, never fenced)    300 ms before the   still good? one
+//	                         call at most)       statement)
 //
 // Every arrow between stages carries batches that form by themselves: whatever arrived while the stage was busy. A single
 // message passes through at once.

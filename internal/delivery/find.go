@@ -186,9 +186,11 @@ func (w *Worker) rescueLoop(ctx context.Context) {
 	ticker := time.NewTicker(w.cfg.Poll)
 	defer ticker.Stop()
 	var expired time.Time
+	var noted unsentPages
 	for {
 		w.learnPauses(ctx)
 		w.rescue(ctx)
+		w.noteUnsent(ctx, &noted)
 		if time.Since(expired) > sweepEvery {
 			expired = time.Now()
 			w.expire(ctx)
@@ -239,6 +241,55 @@ func (w *Worker) rescue(ctx context.Context) {
 		w.metrics.inDoubt.Add(float64(len(lost)))
 		w.log.Warn("attempts in doubt are made again", zap.Int("messages", len(lost)))
 		w.Wake(touched)
+	}
+}
+
+const (
+	// unsentAfter is when a page that has not left is late, whatever the reason.
+	unsentAfter = 30 * time.Second
+	// unsentEvery is how often late pages are looked for; each look covers the pages made since the one before, and a margin
+	// for transactions that were slow to commit.
+	unsentEvery  = 5 * time.Second
+	unsentMargin = time.Minute
+	// unsentSweep is how often all of them are looked at.
+	unsentSweep = time.Minute
+)
+
+// unsentPages remembers the latest looks for late pages.
+type unsentPages struct {
+	looked, swept time.Time
+}
+
+// noteUnsent tells the timelines, the log and a metric of pages that have not left in time.
+func (w *Worker) noteUnsent(ctx context.Context, last *unsentPages) {
+	now := time.Now()
+	if now.Sub(last.looked) < unsentEvery {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	var low time.Time
+	sweep := now.Sub(last.swept) >= unsentSweep
+	if !sweep {
+		low = last.looked.Add(-unsentAfter - unsentMargin)
+	}
+	late, err := w.deps.Rescuer.NoteUnsent(ctx, setOf(w.deps.Leases.Leases()).List(), unsentAfter, low)
+	if err != nil {
+		w.failed("note unsent pages", err)
+		return
+	}
+	last.looked = now
+	if sweep {
+		last.swept = now
+	}
+	for _, u := range late {
+		w.metrics.unsent.WithLabelValues(string(u.Mode)).Inc()
+	}
+	if len(late) > 0 {
+		u := late[0]
+		w.log.Error("pages have not been sent in time and are still tried", zap.Int("pages", len(late)),
+			zap.Int64("incident_id", int64(u.IncidentID)), zap.Int64("message_id", int64(u.ID)), zap.String("mode", string(u.Mode)),
+			zap.String("application", u.Application), zap.Duration("waiting", u.Age))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -172,7 +173,7 @@ func (l *line) unlimited(keys []fairKey, n int) []pick {
 // take claims messages for the picks and sends them on. It returns when to look again.
 func (l *line) take(ctx context.Context, leases []buckets.Lease, picks []pick, o *outlet, main *pool, closed string) time.Time {
 	req := TakeRequest{
-		ProcessID: l.w.deps.Leases.ProcessID(), Leases: leases, ClaimFor: l.w.cfg.ClaimFor, Low: l.w.low(),
+		ProcessID: l.w.deps.Leases.ProcessID(), Leases: leases, ClaimFor: l.claimFor(o), Low: l.w.low(),
 	}
 	turns := map[fairKey][]pick{}
 	var order []fairKey
@@ -208,7 +209,7 @@ func (l *line) take(ctx context.Context, leases []buckets.Lease, picks []pick, o
 		l.w.demand.took(req.Takes[i], mine)
 		l.unused(turns[k][min(len(mine), len(turns[k])):], main)
 		for j, c := range mine {
-			it := &item{c: c, line: l, outlet: o, closed: closed, taken: began, claimEnd: began.Add(l.w.cfg.ClaimFor)}
+			it := &item{c: c, line: l, outlet: o, closed: closed, taken: began, claimEnd: began.Add(req.ClaimFor)}
 			if j < len(turns[k]) {
 				it.slot, it.limited = turns[k][j].slot, turns[k][j].limited
 			}
@@ -216,6 +217,17 @@ func (l *line) take(ctx context.Context, leases []buckets.Lease, picks []pick, o
 		}
 	}
 	return time.Now()
+}
+
+// claimFor is how long the claim of a message lasts until it is marked: the connection of its call may come before that.
+func (l *line) claimFor(o *outlet) time.Duration {
+	d := l.w.cfg.ClaimFor
+	if o != nil {
+		if _, prepares := o.vendor.(messages.Preparer); prepares {
+			d += o.timeout
+		}
+	}
+	return d
 }
 
 // unused returns turns that came to nothing.

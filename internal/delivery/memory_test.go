@@ -31,11 +31,14 @@ type memory struct {
 	allowed  map[users.Mode]bool
 	down     bool          // the database is away
 	slowMark time.Duration // how long MarkSending takes
+	slowLook time.Duration // how long StillOpen takes
 	// steadfast stores no change of mode, whatever the reason.
 	steadfast bool
 	lostMark  int // so many answers of MarkSending get lost: 1 after, 2 before it was done
 	silenced  map[messages.ID]bool
-	takes     []int // how many messages each take brought that brought any
+	// silencedLate are acknowledged after their mark was decided.
+	silencedLate map[messages.ID]bool
+	takes        []int // how many messages each take brought that brought any
 }
 
 type row struct {
@@ -61,7 +64,7 @@ var errDown = fault.New(fault.Unavailable, "the database cannot be reached")
 func newMemory() *memory {
 	m := &memory{
 		rows: map[messages.ID]*row{}, limits: map[string]time.Time{}, people: map[users.ID]users.Responder{},
-		allowed: map[users.Mode]bool{}, silenced: map[messages.ID]bool{},
+		allowed: map[users.Mode]bool{}, silenced: map[messages.ID]bool{}, silencedLate: map[messages.ID]bool{},
 	}
 	for _, mode := range users.Modes {
 		m.allowed[mode] = true
@@ -266,6 +269,24 @@ func (m *memory) MarkSending(_ context.Context, _ string, starts []delivery.Star
 	return out, nil
 }
 
+func (m *memory) StillOpen(_ context.Context, _ string, ids []messages.ID) (map[messages.ID]bool, time.Time, error) {
+	m.mu.Lock()
+	slow := m.slowLook
+	m.mu.Unlock()
+	at := time.Now()
+	wait(slow)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.down {
+		return nil, at, errDown
+	}
+	open := map[messages.ID]bool{}
+	for _, id := range ids {
+		open[id] = m.rows[id].state == messages.Sending && !m.silenced[id] && !m.silencedLate[id]
+	}
+	return open, at, nil
+}
+
 // wait is time passing elsewhere, in fake time.
 func wait(d time.Duration) { <-time.After(d) }
 
@@ -296,7 +317,6 @@ func (m *memory) Record(_ context.Context, outs []delivery.Outcome) ([]messages.
 		case o.Verdict.SameKey && r.KeyAttempt == 0:
 			r.KeyAttempt = r.Attempt
 		case o.Verdict.Unstarted:
-			r.ModeAttempt--
 		case !o.Verdict.SameKey:
 			r.KeyAttempt = 0
 		}
@@ -308,7 +328,10 @@ func (m *memory) Record(_ context.Context, outs []delivery.Outcome) ([]messages.
 func (m *memory) Sending(context.Context, string, []int) ([]delivery.Recovered, error) {
 	return nil, nil
 }
-func (m *memory) Doubt(context.Context, []delivery.Recovered) error            { return nil }
+func (m *memory) Doubt(context.Context, []delivery.Recovered) error { return nil }
+func (m *memory) NoteUnsent(context.Context, []int, time.Duration, time.Time) ([]delivery.Unsent, error) {
+	return nil, nil
+}
 func (m *memory) Expire(context.Context, []buckets.Lease, string) (int, error) { return 0, nil }
 
 func (m *memory) Reserve(_ context.Context, r delivery.Reservation) (delivery.Granted, error) {

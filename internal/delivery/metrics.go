@@ -20,6 +20,8 @@ type metrics struct {
 	inDoubt   prometheus.Counter
 	lateSlots *prometheus.CounterVec // by limit's kind
 	lateDone  prometheus.Counter
+	unsent    *prometheus.CounterVec // by mode
+	notBegun  *prometheus.CounterVec // by mode
 	turned    *prometheus.CounterVec // by what became of the message
 	unwritten prometheus.GaugeFunc
 	problems  prometheus.Counter
@@ -51,6 +53,7 @@ func newMetrics(r prometheus.Registerer, unwritten func() float64) *metrics {
 		inDoubt: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "iris_delivery_in_doubt_total", Help: "Attempts of which nobody knows whether they arrived."}),
 		lateSlots: counter("late_slots_total", "Slots of rate limits given up because they could not be used in time.", "limit"),
+		notBegun:  counter("not_begun_total", "Marked messages whose call was not begun, by mode: each is tried again.", "mode"),
 		lateDone: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "iris_delivery_late_outcomes_total", Help: "Outcomes recorded after somebody else had taken over the message."}),
 		turned: counter("turned_total", "Taken messages that went elsewhere than to a vendor.", "mode", "to"),
@@ -64,7 +67,7 @@ func newMetrics(r prometheus.Registerer, unwritten func() float64) *metrics {
 			Buckets: []float64{1, 2, 5, 10, 20, 50, 100, 200, 500}}, []string{"stage"}),
 	}
 	if r != nil {
-		r.MustRegister(m.attempts, m.calls, m.first, m.waited, m.age, m.lanes, m.inFlight, m.inDoubt, m.lateSlots,
+		r.MustRegister(m.attempts, m.calls, m.first, m.waited, m.age, m.lanes, m.inFlight, m.inDoubt, m.lateSlots, m.notBegun, m.unsent,
 			m.lateDone, m.turned, m.unwritten, m.problems, m.failures, m.batches)
 	}
 	return m

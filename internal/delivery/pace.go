@@ -9,8 +9,10 @@ import (
 // safe for concurrent use.
 type pace struct {
 	mu      sync.Mutex
-	prepare worst   // from take to call
-	mark    worst   // from when it is to be marked until it is
+	way     worst   // from take to call, without waiting for the slot
+	connect worst   // to prepare the connection
+	mark    worst   // from when it is to be marked until the mark is committed
+	look    worst   // to read the incident again
 	rate    float64 // calls per second of late
 	since   time.Time
 	count   int
@@ -18,7 +20,10 @@ type pace struct {
 
 const (
 	leastLead = 20 * time.Millisecond
-	mostLead  = 240 * time.Millisecond
+	// mostLead bounds how long before its slot a message is taken. It must be less than a claim lasts.
+	mostLead = 4 * time.Second
+	// spare is added to what a step took of late.
+	spare = 5 * time.Millisecond
 	// worstFor is how long a slow case is remembered, at least.
 	worstFor = 2 * time.Second
 )
@@ -33,36 +38,43 @@ func (w *worst) add(at time.Time, d time.Duration) {
 	if at.Sub(w.since) > worstFor {
 		w.before, w.now, w.since = w.now, 0, at
 	}
-	w.now = max(w.now, min(d, time.Second))
+	w.now = max(w.now, min(d, mostLead))
 }
 
 func (w *worst) value() time.Duration { return max(w.now, w.before) }
 
-func (p *pace) prepared(d time.Duration) {
+func (p *pace) note(w *worst, d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.prepare.add(time.Now(), d)
+	w.add(time.Now(), d)
 }
 
-func (p *pace) marked(d time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.mark.add(time.Now(), d)
-}
+func (p *pace) prepared(d time.Duration)  { p.note(&p.way, d) }
+func (p *pace) connected(d time.Duration) { p.note(&p.connect, d) }
+func (p *pace) marked(d time.Duration)    { p.note(&p.mark, d) }
+func (p *pace) looked(d time.Duration)    { p.note(&p.look, d) }
 
 // lead is how long before its slot a message is taken.
 func (p *pace) lead() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	d := p.prepare.value()
-	return min(mostLead, max(leastLead, d+d/4+5*time.Millisecond))
+	d := p.way.value()
+	return min(mostLead, max(leastLead, d+d/4+spare))
 }
 
-// markAhead is how long before its slot a message is marked.
-func (p *pace) markAhead() time.Duration {
+// callAhead is how long before its slot a message is prepared and marked.
+func (p *pace) callAhead() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return min(maxMarkAge/2, p.mark.value()+5*time.Millisecond)
+	return min(mostLead, p.connect.value()+p.mark.value()+p.look.value()+2*spare)
+}
+
+// lookAhead is how long before its slot the incident of a message is read again: long enough for the answer, and short enough
+// that the answer is still young when the slot begins.
+func (p *pace) lookAhead() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return min(maxLookAge*2/3, p.look.value()+spare)
 }
 
 // called counts a finished call.

@@ -114,7 +114,7 @@ type Verdict struct {
 	Refused     []users.Mode
 	SameKey     bool // Pending: the last attempt is in doubt, its idempotency key stays
 	AskFallback bool // every mode was tried in vain: somebody else must be told
-	Unstarted   bool // the call was not begun: it does not count against the mode
+	Unstarted   bool // Pending: the call was not begun, so an earlier attempt in doubt stays in doubt
 	// Audit is what the message's audit log says; "" = what Why says.
 	Audit string
 	Why   string // a sentence for the timeline and the message's audit log; "" = nothing worth telling
@@ -146,6 +146,15 @@ type Recovered struct {
 	Attempt    int
 }
 
+// Unsent is a page that has not left in time.
+type Unsent struct {
+	ID          messages.ID
+	IncidentID  incidents.ID
+	Mode        users.Mode
+	Application string
+	Age         time.Duration
+}
+
 // Queue is where messages wait. Its methods are safe for concurrent use.
 type Queue interface {
 	// Waiting finds the lanes that have messages to be taken in the given buckets. Messages available earlier than low may be
@@ -167,6 +176,9 @@ type Ledger interface {
 	// acknowledged or resolved, it writes the attempt and its words and returns the attempt's number. A message that is
 	// missing from the answer must not be sent.
 	MarkSending(ctx context.Context, processID string, starts []Start) (map[messages.ID]int, error)
+	// StillOpen reads marked messages again and returns those that may be sent: this process is sending them, and nobody has
+	// acknowledged or resolved their incident. at is an instant just before the read was sent to the database.
+	StillOpen(ctx context.Context, processID string, ids []messages.ID) (open map[messages.ID]bool, at time.Time, err error)
 	// Record completes attempts and moves their messages on, whatever happened to the bucket meanwhile. Where the message
 	// has moved on without us only the attempt is completed; those are returned.
 	Record(ctx context.Context, outcomes []Outcome) (late []messages.ID, err error)
@@ -179,6 +191,9 @@ type Rescuer interface {
 	Sending(ctx context.Context, processID string, bs []int) ([]Recovered, error)
 	// Doubt labels those attempts as in doubt and makes their messages pending again.
 	Doubt(ctx context.Context, rs []Recovered) error
+	// NoteUnsent notes on their timelines that pages of the given buckets have not left that long after they became due, each
+	// page once. Pages made at or before low are overlooked; the zero time overlooks none.
+	NoteUnsent(ctx context.Context, bs []int, after time.Duration, low time.Time) ([]Unsent, error)
 	// Expire drops pending messages that are no longer of use.
 	Expire(ctx context.Context, leases []buckets.Lease, processID string) (int, error)
 }

@@ -81,8 +81,12 @@ func (b Budget) after(s standing, r messages.Result) (move, time.Duration) {
 		return moveDone, 0
 	case messages.OutcomeRejected:
 		return moveNextOnly, 0
-	case messages.OutcomeCancelled:
-		return moveRetry, 0
+	case messages.OutcomeCancelled: // the time is the mode's, although no call was begun in it
+		wait := b.gap(1, s.spread)
+		if s.inMode+wait >= b.PerMode {
+			return moveNext, wait
+		}
+		return moveRetry, wait
 	}
 	if s.age >= b.GiveUp {
 		return moveFail, 0

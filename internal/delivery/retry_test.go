@@ -38,7 +38,8 @@ func TestWhatFollowsAnAttempt(t *testing.T) {
 		{"throttled shortly", fresh, messages.Result{Outcome: messages.OutcomeThrottled, RetryAfter: 3 * time.Second}, moveRetry},
 		{"throttled beyond the budget", fresh, messages.Result{Outcome: messages.OutcomeThrottled, RetryAfter: time.Minute}, moveNext},
 		{"unknown", fresh, messages.Result{Outcome: messages.OutcomeUnknown}, moveRetry},
-		{"not begun", tired, messages.Result{Outcome: messages.OutcomeCancelled}, moveRetry},
+		{"not begun", fresh, messages.Result{Outcome: messages.OutcomeCancelled}, moveRetry},
+		{"not begun for the mode's whole budget", tired, messages.Result{Outcome: messages.OutcomeCancelled}, moveNext},
 	} {
 		got, wait := b.after(c.s, c.r)
 		require.Equal(t, c.want, got, c.name)

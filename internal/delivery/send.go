@@ -13,10 +13,8 @@ import (
 )
 
 const (
-	// maxMarkAge is how long after the statement that marked a message its call may begin.
-	maxMarkAge = 300 * time.Millisecond
-	// claimMargin is how much of a claim must be left for the steps before the call, and how much longer than the call a
-	// claim lasts, so that its outcome can be stored.
+	// claimMargin is how much of a claim must be left for the steps before the call, and recordMargin how much longer than
+	// the call a claim lasts, so that its outcome can be stored.
 	claimMargin  = time.Second
 	recordMargin = time.Second
 )
@@ -28,8 +26,7 @@ type marking struct {
 }
 
 type marked struct {
-	attempt int // 0 = it must not be sent
-	at      time.Time
+	attempt int  // 0 = it must not be sent
 	lost    bool // nobody knows whether it was marked
 }
 
@@ -47,11 +44,11 @@ func (w *Worker) send(it *item) {
 			return
 		}
 	}
-	deadline := it.claimEnd.Add(-claimMargin)
+	deadline := it.taken.Add(w.cfg.ClaimFor - claimMargin)
 	if it.limited {
 		deadline = earlier(deadline, it.slot.until)
 	}
-	if it.limited && !w.idle(it, it.slot.at.Add(-it.line.pace.markAhead())) {
+	if it.limited && !w.idle(it, it.slot.at.Add(-it.line.pace.callAhead())) {
 		w.release(it)
 		return
 	}
@@ -65,6 +62,7 @@ func (w *Worker) send(it *item) {
 		w.refused(it, "its latest calls failed")
 		return
 	}
+	c := w.prepare(it)
 	mark := marking{start: w.start(it), answer: make(chan marked, 1)}
 	w.flying.add(it.c.ID)
 	asked := time.Now()
@@ -72,6 +70,7 @@ func (w *Worker) send(it *item) {
 	m := <-mark.answer
 	it.line.pace.marked(time.Since(asked))
 	if m.attempt == 0 {
+		c.release()
 		<-o.permits
 		done(messages.OutcomeCancelled)
 		if m.lost {
@@ -82,7 +81,7 @@ func (w *Worker) send(it *item) {
 		w.finish(it)
 		return
 	}
-	result := w.call(it, o, m)
+	result := w.call(it, c, m.attempt)
 	<-o.permits
 	done(result.Outcome)
 	it.line.kick()
@@ -190,7 +189,7 @@ func (w *Worker) start(it *item) Start {
 	return Start{
 		Replaced: replaced,
 		ID:       c.ID, IncidentID: c.IncidentID, Vendor: o.vendor.Name(), Account: o.vendor.Account(),
-		Destination: c.Destination, Key: idempotencyKey(c), CallFor: o.timeout + maxMarkAge + recordMargin,
+		Destination: c.Destination, Key: idempotencyKey(c), CallFor: w.callFor(it),
 		Subject: it.content.Subject, Body: it.content.Body, EmailHTML: it.content.EmailHTML, Problem: it.content.Problem,
 	}
 }
@@ -203,47 +202,6 @@ func idempotencyKey(c Claimed) string {
 		first = c.Attempt + 1
 	}
 	return "iris-" + strconv.FormatInt(int64(c.ID), 10) + "-" + strconv.FormatInt(c.CreatedAt.UnixMicro(), 36) + "-" + strconv.Itoa(first)
-}
-
-// call makes the vendor call, unless it is too late for it.
-func (w *Worker) call(it *item, o *outlet, m marked) messages.Result {
-	if it.limited && !w.idle(it, it.slot.at) {
-		return messages.Result{Outcome: messages.OutcomeCancelled, Detail: "the call was not begun: this process is stopping"}
-	}
-	now := time.Now()
-	if it.limited {
-		it.line.pace.prepared(now.Sub(it.taken) - it.waited)
-	}
-	if now.Sub(m.at) > maxMarkAge || (it.limited && now.After(it.slot.until)) {
-		w.metrics.lateSlots.WithLabelValues("call").Inc()
-		return messages.Result{Outcome: messages.OutcomeCancelled, Detail: "the call was not begun: it would have been too late"}
-	}
-	w.metrics.called(it.c, now.Sub(it.taken))
-	if w.cfg.DryRun == DryRunStore {
-		return messages.Result{Outcome: messages.OutcomeSent, Detail: "dry run: not sent"}
-	}
-	ctx, cancel := context.WithTimeout(w.calls, o.timeout)
-	defer cancel()
-	r := w.callVendor(ctx, o, it.outbound(m.attempt))
-	took := time.Since(now)
-	w.metrics.done(o, r, took)
-	it.line.pace.called(time.Now())
-	return r
-}
-
-// callVendor calls the vendor and turns a panic into an answer. Whether the request left is not known then.
-func (w *Worker) callVendor(ctx context.Context, o *outlet, out messages.Outbound) (r messages.Result) {
-	defer func() {
-		if p := recover(); p != nil {
-			w.log.Error("vendor panicked", zap.String("vendor", o.vendor.Name()), zap.Any("panic", p))
-			r = messages.Result{Outcome: messages.OutcomeUnknown, Detail: "internal error of the vendor's adapter"}
-		}
-	}()
-	r = o.vendor.Send(ctx, out)
-	if r.Outcome == "" {
-		r = messages.Result{Outcome: messages.OutcomeUnknown, Detail: "the vendor's adapter gave no outcome"}
-	}
-	return r
 }
 
 func (it *item) outbound(attempt int) messages.Outbound {
@@ -290,8 +248,11 @@ func (w *Worker) afterCall(it *item, attempt int, r messages.Result) {
 		w.pause(it.outlet, r)
 	}
 	v := w.verdict(it, r)
-	if r.Outcome == messages.OutcomeUnknown {
+	switch r.Outcome {
+	case messages.OutcomeUnknown:
 		w.metrics.inDoubt.Inc()
+	case messages.OutcomeCancelled:
+		w.metrics.notBegun.WithLabelValues(string(it.c.Mode)).Inc()
 	}
 	w.outcomes.add(recording{it, Outcome{
 		Turn: Turn{ID: it.c.ID, IncidentID: it.c.IncidentID, Mode: it.c.Mode, Verdict: v}, Attempt: attempt, Result: r,

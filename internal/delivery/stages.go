@@ -21,6 +21,12 @@ const (
 	recordGap = 30 * time.Millisecond
 )
 
+// How long a statement may take: a mark with a slow commit is still a mark, an old look is of no use.
+const (
+	markWithin = 10 * time.Second
+	lookWithin = 2 * time.Second
+)
+
 // inData reports whether an error lies in what was to be stored and not in the database's health.
 func inData(err error) bool {
 	return err != nil && !fault.Is(err, fault.Unavailable) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
@@ -54,18 +60,40 @@ func (w *Worker) mark(batch []marking) error {
 	for i, m := range batch {
 		starts[i] = m.start
 	}
-	ctx, cancel := context.WithTimeout(w.calls, 2*time.Second)
+	ctx, cancel := context.WithTimeout(w.calls, markWithin)
 	defer cancel()
-	began := time.Now()
 	attempts, err := w.deps.Ledger.MarkSending(ctx, w.deps.Leases.ProcessID(), starts)
 	if err != nil {
 		return err
 	}
 	w.metrics.batches.WithLabelValues("mark").Observe(float64(len(batch)))
 	for _, m := range batch {
-		m.answer <- marked{attempt: attempts[m.start.ID], at: began}
+		m.answer <- marked{attempt: attempts[m.start.ID]}
 	}
 	return nil
+}
+
+// lookLoop reads the incidents of marked messages again.
+func (w *Worker) lookLoop(ctx context.Context) {
+	for {
+		batch := w.looks.next(ctx, stageBatch)
+		if batch == nil {
+			return
+		}
+		ids := make([]messages.ID, len(batch))
+		for i, l := range batch {
+			ids[i] = l.id
+		}
+		try, cancel := context.WithTimeout(w.calls, lookWithin)
+		open, at, err := w.deps.Ledger.StillOpen(try, w.deps.Leases.ProcessID(), ids)
+		cancel()
+		if err != nil {
+			w.failed("look", err)
+		}
+		for _, l := range batch {
+			l.answer <- looked{open: open[l.id], at: at, err: err}
+		}
+	}
 }
 
 // recordLoop stores outcomes. What cannot be stored now is tried until it can.

@@ -31,9 +31,12 @@ func (w *Worker) verdict(it *item, r messages.Result) Verdict {
 		}
 		return v
 	case moveRetry:
-		v = Verdict{State: messages.Pending, RetryIn: wait, Unstarted: r.Outcome == messages.OutcomeCancelled}
-		if !v.Unstarted {
+		v = Verdict{State: messages.Pending, RetryIn: wait}
+		switch {
+		case r.Outcome != messages.OutcomeCancelled:
 			v.Audit = fmt.Sprintf("%s It is tried again in %s.", what, wait.Round(100*time.Millisecond))
+		case w.stopped():
+			v.RetryIn = 0 // another process can send it now
 		}
 	case moveNext:
 		v = w.nextMode(it, what, true, false)
@@ -42,6 +45,7 @@ func (w *Worker) verdict(it *item, r messages.Result) Verdict {
 	default:
 		v = w.gaveUp(it, r.Detail)
 	}
+	v.Unstarted = r.Outcome == messages.OutcomeCancelled && v.State == messages.Pending
 	if r.Outcome == messages.OutcomeUnknown && v.State == messages.Pending {
 		v.SameKey = true
 		if v.Why == "" {

@@ -29,6 +29,7 @@ type Worker struct {
 	flying  flying
 
 	marks    *batcher[marking]
+	looks    *batcher[looking]
 	outcomes *batcher[recording]
 	turns    *batcher[turning]
 	releases *batcher[*item]
@@ -69,7 +70,7 @@ func New(deps Deps, cfg Config) (*Worker, error) {
 	}
 	w := &Worker{
 		cfg: cfg, deps: deps, log: deps.Log.Named("delivery"), lines: map[users.Mode]*line{}, demand: newDemand(),
-		marks: newBatcher[marking](markGap), outcomes: newBatcher[recording](recordGap), turns: newBatcher[turning](recordGap),
+		marks: newBatcher[marking](markGap), looks: newBatcher[looking](markGap), outcomes: newBatcher[recording](recordGap), turns: newBatcher[turning](recordGap),
 		releases: newBatcher[*item](recordGap), wake: make(chan struct{}, 1), stopping: make(chan struct{}),
 	}
 	w.metrics = newMetrics(deps.Metrics, func() float64 { return float64(w.outcomes.len()) })
@@ -125,10 +126,12 @@ func (w *Worker) Run(ctx context.Context) error {
 	defer endStages()
 
 	var stage, loops sync.WaitGroup
-	// One marks, so that batches are large; two record, because recording may wait for the lock of an incident.
+	// One marks, so that batches are large; two record, because recording may wait for the lock of an incident; two read
+	// incidents again, so that one slow answer does not hold up the next batch.
 	stage.Go(func() { w.markLoop(stages) })
 	for range 2 {
 		stage.Go(func() { w.recordLoop(stages) })
+		stage.Go(func() { w.lookLoop(stages) })
 	}
 	stage.Go(func() { w.turnLoop(stages) })
 	stage.Go(func() { w.releaseLoop(stages) })

@@ -3,6 +3,7 @@ package delivery_test
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -298,23 +299,6 @@ func TestAcknowledgedMessagesAreNotSent(t *testing.T) {
 	})
 }
 
-func TestACallThatComesTooLateIsNotBegun(t *testing.T) {
-	inBubble(t, func(s *stage) {
-		mail := smtp(nil)
-		id := s.add(users.Email, messages.ClassUrgent, 1)
-		s.slowMark = 400 * time.Millisecond
-		s.run(delivery.Config{}, mail)
-		s.after(450 * time.Millisecond)
-		require.Zero(t, mail.count())
-		s.set(func() { s.slowMark = 0 })
-		s.after(3 * time.Second)
-		r := s.row(id)
-		require.Equal(t, messages.Sent, r.state)
-		require.Equal(t, messages.OutcomeCancelled, r.attempts[0].result.Outcome)
-		require.Equal(t, 1, mail.count())
-	})
-}
-
 func TestALostMarkIsTakenBack(t *testing.T) {
 	for name, lost := range map[string]int{"it was done": 1, "it was not done": 2} {
 		t.Run(name, func(t *testing.T) {
@@ -566,4 +550,155 @@ func TestConfigurationIsChecked(t *testing.T) {
 	deps.Vendors = []messages.Vendor{smtp(nil), smtp(nil)}
 	_, err = delivery.New(deps, delivery.Config{})
 	require.ErrorContains(t, err, "smtp/main")
+}
+
+// Slow commits must neither stop pages nor let one leave long after an acknowledgement (promises P1 and P4).
+func TestSlowCommitsStopNoPages(t *testing.T) {
+	for name, slow := range map[string]time.Duration{"400 ms": 400 * time.Millisecond, "2 s": 2 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(s *stage) {
+				mail := smtp(nil)
+				s.slowMark = slow
+				for range 10 {
+					s.add(users.Email, messages.ClassUrgent, 1)
+				}
+				s.run(delivery.Config{}, mail)
+				s.after(3 * slow)
+				require.Equal(t, 10, s.count(messages.Sent))
+				for _, c := range mail.all() {
+					require.False(t, c.m.TooLate(c.at))
+					require.LessOrEqual(t, c.m.BeginBefore.Sub(c.at), 300*time.Millisecond)
+				}
+			})
+		})
+	}
+}
+
+func TestAnAcknowledgementDuringASlowCommitStopsTheCall(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		mail := smtp(nil)
+		s.slowMark = 2 * time.Second
+		id := s.add(users.Email, messages.ClassUrgent, 1)
+		s.run(delivery.Config{}, mail)
+		s.after(time.Second)
+		s.set(func() { s.silencedLate[id] = true })
+		s.after(time.Second + 500*time.Millisecond)
+		require.Zero(t, mail.count())
+		require.Equal(t, messages.OutcomeCancelled, s.row(id).attempts[0].result.Outcome)
+	})
+}
+
+// A limit whose marks are slow is still used: its slots are reserved as far ahead as the marks need.
+func TestSlowCommitsUseALimit(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		mail := smtp(nil)
+		s.slowMark = 400 * time.Millisecond
+		for range 400 {
+			s.add(users.Email, messages.ClassUrgent, 1)
+		}
+		s.run(delivery.Config{Limits: map[string]delivery.Rate{delivery.ModeKey(users.Email): {PerSecond: 20}}}, mail)
+		s.after(20 * time.Second)
+		calls := mail.all()
+		require.LessOrEqual(t, len(calls), 401)
+		require.GreaterOrEqual(t, len(calls), 200)
+		empty := calls[0].at // a bucket that leaks at the rate; a slot may be used 50 ms late
+		for _, c := range calls {
+			if c.at.After(empty) {
+				empty = c.at
+			}
+			empty = empty.Add(50 * time.Millisecond)
+			require.LessOrEqual(t, empty.Sub(c.at), 101*time.Millisecond)
+		}
+	})
+}
+
+// A page whose call can never be begun in time goes another way when its mode's budget is used up.
+func TestCallsThatAreNeverBegunHaveABudget(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		text := texts(func(int, messages.Outbound) messages.Result { return messages.NotBegun() })
+		mail := smtp(nil)
+		id := s.add(users.SMS, messages.ClassUrgent, 1)
+		s.run(delivery.Config{}, text, mail)
+		s.after(25 * time.Second)
+		r := s.row(id)
+		require.Equal(t, messages.Sent, r.state)
+		require.Equal(t, users.Email, r.Mode)
+		require.Contains(t, r.why[0], "the call was not begun")
+		require.Less(t, text.count(), 100)
+	})
+}
+
+func TestAStaleLookIsRepeated(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		mail := smtp(nil)
+		id := s.add(users.Email, messages.ClassUrgent, 1)
+		s.slowLook = 350 * time.Millisecond
+		s.run(delivery.Config{}, mail)
+		s.after(500 * time.Millisecond)
+		s.set(func() { s.slowLook = 100 * time.Millisecond })
+		s.after(500 * time.Millisecond)
+		r := s.row(id)
+		require.Equal(t, messages.Sent, r.state)
+		require.Len(t, r.attempts, 1)
+	})
+}
+
+// prepared is a vendor whose calls need a connection first.
+type prepared struct {
+	*post
+	connect  time.Duration
+	refused  messages.Result // when not empty, Prepare fails with it
+	open     atomic.Int64    // connections that are neither sent on nor given back
+	prepares atomic.Int64
+}
+
+type line struct {
+	*prepared
+}
+
+func (p *prepared) Prepare(context.Context, messages.Outbound) (messages.Prepared, messages.Result, bool) {
+	p.prepares.Add(1)
+	wait(p.connect)
+	if p.refused.Outcome != "" {
+		return nil, p.refused, false
+	}
+	p.open.Add(1)
+	return line{p}, messages.Result{}, true
+}
+
+func (l line) Send(ctx context.Context, m messages.Outbound) messages.Result {
+	l.open.Add(-1)
+	return l.post.Send(ctx, m)
+}
+
+func (l line) Release() { l.open.Add(-1) }
+
+func TestConnectionsAreReadyBeforeTheMark(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		mail := &prepared{post: smtp(nil), connect: 8 * time.Second}
+		id := s.add(users.Email, messages.ClassUrgent, 1)
+		late := s.add(users.Email, messages.ClassUrgent, 1)
+		s.run(delivery.Config{}, mail)
+		s.after(7 * time.Second)
+		require.Equal(t, messages.Taken, s.row(id).state)
+		s.set(func() { s.silenced[late] = true })
+		s.after(2 * time.Second)
+		require.Equal(t, messages.Sent, s.row(id).state)
+		require.Equal(t, 1, mail.count())
+		require.Zero(t, mail.open.Load(), "the connection of the acknowledged page is given back")
+	})
+}
+
+func TestAConnectionThatFailsIsAnAttempt(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		mail := &prepared{post: smtp(nil), refused: messages.Result{Outcome: messages.OutcomeUnavailable, Detail: "connection refused"}}
+		text := texts(nil)
+		id := s.add(users.Email, messages.ClassUrgent, 1)
+		s.run(delivery.Config{}, mail, text)
+		s.after(25 * time.Second)
+		r := s.row(id)
+		require.Equal(t, messages.Sent, r.state)
+		require.Equal(t, users.SMS, r.Mode)
+		require.Equal(t, "connection refused", r.attempts[0].result.Detail)
+	})
 }

@@ -60,12 +60,12 @@ func TestAPausedIncidentWaitsAndSaysSoOnce(t *testing.T) {
 		require.Equal(t, []string{"operator: escalation waits: " + what + " is paused"}, texts(c.Entries))
 		require.Empty(t, c.Messages)
 		require.True(t, c.Active)
-		require.Equal(t, noon.Add(5*time.Second), c.DueAt)
+		require.False(t, c.DueAt.Before(noon.Add(time.Hour)))
 		require.Zero(t, c.Progress.Step)
 
 		again := g.decide(t, func(d *Due) { pause(d); d.Progress = c.Progress })
 		require.Empty(t, again.Entries)
-		require.Equal(t, noon.Add(5*time.Second), again.DueAt)
+		require.Equal(t, c.DueAt, again.DueAt)
 
 		on := g.decide(t, func(d *Due) { d.Progress = c.Progress })
 		require.Equal(t, []string{"operator: escalation goes on", "step: step 1: paging demo by sms (high, named in the plan)"}, texts(on.Entries))

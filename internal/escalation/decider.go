@@ -3,7 +3,6 @@ package escalation
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -17,7 +16,6 @@ import (
 type decider struct {
 	resolver   *oncall.Resolver
 	responders *oncall.Recent[users.ResponderKey, users.Responder]
-	pauseLook  time.Duration
 	// givenUp reports whether looking up who is meant failed so often that the fallback is paged instead.
 	givenUp func(incidents.ID) bool
 	hangs   hangs
@@ -55,7 +53,7 @@ func (r *decider) decide(ctx context.Context, d Due, f facts) (*draft, error) {
 			d.ProgressErr, d.Progress.Step)
 	}
 	if d.PlanPaused || d.ApplicationPaused {
-		r.pauseIncident(w)
+		pauseIncident(w)
 		return w, nil
 	}
 	if w.Progress.Paused {
@@ -92,20 +90,6 @@ func (r *decider) decide(ctx context.Context, d Due, f facts) (*draft, error) {
 func (r *decider) stepless(ctx context.Context, w *draft) error {
 	_, _, err := r.makeFallback(ctx, w, Round{Step: 1}, Notification{Priority: users.High}, nil, "plan "+w.plan.Name+" has no steps")
 	return err
-}
-
-// pauseIncident leaves an incident alone while an operator has paused its plan or application.
-func (r *decider) pauseIncident(w *draft) {
-	w.DueAt = w.due.ReadAt.Add(r.pauseLook)
-	if w.Progress.Paused {
-		return
-	}
-	w.Progress.Paused = true
-	what := "plan " + w.plan.Name
-	if w.due.ApplicationPaused {
-		what = "application " + w.app.Name
-	}
-	w.add(incidents.EntryOperator, nil, "escalation waits: %s is paused", what)
 }
 
 // carryOut adds everything a decision asks for to the change. It reports whether Next must be asked again.

@@ -53,7 +53,7 @@ type Config struct {
 	Keep      time.Duration // how long applications and contacts are trusted unread; default oncall.DefaultKeep, negative: not at all
 	RetryMin  time.Duration // first pause of an incident that cannot be decided; default 1 s
 	RetryMax  time.Duration // longest such pause; default 5 min
-	PauseLook time.Duration // how often a paused incident is looked at; default 5 s
+	PauseLook time.Duration // how often plans and applications that were resumed are looked for; default 5 s
 	// Now replaces the database's clock. Tests only.
 	Now func() time.Time
 }
@@ -112,6 +112,7 @@ type Runner struct {
 	stuck   trouble       // failed messages whose fallback failed
 	floods  trouble       // floods whose digest could not be made
 	freed   time.Time     // last look at what is held for digests
+	resumed time.Time     // last look for paused incidents whose plan and application were resumed
 	turn    int           // where the next look starts, so that no bucket is always last
 	outages int           // looks in a row whose writes the database refused
 	left    time.Duration // before looking again at what was due but had to be left alone
@@ -147,7 +148,7 @@ func New(deps Deps, cfg Config) (*Runner, error) {
 		left:    leftPause,
 	}
 	r.decider = &decider{
-		resolver: deps.Resolver, responders: oncall.NewRecent(cfg.Keep, deps.Directory.Responders), pauseLook: cfg.PauseLook,
+		resolver: deps.Resolver, responders: oncall.NewRecent(cfg.Keep, deps.Directory.Responders),
 		givenUp: func(id incidents.ID) bool { return r.trouble.failures(int64(id)) >= maxLookups },
 	}
 	return r, nil
@@ -319,6 +320,9 @@ func (r *Runner) look(ctx context.Context, bs buckets.Set) (more buckets.Set, er
 		return more, nil
 	}
 	now := r.now()
+	if err := r.resume(ctx); err != nil {
+		return more, err
+	}
 	due, err := r.deps.Store.Due(ctx, leases, Ask{
 		Limit: r.cfg.Look, PerBucket: r.cfg.PerBucket, Excluded: r.trouble.waiting(time.Now()), Now: now,
 	})

@@ -143,6 +143,8 @@ func (m *memory) NextDue(context.Context, []buckets.Lease, time.Time) (time.Dura
 	return m.next, nil
 }
 
+func (m *memory) Resume(context.Context, time.Time) (int, error) { return 0, nil }
+
 func (m *memory) Commit(_ context.Context, _ string, _ []buckets.Lease, changes []Change) ([]incidents.ID, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

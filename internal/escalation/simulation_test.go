@@ -118,6 +118,7 @@ func pageWords(m messages.New, at time.Time) string {
 func (th *theatre) NextDue(context.Context, []buckets.Lease, time.Time) (time.Duration, error) {
 	return time.Hour, nil
 }
+func (th *theatre) Resume(context.Context, time.Time) (int, error)                 { return 0, nil }
 func (th *theatre) Failed(context.Context, []buckets.Lease, Ask) ([]Failed, error) { return nil, nil }
 func (th *theatre) Cancel(context.Context, string, []buckets.Lease, []incidents.ID, time.Time) error {
 	return nil

@@ -26,6 +26,8 @@ type Work interface {
 	Due(ctx context.Context, leases []buckets.Lease, ask Ask) ([]Due, error)
 	// NextDue returns how long it is until an incident of the leased buckets is due; 0 or less when one is.
 	NextDue(ctx context.Context, leases []buckets.Lease, now time.Time) (time.Duration, error)
+	// Resume makes paused incidents of any bucket due whose plan and application are no longer paused, and returns how many.
+	Resume(ctx context.Context, now time.Time) (int, error)
 	// Failed returns messages of the leased buckets that failed for good in every mode.
 	Failed(ctx context.Context, leases []buckets.Lease, ask Ask) ([]Failed, error)
 }

@@ -130,7 +130,7 @@ func (a *API) claim(r *http.Request, c claim, ids []incidents.ID) ([]incidents.A
 	if unknown != nil && !fault.Is(unknown, fault.NotFound) {
 		return nil, unknown
 	}
-	if c.owner != "" && !wire.Actor(ctx).MayActAs(owner, a.Config.Openings) {
+	if c.owner != "" && !wire.Actor(ctx).MayClaimFor(owner, a.Config.Openings) {
 		return nil, fault.New(fault.Unauthenticated, "Invalid claimer for this app/user")
 	}
 	if err := a.allExist(ctx, ids); err != nil {

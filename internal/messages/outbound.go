@@ -76,6 +76,13 @@ type Preparer interface {
 	Prepare(ctx context.Context, m Outbound) (p Prepared, r Result, ok bool)
 }
 
+// Pooled is a Vendor that bounds its connections. The worker makes at most as many calls at once, so that no call waits for a
+// connection.
+type Pooled interface {
+	// Connections is how many calls of one mode have a connection at once.
+	Connections() int
+}
+
 // Prepared is one call whose connection is ready.
 type Prepared interface {
 	// Send makes the call, as Vendor.Send does.

@@ -53,7 +53,7 @@ func (a *Applications) ByName(ctx context.Context, name string) (auth.Applicatio
 	}
 	app := auth.Application{
 		ID: row.ID, Name: row.Name, AuthOnly: row.AuthOnly, AllowOtherAppIncidents: row.AllowOtherAppIncidents,
-		AllowAuthenticatingUsers: row.AllowAuthenticatingUsers, AllowOncall: row.AllowOncall, Paused: row.Paused,
+		AllowAuthenticatingUsers: row.AllowAuthenticatingUsers, AllowOncall: row.AllowOncall, Relay: row.Relay, Paused: row.Paused,
 		PendingCap: int(row.PendingCap),
 	}
 	for _, sealed := range []struct {
@@ -149,7 +149,7 @@ func (a *Applications) SetFlags(ctx context.Context, app auth.Application) error
 	return a.db.Do(ctx, func(q *db.Queries) error {
 		return one(q.SetApplicationFlags(ctx, db.SetApplicationFlagsParams{
 			ID: app.ID, AuthOnly: app.AuthOnly, AllowOtherAppIncidents: app.AllowOtherAppIncidents,
-			AllowAuthenticatingUsers: app.AllowAuthenticatingUsers, AllowOncall: app.AllowOncall,
+			AllowAuthenticatingUsers: app.AllowAuthenticatingUsers, AllowOncall: app.AllowOncall, Relay: app.Relay,
 			PendingCap: int32(app.PendingCap), Paused: app.Paused,
 		}))
 	})

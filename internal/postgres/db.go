@@ -175,6 +175,20 @@ func (d *DB) run(ctx context.Context, f func(db.DBTX) error) error {
 	return d.retry(ctx, func() error { return f(timed{d.pool, ctx}) })
 }
 
+// onConnection is Do on one connection, which is acquired before f runs: f can tell when a statement is sent.
+func (d *DB) onConnection(ctx context.Context, f func(*db.Queries) error) error {
+	ctx, cancel := d.bounded(ctx)
+	defer cancel()
+	return d.retry(ctx, func() error {
+		conn, err := d.pool.Acquire(ctx)
+		if err != nil {
+			return &notBegun{err}
+		}
+		defer conn.Release()
+		return f(db.New(timed{conn, ctx}))
+	})
+}
+
 // InTx runs f in a transaction (read committed) and commits when f returns nil. After a deadlock or a serialisation
 // failure everything is rolled back and f is run again, up to five times: f must keep no state from a failed run.
 // Errors come back as faults; a fault returned by f is returned as it is. Within a request's transaction (see Idempotency)

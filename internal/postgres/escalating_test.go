@@ -94,7 +94,7 @@ func (e *escalating) start(h escalation.Holder) *escalation.Runner {
 	r, err := escalation.New(escalation.Deps{
 		Store: postgres.NewRunner(e.db), Directory: dir, Resolver: oncall.NewResolver(dir, nil, 0), Holder: h,
 		Waker: e.wake, Log: zaptest.NewLogger(e.t),
-	}, escalation.Config{Keep: -1, Now: func() time.Time { return e.now }})
+	}, escalation.Config{Keep: -1, PauseLook: time.Nanosecond, Now: func() time.Time { return e.now }})
 	require.NoError(e.t, err)
 	return r
 }

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/delivery"
@@ -71,6 +72,7 @@ func (h *History) Forget(ctx context.Context, retention time.Duration) (more boo
 			return 0, err
 		},
 	}
+	var failed []error // a step that fails must not keep the others from their work
 	for _, step := range steps {
 		err := h.db.Do(ctx, func(q *db.Queries) error {
 			n, err := step(q)
@@ -78,8 +80,8 @@ func (h *History) Forget(ctx context.Context, retention time.Duration) (more boo
 			return err
 		})
 		if err != nil {
-			return more, err
+			failed = append(failed, err)
 		}
 	}
-	return more, nil
+	return more, errors.Join(failed...)
 }

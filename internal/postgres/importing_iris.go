@@ -133,7 +133,7 @@ func (r *importRun) MakeRoom(ctx context.Context) error {
 		return nil
 	}
 	rows, err := r.tx.Query(ctx, `delete from applications a where a.allow_oncall and a.key_sealed is not null
-    and (lower(a.name) = 'iris' or not (a.auth_only or a.allow_other_app_incidents or a.allow_authenticating_users or exists (select from application_modes m where m.application_id = a.id)))
+    and (lower(a.name) = 'iris' or not (a.auth_only or a.allow_other_app_incidents or a.allow_authenticating_users or a.relay or exists (select from application_modes m where m.application_id = a.id)))
     and `+unusedSQL+` returning a.id, a.name, a.key_sealed`)
 	if err != nil {
 		return err

@@ -23,8 +23,8 @@ import (
 )
 
 // Migrate brings the schema up to what this binary knows and makes sure that the installation has its secret.
-// Any number of processes may call it at once: one works, the others wait and find nothing left to do. It refuses a
-// schema that is newer than this binary.
+// Any number of processes may call it at once: one works, the others wait and find nothing left to do. It changes nothing in a
+// newer schema, and refuses one that this binary cannot run on.
 func Migrate(ctx context.Context, url string, log *zap.Logger) error {
 	if log == nil {
 		log = zap.NewNop()
@@ -66,7 +66,13 @@ func Migrate(ctx context.Context, url string, log *zap.Logger) error {
 		return mapError(err)
 	}
 	if want := schemaWanted(); have > want {
-		return fault.Newf(fault.Conflict, "the database has schema %d, newer than the %d that this program knows: use the newer release", have, want)
+		fits := false
+		if err := conn.QueryRowContext(ctx, newerSchemaFits, want).Scan(&fits); err != nil && sqlState(err) != undefinedTable {
+			return mapError(err)
+		}
+		if !fits {
+			return Schema{Have: have, Want: want}.tooNew(fault.Conflict)
+		}
 	}
 	return createInstallation(ctx, cc, log)
 }
@@ -151,31 +157,61 @@ func schemaWanted() int64 {
 	return newest
 }
 
-// SchemaState returns the schema the database has (0 = empty database) and the one this binary wants. have < want: run
-// `iris migrate`. have > want: the database was migrated by a newer release.
-func (d *DB) SchemaState(ctx context.Context) (have, want int64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	want = schemaWanted()
-	// goose's own table is not part of our migrations, so sqlc cannot know it.
-	err = d.pool.QueryRow(ctx, `-- name: SchemaVersion :one
-select coalesce(max(version_id), 0) from goose_db_version where is_applied`).Scan(&have)
-	if sqlState(err) == "42P01" {
-		return 0, want, nil
-	}
-	return have, want, mapError(err)
+// Schema compares the database's schema with the one this binary carries.
+type Schema struct {
+	Have int64 // the newest migration in the database, 0 = empty database
+	Want int64 // the newest migration of this binary
+	// Fits reports whether this binary can run on the database: the schemas are the same, or the database's is newer and every newer
+	// migration recorded that this release still works (table schema_compatibility).
+	Fits bool
 }
 
-// CheckSchema returns nil when the schema fits, and otherwise a fault that names the remedy.
+const undefinedTable = "42P01"
+
+// newerSchemaFits asks whether every migration after $1 recorded that programs of schema $1 can run. goose's own table is not part
+// of our migrations, so sqlc cannot know it.
+const newerSchemaFits = `-- name: NewerSchemaFits :one
+select bool_and(coalesce(c.oldest <= $1, false))
+from goose_db_version g left join schema_compatibility c on c.version = g.version_id
+where g.is_applied and g.version_id > $1`
+
+// SchemaState compares the schemas. Older (Have < Want): run `iris migrate`.
+func (d *DB) SchemaState(ctx context.Context) (Schema, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	s := Schema{Want: schemaWanted()}
+	err := d.pool.QueryRow(ctx, `-- name: SchemaVersion :one
+select coalesce(max(version_id), 0) from goose_db_version where is_applied`).Scan(&s.Have)
+	switch {
+	case sqlState(err) == undefinedTable:
+		return s, nil
+	case err != nil:
+		return s, mapError(err)
+	case s.Have > s.Want:
+		err = d.pool.QueryRow(ctx, newerSchemaFits, s.Want).Scan(&s.Fits)
+		if sqlState(err) == undefinedTable {
+			return s, nil
+		}
+		return s, mapError(err)
+	}
+	s.Fits = s.Have == s.Want
+	return s, nil
+}
+
+func (s Schema) tooNew(kind fault.Kind) error {
+	return fault.Newf(kind, "the database has schema %d, and this program (schema %d) cannot run on it: use the newer release", s.Have, s.Want)
+}
+
+// CheckSchema returns nil when this binary can run on the database's schema, and otherwise a fault that names the remedy.
 func (d *DB) CheckSchema(ctx context.Context) error {
-	have, want, err := d.SchemaState(ctx)
+	s, err := d.SchemaState(ctx)
 	switch {
 	case err != nil:
 		return err
-	case have < want:
-		return fault.Newf(fault.Unavailable, "the database has schema %d, this program needs %d: run: iris migrate", have, want)
-	case have > want:
-		return fault.Newf(fault.Unavailable, "the database has schema %d, newer than the %d this program knows: use the newer release", have, want)
+	case s.Have < s.Want:
+		return fault.Newf(fault.Unavailable, "the database has schema %d, this program needs %d: run: iris migrate", s.Have, s.Want)
+	case !s.Fits:
+		return s.tooNew(fault.Unavailable)
 	}
 	return nil
 }

@@ -22,10 +22,10 @@ func TestMigrateFromEmptyWithFourStarters(t *testing.T) {
 	url := pgtest.EmptyURL(t)
 	d := pgtest.Open(t, url, postgres.Config{})
 
-	have, want, err := d.SchemaState(t.Context())
+	schema, err := d.SchemaState(t.Context())
 	require.NoError(t, err)
-	require.Zero(t, have)
-	require.Positive(t, want)
+	require.Zero(t, schema.Have)
+	require.Positive(t, schema.Want)
 	err = d.CheckSchema(t.Context())
 	require.ErrorContains(t, err, "run: iris migrate")
 	require.Equal(t, fault.Unavailable, fault.KindOf(err))
@@ -39,9 +39,10 @@ func TestMigrateFromEmptyWithFourStarters(t *testing.T) {
 	for _, err := range errs {
 		require.NoError(t, err)
 	}
-	have, want, err = d.SchemaState(t.Context())
+	schema, err = d.SchemaState(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, want, have)
+	require.Equal(t, schema.Want, schema.Have)
+	require.True(t, schema.Fits)
 	require.NoError(t, d.CheckSchema(t.Context()))
 
 	var installations int
@@ -49,17 +50,63 @@ func TestMigrateFromEmptyWithFourStarters(t *testing.T) {
 	require.Equal(t, 1, installations)
 }
 
-func TestNewerSchemaIsNamedAndNotTouched(t *testing.T) {
+func TestServersRunOnANewerSchemaThatSaysTheyCan(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	d := pgtest.Open(t, url, postgres.Config{})
+	apply := func(version, oldest int64) {
+		_, err := d.Pool().Exec(t.Context(), "insert into goose_db_version (version_id, is_applied) values ($1, true)", version)
+		require.NoError(t, err)
+		if oldest > 0 {
+			_, err = d.Pool().Exec(t.Context(), "insert into schema_compatibility (version, oldest) values ($1, $2)", version, oldest)
+			require.NoError(t, err)
+		}
+	}
+	s, err := d.SchemaState(t.Context())
+	require.NoError(t, err)
+	want := s.Want
+
+	apply(990, want)
+	apply(991, want-1)
+	require.NoError(t, d.CheckSchema(t.Context()))
+	require.NoError(t, postgres.Migrate(t.Context(), url, nil))
+	s, err = d.SchemaState(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, postgres.Schema{Have: 991, Want: want, Fits: true}, s)
+
+	apply(992, want+1)
+	require.ErrorContains(t, d.CheckSchema(t.Context()), "use the newer release")
+	err = postgres.Migrate(t.Context(), url, nil)
+	require.ErrorContains(t, err, "use the newer release")
+	require.Equal(t, fault.Conflict, fault.KindOf(err))
+}
+
+func TestAMigrationThatRecordsNothingKeepsOlderServersOff(t *testing.T) {
+	t.Parallel()
+	d := pgtest.Open(t, pgtest.URL(t), postgres.Config{})
 	_, err := d.Pool().Exec(t.Context(), "insert into goose_db_version (version_id, is_applied) values (999, true)")
 	require.NoError(t, err)
+	require.ErrorContains(t, d.CheckSchema(t.Context()), "use the newer release")
+}
 
-	require.ErrorContains(t, d.CheckSchema(t.Context()), "newer")
-	err = postgres.Migrate(t.Context(), url, nil)
-	require.ErrorContains(t, err, "newer")
-	require.Equal(t, fault.Conflict, fault.KindOf(err))
+// From migration 27 on every migration says which release can still run on it, and keeps the one before it working.
+func TestEveryMigrationRecordsTheOldestReleaseThatCanRun(t *testing.T) {
+	t.Parallel()
+	d := pgtest.Open(t, pgtest.URL(t), postgres.Config{})
+	rows, err := d.Pool().Query(t.Context(), `select g.version_id, coalesce(c.oldest, 0), coalesce(lag(g.version_id) over (order by g.version_id), 0)
+		from goose_db_version g left join schema_compatibility c on c.version = g.version_id order by 1`)
+	require.NoError(t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var version, oldest, before int64
+		require.NoError(t, rows.Scan(&version, &oldest, &before))
+		if version < 27 {
+			continue
+		}
+		require.Positive(t, oldest, "migration %d records nothing: insert into schema_compatibility (version, oldest)", version)
+		require.LessOrEqual(t, oldest, before, "migration %d does not keep the release before it working", version)
+	}
+	require.NoError(t, rows.Err())
 }
 
 func TestMigrateSaysWhatIsWrong(t *testing.T) {

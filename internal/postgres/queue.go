@@ -177,6 +177,23 @@ func (q *Queue) MarkSending(ctx context.Context, processID string, starts []deli
 	return out, err
 }
 
+// StillOpen reads marked messages again. See delivery.Ledger.
+func (q *Queue) StillOpen(ctx context.Context, processID string, ids []messages.ID) (map[messages.ID]bool, time.Time, error) {
+	p := db.StillOpenParams{Ids: numbers(ids), ProcessID: processID}
+	var open map[messages.ID]bool
+	var at time.Time
+	err := q.db.onConnection(ctx, func(d *db.Queries) error {
+		at = time.Now()
+		rows, err := d.StillOpen(ctx, p)
+		open = make(map[messages.ID]bool, len(rows))
+		for _, id := range rows {
+			open[messages.ID(id)] = true
+		}
+		return err
+	})
+	return open, at, err
+}
+
 // Record completes attempts. See delivery.Ledger.
 func (q *Queue) Record(ctx context.Context, outcomes []delivery.Outcome) ([]messages.ID, error) {
 	var p db.RecordOutcomesParams
@@ -247,6 +264,26 @@ func (q *Queue) Doubt(ctx context.Context, rs []delivery.Recovered) error {
 		p.Attempts = append(p.Attempts, int16(r.Attempt))
 	}
 	return q.db.Do(ctx, func(d *db.Queries) error { return d.DoubtAttempts(ctx, p) })
+}
+
+// NoteUnsent notes that pages have not left in time. See delivery.Rescuer.
+func (q *Queue) NoteUnsent(ctx context.Context, bs []int, after time.Duration, low time.Time) ([]delivery.Unsent, error) {
+	var out []delivery.Unsent
+	err := q.db.Do(ctx, func(d *db.Queries) error {
+		rows, err := d.NoteUnsent(ctx, db.NoteUnsentParams{Buckets: small(bs), AfterUs: after.Microseconds(), Low: low})
+		if err != nil {
+			return err
+		}
+		out = make([]delivery.Unsent, len(rows))
+		for i, r := range rows {
+			out[i] = delivery.Unsent{
+				ID: messages.ID(r.ID), IncidentID: incidents.ID(r.IncidentID), Mode: users.Mode(r.Mode), Application: r.Application,
+				Age: ageOf(r.AgeSeconds),
+			}
+		}
+		return nil
+	})
+	return out, err
 }
 
 // Expire drops messages that are no longer of use. See delivery.Rescuer.

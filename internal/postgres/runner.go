@@ -221,6 +221,19 @@ func readDynamic(ctx context.Context, q *db.Queries, ids []int64) (map[int64]map
 	return out, nil
 }
 
+// resumeBatch is how many incidents of one plan and application one statement makes due: more are made due by the next one.
+const resumeBatch = 5000
+
+// Resume makes paused incidents due again. See escalation.Work.
+func (r *Runner) Resume(ctx context.Context, now time.Time) (int, error) {
+	var woken int64
+	err := r.db.Do(ctx, func(q *db.Queries) (err error) {
+		woken, err = q.WakeResumed(ctx, db.WakeResumedParams{Now: given(now), Most: resumeBatch})
+		return err
+	})
+	return int(woken), err
+}
+
 // NextDue implements escalation.Store.
 func (r *Runner) NextDue(ctx context.Context, leases []buckets.Lease, now time.Time) (time.Duration, error) {
 	var seconds float64

@@ -9,32 +9,34 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// BucketPending is the message of a bucket that has waited longest to be taken.
-type BucketPending struct {
+// UnsentMessage is a message that has not left.
+type UnsentMessage struct {
 	Bucket      int
 	MessageID   messages.ID
 	Mode        users.Mode
 	Application string
-	Age         time.Duration // since it could have been taken, on the database's clock
+	Age         time.Duration // since it first became due, on the database's clock
 }
 
-// OldestPending returns the message of every bucket that has waited longest although it may be taken, whoever owns the
-// bucket: what every process watches. What is paused by an operator is left out.
-func (r *Runner) OldestPending(ctx context.Context) ([]BucketPending, error) {
-	var out []BucketPending
+// OldestUnsent returns the message of every application and class that became due first and has not left, whoever owns its
+// bucket and whatever the reason: the oldest first, a hundred at most. What an operator has paused is left out.
+func (r *Runner) OldestUnsent(ctx context.Context) ([]UnsentMessage, error) {
+	var out []UnsentMessage
 	err := r.db.Do(ctx, func(q *db.Queries) error {
-		rows, err := q.OldestPendingByBucket(ctx)
+		rows, err := q.OldestUnsent(ctx)
 		if err != nil {
 			return err
 		}
-		out = make([]BucketPending, len(rows))
+		out = make([]UnsentMessage, len(rows))
 		for i, row := range rows {
-			out[i] = BucketPending{
+			out[i] = UnsentMessage{
 				Bucket: int(row.Bucket), MessageID: messages.ID(row.ID), Mode: users.Mode(row.Mode), Application: row.Application,
-				Age: time.Duration(row.AgeSeconds * float64(time.Second)),
+				Age: ageOf(row.AgeSeconds),
 			}
 		}
 		return nil
 	})
 	return out, err
 }
+
+func ageOf(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

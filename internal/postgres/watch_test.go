@@ -11,34 +11,35 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-func TestTheOldestPendingMessageOfABucket(t *testing.T) {
+// The age of a message counts from when it first became due: neither a retry nor its state makes it younger.
+func TestTheOldestUnsentMessage(t *testing.T) {
 	t.Parallel()
 	e := newEscalating(t)
 	store := postgres.NewRunner(e.db)
 	request := e.id(`insert into notification_requests (application_id, subject) values ($1, 'hello') returning id`, e.app)
-	waiting := func(bucket int, mode, state string, since time.Duration) int64 {
-		return e.id(`insert into messages (bucket, request_id, application_id, recipient, target, class, mode, state, available_at)
-			values ($1, $2, $3, 'literal:' || gen_random_uuid(), 'x', 2, $4, $5, clock_timestamp() - make_interval(secs => $6)) returning id`,
-			bucket, request, e.app, mode, state, since.Seconds())
+	unsent := func(bucket, class int, mode, state string, since time.Duration) int64 {
+		return e.id(`insert into messages (bucket, request_id, application_id, recipient, target, class, mode, state, created_at, available_at, settled_at)
+			values ($1, $2, $3, 'literal:' || gen_random_uuid(), 'x', $4, $5, $6::text, clock_timestamp() - make_interval(secs => $7),
+				clock_timestamp() + interval '1 minute', case when $6::text = 'sent' then clock_timestamp() end) returning id`,
+			bucket, request, e.app, class, mode, state, since.Seconds())
 	}
-	oldest := func() []postgres.BucketPending {
-		out, err := store.OldestPending(t.Context())
+	oldest := func() []postgres.UnsentMessage {
+		out, err := store.OldestUnsent(t.Context())
 		require.NoError(t, err)
 		return out
 	}
 	require.Empty(t, oldest())
-	waiting(3, "email", "pending", 10*time.Second)
-	sms := waiting(3, "sms", "pending", 40*time.Second)
-	waiting(3, "sms", "sent", time.Hour)
-	waiting(9, "call", "pending", -time.Minute) // to be tried again later
-	last := waiting(255, "email", "pending", 5*time.Second)
+	unsent(3, 2, "email", "pending", 10*time.Second)
+	sms := unsent(3, 2, "sms", "pending", 40*time.Second)
+	unsent(3, 2, "sms", "sent", time.Hour)
+	last := unsent(255, 0, "call", "sending", 5*time.Second)
 	got := oldest()
 	require.Len(t, got, 2)
 	require.InDelta(t, 40, got[0].Age.Seconds(), 5)
 	got[0].Age, got[1].Age = 0, 0
-	require.Equal(t, []postgres.BucketPending{
+	require.Equal(t, []postgres.UnsentMessage{
 		{Bucket: 3, MessageID: messages.ID(sms), Mode: users.SMS, Application: "shop"},
-		{Bucket: 255, MessageID: messages.ID(last), Mode: users.Email, Application: "shop"},
+		{Bucket: 255, MessageID: messages.ID(last), Mode: users.Call, Application: "shop"},
 	}, got)
 
 	require.NoError(t, postgres.NewLimits(e.db).SetPause(t.Context(), "mode:sms", time.Minute, "an operator's wish"))

@@ -1,12 +1,16 @@
 package responses
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	netmail "net/mail"
 	"strings"
 	"time"
 
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
@@ -128,6 +132,9 @@ func (s *Responses) mail(w http.ResponseWriter, r *http.Request) error {
 	if opens {
 		return s.openByMail(w, r, box, l)
 	}
+	if err := wire.Actor(r.Context()).MayRelay(s.d.Openings); err != nil {
+		return err
+	}
 	user, err := s.sender(r, l.from)
 	if err != nil && !fault.Is(err, fault.Invalid) {
 		return err
@@ -192,19 +199,37 @@ func (s *Responses) sender(r *http.Request, address string) (users.User, error) 
 // writeBack queues the answer to a mail.
 func (s *Responses) writeBack(r *http.Request, l letter, user users.User, said string, kept messages.Answer) error {
 	ctx := r.Context()
-	application := s.applicationOf(ctx, kept)
-	if application == 0 {
-		application = wire.Actor(ctx).ApplicationID
+	application, err := s.replyApplication(ctx, kept)
+	if err != nil {
+		return err
 	}
 	subject := []rune("Re: " + l.subject)
 	if len(subject) > maxMailSubject {
 		subject = subject[:maxMailSubject]
 	}
-	_, err := s.d.Notifications.Create(ctx, messages.Notification{
+	_, err = s.d.Notifications.Create(ctx, messages.Notification{
 		ApplicationID: application, Subject: string(subject), Body: said, Priority: users.Low, Lifetime: mailLifetime, Bare: true,
 		Recipients: []messages.NotificationRecipient{{
 			Recipient: messages.ToLiteral(l.from), Target: user.Name, Mode: users.Email, Literal: l.from,
 		}},
 	})
+	if fault.Is(err, fault.Invalid) {
+		// What the mail asked for is done. A relay that gets an error would deliver the mail again.
+		s.d.Log.Warn("the reply to a mail could not be queued", zap.Error(err))
+		return nil
+	}
 	return err
+}
+
+// replyApplication is the application in whose name a mail is answered: that of the incident or message, else the caller, else
+// that of web sessions when the caller has no credentials.
+func (s *Responses) replyApplication(ctx context.Context, kept messages.Answer) (int64, error) {
+	if id := s.applicationOf(ctx, kept); id != 0 {
+		return id, nil
+	}
+	if id := wire.Actor(ctx).ApplicationID; id != 0 {
+		return id, nil
+	}
+	app, err := s.d.Applications.ByName(ctx, auth.SessionApplication)
+	return app.ID, err
 }

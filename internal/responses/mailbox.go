@@ -60,16 +60,19 @@ func (s *Responses) mailPlan(ctx context.Context, box messages.Mailbox, app auth
 	if err != nil {
 		return 0, "", err
 	}
+	const noTemplate = "Not created (no template actions for this app)"
 	for _, step := range plan.Steps {
 		for _, n := range step.Notifications {
 			if n.DynamicIndex != nil {
-				return 0, "Not created (the plan needs targets that a mail cannot give)", nil
+				// The predecessor has no other text for a plan that a mail cannot start.
+				s.d.Log.Warn("a mail cannot give the targets that the plan needs", zap.String("plan", box.Plan))
+				return 0, noTemplate, nil
 			}
 		}
 	}
 	ok, err := s.d.Plans.HasWords(ctx, plan.ID, app.ID)
 	if err == nil && !ok {
-		why = "Not created (no template actions for this app)"
+		why = noTemplate
 	}
 	return plan.ID, why, err
 }

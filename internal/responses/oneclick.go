@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
@@ -39,18 +40,20 @@ func (s *Responses) relayedOneClick(w http.ResponseWriter, r *http.Request) erro
 	return nil
 }
 
-// oneClick takes the button in a mail from Gmail itself. The address behind it was signed by us.
+// oneClick takes the button in a mail from Gmail itself. The address behind it was signed by us and expires. Only POST acts:
+// programs that scan mails follow links with GET.
 func (s *Responses) oneClick(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	id, err := strconv.ParseInt(q.Get("msg_id"), 10, 64)
 	switch {
-	case s.d.OneClick == nil || !s.d.OneClick.Verify(q.Get("msg_id"), q.Get("email_address"), q.Get("cmd"), q.Get("token")):
-		err = fault.New(fault.Forbidden, "The link is not one that Iris signed")
+	case s.d.OneClick == nil:
+		err = fault.New(fault.Forbidden, "Gmail's button is switched off")
+	case s.d.OneClick.Verify(q, time.Now()) != nil:
+		err = fault.New(fault.Forbidden, "The link has expired, or Iris did not sign it")
 	case err != nil:
 		err = fault.Invalidf("msg_id", oneClickKeys)
 	case q.Get("cmd") != "claim":
 		err = fault.Invalidf("cmd", oneClickOnly)
-	case r.Method == http.MethodHead: // asks what would be answered, and changes nothing
 	default:
 		var said string
 		if said, err = s.press(r, messages.ID(id), q.Get("email_address")); err == nil && said == textUnknownSource {

@@ -160,8 +160,6 @@ func (s *Responses) Routes(r chi.Router) {
 		w.Header().Set("Content-Type", "text/plain")
 		_, _ = w.Write([]byte("Message Received"))
 	})
-	r.Get("/api/v0/gmail-oneclick/relay", s.oneClick)
-	r.Head("/api/v0/gmail-oneclick/relay", s.oneClick)
 	r.Post("/api/v0/gmail-oneclick/relay", s.oneClick)
 	s.signedRoutes(r)
 }

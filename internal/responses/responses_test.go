@@ -153,11 +153,11 @@ func (w *world) Apply(_ context.Context, r messages.Receipt) (bool, error) {
 
 // relay is the application that signs; quiet has no contact with anything here.
 func (w *world) ByName(_ context.Context, name string) (auth.Application, error) {
-	id, ok := map[string]int64{"iris-relay": 70, "db": 71}[name]
+	id, ok := map[string]int64{"iris": 2, "iris-relay": 70, "db": 71, "web": 72}[name]
 	if !ok {
 		return auth.Application{}, fault.New(fault.NotFound, "no such application")
 	}
-	return auth.Application{ID: id, Name: name, Keys: []string{"key"}, AllowAuthenticatingUsers: true}, nil
+	return auth.Application{ID: id, Name: name, Keys: []string{"key"}, AllowAuthenticatingUsers: name != "web", Relay: name == "iris-relay"}, nil
 }
 
 func (w *world) Mailbox(_ context.Context, addresses []string) (messages.Mailbox, bool, error) {
@@ -221,6 +221,20 @@ const oneClickKey = "a key of Gmail's button"
 
 func setup(t *testing.T) (*world, *auth.Links, http.Handler) {
 	t.Helper()
+	return setupWith(t, nil)
+}
+
+// setupOpen is a server with compatibility.disable_auth.
+func setupOpen(t *testing.T) (*world, http.Handler) {
+	t.Helper()
+	w, _, h := setupWith(t, func(d *Deps) {
+		d.Authenticator, d.Openings = d.Authenticator.Believing(), auth.Openings{NoCredentials: true}
+	})
+	return w, h
+}
+
+func setupWith(t *testing.T, change func(*Deps)) (*world, *auth.Links, http.Handler) {
+	t.Helper()
 	keys, err := auth.NewKeys([]byte(strings.Repeat("k", 32)))
 	require.NoError(t, err)
 	w := &world{owners: map[incidents.ID]string{}, asked: map[messages.ID]messages.Asked{
@@ -234,7 +248,7 @@ func setup(t *testing.T) (*world, *auth.Links, http.Handler) {
 	oneClick, err := auth.NewOneClick(oneClickKey, "https://iris.example/api/v0/gmail-oneclick/relay")
 	require.NoError(t, err)
 	counts := counted(func() (int64, int64) { return w.escalating, 0 })
-	s, err := New(Deps{Rates: wire.NewRates(counts, 10, 10, time.Minute, nil), Authenticator: wire.NewAuthenticator(w, callers{}, nil, "user", errs), Applications: w, Plans: w, Load: w,
+	d := Deps{Rates: wire.NewRates(counts, 10, 10, time.Minute, nil), Authenticator: wire.NewAuthenticator(w, callers{}, nil, "user", errs), Applications: w, Plans: w, Load: w,
 		Notifications: w, OneClick: oneClick, Pages: w, Incidents: w, People: w, Receipts: w, Links: keys.Links(), Errors: errs,
 		Wake: func(b buckets.Set) { w.woken.Union(b) }, PublicURL: "https://iris.example/",
 		ValidTwilio: func(full string, form url.Values, h http.Header) bool {
@@ -271,7 +285,11 @@ func setup(t *testing.T) (*world, *auth.Links, http.Handler) {
 			}
 			return "", nil
 		},
-		Asset: func(name string) string { return "/static/" + name }, Log: log})
+		Asset: func(name string) string { return "/static/" + name }, Log: log}
+	if change != nil {
+		change(&d)
+	}
+	s, err := New(d)
 	require.NoError(t, err)
 	r := chi.NewRouter()
 	s.Routes(r)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -19,23 +20,26 @@ import (
 // signedRoutes mounts the routes for relays, which sign as applications: they checked who really asks (Iris contract:
 // incoming responses).
 func (s *Responses) signedRoutes(r chi.Router) {
-	for path, handle := range map[string]func(http.ResponseWriter, *http.Request) error{
-		"/v0/response/email":           s.mail,
-		"/v0/response/gmail":           s.mail,
-		"/v0/response/gmail-oneclick":  s.relayedOneClick,
-		"/v0/response/twilio/calls":    s.relayedKey,
-		"/v0/response/twilio/messages": s.relayedSMS,
-		"/v0/response/slack":           s.relayedSlack,
-		"/v0/twilio/deliveryupdate":    s.relayedStatus,
+	for path, route := range map[string]struct {
+		may    func(auth.Actor, auth.Openings) error
+		handle func(http.ResponseWriter, *http.Request) error
+	}{
+		"/v0/response/email":           {auth.Actor.MayTry, s.mail}, // an application opens its own incidents by mail
+		"/v0/response/gmail":           {auth.Actor.MayTry, s.mail},
+		"/v0/response/gmail-oneclick":  {auth.Actor.MayRelay, s.relayedOneClick},
+		"/v0/response/twilio/calls":    {auth.Actor.MayRelay, s.relayedKey},
+		"/v0/response/twilio/messages": {auth.Actor.MayRelay, s.relayedSMS},
+		"/v0/response/slack":           {auth.Actor.MayRelay, s.relayedSlack},
+		"/v0/twilio/deliveryupdate":    {auth.Actor.MayPassOnReceipts, s.relayedStatus},
 	} {
-		r.Method(http.MethodPost, path, s.d.Authenticator.Middleware(s.known(handle)))
+		r.Method(http.MethodPost, path, s.d.Authenticator.Middleware(s.allowed(route.may, route.handle)))
 	}
 }
 
-// known lets every known caller through who does not only read, and answers errors.
-func (s *Responses) known(handle func(http.ResponseWriter, *http.Request) error) http.Handler {
+// allowed lets callers through who pass the check, and answers errors.
+func (s *Responses) allowed(may func(auth.Actor, auth.Openings) error, handle func(http.ResponseWriter, *http.Request) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		err := wire.Actor(r.Context()).MayWrite()
+		err := may(wire.Actor(r.Context()), s.d.Openings)
 		if err == nil {
 			err = handle(w, r)
 		}

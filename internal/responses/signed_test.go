@@ -162,6 +162,65 @@ func TestOnlyKnownCallersRelay(t *testing.T) {
 	}
 }
 
+// An application without the power relay passes on nothing of other people, and no receipts.
+func TestOnlyRelaysPassOnAnswers(t *testing.T) {
+	t.Parallel()
+	for path, body := range map[string]string{
+		"/v0/response/email":           letterJSON("ann@example.com", "x@example.com", "Re: 27 x", "claim"),
+		"/v0/response/gmail":           letterJSON("bob@example.com", "db-page@iris.example", "it burns", "b"),
+		"/v0/response/gmail-oneclick":  `{"msg_id":27,"email_address":"ann@example.com","cmd":"claim"}`,
+		"/v0/response/twilio/calls":    "Digits=2&To=%2B12234567890",
+		"/v0/response/twilio/messages": sms(annPhone, "27 claim"),
+		"/v0/response/slack":           `{"msg_id":27,"source":"ann","content":"claim"}`,
+		"/v0/twilio/deliveryupdate":    "MessageSid=SM1&MessageStatus=delivered",
+	} {
+		w, _, h := setup(t)
+		r := relayAs(t, h, "web", "", path, body)
+		require.Equal(t, http.StatusForbidden, r.Code, path)
+		require.Contains(t, r.Body.String(), "This application may not pass on answers", path)
+		require.Empty(t, w.owners, path)
+		require.Empty(t, w.opened, path)
+		require.Empty(t, w.receipts, path)
+		require.Empty(t, w.sent, path)
+	}
+	w, _, h := setup(t)
+	require.Equal(t, http.StatusForbidden, relayAs(t, h, "iris-relay", "kim", "/v0/twilio/deliveryupdate", "MessageSid=SM1&MessageStatus=delivered").Code,
+		"a person passes on no receipts")
+	require.Empty(t, w.receipts)
+}
+
+// With disable_auth, requests without credentials pass on answers and receipts, as with the predecessor, and the reply to a mail
+// is queued for an application that exists.
+func TestRelaysWithoutCredentialsWhereAuthenticationIsOff(t *testing.T) {
+	t.Parallel()
+	for path, body := range map[string]string{
+		"/v0/response/email":                      letterJSON("ann@example.com", "x@example.com", "Re: 27 x", "claim"),
+		"/v0/response/gmail":                      letterJSON("ann@example.com", "x@example.com", "hello", "claim last"),
+		"/v0/response/gmail-oneclick":             `{"msg_id":27,"email_address":"ann@example.com","cmd":"claim"}`,
+		"/v0/response/twilio/calls?message_id=27": url.Values{"Digits": {"2"}, "To": {"+12234567890"}}.Encode(),
+		"/v0/response/twilio/messages":            sms(annPhone, "27 claim"),
+		"/v0/response/slack":                      `{"msg_id":27,"source":"ann","content":"claim"}`,
+		"/v0/twilio/deliveryupdate":               "MessageSid=SM1&MessageStatus=delivered",
+	} {
+		w, h := setupOpen(t)
+		r := relayAs(t, h, "", "", path, body)
+		require.Less(t, r.Code, 300, "%s: %s", path, r.Body)
+		if strings.HasPrefix(path, "/v0/response/") {
+			require.Len(t, w.owners, 1, path)
+		}
+		for _, n := range w.sent {
+			require.NotZero(t, n.ApplicationID, path)
+		}
+	}
+	w, h := setupOpen(t)
+	require.Equal(t, http.StatusNoContent, relayAs(t, h, "", "", "/v0/response/email", letterJSON("ann@example.com", "x@example.com", "hello", "fine")).Code)
+	require.Len(t, w.sent, 1)
+	require.Equal(t, int64(2), w.sent[0].ApplicationID, "an answer about no incident is the session application's")
+	mail := letterJSON("bob@example.com", "db-page@iris.example", "it burns", "b")
+	require.Equal(t, http.StatusNoContent, relayAs(t, h, "", "", "/v0/response/email", mail).Code)
+	require.Len(t, w.opened, 1)
+}
+
 func TestRelayedReceipts(t *testing.T) {
 	t.Parallel()
 	w, _, h := setup(t)
@@ -207,31 +266,37 @@ func TestOneClickFromGmail(t *testing.T) {
 	t.Parallel()
 	signer, err := auth.NewOneClick(oneClickKey, "https://iris.example/api/v0/gmail-oneclick/relay")
 	require.NoError(t, err)
+	later, now := time.Now().Add(time.Hour), time.Now()
+	unlimited := signer.URL(27, "ann@example.com", "claim", later)
+	unlimited = unlimited[:strings.Index(unlimited, "&expires=")] + unlimited[strings.Index(unlimited, "&msg_id="):]
 	for name, c := range map[string]struct {
 		address string
 		status  int
 		owner   string
 	}{
-		"claim":         {signer.URL(27, "ann@example.com", "claim"), 204, "ann"},
-		"stranger":      {signer.URL(27, "eve@example.com", "claim"), 400, ""},
-		"unknown":       {signer.URL(77, "ann@example.com", "claim"), 400, ""},
-		"another thing": {signer.URL(27, "ann@example.com", "claim all"), 400, ""},
-		"altered":       {strings.Replace(signer.URL(27, "eve@example.com", "claim"), "eve", "ann", 1), 403, ""},
-		"another id":    {strings.Replace(signer.URL(28, "ann@example.com", "claim"), "msg_id=28", "msg_id=27", 1), 403, ""},
+		"claim":         {signer.URL(27, "ann@example.com", "claim", later), 204, "ann"},
+		"stranger":      {signer.URL(27, "eve@example.com", "claim", later), 400, ""},
+		"unknown":       {signer.URL(77, "ann@example.com", "claim", later), 400, ""},
+		"another thing": {signer.URL(27, "ann@example.com", "claim all", later), 400, ""},
+		"altered":       {strings.Replace(signer.URL(27, "eve@example.com", "claim", later), "eve", "ann", 1), 403, ""},
+		"another id":    {strings.Replace(signer.URL(28, "ann@example.com", "claim", later), "msg_id=28", "msg_id=27", 1), 403, ""},
 		"unsigned":      {"https://iris.example/api/v0/gmail-oneclick/relay?msg_id=27&email_address=ann@example.com&cmd=claim", 403, ""},
+		"expired":       {signer.URL(27, "ann@example.com", "claim", now), 403, ""},
+		"prolonged": {strings.Replace(signer.URL(27, "ann@example.com", "claim", now), fmt.Sprintf("expires=%d", now.Unix()),
+			fmt.Sprintf("expires=%d", later.Unix()), 1), 403, ""},
+		"without expiry": {unlimited, 403, ""},
 	} {
-		for _, method := range []string{http.MethodGet, http.MethodPost} {
+		path := strings.TrimPrefix(c.address, "https://iris.example")
+		for _, method := range []string{http.MethodGet, http.MethodHead} {
 			w, _, h := setup(t)
-			status, body := call(t, h, method, strings.TrimPrefix(c.address, "https://iris.example"), nil)
-			require.Equal(t, c.status, status, "%s: %s", name, body)
-			require.Equal(t, c.owner, w.owners[300], name)
+			status, _ := call(t, h, method, path, nil)
+			require.Equal(t, http.StatusMethodNotAllowed, status, "%s: scanners follow links", name)
+			require.Empty(t, w.owners, name)
 		}
 		w, _, h := setup(t)
-		status, _ := call(t, h, http.MethodHead, strings.TrimPrefix(c.address, "https://iris.example"), nil)
-		if name != "stranger" && name != "unknown" { // whom only the claim itself finds out
-			require.Equal(t, c.status, status, name)
-		}
-		require.Empty(t, w.owners[300], "%s: who asks for the head changes nothing", name)
+		status, body := call(t, h, http.MethodPost, path, nil)
+		require.Equal(t, c.status, status, "%s: %s", name, body)
+		require.Equal(t, c.owner, w.owners[300], name)
 	}
 }
 
@@ -363,7 +428,7 @@ func TestMailOpensIncidents(t *testing.T) {
 	for name, c := range map[string]struct{ to, why string }{
 		"reply":        {"db-page@iris.example", "Not created (email reply not fresh email)"},
 		"no plan":      {"old@iris.example", "Not created (plan does not exist or is not active)"},
-		"dynamic plan": {"dyn@iris.example", "Not created (the plan needs targets that a mail cannot give)"},
+		"dynamic plan": {"dyn@iris.example", "Not created (no template actions for this app)"},
 		"no words":     {"db-page@iris.example", "Not created (no template actions for this app)"},
 	} {
 		w, _, h := setup(t)

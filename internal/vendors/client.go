@@ -7,10 +7,10 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
-	"sync/atomic"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/messages"
 )
 
 // ClientConfig of an HTTP client for one vendor account.
@@ -22,11 +22,14 @@ type ClientConfig struct {
 	PublicOnly bool
 	// MaxBody is how much of an answer is read, in bytes. 0 = 64 KiB.
 	MaxBody int64
-	// MaxConns is how many connections to one host are kept open. 0 = 128.
+	// MaxConns is how many connections to one host may be open at once. 0 = 128.
 	MaxConns int
 	// TLS is the client's TLS configuration; nil = the system's roots.
 	TLS *tls.Config
 }
+
+// DefaultConnections is how many connections an account has for a mode unless its configuration says otherwise.
+const DefaultConnections = 16
 
 func (c ClientConfig) withDefaults() ClientConfig {
 	if c.Timeout <= 0 {
@@ -44,8 +47,8 @@ func (c ClientConfig) withDefaults() ClientConfig {
 // Client makes single HTTP calls: no redirects followed, no request repeated, answers cut at MaxBody. Safe for use by
 // many goroutines at once.
 type Client struct {
-	cfg  ClientConfig
-	http *http.Client
+	cfg   ClientConfig
+	conns *connections
 }
 
 // NewClient returns a client of its own connections.
@@ -58,23 +61,16 @@ func NewClient(cfg ClientConfig) *Client {
 		// A proxy would resolve the name itself, behind our back.
 		proxy = nil
 	}
-	return &Client{cfg: cfg, http: &http.Client{
-		Transport: &http.Transport{
-			Proxy:               proxy,
-			DialContext:         dialer.DialContext,
-			TLSClientConfig:     cfg.TLS,
-			Protocols:           onlyHTTP1(),
-			TLSHandshakeTimeout: 5 * time.Second,
-			MaxConnsPerHost:     cfg.MaxConns,
-			MaxIdleConnsPerHost: cfg.MaxConns,
-			// Shorter than the idle time-outs of most servers: a connection that they close while we write leaves a message in doubt.
-			IdleConnTimeout:       15 * time.Second,
-			ExpectContinueTimeout: time.Second,
-			// Headers are part of what a stranger may send us.
-			MaxResponseHeaderBytes: 64 << 10,
-		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	return &Client{cfg: cfg, conns: newConnections(&http.Transport{
+		Proxy:                 proxy,
+		DialContext:           dialer.DialContext,
+		TLSClientConfig:       cfg.TLS,
+		Protocols:             onlyHTTP1(),
+		TLSHandshakeTimeout:   5 * time.Second,
+		ExpectContinueTimeout: time.Second,
+		// Headers are part of what a stranger may send us.
+		MaxResponseHeaderBytes: 64 << 10,
+	}, cfg.MaxConns)}
 }
 
 // onlyHTTP1 gives each call a connection of its own while it lasts: one that hangs delays nothing but its own message.
@@ -90,6 +86,9 @@ type CallError struct {
 	Sent bool
 	Err  error
 }
+
+// errTooLate is a request that was not sent because its time to begin had passed.
+var errTooLate = errors.New("the time to begin the call has passed")
 
 func (e *CallError) Error() string {
 	if e.Sent {
@@ -117,35 +116,104 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// Do makes the call. The answer's body must be closed; reading it fails with a *CallError. Errors are *CallError.
-func (c *Client) Do(req *http.Request) (*http.Response, error) {
-	var sent atomic.Bool
-	ctx, cancel := context.WithTimeout(req.Context(), c.cfg.Timeout)
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		// The transport takes another connection only when nothing was written to the one before.
-		GetConn: func(string) { sent.Store(false) },
-		// From the headers on, bytes may be on their way. A failed write may have been a partial one.
-		WroteHeaders: func() { sent.Store(true) },
-		WroteRequest: func(httptrace.WroteRequestInfo) { sent.Store(true) },
-	})
-	req = req.WithContext(ctx)
-	resp, err := c.http.Do(req)
-	if err != nil {
-		cancel()
-		return nil, &CallError{Sent: sent.Load(), Err: err}
+type beginKey struct{}
+
+// BeginBefore returns a context whose requests are begun before m.BeginBefore or not at all (see Client.Do).
+func BeginBefore(ctx context.Context, m messages.Outbound) context.Context {
+	if m.BeginBefore.IsZero() {
+		return ctx
 	}
-	resp.Body = &limitedBody{body: resp.Body, left: c.cfg.MaxBody, cancel: cancel}
-	return resp, nil
+	return context.WithValue(ctx, beginKey{}, m.BeginBefore)
 }
 
-// Close closes the idle connections.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+func tooLate(ctx context.Context) bool {
+	before, _ := ctx.Value(beginKey{}).(time.Time)
+	return messages.Outbound{BeginBefore: before}.TooLate(time.Now())
+}
 
-// limitedBody ends after so many bytes, and ends the call's context when it is closed.
+// Do makes the call. With a context of BeginBefore, nothing is written once that instant has passed; it is checked when the
+// connection is ready, TLS included. The answer's body must be closed; reading it fails with a *CallError. Errors are
+// *CallError.
+func (c *Client) Do(req *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithTimeout(req.Context(), c.cfg.Timeout)
+	for {
+		conn, err := c.conns.get(ctx, req.URL, false)
+		if err != nil {
+			cancel()
+			return nil, &CallError{Err: err}
+		}
+		if tooLate(ctx) {
+			cancel()
+			c.conns.give(conn)
+			return nil, &CallError{Err: errTooLate}
+		}
+		used := conn.used
+		resp, sent, err := conn.call(ctx, req)
+		if err == nil {
+			resp.Body = &limitedBody{body: resp.Body, left: c.cfg.MaxBody, done: func() { c.conns.give(conn); cancel() }}
+			return resp, nil
+		}
+		c.conns.discard(conn)
+		if used && !sent && ctx.Err() == nil {
+			continue // the server had closed a kept connection before anything was written to it
+		}
+		cancel()
+		return nil, &CallError{Sent: sent, Err: err}
+	}
+}
+
+// Prepare opens the connections that up to n calls of the URL will need, unless there are idle ones, and keeps them for
+// the returned Prepared, whose Send calls v. It waits for the first of them only.
+func (c *Client) Prepare(ctx context.Context, v messages.Vendor, rawURL string, n int) (messages.Prepared, messages.Result, bool) {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return nil, Rejected("the address is not a URL"), false
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	defer cancel()
+	p := &prepared{client: c, vendor: v}
+	for i := range n {
+		conn, err := c.conns.get(ctx, u, i > 0)
+		if err != nil && i == 0 {
+			return nil, FromError(&CallError{Err: err}), false
+		}
+		if err != nil {
+			break
+		}
+		p.held = append(p.held, conn)
+	}
+	return p, messages.Result{}, true
+}
+
+// prepared keeps connections for one message.
+type prepared struct {
+	client *Client
+	vendor messages.Vendor
+	held   []*connection
+}
+
+// Send makes the call on a connection that is kept for it.
+func (p *prepared) Send(ctx context.Context, m messages.Outbound) messages.Result {
+	p.Release() // as many connections are idle as there are calls that prepared one
+	return p.vendor.Send(ctx, m)
+}
+
+// Release gives the connections back.
+func (p *prepared) Release() {
+	for _, conn := range p.held {
+		p.client.conns.give(conn)
+	}
+	p.held = nil
+}
+
+// Close closes the idle connections. Those in use are closed when their call is done.
+func (c *Client) Close() { c.conns.close() }
+
+// limitedBody ends after so many bytes, and calls done when it is closed.
 type limitedBody struct {
-	body   io.ReadCloser
-	left   int64
-	cancel context.CancelFunc
+	body io.ReadCloser
+	left int64
+	done func()
 }
 
 func (b *limitedBody) Read(p []byte) (int, error) {
@@ -165,10 +233,14 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 
 // Close drains a little, so that the connection can be used again, and ends the call.
 func (b *limitedBody) Close() error {
+	if b.done == nil {
+		return nil
+	}
 	if b.left > 0 {
 		_, _ = io.CopyN(io.Discard, b.body, min(b.left, 4<<10))
 	}
 	err := b.body.Close()
-	b.cancel()
+	b.done()
+	b.done = nil
 	return err
 }

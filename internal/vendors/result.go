@@ -60,6 +60,9 @@ func Begun(ctx context.Context) (messages.Result, bool) {
 
 // FromError maps the error of a call without a complete answer. Errors that are no *CallError count as sent.
 func FromError(err error, secrets ...string) messages.Result {
+	if errors.Is(err, errTooLate) {
+		return messages.NotBegun()
+	}
 	if errors.Is(err, ErrPrivateAddress) {
 		return Rejected("the address is not public; allow private addresses in the configuration if it is meant")
 	}

@@ -16,7 +16,7 @@ type Pending interface {
 }
 
 const (
-	// loadAge is how old the counts may be. What this process accepted since then is added to them.
+	// loadAge is the pause between two counts. What this process accepted since the last one is added to it.
 	loadAge = time.Second
 	// incidentFactor: incidents are refused only at this many times the cap, long after notifications.
 	incidentFactor = 4
@@ -24,33 +24,49 @@ const (
 	comeBack = 5 * time.Second
 )
 
-// Load knows which applications already have more waiting than they may. It never makes a request wait for a count: one
-// request a second looks, the others go by what is known. It is safe for concurrent use.
+// Load knows which applications already have more waiting than they may. Run counts in the background, so that no request waits
+// for a count: requests use the last one. It is safe for concurrent use.
 type Load struct {
 	pending Pending
 	log     *zap.Logger
+	asked   chan struct{} // somebody asked since the last count; buffered
 
 	mu       sync.Mutex
 	counts   map[int64]int64
 	accepted map[int64]int64 // since counts were read
-	readAt   time.Time
-	reading  bool
 }
 
-// NewLoad returns a Load over the counts of p.
+// NewLoad returns a Load over the counts of p. Without Run it knows no counts and refuses nothing that was accepted elsewhere.
 func NewLoad(p Pending, log *zap.Logger) *Load {
-	return &Load{pending: p, log: log.Named("load"), accepted: map[int64]int64{}}
+	return &Load{pending: p, log: log.Named("load"), asked: make(chan struct{}, 1), accepted: map[int64]int64{}}
+}
+
+// Run counts after a request asked, at most once per loadAge, until ctx ends. It returns nil.
+func (l *Load) Run(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-l.asked:
+		}
+		l.count(ctx)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(loadAge):
+		}
+	}
 }
 
 // Overloaded tells whether the application has so much waiting that even incidents are refused. Zero means that there is
 // room; otherwise it is how long the sender should wait.
-func (l *Load) Overloaded(ctx context.Context, app auth.Application) (time.Duration, error) {
-	return l.over(ctx, app, incidentFactor), nil
+func (l *Load) Overloaded(_ context.Context, app auth.Application) (time.Duration, error) {
+	return l.over(app, incidentFactor), nil
 }
 
 // Notifications tells the same of out-of-band notifications, which are refused first.
-func (l *Load) Notifications(ctx context.Context, app auth.Application) time.Duration {
-	return l.over(ctx, app, 1)
+func (l *Load) Notifications(_ context.Context, app auth.Application) time.Duration {
+	return l.over(app, 1)
 }
 
 // Accepted tells that n more messages, or incidents, of an application wait.
@@ -60,8 +76,11 @@ func (l *Load) Accepted(applicationID int64, n int) {
 	l.accepted[applicationID] += int64(n)
 }
 
-func (l *Load) over(ctx context.Context, app auth.Application, factor int64) time.Duration {
-	l.refresh(ctx)
+func (l *Load) over(app auth.Application, factor int64) time.Duration {
+	select {
+	case l.asked <- struct{}{}:
+	default:
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if app.PendingCap > 0 && l.counts[app.ID]+l.accepted[app.ID] >= int64(app.PendingCap)*factor {
@@ -70,28 +89,23 @@ func (l *Load) over(ctx context.Context, app auth.Application, factor int64) tim
 	return 0
 }
 
-// refresh reads the counts anew when they are old and nobody else does. When that fails, the old ones go on counting:
-// a database that is away refuses the work by itself.
-func (l *Load) refresh(ctx context.Context) {
+// count reads the counts. When that fails, the last ones stay in use: while the database is away it accepts nothing anyway.
+func (l *Load) count(ctx context.Context) {
 	l.mu.Lock()
-	if l.reading || time.Since(l.readAt) < loadAge {
-		l.mu.Unlock()
-		return
-	}
-	l.reading = true
 	before := l.accepted
 	l.accepted = map[int64]int64{}
 	l.mu.Unlock()
 
-	counts, err := l.pending.Pending(context.WithoutCancel(ctx))
+	counts, err := l.pending.Pending(ctx)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.reading, l.readAt = false, time.Now()
 	if err != nil {
 		for id, n := range before {
 			l.accepted[id] += n
 		}
-		l.log.Warn("pending messages cannot be counted", zap.Error(err))
+		if ctx.Err() == nil {
+			l.log.Warn("waiting messages cannot be counted", zap.Error(err))
+		}
 		return
 	}
 	l.counts = counts

@@ -27,7 +27,12 @@ func TestLoadRefusesNotificationsFirstAndIncidentsLast(t *testing.T) {
 		p := &fakePending{counts: map[int64]int64{1: 9}}
 		l := wire.NewLoad(p, zaptest.NewLogger(t))
 		app := auth.Application{ID: 1, PendingCap: 10}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go func() { _ = l.Run(ctx) }()
 		over := func() (bool, bool) {
+			_ = l.Notifications(t.Context(), app) // asks for a count
+			synctest.Wait()
 			wait, err := l.Overloaded(t.Context(), app)
 			require.NoError(t, err)
 			return l.Notifications(t.Context(), app) > 0, wait > 0
@@ -39,17 +44,42 @@ func TestLoadRefusesNotificationsFirstAndIncidentsLast(t *testing.T) {
 		require.True(t, n)
 		require.False(t, i)
 		p.counts = map[int64]int64{1: 40}
-		<-time.After(time.Second)
+		<-time.After(2 * time.Second)
 		n, i = over()
 		require.True(t, n && i)
 		p.err = errors.New("away")
 		l.Accepted(1, 1)
-		<-time.After(time.Second)
+		<-time.After(2 * time.Second)
 		n, i = over()
 		require.True(t, n && i, "the last counts go on counting")
 		p.counts, p.err = nil, nil
-		<-time.After(time.Second)
+		<-time.After(2 * time.Second)
 		n, i = over()
 		require.False(t, n || i)
+	})
+}
+
+// blockedPending never returns a count before its context ends.
+type blockedPending struct{}
+
+func (blockedPending) Pending(ctx context.Context) (map[int64]int64, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// Issue: the count ran inside a POST, once a second.
+func TestNoRequestWaitsForACount(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := wire.NewLoad(blockedPending{}, zaptest.NewLogger(t))
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go func() { _ = l.Run(ctx) }()
+		for range 3 {
+			wait, err := l.Overloaded(t.Context(), auth.Application{ID: 1, PendingCap: 10}) // a deadlock of the bubble if it waits
+			require.NoError(t, err)
+			require.Zero(t, wait)
+			<-time.After(time.Second)
+		}
 	})
 }

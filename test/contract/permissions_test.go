@@ -150,13 +150,13 @@ func rights() []right {
 		{get, "/v1/plans/pager/simulation", nil, 200, known, nil},
 
 		// Relays pass on what people answered; people only their own answers.
-		{post, "/v0/response/email", m{"body": "f", "headers": []m{{"name": "From", "value": "bob@example.com"}}}, 204, "1ooooo1o3", nil},
-		{post, "/v0/response/gmail", m{"body": "f", "headers": []m{{"name": "From", "value": "bob@example.com"}}}, 204, "1ooooo1o3", nil},
-		{post, "/v0/response/gmail-oneclick", m{"msg_id": 1, "email_address": "bob@example.com", "cmd": "claim"}, 204, "1ooooo1o3", nil},
-		{post, "/v0/response/twilio/calls?message_id=1", formOf("Digits", "2", "To", "+15552220002"), 200, "1ooooo1o3", nil},
-		{post, "/v0/response/twilio/messages", formOf("Body", "1 claim", "From", "+15552220002"), 200, "1ooooo1o3", nil},
-		{post, "/v0/response/slack", m{"msg_id": 1, "source": "bob", "content": "claim"}, 200, "1ooooo1o3", nil},
-		{post, "/v0/twilio/deliveryupdate", formOf("MessageSid", "SM1", "MessageStatus", "delivered"), 204, writers, nil},
+		{post, "/v0/response/email", m{"body": "f", "headers": []m{{"name": "From", "value": "bob@example.com"}}}, 204, "133ooo1o3", nil},
+		{post, "/v0/response/gmail", m{"body": "f", "headers": []m{{"name": "From", "value": "bob@example.com"}}}, 204, "133ooo1o3", nil},
+		{post, "/v0/response/gmail-oneclick", m{"msg_id": 1, "email_address": "bob@example.com", "cmd": "claim"}, 204, "133ooo1o3", nil},
+		{post, "/v0/response/twilio/calls?message_id=1", formOf("Digits", "2", "To", "+15552220002"), 200, "133ooo1o3", nil},
+		{post, "/v0/response/twilio/messages", formOf("Body", "1 claim", "From", "+15552220002"), 200, "133ooo1o3", nil},
+		{post, "/v0/response/slack", m{"msg_id": 1, "source": "bob", "content": "claim"}, 200, "133ooo1o3", nil},
+		{post, "/v0/twilio/deliveryupdate", formOf("MessageSid", "SM1", "MessageStatus", "delivered"), 204, "133o333o3", nil},
 
 		// The key in the query is all that counts, whoever sends it along.
 		{post, "/v0/webhooks/alertmanager?application=demo&key={key of demo}", m{"version": "4", "status": "firing", "alerts": []m{}, "groupLabels": m{"iris_plan": "pager"}}, 201, everybody, nil},
@@ -184,8 +184,7 @@ func rights() []right {
 		{post, "/api/v0/twilio/calls/relay?message_id=1", formOf("Digits", "2", "To", "+15552220002"), 0, nobody, nil},
 		{post, "/api/v0/twilio/status", formOf("MessageSid", "SM1", "MessageStatus", "failed"), 0, nobody, nil},
 		{post, "/api/v0/slack/messages/relay", formOf("payload", "{}"), 0, "111111111", nil},
-		{get, "/api/v0/gmail-oneclick/relay?msg_id=1&email_address=bob@example.com&cmd=claim&token=x", nil, 0, nobody, nil},
-		{post, "/api/v0/gmail-oneclick/relay?msg_id=1&email_address=bob@example.com&cmd=claim&token=x", nil, 0, nobody, nil},
+		{post, "/api/v0/gmail-oneclick/relay?msg_id=1&email_address=bob@example.com&cmd=claim&expires=1&token=x", nil, 0, nobody, nil},
 		{get, "/api/v0/slack/authenticate", nil, 200, everybody, nil},
 		{get, "/ack/x", nil, 400, everybody, nil},
 		{post, "/ack/x", nil, 400, everybody, nil},

@@ -75,7 +75,7 @@ func (i *installation) make(t *testing.T) {
 const withoutCommand = `
 	update users set read_only = true where name = 'viewer';
 	update users set active = false where name = 'gone';
-	update applications set allow_authenticating_users = true, allow_other_app_incidents = true where name = 'power';
+	update applications set allow_authenticating_users = true, allow_other_app_incidents = true, relay = true where name = 'power';
 	update applications set title_variable = 'host', allow_other_app_incidents = false where name = 'demo';
 	insert into application_owners select a.id, u.id from applications a, users u where a.name = 'demo' and u.name = 'ann';
 	insert into mailing_lists (name, member_count) values ('all-ops', 2);

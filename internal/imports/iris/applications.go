@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/imports"
 )
 
@@ -22,6 +24,9 @@ func (im *importer) applications(ctx context.Context) error {
 	}
 	keys, err := im.applicationRows(ctx, titles)
 	if err != nil {
+		return err
+	}
+	if err := im.checkRelays(); err != nil {
 		return err
 	}
 	out, err := im.store.SealKeys(ctx, keys)
@@ -65,6 +70,7 @@ func (im *importer) applicationRows(ctx context.Context, titles map[int64]string
 		{Name: "allow_authenticating_users", Type: "boolean"}, {Name: "context_template", Type: "text", Quiet: true},
 		{Name: "summary_template", Type: "text", Quiet: true}, {Name: "mobile_template", Type: "text", Quiet: true},
 		{Name: "sample_context", Type: "text", Quiet: true}, {Name: "title_variable", Type: "text"},
+		{Name: "relay", Type: "boolean", Same: "t.relay or not s.relay", Empty: "not t.relay", Keep: true},
 	}}
 	err = im.load(ctx, from{"applications", "application", "id", []string{"id", "name", "key", "context_template", "summary_template",
 		"sample_context", "mobile_template", "auth_only", "allow_other_app_incidents", "allow_authenticating_users", "secondary_key"}}, table,
@@ -80,15 +86,47 @@ func (im *importer) applicationRows(ctx context.Context, titles map[int64]string
 			if sample := row.Text("sample_context"); sample != "" && !json.Valid([]byte(sample)) {
 				row.Note("its sample context is not JSON; it was taken as it is")
 			}
+			relay := im.isRelay(name)
+			if relay {
+				row.Note("it may pass on the answers of other people here, because --relay names it")
+			} else if strings.EqualFold(name, usualRelay) {
+				row.Note("it looks like a relay; the answers that it passes on are refused unless --relay names it, or \"iris app set --relay\" later")
+			}
 			var title any
 			if t, ok := titles[id]; ok {
 				title = t
 			}
 			return []any{id, name, row.Bool("auth_only"), row.Bool("allow_other_app_incidents"), row.Bool("allow_authenticating_users"),
 				row.TextOrNil("context_template"), row.TextOrNil("summary_template"), row.TextOrNil("mobile_template"),
-				row.TextOrNil("sample_context"), title}, true
+				row.TextOrNil("sample_context"), title, relay}, true
 		})
 	return keys, err
+}
+
+// usualRelay is the name under which the predecessor's relay signs.
+const usualRelay = "iris-relay"
+
+func (im *importer) isRelay(name string) bool {
+	return slices.ContainsFunc(im.options.Relays, func(relay string) bool { return strings.EqualFold(relay, name) })
+}
+
+// checkRelays refuses names of relays that are no application of the source. When answers were recorded and no relay is named,
+// the report says so: the source does not record which application passed an answer on.
+func (im *importer) checkRelays() error {
+	for _, relay := range im.options.Relays {
+		known := false
+		for _, name := range im.apps {
+			known = known || strings.EqualFold(name, relay)
+		}
+		if !known {
+			return fault.Invalidf("relay", "--relay %s: the source has no application of that name", relay)
+		}
+	}
+	if len(im.options.Relays) == 0 && im.source.Has("response") {
+		im.report.Class("applications").AddOutcome(imports.Outcome{Reasons: []imports.Reason{{Kind: imports.Note, Rows: 1,
+			Text: "no relay is named (--relay): answers that applications pass on are refused here; the source does not record which applications did it"}}})
+	}
+	return nil
 }
 
 // applicationKeys reads the keys. An empty one would let everybody in.

@@ -215,3 +215,16 @@ func TestWhatIsNotTakenIsDocumented(t *testing.T) {
 		}
 	}
 }
+
+func TestRelaysAreNamed(t *testing.T) {
+	t.Parallel()
+	im := newImporter()
+	im.apps, im.options.Relays = map[int64]string{1: "iris-relay", 2: "db"}, []string{"Iris-Relay"}
+	require.NoError(t, im.checkRelays())
+	require.True(t, im.isRelay("iris-relay"))
+	require.False(t, im.isRelay("db"))
+	im.options.Relays = append(im.options.Relays, "gone")
+	err := im.checkRelays()
+	require.True(t, fault.Is(err, fault.Invalid))
+	require.ErrorContains(t, err, "--relay gone: the source has no application of that name")
+}

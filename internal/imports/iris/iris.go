@@ -18,6 +18,8 @@ type Options struct {
 	Modes map[string]string
 	// StopActive: incidents that still escalate do not go on here.
 	StopActive bool
+	// Relays are the applications that may pass on answers here, by name.
+	Relays []string
 	// Retention is how long messages are kept here; the report counts those that are older. 0 = for ever.
 	Retention time.Duration
 }

@@ -2,7 +2,7 @@
 
 -- name: ApplicationByName :one
 select id, name, key_sealed, secondary_key_sealed, auth_only, allow_other_app_incidents, allow_authenticating_users,
-    allow_oncall, pending_cap, paused
+    allow_oncall, relay, pending_cap, paused
 from applications
 where lower(name) = lower(rtrim(@name::text));
 
@@ -23,7 +23,7 @@ update applications set key_sealed = @key_sealed, secondary_key_sealed = @second
 -- name: SetApplicationFlags :execrows
 update applications
 set auth_only = @auth_only, allow_other_app_incidents = @allow_other_app_incidents,
-    allow_authenticating_users = @allow_authenticating_users, allow_oncall = @allow_oncall, pending_cap = @pending_cap,
+    allow_authenticating_users = @allow_authenticating_users, allow_oncall = @allow_oncall, relay = @relay, pending_cap = @pending_cap,
     paused = @paused
 where id = @id;
 

@@ -1,4 +1,5 @@
--- Finished messages on their way to history, and what is thrown away in the end.
+-- Finished messages on their way to history, and what is thrown away in the end. Ages are compared with statement_timestamp():
+-- clock_timestamp() is volatile, so that PostgreSQL would read the whole index.
 
 -- Moves what is finished among the next so many settled messages after the cursor. Idempotent by message id: what was
 -- moved once is not in the queue any more, and what is in both is written once.
@@ -6,7 +7,7 @@
 with span as materialized (
     select m.id, m.settled_at
     from messages m
-    where m.settled_at is not null and m.settled_at < clock_timestamp() - sqlc.arg(age_us)::bigint * interval '1 microsecond'
+    where m.settled_at is not null and m.settled_at < statement_timestamp() - sqlc.arg(age_us)::bigint * interval '1 microsecond'
       and (m.settled_at, m.id) > (sqlc.arg(after_at)::timestamptz, sqlc.arg(after_id)::bigint)
     order by m.settled_at, m.id
     limit sqlc.arg(most)::int
@@ -56,71 +57,71 @@ select (select count(*) from span)::int as looked_at, (select count(*) from fini
 -- name: ForgetStrayReceipts :execrows
 delete from receipts r
 where r.id in (
-    select s.id from receipts s where s.message_id is null and s.at < clock_timestamp() - interval '15 minutes'
+    select s.id from receipts s where s.message_id is null and s.at < statement_timestamp() - interval '15 minutes'
     order by s.id limit 1000);
 
 -- Names that vendors gave to finished messages. Nobody sends a receipt a week later.
 -- name: ForgetVendorMessages :execrows
 delete from vendor_messages v
-where v.created_at < clock_timestamp() - interval '7 days'
+where v.created_at < statement_timestamp() - interval '7 days'
   and v.vendor_message_id in (select s.vendor_message_id from vendor_messages s order by s.created_at limit 1000);
 
 -- name: ForgetIdempotencyKeys :execrows
 delete from idempotency_keys k
 where (k.application_id, k.route, k.key) in (
     select s.application_id, s.route, s.key from idempotency_keys s
-    where s.created_at < clock_timestamp() - interval '24 hours' order by s.created_at limit 1000);
+    where s.created_at < statement_timestamp() - interval '24 hours' order by s.created_at limit 1000);
 
 -- name: ForgetPauses :execrows
-delete from vendor_pauses p where p.until < clock_timestamp() - interval '1 hour';
+delete from vendor_pauses p where p.until < statement_timestamp() - interval '1 hour';
 
 -- Audit lines are kept for three months at most. The oldest come first in both tables, so that a look at the first few is
 -- enough.
 -- name: ForgetMessageChanges :execrows
 delete from message_changes c
-where c.at < clock_timestamp() - least(sqlc.arg(retention_us)::bigint * interval '1 microsecond', interval '3 months')
+where c.at < statement_timestamp() - least(sqlc.arg(retention_us)::bigint * interval '1 microsecond', interval '3 months')
   and c.id in (select s.id from message_changes s order by s.id limit 1000);
 
 -- name: ForgetReceipts :execrows
 delete from receipts c
-where c.at < clock_timestamp() - sqlc.arg(retention_us)::bigint * interval '1 microsecond'
+where c.at < statement_timestamp() - sqlc.arg(retention_us)::bigint * interval '1 microsecond'
   and c.id in (select s.id from receipts s order by s.id limit 1000);
 
 -- name: ForgetNotificationRequests :execrows
 delete from notification_requests n
 where n.id in (
     select s.id from notification_requests s
-    where s.created_at < clock_timestamp() - sqlc.arg(retention_us)::bigint * interval '1 microsecond'
+    where s.created_at < statement_timestamp() - sqlc.arg(retention_us)::bigint * interval '1 microsecond'
       and not exists (select from messages m where m.request_id = s.id)
     order by s.created_at limit 1000);
 
 -- What fell into no month's partition.
 -- name: ForgetUnpartitioned :execrows
 delete from message_history_default d
-where d.created_at < clock_timestamp() - sqlc.arg(retention_us)::bigint * interval '1 microsecond'
+where d.created_at < statement_timestamp() - sqlc.arg(retention_us)::bigint * interval '1 microsecond'
   and d.id in (select s.id from message_history_default s order by s.created_at limit 1000);
 
 -- Makes the partition of the month that lies so many months ahead, unless it is there. What the default partition caught
 -- of that month moves in.
 -- name: MakeHistoryPartition :one
-select make_history_partition(clock_timestamp() + sqlc.arg(months)::int * interval '1 month')::boolean as made;
+select make_history_partition(statement_timestamp() + sqlc.arg(months)::int * interval '1 month')::boolean as made;
 
 -- name: DropHistoryPartitions :one
-select drop_history_partitions(clock_timestamp() - sqlc.arg(retention_us)::bigint * interval '1 microsecond')::int as dropped;
+select drop_history_partitions(statement_timestamp() - sqlc.arg(retention_us)::bigint * interval '1 microsecond')::int as dropped;
 
 -- What nothing was heard of for long: counts of the past, and digests that cannot be answered any more.
 -- name: ForgetCounts :execrows
 delete from sliding_counts c
-where c.key in (select s.key from sliding_counts s where s.touched_at < clock_timestamp() - interval '31 days'
+where c.key in (select s.key from sliding_counts s where s.touched_at < statement_timestamp() - interval '31 days'
     order by s.touched_at limit 1000);
 
 -- name: ForgetAggregations :execrows
 delete from aggregations a
-where a.release_at is null and a.touched_at < clock_timestamp() - interval '31 days' and (a.plan_id, a.application_id, a.priority, a.user_id) in (
+where a.release_at is null and a.touched_at < statement_timestamp() - interval '31 days' and (a.plan_id, a.application_id, a.priority, a.user_id) in (
     select s.plan_id, s.application_id, s.priority, s.user_id from aggregations s
-    where s.touched_at < clock_timestamp() - interval '31 days' order by s.touched_at limit 1000);
+    where s.touched_at < statement_timestamp() - interval '31 days' order by s.touched_at limit 1000);
 
 -- name: ForgetBatches :execrows
 delete from batches b
 where b.id in (select s.id from batches s
-    where s.created_at < clock_timestamp() - sqlc.arg(retention_us)::bigint * interval '1 microsecond' order by s.created_at limit 1000);
+    where s.created_at < statement_timestamp() - sqlc.arg(retention_us)::bigint * interval '1 microsecond' order by s.created_at limit 1000);

@@ -154,21 +154,25 @@ from timeline_entries
 where incident_id = @incident_id
 order by at, id;
 
--- Vendor calls for an incident's messages, and the digests they are part of, that have not gone to history.
+-- Vendor calls for an incident's messages, and the digests they are part of, that have not gone to history. Two branches instead
+-- of an "or", and an array instead of a sub-select: each branch reads its own index and never all history.
 -- name: TimelineAttempts :many
 select a.message_id, a.attempt, m.target, a.mode, a.vendor, a.account, a.started_at, a.finished_at, a.outcome, a.in_doubt,
     a.late, a.detail
-from messages m
+from (
+    select o.id, o.target from messages o where o.incident_id = sqlc.arg(incident_id)::bigint
+    union all
+    select d.id, d.target from messages d where d.incident_id is null
+      and d.batch = any (array(select b.batch from batch_incidents b where b.incident_id = sqlc.arg(incident_id)::bigint))
+) m
 join attempts a on a.message_id = m.id
-where m.incident_id = sqlc.arg(incident_id)::bigint
-   or (m.incident_id is null and m.batch in (select b.batch from batch_incidents b where b.incident_id = sqlc.arg(incident_id)::bigint))
 order by a.started_at, a.message_id;
 
 -- name: TimelineHistory :many
-select id, target, attempts
-from message_history
-where incident_id = sqlc.arg(incident_id)::bigint
-   or (incident_id is null and batch in (select b.batch from batch_incidents b where b.incident_id = sqlc.arg(incident_id)::bigint))
+select o.id, o.target, o.attempts from message_history o where o.incident_id = sqlc.arg(incident_id)::bigint
+union all
+select d.id, d.target, d.attempts from message_history d where d.incident_id is null
+  and d.batch = any (array(select b.batch from batch_incidents b where b.incident_id = sqlc.arg(incident_id)::bigint))
 order by id;
 
 -- name: TimelineReceipts :many

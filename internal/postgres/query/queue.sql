@@ -176,6 +176,18 @@ with given as (
 )
 select b.id, b.attempt from begun b;
 
+-- Which of the messages that this process has marked may be sent. The conditions are those of MarkSending; the mark has been
+-- committed, which may have taken long.
+-- name: StillOpen :many
+select m.id
+from messages m
+where m.id = any (sqlc.arg(ids)::bigint[]) and m.state = 'sending' and m.claim_by = sqlc.arg(process_id)::text
+  and (m.incident_id is null or exists (
+      select from incidents i where i.id = m.incident_id and (i.active or (i.owner_id is null and not i.resolved))))
+  and (m.batch is null or m.incident_id is not null or exists (
+      select from batch_incidents bi join incidents i on i.id = bi.incident_id
+      where bi.batch = m.batch and (i.active or (i.owner_id is null and not i.resolved))));
+
 -- Completes attempts and moves their messages on; one that names its process only if it is that process's. A message that has moved on without us keeps its state, except that one
 -- which still waits for its next attempt needs none when this one turns out to have been sent. Returned is what moved; the
 -- attempts of the others are completed as late ones. The incidents are locked first, so that the runner, which holds them
@@ -214,8 +226,7 @@ with hold as materialized (
         mode = case when g.mode = '' then m.mode else g.mode end,
         mode_changed = m.mode_changed or (g.mode <> '' and g.mode <> m.mode),
         mode_since = case when g.mode <> '' then clock_timestamp() else m.mode_since end,
-        mode_attempt = case when g.mode <> '' then 0 when g.unstarted then greatest(m.mode_attempt - 1, 0)
-            else m.mode_attempt end,
+        mode_attempt = case when g.mode <> '' then 0 else m.mode_attempt end,
         tried_modes = case when g.mode <> '' then coalesce(string_to_array(nullif(g.tried, ''), ','), '{}') else m.tried_modes end,
         refused_modes = case when g.refused <> '' then string_to_array(g.refused, ',') else m.refused_modes end,
         key_attempt = case when g.mode not in ('', m.mode) then 0 when g.same_key then coalesce(nullif(m.key_attempt, 0), m.attempt)

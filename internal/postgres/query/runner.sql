@@ -31,6 +31,40 @@ cross join clock
 join plans p on p.id = due.plan_id
 join applications a on a.id = due.application_id;
 
+-- Makes paused incidents due whose plan and application are no longer paused, at most so many of each pair of plan and application.
+-- The recursion finds the pairs by index, so that incidents that stay paused are not read.
+-- name: WakeResumed :execrows
+with recursive pairs as (
+    (select i.plan_id, i.application_id from incidents i where i.active and i.progress ->> 'p' = 'true'
+     order by i.plan_id, i.application_id limit 1)
+    union all
+    select n.plan_id, n.application_id
+    from pairs c
+    cross join lateral (
+        select i.plan_id, i.application_id from incidents i
+        where i.active and i.progress ->> 'p' = 'true' and (i.plan_id, i.application_id) > (c.plan_id, c.application_id)
+        order by i.plan_id, i.application_id limit 1
+    ) n
+),
+clock as materialized (
+    select coalesce(sqlc.narg(now)::timestamptz, clock_timestamp()) as at
+),
+resumed as materialized (
+    select w.id
+    from pairs c
+    join plans p on p.id = c.plan_id and not p.paused
+    join applications a on a.id = c.application_id and not a.paused
+    cross join lateral (
+        select i.id from incidents i
+        where i.active and i.progress ->> 'p' = 'true' and i.plan_id = c.plan_id and i.application_id = c.application_id
+          and i.due_at > (select at from clock)
+        order by i.due_at
+        limit sqlc.arg(most)::int
+        for no key update skip locked
+    ) w
+)
+update incidents set due_at = (select at from clock) where id = any (array(select id from resumed));
+
 -- Seconds until the next incident of the buckets is due; negative when one is, an hour when there is none.
 -- name: NextDueIncident :one
 with clock as materialized (

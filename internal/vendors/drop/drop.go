@@ -3,6 +3,7 @@ package drop
 
 import (
 	"context"
+	"time"
 
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
@@ -36,9 +37,12 @@ func (v *Vendor) Account() string { return v.account }
 func (v *Vendor) Modes() []users.Mode { return []users.Mode{users.Drop} }
 
 // Send discards m.
-func (v *Vendor) Send(ctx context.Context, _ messages.Outbound) messages.Result {
+func (v *Vendor) Send(ctx context.Context, m messages.Outbound) messages.Result {
 	if r, ok := vendors.Begun(ctx); !ok {
 		return r
+	}
+	if m.TooLate(time.Now()) {
+		return messages.NotBegun()
 	}
 	return messages.Result{Outcome: messages.OutcomeSent, Detail: "discarded"}
 }

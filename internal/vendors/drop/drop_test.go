@@ -3,6 +3,7 @@ package drop_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -23,5 +24,6 @@ func TestSend(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.Equal(t, messages.OutcomeCancelled, v.Send(ctx, messages.Outbound{}).Outcome)
+	require.Equal(t, messages.NotBegun(), v.Send(t.Context(), messages.Outbound{BeginBefore: time.Now().Add(-time.Millisecond)}))
 	v.Close()
 }

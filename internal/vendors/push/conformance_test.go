@@ -50,7 +50,7 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	vendortest.Run(t, vendortest.Suite{
 		New: rig, Mode: users.Push, Destination: func(vendortest.Rig) string { return "devices:ann" },
-		Malformed: []string{"two words", "devices:nobody", "devices:odd", "devices:", "tök"}, RetryAfter: true, LongestBody: 1600 + 100,
+		Malformed: []string{"two words", "devices:nobody", "devices:odd", "devices:", "tök"}, RetryAfter: true, LongestBody: 1600 + 100, Open: func(n int) int { return 4 * n },
 	})
 }
 
@@ -59,6 +59,6 @@ func TestConformanceOfATokenAsContact(t *testing.T) {
 	t.Parallel()
 	vendortest.Run(t, vendortest.Suite{
 		New: rig, Mode: users.Push, Destination: func(vendortest.Rig) string { return "token-of-ann:APA91" },
-		Malformed: []string{"two words", "tök"}, RetryAfter: true, LongestBody: 1600 + 100,
+		Malformed: []string{"two words", "tök"}, RetryAfter: true, LongestBody: 1600 + 100, Open: func(n int) int { return 4 * n },
 	})
 }

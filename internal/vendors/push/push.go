@@ -53,6 +53,8 @@ type Config struct {
 	APIURL string
 	// TokenURL is where access tokens come from. "" = as the credentials say.
 	TokenURL string
+	// MaxConns is how many messages may be sent at once. 0 = 16.
+	MaxConns int
 	// Timeout bounds a call beside the caller's deadline. 0 = 10 s.
 	Timeout time.Duration
 	// TLS is the client's TLS configuration; nil = the system's roots.
@@ -75,6 +77,9 @@ func New(cfg Config) (*Vendor, error) {
 	if cfg.Account == "" {
 		cfg.Account = "main"
 	}
+	if cfg.MaxConns <= 0 {
+		cfg.MaxConns = vendors.DefaultConnections
+	}
 	if cfg.APIURL == "" {
 		cfg.APIURL = "https://fcm.googleapis.com"
 	}
@@ -94,7 +99,7 @@ func New(cfg Config) (*Vendor, error) {
 			return nil, fault.Invalidf(name, "push: %s is not an http or https URL", name)
 		}
 	}
-	client := vendors.NewClient(vendors.ClientConfig{Timeout: cfg.Timeout, TLS: cfg.TLS, MaxConns: 64})
+	client := vendors.NewClient(vendors.ClientConfig{Timeout: cfg.Timeout, TLS: cfg.TLS, MaxConns: 4 * cfg.MaxConns})
 	return &Vendor{
 		cfg: cfg, client: client, tokens: newTokens(jwtConfig, client), secrets: []string{string(jwtConfig.PrivateKey), jwtConfig.PrivateKeyID},
 		sendURL: strings.TrimRight(cfg.APIURL, "/") + "/v1/projects/" + url.PathEscape(project) + "/messages:send",
@@ -129,6 +134,21 @@ func (v *Vendor) Modes() []users.Mode { return []users.Mode{users.Push} }
 
 // Close closes idle connections.
 func (v *Vendor) Close() { v.client.Close() }
+
+// Connections is how many calls can be under way at once.
+func (v *Vendor) Connections() int { return v.cfg.MaxConns }
+
+// Prepare fetches the access token and opens the connections that the calls of m will need.
+func (v *Vendor) Prepare(ctx context.Context, m messages.Outbound) (messages.Prepared, messages.Result, bool) {
+	devices, failed := v.devices(ctx, m.Destination)
+	if failed != nil {
+		return nil, *failed, false
+	}
+	if _, failed = v.tokens.get(ctx, v.secrets); failed != nil {
+		return nil, *failed, false
+	}
+	return v.client.Prepare(ctx, v, v.sendURL, len(devices))
+}
 
 // Send sends m to every device of its destination.
 func (v *Vendor) Send(ctx context.Context, m messages.Outbound) messages.Result {
@@ -208,7 +228,8 @@ func together(answers []messages.Result) messages.Result {
 		return answers[0]
 	}
 	order := []messages.Outcome{
-		messages.OutcomeSent, messages.OutcomeUnknown, messages.OutcomeThrottled, messages.OutcomeUnavailable, messages.OutcomeRejected,
+		messages.OutcomeSent, messages.OutcomeUnknown, messages.OutcomeThrottled, messages.OutcomeUnavailable, messages.OutcomeCancelled,
+		messages.OutcomeRejected,
 	}
 	for _, want := range order {
 		var first *messages.Result
@@ -238,7 +259,7 @@ func (v *Vendor) tell(ctx context.Context, access, device string, m messages.Out
 	if err != nil {
 		return vendors.Rejected("the message cannot be put into JSON")
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, v.sendURL, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(vendors.BeginBefore(ctx, m), http.MethodPost, v.sendURL, strings.NewReader(body))
 	if err != nil {
 		return vendors.Rejected("the request could not be built")
 	}

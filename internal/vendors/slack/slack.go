@@ -34,6 +34,8 @@ type Config struct {
 	Token string
 	// APIURL is the base address; a missing final slash is added. "" = https://slack.com/api/.
 	APIURL string
+	// MaxConns is how many connections may be open at once. 0 = 16.
+	MaxConns int
 	// Timeout bounds a call beside the caller's deadline. 0 = 10 s.
 	Timeout time.Duration
 	// TLS is the client's TLS configuration; nil = the system's roots.
@@ -69,6 +71,9 @@ func New(cfg Config) (*Vendor, error) {
 	if cfg.APIURL == "" {
 		cfg.APIURL = slack.APIURL
 	}
+	if cfg.MaxConns <= 0 {
+		cfg.MaxConns = vendors.DefaultConnections
+	}
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = 10 * time.Second
 	}
@@ -80,7 +85,7 @@ func New(cfg Config) (*Vendor, error) {
 	}
 	cfg.APIURL = strings.TrimRight(cfg.APIURL, "/") + "/"
 	v := &Vendor{cfg: cfg, people: map[string]person{}}
-	v.client = vendors.NewClient(vendors.ClientConfig{Timeout: cfg.Timeout, TLS: cfg.TLS, MaxBody: 512 << 10})
+	v.client = vendors.NewClient(vendors.ClientConfig{Timeout: cfg.Timeout, TLS: cfg.TLS, MaxConns: cfg.MaxConns, MaxBody: 512 << 10})
 	v.api = slack.New(cfg.Token, slack.OptionAPIURL(cfg.APIURL), slack.OptionHTTPClient(doer{v}))
 	return v, nil
 }
@@ -97,6 +102,17 @@ func (v *Vendor) Modes() []users.Mode { return []users.Mode{users.Slack} }
 // Close closes idle connections.
 func (v *Vendor) Close() { v.client.Close() }
 
+// Connections is how many calls can be under way at once.
+func (v *Vendor) Connections() int { return v.cfg.MaxConns }
+
+// Prepare looks the destination up and opens the connection that the call of m will need.
+func (v *Vendor) Prepare(ctx context.Context, m messages.Outbound) (messages.Prepared, messages.Result, bool) {
+	if _, r, ok := v.channel(ctx, m.Destination); !ok {
+		return nil, r, false
+	}
+	return v.client.Prepare(ctx, v, v.cfg.APIURL, 1)
+}
+
 // Send posts m to its destination: #channel, @name, an id of Slack's, an e-mail address (looked up), or a bare name
 // (taken as @name).
 func (v *Vendor) Send(ctx context.Context, m messages.Outbound) messages.Result {
@@ -107,7 +123,7 @@ func (v *Vendor) Send(ctx context.Context, m messages.Outbound) messages.Result 
 	if !ok {
 		return res
 	}
-	_, ts, err := v.api.PostMessageContext(ctx, channel, options(m)...)
+	_, ts, err := v.api.PostMessageContext(vendors.BeginBefore(ctx, m), channel, options(m)...)
 	switch {
 	case err == nil && ts != "":
 		return messages.Result{Outcome: messages.OutcomeSent, Detail: "posted", VendorMessageID: vendors.Token(ts)}

@@ -27,7 +27,10 @@ type envelope struct {
 	utf8     bool // an address needs SMTPUTF8
 	id       string
 	body     *bytes.Buffer
+	message  messages.Outbound
 }
+
+func (e *envelope) tooLate(now time.Time) bool { return e.message.TooLate(now) }
 
 func (e *envelope) mailCommand() string {
 	line := "MAIL FROM:<" + e.from + ">"
@@ -50,9 +53,9 @@ const maxSubject = 500 // bytes
 
 // build makes the envelope and the message. Errors say what is wrong with an address.
 func (v *Vendor) build(m messages.Outbound, now time.Time) (*envelope, error) {
-	to, err := address(m.Destination)
+	to, err := recipient(m)
 	if err != nil {
-		return nil, fault.Invalidf("destination", "the destination is not a mail address: %s", err)
+		return nil, err
 	}
 	from, replyTo := v.from, v.replyTo
 	if m.Sender != "" {
@@ -73,7 +76,7 @@ func (v *Vendor) build(m messages.Outbound, now time.Time) (*envelope, error) {
 		}
 	}
 	domain := v.from.Address[strings.LastIndexByte(v.from.Address, '@')+1:]
-	env := &envelope{from: v.from.Address, to: to.Address, id: messageID(m, domain)}
+	env := &envelope{from: v.from.Address, to: to.Address, id: messageID(m, domain), message: m}
 	env.utf8 = !ascii(env.from) || !ascii(env.to)
 
 	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
@@ -108,6 +111,14 @@ func (v *Vendor) build(m messages.Outbound, now time.Time) (*envelope, error) {
 		return nil, fmt.Errorf("build the message: %w", err)
 	}
 	return env, nil
+}
+
+func recipient(m messages.Outbound) (*mail.Address, error) {
+	to, err := address(m.Destination)
+	if err != nil {
+		return nil, fault.Invalidf("destination", "the destination is not a mail address: %s", err)
+	}
+	return to, nil
 }
 
 // named are the recipients that the mail names: it goes to one of them, or to somebody who is told in secret.

@@ -44,7 +44,7 @@ func (v *Vendor) withButton(html string, m messages.Outbound) string {
 	markup, err := json.Marshal(emailMessage{
 		Context: "http://schema.org", Type: "EmailMessage", Description: what,
 		Action: confirmAction{Type: "ConfirmAction", Name: "Claim", Handler: httpActionHandler{
-			Type: "HttpActionHandler", URL: url, Method: "http://schema.org/HttpRequestMethod/GET",
+			Type: "HttpActionHandler", URL: url, Method: "http://schema.org/HttpRequestMethod/POST",
 		}},
 	})
 	if err != nil {

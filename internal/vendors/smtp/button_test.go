@@ -28,7 +28,7 @@ func TestGmailsButton(t *testing.T) {
 	require.Equal(t, "</BODY></html>", tail)
 	require.JSONEq(t, `{"@context":"http://schema.org","@type":"EmailMessage","description":"Claim this incident","potentialAction":{
 		"@type":"ConfirmAction","name":"Claim","handler":{"@type":"HttpActionHandler","url":"https://iris.example/x?a=1&b=</script>",
-		"method":"http://schema.org/HttpRequestMethod/GET"}}}`, markup)
+		"method":"http://schema.org/HttpRequestMethod/POST"}}}`, markup)
 	require.Equal(t, before, v.withButton(before, messages.Outbound{}), "out of band")
 	v.cfg.OneClick = func(messages.Outbound) string { return "https://iris.example/x" }
 	require.Contains(t, v.withButton(before, messages.Outbound{Batch: "ab"}), `"description":"Claim all incidents of this digest"`)

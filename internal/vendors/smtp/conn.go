@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -74,6 +75,38 @@ func (v *Vendor) open(ctx context.Context) (*conn, error) {
 		return nil, err
 	}
 	return c, nil
+}
+
+// restedFor is how long a connection may have been idle before it is looked at: servers close idle ones.
+const restedFor = time.Second
+
+// ready makes a kept connection ready for MAIL, and reports whether it is.
+func (c *conn) ready(ctx context.Context) bool {
+	stop := c.bound(ctx)
+	ok := (time.Since(c.idleSince) < restedFor || c.open(ctx)) && c.reset()
+	return stop() && ok
+}
+
+// open reports whether the server has kept the connection and said nothing on it.
+func (c *conn) open(ctx context.Context) bool {
+	_ = c.nc.SetReadDeadline(time.Now().Add(time.Millisecond))
+	_, err := c.r.Peek(1)
+	if !errors.Is(err, os.ErrDeadlineExceeded) {
+		return false // closed, or about to be
+	}
+	at, _ := ctx.Deadline()
+	_ = c.nc.SetReadDeadline(at)
+	return ctx.Err() == nil
+}
+
+// reset ends the transaction that a refused message has left open.
+func (c *conn) reset() bool {
+	if !c.dirty {
+		return true
+	}
+	rep, err := c.command("RSET", "RSET")
+	c.dirty = err != nil || !rep.ok()
+	return !c.dirty
 }
 
 func (c *conn) set(nc net.Conn) {

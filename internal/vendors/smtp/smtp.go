@@ -170,6 +170,9 @@ func (v *Vendor) Modes() []users.Mode { return []users.Mode{users.Email} }
 // Close says goodbye on the idle connections. Those in use are closed when their message is done.
 func (v *Vendor) Close() { v.pool.close() }
 
+// Connections is how many calls can be under way at once.
+func (v *Vendor) Connections() int { return v.cfg.MaxConns }
+
 // Send sends m to its destination, one address.
 func (v *Vendor) Send(ctx context.Context, m messages.Outbound) messages.Result {
 	if r, ok := vendors.Begun(ctx); !ok {
@@ -182,16 +185,84 @@ func (v *Vendor) Send(ctx context.Context, m messages.Outbound) messages.Result 
 	defer env.release()
 	ctx, cancel := context.WithTimeout(ctx, v.cfg.Timeout)
 	defer cancel()
-	if err := v.pool.acquire(ctx); err != nil {
-		return vendors.Unavailable("no connection to the mail server became free in time")
+	c, r, ok := v.connect(ctx)
+	if !ok {
+		return r
 	}
 	defer v.pool.release()
-	if c := v.pool.take(); c != nil {
-		r, again := v.over(ctx, c, env)
-		if !again {
-			return r
+	return v.exchange(ctx, c, env)
+}
+
+// Prepare gets a connection on which the server waits for MAIL: a kept one, or a new one, greeted and logged in.
+func (v *Vendor) Prepare(ctx context.Context, m messages.Outbound) (messages.Prepared, messages.Result, bool) {
+	if r, ok := vendors.Begun(ctx); !ok {
+		return nil, r, false
+	}
+	if _, err := recipient(m); err != nil {
+		return nil, vendors.Gone("%s", err), false
+	}
+	ctx, cancel := context.WithTimeout(ctx, v.cfg.Timeout)
+	defer cancel()
+	c, r, ok := v.connect(ctx)
+	if !ok {
+		return nil, r, false
+	}
+	return &prepared{v, c}, messages.Result{}, true
+}
+
+// prepared is a connection that is kept for one message, with its permit.
+type prepared struct {
+	v *Vendor
+	c *conn
+}
+
+// Send sends m over the connection.
+func (p *prepared) Send(ctx context.Context, m messages.Outbound) messages.Result {
+	if r, ok := vendors.Begun(ctx); !ok {
+		p.Release()
+		return r
+	}
+	env, err := p.v.build(m, time.Now())
+	if err != nil {
+		p.Release()
+		return vendors.Gone("%s", err)
+	}
+	defer env.release()
+	defer p.v.pool.release()
+	ctx, cancel := context.WithTimeout(ctx, p.v.cfg.Timeout)
+	defer cancel()
+	return p.v.exchange(ctx, p.c, env)
+}
+
+// Release keeps the connection for another message.
+func (p *prepared) Release() {
+	p.v.pool.put(p.c)
+	p.v.pool.release()
+}
+
+// connect returns a connection that is ready for MAIL. The caller then holds a permit of the pool.
+func (v *Vendor) connect(ctx context.Context) (*conn, messages.Result, bool) {
+	if err := v.pool.acquire(ctx); err != nil {
+		return nil, vendors.Unavailable("no connection to the mail server became free in time"), false
+	}
+	for c := v.pool.take(); c != nil; c = v.pool.take() {
+		if c.ready(ctx) {
+			return c, messages.Result{}, true
 		}
-		// The server had closed the kept connection before it took anything of this message.
+		c.close()
+	}
+	c, r, ok := v.dial(ctx)
+	if !ok {
+		v.pool.release()
+	}
+	return c, r, ok
+}
+
+// exchange sends env over c, or over a new connection when the server had closed c before it took anything of the message.
+func (v *Vendor) exchange(ctx context.Context, c *conn, env *envelope) messages.Result {
+	r, again := v.over(ctx, c, env)
+	if !again {
+		return r
 	}
 	c, r, ok := v.dial(ctx)
 	if !ok {
@@ -207,7 +278,9 @@ func (v *Vendor) over(ctx context.Context, c *conn, env *envelope) (r messages.R
 	stop := c.bound(ctx)
 	used := c.sent > 0
 	r, state := c.transact(env)
-	c.sent++
+	if r.Outcome != messages.OutcomeCancelled {
+		c.sent++
+	}
 	if !stop() {
 		state = broken // the deadline struck; what the connection holds is not known
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/textproto"
 	"os"
+	"time"
 
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/vendors"
@@ -60,13 +61,12 @@ func (c *conn) transact(env *envelope) (messages.Result, condition) {
 }
 
 // announce sends MAIL, RCPT and DATA, at once if the server allows it, and reads the answers. ok = the server waits for
-// the message.
+// the message. Nothing is sent when it is too late to begin.
 func (c *conn) announce(env *envelope) (r messages.Result, state condition, ok bool) {
-	commands := make([]string, 0, 4)
-	if c.dirty {
-		commands = append(commands, "RSET")
+	commands := []string{env.mailCommand(), "RCPT TO:<" + env.to + ">", "DATA"}
+	if env.tooLate(time.Now()) {
+		return messages.NotBegun(), reusable, false
 	}
-	commands = append(commands, env.mailCommand(), "RCPT TO:<"+env.to+">", "DATA")
 	if c.pipelining {
 		for _, line := range commands {
 			_, _ = c.w.WriteString(line)
@@ -113,16 +113,13 @@ func (c *conn) announce(env *envelope) (r messages.Result, state condition, ok b
 		if !wanted && refused == nil {
 			refused, during = &rep, name
 		}
-		if name == "RSET" && wanted {
-			c.dirty = false
-		}
 	}
 	if refused == nil {
 		return messages.Result{}, reusable, true
 	}
 	c.dirty = true
 	state = reusable
-	if refused.code < 400 || during == "RSET" {
+	if refused.code < 400 {
 		return vendors.Unavailable("%s: an answer out of place: %s", during, refused), broken, false
 	}
 	return refused.result(during, during == "RCPT"), state, false

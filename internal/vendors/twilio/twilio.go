@@ -55,6 +55,8 @@ type Config struct {
 	DetectMachines bool
 	// Modes to carry. Empty = SMS, and Call if PublicURL is set.
 	Modes []users.Mode
+	// MaxConns is how many connections may be open at once for each mode. 0 = 16.
+	MaxConns int
 	// Timeout bounds a call of the API beside the caller's deadline. 0 = 10 s.
 	Timeout time.Duration
 	// TLS is the client's TLS configuration; nil = the system's roots.
@@ -77,13 +79,16 @@ func New(cfg Config) (*Vendor, error) {
 	return &Vendor{
 		cfg:    cfg,
 		base:   cfg.APIURL + "/2010-04-01/Accounts/" + url.PathEscape(cfg.AccountSID),
-		client: vendors.NewClient(vendors.ClientConfig{Timeout: cfg.Timeout, TLS: cfg.TLS}),
+		client: vendors.NewClient(vendors.ClientConfig{Timeout: cfg.Timeout, TLS: cfg.TLS, MaxConns: cfg.MaxConns * len(cfg.Modes)}),
 	}, nil
 }
 
 func (c Config) withDefaults() Config {
 	if c.Account == "" {
 		c.Account = "main"
+	}
+	if c.MaxConns <= 0 {
+		c.MaxConns = vendors.DefaultConnections
 	}
 	if c.APIURL == "" {
 		c.APIURL = "https://api.twilio.com"
@@ -147,6 +152,14 @@ func (v *Vendor) Modes() []users.Mode { return append([]users.Mode(nil), v.cfg.M
 // Close closes idle connections.
 func (v *Vendor) Close() { v.client.Close() }
 
+// Connections is how many calls of one mode can be under way at once.
+func (v *Vendor) Connections() int { return v.cfg.MaxConns }
+
+// Prepare opens the connection that the call of m will need.
+func (v *Vendor) Prepare(ctx context.Context, _ messages.Outbound) (messages.Prepared, messages.Result, bool) {
+	return v.client.Prepare(ctx, v, v.base, 1)
+}
+
 // Send sends m as a text or makes a call.
 func (v *Vendor) Send(ctx context.Context, m messages.Outbound) messages.Result {
 	if r, ok := vendors.Begun(ctx); !ok {
@@ -158,12 +171,12 @@ func (v *Vendor) Send(ctx context.Context, m messages.Outbound) messages.Result 
 	}
 	switch m.Mode {
 	case users.SMS, "":
-		return v.post(ctx, "/Messages.json", v.sms(to, m))
+		return v.post(vendors.BeginBefore(ctx, m), "/Messages.json", v.sms(to, m))
 	case users.Call:
 		if v.cfg.PublicURL == "" {
 			return vendors.Rejected("calls need the public URL")
 		}
-		return v.post(ctx, "/Calls.json", v.call(to, m))
+		return v.post(vendors.BeginBefore(ctx, m), "/Calls.json", v.call(to, m))
 	default:
 		return vendors.Rejected("mode %s is not carried by twilio", m.Mode)
 	}

@@ -47,6 +47,8 @@ type Suite struct {
 	DefiniteBeforeData bool
 	// RetryAfter tells that the vendor names when to come back.
 	RetryAfter bool
+	// Open is how many calls occupy all connections of a vendor that says it can make n calls at once; nil = n.
+	Open func(n int) int
 	// LongestBody is how many characters of a body arrive at most; 0 = all.
 	LongestBody int
 }
@@ -70,6 +72,10 @@ func Run(t *testing.T, s Suite) {
 		"huge":              huge,
 		"empty":             empty,
 		"limits":            limits,
+		"late":              late,
+		"late in queue":     lateInQueue,
+		"preparing":         preparing,
+		"preparing fails":   preparingFails,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -50,6 +50,8 @@ type Config struct {
 	AllowPrivate bool
 	// AllowHTTP permits URLs without TLS. The body holds a link that acknowledges, so leave it off outside tests.
 	AllowHTTP bool
+	// MaxConns is how many connections may be open at once to one host. 0 = 16.
+	MaxConns int
 	// Timeout bounds a call beside the caller's deadline. 0 = 10 s.
 	Timeout time.Duration
 	// TLS is the client's TLS configuration; nil = the system's roots.
@@ -68,6 +70,9 @@ func New(cfg Config) (*Vendor, error) {
 	if cfg.Account == "" {
 		cfg.Account = "main"
 	}
+	if cfg.MaxConns <= 0 {
+		cfg.MaxConns = vendors.DefaultConnections
+	}
 	if len(cfg.Secrets) == 0 {
 		return nil, fault.Invalidf("secrets", "webhook: at least one signing secret is needed")
 	}
@@ -80,7 +85,7 @@ func New(cfg Config) (*Vendor, error) {
 		v.keys = append(v.keys, key)
 	}
 	v.client = vendors.NewClient(vendors.ClientConfig{
-		Timeout: cfg.Timeout, PublicOnly: !cfg.AllowPrivate, TLS: cfg.TLS, MaxConns: 16, MaxBody: 8 << 10,
+		Timeout: cfg.Timeout, PublicOnly: !cfg.AllowPrivate, TLS: cfg.TLS, MaxConns: cfg.MaxConns, MaxBody: 8 << 10,
 	})
 	return v, nil
 }
@@ -105,6 +110,20 @@ func (v *Vendor) Modes() []users.Mode { return []users.Mode{users.Webhook} }
 
 // Close closes idle connections.
 func (v *Vendor) Close() { v.client.Close() }
+
+// Connections is how many calls can be under way at once.
+func (v *Vendor) Connections() int { return v.cfg.MaxConns }
+
+// Prepare opens the connection that the call of m will need.
+func (v *Vendor) Prepare(ctx context.Context, m messages.Outbound) (messages.Prepared, messages.Result, bool) {
+	target, err := v.target(m.Destination)
+	if err != nil {
+		return nil, vendors.Rejected("%s", err), false
+	}
+	p, r, ok := v.client.Prepare(ctx, v, target, 1)
+	r.Detail = vendors.Clean(r.Detail, m.Destination)
+	return p, r, ok
+}
 
 type payload struct {
 	Type      string `json:"type"`
@@ -135,7 +154,7 @@ func (v *Vendor) Send(ctx context.Context, m messages.Outbound) messages.Result 
 	if err != nil {
 		return vendors.Rejected("%s", err)
 	}
-	req, err := v.request(ctx, target, m, time.Now())
+	req, err := v.request(vendors.BeginBefore(ctx, m), target, m, time.Now())
 	if err != nil {
 		return vendors.Rejected("the request could not be built")
 	}

@@ -92,7 +92,7 @@ func (q *Queries) AllowDefaultModes(ctx context.Context, applicationID int64) er
 const applicationByName = `-- name: ApplicationByName :one
 
 select id, name, key_sealed, secondary_key_sealed, auth_only, allow_other_app_incidents, allow_authenticating_users,
-    allow_oncall, pending_cap, paused
+    allow_oncall, relay, pending_cap, paused
 from applications
 where lower(name) = lower(rtrim($1::text))
 `
@@ -106,6 +106,7 @@ type ApplicationByNameRow struct {
 	AllowOtherAppIncidents   bool
 	AllowAuthenticatingUsers bool
 	AllowOncall              bool
+	Relay                    bool
 	PendingCap               int32
 	Paused                   bool
 }
@@ -123,6 +124,7 @@ func (q *Queries) ApplicationByName(ctx context.Context, name string) (Applicati
 		&i.AllowOtherAppIncidents,
 		&i.AllowAuthenticatingUsers,
 		&i.AllowOncall,
+		&i.Relay,
 		&i.PendingCap,
 		&i.Paused,
 	)
@@ -313,9 +315,9 @@ func (q *Queries) LockApplication(ctx context.Context, id int64) (LockApplicatio
 const setApplicationFlags = `-- name: SetApplicationFlags :execrows
 update applications
 set auth_only = $1, allow_other_app_incidents = $2,
-    allow_authenticating_users = $3, allow_oncall = $4, pending_cap = $5,
-    paused = $6
-where id = $7
+    allow_authenticating_users = $3, allow_oncall = $4, relay = $5, pending_cap = $6,
+    paused = $7
+where id = $8
 `
 
 type SetApplicationFlagsParams struct {
@@ -323,6 +325,7 @@ type SetApplicationFlagsParams struct {
 	AllowOtherAppIncidents   bool
 	AllowAuthenticatingUsers bool
 	AllowOncall              bool
+	Relay                    bool
 	PendingCap               int32
 	Paused                   bool
 	ID                       int64
@@ -334,6 +337,7 @@ func (q *Queries) SetApplicationFlags(ctx context.Context, arg SetApplicationFla
 		arg.AllowOtherAppIncidents,
 		arg.AllowAuthenticatingUsers,
 		arg.AllowOncall,
+		arg.Relay,
 		arg.PendingCap,
 		arg.Paused,
 		arg.ID,

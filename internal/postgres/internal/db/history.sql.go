@@ -11,7 +11,7 @@ import (
 )
 
 const dropHistoryPartitions = `-- name: DropHistoryPartitions :one
-select drop_history_partitions(clock_timestamp() - $1::bigint * interval '1 microsecond')::int as dropped
+select drop_history_partitions(statement_timestamp() - $1::bigint * interval '1 microsecond')::int as dropped
 `
 
 func (q *Queries) DropHistoryPartitions(ctx context.Context, retentionUs int64) (int32, error) {
@@ -23,9 +23,9 @@ func (q *Queries) DropHistoryPartitions(ctx context.Context, retentionUs int64) 
 
 const forgetAggregations = `-- name: ForgetAggregations :execrows
 delete from aggregations a
-where a.release_at is null and a.touched_at < clock_timestamp() - interval '31 days' and (a.plan_id, a.application_id, a.priority, a.user_id) in (
+where a.release_at is null and a.touched_at < statement_timestamp() - interval '31 days' and (a.plan_id, a.application_id, a.priority, a.user_id) in (
     select s.plan_id, s.application_id, s.priority, s.user_id from aggregations s
-    where s.touched_at < clock_timestamp() - interval '31 days' order by s.touched_at limit 1000)
+    where s.touched_at < statement_timestamp() - interval '31 days' order by s.touched_at limit 1000)
 `
 
 func (q *Queries) ForgetAggregations(ctx context.Context) (int64, error) {
@@ -39,7 +39,7 @@ func (q *Queries) ForgetAggregations(ctx context.Context) (int64, error) {
 const forgetBatches = `-- name: ForgetBatches :execrows
 delete from batches b
 where b.id in (select s.id from batches s
-    where s.created_at < clock_timestamp() - $1::bigint * interval '1 microsecond' order by s.created_at limit 1000)
+    where s.created_at < statement_timestamp() - $1::bigint * interval '1 microsecond' order by s.created_at limit 1000)
 `
 
 func (q *Queries) ForgetBatches(ctx context.Context, retentionUs int64) (int64, error) {
@@ -52,7 +52,7 @@ func (q *Queries) ForgetBatches(ctx context.Context, retentionUs int64) (int64, 
 
 const forgetCounts = `-- name: ForgetCounts :execrows
 delete from sliding_counts c
-where c.key in (select s.key from sliding_counts s where s.touched_at < clock_timestamp() - interval '31 days'
+where c.key in (select s.key from sliding_counts s where s.touched_at < statement_timestamp() - interval '31 days'
     order by s.touched_at limit 1000)
 `
 
@@ -69,7 +69,7 @@ const forgetIdempotencyKeys = `-- name: ForgetIdempotencyKeys :execrows
 delete from idempotency_keys k
 where (k.application_id, k.route, k.key) in (
     select s.application_id, s.route, s.key from idempotency_keys s
-    where s.created_at < clock_timestamp() - interval '24 hours' order by s.created_at limit 1000)
+    where s.created_at < statement_timestamp() - interval '24 hours' order by s.created_at limit 1000)
 `
 
 func (q *Queries) ForgetIdempotencyKeys(ctx context.Context) (int64, error) {
@@ -82,7 +82,7 @@ func (q *Queries) ForgetIdempotencyKeys(ctx context.Context) (int64, error) {
 
 const forgetMessageChanges = `-- name: ForgetMessageChanges :execrows
 delete from message_changes c
-where c.at < clock_timestamp() - least($1::bigint * interval '1 microsecond', interval '3 months')
+where c.at < statement_timestamp() - least($1::bigint * interval '1 microsecond', interval '3 months')
   and c.id in (select s.id from message_changes s order by s.id limit 1000)
 `
 
@@ -100,7 +100,7 @@ const forgetNotificationRequests = `-- name: ForgetNotificationRequests :execrow
 delete from notification_requests n
 where n.id in (
     select s.id from notification_requests s
-    where s.created_at < clock_timestamp() - $1::bigint * interval '1 microsecond'
+    where s.created_at < statement_timestamp() - $1::bigint * interval '1 microsecond'
       and not exists (select from messages m where m.request_id = s.id)
     order by s.created_at limit 1000)
 `
@@ -114,7 +114,7 @@ func (q *Queries) ForgetNotificationRequests(ctx context.Context, retentionUs in
 }
 
 const forgetPauses = `-- name: ForgetPauses :execrows
-delete from vendor_pauses p where p.until < clock_timestamp() - interval '1 hour'
+delete from vendor_pauses p where p.until < statement_timestamp() - interval '1 hour'
 `
 
 func (q *Queries) ForgetPauses(ctx context.Context) (int64, error) {
@@ -127,7 +127,7 @@ func (q *Queries) ForgetPauses(ctx context.Context) (int64, error) {
 
 const forgetReceipts = `-- name: ForgetReceipts :execrows
 delete from receipts c
-where c.at < clock_timestamp() - $1::bigint * interval '1 microsecond'
+where c.at < statement_timestamp() - $1::bigint * interval '1 microsecond'
   and c.id in (select s.id from receipts s order by s.id limit 1000)
 `
 
@@ -142,7 +142,7 @@ func (q *Queries) ForgetReceipts(ctx context.Context, retentionUs int64) (int64,
 const forgetStrayReceipts = `-- name: ForgetStrayReceipts :execrows
 delete from receipts r
 where r.id in (
-    select s.id from receipts s where s.message_id is null and s.at < clock_timestamp() - interval '15 minutes'
+    select s.id from receipts s where s.message_id is null and s.at < statement_timestamp() - interval '15 minutes'
     order by s.id limit 1000)
 `
 
@@ -157,7 +157,7 @@ func (q *Queries) ForgetStrayReceipts(ctx context.Context) (int64, error) {
 
 const forgetUnpartitioned = `-- name: ForgetUnpartitioned :execrows
 delete from message_history_default d
-where d.created_at < clock_timestamp() - $1::bigint * interval '1 microsecond'
+where d.created_at < statement_timestamp() - $1::bigint * interval '1 microsecond'
   and d.id in (select s.id from message_history_default s order by s.created_at limit 1000)
 `
 
@@ -172,7 +172,7 @@ func (q *Queries) ForgetUnpartitioned(ctx context.Context, retentionUs int64) (i
 
 const forgetVendorMessages = `-- name: ForgetVendorMessages :execrows
 delete from vendor_messages v
-where v.created_at < clock_timestamp() - interval '7 days'
+where v.created_at < statement_timestamp() - interval '7 days'
   and v.vendor_message_id in (select s.vendor_message_id from vendor_messages s order by s.created_at limit 1000)
 `
 
@@ -186,7 +186,7 @@ func (q *Queries) ForgetVendorMessages(ctx context.Context) (int64, error) {
 }
 
 const makeHistoryPartition = `-- name: MakeHistoryPartition :one
-select make_history_partition(clock_timestamp() + $1::int * interval '1 month')::boolean as made
+select make_history_partition(statement_timestamp() + $1::int * interval '1 month')::boolean as made
 `
 
 // Makes the partition of the month that lies so many months ahead, unless it is there. What the default partition caught
@@ -203,12 +203,12 @@ const moveToHistory = `-- name: MoveToHistory :one
 with span as materialized (
     select m.id, m.settled_at
     from messages m
-    where m.settled_at is not null and m.settled_at < clock_timestamp() - $3::bigint * interval '1 microsecond'
+    where m.settled_at is not null and m.settled_at < statement_timestamp() - $3::bigint * interval '1 microsecond'
       and (m.settled_at, m.id) > ($1::timestamptz, $2::bigint)
     order by m.settled_at, m.id
     limit $4::int
 ), finished as materialized (
-    select m.id, m.bucket, m.incident_id, m.request_id, m.application_id, m.plan_id, m.reopen_count, m.step, m.position, m.repeat, m.recipient, m.purpose, m.user_id, m.target, m.priority, m.class, m.mode, m.literal, m.template, m.fallback_of, m.state, m.attempt, m.mode_attempt, m.key_attempt, m.takes, m.tried_modes, m.refused_modes, m.cycles, m.available_at, m.expires_at, m.claim_by, m.claim_until, m.needs_fallback, m.mode_changed, m.created_at, m.mode_since, m.settled_at, m.wait_seconds, m.held_at, m.batch, m.batch_size
+    select m.id, m.bucket, m.incident_id, m.request_id, m.application_id, m.plan_id, m.reopen_count, m.step, m.position, m.repeat, m.recipient, m.purpose, m.user_id, m.target, m.priority, m.class, m.mode, m.literal, m.template, m.fallback_of, m.state, m.attempt, m.mode_attempt, m.key_attempt, m.takes, m.tried_modes, m.refused_modes, m.cycles, m.available_at, m.expires_at, m.claim_by, m.claim_until, m.needs_fallback, m.mode_changed, m.created_at, m.mode_since, m.settled_at, m.wait_seconds, m.held_at, m.batch, m.batch_size, m.late_at
     from span s
     join messages m on m.id = s.id
     left join incidents i on i.id = m.incident_id
@@ -264,7 +264,8 @@ type MoveToHistoryRow struct {
 	LastID   int64
 }
 
-// Finished messages on their way to history, and what is thrown away in the end.
+// Finished messages on their way to history, and what is thrown away in the end. Ages are compared with statement_timestamp():
+// clock_timestamp() is volatile, so that PostgreSQL would read the whole index.
 // Moves what is finished among the next so many settled messages after the cursor. Idempotent by message id: what was
 // moved once is not in the queue any more, and what is in both is written once.
 func (q *Queries) MoveToHistory(ctx context.Context, arg MoveToHistoryParams) (MoveToHistoryRow, error) {

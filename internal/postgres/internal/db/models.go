@@ -41,6 +41,7 @@ type Application struct {
 	FallbackTargetID         *int64
 	Paused                   bool
 	CreatedAt                time.Time
+	Relay                    bool
 }
 
 type ApplicationDefaultMode struct {
@@ -378,6 +379,8 @@ type Message struct {
 	HeldAt        *time.Time
 	Batch         *string
 	BatchSize     *int32
+	// when the timeline was told that the message has not left in time; null = it was not
+	LateAt *time.Time
 }
 
 type MessageChange struct {
@@ -681,6 +684,13 @@ type ScheduleOrder struct {
 	ScheduleID int64
 	UserID     int64
 	Priority   int32
+}
+
+// one row for each migration from 27 on, inserted by that migration
+type SchemaCompatibility struct {
+	Version int64
+	// the newest migration of the oldest release that can run on this schema
+	Oldest int64
 }
 
 type Service struct {

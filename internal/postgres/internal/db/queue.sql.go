@@ -425,8 +425,7 @@ with hold as materialized (
         mode = case when g.mode = '' then m.mode else g.mode end,
         mode_changed = m.mode_changed or (g.mode <> '' and g.mode <> m.mode),
         mode_since = case when g.mode <> '' then clock_timestamp() else m.mode_since end,
-        mode_attempt = case when g.mode <> '' then 0 when g.unstarted then greatest(m.mode_attempt - 1, 0)
-            else m.mode_attempt end,
+        mode_attempt = case when g.mode <> '' then 0 else m.mode_attempt end,
         tried_modes = case when g.mode <> '' then coalesce(string_to_array(nullif(g.tried, ''), ','), '{}') else m.tried_modes end,
         refused_modes = case when g.refused <> '' then string_to_array(g.refused, ',') else m.refused_modes end,
         key_attempt = case when g.mode not in ('', m.mode) then 0 when g.same_key then coalesce(nullif(m.key_attempt, 0), m.attempt)
@@ -553,6 +552,44 @@ func (q *Queries) ReleaseMessages(ctx context.Context, arg ReleaseMessagesParams
 	return err
 }
 
+const stillOpen = `-- name: StillOpen :many
+select m.id
+from messages m
+where m.id = any ($1::bigint[]) and m.state = 'sending' and m.claim_by = $2::text
+  and (m.incident_id is null or exists (
+      select from incidents i where i.id = m.incident_id and (i.active or (i.owner_id is null and not i.resolved))))
+  and (m.batch is null or m.incident_id is not null or exists (
+      select from batch_incidents bi join incidents i on i.id = bi.incident_id
+      where bi.batch = m.batch and (i.active or (i.owner_id is null and not i.resolved))))
+`
+
+type StillOpenParams struct {
+	Ids       []int64
+	ProcessID string
+}
+
+// Which of the messages that this process has marked may be sent. The conditions are those of MarkSending; the mark has been
+// committed, which may have taken long.
+func (q *Queries) StillOpen(ctx context.Context, arg StillOpenParams) ([]int64, error) {
+	rows, err := q.db.Query(ctx, stillOpen, arg.Ids, arg.ProcessID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []int64{}
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const takeMessages = `-- name: TakeMessages :many
 with fence as materialized (
     select bl.bucket
@@ -593,7 +630,7 @@ with fence as materialized (
     set state = 'taken', claim_by = $2::text, takes = m.takes + 1,
         claim_until = clock_timestamp() + $13::bigint * interval '1 microsecond'
     where m.id = any (array(select p.id from picked p))
-    returning m.id, m.bucket, m.incident_id, m.request_id, m.application_id, m.plan_id, m.reopen_count, m.step, m.position, m.repeat, m.recipient, m.purpose, m.user_id, m.target, m.priority, m.class, m.mode, m.literal, m.template, m.fallback_of, m.state, m.attempt, m.mode_attempt, m.key_attempt, m.takes, m.tried_modes, m.refused_modes, m.cycles, m.available_at, m.expires_at, m.claim_by, m.claim_until, m.needs_fallback, m.mode_changed, m.created_at, m.mode_since, m.settled_at, m.wait_seconds, m.held_at, m.batch, m.batch_size
+    returning m.id, m.bucket, m.incident_id, m.request_id, m.application_id, m.plan_id, m.reopen_count, m.step, m.position, m.repeat, m.recipient, m.purpose, m.user_id, m.target, m.priority, m.class, m.mode, m.literal, m.template, m.fallback_of, m.state, m.attempt, m.mode_attempt, m.key_attempt, m.takes, m.tried_modes, m.refused_modes, m.cycles, m.available_at, m.expires_at, m.claim_by, m.claim_until, m.needs_fallback, m.mode_changed, m.created_at, m.mode_since, m.settled_at, m.wait_seconds, m.held_at, m.batch, m.batch_size, m.late_at
 )
 select t.id, t.bucket, coalesce(t.incident_id, 0)::bigint as incident_id, coalesce(t.request_id, 0)::bigint as request_id,
     t.application_id, a.name as application, coalesce(t.plan_id, 0)::bigint as plan_id, t.step, t.position, t.recipient,

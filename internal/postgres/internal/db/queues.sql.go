@@ -14,7 +14,7 @@ select application_id, sum(n)::bigint as pending from (
     select m.application_id, count(*) as n from messages m where m.state = 'pending' and m.settled_at is null group by m.application_id
     union all
     select i.application_id, count(*) from generate_series(0, 255) as b(bucket)
-    join incidents i on i.bucket = b.bucket::smallint and i.due_at <= clock_timestamp()
+    join incidents i on i.bucket = b.bucket::smallint and i.due_at <= statement_timestamp()
     group by i.application_id
 ) as waiting
 group by application_id

@@ -550,7 +550,7 @@ select m.id, m.bucket, m.incident_id, m.request_id, m.application_id, m.plan_id,
     coalesce(others.recipients, '{}')::text[] as other_recipients, coalesce(others.states, '{}')::text[] as other_states
 from unnest($1::smallint[]) as b(bucket)
 cross join lateral (
-    select f.id, f.bucket, f.incident_id, f.request_id, f.application_id, f.plan_id, f.reopen_count, f.step, f.position, f.repeat, f.recipient, f.purpose, f.user_id, f.target, f.priority, f.class, f.mode, f.literal, f.template, f.fallback_of, f.state, f.attempt, f.mode_attempt, f.key_attempt, f.takes, f.tried_modes, f.refused_modes, f.cycles, f.available_at, f.expires_at, f.claim_by, f.claim_until, f.needs_fallback, f.mode_changed, f.created_at, f.mode_since, f.settled_at, f.wait_seconds, f.held_at, f.batch, f.batch_size
+    select f.id, f.bucket, f.incident_id, f.request_id, f.application_id, f.plan_id, f.reopen_count, f.step, f.position, f.repeat, f.recipient, f.purpose, f.user_id, f.target, f.priority, f.class, f.mode, f.literal, f.template, f.fallback_of, f.state, f.attempt, f.mode_attempt, f.key_attempt, f.takes, f.tried_modes, f.refused_modes, f.cycles, f.available_at, f.expires_at, f.claim_by, f.claim_until, f.needs_fallback, f.mode_changed, f.created_at, f.mode_since, f.settled_at, f.wait_seconds, f.held_at, f.batch, f.batch_size, f.late_at
     from messages f
     where f.bucket = b.bucket and f.needs_fallback and f.id <> all($2::bigint[])
     limit $3::int
@@ -562,12 +562,12 @@ cross join lateral (
         select distinct on (r.recipient, r.purpose) r.id, r.recipient,
             case when r.cycles > 0 and r.state in ('pending', 'taken', 'sending') then 'failed' else r.state end as state
         from (
-            select r.id, r.bucket, r.incident_id, r.request_id, r.application_id, r.plan_id, r.reopen_count, r.step, r.position, r.repeat, r.recipient, r.purpose, r.user_id, r.target, r.priority, r.class, r.mode, r.literal, r.template, r.fallback_of, r.state, r.attempt, r.mode_attempt, r.key_attempt, r.takes, r.tried_modes, r.refused_modes, r.cycles, r.available_at, r.expires_at, r.claim_by, r.claim_until, r.needs_fallback, r.mode_changed, r.created_at, r.mode_since, r.settled_at, r.wait_seconds, r.held_at, r.batch, r.batch_size from messages r
+            select r.id, r.bucket, r.incident_id, r.request_id, r.application_id, r.plan_id, r.reopen_count, r.step, r.position, r.repeat, r.recipient, r.purpose, r.user_id, r.target, r.priority, r.class, r.mode, r.literal, r.template, r.fallback_of, r.state, r.attempt, r.mode_attempt, r.key_attempt, r.takes, r.tried_modes, r.refused_modes, r.cycles, r.available_at, r.expires_at, r.claim_by, r.claim_until, r.needs_fallback, r.mode_changed, r.created_at, r.mode_since, r.settled_at, r.wait_seconds, r.held_at, r.batch, r.batch_size, r.late_at from messages r
             where r.incident_id = m.incident_id and r.step = m.step and r.repeat = m.repeat and r.position = m.position
             union all
-            select r.id, r.bucket, r.incident_id, r.request_id, r.application_id, r.plan_id, r.reopen_count, r.step, r.position, r.repeat, r.recipient, r.purpose, r.user_id, r.target, r.priority, r.class, r.mode, r.literal, r.template, r.fallback_of, r.state, r.attempt, r.mode_attempt, r.key_attempt, r.takes, r.tried_modes, r.refused_modes, r.cycles, r.available_at, r.expires_at, r.claim_by, r.claim_until, r.needs_fallback, r.mode_changed, r.created_at, r.mode_since, r.settled_at, r.wait_seconds, r.held_at, r.batch, r.batch_size from messages r where r.request_id = m.request_id
+            select r.id, r.bucket, r.incident_id, r.request_id, r.application_id, r.plan_id, r.reopen_count, r.step, r.position, r.repeat, r.recipient, r.purpose, r.user_id, r.target, r.priority, r.class, r.mode, r.literal, r.template, r.fallback_of, r.state, r.attempt, r.mode_attempt, r.key_attempt, r.takes, r.tried_modes, r.refused_modes, r.cycles, r.available_at, r.expires_at, r.claim_by, r.claim_until, r.needs_fallback, r.mode_changed, r.created_at, r.mode_since, r.settled_at, r.wait_seconds, r.held_at, r.batch, r.batch_size, r.late_at from messages r where r.request_id = m.request_id
             union all
-            select r.id, r.bucket, r.incident_id, r.request_id, r.application_id, r.plan_id, r.reopen_count, r.step, r.position, r.repeat, r.recipient, r.purpose, r.user_id, r.target, r.priority, r.class, r.mode, r.literal, r.template, r.fallback_of, r.state, r.attempt, r.mode_attempt, r.key_attempt, r.takes, r.tried_modes, r.refused_modes, r.cycles, r.available_at, r.expires_at, r.claim_by, r.claim_until, r.needs_fallback, r.mode_changed, r.created_at, r.mode_since, r.settled_at, r.wait_seconds, r.held_at, r.batch, r.batch_size from messages r where r.batch = m.batch and r.incident_id is null and m.incident_id is null
+            select r.id, r.bucket, r.incident_id, r.request_id, r.application_id, r.plan_id, r.reopen_count, r.step, r.position, r.repeat, r.recipient, r.purpose, r.user_id, r.target, r.priority, r.class, r.mode, r.literal, r.template, r.fallback_of, r.state, r.attempt, r.mode_attempt, r.key_attempt, r.takes, r.tried_modes, r.refused_modes, r.cycles, r.available_at, r.expires_at, r.claim_by, r.claim_until, r.needs_fallback, r.mode_changed, r.created_at, r.mode_since, r.settled_at, r.wait_seconds, r.held_at, r.batch, r.batch_size, r.late_at from messages r where r.batch = m.batch and r.incident_id is null and m.incident_id is null
         ) r
         order by r.recipient, r.purpose, r.reopen_count desc
     ) o
@@ -873,4 +873,52 @@ type WakeIncidentsParams struct {
 func (q *Queries) WakeIncidents(ctx context.Context, arg WakeIncidentsParams) error {
 	_, err := q.db.Exec(ctx, wakeIncidents, arg.Now, arg.Ids)
 	return err
+}
+
+const wakeResumed = `-- name: WakeResumed :execrows
+with recursive pairs as (
+    (select i.plan_id, i.application_id from incidents i where i.active and i.progress ->> 'p' = 'true'
+     order by i.plan_id, i.application_id limit 1)
+    union all
+    select n.plan_id, n.application_id
+    from pairs c
+    cross join lateral (
+        select i.plan_id, i.application_id from incidents i
+        where i.active and i.progress ->> 'p' = 'true' and (i.plan_id, i.application_id) > (c.plan_id, c.application_id)
+        order by i.plan_id, i.application_id limit 1
+    ) n
+),
+clock as materialized (
+    select coalesce($1::timestamptz, clock_timestamp()) as at
+),
+resumed as materialized (
+    select w.id
+    from pairs c
+    join plans p on p.id = c.plan_id and not p.paused
+    join applications a on a.id = c.application_id and not a.paused
+    cross join lateral (
+        select i.id from incidents i
+        where i.active and i.progress ->> 'p' = 'true' and i.plan_id = c.plan_id and i.application_id = c.application_id
+          and i.due_at > (select at from clock)
+        order by i.due_at
+        limit $2::int
+        for no key update skip locked
+    ) w
+)
+update incidents set due_at = (select at from clock) where id = any (array(select id from resumed))
+`
+
+type WakeResumedParams struct {
+	Now  *time.Time
+	Most int32
+}
+
+// Makes paused incidents due whose plan and application are no longer paused, at most so many of each pair of plan and application.
+// The recursion finds the pairs by index, so that incidents that stay paused are not read.
+func (q *Queries) WakeResumed(ctx context.Context, arg WakeResumedParams) (int64, error) {
+	result, err := q.db.Exec(ctx, wakeResumed, arg.Now, arg.Most)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }

@@ -7,64 +7,136 @@ package db
 
 import (
 	"context"
+	"time"
 )
 
-const oldestPendingByBucket = `-- name: OldestPendingByBucket :many
-
-with recursive lanes as (
-    select b.bucket, f.id, f.mode, f.class, f.application_id, f.available_at
-    from (select generate_series(0, 255)::smallint as bucket) b
+const noteUnsent = `-- name: NoteUnsent :many
+with late as (
+    select m.id
+    from applications a
+    cross join (select generate_series(0, 1)::smallint as class) c
     cross join lateral (
-        select m.id, m.mode, m.class, m.application_id, m.available_at
-        from messages m
-        where m.bucket = b.bucket and m.state = 'pending' and m.settled_at is null
-        order by m.mode, m.class, m.application_id, m.available_at
-        limit 1
-    ) f
-    union all
-    select l.bucket, n.id, n.mode, n.class, n.application_id, n.available_at
-    from lanes l
-    cross join lateral (
-        select m.id, m.mode, m.class, m.application_id, m.available_at
-        from messages m
-        where m.bucket = l.bucket and m.state = 'pending' and m.settled_at is null
-          and (m.mode, m.class, m.application_id) > (l.mode, l.class, l.application_id)
-        order by m.mode, m.class, m.application_id, m.available_at
-        limit 1
-    ) n
+        select x.id from messages x
+        where x.application_id = a.id and x.class = c.class and x.settled_at is null
+          and x.created_at > $1::timestamptz
+          and x.created_at <= statement_timestamp() - $2::bigint * interval '1 microsecond'
+          and case when x.held_at is null then x.created_at else x.mode_since end
+              <= statement_timestamp() - $2::bigint * interval '1 microsecond'
+          and x.late_at is null and x.incident_id is not null and x.state in ('pending', 'taken', 'sending')
+          and x.bucket = any ($3::smallint[])
+          and exists (select from incidents i where i.id = x.incident_id and i.active)
+          and not exists (select from vendor_pauses p where p.account = 'mode:' || x.mode and p.until > statement_timestamp())
+        order by x.created_at
+        limit 500
+    ) m
+    where not a.paused
+), locked as (
+    select m.id from messages m where m.id = any (array(select l.id from late l)) and m.late_at is null and m.settled_at is null
+    order by m.id
+    for no key update of m skip locked
+), noted as (
+    update messages m set late_at = clock_timestamp()
+    from locked l where m.id = l.id
+    returning m.id, m.incident_id, m.application_id, m.mode, m.target, m.attempt,
+        extract(epoch from clock_timestamp() - case when m.held_at is null then m.created_at else m.mode_since end)::float8 as age
+), told as (
+    insert into timeline_entries (incident_id, kind, actor, text)
+    select n.incident_id, 'delivery', '', 'The ' || n.mode || ' to ' || n.target || ' has not been sent after ' || round(n.age)::text
+        || ' s' || coalesce(': ' || nullif(t.detail, ''), '') || '. It is tried again.'
+    from noted n
+    left join attempts t on t.message_id = n.id and t.attempt = n.attempt
 )
-select distinct on (l.bucket) l.bucket::smallint as bucket, l.id::bigint as id, l.mode::text as mode, a.name as application,
-    extract(epoch from statement_timestamp() - l.available_at)::float8 as age_seconds
-from lanes l
-join applications a on a.id = l.application_id
-where l.available_at <= statement_timestamp() and not a.paused
-  and not exists (select from vendor_pauses p where p.account = 'mode:' || l.mode and p.until > statement_timestamp())
-order by l.bucket, l.available_at
+select n.id::bigint as id, n.incident_id::bigint as incident_id, n.mode::text as mode, a.name as application, n.age::float8 as age_seconds
+from noted n
+join applications a on a.id = n.application_id
+order by n.id
 `
 
-type OldestPendingByBucketRow struct {
-	Bucket      int16
+type NoteUnsentParams struct {
+	Low     time.Time
+	AfterUs int64
+	Buckets []int16
+}
+
+type NoteUnsentRow struct {
 	ID          int64
+	IncidentID  int64
+	Mode        string
+	Application string
+	AgeSeconds  float64
+}
+
+// Notes on the timelines of their incidents that pages have not left in time, each page once. Only pages made after low are
+// looked at.
+func (q *Queries) NoteUnsent(ctx context.Context, arg NoteUnsentParams) ([]NoteUnsentRow, error) {
+	rows, err := q.db.Query(ctx, noteUnsent, arg.Low, arg.AfterUs, arg.Buckets)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []NoteUnsentRow{}
+	for rows.Next() {
+		var i NoteUnsentRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.IncidentID,
+			&i.Mode,
+			&i.Application,
+			&i.AgeSeconds,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const oldestUnsent = `-- name: OldestUnsent :many
+
+select f.id::bigint as id, f.bucket::smallint as bucket, f.mode::text as mode, a.name as application,
+    extract(epoch from statement_timestamp() - case when f.held_at is null then f.created_at else f.mode_since end)::float8 as age_seconds
+from applications a
+cross join (select generate_series(0, 2)::smallint as class) c
+cross join lateral (
+    select m.id, m.bucket, m.mode, m.created_at, m.held_at, m.mode_since
+    from messages m
+    where m.application_id = a.id and m.class = c.class and m.settled_at is null and m.state in ('pending', 'taken', 'sending')
+      and not exists (select from vendor_pauses p where p.account = 'mode:' || m.mode and p.until > statement_timestamp())
+    order by m.created_at
+    limit 1
+) f
+where not a.paused
+order by age_seconds desc, f.id
+limit 100
+`
+
+type OldestUnsentRow struct {
+	ID          int64
+	Bucket      int16
 	Mode        string
 	Application string
 	AgeSeconds  float64
 }
 
 // What every process watches, whoever owns the buckets.
-// The message of every bucket that has waited longest although it may be taken, hopping over the index from lane to lane. What
-// an operator has paused waits on purpose.
-func (q *Queries) OldestPendingByBucket(ctx context.Context) ([]OldestPendingByBucketRow, error) {
-	rows, err := q.db.Query(ctx, oldestPendingByBucket)
+// The message of every application and class that became due first and has not left: waiting, taken, being sent, or to be
+// tried again later. Its age counts from when it first became due; a retry does not renew it. Messages that an operator has
+// paused are left out. Each lateral look-up reads the head of the index messages_unsent.
+func (q *Queries) OldestUnsent(ctx context.Context) ([]OldestUnsentRow, error) {
+	rows, err := q.db.Query(ctx, oldestUnsent)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []OldestPendingByBucketRow{}
+	items := []OldestUnsentRow{}
 	for rows.Next() {
-		var i OldestPendingByBucketRow
+		var i OldestUnsentRow
 		if err := rows.Scan(
-			&i.Bucket,
 			&i.ID,
+			&i.Bucket,
 			&i.Mode,
 			&i.Application,
 			&i.AgeSeconds,
