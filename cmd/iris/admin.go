@@ -205,6 +205,7 @@ type appSetCommand struct {
 	Name       string `arg:"" help:"Name."`
 	UsesOnCall *bool  `negatable:"" help:"It may use the on-call API (/api/v0), and change everything there."`
 	Relay      *bool  `negatable:"" help:"It may pass on the answers of other people and the receipts of vendors (/v0/response/*)."`
+	Markup     *bool  `negatable:"" help:"Its contexts and texts contain markup on purpose: nothing in them is escaped."`
 }
 
 // Run changes an application.
@@ -214,8 +215,15 @@ func (c appSetCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer o.Close()
-	if err := o.SetPowers(ctx, c.Name, app.Powers{UsesOnCall: c.UsesOnCall, Relay: c.Relay}); err != nil {
-		return err
+	if c.Markup != nil {
+		if err := o.TrustMarkup(ctx, c.Name, *c.Markup); err != nil {
+			return err
+		}
+	}
+	if c.Markup == nil || c.UsesOnCall != nil || c.Relay != nil {
+		if err := o.SetPowers(ctx, c.Name, app.Powers{UsesOnCall: c.UsesOnCall, Relay: c.Relay}); err != nil {
+			return err
+		}
 	}
 	fmt.Fprintf(e.stderr, "application %s changed\n", c.Name)
 	return nil

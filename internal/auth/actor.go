@@ -65,7 +65,7 @@ func (a Actor) MayActAs(u users.User, open Openings) bool {
 
 // MayChange reports whether the actor may delete, activate or deactivate a plan or template made by creator.
 func (a Actor) MayChange(creator users.ID, open Openings) bool {
-	return a.MayActAs(users.User{ID: creator}, open) || (open.ChangeAnyPlan && a.MayWrite() == nil)
+	return a.MayActAs(users.User{ID: creator}, open) || (open.ChangeAnyPlan && a.MayTry(open) == nil)
 }
 
 // MayOpenAs reports whether the actor may open an incident in the name of an application; 0 is one that does not exist.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 // ID is an incident's number, also its number on the wire.
@@ -91,6 +92,9 @@ type Change struct {
 	// Actor is who did it, in words for the timeline (a user or "application NAME"); Via is how.
 	Actor string
 	Via   Via
+	// AskFirst leaves incidents alone that somebody other than the new owner and Replace has acknowledged.
+	AskFirst bool
+	Replace  users.ID
 }
 
 // Acknowledged is the result of an acknowledgement of one incident.
@@ -100,6 +104,8 @@ type Acknowledged struct {
 	Active        bool   // after the change
 	PreviousOwner string // "" if nobody had it
 	Application   string
+	// OwnedBy is who has acknowledged an incident that AskFirst left alone; 0 = it was acknowledged.
+	OwnedBy users.ID
 }
 
 // EntryKind classifies timeline entries for icons and filters; the text is what people read.

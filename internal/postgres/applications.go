@@ -275,3 +275,10 @@ func (a *Applications) unseal(id int64, which string, sealed []byte) (string, er
 	}
 	return string(key), nil
 }
+
+// SetMarkup stores whether an application's contexts and texts contain markup on purpose.
+func (a *Applications) SetMarkup(ctx context.Context, id int64, markup bool) error {
+	return a.db.Do(ctx, func(q *db.Queries) error {
+		return one(q.SetApplicationMarkup(ctx, db.SetApplicationMarkupParams{ID: id, Markup: markup}))
+	})
+}

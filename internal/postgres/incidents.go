@@ -180,14 +180,20 @@ func lockForChange(ctx context.Context, q *db.Queries, ids []int64) ([]changing,
 }
 
 // Acknowledge makes owner the owner of the incidents and ends their escalation; what is pending is cancelled by the
-// processors. Repeating it changes nothing; another owner takes over. It returns one result per incident, in the order
-// asked; those that do not exist have Found unset, and the others are acknowledged all the same.
+// processors. Repeating it changes nothing; another owner takes over, unless c.AskFirst forbids it. It returns one result per
+// incident, in the order asked; those that do not exist have Found unset, and the others are acknowledged all the same.
 func (i *Incidents) Acknowledge(ctx context.Context, c incidents.Change, owner users.User) ([]incidents.Acknowledged, error) {
-	return i.change(ctx, c, func(q *db.Queries, before []changing) error {
+	var left map[incidents.ID]users.ID
+	done, err := i.change(ctx, c, func(q *db.Queries, before []changing) error {
 		var ids []int64
+		left = map[incidents.ID]users.ID{}
 		e := db.AddEntriesParams{Kind: string(incidents.EntryAcknowledged), Actor: c.Actor}
 		for _, b := range before {
 			if !b.active && b.ownerID == owner.ID {
+				continue
+			}
+			if c.AskFirst && b.ownerID != 0 && b.ownerID != owner.ID && b.ownerID != c.Replace {
+				left[b.id] = b.ownerID
 				continue
 			}
 			text := "acknowledged by " + owner.Name + byWay(c, owner.Name)
@@ -206,6 +212,10 @@ func (i *Incidents) Acknowledge(ctx context.Context, c incidents.Change, owner u
 		e.IncidentIds = ids
 		return q.AddEntries(ctx, e)
 	})
+	for k, d := range done {
+		done[k].OwnedBy = left[d.ID]
+	}
+	return done, err
 }
 
 // Reopen takes acknowledgements back: nobody owns the incidents, and they escalate on from where they stood. Resolved

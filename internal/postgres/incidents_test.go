@@ -307,6 +307,33 @@ func TestAcknowledge(t *testing.T) {
 	require.Empty(t, done)
 }
 
+func TestAcknowledgingAsksBeforeItTakesOver(t *testing.T) {
+	t.Parallel()
+	p := newPaging(t)
+	ctx := t.Context()
+	id, free := p.open(t), p.open(t)
+	_, err := p.in.Acknowledge(ctx, incidents.Change{IDs: []incidents.ID{id}, Actor: "ann", Via: incidents.ViaWeb, AskFirst: true}, p.ann)
+	require.NoError(t, err)
+	c := incidents.Change{IDs: []incidents.ID{id, free}, Actor: "bob", Via: incidents.ViaWeb, AskFirst: true}
+	done, err := p.in.Acknowledge(ctx, c, p.bob)
+	require.NoError(t, err)
+	require.Equal(t, p.ann.ID, done[0].OwnedBy)
+	require.Equal(t, "ann", done[0].PreviousOwner)
+	require.Zero(t, done[1].OwnedBy, "the other one is bob's")
+	require.Len(t, p.texts(t, id), 2)
+	got, err := p.in.Get(ctx, id)
+	require.NoError(t, err)
+	require.Equal(t, "ann", got.Owner)
+
+	c.Replace = p.ann.ID
+	done, err = p.in.Acknowledge(ctx, c, p.bob)
+	require.NoError(t, err)
+	require.Zero(t, done[0].OwnedBy)
+	got, err = p.in.Get(ctx, id)
+	require.NoError(t, err)
+	require.Equal(t, "bob", got.Owner)
+}
+
 func TestConcurrentAcknowledgementsLeaveOneLine(t *testing.T) {
 	t.Parallel()
 	p := newPaging(t)

@@ -126,6 +126,7 @@ func (s *Webhooks) receive(parse func([]byte, string) (delivery, error)) http.Ha
 			s.fail(w, r, err)
 			return
 		}
+		r = r.WithContext(wire.WithActor(r.Context(), auth.Through(app), app))
 		body, r, err := wire.Body(w, r, maxBody)
 		if err != nil {
 			s.fail(w, r, err)

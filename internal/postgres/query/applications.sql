@@ -96,3 +96,6 @@ select name from applications where not auth_only or @with_auth_only::boolean or
 
 -- name: ApplicationVariables :many
 select name from application_variables where application_id = @application_id order by required desc, name;
+
+-- name: SetApplicationMarkup :execrows
+update applications set markup = @markup where id = @id;

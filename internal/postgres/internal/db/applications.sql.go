@@ -363,6 +363,23 @@ func (q *Queries) SetApplicationKeys(ctx context.Context, arg SetApplicationKeys
 	return err
 }
 
+const setApplicationMarkup = `-- name: SetApplicationMarkup :execrows
+update applications set markup = $1 where id = $2
+`
+
+type SetApplicationMarkupParams struct {
+	Markup bool
+	ID     int64
+}
+
+func (q *Queries) SetApplicationMarkup(ctx context.Context, arg SetApplicationMarkupParams) (int64, error) {
+	result, err := q.db.Exec(ctx, setApplicationMarkup, arg.Markup, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const updateApplicationSettings = `-- name: UpdateApplicationSettings :execrows
 update applications
 set context_template = nullif($1::text, ''), summary_template = nullif($2::text, ''),

@@ -42,6 +42,8 @@ type Application struct {
 	Paused                   bool
 	CreatedAt                time.Time
 	Relay                    bool
+	// its contexts and texts contain markup on purpose: nothing in them is escaped
+	Markup bool
 }
 
 type ApplicationDefaultMode struct {
@@ -881,6 +883,8 @@ type User struct {
 	PhotoUrl     *string
 	// NFKC and case-folded name, unique; null = not computed yet, or in conflict with another user
 	CanonicalName *string
+	// false: nobody chose time_zone, which is UTC then
+	TimeZoneGiven bool
 }
 
 type UserApplicationMode struct {
