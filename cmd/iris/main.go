@@ -28,6 +28,7 @@ type cli struct {
 	Render      renderCommand      `cmd:"" help:"Render a template from standard input as the engine would."`
 	User        userCommand        `cmd:"" help:"Users."`
 	App         appCommand         `cmd:"" help:"Applications: the programs that post incidents."`
+	Plan        planCommand        `cmd:"" help:"Plans: what holds for all their versions."`
 	Team        teamCommand        `cmd:"" help:"Teams."`
 	Priority    priorityCommand    `cmd:"" help:"In which mode people hear of what, where nobody chose otherwise."`
 	Contact     contactCommand     `cmd:"" help:"Where users are reached."`

@@ -77,6 +77,12 @@ func TestFirstUse(t *testing.T) {
 	fails("there is no priority loud", "", "priority", "set", "loud", "sms")
 	must("", "app", "set", "scheduler", "--no-uses-on-call")
 	fails("there is no application nobody", "", "app", "set", "nobody", "--uses-on-call")
+	fails("nothing to change", "", "app", "set", "watch")
+	must("", "app", "set", "watch", "--late-within", "5m", "--late-hold", "0")
+	fails("--late-within must be between 0 and 24h", "", "app", "set", "watch", "--late-within=-1s")
+	fails("default plan: there is no active plan nowhere", "", "app", "set", "watch", "--default-plan", "nowhere")
+	fails("there is no plan nowhere", "", "plan", "set", "nowhere", "--repage-after", "10m")
+	fails("--repage-after must be 0 or at least 1m", "", "plan", "set", "nowhere", "--repage-after", "1s")
 	fails("must not hold a colon", "", "app", "add", "a:b")
 
 	must("", "team", "add", "ops", "--member", "ann", "--member", "bot", "--manager", "ann")
