@@ -37,6 +37,9 @@ type Take struct {
 	Lane    Lane
 	Max     int
 	Buckets []int // where the lane has work, in the order in which to look
+	// Waited and Older, when not 0, leave out messages that have had their mode for less than Waited, unless they are older than
+	// Older.
+	Waited, Older time.Duration
 }
 
 // TakeRequest asks for messages of several lanes at once.
@@ -80,7 +83,7 @@ type Claimed struct {
 	CreatedAt       time.Time    // by the database's clock
 	IncidentAt      time.Time    // when the incident was opened; zero = out of band
 	Age             time.Duration
-	InMode          time.Duration // since the first attempt in this mode; 0 = none yet
+	InMode          time.Duration // since it was made or got this mode; 0 = no attempt in it yet
 	Waited          time.Duration // since it was made or got this mode
 	Expired         bool          // too late to be of use
 	Batch           string        // the digest that it is, or is part of; "" = none

@@ -926,6 +926,8 @@ type User struct {
 	LoginEpoch   int32
 	CreatedAt    time.Time
 	PhotoUrl     *string
+	// NFKC and case-folded name, unique; null = not computed yet, or in conflict with another user
+	CanonicalName *string
 	// false: nobody chose time_zone, which is UTC then
 	TimeZoneGiven bool
 }
