@@ -54,7 +54,8 @@ func (a *Applications) ByName(ctx context.Context, name string) (auth.Applicatio
 	app := auth.Application{
 		ID: row.ID, Name: row.Name, AuthOnly: row.AuthOnly, AllowOtherAppIncidents: row.AllowOtherAppIncidents,
 		AllowAuthenticatingUsers: row.AllowAuthenticatingUsers, AllowOncall: row.AllowOncall, Relay: row.Relay, Paused: row.Paused,
-		PendingCap: int(row.PendingCap),
+		PendingCap:  int(row.PendingCap),
+		DefaultPlan: row.DefaultPlan, LateWithin: fromSeconds(row.LateWithin), LateHold: fromSeconds(row.LateHold),
 	}
 	for _, sealed := range []struct {
 		which string

@@ -42,6 +42,12 @@ type Application struct {
 	Paused                   bool
 	CreatedAt                time.Time
 	Relay                    bool
+	// name of the plan for alerts without a usable plan; null = none
+	DefaultPlan *string
+	// seconds after a resolve in which a firing delivery of the same alerts is late; 0 = none is
+	LateWithin int32
+	// seconds for which a late firing delivery waits for its resolve; 0 = it never waits
+	LateHold int32
 	// its contexts and texts contain markup on purpose: nothing in them is escaped
 	Markup bool
 }
@@ -280,6 +286,19 @@ type Incident struct {
 	Progress      json.RawMessage
 	DedupKey      *string
 	PlanKey       *string
+	// when the plan was exhausted; null = it is not, or was before this column existed
+	ExhaustedAt *time.Time
+}
+
+type IncidentAlert struct {
+	IncidentID  int64
+	Fingerprint string
+	Status      string
+	StartsAt    *time.Time
+	EndsAt      *time.Time
+	ChangedAt   time.Time
+	Labels      []byte
+	Annotations []byte
 }
 
 type IncidentContext struct {
@@ -301,6 +320,19 @@ type IncidentEmail struct {
 	PlanKey       string
 }
 
+type IncidentRestart struct {
+	IncidentID int64
+	At         time.Time
+}
+
+type IncidentTimer struct {
+	IncidentID   int64
+	Bucket       int16
+	DueAt        time.Time
+	Reason       string
+	Fingerprints []string
+}
+
 type Installation struct {
 	OnlyRow   bool
 	Name      string
@@ -313,6 +345,9 @@ type Installation struct {
 type Limit struct {
 	Key    string
 	NextAt time.Time
+	// longest lead of the processes that reserved in the last 10 s
+	LeadUs int64
+	LeadAt time.Time
 }
 
 type MailingList struct {
@@ -381,6 +416,8 @@ type Message struct {
 	HeldAt        *time.Time
 	Batch         *string
 	BatchSize     *int32
+	// it failed because nothing can reach the recipient (refused, no contact, switched off), not because of an outage
+	FailedForGood bool
 	// when the timeline was told that the message has not left in time; null = it was not
 	LateAt *time.Time
 }
@@ -574,6 +611,8 @@ type Plan struct {
 	FallbackTargetID  *int64
 	Paused            bool
 	CreatedAt         time.Time
+	// seconds after which a repeated alert starts an exhausted plan again; 0 = never
+	RepageAfter int32
 }
 
 type PlanActive struct {
@@ -639,6 +678,14 @@ type RemindersMade struct {
 	Mode   string
 	DueAt  time.Time
 	MadeAt time.Time
+}
+
+type ResolvedGroup struct {
+	ApplicationID int64
+	PlanKey       string
+	DedupKey      string
+	IncidentID    int64
+	ResolvedAt    time.Time
 }
 
 type Response struct {
@@ -881,6 +928,8 @@ type User struct {
 	LoginEpoch   int32
 	CreatedAt    time.Time
 	PhotoUrl     *string
+	// NFKC and case-folded name, unique; null = not computed yet, or in conflict with another user
+	CanonicalName *string
 	// false: nobody chose time_zone, which is UTC then
 	TimeZoneGiven bool
 }
