@@ -50,6 +50,7 @@ type row struct {
 	since     time.Time // of the mode
 	asked     bool
 	asks      int // how often it asked for a fallback
+	forGood   bool
 	why       []string
 	attempts  []attempt
 }
@@ -168,7 +169,11 @@ func (m *memory) Take(_ context.Context, r delivery.TakeRequest) ([]delivery.Cla
 			if n == t.Max || x.state != messages.Pending || lane != t.Lane || x.available.After(time.Now()) || !slices.Contains(t.Buckets, x.Bucket) {
 				continue
 			}
-			if t.Waited > 0 && time.Since(x.since) < t.Waited && time.Since(x.made) < t.Older {
+			waited := t.Waited
+			if !x.asked {
+				waited = t.FirstWaited
+			}
+			if t.Waited > 0 && time.Since(x.since) < waited && time.Since(x.made) < t.Older {
 				continue
 			}
 			n++
@@ -242,6 +247,7 @@ func (r *row) move(v delivery.Verdict) {
 	if v.AskFallback {
 		r.asks++
 	}
+	r.forGood = v.ForGood
 	if v.Why != "" {
 		r.why = append(r.why, v.Why)
 	}
@@ -352,6 +358,9 @@ func (m *memory) Reserve(_ context.Context, r delivery.Reservation) (delivery.Gr
 	if r.OnlyIfWithin == 0 || !free.After(now.Add(r.OnlyIfWithin)) {
 		for i, o := range r.Offsets {
 			wanted := now.Add(o)
+			if len(r.Instants) > 0 {
+				wanted = r.Instants[i]
+			}
 			if free.After(wanted.Add(r.Tolerance)) {
 				continue
 			}
@@ -367,7 +376,7 @@ func (m *memory) Reserve(_ context.Context, r delivery.Reservation) (delivery.Gr
 		}
 		m.limits[r.Key] = free
 	}
-	g.Next = free
+	g.Next, g.Lead = free, r.Lead
 	return g, nil
 }
 

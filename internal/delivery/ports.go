@@ -40,6 +40,8 @@ type Take struct {
 	// Waited and Older, when not 0, leave out messages that have had their mode for less than Waited, unless they are older than
 	// Older.
 	Waited, Older time.Duration
+	// FirstWaited replaces Waited for messages that have not been tried in vain in every mode yet.
+	FirstWaited time.Duration
 }
 
 // TakeRequest asks for messages of several lanes at once.
@@ -117,6 +119,7 @@ type Verdict struct {
 	Refused     []users.Mode
 	SameKey     bool // Pending: the last attempt is in doubt, its idempotency key stays
 	AskFallback bool // every mode was tried in vain: somebody else must be told
+	ForGood     bool // Failed: nothing can reach the recipient; never because of an outage
 	Unstarted   bool // Pending: the call was not begun, so an earlier attempt in doubt stays in doubt
 	// Audit is what the message's audit log says; "" = what Why says.
 	Audit string
@@ -211,21 +214,26 @@ type Pause struct {
 // Reservation asks for the next free slots of a limit. The i-th slot granted is not earlier than Offsets[i] after the
 // database's now and not more than Tolerance later than that; what cannot be granted is left out.
 type Reservation struct {
-	Key       string
-	Interval  time.Duration // between slots: 1 / rate
-	Burst     int           // slots that may lie at the same instant after a pause, at least 1
-	Offsets   []time.Duration
+	Key      string
+	Interval time.Duration // between slots: 1 / rate
+	Burst    int           // slots that may lie at the same instant after a pause, at least 1
+	Offsets  []time.Duration
+	// Instants, when not empty, are instants of the database's clock that replace "now plus the offset", one for each offset.
+	Instants  []time.Time
 	Tolerance time.Duration
 	// OnlyIfWithin, when not 0, grants nothing if the limit's next free slot is further away than that.
 	OnlyIfWithin time.Duration
+	// Lead is how long before a slot this process must have it. The limit remembers the longest of all processes for 10 s.
+	Lead time.Duration
 }
 
 // Granted is the answer: instants of the database's clock.
 type Granted struct {
-	Before time.Time // the database's clock before it waited for the limit's row
-	Clock  time.Time // and when it decided
-	Next   time.Time // the limit's next free slot after this reservation
-	Index  []int     // which of the offsets were granted
+	Before time.Time     // the database's clock before it waited for the limit's row
+	Clock  time.Time     // and when it decided
+	Next   time.Time     // the limit's next free slot after this reservation
+	Lead   time.Duration // the longest lead of the processes that share the limit
+	Index  []int         // which of the offsets were granted
 	Slots  []time.Time
 }
 

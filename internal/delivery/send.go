@@ -167,11 +167,12 @@ func (w *Worker) ownSlot(it *item) bool {
 	if !o.limited {
 		return true
 	}
-	granted, _, err := w.reserve(w.calls, Reservation{
-		Key: o.key, Interval: o.rate.interval(), Burst: o.rate.burst, Tolerance: maxAhead,
-		Offsets: []time.Duration{it.line.pace.lead()},
+	lead := it.line.pace.reserveAhead()
+	got, err := w.reserve(w.calls, &it.line.pace, Reservation{
+		Key: o.key, Interval: o.rate.interval(), Burst: o.rate.burst, Tolerance: bound(lead) - lead,
+		Offsets: []time.Duration{lead}, Lead: lead,
 	})
-	s, ok := granted[0]
+	s, ok := got.slots[0]
 	if err != nil || !ok {
 		return false
 	}

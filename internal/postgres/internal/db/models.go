@@ -345,6 +345,9 @@ type Installation struct {
 type Limit struct {
 	Key    string
 	NextAt time.Time
+	// longest lead of the processes that reserved in the last 10 s
+	LeadUs int64
+	LeadAt time.Time
 }
 
 type MailingList struct {
@@ -413,6 +416,8 @@ type Message struct {
 	HeldAt        *time.Time
 	Batch         *string
 	BatchSize     *int32
+	// it failed because nothing can reach the recipient (refused, no contact, switched off), not because of an outage
+	FailedForGood bool
 	// when the timeline was told that the message has not left in time; null = it was not
 	LateAt *time.Time
 }
@@ -907,6 +912,10 @@ type Unavailability struct {
 	Rule      string
 	Note      string
 	CreatedAt time.Time
+	// counts in this team only; null = the person's own, in every team
+	TeamID *int64
+	// who entered it; empty = entered by the release before
+	SetBy string
 }
 
 type User struct {
