@@ -34,7 +34,7 @@ func catching(t *testing.T, ofApp, catchAll string, recent bounded) (*fakes, *We
 	core, logged := observer.New(zap.WarnLevel)
 	f := &fakes{open: map[string]incidents.ID{}, facts: map[incidents.ID]json.RawMessage{}}
 	f.app.DefaultPlan = ofApp
-	s, err := New(Deps{Applications: f, Incidents: f, Plans: f, Load: f, Errors: wire.NewErrors(zap.NewNop()), Wake: func(buckets.Set) {},
+	s, err := New(Deps{Applications: f, Incidents: f, Plans: f, Load: f, Errors: wire.NewErrors(zap.New(core)), Wake: func(buckets.Set) {},
 		Log: zap.New(core), Enabled: Names(), CatchAll: catchAll, FallbackRates: wire.NewRates(recent, 10, 1, time.Minute, nil)})
 	require.NoError(t, err)
 	r := chi.NewRouter()
@@ -102,7 +102,7 @@ func TestDefaultPlansAreForFiringAlertsWithCredentialsAndBounded(t *testing.T) {
 	require.Equal(t, "null", post("alertmanager", signed, over).Body.String(), "a resolve opens nothing")
 	require.Equal(t, []string{"default", "default", "last"}, f.ofPlan)
 	require.Equal(t, http.StatusServiceUnavailable, post("alertmanager", signed+"&plan=away", firing).Code, "what could not be read is not unusable")
-	require.Equal(t, 2, logged.FilterMessage("alert refused").FilterField(zap.Int("status", 503)).Len(), "every refusal is logged")
+	require.Equal(t, 2, logged.FilterMessage("request failed").FilterField(zap.Int("status", 503)).Len(), "every refusal is logged")
 }
 
 func TestRefusalsSayWhyAndAreCounted(t *testing.T) {

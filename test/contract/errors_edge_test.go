@@ -1,9 +1,6 @@
 package contract
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 func webhookErrors(key string) part {
 	proof := "application=demo&key=" + key
