@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap/zaptest"
 
@@ -28,7 +29,7 @@ func TestAMessageIsDeliveredAtOnce(t *testing.T) {
 		require.Equal(t, messages.Sent, s.row(id).state)
 		c := mail.all()[0]
 		require.Less(t, c.at.Sub(made), 10*time.Millisecond)
-		require.Equal(t, "e", c.m.Destination)
+		require.Regexp(t, `^e\+`, c.m.Destination)
 		require.Equal(t, "incident-1-user:1", c.m.ThreadKey)
 		require.Equal(t, "https://iris.test/ack/x", c.m.AckURL)
 		require.False(t, s.worker.LastPass().IsZero())
@@ -151,6 +152,7 @@ func TestRejectedEverywhereAsksForAFallback(t *testing.T) {
 		require.Contains(t, r.why[1], "cannot be reached in any other way")
 		require.Equal(t, messages.Failed, s.row(copied).state)
 		require.False(t, s.row(copied).asked, "who gets the original knows already")
+		require.True(t, r.forGood, "nobody waits for it")
 		require.Equal(t, 2, text.count())
 		require.Equal(t, 2, mail.count())
 	})
@@ -542,7 +544,9 @@ func TestConfigurationIsChecked(t *testing.T) {
 	}
 	_, err := delivery.New(deps, delivery.Config{})
 	require.ErrorContains(t, err, "log")
-	deps.Log = zaptest.NewLogger(t)
+	deps.Log, deps.Metrics = zaptest.NewLogger(t), prometheus.NewRegistry()
+	_, err = delivery.New(deps, delivery.Config{})
+	require.NoError(t, err, "every metric is registered")
 	_, err = delivery.New(deps, delivery.Config{Limits: map[string]delivery.Rate{"mode:sms": {}}})
 	require.ErrorContains(t, err, "mode:sms")
 	_, err = delivery.New(deps, delivery.Config{DryRun: "sometimes"})
