@@ -151,6 +151,8 @@ func (a *API) updateUser(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	actor := wire.Actor(r.Context())
+	c.Trusted = actor.Admin || actor.Username == ""
 	if err := a.People.Update(r.Context(), u, c); err != nil {
 		name := u.Name
 		if c.Name != nil {
