@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 // ID is an incident's number, also its number on the wire.
@@ -52,6 +53,9 @@ type New struct {
 	DedupKey string
 	// DedupFacts is what a delivery consisted of (see Opened.Known).
 	DedupFacts json.RawMessage
+	// Alerts are those of a webhook's delivery, each fingerprint once; Late is how the source treats late ones.
+	Alerts []Alert
+	Late   Late
 }
 
 // DynamicTarget is a target given by the incident instead of the plan; Index is the plan's dynamic_index.
@@ -68,6 +72,18 @@ type Opened struct {
 	// Known: an open incident with the same dedup key existed; nothing was opened. Facts are those stored with it.
 	Known bool
 	Facts json.RawMessage
+	// Repage: the plan of the known incident has been exhausted for so long that a repeat starts it again.
+	Repage bool
+	// Held: the delivery is late and waits on this resolved incident; nothing was opened.
+	Held bool
+}
+
+// Delivery is what a webhook brought for an incident that is open.
+type Delivery struct {
+	Context, Facts json.RawMessage
+	Alerts         []Alert
+	Late           Late
+	Text           string // what is new compared with the stored facts; "" = nothing
 }
 
 // Via says by which way a person or program answered.
@@ -91,6 +107,9 @@ type Change struct {
 	// Actor is who did it, in words for the timeline (a user or "application NAME"); Via is how.
 	Actor string
 	Via   Via
+	// AskFirst leaves incidents alone that somebody other than the new owner and Replace has acknowledged.
+	AskFirst bool
+	Replace  users.ID
 }
 
 // Acknowledged is the result of an acknowledgement of one incident.
@@ -100,6 +119,8 @@ type Acknowledged struct {
 	Active        bool   // after the change
 	PreviousOwner string // "" if nobody had it
 	Application   string
+	// OwnedBy is who has acknowledged an incident that AskFirst left alone; 0 = it was acknowledged.
+	OwnedBy users.ID
 }
 
 // EntryKind classifies timeline entries for icons and filters; the text is what people read.
@@ -121,7 +142,7 @@ const (
 	EntryComment      EntryKind = "comment"
 	EntryDelivery     EntryKind = "delivery" // what happened to a message: sent, failed, in doubt, mode changed
 	EntryCancelled    EntryKind = "cancelled"
-	EntryHeld         EntryKind = "held"    // a page waits for a digest, or left in one
+	EntryHeld         EntryKind = "held"    // a page waits for a digest, or left in one; or a late firing delivery waits
 	EntryLimited      EntryKind = "limited" // a quota or a person's own rule changed a page
 	EntryOperator     EntryKind = "operator"
 	EntryFailure      EntryKind = "failure" // the engine failed on the incident itself and tries again

@@ -170,10 +170,15 @@ func (s *Responses) claim(ctx context.Context, user users.User, via incidents.Vi
 
 // acknowledge is the one way in which an answer changes incidents.
 func (s *Responses) acknowledge(ctx context.Context, user users.User, via incidents.Via, ids ...incidents.ID) ([]incidents.Acknowledged, error) {
+	return s.takeOver(ctx, user, incidents.Change{IDs: ids, Actor: user.Name, Via: via})
+}
+
+// takeOver acknowledges as c says.
+func (s *Responses) takeOver(ctx context.Context, user users.User, c incidents.Change) ([]incidents.Acknowledged, error) {
 	if user.ReadOnly {
 		return nil, fault.Newf(fault.Forbidden, "%s may only read, and cannot acknowledge", user.Name)
 	}
-	done, err := s.d.Incidents.Acknowledge(ctx, incidents.Change{IDs: ids, Actor: user.Name, Via: via}, user)
+	done, err := s.d.Incidents.Acknowledge(ctx, c, user)
 	if err != nil {
 		return nil, err
 	}

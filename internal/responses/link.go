@@ -30,7 +30,8 @@ type linkView struct {
 	Text        string
 	Facts       [][2]string
 	Button      string // "" = nothing to press
-	Incident    int64  // its page, for those who can log in; 0 = not shown
+	Replace     users.ID
+	Incident    int64 // its page, for those who can log in; 0 = not shown
 	Bad         bool
 }
 
@@ -86,9 +87,19 @@ func (s *Responses) followLink(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	kept := messages.Answer{Mode: users.Email, Source: "link", UserID: user.ID, MessageID: messages.ID(link.MessageID), IncidentID: i.ID, Content: "acknowledge"}
-	done, err := s.acknowledge(r.Context(), user, incidents.ViaLink, i.ID)
+	replace, _ := strconv.ParseInt(r.PostFormValue("replace"), 10, 64) // 0 replaces nobody
+	done, err := s.takeOver(r.Context(), user, incidents.Change{
+		IDs: []incidents.ID{i.ID}, Actor: user.Name, Via: incidents.ViaLink, AskFirst: true, Replace: users.ID(replace),
+	})
 	if err != nil {
 		s.linkFailed(w, link, err)
+		return
+	}
+	if done[0].OwnedBy != 0 {
+		s.page(w, http.StatusConflict, linkView{
+			Heading: done[0].PreviousOwner + " has acknowledged this incident", Text: "Nobody is paged for it any more. Do you want to take it over?",
+			Facts: facts(i), Button: "Take over from " + done[0].PreviousOwner, Replace: done[0].OwnedBy,
+		})
 		return
 	}
 	v := linkView{Heading: "Acknowledged by " + user.Name, Text: "Nobody is being paged for it any more.", Facts: facts(i)}

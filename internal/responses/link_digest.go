@@ -56,7 +56,7 @@ func (s *Responses) followDigest(w http.ResponseWriter, r *http.Request, link au
 	ctx := r.Context()
 	d, err := s.digest(ctx, link)
 	if err == nil && len(d.waiting) > 0 {
-		_, err = s.acknowledge(ctx, user, incidents.ViaLink, d.waiting...)
+		_, err = s.takeOver(ctx, user, incidents.Change{IDs: d.waiting, Actor: user.Name, Via: incidents.ViaLink, AskFirst: true})
 	}
 	v := linkView{Heading: "Nothing waits any more", Text: "Every incident of this digest is acknowledged or resolved."}
 	if n := len(d.waiting); err == nil && n > 0 {

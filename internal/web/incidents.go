@@ -18,6 +18,7 @@ import (
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const listLength = 50
@@ -140,7 +141,7 @@ func view(i incidents.Incident) incidentView {
 	case i.Active:
 		v.State, v.StateText = "escalating", fmt.Sprintf("escalating, step %d", i.CurrentStep)
 	case i.Owner != "":
-		v.State, v.StateText = "acknowledged", "acknowledged by "+i.Owner
+		v.State, v.StateText = "acknowledged", "acknowledged by" // the template adds who
 	default:
 		v.State, v.StateText = "exhausted", "nobody acknowledged"
 	}
@@ -199,9 +200,11 @@ func (w *Web) showIncident(rw http.ResponseWriter, r *http.Request) {
 	}
 	w.views.page(rw, r, w.d.Log, http.StatusOK, "incident", struct {
 		frame
-		ID   incidents.ID
-		Live live
-	}{w.frame(r, body.I.Title, "incidents"), id, l})
+		ID        incidents.ID
+		Live      live
+		Offer     *offer
+		Commented bool // just now: the browser forgets its draft
+	}{w.frame(r, body.I.Title, "incidents"), id, l, offered(r, body.I), w.d.Sessions.PopBool(r.Context(), "commented")})
 }
 
 func (w *Web) incidentBody(ctx context.Context, id incidents.ID) (incidentBody, error) {
@@ -304,38 +307,50 @@ func incidentID(r *http.Request) (incidents.ID, error) {
 }
 
 // change runs one change of an incident and goes back to where the reader was.
-func (w *Web) change(rw http.ResponseWriter, r *http.Request, do func(context.Context, incidents.Change) ([]incidents.Acknowledged, error)) {
+func (w *Web) change(rw http.ResponseWriter, r *http.Request, verb string, do func(context.Context, incidents.Change) ([]incidents.Acknowledged, error)) {
 	id, err := incidentID(r)
 	if err != nil {
 		w.fail(rw, r, err)
 		return
 	}
-	done, err := do(r.Context(), incidents.Change{IDs: []incidents.ID{id}, Actor: actor(r).Name, Via: incidents.ViaWeb})
+	replace, _ := strconv.ParseInt(r.PostFormValue("replace"), 10, 64) // 0 replaces nobody
+	done, err := do(r.Context(), incidents.Change{IDs: []incidents.ID{id}, Actor: actor(r).Name, Via: incidents.ViaWeb,
+		AskFirst: true, Replace: users.ID(replace)})
 	if err == nil && (len(done) == 0 || !done[0].Found) {
 		err = fault.New(fault.NotFound, "no such incident")
 	}
+	list := r.PostFormValue("back") // as the reader had filtered it
+	if list != "/incidents" && !strings.HasPrefix(list, "/incidents?") {
+		list = ""
+	}
 	if err != nil {
-		w.fail(rw, r, err)
+		w.failChange(rw, r, err, again{ID: id, Verb: verb, Label: verbs[verb], Replace: users.ID(replace), Back: list})
+		return
+	}
+	if done[0].OwnedBy != 0 {
+		w.askFirst(rw, r, done[0], list)
 		return
 	}
 	w.d.Wake(buckets.Of(int(int64(id) % buckets.Count)))
 	back := fmt.Sprintf("/incidents/%d", id)
-	if list := r.PostFormValue("back"); list == "/incidents" || strings.HasPrefix(list, "/incidents?") {
-		back = list // as the reader had filtered it
+	if list != "" {
+		back = list
 	}
 	http.Redirect(rw, r, back, http.StatusSeeOther)
 }
 
 func (w *Web) acknowledge(rw http.ResponseWriter, r *http.Request) {
-	w.change(rw, r, func(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
+	w.change(rw, r, "acknowledge", func(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
 		return w.d.Incidents.Acknowledge(ctx, c, actor(r))
 	})
 }
 
-func (w *Web) reopen(rw http.ResponseWriter, r *http.Request) { w.change(rw, r, w.d.Incidents.Reopen) }
+func (w *Web) reopen(rw http.ResponseWriter, r *http.Request) {
+	w.change(rw, r, "reopen", w.d.Incidents.Reopen)
+}
 
 func (w *Web) resolve(rw http.ResponseWriter, r *http.Request) {
-	w.change(rw, r, func(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
+	w.change(rw, r, "resolve", func(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
 		return w.d.Incidents.Resolve(ctx, c, true)
 	})
 }
@@ -353,9 +368,11 @@ func (w *Web) comment(rw http.ResponseWriter, r *http.Request) {
 		w.fail(rw, r, err)
 		return
 	}
-	if _, err := w.d.Incidents.AddComment(r.Context(), id, actor(r), r.PostFormValue("content")); err != nil {
-		w.fail(rw, r, err)
+	content := r.PostFormValue("content")
+	if _, err := w.d.Incidents.AddComment(r.Context(), id, actor(r), content); err != nil {
+		w.failChange(rw, r, err, again{ID: id, Verb: "comments", Label: "Add comment", Content: content})
 		return
 	}
+	w.d.Sessions.Put(r.Context(), "commented", true)
 	http.Redirect(rw, r, fmt.Sprintf("/incidents/%d", id), http.StatusSeeOther)
 }

@@ -193,8 +193,8 @@ func TestTimelineSaysOnceWhoItWas(t *testing.T) {
 	b.login()
 	_, body := b.get("/incidents/257")
 	require.Contains(t, body, `acknowledged by ann in Slack</div>`)
-	require.Contains(t, body, `ann looks at &lt;b&gt;it&lt;/b&gt; <span class="dim">· ann</span>`)
-	require.Contains(t, body, `paused <span class="dim">· root</span>`)
+	require.Contains(t, body, `ann looks at &lt;b&gt;it&lt;/b&gt; <span class="dim">· <bdi>ann</bdi></span>`)
+	require.Contains(t, body, `paused <span class="dim">· <bdi>root</bdi></span>`)
 }
 
 // TestPagesKeepTheirPolicy looks for what the content security policy would stop: scripts and styles in the page.

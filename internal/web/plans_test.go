@@ -96,7 +96,7 @@ func TestPlansAreListedAndLinked(t *testing.T) {
 	}, w.plans.query.Conditions)
 	w.incident.PlanID = 7
 	_, body = b.get("/incidents/257")
-	require.Contains(t, body, `<a href="/plans/7">db-plan</a>`)
+	require.Contains(t, body, `<a href="/plans/7"><bdi>db-plan</bdi></a>`)
 }
 
 func TestAPlanIsShownInWordsWithWhatItWouldDo(t *testing.T) {

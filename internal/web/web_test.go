@@ -57,6 +57,12 @@ func (w *world) Timeline(context.Context, incidents.ID) ([]incidents.Entry, erro
 }
 
 func (w *world) Acknowledge(_ context.Context, c incidents.Change, owner users.User) ([]incidents.Acknowledged, error) {
+	if w.down {
+		return nil, fault.New(fault.Unavailable, "the database cannot be reached")
+	}
+	if c.AskFirst && w.incident.Owner == "bob" && c.Replace != 2 {
+		return []incidents.Acknowledged{{ID: c.IDs[0], Found: true, PreviousOwner: "bob", OwnedBy: 2}}, nil
+	}
 	w.incident.Active, w.incident.Owner = false, owner.Name
 	w.entries = append(w.entries, incidents.Entry{Kind: incidents.EntryAcknowledged, At: time.Now(), Text: "acknowledged by " + c.Actor + " on the " + string(c.Via) + " page"})
 	return []incidents.Acknowledged{{ID: c.IDs[0], Found: c.IDs[0] == w.incident.ID}}, nil
@@ -73,6 +79,9 @@ func (w *world) Resolve(_ context.Context, c incidents.Change, resolved bool) ([
 }
 
 func (w *world) AddComment(_ context.Context, _ incidents.ID, author users.User, content string) (int64, error) {
+	if strings.Contains(content, "away") {
+		return 0, fault.New(fault.Unavailable, "the database cannot be reached")
+	}
 	if strings.TrimSpace(content) == "" {
 		return 0, fault.Invalidf("content", "Empty comment")
 	}
@@ -114,8 +123,8 @@ func (w *world) ByName(_ context.Context, name string) (users.User, error) {
 	return w.ann, nil
 }
 
-func (w *world) PhotoURL(context.Context, users.ID) (string, error) {
-	return "https://example.com/ann.png", nil
+func (w *world) Shown(context.Context, users.ID) (string, string, error) {
+	return "https://example.com/ann.png", w.ann.TimeZone, nil
 }
 
 func (w *world) Contacts(context.Context, users.ID) (map[users.Mode]string, error) {
@@ -235,7 +244,7 @@ func TestIncidentIsShownEscapedAndAcknowledged(t *testing.T) {
 
 	status, body = b.post("/incidents/257/acknowledge", nil, "Sec-Fetch-Site", "same-origin")
 	require.Equal(t, http.StatusOK, status)
-	require.Contains(t, body, "acknowledged by ann")
+	require.Contains(t, body, "acknowledged by <bdi>ann</bdi>")
 	require.True(t, w.woken.Has(1), "the bucket's owner is told")
 }
 

@@ -26,6 +26,118 @@ document.addEventListener("DOMContentLoaded", () => {
 });
 document.addEventListener("htmx:afterSwap", () => show(document));
 setInterval(() => show(document), 1000);
+
+// A live part is brought up to date in place: elements stay where they are, so that the focus stays and a tap hits what was aimed at.
+function same(a, b) {
+  return a.nodeType === b.nodeType && a.nodeName === b.nodeName && (a.id || "") === (b.id || "");
+}
+function update(from, to) {
+  if (from.nodeType !== Node.ELEMENT_NODE) {
+    if (from.data !== to.data) from.data = to.data;
+    return;
+  }
+  if (from.nodeName === "TIME" && from.dateTime === to.dateTime) return; // its text is the browser's
+  for (const a of [...from.attributes]) if (!to.hasAttribute(a.name) && a.name !== "open" && a.name !== "style") from.removeAttribute(a.name);
+  for (const a of to.attributes) if (from.getAttribute(a.name) !== a.value) from.setAttribute(a.name, a.value);
+  const known = new Map([...from.children].filter((c) => c.id).map((c) => [c.id, c]));
+  let at = from.firstChild;
+  for (const want of [...to.childNodes]) {
+    let have = want.id ? known.get(want.id) : at && same(at, want) ? at : null;
+    if (have && !same(have, want)) have = null;
+    if (have && have === at) at = at.nextSibling;
+    else if (have) from.insertBefore(have, at);
+    if (have) update(have, want);
+    else from.insertBefore(document.importNode(want, true), at);
+  }
+  while (at) {
+    const next = at.nextSibling;
+    at.remove();
+    at = next;
+  }
+}
+const idsOf = (root) => [...(root.querySelector("#rows")?.children || [])];
+let latest = null; // the list as the server has it, when it differs from what is shown
+const title = document.title;
+// updateList changes the rows that are shown and moves none of them. New ones wait for a press on the bar.
+function updateList(live, to) {
+  const fresh = new Map(idsOf(to).map((r) => [r.id, r])), shown = idsOf(live);
+  let gone = 0;
+  for (const row of shown) {
+    const is = fresh.get(row.id);
+    fresh.delete(row.id);
+    row.style.height = row.offsetHeight + "px"; // a button that leaves must not move the rows below
+    if (is) update(row, is);
+    else {
+      gone++;
+      row.classList.add("gone");
+      row.title = "No longer in this list";
+    }
+  }
+  live.setAttribute("hx-headers", to.getAttribute("hx-headers"));
+  latest = fresh.size || gone ? to : null;
+  const text = [fresh.size && fresh.size + " new", gone && gone + " gone"].filter(Boolean).join(", ");
+  document.title = (fresh.size ? "(" + fresh.size + ") " : "") + title;
+  const news = document.getElementById("news");
+  if (!latest) return news.replaceChildren();
+  let button = news.querySelector("button");
+  if (!button) {
+    button = document.createElement("button");
+    button.className = "primary";
+    button.addEventListener("click", () => showLatest(live));
+    news.append(button);
+  }
+  button.textContent = text;
+}
+function showLatest(live) {
+  if (!latest) return;
+  const had = new Set(idsOf(live).map((r) => r.id)), focused = document.activeElement?.closest("#news");
+  update(live, latest);
+  for (const row of idsOf(live)) row.removeAttribute("style");
+  latest = null;
+  document.title = title;
+  document.getElementById("news").replaceChildren();
+  show(live);
+  scrollTo({ top: 0 });
+  if (focused) idsOf(live).find((r) => !had.has(r.id))?.querySelector(".title a")?.focus();
+}
+document.addEventListener("htmx:beforeSwap", (e) => {
+  const live = e.detail.target;
+  if (live.id !== "live" || !e.detail.shouldSwap) return;
+  const to = new DOMParser().parseFromString(e.detail.serverResponse, "text/html").getElementById("live");
+  if (!to) return;
+  e.detail.shouldSwap = false;
+  const active = document.activeElement, top = active?.getBoundingClientRect().top;
+  const list = document.getElementById("news") && idsOf(live).length > 0;
+  if (list && !document.hidden) updateList(live, to);
+  else if (list) { latest = to; showLatest(live); }
+  else update(live, to);
+  show(live);
+  if (active && active !== document.body) {
+    const lost = !active.isConnected || active.disabled || active.closest(".gone form");
+    if (lost) (active.closest("tr")?.querySelector(".title a") || live.querySelector("h1"))?.focus();
+    else scrollBy(0, active.getBoundingClientRect().top - top); // what grew above it must not push it away
+  }
+});
+
+// A comment that is being written survives the end of a session and a closed page's way back.
+function drafts(run) {
+  try {
+    run(sessionStorage);
+  } catch {
+    /* private windows keep nothing */
+  }
+}
+document.addEventListener("DOMContentLoaded", () => {
+  for (const area of document.querySelectorAll("textarea[data-draft]")) {
+    const key = "iris.draft " + area.dataset.draft;
+    drafts((kept) => {
+      if ("done" in area.dataset) kept.removeItem(key);
+      else if (!area.value) area.value = kept.getItem(key) || "";
+    });
+    area.addEventListener("input", () => drafts((kept) => kept.setItem(key, area.value)));
+  }
+});
+
 // A lost connection, or a server without its database, must not look like a quiet night.
 let warning = null;
 function warn(text) {

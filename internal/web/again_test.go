@@ -1,0 +1,77 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+func TestChangeWithoutASessionIsOfferedAgain(t *testing.T) {
+	t.Parallel()
+	w, b := setup(t)
+	status, body := b.post("/incidents/257/acknowledge", nil)
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, body, `name="password"`)
+	require.Contains(t, body, "incident 257 was not changed")
+	require.True(t, w.incident.Active)
+
+	next := "/incidents/257?offer=acknowledge"
+	require.Contains(t, strings.ToLower(body), "?next="+strings.ToLower(url.QueryEscape(next)))
+	status, body = b.post("/login/?next="+url.QueryEscape(next), url.Values{"username": {"ann"}, "password": {"right"}})
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, body, `id="offer"`)
+	require.True(t, w.incident.Active, "a log-in changes nothing")
+	_, body = b.get("/login?next=" + url.QueryEscape(next))
+	require.Contains(t, body, `id="offer"`, "a reader who has logged in meanwhile is led to the offer")
+
+	w.incident.Resolved = true
+	_, body = b.get(next)
+	require.Contains(t, body, "was not carried out, and the incident has changed meanwhile")
+}
+
+func TestFailedCommentKeepsItsText(t *testing.T) {
+	t.Parallel()
+	w, b := setup(t)
+	content := url.Values{"content": {"the disk is <full>"}}
+	status, body := b.post("/incidents/257/comments", content)
+	require.Equal(t, http.StatusUnauthorized, status)
+	require.Contains(t, body, "the disk is &lt;full&gt;</textarea>")
+	require.Contains(t, body, `action="/incidents/257/comments"`)
+	require.Contains(t, body, "Log in (another tab)")
+
+	b.login()
+	status, body = b.post("/incidents/257/comments", url.Values{"content": {"the database is away"}})
+	require.Equal(t, http.StatusServiceUnavailable, status)
+	require.Contains(t, body, "the database is away</textarea>")
+	status, body = b.post("/incidents/257/comments", content)
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, body, "data-done", "the draft is forgotten")
+	require.Equal(t, "the disk is <full>", w.entries[len(w.entries)-1].Text)
+	_, body = b.get("/incidents/257")
+	require.NotContains(t, body, "data-done")
+}
+
+func TestTakingOverAnIncidentIsAskedFirst(t *testing.T) {
+	t.Parallel()
+	w, b := setup(t)
+	b.login()
+	w.incident.Active, w.incident.Owner = false, "bob"
+	back := url.Values{"back": {"/incidents?show=all"}}
+	status, body := b.post("/incidents/257/acknowledge", back)
+	require.Equal(t, http.StatusConflict, status)
+	require.Contains(t, body, "bob has acknowledged this incident")
+	require.Contains(t, body, `value="/incidents?show=all"`)
+	require.Equal(t, "bob", w.incident.Owner)
+
+	back.Set("replace", "2")
+	require.Contains(t, body, `name="replace" value="2"`)
+	status, _ = b.post("/incidents/257/acknowledge", back)
+	require.Equal(t, http.StatusOK, status)
+	require.Equal(t, "ann", w.incident.Owner)
+	require.NotEqual(t, users.ID(2), w.ann.ID)
+}

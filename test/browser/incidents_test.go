@@ -1,0 +1,173 @@
+//go:build browser
+
+package browser
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// number waits for an incident and returns its number.
+func (c *client) number(about string) (id int64) {
+	c.t.Helper()
+	require.Eventually(c.t, func() bool {
+		var found []struct {
+			ID      int64           `json:"id"`
+			Context json.RawMessage `json:"context"`
+		}
+		c.call(http.MethodGet, "/v0/incidents?fields=id&fields=context&limit=50", nil, &found)
+		for _, i := range found {
+			if strings.Contains(string(i.Context), about) {
+				id = i.ID
+			}
+		}
+		return id != 0
+	}, 10*time.Second, 50*time.Millisecond, about)
+	return id
+}
+
+// give acknowledges an incident in somebody's name.
+func (c *client) give(id int64, owner string) {
+	c.t.Helper()
+	c.call(http.MethodPost, fmt.Sprintf("/v0/incidents/%d", id), object{"owner": owner}, nil)
+}
+
+// freeze ends the page's requests in the background: the page shows what was so.
+func (b *tab) freeze() {
+	b.t.Helper()
+	ask[bool](b, `(() => { XMLHttpRequest.prototype.send = () => {}; return true; })()`)
+}
+
+func (b *tab) endSession() {
+	b.t.Helper()
+	ctx, cancel := withTimeout(b)
+	defer cancel()
+	_, err := chromedp.Call(ctx, network.ClearBrowserCookies, cdp.Empty{})
+	require.NoError(b.t, err)
+}
+
+func TestIncidentPages(t *testing.T) {
+	startDev(t)
+	api := newClient(t)
+	b := openTab(t)
+	b.logIn("demo", "demo")
+	t.Run("live", func(t *testing.T) { liveRows(t, b.in(t), api) })
+	t.Run("takeover", func(t *testing.T) { takeOver(t, b.in(t), api) })
+	t.Run("session", func(t *testing.T) { lostAcknowledgement(t, b.in(t), api) })
+	t.Run("comment", func(t *testing.T) { keptComment(t, b.in(t), api) })
+}
+
+// liveRows sees other incidents come and change while it aims at one.
+func liveRows(t *testing.T, b *tab, api *client) {
+	fire(t, "first of all")
+	fire(t, "second of all")
+	first, second := api.number("first of all"), api.number("second of all")
+	row := fmt.Sprintf(`document.getElementById("incident-%d")`, first)
+	b.do("the list", chromedp.Navigate(home+"/incidents"), chromedp.WaitVisible(chromedp.CSS(fmt.Sprintf(`#incident-%d button`, first))))
+	top := ask[float64](b, fmt.Sprintf(`(() => { const r = %s; r.mark = true; r.querySelector("button").focus(); return r.getBoundingClientRect().top; })()`, row))
+	fire(t, "third of all")
+	third := api.number("third of all")
+	b.until("a bar tells of the new one", `document.querySelector("#news button")?.textContent === "1 new"`)
+	b.shot("60-news")
+	require.True(t, ask[bool](b, fmt.Sprintf(`%s.mark && document.activeElement === %[1]s.querySelector("button") && !document.getElementById("incident-%d")`, row, third)),
+		"the row is the same, has the focus, and no other row came between")
+	api.give(second, "ben")
+	b.until("a row changes in place", fmt.Sprintf(`document.querySelector("#incident-%d .chip").textContent.includes("ben")`, second))
+	require.InDelta(t, top, ask[float64](b, row+`.getBoundingClientRect().top`), 1, "nothing moved")
+	api.call(http.MethodPost, fmt.Sprintf("/v0/incidents/%d", second), object{"owner": "ben"}, nil)
+	b.do("show the new one", chromedp.Click(`#news button`), chromedp.WaitVisible(chromedp.CSS(fmt.Sprintf(`#incident-%d`, third))))
+	require.Equal(t, fmt.Sprintf("incident-%d", third), ask[string](b, `document.querySelector("#rows tr").id`), "the newest is the first")
+	require.True(t, ask[bool](b, row+".mark"))
+
+	b.do("an incident", chromedp.Navigate(fmt.Sprintf("%s/incidents/%d", home, first)), chromedp.WaitVisible(`#comment textarea`),
+		chromedp.SendKeys(`#comment textarea`, "I am loo"))
+	at := ask[float64](b, `document.querySelector("#comment textarea").getBoundingClientRect().top`)
+	for i := range 3 {
+		api.call(http.MethodPost, fmt.Sprintf("/v0/incidents/%d/comments", first), object{"author": "demo", "content": fmt.Sprintf("line %d", i)}, nil)
+	}
+	b.until("comments of others appear", `document.querySelectorAll(".timeline .comment").length === 3`)
+	require.True(t, ask[bool](b, `document.activeElement === document.querySelector("#comment textarea") && document.activeElement.value === "I am loo"`))
+	require.InDelta(t, at, ask[float64](b, `document.querySelector("#comment textarea").getBoundingClientRect().top`), 60, "the field stays about where it is")
+	before := ask[string](b, `[...document.querySelectorAll(".acts button")].map((e) => e.textContent).join()`)
+	api.give(first, "ben")
+	b.until("acknowledged", `document.querySelector(".head .chip").textContent.includes("ben")`)
+	require.Equal(t, before, ask[string](b, `[...document.querySelectorAll(".acts button")].map((e) => e.textContent).join()`), "no button takes another's place")
+}
+
+func takeOver(t *testing.T, b *tab, api *client) {
+	fire(t, "two hands")
+	id := api.number("two hands")
+	b.do("an incident", chromedp.Navigate(fmt.Sprintf("%s/incidents/%d", home, id)), chromedp.WaitVisible(`form[action$=acknowledge] button:not(:disabled)`))
+	b.freeze()
+	api.give(id, "ben")
+	b.do("acknowledge", chromedp.Click(`form[action$=acknowledge] button`), chromedp.WaitVisible(`form[action$=acknowledge] a.button`))
+	require.Contains(t, b.text(`h1`), "ben has acknowledged this incident")
+	b.shot("61-take-over")
+	require.Equal(t, "ben", api.owner(id))
+	b.do("take over", chromedp.Click(`button.primary`), chromedp.WaitVisible(`.timeline`))
+	require.Equal(t, "demo", api.owner(id))
+}
+
+func (c *client) owner(id int64) string {
+	c.t.Helper()
+	var i struct {
+		Owner *string `json:"owner"`
+	}
+	c.call(http.MethodGet, fmt.Sprintf("/v0/incidents/%d", id), nil, &i)
+	if i.Owner == nil {
+		return ""
+	}
+	return *i.Owner
+}
+
+// lostAcknowledgement presses the button after the session has ended.
+func lostAcknowledgement(t *testing.T, b *tab, api *client) {
+	fire(t, "late at night")
+	id := api.number("late at night")
+	b.do("the list", chromedp.Navigate(home+"/incidents"), chromedp.WaitVisible(chromedp.CSS(fmt.Sprintf(`#incident-%d button`, id))))
+	b.freeze()
+	b.endSession()
+	b.do("acknowledge", chromedp.Click(chromedp.CSS(fmt.Sprintf(`#incident-%d button`, id))), chromedp.WaitVisible(`input[name=password]`))
+	require.Contains(t, b.text(`.login .flash`), fmt.Sprintf("incident %d was not changed", id))
+	b.shot("62-session-ended")
+	require.Empty(t, api.owner(id))
+	b.do("log in", chromedp.SendKeys(`input[name=username]`, "demo"), chromedp.SendKeys(`input[name=password]`, "demo"),
+		chromedp.Click(`button.primary`), chromedp.WaitVisible(`#offer button`))
+	b.shot("63-offered-again")
+	require.Empty(t, api.owner(id), "a log-in acknowledges nothing")
+	b.do("acknowledge", chromedp.Click(`#offer button`), chromedp.WaitVisible(`.chip.acknowledged`))
+	require.Equal(t, "demo", api.owner(id))
+}
+
+// keptComment loses the session before a comment is saved, and while one is written.
+func keptComment(t *testing.T, b *tab, api *client) {
+	fire(t, "needs words")
+	page := fmt.Sprintf("%s/incidents/%d", home, api.number("needs words"))
+	const text = "I replaced the disk,\nand wait."
+	b.do("a comment", chromedp.Navigate(page), chromedp.WaitVisible(`#comment textarea`), chromedp.SendKeys(`#comment textarea`, text))
+	b.freeze()
+	b.endSession()
+	b.do("add it", chromedp.Click(`#comment button`), chromedp.WaitVisible(`a[target=_blank]`))
+	require.Equal(t, text, ask[string](b, `document.querySelector("textarea").value`))
+	b.shot("64-comment-kept")
+	require.True(t, ask[bool](b, `fetch("/login", { method: "POST", body: new URLSearchParams({ username: "demo", password: "demo" }) }).then((r) => r.ok)`))
+	b.do("add it again", chromedp.Click(`button.primary`), chromedp.WaitVisible(`.timeline .comment`))
+	require.Contains(t, b.text(`.timeline .comment`), "and wait.")
+	require.Empty(t, ask[string](b, `document.querySelector("#comment textarea").value`), "what was saved is no draft")
+
+	b.do("another one", chromedp.SendKeys(`#comment textarea`, "half a thou"))
+	b.endSession()
+	b.do("the page asks for a log-in", chromedp.WaitVisible(`input[name=password]`))
+	b.do("log in", chromedp.SendKeys(`input[name=username]`, "demo"), chromedp.SendKeys(`input[name=password]`, "demo"),
+		chromedp.Click(`button.primary`), chromedp.WaitVisible(`#comment textarea`))
+	require.Equal(t, "half a thou", ask[string](b, `document.querySelector("#comment textarea").value`))
+}
