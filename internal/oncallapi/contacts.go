@@ -77,7 +77,7 @@ func (a *API) verifyContact(w http.ResponseWriter, r *http.Request) error {
 
 // contactOwner finds the user of the path for somebody who may change where they are reached.
 func (a *API) contactOwner(r *http.Request) (oncall.Person, error) {
-	u, err := a.account(r)
+	u, err := a.person(r)
 	return u, when(err, fault.NotFound, fault.Newf(fault.NotFound, "there is no user %.100q", param(r, "user")))
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/imports"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
 // Imports stores what is taken over from a predecessor. One import is one transaction, however long it takes. The
@@ -50,6 +51,11 @@ func (i *Imports) Run(ctx context.Context, name string, f func(imports.Store) (k
 		case !r.finished: // nothing is new
 			return nil
 		}
+		_, conflicts, err := fillCanonicalNames(ctx, db.New(tx))
+		if err != nil {
+			return err
+		}
+		LogNameConflicts(i.db.log, conflicts)
 		return r.moveNumbersOn(ctx)
 	})
 	if errors.Is(err, errNotKept) {
