@@ -130,7 +130,7 @@ type Schedules interface {
 type Wishes interface {
 	Absences(ctx context.Context, people []users.ID) ([]oncall.StoredAbsence, error)
 	Absence(ctx context.Context, id int64) (oncall.StoredAbsence, error)
-	AddAbsence(ctx context.Context, a oncall.Recurring) (int64, error)
+	AddAbsence(ctx context.Context, a oncall.StoredAbsence) (int64, error)
 	DropAbsence(ctx context.Context, id int64) error
 	Holidays(ctx context.Context, team int64) (oncall.HolidayCalendar, error)
 	SetHolidays(ctx context.Context, team oncall.Profile, c oncall.HolidayCalendar, by oncall.By) error

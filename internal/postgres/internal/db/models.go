@@ -922,6 +922,10 @@ type Unavailability struct {
 	Rule      string
 	Note      string
 	CreatedAt time.Time
+	// counts in this team only; null = the person's own, in every team
+	TeamID *int64
+	// who entered it; empty = entered by the release before
+	SetBy string
 }
 
 type User struct {
