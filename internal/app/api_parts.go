@@ -94,7 +94,7 @@ func (s *apiShared) irisAPI() (*httpapi.API, error) {
 	}
 	return httpapi.New(httpapi.Deps{
 		Authenticator: s.authenticator, Errors: s.errors,
-		Incidents: s.incidents, Plans: s.plans, Templates: postgres.NewTemplates(s.db), Messages: s.messages,
+		Incidents: s.incidents, Timelines: s.incidents, AuditLog: postgres.NewAudit(s.db), Plans: s.plans, Templates: postgres.NewTemplates(s.db), Messages: s.messages,
 		Notifications: s.notifications, Applications: s.applications, Directory: directory,
 		Resolver: resolver, People: s.userRows, Queues: s.queues,
 		Settings: s.applications, ApplicationKeys: s.applications, Limits: s.applications,

@@ -120,7 +120,7 @@ func newFixture(t testing.TB, change ...func(*httpapi.Deps)) *fixture {
 	d := httpapi.Deps{
 		Simulator:     simulator,
 		Authenticator: wire.NewAuthenticator(apps, people, f.sessions, userKey, errs), Errors: errs,
-		Incidents: postgres.NewIncidents(f.db), Plans: postgres.NewPlans(f.db), Templates: postgres.NewTemplates(f.db),
+		Incidents: postgres.NewIncidents(f.db), Timelines: postgres.NewIncidents(f.db), AuditLog: postgres.NewAudit(f.db), Plans: postgres.NewPlans(f.db), Templates: postgres.NewTemplates(f.db),
 		Messages: postgres.NewMessages(f.db), Notifications: postgres.NewNotifications(f.db), Applications: apps, Settings: apps, ApplicationKeys: apps, Limits: apps, Tags: postgres.NewTags(f.db),
 		States: postgres.NewIncidents(f.db), Aggregations: postgres.NewPlans(f.db), Statistics: postgres.NewStatistics(f.db), Directory: dir,
 		Resolver: oncall.NewResolver(dir, nil, time.Second), People: people, Queues: queues, Replays: postgres.NewIdempotency(f.db),

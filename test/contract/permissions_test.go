@@ -148,6 +148,8 @@ func rights() []right {
 		{get, "/v0/singlestats/total_incidents", nil, 200, known, nil},
 		{get, "/v0/queues", nil, 200, known, nil},
 		{get, "/v1/plans/pager/simulation", nil, 200, known, nil},
+		{get, "/v1/incidents/1/timeline", nil, 200, known, nil},
+		{get, "/v1/audit", nil, 200, "1333333o3", nil},
 
 		// Relays pass on what people answered; people only their own answers.
 		{post, "/v0/response/email", m{"body": "f", "headers": []m{{"name": "From", "value": "bob@example.com"}}}, 204, "133ooo1o3", nil},
@@ -353,7 +355,7 @@ func TestNobodyIsForgotten(t *testing.T) {
 // ofOncall are the routes of the on-call API, and the pages: who may use those is in the tests of each.
 func ofOncall(path string) bool {
 	switch {
-	case strings.HasPrefix(path, "/v1/plans/"), strings.HasPrefix(path, "/v0/"), strings.HasPrefix(path, "/api/v0/twilio/"),
+	case strings.HasPrefix(path, "/v1/plans/"), strings.HasPrefix(path, "/v1/incidents/"), path == "/v1/audit", strings.HasPrefix(path, "/v0/"), strings.HasPrefix(path, "/api/v0/twilio/"),
 		strings.HasPrefix(path, "/api/v0/slack/"), strings.HasPrefix(path, "/api/v0/gmail-oneclick/"):
 		return false
 	case strings.HasPrefix(path, "/api/v0/"), strings.HasPrefix(path, "/v1/"):

@@ -48,11 +48,16 @@ func (q *Queries) AppendAudit(ctx context.Context, arg AppendAuditParams) error 
 }
 
 const audit = `-- name: Audit :many
-select id, at, actor, action, object, detail from audit_log order by id desc limit $1::int
+select id, at, actor, action, object, detail from audit_log where id < $1 order by id desc limit $2::int
 `
 
-func (q *Queries) Audit(ctx context.Context, maxRows int32) ([]AuditLog, error) {
-	rows, err := q.db.Query(ctx, audit, maxRows)
+type AuditParams struct {
+	Before  int64
+	MaxRows int32
+}
+
+func (q *Queries) Audit(ctx context.Context, arg AuditParams) ([]AuditLog, error) {
+	rows, err := q.db.Query(ctx, audit, arg.Before, arg.MaxRows)
 	if err != nil {
 		return nil, err
 	}
