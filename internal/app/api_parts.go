@@ -112,7 +112,8 @@ func (s *apiShared) oncallAPI() (*oncallapi.API, error) {
 		Rosters: postgres.NewOncallRosters(teams), People: postgres.NewOncallPeople(s.db), Names: postgres.NewOncallNames(s.db),
 		Notices: postgres.NewOncallNotices(s.db), Shifts: postgres.NewOncallShifts(s.db), Schedules: postgres.NewOncallSchedules(s.db),
 		Wishes: postgres.NewOncallWishes(s.db), Coverage: postgres.NewOncallCoverage(s.db), Calendars: postgres.NewOncallCalendars(s.db),
-		Plans: s.plans, Incidents: s.incidents, Lookups: s.notifications, Paid: paidRoles(s.cfg.Oncall.BonusURL),
+		Contacts: postgres.NewContacts(s.db, s.in.Keys, s.notifications),
+		Plans:    s.plans, Incidents: s.incidents, Lookups: s.notifications, Paid: paidRoles(s.cfg.Oncall.BonusURL),
 		Wake: s.notifier.Wake, Errors: s.errors, Log: s.log, Config: oncallConfig(s.cfg),
 	})
 }
@@ -149,7 +150,7 @@ func (s *apiShared) responses(asset func(string) string) (*responses.Responses, 
 		Pages: postgres.NewResponses(s.db), Posted: postgres.NewResponses(s.db), Incidents: s.incidents, People: s.userRows, Receipts: postgres.NewReceipts(s.db), Links: s.in.Keys.Links(),
 		Errors: s.errors, Wake: s.notifier.Wake, PublicURL: s.cfg.PublicURL, ValidTwilio: s.callbacks.validTwilio,
 		TwilioReceipt: s.callbacks.twilioReceipt, SlackPressed: s.callbacks.slackPressed, ReplySlack: s.callbacks.replySlack,
-		SlackEmail: s.callbacks.slackEmail, Asset: asset, Log: s.log,
+		SlackEmail: s.callbacks.slackEmail, Reveal: s.in.Keys.RevealTo, Asset: asset, Log: s.log,
 	})
 }
 

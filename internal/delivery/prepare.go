@@ -36,7 +36,7 @@ type item struct {
 	c        Claimed
 	line     *line
 	outlet   *outlet // by which it is to leave; nil = all were closed
-	closed   string  // why they were
+	closed   shut    // why they were
 	slot     slot    // valid only if limited
 	limited  bool
 	taken    time.Time     // before it was taken
@@ -56,6 +56,19 @@ func (it *item) inMode() time.Duration {
 		return 0
 	}
 	return it.c.InMode + time.Since(it.taken)
+}
+
+// waitedInMode is how long the message has had its mode, whether it was called or not.
+func (it *item) waitedInMode() time.Duration { return it.c.Waited + time.Since(it.taken) }
+
+// leastCall is what a call gets, however little of the mode's budget is left: a shorter one would leave more messages in doubt.
+const leastCall = 5 * time.Second
+
+// callTime is how long a call may take: no longer than the mode's budget, so that a server that hangs does not keep the message
+// from its next mode.
+func (it *item) callTime() time.Duration {
+	left := it.line.w.cfg.Budgets[it.c.Class].PerMode - it.waitedInMode()
+	return min(it.outlet.timeout, max(leastCall, left))
 }
 
 // desk puts the messages of a line into words. Two goroutines serve the templates that are known to be quick, in batches.
@@ -263,7 +276,7 @@ func (w *Worker) begin(it *item) {
 		w.turn(it, Verdict{State: messages.Dropped, Why: "It expired before it could be sent."})
 	case it.c.Gone:
 		w.turn(it, Verdict{
-			State: messages.Failed, AskFallback: asksFallback(it.c) && !it.c.FallbackAsked,
+			State: messages.Failed, ForGood: true, AskFallback: asksFallback(it.c) && !it.c.FallbackAsked,
 			Why: it.c.Target + " is not active any more and is not told.",
 		})
 	case !w.cfg.CallMainlandChina && it.c.Mode == users.Call && mainlandChina(it.c.Destination):
@@ -282,7 +295,7 @@ func (w *Worker) begin(it *item) {
 			w.elsewhere(it, fmt.Sprintf("The application may not use %s.", it.c.Mode))
 		})
 	case it.outlet == nil:
-		w.background.Go(func() { w.refused(it, it.closed) })
+		w.background.Go(func() { w.refused(it, it.closed.why) })
 	default:
 		it.line.desk.arrived.add(it)
 	}
@@ -337,19 +350,20 @@ func (w *Worker) elsewhere(it *item, why string) {
 	w.turn(it, w.nextMode(it, why, false, true))
 }
 
-// refused moves a message on whose mode has no open outlet: it waits, and goes another way when its budget is used up.
+// refused moves a message on whose mode has no open outlet: it waits, and goes another way when its budget is used up. A pause
+// that is known to last longer than the budget is not waited for, unless every mode has been tried in vain already.
 func (w *Worker) refused(it *item, why string) {
 	b := w.cfg.Budgets[it.c.Class]
-	waited := it.c.Waited + time.Since(it.taken)
+	waited := it.waitedInMode()
 	age := it.age()
 	switch {
 	case len(it.line.outlets) == 0:
 		w.turn(it, w.nextMode(it, capital(why)+".", false, true))
 	case age >= b.GiveUp:
 		w.turn(it, w.gaveUp(it, why))
-	case age >= b.Total || waited >= b.PerMode:
+	case age >= b.Total || waited >= b.PerMode || it.closed.left > 0 && !it.c.FallbackAsked && waited+it.closed.left >= b.PerMode:
 		w.turn(it, w.nextMode(it, fmt.Sprintf("%s to %s could not be sent: %s.", capital(string(it.c.Mode)), it.c.Target, why), true, false))
 	default:
-		w.turn(it, Verdict{State: messages.Pending, RetryIn: b.gap(100, spread())})
+		w.turn(it, Verdict{State: messages.Pending, RetryIn: min(b.gap(100, spread()), max(b.FirstGap, b.PerMode-waited))})
 	}
 }

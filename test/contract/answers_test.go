@@ -111,7 +111,7 @@ func TestAnswersThroughTwilio(t *testing.T) {
 func TestAnswersThroughSlack(t *testing.T) {
 	t.Parallel()
 	s := newRelay(t)
-	s.exec("insert into user_contacts select id, 'slack', '@ann' from users where name = 'ann'")
+	s.exec("insert into user_contacts select id, 'slack', '@ann', '@ann' from users where name = 'ann'")
 	incident, message := s.page("slack")
 	s.exec("insert into attempts (message_id, attempt, mode, vendor, destination, process_id, outcome, vendor_message_id) values ($1, 1, 'slack', 'slack', '@ann', 'p', 'sent', '1700000000.000100')", message)
 	payload, err := json.Marshal(m{"type": "interactive_message", "message_ts": "1700000000.000100", "callback_id": fmt.Sprint(message), "user": m{"id": "U0123456789", "name": "ann"}, "actions": []m{{"name": "claim", "value": "claimed"}}})
@@ -168,7 +168,7 @@ func TestAnswersThroughRelays(t *testing.T) {
 	call(id, "Digits=2").refuses(400, "To argument not found")
 	says(call(id, to), fmt.Sprintf("Iris incident(%d) claimed.", incident))
 
-	s.exec("insert into user_contacts select id, 'slack', 'ann' from users where name = 'ann'")
+	s.exec("insert into user_contacts select id, 'slack', 'ann', 'ann' from users where name = 'ann'")
 	incident, message = s.page("slack")
 	says(s.do(power, post, "/v0/response/slack", m{"msg_id": message, "source": "ann", "content": "claim"}), fmt.Sprintf("Iris incident(%d) claimed.", incident))
 	s.do(power, post, "/v0/response/slack", m{"msg_id": message}).refuses(400, "Post body missing required key")

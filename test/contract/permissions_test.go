@@ -210,7 +210,8 @@ func pages() []right {
 		"/teams/ops/schedules", "/teams/ops/coverage", "/teams/ops/settings", "/teams/ops/audit"} {
 		out = append(out, right{get, path, nil, 200, people, nil})
 	}
-	for path, moved := range map[string]int{"/user/bob": 302, "/user/bob/ical": 302, "/team/ops": 301, "/team/ops/info": 301, "/team/ops/schedules": 301,
+	for path, moved := range map[string]int{"/user": 302, "/messages": 302, "/messages/1": 302, "/templates": 302, "/templates/words": 302, "/applications": 302,
+		"/applications/demo": 302, "/stats": 302, "/stats/demo": 302, "/singlestats/total_incidents": 302, "/user/bob": 302, "/user/bob/ical": 302, "/team/ops": 301, "/team/ops/info": 301, "/team/ops/schedules": 301,
 		"/team/ops/subscriptions": 301, "/team/ops/audit": 301} {
 		out = append(out, right{get, path, nil, moved, people, nil})
 	}
@@ -252,7 +253,7 @@ func newForRights(t *testing.T) *server {
 	t.Helper()
 	s := newRelay(t)
 	s.page("email") // incident 1, message 1
-	s.exec(`insert into user_contacts select id, m, d from users, (values ('sms', '+15552220002'), ('call', '+15552220002'), ('slack', 'bob')) c(m, d) where name = 'bob'`)
+	s.exec(`insert into user_contacts select id, m, d, d from users, (values ('sms', '+15552220002'), ('call', '+15552220002'), ('slack', 'bob')) c(m, d) where name = 'bob'`)
 	s.do(bob, post, "/v0/plans", aPlan(m{"name": "spare"})).is(201)
 	s.do(bob, post, "/v0/templates", m{"name": "spare", "creator": "bob", "content": m{"demo": m{"email": m{"subject": "s", "body": "b"}}}}).is(201)
 	return s

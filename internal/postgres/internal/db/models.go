@@ -164,6 +164,16 @@ type Comment struct {
 	CreatedAt  time.Time
 }
 
+type ContactCode struct {
+	ID          int64
+	UserID      int64
+	Mode        string
+	Destination string
+	CodeHash    []byte
+	Attempts    int32
+	CreatedAt   time.Time
+}
+
 type CoverageWarning struct {
 	TeamID   int64
 	RoleID   int64
@@ -345,6 +355,9 @@ type Installation struct {
 type Limit struct {
 	Key    string
 	NextAt time.Time
+	// longest lead of the processes that reserved in the last 10 s
+	LeadUs int64
+	LeadAt time.Time
 }
 
 type MailingList struct {
@@ -413,6 +426,8 @@ type Message struct {
 	HeldAt        *time.Time
 	Batch         *string
 	BatchSize     *int32
+	// it failed because nothing can reach the recipient (refused, no contact, switched off), not because of an outage
+	FailedForGood bool
 	// when the timeline was told that the message has not left in time; null = it was not
 	LateAt *time.Time
 }
@@ -907,6 +922,10 @@ type Unavailability struct {
 	Rule      string
 	Note      string
 	CreatedAt time.Time
+	// counts in this team only; null = the person's own, in every team
+	TeamID *int64
+	// who entered it; empty = entered by the release before
+	SetBy string
 }
 
 type User struct {
@@ -940,6 +959,8 @@ type UserContact struct {
 	UserID      int64
 	Mode        string
 	Destination string
+	// the contact is verified when this equals destination; null = it is not
+	VerifiedDestination *string
 }
 
 type UserMode struct {
