@@ -18,10 +18,13 @@ import (
 
 // Errors answers requests with errors. It is the one place where fault kinds become status codes and bodies.
 // It is safe for concurrent use.
-type Errors struct{ log *zap.Logger }
+type Errors struct {
+	log   *zap.Logger
+	quiet *repeats
+}
 
 // NewErrors returns an Errors that logs what users are not shown.
-func NewErrors(log *zap.Logger) *Errors { return &Errors{log: log.Named("wire")} }
+func NewErrors(log *zap.Logger) *Errors { return &Errors{log: log.Named("wire"), quiet: &repeats{}} }
 
 // StatusClientClosed is logged (never read by anybody) when the client went away before the answer.
 const StatusClientClosed = 499
@@ -99,6 +102,9 @@ func (e *Errors) report(r *http.Request, status int, err error) {
 	level := zap.ErrorLevel
 	if status == http.StatusServiceUnavailable {
 		level = zap.WarnLevel
+		if e.quiet.again(err.Error(), e.log) {
+			return
+		}
 	}
 	e.log.Log(level, "request failed", zap.String("method", r.Method), zap.String("path", LogPath(r)),
 		zap.Int("status", status), zap.Error(err))
