@@ -53,7 +53,9 @@ func (f fallbacks) setOfPlan(w http.ResponseWriter, r *http.Request) error {
 	if !wire.Actor(r.Context()).MayChange(p.CreatorID, f.api.Config.Openings) {
 		return fault.Newf(fault.Forbidden, "only %s or an admin may change the plan %s", p.Creator, p.Name)
 	}
-	return f.set(w, r, func(ctx context.Context, to *escalation.Target) error { return f.api.PlanFallbacks.SetFallback(ctx, p.Name, to) })
+	return f.set(w, r, func(ctx context.Context, to *escalation.Target) error {
+		return f.api.PlanFallbacks.SetFallback(ctx, p.Name, to)
+	})
 }
 
 func (f fallbacks) plan(r *http.Request) (escalation.PlanSteps, error) {
