@@ -229,7 +229,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 func (a *API) routes(docs *openapi.Docs, parts ...interface{ Routes(r chi.Router) }) *chi.Mux {
 	r := chi.NewRouter()
 	r.Use(newHTTPMetrics(a.reg).middleware, a.errors.Recover, wire.SecurityHeaders, wire.StrictTransport(a.cfg.PublicURL), wire.CORS(a.cfg.HTTP.AllowedOrigins),
-		wire.TrimSlash, a.errors.BoundQuery, middleware.GetHead, throttleLogins(a.errors.Write))
+		wire.TrimSlash, a.errors.BoundQuery, middleware.GetHead, noteAddress)
 	a.errors.Refuse(r)
 	for _, p := range parts {
 		p.Routes(r)
