@@ -176,12 +176,25 @@ func (w *Web) enter(r *http.Request) (page loggedIn, err error) {
 	return page, err
 }
 
+// showLogout asks before it ends the session: a page of another site can make a browser send a GET.
+func (w *Web) showLogout(rw http.ResponseWriter, r *http.Request) {
+	_, here, err := w.sessionUser(r)
+	if err != nil {
+		w.fail(rw, r, err)
+		return
+	}
+	if !here {
+		http.Redirect(rw, r, "/login", http.StatusFound)
+		return
+	}
+	w.views.page(rw, r, w.d.Log, http.StatusOK, "logout", w.frame(r, "Log out", ""))
+}
+
+// logout ends the session; requests of other sites' pages do not get here (CrossOriginProtection).
 func (w *Web) logout(rw http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodHead { // which changes nothing
-		if err := w.d.Sessions.Destroy(r.Context()); err != nil {
-			w.fail(rw, r, err)
-			return
-		}
+	if err := w.d.Sessions.Destroy(r.Context()); err != nil {
+		w.fail(rw, r, err)
+		return
 	}
 	http.Redirect(rw, r, "/login", http.StatusFound)
 }
