@@ -205,6 +205,7 @@ type Deps struct {
 	Schedules Schedules
 	Wishes    Wishes
 	Coverage  Coverage
+	Contacts  Contacts
 	Calendars oncall.CalendarStore
 	Plans     Plans
 	Incidents Incidents
@@ -226,7 +227,7 @@ type API struct {
 // New checks that every part is there.
 func New(d Deps) (*API, error) {
 	if d.Applications == nil || d.Users == nil || d.Teams == nil || d.Rosters == nil || d.People == nil || d.Names == nil ||
-		d.Notices == nil || d.Shifts == nil || d.Schedules == nil || d.Wishes == nil || d.Coverage == nil || d.Calendars == nil || d.Plans == nil || d.Incidents == nil ||
+		d.Notices == nil || d.Shifts == nil || d.Schedules == nil || d.Wishes == nil || d.Coverage == nil || d.Contacts == nil || d.Calendars == nil || d.Plans == nil || d.Incidents == nil ||
 		d.Lookups == nil || d.Wake == nil || d.Errors == nil || d.Log == nil {
 		return nil, errors.New("oncallapi: a part is missing")
 	}

@@ -164,6 +164,16 @@ type Comment struct {
 	CreatedAt  time.Time
 }
 
+type ContactCode struct {
+	ID          int64
+	UserID      int64
+	Mode        string
+	Destination string
+	CodeHash    []byte
+	Attempts    int32
+	CreatedAt   time.Time
+}
+
 type CoverageWarning struct {
 	TeamID   int64
 	RoleID   int64
@@ -949,6 +959,8 @@ type UserContact struct {
 	UserID      int64
 	Mode        string
 	Destination string
+	// the contact is verified when this equals destination; null = it is not
+	VerifiedDestination *string
 }
 
 type UserMode struct {
