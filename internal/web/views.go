@@ -33,6 +33,7 @@ type frame struct {
 	ReadOnly bool
 	Flash    string
 	Mailbox  bool
+	Zone     string // in which times are shown; "" = the reader has chosen none
 	// Scripts of the on-call pages; nil elsewhere.
 	Scripts *scripts
 }

@@ -48,7 +48,7 @@ export function details({ shift, near, team, roles, shifts, zone, page, done }) 
       h(
         "dl",
         { class: "facts" },
-        facts.map(([k, v]) => [h("dt", {}, k), h("dd", {}, v)]),
+        facts.map(([k, v]) => [h("dt", {}, k), h("dd", { dir: "auto" }, v)]),
       ),
     ),
     actions: may

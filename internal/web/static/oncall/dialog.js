@@ -60,7 +60,12 @@ export function dialog({ title, body, actions = [], near, wide }) {
   document.body.append(el);
   el.showModal();
   el.querySelector(".dialog-body select, .dialog-body input:not([type=radio]), .dialog-foot button")?.focus();
-  if (near) place(el, near);
+  if (near) {
+    place(el, near);
+    const grown = new ResizeObserver(() => place(el, near)); // a preview comes later
+    grown.observe(el);
+    el.addEventListener("close", () => grown.disconnect());
+  }
   return { el, done, close, fail };
 }
 

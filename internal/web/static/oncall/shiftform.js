@@ -1,5 +1,5 @@
 // Adding a shift, replacing somebody for a while, and editing a shift: forms whose effect is shown before they are saved.
-import { field, h, options } from "./dom.js";
+import { bdi, field, h, isolated, options } from "./dom.js";
 import { Failure, path, v0, v1 } from "./api.js";
 import { propose } from "./changes.js";
 import { name } from "./rights.js";
@@ -260,7 +260,7 @@ export function moved({ team, zone, shift, to, onto, roles }) {
             swapping = true;
           },
         }),
-        h("span", {}, `Swap with ${onto.full_name || onto.user}`),
+        h("span", {}, `Swap with ${isolated(onto.full_name || onto.user)}`),
       ),
       h(
         "label",
@@ -279,8 +279,8 @@ export function moved({ team, zone, shift, to, onto, roles }) {
     "div",
     { class: "stack" },
     choice,
-    h("p", {}, `${shift.full_name || shift.user}, ${shift.role}: ${span(shift.start, shift.end, zone)}`),
-    !onto && to.user !== shift.user && h("p", {}, "To: ", person ? name(person) : to.user),
+    h("p", {}, bdi(shift.full_name || shift.user), `, ${shift.role}: ${span(shift.start, shift.end, zone)}`),
+    !onto && to.user !== shift.user && h("p", {}, "To: ", bdi(person ? name(person) : to.user)),
     shift.link_id && h("p", { class: "dim small" }, "This shift leaves the group that it is linked with."),
   );
   return propose({

@@ -7,7 +7,8 @@ function format(zone, options) {
   const key = zone + JSON.stringify(options);
   let f = formats.get(key);
   if (!f) {
-    f = new Intl.DateTimeFormat(options.numeric ? "en-GB" : undefined, { ...options.fields, timeZone: zone, hourCycle: "h23" });
+    // What people read has the clock of their language, as the browser's own fields for times have.
+    f = new Intl.DateTimeFormat(options.numeric ? "en-GB" : undefined, { ...options.fields, timeZone: zone, ...(options.numeric && { hourCycle: "h23" }) });
     formats.set(key, f);
   }
   return f;
