@@ -205,6 +205,8 @@ type appSetCommand struct {
 	Name       string `arg:"" help:"Name."`
 	UsesOnCall *bool  `negatable:"" help:"It may use the on-call API (/api/v0), and change everything there."`
 	Relay      *bool  `negatable:"" help:"It may pass on the answers of other people and the receipts of vendors (/v0/response/*)."`
+	Markup     *bool  `negatable:"" help:"Its contexts and texts contain markup on purpose: nothing in them is escaped."`
+	intakeFlags
 }
 
 // Run changes an application.
@@ -214,7 +216,20 @@ func (c appSetCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer o.Close()
-	if err := o.SetPowers(ctx, c.Name, app.Powers{UsesOnCall: c.UsesOnCall, Relay: c.Relay}); err != nil {
+	if c.Markup == nil && c.UsesOnCall == nil && c.Relay == nil && !c.given() {
+		return errors.New("nothing to change: give a flag (see: iris app set --help)")
+	}
+	if c.Markup != nil {
+		if err := o.TrustMarkup(ctx, c.Name, *c.Markup); err != nil {
+			return err
+		}
+	}
+	if c.UsesOnCall != nil || c.Relay != nil {
+		if err := o.SetPowers(ctx, c.Name, app.Powers{UsesOnCall: c.UsesOnCall, Relay: c.Relay}); err != nil {
+			return err
+		}
+	}
+	if err := c.set(ctx, o, c.Name); err != nil {
 		return err
 	}
 	fmt.Fprintf(e.stderr, "application %s changed\n", c.Name)

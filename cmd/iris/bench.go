@@ -50,7 +50,7 @@ func (c benchCommand) Run(ctx context.Context, e *env) error {
 	if c.Rate != "" {
 		rate, err := config.ParseRate(c.Rate)
 		if err != nil {
-			return fmt.Errorf("--rate: %w", err)
+			return usagef("--rate: %w", err)
 		}
 		o.Rate = float64(rate)
 	}
@@ -90,7 +90,7 @@ func (c benchCommand) check() error {
 		value int64
 	}{{"--processors", int64(c.Processors)}, {"--connections", int64(c.Connections)}, {"--for", int64(c.For)}, {"--patience", int64(c.Patience)}} {
 		if flag.value < 1 {
-			return fmt.Errorf("%s must be more than 0", flag.name)
+			return usagef("%s must be more than 0", flag.name)
 		}
 	}
 	if c.Profile != "" {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"go.uber.org/zap"
 
@@ -11,20 +10,21 @@ import (
 )
 
 type devCommand struct {
-	Processors int    `help:"How many message-processors to run." default:"1"`
-	Fresh      bool   `help:"Throw the data of earlier runs away first."`
-	NoDemo     bool   `help:"Begin with an empty database."`
-	StateDir   string `help:"Where data is kept." placeholder:"DIR" env:"IRIS_STATE_DIR" type:"path"`
-	Verbose    bool   `short:"v" help:"Show everything the servers log, not errors only."`
+	Processors  int    `help:"How many message-processors to run." default:"1"`
+	Fresh       bool   `help:"Throw the data of earlier runs away first."`
+	NoDemo      bool   `help:"Begin with an empty database."`
+	StateDir    string `help:"Where data is kept." placeholder:"DIR" env:"IRIS_STATE_DIR" type:"path"`
+	AllowRemote bool   `help:"Let IRIS_HTTP_ADDR be an address that other machines can reach, although the demo's log-in is no secret."`
+	Verbose     bool   `short:"v" help:"Show everything the servers log, not errors only."`
 }
 
 // Run runs everything until it is interrupted.
 func (c devCommand) Run(ctx context.Context, e *env) error {
 	if c.Processors < 1 {
-		return fmt.Errorf("--processors must be between 1 and 64, not %d", c.Processors)
+		return usagef("--processors must be between 1 and 64, not %d", c.Processors)
 	}
 	s, err := devmode.New(devmode.Options{
-		StateDir: c.StateDir, Processors: c.Processors, Fresh: c.Fresh, NoDemo: c.NoDemo, Verbose: c.Verbose,
+		StateDir: c.StateDir, Processors: c.Processors, Fresh: c.Fresh, NoDemo: c.NoDemo, Verbose: c.Verbose, AllowRemote: c.AllowRemote,
 		ConfigFile: e.config, Environ: e.environ, Out: e.stdout,
 	}, devDatabase{e})
 	if err != nil {

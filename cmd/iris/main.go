@@ -15,6 +15,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/iris-oncall/iris/internal/app"
+	"github.com/iris-oncall/iris/internal/fault"
 )
 
 // cli is the command line. Each command's Run method does the work.
@@ -27,6 +28,7 @@ type cli struct {
 	Render      renderCommand      `cmd:"" help:"Render a template from standard input as the engine would."`
 	User        userCommand        `cmd:"" help:"Users."`
 	App         appCommand         `cmd:"" help:"Applications: the programs that post incidents."`
+	Plan        planCommand        `cmd:"" help:"Plans: what holds for all their versions."`
 	Team        teamCommand        `cmd:"" help:"Teams."`
 	Priority    priorityCommand    `cmd:"" help:"In which mode people hear of what, where nobody chose otherwise."`
 	Contact     contactCommand     `cmd:"" help:"Where users are reached."`
@@ -55,6 +57,22 @@ type env struct {
 type exitCode int
 
 func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
+
+// usageError is an error in the values of the command line: the exit code is 2, as for a flag that does not exist.
+type usageError struct{ error }
+
+func (u usageError) Unwrap() error { return u.error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// invalidIsUsage makes an error about a value that was asked with a usageError. It is for commands whose values all come from the command
+// line.
+func invalidIsUsage(err error) error {
+	if fault.Is(err, fault.Invalid) {
+		return usageError{err}
+	}
+	return err
+}
 
 func main() {
 	ctx, stop := app.Signals()
@@ -91,11 +109,15 @@ func run(ctx context.Context, args []string, e *env) int {
 	e.config = c.Config
 	err = parsed.Run()
 	var code exitCode
+	var usage usageError
 	switch {
 	case err == nil:
 		return 0
 	case errors.As(err, &code):
 		return int(code)
+	case errors.As(err, &usage):
+		fmt.Fprintf(e.stderr, "iris: %v (see: %s --help)\n", err, parsed.Selected().FullPath())
+		return 2
 	}
 	app.Complain(e.stderr, "iris", err)
 	return 1

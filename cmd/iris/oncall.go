@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -28,7 +27,7 @@ type oncallCommand struct {
 
 // Help tells what scripts need to know.
 func (oncallCommand) Help() string {
-	return "Exit code 0: somebody is on call for every role told of. 3: somebody is not, or --gaps found a gap. 1: it could not be found out."
+	return "Exit code 0: somebody is on call for every role told of. 3: somebody is not, or --gaps found a gap. 1: it could not be found out. 2: the command line is wrong."
 }
 
 // nobodyOnCall is the exit code when somebody should be on call and nobody is.
@@ -38,9 +37,9 @@ const nobodyOnCall exitCode = 3
 func (c oncallCommand) Run(ctx context.Context, e *env) error {
 	switch {
 	case c.Team == "" && c.Service == "":
-		return errors.New("name a team, or a service with --service")
+		return usagef("name a team, or a service with --service")
 	case c.Team != "" && c.Service != "":
-		return errors.New("name either a team or, with --service, a service, not both")
+		return usagef("name either a team or, with --service, a service, not both")
 	}
 	ahead, err := days(c.For)
 	if err != nil {
@@ -53,7 +52,7 @@ func (c oncallCommand) Run(ctx context.Context, e *env) error {
 	defer o.Close()
 	teams, err := o.Who(ctx, app.WhoAsk{Team: c.Team, Service: c.Service, Role: c.Role, At: c.At, Ahead: ahead})
 	if err != nil {
-		return err
+		return invalidIsUsage(err)
 	}
 	switch c.Output {
 	case "json":
@@ -84,7 +83,7 @@ func days(text string) (time.Duration, error) {
 		}
 	}
 	if err != nil || d <= 0 || d > maxAhead {
-		return 0, fmt.Errorf("--for: %q is no time to look ahead; say 12h, 30d or 8w, at most two years", text)
+		return 0, usagef("--for: %q is no time to look ahead; say 12h, 30d or 8w, at most two years", text)
 	}
 	return d, nil
 }

@@ -35,7 +35,7 @@ func zone(name string) (*time.Location, error) {
 	}
 	z, err := time.LoadLocation(name)
 	if err != nil || name == "Local" {
-		return nil, fmt.Errorf("there is no time zone %q; names are like Europe/Zurich", name)
+		return nil, usagef("--zone: there is no time zone %q; names are like Europe/Zurich", name)
 	}
 	return z, nil
 }
@@ -59,7 +59,7 @@ func (c simulateCommand) Run(ctx context.Context, e *env) error {
 		Plan: c.Plan, Application: c.Application, At: c.At, Assume: c.Assume, Targets: c.Target, Zone: z,
 	}, limit)
 	if err != nil {
-		return err
+		return invalidIsUsage(err)
 	}
 	report := sim.Report()
 	switch c.Output {

@@ -86,7 +86,11 @@ The plan is exhausted at Sun 2026-11-22 02:09:00 +01:00, 11m0s after the inciden
 		"Role team is not appropriate for targe":               {"--plan", "night", "--target", "team:ann"},
 	} {
 		code, _, errs := iris(t, environ, "", append([]string{"simulate"}, args...)...)
-		require.Equal(t, 1, code)
+		wantCode := 1
+		if args[len(args)-2] == "--zone" || args[len(args)-2] == "--at" || args[len(args)-2] == "--target" {
+			wantCode = 2
+		}
+		require.Equal(t, wantCode, code, errs)
 		require.Contains(t, errs, want)
 	}
 	code, _, errs = iris(t, environ, "", "simulate")

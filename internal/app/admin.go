@@ -69,16 +69,30 @@ func listenAdmin(configured, otherwise string, log *zap.Logger) (net.Listener, e
 	return l, nil
 }
 
-// serve serves until ctx ends, then lets running requests finish within the grace.
-func serve(ctx context.Context, l net.Listener, handler http.Handler, grace time.Duration, log *zap.Logger) error {
+// How long a request may take to arrive, and then with its answer until the last byte of that has left. Somebody who reads
+// nothing of an answer holds its memory no longer than that.
+const (
+	readTimeout  = 30 * time.Second
+	writeTimeout = 90 * time.Second
+)
+
+func newServer(handler http.Handler, log *zap.Logger) (*http.Server, error) {
 	errors_, err := zap.NewStdLogAt(log.Named("http"), zap.WarnLevel)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s := &http.Server{
+	return &http.Server{
 		Handler: handler, ErrorLog: errors_,
-		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
+		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 64 << 10,
+	}, nil
+}
+
+// serve serves until ctx ends, then lets running requests finish within the grace.
+func serve(ctx context.Context, l net.Listener, handler http.Handler, grace time.Duration, log *zap.Logger) error {
+	s, err := newServer(handler, log)
+	if err != nil {
+		return err
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(l) }()

@@ -143,7 +143,6 @@ func (a *API) root() http.Handler {
 	fixed.Use(middleware.GetHead)
 	fixed.Get("/livez", a.health.livez)
 	fixed.Get("/readyz", a.health.readyz)
-	fixed.Handle("/metrics", metricsHandler(a.reg))
 	if a.mailbox != nil {
 		for _, path := range []string{"/dev/mailbox", "/dev/mailbox.json", "/dev/mailbox/*"} {
 			fixed.Handle(path, a.mailbox)
@@ -230,7 +229,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 func (a *API) routes(docs *openapi.Docs, parts ...interface{ Routes(r chi.Router) }) *chi.Mux {
 	r := chi.NewRouter()
 	r.Use(newHTTPMetrics(a.reg).middleware, a.errors.Recover, wire.SecurityHeaders, wire.StrictTransport(a.cfg.PublicURL), wire.CORS(a.cfg.HTTP.AllowedOrigins),
-		wire.TrimSlash, middleware.GetHead, throttleLogins(a.errors.Write))
+		wire.TrimSlash, a.errors.BoundQuery, middleware.GetHead, throttleLogins(a.errors.Write))
 	a.errors.Refuse(r)
 	for _, p := range parts {
 		p.Routes(r)

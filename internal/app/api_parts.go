@@ -146,7 +146,7 @@ func (s *apiShared) responses(asset func(string) string) (*responses.Responses, 
 	return responses.New(responses.Deps{
 		Authenticator: s.authenticator, Applications: s.applications, Plans: s.plans, Load: s.load, Rates: s.rates,
 		Notifications: s.notifications, OneClick: oneClick, Openings: openings(s.cfg),
-		Pages: postgres.NewResponses(s.db), Incidents: s.incidents, People: s.userRows, Receipts: postgres.NewReceipts(s.db), Links: s.in.Keys.Links(),
+		Pages: postgres.NewResponses(s.db), Posted: postgres.NewResponses(s.db), Incidents: s.incidents, People: s.userRows, Receipts: postgres.NewReceipts(s.db), Links: s.in.Keys.Links(),
 		Errors: s.errors, Wake: s.notifier.Wake, PublicURL: s.cfg.PublicURL, ValidTwilio: s.callbacks.validTwilio,
 		TwilioReceipt: s.callbacks.twilioReceipt, SlackPressed: s.callbacks.slackPressed, ReplySlack: s.callbacks.replySlack,
 		SlackEmail: s.callbacks.slackEmail, Asset: asset, Log: s.log,

@@ -124,7 +124,7 @@ func slackPressed(secrets []string) func(http.Header, []byte, time.Time) (respon
 		}
 		return responses.Pressed{
 			MessageID: i.MessageID, Acts: i.Acknowledges(), All: i.All(), UserID: i.UserID, UserName: i.UserName,
-			ResponseURL: i.ResponseURL,
+			Timestamp: i.Timestamp, ResponseURL: i.ResponseURL,
 		}, nil
 	}
 }

@@ -247,6 +247,25 @@ func (o *Operator) SetPowers(ctx context.Context, name string, p Powers) error {
 	return nil
 }
 
+// TrustMarkup lets the contexts and texts of an application contain markup, or has it escaped.
+func (o *Operator) TrustMarkup(ctx context.Context, name string, trust bool) error {
+	app, err := o.applications.ByName(ctx, name)
+	if fault.Is(err, fault.NotFound) {
+		return fault.Wrap(fault.NotFound, err, "there is no application "+name)
+	}
+	if err != nil {
+		return err
+	}
+	if err := o.applications.SetMarkup(ctx, app.ID, trust); err != nil {
+		return err
+	}
+	what := "markup of the application is not escaped"
+	if !trust {
+		what = "markup of the application is escaped"
+	}
+	return o.note(ctx, what, "application "+app.Name)
+}
+
 // NewTeam is a team to be added.
 type NewTeam struct {
 	Name        string

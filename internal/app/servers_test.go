@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -90,7 +91,9 @@ func eventually(t *testing.T, url string, status int, text string) {
 func TestReadinessFromNothing(t *testing.T) {
 	t.Parallel()
 	c := common(pgtest.EmptyURL(t))
-	api, stopAPI := runAPI(t, c, testLog(t))
+	a, err := NewAPI(config.API{Common: c, HTTP: config.HTTP{Addr: "127.0.0.1:0", SessionTTL: time.Hour}}, Deps{Log: testLog(t)})
+	require.NoError(t, err)
+	api, stopAPI := "http://"+a.Addr(), background(t, a.Run)
 	processor, stopProcessor := runProcessor(t, c, testLog(t))
 	for _, base := range []string{api, processor} {
 		eventually(t, base+"/readyz", http.StatusServiceUnavailable, "run: iris migrate")
@@ -99,8 +102,10 @@ func TestReadinessFromNothing(t *testing.T) {
 	status, body := get(t, api+"/v0/incidents")
 	require.Equal(t, http.StatusServiceUnavailable, status)
 	require.Contains(t, body, "waiting for its database")
-	status, _ = get(t, api+"/metrics")
+	status, _ = get(t, "http://"+a.admin.Addr().String()+"/metrics")
 	require.Equal(t, http.StatusOK, status)
+	status, _ = get(t, api+"/metrics")
+	require.Equal(t, http.StatusServiceUnavailable, status, "metrics are for operators, at the admin listener")
 
 	require.NoError(t, Migrate(t.Context(), c, zap.NewNop()))
 	eventually(t, processor+"/readyz", http.StatusOK, `"ready": true`)
@@ -109,6 +114,8 @@ func TestReadinessFromNothing(t *testing.T) {
 	require.Equal(t, http.StatusUnauthorized, status)
 	eventually(t, api+"/login", http.StatusOK, "Log in")
 	eventually(t, api+"/healthcheck", http.StatusOK, "GOOD")
+	status, _ = get(t, api+"/metrics")
+	require.Equal(t, http.StatusNotFound, status)
 	status, body = get(t, api+"/nowhere")
 	require.Equal(t, http.StatusNotFound, status)
 	require.Contains(t, body, "not found")
@@ -191,4 +198,38 @@ func TestTheCollectorIsRelaxedUnlessTheOperatorSaysOtherwise(t *testing.T) {
 	require.Zero(t, percent)
 	RelaxCollector([]string{"GOGCX=50", "GOMEMLIMIT=1GiB"}, set)
 	require.Equal(t, collectorPercent, percent)
+}
+
+// A caller who reads nothing of an answer is cut off: the handler's write fails instead of waiting for ever.
+func TestAnAnswerThatNobodyReadsIsCutOff(t *testing.T) {
+	t.Parallel()
+	failed := make(chan error, 1)
+	s, err := newServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		part := make([]byte, 1<<20)
+		for {
+			if _, err := w.Write(part); err != nil {
+				failed <- err
+				return
+			}
+		}
+	}), zap.NewNop())
+	require.NoError(t, err)
+	require.Positive(t, s.WriteTimeout)
+	require.LessOrEqual(t, s.WriteTimeout, 2*time.Minute)
+	s.WriteTimeout = 100 * time.Millisecond
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	go func() { _ = s.Serve(l) }()
+	t.Cleanup(func() { _ = s.Close() })
+	conn, err := net.Dial("tcp", l.Addr().String())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	_, err = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	require.NoError(t, err)
+	select {
+	case err := <-failed:
+		require.Error(t, err)
+	case <-time.After(patience):
+		require.FailNow(t, "the write goes on")
+	}
 }

@@ -65,7 +65,7 @@ func (a Actor) MayActAs(username string, open Openings) bool {
 
 // MayChange reports whether the actor may delete, activate or deactivate a plan or template made by creator.
 func (a Actor) MayChange(creator string, open Openings) bool {
-	return a.MayActAs(creator, open) || (open.ChangeAnyPlan && a.MayWrite() == nil)
+	return a.MayActAs(creator, open) || (open.ChangeAnyPlan && a.MayTry(open) == nil)
 }
 
 // MayOpenAs reports whether the actor may open an incident in the name of an application.

@@ -35,6 +35,10 @@ type Application struct {
 	Paused bool
 	// PendingCap is the number of pending messages above which it is throttled.
 	PendingCap int
+	// DefaultPlan is the name of the plan for alerts without a usable one; "" = none.
+	DefaultPlan string
+	// LateWithin and LateHold say which firing deliveries of its webhooks are late (incidents.Late).
+	LateWithin, LateHold time.Duration
 	// Keys are those it may sign with: primary first, then secondary. Absent ones are not in it.
 	Keys []string
 }

@@ -269,6 +269,11 @@ func TestDays(t *testing.T) {
 	p, err := c.Processor()
 	require.NoError(t, err)
 	require.Equal(t, 90*24*time.Hour, p.History.Retention)
+
+	c, err = load(t, "history: {retention: 13m}", minimal...)
+	require.NoError(t, err)
+	_, err = c.Processor()
+	require.ErrorContains(t, err, "must be at least 1d, not 13m0s: m means minutes")
 }
 
 func TestWhatProcessorRefuses(t *testing.T) {

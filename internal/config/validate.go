@@ -117,9 +117,15 @@ func (c *Config) Processor() (Processor, error) {
 		l.warning(l.where("delivery.dry_run"), "is set: this is a rehearsal, nobody is paged")
 	}
 	l.notNegative("history.retention", out.History.Retention)
+	if r := out.History.Retention; r > 0 && r < minRetention {
+		l.problem(l.where("history.retention"), "must be at least 1d, not %v: m means minutes; 13 months are 396d", r)
+	}
 	out.History.Retention = c.Retention()
 	return out, l.err()
 }
+
+// minRetention is the shortest retention of the history: a day. Less is a slip, and would delete what people still need.
+const minRetention = 24 * time.Hour
 
 func (l *loader) mailingLists(m MailingLists) MailingLists {
 	if m.MaxMembers < 0 {

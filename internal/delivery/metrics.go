@@ -53,6 +53,7 @@ func newMetrics(r prometheus.Registerer, unwritten func() float64) *metrics {
 		inDoubt: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "iris_delivery_in_doubt_total", Help: "Attempts of which nobody knows whether they arrived."}),
 		lateSlots: counter("late_slots_total", "Slots of rate limits given up because they could not be used in time.", "limit"),
+		unsent:    counter("unsent_total", "Pages that had not been sent 30 s after they became due, by the mode of that moment.", "mode"),
 		notBegun:  counter("not_begun_total", "Marked messages whose call was not begun, by mode: each is tried again.", "mode"),
 		lateDone: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "iris_delivery_late_outcomes_total", Help: "Outcomes recorded after somebody else had taken over the message."}),

@@ -209,7 +209,7 @@ func (it *item) outbound(attempt int) messages.Outbound {
 	w := it.line.w
 	out := messages.Outbound{
 		MessageID: c.ID, Attempt: attempt, Mode: c.Mode, Destination: c.Destination,
-		Subject: t.Subject, Body: t.Body, EmailHTML: t.EmailHTML, Application: t.Application, Plan: t.Plan,
+		Subject: t.Subject, Body: t.Body, EmailHTML: t.EmailHTML, Slack: t.Slack, Application: t.Application, Plan: t.Plan,
 		Priority: c.Priority, Target: c.Target, Sender: t.Sender, ShownTo: t.ShownTo, IdempotencyKey: idempotencyKey(c),
 	}
 	out.AckURL = w.ackURL(c)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap/zaptest"
 
@@ -542,7 +543,9 @@ func TestConfigurationIsChecked(t *testing.T) {
 	}
 	_, err := delivery.New(deps, delivery.Config{})
 	require.ErrorContains(t, err, "log")
-	deps.Log = zaptest.NewLogger(t)
+	deps.Log, deps.Metrics = zaptest.NewLogger(t), prometheus.NewRegistry()
+	_, err = delivery.New(deps, delivery.Config{})
+	require.NoError(t, err, "every metric is registered")
 	_, err = delivery.New(deps, delivery.Config{Limits: map[string]delivery.Rate{"mode:sms": {}}})
 	require.ErrorContains(t, err, "mode:sms")
 	_, err = delivery.New(deps, delivery.Config{DryRun: "sometimes"})

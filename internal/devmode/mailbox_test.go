@@ -242,7 +242,7 @@ func TestMailboxAnswersLikeThePerson(t *testing.T) {
 	i, err := slack.ParseInteraction([]byte(asked().Encode()))
 	require.NoError(t, err)
 	require.Equal(t, slack.Interaction{
-		MessageID: 4711, Action: slack.ActionAcknowledge, UserID: i.UserID, UserName: "ann", Channel: i.Channel, ResponseURL: i.ResponseURL, Token: "pretend",
+		MessageID: 4711, Action: slack.ActionAcknowledge, UserID: i.UserID, UserName: "ann", Channel: i.Channel, Timestamp: i.Timestamp, ResponseURL: i.ResponseURL, Token: "pretend",
 	}, i)
 	require.Equal(t, []string{"Pressing Acknowledge: Iris incident(17) claimed."}, l.Answers)
 

@@ -34,7 +34,9 @@ type Options struct {
 	Fresh      bool   // throw existing data away first
 	NoDemo     bool   // begin with an empty database
 	Verbose    bool   // show everything the servers log, not errors only
-	ConfigFile string // configuration file for the servers; "" = none
+	// AllowRemote permits an address that other machines can reach. Without it New refuses one, because the demo's password is known.
+	AllowRemote bool
+	ConfigFile  string // configuration file for the servers; "" = none
 	// Environ is the environment, in the form of os.Environ; the servers' variables in it hold here too.
 	Environ []string
 	// Program is our own binary, which runs the servers as `iris api` and `iris processor`. "" = this executable.
@@ -89,11 +91,20 @@ func New(opt Options, database Database) (*Supervisor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("IRIS_HTTP_ADDR: %q must be host:port", s.addr)
 	}
+	if !opt.AllowRemote && !loopback(host) {
+		return nil, fmt.Errorf("IRIS_HTTP_ADDR: other machines can reach %s, and the demo's log-in is no secret: listen on 127.0.0.1, or say --allow-remote", s.addr)
+	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}
 	s.public = strings.TrimRight(or(environ(opt.Environ, "IRIS_PUBLIC_URL"), "http://"+net.JoinHostPort(host, port)), "/")
 	return s, nil
+}
+
+// loopback reports whether only this machine can reach a listener on host.
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // Run starts everything, prints how to use it, and runs until ctx ends (nil) or something fails for good. When it returns

@@ -397,6 +397,23 @@ func (d interruptedDatabase) Migrate(ctx context.Context, _ string) error {
 	return fmt.Errorf("migration 1: %w", ctx.Err())
 }
 
+func TestDevRefusesAnAddressThatOthersCanReach(t *testing.T) {
+	t.Parallel()
+	for addr, refused := range map[string]bool{
+		"127.0.0.1:16649": false, "localhost:16649": false, "[::1]:16649": false,
+		":16649": true, "0.0.0.0:16649": true, "[::]:16649": true, "10.1.2.3:16649": true, "db.example.com:16649": true,
+	} {
+		for _, allow := range []bool{false, true} {
+			_, err := New(Options{StateDir: t.TempDir(), Environ: []string{"IRIS_HTTP_ADDR=" + addr}, AllowRemote: allow}, nil)
+			if refused && !allow {
+				require.ErrorContains(t, err, "--allow-remote", addr)
+			} else {
+				require.NoError(t, err, addr)
+			}
+		}
+	}
+}
+
 func TestInterruptedStartIsNoFailure(t *testing.T) {
 	t.Parallel()
 	ctx, interrupt := context.WithCancel(t.Context())

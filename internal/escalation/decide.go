@@ -88,6 +88,11 @@ func (r *Runner) committed(batch []Due, changes []Change, written []incidents.ID
 		for _, e := range c.Entries {
 			r.metrics.decisions.WithLabelValues(string(e.Kind)).Inc()
 		}
+		if !c.Active {
+			r.metrics.exhausted.Inc()
+			r.log.Warn("plan is exhausted: nobody acknowledged the incident", zap.Int64("incident_id", int64(c.ID)),
+				zap.String("application", c.Application), zap.String("plan", c.Plan), zap.Int("step", c.Progress.Step))
+		}
 		if c.Nobody > 0 {
 			r.nobody(c.Nobody, zap.Int64("incident_id", int64(c.ID)), zap.String("application", c.Application))
 		}

@@ -43,7 +43,7 @@ func (r *decider) decide(ctx context.Context, d Due, f facts) (*draft, error) {
 		return nil, fmt.Errorf("application %d does not exist", d.ApplicationID)
 	}
 	w := &draft{due: d, plan: plan, app: app, Change: Change{
-		ID: d.ID, Lease: d.Lease, Version: d.Version, Seen: d.Seen, Progress: d.Progress, Active: true, At: d.ReadAt, Application: app.Name,
+		ID: d.ID, Lease: d.Lease, Version: d.Version, Seen: d.Seen, Progress: d.Progress, Active: true, At: d.ReadAt, Application: app.Name, Plan: plan.Name,
 	}}
 	if a, ok := plan.Aggregation(); ok {
 		w.Aggregation = &a

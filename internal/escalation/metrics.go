@@ -11,6 +11,7 @@ type metrics struct {
 	errors    *prometheus.CounterVec
 	backedOff prometheus.Gauge
 	nobody    prometheus.Counter
+	exhausted prometheus.Counter
 }
 
 // newMetrics registers the runner's metrics; a nil registerer keeps them to ourselves.
@@ -47,8 +48,11 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		nobody: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "iris_escalation_nobody_total", Help: "Notifications of incidents that nobody heard of: neither who was meant nor a fallback can be paged.",
 		}),
+		exhausted: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "iris_escalation_exhausted_total", Help: "Incidents whose plan ended without an acknowledgement.",
+		}),
 	}
-	for _, c := range []prometheus.Collector{m.firstStep, m.dueLag, m.decisions, m.made, m.batch, m.errors, m.backedOff, m.nobody} {
+	for _, c := range []prometheus.Collector{m.firstStep, m.dueLag, m.decisions, m.made, m.batch, m.errors, m.backedOff, m.nobody, m.exhausted} {
 		if err := r.Register(c); err != nil {
 			return nil, err
 		}

@@ -112,6 +112,7 @@ type Runner struct {
 	stuck   trouble       // failed messages whose fallback failed
 	floods  trouble       // floods whose digest could not be made
 	freed   time.Time     // last look at what is held for digests
+	rung    time.Time     // last look at timers
 	resumed time.Time     // last look for paused incidents whose plan and application were resumed
 	turn    int           // where the next look starts, so that no bucket is always last
 	outages int           // looks in a row whose writes the database refused
@@ -334,7 +335,7 @@ func (r *Runner) look(ctx context.Context, bs buckets.Set) (more buckets.Set, er
 		err = r.fallbacks(ctx, leases)
 	}
 	if err == nil && bs == buckets.All() {
-		err = r.digests(ctx, leases)
+		err = errors.Join(r.digests(ctx, leases), r.ring(ctx, leases))
 	}
 	if err != nil {
 		r.outages++

@@ -219,6 +219,10 @@ func (m *memory) Release(_ context.Context, _ string, d Digest, _ time.Time) (bu
 	return buckets.Of(d.Lease.Bucket), nil
 }
 
+func (m *memory) Ring(context.Context, string, []buckets.Lease, time.Time) (buckets.Set, error) {
+	return buckets.Set{}, nil
+}
+
 func (m *memory) CancelDigests(context.Context, string, []buckets.Lease) (int, error) { return 0, nil }
 
 func (m *memory) Plans(_ context.Context, ids []PlanID) (map[PlanID]Plan, error) { return m.plans, nil }
@@ -535,4 +539,21 @@ func TestAFallbackThatPanicsIsLeftForLater(t *testing.T) {
 	require.Equal(t, messages.Fallback, m.Purpose)
 	require.Equal(t, messages.ID(1), m.FallbackOf)
 	require.Equal(t, buckets.Of(1), g.woken)
+}
+
+func TestExhaustionIsAWarningAndAMetric(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, Config{})
+	require.InDelta(t, 0, testutil.ToFloat64(g.runner.metrics.exhausted), 0)
+	d := g.open(1)
+	d.Progress.Step = 1
+	d.Progress.Notifications = []Rounds{{Made: 1, Skipped: true}}
+	g.memory.due[1] = d
+	require.NoError(t, g.runner.Pass(t.Context()))
+	require.InDelta(t, 1, testutil.ToFloat64(g.runner.metrics.exhausted), 0)
+	lines := g.logs.FilterMessage("plan is exhausted: nobody acknowledged the incident").All()
+	require.Len(t, lines, 1)
+	require.Equal(t, zap.WarnLevel, lines[0].Level)
+	require.EqualValues(t, 1, lines[0].ContextMap()["incident_id"])
+	require.NotEmpty(t, lines[0].ContextMap()["plan"])
 }

@@ -135,6 +135,9 @@ func (th *theatre) Releases(context.Context, []buckets.Lease, time.Time) ([]Rele
 func (th *theatre) Release(context.Context, string, Digest, time.Time) (buckets.Set, error) {
 	return buckets.Set{}, nil
 }
+func (th *theatre) Ring(context.Context, string, []buckets.Lease, time.Time) (buckets.Set, error) {
+	return buckets.Set{}, nil
+}
 func (th *theatre) CancelDigests(context.Context, string, []buckets.Lease) (int, error) {
 	return 0, nil
 }

@@ -18,6 +18,7 @@ type Store interface {
 	Work
 	Ledger
 	Digests
+	Timers
 }
 
 // Work is what the runner finds. It is read without locks.
@@ -139,6 +140,7 @@ type Change struct {
 
 	At          time.Time    // when it was decided
 	Application string       // name, for the words about floods
+	Plan        string       // name, for the log
 	Aggregation *Aggregation // what the plan says about floods; nil = nothing
 }
 

@@ -322,3 +322,19 @@ func TestNobodySpeaksForWhoIsSwitchedOff(t *testing.T) {
 	viewing := caller{app: "power", key: "power-key", user: "viewer"}
 	f.want(403, title("This user may only read"), viewing, post, "/v0/incidents", `{"plan":"pager","context":{}}`)
 }
+
+// With any plan opened to anybody, and nobody asked who they are, requests without credentials change plans and templates too.
+func TestWithoutCredentialsAnyPlanCanBeChangedWhereBothSwitchesAreOn(t *testing.T) {
+	t.Parallel()
+	for open, status := range map[bool]int{true: 200, false: 403} {
+		f := newFixture(t, func(d *httpapi.Deps) {
+			d.Authenticator = d.Authenticator.Believing()
+			d.Config.Openings = auth.Openings{NoCredentials: true, ChangeAnyPlan: open}
+		})
+		for _, path := range []string{"/v0/plans/1", "/v0/templates/1"} {
+			require.Equal(t, status, f.do(nobody, post, path, `{"active":0}`).Code, path)
+			require.Equal(t, status, f.do(nobody, post, path, `{"active":1}`).Code, path)
+		}
+		require.Equal(t, status, f.do(nobody, del, "/v0/plans/pager", "").Code)
+	}
+}

@@ -191,6 +191,7 @@ type API struct {
 	responders *oncall.Recent[users.ResponderKey, users.Responder]
 	modes      *oncall.Recent[int64, escalation.Application]
 	tagging    tagging
+	turns      *wire.Turns
 }
 
 // keep is for how long contacts and modes are trusted without reading them again.
@@ -216,13 +217,13 @@ func New(d Deps) (*API, error) {
 	d.Log = d.Log.Named("httpapi")
 	return &API{Deps: d, metrics: m, variables: wire.NewFresh(d.Applications.Variables),
 		responders: oncall.NewRecent(keep, d.Directory.Responders), modes: oncall.NewRecent(keep, d.Directory.Applications),
-		tagging: tagging{d.Config.Tags, d.Tags}}, nil
+		tagging: tagging{d.Config.Tags, d.Tags}, turns: wire.NewTurns(d.Errors)}, nil
 }
 
 // Handler returns a router that serves nothing but this API, for tests and for a server of its own.
 func (a *API) Handler() http.Handler {
 	r := chi.NewRouter()
-	r.Use(wire.SecurityHeaders, wire.TrimSlash)
+	r.Use(wire.SecurityHeaders, wire.TrimSlash, a.Errors.BoundQuery)
 	a.Errors.Refuse(r)
 	a.Routes(r)
 	return r

@@ -137,12 +137,18 @@ func parseSample(b body, c *applications.Change) error {
 	return nil
 }
 
-const maxVariable = 255
+const (
+	maxVariable  = 255 // bytes of a name
+	maxVariables = 1000
+)
 
 func parseVariables(b body) ([]string, error) {
 	names, ok := listOfTexts(b.members["variables"])
 	if !ok {
 		return nil, fault.Invalidf("variables", "variables must be specified and be a list")
+	}
+	if len(names) > maxVariables {
+		return nil, fault.Invalidf("variables", "an application can have at most %d variables", maxVariables)
 	}
 	for _, name := range names {
 		if name == "" || len(name) > maxVariable {

@@ -61,6 +61,7 @@ func query(r *http.Request) (url.Values, error) {
 // everything else that makes no sense is an Invalid fault. It never panics, whatever the query.
 func (l list) parse(q url.Values) (filters.Query, error) {
 	var out filters.Query
+	budget := searchBudget{conditions: maxConditions, values: maxValues}
 	keys := make([]string, 0, len(q))
 	for k := range q {
 		keys = append(keys, k)
@@ -73,6 +74,9 @@ func (l list) parse(q url.Values) (filters.Query, error) {
 			continue
 		}
 		conds, err := l.conditions(name, kind, filters.Op(op), q[key])
+		if err == nil {
+			err = budget.spend(name, conds)
+		}
 		if err != nil {
 			return filters.Query{}, err
 		}
@@ -98,6 +102,9 @@ func (l list) conditions(name string, kind filters.Kind, op filters.Op, raw []st
 	}
 	var values []any
 	for _, r := range raw {
+		if strings.Count(r, ",") >= maxValues || len(values) >= maxValues {
+			return nil, tooManyValues(name)
+		}
 		for part := range strings.SplitSeq(r, ",") {
 			if op == filters.In || kind != filters.Text {
 				part = strings.TrimSpace(part)
@@ -123,6 +130,39 @@ func (l list) conditions(name string, kind filters.Kind, op filters.Op, raw []st
 		conds[i] = filters.Condition{Field: name, Op: op, Values: []any{v}}
 	}
 	return conds, nil
+}
+
+// Bounds of one search. Each condition is evaluated on each row that may match, a list of values (`in`) once per value; what
+// is searched for in texts costs its length on each row.
+const (
+	maxConditions = 50
+	maxValues     = 2000
+	maxPattern    = 500
+)
+
+// searchBudget is how much a query may still ask for.
+type searchBudget struct{ conditions, values int }
+
+// spend takes conditions from the budget; an Invalid fault where it does not suffice.
+func (b *searchBudget) spend(name string, conds []filters.Condition) error {
+	b.conditions -= len(conds)
+	if b.conditions < 0 {
+		return fault.Titled("Too many conditions", "a query may have at most "+strconv.Itoa(maxConditions)+
+			"; use "+name+"__in for a list of values")
+	}
+	for _, c := range conds {
+		if b.values -= len(c.Values); b.values < 0 {
+			return tooManyValues(name)
+		}
+		if text, ok := c.Values[0].(string); ok && len(text) > maxPattern && slices.Contains(partly, c.Op) {
+			return invalidParameter(name, "The value may have at most "+strconv.Itoa(maxPattern)+" bytes.")
+		}
+	}
+	return nil
+}
+
+func tooManyValues(name string) error {
+	return invalidParameter(name, "A query may list at most "+strconv.Itoa(maxValues)+" values.")
 }
 
 // parseValue reads one value of a kind. The words of its faults are relied on by clients, Python type text included.

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"math"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -98,4 +99,26 @@ func FuzzParseQuery(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A filter of 60,000 commas once became 60,000 conditions on each row.
+func TestQueriesHaveABoundedNumberOfConditions(t *testing.T) {
+	t.Parallel()
+	refused := func(q url.Values) {
+		_, err := testList.parse(q)
+		require.True(t, fault.Is(err, fault.Invalid), err)
+	}
+	taken := func(q url.Values) {
+		_, err := testList.parse(q)
+		require.NoError(t, err)
+	}
+	refused(url.Values{"name__contains": {strings.Repeat(",", 60000)}})
+	refused(url.Values{"name__contains": {strings.Repeat("a,", 25), strings.Repeat("b,", 25)}})
+	refused(url.Values{"name": {strings.Repeat("a,", 25)}, "name__ne": {strings.Repeat("b,", 25)}})
+	refused(url.Values{"id__in": {strings.Repeat("1,", 1500) + "1"}, "name__in": {strings.Repeat("b,", 1500)}})
+	refused(url.Values{"target": {strings.Repeat("a,", 3000)}})
+	refused(url.Values{"name__contains": {strings.Repeat("x", 501)}})
+	taken(url.Values{"id__in": {strings.Repeat("1,", 1999) + "1"}})
+	taken(url.Values{"name__contains": {strings.Repeat("a,", 49) + "a"}})
+	taken(url.Values{"name__contains": {strings.Repeat("x", 500)}})
 }

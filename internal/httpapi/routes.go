@@ -83,6 +83,9 @@ func (a *API) Routes(r chi.Router) {
 		if rt.method == http.MethodPost {
 			h = a.once(h)
 		}
+		if rt.method == http.MethodGet {
+			h = a.turns.Middleware(h)
+		}
 		if rt.access != public {
 			h = a.Authenticator.Middleware(h)
 		}

@@ -53,6 +53,9 @@ type New struct {
 	DedupKey string
 	// DedupFacts is what a delivery consisted of (see Opened.Known).
 	DedupFacts json.RawMessage
+	// Alerts are those of a webhook's delivery, each fingerprint once; Late is how the source treats late ones.
+	Alerts []Alert
+	Late   Late
 }
 
 // DynamicTarget is a target given by the incident instead of the plan; Index is the plan's dynamic_index.
@@ -69,6 +72,18 @@ type Opened struct {
 	// Known: an open incident with the same dedup key existed; nothing was opened. Facts are those stored with it.
 	Known bool
 	Facts json.RawMessage
+	// Repage: the plan of the known incident has been exhausted for so long that a repeat starts it again.
+	Repage bool
+	// Held: the delivery is late and waits on this resolved incident; nothing was opened.
+	Held bool
+}
+
+// Delivery is what a webhook brought for an incident that is open.
+type Delivery struct {
+	Context, Facts json.RawMessage
+	Alerts         []Alert
+	Late           Late
+	Text           string // what is new compared with the stored facts; "" = nothing
 }
 
 // Via says by which way a person or program answered.
@@ -127,7 +142,7 @@ const (
 	EntryComment      EntryKind = "comment"
 	EntryDelivery     EntryKind = "delivery" // what happened to a message: sent, failed, in doubt, mode changed
 	EntryCancelled    EntryKind = "cancelled"
-	EntryHeld         EntryKind = "held"    // a page waits for a digest, or left in one
+	EntryHeld         EntryKind = "held"    // a page waits for a digest, or left in one; or a late firing delivery waits
 	EntryLimited      EntryKind = "limited" // a quota or a person's own rule changed a page
 	EntryOperator     EntryKind = "operator"
 	EntryFailure      EntryKind = "failure" // the engine failed on the incident itself and tries again

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/messages/jinja"
+	"github.com/iris-oncall/iris/internal/messages/jinja/py"
 )
 
 const (
@@ -23,13 +24,18 @@ const (
 // concurrent use.
 type templateCache struct {
 	mu      sync.Mutex
-	entries map[string]*list.Element // by source
-	order   *list.List               // most recently used first
+	entries map[cacheKey]*list.Element
+	order   *list.List // most recently used first
 	size    int
 }
 
+type cacheKey struct {
+	source string
+	marks  py.Marks
+}
+
 type cachedTemplate struct {
-	source   string
+	cacheKey
 	template *jinja.Template
 	err      error
 
@@ -41,30 +47,31 @@ type cachedTemplate struct {
 var errPutAside = errors.New("it broke the engine's bounds several times and is not tried for a while")
 
 func newTemplateCache() *templateCache {
-	return &templateCache{entries: map[string]*list.Element{}, order: list.New()}
+	return &templateCache{entries: map[cacheKey]*list.Element{}, order: list.New()}
 }
 
-func (c *templateCache) entry(src string) *cachedTemplate {
+func (c *templateCache) entry(src string, marks py.Marks) *cachedTemplate {
+	key := cacheKey{src, marks}
 	c.mu.Lock()
-	if el, ok := c.entries[src]; ok {
+	if el, ok := c.entries[key]; ok {
 		c.order.MoveToFront(el)
 		c.mu.Unlock()
 		return el.Value.(*cachedTemplate)
 	}
 	c.mu.Unlock()
-	t, err := jinja.Compile(src, jinja.Limits{Output: maxRendered})
-	e := &cachedTemplate{source: src, template: t, err: err}
+	t, err := jinja.CompileMarked(src, jinja.Limits{Output: maxRendered}, marks)
+	e := &cachedTemplate{cacheKey: key, template: t, err: err}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if el, ok := c.entries[src]; ok {
+	if el, ok := c.entries[key]; ok {
 		return el.Value.(*cachedTemplate)
 	}
-	c.entries[src] = c.order.PushFront(e)
+	c.entries[key] = c.order.PushFront(e)
 	c.size += len(src)
 	for len(c.entries) > maxCachedTemplates || c.size > maxCachedSource {
 		last := c.order.Back()
 		old := c.order.Remove(last).(*cachedTemplate)
-		delete(c.entries, old.source)
+		delete(c.entries, old.cacheKey)
 		c.size -= len(old.source)
 	}
 	return e
@@ -72,13 +79,13 @@ func (c *templateCache) entry(src string) *cachedTemplate {
 
 // compile returns the compiled template of a source.
 func (c *templateCache) compile(src string) (*jinja.Template, error) {
-	e := c.entry(src)
+	e := c.entry(src, py.NoMarks)
 	return e.template, e.err
 }
 
 // render renders a source. Output that grew too long is returned as far as it came; it is longer than any body then.
-func (c *templateCache) render(src string, vars jinja.Vars) (string, error) {
-	e := c.entry(src)
+func (c *templateCache) render(src string, marks py.Marks, vars jinja.Vars) (string, error) {
+	e := c.entry(src, marks)
 	if e.err != nil {
 		return "", e.err
 	}

@@ -5,6 +5,7 @@ import (
 	"html"
 	"strings"
 
+	"github.com/iris-oncall/iris/internal/messages/jinja/py"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
 	goldhtml "github.com/yuin/goldmark/renderer/html"
@@ -43,6 +44,7 @@ func (s *source) html(body, own string) string {
 	if own != "" {
 		text = own
 	}
+	text = py.Raw(text)
 	if s.AckURL != "" && !strings.Contains(text, s.AckURL) && !strings.Contains(text, html.EscapeString(s.AckURL)) {
 		what := "Acknowledge this incident"
 		if s.Batch != "" {
@@ -66,10 +68,10 @@ func (s *source) html(body, own string) string {
 
 func lastIndexFold(s, sub string) int { return strings.LastIndex(strings.ToLower(s), sub) }
 
-// toHTML converts Markdown; text that is too long or breaks the converter is shown as it is.
+// toHTML converts Markdown in which data is marked; text that is too long or breaks the converter is shown as it is.
 func toHTML(text string) (out string) {
-	plain := func() string { return "<pre>" + html.EscapeString(text) + "</pre>\n" }
-	if len(text) > maxMarkdown || tangled(text) {
+	plain := func() string { return "<pre>" + html.EscapeString(py.Raw(text)) + "</pre>\n" }
+	if len(py.Raw(text)) > maxMarkdown || tangled(text) {
 		return plain()
 	}
 	defer func() {
@@ -78,8 +80,8 @@ func toHTML(text string) (out string) {
 		}
 	}()
 	var buf bytes.Buffer
-	if err := markdown.Convert([]byte(text), &buf); err != nil {
+	if err := markdown.Convert([]byte(linked(text)), &buf); err != nil {
 		return plain()
 	}
-	return buf.String()
+	return htmlMarkup(encodedMark.ReplaceAllStringFunc(buf.String(), decodeMark))
 }

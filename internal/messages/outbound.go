@@ -17,6 +17,7 @@ type Outbound struct {
 	Subject        string // see Content for what subject, body and HTML hold per mode
 	Body           string // sms and call: the whole text to send or say, already cut
 	EmailHTML      string // e-mail: always filled
+	Slack          SlackWords
 	Application    string
 	Plan           string
 	Priority       users.Priority

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/iris-oncall/iris/internal/messages/jinja"
+	"github.com/iris-oncall/iris/internal/messages/jinja/py"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -30,13 +31,13 @@ func plainText(s *source, why string) draft {
 		d.problem = fmt.Sprintf("The message to %s went out in plain words: %s.", s.Target, strings.TrimSuffix(why, "."))
 	}
 	if s.outOfBand() {
-		d.subject = s.prefixed(s.notice.Subject)
+		d.subject = s.prefixed(py.Mark(s.notice.Subject))
 		sb.WriteString(s.notice.Body)
 		if s.notice.Body == "" {
 			sb.WriteString(s.notice.Subject)
 		}
 		contextLines(&sb, s.notice.Context)
-		d.body = strings.TrimSpace(sb.String())
+		d.body = py.Mark(strings.TrimSpace(sb.String()))
 		if failed {
 			d.subject = s.prefixed("Iris failed to render your message")
 		}
@@ -47,6 +48,7 @@ func plainText(s *source, why string) draft {
 	if failed {
 		d.subject = fmt.Sprintf("%d Iris failed to render your message", s.MessageID)
 	}
+	d.subject = py.Mark(d.subject)
 	if title != "" {
 		sb.WriteString(title + "\n\n")
 	}
@@ -66,7 +68,7 @@ func plainText(s *source, why string) draft {
 		line("Message", fmt.Sprint(s.MessageID))
 	}
 	contextLines(&sb, s.incident.Context)
-	d.body = strings.TrimSpace(sb.String())
+	d.body = py.Mark(strings.TrimSpace(sb.String()))
 	return d
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages/jinja"
+	"github.com/iris-oncall/iris/internal/messages/jinja/py"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -233,14 +234,15 @@ func (r *Renderer) one(s *source) (c Content) {
 
 // draft is a message before it is shaped for its mode.
 type draft struct {
-	subject, body, html string
+	subject, body, html string // with marks where they are data
+	custom              bool   // body begins with a JSON object of Slack's parts
 	problem             string
 }
 
 func (r *Renderer) draft(s *source) draft {
 	switch {
 	case s.Batch != "":
-		return draft{subject: DigestSubject(s.application, s.BatchSize, s.plan.Name), body: DigestBody(s.Batch)}
+		return draft{subject: py.Mark(DigestSubject(s.application, s.BatchSize, s.plan.Name)), body: py.Mark(DigestBody(s.Batch))}
 	case s.gone:
 		return plainText(s, "what it is about does not exist any more")
 	case s.Plain:
@@ -250,7 +252,11 @@ func (r *Renderer) draft(s *source) draft {
 	case s.Template != "":
 		return r.template(s)
 	case s.outOfBand():
-		return draft{subject: s.prefixed(s.notice.Subject), body: s.notice.Body, html: s.notice.EmailHTML}
+		d := draft{subject: s.prefixed(s.data(s.notice.Subject)), body: s.notice.Body, html: s.notice.EmailHTML}
+		if s.Mode == users.Slack { // elsewhere the sender writes Markdown
+			d.body = s.data(d.body)
+		}
+		return d
 	}
 	return plainText(s, "")
 }
@@ -258,10 +264,10 @@ func (r *Renderer) draft(s *source) draft {
 // prefixed puts the application's name before the subject of an out-of-band notification.
 func (s *source) prefixed(subject string) string {
 	prefix := "[" + s.application + "] "
-	if s.application == "" || s.notice.Bare || strings.HasPrefix(subject, prefix) {
+	if s.application == "" || s.notice.Bare || strings.HasPrefix(py.Raw(subject), prefix) {
 		return subject
 	}
-	return prefix + subject
+	return py.Mark(prefix) + subject
 }
 
 // template renders the message's template.
@@ -291,14 +297,17 @@ func (r *Renderer) parts(s *source, content TemplateContent, what string) draft 
 		name, src string
 		out       *string
 	}{
-		{"subject", content.Subject, &d.subject},
-		{"body", content.Body, &d.body},
-		{"email html", content.EmailHTML, &d.html},
+		{partSubject, content.Subject, &d.subject},
+		{partBody, content.Body, &d.body},
+		{partHTML, content.EmailHTML, &d.html},
 	} {
-		if part.src == "" || part.name == "email html" && s.Mode != users.Email && s.Mode != users.Drop {
+		if part.src == "" || part.name == partHTML && s.Mode != users.Email && s.Mode != users.Drop {
 			continue
 		}
-		text, err := r.templates.render(part.src, vars)
+		if part.name == partBody && r.slackBlocks(s, &d, part.src, vars) {
+			continue
+		}
+		text, err := r.templates.render(part.src, s.marks(part.name), vars)
 		if err != nil {
 			return plainText(s, fmt.Sprintf("%s %s failed to render: %s", what, part.name, shortError(err)))
 		}
@@ -306,7 +315,7 @@ func (r *Renderer) parts(s *source, content TemplateContent, what string) draft 
 	}
 	if s.outOfBand() {
 		if strings.TrimSpace(d.subject) == "" {
-			d.subject = s.notice.Subject
+			d.subject = s.data(s.notice.Subject)
 		}
 		d.subject = s.prefixed(d.subject)
 		if d.html == "" {
@@ -314,6 +323,31 @@ func (r *Renderer) parts(s *source, content TemplateContent, what string) draft 
 		}
 	}
 	return d
+}
+
+// The parts of a template, as problems name them.
+const (
+	partSubject = "subject"
+	partBody    = "body"
+	partHTML    = "email html"
+)
+
+// slackBlocks fills the body of a message to Slack whose template is written as a JSON object of Slack's parts. It reports false
+// when it is not, or does not print one: then it is text.
+func (r *Renderer) slackBlocks(s *source, d *draft, src string, vars jinja.Vars) bool {
+	if s.Mode != users.Slack || s.markup() {
+		return false
+	}
+	t, err := r.templates.compile(src)
+	if err != nil || !t.StartsObject() {
+		return false
+	}
+	text, err := r.templates.render(src, py.MarksJSON, vars)
+	if err != nil {
+		return false
+	}
+	d.body, d.custom = slackObject(text)
+	return d.custom
 }
 
 // needsID tells whether people may answer with the message's number, which the subject must show then.

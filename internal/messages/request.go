@@ -57,6 +57,7 @@ type Content struct {
 	Plan        string
 	ShownTo     string // e-mail: recipients to be named, separated by commas; "" = the destination alone
 	Sender      string // sender address instead of the vendor's configured one; "" = that
+	Slack       SlackWords
 	// Problem says why the template did not give these words (missing, failing, too big, quarantined) in a sentence for
 	// the timeline and for message_contents.render_error; then they are the built-in plain text. "" = the template did.
 	Problem string
@@ -72,6 +73,7 @@ type IncidentWords struct {
 	Application   string
 	TitleVariable string // the application's; "" = none
 	Sender        string // address from which its e-mails come; "" = the configured one
+	Markup        bool   // the application's contexts contain markup on purpose: nothing is escaped
 }
 
 // RequestWords is an accepted out-of-band notification.
@@ -84,6 +86,7 @@ type RequestWords struct {
 	Context     json.RawMessage // nil = none
 	Sender      string          // address from which e-mails come; "" = the configured one
 	Bare        bool            // the subject stays as it is
+	Markup      bool            // the application's texts contain markup on purpose: nothing is escaped
 	ShownTo     string          // recipients that mails name, separated by commas; "" = their own
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/iris-oncall/iris/internal/messages/jinja/py"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -22,15 +23,18 @@ const cutNote = "\n\n[The rest was cut off: the message is longer than Iris send
 // shape fits a draft to its mode: cleaned, cut, with how to acknowledge it.
 func shape(s *source, d draft) Content {
 	c := Content{
-		Subject:     cutRunes(oneLine(d.subject), MaxSubject),
+		Subject:     cutRunes(oneLine(py.Raw(d.subject)), MaxSubject),
 		Application: s.application,
 		Plan:        s.plan.Name,
 		Problem:     d.problem,
 	}
-	body := cleanText(d.body)
-	if s.Note != "" {
-		body = strings.TrimSpace(cleanText(s.Note) + "\n\n" + body)
+	marked := cleanText(d.body)
+	if note := py.Mark(cleanText(s.Note)); note != "" && d.custom {
+		marked += "\n\n" + note
+	} else if note != "" {
+		marked = strings.TrimSpace(note + "\n\n" + marked)
 	}
+	body := py.Raw(marked)
 	switch s.Mode {
 	case users.SMS:
 		c.Body = smsText(s, c.Subject, body)
@@ -45,9 +49,11 @@ func shape(s *source, d draft) Content {
 	case users.Email:
 		c.Sender, c.ShownTo = s.sender(), s.notice.ShownTo
 		c.Body = withFooter(body, s.footer(body), MaxBody)
-		c.EmailHTML = s.html(body, cleanText(d.html))
+		c.EmailHTML = s.html(marked, htmlMarkup(cleanText(d.html)))
 	case users.Slack:
-		c.Body = withFooter(body, s.footer(body), MaxBody)
+		footer := s.footer(body)
+		c.Body = withFooter(body, footer, MaxBody)
+		c.Slack = s.slackWords(d, marked, footer)
 	case users.Drop:
 		c.Body = withFooter(body, "", MaxBody)
 		c.EmailHTML = cleanText(d.html)

@@ -17,7 +17,7 @@ var daysAhead = regexp.MustCompile(`^\+([0-9]{1,4})([dw])$`)
 
 // ParseInstant reads an instant as people and programs name it: nothing or "now"; "+90m", "+3d" or "+2w" for a while after now; Unix seconds;
 // "2026-11-22T02:00:00+01:00"; or a wall clock of zone, "2026-11-22 02:00", "2026-11-22T02:00:00" or "2026-11-22" for its
-// midnight. Anything else is an Invalid fault of the field "at".
+// midnight. Anything else, and a wall clock that zone skips, is an Invalid fault of the field "at".
 func ParseInstant(text string, zone *time.Location, now time.Time) (time.Time, error) {
 	text = strings.TrimSpace(text)
 	switch {
@@ -43,7 +43,16 @@ func ParseInstant(text string, zone *time.Location, now time.Time) (time.Time, e
 	}
 	for _, layout := range []string{"2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02T15:04", time.DateOnly} {
 		if t, err := time.Parse(layout, text); err == nil && sane(t) {
-			return LocalOf(t).In(zone), nil
+			at := LocalOf(t).In(zone)
+			if LocalOf(at) == LocalOf(t) {
+				return at, nil
+			}
+			if layout != time.DateOnly {
+				return time.Time{}, fault.Invalidf("at", "the clocks of %s skip %s: that instant would be %s; say that, or another time",
+					zone, text, at.Format("2006-01-02 15:04"))
+			}
+			_, skipped := at.ZoneBounds() // the zone skips midnight: the day begins after it
+			return skipped, nil
 		}
 	}
 	return time.Time{}, fault.Invalidf("at",

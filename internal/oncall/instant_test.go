@@ -27,7 +27,6 @@ func TestParseInstant(t *testing.T) {
 		"2026-11-22 02:00:59":       "2026-11-22T01:00:59Z",
 		"2026-11-22":                "2026-11-21T23:00:00Z",
 		"2026-10-25 02:30":          "2026-10-25T00:30:00Z", // twice: the first
-		"2026-03-29 02:30":          "2026-03-29T00:30:00Z", // never: on the offset after the skip
 	} {
 		got, err := ParseInstant(text, zone, now)
 		require.NoError(t, err, text)
@@ -38,4 +37,19 @@ func TestParseInstant(t *testing.T) {
 		require.True(t, fault.Is(err, fault.Invalid), text)
 		require.ErrorContains(t, err, "is no instant")
 	}
+}
+
+func TestAWallClockThatTheZoneSkipsIsRefused(t *testing.T) {
+	t.Parallel()
+	zurich, err := time.LoadLocation("Europe/Zurich")
+	require.NoError(t, err)
+	_, err = ParseInstant("2026-03-29 02:30", zurich, time.Now())
+	require.True(t, fault.Is(err, fault.Invalid))
+	require.ErrorContains(t, err, "the clocks of Europe/Zurich skip 2026-03-29 02:30")
+
+	beirut, err := time.LoadLocation("Asia/Beirut") // its midnight is skipped: the day begins an hour later
+	require.NoError(t, err)
+	at, err := ParseInstant("2026-03-29", beirut, time.Now())
+	require.NoError(t, err)
+	require.Equal(t, "2026-03-29 01:00", at.Format("2006-01-02 15:04"))
 }

@@ -95,10 +95,12 @@ type Service struct {
 type Person struct {
 	users.User
 	PhotoURL string // "" = none
-	Contacts map[users.Mode]string
+	// NoTimeZone: nobody chose the time zone, which is UTC then.
+	NoTimeZone bool
+	Contacts   map[users.Mode]string
 }
 
-// PersonChange changes a person; nil leaves a field as it is. Contacts that are not named stay.
+// PersonChange changes a person; nil leaves a field as it is. An empty time zone means that nobody chose one. Contacts that are not named stay.
 type PersonChange struct {
 	Name, FullName, TimeZone, PhotoURL *string
 	Active                             *bool

@@ -240,7 +240,7 @@ func New(d Deps) (*API, error) {
 // Handler returns a router that serves nothing but this API, for tests and for a server of its own.
 func (a *API) Handler() http.Handler {
 	r := chi.NewRouter()
-	r.Use(wire.SecurityHeaders, wire.TrimSlash)
+	r.Use(wire.SecurityHeaders, wire.TrimSlash, a.Errors.BoundQuery)
 	a.Errors.Refuse(r)
 	a.Routes(r)
 	return r

@@ -172,11 +172,8 @@ func (a *API) strayCreation(ctx context.Context, d oncall.Draft) error {
 	if err != nil {
 		return err
 	}
-	crew := oncall.Crew{TeamID: -1, Name: d.TeamName, Members: map[users.ID]bool{d.User: true}}
-	if _, err := a.desk(ctx, now, crew, true).Create(d); err != nil {
-		return err
-	}
-	return integrity(`team "` + d.TeamName + `" not found`)
+	_, err = a.desk(ctx, now, oncall.Crew{TeamID: -1, Name: d.TeamName}, true).Create(d) // nobody is part of it
+	return err
 }
 
 func (a *API) createEvent(w http.ResponseWriter, r *http.Request) error {

@@ -166,7 +166,7 @@ func (a *API) answerOncall(w http.ResponseWriter, r *http.Request, shifts []onca
 	for _, s := range shifts {
 		p := c.people[s.User]
 		out = append(out, map[string]any{
-			"full_name": p.FullName, "start": s.Start.Unix(), "end": s.End.Unix(), "user": p.Name, "team": c.teams[s.TeamID].Name,
+			"full_name": orNull(p.FullName), "start": s.Start.Unix(), "end": s.End.Unix(), "user": p.Name, "team": c.teams[s.TeamID].Name,
 			"role": s.Role, "contacts": contacts(p, phone(s, c)),
 		})
 	}
@@ -216,7 +216,7 @@ func summaryEntries(shifts []oncall.Shift, c crowd, roles []oncall.RoleInfo, pho
 	for i, s := range shifts {
 		p, t := c.people[s.User], c.teams[s.TeamID]
 		out[i] = map[string]any{
-			"full_name": p.FullName, "photo_url": orNull(p.PhotoURL), "start": s.Start.Unix(), "end": s.End.Unix(), "user_id": p.OncallID,
+			"full_name": orNull(p.FullName), "photo_url": orNull(p.PhotoURL), "start": s.Start.Unix(), "end": s.End.Unix(), "user_id": p.OncallID,
 			"user": p.Name, "team": t.Name, "role": s.Role, "user_contacts": contacts(p, primaryOnly(s, phone)),
 		}
 		for _, role := range roles {

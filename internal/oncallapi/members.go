@@ -125,7 +125,7 @@ func (a *API) addAdmin(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if name == "" {
-		return fault.New(fault.Invalid, "name attribute missing from request")
+		return errNoName
 	}
 	u, err := a.People.ByName(r.Context(), name)
 	if err != nil {
@@ -241,8 +241,12 @@ func userObject(u oncall.Person) map[string]any {
 	for mode, destination := range u.Contacts {
 		contacts[string(mode)] = destination
 	}
+	zone := orNull(u.TimeZone)
+	if u.NoTimeZone {
+		zone = nil
+	}
 	return map[string]any{
-		"id": u.OncallID, "name": u.Name, "full_name": u.FullName, "time_zone": u.TimeZone, "photo_url": orNull(u.PhotoURL),
+		"id": u.OncallID, "name": u.Name, "full_name": orNull(u.FullName), "time_zone": zone, "photo_url": orNull(u.PhotoURL),
 		"active": bool01(u.Active), "god": bool01(u.Admin), "contacts": contacts,
 	}
 }

@@ -2,8 +2,10 @@ package oncallapi
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
@@ -33,10 +35,7 @@ func (a *API) listRoles(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	cs, _, err := conditions(q, map[string]kind{"id": numbers, "name": words})
-	if err != nil {
-		return err
-	}
+	cs, _ := conditions(q, map[string]kind{"id": numbers, "name": words})
 	roles, err := a.Names.Roles(r.Context())
 	if err != nil {
 		return err
@@ -75,10 +74,7 @@ func (a *API) deleteRole(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *API) listServices(w http.ResponseWriter, r *http.Request) error {
-	cs, _, err := conditions(r.URL.Query(), map[string]kind{"id": numbers, "name": words})
-	if err != nil {
-		return err
-	}
+	cs, _ := conditions(r.URL.Query(), map[string]kind{"id": numbers, "name": words})
 	services, err := a.Names.Services(r.Context())
 	if err != nil {
 		return err
@@ -226,8 +222,11 @@ func (a *API) unclaimService(w http.ResponseWriter, r *http.Request) error {
 	return empty(w, http.StatusOK)
 }
 
+// foreignModes are those of Oncall that Iris lists for its clients and cannot send in.
+var foreignModes = []users.Mode{"teams_messenger"}
+
 func (a *API) listModes(w http.ResponseWriter, _ *http.Request) error {
-	return answer(w, http.StatusOK, list(a.Config.Modes))
+	return answer(w, http.StatusOK, append(slices.Clone(a.Config.Modes), foreignModes...))
 }
 
 func (a *API) listTimeZones(w http.ResponseWriter, _ *http.Request) error {

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
@@ -37,7 +38,8 @@ func (a *API) audit(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if given {
+	if given { // whole seconds are compared: this one is included to its end
+		until = until.Add(time.Second - time.Microsecond)
 		query.Until = &until
 	}
 	entries, err := a.Notices.Audit(r.Context(), query)

@@ -37,10 +37,7 @@ func (a *API) listUsers(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	cs, _, err := conditions(q, map[string]kind{"id": numbers, "name": words, "full_name": words})
-	if err != nil {
-		return err
-	}
+	cs, _ := conditions(q, map[string]kind{"id": numbers, "name": words, "full_name": words})
 	wanted, err := queryFlag(q, "active", true)
 	if err != nil {
 		return err
@@ -380,9 +377,9 @@ func (a *API) search(w http.ResponseWriter, r *http.Request) error {
 		out["services"] = found.Services
 	}
 	if members || has(asked, "users") {
-		people := []map[string]string{}
+		people := []map[string]any{}
 		for _, u := range found.Users {
-			people = append(people, map[string]string{"full_name": u.FullName, "name": u.Name})
+			people = append(people, map[string]any{"full_name": orNull(u.FullName), "name": u.Name})
 		}
 		out["users"] = people
 	}

@@ -96,10 +96,7 @@ func (a *API) listRosters(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return when(err, fault.NotFound, integrity(`team "`+param(r, "team")+`" not found`))
 	}
-	cs, _, err := conditions(r.URL.Query(), map[string]kind{"name": words, "id": numbers})
-	if err != nil {
-		return err
-	}
+	cs, _ := conditions(r.URL.Query(), map[string]kind{"name": words, "id": numbers})
 	out, err := a.rosterObjects(r.Context(), t, cs)
 	if err != nil {
 		return err
@@ -117,6 +114,9 @@ func rosterNameProblem(name string) error {
 	return nil
 }
 
+// errNoName says the same in its title and its description: clients look at either.
+var errNoName = fault.Titled("name attribute missing from request", "name attribute missing from request")
+
 func (a *API) createRoster(w http.ResponseWriter, r *http.Request) error {
 	t, missing := a.administered(r)
 	if missing != nil && !fault.Is(missing, fault.NotFound) {
@@ -131,7 +131,7 @@ func (a *API) createRoster(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if name = strings.TrimSpace(name); name == "" {
-		return fault.New(fault.Invalid, "name attribute missing from request")
+		return errNoName
 	}
 	if err := rosterNameProblem(name); err != nil {
 		return err
@@ -258,7 +258,12 @@ func (a *API) listRosterUsers(w http.ResponseWriter, r *http.Request) error {
 
 func (a *API) addRosterUser(w http.ResponseWriter, r *http.Request) error {
 	t, ro, err := a.managed(r)
-	if err != nil {
+	switch {
+	case fault.Is(err, fault.NotFound) && t.ID == 0:
+		return integrity("invalid team or user")
+	case fault.Is(err, fault.NotFound):
+		return integrity(`roster "` + param(r, "roster") + `" not found`)
+	case err != nil:
 		return err
 	}
 	b, err := readBody(w, r, "incomplete data")
@@ -345,9 +350,9 @@ func (a *API) suggest(w http.ResponseWriter, r *http.Request) error {
 	}
 	role, err := a.role(ctx, param(r, "role"))
 	if err != nil {
-		return when(err, fault.NotFound, fault.New(fault.Invalid, "Invalid role"))
+		return when(err, fault.NotFound, fault.Titled("Invalid role", `role "`+param(r, "role")+`" not found`))
 	}
-	badRoster := fault.New(fault.Invalid, "Invalid roster")
+	badRoster := fault.Titled("Invalid roster", `roster "`+param(r, "roster")+`" not found in team "`+param(r, "team")+`"`)
 	t, err := a.team(r)
 	if err != nil {
 		return when(err, fault.NotFound, badRoster)

@@ -26,7 +26,7 @@ func TestRosters(t *testing.T) {
 	require.False(t, rosters["ops-roster"].Users[2].InRotation)
 	f.want(200, `{}`, bob, "GET", at+"?name=other", "")
 	f.want(403, notAdmin, bob, "POST", at, `{"name":"x"}`)
-	f.want(400, says("name attribute missing from request", ""), ann, "POST", at, `{}`)
+	f.want(400, says("name attribute missing from request", "name attribute missing from request"), ann, "POST", at, `{}`)
 	f.want(400, says("invalid roster name", `roster name contains invalid character "/"`), ann, "POST", at, `{"name":"a/b"}`)
 	f.want(201, "", ann, "POST", at, `{"name":"new one"}`)
 	f.want(422, says("IntegrityError", `roster name "new one" already exists for team ops`), ann, "POST", at, `{"name":"new one"}`)
@@ -50,7 +50,7 @@ func TestRosters(t *testing.T) {
 	f.want(400, says("incomplete data", `missing field "name"`), ann, "POST", one+"/users", `{}`)
 	f.want(422, says("IntegrityError", "invalid team or user"), ann, "POST", one+"/users", `{"name":"who"}`)
 	f.want(422, says("IntegrityError", `user "bob" is already in the roster`), ann, "POST", one+"/users", `{"name":"bob"}`)
-	f.want(404, says("404 Not Found", ""), ann, "POST", at+"/none/users", `{"name":"eve"}`)
+	f.want(422, says("IntegrityError", `roster "none" not found`), ann, "POST", at+"/none/users", `{"name":"eve"}`)
 	require.Equal(t, "eve", decode[map[string]any](f, ann, "POST", one+"/users", `{"name":"eve","in_rotation":false}`)["name"])
 	f.want(200, `["ann","bob","cat","eve"]`, bob, "GET", "/api/v0/teams/ops/users", "")
 	f.want(400, says("incomplete data", `missing field "in_rotation"`), ann, "PUT", one+"/users/eve", `{}`)
@@ -75,8 +75,8 @@ func TestSuggest(t *testing.T) {
 	f.event("ann", "primary", 20, 1)
 	f.want(400, says("Missing parameter", `The "start" parameter is required.`), bob, "GET", at+"/primary/suggest", "")
 	window := fmt.Sprintf("?start=%d&end=%d", f.hour(30), f.hour(31))
-	f.want(400, says("Invalid role", ""), bob, "GET", at+"/none/suggest"+window, "")
-	f.want(400, says("Invalid roster", ""), bob, "GET", "/api/v0/teams/ops/rosters/none/primary/suggest"+window, "")
+	f.want(400, says("Invalid role", `role "none" not found`), bob, "GET", at+"/none/suggest"+window, "")
+	f.want(400, says("Invalid roster", `roster "none" not found in team "ops"`), bob, "GET", "/api/v0/teams/ops/rosters/none/primary/suggest"+window, "")
 	f.want(200, `{"data":{"ann":36000,"bob":"infinity"},"user":"bob"}`, bob, "GET", at+"/primary/suggest"+window, "")
 }
 
@@ -146,7 +146,7 @@ func TestNamesAndSearch(t *testing.T) {
 	f.want(200, "", root, "DELETE", "/api/v0/roles/tester", "")
 	f.want(404, says("404 Not Found", ""), root, "DELETE", "/api/v0/roles/tester", "")
 
-	f.want(200, `["web","database"]`, bob, "GET", "/api/v0/services", "")
+	f.want(200, `["database","web"]`, bob, "GET", "/api/v0/services", "")
 	f.want(403, notAdmin, bob, "POST", "/api/v0/services", `{"name":"x"}`)
 	f.want(201, "", root, "POST", "/api/v0/services", `{"name":"mail"}`)
 	f.want(422, says("IntegrityError", `service name "mail" already exists`), root, "POST", "/api/v0/services", `{"name":"mail"}`)
@@ -169,7 +169,7 @@ func TestNamesAndSearch(t *testing.T) {
 	f.want(400, says("Missing parameter", `The "team" parameter is required.`), bob, "GET", "/api/v0/search?keyword=b&fields=team_users", "")
 	f.want(200, "", ann, "DELETE", "/api/v0/teams/ops/services/web", "")
 	f.want(404, says("404 Not Found", ""), ann, "DELETE", "/api/v0/teams/ops/services/web", "")
-	f.want(200, `["email","sms","call","slack"]`, bob, "GET", "/api/v0/modes", "")
+	f.want(200, `["email","sms","call","slack","teams_messenger"]`, bob, "GET", "/api/v0/modes", "")
 	f.want(200, `["UTC","America/New_York","Europe/Zurich"]`, bob, "GET", "/api/v0/timezones/", "")
 	f.want(200, `{"activated":false}`, bob, "GET", "/api/v0/iris_settings", "")
 }

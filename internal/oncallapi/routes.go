@@ -46,8 +46,12 @@ func (a *API) table() []route {
 // Routes mounts the API on a router, which should use wire.TrimSlash. Paths are absolute.
 func (a *API) Routes(r chi.Router) {
 	allowed := map[string][]string{}
+	turns := wire.NewTurns(a.Errors)
 	for _, rt := range a.table() {
 		h := a.serve(rt)
+		if rt.method == get {
+			h = turns.Middleware(h)
+		}
 		if rt.access != public {
 			h = a.identified(h)
 		}

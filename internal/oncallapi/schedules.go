@@ -66,15 +66,16 @@ func (a *API) listSchedules(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	cs, _, err := conditions(q, map[string]kind{"id": numbers, "name": words, "role": words, "team": words, "team_id": numbers, "roster_id": numbers})
-	if err != nil {
-		return err
-	}
+	cs, _ := conditions(q, map[string]kind{"id": numbers, "name": words, "role": words, "team": words, "team_id": numbers, "roster_id": numbers})
+	out := []map[string]any{}
 	t, err := a.team(r)
-	if err != nil {
-		return err
+	var ro oncall.Roster
+	if err == nil {
+		ro, err = a.roster(r, t)
 	}
-	ro, err := a.roster(r, t)
+	if fault.Is(err, fault.NotFound) {
+		return answer(w, http.StatusOK, out)
+	}
 	if err != nil {
 		return err
 	}
@@ -82,7 +83,6 @@ func (a *API) listSchedules(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out := []map[string]any{}
 	for _, s := range schedules {
 		v := values{
 			text: map[string]string{"name": s.RosterName, "role": s.Role, "team": s.Team},

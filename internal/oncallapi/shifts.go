@@ -40,7 +40,7 @@ var eventFields = []string{"id", "start", "end", "role", "team", "user", "full_n
 func eventObject(s oncall.ShiftRow) map[string]any {
 	e := map[string]any{
 		"id": s.ID, "start": s.Start.Unix(), "end": s.End.Unix(), "role": s.Role, "team": s.Team, "user": s.UserName,
-		"full_name": s.FullName, "schedule_id": nil, "link_id": orNull(s.Link), "note": orNull(s.Note),
+		"full_name": orNull(s.FullName), "schedule_id": nil, "link_id": orNull(s.Link), "note": orNull(s.Note),
 	}
 	if s.Schedule != 0 {
 		e["schedule_id"] = s.Schedule
@@ -78,10 +78,7 @@ func (a *API) listEvents(w http.ResponseWriter, r *http.Request) error {
 // eventQuery reads the filters of a list of events. none: they name something that does not exist, nothing can be found.
 func (a *API) eventQuery(ctx context.Context, q url.Values) (query oncall.ShiftQuery, none bool, err error) {
 	known := map[string]kind{"id": numbers, "start": numbers, "end": numbers, "team_id": numbers, "role": words, "team": words, "user": words}
-	cs, others, err := conditions(q, known)
-	if err != nil {
-		return query, false, err
-	}
+	cs, others := conditions(q, known)
 	for _, key := range others {
 		if key != "fields" && key != "include_subscribed" {
 			return query, false, fault.New(fault.Invalid, "Bad constraint param")

@@ -102,7 +102,7 @@ func (a *API) fairness(w http.ResponseWriter, r *http.Request) error {
 	}
 	out := []map[string]any{}
 	for _, l := range oncall.Fairness(shifts, a.zoneOf(t), holidays, from, to, roles...) {
-		out = append(out, map[string]any{"user": names[l.User].UserName, "full_name": names[l.User].FullName, "shifts": l.Shifts,
+		out = append(out, map[string]any{"user": names[l.User].UserName, "full_name": orNull(names[l.User].FullName), "shifts": l.Shifts,
 			"hours": l.Total.Hours(), "nights": l.Night.Hours(), "weekends": l.Weekend.Hours(), "holidays": l.Holidays.Hours()})
 	}
 	return answer(w, http.StatusOK, out)

@@ -54,7 +54,8 @@ func (a *Applications) ByName(ctx context.Context, name string) (auth.Applicatio
 	app := auth.Application{
 		ID: row.ID, Name: row.Name, AuthOnly: row.AuthOnly, AllowOtherAppIncidents: row.AllowOtherAppIncidents,
 		AllowAuthenticatingUsers: row.AllowAuthenticatingUsers, AllowOncall: row.AllowOncall, Relay: row.Relay, Paused: row.Paused,
-		PendingCap: int(row.PendingCap),
+		PendingCap:  int(row.PendingCap),
+		DefaultPlan: row.DefaultPlan, LateWithin: fromSeconds(row.LateWithin), LateHold: fromSeconds(row.LateHold),
 	}
 	for _, sealed := range []struct {
 		which string
@@ -274,4 +275,11 @@ func (a *Applications) unseal(id int64, which string, sealed []byte) (string, er
 		return "", fault.Wrap(fault.Internal, err, "the key of the application cannot be read")
 	}
 	return string(key), nil
+}
+
+// SetMarkup stores whether an application's contexts and texts contain markup on purpose.
+func (a *Applications) SetMarkup(ctx context.Context, id int64, markup bool) error {
+	return a.db.Do(ctx, func(q *db.Queries) error {
+		return one(q.SetApplicationMarkup(ctx, db.SetApplicationMarkupParams{ID: id, Markup: markup}))
+	})
 }

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -21,12 +20,14 @@ import (
 type Incidents struct {
 	db      *DB
 	opening *gather[incidents.New, openResult]
+	finding *gather[incidents.New, foundKey]
 }
 
 // NewIncidents returns the adapter over d.
 func NewIncidents(d *DB) *Incidents {
 	i := &Incidents{db: d}
 	i.opening = &gather[incidents.New, openResult]{run: i.openAll, maxSize: openBatch, maxRuns: openFlushes}
+	i.finding = &gather[incidents.New, foundKey]{run: i.findAll, maxSize: openBatch, maxRuns: findRuns}
 	return i
 }
 
@@ -188,8 +189,12 @@ func (i *Incidents) Acknowledge(ctx context.Context, c incidents.Change, owner u
 		var ids []int64
 		left = map[incidents.ID]users.ID{}
 		e := db.AddEntriesParams{Kind: string(incidents.EntryAcknowledged), Actor: c.Actor}
+		waited, err := dropTimers(ctx, q, before)
+		if err != nil {
+			return err
+		}
 		for _, b := range before {
-			if !b.active && b.ownerID == owner.ID {
+			if !b.active && b.ownerID == owner.ID && !waited[b.id] {
 				continue
 			}
 			if c.AskFirst && b.ownerID != 0 && b.ownerID != owner.ID && b.ownerID != c.Replace {
@@ -205,7 +210,7 @@ func (i *Incidents) Acknowledge(ctx context.Context, c incidents.Change, owner u
 		if len(ids) == 0 {
 			return nil
 		}
-		err := q.AcknowledgeIncidents(ctx, db.AcknowledgeIncidentsParams{Ids: ids, OwnerID: int64(owner.ID)})
+		err = q.AcknowledgeIncidents(ctx, db.AcknowledgeIncidentsParams{Ids: ids, OwnerID: int64(owner.ID)})
 		if err != nil {
 			return err
 		}
@@ -259,8 +264,15 @@ func (i *Incidents) Resolve(ctx context.Context, c incidents.Change, resolved bo
 
 func resolve(ctx context.Context, q *db.Queries, c incidents.Change, before []changing, resolved bool) error {
 	var ids []int64
+	var waited map[incidents.ID]bool
+	if resolved {
+		var err error
+		if waited, err = dropTimers(ctx, q, before); err != nil {
+			return err
+		}
+	}
 	for _, b := range before {
-		if b.resolved != resolved {
+		if b.resolved != resolved || waited[b.id] {
 			ids = append(ids, int64(b.id))
 		}
 	}
@@ -276,55 +288,6 @@ func resolve(ctx context.Context, q *db.Queries, c incidents.Change, before []ch
 	}
 	return q.AddEntries(ctx, db.AddEntriesParams{
 		IncidentIds: ids, Kind: string(kind), Actor: c.Actor, Texts: slices.Repeat([]string{text}, len(ids)),
-	})
-}
-
-// ResolveByKey resolves the open incident of the application, the plan with that name (any version of it, active or not) and
-// the dedup key; false when none is open. c.IDs is ignored.
-func (i *Incidents) ResolveByKey(ctx context.Context, applicationID int64, plan, key string, c incidents.Change) (incidents.ID, bool, error) {
-	var open int64
-	err := i.db.Do(ctx, func(q *db.Queries) (err error) {
-		open, err = q.OpenIncidentOfPlan(ctx, db.OpenIncidentOfPlanParams{
-			ApplicationID: applicationID, Plan: storable(plan), DedupKey: shortKey(key),
-		})
-		return err
-	})
-	if fault.Is(err, fault.NotFound) {
-		return 0, false, nil
-	}
-	if err != nil {
-		return 0, false, err
-	}
-	c.IDs = []incidents.ID{incidents.ID(open)}
-	_, err = i.Resolve(ctx, c, true)
-	return c.IDs[0], err == nil, err
-}
-
-// UpdateFacts replaces context and facts of an incident and puts text on its timeline; it pages nobody. When the facts
-// are those already stored, as of a delivery by the other half of a pair, it changes nothing. A resolved incident is a
-// Conflict: the caller opens another.
-func (i *Incidents) UpdateFacts(ctx context.Context, id incidents.ID, body, facts json.RawMessage, text string) error {
-	return i.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		before, err := q.LockForChange(ctx, []int64{int64(id)})
-		if err != nil {
-			return err
-		}
-		if len(before) == 0 {
-			return fault.New(fault.NotFound, "no such incident")
-		}
-		if before[0].Resolved {
-			return fault.New(fault.Conflict, "the incident is resolved")
-		}
-		n, err := q.SetFacts(ctx, db.SetFactsParams{ID: int64(id), Context: string(body), Facts: string(facts)})
-		if err != nil || n == 0 {
-			return err
-		}
-		if err := q.TouchIncident(ctx, int64(id)); err != nil {
-			return err
-		}
-		return q.AddEntries(ctx, db.AddEntriesParams{
-			IncidentIds: []int64{int64(id)}, Kind: string(incidents.EntryUpdated), Texts: []string{storable(text)},
-		})
 	})
 }
 

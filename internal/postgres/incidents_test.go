@@ -148,11 +148,11 @@ func TestOpenWithAKeyOpensOnce(t *testing.T) {
 	for id := range ids {
 		first = id
 	}
-	id, found, err := p.in.ResolveByKey(t.Context(), p.demo, "PLAN ", "group", incidents.Change{Actor: "application demo", Via: incidents.ViaHook})
+	id, found, err := p.in.ResolveByKey(t.Context(), p.request("group"), "PLAN ", incidents.Change{Actor: "application demo", Via: incidents.ViaHook})
 	require.NoError(t, err)
 	require.True(t, found)
 	require.Equal(t, first, id)
-	_, found, err = p.in.ResolveByKey(t.Context(), p.demo, "Plan", "group", incidents.Change{})
+	_, found, err = p.in.ResolveByKey(t.Context(), p.request("group"), "Plan", incidents.Change{})
 	require.NoError(t, err)
 	require.False(t, found)
 	require.Equal(t, "resolved: resolved by application demo through a webhook", p.texts(t, id)[1])
@@ -444,7 +444,7 @@ func TestReopenAndResolve(t *testing.T) {
 	}, p.texts(t, id))
 }
 
-func TestUpdateFacts(t *testing.T) {
+func TestADeliveryUpdatesAnOpenIncident(t *testing.T) {
 	t.Parallel()
 	p := newPaging(t)
 	n := p.request("k")
@@ -452,15 +452,18 @@ func TestUpdateFacts(t *testing.T) {
 	o, err := p.in.Open(t.Context(), n)
 	require.NoError(t, err)
 	before, _ := p.state(t, o.ID)
+	update := func(id incidents.ID, context, facts, text string) error {
+		restarted, err := p.in.Update(t.Context(), id, incidents.Delivery{Context: json.RawMessage(context), Facts: json.RawMessage(facts), Text: text})
+		require.False(t, restarted)
+		return err
+	}
 
 	var wg sync.WaitGroup
 	for range 5 { // every member of the pair delivers it
-		wg.Go(func() {
-			require.NoError(t, p.in.UpdateFacts(t.Context(), o.ID, json.RawMessage(`{"b":2,  "a":1}`), json.RawMessage(`{"f": 2}`), "another alert"))
-		})
+		wg.Go(func() { require.NoError(t, update(o.ID, `{"b":2,  "a":1}`, `{"f": 2}`, "another alert")) })
 	}
 	wg.Wait()
-	require.Equal(t, "updated: another alert", p.texts(t, o.ID)[1])
+	require.Equal(t, "updated: another alert; nobody is paged again", p.texts(t, o.ID)[1])
 	require.Len(t, p.texts(t, o.ID), 2)
 	got, err := p.in.Get(t.Context(), o.ID)
 	require.NoError(t, err)
@@ -472,11 +475,11 @@ func TestUpdateFacts(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, `{"f":2}`, string(known.Facts))
 
-	require.Equal(t, fault.Invalid, fault.KindOf(p.in.UpdateFacts(t.Context(), o.ID, json.RawMessage(`{`), json.RawMessage(`{"f":3}`), "x")))
+	require.Equal(t, fault.Invalid, fault.KindOf(update(o.ID, `{`, `{"f":3}`, "x")))
 	_, err = p.in.Resolve(t.Context(), incidents.Change{IDs: []incidents.ID{o.ID}}, true)
 	require.NoError(t, err)
-	require.Equal(t, fault.Conflict, fault.KindOf(p.in.UpdateFacts(t.Context(), o.ID, n.Context, json.RawMessage(`{"f":4}`), "x")))
-	require.Equal(t, fault.NotFound, fault.KindOf(p.in.UpdateFacts(t.Context(), 9999, n.Context, n.DedupFacts, "x")))
+	require.Equal(t, fault.Conflict, fault.KindOf(update(o.ID, `{}`, `{"f":4}`, "x")))
+	require.Equal(t, fault.NotFound, fault.KindOf(update(9999, `{}`, `{"f":4}`, "x")))
 }
 
 func TestComments(t *testing.T) {

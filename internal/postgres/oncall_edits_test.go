@@ -38,7 +38,7 @@ func TestEditsOfTeamsAndPeopleKeepWhatOthersChangedMeanwhile(t *testing.T) {
 	off, name, none := false, "Ann Lee", ""
 	require.NoError(t, people.Update(t.Context(), ann, oncall.PersonChange{Active: &off}))
 	require.NoError(t, people.Update(t.Context(), ann, oncall.PersonChange{FullName: &name})) // from a page that was loaded before
-	photo, err := postgres.NewUsers(db).PhotoURL(t.Context(), ann.ID)
+	photo, _, err := postgres.NewUsers(db).Shown(t.Context(), ann.ID)
 	require.NoError(t, err)
 	require.Equal(t, ann.PhotoURL, photo)
 	after, err := people.ByName(t.Context(), "ann")

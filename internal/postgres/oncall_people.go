@@ -53,7 +53,7 @@ func (p *OncallPeople) find(ctx context.Context, by db.OncallPeopleParams) ([]on
 					ID: users.ID(r.ID), TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, FullName: r.FullName,
 					TimeZone: r.TimeZone, Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active, LoginEpoch: int(r.LoginEpoch),
 				},
-				PhotoURL: text(r.PhotoUrl), Contacts: zip[users.Mode, string](r.ContactModes, r.Destinations),
+				PhotoURL: text(r.PhotoUrl), NoTimeZone: !r.TimeZoneGiven, Contacts: zip[users.Mode, string](r.ContactModes, r.Destinations),
 			}
 		}
 		return err
@@ -68,7 +68,11 @@ func (p *OncallPeople) Create(ctx context.Context, name string, by oncall.By) er
 		return err
 	}
 	return p.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		if _, err := q.CreateUser(ctx, db.CreateUserParams{Name: name, TimeZone: "UTC"}); err != nil {
+		u, err := q.CreateUser(ctx, db.CreateUserParams{Name: name, TimeZone: "UTC"})
+		if err != nil {
+			return err
+		}
+		if err := q.NoTimeZone(ctx, u.ID); err != nil {
 			return err
 		}
 		return q.AppendAudit(ctx, db.AppendAuditParams{Actor: storable(by.Owner), Action: "user created", Object: "user " + name})

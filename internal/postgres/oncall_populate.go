@@ -65,7 +65,11 @@ func (s *OncallSchedules) Preview(ctx context.Context, id oncall.ScheduleID, sta
 		if err != nil {
 			return err
 		}
-		cut, err := stored.Until(now, window.Start, window.End, false)
+		shown := window.Start
+		if shown.Before(start) { // many clients ask from the beginning of time on; nothing is made before start
+			shown = start
+		}
+		cut, err := stored.Until(now, shown, window.End, false)
 		if err != nil {
 			return err
 		}

@@ -4,9 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
-
-	"github.com/jackc/pgx/v5"
+	"slices"
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
@@ -78,7 +76,11 @@ func (i *Incidents) openRange(ctx context.Context, batch []incidents.New, out []
 func fitting(batch []incidents.New) int {
 	bytes := 0
 	for n, b := range batch {
-		if bytes += len(b.Context) + len(b.DedupFacts); bytes > openBytes && n > 0 {
+		bytes += len(b.Context) + len(b.DedupFacts)
+		for _, a := range b.Alerts {
+			bytes += len(a.Fingerprint) + len(a.Labels) + len(a.Annotations)
+		}
+		if bytes > openBytes && n > 0 {
 			return n
 		}
 	}
@@ -98,43 +100,33 @@ func (i *Incidents) openSome(ctx context.Context, batch []incidents.New, out []o
 		if err != nil {
 			return err
 		}
-		missing := 0
+		var missing []int
+		var keys []incidents.New
 		for k, n := range batch {
-			if out[k].opened.ID != 0 {
-				continue
-			}
-			known, found, err := i.ByKey(ctx, n)
-			if err != nil {
-				return err
-			}
-			if found {
-				out[k].opened = known
-			} else {
-				missing++
+			if out[k].opened.ID == 0 {
+				missing, keys = append(missing, k), append(keys, n)
 			}
 		}
-		if missing == 0 {
+		if len(missing) == 0 {
+			return nil
+		}
+		found, err := i.findAll(ctx, keys)
+		if err != nil {
+			return err
+		}
+		left := 0
+		for at, k := range missing {
+			if out[k].opened = found[at].open; out[k].opened.ID == 0 {
+				left++
+			}
+		}
+		if left == 0 {
 			return nil
 		}
 		if round == openRounds {
 			return fault.New(fault.Unavailable, "the incident with this key is opened and resolved at the same time, try again")
 		}
 	}
-}
-
-// ByKey finds the open incident that Open would find instead of opening n; false when there is none.
-func (i *Incidents) ByKey(ctx context.Context, n incidents.New) (incidents.Opened, bool, error) {
-	var row db.OpenIncidentByKeyRow
-	err := i.db.Do(ctx, func(q *db.Queries) (err error) {
-		row, err = q.OpenIncidentByKey(ctx, db.OpenIncidentByKeyParams{
-			PlanID: n.PlanID, ApplicationID: n.ApplicationID, DedupKey: n.DedupKey,
-		})
-		return err
-	})
-	if errors.Is(err, pgx.ErrNoRows) {
-		return incidents.Opened{}, false, nil
-	}
-	return incidents.Opened{ID: incidents.ID(row.ID), Bucket: int(row.Bucket), Known: true, Facts: row.DedupFacts}, err == nil, err
 }
 
 // openParams turns those requests of the batch that have no result yet into columns.
@@ -152,6 +144,11 @@ func openParams(batch []incidents.New, out []openResult) db.OpenIncidentsParams 
 		p.Actors = append(p.Actors, storable(n.Actor))
 		p.Contexts = append(p.Contexts, string(n.Context))
 		p.Facts = append(p.Facts, string(n.DedupFacts))
+		a := alertColumns(n.Alerts)
+		p.AlertOrds = append(p.AlertOrds, slices.Repeat([]int32{ord}, len(n.Alerts))...)
+		p.Fingerprints, p.Statuses = append(p.Fingerprints, a.Fingerprints...), append(p.Statuses, a.Statuses...)
+		p.StartsAts, p.EndsAts = append(p.StartsAts, a.StartsAts...), append(p.EndsAts, a.EndsAts...)
+		p.Labels, p.Annotations = append(p.Labels, a.Labels...), append(p.Annotations, a.Annotations...)
 		for _, t := range n.DynamicTargets {
 			p.TargetOrds = append(p.TargetOrds, ord)
 			p.TargetIndexes = append(p.TargetIndexes, int32(t.Index))

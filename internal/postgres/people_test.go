@@ -189,7 +189,8 @@ func TestApplications(t *testing.T) {
 
 	app, err := a.ByName(ctx, "DEMO")
 	require.NoError(t, err)
-	require.Equal(t, auth.Application{ID: id, Name: "Demo", PendingCap: 50000, Keys: []string{key}}, app)
+	require.Equal(t, auth.Application{ID: id, Name: "Demo", PendingCap: 50000,
+		LateWithin: 2 * time.Minute, LateHold: 6 * time.Minute, Keys: []string{key}}, app)
 
 	var stored []byte
 	require.NoError(t, d.Pool().QueryRow(ctx, "select key_sealed from applications where id = $1", id).Scan(&stored))

@@ -92,7 +92,7 @@ var errNoWords = fault.New(fault.NotFound, "the plan has no words for the applic
 
 const planList = `select p.id, p.name, p.creator_id, p.description, p.threshold_window, p.threshold_count,
 	p.aggregation_window, p.aggregation_reset, p.tracking_type, p.tracking_key, p.tracking_template, p.fallback_role,
-	p.fallback_target_id, p.paused, p.created_at, u.name as creator, (pa.plan_id is not null) as active
+	p.fallback_target_id, p.paused, p.created_at, p.repage_after, u.name as creator, (pa.plan_id is not null) as active
 from plans p
 join users u on u.id = p.creator_id
 left join plan_active pa on pa.plan_id = p.id

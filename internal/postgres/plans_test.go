@@ -234,3 +234,22 @@ func TestTemplatesAreVersioned(t *testing.T) {
 	require.Len(t, list, 2, "the refused version left nothing behind")
 	require.Equal(t, second, list[0].ID)
 }
+
+func TestRepageAfterSurvivesPlanVersions(t *testing.T) {
+	t.Parallel()
+	e := newEscalating(t)
+	plans := postgres.NewPlans(e.db)
+	version := func() int64 {
+		id, err := plans.Create(t.Context(), escalation.Draft{Name: "Night", CreatorID: users.ID(e.people["owner"])})
+		require.NoError(t, err)
+		return int64(id)
+	}
+	after := func(plan int64) int64 { return e.id(`select repage_after from plans where id = $1`, plan) }
+	first := version()
+	require.EqualValues(t, 3600, after(first), "the default")
+	require.NoError(t, plans.SetRepageAfter(t.Context(), "night ", 10*time.Minute))
+	second := version()
+	require.EqualValues(t, 600, after(first), "for incidents that are open")
+	require.EqualValues(t, 600, after(second))
+	require.Equal(t, fault.NotFound, fault.KindOf(plans.SetRepageAfter(t.Context(), "day", 0)))
+}

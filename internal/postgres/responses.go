@@ -29,6 +29,30 @@ func (r *Responses) Asked(ctx context.Context, id messages.ID) (messages.Asked, 
 		ApplicationID: row.ApplicationID, Subject: row.Subject, Body: row.Body}, err
 }
 
+// SlackMessages returns the messages, queued or history, that Slack knows by a time stamp.
+func (r *Responses) SlackMessages(ctx context.Context, ts string, claimed messages.ID) ([]messages.ID, error) {
+	var out []messages.ID
+	err := r.db.Do(ctx, func(q *db.Queries) error {
+		ids, err := q.ResponseSlackPosted(ctx, db.ResponseSlackPostedParams{Ts: clean(ts), Claimed: int64(claimed)})
+		out = out[:0]
+		for _, id := range ids {
+			out = append(out, messages.ID(id))
+		}
+		return err
+	})
+	return out, err
+}
+
+// SlackUnknown reports whether Slack may know a message by a time stamp that was not recorded.
+func (r *Responses) SlackUnknown(ctx context.Context, id messages.ID) (bool, error) {
+	var unknown bool
+	err := r.db.Do(ctx, func(q *db.Queries) (err error) {
+		unknown, err = q.ResponseSlackUnknown(ctx, int64(id))
+		return err
+	})
+	return unknown, err
+}
+
 // AskedBatch finds the message that is a digest, queued or history. A NotFound fault when there is none.
 func (r *Responses) AskedBatch(ctx context.Context, batch string) (messages.Asked, error) {
 	var id int64

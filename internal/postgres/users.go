@@ -173,14 +173,14 @@ func (u *Users) Contacts(ctx context.Context, id users.ID) (map[users.Mode]strin
 	return out, err
 }
 
-// PhotoURL returns where a person's photo is; "" = nowhere.
-func (u *Users) PhotoURL(ctx context.Context, id users.ID) (string, error) {
-	var out string
-	err := u.db.Do(ctx, func(q *db.Queries) (err error) {
-		out, err = q.PhotoURL(ctx, int64(id))
+// Shown returns the address of a person's picture and the time zone that somebody chose for them; "" = none.
+func (u *Users) Shown(ctx context.Context, id users.ID) (photoURL, timeZone string, err error) {
+	err = u.db.Do(ctx, func(q *db.Queries) error {
+		row, err := q.ShownOfUser(ctx, int64(id))
+		photoURL, timeZone = row.PhotoUrl, row.TimeZone
 		return err
 	})
-	return out, err
+	return photoURL, timeZone, err
 }
 
 func setContact(ctx context.Context, q *db.Queries, id users.ID, mode users.Mode, destination string) error {

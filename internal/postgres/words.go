@@ -43,7 +43,7 @@ func (w *Words) Incidents(ctx context.Context, ids []incidents.ID) (map[incident
 		for _, r := range rows {
 			out[incidents.ID(r.ID)] = messages.IncidentWords{
 				Context: r.Context, CreatedAt: r.CreatedAt, PlanID: r.PlanID, Application: r.Application,
-				TitleVariable: r.TitleVariable, Sender: r.Sender,
+				TitleVariable: r.TitleVariable, Sender: r.Sender, Markup: r.Markup,
 			}
 		}
 		return err
@@ -62,7 +62,7 @@ func (w *Words) Requests(ctx context.Context, ids []int64) (map[int64]messages.R
 		for _, r := range rows {
 			out[r.ID] = messages.RequestWords{
 				Application: r.Application, Subject: r.Subject, Body: r.Body, EmailHTML: r.EmailHtml,
-				Template: r.Template, Context: r.Context, Sender: r.Sender, Bare: r.Bare, ShownTo: r.ShownTo,
+				Template: r.Template, Context: r.Context, Sender: r.Sender, Bare: r.Bare, ShownTo: r.ShownTo, Markup: r.Markup,
 			}
 		}
 		return err

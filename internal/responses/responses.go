@@ -49,6 +49,14 @@ type Pages interface {
 	Mailbox(ctx context.Context, addresses []string) (messages.Mailbox, bool, error)
 }
 
+// Posted finds messages by the time stamps that Slack knows them by.
+type Posted interface {
+	// SlackMessages returns the messages that Slack knows by ts. claimed may be one of history.
+	SlackMessages(ctx context.Context, ts string, claimed messages.ID) ([]messages.ID, error)
+	// SlackUnknown reports whether Slack may know the message by a time stamp that we do not know.
+	SlackUnknown(ctx context.Context, id messages.ID) (bool, error)
+}
+
 // Incidents opens and acknowledges. The answer comes when the change is durable.
 type Incidents interface {
 	Get(ctx context.Context, id incidents.ID) (incidents.Incident, error)
@@ -90,6 +98,7 @@ type Notifications interface {
 // refuse everything.
 type Deps struct {
 	Pages     Pages
+	Posted    Posted
 	Incidents Incidents
 	People    People
 	Receipts  Receipts
@@ -132,7 +141,7 @@ type Responses struct{ d Deps }
 
 // New checks that every required part is there.
 func New(d Deps) (*Responses, error) {
-	if d.Pages == nil || d.Incidents == nil || d.People == nil || d.Receipts == nil || d.Links == nil || d.Errors == nil || d.Wake == nil ||
+	if d.Pages == nil || d.Posted == nil || d.Incidents == nil || d.People == nil || d.Receipts == nil || d.Links == nil || d.Errors == nil || d.Wake == nil ||
 		d.Asset == nil || d.Authenticator == nil || d.Applications == nil || d.Plans == nil || d.Load == nil || d.Notifications == nil || d.TwilioReceipt == nil {
 		return nil, errors.New("responses: a part is missing")
 	}

@@ -2,6 +2,7 @@ package responses
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -55,6 +56,18 @@ func (w *world) Asked(_ context.Context, id messages.ID) (messages.Asked, error)
 	}
 	return messages.Asked{}, fault.New(fault.NotFound, "no such message")
 }
+
+// SlackMessages: Slack calls message 27 "27.1", and so on.
+func (w *world) SlackMessages(_ context.Context, ts string, _ messages.ID) ([]messages.ID, error) {
+	for id := range w.asked {
+		if ts == fmt.Sprintf("%d.1", id) {
+			return []messages.ID{id}, nil
+		}
+	}
+	return nil, nil
+}
+
+func (w *world) SlackUnknown(_ context.Context, id messages.ID) (bool, error) { return id == 29, nil }
 
 // counted is how many incidents there are already.
 type counted func() (active, recent int64)
@@ -254,7 +267,7 @@ func setupWith(t *testing.T, change func(*Deps)) (*world, *auth.Links, http.Hand
 	require.NoError(t, err)
 	counts := counted(func() (int64, int64) { return w.escalating, 0 })
 	d := Deps{Rates: wire.NewRates(counts, 10, 10, time.Minute, nil), Authenticator: wire.NewAuthenticator(w, callers{}, nil, "user", errs), Applications: w, Plans: w, Load: w,
-		Notifications: w, OneClick: oneClick, Pages: w, Incidents: w, People: w, Receipts: w, Links: keys.Links(), Errors: errs,
+		Notifications: w, OneClick: oneClick, Pages: w, Posted: w, Incidents: w, People: w, Receipts: w, Links: keys.Links(), Errors: errs,
 		Wake: func(b buckets.Set) { w.woken.Union(b) }, PublicURL: "https://iris.example/",
 		ValidTwilio: func(full string, form url.Values, h http.Header) bool {
 			return h.Get("X-Twilio-Signature") == "good" && strings.HasPrefix(full, "https://iris.example/api/v0/twilio/") && form != nil
@@ -275,7 +288,13 @@ func setupWith(t *testing.T, change func(*Deps)) (*world, *auth.Links, http.Hand
 			case "gone=1":
 				message = 77
 			}
-			return Pressed{MessageID: message, Acts: true, All: string(body) == "all", UserID: id, UserName: name, ResponseURL: "https://slack.example/r"}, nil
+			ts := fmt.Sprintf("%d.1", message)
+			if value, carrier, ok := strings.Cut(strings.TrimPrefix(string(body), "press="), "+"); ok {
+				n, err := strconv.ParseInt(value, 10, 64)
+				require.NoError(t, err)
+				message, ts = messages.ID(n), carrier
+			}
+			return Pressed{MessageID: message, Timestamp: ts, Acts: true, All: string(body) == "all", UserID: id, UserName: name, ResponseURL: "https://slack.example/r"}, nil
 		},
 		ReplySlack: func(_ context.Context, _, text string) error {
 			w.told = append(w.told, text)
@@ -569,6 +588,21 @@ func TestSlackButtons(t *testing.T) {
 	require.Equal(t, "ann", w.owners[300])
 }
 
+func TestASlackButtonIsAboutTheMessageItBelongsTo(t *testing.T) {
+	t.Parallel()
+	w, _, h := setup(t)
+	press := func(value, carrier string) string {
+		_, body := call(t, h, http.MethodPost, "/api/v0/slack/messages/relay", url.Values{"press": {value + " " + carrier}}, "X-Slack-Signature", "good")
+		return body
+	}
+	for _, carrier := range []string{"28.1", "99.9", ""} {
+		require.Contains(t, press("27", carrier), "does not belong to the message that it names", carrier)
+	}
+	require.Empty(t, w.owners)
+	require.Contains(t, press("29", "99.9"), "Failed to match incident for message(29).", "its time stamp is not known: the call is in doubt")
+	require.Contains(t, press("27", "27.1"), "Iris incident(300) claimed.")
+}
+
 // A contact may be the e-mail address that somebody has in Slack.
 func TestSlackButtonOfSomebodyKnownByAddress(t *testing.T) {
 	t.Parallel()
@@ -631,6 +665,6 @@ func TestAnswersToUnknownMessagesAreWords(t *testing.T) {
 	w, _, h := setup(t)
 	status, body := call(t, h, http.MethodPost, "/api/v0/slack/messages/relay", url.Values{"gone": {"1"}}, "X-Slack-Signature", "good")
 	require.Equal(t, http.StatusOK, status)
-	require.JSONEq(t, `{"text":"Invalid message(77): no application found.","replace_original":false}`, body)
+	require.JSONEq(t, `{"text":"This button does not belong to the message that it names.","replace_original":false}`, body)
 	require.Empty(t, w.owners)
 }

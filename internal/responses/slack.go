@@ -3,6 +3,7 @@ package responses
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,9 +18,10 @@ import (
 
 // Pressed is a button that somebody pressed under a message.
 type Pressed struct {
-	MessageID   messages.ID
-	Acts        bool // it acknowledges; a pressed link does not
-	All         bool // everything that paged the person is meant
+	MessageID   messages.ID // what the button's value says
+	Timestamp   string      // by which Slack knows the message that the button belongs to; "" = it does not say
+	Acts        bool        // it acknowledges; a pressed link does not
+	All         bool        // everything that paged the person is meant
 	UserID      string
 	UserName    string
 	ResponseURL string
@@ -52,7 +54,10 @@ func (s *Responses) slack(w http.ResponseWriter, r *http.Request) {
 		cmd.Command = messages.CommandClaimAll
 	}
 	kept := messages.Answer{Mode: users.Slack, Source: "button", MessageID: cmd.MessageID, Content: string(cmd.Command)}
-	said, err := s.answerSlack(r.Context(), pressed, cmd, &kept)
+	said := ""
+	if err = s.underItsMessage(r.Context(), pressed); err == nil {
+		said, err = s.answerSlack(r.Context(), pressed, cmd, &kept)
+	}
 	if told(err) {
 		said, err = fault.Public(err), nil
 	}
@@ -75,6 +80,30 @@ func (s *Responses) answerSlack(ctx context.Context, p Pressed, cmd messages.Rep
 		return "", err
 	}
 	return s.obeyUser(ctx, user, incidents.ViaSlack, cmd, kept)
+}
+
+// underItsMessage checks that the button belongs to the message that its value names. The value alone is what somebody wrote into
+// a message; which message carries the button is what Slack says.
+func (s *Responses) underItsMessage(ctx context.Context, p Pressed) error {
+	var carriers []messages.ID
+	if p.Timestamp != "" {
+		found, err := s.d.Posted.SlackMessages(ctx, p.Timestamp, p.MessageID)
+		if err != nil {
+			return err
+		}
+		carriers = found
+	}
+	if slices.Contains(carriers, p.MessageID) {
+		return nil
+	}
+	if len(carriers) == 0 {
+		if unknown, err := s.d.Posted.SlackUnknown(ctx, p.MessageID); unknown || err != nil {
+			return err
+		}
+	}
+	s.d.Log.Warn("a Slack button was refused: it names another message than the one that it belongs to",
+		zap.Int64("message_id", int64(p.MessageID)), zap.String("slack_ts", p.Timestamp), zap.String("slack_user", p.UserID))
+	return fault.New(fault.Forbidden, "This button does not belong to the message that it names.")
 }
 
 // slackUser finds who pressed: a contact may be written as the member id, as a name, as @name, or as the e-mail address

@@ -94,8 +94,8 @@ func (w *Web) directoryAway(rw http.ResponseWriter, r *http.Request, next string
 type loggedIn struct {
 	ID        int64                 `json:"id"`
 	Name      string                `json:"name"`
-	FullName  string                `json:"full_name"`
-	TimeZone  string                `json:"time_zone"`
+	FullName  *string               `json:"full_name"`
+	TimeZone  *string               `json:"time_zone"`
 	PhotoURL  *string               `json:"photo_url"`
 	Active    int                   `json:"active"`
 	God       int                   `json:"god"`
@@ -112,6 +112,13 @@ func (w *Web) loginOncall(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	wire.JSON(rw, http.StatusOK, page)
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
 }
 
 func (w *Web) enter(r *http.Request) (page loggedIn, err error) {
@@ -135,17 +142,14 @@ func (w *Web) enter(r *http.Request) (page loggedIn, err error) {
 	if err != nil {
 		return page, err
 	}
-	photo, err := w.d.People.PhotoURL(r.Context(), user.ID)
+	photo, zone, err := w.d.People.Shown(r.Context(), user.ID)
 	if err != nil {
 		return page, err
 	}
 	token, err := wire.BeginSession(r.Context(), w.d.Sessions, w.d.UserKey, user)
-	page = loggedIn{ID: user.OncallID, Name: user.Name, FullName: user.FullName, TimeZone: user.TimeZone, Active: 1, Contacts: contacts, CSRFToken: token}
+	page = loggedIn{ID: user.OncallID, Name: user.Name, FullName: orNull(user.FullName), TimeZone: orNull(zone), PhotoURL: orNull(photo), Active: 1, Contacts: contacts, CSRFToken: token}
 	if user.Admin {
 		page.God = 1
-	}
-	if photo != "" {
-		page.PhotoURL = &photo
 	}
 	return page, err
 }

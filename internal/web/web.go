@@ -54,7 +54,8 @@ type People interface {
 	Authenticate(ctx context.Context, name, password string) (users.User, error)
 	ByName(ctx context.Context, name string) (users.User, error)
 	Contacts(ctx context.Context, id users.ID) (map[users.Mode]string, error)
-	PhotoURL(ctx context.Context, id users.ID) (string, error) // "" = none
+	// Shown returns the address of the person's picture and the time zone that somebody chose; "" = none.
+	Shown(ctx context.Context, id users.ID) (photoURL, timeZone string, err error)
 }
 
 // Teams finds a team by name, ignoring case; a NotFound fault when there is none.

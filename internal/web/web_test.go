@@ -123,8 +123,8 @@ func (w *world) ByName(_ context.Context, name string) (users.User, error) {
 	return w.ann, nil
 }
 
-func (w *world) PhotoURL(context.Context, users.ID) (string, error) {
-	return "https://example.com/ann.png", nil
+func (w *world) Shown(context.Context, users.ID) (string, string, error) {
+	return "https://example.com/ann.png", w.ann.TimeZone, nil
 }
 
 func (w *world) Contacts(context.Context, users.ID) (map[users.Mode]string, error) {

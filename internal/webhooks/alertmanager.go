@@ -1,15 +1,19 @@
 package webhooks
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
@@ -28,7 +32,9 @@ type alert struct {
 	Fingerprint string            `json:"fingerprint"`
 	Status      string            `json:"status"`
 	StartsAt    string            `json:"startsAt"`
+	EndsAt      string            `json:"endsAt"`
 	Labels      map[string]string `json:"labels"`
+	Annotations json.RawMessage   `json:"annotations"`
 }
 
 // fact is what makes an alert news: which it is, whether it burns, since when.
@@ -75,6 +81,7 @@ func parseAlertmanager(body []byte, plan string) (delivery, error) {
 	if d.context, err = compacted(body, contextLimit); err != nil {
 		return delivery{}, err
 	}
+	d.alerts = alertsOf(g.Alerts)
 	return d, d.know(factsOf(g.Alerts))
 }
 
@@ -111,14 +118,59 @@ func labelKey(labels map[string]string) string {
 	return "{" + strings.Join(pairs, ",") + "}"
 }
 
+// id is the alert's fingerprint, or its labels where it has none; hashed if it is too long for an index.
+func (a alert) id() string {
+	id := a.Fingerprint
+	if id == "" {
+		id = labelKey(a.Labels)
+	}
+	if len(id) > maxID {
+		sum := sha256.Sum256([]byte(id))
+		id = "sha256:" + hex.EncodeToString(sum[:])
+	}
+	return id
+}
+
+const maxID = 255
+
+// alertsOf returns the alerts as they are stored, each fingerprint once: of several the one that fires, else the last.
+func alertsOf(alerts []alert) []incidents.Alert {
+	out := make([]incidents.Alert, 0, len(alerts))
+	at := map[string]int{}
+	for _, a := range alerts {
+		stored := incidents.Alert{Fingerprint: a.id(), Firing: a.Status != "resolved", StartsAt: instant(a.StartsAt), EndsAt: instant(a.EndsAt)}
+		if len(a.Labels) > 0 {
+			stored.Labels, _ = json.Marshal(a.Labels) // a map of strings always can be
+		}
+		if len(a.Annotations) > 0 && a.Annotations[0] == '{' {
+			stored.Annotations = a.Annotations
+		}
+		k, twice := at[stored.Fingerprint]
+		switch {
+		case !twice:
+			at[stored.Fingerprint] = len(out)
+			out = append(out, stored)
+		case stored.Firing || !out[k].Firing:
+			out[k] = stored
+		}
+	}
+	return out
+}
+
+// instant reads a sender's time; zero if it is missing, unreadable or of the year 1, which means the same. It is exact to the
+// microsecond, as PostgreSQL stores it.
+func instant(s string) time.Time {
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil || t.Year() <= 1 || t.Year() > 9999 {
+		return time.Time{}
+	}
+	return t.UTC().Truncate(time.Microsecond)
+}
+
 func factsOf(alerts []alert) []fact {
 	facts := make([]fact, len(alerts))
 	for i, a := range alerts {
-		id := a.Fingerprint
-		if id == "" {
-			id = labelKey(a.Labels)
-		}
-		facts[i] = fact{id, a.Status, a.StartsAt, a.Labels["alertname"]}
+		facts[i] = fact{a.id(), a.Status, a.StartsAt, a.Labels["alertname"]}
 	}
 	slices.SortFunc(facts, func(a, b fact) int {
 		return strings.Compare(a.Fingerprint+a.Status+a.StartsAt, b.Fingerprint+b.Status+b.StartsAt)
@@ -170,7 +222,7 @@ func news(known json.RawMessage, now []fact) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return "the alert group changed: " + strings.Join(parts, ", ") + "; nobody is paged again"
+	return "the alert group changed: " + strings.Join(parts, ", ")
 }
 
 func count(n int, one, many string) string {

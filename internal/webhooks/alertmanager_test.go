@@ -68,15 +68,15 @@ func (f *fakes) ByKey(_ context.Context, n incidents.New) (incidents.Opened, boo
 	return incidents.Opened{ID: id, Known: true, Facts: f.facts[id]}, ok, nil
 }
 
-func (f *fakes) UpdateFacts(_ context.Context, id incidents.ID, ctx, facts json.RawMessage, text string) error {
-	f.facts[id], f.context = facts, ctx
-	f.updates = append(f.updates, text)
-	return nil
+func (f *fakes) Update(_ context.Context, id incidents.ID, d incidents.Delivery) (bool, error) {
+	f.facts[id], f.context = d.Facts, d.Context
+	f.updates = append(f.updates, d.Text)
+	return false, nil
 }
 
-func (f *fakes) ResolveByKey(_ context.Context, _ int64, _, key string, _ incidents.Change) (incidents.ID, bool, error) {
-	id, ok := f.open[key]
-	delete(f.open, key)
+func (f *fakes) ResolveByKey(_ context.Context, n incidents.New, _ string, _ incidents.Change) (incidents.ID, bool, error) {
+	id, ok := f.open[n.DedupKey]
+	delete(f.open, n.DedupKey)
 	if ok {
 		f.resolved = append(f.resolved, id)
 	}
@@ -147,7 +147,7 @@ func TestFiringOpensOnceAndResolvedResolves(t *testing.T) {
 
 	more := strings.Replace(firing, `"alerts":[`, `"alerts":[{"status":"firing","labels":{"alertname":"DiskFull","instance":"db2"},"startsAt":"2026-11-20T10:01:00Z","fingerprint":"b2"},`, 1)
 	require.Equal(t, "300", text(t, post(signed, more)))
-	require.Equal(t, []string{"the alert group changed: 1 new alert (DiskFull); nobody is paged again"}, f.updates)
+	require.Equal(t, []string{"the alert group changed: 1 new alert (DiskFull)"}, f.updates)
 
 	require.Equal(t, "300", text(t, post(signed, strings.Replace(firing, `"status":"firing"`, `"status":"resolved"`, 1))))
 	require.Equal(t, []incidents.ID{300}, f.resolved)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
@@ -67,6 +68,7 @@ func (d *delivery) unified(body []byte) error {
 	if d.key == "" {
 		d.key = labelKey(g.GroupLabels)
 	}
+	d.alerts = alertsOf(g.Alerts)
 	return d.know(factsOf(g.Alerts))
 }
 
@@ -81,5 +83,6 @@ func (d *delivery) ruled(body []byte) error {
 	}
 	d.resolved, d.quiet = r.State == "ok", true // what sends this form knows an empty answer
 	d.key = "rule:" + r.OrgID.String() + "/" + firstOf(r.RuleID.String(), r.RuleName)
+	d.alerts = []incidents.Alert{{Fingerprint: alert{Fingerprint: d.key}.id(), Firing: !d.resolved}}
 	return d.know([]fact{{Fingerprint: d.key, Status: r.State, name: r.RuleName}})
 }

@@ -31,13 +31,14 @@ import (
 type Incidents interface {
 	// Open opens an incident unless one with the same application, plan and dedup key is open (Known).
 	Open(ctx context.Context, n incidents.New) (incidents.Opened, error)
-	// ByKey finds the open incident that Open would find instead of opening one; false when there is none.
+	// ByKey finds the incident that takes a delivery instead of a new one: an open one (Known), or a resolved one on which the
+	// delivery waits because it is late (Held); false when there is none.
 	ByKey(ctx context.Context, n incidents.New) (incidents.Opened, bool, error)
-	// UpdateFacts replaces context and facts of an open incident and says so on its timeline.
-	UpdateFacts(ctx context.Context, id incidents.ID, context, facts json.RawMessage, text string) error
-	// ResolveByKey resolves the open incident of the application, the plan's name and the key, whether or not the plan is
-	// still active; false when none is open.
-	ResolveByKey(ctx context.Context, applicationID int64, plan, key string, c incidents.Change) (incidents.ID, bool, error)
+	// Update stores what is new on an open incident and says so on its timeline; true when its escalation starts again.
+	Update(ctx context.Context, id incidents.ID, d incidents.Delivery) (restarted bool, err error)
+	// ResolveByKey resolves the open incident of the delivery's application and key and of the plan's name, whether or not the
+	// plan is still active, and ends the wait of a late delivery; false when there is neither.
+	ResolveByKey(ctx context.Context, n incidents.New, plan string, c incidents.Change) (incidents.ID, bool, error)
 }
 
 // Plans finds active plans by name, a little behind at most; a NotFound fault when there is none.
@@ -126,6 +127,7 @@ func (s *Webhooks) receive(parse func([]byte, string) (delivery, error)) http.Ha
 			s.fail(w, r, err)
 			return
 		}
+		r = r.WithContext(wire.WithActor(r.Context(), auth.Through(app), app))
 		body, r, err := wire.Body(w, r, maxBody)
 		if err != nil {
 			s.fail(w, r, err)
@@ -178,7 +180,8 @@ func (s *Webhooks) fail(w http.ResponseWriter, r *http.Request, err error) {
 // delivery is one posted alert group, whatever its format.
 type delivery struct {
 	plan     string
-	key      string          // the sender's key of the group; "" = every delivery is a problem of its own
+	key      string // the sender's key of the group; "" = every delivery is a problem of its own
+	alerts   []incidents.Alert
 	facts    json.RawMessage // canonical: equal facts mean that nothing is new
 	context  json.RawMessage // the whole payload
 	resolved bool
@@ -200,37 +203,49 @@ func (s *Webhooks) take(w http.ResponseWriter, r *http.Request, app auth.Applica
 		s.fail(w, r, err)
 		return
 	}
-	opened, err := s.open(r.Context(), app, incidents.New{PlanID: int64(plan), ApplicationID: app.ID, Context: d.context,
-		Actor: "application " + app.Name, DedupKey: d.key, DedupFacts: d.facts})
+	opened, err := s.open(r.Context(), app, d.request(app, plan))
 	if err == nil && opened.Known {
-		if text := d.news(opened.Facts); text != "" {
-			err = s.d.Incidents.UpdateFacts(r.Context(), opened.ID, d.context, d.facts, text)
+		if text := d.news(opened.Facts); text != "" || opened.Repage {
+			var restarted bool
+			restarted, err = s.d.Incidents.Update(r.Context(), opened.ID,
+				incidents.Delivery{Context: d.context, Facts: d.facts, Alerts: d.alerts, Late: late(app), Text: text})
+			if restarted {
+				s.d.Wake(buckets.Of(opened.Bucket))
+			}
 		}
 	}
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	if !opened.Known {
+	if !opened.Known && !opened.Held {
 		s.d.Load.Accepted(app.ID, 1)
 		s.d.Wake(buckets.Of(opened.Bucket))
 	}
 	created(w, d, opened.ID)
 }
 
-// open opens an incident if there is room for one more. One that is open already takes no room.
+// request is what the delivery asks for.
+func (d delivery) request(app auth.Application, plan escalation.PlanID) incidents.New {
+	return incidents.New{PlanID: int64(plan), ApplicationID: app.ID, Context: d.context, Actor: "application " + app.Name,
+		DedupKey: d.key, DedupFacts: d.facts, Alerts: d.alerts, Late: late(app)}
+}
+
+func late(app auth.Application) incidents.Late {
+	return incidents.Late{Within: app.LateWithin, Hold: app.LateHold}
+}
+
+// open finds the incident that takes the delivery, or opens one if there is room for one more.
 func (s *Webhooks) open(ctx context.Context, app auth.Application, n incidents.New) (incidents.Opened, error) {
-	full := s.room(ctx, app, n.PlanID)
-	if full == nil {
-		return s.d.Incidents.Open(ctx, n)
-	}
-	if n.DedupKey != "" && fault.Is(full, fault.Throttled) {
-		known, found, err := s.d.Incidents.ByKey(ctx, n)
-		if found || err != nil {
+	if n.DedupKey != "" {
+		if known, found, err := s.d.Incidents.ByKey(ctx, n); found || err != nil {
 			return known, err
 		}
 	}
-	return incidents.Opened{}, full
+	if err := s.room(ctx, app, n.PlanID); err != nil {
+		return incidents.Opened{}, err
+	}
+	return s.d.Incidents.Open(ctx, n)
 }
 
 // room returns a Throttled fault where the application may not open an incident on the plan now.
@@ -247,7 +262,7 @@ func (s *Webhooks) room(ctx context.Context, app auth.Application, plan int64) e
 
 // resolve ends the open incident of the delivery, even if its plan was deactivated meanwhile.
 func (s *Webhooks) resolve(w http.ResponseWriter, r *http.Request, app auth.Application, d delivery) {
-	id, found, err := s.d.Incidents.ResolveByKey(r.Context(), app.ID, d.plan, d.key,
+	id, found, err := s.d.Incidents.ResolveByKey(r.Context(), d.request(app, 0), d.plan,
 		incidents.Change{Actor: "application " + app.Name, Via: incidents.ViaHook})
 	if err == nil && !found {
 		_, err = s.active(r.Context(), d) // an unknown plan is a mistake to be told

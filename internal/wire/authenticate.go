@@ -105,6 +105,9 @@ func (a *Authenticator) identify(w http.ResponseWriter, r *http.Request) (auth.A
 	if header == "" {
 		return auth.Actor{}, auth.Application{}, r, nil
 	}
+	if _, _, err := auth.ParseAuthorization(header); err != nil {
+		return auth.Actor{}, auth.Application{}, r, err
+	}
 	body, r, err := Body(w, r, MaxBody)
 	if err != nil {
 		return auth.Actor{}, auth.Application{}, r, err

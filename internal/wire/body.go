@@ -52,15 +52,23 @@ func Body(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *http.Re
 	return body, r, nil
 }
 
-// maxHeard is how much of a body that is too large is read all the same.
-const maxHeard = 64 << 20
+// How much of a body that is too large is read all the same: of callers whose credentials were judged, and of others.
+const (
+	maxHeard        = 64 << 20
+	maxUnknownHeard = 1 << 20
+)
 
 // hearOut lets a sender say what is too large. Many write everything before they read: they would see a connection that broke
 // off, not the answer, and come again with the same, for days where a mail is passed on. Who asks first is answered at once.
 func hearOut(r *http.Request) {
-	if r.Header.Get("Expect") == "" {
-		_, _ = io.CopyN(io.Discard, r.Body, maxHeard) // whatever ends it, the answer follows
+	if r.Header.Get("Expect") != "" {
+		return
 	}
+	limit := int64(maxUnknownHeard)
+	if Actor(r.Context()).Known() {
+		limit = maxHeard
+	}
+	_, _ = io.CopyN(io.Discard, r.Body, limit) // whatever ends it, the answer follows
 }
 
 func tooLarge(limit int64) error {

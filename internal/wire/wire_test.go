@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"go.uber.org/zap/zaptest"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/wire"
 )
@@ -168,7 +170,8 @@ func TestLogsHoldNoSecretAddresses(t *testing.T) {
 func TestSendersOfTooMuchAreToldSo(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _, err := wire.Body(w, r, 1000)
+		app := auth.Application{ID: 1, Name: "demo"}
+		_, _, err := wire.Body(w, r.WithContext(wire.WithActor(r.Context(), auth.Through(app), app)), 1000)
 		w.WriteHeader(wire.Status(err))
 	}))
 	t.Cleanup(server.Close)
@@ -189,4 +192,68 @@ func TestSendersOfTooMuchAreToldSo(t *testing.T) {
 			require.Equal(t, http.StatusRequestEntityTooLarge, resp.StatusCode)
 		})
 	}
+}
+
+// countingReader counts what is read of an endless body.
+type countingReader struct{ n int64 }
+
+func (c *countingReader) Read(p []byte) (int, error) {
+	c.n += int64(len(p))
+	return len(p), nil
+}
+
+func TestLittleOfABodyIsReadBeforeCredentialsAreJudged(t *testing.T) {
+	t.Parallel()
+	for _, length := range []int64{64 << 20, -1} {
+		sent := &countingReader{}
+		r := httptest.NewRequest(http.MethodPost, "/v0/incidents", sent)
+		r.ContentLength = length
+		_, _, err := wire.Body(httptest.NewRecorder(), r, wire.MaxBody)
+		require.True(t, fault.Is(err, fault.TooLarge))
+		require.Less(t, sent.n, int64(3<<20))
+	}
+}
+
+func TestALongQueryIsRefused(t *testing.T) {
+	t.Parallel()
+	h := wire.NewErrors(zap.NewNop()).BoundQuery(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }))
+	for query, want := range map[string]int{
+		"": 200, "a=" + strings.Repeat("x", 16000): 200, "a=" + strings.Repeat("x", 17000): 400,
+		"a=1" + strings.Repeat("&a=1", 255): 200, "a=1" + strings.Repeat("&a=1", 256): 400,
+	} {
+		rec := httptest.NewRecorder()
+		h.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/v0/incidents?"+query, nil))
+		require.Equal(t, want, rec.Code, "%d bytes", len(query))
+	}
+}
+
+// One caller cannot take all connections to the database; others are not kept waiting by it.
+func TestSearchesOfOneCallerWaitForTheirTurn(t *testing.T) {
+	t.Parallel()
+	const limit = 5
+	release, running := make(chan struct{}), make(chan struct{}, 100)
+	turns := wire.NewTurns(wire.NewErrors(zap.NewNop()))
+	h := turns.Middleware(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		running <- struct{}{}
+		<-release
+	}))
+	var wg sync.WaitGroup
+	search := func(from string) {
+		wg.Go(func() {
+			r := httptest.NewRequest(http.MethodGet, "/v0/incidents?plan__contains=a", nil)
+			r.RemoteAddr = from + ":1"
+			h.ServeHTTP(httptest.NewRecorder(), r)
+		})
+	}
+	for range 3 * limit {
+		search("192.0.2.1")
+	}
+	for range limit {
+		<-running
+	}
+	require.Never(t, func() bool { return len(running) > 0 }, 50*time.Millisecond, 5*time.Millisecond)
+	search("192.0.2.2")
+	<-running
+	close(release)
+	wg.Wait()
 }

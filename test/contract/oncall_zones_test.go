@@ -110,7 +110,7 @@ func TestFairnessWhereADayNeverWas(t *testing.T) {
 		where t.name = 'ops' and r.name = 'primary' and u.name = 'ann'`, start, end)
 	path := fmt.Sprintf("/v1/teams/ops/fairness?start=%d&end=%d", start.Unix()-day, end.Unix()+day)
 	// Nights: 22-24 of Thursday and 0-6 of Saturday. Weekend and, where it is one, holiday: 0-12 of Saturday.
-	const load = `[{"user": "ann", "full_name": "", "shifts": 1, "hours": 24, "nights": 8, "weekends": 12, "holidays": %d}]`
+	const load = `[{"user": "ann", "full_name": null, "shifts": 1, "hours": 24, "nights": 8, "weekends": 12, "holidays": %d}]`
 	feast("20111230")
 	s.do(bob, get, path, nil).says(200, fmt.Sprintf(load, 0))
 	feast("20111231")

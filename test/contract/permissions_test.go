@@ -191,7 +191,6 @@ func rights() []right {
 
 		{get, "/healthcheck", nil, 200, everybody, nil},
 		{get, "/livez", nil, 200, everybody, nil},
-		{get, "/metrics", nil, 200, everybody, nil},
 		{get, "/openapi.json", nil, 200, everybody, nil},
 		{get, "/docs", nil, 200, everybody, nil},
 		{get, "/static/nothing.css", nil, 404, everybody, nil},

@@ -86,12 +86,13 @@ type compiler struct {
 	foldSteps int64
 	// Whether text is escaped, as far as that is known at compile time.
 	autoescape, volatile bool
+	marks                py.Marks
 }
 
 // maxTreeDepth bounds how deep expressions may be built up, for example by 1+1+1+...
 const maxTreeDepth = 250
 
-func compile(t *templateNode) (run stmt, fn *function, err *Error) {
+func compile(t *templateNode, marks py.Marks) (run stmt, fn *function, err *Error) {
 	defer func() {
 		if r := recover(); r != nil {
 			e, ok := r.(*Error)
@@ -102,7 +103,7 @@ func compile(t *templateNode) (run stmt, fn *function, err *Error) {
 		}
 	}()
 	checkDepth(t, 0)
-	c := &compiler{fn: &function{slots: map[string]int{}}, line: 1, foldSteps: foldSteps}
+	c := &compiler{fn: &function{slots: map[string]int{}}, line: 1, foldSteps: foldSteps, marks: marks, autoescape: marks != py.NoMarks}
 	f := &frame{symbols: newSymbols(nil)}
 	var setSelf stmt
 	if undeclared(t.body, "self")["self"] {

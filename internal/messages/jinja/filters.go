@@ -259,6 +259,13 @@ func tojson(r *render, a []py.Value) py.Value {
 	}
 	s := py.JSON(r.Budget, a[0], indent)
 	r.GrowUnsafe(s)
+	switch r.Marks() {
+	case py.MarksText: // the markup is not HTML, and data in the JSON is still data
+		return jsonUnsafe.Replace(s)
+	case py.MarksJSON: // its texts are escaped already
+		return py.Markup(s)
+	case py.NoMarks, py.MarksHTML:
+	}
 	return py.Markup(jsonUnsafe.Replace(s))
 }
 

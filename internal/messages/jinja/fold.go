@@ -24,6 +24,7 @@ func (c *compiler) fold(n node, f *frame) (v py.Value, r *render, ok bool) {
 	line := c.line
 	limits := Limits{Steps: max(1, min(20_000, c.foldSteps)), Memory: 64 << 10, Time: time.Second}.withDefaults()
 	r = newRender(limits, nil)
+	r.Marking(c.marks)
 	defer func() {
 		c.folding, c.line = false, line
 		c.foldSteps -= limits.Steps - max(0, r.Left())

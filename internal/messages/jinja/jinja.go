@@ -56,10 +56,17 @@ type Template struct {
 	fn     *function
 	tree   *templateNode
 	limits Limits
+	marks  py.Marks
 }
 
 // Compile compiles a template. The error, if any, is an *Error with the line.
-func Compile(src string, limits Limits) (t *Template, err error) {
+func Compile(src string, limits Limits) (*Template, error) {
+	return CompileMarked(src, limits, py.NoMarks)
+}
+
+// CompileMarked is Compile for a template whose output keeps data and source distinct: what expressions print is marked (see
+// py.Mark) as Jinja2's autoescape would escape it, so Markup and autoescape blocks are exempt. NoMarks escapes nothing.
+func CompileMarked(src string, limits Limits, marks py.Marks) (t *Template, err error) {
 	limits = limits.withDefaults()
 	if len(src) > limits.Source {
 		return nil, &Error{Kind: py.LimitError, Message: fmt.Sprintf("the template is longer than %d bytes", limits.Source)}
@@ -73,11 +80,11 @@ func Compile(src string, limits Limits) (t *Template, err error) {
 	if perr != nil {
 		return nil, perr
 	}
-	run, fn, perr := compile(tree)
+	run, fn, perr := compile(tree, marks)
 	if perr != nil {
 		return nil, perr
 	}
-	return &Template{run: run, fn: fn, tree: tree, limits: limits}, nil
+	return &Template{run: run, fn: fn, tree: tree, limits: limits, marks: marks}, nil
 }
 
 // internalError reports a defect of the engine as the template's failure, so that it stays local.
@@ -156,6 +163,8 @@ func Text(x any) string {
 // Render renders the template. The error, if any, is an *Error; only with a Truncated one there is output too.
 func (t *Template) Render(vars Vars) (out string, err error) {
 	r := newRender(t.limits, vars.dict)
+	r.Marking(t.marks)
+	r.autoescape = t.marks != py.NoMarks
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
@@ -204,6 +213,43 @@ func (t *Template) MentionsFirst(name, attr string) bool {
 			}
 		}
 		return false
+	}
+	return false
+}
+
+// StartsObject reports whether the template's source begins a JSON object: its first output is text that starts with {, or a
+// dictionary written in the template that tojson prints. Assignments and macros before it print nothing; of a condition the
+// first branch decides.
+func (t *Template) StartsObject() bool {
+	for body := t.tree.body; len(body) > 0; {
+		switch n := body[0].(type) {
+		case *assignNode, *assignBlockNode, *macroNode:
+		case *ifNode:
+			if len(n.body) > 0 {
+				body = n.body
+				continue
+			}
+		case *outputNode:
+			for _, it := range n.items {
+				if d, ok := it.(*dataNode); !ok || strings.TrimSpace(d.text) != "" {
+					return startsObject(it)
+				}
+			}
+		default:
+			return false
+		}
+		body = body[1:]
+	}
+	return false
+}
+
+func startsObject(n node) bool {
+	switch x := n.(type) {
+	case *dataNode:
+		return strings.HasPrefix(strings.TrimSpace(x.text), "{")
+	case *filterNode:
+		_, isDict := x.obj.(*dictNode)
+		return isDict && x.name == "tojson"
 	}
 	return false
 }

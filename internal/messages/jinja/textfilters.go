@@ -183,7 +183,7 @@ func indent(r *render, a []py.Value) py.Value {
 func urlencode(r *render, a []py.Value) py.Value {
 	b := r.Budget
 	if s, ok := py.AsString(a[0]); ok {
-		return urlQuote(r, s, false)
+		return urlQuote(r, py.Raw(s), false)
 	}
 	next, ok := py.TryIter(b, a[0])
 	if !ok {

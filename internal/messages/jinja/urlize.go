@@ -42,9 +42,9 @@ func urlizeFilter(r *render, a []py.Value) py.Value {
 		rel = append(rel, p)
 	}
 	sort.Strings(rel)
-	attrs := ` rel="` + py.EscapeText(b, strings.Join(rel, " ")) + `"`
+	attrs := ` rel="` + py.EscapeHTML(b, strings.Join(rel, " ")) + `"`
 	if target := or(a[3], nil); target != nil && py.Truth(b, target) {
-		attrs += ` target="` + string(py.Escape(b, target)) + `"`
+		attrs += ` target="` + py.EscapeHTML(b, py.Str(b, target)) + `"`
 	}
 	var schemes []string
 	if s := or(a[5], nil); s != nil {
@@ -57,7 +57,12 @@ func urlizeFilter(r *render, a []py.Value) py.Value {
 			schemes = append(schemes, scheme)
 		}
 	}
-	text := string(py.Escape(b, a[0]))
+	text := ""
+	if m, ok := a[0].(py.Markup); ok {
+		text = py.Unmark(string(m), func(c byte) string { return py.EscapeHTML(b, string(rune(c))) })
+	} else {
+		text = py.EscapeHTML(b, py.Str(b, a[0]))
+	}
 	u := urlizer{r: r, attrs: attrs, schemes: schemes, limit: or(a[1], nil)}
 	out := u.text(text)
 	if r.autoescape {

@@ -2,7 +2,7 @@
 
 -- name: ApplicationByName :one
 select id, name, key_sealed, secondary_key_sealed, auth_only, allow_other_app_incidents, allow_authenticating_users,
-    allow_oncall, relay, pending_cap, paused
+    allow_oncall, relay, pending_cap, paused, coalesce(default_plan, '')::text as default_plan, late_within, late_hold
 from applications
 where lower(name) = lower(rtrim(@name::text));
 
@@ -26,6 +26,9 @@ set auth_only = @auth_only, allow_other_app_incidents = @allow_other_app_inciden
     allow_authenticating_users = @allow_authenticating_users, allow_oncall = @allow_oncall, relay = @relay, pending_cap = @pending_cap,
     paused = @paused
 where id = @id;
+
+-- name: SetApplicationIntake :execrows
+update applications set default_plan = nullif(@default_plan::text, ''), late_within = @late_within, late_hold = @late_hold where id = @id;
 
 -- name: ApplicationSettings :one
 select a.id, a.name, coalesce(a.context_template, '')::text as context_template,
@@ -96,3 +99,6 @@ select name from applications where not auth_only or @with_auth_only::boolean or
 
 -- name: ApplicationVariables :many
 select name from application_variables where application_id = @application_id order by required desc, name;
+
+-- name: SetApplicationMarkup :execrows
+update applications set markup = @markup where id = @id;

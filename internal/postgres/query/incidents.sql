@@ -55,6 +55,23 @@ targets as (
     join made on made.id = n.id
     returning 1
 ),
+alerts as (
+    insert into incident_alerts (incident_id, fingerprint, status, starts_at, ends_at, labels, annotations)
+    select n.id, a.fingerprint, a.status, nullif(a.starts_at, 'epoch'), nullif(a.ends_at, 'epoch'), nullif(a.labels, '')::json,
+        nullif(a.annotations, '')::json
+    from (
+        select unnest(sqlc.arg(alert_ords)::int[]) as ord,
+            unnest(sqlc.arg(fingerprints)::text[]) as fingerprint,
+            unnest(sqlc.arg(statuses)::text[]) as status,
+            unnest(sqlc.arg(starts_ats)::timestamptz[]) as starts_at,
+            unnest(sqlc.arg(ends_ats)::timestamptz[]) as ends_at,
+            unnest(sqlc.arg(labels)::text[]) as labels,
+            unnest(sqlc.arg(annotations)::text[]) as annotations
+    ) a
+    join input n on n.ord = a.ord
+    join made on made.id = n.id
+    returning 1
+),
 lines as (
     insert into timeline_entries (incident_id, kind, actor, text)
     select n.id, 'opened', n.actor, 'opened by ' || n.actor || ' with plan ' || n.plan_name
@@ -62,14 +79,6 @@ lines as (
     returning 1
 )
 select n.ord::int as ord, made.id, made.bucket from made join input n on n.id = made.id;
-
--- name: OpenIncidentByKey :one
-select i.id, i.bucket, c.dedup_facts
-from incidents i
-join plans p on p.id = sqlc.arg(plan_id)
-join incident_contexts c on c.incident_id = i.id
-where i.application_id = sqlc.arg(application_id) and i.plan_key = lower(p.name)
-  and i.dedup_key = sqlc.arg(dedup_key)::text and not i.resolved;
 
 -- name: OpenIncidentOfPlan :one
 select i.id from incidents i
@@ -129,14 +138,6 @@ where i.id = any(sqlc.arg(ids)::bigint[]);
 -- name: AddEntries :exec
 insert into timeline_entries (incident_id, kind, actor, text)
 select unnest(sqlc.arg(incident_ids)::bigint[]), sqlc.arg(kind), sqlc.arg(actor), unnest(sqlc.arg(texts)::text[]);
-
--- name: SetFacts :execrows
-update incident_contexts
-set context = sqlc.arg(context)::text::json, dedup_facts = nullif(sqlc.arg(facts)::text, '')::jsonb
-where incident_id = sqlc.arg(id) and dedup_facts is distinct from nullif(sqlc.arg(facts)::text, '')::jsonb;
-
--- name: TouchIncident :exec
-update incidents set updated_at = clock_timestamp() where id = @id;
 
 -- name: AddComment :one
 insert into comments (incident_id, author_id, content) values (@incident_id, @author_id, @content) returning id;

@@ -2,6 +2,7 @@
 
 -- name: OncallPeople :many
 select u.id, u.target_id, u.oncall_id, u.name, u.full_name, u.time_zone, u.admin, u.read_only, u.active, u.login_epoch, u.photo_url,
+    (u.time_zone_given or u.time_zone <> 'UTC')::bool as time_zone_given,
     array(select c.mode from user_contacts c where c.user_id = u.id order by c.mode)::text[] as contact_modes,
     array(select c.destination from user_contacts c where c.user_id = u.id order by c.mode)::text[] as destinations
 from users u
@@ -9,17 +10,22 @@ where (sqlc.narg(ids)::bigint[] is null or u.id = any(sqlc.narg(ids)::bigint[]))
     and (sqlc.narg(name)::text is null or lower(u.name) = lower(sqlc.narg(name)))
 order by u.id;
 
--- Null leaves a column as it is; an empty photo_url takes it away.
+-- Null leaves a column as it is; an empty photo_url takes it away, an empty time_zone means that nobody chose one.
 -- name: UpdateOncallUser :execrows
 with mark as (update directory_people set switched_off = false where user_id = @id and not sqlc.narg(active)::bool)
 update users
 set name = coalesce(sqlc.narg(name), name), full_name = coalesce(sqlc.narg(full_name), full_name),
-    time_zone = coalesce(sqlc.narg(time_zone), time_zone), active = coalesce(sqlc.narg(active), active),
+    time_zone = case when sqlc.narg(time_zone)::text is null then time_zone else coalesce(nullif(sqlc.narg(time_zone)::text, ''), 'UTC') end,
+    time_zone_given = coalesce(sqlc.narg(time_zone)::text <> '', time_zone_given), active = coalesce(sqlc.narg(active), active),
     photo_url = case when sqlc.narg(photo_url)::text is null then photo_url else nullif(sqlc.narg(photo_url)::text, '') end
 where id = @id;
 
--- name: PhotoURL :one
-select coalesce(photo_url, '')::text from users where id = @id;
+-- name: NoTimeZone :exec
+update users set time_zone_given = false where id = @id;
+
+-- name: ShownOfUser :one
+select coalesce(photo_url, '')::text as photo_url, (case when time_zone_given or time_zone <> 'UTC' then time_zone else '' end)::text as time_zone
+from users where id = @id;
 
 -- name: DeleteUser :execrows
 delete from users where id = @id;
@@ -49,7 +55,7 @@ insert into pinned_teams (user_id, team_id) values (@user_id, @team_id) on confl
 delete from pinned_teams where user_id = @user_id and team_id = @team_id;
 
 -- name: OncallRoles :many
-select id, name, display_order from oncall_roles order by display_order, id;
+select id, name, display_order from oncall_roles order by id;
 
 -- name: CreateOncallRole :execrows
 insert into oncall_roles (name) values (@name) on conflict do nothing;
@@ -58,7 +64,7 @@ insert into oncall_roles (name) values (@name) on conflict do nothing;
 delete from oncall_roles where lower(name) = lower(@name);
 
 -- name: Services :many
-select id, name from services order by id;
+select id, name from services order by lower(name), id;
 
 -- name: ServiceByName :one
 select id, name from services where lower(name) = lower(@name);

@@ -80,3 +80,25 @@ join applications a on a.id = e.application_id
 where not exists (select from user_contacts c where c.mode = 'email' and lower(c.destination) = lower(e.email))
 order by g.n
 limit 1;
+
+-- name: ResponseSlackPosted :many
+-- The messages that Slack calls by a time stamp. What it called old messages is only in their history.
+select a.message_id from attempts a where a.vendor = 'slack' and a.vendor_message_id = sqlc.arg(ts)::text
+union
+select v.message_id from vendor_messages v where v.vendor = 'slack' and v.vendor_message_id = sqlc.arg(ts)::text
+union
+select h.id from message_history h
+where h.id = sqlc.arg(claimed)::bigint
+  and h.attempts @> jsonb_build_array(jsonb_build_object('vendor', 'slack', 'vendor_message_id', sqlc.arg(ts)::text));
+
+-- name: ResponseSlackUnknown :one
+-- Whether a message may be in Slack under a time stamp that is not known: its call runs or is in doubt, or it was imported.
+select (exists (
+    select from attempts a
+    where a.message_id = sqlc.arg(id)::bigint and a.vendor = 'slack' and coalesce(a.vendor_message_id, '') = ''
+      and (a.in_doubt or coalesce(a.outcome, 'unknown') = 'unknown'))
+  or exists (
+    select from message_history h
+    where h.id = sqlc.arg(id)::bigint and (h.mode = 'slack' and h.attempts = '[]' or exists (
+        select from jsonb_array_elements(h.attempts) e
+        where e ->> 'vendor' = 'slack' and coalesce(e ->> 'vendor_message_id', '') = '' and coalesce(e ->> 'outcome', 'unknown') = 'unknown'))))::boolean;

@@ -36,7 +36,7 @@ select id from applications where lower(name) = lower(rtrim(@name::text));
 select name, value from user_settings where user_id = @user_id;
 
 -- name: SetTimeZone :execrows
-update users set time_zone = @time_zone where id = @id;
+update users set time_zone = @time_zone, time_zone_given = true where id = @id;
 
 -- name: FixedTextsOfUser :many
 select o.mode from user_template_overrides o join modes m on m.name = o.mode where o.user_id = @user_id order by m.id;

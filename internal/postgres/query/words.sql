@@ -2,7 +2,7 @@
 
 -- name: WordsOfIncidents :many
 select i.id, c.context, i.created_at, i.plan_id, a.name as application, coalesce(a.title_variable, '') as title_variable,
-    coalesce(s.address, '')::text as sender
+    coalesce(s.address, '')::text as sender, a.markup
 from incidents i
 join incident_contexts c on c.incident_id = i.id
 join applications a on a.id = i.application_id
@@ -11,7 +11,7 @@ where i.id = any (sqlc.arg(ids)::bigint[]);
 
 -- name: WordsOfRequests :many
 select r.id, a.name as application, r.subject, r.body, r.email_html, coalesce(r.template, '') as template, r.context, r.bare,
-    r.shown_to, coalesce(nullif(r.sender, ''), s.address, '')::text as sender
+    r.shown_to, a.markup, coalesce(nullif(r.sender, ''), s.address, '')::text as sender
 from notification_requests r
 join applications a on a.id = r.application_id
 left join application_sender_addresses s on s.application_id = a.id and s.mode = 'email'

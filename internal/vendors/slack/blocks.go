@@ -2,6 +2,7 @@ package slack
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -34,7 +35,10 @@ type custom struct {
 }
 
 func options(m messages.Outbound) []slack.MsgOption {
-	c, isCustom := parseCustom(m.Body)
+	c, isCustom := custom{}, false
+	if m.Slack.Custom {
+		c, isCustom = parseCustom(m.Slack.Body)
+	}
 	text, blocks := c.Text, c.Blocks.BlockSet
 	if !isCustom {
 		text = plainText(m)
@@ -61,15 +65,29 @@ func options(m messages.Outbound) []slack.MsgOption {
 	return opts
 }
 
-// parseCustom reads a body that is a JSON object; what stands behind the object (a link that was added) becomes a
+// inMarkup returns subject and body in Slack's markup. A message that was not put into Slack's words is plain text.
+func inMarkup(m messages.Outbound) (subject, body string) {
+	if m.Slack.Subject == "" && m.Slack.Body == "" {
+		return messages.EscapeSlack(m.Subject), messages.EscapeSlack(m.Body)
+	}
+	return m.Slack.Subject, m.Slack.Body
+}
+
+// parseCustom reads a body that begins with a JSON object; what comes after the object (a link that was added) becomes a
 // section of its own. A body that is not of this shape is text.
 func parseCustom(body string) (custom, bool) {
-	if !strings.HasPrefix(strings.TrimSpace(body), "{") {
+	dec := json.NewDecoder(strings.NewReader(body))
+	dec.UseNumber()
+	var parts map[string]any
+	if err := dec.Decode(&parts); err != nil {
+		return custom{}, false
+	}
+	kept, err := json.Marshal(withoutOurs(parts))
+	if err != nil {
 		return custom{}, false
 	}
 	var c custom
-	dec := json.NewDecoder(strings.NewReader(body))
-	if err := dec.Decode(&c); err != nil {
+	if err := json.Unmarshal(kept, &c); err != nil {
 		return custom{}, false
 	}
 	// Room is left for two blocks of our own.
@@ -85,17 +103,69 @@ func parseCustom(body string) (custom, bool) {
 	return c, true
 }
 
+// withoutOurs removes buttons that act like ours: those whose action id begins with iris_, and those of attachments named as our
+// predecessor's were. A block that has no element left is removed as well.
+func withoutOurs(v any) any {
+	switch x := v.(type) {
+	case []any:
+		kept := make([]any, 0, len(x))
+		for _, item := range x {
+			if part, ok := item.(map[string]any); ok && (isOurs(part) || emptied(part)) {
+				continue
+			}
+			kept = append(kept, withoutOurs(item))
+		}
+		return kept
+	case map[string]any:
+		for key, member := range x {
+			if part, ok := member.(map[string]any); ok && isOurs(part) {
+				delete(x, key)
+				continue
+			}
+			x[key] = withoutOurs(member)
+		}
+	}
+	return v
+}
+
+func isOurs(part map[string]any) bool {
+	id, _ := part["action_id"].(string)
+	if strings.HasPrefix(strings.ToLower(vendors.Line(id, 100)), "iris_") {
+		return true
+	}
+	name, _ := part["name"].(string)
+	kind, _ := part["type"].(string)
+	return kind == "button" && slices.Contains([]string{"claim", "claim all"}, strings.ToLower(vendors.Line(name, 100)))
+}
+
+// emptied reports whether every element of a block is ours.
+func emptied(block map[string]any) bool {
+	elements, ok := block["elements"].([]any)
+	if !ok || len(elements) == 0 {
+		return false
+	}
+	for _, e := range elements {
+		if part, ok := e.(map[string]any); !ok || !isOurs(part) {
+			return false
+		}
+	}
+	return true
+}
+
 func heading(m messages.Outbound) string {
-	subject := vendors.Line(m.Subject, 500)
+	subject, _ := inMarkup(m)
+	subject = vendors.Line(subject, 1000)
 	// Out-of-band subjects carry the application's name already.
-	if prefix := "[" + m.Application + "]"; m.Application != "" && !strings.HasPrefix(subject, prefix) {
+	if prefix := "[" + messages.EscapeSlack(m.Application) + "]"; m.Application != "" && !strings.HasPrefix(subject, prefix) {
 		subject = strings.TrimSpace(prefix + " " + subject)
 	}
 	return subject
 }
 
 func plainText(m messages.Outbound) string {
-	head, body := heading(m), strings.TrimSpace(vendors.Text(m.Body))
+	_, body := inMarkup(m)
+	head := heading(m)
+	body = strings.TrimSpace(vendors.Text(body))
 	switch {
 	case m.Subject == "" && head != "":
 		head = strings.TrimSpace(head + " " + body)

@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -60,6 +61,7 @@ type Interaction struct {
 	UserID      string      // Slack's id of who pressed
 	UserName    string      // the name that a contact @name is compared with
 	Channel     string
+	Timestamp   string // by which Slack knows the message that the button belongs to; "" = it does not say
 	ResponseURL string // where a later answer may be posted
 	Token       string // the legacy verification token
 }
@@ -85,6 +87,13 @@ type interactionPayload struct {
 	Channel struct {
 		ID string `json:"id"`
 	} `json:"channel"`
+	MessageTS string `json:"message_ts"` // of an interactive_message
+	Container struct {
+		MessageTS string `json:"message_ts"`
+	} `json:"container"`
+	Message struct {
+		TS string `json:"ts"`
+	} `json:"message"`
 	Actions []struct {
 		ActionID string `json:"action_id"`
 		Name     string `json:"name"`
@@ -110,6 +119,7 @@ func ParseInteraction(body []byte) (Interaction, error) {
 	i := Interaction{
 		Action: vendors.Line(a.ActionID, 100), UserID: vendors.Line(p.User.ID, 100), UserName: vendors.Line(p.User.Username, 100),
 		Channel: vendors.Line(p.Channel.ID, 100), ResponseURL: p.ResponseURL, Token: p.Token,
+		Timestamp: vendors.Token(cmp.Or(p.Container.MessageTS, p.MessageTS, p.Message.TS)),
 	}
 	value := a.Value
 	switch p.Type {

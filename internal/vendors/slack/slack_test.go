@@ -70,20 +70,21 @@ func TestParseInteraction(t *testing.T) {
 	parse := func(payload string) (slack.Interaction, error) {
 		return slack.ParseInteraction([]byte(url.Values{"payload": {payload}}.Encode()))
 	}
-	i, err := parse(`{"type":"block_actions","user":{"id":"U1","username":"ann"},"channel":{"id":"C1"},"response_url":"https://r.example",
+	i, err := parse(`{"type":"block_actions","user":{"id":"U1","username":"ann"},"channel":{"id":"C1"},"response_url":"https://r.example","container":{"message_ts":"7.1"},
 		"actions":[{"action_id":"iris_acknowledge","value":"4711"}]}`)
 	require.NoError(t, err)
-	require.Equal(t, slack.Interaction{MessageID: 4711, Action: slack.ActionAcknowledge, UserID: "U1", UserName: "ann", Channel: "C1", ResponseURL: "https://r.example"}, i)
+	require.Equal(t, slack.Interaction{MessageID: 4711, Action: slack.ActionAcknowledge, UserID: "U1", UserName: "ann", Channel: "C1", Timestamp: "7.1", ResponseURL: "https://r.example"}, i)
 	require.True(t, i.Acknowledges())
 	require.False(t, i.All())
 	i, err = parse(`{"type":"block_actions","user":{"id":"U1","name":"ann"},"actions":[{"action_id":"iris_acknowledge_all","value":"4711"}]}`)
 	require.NoError(t, err)
 	require.True(t, i.All() && i.Acknowledges())
 	require.Equal(t, "ann", i.UserName)
-	i, err = parse(`{"type":"interactive_message","callback_id":"4711","token":"x","user":{"id":"U1","name":"ann"},"actions":[{"name":"claim all","value":"claimed"}]}`)
+	i, err = parse(`{"type":"interactive_message","callback_id":"4711","message_ts":"7.2","token":"x","user":{"id":"U1","name":"ann"},"actions":[{"name":"claim all","value":"claimed"}]}`)
 	require.NoError(t, err)
 	require.True(t, i.All())
 	require.Equal(t, messages.ID(4711), i.MessageID)
+	require.Equal(t, "7.2", i.Timestamp)
 	i, err = parse(`{"type":"block_actions","user":{"id":"U1"},"actions":[{"action_id":"iris_open","value":"4711"}]}`)
 	require.NoError(t, err)
 	require.False(t, i.Acknowledges(), "a pressed link acknowledges nothing")
@@ -227,13 +228,44 @@ func TestButtonsAndWords(t *testing.T) {
 	require.Equal(t, "[demo] db1 is at 99 %", send(m).Body)
 
 	m.IncidentID = 17
-	m.Body = `{"text":"short","blocks":[{"type":"section","text":{"type":"mrkdwn","text":"*rich*"}},{"type":"divider"}]}` + "\nhttps://iris.example/ack/abc"
+	m.Slack.Body = `{"text":"short","blocks":[{"type":"section","text":{"type":"mrkdwn","text":"*rich*"}},{"type":"divider"}]}` + "\nhttps://iris.example/ack/abc"
+	require.Equal(t, "[demo] "+strings.ReplaceAll(m.Slack.Body, "\n", "\n"), send(m).Body, "text, unless the template's source is an object")
+	m.Slack.Custom = true
 	e = send(m)
 	require.Equal(t, "short", e.Body, "a body of Slack's own parts")
 	require.Len(t, e.Buttons, 3)
 
-	m.Body = `{"no": "parts of Slack"}`
+	m.Slack.Body = `{"no": "parts of Slack"}`
 	require.Contains(t, send(m).Body, `{"no": "parts of Slack"}`)
+}
+
+func TestPlainTextIsEscapedForSlack(t *testing.T) {
+	t.Parallel()
+	v, p := pair(t, pretend.SlackConfig{})
+	r := v.Send(t.Context(), messages.Outbound{MessageID: 1, Destination: "#ops", Application: "a&b", Subject: "<!channel>", Body: "<https://evil.example|log in> & more"})
+	require.Equal(t, messages.OutcomeSent, r.Outcome, r.Detail)
+	require.Equal(t, "[a&amp;b] &lt;!channel&gt;\n&lt;https://evil.example|log in&gt; &amp; more", p.Log().Accepted()[0].Body)
+}
+
+func TestCustomBlocksHaveNoButtonsOfOurs(t *testing.T) {
+	t.Parallel()
+	v, p := pair(t, pretend.SlackConfig{})
+	button := func(id string) string {
+		return `{"type":"button","action_id":"` + id + `","value":"99","text":{"type":"plain_text","text":"x"}}`
+	}
+	body := `{"text":"t","blocks":[` +
+		`{"type":"actions","elements":[` + button("iris_acknowledge") + `,` + button(" IRIS_acknowledge_all") + `]},` +
+		`{"type":"actions","elements":[` + button("iris_open") + `,` + button("runbook") + `]},` +
+		`{"type":"section","text":{"type":"mrkdwn","text":"s"},"accessory":` + button("iris_acknowledge") + `}],` +
+		`"attachments":[{"fallback":"f","callback_id":"99","actions":[{"name":"claim","type":"button","text":"x","value":"claimed"},{"name":"claim all","type":"button","text":"x","value":"claimed"}]}]}`
+	m := messages.Outbound{MessageID: 1, Destination: "#ops", IncidentID: 17, Slack: messages.SlackWords{Body: body, Custom: true}}
+	r := v.Send(t.Context(), m)
+	require.Equal(t, messages.OutcomeSent, r.Outcome, r.Detail)
+	var got []string
+	for _, b := range p.Log().Accepted()[0].Buttons {
+		got = append(got, b.ActionID+"="+b.Value)
+	}
+	require.Equal(t, []string{"runbook=99", slack.ActionAcknowledge + "=1", slack.ActionAcknowledgeAll + "=1"}, got)
 }
 
 func TestEmailOf(t *testing.T) {

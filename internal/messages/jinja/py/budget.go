@@ -50,6 +50,7 @@ type Budget struct {
 	deadline time.Time
 	check    int64
 	limits   Limits
+	marks    Marks
 }
 
 // Limits are the bounds of a Budget. All must be positive.

@@ -317,6 +317,9 @@ func (e *encoder) value(v Value, nl string) {
 	case float64:
 		e.w(jsonFloat(x))
 	case string:
+		if e.b.marks == MarksJSON {
+			x = markText(e.b, x)
+		}
 		e.w(jsonText(e.b, x))
 	case Markup:
 		e.w(jsonText(e.b, string(x)))

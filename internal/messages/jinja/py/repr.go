@@ -309,6 +309,14 @@ func Escape(b *Budget, v Value) Markup {
 
 // EscapeText is Escape for text.
 func EscapeText(b *Budget, s string) string {
+	if b.marks != NoMarks {
+		return markText(b, s)
+	}
+	return EscapeHTML(b, s)
+}
+
+// EscapeHTML is EscapeText for HTML, whatever the marks.
+func EscapeHTML(b *Budget, s string) string {
 	if !strings.ContainsAny(s, `&<>'"`) {
 		b.Scan(len(s))
 		return s

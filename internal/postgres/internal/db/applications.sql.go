@@ -92,7 +92,7 @@ func (q *Queries) AllowDefaultModes(ctx context.Context, applicationID int64) er
 const applicationByName = `-- name: ApplicationByName :one
 
 select id, name, key_sealed, secondary_key_sealed, auth_only, allow_other_app_incidents, allow_authenticating_users,
-    allow_oncall, relay, pending_cap, paused
+    allow_oncall, relay, pending_cap, paused, coalesce(default_plan, '')::text as default_plan, late_within, late_hold
 from applications
 where lower(name) = lower(rtrim($1::text))
 `
@@ -109,6 +109,9 @@ type ApplicationByNameRow struct {
 	Relay                    bool
 	PendingCap               int32
 	Paused                   bool
+	DefaultPlan              string
+	LateWithin               int32
+	LateHold                 int32
 }
 
 // Applications: what they may do, their sealed keys, variables and modes.
@@ -127,6 +130,9 @@ func (q *Queries) ApplicationByName(ctx context.Context, name string) (Applicati
 		&i.Relay,
 		&i.PendingCap,
 		&i.Paused,
+		&i.DefaultPlan,
+		&i.LateWithin,
+		&i.LateHold,
 	)
 	return i, err
 }
@@ -348,6 +354,30 @@ func (q *Queries) SetApplicationFlags(ctx context.Context, arg SetApplicationFla
 	return result.RowsAffected(), nil
 }
 
+const setApplicationIntake = `-- name: SetApplicationIntake :execrows
+update applications set default_plan = nullif($1::text, ''), late_within = $2, late_hold = $3 where id = $4
+`
+
+type SetApplicationIntakeParams struct {
+	DefaultPlan string
+	LateWithin  int32
+	LateHold    int32
+	ID          int64
+}
+
+func (q *Queries) SetApplicationIntake(ctx context.Context, arg SetApplicationIntakeParams) (int64, error) {
+	result, err := q.db.Exec(ctx, setApplicationIntake,
+		arg.DefaultPlan,
+		arg.LateWithin,
+		arg.LateHold,
+		arg.ID,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const setApplicationKeys = `-- name: SetApplicationKeys :exec
 update applications set key_sealed = $1, secondary_key_sealed = $2 where id = $3
 `
@@ -361,6 +391,23 @@ type SetApplicationKeysParams struct {
 func (q *Queries) SetApplicationKeys(ctx context.Context, arg SetApplicationKeysParams) error {
 	_, err := q.db.Exec(ctx, setApplicationKeys, arg.KeySealed, arg.SecondaryKeySealed, arg.ID)
 	return err
+}
+
+const setApplicationMarkup = `-- name: SetApplicationMarkup :execrows
+update applications set markup = $1 where id = $2
+`
+
+type SetApplicationMarkupParams struct {
+	Markup bool
+	ID     int64
+}
+
+func (q *Queries) SetApplicationMarkup(ctx context.Context, arg SetApplicationMarkupParams) (int64, error) {
+	result, err := q.db.Exec(ctx, setApplicationMarkup, arg.Markup, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const updateApplicationSettings = `-- name: UpdateApplicationSettings :execrows

@@ -186,34 +186,6 @@ func (q *Queries) LockForChange(ctx context.Context, ids []int64) ([]LockForChan
 	return items, nil
 }
 
-const openIncidentByKey = `-- name: OpenIncidentByKey :one
-select i.id, i.bucket, c.dedup_facts
-from incidents i
-join plans p on p.id = $1
-join incident_contexts c on c.incident_id = i.id
-where i.application_id = $2 and i.plan_key = lower(p.name)
-  and i.dedup_key = $3::text and not i.resolved
-`
-
-type OpenIncidentByKeyParams struct {
-	PlanID        int64
-	ApplicationID int64
-	DedupKey      string
-}
-
-type OpenIncidentByKeyRow struct {
-	ID         int64
-	Bucket     int16
-	DedupFacts json.RawMessage
-}
-
-func (q *Queries) OpenIncidentByKey(ctx context.Context, arg OpenIncidentByKeyParams) (OpenIncidentByKeyRow, error) {
-	row := q.db.QueryRow(ctx, openIncidentByKey, arg.PlanID, arg.ApplicationID, arg.DedupKey)
-	var i OpenIncidentByKeyRow
-	err := row.Scan(&i.ID, &i.Bucket, &i.DedupFacts)
-	return i, err
-}
-
 const openIncidentOfPlan = `-- name: OpenIncidentOfPlan :one
 select i.id from incidents i
 where i.application_id = $1 and i.plan_key = lower(rtrim($2::text))
@@ -286,6 +258,23 @@ targets as (
     join made on made.id = n.id
     returning 1
 ),
+alerts as (
+    insert into incident_alerts (incident_id, fingerprint, status, starts_at, ends_at, labels, annotations)
+    select n.id, a.fingerprint, a.status, nullif(a.starts_at, 'epoch'), nullif(a.ends_at, 'epoch'), nullif(a.labels, '')::json,
+        nullif(a.annotations, '')::json
+    from (
+        select unnest($12::int[]) as ord,
+            unnest($13::text[]) as fingerprint,
+            unnest($14::text[]) as status,
+            unnest($15::timestamptz[]) as starts_at,
+            unnest($16::timestamptz[]) as ends_at,
+            unnest($17::text[]) as labels,
+            unnest($18::text[]) as annotations
+    ) a
+    join input n on n.ord = a.ord
+    join made on made.id = n.id
+    returning 1
+),
 lines as (
     insert into timeline_entries (incident_id, kind, actor, text)
     select n.id, 'opened', n.actor, 'opened by ' || n.actor || ' with plan ' || n.plan_name
@@ -307,6 +296,13 @@ type OpenIncidentsParams struct {
 	TargetIndexes  []int32
 	TargetRoles    []string
 	TargetIds      []int64
+	AlertOrds      []int32
+	Fingerprints   []string
+	Statuses       []string
+	StartsAts      []time.Time
+	EndsAts        []time.Time
+	Labels         []string
+	Annotations    []string
 }
 
 type OpenIncidentsRow struct {
@@ -332,6 +328,13 @@ func (q *Queries) OpenIncidents(ctx context.Context, arg OpenIncidentsParams) ([
 		arg.TargetIndexes,
 		arg.TargetRoles,
 		arg.TargetIds,
+		arg.AlertOrds,
+		arg.Fingerprints,
+		arg.Statuses,
+		arg.StartsAts,
+		arg.EndsAts,
+		arg.Labels,
+		arg.Annotations,
 	)
 	if err != nil {
 		return nil, err
@@ -376,26 +379,6 @@ where id = any($1::bigint[])
 func (q *Queries) ResolveIncidents(ctx context.Context, ids []int64) error {
 	_, err := q.db.Exec(ctx, resolveIncidents, ids)
 	return err
-}
-
-const setFacts = `-- name: SetFacts :execrows
-update incident_contexts
-set context = $1::text::json, dedup_facts = nullif($2::text, '')::jsonb
-where incident_id = $3 and dedup_facts is distinct from nullif($2::text, '')::jsonb
-`
-
-type SetFactsParams struct {
-	Context string
-	Facts   string
-	ID      int64
-}
-
-func (q *Queries) SetFacts(ctx context.Context, arg SetFactsParams) (int64, error) {
-	result, err := q.db.Exec(ctx, setFacts, arg.Context, arg.Facts, arg.ID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
 }
 
 const timelineAttempts = `-- name: TimelineAttempts :many
@@ -589,15 +572,6 @@ func (q *Queries) TimelineReceipts(ctx context.Context, incidentID int64) ([]Tim
 		return nil, err
 	}
 	return items, nil
-}
-
-const touchIncident = `-- name: TouchIncident :exec
-update incidents set updated_at = clock_timestamp() where id = $1
-`
-
-func (q *Queries) TouchIncident(ctx context.Context, id int64) error {
-	_, err := q.db.Exec(ctx, touchIncident, id)
-	return err
 }
 
 const unresolveIncidents = `-- name: UnresolveIncidents :exec

@@ -42,6 +42,14 @@ type Application struct {
 	Paused                   bool
 	CreatedAt                time.Time
 	Relay                    bool
+	// name of the plan for alerts without a usable plan; null = none
+	DefaultPlan *string
+	// seconds after a resolve in which a firing delivery of the same alerts is late; 0 = none is
+	LateWithin int32
+	// seconds for which a late firing delivery waits for its resolve; 0 = it never waits
+	LateHold int32
+	// its contexts and texts contain markup on purpose: nothing in them is escaped
+	Markup bool
 }
 
 type ApplicationDefaultMode struct {
@@ -278,6 +286,19 @@ type Incident struct {
 	Progress      json.RawMessage
 	DedupKey      *string
 	PlanKey       *string
+	// when the plan was exhausted; null = it is not, or was before this column existed
+	ExhaustedAt *time.Time
+}
+
+type IncidentAlert struct {
+	IncidentID  int64
+	Fingerprint string
+	Status      string
+	StartsAt    *time.Time
+	EndsAt      *time.Time
+	ChangedAt   time.Time
+	Labels      []byte
+	Annotations []byte
 }
 
 type IncidentContext struct {
@@ -297,6 +318,19 @@ type IncidentEmail struct {
 	Email         string
 	ApplicationID int64
 	PlanKey       string
+}
+
+type IncidentRestart struct {
+	IncidentID int64
+	At         time.Time
+}
+
+type IncidentTimer struct {
+	IncidentID   int64
+	Bucket       int16
+	DueAt        time.Time
+	Reason       string
+	Fingerprints []string
 }
 
 type Installation struct {
@@ -572,6 +606,8 @@ type Plan struct {
 	FallbackTargetID  *int64
 	Paused            bool
 	CreatedAt         time.Time
+	// seconds after which a repeated alert starts an exhausted plan again; 0 = never
+	RepageAfter int32
 }
 
 type PlanActive struct {
@@ -637,6 +673,14 @@ type RemindersMade struct {
 	Mode   string
 	DueAt  time.Time
 	MadeAt time.Time
+}
+
+type ResolvedGroup struct {
+	ApplicationID int64
+	PlanKey       string
+	DedupKey      string
+	IncidentID    int64
+	ResolvedAt    time.Time
 }
 
 type Response struct {
@@ -879,6 +923,8 @@ type User struct {
 	LoginEpoch   int32
 	CreatedAt    time.Time
 	PhotoUrl     *string
+	// false: nobody chose time_zone, which is UTC then
+	TimeZoneGiven bool
 }
 
 type UserApplicationMode struct {

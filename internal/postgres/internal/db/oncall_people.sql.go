@@ -128,9 +128,19 @@ func (q *Queries) LockService(ctx context.Context, id int64) (int64, error) {
 	return id_2, err
 }
 
+const noTimeZone = `-- name: NoTimeZone :exec
+update users set time_zone_given = false where id = $1
+`
+
+func (q *Queries) NoTimeZone(ctx context.Context, id int64) error {
+	_, err := q.db.Exec(ctx, noTimeZone, id)
+	return err
+}
+
 const oncallPeople = `-- name: OncallPeople :many
 
 select u.id, u.target_id, u.oncall_id, u.name, u.full_name, u.time_zone, u.admin, u.read_only, u.active, u.login_epoch, u.photo_url,
+    (u.time_zone_given or u.time_zone <> 'UTC')::bool as time_zone_given,
     array(select c.mode from user_contacts c where c.user_id = u.id order by c.mode)::text[] as contact_modes,
     array(select c.destination from user_contacts c where c.user_id = u.id order by c.mode)::text[] as destinations
 from users u
@@ -145,19 +155,20 @@ type OncallPeopleParams struct {
 }
 
 type OncallPeopleRow struct {
-	ID           int64
-	TargetID     int64
-	OncallID     int64
-	Name         string
-	FullName     string
-	TimeZone     string
-	Admin        bool
-	ReadOnly     bool
-	Active       bool
-	LoginEpoch   int32
-	PhotoUrl     *string
-	ContactModes []string
-	Destinations []string
+	ID            int64
+	TargetID      int64
+	OncallID      int64
+	Name          string
+	FullName      string
+	TimeZone      string
+	Admin         bool
+	ReadOnly      bool
+	Active        bool
+	LoginEpoch    int32
+	PhotoUrl      *string
+	TimeZoneGiven bool
+	ContactModes  []string
+	Destinations  []string
 }
 
 // People as the on-call API shows them, roles and services.
@@ -182,6 +193,7 @@ func (q *Queries) OncallPeople(ctx context.Context, arg OncallPeopleParams) ([]O
 			&i.Active,
 			&i.LoginEpoch,
 			&i.PhotoUrl,
+			&i.TimeZoneGiven,
 			&i.ContactModes,
 			&i.Destinations,
 		); err != nil {
@@ -196,7 +208,7 @@ func (q *Queries) OncallPeople(ctx context.Context, arg OncallPeopleParams) ([]O
 }
 
 const oncallRoles = `-- name: OncallRoles :many
-select id, name, display_order from oncall_roles order by display_order, id
+select id, name, display_order from oncall_roles order by id
 `
 
 func (q *Queries) OncallRoles(ctx context.Context) ([]OncallRole, error) {
@@ -217,17 +229,6 @@ func (q *Queries) OncallRoles(ctx context.Context) ([]OncallRole, error) {
 		return nil, err
 	}
 	return items, nil
-}
-
-const photoURL = `-- name: PhotoURL :one
-select coalesce(photo_url, '')::text from users where id = $1
-`
-
-func (q *Queries) PhotoURL(ctx context.Context, id int64) (string, error) {
-	row := q.db.QueryRow(ctx, photoURL, id)
-	var column_1 string
-	err := row.Scan(&column_1)
-	return column_1, err
 }
 
 const pinTeam = `-- name: PinTeam :execrows
@@ -426,7 +427,7 @@ func (q *Queries) ServiceTeams(ctx context.Context, serviceID int64) ([]ServiceT
 }
 
 const services = `-- name: Services :many
-select id, name from services order by id
+select id, name from services order by lower(name), id
 `
 
 func (q *Queries) Services(ctx context.Context) ([]Service, error) {
@@ -447,6 +448,23 @@ func (q *Queries) Services(ctx context.Context) ([]Service, error) {
 		return nil, err
 	}
 	return items, nil
+}
+
+const shownOfUser = `-- name: ShownOfUser :one
+select coalesce(photo_url, '')::text as photo_url, (case when time_zone_given or time_zone <> 'UTC' then time_zone else '' end)::text as time_zone
+from users where id = $1
+`
+
+type ShownOfUserRow struct {
+	PhotoUrl string
+	TimeZone string
+}
+
+func (q *Queries) ShownOfUser(ctx context.Context, id int64) (ShownOfUserRow, error) {
+	row := q.db.QueryRow(ctx, shownOfUser, id)
+	var i ShownOfUserRow
+	err := row.Scan(&i.PhotoUrl, &i.TimeZone)
+	return i, err
 }
 
 const unclaimService = `-- name: UnclaimService :execrows
@@ -487,7 +505,8 @@ const updateOncallUser = `-- name: UpdateOncallUser :execrows
 with mark as (update directory_people set switched_off = false where user_id = $6 and not $4::bool)
 update users
 set name = coalesce($1, name), full_name = coalesce($2, full_name),
-    time_zone = coalesce($3, time_zone), active = coalesce($4, active),
+    time_zone = case when $3::text is null then time_zone else coalesce(nullif($3::text, ''), 'UTC') end,
+    time_zone_given = coalesce($3::text <> '', time_zone_given), active = coalesce($4, active),
     photo_url = case when $5::text is null then photo_url else nullif($5::text, '') end
 where id = $6
 `
@@ -501,7 +520,7 @@ type UpdateOncallUserParams struct {
 	ID       int64
 }
 
-// Null leaves a column as it is; an empty photo_url takes it away.
+// Null leaves a column as it is; an empty photo_url takes it away, an empty time_zone means that nobody chose one.
 func (q *Queries) UpdateOncallUser(ctx context.Context, arg UpdateOncallUserParams) (int64, error) {
 	result, err := q.db.Exec(ctx, updateOncallUser,
 		arg.Name,

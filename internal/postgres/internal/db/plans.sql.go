@@ -70,9 +70,10 @@ func (q *Queries) DeletePlans(ctx context.Context, ids []int64) error {
 
 const insertPlan = `-- name: InsertPlan :one
 insert into plans (name, creator_id, description, threshold_window, threshold_count, aggregation_window,
-                   aggregation_reset, tracking_type, tracking_key, tracking_template)
+                   aggregation_reset, tracking_type, tracking_key, tracking_template, repage_after)
 values ($1, $2, $3, $4, $5, $6,
-        $7, $8, $9, $10)
+        $7, $8, $9, $10,
+        coalesce((select o.repage_after from plans o where lower(o.name) = lower($1) order by o.id desc limit 1), 3600))
 returning id
 `
 
@@ -89,6 +90,7 @@ type InsertPlanParams struct {
 	TrackingTemplate  []byte
 }
 
+// What is set of a plan by its name stays as it is in its newest version.
 func (q *Queries) InsertPlan(ctx context.Context, arg InsertPlanParams) (int64, error) {
 	row := q.db.QueryRow(ctx, insertPlan,
 		arg.Name,
@@ -108,7 +110,7 @@ func (q *Queries) InsertPlan(ctx context.Context, arg InsertPlanParams) (int64, 
 }
 
 const planByID = `-- name: PlanByID :one
-select p.id, p.name, p.creator_id, p.description, p.threshold_window, p.threshold_count, p.aggregation_window, p.aggregation_reset, p.tracking_type, p.tracking_key, p.tracking_template, p.fallback_role, p.fallback_target_id, p.paused, p.created_at, u.name as creator, (pa.plan_id is not null)::bool as active
+select p.id, p.name, p.creator_id, p.description, p.threshold_window, p.threshold_count, p.aggregation_window, p.aggregation_reset, p.tracking_type, p.tracking_key, p.tracking_template, p.fallback_role, p.fallback_target_id, p.paused, p.created_at, p.repage_after, u.name as creator, (pa.plan_id is not null)::bool as active
 from plans p
 join users u on u.id = p.creator_id
 left join plan_active pa on pa.plan_id = p.id
@@ -131,6 +133,7 @@ type PlanByIDRow struct {
 	FallbackTargetID  *int64
 	Paused            bool
 	CreatedAt         time.Time
+	RepageAfter       int32
 	Creator           string
 	Active            bool
 }
@@ -154,6 +157,7 @@ func (q *Queries) PlanByID(ctx context.Context, id int64) (PlanByIDRow, error) {
 		&i.FallbackTargetID,
 		&i.Paused,
 		&i.CreatedAt,
+		&i.RepageAfter,
 		&i.Creator,
 		&i.Active,
 	)
@@ -161,7 +165,7 @@ func (q *Queries) PlanByID(ctx context.Context, id int64) (PlanByIDRow, error) {
 }
 
 const planByName = `-- name: PlanByName :one
-select p.id, p.name, p.creator_id, p.description, p.threshold_window, p.threshold_count, p.aggregation_window, p.aggregation_reset, p.tracking_type, p.tracking_key, p.tracking_template, p.fallback_role, p.fallback_target_id, p.paused, p.created_at, u.name as creator, true::bool as active
+select p.id, p.name, p.creator_id, p.description, p.threshold_window, p.threshold_count, p.aggregation_window, p.aggregation_reset, p.tracking_type, p.tracking_key, p.tracking_template, p.fallback_role, p.fallback_target_id, p.paused, p.created_at, p.repage_after, u.name as creator, true::bool as active
 from plan_active pa
 join plans p on p.id = pa.plan_id
 join users u on u.id = p.creator_id
@@ -184,6 +188,7 @@ type PlanByNameRow struct {
 	FallbackTargetID  *int64
 	Paused            bool
 	CreatedAt         time.Time
+	RepageAfter       int32
 	Creator           string
 	Active            bool
 }
@@ -208,6 +213,7 @@ func (q *Queries) PlanByName(ctx context.Context, name string) (PlanByNameRow, e
 		&i.FallbackTargetID,
 		&i.Paused,
 		&i.CreatedAt,
+		&i.RepageAfter,
 		&i.Creator,
 		&i.Active,
 	)
@@ -427,6 +433,24 @@ func (q *Queries) ReachOfTemplates(ctx context.Context, names []string) ([]Reach
 		return nil, err
 	}
 	return items, nil
+}
+
+const setPlanRepageAfter = `-- name: SetPlanRepageAfter :execrows
+update plans set repage_after = $1 where lower(name) = lower(rtrim($2::text))
+`
+
+type SetPlanRepageAfterParams struct {
+	Seconds int32
+	Name    string
+}
+
+// Of all versions, so that it holds for incidents that are open.
+func (q *Queries) SetPlanRepageAfter(ctx context.Context, arg SetPlanRepageAfterParams) (int64, error) {
+	result, err := q.db.Exec(ctx, setPlanRepageAfter, arg.Seconds, arg.Name)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const targetRoles = `-- name: TargetRoles :many

@@ -214,6 +214,62 @@ func (q *Queries) ResponseNewest(ctx context.Context, userID *int64) (ResponseNe
 	return i, err
 }
 
+const responseSlackPosted = `-- name: ResponseSlackPosted :many
+select a.message_id from attempts a where a.vendor = 'slack' and a.vendor_message_id = $1::text
+union
+select v.message_id from vendor_messages v where v.vendor = 'slack' and v.vendor_message_id = $1::text
+union
+select h.id from message_history h
+where h.id = $2::bigint
+  and h.attempts @> jsonb_build_array(jsonb_build_object('vendor', 'slack', 'vendor_message_id', $1::text))
+`
+
+type ResponseSlackPostedParams struct {
+	Ts      string
+	Claimed int64
+}
+
+// The messages that Slack calls by a time stamp. What it called old messages is only in their history.
+func (q *Queries) ResponseSlackPosted(ctx context.Context, arg ResponseSlackPostedParams) ([]int64, error) {
+	rows, err := q.db.Query(ctx, responseSlackPosted, arg.Ts, arg.Claimed)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []int64{}
+	for rows.Next() {
+		var message_id int64
+		if err := rows.Scan(&message_id); err != nil {
+			return nil, err
+		}
+		items = append(items, message_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const responseSlackUnknown = `-- name: ResponseSlackUnknown :one
+select (exists (
+    select from attempts a
+    where a.message_id = $1::bigint and a.vendor = 'slack' and coalesce(a.vendor_message_id, '') = ''
+      and (a.in_doubt or coalesce(a.outcome, 'unknown') = 'unknown'))
+  or exists (
+    select from message_history h
+    where h.id = $1::bigint and (h.mode = 'slack' and h.attempts = '[]' or exists (
+        select from jsonb_array_elements(h.attempts) e
+        where e ->> 'vendor' = 'slack' and coalesce(e ->> 'vendor_message_id', '') = '' and coalesce(e ->> 'outcome', 'unknown') = 'unknown'))))::boolean
+`
+
+// Whether a message may be in Slack under a time stamp that is not known: its call runs or is in doubt, or it was imported.
+func (q *Queries) ResponseSlackUnknown(ctx context.Context, id int64) (bool, error) {
+	row := q.db.QueryRow(ctx, responseSlackUnknown, id)
+	var column_1 bool
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const responseUserByContact = `-- name: ResponseUserByContact :one
 select u.id, u.target_id, u.oncall_id, u.name, u.full_name, u.time_zone, u.admin, u.read_only, u.active, u.login_epoch
 from user_contacts c

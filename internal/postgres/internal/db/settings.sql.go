@@ -431,7 +431,7 @@ func (q *Queries) SetReprioritisation(ctx context.Context, arg SetReprioritisati
 }
 
 const setTimeZone = `-- name: SetTimeZone :execrows
-update users set time_zone = $1 where id = $2
+update users set time_zone = $1, time_zone_given = true where id = $2
 `
 
 type SetTimeZoneParams struct {

@@ -52,7 +52,7 @@ func (q *Queries) DetoursOfMessages(ctx context.Context, ids []int64) ([]Detours
 const wordsOfIncidents = `-- name: WordsOfIncidents :many
 
 select i.id, c.context, i.created_at, i.plan_id, a.name as application, coalesce(a.title_variable, '') as title_variable,
-    coalesce(s.address, '')::text as sender
+    coalesce(s.address, '')::text as sender, a.markup
 from incidents i
 join incident_contexts c on c.incident_id = i.id
 join applications a on a.id = i.application_id
@@ -68,6 +68,7 @@ type WordsOfIncidentsRow struct {
 	Application   string
 	TitleVariable string
 	Sender        string
+	Markup        bool
 }
 
 // What rendering needs, one query per kind and batch of messages.
@@ -88,6 +89,7 @@ func (q *Queries) WordsOfIncidents(ctx context.Context, ids []int64) ([]WordsOfI
 			&i.Application,
 			&i.TitleVariable,
 			&i.Sender,
+			&i.Markup,
 		); err != nil {
 			return nil, err
 		}
@@ -145,7 +147,7 @@ func (q *Queries) WordsOfPlans(ctx context.Context, ids []int64) ([]WordsOfPlans
 
 const wordsOfRequests = `-- name: WordsOfRequests :many
 select r.id, a.name as application, r.subject, r.body, r.email_html, coalesce(r.template, '') as template, r.context, r.bare,
-    r.shown_to, coalesce(nullif(r.sender, ''), s.address, '')::text as sender
+    r.shown_to, a.markup, coalesce(nullif(r.sender, ''), s.address, '')::text as sender
 from notification_requests r
 join applications a on a.id = r.application_id
 left join application_sender_addresses s on s.application_id = a.id and s.mode = 'email'
@@ -162,6 +164,7 @@ type WordsOfRequestsRow struct {
 	Context     []byte
 	Bare        bool
 	ShownTo     string
+	Markup      bool
 	Sender      string
 }
 
@@ -184,6 +187,7 @@ func (q *Queries) WordsOfRequests(ctx context.Context, ids []int64) ([]WordsOfRe
 			&i.Context,
 			&i.Bare,
 			&i.ShownTo,
+			&i.Markup,
 			&i.Sender,
 		); err != nil {
 			return nil, err

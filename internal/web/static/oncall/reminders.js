@@ -107,7 +107,7 @@ async function add(at, teams) {
       field("When", type),
       before,
       involved,
-      field("By", h("select", { name: "mode" }, options(modes, "email"))),
+      field("By", h("select", { name: "mode" }, options(modes.filter((m) => m !== "teams_messenger"), "email"))),
       field("Team", h("select", { name: "team" }, options(teams))),
       h(
         "fieldset",

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/app"
+)
+
+type planCommand struct {
+	Set planSetCommand `cmd:"" help:"Change what holds for every version of a plan."`
+}
+
+type planSetCommand struct {
+	Name        string         `arg:"" help:"Name."`
+	RepageAfter *time.Duration `required:"" help:"Time after which a repeated alert starts the plan again if it is exhausted; 0 = never." placeholder:"DURATION"`
+}
+
+// Run changes a plan.
+func (c planSetCommand) Run(ctx context.Context, e *env) error {
+	o, err := e.operator(ctx)
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	if err := o.SetRepageAfter(ctx, c.Name, *c.RepageAfter); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stderr, "plan %s changed\n", c.Name)
+	return nil
+}
+
+// intakeFlags say how the alerts of an application are taken.
+type intakeFlags struct {
+	DefaultPlan *string        `help:"Plan for alerts of its webhooks that name no usable plan; empty = none." placeholder:"PLAN"`
+	LateWithin  *time.Duration `help:"Time after a resolve in which a firing delivery of the same alerts is late, not new; 0 = never." placeholder:"DURATION"`
+	LateHold    *time.Duration `help:"How long a late firing delivery waits for its resolve before it escalates; 0 = it never waits." placeholder:"DURATION"`
+}
+
+func (f intakeFlags) given() bool {
+	return f.DefaultPlan != nil || f.LateWithin != nil || f.LateHold != nil
+}
+
+func (f intakeFlags) set(ctx context.Context, o *app.Operator, name string) error {
+	if !f.given() {
+		return nil
+	}
+	return o.SetIntake(ctx, name, app.Intake{DefaultPlan: f.DefaultPlan, LateWithin: f.LateWithin, LateHold: f.LateHold})
+}

@@ -1,0 +1,193 @@
+package messages
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"html"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/iris-oncall/iris/internal/messages/jinja/py"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// A draft's texts keep data and template source distinct: data is marked (py.Mark). The functions here put the escapes of one
+// markup in the place of the marks. Texts without marks are source alone, or belong to an application whose data is markup.
+
+// SlackWords are the words of a message in Slack's own markup, in which the alert's text is escaped.
+type SlackWords struct {
+	Subject string
+	Body    string
+	// Custom tells that Body begins with a JSON object of Slack's parts (text, blocks, attachments), because the template's
+	// source does.
+	Custom bool
+}
+
+// marks tells how data is kept distinct in a part of the message's template: not at all in modes without markup, and not for
+// applications whose contexts contain markup on purpose.
+func (s *source) marks(part string) py.Marks {
+	switch {
+	case s.markup():
+		return py.NoMarks
+	case part == partHTML:
+		return py.MarksHTML
+	case s.Mode == users.Slack || s.Mode == users.Email:
+		return py.MarksText
+	}
+	return py.NoMarks
+}
+
+// markup reports whether the application's contexts contain markup on purpose.
+func (s *source) markup() bool {
+	if s.outOfBand() {
+		return s.notice.Markup
+	}
+	return s.incident.Markup
+}
+
+// data marks text that is not the source of a template.
+func (s *source) data(text string) string {
+	if s.markup() {
+		return text
+	}
+	return py.Mark(text)
+}
+
+var slackEscapes = map[byte]string{'&': "&amp;", '<': "&lt;", '>': "&gt;"}
+
+// EscapeSlack makes text plain in Slack's markup.
+func EscapeSlack(text string) string { return slackMarkup(py.Mark(text)) }
+
+func slackMarkup(marked string) string {
+	return py.Unmark(marked, func(c byte) string {
+		if escaped, ok := slackEscapes[c]; ok {
+			return escaped
+		}
+		return string(rune(c))
+	})
+}
+
+func htmlMarkup(marked string) string {
+	return py.Unmark(marked, func(c byte) string { return html.EscapeString(string(rune(c))) })
+}
+
+// slackWords is the message in Slack's markup; footer is how to acknowledge it.
+func (s *source) slackWords(d draft, body, footer string) SlackWords {
+	w := SlackWords{Subject: slackMarkup(cutRunes(oneLine(d.subject), MaxSubject)), Custom: d.custom}
+	w.Body = slackMarkup(withFooter(body, py.Mark(footer), MaxBody))
+	if s.markup() {
+		w.Custom = strings.HasPrefix(strings.TrimSpace(body), "{")
+	}
+	return w
+}
+
+// slackLiteral are the members of Slack's parts that are no text and are not unescaped there.
+var slackLiteral = []string{"url", "image_url", "thumb_url", "title_link", "author_link", "author_icon", "footer_icon", "from_url",
+	"original_url", "value", "action_id", "block_id", "callback_id", "color"}
+
+// slackObject reads text that a template printed and whose source begins a JSON object, and returns the object with the data
+// in it escaped for Slack, followed by what comes after it. ok is false when there is no object: then it is text.
+func slackObject(marked string) (out string, ok bool) {
+	object, rest, ok := cutObject(marked)
+	if !ok {
+		return "", false
+	}
+	dec := json.NewDecoder(strings.NewReader(object))
+	dec.UseNumber()
+	var v map[string]any
+	if err := dec.Decode(&v); err != nil {
+		return "", false
+	}
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(slackValue(v, "")); err != nil {
+		return "", false
+	}
+	return strings.TrimSpace(buf.String()) + rest, true
+}
+
+func slackValue(v any, key string) any {
+	switch x := v.(type) {
+	case string:
+		if slices.Contains(slackLiteral, key) {
+			return py.Raw(x)
+		}
+		return slackMarkup(x)
+	case []any:
+		for i := range x {
+			x[i] = slackValue(x[i], key)
+		}
+	case map[string]any:
+		out := make(map[string]any, len(x))
+		for k, member := range x {
+			k = py.Raw(k)
+			out[k] = slackValue(member, k)
+		}
+		return out
+	}
+	return v
+}
+
+// cutObject splits text after the JSON object that it begins with. Control characters in strings become escapes. Data outside
+// strings may be a number or a word.
+func cutObject(marked string) (object, rest string, ok bool) {
+	marked = strings.TrimSpace(marked)
+	if !strings.HasPrefix(marked, "{") {
+		return "", "", false
+	}
+	var sb strings.Builder
+	depth, inString, escaped := 0, false, false
+	for i, r := range marked {
+		isMark := py.Raw(string(r)) != string(r)
+		switch {
+		case inString && r < ' ':
+			_, _ = sb.WriteString(`\u00` + string("0123456789abcdef"[r>>4]) + string("0123456789abcdef"[r&15]))
+			escaped = false
+			continue
+		case inString:
+			inString = escaped || r != '"'
+			escaped = !escaped && r == '\\'
+		case isMark:
+			if c := py.Raw(string(r)); strings.Contains("+-.", c) {
+				sb.WriteString(c)
+				continue
+			}
+			return "", "", false
+		case r == '"':
+			inString = true
+		case r == '{' || r == '[':
+			depth++
+		case r == '}' || r == ']':
+			depth--
+		}
+		sb.WriteRune(r)
+		if depth == 0 {
+			return sb.String(), marked[i+len(string(r)):], true
+		}
+	}
+	return "", "", false
+}
+
+// markedURL matches an address in marked text, whose punctuation is marked or not.
+var markedURL = regexp.MustCompile(`\bhttps?[:\x{F003A}][/\x{F002F}]{2}[0-9A-Za-z\x{F0021}\x{F0023}-\x{F0026}\x{F002B}-\x{F002F}\x{F003A}\x{F003B}\x{F003D}\x{F003F}\x{F0040}\x{F005F}\x{F007E}.:/?#@&=+_~%,;!$-]+`)
+
+// encodedMark matches a marked character in an address that Markdown percent-encoded.
+var encodedMark = regexp.MustCompile(`%F3%B0%8[01]%[89AB][0-9A-F]`)
+
+// decodeMark returns the percent-encoding of the character that an encoded mark stands for.
+func decodeMark(encoded string) string {
+	marked, err := url.PathUnescape(encoded)
+	if err != nil {
+		return encoded
+	}
+	return fmt.Sprintf("%%%02X", py.Raw(marked)[0])
+}
+
+// linked shows Markdown the addresses in marked text, which become links that show where they lead.
+func linked(marked string) string {
+	return markedURL.ReplaceAllStringFunc(marked, py.Raw)
+}

@@ -1,0 +1,136 @@
+-- What webhook deliveries find and change: open incidents by their key, alerts, held deliveries, restarts.
+
+-- The open incident of each key, or else the one that a delivery resolved last.
+-- name: FindByKeys :many
+select u.ord::int as ord, coalesce(o.id, 0)::bigint as open_id, c.dedup_facts,
+    coalesce(not o.active and o.owner_id is null and v.repage_after > 0
+        and o.exhausted_at <= statement_timestamp() - make_interval(secs => v.repage_after), false)::boolean as repage,
+    coalesce(g.incident_id, 0)::bigint as resolved_id,
+    coalesce(extract(epoch from statement_timestamp() - g.resolved_at), 0)::float8 as resolved_seconds
+from (
+    select unnest(sqlc.arg(ords)::int[]) as ord,
+        unnest(sqlc.arg(plan_ids)::bigint[]) as plan_id,
+        unnest(sqlc.arg(application_ids)::bigint[]) as application_id,
+        unnest(sqlc.arg(dedup_keys)::text[]) as dedup_key
+) u
+join plans p on p.id = u.plan_id
+left join incidents o on o.application_id = u.application_id and o.plan_key = lower(p.name) and o.dedup_key = u.dedup_key
+    and not o.resolved
+left join plans v on v.id = o.plan_id
+left join incident_contexts c on c.incident_id = o.id
+left join resolved_groups g on o.id is null and g.application_id = u.application_id and g.plan_key = lower(p.name)
+    and g.dedup_key = u.dedup_key
+where o.id is not null or g.incident_id is not null;
+
+-- name: LockForDelivery :one
+select i.active, i.resolved, i.owner_id, i.exhausted_at, p.repage_after
+from incidents i
+join plans p on p.id = i.plan_id
+where i.id = @id
+for no key update of i;
+
+-- name: KnownAlerts :many
+select a.fingerprint, a.status, a.starts_at, extract(epoch from statement_timestamp() - a.changed_at)::float8 as unchanged_seconds
+from incident_alerts a
+where a.incident_id = @incident_id;
+
+-- name: Facts :one
+select dedup_facts from incident_contexts where incident_id = @incident_id;
+
+-- name: PutAlerts :exec
+insert into incident_alerts as known (incident_id, fingerprint, status, starts_at, ends_at, labels, annotations)
+select sqlc.arg(incident_id), a.fingerprint, a.status, nullif(a.starts_at, 'epoch'), nullif(a.ends_at, 'epoch'),
+    nullif(a.labels, '')::json, nullif(a.annotations, '')::json
+from (
+    select unnest(sqlc.arg(fingerprints)::text[]) as fingerprint,
+        unnest(sqlc.arg(statuses)::text[]) as status,
+        unnest(sqlc.arg(starts_ats)::timestamptz[]) as starts_at,
+        unnest(sqlc.arg(ends_ats)::timestamptz[]) as ends_at,
+        unnest(sqlc.arg(labels)::text[]) as labels,
+        unnest(sqlc.arg(annotations)::text[]) as annotations
+) a
+on conflict (incident_id, fingerprint) do update
+set status = excluded.status, starts_at = excluded.starts_at, ends_at = excluded.ends_at, labels = excluded.labels,
+    annotations = excluded.annotations, changed_at = excluded.changed_at
+where (known.status, known.starts_at) is distinct from (excluded.status, excluded.starts_at);
+
+-- name: SetFacts :execrows
+update incident_contexts
+set context = sqlc.arg(context)::text::json, dedup_facts = nullif(sqlc.arg(facts)::text, '')::jsonb
+where incident_id = sqlc.arg(id) and dedup_facts is distinct from nullif(sqlc.arg(facts)::text, '')::jsonb;
+
+-- name: TouchIncident :exec
+update incidents set updated_at = clock_timestamp() where id = @id;
+
+-- name: NoteResolvedGroup :exec
+insert into resolved_groups (application_id, plan_key, dedup_key, incident_id)
+select i.application_id, i.plan_key, i.dedup_key, i.id from incidents i where i.id = @id and i.dedup_key is not null
+on conflict (application_id, plan_key, dedup_key) do update
+set incident_id = excluded.incident_id, resolved_at = excluded.resolved_at;
+
+-- name: LastResolvedOfPlan :one
+select g.incident_id from resolved_groups g
+where g.application_id = sqlc.arg(application_id) and g.plan_key = lower(rtrim(sqlc.arg(plan)::text))
+  and g.dedup_key = sqlc.arg(dedup_key)::text;
+
+-- name: ForgetResolvedGroups :execrows
+delete from resolved_groups g
+where g.ctid = any(array(
+    select o.ctid from resolved_groups o where o.resolved_at < statement_timestamp() - interval '2 days' limit 10000));
+
+-- name: ForgetRestarts :execrows
+delete from incident_restarts r
+where r.ctid = any(array(
+    select o.ctid from incident_restarts o where o.at < statement_timestamp() - interval '2 days' limit 10000));
+
+-- name: Restarts :many
+select at from incident_restarts
+where incident_id = @incident_id and at > statement_timestamp() - interval '1 day'
+order by at;
+
+-- Starts the escalation of an incident at step 1. The tracking message is not repeated.
+-- name: RestartIncident :exec
+with started as (
+    update incidents
+    set active = true, resolved = false, owner_id = null, exhausted_at = null, current_step = 0, step_at = null,
+        progress = jsonb_build_object('t', true, 'r', reopen_count + 1), reopen_count = reopen_count + 1,
+        due_at = coalesce(sqlc.narg(now)::timestamptz, clock_timestamp()), version = version + 1, updated_at = clock_timestamp()
+    where id = sqlc.arg(id)
+    returning id
+)
+insert into incident_restarts (incident_id) select id from started;
+
+-- name: SetTimer :execrows
+insert into incident_timers (incident_id, due_at, reason, fingerprints)
+values (sqlc.arg(incident_id), statement_timestamp() + make_interval(secs => sqlc.arg(seconds)::float8), sqlc.arg(reason),
+    sqlc.arg(fingerprints)::text[])
+on conflict (incident_id) do nothing;
+
+-- name: DropTimers :many
+delete from incident_timers where incident_id = any(sqlc.arg(ids)::bigint[]) returning incident_id, reason;
+
+-- name: DueTimers :many
+select t.incident_id, t.bucket
+from unnest(sqlc.arg(buckets)::smallint[]) as b(bucket)
+cross join lateral (
+    select n.incident_id, n.bucket from incident_timers n
+    where n.bucket = b.bucket and n.due_at <= coalesce(sqlc.narg(now)::timestamptz, statement_timestamp())
+    order by n.due_at
+    limit 64
+) t
+limit 1000;
+
+-- What a timer that ran out finds. Other is the open incident with the same key; 0 = none.
+-- name: TimersToRing :many
+select t.incident_id, t.reason, t.fingerprints, i.active, i.resolved, i.owner_id,
+    coalesce((select o.id from incidents o
+        where o.application_id = i.application_id and o.plan_key = i.plan_key and o.dedup_key = i.dedup_key
+          and not o.resolved and o.id <> i.id limit 1), 0)::bigint as other
+from incident_timers t
+join incidents i on i.id = t.incident_id
+where t.incident_id = any(sqlc.arg(ids)::bigint[]) and t.due_at <= coalesce(sqlc.narg(now)::timestamptz, statement_timestamp())
+order by t.incident_id;
+
+-- name: FireAlerts :exec
+update incident_alerts set status = 'firing', changed_at = clock_timestamp()
+where incident_id = sqlc.arg(incident_id) and fingerprint = any(sqlc.arg(fingerprints)::text[]);
