@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Drives the pages of `iris dev` in a real Chromium: log in, see the incident appear, acknowledge it, look at the cluster and
+# the mailbox; drag an override and see the page go to the new person, swap, make, move,
+# resize and give away shifts by dragging, lose the session in the middle of an edit, order a roster, populate a schedule, take the
+# pager on a phone. Screenshots go to the folder given as the first argument, or to a temporary one.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. test/lib.sh
+need chromium chromium
+need npm npm
+shots=${1:-$(mktemp -d)}
+mkdir -p "$shots"
+# axe-core finds what hinders people with a screen reader or a keyboard. It is part of this test only.
+version=4.14.1
+axe=$(mktemp -d)
+trap 'rm -rf "$axe"' EXIT
+npm pack --silent --pack-destination "$axe" "axe-core@$version" >/dev/null
+echo "e6b0ce02b84d892e2e33e403485e7f3d6c29e2be6df65daf44d89ba564139745  $axe/axe-core-$version.tgz" | sha256sum --check --quiet
+tar -xzf "$axe/axe-core-$version.tgz" -C "$axe" package/axe.min.js
+IRIS_AXE="$axe/package/axe.min.js" IRIS_SCREENSHOTS=$(cd "$shots" && pwd) go test -count=1 -tags browser -timeout 10m ./test/browser
+ls "$shots"

@@ -150,7 +150,7 @@ export function table(head, rows, empty) {
       h(
         "tr",
         {},
-        head.map((t) => h("th", { scope: "col", class: t.startsWith("#") ? "num" : undefined }, t.replace(/^#/, ""))),
+        head.map((t) => h("th", { scope: "col", class: t.startsWith("#") ? "num" : undefined }, t ? t.replace(/^#/, "") : h("span", { class: "unseen" }, "Actions"))),
       ),
     ),
     h(

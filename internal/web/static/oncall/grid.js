@@ -30,7 +30,7 @@ export function grid(el, { zone, view, date, editable, on }) {
     view: views[view] || views.month,
     date: wall(date || now(), zone).slice(0, 10),
     timeZone: iso(zone, now()),
-    firstDay: 1,
+    firstDay: view === "week" ? new Date(wall(now(), zone).slice(0, 10) + "T00:00:00Z").getUTCDay() : 1, // a week is the next seven days
     headerToolbar: { start: "", center: "", end: "" },
     height: "auto",
     nowIndicator: true,

@@ -94,6 +94,10 @@ export function stamp(at, zone) {
   return date(at, zone) + ", " + time(at, zone);
 }
 
+// face words what a clock shows, such as 09:00, and wallStamp a wall time, in the reader's language.
+export const face = (clock) => time(asUTC("2026-01-01T" + clock), "UTC");
+export const wallStamp = (wallTime) => stamp(asUTC(wallTime.slice(0, 16)), "UTC");
+
 // span words a time from ... to, without saying a day twice.
 export function span(start, end, zone) {
   const same = wall(start, zone).slice(0, 10) === wall(end - 1, zone).slice(0, 10);
