@@ -20,7 +20,7 @@ import (
 func (w *Worker) verdict(it *item, r messages.Result) Verdict {
 	b := w.cfg.Budgets[it.c.Class]
 	move, wait := b.after(standing{
-		class: it.c.Class, modeAttempt: it.c.ModeAttempt + 1, inMode: it.inMode(), age: it.age(), spread: spread(),
+		class: it.c.Class, modeAttempt: it.c.ModeAttempt + 1, inMode: it.waitedInMode(), age: it.age(), spread: spread(),
 	}, r)
 	what := fmt.Sprintf("%s to %s failed (%s).", capital(string(it.c.Mode)), it.c.Target, r.Detail)
 	var v Verdict
@@ -74,7 +74,7 @@ func (w *Worker) nextMode(it *item, why string, again, refused bool) Verdict {
 		gone = append(slices.Clone(gone), c.Mode)
 	}
 	tried := append(slices.Clone(c.Tried), c.Mode)
-	v := Verdict{State: messages.Failed, Refused: gone, AskFallback: asksFallback(c) && !c.FallbackAsked}
+	v := Verdict{State: messages.Failed, ForGood: true, Refused: gone, AskFallback: asksFallback(c) && !c.FallbackAsked}
 	if c.UserID == 0 {
 		if again && !refused {
 			return w.sameAgain(it, v, why)
@@ -100,7 +100,7 @@ func (w *Worker) nextMode(it *item, why string, again, refused bool) Verdict {
 	}
 	if again || (ok && len(c.Tried) > 0) {
 		if m, found := users.NextMode(r, app, append(unusable, c.Mode)); ok && found {
-			v.State, v.Mode, v.Tried = messages.Pending, m, nil
+			v.State, v.ForGood, v.Mode, v.Tried = messages.Pending, false, m, nil
 			v.RetryIn = w.cfg.Budgets[c.Class].gap(100, spread())
 			v.Why = fmt.Sprintf("%s Every mode was tried; beginning again with %s.", why, m)
 			return v
@@ -115,7 +115,7 @@ func (w *Worker) nextMode(it *item, why string, again, refused bool) Verdict {
 
 // sameAgain goes on in the only mode there is.
 func (w *Worker) sameAgain(it *item, v Verdict, why string) Verdict {
-	v.State, v.Mode, v.Tried = messages.Pending, it.c.Mode, nil
+	v.State, v.ForGood, v.Mode, v.Tried = messages.Pending, false, it.c.Mode, nil
 	v.RetryIn = w.cfg.Budgets[it.c.Class].gap(100, spread())
 	if !it.c.FallbackAsked {
 		v.Why = fmt.Sprintf("%s There is no other way to reach %s; it is tried again and again.", why, it.c.Target)

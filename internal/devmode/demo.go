@@ -67,20 +67,20 @@ func demoPlan() escalation.Draft {
 
 // demoWords say what Alertmanager posts as well as what the signed example posts.
 func demoWords() messages.TemplateDraft {
-	const subject = `{% if alerts %}{{ groupLabels.alertname }} is {{ status }}{% else %}{{ title }}{% endif %}`
-	const body = `{% if alerts %}{{ commonAnnotations.summary }}
+	const subject = `{{ iris.title }}{% if alerts and status %} is {{ status }}{% endif %}`
+	const body = `{% if alerts %}{{ iris.title }}
 {% for alert in alerts %}
 - {{ alert.labels.alertname }}{% if alert.labels.instance %} on {{ alert.labels.instance }}{% endif %}: {{ alert.status }} since {{ alert.startsAt }}
 {%- endfor %}
-{% else %}{{ title }}
+{% else %}{{ iris.title }}
 {% if service %}service: {{ service }}
 {% endif %}{% if value %}value: {{ value }}
 {% endif %}{% endif %}`
-	const html = `<h2>{% if alerts %}{{ groupLabels.alertname | e }} is {{ status | e }}{% else %}{{ title | e }}{% endif %}</h2>
-{% if alerts %}<p>{{ commonAnnotations.summary | e }}</p><ul>{% for alert in alerts %}
+	const html = `<h2>{{ iris.title | e }}{% if alerts and status %} is {{ status | e }}{% endif %}</h2>
+{% if alerts %}<ul>{% for alert in alerts %}
 <li>{{ alert.labels.alertname | e }}{% if alert.labels.instance %} on {{ alert.labels.instance | e }}{% endif %}: {{ alert.status | e }}</li>{% endfor %}
 </ul>{% else %}<p>{% if service %}service: {{ service | e }}<br>{% endif %}{% if value %}value: {{ value | e }}{% endif %}</p>{% endif %}`
-	const short = `{% if alerts %}{{ commonAnnotations.summary or groupLabels.alertname }}{% else %}{{ title }}{% if service %} ({{ service }}{% if value %}: {{ value }}{% endif %}){% endif %}{% endif %}`
+	const short = `{{ iris.title }}{% if not alerts %}{% if service %} ({{ service }}{% if value %}: {{ value }}{% endif %}){% endif %}{% endif %}`
 	words := func(mode users.Mode, subject, body, html string) messages.TemplateWords {
 		return messages.TemplateWords{Application: DemoApplication, Mode: mode, TemplateContent: messages.TemplateContent{
 			Subject: subject, Body: body, EmailHTML: html,

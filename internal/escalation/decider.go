@@ -103,6 +103,7 @@ func (r *decider) carryOut(ctx context.Context, w *draft, d Decision) (again boo
 		}
 	}
 	w.late(d.Late)
+	w.lost(d.Lost)
 	w.pages = w.pages[:0]
 	for _, round := range d.Rounds {
 		made, reached, err := r.makeRound(ctx, w, round)

@@ -17,10 +17,11 @@ type world struct {
 	plan   Plan
 	delay  map[nth]int
 	nobody map[[2]int]bool
+	lost   map[nth]bool // every message of the round fails for good when it settles
 }
 
 func genWorld(t *rapid.T) world {
-	w := world{delay: map[nth]int{}, nobody: map[[2]int]bool{}}
+	w := world{delay: map[nth]int{}, nobody: map[[2]int]bool{}, lost: map[nth]bool{}}
 	steps := rapid.IntRange(0, 4).Draw(t, "steps")
 	for s := 1; s <= steps; s++ {
 		var st Step
@@ -34,6 +35,7 @@ func genWorld(t *rapid.T) world {
 			w.nobody[[2]int{s, i}] = rapid.IntRange(0, 5).Draw(t, "nobody") == 0
 			for r := range n.Repeat + 1 {
 				w.delay[nth{s, i, r}] = rapid.SampledFrom([]int{0, 0, 1, 5, 59, 60, 61, 130, 1500}).Draw(t, "delay")
+				w.lost[nth{s, i, r}] = rapid.IntRange(0, 3).Draw(t, "lost") == 0
 			}
 		}
 		w.plan.Steps = append(w.plan.Steps, st)
@@ -73,6 +75,9 @@ func naive(w world) []deed {
 					}
 					if rounds > 0 && w.nobody[[2]int{current, i}] {
 						continue
+					}
+					if last := (nth{current, i, rounds - 1}); rounds > 0 && w.lost[last] && now >= history[last].settledAt {
+						continue // neither waited for nor repeated
 					}
 					due := rounds == 0
 					if rounds > 0 {
@@ -136,9 +141,9 @@ func engine(t *rapid.T, w world) []deed {
 					}
 					if s.round.step == p.Step && s.round.repeat == p.Notifications[s.round.position].Made-1 {
 						r := &p.Notifications[s.round.position]
-						r.Unsettled, r.SettledAt = 0, at(s.settledAt)
+						r.Unsettled, r.SettledAt, r.Lost = 0, at(s.settledAt), w.lost[s.round]
 						if s.settledAt > now {
-							r.Unsettled, r.SettledAt = 1, time.Time{}
+							r.Unsettled, r.SettledAt, r.Lost = 1, time.Time{}, false
 						}
 					}
 				}
@@ -208,7 +213,7 @@ func TestNextSettlesDownFromAnyProgress(t *testing.T) {
 		for range rapid.IntRange(0, 4).Draw(t, "rounds") {
 			p.Notifications = append(p.Notifications, Rounds{
 				Made: rapid.IntRange(-1, 6).Draw(t, "made"), At: noon.Add(time.Duration(rapid.IntRange(-5000, 5000).Draw(t, "at")) * time.Second),
-				Skipped: rapid.Bool().Draw(t, "skipped"), Late: rapid.Bool().Draw(t, "late"), Unsettled: rapid.IntRange(0, 2).Draw(t, "open"),
+				Skipped: rapid.Bool().Draw(t, "skipped"), Late: rapid.Bool().Draw(t, "late"), Unsettled: rapid.IntRange(0, 2).Draw(t, "open"), Lost: rapid.Bool().Draw(t, "lost"),
 			})
 		}
 		for range rapid.IntRange(0, 4).Draw(t, "past") {
@@ -224,6 +229,7 @@ func TestNextSettlesDownFromAnyProgress(t *testing.T) {
 			if !due.IsZero() {
 				require.Empty(t, d.Rounds, "applied and asked again: nothing more")
 				require.Empty(t, d.Late)
+				require.Empty(t, d.Lost)
 				require.False(t, d.Due.Before(due), "due never moves back")
 			}
 			if d.Over != "" {

@@ -48,6 +48,13 @@ type Late struct {
 	Unsettled int // messages that have not left
 }
 
+// Lost says that every message of a round failed for good: there is nobody to wait for, and nobody to page again.
+type Lost struct {
+	Step     int
+	Position int
+	Repeat   int
+}
+
 // Over says why a plan came to its end.
 type Over string
 
@@ -59,7 +66,7 @@ const (
 )
 
 // Decision is what happens to an incident now. Carrying it out means: store Progress, make Rounds (and the tracking
-// message), write down Late and Over, and look again at Due.
+// message), write down Late, Lost and Over, and look again at Due.
 type Decision struct {
 	// Progress after the decision. A round made now counts as one message on its way; whoever carries the decision out
 	// corrects that to the number of messages made.
@@ -71,6 +78,7 @@ type Decision struct {
 	// Rounds to make, in the order of steps and positions.
 	Rounds []Round
 	Late   []Late
+	Lost   []Lost
 	// Reopened: this is the first decision after an acknowledgement was taken back.
 	Reopened bool
 	// Over is set when the plan has come to its end; the incident is then not looked at again.
@@ -86,7 +94,8 @@ type Decision struct {
 //   - A round is settled when every message of it left or failed for good. Its wait starts then, but not later than
 //     MaxDelay after the round was made.
 //   - A notification is over when it was made repeat+1 times and the wait of its last round has passed, or when it
-//     reached nobody (skipped). A step is over when all its notifications are; then the next one begins, and
+//     reached nobody (skipped). It reached nobody too when every message of its last round failed for good, fallbacks
+//     included: it is not waited for and not repeated. An outage is no such failure. A step is over when all its notifications are; then the next one begins, and
 //     notifications of earlier steps are not repeated.
 //   - The plan is exhausted when its last step is over and no message is on its way any more.
 func Next(plan Plan, p Progress, now time.Time) Decision {
@@ -178,6 +187,11 @@ func (d *Decision) advanceOne(n Notification, i int, now time.Time) bool {
 		r.Made = 0
 		d.make(n, i, now)
 		return false
+	}
+	if r.Lost && r.Unsettled == 0 {
+		r.Skipped = true
+		d.Lost = append(d.Lost, Lost{Step: d.Progress.Step, Position: i, Repeat: r.Made - 1})
+		return true
 	}
 	latest := r.At.Add(MaxDelay(n.Priority))
 	if r.Unsettled > 0 && now.Before(latest) {

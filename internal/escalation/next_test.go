@@ -54,6 +54,18 @@ func TestNext(t *testing.T) {
 			plan: one, now: at(120), p: Progress{Step: 1, Unsettled: 1, Notifications: []Rounds{{Made: 1, At: at(0), Unsettled: 1}}},
 			want: Decision{Late: []Late{{Step: 1, Unsettled: 1}}, Due: at(180)},
 		},
+		"a round in which everybody failed for good is over at once": {
+			plan: one, now: at(5), p: Progress{Step: 1, Notifications: []Rounds{{Made: 1, At: at(0), SettledAt: at(5), Lost: true}}},
+			want: Decision{Entered: []int{2}, Lost: []Lost{{Step: 1}}, Rounds: []Round{{Step: 2}}, Due: at(125)},
+		},
+		"such a round is not repeated": {
+			plan: repeating, now: at(5), p: Progress{Step: 1, Notifications: []Rounds{{Made: 1, At: at(0), SettledAt: at(5), Lost: true}}},
+			want: Decision{Lost: []Lost{{Step: 1}}, Over: Exhausted},
+		},
+		"another notification of the step is waited for": {
+			plan: pair, now: at(5), p: Progress{Step: 1, Notifications: []Rounds{{Made: 1, At: at(0), SettledAt: at(5), Lost: true}, {Made: 1, At: at(0), SettledAt: at(1)}}},
+			want: Decision{Lost: []Lost{{Step: 1}}, Due: at(61)},
+		},
 		"it is said once": {
 			plan: one, now: at(150), p: Progress{Step: 1, Unsettled: 1, Notifications: []Rounds{{Made: 1, At: at(0), Unsettled: 1, Late: true}}},
 			want: Decision{Due: at(180)},

@@ -34,6 +34,7 @@ type Rounds struct {
 	// Observed from the messages of the last round, never stored:
 	Unsettled int       `json:"-"` // messages that neither left nor failed for good
 	SettledAt time.Time `json:"-"` // when the last of them settled; zero = nothing known
+	Lost      bool      `json:"-"` // every one of them failed for good, never because of an outage
 }
 
 // Fate is what became of a message.

@@ -103,6 +103,7 @@ type RoundFact struct {
 	Step, Position, Repeat int
 	Unsettled              int
 	SettledAt              time.Time // zero = none settled
+	Lost                   bool      // every message failed for good, and no fallback is to come
 }
 
 // Observe puts what became of the messages into p and sums it up.
@@ -117,7 +118,7 @@ func Observe(p *Progress, facts []RoundFact) Seen {
 			continue
 		}
 		if r := &p.Notifications[f.Position]; f.Repeat == r.Made-1 {
-			r.Unsettled, r.SettledAt = f.Unsettled, f.SettledAt
+			r.Unsettled, r.SettledAt, r.Lost = f.Unsettled, f.SettledAt, f.Lost
 		}
 	}
 	p.Unsettled = seen.Unsettled

@@ -80,6 +80,14 @@ func (w *draft) late(late []Late) {
 		late[0].Step, count(waiting, "page is", "pages are"))
 }
 
+// lost says which notifications reached nobody after all.
+func (w *draft) lost(lost []Lost) {
+	for _, l := range lost {
+		w.add(incidents.EntrySkipped, nil, "step %d: every page of notification %d failed for good; it is neither waited for nor repeated",
+			l.Step, l.Position+1)
+	}
+}
+
 // over says why the plan ended.
 func (w *draft) over(why Over) {
 	switch why {

@@ -2,6 +2,7 @@ package incidents
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 )
 
@@ -9,36 +10,68 @@ import (
 const maxTitle = 160
 
 // Title is one line that says what the incident is about, made from its context: the value of the application's title
-// variable, else the first text under a name that usually holds one, else what an Alertmanager group has in common, else
-// plan and application. It is never empty.
+// variable, else the first text under a name that usually holds one, else what an Alertmanager group or its first alert
+// says, else plan and application. It is never empty.
 func (i Incident) Title() string {
 	var c map[string]json.RawMessage
 	_ = json.Unmarshal(i.Context, &c)
-	text := func(raw json.RawMessage) string {
-		var s string
-		_ = json.Unmarshal(raw, &s)
-		return s
-	}
-	var group struct {
-		CommonAnnotations map[string]string `json:"commonAnnotations"`
-		CommonLabels      map[string]string `json:"commonLabels"`
-	}
-	_ = json.Unmarshal(i.Context, &group)
+	delete(c, "") // what an application without a title variable would name
+	names := []string{i.TitleVariable, "title", "summary", "subject", "ruleName", "description", "message", "name", "text", "alertname"}
 	var found []string
-	if i.TitleVariable != "" {
-		found = append(found, text(c[i.TitleVariable]))
+	for _, name := range names {
+		found = append(found, plain(c[name]))
 	}
-	for _, name := range []string{"title", "summary", "subject", "description", "message", "name"} {
-		found = append(found, text(c[name]))
+	if c["alerts"] != nil || c["groupLabels"] != nil || c["commonLabels"] != nil || c["commonAnnotations"] != nil {
+		// Grafana's title and message of a group say less than its alerts.
+		found = append([]string{plain(c[i.TitleVariable])}, append(groupTitles(i.Context), found[1:]...)...)
 	}
-	found = append(found, group.CommonAnnotations["summary"], group.CommonAnnotations["description"], group.CommonLabels["alertname"],
-		i.Plan+" from "+i.Application)
-	for _, s := range found {
+	for _, s := range append(found, i.Plan+" from "+i.Application) {
 		if s = strings.Join(strings.Fields(s), " "); s != "" {
 			return cut(s)
 		}
 	}
 	return ""
+}
+
+// plain is a JSON text; "" for anything else.
+func plain(raw json.RawMessage) string {
+	var s string
+	_ = json.Unmarshal(raw, &s)
+	return s
+}
+
+// groupTitles are what a group of alerts may be called, best first.
+func groupTitles(context json.RawMessage) []string {
+	type texts map[string]string
+	var group struct {
+		GroupLabels, CommonAnnotations, CommonLabels texts
+		Alerts                                       []struct{ Labels, Annotations texts }
+	}
+	_ = json.Unmarshal(context, &group)
+	name := group.GroupLabels["alertname"]
+	if name == "" {
+		name = group.CommonLabels["alertname"]
+	}
+	out := []string{group.CommonAnnotations["summary"], group.CommonAnnotations["title"], group.CommonAnnotations["description"]}
+	if len(group.Alerts) == 0 {
+		return append(out, name)
+	}
+	first, more := group.Alerts[0], ""
+	if n := len(group.Alerts) - 1; n > 0 {
+		more = fmt.Sprintf(" (and %d more)", n)
+	}
+	for _, text := range []string{first.Annotations["summary"], first.Annotations["title"], first.Annotations["description"]} {
+		if text != "" {
+			out = append(out, text+more)
+		}
+	}
+	if name != "" {
+		return append(out, name)
+	}
+	if name = first.Labels["alertname"]; name != "" {
+		out = append(out, name+more)
+	}
+	return out
 }
 
 func cut(s string) string {

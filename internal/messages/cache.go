@@ -83,34 +83,34 @@ func (c *templateCache) compile(src string) (*jinja.Template, error) {
 	return e.template, e.err
 }
 
-// render renders a source. Output that grew too long is returned as far as it came; it is longer than any body then.
-func (c *templateCache) render(src string, marks py.Marks, vars jinja.Vars) (string, error) {
+// render renders a source; see jinja.Template.RenderTold. Output that grew too long is returned as far as it came; it is longer than any body then.
+func (c *templateCache) render(src string, marks py.Marks, vars jinja.Vars) (out string, told bool, err error) {
 	e := c.entry(src, marks)
 	if e.err != nil {
-		return "", e.err
+		return "", false, e.err
 	}
 	c.mu.Lock()
 	aside := time.Now().Before(e.until)
 	c.mu.Unlock()
 	if aside {
-		return "", errPutAside
+		return "", false, errPutAside
 	}
-	out, err := e.template.Render(vars)
+	out, told, err = e.template.RenderTold(vars)
 	var fault *jinja.Error
 	limited := errors.As(err, &fault) && fault.Limited()
 	if limited && fault.Truncated {
-		return out, nil
+		return out, told, nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !limited {
 		e.limited = 0
-		return out, err
+		return out, told, err
 	}
 	if e.limited++; e.limited >= strikes {
 		e.limited, e.until = 0, time.Now().Add(putAside)
 	}
-	return out, err
+	return out, told, err
 }
 
 // planCache remembers plan versions, which never change. It is safe for concurrent use.

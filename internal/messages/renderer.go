@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages/jinja"
@@ -226,7 +227,7 @@ func (r *Renderer) loadTemplates(ctx context.Context, sources []source) error {
 func (r *Renderer) one(s *source) (c Content) {
 	defer func() {
 		if p := recover(); p != nil {
-			c = shape(s, plainText(s, fmt.Sprintf("internal error: %v", p)))
+			c = shape(s, builtIn(s, fmt.Sprintf("internal error: %v", p)))
 		}
 	}()
 	return shape(s, r.draft(s))
@@ -235,6 +236,7 @@ func (r *Renderer) one(s *source) (c Content) {
 // draft is a message before it is shaped for its mode.
 type draft struct {
 	subject, body, html string // with marks where they are data
+	segment             string // the whole text of an SMS, kept within one segment; "" = subject and body
 	custom              bool   // body begins with a JSON object of Slack's parts
 	problem             string
 }
@@ -244,9 +246,9 @@ func (r *Renderer) draft(s *source) draft {
 	case s.Batch != "":
 		return draft{subject: py.Mark(DigestSubject(s.application, s.BatchSize, s.plan.Name)), body: py.Mark(DigestBody(s.Batch))}
 	case s.gone:
-		return plainText(s, "what it is about does not exist any more")
+		return builtIn(s, "what it is about does not exist any more")
 	case s.Plain:
-		return plainText(s, "the template was put aside, because rendering it did not come back twice")
+		return builtIn(s, "the template was put aside, because rendering it did not come back twice")
 	case s.Purpose == TrackingMsg:
 		return r.tracking(s)
 	case s.Template != "":
@@ -258,7 +260,7 @@ func (r *Renderer) draft(s *source) draft {
 		}
 		return d
 	}
-	return plainText(s, "")
+	return builtIn(s, "")
 }
 
 // prefixed puts the application's name before the subject of an out-of-band notification.
@@ -274,11 +276,11 @@ func (s *source) prefixed(subject string) string {
 func (r *Renderer) template(s *source) draft {
 	switch {
 	case !s.found.Template:
-		return plainText(s, fmt.Sprintf("template %s does not exist", s.Template))
+		return builtIn(s, fmt.Sprintf("template %s does not exist", s.Template))
 	case !s.found.Application:
-		return plainText(s, fmt.Sprintf("template %s does not have application %s", s.Template, s.application))
+		return builtIn(s, fmt.Sprintf("template %s does not have application %s", s.Template, s.application))
 	case !s.found.Mode:
-		return plainText(s, fmt.Sprintf("template %s does not have mode %s", s.Template, s.key.Mode))
+		return builtIn(s, fmt.Sprintf("template %s does not have mode %s", s.Template, s.key.Mode))
 	}
 	return r.parts(s, s.found.Content, fmt.Sprintf("template %s", s.Template))
 }
@@ -287,12 +289,14 @@ func (r *Renderer) template(s *source) draft {
 func (r *Renderer) parts(s *source, content TemplateContent, what string) draft {
 	vars, err := variables(s)
 	if err != nil {
-		return plainText(s, fmt.Sprintf("the context cannot be read: %v", err))
+		return builtIn(s, fmt.Sprintf("the context cannot be read: %v", err))
 	}
+	titled := content.Subject != "" && s.needsID()
 	if s.needsID() && !r.mentionsID(content.Subject) && !r.mentionsID(content.Body) {
 		content.Subject = "{{ iris.message_id }} " + content.Subject
 	}
 	var d draft
+	printed := false
 	for _, part := range []struct {
 		name, src string
 		out       *string
@@ -305,13 +309,21 @@ func (r *Renderer) parts(s *source, content TemplateContent, what string) draft 
 			continue
 		}
 		if part.name == partBody && r.slackBlocks(s, &d, part.src, vars) {
+			printed = true
 			continue
 		}
-		text, err := r.templates.render(part.src, s.marks(part.name), vars)
+		text, told, err := r.templates.render(part.src, s.marks(part.name), vars)
 		if err != nil {
-			return plainText(s, fmt.Sprintf("%s %s failed to render: %s", what, part.name, shortError(err)))
+			return builtIn(s, fmt.Sprintf("%s %s failed to render: %s", what, part.name, shortError(err)))
 		}
 		*part.out = text
+		printed = printed || told
+	}
+	if !printed || s.blank(d, content) {
+		return builtIn(s, what+" printed nothing of the context")
+	}
+	if titled && s.Mode != users.SMS && s.Mode != users.Call && !wordy(s.withoutID(d.subject)) {
+		d.subject = strings.TrimSpace(d.subject) + " " + py.Mark(s.title())
 	}
 	if s.outOfBand() {
 		if strings.TrimSpace(d.subject) == "" {
@@ -323,6 +335,23 @@ func (r *Renderer) parts(s *source, content TemplateContent, what string) draft 
 		}
 	}
 	return d
+}
+
+// blank reports whether the words of a template say nothing: there is no letter and no digit in what people read.
+func (s *source) blank(d draft, content TemplateContent) bool {
+	if s.Mode == users.SMS || s.Mode == users.Call {
+		return !wordy(s.withoutID(d.subject) + d.body)
+	}
+	return content.Body+content.EmailHTML != "" && !wordy(d.body) && !wordy(d.html)
+}
+
+// withoutID is a subject without the number of the message before it.
+func (s *source) withoutID(subject string) string {
+	return strings.TrimPrefix(strings.TrimSpace(py.Raw(subject)), fmt.Sprint(s.MessageID))
+}
+
+func wordy(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsSymbol(r) })
 }
 
 // The parts of a template, as problems name them.
@@ -342,7 +371,7 @@ func (r *Renderer) slackBlocks(s *source, d *draft, src string, vars jinja.Vars)
 	if err != nil || !t.StartsObject() {
 		return false
 	}
-	text, err := r.templates.render(src, py.MarksJSON, vars)
+	text, _, err := r.templates.render(src, py.MarksJSON, vars)
 	if err != nil {
 		return false
 	}

@@ -38,6 +38,9 @@ func shape(s *source, d draft) Content {
 	switch s.Mode {
 	case users.SMS:
 		c.Body = smsText(s, c.Subject, body)
+		if d.segment != "" {
+			c.Body = strings.TrimSpace(cleanText(s.Note) + "\n" + oneSegment(s, oneLine(d.segment)))
+		}
 		if s.Override != "" {
 			c.Body, c.Replaced = cutRunes(cleanText(s.Override), MaxSMS), true
 		}

@@ -43,7 +43,7 @@ func (s *source) iris() []jinja.Field {
 		{Name: "priority", Value: string(s.Priority)}, {Name: "priority_id", Value: priorityID(s.Priority)},
 		{Name: "application", Value: s.application}, {Name: "plan", Value: s.plan.Name}, {Name: "plan_id", Value: s.PlanID},
 		{Name: "incident_id", Value: int64(s.IncidentID)}, {Name: "incident_created", Value: created},
-		{Name: "template", Value: s.Template}, {Name: "dynamic_target", Value: s.dynamic()}, {Name: "body", Value: s.Note},
+		{Name: "title", Value: s.title()}, {Name: "template", Value: s.Template}, {Name: "dynamic_target", Value: s.dynamic()}, {Name: "body", Value: s.Note},
 		{Name: "ack_url", Value: s.AckURL}, {Name: "incident_url", Value: s.IncidentURL},
 	}
 }
@@ -79,7 +79,7 @@ type trackingWords struct {
 func (r *Renderer) tracking(s *source) draft {
 	var byApplication map[string]json.RawMessage
 	if err := json.Unmarshal(s.plan.Tracking, &byApplication); err != nil {
-		return plainText(s, "the plan's tracking template cannot be read")
+		return builtIn(s, "the plan's tracking template cannot be read")
 	}
 	for name, raw := range byApplication {
 		if !strings.EqualFold(name, s.application) {
@@ -87,7 +87,7 @@ func (r *Renderer) tracking(s *source) draft {
 		}
 		var w trackingWords
 		if err := json.Unmarshal(raw, &w); err != nil {
-			return plainText(s, "the plan's tracking template cannot be read")
+			return builtIn(s, "the plan's tracking template cannot be read")
 		}
 		content := TemplateContent{Subject: w.Subject, Body: w.Text, EmailHTML: w.HTML}
 		if s.Mode != users.Email || content.Body == "" {
@@ -95,5 +95,5 @@ func (r *Renderer) tracking(s *source) draft {
 		}
 		return r.parts(s, content, "the plan's tracking template")
 	}
-	return plainText(s, "the plan's tracking template has no words for application "+s.application)
+	return builtIn(s, "the plan's tracking template has no words for application "+s.application)
 }

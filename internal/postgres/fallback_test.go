@@ -56,6 +56,29 @@ func TestFallbacksGoThroughTheWholeChain(t *testing.T) {
 		"tried before: fallback of plan chain, bo: user bo is not active", e.timeline(second)[0])
 }
 
+func TestAStepWhereEverybodyFailedForGoodIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	e := newEscalating(t)
+	plan := e.plan("lost",
+		intent{step: 1, role: "user", target: "ana", priority: "high", wait: time.Hour, repeat: 2},
+		intent{step: 2, role: "user", target: "bo", priority: "high", wait: time.Hour})
+	lost, away := e.open(plan), e.open(plan)
+	e.pass()
+	for range 2 { // ana, then the plan's creator
+		e.fail(lost)
+		e.fail(away)
+		e.exec(`update messages set failed_for_good = true where incident_id = $1 and state = 'failed'`, lost)
+		e.pass()
+	}
+	e.pass() // the last failure made it due
+	require.Equal(t, []string{"1.0.0 primary ana sms failed", "1.0.0 fallback owner sms failed", "2.0.0 primary bo sms pending"}, e.pages(lost))
+	require.Contains(t, e.timeline(lost), "skipped: step 1: every page of notification 1 failed for good; it is neither waited for nor repeated")
+	require.Equal(t, 1, e.standing(away).Step, "an outage is waited for")
+	e.later(time.Hour)
+	e.pass()
+	require.Contains(t, e.pages(away), "1.0.1 primary ana sms pending", "and its round is repeated")
+}
+
 func TestAFallbackWhoIsPagedAlreadyIsNotPagedTwice(t *testing.T) {
 	t.Parallel()
 	e := newEscalating(t)

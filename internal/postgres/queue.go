@@ -70,6 +70,8 @@ func (q *Queue) Take(ctx context.Context, r delivery.TakeRequest) ([]delivery.Cl
 		p.LaneApplications = append(p.LaneApplications, t.Lane.Application)
 		p.LaneMost = append(p.LaneMost, int32(t.Max))
 		p.LaneEach = append(p.LaneEach, int32(t.PerBucket()))
+		p.LaneWaitedUs = append(p.LaneWaitedUs, t.Waited.Microseconds())
+		p.LaneOlderUs = append(p.LaneOlderUs, t.Older.Microseconds())
 		p.LaneFrom = append(p.LaneFrom, int32(len(p.LaneBuckets)+1))
 		for _, b := range t.Buckets {
 			p.LaneBuckets = append(p.LaneBuckets, int16(b))
@@ -134,6 +136,7 @@ func (q *Queue) Turn(ctx context.Context, processID string, turns []delivery.Tur
 		p.Tried = append(p.Tried, modeList(v.Tried))
 		p.Refused = append(p.Refused, modeList(v.Refused))
 		p.AskFallback = append(p.AskFallback, v.AskFallback)
+		p.ForGood = append(p.ForGood, v.ForGood)
 		p.Why = append(p.Why, clean(v.Why))
 		p.Audits = append(p.Audits, clean(v.Audit))
 	}
@@ -213,6 +216,7 @@ func (q *Queue) Record(ctx context.Context, outcomes []delivery.Outcome) ([]mess
 		p.Refused = append(p.Refused, modeList(v.Refused))
 		p.SameKey = append(p.SameKey, v.SameKey)
 		p.AskFallback = append(p.AskFallback, v.AskFallback)
+		p.ForGood = append(p.ForGood, v.ForGood)
 		p.Unstarted = append(p.Unstarted, v.Unstarted)
 		p.Processes = append(p.Processes, o.ProcessID)
 		p.Why = append(p.Why, clean(v.Why))

@@ -167,7 +167,7 @@ func readFacts(ctx context.Context, q *db.Queries, ids []int64) (map[int64][]esc
 	for _, row := range rows {
 		out[row.IncidentID] = append(out[row.IncidentID], escalation.RoundFact{
 			Step: int(row.Step), Position: int(row.Position), Repeat: int(row.Repeat), Unsettled: int(row.Unsettled),
-			SettledAt: orZero(row.SettledAt),
+			SettledAt: orZero(row.SettledAt), Lost: row.Lost,
 		})
 	}
 	return out, nil

@@ -101,7 +101,7 @@ func TestRecordingIsLinear(t *testing.T) {
 	looked := scanned(t, d, "queue.sql", "RecordOutcomes", map[string]any{
 		"hold_ids": ids, "ids": ids, "attempts": slices.Repeat([]int16{1}, n), "outcomes": slices.Repeat([]string{"sent"}, n), "details": texts,
 		"vendor_ids": texts, "states": slices.Repeat([]string{"sent"}, n), "retry_us": slices.Repeat([]int64{0}, n), "modes": texts,
-		"tried": texts, "refused": texts, "same_key": no, "ask_fallback": no, "unstarted": no, "why": texts, "audits": texts, "processes": texts,
+		"tried": texts, "refused": texts, "same_key": no, "ask_fallback": no, "for_good": no, "unstarted": no, "why": texts, "audits": texts, "processes": texts,
 	})
 	require.Less(t, looked, 30*n)
 	var sent, finished, moved int

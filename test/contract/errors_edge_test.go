@@ -20,7 +20,7 @@ func webhookErrors(key string) part {
 			mistake{anonymous, post, path + "?plan=pager&" + proof, "{", 400, badJSON},
 		)
 	}
-	const noPlan, noWords = "plan does not exist or is not active", "No plan template actions exist for this app"
+	const noPlan = "plan does not exist or is not active"
 	hook := func(name, plan string, body m, status int, says string) {
 		p.rows = append(p.rows, mistake{anonymous, post, "/v0/webhooks/" + name + "?plan=" + plan + "&" + proof, body, status, says})
 	}
@@ -31,26 +31,22 @@ func webhookErrors(key string) part {
 	hook("alertmanager", "", alert(m{"groupLabels": nil}), 400, title("missing iris_plan in group labels"))
 	hook("alertmanager", "", alert(m{"groupLabels": m{"job": "x"}}), 400, title("missing iris_plan in group labels"))
 	hook("alertmanager", "", alert(m{"groupLabels": m{"iris_plan": "none"}}), 404, noBody)
-	hook("alertmanager", "", alert(m{"groupLabels": m{"iris_plan": "quiet"}}), 400, title(noWords))
 	event := m{"event_id": "e", "details": m{}}
 	hook("rackspace", "", event, 400, title("missing plan in rackspace webhook url parameters"))
 	hook("rackspace", "pager", changed(event, m{"event_id": nil}), 400, title("missing event_id and/or details attributes"))
 	hook("rackspace", "pager", changed(event, m{"details": nil}), 400, title("missing event_id and/or details attributes"))
 	hook("rackspace", "none", event, 404, noBody)
-	hook("rackspace", "quiet", event, 400, title(noWords))
 	rule := m{"ruleName": "r", "state": "alerting"}
 	hook("grafana", "", rule, 400, missing("plan"))
 	hook("grafana", "pager", m{"ruleName": "r"}, 400, title("missing ruleName and/of state attributes"))
 	hook("grafana", "pager", m{"state": "alerting"}, 400, title("missing ruleName and/of state attributes"))
 	hook("grafana", "none", rule, 400, title(noPlan))
-	hook("grafana", "quiet", rule, 400, title(noWords))
 	ping := m{"title": "t", "description": "d", "tags": "", "ticket_id": 1}
 	hook("freshping", "", ping, 400, missing("plan"))
 	for name := range ping {
 		hook("freshping", "pager", changed(ping, m{name: nil}), 400, title("missing channel name attributes"))
 	}
 	hook("freshping", "none", ping, 400, title(noPlan))
-	hook("freshping", "quiet", ping, 400, title(noWords))
 	long := m{"long": strings.Repeat("x", 66000)}
 	hook("alertmanager", "", alert(long), 400, title("Context too long, must be < 65535 characters"))
 	hook("rackspace", "pager", changed(event, long), 400, title("Context too long, must be < 65535 characters"))

@@ -2,6 +2,8 @@ package jinja
 
 import (
 	"strconv"
+	"strings"
+	"unicode"
 
 	"github.com/iris-oncall/iris/internal/messages/jinja/py"
 )
@@ -87,19 +89,21 @@ type compiler struct {
 	// Whether text is escaped, as far as that is known at compile time.
 	autoescape, volatile bool
 	marks                py.Marks
+	// asks: an output prints a variable other than iris.
+	asks bool
 }
 
 // maxTreeDepth bounds how deep expressions may be built up, for example by 1+1+1+...
 const maxTreeDepth = 250
 
-func compile(t *templateNode, marks py.Marks) (run stmt, fn *function, err *Error) {
+func compile(t *templateNode, marks py.Marks) (run stmt, fn *function, asks bool, err *Error) {
 	defer func() {
 		if r := recover(); r != nil {
 			e, ok := r.(*Error)
 			if !ok {
 				panic(r)
 			}
-			run, fn, err = nil, nil, e
+			run, fn, asks, err = nil, nil, false, e
 		}
 	}()
 	checkDepth(t, 0)
@@ -119,7 +123,7 @@ func compile(t *templateNode, marks py.Marks) (run stmt, fn *function, err *Erro
 		}
 		enter(r, e)
 		body(r, e)
-	}, c.fn, nil
+	}, c.fn, c.asks, nil
 }
 
 func checkDepth(n node, depth int) {
@@ -277,6 +281,10 @@ func (c *compiler) output(n *outputNode, f *frame) stmt {
 		}
 		line := c.mark(it)
 		value, escapes := c.expr(it, f), c.escapes()
+		if !ofIris(it) {
+			c.asks = true
+			value = telling(value)
+		}
 		if !c.volatile && !c.autoescape {
 			stmts = append(stmts, func(r *render, e *env) {
 				r.line = line
@@ -299,6 +307,37 @@ func (c *compiler) output(n *outputNode, f *frame) stmt {
 		for _, s := range stmts {
 			s(r, e)
 		}
+	}
+}
+
+// ofIris reports whether an expression is iris or a part of it, which says nothing of what happened. The title does.
+func ofIris(n node) bool {
+	switch x := n.(type) {
+	case *nameNode:
+		return x.name == "iris"
+	case *getattrNode:
+		return ofIris(x.obj) && x.attr != "title"
+	case *getitemNode:
+		return ofIris(x.obj)
+	case *filterNode:
+		return x.obj != nil && ofIris(x.obj)
+	}
+	return false
+}
+
+// telling notes when a value that is printed says something.
+func telling(value expr) expr {
+	return func(r *render, e *env) py.Value {
+		v := value(r, e)
+		if r.told {
+			return v
+		}
+		text, ok := py.AsString(v)
+		if _, undefined := v.(*py.Undefined); !ok && !undefined && v != nil {
+			r.told = true
+		}
+		r.told = r.told || strings.ContainsFunc(text, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) || unicode.IsSymbol(c) })
+		return v
 	}
 }
 

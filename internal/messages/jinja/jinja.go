@@ -57,6 +57,7 @@ type Template struct {
 	tree   *templateNode
 	limits Limits
 	marks  py.Marks
+	asks   bool // it prints variables other than iris
 }
 
 // Compile compiles a template. The error, if any, is an *Error with the line.
@@ -80,11 +81,11 @@ func CompileMarked(src string, limits Limits, marks py.Marks) (t *Template, err 
 	if perr != nil {
 		return nil, perr
 	}
-	run, fn, perr := compile(tree, marks)
+	run, fn, asks, perr := compile(tree, marks)
 	if perr != nil {
 		return nil, perr
 	}
-	return &Template{run: run, fn: fn, tree: tree, limits: limits, marks: marks}, nil
+	return &Template{run: run, fn: fn, tree: tree, limits: limits, marks: marks, asks: asks}, nil
 }
 
 // internalError reports a defect of the engine as the template's failure, so that it stays local.
@@ -162,6 +163,13 @@ func Text(x any) string {
 
 // Render renders the template. The error, if any, is an *Error; only with a Truncated one there is output too.
 func (t *Template) Render(vars Vars) (out string, err error) {
+	out, _, err = t.RenderTold(vars)
+	return out, err
+}
+
+// RenderTold is Render. told is false when the template prints variables other than iris, and none of them had a letter, a digit
+// or a symbol.
+func (t *Template) RenderTold(vars Vars) (out string, told bool, err error) {
 	r := newRender(t.limits, vars.dict)
 	r.Marking(t.marks)
 	r.autoescape = t.marks != py.NoMarks
@@ -171,7 +179,7 @@ func (t *Template) Render(vars Vars) (out string, err error) {
 		case *py.Error:
 			e := &Error{Kind: p.Kind, Message: p.Message, Line: r.line, Truncated: r.full}
 			if out, err = "", e; r.full {
-				out = r.root.String()
+				out, told = r.root.String(), true
 			}
 		default:
 			e := internalError(p)
@@ -183,7 +191,7 @@ func (t *Template) Render(vars Vars) (out string, err error) {
 	if r.root.wrong != "" {
 		r.line = 0 // the original finds out when the template is over
 	}
-	return r.root.text(), nil
+	return r.root.text(), r.told || !t.asks, nil
 }
 
 // RenderString compiles src and renders it with the variables of a JSON object; empty JSON stands for none.

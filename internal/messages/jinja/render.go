@@ -16,6 +16,7 @@ type render struct {
 	out        *sink // where text goes now: root, or what a macro or block captures
 	limit      int
 	full       bool // the output reached its limit
+	told       bool // a value that was printed says something
 	autoescape bool
 	line       int      // being executed
 	piped      py.Value // text of the block whose filter begins

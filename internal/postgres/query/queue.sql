@@ -56,7 +56,8 @@ with fence as materialized (
         select unnest(sqlc.arg(lane_modes)::text[]) as mode, unnest(sqlc.arg(lane_classes)::smallint[]) as class,
             unnest(sqlc.arg(lane_applications)::bigint[]) as application_id, unnest(sqlc.arg(lane_most)::int[]) as most,
             unnest(sqlc.arg(lane_each)::int[]) as each, unnest(sqlc.arg(lane_from)::int[]) as lo,
-            unnest(sqlc.arg(lane_to)::int[]) as hi
+            unnest(sqlc.arg(lane_to)::int[]) as hi, unnest(sqlc.arg(lane_waited_us)::bigint[]) as waited,
+            unnest(sqlc.arg(lane_older_us)::bigint[]) as older
     ) l
     cross join lateral (
         select x.id
@@ -70,6 +71,8 @@ with fence as materialized (
               and (m.state = 'pending' or (m.state = 'taken' and (m.claim_until < clock_timestamp() or m.claim_by <> all (array(
                   select p.process_id from members p where p.heartbeat_at > clock_timestamp() - interval '3 seconds')))))
               and m.available_at >= sqlc.arg(low)::timestamptz and m.available_at <= clock_timestamp()
+              and (l.waited = 0 or m.mode_since <= clock_timestamp() - l.waited * interval '1 microsecond'
+                  or m.created_at <= clock_timestamp() - l.older * interval '1 microsecond')
             order by m.available_at, m.id
             limit l.each
             for no key update skip locked
@@ -146,7 +149,6 @@ with given as (
 ), begun as (
     update messages m
     set state = 'sending', attempt = m.attempt + 1, mode_attempt = m.mode_attempt + 1, takes = 0,
-        mode_since = case when m.mode_attempt = 0 then clock_timestamp() else m.mode_since end,
         claim_until = clock_timestamp() + g.call_us * interval '1 microsecond'
     from held g
     where m.id = g.id
@@ -207,6 +209,7 @@ with hold as materialized (
         unnest(sqlc.arg(retry_us)::bigint[]) as retry_us, unnest(sqlc.arg(modes)::text[]) as mode,
         unnest(sqlc.arg(tried)::text[]) as tried, unnest(sqlc.arg(refused)::text[]) as refused,
         unnest(sqlc.arg(same_key)::boolean[]) as same_key, unnest(sqlc.arg(ask_fallback)::boolean[]) as ask_fallback,
+        unnest(sqlc.arg(for_good)::boolean[]) as for_good,
         unnest(sqlc.arg(unstarted)::boolean[]) as unstarted, unnest(sqlc.arg(why)::text[]) as why,
         unnest(sqlc.arg(audits)::text[]) as audit,
         unnest(sqlc.arg(processes)::text[]) as process
@@ -232,11 +235,11 @@ with hold as materialized (
         key_attempt = case when g.mode not in ('', m.mode) then 0 when g.same_key then coalesce(nullif(m.key_attempt, 0), m.attempt)
             when g.unstarted then m.key_attempt else 0 end,
         needs_fallback = m.needs_fallback or (g.ask_fallback and m.cycles = 0),
-        cycles = m.cycles + g.ask_fallback::int
+        cycles = m.cycles + g.ask_fallback::int, failed_for_good = g.for_good
     from held g
     where m.id = g.id and m.attempt = g.attempt and g.process in ('', m.claim_by)
       and (m.state = 'sending' or (g.state = 'sent' and m.state in ('pending', 'taken')))
-    returning m.id, m.incident_id, m.settled_at, m.wait_seconds, m.mode as new_mode, g.old_mode, g.why, g.audit, g.state
+    returning m.id, m.incident_id, m.settled_at, case when g.for_good then 0 else m.wait_seconds end as wait_seconds, m.mode as new_mode, g.old_mode, g.why, g.audit, g.state
 ), completed as (
     update attempts a
     set finished_at = clock_timestamp(), outcome = g.outcome, detail = g.detail,
@@ -279,7 +282,8 @@ with given as (
     select unnest(sqlc.arg(ids)::bigint[]) as id, unnest(sqlc.arg(states)::text[]) as state,
         unnest(sqlc.arg(retry_us)::bigint[]) as retry_us, unnest(sqlc.arg(modes)::text[]) as mode,
         unnest(sqlc.arg(tried)::text[]) as tried, unnest(sqlc.arg(refused)::text[]) as refused,
-        unnest(sqlc.arg(ask_fallback)::boolean[]) as ask_fallback, unnest(sqlc.arg(why)::text[]) as why,
+        unnest(sqlc.arg(ask_fallback)::boolean[]) as ask_fallback,
+        unnest(sqlc.arg(for_good)::boolean[]) as for_good, unnest(sqlc.arg(why)::text[]) as why,
         unnest(sqlc.arg(audits)::text[]) as audit
 ), held as (
     select g.*, m.mode as old_mode from given g join messages m on m.id = g.id order by m.id for no key update of m
@@ -297,10 +301,10 @@ with given as (
         refused_modes = case when g.refused <> '' then string_to_array(g.refused, ',') else m.refused_modes end,
         key_attempt = case when g.mode not in ('', m.mode) then 0 else m.key_attempt end,
         needs_fallback = m.needs_fallback or (g.ask_fallback and m.cycles = 0),
-        cycles = m.cycles + g.ask_fallback::int
+        cycles = m.cycles + g.ask_fallback::int, failed_for_good = g.for_good
     from held g
     where m.id = g.id and m.state = 'taken' and m.claim_by = sqlc.arg(process_id)::text
-    returning m.id, m.incident_id, m.settled_at, m.wait_seconds, m.mode as new_mode, g.old_mode, g.why, g.audit, g.state
+    returning m.id, m.incident_id, m.settled_at, case when g.for_good then 0 else m.wait_seconds end as wait_seconds, m.mode as new_mode, g.old_mode, g.why, g.audit, g.state
 ), due as (
     update incidents i
     set due_at = least(i.due_at, s.at)

@@ -94,7 +94,8 @@ order by b.bucket;
 -- name: RoundFacts :many
 select incident_id::bigint as incident_id, step, position, repeat,
     (count(*) filter (where (state in ('pending', 'taken', 'sending') or needs_fallback) and held_at is null))::int as unsettled,
-    coalesce(max(coalesce(held_at, settled_at)), 'epoch')::timestamptz as settled_at
+    coalesce(max(coalesce(held_at, settled_at)), 'epoch')::timestamptz as settled_at,
+    bool_and(state = 'failed' and failed_for_good and not needs_fallback)::boolean as lost
 from messages
 where incident_id = any(sqlc.arg(incident_ids)::bigint[])
 group by incident_id, step, position, repeat;

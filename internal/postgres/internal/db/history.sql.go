@@ -208,7 +208,7 @@ with span as materialized (
     order by m.settled_at, m.id
     limit $4::int
 ), finished as materialized (
-    select m.id, m.bucket, m.incident_id, m.request_id, m.application_id, m.plan_id, m.reopen_count, m.step, m.position, m.repeat, m.recipient, m.purpose, m.user_id, m.target, m.priority, m.class, m.mode, m.literal, m.template, m.fallback_of, m.state, m.attempt, m.mode_attempt, m.key_attempt, m.takes, m.tried_modes, m.refused_modes, m.cycles, m.available_at, m.expires_at, m.claim_by, m.claim_until, m.needs_fallback, m.mode_changed, m.created_at, m.mode_since, m.settled_at, m.wait_seconds, m.held_at, m.batch, m.batch_size, m.late_at
+    select m.id, m.bucket, m.incident_id, m.request_id, m.application_id, m.plan_id, m.reopen_count, m.step, m.position, m.repeat, m.recipient, m.purpose, m.user_id, m.target, m.priority, m.class, m.mode, m.literal, m.template, m.fallback_of, m.state, m.attempt, m.mode_attempt, m.key_attempt, m.takes, m.tried_modes, m.refused_modes, m.cycles, m.available_at, m.expires_at, m.claim_by, m.claim_until, m.needs_fallback, m.mode_changed, m.created_at, m.mode_since, m.settled_at, m.wait_seconds, m.held_at, m.batch, m.batch_size, m.failed_for_good, m.late_at
     from span s
     join messages m on m.id = s.id
     left join incidents i on i.id = m.incident_id

@@ -345,6 +345,9 @@ type Installation struct {
 type Limit struct {
 	Key    string
 	NextAt time.Time
+	// longest lead of the processes that reserved in the last 10 s
+	LeadUs int64
+	LeadAt time.Time
 }
 
 type MailingList struct {
@@ -413,6 +416,8 @@ type Message struct {
 	HeldAt        *time.Time
 	Batch         *string
 	BatchSize     *int32
+	// it failed because nothing can reach the recipient (refused, no contact, switched off), not because of an outage
+	FailedForGood bool
 	// when the timeline was told that the message has not left in time; null = it was not
 	LateAt *time.Time
 }
@@ -923,6 +928,8 @@ type User struct {
 	LoginEpoch   int32
 	CreatedAt    time.Time
 	PhotoUrl     *string
+	// NFKC and case-folded name, unique; null = not computed yet, or in conflict with another user
+	CanonicalName *string
 	// false: nobody chose time_zone, which is UTC then
 	TimeZoneGiven bool
 }

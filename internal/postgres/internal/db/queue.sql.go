@@ -196,7 +196,6 @@ with given as (
 ), begun as (
     update messages m
     set state = 'sending', attempt = m.attempt + 1, mode_attempt = m.mode_attempt + 1, takes = 0,
-        mode_since = case when m.mode_attempt = 0 then clock_timestamp() else m.mode_since end,
         claim_until = clock_timestamp() + g.call_us * interval '1 microsecond'
     from held g
     where m.id = g.id
@@ -406,11 +405,12 @@ with hold as materialized (
         unnest($8::bigint[]) as retry_us, unnest($9::text[]) as mode,
         unnest($10::text[]) as tried, unnest($11::text[]) as refused,
         unnest($12::boolean[]) as same_key, unnest($13::boolean[]) as ask_fallback,
-        unnest($14::boolean[]) as unstarted, unnest($15::text[]) as why,
-        unnest($16::text[]) as audit,
-        unnest($17::text[]) as process
+        unnest($14::boolean[]) as for_good,
+        unnest($15::boolean[]) as unstarted, unnest($16::text[]) as why,
+        unnest($17::text[]) as audit,
+        unnest($18::text[]) as process
 ), held as (
-    select g.id, g.attempt, g.outcome, g.detail, g.vendor_message_id, g.state, g.retry_us, g.mode, g.tried, g.refused, g.same_key, g.ask_fallback, g.unstarted, g.why, g.audit, g.process, m.mode as old_mode
+    select g.id, g.attempt, g.outcome, g.detail, g.vendor_message_id, g.state, g.retry_us, g.mode, g.tried, g.refused, g.same_key, g.ask_fallback, g.for_good, g.unstarted, g.why, g.audit, g.process, m.mode as old_mode
     from given g
     join messages m on m.id = g.id
     where (select count(*) from hold) >= 0 -- after it
@@ -431,17 +431,17 @@ with hold as materialized (
         key_attempt = case when g.mode not in ('', m.mode) then 0 when g.same_key then coalesce(nullif(m.key_attempt, 0), m.attempt)
             when g.unstarted then m.key_attempt else 0 end,
         needs_fallback = m.needs_fallback or (g.ask_fallback and m.cycles = 0),
-        cycles = m.cycles + g.ask_fallback::int
+        cycles = m.cycles + g.ask_fallback::int, failed_for_good = g.for_good
     from held g
     where m.id = g.id and m.attempt = g.attempt and g.process in ('', m.claim_by)
       and (m.state = 'sending' or (g.state = 'sent' and m.state in ('pending', 'taken')))
-    returning m.id, m.incident_id, m.settled_at, m.wait_seconds, m.mode as new_mode, g.old_mode, g.why, g.audit, g.state
+    returning m.id, m.incident_id, m.settled_at, case when g.for_good then 0 else m.wait_seconds end as wait_seconds, m.mode as new_mode, g.old_mode, g.why, g.audit, g.state
 ), completed as (
     update attempts a
     set finished_at = clock_timestamp(), outcome = g.outcome, detail = g.detail,
         in_doubt = a.in_doubt or (g.moved and g.same_key), late = a.late or not g.moved,
         vendor_message_id = nullif(g.vendor_message_id, '')
-    from (select n.id, n.attempt, n.outcome, n.detail, n.vendor_message_id, n.state, n.retry_us, n.mode, n.tried, n.refused, n.same_key, n.ask_fallback, n.unstarted, n.why, n.audit, n.process, n.id in (select o.id from moved o) as moved from given n offset 0) g
+    from (select n.id, n.attempt, n.outcome, n.detail, n.vendor_message_id, n.state, n.retry_us, n.mode, n.tried, n.refused, n.same_key, n.ask_fallback, n.for_good, n.unstarted, n.why, n.audit, n.process, n.id in (select o.id from moved o) as moved from given n offset 0) g
     where a.message_id = g.id and a.attempt = g.attempt
       and (g.moved or (g.process in ('', a.process_id) and (a.outcome is null or a.in_doubt)))
 ), due as (
@@ -487,6 +487,7 @@ type RecordOutcomesParams struct {
 	Refused     []string
 	SameKey     []bool
 	AskFallback []bool
+	ForGood     []bool
 	Unstarted   []bool
 	Why         []string
 	Audits      []string
@@ -513,6 +514,7 @@ func (q *Queries) RecordOutcomes(ctx context.Context, arg RecordOutcomesParams) 
 		arg.Refused,
 		arg.SameKey,
 		arg.AskFallback,
+		arg.ForGood,
 		arg.Unstarted,
 		arg.Why,
 		arg.Audits,
@@ -605,11 +607,12 @@ with fence as materialized (
         select unnest($4::text[]) as mode, unnest($5::smallint[]) as class,
             unnest($6::bigint[]) as application_id, unnest($7::int[]) as most,
             unnest($8::int[]) as each, unnest($9::int[]) as lo,
-            unnest($10::int[]) as hi
+            unnest($10::int[]) as hi, unnest($11::bigint[]) as waited,
+            unnest($12::bigint[]) as older
     ) l
     cross join lateral (
         select x.id
-        from (select unnest(($11::smallint[])[l.lo:l.hi]) as bucket) t
+        from (select unnest(($13::smallint[])[l.lo:l.hi]) as bucket) t
         cross join lateral (
             select m.id
             from messages m
@@ -618,7 +621,9 @@ with fence as materialized (
               and m.application_id = l.application_id
               and (m.state = 'pending' or (m.state = 'taken' and (m.claim_until < clock_timestamp() or m.claim_by <> all (array(
                   select p.process_id from members p where p.heartbeat_at > clock_timestamp() - interval '3 seconds')))))
-              and m.available_at >= $12::timestamptz and m.available_at <= clock_timestamp()
+              and m.available_at >= $14::timestamptz and m.available_at <= clock_timestamp()
+              and (l.waited = 0 or m.mode_since <= clock_timestamp() - l.waited * interval '1 microsecond'
+                  or m.created_at <= clock_timestamp() - l.older * interval '1 microsecond')
             order by m.available_at, m.id
             limit l.each
             for no key update skip locked
@@ -628,9 +633,9 @@ with fence as materialized (
 ), taken as (
     update messages m
     set state = 'taken', claim_by = $2::text, takes = m.takes + 1,
-        claim_until = clock_timestamp() + $13::bigint * interval '1 microsecond'
+        claim_until = clock_timestamp() + $15::bigint * interval '1 microsecond'
     where m.id = any (array(select p.id from picked p))
-    returning m.id, m.bucket, m.incident_id, m.request_id, m.application_id, m.plan_id, m.reopen_count, m.step, m.position, m.repeat, m.recipient, m.purpose, m.user_id, m.target, m.priority, m.class, m.mode, m.literal, m.template, m.fallback_of, m.state, m.attempt, m.mode_attempt, m.key_attempt, m.takes, m.tried_modes, m.refused_modes, m.cycles, m.available_at, m.expires_at, m.claim_by, m.claim_until, m.needs_fallback, m.mode_changed, m.created_at, m.mode_since, m.settled_at, m.wait_seconds, m.held_at, m.batch, m.batch_size, m.late_at
+    returning m.id, m.bucket, m.incident_id, m.request_id, m.application_id, m.plan_id, m.reopen_count, m.step, m.position, m.repeat, m.recipient, m.purpose, m.user_id, m.target, m.priority, m.class, m.mode, m.literal, m.template, m.fallback_of, m.state, m.attempt, m.mode_attempt, m.key_attempt, m.takes, m.tried_modes, m.refused_modes, m.cycles, m.available_at, m.expires_at, m.claim_by, m.claim_until, m.needs_fallback, m.mode_changed, m.created_at, m.mode_since, m.settled_at, m.wait_seconds, m.held_at, m.batch, m.batch_size, m.failed_for_good, m.late_at
 )
 select t.id, t.bucket, coalesce(t.incident_id, 0)::bigint as incident_id, coalesce(t.request_id, 0)::bigint as request_id,
     t.application_id, a.name as application, coalesce(t.plan_id, 0)::bigint as plan_id, t.step, t.position, t.recipient,
@@ -673,6 +678,8 @@ type TakeMessagesParams struct {
 	LaneEach         []int32
 	LaneFrom         []int32
 	LaneTo           []int32
+	LaneWaitedUs     []int64
+	LaneOlderUs      []int64
 	LaneBuckets      []int16
 	Low              time.Time
 	ClaimUs          int64
@@ -735,6 +742,8 @@ func (q *Queries) TakeMessages(ctx context.Context, arg TakeMessagesParams) ([]T
 		arg.LaneEach,
 		arg.LaneFrom,
 		arg.LaneTo,
+		arg.LaneWaitedUs,
+		arg.LaneOlderUs,
 		arg.LaneBuckets,
 		arg.Low,
 		arg.ClaimUs,
@@ -800,10 +809,11 @@ with given as (
     select unnest($1::bigint[]) as id, unnest($2::text[]) as state,
         unnest($3::bigint[]) as retry_us, unnest($4::text[]) as mode,
         unnest($5::text[]) as tried, unnest($6::text[]) as refused,
-        unnest($7::boolean[]) as ask_fallback, unnest($8::text[]) as why,
-        unnest($9::text[]) as audit
+        unnest($7::boolean[]) as ask_fallback,
+        unnest($8::boolean[]) as for_good, unnest($9::text[]) as why,
+        unnest($10::text[]) as audit
 ), held as (
-    select g.id, g.state, g.retry_us, g.mode, g.tried, g.refused, g.ask_fallback, g.why, g.audit, m.mode as old_mode from given g join messages m on m.id = g.id order by m.id for no key update of m
+    select g.id, g.state, g.retry_us, g.mode, g.tried, g.refused, g.ask_fallback, g.for_good, g.why, g.audit, m.mode as old_mode from given g join messages m on m.id = g.id order by m.id for no key update of m
 ), moved as (
     update messages m
     set state = g.state, claim_by = null, claim_until = null, takes = greatest(m.takes - 1, 0),
@@ -818,10 +828,10 @@ with given as (
         refused_modes = case when g.refused <> '' then string_to_array(g.refused, ',') else m.refused_modes end,
         key_attempt = case when g.mode not in ('', m.mode) then 0 else m.key_attempt end,
         needs_fallback = m.needs_fallback or (g.ask_fallback and m.cycles = 0),
-        cycles = m.cycles + g.ask_fallback::int
+        cycles = m.cycles + g.ask_fallback::int, failed_for_good = g.for_good
     from held g
-    where m.id = g.id and m.state = 'taken' and m.claim_by = $10::text
-    returning m.id, m.incident_id, m.settled_at, m.wait_seconds, m.mode as new_mode, g.old_mode, g.why, g.audit, g.state
+    where m.id = g.id and m.state = 'taken' and m.claim_by = $11::text
+    returning m.id, m.incident_id, m.settled_at, case when g.for_good then 0 else m.wait_seconds end as wait_seconds, m.mode as new_mode, g.old_mode, g.why, g.audit, g.state
 ), due as (
     update incidents i
     set due_at = least(i.due_at, s.at)
@@ -850,6 +860,7 @@ type TurnMessagesParams struct {
 	Tried       []string
 	Refused     []string
 	AskFallback []bool
+	ForGood     []bool
 	Why         []string
 	Audits      []string
 	ProcessID   string
@@ -865,6 +876,7 @@ func (q *Queries) TurnMessages(ctx context.Context, arg TurnMessagesParams) erro
 		arg.Tried,
 		arg.Refused,
 		arg.AskFallback,
+		arg.ForGood,
 		arg.Why,
 		arg.Audits,
 		arg.ProcessID,

@@ -551,7 +551,7 @@ select m.id, m.bucket, m.incident_id, m.request_id, m.application_id, m.plan_id,
     coalesce(others.recipients, '{}')::text[] as other_recipients, coalesce(others.states, '{}')::text[] as other_states
 from unnest($1::smallint[]) as b(bucket)
 cross join lateral (
-    select f.id, f.bucket, f.incident_id, f.request_id, f.application_id, f.plan_id, f.reopen_count, f.step, f.position, f.repeat, f.recipient, f.purpose, f.user_id, f.target, f.priority, f.class, f.mode, f.literal, f.template, f.fallback_of, f.state, f.attempt, f.mode_attempt, f.key_attempt, f.takes, f.tried_modes, f.refused_modes, f.cycles, f.available_at, f.expires_at, f.claim_by, f.claim_until, f.needs_fallback, f.mode_changed, f.created_at, f.mode_since, f.settled_at, f.wait_seconds, f.held_at, f.batch, f.batch_size, f.late_at
+    select f.id, f.bucket, f.incident_id, f.request_id, f.application_id, f.plan_id, f.reopen_count, f.step, f.position, f.repeat, f.recipient, f.purpose, f.user_id, f.target, f.priority, f.class, f.mode, f.literal, f.template, f.fallback_of, f.state, f.attempt, f.mode_attempt, f.key_attempt, f.takes, f.tried_modes, f.refused_modes, f.cycles, f.available_at, f.expires_at, f.claim_by, f.claim_until, f.needs_fallback, f.mode_changed, f.created_at, f.mode_since, f.settled_at, f.wait_seconds, f.held_at, f.batch, f.batch_size, f.failed_for_good, f.late_at
     from messages f
     where f.bucket = b.bucket and f.needs_fallback and f.id <> all($2::bigint[])
     limit $3::int
@@ -563,12 +563,12 @@ cross join lateral (
         select distinct on (r.recipient, r.purpose) r.id, r.recipient,
             case when r.cycles > 0 and r.state in ('pending', 'taken', 'sending') then 'failed' else r.state end as state
         from (
-            select r.id, r.bucket, r.incident_id, r.request_id, r.application_id, r.plan_id, r.reopen_count, r.step, r.position, r.repeat, r.recipient, r.purpose, r.user_id, r.target, r.priority, r.class, r.mode, r.literal, r.template, r.fallback_of, r.state, r.attempt, r.mode_attempt, r.key_attempt, r.takes, r.tried_modes, r.refused_modes, r.cycles, r.available_at, r.expires_at, r.claim_by, r.claim_until, r.needs_fallback, r.mode_changed, r.created_at, r.mode_since, r.settled_at, r.wait_seconds, r.held_at, r.batch, r.batch_size, r.late_at from messages r
+            select r.id, r.bucket, r.incident_id, r.request_id, r.application_id, r.plan_id, r.reopen_count, r.step, r.position, r.repeat, r.recipient, r.purpose, r.user_id, r.target, r.priority, r.class, r.mode, r.literal, r.template, r.fallback_of, r.state, r.attempt, r.mode_attempt, r.key_attempt, r.takes, r.tried_modes, r.refused_modes, r.cycles, r.available_at, r.expires_at, r.claim_by, r.claim_until, r.needs_fallback, r.mode_changed, r.created_at, r.mode_since, r.settled_at, r.wait_seconds, r.held_at, r.batch, r.batch_size, r.failed_for_good, r.late_at from messages r
             where r.incident_id = m.incident_id and r.step = m.step and r.repeat = m.repeat and r.position = m.position
             union all
-            select r.id, r.bucket, r.incident_id, r.request_id, r.application_id, r.plan_id, r.reopen_count, r.step, r.position, r.repeat, r.recipient, r.purpose, r.user_id, r.target, r.priority, r.class, r.mode, r.literal, r.template, r.fallback_of, r.state, r.attempt, r.mode_attempt, r.key_attempt, r.takes, r.tried_modes, r.refused_modes, r.cycles, r.available_at, r.expires_at, r.claim_by, r.claim_until, r.needs_fallback, r.mode_changed, r.created_at, r.mode_since, r.settled_at, r.wait_seconds, r.held_at, r.batch, r.batch_size, r.late_at from messages r where r.request_id = m.request_id
+            select r.id, r.bucket, r.incident_id, r.request_id, r.application_id, r.plan_id, r.reopen_count, r.step, r.position, r.repeat, r.recipient, r.purpose, r.user_id, r.target, r.priority, r.class, r.mode, r.literal, r.template, r.fallback_of, r.state, r.attempt, r.mode_attempt, r.key_attempt, r.takes, r.tried_modes, r.refused_modes, r.cycles, r.available_at, r.expires_at, r.claim_by, r.claim_until, r.needs_fallback, r.mode_changed, r.created_at, r.mode_since, r.settled_at, r.wait_seconds, r.held_at, r.batch, r.batch_size, r.failed_for_good, r.late_at from messages r where r.request_id = m.request_id
             union all
-            select r.id, r.bucket, r.incident_id, r.request_id, r.application_id, r.plan_id, r.reopen_count, r.step, r.position, r.repeat, r.recipient, r.purpose, r.user_id, r.target, r.priority, r.class, r.mode, r.literal, r.template, r.fallback_of, r.state, r.attempt, r.mode_attempt, r.key_attempt, r.takes, r.tried_modes, r.refused_modes, r.cycles, r.available_at, r.expires_at, r.claim_by, r.claim_until, r.needs_fallback, r.mode_changed, r.created_at, r.mode_since, r.settled_at, r.wait_seconds, r.held_at, r.batch, r.batch_size, r.late_at from messages r where r.batch = m.batch and r.incident_id is null and m.incident_id is null
+            select r.id, r.bucket, r.incident_id, r.request_id, r.application_id, r.plan_id, r.reopen_count, r.step, r.position, r.repeat, r.recipient, r.purpose, r.user_id, r.target, r.priority, r.class, r.mode, r.literal, r.template, r.fallback_of, r.state, r.attempt, r.mode_attempt, r.key_attempt, r.takes, r.tried_modes, r.refused_modes, r.cycles, r.available_at, r.expires_at, r.claim_by, r.claim_until, r.needs_fallback, r.mode_changed, r.created_at, r.mode_since, r.settled_at, r.wait_seconds, r.held_at, r.batch, r.batch_size, r.failed_for_good, r.late_at from messages r where r.batch = m.batch and r.incident_id is null and m.incident_id is null
         ) r
         order by r.recipient, r.purpose, r.reopen_count desc
     ) o
@@ -797,7 +797,8 @@ func (q *Queries) PastMessages(ctx context.Context, incidentIds []int64) ([]Past
 const roundFacts = `-- name: RoundFacts :many
 select incident_id::bigint as incident_id, step, position, repeat,
     (count(*) filter (where (state in ('pending', 'taken', 'sending') or needs_fallback) and held_at is null))::int as unsettled,
-    coalesce(max(coalesce(held_at, settled_at)), 'epoch')::timestamptz as settled_at
+    coalesce(max(coalesce(held_at, settled_at)), 'epoch')::timestamptz as settled_at,
+    bool_and(state = 'failed' and failed_for_good and not needs_fallback)::boolean as lost
 from messages
 where incident_id = any($1::bigint[])
 group by incident_id, step, position, repeat
@@ -810,6 +811,7 @@ type RoundFactsRow struct {
 	Repeat     int16
 	Unsettled  int32
 	SettledAt  time.Time
+	Lost       bool
 }
 
 // What became of the messages of each round. What was held for a digest counts as sent from then on.
@@ -829,6 +831,7 @@ func (q *Queries) RoundFacts(ctx context.Context, incidentIds []int64) ([]RoundF
 			&i.Repeat,
 			&i.Unsettled,
 			&i.SettledAt,
+			&i.Lost,
 		); err != nil {
 			return nil, err
 		}

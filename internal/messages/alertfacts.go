@@ -1,0 +1,215 @@
+package messages
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/iris-oncall/iris/internal/incidents"
+)
+
+// What the built-in rendering shows at most.
+const (
+	maxFacts      = 12  // labels
+	maxFactValue  = 200 // characters of each
+	maxAlertLines = 10
+	maxLinks      = 4
+)
+
+// alertFacts is what every source's context says of a problem, for the built-in rendering.
+type alertFacts struct {
+	title    string
+	severity string
+	status   string
+	count    int      // alerts of the group; 0 = it is no group
+	alerts   []string // a line for each of the first alerts of several
+	labels   [][2]string
+	links    [][2]string
+}
+
+// alertGroup is the part of Alertmanager's and Grafana's payload that the built-in rendering shows.
+type alertGroup struct {
+	GroupLabels, CommonLabels, CommonAnnotations map[string]string
+	ExternalURL                                  string
+	TruncatedAlerts                              int
+	Alerts                                       []struct {
+		Status                                      string
+		Labels, Annotations                         map[string]string
+		GeneratorURL, PanelURL, DashboardURL, Value string
+	}
+}
+
+// ordinary are members of contexts that say nothing to people, or are shown elsewhere.
+var ordinary = []string{"version", "groupKey", "receiver", "status", "state", "severity", "priority", "orgId", "orgID", "truncatedAlerts", "externalURL",
+	"title", "alertname", "iris_plan", "ruleId", "panelId", "dashboardId", "imageUrl", "tags", "fingerprint"}
+
+// title is one line that says what the incident is about, as lists and pages show it.
+func (s *source) title() string {
+	i := incidents.Incident{Context: s.incident.Context, TitleVariable: s.incident.TitleVariable, Plan: s.plan.Name, Application: s.application}
+	return i.Title()
+}
+
+func factsOf(s *source) alertFacts {
+	f := alertFacts{title: s.title()}
+	members := scalars(s.incident.Context)
+	var group alertGroup
+	_ = json.Unmarshal(s.incident.Context, &group) // of other shapes it stays empty
+	f.severity = member(members, "severity", "priority", "level")
+	f.status = member(members, "status", "state")
+	if f.count = len(group.Alerts); f.count > 0 {
+		f.count += max(0, group.TruncatedAlerts)
+		f.ofGroup(group)
+	}
+	for _, m := range members {
+		switch {
+		case strings.HasPrefix(m[1], "http://") || strings.HasPrefix(m[1], "https://"):
+			f.link(m[0], m[1])
+		case f.count == 0 && !slices.Contains(ordinary, m[0]) && m[1] != f.title:
+			f.label(m[0], m[1])
+		}
+	}
+	return f
+}
+
+func (f *alertFacts) ofGroup(g alertGroup) {
+	first := g.Alerts[0]
+	labels := g.CommonLabels
+	if len(labels) == 0 {
+		labels = g.GroupLabels
+	}
+	if len(labels) == 0 {
+		labels = first.Labels
+	}
+	for _, from := range []map[string]string{g.CommonLabels, first.Labels} {
+		for _, name := range []string{"severity", "priority", "level"} {
+			if f.severity == "" {
+				f.severity = from[name]
+			}
+		}
+	}
+	names := make([]string, 0, len(labels))
+	for name := range labels {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if !slices.Contains(ordinary, name) {
+			f.label(name, labels[name])
+		}
+	}
+	if f.count > 1 {
+		f.alertLines(g)
+	}
+	for _, from := range []map[string]string{g.CommonAnnotations, first.Annotations} {
+		f.link("runbook", from["runbook_url"])
+		f.link("dashboard", from["dashboard_url"])
+	}
+	f.link("panel", first.PanelURL)
+	f.link("dashboard", first.DashboardURL)
+	f.link("source", first.GeneratorURL)
+}
+
+func (f *alertFacts) alertLines(g alertGroup) {
+	for n, a := range g.Alerts {
+		if n == maxAlertLines {
+			break
+		}
+		text := a.Annotations["summary"]
+		for _, other := range []string{a.Annotations["title"], a.Annotations["description"], a.Labels["alertname"]} {
+			if text == "" {
+				text = other
+			}
+		}
+		if where := a.Labels["instance"]; where != "" && !strings.Contains(text, where) {
+			text = strings.TrimSpace(text + " on " + where)
+		}
+		if text == "" {
+			text = "an alert without a name"
+		}
+		if a.Status != "" && a.Status != f.status {
+			text += ": " + a.Status
+		}
+		f.alerts = append(f.alerts, cutRunes(oneLine(text), maxFactValue))
+	}
+	if more := f.count - len(f.alerts); more > 0 {
+		f.alerts = append(f.alerts, "and "+amount(more, "more alert"))
+	}
+}
+
+func (f *alertFacts) label(name, value string) {
+	if value = cutRunes(oneLine(value), maxFactValue); value != "" && len(f.labels) < maxFacts {
+		f.labels = append(f.labels, [2]string{cutRunes(oneLine(name), 60), value})
+	}
+}
+
+func (f *alertFacts) link(name, address string) {
+	known := func(l [2]string) bool { return l[1] == address }
+	if !strings.HasPrefix(address, "https://") && !strings.HasPrefix(address, "http://") || len(address) > 500 || strings.ContainsAny(address, " \n<>\"") ||
+		len(f.links) >= maxLinks || slices.ContainsFunc(f.links, known) {
+		return
+	}
+	f.links = append(f.links, [2]string{cutRunes(oneLine(name), 60), address})
+}
+
+// headline is the title with the severity before it and the number of alerts after it.
+func (f *alertFacts) headline() string {
+	text := f.title
+	if f.severity != "" && !strings.Contains(strings.ToLower(text), strings.ToLower(f.severity)) {
+		text = cutRunes(oneLine(f.severity), 30) + ": " + text
+	}
+	if f.count > 1 && !strings.Contains(text, " more)") {
+		text += " (" + amount(f.count, "alert") + ")"
+	}
+	return text
+}
+
+func amount(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}
+
+func member(members [][2]string, names ...string) string {
+	for _, name := range names {
+		for _, m := range members {
+			if m[0] == name {
+				return m[1]
+			}
+		}
+	}
+	return ""
+}
+
+// scalars are the texts, numbers and truth values of a JSON object in the sender's order, those of its objects one level down too.
+func scalars(context []byte) [][2]string { return scalarsIn(context, "", 2) }
+
+func scalarsIn(object []byte, prefix string, depth int) (out [][2]string) {
+	dec := json.NewDecoder(bytes.NewReader(object))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return nil
+	}
+	for dec.More() {
+		key, err := dec.Token()
+		var raw json.RawMessage
+		if err != nil || dec.Decode(&raw) != nil {
+			return out
+		}
+		name, _ := key.(string)
+		var text string
+		switch {
+		case raw[0] == '"':
+			_ = json.Unmarshal(raw, &text)
+		case raw[0] == '{' && depth > 1:
+			out = append(out, scalarsIn(raw, prefix+name+".", depth-1)...)
+		case raw[0] != '{' && raw[0] != '[' && raw[0] != 'n':
+			text = string(raw)
+		}
+		if text != "" {
+			out = append(out, [2]string{prefix + name, text})
+		}
+	}
+	return out
+}

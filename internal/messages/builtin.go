@@ -1,0 +1,196 @@
+package messages
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/iris-oncall/iris/internal/messages/jinja/py"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// builtIn is the rendering of a message without a template, or whose template failed or printed nothing: what happened, how bad
+// it is, where it comes from. why is empty when no template was asked for; otherwise the timeline says it.
+func builtIn(s *source, why string) draft {
+	var d draft
+	if s.outOfBand() {
+		d = builtInNotice(s)
+	} else {
+		d = builtInIncident(s)
+	}
+	if why != "" {
+		d.problem = fmt.Sprintf("The message to %s went out in plain words: %s.", s.Target, strings.TrimSuffix(why, "."))
+	}
+	return d
+}
+
+// builtInNotice are the words of a notification whose template cannot be used.
+func builtInNotice(s *source) draft {
+	lines := []string{s.notice.Body}
+	if s.notice.Body == "" {
+		lines[0] = s.notice.Subject
+	}
+	for n, m := range scalars(s.notice.Context) {
+		if n == 0 {
+			lines = append(lines, "")
+		}
+		if n == maxFacts {
+			break
+		}
+		lines = append(lines, cutRunes(oneLine(m[0]), 60)+": "+cutRunes(oneLine(m[1]), maxFactValue))
+	}
+	return draft{subject: s.prefixed(py.Mark(s.notice.Subject)), body: py.Mark(strings.TrimSpace(strings.Join(lines, "\n")))}
+}
+
+func builtInIncident(s *source) draft {
+	f := factsOf(s)
+	from := ""
+	if s.application != "" {
+		from = "[" + s.application + "] "
+	}
+	d := draft{subject: py.Mark(fmt.Sprintf("%d %s%s", s.MessageID, from, f.headline()))}
+	switch s.Mode {
+	case users.SMS:
+		d.segment = from + f.headline()
+	case users.Call:
+		d.subject = py.Mark(from + f.headline())
+		d.body = py.Mark(f.status)
+	case users.Slack:
+		d.body = f.text(s, slackLayout)
+	case users.Email:
+		d.body, d.html = f.text(s, textLayout), f.html(s)
+	default:
+		d.body = f.text(s, textLayout)
+	}
+	return d
+}
+
+// layout is how the built-in text marks its parts.
+type layout struct {
+	title func(string) string
+	name  func(string) string
+	link  func(name, address string) string
+}
+
+var (
+	textLayout = layout{
+		title: py.Mark,
+		name:  func(name string) string { return py.Mark(name + ": ") },
+		link:  func(name, address string) string { return py.Mark(name + ": " + address) },
+	}
+	slackLayout = layout{
+		title: func(title string) string { return "*" + py.Mark(strings.ReplaceAll(title, "*", "")) + "*" },
+		name:  func(name string) string { return "*" + py.Mark(name) + ":* " },
+		link:  func(name, address string) string { return "<" + py.Mark(address) + "|" + py.Mark(name) + ">" },
+	}
+)
+
+// state says what the sender calls the problem's state, and how many alerts there are.
+func (f *alertFacts) state() string {
+	parts := []string{}
+	if f.status != "" {
+		parts = append(parts, cutRunes(oneLine(f.status), 30))
+	}
+	if f.count > 0 {
+		parts = append(parts, amount(f.count, "alert"))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// about are the lines on the incident itself.
+func (s *source) about() [][2]string {
+	lines := [][2]string{{"Incident", fmt.Sprint(s.IncidentID)}, {"Application", s.application}, {"Plan", s.plan.Name}, {"Priority", string(s.Priority)}}
+	if !s.incident.CreatedAt.IsZero() {
+		lines = append(lines, [2]string{"Opened", s.incident.CreatedAt.UTC().Format(TimeLayout) + " UTC"})
+	}
+	return append(lines, [2]string{"Message", fmt.Sprint(s.MessageID)})
+}
+
+func (f *alertFacts) text(s *source, l layout) string {
+	var sb strings.Builder
+	line := func(name, value string) {
+		if value != "" {
+			sb.WriteString(l.name(name) + py.Mark(value) + "\n")
+		}
+	}
+	sb.WriteString(l.title(f.title) + "\n\n")
+	line("Severity", f.severity)
+	line("State", f.state())
+	for _, alert := range f.alerts {
+		sb.WriteString(py.Mark("- "+alert) + "\n")
+	}
+	for _, label := range f.labels {
+		line(label[0], label[1])
+	}
+	for _, link := range f.links {
+		sb.WriteString(l.link(link[0], link[1]) + "\n")
+	}
+	sb.WriteString("\n")
+	for _, about := range s.about() {
+		line(about[0], about[1])
+	}
+	return strings.TrimSpace(sb.String())
+}
+
+func (f *alertFacts) html(s *source) string {
+	var sb strings.Builder
+	sb.WriteString("<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"></head><body>\n<h2>" + py.Mark(f.title) + "</h2>\n")
+	if s.Note != "" {
+		sb.WriteString("<p>" + py.Mark(s.Note) + "</p>\n")
+	}
+	sb.WriteString("<table>\n")
+	row := func(name, value string) {
+		if value != "" {
+			sb.WriteString("<tr><td><b>" + py.Mark(name) + "</b></td><td>" + value + "</td></tr>\n")
+		}
+	}
+	row("Severity", py.Mark(f.severity))
+	row("State", py.Mark(f.state()))
+	for _, label := range f.labels {
+		row(label[0], py.Mark(label[1]))
+	}
+	for _, link := range f.links {
+		row(link[0], `<a href="`+py.Mark(link[1])+`">`+py.Mark(link[1])+"</a>")
+	}
+	for _, about := range s.about() {
+		row(about[0], py.Mark(about[1]))
+	}
+	sb.WriteString("</table>\n")
+	if len(f.alerts) > 0 {
+		sb.WriteString("<ul>\n")
+		for _, alert := range f.alerts {
+			sb.WriteString("<li>" + py.Mark(alert) + "</li>\n")
+		}
+		sb.WriteString("</ul>\n")
+	}
+	sb.WriteString("</body></html>\n")
+	return sb.String()
+}
+
+// A text of one segment has so many characters: in the alphabet of GSM, and with any others.
+const (
+	segmentGSM   = 160
+	segmentOther = 70
+)
+
+// gsm are the characters beyond ASCII letters and digits that count once in a text. Others make all of it count double.
+const gsm = "@£$¥èéùìòÇØøÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./:;<=>?¡ÄÖÑÜ§¿äöñüà\n"
+
+// oneSegment is the built-in text as one text message: the title, and how to acknowledge by the link if that fits too.
+func oneSegment(s *source, text string) string {
+	room := segmentGSM
+	for _, r := range text {
+		if (r < '0' || r > '9' && r < 'A' || r > 'Z' && r < 'a' || r > 'z') && !strings.ContainsRune(gsm, r) {
+			room = segmentOther
+			break
+		}
+	}
+	footer := ""
+	if s.AckURL != "" {
+		footer = fmt.Sprintf("\nReply \"%d claim\"", s.MessageID)
+		if link := "\n" + s.AckURL; utf8.RuneCountInString(text+footer+link) <= room {
+			footer += link
+		}
+	}
+	return cutRunes(text, max(room-utf8.RuneCountInString(footer), 20)) + footer
+}
