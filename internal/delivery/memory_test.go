@@ -168,7 +168,11 @@ func (m *memory) Take(_ context.Context, r delivery.TakeRequest) ([]delivery.Cla
 			if n == t.Max || x.state != messages.Pending || lane != t.Lane || x.available.After(time.Now()) || !slices.Contains(t.Buckets, x.Bucket) {
 				continue
 			}
-			if t.Waited > 0 && time.Since(x.since) < t.Waited && time.Since(x.made) < t.Older {
+			waited := t.Waited
+			if !x.asked {
+				waited = t.FirstWaited
+			}
+			if t.Waited > 0 && time.Since(x.since) < waited && time.Since(x.made) < t.Older {
 				continue
 			}
 			n++
