@@ -106,9 +106,10 @@ export function span(start, end, zone) {
 
 // length words a duration: "7 d", "12 h 30 min".
 export function length(seconds) {
-  const d = Math.floor(seconds / 86400),
-    h = Math.floor((seconds % 86400) / 3600),
-    m = Math.round((seconds % 3600) / 60);
+  const minutes = Math.round(seconds / 60),
+    d = Math.floor(minutes / 1440),
+    h = Math.floor((minutes % 1440) / 60),
+    m = minutes % 60;
   return [d && d + " d", h && h + " h", m && m + " min"].filter(Boolean).join(" ").replaceAll(" ", "\u00a0") || "0 min";
 }
 
