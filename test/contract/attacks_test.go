@@ -3,6 +3,7 @@ package contract
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,6 +21,8 @@ type attack struct {
 var attacks = []attack{
 	{"1.1", "a user renames themselves to a name that folds to an administrator's", takeOverByName},
 	{"1.1", "an administrator cannot be impersonated by a stored name that folds to theirs", takeOverByStoredName},
+	{"1.5", "a filter of 60,000 commas becomes as many conditions", manyConditions},
+	{"1.8", "metrics are read without credentials", publicMetrics},
 	{"1.3", "an administrator of a team of their own changes another person's reminders", changeOthersReminders},
 	{"1.3", "an administrator of a team of their own empties another team's rota", emptyOthersRota},
 }
@@ -32,6 +35,19 @@ func TestAttacksOfSection1(t *testing.T) {
 			a.try(newServer(t))
 		})
 	}
+}
+
+func manyConditions(s *server) {
+	for _, query := range []string{strings.Repeat(",", 60000), strings.Repeat(",", 60), "a" + strings.Repeat("&plan__contains=a", 300), strings.Repeat("x", 600)} {
+		s.do(viewer, get, "/v0/incidents?plan__contains="+query, nil).is(http.StatusBadRequest)
+	}
+	s.do(viewer, get, "/v0/incidents?id__in="+strings.Repeat("1,", 5000), nil).is(http.StatusBadRequest)
+	s.do(viewer, get, "/v0/incidents?plan__contains=a,b,c", nil).is(http.StatusOK)
+}
+
+func publicMetrics(s *server) {
+	s.do(anonymous, get, "/metrics", nil).is(http.StatusNotFound)
+	s.do(admin, get, "/metrics", nil).is(http.StatusNotFound)
 }
 
 func takeOverByName(s *server) {
