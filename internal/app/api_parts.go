@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"time"
 
 	"github.com/alexedwards/scs/v2"
 	"github.com/prometheus/client_golang/prometheus"
@@ -98,7 +99,7 @@ func (s *apiShared) irisAPI() (*httpapi.API, error) {
 		Resolver: resolver, People: s.userRows, Queues: s.queues,
 		Settings: s.applications, ApplicationKeys: s.applications, Limits: s.applications,
 		Tags: postgres.NewTags(s.db), Rates: s.rates, States: s.incidents, Aggregations: s.plans,
-		Statistics: postgres.NewStatistics(s.db), Simulator: s.simulator,
+		Statistics: postgres.NewStatistics(s.db), Simulator: s.simulator, PlanFallbacks: s.plans, ApplicationFallbacks: s.applications,
 		Profiles: postgres.NewSettings(s.db), Targets: postgres.NewTargets(s.db), Categories: s.applications, SlackID: s.callbacks.slackID,
 		Replays: postgres.NewIdempotency(s.db), Load: s.load, Syntax: syntax, Wake: s.notifier.Wake, Ping: s.db.Ping,
 		Log: s.log, Registerer: s.reg, Config: apiConfig(s.cfg),
@@ -118,9 +119,15 @@ func (s *apiShared) oncallAPI() (*oncallapi.API, error) {
 	})
 }
 
+// anyActive is more incidents than escalate at a time: default plans are bounded by what is opened, not by what is open.
+const anyActive = 100_000
+
 func (s *apiShared) webhooks() (*webhooks.Webhooks, error) {
+	in := s.cfg.Intake
 	return webhooks.New(webhooks.Deps{
-		Applications: s.applications, Incidents: s.incidents, Plans: s.plans, Load: s.load, Errors: s.errors, Wake: s.notifier.Wake, Log: s.log,
+		CatchAll: in.CatchAllPlan, Registerer: s.reg,
+		FallbackRates: wire.NewRates(s.incidents, anyActive, in.FallbackPerMinute, time.Minute, nil),
+		Applications:  s.applications, Incidents: s.incidents, Plans: s.plans, Load: s.load, Errors: s.errors, Wake: s.notifier.Wake, Log: s.log,
 		Enabled: s.cfg.Webhooks, Openings: openings(s.cfg), Rates: s.rates,
 	})
 }

@@ -142,6 +142,14 @@ type IncidentRates struct {
 	Exempt []string `koanf:"exempt_applications"`
 }
 
+// Intake says what becomes of alerts of webhooks that name no usable plan.
+type Intake struct {
+	// CatchAllPlan is the name of the plan for those of applications without a default plan; "" = they are refused.
+	CatchAllPlan string `koanf:"catch_all_plan"`
+	// FallbackPerMinute is how many incidents an application opens on its default plan or on CatchAllPlan. 0 = 60.
+	FallbackPerMinute int `koanf:"fallback_per_minute"`
+}
+
 // MailingLists says how lists of people are paged.
 type MailingLists struct {
 	// MaxMembers is the size from which on a list stands for nobody, so that the fallbacks are paged. 0 = any size.
@@ -189,6 +197,8 @@ type SMTP struct {
 	// TLS is "tls" (from the first byte), "starttls" (required), "opportunistic" (STARTTLS where offered) or "none".
 	// "" = tls on port 465, starttls with a user name, else opportunistic.
 	TLS string `koanf:"tls"`
+	// CAFile holds the certificates, in PEM, of those who may sign the server's. "" = the system's roots.
+	CAFile string `koanf:"ca_file"`
 	// AllowPlainAuth permits the log-in over a connection without verified TLS. On a loopback address it is on.
 	AllowPlainAuth bool `koanf:"allow_plain_auth"`
 	// Hello is the name we greet with. "" = the host's name.
@@ -290,6 +300,7 @@ type API struct {
 	Compatibility Compatibility
 	MailingLists  MailingLists
 	IncidentRates IncidentRates
+	Intake        Intake
 	// MaxPlanLength refuses new plans that take longer, all steps to the end; 0 = any length.
 	MaxPlanLength time.Duration
 	// Tags are the names of tags that may be attached to things; empty = none.
@@ -341,6 +352,7 @@ type file struct {
 	History       History       `koanf:"history"`
 	MailingLists  MailingLists  `koanf:"mailing_lists"`
 	IncidentRates IncidentRates `koanf:"incident_rate_limiting"`
+	Intake        Intake        `koanf:"intake"`
 	MaxPlanLength time.Duration `koanf:"max_plan_length"`
 	Tags          []string      `koanf:"tags"`
 	Internal      []string      `koanf:"internal_applications"`
