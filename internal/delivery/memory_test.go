@@ -49,6 +49,7 @@ type row struct {
 	made      time.Time
 	since     time.Time // of the mode
 	asked     bool
+	asks      int // how often it asked for a fallback
 	forGood   bool
 	why       []string
 	attempts  []attempt
@@ -243,6 +244,9 @@ func (r *row) move(v delivery.Verdict) {
 		r.Refused = v.Refused
 	}
 	r.asked = r.asked || v.AskFallback
+	if v.AskFallback {
+		r.asks++
+	}
 	r.forGood = v.ForGood
 	if v.Why != "" {
 		r.why = append(r.why, v.Why)
