@@ -44,6 +44,7 @@ func (a *API) table() []route {
 		newStatistics(a.Deps).table(),
 		simulations{a.Simulator}.table(),
 		a.records(),
+		fallbacks{a, newApplications(a.Deps)}.table(),
 	)
 }
 
