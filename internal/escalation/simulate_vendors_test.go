@@ -56,7 +56,7 @@ func TestSimulatePromisesOnlyModesWithAVendor(t *testing.T) {
 		return e.Text == "log@example.com cannot be told: no processor has a vendor for email"
 	}))
 	require.Equal(t, EndExhausted, sim.End)
-	require.Equal(t, noon, sim.EndedAt, "steps that reach nobody are not waited for")
+	require.Equal(t, noon.Add(exhaustLook), sim.EndedAt, "steps that reach nobody are not waited for")
 
 	sim = simulate(served{unknown: true}, users.Email)
 	require.Equal(t, []users.Mode{users.Email, users.SMS, users.Email}, modes(sim))
