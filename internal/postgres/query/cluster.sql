@@ -11,8 +11,8 @@ for share;
 
 -- Writes the heartbeat in the database's time. `joined` tells that the row is new. An operator's drain survives.
 -- name: BeatMember :one
-insert into members (process_id, host, gossip_addr, version, data_shape, draining)
-values (sqlc.arg(process_id), sqlc.arg(host), sqlc.arg(gossip_addr), sqlc.arg(version), sqlc.arg(data_shape),
+insert into members (process_id, host, gossip_addr, version, data_shape, modes, draining)
+values (sqlc.arg(process_id), sqlc.arg(host), sqlc.arg(gossip_addr), sqlc.arg(version), sqlc.arg(data_shape), sqlc.arg(modes)::text[],
     sqlc.arg(draining))
 on conflict (process_id) do update
 set heartbeat_at = clock_timestamp(),
@@ -95,3 +95,12 @@ where not exists (
     where m.process_id = l.owner
       and m.heartbeat_at > clock_timestamp() - make_interval(secs => sqlc.arg(fresh_seconds)::float8)
 );
+
+-- The modes that processors have a vendor for. Told is how many of them say.
+-- name: ServedModes :one
+with live as (
+    select modes from members where heartbeat_at > clock_timestamp() - interval '30 seconds' and not draining
+)
+select count(*)::int as processors, count(modes)::int as told,
+    coalesce((select array_agg(distinct m.mode order by m.mode) from live l cross join unnest(l.modes) as m(mode)), '{}')::text[] as modes
+from live;

@@ -372,6 +372,8 @@ type Member struct {
 	StartedAt   time.Time
 	HeartbeatAt time.Time
 	Draining    bool
+	// modes that the processor has a vendor for; null = it is of a release that does not say
+	Modes []string
 }
 
 type Message struct {
