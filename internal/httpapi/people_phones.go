@@ -14,7 +14,7 @@ import (
 // else where they get e-mail.
 func (p *people) slack(w http.ResponseWriter, r *http.Request) error {
 	if p.slackID == nil {
-		w.Header().Set("Content-Type", "text/plain")
+		w.Header().Set("Content-Type", "application/json") // as Iris labels these words
 		w.WriteHeader(http.StatusNotFound)
 		_, _ = io.WriteString(w, "Slack integration is not configured")
 		return nil

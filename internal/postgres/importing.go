@@ -56,7 +56,10 @@ func (i *Imports) Run(ctx context.Context, name string, f func(imports.Store) (k
 			return err
 		}
 		LogNameConflicts(i.db.log, conflicts)
-		return r.moveNumbersOn(ctx)
+		if err := r.moveNumbersOn(ctx); err != nil {
+			return err
+		}
+		return r.exec(ctx, "delete from statistics_snapshots") // figures count what came
 	})
 	if errors.Is(err, errNotKept) {
 		return nil
