@@ -39,12 +39,14 @@ done
 
 # What the image holds, plus the name service that Compose gives.
 root=$work/root
-mkdir -p "$root/etc/ssl/certs"
+mkdir -p "$root/etc/ssl/certs" "$root/etc/iris"
+cp deploy/iris.yaml "$root/etc/iris/iris.yaml"
 cp dist/iris dist/iris-api dist/message-processor "$root/"
 cp dist/ca-certificates.crt "$root/etc/ssl/certs/"
 printf '127.0.0.1 localhost\n10.77.0.2 postgres\n10.77.0.3 api\n' >"$root/etc/hosts"
 
-export IRIS_DB_PASSWORD=compose-test IRIS_PUBLIC_URL=http://10.77.0.3:16649
+IRIS_SECRET_KEY=$(openssl rand -base64 32)
+export IRIS_SECRET_KEY IRIS_DB_PASSWORD=compose-test IRIS_PUBLIC_URL=http://10.77.0.3:16649
 export IRIS_SMTP_ADDR=10.77.0.3:2525 IRIS_SMTP_FROM=iris@example.com
 
 # service HOST SERVICE [WORD...] becomes the service as the Compose file says; the words replace its command. It replaces the shell
@@ -82,7 +84,15 @@ for h in p1 p2; do
 done
 here() { ip netns exec "$id-api" "$@"; }
 export -f hmac_post hmac_get
-wait_for 30 "the API to be ready" here curl -fsS http://10.77.0.3:16649/readyz || { tail -5 "$work"/*.log; exit 1; }
+wait_for 60 "the API to be ready" here curl -fsS http://10.77.0.3:16649/readyz || { tail -n 8 "$work"/*.log; exit 1; }
+for h in api p1 p2; do
+  name=${h/p[12]/processor}
+  mapfile -t check < <(go run ./test/compose deploy/compose.yaml "$name" healthcheck | sed '1,/^$/d')
+  healthy() { (service $h $name "${check[@]}"); }
+  wait_for 30 "the health check of $h" healthy || { tail -n 8 "$work"/*.log; exit 1; }
+done
+here curl -fsS http://10.77.0.3:16651/metrics | grep -q '^iris_' || { echo "the API's metrics cannot be scraped" >&2; exit 1; }
+here curl -fsS http://10.77.0.4:16650/metrics | grep -q '^iris_' || { echo "a processor's metrics cannot be scraped" >&2; exit 1; }
 api=http://10.77.0.3:16649
 template='{"name":"t","creator":"alice","content":{"compose":{"email":{"subject":"{{ what }}","body":"{{ what }}"}}}}'
 plan='{"name":"p","creator":"alice","description":"","threshold_window":900,"threshold_count":10,"aggregation_window":300,"aggregation_reset":300,"steps":[[{"role":"user","target":"alice","priority":"low","template":"t","wait":60,"repeat":0}]]}'
@@ -94,7 +104,7 @@ as hmac_post $api/v0/plans compose "$key" "$plan" >/dev/null
 incident=$(as hmac_post $api/v0/incidents compose "$key" '{"plan":"p","context":{"what":"disk full"}}')
 # No mail server listens: the page must be kept, and the timeline must say that the server cannot be reached.
 tried() { [ "$(psql_here "select count(*) from attempts a join messages m on m.id = a.message_id where m.incident_id = $incident and a.outcome = 'unavailable'")" -gt 0 ]; }
-wait_for 20 "an attempt of delivery" tried || { tail -5 "$work"/*.log; exit 1; }
+wait_for 20 "an attempt of delivery" tried || { tail -n 8 "$work"/*.log; exit 1; }
 owners=$(psql_here "select count(distinct owner) from bucket_leases where owner is not null")
 [ "$owners" = 2 ] || { echo "expected two processors to share the buckets, found $owners" >&2; exit 1; }
 echo "compose: API and two processors started as deploy/compose.yaml says, incident $incident tried"

@@ -37,6 +37,7 @@ type cli struct {
 	Import      importCommand      `cmd:"" help:"Take over the data of a predecessor."`
 	Sync        syncCommand        `cmd:"" help:"Bring people and mailing lists in step with LDAP or Slack."`
 	Bench       benchCommand       `cmd:"" help:"Measure: post a load and compare it with what arrives."`
+	Healthcheck healthcheckCommand `cmd:"" help:"Ask a server whether it is ready; for health checks of containers."`
 	Version     versionCommand     `cmd:"" help:"Print the version."`
 
 	API       apiCommand       `cmd:"" name:"api" hidden:"" help:"Run iris-api."`

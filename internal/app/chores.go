@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -70,4 +71,25 @@ func matchReceipts(receipts *postgres.Receipts, b beside) func(context.Context) 
 	return func(ctx context.Context) error {
 		return repeat(ctx, matchEvery, pass, func(err error) { b.log.Warn("early receipts cannot be matched, trying again", zap.Error(err)) })
 	}
+}
+
+// namesEvery is how often canonical names are computed that the release before, or an import, left out.
+const namesEvery = time.Minute
+
+// fillNames computes missing canonical names every minute until ctx ends (migrating computes them, too). The process that holds bucket 0 does it.
+func fillNames(people *postgres.Users, b beside) func(context.Context) error {
+	var told []string
+	pass := func(ctx context.Context) error {
+		if leases := b.holder.Leases(); len(leases) == 0 || leases[0].Bucket != 0 {
+			return nil
+		}
+		_, conflicts, err := people.FillCanonicalNames(ctx)
+		if err == nil && !slices.Equal(conflicts, told) {
+			postgres.LogNameConflicts(b.log, conflicts)
+			told = conflicts
+		}
+		return err
+	}
+	tell := func(err error) { b.log.Warn("canonical names of users cannot be stored, trying again", zap.Error(err)) }
+	return func(ctx context.Context) error { return repeat(ctx, namesEvery, pass, tell) }
 }

@@ -60,6 +60,12 @@ func (w *watched) Prepare(ctx context.Context, m messages.Outbound) (messages.Pr
 	return watchedCall{p, w}, r, true
 }
 
+// Probe implements messages.Prober. A vendor that cannot be probed counts as reached, so that a message finds out.
+func (w *watched) Probe(ctx context.Context) bool {
+	p, ok := w.Vendor.(messages.Prober)
+	return !ok || p.Probe(ctx)
+}
+
 // unprepared is a call of a vendor that prepares nothing.
 type unprepared struct{ *watched }
 

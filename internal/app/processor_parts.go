@@ -26,6 +26,7 @@ type processorParts struct {
 	listener *postgres.Listener
 	history  *delivery.Historian
 	receipts func(context.Context) error
+	names    func(context.Context) error
 	populate *populator
 	remind   *reminder
 	people   *directorySync
@@ -150,6 +151,7 @@ func (p *Processor) buildChores(parts *processorParts, in postgres.Installation,
 	}
 	parts.people = newDirectorySync(syncer, p.cfg.Sync, postgres.NewDirectorySync(p.db, syncActor), b)
 	parts.receipts = matchReceipts(postgres.NewReceipts(p.db), b)
+	parts.names = fillNames(postgres.NewUsers(p.db), b)
 	return nil
 }
 

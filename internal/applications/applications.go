@@ -24,6 +24,7 @@ type Application struct {
 	Modes             []users.Mode // that it may use
 	DefaultModes      map[users.Priority]users.Mode
 	Owners            []string // by name
+	OwnerIDs          []users.ID
 	SenderAddresses   map[users.Mode]string
 	Categories        []Category
 }

@@ -53,22 +53,22 @@ func (a Actor) String() string {
 
 // MayActAs reports whether the actor may do something in the name of a user: as that user, as an administrator, or as
 // an application with the power to act for people that speaks for nobody in particular.
-func (a Actor) MayActAs(username string, open Openings) bool {
+func (a Actor) MayActAs(u users.User, open Openings) bool {
 	if a.ReadOnly {
 		return false
 	}
-	if a.Username != "" && sameName(a.Username, username) {
+	if a.is(u) {
 		return true
 	}
 	return a.Admin || (a.ActsForUsers && (a.Username == "" || open.SessionsActForAnyone))
 }
 
 // MayChange reports whether the actor may delete, activate or deactivate a plan or template made by creator.
-func (a Actor) MayChange(creator string, open Openings) bool {
-	return a.MayActAs(creator, open) || (open.ChangeAnyPlan && a.MayTry(open) == nil)
+func (a Actor) MayChange(creator users.ID, open Openings) bool {
+	return a.MayActAs(users.User{ID: creator}, open) || (open.ChangeAnyPlan && a.MayTry(open) == nil)
 }
 
-// MayOpenAs reports whether the actor may open an incident in the name of an application.
-func (a Actor) MayOpenAs(application string) bool {
-	return a.MayWrite() == nil && (sameName(a.Application, application) || a.OpensForOthers)
+// MayOpenAs reports whether the actor may open an incident in the name of an application; 0 is one that does not exist.
+func (a Actor) MayOpenAs(application int64) bool {
+	return a.MayWrite() == nil && (application != 0 && a.ApplicationID == application || a.OpensForOthers)
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/iris-oncall/iris/internal/users"
+
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
@@ -175,5 +177,5 @@ func TestWithAuthenticationSwitchedOff(t *testing.T) {
 	require.ErrorIs(t, none.MayCome(Openings{AnonymousReads: true}), ErrHeader)
 	require.ErrorIs(t, none.MayTry(Openings{AnonymousReads: true}), ErrHeader)
 	require.ErrorIs(t, Actor{Username: "x", ReadOnly: true}.MayTry(off), ErrReadOnly)
-	require.False(t, none.MayActAs("ann", off))
+	require.False(t, none.MayActAs(users.User{ID: 1, Name: "ann"}, off))
 }

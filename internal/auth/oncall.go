@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 // This file holds who may do what on the on-call API, in the words of that wire (title in Message, description in Detail).
@@ -102,31 +103,31 @@ func (a Actor) MayEditCalendar(team int64, name string) error {
 	return forbidden(`Action not allowed: "` + a.Username + `" is not part of "` + name + `"`)
 }
 
-// MayEditPerson allows changing a person's settings: to themselves, to administrators of one of their teams, to admins and
-// applications.
-func (a Actor) MayEditPerson(name string, theirTeams []int64) error {
-	if a.program() && a.AllowOncall || a.Admin || a.Username != "" && strings.EqualFold(a.Username, name) {
+// MayEditPerson allows changing a person's settings, reminders, contacts and activity: to themselves, administrators and
+// applications of the on-call API. Oncall also let administrators of one of their teams do it, and everybody may make a team
+// and add people, so that is a compatibility switch.
+func (a Actor) MayEditPerson(u users.User, theirTeams []int64, open Openings) error {
+	if a.program() && a.AllowOncall || a.Admin || a.is(u) {
 		return nil
 	}
 	if err := a.MayUseOncall(true); err != nil {
 		return err
 	}
 	for _, t := range theirTeams {
-		if slices.Contains(a.TeamAdminOf, t) {
+		if open.AdminsEditMembers && slices.Contains(a.TeamAdminOf, t) {
 			return nil
 		}
 	}
 	return forbidden(`Action not allowed for "` + a.Username + `"`)
 }
 
-// MayEditAccount allows to change somebody's name, contacts and activity, which decide whom a page reaches: to themselves,
-// administrators and applications of the on-call API. Oncall let a team's administrators do it, and everybody may make a team
-// and add people, so that is a compatibility switch.
-func (a Actor) MayEditAccount(name string, theirTeams []int64, open Openings) error {
-	if !open.AdminsEditMembers {
-		theirTeams = nil
+// MayRename allows to change somebody's name to administrators and applications of the on-call API. People who rename
+// themselves could take a name that others know as somebody else's.
+func (a Actor) MayRename() error {
+	if a.MayManageOncall() != nil {
+		return forbidden(`Action not allowed: only administrators rename users`)
 	}
-	return a.MayEditPerson(name, theirTeams)
+	return nil
 }
 
 // MayManageOncall allows what belongs to the installation: people, roles, services. Oncall opened it in debug mode only.
@@ -141,17 +142,17 @@ func (a Actor) MayManageOncall() error {
 }
 
 // MayUseKeysOf allows looking at, making and deleting the feed keys of a requester. verb words a refusal.
-func (a Actor) MayUseKeysOf(requester, verb string) error {
+func (a Actor) MayUseKeysOf(requester users.User, verb string) error {
 	switch {
 	case a.Username == "":
 		if err := a.MayUseOncall(false); err != nil {
 			return err
 		}
 		return ErrPersonNeeded
-	case a.Admin || strings.EqualFold(a.Username, requester):
+	case a.Admin || a.is(requester):
 		return nil
 	}
-	return forbidden(`Action not allowed: "` + a.Username + `" is not allowed to ` + verb + ` ical_key of "` + requester + `"`)
+	return forbidden(`Action not allowed: "` + a.Username + `" is not allowed to ` + verb + ` ical_key of "` + requester.Name + `"`)
 }
 
 // ErrNotKeyAdmin refuses a single key to somebody else.

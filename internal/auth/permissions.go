@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 // Refusals. Those that the v0 API knows use its words.
@@ -58,21 +59,33 @@ func (a Actor) MayWrite() error {
 
 // MaySelf guards routes about one person: for themselves, an administrator, or an application with the power to act for
 // people that speaks for nobody in particular.
-func (a Actor) MaySelf(username string) error {
+// u.ID is 0 where nobody has the name.
+func (a Actor) MaySelf(u users.User) error {
 	switch {
 	case !a.Known():
 		return ErrUsernameNeeded
 	case a.Username == "" && !a.ActsForUsers:
 		return ErrAppUserPower
-	case a.Username == "" || sameName(a.Username, username) || a.Admin:
+	case a.Username == "" || a.is(u) || a.Admin:
 		return nil
 	}
 	return ErrNotThisUser
 }
 
-// sameName compares names as the predecessor's database does: case and trailing spaces do not count.
-func sameName(a, b string) bool {
-	return strings.EqualFold(strings.TrimRight(a, " "), strings.TrimRight(b, " "))
+// is reports whether the actor is the person. Ids decide. Names are compared only where neither has an id: an application may
+// act for somebody whom Iris does not know, and that person owns nothing here.
+func (a Actor) is(u users.User) bool {
+	if a.UserID != 0 || u.ID != 0 {
+		return a.UserID == u.ID
+	}
+	return a.Username != "" && users.SameName(a.Username, u.Name)
+}
+
+// listed reports whether the configuration names an application, ignoring case. Only administrators name applications.
+func listed(names []string, application string) bool {
+	return application != "" && slices.ContainsFunc(names, func(name string) bool {
+		return strings.ToLower(strings.TrimSpace(name)) == strings.ToLower(application)
+	})
 }
 
 // MayRelay guards the routes for answers that somebody else passes on: for relays, for applications that act for people, and
@@ -89,8 +102,8 @@ func (a Actor) MayRelay(open Openings) error {
 
 // MayPassOn allows an answer in the name of a person: to relays, and to whoever may act for that person. Routes that a vendor
 // signs have checked the signature and know no actor.
-func (a Actor) MayPassOn(username string, open Openings) error {
-	if !a.Known() || a.Username == "" && a.Relay || a.MayActAs(username, open) {
+func (a Actor) MayPassOn(u users.User, open Openings) error {
+	if !a.Known() || a.Username == "" && a.Relay || a.MayActAs(u, open) {
 		return nil
 	}
 	if a.Username == "" {
@@ -101,12 +114,12 @@ func (a Actor) MayPassOn(username string, open Openings) error {
 
 // MayClaimFor allows an acknowledgement in the name of a person: to whoever may act for that person. Where that is opened,
 // any application that speaks for nobody may as well, as in the predecessor.
-func (a Actor) MayClaimFor(username string, open Openings) bool {
-	return a.MayActAs(username, open) || open.ApplicationsClaim && a.Known() && a.Username == ""
+func (a Actor) MayClaimFor(u users.User, open Openings) bool {
+	return a.MayActAs(u, open) || open.ApplicationsClaim && a.Known() && a.Username == ""
 }
 
 // MayPassOnMail allows a mail that opens an incident of an application: to relays, and to whoever may open it directly.
-func (a Actor) MayPassOnMail(application string) error {
+func (a Actor) MayPassOnMail(application int64) error {
 	if !a.Known() || a.Username == "" && a.Relay || a.Admin || a.MayOpenAs(application) {
 		return nil
 	}
@@ -129,11 +142,11 @@ func (a Actor) MayPassOnReceipts(open Openings) error {
 
 // MayRegisterDevice guards the registration of a phone for a person: only applications that the operator named, and where
 // they speak for somebody, only for that person.
-func (a Actor) MayRegisterDevice(username string, applications []string) error {
-	if a.ApplicationID == 0 || !slices.ContainsFunc(applications, func(name string) bool { return sameName(name, a.Application) }) {
+func (a Actor) MayRegisterDevice(u users.User, applications []string) error {
+	if a.ApplicationID == 0 || !listed(applications, a.Application) {
 		return ErrNoDevices
 	}
-	if a.Username != "" && !a.Admin && !sameName(a.Username, username) {
+	if a.Username != "" && !a.Admin && !a.is(u) {
 		return ErrNotThisUser
 	}
 	return nil
@@ -149,8 +162,7 @@ func (a Actor) MayAdminister() error {
 
 // MayUseInternal allows what only programs that belong to Iris may do: the listed applications, by name, speaking for nobody.
 func (a Actor) MayUseInternal(allowed []string) error {
-	listed := func(name string) bool { return sameName(name, a.Application) }
-	if a.Session || a.Username != "" || a.Application == "" || !slices.ContainsFunc(allowed, listed) {
+	if a.Session || a.Username != "" || !listed(allowed, a.Application) {
 		return ErrInternalOnly
 	}
 	return nil
@@ -166,9 +178,8 @@ func (a Actor) MayEditApplication(application int64) error {
 }
 
 // Owning returns the actor with the application among what they own, if the person is one of its owners.
-func (a Actor) Owning(application int64, owners []string) Actor {
-	is := func(owner string) bool { return strings.EqualFold(owner, a.Username) }
-	if a.UserID != 0 && slices.ContainsFunc(owners, is) {
+func (a Actor) Owning(application int64, owners []users.ID) Actor {
+	if a.UserID != 0 && slices.Contains(owners, a.UserID) {
 		a.Owns = append(slices.Clone(a.Owns), application)
 	}
 	return a

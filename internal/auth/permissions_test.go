@@ -4,28 +4,34 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 func TestMaySelf(t *testing.T) {
 	t.Parallel()
+	ann, bob := users.User{ID: 5, Name: "ann"}, users.User{ID: 6, Name: "bob"}
 	for name, tc := range map[string]struct {
 		actor Actor
-		path  string
+		about users.User
 		want  error
 	}{
-		"nobody":                         {Actor{}, "ann", ErrUsernameNeeded},
-		"application":                    {Actor{ApplicationID: 1}, "ann", ErrAppUserPower},
-		"application that acts for them": {Actor{ApplicationID: 1, ActsForUsers: true}, "ann", nil},
-		"speaking for ann":               {Actor{ApplicationID: 1, ActsForUsers: true, Username: "ann"}, "ann", nil},
-		"speaking for bob":               {Actor{ApplicationID: 1, ActsForUsers: true, Username: "bob"}, "ann", ErrNotThisUser},
-		"case and trailing spaces":       {Actor{ApplicationID: 1, Username: "Ann "}, "aNN   ", nil},
-		"leading spaces count":           {Actor{ApplicationID: 1, Username: " ann"}, "ann", ErrNotThisUser},
-		"administrator":                  {Actor{ApplicationID: 1, Username: "root", Admin: true}, "ann", nil},
-		"who only reads, themselves":     {Actor{ApplicationID: 1, Username: "ann", ReadOnly: true, Session: true}, "ann", nil},
-		"who only reads, another":        {Actor{ApplicationID: 1, Username: "ann", ReadOnly: true, Session: true}, "bob", ErrNotThisUser},
-		"a number that is ann's":         {Actor{ApplicationID: 1, Username: "ann", UserID: 7}, "7", ErrNotThisUser},
+		"nobody":                             {Actor{}, ann, ErrUsernameNeeded},
+		"application":                        {Actor{ApplicationID: 1}, ann, ErrAppUserPower},
+		"application that acts for them":     {Actor{ApplicationID: 1, ActsForUsers: true}, ann, nil},
+		"speaking for ann":                   {Actor{ApplicationID: 1, ActsForUsers: true, UserID: 5, Username: "ann"}, ann, nil},
+		"speaking for bob":                   {Actor{ApplicationID: 1, ActsForUsers: true, UserID: 6, Username: "bob"}, ann, ErrNotThisUser},
+		"another person of the same name":    {Actor{ApplicationID: 1, UserID: 6, Username: "ann"}, ann, ErrNotThisUser},
+		"a name that folds to another":       {Actor{ApplicationID: 1, UserID: 6, Username: "ſyſadm"}, users.User{ID: 1, Name: "sysadm"}, ErrNotThisUser},
+		"for somebody unknown, known ann":    {Actor{ApplicationID: 1, Username: "ann"}, ann, ErrNotThisUser},
+		"for somebody unknown, the same":     {Actor{ApplicationID: 1, Username: "Eve "}, users.User{Name: "eve"}, nil},
+		"for somebody unknown, another":      {Actor{ApplicationID: 1, Username: "eve"}, users.User{Name: "eva"}, ErrNotThisUser},
+		"administrator":                      {Actor{ApplicationID: 1, UserID: 9, Username: "root", Admin: true}, ann, nil},
+		"a read-only user about themselves":  {Actor{ApplicationID: 1, UserID: 5, Username: "ann", ReadOnly: true, Session: true}, ann, nil},
+		"a read-only user about another one": {Actor{ApplicationID: 1, UserID: 5, Username: "ann", ReadOnly: true, Session: true}, bob, ErrNotThisUser},
+		"a number that is ann's":             {Actor{ApplicationID: 1, Username: "ann", UserID: 7}, users.User{Name: "7"}, ErrNotThisUser},
 	} {
-		require.Equal(t, tc.want, tc.actor.MaySelf(tc.path), name)
+		require.Equal(t, tc.want, tc.actor.MaySelf(tc.about), name)
 	}
 }
 
@@ -39,13 +45,13 @@ func TestMayRegisterDevice(t *testing.T) {
 		"nobody":                     {Actor{}, ErrNoDevices},
 		"an application not allowed": {Actor{ApplicationID: 1, Application: "demo", ActsForUsers: true}, ErrNoDevices},
 		"an application allowed":     {Actor{ApplicationID: 1, Application: "Relay"}, nil},
-		"for ann":                    {Actor{ApplicationID: 1, Application: "relay", Username: "ANN"}, nil},
-		"for bob":                    {Actor{ApplicationID: 1, Application: "relay", Username: "bob"}, ErrNotThisUser},
+		"for ann":                    {Actor{ApplicationID: 1, Application: "relay", UserID: 5, Username: "ANN"}, nil},
+		"for bob":                    {Actor{ApplicationID: 1, Application: "relay", UserID: 6, Username: "bob"}, ErrNotThisUser},
 		"for an administrator":       {Actor{ApplicationID: 1, Application: "relay", Username: "root", Admin: true}, nil},
 	} {
-		require.Equal(t, tc.want, tc.actor.MayRegisterDevice("ann", allowed), name)
+		require.Equal(t, tc.want, tc.actor.MayRegisterDevice(users.User{ID: 5, Name: "ann"}, allowed), name)
 	}
-	require.Error(t, Actor{}.MayRegisterDevice("ann", []string{""}), "a list with nothing in it lets nobody in")
+	require.Error(t, Actor{}.MayRegisterDevice(users.User{ID: 5, Name: "ann"}, []string{""}), "a list with nothing in it lets nobody in")
 }
 
 // Item 6 of the security review: an application without the power relay acted as anybody through the routes of relays.
@@ -59,22 +65,22 @@ func TestOnlyRelaysPassOnAnswers(t *testing.T) {
 	admin := ann
 	admin.Admin = true
 	open := Openings{NoCredentials: true}
-	require.NoError(t, Actor{}.MayPassOn("bob", Openings{}), "the vendor itself, with its signature")
-	require.NoError(t, relay.MayPassOn("bob", Openings{}))
-	require.ErrorIs(t, plain.MayPassOn("bob", Openings{}), ErrNoRelay)
-	require.NoError(t, acting.MayPassOn("bob", Openings{}), "it may claim in anybody's name directly as well")
-	require.NoError(t, ann.MayPassOn("ANN", Openings{}))
-	require.NoError(t, admin.MayPassOn("bob", Openings{}))
-	require.ErrorIs(t, ann.MayPassOn("bob", Openings{}), ErrNotThisUser)
-	require.ErrorIs(t, asAnn.MayPassOn("bob", Openings{}), ErrNotThisUser, "a relay that speaks for somebody")
-	require.NoError(t, ann.MayPassOn("bob", Openings{SessionsActForAnyone: true}))
+	require.NoError(t, Actor{}.MayPassOn(users.User{ID: 6, Name: "bob"}, Openings{}), "the vendor itself, with its signature")
+	require.NoError(t, relay.MayPassOn(users.User{ID: 6, Name: "bob"}, Openings{}))
+	require.ErrorIs(t, plain.MayPassOn(users.User{ID: 6, Name: "bob"}, Openings{}), ErrNoRelay)
+	require.NoError(t, acting.MayPassOn(users.User{ID: 6, Name: "bob"}, Openings{}), "it may claim in anybody's name directly as well")
+	require.NoError(t, ann.MayPassOn(users.User{ID: 5, Name: "ANN"}, Openings{}))
+	require.NoError(t, admin.MayPassOn(users.User{ID: 6, Name: "bob"}, Openings{}))
+	require.ErrorIs(t, ann.MayPassOn(users.User{ID: 6, Name: "bob"}, Openings{}), ErrNotThisUser)
+	require.ErrorIs(t, asAnn.MayPassOn(users.User{ID: 6, Name: "bob"}, Openings{}), ErrNotThisUser, "a relay that speaks for somebody")
+	require.NoError(t, ann.MayPassOn(users.User{ID: 6, Name: "bob"}, Openings{SessionsActForAnyone: true}))
 
-	require.NoError(t, relay.MayPassOnMail("web"))
-	require.ErrorIs(t, plain.MayPassOnMail("web"), ErrNoRelay)
-	require.NoError(t, plain.MayPassOnMail("db"), "its own")
-	require.NoError(t, admin.MayPassOnMail("db"))
-	require.NoError(t, ann.MayPassOnMail("iris"))
-	require.ErrorIs(t, ann.MayPassOnMail("db"), ErrNotThisUser)
+	require.NoError(t, relay.MayPassOnMail(7))
+	require.ErrorIs(t, plain.MayPassOnMail(7), ErrNoRelay)
+	require.NoError(t, plain.MayPassOnMail(1), "its own")
+	require.NoError(t, admin.MayPassOnMail(1))
+	require.NoError(t, ann.MayPassOnMail(2))
+	require.ErrorIs(t, ann.MayPassOnMail(1), ErrNotThisUser)
 
 	for name, c := range map[string]struct {
 		actor             Actor
@@ -100,9 +106,9 @@ func TestOnlyRelaysPassOnAnswers(t *testing.T) {
 func TestApplicationsClaimForAnyoneIsAnOpening(t *testing.T) {
 	t.Parallel()
 	plain := Actor{ApplicationID: 1, Application: "db"}
-	require.False(t, plain.MayClaimFor("bob", Openings{}))
-	require.True(t, plain.MayClaimFor("bob", Openings{ApplicationsClaim: true}))
-	require.True(t, Actor{ApplicationID: 1, ActsForUsers: true}.MayClaimFor("bob", Openings{}))
-	require.False(t, Actor{ApplicationID: 1, UserID: 5, Username: "ann"}.MayClaimFor("bob", Openings{ApplicationsClaim: true}))
-	require.False(t, Actor{}.MayClaimFor("bob", Openings{ApplicationsClaim: true}))
+	require.False(t, plain.MayClaimFor(users.User{ID: 6, Name: "bob"}, Openings{}))
+	require.True(t, plain.MayClaimFor(users.User{ID: 6, Name: "bob"}, Openings{ApplicationsClaim: true}))
+	require.True(t, Actor{ApplicationID: 1, ActsForUsers: true}.MayClaimFor(users.User{ID: 6, Name: "bob"}, Openings{}))
+	require.False(t, Actor{ApplicationID: 1, UserID: 5, Username: "ann"}.MayClaimFor(users.User{ID: 6, Name: "bob"}, Openings{ApplicationsClaim: true}))
+	require.False(t, Actor{}.MayClaimFor(users.User{ID: 6, Name: "bob"}, Openings{ApplicationsClaim: true}))
 }

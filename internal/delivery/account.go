@@ -1,11 +1,9 @@
 package delivery
 
 import (
-	"errors"
+	"context"
 	"sync"
 	"time"
-
-	"github.com/sony/gobreaker/v2"
 
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
@@ -73,28 +71,22 @@ type outlet struct {
 	rate    rate // of the account, which other modes may share
 	limited bool
 	permits chan struct{} // one per call that may run
-	breaker *gobreaker.TwoStepCircuitBreaker[struct{}]
+	health  health
 	pauses  *pauses
 }
-
-var (
-	errVendorFailing = errors.New("vendor fails")
-	errNotCalled     = errors.New("the call was not begun")
-)
 
 func newOutlet(v messages.Vendor, m users.Mode, cfg Config, p *pauses) *outlet {
 	o := &outlet{vendor: v, key: accountKey(v), mode: m, pauses: p}
 	o.rate, o.limited = cfg.rate(o.key)
 	o.timeout = cfg.callTimeout(m, o.key)
-	o.permits = make(chan struct{}, cfg.concurrency(v))
-	if v.Name() == "webhook" {
-		return o // its destinations are strangers to each other: one that fails says nothing of the others
+	n := cfg.concurrency(v)
+	o.permits = make(chan struct{}, n)
+	o.health.after, o.health.gap, o.health.each = cfg.BreakAfter, cfg.BreakFor, max(1, n/4)
+	if v.Name() == "drop" {
+		o.health.each = n
 	}
-	o.breaker = gobreaker.NewTwoStepCircuitBreaker[struct{}](gobreaker.Settings{
-		Name: o.key, MaxRequests: 1, Timeout: cfg.BreakFor,
-		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= uint32(cfg.BreakAfter) },
-		IsExcluded:  func(err error) bool { return errors.Is(err, errNotCalled) },
-	})
+	o.health.alone = v.Name() == "webhook"
+	_, o.health.knocker = v.(messages.Prober)
 	return o
 }
 
@@ -106,34 +98,65 @@ func (o *outlet) closed(now time.Time) (why string, left time.Duration) {
 		}
 		return reason, d
 	}
-	if o.breaker != nil && o.breaker.State() == gobreaker.StateOpen {
+	if ok, _ := o.health.due(now); !ok {
 		return "its latest calls failed", 0
 	}
 	return "", 0
 }
 
-// probing reports whether a single call is to find out if the vendor is back.
-func (o *outlet) probing() bool {
-	return o.breaker != nil && o.breaker.State() == gobreaker.StateHalfOpen
+// busyWait is how long a message waits for another call to the same destination.
+const busyWait = 250 * time.Millisecond
+
+// admit asks whether a call to the item's destination may begin. If not, it moves the message on. Otherwise done must be called
+// with what came of the call.
+func (w *Worker) admit(it *item) (done func(messages.Result), ok bool) {
+	h, to := &it.outlet.health, it.c.Destination
+	done, a := h.begin(time.Now(), to)
+	if a == busy {
+		began := time.Now()
+		h.wait(to, busyWait, w.stopping)
+		it.waited += time.Since(began)
+		done, a = h.begin(time.Now(), to)
+	}
+	switch a {
+	case admitted:
+		return done, true
+	case busy:
+		w.turn(it, Verdict{State: messages.Pending, RetryIn: busyWait + time.Duration(spread()*float64(busyWait))})
+	case failingBusy:
+		w.refused(it, "the last call to this recipient failed and another one has not ended")
+	default:
+		w.refused(it, "its latest calls failed")
+	}
+	return nil, false
 }
 
-// begin asks whether a call may be made; done takes what came of it.
-func (o *outlet) begin() (done func(messages.Outcome), ok bool) {
-	if o.breaker == nil {
-		return func(messages.Outcome) {}, true
-	}
-	report, err := o.breaker.Allow()
-	if err != nil {
-		return nil, false
-	}
-	return func(out messages.Outcome) {
-		switch out {
-		case messages.OutcomeUnavailable, messages.OutcomeUnknown:
-			report(errVendorFailing)
-		case messages.OutcomeCancelled:
-			report(errNotCalled)
-		default:
-			report(nil)
+// knockWithin bounds a probe without a message.
+const knockWithin = 5 * time.Second
+
+// knock finds out, without a message, whether sick accounts of the line can be reached again.
+func (l *line) knock(now time.Time) {
+	for _, o := range l.outlets {
+		p, ok := o.vendor.(messages.Prober)
+		if !ok || !o.health.knock(now) {
+			continue
 		}
-	}, true
+		l.w.background.Go(func() {
+			ctx, cancel := context.WithTimeout(l.w.calls, min(knockWithin, o.timeout))
+			defer cancel()
+			o.health.knocked(p.Probe(ctx))
+			l.kick()
+		})
+	}
+}
+
+// nextProbe is when a sick account may be probed next.
+func (l *line) nextProbe(now time.Time) time.Time {
+	next := now.Add(l.w.cfg.Poll)
+	for _, o := range l.outlets {
+		if _, at := o.health.due(now); at.After(now) {
+			next = earlier(next, at)
+		}
+	}
+	return next
 }

@@ -93,7 +93,7 @@ func (w *Worker) call(it *item, c caller, attempt int) messages.Result {
 	if w.cfg.DryRun == DryRunStore {
 		return messages.Result{Outcome: messages.OutcomeSent, Detail: "dry run: not sent"}
 	}
-	ctx, cancel := context.WithTimeout(w.calls, it.outlet.timeout)
+	ctx, cancel := context.WithTimeout(w.calls, it.callTime())
 	defer cancel()
 	out := it.outbound(attempt)
 	out.BeginBefore = before

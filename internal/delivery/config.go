@@ -88,9 +88,9 @@ type Config struct {
 	// before them.
 	CallMainlandChina   bool
 	MainlandChinaNotice string
-	// BreakAfter is how many failures in a row make an account's calls stop for a moment; default 10.
+	// BreakAfter is how many failures in a row make an account sick (see health); default 10.
 	BreakAfter int
-	// BreakFor is that moment; default 5 s.
+	// BreakFor is the time between probes of such an account; default 1 s.
 	BreakFor time.Duration
 }
 
@@ -118,7 +118,7 @@ func (c Config) withDefaults() Config {
 	set(&c.ClaimFor, 5*time.Second)
 	set(&c.Poll, time.Second)
 	set(&c.StopWithin, 10*time.Second)
-	set(&c.BreakFor, 5*time.Second)
+	set(&c.BreakFor, time.Second)
 	if c.BreakAfter == 0 {
 		c.BreakAfter = 10
 	}

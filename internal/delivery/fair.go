@@ -127,6 +127,7 @@ func (q *fairQueue) refund(k fairKey) {
 	f := &q.classes[k.class]
 	if i, ok := f.find(k.application); ok {
 		f.lanes[i].tag -= 1 / f.lanes[i].weight
+		f.now = min(f.now, f.lanes[i].tag) // else a lane that begins to wait would wait for turns that nobody had
 	}
 }
 

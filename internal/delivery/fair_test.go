@@ -152,3 +152,25 @@ func TestFairRefundsTurnsThatCameToNothing(t *testing.T) {
 	again, _ := q.next(everybody)
 	require.Equal(t, a, again)
 }
+
+// A take that brought nothing costs the lanes that begin to wait later no turns.
+func TestRefundedTurnsDelayNobody(t *testing.T) {
+	t.Parallel()
+	var q fairQueue
+	q.set(even(fairKey{0, 1}))
+	all := func(fairKey) bool { return true }
+	for range 200 {
+		_, ok := q.next(all)
+		require.True(t, ok)
+	}
+	for range 199 {
+		q.refund(fairKey{0, 1})
+	}
+	q.set(even(fairKey{0, 1}, fairKey{0, 2}))
+	got := map[fairKey]int{}
+	for range 10 {
+		k, _ := q.next(all)
+		got[k]++
+	}
+	require.InDelta(t, 5, got[fairKey{0, 2}], 1)
+}

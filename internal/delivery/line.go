@@ -72,8 +72,10 @@ func (l *line) run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
+		began := time.Now()
 		again := l.pass(ctx)
 		now := time.Now()
+		l.pace.passed(now.Sub(began))
 		l.lastPass.Store(now.UnixNano())
 		wait := l.w.cfg.Poll
 		if !again.IsZero() {
@@ -134,15 +136,21 @@ func (l *line) pass(ctx context.Context) time.Time {
 	if free < all/2 && now.Sub(l.lastTake) < gather {
 		return l.lastTake.Add(gather)
 	}
+	l.knock(now)
 	o, why, left := l.open(now)
 	if o == nil {
 		if left > 0 && left <= shortPause {
 			return now.Add(left)
 		}
 		picks := l.unlimited(keys, min(refusedBatch, free+refusedBatch/2))
-		return l.take(ctx, leases, picks, nil, nil, why)
+		l.take(ctx, leases, picks, nil, nil, why)
+		return later(l.nextProbe(now), time.Now().Add(restAfter*time.Since(now)))
 	}
-	if o.probing() {
+	ok, well := o.health.reserve(now)
+	if !ok {
+		return l.nextProbe(now)
+	}
+	if !well {
 		free = 1
 	}
 	picks, main, again := l.choose(ctx, now, keys, o, free)
@@ -186,7 +194,13 @@ func (l *line) take(ctx context.Context, leases []buckets.Lease, picks []pick, o
 	for _, k := range order {
 		lane := Lane{l.mode, k.class, k.application}
 		n := len(turns[k])
-		req.Takes = append(req.Takes, Take{Lane: lane, Max: n, Buckets: l.w.demand.look(lane, n)})
+		t := Take{Lane: lane, Max: n, Buckets: l.w.demand.look(lane, n)}
+		if o == nil && len(l.outlets) > 0 {
+			// While no account can be used, only what is to go another way is worth taking.
+			b := l.w.cfg.Budgets[k.class]
+			t.Waited, t.Older = b.PerMode, b.Total
+		}
+		req.Takes = append(req.Takes, t)
 	}
 	began := time.Now()
 	got, err := l.w.takeFrom(ctx, req)
@@ -206,7 +220,9 @@ func (l *line) take(ctx context.Context, leases []buckets.Lease, picks []pick, o
 	}
 	for i, k := range order {
 		mine := byLane[k]
-		l.w.demand.took(req.Takes[i], mine)
+		if req.Takes[i].Waited == 0 {
+			l.w.demand.took(req.Takes[i], mine)
+		}
 		l.unused(turns[k][min(len(mine), len(turns[k])):], main)
 		for j, c := range mine {
 			it := &item{c: c, line: l, outlet: o, closed: closed, taken: began, claimEnd: began.Add(req.ClaimFor)}

@@ -3,6 +3,7 @@ package delivery_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -167,6 +168,9 @@ func (m *memory) Take(_ context.Context, r delivery.TakeRequest) ([]delivery.Cla
 			if n == t.Max || x.state != messages.Pending || lane != t.Lane || x.available.After(time.Now()) || !slices.Contains(t.Buckets, x.Bucket) {
 				continue
 			}
+			if t.Waited > 0 && time.Since(x.since) < t.Waited && time.Since(x.made) < t.Older {
+				continue
+			}
 			n++
 			x.state = messages.Taken
 			x.Takes++
@@ -178,6 +182,9 @@ func (m *memory) Take(_ context.Context, r delivery.TakeRequest) ([]delivery.Cla
 			c.Allowed = m.allowed[x.Mode]
 			if c.UserID != 0 {
 				c.Destination = m.people[c.UserID].Contacts[c.Mode]
+				if c.Destination != "" { // as if each were for somebody else
+					c.Destination += fmt.Sprint("+", c.ID)
+				}
 			}
 			c.FallbackAsked = x.asked
 			out = append(out, c)
@@ -257,9 +264,7 @@ func (m *memory) MarkSending(_ context.Context, _ string, starts []delivery.Star
 		}
 		r.state = messages.Sending
 		r.Attempt++
-		if r.ModeAttempt++; r.ModeAttempt == 1 {
-			r.since = time.Now()
-		}
+		r.ModeAttempt++
 		r.Takes = 0
 		r.attempts = append(r.attempts, attempt{vendor: s.Vendor + "/" + s.Account, key: s.Key, at: time.Now()})
 		out[s.ID] = r.Attempt
@@ -345,6 +350,9 @@ func (m *memory) Reserve(_ context.Context, r delivery.Reservation) (delivery.Gr
 	if r.OnlyIfWithin == 0 || !free.After(now.Add(r.OnlyIfWithin)) {
 		for i, o := range r.Offsets {
 			wanted := now.Add(o)
+			if len(r.Instants) > 0 {
+				wanted = r.Instants[i]
+			}
 			if free.After(wanted.Add(r.Tolerance)) {
 				continue
 			}
@@ -360,7 +368,7 @@ func (m *memory) Reserve(_ context.Context, r delivery.Reservation) (delivery.Gr
 		}
 		m.limits[r.Key] = free
 	}
-	g.Next = free
+	g.Next, g.Lead = free, r.Lead
 	return g, nil
 }
 

@@ -13,6 +13,8 @@ type pace struct {
 	connect worst   // to prepare the connection
 	mark    worst   // from when it is to be marked until the mark is committed
 	look    worst   // to read the incident again
+	reserve worst   // to reserve a slot
+	pass    worst   // of the line, which sees a slot that comes near only in its next one
 	rate    float64 // calls per second of late
 	since   time.Time
 	count   int
@@ -22,6 +24,9 @@ const (
 	leastLead = 20 * time.Millisecond
 	// mostLead bounds how long before its slot a message is taken. It must be less than a claim lasts.
 	mostLead = 4 * time.Second
+	// So many round trips to the database are on the way from take to call, and in one of its steps, when its connections are
+	// new. That is a guess for the first messages of a process that is far from the database.
+	tripsOfWay, tripsOfStep = 6, 2
 	// spare is added to what a step took of late.
 	spare = 5 * time.Millisecond
 	// worstFor is how long a slow case is remembered, at least.
@@ -43,6 +48,14 @@ func (w *worst) add(at time.Time, d time.Duration) {
 
 func (w *worst) value() time.Duration { return max(w.now, w.before) }
 
+// or is value, or a guess while nothing was measured.
+func (w *worst) or(guess time.Duration) time.Duration {
+	if w.since.IsZero() {
+		return guess
+	}
+	return w.value()
+}
+
 func (p *pace) note(w *worst, d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -53,20 +66,31 @@ func (p *pace) prepared(d time.Duration)  { p.note(&p.way, d) }
 func (p *pace) connected(d time.Duration) { p.note(&p.connect, d) }
 func (p *pace) marked(d time.Duration)    { p.note(&p.mark, d) }
 func (p *pace) looked(d time.Duration)    { p.note(&p.look, d) }
+func (p *pace) passed(d time.Duration)    { p.note(&p.pass, d) }
+func (p *pace) reserved(d time.Duration)  { p.note(&p.reserve, d) }
 
 // lead is how long before its slot a message is taken.
 func (p *pace) lead() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	d := p.way.value()
-	return min(mostLead, max(leastLead, d+d/4+spare))
+	d := p.way.or(tripsOfWay * p.reserve.value())
+	return min(mostLead, max(leastLead, d+d/4+spare)+p.pass.value())
+}
+
+// reserveAhead is how long before a slot begins it must be asked for.
+func (p *pace) reserveAhead() time.Duration {
+	lead := p.lead()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return min(mostLead, lead+p.reserve.value())
 }
 
 // callAhead is how long before its slot a message is prepared and marked.
 func (p *pace) callAhead() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return min(mostLead, p.connect.value()+p.mark.value()+p.look.value()+2*spare)
+	step := tripsOfStep * p.reserve.value()
+	return min(mostLead, p.connect.value()+p.mark.or(step)+p.look.or(step)+2*spare)
 }
 
 // lookAhead is how long before its slot the incident of a message is read again: long enough for the answer, and short enough
@@ -74,7 +98,7 @@ func (p *pace) callAhead() time.Duration {
 func (p *pace) lookAhead() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return min(maxLookAge*2/3, p.look.value()+spare)
+	return min(maxLookAge*2/3, p.look.or(tripsOfStep*p.reserve.value())+spare)
 }
 
 // called counts a finished call.

@@ -37,6 +37,9 @@ type Take struct {
 	Lane    Lane
 	Max     int
 	Buckets []int // where the lane has work, in the order in which to look
+	// Waited and Older, when not 0, leave out messages that have had their mode for less than Waited, unless they are older than
+	// Older.
+	Waited, Older time.Duration
 }
 
 // TakeRequest asks for messages of several lanes at once.
@@ -80,7 +83,7 @@ type Claimed struct {
 	CreatedAt       time.Time    // by the database's clock
 	IncidentAt      time.Time    // when the incident was opened; zero = out of band
 	Age             time.Duration
-	InMode          time.Duration // since the first attempt in this mode; 0 = none yet
+	InMode          time.Duration // since it was made or got this mode; 0 = no attempt in it yet
 	Waited          time.Duration // since it was made or got this mode
 	Expired         bool          // too late to be of use
 	Batch           string        // the digest that it is, or is part of; "" = none
@@ -209,21 +212,26 @@ type Pause struct {
 // Reservation asks for the next free slots of a limit. The i-th slot granted is not earlier than Offsets[i] after the
 // database's now and not more than Tolerance later than that; what cannot be granted is left out.
 type Reservation struct {
-	Key       string
-	Interval  time.Duration // between slots: 1 / rate
-	Burst     int           // slots that may lie at the same instant after a pause, at least 1
-	Offsets   []time.Duration
+	Key      string
+	Interval time.Duration // between slots: 1 / rate
+	Burst    int           // slots that may lie at the same instant after a pause, at least 1
+	Offsets  []time.Duration
+	// Instants, when not empty, are instants of the database's clock that replace "now plus the offset", one for each offset.
+	Instants  []time.Time
 	Tolerance time.Duration
 	// OnlyIfWithin, when not 0, grants nothing if the limit's next free slot is further away than that.
 	OnlyIfWithin time.Duration
+	// Lead is how long before a slot this process must have it. The limit remembers the longest of all processes for 10 s.
+	Lead time.Duration
 }
 
 // Granted is the answer: instants of the database's clock.
 type Granted struct {
-	Before time.Time // the database's clock before it waited for the limit's row
-	Clock  time.Time // and when it decided
-	Next   time.Time // the limit's next free slot after this reservation
-	Index  []int     // which of the offsets were granted
+	Before time.Time     // the database's clock before it waited for the limit's row
+	Clock  time.Time     // and when it decided
+	Next   time.Time     // the limit's next free slot after this reservation
+	Lead   time.Duration // the longest lead of the processes that share the limit
+	Index  []int         // which of the offsets were granted
 	Slots  []time.Time
 }
 

@@ -58,6 +58,19 @@ func (it *item) inMode() time.Duration {
 	return it.c.InMode + time.Since(it.taken)
 }
 
+// waitedInMode is how long the message has had its mode, whether it was called or not.
+func (it *item) waitedInMode() time.Duration { return it.c.Waited + time.Since(it.taken) }
+
+// leastCall is what a call gets, however little of the mode's budget is left: a shorter one would leave more messages in doubt.
+const leastCall = 5 * time.Second
+
+// callTime is how long a call may take: no longer than the mode's budget, so that a server that hangs does not keep the message
+// from its next mode.
+func (it *item) callTime() time.Duration {
+	left := it.line.w.cfg.Budgets[it.c.Class].PerMode - it.waitedInMode()
+	return min(it.outlet.timeout, max(leastCall, left))
+}
+
 // desk puts the messages of a line into words. Two goroutines serve the templates that are known to be quick, in batches.
 // One that nobody has seen yet, or that was slow of late, gets a goroutine of its own, so that it delays only itself.
 // Safe for concurrent use.
@@ -340,7 +353,7 @@ func (w *Worker) elsewhere(it *item, why string) {
 // refused moves a message on whose mode has no open outlet: it waits, and goes another way when its budget is used up.
 func (w *Worker) refused(it *item, why string) {
 	b := w.cfg.Budgets[it.c.Class]
-	waited := it.c.Waited + time.Since(it.taken)
+	waited := it.waitedInMode()
 	age := it.age()
 	switch {
 	case len(it.line.outlets) == 0:
@@ -350,6 +363,6 @@ func (w *Worker) refused(it *item, why string) {
 	case age >= b.Total || waited >= b.PerMode:
 		w.turn(it, w.nextMode(it, fmt.Sprintf("%s to %s could not be sent: %s.", capital(string(it.c.Mode)), it.c.Target, why), true, false))
 	default:
-		w.turn(it, Verdict{State: messages.Pending, RetryIn: b.gap(100, spread())})
+		w.turn(it, Verdict{State: messages.Pending, RetryIn: min(b.gap(100, spread()), max(b.FirstGap, b.PerMode-waited))})
 	}
 }

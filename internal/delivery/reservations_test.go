@@ -39,6 +39,21 @@ func TestReservationsAgreeWithTheModel(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []int{0, 2}, g.Index, "what would be more than 50 ms off is refused")
 
+	at := delivery.Reservation{Key: "mode:push", Interval: 100 * ms, Burst: 1, Tolerance: 50 * ms, Lead: 300 * ms,
+		Offsets: make([]time.Duration, 2), Instants: []time.Time{g.Clock.Add(time.Minute), g.Clock.Add(time.Minute + 200*ms)}}
+	g, err = l.Reserve(t.Context(), at)
+	require.NoError(t, err)
+	require.Len(t, g.Slots, 2)
+	require.True(t, g.Slots[0].Equal(at.Instants[0]) && g.Slots[1].Equal(at.Instants[1]), "exactly when they were wanted")
+	at.Lead = 20 * ms
+	g, err = l.Reserve(t.Context(), at)
+	require.NoError(t, err)
+	require.Equal(t, 300*ms, g.Lead, "the longest lead of all processes")
+	o.exec(`update limits set lead_at = clock_timestamp() - interval '11 seconds' where key = 'mode:push'`)
+	g, err = l.Reserve(t.Context(), at)
+	require.NoError(t, err)
+	require.Equal(t, 20*ms, g.Lead, "which is forgotten when its process asks no more")
+
 	burst := delivery.Reservation{Key: "mode:slack", Interval: 100 * ms, Burst: 3, Tolerance: 0, Offsets: make([]time.Duration, 6)}
 	_, err = l.Reserve(t.Context(), burst)
 	require.NoError(t, err)

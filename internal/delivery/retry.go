@@ -59,7 +59,7 @@ func (b Budget) gap(n int, spread float64) time.Duration {
 type standing struct {
 	class       messages.Class
 	modeAttempt int           // attempts in this mode, the last one included
-	inMode      time.Duration // since the first of them
+	inMode      time.Duration // since it got the mode
 	age         time.Duration // since the message was made
 	spread      float64       // random, in [0, 1)
 }

@@ -52,14 +52,13 @@ func (w *Worker) send(it *item) {
 		w.release(it)
 		return
 	}
-	if !w.permit(it, deadline) {
-		w.notInTime(it)
+	done, ok := w.admit(it)
+	if !ok {
 		return
 	}
-	done, ok := o.begin()
-	if !ok {
-		<-o.permits
-		w.refused(it, "its latest calls failed")
+	if !w.permit(it, deadline) {
+		done(messages.NotBegun())
+		w.notInTime(it)
 		return
 	}
 	c := w.prepare(it)
@@ -72,7 +71,7 @@ func (w *Worker) send(it *item) {
 	if m.attempt == 0 {
 		c.release()
 		<-o.permits
-		done(messages.OutcomeCancelled)
+		done(messages.NotBegun())
 		if m.lost {
 			w.retract(it)
 			return
@@ -83,7 +82,7 @@ func (w *Worker) send(it *item) {
 	}
 	result := w.call(it, c, m.attempt)
 	<-o.permits
-	done(result.Outcome)
+	done(result)
 	it.line.kick()
 	w.afterCall(it, m.attempt, result)
 }
@@ -168,11 +167,12 @@ func (w *Worker) ownSlot(it *item) bool {
 	if !o.limited {
 		return true
 	}
-	granted, _, err := w.reserve(w.calls, Reservation{
-		Key: o.key, Interval: o.rate.interval(), Burst: o.rate.burst, Tolerance: maxAhead,
-		Offsets: []time.Duration{it.line.pace.lead()},
+	lead := it.line.pace.reserveAhead()
+	got, err := w.reserve(w.calls, &it.line.pace, Reservation{
+		Key: o.key, Interval: o.rate.interval(), Burst: o.rate.burst, Tolerance: bound(lead) - lead,
+		Offsets: []time.Duration{lead}, Lead: lead,
 	})
-	s, ok := granted[0]
+	s, ok := got.slots[0]
 	if err != nil || !ok {
 		return false
 	}
@@ -244,7 +244,7 @@ func (w *Worker) retract(it *item) {
 
 // afterCall decides what follows a call, and has it recorded.
 func (w *Worker) afterCall(it *item, attempt int, r messages.Result) {
-	if r.Outcome == messages.OutcomeThrottled && it.outlet.breaker != nil {
+	if r.Outcome == messages.OutcomeThrottled && !it.outlet.health.alone {
 		w.pause(it.outlet, r)
 	}
 	v := w.verdict(it, r)

@@ -3,12 +3,21 @@ package delivery
 import (
 	"math"
 	"slices"
+	"sync"
 	"time"
 )
 
 const (
-	// maxAhead is how much of a rate may be reserved ahead of time.
+	// maxAhead is how much of a rate may be reserved ahead of time, beyond the longest lead of the processes that share it.
 	maxAhead = 250 * time.Millisecond
+	// mostFar bounds the lead of other processes that this one believes.
+	mostFar = mostLead + time.Second
+	// nearEmpty is how near the end of the reserved slots may come before anybody reserves more, whatever its share. A process
+	// that has used its share up waits longer than others, down to leastNear.
+	nearEmpty = 50 * time.Millisecond
+	leastNear = 10 * time.Millisecond
+	// surplus is how much faster than its share a process may draw: the shares would otherwise never fill the reservations up.
+	surplus = 1.005
 	// maxLate is how late a slot may be used; later it is given up.
 	maxLate = 50 * time.Millisecond
 	// leastPause is the shortest time between two looks at the same limit that brought nothing.
@@ -43,17 +52,77 @@ func (s slot) both(o slot) slot {
 	return s
 }
 
-// local turns the database's instants into ours. An instant is taken to come as late as it can (the answer was instant),
-// so that nothing starts early, and to end as early as it can (the request was), so that nothing starts too late.
-func local(g Granted, sent, received time.Time) (slots []slot, next time.Time) {
-	slots = make([]slot, len(g.Slots))
-	for i, s := range g.Slots {
-		slots[i] = slot{
-			at:    received.Add(s.Sub(g.Clock)),
-			until: sent.Add(s.Sub(g.Before)).Add(maxLate),
-		}
+// dbClock maps instants of the database's clock to this process's clock and back. Each answer of the database bounds the
+// difference: it was measured after the request was sent and before the answer was received. The narrowest bounds of late
+// are kept. An instant is taken to come as late as it can, so that nothing starts early. A start is late by the round trip to
+// the database at most, and always by about the same. It is safe for concurrent use.
+type dbClock struct {
+	mu          sync.Mutex
+	base        time.Time // ours; all instants are measured from it, by the monotonic clock
+	theirs      time.Time // the database's, about then
+	now, before bounds
+	since       time.Time
+	samples     int // since a clock was set
+}
+
+// bounds are of the difference between the two clocks, each measured from its base.
+type bounds struct{ least, most time.Duration }
+
+// boundsFor is how long bounds are kept, at least: clocks drift apart.
+const boundsFor = 5 * time.Second
+
+// trusted is how many answers make the narrowest of them typical of the way to the database.
+const trusted = 3
+
+// learn takes in that the database's clock was between two instants of ours.
+func (c *dbClock) learn(g Granted, sent, received time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.base.IsZero() {
+		c.base, c.theirs = received, g.Clock
 	}
-	return slots, received.Add(g.Next.Sub(g.Clock))
+	b := bounds{least: g.Clock.Sub(c.theirs) - received.Sub(c.base), most: g.Before.Sub(c.theirs) - sent.Sub(c.base)}
+	all, known := c.bounds()
+	c.samples++
+	switch {
+	case !known || b.least > all.most || b.most < all.least: // a clock was set
+		c.now, c.before, c.since, c.samples = b, b, received, 1
+		return
+	case received.Sub(c.since) > boundsFor:
+		c.before, c.now, c.since = c.now, b, received
+	}
+	c.now = bounds{max(c.now.least, b.least), min(c.now.most, b.most)}
+}
+
+func (c *dbClock) bounds() (b bounds, known bool) {
+	return bounds{max(c.now.least, c.before.least), min(c.now.most, c.before.most)}, !c.since.IsZero()
+}
+
+// slot maps a slot of the limiter.
+func (c *dbClock) slot(s time.Time) slot {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	b, _ := c.bounds()
+	since := s.Sub(c.theirs)
+	out := slot{at: c.base.Add(since - b.least), until: c.base.Add(since - b.most + maxLate)}
+	if c.samples >= trusted { // the database is far away; a single slow answer may be due to a process that was stopped
+		out.until = later(out.until, out.at.Add(maxLate/2))
+	}
+	return out
+}
+
+// instant is slot for an instant that is no slot.
+func (c *dbClock) instant(s time.Time) time.Time { return c.slot(s).at }
+
+// remote is the instant of the database's clock that slot maps to t; the zero time when that is not known yet.
+func (c *dbClock) remote(t time.Time) time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	b, known := c.bounds()
+	if !known {
+		return time.Time{}
+	}
+	return c.theirs.Add(t.Sub(c.base) + b.least)
 }
 
 // gate is what is known of a limit that is asked only when a start needs it. The zero time means "never asked".
@@ -80,8 +149,9 @@ func (g *gate) room(now, horizon time.Time) int {
 // It is not safe for concurrent use.
 type pool struct {
 	gate
-	share  float64 // of the limit, in (0, 1]
-	tokens float64 // draws that the share allows now
+	share  float64       // of the limit, in (0, 1]
+	far    time.Duration // longest lead of the processes that share the limit, as far as we know
+	tokens float64       // draws that the share allows now
 	filled time.Time
 	quiet  time.Time // do not ask before
 	slots  []slot    // ascending
@@ -95,15 +165,21 @@ type draw struct {
 	offset    time.Duration // of the first slot
 	tolerance time.Duration
 	onlyIdle  time.Duration // 0 = entitled
+	lead      time.Duration
 }
+
+// bound is how far ahead slots may be reserved, when the process that needs that most needs it so far ahead.
+func bound(far time.Duration) time.Duration { return far + maxAhead }
 
 // batch is how many slots lie in maxAhead, at least one.
 func (p *pool) batch() float64 { return max(1, math.Floor(p.perSecond*maxAhead.Seconds())) }
 
-// plan decides whether to reserve now, given that so many starts are wanted in all and that one takes lead to prepare.
-// Else again is when to ask again; zero = when something changes.
+// plan decides whether to reserve now, given that so many starts are wanted in all and that a slot is of use only if it is
+// reserved lead before it begins. Else again is when to ask again; zero = when something changes.
 func (p *pool) plan(now time.Time, wanted int, lead time.Duration) (d draw, again time.Time) {
-	p.refill(now)
+	far := max(lead, min(p.far, mostFar))
+	batch, most := p.batch(), bound(far)
+	p.refill(now, max(2, p.perSecond*p.share*most.Seconds()))
 	missing := wanted - len(p.slots)
 	if missing <= 0 {
 		return draw{}, time.Time{}
@@ -111,20 +187,23 @@ func (p *pool) plan(now time.Time, wanted int, lead time.Duration) (d draw, agai
 	if now.Before(p.quiet) {
 		return draw{}, p.quiet
 	}
-	idle := max(maxLate, lead+30*time.Millisecond)
 	ahead := p.next.Sub(now) // how far the limit is reserved
-	if ahead <= idle {
-		n := min(missing, max(1, int(p.perSecond*(maxAhead/2).Seconds())))
-		return draw{n: n, offset: lead, tolerance: max(maxAhead/2, ahead), onlyIdle: idle}, time.Time{}
-	}
 	// The smallest draw worth a round trip: half of our part of what may be ahead.
-	n := min(float64(missing), max(1, math.Floor(p.batch()*p.share/2)))
+	n := min(float64(missing), max(1, math.Floor(batch*p.share/2)))
 	room := p.interval() * time.Duration(n-1)
-	if ahead+room <= maxAhead && p.tokens >= n {
-		return draw{n: min(missing, int(min(p.tokens, p.batch()))), tolerance: maxAhead}, time.Time{}
+	if ahead+room <= most && p.tokens >= n {
+		return draw{n: min(missing, int(min(p.tokens, max(n, batch)))), offset: lead, tolerance: most - lead, lead: lead}, time.Time{}
 	}
-	entitled := now.Add(max(ahead+room-maxAhead, p.wait(n)))
-	again = now.Add(ahead - idle)
+	near := far + leastNear + time.Duration(float64(nearEmpty-leastNear)*min(1, max(0, p.tokens/n)))
+	if ahead <= near {
+		fill := far + maxAhead/2 - max(ahead, lead)
+		return draw{
+			n: min(missing, max(1, int(p.perSecond*fill.Seconds()))), offset: lead, lead: lead,
+			tolerance: most - lead, onlyIdle: near,
+		}, time.Time{}
+	}
+	entitled := now.Add(max(ahead+room-most, p.wait(n)))
+	again = now.Add(ahead - near)
 	if entitled.Before(again) {
 		again = entitled
 	}
@@ -143,21 +222,20 @@ func (p *pool) wait(n float64) time.Duration {
 	if p.tokens >= n {
 		return 0
 	}
-	return time.Duration((n - p.tokens) / (p.perSecond * p.share) * float64(time.Second))
+	return time.Duration((n - p.tokens) / (p.perSecond * p.share * surplus) * float64(time.Second))
 }
 
-func (p *pool) refill(now time.Time) {
-	most := max(1, p.batch()*p.share)
+func (p *pool) refill(now time.Time, most float64) {
 	if !p.filled.IsZero() {
-		p.tokens += now.Sub(p.filled).Seconds() * p.perSecond * p.share
+		p.tokens += now.Sub(p.filled).Seconds() * p.perSecond * p.share * surplus
 	}
 	p.tokens = min(p.tokens, most)
 	p.filled = now
 }
 
-// add takes in what a draw brought, and what is now known of the limit.
-func (p *pool) add(now time.Time, got []slot, next time.Time) {
-	p.next = next
+// add takes in what a draw brought, and what is now known of the limit: its next free slot and the longest lead.
+func (p *pool) add(now time.Time, got []slot, next time.Time, far time.Duration) {
+	p.next, p.far = next, far
 	p.tokens = max(p.tokens-float64(len(got)), -p.batch())
 	if len(got) == 0 {
 		p.quiet = now.Add(leastPause)

@@ -53,8 +53,9 @@ func (l *line) choose(ctx context.Context, now time.Time, keys []fairKey, o *out
 	l.late(key, main.expire(now))
 	lead := l.pace.lead()
 
-	wanted, offset := l.wanted(now, keys, narrow, modeGate, free)
-	d, again := main.plan(now, wanted, lead)
+	ahead := l.pace.reserveAhead()
+	wanted, offset := l.wanted(now, bound(max(ahead, main.far)), keys, narrow, modeGate, free)
+	d, again := main.plan(now, wanted, ahead)
 	if d.n > 0 {
 		d.offset = max(d.offset, offset)
 		l.draw(ctx, key, main, d)
@@ -90,8 +91,8 @@ func (l *line) narrow(keys []fairKey) map[fairKey]*gate {
 }
 
 // wanted is how many slots of the leading limit can be used soon, and how far away the first of them is.
-func (l *line) wanted(now time.Time, keys []fairKey, narrow map[fairKey]*gate, modeGate *gate, free int) (n int, offset time.Duration) {
-	horizon := now.Add(maxAhead)
+func (l *line) wanted(now time.Time, ahead time.Duration, keys []fairKey, narrow map[fairKey]*gate, modeGate *gate, free int) (n int, offset time.Duration) {
+	horizon := now.Add(ahead)
 	first := horizon
 	seen := map[*gate]bool{}
 	for _, k := range keys {
@@ -156,28 +157,29 @@ func (l *line) agree(ctx context.Context, key string, g *gate, picks []pick, mai
 		return picks
 	}
 	now := time.Now()
-	r := Reservation{Key: key, Interval: g.interval(), Burst: g.burst, Tolerance: maxLate}
+	r := Reservation{Key: key, Interval: g.interval(), Burst: g.burst, Tolerance: maxLate, Lead: l.pace.reserveAhead()}
 	var asked []int
 	for i, p := range picks {
 		if concerns(p) {
 			asked = append(asked, i)
 			r.Offsets = append(r.Offsets, max(0, p.slot.at.Sub(now)))
+			r.Instants = append(r.Instants, l.w.clock.remote(p.slot.at))
 		}
 	}
 	if len(asked) == 0 {
 		return picks
 	}
-	granted, next, err := l.w.reserve(ctx, r)
+	got, err := l.w.reserve(ctx, &l.pace, r)
 	if err != nil {
 		l.w.failed("reserve", err, zap.String("limit", key))
-		next = now.Add(200 * time.Millisecond)
+		got.next = now.Add(200 * time.Millisecond)
 	}
-	g.next = next
+	g.next = got.next
 	refused := map[int]bool{}
 	for _, i := range asked {
 		refused[i] = true
 	}
-	for at, s := range granted {
+	for at, s := range got.slots {
 		i := asked[at]
 		picks[i].slot = picks[i].slot.both(s)
 		refused[i] = picks[i].slot.at.After(picks[i].slot.until)
@@ -210,7 +212,7 @@ func (l *line) chooseNarrow(ctx context.Context, now time.Time, keys []fairKey, 
 		app := k.application
 		p.share, _ = shares(own, others, l.mode, func(x Lane) bool { return x.Mode == l.mode && x.Application == app })
 		l.late(key, p.expire(now))
-		d, next := p.plan(now, min(free, l.w.demand.depth(l.mode, []fairKey{k})), lead)
+		d, next := p.plan(now, min(free, l.w.demand.depth(l.mode, []fairKey{k})), l.pace.reserveAhead())
 		if d.n > 0 && draws < narrowDraws {
 			draws++
 			l.draw(ctx, key, p, d)
@@ -242,20 +244,20 @@ func (l *line) chooseNarrow(ctx context.Context, now time.Time, keys []fairKey, 
 func (l *line) draw(ctx context.Context, key string, p *pool, d draw) {
 	r := Reservation{
 		Key: key, Interval: p.interval(), Burst: p.burst, Tolerance: d.tolerance, OnlyIfWithin: d.onlyIdle,
-		Offsets: slices.Repeat([]time.Duration{d.offset}, d.n),
+		Offsets: slices.Repeat([]time.Duration{d.offset}, d.n), Lead: d.lead,
 	}
-	granted, next, err := l.w.reserve(ctx, r)
+	got, err := l.w.reserve(ctx, &l.pace, r)
 	now := time.Now()
 	if err != nil {
 		p.quiet = now.Add(200 * time.Millisecond)
 		l.w.failed("reserve", err, zap.String("limit", key))
 		return
 	}
-	slots := make([]slot, 0, len(granted))
-	for _, s := range granted {
+	slots := make([]slot, 0, len(got.slots))
+	for _, s := range got.slots {
 		slots = append(slots, s)
 	}
-	p.add(now, slots, next)
+	p.add(now, slots, got.next, got.far)
 }
 
 func (l *line) late(key string, n int) {

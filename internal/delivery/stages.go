@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -32,24 +34,58 @@ func inData(err error) bool {
 	return err != nil && !fault.Is(err, fault.Unavailable) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
 }
 
+// overlap runs the statements of a stage one after another while they are quick, so that batches are large, and several at
+// once while they are slow, so that what arrives does not wait for an answer that is not its own.
+type overlap struct {
+	took    atomic.Int64 // nanoseconds of the latest statement
+	running chan struct{}
+}
+
+// slowStatement is when statements overlap.
+const slowStatement = 50 * time.Millisecond
+
+func newOverlap(most int) *overlap { return &overlap{running: make(chan struct{}, most)} }
+
+func (o *overlap) run(background *sync.WaitGroup, statement func()) {
+	timed := func() {
+		began := time.Now()
+		statement()
+		o.took.Store(int64(time.Since(began)))
+	}
+	if time.Duration(o.took.Load()) < slowStatement {
+		timed()
+		return
+	}
+	o.running <- struct{}{}
+	background.Go(func() {
+		defer func() { <-o.running }()
+		timed()
+	})
+}
+
 // markLoop marks messages as being sent.
 func (w *Worker) markLoop(ctx context.Context) {
+	statements := newOverlap(4)
 	for {
 		batch := w.marks.next(ctx, stageBatch)
 		if batch == nil {
 			return
 		}
-		err := split(batch, w.mark, inData, func(m marking, err error) {
-			w.failed("mark", err, zap.Int64("message_id", int64(m.start.ID)))
-			m.answer <- marked{}
-		})
-		if err != nil {
-			w.failed("mark", err)
-			for _, m := range batch {
-				select {
-				case m.answer <- marked{lost: true}: // unanswered so far
-				default:
-				}
+		statements.run(&w.background, func() { w.markAll(batch) })
+	}
+}
+
+func (w *Worker) markAll(batch []marking) {
+	err := split(batch, w.mark, inData, func(m marking, err error) {
+		w.failed("mark", err, zap.Int64("message_id", int64(m.start.ID)))
+		m.answer <- marked{}
+	})
+	if err != nil {
+		w.failed("mark", err)
+		for _, m := range batch {
+			select {
+			case m.answer <- marked{lost: true}: // unanswered so far
+			default:
 			}
 		}
 	}
@@ -75,24 +111,29 @@ func (w *Worker) mark(batch []marking) error {
 
 // lookLoop reads the incidents of marked messages again.
 func (w *Worker) lookLoop(ctx context.Context) {
+	statements := newOverlap(4)
 	for {
 		batch := w.looks.next(ctx, stageBatch)
 		if batch == nil {
 			return
 		}
-		ids := make([]messages.ID, len(batch))
-		for i, l := range batch {
-			ids[i] = l.id
-		}
-		try, cancel := context.WithTimeout(w.calls, lookWithin)
-		open, at, err := w.deps.Ledger.StillOpen(try, w.deps.Leases.ProcessID(), ids)
-		cancel()
-		if err != nil {
-			w.failed("look", err)
-		}
-		for _, l := range batch {
-			l.answer <- looked{open: open[l.id], at: at, err: err}
-		}
+		statements.run(&w.background, func() { w.look(batch) })
+	}
+}
+
+func (w *Worker) look(batch []looking) {
+	ids := make([]messages.ID, len(batch))
+	for i, l := range batch {
+		ids[i] = l.id
+	}
+	ctx, cancel := context.WithTimeout(w.calls, lookWithin)
+	defer cancel()
+	open, at, err := w.deps.Ledger.StillOpen(ctx, w.deps.Leases.ProcessID(), ids)
+	if err != nil {
+		w.failed("look", err)
+	}
+	for _, l := range batch {
+		l.answer <- looked{open: open[l.id], at: at, err: err}
 	}
 }
 

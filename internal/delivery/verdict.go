@@ -19,7 +19,7 @@ import (
 func (w *Worker) verdict(it *item, r messages.Result) Verdict {
 	b := w.cfg.Budgets[it.c.Class]
 	move, wait := b.after(standing{
-		class: it.c.Class, modeAttempt: it.c.ModeAttempt + 1, inMode: it.inMode(), age: it.age(), spread: spread(),
+		class: it.c.Class, modeAttempt: it.c.ModeAttempt + 1, inMode: it.waitedInMode(), age: it.age(), spread: spread(),
 	}, r)
 	what := fmt.Sprintf("%s to %s failed (%s).", capital(string(it.c.Mode)), it.c.Target, r.Detail)
 	var v Verdict

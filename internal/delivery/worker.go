@@ -27,6 +27,7 @@ type Worker struct {
 	demands demands
 	pauses  pauses
 	flying  flying
+	clock   dbClock
 
 	marks    *batcher[marking]
 	looks    *batcher[looking]
@@ -126,12 +127,11 @@ func (w *Worker) Run(ctx context.Context) error {
 	defer endStages()
 
 	var stage, loops sync.WaitGroup
-	// One marks, so that batches are large; two record, because recording may wait for the lock of an incident; two read
-	// incidents again, so that one slow answer does not hold up the next batch.
+	// One marks, so that batches are large; two record, because recording may wait for the lock of an incident.
 	stage.Go(func() { w.markLoop(stages) })
+	stage.Go(func() { w.lookLoop(stages) })
 	for range 2 {
 		stage.Go(func() { w.recordLoop(stages) })
-		stage.Go(func() { w.lookLoop(stages) })
 	}
 	stage.Go(func() { w.turnLoop(stages) })
 	stage.Go(func() { w.releaseLoop(stages) })
@@ -223,21 +223,30 @@ func (f *flying) has(id messages.ID) bool {
 	return f.ids[id]
 }
 
-// reserve asks for slots and returns them by the index of their offset, with the limit's next free instant.
-func (w *Worker) reserve(ctx context.Context, r Reservation) (map[int]slot, time.Time, error) {
+// reserved is what a reservation brought.
+type reserved struct {
+	slots map[int]slot // by the index of their offset
+	next  time.Time    // the limit's next free instant
+	far   time.Duration
+}
+
+// reserve asks for slots.
+func (w *Worker) reserve(ctx context.Context, p *pace, r Reservation) (reserved, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	sent := time.Now()
 	g, err := w.deps.Limits.Reserve(ctx, r)
 	if err != nil {
-		return nil, time.Time{}, err
+		return reserved{}, err
 	}
-	slots, next := local(g, sent, time.Now())
-	out := make(map[int]slot, len(slots))
+	received := time.Now()
+	p.reserved(received.Sub(sent))
+	w.clock.learn(g, sent, received)
+	out := reserved{slots: make(map[int]slot, len(g.Slots)), next: w.clock.instant(g.Next), far: g.Lead}
 	for i, at := range g.Index {
-		out[at] = slots[i]
+		out.slots[at] = w.clock.slot(g.Slots[i])
 	}
-	return out, next, nil
+	return out, nil
 }
 
 func (w *Worker) takeFrom(ctx context.Context, r TakeRequest) ([]Claimed, error) {

@@ -29,7 +29,7 @@ func TestAMessageIsDeliveredAtOnce(t *testing.T) {
 		require.Equal(t, messages.Sent, s.row(id).state)
 		c := mail.all()[0]
 		require.Less(t, c.at.Sub(made), 10*time.Millisecond)
-		require.Equal(t, "e", c.m.Destination)
+		require.Regexp(t, `^e\+`, c.m.Destination)
 		require.Equal(t, "incident-1-user:1", c.m.ThreadKey)
 		require.Equal(t, "https://iris.test/ack/x", c.m.AckURL)
 		require.False(t, s.worker.LastPass().IsZero())

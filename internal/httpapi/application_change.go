@@ -72,8 +72,7 @@ func (a *applicationRoutes) change(w http.ResponseWriter, r *http.Request) error
 
 // keepOwner leaves the owner who changes the owners among them.
 func keepOwner(c *applications.Change, actor auth.Actor) {
-	self := func(name string) bool { return strings.EqualFold(name, actor.Username) }
-	if c.Owners != nil && !slices.ContainsFunc(*c.Owners, self) {
+	if c.Owners != nil && !slices.Contains(*c.Owners, actor.Username) { // named twice is stored once
 		*c.Owners = append(*c.Owners, actor.Username)
 	}
 }
@@ -285,7 +284,7 @@ func (a *applicationRoutes) setCategories(w http.ResponseWriter, r *http.Request
 		return err // NotFound: empty 404
 	}
 	actor := wire.Actor(r.Context())
-	if !actor.Owning(found.ID, found.Owners).MayNameCategories(found.ID) {
+	if !actor.Owning(found.ID, found.OwnerIDs).MayNameCategories(found.ID) {
 		return fault.New(fault.Unauthenticated, "You don't have permissions to create this category")
 	}
 	raw, _, err := wire.Body(w, r, wire.MaxBody)

@@ -175,7 +175,7 @@ func (a *applicationRoutes) owned(r *http.Request, say refusals) (app, auth.Acto
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return app{}, actor, err
 	}
-	if actor.Owning(found.ID, found.Owners).MayEditApplication(found.ID) != nil {
+	if actor.Owning(found.ID, found.OwnerIDs).MayEditApplication(found.ID) != nil {
 		kind := fault.Forbidden
 		if say.nobody == "" {
 			kind = fault.Unauthenticated

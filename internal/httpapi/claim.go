@@ -9,7 +9,6 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/incidents"
-	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
@@ -127,7 +126,11 @@ func incidentIDs(b body, missing string) ([]incidents.ID, error) {
 // claim checks everything before it changes anything: who asks, the incidents, the owner.
 func (a *API) claim(r *http.Request, c claim, ids []incidents.ID) ([]incidents.Acknowledged, error) {
 	ctx := r.Context()
-	if c.owner != "" && !wire.Actor(ctx).MayClaimFor(c.owner, a.Config.Openings) {
+	owner, unknown := lookUp(ctx, a.People, c.owner)
+	if unknown != nil && !fault.Is(unknown, fault.NotFound) {
+		return nil, unknown
+	}
+	if c.owner != "" && !wire.Actor(ctx).MayClaimFor(owner, a.Config.Openings) {
 		return nil, fault.New(fault.Unauthenticated, "Invalid claimer for this app/user")
 	}
 	if err := a.allExist(ctx, ids); err != nil {
@@ -135,17 +138,13 @@ func (a *API) claim(r *http.Request, c claim, ids []incidents.ID) ([]incidents.A
 	}
 	var done []incidents.Acknowledged
 	var err error
-	if c.owner == "" {
+	switch {
+	case c.owner == "":
 		done, err = a.Incidents.Reopen(ctx, a.change(r, ids...))
-	} else {
-		var owner users.User
-		owner, err = a.People.ByName(ctx, c.owner)
-		if fault.Is(err, fault.NotFound) || (err == nil && !owner.Active) {
-			return nil, noSuchOwner()
-		}
-		if err == nil {
-			done, err = a.Incidents.Acknowledge(ctx, a.change(r, ids...), owner)
-		}
+	case unknown != nil || !owner.Active:
+		return nil, noSuchOwner()
+	default:
+		done, err = a.Incidents.Acknowledge(ctx, a.change(r, ids...), owner)
 	}
 	if err != nil {
 		return nil, err

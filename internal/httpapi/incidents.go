@@ -201,10 +201,13 @@ func (a *API) addComment(w http.ResponseWriter, r *http.Request) error {
 	if content == "" {
 		return fault.Invalidf("content", "Empty comment")
 	}
-	if !wire.Actor(r.Context()).MayActAs(author, a.Config.Openings) {
+	user, err := lookUp(r.Context(), a.People, author)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return err
+	}
+	if !wire.Actor(r.Context()).MayActAs(user, a.Config.Openings) {
 		return fault.New(fault.Forbidden, "Comment author must match logged in user")
 	}
-	user, err := a.People.ByName(r.Context(), author)
 	if err == nil && !user.Active {
 		err = fault.New(fault.NotFound, "the author is not active")
 	}

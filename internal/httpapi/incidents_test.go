@@ -119,7 +119,7 @@ func TestEveryIncidentFilterWorks(t *testing.T) {
 	f := newFixture(t)
 	f.ok(demo, post, "/v0/incidents", `{"plan":"pager","context":{"host":"web1"}}`)
 	for query, n := range map[string]int{
-		"id=1": 1, "id__in=1,%202": 1, "plan=PAGER": 1, "plan_id=1": 1, "active=1": 1, "active=0": 0, "updated__gt=1": 1,
+		"id=1": 1, "id__in=1,%202": 1, "plan=PAGER": 1, "plan_id=1": 1, "active=1": 1, "active=0": 0, "updated__gt=1": 0,
 		"application=demo": 1, "context__contains=WEB1": 1, "created__le=1": 0, "owner=ann": 0, "current_step=0": 1,
 		"resolved=false": 1, "target=ann,bob": 0, "claimed=false": 1, "claimed=1": 0, "context__contains=%25": 0,
 		"application__startswith=de": 1, "plan__ne=pager": 0,
@@ -127,6 +127,18 @@ func TestEveryIncidentFilterWorks(t *testing.T) {
 		got := f.ok(demo, get, "/v0/incidents?fields=id&"+query, "")
 		require.Equal(t, n, strings.Count(got, "id"), query)
 	}
+	f.ok(demo, post, "/v0/incidents/1/resolve", `{"resolved":true}`)
+	require.Equal(t, 1, strings.Count(f.ok(demo, get, "/v0/incidents?fields=id&updated__gt=1", ""), "id"))
+}
+
+func TestUpdatedIsNullOfAnIncidentThatNobodyTouched(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.ok(demo, post, "/v0/incidents", `{"plan":"pager","context":{"host":"web1"}}`)
+	require.Contains(t, f.ok(demo, get, "/v0/incidents/1", ""), `"updated":null`)
+	require.Contains(t, f.ok(demo, get, "/v0/incidents?id=1", ""), `"updated":null`)
+	f.ok(power, post, "/v0/incidents/1", `{"owner":"ann"}`)
+	require.NotContains(t, f.ok(demo, get, "/v0/incidents/1", ""), `"updated":null`)
 }
 
 func TestClaim(t *testing.T) {

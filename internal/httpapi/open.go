@@ -130,15 +130,18 @@ func (a *API) openAs(ctx context.Context, name string) (auth.Application, error)
 	if name == "" {
 		return caller, nil
 	}
-	if !wire.Actor(ctx).MayOpenAs(name) {
+	app, err := a.Applications.ByName(ctx, name)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return auth.Application{}, err
+	}
+	if !wire.Actor(ctx).MayOpenAs(app.ID) { // the same for an application that does not exist
 		return auth.Application{}, fault.Newf(fault.Forbidden,
 			"This application %s does not allow creating incidents as other applications", caller.Name)
 	}
-	app, err := a.Applications.ByName(ctx, name)
-	if fault.Is(err, fault.NotFound) {
+	if err != nil {
 		return auth.Application{}, fault.Invalidf("application", "Invalid application")
 	}
-	return app, err
+	return app, nil
 }
 
 // dynamicTargets resolves the targets that the incident brings for the plan.

@@ -72,16 +72,32 @@ func (p *people) table() []route {
 // whether there is such a person.
 func (p *people) self(h func(http.ResponseWriter, *http.Request, users.User) error) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		name := wire.Param(r, "username")
-		if err := wire.Actor(r.Context()).MaySelf(name); err != nil {
-			return err
-		}
-		u, err := p.find.ByName(r.Context(), name)
+		u, err := p.known(r)
 		if err != nil {
 			return err
 		}
 		return h(w, r, u)
 	}
+}
+
+// known finds the person of the path for whoever may look after them, and refuses everybody else in the same words whether or
+// not there is such a person.
+func (p *people) known(r *http.Request) (users.User, error) {
+	u, err := lookUp(r.Context(), p.find, wire.Param(r, "username"))
+	if refused := wire.Actor(r.Context()).MaySelf(u); refused != nil && (err == nil || fault.Is(err, fault.NotFound)) {
+		return u, refused
+	}
+	return u, err
+}
+
+// lookUp finds a person by name. With a NotFound fault it returns a user that has the name alone, whom permissions take for
+// somebody whom Iris does not know.
+func lookUp(ctx context.Context, find wire.People, name string) (users.User, error) {
+	u, err := find.ByName(ctx, name)
+	if err != nil {
+		u = users.User{Name: name}
+	}
+	return u, err
 }
 
 // show answers with everything about a person. A number is the public number of a target; permission is by the name as it
@@ -91,7 +107,7 @@ func (p *people) show(w http.ResponseWriter, r *http.Request) error {
 	if !digits(name) {
 		return p.self(p.showUser)(w, r)
 	}
-	if err := wire.Actor(r.Context()).MaySelf(name); err != nil {
+	if err := wire.Actor(r.Context()).MaySelf(users.User{Name: name}); err != nil {
 		return err
 	}
 	id, err := strconv.ParseInt(name, 10, 64)
@@ -99,6 +115,9 @@ func (p *people) show(w http.ResponseWriter, r *http.Request) error {
 		return noSuchPerson()
 	}
 	u, err := p.settings.ByTarget(r.Context(), id)
+	if err == nil {
+		err = wire.Actor(r.Context()).MaySelf(u)
+	}
 	if err != nil {
 		return err
 	}

@@ -25,9 +25,10 @@ func (p *people) getCategories(w http.ResponseWriter, r *http.Request, u users.U
 
 // setCategories stores in which modes a person wants categories of an application; null takes the choice back.
 func (p *people) setCategories(w http.ResponseWriter, r *http.Request) error {
-	name, application := wire.Param(r, "username"), wire.Param(r, "application")
-	if err := wire.Actor(r.Context()).MaySelf(name); err != nil {
-		return err
+	application := wire.Param(r, "application")
+	u, unknown := p.known(r)
+	if unknown != nil && !fault.Is(unknown, fault.NotFound) {
+		return unknown
 	}
 	b, err := readBody(w, r, "")
 	if err != nil {
@@ -45,12 +46,8 @@ func (p *people) setCategories(w http.ResponseWriter, r *http.Request) error {
 		}
 		choices = append(choices, c)
 	}
-	u, err := p.find.ByName(r.Context(), name)
-	if fault.Is(err, fault.NotFound) {
+	if unknown != nil {
 		return fault.New(fault.Invalid, "Invalid user specified")
-	}
-	if err != nil {
-		return err
 	}
 	if err := p.settings.SetCategories(r.Context(), u, choices, by(r)); err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 // else where they get e-mail.
 func (p *people) slack(w http.ResponseWriter, r *http.Request) error {
 	if p.slackID == nil {
-		w.Header().Set("Content-Type", "text/plain")
+		w.Header().Set("Content-Type", "application/json") // as Iris labels these words
 		w.WriteHeader(http.StatusNotFound)
 		_, _ = io.WriteString(w, "Slack integration is not configured")
 		return nil
@@ -48,7 +48,7 @@ const maxRegistration = 2000
 // registerDevice registers a phone for push messages.
 func (p *people) registerDevice(w http.ResponseWriter, r *http.Request) error {
 	actor := wire.Actor(r.Context())
-	if err := actor.MayRegisterDevice(actor.Username, p.devices); err != nil {
+	if err := actor.MayRegisterDevice(users.User{ID: actor.UserID, Name: actor.Username}, p.devices); err != nil {
 		return err
 	}
 	b, err := readBody(w, r, "")
@@ -68,15 +68,15 @@ func (p *people) registerDevice(w http.ResponseWriter, r *http.Request) error {
 	if len(d.RegistrationID) > maxRegistration || len(d.Platform) > 100 {
 		return fault.Invalidf("registration_id", "registration_id can have %d bytes, platform 100", maxRegistration)
 	}
-	if err := actor.MayRegisterDevice(name, p.devices); err != nil {
+	u, err := lookUp(r.Context(), p.find, name)
+	if err != nil && !fault.Is(err, fault.NotFound) {
 		return err
 	}
-	u, err := p.find.ByName(r.Context(), name)
-	if fault.Is(err, fault.NotFound) {
-		return fault.Invalidf("username", "User %s not found", name)
+	if err := actor.MayRegisterDevice(u, p.devices); err != nil {
+		return err
 	}
 	if err != nil {
-		return err
+		return fault.Invalidf("username", "User %s not found", name)
 	}
 	if err := p.settings.RegisterDevice(r.Context(), u, d, by(r)); err != nil {
 		return err

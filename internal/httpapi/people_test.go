@@ -323,7 +323,7 @@ func TestSlackID(t *testing.T) {
 
 	without := newFixture(t)
 	rec := without.want(404, "Slack integration is not configured", demo, get, "/v0/users/ann/slackid", "")
-	require.Equal(t, "text/plain", rec.Header().Get("Content-Type"))
+	require.Equal(t, "application/json", rec.Header().Get("Content-Type"), "as Iris labels it")
 }
 
 func TestDevices(t *testing.T) {

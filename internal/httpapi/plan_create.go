@@ -67,11 +67,14 @@ func (a *API) createPlan(w http.ResponseWriter, r *http.Request) error {
 
 // creator finds the person in whose name a plan or template is saved, if the caller may act for them.
 func (a *API) creator(ctx context.Context, name, title string) (users.User, error) {
-	if !wire.Actor(ctx).MayActAs(name, a.Config.Openings) {
+	u, err := lookUp(ctx, a.People, name)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return u, err
+	}
+	if !wire.Actor(ctx).MayActAs(u, a.Config.Openings) {
 		// The same words for plans and templates, as clients know them.
 		return users.User{}, fault.New(fault.Unauthenticated, "Invalid plan creator for authenticated app/user")
 	}
-	u, err := a.People.ByName(ctx, name)
 	if fault.Is(err, fault.NotFound) {
 		return u, fault.Titled(title, "Creator "+name+" not found")
 	}

@@ -147,7 +147,7 @@ func (a *API) activatePlan(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if !wire.Actor(r.Context()).MayChange(p.Creator, a.Config.Openings) {
+	if !wire.Actor(r.Context()).MayChange(p.CreatorID, a.Config.Openings) {
 		return fault.Newf(fault.Forbidden, "Only %s or an admin may change the plan %s", p.Creator, p.Name)
 	}
 	if err := a.Plans.SetActive(r.Context(), p.ID, active); err != nil {
@@ -183,7 +183,7 @@ func (a *API) deletePlan(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if !wire.Actor(ctx).MayChange(p.Creator, a.Config.Openings) {
+	if !wire.Actor(ctx).MayChange(p.CreatorID, a.Config.Openings) {
 		return fault.Newf(fault.Forbidden, "Only %s or an admin may delete the plan %s", p.Creator, p.Name)
 	}
 	err = a.Plans.Delete(ctx, p.Name)

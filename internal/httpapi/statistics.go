@@ -28,7 +28,8 @@ type Statistics interface {
 // pauseAfterFailure is for how long nobody asks again after figures could not be computed: that may be because they are much work.
 const pauseAfterFailure = time.Minute
 
-// statistics are the routes of figures. Figures are those of the full hour, so they are asked for once an hour.
+// statistics are the routes of figures. Figures are those of the full hour: they are computed once an hour, and read again
+// each minute, because an import has them computed anew.
 type statistics struct {
 	store    Statistics
 	settings ApplicationSettings
@@ -36,9 +37,13 @@ type statistics struct {
 
 	mu      sync.Mutex
 	kept    *applications.Statistics
+	readAt  time.Time
 	failed  error
 	retryAt time.Time
 }
+
+// readAgain is how long figures are answered without asking the database for them.
+const readAgain = time.Minute
 
 func newStatistics(d Deps) *statistics {
 	return &statistics{store: d.Statistics, settings: d.Settings}
@@ -68,7 +73,7 @@ func (s *statistics) current(ctx context.Context) (*applications.Statistics, err
 			s.failed, s.retryAt = err, time.Now().Add(pauseAfterFailure)
 			return nil, err
 		}
-		s.kept, s.failed = &found, nil
+		s.kept, s.readAt, s.failed = &found, time.Now(), nil
 		return &found, nil
 	})
 	select {
@@ -83,10 +88,12 @@ func (s *statistics) current(ctx context.Context) (*applications.Statistics, err
 func (s *statistics) remembered(now time.Time) (*applications.Statistics, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.kept != nil && now.Before(s.kept.Hour.Add(time.Hour)) && !now.Before(s.kept.Hour) {
+	ofThisHour := s.kept != nil && now.Before(s.kept.Hour.Add(time.Hour)) && !now.Before(s.kept.Hour)
+	failing := s.failed != nil && now.Before(s.retryAt)
+	if ofThisHour && (failing || now.Before(s.readAt.Add(readAgain))) {
 		return s.kept, nil
 	}
-	if s.failed != nil && now.Before(s.retryAt) {
+	if failing {
 		return nil, s.failed
 	}
 	return nil, nil

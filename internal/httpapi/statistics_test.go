@@ -92,7 +92,7 @@ func TestStatistics(t *testing.T) {
 		"total_messages_sent":                     {"4", "0", "0", "0", "0", "0", "0"},
 		"total_messages_sent_last_week":           {"4", "0", "0", "0", "0", "0", "0"},
 		"total_applications":                      {"4", "4", "4", "4", "4", "4", "4"},
-		"total_active_users":                      {"1", "1", "0", "0", "0", "0", "0"},
+		"total_active_users":                      {"5", "1", "0", "0", "0", "0", "0"},
 		"pct_incidents_claimed_last_week":         {"50", "100", "null", "null", "null", "null", "null"},
 		"median_seconds_to_claim_last_week":       {"90", "115", "null", "null", "null", "null", "null"},
 	} {

@@ -243,7 +243,7 @@ func (a *API) activateTemplate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if !wire.Actor(r.Context()).MayChange(t.Creator, a.Config.Openings) {
+	if !wire.Actor(r.Context()).MayChange(t.CreatorID, a.Config.Openings) {
 		return fault.Newf(fault.Forbidden, "Only %s or an admin may change the template %s", t.Creator, t.Name)
 	}
 	if err := a.Templates.SetActive(r.Context(), t.ID, active); err != nil {

@@ -26,7 +26,7 @@ type Incident struct {
 	ApplicationID int64
 	Application   string
 	CreatedAt     time.Time
-	UpdatedAt     time.Time
+	UpdatedAt     time.Time // zero: nobody and nothing changed it
 	Active        bool
 	Resolved      bool
 	Owner         string // "" = nobody acknowledged it

@@ -53,6 +53,9 @@ type Result struct {
 	Detail          string        // what the vendor said, cleaned and cut; never secrets
 	RetryAfter      time.Duration // Throttled: when to come back; 0 = unknown
 	VendorMessageID string
+	// BeforeRecipient tells that the call failed before the recipient was named: the connection, the log-in, the sender. Such a
+	// failure is the account's, all others may be the recipient's.
+	BeforeRecipient bool
 	// DestinationGone tells that the destination itself was refused (no such user, opted out).
 	DestinationGone bool
 }
@@ -82,6 +85,13 @@ type Preparer interface {
 type Pooled interface {
 	// Connections is how many calls of one mode have a connection at once.
 	Connections() int
+}
+
+// Prober is a Vendor that finds out whether its account can be reached without sending a message. The worker probes an account
+// with it whose calls fail before the recipient is named. It is safe for concurrent use.
+type Prober interface {
+	// Probe returns within ctx's deadline.
+	Probe(ctx context.Context) (reached bool)
 }
 
 // Prepared is one call whose connection is ready.

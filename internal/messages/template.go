@@ -15,6 +15,7 @@ type TemplateVersion struct {
 	ID        TemplateID
 	Name      string
 	Creator   string
+	CreatorID users.ID
 	CreatedAt time.Time
 	Active    bool
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/oncallapi"
 )
 
 func TestOneRequestMakesABoundedNumberOfShifts(t *testing.T) {
@@ -38,10 +40,11 @@ func TestNobodyWhoIsSwitchedOffIsPutOnCall(t *testing.T) {
 		fmt.Sprintf(`{"team":"ops","user":"cat","role":"primary","start":%d,"end":%d}`, f.hour(1), f.hour(2)))
 }
 
-// Whoever administers a team has no say over what an administrator of everything is told.
+// Where compatibility.team_admins_edit_members is on, an administrator of a team still does not change the reminders of an
+// administrator of the installation.
 func TestNoticeSettingsOfAdministratorsAreTheirOwn(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
+	f := newFixture(t, func(d *oncallapi.Deps) { d.Config.Openings.AdminsEditMembers = true })
 	f.ok(ann, "POST", "/api/v0/teams/ops/admins", `{"name":"root"}`)
 	const body = `{"team":"ops","roles":["primary"],"mode":"email","type":"event_created","only_if_involved":true}`
 	for name, status := range map[string]int{"root": 403, "bob": 200} {

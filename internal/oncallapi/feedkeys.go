@@ -6,6 +6,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
@@ -70,7 +71,11 @@ func (a *API) feedKey(verb string) handler {
 // feedOf finds whose calendar the path names: the caller's own, or any team's.
 func (a *API) feedOf(r *http.Request, me oncall.Person, verb string) (oncall.IcalSubject, error) {
 	if name := param(r, "user"); name != "" {
-		if !equalFold(name, me.Name) {
+		u, err := a.People.ByName(r.Context(), name)
+		if err != nil && !fault.Is(err, fault.NotFound) {
+			return oncall.IcalSubject{}, err
+		}
+		if err != nil || u.ID != me.ID {
 			return oncall.IcalSubject{}, &fault.Error{Kind: fault.Forbidden, Message: "Unauthorized",
 				Detail: `Action not allowed: "` + me.Name + `" is not allowed to ` + verb + ` ical_key of "` + name + `"`}
 		}
@@ -107,7 +112,7 @@ func (a *API) knownKey(r *http.Request) (oncall.IcalKey, error) {
 	if actor.Username == "" {
 		return key, auth.ErrPersonNeeded
 	}
-	if actor.MayUseKeysOf(key.Requester, "view") != nil {
+	if actor.MayUseKeysOf(users.User{ID: key.RequesterID, Name: key.Requester}, "view") != nil {
 		return key, actor.ErrNotKeyAdmin()
 	}
 	return key, nil
@@ -137,10 +142,14 @@ func (a *API) deleteKey(w http.ResponseWriter, r *http.Request) error {
 // keysOf finds the requester of the path for themselves or an administrator.
 func (a *API) keysOf(r *http.Request, verb string) (oncall.Person, error) {
 	name := param(r, "user")
-	if err := wire.Actor(r.Context()).MayUseKeysOf(name, verb); err != nil {
-		return oncall.Person{}, err
+	u, err := a.People.ByName(r.Context(), name)
+	if err != nil {
+		u.User = users.User{Name: name}
 	}
-	return a.People.ByName(r.Context(), name)
+	if refused := wire.Actor(r.Context()).MayUseKeysOf(u.User, verb); refused != nil && (err == nil || fault.Is(err, fault.NotFound)) {
+		return oncall.Person{}, refused
+	}
+	return u, err
 }
 
 func (a *API) listKeys(w http.ResponseWriter, r *http.Request) error {

@@ -46,7 +46,8 @@ func TestNoticeSettings(t *testing.T) {
 	f.want(200, "", bob, "PUT", one, `{"type":"event_edited","only_if_involved":false}`)
 	f.want(200, fmt.Sprintf(`[{"id":%d,"mode":"sms","only_if_involved":0,"roles":["manager"],"team":"ops","time_before":null,"type":"event_edited"}]`, id), bob, "GET", at, "")
 	f.want(403, says("Unauthorized", `Action not allowed for "eve"`), eve, "DELETE", one, "")
-	f.want(200, "", ann, "DELETE", one, "")
+	f.want(403, says("Unauthorized", `Action not allowed for "ann"`), ann, "DELETE", one, "")
+	f.want(200, "", bob, "DELETE", one, "")
 	f.want(404, says("404 Not Found", ""), bob, "DELETE", one, "")
 	require.Len(t, decode[[]any](f, bob, "GET", "/api/v0/notification_types", ""), 7)
 }

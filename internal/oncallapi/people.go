@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
@@ -100,22 +99,14 @@ func (a *API) person(r *http.Request) (oncall.Person, error) {
 	return a.personNamed(r.Context(), param(r, "user"))
 }
 
-// account finds the user of the path for somebody who may change who they are and where they are reached.
-func (a *API) account(r *http.Request) (oncall.Person, error) {
-	return a.personFor(r.Context(), param(r, "user"), func(actor auth.Actor, name string, theirs []int64) error {
-		return actor.MayEditAccount(name, theirs, a.Config.Openings)
-	})
-}
-
 // personNamed finds a user for somebody who may change their settings.
 func (a *API) personNamed(ctx context.Context, name string) (oncall.Person, error) {
-	return a.personFor(ctx, name, auth.Actor.MayEditPerson)
-}
-
-func (a *API) personFor(ctx context.Context, name string, may func(actor auth.Actor, name string, theirTeams []int64) error) (oncall.Person, error) {
 	u, err := a.People.ByName(ctx, name)
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return u, err
+	}
+	if err != nil {
+		u.User = users.User{Name: name} // nobody's: only who may edit everybody hears that there is no such user
 	}
 	var theirs []int64
 	if err == nil {
@@ -129,14 +120,14 @@ func (a *API) personFor(ctx context.Context, name string, may func(actor auth.Ac
 			}
 		}
 	}
-	if refused := may(wire.Actor(ctx), name, theirs); refused != nil {
+	if refused := wire.Actor(ctx).MayEditPerson(u.User, theirs, a.Config.Openings); refused != nil {
 		return u, refused
 	}
 	return u, err
 }
 
 func (a *API) updateUser(w http.ResponseWriter, r *http.Request) error {
-	u, err := a.account(r)
+	u, err := a.person(r)
 	if err != nil {
 		return when(err, fault.NotFound, fault.Titled("No User Found", "no user exists with given name"))
 	}
@@ -147,6 +138,14 @@ func (a *API) updateUser(w http.ResponseWriter, r *http.Request) error {
 	c, err := personChange(b)
 	if err != nil {
 		return err
+	}
+	if c.Name != nil && *c.Name == u.Name {
+		c.Name = nil
+	}
+	if c.Name != nil {
+		if err := wire.Actor(r.Context()).MayRename(); err != nil {
+			return err
+		}
 	}
 	if err := a.People.Update(r.Context(), u, c); err != nil {
 		name := u.Name
@@ -208,7 +207,7 @@ func contactMode(m users.Mode) bool {
 }
 
 func (a *API) deleteUser(w http.ResponseWriter, r *http.Request) error {
-	u, err := a.account(r)
+	u, err := a.person(r)
 	if fault.Is(err, fault.NotFound) {
 		return empty(w, http.StatusOK)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
@@ -239,7 +240,7 @@ func (a *API) absentee(ctx context.Context, b body, t oncall.Profile) (oncall.Pe
 	if !slices.Contains(idsOf(people), u.ID) {
 		return u, fault.Invalidf("user", "%s is not part of team %s", u.Name, t.Name)
 	}
-	return u, wire.Actor(ctx).MayEditPerson(u.Name, []int64{t.ID})
+	return u, wire.Actor(ctx).MayEditPerson(u.User, []int64{t.ID}, auth.Openings{AdminsEditMembers: true})
 }
 
 func (a *API) dropAbsence(w http.ResponseWriter, r *http.Request) error {
@@ -260,7 +261,7 @@ func (a *API) dropAbsence(w http.ResponseWriter, r *http.Request) error {
 	for _, t := range teams {
 		theirs = append(theirs, t.ID)
 	}
-	if err := wire.Actor(ctx).MayEditPerson(s.UserName, theirs); err != nil {
+	if err := wire.Actor(ctx).MayEditPerson(users.User{ID: s.User, Name: s.UserName}, theirs, auth.Openings{AdminsEditMembers: true}); err != nil {
 		return err
 	}
 	if err := a.Wishes.DropAbsence(ctx, id); err != nil {

@@ -93,11 +93,11 @@ const nameTaken = "somebody else took the name meanwhile: it is looked at again 
 func (s *DirectorySync) person(ctx context.Context, q *db.Queries, c directory.Change) (users.ID, error) {
 	id := c.ID
 	if c.Kind == directory.Add {
-		name, err := cleanName(c.Name)
+		name, err := newUserName(c.Name)
 		if err != nil {
 			return 0, err
 		}
-		row, err := q.CreateUser(ctx, db.CreateUserParams{Name: name, TimeZone: "UTC"})
+		row, err := q.CreateUser(ctx, db.CreateUserParams{Name: name, CanonicalName: users.CanonicalName(name), TimeZone: "UTC"})
 		if sqlState(err) == "23505" {
 			return 0, fault.Invalidf("name", nameTaken)
 		}
@@ -108,11 +108,12 @@ func (s *DirectorySync) person(ctx context.Context, q *db.Queries, c directory.C
 	}
 	change := db.UpdateOncallUserParams{ID: int64(id), FullName: storablePtr(c.FullName), PhotoUrl: storablePtr(c.PhotoURL)}
 	if c.Rename != "" {
-		name, err := cleanName(c.Rename)
+		name, err := newUserName(c.Rename)
 		if err != nil {
 			return 0, err
 		}
-		change.Name = &name
+		canonical := users.CanonicalName(name)
+		change.Name, change.CanonicalName = &name, &canonical
 	}
 	switch c.Kind {
 	case directory.SwitchOn:

@@ -13,6 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/imports"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
 // Imports stores what is taken over from a predecessor. One import is one transaction, however long it takes. The
@@ -50,7 +51,15 @@ func (i *Imports) Run(ctx context.Context, name string, f func(imports.Store) (k
 		case !r.finished: // nothing is new
 			return nil
 		}
-		return r.moveNumbersOn(ctx)
+		_, conflicts, err := fillCanonicalNames(ctx, db.New(tx))
+		if err != nil {
+			return err
+		}
+		LogNameConflicts(i.db.log, conflicts)
+		if err := r.moveNumbersOn(ctx); err != nil {
+			return err
+		}
+		return r.exec(ctx, "delete from statistics_snapshots") // figures count what came
 	})
 	if errors.Is(err, errNotKept) {
 		return nil

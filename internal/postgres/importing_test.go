@@ -287,3 +287,20 @@ func TestImportSealsKeys(t *testing.T) {
 		require.Equal(t, []string{"conflict: its primary key here is another one (1) application watch"}, words(seal(s)))
 	})
 }
+
+// Figures that were computed before an import do not count what came; people and applications that came count at once.
+func TestStatisticsCountWhatAnImportBrought(t *testing.T) {
+	t.Parallel()
+	m := newMoving(t)
+	statistics := postgres.NewStatistics(m.db)
+	before, err := statistics.Current(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, before.Users[0])
+	require.NoError(t, m.im.Run(t.Context(), "test", func(s imports.Store) (bool, error) {
+		m.load(s, peopleTable, []any{100, "ann", true, ""})
+		return true, s.Finish(t.Context(), "{}")
+	}))
+	after, err := statistics.Current(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, int64(1), after.Users[0])
+}

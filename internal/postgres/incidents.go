@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
@@ -48,7 +49,7 @@ var incidentColumns = map[string]filterColumn{
 	"resolved":     {expr: "i.resolved", kind: filters.Flag},
 	"claimed":      {expr: "(i.owner_id is not null)", kind: filters.Bool},
 	"created":      {expr: "i.created_at", kind: filters.Time},
-	"updated":      {expr: "i.updated_at", kind: filters.Time},
+	"updated":      {expr: "(case when i.updated_at - i.created_at >= interval '1 ms' then i.updated_at end)", kind: filters.Time},
 	"application":  {expr: "a.name", kind: filters.Text},
 	"context":      {expr: "c.context::text", kind: filters.Text},
 	"owner":        {expr: "u.name", kind: filters.Text},
@@ -87,11 +88,18 @@ func (i *Incidents) Get(ctx context.Context, id incidents.ID) (incidents.Inciden
 	return found[0], nil
 }
 
+// untouched is how far apart the two times of an incident are at most that nobody changed: both are set when it is stored, one
+// after the other. A change needs an answer to the opening first.
+const untouched = time.Millisecond
+
 func scanIncident(row pgx.CollectableRow) (n incidents.Incident, err error) {
 	var body []byte
 	err = row.Scan(&n.ID, &n.Bucket, &n.PlanID, &n.Plan, &n.ApplicationID, &n.Application, &n.CreatedAt, &n.UpdatedAt,
 		&n.Active, &n.Resolved, &n.Owner, &n.CurrentStep, &n.ReopenCount, &body, &n.TitleVariable)
 	n.Context = body
+	if n.UpdatedAt.Sub(n.CreatedAt) < untouched {
+		n.UpdatedAt = time.Time{}
+	}
 	return n, err
 }
 

@@ -575,7 +575,7 @@ func TestListIncidents(t *testing.T) {
 		{filters.Condition{Field: "context", Op: filters.Contains, Values: []any{`"title": "DISK"`}}, []incidents.ID{first, second, third}},
 		{filters.Condition{Field: "target", Op: filters.In, Values: []any{"ann", "x"}}, []incidents.ID{first}},
 		{filters.Condition{Field: "created", Op: filters.Lt, Values: []any{created.Add(-time.Hour)}}, nil},
-		{filters.Condition{Field: "updated", Op: filters.Ge, Values: []any{created.Add(-time.Hour)}}, []incidents.ID{first, second, third}},
+		{filters.Condition{Field: "updated", Op: filters.Ge, Values: []any{created.Add(-time.Hour)}}, []incidents.ID{second, third}},
 		{filters.Condition{Field: "current_step", Op: filters.Eq, Values: []any{int64(0)}}, []incidents.ID{first, second, third}},
 	} {
 		got, err := p.in.List(ctx, filters.Query{Conditions: []filters.Condition{c.cond}})

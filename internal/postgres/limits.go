@@ -22,7 +22,8 @@ func NewLimits(d *DB) *Limits { return &Limits{d} }
 func (l *Limits) Reserve(ctx context.Context, r delivery.Reservation) (delivery.Granted, error) {
 	p := db.ReserveSlotsParams{
 		Key: r.Key, SlotUs: r.Interval.Microseconds(), Burst: int32(max(1, r.Burst)),
-		Offsets: make([]int64, len(r.Offsets)), Tolerance: r.Tolerance.Microseconds(),
+		Offsets: make([]int64, len(r.Offsets)), Instants: append([]time.Time{}, r.Instants...), Tolerance: r.Tolerance.Microseconds(),
+		Lead: r.Lead.Microseconds(),
 	}
 	for i, o := range r.Offsets {
 		p.Offsets[i] = o.Microseconds()
@@ -37,7 +38,7 @@ func (l *Limits) Reserve(ctx context.Context, r delivery.Reservation) (delivery.
 		if err != nil {
 			return err
 		}
-		g = delivery.Granted{Before: row.Before, Clock: row.Clock, Next: row.NextFree, Slots: row.Slots}
+		g = delivery.Granted{Before: row.Before, Clock: row.Clock, Next: row.NextFree, Slots: row.Slots, Lead: micros(row.LongestLead)}
 		g.Index = make([]int, len(row.Granted))
 		for i, n := range row.Granted {
 			g.Index[i] = int(n) - 1

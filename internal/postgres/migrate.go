@@ -47,6 +47,13 @@ func Migrate(ctx context.Context, url string, log *zap.Logger) error {
 	if err != nil {
 		return fmt.Errorf("read migrations: %w", err)
 	}
+	before, err := provider.GetDBVersion(ctx)
+	if err != nil {
+		return mapError(err)
+	}
+	if err := refuseNameConflicts(ctx, conn, before); err != nil {
+		return err
+	}
 	results, err := provider.Up(ctx)
 	for _, r := range results {
 		log.Info("migration applied", zap.Int64("version", r.Source.Version), zap.Duration("took", r.Duration))
@@ -67,7 +74,7 @@ func Migrate(ctx context.Context, url string, log *zap.Logger) error {
 			return Schema{Have: have, Want: want}.tooNew(fault.Conflict)
 		}
 	}
-	return createInstallation(ctx, cc)
+	return createInstallation(ctx, cc, log)
 }
 
 const (
@@ -115,14 +122,19 @@ func migrationFault(err error) error {
 	return mapError(err)
 }
 
-// createInstallation writes the installation's name and secret once. The name labels the cluster's gossip, so that two
+// createInstallation computes canonical names that are missing and writes the installation's name and secret once. The name labels the cluster's gossip, so that two
 // installations on one network never mistake each other for members.
-func createInstallation(ctx context.Context, cc *pgx.ConnConfig) error {
+func createInstallation(ctx context.Context, cc *pgx.ConnConfig, log *zap.Logger) error {
 	conn, err := pgx.ConnectConfig(ctx, cc)
 	if err != nil {
 		return mapError(err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	_, conflicts, err := fillCanonicalNames(ctx, db.New(conn))
+	if err != nil && sqlState(err) != "23505" { // another process filled them at the same time
+		return mapError(err)
+	}
+	LogNameConflicts(log, conflicts)
 	secret := make([]byte, 32)
 	label := make([]byte, 4)
 	_, _ = rand.Read(secret) // crypto/rand never fails

@@ -63,12 +63,12 @@ func (p *OncallPeople) find(ctx context.Context, by db.OncallPeopleParams) ([]on
 
 // Create adds a person; a Conflict fault when the name is taken.
 func (p *OncallPeople) Create(ctx context.Context, name string, by oncall.By) error {
-	name, err := cleanName(name)
+	name, err := newUserName(name)
 	if err != nil {
 		return err
 	}
 	return p.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		u, err := q.CreateUser(ctx, db.CreateUserParams{Name: name, TimeZone: "UTC"})
+		u, err := q.CreateUser(ctx, db.CreateUserParams{Name: name, CanonicalName: users.CanonicalName(name), TimeZone: "UTC"})
 		if err != nil {
 			return err
 		}
@@ -85,11 +85,12 @@ func (p *OncallPeople) Update(ctx context.Context, u oncall.Person, c oncall.Per
 		ID: int64(u.ID), FullName: storablePtr(c.FullName), TimeZone: storablePtr(c.TimeZone), PhotoUrl: storablePtr(c.PhotoURL), Active: c.Active,
 	}
 	if c.Name != nil {
-		name, err := cleanName(*c.Name)
+		name, err := newUserName(*c.Name)
 		if err != nil {
 			return err
 		}
-		params.Name = &name
+		canonical := users.CanonicalName(name)
+		params.Name, params.CanonicalName = &name, &canonical
 	}
 	return p.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if err := one(q.UpdateOncallUser(ctx, params)); err != nil {

@@ -45,7 +45,7 @@ func (t *Templates) ByName(ctx context.Context, name string) (details messages.T
 	return details, err
 }
 
-const templateList = `select t.id, t.name, t.created_at, u.name as creator, (ta.template_id is not null) as active
+const templateList = `select t.id, t.name, t.created_at, u.name as creator, t.creator_id, (ta.template_id is not null) as active
 from templates t
 join users u on u.id = t.creator_id
 left join template_active ta on ta.template_id = t.id
@@ -139,6 +139,6 @@ func loadTemplate(ctx context.Context, q *db.Queries, row db.TemplateByIDRow) (m
 }
 
 func templateHead(row db.TemplateByIDRow) messages.TemplateVersion {
-	return messages.TemplateVersion{ID: messages.TemplateID(row.ID), Name: row.Name, Creator: row.Creator,
+	return messages.TemplateVersion{ID: messages.TemplateID(row.ID), Name: row.Name, Creator: row.Creator, CreatorID: users.ID(row.CreatorID),
 		CreatedAt: row.CreatedAt, Active: row.Active}
 }

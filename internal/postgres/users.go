@@ -37,7 +37,7 @@ type NewUser struct {
 
 // Create adds a person with their contacts. A name that exists, in whatever case, is a Conflict.
 func (u *Users) Create(ctx context.Context, n NewUser) (users.User, error) {
-	name, err := cleanName(n.Name)
+	name, err := newUserName(n.Name)
 	if err != nil {
 		return users.User{}, err
 	}
@@ -50,7 +50,7 @@ func (u *Users) Create(ctx context.Context, n NewUser) (users.User, error) {
 	var out users.User
 	err = u.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		row, err := q.CreateUser(ctx, db.CreateUserParams{
-			Name: name, FullName: n.FullName, TimeZone: n.TimeZone, Admin: n.Admin, ReadOnly: n.ReadOnly,
+			Name: name, CanonicalName: users.CanonicalName(name), FullName: n.FullName, TimeZone: n.TimeZone, Admin: n.Admin, ReadOnly: n.ReadOnly,
 			PasswordHash: n.PasswordHash,
 		})
 		if sqlState(err) == "23505" {

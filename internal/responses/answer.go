@@ -57,7 +57,7 @@ func (s *Responses) obey(ctx context.Context, f from, r messages.Reply, kept *me
 
 // obeyUser does what a reply asks for in the name of user, if the caller may pass that on.
 func (s *Responses) obeyUser(ctx context.Context, user users.User, via incidents.Via, r messages.Reply, kept *messages.Answer) (string, error) {
-	if err := wire.Actor(ctx).MayPassOn(user.Name, s.d.Openings); err != nil {
+	if err := wire.Actor(ctx).MayPassOn(user, s.d.Openings); err != nil {
 		return "", err
 	}
 	kept.UserID = user.ID

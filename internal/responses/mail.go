@@ -193,7 +193,7 @@ func (s *Responses) sender(r *http.Request, address string) (users.User, error) 
 	if err != nil {
 		return user, err
 	}
-	return user, wire.Actor(r.Context()).MayPassOn(user.Name, s.d.Openings)
+	return user, wire.Actor(r.Context()).MayPassOn(user, s.d.Openings)
 }
 
 // writeBack queues the answer to a mail.

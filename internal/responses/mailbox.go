@@ -28,7 +28,7 @@ func (s *Responses) openByMail(w http.ResponseWriter, r *http.Request, box messa
 		if err != nil {
 			return err
 		}
-		if err := wire.Actor(r.Context()).MayPassOnMail(app.Name); err != nil {
+		if err := wire.Actor(r.Context()).MayPassOnMail(app.ID); err != nil {
 			return err
 		}
 		plan, why, err := s.mailPlan(r.Context(), box, app)

@@ -185,6 +185,15 @@ func (c *Client) Prepare(ctx context.Context, v messages.Vendor, rawURL string, 
 	return p, messages.Result{}, true
 }
 
+// Probe reports whether a connection to the URL can be made.
+func (c *Client) Probe(ctx context.Context, rawURL string) bool {
+	p, _, ok := c.Prepare(ctx, nil, rawURL, 1)
+	if ok {
+		p.Release()
+	}
+	return ok
+}
+
 // prepared keeps connections for one message.
 type prepared struct {
 	client *Client

@@ -40,6 +40,12 @@ func Unavailable(format string, args ...any) messages.Result {
 	return messages.Result{Outcome: messages.OutcomeUnavailable, Detail: Clean(fmt.Sprintf(format, args...))}
 }
 
+// AccountFailed is r as a failure that came before the recipient was named.
+func AccountFailed(r messages.Result) messages.Result {
+	r.BeforeRecipient = r.Outcome == messages.OutcomeUnavailable || r.Outcome == messages.OutcomeUnknown
+	return r
+}
+
 // Unknown is a message in doubt.
 func Unknown(format string, args ...any) messages.Result {
 	return messages.Result{Outcome: messages.OutcomeUnknown, Detail: Clean(fmt.Sprintf(format, args...))}
@@ -69,7 +75,7 @@ func FromError(err error, secrets ...string) messages.Result {
 	detail := Clean(err.Error(), secrets...)
 	var call *CallError
 	if errors.As(err, &call) && !call.Sent {
-		return Unavailable("%s", detail)
+		return AccountFailed(Unavailable("%s", detail))
 	}
 	return Unknown("%s", detail)
 }

@@ -64,7 +64,7 @@ func flag(field string, v int64) filters.Condition {
 }
 
 func (w *Web) frame(r *http.Request, title, section string) frame {
-	return frame{Title: title, Section: section, User: actor(r).Name, ReadOnly: actor(r).ReadOnly, Mailbox: w.d.Mailbox,
+	return frame{Title: title, Section: section, User: actor(r).Name, ReadOnly: actor(r).ReadOnly, Admin: actor(r).Admin, Mailbox: w.d.Mailbox,
 		Flash: w.d.Sessions.PopString(r.Context(), "flash")}
 }
 

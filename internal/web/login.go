@@ -79,7 +79,11 @@ func (w *Web) login(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.d.Sessions.Put(r.Context(), "flash", flash)
-	http.Redirect(rw, r, "/login?next="+url.QueryEscape(next), http.StatusFound)
+	again := "/login"
+	if r.URL.Query().Has("next") {
+		again += "?next=" + url.QueryEscape(next)
+	}
+	http.Redirect(rw, r, again, http.StatusFound)
 }
 
 // directoryAway shows the form again: whoever has a password of Iris's own can still log in.

@@ -31,6 +31,7 @@ type frame struct {
 	User    string
 	// ReadOnly: the reader may change nothing, so nothing to press is shown.
 	ReadOnly bool
+	Admin    bool // the reader administers everything
 	Flash    string
 	Mailbox  bool
 	// Scripts of the on-call pages; nil elsewhere.
@@ -81,6 +82,10 @@ func newViews() (*views, error) {
 		}
 		v.names[name] = hashed
 		files[hashed] = asset{body: body, kind: mime.TypeByExtension(ext)}
+		if strings.HasPrefix(name, "images/") { // where Iris has its icon
+			files["/static/"+name] = files[hashed]
+			files["/static/images/favicon"+ext] = files[hashed]
+		}
 		return nil
 	})
 	if err != nil {

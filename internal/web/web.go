@@ -119,7 +119,7 @@ func (w *Web) Routes(r chi.Router) {
 			r.Get(path, h)
 			r.Head(path, h)
 		}
-		get(r, "/", func(rw http.ResponseWriter, r *http.Request) { http.Redirect(rw, r, "/incidents", http.StatusFound) })
+		get(r, "/", w.home)
 		get(r, "/login", w.showLogin)
 		get(r, "/login/", w.showLogin)
 		r.Post("/login/", w.login)
@@ -137,6 +137,7 @@ func (w *Web) Routes(r chi.Router) {
 			}
 			w.calendarRoutes(r, get)
 			w.planRoutes(r, get)
+			w.irisRoutes(r, get)
 			r.Group(func(r chi.Router) {
 				r.Use(w.requireWrite)
 				r.Post("/incidents/{id}/acknowledge", w.acknowledge)

@@ -1,5 +1,6 @@
 // Command compose prints how a service of deploy/compose.yaml is started, for test/compose.sh: one line per variable of its
-// environment (NAME=VALUE), an empty line, then one line per word of its command. Variables are substituted as Compose does.
+// environment (NAME=VALUE), an empty line, then one line per word of its command. Variables are substituted as Compose does. With the
+// word "healthcheck" after the service, the words of its health check are printed instead of those of its command.
 package main
 
 import (
@@ -14,7 +15,10 @@ import (
 
 type file struct {
 	Services map[string]struct {
-		Command     []string          `yaml:"command"`
+		Command     []string `yaml:"command"`
+		Healthcheck struct {
+			Test []string `yaml:"test"`
+		} `yaml:"healthcheck"`
 		Environment map[string]string `yaml:"environment"`
 		Deploy      struct {
 			Replicas int `yaml:"replicas"`
@@ -30,8 +34,9 @@ func main() {
 }
 
 func run(w io.Writer, args []string) error {
-	if len(args) != 2 {
-		return fmt.Errorf("usage: compose FILE SERVICE")
+	health := len(args) == 3 && args[2] == "healthcheck"
+	if len(args) != 2 && !health {
+		return fmt.Errorf("usage: compose FILE SERVICE [healthcheck]")
 	}
 	raw, err := os.ReadFile(args[0])
 	if err != nil {
@@ -58,7 +63,11 @@ func run(w io.Writer, args []string) error {
 		fmt.Fprintf(w, "%s=%s\n", name, value)
 	}
 	fmt.Fprintln(w)
-	for _, word := range s.Command {
+	words := s.Command
+	if health {
+		words = s.Healthcheck.Test[1:] // after CMD
+	}
+	for _, word := range words {
 		fmt.Fprintln(w, word)
 	}
 	return nil

@@ -204,7 +204,8 @@ func pages() []right {
 		"/teams/ops/schedules", "/teams/ops/coverage", "/teams/ops/settings", "/teams/ops/audit"} {
 		out = append(out, right{get, path, nil, 200, people, nil})
 	}
-	for path, moved := range map[string]int{"/user/bob": 302, "/user/bob/ical": 302, "/team/ops": 301, "/team/ops/info": 301, "/team/ops/schedules": 301,
+	for path, moved := range map[string]int{"/user": 302, "/messages": 302, "/messages/1": 302, "/templates": 302, "/templates/words": 302, "/applications": 302,
+		"/applications/demo": 302, "/stats": 302, "/stats/demo": 302, "/singlestats/total_incidents": 302, "/user/bob": 302, "/user/bob/ical": 302, "/team/ops": 301, "/team/ops/info": 301, "/team/ops/schedules": 301,
 		"/team/ops/subscriptions": 301, "/team/ops/audit": 301} {
 		out = append(out, right{get, path, nil, moved, people, nil})
 	}

@@ -1,10 +1,10 @@
--- Rate limits that the whole cluster shares. The arithmetic is the function reserve_slots (migrations/0004_messages.sql).
+-- Rate limits that the whole cluster shares. The arithmetic is the function draw_slots (migrations/0051_far_slots.sql).
 
 -- name: ReserveSlots :one
 select r.before::timestamptz as before, r.clock::timestamptz as clock, r.next_free::timestamptz as next_free,
-    r.granted::int[] as granted, r.slots::timestamptz[] as slots
-from reserve_slots(sqlc.arg(key)::text, sqlc.arg(slot_us)::bigint, sqlc.arg(burst)::int, sqlc.arg(offsets)::bigint[],
-    sqlc.arg(tolerance)::bigint, sqlc.narg(only_within)::bigint) as r;
+    r.granted::int[] as granted, r.slots::timestamptz[] as slots, r.longest_lead::bigint as longest_lead
+from draw_slots(sqlc.arg(key)::text, sqlc.arg(slot_us)::bigint, sqlc.arg(burst)::int, sqlc.arg(offsets)::bigint[],
+    sqlc.arg(instants)::timestamptz[], sqlc.arg(tolerance)::bigint, sqlc.narg(only_within)::bigint, sqlc.arg(lead)::bigint) as r;
 
 -- name: ListPauses :many
 select p.account, (extract(epoch from p.until - clock_timestamp()) * 1000000)::bigint as left_us, p.reason

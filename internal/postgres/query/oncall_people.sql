@@ -14,7 +14,7 @@ order by u.id;
 -- name: UpdateOncallUser :execrows
 with mark as (update directory_people set switched_off = false where user_id = @id and not sqlc.narg(active)::bool)
 update users
-set name = coalesce(sqlc.narg(name), name), full_name = coalesce(sqlc.narg(full_name), full_name),
+set name = coalesce(sqlc.narg(name), name), canonical_name = coalesce(sqlc.narg(canonical_name), canonical_name), full_name = coalesce(sqlc.narg(full_name), full_name),
     time_zone = case when sqlc.narg(time_zone)::text is null then time_zone else coalesce(nullif(sqlc.narg(time_zone)::text, ''), 'UTC') end,
     time_zone_given = coalesce(sqlc.narg(time_zone)::text <> '', time_zone_given), active = coalesce(sqlc.narg(active), active),
     photo_url = case when sqlc.narg(photo_url)::text is null then photo_url else nullif(sqlc.narg(photo_url)::text, '') end

@@ -1,8 +1,8 @@
 -- Users, their contacts and passwords, teams, and the names of targets.
 
 -- name: CreateUser :one
-insert into users (name, full_name, time_zone, admin, read_only, password_hash)
-values (@name, @full_name, @time_zone, @admin, @read_only, nullif(@password_hash::text, ''))
+insert into users (name, canonical_name, full_name, time_zone, admin, read_only, password_hash)
+values (@name, @canonical_name::text, @full_name, @time_zone, @admin, @read_only, nullif(@password_hash::text, ''))
 returning id, target_id, oncall_id, name, full_name, time_zone, admin, read_only, active, login_epoch;
 
 -- name: UserByName :one
@@ -93,3 +93,14 @@ insert into audit_log (actor, action, object, detail) values (@actor, @action, @
 
 -- name: Audit :many
 select id, at, actor, action, object, detail from audit_log order by id desc limit sqlc.arg(max_rows)::int;
+
+-- name: UsersWithoutCanonicalName :many
+select id, name from users where canonical_name is null order by id;
+
+-- A name that was changed meanwhile, and one whose canonical form another user has, is left out.
+-- name: SetCanonicalNames :many
+update users u set canonical_name = n.canonical_name
+from (select unnest(sqlc.arg(ids)::bigint[]) as id, unnest(sqlc.arg(names)::text[]) as name, unnest(sqlc.arg(canonical_names)::text[]) as canonical_name) n
+where u.id = n.id and u.name = n.name and u.canonical_name is null
+    and not exists (select from users o where o.canonical_name = n.canonical_name)
+returning u.id;

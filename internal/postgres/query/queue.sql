@@ -56,7 +56,8 @@ with fence as materialized (
         select unnest(sqlc.arg(lane_modes)::text[]) as mode, unnest(sqlc.arg(lane_classes)::smallint[]) as class,
             unnest(sqlc.arg(lane_applications)::bigint[]) as application_id, unnest(sqlc.arg(lane_most)::int[]) as most,
             unnest(sqlc.arg(lane_each)::int[]) as each, unnest(sqlc.arg(lane_from)::int[]) as lo,
-            unnest(sqlc.arg(lane_to)::int[]) as hi
+            unnest(sqlc.arg(lane_to)::int[]) as hi, unnest(sqlc.arg(lane_waited_us)::bigint[]) as waited,
+            unnest(sqlc.arg(lane_older_us)::bigint[]) as older
     ) l
     cross join lateral (
         select x.id
@@ -70,6 +71,8 @@ with fence as materialized (
               and (m.state = 'pending' or (m.state = 'taken' and (m.claim_until < clock_timestamp() or m.claim_by <> all (array(
                   select p.process_id from members p where p.heartbeat_at > clock_timestamp() - interval '3 seconds')))))
               and m.available_at >= sqlc.arg(low)::timestamptz and m.available_at <= clock_timestamp()
+              and (l.waited = 0 or m.mode_since <= clock_timestamp() - l.waited * interval '1 microsecond'
+                  or m.created_at <= clock_timestamp() - l.older * interval '1 microsecond')
             order by m.available_at, m.id
             limit l.each
             for no key update skip locked
@@ -146,7 +149,6 @@ with given as (
 ), begun as (
     update messages m
     set state = 'sending', attempt = m.attempt + 1, mode_attempt = m.mode_attempt + 1, takes = 0,
-        mode_since = case when m.mode_attempt = 0 then clock_timestamp() else m.mode_since end,
         claim_until = clock_timestamp() + g.call_us * interval '1 microsecond'
     from held g
     where m.id = g.id

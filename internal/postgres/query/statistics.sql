@@ -20,11 +20,12 @@ on conflict (hour) do update set body = excluded.body, computed_at = clock_times
 -- name: ForgetStatistics :exec
 delete from statistics_snapshots where hour < @hour;
 
+-- The first point is the newest: people and applications who came after the hour began, all at once by an import, count there.
 -- name: TotalsAt :many
 select p.ord::int as point,
     (select count(*) from plans x where x.created_at < p.at) as plans,
-    (select count(*) from users x where x.created_at < p.at and x.active) as users,
-    (select count(*) from applications x where x.created_at < p.at and not x.auth_only) as applications
+    (select count(*) from users x where (x.created_at < p.at or p.ord = 1) and x.active) as users,
+    (select count(*) from applications x where (x.created_at < p.at or p.ord = 1) and not x.auth_only) as applications
 from unnest(sqlc.arg(points)::timestamptz[]) with ordinality as p (at, ord)
 order by p.ord;
 

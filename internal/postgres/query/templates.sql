@@ -1,5 +1,5 @@
 -- name: TemplateByID :one
-select t.id, t.name, t.created_at, u.name as creator, (ta.template_id is not null)::bool as active
+select t.id, t.name, t.created_at, u.name as creator, t.creator_id, (ta.template_id is not null)::bool as active
 from templates t
 join users u on u.id = t.creator_id
 left join template_active ta on ta.template_id = t.id
@@ -7,7 +7,7 @@ where t.id = @id;
 
 -- name: TemplateByName :one
 -- The active version.
-select t.id, t.name, t.created_at, u.name as creator, true::bool as active
+select t.id, t.name, t.created_at, u.name as creator, t.creator_id, true::bool as active
 from template_active ta
 join templates t on t.id = ta.template_id
 join users u on u.id = t.creator_id

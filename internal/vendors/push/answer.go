@@ -72,7 +72,7 @@ func answer(resp *http.Response, secrets []string) messages.Result {
 		return vendors.Gone("the registration token is malformed: %s", said)
 	case resp.StatusCode == http.StatusUnauthorized && code != "THIRD_PARTY_AUTH_ERROR":
 		// Our access token was not believed; the next try comes with a new one.
-		return vendors.Unavailable("status 401: %s", said)
+		return vendors.AccountFailed(vendors.Unavailable("status 401: %s", said))
 	case slices.Contains([]string{"QUOTA_EXCEEDED", "RESOURCE_EXHAUSTED"}, code):
 		resp.StatusCode = http.StatusTooManyRequests
 	}

@@ -135,6 +135,9 @@ func (v *Vendor) Modes() []users.Mode { return []users.Mode{users.Push} }
 // Close closes idle connections.
 func (v *Vendor) Close() { v.client.Close() }
 
+// Probe reports whether the API can be reached.
+func (v *Vendor) Probe(ctx context.Context) bool { return v.client.Probe(ctx, v.sendURL) }
+
 // Connections is how many calls can be under way at once.
 func (v *Vendor) Connections() int { return v.cfg.MaxConns }
 

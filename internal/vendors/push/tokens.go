@@ -46,7 +46,7 @@ func (t *tokens) get(ctx context.Context, secrets []string) (string, *messages.R
 	select {
 	case have = <-t.turn:
 	case <-ctx.Done():
-		r := vendors.Unavailable("no access token in time")
+		r := vendors.AccountFailed(vendors.Unavailable("no access token in time"))
 		return "", &r
 	}
 	defer func() { t.turn <- have }()
@@ -79,11 +79,11 @@ func (t *tokens) forget(access string) {
 func noToken(err error, secrets []string) messages.Result {
 	var refused *oauth2.RetrieveError
 	if !errors.As(err, &refused) || refused.Response == nil {
-		return vendors.Unavailable("no access token: %s", vendors.Clean(err.Error(), secrets...))
+		return vendors.AccountFailed(vendors.Unavailable("no access token: %s", vendors.Clean(err.Error(), secrets...)))
 	}
 	r := vendors.FromStatus(refused.Response, "no access token: "+vendors.Clean(refused.ErrorCode+" "+refused.ErrorDescription, secrets...))
 	if r.Outcome != messages.OutcomeThrottled {
 		r.Outcome = messages.OutcomeUnavailable
 	}
-	return r
+	return vendors.AccountFailed(r)
 }

@@ -102,6 +102,9 @@ func (v *Vendor) Modes() []users.Mode { return []users.Mode{users.Slack} }
 // Close closes idle connections.
 func (v *Vendor) Close() { v.client.Close() }
 
+// Probe reports whether the API can be reached.
+func (v *Vendor) Probe(ctx context.Context) bool { return v.client.Probe(ctx, v.cfg.APIURL) }
+
 // Connections is how many calls can be under way at once.
 func (v *Vendor) Connections() int { return v.cfg.MaxConns }
 
@@ -299,7 +302,7 @@ func (v *Vendor) result(err error) messages.Result {
 		case goneErrors[said.Err]:
 			return vendors.Gone("%s", word)
 		case accountErrors[said.Err]:
-			return vendors.Unavailable("%s", word)
+			return vendors.AccountFailed(vendors.Unavailable("%s", word))
 		case rateErrors[said.Err]:
 			return vendors.Throttled(0, "%s", word)
 		case doubtfulErrors[said.Err]:

@@ -93,9 +93,12 @@ func (r reply) String() string {
 // rateWords in an answer of the 4xx kind say that we are too fast.
 var rateWords = regexp.MustCompile(`(?i)\brate|too (many|much|fast)|throttl|limit exceeded|exceeded.*limit|quota exceeded|slow down`)
 
+// greylisted says that this recipient's mail is to come again later, whatever our speed.
+var greylisted = regexp.MustCompile(`(?i)gr[ae]y-?\s?list`)
+
 // rate reports whether a temporary refusal is about our speed.
 func (r reply) rate() bool {
-	if r.code < 400 || r.code > 499 || r.enhanced[1] == 2 { // x.2.x is about the recipient's mailbox
+	if r.code < 400 || r.code > 499 || r.enhanced[1] == 2 || greylisted.MatchString(r.text()) { // x.2.x is about the recipient's mailbox
 		return false
 	}
 	return rateWords.MatchString(r.text()) || r.code == 450 && r.enhanced == [3]int{4, 7, 1} || r.code == 421 && r.enhanced == [3]int{4, 7, 0}

@@ -2,6 +2,7 @@ package smtp_test
 
 import (
 	"bufio"
+	"context"
 	"net"
 	"strings"
 	"sync"
@@ -201,4 +202,64 @@ func TestResetAfterRefusal(t *testing.T) {
 	heard, conns := s.said()
 	require.Contains(t, heard, "RSET")
 	require.Equal(t, 1, conns)
+}
+
+// Failures before the recipient was named are the account's; all others may be the recipient's.
+func TestOneBadRecipientIsNoFailureOfTheAccount(t *testing.T) {
+	t.Parallel()
+	const plain = "250 hi" // no pipelining
+	for name, c := range map[string]struct {
+		answers map[string]string
+		account bool
+	}{
+		"greeting":                   {map[string]string{"": "554 go away"}, true},
+		"closes at EHLO":             {map[string]string{"EHLO": "!"}, true},
+		"sender not now":             {map[string]string{"MAIL": "451 4.3.0 not now", "RCPT": "503 no", "DATA": "503 no"}, true},
+		"greylisted":                 {map[string]string{"RCPT": "451 4.7.1 greylisted", "DATA": "503 no"}, false},
+		"greylisted by postgrey":     {map[string]string{"RCPT": "450 4.7.1 Recipient address rejected: Greylisted, try again in 300 seconds", "DATA": "503 no"}, false},
+		"closes at RCPT":             {map[string]string{"RCPT": "!"}, false},
+		"closes at RCPT, one by one": {map[string]string{"EHLO": plain, "RCPT": "!"}, false},
+		"puts the message off":       {map[string]string{".": "451 4.3.0 later"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v, _ := play(t, always(c.answers))
+			r := v.Send(t.Context(), mail(1))
+			require.Equal(t, messages.OutcomeUnavailable, r.Outcome, r.Detail)
+			require.Equal(t, c.account, r.BeforeRecipient, r.Detail)
+		})
+	}
+}
+
+// A server that greets late is no server that is away: the connection is kept for the next message.
+func TestALateGreetingIsKept(t *testing.T) {
+	t.Parallel()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	greet := make(chan struct{})
+	s := &scripted{}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		c, err := ln.Accept()
+		if err != nil {
+			return
+		}
+		<-greet
+		s.serve(c, nil)
+	})
+	v, err := smtp.New(smtp.Config{Addr: ln.Addr().String(), From: "iris@example.com", MaxConns: 1})
+	require.NoError(t, err)
+	t.Cleanup(func() { v.Close(); _ = ln.Close(); wg.Wait() })
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, r, ok := v.Prepare(ctx, mail(1))
+	require.False(t, ok)
+	require.Equal(t, messages.OutcomeUnavailable, r.Outcome)
+	require.Contains(t, r.Detail, "time is up")
+	require.True(t, r.BeforeRecipient)
+	close(greet)
+	p, r, ok := v.Prepare(t.Context(), mail(1))
+	require.True(t, ok, r.Detail)
+	require.Equal(t, messages.OutcomeSent, p.Send(t.Context(), mail(1)).Outcome)
+	require.True(t, v.Probe(t.Context()))
 }

@@ -10,6 +10,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"net"
 	"net/mail"
 	"os"
@@ -170,6 +171,16 @@ func (v *Vendor) Modes() []users.Mode { return []users.Mode{users.Email} }
 // Close says goodbye on the idle connections. Those in use are closed when their message is done.
 func (v *Vendor) Close() { v.pool.close() }
 
+// Probe reports whether the server greets us and takes our log-in.
+func (v *Vendor) Probe(ctx context.Context) bool {
+	c, _, ok := v.connect(ctx)
+	if ok {
+		v.pool.put(c)
+		v.pool.release()
+	}
+	return ok
+}
+
 // Connections is how many calls can be under way at once.
 func (v *Vendor) Connections() int { return v.cfg.MaxConns }
 
@@ -243,7 +254,7 @@ func (p *prepared) Release() {
 // connect returns a connection that is ready for MAIL. The caller then holds a permit of the pool.
 func (v *Vendor) connect(ctx context.Context) (*conn, messages.Result, bool) {
 	if err := v.pool.acquire(ctx); err != nil {
-		return nil, vendors.Unavailable("no connection to the mail server became free in time"), false
+		return nil, vendors.AccountFailed(vendors.Unavailable("no connection to the mail server became free in time")), false
 	}
 	for c := v.pool.take(); c != nil; c = v.pool.take() {
 		if c.ready(ctx) {
@@ -251,11 +262,36 @@ func (v *Vendor) connect(ctx context.Context) (*conn, messages.Result, bool) {
 		}
 		c.close()
 	}
-	c, r, ok := v.dial(ctx)
-	if !ok {
-		v.pool.release()
+	// A server may take longer to greet us than ctx gives. Its connection is then kept for the next message.
+	done := make(chan dialled, 1)
+	go func() {
+		long, cancel := context.WithTimeout(context.WithoutCancel(ctx), v.cfg.Timeout)
+		defer cancel()
+		c, r, ok := v.dial(long)
+		done <- dialled{c, r, ok}
+	}()
+	select {
+	case d := <-done:
+		if !d.ok {
+			v.pool.release()
+		}
+		return d.c, d.r, d.ok
+	case <-ctx.Done():
+		go func() {
+			defer v.pool.release()
+			if d := <-done; d.ok {
+				v.pool.put(d.c)
+			}
+		}()
+		return nil, v.connectResult(fmt.Errorf("connect to the mail server: time is up: %w", ctx.Err())), false
 	}
-	return c, r, ok
+}
+
+// dialled is what came of opening a connection.
+type dialled struct {
+	c  *conn
+	r  messages.Result
+	ok bool
 }
 
 // exchange sends env over c, or over a new connection when the server had closed c before it took anything of the message.
@@ -315,5 +351,5 @@ func (v *Vendor) connectResult(err error) messages.Result {
 	if errors.As(err, &said) && said.reply.rate() {
 		return vendors.Throttled(said.reply.after(), "%s", vendors.Clean(err.Error(), v.secrets()...))
 	}
-	return vendors.Unavailable("%s", vendors.Clean(err.Error(), v.secrets()...))
+	return vendors.AccountFailed(vendors.Unavailable("%s", vendors.Clean(err.Error(), v.secrets()...)))
 }

@@ -73,7 +73,7 @@ func (c *conn) announce(env *envelope) (r messages.Result, state condition, ok b
 			_, _ = c.w.WriteString("\r\n")
 		}
 		if err := c.w.Flush(); err != nil {
-			return vendors.Unavailable("send the envelope: %s", why(err)), stale, false
+			return vendors.AccountFailed(vendors.Unavailable("send the envelope: %s", why(err))), stale, false
 		}
 	}
 	var refused *reply
@@ -86,7 +86,7 @@ func (c *conn) announce(env *envelope) (r messages.Result, state condition, ok b
 			}
 			_, _ = c.w.WriteString(line + "\r\n")
 			if err := c.w.Flush(); err != nil {
-				return vendors.Unavailable("%s: %s", name, why(err)), staleIf(i == 0), false
+				return unnamed(i == 0, vendors.Unavailable("%s: %s", name, why(err))), staleIf(i == 0), false
 			}
 		}
 		rep, err := readReply(c.r)
@@ -94,13 +94,15 @@ func (c *conn) announce(env *envelope) (r messages.Result, state condition, ok b
 			if refused != nil {
 				break // what the server said before it left counts
 			}
-			return vendors.Unavailable("%s: %s", name, why(err)), staleIf(i == 0 && !errors.Is(err, errGarbage)), false
+			// Of commands that were sent together, silence may be about any: servers answer them together, too.
+			r := unnamed(i == 0 && !c.pipelining, vendors.Unavailable("%s: %s", name, why(err)))
+			return r, staleIf(i == 0 && !errors.Is(err, errGarbage)), false
 		}
 		if rep.code == 421 {
 			if refused == nil {
 				refused, during = &rep, name
 			}
-			return refused.result(during, false), staleIf(i == 0 && !refused.rate()), false
+			return unnamed(during == "MAIL", refused.result(during, false)), staleIf(i == 0 && !refused.rate()), false
 		}
 		wanted := rep.ok()
 		if name == "DATA" {
@@ -122,7 +124,15 @@ func (c *conn) announce(env *envelope) (r messages.Result, state condition, ok b
 	if refused.code < 400 {
 		return vendors.Unavailable("%s: an answer out of place: %s", during, refused), broken, false
 	}
-	return refused.result(during, during == "RCPT"), state, false
+	return unnamed(during == "MAIL", refused.result(during, during == "RCPT")), state, false
+}
+
+// unnamed marks r as a failure of the account if it came before the recipient was named.
+func unnamed(before bool, r messages.Result) messages.Result {
+	if before {
+		return vendors.AccountFailed(r)
+	}
+	return r
 }
 
 func staleIf(b bool) condition {

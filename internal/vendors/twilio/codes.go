@@ -72,11 +72,11 @@ func refusal(resp *http.Response, code int, said string) messages.Result {
 	case throttled:
 		return vendors.Throttled(after, "error %d: %s", code, said)
 	case account:
-		return vendors.Unavailable("error %d: %s", code, said)
+		return vendors.AccountFailed(vendors.Unavailable("error %d: %s", code, said))
 	}
 	switch resp.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusPaymentRequired, http.StatusMethodNotAllowed:
-		return vendors.Unavailable("status %d, error %d: %s", resp.StatusCode, code, said)
+		return vendors.AccountFailed(vendors.Unavailable("status %d, error %d: %s", resp.StatusCode, code, said))
 	}
 	if code != 0 {
 		said = fmt.Sprintf("error %d: %s", code, said)

@@ -152,6 +152,9 @@ func (v *Vendor) Modes() []users.Mode { return append([]users.Mode(nil), v.cfg.M
 // Close closes idle connections.
 func (v *Vendor) Close() { v.client.Close() }
 
+// Probe reports whether the API can be reached.
+func (v *Vendor) Probe(ctx context.Context) bool { return v.client.Probe(ctx, v.base) }
+
 // Connections is how many calls of one mode can be under way at once.
 func (v *Vendor) Connections() int { return v.cfg.MaxConns }
 

@@ -104,6 +104,9 @@ func preparing(t *testing.T, s Suite) {
 	}
 	require.Len(t, pages(r.Backend.Log().Accepted()), len(all))
 
+	if p, ok := r.Vendor.(messages.Prober); ok {
+		require.True(t, p.Probe(t.Context()))
+	}
 	p, res, ok := v.Prepare(t.Context(), m)
 	require.True(t, ok, res.Detail)
 	m.BeginBefore = time.Now().Add(-time.Millisecond)

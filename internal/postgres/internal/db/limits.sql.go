@@ -57,9 +57,9 @@ func (q *Queries) ListPauses(ctx context.Context) ([]ListPausesRow, error) {
 const reserveSlots = `-- name: ReserveSlots :one
 
 select r.before::timestamptz as before, r.clock::timestamptz as clock, r.next_free::timestamptz as next_free,
-    r.granted::int[] as granted, r.slots::timestamptz[] as slots
-from reserve_slots($1::text, $2::bigint, $3::int, $4::bigint[],
-    $5::bigint, $6::bigint) as r
+    r.granted::int[] as granted, r.slots::timestamptz[] as slots, r.longest_lead::bigint as longest_lead
+from draw_slots($1::text, $2::bigint, $3::int, $4::bigint[],
+    $5::timestamptz[], $6::bigint, $7::bigint, $8::bigint) as r
 `
 
 type ReserveSlotsParams struct {
@@ -67,27 +67,32 @@ type ReserveSlotsParams struct {
 	SlotUs     int64
 	Burst      int32
 	Offsets    []int64
+	Instants   []time.Time
 	Tolerance  int64
 	OnlyWithin *int64
+	Lead       int64
 }
 
 type ReserveSlotsRow struct {
-	Before   time.Time
-	Clock    time.Time
-	NextFree time.Time
-	Granted  []int32
-	Slots    []time.Time
+	Before      time.Time
+	Clock       time.Time
+	NextFree    time.Time
+	Granted     []int32
+	Slots       []time.Time
+	LongestLead int64
 }
 
-// Rate limits that the whole cluster shares. The arithmetic is the function reserve_slots (migrations/0004_messages.sql).
+// Rate limits that the whole cluster shares. The arithmetic is the function draw_slots (migrations/0051_far_slots.sql).
 func (q *Queries) ReserveSlots(ctx context.Context, arg ReserveSlotsParams) (ReserveSlotsRow, error) {
 	row := q.db.QueryRow(ctx, reserveSlots,
 		arg.Key,
 		arg.SlotUs,
 		arg.Burst,
 		arg.Offsets,
+		arg.Instants,
 		arg.Tolerance,
 		arg.OnlyWithin,
+		arg.Lead,
 	)
 	var i ReserveSlotsRow
 	err := row.Scan(
@@ -96,6 +101,7 @@ func (q *Queries) ReserveSlots(ctx context.Context, arg ReserveSlotsParams) (Res
 		&i.NextFree,
 		&i.Granted,
 		&i.Slots,
+		&i.LongestLead,
 	)
 	return i, err
 }

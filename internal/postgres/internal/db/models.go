@@ -345,6 +345,9 @@ type Installation struct {
 type Limit struct {
 	Key    string
 	NextAt time.Time
+	// longest lead of the processes that reserved in the last 10 s
+	LeadUs int64
+	LeadAt time.Time
 }
 
 type MailingList struct {
@@ -927,6 +930,8 @@ type User struct {
 	LoginEpoch   int32
 	CreatedAt    time.Time
 	PhotoUrl     *string
+	// NFKC and case-folded name, unique; null = not computed yet, or in conflict with another user
+	CanonicalName *string
 	// false: nobody chose time_zone, which is UTC then
 	TimeZoneGiven bool
 }

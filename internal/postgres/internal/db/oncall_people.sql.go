@@ -502,28 +502,30 @@ func (q *Queries) UnpinTeam(ctx context.Context, arg UnpinTeamParams) (int64, er
 }
 
 const updateOncallUser = `-- name: UpdateOncallUser :execrows
-with mark as (update directory_people set switched_off = false where user_id = $6 and not $4::bool)
+with mark as (update directory_people set switched_off = false where user_id = $7 and not $5::bool)
 update users
-set name = coalesce($1, name), full_name = coalesce($2, full_name),
-    time_zone = case when $3::text is null then time_zone else coalesce(nullif($3::text, ''), 'UTC') end,
-    time_zone_given = coalesce($3::text <> '', time_zone_given), active = coalesce($4, active),
-    photo_url = case when $5::text is null then photo_url else nullif($5::text, '') end
-where id = $6
+set name = coalesce($1, name), canonical_name = coalesce($2, canonical_name), full_name = coalesce($3, full_name),
+    time_zone = case when $4::text is null then time_zone else coalesce(nullif($4::text, ''), 'UTC') end,
+    time_zone_given = coalesce($4::text <> '', time_zone_given), active = coalesce($5, active),
+    photo_url = case when $6::text is null then photo_url else nullif($6::text, '') end
+where id = $7
 `
 
 type UpdateOncallUserParams struct {
-	Name     *string
-	FullName *string
-	TimeZone *string
-	Active   *bool
-	PhotoUrl *string
-	ID       int64
+	Name          *string
+	CanonicalName *string
+	FullName      *string
+	TimeZone      *string
+	Active        *bool
+	PhotoUrl      *string
+	ID            int64
 }
 
 // Null leaves a column as it is; an empty photo_url takes it away, an empty time_zone means that nobody chose one.
 func (q *Queries) UpdateOncallUser(ctx context.Context, arg UpdateOncallUserParams) (int64, error) {
 	result, err := q.db.Exec(ctx, updateOncallUser,
 		arg.Name,
+		arg.CanonicalName,
 		arg.FullName,
 		arg.TimeZone,
 		arg.Active,

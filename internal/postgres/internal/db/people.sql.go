@@ -142,18 +142,19 @@ func (q *Queries) CreateTeam(ctx context.Context, arg CreateTeamParams) (CreateT
 
 const createUser = `-- name: CreateUser :one
 
-insert into users (name, full_name, time_zone, admin, read_only, password_hash)
-values ($1, $2, $3, $4, $5, nullif($6::text, ''))
+insert into users (name, canonical_name, full_name, time_zone, admin, read_only, password_hash)
+values ($1, $2::text, $3, $4, $5, $6, nullif($7::text, ''))
 returning id, target_id, oncall_id, name, full_name, time_zone, admin, read_only, active, login_epoch
 `
 
 type CreateUserParams struct {
-	Name         string
-	FullName     string
-	TimeZone     string
-	Admin        bool
-	ReadOnly     bool
-	PasswordHash string
+	Name          string
+	CanonicalName string
+	FullName      string
+	TimeZone      string
+	Admin         bool
+	ReadOnly      bool
+	PasswordHash  string
 }
 
 type CreateUserRow struct {
@@ -173,6 +174,7 @@ type CreateUserRow struct {
 func (q *Queries) CreateUser(ctx context.Context, arg CreateUserParams) (CreateUserRow, error) {
 	row := q.db.QueryRow(ctx, createUser,
 		arg.Name,
+		arg.CanonicalName,
 		arg.FullName,
 		arg.TimeZone,
 		arg.Admin,
@@ -273,6 +275,41 @@ func (q *Queries) SetActive(ctx context.Context, arg SetActiveParams) (int64, er
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const setCanonicalNames = `-- name: SetCanonicalNames :many
+update users u set canonical_name = n.canonical_name
+from (select unnest($1::bigint[]) as id, unnest($2::text[]) as name, unnest($3::text[]) as canonical_name) n
+where u.id = n.id and u.name = n.name and u.canonical_name is null
+    and not exists (select from users o where o.canonical_name = n.canonical_name)
+returning u.id
+`
+
+type SetCanonicalNamesParams struct {
+	Ids            []int64
+	Names          []string
+	CanonicalNames []string
+}
+
+// A name that was changed meanwhile, and one whose canonical form another user has, is left out.
+func (q *Queries) SetCanonicalNames(ctx context.Context, arg SetCanonicalNamesParams) ([]int64, error) {
+	rows, err := q.db.Query(ctx, setCanonicalNames, arg.Ids, arg.Names, arg.CanonicalNames)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []int64{}
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const setContact = `-- name: SetContact :exec
@@ -549,4 +586,33 @@ func (q *Queries) UserCredentials(ctx context.Context, name string) (UserCredent
 		&i.PasswordHash,
 	)
 	return i, err
+}
+
+const usersWithoutCanonicalName = `-- name: UsersWithoutCanonicalName :many
+select id, name from users where canonical_name is null order by id
+`
+
+type UsersWithoutCanonicalNameRow struct {
+	ID   int64
+	Name string
+}
+
+func (q *Queries) UsersWithoutCanonicalName(ctx context.Context) ([]UsersWithoutCanonicalNameRow, error) {
+	rows, err := q.db.Query(ctx, usersWithoutCanonicalName)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []UsersWithoutCanonicalNameRow{}
+	for rows.Next() {
+		var i UsersWithoutCanonicalNameRow
+		if err := rows.Scan(&i.ID, &i.Name); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

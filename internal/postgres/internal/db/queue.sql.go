@@ -196,7 +196,6 @@ with given as (
 ), begun as (
     update messages m
     set state = 'sending', attempt = m.attempt + 1, mode_attempt = m.mode_attempt + 1, takes = 0,
-        mode_since = case when m.mode_attempt = 0 then clock_timestamp() else m.mode_since end,
         claim_until = clock_timestamp() + g.call_us * interval '1 microsecond'
     from held g
     where m.id = g.id
@@ -608,11 +607,12 @@ with fence as materialized (
         select unnest($4::text[]) as mode, unnest($5::smallint[]) as class,
             unnest($6::bigint[]) as application_id, unnest($7::int[]) as most,
             unnest($8::int[]) as each, unnest($9::int[]) as lo,
-            unnest($10::int[]) as hi
+            unnest($10::int[]) as hi, unnest($11::bigint[]) as waited,
+            unnest($12::bigint[]) as older
     ) l
     cross join lateral (
         select x.id
-        from (select unnest(($11::smallint[])[l.lo:l.hi]) as bucket) t
+        from (select unnest(($13::smallint[])[l.lo:l.hi]) as bucket) t
         cross join lateral (
             select m.id
             from messages m
@@ -621,7 +621,9 @@ with fence as materialized (
               and m.application_id = l.application_id
               and (m.state = 'pending' or (m.state = 'taken' and (m.claim_until < clock_timestamp() or m.claim_by <> all (array(
                   select p.process_id from members p where p.heartbeat_at > clock_timestamp() - interval '3 seconds')))))
-              and m.available_at >= $12::timestamptz and m.available_at <= clock_timestamp()
+              and m.available_at >= $14::timestamptz and m.available_at <= clock_timestamp()
+              and (l.waited = 0 or m.mode_since <= clock_timestamp() - l.waited * interval '1 microsecond'
+                  or m.created_at <= clock_timestamp() - l.older * interval '1 microsecond')
             order by m.available_at, m.id
             limit l.each
             for no key update skip locked
@@ -631,7 +633,7 @@ with fence as materialized (
 ), taken as (
     update messages m
     set state = 'taken', claim_by = $2::text, takes = m.takes + 1,
-        claim_until = clock_timestamp() + $13::bigint * interval '1 microsecond'
+        claim_until = clock_timestamp() + $15::bigint * interval '1 microsecond'
     where m.id = any (array(select p.id from picked p))
     returning m.id, m.bucket, m.incident_id, m.request_id, m.application_id, m.plan_id, m.reopen_count, m.step, m.position, m.repeat, m.recipient, m.purpose, m.user_id, m.target, m.priority, m.class, m.mode, m.literal, m.template, m.fallback_of, m.state, m.attempt, m.mode_attempt, m.key_attempt, m.takes, m.tried_modes, m.refused_modes, m.cycles, m.available_at, m.expires_at, m.claim_by, m.claim_until, m.needs_fallback, m.mode_changed, m.created_at, m.mode_since, m.settled_at, m.wait_seconds, m.held_at, m.batch, m.batch_size, m.failed_for_good, m.late_at
 )
@@ -676,6 +678,8 @@ type TakeMessagesParams struct {
 	LaneEach         []int32
 	LaneFrom         []int32
 	LaneTo           []int32
+	LaneWaitedUs     []int64
+	LaneOlderUs      []int64
 	LaneBuckets      []int16
 	Low              time.Time
 	ClaimUs          int64
@@ -738,6 +742,8 @@ func (q *Queries) TakeMessages(ctx context.Context, arg TakeMessagesParams) ([]T
 		arg.LaneEach,
 		arg.LaneFrom,
 		arg.LaneTo,
+		arg.LaneWaitedUs,
+		arg.LaneOlderUs,
 		arg.LaneBuckets,
 		arg.Low,
 		arg.ClaimUs,

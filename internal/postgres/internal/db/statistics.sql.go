@@ -270,8 +270,8 @@ func (q *Queries) ThisHour(ctx context.Context) (time.Time, error) {
 const totalsAt = `-- name: TotalsAt :many
 select p.ord::int as point,
     (select count(*) from plans x where x.created_at < p.at) as plans,
-    (select count(*) from users x where x.created_at < p.at and x.active) as users,
-    (select count(*) from applications x where x.created_at < p.at and not x.auth_only) as applications
+    (select count(*) from users x where (x.created_at < p.at or p.ord = 1) and x.active) as users,
+    (select count(*) from applications x where (x.created_at < p.at or p.ord = 1) and not x.auth_only) as applications
 from unnest($1::timestamptz[]) with ordinality as p (at, ord)
 order by p.ord
 `
@@ -283,6 +283,7 @@ type TotalsAtRow struct {
 	Applications int64
 }
 
+// The first point is the newest: people and applications who came after the hour began, all at once by an import, count there.
 func (q *Queries) TotalsAt(ctx context.Context, points []time.Time) ([]TotalsAtRow, error) {
 	rows, err := q.db.Query(ctx, totalsAt, points)
 	if err != nil {

@@ -129,7 +129,7 @@ func (q *Queries) PlansOfTemplate(ctx context.Context, name string) ([]PlansOfTe
 }
 
 const templateByID = `-- name: TemplateByID :one
-select t.id, t.name, t.created_at, u.name as creator, (ta.template_id is not null)::bool as active
+select t.id, t.name, t.created_at, u.name as creator, t.creator_id, (ta.template_id is not null)::bool as active
 from templates t
 join users u on u.id = t.creator_id
 left join template_active ta on ta.template_id = t.id
@@ -141,6 +141,7 @@ type TemplateByIDRow struct {
 	Name      string
 	CreatedAt time.Time
 	Creator   string
+	CreatorID int64
 	Active    bool
 }
 
@@ -152,13 +153,14 @@ func (q *Queries) TemplateByID(ctx context.Context, id int64) (TemplateByIDRow, 
 		&i.Name,
 		&i.CreatedAt,
 		&i.Creator,
+		&i.CreatorID,
 		&i.Active,
 	)
 	return i, err
 }
 
 const templateByName = `-- name: TemplateByName :one
-select t.id, t.name, t.created_at, u.name as creator, true::bool as active
+select t.id, t.name, t.created_at, u.name as creator, t.creator_id, true::bool as active
 from template_active ta
 join templates t on t.id = ta.template_id
 join users u on u.id = t.creator_id
@@ -170,6 +172,7 @@ type TemplateByNameRow struct {
 	Name      string
 	CreatedAt time.Time
 	Creator   string
+	CreatorID int64
 	Active    bool
 }
 
@@ -182,6 +185,7 @@ func (q *Queries) TemplateByName(ctx context.Context, name string) (TemplateByNa
 		&i.Name,
 		&i.CreatedAt,
 		&i.Creator,
+		&i.CreatorID,
 		&i.Active,
 	)
 	return i, err

@@ -1,0 +1,179 @@
+package delivery_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/delivery"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// to makes a message one for a literal destination.
+func to(destination string) func(*delivery.Claimed) {
+	return func(c *delivery.Claimed) { c.UserID, c.Destination = 0, destination }
+}
+
+// bad is a vendor's answer that fails for the named destinations, after a time.
+func bad(after time.Duration, r messages.Result, destinations ...string) func(int, messages.Outbound) messages.Result {
+	return func(_ int, m messages.Outbound) messages.Result {
+		for _, d := range destinations {
+			if m.Destination == d {
+				wait(after)
+				return r
+			}
+		}
+		return messages.Result{Outcome: messages.OutcomeSent}
+	}
+}
+
+// Whatever is wrong with one recipient, pages for others leave at once, over the same account.
+func TestOneBadRecipientDelaysNobodyElse(t *testing.T) {
+	t.Parallel()
+	unavailable := func(said string) messages.Result {
+		return messages.Result{Outcome: messages.OutcomeUnavailable, Detail: said}
+	}
+	for name, c := range map[string]struct {
+		vendor string
+		mode   users.Mode
+		after  time.Duration
+		result messages.Result
+	}{
+		"greylisting":         {"smtp", users.Email, 5 * time.Millisecond, unavailable("RCPT: 451 4.7.1 greylisted")},
+		"hang at RCPT":        {"smtp", users.Email, 20 * time.Second, unavailable("RCPT: time is up")},
+		"503 for one number":  {"twilio", users.SMS, 50 * time.Millisecond, unavailable("status 503")},
+		"hanging webhook URL": {"webhook", users.Webhook, 10 * time.Second, messages.Result{Outcome: messages.OutcomeUnknown, Detail: "time is up"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(s *stage) {
+				v := &post{name: c.vendor, account: "main", modes: []users.Mode{c.mode}, answer: bad(c.after, c.result, "bad")}
+				for range 80 {
+					s.add(c.mode, messages.ClassUrgent, 1, to("bad"))
+				}
+				s.run(delivery.Config{}, v)
+				s.after(2 * time.Second)
+				for i := range 60 {
+					id := s.add(c.mode, messages.ClassUrgent, 2, to(fmt.Sprint("good", i)))
+					s.worker.Wake(buckets.All())
+					s.after(time.Second)
+					r := s.row(id)
+					require.Equal(t, messages.Sent, r.state)
+					require.Len(t, r.attempts, 1)
+					require.Less(t, r.attempts[0].at.Sub(r.made), 600*time.Millisecond, "message %d", i)
+				}
+			})
+		})
+	}
+}
+
+// Failures of several destinations make the account sick. The probe that ends it goes to somebody else.
+func TestProbesGoToAnotherRecipient(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		v := smtp(bad(0, messages.Result{Outcome: messages.OutcomeUnavailable, Detail: "451"}, "a", "b", "c"))
+		for i := range 60 {
+			s.add(users.Email, messages.ClassUrgent, 1, to(string(rune('a'+i%3))))
+		}
+		s.run(delivery.Config{}, v)
+		s.after(5 * time.Second)
+		before := v.count()
+		s.after(5 * time.Second)
+		require.LessOrEqual(t, v.count()-before, 6, "a sick account gets probes only")
+		id := s.add(users.Email, messages.ClassUrgent, 2, to("d"))
+		s.worker.Wake(buckets.All())
+		s.after(2500 * time.Millisecond)
+		require.Equal(t, messages.Sent, s.row(id).state)
+	})
+}
+
+// probed is a vendor that can be probed without a message.
+type probed struct {
+	*post
+	reached func() bool
+	probes  int
+}
+
+func (p *probed) Probe(context.Context) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.probes++
+	return p.reached()
+}
+
+// While the only account is away, the backlog stays where it is. Once it is back, everything leaves within two seconds.
+func TestTheBacklogIsNotTakenWhileEveryAccountIsClosed(t *testing.T) {
+	for _, knocks := range []bool{false, true} {
+		t.Run(fmt.Sprint("probed without messages: ", knocks), func(t *testing.T) {
+			inBubble(t, func(s *stage) {
+				back := time.Now().Add(18 * time.Second)
+				up := func() bool { return time.Now().After(back) }
+				mail := smtp(func(int, messages.Outbound) messages.Result {
+					if up() {
+						return messages.Result{Outcome: messages.OutcomeSent}
+					}
+					return messages.Result{Outcome: messages.OutcomeUnavailable, Detail: "refused", BeforeRecipient: true}
+				})
+				p := &probed{post: mail, reached: up}
+				var v messages.Vendor = mail
+				if knocks {
+					v = p
+				}
+				s.run(delivery.Config{}, v)
+				for range 20 {
+					s.add(users.Email, messages.ClassUrgent, 1)
+				}
+				s.worker.Wake(buckets.All())
+				s.after(2 * time.Second)
+				s.set(func() { s.takes = nil })
+				calls := mail.count()
+				var ids []messages.ID
+				for range 1000 {
+					ids = append(ids, s.add(users.Email, messages.ClassUrgent, 1))
+				}
+				s.worker.Wake(buckets.All())
+				s.after(15 * time.Second)
+				taken := 0
+				s.set(func() {
+					for _, n := range s.takes {
+						taken += n
+					}
+				})
+				require.LessOrEqual(t, taken, 20+15)
+				if knocks {
+					require.Equal(t, calls, mail.count(), "no message is a probe")
+					require.GreaterOrEqual(t, p.probes, 14)
+				} else {
+					require.LessOrEqual(t, mail.count()-calls, 16)
+				}
+				s.after(3 * time.Second) // the account is back after the first of them
+				for _, id := range ids {
+					require.Equal(t, messages.Sent, s.row(id).state)
+				}
+			})
+		})
+	}
+}
+
+// What cannot wait longer for a closed account still goes another way.
+func TestWhatWaitedLongEnoughLeavesAClosedMode(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		text, mail := texts(always(messages.OutcomeUnavailable)), smtp(nil)
+		s.run(delivery.Config{}, mail, text)
+		for range 20 {
+			s.add(users.SMS, messages.ClassUrgent, 1)
+		}
+		s.worker.Wake(buckets.All())
+		s.after(3 * time.Second)
+		id := s.add(users.SMS, messages.ClassUrgent, 1)
+		s.worker.Wake(buckets.All())
+		s.after(15 * time.Second)
+		require.NotEqual(t, messages.Sent, s.row(id).state)
+		s.after(8 * time.Second)
+		require.Equal(t, messages.Sent, s.row(id).state)
+		require.Equal(t, users.Email, s.row(id).Mode)
+	})
+}

@@ -1,0 +1,74 @@
+package contract
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// attack is something that a stranger or a user tried against an earlier release and got. item is its number in the list of
+// attacks of SECURITY.md's review ("1.3"); try does it again and checks that it fails now. Every attack has a server of its own.
+type attack struct {
+	item, name string
+	try        func(s *server)
+}
+
+// attacks has a row for each attack. Add rows here, and functions for them below or in a file attacks_<topic>_test.go.
+var attacks = []attack{
+	{"1.1", "a user renames themselves to a name that folds to an administrator's", takeOverByName},
+	{"1.1", "an administrator cannot be impersonated by a stored name that folds to theirs", takeOverByStoredName},
+	{"1.3", "an administrator of a team of their own changes another person's reminders", changeOthersReminders},
+}
+
+func TestAttacksOfSection1(t *testing.T) {
+	t.Parallel()
+	for _, a := range attacks {
+		t.Run(a.item+" "+a.name, func(t *testing.T) {
+			t.Parallel()
+			a.try(newServer(t))
+		})
+	}
+}
+
+func takeOverByName(s *server) {
+	s.do(bob, put, "/api/v0/users/bob", m{"name": "ſyſadm"}).is(http.StatusForbidden)
+	s.do(bob, put, "/api/v0/users/bob", m{"name": "ro\u006ft2"}).is(http.StatusForbidden)
+	s.do(bob, put, "/api/v0/users/bob", m{"name": "bob", "full_name": "Bob"}).is(http.StatusNoContent)
+	s.do(admin, put, "/api/v0/users/bob", m{"name": "ſyſadm"}).is(http.StatusBadRequest)
+	s.do(admin, post, "/api/v0/users", m{"name": "ſyſadm"}).is(http.StatusBadRequest)
+	s.do(admin, put, "/api/v0/users/bob", m{"name": "robert"}).is(http.StatusNoContent)
+}
+
+// takeOverByStoredName begins where the earlier release could be brought: a name that folds to another one is stored.
+func takeOverByStoredName(s *server) {
+	s.join("sysadm")
+	s.join("ſyſadm")
+	evil := caller{name: "ſyſadm", session: "ſyſadm"}
+	s.do(evil, get, "/v0/users/sysadm", nil).is(http.StatusUnauthorized)
+	s.do(evil, put, "/v0/users/settings/sysadm", m{"timezone": "UTC"}).is(http.StatusUnauthorized)
+	s.do(evil, put, "/api/v0/users/sysadm", m{"contacts": m{"email": "evil@example.com"}}).is(http.StatusForbidden)
+	s.do(evil, get, "/api/v0/ical_key/requester/sysadm", nil).is(http.StatusForbidden)
+	s.do(evil, post, "/api/v0/ical_key/user/sysadm", nil).is(http.StatusForbidden)
+	id := s.open()
+	s.do(evil, post, "/v0/incidents/claim", m{"owner": "sysadm", "incident_ids": []int64{id}}).is(http.StatusUnauthorized)
+	s.do(evil, post, "/v0/plans", aPlan(m{"name": "spare", "creator": "sysadm"})).is(http.StatusUnauthorized)
+	s.exec("insert into application_owners select a.id, u.id from applications a, users u where a.name = 'demo' and u.name = 'sysadm'")
+	s.do(evil, get, "/v0/applications/demo/key", nil).is(http.StatusForbidden)
+	s.do(caller{name: "sysadm", session: "sysadm"}, get, "/v0/applications/demo/key", nil).is(http.StatusOK)
+}
+
+func changeOthersReminders(s *server) {
+	s.join("eve")
+	eve := caller{name: "an administrator of a team of their own", session: "eve"}
+	made := decode[struct{ ID int64 }](s.do(bob, post, "/api/v0/users/bob/notifications",
+		m{"team": "ops", "roles": []string{"primary"}, "mode": "email", "type": "oncall_reminder", "time_before": 60}).is(http.StatusCreated))
+	s.do(eve, post, "/api/v0/teams", m{"name": "trap", "scheduling_timezone": "UTC"}).is(http.StatusCreated)
+	s.do(eve, post, "/api/v0/teams/trap/users", m{"name": "bob"}).is(http.StatusCreated)
+	at := fmt.Sprintf("/api/v0/notifications/%d", made.ID)
+	s.do(eve, del, at, nil).is(http.StatusForbidden)
+	s.do(eve, put, at, m{"time_before": 1}).is(http.StatusForbidden)
+	s.do(eve, post, "/api/v0/users/bob/pinned_teams", m{"team": "trap"}).is(http.StatusForbidden)
+	require.EqualValues(s, 1, s.number("select count(*) from notice_settings where id = $1 and time_before = 60", made.ID))
+}
