@@ -513,6 +513,13 @@ type Mode struct {
 	ID   int16
 }
 
+// targets as people know them: a deleted team by its old name
+type NamedTarget struct {
+	TargetID int64
+	Kind     string
+	Name     string
+}
+
 type Notice struct {
 	ID        int64
 	Bucket    int16
