@@ -170,6 +170,7 @@ type Deps struct {
 	Aggregations    Aggregations
 	Statistics      Statistics
 	Simulator       Simulator
+	Removals        Removals
 	// Rates bounds how many incidents are opened; nil = any number.
 	Rates *wire.Rates
 	// Syntax reports what is wrong with a Jinja2 template, nil when nothing is.
