@@ -299,7 +299,8 @@ func (c teamAddCommand) Run(ctx context.Context, e *env) error {
 }
 
 type contactCommand struct {
-	Set contactSetCommand `cmd:"" help:"Set where a user is reached in a mode, or remove it with an empty destination."`
+	Set    contactSetCommand    `cmd:"" help:"Set where a user is reached in a mode, or remove it with an empty destination."`
+	Verify contactVerifyCommand `cmd:"" help:"Mark a user's contact as verified: replies from it come from the user."`
 }
 
 type contactSetCommand struct {
@@ -323,6 +324,25 @@ func (c contactSetCommand) Run(ctx context.Context, e *env) error {
 	} else {
 		fmt.Fprintf(e.stderr, "%s is reached by %s at %s\n", c.User, c.Mode, c.Destination)
 	}
+	return nil
+}
+
+type contactVerifyCommand struct {
+	User string `arg:"" help:"Log-in name."`
+	Mode string `arg:"" enum:"email,sms,call,slack" help:"One of email, sms, call, slack."`
+}
+
+// Run marks a contact as verified.
+func (c contactVerifyCommand) Run(ctx context.Context, e *env) error {
+	o, err := e.operator(ctx)
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	if err := o.VerifyContact(ctx, c.User, users.Mode(c.Mode)); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stderr, "the %s contact of %s is verified\n", c.Mode, c.User)
 	return nil
 }
 

@@ -206,7 +206,7 @@ func TestCommandLine(t *testing.T) {
 	}
 	for line, want := range map[string]string{
 		"user add":           "iris: expected \"<name>\" (see: iris user add --help)\n",
-		"contact":            "iris: expected \"set\" (see: iris contact --help)\n",
+		"contact":            "iris: expected one of \"set\", \"verify\" (see: iris contact --help)\n",
 		"bench --processors": "iris: --processors: needs a value (see: iris bench --help)\n",
 		"nonsense":           "iris: unexpected argument nonsense (see: iris --help)\n",
 	} {

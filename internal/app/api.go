@@ -220,16 +220,20 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 	if err != nil {
 		return nil, nil, err
 	}
-	return a.routes(docs, api, duty, hooks, answers, pages), []func(context.Context) error{
+	zip, err := compress()
+	if err != nil {
+		return nil, nil, err
+	}
+	return a.routes(zip, docs, api, duty, hooks, answers, pages), []func(context.Context) error{
 		s.notifier.Run, api.Run, s.load.Run, expireSessions(s.sessionRows, a.log), newQueueGauges(s.queues.Depths, a.reg).run,
 	}, nil
 }
 
 // routes returns what serves all parts, behind what every request passes.
-func (a *API) routes(docs *openapi.Docs, parts ...interface{ Routes(r chi.Router) }) *chi.Mux {
+func (a *API) routes(zip func(http.Handler) http.Handler, docs *openapi.Docs, parts ...interface{ Routes(r chi.Router) }) *chi.Mux {
 	r := chi.NewRouter()
-	r.Use(newHTTPMetrics(a.reg).middleware, a.errors.Recover, wire.SecurityHeaders, wire.StrictTransport(a.cfg.PublicURL), wire.CORS(a.cfg.HTTP.AllowedOrigins),
-		wire.TrimSlash, a.errors.BoundQuery, middleware.GetHead, throttleLogins(a.errors.Write))
+	r.Use(newHTTPMetrics(a.reg).middleware, zip, a.errors.Recover, wire.SecurityHeaders, wire.StrictTransport(a.cfg.PublicURL), wire.CORS(a.cfg.HTTP.AllowedOrigins),
+		wire.TrimSlash, a.errors.BoundQuery, refuseUnknownQueries(r, docs.Query, a.errors.Write), middleware.GetHead, throttleLogins(a.errors.Write))
 	a.errors.Refuse(r)
 	for _, p := range parts {
 		p.Routes(r)

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"time"
 
 	"github.com/alexedwards/scs/v2"
 	"github.com/prometheus/client_golang/prometheus"
@@ -112,14 +113,21 @@ func (s *apiShared) oncallAPI() (*oncallapi.API, error) {
 		Rosters: postgres.NewOncallRosters(teams), People: postgres.NewOncallPeople(s.db), Names: postgres.NewOncallNames(s.db),
 		Notices: postgres.NewOncallNotices(s.db), Shifts: postgres.NewOncallShifts(s.db), Schedules: postgres.NewOncallSchedules(s.db),
 		Wishes: postgres.NewOncallWishes(s.db), Coverage: postgres.NewOncallCoverage(s.db), Calendars: postgres.NewOncallCalendars(s.db),
-		Plans: s.plans, Incidents: s.incidents, Lookups: s.notifications, Paid: paidRoles(s.cfg.Oncall.BonusURL),
+		Contacts: postgres.NewContacts(s.db, s.in.Keys, s.notifications),
+		Plans:    s.plans, Incidents: s.incidents, Lookups: s.notifications, Paid: paidRoles(s.cfg.Oncall.BonusURL),
 		Wake: s.notifier.Wake, Errors: s.errors, Log: s.log, Config: oncallConfig(s.cfg),
 	})
 }
 
+// anyActive is more incidents than escalate at a time: default plans are bounded by what is opened, not by what is open.
+const anyActive = 100_000
+
 func (s *apiShared) webhooks() (*webhooks.Webhooks, error) {
+	in := s.cfg.Intake
 	return webhooks.New(webhooks.Deps{
-		Applications: s.applications, Incidents: s.incidents, Plans: s.plans, Load: s.load, Errors: s.errors, Wake: s.notifier.Wake, Log: s.log,
+		CatchAll: in.CatchAllPlan, Registerer: s.reg,
+		FallbackRates: wire.NewRates(s.incidents, anyActive, in.FallbackPerMinute, time.Minute, nil),
+		Applications:  s.applications, Incidents: s.incidents, Plans: s.plans, Load: s.load, Errors: s.errors, Wake: s.notifier.Wake, Log: s.log,
 		Enabled: s.cfg.Webhooks, Openings: openings(s.cfg), Rates: s.rates,
 	})
 }
@@ -149,7 +157,7 @@ func (s *apiShared) responses(asset func(string) string) (*responses.Responses, 
 		Pages: postgres.NewResponses(s.db), Posted: postgres.NewResponses(s.db), Incidents: s.incidents, People: s.userRows, Receipts: postgres.NewReceipts(s.db), Links: s.in.Keys.Links(),
 		Errors: s.errors, Wake: s.notifier.Wake, PublicURL: s.cfg.PublicURL, ValidTwilio: s.callbacks.validTwilio,
 		TwilioReceipt: s.callbacks.twilioReceipt, SlackPressed: s.callbacks.slackPressed, ReplySlack: s.callbacks.replySlack,
-		SlackEmail: s.callbacks.slackEmail, Asset: asset, Log: s.log,
+		SlackEmail: s.callbacks.slackEmail, Reveal: s.in.Keys.RevealTo, Asset: asset, Log: s.log,
 	})
 }
 

@@ -30,6 +30,7 @@ type Operator struct {
 	applications *postgres.Applications
 	plans        *postgres.Plans
 	templates    *postgres.Templates
+	contacts     *postgres.Contacts
 	audit        *postgres.Audit
 	passwords    *auth.Passwords
 }
@@ -51,7 +52,7 @@ func OpenOperator(ctx context.Context, c config.Common) (*Operator, error) {
 	return &Operator{
 		db: db, users: postgres.NewUsers(db), teams: postgres.NewTeams(db), targets: postgres.NewTargets(db),
 		applications: postgres.NewApplications(db, in.Keys), plans: postgres.NewPlans(db), templates: postgres.NewTemplates(db),
-		audit: postgres.NewAudit(db), passwords: auth.NewPasswords(),
+		contacts: postgres.NewContacts(db, in.Keys, nil), audit: postgres.NewAudit(db), passwords: auth.NewPasswords(),
 	}, nil
 }
 
@@ -126,6 +127,18 @@ func (o *Operator) SetContact(ctx context.Context, name string, mode users.Mode,
 		return err
 	}
 	return o.note(ctx, "contact set", "user "+u.Name+", mode "+string(mode))
+}
+
+// VerifyContact marks a person's contact as verified.
+func (o *Operator) VerifyContact(ctx context.Context, name string, mode users.Mode) error {
+	u, err := o.user(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := o.contacts.Confirm(ctx, u.ID, mode); err != nil {
+		return err
+	}
+	return o.note(ctx, "contact verified", "user "+u.Name+", mode "+string(mode))
 }
 
 func (o *Operator) user(ctx context.Context, name string) (users.User, error) {

@@ -2,7 +2,9 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"regexp"
+	"strings"
 	"sync"
 	"time"
 
@@ -25,6 +27,12 @@ type watched struct {
 	slowed time.Time // told of being asked to slow down, last
 	failed int       // calls since the last line about failures
 	down   bool      // the last line said that it fails
+
+	row      int       // failures in a row
+	unnamed  bool      // one of them came before the recipient was named
+	since    time.Time // the first of them
+	latest   time.Time // the last of them
+	whatFail string    // what it was, for readiness
 }
 
 func watchVendor(v messages.Vendor, log *zap.Logger) *watched {
@@ -66,6 +74,60 @@ func (w *watched) Probe(ctx context.Context) bool {
 	return !ok || p.Probe(ctx)
 }
 
+const (
+	// troubleAfter failures in a row, an account is said to fail; at once when one of them was certainly not a recipient's.
+	troubleAfter = 10
+	// troubleFor is how long after the last failure that is said.
+	troubleFor = 10 * time.Minute
+)
+
+// note remembers how the account does, for readiness.
+func (w *watched) note(r messages.Result, now time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch r.Outcome {
+	case messages.OutcomeCancelled:
+	case messages.OutcomeUnavailable, messages.OutcomeUnknown:
+		if w.row == 0 {
+			w.since = now
+		}
+		w.row++
+		w.latest, w.whatFail = now, hideNumbers(r.Detail)
+		w.unnamed = w.unnamed || r.BeforeRecipient
+	default:
+		w.row, w.unnamed = 0, false
+	}
+}
+
+// trouble says why nothing can be sent over the account; "" = it works, as far as is known. The URLs of a webhook account belong to
+// different parties: they say nothing of it.
+func (w *watched) trouble(now time.Time) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.Name() == "webhook" || w.row == 0 || now.Sub(w.latest) > troubleFor || !w.unnamed && w.row < troubleAfter {
+		return ""
+	}
+	return fmt.Sprintf("%s/%s fails since %s (%d calls, last: %s)", w.Name(), w.Account(), w.since.UTC().Format(time.RFC3339), w.row, w.whatFail)
+}
+
+// vendorsCheck tells of accounts that fail. The process stays ready: messages are tried again and go another way.
+func vendorsCheck(all []messages.Vendor) check {
+	return check{"vendors", func(context.Context) error {
+		var failing []string
+		for _, v := range all {
+			if w, ok := v.(*watched); ok {
+				if text := w.trouble(time.Now()); text != "" {
+					failing = append(failing, text)
+				}
+			}
+		}
+		if len(failing) > 0 {
+			return concern(strings.Join(failing, "; "))
+		}
+		return nil
+	}}
+}
+
 // unprepared is a call of a vendor that prepares nothing.
 type unprepared struct{ *watched }
 
@@ -87,16 +149,19 @@ func (c watchedCall) Send(ctx context.Context, m messages.Outbound) messages.Res
 
 // observe logs what is worth it of a call's result.
 func (w *watched) observe(m messages.Outbound, r messages.Result) {
+	w.note(r, time.Now())
 	reason := zap.String("reason", hideNumbers(r.Detail))
 	switch r.Outcome {
 	case messages.OutcomeUnavailable, messages.OutcomeUnknown:
 		if n := w.fails(time.Now()); n > 0 {
 			w.log.Warn("vendor fails, its messages are tried again or go another way", reason, zap.String("outcome", string(r.Outcome)),
-				zap.Int("failures", n), zap.String("mode", string(m.Mode)))
+				zap.Int("failures", n), zap.String("mode", string(m.Mode)), zap.Int64("incident_id", int64(m.IncidentID)),
+				zap.String("plan", m.Plan), zap.String("target", hideNumbers(m.Target)))
 		}
 	case messages.OutcomeRejected:
 		w.log.Warn("vendor refuses a message", reason, zap.Int64("message_id", int64(m.MessageID)),
-			zap.Int64("incident_id", int64(m.IncidentID)), zap.String("mode", string(m.Mode)), zap.String("application", m.Application))
+			zap.Int64("incident_id", int64(m.IncidentID)), zap.String("mode", string(m.Mode)), zap.String("application", m.Application),
+			zap.String("plan", m.Plan), zap.String("target", hideNumbers(m.Target)))
 	case messages.OutcomeThrottled:
 		if w.slows(time.Now()) {
 			w.log.Warn("vendor asks for fewer messages", reason, zap.Duration("retry_after", r.RetryAfter))
@@ -143,9 +208,13 @@ func (w *watched) works() bool {
 // phone matches what may be somebody's number in a vendor's words.
 var phone = regexp.MustCompile(`\+?[0-9][0-9().\- ]{5,}[0-9]`)
 
-// hideNumbers takes phone numbers out of a vendor's words; addresses of hosts stay, and dates, which certificates end on.
+// hideNumbers takes phone numbers out of a vendor's words; addresses of hosts stay, the reply codes of mail servers (451 4.7.1),
+// and dates, which certificates end on.
 func hideNumbers(text string) string {
 	return phone.ReplaceAllStringFunc(text, func(number string) string {
+		if code := replyCode.FindString(number); code != "" {
+			return code + hideNumbers(number[len(code):])
+		}
 		if address.MatchString(number) || date.MatchString(number) {
 			return number
 		}
@@ -154,6 +223,7 @@ func hideNumbers(text string) string {
 }
 
 var (
-	address = regexp.MustCompile(`^[0-9]{1,3}(\.[0-9]{1,3}){3}$`)
-	date    = regexp.MustCompile(`^20[0-9]{2}-[01][0-9]-[0-3][0-9]( [0-2][0-9])?$`)
+	replyCode = regexp.MustCompile(`^[245][0-9]{2}[ -][245]\.[0-9]{1,3}\.[0-9]{1,3}\b`)
+	address   = regexp.MustCompile(`^[0-9]{1,3}(\.[0-9]{1,3}){3}$`)
+	date      = regexp.MustCompile(`^20[0-9]{2}-[01][0-9]-[0-3][0-9]( [0-2][0-9])?$`)
 )

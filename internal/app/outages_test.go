@@ -71,6 +71,34 @@ func TestTheLogTellsOfVendors(t *testing.T) {
 	})
 }
 
+// Readiness names the account that fails, and why; the log names plan and target.
+func TestReadinessNamesTheAccountThatFails(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		core, logs := observer.New(zap.InfoLevel)
+		v := &moody{}
+		w := watchVendor(v, zap.New(core))
+		all := []messages.Vendor{w}
+		send := func(r messages.Result) {
+			v.result = r
+			w.Send(t.Context(), messages.Outbound{Plan: "db-on-call", Target: "ana"})
+		}
+		state := func() error { return vendorsCheck(all).ask(t.Context()) }
+		require.NoError(t, state())
+		send(messages.Result{Outcome: messages.OutcomeUnavailable, Detail: "451 4.7.1 greylisted"})
+		require.NoError(t, state(), "one recipient says little")
+		require.Equal(t, "db-on-call", logs.All()[0].ContextMap()["plan"])
+		require.Equal(t, "ana", logs.All()[0].ContextMap()["target"])
+		require.Equal(t, "451 4.7.1 greylisted", logs.All()[0].ContextMap()["reason"])
+		send(messages.Result{Outcome: messages.OutcomeUnavailable, Detail: "connection refused", BeforeRecipient: true})
+		var worry concern
+		require.ErrorAs(t, state(), &worry)
+		require.Contains(t, worry.Error(), "twilio/main fails since 2000-01-01T00:00:00Z (2 calls, last: connection refused)")
+		send(messages.Result{Outcome: messages.OutcomeSent})
+		require.NoError(t, state())
+	})
+}
+
 func TestDatesAreNoNumbersOfPeople(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{
@@ -78,5 +106,7 @@ func TestDatesAreNoNumbersOfPeople(t *testing.T) {
 	} {
 		require.Equal(t, said, hideNumbers(said))
 	}
+	require.Equal(t, "RCPT: 451 4.7.1 <(number)> greylisted", hideNumbers("RCPT: 451 4.7.1 <+41 44 123 45 67> greylisted"))
+	require.Equal(t, "421 4.7.0 10.0.0.1 too fast; 550-5.1.1 gone", hideNumbers("421 4.7.0 10.0.0.1 too fast; 550-5.1.1 gone"))
 	require.Equal(t, "to (number) and (number)", hideNumbers("to 2026-555-0100 and +41 44 123 45 67"))
 }

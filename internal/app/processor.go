@@ -103,7 +103,7 @@ func (p *Processor) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.health.set(append(newWatch(postgres.NewRunner(p.db), p.reg, p.log).checks(), databaseCheck(p.db),
+	p.health.set(append(newWatch(postgres.NewRunner(p.db), p.reg, p.log).checks(), databaseCheck(p.db), vendorsCheck(p.vendors),
 		check{"cluster", func(context.Context) error { return parts.holder.Ready() }})...)
 	return p.work(ctx, parts)
 }

@@ -118,7 +118,7 @@ func (p *Processor) buildLoops(parts *processorParts, in postgres.Installation, 
 	parts.worker, err = delivery.New(delivery.Deps{
 		Queue: queue, Ledger: queue, Rescuer: queue, Limits: postgres.NewLimits(p.db), Leases: parts.holder,
 		Renderer: messages.NewRenderer(postgres.NewWords(p.db)), Directory: postgres.NewReach(p.db),
-		Links:   &links{public: p.cfg.PublicURL, sign: in.Keys.Links()},
+		Links: &links{public: p.cfg.PublicURL, sign: in.Keys.Links()}, Reveal: in.Keys.RevealTo,
 		Vendors: p.vendors, Hints: hints, Log: log, Metrics: p.reg,
 	}, dc)
 	if err != nil {

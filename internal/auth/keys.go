@@ -29,6 +29,7 @@ type Keys struct {
 	sealing cipher.AEAD
 	links   []byte
 	gossip  []byte
+	codes   []byte
 }
 
 // NewKeys derives all keys. secret must be SecretSize bytes.
@@ -48,7 +49,11 @@ func NewKeys(secret []byte) (*Keys, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Keys{sealing: sealing, links: links, gossip: gossip}, nil
+	codes, err := derive(secret, "iris/codes/1")
+	if err != nil {
+		return nil, err
+	}
+	return &Keys{sealing: sealing, links: links, gossip: gossip, codes: codes}, nil
 }
 
 // Seal encrypts a secret that must be read back. about binds it to what it belongs to ("application 12 primary"):

@@ -121,6 +121,16 @@ func (a Actor) MayEditPerson(u users.User, theirTeams []int64, open Openings) er
 	return forbidden(`Action not allowed for "` + a.Username + `"`)
 }
 
+// MayEditUnavailability allows saying when a person cannot be on call, and taking it back: to whoever may edit the person, and for
+// an entry that counts in one team alone to that team's administrators. team is 0 for the person's own.
+func (a Actor) MayEditUnavailability(u users.User, team int64, open Openings) error {
+	refused := a.MayEditPerson(u, nil, open)
+	if refused != nil && team != 0 && slices.Contains(a.TeamAdminOf, team) && !a.ReadOnly {
+		return nil
+	}
+	return refused
+}
+
 // MayRename allows to change somebody's name to administrators and applications of the on-call API. People who rename
 // themselves could take a name that others know as somebody else's.
 func (a Actor) MayRename() error {

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"net/url"
 	"regexp"
+	"strings"
 	"time"
 )
 
@@ -28,6 +29,7 @@ func (l *loader) open(out *API, f file) {
 	}
 	l.dummyRoles(f.Compatibility)
 	out.IncidentRates = l.incidentRates(f.IncidentRates)
+	out.Intake = l.intake(f.Intake)
 	out.MaxPlanLength = f.MaxPlanLength
 	l.notNegative("max_plan_length", f.MaxPlanLength)
 	out.Tags, out.InternalApplications = f.Tags, f.Internal
@@ -45,6 +47,17 @@ func (l *loader) dummyRoles(c Compatibility) {
 	if c.DummyRoles {
 		l.warnOnce(l.where("compatibility.dummy_roles"), "is set: whoever a plan names, the user foo is paged; for tests only")
 	}
+}
+
+func (l *loader) intake(in Intake) Intake {
+	in.CatchAllPlan = strings.TrimSpace(in.CatchAllPlan)
+	if in.FallbackPerMinute < 0 {
+		l.problem(l.where("intake.fallback_per_minute"), "must not be negative")
+	}
+	if in.FallbackPerMinute == 0 {
+		in.FallbackPerMinute = 60
+	}
+	return in
 }
 
 func (l *loader) incidentRates(r IncidentRates) IncidentRates {

@@ -142,6 +142,14 @@ type IncidentRates struct {
 	Exempt []string `koanf:"exempt_applications"`
 }
 
+// Intake says what becomes of alerts of webhooks that name no usable plan.
+type Intake struct {
+	// CatchAllPlan is the name of the plan for those of applications without a default plan; "" = they are refused.
+	CatchAllPlan string `koanf:"catch_all_plan"`
+	// FallbackPerMinute is how many incidents an application opens on its default plan or on CatchAllPlan. 0 = 60.
+	FallbackPerMinute int `koanf:"fallback_per_minute"`
+}
+
 // MailingLists says how lists of people are paged.
 type MailingLists struct {
 	// MaxMembers is the size from which on a list stands for nobody, so that the fallbacks are paged. 0 = any size.
@@ -287,6 +295,7 @@ type API struct {
 	Compatibility Compatibility
 	MailingLists  MailingLists
 	IncidentRates IncidentRates
+	Intake        Intake
 	// MaxPlanLength refuses new plans that take longer, all steps to the end; 0 = any length.
 	MaxPlanLength time.Duration
 	// Tags are the names of tags that may be attached to things; empty = none.
@@ -338,6 +347,7 @@ type file struct {
 	History       History       `koanf:"history"`
 	MailingLists  MailingLists  `koanf:"mailing_lists"`
 	IncidentRates IncidentRates `koanf:"incident_rate_limiting"`
+	Intake        Intake        `koanf:"intake"`
 	MaxPlanLength time.Duration `koanf:"max_plan_length"`
 	Tags          []string      `koanf:"tags"`
 	Internal      []string      `koanf:"internal_applications"`

@@ -22,6 +22,8 @@ type Deps struct {
 	Renderer  Renderer
 	Directory Directory
 	Links     Links
+	// Reveal puts the secrets of a stored text back that are meant for the destination; nil = there are none.
+	Reveal func(text, destination string) string
 	// Vendors in the order in which they are preferred: of those that carry a mode the first is used, the others are
 	// its spares.
 	Vendors []messages.Vendor

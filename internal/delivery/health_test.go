@@ -177,3 +177,41 @@ func TestWhatWaitedLongEnoughLeavesAClosedMode(t *testing.T) {
 		require.Equal(t, users.Email, s.row(id).Mode)
 	})
 }
+
+// stuck is a mail server that takes the connection and says nothing more.
+type stuck struct{ *post }
+
+func (s stuck) Send(ctx context.Context, m messages.Outbound) messages.Result {
+	s.post.Send(ctx, m)
+	<-ctx.Done()
+	return messages.Result{Outcome: messages.OutcomeUnknown, Detail: "no answer to the message: time is up"}
+}
+
+// A mail server that hangs keeps an urgent page for the budget of a mode (ADR 54), and timeline and audit log say the same.
+func TestAHangingMailServerHoldsAnUrgentPageForItsBudget(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		mail, text := smtp(nil), texts(nil)
+		id := s.add(users.Email, messages.ClassUrgent, 1)
+		s.run(delivery.Config{}, stuck{mail}, text)
+		s.after(21 * time.Second)
+		r := s.row(id)
+		require.Equal(t, messages.Sent, r.state)
+		require.Equal(t, users.SMS, r.Mode)
+		require.Equal(t, []string{"Email to ana may or may not have left (no answer to the message: time is up). Trying sms next."}, r.why)
+	})
+}
+
+// A page that is given up after its fallback was asked for is asked for again: only now it is sure that it does not arrive.
+func TestAGivenUpPageIsAskedForAgain(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		mail := smtp(always(messages.OutcomeUnavailable))
+		id := s.add(users.Email, messages.ClassUrgent, 1, to("list@example.com"))
+		s.run(delivery.Config{}, mail)
+		s.after(2 * time.Minute)
+		require.Equal(t, 1, s.row(id).asks)
+		require.Equal(t, messages.Pending, s.row(id).state)
+		s.after(2 * time.Hour)
+		require.Equal(t, messages.Failed, s.row(id).state)
+		require.Equal(t, 2, s.row(id).asks)
+	})
+}

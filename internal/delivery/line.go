@@ -111,7 +111,7 @@ func (l *line) open(now time.Time) (o *outlet, why string, left time.Duration) {
 		if reason == "" {
 			return o, "", 0
 		}
-		if i == 0 || (d > 0 && d < left) {
+		if i == 0 || d < left { // unknown is less than any pause: that account may be back at once
 			why, left = reason, d
 		}
 	}
@@ -143,7 +143,7 @@ func (l *line) pass(ctx context.Context) time.Time {
 			return now.Add(left)
 		}
 		picks := l.unlimited(keys, min(refusedBatch, free+refusedBatch/2))
-		l.take(ctx, leases, picks, nil, nil, why)
+		l.take(ctx, leases, picks, nil, nil, shut{why, left})
 		return later(l.nextProbe(now), time.Now().Add(restAfter*time.Since(now)))
 	}
 	ok, well := o.health.reserve(now)
@@ -157,7 +157,13 @@ func (l *line) pass(ctx context.Context) time.Time {
 	if len(picks) == 0 {
 		return again
 	}
-	return l.take(ctx, leases, picks, o, main, "")
+	return l.take(ctx, leases, picks, o, main, shut{})
+}
+
+// shut says why no account of a mode can be used, and for how long that is known to last (0 = unknown).
+type shut struct {
+	why  string
+	left time.Duration
 }
 
 // unlimited deals out n turns.
@@ -179,7 +185,7 @@ func (l *line) unlimited(keys []fairKey, n int) []pick {
 }
 
 // take claims messages for the picks and sends them on. It returns when to look again.
-func (l *line) take(ctx context.Context, leases []buckets.Lease, picks []pick, o *outlet, main *pool, closed string) time.Time {
+func (l *line) take(ctx context.Context, leases []buckets.Lease, picks []pick, o *outlet, main *pool, closed shut) time.Time {
 	req := TakeRequest{
 		ProcessID: l.w.deps.Leases.ProcessID(), Leases: leases, ClaimFor: l.claimFor(o), Low: l.w.low(),
 	}
@@ -199,6 +205,7 @@ func (l *line) take(ctx context.Context, leases []buckets.Lease, picks []pick, o
 			// While no account can be used, only what is to go another way is worth taking.
 			b := l.w.cfg.Budgets[k.class]
 			t.Waited, t.Older = b.PerMode, b.Total
+			t.FirstWaited = max(0, b.PerMode-closed.left)
 		}
 		req.Takes = append(req.Takes, t)
 	}

@@ -49,6 +49,7 @@ type row struct {
 	made      time.Time
 	since     time.Time // of the mode
 	asked     bool
+	asks      int // how often it asked for a fallback
 	forGood   bool
 	why       []string
 	attempts  []attempt
@@ -168,7 +169,11 @@ func (m *memory) Take(_ context.Context, r delivery.TakeRequest) ([]delivery.Cla
 			if n == t.Max || x.state != messages.Pending || lane != t.Lane || x.available.After(time.Now()) || !slices.Contains(t.Buckets, x.Bucket) {
 				continue
 			}
-			if t.Waited > 0 && time.Since(x.since) < t.Waited && time.Since(x.made) < t.Older {
+			waited := t.Waited
+			if !x.asked {
+				waited = t.FirstWaited
+			}
+			if t.Waited > 0 && time.Since(x.since) < waited && time.Since(x.made) < t.Older {
 				continue
 			}
 			n++
@@ -239,6 +244,9 @@ func (r *row) move(v delivery.Verdict) {
 		r.Refused = v.Refused
 	}
 	r.asked = r.asked || v.AskFallback
+	if v.AskFallback {
+		r.asks++
+	}
 	r.forGood = v.ForGood
 	if v.Why != "" {
 		r.why = append(r.why, v.Why)

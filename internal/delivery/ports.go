@@ -40,6 +40,8 @@ type Take struct {
 	// Waited and Older, when not 0, leave out messages that have had their mode for less than Waited, unless they are older than
 	// Older.
 	Waited, Older time.Duration
+	// FirstWaited replaces Waited for messages that have not been tried in vain in every mode yet.
+	FirstWaited time.Duration
 }
 
 // TakeRequest asks for messages of several lanes at once.

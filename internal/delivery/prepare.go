@@ -36,7 +36,7 @@ type item struct {
 	c        Claimed
 	line     *line
 	outlet   *outlet // by which it is to leave; nil = all were closed
-	closed   string  // why they were
+	closed   shut    // why they were
 	slot     slot    // valid only if limited
 	limited  bool
 	taken    time.Time     // before it was taken
@@ -295,7 +295,7 @@ func (w *Worker) begin(it *item) {
 			w.elsewhere(it, fmt.Sprintf("The application may not use %s.", it.c.Mode))
 		})
 	case it.outlet == nil:
-		w.background.Go(func() { w.refused(it, it.closed) })
+		w.background.Go(func() { w.refused(it, it.closed.why) })
 	default:
 		it.line.desk.arrived.add(it)
 	}
@@ -350,7 +350,8 @@ func (w *Worker) elsewhere(it *item, why string) {
 	w.turn(it, w.nextMode(it, why, false, true))
 }
 
-// refused moves a message on whose mode has no open outlet: it waits, and goes another way when its budget is used up.
+// refused moves a message on whose mode has no open outlet: it waits, and goes another way when its budget is used up. A pause
+// that is known to last longer than the budget is not waited for, unless every mode has been tried in vain already.
 func (w *Worker) refused(it *item, why string) {
 	b := w.cfg.Budgets[it.c.Class]
 	waited := it.waitedInMode()
@@ -360,7 +361,7 @@ func (w *Worker) refused(it *item, why string) {
 		w.turn(it, w.nextMode(it, capital(why)+".", false, true))
 	case age >= b.GiveUp:
 		w.turn(it, w.gaveUp(it, why))
-	case age >= b.Total || waited >= b.PerMode:
+	case age >= b.Total || waited >= b.PerMode || it.closed.left > 0 && !it.c.FallbackAsked && waited+it.closed.left >= b.PerMode:
 		w.turn(it, w.nextMode(it, fmt.Sprintf("%s to %s could not be sent: %s.", capital(string(it.c.Mode)), it.c.Target, why), true, false))
 	default:
 		w.turn(it, Verdict{State: messages.Pending, RetryIn: min(b.gap(100, spread()), max(b.FirstGap, b.PerMode-waited))})

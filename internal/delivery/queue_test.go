@@ -538,3 +538,18 @@ func TestPausesAreShared(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, ended)
 }
+
+func TestQueueTakesWhatNeedNotWaitForALongPause(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	h := o.own("me", 0, 256)
+	_, first := o.incident(users.SMS, messages.ClassUrgent)
+	_, again := o.incident(users.SMS, messages.ClassUrgent)
+	o.exec(`update messages set cycles = 1 where id = $1`, again)
+	r := o.request(h, o.lane(users.SMS, messages.ClassUrgent), 10)
+	r.Takes[0].Waited, r.Takes[0].Older = 20*time.Second, time.Minute
+	got, err := postgres.NewQueue(o.db).Take(t.Context(), r)
+	require.NoError(t, err)
+	require.Len(t, got, 1, "a pause of an hour leaves no budget to wait for")
+	require.Equal(t, messages.ID(first), got[0].ID)
+}

@@ -74,6 +74,10 @@ const (
 	moveFail                 // failed for good
 )
 
+// leastUnstarted is how many attempts in a mode come before a message gives it up because no call could be begun in time: one
+// that waited long for a limit's slot may miss that slot by chance.
+const leastUnstarted = 4
+
 // after decides what follows an attempt, and how long to wait before (moveRetry).
 func (b Budget) after(s standing, r messages.Result) (move, time.Duration) {
 	switch r.Outcome {
@@ -83,7 +87,7 @@ func (b Budget) after(s standing, r messages.Result) (move, time.Duration) {
 		return moveNextOnly, 0
 	case messages.OutcomeCancelled: // the time is the mode's, although no call was begun in it
 		wait := b.gap(1, s.spread)
-		if s.inMode+wait >= b.PerMode {
+		if s.inMode+wait >= b.PerMode && s.modeAttempt >= leastUnstarted {
 			return moveNext, wait
 		}
 		return moveRetry, wait

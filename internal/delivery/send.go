@@ -212,6 +212,9 @@ func (it *item) outbound(attempt int) messages.Outbound {
 		Subject: t.Subject, Body: t.Body, EmailHTML: t.EmailHTML, Slack: t.Slack, Application: t.Application, Plan: t.Plan,
 		Priority: c.Priority, Target: c.Target, Sender: t.Sender, ShownTo: t.ShownTo, IdempotencyKey: idempotencyKey(c),
 	}
+	if w.deps.Reveal != nil {
+		out.Body, out.EmailHTML = w.deps.Reveal(out.Body, c.Destination), w.deps.Reveal(out.EmailHTML, c.Destination)
+	}
 	out.AckURL = w.ackURL(c)
 	if c.Purpose == messages.TrackingMsg && c.Mode == users.Email {
 		out.ReplyTo = c.Destination // a tracker talks to itself, not to us (Iris contract 8)

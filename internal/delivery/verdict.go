@@ -22,6 +22,9 @@ func (w *Worker) verdict(it *item, r messages.Result) Verdict {
 		class: it.c.Class, modeAttempt: it.c.ModeAttempt + 1, inMode: it.waitedInMode(), age: it.age(), spread: spread(),
 	}, r)
 	what := fmt.Sprintf("%s to %s failed (%s).", capital(string(it.c.Mode)), it.c.Target, r.Detail)
+	if r.Outcome == messages.OutcomeUnknown {
+		what = fmt.Sprintf("%s to %s may or may not have left (%s).", capital(string(it.c.Mode)), it.c.Target, r.Detail)
+	}
 	var v Verdict
 	switch move {
 	case moveDone:
@@ -49,7 +52,7 @@ func (w *Worker) verdict(it *item, r messages.Result) Verdict {
 	if r.Outcome == messages.OutcomeUnknown && v.State == messages.Pending {
 		v.SameKey = true
 		if v.Why == "" {
-			v.Why = fmt.Sprintf("%s to %s may or may not have left (%s). It is sent again.", capital(string(it.c.Mode)), it.c.Target, r.Detail)
+			v.Why = what + " It is sent again."
 		}
 	}
 	return v
@@ -58,7 +61,7 @@ func (w *Worker) verdict(it *item, r messages.Result) Verdict {
 // gaveUp is the end of a message that could not be sent for too long.
 func (w *Worker) gaveUp(it *item, detail string) Verdict {
 	return Verdict{
-		State: messages.Failed, AskFallback: asksFallback(it.c) && !it.c.FallbackAsked,
+		State: messages.Failed, AskFallback: asksFallback(it.c), // again: now it is sure that the message does not arrive
 		Why: fmt.Sprintf("%s could not be reached in all that time (%s). It is not tried any more.", it.c.Target, detail),
 	}
 }

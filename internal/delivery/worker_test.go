@@ -706,3 +706,55 @@ func TestAConnectionThatFailsIsAnAttempt(t *testing.T) {
 		require.Equal(t, "connection refused", r.attempts[0].result.Detail)
 	})
 }
+
+// A pause that is known to last longer than the mode's budget is not waited for.
+func TestAKnownLongPauseIsNotWaitedFor(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		text := texts(func(int, messages.Outbound) messages.Result {
+			return messages.Result{Outcome: messages.OutcomeThrottled, RetryAfter: time.Hour}
+		})
+		mail := smtp(nil)
+		s.run(delivery.Config{}, text, mail)
+		s.after(300 * time.Millisecond)
+		first := s.add(users.SMS, messages.ClassUrgent, 1)
+		s.worker.Wake(buckets.All())
+		s.after(time.Second)
+		require.Equal(t, messages.Sent, s.row(first).state)
+		for range 3 {
+			id := s.add(users.SMS, messages.ClassUrgent, 1)
+			routine := s.add(users.SMS, messages.ClassRoutine, 1)
+			s.worker.Wake(buckets.All())
+			s.after(2 * time.Second)
+			require.Equal(t, messages.Sent, s.row(id).state)
+			require.Equal(t, users.Email, s.row(id).Mode)
+			require.Equal(t, messages.Sent, s.row(routine).state)
+		}
+		require.Equal(t, 1, text.count())
+	})
+}
+
+// Where there is no other way, the timeline is not filled while the pause lasts.
+func TestALongPauseOfTheOnlyModeIsWaitedFor(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		back := time.Now().Add(10 * time.Minute)
+		text := texts(func(int, messages.Outbound) messages.Result {
+			if left := time.Until(back); left > 0 {
+				return messages.Result{Outcome: messages.OutcomeThrottled, RetryAfter: left}
+			}
+			return messages.Result{Outcome: messages.OutcomeSent}
+		})
+		s.run(delivery.Config{}, text)
+		s.add(users.SMS, messages.ClassUrgent, 1)
+		s.after(time.Second)
+		id := s.add(users.SMS, messages.ClassUrgent, 1)
+		s.worker.Wake(buckets.All())
+		s.after(5 * time.Minute)
+		s.set(func() { s.pauses = nil })
+		require.True(t, s.row(id).asked, "others are told")
+		require.Less(t, len(s.row(id).why), 5)
+		s.after(5 * time.Minute)
+		s.set(func() { s.pauses = nil })
+		s.after(time.Minute)
+		require.Equal(t, messages.Sent, s.row(id).state)
+	})
+}

@@ -94,7 +94,8 @@ func (r *Runner) committed(batch []Due, changes []Change, written []incidents.ID
 				zap.String("application", c.Application), zap.String("plan", c.Plan), zap.Int("step", c.Progress.Step))
 		}
 		if c.Nobody > 0 {
-			r.nobody(c.Nobody, zap.Int64("incident_id", int64(c.ID)), zap.String("application", c.Application))
+			r.nobody(c.Nobody, zap.Int64("incident_id", int64(c.ID)), zap.String("application", c.Application),
+				zap.String("plan", c.Plan), zap.Int("step", c.Progress.Step))
 		}
 		if len(c.Entries) == 0 {
 			r.metrics.decisions.WithLabelValues("wait").Inc()

@@ -122,7 +122,7 @@ func (r *Runner) replaceBatch(ctx context.Context, failed []Failed) error {
 	for _, c := range changes {
 		r.stuck.succeeded(int64(c.Failed.ID))
 		if c.Nobody && !c.Failed.OutOfBand() { // a vendor's long outage would tell of every mail
-			r.nobody(1, zap.Int64("message_id", int64(c.Failed.ID)), zap.Int64("incident_id", int64(c.Failed.Made.IncidentID)))
+			r.unreached(c.Failed, plans[PlanID(c.Failed.Made.PlanID)])
 		}
 		for _, m := range c.Messages {
 			r.metrics.made.WithLabelValues(string(m.Purpose)).Inc()
@@ -133,6 +133,20 @@ func (r *Runner) replaceBatch(ctx context.Context, failed []Failed) error {
 		r.deps.Waker(made)
 	}
 	return nil
+}
+
+// unreached logs that neither the recipient of a page nor a fallback could be reached. While the page is still being sent, that is
+// no page that reaches nobody.
+func (r *Runner) unreached(f Failed, plan Plan) {
+	about := []zap.Field{
+		zap.Int64("message_id", int64(f.ID)), zap.Int64("incident_id", int64(f.Made.IncidentID)), zap.String("plan", plan.Name),
+		zap.String("target", f.Made.Target), zap.Int("step", f.Made.Step),
+	}
+	if f.Trying {
+		r.log.Warn("a page could not be sent in any mode yet and has no fallback: it is tried again", about...)
+		return
+	}
+	r.nobody(1, about...)
 }
 
 func (r *Runner) replaceSafely(ctx context.Context, f Failed, plan Plan, app Application, at time.Time) (c FallbackChange, err error) {
@@ -205,7 +219,11 @@ func (r *Runner) replaceOne(ctx context.Context, f Failed, plan Plan, app Applic
 	}
 	why := strings.Join(tried, "; ")
 	c.Nobody = true
-	c.tell(incidents.EntryFallback, nil, "%s%s could not be reached in any mode and there is no further fallback (%s)", where, who, why)
+	trying := ""
+	if f.Trying {
+		trying = "; it is tried again"
+	}
+	c.tell(incidents.EntryFallback, nil, "%s%s could not be reached in any mode and there is no further fallback (%s)%s", where, who, why, trying)
 	c.Changes = append(c.Changes, messages.Change{
 		Type: "target-change", Old: who, Description: "Every mode failed and there is no further fallback: " + why,
 	})

@@ -361,7 +361,19 @@ func TestWhatReachesNobodyIsAnAlarm(t *testing.T) {
 	require.Len(t, told, 2)
 	require.EqualValues(t, 8, told[1].ContextMap()["message_id"])
 
-	outOfBand := g.replaced[0].Failed
+	require.Equal(t, "demo", told[1].ContextMap()["target"])
+
+	// Its vendors are away and it is still being sent: it may arrive.
+	first := g.replaced[0].Failed
+	trying := first
+	trying.Trying = true
+	g.failed = []Failed{trying}
+	require.NoError(t, g.runner.Pass(t.Context()))
+	require.Len(t, g.logs.FilterMessage("a page reaches nobody").All(), 2)
+	require.InDelta(t, 2, testutil.ToFloat64(g.runner.metrics.nobody), 0)
+	require.Len(t, g.logs.FilterMessage("a page could not be sent in any mode yet and has no fallback: it is tried again").All(), 1)
+
+	outOfBand := first
 	outOfBand.Made.IncidentID, outOfBand.Open = 0, false
 	g.failed = []Failed{outOfBand}
 	require.NoError(t, g.runner.Pass(t.Context()))

@@ -149,7 +149,9 @@ type Change struct {
 type Failed struct {
 	ID    messages.ID
 	Lease buckets.Lease
-	Open  bool // nobody has acknowledged or resolved its incident; always false out of band
+	// Trying tells that the message is still being sent: its vendors are away, and it may arrive yet.
+	Trying bool
+	Open   bool // nobody has acknowledged or resolved its incident; always false out of band
 	// Made is how it was made; Wait, Template and everything else carry over to the fallback.
 	Made messages.New
 	// Others are those whom the same round, or request, has further messages for.

@@ -114,7 +114,7 @@ func orEmpty[T any](s []T) []T {
 }
 
 func (a *applicationRoutes) list(w http.ResponseWriter, r *http.Request) error {
-	q, err := a.tagging.list(applicationList).read(r)
+	q, err := a.tagging.list(applicationList).read(w, r)
 	if err != nil {
 		return err
 	}
@@ -190,7 +190,7 @@ func (a *applicationRoutes) owned(r *http.Request, say refusals) (app, auth.Acto
 
 // listPlans lists the active plans that have words for the application.
 func (a *applicationRoutes) listPlans(w http.ResponseWriter, r *http.Request) error {
-	q, err := applicationPlans.read(r)
+	q, err := applicationPlans.read(w, r)
 	if err != nil {
 		return err
 	}

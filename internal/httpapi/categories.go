@@ -28,7 +28,7 @@ var categoryColumns = columns[applications.Category]{
 
 // listCategories answers with the categories of all applications, or of the one in the path; an unknown one has none.
 func (v *vocabulary) listCategories(w http.ResponseWriter, r *http.Request) error {
-	q, err := categoryList.read(r)
+	q, err := categoryList.read(w, r)
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func incidentTitle(i incidents.Incident) any {
 
 func (a *API) listIncidents(w http.ResponseWriter, r *http.Request) error {
 	all := a.tagging.list(incidentList)
-	q, err := all.read(r)
+	q, err := all.read(w, r)
 	if err != nil {
 		return err
 	}

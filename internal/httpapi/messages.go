@@ -44,7 +44,7 @@ func words(m messages.Message, text string) any {
 }
 
 func (a *API) listMessages(w http.ResponseWriter, r *http.Request) error {
-	q, err := messageList.read(r)
+	q, err := messageList.read(w, r)
 	if err != nil {
 		return err
 	}

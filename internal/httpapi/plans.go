@@ -52,7 +52,7 @@ func wholeSeconds(d time.Duration) int64 { return int64(d / time.Second) }
 
 func (a *API) listPlans(w http.ResponseWriter, r *http.Request) error {
 	plans := a.tagging.list(planList)
-	q, err := plans.read(r)
+	q, err := plans.read(w, r)
 	if err != nil {
 		return err
 	}

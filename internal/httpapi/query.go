@@ -24,6 +24,8 @@ type list struct {
 	columns []string
 	// limited: the route knows `limit`.
 	limited bool
+	// more are parameters that the route reads by itself.
+	more []string
 	// unique names columns whose values are not worth counting (`counts`); nil = the route does not count.
 	unique []string
 }
@@ -38,13 +40,30 @@ var (
 	}
 )
 
-// read reads the query of a request.
-func (l list) read(r *http.Request) (filters.Query, error) {
+// read reads the query of a request. A header of the answer warns of parameters that the list does not know, which clients expect
+// to be ignored.
+func (l list) read(w http.ResponseWriter, r *http.Request) (filters.Query, error) {
 	q, err := query(r)
 	if err != nil {
 		return filters.Query{}, err
 	}
+	warn(w, l.unknown(q))
 	return l.parse(q)
+}
+
+// unknown words what parse ignores.
+func (l list) unknown(q url.Values) []string {
+	var out []string
+	for key := range q {
+		name, _, _ := strings.Cut(key, "__")
+		_, field := l.schema[name]
+		other := key == "fields" && l.columns != nil || key == "limit" && l.limited || key == "counts" && l.unique != nil || slices.Contains(l.more, key)
+		if !field && !other {
+			out = append(out, "unknown query parameter "+key+" was ignored")
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // query decodes the query of a request. One that cannot be decoded is refused as a whole: a filter that is silently left

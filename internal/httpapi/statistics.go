@@ -186,7 +186,7 @@ func show(w http.ResponseWriter, r *http.Request, all []figure, s *applications.
 	for _, fig := range all {
 		names.columns = append(names.columns, fig.name)
 	}
-	q, err := names.read(r)
+	q, err := names.read(w, r)
 	if err != nil {
 		return err
 	}

@@ -81,14 +81,14 @@ func (v *vocabulary) listTargets(w http.ResponseWriter, r *http.Request) error {
 }
 
 // targetList is how lists of one kind of targets are filtered, beside startswith.
-var targetList = list{schema: filters.Schema{"name": filters.Text, "active": filters.Bool}}
+var targetList = list{schema: filters.Schema{"name": filters.Text, "active": filters.Bool}, more: []string{"startswith"}}
 
 func (v *vocabulary) listKind(w http.ResponseWriter, r *http.Request) error {
 	kind := strings.ToLower(strings.TrimRight(wire.Param(r, "kind"), " "))
 	if !slices.Contains(escalation.TargetKinds(), kind) {
 		return fault.Invalidf("type", "Target type %s not found", wire.Param(r, "kind"))
 	}
-	q, err := v.tagging.list(targetList).read(r)
+	q, err := v.tagging.list(targetList).read(w, r)
 	if err != nil {
 		return err
 	}

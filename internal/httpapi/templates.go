@@ -28,7 +28,7 @@ var templateList = list{schema: messages.TemplateFilters, columns: templateColum
 
 func (a *API) listTemplates(w http.ResponseWriter, r *http.Request) error {
 	templates := a.tagging.list(templateList)
-	q, err := templates.read(r)
+	q, err := templates.read(w, r)
 	if err != nil {
 		return err
 	}

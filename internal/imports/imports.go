@@ -57,6 +57,9 @@ type Ref struct {
 	Optional bool
 }
 
+// Unsettled is the mark of imported contacts until Finish, which verifies those that two people do not share.
+const Unsettled = ""
+
 // Record is one row on its way.
 type Record struct {
 	Label  string // names the row in the report; never a secret

@@ -19,6 +19,7 @@ type Asked struct {
 	ApplicationID int64
 	Subject       string
 	Body          string
+	Destination   string // where it went; "" = nowhere yet
 }
 
 // Mailbox is an address whose mails open incidents.

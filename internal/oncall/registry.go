@@ -105,6 +105,8 @@ type PersonChange struct {
 	Name, FullName, TimeZone, PhotoURL *string
 	Active                             *bool
 	Contacts                           map[users.Mode]string
+	// Trusted: contacts come from an administrator or a program that keeps people up to date, and count as verified.
+	Trusted bool
 }
 
 // Subscription shows another team's shifts of a role on a team's calendar.

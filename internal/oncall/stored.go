@@ -37,8 +37,13 @@ type ScheduleDraft struct {
 type StoredAbsence struct {
 	ID       int64
 	UserName string
+	TeamID   int64  // it counts in this team only; 0 = the person's own, which counts in every team
+	SetBy    string // who entered it; "" = not known
 	Recurring
 }
+
+// CountsIn reports whether schedules of a team heed the unavailability.
+func (s StoredAbsence) CountsIn(team int64) bool { return s.TeamID == 0 || s.TeamID == team }
 
 // NamedSwap is a swap request with the names that people know.
 type NamedSwap struct {

@@ -19,7 +19,7 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 	paths := api.Paths()
 	require.Greater(t, len(paths), 90)
 	names := strings.NewReplacer("{team}", "ops", "{user}", "bob", "{roster}", "ops-roster", "{role}", "primary", "{service}", "web", "{id}", "1",
-		"{link}", "0123", "{key}", "0123", "{other}", "empty")
+		"{link}", "0123", "{key}", "0123", "{other}", "empty", "{mode}", "sms")
 	for _, p := range paths {
 		method, path := p[0], names.Replace(p[1])
 		require.NotRegexp(t, `[{}]`, path)

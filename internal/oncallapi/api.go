@@ -130,7 +130,7 @@ type Schedules interface {
 type Wishes interface {
 	Absences(ctx context.Context, people []users.ID) ([]oncall.StoredAbsence, error)
 	Absence(ctx context.Context, id int64) (oncall.StoredAbsence, error)
-	AddAbsence(ctx context.Context, a oncall.Recurring) (int64, error)
+	AddAbsence(ctx context.Context, a oncall.StoredAbsence) (int64, error)
 	DropAbsence(ctx context.Context, id int64) error
 	Holidays(ctx context.Context, team int64) (oncall.HolidayCalendar, error)
 	SetHolidays(ctx context.Context, team oncall.Profile, c oncall.HolidayCalendar, by oncall.By) error
@@ -205,6 +205,7 @@ type Deps struct {
 	Schedules Schedules
 	Wishes    Wishes
 	Coverage  Coverage
+	Contacts  Contacts
 	Calendars oncall.CalendarStore
 	Plans     Plans
 	Incidents Incidents
@@ -226,7 +227,7 @@ type API struct {
 // New checks that every part is there.
 func New(d Deps) (*API, error) {
 	if d.Applications == nil || d.Users == nil || d.Teams == nil || d.Rosters == nil || d.People == nil || d.Names == nil ||
-		d.Notices == nil || d.Shifts == nil || d.Schedules == nil || d.Wishes == nil || d.Coverage == nil || d.Calendars == nil || d.Plans == nil || d.Incidents == nil ||
+		d.Notices == nil || d.Shifts == nil || d.Schedules == nil || d.Wishes == nil || d.Coverage == nil || d.Contacts == nil || d.Calendars == nil || d.Plans == nil || d.Incidents == nil ||
 		d.Lookups == nil || d.Wake == nil || d.Errors == nil || d.Log == nil {
 		return nil, errors.New("oncallapi: a part is missing")
 	}

@@ -249,6 +249,61 @@ func TestUnavailabilityHolidaysGapsAndFairness(t *testing.T) {
 	require.Equal(t, "bob 2", fmt.Sprint(shares[1]["user"], " ", shares[1]["hours"]))
 }
 
+// An administrator of any team could empty another team's rota by unavailability of its people.
+func TestUnavailabilityOfATeamCountsInThatTeam(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.ok(eve, "POST", "/api/v0/teams", `{"name":"trap","scheduling_timezone":"UTC"}`)
+	f.ok(eve, "POST", "/api/v0/teams/trap/users", `{"name":"bob"}`)
+	body := fmt.Sprintf(`{"user":"bob","start":%d,"end":%d}`, f.hour(1), f.hour(3))
+	trap := decode[struct{ ID int64 }](f, eve, "POST", "/v1/teams/trap/unavailability", body).ID
+	ops := decode[struct{ ID int64 }](f, ann, "POST", "/v1/teams/ops/unavailability", body).ID
+	own := decode[struct{ ID int64 }](f, bob, "POST", "/v1/teams/ops/unavailability", body).ID
+
+	seen := func(as caller, team string) (out []string) {
+		for _, a := range decode[[]map[string]any](f, as, "GET", "/v1/teams/"+team+"/unavailability", "") {
+			out = append(out, fmt.Sprint(a["id"], " ", a["scope"], " ", a["set_by"]))
+		}
+		return out
+	}
+	require.Equal(t, []string{fmt.Sprint(ops, " team ann"), fmt.Sprint(own, " person bob")}, seen(ann, "ops"))
+	require.Equal(t, []string{fmt.Sprint(trap, " team eve"), fmt.Sprint(own, " person bob")}, seen(eve, "trap"))
+	require.Len(t, seen(bob, "ops"), 3, "a person sees all of their own")
+
+	for id, status := range map[int64]int{ops: 403, own: 403} {
+		require.Equal(t, status, f.do(eve, "DELETE", fmt.Sprintf("/v1/unavailability/%d", id), "").Code)
+	}
+	require.Equal(t, 403, f.do(ann, "DELETE", fmt.Sprintf("/v1/unavailability/%d", own), "").Code)
+	require.Equal(t, 204, f.do(bob, "DELETE", fmt.Sprintf("/v1/unavailability/%d", trap), "").Code)
+	require.Equal(t, 204, f.do(ann, "DELETE", fmt.Sprintf("/v1/unavailability/%d", ops), "").Code)
+}
+
+func TestUnavailabilityOverAShiftIsFlagged(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	shift := f.event("bob", "primary", 2, 4)
+	f.event("bob", "vacation", 2, 4)
+	f.event("bob", "primary", 20, 4)
+	f.event("ann", "primary", 2, 4)
+	type answer struct {
+		ID        int64
+		Conflicts []struct {
+			EventID int64 `json:"event_id"`
+			User    string
+			SetBy   string `json:"set_by"`
+		}
+	}
+	made := decode[answer](f, bob, "POST", "/v1/teams/ops/unavailability", fmt.Sprintf(`{"start":%d,"end":%d}`, f.hour(3), f.hour(4)))
+	require.Len(t, made.Conflicts, 1)
+	require.Equal(t, shift, made.Conflicts[0].EventID)
+	at := "/v1/teams/ops/conflicts"
+	require.NoError(t, json.Unmarshal([]byte(f.ok(ann, "GET", at, "")), &made.Conflicts))
+	require.Len(t, made.Conflicts, 1)
+	require.Equal(t, "bob bob", made.Conflicts[0].User+" "+made.Conflicts[0].SetBy)
+	f.ok(bob, "DELETE", fmt.Sprintf("/v1/unavailability/%d", made.ID), "")
+	require.Equal(t, "[]", strings.TrimSpace(f.ok(ann, "GET", at, "")))
+}
+
 func TestBonus(t *testing.T) {
 	t.Parallel()
 	plain := newFixture(t)

@@ -139,6 +139,8 @@ func (a *API) updateUser(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	actor := wire.Actor(r.Context())
+	c.Trusted = actor.Admin || actor.Username == ""
 	if c.Name != nil && *c.Name == u.Name {
 		c.Name = nil
 	}

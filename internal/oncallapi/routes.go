@@ -40,7 +40,8 @@ const v0, v1 = "/api/v0", "/v1"
 // table lists every route of the API. Fixed words in a path win over parameters.
 func (a *API) table() []route {
 	return slices.Concat(a.teamRoutes(), a.rosterRoutes(), a.peopleRoutes(), a.nameRoutes(), a.shiftRoutes(), a.scheduleRoutes(),
-		a.noticeRoutes(), a.rotationRoutes(), a.wishRoutes(), a.coverageRoutes(), a.otherRoutes())
+		a.noticeRoutes(), a.rotationRoutes(), a.wishRoutes(), a.coverageRoutes(), a.otherRoutes(),
+		a.contactRoutes())
 }
 
 // Routes mounts the API on a router, which should use wire.TrimSlash. Paths are absolute.

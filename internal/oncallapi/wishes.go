@@ -3,10 +3,8 @@ package oncallapi
 import (
 	"context"
 	"net/http"
-	"slices"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
@@ -20,6 +18,7 @@ func (a *API) wishRoutes() []route {
 		{get, v1 + "/teams/{team}/unavailability", read, a.listAbsences},
 		{post, v1 + "/teams/{team}/unavailability", login, a.addAbsence},
 		{del, v1 + "/unavailability/{id}", login, a.dropAbsence},
+		{get, v1 + "/teams/{team}/conflicts", read, a.listConflicts},
 		{get, v1 + "/teams/{team}/holidays", read, a.getHolidays},
 		{put, v1 + "/teams/{team}/holidays", login, a.setHolidays},
 		{del, v1 + "/teams/{team}/holidays", login, a.dropHolidays},
@@ -127,147 +126,6 @@ func (a *API) holidaysOf(ctx context.Context, t oncall.Profile) (map[oncall.Date
 		out[d.Day] = true
 	}
 	return out, nil
-}
-
-func absenceObject(s oncall.StoredAbsence) map[string]any {
-	start := s.Start.In(s.Zone)
-	return map[string]any{"id": s.ID, "user": s.UserName, "start": start.Unix(), "end": s.End().Unix(),
-		"timezone": s.Zone.String(), "rule": orNull(s.Rule), "note": orNull(s.Reason)}
-}
-
-func (a *API) listAbsences(w http.ResponseWriter, r *http.Request) error {
-	t, err := a.team(r)
-	if err != nil {
-		return err
-	}
-	people, err := a.Teams.People(r.Context(), t.ID)
-	if err != nil {
-		return err
-	}
-	absences, err := a.Wishes.Absences(r.Context(), idsOf(people))
-	if err != nil {
-		return err
-	}
-	out := []map[string]any{}
-	for _, s := range absences {
-		out = append(out, absenceObject(s))
-	}
-	return answer(w, http.StatusOK, out)
-}
-
-// maxAbsences is about how many unavailabilities a person may have: each is looked through whenever a team of theirs is filled.
-const maxAbsences = 200
-
-// addAbsence stores when a person cannot be on call: by themselves, or by an administrator of the team.
-func (a *API) addAbsence(w http.ResponseWriter, r *http.Request) error {
-	ctx := r.Context()
-	t, err := a.team(r)
-	if err != nil {
-		return err
-	}
-	b, err := readBody(w, r, "")
-	if err != nil {
-		return err
-	}
-	u, err := a.absentee(ctx, b, t)
-	if err != nil {
-		return err
-	}
-	start, err := b.mustAt("start")
-	if err != nil {
-		return err
-	}
-	end, err := b.mustAt("end")
-	if err != nil {
-		return err
-	}
-	absence := oncall.Recurring{User: u.ID}
-	if absence.Rule, err = b.text("rule"); err != nil {
-		return err
-	}
-	if absence.Reason, err = b.text("note"); err != nil {
-		return err
-	}
-	name, err := b.text("timezone")
-	if err != nil {
-		return err
-	}
-	absence.Zone = a.zoneOf(t)
-	if name != "" {
-		name, err = zoneName(name)
-		if err == nil {
-			absence.Zone, err = time.LoadLocation(name)
-		}
-		if err != nil {
-			return fault.Invalidf("timezone", "unknown time zone %q", name)
-		}
-	}
-	absence.Start, absence.Length = oncall.LocalIn(start, absence.Zone), oncall.Lasts(start, end, absence.Zone)
-	if err := absence.Check(); err != nil {
-		return err
-	}
-	known, err := a.Wishes.Absences(ctx, []users.ID{u.ID})
-	if err != nil {
-		return err
-	}
-	if len(known) >= maxAbsences {
-		return fault.Invalidf("user", "%s has %d unavailabilities; remove those that are over first", u.Name, len(known))
-	}
-	id, err := a.Wishes.AddAbsence(ctx, absence)
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusCreated, map[string]any{"id": id})
-}
-
-// absentee is whose unavailability a body is about: the user it names, or the caller.
-func (a *API) absentee(ctx context.Context, b body, t oncall.Profile) (oncall.Person, error) {
-	name, err := b.text("user")
-	if err != nil {
-		return oncall.Person{}, err
-	}
-	if name == "" {
-		return a.personOf(ctx, b)
-	}
-	u, err := a.People.ByName(ctx, name)
-	if err != nil {
-		return u, when(err, fault.NotFound, fault.Invalidf("user", "there is no user %q", name))
-	}
-	people, err := a.Teams.People(ctx, t.ID)
-	if err != nil {
-		return u, err
-	}
-	if !slices.Contains(idsOf(people), u.ID) {
-		return u, fault.Invalidf("user", "%s is not part of team %s", u.Name, t.Name)
-	}
-	return u, wire.Actor(ctx).MayEditPerson(u.User, []int64{t.ID}, auth.Openings{AdminsEditMembers: true})
-}
-
-func (a *API) dropAbsence(w http.ResponseWriter, r *http.Request) error {
-	ctx := r.Context()
-	id, err := shiftID(r, "id")
-	if err != nil {
-		return err
-	}
-	s, err := a.Wishes.Absence(ctx, id)
-	if err != nil {
-		return err
-	}
-	teams, err := a.People.Teams(ctx, s.User)
-	if err != nil {
-		return err
-	}
-	var theirs []int64
-	for _, t := range teams {
-		theirs = append(theirs, t.ID)
-	}
-	if err := wire.Actor(ctx).MayEditPerson(users.User{ID: s.User, Name: s.UserName}, theirs, auth.Openings{AdminsEditMembers: true}); err != nil {
-		return err
-	}
-	if err := a.Wishes.DropAbsence(ctx, id); err != nil {
-		return err
-	}
-	return empty(w, http.StatusNoContent)
 }
 
 func (a *API) getHolidays(w http.ResponseWriter, r *http.Request) error {

@@ -310,7 +310,7 @@ func refusal(path string, status int, failure, access string) object {
 	case access == "session":
 		answer["content"] = object{"text/html": object{"schema": object{"type": "string"}},
 			"application/problem+json": object{"schema": object{"$ref": "#/components/schemas/Problem"}}}
-	case strings.HasPrefix(path, "/v0/") && status == http.StatusNotFound:
+	case strings.HasPrefix(path, "/v0/") && status == http.StatusNotFound && access != "webhook":
 		answer["description"] = "Not Found, without a body"
 	case strings.HasPrefix(path, "/v0/"), strings.HasPrefix(path, "/api/"), path == "/login", path == "/logout":
 		answer["content"] = object{"application/json": object{"schema": object{"$ref": "#/components/schemas/Error"}}}

@@ -14,6 +14,7 @@ import (
 type Docs struct {
 	document, page []byte
 	tag            string
+	queries        map[string][]string // by method and path: the names of the parameters of the query
 }
 
 // New compiles the description. asset finds the address of a static file of the web pages.
@@ -35,7 +36,29 @@ func New(version string, asset func(name string) string) (*Docs, error) {
 		return nil, fmt.Errorf("write the page of the API: %w", err)
 	}
 	sum := sha256.Sum256(raw)
-	return &Docs{document: raw, page: page.Bytes(), tag: `"` + hex.EncodeToString(sum[:8]) + `"`}, nil
+	return &Docs{document: raw, page: page.Bytes(), tag: `"` + hex.EncodeToString(sum[:8]) + `"`, queries: s.queries()}, nil
+}
+
+// Query returns the names of the parameters that the query of an operation may have; described is false where there is no such
+// operation.
+func (d *Docs) Query(method, path string) (names []string, described bool) {
+	names, described = d.queries[strings.ToLower(method)+" "+path]
+	return names, described
+}
+
+func (s spec) queries() map[string][]string {
+	out := map[string][]string{}
+	for path, operations := range s.Paths {
+		for method, op := range operations {
+			names := []string{}
+			for _, parameter := range op.Query {
+				name, _ := s.Parameters[parameter]["name"].(string)
+				names = append(names, name)
+			}
+			out[method+" "+path] = names
+		}
+	}
+	return out
 }
 
 // Document is the OpenAPI document as JSON.

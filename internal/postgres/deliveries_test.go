@@ -303,6 +303,22 @@ func TestAnIncidentOfBeforeTheUpgradeStartsAgainOnANewAlertOnly(t *testing.T) {
 	require.True(t, g.standing(int64(id)).Active)
 }
 
+func TestALargeGroupIsStoredAsRows(t *testing.T) {
+	t.Parallel()
+	g := newGroup(t)
+	var many []incidents.Alert
+	for i := range 20_000 {
+		many = append(many, incidents.Alert{Fingerprint: fmt.Sprint(i), Firing: i%2 == 0, StartsAt: groupStart, EndsAt: groupStart.Add(time.Hour),
+			Labels: json.RawMessage(`{"alertname":"x"}`), Annotations: json.RawMessage(`{"summary":"` + strings.Repeat("é", 300) + `","odd":"\ud800"}`)})
+	}
+	id := g.fire(many).ID
+	require.EqualValues(t, 20_000, g.id(`select count(*) from incident_alerts where incident_id = $1`, id))
+	require.EqualValues(t, 10_000, g.id(`select count(*) from incident_alerts where status = 'firing' and starts_at = $1 and labels->>'alertname' = 'x'`, groupStart))
+	require.Equal(t, id, g.fire(many).ID)
+	g.resolve("0")
+	require.EqualValues(t, 9_999, g.id(`select count(*) from incident_alerts where status = 'firing'`))
+}
+
 func TestAStormOfRepeatsUsesNoIncidentNumbers(t *testing.T) {
 	t.Parallel()
 	g := newGroup(t)

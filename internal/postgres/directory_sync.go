@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -137,7 +138,11 @@ func (s *DirectorySync) person(ctx context.Context, q *db.Queries, c directory.C
 
 func (s *DirectorySync) contacts(ctx context.Context, q *db.Queries, id users.ID, c directory.Change) error {
 	for _, mode := range slices.Sorted(maps.Keys(c.Contacts)) {
-		if err := setContact(ctx, q, id, mode, storable(c.Contacts[mode])); err != nil {
+		err := setContact(ctx, q, id, mode, storable(c.Contacts[mode]), true)
+		if errors.Is(err, errMailbox) {
+			continue // the mailbox goes on to open incidents; the person is not reached there
+		}
+		if err != nil {
 			return err
 		}
 	}

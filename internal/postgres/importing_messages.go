@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/iris-oncall/iris/internal/imports"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
 // storedMessage is how a message of Iris stands in history. A message of the same number that is here already is the same
@@ -195,6 +196,9 @@ func (r *importRun) Finish(ctx context.Context, detail string) error {
 insert into application_modes (application_id, mode) select made.id, m.name from made, modes m where m.name <> 'drop'`)
 	if err != nil {
 		return fmt.Errorf("keep the application of web sessions: %w", err)
+	}
+	if err := db.New(r.tx).SettleImportedContacts(ctx); err != nil {
+		return fmt.Errorf("verify contacts: %w", err)
 	}
 	_, err = r.tx.Exec(ctx, "insert into audit_log (actor, action, object, detail) values ($1, $2, 'database', $3)",
 		importActor, r.action(), storable(detail))

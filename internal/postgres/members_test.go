@@ -563,3 +563,25 @@ func TestProcessorsPublishTheModesTheyHaveAVendorFor(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, known, "one of an earlier release does not say")
 }
+
+// A heartbeat does not wait for a slow standby, which would make a live process look dead.
+func TestHeartbeatsDoNotWaitForAStandby(t *testing.T) {
+	t.Parallel()
+	d := pgtest.Open(t, pgtest.URL(t), postgres.Config{})
+	exec := func(sql string) {
+		t.Helper()
+		_, err := d.Pool().Exec(t.Context(), sql)
+		require.NoError(t, err)
+	}
+	exec(`create table commits (how text)`)
+	exec(`create function note_commit() returns trigger language plpgsql as $$
+		begin insert into commits values (current_setting('synchronous_commit')); return null; end $$`)
+	exec(`create constraint trigger note_commit after insert or update on members
+		deferrable initially deferred for each row execute function note_commit()`)
+	c := postgres.NewCluster(d)
+	require.NoError(t, c.Beat(t.Context(), member("a")))
+	require.NoError(t, c.Beat(t.Context(), member("a")))
+	var how string
+	require.NoError(t, d.Pool().QueryRow(t.Context(), `select string_agg(how, ' ') from commits`).Scan(&how))
+	require.Equal(t, "off off", how)
+}

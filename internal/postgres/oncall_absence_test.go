@@ -42,5 +42,15 @@ func TestABrokenUnavailabilityDelaysNobody(t *testing.T) {
 	for _, shift := range plan.Add {
 		require.NotEqual(t, bob, shift.User, "whose rule can be worked out is left out")
 	}
+	_, err = d.Pool().Exec(t.Context(), `insert into teams (name) values ('trap');
+		update unavailabilities set team_id = (select id from teams where name = 'trap') where ends_at > now() + interval '200 days'`)
+	require.NoError(t, err)
+	plan, err = schedules.Populate(t.Context(), id, time.Now(), oncall.By{Owner: "ann"})
+	require.NoError(t, err)
+	chosen := map[users.ID]bool{}
+	for _, shift := range plan.Add {
+		chosen[shift.User] = true
+	}
+	require.True(t, chosen[bob], "an unavailability in another team does not count")
 	require.NotZero(t, logged.FilterMessage("an unavailability cannot be worked out, shifts are planned without it").Len())
 }

@@ -97,7 +97,7 @@ func (p *OncallPeople) Update(ctx context.Context, u oncall.Person, c oncall.Per
 			return err
 		}
 		for mode, destination := range c.Contacts {
-			if err := setContact(ctx, q, u.ID, mode, storable(destination)); err != nil {
+			if err := setContact(ctx, q, u.ID, mode, storable(destination), c.Trusted); err != nil {
 				return err
 			}
 		}

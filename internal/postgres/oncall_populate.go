@@ -277,6 +277,9 @@ func (s *OncallSchedules) calendarsFor(ctx context.Context, q *db.Queries, now, 
 		return known, err
 	}
 	for _, a := range absent {
+		if !a.CountsIn(team) {
+			continue
+		}
 		spans, err := a.Between(start, now.AddDate(0, 0, threshold+400))
 		if err != nil {
 			s.db.log.Error("an unavailability cannot be worked out, shifts are planned without it", zap.Int64("unavailability", a.ID),
@@ -333,7 +336,7 @@ func absencesOf(ctx context.Context, q *db.Queries, ids []int64) ([]oncall.Store
 
 func absenceOf(r db.AbsenceRow) oncall.StoredAbsence {
 	loc := zone(r.TimeZone)
-	return oncall.StoredAbsence{ID: r.ID, UserName: r.UserName, Recurring: oncall.Recurring{
+	return oncall.StoredAbsence{ID: r.ID, UserName: r.UserName, TeamID: r.TeamID, SetBy: r.SetBy, Recurring: oncall.Recurring{
 		User: users.ID(r.UserID), Zone: loc, Start: oncall.LocalIn(r.StartsAt, loc), Length: oncall.Lasts(r.StartsAt, r.EndsAt, loc), Rule: r.Rule, Reason: r.Note,
 	}}
 }

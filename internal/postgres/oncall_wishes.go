@@ -43,13 +43,13 @@ func (w *OncallWishes) Absence(ctx context.Context, id int64) (oncall.StoredAbse
 }
 
 // AddAbsence stores when a person cannot be on call. Its rule has been checked.
-func (w *OncallWishes) AddAbsence(ctx context.Context, a oncall.Recurring) (int64, error) {
+func (w *OncallWishes) AddAbsence(ctx context.Context, a oncall.StoredAbsence) (int64, error) {
 	var id int64
 	start := a.Start.In(a.Zone)
 	err := w.db.Do(ctx, func(q *db.Queries) (err error) {
 		id, err = q.AddAbsence(ctx, db.AddAbsenceParams{
 			UserID: int64(a.User), StartsAt: start, EndsAt: a.End(), TimeZone: a.Zone.String(), Rule: storable(a.Rule),
-			Note: storable(a.Reason),
+			Note: storable(a.Reason), TeamID: a.TeamID, SetBy: storable(a.SetBy),
 		})
 		return err
 	})

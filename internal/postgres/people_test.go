@@ -47,9 +47,6 @@ func TestUsers(t *testing.T) {
 	got, err := u.ByID(ctx, ann.ID)
 	require.NoError(t, err)
 	require.Equal(t, ann, got)
-	got, err = u.ByContact(ctx, users.Email, "ann@EXAMPLE.com")
-	require.NoError(t, err)
-	require.Equal(t, ann, got)
 	got, hash, err := u.Credentials(ctx, "ann")
 	require.NoError(t, err)
 	require.Equal(t, ann, got)
@@ -74,8 +71,6 @@ func TestUsers(t *testing.T) {
 	require.Equal(t, 2, got.LoginEpoch, "another password, and switched off")
 	ann.LoginEpoch = 2
 	require.Equal(t, ann, got)
-	_, err = u.ByContact(ctx, users.Slack, "U1")
-	require.Equal(t, fault.NotFound, fault.KindOf(err), "inactive")
 	require.NoError(t, u.SetMode(ctx, ann.ID, users.High, users.Call))
 	require.NoError(t, u.SetMode(ctx, ann.ID, users.High, users.SMS))
 }
@@ -110,8 +105,6 @@ func TestUsersRefuse(t *testing.T) {
 		_, err = u.ByName(ctx, name)
 		require.Equal(t, fault.NotFound, fault.KindOf(err))
 		_, _, err = u.Credentials(ctx, name)
-		require.Equal(t, fault.NotFound, fault.KindOf(err))
-		_, err = u.ByContact(ctx, users.Email, name)
 		require.Equal(t, fault.NotFound, fault.KindOf(err))
 	}
 	_, err = u.ByID(ctx, 999)

@@ -72,6 +72,7 @@ func (q *Queue) Take(ctx context.Context, r delivery.TakeRequest) ([]delivery.Cl
 		p.LaneEach = append(p.LaneEach, int32(t.PerBucket()))
 		p.LaneWaitedUs = append(p.LaneWaitedUs, t.Waited.Microseconds())
 		p.LaneOlderUs = append(p.LaneOlderUs, t.Older.Microseconds())
+		p.LaneFirstUs = append(p.LaneFirstUs, t.FirstWaited.Microseconds())
 		p.LaneFrom = append(p.LaneFrom, int32(len(p.LaneBuckets)+1))
 		for _, b := range t.Buckets {
 			p.LaneBuckets = append(p.LaneBuckets, int16(b))

@@ -26,7 +26,7 @@ func (r *Responses) Asked(ctx context.Context, id messages.ID) (messages.Asked, 
 		return err
 	})
 	return messages.Asked{MessageID: messages.ID(row.ID), IncidentID: incidents.ID(row.IncidentID), Batch: row.Batch, Application: row.Application,
-		ApplicationID: row.ApplicationID, Subject: row.Subject, Body: row.Body}, err
+		ApplicationID: row.ApplicationID, Subject: row.Subject, Body: row.Body, Destination: row.Destination}, err
 }
 
 // SlackMessages returns the messages, queued or history, that Slack knows by a time stamp.
@@ -130,39 +130,46 @@ func (r *Responses) Waiting(ctx context.Context, ids []incidents.ID) ([]incident
 	return out, err
 }
 
-// ByContact returns the active user reached at source. Phone numbers compare by their digits, and a number known for
-// texts is also known for calls. A NotFound fault when there is nobody.
+// ByContact returns the active user who has the contact verified; phone numbers compare by their digits, and a number known for
+// texts is also known for calls. A NotFound fault when there is nobody, or more than one.
 func (r *Responses) ByContact(ctx context.Context, mode users.Mode, source string) (users.User, error) {
-	var row db.ResponseUserByContactRow
+	nobody := fault.New(fault.NotFound, "nobody has that contact")
+	if contactEmpty(mode, source) {
+		return users.User{}, nobody
+	}
+	var rows []db.ResponseUserByContactRow
 	err := r.db.Do(ctx, func(q *db.Queries) (err error) {
-		if mode != users.SMS && mode != users.Call {
-			row, err = q.ResponseUserByContact(ctx, db.ResponseUserByContactParams{Mode: string(mode), Source: storable(source)})
-			return err
-		}
-		digits := phoneDigits(source)
-		if digits == "" {
-			return fault.New(fault.NotFound, "not a phone number")
-		}
-		phone, err := q.ResponseUserByPhone(ctx, db.ResponseUserByPhoneParams{Mode: string(mode), Digits: digits})
-		row = db.ResponseUserByContactRow(phone)
+		rows, err = q.ResponseUserByContact(ctx, db.ResponseUserByContactParams{Mode: string(mode), Source: storable(source)})
+		return err
+	})
+	if err == nil && len(rows) != 1 {
+		err = nobody
+	}
+	if err != nil {
+		return users.User{}, err
+	}
+	return toUser(db.UserByNameRow(rows[0])), nil
+}
+
+// ByMessage returns the active recipient of a message if it went to source; a NotFound fault otherwise.
+func (r *Responses) ByMessage(ctx context.Context, id messages.ID, mode users.Mode, source string) (users.User, error) {
+	if contactEmpty(mode, source) {
+		return users.User{}, fault.New(fault.NotFound, "nobody has that contact")
+	}
+	var row db.ResponseUserByMessageRow
+	err := r.db.Do(ctx, func(q *db.Queries) (err error) {
+		row, err = q.ResponseUserByMessage(ctx, db.ResponseUserByMessageParams{MessageID: int64(id), Mode: string(mode), Source: storable(source)})
 		return err
 	})
 	return toUser(db.UserByNameRow(row)), err
 }
 
-// phoneDigits are the digits of a number in international form. Ten digits without a plus are a number of the United States, as
-// the predecessor reads them.
-func phoneDigits(s string) string {
-	digits := strings.Map(func(c rune) rune {
-		if c >= '0' && c <= '9' {
-			return c
-		}
-		return -1
-	}, s)
-	if len(digits) == 10 && !strings.HasPrefix(strings.TrimSpace(s), "+") {
-		digits = "1" + digits
+// contactEmpty reports whether there is nothing to compare in a contact.
+func contactEmpty(mode users.Mode, source string) bool {
+	if mode == users.SMS || mode == users.Call {
+		return !strings.ContainsAny(source, "0123456789")
 	}
-	return digits
+	return strings.Trim(source, "@ ") == ""
 }
 
 // Mailbox returns the first of the addresses whose mails open incidents, and false when none does.

@@ -29,7 +29,7 @@ func (r *Runner) Failed(ctx context.Context, leases []buckets.Lease, ask escalat
 		out = make([]escalation.Failed, len(rows))
 		for i, row := range rows {
 			out[i] = escalation.Failed{
-				ID: messages.ID(row.ID), Lease: lease[int(row.Bucket)], Open: row.IncidentOpen,
+				ID: messages.ID(row.ID), Lease: lease[int(row.Bucket)], Open: row.IncidentOpen, Trying: row.Trying,
 				Made: messages.New{
 					IncidentID: incidents.ID(deref(row.IncidentID)), RequestID: deref(row.RequestID),
 					ApplicationID: row.ApplicationID, PlanID: deref(row.PlanID), Reopen: int(row.ReopenCount),

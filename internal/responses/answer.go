@@ -45,7 +45,7 @@ func (s *Responses) obey(ctx context.Context, f from, r messages.Reply, kept *me
 	if r.Command == messages.CommandOther {
 		return textUnknown, nil
 	}
-	user, err := s.d.Pages.ByContact(ctx, f.mode, f.source)
+	user, err := s.identify(ctx, f, r)
 	if fault.Is(err, fault.NotFound) {
 		return textUnknownSource, nil
 	}
@@ -53,6 +53,27 @@ func (s *Responses) obey(ctx context.Context, f from, r messages.Reply, kept *me
 		return "", err
 	}
 	return s.obeyUser(ctx, user, f.via, r, kept)
+}
+
+// identify finds who answers: the person who has the contact verified, or else the recipient of the message that the answer
+// quotes, if that message went to the same contact. A NotFound fault when there is none.
+func (s *Responses) identify(ctx context.Context, f from, r messages.Reply) (users.User, error) {
+	user, err := s.d.Pages.ByContact(ctx, f.mode, f.source)
+	if !fault.Is(err, fault.NotFound) {
+		return user, err
+	}
+	id := r.MessageID
+	if id == 0 && r.Batch != "" {
+		m, err := s.d.Pages.AskedBatch(ctx, r.Batch)
+		if err != nil {
+			return user, err
+		}
+		id = m.MessageID
+	}
+	if id == 0 {
+		return user, err
+	}
+	return s.d.Pages.ByMessage(ctx, id, f.mode, f.source)
 }
 
 // obeyUser does what a reply asks for in the name of user, if the caller may pass that on.

@@ -135,15 +135,15 @@ func (s *Responses) mail(w http.ResponseWriter, r *http.Request) error {
 	if err := wire.Actor(r.Context()).MayRelay(s.d.Openings); err != nil {
 		return err
 	}
-	user, err := s.sender(r, l.from)
+	reply, notUnderstood := parseMailReply(l)
+	user, err := s.sender(r, l.from, reply)
 	if err != nil && !fault.Is(err, fault.Invalid) {
 		return err
 	}
 	unknown := err
 	kept := messages.Answer{Mode: users.Email, Source: "reply", Content: l.firstLine()}
 	said := ""
-	reply, err := parseMailReply(l)
-	if err == nil {
+	if err = notUnderstood; err == nil {
 		said, err = s.obey(r.Context(), writing(l.from), reply, &kept)
 	}
 	if said, err = s.settle(r, said, err, &kept); err != nil {
@@ -185,8 +185,8 @@ const (
 )
 
 // sender finds who wrote, if the caller may pass on what they write. Nobody whom we know is an Invalid fault.
-func (s *Responses) sender(r *http.Request, address string) (users.User, error) {
-	user, err := s.d.Pages.ByContact(r.Context(), users.Email, address)
+func (s *Responses) sender(r *http.Request, address string, reply messages.Reply) (users.User, error) {
+	user, err := s.identify(r.Context(), writing(address), reply)
 	if fault.Is(err, fault.NotFound) {
 		return user, fault.Titled("Invalid request", "Failed to lookup target from destination: "+address)
 	}

@@ -39,13 +39,14 @@ type Pages interface {
 	Batch(ctx context.Context, batch string) ([]incidents.ID, error)
 	// Waiting returns those of the incidents that are neither acknowledged nor resolved.
 	Waiting(ctx context.Context, ids []incidents.ID) ([]incidents.ID, error)
-	// ByContact returns the active user who is reached there; phone numbers compare by their digits. A NotFound fault when
-	// there is none.
+	// ByContact returns the active user who has the contact verified; phone numbers compare by their digits. A NotFound fault
+	// when there is none.
 	ByContact(ctx context.Context, mode users.Mode, source string) (users.User, error)
+	// ByMessage returns the active recipient of a message if it went to source; a NotFound fault otherwise.
+	ByMessage(ctx context.Context, id messages.ID, mode users.Mode, source string) (users.User, error)
 	// Record keeps an answer, understood or not.
 	Record(ctx context.Context, a messages.Answer) error
-	// Mailbox returns the first of the addresses whose mails open incidents, unless it is somebody's contact; false when
-	// none does.
+	// Mailbox returns the first of the addresses whose mails open incidents; false when none does.
 	Mailbox(ctx context.Context, addresses []string) (messages.Mailbox, bool, error)
 }
 
@@ -131,6 +132,9 @@ type Deps struct {
 	// SlackEmail asks Slack for the e-mail address of a member by id; "" = there is none that we may see. Nil = Slack
 	// cannot be asked: people are then found by id and name only.
 	SlackEmail func(ctx context.Context, userID string) (string, error)
+
+	// Reveal puts the secrets of a stored text back that are meant for the destination; nil = there are none.
+	Reveal func(text, destination string) string
 
 	Asset func(name string) string // address of a stylesheet or icon
 	Log   *zap.Logger

@@ -120,14 +120,22 @@ func (w *world) Waiting(_ context.Context, ids []incidents.ID) ([]incidents.ID, 
 }
 
 func (w *world) ByContact(_ context.Context, mode users.Mode, source string) (users.User, error) {
-	if (mode == users.Slack && source == "@ann") || source == "+12234567890" || source == "ann@example.com" {
+	if (mode == users.Slack && source == "ann") || source == "+12234567890" || source == "ann@example.com" {
 		return ann, nil
 	}
 	if mode == users.Slack && source == "Kim@example.com" {
 		return kim, nil
 	}
-	if (mode == users.Slack && source == "@vic") || source == "+16" || source == "vic@example.com" {
+	if (mode == users.Slack && source == "vic") || source == "+16" || source == "vic@example.com" {
 		return vic, nil
+	}
+	return users.User{}, fault.New(fault.NotFound, "nobody")
+}
+
+// ByMessage: message 28 went to eve's new number, which is not verified, and to nobody else's.
+func (w *world) ByMessage(_ context.Context, id messages.ID, mode users.Mode, source string) (users.User, error) {
+	if id == 28 && (source == "+15550009999" && (mode == users.SMS || mode == users.Call) || source == "kim.new@example.com" && mode == users.Email) {
+		return kim, nil
 	}
 	return users.User{}, fault.New(fault.NotFound, "nobody")
 }
@@ -283,6 +291,8 @@ func setupWith(t *testing.T, change func(*Deps)) (*world, *auth.Links, http.Hand
 			switch string(body) {
 			case "by=U0KIM0001", "by=U0HID0001", "by=U0AWAY001":
 				name, id = "k.i.m", strings.TrimPrefix(string(body), "by=")
+			case "as-ann=U0KIM0001":
+				id = "U0KIM0001"
 			case "by=vic":
 				name = "vic"
 			case "gone=1":
@@ -616,6 +626,35 @@ func TestSlackButtonOfSomebodyKnownByAddress(t *testing.T) {
 	_, body := call(t, h, http.MethodPost, "/api/v0/slack/messages/relay", url.Values{"by": {"U0KIM0001"}}, "X-Slack-Signature", "good")
 	require.Contains(t, body, "Iris incident(300) claimed.")
 	require.Equal(t, "kim", w.owners[300])
+}
+
+// What Slack vouches for comes before the name in the payload, which members choose themselves.
+func TestSlackNamesComeLast(t *testing.T) {
+	t.Parallel()
+	w, _, h := setup(t)
+	_, body := call(t, h, http.MethodPost, "/api/v0/slack/messages/relay", url.Values{"as-ann": {"U0KIM0001"}}, "X-Slack-Signature", "good")
+	require.Contains(t, body, "Iris incident(300) claimed.")
+	require.Equal(t, "kim", w.owners[300], "kim calls herself ann in Slack")
+}
+
+// A reply that quotes a message is its recipient's when it comes from where the message went, verified or not. Without the quote,
+// or from elsewhere, an unverified contact identifies nobody.
+func TestRepliesThatQuoteAMessage(t *testing.T) {
+	t.Parallel()
+	const path, number = "/v0/response/twilio/messages", "+15550009999"
+	w, _, h := setup(t)
+	require.JSONEq(t, said(textUnknownSource), relay(t, h, path, sms(number, "claim all")).Body.String())
+	require.JSONEq(t, said(textUnknownSource), relay(t, h, path, sms(number, "27 claim")).Body.String(), "that message went elsewhere")
+	require.JSONEq(t, said(textUnknownSource), relay(t, h, path, sms("+15550008888", "28 claim")).Body.String())
+	require.Empty(t, w.owners)
+	require.JSONEq(t, said("Iris incident(301) claimed."), relay(t, h, path, sms(number, "28 claim")).Body.String())
+	require.Equal(t, "kim", w.owners[301])
+
+	w, _, h = setup(t)
+	require.Equal(t, http.StatusBadRequest, relay(t, h, "/v0/response/email", letterJSON("kim.new@example.com", "x@example.com", "Re: 27 x", "claim")).Code)
+	require.Empty(t, w.owners)
+	require.Equal(t, http.StatusNoContent, relay(t, h, "/v0/response/email", letterJSON("kim.new@example.com", "x@example.com", "Re: 28 x", "claim")).Code)
+	require.Equal(t, "kim", w.owners[301])
 }
 
 func TestWhoMayOnlyReadCannotAcknowledge(t *testing.T) {

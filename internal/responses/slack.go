@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -72,7 +71,7 @@ func (s *Responses) slack(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Responses) answerSlack(ctx context.Context, p Pressed, cmd messages.Reply, kept *messages.Answer) (string, error) {
-	user, err := s.slackUser(ctx, p)
+	user, err := s.slackUser(ctx, p, cmd)
 	if fault.Is(err, fault.NotFound) {
 		return textUnknownSource, nil
 	}
@@ -106,25 +105,26 @@ func (s *Responses) underItsMessage(ctx context.Context, p Pressed) error {
 	return fault.New(fault.Forbidden, "This button does not belong to the message that it names.")
 }
 
-// slackUser finds who pressed: a contact may be written as the member id, as a name, as @name, or as the e-mail address
-// that the person has in Slack. Slack is asked for the address only when nothing else fits.
-func (s *Responses) slackUser(ctx context.Context, p Pressed) (users.User, error) {
-	for _, name := range []string{p.UserID, p.UserName} {
-		name = strings.TrimPrefix(name, "@")
-		if name == "" {
-			continue
+// slackUser finds who pressed. What Slack vouches for comes first: the member's id, then the e-mail address that Slack has of the
+// member, as a contact for Slack or for mail. The name in the payload comes last, because members choose it themselves.
+func (s *Responses) slackUser(ctx context.Context, p Pressed, cmd messages.Reply) (users.User, error) {
+	find := func(mode users.Mode, contact string) (users.User, error) {
+		if contact == "" {
+			return users.User{}, fault.New(fault.NotFound, "nobody has that Slack contact")
 		}
-		for _, spelled := range []string{name, "@" + name} {
-			user, err := s.d.Pages.ByContact(ctx, users.Slack, spelled)
-			if err == nil || !fault.Is(err, fault.NotFound) {
-				return user, err
-			}
+		return s.identify(ctx, from{mode, contact, incidents.ViaSlack}, cmd)
+	}
+	user, err := find(users.Slack, p.UserID)
+	if !fault.Is(err, fault.NotFound) {
+		return user, err
+	}
+	email := s.slackEmail(ctx, p.UserID)
+	for _, mode := range []users.Mode{users.Slack, users.Email} {
+		if user, err = find(mode, email); !fault.Is(err, fault.NotFound) {
+			return user, err
 		}
 	}
-	if email := s.slackEmail(ctx, p.UserID); email != "" {
-		return s.d.Pages.ByContact(ctx, users.Slack, email)
-	}
-	return users.User{}, fault.New(fault.NotFound, "nobody has that Slack contact")
+	return find(users.Slack, p.UserName)
 }
 
 // slackEmail asks Slack for a member's address; "" = it is not known. Slack wants an answer to the button in three seconds.

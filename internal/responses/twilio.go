@@ -177,6 +177,9 @@ func (s *Responses) called(w http.ResponseWriter, r *http.Request) (messages.Ask
 	if m.Body == "" {
 		m.Body = m.Subject
 	}
+	if s.d.Reveal != nil {
+		m.Body = s.d.Reveal(m.Body, m.Destination)
+	}
 	return m, true
 }
 

@@ -66,3 +66,15 @@ func isWebURL(s string) bool {
 	u, err := url.Parse(s)
 	return err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http") && !strings.ContainsFunc(s, unicode.IsSpace)
 }
+
+// Contact is where a person is reached in a mode.
+type Contact struct {
+	Mode        Mode
+	Destination string
+	Verified    bool // it says who sent a reply
+}
+
+// Identifies reports whether replies come from contacts of a mode, so that they have to be verified.
+func Identifies(m Mode) bool {
+	return m == Email || m == SMS || m == Call || m == Slack
+}

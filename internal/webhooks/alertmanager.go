@@ -45,13 +45,10 @@ type fact struct {
 	name        string
 }
 
-const (
-	contextTooLong = "Context too long"
-	contextLimit   = contextTooLong + ", must be < 65535 characters"
-)
+// planLabel is the field that names the plan where the query does not.
+const planLabel = "groupLabels.iris_plan"
 
-// parseAlertmanager reads a delivery. The plan is the query's, else the group's or the common label iris_plan; it is all that
-// must be there. A delivery without a status burns.
+// parseAlertmanager reads a delivery. The plan is the query's, else the group's or the common label iris_plan. A delivery without a status burns.
 func parseAlertmanager(body []byte, plan string) (delivery, error) {
 	members, err := wire.Object(body)
 	if err != nil {
@@ -65,20 +62,16 @@ func parseAlertmanager(body []byte, plan string) (delivery, error) {
 	if g.Status != "" && g.Status != "firing" && g.Status != "resolved" {
 		return delivery{}, fault.Titled("Invalid alertmanager payload", `status must be "firing" or "resolved"`)
 	}
-	d := delivery{plan: firstOf(plan, g.GroupLabels["iris_plan"], g.CommonLabels["iris_plan"]), key: g.GroupKey, resolved: g.Status == "resolved"}
-	if d.plan == "" && !has(members, "version", "status", "alerts") {
-		return delivery{}, fault.Invalidf("alerts", "missing version, status and/or alert attributes")
+	none := fault.Invalidf(planLabel, "missing iris_plan in group labels")
+	if !has(members, "version", "status", "alerts") {
+		none = fault.Invalidf("alerts", "missing version, status and/or alert attributes")
 	}
-	if d.plan == "" {
-		return delivery{}, fault.Invalidf("groupLabels.iris_plan", "missing iris_plan in group labels")
-	}
+	d := delivery{key: g.GroupKey, resolved: g.Status == "resolved"}.on(firstOf(plan, g.GroupLabels["iris_plan"], g.CommonLabels["iris_plan"]),
+		none, fault.New(fault.NotFound, "no such plan"))
 	if d.key == "" {
 		d.key = labelKey(g.GroupLabels)
 	}
-	if !storable(d.plan) {
-		return delivery{}, fault.New(fault.NotFound, "no such plan")
-	}
-	if d.context, err = compacted(body, contextLimit); err != nil {
+	if d.context, err = fitted(body); err != nil {
 		return delivery{}, err
 	}
 	d.alerts = alertsOf(g.Alerts)

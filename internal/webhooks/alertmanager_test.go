@@ -42,13 +42,18 @@ type fakes struct {
 	wait     time.Duration
 	down     bool
 	accepted int // by application 7
+	opened   incidents.New
+	ofPlan   []string // whose incidents a resolve was for
+	app      auth.Application
 }
 
 func (f *fakes) ByName(_ context.Context, name string) (auth.Application, error) {
 	if name != "db" {
 		return auth.Application{}, fault.New(fault.NotFound, "no such application")
 	}
-	return auth.Application{ID: 7, Name: "db", Keys: []string{"first", "second"}}, nil
+	app := f.app
+	app.ID, app.Name, app.Keys = 7, "db", []string{"first", "second"}
+	return app, nil
 }
 
 func (f *fakes) Open(_ context.Context, n incidents.New) (incidents.Opened, error) {
@@ -59,7 +64,7 @@ func (f *fakes) Open(_ context.Context, n incidents.New) (incidents.Opened, erro
 		return incidents.Opened{ID: id, Known: true, Facts: f.facts[id]}, nil
 	}
 	id := incidents.ID(len(f.facts) + 300)
-	f.open[n.DedupKey], f.facts[id], f.context = id, n.DedupFacts, n.Context
+	f.open[n.DedupKey], f.facts[id], f.context, f.opened = id, n.DedupFacts, n.Context, n
 	return incidents.Opened{ID: id, Bucket: int(id) % buckets.Count}, nil
 }
 
@@ -74,7 +79,8 @@ func (f *fakes) Update(_ context.Context, id incidents.ID, d incidents.Delivery)
 	return false, nil
 }
 
-func (f *fakes) ResolveByKey(_ context.Context, n incidents.New, _ string, _ incidents.Change) (incidents.ID, bool, error) {
+func (f *fakes) ResolveByKey(_ context.Context, n incidents.New, plan string, _ incidents.Change) (incidents.ID, bool, error) {
+	f.ofPlan = append(f.ofPlan, plan)
 	id, ok := f.open[n.DedupKey]
 	delete(f.open, n.DedupKey)
 	if ok {
@@ -84,14 +90,22 @@ func (f *fakes) ResolveByKey(_ context.Context, n incidents.New, _ string, _ inc
 }
 
 func (f *fakes) Recent(_ context.Context, name string) (p escalation.PlanSteps, err error) {
-	if name != "db" && name != "other" {
+	switch name {
+	case "db", "other":
+		p.ID, p.Name = 3, name
+	case "default":
+		p.ID, p.Name = 4, name
+	case "last":
+		p.ID, p.Name = 5, name
+	case "dynamic":
+		p.ID, p.Name, p.Steps = 6, name, []escalation.Step{{Notifications: []escalation.Notification{{DynamicIndex: new(int)}}}}
+	case "away":
+		return p, fault.New(fault.Unavailable, "database is away")
+	default:
 		return p, fault.New(fault.NotFound, "no such plan")
 	}
-	p.ID, p.Name = 3, name
 	return p, nil
 }
-
-func (f *fakes) HasWords(context.Context, escalation.PlanID, int64) (bool, error) { return true, nil }
 
 func (f *fakes) Overloaded(context.Context, auth.Application) (time.Duration, error) {
 	return f.wait, nil
@@ -175,16 +189,15 @@ func TestAlertmanagerRefusals(t *testing.T) {
 		"strange status":    {signed, strings.Replace(firing, `"status":"firing","alerts"`, `"status":"odd","alerts"`, 1), 400, `status must be`},
 		"wrong types":       {signed, strings.Replace(firing, `"groupLabels":{"alertname":"DiskFull"}`, `"groupLabels":7`, 1), 400, "groupLabels"},
 		"no plan":           {signed, noPlan, 400, "missing iris_plan in group labels"},
-		"unknown plan":      {signed + "&plan=nope", firing, 404, ""},
-		"resolved, no plan": {signed + "&plan=nope", strings.Replace(firing, `"status":"firing"`, `"status":"resolved"`, 1), 404, ""},
-		"NUL in the plan":   {signed + "&plan=%00", firing, 404, ""},
-		"plan not UTF-8":    {signed + "&plan=%ff", firing, 404, ""},
+		"unknown plan":      {signed + "&plan=nope", firing, 404, "there is no active plan named nope"},
+		"resolved, no plan": {signed + "&plan=nope", strings.Replace(firing, `"status":"firing"`, `"status":"resolved"`, 1), 404, "there is no active plan named nope"},
+		"NUL in the plan":   {signed + "&plan=%00", firing, 404, "no such plan"},
+		"plan not UTF-8":    {signed + "&plan=%ff", firing, 404, "no such plan"},
 		"label a number":    {signed, strings.Replace(firing, `"groupLabels":{"alertname":"DiskFull"}`, `"groupLabels":{"alertname":7}`, 1), 400, `"groupLabels must be an object of strings"`},
 		"start a number":    {signed, strings.Replace(firing, `"startsAt":"2026-11-20T10:00:00.123Z"`, `"startsAt":7`, 1), 400, `"alerts.startsAt must be a string"`},
 		"alerts an object":  {signed, strings.Replace(firing, `"alerts":[`, `"alerts":{},"x":[`, 1), 400, `"alerts must be a list"`},
 		"an alert a text":   {signed, strings.Replace(firing, `"alerts":[`, `"alerts":["x",`, 1), 400, `"alerts must be an object"`},
-		"too long":          {signed, strings.Replace(firing, "http://am", strings.Repeat("/", 40000), 1), 400, "Context too long, must be < 65535 characters"},
-		"longer than ever":  {signed, `"` + strings.Repeat("x", 2<<20) + `"`, 413, "larger than the limit"},
+		"longer than ever":  {signed, `"` + strings.Repeat("x", 16<<20) + `"`, 413, "larger than the limit"},
 	} {
 		_, post := setup(t)
 		r := post(c.query, c.body)

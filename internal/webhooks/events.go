@@ -11,16 +11,14 @@ func parseRackspace(body []byte, plan string) (delivery, error) {
 	if err != nil {
 		return delivery{}, err
 	}
-	d := delivery{plan: firstOf(plan)}
-	switch {
-	case d.plan == "":
-		return delivery{}, fault.Invalidf("plan", "missing plan in rackspace webhook url parameters")
-	case !has(members, "event_id", "details"):
+	d := delivery{}.on(plan, fault.Invalidf("plan", "missing plan in rackspace webhook url parameters"), fault.New(fault.NotFound, "no such plan"))
+	if !has(members, "event_id", "details") {
+		if d.plan == "" {
+			return delivery{}, d.noPlan
+		}
 		return delivery{}, fault.Invalidf("event_id", "missing event_id and/or details attributes")
-	case !storable(d.plan):
-		return delivery{}, fault.New(fault.NotFound, "no such plan")
 	}
-	if d.context, err = compacted(wire.WithoutNUL(body), contextLimit); err != nil {
+	if d.context, err = fitted(wire.WithoutNUL(body)); err != nil {
 		return delivery{}, err
 	}
 	return d, d.know(nil)
@@ -32,15 +30,15 @@ func parseFreshping(body []byte, plan string) (delivery, error) {
 	if err != nil {
 		return delivery{}, err
 	}
-	d, err := planned(plan)
-	if err != nil {
-		return delivery{}, err
-	}
+	d := planned(plan)
 	if !has(members, "title", "description", "tags", "ticket_id") {
+		if d.plan == "" {
+			return delivery{}, d.noPlan
+		}
 		return delivery{}, fault.Invalidf("title", "missing channel name attributes")
 	}
 	d.quiet = true
-	if d.context, err = compacted(wire.WithoutNUL(body), contextTooLong); err != nil {
+	if d.context, err = fitted(wire.WithoutNUL(body)); err != nil {
 		return delivery{}, err
 	}
 	return d, d.know(nil)

@@ -27,11 +27,8 @@ func parseGrafana(body []byte, plan string) (delivery, error) {
 		return delivery{}, err
 	}
 	body = wire.WithoutNUL(body)
-	d, err := planned(plan)
-	if err != nil {
-		return delivery{}, err
-	}
-	if d.context, err = compacted(body, contextTooLong); err != nil {
+	d := planned(plan)
+	if d.context, err = fitted(body); err != nil {
 		return delivery{}, err
 	}
 	switch {
@@ -48,15 +45,9 @@ func parseGrafana(body []byte, plan string) (delivery, error) {
 }
 
 // planned begins a delivery whose plan stands in the query.
-func planned(plan string) (delivery, error) {
-	d := delivery{plan: firstOf(plan), unknownPlan: unknownPlan}
-	if d.plan == "" {
-		return delivery{}, fault.Titled("Missing parameter", `The "plan" parameter is required.`)
-	}
-	if !storable(d.plan) {
-		return delivery{}, fault.Invalidf("plan", unknownPlan)
-	}
-	return d, nil
+func planned(plan string) delivery {
+	return delivery{unknownPlan: unknownPlan}.on(plan, fault.Titled("Missing parameter", `The "plan" parameter is required.`),
+		fault.Invalidf("plan", unknownPlan))
 }
 
 func (d *delivery) unified(body []byte) error {

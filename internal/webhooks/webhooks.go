@@ -4,7 +4,6 @@
 package webhooks
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/auth"
@@ -66,6 +66,11 @@ type Deps struct {
 	Enabled []string
 	// Rates bounds how many incidents are opened; nil = any number.
 	Rates *wire.Rates
+	// CatchAll is the name of the plan for alerts without a usable plan, of applications without a default plan; "" = none.
+	CatchAll string
+	// FallbackRates bounds how many incidents are opened on default plans and on CatchAll; nil = any number.
+	FallbackRates *wire.Rates
+	Registerer    prometheus.Registerer // nil: none
 	// Openings: where authentication is switched off, keys are not checked.
 	Openings auth.Openings
 }
@@ -80,7 +85,10 @@ var formats = map[string]func(body []byte, plan string) (delivery, error){
 }
 
 // Webhooks serves the routes below /v0/webhooks. It is safe for concurrent use.
-type Webhooks struct{ d Deps }
+type Webhooks struct {
+	d       Deps
+	metrics *metrics
+}
 
 // New checks that every part is there.
 func New(d Deps) (*Webhooks, error) {
@@ -96,10 +104,14 @@ func New(d Deps) (*Webhooks, error) {
 		}
 	}
 	d.Log = d.Log.Named("webhooks")
-	return &Webhooks{d: d}, nil
+	m, err := newMetrics(d.Registerer)
+	if err != nil {
+		return nil, fmt.Errorf("webhooks: metrics: %w", err)
+	}
+	return &Webhooks{d: d, metrics: m}, nil
 }
 
-// Routes mounts the webhooks. Those that are not enabled answer as if they did not exist; the log says why.
+// Routes mounts the webhooks. Those that are not enabled answer 404 and say why.
 func (s *Webhooks) Routes(r chi.Router) {
 	for name, parse := range formats {
 		serve := s.receive(parse)
@@ -113,7 +125,7 @@ func (s *Webhooks) Routes(r chi.Router) {
 
 func (s *Webhooks) disabled(name string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		s.fail(w, r, fault.New(fault.NotFound, "webhooks of the configuration does not list "+name))
+		s.fail(w, r, fault.New(fault.NotFound, "the setting webhooks does not list "+name))
 	}
 }
 
@@ -140,8 +152,8 @@ func (s *Webhooks) receive(parse func([]byte, string) (delivery, error)) http.Ha
 	}
 }
 
-// maxBody is well above the largest context, so that a delivery that is too large is told how large it may be.
-const maxBody = 1 << 20
+// maxBody is the largest delivery that is taken. Credentials are checked before any of it is read.
+const maxBody = 16 << 20
 
 // retryAfter is when a sender should try again while the database is away.
 const retryAfter = 5 * time.Second
@@ -167,24 +179,34 @@ func (s *Webhooks) fail(w http.ResponseWriter, r *http.Request, err error) {
 			wait = f.RetryAfter
 		}
 		err = &fault.Error{Kind: fault.Unavailable, Message: "Iris cannot take this alert now, send it again", RetryAfter: wait, Err: err}
-	} else if status := wire.Status(err); status < http.StatusInternalServerError {
+	}
+	status := wire.Status(err)
+	s.metrics.refused(r, err)
+	if status < http.StatusInternalServerError {
 		// Senders do not repeat what is refused, and few people read their logs: this may be a page that nobody gets.
 		s.d.Log.Warn("alert refused", zap.String("application", r.URL.Query().Get("application")), zap.Int("status", status),
 			zap.String("reason", fault.Public(err)))
+	}
+	if status == http.StatusNotFound { // elsewhere below /v0 a 404 has no body
+		wire.JSON(w, status, struct {
+			Title string `json:"title"`
+		}{fault.Public(err)})
+		return
 	}
 	s.d.Errors.Write(w, r, err)
 }
 
 // delivery is one posted alert group, whatever its format.
 type delivery struct {
-	plan     string
+	plan     string // "" = none that could exist
+	noPlan   error  // the refusal if plan is "" and there is no other one
 	key      string // the sender's key of the group; "" = every delivery is a problem of its own
 	alerts   []incidents.Alert
 	facts    json.RawMessage // canonical: equal facts mean that nothing is new
 	context  json.RawMessage // the whole payload
 	resolved bool
 	news     func(known json.RawMessage) string // what this delivery brings beyond the known facts; "" = nothing
-	// unknownPlan is the title of the refusal when there is no such active plan; "" = an empty 404.
+	// unknownPlan is the title of the refusal when there is no such active plan; "" = a 404.
 	unknownPlan string
 	// quiet deliveries are answered without the incident's number.
 	quiet bool
@@ -196,12 +218,12 @@ func (s *Webhooks) take(w http.ResponseWriter, r *http.Request, app auth.Applica
 		s.resolve(w, r, app, d)
 		return
 	}
-	plan, err := s.plan(r.Context(), app, d)
+	chosen, err := s.choose(r.Context(), app, d)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	opened, err := s.open(r.Context(), app, d.request(app, plan))
+	opened, err := s.open(r.Context(), app, chosen, d.request(app, chosen.plan))
 	if err == nil && opened.Known {
 		if text := d.news(opened.Facts); text != "" || opened.Repage {
 			var restarted bool
@@ -219,6 +241,7 @@ func (s *Webhooks) take(w http.ResponseWriter, r *http.Request, app auth.Applica
 	if !opened.Known && !opened.Held {
 		s.d.Load.Accepted(app.ID, 1)
 		s.d.Wake(buckets.Of(opened.Bucket))
+		s.fellBack(app, d, chosen, opened.ID)
 	}
 	created(w, d, opened.ID)
 }
@@ -234,13 +257,17 @@ func late(app auth.Application) incidents.Late {
 }
 
 // open finds the incident that takes the delivery, or opens one if there is room for one more.
-func (s *Webhooks) open(ctx context.Context, app auth.Application, n incidents.New) (incidents.Opened, error) {
+func (s *Webhooks) open(ctx context.Context, app auth.Application, c choice, n incidents.New) (incidents.Opened, error) {
 	if n.DedupKey != "" {
 		if known, found, err := s.d.Incidents.ByKey(ctx, n); found || err != nil {
 			return known, err
 		}
 	}
-	if err := s.room(ctx, app, n.PlanID); err != nil {
+	err := s.room(ctx, app, n.PlanID)
+	if err == nil && c.from != named {
+		err = s.d.FallbackRates.Check(ctx, app, n.PlanID)
+	}
+	if err != nil {
 		return incidents.Opened{}, err
 	}
 	return s.d.Incidents.Open(ctx, n)
@@ -258,56 +285,6 @@ func (s *Webhooks) room(ctx context.Context, app auth.Application, plan int64) e
 	return s.d.Rates.Check(ctx, app, plan)
 }
 
-// resolve ends the open incident of the delivery, even if its plan was deactivated meanwhile.
-func (s *Webhooks) resolve(w http.ResponseWriter, r *http.Request, app auth.Application, d delivery) {
-	id, found, err := s.d.Incidents.ResolveByKey(r.Context(), d.request(app, 0), d.plan,
-		incidents.Change{Actor: "application " + app.Name, Via: incidents.ViaHook})
-	if err == nil && !found {
-		_, err = s.active(r.Context(), d) // an unknown plan is a mistake to be told
-	}
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	switch {
-	case found:
-		s.d.Wake(buckets.Of(int(int64(id) % buckets.Count)))
-		created(w, d, id)
-	case d.quiet:
-		created(w, d, 0)
-	default:
-		wire.JSON(w, http.StatusCreated, nil)
-	}
-}
-
-// active finds the active version of a plan. Where an empty 404 says that there is none, the words are for the log.
-func (s *Webhooks) active(ctx context.Context, d delivery) (escalation.PlanSteps, error) {
-	plan, err := s.d.Plans.Recent(ctx, d.plan)
-	if fault.Is(err, fault.NotFound) {
-		err = fault.Newf(fault.NotFound, "there is no active plan named %s", d.plan)
-		if d.unknownPlan != "" {
-			err = fault.Invalidf("plan", "%s", d.unknownPlan)
-		}
-	}
-	return plan, err
-}
-
-// plan finds the active plan and checks what must hold before an incident can be opened on it.
-func (s *Webhooks) plan(ctx context.Context, app auth.Application, d delivery) (escalation.PlanID, error) {
-	plan, err := s.active(ctx, d)
-	if err != nil {
-		return 0, err
-	}
-	for _, step := range plan.Steps {
-		for _, n := range step.Notifications {
-			if n.DynamicIndex != nil {
-				return 0, fault.Invalidf("plan", "Invalid number of dynamic targets: plan %s needs targets that a webhook cannot give", plan.Name)
-			}
-		}
-	}
-	return plan.ID, nil // it needs no template: the built-in rendering shows what every source says
-}
-
 func created(w http.ResponseWriter, d delivery, id incidents.ID) {
 	if d.quiet {
 		w.Header().Set("Content-Type", "application/json")
@@ -317,18 +294,6 @@ func created(w http.ResponseWriter, d delivery, id incidents.ID) {
 	n := strconv.FormatInt(int64(id), 10)
 	w.Header().Set("Location", "/incidents/"+n)
 	wire.Raw(w, http.StatusCreated, []byte(n))
-}
-
-// compacted is the payload as it is kept. tooLong is the title when it is too long.
-func compacted(body []byte, tooLong string) (json.RawMessage, error) {
-	var compact bytes.Buffer
-	if err := json.Compact(&compact, body); err != nil {
-		return nil, fault.New(fault.Invalid, wire.InvalidJSON)
-	}
-	if wire.JSONSize(compact.Bytes()) > incidents.MaxContext {
-		return nil, fault.New(fault.Invalid, tooLong)
-	}
-	return compact.Bytes(), nil
 }
 
 // has reports whether every one of the names stands in the payload, with more than null.

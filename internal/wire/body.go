@@ -12,7 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// MaxBody is the largest request body read anywhere, in bytes.
+// MaxBody is the largest request body of the APIs' routes, in bytes.
 const MaxBody = 1 << 20
 
 // MaxDepth is how deep the arrays and objects of a body may nest. PostgreSQL's and our own parsers are recursive.
@@ -21,8 +21,8 @@ const MaxDepth = 200
 type bodyKey struct{}
 
 // Body reads the whole body of r, once: what was read is kept with the request that it returns, whose Body can be read
-// again, so that a signature can be checked over the very bytes that a handler decodes. A body over limit bytes (or
-// over MaxBody) is a TooLarge fault, one that breaks off is an Invalid one.
+// again, so that a signature can be checked over the very bytes that a handler decodes. A body over limit bytes
+// is a TooLarge fault, one that breaks off is an Invalid one.
 func Body(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *http.Request, error) {
 	if kept, ok := r.Context().Value(bodyKey{}).([]byte); ok {
 		if int64(len(kept)) > limit {
@@ -33,7 +33,6 @@ func Body(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *http.Re
 	if r.Body == nil || r.Body == http.NoBody {
 		return nil, r, nil
 	}
-	limit = min(limit, MaxBody)
 	if r.ContentLength > limit {
 		hearOut(r)
 		return nil, r, tooLarge(limit)

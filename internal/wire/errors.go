@@ -2,6 +2,8 @@ package wire
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"html/template"
@@ -18,10 +20,13 @@ import (
 
 // Errors answers requests with errors. It is the one place where fault kinds become status codes and bodies.
 // It is safe for concurrent use.
-type Errors struct{ log *zap.Logger }
+type Errors struct {
+	log   *zap.Logger
+	quiet *repeats
+}
 
 // NewErrors returns an Errors that logs what users are not shown.
-func NewErrors(log *zap.Logger) *Errors { return &Errors{log: log.Named("wire")} }
+func NewErrors(log *zap.Logger) *Errors { return &Errors{log: log.Named("wire"), quiet: &repeats{}} }
 
 // StatusClientClosed is logged (never read by anybody) when the client went away before the answer.
 const StatusClientClosed = 499
@@ -99,6 +104,9 @@ func (e *Errors) report(r *http.Request, status int, err error) {
 	level := zap.ErrorLevel
 	if status == http.StatusServiceUnavailable {
 		level = zap.WarnLevel
+		if e.quiet.again(err.Error(), e.log) {
+			return
+		}
 	}
 	e.log.Log(level, "request failed", zap.String("method", r.Method), zap.String("path", LogPath(r)),
 		zap.Int("status", status), zap.Error(err))
@@ -202,17 +210,30 @@ func writeProblem(w http.ResponseWriter, r *http.Request, status int, f *fault.E
 
 // errorPage is what a person sees whose browser asked for something that is not there, or not now. It needs nothing.
 var errorPage = template.Must(template.New("error").Parse(`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>{{.Title}} · Iris</title></head>
-<body><h1>{{.Title}}</h1><p>{{.Text}}</p><p><a href="/incidents">To the incidents</a></p></body></html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>{{.Title}} · Iris</title><style>{{.Style}}</style></head>
+<body><main><p class="brand">Iris</p><h1>{{.Title}}</h1><p>{{.Text}}</p><p><a href="/incidents">To the incidents</a></p></main></body></html>
 `))
+
+// errorStyle is the look of the other pages in short. The page's policy names its hash and allows no other style.
+const errorStyle = `:root{color-scheme:light dark}body{margin:0;font:16px/1.5 system-ui,sans-serif;background:Canvas;color:CanvasText}` +
+	`main{max-width:34rem;margin:12vh auto 0;padding:0 1.25rem;overflow-wrap:anywhere}.brand{font-weight:700;color:#3257c4;margin:0}` +
+	`h1{font-size:1.6rem;margin:.5rem 0}a{color:LinkText}`
+
+var errorPolicy = func() string {
+	sum := sha256.Sum256([]byte(errorStyle))
+	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; frame-ancestors 'none'; base-uri 'none'"
+}()
 
 func writePage(w http.ResponseWriter, status int, f *fault.Error) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'")
+	h.Set("Content-Security-Policy", errorPolicy)
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_ = errorPage.Execute(w, struct{ Title, Text string }{http.StatusText(status), fault.Public(f)})
+	_ = errorPage.Execute(w, struct {
+		Title, Text string
+		Style       template.CSS
+	}{http.StatusText(status), fault.Public(f), errorStyle})
 }
 
 // Empty answers with a status and a zero-length body, still labelled JSON, as Iris does.

@@ -155,11 +155,11 @@ func TestBrowsersAreToldToComeByTLSOnlyWhereItIsServed(t *testing.T) {
 func TestLogsHoldNoSecretAddresses(t *testing.T) {
 	t.Parallel()
 	core, logs := observer.New(zap.WarnLevel)
-	errs := wire.NewErrors(zap.New(core))
 	for path, logged := range map[string]string{
 		"/api/v0/ical/0b1c-secret": "/api/v0/ical/...", "/api/v0/ical_key/key/0b1c-secret": "/api/v0/ical_key/key/...", "/ack/secret": "/ack/...",
 		"/api/v0/ical_key/user/ann": "/api/v0/ical_key/user/ann", "/v0/incidents": "/v0/incidents",
 	} {
+		errs := wire.NewErrors(zap.New(core))
 		errs.Write(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, path, nil), fault.New(fault.Unavailable, "the database is away"))
 		entry := logs.TakeAll()[0]
 		require.Equal(t, logged, entry.ContextMap()["path"])

@@ -3,7 +3,9 @@ package contract
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -19,7 +21,10 @@ type attack struct {
 var attacks = []attack{
 	{"1.1", "a user renames themselves to a name that folds to an administrator's", takeOverByName},
 	{"1.1", "an administrator cannot be impersonated by a stored name that folds to theirs", takeOverByStoredName},
+	{"1.5", "a filter of 60,000 commas becomes as many conditions", manyConditions},
+	{"1.8", "metrics are read without credentials", publicMetrics},
 	{"1.3", "an administrator of a team of their own changes another person's reminders", changeOthersReminders},
+	{"1.3", "an administrator of a team of their own empties another team's rota", emptyOthersRota},
 }
 
 func TestAttacksOfSection1(t *testing.T) {
@@ -30,6 +35,19 @@ func TestAttacksOfSection1(t *testing.T) {
 			a.try(newServer(t))
 		})
 	}
+}
+
+func manyConditions(s *server) {
+	for _, query := range []string{strings.Repeat(",", 60000), strings.Repeat(",", 60), "a" + strings.Repeat("&plan__contains=a", 300), strings.Repeat("x", 600)} {
+		s.do(viewer, get, "/v0/incidents?plan__contains="+query, nil).is(http.StatusBadRequest)
+	}
+	s.do(viewer, get, "/v0/incidents?id__in="+strings.Repeat("1,", 5000), nil).is(http.StatusBadRequest)
+	s.do(viewer, get, "/v0/incidents?plan__contains=a,b,c", nil).is(http.StatusOK)
+}
+
+func publicMetrics(s *server) {
+	s.do(anonymous, get, "/metrics", nil).is(http.StatusNotFound)
+	s.do(admin, get, "/metrics", nil).is(http.StatusNotFound)
 }
 
 func takeOverByName(s *server) {
@@ -57,6 +75,21 @@ func takeOverByStoredName(s *server) {
 	s.exec("insert into application_owners select a.id, u.id from applications a, users u where a.name = 'demo' and u.name = 'sysadm'")
 	s.do(evil, get, "/v0/applications/demo/key", nil).is(http.StatusForbidden)
 	s.do(caller{name: "sysadm", session: "sysadm"}, get, "/v0/applications/demo/key", nil).is(http.StatusOK)
+}
+
+func emptyOthersRota(s *server) {
+	s.join("eve")
+	eve := caller{name: "an administrator of a team of their own", session: "eve"}
+	s.do(eve, post, "/api/v0/teams", m{"name": "trap", "scheduling_timezone": "UTC"}).is(http.StatusCreated)
+	s.do(eve, post, "/api/v0/teams/trap/users", m{"name": "bob"}).is(http.StatusCreated)
+	start := time.Now().Add(time.Hour).Unix()
+	body := m{"user": "bob", "start": start, "end": start + 3600, "rule": "FREQ=DAILY"}
+	s.do(eve, post, "/v1/teams/ops/unavailability", body).is(http.StatusForbidden)
+	s.do(eve, post, "/v1/teams/trap/unavailability", body).is(http.StatusCreated)
+	require.EqualValues(s, 1, s.number("select count(*) from unavailabilities a join teams t on t.id = a.team_id where t.name = 'trap' and a.set_by = 'eve'"))
+	require.Empty(s, decode[[]m](s.do(admin, get, "/v1/teams/ops/unavailability", nil).is(http.StatusOK)), "it counts in their own team alone")
+	own := decode[struct{ ID int64 }](s.do(bob, post, "/v1/teams/ops/unavailability", body).is(http.StatusCreated))
+	s.do(eve, del, fmt.Sprintf("/v1/unavailability/%d", own.ID), nil).is(http.StatusForbidden)
 }
 
 func changeOthersReminders(s *server) {

@@ -123,7 +123,7 @@ func TestAbsencesHolidaysGapsAndShares(t *testing.T) {
 	s := newCalendar(t)
 	now := time.Now().Unix()
 	const away = "/v1/teams/ops/unavailability"
-	id := decode[map[string]int64](s.do(bob, post, away, m{"start": now + day, "end": now + 2*day, "rule": "FREQ=WEEKLY;COUNT=3", "note": "yoga"}).is(201))["id"]
+	id := decode[struct{ ID int64 }](s.do(bob, post, away, m{"start": now + day, "end": now + 2*day, "rule": "FREQ=WEEKLY;COUNT=3", "note": "yoga"}).is(201)).ID
 	rows := decode[[]m](s.do(owner, get, away, nil).is(200))
 	require.Len(t, rows, 1)
 	require.Equal(t, []any{"bob", "yoga"}, []any{rows[0]["user"], rows[0]["note"]})

@@ -61,7 +61,7 @@ func newForErrors(t *testing.T) *server {
 	s.exec(`insert into applications (name) values ('wrong'), ('spare'), ('used');
 		insert into incident_emails (email, application_id, plan_key) select 'taken@example.com', id, 'pager' from applications where name = 'used';
 		insert into users (name) values ('lone');
-		insert into user_contacts select id, 'slack', 'ann' from users where name = 'ann'`)
+		insert into user_contacts select id, 'slack', 'ann', 'ann' from users where name = 'ann'`)
 	s.do(owner, post, "/v0/applications/demo/quota", aQuota()).is(201)
 	s.do(bob, post, "/v0/plans", aPlan(m{"name": "dynamic", "steps": [][]m{{aNotification(m{"role": nil, "target": nil, "dynamic_index": 0})}}})).is(201)
 	s.do(bob, post, "/v0/plans", aPlan(m{"name": "quiet", "steps": [][]m{}})).is(201)

@@ -137,6 +137,9 @@ var permissions = []permission{
 	{get, "/api/v0/users/{user}/ical", "401 403 200 200 200 200 200 200 200", "", nil},
 	{get, "/api/v0/teams/{team}/ical", "401 403 200 200 200 200 200 200 200", "", nil},
 	// What Oncall never had.
+	{get, "/v1/users/{user}/contacts", "401 403 200 403 403 403 200 403 200", "", nil},
+	{post, "/v1/users/{user}/contacts/{mode}/code", "401 403 202 403 403 403 202 403 202", "", newNumber},
+	{post, "/v1/users/{user}/contacts/{mode}/verify", "401 403 400 403 403 403 400 403 400", `{"code": "00000000"}`, newNumber}, // a wrong one
 	{get, "/v1/teams/{team}/rotations", "401 403 200 200 200 200 200 200 200", "", nil},
 	{post, "/v1/teams/{team}/rotations", "401 403 201 403 403 403 403 201 201", dailyRotation, inRoster},
 	{post, "/v1/teams/{team}/rotations/preview", "401 403 200 403 403 200 200 200 200", dailyRotation, inRoster},
@@ -150,7 +153,8 @@ var permissions = []permission{
 	{get, "/v1/teams/{team}/fairness", "401 403 200 200 200 200 200 200 200", "", nil},
 	{get, "/v1/teams/{team}/unavailability", "401 403 200 200 200 200 200 200 200", "", nil},
 	{post, "/v1/teams/{team}/unavailability", "401 403 201 403 403 403 201 201 201", `{"user": "pat", "start": $day1, "end": $day2}`, nil},
-	{del, "/v1/unavailability/{id}", "401 403 204 403 403 403 204 204 204", "", anAbsence},
+	{del, "/v1/unavailability/{id}", "401 403 204 403 403 403 204 403 204", "", anAbsence},
+	{get, "/v1/teams/{team}/conflicts", "401 403 200 200 200 200 200 200 200", "", nil},
 	{post, "/v1/teams/{team}/imports", "401 403 200 403 403 403 403 200 200", "?role=shadow&roster=r " + aFeast, nil},
 	{put, "/v1/teams/{team}/holidays", "401 403 204 403 403 403 403 204 204", aFeast, nil},
 	{get, "/v1/teams/{team}/holidays", "401 403 200 200 200 200 200 200 200", "", feasts},
@@ -220,6 +224,12 @@ var (
 	patBack = func(s *server) m {
 		s.sessions["pat"], _, s.tokens["pat"] = s.logIn("pat")
 		return nil
+	}
+	// newNumber gives pat a number that is not verified.
+	newNumber = func(s *server) m {
+		s.exec("delete from contact_codes")
+		s.exec("insert into user_contacts (user_id, mode, destination) select id, 'sms', '+15550001111' from users where name = 'pat' on conflict (user_id, mode) do update set destination = excluded.destination")
+		return m{"mode": "sms"}
 	}
 	anotherRole    = made("role", "insert into oncall_roles (name) values ('role' || nextval('n')) returning name")
 	anotherService = made("service", "insert into services (name) values ('s' || nextval('n')) returning name")

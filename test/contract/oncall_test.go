@@ -461,7 +461,7 @@ func TestOncallReminders(t *testing.T) {
 	s.do(bob, post, path, changed(good, m{"type": "event_created"})).refuses(400, invalid, "notification setting must define only_if_involved")
 	require.Contains(t, s.do(bob, post, path, changed(good, m{"only_if_involved": true})).is(400).body, "settings must define exactly one of")
 	s.do(bob, post, path, changed(good, m{"roles": []string{"boss"}})).is(400)
-	s.do(bob, post, path, changed(good, m{"team": "none"})).is(400)
+	s.do(bob, post, path, changed(good, m{"team": "none"})).is(422)
 	s.do(owner, post, "/api/v0/users/root/notifications", good).is(403)
 	one := fmt.Sprintf("/api/v0/notifications/%d", id)
 	s.do(bob, put, one, m{"time_before": 7200}).empty(200)

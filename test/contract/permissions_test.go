@@ -254,7 +254,7 @@ func newForRights(t *testing.T) *server {
 	t.Helper()
 	s := newRelay(t)
 	s.page("email") // incident 1, message 1
-	s.exec(`insert into user_contacts select id, m, d from users, (values ('sms', '+15552220002'), ('call', '+15552220002'), ('slack', 'bob')) c(m, d) where name = 'bob'`)
+	s.exec(`insert into user_contacts select id, m, d, d from users, (values ('sms', '+15552220002'), ('call', '+15552220002'), ('slack', 'bob')) c(m, d) where name = 'bob'`)
 	s.do(bob, post, "/v0/plans", aPlan(m{"name": "spare"})).is(201)
 	s.do(bob, post, "/v0/templates", m{"name": "spare", "creator": "bob", "content": m{"demo": m{"email": m{"subject": "s", "body": "b"}}}}).is(201)
 	return s

@@ -99,7 +99,7 @@ func (i *installation) logIn(s *server, name string) {
 func (s *server) join(name string) {
 	s.Helper()
 	s.exec("insert into users (name, password_hash) select $1, password_hash from users where name = 'ann'", name)
-	s.exec("insert into user_contacts (user_id, mode, destination) select id, 'email', name || '@example.com' from users where name = $1", name)
+	s.exec("insert into user_contacts (user_id, mode, destination, verified_destination) select id, 'email', name || '@example.com', name || '@example.com' from users where name = $1", name)
 	s.sessions[name], _, s.tokens[name] = s.logIn(name)
 }
 

@@ -22,7 +22,7 @@ func (im *importer) choices(ctx context.Context) error {
 
 func (im *importer) contacts(ctx context.Context) error {
 	table := imports.Table{Name: "user_contacts", Key: []string{"user_id", "mode"}, Columns: []imports.Column{
-		{Name: "user_id", Type: "bigint", Ref: toUser}, {Name: "mode", Type: "text"}, {Name: "destination", Type: "text"},
+		{Name: "user_id", Type: "bigint", Ref: toUser}, {Name: "mode", Type: "text"}, {Name: "destination", Type: "text"}, {Name: "verified_destination", Type: "text", State: true},
 	}}
 	return im.load(ctx, from{"contacts", "target_contact", "target_id, mode_id", []string{"target_id", "mode_id", "destination"}}, table,
 		func(row *imports.Row) ([]any, bool) {
@@ -42,7 +42,7 @@ func (im *importer) contacts(ctx context.Context) error {
 				return nil, false
 			}
 			row.Usable(mode, destination)
-			return []any{row.Int("target_id"), mode, destination}, true
+			return []any{row.Int("target_id"), mode, destination, imports.Unsettled}, true
 		})
 }
 

@@ -35,6 +35,7 @@ func (im *importer) persons(ctx context.Context) error {
 func (im *importer) contacts(ctx context.Context) error {
 	table := imports.Table{Name: "user_contacts", Key: []string{"user_id", "mode"}, Columns: []imports.Column{
 		{Name: "user_id", Type: "bigint", Ref: toUser}, {Name: "mode", Type: "text"}, {Name: "destination", Type: "text", Keep: true},
+		{Name: "verified_destination", Type: "text", State: true},
 	}}
 	return im.Load(ctx, from("contacts", "user_contact", "user_id, mode_id", "user_id mode_id destination"), table, func(row *imports.Row) ([]any, bool) {
 		row.Label = "contact of " + im.who(row, "user_id")
@@ -49,7 +50,7 @@ func (im *importer) contacts(ctx context.Context) error {
 			return nil, false
 		}
 		row.Usable(mode, destination)
-		return []any{row.Int("user_id"), mode, destination}, true
+		return []any{row.Int("user_id"), mode, destination, imports.Unsettled}, true
 	})
 }
 

@@ -9,11 +9,14 @@ where bucket = any(sqlc.arg(buckets)::smallint[])
 order by bucket
 for share;
 
--- Writes the heartbeat in the database's time. `joined` tells that the row is new. An operator's drain survives.
+-- Writes the heartbeat in the database's time. `joined` tells that the row is new. An operator's drain survives. The commit does
+-- not wait for the disk nor for a standby: a heartbeat that is lost is followed by the next one, and one that comes late
+-- because of slow commits makes a live process look dead.
 -- name: BeatMember :one
 insert into members (process_id, host, gossip_addr, version, data_shape, modes, draining)
-values (sqlc.arg(process_id), sqlc.arg(host), sqlc.arg(gossip_addr), sqlc.arg(version), sqlc.arg(data_shape), sqlc.arg(modes)::text[],
-    sqlc.arg(draining))
+select sqlc.arg(process_id)::text, sqlc.arg(host)::text, sqlc.arg(gossip_addr)::text, sqlc.arg(version)::text,
+    sqlc.arg(data_shape)::int, sqlc.arg(modes)::text[], sqlc.arg(draining)::boolean
+where set_config('synchronous_commit', 'off', true) = 'off'
 on conflict (process_id) do update
 set heartbeat_at = clock_timestamp(),
     gossip_addr = excluded.gossip_addr,

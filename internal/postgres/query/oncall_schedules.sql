@@ -43,21 +43,21 @@ set last_epoch_at = sqlc.narg(last_epoch_at), unfilled = @unfilled, last_user_id
 where id = @id;
 
 -- name: TeamAbsences :many
-select a.id, a.user_id, u.name as user_name, a.starts_at, a.ends_at, a.time_zone, a.rule, a.note
+select a.id, a.user_id, u.name as user_name, a.starts_at, a.ends_at, a.time_zone, a.rule, a.note, coalesce(a.team_id, 0)::bigint as team_id, a.set_by
 from unavailabilities a
 join users u on u.id = a.user_id
 where a.user_id = any(sqlc.arg(user_ids)::bigint[])
 order by a.starts_at, a.id;
 
 -- name: Absence :one
-select a.id, a.user_id, u.name as user_name, a.starts_at, a.ends_at, a.time_zone, a.rule, a.note
+select a.id, a.user_id, u.name as user_name, a.starts_at, a.ends_at, a.time_zone, a.rule, a.note, coalesce(a.team_id, 0)::bigint as team_id, a.set_by
 from unavailabilities a
 join users u on u.id = a.user_id
 where a.id = @id;
 
 -- name: AddAbsence :one
-insert into unavailabilities (user_id, starts_at, ends_at, time_zone, rule, note)
-values (@user_id, @starts_at, @ends_at, @time_zone, @rule, @note)
+insert into unavailabilities (user_id, starts_at, ends_at, time_zone, rule, note, team_id, set_by)
+values (@user_id, @starts_at, @ends_at, @time_zone, @rule, @note, nullif(@team_id::bigint, 0), @set_by)
 returning id;
 
 -- name: DeleteAbsence :execrows

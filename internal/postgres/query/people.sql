@@ -15,14 +15,6 @@ select id, target_id, oncall_id, name, full_name, time_zone, admin, read_only, a
 from users
 where id = @id;
 
--- name: UserByContact :one
-select u.id, u.target_id, u.oncall_id, u.name, u.full_name, u.time_zone, u.admin, u.read_only, u.active, u.login_epoch
-from user_contacts c
-join users u on u.id = c.user_id
-where c.mode = @mode and lower(c.destination) = lower(@destination) and u.active
-order by u.id
-limit 1;
-
 -- name: UserCredentials :one
 select id, target_id, oncall_id, name, full_name, time_zone, admin, read_only, active, login_epoch,
     coalesce(password_hash, '')::text as password_hash
@@ -42,16 +34,6 @@ with mark as (update directory_people set switched_off = false where user_id = @
 update users
 set full_name = @full_name, time_zone = @time_zone, admin = @admin, read_only = @read_only, active = @active
 where id = @id;
-
--- name: SetContact :exec
-insert into user_contacts (user_id, mode, destination) values (@user_id, @mode, @destination)
-on conflict (user_id, mode) do update set destination = excluded.destination;
-
--- name: RemoveContact :exec
-delete from user_contacts where user_id = @user_id and mode = @mode;
-
--- name: Contacts :many
-select mode, destination from user_contacts where user_id = @user_id order by mode;
 
 -- name: SetUserMode :exec
 insert into user_modes (user_id, priority, mode) values (@user_id, @priority, @mode)

@@ -57,7 +57,7 @@ with fence as materialized (
             unnest(sqlc.arg(lane_applications)::bigint[]) as application_id, unnest(sqlc.arg(lane_most)::int[]) as most,
             unnest(sqlc.arg(lane_each)::int[]) as each, unnest(sqlc.arg(lane_from)::int[]) as lo,
             unnest(sqlc.arg(lane_to)::int[]) as hi, unnest(sqlc.arg(lane_waited_us)::bigint[]) as waited,
-            unnest(sqlc.arg(lane_older_us)::bigint[]) as older
+            unnest(sqlc.arg(lane_older_us)::bigint[]) as older, unnest(sqlc.arg(lane_first_us)::bigint[]) as first
     ) l
     cross join lateral (
         select x.id
@@ -71,7 +71,8 @@ with fence as materialized (
               and (m.state = 'pending' or (m.state = 'taken' and (m.claim_until < clock_timestamp() or m.claim_by <> all (array(
                   select p.process_id from members p where p.heartbeat_at > clock_timestamp() - interval '3 seconds')))))
               and m.available_at >= sqlc.arg(low)::timestamptz and m.available_at <= clock_timestamp()
-              and (l.waited = 0 or m.mode_since <= clock_timestamp() - l.waited * interval '1 microsecond'
+              and (l.waited = 0
+                  or m.mode_since <= clock_timestamp() - (case when m.cycles = 0 then l.first else l.waited end) * interval '1 microsecond'
                   or m.created_at <= clock_timestamp() - l.older * interval '1 microsecond')
             order by m.available_at, m.id
             limit l.each

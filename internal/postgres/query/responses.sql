@@ -1,14 +1,14 @@
 -- What people answer to, and the record of their answers. Messages are looked up in the queue and in history.
 
 -- name: ResponseAsked :one
-select found.id, coalesce(found.incident_id, 0)::bigint as incident_id, found.batch::text as batch, a.name as application, a.id as application_id, found.subject::text as subject, found.body::text as body
+select found.id, coalesce(found.incident_id, 0)::bigint as incident_id, found.batch::text as batch, a.name as application, a.id as application_id, found.subject::text as subject, found.body::text as body, found.destination::text as destination
 from (
     select m.id, m.incident_id, coalesce(case when m.incident_id is null then m.batch end, '') as batch, m.application_id,
-        coalesce(c.subject, '') as subject, coalesce(c.body, '') as body
+        coalesce(c.subject, '') as subject, coalesce(c.body, '') as body, coalesce(c.destination, '') as destination
     from messages m left join message_contents c on c.message_id = m.id
     where m.id = @id
     union all
-    select h.id, h.incident_id, coalesce(case when h.incident_id is null then h.batch end, ''), h.application_id, h.subject, h.body
+    select h.id, h.incident_id, coalesce(case when h.incident_id is null then h.batch end, ''), h.application_id, h.subject, h.body, h.destination
     from message_history h where h.id = @id
 ) found
 join applications a on a.id = found.application_id
@@ -49,35 +49,43 @@ join applications a on a.id = i.application_id
 where m.user_id = @user_id and i.active
 order by i.id;
 
--- name: ResponseUserByContact :one
-select u.id, u.target_id, u.oncall_id, u.name, u.full_name, u.time_zone, u.admin, u.read_only, u.active, u.login_epoch
+-- name: ResponseUserByContact :many
+-- The active people who have the contact verified: one, or nobody is meant. One number may serve texts and calls.
+select distinct u.id, u.target_id, u.oncall_id, u.name, u.full_name, u.time_zone, u.admin, u.read_only, u.active, u.login_epoch
 from user_contacts c
 join users u on u.id = c.user_id
-where c.mode = @mode and lower(c.destination) = lower(@source) and u.active
+where contact_key(c.mode, c.destination) = contact_key(@mode, @source) and c.verified_destination = c.destination and u.active
+  and (c.mode = @mode or c.mode in ('sms', 'call') and sqlc.arg(mode)::text in ('sms', 'call'))
 order by u.id
-limit 1;
+limit 2;
 
--- name: ResponseUserByPhone :one
--- Phone numbers are compared by their digits: +1 223-456-7890 is +12234567890. One number may serve both modes.
+-- name: ResponseUserByMessage :one
+-- The active recipient of a message that went to the address or number that now replies and quotes it.
 select u.id, u.target_id, u.oncall_id, u.name, u.full_name, u.time_zone, u.admin, u.read_only, u.active, u.login_epoch
-from user_contacts c
-join users u on u.id = c.user_id
-where c.mode in ('sms', 'call') and u.active
-  and regexp_replace(c.destination, '[^0-9]', '', 'g') = @digits
-order by c.mode = @mode desc, u.id
+from users u
+where u.active and u.id in (
+    select m.user_id from messages m join message_contents c on c.message_id = m.id
+    where m.id = sqlc.arg(message_id)::bigint
+      and (m.mode = sqlc.arg(mode)::text or m.mode in ('sms', 'call') and sqlc.arg(mode)::text in ('sms', 'call'))
+      and contact_key(sqlc.arg(mode)::text, c.destination) = contact_key(sqlc.arg(mode)::text, sqlc.arg(source)::text)
+    union all
+    select h.user_id from message_history h
+    where h.id = sqlc.arg(message_id)::bigint
+      and (h.mode = sqlc.arg(mode)::text or h.mode in ('sms', 'call') and sqlc.arg(mode)::text in ('sms', 'call'))
+      and contact_key(sqlc.arg(mode)::text, h.destination) = contact_key(sqlc.arg(mode)::text, sqlc.arg(source)::text)
+)
 limit 1;
 
 -- name: RecordResponse :exec
 insert into responses (mode, source, user_id, message_id, incident_id, content, result)
 values (@mode, @source, sqlc.narg(user_id), sqlc.narg(message_id), sqlc.narg(incident_id), @content, @result);
 
--- The first of the addresses whose mails open incidents. One that is also somebody's contact does not.
+-- The first of the addresses whose mails open incidents.
 -- name: ResponseMailbox :one
 select e.email, a.name as application, e.plan_key
 from (select unnest(sqlc.arg(addresses)::text[]) as address, generate_subscripts(sqlc.arg(addresses)::text[], 1) as n) g
 join incident_emails e on lower(e.email) = lower(g.address)
 join applications a on a.id = e.application_id
-where not exists (select from user_contacts c where c.mode = 'email' and lower(c.destination) = lower(e.email))
 order by g.n
 limit 1;
 

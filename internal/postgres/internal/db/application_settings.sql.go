@@ -185,7 +185,7 @@ func (q *Queries) ClearIncidentEmails(ctx context.Context, applicationID int64) 
 
 const contactsAmong = `-- name: ContactsAmong :many
 select distinct lower(c.destination)::text as email from user_contacts c
-where c.mode = 'email' and lower(c.destination) = any(select lower(e) from unnest($1::text[]) as e)
+where c.mode = 'email' and c.verified_destination = c.destination and lower(c.destination) = any(select lower(e) from unnest($1::text[]) as e)
 order by 1
 `
 

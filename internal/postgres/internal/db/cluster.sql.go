@@ -73,8 +73,9 @@ func (q *Queries) AcquireLeases(ctx context.Context, arg AcquireLeasesParams) ([
 
 const beatMember = `-- name: BeatMember :one
 insert into members (process_id, host, gossip_addr, version, data_shape, modes, draining)
-values ($1, $2, $3, $4, $5, $6::text[],
-    $7)
+select $1::text, $2::text, $3::text, $4::text,
+    $5::int, $6::text[], $7::boolean
+where set_config('synchronous_commit', 'off', true) = 'off'
 on conflict (process_id) do update
 set heartbeat_at = clock_timestamp(),
     gossip_addr = excluded.gossip_addr,
@@ -92,7 +93,9 @@ type BeatMemberParams struct {
 	Draining   bool
 }
 
-// Writes the heartbeat in the database's time. `joined` tells that the row is new. An operator's drain survives.
+// Writes the heartbeat in the database's time. `joined` tells that the row is new. An operator's drain survives. The commit does
+// not wait for the disk nor for a standby: a heartbeat that is lost is followed by the next one, and one that comes late
+// because of slow commits makes a live process look dead.
 func (q *Queries) BeatMember(ctx context.Context, arg BeatMemberParams) (bool, error) {
 	row := q.db.QueryRow(ctx, beatMember,
 		arg.ProcessID,

@@ -164,6 +164,16 @@ type Comment struct {
 	CreatedAt  time.Time
 }
 
+type ContactCode struct {
+	ID          int64
+	UserID      int64
+	Mode        string
+	Destination string
+	CodeHash    []byte
+	Attempts    int32
+	CreatedAt   time.Time
+}
+
 type CoverageWarning struct {
 	TeamID   int64
 	RoleID   int64
@@ -921,6 +931,10 @@ type Unavailability struct {
 	Rule      string
 	Note      string
 	CreatedAt time.Time
+	// counts in this team only; null = the person's own, in every team
+	TeamID *int64
+	// who entered it; empty = entered by the release before
+	SetBy string
 }
 
 type User struct {
@@ -954,6 +968,8 @@ type UserContact struct {
 	UserID      int64
 	Mode        string
 	Destination string
+	// the contact is verified when this equals destination; null = it is not
+	VerifiedDestination *string
 }
 
 type UserMode struct {

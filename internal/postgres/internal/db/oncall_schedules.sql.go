@@ -14,7 +14,7 @@ import (
 )
 
 const absence = `-- name: Absence :one
-select a.id, a.user_id, u.name as user_name, a.starts_at, a.ends_at, a.time_zone, a.rule, a.note
+select a.id, a.user_id, u.name as user_name, a.starts_at, a.ends_at, a.time_zone, a.rule, a.note, coalesce(a.team_id, 0)::bigint as team_id, a.set_by
 from unavailabilities a
 join users u on u.id = a.user_id
 where a.id = $1
@@ -29,6 +29,8 @@ type AbsenceRow struct {
 	TimeZone string
 	Rule     string
 	Note     string
+	TeamID   int64
+	SetBy    string
 }
 
 func (q *Queries) Absence(ctx context.Context, id int64) (AbsenceRow, error) {
@@ -43,13 +45,15 @@ func (q *Queries) Absence(ctx context.Context, id int64) (AbsenceRow, error) {
 		&i.TimeZone,
 		&i.Rule,
 		&i.Note,
+		&i.TeamID,
+		&i.SetBy,
 	)
 	return i, err
 }
 
 const addAbsence = `-- name: AddAbsence :one
-insert into unavailabilities (user_id, starts_at, ends_at, time_zone, rule, note)
-values ($1, $2, $3, $4, $5, $6)
+insert into unavailabilities (user_id, starts_at, ends_at, time_zone, rule, note, team_id, set_by)
+values ($1, $2, $3, $4, $5, $6, nullif($7::bigint, 0), $8)
 returning id
 `
 
@@ -60,6 +64,8 @@ type AddAbsenceParams struct {
 	TimeZone string
 	Rule     string
 	Note     string
+	TeamID   int64
+	SetBy    string
 }
 
 func (q *Queries) AddAbsence(ctx context.Context, arg AddAbsenceParams) (int64, error) {
@@ -70,6 +76,8 @@ func (q *Queries) AddAbsence(ctx context.Context, arg AddAbsenceParams) (int64, 
 		arg.TimeZone,
 		arg.Rule,
 		arg.Note,
+		arg.TeamID,
+		arg.SetBy,
 	)
 	var id int64
 	err := row.Scan(&id)
@@ -679,7 +687,7 @@ func (q *Queries) SwitchedOff(ctx context.Context, userIds []int64) ([]int64, er
 }
 
 const teamAbsences = `-- name: TeamAbsences :many
-select a.id, a.user_id, u.name as user_name, a.starts_at, a.ends_at, a.time_zone, a.rule, a.note
+select a.id, a.user_id, u.name as user_name, a.starts_at, a.ends_at, a.time_zone, a.rule, a.note, coalesce(a.team_id, 0)::bigint as team_id, a.set_by
 from unavailabilities a
 join users u on u.id = a.user_id
 where a.user_id = any($1::bigint[])
@@ -695,6 +703,8 @@ type TeamAbsencesRow struct {
 	TimeZone string
 	Rule     string
 	Note     string
+	TeamID   int64
+	SetBy    string
 }
 
 func (q *Queries) TeamAbsences(ctx context.Context, userIds []int64) ([]TeamAbsencesRow, error) {
@@ -715,6 +725,8 @@ func (q *Queries) TeamAbsences(ctx context.Context, userIds []int64) ([]TeamAbse
 			&i.TimeZone,
 			&i.Rule,
 			&i.Note,
+			&i.TeamID,
+			&i.SetBy,
 		); err != nil {
 			return nil, err
 		}

@@ -78,35 +78,6 @@ func (q *Queries) Audit(ctx context.Context, maxRows int32) ([]AuditLog, error) 
 	return items, nil
 }
 
-const contacts = `-- name: Contacts :many
-select mode, destination from user_contacts where user_id = $1 order by mode
-`
-
-type ContactsRow struct {
-	Mode        string
-	Destination string
-}
-
-func (q *Queries) Contacts(ctx context.Context, userID int64) ([]ContactsRow, error) {
-	rows, err := q.db.Query(ctx, contacts, userID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []ContactsRow{}
-	for rows.Next() {
-		var i ContactsRow
-		if err := rows.Scan(&i.Mode, &i.Destination); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const createTeam = `-- name: CreateTeam :one
 insert into teams (name, description, time_zone, manager_id, director_id)
 values ($1, $2, $3, $4, $5)
@@ -208,20 +179,6 @@ func (q *Queries) LockTeam(ctx context.Context, id int64) (int64, error) {
 	return id_2, err
 }
 
-const removeContact = `-- name: RemoveContact :exec
-delete from user_contacts where user_id = $1 and mode = $2
-`
-
-type RemoveContactParams struct {
-	UserID int64
-	Mode   string
-}
-
-func (q *Queries) RemoveContact(ctx context.Context, arg RemoveContactParams) error {
-	_, err := q.db.Exec(ctx, removeContact, arg.UserID, arg.Mode)
-	return err
-}
-
 const resolveTarget = `-- name: ResolveTarget :one
 select r.name as role, r.target_kind,
     coalesce((select t.target_id from targets t
@@ -310,22 +267,6 @@ func (q *Queries) SetCanonicalNames(ctx context.Context, arg SetCanonicalNamesPa
 		return nil, err
 	}
 	return items, nil
-}
-
-const setContact = `-- name: SetContact :exec
-insert into user_contacts (user_id, mode, destination) values ($1, $2, $3)
-on conflict (user_id, mode) do update set destination = excluded.destination
-`
-
-type SetContactParams struct {
-	UserID      int64
-	Mode        string
-	Destination string
-}
-
-func (q *Queries) SetContact(ctx context.Context, arg SetContactParams) error {
-	_, err := q.db.Exec(ctx, setContact, arg.UserID, arg.Mode, arg.Destination)
-	return err
 }
 
 const setPassword = `-- name: SetPassword :execrows
@@ -427,51 +368,6 @@ func (q *Queries) UpdateUser(ctx context.Context, arg UpdateUserParams) (int64, 
 		return 0, err
 	}
 	return result.RowsAffected(), nil
-}
-
-const userByContact = `-- name: UserByContact :one
-select u.id, u.target_id, u.oncall_id, u.name, u.full_name, u.time_zone, u.admin, u.read_only, u.active, u.login_epoch
-from user_contacts c
-join users u on u.id = c.user_id
-where c.mode = $1 and lower(c.destination) = lower($2) and u.active
-order by u.id
-limit 1
-`
-
-type UserByContactParams struct {
-	Mode        string
-	Destination string
-}
-
-type UserByContactRow struct {
-	ID         int64
-	TargetID   int64
-	OncallID   int64
-	Name       string
-	FullName   string
-	TimeZone   string
-	Admin      bool
-	ReadOnly   bool
-	Active     bool
-	LoginEpoch int32
-}
-
-func (q *Queries) UserByContact(ctx context.Context, arg UserByContactParams) (UserByContactRow, error) {
-	row := q.db.QueryRow(ctx, userByContact, arg.Mode, arg.Destination)
-	var i UserByContactRow
-	err := row.Scan(
-		&i.ID,
-		&i.TargetID,
-		&i.OncallID,
-		&i.Name,
-		&i.FullName,
-		&i.TimeZone,
-		&i.Admin,
-		&i.ReadOnly,
-		&i.Active,
-		&i.LoginEpoch,
-	)
-	return i, err
 }
 
 const userByID = `-- name: UserByID :one

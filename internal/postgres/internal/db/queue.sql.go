@@ -608,11 +608,11 @@ with fence as materialized (
             unnest($6::bigint[]) as application_id, unnest($7::int[]) as most,
             unnest($8::int[]) as each, unnest($9::int[]) as lo,
             unnest($10::int[]) as hi, unnest($11::bigint[]) as waited,
-            unnest($12::bigint[]) as older
+            unnest($12::bigint[]) as older, unnest($13::bigint[]) as first
     ) l
     cross join lateral (
         select x.id
-        from (select unnest(($13::smallint[])[l.lo:l.hi]) as bucket) t
+        from (select unnest(($14::smallint[])[l.lo:l.hi]) as bucket) t
         cross join lateral (
             select m.id
             from messages m
@@ -621,8 +621,9 @@ with fence as materialized (
               and m.application_id = l.application_id
               and (m.state = 'pending' or (m.state = 'taken' and (m.claim_until < clock_timestamp() or m.claim_by <> all (array(
                   select p.process_id from members p where p.heartbeat_at > clock_timestamp() - interval '3 seconds')))))
-              and m.available_at >= $14::timestamptz and m.available_at <= clock_timestamp()
-              and (l.waited = 0 or m.mode_since <= clock_timestamp() - l.waited * interval '1 microsecond'
+              and m.available_at >= $15::timestamptz and m.available_at <= clock_timestamp()
+              and (l.waited = 0
+                  or m.mode_since <= clock_timestamp() - (case when m.cycles = 0 then l.first else l.waited end) * interval '1 microsecond'
                   or m.created_at <= clock_timestamp() - l.older * interval '1 microsecond')
             order by m.available_at, m.id
             limit l.each
@@ -633,7 +634,7 @@ with fence as materialized (
 ), taken as (
     update messages m
     set state = 'taken', claim_by = $2::text, takes = m.takes + 1,
-        claim_until = clock_timestamp() + $15::bigint * interval '1 microsecond'
+        claim_until = clock_timestamp() + $16::bigint * interval '1 microsecond'
     where m.id = any (array(select p.id from picked p))
     returning m.id, m.bucket, m.incident_id, m.request_id, m.application_id, m.plan_id, m.reopen_count, m.step, m.position, m.repeat, m.recipient, m.purpose, m.user_id, m.target, m.priority, m.class, m.mode, m.literal, m.template, m.fallback_of, m.state, m.attempt, m.mode_attempt, m.key_attempt, m.takes, m.tried_modes, m.refused_modes, m.cycles, m.available_at, m.expires_at, m.claim_by, m.claim_until, m.needs_fallback, m.mode_changed, m.created_at, m.mode_since, m.settled_at, m.wait_seconds, m.held_at, m.batch, m.batch_size, m.failed_for_good, m.late_at
 )
@@ -680,6 +681,7 @@ type TakeMessagesParams struct {
 	LaneTo           []int32
 	LaneWaitedUs     []int64
 	LaneOlderUs      []int64
+	LaneFirstUs      []int64
 	LaneBuckets      []int16
 	Low              time.Time
 	ClaimUs          int64
@@ -744,6 +746,7 @@ func (q *Queries) TakeMessages(ctx context.Context, arg TakeMessagesParams) ([]T
 		arg.LaneTo,
 		arg.LaneWaitedUs,
 		arg.LaneOlderUs,
+		arg.LaneFirstUs,
 		arg.LaneBuckets,
 		arg.Low,
 		arg.ClaimUs,

@@ -75,14 +75,14 @@ func (q *Queries) ResponseActive(ctx context.Context, userID *int64) ([]Response
 
 const responseAsked = `-- name: ResponseAsked :one
 
-select found.id, coalesce(found.incident_id, 0)::bigint as incident_id, found.batch::text as batch, a.name as application, a.id as application_id, found.subject::text as subject, found.body::text as body
+select found.id, coalesce(found.incident_id, 0)::bigint as incident_id, found.batch::text as batch, a.name as application, a.id as application_id, found.subject::text as subject, found.body::text as body, found.destination::text as destination
 from (
     select m.id, m.incident_id, coalesce(case when m.incident_id is null then m.batch end, '') as batch, m.application_id,
-        coalesce(c.subject, '') as subject, coalesce(c.body, '') as body
+        coalesce(c.subject, '') as subject, coalesce(c.body, '') as body, coalesce(c.destination, '') as destination
     from messages m left join message_contents c on c.message_id = m.id
     where m.id = $1
     union all
-    select h.id, h.incident_id, coalesce(case when h.incident_id is null then h.batch end, ''), h.application_id, h.subject, h.body
+    select h.id, h.incident_id, coalesce(case when h.incident_id is null then h.batch end, ''), h.application_id, h.subject, h.body, h.destination
     from message_history h where h.id = $1
 ) found
 join applications a on a.id = found.application_id
@@ -97,6 +97,7 @@ type ResponseAskedRow struct {
 	ApplicationID int64
 	Subject       string
 	Body          string
+	Destination   string
 }
 
 // What people answer to, and the record of their answers. Messages are looked up in the queue and in history.
@@ -111,6 +112,7 @@ func (q *Queries) ResponseAsked(ctx context.Context, id int64) (ResponseAskedRow
 		&i.ApplicationID,
 		&i.Subject,
 		&i.Body,
+		&i.Destination,
 	)
 	return i, err
 }
@@ -165,7 +167,6 @@ select e.email, a.name as application, e.plan_key
 from (select unnest($1::text[]) as address, generate_subscripts($1::text[], 1) as n) g
 join incident_emails e on lower(e.email) = lower(g.address)
 join applications a on a.id = e.application_id
-where not exists (select from user_contacts c where c.mode = 'email' and lower(c.destination) = lower(e.email))
 order by g.n
 limit 1
 `
@@ -176,7 +177,7 @@ type ResponseMailboxRow struct {
 	PlanKey     string
 }
 
-// The first of the addresses whose mails open incidents. One that is also somebody's contact does not.
+// The first of the addresses whose mails open incidents.
 func (q *Queries) ResponseMailbox(ctx context.Context, addresses []string) (ResponseMailboxRow, error) {
 	row := q.db.QueryRow(ctx, responseMailbox, addresses)
 	var i ResponseMailboxRow
@@ -270,13 +271,14 @@ func (q *Queries) ResponseSlackUnknown(ctx context.Context, id int64) (bool, err
 	return column_1, err
 }
 
-const responseUserByContact = `-- name: ResponseUserByContact :one
-select u.id, u.target_id, u.oncall_id, u.name, u.full_name, u.time_zone, u.admin, u.read_only, u.active, u.login_epoch
+const responseUserByContact = `-- name: ResponseUserByContact :many
+select distinct u.id, u.target_id, u.oncall_id, u.name, u.full_name, u.time_zone, u.admin, u.read_only, u.active, u.login_epoch
 from user_contacts c
 join users u on u.id = c.user_id
-where c.mode = $1 and lower(c.destination) = lower($2) and u.active
+where contact_key(c.mode, c.destination) = contact_key($1, $2) and c.verified_destination = c.destination and u.active
+  and (c.mode = $1 or c.mode in ('sms', 'call') and $1::text in ('sms', 'call'))
 order by u.id
-limit 1
+limit 2
 `
 
 type ResponseUserByContactParams struct {
@@ -297,40 +299,62 @@ type ResponseUserByContactRow struct {
 	LoginEpoch int32
 }
 
-func (q *Queries) ResponseUserByContact(ctx context.Context, arg ResponseUserByContactParams) (ResponseUserByContactRow, error) {
-	row := q.db.QueryRow(ctx, responseUserByContact, arg.Mode, arg.Source)
-	var i ResponseUserByContactRow
-	err := row.Scan(
-		&i.ID,
-		&i.TargetID,
-		&i.OncallID,
-		&i.Name,
-		&i.FullName,
-		&i.TimeZone,
-		&i.Admin,
-		&i.ReadOnly,
-		&i.Active,
-		&i.LoginEpoch,
-	)
-	return i, err
+// The active people who have the contact verified: one, or nobody is meant. One number may serve texts and calls.
+func (q *Queries) ResponseUserByContact(ctx context.Context, arg ResponseUserByContactParams) ([]ResponseUserByContactRow, error) {
+	rows, err := q.db.Query(ctx, responseUserByContact, arg.Mode, arg.Source)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ResponseUserByContactRow{}
+	for rows.Next() {
+		var i ResponseUserByContactRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.TargetID,
+			&i.OncallID,
+			&i.Name,
+			&i.FullName,
+			&i.TimeZone,
+			&i.Admin,
+			&i.ReadOnly,
+			&i.Active,
+			&i.LoginEpoch,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
-const responseUserByPhone = `-- name: ResponseUserByPhone :one
+const responseUserByMessage = `-- name: ResponseUserByMessage :one
 select u.id, u.target_id, u.oncall_id, u.name, u.full_name, u.time_zone, u.admin, u.read_only, u.active, u.login_epoch
-from user_contacts c
-join users u on u.id = c.user_id
-where c.mode in ('sms', 'call') and u.active
-  and regexp_replace(c.destination, '[^0-9]', '', 'g') = $1
-order by c.mode = $2 desc, u.id
+from users u
+where u.active and u.id in (
+    select m.user_id from messages m join message_contents c on c.message_id = m.id
+    where m.id = $1::bigint
+      and (m.mode = $2::text or m.mode in ('sms', 'call') and $2::text in ('sms', 'call'))
+      and contact_key($2::text, c.destination) = contact_key($2::text, $3::text)
+    union all
+    select h.user_id from message_history h
+    where h.id = $1::bigint
+      and (h.mode = $2::text or h.mode in ('sms', 'call') and $2::text in ('sms', 'call'))
+      and contact_key($2::text, h.destination) = contact_key($2::text, $3::text)
+)
 limit 1
 `
 
-type ResponseUserByPhoneParams struct {
-	Digits string
-	Mode   string
+type ResponseUserByMessageParams struct {
+	MessageID int64
+	Mode      string
+	Source    string
 }
 
-type ResponseUserByPhoneRow struct {
+type ResponseUserByMessageRow struct {
 	ID         int64
 	TargetID   int64
 	OncallID   int64
@@ -343,10 +367,10 @@ type ResponseUserByPhoneRow struct {
 	LoginEpoch int32
 }
 
-// Phone numbers are compared by their digits: +1 223-456-7890 is +12234567890. One number may serve both modes.
-func (q *Queries) ResponseUserByPhone(ctx context.Context, arg ResponseUserByPhoneParams) (ResponseUserByPhoneRow, error) {
-	row := q.db.QueryRow(ctx, responseUserByPhone, arg.Digits, arg.Mode)
-	var i ResponseUserByPhoneRow
+// The active recipient of a message that went to the address or number that now replies and quotes it.
+func (q *Queries) ResponseUserByMessage(ctx context.Context, arg ResponseUserByMessageParams) (ResponseUserByMessageRow, error) {
+	row := q.db.QueryRow(ctx, responseUserByMessage, arg.MessageID, arg.Mode, arg.Source)
+	var i ResponseUserByMessageRow
 	err := row.Scan(
 		&i.ID,
 		&i.TargetID,

@@ -548,6 +548,7 @@ select m.id, m.bucket, m.incident_id, m.request_id, m.application_id, m.plan_id,
     coalesce(i.reopen_count, m.reopen_count)::smallint as reopen_count, m.step, m.position,
     m.repeat, m.recipient, m.purpose, m.user_id, m.target, m.priority, m.class, m.mode, m.template, m.expires_at,
     m.wait_seconds, m.batch, m.batch_size, coalesce(i.active or (i.owner_id is null and not i.resolved), false)::boolean as incident_open,
+    (m.state in ('pending', 'taken', 'sending'))::boolean as trying,
     coalesce(others.recipients, '{}')::text[] as other_recipients, coalesce(others.states, '{}')::text[] as other_states
 from unnest($1::smallint[]) as b(bucket)
 cross join lateral (
@@ -608,6 +609,7 @@ type MessagesNeedingFallbackRow struct {
 	Batch           *string
 	BatchSize       *int32
 	IncidentOpen    bool
+	Trying          bool
 	OtherRecipients []string
 	OtherStates     []string
 }
@@ -654,6 +656,7 @@ func (q *Queries) MessagesNeedingFallback(ctx context.Context, arg MessagesNeedi
 			&i.Batch,
 			&i.BatchSize,
 			&i.IncidentOpen,
+			&i.Trying,
 			&i.OtherRecipients,
 			&i.OtherStates,
 		); err != nil {

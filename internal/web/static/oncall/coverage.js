@@ -11,7 +11,7 @@ import { zoneSwitch } from "./zoneswitch.js";
 
 const page = read();
 const day = 86400;
-let team, roles, zone, ahead, back, role, gaps, wishes, shares;
+let team, roles, zone, ahead, back, role, gaps, conflicts, wishes, shares;
 
 ready(async () => {
   [team, roles] = await Promise.all([loadTeam(page), v0.get("/roles")]);
@@ -19,7 +19,7 @@ ready(async () => {
   zone = zoneSwitch(page, () => load());
   ahead = h(
     "select",
-    { onchange: loadGaps },
+    { onchange: () => Promise.all([loadGaps(), loadConflicts()]) },
     options(
       [
         [14, "two weeks"],
@@ -48,12 +48,14 @@ ready(async () => {
     options(roles.filter((r) => !isAway(r.name)).map((r) => r.name)),
   );
   gaps = h("div", { "aria-live": "polite" });
+  conflicts = h("div", { "aria-live": "polite" });
   wishes = h("div");
   shares = h("div", { "aria-live": "polite" });
   fill(
     page.el,
     zone.el,
     h("section", { class: "card flush" }, h("div", { class: "row spread card-head" }, h("h2", {}, "Gaps"), field("Ahead", ahead)), gaps),
+    h("section", { class: "card flush" }, h("div", { class: "card-head" }, h("h2", {}, "On call and unavailable")), conflicts),
     h("section", { class: "card flush" }, h("div", { class: "card-head" }, h("h2", {}, "Cover wanted")), wishes),
     h(
       "section",
@@ -70,7 +72,7 @@ ready(async () => {
   await load();
 });
 
-const load = () => Promise.all([loadGaps(), loadWishes(), loadShares()]);
+const load = () => Promise.all([loadGaps(), loadConflicts(), loadWishes(), loadShares()]);
 const now = () => Math.floor(Date.now() / 1000);
 
 async function loadGaps() {
@@ -92,6 +94,23 @@ async function loadGaps() {
     );
   } catch (e) {
     fill(gaps, h("div", { class: "flash bad", role: "alert" }, e.text || String(e)));
+  }
+}
+
+// loadConflicts shows the shifts of people who cannot be on call then.
+async function loadConflicts() {
+  try {
+    const found = await v1.get(path`/teams/${team.name}/conflicts` + query({ start: now(), end: now() + Number(ahead.value) * day }));
+    fill(
+      conflicts,
+      table(
+        ["Person", "Role", "Shift", "Entered by"],
+        found.map((c) => [c.full_name || c.user, roleBadge(c.role), span(c.start, c.end, zone.zone()), c.set_by || ""]),
+        "Everybody can be on call in their shifts.",
+      ),
+    );
+  } catch (e) {
+    fill(conflicts, h("div", { class: "flash bad", role: "alert" }, e.text || String(e)));
   }
 }
 

@@ -1,6 +1,7 @@
 // The reader's own: shifts to come, swap requests, reminders, the zone times are shown in, the calendar feed.
 import { card, field, fill, flash, h, options, page as read, ready, working } from "./dom.js";
 import { path, v0 } from "./api.js";
+import { contactsCard } from "./contacts.js";
 import { feedLinks } from "./feeds.js";
 import { reminderCard } from "./reminders.js";
 import { concerns, openRequests, requestList } from "./requests.js";
@@ -70,6 +71,7 @@ function draw() {
         "div",
         { class: "page" },
         card("Swap requests", requestList(open, { me: page.user, readOnly: page.readOnly, zone: z, done: load })),
+        contactsCard(page),
         zoneCard(),
         teams.length > 0 && [reminderCard(page, teams), unavailabilityCard(page, teams[0], z)],
         card(

@@ -1,6 +1,6 @@
 // A team's calendar: who is on call now, and the shifts by month, week, person or as a list.
 import { announce, fill, flash, h, page as read, ready } from "./dom.js";
-import { path, query, v0 } from "./api.js";
+import { path, query, v0, v1 } from "./api.js";
 import { details } from "./details.js";
 import { escalateButton } from "./escalate.js";
 import { feedLinks } from "./feeds.js";
@@ -12,7 +12,7 @@ import { openRequests, requestList } from "./requests.js";
 import { loadTeam } from "./rights.js";
 import { byOrder, letter, roleClass } from "./roles.js";
 import { addOrReplace, moved } from "./shiftform.js";
-import { instant, wall } from "./zone.js";
+import { instant, span, wall } from "./zone.js";
 import { zoneSwitch } from "./zoneswitch.js";
 
 const page = read();
@@ -45,7 +45,7 @@ function remember(key, value) {
   }
 }
 
-let team, roles, zone, now, calendar, title, picker, legend, requests, holder, steps;
+let team, roles, zone, now, calendar, title, picker, legend, requests, holder, steps, conflicts;
 
 ready(async () => {
   [team, roles] = await Promise.all([loadTeam(page), v0.get("/roles")]);
@@ -69,6 +69,7 @@ ready(async () => {
         "section",
         { class: "card calendar-card", "aria-label": "Calendar" },
         toolbar(),
+        (conflicts = h("div", { class: "flash bad", role: "status", hidden: true })),
         (steps = firstSteps()),
         (holder = h("div", { class: "grid-holder" })),
         (legend = h("div", { class: "legend" })),
@@ -196,9 +197,29 @@ async function load(quiet) {
     if (mine !== asked) return;
     state.shifts = found.map((s) => ({ ...s, foreign: s.team !== team.name }));
     show();
+    await flag(mine);
   } catch (e) {
     if (!quiet) flash(e.text || String(e), true);
   }
+}
+
+// flag names shifts of people who said, or for whom was said, that they cannot be on call then.
+async function flag(mine) {
+  const from = Math.max(Math.floor(state.from), Math.floor(Date.now() / 1000));
+  const found = from < state.to ? await v1.get(path`/teams/${team.name}/conflicts` + query({ start: from, end: Math.ceil(state.to) })) : [];
+  if (mine !== asked) return;
+  conflicts.hidden = found.length === 0;
+  fill(
+    conflicts,
+    "On call and unavailable: ",
+    found
+      .slice(0, 3)
+      .map((c) => `${c.full_name || c.user} (${c.role}, ${span(c.start, c.end, zone.zone())})`)
+      .join("; "),
+    found.length > 3 && ` and ${found.length - 3} more`,
+    ". ",
+    h("a", { href: path`/teams/${team.name}/coverage` }, "Coverage"),
+  );
 }
 
 function show() {

@@ -46,7 +46,7 @@ export function unavailabilityCard(page, team, zone) {
                   "div",
                   { class: "wraps" },
                   words(u),
-                  h("div", { class: "dim small" }, u.timezone.replaceAll("_", " "), u.note && " · " + u.note),
+                  h("div", { class: "dim small" }, u.timezone.replaceAll("_", " "), u.note && " · " + u.note, u.scope === "team" && " · in one team, entered by " + u.set_by),
                 ),
                 h(
                   "button",
@@ -76,16 +76,29 @@ export function unavailabilityCard(page, team, zone) {
     };
     when.el.addEventListener("change", refresh);
     refresh();
+    let made;
     const saved = await form({
       title: "When I cannot be on call",
       label: "Add",
       fields: [when.el, field("Repeats", repeat), field("Note", note, "Your team can read it.")],
-      save: () => {
+      save: async () => {
         if (when.problem()) throw Object.assign(new Error(when.problem()), { text: when.problem() });
-        return v1.post(at, { user: page.user, start: when.start(), end: when.end(), timezone: zone, rule: repeat.value, note: note.value });
+        made = await v1.post(at, { user: page.user, start: when.start(), end: when.end(), timezone: zone, rule: repeat.value, note: note.value });
       },
     });
-    if (saved) await load();
+    if (!saved) return;
+    if (made.conflicts.length)
+      flash(
+        "You are on call then: " +
+          made.conflicts
+            .slice(0, 3)
+            .map((c) => `${c.role} of ${c.team}, ${span(c.start, c.end, zone)}`)
+            .join("; ") +
+          (made.conflicts.length > 3 ? ` and ${made.conflicts.length - 3} more` : "") +
+          ". Ask somebody to take it: your shifts stay as they are.",
+        true,
+      );
+    await load();
   }
   load().catch((e) => fill(list, h("div", { class: "flash bad", role: "alert" }, e.text || String(e))));
   return card(

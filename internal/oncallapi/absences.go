@@ -1,0 +1,231 @@
+package oncallapi
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+func absenceObject(s oncall.StoredAbsence) map[string]any {
+	start := s.Start.In(s.Zone)
+	return map[string]any{"id": s.ID, "user": s.UserName, "start": start.Unix(), "end": s.End().Unix(),
+		"timezone": s.Zone.String(), "rule": orNull(s.Rule), "note": orNull(s.Reason), "set_by": orNull(s.SetBy),
+		"scope": map[bool]string{true: "person", false: "team"}[s.TeamID == 0]}
+}
+
+func (a *API) listAbsences(w http.ResponseWriter, r *http.Request) error {
+	t, err := a.team(r)
+	if err != nil {
+		return err
+	}
+	people, err := a.Teams.People(r.Context(), t.ID)
+	if err != nil {
+		return err
+	}
+	absences, err := a.Wishes.Absences(r.Context(), idsOf(people))
+	if err != nil {
+		return err
+	}
+	out := []map[string]any{}
+	for _, s := range absences {
+		if s.CountsIn(t.ID) || s.User == wire.Actor(r.Context()).UserID {
+			out = append(out, absenceObject(s))
+		}
+	}
+	return answer(w, http.StatusOK, out)
+}
+
+// maxAbsences is about how many unavailabilities a person may have: each is looked through whenever a team of theirs is filled.
+const maxAbsences = 200
+
+// addAbsence stores when a person cannot be on call: in every team where they, an administrator or an application says so, in the
+// team alone where an administrator of the team does. The answer names the shifts that it overlaps.
+func (a *API) addAbsence(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	t, err := a.team(r)
+	if err != nil {
+		return err
+	}
+	b, err := readBody(w, r, "")
+	if err != nil {
+		return err
+	}
+	u, err := a.absentee(ctx, b, t)
+	if err != nil {
+		return err
+	}
+	start, err := b.mustAt("start")
+	if err != nil {
+		return err
+	}
+	end, err := b.mustAt("end")
+	if err != nil {
+		return err
+	}
+	absence := oncall.StoredAbsence{SetBy: wire.Actor(ctx).String(), Recurring: oncall.Recurring{User: u.ID}}
+	if wire.Actor(ctx).MayEditPerson(u.User, nil, a.Config.Openings) != nil {
+		absence.TeamID = t.ID
+	}
+	if absence.Rule, err = b.text("rule"); err != nil {
+		return err
+	}
+	if absence.Reason, err = b.text("note"); err != nil {
+		return err
+	}
+	name, err := b.text("timezone")
+	if err != nil {
+		return err
+	}
+	absence.Zone = a.zoneOf(t)
+	if name != "" {
+		name, err = zoneName(name)
+		if err == nil {
+			absence.Zone, err = time.LoadLocation(name)
+		}
+		if err != nil {
+			return fault.Invalidf("timezone", "unknown time zone %q", name)
+		}
+	}
+	absence.Start, absence.Length = oncall.LocalIn(start, absence.Zone), oncall.Lasts(start, end, absence.Zone)
+	if err := absence.Check(); err != nil {
+		return err
+	}
+	known, err := a.Wishes.Absences(ctx, []users.ID{u.ID})
+	if err != nil {
+		return err
+	}
+	if len(known) >= maxAbsences {
+		return fault.Invalidf("user", "%s has %d unavailabilities; remove those that are over first", u.Name, len(known))
+	}
+	id, err := a.Wishes.AddAbsence(ctx, absence)
+	if err != nil {
+		return err
+	}
+	absence.ID, absence.UserName = id, u.Name
+	now, err := a.People.Clock(ctx)
+	if err != nil {
+		return err
+	}
+	conflicts, err := a.conflictsOf(ctx, []oncall.StoredAbsence{absence}, nil, now, now.Add(maxWindow))
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusCreated, map[string]any{"id": id, "conflicts": conflicts})
+}
+
+// absentee is whose unavailability a body is about: the user it names, or the caller.
+func (a *API) absentee(ctx context.Context, b body, t oncall.Profile) (oncall.Person, error) {
+	name, err := b.text("user")
+	if err != nil {
+		return oncall.Person{}, err
+	}
+	if name == "" {
+		return a.personOf(ctx, b)
+	}
+	u, err := a.People.ByName(ctx, name)
+	if err != nil {
+		return u, when(err, fault.NotFound, fault.Invalidf("user", "there is no user %q", name))
+	}
+	people, err := a.Teams.People(ctx, t.ID)
+	if err != nil {
+		return u, err
+	}
+	if !slices.Contains(idsOf(people), u.ID) {
+		return u, fault.Invalidf("user", "%s is not part of team %s", u.Name, t.Name)
+	}
+	return u, wire.Actor(ctx).MayEditUnavailability(u.User, t.ID, a.Config.Openings)
+}
+
+func (a *API) dropAbsence(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	id, err := shiftID(r, "id")
+	if err != nil {
+		return err
+	}
+	s, err := a.Wishes.Absence(ctx, id)
+	if err != nil {
+		return err
+	}
+	if err := wire.Actor(ctx).MayEditUnavailability(users.User{ID: s.User, Name: s.UserName}, s.TeamID, a.Config.Openings); err != nil {
+		return err
+	}
+	if err := a.Wishes.DropAbsence(ctx, id); err != nil {
+		return err
+	}
+	return empty(w, http.StatusNoContent)
+}
+
+// conflict is a shift during an unavailability of its person.
+type conflict struct {
+	EventID        int64   `json:"event_id"`
+	Team           string  `json:"team"`
+	Role           string  `json:"role"`
+	User           string  `json:"user"`
+	FullName       string  `json:"full_name"`
+	Start          int64   `json:"start"`
+	End            int64   `json:"end"`
+	Unavailability int64   `json:"unavailability"`
+	SetBy          *string `json:"set_by"`
+}
+
+// listConflicts answers which shifts of a team are held by somebody who said, or for whom was said, that they cannot be on call.
+func (a *API) listConflicts(w http.ResponseWriter, r *http.Request) error {
+	t, from, to, err := a.teamAndWindow(r, 0, 30)
+	if err != nil {
+		return err
+	}
+	people, err := a.Teams.People(r.Context(), t.ID)
+	if err != nil {
+		return err
+	}
+	absences, err := a.Wishes.Absences(r.Context(), idsOf(people))
+	if err != nil {
+		return err
+	}
+	out, err := a.conflictsOf(r.Context(), absences, []int64{t.ID}, from, to)
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, out)
+}
+
+// conflictsOf finds the shifts between from and to that overlap unavailabilities of their people, by start. No teams means all.
+func (a *API) conflictsOf(ctx context.Context, absences []oncall.StoredAbsence, teams []int64, from, to time.Time) ([]conflict, error) {
+	out := []conflict{}
+	if len(absences) == 0 {
+		return out, nil
+	}
+	var away []users.ID
+	for _, s := range absences {
+		if !slices.Contains(away, s.User) {
+			away = append(away, s.User)
+		}
+	}
+	start, end := from.Unix(), to.Unix()
+	shifts, err := a.Shifts.Find(ctx, oncall.ShiftQuery{Teams: teams, Users: away, End: oncall.Range{Min: &start}, Start: oncall.Range{Max: &end}, Limit: maxAhead})
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range absences {
+		spans, err := s.Between(from, to)
+		if err != nil {
+			continue // the log of populating names rules that cannot be read
+		}
+		for _, shift := range shifts {
+			overlaps := func(span oncall.Absence) bool { return span.Start.Before(shift.End) && shift.Start.Before(span.End) }
+			if shift.User == s.User && s.CountsIn(shift.TeamID) && shift.Role != oncall.RoleVacation && shift.Role != oncall.RoleUnavailable &&
+				slices.ContainsFunc(spans, overlaps) {
+				out = append(out, conflict{int64(shift.ID), shift.Team, shift.Role, shift.UserName, shift.FullName, shift.Start.Unix(), shift.End.Unix(), s.ID, orNull(s.SetBy)})
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b conflict) int { return cmp.Compare(a.Start, b.Start) })
+	return out, nil
+}

@@ -1,0 +1,77 @@
+-- Where people are reached, and whether that is verified.
+
+-- name: SetContact :exec
+-- A contact that stays what it was keeps its mark; one that a trusted caller sets is verified unless another person has it.
+insert into user_contacts as c (user_id, mode, destination, verified_destination)
+values (@user_id, @mode, @destination, case when sqlc.arg(verified)::bool then @destination end)
+on conflict (user_id, mode) do update set destination = excluded.destination,
+    verified_destination = case
+        when excluded.verified_destination is not null then excluded.destination
+        when c.verified_destination = c.destination and contact_key(c.mode, c.destination) = contact_key(c.mode, excluded.destination)
+            then excluded.destination end;
+
+-- name: RemoveContact :exec
+delete from user_contacts where user_id = @user_id and mode = @mode;
+
+-- name: Contacts :many
+select mode, destination from user_contacts where user_id = @user_id order by mode;
+
+-- name: ContactsWithMarks :many
+select c.mode, c.destination, coalesce(c.verified_destination = c.destination, false)::bool as verified
+from user_contacts c join modes m on m.name = c.mode
+where c.user_id = @user_id order by m.id;
+
+-- name: ContactIsMailbox :one
+select exists (select from incident_emails e where lower(e.email) = lower(@destination::text))::bool;
+
+-- name: LockContacts :exec
+-- Whoever verifies a contact waits for others who do: two people cannot verify the same one.
+select pg_advisory_xact_lock(hashtextextended('iris contact ' || contact_key(@mode, @destination), 0));
+
+-- name: ContactHolder :one
+-- Another person who has the contact verified.
+select u.name from user_contacts c join users u on u.id = c.user_id
+where c.user_id <> @user_id and c.verified_destination = c.destination
+  and contact_key(c.mode, c.destination) = contact_key(@mode, @destination)
+  and (c.mode = @mode or c.mode in ('sms', 'call') and sqlc.arg(mode)::text in ('sms', 'call'))
+order by u.id limit 1;
+
+-- name: VerifyContact :execrows
+update user_contacts set verified_destination = destination where user_id = @user_id and mode = @mode and destination = @destination;
+
+-- name: SettleImportedContacts :exec
+-- Imported contacts come with an empty mark. They count as verified unless two people share them or they are a mailbox.
+update user_contacts c set verified_destination = case when c.mode in ('email', 'sms', 'call', 'slack')
+    and contact_key(c.mode, c.destination) <> ''
+    and not exists (select from incident_emails e where c.mode = 'email' and lower(e.email) = lower(c.destination))
+    and not exists (select from user_contacts o where o.user_id <> c.user_id and o.verified_destination in (o.destination, '')
+        and contact_key(o.mode, o.destination) = contact_key(c.mode, c.destination)
+        and (o.mode = c.mode or o.mode in ('sms', 'call') and c.mode in ('sms', 'call')))
+    then c.destination end
+where c.verified_destination = '';
+
+-- name: CodesSent :one
+-- How many codes went out to the person or to the contact lately, and whether the newest is very fresh.
+select count(*) filter (where created_at > clock_timestamp() - interval '1 hour')::int as hour,
+    count(*)::int as day,
+    coalesce(extract(epoch from clock_timestamp() - max(created_at)), 1e9)::float8 as newest_seconds
+from contact_codes
+where (user_id = @user_id or contact_key(mode, destination) = contact_key(@mode, @destination))
+  and created_at > clock_timestamp() - interval '1 day';
+
+-- name: AddContactCode :exec
+insert into contact_codes (user_id, mode, destination, code_hash) values (@user_id, @mode, @destination, @code_hash);
+
+-- name: TryContactCode :one
+-- Counts an attempt on the newest code for the contact, if it may still be used.
+update contact_codes k set attempts = attempts + 1
+where k.id = (select n.id from contact_codes n where n.user_id = @user_id and n.mode = @mode and n.destination = @destination
+        order by n.id desc limit 1)
+  and k.attempts < sqlc.arg(max_attempts)::int and k.created_at > clock_timestamp() - make_interval(secs => @life_seconds::float8)
+returning k.id, k.code_hash;
+
+-- name: UseContactCode :exec
+update contact_codes set attempts = 1000000 where id = @id;
+
+-- name: ForgetContactCodes :exec
+delete from contact_codes where created_at < clock_timestamp() - interval '2 days';

@@ -1,0 +1,29 @@
+package web
+
+import (
+	"bytes"
+	"io/fs"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/stretchr/testify/require"
+)
+
+// The calendar loads no more than all static files together.
+func TestTheCalendarIsBelow250KilobytesOnTheWire(t *testing.T) {
+	t.Parallel()
+	var wire bytes.Buffer
+	require.NoError(t, fs.WalkDir(staticFiles, "static", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		body, err := staticFiles.ReadFile(path)
+		require.NoError(t, err)
+		w := gzip.NewWriter(&wire)
+		_, err = w.Write(body)
+		require.NoError(t, err)
+		return w.Close()
+	}))
+	require.Less(t, wire.Len(), 250_000)
+	t.Logf("%d bytes", wire.Len())
+}

@@ -1,0 +1,164 @@
+package webhooks
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"slices"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+// member is a name and a value of an object, in the sender's order.
+type member struct {
+	name  string
+	value json.RawMessage
+}
+
+// The members that say what a smaller context lacks. Alertmanager counts in truncatedAlerts what it leaves out itself.
+const (
+	alertsMember    = "alerts"
+	truncatedAlerts = "truncatedAlerts"
+	truncatedNames  = "truncatedMembers"
+)
+
+// fitted returns the payload as it is kept. One that is larger than a context may be loses whole alerts, resolved ones first, and
+// counts them in truncatedAlerts. If it is too large without any alert, it loses its largest members and names them in
+// truncatedMembers. No value is ever cut.
+func fitted(body []byte) (json.RawMessage, error) {
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, body); err != nil {
+		return nil, fault.New(fault.Invalid, wire.InvalidJSON)
+	}
+	if wire.JSONSize(compact.Bytes()) <= incidents.MaxContext {
+		return compact.Bytes(), nil
+	}
+	members, err := inOrder(compact.Bytes())
+	if err != nil {
+		return nil, fault.New(fault.Invalid, wire.InvalidJSON)
+	}
+	var alerts []json.RawMessage
+	counted := 0
+	if at := find(members, alertsMember); at >= 0 && json.Unmarshal(members[at].value, &alerts) == nil {
+		if at := find(members, truncatedAlerts); at >= 0 && json.Unmarshal(members[at].value, &counted) != nil {
+			counted = 0
+		}
+		members = set(set(members, alertsMember, []json.RawMessage{}), truncatedAlerts, counted+len(alerts))
+	}
+	members = shed(members)
+	kept := keep(alerts, incidents.MaxContext-size(members))
+	if alerts != nil && find(members, alertsMember) >= 0 {
+		members = set(set(members, alertsMember, kept), truncatedAlerts, counted+len(alerts)-len(kept))
+	}
+	return object(members), nil
+}
+
+// keep returns the alerts that fit into so many characters: first those that fire, in the sender's order.
+func keep(alerts []json.RawMessage, room int) []json.RawMessage {
+	chosen := make([]bool, len(alerts))
+	for _, firing := range []bool{true, false} {
+		for i, raw := range alerts {
+			var a struct {
+				Status string `json:"status"`
+			}
+			_ = json.Unmarshal(raw, &a) // what is no alert counts as one that fires
+			if firing != (a.Status != "resolved") {
+				continue
+			}
+			if n := wire.JSONSize(raw) + 1; n <= room {
+				room -= n
+				chosen[i] = true
+			}
+		}
+	}
+	kept := []json.RawMessage{}
+	for i, raw := range alerts {
+		if chosen[i] {
+			kept = append(kept, raw)
+		}
+	}
+	return kept
+}
+
+// shed removes the largest members until the others fit.
+func shed(members []member) []member {
+	var gone []string
+	for size(members) > incidents.MaxContext {
+		largest := slices.MaxFunc(members, func(a, b member) int {
+			return cmp.Compare(len(a.value)+len(a.name), len(b.value)+len(b.name))
+		})
+		members = slices.DeleteFunc(members, func(m member) bool { return m.name == largest.name })
+		if len(largest.name) <= 255 && len(gone) < 20 {
+			gone = append(gone, largest.name)
+		}
+		members = set(slices.DeleteFunc(members, func(m member) bool { return m.name == truncatedNames }), truncatedNames, gone)
+	}
+	return members
+}
+
+func inOrder(body []byte) ([]member, error) {
+	d := json.NewDecoder(bytes.NewReader(body))
+	if _, err := d.Token(); err != nil { // the brace
+		return nil, err
+	}
+	var members []member
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		var m member
+		m.name, _ = name.(string)
+		if err := d.Decode(&m.value); err != nil {
+			return nil, err
+		}
+		if at := find(members, m.name); at >= 0 { // of two with the same name the last one counts
+			members[at].value = m.value
+			continue
+		}
+		members = append(members, m)
+	}
+	return members, nil
+}
+
+func find(members []member, name string) int {
+	return slices.IndexFunc(members, func(m member) bool { return m.name == name })
+}
+
+// set gives a member another value, or adds it.
+func set(members []member, name string, value any) []member {
+	raw := marshal(value)
+	if at := find(members, name); at >= 0 {
+		members[at].value = raw
+		return members
+	}
+	return append(members, member{name, raw})
+}
+
+func object(members []member) json.RawMessage {
+	var out bytes.Buffer
+	out.WriteByte('{')
+	for i, m := range members {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		out.Write(marshal(m.name))
+		out.WriteByte(':')
+		out.Write(m.value)
+	}
+	out.WriteByte('}')
+	return out.Bytes()
+}
+
+func size(members []member) int { return wire.JSONSize(object(members)) }
+
+// marshal is for values that can always be written. It keeps the sender's characters.
+func marshal(v any) json.RawMessage {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v)
+	return bytes.TrimRight(out.Bytes(), "\n")
+}
