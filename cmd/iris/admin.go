@@ -204,10 +204,11 @@ func (c appAddCommand) Run(ctx context.Context, e *env) error {
 }
 
 type appSetCommand struct {
-	Name       string `arg:"" help:"Name."`
-	UsesOnCall *bool  `negatable:"" help:"It may use the on-call API (/api/v0), and change everything there."`
-	Relay      *bool  `negatable:"" help:"It may pass on the answers of other people and the receipts of vendors (/v0/response/*)."`
-	Markup     *bool  `negatable:"" help:"Its contexts and texts contain markup on purpose: nothing in them is escaped."`
+	Name       string  `arg:"" help:"Name."`
+	UsesOnCall *bool   `negatable:"" help:"It may use the on-call API (/api/v0), and change everything there."`
+	Relay      *bool   `negatable:"" help:"It may pass on the answers of other people and the receipts of vendors (/v0/response/*)."`
+	Markup     *bool   `negatable:"" help:"Its contexts and texts contain markup on purpose: nothing in them is escaped."`
+	Fallback   *string `help:"Who is paged when nobody of a step can be reached and the plan has no fallback; empty = nobody in particular." placeholder:"ROLE:NAME"`
 	intakeFlags
 }
 
@@ -218,8 +219,13 @@ func (c appSetCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer o.Close()
-	if c.Markup == nil && c.UsesOnCall == nil && c.Relay == nil && !c.given() {
-		return errors.New("nothing to change: give a flag (see: iris app set --help)")
+	if c.Markup == nil && c.UsesOnCall == nil && c.Relay == nil && c.Fallback == nil && !c.given() {
+		return usagef("nothing to change: give a flag")
+	}
+	if c.Fallback != nil {
+		if err := o.SetApplicationFallback(ctx, c.Name, *c.Fallback); err != nil {
+			return err
+		}
 	}
 	if c.Markup != nil {
 		if err := o.TrustMarkup(ctx, c.Name, *c.Markup); err != nil {

@@ -2,7 +2,10 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -41,7 +44,11 @@ func newVendors(c config.Processor, devices push.Devices, log *zap.Logger) ([]me
 	}
 	button := oneClickButton(oneClick)
 	for _, a := range c.SMTP {
-		v, err := smtp.New(smtpConfig(a, c.Delivery.Concurrency, button))
+		var v *smtp.Vendor
+		mail, err := smtpConfig(a, c.Delivery.Concurrency, button)
+		if err == nil {
+			v, err = smtp.New(mail)
+		}
 		if err := add(v, err, "smtp", a.Account); err != nil {
 			return nil, err
 		}
@@ -89,16 +96,27 @@ func newVendors(c config.Processor, devices push.Devices, log *zap.Logger) ([]me
 	return slices.Concat(first, spare, []messages.Vendor{discard}), nil
 }
 
-func smtpConfig(a config.SMTP, concurrency int, button func(messages.Outbound) string) smtp.Config {
+func smtpConfig(a config.SMTP, concurrency int, button func(messages.Outbound) string) (smtp.Config, error) {
 	connections := a.Connections
 	if connections == 0 || concurrency > 0 && concurrency < connections {
 		connections = concurrency
 	}
-	return smtp.Config{
+	out := smtp.Config{
 		Account: a.Account.Account, Addr: a.Addr, From: a.From, ReplyTo: a.ReplyTo, TLS: smtpTLS(a.TLS),
 		Username: a.Username, Password: a.Password.Reveal(), AllowPlainAuth: a.AllowPlainAuth, Hello: a.Hello,
 		MaxConns: connections, Timeout: a.Timeout, OneClick: button,
 	}
+	if a.CAFile != "" {
+		raw, err := os.ReadFile(a.CAFile)
+		if err != nil {
+			return out, fmt.Errorf("ca_file: %w", err)
+		}
+		out.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: x509.NewCertPool()}
+		if !out.TLSConfig.RootCAs.AppendCertsFromPEM(raw) {
+			return out, fmt.Errorf("ca_file: %s holds no certificate in PEM", a.CAFile)
+		}
+	}
+	return out, nil
 }
 
 func twilioConfig(a config.Twilio, c config.Processor) twilio.Config {

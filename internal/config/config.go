@@ -197,6 +197,8 @@ type SMTP struct {
 	// TLS is "tls" (from the first byte), "starttls" (required), "opportunistic" (STARTTLS where offered) or "none".
 	// "" = tls on port 465, starttls with a user name, else opportunistic.
 	TLS string `koanf:"tls"`
+	// CAFile holds the certificates, in PEM, of those who may sign the server's. "" = the system's roots.
+	CAFile string `koanf:"ca_file"`
 	// AllowPlainAuth permits the log-in over a connection without verified TLS. On a loopback address it is on.
 	AllowPlainAuth bool `koanf:"allow_plain_auth"`
 	// Hello is the name we greet with. "" = the host's name.

@@ -171,6 +171,9 @@ type Deps struct {
 	Statistics      Statistics
 	Simulator       Simulator
 	Removals        Removals
+	// Who is paged when nobody of a step can be reached.
+	PlanFallbacks        PlanFallbacks
+	ApplicationFallbacks ApplicationFallbacks
 	// Rates bounds how many incidents are opened; nil = any number.
 	Rates *wire.Rates
 	// Syntax reports what is wrong with a Jinja2 template, nil when nothing is.

@@ -44,6 +44,7 @@ func (a *API) table() []route {
 		newStatistics(a.Deps).table(),
 		simulations{a.Simulator}.table(),
 		removalRoutes{a.Removals}.table(),
+		fallbacks{a, newApplications(a.Deps)}.table(),
 	)
 }
 
