@@ -168,8 +168,9 @@ func yes(b bool) string {
 }
 
 type appCommand struct {
-	Add appAddCommand `cmd:"" help:"Add an application and print its key, once."`
-	Set appSetCommand `cmd:"" help:"Change what an application may do."`
+	Add   appAddCommand   `cmd:"" help:"Add an application and print its key, once."`
+	Set   appSetCommand   `cmd:"" help:"Change what an application may do."`
+	Rekey appRekeyCommand `cmd:"" help:"Replace an application's keys by a new one, and print it, once. All old keys end at once."`
 }
 
 type appAddCommand struct {
@@ -202,10 +203,11 @@ func (c appAddCommand) Run(ctx context.Context, e *env) error {
 }
 
 type appSetCommand struct {
-	Name       string `arg:"" help:"Name."`
-	UsesOnCall *bool  `negatable:"" help:"It may use the on-call API (/api/v0), and change everything there."`
-	Relay      *bool  `negatable:"" help:"It may pass on the answers of other people and the receipts of vendors (/v0/response/*)."`
-	Markup     *bool  `negatable:"" help:"Its contexts and texts contain markup on purpose: nothing in them is escaped."`
+	Name       string  `arg:"" help:"Name."`
+	UsesOnCall *bool   `negatable:"" help:"It may use the on-call API (/api/v0), and change everything there."`
+	Relay      *bool   `negatable:"" help:"It may pass on the answers of other people and the receipts of vendors (/v0/response/*)."`
+	Markup     *bool   `negatable:"" help:"Its contexts and texts contain markup on purpose: nothing in them is escaped."`
+	Fallback   *string `help:"Who is paged when nobody of a step can be reached and the plan has no fallback; empty = nobody in particular." placeholder:"ROLE:NAME"`
 	intakeFlags
 }
 
@@ -216,8 +218,13 @@ func (c appSetCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer o.Close()
-	if c.Markup == nil && c.UsesOnCall == nil && c.Relay == nil && !c.given() {
-		return errors.New("nothing to change: give a flag (see: iris app set --help)")
+	if c.Markup == nil && c.UsesOnCall == nil && c.Relay == nil && c.Fallback == nil && !c.given() {
+		return usagef("nothing to change: give a flag")
+	}
+	if c.Fallback != nil {
+		if err := o.SetApplicationFallback(ctx, c.Name, *c.Fallback); err != nil {
+			return err
+		}
 	}
 	if c.Markup != nil {
 		if err := o.TrustMarkup(ctx, c.Name, *c.Markup); err != nil {
@@ -234,6 +241,26 @@ func (c appSetCommand) Run(ctx context.Context, e *env) error {
 	}
 	fmt.Fprintf(e.stderr, "application %s changed\n", c.Name)
 	return nil
+}
+
+type appRekeyCommand struct {
+	Name string `arg:"" help:"Name."`
+}
+
+// Run replaces the keys of an application. Only the key goes to standard output.
+func (c appRekeyCommand) Run(ctx context.Context, e *env) error {
+	o, err := e.operator(ctx)
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	key, err := o.ReplaceKeys(ctx, c.Name)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stderr, "the keys of application %s are replaced; the new one, which is not shown again:\n", c.Name)
+	_, err = fmt.Fprintln(e.stdout, key)
+	return err
 }
 
 type teamCommand struct {

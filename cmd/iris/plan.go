@@ -14,7 +14,8 @@ type planCommand struct {
 
 type planSetCommand struct {
 	Name        string         `arg:"" help:"Name."`
-	RepageAfter *time.Duration `required:"" help:"Time after which a repeated alert starts the plan again if it is exhausted; 0 = never." placeholder:"DURATION"`
+	RepageAfter *time.Duration `help:"Time after which a repeated alert starts the plan again if it is exhausted; 0 = never." placeholder:"DURATION"`
+	Fallback    *string        `help:"Who is paged when nobody of a step can be reached; empty = nobody in particular." placeholder:"ROLE:NAME"`
 }
 
 // Run changes a plan.
@@ -24,8 +25,18 @@ func (c planSetCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer o.Close()
-	if err := o.SetRepageAfter(ctx, c.Name, *c.RepageAfter); err != nil {
-		return err
+	if c.RepageAfter == nil && c.Fallback == nil {
+		return usagef("nothing to change: give a flag")
+	}
+	if c.RepageAfter != nil {
+		if err := o.SetRepageAfter(ctx, c.Name, *c.RepageAfter); err != nil {
+			return err
+		}
+	}
+	if c.Fallback != nil {
+		if err := o.SetPlanFallback(ctx, c.Name, *c.Fallback); err != nil {
+			return err
+		}
 	}
 	fmt.Fprintf(e.stderr, "plan %s changed\n", c.Name)
 	return nil

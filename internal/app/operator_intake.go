@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
@@ -68,4 +69,47 @@ func (o *Operator) SetRepageAfter(ctx context.Context, plan string, after time.D
 		return err
 	}
 	return o.note(ctx, "repage_after changed", "plan "+plan+", "+after.String())
+}
+
+// parseFallback reads ROLE:NAME; "" is no fallback.
+func parseFallback(text string) (*escalation.Target, error) {
+	if text == "" {
+		return nil, nil
+	}
+	role, name, ok := strings.Cut(text, ":")
+	if !ok || role == "" || name == "" {
+		return nil, fault.Invalidf("fallback", "--fallback: %.60q must be ROLE:NAME, such as team:sre or user:alice", text)
+	}
+	return &escalation.Target{Role: role, Name: name}, nil
+}
+
+// SetPlanFallback sets who is paged when nobody of a step of the plan can be reached, as ROLE:NAME; "" = nobody in particular.
+func (o *Operator) SetPlanFallback(ctx context.Context, plan, fallback string) error {
+	to, err := parseFallback(fallback)
+	if err != nil {
+		return err
+	}
+	if err := o.plans.SetFallback(ctx, plan, to); err != nil {
+		return err
+	}
+	return o.note(ctx, "fallback changed", "plan "+plan+", "+fallback)
+}
+
+// SetApplicationFallback is SetPlanFallback for an application, whose fallback is paged when the plan has none.
+func (o *Operator) SetApplicationFallback(ctx context.Context, name, fallback string) error {
+	to, err := parseFallback(fallback)
+	if err != nil {
+		return err
+	}
+	app, err := o.applications.ByName(ctx, name)
+	if fault.Is(err, fault.NotFound) {
+		return fault.Wrap(fault.NotFound, err, "there is no application "+name)
+	}
+	if err != nil {
+		return err
+	}
+	if err := o.applications.SetFallback(ctx, app.ID, to); err != nil {
+		return err
+	}
+	return o.note(ctx, "fallback changed", "application "+app.Name+", "+fallback)
 }

@@ -2,7 +2,10 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -41,7 +44,11 @@ func newVendors(c config.Processor, devices push.Devices, log *zap.Logger) ([]me
 	}
 	button := oneClickButton(oneClick)
 	for _, a := range c.SMTP {
-		v, err := smtp.New(smtpConfig(a, c.Delivery.Concurrency, button))
+		var v *smtp.Vendor
+		mail, err := smtpConfig(a, c.Delivery.Concurrency, button)
+		if err == nil {
+			v, err = smtp.New(mail)
+		}
 		if err := add(v, err, "smtp", a.Account); err != nil {
 			return nil, err
 		}
@@ -89,16 +96,27 @@ func newVendors(c config.Processor, devices push.Devices, log *zap.Logger) ([]me
 	return slices.Concat(first, spare, []messages.Vendor{discard}), nil
 }
 
-func smtpConfig(a config.SMTP, concurrency int, button func(messages.Outbound) string) smtp.Config {
+func smtpConfig(a config.SMTP, concurrency int, button func(messages.Outbound) string) (smtp.Config, error) {
 	connections := a.Connections
 	if connections == 0 || concurrency > 0 && concurrency < connections {
 		connections = concurrency
 	}
-	return smtp.Config{
+	out := smtp.Config{
 		Account: a.Account.Account, Addr: a.Addr, From: a.From, ReplyTo: a.ReplyTo, TLS: smtpTLS(a.TLS),
 		Username: a.Username, Password: a.Password.Reveal(), AllowPlainAuth: a.AllowPlainAuth, Hello: a.Hello,
 		MaxConns: connections, Timeout: a.Timeout, OneClick: button,
 	}
+	if a.CAFile != "" {
+		raw, err := os.ReadFile(a.CAFile)
+		if err != nil {
+			return out, fmt.Errorf("ca_file: %w", err)
+		}
+		out.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: x509.NewCertPool()}
+		if !out.TLSConfig.RootCAs.AppendCertsFromPEM(raw) {
+			return out, fmt.Errorf("ca_file: %s holds no certificate in PEM", a.CAFile)
+		}
+	}
+	return out, nil
 }
 
 func twilioConfig(a config.Twilio, c config.Processor) twilio.Config {
@@ -148,6 +166,17 @@ func oneClickButton(o *auth.OneClick) func(messages.Outbound) string {
 	}
 }
 
+// refusedNumbers are those of the configuration, or the usual ones.
+func refusedNumbers(configured []string) []string {
+	switch {
+	case len(configured) == 0:
+		return users.DefaultRefusedNumbers()
+	case slices.Equal(configured, []string{"none"}):
+		return nil
+	}
+	return configured
+}
+
 func smtpTLS(word string) smtp.TLSMode {
 	if word == "tls" {
 		return smtp.Implicit
@@ -168,7 +197,7 @@ func deliveryConfig(c config.Processor) delivery.Config {
 	out := delivery.Config{
 		Limits: map[string]delivery.Rate{}, Concurrency: map[string]int{}, AccountTimeout: map[string]time.Duration{},
 		DryRun: delivery.DryRun(c.Delivery.DryRun), SMSOverride: c.Delivery.SMSOverride,
-		CallMainlandChina: c.Delivery.CallMainlandChina, MainlandChinaNotice: c.Delivery.MainlandChinaNotice,
+		RefusedNumbers: refusedNumbers(c.Delivery.RefusedNumbers), CallMainlandChina: c.Delivery.CallMainlandChina, MainlandChinaNotice: c.Delivery.MainlandChinaNotice,
 	}
 	rate := func(l config.Limit) delivery.Rate { return delivery.Rate{PerSecond: float64(l.Rate), Burst: l.Burst} }
 	for mode, l := range c.Limits.Modes {

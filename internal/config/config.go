@@ -197,6 +197,8 @@ type SMTP struct {
 	// TLS is "tls" (from the first byte), "starttls" (required), "opportunistic" (STARTTLS where offered) or "none".
 	// "" = tls on port 465, starttls with a user name, else opportunistic.
 	TLS string `koanf:"tls"`
+	// CAFile holds the certificates, in PEM, of those who may sign the server's. "" = the system's roots.
+	CAFile string `koanf:"ca_file"`
 	// AllowPlainAuth permits the log-in over a connection without verified TLS. On a loopback address it is on.
 	AllowPlainAuth bool `koanf:"allow_plain_auth"`
 	// Hello is the name we greet with. "" = the host's name.
@@ -275,6 +277,9 @@ type Delivery struct {
 	DryRun string `koanf:"dry_run"`
 	// SMSOverride is the text for people whose carrier blocks what templates say; %s stands for the incident's number.
 	SMSOverride string `koanf:"sms_override_template"`
+	// RefusedNumbers nobody is texted or called at: prefixes with a +, or whole numbers. None = those of users.DefaultRefusedNumbers;
+	// the word none alone = no number is refused.
+	RefusedNumbers []string `koanf:"refused_numbers"`
 	// CallMainlandChina permits calls to +86; otherwise they become texts with MainlandChinaNotice before them.
 	CallMainlandChina   bool   `koanf:"call_mainland_china"`
 	MainlandChinaNotice string `koanf:"mainland_china_notice"`

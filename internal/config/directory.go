@@ -100,13 +100,7 @@ func (l *loader) ldap(d LDAP) LDAP {
 	if d.Timeout > time.Minute {
 		l.problem(l.where(at+".timeout"), "must not be more than 1m: somebody waits for it")
 	}
-	if d.CAFile != "" {
-		if raw, err := os.ReadFile(d.CAFile); err != nil {
-			l.problem(l.where(at+".ca_file"), "%v", err)
-		} else if !x509.NewCertPool().AppendCertsFromPEM(raw) {
-			l.problem(l.where(at+".ca_file"), "%s holds no certificate in PEM", d.CAFile)
-		}
-	}
+	l.caFile(at+".ca_file", d.CAFile)
 	direct := d.UserPrefix != "" || d.UserSuffix != ""
 	if d.BaseDN == "" && (!direct || d.Import) {
 		l.problem(l.where(at+".base_dn"), "is missing: where people are searched, such as ou=people,dc=example,dc=com; only user_suffix without import does without it")
@@ -119,6 +113,18 @@ func (l *loader) ldap(d LDAP) LDAP {
 	}
 	l.filter(at+".filter", d.Filter)
 	return d
+}
+
+// caFile checks a file of certificates; "" = none.
+func (l *loader) caFile(path, name string) {
+	if name == "" {
+		return
+	}
+	if raw, err := os.ReadFile(name); err != nil {
+		l.problem(l.where(path), "%v", err)
+	} else if !x509.NewCertPool().AppendCertsFromPEM(raw) {
+		l.problem(l.where(path), "%s holds no certificate in PEM", name)
+	}
 }
 
 func (l *loader) ldapURL(path, raw string, d LDAP) {

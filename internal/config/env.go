@@ -37,6 +37,7 @@ var variables = []variable{
 	{"IRIS_SMTP_USERNAME", "smtp[0].username", false},
 	{"IRIS_SMTP_PASSWORD", "smtp[0].password", true},
 	{"IRIS_SMTP_TLS", "smtp[0].tls", false},
+	{"IRIS_SMTP_CA_FILE", "smtp[0].ca_file", false},
 	{"IRIS_SLACK_TOKEN", "slack[0].token", true},
 	{"IRIS_SLACK_SIGNING_SECRET", "slack[0].signing_secret", true},
 	{"IRIS_SLACK_API_URL", "slack[0].api_url", false},

@@ -270,6 +270,10 @@ func (l *loader) smtp(path string, s *SMTP, n int) {
 		}
 	}
 	l.oneOf(path+".tls", s.TLS, "", "tls", "starttls", "opportunistic", "none")
+	l.caFile(path+".ca_file", s.CAFile)
+	if s.CAFile != "" && s.TLS == "none" {
+		l.problem(l.where(path+".ca_file"), "has no use with tls: none")
+	}
 	if (s.Username == "") != (s.Password == "") && !l.broken[path+".password"] {
 		l.problem(l.where(path+".username"), "username and password go together: set both or neither")
 	}

@@ -170,6 +170,9 @@ type Deps struct {
 	Aggregations    Aggregations
 	Statistics      Statistics
 	Simulator       Simulator
+	// Who is paged when nobody of a step can be reached.
+	PlanFallbacks        PlanFallbacks
+	ApplicationFallbacks ApplicationFallbacks
 	// Rates bounds how many incidents are opened; nil = any number.
 	Rates *wire.Rates
 	// Syntax reports what is wrong with a Jinja2 template, nil when nothing is.

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
@@ -110,6 +111,14 @@ func (a *Applications) SetKey(ctx context.Context, id int64, key string) error {
 	})
 }
 
+// ReplaceKeys makes key the only key of an application.
+func (a *Applications) ReplaceKeys(ctx context.Context, id int64, key string) error {
+	return a.changeKeys(ctx, id, func(k *db.SetApplicationKeysParams) error {
+		k.KeySealed, k.SecondaryKeySealed = a.seal(id, "primary", key), nil
+		return nil
+	})
+}
+
 // Key returns the primary and the secondary key; "" = there is none.
 func (a *Applications) Key(ctx context.Context, id int64) (primary, secondary string, err error) {
 	err = a.changeKeys(ctx, id, func(k *db.SetApplicationKeysParams) (err error) {
@@ -181,7 +190,11 @@ func (a *Applications) Settings(ctx context.Context, id int64) (ApplicationSetti
 // SetSettings replaces what people set of an application, all in one transaction. Default modes that it may not use and
 // owners that do not exist are skipped; a fallback that does not exist is Invalid.
 func (a *Applications) SetSettings(ctx context.Context, id int64, s ApplicationSettings) error {
-	role, target, err := a.fallback(ctx, s)
+	var to *escalation.Target
+	if s.FallbackRole != "" || s.FallbackTarget != "" {
+		to = &escalation.Target{Role: s.FallbackRole, Name: s.FallbackTarget}
+	}
+	role, target, err := resolveFallback(ctx, a.db, to)
 	if err != nil {
 		return err
 	}
@@ -198,14 +211,6 @@ func (a *Applications) SetSettings(ctx context.Context, id int64, s ApplicationS
 		}
 		return replaceSettings(ctx, q, id, s)
 	})
-}
-
-func (a *Applications) fallback(ctx context.Context, s ApplicationSettings) (role *string, target *int64, err error) {
-	if s.FallbackRole == "" && s.FallbackTarget == "" {
-		return nil, nil, nil
-	}
-	id, err := NewTargets(a.db).Resolve(ctx, s.FallbackRole, s.FallbackTarget)
-	return &s.FallbackRole, &id, err
 }
 
 func replaceSettings(ctx context.Context, q *db.Queries, id int64, s ApplicationSettings) error {

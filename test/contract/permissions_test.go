@@ -148,6 +148,12 @@ func rights() []right {
 		{get, "/v0/singlestats/total_incidents", nil, 200, known, nil},
 		{get, "/v0/queues", nil, 200, known, nil},
 		{get, "/v1/plans/pager/simulation", nil, 200, known, nil},
+		{get, "/v1/plans/spare/fallback", nil, 200, known, spareWithFallback},
+		{put, "/v1/plans/spare/fallback", m{"role": "user", "target": "ann"}, 200, "133ooo3o3", spare},
+		{del, "/v1/plans/spare/fallback", nil, 204, "133ooo3o3", spare},
+		{get, "/v1/applications/demo/fallback", nil, 200, known, demoWithFallback},
+		{put, "/v1/applications/demo/fallback", m{"role": "user", "target": "ann"}, 200, "111133oo3", nil},
+		{del, "/v1/applications/demo/fallback", nil, 204, "111133oo3", nil},
 
 		// Relays pass on what people answered; people only their own answers.
 		{post, "/v0/response/email", m{"body": "f", "headers": []m{{"name": "From", "value": "bob@example.com"}}}, 204, "133ooo1o3", nil},
@@ -220,10 +226,19 @@ func pages() []right {
 		right{get, "/login/", nil, 200, "ooooohhhh", nil},
 		// Whoever logs out ends their own session. These are the last rows.
 		right{post, "/logout", nil, 200, everybody, nil},
-		right{get, "/logout", nil, 302, everybody, nil},
+		right{get, "/logout", nil, 200, people, nil},
 		right{post, "/logout/", nil, 302, everybody, nil},
-		right{get, "/logout/", nil, 302, everybody, nil},
+		right{get, "/logout/", nil, 200, people, nil},
 	)
+}
+
+func spareWithFallback(s *server) {
+	spare(s)
+	s.exec(`update plans set fallback_role = 'user', fallback_target_id = (select target_id from targets where name = 'ann' and kind = 'user') where name = 'spare'`)
+}
+
+func demoWithFallback(s *server) {
+	s.exec(`update applications set fallback_role = 'user', fallback_target_id = (select target_id from targets where name = 'ann' and kind = 'user') where name = 'demo'`)
 }
 
 func spare(s *server) {

@@ -51,6 +51,9 @@ from applications a
 left join targets t on t.target_id = a.fallback_target_id
 where a.id = @id;
 
+-- name: SetApplicationFallback :execrows
+update applications set fallback_role = sqlc.narg(role), fallback_target_id = sqlc.narg(target_id) where id = @id;
+
 -- name: UpdateApplicationSettings :execrows
 update applications
 set context_template = nullif(@context_template::text, ''), summary_template = nullif(@summary_template::text, ''),

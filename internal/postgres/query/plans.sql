@@ -30,15 +30,23 @@ order by n.step, n.position;
 -- name: InsertPlan :one
 -- What is set of a plan by its name stays as it is in its newest version.
 insert into plans (name, creator_id, description, threshold_window, threshold_count, aggregation_window,
-                   aggregation_reset, tracking_type, tracking_key, tracking_template, repage_after)
-values (@name, @creator_id, @description, @threshold_window, @threshold_count, @aggregation_window,
-        @aggregation_reset, sqlc.narg(tracking_type), sqlc.narg(tracking_key), sqlc.narg(tracking_template),
-        coalesce((select o.repage_after from plans o where lower(o.name) = lower(@name) order by o.id desc limit 1), 3600))
+                   aggregation_reset, tracking_type, tracking_key, tracking_template, repage_after, fallback_role, fallback_target_id)
+select @name, @creator_id, @description, @threshold_window, @threshold_count, @aggregation_window,
+    @aggregation_reset, sqlc.narg(tracking_type), sqlc.narg(tracking_key), sqlc.narg(tracking_template),
+    coalesce(o.repage_after, 3600), o.fallback_role, o.fallback_target_id
+from (select) as new
+left join lateral (
+    select v.repage_after, v.fallback_role, v.fallback_target_id from plans v where lower(v.name) = lower(@name) order by v.id desc limit 1
+) o on true
 returning id;
 
 -- name: SetPlanRepageAfter :execrows
 -- Of all versions, so that it holds for incidents that are open.
 update plans set repage_after = @seconds where lower(name) = lower(rtrim(@name::text));
+
+-- name: SetPlanFallback :execrows
+-- Of all versions, so that it holds for incidents that are open.
+update plans set fallback_role = sqlc.narg(role), fallback_target_id = sqlc.narg(target_id) where lower(name) = lower(rtrim(@name::text));
 
 -- name: InsertPlanNotification :batchexec
 insert into plan_notifications (plan_id, step, position, priority, role, target_id, dynamic_index, template,

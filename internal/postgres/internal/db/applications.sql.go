@@ -318,6 +318,24 @@ func (q *Queries) LockApplication(ctx context.Context, id int64) (LockApplicatio
 	return i, err
 }
 
+const setApplicationFallback = `-- name: SetApplicationFallback :execrows
+update applications set fallback_role = $1, fallback_target_id = $2 where id = $3
+`
+
+type SetApplicationFallbackParams struct {
+	Role     *string
+	TargetID *int64
+	ID       int64
+}
+
+func (q *Queries) SetApplicationFallback(ctx context.Context, arg SetApplicationFallbackParams) (int64, error) {
+	result, err := q.db.Exec(ctx, setApplicationFallback, arg.Role, arg.TargetID, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const setApplicationFlags = `-- name: SetApplicationFlags :execrows
 update applications
 set auth_only = $1, allow_other_app_incidents = $2,

@@ -70,10 +70,14 @@ func (q *Queries) DeletePlans(ctx context.Context, ids []int64) error {
 
 const insertPlan = `-- name: InsertPlan :one
 insert into plans (name, creator_id, description, threshold_window, threshold_count, aggregation_window,
-                   aggregation_reset, tracking_type, tracking_key, tracking_template, repage_after)
-values ($1, $2, $3, $4, $5, $6,
-        $7, $8, $9, $10,
-        coalesce((select o.repage_after from plans o where lower(o.name) = lower($1) order by o.id desc limit 1), 3600))
+                   aggregation_reset, tracking_type, tracking_key, tracking_template, repage_after, fallback_role, fallback_target_id)
+select $1, $2, $3, $4, $5, $6,
+    $7, $8, $9, $10,
+    coalesce(o.repage_after, 3600), o.fallback_role, o.fallback_target_id
+from (select) as new
+left join lateral (
+    select v.repage_after, v.fallback_role, v.fallback_target_id from plans v where lower(v.name) = lower($1) order by v.id desc limit 1
+) o on true
 returning id
 `
 
@@ -433,6 +437,25 @@ func (q *Queries) ReachOfTemplates(ctx context.Context, names []string) ([]Reach
 		return nil, err
 	}
 	return items, nil
+}
+
+const setPlanFallback = `-- name: SetPlanFallback :execrows
+update plans set fallback_role = $1, fallback_target_id = $2 where lower(name) = lower(rtrim($3::text))
+`
+
+type SetPlanFallbackParams struct {
+	Role     *string
+	TargetID *int64
+	Name     string
+}
+
+// Of all versions, so that it holds for incidents that are open.
+func (q *Queries) SetPlanFallback(ctx context.Context, arg SetPlanFallbackParams) (int64, error) {
+	result, err := q.db.Exec(ctx, setPlanFallback, arg.Role, arg.TargetID, arg.Name)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const setPlanRepageAfter = `-- name: SetPlanRepageAfter :execrows
