@@ -226,9 +226,9 @@ func pages() []right {
 		right{get, "/login/", nil, 200, "ooooohhhh", nil},
 		// Whoever logs out ends their own session. These are the last rows.
 		right{post, "/logout", nil, 200, everybody, nil},
-		right{get, "/logout", nil, 302, everybody, nil},
+		right{get, "/logout", nil, 200, people, nil},
 		right{post, "/logout/", nil, 302, everybody, nil},
-		right{get, "/logout/", nil, 302, everybody, nil},
+		right{get, "/logout/", nil, 200, people, nil},
 	)
 }
 
