@@ -7,7 +7,15 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . test/lib.sh
 need chromium chromium
+need npm npm
 shots=${1:-$(mktemp -d)}
 mkdir -p "$shots"
-IRIS_SCREENSHOTS=$(cd "$shots" && pwd) go test -count=1 -tags browser -timeout 5m ./test/browser
+# axe-core finds what hinders people with a screen reader or a keyboard. It is part of this test only.
+version=4.14.1
+axe=$(mktemp -d)
+trap 'rm -rf "$axe"' EXIT
+npm pack --silent --pack-destination "$axe" "axe-core@$version" >/dev/null
+echo "e6b0ce02b84d892e2e33e403485e7f3d6c29e2be6df65daf44d89ba564139745  $axe/axe-core-$version.tgz" | sha256sum --check --quiet
+tar -xzf "$axe/axe-core-$version.tgz" -C "$axe" package/axe.min.js
+IRIS_AXE="$axe/package/axe.min.js" IRIS_SCREENSHOTS=$(cd "$shots" && pwd) go test -count=1 -tags browser -timeout 10m ./test/browser
 ls "$shots"

@@ -15,6 +15,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/app"
 	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -62,6 +63,7 @@ type userCommand struct {
 	Passwd  userPasswdCommand  `cmd:"" help:"Set a user's password and end their sessions. It is asked for, or read from standard input."`
 	Disable userDisableCommand `cmd:"" help:"Switch a user off: no log-in, no pages. Ends their sessions."`
 	Enable  userEnableCommand  `cmd:"" help:"Switch a user on again."`
+	Delete  userDeleteCommand  `cmd:"" help:"Delete a user whom nothing uses: no log-in, no pages, in no rotation. Their past stays."`
 }
 
 type userAddCommand struct {
@@ -168,8 +170,9 @@ func yes(b bool) string {
 }
 
 type appCommand struct {
-	Add appAddCommand `cmd:"" help:"Add an application and print its key, once."`
-	Set appSetCommand `cmd:"" help:"Change what an application may do."`
+	Add   appAddCommand   `cmd:"" help:"Add an application and print its key, once."`
+	Set   appSetCommand   `cmd:"" help:"Change what an application may do."`
+	Rekey appRekeyCommand `cmd:"" help:"Replace an application's keys by a new one, and print it, once. All old keys end at once."`
 }
 
 type appAddCommand struct {
@@ -242,8 +245,58 @@ func (c appSetCommand) Run(ctx context.Context, e *env) error {
 	return nil
 }
 
+type appRekeyCommand struct {
+	Name string `arg:"" help:"Name."`
+}
+
+// Run replaces the keys of an application. Only the key goes to standard output.
+func (c appRekeyCommand) Run(ctx context.Context, e *env) error {
+	o, err := e.operator(ctx)
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	key, err := o.ReplaceKeys(ctx, c.Name)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stderr, "the keys of application %s are replaced; the new one, which is not shown again:\n", c.Name)
+	_, err = fmt.Fprintln(e.stdout, key)
+	return err
+}
+
 type teamCommand struct {
-	Add teamAddCommand `cmd:"" help:"Add a team."`
+	Add    teamAddCommand    `cmd:"" help:"Add a team."`
+	Delete teamDeleteCommand `cmd:"" help:"Delete a team that nothing uses. Its past stays."`
+}
+
+// deleteFlags say what is to be deleted.
+type deleteFlags struct {
+	Name  string `arg:"" help:"Name."`
+	Force bool   `help:"Delete it although plans, incidents or others use it."`
+}
+
+func (f deleteFlags) remove(ctx context.Context, e *env, kind, done string) error {
+	o, err := e.operator(ctx)
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	if err := o.Remove(ctx, kind, f.Name, f.Force); err != nil {
+		if fault.Is(err, fault.Conflict) {
+			return fault.Newf(fault.Conflict, "%s (--force)", fault.Public(err))
+		}
+		return err
+	}
+	fmt.Fprintf(e.stderr, "%s %s %s\n", kind, f.Name, done)
+	return nil
+}
+
+type teamDeleteCommand struct{ deleteFlags }
+
+// Run deletes a team.
+func (c teamDeleteCommand) Run(ctx context.Context, e *env) error {
+	return c.remove(ctx, e, "team", "deleted; steps that name it page the fallback instead")
 }
 
 type teamAddCommand struct {

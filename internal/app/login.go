@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/alexedwards/scs/v2"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/config"
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -61,66 +59,17 @@ type people struct {
 	guard    *loginGuard
 }
 
-// Authenticate implements the log-in, with a bound on attempts per name.
+// Authenticate implements the log-in, with a bound on attempts (loginGuard).
 func (p *people) Authenticate(ctx context.Context, name, password string) (users.User, error) {
-	if err := p.guard.enter(name, time.Now()); err != nil {
+	address, _ := ctx.Value(addressKey{}).(string)
+	if err := p.guard.enter(address, name, time.Now()); err != nil {
 		return users.User{}, err
 	}
 	u, err := p.accounts.Authenticate(ctx, name, password)
 	if err == nil {
-		p.guard.forget(name)
+		p.guard.succeeded(address, name, time.Now())
 	}
 	return u, err
-}
-
-// loginGuard bounds the attempts to log in under one name, per process. It is safe for concurrent use.
-type loginGuard struct {
-	mu       sync.Mutex
-	minute   int64
-	attempts map[string]int
-}
-
-// loginAttempts per name and minute.
-const loginAttempts = 20
-
-func (g *loginGuard) enter(name string, now time.Time) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if m := now.Unix() / 60; m != g.minute {
-		g.minute, g.attempts = m, map[string]int{}
-	}
-	key := strings.ToLower(name)
-	if len(key) > 255 {
-		key = key[:255]
-	}
-	if g.attempts[key]++; g.attempts[key] > loginAttempts {
-		return &fault.Error{Kind: fault.Throttled, Message: "too many attempts to log in", RetryAfter: time.Minute}
-	}
-	return nil
-}
-
-func (g *loginGuard) forget(name string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	delete(g.attempts, strings.ToLower(name))
-}
-
-// throttleLogins bounds POSTs to the log-in per address, before anything costs memory or time.
-func throttleLogins(fail func(http.ResponseWriter, *http.Request, error)) func(http.Handler) http.Handler {
-	limit := httprate.LimitBy(60, time.Minute, byAddress,
-		httprate.WithLimitHandler(func(w http.ResponseWriter, r *http.Request) {
-			fail(w, r, &fault.Error{Kind: fault.Throttled, Message: "too many attempts to log in", RetryAfter: time.Minute})
-		}))
-	return func(next http.Handler) http.Handler {
-		limited := limit(next)
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.Method == http.MethodPost && (r.URL.Path == "/login" || r.URL.Path == "/login/") {
-				limited.ServeHTTP(w, r)
-				return
-			}
-			next.ServeHTTP(w, r)
-		})
-	}
 }
 
 // byAddress tells callers apart by their address, which trustProxies has found; IPv6 by the network they have.

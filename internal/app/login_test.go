@@ -1,8 +1,7 @@
 package app
 
 import (
-	"net/http"
-	"net/http/httptest"
+	"fmt"
 	"testing"
 	"time"
 
@@ -11,40 +10,47 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-func TestLoginGuard(t *testing.T) {
+// Wrong passwords of a stranger locked somebody out from every address.
+func TestWrongPasswordsLockNobodyElseOut(t *testing.T) {
 	t.Parallel()
 	g := &loginGuard{}
 	now := time.Unix(1_800_000_000, 0)
-	for range loginAttempts {
-		require.NoError(t, g.enter("Demo", now))
+	for range freeAttempts {
+		require.NoError(t, g.enter("6.6.6.6", "Demo", now))
 	}
-	require.True(t, fault.Is(g.enter("demo", now), fault.Throttled), "names count regardless of case")
-	require.NoError(t, g.enter("other", now))
-	require.NoError(t, g.enter("demo", now.Add(time.Minute)))
-	g.forget("DEMO")
-	for range loginAttempts {
-		require.NoError(t, g.enter("demo", now.Add(time.Minute)))
+	err := g.enter("6.6.6.6", "ＤＥＭＯ", now)
+	require.True(t, fault.Is(err, fault.Throttled), "spellings of a name are one account")
+	var f *fault.Error
+	require.ErrorAs(t, err, &f)
+	require.Equal(t, time.Second, f.RetryAfter)
+	require.NoError(t, g.enter("1.2.3.4", "demo", now), "another address")
+	require.NoError(t, g.enter("6.6.6.6", "other", now), "another account")
+
+	allowed := 0
+	for second := range 600 {
+		if g.enter("6.6.6.6", "demo", now.Add(time.Duration(second)*time.Second)) == nil {
+			allowed++
+		}
+	}
+	require.Less(t, allowed, 20, "ten minutes of guessing")
+
+	g.succeeded("1.2.3.4", "demo", now)
+	for range 200 {
+		require.NoError(t, g.enter("1.2.3.4", "demo", now), "a known address is always heard")
 	}
 }
 
-func TestThrottledLogins(t *testing.T) {
+func TestAnAddressIsSlowedDownForAllAccounts(t *testing.T) {
 	t.Parallel()
-	h := throttleLogins(func(w http.ResponseWriter, _ *http.Request, err error) {
-		require.True(t, fault.Is(err, fault.Throttled))
-		w.WriteHeader(http.StatusTooManyRequests)
-	})(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
-	ask := func(method, path, peer string) int {
-		r := httptest.NewRequest(method, path, nil)
-		r.RemoteAddr = peer
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
-		return w.Code
+	g := &loginGuard{}
+	now := time.Unix(1_800_000_000, 0)
+	for n := range addressAttempts {
+		require.NoError(t, g.enter("6.6.6.6", fmt.Sprint("user", n), now))
 	}
-	for range 60 {
-		require.Equal(t, http.StatusNoContent, ask(http.MethodPost, "/login/", "1.2.3.4:5"))
+	require.True(t, fault.Is(g.enter("6.6.6.6", "one more", now), fault.Throttled))
+	require.NoError(t, g.enter("6.6.6.6", "one more", now.Add(time.Minute)))
+	for n := range 3 * maxGuarded {
+		_ = g.enter(fmt.Sprint("address", n), "demo", now)
 	}
-	require.Equal(t, http.StatusTooManyRequests, ask(http.MethodPost, "/login", "1.2.3.4:6"))
-	require.Equal(t, http.StatusNoContent, ask(http.MethodGet, "/login", "1.2.3.4:6"))
-	require.Equal(t, http.StatusNoContent, ask(http.MethodPost, "/v0/incidents", "1.2.3.4:6"))
-	require.Equal(t, http.StatusNoContent, ask(http.MethodPost, "/login", "4.3.2.1:6"))
+	require.LessOrEqual(t, len(g.pairs), maxGuarded)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -93,7 +94,7 @@ func TestPasswords(t *testing.T) {
 func TestPasswordsWaitTheirTurn(t *testing.T) {
 	t.Parallel()
 	p := NewPasswords()
-	for range atOnce {
+	for range cap(p.slots) {
 		p.slots <- struct{}{}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -104,6 +105,14 @@ func TestPasswordsWaitTheirTurn(t *testing.T) {
 	})
 	cancel()
 	wg.Wait()
+
+	// 200 log-ins at once made the last one wait 47 s.
+	p.wait = time.Millisecond
+	_, err := p.Check(t.Context(), "", "x")
+	require.ErrorIs(t, err, ErrBusy)
+	var f *fault.Error
+	require.ErrorAs(t, err, &f)
+	require.Positive(t, f.RetryAfter)
 }
 
 func TestPermissions(t *testing.T) {

@@ -5,8 +5,11 @@ import (
 	"crypto/rand"
 	"crypto/subtle"
 	"encoding/base64"
+	"errors"
 	"fmt"
+	"runtime"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"golang.org/x/crypto/argon2"
@@ -25,17 +28,24 @@ const (
 	maxPassword = 1024
 	// atOnce bounds the memory that log-ins can take (19 MiB each).
 	atOnce = 4
+	// hashWait is how long a log-in waits for its turn.
+	hashWait = 3 * time.Second
 )
+
+// ErrBusy is in the chain of what Hash and Check return when too many passwords are being checked.
+var ErrBusy = &fault.Error{Kind: fault.Unavailable, Message: "too many log-ins at once, try again in a few seconds", RetryAfter: hashWait}
 
 // Passwords hashes and checks passwords with argon2id, a few at a time. It is safe for concurrent use.
 type Passwords struct {
 	slots chan struct{}
+	wait  time.Duration
 	decoy string
 }
 
 // NewPasswords returns a checker for one process.
 func NewPasswords() *Passwords {
-	p := &Passwords{slots: make(chan struct{}, atOnce)}
+	// Hashing takes a core, which paging and answering need as well.
+	p := &Passwords{slots: make(chan struct{}, min(atOnce, max(1, runtime.GOMAXPROCS(0)/2))), wait: hashWait}
 	p.decoy = encodeHash(make([]byte, 16), make([]byte, argonKey))
 	return p
 }
@@ -51,7 +61,7 @@ func CheckNewPassword(password string) error {
 	return nil
 }
 
-// Hash returns the text to store for a password (PHC format). It waits for its turn; ctx ends the wait.
+// Hash returns the text to store for a password (PHC format). It waits a few seconds for its turn (ErrBusy).
 func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
 	if password == "" || len(password) > maxPassword {
 		return "", fault.Invalidf("password", "the password is empty or too long")
@@ -83,11 +93,15 @@ func (p *Passwords) Check(ctx context.Context, hash, password string) (bool, err
 }
 
 func (p *Passwords) key(ctx context.Context, password string, salt []byte) ([]byte, error) {
+	timer := time.NewTimer(p.wait)
+	defer timer.Stop()
 	select {
 	case p.slots <- struct{}{}:
 		defer func() { <-p.slots }()
+	case <-timer.C:
+		return nil, ErrBusy
 	case <-ctx.Done():
-		return nil, fault.Wrap(fault.Unavailable, ctx.Err(), "too many log-ins at once, try again")
+		return nil, &fault.Error{Kind: ErrBusy.Kind, Message: ErrBusy.Message, RetryAfter: ErrBusy.RetryAfter, Err: errors.Join(ErrBusy, ctx.Err())}
 	}
 	return argon2.IDKey([]byte(password), salt, argonTime, argonMemory, argonThreads, argonKey), nil
 }

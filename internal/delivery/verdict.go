@@ -13,6 +13,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/words"
 )
 
 // verdict decides where a message goes after a call.
@@ -37,7 +38,7 @@ func (w *Worker) verdict(it *item, r messages.Result) Verdict {
 		v = Verdict{State: messages.Pending, RetryIn: wait}
 		switch {
 		case r.Outcome != messages.OutcomeCancelled:
-			v.Audit = fmt.Sprintf("%s It is tried again in %s.", what, wait.Round(100*time.Millisecond))
+			v.Audit = fmt.Sprintf("%s It is tried again in %s.", what, words.Duration(wait))
 		case w.stopped():
 			v.RetryIn = 0 // another process can send it now
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/words"
 )
 
 // The sentences of the timeline. They are read by somebody who was woken at 3 a.m.
@@ -292,7 +293,7 @@ func CancelledEntry(n int, at time.Time) incidents.Entry {
 func HeldEntry(target string, a Aggregation, at time.Time) incidents.Entry {
 	return incidents.Entry{At: at, Kind: incidents.EntryHeld, Text: clean(fmt.Sprintf(
 		"page to %s held: more than %s of this plan and priority within %s; it leaves in a digest within %s",
-		target, count(a.Threshold, "page", "pages"), a.Window, a.Every))}
+		target, count(a.Threshold, "page", "pages"), words.Duration(a.Window), words.Duration(a.Every)))}
 }
 
 // DigestEntry says that a page leaves together with others.

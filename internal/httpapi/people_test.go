@@ -413,7 +413,7 @@ func TestChangesOfSettingsAreInTheAuditLog(t *testing.T) {
 		"application power: time zone set: UTC",
 		"application power: modes set: high by sms",
 		"application power: fixed text switched on: sms",
-		"application power: reprioritisation set: beyond 1 sms in 1m0s: email",
+		"application power: reprioritisation set: beyond 1 sms in 1 min: email",
 		"application power: reprioritisation removed: sms",
 		"application power: categories set: news of demo by sms",
 		"application power: categories cleared: demo",

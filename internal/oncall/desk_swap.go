@@ -33,6 +33,51 @@ func (d Desk) Swap(sides []Side) (Changes, error) {
 	return swapped(sides), nil
 }
 
+// SwapFromNow exchanges the people of two sides as Swap does, but leaves the past as it was: a running shift keeps its person until
+// now, and its rest becomes a shift of its own.
+func (d Desk) SwapFromNow(sides []Side) (Changes, error) {
+	now := d.Now.Truncate(time.Second)
+	ahead := make([]Side, len(sides))
+	for i, side := range sides {
+		ahead[i].Linked = side.Linked
+		for _, s := range side.Shifts {
+			if !s.End.After(now) {
+				return Changes{}, fault.Titled(badSwap, "Cannot edit events in the past")
+			}
+			s.Start = later(s.Start, now)
+			ahead[i].Shifts = append(ahead[i].Shifts, s)
+		}
+	}
+	c, err := d.Swap(ahead)
+	if err != nil {
+		return Changes{}, err
+	}
+	begun := map[ShiftID]Shift{}
+	for _, side := range sides {
+		for _, s := range side.Shifts {
+			if s.Start.Before(now) {
+				begun[s.ID] = s
+			}
+		}
+	}
+	updates := c.Update
+	c.Update = nil
+	for _, u := range updates {
+		s, running := begun[u.Before.ID]
+		if !running {
+			c.Update = append(c.Update, u)
+			continue
+		}
+		head := s
+		head.End, head.Edited = now, true
+		c.Update = append(c.Update, Update{s, head})
+		c.Add = append(c.Add, Shift{
+			TeamID: s.TeamID, Role: s.Role, User: u.After.User, Start: now, End: s.End, Link: u.After.Link, Note: s.Note, Covers: origin(s),
+		})
+	}
+	return c, nil
+}
+
 func (d Desk) swappable(sides []Side) error {
 	const refused = "Event swap not allowed"
 	for _, side := range sides {

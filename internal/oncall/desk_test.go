@@ -200,6 +200,30 @@ func TestSwap(t *testing.T) {
 	require.ErrorIs(t, err, errMember)
 }
 
+func TestSwapOfARunningShiftBeginsNow(t *testing.T) {
+	t.Parallel()
+	running, ahead := shift(1, RolePrimary, 1, in(-30), in(9)), shift(2, RolePrimary, 2, in(20), in(30))
+	running.Schedule, running.Note = 5, "kept"
+	c, err := desk().SwapFromNow([]Side{{Shifts: []Shift{running}}, {Shifts: []Shift{ahead}}})
+	require.NoError(t, err)
+	head, given := running, ahead
+	head.End, head.Edited = in(0), true
+	given.User, given.Edited = 1, true
+	require.Equal(t, []Update{{running, head}, {ahead, given}}, c.Update)
+	require.Equal(t, []Shift{{TeamID: running.TeamID, Role: RolePrimary, User: 2, Start: in(0), End: in(9), Note: "kept", Covers: 5}}, c.Add)
+	require.Empty(t, c.Delete)
+
+	over := running
+	over.End = in(-1)
+	_, err = desk().SwapFromNow([]Side{{Shifts: []Shift{over}}, {Shifts: []Shift{ahead}}})
+	require.EqualError(t, err, "Invalid event swap request: Cannot edit events in the past")
+	_, err = desk().SwapFromNow(nil)
+	require.Error(t, err)
+	same, err := desk().SwapFromNow([]Side{{Shifts: []Shift{shift(3, RolePrimary, 3, in(1), in(2))}}, {Shifts: []Shift{ahead}}})
+	require.NoError(t, err)
+	require.Empty(t, same.Add, "shifts ahead only change their people")
+}
+
 func TestOverrideSplitsAsTheContractSays(t *testing.T) {
 	t.Parallel()
 	one, two := shift(1, RolePrimary, 1, in(10), in(20)), shift(2, RolePrimary, 1, in(20), in(30))

@@ -30,8 +30,8 @@ func (s swapSide) of(chosen []oncall.Shift) oncall.Side {
 	return side
 }
 
-// swapping reads a request to exchange the people of two sides (contract 6.5).
-func (a *API) swapping(ctx context.Context, b body) (*edit, error) {
+// swapping reads a request to exchange the people of two sides (contract 6.5). decide is what is done with them.
+func (a *API) swapping(ctx context.Context, b body, decide func(oncall.Desk, []oncall.Side) (oncall.Changes, error)) (*edit, error) {
 	const title = "Invalid event swap request"
 	var items []json.RawMessage
 	if !b.given("events") || json.Unmarshal(b.members["events"], &items) != nil || len(items) != 2 {
@@ -58,7 +58,7 @@ func (a *API) swapping(ctx context.Context, b body) (*edit, error) {
 		return nil, err
 	}
 	e.decide = func(now time.Time, crew oncall.Crew, chosen []oncall.Shift) (oncall.Decision, error) {
-		changes, err := a.desk(ctx, now, crew, false).Swap([]oncall.Side{sides[0].of(chosen), sides[1].of(chosen)})
+		changes, err := decide(a.desk(ctx, now, crew, false), []oncall.Side{sides[0].of(chosen), sides[1].of(chosen)})
 		return oncall.Decision{Changes: changes, Action: "event_swapped", Context: func([]oncall.Shift) any {
 			return map[string]any{"request_body": b.raw, "events_swapped": e.old(chosen)}
 		}}, err
@@ -88,18 +88,31 @@ func readSide(b body, title string) (swapSide, error) {
 }
 
 func (a *API) swapEvents(w http.ResponseWriter, r *http.Request) error {
+	if err := a.swap(w, r, oncall.Desk.Swap); err != nil {
+		return err
+	}
+	return empty(w, http.StatusOK)
+}
+
+// swapFromNow leaves what is past of a running shift to the person who had it.
+func (a *API) swapFromNow(w http.ResponseWriter, r *http.Request) error {
+	if err := a.swap(w, r, oncall.Desk.SwapFromNow); err != nil {
+		return err
+	}
+	return empty(w, http.StatusNoContent)
+}
+
+func (a *API) swap(w http.ResponseWriter, r *http.Request, decide func(oncall.Desk, []oncall.Side) (oncall.Changes, error)) error {
 	b, err := readBody(w, r, "Invalid event swap request")
 	if err != nil {
 		return err
 	}
-	e, err := a.swapping(r.Context(), b)
+	e, err := a.swapping(r.Context(), b, decide)
 	if err != nil {
 		return err
 	}
-	if _, err := a.run(r, e, b.raw, false); err != nil {
-		return err
-	}
-	return empty(w, http.StatusOK)
+	_, err = a.run(r, e, b.raw, false)
+	return err
 }
 
 // overriding reads a request to put a substitute in for a while (contract 6.6).

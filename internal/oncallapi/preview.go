@@ -45,7 +45,9 @@ func (a *API) previewed(ctx context.Context, action string, b body) (*edit, erro
 	case "link":
 		return a.linkedCreation(ctx, b.members["events"])
 	case "swap":
-		return a.swapping(ctx, plain)
+		return a.swapping(ctx, plain, oncall.Desk.Swap)
+	case "swap_from_now":
+		return a.swapping(ctx, plain, oncall.Desk.SwapFromNow)
 	case "override":
 		return a.overriding(ctx, plain)
 	case "edit", "delete":

@@ -25,6 +25,7 @@ func (a *API) shiftRoutes() []route {
 		{post, v0 + "/events/swap", login, a.swapEvents},
 		{post, v0 + "/events/override", login, a.overrideEvents},
 		{post, v1 + "/events/preview", login, a.previewEdit},
+		{post, v1 + "/events/swap", login, a.swapFromNow},
 		{get, v0 + "/teams/{team}/summary", read, a.summary},
 		{get, v0 + "/teams/{team}/oncall", read, a.teamOncall},
 		{get, v0 + "/teams/{team}/oncall/{role}", read, a.teamOncall},

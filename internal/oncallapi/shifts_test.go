@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -215,6 +216,35 @@ func TestSwap(t *testing.T) {
 	require.Equal(t, 2, f.count(`select count(*) from oncall_audit where action = 'event_swapped' and json_array_length(context->'events_swapped') in (2, 3)`))
 	f.exec(`update shifts set starts_at = starts_at - interval '3 days' where id = $1`, a)
 	f.want(400, says(bad, "Cannot edit events in the past"), bob, "POST", at, pair(single(a), single(b)))
+}
+
+func TestSwapFromNowKeepsThePast(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	a, b := f.event("ann", "primary", 1, 20), f.event("bob", "primary", 40, 2)
+	f.exec(`update shifts set starts_at = date_trunc('second', now()) - interval '30 hours' where id = $1`, a)
+	was := decode[wireEvent](f, bob, "GET", fmt.Sprintf("/api/v0/events/%d", a), "")
+	body := fmt.Sprintf(`"events":[{"id":%d},{"id":%d}]}`, a, b)
+	var preview struct {
+		Added   []wireEvent `json:"added"`
+		Changed []struct{ Before, After wireEvent }
+	}
+	rec := f.do(bob, "POST", "/v1/events/preview", `{"action":"swap_from_now",`+body)
+	require.Equal(t, 200, rec.Code, rec.Body.String())
+	require.NoError(t, json.Unmarshal(rec.Body.Bytes(), &preview))
+	require.Len(t, preview.Added, 1)
+	require.Len(t, preview.Changed, 2)
+	require.Equal(t, 403, f.do(eve, "POST", "/v1/events/swap", "{"+body).Code)
+
+	rec = f.do(bob, "POST", "/v1/events/swap", "{"+body)
+	require.Equal(t, 204, rec.Code, rec.Body.String())
+	is := decode[wireEvent](f, bob, "GET", fmt.Sprintf("/api/v0/events/%d", a), "")
+	require.Equal(t, was.User, is.User, "what is past stays ann's")
+	require.Equal(t, was.Start, is.Start)
+	require.InDelta(t, time.Now().Unix(), is.End, 60)
+	require.Equal(t, "ann", decode[wireEvent](f, bob, "GET", fmt.Sprintf("/api/v0/events/%d", b), "").User)
+	require.Equal(t, 1, f.count(`select count(*) from shifts s join users u on u.id = s.user_id where u.name = 'bob' and ends_at = to_timestamp($1)`, was.End))
+	require.Equal(t, 400, f.do(bob, "POST", "/v1/events/swap", "{"+body).Code, "the shift is over")
 }
 
 func TestOverride(t *testing.T) {

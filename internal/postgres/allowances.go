@@ -13,6 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/words"
 )
 
 // allowancesTTL is how long quotas are trusted without reading them again.
@@ -251,7 +252,7 @@ func (a allowed) ration(ctx context.Context, q *db.Queries, news []*newMessage, 
 			if m.IncidentID != 0 {
 				entries = append(entries, limitedEntry(m.IncidentID, m.at,
 					"the page to %s by %s is DROPPED: application %s exceeds its hard quota of %d messages within %s",
-					m.Target, old, name, quota.HardLimit, quota.HardWithin))
+					m.Target, old, name, quota.HardLimit, words.Duration(quota.HardWithin)))
 			}
 		}
 	}

@@ -75,7 +75,7 @@ func TestAQuotaTellsAndDrops(t *testing.T) {
 	}
 	require.Equal(t, []string{"1.0.0 primary ana sms pending"}, e.pages(ids[2]))
 	require.Equal(t, []string{"1.0.0 primary ana drop pending"}, e.pages(ids[3]))
-	require.Contains(t, e.timeline(ids[3]), "limited: the page to ana by sms is DROPPED: application shop exceeds its hard quota of 3 messages within 1m0s", "P8")
+	require.Contains(t, e.timeline(ids[3]), "limited: the page to ana by sms is DROPPED: application shop exceeds its hard quota of 3 messages within 1 min", "P8")
 	require.Equal(t, "sms drop Dropping due to hard quota violation.", e.text(`select format('%s %s %s', old, new, description)
 		from message_changes c join messages m on m.id = c.message_id where m.incident_id = $1`, ids[3]))
 

@@ -55,7 +55,7 @@ func TestAFloodBecomesADigest(t *testing.T) {
 		}
 	}
 	held := ids[2]
-	require.Contains(t, e.timeline(held), "held: page to ana held: more than 2 pages of this plan and priority within 1m0s; it leaves in a digest within 1m0s")
+	require.Contains(t, e.timeline(held), "held: page to ana held: more than 2 pages of this plan and priority within 1 min; it leaves in a digest within 1 min")
 	require.Equal(t, "sent-change|aggregated|Aggregated with key ("+fmt.Sprint(plan)+", shop, high, ana)", e.text(`select c.change_type || '|' || c.new || '|' || c.description
 		from message_changes c join messages m on m.id = c.message_id where m.incident_id = $1 and m.target = 'ana'`, held))
 	e.pass()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/words"
 )
 
 // Receipts applies delivery receipts to messages. It is safe for concurrent use.
@@ -178,7 +179,7 @@ func undelivered(ctx context.Context, q *db.Queries, r messages.Receipt, id int6
 	again := db.ReceiptTryAgainParams{MessageID: id, Refuse: true}
 	if r.Outcome == messages.OutcomeUnavailable && int(m.ModeAttempt) <= receiptRetries {
 		again.Refuse, again.RetryUs = false, receiptPause.Microseconds()
-		told.Why += fmt.Sprintf(" It is tried again in %s.", receiptPause)
+		told.Why += fmt.Sprintf(" It is tried again in %s.", words.Duration(receiptPause))
 	} else {
 		told.Why += " It is tried another way."
 	}

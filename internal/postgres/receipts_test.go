@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/delivery"
+	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres"
 )
@@ -237,4 +238,26 @@ func TestReceiptsFindMessagesInHistory(t *testing.T) {
 	_, err = postgres.NewHistory(e.db).Forget(t.Context(), 365*24*time.Hour)
 	require.NoError(t, err)
 	require.Zero(t, e.id(`select count(*) from vendor_messages`))
+}
+
+// A vendor may report a delivery before its answer to the call was stored.
+func TestAcceptedIsBeforeDeliveredOnTheTimeline(t *testing.T) {
+	t.Parallel()
+	e := newEscalating(t)
+	plan := e.plan("text", intent{step: 1, role: "user", target: "ana", priority: "high", wait: time.Hour})
+	id := e.open(plan)
+	e.pass()
+	m := e.leave(id)
+	known, err := postgres.NewReceipts(e.db).Apply(t.Context(), messages.Receipt{
+		Vendor: "twilio", VendorMessageID: fmt.Sprintf("SM%d-1", m), Status: "delivered", Outcome: messages.OutcomeSent, Delivered: true,
+	})
+	require.NoError(t, err)
+	require.True(t, known)
+	e.exec(`update attempts set started_at = r.at - interval '1 second', finished_at = r.at + interval '1 second' from receipts r where attempts.message_id = $1 and r.message_id = $1`, m)
+	entries, err := postgres.NewIncidents(e.db).Timeline(t.Context(), incidents.ID(id))
+	require.NoError(t, err)
+	last := entries[len(entries)-2:]
+	require.Contains(t, last[0].Text, "accepted by the vendor")
+	require.Contains(t, last[1].Text, "twilio says delivered")
+	require.False(t, last[1].At.Before(last[0].At))
 }

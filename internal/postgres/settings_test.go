@@ -113,7 +113,7 @@ func TestReprioritisationsAreOneForEachMode(t *testing.T) {
 	got, err := s.Reprioritisations(ctx, ana.ID)
 	require.NoError(t, err)
 	require.Equal(t, []users.Reprioritisation{rule(users.SMS, users.Email, 9), rule(users.Call, users.Email, 4)}, got)
-	require.Equal(t, "beyond 9 sms in 5m0s: email", got[0].String())
+	require.Equal(t, "beyond 9 sms in 5 min: email", got[0].String())
 	require.NoError(t, s.RemoveReprioritisation(ctx, ana, users.SMS, "test"))
 	got, err = s.Reprioritisations(ctx, ana.ID)
 	require.NoError(t, err)

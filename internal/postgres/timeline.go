@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -26,11 +27,17 @@ func (i *Incidents) Timeline(ctx context.Context, id incidents.ID) ([]incidents.
 				ID: e.ID, At: e.At, Kind: incidents.EntryKind(e.Kind), Actor: e.Actor, Text: e.Text, Detail: e.Detail,
 			})
 		}
-		calls, err := timelineCalls(ctx, q, int64(id))
+		receipts, err := q.TimelineReceipts(ctx, int64(id))
 		if err != nil {
 			return err
 		}
-		receipts, err := q.TimelineReceipts(ctx, int64(id))
+		first := map[messages.ID]time.Time{} // of a message's receipts
+		for _, r := range receipts {
+			if r.MessageID != nil && first[messages.ID(*r.MessageID)].IsZero() {
+				first[messages.ID(*r.MessageID)] = r.At
+			}
+		}
+		calls, err := timelineCalls(ctx, q, int64(id), first)
 		if err != nil {
 			return err
 		}
@@ -44,7 +51,9 @@ func (i *Incidents) Timeline(ctx context.Context, id incidents.ID) ([]incidents.
 	return out, err
 }
 
-func timelineCalls(ctx context.Context, q *db.Queries, id int64) ([]incidents.Entry, error) {
+// timelineCalls returns the calls of vendors. A vendor may report on a message before its answer to the call was stored: the call is
+// then as old as that first receipt, because the vendor had accepted the message by then.
+func timelineCalls(ctx context.Context, q *db.Queries, id int64, receipts map[messages.ID]time.Time) ([]incidents.Entry, error) {
 	var out []incidents.Entry
 	calls, err := q.TimelineAttempts(ctx, id)
 	if err != nil {
@@ -55,6 +64,9 @@ func timelineCalls(ctx context.Context, q *db.Queries, id int64) ([]incidents.En
 		at := a.StartedAt
 		if !a.FinishedAt.IsZero() {
 			at = a.FinishedAt
+		}
+		if r, ok := receipts[a.MessageID]; ok && a.Outcome == messages.OutcomeSent && r.After(a.StartedAt) && r.Before(at) {
+			at = r
 		}
 		out = append(out, incidents.Entry{At: at, Kind: incidents.EntryDelivery, Text: callWords(target, a)})
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/words"
 )
 
 // Profile is a person with everything they chose and everything that is known of them.
@@ -68,9 +70,9 @@ type Reprioritisation struct {
 	Window              time.Duration // whole seconds
 }
 
-// String says it in words: "beyond 10 sms in 5m0s: email".
+// String says it in words: "beyond 10 sms in 5 min: email".
 func (r Reprioritisation) String() string {
-	return fmt.Sprintf("beyond %d %s in %s: %s", r.Count, r.Source, r.Window, r.Destination)
+	return fmt.Sprintf("beyond %d %s in %s: %s", r.Count, r.Source, words.Duration(r.Window), r.Destination)
 }
 
 // ParseMode returns the mode of that name, ignoring case and spaces around it; false when there is none.

@@ -20,7 +20,6 @@ type calendarPage struct {
 	TeamPath string
 	Tabs     []tab
 	FullName string
-	Zone     string // the reader's
 	Admin    bool
 }
 
@@ -95,7 +94,7 @@ func (w *Web) calendar(p calendarPage) http.HandlerFunc {
 		page, reader := p, actor(r)
 		page.frame = w.frame(r, p.Title, p.Section)
 		page.Scripts = &scripts{p.Scripts.Main, p.Scripts.Grid, wire.SessionToken(r.Context(), w.d.Sessions)}
-		page.FullName, page.Zone, page.Admin = reader.FullName, reader.TimeZone, reader.Admin
+		page.FullName, page.Admin = reader.FullName, reader.Admin
 		w.views.page(rw, r, w.d.Log, http.StatusOK, "calendar", page)
 	}
 }

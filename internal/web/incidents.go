@@ -65,7 +65,24 @@ func flag(field string, v int64) filters.Condition {
 
 func (w *Web) frame(r *http.Request, title, section string) frame {
 	return frame{Title: title, Section: section, User: actor(r).Name, ReadOnly: actor(r).ReadOnly, Admin: actor(r).Admin, Mailbox: w.d.Mailbox,
+		Zone:  actor(r).TimeZone,
 		Flash: w.d.Sessions.PopString(r.Context(), "flash")}
+}
+
+// zoneCookie is where the pages' script keeps the browser's time zone, for readers who have chosen none.
+const zoneCookie = "iris_zone"
+
+// readerZone is the zone in which times are shown to the reader: their own, else the browser's.
+func readerZone(r *http.Request) *time.Location {
+	name := actor(r).TimeZone
+	if c, err := r.Cookie(zoneCookie); err == nil && name == "" {
+		name = c.Value
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil || name == "Local" {
+		return time.UTC
+	}
+	return zone
 }
 
 func (w *Web) listIncidents(rw http.ResponseWriter, r *http.Request) {

@@ -3,9 +3,12 @@ package web
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -63,7 +66,11 @@ func (w *Web) login(rw http.ResponseWriter, r *http.Request) {
 	case fault.Is(err, fault.Unauthenticated):
 		flash = "That user name and password do not fit together."
 	case fault.Is(err, fault.Throttled):
-		flash = "Too many attempts. Wait a minute and try again."
+		w.notNow(rw, r, next, http.StatusTooManyRequests, err, "Too many attempts to log in from where you are.")
+		return
+	case errors.Is(err, auth.ErrBusy):
+		w.notNow(rw, r, next, http.StatusServiceUnavailable, err, "Too many people log in at the same time.")
+		return
 	case errors.Is(err, auth.ErrStranger):
 		flash = "Your password is right, but nobody has added you to Iris yet. Ask an administrator."
 	case errors.Is(err, auth.ErrMixedUp):
@@ -84,6 +91,17 @@ func (w *Web) login(rw http.ResponseWriter, r *http.Request) {
 		again += "?next=" + url.QueryEscape(next)
 	}
 	http.Redirect(rw, r, again, http.StatusFound)
+}
+
+// notNow shows the form again and says when to try the next time.
+func (w *Web) notNow(rw http.ResponseWriter, r *http.Request, next string, status int, err error, why string) {
+	wait := 5
+	if f := new(fault.Error); errors.As(err, &f) && f.RetryAfter > 0 {
+		wait = int((f.RetryAfter + time.Second - 1) / time.Second)
+	}
+	rw.Header().Set("Retry-After", strconv.Itoa(wait))
+	w.views.page(rw, r, w.d.Log, status, "login", loginPage{frame: frame{Title: "Log in"}, Next: next,
+		Problem: fmt.Sprintf("%s Wait %d seconds and try again.", why, wait)})
 }
 
 // directoryAway shows the form again: whoever has a password of Iris's own can still log in.
@@ -158,12 +176,25 @@ func (w *Web) enter(r *http.Request) (page loggedIn, err error) {
 	return page, err
 }
 
+// showLogout asks before it ends the session: a page of another site can make a browser send a GET.
+func (w *Web) showLogout(rw http.ResponseWriter, r *http.Request) {
+	_, here, err := w.sessionUser(r)
+	if err != nil {
+		w.fail(rw, r, err)
+		return
+	}
+	if !here {
+		http.Redirect(rw, r, "/login", http.StatusFound)
+		return
+	}
+	w.views.page(rw, r, w.d.Log, http.StatusOK, "logout", w.frame(r, "Log out", ""))
+}
+
+// logout ends the session; requests of other sites' pages do not get here (CrossOriginProtection).
 func (w *Web) logout(rw http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodHead { // which changes nothing
-		if err := w.d.Sessions.Destroy(r.Context()); err != nil {
-			w.fail(rw, r, err)
-			return
-		}
+	if err := w.d.Sessions.Destroy(r.Context()); err != nil {
+		w.fail(rw, r, err)
+		return
 	}
 	http.Redirect(rw, r, "/login", http.StatusFound)
 }

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/go-chi/chi/v5"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/words"
 )
 
 // Plans reads versions of plans.
@@ -177,21 +177,21 @@ func notificationInWords(n escalation.Notification, lost bool) string {
 	case n.Target != nil:
 		who = n.Target.String()
 	}
-	words := fmt.Sprintf("Page %s, priority %s, with the words of template %s", who, n.Priority, n.Template)
+	text := fmt.Sprintf("Page %s, priority %s, with the words of template %s", who, n.Priority, n.Template)
 	if lost {
-		words += " (which has no active version)"
+		text += " (which has no active version)"
 	}
-	words += "."
+	text += "."
 	if n.Repeat > 0 {
-		words += fmt.Sprintf(" Again after %s, %s.", spell(n.Wait), times(n.Repeat))
+		text += fmt.Sprintf(" Again after %s, %s.", words.Duration(n.Wait), times(n.Repeat))
 	}
 	if n.Wait > 0 {
-		words += fmt.Sprintf(" Then wait %s.", spell(n.Wait))
+		text += fmt.Sprintf(" Then wait %s.", words.Duration(n.Wait))
 	}
 	if n.Optional {
-		words += " Left out if nobody can be reached."
+		text += " Left out if nobody can be reached."
 	}
-	return words
+	return text
 }
 
 func times(n int) string {
@@ -199,25 +199,6 @@ func times(n int) string {
 		return "once"
 	}
 	return fmt.Sprintf("%d times", n)
-}
-
-// spell words a duration without losing any of it: "1 h 30 min", "90 s" is "1 min 30 s".
-func spell(d time.Duration) string {
-	d = d.Round(time.Second)
-	if d <= 0 {
-		return "0 s"
-	}
-	var parts []string
-	for _, u := range []struct {
-		unit time.Duration
-		name string
-	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "min"}, {time.Second, "s"}} {
-		if n := d / u.unit; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, u.name))
-			d -= n * u.unit
-		}
-	}
-	return strings.Join(parts, " ")
 }
 
 // planFacts says what else the plan does.
@@ -228,7 +209,7 @@ func planFacts(p escalation.Plan) []string {
 	}
 	if a, ok := p.Aggregation(); ok {
 		out = append(out, fmt.Sprintf("More than %d pages to one person within %s are held and leave together every %s, until %s pass without one.",
-			a.Threshold, spell(a.Window), spell(a.Every), spell(a.Reset)))
+			a.Threshold, words.Duration(a.Window), words.Duration(a.Every), words.Duration(a.Reset)))
 	}
 	if p.Fallback != nil {
 		out = append(out, fmt.Sprintf("Who cannot be reached is replaced by %s.", p.Fallback))

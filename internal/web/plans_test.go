@@ -88,7 +88,7 @@ func TestPlansAreListedAndLinked(t *testing.T) {
 	require.Contains(t, body, "There is no plan yet.")
 	stocked(w)
 	_, body = b.get("/plans?name=night&before=99")
-	require.Contains(t, body, `<a href="/plans/7">night &amp; day</a>`)
+	require.Contains(t, body, `<a href="/plans/7"><bdi>night &amp; day</bdi></a>`)
 	require.Contains(t, body, "who &lt;wakes&gt;")
 	require.Equal(t, []filters.Condition{
 		{Field: "active", Op: filters.Eq, Values: []any{true}}, {Field: "name", Op: filters.Contains, Values: []any{"night"}},
@@ -114,8 +114,8 @@ func TestAPlanIsShownInWordsWithWhatItWouldDo(t *testing.T) {
 			"Nobody is paged; the next step follows at once.",
 			"More than 10 pages to one person within 15 min are held and leave together every 5 min, until 1 min pass without one.",
 			`<a href="/plans/6">6</a>`, `value="2026-11-22T02:00"`, `value="shop"`, `value="ack-after=5m" selected`, `name="target" value="user:bo"`,
-			"&#43;1 h", "Sun 22 Nov 2026 03:00:00 &#43;01:00", "repeat 1, fallback, instead of call, in a digest at Sun 22 Nov 2026 04:00:00 &#43;01:00",
-			"primary of team &lt;db&gt;; urgent: own choice", "The plan is exhausted at Sun 22 Nov 2026 03:30:00 &#43;01:00, 1 h 30 min after the incident was opened.",
+			"&#43;1 h", "Sun 22 Nov 2026 03:00:00 &#43;01:00", "repeat 1, fallback, instead of call<", `in a digest at <time datetime="2026-11-22T03:00:00Z" data-as="full">Sun 22 Nov 2026 04:00:00 &#43;01:00</time>`,
+			"primary of team &lt;db&gt;; urgent: own choice", `The plan is exhausted at <time datetime="2026-11-22T02:30:00Z" data-as="full">Sun 22 Nov 2026 03:30:00 &#43;01:00</time>, 1 h 30 min after the incident was opened.`,
 			"Odd.", "step 1: paging cy",
 		} {
 			require.Contains(t, body, want)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/words"
 )
 
 // simulationView is the panel of a plan's page that says what the plan would do.
@@ -20,12 +21,17 @@ type simulationView struct {
 	Assume      string
 	Targets     []targetField
 	Problem     string // what is wrong with the question
-	Opened      string
+	Opened      moment
 	Rows        []simulatedRow
 	Lines       []simulatedLine
-	End         string
-	Notes       []string
+	// End says how it ends: words, when, and more words.
+	EndBefore, EndAfter string
+	EndAt               moment
+	Notes               []string
 }
+
+// moment is an instant as the server words it. The browser words it in its own language.
+type moment struct{ At, Text string }
 
 // assumption is what may be assumed about an acknowledgement.
 type assumption struct{ Value, Label string }
@@ -40,21 +46,23 @@ type targetField struct {
 }
 
 type simulatedRow struct {
-	After, At, Who, Mode, Note, Why string
-	Step                            string
+	After, Who, Mode, Note, Why string
+	At                          moment
+	Held                        *moment // in a digest
+	Step                        string
 }
 
-type simulatedLine struct{ At, Kind, Text string }
+type simulatedLine struct {
+	At         moment
+	Kind, Text string
+}
 
 // simulated is how instants to come are shown: they may be far away, so nothing is left out.
 const simulated = "Mon 2 Jan 2006 15:04:05 -07:00"
 
 // simulate answers the form of a plan's page. What is wrong with the form is part of the view.
 func (w *Web) simulate(ctx context.Context, r *http.Request, p escalation.PlanSteps) (simulationView, error) {
-	zone, err := time.LoadLocation(actor(r).TimeZone)
-	if err != nil {
-		zone = time.UTC
-	}
+	zone := readerZone(r)
 	v := r.URL.Query()
 	view := simulationView{Self: versionPath(p.ID), Zone: zone.String(), At: v.Get("at"), Application: strings.TrimSpace(v.Get("application")),
 		Assume: v.Get("assume")}
@@ -87,10 +95,13 @@ func (w *Web) simulate(ctx context.Context, r *http.Request, p escalation.PlanSt
 }
 
 func (v *simulationView) fill(r escalation.Report, zone *time.Location) {
-	at := func(unix int64) string { return time.Unix(unix, 0).In(zone).Format(simulated) }
+	at := func(unix int64) moment {
+		t := time.Unix(unix, 0)
+		return moment{t.UTC().Format(time.RFC3339), t.In(zone).Format(simulated)}
+	}
 	v.Opened, v.Notes = at(r.At), r.Notes
 	for _, p := range r.Pages {
-		row := simulatedRow{After: "+" + spell(time.Duration(p.After)*time.Second), At: at(p.At), Who: p.Target, Mode: p.Mode, Why: p.Rule, Step: fmt.Sprint(p.Step)}
+		row := simulatedRow{After: "+" + words.Duration(time.Duration(p.After)*time.Second), At: at(p.At), Who: p.Target, Mode: p.Mode, Why: p.Rule, Step: fmt.Sprint(p.Step)}
 		if p.ModeRule != "" {
 			row.Why += fmt.Sprintf("; %s: %s", p.Priority, p.ModeRule)
 		}
@@ -108,7 +119,8 @@ func (v *simulationView) fill(r escalation.Report, zone *time.Location) {
 			notes = append(notes, "instead of "+p.WantedMode)
 		}
 		if p.HeldUntil != nil {
-			notes = append(notes, "in a digest at "+at(*p.HeldUntil))
+			held := at(*p.HeldUntil)
+			row.Held = &held
 		}
 		row.Note = strings.Join(notes, ", ")
 		v.Rows = append(v.Rows, row)
@@ -116,12 +128,14 @@ func (v *simulationView) fill(r escalation.Report, zone *time.Location) {
 	for _, l := range r.Timeline {
 		v.Lines = append(v.Lines, simulatedLine{at(l.At), l.Kind, l.Text})
 	}
+	v.EndAt = at(r.EndedAt)
 	switch r.End {
 	case escalation.EndAcknowledged:
-		v.End = "Somebody acknowledges at " + at(r.EndedAt) + ", as assumed."
+		v.EndBefore, v.EndAfter = "Somebody acknowledges at", ", as assumed."
 	case escalation.EndCut:
-		v.End = "The plan goes on after " + at(r.EndedAt) + "."
+		v.EndBefore, v.EndAfter = "The plan goes on after", "."
 	default:
-		v.End = fmt.Sprintf("The plan is exhausted at %s, %s after the incident was opened.", at(r.EndedAt), spell(time.Duration(r.EndedAt-r.At)*time.Second))
+		v.EndBefore = "The plan is exhausted at"
+		v.EndAfter = fmt.Sprintf(", %s after the incident was opened.", words.Duration(time.Duration(r.EndedAt-r.At)*time.Second))
 	}
 }

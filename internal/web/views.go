@@ -34,6 +34,7 @@ type frame struct {
 	Admin    bool // the reader administers everything
 	Flash    string
 	Mailbox  bool
+	Zone     string // in which times are shown; "" = the reader has chosen none
 	// Scripts of the on-call pages; nil elsewhere.
 	Scripts *scripts
 }

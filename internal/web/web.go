@@ -124,8 +124,8 @@ func (w *Web) Routes(r chi.Router) {
 		get(r, "/login/", w.showLogin)
 		r.Post("/login/", w.login)
 		r.Post("/login", w.loginOncall)
-		get(r, "/logout/", w.logout)
-		get(r, "/logout", w.logout)
+		get(r, "/logout/", w.showLogout)
+		get(r, "/logout", w.showLogout)
 		r.Post("/logout/", w.logout)
 		r.Post("/logout", w.logoutOncall)
 		r.Group(func(r chi.Router) {

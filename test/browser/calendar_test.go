@@ -338,7 +338,8 @@ func schedule(t *testing.T, b *tab) {
 	b.do("populate it again, with a preview", chromedp.Click(`.schedule button.primary`), chromedp.WaitVisible(`dialog[open] .ec-event.role-manager`))
 	b.shot("41-preview")
 	b.do("make it", chromedp.Click(`dialog[open] .dialog-foot button.primary`), chromedp.WaitNotPresent(`dialog[open]`), chromedp.WaitVisible(`#note:not(.bad)`), chromedp.WaitVisible(`.schedule`))
-	b.do("a new rotation with its result", chromedp.Click(`#oncall .row.spread button.primary`), chromedp.WaitVisible(`dialog[open] .layer`), chromedp.WaitVisible(`dialog[open] .ec-event.planned`))
+	ask[bool](b, `(() => { document.querySelector("#oncall .row.spread button.primary").click(); return true; })()`) // the page may be drawn again meanwhile
+	b.do("a new rotation with its result", chromedp.WaitVisible(`dialog[open] .layer`), chromedp.WaitVisible(`dialog[open] .ec-event.planned`))
 	b.shot("42-rotation")
 	require.Contains(t, b.text(`dialog[open] .layer`), "Ben Okafor")
 	b.do("close it", chromedp.KeyEvent("\u001b"), chromedp.WaitNotPresent(`dialog[open]`))

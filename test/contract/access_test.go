@@ -126,7 +126,7 @@ func TestCallersAreKnownByTheirProof(t *testing.T) {
 	s.do(demo, del, "/v0/modes", nil).empty(405)
 	s.do(demo, get, "/v0/modes/", nil).is(200)
 	s.do(bob, get, "/v0/modes", nil).is(200)
-	a = s.do(bob, get, "/logout/", nil).is(302)
+	a = s.do(bob, post, "/logout/", nil).is(302)
 	require.Equal(t, "/login", a.header.Get("Location"))
 	s.do(bob, get, "/v0/modes", nil).is(401)
 }

@@ -3,6 +3,7 @@ package contract
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -25,6 +26,8 @@ var attacks = []attack{
 	{"1.8", "metrics are read without credentials", publicMetrics},
 	{"1.3", "an administrator of a team of their own changes another person's reminders", changeOthersReminders},
 	{"1.3", "an administrator of a team of their own empties another team's rota", emptyOthersRota},
+	{"1.8", "a page of another site ends a session", endSessionFromElsewhere},
+	{"1.8", "wrong passwords lock somebody out", lockOut},
 }
 
 func TestAttacksOfSection1(t *testing.T) {
@@ -75,6 +78,46 @@ func takeOverByStoredName(s *server) {
 	s.exec("insert into application_owners select a.id, u.id from applications a, users u where a.name = 'demo' and u.name = 'sysadm'")
 	s.do(evil, get, "/v0/applications/demo/key", nil).is(http.StatusForbidden)
 	s.do(caller{name: "sysadm", session: "sysadm"}, get, "/v0/applications/demo/key", nil).is(http.StatusOK)
+}
+
+func endSessionFromElsewhere(s *server) {
+	for _, path := range []string{"/logout", "/logout/"} {
+		require.Contains(s, s.do(bob, get, path, nil, "Sec-Fetch-Site", "cross-site").is(http.StatusOK).body, `method="post"`)
+		r, err := http.NewRequestWithContext(s.Context(), http.MethodPost, s.url+path, http.NoBody)
+		require.NoError(s, err)
+		r.Header.Set("Sec-Fetch-Site", "cross-site")
+		resp, err := s.sessions["bob"].Do(r)
+		require.NoError(s, err)
+		require.NoError(s, resp.Body.Close())
+		require.Equal(s, http.StatusForbidden, resp.StatusCode)
+		s.do(bob, get, "/v0/modes", nil).is(http.StatusOK)
+	}
+}
+
+// lockOut logs in from a known address, which the log-in of the seed is not: it was another process.
+func lockOut(s *server) {
+	_, _, _ = s.logIn("bob")
+	wrong := url.Values{"username": {"bob"}, "password": {"wrong"}}
+	for range 25 {
+		resp, err := browser(s.T).PostForm(s.url+"/login", wrong)
+		require.NoError(s, err)
+		require.NoError(s, resp.Body.Close())
+		require.Equal(s, http.StatusUnauthorized, resp.StatusCode)
+	}
+	_, _, _ = s.logIn("bob")
+	wrong.Set("username", "ann")
+	throttled := 0
+	for range 25 {
+		resp, err := browser(s.T).PostForm(s.url+"/login", wrong)
+		require.NoError(s, err)
+		require.NoError(s, resp.Body.Close())
+		if resp.StatusCode == http.StatusTooManyRequests {
+			throttled++
+			require.NotEmpty(s, resp.Header.Get("Retry-After"))
+		}
+	}
+	require.Positive(s, throttled)
+	_, _, _ = s.logIn("bob")
 }
 
 func emptyOthersRota(s *server) {

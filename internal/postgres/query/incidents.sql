@@ -177,7 +177,7 @@ select d.id, d.target, d.attempts from message_history d where d.incident_id is 
 order by id;
 
 -- name: TimelineReceipts :many
-select r.id, r.at, r.vendor, r.status, r.outcome, r.detail, m.target, m.mode
+select r.id, r.at, r.message_id, r.vendor, r.status, r.outcome, r.detail, m.target, m.mode
 from receipts r
 join (
     select q.id, q.target, q.mode from messages q where q.incident_id = sqlc.arg(incident_id)::bigint

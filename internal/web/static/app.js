@@ -6,23 +6,44 @@ function age(seconds) {
   if (seconds < 86400) return Math.floor(seconds / 3600) + " h " + Math.floor((seconds % 3600) / 60) + " min";
   return Math.floor(seconds / 86400) + " d";
 }
+const browserZone = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
+const ownZone = valid(document.body.dataset.zone) ? document.body.dataset.zone : "";
+const zone = ownZone || browserZone; // of all times on the page
+document.cookie = "iris_zone=" + browserZone + "; path=/; max-age=31536000; SameSite=Lax"; // for what the server words itself
+function valid(name) {
+  try {
+    return Boolean(name && new Intl.DateTimeFormat([], { timeZone: name }));
+  } catch {
+    return false;
+  }
+}
+const format = (fields) => new Intl.DateTimeFormat([], { ...fields, timeZone: zone });
+const time = { hour: "2-digit", minute: "2-digit", second: "2-digit" };
+const formats = {
+  time: format(time),
+  day: format({ day: "numeric", month: "short" }),
+  date: format({ dateStyle: "short" }),
+  full: format({ weekday: "short", day: "numeric", month: "short", year: "numeric", ...time }),
+};
 function clock(at) {
-  const time = at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
-  if (at.toDateString() === new Date().toDateString()) return time;
-  return at.toLocaleDateString([], { day: "numeric", month: "short" }) + ", " + time;
+  const text = formats.time.format(at);
+  return formats.date.format(at) === formats.date.format(new Date()) ? text : formats.day.format(at) + ", " + text;
 }
 function show(root) {
   for (const t of root.querySelectorAll("time[datetime]:not(.ec time)")) { // those of the calendar's grid are not ours
     const at = new Date(t.dateTime);
-    if (t.dataset.as === "age") t.textContent = age((Date.now() - at) / 1000);
-    else t.textContent = clock(at);
-    t.title = at.toLocaleString() + " (" + t.dateTime + ")";
+    let text = clock(at);
+    if (t.dataset.as === "age") text = age((Date.now() - at) / 1000);
+    else if (t.dataset.as === "full") text = formats.full.format(at);
+    if (t.textContent === text) continue;
+    t.textContent = text;
+    t.title = formats.full.format(at) + ", " + zone + " (" + t.dateTime + ")";
   }
 }
 document.addEventListener("DOMContentLoaded", () => {
   show(document);
-  const zone = document.querySelector(".zone-note #zone-name");
-  if (zone) zone.textContent = Intl.DateTimeFormat().resolvedOptions().timeZone.replaceAll("_", " ") + ", this browser's zone";
+  const name = document.querySelector(".zone-note #zone-name");
+  if (name) name.textContent = zone.replaceAll("_", " ") + (ownZone ? ", your time zone" : ", this browser's time zone");
 });
 document.addEventListener("htmx:afterSwap", () => show(document));
 setInterval(() => show(document), 1000);

@@ -522,7 +522,7 @@ func (q *Queries) TimelineHistory(ctx context.Context, incidentID int64) ([]Time
 }
 
 const timelineReceipts = `-- name: TimelineReceipts :many
-select r.id, r.at, r.vendor, r.status, r.outcome, r.detail, m.target, m.mode
+select r.id, r.at, r.message_id, r.vendor, r.status, r.outcome, r.detail, m.target, m.mode
 from receipts r
 join (
     select q.id, q.target, q.mode from messages q where q.incident_id = $1::bigint
@@ -533,14 +533,15 @@ order by r.at, r.id
 `
 
 type TimelineReceiptsRow struct {
-	ID      int64
-	At      time.Time
-	Vendor  string
-	Status  string
-	Outcome string
-	Detail  string
-	Target  string
-	Mode    string
+	ID        int64
+	At        time.Time
+	MessageID *int64
+	Vendor    string
+	Status    string
+	Outcome   string
+	Detail    string
+	Target    string
+	Mode      string
 }
 
 func (q *Queries) TimelineReceipts(ctx context.Context, incidentID int64) ([]TimelineReceiptsRow, error) {
@@ -555,6 +556,7 @@ func (q *Queries) TimelineReceipts(ctx context.Context, incidentID int64) ([]Tim
 		if err := rows.Scan(
 			&i.ID,
 			&i.At,
+			&i.MessageID,
 			&i.Vendor,
 			&i.Status,
 			&i.Outcome,

@@ -86,7 +86,7 @@ function context(text) {
   }
   const pretty = typeof value === "string" ? value : JSON.stringify(value, null, 2);
   if (!pretty || pretty === "{}") return "";
-  return h("details", {}, h("summary", {}, summary(value)), h("pre", { class: "context" }, pretty));
+  return h("details", {}, h("summary", { dir: "auto" }, summary(value)), h("pre", { class: "context", dir: "auto" }, pretty));
 }
 
 // summary picks the first plain values, also of what is inside.

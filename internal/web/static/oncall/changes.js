@@ -1,5 +1,5 @@
 // What a change would do, shown before it is saved. The server works it out with the same rules as the change itself.
-import { announce, fill, h, problem, working } from "./dom.js";
+import { announce, fill, h, isolated, problem, working } from "./dom.js";
 import { dialog } from "./dialog.js";
 import { v1 } from "./api.js";
 import { roleBadge } from "./roles.js";
@@ -89,7 +89,7 @@ function line(kind, sign, shift, zone, note) {
     { class: kind },
     h("span", { class: "sign", "aria-label": kind }, sign),
     roleBadge(shift.role),
-    h("span", { class: "who" }, shift.full_name || shift.user),
+    h("bdi", { class: "who" }, shift.full_name || shift.user),
     h("span", { class: "when" }, span(shift.start, shift.end, zone), h("span", { class: "dim" }, " · ", length(shift.end - shift.start))),
     note && h("span", { class: "dim small was" }, note),
   );
@@ -116,7 +116,7 @@ export function showChanges(changes, zone) {
 
 function difference(was, is, zone) {
   const parts = [];
-  if (was.user !== is.user) parts.push("was " + (was.full_name || was.user));
+  if (was.user !== is.user) parts.push("was " + isolated(was.full_name || was.user));
   if (was.start !== is.start || was.end !== is.end) parts.push("was " + span(was.start, was.end, zone));
   if (was.role !== is.role) parts.push("was " + was.role);
   if ((was.note || "") !== (is.note || "")) parts.push("the note changes");
@@ -135,6 +135,6 @@ function balance(added, removed, changed) {
   const people = [...hours].filter(([, seconds]) => seconds !== 0);
   return (
     people.length > 0 &&
-    h("p", { class: "dim small balance" }, people.map(([name, s]) => `${name} ${s > 0 ? "+" : "−"}${length(Math.abs(s))}`).join(" · "))
+    h("p", { class: "dim small balance" }, people.map(([name, s]) => `${isolated(name)} ${s > 0 ? "+" : "−"}${length(Math.abs(s))}`).join(" · "))
   );
 }

@@ -48,7 +48,7 @@ export function details({ shift, near, team, roles, shifts, zone, page, done }) 
       h(
         "dl",
         { class: "facts" },
-        facts.map(([k, v]) => [h("dt", {}, k), h("dd", {}, v)]),
+        facts.map(([k, v]) => [h("dt", {}, k), h("dd", { dir: "auto" }, v)]),
       ),
     ),
     actions: may
@@ -118,7 +118,7 @@ async function swap(context) {
   const side = (s) => (linked.checked && s.link_id ? { id: s.link_id, linked: true } : { id: s.id, linked: false });
   const request = () => {
     const chosen = sorted.find((s) => String(s.id) === other.value);
-    return chosen ? { action: "swap", events: [side(shift), side(chosen)] } : "Choose a shift to swap with.";
+    return chosen ? { action: "swap_from_now", events: [side(shift), side(chosen)] } : "Choose a shift to swap with.";
   };
   return propose({
     title: "Swap",

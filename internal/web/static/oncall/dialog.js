@@ -7,7 +7,7 @@ export function dialog({ title, body, actions = [], near, wide }) {
   const warned = h("div", { class: "flash", role: "alert", hidden: true }, "What you entered is not saved. Press Escape again to leave it.");
   const el = h(
     "dialog",
-    { class: ["dialog", wide && "wide", near && "near"], "aria-label": title },
+    { class: ["dialog", wide && "wide", near && "near"], "aria-label": title, tabindex: -1 },
     h(
       "div",
       { class: "dialog-head" },
@@ -59,8 +59,14 @@ export function dialog({ title, body, actions = [], near, wide }) {
   };
   document.body.append(el);
   el.showModal();
-  el.querySelector(".dialog-body select, .dialog-body input:not([type=radio]), .dialog-foot button")?.focus();
-  if (near) place(el, near);
+  // Without a field the dialog itself has the focus: the press that opened it must not press one of its buttons, too.
+  (el.querySelector(".dialog-body select, .dialog-body input:not([type=radio]), .dialog-body textarea") || el).focus();
+  if (near) {
+    place(el, near);
+    const grown = new ResizeObserver(() => place(el, near)); // a preview comes later
+    grown.observe(el);
+    el.addEventListener("close", () => grown.disconnect());
+  }
   return { el, done, close, fail };
 }
 

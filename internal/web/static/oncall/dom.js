@@ -17,6 +17,7 @@ export function h(tag, props, ...children) {
     else if (properties.has(key)) el[key] = value;
     else el.setAttribute(key, value === true ? "" : value);
   }
+  if (tag === "textarea" || tag === "option" || (tag === "input" && ["text", "search"].includes(el.type))) el.dir = "auto"; // people's words
   add(el, children);
   return el;
 }
@@ -26,6 +27,19 @@ function add(el, children) {
     if (child === null || child === undefined || child === false || child === "") continue;
     el.append(child instanceof Node ? child : String(child));
   }
+}
+
+// bdi keeps the direction of a name from changing what stands around it.
+export const bdi = (text) => h("bdi", {}, text);
+
+// isolated does the same where there can be no elements.
+export const isolated = (text) => "\u2068" + text + "\u2069";
+
+// initial is the first letter of a text, as people count letters.
+export function initial(text) {
+  const all = String(text);
+  const first = Intl.Segmenter ? new Intl.Segmenter().segment(all)[Symbol.iterator]().next().value?.segment : [...all][0];
+  return (first || "").toUpperCase();
 }
 
 // fill replaces what an element holds.
@@ -129,14 +143,14 @@ export function table(head, rows, empty) {
   if (!rows.length) return h("div", { class: "empty" }, empty);
   return h(
     "table",
-    {},
+    { class: "stacks" },
     h(
       "thead",
       {},
       h(
         "tr",
         {},
-        head.map((t) => h("th", { scope: "col", class: t.startsWith("#") ? "num" : undefined }, t.replace(/^#/, ""))),
+        head.map((t) => h("th", { scope: "col", class: t.startsWith("#") ? "num" : undefined }, t ? t.replace(/^#/, "") : h("span", { class: "unseen" }, "Actions"))),
       ),
     ),
     h(
@@ -146,7 +160,13 @@ export function table(head, rows, empty) {
         h(
           "tr",
           {},
-          cells.map((c, i) => h("td", { class: head[i].startsWith("#") ? "num" : undefined }, c)),
+          cells.map((c, i) =>
+            h(
+              "td",
+              { class: head[i].startsWith("#") ? "num" : head[i] ? undefined : "act", "data-label": head[i].replace(/^#/, "") },
+              typeof c === "string" ? bdi(c) : c,
+            ),
+          ),
         ),
       ),
     ),

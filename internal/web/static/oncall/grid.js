@@ -30,7 +30,7 @@ export function grid(el, { zone, view, date, editable, on }) {
     view: views[view] || views.month,
     date: wall(date || now(), zone).slice(0, 10),
     timeZone: iso(zone, now()),
-    firstDay: 1,
+    firstDay: view === "week" ? new Date(wall(now(), zone).slice(0, 10) + "T00:00:00Z").getUTCDay() : 1, // a week is the next seven days
     headerToolbar: { start: "", center: "", end: "" },
     height: "auto",
     nowIndicator: true,
@@ -45,7 +45,7 @@ export function grid(el, { zone, view, date, editable, on }) {
     eventStartEditable: editable,
     eventDurationEditable: editable,
     eventResizableFromStart: editable,
-    slotLabelFormat: { hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
+    slotLabelFormat: { hour: "numeric", minute: "2-digit" },
     dayHeaderFormat: { weekday: "short", day: "numeric", month: "short" },
     scrollTime: "00:00",
     views: {
@@ -84,8 +84,13 @@ export function grid(el, { zone, view, date, editable, on }) {
     eventDrop: (info) => dropped(info, seconds(info.delta), seconds(info.delta)),
     eventResize: (info) => dropped(info, seconds(info.startDelta), seconds(info.endDelta)),
     eventContent: (info) => ({ domNodes: content(info.event.extendedProps.shift, zone) }),
-    resourceLabelContent: (info) => ({ domNodes: [h("span", {}, info.resource.title)] }),
+    resourceLabelContent: (info) => ({ domNodes: [h("bdi", {}, info.resource.title)] }),
   });
+  // The library leaves Enter to the browser, too, which would then press the first button of what has just been opened.
+  const enter = (e) => {
+    if (e.key === "Enter" && e.target.closest(".ec-event")) e.preventDefault();
+  };
+  el.addEventListener("keydown", enter, true);
   return {
     el,
     show(shifts, people) {
@@ -112,6 +117,7 @@ export function grid(el, { zone, view, date, editable, on }) {
       calendar.unselect();
     },
     destroy() {
+      el.removeEventListener("keydown", enter, true);
       library.destroy(calendar);
     },
   };
@@ -168,7 +174,7 @@ function content(s, zone) {
   return [
     h("span", { class: "swatch", "aria-hidden": "true" }, letter(s.role)),
     h("span", { class: "unseen" }, s.role + ": "),
-    h("span", { class: "who" }, s.full_name || s.user),
+    h("bdi", { class: "who" }, s.full_name || s.user),
     h("span", { class: "from" }, time(s.start, zone)),
     h("span", { class: "till" }, "– " + time(s.end, zone)),
     s.link_id && h("span", { class: "tag linked", title: "One of several linked shifts" }),

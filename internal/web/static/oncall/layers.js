@@ -3,7 +3,7 @@ import { field, fill, h, options } from "./dom.js";
 import { name } from "./rights.js";
 import { sortable } from "./sortable.js";
 import { windowWords, windowsForm } from "./windows.js";
-import { wall } from "./zone.js";
+import { face, wall, wallStamp } from "./zone.js";
 
 const units = [
   ["hours", "hours"],
@@ -39,9 +39,9 @@ export function newLayer(zone, members, number) {
 export function words(l) {
   const unit = (units.find(([u]) => u === l.unit) || [0, l.unit])[1];
   return (
-    `${l.every === 1 ? "every " + unit.replace(/s$/, "") : `every ${l.every} ${unit}`}, from ${l.start.replace("T", " ").slice(0, 16)}` +
-    (l.end ? ` until ${l.end.replace("T", " ").slice(0, 16)}` : "") +
-    (l.hand_offs?.length ? `, hand-offs at ${l.hand_offs.join(", ")}` : "") +
+    `${l.every === 1 ? "every " + unit.replace(/s$/, "") : `every ${l.every} ${unit}`}, from ${wallStamp(l.start)}` +
+    (l.end ? ` until ${wallStamp(l.end)}` : "") +
+    (l.hand_offs?.length ? `, hand-offs at ${l.hand_offs.map(face).join(", ")}` : "") +
     (l.restrict?.length
       ? ", only " + l.restrict.map(windowWords).join("; ")
       : "")

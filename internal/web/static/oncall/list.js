@@ -70,7 +70,7 @@ function row(s, zone, now, on) {
       onclick: (e) => on.open(s, e.currentTarget),
     },
     roleBadge(s.role),
-    h("span", { class: "who" }, s.full_name || s.user),
+    h("bdi", { class: "who" }, s.full_name || s.user),
     h("span", { class: "dim small" }, span(s.start, s.end, zone), " · ", length(s.end - s.start)),
   );
 }

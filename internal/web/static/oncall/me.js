@@ -1,5 +1,5 @@
 // The reader's own: shifts to come, swap requests, reminders, the zone times are shown in, the calendar feed.
-import { card, field, fill, flash, h, options, page as read, ready, working } from "./dom.js";
+import { bdi, card, field, fill, flash, h, options, page as read, ready, working } from "./dom.js";
 import { path, v0 } from "./api.js";
 import { contactsCard } from "./contacts.js";
 import { feedLinks } from "./feeds.js";
@@ -37,7 +37,7 @@ function draw() {
     h(
       "div",
       { class: "row spread" },
-      h("h1", {}, page.fullName || page.user),
+      h("h1", { dir: "auto" }, page.fullName || page.user),
       h("div", { class: "row" }, feedLinks(page, "user", page.user), zone.el),
     ),
     h(
@@ -80,7 +80,7 @@ function draw() {
             ? h(
                 "ul",
                 { class: "plain" },
-                teams.map((t) => h("li", {}, h("a", { href: path`/teams/${t}` }, t))),
+                teams.map((t) => h("li", {}, h("a", { href: path`/teams/${t}` }, bdi(t)))),
               )
             : h("p", { class: "dim" }, "You are in no team."),
         ),
@@ -93,14 +93,14 @@ function row(s, z, when) {
   return h(
     "li",
     {},
-    h("div", {}, roleBadge(s.role), " ", h("a", { href: path`/teams/${s.team}` }, s.team), h("span", { class: "dim" }, " · ", when)),
+    h("div", {}, roleBadge(s.role), " ", h("a", { href: path`/teams/${s.team}` }, bdi(s.team)), h("span", { class: "dim" }, " · ", when)),
     h(
       "div",
       {},
       span(s.start, s.end, z),
       h("span", { class: "dim" }, " · ", length(s.end - s.start), s.num_events > 1 && `, first of ${s.num_events} linked shifts`),
     ),
-    s.note && h("div", { class: "dim small" }, s.note),
+    s.note && h("div", { class: "dim small", dir: "auto" }, s.note),
   );
 }
 
@@ -123,5 +123,5 @@ function zoneCard() {
     },
     "Save",
   );
-  return card("My time zone", h("div", { class: "row nowrap" }, field("Reminders word times in", select), button));
+  return card("My time zone", h("div", { class: "row nowrap" }, field("Times in", select), button));
 }

@@ -1,5 +1,5 @@
 // Who is on call now, until when and who is next; and taking the pager.
-import { fill, h, options, field, flash } from "./dom.js";
+import { bdi, fill, h, options, field, flash } from "./dom.js";
 import { path, v0, v1 } from "./api.js";
 import { propose } from "./changes.js";
 import { contact } from "./details.js";
@@ -41,7 +41,7 @@ export function nowPanel({ team, roles, zone, page, taken }) {
       names
         .filter(isAway)
         .flatMap((r) => summary.current[r] || [])
-        .map((s) => h("p", { class: "small dim" }, roleBadge(s.role), ` ${s.full_name || s.user} until ${stamp(s.end, zone())}`)),
+        .map((s) => h("p", { class: "small dim" }, roleBadge(s.role), " ", bdi(s.full_name || s.user), ` until ${stamp(s.end, zone())}`)),
     );
   };
   return {
@@ -59,8 +59,8 @@ function role(name, current, next, { team, zone, page }) {
     h(
       "div",
       { class: "holder" },
-      h("div", { class: "holder-name" }, s.full_name || s.user, s.user === page.user && h("span", { class: "chip" }, "you")),
-      h("div", { class: "dim small" }, `until ${stamp(s.end, zone)} (${away(s.end)})`, s.team !== team.name && ` · from ${s.team}`),
+      h("div", { class: "holder-name" }, bdi(s.full_name || s.user), s.user === page.user && h("span", { class: "chip" }, "you")),
+      h("div", { class: "dim small" }, `until ${stamp(s.end, zone)} (${away(s.end)})`, s.team !== team.name && [" · from ", bdi(s.team)]),
       team.member && contacts(s.user_contacts),
     ),
   );
@@ -74,7 +74,7 @@ function role(name, current, next, { team, zone, page }) {
         "div",
         { class: "dim small next" },
         "Next: ",
-        next.map((s) => s.full_name || s.user).join(", "),
+        next.map((s, i) => [i > 0 && ", ", bdi(s.full_name || s.user)]),
         `, ${stamp(next[0].start, zone)} (${away(next[0].start)})`,
       ),
   );

@@ -1,6 +1,6 @@
 // A schedule's weekly pattern in words and as a form: shifts that begin at a time of the week and last for a while.
 import { field, fill, h, options } from "./dom.js";
-import { length } from "./zone.js";
+import { face, length } from "./zone.js";
 
 const days = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 const day = 86400,
@@ -18,7 +18,7 @@ const seconds = (text) => {
   const [hh, mm] = text.split(":").map(Number);
   return hh * 3600 + mm * 60;
 };
-export const when = (s) => `${days[Math.floor((s % week) / day)]} ${clock(s)}`;
+export const when = (s) => `${days[Math.floor((s % week) / day)]} ${face(clock(s))}`;
 
 // simple reads a pattern as the basic editor makes it, undefined when only the advanced one can show it.
 function simple(events) {

@@ -1,11 +1,11 @@
 // Swap requests: asking others to take a shift over, for one of theirs or for nothing. Nothing changes until they agree.
-import { field, flash, h, options, working } from "./dom.js";
+import { bdi, field, flash, h, isolated, options, working } from "./dom.js";
 import { path, query, v0, v1 } from "./api.js";
 import { form } from "./dialog.js";
 import { name } from "./rights.js";
 import { span, stamp } from "./zone.js";
 
-export const worded = (s, zone) => `${s.full_name || s.user}, ${s.role}, ${span(s.start, s.end, zone)}`;
+export const worded = (s, zone) => `${isolated(s.full_name || s.user)}, ${s.role}, ${span(s.start, s.end, zone)}`;
 
 // upcoming reads the shifts of a team that are not over, also those that are not on the screen.
 export async function upcoming(team) {
@@ -111,13 +111,13 @@ export function requestList(requests, { me, readOnly, zone, done }) {
         h(
           "div",
           {},
-          h("strong", {}, r.requester),
+          h("strong", {}, bdi(r.requester)),
           " asks ",
-          r.other || "everybody",
+          r.other ? bdi(r.other) : "everybody",
           " to take",
           shifts(r.give),
           r.take.length > 0 && ["in exchange for", shifts(r.take)],
-          r.note && h("div", { class: "dim" }, "“" + r.note + "”"),
+          r.note && h("div", { class: "dim", dir: "auto" }, "“" + r.note + "”"),
           r.created && h("div", { class: "dim small" }, `asked ${stamp(r.created, zone)}, in ${r.team}`),
         ),
         !readOnly &&

@@ -1,5 +1,5 @@
 // How roles look: a colour that colour-blind eyes can tell from the others (Okabe and Ito), a pattern and a letter.
-import { h } from "./dom.js";
+import { bdi, h, initial } from "./dom.js";
 
 const known = ["primary", "secondary", "shadow", "manager", "vacation", "unavailable"];
 const extra = 3; // looks for roles of a site's own
@@ -14,11 +14,11 @@ export function roleClass(role) {
 
 // letter stands for a role where there is little room.
 export function letter(role) {
-  return role === "shadow" ? "Sh" : String(role).slice(0, 1).toUpperCase();
+  return role === "shadow" ? "Sh" : initial(role);
 }
 
 export function roleBadge(role) {
-  return h("span", { class: [roleClass(role), "badge"] }, h("span", { class: "swatch", "aria-hidden": "true" }, letter(role)), role);
+  return h("span", { class: [roleClass(role), "badge"] }, h("span", { class: "swatch", "aria-hidden": "true" }, letter(role)), bdi(role));
 }
 
 // away reports whether a role means not being there.

@@ -1,5 +1,5 @@
 // The people of a team: rosters in the order of their rotation, administrators, services.
-import { announce, card, field, fill, flash, h, page as read, ready } from "./dom.js";
+import { announce, bdi, card, field, fill, flash, h, page as read, ready } from "./dom.js";
 import { Failure, path, query, v0 } from "./api.js";
 import { confirm, form } from "./dialog.js";
 import { loadTeam, name } from "./rights.js";
@@ -70,7 +70,7 @@ function rosterCard(r, users, may) {
     h(
       "div",
       { class: "row spread" },
-      h("h2", {}, r),
+      h("h2", { dir: "auto" }, r),
       may &&
         h(
           "div",
@@ -95,9 +95,9 @@ function member(r, u, may) {
     h(
       "div",
       { class: "member-name" },
-      h("span", {}, name(person)),
+      h("span", {}, bdi(name(person))),
       " ",
-      h("span", { class: "dim small" }, u.name),
+      h("span", { class: "dim small" }, bdi(u.name)),
       into && h("span", { class: "chip" }, "out of rotation"),
       team.member &&
         !reachable &&
@@ -181,7 +181,7 @@ function adminsCard(may) {
         h(
           "li",
           { class: "row nowrap spread" },
-          h("span", {}, team.users?.[a] ? name(team.users[a]) : a),
+          h("span", {}, bdi(team.users?.[a] ? name(team.users[a]) : a)),
           may &&
             h(
               "button",
@@ -219,7 +219,7 @@ function servicesCard(may) {
             h(
               "li",
               { class: "row nowrap spread" },
-              h("span", {}, s),
+              h("span", {}, bdi(s)),
               may &&
                 h(
                   "button",
@@ -275,7 +275,7 @@ function outside(detailed) {
       h(
         "ul",
         { class: "plain" },
-        others.map((p) => h("li", {}, name(p), " ", h("span", { class: "dim small" }, p.name))),
+        others.map((p) => h("li", {}, bdi(name(p)), " ", h("span", { class: "dim small" }, bdi(p.name)))),
       ),
     )
   );

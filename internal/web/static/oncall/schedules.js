@@ -1,5 +1,5 @@
 // A team's schedules: what makes shifts by itself, and what it will make.
-import { announce, fill, h, page as read, ready } from "./dom.js";
+import { announce, bdi, fill, h, page as read, ready } from "./dom.js";
 import { path, v0, v1 } from "./api.js";
 import { confirm } from "./dialog.js";
 import { words as layerWords } from "./layers.js";
@@ -92,7 +92,7 @@ function scheduleCard(s, may, context) {
   return h(
     "section",
     { class: "card schedule", data: { schedule: s.id } },
-    h("div", { class: "row" }, roleBadge(s.role), h("strong", {}, s.roster), h("span", { class: "dim small" }, "#" + s.id)),
+    h("div", { class: "row" }, roleBadge(s.role), h("strong", {}, bdi(s.roster)), h("span", { class: "dim small" }, "#" + s.id)),
     h(
       "dl",
       { class: "facts" },
@@ -101,7 +101,7 @@ function scheduleCard(s, may, context) {
       h("dt", {}, "Chooses"),
       h("dd", {}, algorithm?.label || s.scheduler?.name),
       s.scheduler?.data?.length > 0 &&
-        s.scheduler.name === "round-robin" && [h("dt", {}, "Order"), h("dd", {}, s.scheduler.data.join(" → "))],
+        s.scheduler.name === "round-robin" && [h("dt", {}, "Order"), h("dd", {}, s.scheduler.data.map((u, i) => [i > 0 && " → ", bdi(u)]))],
       h("dt", {}, "Ahead"),
       h("dd", {}, s.auto_populate_threshold + " days"),
     ),
@@ -122,7 +122,7 @@ function rotationCard(r, may, context) {
       "div",
       { class: "row" },
       roleBadge(r.role),
-      h("strong", {}, r.name || r.roster),
+      h("strong", {}, bdi(r.name || r.roster)),
       h("span", { class: "dim small" }, (r.name ? r.roster + ", " : "") + "rotation #" + r.id),
     ),
     h(
@@ -130,7 +130,7 @@ function rotationCard(r, may, context) {
       { class: "facts" },
       r.layers.map((l, i) => [
         h("dt", {}, l.name || "Layer " + (i + 1)),
-        h("dd", {}, layerWords(l), h("div", { class: "dim small" }, l.members.map((m) => m.user).join(" → "))),
+        h("dd", {}, layerWords(l), h("div", { class: "dim small" }, l.members.map((m, i) => [i > 0 && " → ", bdi(m.user)]))),
       ]),
       h("dt", {}, "Ahead"),
       h("dd", {}, r.auto_populate_threshold + " days"),

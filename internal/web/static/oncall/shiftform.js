@@ -1,6 +1,6 @@
 // Adding a shift, replacing somebody for a while, and editing a shift: forms whose effect is shown before they are saved.
-import { field, h, options } from "./dom.js";
-import { Failure, path, v0 } from "./api.js";
+import { bdi, field, h, isolated, options } from "./dom.js";
+import { Failure, path, v0, v1 } from "./api.js";
 import { propose } from "./changes.js";
 import { name } from "./rights.js";
 import { instant, span, wall } from "./zone.js";
@@ -134,8 +134,8 @@ export function send({ action, id, ...body }, tag) {
       return v0.post("/events/link", body.events);
     case "override":
       return v0.post("/events/override", body);
-    case "swap":
-      return v0.post("/events/swap", body);
+    case "swap_from_now":
+      return v1.post("/events/swap", body);
     case "edit":
       return v0.put(path`/events/${id}`, body, tag);
     case "delete":
@@ -230,9 +230,13 @@ export function moved({ team, zone, shift, to, onto, roles }) {
   const person = team.people.find((p) => p.name === to.user),
     longer = to.end - to.start !== shift.end - shift.start;
   let swapping = Boolean(onto);
-  const change = { action: "edit", id: shift.id, start: to.start, end: to.end, user: to.user, role: shift.role };
+  const now = Math.floor(Date.now() / 1000);
+  const handed = shift.start < now && to.start === shift.start && to.end === shift.end; // what is past stays with who had it
+  const change = handed
+    ? { action: "override", start: now, end: shift.end, event_ids: [shift.id], user: to.user }
+    : { action: "edit", id: shift.id, start: to.start, end: to.end, user: to.user, role: shift.role };
   const swap = onto && {
-    action: "swap",
+    action: "swap_from_now",
     events: [
       { id: shift.id, linked: false },
       { id: onto.id, linked: false },
@@ -256,7 +260,7 @@ export function moved({ team, zone, shift, to, onto, roles }) {
             swapping = true;
           },
         }),
-        h("span", {}, `Swap with ${onto.full_name || onto.user}`),
+        h("span", {}, `Swap with ${isolated(onto.full_name || onto.user)}`),
       ),
       h(
         "label",
@@ -275,8 +279,8 @@ export function moved({ team, zone, shift, to, onto, roles }) {
     "div",
     { class: "stack" },
     choice,
-    h("p", {}, `${shift.full_name || shift.user}, ${shift.role}: ${span(shift.start, shift.end, zone)}`),
-    !onto && to.user !== shift.user && h("p", {}, "To: ", person ? name(person) : to.user),
+    h("p", {}, bdi(shift.full_name || shift.user), `, ${shift.role}: ${span(shift.start, shift.end, zone)}`),
+    !onto && to.user !== shift.user && h("p", {}, "To: ", bdi(person ? name(person) : to.user)),
     shift.link_id && h("p", { class: "dim small" }, "This shift leaves the group that it is linked with."),
   );
   return propose({

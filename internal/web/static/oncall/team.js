@@ -121,7 +121,7 @@ function about() {
     h(
       "dl",
       { class: "facts" },
-      facts.map(([k, v]) => [h("dt", {}, k), h("dd", {}, v)]),
+      facts.map(([k, v]) => [h("dt", {}, k), h("dd", { dir: "auto" }, v)]),
     ),
     !team.mayEdit && h("p", { class: "dim small" }, page.readOnly ? "You may only look." : "You are not in this team: you may only look."),
   );

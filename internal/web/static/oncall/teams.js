@@ -1,5 +1,5 @@
 // Teams to browse and to search, with their services and people; the pinned ones first, with who is on call.
-import { fill, flash, h, field, options, page as read, ready } from "./dom.js";
+import { bdi, fill, flash, h, field, initial, options, page as read, ready } from "./dom.js";
 import { path, query, v0 } from "./api.js";
 import { form } from "./dialog.js";
 import { pin, pinned } from "./pins.js";
@@ -43,12 +43,12 @@ ready(async () => {
   if (search.value) look();
 });
 
-const link = (team) => h("a", { href: path`/teams/${team}` }, team);
+const link = (team) => h("a", { href: path`/teams/${team}` }, bdi(team));
 
 function draw() {
   const letters = new Map();
   for (const n of [...names].sort((a, b) => a.localeCompare(b))) {
-    const key = n.slice(0, 1).toUpperCase();
+    const key = initial(n);
     letters.set(key, [...(letters.get(key) || []), n]);
   }
   const live = pins.filter((n) => names.includes(n));
@@ -116,8 +116,8 @@ function pinnedCard(name) {
         " ",
         primary.length
           ? [
-              h("strong", {}, primary.map((p) => p.full_name || p.user).join(", ")),
-              h("div", { class: "dim" }, "until " + stamp(primary[0].end, zone)),
+              h("strong", { dir: "auto" }, primary.map((p) => p.full_name || p.user).join(", ")),
+              h("div", { class: "dim" }, "until " + stamp(primary[0].end, zone) + ", " + zone.replaceAll("_", " ")),
             ]
           : h("span", { class: "nobody" }, "nobody"),
       );
@@ -156,7 +156,7 @@ function show({ teams = [], services = {}, users = [] }) {
         h(
           "li",
           {},
-          s,
+          bdi(s),
           h("span", { class: "dim" }, " of "),
           [].concat(owners).map((t, i) => [i > 0 && ", ", link(t)]),
         ),
@@ -172,7 +172,7 @@ function person(u) {
     (list) => fill(teams, list.length ? list.map((t, i) => [i > 0 && ", ", link(t)]) : "in no team"),
     () => fill(teams),
   );
-  return h("li", {}, h("strong", {}, u.full_name || u.name), " ", h("span", { class: "dim" }, u.name), " ", teams);
+  return h("li", {}, h("strong", {}, bdi(u.full_name || u.name)), " ", h("span", { class: "dim" }, bdi(u.name)), " ", teams);
 }
 
 async function create() {

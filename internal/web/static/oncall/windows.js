@@ -1,5 +1,6 @@
 // Windows of the week, "Monday to Friday from nine to five", as a form and in words.
 import { fill, h } from "./dom.js";
+import { face } from "./zone.js";
 
 const weekdays = [
   ["mon", "Mon"],
@@ -12,7 +13,7 @@ const weekdays = [
 ];
 
 // windowWords says a window in a few words.
-export const windowWords = (w) => `${w.days?.length ? w.days.join(" ") : "daily"} ${w.from}–${w.to}`;
+export const windowWords = (w) => `${w.days?.length ? w.days.join(" ") : "daily"} ${face(w.from)} – ${face(w.to)}`;
 
 // windowsForm edits a list of windows in place; read returns a copy. No day chosen means every day. changed is called when
 // something was pressed that is no input.

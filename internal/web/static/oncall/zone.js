@@ -7,7 +7,8 @@ function format(zone, options) {
   const key = zone + JSON.stringify(options);
   let f = formats.get(key);
   if (!f) {
-    f = new Intl.DateTimeFormat(options.numeric ? "en-GB" : undefined, { ...options.fields, timeZone: zone, hourCycle: "h23" });
+    // What people read has the clock of their language, as the browser's own fields for times have.
+    f = new Intl.DateTimeFormat(options.numeric ? "en-GB" : undefined, { ...options.fields, timeZone: zone, ...(options.numeric && { hourCycle: "h23" }) });
     formats.set(key, f);
   }
   return f;
@@ -93,6 +94,10 @@ export function stamp(at, zone) {
   return date(at, zone) + ", " + time(at, zone);
 }
 
+// face words what a clock shows, such as 09:00, and wallStamp a wall time, in the reader's language.
+export const face = (clock) => time(asUTC("2026-01-01T" + clock), "UTC");
+export const wallStamp = (wallTime) => stamp(asUTC(wallTime.slice(0, 16)), "UTC");
+
 // span words a time from ... to, without saying a day twice.
 export function span(start, end, zone) {
   const same = wall(start, zone).slice(0, 10) === wall(end - 1, zone).slice(0, 10);
@@ -101,9 +106,10 @@ export function span(start, end, zone) {
 
 // length words a duration: "7 d", "12 h 30 min".
 export function length(seconds) {
-  const d = Math.floor(seconds / 86400),
-    h = Math.floor((seconds % 86400) / 3600),
-    m = Math.round((seconds % 3600) / 60);
+  const minutes = Math.round(seconds / 60),
+    d = Math.floor(minutes / 1440),
+    h = Math.floor((minutes % 1440) / 60),
+    m = minutes % 60;
   return [d && d + " d", h && h + " h", m && m + " min"].filter(Boolean).join(" ").replaceAll(" ", "\u00a0") || "0 min";
 }
 

@@ -1,0 +1,30 @@
+// Package words puts values into words for people: on timelines, on pages and in messages.
+package words
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Duration words a duration to the second: "1 h 30 min", "1 min 30 s", "0 s". Less than a second is worded in milliseconds.
+func Duration(d time.Duration) string {
+	if d > 0 && d < time.Second {
+		return fmt.Sprintf("%d ms", max(1, d.Milliseconds()))
+	}
+	d = d.Round(time.Second)
+	if d <= 0 {
+		return "0 s"
+	}
+	var parts []string
+	for _, u := range []struct {
+		unit time.Duration
+		name string
+	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "min"}, {time.Second, "s"}} {
+		if n := d / u.unit; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, u.name))
+			d -= n * u.unit
+		}
+	}
+	return strings.Join(parts, " ")
+}
