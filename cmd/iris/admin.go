@@ -168,8 +168,9 @@ func yes(b bool) string {
 }
 
 type appCommand struct {
-	Add appAddCommand `cmd:"" help:"Add an application and print its key, once."`
-	Set appSetCommand `cmd:"" help:"Change what an application may do."`
+	Add   appAddCommand   `cmd:"" help:"Add an application and print its key, once."`
+	Set   appSetCommand   `cmd:"" help:"Change what an application may do."`
+	Rekey appRekeyCommand `cmd:"" help:"Replace an application's keys by a new one, and print it, once. All old keys end at once."`
 }
 
 type appAddCommand struct {
@@ -240,6 +241,26 @@ func (c appSetCommand) Run(ctx context.Context, e *env) error {
 	}
 	fmt.Fprintf(e.stderr, "application %s changed\n", c.Name)
 	return nil
+}
+
+type appRekeyCommand struct {
+	Name string `arg:"" help:"Name."`
+}
+
+// Run replaces the keys of an application. Only the key goes to standard output.
+func (c appRekeyCommand) Run(ctx context.Context, e *env) error {
+	o, err := e.operator(ctx)
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	key, err := o.ReplaceKeys(ctx, c.Name)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stderr, "the keys of application %s are replaced; the new one, which is not shown again:\n", c.Name)
+	_, err = fmt.Fprintln(e.stdout, key)
+	return err
 }
 
 type teamCommand struct {

@@ -279,6 +279,22 @@ func (o *Operator) TrustMarkup(ctx context.Context, name string, trust bool) err
 	return o.note(ctx, what, "application "+app.Name)
 }
 
+// ReplaceKeys gives an application a new key and ends all others, the secondary one included; it returns the new key.
+func (o *Operator) ReplaceKeys(ctx context.Context, name string) (string, error) {
+	app, err := o.applications.ByName(ctx, name)
+	if fault.Is(err, fault.NotFound) {
+		return "", fault.Wrap(fault.NotFound, err, "there is no application "+name)
+	}
+	if err != nil {
+		return "", err
+	}
+	key := auth.NewApplicationKey()
+	if err := o.applications.ReplaceKeys(ctx, app.ID, key); err != nil {
+		return "", err
+	}
+	return key, o.note(ctx, "keys replaced", "application "+app.Name)
+}
+
 // NewTeam is a team to be added.
 type NewTeam struct {
 	Name        string

@@ -166,6 +166,17 @@ func oneClickButton(o *auth.OneClick) func(messages.Outbound) string {
 	}
 }
 
+// refusedNumbers are those of the configuration, or the usual ones.
+func refusedNumbers(configured []string) []string {
+	switch {
+	case len(configured) == 0:
+		return users.DefaultRefusedNumbers()
+	case slices.Equal(configured, []string{"none"}):
+		return nil
+	}
+	return configured
+}
+
 func smtpTLS(word string) smtp.TLSMode {
 	if word == "tls" {
 		return smtp.Implicit
@@ -186,7 +197,7 @@ func deliveryConfig(c config.Processor) delivery.Config {
 	out := delivery.Config{
 		Limits: map[string]delivery.Rate{}, Concurrency: map[string]int{}, AccountTimeout: map[string]time.Duration{},
 		DryRun: delivery.DryRun(c.Delivery.DryRun), SMSOverride: c.Delivery.SMSOverride,
-		CallMainlandChina: c.Delivery.CallMainlandChina, MainlandChinaNotice: c.Delivery.MainlandChinaNotice,
+		RefusedNumbers: refusedNumbers(c.Delivery.RefusedNumbers), CallMainlandChina: c.Delivery.CallMainlandChina, MainlandChinaNotice: c.Delivery.MainlandChinaNotice,
 	}
 	rate := func(l config.Limit) delivery.Rate { return delivery.Rate{PerSecond: float64(l.Rate), Burst: l.Burst} }
 	for mode, l := range c.Limits.Modes {

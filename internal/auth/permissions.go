@@ -140,6 +140,15 @@ func (a Actor) MayPassOnReceipts(open Openings) error {
 	return nil
 }
 
+// MayWriteToAnybody allows notifications to addresses and numbers that are nobody's contact. Programs may; people with a session
+// only if they are administrators: otherwise anybody could mail strangers in the installation's name.
+func (a Actor) MayWriteToAnybody() error {
+	if a.Session && !a.Admin {
+		return ErrAdminOnly
+	}
+	return nil
+}
+
 // MayRegisterDevice guards the registration of a phone for a person: only applications that the operator named, and where
 // they speak for somebody, only for that person.
 func (a Actor) MayRegisterDevice(u users.User, applications []string) error {

@@ -277,6 +277,9 @@ type Delivery struct {
 	DryRun string `koanf:"dry_run"`
 	// SMSOverride is the text for people whose carrier blocks what templates say; %s stands for the incident's number.
 	SMSOverride string `koanf:"sms_override_template"`
+	// RefusedNumbers nobody is texted or called at: prefixes with a +, or whole numbers. None = those of users.DefaultRefusedNumbers;
+	// the word none alone = no number is refused.
+	RefusedNumbers []string `koanf:"refused_numbers"`
 	// CallMainlandChina permits calls to +86; otherwise they become texts with MainlandChinaNotice before them.
 	CallMainlandChina   bool   `koanf:"call_mainland_china"`
 	MainlandChinaNotice string `koanf:"mainland_china_notice"`

@@ -86,6 +86,8 @@ type Config struct {
 	// SMSOverride is the text for people whose carrier blocks what templates say; %s or %d stands for the incident's number.
 	// "" = none: they get what the template says.
 	SMSOverride string
+	// RefusedNumbers nobody is texted or called at; see users.RefusedNumber.
+	RefusedNumbers []string
 	// CallMainlandChina permits calls to numbers that begin with +86. Otherwise they become texts, with MainlandChinaNotice
 	// before them.
 	CallMainlandChina   bool

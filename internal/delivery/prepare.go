@@ -279,6 +279,10 @@ func (w *Worker) begin(it *item) {
 			State: messages.Failed, ForGood: true, AskFallback: asksFallback(it.c) && !it.c.FallbackAsked,
 			Why: it.c.Target + " is not active any more and is not told.",
 		})
+	case (it.c.Mode == users.SMS || it.c.Mode == users.Call) && users.RefusedNumber(it.c.Destination, w.cfg.RefusedNumbers):
+		w.background.Go(func() {
+			w.elsewhere(it, fmt.Sprintf("The %s number of %s is one that nobody is reached at: delivery.refused_numbers.", it.c.Mode, shownTarget(it.c)))
+		})
 	case !w.cfg.CallMainlandChina && it.c.Mode == users.Call && mainlandChina(it.c.Destination):
 		w.turn(it, Verdict{State: messages.Pending, Mode: users.SMS, Tried: append(slices.Clone(it.c.Tried), users.Call), Refused: it.c.Refused,
 			Why: fmt.Sprintf("Calls to +86 are not permitted; %s is told by sms.", it.c.Target), Audit: callingRestriction})
@@ -306,6 +310,14 @@ const (
 	callingRestriction = "Changing mode due to calling restriction"
 	replacedSMS        = "Replaced SMS body to avoid being blocked by carrier"
 )
+
+// shownTarget names a recipient without showing a number that a notification gave literally.
+func shownTarget(c Claimed) string {
+	if c.UserID == 0 {
+		return "the recipient"
+	}
+	return c.Target
+}
 
 func mainlandChina(destination string) bool {
 	return strings.HasPrefix(strings.TrimSpace(destination), "+86")

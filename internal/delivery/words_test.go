@@ -62,6 +62,24 @@ func TestWordsAndModesThatAreNotTheTemplates(t *testing.T) {
 		"Calls to +86 are not permitted; wei is told by sms.")
 }
 
+// Nobody is texted or called at a premium number, whether it is a contact or was given literally.
+func TestPremiumNumbersAreNotCalled(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.exec(`delete from user_contacts where user_id = $1`, o.user)
+	o.exec(`insert into user_contacts (user_id, mode, destination) values ($1, 'sms', '+1 900 555 0100'), ($1, 'email', 'ana@example.com')`, o.user)
+	h := o.own("me", 0, 256)
+	all := &post{name: "all", account: "main", modes: []users.Mode{users.SMS, users.Call, users.Email}}
+	_, id := o.incident(users.SMS, messages.ClassUrgent)
+	w, _ := o.work(o.deps(h, all), delivery.Config{RefusedNumbers: users.DefaultRefusedNumbers()})
+	w.Wake(buckets.All())
+	o.eventually("it is sent otherwise", func() bool { return o.text(`select state from messages where id = $1`, id) == "sent" })
+	require.Equal(t, 1, all.count())
+	require.Equal(t, users.Email, all.all()[0].m.Mode)
+	require.Contains(t, o.text(`select string_agg(text, ' ') from timeline_entries`), "delivery.refused_numbers")
+	require.NotContains(t, o.text(`select string_agg(text, ' ') from timeline_entries`), "900", "the timeline shows no number")
+}
+
 func TestCallsToMainlandChinaWhereTheyArePermitted(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

@@ -278,6 +278,9 @@ func (a *API) recipients(ctx context.Context, n notification, applicationID int6
 	}
 	for _, t := range n.targets {
 		if t.role == literalTarget {
+			if err := wire.Actor(ctx).MayWriteToAnybody(); err != nil {
+				return nil, err
+			}
 			if !destination(t.name) {
 				if n.list {
 					continue

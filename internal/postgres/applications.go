@@ -111,6 +111,14 @@ func (a *Applications) SetKey(ctx context.Context, id int64, key string) error {
 	})
 }
 
+// ReplaceKeys makes key the only key of an application.
+func (a *Applications) ReplaceKeys(ctx context.Context, id int64, key string) error {
+	return a.changeKeys(ctx, id, func(k *db.SetApplicationKeysParams) error {
+		k.KeySealed, k.SecondaryKeySealed = a.seal(id, "primary", key), nil
+		return nil
+	})
+}
+
 // Key returns the primary and the secondary key; "" = there is none.
 func (a *Applications) Key(ctx context.Context, id int64) (primary, secondary string, err error) {
 	err = a.changeKeys(ctx, id, func(k *db.SetApplicationKeysParams) (err error) {

@@ -337,3 +337,29 @@ func TestAStormOfRepeatsUsesNoIncidentNumbers(t *testing.T) {
 	g.key = "next"
 	require.Equal(t, first.ID+1, g.fire(alerts("a")).ID)
 }
+
+// A look-up of keys reads what it finds, however many incidents are open or past, and so does the look at timers.
+func TestLookUpsOfDeliveriesScanLittle(t *testing.T) {
+	t.Parallel()
+	g := newGroup(t)
+	g.exec(`insert into incidents (plan_id, application_id, active, resolved, dedup_key, plan_key)
+		select $1, $2, false, n % 3 <> 0, 'k' || n, 'night' from generate_series(1, 30000) n`, g.plan, g.app)
+	g.exec(`insert into incident_contexts (incident_id, context) select id, '{}' from incidents`)
+	g.exec(`insert into resolved_groups (application_id, plan_key, dedup_key, incident_id)
+		select application_id, plan_key, dedup_key, id from incidents where resolved`)
+	g.exec(`insert into incident_timers (incident_id, due_at, reason) select id, clock_timestamp() + interval '1 hour', 'new alert' from incidents`)
+	g.exec(`analyze incidents, incident_contexts, resolved_groups, incident_timers, plans`)
+	const n = 200
+	var ords []int32
+	var keys []string
+	for i := range n {
+		ords, keys = append(ords, int32(i)), append(keys, fmt.Sprintf("k%d", i+1))
+	}
+	require.Less(t, scanned(t, g.db, "deliveries.sql", "FindByKeys", map[string]any{"ords": ords, "dedup_keys": keys,
+		"plan_ids": slices.Repeat([]int64{g.plan}, n), "application_ids": slices.Repeat([]int64{g.app}, n)}), 10*n)
+	var every []int16
+	for b := range int16(256) {
+		every = append(every, b)
+	}
+	require.Less(t, scanned(t, g.db, "deliveries.sql", "DueTimers", map[string]any{"buckets": every, "now": nil}), 300)
+}

@@ -204,6 +204,11 @@ func TestApplications(t *testing.T) {
 	app, err = a.ByName(ctx, "demo")
 	require.NoError(t, err)
 	require.Equal(t, []string{second}, app.Keys)
+	require.NoError(t, a.AddSecondary(ctx, id, "root"))
+	require.NoError(t, a.ReplaceKeys(ctx, id, "another-key"))
+	app, err = a.ByName(ctx, "demo")
+	require.NoError(t, err)
+	require.Equal(t, []string{"another-key"}, app.Keys, "every other key has ended")
 	require.NoError(t, a.SetKey(ctx, id, "demo-key"))
 	require.Equal(t, fault.Invalid, fault.KindOf(a.SetKey(ctx, id, "short")))
 

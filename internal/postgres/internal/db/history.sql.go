@@ -224,7 +224,7 @@ with span as materialized (
     select f.id, f.created_at, f.bucket, f.incident_id, f.request_id, f.application_id, f.plan_id, f.reopen_count, f.step,
         f.position, f.repeat, f.recipient, f.purpose, f.user_id, f.target, f.priority, f.class, f.mode, f.template, f.state,
         f.attempt, f.mode_changed, f.settled_at, coalesce(c.destination, f.literal, ''), coalesce(c.subject, ''),
-        coalesce(c.body, ''), coalesce(c.email_html, ''), coalesce(c.render_error, ''),
+        without_link_tokens(coalesce(c.body, '')), without_link_tokens(coalesce(c.email_html, '')), coalesce(c.render_error, ''),
         coalesce((select jsonb_agg(to_jsonb(a) order by a.attempt) from attempts a where a.message_id = f.id), '[]'),
         f.batch
     from finished f

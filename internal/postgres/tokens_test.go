@@ -1,0 +1,39 @@
+package postgres_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/postgres"
+)
+
+// A copy of the database must not acknowledge anything: stored texts hold no tokens of links, also those that an earlier release
+// stored.
+func TestStoredMessagesHoldNoLinkTokens(t *testing.T) {
+	t.Parallel()
+	const link = "see https://iris.example/ack/AQNhY2sCAgICAgICAgICAgICAg-_x and https://iris.example/ack/AQNhY2sDAwMDAwMDAwMDAwM"
+	e := newEscalating(t)
+	plan := e.plan("pair", intent{step: 1, role: "user", target: "ana", priority: "high", wait: time.Hour})
+	e.open(plan)
+	e.pass()
+	queue := postgres.NewQueue(e.db)
+	begun := starts(e.take(queue))
+	require.Len(t, begun, 1)
+	begun[0].Subject, begun[0].Body, begun[0].EmailHTML = "s", link, `<a href="`+link+`">x</a>`
+	marked, err := queue.MarkSending(e.ctx(), "me", begun)
+	require.NoError(t, err)
+	require.Len(t, marked, 1)
+	var body, html string
+	read := func() {
+		require.NoError(t, e.db.Pool().QueryRow(e.ctx(), "select body, email_html from message_contents").Scan(&body, &html))
+	}
+	read()
+	require.Equal(t, "see https://iris.example/ack/... and https://iris.example/ack/...", body)
+	require.NotContains(t, html, "AQNhY2s")
+	e.exec("update message_contents set body = $1", link) // as an earlier release stores it
+	e.exec("update message_contents set body = without_link_tokens(body)")
+	read()
+	require.Equal(t, "see https://iris.example/ack/... and https://iris.example/ack/...", body)
+}
