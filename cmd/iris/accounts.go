@@ -48,6 +48,13 @@ func (c userDisableCommand) Run(ctx context.Context, e *env) error {
 	return switchUser(ctx, e, c.Name, false)
 }
 
+type userDeleteCommand struct{ deleteFlags }
+
+// Run deletes a user: switches them off and takes them out of rotations.
+func (c userDeleteCommand) Run(ctx context.Context, e *env) error {
+	return c.remove(ctx, e, "user", "deleted: no log-in, no pages, in no rotation; their past stays")
+}
+
 type userEnableCommand struct {
 	Name string `arg:"" help:"Log-in name."`
 }

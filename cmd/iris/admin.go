@@ -15,6 +15,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/app"
 	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -62,6 +63,7 @@ type userCommand struct {
 	Passwd  userPasswdCommand  `cmd:"" help:"Set a user's password and end their sessions. It is asked for, or read from standard input."`
 	Disable userDisableCommand `cmd:"" help:"Switch a user off: no log-in, no pages. Ends their sessions."`
 	Enable  userEnableCommand  `cmd:"" help:"Switch a user on again."`
+	Delete  userDeleteCommand  `cmd:"" help:"Delete a user whom nothing uses: no log-in, no pages, in no rotation. Their past stays."`
 }
 
 type userAddCommand struct {
@@ -264,7 +266,37 @@ func (c appRekeyCommand) Run(ctx context.Context, e *env) error {
 }
 
 type teamCommand struct {
-	Add teamAddCommand `cmd:"" help:"Add a team."`
+	Add    teamAddCommand    `cmd:"" help:"Add a team."`
+	Delete teamDeleteCommand `cmd:"" help:"Delete a team that nothing uses. Its past stays."`
+}
+
+// deleteFlags say what is to be deleted.
+type deleteFlags struct {
+	Name  string `arg:"" help:"Name."`
+	Force bool   `help:"Delete it although plans, incidents or others use it."`
+}
+
+func (f deleteFlags) remove(ctx context.Context, e *env, kind, done string) error {
+	o, err := e.operator(ctx)
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	if err := o.Remove(ctx, kind, f.Name, f.Force); err != nil {
+		if fault.Is(err, fault.Conflict) {
+			return fault.Newf(fault.Conflict, "%s (--force)", fault.Public(err))
+		}
+		return err
+	}
+	fmt.Fprintf(e.stderr, "%s %s %s\n", kind, f.Name, done)
+	return nil
+}
+
+type teamDeleteCommand struct{ deleteFlags }
+
+// Run deletes a team.
+func (c teamDeleteCommand) Run(ctx context.Context, e *env) error {
+	return c.remove(ctx, e, "team", "deleted; steps that name it page the fallback instead")
 }
 
 type teamAddCommand struct {

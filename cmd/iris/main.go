@@ -29,6 +29,7 @@ type cli struct {
 	User        userCommand        `cmd:"" help:"Users."`
 	App         appCommand         `cmd:"" help:"Applications: the programs that post incidents."`
 	Plan        planCommand        `cmd:"" help:"Plans: what holds for all their versions."`
+	Template    templateCommand    `cmd:"" help:"Templates: delete them."`
 	Team        teamCommand        `cmd:"" help:"Teams."`
 	Priority    priorityCommand    `cmd:"" help:"In which mode people hear of what, where nobody chose otherwise."`
 	Contact     contactCommand     `cmd:"" help:"Where users are reached."`

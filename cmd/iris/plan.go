@@ -9,7 +9,26 @@ import (
 )
 
 type planCommand struct {
-	Set planSetCommand `cmd:"" help:"Change what holds for every version of a plan."`
+	Set    planSetCommand    `cmd:"" help:"Change what holds for every version of a plan."`
+	Delete planDeleteCommand `cmd:"" help:"Delete a plan that nothing uses. Its versions stay as history."`
+}
+
+type planDeleteCommand struct{ deleteFlags }
+
+// Run deletes a plan.
+func (c planDeleteCommand) Run(ctx context.Context, e *env) error {
+	return c.remove(ctx, e, "plan", "deleted; it has no active version any more")
+}
+
+type templateCommand struct {
+	Delete templateDeleteCommand `cmd:"" help:"Delete a template that nothing uses. Its versions stay as history."`
+}
+
+type templateDeleteCommand struct{ deleteFlags }
+
+// Run deletes a template.
+func (c templateDeleteCommand) Run(ctx context.Context, e *env) error {
+	return c.remove(ctx, e, "template", "deleted; it has no active version any more")
 }
 
 type planSetCommand struct {

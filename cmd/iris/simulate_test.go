@@ -63,6 +63,7 @@ Timeline:
   Sun 2026-11-22 02:09:00 +01:00  plan night is exhausted: 2 steps are over and nobody acknowledged; nobody is paged any more
 
 The plan is exhausted at Sun 2026-11-22 02:09:00 +01:00, 11m0s after the incident was opened.
+Note: It is not known which modes have a vendor: no processor runs, or one is of an earlier release. The simulation takes every mode as served.
 `, out)
 
 	code, out, errs = iris(t, environ, "", "simulate", "--plan", "1", "--at", "2026-11-22T00:58:00Z", "--zone", "UTC", "-o", "plain", "--assume", "ack-after=1m")

@@ -17,6 +17,7 @@ import (
 	"github.com/iris-oncall/iris/internal/directory"
 	"github.com/iris-oncall/iris/internal/directory/ldap"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/metrics"
 	"github.com/iris-oncall/iris/internal/postgres"
 )
 
@@ -84,9 +85,9 @@ type askedPasswords struct {
 }
 
 func newAskedPasswords(log *zap.Logger, reg prometheus.Registerer) *askedPasswords {
-	p := &askedPasswords{log: log.Named("directory"), asked: prometheus.NewCounterVec(prometheus.CounterOpts{
+	p := &askedPasswords{log: log.Named("directory"), asked: metrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "iris_app_directory_passwords_total", Help: "Passwords that the directory was asked about, by what it said.",
-	}, []string{"outcome"})}
+	}, []string{"outcome"}), []string{"right", "wrong", "unavailable"})}
 	reg.MustRegister(p.asked)
 	return p
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/delivery"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/metrics"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -75,12 +76,12 @@ func newPopulator(s populateStores, every, ahead time.Duration, b beside) *popul
 	}
 	p := &populator{
 		stores: s, holder: b.holder, wake: b.wake, every: every, ahead: ahead, log: b.log.Named("populator"),
-		populated: prometheus.NewCounterVec(prometheus.CounterOpts{
+		populated: metrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_app_calendars_populated_total", Help: "Teams whose calendars were filled up from their schedules, by outcome.",
-		}, []string{"outcome"}),
-		warnings: prometheus.NewCounterVec(prometheus.CounterOpts{
+		}, []string{"outcome"}), []string{"done", "failed"}),
+		warnings: metrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_app_coverage_warnings_total", Help: "Warnings to teams of times without anybody on call, by kind (gap, unfilled).",
-		}, []string{"kind"}),
+		}, []string{"kind"}), []string{"gap", "unfilled"}),
 	}
 	b.reg.MustRegister(p.populated, p.warnings)
 	return p

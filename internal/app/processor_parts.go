@@ -80,7 +80,7 @@ func (p *Processor) buildMembership(parts *processorParts, in postgres.Installat
 	}
 	parts.holder, err = buckets.NewHolder(buckets.Deps{
 		Store: postgres.NewCluster(p.cluster),
-		Self:  buckets.Member{ProcessID: id, Host: host, Version: Version(), DataShape: dataShape},
+		Self:  buckets.Member{ProcessID: id, Host: host, Version: Version(), DataShape: dataShape, Modes: servedBy(p.vendors)},
 		Ear:   ear, Gained: parts.wake, Log: log, Metrics: p.reg,
 	}, buckets.Config{})
 	if err != nil {
@@ -198,4 +198,18 @@ func canBind(addr string) bool {
 	}
 	u.Close()
 	return true
+}
+
+// servedBy returns the modes of vendors, each once.
+func servedBy(vendors []messages.Vendor) []string {
+	var out []string
+	for _, v := range vendors {
+		for _, m := range v.Modes() {
+			if !slices.Contains(out, string(m)) {
+				out = append(out, string(m))
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
 }

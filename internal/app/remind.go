@@ -12,6 +12,8 @@ import (
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/delivery"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/metrics"
+	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
 )
 
@@ -56,9 +58,10 @@ const (
 func newReminder(open func(ctx context.Context) (reminderStore, error), phones postgres.PhoneCheck, b beside) *reminder {
 	r := &reminder{
 		open: open, holder: b.holder, wake: b.wake, phones: phones, now: time.Now, log: b.log.Named("reminder"), putOff: map[int64]time.Time{},
-		made: prometheus.NewCounterVec(prometheus.CounterOpts{
+		made: metrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_app_reminders_total", Help: "Messages to people about their shifts, by type.",
-		}, []string{"type"}),
+		}, []string{"type"}), []string{"nobody", string(oncall.SwapAsked), string(oncall.PagerTaken), string(oncall.PhoneMissing), string(oncall.ShiftCreated),
+			string(oncall.ShiftEdited), string(oncall.ShiftDeleted)}),
 		failed: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "iris_app_reminder_failures_total", Help: "Times that the people of a team could not be told of their shifts; it is tried again.",
 		}),

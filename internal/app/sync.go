@@ -13,6 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/delivery"
 	"github.com/iris-oncall/iris/internal/directory"
+	"github.com/iris-oncall/iris/internal/metrics"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/vendors/slack"
 )
@@ -76,12 +77,13 @@ type directorySync struct {
 func newDirectorySync(syncer *directory.Syncer, c config.Sync, store *postgres.DirectorySync, b beside) *directorySync {
 	d := &directorySync{
 		syncer: syncer, source: c.From, every: c.Every, store: store, holder: b.holder, log: b.log.Named("directory"),
-		runs: prometheus.NewCounterVec(prometheus.CounterOpts{
+		runs: metrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_app_directory_syncs_total", Help: "Times that people were to be brought in step with the directory, by outcome.",
-		}, []string{"outcome"}),
-		changes: prometheus.NewCounterVec(prometheus.CounterOpts{
+		}, []string{"outcome"}), []string{"done", "stopped", "failed"}),
+		changes: metrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_app_directory_changes_total", Help: "People and mailing lists that changed with the directory, by what happened.",
-		}, []string{"of", "kind"}),
+		}, []string{"of", "kind"}), []string{"person", "list"},
+			[]string{string(directory.Add), string(directory.Update), string(directory.Adopt), string(directory.SwitchOn), string(directory.SwitchOff)}),
 		problems: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "iris_app_directory_problems", Help: "Entries of the directory that could not be used in this process's last run.",
 		}),

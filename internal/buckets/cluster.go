@@ -12,8 +12,9 @@ type Member struct {
 	Host       string
 	GossipAddr string // host:port where its gossip listens; empty while it has none
 	Version    string
-	DataShape  int  // the highest shape of data that it reads
-	Draining   bool // it gives its buckets away and takes no new ones
+	DataShape  int      // the highest shape of data that it reads
+	Modes      []string // that it has a vendor for
+	Draining   bool     // it gives its buckets away and takes no new ones
 }
 
 // MemberState is a member as the database knows it.

@@ -1,6 +1,10 @@
 package buckets
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	shared "github.com/iris-oncall/iris/internal/metrics"
+)
 
 type metrics struct {
 	unowned    prometheus.Gauge
@@ -38,10 +42,10 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 			Name: "iris_buckets_lost_total",
 			Help: "Leases that this process held and found in another's hands.",
 		}),
-		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
+		failures: shared.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_buckets_failures_total",
 			Help: "Statements about members and leases that failed.",
-		}, []string{"operation"}),
+		}, []string{"operation"}), []string{"view", "release", "acquire", "heartbeat"}),
 	}
 	if reg != nil {
 		reg.MustRegister(m.unowned, m.owned, m.members, m.rebalances, m.takeovers, m.lost, m.failures)

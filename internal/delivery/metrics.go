@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/iris-oncall/iris/internal/messages"
+	shared "github.com/iris-oncall/iris/internal/metrics"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -29,7 +30,7 @@ type metrics struct {
 	batches   *prometheus.HistogramVec
 }
 
-func newMetrics(r prometheus.Registerer, unwritten func() float64) *metrics {
+func newMetrics(r prometheus.Registerer, unwritten func() float64, vendors []messages.Vendor) *metrics {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "iris_delivery_" + name, Help: help}, labels)
 	}
@@ -67,11 +68,33 @@ func newMetrics(r prometheus.Registerer, unwritten func() float64) *metrics {
 			Name: "iris_delivery_batch_messages", Help: "Messages per database statement by stage.",
 			Buckets: []float64{1, 2, 5, 10, 20, 50, 100, 200, 500}}, []string{"stage"}),
 	}
+	m.startAtZero(vendors)
 	if r != nil {
 		r.MustRegister(m.attempts, m.calls, m.first, m.waited, m.age, m.lanes, m.inFlight, m.inDoubt, m.lateSlots, m.notBegun, m.unsent,
 			m.lateDone, m.turned, m.unwritten, m.problems, m.failures, m.batches)
 	}
 	return m
+}
+
+// startAtZero makes the series of the configured vendors and modes, so that the first failure is seen as one.
+func (m *metrics) startAtZero(vendors []messages.Vendor) {
+	var modes []string
+	for _, mode := range users.Modes {
+		modes = append(modes, string(mode))
+	}
+	outcomes := []string{string(messages.OutcomeSent), string(messages.OutcomeRejected), string(messages.OutcomeThrottled),
+		string(messages.OutcomeUnavailable), string(messages.OutcomeUnknown), string(messages.OutcomeCancelled)}
+	for _, v := range vendors {
+		for _, mode := range v.Modes() {
+			shared.Start(m.attempts, []string{v.Name()}, []string{string(mode)}, outcomes)
+		}
+	}
+	shared.Start(m.unsent, modes)
+	shared.Start(m.notBegun, modes)
+	shared.Start(m.turned, modes, []string{"mode", string(messages.Pending), string(messages.Failed), string(messages.Cancelled), string(messages.Dropped)})
+	shared.Start(m.lateSlots, []string{"call", "mode", "account", "app"})
+	shared.Start(m.failures, []string{"find", "pauses", "rescue", "note unsent pages", "expire", "take", "render", "pause", "reserve", "mark", "look",
+		"record", "turn", "release", "reach"})
 }
 
 // called notes that a vendor call began.

@@ -33,20 +33,31 @@ const (
 	worstFor = 2 * time.Second
 )
 
-// worst is the longest duration of late.
+// worst is the longest duration of late. More than believed counts only when it was seen in two windows of time: a process that
+// was stopped once, or cut off from the database, must not reserve seconds ahead, which would take those slots from everybody.
 type worst struct {
 	now, before time.Duration
 	since       time.Time
+	windows     int
 }
+
+// believed is how long a single case may be to count at once.
+const believed = 240 * time.Millisecond
 
 func (w *worst) add(at time.Time, d time.Duration) {
 	if at.Sub(w.since) > worstFor {
 		w.before, w.now, w.since = w.now, 0, at
+		w.windows++
 	}
 	w.now = max(w.now, min(d, mostLead))
 }
 
-func (w *worst) value() time.Duration { return max(w.now, w.before) }
+func (w *worst) value() time.Duration {
+	if w.windows < 2 {
+		return w.now
+	}
+	return max(min(w.now, w.before), min(believed, max(w.now, w.before)))
+}
 
 // or is value, or a guess while nothing was measured.
 func (w *worst) or(guess time.Duration) time.Duration {

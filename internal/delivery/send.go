@@ -67,7 +67,9 @@ func (w *Worker) send(it *item) {
 	asked := time.Now()
 	w.marks.add(mark)
 	m := <-mark.answer
-	it.line.pace.marked(time.Since(asked))
+	if !m.lost {
+		it.line.pace.marked(time.Since(asked))
+	}
 	if m.attempt == 0 {
 		c.release()
 		<-o.permits

@@ -74,7 +74,7 @@ func New(deps Deps, cfg Config) (*Worker, error) {
 		marks: newBatcher[marking](markGap), looks: newBatcher[looking](markGap), outcomes: newBatcher[recording](recordGap), turns: newBatcher[turning](recordGap),
 		releases: newBatcher[*item](recordGap), wake: make(chan struct{}, 1), stopping: make(chan struct{}),
 	}
-	w.metrics = newMetrics(deps.Metrics, func() float64 { return float64(w.outcomes.len()) })
+	w.metrics = newMetrics(deps.Metrics, func() float64 { return float64(w.outcomes.len()) }, deps.Vendors)
 	for _, m := range users.Modes {
 		w.lines[m] = newLine(w, m)
 	}

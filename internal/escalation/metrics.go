@@ -1,6 +1,11 @@
 package escalation
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/iris-oncall/iris/internal/messages"
+	shared "github.com/iris-oncall/iris/internal/metrics"
+)
 
 type metrics struct {
 	firstStep prometheus.Histogram
@@ -27,21 +32,21 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		dueLag: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "iris_escalation_due_lag_seconds", Help: "How long the oldest incident of the last look had been due; 0 when none was.",
 		}),
-		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
+		decisions: shared.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_escalation_decisions_total",
-			Help: "What was decided: step, repeat, again, late, exhausted, wait, cancel, paused.",
-		}, []string{"decision"}),
-		made: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Help: "What was decided: kinds of timeline entries (step, repeat, fallback, late, exhausted ...), wait and cancel.",
+		}, []string{"decision"}), []string{"step", "repeat", "reopened", "late", "exhausted", "wait", "cancel", "operator", "fallback", "skipped"}),
+		made: shared.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_escalation_messages_total", Help: "Messages made, by purpose.",
-		}, []string{"purpose"}),
+		}, []string{"purpose"}), []string{string(messages.Primary), string(messages.Copy), string(messages.Fallback), string(messages.TrackingMsg), string(messages.Digest)}),
 		batch: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "iris_escalation_batch_incidents", Help: "Incidents written per transaction.",
 			Buckets: []float64{1, 2, 5, 10, 20, 50, 100, 200, 400},
 		}),
-		errors: prometheus.NewCounterVec(prometheus.CounterOpts{
+		errors: shared.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_escalation_errors_total",
 			Help: "Failures by kind: database (of a whole look), incident, message, flood (put off alone), lease (lost).",
-		}, []string{"kind"}),
+		}, []string{"kind"}), []string{"database", "incident", "message", "flood", "lease"}),
 		backedOff: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "iris_escalation_backed_off", Help: "Incidents and messages that failed and are tried again later.",
 		}),

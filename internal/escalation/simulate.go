@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/fault"
@@ -30,12 +31,27 @@ type Rules interface {
 	DefaultModes(ctx context.Context) (map[users.Priority]users.Mode, error)
 }
 
-// SimulatorDeps are the simulator's collaborators. All are required.
+// Vendors tells which modes processors have a vendor for.
+type Vendors interface {
+	// Served returns false when it is not known: no processor runs, or one does not say.
+	Served(ctx context.Context) (modes []users.Mode, known bool, err error)
+}
+
+// Populated tells how far calendars reach.
+type Populated interface {
+	// NotPopulated reports whether a schedule of an on-call role of the team is for the instant and has not been populated to it.
+	NotPopulated(ctx context.Context, team Target, role string, at time.Time) (bool, error)
+}
+
+// SimulatorDeps are the simulator's collaborators. All are required but Vendors and Populated, which are then not asked.
 type SimulatorDeps struct {
 	Directory Directory
 	Rules     Rules
 	Names     Names
 	Clock     Clock
+	Vendors   Vendors
+	// Populated returns what tells how far calendars reach, for one simulation.
+	Populated func() Populated
 	// Resolver returns a resolver for one simulation. It may remember what it read for as long as it is used, so that a
 	// simulation looks at one state of things, and must be able to answer for any instant.
 	Resolver func() *oncall.Resolver
@@ -121,7 +137,7 @@ func (s *Simulator) Simulate(ctx context.Context, q Question) (Simulation, error
 	run := &simulation{
 		Simulation: Simulation{Question: q, Application: anyApplication(priorities)}, rules: oncall.NewRecent(simulatedKeep, s.deps.Rules.Rules),
 		floods: map[AggregationKey]*foreseen{}, counts: map[users.ID]map[users.Mode]*messages.Window{},
-		latest: map[int]RoundFact{},
+		latest: map[int]RoundFact{}, beyond: map[string]bool{},
 	}
 	plans, err := s.deps.Directory.Plans(ctx, []PlanID{q.Plan})
 	if err != nil {
@@ -140,6 +156,12 @@ func (s *Simulator) Simulate(ctx context.Context, q Question) (Simulation, error
 			return Simulation{}, fault.New(fault.NotFound, "no such application")
 		}
 	}
+	if err := s.vendors(ctx, run); err != nil {
+		return Simulation{}, err
+	}
+	if s.deps.Populated != nil {
+		run.populated = s.deps.Populated()
+	}
 	run.decider = &decider{
 		resolver: s.deps.Resolver(), responders: oncall.NewRecent(simulatedKeep, s.deps.Directory.Responders),
 		givenUp: func(incidents.ID) bool { return false },
@@ -151,9 +173,35 @@ func (s *Simulator) Simulate(ctx context.Context, q Question) (Simulation, error
 	return run.Simulation, nil
 }
 
+// vendors takes the modes without a vendor from what the application may use, as delivery will.
+func (s *Simulator) vendors(ctx context.Context, run *simulation) error {
+	if s.deps.Vendors == nil {
+		return nil
+	}
+	served, known, err := s.deps.Vendors.Served(ctx)
+	if err != nil {
+		return fmt.Errorf("read the modes that processors have a vendor for: %w", err)
+	}
+	if !known {
+		run.say("It is not known which modes have a vendor: no processor runs, or one is of an earlier release. The simulation takes every mode as served.")
+		return nil
+	}
+	run.Application.Modes.Unserved = map[users.Mode]bool{}
+	for _, m := range users.Modes {
+		if m != users.Drop && !slices.Contains(served, m) {
+			run.Application.Modes.Unserved[m] = true
+		}
+	}
+	return nil
+}
+
+func (s *simulation) say(format string, args ...any) {
+	s.Notes = append(s.Notes, clean(fmt.Sprintf(format, args...)))
+}
+
 // remark adds what a reader must know to take the simulation for what it is.
 func (s *simulation) remark() {
-	say := func(format string, args ...any) { s.Notes = append(s.Notes, clean(fmt.Sprintf(format, args...))) }
+	say := s.say
 	if s.Question.Application == 0 {
 		say("No application is named: the simulation takes one that may use every mode and sets nothing for its people.")
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/fault"
@@ -21,9 +22,11 @@ type simulation struct {
 	decider *decider
 	rules   *oncall.Recent[users.ResponderKey, []messages.Reprioritisation]
 
-	floods map[AggregationKey]*foreseen
-	counts map[users.ID]map[users.Mode]*messages.Window
-	latest map[int]RoundFact // of the current step, by position: the last round that made messages
+	populated Populated       // nil = calendars are not asked how far they reach
+	beyond    map[string]bool // on-call roles of teams that a note speaks of
+	floods    map[AggregationKey]*foreseen
+	counts    map[users.ID]map[users.Mode]*messages.Window
+	latest    map[int]RoundFact // of the current step, by position: the last round that made messages
 }
 
 // foreseen is a flood, and when its held pages leave; zero = nothing is held.
@@ -54,6 +57,9 @@ func (s *simulation) live(ctx context.Context) error {
 		if err != nil {
 			return tooSlow(fmt.Errorf("simulate: %w", err))
 		}
+		if err := s.reach(ctx, due.Progress, w); err != nil {
+			return tooSlow(err)
+		}
 		next, err := s.carryOut(ctx, w)
 		if err != nil {
 			return err
@@ -72,6 +78,44 @@ func (s *simulation) live(ctx context.Context) error {
 		due.DueAt, due.ReadAt = next, next
 	}
 	s.End = EndCut
+	return nil
+}
+
+// onCallRole begins the roles of targets that calendars answer for.
+const onCallRole = "oncall-"
+
+// reach notes that a calendar has not been populated to the instant of a decision, once for each role of a team.
+func (s *simulation) reach(ctx context.Context, before Progress, w *draft) error {
+	if s.populated == nil {
+		return nil
+	}
+	var asked []*Target
+	for step := max(before.Step, 1); step <= min(w.Progress.Step, len(s.Plan.Steps)); step++ {
+		for i, n := range s.Plan.Steps[step-1].Notifications {
+			again := step == before.Step && step == w.Progress.Step && i < len(w.Progress.Notifications) && w.Progress.Notifications[i].At.Equal(w.At)
+			if t, ok := targetOf(n, s.Question.Dynamic); ok && (step > before.Step || again) {
+				asked = append(asked, &t)
+			}
+		}
+	}
+	if slices.ContainsFunc(w.Messages, func(m messages.New) bool { return m.Purpose == messages.Fallback }) {
+		asked = append(asked, s.Plan.Fallback, s.Application.Fallback)
+	}
+	for _, t := range asked {
+		if t == nil || !strings.HasPrefix(t.Role, onCallRole) || s.beyond[t.String()] {
+			continue
+		}
+		role := strings.TrimPrefix(t.Role, onCallRole)
+		missing, err := s.populated.NotPopulated(ctx, *t, role, w.At)
+		if err != nil {
+			return fmt.Errorf("read how far the calendar of %s reaches: %w", t.Name, err)
+		}
+		if missing {
+			s.beyond[t.String()] = true
+			s.say("The calendar of team %s has no shifts for the role %s at %s yet: its schedule is not populated so far. Who is paged then can still change.",
+				t.Name, role, w.At.UTC().Format(time.DateTime+" UTC"))
+		}
+	}
 	return nil
 }
 
@@ -120,6 +164,11 @@ func (s *simulation) carryOut(ctx context.Context, w *draft) (time.Time, error) 
 		}
 	}
 	for i, m := range w.Messages {
+		if s.Application.Modes.Unserved[m.Mode] { // the tracking address; people have another mode, or somebody else is paged
+			w.Entries = append(w.Entries, incidents.Entry{At: w.At, Kind: incidents.EntryDelivery,
+				Text: clean(fmt.Sprintf("%s cannot be told: no processor has a vendor for %s", m.Target, m.Mode))})
+			continue
+		}
 		p := SimulatedPage{New: m, At: w.At, Wanted: w.made[i].choice.Wanted, Rule: w.made[i].rule, ModeRule: w.made[i].choice.Rule}
 		if s.hold(w.Aggregation, &p) {
 			held = append(held, HeldEntry(m.Target, *w.Aggregation, w.At))
@@ -184,6 +233,12 @@ func (s *simulation) reprioritise(ctx context.Context, p *SimulatedPage) (bool, 
 		s.counts[user] = map[users.Mode]*messages.Window{}
 	}
 	wanted := p.Mode
+	for i := range rules {
+		if s.Application.Modes.Unserved[rules[i].To] {
+			rules = slices.Clone(rules)
+			rules[i].Usable = false
+		}
+	}
 	p.Mode = messages.Reprioritise(wanted, rules, s.counts[user], p.At)
 	if p.Mode != wanted {
 		p.ModeRule = "own rule, because there are too many by " + string(wanted)

@@ -172,6 +172,7 @@ type Deps struct {
 	Aggregations    Aggregations
 	Statistics      Statistics
 	Simulator       Simulator
+	Removals        Removals
 	// Who is paged when nobody of a step can be reached.
 	PlanFallbacks        PlanFallbacks
 	ApplicationFallbacks ApplicationFallbacks

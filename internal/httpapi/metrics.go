@@ -7,6 +7,8 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
+
+	shared "github.com/iris-oncall/iris/internal/metrics"
 )
 
 type metrics struct {
@@ -21,9 +23,9 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 			Name: "iris_httpapi_request_seconds", Help: "Time to answer API requests, by route, method and status.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		}, []string{"route", "method", "status"}),
-		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+		refused: shared.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_httpapi_overload_refused_total", Help: "Requests refused because the application has too much waiting.",
-		}, []string{"what"}),
+		}, []string{"what"}), []string{"incident", "notification"}),
 		replayed: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "iris_httpapi_replayed_total", Help: "Requests answered from a stored answer (Idempotency-Key).",
 		}),

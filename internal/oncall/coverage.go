@@ -176,6 +176,13 @@ func (c Coverage) Gaps(calendar *TeamCalendar, from, to time.Time, roles ...stri
 	return out
 }
 
+// NotPopulated reports whether a schedule of the role is for the instant and has not been populated to it yet.
+func (c Coverage) NotPopulated(role string, at time.Time) bool {
+	return slices.ContainsFunc(c.ofRole(role), func(s Schedule) bool {
+		return len(s.notMade(c.Holidays, at, at.Add(time.Second))) > 0
+	})
+}
+
 // limited reports whether the schedule is for certain hours only.
 func (s *Schedule) limited() bool {
 	if s.Algorithm == Turns && s.Rotation != nil {

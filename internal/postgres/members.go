@@ -8,6 +8,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 // MembersChannel is the channel on which a hint is sent whenever members or leases changed. The payload is the process
@@ -39,6 +40,7 @@ func (c *Cluster) Beat(ctx context.Context, m buckets.Member) error {
 			GossipAddr: m.GossipAddr,
 			Version:    m.Version,
 			DataShape:  int32(m.DataShape),
+			Modes:      some(m.Modes),
 			Draining:   m.Draining,
 		})
 		if err != nil {
@@ -229,4 +231,18 @@ func smallints(s buckets.Set) []int16 {
 		out = append(out, int16(b))
 	}
 	return out
+}
+
+// Served returns the modes that live processors have a vendor for. known is false when there is none, or one does not say.
+func (c *Cluster) Served(ctx context.Context) (modes []users.Mode, known bool, err error) {
+	err = c.db.Do(ctx, func(q *db.Queries) error {
+		row, err := q.ServedModes(ctx)
+		modes = modes[:0]
+		for _, m := range row.Modes {
+			modes = append(modes, users.Mode(m))
+		}
+		known = row.Processors > 0 && row.Told == row.Processors
+		return err
+	})
+	return modes, known, err
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const clusterPatience = 20 * time.Second
@@ -535,6 +536,32 @@ func TestClusterOnPostgres(t *testing.T) {
 	require.NoError(t, c.Drain(t.Context()))
 	settles("left", a)
 	requireOneHand(t, d)
+}
+
+func TestProcessorsPublishTheModesTheyHaveAVendorFor(t *testing.T) {
+	t.Parallel()
+	d := pgtest.New(t)
+	c := postgres.NewCluster(d)
+	_, known, err := c.Served(t.Context())
+	require.NoError(t, err)
+	require.False(t, known, "no processor runs")
+	a, b := member("a"), member("b")
+	a.Modes, b.Modes = []string{"email", "drop"}, []string{"email", "sms"}
+	require.NoError(t, c.Beat(t.Context(), a))
+	require.NoError(t, c.Beat(t.Context(), b))
+	modes, known, err := c.Served(t.Context())
+	require.NoError(t, err)
+	require.True(t, known)
+	require.Equal(t, []users.Mode{users.Drop, users.Email, users.SMS}, modes)
+	age(t, d, "b", time.Minute)
+	modes, _, err = c.Served(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []users.Mode{users.Drop, users.Email}, modes, "b does not run any more")
+	_, err = d.Pool().Exec(t.Context(), "update members set modes = null, heartbeat_at = clock_timestamp() where process_id = 'b'")
+	require.NoError(t, err)
+	_, known, err = c.Served(t.Context())
+	require.NoError(t, err)
+	require.False(t, known, "one of an earlier release does not say")
 }
 
 // A heartbeat does not wait for a slow standby, which would make a live process look dead.

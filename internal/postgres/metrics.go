@@ -10,6 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
+
+	shared "github.com/iris-oncall/iris/internal/metrics"
 )
 
 // durabilityEvery is how often fresh connections look at the server's durability settings.
@@ -59,14 +61,14 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		listening: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "iris_postgres_listening", Help: "1 while wake-ups of other processes are heard.",
 		}),
-		wakeups: prometheus.NewCounterVec(prometheus.CounterOpts{
+		wakeups: shared.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_postgres_wakeups_total", Help: "Wake-ups between processes, by direction (sent, received, lost).",
-		}, []string{"direction"}),
+		}, []string{"direction"}), []string{"sent", "received", "lost"}),
 	}
-	m.floods = prometheus.NewCounterVec(prometheus.CounterOpts{
+	m.floods = shared.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "iris_floods_total",
 		Help: "What became of messages in floods: held, digest, released, reprioritised, quota_soft, quota_hard, quota_incident, quota_waiting.",
-	}, []string{"decision"})
+	}, []string{"decision"}), []string{"held", "digest", "released", "reprioritised", "quota_soft", "quota_hard", "quota_incident", "quota_waiting"})
 	var err error
 	for _, c := range []prometheus.Collector{
 		m.queries, m.failures, m.retries, m.durable, m.standby, m.batchRows, m.reconnects, m.wakeups, m.listening, m.floods,

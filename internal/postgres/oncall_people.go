@@ -123,6 +123,10 @@ func (p *OncallPeople) Remove(ctx context.Context, u oncall.Person, entirely boo
 		if _, err := q.DeactivateUser(ctx, int64(u.ID)); err != nil {
 			return err
 		}
+		if _, err := q.TellIncidentsOfTarget(ctx, db.TellIncidentsOfTargetParams{Actor: storable(by.Owner), TargetID: u.TargetID,
+			Text: clean("user " + u.Name + " was deleted; steps that name them page the fallback instead")}); err != nil {
+			return err
+		}
 		if err := q.LeaveAllRotations(ctx, int64(u.ID)); err != nil {
 			return err
 		}

@@ -169,6 +169,10 @@ func (t *OncallTeams) Delete(ctx context.Context, team oncall.Profile, by oncall
 		if err := q.DeleteFutureShifts(ctx, team.ID); err != nil {
 			return err
 		}
+		if _, err := q.TellIncidentsOfTarget(ctx, db.TellIncidentsOfTargetParams{Actor: storable(by.Owner), TargetID: team.TargetID,
+			Text: clean("team " + team.Name + " was deleted; steps that name it page the fallback instead")}); err != nil {
+			return err
+		}
 		err := q.RememberDeletedTeam(ctx, db.RememberDeletedTeamParams{TeamID: team.ID, OldName: team.Name, NewName: name})
 		if err != nil {
 			return err

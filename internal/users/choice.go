@@ -29,6 +29,9 @@ func Choose(r Responder, p Priority, app AppModes) (c Choice, ok bool) {
 	if !app.Supported[c.Wanted] {
 		c.Missing = "the application may not use " + string(c.Wanted)
 	}
+	if app.Unserved[c.Wanted] {
+		c.Missing = "no processor has a vendor for " + string(c.Wanted)
+	}
 	c.Mode, ok = NextMode(r, app, []Mode{c.Wanted})
 	return c, ok
 }

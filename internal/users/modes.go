@@ -21,7 +21,7 @@ func CanUse(r Responder, app AppModes, m Mode) bool {
 	if m == Drop {
 		return true
 	}
-	return app.Supported[m] && r.Contacts[m] != ""
+	return app.Supported[m] && !app.Unserved[m] && r.Contacts[m] != ""
 }
 
 // NextMode returns the first usable mode that was not tried yet, and false when there is none left.

@@ -64,7 +64,9 @@ type Responder struct {
 
 // AppModes is what an application allows and prefers, and what the installation prefers where nobody does.
 type AppModes struct {
-	Supported  map[Mode]bool
+	Supported map[Mode]bool
+	// Unserved are modes that no processor has a vendor for. Only a simulation knows them: the engine finds out when it sends.
+	Unserved   map[Mode]bool
 	Defaults   map[Priority]Mode
 	Priorities map[Priority]Mode // of the installation; what is absent is as in DefaultModes
 }

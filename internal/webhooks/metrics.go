@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	shared "github.com/iris-oncall/iris/internal/metrics"
 )
 
 type metrics struct {
@@ -30,27 +31,20 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		r = prometheus.NewRegistry()
 	}
 	m := &metrics{
-		refusals: prometheus.NewCounterVec(prometheus.CounterOpts{
+		refusals: shared.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_webhook_refused_total",
 			Help: "Deliveries of alerts that were refused, by format and reason: credentials, body, too_large, plan, later (the sender must send it again), internal.",
-		}, []string{"format", "reason"}),
-		fallbacks: prometheus.NewCounterVec(prometheus.CounterOpts{
+		}, []string{"format", "reason"}), Names(), []string{byCredentials, bySize, byPlan, byBody, byLoad, byFault}),
+		fallbacks: shared.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_webhook_fallback_plan_total",
 			Help: "Incidents of alerts without a usable plan, by whose plan they were opened on: application, installation.",
-		}, []string{"of"}),
+		}, []string{"of"}), []string{string(ofApp), string(installation)}),
 	}
 	for _, c := range []prometheus.Collector{m.refusals, m.fallbacks} {
 		if err := r.Register(c); err != nil {
 			return nil, err
 		}
 	}
-	for _, format := range Names() {
-		for _, reason := range []string{byCredentials, bySize, byPlan, byBody, byLoad, byFault} {
-			m.refusals.WithLabelValues(format, reason)
-		}
-	}
-	m.fallbacks.WithLabelValues(string(ofApp))
-	m.fallbacks.WithLabelValues(string(installation))
 	return m, nil
 }
 

@@ -66,7 +66,7 @@ from application_quotas q
 join applications a on a.id = q.application_id
 left join plan_active pa on pa.name_key = q.plan_key
 left join plans p on p.id = pa.plan_id
-left join targets t on t.target_id = q.target_id
+left join named_targets t on t.target_id = q.target_id
 where q.application_id = @application_id;
 
 -- name: SetApplicationQuota :exec

@@ -48,7 +48,7 @@ select a.id, a.name, coalesce(a.context_template, '')::text as context_template,
     array(select u.name from application_owners o join users u on u.id = o.user_id where o.application_id = a.id
         order by lower(u.name))::text[] as owners
 from applications a
-left join targets t on t.target_id = a.fallback_target_id
+left join named_targets t on t.target_id = a.fallback_target_id
 where a.id = @id;
 
 -- name: SetApplicationFallback :execrows

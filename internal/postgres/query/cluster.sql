@@ -13,9 +13,9 @@ for share;
 -- not wait for the disk nor for a standby: a heartbeat that is lost is followed by the next one, and one that comes late
 -- because of slow commits makes a live process look dead.
 -- name: BeatMember :one
-insert into members (process_id, host, gossip_addr, version, data_shape, draining)
+insert into members (process_id, host, gossip_addr, version, data_shape, modes, draining)
 select sqlc.arg(process_id)::text, sqlc.arg(host)::text, sqlc.arg(gossip_addr)::text, sqlc.arg(version)::text,
-    sqlc.arg(data_shape)::int, sqlc.arg(draining)::boolean
+    sqlc.arg(data_shape)::int, sqlc.arg(modes)::text[], sqlc.arg(draining)::boolean
 where set_config('synchronous_commit', 'off', true) = 'off'
 on conflict (process_id) do update
 set heartbeat_at = clock_timestamp(),
@@ -98,3 +98,12 @@ where not exists (
     where m.process_id = l.owner
       and m.heartbeat_at > clock_timestamp() - make_interval(secs => sqlc.arg(fresh_seconds)::float8)
 );
+
+-- The modes that processors have a vendor for. Told is how many of them say.
+-- name: ServedModes :one
+with live as (
+    select modes from members where heartbeat_at > clock_timestamp() - interval '30 seconds' and not draining
+)
+select count(*)::int as processors, count(modes)::int as told,
+    coalesce((select array_agg(distinct m.mode order by m.mode) from live l cross join unnest(l.modes) as m(mode)), '{}')::text[] as modes
+from live;

@@ -56,7 +56,7 @@ select a.id, a.name, a.fallback_role, a.fallback_target_id, coalesce(t.name, '')
     array(select p.name from priorities p order by p.id)::text[] as priorities,
     array(select p.default_mode from priorities p order by p.id)::text[] as priority_modes
 from applications a
-left join targets t on t.target_id = a.fallback_target_id
+left join named_targets t on t.target_id = a.fallback_target_id
 where a.id = any(sqlc.arg(ids)::bigint[]);
 
 -- name: DirectoryPlans :many
@@ -66,7 +66,7 @@ select p.id, p.name, p.description, p.creator_id, u.name as creator, p.created_a
     exists (select 1 from plan_active a where a.plan_id = p.id) as active
 from plans p
 join users u on u.id = p.creator_id
-left join targets t on t.target_id = p.fallback_target_id
+left join named_targets t on t.target_id = p.fallback_target_id
 where p.id = any(sqlc.arg(ids)::bigint[]);
 
 -- name: DirectoryPlanNotifications :many

@@ -14,7 +14,7 @@ join users u on u.id = p.creator_id
 where pa.name_key = lower(rtrim(@name::text));
 
 -- name: PlanFallback :one
-select t.name from targets t join target_roles r on r.target_kind = t.kind
+select t.name from named_targets t join target_roles r on r.target_kind = t.kind
 where r.name = @role::text and t.target_id = @target_id::bigint;
 
 -- name: PlanNotifications :many
@@ -22,7 +22,7 @@ select n.id, n.step, n.position, n.priority, n.role, n.target_id, n.dynamic_inde
        n.optional, coalesce(t.name, '')::text as target, (ta.template_id is not null)::bool as template_active
 from plan_notifications n
 left join target_roles r on r.name = n.role
-left join targets t on t.target_id = n.target_id and t.kind = r.target_kind
+left join named_targets t on t.target_id = n.target_id and t.kind = r.target_kind
 left join template_active ta on ta.name_key = lower(n.template)
 where n.plan_id = @plan_id
 order by n.step, n.position;

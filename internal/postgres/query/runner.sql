@@ -120,7 +120,7 @@ order by incident_id, step, position, repeat, recipient, purpose, reopen_count d
 -- name: DynamicTargets :many
 select d.incident_id, d.dynamic_index, d.role, d.target_id, coalesce(t.name, '')::text as name
 from incident_dynamic_targets d
-left join targets t on t.target_id = d.target_id
+left join named_targets t on t.target_id = d.target_id
 where d.incident_id = any(sqlc.arg(incident_ids)::bigint[]);
 
 -- Locks incidents that nobody else is changing. What changed since it was read is told by its version. Open means that

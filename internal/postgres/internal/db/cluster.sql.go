@@ -72,9 +72,9 @@ func (q *Queries) AcquireLeases(ctx context.Context, arg AcquireLeasesParams) ([
 }
 
 const beatMember = `-- name: BeatMember :one
-insert into members (process_id, host, gossip_addr, version, data_shape, draining)
+insert into members (process_id, host, gossip_addr, version, data_shape, modes, draining)
 select $1::text, $2::text, $3::text, $4::text,
-    $5::int, $6::boolean
+    $5::int, $6::text[], $7::boolean
 where set_config('synchronous_commit', 'off', true) = 'off'
 on conflict (process_id) do update
 set heartbeat_at = clock_timestamp(),
@@ -89,6 +89,7 @@ type BeatMemberParams struct {
 	GossipAddr string
 	Version    string
 	DataShape  int32
+	Modes      []string
 	Draining   bool
 }
 
@@ -102,6 +103,7 @@ func (q *Queries) BeatMember(ctx context.Context, arg BeatMemberParams) (bool, e
 		arg.GossipAddr,
 		arg.Version,
 		arg.DataShape,
+		arg.Modes,
 		arg.Draining,
 	)
 	var joined bool
@@ -343,6 +345,29 @@ func (q *Queries) ReleaseLeases(ctx context.Context, arg ReleaseLeasesParams) ([
 		return nil, err
 	}
 	return items, nil
+}
+
+const servedModes = `-- name: ServedModes :one
+with live as (
+    select modes from members where heartbeat_at > clock_timestamp() - interval '30 seconds' and not draining
+)
+select count(*)::int as processors, count(modes)::int as told,
+    coalesce((select array_agg(distinct m.mode order by m.mode) from live l cross join unnest(l.modes) as m(mode)), '{}')::text[] as modes
+from live
+`
+
+type ServedModesRow struct {
+	Processors int32
+	Told       int32
+	Modes      []string
+}
+
+// The modes that processors have a vendor for. Told is how many of them say.
+func (q *Queries) ServedModes(ctx context.Context) (ServedModesRow, error) {
+	row := q.db.QueryRow(ctx, servedModes)
+	var i ServedModesRow
+	err := row.Scan(&i.Processors, &i.Told, &i.Modes)
+	return i, err
 }
 
 const setMemberDraining = `-- name: SetMemberDraining :execrows

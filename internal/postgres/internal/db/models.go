@@ -382,6 +382,8 @@ type Member struct {
 	StartedAt   time.Time
 	HeartbeatAt time.Time
 	Draining    bool
+	// modes that the processor has a vendor for; null = it is of a release that does not say
+	Modes []string
 }
 
 type Message struct {
@@ -519,6 +521,13 @@ type MessageHistoryDefault struct {
 type Mode struct {
 	Name string
 	ID   int16
+}
+
+// targets as people know them: a deleted team by its old name
+type NamedTarget struct {
+	TargetID int64
+	Kind     string
+	Name     string
 }
 
 type Notice struct {

@@ -225,7 +225,7 @@ func (q *Queries) PlanByName(ctx context.Context, name string) (PlanByNameRow, e
 }
 
 const planFallback = `-- name: PlanFallback :one
-select t.name from targets t join target_roles r on r.target_kind = t.kind
+select t.name from named_targets t join target_roles r on r.target_kind = t.kind
 where r.name = $1::text and t.target_id = $2::bigint
 `
 
@@ -268,7 +268,7 @@ select n.id, n.step, n.position, n.priority, n.role, n.target_id, n.dynamic_inde
        n.optional, coalesce(t.name, '')::text as target, (ta.template_id is not null)::bool as template_active
 from plan_notifications n
 left join target_roles r on r.name = n.role
-left join targets t on t.target_id = n.target_id and t.kind = r.target_kind
+left join named_targets t on t.target_id = n.target_id and t.kind = r.target_kind
 left join template_active ta on ta.name_key = lower(n.template)
 where n.plan_id = $1
 order by n.step, n.position

@@ -292,7 +292,7 @@ func (q *Queries) DueIncidents(ctx context.Context, arg DueIncidentsParams) ([]D
 const dynamicTargets = `-- name: DynamicTargets :many
 select d.incident_id, d.dynamic_index, d.role, d.target_id, coalesce(t.name, '')::text as name
 from incident_dynamic_targets d
-left join targets t on t.target_id = d.target_id
+left join named_targets t on t.target_id = d.target_id
 where d.incident_id = any($1::bigint[])
 `
 

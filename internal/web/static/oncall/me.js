@@ -123,5 +123,5 @@ function zoneCard() {
     },
     "Save",
   );
-  return card("My time zone", h("div", { class: "row nowrap" }, field("Pages and reminders show times in", select), button));
+  return card("My time zone", h("div", { class: "row nowrap" }, field("Times in", select), button));
 }

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestWhatIsInUseIsDeletedOnlyByForce(t *testing.T) {
+	t.Parallel()
+	environ, db := installation(t)
+	exec := func(sql string) {
+		t.Helper()
+		_, err := db.Pool().Exec(t.Context(), sql)
+		require.NoError(t, err)
+	}
+	exec(`insert into incidents (plan_id, application_id, due_at) select p.id, a.id, now() + interval '1 hour' from plans p, applications a where p.name = 'night' and a.name = 'shop'`)
+	exec(`insert into templates (name, creator_id) select template, u.id from plan_notifications, users u where u.name = 'ann' group by template, u.id`)
+	exec(`insert into template_active (name_key, template_id) select lower(name), max(id) from templates group by lower(name) on conflict do nothing`)
+	var template string
+	require.NoError(t, db.Pool().QueryRow(t.Context(), `select template from plan_notifications limit 1`).Scan(&template))
+	for _, c := range []struct{ kind, name, says string }{
+		{"template", template, "template " + template + " is in use by: plan night"},
+		{"user", "ann", "user ann is in use by: "},
+		{"team", "db", "team db is in use by: 1 escalating incidents, plan night"},
+		{"plan", "night", "plan night is in use by: 1 escalating incidents"},
+	} {
+		code, _, errs := iris(t, environ, "", c.kind, "delete", c.name)
+		require.NotZero(t, code, c.kind)
+		require.Contains(t, errs, c.says)
+		require.Contains(t, errs, "--force")
+		code, _, errs = iris(t, environ, "", c.kind, "delete", c.name, "--force")
+		require.Zero(t, code, errs)
+		code, _, errs = iris(t, environ, "", c.kind, "delete", c.name)
+		require.NotZero(t, code)
+		require.Contains(t, errs, "there is no active "+c.kind+" "+c.name)
+	}
+	var told, shown string
+	require.NoError(t, db.Pool().QueryRow(t.Context(), `select string_agg(text, '|' order by id) from timeline_entries where kind = 'operator'`).Scan(&told))
+	require.Contains(t, told, "team db was deleted; steps that name it page the fallback instead")
+	require.NoError(t, db.Pool().QueryRow(t.Context(), `select string_agg(distinct t.name, ',') from plan_notifications n
+		join named_targets t on t.target_id = n.target_id where n.role like 'oncall-%'`).Scan(&shown))
+	require.Equal(t, "db", shown, "plans show the old name")
+}
