@@ -173,6 +173,8 @@ type Deps struct {
 	Load          *wire.Load
 	// SlackID finds who has an e-mail address in Slack: their id there, or a NotFound fault. nil = Slack is not configured.
 	SlackID func(ctx context.Context, email string) (string, error)
+	// Teammates reports whether two people belong to the same active team.
+	Teammates func(ctx context.Context, one, other users.ID) (bool, error)
 	// What people set of applications.
 	Settings        ApplicationSettings
 	ApplicationKeys ApplicationKeys

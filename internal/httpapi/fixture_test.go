@@ -118,6 +118,7 @@ func newFixture(t testing.TB, change ...func(*httpapi.Deps)) *fixture {
 		Resolver: func() *oncall.Resolver { return oncall.NewResolver(dir, nil, time.Hour) }})
 	require.NoError(t, err)
 	d := httpapi.Deps{
+		Teammates:     people.Teammates,
 		Simulator:     simulator,
 		Authenticator: wire.NewAuthenticator(apps, people, f.sessions, userKey, errs), Errors: errs,
 		Incidents: postgres.NewIncidents(f.db), Timelines: postgres.NewIncidents(f.db), AuditLog: postgres.NewAudit(f.db), Plans: postgres.NewPlans(f.db), Templates: postgres.NewTemplates(f.db),

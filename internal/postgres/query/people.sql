@@ -86,3 +86,12 @@ from (select unnest(sqlc.arg(ids)::bigint[]) as id, unnest(sqlc.arg(names)::text
 where u.id = n.id and u.name = n.name and u.canonical_name is null
     and not exists (select from users o where o.canonical_name = n.canonical_name)
 returning u.id;
+
+-- Whether two people belong to the same active team.
+-- name: AreTeammates :one
+select exists (
+    select from team_members a
+    join team_members b on b.team_id = a.team_id and b.member
+    join teams t on t.id = a.team_id and t.active
+    where a.user_id = @one and a.member and b.user_id = @other
+)::bool;
