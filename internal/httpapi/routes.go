@@ -43,11 +43,8 @@ func (a *API) table() []route {
 		newInternal(a).table(),
 		newStatistics(a.Deps).table(),
 		simulations{a.Simulator}.table(),
-<<<<<<< HEAD
 		a.records(),
-=======
 		removalRoutes{a.Removals}.table(),
->>>>>>> main
 		fallbacks{a, newApplications(a.Deps)}.table(),
 	)
 }
