@@ -132,6 +132,13 @@ func (a *API) createTemplate(w http.ResponseWriter, r *http.Request) error {
 	if err := a.checkWords(d.Words); err != nil {
 		return err
 	}
+	if active, err := a.Templates.ByName(r.Context(), d.Name); err == nil {
+		if err := a.mayReplace(r.Context(), "template", active.Name, active.Creator, active.CreatorID); err != nil {
+			return err
+		}
+	} else if !fault.Is(err, fault.NotFound) {
+		return err
+	}
 	id, err := a.Templates.Create(r.Context(), d)
 	if fault.Is(err, fault.Invalid) {
 		return fault.Titled(invalidTemplate, fault.Public(err))

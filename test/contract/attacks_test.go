@@ -26,6 +26,7 @@ var attacks = []attack{
 	{"1.8", "metrics are read without credentials", publicMetrics},
 	{"1.3", "an administrator of a team of their own changes another person's reminders", changeOthersReminders},
 	{"1.3", "an administrator of a team of their own empties another team's rota", emptyOthersRota},
+	{"1.8", "a new version of somebody's plan or template replaces the active one", replacePlan},
 	{"1.8", "a page of another site ends a session", endSessionFromElsewhere},
 	{"1.8", "wrong passwords lock somebody out", lockOut},
 }
@@ -78,6 +79,18 @@ func takeOverByStoredName(s *server) {
 	s.exec("insert into application_owners select a.id, u.id from applications a, users u where a.name = 'demo' and u.name = 'sysadm'")
 	s.do(evil, get, "/v0/applications/demo/key", nil).is(http.StatusForbidden)
 	s.do(caller{name: "sysadm", session: "sysadm"}, get, "/v0/applications/demo/key", nil).is(http.StatusOK)
+}
+
+func replacePlan(s *server) {
+	s.join("eve")
+	eve := caller{name: "a stranger", session: "eve"}
+	words := m{"name": "words", "content": m{"demo": m{"email": m{"subject": "s", "body": "b"}}}}
+	s.do(eve, post, "/v0/plans", aPlan(m{"name": "Pager", "creator": "eve"})).is(http.StatusForbidden)
+	s.do(eve, post, "/v0/templates", changed(words, m{"creator": "eve"})).is(http.StatusForbidden)
+	s.do(other, post, "/v0/plans", aPlan(m{"name": "pager", "creator": "ann"})).is(http.StatusUnauthorized)
+	s.do(bob, post, "/v0/plans", aPlan(m{"name": "pager", "creator": "bob"})).is(http.StatusCreated) // of ann's team
+	s.do(admin, post, "/v0/plans", aPlan(m{"name": "pager", "creator": "root"})).is(http.StatusCreated)
+	s.do(caller{name: "the creator", session: "ann"}, post, "/v0/templates", changed(words, m{"creator": "ann"})).is(http.StatusCreated)
 }
 
 func endSessionFromElsewhere(s *server) {
