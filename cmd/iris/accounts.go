@@ -40,12 +40,13 @@ func (c userPasswdCommand) Run(ctx context.Context, e *env) error {
 }
 
 type userDisableCommand struct {
-	Name string `arg:"" help:"Log-in name."`
+	Name  string `arg:"" help:"Log-in name."`
+	Force bool   `help:"Switch them off although plans, rosters or others use them."`
 }
 
 // Run switches a user off.
 func (c userDisableCommand) Run(ctx context.Context, e *env) error {
-	return switchUser(ctx, e, c.Name, false)
+	return switchUser(ctx, e, c.Name, false, c.Force)
 }
 
 type userDeleteCommand struct{ deleteFlags }
@@ -61,10 +62,10 @@ type userEnableCommand struct {
 
 // Run switches a user on.
 func (c userEnableCommand) Run(ctx context.Context, e *env) error {
-	return switchUser(ctx, e, c.Name, true)
+	return switchUser(ctx, e, c.Name, true, false)
 }
 
-func switchUser(ctx context.Context, e *env, name string, active bool) error {
+func switchUser(ctx context.Context, e *env, name string, active, force bool) error {
 	o, err := e.operator(ctx)
 	if err != nil {
 		return err
@@ -73,10 +74,10 @@ func switchUser(ctx context.Context, e *env, name string, active bool) error {
 	if name, err = o.UserName(ctx, name); err != nil {
 		return err
 	}
-	changed, err := o.SetActive(ctx, name, active)
+	changed, err := o.SetActive(ctx, name, active, force)
 	switch {
 	case err != nil:
-		return err
+		return forcible(err)
 	case !changed && active:
 		fmt.Fprintf(e.stderr, "%s is on already\n", name)
 	case !changed:

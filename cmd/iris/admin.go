@@ -21,11 +21,19 @@ import (
 
 // operator opens the configured database for one command.
 func (e *env) operator(ctx context.Context) (*app.Operator, error) {
-	common, err := e.common("")
+	c, err := config.Load(e.config, e.environ)
 	if err != nil {
 		return nil, err
 	}
-	return app.OpenOperator(ctx, common)
+	common, err := c.Database("")
+	if err != nil {
+		return nil, err
+	}
+	o, err := app.OpenOperator(ctx, common)
+	if err == nil {
+		o.CatchAll = c.CatchAllPlan()
+	}
+	return o, err
 }
 
 // common is the configuration for work on the database itself; url "" = the configured one.
@@ -283,13 +291,18 @@ func (f deleteFlags) remove(ctx context.Context, e *env, kind, done string) erro
 	}
 	defer o.Close()
 	if err := o.Remove(ctx, kind, f.Name, f.Force); err != nil {
-		if fault.Is(err, fault.Conflict) {
-			return fault.Newf(fault.Conflict, "%s (--force)", fault.Public(err))
-		}
-		return err
+		return forcible(err)
 	}
 	fmt.Fprintf(e.stderr, "%s %s %s\n", kind, f.Name, done)
 	return nil
+}
+
+// forcible says how to do in spite of a conflict what was refused.
+func forcible(err error) error {
+	if fault.Is(err, fault.Conflict) {
+		return fault.Newf(fault.Conflict, "%s (--force)", fault.Public(err))
+	}
+	return err
 }
 
 type teamDeleteCommand struct{ deleteFlags }

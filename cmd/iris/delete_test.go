@@ -1,10 +1,34 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
+
+func TestWhoIsInUseIsSwitchedOffOnlyByForce(t *testing.T) {
+	t.Parallel()
+	environ, db := installation(t)
+	active := func() (on bool) {
+		require.NoError(t, db.Pool().QueryRow(t.Context(), "select active from users where name = 'ann'").Scan(&on))
+		return on
+	}
+	code, _, errs := iris(t, environ, "", "user", "disable", "ann")
+	require.NotZero(t, code)
+	require.Contains(t, errs, "user ann is in use by: ")
+	require.Contains(t, errs, "plan night as its creator")
+	require.Contains(t, errs, "--force")
+	require.True(t, active())
+	code, _, errs = iris(t, environ, "", "user", "disable", "ann", "--force")
+	require.Zero(t, code, errs)
+	require.False(t, active())
+	code, _, errs = iris(t, environ, "", "user", "disable", "ann")
+	require.Zero(t, code, errs)
+	require.Contains(t, errs, "ann is off already")
+}
 
 func TestWhatIsInUseIsDeletedOnlyByForce(t *testing.T) {
 	t.Parallel()
@@ -17,21 +41,24 @@ func TestWhatIsInUseIsDeletedOnlyByForce(t *testing.T) {
 	exec(`insert into incidents (plan_id, application_id, due_at) select p.id, a.id, now() + interval '1 hour' from plans p, applications a where p.name = 'night' and a.name = 'shop'`)
 	exec(`insert into templates (name, creator_id) select template, u.id from plan_notifications, users u where u.name = 'ann' group by template, u.id`)
 	exec(`insert into template_active (name_key, template_id) select lower(name), max(id) from templates group by lower(name) on conflict do nothing`)
+	exec(`update applications set default_plan = 'Night' where name = 'shop'`)
+	settings := "--config=" + filepath.Join(t.TempDir(), "iris.yaml")
+	require.NoError(t, os.WriteFile(strings.TrimPrefix(settings, "--config="), []byte("intake: {catch_all_plan: Night}\n"), 0o600))
 	var template string
 	require.NoError(t, db.Pool().QueryRow(t.Context(), `select template from plan_notifications limit 1`).Scan(&template))
 	for _, c := range []struct{ kind, name, says string }{
 		{"template", template, "template " + template + " is in use by: plan night"},
 		{"user", "ann", "user ann is in use by: "},
 		{"team", "db", "team db is in use by: 1 escalating incidents, plan night"},
-		{"plan", "night", "plan night is in use by: 1 escalating incidents"},
+		{"plan", "night", "plan night is in use by: 1 escalating incidents, default plan of application shop, the setting intake.catch_all_plan"},
 	} {
-		code, _, errs := iris(t, environ, "", c.kind, "delete", c.name)
+		code, _, errs := iris(t, environ, "", settings, c.kind, "delete", c.name)
 		require.NotZero(t, code, c.kind)
 		require.Contains(t, errs, c.says)
 		require.Contains(t, errs, "--force")
-		code, _, errs = iris(t, environ, "", c.kind, "delete", c.name, "--force")
+		code, _, errs = iris(t, environ, "", settings, c.kind, "delete", c.name, "--force")
 		require.Zero(t, code, errs)
-		code, _, errs = iris(t, environ, "", c.kind, "delete", c.name)
+		code, _, errs = iris(t, environ, "", settings, c.kind, "delete", c.name)
 		require.NotZero(t, code)
 		require.Contains(t, errs, "there is no active "+c.kind+" "+c.name)
 	}

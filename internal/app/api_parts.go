@@ -99,7 +99,7 @@ func (s *apiShared) irisAPI() (*httpapi.API, error) {
 		Resolver: resolver, People: s.userRows, Teammates: s.userRows.Teammates, Queues: s.queues,
 		Settings: s.applications, ApplicationKeys: s.applications, Limits: s.applications,
 		Tags: postgres.NewTags(s.db), Rates: s.rates, States: s.incidents, Aggregations: s.plans,
-		Statistics: postgres.NewStatistics(s.db), Simulator: s.simulator, Removals: newRemovals(s.db, s.plans), PlanFallbacks: s.plans, ApplicationFallbacks: s.applications,
+		Statistics: postgres.NewStatistics(s.db), Simulator: s.simulator, Removals: newRemovals(s.db, s.plans, s.cfg.Intake.CatchAllPlan), PlanFallbacks: s.plans, ApplicationFallbacks: s.applications,
 		Profiles: postgres.NewSettings(s.db), Targets: postgres.NewTargets(s.db), Categories: s.applications, SlackID: s.callbacks.slackID,
 		Replays: postgres.NewIdempotency(s.db), Load: s.load, Syntax: syntax, Wake: s.notifier.Wake, Ping: s.db.Ping,
 		Log: s.log, Registerer: s.reg, Config: apiConfig(s.cfg),

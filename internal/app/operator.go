@@ -33,6 +33,8 @@ type Operator struct {
 	contacts     *postgres.Contacts
 	audit        *postgres.Audit
 	passwords    *auth.Passwords
+	// CatchAll is the setting intake.catch_all_plan; the plan of that name counts as in use.
+	CatchAll string
 }
 
 // operatorName stands in the audit log.

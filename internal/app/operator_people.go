@@ -6,6 +6,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -68,11 +69,21 @@ func (o *Operator) TakePassword(ctx context.Context, name string) error {
 }
 
 // SetActive switches a person on or off and reports whether that changed anything. Who is off neither logs in nor is
-// paged, and their sessions end; the fallbacks of plans are paged in their place.
-func (o *Operator) SetActive(ctx context.Context, name string, active bool) (bool, error) {
+// paged, and their sessions end; the fallbacks of plans are paged in their place. Switching off somebody who is in use is a
+// Conflict fault that names what uses them, unless forced.
+func (o *Operator) SetActive(ctx context.Context, name string, active, force bool) (bool, error) {
 	u, err := o.user(ctx, name)
 	if err != nil || u.Active == active {
 		return false, err
+	}
+	if !active {
+		uses, err := postgres.NewUses(o.db).OfPerson(ctx, u)
+		if err != nil {
+			return false, err
+		}
+		if err := refuse("user", u.Name, uses, force); err != nil {
+			return false, err
+		}
 	}
 	if err := o.users.SetActive(ctx, u.ID, active); err != nil {
 		return false, err

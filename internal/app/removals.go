@@ -2,11 +2,13 @@ package app
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 // removals deletes teams, people, plans and templates as /v1 and the command line do: what is in use stays unless that is forced.
@@ -21,12 +23,14 @@ type removals struct {
 	people    *postgres.OncallPeople
 	plans     *postgres.Plans
 	templates *postgres.Templates
+	catchAll  string // intake.catch_all_plan
 }
 
-func newRemovals(db *postgres.DB, plans *postgres.Plans) *removals {
+func newRemovals(db *postgres.DB, plans *postgres.Plans, catchAll string) *removals {
 	return &removals{
 		uses: postgres.NewUses(db), audit: postgres.NewAudit(db), teams: postgres.NewTeams(db), profiles: postgres.NewOncallTeams(db, nil),
 		users: postgres.NewUsers(db), people: postgres.NewOncallPeople(db), plans: plans, templates: postgres.NewTemplates(db),
+		catchAll: catchAll,
 	}
 }
 
@@ -59,6 +63,19 @@ func unknown(err error, kind, name string) error {
 		return fault.Newf(fault.NotFound, "there is no active %s %s", kind, name)
 	}
 	return err
+}
+
+// AdministersTeam reports whether a person administers a team. An unknown team has no administrators.
+func (r *removals) AdministersTeam(ctx context.Context, person users.ID, name string) (bool, error) {
+	t, err := r.teams.ByName(ctx, name)
+	if err != nil {
+		if fault.Is(err, fault.NotFound) {
+			err = nil
+		}
+		return false, err
+	}
+	standings, err := r.profiles.Standings(ctx, person)
+	return slices.ContainsFunc(standings, func(s oncall.Standing) bool { return s.Admin && s.TeamID == t.ID }), err
 }
 
 func (r *removals) team(ctx context.Context, name string, force bool, actor string) error {
@@ -112,6 +129,9 @@ func (r *removals) plan(ctx context.Context, name string, force bool, actor stri
 	if err != nil {
 		return err
 	}
+	if strings.EqualFold(strings.TrimSpace(r.catchAll), p.Name) {
+		uses = append(uses, "the setting intake.catch_all_plan")
+	}
 	if err := refuse("plan", p.Name, uses, force); err != nil {
 		return err
 	}
@@ -141,5 +161,5 @@ func (r *removals) template(ctx context.Context, name string, force bool, actor 
 
 // Remove deletes a team, user, plan or template. See removals.
 func (o *Operator) Remove(ctx context.Context, kind, name string, force bool) error {
-	return newRemovals(o.db, o.plans).Remove(ctx, kind, name, force, operatorName)
+	return newRemovals(o.db, o.plans, o.CatchAll).Remove(ctx, kind, name, force, operatorName)
 }

@@ -376,6 +376,9 @@ func (c *Config) ListLimit() int { return c.file.MailingLists.MaxMembers }
 // Retention is how long finished messages are kept: 13 months by default.
 func (c *Config) Retention() time.Duration { return cmp.Or(c.file.History.Retention, 396*24*time.Hour) }
 
+// CatchAllPlan is the name of the plan for alerts without a usable plan; "" = none.
+func (c *Config) CatchAllPlan() string { return strings.TrimSpace(c.file.Intake.CatchAllPlan) }
+
 // DatabaseURL returns the configured database, or "".
 func (c *Config) DatabaseURL() Secret { return c.file.Database.URL }
 

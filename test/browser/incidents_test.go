@@ -64,6 +64,7 @@ func TestIncidentPages(t *testing.T) {
 	t.Run("takeover", func(t *testing.T) { takeOver(t, b.in(t), api) })
 	t.Run("session", func(t *testing.T) { lostAcknowledgement(t, b.in(t), api) })
 	t.Run("comment", func(t *testing.T) { keptComment(t, b.in(t), api) })
+	t.Run("team", func(t *testing.T) { deleteTeam(t, b.in(t), api) })
 }
 
 // liveRows sees other incidents come and change while it aims at one.
@@ -170,4 +171,21 @@ func keptComment(t *testing.T, b *tab, api *client) {
 	b.do("log in", chromedp.SendKeys(`input[name=username]`, "demo"), chromedp.SendKeys(`input[name=password]`, "demo"),
 		chromedp.Click(`button.primary`), chromedp.WaitVisible(`#comment textarea`))
 	require.Equal(t, "half a thou", ask[string](b, `document.querySelector("#comment textarea").value`))
+}
+
+// deleteTeam deletes a team that a service uses: the page names the service and deletes the team only when asked again.
+func deleteTeam(t *testing.T, b *tab, api *client) {
+	api.call(http.MethodPost, "/api/v0/services", map[string]any{"name": "mailer"}, nil)
+	api.call(http.MethodPost, "/api/v0/teams", map[string]any{"name": "spare", "scheduling_timezone": "UTC"}, nil)
+	api.call(http.MethodPost, "/api/v0/teams/spare/services", map[string]any{"name": "mailer"}, nil)
+	const sure = `dialog[open] .dialog-foot button.danger`
+	b.do("the settings", chromedp.Navigate(home+"/teams/spare/settings"), chromedp.WaitVisible(`.card button.danger`))
+	b.do("delete", chromedp.Click(`.card button.danger`), chromedp.WaitVisible(sure), chromedp.Click(sure))
+	b.until("the page names what uses the team", `document.querySelector("dialog[open]")?.innerText.includes("service mailer")`)
+	require.Equal(t, "Delete it anyway", b.text(sure))
+	b.shot("65-team-in-use")
+	api.call(http.MethodGet, "/api/v0/teams/spare", nil, nil)
+	b.do("delete it anyway", chromedp.Click(sure))
+	b.until("the page of all teams", `location.pathname === "/teams"`)
+	require.Equal(t, http.StatusNotFound, ask[int](b, `fetch("/api/v0/teams/spare").then((r) => r.status)`))
 }

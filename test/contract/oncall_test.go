@@ -570,3 +570,17 @@ func TestOncallSubscriptionsRolesSearchAudit(t *testing.T) {
 	s.do(scheduler, get, "/api/v0/modes", nil).is(200)
 	require.Contains(t, decode[[]string](s.do(scheduler, get, "/api/v0/timezones", nil).is(200)), "UTC")
 }
+
+func TestAdministratorsOfATeamDeleteItOnV1(t *testing.T) {
+	t.Parallel()
+	s := newCalendar(t)
+	s.do(admin, post, "/api/v0/services", m{"name": "mailer"}).is(201)
+	s.do(owner, post, "/api/v0/teams/ops/services", m{"name": "mailer"}).is(201)
+	s.do(bob, del, "/v1/teams/ops", nil).is(403)
+	s.do(bob, del, "/v1/teams/ops?force=true", nil).is(403)
+	require.Contains(t, s.do(owner, del, "/v1/teams/ops", nil).is(409).body, "service mailer")
+	s.do(owner, del, "/v1/teams/none", nil).is(403)
+	s.do(owner, del, "/v1/users/bob?force=true", nil).is(403)
+	s.do(owner, del, "/v1/teams/ops?force=true", nil).is(204)
+	s.do(owner, get, "/api/v0/teams/ops", nil).is(404)
+}

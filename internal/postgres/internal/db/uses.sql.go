@@ -69,6 +69,9 @@ const usesOfPlan = `-- name: UsesOfPlan :many
 select concat('quota of application ', a.name)::text as used_by from application_quotas q join applications a on a.id = q.application_id
 where q.plan_key = lower(rtrim($1::text))
 union all
+select concat('default plan of application ', a.name) from applications a
+where lower(rtrim(a.default_plan)) = lower(rtrim($1::text))
+union all
 select concat(count(*), ' escalating incidents') from incidents i join plans p on p.id = i.plan_id
 where i.active and lower(p.name) = lower(rtrim($1::text))
 having count(*) > 0

@@ -1,6 +1,6 @@
 // A team's settings, whose calendars it also shows, and its holidays.
 import { card, field, fill, flash, h, options, page as read, ready, working } from "./dom.js";
-import { path, v0 } from "./api.js";
+import { path, v0, v1 } from "./api.js";
 import { confirm } from "./dialog.js";
 import { holidayCard } from "./holidays.js";
 import { loadTeam } from "./rights.js";
@@ -171,6 +171,35 @@ function subscriptionsCard() {
   );
 }
 
+// deleteTeam asks, and asks again when something uses the team.
+async function deleteTeam() {
+  const at = path`/teams/${team.name}`;
+  let uses = null;
+  const sure = await confirm({
+    title: "Delete " + team.name,
+    text: "Plans that page this team will reach nobody through it.",
+    label: "Delete the team",
+    run: async () => {
+      try {
+        await v1.remove(at);
+      } catch (e) {
+        if (e.status !== 409) throw e;
+        uses = e.text;
+      }
+    },
+  });
+  const gone =
+    sure &&
+    (!uses ||
+      (await confirm({
+        title: team.name + " is in use",
+        text: uses,
+        label: "Delete it anyway",
+        run: () => v1.remove(at + "?force=true"),
+      })));
+  if (gone) location.assign("/teams");
+}
+
 function dangerCard() {
   return card(
     "Delete team",
@@ -180,17 +209,7 @@ function dangerCard() {
       {
         type: "button",
         class: "danger",
-        onclick: async () => {
-          if (
-            await confirm({
-              title: "Delete " + team.name,
-              text: "Plans that page this team will reach nobody through it.",
-              label: "Delete the team",
-              run: () => v0.remove(path`/teams/${team.name}`),
-            })
-          )
-            location.assign("/teams");
-        },
+        onclick: deleteTeam,
       },
       "Delete the team…",
     ),
