@@ -22,6 +22,8 @@ type attack struct {
 var attacks = []attack{
 	{"1.1", "a user renames themselves to a name that folds to an administrator's", takeOverByName},
 	{"1.1", "an administrator cannot be impersonated by a stored name that folds to theirs", takeOverByStoredName},
+	{"1.4", "alert text becomes Slack blocks with buttons under a template that begins with it", alertTextAsBlocks},
+	{"1.4", "alert text calls a whole channel and shows its own link in Slack", alertTextAsMarkup},
 	{"1.5", "a filter of 60,000 commas becomes as many conditions", manyConditions},
 	{"1.8", "metrics are read without credentials", publicMetrics},
 	{"1.3", "an administrator of a team of their own changes another person's reminders", changeOthersReminders},
