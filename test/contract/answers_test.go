@@ -249,7 +249,11 @@ func TestSignedLinks(t *testing.T) {
 	s.do(anonymous, post, good, nil).is(200)
 	s.acknowledged(incident)
 	s.do(anonymous, get, "/ack/"+token(time.Now().Add(-time.Hour)), nil).is(400)
-	s.do(anonymous, get, good[:len(good)-1]+"A", nil).is(400)
+	forged := good[:len(good)-1] + "A"
+	if forged == good {
+		forged = good[:len(good)-1] + "Q"
+	}
+	s.do(anonymous, get, forged, nil).is(400)
 	page := s.do(anonymous, get, "/login", nil).is(200).body
 	_, rest, found := strings.Cut(page, `href="/static/`)
 	require.True(t, found)
