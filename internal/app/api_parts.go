@@ -94,9 +94,9 @@ func (s *apiShared) irisAPI() (*httpapi.API, error) {
 	}
 	return httpapi.New(httpapi.Deps{
 		Authenticator: s.authenticator, Errors: s.errors,
-		Incidents: s.incidents, Plans: s.plans, Templates: postgres.NewTemplates(s.db), Messages: s.messages,
+		Incidents: s.incidents, Timelines: s.incidents, AuditLog: postgres.NewAudit(s.db), Plans: s.plans, Templates: postgres.NewTemplates(s.db), Messages: s.messages,
 		Notifications: s.notifications, Applications: s.applications, Directory: directory,
-		Resolver: resolver, People: s.userRows, Queues: s.queues,
+		Resolver: resolver, People: s.userRows, Teammates: s.userRows.Teammates, Queues: s.queues,
 		Settings: s.applications, ApplicationKeys: s.applications, Limits: s.applications,
 		Tags: postgres.NewTags(s.db), Rates: s.rates, States: s.incidents, Aggregations: s.plans,
 		Statistics: postgres.NewStatistics(s.db), Simulator: s.simulator, Removals: newRemovals(s.db, s.plans), PlanFallbacks: s.plans, ApplicationFallbacks: s.applications,

@@ -91,14 +91,23 @@ func (h *health) findings(ctx context.Context) []finding {
 	if time.Since(h.at) < checkKeep {
 		return h.last
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
-	defer cancel()
+	ctx = context.WithoutCancel(ctx)
+	results := make([]error, len(h.checks))
+	var asked sync.WaitGroup
+	for i, c := range h.checks {
+		asked.Go(func() { // a slow check must not use up the time of another one
+			ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+			defer cancel()
+			results[i] = c.ask(ctx)
+		})
+	}
+	asked.Wait()
 	var out []finding
 	var why reasons
-	for _, c := range h.checks {
+	for i, c := range h.checks {
 		f := finding{Name: c.name}
 		var worry concern
-		switch err := c.ask(ctx); {
+		switch err := results[i]; {
 		case errors.As(err, &worry):
 			f.Concern = worry.Error()
 		case err != nil:

@@ -133,3 +133,22 @@ func TestAdminListener(t *testing.T) {
 	stop()
 	require.NoError(t, <-ended)
 }
+
+func TestASlowCheckDoesNotUseUpTheTimeOfOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHealth(zap.NewNop(), prometheus.NewRegistry())
+		h.set(check{"slow", func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }},
+			check{"quick", func(ctx context.Context) error {
+				select {
+				case <-ctx.Done():
+					return ctx.Err()
+				case <-time.After(time.Second):
+					return nil
+				}
+			}})
+		found := h.findings(t.Context())
+		require.NotEmpty(t, found[0].Error)
+		require.Empty(t, found[1].Error)
+	})
+}

@@ -28,8 +28,8 @@ type lateWork interface {
 }
 
 // watch looks at the oldest due step and the oldest unsent message of every bucket, whoever owns it: every process
-// watches all, so that a failure of those that work is seen by those that do not. It logs and exports what it sees. Its
-// methods are called by one goroutine at a time (health).
+// watches all, so that a failure of those that work is seen by those that do not. It logs and exports what it sees. Each
+// method is called by one goroutine at a time (health); steps and messages share no state.
 type watch struct {
 	work       lateWork
 	log        *zap.Logger

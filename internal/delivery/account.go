@@ -104,7 +104,7 @@ func (o *outlet) closed(now time.Time) (why string, left time.Duration) {
 	return "", 0
 }
 
-// busyWait is how long a message waits for another call to the same destination.
+// busyWait is how long a message waits for other calls to the same destination.
 const busyWait = 250 * time.Millisecond
 
 // admit asks whether a call to the item's destination may begin. If not, it moves the message on. Otherwise done must be called
@@ -112,21 +112,30 @@ const busyWait = 250 * time.Millisecond
 func (w *Worker) admit(it *item) (done func(messages.Result), ok bool) {
 	h, to := &it.outlet.health, it.c.Destination
 	done, a := h.begin(time.Now(), to)
-	if a == busy {
+	if a == busy || a == failingBusy {
 		began := time.Now()
-		h.wait(to, busyWait, w.stopping)
+		until := began.Add(busyWait)
+		if it.limited {
+			until = earlier(until, it.slot.until)
+		}
+		for (a == busy || a == failingBusy) && h.wait(to, time.Until(until), w.stopping) {
+			done, a = h.begin(time.Now(), to)
+		}
 		it.waited += time.Since(began)
-		done, a = h.begin(time.Now(), to)
 	}
+	b := w.cfg.Budgets[it.c.Class]
 	switch a {
 	case admitted:
 		return done, true
 	case busy:
 		w.turn(it, Verdict{State: messages.Pending, RetryIn: busyWait + time.Duration(spread()*float64(busyWait))})
 	case failingBusy:
-		w.refused(it, "the last call to this recipient failed and another one has not ended")
+		// Not much longer than the recipient has failed: it may be back as soon as the call ends.
+		wait := min(b.gap(100, spread()), max(b.gap(1, spread()), h.failingFor(time.Now(), to)/4))
+		w.refused(it, "the last call to this recipient failed and another one has not ended", wait)
 	default:
-		w.refused(it, "its latest calls failed")
+		// Until the account is well, only probes are taken. This message must be there when it is.
+		w.refused(it, "its latest calls failed", b.gap(1, spread()))
 	}
 	return nil, false
 }

@@ -45,7 +45,9 @@ type health struct {
 type destination struct {
 	calls    chan struct{} // one per call that runs
 	failures int           // in a row
+	since    time.Time     // when the first of them was
 	last     time.Time     // when it last failed
+	ended    chan struct{} // closed when a call ends; nil = nobody waits for that
 }
 
 // admission is what health says to a call.
@@ -115,22 +117,38 @@ func (h *health) begin(now time.Time, to string) (done func(messages.Result), a 
 	return func(r messages.Result) { h.done(to, d, r) }, admitted
 }
 
-// wait waits until a call to the destination may have ended.
-func (h *health) wait(to string, most time.Duration, stop <-chan struct{}) {
+// wait waits until a call to the destination ends. It returns false if none does within the time.
+func (h *health) wait(to string, most time.Duration, stop <-chan struct{}) bool {
 	h.mu.Lock()
 	d := h.destinations[to]
-	h.mu.Unlock()
-	if d == nil {
-		return
+	if d == nil || len(d.calls) == 0 {
+		h.mu.Unlock()
+		return true
 	}
+	if d.ended == nil {
+		d.ended = make(chan struct{})
+	}
+	ended := d.ended
+	h.mu.Unlock()
 	timer := time.NewTimer(most)
 	defer timer.Stop()
 	select {
-	case d.calls <- struct{}{}:
-		<-d.calls
+	case <-ended:
+		return true
 	case <-timer.C:
 	case <-stop:
 	}
+	return false
+}
+
+// failingFor is how long every call to a destination has failed.
+func (h *health) failingFor(now time.Time, to string) time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if d := h.destinations[to]; d != nil && d.failures > 0 {
+		return now.Sub(d.since)
+	}
+	return 0
 }
 
 // done takes what came of a call.
@@ -139,6 +157,10 @@ func (h *health) done(to string, d *destination, r messages.Result) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	<-d.calls
+	if d.ended != nil {
+		close(d.ended)
+		d.ended = nil
+	}
 	switch r.Outcome {
 	case messages.OutcomeCancelled:
 	case messages.OutcomeUnavailable, messages.OutcomeUnknown:
@@ -147,6 +169,9 @@ func (h *health) done(to string, d *destination, r messages.Result) {
 		if r.BeforeRecipient {
 			h.unnamed++
 		} else {
+			if d.failures == 0 {
+				d.since = now
+			}
 			d.failures++
 			d.last = now
 			if h.failing == nil {

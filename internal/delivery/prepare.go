@@ -248,7 +248,7 @@ func (d *desk) notRendered(ctx context.Context, batch []*item, err error) {
 			d.render(ctx, batch[i:i+1])
 		}
 	default:
-		w.background.Go(func() { w.refused(batch[0], "its words could not be put together") })
+		w.background.Go(func() { w.refused(batch[0], "its words could not be put together", w.longGap(batch[0])) })
 	}
 }
 
@@ -299,7 +299,7 @@ func (w *Worker) begin(it *item) {
 			w.elsewhere(it, fmt.Sprintf("The application may not use %s.", it.c.Mode))
 		})
 	case it.outlet == nil:
-		w.background.Go(func() { w.refused(it, it.closed.why) })
+		w.background.Go(func() { w.refused(it, it.closed.why, w.longGap(it)) })
 	default:
 		it.line.desk.arrived.add(it)
 	}
@@ -362,9 +362,12 @@ func (w *Worker) elsewhere(it *item, why string) {
 	w.turn(it, w.nextMode(it, why, false, true))
 }
 
-// refused moves a message on whose mode has no open outlet: it waits, and goes another way when its budget is used up. A pause
+// longGap is the longest pause before a message is tried again.
+func (w *Worker) longGap(it *item) time.Duration { return w.cfg.Budgets[it.c.Class].gap(100, spread()) }
+
+// refused moves a message on whose mode has no open outlet: it waits so long, and goes another way when its budget is used up. A pause
 // that is known to last longer than the budget is not waited for, unless every mode has been tried in vain already.
-func (w *Worker) refused(it *item, why string) {
+func (w *Worker) refused(it *item, why string, wait time.Duration) {
 	b := w.cfg.Budgets[it.c.Class]
 	waited := it.waitedInMode()
 	age := it.age()
@@ -376,6 +379,6 @@ func (w *Worker) refused(it *item, why string) {
 	case age >= b.Total || waited >= b.PerMode || it.closed.left > 0 && !it.c.FallbackAsked && waited+it.closed.left >= b.PerMode:
 		w.turn(it, w.nextMode(it, fmt.Sprintf("%s to %s could not be sent: %s.", capital(string(it.c.Mode)), it.c.Target, why), true, false))
 	default:
-		w.turn(it, Verdict{State: messages.Pending, RetryIn: min(b.gap(100, spread()), max(b.FirstGap, b.PerMode-waited))})
+		w.turn(it, Verdict{State: messages.Pending, RetryIn: min(wait, max(b.FirstGap, b.PerMode-waited))})
 	}
 }

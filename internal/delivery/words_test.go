@@ -108,7 +108,7 @@ func TestRetriesStandInTheAuditLog(t *testing.T) {
 	w, _ := o.work(o.deps(h, mail), delivery.Config{})
 	w.Wake(buckets.All())
 	o.eventually("it is sent", func() bool { return o.text(`select state from messages where id = $1`, id) == "sent" })
-	require.Regexp(t, `^sent-change\|\|pending\|Email to ana failed \(busy\)\. It is tried again in [0-9.]+m?s\.$`, o.changes(id))
+	require.Regexp(t, `^sent-change\|\|pending\|Email to ana failed \(busy\)\. It is tried again in [0-9.]+ m?s\.$`, o.changes(id))
 	require.Zero(t, o.number(`select count(*) from timeline_entries where kind = 'delivery'`))
 }
 

@@ -107,6 +107,16 @@ type Queues interface {
 	Depths(ctx context.Context) ([]messages.QueueDepth, error)
 }
 
+// Timelines tell what happened to incidents, in order.
+type Timelines interface {
+	Timeline(ctx context.Context, id incidents.ID) ([]incidents.Entry, error)
+}
+
+// AuditLog tells who changed what by hand: the latest changes with a smaller number, newest first.
+type AuditLog interface {
+	Before(ctx context.Context, before int64, limit int) ([]auth.AuditRecord, error)
+}
+
 // Replays keeps answers to requests that carry an Idempotency-Key.
 type Replays interface {
 	// Once returns the answer that is stored for the request, or runs work, whose storage all belongs to one transaction with
@@ -145,6 +155,8 @@ type Deps struct {
 	Authenticator *wire.Authenticator
 	Errors        *wire.Errors
 	Incidents     Incidents
+	Timelines     Timelines
+	AuditLog      AuditLog
 	Plans         Plans
 	Templates     Templates
 	Messages      Messages
@@ -161,6 +173,8 @@ type Deps struct {
 	Load          *wire.Load
 	// SlackID finds who has an e-mail address in Slack: their id there, or a NotFound fault. nil = Slack is not configured.
 	SlackID func(ctx context.Context, email string) (string, error)
+	// Teammates reports whether two people belong to the same active team.
+	Teammates func(ctx context.Context, one, other users.ID) (bool, error)
 	// What people set of applications.
 	Settings        ApplicationSettings
 	ApplicationKeys ApplicationKeys
@@ -203,7 +217,7 @@ const keep = time.Second
 
 // New checks that every part is there.
 func New(d Deps) (*API, error) {
-	if d.Authenticator == nil || d.Errors == nil || d.Incidents == nil || d.Plans == nil || d.Templates == nil ||
+	if d.Authenticator == nil || d.Errors == nil || d.Incidents == nil || d.Timelines == nil || d.AuditLog == nil || d.Plans == nil || d.Templates == nil ||
 		d.Messages == nil || d.Notifications == nil || d.Applications == nil || d.Directory == nil || d.Resolver == nil ||
 		d.People == nil || d.Profiles == nil || d.Targets == nil || d.Categories == nil ||
 		d.Queues == nil || d.Replays == nil || d.Load == nil || d.Settings == nil || d.ApplicationKeys == nil || d.Limits == nil ||

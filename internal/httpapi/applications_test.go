@@ -296,6 +296,10 @@ func TestAddressesThatOpenIncidents(t *testing.T) {
 	f.want(200, `{}`, demo, get, path, "")
 	f.want(200, `[]`, asAnn, put, path, `{"x@example.com":"Pager","y@example.com":"pager"}`)
 	f.want(200, `{"x@example.com":"pager","y@example.com":"pager"}`, demo, get, path, "")
+	f.exec(`update user_contacts set verified_destination = destination where mode = 'email' and destination like 'ann@%'`)
+	for _, contact := range []string{"ann@example.com", "bob@example.com"} { // verified and not
+		f.want(400, title("These email addresses are also user's email addresses which is not allowed: "+contact), asAnn, put, path, `{"`+contact+`":"pager"}`)
+	}
 	f.want(200, `[]`, asAnn, put, path, `{"z@example.com":"pager"}`)
 	f.want(200, `{"z@example.com":"pager"}`, demo, get, path, "")
 	f.want(200, `0`, asAnn, post, "/v0/plans/1", `{"active":0}`)

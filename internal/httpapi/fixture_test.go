@@ -118,9 +118,10 @@ func newFixture(t testing.TB, change ...func(*httpapi.Deps)) *fixture {
 		Resolver: func() *oncall.Resolver { return oncall.NewResolver(dir, nil, time.Hour) }})
 	require.NoError(t, err)
 	d := httpapi.Deps{
+		Teammates:     people.Teammates,
 		Simulator:     simulator,
 		Authenticator: wire.NewAuthenticator(apps, people, f.sessions, userKey, errs), Errors: errs,
-		Incidents: postgres.NewIncidents(f.db), Plans: postgres.NewPlans(f.db), Templates: postgres.NewTemplates(f.db),
+		Incidents: postgres.NewIncidents(f.db), Timelines: postgres.NewIncidents(f.db), AuditLog: postgres.NewAudit(f.db), Plans: postgres.NewPlans(f.db), Templates: postgres.NewTemplates(f.db),
 		Messages: postgres.NewMessages(f.db), Notifications: postgres.NewNotifications(f.db), Applications: apps, Settings: apps, ApplicationKeys: apps, Limits: apps, Tags: postgres.NewTags(f.db),
 		States: postgres.NewIncidents(f.db), Aggregations: postgres.NewPlans(f.db), Statistics: postgres.NewStatistics(f.db), Directory: dir,
 		Resolver: oncall.NewResolver(dir, nil, time.Second), People: people, Queues: queues, Replays: postgres.NewIdempotency(f.db),

@@ -82,7 +82,7 @@ func (n *notification) parseTarget(b body) error {
 		}
 	}
 	if len(missing) > 0 {
-		return fault.Titled("Missing required atrributes", strings.Join(missing, ", "))
+		return fault.Titled("Missing required attributes", strings.Join(missing, ", "))
 	}
 	n.targets = []named{t}
 	return nil
@@ -90,7 +90,7 @@ func (n *notification) parseTarget(b body) error {
 
 func (n *notification) parseList(b body) error {
 	if !b.given("subject") {
-		return fault.New(fault.Invalid, "Missing required atrributes: subject")
+		return fault.New(fault.Invalid, "Missing required attributes: subject")
 	}
 	var err error
 	if n.subject, err = b.optionalText("subject"); err != nil {

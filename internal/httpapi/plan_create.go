@@ -56,6 +56,13 @@ func (a *API) createPlan(w http.ResponseWriter, r *http.Request) error {
 			warnings = append(warnings, "a tracking notification is never a call, so none is sent")
 		}
 	}
+	if active, err := a.Plans.ByName(ctx, p.Name); err == nil {
+		if err := a.mayReplace(ctx, "plan", active.Name, active.Creator, active.CreatorID); err != nil {
+			return err
+		}
+	} else if !fault.Is(err, fault.NotFound) {
+		return err
+	}
 	id, err := a.Plans.Create(ctx, p.Draft)
 	if err != nil {
 		return err
@@ -79,6 +86,22 @@ func (a *API) creator(ctx context.Context, name, title string) (users.User, erro
 		return u, fault.Titled(title, "Creator "+name+" not found")
 	}
 	return u, err
+}
+
+// mayReplace refuses a new version of an active plan or template to whoever is neither its creator, nor in a team with them, nor
+// may change it otherwise.
+func (a *API) mayReplace(ctx context.Context, what, name, creator string, creatorID users.ID) error {
+	actor := wire.Actor(ctx)
+	if actor.MayChange(creatorID, a.Config.Openings) {
+		return nil
+	}
+	if actor.UserID != 0 && !actor.ReadOnly {
+		are, err := a.Teammates(ctx, actor.UserID, creatorID)
+		if err != nil || are {
+			return err
+		}
+	}
+	return fault.Newf(fault.Forbidden, "Only %s, their teams or an admin may replace the %s %s", creator, what, name)
 }
 
 // checkSteps compares the steps with what exists, resolves their targets, and warns of those that reach nobody now.

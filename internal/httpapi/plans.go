@@ -129,7 +129,8 @@ func planNotification(n escalation.Notification, step int, lost map[string]bool)
 		{"role", role}, {"target", target}, {"template", template}, {"priority", n.Priority}, {"dynamic_index", index}}
 }
 
-// activatePlan makes a version the active one, or takes that away from it.
+// activatePlan makes a version the active one, or takes that away from it. By name, the newest version is activated and
+// the active one is deactivated.
 func (a *API) activatePlan(w http.ResponseWriter, r *http.Request) error {
 	b, err := readBody(w, r, "")
 	if err != nil {
@@ -139,11 +140,14 @@ func (a *API) activatePlan(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	id, ok := pathID(r, "plan")
-	if !ok {
-		return fault.New(fault.NotFound, "only a version has a number that can be activated")
+	var p escalation.PlanSteps
+	if id, ok := pathID(r, "plan"); ok {
+		p, err = a.Plans.ByID(r.Context(), escalation.PlanID(id))
+	} else if given := wire.Param(r, "plan"); active {
+		p, err = a.newestVersion(r.Context(), given)
+	} else {
+		p, err = a.activeOrNewest(r.Context(), given)
 	}
-	p, err := a.Plans.ByID(r.Context(), escalation.PlanID(id))
 	if err != nil {
 		return err
 	}
@@ -172,11 +176,7 @@ func activeField(b body, missing string, invalid error) (bool, error) {
 
 func (a *API) deletePlan(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	given := wire.Param(r, "plan")
-	p, err := a.findPlan(ctx, given)
-	if fault.Is(err, fault.NotFound) && !digits(given) && storable(given) {
-		p, err = a.newestVersion(ctx, given)
-	}
+	p, err := a.activeOrNewest(ctx, wire.Param(r, "plan"))
 	if fault.Is(err, fault.NotFound) {
 		return fault.New(fault.Invalid, "No plan matched")
 	}
@@ -197,10 +197,21 @@ func (a *API) deletePlan(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// newestVersion finds the newest version of a plan that has no active one.
+// activeOrNewest is findPlan, but a name without an active version means the newest one.
+func (a *API) activeOrNewest(ctx context.Context, idOrName string) (escalation.PlanSteps, error) {
+	p, err := a.findPlan(ctx, idOrName)
+	if fault.Is(err, fault.NotFound) && !digits(idOrName) {
+		return a.newestVersion(ctx, idOrName)
+	}
+	return p, err
+}
+
+// newestVersion finds the newest version of a plan, without its steps. NotFound where no version has that name.
 func (a *API) newestVersion(ctx context.Context, name string) (escalation.PlanSteps, error) {
-	found, err := a.Plans.List(ctx, filters.Query{Limit: 1,
-		Conditions: []filters.Condition{{Field: "name", Op: filters.Eq, Values: []any{name}}}})
+	if !storable(name) {
+		return escalation.PlanSteps{}, fault.New(fault.NotFound, "no such plan")
+	}
+	found, err := a.Plans.List(ctx, newestNamed(name))
 	if err != nil {
 		return escalation.PlanSteps{}, err
 	}
@@ -208,4 +219,9 @@ func (a *API) newestVersion(ctx context.Context, name string) (escalation.PlanSt
 		return escalation.PlanSteps{}, fault.New(fault.NotFound, "no such plan")
 	}
 	return escalation.PlanSteps{Plan: found[0]}, nil
+}
+
+// newestNamed selects the newest version of a plan or template.
+func newestNamed(name string) filters.Query {
+	return filters.Query{Limit: 1, Conditions: []filters.Condition{{Field: "name", Op: filters.Eq, Values: []any{name}}}}
 }

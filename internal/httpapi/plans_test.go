@@ -180,6 +180,33 @@ func TestActivateAndDeletePlans(t *testing.T) {
 	}
 }
 
+func TestActiveIsSetByNameOfAPlan(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.ok(asAnn, post, "/v0/plans", planJSON())
+	f.ok(asAnn, post, "/v0/plans", planJSON())
+	const byName = "/v0/plans/NEW%20plan"
+	active := func() string { return f.ok(demo, get, "/v0/plans?active=1&name=new%20plan&fields=id", "") }
+	f.ok(asAnn, post, "/v0/plans/2", `{"active":1}`)
+	f.want(403, title("Only ann or an admin may change the plan new plan"), demo, post, byName, `{"active":0}`)
+	f.want(403, title("Only ann or an admin may change the plan new plan"), demo, post, byName, `{"active":1}`)
+	require.Equal(t, `[{"id":2}]`, active())
+	f.want(200, "0", asAnn, post, byName, `{"active":0}`)
+	require.Equal(t, `[]`, active(), "the version that was active, not the newest one")
+	f.want(200, "0", asAnn, post, byName, `{"active":0}`)
+	f.want(200, "1", asAnn, post, byName, `{"active":1}`)
+	require.Equal(t, `[{"id":3}]`, active(), "the newest version")
+	f.ok(asAnn, post, "/v0/plans/2", `{"active":1}`)
+	f.want(200, "1", asAnn, post, byName, `{"active":1}`)
+	require.Equal(t, `[{"id":3}]`, active(), "the newest version, though another one was active")
+	f.want(400, title(`"active" field required`), asAnn, post, byName, `{}`)
+	for _, unknown := range []string{"none", "a%00b", "%ff"} {
+		for _, flag := range []string{`{"active":0}`, `{"active":1}`} {
+			f.want(404, "", asAnn, post, "/v0/plans/"+unknown, flag)
+		}
+	}
+}
+
 func TestOpeningLetsAnyApplicationChangePlans(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(d *httpapi.Deps) { d.Config.Openings = auth.Openings{ChangeAnyPlan: true} })
@@ -206,7 +233,7 @@ func TestTemplates(t *testing.T) {
 	f.want(404, "", demo, get, "/v0/templates/new", "")
 	f.want(404, "", demo, get, "/v0/templates/99", "")
 	f.want(404, "", asAnn, post, "/v0/templates/99", `{"active":0}`)
-	f.want(404, "", asAnn, post, "/v0/templates/new", `{"active":0}`)
+	f.want(404, "", asAnn, post, "/v0/templates/none", `{"active":0}`)
 	f.want(400, title("Missing active argument"), asAnn, post, "/v0/templates/2", `{}`)
 	f.want(400, describe("Invalid active argument", "active must be an int"), asAnn, post, "/v0/templates/2", `{"active":null}`)
 	f.want(403, title("Only ann or an admin may change the template new"), demo, post, "/v0/templates/2", `{"active":1}`)
@@ -246,4 +273,28 @@ func TestCreateTemplateRefuses(t *testing.T) {
 	require.Contains(t, rec.Body.String(), `{"title":"Invalid jinja template","description":"`)
 	f.want(401, title("Invalid plan creator for authenticated app/user"), demo, post, "/v0/templates", templateBody)
 	require.Equal(t, 1, f.count("select count(*) from templates"))
+}
+
+func TestActiveIsSetByNameOfATemplate(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.ok(asAnn, post, "/v0/templates", templateBody)
+	f.ok(asAnn, post, "/v0/templates", templateBody)
+	const byName = "/v0/templates/NEW"
+	active := func() string { return f.ok(demo, get, "/v0/templates?active=1&name=new&fields=id", "") }
+	f.ok(asAnn, post, "/v0/templates/2", `{"active":1}`)
+	f.want(403, title("Only ann or an admin may change the template new"), demo, post, byName, `{"active":0}`)
+	f.want(403, title("Only ann or an admin may change the template new"), demo, post, byName, `{"active":1}`)
+	require.Equal(t, `[{"id":2}]`, active())
+	f.want(200, "0", asAnn, post, byName, `{"active":0}`)
+	require.Equal(t, `[]`, active(), "the version that was active, not the newest one")
+	f.want(200, "0", asAnn, post, byName, `{"active":0}`)
+	f.want(200, "1", asAnn, post, byName, `{"active":1}`)
+	require.Equal(t, `[{"id":3}]`, active(), "the newest version")
+	f.want(400, title("Missing active argument"), asAnn, post, byName, `{}`)
+	for _, unknown := range []string{"none", "a%00b", "%ff"} {
+		for _, flag := range []string{`{"active":0}`, `{"active":1}`} {
+			f.want(404, "", asAnn, post, "/v0/templates/"+unknown, flag)
+		}
+	}
 }

@@ -184,7 +184,8 @@ func tooManyValues(name string) error {
 	return invalidParameter(name, "A query may list at most "+strconv.Itoa(maxValues)+" values.")
 }
 
-// parseValue reads one value of a kind. The words of its faults are relied on by clients, Python type text included.
+// parseValue reads one value of a kind. Clients of Iris compare the texts of its faults, so the Python type stays in them
+// (docs/compatibility.md).
 func parseValue(name string, kind filters.Kind, s string) (any, error) {
 	switch kind {
 	case filters.Int, filters.Time:

@@ -43,6 +43,7 @@ func (a *API) table() []route {
 		newInternal(a).table(),
 		newStatistics(a.Deps).table(),
 		simulations{a.Simulator}.table(),
+		a.records(),
 		removalRoutes{a.Removals}.table(),
 		fallbacks{a, newApplications(a.Deps)}.table(),
 	)

@@ -132,6 +132,13 @@ func (a *API) createTemplate(w http.ResponseWriter, r *http.Request) error {
 	if err := a.checkWords(d.Words); err != nil {
 		return err
 	}
+	if active, err := a.Templates.ByName(r.Context(), d.Name); err == nil {
+		if err := a.mayReplace(r.Context(), "template", active.Name, active.Creator, active.CreatorID); err != nil {
+			return err
+		}
+	} else if !fault.Is(err, fault.NotFound) {
+		return err
+	}
 	id, err := a.Templates.Create(r.Context(), d)
 	if fault.Is(err, fault.Invalid) {
 		return fault.Titled(invalidTemplate, fault.Public(err))
@@ -225,7 +232,8 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// activateTemplate makes a version the active one, or takes that away from it. Plans keep naming the template.
+// activateTemplate makes a version the active one, or takes that away from it. By name, the newest version is activated
+// and the active one is deactivated. Plans keep naming the template.
 func (a *API) activateTemplate(w http.ResponseWriter, r *http.Request) error {
 	b, err := readBody(w, r, "")
 	if err != nil {
@@ -235,11 +243,7 @@ func (a *API) activateTemplate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	id, ok := pathID(r, "template")
-	if !ok {
-		return noSuchTemplate()
-	}
-	t, err := a.Templates.ByID(r.Context(), messages.TemplateID(id))
+	t, err := a.templateToSet(r, active)
 	if err != nil {
 		return err
 	}
@@ -251,4 +255,32 @@ func (a *API) activateTemplate(w http.ResponseWriter, r *http.Request) error {
 	}
 	wire.JSON(w, http.StatusOK, flag(active))
 	return nil
+}
+
+// templateToSet finds the version to activate or deactivate: by number that one; by name the newest one to activate, the
+// active one to deactivate. A name without an active version means the newest one.
+func (a *API) templateToSet(r *http.Request, active bool) (messages.TemplateVersion, error) {
+	ctx := r.Context()
+	if id, ok := pathID(r, "template"); ok {
+		t, err := a.Templates.ByID(ctx, messages.TemplateID(id))
+		return t.TemplateVersion, err
+	}
+	name := wire.Param(r, "template")
+	if !active {
+		t, err := a.findTemplate(ctx, name)
+		if !fault.Is(err, fault.NotFound) {
+			return t.TemplateVersion, err
+		}
+	}
+	if !storable(name) {
+		return messages.TemplateVersion{}, noSuchTemplate()
+	}
+	found, err := a.Templates.List(ctx, newestNamed(name))
+	if err != nil {
+		return messages.TemplateVersion{}, err
+	}
+	if len(found) == 0 {
+		return messages.TemplateVersion{}, noSuchTemplate()
+	}
+	return found[0], nil
 }

@@ -35,21 +35,44 @@ var weekdays = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
 
 // layerObject is a layer as the pages show it; names are those of its members.
 type layerObject struct {
-	Name     string         `json:"name"`
-	Start    string         `json:"start"`
-	End      *string        `json:"end"`
-	Every    int            `json:"every"`
-	Unit     string         `json:"unit"`
-	HandOffs []string       `json:"hand_offs"`
-	Restrict []windowObject `json:"restrict"`
-	Holidays string         `json:"holidays"`
-	Members  []turnObject   `json:"members"`
+	Name     string              `json:"name"`
+	Start    string              `json:"start"`
+	End      *string             `json:"end"`
+	Every    int                 `json:"every"`
+	Unit     string              `json:"unit"`
+	HandOffs items[string]       `json:"hand_offs"`
+	Restrict items[windowObject] `json:"restrict"`
+	Holidays string              `json:"holidays"`
+	Members  items[turnObject]   `json:"members"`
+}
+
+// items decodes a JSON list. The errors of its elements name their place, as in members[2].
+type items[T any] []T
+
+// UnmarshalJSON sets the Field of an element's UnmarshalTypeError; json.Unmarshal puts the names of outer fields before it.
+func (l *items[T]) UnmarshalJSON(raw []byte) error {
+	var elements []json.RawMessage
+	if err := json.Unmarshal(raw, &elements); err != nil {
+		return err
+	}
+	out := make([]T, len(elements))
+	for i, element := range elements {
+		if err := json.Unmarshal(element, &out[i]); err != nil {
+			var wrong *json.UnmarshalTypeError
+			if errors.As(err, &wrong) {
+				wrong.Field = strings.TrimSuffix(fmt.Sprintf("[%d].%s", i, wrong.Field), ".")
+			}
+			return err
+		}
+	}
+	*l = out
+	return nil
 }
 
 type windowObject struct {
-	Days []string `json:"days"`
-	From string   `json:"from"`
-	To   string   `json:"to"`
+	Days items[string] `json:"days"`
+	From string        `json:"from"`
+	To   string        `json:"to"`
 }
 
 type turnObject struct {
@@ -156,15 +179,18 @@ func wrongLayer(err error, layer int) error {
 		return fault.Invalidf(fmt.Sprintf("layers[%d]", layer), "a layer must be an object with start, every, unit and members")
 	}
 	want := "a string"
-	switch wrong.Type.Kind() {
-	case reflect.Int:
+	switch {
+	case wrong.Type == reflect.TypeFor[turnObject]():
+		want = "an object with user"
+	case wrong.Type == reflect.TypeFor[windowObject]():
+		want = "an object with days, from and to"
+	case wrong.Type.Kind() == reflect.Int:
 		want = "a whole number"
-	case reflect.Slice:
+	case wrong.Type.Kind() == reflect.Slice:
 		want = "a list"
-	case reflect.Struct:
-		want = "an object"
 	}
-	return within(fault.Invalidf(wrong.Field, "%s must be %s", wrong.Field, want), layer)
+	field := strings.ReplaceAll(wrong.Field, ".[", "[")
+	return within(fault.Invalidf(field, "%s must be %s", field, want), layer)
 }
 
 // within names the layer in a fault's field.

@@ -2,8 +2,9 @@ package postgres
 
 import (
 	"context"
-	"time"
+	"math"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
@@ -14,14 +15,7 @@ type Audit struct{ db *DB }
 func NewAudit(d *DB) *Audit { return &Audit{db: d} }
 
 // AuditRecord is one change made by hand.
-type AuditRecord struct {
-	ID     int64
-	At     time.Time
-	Actor  string // who, in words
-	Action string // what was done, e.g. "application key set"
-	Object string // to what, e.g. "application demo"
-	Detail string // never a secret
-}
+type AuditRecord = auth.AuditRecord
 
 // Record keeps a change; ID and At are ignored.
 func (a *Audit) Record(ctx context.Context, r AuditRecord) error {
@@ -34,9 +28,14 @@ func (a *Audit) Record(ctx context.Context, r AuditRecord) error {
 
 // Newest returns the latest changes, newest first.
 func (a *Audit) Newest(ctx context.Context, limit int) ([]AuditRecord, error) {
+	return a.Before(ctx, math.MaxInt64, limit)
+}
+
+// Before returns the latest of the changes with a smaller number than before, newest first.
+func (a *Audit) Before(ctx context.Context, before int64, limit int) ([]AuditRecord, error) {
 	var out []AuditRecord
 	err := a.db.Do(ctx, func(q *db.Queries) error {
-		rows, err := q.Audit(ctx, int32(min(limit, maxListRows)))
+		rows, err := q.Audit(ctx, db.AuditParams{Before: before, MaxRows: int32(min(limit, maxListRows))})
 		out = make([]AuditRecord, len(rows))
 		for i, r := range rows {
 			out[i] = AuditRecord{ID: r.ID, At: r.At, Actor: r.Actor, Action: r.Action, Object: r.Object, Detail: r.Detail}

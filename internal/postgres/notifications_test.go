@@ -220,8 +220,8 @@ func TestMailboxes(t *testing.T) {
 		{[]string{"ann@example.com"}, "", false},
 		{[]string{"a\x00\xff", "page@iris.example"}, "Page@Iris.example", true},
 		{[]string{"second@iris.example", "page@iris.example"}, "second@iris.example", true},
-		{[]string{"taken@example.com"}, "", false},
-		{[]string{"taken@example.com", "second@iris.example"}, "second@iris.example", true},
+		{[]string{"taken@example.com"}, "taken@example.com", true}, // mailboxes win over contacts
+		{[]string{"taken@example.com", "second@iris.example"}, "taken@example.com", true},
 	} {
 		box, opens, err := s.Mailbox(t.Context(), q.to)
 		require.NoError(t, err, q.to)

@@ -109,6 +109,16 @@ func (u *Users) Credentials(ctx context.Context, name string) (users.User, strin
 	return out, hash, err
 }
 
+// Teammates reports whether two people belong to the same active team.
+func (u *Users) Teammates(ctx context.Context, one, other users.ID) (bool, error) {
+	var are bool
+	err := u.db.Do(ctx, func(q *db.Queries) (err error) {
+		are, err = q.AreTeammates(ctx, db.AreTeammatesParams{One: int64(one), Other: int64(other)})
+		return err
+	})
+	return are, err
+}
+
 // SetPassword stores what auth.Passwords.Hash gave; "" takes the password away. Either ends the person's sessions.
 func (u *Users) SetPassword(ctx context.Context, id users.ID, hash string) error {
 	p := db.SetPasswordParams{ID: int64(id)}

@@ -24,6 +24,7 @@ func TestTheOldestUnsentMessage(t *testing.T) {
 			bucket, request, e.app, class, mode, state, since.Seconds())
 	}
 	oldest := func() []postgres.UnsentMessage {
+		e.exec(`delete from watch_results`) // results are shared for a few seconds
 		out, err := store.OldestUnsent(t.Context())
 		require.NoError(t, err)
 		return out
@@ -47,4 +48,38 @@ func TestTheOldestUnsentMessage(t *testing.T) {
 	require.Equal(t, users.Email, got[0].Mode, "what is paused waits on purpose")
 	e.exec(`update applications set paused = true where id = $1`, e.app)
 	require.Empty(t, oldest())
+}
+
+func TestOneProcessLooksAtUnsentMessagesForAll(t *testing.T) {
+	t.Parallel()
+	e := newEscalating(t)
+	first, second := postgres.NewRunner(e.db), postgres.NewRunner(e.db)
+	request := e.id(`insert into notification_requests (application_id, subject) values ($1, 'hello') returning id`, e.app)
+	insert := func(age string) {
+		e.exec(`insert into messages (bucket, request_id, application_id, recipient, target, class, mode, state, created_at)
+			values (1, $1, $2, 'literal:x' || $3, 'x', 1, 'sms', 'pending', clock_timestamp() - $3::interval)`, request, e.app, age)
+	}
+	insert("1 minute")
+	out, err := first.OldestUnsent(t.Context())
+	require.NoError(t, err)
+	require.InDelta(t, 60, out[0].Age.Seconds(), 20)
+	insert("1 hour")
+	out, err = second.OldestUnsent(t.Context())
+	require.NoError(t, err)
+	require.Less(t, out[0].Age, 30*time.Minute, "the result of the first process")
+
+	e.exec(`update watch_results set looked_at = looked_at - interval '5 seconds', claimed_at = claimed_at - interval '5 seconds'`)
+	out, err = second.OldestUnsent(t.Context())
+	require.NoError(t, err)
+	require.Greater(t, out[0].Age, 59*time.Minute, "it is old: somebody looks again")
+
+	insert("2 hours")
+	e.exec(`update watch_results set looked_at = looked_at - interval '5 seconds'`)
+	out, err = first.OldestUnsent(t.Context())
+	require.NoError(t, err)
+	require.Less(t, out[0].Age, 90*time.Minute, "another process is looking")
+	e.exec(`update watch_results set looked_at = looked_at - interval '1 minute'`)
+	out, err = first.OldestUnsent(t.Context())
+	require.NoError(t, err)
+	require.Greater(t, out[0].Age, 119*time.Minute, "that process is gone")
 }

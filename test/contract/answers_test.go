@@ -272,8 +272,8 @@ func TestWebhooks(t *testing.T) {
 	hook("alertmanager", "", changed(alert, m{"groupLabels": m{"iris_plan": "none"}})).refuses(404, "there is no active plan named none")
 	hook("alertmanager", "", changed(alert, m{"groupLabels": m{}})).refuses(400, "missing iris_plan in group labels")
 	s.do(anonymous, post, "/v0/webhooks/alertmanager?application=demo", alert).refuses(400, "Missing parameter", `The "key" parameter is required.`)
-	s.do(anonymous, post, "/v0/webhooks/alertmanager?application=nix&key=x", alert).refuses(401, "Authentication failure", "Application not found")
-	s.do(anonymous, post, "/v0/webhooks/alertmanager?application=demo&key=x", alert).refuses(401, "Authentication failure", "")
+	s.do(anonymous, post, "/v0/webhooks/alertmanager?application=nix&key=x", alert).refuses(401, "Authentication failure", noSuchKey)
+	s.do(anonymous, post, "/v0/webhooks/alertmanager?application=demo&key=x", alert).refuses(401, "Authentication failure", noSuchKey)
 
 	event := m{"event_id": "e", "details": m{"x": 1}}
 	hook("rackspace", "pager", event).is(201)

@@ -26,7 +26,9 @@ var attacks = []attack{
 	{"1.8", "metrics are read without credentials", publicMetrics},
 	{"1.3", "an administrator of a team of their own changes another person's reminders", changeOthersReminders},
 	{"1.3", "an administrator of a team of their own empties another team's rota", emptyOthersRota},
+	{"1.8", "a new version of somebody's plan or template replaces the active one", replacePlan},
 	{"1.8", "a page of another site ends a session", endSessionFromElsewhere},
+	{"1.8", "error texts tell which applications exist", guessApplications},
 	{"1.8", "wrong passwords lock somebody out", lockOut},
 	{"1.8", "a copy of the database opens calendar feeds", openFeedsOfACopy},
 }
@@ -47,6 +49,41 @@ func manyConditions(s *server) {
 	}
 	s.do(viewer, get, "/v0/incidents?id__in="+strings.Repeat("1,", 5000), nil).is(http.StatusBadRequest)
 	s.do(viewer, get, "/v0/incidents?plan__contains=a,b,c", nil).is(http.StatusOK)
+}
+
+func guessApplications(s *server) {
+	refused := func(as caller, method, path string, body any, header ...string) string {
+		a := s.do(as, method, path, body, header...).is(http.StatusUnauthorized)
+		require.Contains(s, a.body, "Authentication failure")
+		return a.body
+	}
+	for _, name := range []string{"demo", "scheduler", "iris"} { // the last one has no keys
+		for path, method := range map[string]string{
+			"/v0/modes": get, "/v0/incidents": post, "/v0/applications/" + name: get, "/v0/response/twilio/messages": post,
+			"/v0/twilio/deliveryupdate": post, "/api/v0/teams": get, "/api/v0/users": post, "/v1/incidents/1/timeline": get,
+		} {
+			signed := func(by string, header ...string) string {
+				return refused(anonymous, method, path, nil, append(header, "Authorization", "hmac "+by+":x")...)
+			}
+			require.Equal(s, signed("nix"), signed(name), path)
+			require.Equal(s, signed("nix", "X-IRIS-USERNAME", "ann"), signed(name, "X-IRIS-USERNAME", "ann"), path)
+		}
+		sent := func(by string) string {
+			return refused(anonymous, post, "/v0/webhooks/alertmanager?key=x&plan=pager&application="+by, m{})
+		}
+		require.Equal(s, sent("nix"), sent(name))
+	}
+	for _, route := range []struct{ method, path string }{
+		{put, ""}, {del, ""}, {put, "/rename"}, {post, "/rekey"}, {get, "/key"}, {get, "/secondary"}, {post, "/secondary"}, {post, "/quota"}, {put, "/incident_emails"},
+	} {
+		at := func(as caller, name string) string {
+			a := s.do(as, route.method, "/v0/applications/"+name+route.path, m{"new_name": "x"})
+			require.Contains(s, []int{http.StatusUnauthorized, http.StatusForbidden}, a.status, route)
+			return a.body
+		}
+		require.Equal(s, at(bob, "nix"), at(bob, "demo"), route)
+		require.Equal(s, at(scheduler, "nix"), at(scheduler, "demo"), route)
+	}
 }
 
 func publicMetrics(s *server) {
@@ -79,6 +116,18 @@ func takeOverByStoredName(s *server) {
 	s.exec("insert into application_owners select a.id, u.id from applications a, users u where a.name = 'demo' and u.name = 'sysadm'")
 	s.do(evil, get, "/v0/applications/demo/key", nil).is(http.StatusForbidden)
 	s.do(caller{name: "sysadm", session: "sysadm"}, get, "/v0/applications/demo/key", nil).is(http.StatusOK)
+}
+
+func replacePlan(s *server) {
+	s.join("eve")
+	eve := caller{name: "a stranger", session: "eve"}
+	words := m{"name": "words", "content": m{"demo": m{"email": m{"subject": "s", "body": "b"}}}}
+	s.do(eve, post, "/v0/plans", aPlan(m{"name": "Pager", "creator": "eve"})).is(http.StatusForbidden)
+	s.do(eve, post, "/v0/templates", changed(words, m{"creator": "eve"})).is(http.StatusForbidden)
+	s.do(other, post, "/v0/plans", aPlan(m{"name": "pager", "creator": "ann"})).is(http.StatusUnauthorized)
+	s.do(bob, post, "/v0/plans", aPlan(m{"name": "pager", "creator": "bob"})).is(http.StatusCreated) // of ann's team
+	s.do(admin, post, "/v0/plans", aPlan(m{"name": "pager", "creator": "root"})).is(http.StatusCreated)
+	s.do(caller{name: "the creator", session: "ann"}, post, "/v0/templates", changed(words, m{"creator": "ann"})).is(http.StatusCreated)
 }
 
 func endSessionFromElsewhere(s *server) {

@@ -62,7 +62,8 @@ func planErrors() part {
 		mistake{owner, post, "/v0/plans/1", m{"active": nil}, 400, title("Invalid active field")},
 		mistake{owner, post, "/v0/plans/999", m{"active": 1}, 404, noBody},
 		mistake{owner, post, "/v0/plans/999", m{"active": 0}, 404, noBody},
-		mistake{owner, post, "/v0/plans/pager", m{"active": 0}, 404, noBody},
+		mistake{owner, post, "/v0/plans/none", m{"active": 0}, 404, noBody},
+		mistake{owner, post, "/v0/plans/none", m{"active": 1}, 404, noBody},
 		mistake{owner, del, "/v0/plans/none", nil, 400, title("No plan matched")},
 		mistake{owner, del, "/v0/plans/999", nil, 400, title("No plan matched")},
 		mistake{owner, del, "/v0/plans/pager", nil, 400, title("Cannot delete this plan as the application demo is using it for quota")},
@@ -124,7 +125,7 @@ func incidentErrors() part {
 }
 
 func messageErrors() part {
-	const missing, nix = "Missing required atrributes", "Request rejected by sender"
+	const missing, nix = "Missing required attributes", "Request rejected by sender"
 	to := func(changes ...m) m {
 		return changed(m{"role": "user", "target": "ann", "subject": "s", "priority": "high", "body": "b"}, changes...)
 	}

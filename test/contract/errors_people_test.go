@@ -22,6 +22,8 @@ func templateErrors() part {
 		{owner, post, "/v0/templates/1", m{}, 400, title("Missing active argument")},
 		{owner, post, "/v0/templates/1", m{"active": "x"}, 400, explained("Invalid active argument", "active must be an int")},
 		{owner, post, "/v0/templates/999", m{"active": 1}, 404, noBody},
+		{owner, post, "/v0/templates/none", m{"active": 0}, 404, noBody},
+		{owner, post, "/v0/templates/none", m{"active": 1}, 404, noBody},
 		{demo, get, "/v0/targets/planet", nil, 400, title("Target type planet not found")},
 		{demo, get, "/v0/targets/planet?active=x", nil, 400, title("Target type planet not found")},
 	}}

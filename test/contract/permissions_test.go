@@ -148,6 +148,8 @@ func rights() []right {
 		{get, "/v0/singlestats/total_incidents", nil, 200, known, nil},
 		{get, "/v0/queues", nil, 200, known, nil},
 		{get, "/v1/plans/pager/simulation", nil, 200, known, nil},
+		{get, "/v1/incidents/1/timeline", nil, 200, known, nil},
+		{get, "/v1/audit", nil, 200, "1333333o3", nil},
 		{get, "/v1/plans/spare/fallback", nil, 200, known, spareWithFallback},
 		{put, "/v1/plans/spare/fallback", m{"role": "user", "target": "ann"}, 200, "133ooo3o3", spare},
 		{del, "/v1/plans/spare/fallback", nil, 204, "133ooo3o3", spare},
@@ -387,7 +389,7 @@ var removals = []string{"/v1/teams/{team}", "/v1/users/{user}", "/v1/templates/{
 // ofOncall are the routes of the on-call API, and the pages: who may use those is in the tests of each.
 func ofOncall(path string) bool {
 	switch {
-	case slices.Contains(removals, path), strings.HasPrefix(path, "/v1/plans/"), strings.HasPrefix(path, "/v0/"), strings.HasPrefix(path, "/api/v0/twilio/"),
+	case slices.Contains(removals, path), strings.HasPrefix(path, "/v1/plans/"), strings.HasPrefix(path, "/v1/incidents/"), path == "/v1/audit", strings.HasPrefix(path, "/v0/"), strings.HasPrefix(path, "/api/v0/twilio/"),
 		strings.HasPrefix(path, "/api/v0/slack/"), strings.HasPrefix(path, "/api/v0/gmail-oneclick/"):
 		return false
 	case strings.HasPrefix(path, "/api/v0/"), strings.HasPrefix(path, "/v1/"):

@@ -137,6 +137,10 @@ func TestChangePlans(t *testing.T) {
 		a = s.do(stranger, del, "/v0/plans/fresh", nil)
 		require.Contains(t, []int{401, 403}, a.status, a.what)
 	}
+	s.do(bob, post, "/v0/plans/fresh", m{"active": 1}).says(200, `1`)
+	require.Contains(t, s.do(demo, get, "/v0/plans/fresh?fields=id", nil).is(200).body, `"id":`+second+",")
+	s.do(bob, post, "/v0/plans/fresh", m{"active": 0}).says(200, `0`)
+	s.do(demo, get, "/v0/plans/fresh", nil).empty(404)
 	s.do(bob, post, "/v0/plans/"+first, m{"active": 1}).is(200)
 	s.do(bob, del, "/v0/plans/nowhere", nil).refuses(400, "No plan matched")
 	s.do(bob, del, "/v0/plans/fresh", nil).says(200, `[]`)
@@ -167,6 +171,8 @@ func TestTemplates(t *testing.T) {
 	s.do(bob, post, "/v0/templates/"+a.body, m{"active": 0}).says(200, `0`)
 	s.do(demo, get, "/v0/templates/alarm", nil).empty(404)
 	s.do(demo, get, "/v0/templates/"+a.body, nil).is(200)
+	s.do(bob, post, "/v0/templates/alarm", m{"active": 1}).says(200, `1`)
+	s.do(bob, post, "/v0/templates/alarm", m{"active": 0}).says(200, `0`)
 	s.do(bob, post, "/v0/templates/"+a.body, m{"active": 1}).says(200, `1`)
 	s.do(bob, post, "/v0/templates/"+a.body, m{}).refuses(400, "Missing active argument")
 	s.do(bob, post, "/v0/templates/"+a.body, m{"active": "x"}).refuses(400, "Invalid active argument", "active must be an int")
@@ -188,7 +194,7 @@ func TestNotifications(t *testing.T) {
 	good := m{"role": "user", "target": "ann", "subject": "s", "priority": "high", "body": "b"}
 	s.do(demo, post, "/v0/notifications", good).says(200, `[]`)
 	require.EqualValues(t, 1, s.number("select count(*) from messages"), "durable before the answer")
-	const missing = "Missing required atrributes"
+	const missing = "Missing required attributes"
 	for _, c := range []struct {
 		change m
 		says   []string

@@ -74,7 +74,7 @@ where r.name = @role;
 insert into audit_log (actor, action, object, detail) values (@actor, @action, @object, @detail);
 
 -- name: Audit :many
-select id, at, actor, action, object, detail from audit_log order by id desc limit sqlc.arg(max_rows)::int;
+select id, at, actor, action, object, detail from audit_log where id < @before order by id desc limit sqlc.arg(max_rows)::int;
 
 -- name: UsersWithoutCanonicalName :many
 select id, name from users where canonical_name is null order by id;
@@ -86,3 +86,12 @@ from (select unnest(sqlc.arg(ids)::bigint[]) as id, unnest(sqlc.arg(names)::text
 where u.id = n.id and u.name = n.name and u.canonical_name is null
     and not exists (select from users o where o.canonical_name = n.canonical_name)
 returning u.id;
+
+-- Whether two people belong to the same active team.
+-- name: AreTeammates :one
+select exists (
+    select from team_members a
+    join team_members b on b.team_id = a.team_id and b.member
+    join teams t on t.id = a.team_id and t.active
+    where a.user_id = @one and a.member and b.user_id = @other
+)::bool;

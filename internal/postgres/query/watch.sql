@@ -20,6 +20,20 @@ where not a.paused
 order by age_seconds desc, f.id
 limit 100;
 
+-- One process looks, the others read what it found.
+-- name: WatchResult :one
+select cast(w.result as text) as result, extract(epoch from statement_timestamp() - w.looked_at)::float8 as age_seconds
+from watch_results w where w.name = sqlc.arg(name)::text and w.result is not null;
+
+-- Lets one process look: no row when another one began within the time.
+-- name: ClaimWatch :execrows
+insert into watch_results (name, claimed_at) values (sqlc.arg(name)::text, statement_timestamp())
+on conflict (name) do update set claimed_at = excluded.claimed_at
+where watch_results.claimed_at <= statement_timestamp() - sqlc.arg(within_us)::bigint * interval '1 microsecond';
+
+-- name: StoreWatch :exec
+update watch_results set result = sqlc.arg(result)::text::jsonb, looked_at = statement_timestamp() where name = sqlc.arg(name)::text;
+
 -- Notes on the timelines of their incidents that pages have not left in time, each page once. Only pages made after low are
 -- looked at.
 -- name: NoteUnsent :many

@@ -1013,3 +1013,11 @@ type VendorPause struct {
 	Until   time.Time
 	Reason  string
 }
+
+type WatchResult struct {
+	Name string
+	// when a process last began to look; the others read its result
+	ClaimedAt time.Time
+	LookedAt  *time.Time
+	Result    json.RawMessage
+}

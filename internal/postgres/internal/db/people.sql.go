@@ -47,12 +47,39 @@ func (q *Queries) AppendAudit(ctx context.Context, arg AppendAuditParams) error 
 	return err
 }
 
-const audit = `-- name: Audit :many
-select id, at, actor, action, object, detail from audit_log order by id desc limit $1::int
+const areTeammates = `-- name: AreTeammates :one
+select exists (
+    select from team_members a
+    join team_members b on b.team_id = a.team_id and b.member
+    join teams t on t.id = a.team_id and t.active
+    where a.user_id = $1 and a.member and b.user_id = $2
+)::bool
 `
 
-func (q *Queries) Audit(ctx context.Context, maxRows int32) ([]AuditLog, error) {
-	rows, err := q.db.Query(ctx, audit, maxRows)
+type AreTeammatesParams struct {
+	One   int64
+	Other int64
+}
+
+// Whether two people belong to the same active team.
+func (q *Queries) AreTeammates(ctx context.Context, arg AreTeammatesParams) (bool, error) {
+	row := q.db.QueryRow(ctx, areTeammates, arg.One, arg.Other)
+	var column_1 bool
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
+const audit = `-- name: Audit :many
+select id, at, actor, action, object, detail from audit_log where id < $1 order by id desc limit $2::int
+`
+
+type AuditParams struct {
+	Before  int64
+	MaxRows int32
+}
+
+func (q *Queries) Audit(ctx context.Context, arg AuditParams) ([]AuditLog, error) {
+	rows, err := q.db.Query(ctx, audit, arg.Before, arg.MaxRows)
 	if err != nil {
 		return nil, err
 	}

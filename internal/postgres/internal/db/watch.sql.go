@@ -10,6 +10,26 @@ import (
 	"time"
 )
 
+const claimWatch = `-- name: ClaimWatch :execrows
+insert into watch_results (name, claimed_at) values ($1::text, statement_timestamp())
+on conflict (name) do update set claimed_at = excluded.claimed_at
+where watch_results.claimed_at <= statement_timestamp() - $2::bigint * interval '1 microsecond'
+`
+
+type ClaimWatchParams struct {
+	Name     string
+	WithinUs int64
+}
+
+// Lets one process look: no row when another one began within the time.
+func (q *Queries) ClaimWatch(ctx context.Context, arg ClaimWatchParams) (int64, error) {
+	result, err := q.db.Exec(ctx, claimWatch, arg.Name, arg.WithinUs)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const noteUnsent = `-- name: NoteUnsent :many
 with late as (
     select m.id
@@ -149,4 +169,36 @@ func (q *Queries) OldestUnsent(ctx context.Context) ([]OldestUnsentRow, error) {
 		return nil, err
 	}
 	return items, nil
+}
+
+const storeWatch = `-- name: StoreWatch :exec
+update watch_results set result = $1::text::jsonb, looked_at = statement_timestamp() where name = $2::text
+`
+
+type StoreWatchParams struct {
+	Result string
+	Name   string
+}
+
+func (q *Queries) StoreWatch(ctx context.Context, arg StoreWatchParams) error {
+	_, err := q.db.Exec(ctx, storeWatch, arg.Result, arg.Name)
+	return err
+}
+
+const watchResult = `-- name: WatchResult :one
+select cast(w.result as text) as result, extract(epoch from statement_timestamp() - w.looked_at)::float8 as age_seconds
+from watch_results w where w.name = $1::text and w.result is not null
+`
+
+type WatchResultRow struct {
+	Result     string
+	AgeSeconds float64
+}
+
+// One process looks, the others read what it found.
+func (q *Queries) WatchResult(ctx context.Context, name string) (WatchResultRow, error) {
+	row := q.db.QueryRow(ctx, watchResult, name)
+	var i WatchResultRow
+	err := row.Scan(&i.Result, &i.AgeSeconds)
+	return i, err
 }
