@@ -32,6 +32,7 @@ var attacks = []attack{
 	{"1.8", "a page of another site ends a session", endSessionFromElsewhere},
 	{"1.8", "error texts tell which applications exist", guessApplications},
 	{"1.8", "wrong passwords lock somebody out", lockOut},
+	{"1.8", "a copy of the database opens calendar feeds", openFeedsOfACopy},
 }
 
 func TestAttacksOfSection1(t *testing.T) {
@@ -198,4 +199,14 @@ func changeOthersReminders(s *server) {
 	s.do(eve, put, at, m{"time_before": 1}).is(http.StatusForbidden)
 	s.do(eve, post, "/api/v0/users/bob/pinned_teams", m{"team": "trap"}).is(http.StatusForbidden)
 	require.EqualValues(s, 1, s.number("select count(*) from notice_settings where id = $1 and time_before = 60", made.ID))
+}
+
+func openFeedsOfACopy(s *server) {
+	key := s.do(bob, post, "/api/v0/ical_key/user/bob", nil).is(http.StatusCreated).body
+	var stored string
+	require.NoError(s, s.db.QueryRow(s.Context(), "select key from ical_keys").Scan(&stored))
+	require.NotEqual(s, key, stored)
+	s.do(anonymous, get, "/api/v0/ical/"+stored, nil).is(http.StatusNotFound)
+	require.Zero(s, s.number("select count(*) from ical_keys k where to_jsonb(k)::text like '%' || $1 || '%' or encode(key_sealed, 'escape') like '%' || $1 || '%'", key))
+	s.do(anonymous, get, "/api/v0/ical/"+key, nil).is(http.StatusOK)
 }
