@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha512"
 	"crypto/subtle"
 	"encoding/base64"
@@ -54,19 +55,24 @@ var (
 	ErrHeader = &fault.Error{
 		Kind: fault.Unauthenticated, Message: "Authentication failure", Detail: "Malformed/missing HMAC authorization header",
 	}
-	ErrUnknownApplication = &fault.Error{Kind: fault.Unauthenticated, Message: "Authentication failure", EmptyDetail: true}
-	ErrDigest             = &fault.Error{
+	// ErrNoDigest is a header without a colon or without a name.
+	ErrNoDigest = &fault.Error{Kind: fault.Unauthenticated, Message: "Authentication failure", EmptyDetail: true}
+	// ErrDigest is a wrong signature, or an unknown application: strangers must not learn which applications exist.
+	ErrDigest = &fault.Error{
 		Kind: fault.Unauthenticated, Message: "Authentication failure", Detail: "HMAC failed validation. Check API key/clock skew",
 	}
 	ErrNoUserPower = &fault.Error{
 		Kind: fault.Unauthenticated, Message: "This application does not have the power to authenticate usernames",
 		EmptyDetail: true,
 	}
-	// ErrWebhookApplication and ErrWebhookKey are those of webhooks, whose key is in the query.
-	ErrWebhookApplication = &fault.Error{
+	// ErrWebhookKey is the failure of webhooks, whose key is in the query.
+	ErrWebhookKey = &fault.Error{
+		Kind: fault.Unauthenticated, Message: "Authentication failure", Detail: "Unknown application or wrong key",
+	}
+	// ErrNoApplication is an unknown application where authentication is switched off.
+	ErrNoApplication = &fault.Error{
 		Kind: fault.Unauthenticated, Message: "Authentication failure", Detail: "Application not found",
 	}
-	ErrWebhookKey = &fault.Error{Kind: fault.Unauthenticated, Message: "Authentication failure", EmptyDetail: true}
 )
 
 // SignedRequest is what a signature covers.
@@ -87,11 +93,8 @@ func Authenticate(ctx context.Context, apps Applications, r SignedRequest, now t
 	if err != nil {
 		return Application{}, err
 	}
-	app, err := apps.ByName(ctx, name)
+	app, err := Claimed(ctx, apps, name)
 	if err != nil {
-		if fault.Is(err, fault.NotFound) {
-			return Application{}, ErrUnknownApplication
-		}
 		return Application{}, err
 	}
 	if !app.Signed(r, digest, now) {
@@ -101,6 +104,16 @@ func Authenticate(ctx context.Context, apps Applications, r SignedRequest, now t
 		return Application{}, ErrNoUserPower
 	}
 	return app, nil
+}
+
+// Claimed finds the application that a request names before its proof is checked. For an unknown name it returns one without
+// keys: checking a proof against it fails after the same work as for a known one.
+func Claimed(ctx context.Context, apps Applications, name string) (Application, error) {
+	app, err := apps.ByName(ctx, name)
+	if fault.Is(err, fault.NotFound) {
+		return Application{}, nil
+	}
+	return app, err
 }
 
 // Believe finds the application that a request says it comes from, without any proof. Only a server on a loopback address that
@@ -116,7 +129,7 @@ func Believe(ctx context.Context, apps Applications, r SignedRequest) (Applicati
 	}
 	app, err := apps.ByName(ctx, name)
 	if fault.Is(err, fault.NotFound) {
-		return Application{}, ErrWebhookApplication // Application not found
+		return Application{}, ErrNoApplication
 	}
 	return app, err
 }
@@ -124,14 +137,13 @@ func Believe(ctx context.Context, apps Applications, r SignedRequest) (Applicati
 // AuthenticateKey finds the application of a webhook, which shows its key in the query instead of signing. Where
 // authentication is switched off, any key will do.
 func AuthenticateKey(ctx context.Context, apps Applications, name, key string, open Openings) (Application, error) {
-	app, err := apps.ByName(ctx, name)
-	if err != nil {
-		if fault.Is(err, fault.NotFound) {
-			return Application{}, ErrWebhookApplication
-		}
+	app, err := Claimed(ctx, apps, name)
+	switch {
+	case err != nil:
 		return Application{}, err
-	}
-	if !app.HasKey(key) && !open.NoCredentials {
+	case open.NoCredentials && app.ID == 0:
+		return Application{}, ErrNoApplication
+	case !app.HasKey(key) && !open.NoCredentials:
 		return Application{}, ErrWebhookKey
 	}
 	return app, nil
@@ -145,9 +157,27 @@ func ParseAuthorization(header string) (app, digest string, err error) {
 	}
 	app, digest, ok = strings.Cut(rest, ":")
 	if !ok || app == "" {
-		return "", "", ErrUnknownApplication
+		return "", "", ErrNoDigest
 	}
 	return app, digest, nil
+}
+
+// nobodysKey takes the place of keys that an application does not have, so that the time of a refusal does not tell whether
+// the application exists. Nobody knows it.
+var nobodysKey = rand.Text()
+
+// tried returns the application's keys, filled up with nobodysKey to the number that an application can have.
+func (a Application) tried() []string {
+	keys := make([]string, 0, 2)
+	for _, key := range a.Keys {
+		if key != "" {
+			keys = append(keys, key)
+		}
+	}
+	for len(keys) < 2 {
+		keys = append(keys, nobodysKey)
+	}
+	return keys
 }
 
 // Signed reports whether digest is the application's signature over r at about now: by either key, in one of the four
@@ -159,10 +189,7 @@ func (a Application) Signed(r SignedRequest, digest string, now time.Time) bool 
 	}
 	five, thirty := now.Unix()/5, now.Unix()/30
 	ok := false
-	for _, key := range a.Keys {
-		if key == "" {
-			continue
-		}
+	for _, key := range a.tried() {
 		for _, window := range [...]int64{five, five - 1, thirty, thirty - 1} {
 			for _, path := range paths {
 				want := sign(key, window, path, r)
@@ -177,9 +204,9 @@ func (a Application) Signed(r SignedRequest, digest string, now time.Time) bool 
 func (a Application) HasKey(key string) bool {
 	got := sha512.Sum512([]byte(key))
 	ok := false
-	for _, k := range a.Keys {
+	for _, k := range a.tried() {
 		want := sha512.Sum512([]byte(k))
-		ok = (k != "" && subtle.ConstantTimeCompare(want[:], got[:]) == 1) || ok
+		ok = subtle.ConstantTimeCompare(want[:], got[:]) == 1 || ok
 	}
 	return ok
 }

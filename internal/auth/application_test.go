@@ -80,8 +80,8 @@ func TestAuthenticate(t *testing.T) {
 		"signed user, header lost":  {signed("trusted", "k", five, r.Path, user), r, "", ErrDigest},
 		"no header":                 {"", r, "", ErrHeader},
 		"another scheme":            {"Bearer x", r, "", ErrHeader},
-		"no colon":                  {"hmac demo", r, "", ErrUnknownApplication},
-		"unknown application":       {"hmac nobody:x", r, "", ErrUnknownApplication},
+		"no colon":                  {"hmac demo", r, "", ErrNoDigest},
+		"unknown application":       {"hmac nobody:x", r, "", ErrDigest},
 		"empty digest":              {"hmac demo:", r, "", ErrDigest},
 		"digest without its filler": {strings.TrimRight(signed("demo", "primary", five, r.Path, r), "="), r, "", ErrDigest},
 	} {
@@ -122,12 +122,27 @@ func TestAuthenticateKey(t *testing.T) {
 		app, key string
 		err      error
 	}{
-		{"nobody", "x", ErrWebhookApplication}, {"demo", "x", ErrWebhookKey}, {"demo", "", ErrWebhookKey},
+		{"nobody", "x", ErrWebhookKey}, {"nobody", "", ErrWebhookKey}, {"demo", "x", ErrWebhookKey}, {"demo", "", ErrWebhookKey},
 		{"one", "", ErrWebhookKey}, {"none", "None", ErrWebhookKey}, {"none", "", ErrWebhookKey},
 	} {
 		_, err := AuthenticateKey(t.Context(), testApps, c.app, c.key, Openings{})
 		require.ErrorIs(t, err, c.err, c)
 	}
+}
+
+// An unknown application costs as many signatures as a known one, so that the time of a refusal does not tell them apart.
+func TestRefusalsOfUnknownApplicationsDoTheSameWork(t *testing.T) {
+	t.Parallel()
+	unknown, err := Claimed(t.Context(), testApps, "nobody")
+	require.NoError(t, err)
+	for _, name := range []string{"demo", "one", "none"} {
+		known, err := Claimed(t.Context(), testApps, name)
+		require.NoError(t, err)
+		require.Len(t, unknown.tried(), len(known.tried()), name)
+	}
+	require.False(t, unknown.HasKey(""))
+	_, err = Claimed(t.Context(), testApps, "broken")
+	require.Equal(t, fault.Unavailable, fault.KindOf(err))
 }
 
 func FuzzParseAuthorization(f *testing.F) {
@@ -137,7 +152,7 @@ func FuzzParseAuthorization(f *testing.F) {
 	f.Fuzz(func(t *testing.T, header string) {
 		app, digest, err := ParseAuthorization(header)
 		if err != nil {
-			require.True(t, errors.Is(err, ErrHeader) || errors.Is(err, ErrUnknownApplication))
+			require.True(t, errors.Is(err, ErrHeader) || errors.Is(err, ErrNoDigest))
 			return
 		}
 		require.Equal(t, header, "hmac "+app+":"+digest)
@@ -153,7 +168,7 @@ func TestWithAuthenticationSwitchedOff(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "demo", app.Name)
 	_, err = AuthenticateKey(t.Context(), testApps, "nope", "any", Openings{NoCredentials: true})
-	require.ErrorIs(t, err, ErrWebhookApplication)
+	require.ErrorIs(t, err, ErrNoApplication)
 	for _, c := range []struct {
 		authorization, username, app string
 		err                          error
@@ -162,9 +177,9 @@ func TestWithAuthenticationSwitchedOff(t *testing.T) {
 		{"hmac demo:whatever", "", "demo", nil},
 		{"hmac demo", "", "demo", nil},
 		{"hmac demo:x", "ann", "demo", nil},
-		{"hmac nope:x", "", "", ErrWebhookApplication},
+		{"hmac nope:x", "", "", ErrNoApplication},
 		{"hmac ", "", "", nil},
-		{"", "ann", "", ErrWebhookApplication}, // no application for web sessions here
+		{"", "ann", "", ErrNoApplication}, // no application for web sessions here
 	} {
 		app, err := Believe(t.Context(), testApps, SignedRequest{Authorization: c.authorization, Username: c.username})
 		require.ErrorIs(t, err, c.err, "%+v", c)

@@ -17,7 +17,6 @@ var (
 	ErrSessionGone    = &fault.Error{Kind: fault.Unauthenticated, Message: "Invalid Session", Detail: "CSRF token missing"}
 	ErrCSRF           = &fault.Error{Kind: fault.Unauthenticated, Message: "Invalid Session", Detail: "CSRF validation failed"}
 	ErrDigestFormat   = &fault.Error{Kind: fault.Unauthenticated, Message: "Authentication failure", Detail: "Invalid digest format"}
-	ErrOncallUnknown  = &fault.Error{Kind: fault.Unauthenticated, Message: "Authentication failure", Detail: "Application not found"}
 	ErrOncallDigest   = &fault.Error{Kind: fault.Unauthenticated, Message: "Authentication failure", Detail: "Wrong digest"}
 	ErrOncallNotOpen  = &fault.Error{Kind: fault.Forbidden, Message: "Unauthorized", Detail: "This application may not use the on-call API (flag allow_oncall)"}
 	ErrOncallReadOnly = &fault.Error{Kind: fault.Forbidden, Message: "Unauthorized", Detail: "This user may only read"}

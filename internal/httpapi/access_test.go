@@ -108,7 +108,7 @@ func TestAuthenticationFailuresInWords(t *testing.T) {
 	f := newFixture(t)
 	f.want(401, describe("Authentication failure", "Malformed/missing HMAC authorization header"), nobody, get, "/v0/plans", "")
 	f.want(401, describe("Authentication failure", "HMAC failed validation. Check API key/clock skew"), caller{app: "demo", key: "x"}, get, "/v0/plans", "")
-	f.want(401, `{"title":"Authentication failure","description":""}`, caller{app: "none", key: "x"}, get, "/v0/plans", "")
+	f.want(401, describe("Authentication failure", "HMAC failed validation. Check API key/clock skew"), caller{app: "none", key: "x"}, get, "/v0/plans", "")
 	f.want(401, `{"title":"This application does not have the power to authenticate usernames","description":""}`,
 		caller{app: "demo", key: "demo-key", user: "ann"}, get, "/v0/plans", "")
 	rec := f.do(nobody, get, "/v0/plans", "", "Authorization", "Basic eDp5")

@@ -64,10 +64,7 @@ func (a *API) signed(r *http.Request, header string, body []byte) (auth.Applicat
 	case err != nil:
 		return auth.Application{}, auth.ErrOncallDigest
 	}
-	app, err := a.Applications.ByName(r.Context(), name)
-	if fault.Is(err, fault.NotFound) {
-		return auth.Application{}, auth.ErrOncallUnknown
-	}
+	app, err := auth.Claimed(r.Context(), a.Applications, name)
 	if err != nil {
 		return auth.Application{}, err
 	}

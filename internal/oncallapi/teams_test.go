@@ -18,7 +18,7 @@ func TestWhoMayCall(t *testing.T) {
 	f.want(403, says("Unauthorized", "This user may only read"), viewer, "POST", "/api/v0/teams", "{}")
 	f.want(200, `["ops","empty"]`, program, "GET", "/api/v0/teams?active=1", "")
 	f.want(403, says("Unauthorized", "This application may not use the on-call API (flag allow_oncall)"), stranger, "GET", "/api/v0/teams", "")
-	f.want(401, says("Authentication failure", "Application not found"), caller{app: "ghost", key: "x"}, "GET", "/api/v0/teams", "")
+	f.want(401, says("Authentication failure", "Wrong digest"), caller{app: "ghost", key: "x"}, "GET", "/api/v0/teams", "")
 	f.want(401, says("Authentication failure", "Wrong digest"), caller{app: "calendar", key: "x"}, "GET", "/api/v0/teams", "")
 	for header, why := range map[string]string{"Basic abc": "Invalid digest format", "hmac nothing": "Wrong digest"} {
 		rec := f.do(nobody, "GET", "/api/v0/teams", "", "Authorization", header)

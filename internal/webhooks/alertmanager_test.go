@@ -180,8 +180,8 @@ func TestAlertmanagerRefusals(t *testing.T) {
 	}{
 		"no application":    {"key=first", firing, 400, `The \"application\" parameter is required.`},
 		"no key":            {"application=db", firing, 400, `The \"key\" parameter is required.`},
-		"unknown app":       {"application=x&key=first", firing, 401, "Application not found"},
-		"wrong key":         {"application=db&key=None", firing, 401, "Authentication failure"},
+		"unknown app":       {"application=x&key=first", firing, 401, "Unknown application or wrong key"},
+		"wrong key":         {"application=db&key=None", firing, 401, "Unknown application or wrong key"},
 		"no JSON":           {signed, "{", 400, "Invalid json in post body"},
 		"an array":          {signed, "[]", 400, "Invalid json in post body"},
 		"no status":         {signed, strings.Replace(noPlan, `"status":"firing","alerts"`, `"alerts"`, 1), 400, "missing version, status and/or alert attributes"},
@@ -230,7 +230,7 @@ func TestRefusedAlertsAreLoggedWithTheReason(t *testing.T) {
 	r := chi.NewRouter()
 	s.Routes(r)
 	for query, reason := range map[string]string{
-		signed + "&plan=nope": "there is no active plan named nope", "application=db&key=hush": "Authentication failure",
+		signed + "&plan=nope": "there is no active plan named nope", "application=db&key=hush": "Authentication failure: Unknown application or wrong key",
 	} {
 		r.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v0/webhooks/alertmanager?"+query, strings.NewReader(firing)))
 		entries := logged.TakeAll()

@@ -108,8 +108,8 @@ func TestRefusalsOfFormats(t *testing.T) {
 		"freshping, no plan":       {"freshping", signed, ticket, 400, `{"title":"Missing parameter","description":"The \"plan\" parameter is required."}`},
 		"freshping, nothing":       {"freshping", planned200, `{"title":"a"}`, 400, `{"title":"missing channel name attributes"}`},
 		"freshping, unknown plan":  {"freshping", signed + "&plan=nope", ticket, 400, `{"title":"plan does not exist or is not active"}`},
-		"unknown application":      {"rackspace", "application=x&key=first&plan=db", event, 401, `{"title":"Authentication failure","description":"Application not found"}`},
-		"wrong key":                {"grafana", "application=db&key=x&plan=db", ruled, 401, `{"title":"Authentication failure","description":""}`},
+		"unknown application":      {"rackspace", "application=x&key=first&plan=db", event, 401, `{"title":"Authentication failure","description":"Unknown application or wrong key"}`},
+		"wrong key":                {"grafana", "application=db&key=x&plan=db", ruled, 401, `{"title":"Authentication failure","description":"Unknown application or wrong key"}`},
 		"no key":                   {"freshping", "application=db&plan=db", ticket, 400, `{"title":"Missing parameter","description":"The \"key\" parameter is required."}`},
 	} {
 		f, post := setupAll(t)

@@ -132,7 +132,7 @@ func TestKeysOfApplications(t *testing.T) {
 	s.keys["demo"] = "None"
 	s.do(demo, get, "/v0/modes", nil).refuses(401, "Authentication failure", "HMAC failed validation. Check API key/clock skew")
 	s.keys["nix"] = "x"
-	s.do(caller{name: "an unknown application", app: "nix"}, get, "/v0/modes", nil).refuses(401, "Authentication failure", "")
+	s.do(caller{name: "an unknown application", app: "nix"}, get, "/v0/modes", nil).refuses(401, "Authentication failure", "HMAC failed validation. Check API key/clock skew")
 }
 
 func TestRenameAndDeleteApplications(t *testing.T) {

@@ -22,13 +22,17 @@ type attack struct {
 var attacks = []attack{
 	{"1.1", "a user renames themselves to a name that folds to an administrator's", takeOverByName},
 	{"1.1", "an administrator cannot be impersonated by a stored name that folds to theirs", takeOverByStoredName},
+	{"1.4", "alert text becomes Slack blocks with buttons under a template that begins with it", alertTextAsBlocks},
+	{"1.4", "alert text calls a whole channel and shows its own link in Slack", alertTextAsMarkup},
 	{"1.5", "a filter of 60,000 commas becomes as many conditions", manyConditions},
 	{"1.8", "metrics are read without credentials", publicMetrics},
 	{"1.3", "an administrator of a team of their own changes another person's reminders", changeOthersReminders},
 	{"1.3", "an administrator of a team of their own empties another team's rota", emptyOthersRota},
 	{"1.8", "a new version of somebody's plan or template replaces the active one", replacePlan},
 	{"1.8", "a page of another site ends a session", endSessionFromElsewhere},
+	{"1.8", "error texts tell which applications exist", guessApplications},
 	{"1.8", "wrong passwords lock somebody out", lockOut},
+	{"1.8", "a copy of the database opens calendar feeds", openFeedsOfACopy},
 }
 
 func TestAttacksOfSection1(t *testing.T) {
@@ -47,6 +51,41 @@ func manyConditions(s *server) {
 	}
 	s.do(viewer, get, "/v0/incidents?id__in="+strings.Repeat("1,", 5000), nil).is(http.StatusBadRequest)
 	s.do(viewer, get, "/v0/incidents?plan__contains=a,b,c", nil).is(http.StatusOK)
+}
+
+func guessApplications(s *server) {
+	refused := func(as caller, method, path string, body any, header ...string) string {
+		a := s.do(as, method, path, body, header...).is(http.StatusUnauthorized)
+		require.Contains(s, a.body, "Authentication failure")
+		return a.body
+	}
+	for _, name := range []string{"demo", "scheduler", "iris"} { // the last one has no keys
+		for path, method := range map[string]string{
+			"/v0/modes": get, "/v0/incidents": post, "/v0/applications/" + name: get, "/v0/response/twilio/messages": post,
+			"/v0/twilio/deliveryupdate": post, "/api/v0/teams": get, "/api/v0/users": post, "/v1/incidents/1/timeline": get,
+		} {
+			signed := func(by string, header ...string) string {
+				return refused(anonymous, method, path, nil, append(header, "Authorization", "hmac "+by+":x")...)
+			}
+			require.Equal(s, signed("nix"), signed(name), path)
+			require.Equal(s, signed("nix", "X-IRIS-USERNAME", "ann"), signed(name, "X-IRIS-USERNAME", "ann"), path)
+		}
+		sent := func(by string) string {
+			return refused(anonymous, post, "/v0/webhooks/alertmanager?key=x&plan=pager&application="+by, m{})
+		}
+		require.Equal(s, sent("nix"), sent(name))
+	}
+	for _, route := range []struct{ method, path string }{
+		{put, ""}, {del, ""}, {put, "/rename"}, {post, "/rekey"}, {get, "/key"}, {get, "/secondary"}, {post, "/secondary"}, {post, "/quota"}, {put, "/incident_emails"},
+	} {
+		at := func(as caller, name string) string {
+			a := s.do(as, route.method, "/v0/applications/"+name+route.path, m{"new_name": "x"})
+			require.Contains(s, []int{http.StatusUnauthorized, http.StatusForbidden}, a.status, route)
+			return a.body
+		}
+		require.Equal(s, at(bob, "nix"), at(bob, "demo"), route)
+		require.Equal(s, at(scheduler, "nix"), at(scheduler, "demo"), route)
+	}
 }
 
 func publicMetrics(s *server) {
@@ -160,4 +199,14 @@ func changeOthersReminders(s *server) {
 	s.do(eve, put, at, m{"time_before": 1}).is(http.StatusForbidden)
 	s.do(eve, post, "/api/v0/users/bob/pinned_teams", m{"team": "trap"}).is(http.StatusForbidden)
 	require.EqualValues(s, 1, s.number("select count(*) from notice_settings where id = $1 and time_before = 60", made.ID))
+}
+
+func openFeedsOfACopy(s *server) {
+	key := s.do(bob, post, "/api/v0/ical_key/user/bob", nil).is(http.StatusCreated).body
+	var stored string
+	require.NoError(s, s.db.QueryRow(s.Context(), "select key from ical_keys").Scan(&stored))
+	require.NotEqual(s, key, stored)
+	s.do(anonymous, get, "/api/v0/ical/"+stored, nil).is(http.StatusNotFound)
+	require.Zero(s, s.number("select count(*) from ical_keys k where to_jsonb(k)::text like '%' || $1 || '%' or encode(key_sealed, 'escape') like '%' || $1 || '%'", key))
+	s.do(anonymous, get, "/api/v0/ical/"+key, nil).is(http.StatusOK)
 }

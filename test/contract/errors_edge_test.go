@@ -2,6 +2,9 @@ package contract
 
 import "fmt"
 
+// noSuchKey refuses a webhook of an unknown application and one with a wrong key alike.
+const noSuchKey = "Unknown application or wrong key"
+
 func webhookErrors(key string) part {
 	proof := "application=demo&key=" + key
 	p := part{of: "webhooks"}
@@ -11,9 +14,9 @@ func webhookErrors(key string) part {
 			mistake{anonymous, post, path, m{}, 400, missing("application")},
 			mistake{anonymous, post, path + "?key=" + key, m{}, 400, missing("application")},
 			mistake{demo, post, path + "?application=demo", m{}, 400, missing("key")},
-			mistake{anonymous, post, path + "?application=nix&key=x", m{}, 401, explained(failedAuth, "Application not found")},
-			mistake{anonymous, post, path + "?application=demo&key=x", m{}, 401, explained(failedAuth, "")},
-			mistake{anonymous, post, path + "?application=demo&key=None", m{}, 401, explained(failedAuth, "")},
+			mistake{anonymous, post, path + "?application=nix&key=x", m{}, 401, explained(failedAuth, noSuchKey)},
+			mistake{anonymous, post, path + "?application=demo&key=x", m{}, 401, explained(failedAuth, noSuchKey)},
+			mistake{anonymous, post, path + "?application=demo&key=None", m{}, 401, explained(failedAuth, noSuchKey)},
 			mistake{anonymous, post, path + "?plan=pager&" + proof, "{", 400, badJSON},
 		)
 	}

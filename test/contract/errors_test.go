@@ -148,7 +148,7 @@ func proofErrors() part {
 	return part{"authentication and permissions", []mistake{
 		{anonymous, get, "/v0/modes", nil, 401, explained(failedAuth, "Malformed/missing HMAC authorization header")},
 		{anonymous, post, "/v0/incidents", m{}, 401, explained(failedAuth, "Malformed/missing HMAC authorization header")},
-		{unknown, get, "/v0/modes", nil, 401, explained(failedAuth, "")},
+		{unknown, get, "/v0/modes", nil, 401, explained(failedAuth, "HMAC failed validation. Check API key/clock skew")},
 		{forger, get, "/v0/modes", nil, 401, explained(failedAuth, "HMAC failed validation. Check API key/clock skew")},
 		{caller{name: "demo for bob", app: "demo", user: "bob"}, get, "/v0/modes", nil, 401, explained("This application does not have the power to authenticate usernames", "")},
 		{demo, get, "/v0/users/bob", nil, 401, explained("App must allow authentication as user for this action", "")},

@@ -50,7 +50,7 @@ func TestOncallErrorsAndProof(t *testing.T) {
 	s.do(scheduler, get, "/api/v0/search", nil).refuses(400, "Missing parameter", `The "keyword" parameter is required.`)
 	s.do(anonymous, get, "/api/v0/teams", nil).refuses(401, "Unauthorized", "User must be logged in")
 	s.do(anonymous, get, "/api/v0/teams", nil, "Authorization", "Basic x").refuses(401, "Authentication failure", "Invalid digest format")
-	s.do(anonymous, get, "/api/v0/teams", nil, "Authorization", "hmac nix:x").refuses(401, "Authentication failure", "Application not found")
+	s.do(anonymous, get, "/api/v0/teams", nil, "Authorization", "hmac nix:x").refuses(401, "Authentication failure", "Wrong digest")
 	s.do(anonymous, get, "/api/v0/teams", nil, "Authorization", "hmac scheduler:x").refuses(401, "Authentication failure", "Wrong digest")
 	s.do(demo, get, "/api/v0/teams", nil).is(403)
 	for _, token := range []string{"", "wrong"} {
