@@ -83,8 +83,9 @@ func (a Actor) is(u users.User) bool {
 
 // listed reports whether the configuration names an application, ignoring case. Only administrators name applications.
 func listed(names []string, application string) bool {
+	application = strings.ToLower(application)
 	return application != "" && slices.ContainsFunc(names, func(name string) bool {
-		return strings.ToLower(strings.TrimSpace(name)) == strings.ToLower(application)
+		return strings.ToLower(strings.TrimSpace(name)) == application
 	})
 }
 

@@ -57,7 +57,7 @@ func urlizeFilter(r *render, a []py.Value) py.Value {
 			schemes = append(schemes, scheme)
 		}
 	}
-	text := ""
+	var text string
 	if m, ok := a[0].(py.Markup); ok {
 		text = py.Unmark(string(m), func(c byte) string { return py.EscapeHTML(b, string(rune(c))) })
 	} else {

@@ -225,14 +225,14 @@ const settleImportedContacts = `-- name: SettleImportedContacts :exec
 update user_contacts c set verified_destination = case when c.mode in ('email', 'sms', 'call', 'slack')
     and contact_key(c.mode, c.destination) <> ''
     and not exists (select from incident_emails e where c.mode = 'email' and lower(e.email) = lower(c.destination))
-    and not exists (select from user_contacts o where o.user_id <> c.user_id and o.verified_destination in (o.destination, '')
-        and contact_key(o.mode, o.destination) = contact_key(c.mode, c.destination)
+    and not exists (select from user_contacts o where o.user_id <> c.user_id and contact_key(o.mode, o.destination) = contact_key(c.mode, c.destination)
         and (o.mode = c.mode or o.mode in ('sms', 'call') and c.mode in ('sms', 'call')))
     then c.destination end
 where c.verified_destination = ''
 `
 
-// Imported contacts come with an empty mark. They count as verified unless two people share them or they are a mailbox.
+// Imported contacts come with an empty mark. They count as verified unless another person has them too, verified or not, or they are a
+// mailbox.
 func (q *Queries) SettleImportedContacts(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, settleImportedContacts)
 	return err
