@@ -111,7 +111,7 @@ func (s *apiShared) oncallAPI() (*oncallapi.API, error) {
 	return oncallapi.New(oncallapi.Deps{
 		Applications: s.applications, Users: s.userRows, Sessions: s.sessions, UserKey: userKey, Teams: teams,
 		Rosters: postgres.NewOncallRosters(teams), People: postgres.NewOncallPeople(s.db), Names: postgres.NewOncallNames(s.db),
-		Notices: postgres.NewOncallNotices(s.db), Shifts: postgres.NewOncallShifts(s.db), Schedules: postgres.NewOncallSchedules(s.db),
+		Notices: postgres.NewOncallNotices(s.db, s.in.Keys), Shifts: postgres.NewOncallShifts(s.db), Schedules: postgres.NewOncallSchedules(s.db),
 		Wishes: postgres.NewOncallWishes(s.db), Coverage: postgres.NewOncallCoverage(s.db), Calendars: postgres.NewOncallCalendars(s.db),
 		Contacts: postgres.NewContacts(s.db, s.in.Keys, s.notifications),
 		Plans:    s.plans, Incidents: s.incidents, Lookups: s.notifications, Paid: paidRoles(s.cfg.Oncall.BonusURL),

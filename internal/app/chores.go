@@ -93,3 +93,24 @@ func fillNames(people *postgres.Users, b beside) func(context.Context) error {
 	tell := func(err error) { b.log.Warn("canonical names of users cannot be stored, trying again", zap.Error(err)) }
 	return func(ctx context.Context) error { return repeat(ctx, namesEvery, pass, tell) }
 }
+
+// sealEvery is how often keys of calendar feeds are sealed that the release before stored in clear.
+const sealEvery = time.Minute
+
+// sealFeedKeys seals keys of calendar feeds at the start and every minute until ctx ends.
+func sealFeedKeys(notices *postgres.OncallNotices, log *zap.Logger) func(context.Context) error {
+	pass := func(ctx context.Context) error {
+		n, err := notices.SealKeys(ctx)
+		if n > 0 {
+			log.Info("keys of calendar feeds sealed that were stored in clear", zap.Int64("keys", n))
+		}
+		return err
+	}
+	tell := func(err error) { log.Warn("keys of calendar feeds cannot be sealed, trying again", zap.Error(err)) }
+	return func(ctx context.Context) error {
+		if err := safely(func() error { return pass(ctx) }); err != nil && ctx.Err() == nil {
+			tell(err)
+		}
+		return repeat(ctx, sealEvery, pass, tell)
+	}
+}

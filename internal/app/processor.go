@@ -142,6 +142,7 @@ func (p *Processor) work(ctx context.Context, parts *processorParts) error {
 	run(&loops, loopCtx, "history", parts.history.Run)
 	run(&loops, loopCtx, "receipts", parts.receipts)
 	run(&loops, loopCtx, "names", parts.names)
+	run(&loops, loopCtx, "feed keys", parts.feedKeys)
 	run(&loops, loopCtx, "populate", parts.populate.run)
 	run(&loops, loopCtx, "remind", parts.remind.run)
 	run(&loops, loopCtx, "directory", parts.people.run)

@@ -27,6 +27,7 @@ type processorParts struct {
 	history  *delivery.Historian
 	receipts func(context.Context) error
 	names    func(context.Context) error
+	feedKeys func(context.Context) error
 	populate *populator
 	remind   *reminder
 	people   *directorySync
@@ -152,6 +153,7 @@ func (p *Processor) buildChores(parts *processorParts, in postgres.Installation,
 	parts.people = newDirectorySync(syncer, p.cfg.Sync, postgres.NewDirectorySync(p.db, syncActor), b)
 	parts.receipts = matchReceipts(postgres.NewReceipts(p.db), b)
 	parts.names = fillNames(postgres.NewUsers(p.db), b)
+	parts.feedKeys = sealFeedKeys(postgres.NewOncallNotices(p.db, in.Keys), b.log)
 	return nil
 }
 

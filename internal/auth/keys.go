@@ -4,6 +4,7 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hkdf"
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -30,6 +31,7 @@ type Keys struct {
 	links   []byte
 	gossip  []byte
 	codes   []byte
+	feeds   []byte
 }
 
 // NewKeys derives all keys. secret must be SecretSize bytes.
@@ -53,7 +55,11 @@ func NewKeys(secret []byte) (*Keys, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Keys{sealing: sealing, links: links, gossip: gossip, codes: codes}, nil
+	feeds, err := derive(secret, "iris/feeds/1")
+	if err != nil {
+		return nil, err
+	}
+	return &Keys{sealing: sealing, links: links, gossip: gossip, codes: codes, feeds: feeds}, nil
 }
 
 // Seal encrypts a secret that must be read back. about binds it to what it belongs to ("application 12 primary"):
@@ -63,6 +69,14 @@ func (k *Keys) Seal(plain []byte, about string) []byte { return seal(k.sealing, 
 // Unseal decrypts what Seal made, or returns ErrSealed.
 func (k *Keys) Unseal(sealed []byte, about string) ([]byte, error) {
 	return unseal(k.sealing, sealed, about)
+}
+
+// FeedKeyHash is the keyed hash by which the key of a calendar feed is looked up. Whoever does not have the installation secret can
+// neither compute it nor get the key from it.
+func (k *Keys) FeedKeyHash(key string) string {
+	mac := hmac.New(sha256.New, k.feeds)
+	mac.Write([]byte(key))
+	return "sealed:" + hex.EncodeToString(mac.Sum(nil))
 }
 
 // Gossip is the key that encrypts gossip between members when none is configured.

@@ -168,7 +168,7 @@ type conflict struct {
 	Team           string  `json:"team"`
 	Role           string  `json:"role"`
 	User           string  `json:"user"`
-	FullName       string  `json:"full_name"`
+	FullName       *string `json:"full_name"`
 	Start          int64   `json:"start"`
 	End            int64   `json:"end"`
 	Unavailability int64   `json:"unavailability"`
@@ -222,7 +222,7 @@ func (a *API) conflictsOf(ctx context.Context, absences []oncall.StoredAbsence, 
 			overlaps := func(span oncall.Absence) bool { return span.Start.Before(shift.End) && shift.Start.Before(span.End) }
 			if shift.User == s.User && s.CountsIn(shift.TeamID) && shift.Role != oncall.RoleVacation && shift.Role != oncall.RoleUnavailable &&
 				slices.ContainsFunc(spans, overlaps) {
-				out = append(out, conflict{int64(shift.ID), shift.Team, shift.Role, shift.UserName, shift.FullName, shift.Start.Unix(), shift.End.Unix(), s.ID, orNull(s.SetBy)})
+				out = append(out, conflict{int64(shift.ID), shift.Team, shift.Role, shift.UserName, orNull(shift.FullName), shift.Start.Unix(), shift.End.Unix(), s.ID, orNull(s.SetBy)})
 			}
 		}
 	}

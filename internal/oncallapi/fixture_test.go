@@ -99,7 +99,7 @@ func newFixture(t testing.TB, change ...func(*oncallapi.Deps)) *fixture {
 	f.deps = oncallapi.Deps{
 		Applications: apps, Users: postgres.NewUsers(f.db), Sessions: f.sessions, UserKey: userKey, Teams: teams,
 		Rosters: postgres.NewOncallRosters(teams), People: postgres.NewOncallPeople(f.db), Names: postgres.NewOncallNames(f.db),
-		Notices: postgres.NewOncallNotices(f.db), Shifts: postgres.NewOncallShifts(f.db), Schedules: postgres.NewOncallSchedules(f.db),
+		Notices: postgres.NewOncallNotices(f.db, keys), Shifts: postgres.NewOncallShifts(f.db), Schedules: postgres.NewOncallSchedules(f.db),
 		Wishes: postgres.NewOncallWishes(f.db), Coverage: postgres.NewOncallCoverage(f.db), Contacts: postgres.NewContacts(f.db, keys, postgres.NewNotifications(f.db)), Calendars: postgres.NewOncallCalendars(f.db), Plans: postgres.NewPlans(f.db),
 		Incidents: postgres.NewIncidents(f.db), Lookups: postgres.NewNotifications(f.db), Errors: wire.NewErrors(log), Log: log,
 		Config: oncallapi.Config{TimeZones: []string{"UTC", "America/New_York", "Europe/Zurich"}, Modes: []users.Mode{users.Email, users.SMS, users.Call, users.Slack}},

@@ -257,7 +257,7 @@ func (s spec) responses(method, path string, op operation) (object, error) {
 		if kind, ok := bodies[short]; ok {
 			content := object{kind: object{"schema": object{"type": "string"}}}
 			if optional && strings.HasPrefix(path, "/v0/") {
-				content["application/json"] = object{} // what v0 calls a body that is missing
+				content["application/json"] = object{} // how v0 labels a missing body, and plain words
 			}
 			answer["content"] = content
 		} else if short != "empty" {

@@ -103,6 +103,13 @@ func (r *importRun) action() string { return "imported from " + r.name }
 
 // Load stores records. See imports.Store.
 func (r *importRun) Load(ctx context.Context, t imports.Table, records imports.Records) (imports.Outcome, error) {
+	if t.Name == "ical_keys" {
+		return r.loadFeedKeys(ctx, t, records)
+	}
+	return r.loadTable(ctx, t, records)
+}
+
+func (r *importRun) loadTable(ctx context.Context, t imports.Table, records imports.Records) (imports.Outcome, error) {
 	var out imports.Outcome
 	if err := r.stage(ctx, t, records, &out); err != nil {
 		return out, err

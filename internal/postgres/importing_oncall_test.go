@@ -6,7 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/imports"
+	"github.com/iris-oncall/iris/internal/postgres"
 )
 
 func (m moving) exec(sql string) {
@@ -140,4 +142,37 @@ func TestImportSeesItsOwnCalendar(t *testing.T) {
 		require.Equal(t, int64(500), here.People[shifts[0].User])
 		require.Empty(t, here.Teams[700].OnCall("primary", at.Add(time.Hour)), "not at its end")
 	})
+}
+
+// TestImportSealsFeedKeys: no key of a feed is stored in clear, and another import finds those that are here.
+func TestImportSealsFeedKeys(t *testing.T) {
+	t.Parallel()
+	m := newMoving(t)
+	m.exec("insert into users (oncall_id, name) values (1, 'ann'), (2, 'bob')")
+	m.exec("insert into ical_keys (key, requester_id, user_id) select 'key-of-bob', id, id from users where name = 'bob'") // in clear, as the release before writes it
+	user := &imports.Ref{Table: "users", Match: "oncall_id", Take: "id"}
+	table := imports.Table{Name: "ical_keys", Key: []string{"key"}, Columns: []imports.Column{
+		{Name: "key", Type: "text", Quiet: true}, {Name: "requester_id", Type: "bigint", Ref: user}, {Name: "user_id", Type: "bigint", Ref: user},
+	}}
+	load := func() (out imports.Outcome) {
+		m.run(func(s imports.Store) {
+			out = m.load(s, table, []any{"key-of-ann", 1, 1}, []any{"key-of-bob", 2, 2})
+			require.NoError(t, s.Finish(t.Context(), ""))
+		})
+		return out
+	}
+	out := load()
+	require.Empty(t, out.Reasons)
+	require.Equal(t, []int64{1, 1}, []int64{out.Taken, out.Same})
+	require.Equal(t, []string{"ann true true", "bob true true"}, m.rows("select name, key like 'sealed:%', key_sealed is not null from ical_keys k join users u on u.id = k.user_id order by name"))
+	keys, err := auth.NewKeys(make([]byte, auth.SecretSize))
+	require.NoError(t, err)
+	for name, key := range map[string]string{"ann": "key-of-ann", "bob": "key-of-bob"} {
+		found, err := postgres.NewOncallNotices(m.db, keys).Key(t.Context(), key)
+		require.NoError(t, err)
+		require.Equal(t, []string{name, key}, []string{found.Requester, found.Key})
+	}
+	out = load()
+	require.Empty(t, out.Reasons)
+	require.Equal(t, []int64{0, 2}, []int64{out.Taken, out.Same})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
@@ -15,10 +16,15 @@ import (
 
 // OncallNotices stores what people want to hear of shifts, keys of calendar feeds and the audit log. It is safe for
 // concurrent use.
-type OncallNotices struct{ db *DB }
+type OncallNotices struct {
+	db   *DB
+	keys *auth.Keys
+}
 
-// NewOncallNotices returns the adapter over d.
-func NewOncallNotices(d *DB) *OncallNotices { return &OncallNotices{db: d} }
+// NewOncallNotices returns the adapter over d; keys seal and unseal the keys of calendar feeds.
+func NewOncallNotices(d *DB, keys *auth.Keys) *OncallNotices {
+	return &OncallNotices{db: d, keys: keys}
+}
 
 // Types lists the kinds of notices.
 func (n *OncallNotices) Types(ctx context.Context) ([]oncall.NoticeType, error) {
@@ -174,89 +180,4 @@ func (n *OncallNotices) Audit(ctx context.Context, by oncall.AuditQuery) ([]onca
 		return nil, err
 	}
 	return out, tooBroad(len(out))
-}
-
-// Keys lists the feed keys of a requester.
-func (n *OncallNotices) Keys(ctx context.Context, requester users.ID) ([]oncall.IcalKey, error) {
-	id := int64(requester)
-	return n.keys(ctx, db.IcalKeysParams{RequesterID: &id})
-}
-
-// Key finds a feed key; a NotFound fault when there is none.
-func (n *OncallNotices) Key(ctx context.Context, key string) (oncall.IcalKey, error) {
-	key = storable(key)
-	return only(n.keys(ctx, db.IcalKeysParams{Key: &key}))
-}
-
-// KeyFor finds the requester's key for a calendar; a NotFound fault when there is none.
-func (n *OncallNotices) KeyFor(ctx context.Context, requester users.ID, of oncall.IcalSubject) (oncall.IcalKey, error) {
-	id := int64(requester)
-	return only(n.keys(ctx, db.IcalKeysParams{RequesterID: &id, UserID: optional(of.User), TeamID: optional(users.ID(of.TeamID))}))
-}
-
-func only(found []oncall.IcalKey, err error) (oncall.IcalKey, error) {
-	if err == nil && len(found) == 0 {
-		err = fault.New(fault.NotFound, "not found")
-	}
-	if err != nil {
-		return oncall.IcalKey{}, err
-	}
-	return found[0], nil
-}
-
-func (n *OncallNotices) keys(ctx context.Context, by db.IcalKeysParams) ([]oncall.IcalKey, error) {
-	var out []oncall.IcalKey
-	err := n.db.Do(ctx, func(q *db.Queries) error {
-		rows, err := q.IcalKeys(ctx, by)
-		out = make([]oncall.IcalKey, len(rows))
-		for i, r := range rows {
-			out[i] = oncall.IcalKey{
-				Key: r.Key, Requester: r.Requester, RequesterID: users.ID(r.RequesterID), Name: r.Name, CreatedAt: r.CreatedAt,
-			}
-			if r.UserID != nil {
-				out[i].User = users.ID(*r.UserID)
-			}
-			if r.TeamID != nil {
-				out[i].TeamID = *r.TeamID
-			}
-		}
-		return err
-	})
-	return out, err
-}
-
-// NewKey makes the requester's key for a calendar anew; the old one opens nothing any more.
-func (n *OncallNotices) NewKey(ctx context.Context, requester users.ID, of oncall.IcalSubject) (string, error) {
-	key := newUUID()
-	user, team := optional(of.User), optional(users.ID(of.TeamID))
-	return key, n.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		if err := q.DropIcalKey(ctx, db.DropIcalKeyParams{RequesterID: int64(requester), UserID: user, TeamID: team}); err != nil {
-			return err
-		}
-		return q.CreateIcalKey(ctx, db.CreateIcalKeyParams{Key: key, RequesterID: int64(requester), UserID: user, TeamID: team})
-	})
-}
-
-// DropKey removes a key; a NotFound fault when there is none.
-func (n *OncallNotices) DropKey(ctx context.Context, key string) error {
-	return n.db.Do(ctx, func(q *db.Queries) error { return one(q.DeleteIcalKey(ctx, storable(key))) })
-}
-
-// DropKeyFor removes the requester's key for a calendar, if there is one.
-func (n *OncallNotices) DropKeyFor(ctx context.Context, requester users.ID, of oncall.IcalSubject) error {
-	return n.db.Do(ctx, func(q *db.Queries) error {
-		return q.DropIcalKey(ctx, db.DropIcalKeyParams{
-			RequesterID: int64(requester), UserID: optional(of.User), TeamID: optional(users.ID(of.TeamID)),
-		})
-	})
-}
-
-// DropKeys removes all keys of a requester and tells how many there were.
-func (n *OncallNotices) DropKeys(ctx context.Context, requester users.ID) (int64, error) {
-	var dropped int64
-	err := n.db.Do(ctx, func(q *db.Queries) (err error) {
-		dropped, err = q.DeleteIcalKeysOf(ctx, int64(requester))
-		return err
-	})
-	return dropped, err
 }

@@ -17,6 +17,7 @@ import (
 var answerAttacks = []attack{
 	{"1.2", "a user takes an application's mailbox as their contact, so that mails to it open no incident", silenceMailbox},
 	{"1.2", "a user takes another person's number as their contact and answers as them, or stops their answers", takeNumber},
+	{"1.4", "a forged Slack button acknowledges another incident than the one whose message it is under", pressForeignButton},
 	{"1.6", "any application acknowledges as anybody, opens incidents for others and makes up receipts", relayAnything},
 	{"1.7", "a GET, as mail scanners send it, claims with Gmail's button, for ever", scanGmailButton},
 	{"1.8", "a person with a session mails strangers in the installation's name", mailStrangers},

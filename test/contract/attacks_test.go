@@ -22,6 +22,8 @@ type attack struct {
 var attacks = []attack{
 	{"1.1", "a user renames themselves to a name that folds to an administrator's", takeOverByName},
 	{"1.1", "an administrator cannot be impersonated by a stored name that folds to theirs", takeOverByStoredName},
+	{"1.4", "alert text becomes Slack blocks with buttons under a template that begins with it", alertTextAsBlocks},
+	{"1.4", "alert text calls a whole channel and shows its own link in Slack", alertTextAsMarkup},
 	{"1.5", "a filter of 60,000 commas becomes as many conditions", manyConditions},
 	{"1.8", "metrics are read without credentials", publicMetrics},
 	{"1.3", "an administrator of a team of their own changes another person's reminders", changeOthersReminders},
@@ -30,6 +32,7 @@ var attacks = []attack{
 	{"1.8", "a page of another site ends a session", endSessionFromElsewhere},
 	{"1.8", "error texts tell which applications exist", guessApplications},
 	{"1.8", "wrong passwords lock somebody out", lockOut},
+	{"1.8", "a copy of the database opens calendar feeds", openFeedsOfACopy},
 }
 
 func TestAttacksOfSection1(t *testing.T) {
@@ -196,4 +199,14 @@ func changeOthersReminders(s *server) {
 	s.do(eve, put, at, m{"time_before": 1}).is(http.StatusForbidden)
 	s.do(eve, post, "/api/v0/users/bob/pinned_teams", m{"team": "trap"}).is(http.StatusForbidden)
 	require.EqualValues(s, 1, s.number("select count(*) from notice_settings where id = $1 and time_before = 60", made.ID))
+}
+
+func openFeedsOfACopy(s *server) {
+	key := s.do(bob, post, "/api/v0/ical_key/user/bob", nil).is(http.StatusCreated).body
+	var stored string
+	require.NoError(s, s.db.QueryRow(s.Context(), "select key from ical_keys").Scan(&stored))
+	require.NotEqual(s, key, stored)
+	s.do(anonymous, get, "/api/v0/ical/"+stored, nil).is(http.StatusNotFound)
+	require.Zero(s, s.number("select count(*) from ical_keys k where to_jsonb(k)::text like '%' || $1 || '%' or encode(key_sealed, 'escape') like '%' || $1 || '%'", key))
+	s.do(anonymous, get, "/api/v0/ical/"+key, nil).is(http.StatusOK)
 }

@@ -125,7 +125,8 @@ func (d *description) conforms(t *testing.T, method, path string, a answer) (str
 		return method + " " + o.path, true
 	}
 	require.Contains(t, content, kind, "%s: the content type is not described for %d", a.what, a.status)
-	if !strings.HasSuffix(kind, "json") {
+	media, _ := content[kind].(map[string]any)
+	if !strings.HasSuffix(kind, "json") || len(media) == 0 { // without a schema, words that v0 labels JSON
 		return method + " " + o.path, true
 	}
 	value, err := jsonschema.UnmarshalJSON(strings.NewReader(a.body))
@@ -146,7 +147,7 @@ func TestDescriptionIsWhole(t *testing.T) {
 			content, _ := r.(map[string]any)["content"].(map[string]any)
 			for kind, media := range content {
 				if len(media.(map[string]any)) == 0 {
-					continue // a body that may be missing, and then has a type all the same
+					continue // a body that may be missing or be words, and has this type all the same
 				}
 				_, err := s.api.compiler.Compile(documentURL + o.pointer + status + "/content/" + strings.ReplaceAll(kind, "/", "~1") + "/schema")
 				require.NoError(t, err, "%s %s %s", o.method, o.path, status)

@@ -176,7 +176,7 @@ func TestFairnessByHand(t *testing.T) {
 		return s.do(bob, get, fmt.Sprintf("/v1/teams/ops/fairness?start=%d&end=%d%s", start, end, more), nil).is(200).body
 	}
 	row := func(user string, hours, nights, weekends, holidays int) string {
-		return fmt.Sprintf(`{"user": %q, "full_name": "", "shifts": 1, "hours": %d, "nights": %d, "weekends": %d, "holidays": %d}`, user, hours, nights, weekends, holidays)
+		return fmt.Sprintf(`{"user": %q, "full_name": null, "shifts": 1, "hours": %d, "nights": %d, "weekends": %d, "holidays": %d}`, user, hours, nights, weekends, holidays)
 	}
 	first, last := min(noon(spring, -2), noon(autumn, -2)), max(noon(spring, 2), noon(autumn, 2))
 	// Nights: 22-24 of Saturday, 0-6 of Sunday (5 or 7 hours long), 22-24, 0-6. Weekend: 12 hours and a day of 23 or 25.

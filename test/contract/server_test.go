@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 		}
 		defer func() { _ = os.RemoveAll(dir) }()
 		bin = dir
-		build := exec.Command("go", "build", "-o", dir+"/", "../../cmd/iris", "../../cmd/iris-api")
+		build := exec.Command("go", "build", "-o", dir+"/", "../../cmd/iris", "../../cmd/iris-api", "../../cmd/message-processor")
 		build.Stdout, build.Stderr = os.Stderr, os.Stderr
 		if err := build.Run(); err != nil {
 			fmt.Fprintln(os.Stderr, "the programs do not build:", err)

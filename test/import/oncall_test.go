@@ -82,8 +82,8 @@ var oncallPairs = []struct{ name, theirs, ours string }{
 	},
 	{"roles of settings", "select setting_id, role_id from setting_role", "select setting_id, role_id from notice_setting_roles"},
 	{
-		"iCal keys", "select `key`, requester, name, from_unixtime(time_created) from ical_key",
-		"select key, r.name, coalesce(u.name, t.name), k.created_at from ical_keys k join users r on r.id = k.requester_id left join users u on u.id = k.user_id left join teams t on t.id = k.team_id",
+		"iCal keys", "select requester, name, from_unixtime(time_created) from ical_key",
+		"select r.name, coalesce(u.name, t.name), k.created_at from ical_keys k join users r on r.id = k.requester_id left join users u on u.id = k.user_id left join teams t on t.id = k.team_id where key_sealed is not null",
 	},
 	{"audit", "select id, owner_name, team_name, action_name, context, from_unixtime(timestamp) from audit", "select id, owner, team, action, context::text, at from oncall_audit"},
 	{"applications", "select name from application", "select name from applications where allow_oncall and key_sealed is not null"},
@@ -212,7 +212,8 @@ func TestOncallAgainAfterWork(t *testing.T) {
 	code, _ := s.move()
 	require.Zero(t, code)
 	s.postgres("update teams set slack_channel = '#web', email = 'web@example.com' where name = 'Web Ops'") // which said nothing there
-	s.postgres("update ical_keys set key = 'made-anew' where key like '%a001'", "update ical_keys set key = 'too' where key like '%a003'")
+	s.postgres("update ical_keys set key = 'made-anew' where requester_id = user_id and user_id = (select id from users where name = 'ann')",
+		"update ical_keys set key = 'too' where requester_id = (select id from users where name = 'Bjørn') and team_id = (select id from teams where name = 'Web Ops')")
 	before := s.contents()
 	code, report := s.move()
 	require.Equal(t, 3, code, reasons(report, imports.Conflict))

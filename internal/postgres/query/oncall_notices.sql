@@ -47,14 +47,15 @@ select (n.value ->> 'team_id')::bigint, n.value ->> 'kind', array(select jsonb_a
 from jsonb_array_elements(sqlc.arg(notices)::jsonb) with ordinality n (value, place)
 order by n.place;
 
--- The key of somebody who is switched off opens nothing.
+-- The key of somebody who is switched off opens nothing. What is stored as the key of a sealed row is its hash, and opens nothing either.
 -- name: IcalKeys :many
-select k.key, k.requester_id, q.name as requester, k.user_id, k.team_id, coalesce(u.name, t.name, '')::text as name, k.created_at
+select k.key, k.key_sealed, k.requester_id, q.name as requester, k.user_id, k.team_id, coalesce(u.name, t.name, '')::text as name, k.created_at
 from ical_keys k
 join users q on q.id = k.requester_id
 left join users u on u.id = k.user_id
 left join teams t on t.id = k.team_id
-where (sqlc.narg(key)::text is null or k.key = sqlc.narg(key) and q.active)
+where (sqlc.narg(key)::text is null
+        or (k.key = sqlc.narg(key) and k.key_sealed is null or k.key = sqlc.narg(hash)::text and k.key_sealed is not null) and q.active)
     and (sqlc.narg(requester_id)::bigint is null or k.requester_id = sqlc.narg(requester_id))
     and (sqlc.narg(user_id)::bigint is null or k.user_id = sqlc.narg(user_id))
     and (sqlc.narg(team_id)::bigint is null or k.team_id = sqlc.narg(team_id))
@@ -66,10 +67,20 @@ where requester_id = @requester_id
     and (user_id = sqlc.narg(user_id) or team_id = sqlc.narg(team_id));
 
 -- name: CreateIcalKey :exec
-insert into ical_keys (key, requester_id, user_id, team_id) values (@key, @requester_id, sqlc.narg(user_id), sqlc.narg(team_id));
+insert into ical_keys (key, key_sealed, requester_id, user_id, team_id)
+values (@hash, @key_sealed, @requester_id, sqlc.narg(user_id), sqlc.narg(team_id));
 
 -- name: DeleteIcalKey :execrows
-delete from ical_keys where key = @key;
+delete from ical_keys where key = @key and key_sealed is null or key = @hash and key_sealed is not null;
+
+-- name: ClearIcalKeys :many
+select key from ical_keys where key_sealed is null order by key limit sqlc.arg(max_rows)::int;
+
+-- Seals rows that hold one of the keys in clear, or only a hash yet.
+-- name: SealIcalKeys :execrows
+update ical_keys k set key = n.hash, key_sealed = n.key_sealed
+from (select unnest(sqlc.arg(keys)::text[]) as key, unnest(sqlc.arg(hashes)::text[]) as hash, unnest(sqlc.arg(sealed)::bytea[]) as key_sealed) n
+where k.key = n.key and k.key_sealed is null and not exists (select from ical_keys o where o.key = n.hash and o.key <> k.key);
 
 -- name: DeleteIcalKeysOf :execrows
 delete from ical_keys where requester_id = @requester_id;

@@ -259,11 +259,14 @@ type HolidayCalendar struct {
 }
 
 type IcalKey struct {
+	// keyed hash of the key where key_sealed is set
 	Key         string
 	RequesterID int64
 	UserID      *int64
 	TeamID      *int64
 	CreatedAt   time.Time
+	// the key, sealed; null = a release before wrote the row, and `key` is still the key in clear
+	KeySealed []byte
 }
 
 // answers kept for the Idempotency-Key header, for 24 hours

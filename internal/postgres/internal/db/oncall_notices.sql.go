@@ -29,6 +29,30 @@ func (q *Queries) AddNoticeRoles(ctx context.Context, arg AddNoticeRolesParams) 
 	return result.RowsAffected(), nil
 }
 
+const clearIcalKeys = `-- name: ClearIcalKeys :many
+select key from ical_keys where key_sealed is null order by key limit $1::int
+`
+
+func (q *Queries) ClearIcalKeys(ctx context.Context, maxRows int32) ([]string, error) {
+	rows, err := q.db.Query(ctx, clearIcalKeys, maxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var key string
+		if err := rows.Scan(&key); err != nil {
+			return nil, err
+		}
+		items = append(items, key)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const clearNoticeRoles = `-- name: ClearNoticeRoles :exec
 delete from notice_setting_roles where setting_id = $1
 `
@@ -39,11 +63,13 @@ func (q *Queries) ClearNoticeRoles(ctx context.Context, settingID int64) error {
 }
 
 const createIcalKey = `-- name: CreateIcalKey :exec
-insert into ical_keys (key, requester_id, user_id, team_id) values ($1, $2, $3, $4)
+insert into ical_keys (key, key_sealed, requester_id, user_id, team_id)
+values ($1, $2, $3, $4, $5)
 `
 
 type CreateIcalKeyParams struct {
-	Key         string
+	Hash        string
+	KeySealed   []byte
 	RequesterID int64
 	UserID      *int64
 	TeamID      *int64
@@ -51,7 +77,8 @@ type CreateIcalKeyParams struct {
 
 func (q *Queries) CreateIcalKey(ctx context.Context, arg CreateIcalKeyParams) error {
 	_, err := q.db.Exec(ctx, createIcalKey,
-		arg.Key,
+		arg.Hash,
+		arg.KeySealed,
 		arg.RequesterID,
 		arg.UserID,
 		arg.TeamID,
@@ -89,11 +116,16 @@ func (q *Queries) CreateNoticeSetting(ctx context.Context, arg CreateNoticeSetti
 }
 
 const deleteIcalKey = `-- name: DeleteIcalKey :execrows
-delete from ical_keys where key = $1
+delete from ical_keys where key = $1 and key_sealed is null or key = $2 and key_sealed is not null
 `
 
-func (q *Queries) DeleteIcalKey(ctx context.Context, key string) (int64, error) {
-	result, err := q.db.Exec(ctx, deleteIcalKey, key)
+type DeleteIcalKeyParams struct {
+	Key  string
+	Hash string
+}
+
+func (q *Queries) DeleteIcalKey(ctx context.Context, arg DeleteIcalKeyParams) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteIcalKey, arg.Key, arg.Hash)
 	if err != nil {
 		return 0, err
 	}
@@ -142,20 +174,22 @@ func (q *Queries) DropIcalKey(ctx context.Context, arg DropIcalKeyParams) error 
 }
 
 const icalKeys = `-- name: IcalKeys :many
-select k.key, k.requester_id, q.name as requester, k.user_id, k.team_id, coalesce(u.name, t.name, '')::text as name, k.created_at
+select k.key, k.key_sealed, k.requester_id, q.name as requester, k.user_id, k.team_id, coalesce(u.name, t.name, '')::text as name, k.created_at
 from ical_keys k
 join users q on q.id = k.requester_id
 left join users u on u.id = k.user_id
 left join teams t on t.id = k.team_id
-where ($1::text is null or k.key = $1 and q.active)
-    and ($2::bigint is null or k.requester_id = $2)
-    and ($3::bigint is null or k.user_id = $3)
-    and ($4::bigint is null or k.team_id = $4)
+where ($1::text is null
+        or (k.key = $1 and k.key_sealed is null or k.key = $2::text and k.key_sealed is not null) and q.active)
+    and ($3::bigint is null or k.requester_id = $3)
+    and ($4::bigint is null or k.user_id = $4)
+    and ($5::bigint is null or k.team_id = $5)
 order by k.created_at, k.key
 `
 
 type IcalKeysParams struct {
 	Key         *string
+	Hash        *string
 	RequesterID *int64
 	UserID      *int64
 	TeamID      *int64
@@ -163,6 +197,7 @@ type IcalKeysParams struct {
 
 type IcalKeysRow struct {
 	Key         string
+	KeySealed   []byte
 	RequesterID int64
 	Requester   string
 	UserID      *int64
@@ -171,10 +206,11 @@ type IcalKeysRow struct {
 	CreatedAt   time.Time
 }
 
-// The key of somebody who is switched off opens nothing.
+// The key of somebody who is switched off opens nothing. What is stored as the key of a sealed row is its hash, and opens nothing either.
 func (q *Queries) IcalKeys(ctx context.Context, arg IcalKeysParams) ([]IcalKeysRow, error) {
 	rows, err := q.db.Query(ctx, icalKeys,
 		arg.Key,
+		arg.Hash,
 		arg.RequesterID,
 		arg.UserID,
 		arg.TeamID,
@@ -188,6 +224,7 @@ func (q *Queries) IcalKeys(ctx context.Context, arg IcalKeysParams) ([]IcalKeysR
 		var i IcalKeysRow
 		if err := rows.Scan(
 			&i.Key,
+			&i.KeySealed,
 			&i.RequesterID,
 			&i.Requester,
 			&i.UserID,
@@ -324,6 +361,27 @@ order by n.place
 func (q *Queries) QueueNotices(ctx context.Context, notices json.RawMessage) error {
 	_, err := q.db.Exec(ctx, queueNotices, notices)
 	return err
+}
+
+const sealIcalKeys = `-- name: SealIcalKeys :execrows
+update ical_keys k set key = n.hash, key_sealed = n.key_sealed
+from (select unnest($1::text[]) as key, unnest($2::text[]) as hash, unnest($3::bytea[]) as key_sealed) n
+where k.key = n.key and k.key_sealed is null and not exists (select from ical_keys o where o.key = n.hash and o.key <> k.key)
+`
+
+type SealIcalKeysParams struct {
+	Keys   []string
+	Hashes []string
+	Sealed [][]byte
+}
+
+// Seals rows that hold one of the keys in clear, or only a hash yet.
+func (q *Queries) SealIcalKeys(ctx context.Context, arg SealIcalKeysParams) (int64, error) {
+	result, err := q.db.Exec(ctx, sealIcalKeys, arg.Keys, arg.Hashes, arg.Sealed)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const updateNoticeSetting = `-- name: UpdateNoticeSetting :execrows

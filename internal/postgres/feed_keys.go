@@ -1,0 +1,188 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/imports"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// This file holds the keys of calendar feeds. A stored row has the keyed hash, by which a request finds it, and the sealed key, which
+// the API returns to its requester.
+
+// Keys lists the feed keys of a requester.
+func (n *OncallNotices) Keys(ctx context.Context, requester users.ID) ([]oncall.IcalKey, error) {
+	id := int64(requester)
+	return n.feedKeys(ctx, db.IcalKeysParams{RequesterID: &id})
+}
+
+// Key finds a feed key; a NotFound fault when there is none.
+func (n *OncallNotices) Key(ctx context.Context, key string) (oncall.IcalKey, error) {
+	key = storable(key)
+	hash := n.keys.FeedKeyHash(key)
+	return only(n.feedKeys(ctx, db.IcalKeysParams{Key: &key, Hash: &hash}))
+}
+
+// KeyFor finds the requester's key for a calendar; a NotFound fault when there is none.
+func (n *OncallNotices) KeyFor(ctx context.Context, requester users.ID, of oncall.IcalSubject) (oncall.IcalKey, error) {
+	id := int64(requester)
+	return only(n.feedKeys(ctx, db.IcalKeysParams{RequesterID: &id, UserID: optional(of.User), TeamID: optional(users.ID(of.TeamID))}))
+}
+
+func only(found []oncall.IcalKey, err error) (oncall.IcalKey, error) {
+	if err == nil && len(found) == 0 {
+		err = fault.New(fault.NotFound, "not found")
+	}
+	if err != nil {
+		return oncall.IcalKey{}, err
+	}
+	return found[0], nil
+}
+
+func (n *OncallNotices) feedKeys(ctx context.Context, by db.IcalKeysParams) ([]oncall.IcalKey, error) {
+	var out []oncall.IcalKey
+	err := n.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.IcalKeys(ctx, by)
+		out = make([]oncall.IcalKey, len(rows))
+		for i, r := range rows {
+			key := r.Key
+			if r.KeySealed != nil {
+				if key, err = unsealFeedKey(n.keys, r.Key, r.KeySealed); err != nil {
+					return err
+				}
+			}
+			out[i] = oncall.IcalKey{
+				Key: key, Requester: r.Requester, RequesterID: users.ID(r.RequesterID), Name: r.Name, CreatedAt: r.CreatedAt,
+			}
+			if r.UserID != nil {
+				out[i].User = users.ID(*r.UserID)
+			}
+			if r.TeamID != nil {
+				out[i].TeamID = *r.TeamID
+			}
+		}
+		return err
+	})
+	return out, err
+}
+
+// NewKey makes the requester's key for a calendar anew; the old one opens nothing any more.
+func (n *OncallNotices) NewKey(ctx context.Context, requester users.ID, of oncall.IcalSubject) (string, error) {
+	key := newUUID()
+	hash, sealed := sealFeedKey(n.keys, key)
+	user, team := optional(of.User), optional(users.ID(of.TeamID))
+	return key, n.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if err := q.DropIcalKey(ctx, db.DropIcalKeyParams{RequesterID: int64(requester), UserID: user, TeamID: team}); err != nil {
+			return err
+		}
+		return q.CreateIcalKey(ctx, db.CreateIcalKeyParams{Hash: hash, KeySealed: sealed, RequesterID: int64(requester), UserID: user, TeamID: team})
+	})
+}
+
+// DropKey removes a key; a NotFound fault when there is none.
+func (n *OncallNotices) DropKey(ctx context.Context, key string) error {
+	key = storable(key)
+	return n.db.Do(ctx, func(q *db.Queries) error {
+		return one(q.DeleteIcalKey(ctx, db.DeleteIcalKeyParams{Key: key, Hash: n.keys.FeedKeyHash(key)}))
+	})
+}
+
+// DropKeyFor removes the requester's key for a calendar, if there is one.
+func (n *OncallNotices) DropKeyFor(ctx context.Context, requester users.ID, of oncall.IcalSubject) error {
+	return n.db.Do(ctx, func(q *db.Queries) error {
+		return q.DropIcalKey(ctx, db.DropIcalKeyParams{
+			RequesterID: int64(requester), UserID: optional(of.User), TeamID: optional(users.ID(of.TeamID)),
+		})
+	})
+}
+
+// DropKeys removes all keys of a requester and tells how many there were.
+func (n *OncallNotices) DropKeys(ctx context.Context, requester users.ID) (int64, error) {
+	var dropped int64
+	err := n.db.Do(ctx, func(q *db.Queries) (err error) {
+		dropped, err = q.DeleteIcalKeysOf(ctx, int64(requester))
+		return err
+	})
+	return dropped, err
+}
+
+// sealFeedKey returns what is stored of a key.
+func sealFeedKey(keys *auth.Keys, key string) (hash string, sealed []byte) {
+	hash = keys.FeedKeyHash(key)
+	return hash, keys.Seal([]byte(key), "feed key "+hash)
+}
+
+func unsealFeedKey(keys *auth.Keys, hash string, sealed []byte) (string, error) {
+	key, err := keys.Unseal(sealed, "feed key "+hash)
+	if err != nil {
+		return "", fault.Wrap(fault.Internal, err, "the key of a calendar feed cannot be read")
+	}
+	return string(key), nil
+}
+
+// sealBatch is how many keys one statement seals.
+const sealBatch = 500
+
+// SealKeys seals the keys that a release before stored in clear, and returns their number. The keys go on working.
+func (n *OncallNotices) SealKeys(ctx context.Context) (int64, error) {
+	var total int64
+	for {
+		var sealed int64
+		err := n.db.Do(ctx, func(q *db.Queries) (err error) {
+			sealed, err = sealFeedKeys(ctx, q, n.keys)
+			return err
+		})
+		total += sealed
+		if err != nil || sealed < sealBatch {
+			return total, err
+		}
+	}
+}
+
+// sealFeedKeys seals a batch of the keys that are stored in clear.
+func sealFeedKeys(ctx context.Context, q *db.Queries, keys *auth.Keys) (int64, error) {
+	found, err := q.ClearIcalKeys(ctx, sealBatch)
+	if err != nil || len(found) == 0 {
+		return 0, err
+	}
+	var p db.SealIcalKeysParams
+	for _, key := range found {
+		hash, sealed := sealFeedKey(keys, key)
+		p.Keys, p.Hashes, p.Sealed = append(p.Keys, key), append(p.Hashes, hash), append(p.Sealed, sealed)
+	}
+	return q.SealIcalKeys(ctx, p)
+}
+
+// loadFeedKeys stores imported keys sealed. The first value of a record is its key.
+func (r *importRun) loadFeedKeys(ctx context.Context, t imports.Table, records imports.Records) (imports.Outcome, error) {
+	q := db.New(r.tx)
+	for more := int64(sealBatch); more == sealBatch; { // those that are here, so that they are compared by their hashes
+		var err error
+		if more, err = sealFeedKeys(ctx, q, r.keys); err != nil {
+			return imports.Outcome{}, err
+		}
+	}
+	var p db.SealIcalKeysParams
+	out, err := r.loadTable(ctx, t, func(yield func(imports.Record, error) bool) {
+		for record, err := range records {
+			if err == nil {
+				hash, sealed := sealFeedKey(r.keys, storable(record.Values[0].(string)))
+				p.Keys, p.Hashes, p.Sealed = append(p.Keys, hash), append(p.Hashes, hash), append(p.Sealed, sealed)
+				record.Values[0] = hash
+			}
+			if !yield(record, err) {
+				return
+			}
+		}
+	})
+	if err == nil {
+		_, err = q.SealIcalKeys(ctx, p)
+	}
+	return out, err
+}
