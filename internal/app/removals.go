@@ -129,8 +129,14 @@ func (r *removals) plan(ctx context.Context, name string, force bool, actor stri
 	if err != nil {
 		return err
 	}
-	if strings.EqualFold(strings.TrimSpace(r.catchAll), p.Name) {
-		uses = append(uses, "the setting intake.catch_all_plan")
+	if r.catchAll != "" {
+		catchAll, err := r.plans.ByName(ctx, r.catchAll)
+		if err != nil && !fault.Is(err, fault.NotFound) {
+			return err
+		}
+		if err == nil && catchAll.ID == p.ID {
+			uses = append(uses, "the setting intake.catch_all_plan")
+		}
 	}
 	if err := refuse("plan", p.Name, uses, force); err != nil {
 		return err

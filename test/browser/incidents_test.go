@@ -186,6 +186,6 @@ func deleteTeam(t *testing.T, b *tab, api *client) {
 	b.shot("65-team-in-use")
 	api.call(http.MethodGet, "/api/v0/teams/spare", nil, nil)
 	b.do("delete it anyway", chromedp.Click(sure))
-	b.until("the page of all teams", `location.pathname === "/teams"`)
+	b.do("the page of all teams", chromedp.WaitVisible(`#oncall[data-page=teams]`))
 	require.Equal(t, http.StatusNotFound, ask[int](b, `fetch("/api/v0/teams/spare").then((r) => r.status)`))
 }
