@@ -62,3 +62,26 @@ func TestNoPageWaitsLongerThanItsBackOffOnceItsAccountIsWell(t *testing.T) {
 		}
 	}
 }
+
+// A sick account whose messages all wait for their back-off is still probed by the first of them that comes: nothing that goes
+// from one closed mode to the other keeps its recovery from being found.
+func TestARecoveryIsFoundWhileMessagesGoFromModeToMode(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		back := time.Now().Add(3 * time.Minute)
+		outage := func(int, messages.Outbound) messages.Result {
+			if time.Now().Before(back) {
+				return messages.Result{Outcome: messages.OutcomeUnavailable, Detail: "away"}
+			}
+			return messages.Result{Outcome: messages.OutcomeSent}
+		}
+		var ids []messages.ID
+		for i := range 50 {
+			ids = append(ids, s.add([]users.Mode{users.SMS, users.Email}[i%2], messages.ClassUrgent, int64(i%3)))
+		}
+		s.run(delivery.Config{}, texts(outage), smtp(outage))
+		s.after(3*time.Minute + 12*time.Second)
+		for _, id := range ids {
+			require.Equal(t, messages.Sent, s.row(id).state)
+		}
+	})
+}

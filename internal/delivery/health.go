@@ -81,6 +81,15 @@ func (h *health) reserve(now time.Time) (ok, all bool) {
 	return true, false
 }
 
+// unspent takes a reservation back for which there was no message: the next one that comes may be the probe.
+func (h *health) unspent() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.sick && h.ticket {
+		h.probeAt, h.ticket = time.Time{}, false
+	}
+}
+
 // begin asks whether a call to a destination may begin. done must be called if it may.
 func (h *health) begin(now time.Time, to string) (done func(messages.Result), a admission) {
 	h.mu.Lock()

@@ -155,6 +155,7 @@ func (l *line) pass(ctx context.Context) time.Time {
 	}
 	picks, main, again := l.choose(ctx, now, keys, o, free)
 	if len(picks) == 0 {
+		o.health.unspent()
 		return again
 	}
 	return l.take(ctx, leases, picks, o, main, shut{})
@@ -217,6 +218,9 @@ func (l *line) take(ctx context.Context, leases []buckets.Lease, picks []pick, o
 		}
 		l.w.failed("take", err, zap.String("mode", string(l.mode)))
 		return time.Now().Add(200 * time.Millisecond)
+	}
+	if o != nil && len(got) == 0 {
+		o.health.unspent()
 	}
 	l.lastTake, l.flooded = time.Now(), len(got) >= crowd
 	l.w.metrics.batches.WithLabelValues("take").Observe(float64(len(got)))

@@ -1,6 +1,8 @@
 package postgres_test
 
 import (
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,18 +12,18 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
-// newSized returns a database with 20,000 sleeping incidents and a history of 20,000 messages of other incidents.
-func newSized(t *testing.T) *postgres.DB {
+// newSized returns a database with so many sleeping incidents and a history of as many messages of other incidents.
+func newSized(t testing.TB, rows int) *postgres.DB {
 	t.Helper()
 	d := pgtest.New(t)
-	_, err := d.Pool().Exec(t.Context(), `insert into users (name) values ('ann'); insert into applications (name) values ('demo');
+	_, err := d.Pool().Exec(t.Context(), strings.ReplaceAll(`set statement_timeout = 0; insert into users (name) values ('ann'); insert into applications (name) values ('demo');
 		insert into plans (name, creator_id, threshold_window, threshold_count, aggregation_window, aggregation_reset) values ('p', 1, 0, 0, 0, 0);
-		insert into incidents (plan_id, application_id, due_at) select 1, 2, clock_timestamp() + interval '1 day' from generate_series(1, 20000);
+		insert into incidents (plan_id, application_id, due_at) select 1, 2, clock_timestamp() + interval '1 day' from generate_series(1, ROWS);
 		insert into message_history (id, created_at, bucket, incident_id, batch, application_id, reopen_count, step, position, repeat, recipient, purpose, user_id, target, class,
 				mode, state, attempt, mode_changed, settled_at, destination, subject, body, email_html, render_error, attempts)
-			select n, clock_timestamp() - n * interval '1 minute', n & 255, case when n % 10 > 0 then n end, case when n % 10 = 0 then gen_random_uuid() end,
+			select n, clock_timestamp() - n * interval '1 second', n & 255, case when n % 10 > 0 then n end, case when n % 10 = 0 then gen_random_uuid() end,
 				2, 0, 1, 0, 0, 'user:1', 'page', 1, 'ann', 0, 'email', 'sent', 1, false, clock_timestamp(), 'x', '', '', '', '', '[]'
-			from generate_series(1, 20000) n`)
+			from generate_series(1, ROWS) n`, "ROWS", strconv.Itoa(rows)))
 	require.NoError(t, err)
 	_, err = d.Pool().Exec(t.Context(), "analyze")
 	require.NoError(t, err)
@@ -30,7 +32,7 @@ func newSized(t *testing.T) *postgres.DB {
 
 func TestTheIncidentPageDoesNotScanHistory(t *testing.T) {
 	t.Parallel()
-	d := newSized(t)
+	d := newSized(t, 20_000)
 	for _, query := range []string{"TimelineEntries", "TimelineAttempts", "TimelineHistory", "TimelineReceipts"} {
 		require.LessOrEqual(t, scanned(t, d, "incidents.sql", query, map[string]any{"incident_id": 11}), 20, query)
 	}
@@ -38,14 +40,14 @@ func TestTheIncidentPageDoesNotScanHistory(t *testing.T) {
 
 func TestTheLoadCountDoesNotReadSleepingIncidents(t *testing.T) {
 	t.Parallel()
-	d := newSized(t)
+	d := newSized(t, 20_000)
 	// 256 buckets are one row each of generate_series, and no row of incidents.
 	require.LessOrEqual(t, scanned(t, d, "queues.sql", "PendingByApplication", nil), 20)
 }
 
 func TestRetentionDoesNotReadWhatIsYoung(t *testing.T) {
 	t.Parallel()
-	d := newSized(t)
+	d := newSized(t, 20_000)
 	_, err := d.Pool().Exec(t.Context(), `insert into notification_requests (application_id, created_at) select 2, clock_timestamp() from generate_series(1, 20000);
 		insert into idempotency_keys (application_id, route, key, body_hash, status, created_at) select 2, 'r', n::text, '', 200, clock_timestamp() from generate_series(1, 20000) n`)
 	require.NoError(t, err)
@@ -100,4 +102,23 @@ func TestPausedIncidentsAreNotDueUntilTheyAreResumed(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, n)
 	require.Equal(t, int64(5001), e.id(`select count(*) from incidents where due_at <= $1`, e.now))
+}
+
+// BenchmarkAtSize measures what pages and POSTs read while the database holds 500,000 sleeping incidents and as many past messages.
+func BenchmarkAtSize(b *testing.B) {
+	d := newSized(b, 500_000)
+	incidents, queues, runner := postgres.NewIncidents(d), postgres.NewQueues(d), postgres.NewRunner(d)
+	for name, read := range map[string]func() error{
+		"timeline":    func() error { _, err := incidents.Timeline(b.Context(), 11); return err },
+		"load count":  func() error { _, err := queues.Pending(b.Context()); return err },
+		"resume":      func() error { _, err := runner.Resume(b.Context(), time.Time{}); return err },
+		"oldest due":  func() error { _, err := runner.OldestDue(b.Context()); return err },
+		"queue depth": func() error { _, err := queues.Depths(b.Context()); return err },
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				require.NoError(b, read())
+			}
+		})
+	}
 }

@@ -123,11 +123,13 @@ func TestRendererOverTheDatabase(t *testing.T) {
 		{MessageID: 27, IncidentID: incidents.ID(incident), PlanID: plan, Mode: users.Email, Template: "words", Target: "ann"},
 		{MessageID: 28, RequestID: request, Mode: users.Email, Target: "ann"},
 		{MessageID: 29, IncidentID: incidents.ID(incident), PlanID: plan, Mode: users.SMS, Template: "words", Target: "ann"},
+		{MessageID: 30, IncidentID: incidents.ID(incident), PlanID: plan, Mode: users.Webhook, Template: "words", Target: "ann"},
 	})
 	require.NoError(t, err)
 	require.Equal(t, "27 s", out[0].Subject)
 	require.Equal(t, "new", out[0].Body)
 	require.Equal(t, "[demo] s", out[1].Subject)
 	require.Contains(t, out[2].Problem, "does not have mode sms")
-	require.Contains(t, out[2].Body, "z: 1\na: 2")
+	require.Equal(t, "[demo] words from demo", out[2].Body)
+	require.Contains(t, out[3].Body, "z: 1\na: 2")
 }
