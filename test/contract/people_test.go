@@ -2,9 +2,12 @@ package contract
 
 import (
 	"fmt"
+	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/auth"
 )
 
 func TestTargets(t *testing.T) {
@@ -185,4 +188,23 @@ func TestCategories(t *testing.T) {
 	// A notification of a category goes where the person wants it.
 	s.do(bob, post, "/v0/users/bob/categories/demo", m{"news": "drop"}).is(201)
 	s.do(demo, post, "/v0/notifications", m{"role": "user", "target": "ann", "subject": "s", "category": "news", "body": "b"}).says(200, `[]`)
+}
+
+// TestOwnContactsAreVerifiedByCode reads the code as the person gets it: it is stored sealed.
+func TestOwnContactsAreVerifiedByCode(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	const number = "+15557770001"
+	s.do(bob, put, "/api/v0/users/bob", m{"contacts": m{"sms": number}}).is(204)
+	s.do(bob, post, "/v1/users/bob/contacts/sms/code", nil).empty(202)
+	var secret []byte
+	require.NoError(t, s.db.QueryRow(t.Context(), "select secret from installation").Scan(&secret))
+	keys, err := auth.NewKeys(secret)
+	require.NoError(t, err)
+	stored := s.text("select body from notification_requests order by id desc limit 1")
+	code := regexp.MustCompile("[0-9]{8}").FindString(keys.RevealTo(stored, number))
+	require.NotEmpty(t, code)
+	require.NotContains(t, stored, " "+code+".")
+	s.do(bob, post, "/v1/users/bob/contacts/sms/verify", m{"code": code}).empty(200)
+	require.EqualValues(t, 1, s.number("select count(*) from user_contacts where destination = $1 and verified_destination = destination", number))
 }
