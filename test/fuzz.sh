@@ -31,7 +31,7 @@ fuzz() {
     --suppress-health-check all --warnings off --request-timeout 20 --generation-database none "$@") || { grep -h '"level":"error"' "$work/state/log/"*api* | tail -20; return 1; }
 }
 echo "--- as a powerful application"
-IRIS_FUZZ_APP=fuzz IRIS_FUZZ_KEY=$("$work/iris" app add fuzz --acts-for-users --opens-for-others --uses-on-call --variable title)
+IRIS_FUZZ_APP=fuzz IRIS_FUZZ_KEY=$("$work/iris" app add fuzz --acts-for-users --opens-for-others --uses-on-call --relay --variable title)
 export IRIS_FUZZ_APP IRIS_FUZZ_KEY
 fuzz --exclude-path-regex '^/log(in|out)'
 echo "--- in an administrator's session"
