@@ -57,6 +57,7 @@ func TestSettingsMeanWhatTheySay(t *testing.T) {
 	require.NoError(t, os.WriteFile(config, []byte("delivery: {sms_override_template: \"Incident %s, see Iris\"}\n"), 0o600))
 	s := newStage(t, options{env: []string{"IRIS_CONFIG=" + config}})
 	s.alarm()
+	s.iris(s.apiEnv, "", "app", "set", "watch", "--relay") // it passes answers on
 	plan := func(name string, more map[string]any, steps ...[]notification) {
 		t.Helper()
 		body := map[string]any{"name": name, "creator": "ann", "description": "d", "threshold_window": 0, "threshold_count": 0, "aggregation_window": 0, "aggregation_reset": 0, "steps": steps}
