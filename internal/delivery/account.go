@@ -81,9 +81,9 @@ func newOutlet(v messages.Vendor, m users.Mode, cfg Config, p *pauses) *outlet {
 	o.timeout = cfg.callTimeout(m, o.key)
 	n := cfg.concurrency(v)
 	o.permits = make(chan struct{}, n)
-	o.health.after, o.health.gap, o.health.each = cfg.BreakAfter, cfg.BreakFor, max(1, n/4)
+	o.health.after, o.health.gap, o.health.each, o.health.most = cfg.BreakAfter, cfg.BreakFor, max(1, n/4), max(1, n*3/4)
 	if v.Name() == "drop" {
-		o.health.each = n
+		o.health.each, o.health.most = n, n
 	}
 	o.health.alone = v.Name() == "webhook"
 	_, o.health.knocker = v.(messages.Prober)

@@ -16,6 +16,8 @@ const (
 	mostSkipped = 4
 	// mostDestinations bounds how many failing destinations are remembered.
 	mostDestinations = 10_000
+	// stalledAfter is how long no call to a destination ends until it counts as stalled and gets fewer calls at once.
+	stalledAfter = time.Second
 )
 
 // health is how an account does in one mode: which destinations fail, and whether the account itself does. A failure counts for
@@ -25,7 +27,8 @@ const (
 type health struct {
 	after int           // failures in a row that make the account sick
 	gap   time.Duration // between probes
-	each  int           // calls at once to one destination
+	most  int           // calls at once to one destination whose calls end
+	each  int           // calls at once to one that is stalled
 	alone bool          // destinations say nothing of each other: the account is never sick
 
 	mu           sync.Mutex
@@ -43,7 +46,8 @@ type health struct {
 }
 
 type destination struct {
-	calls    chan struct{} // one per call that runs
+	calls    int           // that run
+	progress time.Time     // when a call last ended, or the first of those that run began
 	failures int           // in a row
 	since    time.Time     // when the first of them was
 	last     time.Time     // when it last failed
@@ -106,20 +110,26 @@ func (h *health) begin(now time.Time, to string) (done func(messages.Result), a 
 		}
 	}
 	if d == nil {
-		d = &destination{calls: make(chan struct{}, h.each)}
+		d = &destination{}
 		if h.destinations == nil || len(h.destinations) > mostDestinations {
 			h.destinations = map[string]*destination{}
 		}
 		h.destinations[to] = d
 	}
-	if d.failures > 0 && len(d.calls) > 0 {
+	if d.failures > 0 && d.calls > 0 {
 		return nil, failingBusy
 	}
-	select {
-	case d.calls <- struct{}{}:
-	default:
+	limit := h.most
+	switch {
+	case d.calls == 0:
+		d.progress = now
+	case now.Sub(d.progress) > stalledAfter:
+		limit = h.each
+	}
+	if d.calls >= limit {
 		return nil, busy
 	}
+	d.calls++
 	if h.sick {
 		h.probeAt, h.ticket, h.skipped = now.Add(h.gap), false, 0
 	}
@@ -130,7 +140,7 @@ func (h *health) begin(now time.Time, to string) (done func(messages.Result), a 
 func (h *health) wait(to string, most time.Duration, stop <-chan struct{}) bool {
 	h.mu.Lock()
 	d := h.destinations[to]
-	if d == nil || len(d.calls) == 0 {
+	if d == nil || d.calls == 0 {
 		h.mu.Unlock()
 		return true
 	}
@@ -165,7 +175,8 @@ func (h *health) done(to string, d *destination, r messages.Result) {
 	now := time.Now()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	<-d.calls
+	d.calls--
+	d.progress = now
 	if d.ended != nil {
 		close(d.ended)
 		d.ended = nil
@@ -193,7 +204,7 @@ func (h *health) done(to string, d *destination, r messages.Result) {
 		d.failures = 0
 		h.well()
 	}
-	if d.failures == 0 && len(d.calls) == 0 && h.destinations[to] == d {
+	if d.failures == 0 && d.calls == 0 && h.destinations[to] == d {
 		delete(h.destinations, to)
 	}
 }
