@@ -74,7 +74,7 @@ func TestNobodyIsLeftAlone(t *testing.T) {
 			<-s.processors[0].done
 			s.addProcessor("IRIS_TWILIO_ACCOUNT_SID=", "IRIS_TWILIO_AUTH_TOKEN=", "IRIS_TWILIO_FROM=", "IRIS_TWILIO_API_URL=")
 		}, "ann@example.com", "No vendor for sms is configured. Trying email next."},
-		{"everybody", "duty", nothing, func() { s.iris(s.env, "", "user", "disable", "eve") }, "", "this notification reaches NOBODY"},
+		{"everybody", "duty", nothing, func() { s.iris(s.env, "", "user", "disable", "eve", "--force") }, "", "this notification reaches NOBODY"},
 	} {
 		departure.before()
 		s.aSecondLater()
