@@ -3,6 +3,7 @@ package wire_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,11 +16,22 @@ import (
 )
 
 type fakePending struct {
+	mu     sync.Mutex
 	counts map[int64]int64
 	err    error
 }
 
-func (f *fakePending) Pending(context.Context) (map[int64]int64, error) { return f.counts, f.err }
+func (f *fakePending) Pending(context.Context) (map[int64]int64, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.counts, f.err
+}
+
+func (f *fakePending) set(counts map[int64]int64, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.counts, f.err = counts, err
+}
 
 func TestLoadRefusesNotificationsFirstAndIncidentsLast(t *testing.T) {
 	t.Parallel()
@@ -43,16 +55,16 @@ func TestLoadRefusesNotificationsFirstAndIncidentsLast(t *testing.T) {
 		n, i = over()
 		require.True(t, n)
 		require.False(t, i)
-		p.counts = map[int64]int64{1: 40}
+		p.set(map[int64]int64{1: 40}, nil)
 		<-time.After(2 * time.Second)
 		n, i = over()
 		require.True(t, n && i)
-		p.err = errors.New("away")
+		p.set(nil, errors.New("away"))
 		l.Accepted(1, 1)
 		<-time.After(2 * time.Second)
 		n, i = over()
 		require.True(t, n && i, "the last counts go on counting")
-		p.counts, p.err = nil, nil
+		p.set(nil, nil)
 		<-time.After(2 * time.Second)
 		n, i = over()
 		require.False(t, n || i)
