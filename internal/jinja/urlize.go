@@ -5,7 +5,7 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/iris-oncall/iris/internal/messages/jinja/py"
+	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
 const word = `[\p{L}\p{N}_]`

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/messages/jinja"
+	"github.com/iris-oncall/iris/internal/jinja"
 )
 
 // golden is what the real Jinja2 said; test/jinja/regenerate.sh makes it.
@@ -29,7 +29,7 @@ type goldenCase struct {
 
 func loadGolden(t testing.TB) golden {
 	t.Helper()
-	data, err := os.ReadFile("../../../test/jinja/golden.json")
+	data, err := os.ReadFile("../../test/jinja/golden.json")
 	require.NoError(t, err)
 	var g golden
 	require.NoError(t, json.Unmarshal(data, &g))

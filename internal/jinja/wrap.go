@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/iris-oncall/iris/internal/messages/jinja/py"
+	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
 // wordwrap wraps each line of a text on its own, as Python's textwrap does.

@@ -3,7 +3,7 @@ package jinja
 import (
 	"fmt"
 
-	"github.com/iris-oncall/iris/internal/messages/jinja/py"
+	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
 // Error is a template's failure: at compile time when it is malformed, at run time as Python would raise it.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/iris-oncall/iris/internal/messages/jinja/py"
+	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
 // A compiled template is a tree of closures. Variables live in numbered slots: every function (the template, a macro,

@@ -1,7 +1,7 @@
 package jinja
 
 import (
-	"github.com/iris-oncall/iris/internal/messages/jinja/py"
+	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
 func check(sig string, fn func(r *render, v py.Value) bool) *callable {

@@ -3,7 +3,7 @@ package jinja
 import (
 	"strings"
 
-	"github.com/iris-oncall/iris/internal/messages/jinja/py"
+	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
 // Expressions, from the loosest to the tightest binding.

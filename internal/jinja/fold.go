@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/messages/jinja/py"
+	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
 // foldSteps bounds the work of computing constants beforehand, for a whole template.

@@ -1,6 +1,6 @@
 package jinja
 
-import "github.com/iris-oncall/iris/internal/messages/jinja/py"
+import "github.com/iris-oncall/iris/internal/jinja/py"
 
 // node is a part of a parsed template.
 type node interface {

@@ -6,7 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/iris-oncall/iris/internal/messages/jinja"
+	"github.com/iris-oncall/iris/internal/jinja"
 )
 
 // FuzzParse: whatever the source, compiling it ends in a template or an *Error with a line, never in a panic.

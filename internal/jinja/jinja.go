@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/messages/jinja/py"
+	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
 // Limits bound a template. Zero values mean the defaults.

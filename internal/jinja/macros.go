@@ -1,7 +1,7 @@
 package jinja
 
 import (
-	"github.com/iris-oncall/iris/internal/messages/jinja/py"
+	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
 // macroDef is a compiled macro or call block.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/messages/jinja"
-	"github.com/iris-oncall/iris/internal/messages/jinja/py"
+	"github.com/iris-oncall/iris/internal/jinja"
+	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
 // hostile are templates that would take the machine's time or memory, or the process, without bounds.

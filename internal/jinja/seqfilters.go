@@ -3,7 +3,7 @@ package jinja
 import (
 	"strings"
 
-	"github.com/iris-oncall/iris/internal/messages/jinja/py"
+	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
 func sequenceFilters() map[string]*callable {
