@@ -8,8 +8,8 @@ import (
 	"unicode"
 
 	"github.com/iris-oncall/iris/internal/incidents"
-	"github.com/iris-oncall/iris/internal/messages/jinja"
-	"github.com/iris-oncall/iris/internal/messages/jinja/py"
+	"github.com/iris-oncall/iris/internal/jinja"
+	"github.com/iris-oncall/iris/internal/jinja/py"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
