@@ -11,8 +11,8 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/escalation"
-	"github.com/iris-oncall/iris/internal/httpapi"
-	"github.com/iris-oncall/iris/internal/messages/jinja"
+	"github.com/iris-oncall/iris/internal/irisapi"
+	"github.com/iris-oncall/iris/internal/jinja"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncallapi"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -85,14 +85,14 @@ func (a *API) share(in postgres.Installation) (*apiShared, error) {
 	return s, err
 }
 
-func (s *apiShared) irisAPI() (*httpapi.API, error) {
+func (s *apiShared) irisAPI() (*irisapi.API, error) {
 	directory := postgres.NewDirectory(s.db)
 	resolver := oncall.NewResolver(oncall.LimitLists(directory, s.cfg.MailingLists.MaxMembers),
 		oncall.NewLiveCalendar(postgres.NewOncallCalendars(s.db), oncall.LiveConfig{}), oncall.DefaultKeep)
 	if s.dummy != nil {
 		resolver = resolver.Dummy(s.dummy)
 	}
-	return httpapi.New(httpapi.Deps{
+	return irisapi.New(irisapi.Deps{
 		Authenticator: s.authenticator, Errors: s.errors,
 		Incidents: s.incidents, Timelines: s.incidents, AuditLog: postgres.NewAudit(s.db), Plans: s.plans, Templates: postgres.NewTemplates(s.db), Messages: s.messages,
 		Notifications: s.notifications, Applications: s.applications, Directory: directory,
@@ -139,7 +139,7 @@ func (s *apiShared) pages() (*web.Web, error) {
 	}
 	return web.New(web.Deps{
 		Incidents: s.incidents, Messages: s.messages, Queues: s.queues, Cluster: postgres.NewCluster(s.db),
-		People:   &people{Users: s.userRows, accounts: accounts, guard: &loginGuard{}},
+		People:   &people{Users: s.userRows, accounts: accounts, guard: &loginGuard{}, known: postgres.NewKnownAddresses(s.db, s.in.Keys), log: s.log},
 		Sessions: s.sessions, UserKey: userKey, Steps: stepsOf(s.plans), Wake: s.notifier.Wake, Teams: postgres.NewTeams(s.db), Plans: s.plans,
 		Simulator: s.simulator, Mailbox: s.cfg.HTTP.MailboxURL != "", Log: s.log,
 	})
@@ -180,8 +180,8 @@ func openings(c config.API) auth.Openings {
 }
 
 // apiConfig is what the configuration says of the Iris API.
-func apiConfig(c config.API) httpapi.Config {
-	return httpapi.Config{
+func apiConfig(c config.API) irisapi.Config {
+	return irisapi.Config{
 		Openings: openings(c), HealthcheckFile: c.HTTP.HealthcheckFile, MaxPlanLength: c.MaxPlanLength, Tags: c.Tags, InternalApplications: c.InternalApplications,
 		ListLimit: c.MailingLists.MaxMembers, DummyRoles: c.Compatibility.DummyRoles, TimeZones: c.TimeZones,
 		Mobile: c.Mobile.Activated, DeviceApplications: c.Mobile.Applications,

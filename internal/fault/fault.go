@@ -1,5 +1,5 @@
 // Package fault is the error vocabulary of Iris: a handful of kinds that say what the caller can do about an error,
-// and constructors that say it in words. Domains and adapters return faults; the edge (httpapi, web, webhooks,
+// and constructors that say it in words. Domains and adapters return faults; the edge (irisapi, web, webhooks,
 // responses) translates kinds to status codes in one place. Errors of no kind are Internal: logged in full, shown to
 // users only as "internal error".
 package fault

@@ -1,5 +1,5 @@
 // Package filters holds the query grammar of list routes as data: conditions over named fields that the edge parses
-// (httpapi) and storage turns into SQL (postgres). Domains publish a Schema saying which fields a list has.
+// (irisapi) and storage turns into SQL (postgres). Domains publish a Schema saying which fields a list has.
 package filters
 
 // Op is a comparison. The words are those of the v0 wire (`field__op=value`).

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
@@ -91,7 +92,19 @@ func openTab(t *testing.T) *tab {
 	ctx, stop := chromedp.NewContext(alloc)
 	t.Cleanup(stop)
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("about:blank")))
+	_, err := chromedp.Call(ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: countRequests})
+	require.NoError(t, err)
 	return &tab{t, ctx}
+}
+
+// countRequests counts the requests that scripts of the page wait for. A request ends 100 ms late, so that the request after it begins first.
+const countRequests = `(() => { const fetch = window.fetch; window.requestsInFlight = 0;
+	window.fetch = (...args) => { window.requestsInFlight++; return fetch(...args).finally(() => setTimeout(() => window.requestsInFlight--, 100)); }; })()`
+
+// settled waits until the page has drawn the answers of its requests. A button that moves while it is clicked is missed.
+func settled(ctx context.Context, at *chromedp.Target) (chromedp.Void, error) {
+	_, err := chromedp.Poll[bool](`document.readyState === "complete" && !document.querySelector("[aria-busy=true]") && window.requestsInFlight === 0`)(ctx, at)
+	return chromedp.Void{}, err
 }
 
 // do runs steps within a time that a page may take.

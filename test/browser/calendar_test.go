@@ -329,7 +329,7 @@ func stored(api *client, b *tab) []string {
 // schedule makes a weekly schedule, sees what it would put on the calendar while it edits, populates it, and looks at the editor of
 // rotations.
 func schedule(t *testing.T, b *tab) {
-	b.do("schedules", chromedp.Navigate(home+"/teams/"+team+"/schedules"), chromedp.Click(`#oncall .row.spread button:not(.primary)`),
+	b.do("schedules", chromedp.Navigate(home+"/teams/"+team+"/schedules"), settled, chromedp.Click(`#oncall .row.spread button:not(.primary)`),
 		chromedp.WaitVisible(`dialog[open] select[aria-label=Algorithm]`))
 	b.choose(`dialog[open] select[aria-label=Role]`, "manager")
 	b.do("see what it would make before it is saved", chromedp.WaitVisible(`dialog[open] .ec-event.role-manager.planned`))
@@ -354,7 +354,7 @@ func schedule(t *testing.T, b *tab) {
 
 // phone reads who is on call and takes the pager, on a small screen.
 func phone(t *testing.T, b *tab, api *client) {
-	b.do("on a phone", chromedp.EmulateViewport(390, 844), chromedp.Navigate(home+"/teams/"+team), chromedp.WaitVisible(`.now-role .holder`))
+	b.do("on a phone", chromedp.EmulateViewport(390, 844), chromedp.Navigate(home+"/teams/"+team), chromedp.WaitVisible(`.now-role .holder`), settled)
 	require.LessOrEqual(t, ask[int](b, `document.documentElement.scrollWidth`), 390, "nothing to scroll sideways")
 	b.shot("50-phone")
 	b.do("take the pager", chromedp.Click(`button.take`), chromedp.WaitVisible(saved))

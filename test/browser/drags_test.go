@@ -102,7 +102,7 @@ func drags(t *testing.T, b *tab, api *client) {
 // ended loses the session in the middle of an edit, and saves it after a log-in in another tab.
 func ended(t *testing.T, b *tab, api *client) {
 	const note, open = `dialog[open] input[aria-label=Note]`, `dialog[open] form`
-	b.do("a form", chromedp.Navigate(home+"/teams/"+team), chromedp.Click(`.toolbar .add`), chromedp.WaitVisible(note))
+	b.do("a form", chromedp.Navigate(home+"/teams/"+team), settled, chromedp.Click(`.toolbar .add`), chromedp.WaitVisible(note))
 	b.choose(`dialog[open] select[aria-label=Role]`, "secondary")
 	b.choose(`dialog[open] select[aria-label=Person]`, "ana")
 	b.do("something entered", chromedp.SendKeys(note, "with care"), chromedp.WaitNotPresent(saved), chromedp.WaitVisible(saved))

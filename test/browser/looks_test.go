@@ -126,7 +126,7 @@ func TestLooks(t *testing.T) {
 	})
 	t.Run("phone/pager", func(t *testing.T) {
 		b := b.in(t)
-		b.do("low window", chromedp.EmulateViewport(390, 560), chromedp.Navigate(home+at), chromedp.Click(`button.take`), chromedp.WaitVisible(saved))
+		b.do("low window", chromedp.EmulateViewport(390, 560), chromedp.Navigate(home+at), settled, chromedp.Click(`button.take`), chromedp.WaitVisible(saved))
 		b.shot("71-phone-take")
 		require.LessOrEqual(t, ask[float64](b, `document.querySelector("dialog[open] button[type=submit]").getBoundingClientRect().bottom`), 560.0)
 		require.Empty(t, ask[[]string](b, misfits))
@@ -173,7 +173,7 @@ func TestTeamCalendar(t *testing.T) {
 		require.Len(t, before, 1)
 		next := time.Now().Unix() + 3*86400
 		api.call(http.MethodPost, "/api/v0/events", object{"team": team, "role": "primary", "user": "ana", "start": next, "end": next + 86400}, nil)
-		b.do("the shift", chromedp.Navigate(home+"/teams/"+team), chromedp.Click(`.ec-event.role-primary:not(.past)`), chromedp.WaitVisible(`dialog[open] .dialog-foot button`))
+		b.do("the shift", chromedp.Navigate(home+"/teams/"+team), settled, chromedp.Click(`.ec-event.role-primary:not(.past)`), chromedp.WaitVisible(`dialog[open] .dialog-foot button`))
 		ask[bool](b, `(() => { [...document.querySelectorAll("dialog[open] button")].find((e) => e.textContent === "Swap…").click(); return true; })()`)
 		b.do("with whom", chromedp.WaitVisible(`dialog[open] select[aria-label="Swap with"]`))
 		b.choose(`dialog[open] select[aria-label="Swap with"]`, fmt.Sprint(api.newest("primary")))
@@ -190,7 +190,7 @@ func TestTeamCalendar(t *testing.T) {
 	})
 	t.Run("a week on any day", func(t *testing.T) {
 		b := b.in(t)
-		b.do("by week", chromedp.Navigate(home+"/teams/"+team), chromedp.Click(`[data-view=week]`), chromedp.WaitVisible(`.ec-time-grid .ec-event`))
+		b.do("by week", chromedp.Navigate(home+"/teams/"+team), settled, chromedp.Click(`[data-view=week]`), chromedp.WaitVisible(`.ec-time-grid .ec-event`))
 		b.shot("73-week")
 		today := time.Now().In(teamZone(t, b)).Format(time.DateOnly)
 		days := ask[[]string](b, `[...document.querySelectorAll(".ec-header time[datetime]")].map((e) => e.dateTime.slice(0, 10))`)

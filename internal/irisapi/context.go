@@ -1,0 +1,52 @@
+package irisapi
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+// stored makes the context of an incident from the posted one. An application that declared variables gets exactly those,
+// in their order, absent ones as null; one that declared none gets what was posted. The values keep the sender's bytes,
+// except that NUL characters, which nothing downstream can store, are replaced.
+func stored(posted json.RawMessage, members map[string]json.RawMessage, variables []string) (json.RawMessage, error) {
+	var buf bytes.Buffer
+	if len(variables) == 0 {
+		if err := json.Compact(&buf, wire.WithoutNUL(posted)); err != nil {
+			return nil, err
+		}
+	} else if err := declared(&buf, members, variables); err != nil {
+		return nil, err
+	}
+	if n := wire.JSONSize(buf.Bytes()); n > incidents.MaxContext {
+		return nil, fault.Invalidf("context", "Context too large. %d is larger than limit %d", n, incidents.MaxContext)
+	}
+	return buf.Bytes(), nil
+}
+
+func declared(buf *bytes.Buffer, posted map[string]json.RawMessage, variables []string) error {
+	buf.WriteByte('{')
+	for i, name := range variables {
+		if i > 0 {
+			buf.WriteByte(',')
+		}
+		key, err := json.Marshal(name)
+		if err != nil {
+			return err
+		}
+		buf.Write(key)
+		buf.WriteByte(':')
+		value, ok := posted[name]
+		if !ok {
+			value = json.RawMessage("null")
+		}
+		if err := json.Compact(buf, wire.WithoutNUL(value)); err != nil {
+			return err
+		}
+	}
+	buf.WriteByte('}')
+	return nil
+}

@@ -1,0 +1,250 @@
+package irisapi_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/alexedwards/scs/v2"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/irisapi"
+	"github.com/iris-oncall/iris/internal/jinja"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// caller is with what a request comes.
+type caller struct {
+	app, key string
+	user     string // X-IRIS-USERNAME
+	session  string // name of a logged-in user
+	origin   string // Origin header, as a browser sends it
+}
+
+var (
+	nobody  = caller{}
+	demo    = caller{app: "demo", key: "demo-key"}
+	power   = caller{app: "power", key: "power-key"}
+	asAnn   = caller{app: "power", key: "power-key", user: "ann"}
+	asRoot  = caller{app: "power", key: "power-key", user: "root"}
+	annHere = caller{session: "ann"}
+	viewer  = caller{session: "viewer"}
+)
+
+// fixture is the API over a database of its own with a few people, a team, applications, a template and a plan.
+type fixture struct {
+	testing.TB
+	db       *postgres.DB
+	handler  http.Handler
+	sessions *scs.SessionManager
+	mu       sync.Mutex
+	woken    buckets.Set
+}
+
+// seed makes: ann and bob (with contacts), root (admin), viewer (only reads), lone (no contact), gone (not active);
+// the team ops of ann and bob, the team empty; the applications demo, other (no templates), power (may act for people and
+// applications); the template words for demo; the plan pager.
+const seed = `
+insert into users (name, admin, read_only, active) values
+	('ann', false, false, true), ('bob', false, false, true), ('root', true, false, true), ('viewer', false, true, true),
+	('lone', false, false, true), ('gone', false, false, false);
+insert into user_contacts (user_id, mode, destination)
+	select id, 'email', name || '@example.com' from users where name in ('ann', 'bob', 'root');
+insert into user_contacts (user_id, mode, destination) select id, 'sms', '+15005550006' from users where name = 'ann';
+insert into teams (name) values ('ops'), ('empty');
+insert into team_members (team_id, user_id, position)
+	select t.id, u.id, u.id from teams t, users u where t.name = 'ops' and u.name in ('ann', 'bob');
+insert into applications (name, title_variable) values ('demo', 'host'), ('other', null);
+insert into applications (name, allow_authenticating_users, allow_other_app_incidents) values ('power', true, true);
+insert into application_modes (application_id, mode)
+	select a.id, m.name from applications a, modes m where a.name in ('demo', 'other', 'power') and m.name <> 'drop';
+insert into application_variables (application_id, name, required)
+	select id, v, false from applications, unnest(array['host', 'message']) v where name = 'demo';
+insert into templates (name, creator_id, created_at) select 'words', id, to_timestamp(1000000000) from users where name = 'ann';
+insert into template_active select 'words', id from templates;
+insert into template_contents (template_id, application_id, mode, subject, body)
+	select t.id, a.id, 'email', 'S {{ host }}', 'B' from templates t, applications a where a.name = 'demo';
+insert into plans (name, creator_id, description, threshold_window, threshold_count, aggregation_window, aggregation_reset, created_at)
+	select 'pager', id, 'a plan', 900, 10, 300, 300, to_timestamp(1000000000) from users where name = 'ann';
+insert into plan_active select 'pager', id from plans;
+insert into plan_notifications (plan_id, step, position, priority, role, target_id, template, wait_seconds, repeat, optional)
+	select p.id, 1, 0, 'high', 'user', u.target_id, 'words', 60, 1, false from plans p, users u where u.name = 'ann';
+insert into plan_notifications (plan_id, step, position, priority, role, target_id, template, wait_seconds, repeat, optional)
+	select p.id, 2, 0, 'urgent', 'team', t.target_id, 'words', 0, 0, false from plans p, teams t where t.name = 'ops';
+`
+
+const userKey = "user"
+
+func newFixture(t testing.TB, change ...func(*irisapi.Deps)) *fixture {
+	t.Helper()
+	f := &fixture{TB: t, db: pgtest.New(t)}
+	_, err := f.db.Pool().Exec(t.Context(), seed)
+	require.NoError(t, err)
+	keys, err := auth.NewKeys(bytes.Repeat([]byte{1}, auth.SecretSize))
+	require.NoError(t, err)
+	apps := postgres.NewApplications(f.db, keys)
+	for name, key := range map[string]string{"demo": "demo-key", "other": "other-key", "power": "power-key"} {
+		app, err := apps.ByName(t.Context(), name)
+		require.NoError(t, err)
+		require.NoError(t, apps.SetKey(t.Context(), app.ID, key))
+	}
+	f.sessions = scs.New()
+	f.sessions.Store = postgres.NewSessions(f.db)
+	f.sessions.Cookie.Name = "iris-auth"
+	log := zaptest.NewLogger(t, zaptest.Level(zap.WarnLevel))
+	errs, people, dir, queues := wire.NewErrors(log), postgres.NewUsers(f.db), postgres.NewDirectory(f.db), postgres.NewQueues(f.db)
+	simulator, err := escalation.NewSimulator(escalation.SimulatorDeps{Directory: dir, Rules: dir, Names: postgres.NewNames(f.db, apps), Clock: f.db,
+		Resolver: func() *oncall.Resolver { return oncall.NewResolver(dir, nil, time.Hour) }})
+	require.NoError(t, err)
+	d := irisapi.Deps{
+		Teammates:     people.Teammates,
+		Simulator:     simulator,
+		Authenticator: wire.NewAuthenticator(apps, people, f.sessions, userKey, errs), Errors: errs,
+		Incidents: postgres.NewIncidents(f.db), Timelines: postgres.NewIncidents(f.db), AuditLog: postgres.NewAudit(f.db), Plans: postgres.NewPlans(f.db), Templates: postgres.NewTemplates(f.db),
+		Messages: postgres.NewMessages(f.db), Notifications: postgres.NewNotifications(f.db), Applications: apps, Settings: apps, ApplicationKeys: apps, Limits: apps, Tags: postgres.NewTags(f.db),
+		States: postgres.NewIncidents(f.db), Aggregations: postgres.NewPlans(f.db), Statistics: postgres.NewStatistics(f.db), Directory: dir,
+		Resolver: oncall.NewResolver(dir, nil, time.Second), People: people, Queues: queues, Replays: postgres.NewIdempotency(f.db),
+		Profiles: postgres.NewSettings(f.db), Targets: postgres.NewTargets(f.db), Categories: apps,
+		Load: wire.NewLoad(queues, log), Ping: f.db.Ping, Log: log, Registerer: prometheus.NewRegistry(),
+		Syntax: func(source string) error { _, err := jinja.Compile(source, jinja.Limits{}); return err },
+		Wake: func(s buckets.Set) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.woken.Union(s)
+		},
+	}
+	for _, c := range change {
+		c(&d)
+	}
+	api, err := irisapi.New(d)
+	require.NoError(t, err)
+	f.handler = api.Handler()
+	return f
+}
+
+// do sends a request. Header pairs come as name, value, name, value.
+func (f *fixture) do(as caller, method, path, body string, header ...string) *httptest.ResponseRecorder {
+	f.Helper()
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	if as.user != "" {
+		r.Header.Set(wire.UsernameHeader, as.user)
+	}
+	if as.app != "" {
+		r.Header.Set("Authorization", auth.Sign(as.app, as.key, auth.SignedRequest{Username: as.user, Method: method,
+			Path: r.URL.Path, RawQuery: r.URL.RawQuery, Body: []byte(body)}, time.Now()))
+	}
+	if as.session != "" {
+		r.AddCookie(&http.Cookie{Name: "iris-auth", Value: f.login(as.session)})
+	}
+	if as.origin != "" {
+		r.Header.Set("Origin", as.origin)
+		r.Header.Set("Sec-Fetch-Site", "cross-site")
+	}
+	rec := httptest.NewRecorder()
+	f.handler.ServeHTTP(rec, r)
+	return rec
+}
+
+func (f *fixture) login(user string) string {
+	f.Helper()
+	ctx, err := f.sessions.Load(f.Context(), "")
+	require.NoError(f, err)
+	u, err := postgres.NewUsers(f.db).ByName(ctx, user)
+	require.NoError(f, err)
+	_, err = wire.BeginSession(ctx, f.sessions, userKey, u)
+	require.NoError(f, err)
+	token, _, err := f.sessions.Commit(ctx)
+	require.NoError(f, err)
+	return token
+}
+
+// want sends a request and compares status and whole body.
+func (f *fixture) want(status int, answer string, as caller, method, path, body string, header ...string) *httptest.ResponseRecorder {
+	f.Helper()
+	rec := f.do(as, method, path, body, header...)
+	require.Equal(f, answer, rec.Body.String(), "%s %s %s", method, path, body)
+	require.Equal(f, status, rec.Code, "%s %s %s", method, path, body)
+	return rec
+}
+
+// ok sends a request that must succeed and returns its body.
+func (f *fixture) ok(as caller, method, path, body string) string {
+	f.Helper()
+	rec := f.do(as, method, path, body)
+	require.Less(f, rec.Code, 300, "%s %s: %s", method, path, rec.Body)
+	return rec.Body.String()
+}
+
+func (f *fixture) exec(sql string, args ...any) {
+	f.Helper()
+	_, err := f.db.Pool().Exec(f.Context(), sql, args...)
+	require.NoError(f, err)
+}
+
+func (f *fixture) count(sql string, args ...any) (n int) {
+	f.Helper()
+	require.NoError(f, f.db.Pool().QueryRow(f.Context(), sql, args...).Scan(&n))
+	return n
+}
+
+// title is the body of an error answer of v0.
+func title(text string) string { return describe(text, "") }
+
+func describe(text, description string) string {
+	m := struct {
+		Title       string `json:"title"`
+		Description string `json:"description,omitempty"`
+	}{text, description}
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(m); err != nil {
+		panic(err)
+	}
+	return strings.TrimSpace(buf.String())
+}
+
+// recent matches Unix seconds of now; golden files are about everything else.
+var recent = regexp.MustCompile(`:(1[6-9]|2[0-9])[0-9]{8}\b`)
+
+func (f *fixture) golden(name, body string) {
+	f.Helper()
+	var buf bytes.Buffer
+	require.NoError(f, json.Indent(&buf, recent.ReplaceAll([]byte(body), []byte(":0")), "", "  "), body)
+	buf.WriteByte('\n')
+	path := filepath.Join("testdata", name+".json")
+	if *update {
+		require.NoError(f, os.MkdirAll("testdata", 0o755))
+		require.NoError(f, os.WriteFile(path, buf.Bytes(), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(f, err)
+	require.Equal(f, string(want), buf.String())
+}
+
+// unavailable stands for a database that is away.
+func unavailable(context.Context) error { return context.DeadlineExceeded }

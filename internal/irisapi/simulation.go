@@ -1,0 +1,51 @@
+package irisapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+// Simulator foresees what would happen to an incident. It writes and sends nothing.
+type Simulator interface {
+	Ask(ctx context.Context, a escalation.Asked) (escalation.Simulation, error)
+}
+
+// simulations serve what a plan would do.
+type simulations struct{ simulator Simulator }
+
+func (s simulations) table() []route {
+	return []route{{get, "/v1/plans/{plan}/simulation", someone, s.simulate}}
+}
+
+// simulationTimeout bounds what one question may cost the database.
+const simulationTimeout = 10 * time.Second
+
+func (s simulations) simulate(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	for name := range q {
+		switch name {
+		case "at", "assume", "application", "target":
+		default:
+			return fault.Invalidf(name, "there is no parameter %.60q: at, assume, application and target are known", name)
+		}
+	}
+	plan := wire.Param(r, "plan")
+	if !storable(plan) || !storable(q.Get("application")) {
+		return fault.New(fault.NotFound, "no such plan or application")
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), simulationTimeout)
+	defer cancel()
+	sim, err := s.simulator.Ask(ctx, escalation.Asked{
+		Plan: plan, Application: q.Get("application"), At: q.Get("at"), Assume: q.Get("assume"), Targets: q["target"], Zone: time.UTC,
+	})
+	if err != nil {
+		return err
+	}
+	wire.JSON(w, http.StatusOK, sim.Report())
+	return nil
+}
