@@ -48,7 +48,8 @@ func (m measure) key() string { return m.place + " " + m.what }
 
 // TestBudgets compares the tree with the budgets and with the exceptions in testdata/over_budget.txt. An exception has the
 // form "place measure value". A value may not rise above its line, and a line that is not needed must be removed:
-// `go test ./test/walls -update` lowers and removes lines. It never raises or adds one.
+// `go test ./test/walls -update` lowers and removes lines. It never raises or adds one. After a conflict in the file keep the
+// lines of both sides and run it.
 func TestBudgets(t *testing.T) {
 	t.Parallel()
 	listed := readExceptions(t)
@@ -98,8 +99,9 @@ func readExceptions(t *testing.T) map[string]int {
 			continue
 		}
 		key, value := line[:max(strings.LastIndex(line, " "), 0)], line[strings.LastIndex(line, " ")+1:]
-		listed[key], err = strconv.Atoi(value)
+		n, err := strconv.Atoi(value)
 		require.NoError(t, err, "%s: %q is not \"place measure value\"", exceptions, line)
+		listed[key] = max(listed[key], n) // a merge may leave both sides
 	}
 	return listed
 }
