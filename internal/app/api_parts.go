@@ -13,8 +13,10 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/irisapi"
 	"github.com/iris-oncall/iris/internal/jinja"
+	"github.com/iris-oncall/iris/internal/login"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncallapi"
+	"github.com/iris-oncall/iris/internal/operator"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/responses"
 	"github.com/iris-oncall/iris/internal/web"
@@ -65,8 +67,8 @@ func (a *API) share(in postgres.Installation) (*apiShared, error) {
 		sessionRows:   postgres.NewSessions(a.db),
 		userRows:      postgres.NewUsers(a.db),
 	}
-	s.sessions = newSessions(a.cfg, s.sessionRows, a.errors.Write)
-	s.authenticator = wire.NewAuthenticator(s.applications, s.userRows, s.sessions, userKey, a.errors)
+	s.sessions = login.NewSessions(a.cfg, s.sessionRows, a.errors.Write)
+	s.authenticator = wire.NewAuthenticator(s.applications, s.userRows, s.sessions, login.UserKey, a.errors)
 	if a.cfg.Compatibility.DisableAuth {
 		s.authenticator = s.authenticator.Believing()
 	}
@@ -78,7 +80,7 @@ func (a *API) share(in postgres.Installation) (*apiShared, error) {
 		s.dummy = s.userRows.ByName
 	}
 	var err error
-	if s.simulator, err = newSimulator(a.db, s.applications, a.cfg.MailingLists.MaxMembers, s.dummy); err != nil {
+	if s.simulator, err = operator.NewSimulator(a.db, s.applications, a.cfg.MailingLists.MaxMembers, s.dummy); err != nil {
 		return nil, err
 	}
 	s.callbacks, err = newCallbacks(a.cfg)
@@ -99,7 +101,7 @@ func (s *apiShared) irisAPI() (*irisapi.API, error) {
 		Resolver: resolver, People: s.userRows, Teammates: s.userRows.Teammates, Queues: s.queues,
 		Settings: s.applications, ApplicationKeys: s.applications, Limits: s.applications,
 		Tags: postgres.NewTags(s.db), Rates: s.rates, States: s.incidents, Aggregations: s.plans,
-		Statistics: postgres.NewStatistics(s.db), Simulator: s.simulator, Removals: newRemovals(s.db, s.plans, s.cfg.Intake.CatchAllPlan), PlanFallbacks: s.plans, ApplicationFallbacks: s.applications,
+		Statistics: postgres.NewStatistics(s.db), Simulator: s.simulator, Removals: operator.NewRemovals(s.db, s.plans, s.cfg.Intake.CatchAllPlan), PlanFallbacks: s.plans, ApplicationFallbacks: s.applications,
 		Profiles: postgres.NewSettings(s.db), Targets: postgres.NewTargets(s.db), Categories: s.applications, SlackID: s.callbacks.slackID,
 		Replays: postgres.NewIdempotency(s.db), Load: s.load, Syntax: syntax, Wake: s.notifier.Wake, Ping: s.db.Ping,
 		Log: s.log, Registerer: s.reg, Config: apiConfig(s.cfg),
@@ -107,9 +109,9 @@ func (s *apiShared) irisAPI() (*irisapi.API, error) {
 }
 
 func (s *apiShared) oncallAPI() (*oncallapi.API, error) {
-	teams := postgres.NewOncallTeams(s.db, reminders(s.cfg.Oncall))
+	teams := postgres.NewOncallTeams(s.db, operator.Reminders(s.cfg.Oncall))
 	return oncallapi.New(oncallapi.Deps{
-		Applications: s.applications, Users: s.userRows, Sessions: s.sessions, UserKey: userKey, Teams: teams,
+		Applications: s.applications, Users: s.userRows, Sessions: s.sessions, UserKey: login.UserKey, Teams: teams,
 		Rosters: postgres.NewOncallRosters(teams), People: postgres.NewOncallPeople(s.db), Names: postgres.NewOncallNames(s.db),
 		Notices: postgres.NewOncallNotices(s.db, s.in.Keys), Shifts: postgres.NewOncallShifts(s.db), Schedules: postgres.NewOncallSchedules(s.db),
 		Wishes: postgres.NewOncallWishes(s.db), Coverage: postgres.NewOncallCoverage(s.db), Calendars: postgres.NewOncallCalendars(s.db),
@@ -139,8 +141,8 @@ func (s *apiShared) pages() (*web.Web, error) {
 	}
 	return web.New(web.Deps{
 		Incidents: s.incidents, Messages: s.messages, Queues: s.queues, Cluster: postgres.NewCluster(s.db),
-		People:   &people{Users: s.userRows, accounts: accounts, guard: &loginGuard{}, known: postgres.NewKnownAddresses(s.db, s.in.Keys), log: s.log},
-		Sessions: s.sessions, UserKey: userKey, Steps: stepsOf(s.plans), Wake: s.notifier.Wake, Teams: postgres.NewTeams(s.db), Plans: s.plans,
+		People:   login.NewPeople(s.userRows, accounts, postgres.NewKnownAddresses(s.db, s.in.Keys), s.log),
+		Sessions: s.sessions, UserKey: login.UserKey, Steps: stepsOf(s.plans), Wake: s.notifier.Wake, Teams: postgres.NewTeams(s.db), Plans: s.plans,
 		Simulator: s.simulator, Mailbox: s.cfg.HTTP.MailboxURL != "", Log: s.log,
 	})
 }
@@ -167,7 +169,7 @@ func (s *apiShared) accounts() (*auth.Accounts, error) {
 	if s.cfg.Compatibility.DisableAuth {
 		accounts = accounts.Believing()
 	}
-	return withDirectory(accounts, s.cfg, postgres.NewDirectorySync(s.db, "log-in with the directory's password"), s.log, s.reg)
+	return login.WithDirectory(accounts, s.cfg, postgres.NewDirectorySync(s.db, "log-in with the directory's password"), s.log, s.reg)
 }
 
 // openings is what the configuration opens to clients that know no keys.

@@ -11,7 +11,9 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/delivery"
+	"github.com/iris-oncall/iris/internal/directory/connect"
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/jobs"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -28,9 +30,9 @@ type processorParts struct {
 	receipts func(context.Context) error
 	names    func(context.Context) error
 	feedKeys func(context.Context) error
-	populate *populator
-	remind   *reminder
-	people   *directorySync
+	populate *jobs.Populator
+	remind   *jobs.Reminder
+	people   *jobs.DirectorySync
 }
 
 func (p *processorParts) wake(bs buckets.Set) {
@@ -137,23 +139,25 @@ func (p *Processor) buildChores(parts *processorParts, in postgres.Installation,
 	if err != nil {
 		return err
 	}
-	b := beside{holder: parts.holder, wake: parts.wake, log: log, reg: p.reg}
+	engine := jobs.Engine{Leases: parts.holder, Wake: parts.wake, Log: log, Registerer: p.reg}
 	applications := postgres.NewApplications(p.db, in.Keys)
-	parts.populate = newPopulator(populateStores{
-		schedules: postgres.NewOncallSchedules(p.db), calendars: postgres.NewOncallCalendars(p.db), coverage: postgres.NewOncallCoverage(p.db),
-		teams: postgres.NewOncallTeams(p.db, nil), people: postgres.NewOncallPeople(p.db), applications: applications,
-		warnings: postgres.NewOncallWarnings(postgres.NewNotifications(p.db)),
-	}, p.cfg.Oncall.PopulateEvery, p.cfg.Oncall.WarnAhead, b)
+	parts.populate = jobs.NewPopulator(jobs.PopulateStores{
+		Schedules: postgres.NewOncallSchedules(p.db), Calendars: postgres.NewOncallCalendars(p.db), Coverage: postgres.NewOncallCoverage(p.db),
+		Teams: postgres.NewOncallTeams(p.db, nil), People: postgres.NewOncallPeople(p.db), Applications: applications,
+		Warnings: postgres.NewOncallWarnings(postgres.NewNotifications(p.db)),
+	}, p.cfg.Oncall.PopulateEvery, p.cfg.Oncall.WarnAhead, engine)
 	notifications := postgres.NewNotifications(p.db).WithQuota(standardQuota(p.cfg.DefaultQuota))
-	parts.remind = newReminder(openReminders(applications, notifications, p.cfg.PublicURL), phoneCheck(p.cfg.Oncall), b)
-	syncer, err := newSyncer(p.cfg.Sync, p.cfg.LDAP, p.cfg.Slack)
+	parts.remind = jobs.NewReminder(jobs.OpenReminders(applications, notifications, p.cfg.PublicURL), postgres.PhoneCheck{
+		Every: p.cfg.Oncall.PhoneCheckEvery, Subject: p.cfg.Oncall.PhoneCheckSubject, Body: p.cfg.Oncall.PhoneCheckBody,
+	}, engine)
+	syncer, err := connect.Syncer(p.cfg.Sync, p.cfg.LDAP, p.cfg.Slack)
 	if err != nil {
 		return err
 	}
-	parts.people = newDirectorySync(syncer, p.cfg.Sync, postgres.NewDirectorySync(p.db, syncActor), b)
-	parts.receipts = matchReceipts(postgres.NewReceipts(p.db), b)
-	parts.names = fillNames(postgres.NewUsers(p.db), b)
-	parts.feedKeys = sealFeedKeys(postgres.NewOncallNotices(p.db, in.Keys), b.log)
+	parts.people = jobs.NewDirectorySync(syncer, p.cfg.Sync, postgres.NewDirectorySync(p.db, jobs.SyncActor), engine)
+	parts.receipts = jobs.MatchReceipts(postgres.NewReceipts(p.db), engine)
+	parts.names = jobs.FillNames(postgres.NewUsers(p.db), engine)
+	parts.feedKeys = jobs.SealFeedKeys(postgres.NewOncallNotices(p.db, in.Keys), log)
 	return nil
 }
 

@@ -1,0 +1,56 @@
+package operator
+
+import (
+	"context"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/postgres"
+)
+
+// NewSimulator returns a simulator over the database. Every simulation has a resolver of its own, with a calendar that
+// answers for any instant. listLimit is the size from which on a mailing list stands for nobody.
+func NewSimulator(db *postgres.DB, apps *postgres.Applications, listLimit int, dummy oncall.FindUser) (*escalation.Simulator, error) {
+	directory := postgres.NewDirectory(db)
+	return escalation.NewSimulator(escalation.SimulatorDeps{
+		Directory: directory, Rules: directory, Names: postgres.NewNames(db, apps), Clock: db,
+		Vendors: postgres.NewCluster(db),
+		Populated: func() escalation.Populated {
+			return &populated{db: db, directory: directory, known: map[int64]oncall.Coverage{}}
+		},
+		Resolver: func() *oncall.Resolver {
+			r := oncall.NewResolver(oncall.LimitLists(directory, listLimit),
+				oncall.NewForeseenCalendar(postgres.NewOncallCalendars(db), oncall.LiveConfig{}), time.Hour)
+			if dummy != nil {
+				r = r.Dummy(dummy)
+			}
+			return r
+		},
+	})
+}
+
+// populated tells one simulation how far the calendars of teams reach.
+type populated struct {
+	db        *postgres.DB
+	directory *postgres.Directory
+	known     map[int64]oncall.Coverage // by target number of the team
+}
+
+// NotPopulated implements escalation.Populated. What is no team has no calendar.
+func (p *populated) NotPopulated(ctx context.Context, team escalation.Target, role string, at time.Time) (bool, error) {
+	coverage, ok := p.known[team.TargetID]
+	if !ok {
+		found, err := p.directory.Teams(ctx, []int64{team.TargetID})
+		if err != nil {
+			return false, err
+		}
+		if t, is := found[team.TargetID]; is {
+			if coverage, err = postgres.NewOncallCoverage(p.db).Coverage(ctx, t.ID, nil); err != nil {
+				return false, err
+			}
+		}
+		p.known[team.TargetID] = coverage
+	}
+	return coverage.NotPopulated(role, at), nil
+}
