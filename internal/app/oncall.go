@@ -9,11 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/oncallapi"
+	"github.com/iris-oncall/iris/internal/oncallapi/events"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -31,22 +30,20 @@ func reminders(c config.Oncall) []oncall.NoticeSetting {
 // noticeModes are those in which people can be told of shifts.
 var noticeModes = []users.Mode{users.Email, users.SMS, users.Call, users.Slack, users.Push}
 
-func oncallConfig(c config.API) oncallapi.Config {
-	return oncallapi.Config{
-		Openings:  auth.Openings{AnonymousReads: c.Compatibility.OncallAnonymousReads, AdminsEditMembers: c.Compatibility.TeamAdminsEditMembers},
-		DebugAuth: c.Compatibility.OncallDebugAuth, Grace: c.Oncall.Grace, TimeZones: c.TimeZones, Modes: noticeModes,
+func oncallConfig(c config.API) events.Config {
+	return events.Config{
 		Escalate: c.Oncall.EscalateApplication, PublicURL: c.PublicURL,
-		Urgent: oncallapi.EscalatePlan{Name: c.Oncall.UrgentPlan, Targets: roleTargets(c.Oncall.UrgentTargets)},
-		Medium: oncallapi.EscalatePlan{Name: c.Oncall.MediumPlan, Targets: roleTargets(c.Oncall.MediumTargets)},
-		Bonus:  oncallapi.Bonus{Whitelist: c.Oncall.BonusWhitelist, Blacklist: c.Oncall.BonusBlacklist},
+		Urgent: events.EscalatePlan{Name: c.Oncall.UrgentPlan, Targets: roleTargets(c.Oncall.UrgentTargets)},
+		Medium: events.EscalatePlan{Name: c.Oncall.MediumPlan, Targets: roleTargets(c.Oncall.MediumTargets)},
+		Bonus:  events.Bonus{Whitelist: c.Oncall.BonusWhitelist, Blacklist: c.Oncall.BonusBlacklist},
 	}
 }
 
-func roleTargets(list []string) []oncallapi.RoleTarget {
-	var out []oncallapi.RoleTarget
+func roleTargets(list []string) []events.RoleTarget {
+	var out []events.RoleTarget
 	for _, t := range list {
 		role, target, _ := strings.Cut(t, ":")
-		out = append(out, oncallapi.RoleTarget{Role: role, Target: target})
+		out = append(out, events.RoleTarget{Role: role, Target: target})
 	}
 	return out
 }
