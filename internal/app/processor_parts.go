@@ -99,8 +99,9 @@ func (p *Processor) buildLoops(parts *processorParts, in postgres.Installation, 
 	if p.cfg.Compatibility.DummyRoles {
 		resolver = resolver.Dummy(postgres.NewUsers(p.db).ByName)
 	}
+	store := postgres.NewRunner(p.db).WithQuota(standardQuota(p.cfg.DefaultQuota))
 	parts.runner, err = escalation.New(escalation.Deps{
-		Store: postgres.NewRunner(p.db).WithQuota(standardQuota(p.cfg.DefaultQuota)), Directory: directory,
+		Work: store, Ledger: store, Digests: store, Timers: store, Reader: directory,
 		Resolver: resolver,
 		Holder:   parts.holder,
 		Waker:    func(bs buckets.Set) { parts.worker.Wake(bs) },

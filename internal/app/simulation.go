@@ -14,7 +14,7 @@ import (
 func newSimulator(db *postgres.DB, apps *postgres.Applications, listLimit int, dummy oncall.FindUser) (*escalation.Simulator, error) {
 	directory := postgres.NewDirectory(db)
 	return escalation.NewSimulator(escalation.SimulatorDeps{
-		Directory: directory, Rules: directory, Names: postgres.NewNames(db, apps), Clock: db,
+		Reader: directory, Rules: directory, Names: postgres.NewNames(db, apps), Clock: db,
 		Vendors: postgres.NewCluster(db),
 		Populated: func() escalation.Populated {
 			return &populated{db: db, directory: directory, known: map[int64]oncall.Coverage{}}

@@ -10,8 +10,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/incidents"
-	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/users"
 )
 
 // advanceBatch decides the incidents of a batch and writes the decisions in one transaction. An incident that cannot be
@@ -28,7 +26,7 @@ func (r *Runner) advanceBatch(ctx context.Context, batch []Due) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if err := r.putOff(ctx, d, err); err != nil {
+			if err := r.postpone(ctx, d, err); err != nil {
 				return err
 			}
 			continue
@@ -39,7 +37,7 @@ func (r *Runner) advanceBatch(ctx context.Context, batch []Due) error {
 		part := changes[:fitting(changes)]
 		changes = changes[len(part):]
 		leases := LeasesOf(part, func(c Change) buckets.Lease { return c.Lease })
-		written, err := r.deps.Store.Commit(ctx, r.deps.Holder.ProcessID(), leases, part)
+		written, err := r.deps.Ledger.Commit(ctx, r.deps.Holder.ProcessID(), leases, part)
 		if err != nil {
 			return err // what was committed before is refused by its version when the batch is tried again
 		}
@@ -69,7 +67,7 @@ func (r *Runner) committed(batch []Due, changes []Change, written []incidents.ID
 	ok := make(map[incidents.ID]bool, len(written))
 	for _, id := range written {
 		ok[id] = true
-		r.trouble.succeeded(int64(id))
+		r.failedIncidents.succeeded(int64(id))
 	}
 	begun := make(map[incidents.ID]time.Duration, len(batch))
 	for _, d := range batch {
@@ -116,76 +114,26 @@ func (r *Runner) nobody(notifications int, about ...zap.Field) {
 	r.log.Error("a page reaches nobody", about...)
 }
 
-// facts are the plans and applications of a batch.
-type facts struct {
-	plans map[PlanID]Plan
-	apps  map[int64]Application
-}
-
 // prepare reads what the batch needs in a few statements: plans, applications, then everybody who may be paged.
-func (r *Runner) prepare(ctx context.Context, batch []Due) (facts, error) {
-	var f facts
+func (r *Runner) prepare(ctx context.Context, batch []Due) (Facts, error) {
+	var f Facts
 	planIDs, appIDs := make([]PlanID, len(batch)), make([]int64, len(batch))
 	for i, d := range batch {
 		planIDs[i], appIDs[i] = d.PlanID, d.ApplicationID
 	}
 	var err error
-	if f.plans, err = r.plans.Get(ctx, planIDs...); err != nil {
+	if f.Plans, err = r.plans.Get(ctx, planIDs...); err != nil {
 		return f, fmt.Errorf("read plans: %w", err)
 	}
-	if f.apps, err = r.apps.Get(ctx, appIDs...); err != nil {
+	if f.Applications, err = r.apps.Get(ctx, appIDs...); err != nil {
 		return f, fmt.Errorf("read applications: %w", err)
 	}
-	r.prefetch(ctx, batch, f)
+	r.decider.Prefetch(ctx, batch, f)
 	return f, nil
 }
 
-// prefetch reads who the batch will page. What fails here fails again, and is told, where it is needed.
-func (r *Runner) prefetch(ctx context.Context, batch []Due, f facts) {
-	type asked struct {
-		query oncall.Query
-		app   int64
-	}
-	seen := map[asked]bool{}
-	var queries []oncall.Query
-	var asks []asked
-	for _, d := range batch {
-		plan, ok := f.plans[d.PlanID]
-		if !ok || d.PlanPaused || d.ApplicationPaused {
-			continue
-		}
-		for _, round := range Next(plan, d.Progress, d.ReadAt).Rounds {
-			t, ok := targetOf(plan.Steps[round.Step-1].Notifications[round.Position], d.Dynamic)
-			if !ok {
-				continue
-			}
-			a := asked{oncall.Query{Role: t.Role, TargetID: t.TargetID, Name: t.Name}, d.ApplicationID}
-			if !seen[a] {
-				seen[a] = true
-				queries, asks = append(queries, a.query), append(asks, a)
-			}
-		}
-	}
-	if len(queries) == 0 || r.decider.resolver.Prefetch(ctx, queries) != nil {
-		return
-	}
-	var keys []users.ResponderKey
-	for _, a := range asks {
-		answer, err := r.lookUp(ctx, a.query, batch[0].ReadAt)
-		if err != nil {
-			continue
-		}
-		for _, id := range answer.Users {
-			keys = append(keys, users.ResponderKey{User: id, Application: a.app})
-		}
-	}
-	if len(keys) > 0 {
-		_, _ = r.responders.Get(ctx, keys...)
-	}
-}
-
 // decideSafely turns a panic into an error of this one incident.
-func (r *Runner) decideSafely(ctx context.Context, d Due, f facts) (c Change, err error) {
+func (r *Runner) decideSafely(ctx context.Context, d Due, f Facts) (c Change, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			r.log.Error("panic while deciding", zap.Int64("incident_id", int64(d.ID)), zap.Any("panic", p),
@@ -193,9 +141,6 @@ func (r *Runner) decideSafely(ctx context.Context, d Due, f facts) (c Change, er
 			err = fmt.Errorf("internal error: %v", p)
 		}
 	}()
-	w, err := r.decide(ctx, d, f)
-	if err != nil {
-		return Change{}, err
-	}
-	return w.Change, nil
+	decided, err := r.decider.Decide(ctx, d, f)
+	return decided.Change, err
 }

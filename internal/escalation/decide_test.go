@@ -21,7 +21,7 @@ func (g *rig) decide(t *testing.T, set func(*Due)) Change {
 	if set != nil {
 		set(&d)
 	}
-	c, err := g.runner.decideSafely(t.Context(), d, facts{plans: g.plans, apps: g.apps})
+	c, err := g.runner.decideSafely(t.Context(), d, Facts{Plans: g.plans, Applications: g.apps})
 	require.NoError(t, err)
 	if !d.PlanPaused && !d.ApplicationPaused {
 		require.Equal(t, len(c.Entries) > 0, c.Visible, "clients see as an update what stands on the timeline")
@@ -80,7 +80,7 @@ func TestAPausedPlanAsksNobodyWhoIsOnCall(t *testing.T) {
 	for _, pause := range []func(*Due){func(d *Due) { d.PlanPaused = true }, func(d *Due) { d.ApplicationPaused = true }} {
 		d := g.open(1)
 		pause(&d)
-		require.NotPanics(t, func() { g.runner.prefetch(t.Context(), []Due{d}, facts{plans: g.plans, apps: g.apps}) })
+		require.NotPanics(t, func() { g.runner.decider.Prefetch(t.Context(), []Due{d}, Facts{Plans: g.plans, Applications: g.apps}) })
 	}
 }
 
@@ -150,7 +150,7 @@ func TestEverybodyOfATeamIsWaitedFor(t *testing.T) {
 	g := newRig(t, Config{})
 	g.person(2, "second", users.SMS)
 	g.plan(nil, step(Notification{Priority: users.High, Target: &Target{Role: "team", Name: "db", TargetID: 100}, Wait: time.Minute}))
-	g.runner.resolver = oncall.NewResolver(pair{g.memory}, nil, 0)
+	g.runner.decider = g.runner.newDecider(oncall.NewResolver(pair{g.memory}, nil, 0))
 	c := g.decide(t, nil)
 	require.Len(t, c.Messages, 2)
 	require.Equal(t, 2, c.Progress.Unsettled)
@@ -241,7 +241,7 @@ func TestAFallbackWhoIsPagedAlreadyIsNotPagedTwice(t *testing.T) {
 	g.person(2, "second")
 	g.plan(func(p *Plan) { p.CreatorID = 1 },
 		step(Notification{Priority: users.High, Target: &Target{Role: "team", Name: "db", TargetID: 100}, Wait: time.Minute}))
-	g.runner.resolver = oncall.NewResolver(pair{g.memory}, nil, 0)
+	g.runner.decider = g.runner.newDecider(oncall.NewResolver(pair{g.memory}, nil, 0))
 	c := g.decide(t, nil)
 	require.Contains(t, texts(c.Entries)[0], "; demo is paged already (creator of plan demo-plan)")
 	require.Len(t, c.Messages, 1)
@@ -264,7 +264,7 @@ func TestWhoeverHeardBeforeTheReopeningIsNotPagedAgain(t *testing.T) {
 	g := newRig(t, Config{})
 	g.person(2, "second", users.SMS)
 	g.plan(nil, step(Notification{Priority: users.High, Target: &Target{Role: "team", Name: "db", TargetID: 100}, Wait: time.Minute}))
-	g.runner.resolver = oncall.NewResolver(pair{g.memory}, nil, 0)
+	g.runner.decider = g.runner.newDecider(oncall.NewResolver(pair{g.memory}, nil, 0))
 	c := g.decide(t, func(d *Due) {
 		d.Progress = Progress{Step: 1, Reopened: 1, Notifications: []Rounds{{Made: 1, At: noon, SettledAt: noon}}, Past: []Past{
 			{Step: 1, Recipient: "user:1", Purpose: messages.Primary, Fate: PastLeft},

@@ -10,123 +10,154 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// decider decides what happens to one incident now: it asks Next, finds the people who are meant and chooses how they are
-// told. The runner and the simulator share it, so that a simulation cannot say anything else than what the engine does
-// (promise P9). It writes nothing and is safe for concurrent use.
-type decider struct {
+// Decider decides what happens to one incident now. It calls Next, resolves the targets to people, and chooses a mode for
+// each person. The runner and the simulator share it, so that a simulation shows what the engine does (promise P9). It
+// reads, but writes nothing, and is safe for concurrent use.
+type Decider struct {
 	resolver   *oncall.Resolver
 	responders *oncall.Recent[users.ResponderKey, users.Responder]
-	// givenUp reports whether looking up who is meant failed so often that the fallback is paged instead.
-	givenUp func(incidents.ID) bool
-	hangs   hangs
+	gaveUp     func(incidents.ID) bool
+	timeouts   timeouts
 }
 
-// draft is the change of one incident while it is being decided.
-type draft struct {
+// NewDecider returns a decider. gaveUp reports whether the look-ups of an incident failed so often that its fallback is
+// paged; it is called from many goroutines.
+func NewDecider(resolver *oncall.Resolver, responders *oncall.Recent[users.ResponderKey, users.Responder], gaveUp func(incidents.ID) bool) *Decider {
+	return &Decider{resolver: resolver, responders: responders, gaveUp: gaveUp}
+}
+
+// Facts are the plans and applications of the incidents that are decided.
+type Facts struct {
+	Plans        map[PlanID]Plan
+	Applications map[int64]Application
+}
+
+// Decided is the change of one incident, with the reason of each message in Change.Messages, in their order.
+type Decided struct {
 	Change
+	Reasons []Reason
+}
+
+// Reason says why a message is for this person, and in this mode.
+type Reason struct {
+	Rule     string
+	Wanted   users.Mode // the mode that the person prefers; "" = a literal destination
+	ModeRule string
+}
+
+// changeBuilder collects the change of one incident while it is decided.
+type changeBuilder struct {
+	Decided
 	due   Due
 	plan  Plan
 	app   Application
-	pages []page // of the rounds made in this decision, for the words
-	made  []page // of the messages, by their place in Messages: who was chosen and why
+	pages []page // of the rounds made in this decision, for the timeline
 }
 
-// decide applies Next until there is nothing more to do at this instant. It is asked again only when a notification
-// reached nobody, because then its step may be over at once.
-func (r *decider) decide(ctx context.Context, d Due, f facts) (*draft, error) {
-	plan, ok := f.plans[d.PlanID]
+// Decide applies Next until there is nothing more to do at this instant. It calls Next again only when a notification
+// reached nobody, because then its step may be over at once. An error is about this incident or the database.
+func (r *Decider) Decide(ctx context.Context, d Due, f Facts) (Decided, error) {
+	b, err := r.build(ctx, d, f)
+	if err != nil {
+		return Decided{}, err
+	}
+	return b.Decided, nil
+}
+
+func (r *Decider) build(ctx context.Context, d Due, f Facts) (*changeBuilder, error) {
+	plan, ok := f.Plans[d.PlanID]
 	if !ok {
 		return nil, fmt.Errorf("plan %d does not exist", d.PlanID)
 	}
-	app, ok := f.apps[d.ApplicationID]
+	app, ok := f.Applications[d.ApplicationID]
 	if !ok {
 		return nil, fmt.Errorf("application %d does not exist", d.ApplicationID)
 	}
-	w := &draft{due: d, plan: plan, app: app, Change: Change{
+	b := &changeBuilder{due: d, plan: plan, app: app, Decided: Decided{Change: Change{
 		ID: d.ID, Lease: d.Lease, Version: d.Version, Seen: d.Seen, Progress: d.Progress, Active: true, At: d.ReadAt, Application: app.Name, Plan: plan.Name,
-	}}
+	}}}
 	if a, ok := plan.Aggregation(); ok {
-		w.Aggregation = &a
+		b.Aggregation = &a
 	}
 	if d.ProgressErr != nil {
-		w.add(incidents.EntryFailure, nil, "the stored progress cannot be read (%v); step %d begins anew, nobody is paged twice",
+		b.add(incidents.EntryFailure, nil, "the stored progress cannot be read (%v); step %d begins anew, nobody is paged twice",
 			d.ProgressErr, d.Progress.Step)
 	}
 	if d.PlanPaused || d.ApplicationPaused {
-		pauseIncident(w)
-		return w, nil
+		pauseIncident(b)
+		return b, nil
 	}
-	if w.Progress.Paused {
-		w.Progress.Paused = false
-		w.add(incidents.EntryOperator, nil, "escalation goes on")
+	if b.Progress.Paused {
+		b.Progress.Paused = false
+		b.add(incidents.EntryOperator, nil, "escalation goes on")
 	}
 	for range len(plan.Steps) + 4 {
-		decision := Next(plan, w.Progress, d.ReadAt)
-		again, err := r.carryOut(ctx, w, decision)
+		decision := Next(plan, b.Progress, d.ReadAt)
+		again, err := r.carryOut(ctx, b, decision)
 		if err != nil {
 			return nil, err
 		}
-		w.DueAt = decision.Due
+		b.DueAt = decision.Due
 		if decision.Over != "" {
-			w.Active = false
+			b.Active = false
 			if decision.Over == NoSteps {
-				if err := r.stepless(ctx, w); err != nil {
+				if err := r.stepless(ctx, b); err != nil {
 					return nil, err
 				}
 			}
-			w.over(decision.Over)
+			b.over(decision.Over)
 			break
 		}
 		if !again {
 			break
 		}
-		w.DueAt = d.ReadAt // not reached with a plan that ends; then the next look goes on
+		b.DueAt = d.ReadAt // not reached with a plan that ends; then the next look goes on
 	}
-	w.Visible = len(w.Entries) > 0
-	return w, nil
+	b.Visible = len(b.Entries) > 0
+	return b, nil
 }
 
 // stepless pages the fallback of a plan that pages nobody itself: an accepted incident is never silently nobody's (promise P8).
-func (r *decider) stepless(ctx context.Context, w *draft) error {
-	_, _, err := r.makeFallback(ctx, w, Round{Step: 1}, Notification{Priority: users.High}, nil, "plan "+w.plan.Name+" has no steps")
+func (r *Decider) stepless(ctx context.Context, b *changeBuilder) error {
+	_, _, err := r.makeFallback(ctx, b, Round{Step: 1}, Notification{Priority: users.High}, nil, "plan "+b.plan.Name+" has no steps")
 	return err
 }
 
 // carryOut adds everything a decision asks for to the change. It reports whether Next must be asked again.
-func (r *decider) carryOut(ctx context.Context, w *draft, d Decision) (again bool, err error) {
-	before := w.Progress
-	w.Progress = d.Progress
+func (r *Decider) carryOut(ctx context.Context, b *changeBuilder, d Decision) (again bool, err error) {
+	before := b.Progress
+	b.Progress = d.Progress
 	if d.Tracking {
-		if !w.track(before) {
-			w.Progress.Unsettled--
+		if !b.track(before) {
+			b.Progress.Unsettled--
 			again = true
 		}
 	}
-	w.late(d.Late)
-	w.lost(d.Lost)
-	w.pages = w.pages[:0]
+	b.late(d.Late)
+	b.lost(d.Lost)
+	b.pages = b.pages[:0]
 	for _, round := range d.Rounds {
-		made, reached, err := r.makeRound(ctx, w, round)
+		made, reached, err := r.makeRound(ctx, b, round)
 		if err != nil {
 			return false, err
 		}
-		w.Progress.Unsettled += made - 1
-		if round.Step != w.Progress.Step {
+		b.Progress.Unsettled += made - 1
+		if round.Step != b.Progress.Step {
 			continue // of an earlier step, made again
 		}
-		state := &w.Progress.Notifications[round.Position]
+		state := &b.Progress.Notifications[round.Position]
 		state.Unsettled = made
 		if made == 0 {
 			again = true
 			state.Skipped = !reached
 		}
 	}
-	w.tellPages(d)
+	b.tellPages(d)
 	return again, nil
 }
 
-// targetOf returns whom a notification is for: as the plan says, or as the incident does.
-func targetOf(n Notification, dynamic map[int]Target) (Target, bool) {
+// TargetIn returns the target of the notification: the plan's, or that of the incident for a dynamic index.
+func (n Notification) TargetIn(dynamic map[int]Target) (Target, bool) {
 	switch {
 	case n.DynamicIndex != nil:
 		t, ok := dynamic[*n.DynamicIndex]
@@ -138,21 +169,21 @@ func targetOf(n Notification, dynamic map[int]Target) (Target, bool) {
 }
 
 // track makes the tracking message, if the plan has words for the application. It reports whether it did.
-func (w *draft) track(before Progress) bool {
-	t := w.plan.Tracking
-	if t.Mode == users.Call || t.Key == "" || !t.Speaks(w.app.Name) {
+func (b *changeBuilder) track(before Progress) bool {
+	t := b.plan.Tracking
+	if t.Mode == users.Call || t.Key == "" || !t.Speaks(b.app.Name) {
 		return false
 	}
 	reopen := 0 // once per incident, whatever happened before it could be made
 	if before.Tracked {
-		reopen = w.Progress.Reopen
+		reopen = b.Progress.Reopen
 	}
-	w.made = append(w.made, page{rule: "the plan's tracking address"})
-	w.Messages = append(w.Messages, messages.New{
-		IncidentID: w.ID, ApplicationID: w.app.ID, PlanID: int64(w.plan.ID), Reopen: reopen,
+	b.Reasons = append(b.Reasons, Reason{Rule: "the plan's tracking address"})
+	b.Messages = append(b.Messages, messages.New{
+		IncidentID: b.ID, ApplicationID: b.app.ID, PlanID: int64(b.plan.ID), Reopen: reopen,
 		Recipient: messages.ToLiteral(t.Key), Purpose: messages.TrackingMsg, Target: t.Key, Class: messages.ClassRoutine,
 		Mode: t.Mode, Literal: t.Key,
 	})
-	w.add(incidents.EntryStep, nil, "telling the plan's tracking address by %s", t.Mode)
+	b.add(incidents.EntryStep, nil, "telling the plan's tracking address by %s", t.Mode)
 	return true
 }

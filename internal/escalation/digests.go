@@ -58,23 +58,23 @@ func NewBatch() string {
 // digests lets pages leave whose time of being held is over, every second at most. A flood that cannot be released is put
 // off alone.
 func (r *Runner) digests(ctx context.Context, leases []buckets.Lease) error {
-	if r.cfg.Now == nil && time.Since(r.freed) < r.cfg.Poll {
+	if r.cfg.Now == nil && time.Since(r.digestsAt) < r.cfg.Poll {
 		return nil
 	}
-	r.freed = time.Now()
-	due, err := r.deps.Store.Releases(ctx, leases, r.now())
+	r.digestsAt = time.Now()
+	due, err := r.deps.Digests.Releases(ctx, leases, r.now())
 	if err != nil {
 		return fmt.Errorf("read floods: %w", err)
 	}
 	for _, rel := range due {
-		if now := time.Now(); r.floods.resting(rel.Key.number(), now) {
+		if now := time.Now(); r.failedDigests.waits(rel.Key.number(), now) {
 			continue
 		}
 		if err := r.releaseOne(ctx, rel); err != nil {
 			return err
 		}
 	}
-	if _, err := r.deps.Store.CancelDigests(ctx, r.deps.Holder.ProcessID(), leases); err != nil {
+	if _, err := r.deps.Digests.CancelDigests(ctx, r.deps.Holder.ProcessID(), leases); err != nil {
 		return fmt.Errorf("cancel digests: %w", err)
 	}
 	return nil
@@ -86,7 +86,7 @@ func (r *Runner) releaseOne(ctx context.Context, rel Release) error {
 	var lost *buckets.LostError
 	switch {
 	case err == nil:
-		r.floods.succeeded(rel.Key.number())
+		r.failedDigests.succeeded(rel.Key.number())
 		return nil
 	case errors.As(err, &lost):
 		r.metrics.errors.WithLabelValues("lease").Inc()
@@ -95,7 +95,7 @@ func (r *Runner) releaseOne(ctx context.Context, rel Release) error {
 	case ctx.Err() != nil, fault.Is(err, fault.Unavailable):
 		return err
 	}
-	n, pause := r.floods.failed(rel.Key.number(), time.Now())
+	n, pause := r.failedDigests.failed(rel.Key.number(), time.Now())
 	r.metrics.errors.WithLabelValues("flood").Inc()
 	r.log.Error("a digest could not be made, trying again later", zap.Int64("plan", int64(rel.Key.PlanID)),
 		zap.Int64("user_id", int64(rel.Key.UserID)), zap.Int("failures", n), zap.Duration("pause", pause), zap.Error(err))
@@ -123,18 +123,12 @@ func (r *Runner) release(ctx context.Context, rel Release) (err error) {
 	if err != nil {
 		return fmt.Errorf("read applications: %w", err)
 	}
-	people, _, err := r.read(ctx, []users.ID{k.UserID}, k.ApplicationID)
-	if err != nil {
-		return err
-	}
 	app := apps[k.ApplicationID]
 	d := Digest{Release: rel, Batch: NewBatch(), Application: app.Name, Plan: plans[k.PlanID].Name}
-	if len(people) > 0 {
-		if choice, ok := users.Choose(people[0], k.Priority, app.Modes); ok {
-			d.Mode, d.Destination = choice.Mode, people[0].Contacts[choice.Mode]
-		}
+	if d.Mode, d.Destination, err = r.decider.Contact(ctx, k.UserID, k.Priority, app); err != nil {
+		return err
 	}
-	made, err := r.deps.Store.Release(ctx, r.deps.Holder.ProcessID(), d, r.now())
+	made, err := r.deps.Digests.Release(ctx, r.deps.Holder.ProcessID(), d, r.now())
 	if err != nil {
 		return err
 	}

@@ -135,20 +135,20 @@ func TestAFallbackThatCannotBeLookedUpIsTriedAFewTimes(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	g.plan(func(p *Plan) { p.Fallback = &Target{Role: "oncall-primary", Name: "db", TargetID: 100} }, g.plans[1].Steps...)
-	g.runner.resolver = oncall.NewResolver(teams{g.memory}, calendarFunc(func() (oncall.Answer, bool, error) {
+	g.runner.decider = g.runner.newDecider(oncall.NewResolver(teams{g.memory}, calendarFunc(func() (oncall.Answer, bool, error) {
 		return oncall.Answer{}, false, errors.New("calendar out of order")
-	}), 0)
+	}), 0))
 	g.failed = []Failed{failedPage(nil)}
-	for range maxLookups {
+	for range MaxLookups {
 		require.NoError(t, g.runner.Pass(t.Context()))
 		require.Empty(t, g.replaced)
-		g.runner.stuck.cases[70].until = time.Now().Add(-time.Second)
+		g.runner.failedMessages.cases[70].until = time.Now().Add(-time.Second)
 	}
 	require.NoError(t, g.runner.Pass(t.Context()))
 	require.Len(t, g.replaced, 1)
 	require.Equal(t, messages.Recipient("user:9"), g.replaced[0].Messages[0].Recipient)
 	require.Contains(t, g.replaced[0].Entries[0].Text, "tried before: fallback of plan demo-plan, oncall-primary of db: look up oncall-primary of db: read the calendar of team db: calendar out of order")
-	require.Zero(t, g.runner.stuck.len(), "forgotten when it succeeds")
+	require.Zero(t, g.runner.failedMessages.len(), "forgotten when it succeeds")
 }
 
 func TestFallbacksUnderALostLeaseAreLeftToItsHolder(t *testing.T) {
@@ -159,7 +159,7 @@ func TestFallbacksUnderALostLeaseAreLeftToItsHolder(t *testing.T) {
 	require.NoError(t, g.runner.fallbacks(t.Context(), g.leases))
 	require.Equal(t, buckets.Of(3), g.lost)
 	require.Empty(t, g.replaced)
-	require.Zero(t, g.runner.stuck.len(), "nothing is wrong with the message")
+	require.Zero(t, g.runner.failedMessages.len(), "nothing is wrong with the message")
 }
 
 func TestFallbacksWaitForADatabaseThatIsAway(t *testing.T) {
@@ -169,7 +169,7 @@ func TestFallbacksWaitForADatabaseThatIsAway(t *testing.T) {
 	away := fault.New(fault.Unavailable, "the database cannot be reached")
 	g.fallbackErr = func([]FallbackChange) error { return away }
 	require.ErrorIs(t, g.runner.fallbacks(t.Context(), g.leases), away)
-	require.Zero(t, g.runner.stuck.len())
+	require.Zero(t, g.runner.failedMessages.len())
 }
 
 func TestAFailedMessageThatCannotBeStoredDelaysNoOther(t *testing.T) {
@@ -188,5 +188,5 @@ func TestAFailedMessageThatCannotBeStoredDelaysNoOther(t *testing.T) {
 	}
 	require.NoError(t, g.runner.Pass(t.Context()))
 	require.Len(t, g.replaced, 3)
-	require.Equal(t, 1, g.runner.stuck.len())
+	require.Equal(t, 1, g.runner.failedMessages.len())
 }

@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	// maxLookups is how often a look-up that fails (a calendar that does not answer) is tried before the fallback is paged.
-	maxLookups = 3
-	// lookupPatience is how long a look-up may take, hurriedPatience how long after a few have taken too long within
-	// hangMemory: escalating the others must not wait for a calendar that hangs.
-	lookupPatience  = time.Second
-	hurriedPatience = 20 * time.Millisecond
-	hangMemory      = 10 * time.Second
+	// MaxLookups is how often a look-up that fails (a calendar that does not answer) is tried before the fallback is paged.
+	MaxLookups = 3
+	// lookupTimeout is how long a look-up may take. After three timeouts within timeoutWindow it is shortTimeout, so that
+	// other incidents do not wait for a calendar that hangs.
+	lookupTimeout = time.Second
+	shortTimeout  = 20 * time.Millisecond
+	timeoutWindow = 10 * time.Second
 )
 
 // page is one person to be told in one round.
@@ -36,9 +36,9 @@ type page struct {
 
 // makeRound makes the messages of a round: for everybody the target means, or for the fallback. made counts the
 // messages; reached is false when there was nobody to reach, so that the notification must not be waited for.
-func (r *decider) makeRound(ctx context.Context, w *draft, round Round) (made int, reached bool, err error) {
-	n := w.plan.Steps[round.Step-1].Notifications[round.Position]
-	pages, lost, err := r.whom(ctx, w, round, n)
+func (r *Decider) makeRound(ctx context.Context, b *changeBuilder, round Round) (made int, reached bool, err error) {
+	n := b.plan.Steps[round.Step-1].Notifications[round.Position]
+	pages, lost, err := r.whom(ctx, b, round, n)
 	if err != nil {
 		return 0, false, err
 	}
@@ -48,16 +48,16 @@ func (r *decider) makeRound(ctx context.Context, w *draft, round Round) (made in
 		if slices.Contains(round.Served, to) {
 			continue
 		}
-		w.page(n, p, messages.Primary, nil)
-		w.pages = append(w.pages, p)
+		b.page(n, p, messages.Primary, nil)
+		b.pages = append(b.pages, p)
 		made++
 	}
 	for _, reason := range lost {
 		if n.Optional {
-			w.add(incidents.EntrySkipped, nil, "step %d: %s; it is optional and left out", round.Step, reason)
+			b.add(incidents.EntrySkipped, nil, "step %d: %s; it is optional and left out", round.Step, reason)
 			continue
 		}
-		m, ok, err := r.makeFallback(ctx, w, round, n, pages, reason)
+		m, ok, err := r.makeFallback(ctx, b, round, n, pages, reason)
 		if err != nil {
 			return 0, false, err
 		}
@@ -68,19 +68,19 @@ func (r *decider) makeRound(ctx context.Context, w *draft, round Round) (made in
 }
 
 // whom finds the people a notification means and how each is told. lost says, in words, who cannot be told and why.
-func (r *decider) whom(ctx context.Context, w *draft, round Round, n Notification) (pages []page, lost []string, err error) {
-	t, ok := targetOf(n, w.due.Dynamic)
+func (r *Decider) whom(ctx context.Context, b *changeBuilder, round Round, n Notification) (pages []page, lost []string, err error) {
+	t, ok := n.TargetIn(b.due.Dynamic)
 	if !ok {
 		return nil, []string{fmt.Sprintf("nobody can be paged: the incident names no target number %d", dynamicIndex(n))}, nil
 	}
-	answer, reason, err := r.resolve(ctx, w, t)
+	answer, reason, err := r.resolve(ctx, b, t)
 	if err != nil {
 		return nil, nil, err
 	}
 	if reason != "" {
 		return nil, []string{fmt.Sprintf("%s cannot be paged: %s", t, reason)}, nil
 	}
-	people, gone, err := r.read(ctx, answer.Users, w.app.ID)
+	people, gone, err := r.read(ctx, answer.Users, b.app.ID)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -88,7 +88,7 @@ func (r *decider) whom(ctx context.Context, w *draft, round Round, n Notificatio
 		lost = append(lost, who+" cannot be paged: not active any more")
 	}
 	for _, person := range people {
-		choice, ok := users.Choose(person, n.Priority, w.app.Modes)
+		choice, ok := users.Choose(person, n.Priority, b.app.Modes)
 		if !ok {
 			lost = append(lost, fmt.Sprintf("%s cannot be paged in any mode: %s", person.Name, choice.Missing))
 			continue
@@ -106,56 +106,56 @@ func dynamicIndex(n Notification) int {
 }
 
 // resolve asks who is meant. A reason says in words that nobody is; an error that it is worth asking again.
-func (r *decider) resolve(ctx context.Context, w *draft, t Target) (answer oncall.Answer, reason string, err error) {
-	answer, err = r.lookUp(ctx, oncall.Query{Role: t.Role, TargetID: t.TargetID, Name: t.Name}, w.due.ReadAt)
+func (r *Decider) resolve(ctx context.Context, b *changeBuilder, t Target) (answer oncall.Answer, reason string, err error) {
+	answer, err = r.lookUp(ctx, oncall.Query{Role: t.Role, TargetID: t.TargetID, Name: t.Name}, b.due.ReadAt)
 	switch {
 	case err == nil && len(answer.Users) == 0:
 		return answer, answer.Rule, nil
 	case err == nil:
 		return answer, "", nil
-	case fault.Is(err, fault.NotFound), fault.Is(err, fault.Invalid), r.givenUp(w.due.ID):
+	case fault.Is(err, fault.NotFound), fault.Is(err, fault.Invalid), r.gaveUp(b.due.ID):
 		return answer, clean(err.Error()), nil
 	}
 	return answer, "", fmt.Errorf("look up %s: %w", t, err)
 }
 
 // lookUp asks the resolver, but not for long.
-func (r *decider) lookUp(ctx context.Context, q oncall.Query, at time.Time) (oncall.Answer, error) {
-	limited, cancel := context.WithTimeout(ctx, r.hangs.patience(time.Now()))
+func (r *Decider) lookUp(ctx context.Context, q oncall.Query, at time.Time) (oncall.Answer, error) {
+	limited, cancel := context.WithTimeout(ctx, r.timeouts.limit(time.Now()))
 	defer cancel()
 	answer, err := r.resolver.Resolve(limited, q, at)
 	if limited.Err() != nil && ctx.Err() == nil {
-		r.hangs.add(time.Now())
+		r.timeouts.add(time.Now())
 	}
 	return answer, err
 }
 
-// hangs are the latest look-ups that took too long. It is safe for concurrent use.
-type hangs struct {
+// timeouts holds when the latest look-ups ran into their limit. It is safe for concurrent use.
+type timeouts struct {
 	mu   sync.Mutex
 	last [3]time.Time
 }
 
-func (h *hangs) add(now time.Time) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	copy(h.last[:], h.last[1:])
-	h.last[len(h.last)-1] = now
+func (t *timeouts) add(now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	copy(t.last[:], t.last[1:])
+	t.last[len(t.last)-1] = now
 }
 
-// patience is how long the next look-up may take.
-func (h *hangs) patience(now time.Time) time.Duration {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if now.Sub(h.last[0]) < hangMemory {
-		return hurriedPatience
+// limit returns how long the next look-up may take.
+func (t *timeouts) limit(now time.Time) time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if now.Sub(t.last[0]) < timeoutWindow {
+		return shortTimeout
 	}
-	return lookupPatience
+	return lookupTimeout
 }
 
 // read returns the responders in the order of ids, and names those that are not active (any more): whoever told us of them
 // may have known them a moment ago.
-func (r *decider) read(ctx context.Context, ids []users.ID, app int64) (active []users.Responder, gone []string, err error) {
+func (r *Decider) read(ctx context.Context, ids []users.ID, app int64) (active []users.Responder, gone []string, err error) {
 	keys := make([]users.ResponderKey, len(ids))
 	for i, id := range ids {
 		keys[i] = users.ResponderKey{User: id, Application: app}
@@ -179,13 +179,13 @@ func (r *decider) read(ctx context.Context, ids []users.ID, app int64) (active [
 }
 
 // page adds the message for one person to the change.
-func (w *draft) page(n Notification, p page, purpose messages.Purpose, changes []messages.Change) {
+func (b *changeBuilder) page(n Notification, p page, purpose messages.Purpose, changes []messages.Change) {
 	if p.choice.Changed() {
 		changes = append(changes, modeChange(p.choice))
 	}
-	w.made = append(w.made, p)
-	w.Messages = append(w.Messages, messages.New{
-		IncidentID: w.ID, ApplicationID: w.app.ID, PlanID: int64(w.plan.ID), Reopen: w.Progress.Reopen,
+	b.Reasons = append(b.Reasons, Reason{Rule: p.rule, Wanted: p.choice.Wanted, ModeRule: p.choice.Rule})
+	b.Messages = append(b.Messages, messages.New{
+		IncidentID: b.ID, ApplicationID: b.app.ID, PlanID: int64(b.plan.ID), Reopen: b.Progress.Reopen,
 		Step: p.round.Step, Position: p.round.Position, Repeat: p.round.Repeat,
 		Recipient: messages.ToUser(p.responder.ID), Purpose: purpose, Target: p.responder.Name, Priority: n.Priority,
 		Class: messages.ClassOf(n.Priority), Mode: p.choice.Mode, Template: n.Template, Wait: n.Wait, Changes: changes,
@@ -197,25 +197,25 @@ func modeChange(c users.Choice) messages.Change {
 }
 
 // makeFallback pages somebody else instead. ok tells that somebody is paged, now or already in this round.
-func (r *decider) makeFallback(ctx context.Context, w *draft, round Round, n Notification, already []page, reason string) (made int, ok bool, err error) {
+func (r *Decider) makeFallback(ctx context.Context, b *changeBuilder, round Round, n Notification, already []page, reason string) (made int, ok bool, err error) {
 	var tried []string
-	for _, c := range fallbackChain(w.plan, w.app) {
-		people, why, err := r.candidate(ctx, w, c)
+	for _, c := range fallbackChain(b.plan, b.app) {
+		people, why, err := r.candidate(ctx, b, c)
 		if err != nil {
 			return 0, false, err
 		}
-		pages := usable(people, round, n.Priority, w.app.Modes)
+		pages := usable(people, round, n.Priority, b.app.Modes)
 		if len(pages) == 0 {
 			tried = append(tried, fmt.Sprintf("%s: %s", c.words, why))
 			continue
 		}
-		fresh := slices.DeleteFunc(slices.Clone(pages), func(p page) bool { return w.pagedAlready(p, already) })
+		fresh := slices.DeleteFunc(slices.Clone(pages), func(p page) bool { return b.pagedAlready(p, already) })
 		if len(fresh) == 0 {
-			w.add(incidents.EntryFallback, nil, "step %d: %s; %s is paged already (%s)", round.Step, reason, names(pages), c.words)
+			b.add(incidents.EntryFallback, nil, "step %d: %s; %s is paged already (%s)", round.Step, reason, names(pages), c.words)
 			return 0, true, nil
 		}
 		old := "dynamic target"
-		if t, ok := targetOf(n, w.due.Dynamic); ok {
+		if t, ok := n.TargetIn(b.due.Dynamic); ok {
 			old = t.Role + "|" + t.Name
 		} else if n.DynamicIndex == nil {
 			old = "nobody"
@@ -223,23 +223,23 @@ func (r *decider) makeFallback(ctx context.Context, w *draft, round Round, n Not
 		for i := range fresh {
 			fresh[i].rule = c.words
 			p := fresh[i]
-			w.page(n, p, messages.Fallback, []messages.Change{{
+			b.page(n, p, messages.Fallback, []messages.Change{{
 				Type: "target-change", Old: old, New: p.responder.Name, Description: reason,
 			}})
 		}
-		w.add(incidents.EntryFallback, pageDetails(fresh), "step %d: %s; paging %s instead (%s)%s", round.Step, reason,
+		b.add(incidents.EntryFallback, pageDetails(fresh), "step %d: %s; paging %s instead (%s)%s", round.Step, reason,
 			byMode(fresh), c.words, afterAll(tried))
 		return len(fresh), true, nil
 	}
-	w.Nobody++
-	w.add(incidents.EntryFallback, nil, "step %d: %s, and no fallback can be paged either (%s): this notification reaches NOBODY",
+	b.Nobody++
+	b.add(incidents.EntryFallback, nil, "step %d: %s, and no fallback can be paged either (%s): this notification reaches NOBODY",
 		round.Step, reason, strings.Join(tried, "; "))
 	return 0, false, nil
 }
 
 // pagedAlready reports whether the change holds a page of the same round for the same person, or had one before the
 // incident was reopened.
-func (w *draft) pagedAlready(p page, already []page) bool {
+func (b *changeBuilder) pagedAlready(p page, already []page) bool {
 	to := messages.ToUser(p.responder.ID)
 	if slices.Contains(p.round.Served, to) {
 		return true
@@ -247,7 +247,7 @@ func (w *draft) pagedAlready(p page, already []page) bool {
 	if slices.ContainsFunc(already, func(a page) bool { return a.responder.ID == p.responder.ID }) {
 		return true
 	}
-	return slices.ContainsFunc(w.Messages, func(m messages.New) bool {
+	return slices.ContainsFunc(b.Messages, func(m messages.New) bool {
 		return m.Recipient == to && m.Step == p.round.Step && m.Position == p.round.Position && m.Repeat == p.round.Repeat
 	})
 }
@@ -275,16 +275,16 @@ func fallbackChain(plan Plan, app Application) []fallback {
 }
 
 // candidate returns the people behind a fallback, or why there are none.
-func (r *decider) candidate(ctx context.Context, w *draft, f fallback) ([]users.Responder, string, error) {
+func (r *Decider) candidate(ctx context.Context, b *changeBuilder, f fallback) ([]users.Responder, string, error) {
 	ids := []users.ID{f.user}
 	if f.target != nil {
-		answer, reason, err := r.resolve(ctx, w, *f.target)
+		answer, reason, err := r.resolve(ctx, b, *f.target)
 		if err != nil || reason != "" {
 			return nil, reason, err
 		}
 		ids = answer.Users
 	}
-	people, _, err := r.read(ctx, ids, w.app.ID)
+	people, _, err := r.read(ctx, ids, b.app.ID)
 	if err != nil {
 		return nil, "", err
 	}
@@ -303,4 +303,63 @@ func usable(people []users.Responder, round Round, p users.Priority, app users.A
 		}
 	}
 	return out
+}
+
+// Prefetch reads at once the people whom Decide will page for a batch of due incidents. It is an optimisation: Decide
+// repeats a read that failed, and returns its error.
+func (r *Decider) Prefetch(ctx context.Context, batch []Due, f Facts) {
+	type asked struct {
+		query oncall.Query
+		app   int64
+	}
+	seen := map[asked]bool{}
+	var queries []oncall.Query
+	var asks []asked
+	for _, d := range batch {
+		plan, ok := f.Plans[d.PlanID]
+		if !ok || d.PlanPaused || d.ApplicationPaused {
+			continue
+		}
+		for _, round := range Next(plan, d.Progress, d.ReadAt).Rounds {
+			t, ok := plan.Steps[round.Step-1].Notifications[round.Position].TargetIn(d.Dynamic)
+			if !ok {
+				continue
+			}
+			a := asked{oncall.Query{Role: t.Role, TargetID: t.TargetID, Name: t.Name}, d.ApplicationID}
+			if !seen[a] {
+				seen[a] = true
+				queries, asks = append(queries, a.query), append(asks, a)
+			}
+		}
+	}
+	if len(queries) == 0 || r.resolver.Prefetch(ctx, queries) != nil {
+		return
+	}
+	var keys []users.ResponderKey
+	for _, a := range asks {
+		answer, err := r.lookUp(ctx, a.query, batch[0].ReadAt)
+		if err != nil {
+			continue
+		}
+		for _, id := range answer.Users {
+			keys = append(keys, users.ResponderKey{User: id, Application: a.app})
+		}
+	}
+	if len(keys) > 0 {
+		_, _ = r.responders.Get(ctx, keys...)
+	}
+}
+
+// Contact returns the mode and the destination by which a person gets messages of the priority from the application; "" when
+// none can be used.
+func (r *Decider) Contact(ctx context.Context, id users.ID, p users.Priority, app Application) (users.Mode, string, error) {
+	people, _, err := r.read(ctx, []users.ID{id}, app.ID)
+	if err != nil || len(people) == 0 {
+		return "", "", err
+	}
+	choice, ok := users.Choose(people[0], p, app.Modes)
+	if !ok {
+		return "", "", nil
+	}
+	return choice.Mode, people[0].Contacts[choice.Mode], nil
 }

@@ -32,10 +32,13 @@ type Holder interface {
 
 // Deps are the runner's collaborators. All but Waker and Registerer are required.
 type Deps struct {
-	Store     Store
-	Directory Directory
-	Resolver  *oncall.Resolver
-	Holder    Holder
+	Work     Work
+	Ledger   Ledger
+	Digests  Digests
+	Timers   Timers
+	Reader   Reader
+	Resolver *oncall.Resolver
+	Holder   Holder
 	// Waker is told, after a commit, in which buckets messages were made. It must only take note; it is called from
 	// several goroutines.
 	Waker      func(buckets.Set)
@@ -85,8 +88,8 @@ const planKeep = 30 * time.Second
 // and what has nothing for the runner wakes it in vain less often.
 const lookGap = 10 * time.Millisecond
 
-// leftPause is the first pause before what is due but had to be left alone is looked at again.
-const leftPause = 20 * time.Millisecond
+// minRetryPause is the first pause before incidents are read again that were due but are locked or failed.
+const minRetryPause = 20 * time.Millisecond
 
 // Runner moves the incidents of the buckets this process holds along their plans. It keeps no state of theirs: due work
 // is found by index, so its cost follows what is due and a hand-over transfers nothing.
@@ -99,24 +102,24 @@ type Runner struct {
 	log     *zap.Logger
 	metrics *metrics
 
-	*decider
-	plans *oncall.Recent[PlanID, Plan]
-	apps  *oncall.Recent[int64, Application]
+	decider *Decider
+	plans   *oncall.Recent[PlanID, Plan]
+	apps    *oncall.Recent[int64, Application]
 
 	lastPass atomic.Int64 // Unix nanoseconds; 0 = none yet
 	wakes    chan struct{}
 	mu       sync.Mutex
 	woken    buckets.Set
 
-	trouble trouble       // incidents that failed
-	stuck   trouble       // failed messages whose fallback failed
-	floods  trouble       // floods whose digest could not be made
-	freed   time.Time     // last look at what is held for digests
-	rung    time.Time     // last look at timers
-	resumed time.Time     // last look for paused incidents whose plan and application were resumed
-	turn    int           // where the next look starts, so that no bucket is always last
-	outages int           // looks in a row whose writes the database refused
-	left    time.Duration // before looking again at what was due but had to be left alone
+	failedIncidents backoff       // incidents that could not be decided or written
+	failedMessages  backoff       // failed messages whose fallback could not be made
+	failedDigests   backoff       // floods whose digest could not be made
+	digestsAt       time.Time     // last read of floods whose digest is due
+	timersAt        time.Time     // last read of timers
+	resumedAt       time.Time     // last read of paused incidents whose plan and application were resumed
+	firstLease      int           // where the next pass starts, so that no bucket is always last
+	outages         int           // passes in a row whose writes the database refused
+	retryPause      time.Duration // before the next read of incidents that were due but could not be advanced
 }
 
 // New returns a runner that does nothing until Run.
@@ -125,8 +128,9 @@ func New(deps Deps, cfg Config) (*Runner, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	if deps.Store == nil || deps.Directory == nil || deps.Resolver == nil || deps.Holder == nil || deps.Log == nil {
-		return nil, errors.New("escalation: store, directory, resolver, holder and log are required")
+	if deps.Work == nil || deps.Ledger == nil || deps.Digests == nil || deps.Timers == nil || deps.Reader == nil ||
+		deps.Resolver == nil || deps.Holder == nil || deps.Log == nil {
+		return nil, errors.New("escalation runner: work, ledger, digests, timers, reader, resolver, holder and log are required")
 	}
 	if deps.Waker == nil {
 		deps.Waker = func(buckets.Set) {}
@@ -136,23 +140,25 @@ func New(deps Deps, cfg Config) (*Runner, error) {
 		return nil, fmt.Errorf("escalation metrics: %w", err)
 	}
 	r := &Runner{
-		cfg:     cfg,
-		deps:    deps,
-		log:     deps.Log.Named("escalation"),
-		metrics: m,
-		plans:   oncall.NewRecent(min(planKeep, max(cfg.Keep, 0)*30), deps.Directory.Plans),
-		apps:    oncall.NewRecent(cfg.Keep, deps.Directory.Applications),
-		wakes:   make(chan struct{}, 1),
-		trouble: newTrouble(cfg.RetryMin, cfg.RetryMax),
-		stuck:   newTrouble(cfg.RetryMin, cfg.RetryMax),
-		floods:  newTrouble(cfg.RetryMin, cfg.RetryMax),
-		left:    leftPause,
+		cfg:             cfg,
+		deps:            deps,
+		log:             deps.Log.Named("escalation"),
+		metrics:         m,
+		plans:           oncall.NewRecent(min(planKeep, max(cfg.Keep, 0)*30), deps.Reader.Plans),
+		apps:            oncall.NewRecent(cfg.Keep, deps.Reader.Applications),
+		wakes:           make(chan struct{}, 1),
+		failedIncidents: newBackoff(cfg.RetryMin, cfg.RetryMax),
+		failedMessages:  newBackoff(cfg.RetryMin, cfg.RetryMax),
+		failedDigests:   newBackoff(cfg.RetryMin, cfg.RetryMax),
+		retryPause:      minRetryPause,
 	}
-	r.decider = &decider{
-		resolver: deps.Resolver, responders: oncall.NewRecent(cfg.Keep, deps.Directory.Responders),
-		givenUp: func(id incidents.ID) bool { return r.trouble.failures(int64(id)) >= maxLookups },
-	}
+	r.decider = r.newDecider(deps.Resolver)
 	return r, nil
+}
+
+func (r *Runner) newDecider(resolver *oncall.Resolver) *Decider {
+	return NewDecider(resolver, oncall.NewRecent(r.cfg.Keep, r.deps.Reader.Responders),
+		func(id incidents.ID) bool { return r.failedIncidents.failures(int64(id)) >= MaxLookups })
 }
 
 // Wake says that there is work in the buckets. It is a hint, does not block and may be called from anywhere at any time.
@@ -253,16 +259,16 @@ func (r *Runner) nextDue(ctx context.Context, looked buckets.Set, known time.Tim
 	if len(leases) == 0 {
 		return known
 	}
-	next, err := r.deps.Store.NextDue(ctx, leases, r.now())
+	next, err := r.deps.Work.NextDue(ctx, leases, r.now())
 	if err != nil {
 		return known // the next look tells
 	}
 	if next > 0 {
-		r.left = leftPause
+		r.retryPause = minRetryPause
 	} else {
 		// It was due a moment ago and was left alone, because it is locked or failed: do not spin on it.
-		next = r.left
-		r.left = min(2*r.left, r.cfg.Poll)
+		next = r.retryPause
+		r.retryPause = min(2*r.retryPause, r.cfg.Poll)
 	}
 	if at := read.Add(next); at.Before(known) {
 		return at
@@ -305,9 +311,9 @@ func (r *Runner) held(bs buckets.Set) []buckets.Lease {
 	if len(all) == 0 {
 		return out
 	}
-	r.turn++
+	r.firstLease++
 	for i := range all {
-		if l := all[(i+r.turn)%len(all)]; bs.Has(l.Bucket) {
+		if l := all[(i+r.firstLease)%len(all)]; bs.Has(l.Bucket) {
 			out = append(out, l)
 		}
 	}
@@ -324,8 +330,8 @@ func (r *Runner) look(ctx context.Context, bs buckets.Set) (more buckets.Set, er
 	if err := r.resume(ctx); err != nil {
 		return more, err
 	}
-	due, err := r.deps.Store.Due(ctx, leases, Ask{
-		Limit: r.cfg.Look, PerBucket: r.cfg.PerBucket, Excluded: r.trouble.waiting(time.Now()), Now: now,
+	due, err := r.deps.Work.Due(ctx, leases, Ask{
+		Limit: r.cfg.Look, PerBucket: r.cfg.PerBucket, Excluded: r.failedIncidents.waiting(time.Now()), Now: now,
 	})
 	if err != nil {
 		return more, fmt.Errorf("read due incidents: %w", err)
@@ -392,7 +398,7 @@ func (r *Runner) work(ctx context.Context, due []Due) (int, error) {
 		group.Go(func() error { return r.split(gctx, batch, r.advanceBatch, &done) })
 	}
 	err := group.Wait()
-	r.metrics.backedOff.Set(float64(r.trouble.len() + r.stuck.len() + r.floods.len()))
+	r.metrics.backedOff.Set(float64(r.failedIncidents.len() + r.failedMessages.len() + r.failedDigests.len()))
 	return int(done.Load()), err
 }
 
@@ -449,7 +455,7 @@ func (r *Runner) split(ctx context.Context, batch []Due, do func(context.Context
 		return err
 	}
 	if len(batch) == 1 {
-		return r.putOff(ctx, batch[0], err)
+		return r.postpone(ctx, batch[0], err)
 	}
 	half := len(batch) / 2
 	if err := r.split(ctx, batch[:half], do, done); err != nil {
@@ -469,18 +475,18 @@ func (r *Runner) safely(do func() error) (err error) {
 	return do()
 }
 
-// putOff lets an incident that cannot be done wait, and says so on its timeline.
-func (r *Runner) putOff(ctx context.Context, d Due, cause error) error {
-	n, pause := r.trouble.failed(int64(d.ID), time.Now())
+// postpone lets an incident that cannot be done wait, and says so on its timeline.
+func (r *Runner) postpone(ctx context.Context, d Due, cause error) error {
+	n, pause := r.failedIncidents.failed(int64(d.ID), time.Now())
 	r.metrics.errors.WithLabelValues("incident").Inc()
 	r.log.Error("incident cannot be escalated, trying again later", zap.Int64("incident_id", int64(d.ID)),
 		zap.Int64("plan", int64(d.PlanID)), zap.Int("step", d.Progress.Step), zap.Int("failures", n),
 		zap.Duration("pause", pause), zap.Error(cause))
 	var entry incidents.Entry
 	if n&(n-1) == 0 { // the 1st, 2nd, 4th, 8th ... time, not every time
-		entry = failureEntry(cause, n, pause)
+		entry = FailureEntry(cause, n, pause)
 	}
-	err := r.deps.Store.Delay(ctx, r.deps.Holder.ProcessID(), d, pause, entry, r.now())
+	err := r.deps.Ledger.Delay(ctx, r.deps.Holder.ProcessID(), d, pause, entry, r.now())
 	switch {
 	case errors.Is(err, buckets.ErrLost), err == nil:
 		return nil
@@ -497,7 +503,7 @@ func (r *Runner) cancelBatch(ctx context.Context, batch []Due) error {
 	for i, d := range batch {
 		ids[i] = d.ID
 	}
-	err := r.deps.Store.Cancel(ctx, r.deps.Holder.ProcessID(), leasesOfDue(batch), ids, r.now())
+	err := r.deps.Ledger.Cancel(ctx, r.deps.Holder.ProcessID(), leasesOfDue(batch), ids, r.now())
 	if err == nil {
 		r.metrics.decisions.WithLabelValues("cancel").Add(float64(len(batch)))
 	}

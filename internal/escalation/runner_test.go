@@ -294,7 +294,7 @@ func newRig(t *testing.T, cfg Config) *rig {
 		cfg.Keep = -1
 	}
 	r, err := New(Deps{
-		Store: g.memory, Directory: g.memory, Resolver: oncall.NewResolver(g.memory, nil, 0), Holder: g.memory,
+		Work: g.memory, Ledger: g.memory, Digests: g.memory, Timers: g.memory, Reader: g.memory, Resolver: oncall.NewResolver(g.memory, nil, 0), Holder: g.memory,
 		Waker: g.wake, Log: zap.New(core), Registerer: g.registry,
 	}, cfg)
 	require.NoError(t, err)
@@ -307,7 +307,7 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 	_, err := New(Deps{}, Config{})
 	require.Error(t, err)
 	m := newMemory()
-	deps := Deps{Store: m, Directory: m, Resolver: oncall.NewResolver(m, nil, 0), Holder: m, Log: zap.NewNop(), Registerer: prometheus.NewRegistry()}
+	deps := Deps{Work: m, Ledger: m, Digests: m, Timers: m, Reader: m, Resolver: oncall.NewResolver(m, nil, 0), Holder: m, Log: zap.NewNop(), Registerer: prometheus.NewRegistry()}
 	_, err = New(deps, Config{Batch: -1})
 	require.Error(t, err)
 	_, err = New(deps, Config{})
@@ -395,12 +395,12 @@ func TestOneIncidentThatPanicsHoldsNobodyUp(t *testing.T) {
 			g.due[id] = d
 		}
 	}
-	g.runner.responders = oncall.NewRecent(0, func(ctx context.Context, keys []users.ResponderKey) (map[users.ResponderKey]users.Responder, error) {
+	g.runner.decider = NewDecider(g.runner.deps.Resolver, oncall.NewRecent(0, func(ctx context.Context, keys []users.ResponderKey) (map[users.ResponderKey]users.Responder, error) {
 		if len(keys) > 1 {
 			return nil, errors.New("only one at a time, so that the panic happens in the decision")
 		}
 		return g.Responders(ctx, keys)
-	})
+	}), func(incidents.ID) bool { return false })
 	require.NoError(t, g.runner.Pass(t.Context()))
 	require.Len(t, g.changes, 4)
 	require.Equal(t, incidents.EntryFailure, g.delays[2].Kind)
@@ -429,12 +429,12 @@ func TestABatchIsSplitUntilTheCulpritStandsAlone(t *testing.T) {
 	require.Len(t, g.delays, 1)
 	require.Contains(t, g.delays[42].Text, "a value cannot be stored")
 	require.Less(t, tries, 20)
-	require.Equal(t, 1, g.runner.trouble.len())
+	require.Equal(t, 1, g.runner.failedIncidents.len())
 	g.commitErr = nil
-	g.runner.trouble.cases[42].until = time.Now().Add(-time.Second)
+	g.runner.failedIncidents.cases[42].until = time.Now().Add(-time.Second)
 	require.NoError(t, g.runner.Pass(t.Context()))
 	require.Len(t, g.changes, 100)
-	require.Zero(t, g.runner.trouble.len(), "forgotten when it succeeds")
+	require.Zero(t, g.runner.failedIncidents.len(), "forgotten when it succeeds")
 }
 
 func TestADatabaseThatIsAwayIsNobodysFault(t *testing.T) {
@@ -505,15 +505,15 @@ func TestACalendarThatDoesNotAnswerDelaysOnlyForAWhile(t *testing.T) {
 	plan := g.plans[1]
 	plan.Steps = []Step{step(Notification{Priority: users.High, Target: &Target{Role: "oncall-primary", Name: "db", TargetID: 100}})}
 	g.plans[1] = plan
-	g.runner.resolver = oncall.NewResolver(teams{g.memory}, calendarFunc(func() (oncall.Answer, bool, error) {
+	g.runner.decider = g.runner.newDecider(oncall.NewResolver(teams{g.memory}, calendarFunc(func() (oncall.Answer, bool, error) {
 		return oncall.Answer{}, false, errors.New("calendar out of order")
-	}), 0)
+	}), 0))
 	g.open(1)
-	for range maxLookups {
+	for range MaxLookups {
 		require.NoError(t, g.runner.Pass(t.Context()))
 		require.Empty(t, g.changes)
-		g.runner.trouble.cases[1].until = time.Time{}.Add(time.Hour)
-		g.runner.trouble.cases[1].until = time.Now().Add(-time.Millisecond)
+		g.runner.failedIncidents.cases[1].until = time.Time{}.Add(time.Hour)
+		g.runner.failedIncidents.cases[1].until = time.Now().Add(-time.Millisecond)
 	}
 	require.NoError(t, g.runner.Pass(t.Context()))
 	require.Len(t, g.changes, 1)
@@ -541,9 +541,9 @@ func TestAFallbackThatPanicsIsLeftForLater(t *testing.T) {
 	g.panicFor = 9
 	require.NoError(t, g.runner.Pass(t.Context()))
 	require.Empty(t, g.replaced)
-	require.Equal(t, 1, g.runner.stuck.len())
+	require.Equal(t, 1, g.runner.failedMessages.len())
 	g.panicFor = 0
-	g.runner.stuck.cases[1].until = time.Now().Add(-time.Second)
+	g.runner.failedMessages.cases[1].until = time.Now().Add(-time.Second)
 	require.NoError(t, g.runner.Pass(t.Context()))
 	require.Len(t, g.replaced, 1)
 	m := g.replaced[0].Messages[0]

@@ -12,6 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/words"
 )
 
 // MaxSimulated is how many pages a simulation foresees; then it is cut.
@@ -45,11 +46,11 @@ type Populated interface {
 
 // SimulatorDeps are the simulator's collaborators. All are required but Vendors and Populated, which are then not asked.
 type SimulatorDeps struct {
-	Directory Directory
-	Rules     Rules
-	Names     Names
-	Clock     Clock
-	Vendors   Vendors
+	Reader  Reader
+	Rules   Rules
+	Names   Names
+	Clock   Clock
+	Vendors Vendors
 	// Populated returns what tells how far calendars reach, for one simulation.
 	Populated func() Populated
 	// Resolver returns a resolver for one simulation. It may remember what it read for as long as it is used, so that a
@@ -63,8 +64,8 @@ type Simulator struct{ deps SimulatorDeps }
 
 // NewSimulator returns a simulator.
 func NewSimulator(d SimulatorDeps) (*Simulator, error) {
-	if d.Directory == nil || d.Rules == nil || d.Names == nil || d.Clock == nil || d.Resolver == nil {
-		return nil, errors.New("escalation: directory, rules, names, clock and resolver are required")
+	if d.Reader == nil || d.Rules == nil || d.Names == nil || d.Clock == nil || d.Resolver == nil {
+		return nil, errors.New("simulator: reader, rules, names, clock and resolver are required")
 	}
 	return &Simulator{deps: d}, nil
 }
@@ -139,7 +140,7 @@ func (s *Simulator) Simulate(ctx context.Context, q Question) (Simulation, error
 		floods: map[AggregationKey]*foreseen{}, counts: map[users.ID]map[users.Mode]*messages.Window{},
 		latest: map[int]RoundFact{}, beyond: map[string]bool{},
 	}
-	plans, err := s.deps.Directory.Plans(ctx, []PlanID{q.Plan})
+	plans, err := s.deps.Reader.Plans(ctx, []PlanID{q.Plan})
 	if err != nil {
 		return Simulation{}, fmt.Errorf("read the plan: %w", err)
 	}
@@ -148,7 +149,7 @@ func (s *Simulator) Simulate(ctx context.Context, q Question) (Simulation, error
 		return Simulation{}, fault.New(fault.NotFound, "no such plan")
 	}
 	if q.Application != 0 {
-		apps, err := s.deps.Directory.Applications(ctx, []int64{q.Application})
+		apps, err := s.deps.Reader.Applications(ctx, []int64{q.Application})
 		if err != nil {
 			return Simulation{}, fmt.Errorf("read the application: %w", err)
 		}
@@ -162,10 +163,8 @@ func (s *Simulator) Simulate(ctx context.Context, q Question) (Simulation, error
 	if s.deps.Populated != nil {
 		run.populated = s.deps.Populated()
 	}
-	run.decider = &decider{
-		resolver: s.deps.Resolver(), responders: oncall.NewRecent(simulatedKeep, s.deps.Directory.Responders),
-		givenUp: func(incidents.ID) bool { return false },
-	}
+	run.responders = oncall.NewRecent(simulatedKeep, s.deps.Reader.Responders)
+	run.decider = NewDecider(s.deps.Resolver(), run.responders, func(incidents.ID) bool { return false })
 	if err := run.live(ctx); err != nil {
 		return Simulation{}, err
 	}
@@ -196,7 +195,7 @@ func (s *Simulator) vendors(ctx context.Context, run *simulation) error {
 }
 
 func (s *simulation) say(format string, args ...any) {
-	s.Notes = append(s.Notes, clean(fmt.Sprintf(format, args...)))
+	s.Notes = append(s.Notes, fmt.Sprintf(format, args...))
 }
 
 // remark adds what a reader must know to take the simulation for what it is.
@@ -215,6 +214,6 @@ func (s *simulation) remark() {
 		say("Pages of other incidents may be held together with these; the simulation knows of this incident only.")
 	}
 	if s.End == EndCut {
-		say("The plan goes on for longer than is foreseen: cut after %s.", count(len(s.Pages), "page", "pages"))
+		say("The plan goes on for longer than is foreseen: cut after %s.", words.Count(len(s.Pages), "page", "pages"))
 	}
 }

@@ -32,7 +32,7 @@ func small(steps ...Step) *theatre {
 
 func (th *theatre) ask(t *testing.T, q Question) Simulation {
 	t.Helper()
-	s, err := NewSimulator(SimulatorDeps{Directory: th, Rules: th, Names: th, Clock: th, Resolver: th.resolver})
+	s, err := NewSimulator(SimulatorDeps{Reader: th, Rules: th, Names: th, Clock: th, Resolver: th.resolver})
 	require.NoError(t, err)
 	q.Plan, q.At = th.plan.ID, noon
 	sim, err := s.Simulate(t.Context(), q)
@@ -141,7 +141,7 @@ func TestSimulateHeedsTheInstallationsDefaultModes(t *testing.T) {
 func TestSimulateWhatDoesNotExist(t *testing.T) {
 	t.Parallel()
 	th := small()
-	s, err := NewSimulator(SimulatorDeps{Directory: th, Rules: th, Names: th, Clock: th, Resolver: th.resolver})
+	s, err := NewSimulator(SimulatorDeps{Reader: th, Rules: th, Names: th, Clock: th, Resolver: th.resolver})
 	require.NoError(t, err)
 	_, err = s.Simulate(t.Context(), Question{Plan: 99, At: noon})
 	require.True(t, fault.Is(err, fault.NotFound))
@@ -180,7 +180,7 @@ func TestAskReadsWhatPeopleType(t *testing.T) {
 	t.Parallel()
 	zero := 0
 	th := small(step(Notification{Priority: users.High, DynamicIndex: &zero, Wait: time.Minute, Repeat: 5}))
-	s, err := NewSimulator(SimulatorDeps{Directory: th, Rules: th, Names: th, Clock: th, Resolver: th.resolver})
+	s, err := NewSimulator(SimulatorDeps{Reader: th, Rules: th, Names: th, Clock: th, Resolver: th.resolver})
 	require.NoError(t, err)
 	zone := time.FixedZone("", 3600)
 	sim, err := s.Ask(t.Context(), Asked{Plan: "night", Application: " shop ", At: "2026-11-22 02:00", Assume: "ack-after=90s",
@@ -223,7 +223,7 @@ func TestSimulateWithoutAnAnswerInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		th := small(step(Notification{Priority: users.High, Target: &Target{Role: "oncall-primary", Name: "db", TargetID: 100}}))
 		th.teams[100] = oncall.Team{ID: 1001, TargetID: 100, Name: "db", Active: true}
-		s, err := NewSimulator(SimulatorDeps{Directory: th, Rules: th, Names: th, Clock: th, Resolver: func() *oncall.Resolver {
+		s, err := NewSimulator(SimulatorDeps{Reader: th, Rules: th, Names: th, Clock: th, Resolver: func() *oncall.Resolver {
 			return oncall.NewResolver(th, hanging{}, time.Hour)
 		}})
 		require.NoError(t, err)

@@ -33,7 +33,7 @@ func TestSimulatePromisesOnlyModesWithAVendor(t *testing.T) {
 		th := small(step(note(users.High, time.Minute, 0)), step(note(users.Low, time.Minute, 0)))
 		th.plan.Tracking = &Tracking{Mode: tracking, Key: "log@example.com"}
 		th.plan.Tracking.Template = []byte(`{"shop": {"body": "x"}}`)
-		s, err := NewSimulator(SimulatorDeps{Directory: th, Rules: th, Names: th, Clock: th, Resolver: th.resolver, Vendors: v})
+		s, err := NewSimulator(SimulatorDeps{Reader: th, Rules: th, Names: th, Clock: th, Resolver: th.resolver, Vendors: v})
 		require.NoError(t, err)
 		sim, err := s.Simulate(t.Context(), Question{Plan: 3, Application: 5, At: noon})
 		require.NoError(t, err)
@@ -69,7 +69,7 @@ func TestSimulateSaysThatACalendarIsNotPopulatedSoFar(t *testing.T) {
 	n.Target = &Target{Role: "oncall-primary", Name: "db", TargetID: 50}
 	th := small(step(n))
 	th.teams[50] = oncall.Team{ID: 50, TargetID: 50, Name: "db", Active: true}
-	s, err := NewSimulator(SimulatorDeps{Directory: th, Rules: th, Names: th, Clock: th, Resolver: th.resolver,
+	s, err := NewSimulator(SimulatorDeps{Reader: th, Rules: th, Names: th, Clock: th, Resolver: th.resolver,
 		Populated: func() Populated { return until{noon.Add(time.Hour)} }})
 	require.NoError(t, err)
 	sim, err := s.Simulate(t.Context(), Question{Plan: 3, Application: 5, At: noon})

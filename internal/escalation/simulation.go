@@ -19,8 +19,9 @@ import (
 // would look at the incident again.
 type simulation struct {
 	Simulation
-	decider *decider
-	rules   *oncall.Recent[users.ResponderKey, []messages.Reprioritisation]
+	decider    *Decider
+	responders *oncall.Recent[users.ResponderKey, users.Responder]
+	rules      *oncall.Recent[users.ResponderKey, []messages.Reprioritisation]
 
 	populated Populated       // nil = calendars are not asked how far they reach
 	beyond    map[string]bool // on-call roles of teams that a note speaks of
@@ -44,7 +45,7 @@ func (s *simulation) live(ctx context.Context) error {
 	due := Due{
 		PlanID: s.Plan.ID, ApplicationID: s.Application.ID, CreatedAt: at, DueAt: at, ReadAt: at, Active: true, Dynamic: s.Question.Dynamic,
 	}
-	f := facts{plans: map[PlanID]Plan{s.Plan.ID: s.Plan}, apps: map[int64]Application{s.Application.ID: s.Application}}
+	f := Facts{Plans: map[PlanID]Plan{s.Plan.ID: s.Plan}, Applications: map[int64]Application{s.Application.ID: s.Application}}
 	for range maxLooks {
 		if err := ctx.Err(); err != nil {
 			return tooSlow(err)
@@ -53,7 +54,7 @@ func (s *simulation) live(ctx context.Context) error {
 			s.acknowledged(at.Add(end))
 			return nil
 		}
-		w, err := s.decider.decide(ctx, due, f)
+		w, err := s.decider.Decide(ctx, due, f)
 		if err != nil {
 			return tooSlow(fmt.Errorf("simulate: %w", err))
 		}
@@ -85,7 +86,7 @@ func (s *simulation) live(ctx context.Context) error {
 const onCallRole = "oncall-"
 
 // reach notes that a calendar has not been populated to the instant of a decision, once for each role of a team.
-func (s *simulation) reach(ctx context.Context, before Progress, w *draft) error {
+func (s *simulation) reach(ctx context.Context, before Progress, w Decided) error {
 	if s.populated == nil {
 		return nil
 	}
@@ -93,7 +94,7 @@ func (s *simulation) reach(ctx context.Context, before Progress, w *draft) error
 	for step := max(before.Step, 1); step <= min(w.Progress.Step, len(s.Plan.Steps)); step++ {
 		for i, n := range s.Plan.Steps[step-1].Notifications {
 			again := step == before.Step && step == w.Progress.Step && i < len(w.Progress.Notifications) && w.Progress.Notifications[i].At.Equal(w.At)
-			if t, ok := targetOf(n, s.Question.Dynamic); ok && (step > before.Step || again) {
+			if t, ok := n.TargetIn(s.Question.Dynamic); ok && (step > before.Step || again) {
 				asked = append(asked, &t)
 			}
 		}
@@ -155,7 +156,7 @@ func (s *simulation) stored(p Progress) (Progress, error) {
 
 // carryOut notes the messages and lines of a decision and returns when the incident is looked at again: a message that left
 // moves the next look up to the end of its wait.
-func (s *simulation) carryOut(ctx context.Context, w *draft) (time.Time, error) {
+func (s *simulation) carryOut(ctx context.Context, w Decided) (time.Time, error) {
 	next := w.DueAt
 	var held, ruled []incidents.Entry
 	for position, f := range s.latest {
@@ -165,11 +166,10 @@ func (s *simulation) carryOut(ctx context.Context, w *draft) (time.Time, error) 
 	}
 	for i, m := range w.Messages {
 		if s.Application.Modes.Unserved[m.Mode] { // the tracking address; people have another mode, or somebody else is paged
-			w.Entries = append(w.Entries, incidents.Entry{At: w.At, Kind: incidents.EntryDelivery,
-				Text: clean(fmt.Sprintf("%s cannot be told: no processor has a vendor for %s", m.Target, m.Mode))})
+			w.Entries = append(w.Entries, Entryf(w.At, incidents.EntryDelivery, "%s cannot be told: no processor has a vendor for %s", m.Target, m.Mode))
 			continue
 		}
-		p := SimulatedPage{New: m, At: w.At, Wanted: w.made[i].choice.Wanted, Rule: w.made[i].rule, ModeRule: w.made[i].choice.Rule}
+		p := SimulatedPage{New: m, At: w.At, Wanted: w.Reasons[i].Wanted, Rule: w.Reasons[i].Rule, ModeRule: w.Reasons[i].ModeRule}
 		if s.hold(w.Aggregation, &p) {
 			held = append(held, HeldEntry(m.Target, *w.Aggregation, w.At))
 		} else if p.Mode != users.Drop {
@@ -257,7 +257,7 @@ func (s *simulation) rulesOf(ctx context.Context, user users.ID) ([]messages.Rep
 	if s.Application.ID != 0 || len(rules) == 0 {
 		return rules, nil
 	}
-	people, err := s.decider.responders.Get(ctx, key)
+	people, err := s.responders.Get(ctx, key)
 	if err != nil {
 		return nil, fmt.Errorf("read contacts: %w", err)
 	}

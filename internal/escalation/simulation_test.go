@@ -328,7 +328,7 @@ func genPlan(t *rapid.T, th *theatre) {
 
 // perform has the real runner live through the incident.
 func (th *theatre) perform(t require.TestingT, ctx context.Context) {
-	r, err := New(Deps{Store: th, Directory: th, Resolver: th.resolver(), Holder: th, Log: zap.NewNop()},
+	r, err := New(Deps{Work: th, Ledger: th, Digests: th, Timers: th, Reader: th, Resolver: th.resolver(), Holder: th, Log: zap.NewNop()},
 		Config{Keep: -1, Now: func() time.Time { return th.now }})
 	require.NoError(t, err)
 	for looks := 0; th.due.Active; looks++ {
@@ -340,7 +340,7 @@ func (th *theatre) perform(t require.TestingT, ctx context.Context) {
 
 // foresee simulates and returns the same words as perform.
 func (th *theatre) foresee(t require.TestingT, ctx context.Context) ([]string, Simulation) {
-	s, err := NewSimulator(SimulatorDeps{Directory: th, Rules: th, Names: th, Clock: th, Resolver: th.resolver})
+	s, err := NewSimulator(SimulatorDeps{Reader: th, Rules: th, Names: th, Clock: th, Resolver: th.resolver})
 	require.NoError(t, err)
 	sim, err := s.Simulate(ctx, Question{Plan: th.plan.ID, Application: th.app.ID, Dynamic: th.dynamic, At: noon})
 	require.NoError(t, err)

@@ -8,20 +8,11 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Store is where the runner finds due work and writes what it decided. An error of kind Unavailable is about the
-// database, any other about the data. A zero `now` means the database's clock. It is used from several goroutines.
-type Store interface {
-	Work
-	Ledger
-	Digests
-	Timers
-}
-
-// Work is what the runner finds. It is read without locks.
+// Work reads due work, without locks. Of its errors, and those of Ledger, Digests and Timers, one of kind Unavailable is about
+// the database, any other about the data. A zero `now` means the database's clock. All are used from several goroutines.
 type Work interface {
 	// Due returns incidents of the leased buckets that are due, in the order of the leases.
 	Due(ctx context.Context, leases []buckets.Lease, ask Ask) ([]Due, error)
@@ -33,7 +24,7 @@ type Work interface {
 	Failed(ctx context.Context, leases []buckets.Lease, ask Ask) ([]Failed, error)
 }
 
-// Ledger is what the runner writes. Every method is one transaction that first checks the leases; if one was lost it
+// Ledger writes what the runner decided. Every method is one transaction that first checks the leases. If one was lost, it
 // writes nothing and returns a *buckets.LostError.
 type Ledger interface {
 	// Commit writes the changes of incidents that are still as they were read, and returns which those were.
@@ -47,10 +38,9 @@ type Ledger interface {
 	CommitFallbacks(ctx context.Context, processID string, leases []buckets.Lease, changes []FallbackChange, now time.Time) error
 }
 
-// Directory is where the runner reads plans, applications and people, in batches. What does not exist is missing from
-// the answer.
-type Directory interface {
-	oncall.Directory
+// Reader reads plans, applications and people in batches. What does not exist is missing from the answer. It is called
+// from several goroutines.
+type Reader interface {
 	Plans(ctx context.Context, ids []PlanID) (map[PlanID]Plan, error)
 	Applications(ctx context.Context, ids []int64) (map[int64]Application, error)
 	Responders(ctx context.Context, keys []users.ResponderKey) (map[users.ResponderKey]users.Responder, error)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/iris-oncall/iris/internal/buckets"
 )
 
@@ -19,11 +21,11 @@ type Timers interface {
 
 // ring does so every second at most.
 func (r *Runner) ring(ctx context.Context, leases []buckets.Lease) error {
-	if r.cfg.Now == nil && time.Since(r.rung) < r.cfg.Poll {
+	if r.cfg.Now == nil && time.Since(r.timersAt) < r.cfg.Poll {
 		return nil
 	}
-	r.rung = time.Now()
-	rung, err := r.deps.Store.Ring(ctx, r.deps.Holder.ProcessID(), leases, r.now())
+	r.timersAt = time.Now()
+	rung, err := r.deps.Timers.Ring(ctx, r.deps.Holder.ProcessID(), leases, r.now())
 	var lost *buckets.LostError
 	switch {
 	case errors.As(err, &lost):
@@ -34,5 +36,23 @@ func (r *Runner) ring(ctx context.Context, leases []buckets.Lease) error {
 	case !rung.Empty():
 		r.Wake(rung)
 	}
+	return nil
+}
+
+// resume makes incidents due whose plan and application are no longer paused, at most every PauseLook. Every processor does it for
+// all buckets, because it costs little and needs no lease.
+func (r *Runner) resume(ctx context.Context) error {
+	if time.Since(r.resumedAt) < r.cfg.PauseLook {
+		return nil
+	}
+	n, err := r.deps.Work.Resume(ctx, r.now())
+	if err != nil {
+		return fmt.Errorf("resume paused incidents: %w", err)
+	}
+	if n == 0 {
+		r.resumedAt = time.Now()
+		return nil
+	}
+	r.log.Info("paused incidents are resumed", zap.Int("incidents", n)) // there may be more: the next look goes on
 	return nil
 }

@@ -6,42 +6,43 @@ import (
 	"time"
 )
 
-// maxTrouble bounds what is remembered of failures. Beyond it everything is forgotten and tried again.
-const maxTrouble = 10_000
+// maxRemembered bounds what is remembered of failures. Beyond it everything is forgotten and tried again.
+const maxRemembered = 10_000
 
-// trouble remembers what failed, how often, and until when it is left alone. It is safe for concurrent use.
-type trouble struct {
+// backoff remembers which objects failed, how often in a row, and until when they are not tried again. It is safe for
+// concurrent use.
+type backoff struct {
 	min, max time.Duration
 	mu       *sync.Mutex
-	cases    map[int64]*troubleCase
+	cases    map[int64]*failureCount
 }
 
-type troubleCase struct {
+type failureCount struct {
 	failures int
 	until    time.Time
 }
 
-func newTrouble(minPause, maxPause time.Duration) trouble {
-	return trouble{min: minPause, max: maxPause, mu: &sync.Mutex{}, cases: map[int64]*troubleCase{}}
+func newBackoff(minPause, maxPause time.Duration) backoff {
+	return backoff{min: minPause, max: maxPause, mu: &sync.Mutex{}, cases: map[int64]*failureCount{}}
 }
 
 // failed notes a failure and returns how many there were in a row and how long to wait now: twice as long each time,
 // more or less a quarter.
-func (t trouble) failed(id int64, now time.Time) (failures int, pause time.Duration) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	c := t.cases[id]
+func (b backoff) failed(id int64, now time.Time) (failures int, pause time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c := b.cases[id]
 	if c == nil {
-		if len(t.cases) >= maxTrouble {
-			clear(t.cases)
+		if len(b.cases) >= maxRemembered {
+			clear(b.cases)
 		}
-		c = &troubleCase{}
-		t.cases[id] = c
+		c = &failureCount{}
+		b.cases[id] = c
 	}
 	c.failures++
-	pause = t.max
+	pause = b.max
 	if shift := c.failures - 1; shift < 30 {
-		pause = min(t.max, t.min<<shift)
+		pause = min(b.max, b.min<<shift)
 	}
 	pause = time.Duration(float64(pause) * (0.75 + rand.Float64()/2))
 	c.until = now.Add(pause)
@@ -49,17 +50,17 @@ func (t trouble) failed(id int64, now time.Time) (failures int, pause time.Durat
 }
 
 // succeeded forgets the failures of id.
-func (t trouble) succeeded(id int64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.cases, id)
+func (b backoff) succeeded(id int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.cases, id)
 }
 
 // failures returns how often id failed in a row.
-func (t trouble) failures(id int64) int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if c := t.cases[id]; c != nil {
+func (b backoff) failures(id int64) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if c := b.cases[id]; c != nil {
 		return c.failures
 	}
 	return 0
@@ -67,31 +68,31 @@ func (t trouble) failures(id int64) int {
 
 // waiting returns what is to be left alone at now. What was not heard of for long is forgotten: another process may
 // own it by then.
-func (t trouble) waiting(now time.Time) []int64 {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+func (b backoff) waiting(now time.Time) []int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	out := []int64{}
-	for id, c := range t.cases {
+	for id, c := range b.cases {
 		switch {
 		case now.Before(c.until):
 			out = append(out, id)
-		case now.Sub(c.until) > 2*t.max:
-			delete(t.cases, id)
+		case now.Sub(c.until) > 2*b.max:
+			delete(b.cases, id)
 		}
 	}
 	return out
 }
 
-func (t trouble) len() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return len(t.cases)
+func (b backoff) len() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.cases)
 }
 
 // resting reports whether id is to be left alone at now.
-func (t trouble) resting(id int64, now time.Time) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	c := t.cases[id]
+func (b backoff) waits(id int64, now time.Time) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c := b.cases[id]
 	return c != nil && now.Before(c.until)
 }

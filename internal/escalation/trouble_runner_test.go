@@ -49,7 +49,7 @@ func TestWhoLeavesBetweenTwoReadsIsNotForgotten(t *testing.T) {
 	plan := g.plans[1]
 	plan.Steps = []Step{step(Notification{Priority: users.High, Target: &Target{Role: "team", Name: "db", TargetID: 100}})}
 	g.plans[1] = plan
-	g.runner.resolver = oncall.NewResolver(teams{g.memory}, calendarFunc(nothingToSay), 0)
+	g.runner.decider = g.runner.newDecider(oncall.NewResolver(teams{g.memory}, calendarFunc(nothingToSay), 0))
 	gone := g.people[1]
 	gone.Active = false
 	g.people[1] = gone // the team was read a moment ago
@@ -91,7 +91,7 @@ func TestOneFallbackThatTheDatabaseRefusesDoesNotHoldUpTheOthers(t *testing.T) {
 		done = append(done, c.Failed.ID)
 	}
 	require.ElementsMatch(t, []messages.ID{1, 2, 4}, done)
-	require.Equal(t, 1, g.runner.stuck.len())
+	require.Equal(t, 1, g.runner.failedMessages.len())
 	require.Equal(t, buckets.Of(1), g.woken)
 }
 
@@ -120,7 +120,7 @@ func TestACalendarThatHangsDoesNotStopTheRunner(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(t, Config{})
-		g.runner.resolver = oncall.NewResolver(crowds{g.memory}, hanging{}, time.Second)
+		g.runner.decider = g.runner.newDecider(oncall.NewResolver(crowds{g.memory}, hanging{}, time.Second))
 		for id := range incidents.ID(200) {
 			d := g.open(id)
 			d.PlanID = PlanID(id + 1)

@@ -9,7 +9,7 @@ import (
 
 func TestTroublePausesGrowAndAreBounded(t *testing.T) {
 	t.Parallel()
-	tr := newTrouble(time.Second, time.Minute)
+	tr := newBackoff(time.Second, time.Minute)
 	now := time.Now()
 	var last time.Duration
 	for i := range 70 {
@@ -25,7 +25,7 @@ func TestTroublePausesGrowAndAreBounded(t *testing.T) {
 	require.Equal(t, 70, tr.failures(1))
 	require.Empty(t, tr.waiting(now.Add(10*time.Minute)))
 	require.Zero(t, tr.len(), "long ago")
-	for id := range int64(maxTrouble + 1) {
+	for id := range int64(maxRemembered + 1) {
 		tr.failed(id, now)
 	}
 	require.Equal(t, 1, tr.len())

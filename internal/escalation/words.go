@@ -48,11 +48,16 @@ func (t Tracking) Speaks(application string) bool {
 	return false
 }
 
-// add writes a line on the timeline of the change.
-func (w *draft) add(kind incidents.EntryKind, detail json.RawMessage, format string, args ...any) {
-	w.Entries = append(w.Entries, incidents.Entry{
-		At: w.due.ReadAt, Kind: kind, Text: clean(fmt.Sprintf(format, args...)), Detail: detail,
-	})
+// Entryf returns a line of a timeline. Its text is valid UTF-8 and at most 2,000 bytes long.
+func Entryf(at time.Time, kind incidents.EntryKind, format string, args ...any) incidents.Entry {
+	return incidents.Entry{At: at, Kind: kind, Text: clean(fmt.Sprintf(format, args...))}
+}
+
+// add appends a line to the timeline of the change.
+func (b *changeBuilder) add(kind incidents.EntryKind, detail json.RawMessage, format string, args ...any) {
+	entry := Entryf(b.due.ReadAt, kind, format, args...)
+	entry.Detail = detail
+	b.Entries = append(b.Entries, entry)
 }
 
 // maxText is the longest sentence on a timeline, in bytes.
@@ -68,7 +73,7 @@ func clean(s string) string {
 }
 
 // late says that waiting for a step starts although it has not left. One line per step.
-func (w *draft) late(late []Late) {
+func (b *changeBuilder) late(late []Late) {
 	if len(late) == 0 {
 		return
 	}
@@ -76,41 +81,34 @@ func (w *draft) late(late []Late) {
 	for _, l := range late {
 		waiting += l.Unsettled
 	}
-	w.add(incidents.EntryLate, nil, "step %d not delivered yet, escalating: %s still on the way, the wait starts all the same",
-		late[0].Step, count(waiting, "page is", "pages are"))
+	b.add(incidents.EntryLate, nil, "step %d not delivered yet, escalating: %s still on the way, the wait starts all the same",
+		late[0].Step, words.Count(waiting, "page is", "pages are"))
 }
 
 // lost says which notifications reached nobody after all.
-func (w *draft) lost(lost []Lost) {
+func (b *changeBuilder) lost(lost []Lost) {
 	for _, l := range lost {
-		w.add(incidents.EntrySkipped, nil, "step %d: every page of notification %d failed for good; it is neither waited for nor repeated",
+		b.add(incidents.EntrySkipped, nil, "step %d: every page of notification %d failed for good; it is neither waited for nor repeated",
 			l.Step, l.Position+1)
 	}
 }
 
 // over says why the plan ended.
-func (w *draft) over(why Over) {
+func (b *changeBuilder) over(why Over) {
 	switch why {
 	case NoSteps:
-		w.add(incidents.EntryExhausted, nil, "plan %s has no steps: escalation ends here", w.plan.Name)
+		b.add(incidents.EntryExhausted, nil, "plan %s has no steps: escalation ends here", b.plan.Name)
 	case BeyondPlan:
-		w.add(incidents.EntryExhausted, nil, "the incident stands at step %d, but plan %s has only %s: escalation ends here",
-			w.Progress.Step, w.plan.Name, count(len(w.plan.Steps), "step", "steps"))
+		b.add(incidents.EntryExhausted, nil, "the incident stands at step %d, but plan %s has only %s: escalation ends here",
+			b.Progress.Step, b.plan.Name, words.Count(len(b.plan.Steps), "step", "steps"))
 	default:
-		w.add(incidents.EntryExhausted, nil, "plan %s is exhausted: %s over and nobody acknowledged; nobody is paged any more",
-			w.plan.Name, count(len(w.plan.Steps), "step is", "steps are"))
+		b.add(incidents.EntryExhausted, nil, "plan %s is exhausted: %s over and nobody acknowledged; nobody is paged any more",
+			b.plan.Name, words.Count(len(b.plan.Steps), "step is", "steps are"))
 	}
-}
-
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 // tellPages writes who is paged: one line for each step and kind of round.
-func (w *draft) tellPages(d Decision) {
+func (b *changeBuilder) tellPages(d Decision) {
 	type lineKey struct {
 		step   int
 		repeat int
@@ -118,7 +116,7 @@ func (w *draft) tellPages(d Decision) {
 	}
 	var keys []lineKey
 	lines := map[lineKey][]page{}
-	for _, p := range w.pages {
+	for _, p := range b.pages {
 		k := lineKey{step: p.round.Step, repeat: p.round.Repeat, again: p.round.Again}
 		if lines[k] == nil {
 			keys = append(keys, k)
@@ -134,10 +132,10 @@ func (w *draft) tellPages(d Decision) {
 		case k.repeat > 0:
 			kind, how = incidents.EntryRepeat, fmt.Sprintf("repeat %d, paging", k.repeat)
 		}
-		w.add(kind, pageDetails(pages), "step %d: %s %s", k.step, how, sentence(pages))
+		b.add(kind, pageDetails(pages), "step %d: %s %s", k.step, how, sentence(pages))
 	}
-	if d.Reopened && len(w.pages) == 0 && len(d.Rounds) == 0 {
-		w.add(incidents.EntryReopened, nil, "escalation goes on at step %d; what was sent before counts", w.Progress.Step)
+	if d.Reopened && len(b.pages) == 0 && len(d.Rounds) == 0 {
+		b.add(incidents.EntryReopened, nil, "escalation goes on at step %d; what was sent before counts", b.Progress.Step)
 	}
 }
 
@@ -269,7 +267,8 @@ func pageDetails(pages []page) json.RawMessage {
 // maxCause is how much of an error is put on a timeline.
 const maxCause = 300
 
-func failureEntry(cause error, failures int, pause time.Duration) incidents.Entry {
+// FailureEntry says that an incident could not be escalated because of cause, for the given number of times in a row.
+func FailureEntry(cause error, failures int, pause time.Duration) incidents.Entry {
 	text := cause.Error()
 	if len(text) > maxCause {
 		text = text[:maxCause]
@@ -278,38 +277,34 @@ func failureEntry(cause error, failures int, pause time.Duration) incidents.Entr
 		}
 		text += "..."
 	}
-	return incidents.Entry{Kind: incidents.EntryFailure, Text: clean(fmt.Sprintf(
-		"escalation failed (%s so far), trying again in %s: %s", count(failures, "time", "times"),
-		pause.Round(time.Second), text))}
+	return Entryf(time.Time{}, incidents.EntryFailure, "escalation failed (%s so far), trying again in %s: %s",
+		words.Count(failures, "time", "times"), pause.Round(time.Second), text)
 }
 
 // CancelledEntry says that n messages were cancelled because the incident is not escalating any more.
 func CancelledEntry(n int, at time.Time) incidents.Entry {
-	return incidents.Entry{At: at, Kind: incidents.EntryCancelled,
-		Text: count(n, "page that had not left yet was cancelled", "pages that had not left yet were cancelled")}
+	return Entryf(at, incidents.EntryCancelled, "%s",
+		words.Count(n, "page that had not left yet was cancelled", "pages that had not left yet were cancelled"))
 }
 
 // HeldEntry says that a page waits for a digest because there were too many.
 func HeldEntry(target string, a Aggregation, at time.Time) incidents.Entry {
-	return incidents.Entry{At: at, Kind: incidents.EntryHeld, Text: clean(fmt.Sprintf(
-		"page to %s held: more than %s of this plan and priority within %s; it leaves in a digest within %s",
-		target, count(a.Threshold, "page", "pages"), words.Duration(a.Window), words.Duration(a.Every)))}
+	return Entryf(at, incidents.EntryHeld, "page to %s held: more than %s of this plan and priority within %s; it leaves in a digest within %s",
+		target, words.Count(a.Threshold, "page", "pages"), words.Duration(a.Window), words.Duration(a.Every))
 }
 
 // DigestEntry says that a page leaves together with others.
 func DigestEntry(target string, n int, mode users.Mode, batch string, at time.Time) incidents.Entry {
-	return incidents.Entry{At: at, Kind: incidents.EntryHeld, Text: clean(fmt.Sprintf(
-		"telling %s by %s of %s in one digest (batch %s)", target, mode, count(n, "page", "pages"), batch))}
+	return Entryf(at, incidents.EntryHeld, "telling %s by %s of %s in one digest (batch %s)",
+		target, mode, words.Count(n, "page", "pages"), batch)
 }
 
 // ReleasedEntry says that a page that was held leaves by itself.
 func ReleasedEntry(target string, mode users.Mode, at time.Time) incidents.Entry {
-	return incidents.Entry{At: at, Kind: incidents.EntryHeld, Text: clean(fmt.Sprintf(
-		"the page to %s that was held leaves by %s: no others came", target, mode))}
+	return Entryf(at, incidents.EntryHeld, "the page to %s that was held leaves by %s: no others came", target, mode)
 }
 
 // RuledEntry says that a page goes by another mode because its recipient gets too many, and has a rule for that.
 func RuledEntry(target string, to, from users.Mode, at time.Time) incidents.Entry {
-	return incidents.Entry{At: at, Kind: incidents.EntryLimited, Text: clean(fmt.Sprintf(
-		"paging %s by %s instead of %s: too many by %s of late, by their own rule", target, to, from, from))}
+	return Entryf(at, incidents.EntryLimited, "paging %s by %s instead of %s: too many by %s of late, by their own rule", target, to, from, from)
 }

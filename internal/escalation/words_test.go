@@ -39,7 +39,7 @@ func TestWords(t *testing.T) {
 	require.True(t, Tracking{Template: []byte(`{"Shop": {"body": "x"}}`)}.Speaks("shop"))
 	require.False(t, Tracking{Template: []byte(`{"Shop": null}`)}.Speaks("shop"))
 	require.False(t, Tracking{Template: []byte(`[]`)}.Speaks("shop"))
-	e := failureEntry(errors.New(strings.Repeat("ü", 400)), 2, 1500*time.Millisecond)
+	e := FailureEntry(errors.New(strings.Repeat("ü", 400)), 2, 1500*time.Millisecond)
 	require.Contains(t, e.Text, "(2 times so far), trying again in 2s: ü")
 	require.Equal(t, "1 page that had not left yet was cancelled", CancelledEntry(1, noon).Text)
 }

@@ -42,8 +42,9 @@ func (e *escalating) engine(h *holding, log *zap.Logger, vendors ...messages.Ven
 		Directory: postgres.NewReach(e.db), Links: noLinks{}, Vendors: vendors, Log: log,
 	}, delivery.Config{Budgets: [3]delivery.Budget{quick, quick, quick}, BreakAfter: 1000, StopWithin: 3 * time.Second})
 	require.NoError(e.t, err)
+	store := postgres.NewRunner(e.db)
 	x.runner, err = escalation.New(escalation.Deps{
-		Store: postgres.NewRunner(e.db), Directory: dir, Resolver: oncall.NewResolver(dir, nil, time.Second), Holder: h,
+		Work: store, Ledger: store, Digests: store, Timers: store, Reader: dir, Resolver: oncall.NewResolver(dir, nil, time.Second), Holder: h,
 		Waker: func(bs buckets.Set) { x.worker.Wake(bs) }, Log: log,
 	}, escalation.Config{Batch: 20})
 	require.NoError(e.t, err)

@@ -91,8 +91,9 @@ func (e *escalating) own(process string) *holding {
 func (e *escalating) start(h escalation.Holder) *escalation.Runner {
 	e.t.Helper()
 	dir := postgres.NewDirectory(e.db)
+	store := postgres.NewRunner(e.db)
 	r, err := escalation.New(escalation.Deps{
-		Store: postgres.NewRunner(e.db), Directory: dir, Resolver: oncall.NewResolver(dir, nil, 0), Holder: h,
+		Work: store, Ledger: store, Digests: store, Timers: store, Reader: dir, Resolver: oncall.NewResolver(dir, nil, 0), Holder: h,
 		Waker: e.wake, Log: zaptest.NewLogger(e.t),
 	}, escalation.Config{Keep: -1, PauseLook: time.Nanosecond, Now: func() time.Time { return e.now }})
 	require.NoError(e.t, err)

@@ -55,8 +55,9 @@ func TestAMailingListOfNobodyOrOfTooManyGoesToTheFallback(t *testing.T) {
 	e.mailingList("none")
 	e.mailingList("huge", "ana", "cy")
 	dir := postgres.NewDirectory(e.db)
+	store := postgres.NewRunner(e.db)
 	r, err := escalation.New(escalation.Deps{
-		Store: postgres.NewRunner(e.db), Directory: dir, Resolver: oncall.NewResolver(oncall.LimitLists(dir, 2), nil, 0), Holder: e.holder,
+		Work: store, Ledger: store, Digests: store, Timers: store, Reader: dir, Resolver: oncall.NewResolver(oncall.LimitLists(dir, 2), nil, 0), Holder: e.holder,
 		Waker: e.wake, Log: zaptest.NewLogger(t),
 	}, escalation.Config{Keep: -1, Now: func() time.Time { return e.now }})
 	require.NoError(t, err)

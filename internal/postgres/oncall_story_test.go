@@ -22,8 +22,9 @@ func onDuty(e *escalating, zone string) {
 	e.exec(`update teams set time_zone = $1 where name = 'db'`, zone)
 	dir := postgres.NewDirectory(e.db)
 	var err error
+	store := postgres.NewRunner(e.db)
 	e.runner, err = escalation.New(escalation.Deps{
-		Store: postgres.NewRunner(e.db), Directory: dir, Holder: e.holder, Waker: e.wake, Log: zaptest.NewLogger(e.t),
+		Work: store, Ledger: store, Digests: store, Timers: store, Reader: dir, Holder: e.holder, Waker: e.wake, Log: zaptest.NewLogger(e.t),
 		Resolver: oncall.NewResolver(dir, oncall.NewLiveCalendar(postgres.NewOncallCalendars(e.db), oncall.LiveConfig{Keep: -1, Wait: 10 * time.Second}), 0),
 	}, escalation.Config{Keep: -1, Now: func() time.Time { return e.now }})
 	require.NoError(e.t, err)
@@ -58,7 +59,7 @@ func (e *escalating) foretell(plan int64) (pages, timeline []string) {
 	require.NoError(e.t, err)
 	dir := postgres.NewDirectory(e.db)
 	s, err := escalation.NewSimulator(escalation.SimulatorDeps{
-		Directory: dir, Rules: dir, Names: postgres.NewNames(e.db, postgres.NewApplications(e.db, keys)), Clock: e.db,
+		Reader: dir, Rules: dir, Names: postgres.NewNames(e.db, postgres.NewApplications(e.db, keys)), Clock: e.db,
 		Resolver: func() *oncall.Resolver {
 			return oncall.NewResolver(dir, oncall.NewForeseenCalendar(postgres.NewOncallCalendars(e.db), oncall.LiveConfig{}), time.Hour)
 		},

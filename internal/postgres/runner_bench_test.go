@@ -15,8 +15,9 @@ import (
 func benchRunner(b *testing.B, e *escalating) *escalation.Runner {
 	b.Helper()
 	dir := postgres.NewDirectory(e.db)
+	store := postgres.NewRunner(e.db)
 	r, err := escalation.New(escalation.Deps{
-		Store: postgres.NewRunner(e.db), Directory: dir, Resolver: oncall.NewResolver(dir, nil, time.Second),
+		Work: store, Ledger: store, Digests: store, Timers: store, Reader: dir, Resolver: oncall.NewResolver(dir, nil, time.Second),
 		Holder: e.holder, Log: zap.NewNop(),
 	}, escalation.Config{})
 	require.NoError(b, err)

@@ -15,7 +15,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Failed implements escalation.Store.
+// Failed implements escalation.Work.
 func (r *Runner) Failed(ctx context.Context, leases []buckets.Lease, ask escalation.Ask) ([]escalation.Failed, error) {
 	var out []escalation.Failed
 	err := r.db.Do(ctx, func(q *db.Queries) error {
@@ -64,7 +64,7 @@ func deref[T any](p *T) (v T) {
 	return v
 }
 
-// CommitFallbacks implements escalation.Store. Leases, incidents, then messages are locked, each in ascending order;
+// CommitFallbacks implements escalation.Ledger. Leases, incidents, then messages are locked, each in ascending order;
 // what is locked by somebody else or changed meanwhile is left for the next look.
 func (r *Runner) CommitFallbacks(ctx context.Context, processID string, leases []buckets.Lease, changes []escalation.FallbackChange, now time.Time) error {
 	return r.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {

@@ -38,8 +38,9 @@ func TestRunnerAmongAcknowledgementsReopeningsAndDelivery(t *testing.T) {
 	core, logs := observer.New(zap.ErrorLevel)
 	run := func(h *holding) *escalation.Runner {
 		dir := postgres.NewDirectory(e.db)
+		store := postgres.NewRunner(e.db)
 		r, err := escalation.New(escalation.Deps{
-			Store: postgres.NewRunner(e.db), Directory: dir, Resolver: oncall.NewResolver(dir, nil, time.Second), Holder: h,
+			Work: store, Ledger: store, Digests: store, Timers: store, Reader: dir, Resolver: oncall.NewResolver(dir, nil, time.Second), Holder: h,
 			Waker: e.wake, Log: zap.New(core),
 		}, escalation.Config{Batch: 20})
 		require.NoError(t, err)
