@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
@@ -20,8 +21,8 @@ type Directory struct {
 
 var (
 	_ escalation.Reader = (*Directory)(nil)
-	_ oncall.Directory     = (*Directory)(nil)
-	_ escalation.Rules     = (*Directory)(nil)
+	_ oncall.Directory  = (*Directory)(nil)
+	_ simulation.Rules  = (*Directory)(nil)
 )
 
 // NewDirectory returns a directory over the database.

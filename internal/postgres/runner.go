@@ -8,6 +8,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/runner"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
@@ -22,10 +23,10 @@ type Runner struct {
 }
 
 var (
-	_ escalation.Work    = (*Runner)(nil)
-	_ escalation.Ledger  = (*Runner)(nil)
-	_ escalation.Digests = (*Runner)(nil)
-	_ escalation.Timers  = (*Runner)(nil)
+	_ runner.Work    = (*Runner)(nil)
+	_ runner.Ledger  = (*Runner)(nil)
+	_ runner.Digests = (*Runner)(nil)
+	_ runner.Timers  = (*Runner)(nil)
 )
 
 // NewRunner returns the store of the escalation runner.
@@ -89,7 +90,7 @@ func some[T any](list []T) []T {
 }
 
 // Due implements escalation.Work. It reads without locks; Commit finds out what changed in between.
-func (r *Runner) Due(ctx context.Context, leases []buckets.Lease, ask escalation.Ask) ([]escalation.Due, error) {
+func (r *Runner) Due(ctx context.Context, leases []buckets.Lease, ask runner.Ask) ([]escalation.Due, error) {
 	var out []escalation.Due
 	err := r.db.Do(ctx, func(q *db.Queries) error {
 		rows, err := q.DueIncidents(ctx, db.DueIncidentsParams{

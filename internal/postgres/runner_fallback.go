@@ -9,6 +9,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/runner"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
@@ -16,7 +17,7 @@ import (
 )
 
 // Failed implements escalation.Work.
-func (r *Runner) Failed(ctx context.Context, leases []buckets.Lease, ask escalation.Ask) ([]escalation.Failed, error) {
+func (r *Runner) Failed(ctx context.Context, leases []buckets.Lease, ask runner.Ask) ([]escalation.Failed, error) {
 	var out []escalation.Failed
 	err := r.db.Do(ctx, func(q *db.Queries) error {
 		rows, err := q.MessagesNeedingFallback(ctx, db.MessagesNeedingFallbackParams{
@@ -41,7 +42,7 @@ func (r *Runner) Failed(ctx context.Context, leases []buckets.Lease, ask escalat
 				},
 			}
 			for k, to := range row.OtherRecipients {
-				out[i].Others = append(out[i].Others, escalation.Told{Recipient: messages.Recipient(to), Fate: fate(row.OtherStates[k])})
+				out[i].Others = append(out[i].Others, escalation.OtherMessage{Recipient: messages.Recipient(to), Fate: fate(row.OtherStates[k])})
 			}
 		}
 		return nil

@@ -1,4 +1,4 @@
-package escalation
+package simulation
 
 import (
 	"context"
@@ -13,6 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/runner"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/oncall"
@@ -22,20 +24,20 @@ import (
 // theatre is a small installation in memory, in which the real runner works on a clock that jumps from one due instant to
 // the next. Its delivery lets every message leave at once.
 type theatre struct {
-	plan       Plan
-	app        Application
+	plan       escalation.Plan
+	app        escalation.Application
 	people     map[users.ID]users.Responder
 	teams      map[int64]oncall.Team // by target number
 	calendar   oncall.Fixed
-	dynamic    map[int]Target
+	dynamic    map[int]escalation.Target
 	rules      map[users.ID][]messages.Reprioritisation
 	priorities map[users.Priority]users.Mode // default modes of the installation
 
 	now      time.Time
-	due      Due
+	due      escalation.Due
 	progress []byte
-	facts    []RoundFact
-	floods   map[AggregationKey]*Flood
+	facts    []escalation.RoundFact
+	floods   map[escalation.AggregationKey]*escalation.Flood
 	counts   map[users.ID]map[users.Mode]*messages.Window
 	did      []string
 }
@@ -45,26 +47,26 @@ func (th *theatre) Leases() []buckets.Lease    { return []buckets.Lease{{Bucket:
 func (th *theatre) Lost(buckets.Set)           {}
 func (th *theatre) resolver() *oncall.Resolver { return oncall.NewResolver(th, th.calendar, time.Hour) }
 
-func (th *theatre) Due(context.Context, []buckets.Lease, Ask) ([]Due, error) {
+func (th *theatre) Due(context.Context, []buckets.Lease, runner.Ask) ([]escalation.Due, error) {
 	if !th.due.Active || th.due.DueAt.After(th.now) {
 		return nil, nil
 	}
 	d := th.due
 	var err error
-	if d.Progress, err = DecodeProgress(th.progress); err != nil {
+	if d.Progress, err = escalation.DecodeProgress(th.progress); err != nil {
 		return nil, err
 	}
 	d.Progress.Step, d.Progress.StepAt = th.due.Progress.Step, th.due.Progress.StepAt
 	d.ReadAt = th.now
-	d.Seen = Observe(&d.Progress, th.facts)
-	return []Due{d}, nil
+	d.Seen = escalation.Observe(&d.Progress, th.facts)
+	return []escalation.Due{d}, nil
 }
 
 // Commit writes a change as PostgreSQL does, and delivers what it made.
-func (th *theatre) Commit(_ context.Context, _ string, _ []buckets.Lease, changes []Change) ([]incidents.ID, error) {
+func (th *theatre) Commit(_ context.Context, _ string, _ []buckets.Lease, changes []escalation.Change) ([]incidents.ID, error) {
 	c := changes[0]
 	var err error
-	if th.progress, err = EncodeProgress(c.Progress); err != nil {
+	if th.progress, err = escalation.EncodeProgress(c.Progress); err != nil {
 		return nil, err
 	}
 	th.due.Progress, th.due.Active, th.due.DueAt = c.Progress, c.Active, c.DueAt
@@ -72,14 +74,14 @@ func (th *theatre) Commit(_ context.Context, _ string, _ []buckets.Lease, change
 	var ruled []incidents.Entry
 	for _, m := range c.Messages {
 		mode := m.Mode
-		k, ok := FloodOf(m)
+		k, ok := escalation.FloodOf(m)
 		if ok && c.Aggregation != nil {
 			if th.floods[k] == nil {
-				th.floods[k] = &Flood{}
+				th.floods[k] = &escalation.Flood{}
 			}
 			if th.floods[k].Hold(*c.Aggregation, c.At) {
 				m.Held = c.At
-				th.tell(HeldEntry(m.Target, *c.Aggregation, c.At))
+				th.tell(escalation.HeldEntry(m.Target, *c.Aggregation, c.At))
 			}
 		}
 		if user, ok := m.Recipient.User(); ok && m.Held.IsZero() && mode != users.Drop {
@@ -87,11 +89,11 @@ func (th *theatre) Commit(_ context.Context, _ string, _ []buckets.Lease, change
 				th.counts[user] = map[users.Mode]*messages.Window{}
 			}
 			if m.Mode = messages.Reprioritise(mode, th.rules[user], th.counts[user], c.At); m.Mode != mode {
-				ruled = append(ruled, RuledEntry(m.Target, m.Mode, mode, c.At))
+				ruled = append(ruled, escalation.RuledEntry(m.Target, m.Mode, mode, c.At))
 			}
 		}
 		th.did = append(th.did, pageWords(m, c.At))
-		th.facts = append(th.facts, RoundFact{Step: m.Step, Position: m.Position, Repeat: m.Repeat, SettledAt: c.At})
+		th.facts = append(th.facts, escalation.RoundFact{Step: m.Step, Position: m.Position, Repeat: m.Repeat, SettledAt: c.At})
 		if end := c.At.Add(m.Wait); th.due.Active && end.Before(th.due.DueAt) {
 			th.due.DueAt = end
 		}
@@ -118,21 +120,23 @@ func pageWords(m messages.New, at time.Time) string {
 func (th *theatre) NextDue(context.Context, []buckets.Lease, time.Time) (time.Duration, error) {
 	return time.Hour, nil
 }
-func (th *theatre) Resume(context.Context, time.Time) (int, error)                 { return 0, nil }
-func (th *theatre) Failed(context.Context, []buckets.Lease, Ask) ([]Failed, error) { return nil, nil }
+func (th *theatre) Resume(context.Context, time.Time) (int, error) { return 0, nil }
+func (th *theatre) Failed(context.Context, []buckets.Lease, runner.Ask) ([]escalation.Failed, error) {
+	return nil, nil
+}
 func (th *theatre) Cancel(context.Context, string, []buckets.Lease, []incidents.ID, time.Time) error {
 	return nil
 }
-func (th *theatre) Delay(_ context.Context, _ string, _ Due, _ time.Duration, e incidents.Entry, _ time.Time) error {
+func (th *theatre) Delay(_ context.Context, _ string, _ escalation.Due, _ time.Duration, e incidents.Entry, _ time.Time) error {
 	return fmt.Errorf("put off: %s", e.Text)
 }
-func (th *theatre) CommitFallbacks(context.Context, string, []buckets.Lease, []FallbackChange, time.Time) error {
+func (th *theatre) CommitFallbacks(context.Context, string, []buckets.Lease, []escalation.FallbackChange, time.Time) error {
 	return nil
 }
-func (th *theatre) Releases(context.Context, []buckets.Lease, time.Time) ([]Release, error) {
+func (th *theatre) Releases(context.Context, []buckets.Lease, time.Time) ([]runner.Release, error) {
 	return nil, nil
 }
-func (th *theatre) Release(context.Context, string, Digest, time.Time) (buckets.Set, error) {
+func (th *theatre) Release(context.Context, string, runner.Digest, time.Time) (buckets.Set, error) {
 	return buckets.Set{}, nil
 }
 func (th *theatre) Ring(context.Context, string, []buckets.Lease, time.Time) (buckets.Set, error) {
@@ -142,12 +146,12 @@ func (th *theatre) CancelDigests(context.Context, string, []buckets.Lease) (int,
 	return 0, nil
 }
 
-func (th *theatre) Plans(context.Context, []PlanID) (map[PlanID]Plan, error) {
-	return map[PlanID]Plan{th.plan.ID: th.plan}, nil
+func (th *theatre) Plans(context.Context, []escalation.PlanID) (map[escalation.PlanID]escalation.Plan, error) {
+	return map[escalation.PlanID]escalation.Plan{th.plan.ID: th.plan}, nil
 }
 
-func (th *theatre) Applications(context.Context, []int64) (map[int64]Application, error) {
-	return map[int64]Application{th.app.ID: th.app}, nil
+func (th *theatre) Applications(context.Context, []int64) (map[int64]escalation.Application, error) {
+	return map[int64]escalation.Application{th.app.ID: th.app}, nil
 }
 
 func (th *theatre) Responders(_ context.Context, keys []users.ResponderKey) (map[users.ResponderKey]users.Responder, error) {
@@ -203,7 +207,7 @@ func (th *theatre) UsersByID(_ context.Context, ids []users.ID) (map[users.ID]us
 func genTheatre(t *rapid.T) *theatre {
 	th := &theatre{
 		people: map[users.ID]users.Responder{}, teams: map[int64]oncall.Team{}, calendar: oncall.Fixed{},
-		rules: map[users.ID][]messages.Reprioritisation{}, floods: map[AggregationKey]*Flood{},
+		rules: map[users.ID][]messages.Reprioritisation{}, floods: map[escalation.AggregationKey]*escalation.Flood{},
 		counts: map[users.ID]map[users.Mode]*messages.Window{}, now: noon,
 	}
 	modes := []users.Mode{users.Email, users.SMS, users.Call, users.Slack, users.Drop}
@@ -222,7 +226,7 @@ func genTheatre(t *rapid.T) *theatre {
 	for team := int64(1); team <= 3; team++ {
 		genTeam(t, th, team)
 	}
-	th.app = Application{ID: 5, Name: "shop", Modes: users.AppModes{Supported: map[users.Mode]bool{}, Defaults: map[users.Priority]users.Mode{}}}
+	th.app = escalation.Application{ID: 5, Name: "shop", Modes: users.AppModes{Supported: map[users.Mode]bool{}, Defaults: map[users.Priority]users.Mode{}}}
 	for _, m := range modes[:4] {
 		th.app.Modes.Supported[m] = rapid.IntRange(0, 3).Draw(t, "supported") > 0
 	}
@@ -234,7 +238,7 @@ func genTheatre(t *rapid.T) *theatre {
 		th.app.Fallback = &target
 	}
 	genPlan(t, th)
-	th.due = Due{ID: 1, Lease: buckets.Lease{Epoch: 1}, PlanID: th.plan.ID, ApplicationID: 5, CreatedAt: noon, DueAt: noon, Active: true, Dynamic: th.dynamic}
+	th.due = escalation.Due{ID: 1, Lease: buckets.Lease{Epoch: 1}, PlanID: th.plan.ID, ApplicationID: 5, CreatedAt: noon, DueAt: noon, Active: true, Dynamic: th.dynamic}
 	return th
 }
 
@@ -276,34 +280,34 @@ func genTeam(t *rapid.T, th *theatre, number int64) {
 	th.calendar[number] = oncall.NewTeamCalendar(number, noon.Add(-24*time.Hour), noon.Add(48*time.Hour), shifts)
 }
 
-func genTarget(t *rapid.T) Target {
+func genTarget(t *rapid.T) escalation.Target {
 	if rapid.Bool().Draw(t, "a person") {
 		id := rapid.Int64Range(1, 7).Draw(t, "person") // 7 does not exist
-		return Target{Role: "user", Name: "p" + strconv.Itoa(int(id)), TargetID: id}
+		return escalation.Target{Role: "user", Name: "p" + strconv.Itoa(int(id)), TargetID: id}
 	}
 	id := rapid.Int64Range(101, 104).Draw(t, "team") // 104 does not exist
-	return Target{Role: rapid.SampledFrom([]string{"team", "manager", "oncall", "oncall-primary", "oncall-secondary", "witch"}).Draw(t, "role"),
+	return escalation.Target{Role: rapid.SampledFrom([]string{"team", "manager", "oncall", "oncall-primary", "oncall-secondary", "witch"}).Draw(t, "role"),
 		Name: "t" + strconv.Itoa(int(id-100)), TargetID: id}
 }
 
 func genPlan(t *rapid.T, th *theatre) {
-	p := Plan{ID: 3, Name: "night", Active: true, CreatorID: users.ID(rapid.IntRange(0, 6).Draw(t, "creator"))}
+	p := escalation.Plan{ID: 3, Name: "night", Active: true, CreatorID: users.ID(rapid.IntRange(0, 6).Draw(t, "creator"))}
 	if rapid.IntRange(0, 2).Draw(t, "aggregates") == 0 {
 		p.ThresholdCount, p.ThresholdWindow = rapid.IntRange(0, 4).Draw(t, "threshold"), 10*time.Minute
 		p.AggregationWindow, p.AggregationReset = 5*time.Minute, time.Duration(rapid.IntRange(0, 20).Draw(t, "reset"))*time.Minute
 	}
 	if rapid.IntRange(0, 3).Draw(t, "tracks") == 0 {
-		p.Tracking = &Tracking{Mode: users.Email, Key: "log@example.com", Template: []byte(`{"shop": {"body": "x"}}`)}
+		p.Tracking = &escalation.Tracking{Mode: users.Email, Key: "log@example.com", Template: []byte(`{"shop": {"body": "x"}}`)}
 	}
 	if rapid.Bool().Draw(t, "plan's fallback") {
 		target := genTarget(t)
 		p.Fallback = &target
 	}
-	th.dynamic = map[int]Target{}
+	th.dynamic = map[int]escalation.Target{}
 	for range rapid.IntRange(0, 5).Draw(t, "steps") {
-		var s Step
+		var s escalation.Step
 		for range rapid.IntRange(0, 3).Draw(t, "notifications") {
-			n := Notification{
+			n := escalation.Notification{
 				Priority: rapid.SampledFrom(users.Priorities).Draw(t, "priority"), Template: "alert",
 				Wait:     time.Duration(rapid.SampledFrom([]int{0, 0, 1, 60, 61, 300, 900}).Draw(t, "wait")) * time.Second,
 				Repeat:   rapid.IntRange(0, 3).Draw(t, "repeat"),
@@ -328,12 +332,14 @@ func genPlan(t *rapid.T, th *theatre) {
 
 // perform has the real runner live through the incident.
 func (th *theatre) perform(t require.TestingT, ctx context.Context) {
-	r, err := New(Deps{Work: th, Ledger: th, Digests: th, Timers: th, Reader: th, Resolver: th.resolver(), Holder: th, Log: zap.NewNop()},
-		Config{Keep: -1, Now: func() time.Time { return th.now }})
+	r, err := runner.New(runner.Deps{Work: th, Ledger: th, Digests: th, Timers: th, Reader: th, Resolver: th.resolver(), Holder: th, Log: zap.NewNop()},
+		runner.Config{Keep: -1, Now: func() time.Time { return th.now }})
 	require.NoError(t, err)
 	for looks := 0; th.due.Active; looks++ {
 		require.Less(t, looks, 5000)
-		th.now = later(th.now, th.due.DueAt)
+		if th.due.DueAt.After(th.now) {
+			th.now = th.due.DueAt
+		}
 		require.NoError(t, r.Pass(ctx))
 	}
 }

@@ -1,4 +1,4 @@
-package escalation
+package runner
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
@@ -39,7 +40,7 @@ func (r *Runner) fallbacks(ctx context.Context, leases []buckets.Lease) error {
 
 // replace writes the fallbacks of a batch; a batch that fails because of what is in it is halved until the culprit
 // stands alone. done is false when a lease was lost: then the leases must be looked at anew.
-func (r *Runner) replace(ctx context.Context, failed []Failed) (done bool, err error) {
+func (r *Runner) replace(ctx context.Context, failed []escalation.Failed) (done bool, err error) {
 	err = r.safely(func() error { return r.replaceBatch(ctx, failed) })
 	var lost *buckets.LostError
 	switch {
@@ -66,19 +67,19 @@ func (r *Runner) replace(ctx context.Context, failed []Failed) (done bool, err e
 }
 
 // postponeMessage lets a failed message wait whose fallback cannot be made now.
-func (r *Runner) postponeMessage(f Failed, cause error) {
+func (r *Runner) postponeMessage(f escalation.Failed, cause error) {
 	n, pause := r.failedMessages.failed(int64(f.ID), time.Now())
 	r.metrics.errors.WithLabelValues("message").Inc()
 	r.log.Error("no fallback could be made for a failed message, trying again later", zap.Int64("message_id", int64(f.ID)),
 		zap.Int64("incident_id", int64(f.Made.IncidentID)), zap.Int("failures", n), zap.Duration("pause", pause), zap.Error(cause))
 }
 
-func (r *Runner) replaceBatch(ctx context.Context, failed []Failed) error {
-	planIDs, appIDs := []PlanID{}, make([]int64, len(failed))
+func (r *Runner) replaceBatch(ctx context.Context, failed []escalation.Failed) error {
+	planIDs, appIDs := []escalation.PlanID{}, make([]int64, len(failed))
 	for i, f := range failed {
 		appIDs[i] = f.Made.ApplicationID
 		if f.Made.PlanID != 0 {
-			planIDs = append(planIDs, PlanID(f.Made.PlanID))
+			planIDs = append(planIDs, escalation.PlanID(f.Made.PlanID))
 		}
 	}
 	plans, err := r.plans.Get(ctx, planIDs...)
@@ -94,9 +95,9 @@ func (r *Runner) replaceBatch(ctx context.Context, failed []Failed) error {
 	if at.IsZero() {
 		at = time.Now() // for on-call look-ups only; what is written carries the database's time
 	}
-	changes := make([]FallbackChange, 0, len(failed))
+	changes := make([]escalation.FallbackChange, 0, len(failed))
 	for _, f := range failed {
-		c, err := r.replaceSafely(ctx, f, plans[PlanID(f.Made.PlanID)], apps[f.Made.ApplicationID], at)
+		c, err := r.replaceSafely(ctx, f, plans[escalation.PlanID(f.Made.PlanID)], apps[f.Made.ApplicationID], at)
 		if err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
@@ -109,7 +110,7 @@ func (r *Runner) replaceBatch(ctx context.Context, failed []Failed) error {
 	if len(changes) == 0 {
 		return nil
 	}
-	leases := LeasesOf(changes, func(c FallbackChange) buckets.Lease { return c.Failed.Lease })
+	leases := LeasesOf(changes, func(c escalation.FallbackChange) buckets.Lease { return c.Failed.Lease })
 	if err := r.deps.Ledger.CommitFallbacks(ctx, r.deps.Holder.ProcessID(), leases, changes, now); err != nil {
 		return err
 	}
@@ -117,7 +118,7 @@ func (r *Runner) replaceBatch(ctx context.Context, failed []Failed) error {
 	for _, c := range changes {
 		r.failedMessages.succeeded(int64(c.Failed.ID))
 		if c.Nobody && !c.Failed.OutOfBand() { // a vendor's long outage would tell of every mail
-			r.unreached(c.Failed, plans[PlanID(c.Failed.Made.PlanID)])
+			r.unreached(c.Failed, plans[escalation.PlanID(c.Failed.Made.PlanID)])
 		}
 		for _, m := range c.Messages {
 			r.metrics.made.WithLabelValues(string(m.Purpose)).Inc()
@@ -132,7 +133,7 @@ func (r *Runner) replaceBatch(ctx context.Context, failed []Failed) error {
 
 // unreached logs that neither the recipient of a page nor a fallback could be reached. While the page is still being sent, that is
 // no page that reaches nobody.
-func (r *Runner) unreached(f Failed, plan Plan) {
+func (r *Runner) unreached(f escalation.Failed, plan escalation.Plan) {
 	about := []zap.Field{
 		zap.Int64("message_id", int64(f.ID)), zap.Int64("incident_id", int64(f.Made.IncidentID)), zap.String("plan", plan.Name),
 		zap.String("target", f.Made.Target), zap.Int("step", f.Made.Step),
@@ -144,7 +145,7 @@ func (r *Runner) unreached(f Failed, plan Plan) {
 	r.nobody(1, about...)
 }
 
-func (r *Runner) replaceSafely(ctx context.Context, f Failed, plan Plan, app Application, at time.Time) (c FallbackChange, err error) {
+func (r *Runner) replaceSafely(ctx context.Context, f escalation.Failed, plan escalation.Plan, app escalation.Application, at time.Time) (c escalation.FallbackChange, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			r.log.Error("panic while choosing a fallback", zap.Int64("message_id", int64(f.ID)), zap.Any("panic", p),

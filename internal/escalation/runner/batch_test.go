@@ -1,4 +1,4 @@
-package escalation
+package runner
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/oncall"
@@ -15,13 +16,13 @@ import (
 )
 
 // decide returns what is decided about incident 1 of plan 1.
-func (g *rig) decide(t *testing.T, set func(*Due)) Change {
+func (g *rig) decide(t *testing.T, set func(*escalation.Due)) escalation.Change {
 	t.Helper()
 	d := g.open(1)
 	if set != nil {
 		set(&d)
 	}
-	c, err := g.runner.decideSafely(t.Context(), d, Facts{Plans: g.plans, Applications: g.apps})
+	c, err := g.runner.decideSafely(t.Context(), d, escalation.Facts{Plans: g.plans, Applications: g.apps})
 	require.NoError(t, err)
 	if !d.PlanPaused && !d.ApplicationPaused {
 		require.Equal(t, len(c.Entries) > 0, c.Visible, "clients see as an update what stands on the timeline")
@@ -30,7 +31,7 @@ func (g *rig) decide(t *testing.T, set func(*Due)) Change {
 }
 
 // plan replaces the steps of plan 1, and whatever else set changes.
-func (g *rig) plan(set func(*Plan), steps ...Step) {
+func (g *rig) plan(set func(*escalation.Plan), steps ...escalation.Step) {
 	p := g.plans[1]
 	p.Steps = steps
 	if set != nil {
@@ -47,14 +48,16 @@ func texts(entries []incidents.Entry) []string {
 	return out
 }
 
-func user(name string, id int64) *Target { return &Target{Role: "user", Name: name, TargetID: id} }
+func user(name string, id int64) *escalation.Target {
+	return &escalation.Target{Role: "user", Name: name, TargetID: id}
+}
 
 func TestAPausedIncidentWaitsAndSaysSoOnce(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
-	for what, pause := range map[string]func(*Due){
-		"plan demo-plan":   func(d *Due) { d.PlanPaused = true },
-		"application shop": func(d *Due) { d.ApplicationPaused = true },
+	for what, pause := range map[string]func(*escalation.Due){
+		"plan demo-plan":   func(d *escalation.Due) { d.PlanPaused = true },
+		"application shop": func(d *escalation.Due) { d.ApplicationPaused = true },
 	} {
 		c := g.decide(t, pause)
 		require.Equal(t, []string{"operator: escalation waits: " + what + " is paused"}, texts(c.Entries))
@@ -63,11 +66,11 @@ func TestAPausedIncidentWaitsAndSaysSoOnce(t *testing.T) {
 		require.False(t, c.DueAt.Before(noon.Add(time.Hour)))
 		require.Zero(t, c.Progress.Step)
 
-		again := g.decide(t, func(d *Due) { pause(d); d.Progress = c.Progress })
+		again := g.decide(t, func(d *escalation.Due) { pause(d); d.Progress = c.Progress })
 		require.Empty(t, again.Entries)
 		require.Equal(t, c.DueAt, again.DueAt)
 
-		on := g.decide(t, func(d *Due) { d.Progress = c.Progress })
+		on := g.decide(t, func(d *escalation.Due) { d.Progress = c.Progress })
 		require.Equal(t, []string{"operator: escalation goes on", "step: step 1: paging demo by sms (high, named in the plan)"}, texts(on.Entries))
 		require.False(t, on.Progress.Paused)
 	}
@@ -77,17 +80,19 @@ func TestAPausedPlanAsksNobodyWhoIsOnCall(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	g.panicFor = 1
-	for _, pause := range []func(*Due){func(d *Due) { d.PlanPaused = true }, func(d *Due) { d.ApplicationPaused = true }} {
+	for _, pause := range []func(*escalation.Due){func(d *escalation.Due) { d.PlanPaused = true }, func(d *escalation.Due) { d.ApplicationPaused = true }} {
 		d := g.open(1)
 		pause(&d)
-		require.NotPanics(t, func() { g.runner.decider.Prefetch(t.Context(), []Due{d}, Facts{Plans: g.plans, Applications: g.apps}) })
+		require.NotPanics(t, func() {
+			g.runner.decider.Prefetch(t.Context(), []escalation.Due{d}, escalation.Facts{Plans: g.plans, Applications: g.apps})
+		})
 	}
 }
 
 func TestProgressThatCannotBeReadBeginsTheStepAnew(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
-	c := g.decide(t, func(d *Due) { d.ProgressErr, d.Progress.Step = errors.New("torn"), 1 })
+	c := g.decide(t, func(d *escalation.Due) { d.ProgressErr, d.Progress.Step = errors.New("torn"), 1 })
 	require.Equal(t, "failure: the stored progress cannot be read (torn); step 1 begins anew, nobody is paged twice", texts(c.Entries)[0])
 	require.Len(t, c.Messages, 1)
 }
@@ -96,18 +101,18 @@ func TestThePlansTrackingAddressHearsOnce(t *testing.T) {
 	t.Parallel()
 	words := []byte(`{"shop": {"body": "x"}}`)
 	for name, c := range map[string]struct {
-		tracking Tracking
+		tracking escalation.Tracking
 		told     bool
 	}{
-		"told":                         {Tracking{Mode: users.Email, Key: "team@x.test", Template: words}, true},
-		"nobody hears by call":         {Tracking{Mode: users.Call, Key: "team@x.test", Template: words}, false},
-		"no address":                   {Tracking{Mode: users.Email, Template: words}, false},
-		"no words for the application": {Tracking{Mode: users.Email, Key: "team@x.test", Template: []byte(`{"other": {"body": "x"}}`)}, false},
+		"told":                         {escalation.Tracking{Mode: users.Email, Key: "team@x.test", Template: words}, true},
+		"nobody hears by call":         {escalation.Tracking{Mode: users.Call, Key: "team@x.test", Template: words}, false},
+		"no address":                   {escalation.Tracking{Mode: users.Email, Template: words}, false},
+		"no words for the application": {escalation.Tracking{Mode: users.Email, Key: "team@x.test", Template: []byte(`{"other": {"body": "x"}}`)}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := newRig(t, Config{})
-			g.plan(func(p *Plan) { p.Tracking = &c.tracking }, step(note(users.High, time.Minute, 0)))
+			g.plan(func(p *escalation.Plan) { p.Tracking = &c.tracking }, step(note(users.High, time.Minute, 0)))
 			got := g.decide(t, nil)
 			pages := got.Messages
 			if c.told {
@@ -122,7 +127,7 @@ func TestThePlansTrackingAddressHearsOnce(t *testing.T) {
 			require.Equal(t, messages.Primary, pages[0].Purpose)
 			require.Equal(t, len(got.Messages), got.Progress.Unsettled, "what is waited for")
 			require.True(t, got.Progress.Tracked)
-			require.Empty(t, g.decide(t, func(d *Due) { d.Progress = got.Progress }).Messages, "neither is told twice")
+			require.Empty(t, g.decide(t, func(d *escalation.Due) { d.Progress = got.Progress }).Messages, "neither is told twice")
 		})
 	}
 }
@@ -130,13 +135,13 @@ func TestThePlansTrackingAddressHearsOnce(t *testing.T) {
 func TestATrackingMessageThatWasCancelledIsMadeForTheReopening(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
-	g.plan(func(p *Plan) {
-		p.Tracking = &Tracking{Mode: users.Email, Key: "team@x.test", Template: []byte(`{"shop": {"body": "x"}}`)}
+	g.plan(func(p *escalation.Plan) {
+		p.Tracking = &escalation.Tracking{Mode: users.Email, Key: "team@x.test", Template: []byte(`{"shop": {"body": "x"}}`)}
 	}, step(note(users.High, time.Minute, 0)))
-	c := g.decide(t, func(d *Due) {
-		d.Progress = Progress{Step: 1, Tracked: true, Reopened: 2, Notifications: []Rounds{{Made: 1, At: noon, SettledAt: noon}}, Past: []Past{
-			{Recipient: "literal:team@x.test", Purpose: messages.TrackingMsg, Fate: PastCancelled},
-			{Step: 1, Recipient: "user:1", Purpose: messages.Primary, Fate: PastLeft},
+	c := g.decide(t, func(d *escalation.Due) {
+		d.Progress = escalation.Progress{Step: 1, Tracked: true, Reopened: 2, Notifications: []escalation.Rounds{{Made: 1, At: noon, SettledAt: noon}}, Past: []escalation.Past{
+			{Recipient: "literal:team@x.test", Purpose: messages.TrackingMsg, Fate: escalation.PastCancelled},
+			{Step: 1, Recipient: "user:1", Purpose: messages.Primary, Fate: escalation.PastLeft},
 		}}
 	})
 	require.Len(t, c.Messages, 1)
@@ -149,7 +154,7 @@ func TestEverybodyOfATeamIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	g.person(2, "second", users.SMS)
-	g.plan(nil, step(Notification{Priority: users.High, Target: &Target{Role: "team", Name: "db", TargetID: 100}, Wait: time.Minute}))
+	g.plan(nil, step(escalation.Notification{Priority: users.High, Target: &escalation.Target{Role: "team", Name: "db", TargetID: 100}, Wait: time.Minute}))
 	g.runner.decider = g.runner.newDecider(oncall.NewResolver(pair{g.memory}, nil, 0))
 	c := g.decide(t, nil)
 	require.Len(t, c.Messages, 2)
@@ -169,7 +174,7 @@ func TestWhatReachesNobodyHoldsNothingUp(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	g.person(2, "mute")
-	g.plan(nil, step(Notification{Priority: users.High, Target: user("mute", 2), Wait: time.Hour, Optional: true}), step(note(users.High, time.Minute, 0)))
+	g.plan(nil, step(escalation.Notification{Priority: users.High, Target: user("mute", 2), Wait: time.Hour, Optional: true}), step(note(users.High, time.Minute, 0)))
 	c := g.decide(t, nil)
 	require.Equal(t, []string{
 		"skipped: step 1: mute cannot be paged in any mode: " + missing(t, g) + "; it is optional and left out",
@@ -192,7 +197,7 @@ func TestFallbacksAreTriedInOrder(t *testing.T) {
 	t.Parallel()
 	mute := "step 1: mute cannot be paged in any mode: "
 	for name, c := range map[string]struct {
-		plan, app *Target
+		plan, app *escalation.Target
 		creator   users.ID
 		want      string
 		to        messages.Recipient // "" = nobody
@@ -212,8 +217,8 @@ func TestFallbacksAreTriedInOrder(t *testing.T) {
 			app := g.apps[5]
 			app.Fallback = c.app
 			g.apps[5] = app
-			g.plan(func(p *Plan) { p.Fallback, p.CreatorID = c.plan, c.creator },
-				step(Notification{Priority: users.High, Target: user("mute", 2), Wait: time.Minute}))
+			g.plan(func(p *escalation.Plan) { p.Fallback, p.CreatorID = c.plan, c.creator },
+				step(escalation.Notification{Priority: users.High, Target: user("mute", 2), Wait: time.Minute}))
 			got := g.decide(t, nil)
 			if c.to == "" {
 				require.Equal(t, "fallback: "+mute+missing(t, g)+", "+c.want, texts(got.Entries)[0])
@@ -239,8 +244,8 @@ func TestAFallbackWhoIsPagedAlreadyIsNotPagedTwice(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	g.person(2, "second")
-	g.plan(func(p *Plan) { p.CreatorID = 1 },
-		step(Notification{Priority: users.High, Target: &Target{Role: "team", Name: "db", TargetID: 100}, Wait: time.Minute}))
+	g.plan(func(p *escalation.Plan) { p.CreatorID = 1 },
+		step(escalation.Notification{Priority: users.High, Target: &escalation.Target{Role: "team", Name: "db", TargetID: 100}, Wait: time.Minute}))
 	g.runner.decider = g.runner.newDecider(oncall.NewResolver(pair{g.memory}, nil, 0))
 	c := g.decide(t, nil)
 	require.Contains(t, texts(c.Entries)[0], "; demo is paged already (creator of plan demo-plan)")
@@ -252,8 +257,8 @@ func TestTwoNotificationsOfAStepMayFallBackOnTheSamePerson(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	g.person(2, "mute")
-	mute := Notification{Priority: users.High, Target: user("mute", 2), Wait: time.Minute}
-	g.plan(func(p *Plan) { p.CreatorID = 1 }, step(mute, mute))
+	mute := escalation.Notification{Priority: users.High, Target: user("mute", 2), Wait: time.Minute}
+	g.plan(func(p *escalation.Plan) { p.CreatorID = 1 }, step(mute, mute))
 	c := g.decide(t, nil)
 	require.Len(t, c.Messages, 2, "each has words of its own")
 	require.Equal(t, []int{0, 1}, []int{c.Messages[0].Position, c.Messages[1].Position})
@@ -263,12 +268,12 @@ func TestWhoeverHeardBeforeTheReopeningIsNotPagedAgain(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	g.person(2, "second", users.SMS)
-	g.plan(nil, step(Notification{Priority: users.High, Target: &Target{Role: "team", Name: "db", TargetID: 100}, Wait: time.Minute}))
+	g.plan(nil, step(escalation.Notification{Priority: users.High, Target: &escalation.Target{Role: "team", Name: "db", TargetID: 100}, Wait: time.Minute}))
 	g.runner.decider = g.runner.newDecider(oncall.NewResolver(pair{g.memory}, nil, 0))
-	c := g.decide(t, func(d *Due) {
-		d.Progress = Progress{Step: 1, Reopened: 1, Notifications: []Rounds{{Made: 1, At: noon, SettledAt: noon}}, Past: []Past{
-			{Step: 1, Recipient: "user:1", Purpose: messages.Primary, Fate: PastLeft},
-			{Step: 1, Recipient: "user:2", Purpose: messages.Primary, Fate: PastCancelled},
+	c := g.decide(t, func(d *escalation.Due) {
+		d.Progress = escalation.Progress{Step: 1, Reopened: 1, Notifications: []escalation.Rounds{{Made: 1, At: noon, SettledAt: noon}}, Past: []escalation.Past{
+			{Step: 1, Recipient: "user:1", Purpose: messages.Primary, Fate: escalation.PastLeft},
+			{Step: 1, Recipient: "user:2", Purpose: messages.Primary, Fate: escalation.PastCancelled},
 		}}
 	})
 	require.Len(t, c.Messages, 1)
@@ -281,8 +286,8 @@ func TestADynamicTargetIsTheIncidents(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	one := 1
-	g.plan(func(p *Plan) { p.CreatorID = 1 }, step(Notification{Priority: users.High, DynamicIndex: &one, Wait: time.Minute}))
-	c := g.decide(t, func(d *Due) { d.Dynamic = map[int]Target{1: *user("creator", 9)} })
+	g.plan(func(p *escalation.Plan) { p.CreatorID = 1 }, step(escalation.Notification{Priority: users.High, DynamicIndex: &one, Wait: time.Minute}))
+	c := g.decide(t, func(d *escalation.Due) { d.Dynamic = map[int]escalation.Target{1: *user("creator", 9)} })
 	require.Equal(t, messages.Recipient("user:9"), c.Messages[0].Recipient)
 
 	c = g.decide(t, nil)
@@ -292,9 +297,9 @@ func TestADynamicTargetIsTheIncidents(t *testing.T) {
 
 func TestAnIncidentWithoutItsPlanOrApplicationIsPutOff(t *testing.T) {
 	t.Parallel()
-	for want, set := range map[string]func(*Due){
-		"plan 7 does not exist":        func(d *Due) { d.PlanID = 7 },
-		"application 8 does not exist": func(d *Due) { d.ApplicationID = 8 },
+	for want, set := range map[string]func(*escalation.Due){
+		"plan 7 does not exist":        func(d *escalation.Due) { d.PlanID = 7 },
+		"application 8 does not exist": func(d *escalation.Due) { d.ApplicationID = 8 },
 	} {
 		g := newRig(t, Config{})
 		d := g.open(1)
@@ -334,24 +339,24 @@ func TestAWaitThatBeginsBeforeItsPagesLeftIsTold(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	g.plan(nil, step(note(users.High, time.Minute, 0)), step(note(users.High, time.Minute, 0)))
-	c := g.decide(t, func(d *Due) {
-		d.Progress = Progress{Step: 1, StepAt: noon.Add(-time.Hour), Unsettled: 2, Notifications: []Rounds{{Made: 1, At: noon.Add(-time.Hour), Unsettled: 2}}}
+	c := g.decide(t, func(d *escalation.Due) {
+		d.Progress = escalation.Progress{Step: 1, StepAt: noon.Add(-time.Hour), Unsettled: 2, Notifications: []escalation.Rounds{{Made: 1, At: noon.Add(-time.Hour), Unsettled: 2}}}
 	})
 	require.Equal(t, "late: step 1 not delivered yet, escalating: 2 pages are still on the way, the wait starts all the same", texts(c.Entries)[0])
 }
 
 func TestAPlanSaysHowManyTargetsItsIncidentsBring(t *testing.T) {
 	t.Parallel()
-	dynamic := func(index int) Notification { return Notification{DynamicIndex: &index} }
-	require.Zero(t, Plan{Steps: []Step{step(note(users.High, 0, 0))}}.DynamicTargets())
-	require.Equal(t, 1, Plan{Steps: []Step{step(dynamic(0))}}.DynamicTargets())
-	require.Equal(t, 3, Plan{Steps: []Step{step(dynamic(2), note(users.High, 0, 0)), step(dynamic(1))}}.DynamicTargets())
+	dynamic := func(index int) escalation.Notification { return escalation.Notification{DynamicIndex: &index} }
+	require.Zero(t, escalation.Plan{Steps: []escalation.Step{step(note(users.High, 0, 0))}}.DynamicTargets())
+	require.Equal(t, 1, escalation.Plan{Steps: []escalation.Step{step(dynamic(0))}}.DynamicTargets())
+	require.Equal(t, 3, escalation.Plan{Steps: []escalation.Step{step(dynamic(2), note(users.High, 0, 0)), step(dynamic(1))}}.DynamicTargets())
 }
 
 func TestWhatANameInAPlanMeans(t *testing.T) {
 	t.Parallel()
-	r := Reach{Roles: map[string]string{"user": "user", "oncall-primary": "team"},
-		Targets: map[string][]ReachTarget{"db": {{Kind: "user", TargetID: 1}, {Kind: "team", TargetID: 2}}}}
+	r := escalation.Reach{Roles: map[string]string{"user": "user", "oncall-primary": "team"},
+		Targets: map[string][]escalation.ReachTarget{"db": {{Kind: "user", TargetID: 1}, {Kind: "team", TargetID: 2}}}}
 	for asked, want := range map[string]string{"user": "user", "USER": "user", "Oncall-Primary  ": "oncall-primary", "boss": "", " user": ""} {
 		role, kind, ok := r.Role(asked)
 		require.Equal(t, want, role, asked)

@@ -1,4 +1,4 @@
-package escalation
+package runner
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
@@ -31,7 +32,7 @@ type Digests interface {
 
 // Release is a flood whose held pages are to leave.
 type Release struct {
-	Key   AggregationKey
+	Key   escalation.AggregationKey
 	Lease buckets.Lease
 	At    time.Time // when it was read
 }
@@ -67,7 +68,7 @@ func (r *Runner) digests(ctx context.Context, leases []buckets.Lease) error {
 		return fmt.Errorf("read floods: %w", err)
 	}
 	for _, rel := range due {
-		if now := time.Now(); r.failedDigests.waits(rel.Key.number(), now) {
+		if now := time.Now(); r.failedDigests.waits(backoffID(rel.Key), now) {
 			continue
 		}
 		if err := r.releaseOne(ctx, rel); err != nil {
@@ -86,7 +87,7 @@ func (r *Runner) releaseOne(ctx context.Context, rel Release) error {
 	var lost *buckets.LostError
 	switch {
 	case err == nil:
-		r.failedDigests.succeeded(rel.Key.number())
+		r.failedDigests.succeeded(backoffID(rel.Key))
 		return nil
 	case errors.As(err, &lost):
 		r.metrics.errors.WithLabelValues("lease").Inc()
@@ -95,15 +96,15 @@ func (r *Runner) releaseOne(ctx context.Context, rel Release) error {
 	case ctx.Err() != nil, fault.Is(err, fault.Unavailable):
 		return err
 	}
-	n, pause := r.failedDigests.failed(rel.Key.number(), time.Now())
+	n, pause := r.failedDigests.failed(backoffID(rel.Key), time.Now())
 	r.metrics.errors.WithLabelValues("flood").Inc()
 	r.log.Error("a digest could not be made, trying again later", zap.Int64("plan", int64(rel.Key.PlanID)),
 		zap.Int64("user_id", int64(rel.Key.UserID)), zap.Int("failures", n), zap.Duration("pause", pause), zap.Error(err))
 	return nil
 }
 
-// number tells keys apart in a process's memory; two that share one share a pause.
-func (k AggregationKey) number() int64 {
+// backoffID maps a key to an id for the backoff. Two keys that share an id share a pause.
+func backoffID(k escalation.AggregationKey) int64 {
 	return int64(k.PlanID)<<32 ^ k.ApplicationID<<16 ^ int64(k.UserID)<<2 ^ int64(len(k.Priority))
 }
 

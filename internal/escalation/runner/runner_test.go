@@ -1,4 +1,4 @@
-package escalation
+package runner
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -25,23 +26,23 @@ import (
 // memory is a store and directory in memory: incidents with plan 1 by default, user 1 is demo.
 type memory struct {
 	mu          sync.Mutex
-	due         map[incidents.ID]Due
-	changes     []Change
+	due         map[incidents.ID]escalation.Due
+	changes     []escalation.Change
 	delays      map[incidents.ID]incidents.Entry
 	looks       []buckets.Set
 	reads       int
 	readErr     error
-	commitErr   func([]Change) error
-	fallbackErr func([]FallbackChange) error
-	plans       map[PlanID]Plan
-	apps        map[int64]Application
+	commitErr   func([]escalation.Change) error
+	fallbackErr func([]escalation.FallbackChange) error
+	plans       map[escalation.PlanID]escalation.Plan
+	apps        map[int64]escalation.Application
 	people      map[users.ID]users.Responder
 	panicFor    users.ID
 	lost        buckets.Set
 	leases      []buckets.Lease
-	failed      []Failed
+	failed      []escalation.Failed
 	next        time.Duration
-	replaced    []FallbackChange
+	replaced    []escalation.FallbackChange
 	cancelled   []incidents.ID
 	floods      []Release
 	digests     []Digest
@@ -52,9 +53,9 @@ func newMemory() *memory {
 	supported := map[users.Mode]bool{users.Email: true, users.SMS: true}
 	m := &memory{
 		next: time.Hour,
-		apps: map[int64]Application{5: {ID: 5, Name: "shop", Modes: users.AppModes{Supported: supported}}},
-		due:  map[incidents.ID]Due{}, delays: map[incidents.ID]incidents.Entry{}, people: map[users.ID]users.Responder{},
-		plans: map[PlanID]Plan{1: {ID: 1, Name: "demo-plan", CreatorID: 9, Steps: []Step{step(note(users.High, time.Minute, 0))}}},
+		apps: map[int64]escalation.Application{5: {ID: 5, Name: "shop", Modes: users.AppModes{Supported: supported}}},
+		due:  map[incidents.ID]escalation.Due{}, delays: map[incidents.ID]incidents.Entry{}, people: map[users.ID]users.Responder{},
+		plans: map[escalation.PlanID]escalation.Plan{1: {ID: 1, Name: "demo-plan", CreatorID: 9, Steps: []escalation.Step{step(note(users.High, time.Minute, 0))}}},
 	}
 	for b := range 8 {
 		m.leases = append(m.leases, buckets.Lease{Bucket: b, Epoch: 1})
@@ -72,8 +73,8 @@ func (m *memory) person(id users.ID, name string, modes ...users.Mode) {
 	m.people[id] = p
 }
 
-func (m *memory) open(id incidents.ID) Due {
-	d := Due{ID: id, Lease: m.leases[int(id)%len(m.leases)], PlanID: 1, ApplicationID: 5, Active: true, CreatedAt: noon, DueAt: noon, ReadAt: noon}
+func (m *memory) open(id incidents.ID) escalation.Due {
+	d := escalation.Due{ID: id, Lease: m.leases[int(id)%len(m.leases)], PlanID: 1, ApplicationID: 5, Active: true, CreatedAt: noon, DueAt: noon, ReadAt: noon}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.due[id] = d
@@ -106,7 +107,7 @@ func (m *memory) hold(leases []buckets.Lease) []buckets.Lease {
 
 func (m *memory) Lost(bs buckets.Set) { m.lost.Union(bs) }
 
-func (m *memory) Due(_ context.Context, leases []buckets.Lease, ask Ask) ([]Due, error) {
+func (m *memory) Due(_ context.Context, leases []buckets.Lease, ask Ask) ([]escalation.Due, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.reads++
@@ -118,7 +119,7 @@ func (m *memory) Due(_ context.Context, leases []buckets.Lease, ask Ask) ([]Due,
 		set.Add(l.Bucket)
 	}
 	m.looks = append(m.looks, set)
-	var out []Due
+	var out []escalation.Due
 next:
 	for _, l := range leases {
 		for id := range incidents.ID(1000) {
@@ -145,7 +146,7 @@ func (m *memory) NextDue(context.Context, []buckets.Lease, time.Time) (time.Dura
 
 func (m *memory) Resume(context.Context, time.Time) (int, error) { return 0, nil }
 
-func (m *memory) Commit(_ context.Context, _ string, _ []buckets.Lease, changes []Change) ([]incidents.ID, error) {
+func (m *memory) Commit(_ context.Context, _ string, _ []buckets.Lease, changes []escalation.Change) ([]incidents.ID, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.commitErr != nil {
@@ -172,20 +173,20 @@ func (m *memory) Cancel(_ context.Context, _ string, _ []buckets.Lease, ids []in
 	return nil
 }
 
-func (m *memory) Delay(_ context.Context, _ string, d Due, _ time.Duration, e incidents.Entry, _ time.Time) error {
+func (m *memory) Delay(_ context.Context, _ string, d escalation.Due, _ time.Duration, e incidents.Entry, _ time.Time) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.delays[d.ID] = e
 	return nil
 }
 
-func (m *memory) Failed(_ context.Context, _ []buckets.Lease, ask Ask) ([]Failed, error) {
+func (m *memory) Failed(_ context.Context, _ []buckets.Lease, ask Ask) ([]escalation.Failed, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(m.failed), func(f Failed) bool { return slices.Contains(ask.Excluded, int64(f.ID)) }), nil
+	return slices.DeleteFunc(slices.Clone(m.failed), func(f escalation.Failed) bool { return slices.Contains(ask.Excluded, int64(f.ID)) }), nil
 }
 
-func (m *memory) CommitFallbacks(_ context.Context, _ string, _ []buckets.Lease, changes []FallbackChange, _ time.Time) error {
+func (m *memory) CommitFallbacks(_ context.Context, _ string, _ []buckets.Lease, changes []escalation.FallbackChange, _ time.Time) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.fallbackErr != nil {
@@ -194,8 +195,8 @@ func (m *memory) CommitFallbacks(_ context.Context, _ string, _ []buckets.Lease,
 		}
 	}
 	m.replaced = append(m.replaced, changes...)
-	m.failed = slices.DeleteFunc(m.failed, func(f Failed) bool {
-		return slices.ContainsFunc(changes, func(c FallbackChange) bool { return c.Failed.ID == f.ID })
+	m.failed = slices.DeleteFunc(m.failed, func(f escalation.Failed) bool {
+		return slices.ContainsFunc(changes, func(c escalation.FallbackChange) bool { return c.Failed.ID == f.ID })
 	})
 	return nil
 }
@@ -225,9 +226,11 @@ func (m *memory) Ring(context.Context, string, []buckets.Lease, time.Time) (buck
 
 func (m *memory) CancelDigests(context.Context, string, []buckets.Lease) (int, error) { return 0, nil }
 
-func (m *memory) Plans(_ context.Context, ids []PlanID) (map[PlanID]Plan, error) { return m.plans, nil }
+func (m *memory) Plans(_ context.Context, ids []escalation.PlanID) (map[escalation.PlanID]escalation.Plan, error) {
+	return m.plans, nil
+}
 
-func (m *memory) Applications(_ context.Context, ids []int64) (map[int64]Application, error) {
+func (m *memory) Applications(_ context.Context, ids []int64) (map[int64]escalation.Application, error) {
 	return m.apps, nil
 }
 
@@ -351,7 +354,7 @@ func TestWhatReachesNobodyIsAnAlarm(t *testing.T) {
 	require.EqualValues(t, 3, told[0].ContextMap()["incident_id"])
 
 	// A page that failed in every mode, and there is nobody to be paged instead.
-	g.failed = []Failed{{
+	g.failed = []escalation.Failed{{
 		ID: 8, Lease: buckets.Lease{Bucket: 3, Epoch: 1}, Open: true,
 		Made: messages.New{IncidentID: 3, ApplicationID: 5, PlanID: 1, Step: 1, Recipient: "user:1", Target: "demo", Priority: users.High},
 	}}
@@ -367,7 +370,7 @@ func TestWhatReachesNobodyIsAnAlarm(t *testing.T) {
 	first := g.replaced[0].Failed
 	trying := first
 	trying.Trying = true
-	g.failed = []Failed{trying}
+	g.failed = []escalation.Failed{trying}
 	require.NoError(t, g.runner.Pass(t.Context()))
 	require.Len(t, g.logs.FilterMessage("a page reaches nobody").All(), 2)
 	require.InDelta(t, 2, testutil.ToFloat64(g.runner.metrics.nobody), 0)
@@ -375,7 +378,7 @@ func TestWhatReachesNobodyIsAnAlarm(t *testing.T) {
 
 	outOfBand := first
 	outOfBand.Made.IncidentID, outOfBand.Open = 0, false
-	g.failed = []Failed{outOfBand}
+	g.failed = []escalation.Failed{outOfBand}
 	require.NoError(t, g.runner.Pass(t.Context()))
 	require.Len(t, g.logs.FilterMessage("a page reaches nobody").All(), 2, "what is out of band is nobody's page")
 }
@@ -384,7 +387,7 @@ func TestOneIncidentThatPanicsHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	poisoned := g.plans[1]
-	poisoned.ID, poisoned.Steps = 2, []Step{step(Notification{Priority: users.High, Target: &Target{Role: "user", TargetID: 7}})}
+	poisoned.ID, poisoned.Steps = 2, []escalation.Step{step(escalation.Notification{Priority: users.High, Target: &escalation.Target{Role: "user", TargetID: 7}})}
 	g.plans[2] = poisoned
 	g.person(7, "poison", users.SMS)
 	g.panicFor = 7
@@ -395,7 +398,7 @@ func TestOneIncidentThatPanicsHoldsNobodyUp(t *testing.T) {
 			g.due[id] = d
 		}
 	}
-	g.runner.decider = NewDecider(g.runner.deps.Resolver, oncall.NewRecent(0, func(ctx context.Context, keys []users.ResponderKey) (map[users.ResponderKey]users.Responder, error) {
+	g.runner.decider = escalation.NewDecider(g.runner.deps.Resolver, oncall.NewRecent(0, func(ctx context.Context, keys []users.ResponderKey) (map[users.ResponderKey]users.Responder, error) {
 		if len(keys) > 1 {
 			return nil, errors.New("only one at a time, so that the panic happens in the decision")
 		}
@@ -415,7 +418,7 @@ func TestABatchIsSplitUntilTheCulpritStandsAlone(t *testing.T) {
 		g.open(id)
 	}
 	tries := 0
-	g.commitErr = func(cs []Change) error {
+	g.commitErr = func(cs []escalation.Change) error {
 		tries++
 		for _, c := range cs {
 			if c.ID == 42 {
@@ -443,12 +446,12 @@ func TestADatabaseThatIsAwayIsNobodysFault(t *testing.T) {
 	g.open(1)
 	g.open(2)
 	away := fault.New(fault.Unavailable, "the database cannot be reached")
-	g.commitErr = func([]Change) error { return away }
+	g.commitErr = func([]escalation.Change) error { return away }
 	for range 3 {
 		require.ErrorIs(t, g.runner.Pass(t.Context()), away)
 	}
 	require.Empty(t, g.delays)
-	g.commitErr = func(cs []Change) error {
+	g.commitErr = func(cs []escalation.Change) error {
 		if cs[0].ID == 2 || len(cs) == 2 {
 			return away
 		}
@@ -464,7 +467,7 @@ func TestALostLeaseIsHandedBackAndTheRestGoesOn(t *testing.T) {
 	g := newRig(t, Config{})
 	g.open(1)
 	g.open(2)
-	g.commitErr = func(cs []Change) error {
+	g.commitErr = func(cs []escalation.Change) error {
 		for _, c := range cs {
 			if c.Lease.Bucket == 2 {
 				return &buckets.LostError{Buckets: buckets.Of(2)}
@@ -493,23 +496,23 @@ func TestInactiveIncidentsAreCancelled(t *testing.T) {
 
 func TestLargeTeamsAreWrittenInSeveralTransactions(t *testing.T) {
 	t.Parallel()
-	change := func(n int) Change { return Change{Messages: make([]messages.New, n)} }
-	require.Equal(t, 1, fitting([]Change{change(9000), change(1)}))
-	require.Equal(t, 2, fitting([]Change{change(1000), change(1000), change(1)}))
-	require.Equal(t, 3, fitting([]Change{change(0), change(0), change(0)}))
+	change := func(n int) escalation.Change { return escalation.Change{Messages: make([]messages.New, n)} }
+	require.Equal(t, 1, fitting([]escalation.Change{change(9000), change(1)}))
+	require.Equal(t, 2, fitting([]escalation.Change{change(1000), change(1000), change(1)}))
+	require.Equal(t, 3, fitting([]escalation.Change{change(0), change(0), change(0)}))
 }
 
 func TestACalendarThatDoesNotAnswerDelaysOnlyForAWhile(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	plan := g.plans[1]
-	plan.Steps = []Step{step(Notification{Priority: users.High, Target: &Target{Role: "oncall-primary", Name: "db", TargetID: 100}})}
+	plan.Steps = []escalation.Step{step(escalation.Notification{Priority: users.High, Target: &escalation.Target{Role: "oncall-primary", Name: "db", TargetID: 100}})}
 	g.plans[1] = plan
 	g.runner.decider = g.runner.newDecider(oncall.NewResolver(teams{g.memory}, calendarFunc(func() (oncall.Answer, bool, error) {
 		return oncall.Answer{}, false, errors.New("calendar out of order")
 	}), 0))
 	g.open(1)
-	for range MaxLookups {
+	for range escalation.MaxLookups {
 		require.NoError(t, g.runner.Pass(t.Context()))
 		require.Empty(t, g.changes)
 		g.runner.failedIncidents.cases[1].until = time.Time{}.Add(time.Hour)
@@ -531,13 +534,13 @@ func (teams) Teams(context.Context, []int64) (map[int64]oncall.Team, error) {
 func TestAFallbackThatPanicsIsLeftForLater(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
-	failed := func(id messages.ID, incident incidents.ID) Failed {
-		return Failed{ID: id, Lease: g.leases[1], Open: true, Made: messages.New{
+	failed := func(id messages.ID, incident incidents.ID) escalation.Failed {
+		return escalation.Failed{ID: id, Lease: g.leases[1], Open: true, Made: messages.New{
 			IncidentID: incident, ApplicationID: 5, PlanID: 1, Step: 1, Recipient: "user:1", Target: "demo",
 			Purpose: messages.Primary, Priority: users.High, Class: messages.ClassUrgent, Mode: users.SMS,
 		}}
 	}
-	g.failed = []Failed{failed(1, 1)}
+	g.failed = []escalation.Failed{failed(1, 1)}
 	g.panicFor = 9
 	require.NoError(t, g.runner.Pass(t.Context()))
 	require.Empty(t, g.replaced)
@@ -559,7 +562,7 @@ func TestExhaustionIsAWarningAndAMetric(t *testing.T) {
 	require.InDelta(t, 0, testutil.ToFloat64(g.runner.metrics.exhausted), 0)
 	d := g.open(1)
 	d.Progress.Step = 1
-	d.Progress.Notifications = []Rounds{{Made: 1, Skipped: true}}
+	d.Progress.Notifications = []escalation.Rounds{{Made: 1, Skipped: true}}
 	g.memory.due[1] = d
 	require.NoError(t, g.runner.Pass(t.Context()))
 	require.InDelta(t, 1, testutil.ToFloat64(g.runner.metrics.exhausted), 0)

@@ -1,4 +1,4 @@
-package escalation
+package simulation
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
@@ -23,7 +24,7 @@ func (s served) Served(context.Context) ([]users.Mode, bool, error) { return s.m
 // until is how far the calendars reach.
 type until struct{ at time.Time }
 
-func (u until) NotPopulated(_ context.Context, _ Target, role string, at time.Time) (bool, error) {
+func (u until) NotPopulated(_ context.Context, _ escalation.Target, role string, at time.Time) (bool, error) {
 	return role == "primary" && !at.Before(u.at), nil
 }
 
@@ -31,7 +32,7 @@ func TestSimulatePromisesOnlyModesWithAVendor(t *testing.T) {
 	t.Parallel()
 	simulate := func(v Vendors, tracking users.Mode) Simulation {
 		th := small(step(note(users.High, time.Minute, 0)), step(note(users.Low, time.Minute, 0)))
-		th.plan.Tracking = &Tracking{Mode: tracking, Key: "log@example.com"}
+		th.plan.Tracking = &escalation.Tracking{Mode: tracking, Key: "log@example.com"}
 		th.plan.Tracking.Template = []byte(`{"shop": {"body": "x"}}`)
 		s, err := NewSimulator(SimulatorDeps{Reader: th, Rules: th, Names: th, Clock: th, Resolver: th.resolver, Vendors: v})
 		require.NoError(t, err)
@@ -56,7 +57,7 @@ func TestSimulatePromisesOnlyModesWithAVendor(t *testing.T) {
 		return e.Text == "log@example.com cannot be told: no processor has a vendor for email"
 	}))
 	require.Equal(t, EndExhausted, sim.End)
-	require.Equal(t, noon.Add(exhaustLook), sim.EndedAt, "steps that reach nobody are not waited for")
+	require.Equal(t, noon.Add(time.Minute), sim.EndedAt, "steps that reach nobody are not waited for")
 
 	sim = simulate(served{unknown: true}, users.Email)
 	require.Equal(t, []users.Mode{users.Email, users.SMS, users.Email}, modes(sim))
@@ -66,7 +67,7 @@ func TestSimulatePromisesOnlyModesWithAVendor(t *testing.T) {
 func TestSimulateSaysThatACalendarIsNotPopulatedSoFar(t *testing.T) {
 	t.Parallel()
 	n := note(users.High, time.Hour, 2)
-	n.Target = &Target{Role: "oncall-primary", Name: "db", TargetID: 50}
+	n.Target = &escalation.Target{Role: "oncall-primary", Name: "db", TargetID: 50}
 	th := small(step(n))
 	th.teams[50] = oncall.Team{ID: 50, TargetID: 50, Name: "db", Active: true}
 	s, err := NewSimulator(SimulatorDeps{Reader: th, Rules: th, Names: th, Clock: th, Resolver: th.resolver,

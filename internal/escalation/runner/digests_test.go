@@ -1,4 +1,4 @@
-package escalation
+package runner
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -16,7 +17,7 @@ func TestDigestsAreToldAsThePersonChose(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	flood := func(user users.ID) Release {
-		return Release{Key: AggregationKey{PlanID: 1, ApplicationID: 5, Priority: users.High, UserID: user}, Lease: g.memory.leases[1], At: noon}
+		return Release{Key: escalation.AggregationKey{PlanID: 1, ApplicationID: 5, Priority: users.High, UserID: user}, Lease: g.memory.leases[1], At: noon}
 	}
 	g.memory.floods = []Release{flood(1), flood(77)}
 	require.NoError(t, g.runner.Pass(t.Context()))
@@ -32,7 +33,7 @@ func TestDigestsAreToldAsThePersonChose(t *testing.T) {
 func TestAFloodThatCannotBeReleasedHoldsNothingUp(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{RetryMin: time.Hour, RetryMax: time.Hour, Now: func() time.Time { return noon }})
-	bad := Release{Key: AggregationKey{PlanID: 1, ApplicationID: 5, Priority: users.High, UserID: 1}, Lease: g.memory.leases[1]}
+	bad := Release{Key: escalation.AggregationKey{PlanID: 1, ApplicationID: 5, Priority: users.High, UserID: 1}, Lease: g.memory.leases[1]}
 	good := bad
 	good.Key.UserID = 9
 	g.memory.floods = []Release{bad, good}
@@ -54,7 +55,7 @@ func TestAFloodThatCannotBeReleasedHoldsNothingUp(t *testing.T) {
 func TestAFloodWhoseLeaseWasLostIsLeftToTheHeir(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
-	g.memory.floods = []Release{{Key: AggregationKey{PlanID: 1, ApplicationID: 5, Priority: users.High, UserID: 1}, Lease: g.memory.leases[1]}}
+	g.memory.floods = []Release{{Key: escalation.AggregationKey{PlanID: 1, ApplicationID: 5, Priority: users.High, UserID: 1}, Lease: g.memory.leases[1]}}
 	g.memory.releaseErr = func(Digest) error { return &buckets.LostError{Buckets: buckets.Of(1)} }
 	require.NoError(t, g.runner.Pass(t.Context()))
 	require.Equal(t, buckets.Of(1), g.memory.lost)

@@ -1,4 +1,4 @@
-package escalation
+package simulation
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -16,7 +17,7 @@ import (
 // numbers knows every name.
 type numbers struct{}
 
-func (numbers) PlanNumber(context.Context, string) (PlanID, error) { return 1, nil }
+func (numbers) PlanNumber(context.Context, string) (escalation.PlanID, error) { return 1, nil }
 
 func (numbers) ApplicationNumber(context.Context, string) (int64, error) { return 5, nil }
 
@@ -35,7 +36,7 @@ func TestAQuestionIsRead(t *testing.T) {
 	q, err := ask(func(a *Asked) { a.Application, a.Targets = " shop ", []string{" User:demo", "oncall-primary:db"} })
 	require.NoError(t, err)
 	require.Equal(t, int64(5), q.Application)
-	require.Equal(t, map[int]Target{0: {Role: "user", Name: "demo", TargetID: 4}, 1: {Role: "oncall-primary", Name: "db", TargetID: 2}}, q.Dynamic)
+	require.Equal(t, map[int]escalation.Target{0: {Role: "user", Name: "demo", TargetID: 4}, 1: {Role: "oncall-primary", Name: "db", TargetID: 2}}, q.Dynamic)
 	_, err = ask(func(a *Asked) { a.Targets = many(maxTargets) })
 	require.NoError(t, err)
 
@@ -71,7 +72,7 @@ func many(n int) []string {
 func TestAReportSaysWhatTheSimulationFound(t *testing.T) {
 	t.Parallel()
 	s := Simulation{
-		Plan:     Plan{ID: 1, Name: "p"},
+		Plan:     escalation.Plan{ID: 1, Name: "p"},
 		Question: Question{At: noon, AcknowledgedAfter: 5 * time.Minute, Application: 5},
 		Pages: []SimulatedPage{
 			{At: noon.Add(90 * time.Second), New: messages.New{Step: 1, Position: 1, Target: "demo", Purpose: messages.Primary, Mode: users.SMS}},

@@ -1,4 +1,4 @@
-package escalation
+package simulation
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -17,7 +18,7 @@ import (
 )
 
 // small is a theatre with one person who has a phone, and a creator.
-func small(steps ...Step) *theatre {
+func small(steps ...escalation.Step) *theatre {
 	person := func(id users.ID, name string) users.Responder {
 		return users.Responder{User: users.User{ID: id, TargetID: int64(id), Name: name, Active: true},
 			Contacts: map[users.Mode]string{users.SMS: "+1", users.Email: "x@example.com"}}
@@ -25,8 +26,8 @@ func small(steps ...Step) *theatre {
 	return &theatre{
 		people: map[users.ID]users.Responder{1: person(1, "demo"), 2: person(2, "creator")},
 		teams:  map[int64]oncall.Team{}, calendar: oncall.Fixed{},
-		app:  Application{ID: 5, Name: "shop", Modes: users.AppModes{Supported: map[users.Mode]bool{users.Email: true, users.SMS: true}}},
-		plan: Plan{ID: 3, Name: "night", Active: true, CreatorID: 2, Steps: steps},
+		app:  escalation.Application{ID: 5, Name: "shop", Modes: users.AppModes{Supported: map[users.Mode]bool{users.Email: true, users.SMS: true}}},
+		plan: escalation.Plan{ID: 3, Name: "night", Active: true, CreatorID: 2, Steps: steps},
 	}
 }
 
@@ -77,7 +78,7 @@ func TestSimulateEndsWithAnAcknowledgement(t *testing.T) {
 
 func TestSimulateCutsWhatIsTooLong(t *testing.T) {
 	t.Parallel()
-	sim := small(step(note(users.High, time.Minute, MaxRepeat))).ask(t, Question{Application: 5})
+	sim := small(step(note(users.High, time.Minute, escalation.MaxRepeat))).ask(t, Question{Application: 5})
 	require.Equal(t, EndCut, sim.End)
 	require.Len(t, sim.Pages, MaxSimulated)
 	require.Equal(t, []string{"The plan goes on for longer than is foreseen: cut after 1000 pages."}, sim.Notes)
@@ -86,7 +87,7 @@ func TestSimulateCutsWhatIsTooLong(t *testing.T) {
 // TestSimulateCutsWhatNobodyWillSee: plans of predecessors may wait for as long as a number of seconds holds.
 func TestSimulateCutsWhatNobodyWillSee(t *testing.T) {
 	t.Parallel()
-	sim := small(step(note(users.High, math.MaxInt32*time.Second, MaxRepeat))).ask(t, Question{Application: 5})
+	sim := small(step(note(users.High, math.MaxInt32*time.Second, escalation.MaxRepeat))).ask(t, Question{Application: 5})
 	require.Equal(t, EndCut, sim.End)
 	require.Len(t, sim.Notes, 1)
 	require.Regexp(t, `^The plan goes on for longer than is foreseen: cut after \d\d\d pages.$`, sim.Notes[0])
@@ -151,7 +152,7 @@ func TestSimulateWhatDoesNotExist(t *testing.T) {
 	require.Error(t, err)
 }
 
-func (th *theatre) PlanNumber(_ context.Context, name string) (PlanID, error) {
+func (th *theatre) PlanNumber(_ context.Context, name string) (escalation.PlanID, error) {
 	if name != th.plan.Name {
 		return 0, fault.New(fault.NotFound, "no such plan")
 	}
@@ -179,7 +180,7 @@ func (th *theatre) TargetNumber(_ context.Context, _, name string) (int64, error
 func TestAskReadsWhatPeopleType(t *testing.T) {
 	t.Parallel()
 	zero := 0
-	th := small(step(Notification{Priority: users.High, DynamicIndex: &zero, Wait: time.Minute, Repeat: 5}))
+	th := small(step(escalation.Notification{Priority: users.High, DynamicIndex: &zero, Wait: time.Minute, Repeat: 5}))
 	s, err := NewSimulator(SimulatorDeps{Reader: th, Rules: th, Names: th, Clock: th, Resolver: th.resolver})
 	require.NoError(t, err)
 	zone := time.FixedZone("", 3600)
@@ -221,7 +222,7 @@ func TestAskReadsWhatPeopleType(t *testing.T) {
 func TestSimulateWithoutAnAnswerInTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		th := small(step(Notification{Priority: users.High, Target: &Target{Role: "oncall-primary", Name: "db", TargetID: 100}}))
+		th := small(step(escalation.Notification{Priority: users.High, Target: &escalation.Target{Role: "oncall-primary", Name: "db", TargetID: 100}}))
 		th.teams[100] = oncall.Team{ID: 1001, TargetID: 100, Name: "db", Active: true}
 		s, err := NewSimulator(SimulatorDeps{Reader: th, Rules: th, Names: th, Clock: th, Resolver: func() *oncall.Resolver {
 			return oncall.NewResolver(th, hanging{}, time.Hour)

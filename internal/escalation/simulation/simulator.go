@@ -1,4 +1,4 @@
-package escalation
+package simulation
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -41,12 +42,12 @@ type Vendors interface {
 // Populated tells how far calendars reach.
 type Populated interface {
 	// NotPopulated reports whether a schedule of an on-call role of the team is for the instant and has not been populated to it.
-	NotPopulated(ctx context.Context, team Target, role string, at time.Time) (bool, error)
+	NotPopulated(ctx context.Context, team escalation.Target, role string, at time.Time) (bool, error)
 }
 
 // SimulatorDeps are the simulator's collaborators. All are required but Vendors and Populated, which are then not asked.
 type SimulatorDeps struct {
-	Reader  Reader
+	Reader  escalation.Reader
 	Rules   Rules
 	Names   Names
 	Clock   Clock
@@ -72,11 +73,11 @@ func NewSimulator(d SimulatorDeps) (*Simulator, error) {
 
 // Question is what a simulation is asked.
 type Question struct {
-	Plan PlanID
+	Plan escalation.PlanID
 	// Application opens the incident; 0 = one that may use every mode and sets nothing for its people.
 	Application int64
 	// Dynamic are the targets that the incident brings, by dynamic index.
-	Dynamic map[int]Target
+	Dynamic map[int]escalation.Target
 	// At is when the incident is opened.
 	At time.Time
 	// AcknowledgedAfter is how long after At somebody acknowledges; 0 = nobody ever does.
@@ -96,8 +97,8 @@ const (
 // Simulation is what would happen to an incident, if every vendor accepted every page at once and nothing else happened.
 type Simulation struct {
 	Question    Question
-	Plan        Plan
-	Application Application
+	Plan        escalation.Plan
+	Application escalation.Application
 	Pages       []SimulatedPage
 	// Timeline is what the incident's timeline would say.
 	Timeline []incidents.Entry
@@ -121,8 +122,8 @@ type SimulatedPage struct {
 }
 
 // anyApplication stands for an application that is not named.
-func anyApplication(priorities map[users.Priority]users.Mode) Application {
-	app := Application{Name: "any application", Modes: users.AppModes{Supported: map[users.Mode]bool{}, Priorities: priorities}}
+func anyApplication(priorities map[users.Priority]users.Mode) escalation.Application {
+	app := escalation.Application{Name: "any application", Modes: users.AppModes{Supported: map[users.Mode]bool{}, Priorities: priorities}}
 	for _, m := range users.Modes {
 		app.Modes.Supported[m] = true
 	}
@@ -137,10 +138,10 @@ func (s *Simulator) Simulate(ctx context.Context, q Question) (Simulation, error
 	}
 	run := &simulation{
 		Simulation: Simulation{Question: q, Application: anyApplication(priorities)}, rules: oncall.NewRecent(simulatedKeep, s.deps.Rules.Rules),
-		floods: map[AggregationKey]*foreseen{}, counts: map[users.ID]map[users.Mode]*messages.Window{},
-		latest: map[int]RoundFact{}, beyond: map[string]bool{},
+		floods: map[escalation.AggregationKey]*foreseen{}, counts: map[users.ID]map[users.Mode]*messages.Window{},
+		latest: map[int]escalation.RoundFact{}, beyond: map[string]bool{},
 	}
-	plans, err := s.deps.Reader.Plans(ctx, []PlanID{q.Plan})
+	plans, err := s.deps.Reader.Plans(ctx, []escalation.PlanID{q.Plan})
 	if err != nil {
 		return Simulation{}, fmt.Errorf("read the plan: %w", err)
 	}
@@ -164,7 +165,7 @@ func (s *Simulator) Simulate(ctx context.Context, q Question) (Simulation, error
 		run.populated = s.deps.Populated()
 	}
 	run.responders = oncall.NewRecent(simulatedKeep, s.deps.Reader.Responders)
-	run.decider = NewDecider(s.deps.Resolver(), run.responders, func(incidents.ID) bool { return false })
+	run.decider = escalation.NewDecider(s.deps.Resolver(), run.responders, func(incidents.ID) bool { return false })
 	if err := run.live(ctx); err != nil {
 		return Simulation{}, err
 	}

@@ -1,4 +1,4 @@
-package escalation
+package simulation
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -19,20 +20,20 @@ import (
 // would look at the incident again.
 type simulation struct {
 	Simulation
-	decider    *Decider
+	decider    *escalation.Decider
 	responders *oncall.Recent[users.ResponderKey, users.Responder]
 	rules      *oncall.Recent[users.ResponderKey, []messages.Reprioritisation]
 
 	populated Populated       // nil = calendars are not asked how far they reach
 	beyond    map[string]bool // on-call roles of teams that a note speaks of
-	floods    map[AggregationKey]*foreseen
+	floods    map[escalation.AggregationKey]*foreseen
 	counts    map[users.ID]map[users.Mode]*messages.Window
-	latest    map[int]RoundFact // of the current step, by position: the last round that made messages
+	latest    map[int]escalation.RoundFact // of the current step, by position: the last round that made messages
 }
 
 // foreseen is a flood, and when its held pages leave; zero = nothing is held.
 type foreseen struct {
-	Flood
+	escalation.Flood
 	release time.Time
 }
 
@@ -42,10 +43,10 @@ const lastYear = 9999
 // live goes through the incident's life until its plan ends, somebody acknowledges, or there is too much of it.
 func (s *simulation) live(ctx context.Context) error {
 	at := s.Question.At
-	due := Due{
+	due := escalation.Due{
 		PlanID: s.Plan.ID, ApplicationID: s.Application.ID, CreatedAt: at, DueAt: at, ReadAt: at, Active: true, Dynamic: s.Question.Dynamic,
 	}
-	f := Facts{Plans: map[PlanID]Plan{s.Plan.ID: s.Plan}, Applications: map[int64]Application{s.Application.ID: s.Application}}
+	f := escalation.Facts{Plans: map[escalation.PlanID]escalation.Plan{s.Plan.ID: s.Plan}, Applications: map[int64]escalation.Application{s.Application.ID: s.Application}}
 	for range maxLooks {
 		if err := ctx.Err(); err != nil {
 			return tooSlow(err)
@@ -86,11 +87,11 @@ func (s *simulation) live(ctx context.Context) error {
 const onCallRole = "oncall-"
 
 // reach notes that a calendar has not been populated to the instant of a decision, once for each role of a team.
-func (s *simulation) reach(ctx context.Context, before Progress, w Decided) error {
+func (s *simulation) reach(ctx context.Context, before escalation.Progress, w escalation.Decided) error {
 	if s.populated == nil {
 		return nil
 	}
-	var asked []*Target
+	var asked []*escalation.Target
 	for step := max(before.Step, 1); step <= min(w.Progress.Step, len(s.Plan.Steps)); step++ {
 		for i, n := range s.Plan.Steps[step-1].Notifications {
 			again := step == before.Step && step == w.Progress.Step && i < len(w.Progress.Notifications) && w.Progress.Notifications[i].At.Equal(w.At)
@@ -136,27 +137,27 @@ func (s *simulation) acknowledged(at time.Time) {
 }
 
 // stored returns the progress as it is read when the incident is looked at again: every message has left.
-func (s *simulation) stored(p Progress) (Progress, error) {
-	raw, err := EncodeProgress(p)
+func (s *simulation) stored(p escalation.Progress) (escalation.Progress, error) {
+	raw, err := escalation.EncodeProgress(p)
 	if err != nil {
-		return Progress{}, err
+		return escalation.Progress{}, err
 	}
-	read, err := DecodeProgress(raw)
+	read, err := escalation.DecodeProgress(raw)
 	if err != nil {
-		return Progress{}, err
+		return escalation.Progress{}, err
 	}
 	read.Step, read.StepAt = p.Step, p.StepAt
-	facts := make([]RoundFact, 0, len(s.latest))
+	facts := make([]escalation.RoundFact, 0, len(s.latest))
 	for _, f := range s.latest {
 		facts = append(facts, f)
 	}
-	Observe(&read, facts)
+	escalation.Observe(&read, facts)
 	return read, nil
 }
 
 // carryOut notes the messages and lines of a decision and returns when the incident is looked at again: a message that left
 // moves the next look up to the end of its wait.
-func (s *simulation) carryOut(ctx context.Context, w Decided) (time.Time, error) {
+func (s *simulation) carryOut(ctx context.Context, w escalation.Decided) (time.Time, error) {
 	next := w.DueAt
 	var held, ruled []incidents.Entry
 	for position, f := range s.latest {
@@ -166,24 +167,24 @@ func (s *simulation) carryOut(ctx context.Context, w Decided) (time.Time, error)
 	}
 	for i, m := range w.Messages {
 		if s.Application.Modes.Unserved[m.Mode] { // the tracking address; people have another mode, or somebody else is paged
-			w.Entries = append(w.Entries, Entryf(w.At, incidents.EntryDelivery, "%s cannot be told: no processor has a vendor for %s", m.Target, m.Mode))
+			w.Entries = append(w.Entries, escalation.Entryf(w.At, incidents.EntryDelivery, "%s cannot be told: no processor has a vendor for %s", m.Target, m.Mode))
 			continue
 		}
 		p := SimulatedPage{New: m, At: w.At, Wanted: w.Reasons[i].Wanted, Rule: w.Reasons[i].Rule, ModeRule: w.Reasons[i].ModeRule}
 		if s.hold(w.Aggregation, &p) {
-			held = append(held, HeldEntry(m.Target, *w.Aggregation, w.At))
+			held = append(held, escalation.HeldEntry(m.Target, *w.Aggregation, w.At))
 		} else if p.Mode != users.Drop {
 			changed, err := s.reprioritise(ctx, &p)
 			if err != nil {
 				return next, err
 			}
 			if changed {
-				ruled = append(ruled, RuledEntry(m.Target, p.Mode, m.Mode, w.At))
+				ruled = append(ruled, escalation.RuledEntry(m.Target, p.Mode, m.Mode, w.At))
 			}
 		}
 		s.Pages = append(s.Pages, p)
 		if m.Step == w.Progress.Step && m.Step > 0 {
-			s.latest[m.Position] = RoundFact{Step: m.Step, Position: m.Position, Repeat: m.Repeat, SettledAt: w.At}
+			s.latest[m.Position] = escalation.RoundFact{Step: m.Step, Position: m.Position, Repeat: m.Repeat, SettledAt: w.At}
 		}
 		if end := w.At.Add(m.Wait); end.Before(next) {
 			next = end
@@ -196,8 +197,8 @@ func (s *simulation) carryOut(ctx context.Context, w Decided) (time.Time, error)
 }
 
 // hold reports whether the page is held for a digest, and until when.
-func (s *simulation) hold(a *Aggregation, p *SimulatedPage) bool {
-	k, ok := FloodOf(p.New)
+func (s *simulation) hold(a *escalation.Aggregation, p *SimulatedPage) bool {
+	k, ok := escalation.FloodOf(p.New)
 	if a == nil || !ok {
 		return false
 	}

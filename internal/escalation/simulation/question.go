@@ -1,10 +1,11 @@
-package escalation
+package simulation
 
 import (
 	"context"
 	"strings"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 )
@@ -12,7 +13,7 @@ import (
 // Names finds what people name. What does not exist is a NotFound or Invalid fault.
 type Names interface {
 	// PlanNumber takes a number (any version) or a name (its active version).
-	PlanNumber(ctx context.Context, nameOrNumber string) (PlanID, error)
+	PlanNumber(ctx context.Context, nameOrNumber string) (escalation.PlanID, error)
 	ApplicationNumber(ctx context.Context, name string) (int64, error)
 	// TargetNumber returns the public number of the active target that a role and a name mean.
 	TargetNumber(ctx context.Context, role, name string) (int64, error)
@@ -52,7 +53,7 @@ func (s *Simulator) Ask(ctx context.Context, a Asked) (Simulation, error) {
 }
 
 func (s *Simulator) read(ctx context.Context, a Asked, now time.Time) (Question, error) {
-	q := Question{Dynamic: map[int]Target{}}
+	q := Question{Dynamic: map[int]escalation.Target{}}
 	var err error
 	if q.At, err = oncall.ParseInstant(a.At, a.Zone, now); err != nil {
 		return q, err
@@ -76,7 +77,7 @@ func (s *Simulator) read(ctx context.Context, a Asked, now time.Time) (Question,
 		if !ok || role == "" || name == "" {
 			return q, fault.Invalidf("target", "%.100q is no target: say its role and its name, such as user:ann or oncall-primary:db", text)
 		}
-		t := Target{Role: strings.ToLower(role), Name: name}
+		t := escalation.Target{Role: strings.ToLower(role), Name: name}
 		if t.TargetID, err = s.deps.Names.TargetNumber(ctx, role, name); err != nil {
 			return q, err
 		}
@@ -97,76 +98,4 @@ func assumption(text string) (time.Duration, error) {
 		}
 	}
 	return 0, fault.Invalidf("assume", "%.60q cannot be assumed: say no-ack, or ack-after= and a duration such as 5m", text)
-}
-
-// Report is a simulation in words and numbers, as programs read it. Times are Unix seconds.
-type Report struct {
-	Plan        string       `json:"plan"`
-	PlanID      PlanID       `json:"plan_id"`
-	Application *string      `json:"application"` // null = none was named
-	At          int64        `json:"at"`
-	Assume      string       `json:"assume"`
-	Pages       []ReportPage `json:"pages"`
-	Timeline    []ReportLine `json:"timeline"`
-	End         End          `json:"end"`
-	EndedAt     int64        `json:"ended_at"`
-	Notes       []string     `json:"notes"`
-}
-
-// ReportPage is one message that would be made.
-type ReportPage struct {
-	At           int64  `json:"at"`
-	After        int64  `json:"after"` // seconds since the incident was opened
-	Step         int    `json:"step"`  // 0 = the tracking message
-	Notification int    `json:"notification"`
-	Repeat       int    `json:"repeat"`
-	Target       string `json:"target"`
-	Purpose      string `json:"purpose"`
-	Priority     string `json:"priority"`
-	Mode         string `json:"mode"`
-	WantedMode   string `json:"wanted_mode"`
-	Rule         string `json:"rule"`
-	ModeRule     string `json:"mode_rule"`
-	Template     string `json:"template"`
-	HeldUntil    *int64 `json:"held_until"` // null = it leaves at once
-}
-
-// ReportLine is a line of the timeline.
-type ReportLine struct {
-	At   int64  `json:"at"`
-	Kind string `json:"kind"`
-	Text string `json:"text"`
-}
-
-// Report words the simulation.
-func (s Simulation) Report() Report {
-	r := Report{
-		Plan: s.Plan.Name, PlanID: s.Plan.ID, At: s.Question.At.Unix(), Assume: "no-ack", End: s.End, EndedAt: s.EndedAt.Unix(),
-		Pages: make([]ReportPage, len(s.Pages)), Timeline: make([]ReportLine, len(s.Timeline)), Notes: append([]string{}, s.Notes...),
-	}
-	if s.Question.Application != 0 {
-		r.Application = &s.Application.Name
-	}
-	if s.Question.AcknowledgedAfter > 0 {
-		r.Assume = "ack-after=" + s.Question.AcknowledgedAfter.String()
-	}
-	for i, p := range s.Pages {
-		page := ReportPage{
-			At: p.At.Unix(), After: int64(p.At.Sub(s.Question.At) / time.Second), Step: p.Step, Notification: p.Position + 1,
-			Repeat: p.Repeat, Target: p.Target, Purpose: string(p.Purpose), Priority: string(p.Priority), Mode: string(p.Mode),
-			WantedMode: string(p.Wanted), Rule: p.Rule, ModeRule: p.ModeRule, Template: p.Template,
-		}
-		if p.Wanted == "" {
-			page.WantedMode = page.Mode
-		}
-		if !p.HeldUntil.IsZero() {
-			until := p.HeldUntil.Unix()
-			page.HeldUntil = &until
-		}
-		r.Pages[i] = page
-	}
-	for i, e := range s.Timeline {
-		r.Timeline[i] = ReportLine{At: e.At.Unix(), Kind: string(e.Kind), Text: e.Text}
-	}
-	return r
 }

@@ -1,4 +1,4 @@
-package escalation
+package runner
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -23,10 +24,10 @@ func TestAPanicWhileReadingAheadHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	poisoned := g.plans[1]
-	poisoned.ID, poisoned.Steps = 2, []Step{step(Notification{Priority: users.High, Target: &Target{Role: "user", TargetID: 7}})}
+	poisoned.ID, poisoned.Steps = 2, []escalation.Step{step(escalation.Notification{Priority: users.High, Target: &escalation.Target{Role: "user", TargetID: 7}})}
 	g.plans[2] = poisoned
 	plan := g.plans[1]
-	plan.Steps = []Step{step(Notification{Priority: users.High, Target: &Target{Role: "user", TargetID: 1}})}
+	plan.Steps = []escalation.Step{step(escalation.Notification{Priority: users.High, Target: &escalation.Target{Role: "user", TargetID: 1}})}
 	g.plans[1] = plan
 	g.person(7, "poison", users.SMS)
 	g.panicFor = 7
@@ -47,7 +48,7 @@ func TestWhoLeavesBetweenTwoReadsIsNotForgotten(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	plan := g.plans[1]
-	plan.Steps = []Step{step(Notification{Priority: users.High, Target: &Target{Role: "team", Name: "db", TargetID: 100}})}
+	plan.Steps = []escalation.Step{step(escalation.Notification{Priority: users.High, Target: &escalation.Target{Role: "team", Name: "db", TargetID: 100}})}
 	g.plans[1] = plan
 	g.runner.decider = g.runner.newDecider(oncall.NewResolver(teams{g.memory}, calendarFunc(nothingToSay), 0))
 	gone := g.people[1]
@@ -69,12 +70,12 @@ func TestOneFallbackThatTheDatabaseRefusesDoesNotHoldUpTheOthers(t *testing.T) {
 	g := newRig(t, Config{})
 	away := fault.New(fault.Unavailable, "the database did not answer in time")
 	for id := range messages.ID(4) {
-		g.failed = append(g.failed, Failed{ID: id + 1, Lease: g.leases[1], Open: true, Made: messages.New{
+		g.failed = append(g.failed, escalation.Failed{ID: id + 1, Lease: g.leases[1], Open: true, Made: messages.New{
 			IncidentID: incidents.ID(id + 1), ApplicationID: 5, PlanID: 1, Step: 1, Recipient: "user:1", Target: "demo",
 			Purpose: messages.Primary, Priority: users.High, Class: messages.ClassUrgent, Mode: users.SMS,
 		}})
 	}
-	g.fallbackErr = func(cs []FallbackChange) error {
+	g.fallbackErr = func(cs []escalation.FallbackChange) error {
 		for _, c := range cs {
 			if c.Failed.ID == 3 {
 				return away
@@ -123,14 +124,14 @@ func TestACalendarThatHangsDoesNotStopTheRunner(t *testing.T) {
 		g.runner.decider = g.runner.newDecider(oncall.NewResolver(crowds{g.memory}, hanging{}, time.Second))
 		for id := range incidents.ID(200) {
 			d := g.open(id)
-			d.PlanID = PlanID(id + 1)
+			d.PlanID = escalation.PlanID(id + 1)
 			g.due[id] = d
 			team := int64(id) + 1
 			if id%2 == 1 {
 				team += 1000
 			}
-			g.plans[d.PlanID] = Plan{ID: d.PlanID, Name: "p", CreatorID: 9, Steps: []Step{step(Notification{
-				Priority: users.High, Target: &Target{Role: "oncall-primary", Name: "x", TargetID: team},
+			g.plans[d.PlanID] = escalation.Plan{ID: d.PlanID, Name: "p", CreatorID: 9, Steps: []escalation.Step{step(escalation.Notification{
+				Priority: users.High, Target: &escalation.Target{Role: "oncall-primary", Name: "x", TargetID: team},
 			})}}
 		}
 		began := time.Now()

@@ -1,4 +1,4 @@
-package escalation
+package runner
 
 import (
 	"context"
@@ -9,17 +9,18 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/incidents"
 )
 
 // advanceBatch decides the incidents of a batch and writes the decisions in one transaction. An incident that cannot be
 // decided is put off and holds nobody up.
-func (r *Runner) advanceBatch(ctx context.Context, batch []Due) error {
+func (r *Runner) advanceBatch(ctx context.Context, batch []escalation.Due) error {
 	facts, err := r.prepare(ctx, batch)
 	if err != nil {
 		return err
 	}
-	changes := make([]Change, 0, len(batch))
+	changes := make([]escalation.Change, 0, len(batch))
 	for _, d := range batch {
 		c, err := r.decideSafely(ctx, d, facts)
 		if err != nil {
@@ -36,7 +37,7 @@ func (r *Runner) advanceBatch(ctx context.Context, batch []Due) error {
 	for len(changes) > 0 {
 		part := changes[:fitting(changes)]
 		changes = changes[len(part):]
-		leases := LeasesOf(part, func(c Change) buckets.Lease { return c.Lease })
+		leases := LeasesOf(part, func(c escalation.Change) buckets.Lease { return c.Lease })
 		written, err := r.deps.Ledger.Commit(ctx, r.deps.Holder.ProcessID(), leases, part)
 		if err != nil {
 			return err // what was committed before is refused by its version when the batch is tried again
@@ -51,7 +52,7 @@ func (r *Runner) advanceBatch(ctx context.Context, batch []Due) error {
 const maxMade = 2000
 
 // fitting returns how many of the changes go into one transaction.
-func fitting(changes []Change) int {
+func fitting(changes []escalation.Change) int {
 	made := len(changes[0].Messages)
 	for i, c := range changes[1:] {
 		if made += len(c.Messages); made > maxMade {
@@ -62,7 +63,7 @@ func fitting(changes []Change) int {
 }
 
 // committed counts what was written and wakes whoever delivers it.
-func (r *Runner) committed(batch []Due, changes []Change, written []incidents.ID) {
+func (r *Runner) committed(batch []escalation.Due, changes []escalation.Change, written []incidents.ID) {
 	r.metrics.batch.Observe(float64(len(written)))
 	ok := make(map[incidents.ID]bool, len(written))
 	for _, id := range written {
@@ -115,9 +116,9 @@ func (r *Runner) nobody(notifications int, about ...zap.Field) {
 }
 
 // prepare reads what the batch needs in a few statements: plans, applications, then everybody who may be paged.
-func (r *Runner) prepare(ctx context.Context, batch []Due) (Facts, error) {
-	var f Facts
-	planIDs, appIDs := make([]PlanID, len(batch)), make([]int64, len(batch))
+func (r *Runner) prepare(ctx context.Context, batch []escalation.Due) (escalation.Facts, error) {
+	var f escalation.Facts
+	planIDs, appIDs := make([]escalation.PlanID, len(batch)), make([]int64, len(batch))
 	for i, d := range batch {
 		planIDs[i], appIDs[i] = d.PlanID, d.ApplicationID
 	}
@@ -133,7 +134,7 @@ func (r *Runner) prepare(ctx context.Context, batch []Due) (Facts, error) {
 }
 
 // decideSafely turns a panic into an error of this one incident.
-func (r *Runner) decideSafely(ctx context.Context, d Due, f Facts) (c Change, err error) {
+func (r *Runner) decideSafely(ctx context.Context, d escalation.Due, f escalation.Facts) (c escalation.Change, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			r.log.Error("panic while deciding", zap.Int64("incident_id", int64(d.ID)), zap.Any("panic", p),

@@ -1,4 +1,4 @@
-package escalation
+package runner
 
 import (
 	"context"
