@@ -149,7 +149,7 @@ func (s *Schedule) remember(now time.Time, sunday Local, plan *Plan) []time.Time
 	}
 	step := s.step()
 	if s.Progress.Last.IsZero() {
-		// A new schedule covers the time until its first hand-off, too (ADR 151).
+		// A new schedule covers the time until its first hand-off, too (docs/reference/oncall-v0.md 5.2).
 		for next := sunday - step; s.periodAt(next).end().After(now); next -= step {
 			out = append(out, next.In(s.Zone))
 		}
@@ -227,7 +227,7 @@ func (s *Schedule) jobs(now time.Time, of int, b *book, plan *Plan) []job {
 	missing := s.missing(now)
 	unfilled := s.Progress.Unfilled
 	if s.Progress.Last.IsZero() {
-		// Before the first hand-off of a new schedule somebody is on call, too (ADR 151).
+		// Before the first hand-off of a new schedule somebody is on call, too (docs/reference/oncall-v0.md 5.2).
 		unfilled = append(slices.Clip(unfilled), (LocalIn(now, s.Zone).Sunday() - s.step()).In(s.Zone))
 	}
 	for _, t := range unfilled {
