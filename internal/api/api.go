@@ -16,6 +16,9 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
+// CalendarParts are the parts of the calendar's routes, for those who put the API together.
+type CalendarParts = calendar.Deps
+
 // Deps are the parts that the API works on.
 type Deps struct {
 	Calendar calendar.Deps

@@ -9,7 +9,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/api"
-	"github.com/iris-oncall/iris/internal/api/calendar"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/escalation"
@@ -18,9 +17,6 @@ import (
 	"github.com/iris-oncall/iris/internal/jinja"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncallapi"
-	"github.com/iris-oncall/iris/internal/oncallapi/events"
-	oncallpeople "github.com/iris-oncall/iris/internal/oncallapi/people"
-	"github.com/iris-oncall/iris/internal/oncallapi/teams"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/responses"
 	"github.com/iris-oncall/iris/internal/web"
@@ -149,19 +145,22 @@ func (s *apiShared) oncallAPI(p calendarParts) (*oncallapi.API, error) {
 	notices := postgres.NewOncallNotices(s.db, s.in.Keys)
 	return oncallapi.New(oncallapi.Deps{
 		Requests: p.requests, Authenticator: p.authenticator, Errors: s.errors,
-		Teams: teams.Deps{
+		Teams: oncallapi.TeamParts{
 			Teams: p.teams, Members: p.teams, Admins: p.teams, Subscriptions: p.teams, Rosters: p.rosters, RosterMembers: p.rosters,
 			RoleChanges: p.names, Services: p.names, TeamServices: p.names, ScheduleChanges: p.schedules, Audit: notices, Plans: s.plans,
 			CheckPlans: s.cfg.Oncall.EscalateApplication != "", TimeZones: s.cfg.TimeZones, Modes: noticeModes,
 		},
-		People: oncallpeople.Deps{
+		People: oncallapi.PeopleParts{
 			Users: p.people, Pins: p.people, NoticeTypes: notices, Notices: notices, Keys: notices, KeyRemovals: notices,
 			Feeds: p.shifts, Modes: noticeModes,
 		},
-		Events: events.Deps{
-			Calendars: p.calendars, TeamNames: p.teams, Users: p.people, Services: p.names, Audit: notices, Plans: s.plans,
-			Incidents: s.incidents, Lookups: s.notifications, Applications: s.applications, Paid: paidRoles(s.cfg.Oncall.BonusURL),
-			Wake: s.notifier.Wake, Config: oncallConfig(s.cfg),
+		Events: oncallapi.EventParts{
+			Calendars: p.calendars, TeamNames: p.teams, Users: p.people, Services: p.names, Audit: notices,
+			Paid: oncallapi.PaidRoles(s.cfg.Oncall.BonusURL), Bonus: oncallapi.Bonus{Whitelist: s.cfg.Oncall.BonusWhitelist, Blacklist: s.cfg.Oncall.BonusBlacklist},
+		},
+		Escalate: oncallapi.EscalateParts{
+			Plans: s.plans, Incidents: s.incidents, Lookups: s.notifications, Applications: s.applications, Wake: s.notifier.Wake,
+			Config: escalateConfig(s.cfg),
 		},
 	})
 }
@@ -171,7 +170,7 @@ func (s *apiShared) api(p calendarParts) (*api.API, error) {
 	absent := postgres.NewOncallWishes(s.db)
 	return api.New(api.Deps{
 		CalendarAuthenticator: p.authenticator, Errors: s.errors,
-		Calendar: calendar.Deps{
+		Calendar: api.CalendarParts{
 			Requests: p.requests, Calendars: p.calendars, Members: p.teams, Rotations: p.schedules, Unavailability: absent,
 			Holidays: absent, Swaps: absent, Coverage: postgres.NewOncallCoverage(s.db), Imports: p.shifts,
 			Contacts: postgres.NewContacts(s.db, s.in.Keys, s.notifications),

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/api/calendar"
+	"github.com/iris-oncall/iris/internal/oncallapi/escalate"
 	"github.com/iris-oncall/iris/internal/oncallapi/events"
 	oncallpeople "github.com/iris-oncall/iris/internal/oncallapi/people"
 	oncallteams "github.com/iris-oncall/iris/internal/oncallapi/teams"
@@ -20,7 +21,7 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	d := f.deps
-	paths := slices.Concat(oncallteams.Routes(d.Teams), oncallpeople.Routes(d.People), events.Routes(d.Events), calendar.Routes(d.Calendar))
+	paths := slices.Concat(oncallteams.Routes(d.Teams), oncallpeople.Routes(d.People), events.Routes(d.Events), escalate.Routes(d.Escalate), calendar.Routes(d.Calendar))
 	paths = slices.DeleteFunc(paths, func(rt routing.Route) bool { return rt.Access == routing.Public })
 	require.Greater(t, len(paths), 90)
 	names := strings.NewReplacer("{team}", "ops", "{user}", "bob", "{roster}", "ops-roster", "{role}", "primary", "{service}", "web", "{id}", "1",

@@ -5,6 +5,8 @@
 package oncallapi
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
@@ -12,6 +14,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncallapi/escalate"
 	"github.com/iris-oncall/iris/internal/oncallapi/events"
 	"github.com/iris-oncall/iris/internal/oncallapi/people"
 	"github.com/iris-oncall/iris/internal/oncallapi/teams"
@@ -20,13 +23,35 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// Deps are the parts that the API works on. New fills the Requests of Teams, People and Events.
+// The parts of the routes by resource, for those who put the API together.
+type (
+	TeamParts     = teams.Deps
+	PeopleParts   = people.Deps
+	EventParts    = events.Deps
+	EscalateParts = escalate.Deps
+	// EscalateConfig holds the plans behind the escalate button.
+	EscalateConfig = escalate.Config
+	// EscalatePlan is a plan behind the escalate button.
+	EscalatePlan = escalate.EscalatePlan
+	// RoleTarget is a dynamic target of such a plan.
+	RoleTarget = escalate.RoleTarget
+	// Bonus says which teams' shifts count for the bonus route.
+	Bonus = events.Bonus
+)
+
+// PaidRoles fetches the list of roles that are paid for; nil where no URL is configured.
+func PaidRoles(url string) func(ctx context.Context) (json.RawMessage, error) {
+	return events.PaidRoles(url)
+}
+
+// Deps are the parts that the API works on. New fills the Requests of the parts by resource.
 type Deps struct {
 	Requests      calendars.Requests
 	Authenticator *calendars.Authenticator
 	Teams         teams.Deps
 	People        people.Deps
 	Events        events.Deps
+	Escalate      escalate.Deps
 	Errors        *wire.Errors
 }
 
@@ -35,7 +60,7 @@ type API struct{ Deps }
 
 // New checks that every part is there.
 func New(d Deps) (*API, error) {
-	d.Teams.Requests, d.People.Requests, d.Events.Requests = d.Requests, d.Requests, d.Requests
+	d.Teams.Requests, d.People.Requests, d.Events.Requests, d.Escalate.Requests = d.Requests, d.Requests, d.Requests, d.Requests
 	if name := routing.Missing(d); name != "" {
 		return nil, errors.New("oncallapi: a part is missing: " + name)
 	}
@@ -48,7 +73,7 @@ func (a *API) Routes(r chi.Router) {
 }
 
 func (a *API) table() []routing.Route {
-	return slices.Concat(teams.Routes(a.Teams), people.Routes(a.People), events.Routes(a.Events))
+	return slices.Concat(teams.Routes(a.Teams), people.Routes(a.People), events.Routes(a.Events), escalate.Routes(a.Escalate))
 }
 
 // Handler returns a router that serves nothing but this API, for tests and for a server of its own.

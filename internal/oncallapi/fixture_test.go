@@ -80,6 +80,7 @@ type deps struct {
 	Teams         oncallteams.Deps
 	People        oncallpeople.Deps
 	Events        events.Deps
+	Escalate      oncallapi.EscalateParts
 	Calendar      calendar.Deps
 }
 
@@ -127,12 +128,12 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 			TimeZones: []string{"UTC", "America/New_York", "Europe/Zurich"}, Modes: modes},
 		People: oncallpeople.Deps{Users: people, Pins: people, NoticeTypes: notices, Notices: notices, Keys: notices, KeyRemovals: notices,
 			Feeds: shifts, Modes: modes},
-		Events: events.Deps{Calendars: live, TeamNames: teams, Users: people, Services: names, Audit: notices, Plans: plans,
-			Incidents: postgres.NewIncidents(f.db), Lookups: lookups, Applications: apps, Wake: func(s buckets.Set) {
-				f.mu.Lock()
-				defer f.mu.Unlock()
-				f.woken.Union(s)
-			}},
+		Events: events.Deps{Calendars: live, TeamNames: teams, Users: people, Services: names, Audit: notices},
+		Escalate: oncallapi.EscalateParts{Plans: plans, Incidents: postgres.NewIncidents(f.db), Lookups: lookups, Applications: apps, Wake: func(s buckets.Set) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.woken.Union(s)
+		}},
 		Calendar: calendar.Deps{Calendars: live, Members: teams, Rotations: schedules, Unavailability: absent, Holidays: absent, Swaps: absent,
 			Coverage: postgres.NewOncallCoverage(f.db), Imports: shifts, Contacts: postgres.NewContacts(f.db, keys, lookups)},
 	}
@@ -142,7 +143,7 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 	d := f.deps
 	d.Authenticator.Openings, d.Calendar.Requests = d.Requests.Openings, d.Requests
 	own, err := oncallapi.New(oncallapi.Deps{Requests: d.Requests, Authenticator: &d.Authenticator, Teams: d.Teams, People: d.People,
-		Events: d.Events, Errors: problems})
+		Events: d.Events, Escalate: d.Escalate, Errors: problems})
 	require.NoError(t, err)
 	v1, err := api.New(api.Deps{Calendar: d.Calendar, CalendarAuthenticator: &d.Authenticator, Errors: problems})
 	require.NoError(t, err)

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/oncallapi/events"
+	"github.com/iris-oncall/iris/internal/oncallapi"
 	"github.com/stretchr/testify/require"
 )
 
@@ -107,8 +107,8 @@ func TestAudit(t *testing.T) {
 func TestEscalate(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(d *deps) {
-		d.Teams.CheckPlans, d.Events.Config.Escalate, d.Events.Config.PublicURL = true, "calendar", "https://iris.example.com"
-		d.Events.Config.Urgent = events.EscalatePlan{Name: "urgent", Targets: []events.RoleTarget{{Role: "team"}}}
+		d.Teams.CheckPlans, d.Escalate.Config.Escalate, d.Escalate.Config.PublicURL = true, "calendar", "https://iris.example.com"
+		d.Escalate.Config.Urgent = oncallapi.EscalatePlan{Name: "urgent", Targets: []oncallapi.RoleTarget{{Role: "team"}}}
 	})
 	f.exec(`insert into templates (name, creator_id) select 'words', id from users where name = 'ann'`)
 	f.exec(`insert into plans (name, creator_id, threshold_window, threshold_count, aggregation_window, aggregation_reset)

@@ -115,9 +115,9 @@ func (a bonuses) counts(row oncall.ShiftRow, p paid) bool {
 	switch {
 	case row.Role == "manager":
 		return false
-	case slices.Contains(a.Config.Bonus.Whitelist, row.Team):
+	case slices.Contains(a.Bonus.Whitelist, row.Team):
 		return true
-	case slices.Contains(a.Config.Bonus.Blacklist, row.Team):
+	case slices.Contains(a.Bonus.Blacklist, row.Team):
 		return false
 	case row.Role == oncall.RolePrimary:
 		return truthy(p.PrimaryPaid)

@@ -1,4 +1,4 @@
-package events
+package escalate
 
 import (
 	"context"
@@ -24,14 +24,14 @@ type RoleTarget struct {
 	Target string `json:"target,omitempty"` // "" = the team that is escalated to
 }
 
-func (a escalations) routes() []routing.Route {
+func (a Deps) routes() []routing.Route {
 	return []routing.Route{
 		routing.Get("/api/v0/iris_settings", routing.Read, a.irisSettings),
 		routing.Post("/api/v0/teams/{team}/iris_escalate", routing.Write, a.escalate),
 	}
 }
 
-func (a escalations) irisSettings(w http.ResponseWriter, _ *http.Request) error {
+func (a Deps) irisSettings(w http.ResponseWriter, _ *http.Request) error {
 	if a.Config.Escalate == "" {
 		return routing.Answer(w, http.StatusOK, map[string]any{"activated": false})
 	}
@@ -47,7 +47,7 @@ func (a escalations) irisSettings(w http.ResponseWriter, _ *http.Request) error 
 const notEscalated = "Iris escalation failed"
 
 // escalate opens an incident for a team by one of the configured plans or its own.
-func (a escalations) escalate(w http.ResponseWriter, r *http.Request) error {
+func (a Deps) escalate(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	if a.Config.Escalate == "" {
 		return calendars.ErrGone
@@ -79,7 +79,7 @@ func (a escalations) escalate(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (a escalations) chosenPlan(b jsonbody.Object, team oncall.Profile) (EscalatePlan, error) {
+func (a Deps) chosenPlan(b jsonbody.Object, team oncall.Profile) (EscalatePlan, error) {
 	kind, err := b.Text("plan")
 	if err != nil {
 		return EscalatePlan{}, err
@@ -104,7 +104,7 @@ func (a escalations) chosenPlan(b jsonbody.Object, team oncall.Profile) (Escalat
 }
 
 // open opens the incident through our own port: it is durable when this returns.
-func (a escalations) open(ctx context.Context, chosen EscalatePlan, team oncall.Profile, requester string, b jsonbody.Object) (int64, error) {
+func (a Deps) open(ctx context.Context, chosen EscalatePlan, team oncall.Profile, requester string, b jsonbody.Object) (int64, error) {
 	refused := func(why string) error { return fault.Titled(notEscalated, "Iris client error: "+why) }
 	plan, err := a.Plans.ByName(ctx, chosen.Name)
 	if err != nil {
@@ -142,7 +142,7 @@ func (a escalations) open(ctx context.Context, chosen EscalatePlan, team oncall.
 }
 
 // targetsOf fills the dynamic targets of a plan: as configured, the team where no target is.
-func (a escalations) targetsOf(ctx context.Context, plan escalation.Plan, chosen EscalatePlan, team oncall.Profile) ([]incidents.DynamicTarget, error) {
+func (a Deps) targetsOf(ctx context.Context, plan escalation.Plan, chosen EscalatePlan, team oncall.Profile) ([]incidents.DynamicTarget, error) {
 	want := plan.DynamicTargets()
 	if want == 0 {
 		return nil, nil
