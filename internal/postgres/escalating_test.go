@@ -11,7 +11,7 @@ import (
 	"go.uber.org/zap/zaptest"
 
 	"github.com/iris-oncall/iris/internal/buckets"
-	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/runner"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
@@ -23,7 +23,7 @@ type escalating struct {
 	db     *postgres.DB
 	now    time.Time
 	holder *holding
-	runner *escalation.Runner
+	runner *runner.Runner
 	mu     sync.Mutex
 	woken  buckets.Set
 	app    int64
@@ -88,13 +88,14 @@ func (e *escalating) own(process string) *holding {
 	return h
 }
 
-func (e *escalating) start(h escalation.Holder) *escalation.Runner {
+func (e *escalating) start(h runner.Holder) *runner.Runner {
 	e.t.Helper()
 	dir := postgres.NewDirectory(e.db)
-	r, err := escalation.New(escalation.Deps{
-		Store: postgres.NewRunner(e.db), Directory: dir, Resolver: oncall.NewResolver(dir, nil, 0), Holder: h,
+	store := postgres.NewRunner(e.db)
+	r, err := runner.New(runner.Deps{
+		Work: store, Ledger: store, Digests: store, Timers: store, Reader: dir, Resolver: oncall.NewResolver(dir, nil, 0), Holder: h,
 		Waker: e.wake, Log: zaptest.NewLogger(e.t),
-	}, escalation.Config{Keep: -1, PauseLook: time.Nanosecond, Now: func() time.Time { return e.now }})
+	}, runner.Config{Keep: -1, PauseLook: time.Nanosecond, Now: func() time.Time { return e.now }})
 	require.NoError(e.t, err)
 	return r
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// Commit implements escalation.Store. Leases, then incidents are locked, in ascending order. What was changed by
+// Commit implements escalation.Ledger. Leases, then incidents are locked, in ascending order. What was changed by
 // somebody else since it was read is left out: it is still due and is read again.
 func (r *Runner) Commit(ctx context.Context, processID string, leases []buckets.Lease, changes []escalation.Change) ([]incidents.ID, error) {
 	var written []incidents.ID
@@ -253,7 +253,7 @@ func makeMessages(ctx context.Context, q *db.Queries, news []newMessage) error {
 	return nil
 }
 
-// Delay implements escalation.Store.
+// Delay implements escalation.Ledger.
 func (r *Runner) Delay(ctx context.Context, processID string, d escalation.Due, by time.Duration, entry incidents.Entry, now time.Time) error {
 	return r.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if err := fence(ctx, q, processID, []buckets.Lease{d.Lease}); err != nil {
@@ -282,7 +282,7 @@ func clockOf(ctx context.Context, q *db.Queries, now time.Time) (time.Time, erro
 	return q.ServerClock(ctx)
 }
 
-// Cancel implements escalation.Store.
+// Cancel implements escalation.Ledger.
 func (r *Runner) Cancel(ctx context.Context, processID string, leases []buckets.Lease, ids []incidents.ID, now time.Time) error {
 	wanted := make([]int64, len(ids))
 	for i, id := range ids {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/runner"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/postgres"
 )
@@ -290,7 +291,7 @@ func TestRunnerDoesNotOverlookWhatSettlesWhileItDecides(t *testing.T) {
 	e.pass()
 	e.exec(`update incidents set due_at = $2 where id = $1`, id, e.now) // a look for another reason
 	store := postgres.NewRunner(e.db)
-	due, err := store.Due(t.Context(), e.holder.leases, escalation.Ask{Limit: 10, PerBucket: 10, Now: e.now})
+	due, err := store.Due(t.Context(), e.holder.leases, runner.Ask{Limit: 10, PerBucket: 10, Now: e.now})
 	require.NoError(t, err)
 	require.Len(t, due, 1)
 	e.settle(id, "sent")
