@@ -382,3 +382,10 @@ func (c *counts) store(ctx context.Context, q *db.Queries) error {
 	}
 	return nil
 }
+
+func ruleOf(r db.ReprioritisationsRow) messages.Reprioritisation {
+	return messages.Reprioritisation{
+		From: users.Mode(r.SourceMode), To: users.Mode(r.DestinationMode), Count: int(r.Count),
+		Within: time.Duration(r.WindowSeconds) * time.Second, Usable: r.Usable,
+	}
+}

@@ -12,7 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-func (e *escalating) rule(user, from, to string, count int) {
+func addRule(e *escalating, user, from, to string, count int) {
 	e.t.Helper()
 	e.exec(`insert into user_reprioritizations (user_id, source_mode, destination_mode, count, window_seconds) values ($1, $2, $3, $4, 60)`,
 		e.people[user], from, to, count)
@@ -21,9 +21,9 @@ func (e *escalating) rule(user, from, to string, count int) {
 func TestPeopleWhoGetTooMuchAreToldAnotherWay(t *testing.T) {
 	t.Parallel()
 	e := newEscalating(t)
-	e.rule("ana", "sms", "slack", 2)
-	e.rule("ana", "slack", "email", 1)
-	e.rule("ana", "email", "sms", 1) // a circle
+	addRule(e, "ana", "sms", "slack", 2)
+	addRule(e, "ana", "slack", "email", 1)
+	addRule(e, "ana", "email", "sms", 1) // a circle
 	plan := e.plan("many", intent{step: 1, role: "user", target: "ana", priority: "high", wait: time.Hour})
 	var ids []int64
 	for range 4 {
@@ -55,7 +55,7 @@ func TestPeopleWhoGetTooMuchAreToldAnotherWay(t *testing.T) {
 	require.Equal(t, []string{"1.0.0 primary ana sms pending"}, e.pages(after))
 }
 
-func (e *escalating) quota(hard, soft int) {
+func setQuota(e *escalating, hard, soft int) {
 	e.t.Helper()
 	plan := e.plan("breach", intent{step: 1, role: "user", target: "boss", priority: "high"})
 	e.exec(`insert into plan_active (name_key, plan_id) values ('breach', $1)`, plan)
@@ -66,7 +66,7 @@ func (e *escalating) quota(hard, soft int) {
 func TestAQuotaTellsAndDrops(t *testing.T) {
 	t.Parallel()
 	e := newEscalating(t)
-	e.quota(3, 2)
+	setQuota(e, 3, 2)
 	plan := e.plan("spam", intent{step: 1, role: "user", target: "ana", priority: "high", wait: time.Hour})
 	var ids []int64
 	for range 5 {
@@ -127,7 +127,7 @@ func TestAQuotaTellsAndDrops(t *testing.T) {
 func TestAQuotaCountsWhatEverybodyMakes(t *testing.T) {
 	t.Parallel()
 	e := newEscalating(t)
-	e.quota(4, 100)
+	setQuota(e, 4, 100)
 	notifications := postgres.NewNotifications(e.db)
 	for range 3 {
 		_, err := notifications.Create(e.ctx(), messages.Notification{ApplicationID: e.app, Subject: "s", Body: "b", Lifetime: time.Hour,

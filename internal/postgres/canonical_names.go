@@ -18,15 +18,6 @@ import (
 // canonicalNamesSince is the migration that adds users.canonical_name.
 const canonicalNamesSince = 30
 
-// newUserName is cleanName for a user who is created or renamed.
-func newUserName(name string) (string, error) {
-	name, err := cleanName(name)
-	if err != nil {
-		return "", err
-	}
-	return name, users.CheckNewName(name)
-}
-
 // canonicalConflicts groups names that have the same canonical form, sorted; names without a conflict are left out.
 func canonicalConflicts(names []string) []string {
 	groups := map[string][]string{}
@@ -71,16 +62,6 @@ func refuseNameConflicts(ctx context.Context, conn *sql.DB, have int64) error {
 			"Rename or delete all but one of each, then migrate again", strings.Join(conflicts, "; "))
 	}
 	return nil
-}
-
-// FillCanonicalNames computes the canonical names that are missing. conflicts are names whose canonical form another user
-// has: they keep working, and an administrator has to rename one of the two.
-func (u *Users) FillCanonicalNames(ctx context.Context) (filled int64, conflicts []string, err error) {
-	err = u.db.Do(ctx, func(q *db.Queries) error {
-		filled, conflicts, err = fillCanonicalNames(ctx, q)
-		return err
-	})
-	return filled, conflicts, err
 }
 
 func fillCanonicalNames(ctx context.Context, q *db.Queries) (filled int64, conflicts []string, err error) {

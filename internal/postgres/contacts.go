@@ -70,15 +70,20 @@ func contactHolder(ctx context.Context, q *db.Queries, id users.ID, mode users.M
 	return holder, err
 }
 
+// notifier stores the notification that carries a code.
+type notifier interface {
+	Create(ctx context.Context, n messages.Notification) (request int64, err error)
+}
+
 // Contacts verifies where people are reached. It is safe for concurrent use.
 type Contacts struct {
 	db            *DB
 	keys          *auth.Keys
-	notifications *Notifications
+	notifications notifier
 }
 
 // NewContacts returns a store of contacts. notifications deliver the codes; nil = none are sent.
-func NewContacts(db *DB, keys *auth.Keys, notifications *Notifications) *Contacts {
+func NewContacts(db *DB, keys *auth.Keys, notifications notifier) *Contacts {
 	return &Contacts{db: db, keys: keys, notifications: notifications}
 }
 

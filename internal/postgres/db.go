@@ -145,8 +145,11 @@ func (d *DB) Ping(ctx context.Context) error {
 	return mapError(d.pool.Ping(ctx))
 }
 
-// Pool is the raw pool, for tests that look behind the adapters.
+// Pool returns the pool itself, for work that needs a connection for longer than a transaction, and for tests.
 func (d *DB) Pool() *pgxpool.Pool { return d.pool }
+
+// Log returns the logger of the storage packages.
+func (d *DB) Log() *zap.Logger { return d.log }
 
 // Clock returns the database's clock, which decides every question of time.
 func (d *DB) Clock(ctx context.Context) (time.Time, error) {

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -19,10 +18,7 @@ import (
 const findRuns = 2
 
 // The reasons of timers, as they are stored.
-const (
-	timerLate = "late firing"
-	timerNews = "new alert"
-)
+const ()
 
 // foundKey is what a key belongs to: an open incident, or else one that a delivery resolved.
 type foundKey struct {
@@ -54,8 +50,6 @@ func (i *Incidents) findAll(ctx context.Context, batch []incidents.New) ([]found
 	})
 	return out, err
 }
-
-func bucketOf(incident int64) int { return int(incident & 255) }
 
 // ByKey finds the incident that takes a firing delivery instead of a new one: the open incident with its key (Known), or the
 // resolved one on which it waits because it is late (Held). It returns false when there is none. Calls that come at the same
@@ -222,14 +216,6 @@ func (i *Incidents) ResolveByKey(ctx context.Context, n incidents.New, plan stri
 	return c.IDs[0], err == nil, err
 }
 
-// orNone makes the error of a row that does not exist no error.
-func orNone(err error) error {
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil
-	}
-	return err
-}
-
 // endHold ends the wait of a late firing delivery because its resolve followed; false if none waited.
 func (i *Incidents) endHold(ctx context.Context, id incidents.ID, c incidents.Change) (ended bool, err error) {
 	err = i.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -334,10 +320,6 @@ func firing(alerts []incidents.Alert) []string {
 		}
 	}
 	return out
-}
-
-func addLine(ctx context.Context, q *db.Queries, id incidents.ID, kind incidents.EntryKind, actor, text string) error {
-	return q.AddEntries(ctx, db.AddEntriesParams{IncidentIds: []int64{int64(id)}, Kind: string(kind), Actor: actor, Texts: []string{storable(text)}})
 }
 
 // brief words a duration in whole seconds: 6m, 1m30s.

@@ -84,7 +84,7 @@ func (r *Runner) Release(ctx context.Context, processID string, d escalation.Dig
 		return addEntries(ctx, q, entries)
 	})
 	if err == nil {
-		r.db.metrics.flooded(tally)
+		countFlooding(r.db, tally)
 	}
 	return made, err
 }

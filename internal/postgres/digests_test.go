@@ -19,16 +19,9 @@ import (
 )
 
 // aggregate makes a plan bundle what exceeds so many pages in a minute, every minute, until a minute passes without one.
-func (e *escalating) aggregate(plan int64, threshold int) {
+func aggregatePlan(e *escalating, plan int64, threshold int) {
 	e.t.Helper()
 	e.exec(`update plans set threshold_window = 60, threshold_count = $2, aggregation_window = 60, aggregation_reset = 60 where id = $1`, plan, threshold)
-}
-
-func (e *escalating) text(sql string, args ...any) string {
-	e.t.Helper()
-	var s string
-	require.NoError(e.t, e.db.Pool().QueryRow(e.ctx(), sql, args...).Scan(&s))
-	return s
 }
 
 func TestAFloodBecomesADigest(t *testing.T) {
@@ -36,7 +29,7 @@ func TestAFloodBecomesADigest(t *testing.T) {
 	e := newEscalating(t)
 	plan := e.plan("storm", intent{step: 1, role: "user", target: "ana", priority: "high"},
 		intent{step: 2, role: "user", target: "bo", priority: "low", wait: time.Hour})
-	e.aggregate(plan, 2)
+	aggregatePlan(e, plan, 2)
 	var ids []int64
 	for range 6 {
 		ids = append(ids, e.open(plan))
@@ -115,7 +108,7 @@ func TestALonelyHeldPageLeavesAsItIs(t *testing.T) {
 	t.Parallel()
 	e := newEscalating(t)
 	plan := e.plan("pair", intent{step: 1, role: "user", target: "ana", priority: "high"})
-	e.aggregate(plan, 1)
+	aggregatePlan(e, plan, 1)
 	e.open(plan)
 	e.pass()
 	held := e.open(plan)
@@ -129,7 +122,7 @@ func TestALonelyHeldPageLeavesAsItIs(t *testing.T) {
 	require.Equal(t, "held: the page to ana that was held leaves by sms: no others came", e.timeline(held)[len(e.timeline(held))-1])
 	// It is sent although the plan is exhausted, but not once somebody has it.
 	queue := postgres.NewQueue(e.db)
-	claimed := e.take(queue)
+	claimed := takeMessages(e, queue)
 	require.Len(t, claimed, 2)
 	e.acknowledge(held)
 	marked, err := queue.MarkSending(e.ctx(), "me", starts(claimed))
@@ -137,32 +130,11 @@ func TestALonelyHeldPageLeavesAsItIs(t *testing.T) {
 	require.Len(t, marked, 1)
 }
 
-func (e *escalating) take(q *postgres.Queue) []delivery.Claimed {
-	e.t.Helper()
-	var takes []delivery.Take
-	for _, c := range []messages.Class{0, 1, 2} {
-		for _, mode := range []string{"sms", "email", "drop", "call"} {
-			takes = append(takes, delivery.Take{Lane: delivery.Lane{Mode: users.Mode(mode), Class: c, Application: e.app}, Max: 100, Buckets: buckets.All().List()})
-		}
-	}
-	claimed, err := q.Take(e.ctx(), delivery.TakeRequest{ProcessID: e.holder.id, Leases: e.holder.leases, Takes: takes, ClaimFor: time.Minute})
-	require.NoError(e.t, err)
-	return claimed
-}
-
-func starts(claimed []delivery.Claimed) []delivery.Start {
-	var out []delivery.Start
-	for _, c := range claimed {
-		out = append(out, delivery.Start{ID: c.ID, IncidentID: c.IncidentID, Vendor: "v", Account: "main", Destination: c.Destination, CallFor: time.Minute})
-	}
-	return out
-}
-
 // digest brings two incidents into one digest for ana.
-func (e *escalating) digest() (first, second int64, batch string) {
+func makeDigest(e *escalating) (first, second int64, batch string) {
 	e.t.Helper()
 	plan := e.plan("storm", intent{step: 1, role: "user", target: "ana", priority: "high", wait: time.Hour})
-	e.aggregate(plan, 1)
+	aggregatePlan(e, plan, 1)
 	e.open(plan)
 	e.pass()
 	first, second = e.open(plan), e.open(plan)
@@ -176,12 +148,12 @@ func (e *escalating) digest() (first, second int64, batch string) {
 func TestADigestLeavesAsLongAsOneOfItsIncidentsWaits(t *testing.T) {
 	t.Parallel()
 	e := newEscalating(t)
-	first, second, batch := e.digest()
+	first, second, batch := makeDigest(e)
 	queue := postgres.NewQueue(e.db)
 	e.acknowledge(first)
 	e.pass()
 	require.Equal(t, []string{"1.0.0 primary ana sms aggregated"}, e.pages(first), "it is part of the digest already")
-	claimed := e.take(queue)
+	claimed := takeMessages(e, queue)
 	require.Len(t, claimed, 1)
 	require.Equal(t, batch, claimed[0].Batch)
 	require.Equal(t, 2, claimed[0].BatchSize)
@@ -202,7 +174,7 @@ func TestADigestThatCannotBeDeliveredGoesToTheFallbacks(t *testing.T) {
 	t.Parallel()
 	e := newEscalating(t)
 	e.fallbackTo("applications", e.app, "user", "bo")
-	first, second, batch := e.digest()
+	first, second, batch := makeDigest(e)
 	for range 4 {
 		e.exec(`update messages set state = 'failed', settled_at = $1, needs_fallback = true where state = 'pending'`, e.now)
 		e.pass()
@@ -219,7 +191,7 @@ func TestADigestThatCannotBeDeliveredGoesToTheFallbacks(t *testing.T) {
 func TestDigestsBecomeHistory(t *testing.T) {
 	t.Parallel()
 	e := newEscalating(t)
-	first, second, batch := e.digest()
+	first, second, batch := makeDigest(e)
 	e.exec(`update messages set state = 'sent', settled_at = clock_timestamp() - interval '1 hour' where purpose = 'digest'`)
 	e.exec(`update messages set settled_at = clock_timestamp() - interval '1 hour' where settled_at is not null`)
 	e.exec(`update incidents set active = false, due_at = null`)

@@ -151,17 +151,6 @@ func respondersOf(ctx context.Context, q *db.Queries, keys []users.ResponderKey)
 	return out, nil
 }
 
-// zip makes a map of two arrays of the same length.
-func zip[K, V ~string](keys, values []string) map[K]V {
-	out := make(map[K]V, len(keys))
-	for i, k := range keys {
-		if i < len(values) {
-			out[K(k)] = V(values[i])
-		}
-	}
-	return out
-}
-
 // Applications returns what escalation must know of applications.
 func (d *Directory) Applications(ctx context.Context, ids []int64) (map[int64]escalation.Application, error) {
 	var out map[int64]escalation.Application
@@ -286,9 +275,7 @@ func (d *Directory) Rules(ctx context.Context, keys []users.ResponderKey) (map[u
 	return out, err
 }
 
-func ruleOf(r db.ReprioritisationsRow) messages.Reprioritisation {
-	return messages.Reprioritisation{
-		From: users.Mode(r.SourceMode), To: users.Mode(r.DestinationMode), Count: int(r.Count),
-		Within: time.Duration(r.WindowSeconds) * time.Second, Usable: r.Usable,
-	}
+// DefaultModes returns the default mode of every priority.
+func (d *Directory) DefaultModes(ctx context.Context) (map[users.Priority]users.Mode, error) {
+	return priorityModes(ctx, d.db)
 }

@@ -30,7 +30,7 @@ type engine struct {
 	worker *delivery.Worker
 }
 
-func (e *escalating) engine(h *holding, log *zap.Logger, vendors ...messages.Vendor) *engine {
+func newEngine(e *escalating, h *holding, log *zap.Logger, vendors ...messages.Vendor) *engine {
 	e.t.Helper()
 	x := &engine{}
 	dir := postgres.NewDirectory(e.db)
@@ -144,13 +144,13 @@ func TestTheEngineAmongMoodyVendorsAndPeople(t *testing.T) {
 	chat := &moody{"slack", []users.Mode{users.Slack}, calls}
 	e.exec(`insert into members (process_id, host, version, data_shape, heartbeat_at) select p, 'h', 'v', 1, clock_timestamp() + interval '1 hour'
 		from unnest(array['stale', 'owner']) p`)
-	stale := e.engine(e.own("stale"), zap.New(core), phone, mail, chat)
+	stale := newEngine(e, e.own("stale"), zap.New(core), phone, mail, chat)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	group, gctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return stale.run(gctx) })
 	require.Eventually(t, func() bool { return len(calls.snapshot()) > 10 }, 10*time.Second, 5*time.Millisecond)
-	owner := e.engine(e.own("owner"), zap.New(core), phone, mail, chat)
+	owner := newEngine(e, e.own("owner"), zap.New(core), phone, mail, chat)
 	group.Go(func() error { return owner.run(gctx) })
 
 	receipts := postgres.NewReceipts(e.db)
@@ -236,7 +236,7 @@ func TestTheEngineAmongMoodyVendorsAndPeople(t *testing.T) {
 	require.NoError(t, people.Wait())
 	defer func() {
 		if t.Failed() {
-			e.tell()
+			logIncidents(e)
 		}
 	}()
 	require.Eventually(t, func() bool {
@@ -292,7 +292,7 @@ func (c *callLog) take() []messages.Receipt {
 }
 
 // tell shows what has not come to its end.
-func (e *escalating) tell() {
+func logIncidents(e *escalating) {
 	rows, err := e.db.Pool().Query(context.Background(), `select format('%s active %s owner %s resolved %s due %s step %s reopened %s: %s', i.id, i.active, i.owner_id,
 		i.resolved, i.due_at - clock_timestamp(), i.current_step, i.reopen_count, (select string_agg(format('%s/%s.%s.%s %s %s %s %s%s %s %s', m.id, m.step, m.position, m.repeat, m.purpose, m.target, m.mode,
 		m.state, case when m.needs_fallback then '!' end, m.claim_by, m.available_at - clock_timestamp()), ', ' order by m.id) from messages m where m.incident_id = i.id

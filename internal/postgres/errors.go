@@ -114,3 +114,6 @@ func brokenConnection(err error) bool {
 	return strings.Contains(s, "conn closed") || strings.Contains(s, "unexpected EOF") ||
 		strings.Contains(s, "closed pool") || strings.Contains(s, "broken pipe") || strings.Contains(s, "connection reset")
 }
+
+// changeTries is how often a change waits for the lock timeout.
+const changeTries = 4

@@ -11,10 +11,13 @@ import (
 	"go.uber.org/zap/zaptest"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/delivery"
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 // escalating is what one test works on: a database, a clock that stands still until it is moved, and a runner that holds every bucket.
@@ -230,4 +233,48 @@ func (e *escalating) reopen(incident int64) {
 	e.t.Helper()
 	e.exec(`update incidents set active = true, owner_id = null, reopen_count = reopen_count + 1, version = version + 1,
 		due_at = $2 where id = $1`, incident, e.now)
+}
+
+// mailingList adds a list of people.
+func (e *escalating) mailingList(name string, members ...string) (targetID int64) {
+	e.t.Helper()
+	id := e.id(`insert into mailing_lists (name, member_count) values ($1, $2) returning id`, name, len(members))
+	for _, m := range members {
+		e.exec(`insert into mailing_list_members values ($1, $2)`, id, e.people[m])
+	}
+	return e.id(`select target_id from mailing_lists where id = $1`, id)
+}
+
+// fallbackTo sets the fallback of a plan or an application to a user or team.
+func (e *escalating) fallbackTo(table string, id int64, role, target string) {
+	e.t.Helper()
+	e.exec(`update `+table+` set fallback_role = $2, fallback_target_id = (select target_id from targets where name = $3) where id = $1`, id, role, target)
+}
+
+func (e *escalating) text(sql string, args ...any) string {
+	e.t.Helper()
+	var s string
+	require.NoError(e.t, e.db.Pool().QueryRow(e.ctx(), sql, args...).Scan(&s))
+	return s
+}
+
+func takeMessages(e *escalating, q *postgres.Queue) []delivery.Claimed {
+	e.t.Helper()
+	var takes []delivery.Take
+	for _, c := range []messages.Class{0, 1, 2} {
+		for _, mode := range []string{"sms", "email", "drop", "call"} {
+			takes = append(takes, delivery.Take{Lane: delivery.Lane{Mode: users.Mode(mode), Class: c, Application: e.app}, Max: 100, Buckets: buckets.All().List()})
+		}
+	}
+	claimed, err := q.Take(e.ctx(), delivery.TakeRequest{ProcessID: e.holder.id, Leases: e.holder.leases, Takes: takes, ClaimFor: time.Minute})
+	require.NoError(e.t, err)
+	return claimed
+}
+
+func starts(claimed []delivery.Claimed) []delivery.Start {
+	var out []delivery.Start
+	for _, c := range claimed {
+		out = append(out, delivery.Start{ID: c.ID, IncidentID: c.IncidentID, Vendor: "v", Account: "main", Destination: c.Destination, CallFor: time.Minute})
+	}
+	return out
 }

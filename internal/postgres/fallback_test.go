@@ -13,15 +13,9 @@ import (
 )
 
 // fail lets every waiting message of an incident fail for good, as delivery records it.
-func (e *escalating) fail(incident int64) {
+func failMessages(e *escalating, incident int64) {
 	e.t.Helper()
 	e.exec(`update messages set state = 'failed', settled_at = $2, needs_fallback = true where incident_id = $1 and state = 'pending'`, incident, e.now)
-}
-
-// fallbackTo sets the fallback of a plan or an application to a user or team.
-func (e *escalating) fallbackTo(table string, id int64, role, target string) {
-	e.t.Helper()
-	e.exec(`update `+table+` set fallback_role = $2, fallback_target_id = (select target_id from targets where name = $3) where id = $1`, id, role, target)
 }
 
 func TestFallbacksGoThroughTheWholeChain(t *testing.T) {
@@ -33,7 +27,7 @@ func TestFallbacksGoThroughTheWholeChain(t *testing.T) {
 	id := e.open(plan)
 	e.pass()
 	for range 4 {
-		e.fail(id)
+		failMessages(e, id)
 		e.pass()
 	}
 	require.Equal(t, []string{
@@ -65,8 +59,8 @@ func TestAStepWhereEverybodyFailedForGoodIsNotWaitedFor(t *testing.T) {
 	lost, away := e.open(plan), e.open(plan)
 	e.pass()
 	for range 2 { // ana, then the plan's creator
-		e.fail(lost)
-		e.fail(away)
+		failMessages(e, lost)
+		failMessages(e, away)
 		e.exec(`update messages set failed_for_good = true where incident_id = $1 and state = 'failed'`, lost)
 		e.pass()
 	}
@@ -101,7 +95,7 @@ func TestAFallbackThatAnAcknowledgementStoppedIsMadeUpForAfterReopening(t *testi
 	e := newEscalating(t)
 	id := e.open(e.plan("stopped", intent{step: 1, role: "user", target: "ana", priority: "high", wait: time.Hour}))
 	e.pass()
-	e.fail(id)
+	failMessages(e, id)
 	e.acknowledge(id)
 	e.pass()
 	require.Equal(t, []string{"1.0.0 primary ana sms failed"}, e.pages(id), "nobody is paged after an acknowledgement")
@@ -112,7 +106,7 @@ func TestAFallbackThatAnAcknowledgementStoppedIsMadeUpForAfterReopening(t *testi
 	// Reopened before the acknowledgement was noticed: the fallback is still to be made, and only that.
 	quick := e.open(e.plan("quick", intent{step: 1, role: "user", target: "ana", priority: "high", wait: time.Hour}))
 	e.pass()
-	e.fail(quick)
+	failMessages(e, quick)
 	e.acknowledge(quick)
 	e.reopen(quick)
 	e.pass()

@@ -7,7 +7,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/imports"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
@@ -157,32 +156,4 @@ func sealFeedKeys(ctx context.Context, q *db.Queries, keys *auth.Keys) (int64, e
 		p.Keys, p.Hashes, p.Sealed = append(p.Keys, key), append(p.Hashes, hash), append(p.Sealed, sealed)
 	}
 	return q.SealIcalKeys(ctx, p)
-}
-
-// loadFeedKeys stores imported keys sealed. The first value of a record is its key.
-func (r *importRun) loadFeedKeys(ctx context.Context, t imports.Table, records imports.Records) (imports.Outcome, error) {
-	q := db.New(r.tx)
-	for more := int64(sealBatch); more == sealBatch; { // those that are here, so that they are compared by their hashes
-		var err error
-		if more, err = sealFeedKeys(ctx, q, r.keys); err != nil {
-			return imports.Outcome{}, err
-		}
-	}
-	var p db.SealIcalKeysParams
-	out, err := r.loadTable(ctx, t, func(yield func(imports.Record, error) bool) {
-		for record, err := range records {
-			if err == nil {
-				hash, sealed := sealFeedKey(r.keys, storable(record.Values[0].(string)))
-				p.Keys, p.Hashes, p.Sealed = append(p.Keys, hash), append(p.Hashes, hash), append(p.Sealed, sealed)
-				record.Values[0] = hash
-			}
-			if !yield(record, err) {
-				return
-			}
-		}
-	})
-	if err == nil {
-		_, err = q.SealIcalKeys(ctx, p)
-	}
-	return out, err
 }

@@ -29,8 +29,8 @@ func TestAFloodAmongMoodyVendorsAndPeople(t *testing.T) {
 		intent{step: 2, role: "user", target: "bo", priority: "urgent"})
 	e.exec(`update plans set threshold_window = 30, threshold_count = 5, aggregation_window = 1, aggregation_reset = 30`)
 	e.fallbackTo("plans", plan, "user", "boss")
-	e.rule("cy", "email", "slack", 3)
-	e.quota(100_000, 50_000)
+	addRule(e, "cy", "email", "slack", 3)
+	setQuota(e, 100_000, 50_000)
 	const count = 60
 	core, logs := observer.New(zap.ErrorLevel)
 	calls := &callLog{began: map[messages.ID][]time.Time{}, accepted: map[messages.ID]int{}}
@@ -41,7 +41,7 @@ func TestAFloodAmongMoodyVendorsAndPeople(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	group, gctx := errgroup.WithContext(ctx)
-	stale := e.engine(e.own("stale"), zap.New(core), vendors...)
+	stale := newEngine(e, e.own("stale"), zap.New(core), vendors...)
 	group.Go(func() error { return stale.run(gctx) })
 	var ids []incidents.ID
 	open := func(n int) {
@@ -51,7 +51,7 @@ func TestAFloodAmongMoodyVendorsAndPeople(t *testing.T) {
 	}
 	open(count / 2)
 	require.Eventually(t, func() bool { return e.id(`select count(*) from messages where held_at is not null`) > 0 }, 10*time.Second, 5*time.Millisecond)
-	owner := e.engine(e.own("owner"), zap.New(core), vendors...)
+	owner := newEngine(e, e.own("owner"), zap.New(core), vendors...)
 	group.Go(func() error { return owner.run(gctx) })
 	open(count / 2)
 
@@ -72,7 +72,7 @@ func TestAFloodAmongMoodyVendorsAndPeople(t *testing.T) {
 	}
 	defer func() {
 		if t.Failed() {
-			e.tell()
+			logIncidents(e)
 		}
 	}()
 	require.Eventually(t, func() bool {

@@ -21,14 +21,13 @@ type flooding struct {
 	held, digests, released, reprioritised, soft, hard, incidents, waiting int
 }
 
-func (m *metrics) flooded(f flooding) {
+// countFlooding adds f to the metrics. Call it after the commit.
+func countFlooding(d *DB, f flooding) {
 	for decision, n := range map[string]int{
 		"held": f.held, "digest": f.digests, "released": f.released, "reprioritised": f.reprioritised,
 		"quota_soft": f.soft, "quota_hard": f.hard, "quota_incident": f.incidents, "quota_waiting": f.waiting,
 	} {
-		if n > 0 {
-			m.floods.WithLabelValues(decision).Add(float64(n))
-		}
+		d.CountFlood(decision, n)
 	}
 }
 
@@ -88,46 +87,6 @@ type lockedFlood struct {
 func byKey(a, b escalation.AggregationKey) int {
 	return cmp.Or(cmp.Compare(a.PlanID, b.PlanID), cmp.Compare(a.ApplicationID, b.ApplicationID),
 		cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.UserID, b.UserID))
-}
-
-// knownKeys are keys of rows that were there a moment ago, so that making them again can be left out: that is a statement less,
-// and one that would wait for whoever has the row. It may be wrong about a row that was rolled back or forgotten.
-type knownKeys[K comparable] struct{ *remembered[K, struct{}] }
-
-func newKnownKeys[K comparable]() knownKeys[K] {
-	return knownKeys[K]{newRemembered[K, struct{}](time.Hour, 10_000)}
-}
-
-func (k knownKeys[K]) all(keys []K) bool {
-	return !slices.ContainsFunc(keys, func(key K) bool { _, ok := k.get(key); return !ok })
-}
-
-func (k knownKeys[K]) add(keys []K) {
-	now := time.Now()
-	for _, key := range keys {
-		k.put(key, struct{}{}, now)
-	}
-}
-
-// lockRows locks the rows of the keys with lock, which returns those that are there, after making those that are not known to
-// be. Making comes first, so that all are locked in the order of their keys.
-func lockRows[K comparable, V any](known knownKeys[K], keys []K, create func() error, lock func() (map[K]V, error)) (map[K]V, error) {
-	if !known.all(keys) {
-		if err := create(); err != nil {
-			return nil, err
-		}
-	}
-	rows, err := lock()
-	if err == nil && len(rows) < len(keys) { // one was not there after all
-		if err = create(); err == nil {
-			rows, err = lock()
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	known.add(keys)
-	return rows, nil
 }
 
 func lockFloods(ctx context.Context, q *db.Queries, known knownKeys[escalation.AggregationKey], keys []escalation.AggregationKey) (map[escalation.AggregationKey]*lockedFlood, error) {

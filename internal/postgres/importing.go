@@ -32,13 +32,13 @@ var errNotKept = errors.New("rolled back as asked")
 // Run calls f with a store and commits when f returns true. Nothing is kept otherwise. name says in the audit log and
 // in lookups of earlier runs whose data it is. Only one import runs at a time; another one is a Conflict.
 func (i *Imports) Run(ctx context.Context, name string, f func(imports.Store) (keep bool, err error)) error {
-	conn, err := i.db.pool.Acquire(ctx)
+	conn, err := i.db.Pool().Acquire(ctx)
 	if err != nil {
 		return mapError(err)
 	}
 	defer conn.Release()
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		r := &importRun{tx: tx, keys: i.keys, name: name, log: i.db.log}
+		r := &importRun{tx: tx, keys: i.keys, name: name, log: i.db.Log()}
 		if err := r.begin(ctx); err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func (i *Imports) Run(ctx context.Context, name string, f func(imports.Store) (k
 		if err != nil {
 			return err
 		}
-		LogNameConflicts(i.db.log, conflicts)
+		LogNameConflicts(i.db.Log(), conflicts)
 		if err := r.moveNumbersOn(ctx); err != nil {
 			return err
 		}

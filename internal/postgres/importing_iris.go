@@ -138,7 +138,7 @@ func (r *importRun) MakeRoom(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	apps := &Applications{keys: r.keys}
+	apps := NewApplications(nil, r.keys)
 	var id int64
 	var name string
 	var sealed []byte
@@ -172,7 +172,7 @@ func (r *importRun) putBack(ctx context.Context, out *imports.Outcome) error {
 // SealKeys stores keys. A key that is here already stays: another one there is a conflict.
 func (r *importRun) SealKeys(ctx context.Context, all []imports.ApplicationKeys) (imports.Outcome, error) {
 	var out imports.Outcome
-	apps := &Applications{keys: r.keys}
+	apps := NewApplications(nil, r.keys)
 	for _, k := range all {
 		var primary, secondary []byte
 		err := r.tx.QueryRow(ctx, "select key_sealed, secondary_key_sealed from applications where id = $1 for no key update", k.ID).

@@ -130,7 +130,7 @@ func (r *importRun) allowOnCall(ctx context.Context, k imports.ApplicationKeys, 
 	}
 	err := r.tx.QueryRow(ctx, `select id, allow_oncall, key_sealed, secondary_key_sealed from applications where lower(name) = lower($1)
 for no key update`, k.Name).Scan(&id, &allowed, &primary, &secondary)
-	apps := &Applications{keys: r.keys}
+	apps := NewApplications(nil, r.keys)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		// The application of web sessions was put aside if it is not here.
@@ -222,5 +222,33 @@ func (r *importRun) numbers(ctx context.Context, sql string) (map[int64]int64, e
 		out[from] = to
 		return nil
 	})
+	return out, err
+}
+
+// loadFeedKeys stores imported keys sealed. The first value of a record is its key.
+func (r *importRun) loadFeedKeys(ctx context.Context, t imports.Table, records imports.Records) (imports.Outcome, error) {
+	q := db.New(r.tx)
+	for more := int64(sealBatch); more == sealBatch; { // those that are here, so that they are compared by their hashes
+		var err error
+		if more, err = sealFeedKeys(ctx, q, r.keys); err != nil {
+			return imports.Outcome{}, err
+		}
+	}
+	var p db.SealIcalKeysParams
+	out, err := r.loadTable(ctx, t, func(yield func(imports.Record, error) bool) {
+		for record, err := range records {
+			if err == nil {
+				hash, sealed := sealFeedKey(r.keys, storable(record.Values[0].(string)))
+				p.Keys, p.Hashes, p.Sealed = append(p.Keys, hash), append(p.Hashes, hash), append(p.Sealed, sealed)
+				record.Values[0] = hash
+			}
+			if !yield(record, err) {
+				return
+			}
+		}
+	})
+	if err == nil {
+		_, err = q.SealIcalKeys(ctx, p)
+	}
 	return out, err
 }

@@ -157,9 +157,6 @@ func (i *Incidents) change(ctx context.Context, c incidents.Change,
 	return out, err
 }
 
-// changeTries is how often a change waits for the lock timeout.
-const changeTries = 4
-
 // lockForChange locks incidents and then reads the words that belong to them: read in the locking statement itself they
 // could be those of before the wait.
 func lockForChange(ctx context.Context, q *db.Queries, ids []int64) ([]changing, error) {
@@ -361,4 +358,14 @@ func byWay(c incidents.Change, said string) string {
 		s += " " + words
 	}
 	return s
+}
+
+var incidentCounts = map[string]string{"plan": "p.name", "plan_id": "i.plan_id::text", "active": "i.active::int::text",
+	"application": "a.name", "owner": "u.name", "current_step": "i.current_step::text", "title_variable_name": "a.title_variable",
+	"resolved": "i.resolved::int::text"}
+
+// Count counts the incidents that match, and per value of the fields. A limit counts the newest only.
+func (i *Incidents) Count(ctx context.Context, q filters.Query, fields []string) (filters.Tally, error) {
+	c := counting{"CountIncidents", incidentSelection, "incident", "i.id", "i.created_at"}
+	return c.run(ctx, i.db, q, incidentColumns, fields, incidentCounts)
 }

@@ -50,3 +50,40 @@ func fence(ctx context.Context, q *db.Queries, processID string, leases []bucket
 	}
 	return nil
 }
+
+func bucketNumbers(leases []buckets.Lease) []int16 {
+	out := make([]int16, len(leases))
+	for i, l := range leases {
+		out[i] = int16(l.Bucket)
+	}
+	return out
+}
+
+func byBucket(leases []buckets.Lease) map[int]buckets.Lease {
+	out := make(map[int]buckets.Lease, len(leases))
+	for _, l := range leases {
+		out[l.Bucket] = l
+	}
+	return out
+}
+
+func setOfBuckets(bs []int16) *buckets.Set {
+	var s buckets.Set
+	for _, b := range bs {
+		s.Add(int(b))
+	}
+	return &s
+}
+
+// leaseArrays returns the buckets of the leases, only those of a set unless it is nil, and the epochs of all buckets; -1
+// where there is no lease.
+func leaseArrays(leases []buckets.Lease, only *buckets.Set) (bs []int16, epochs []int64) {
+	bs, epochs = []int16{}, slices.Repeat([]int64{-1}, buckets.Count)
+	for _, l := range leases {
+		if only == nil || only.Has(l.Bucket) {
+			bs = append(bs, int16(l.Bucket))
+			epochs[l.Bucket] = l.Epoch
+		}
+	}
+	return bs, epochs
+}

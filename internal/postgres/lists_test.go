@@ -13,16 +13,6 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// mailingList adds a list of people.
-func (e *escalating) mailingList(name string, members ...string) (targetID int64) {
-	e.t.Helper()
-	id := e.id(`insert into mailing_lists (name, member_count) values ($1, $2) returning id`, name, len(members))
-	for _, m := range members {
-		e.exec(`insert into mailing_list_members values ($1, $2)`, id, e.people[m])
-	}
-	return e.id(`select target_id from mailing_lists where id = $1`, id)
-}
-
 func TestDirectoryReadsMailingLists(t *testing.T) {
 	t.Parallel()
 	e := newEscalating(t)

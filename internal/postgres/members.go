@@ -11,10 +11,6 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// MembersChannel is the channel on which a hint is sent whenever members or leases changed. The payload is the process
-// id of whoever changed them.
-const MembersChannel = "iris_members"
-
 // reapAfter is how long a dead member's row is kept for people to look at.
 const reapAfter = time.Minute
 

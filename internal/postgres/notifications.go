@@ -140,7 +140,7 @@ func (n *Notifications) insert(ctx context.Context, batch []messages.Notificatio
 		return err
 	})
 	if err == nil {
-		n.db.metrics.flooded(tally)
+		countFlooding(n.db, tally)
 	}
 	return ids, err
 }

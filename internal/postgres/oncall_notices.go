@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -93,32 +92,6 @@ func (n *OncallNotices) Create(ctx context.Context, s oncall.NoticeSetting) (int
 	return id, err
 }
 
-func addNoticeSetting(ctx context.Context, q *db.Queries, s oncall.NoticeSetting) (int64, error) {
-	id, err := q.CreateNoticeSetting(ctx, db.CreateNoticeSettingParams{
-		UserID: int64(s.User), TeamID: s.TeamID, Mode: string(s.Mode), Type: s.Type, TimeBefore: optionalSeconds(s.Before), OnlyIfInvolved: s.OnlyMine,
-	})
-	if err != nil {
-		return 0, err
-	}
-	return id, setNoticeRoles(ctx, q, id, s.Roles)
-}
-
-func setNoticeRoles(ctx context.Context, q *db.Queries, id int64, roles []string) error {
-	lower := map[string]bool{}
-	names := make([]string, 0, len(roles))
-	for _, r := range roles {
-		if r = strings.ToLower(storable(r)); !lower[r] {
-			lower[r] = true
-			names = append(names, r)
-		}
-	}
-	added, err := q.AddNoticeRoles(ctx, db.AddNoticeRolesParams{SettingID: id, Roles: names})
-	if err == nil && added != int64(len(names)) {
-		err = fault.Invalidf("roles", "a role does not exist")
-	}
-	return err
-}
-
 // Update stores what change makes of a setting as it is then: nobody else changes it meanwhile. Roles that do not exist are an Invalid fault
 // for the field "roles"; a NotFound fault when there is no such setting.
 func (n *OncallNotices) Update(ctx context.Context, id int64, change func(s *oncall.NoticeSetting) error) error {
@@ -153,14 +126,6 @@ func (n *OncallNotices) Update(ctx context.Context, id int64, change func(s *onc
 // Delete removes a setting; a NotFound fault when there is none.
 func (n *OncallNotices) Delete(ctx context.Context, id int64) error {
 	return n.db.Do(ctx, func(q *db.Queries) error { return one(q.DeleteNoticeSetting(ctx, id)) })
-}
-
-func optionalSeconds(d *time.Duration) *int32 {
-	if d == nil {
-		return nil
-	}
-	s := int32(*d / time.Second)
-	return &s
 }
 
 // Audit reads the audit log, oldest first. A log that is too long is an Invalid fault.

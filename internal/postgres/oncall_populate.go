@@ -282,7 +282,7 @@ func (s *OncallSchedules) calendarsFor(ctx context.Context, q *db.Queries, now, 
 		}
 		spans, err := a.Between(start, now.AddDate(0, 0, threshold+400))
 		if err != nil {
-			s.db.log.Error("an unavailability cannot be worked out, shifts are planned without it", zap.Int64("unavailability", a.ID),
+			s.db.Log().Error("an unavailability cannot be worked out, shifts are planned without it", zap.Int64("unavailability", a.ID),
 				zap.Int64("user_id", int64(a.User)), zap.Int64("team_id", team), zap.Error(err))
 			continue
 		}

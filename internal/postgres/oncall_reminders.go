@@ -282,6 +282,6 @@ func (r *OncallReminders) fenced(ctx context.Context, processID string, leases [
 	if err != nil {
 		return Told{}, err
 	}
-	r.db.metrics.flooded(tally)
+	countFlooding(r.db, tally)
 	return told, nil
 }

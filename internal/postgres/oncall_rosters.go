@@ -160,11 +160,3 @@ func (r *OncallRosters) RemoveMember(ctx context.Context, team oncall.Profile, r
 		return audit(ctx, q, by, team.Name, "roster_user_deleted", map[string]any{"roster": roster.Name, "user": user.Name})
 	})
 }
-
-func rawIDs(ids []users.ID) []int64 {
-	out := make([]int64, len(ids))
-	for i, id := range ids {
-		out[i] = int64(id)
-	}
-	return out
-}

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -108,15 +107,6 @@ func storedSchedule(r db.SchedulesRow) (oncall.StoredSchedule, error) {
 	}
 	s.Rotation, err = decodeRotation(r.Rotation)
 	return s, err
-}
-
-// zone loads a team's zone. One that this machine does not know is taken as UTC: a calendar that is hours off is better
-// than none, and the name was checked when it was set.
-func zone(name string) *time.Location {
-	if loc, err := time.LoadLocation(name); err == nil && name != "Local" {
-		return loc
-	}
-	return time.UTC
 }
 
 // Create adds a schedule and returns its number. Processors fill it next: the team is locked, so that none who is at it now misses

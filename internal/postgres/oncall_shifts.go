@@ -271,15 +271,6 @@ func addShifts(ctx context.Context, q *db.Queries, shifts []oncall.Shift) ([]onc
 	return added, nil
 }
 
-// noticeFact is a shift as notices.facts keeps it: enough to word a message when the shift is gone.
-type noticeFact struct {
-	TeamID int64  `json:"team_id"`
-	Role   string `json:"role"`
-	UserID int64  `json:"user_id"`
-	Start  int64  `json:"start"`
-	End    int64  `json:"end"`
-}
-
 // queuedNotice is a notice as QueueNotices reads it.
 type queuedNotice struct {
 	TeamID  int64        `json:"team_id"`

@@ -30,7 +30,7 @@ func onDuty(e *escalating, zone string) {
 }
 
 // shift gives a role of team db to somebody and returns the shift's number.
-func (e *escalating) shift(who, role string, start, end time.Time) oncall.ShiftID {
+func addShift(e *escalating, who, role string, start, end time.Time) oncall.ShiftID {
 	e.t.Helper()
 	return oncall.ShiftID(e.id(`insert into shifts (team_id, role_id, user_id, starts_at, ends_at)
 		select t.id, r.id, $1, $3, $4 from teams t, oncall_roles r where t.name = 'db' and r.name = $2 returning id`,
@@ -38,7 +38,7 @@ func (e *escalating) shift(who, role string, start, end time.Time) oncall.ShiftI
 }
 
 // edit changes the calendar of team db the way the API does.
-func (e *escalating) edit(decide func(desk oncall.Desk, chosen []oncall.Shift) (oncall.Changes, error), ids ...oncall.ShiftID) {
+func editShifts(e *escalating, decide func(desk oncall.Desk, chosen []oncall.Shift) (oncall.Changes, error), ids ...oncall.ShiftID) {
 	e.t.Helper()
 	_, err := postgres.NewOncallShifts(e.db).Edit(e.ctx(), oncall.Choice{IDs: ids}, oncall.By{Owner: "ana"}, false,
 		func(now time.Time, team oncall.Crew, chosen []oncall.Shift) (oncall.Decision, error) {
@@ -52,7 +52,7 @@ func (e *escalating) edit(decide func(desk oncall.Desk, chosen []oncall.Shift) (
 }
 
 // foretell simulates the plan now and returns what pages and timeline would say.
-func (e *escalating) foretell(plan int64) (pages, timeline []string) {
+func simulate(e *escalating, plan int64) (pages, timeline []string) {
 	e.t.Helper()
 	keys, err := auth.NewKeys(bytes.Repeat([]byte{1}, auth.SecretSize))
 	require.NoError(e.t, err)
@@ -83,7 +83,7 @@ func (e *escalating) foretell(plan int64) (pages, timeline []string) {
 }
 
 // liveThrough has the real runner take an incident to its end; every message leaves at once.
-func (e *escalating) liveThrough(incident int64) (pages, timeline []string) {
+func runThrough(e *escalating, incident int64) (pages, timeline []string) {
 	e.t.Helper()
 	for looks := 0; ; looks++ {
 		require.Less(e.t, looks, 200)
@@ -126,8 +126,8 @@ func TestAHandOffPagesTheRightPersonOnEachSide(t *testing.T) {
 			zone, err := time.LoadLocation(tc.zone)
 			require.NoError(t, err)
 			handOff := (tc.day + 2*3600).In(zone)
-			e.shift("cy", "primary", (tc.day - 7*86400 + 2*3600).In(zone), handOff)
-			e.shift("bo", "primary", handOff, (tc.day + 7*86400 + 2*3600).In(zone))
+			addShift(e, "cy", "primary", (tc.day - 7*86400 + 2*3600).In(zone), handOff)
+			addShift(e, "bo", "primary", handOff, (tc.day + 7*86400 + 2*3600).In(zone))
 			plan := e.plan("night", intent{step: 1, role: "oncall-primary", target: "db", priority: "high", wait: time.Hour})
 
 			e.now = handOff.Add(-time.Second)
@@ -147,8 +147,8 @@ func TestAnOverrideAndASwapOfASecondAgoArePaged(t *testing.T) {
 	t.Parallel()
 	e := newEscalating(t)
 	onDuty(e, "UTC")
-	mine := e.shift("ana", "primary", e.now.Add(-time.Hour), e.now.Add(time.Hour))
-	theirs := e.shift("bo", "primary", e.now.Add(time.Hour), e.now.Add(2*time.Hour))
+	mine := addShift(e, "ana", "primary", e.now.Add(-time.Hour), e.now.Add(time.Hour))
+	theirs := addShift(e, "bo", "primary", e.now.Add(time.Hour), e.now.Add(2*time.Hour))
 	plan := e.plan("night", intent{step: 1, role: "oncall-primary", target: "db", priority: "high", wait: time.Hour})
 	page := func() []string {
 		t.Helper()
@@ -158,12 +158,12 @@ func TestAnOverrideAndASwapOfASecondAgoArePaged(t *testing.T) {
 	}
 	require.Equal(t, []string{"1.0.0 primary ana sms pending"}, page())
 
-	e.edit(func(d oncall.Desk, chosen []oncall.Shift) (oncall.Changes, error) {
+	editShifts(e, func(d oncall.Desk, chosen []oncall.Shift) (oncall.Changes, error) {
 		return d.Swap([]oncall.Side{{Shifts: chosen[:1]}, {Shifts: chosen[1:]}})
 	}, mine, theirs)
 	require.Equal(t, []string{"1.0.0 primary bo sms pending"}, page(), "swapped")
 
-	e.edit(func(d oncall.Desk, chosen []oncall.Shift) (oncall.Changes, error) {
+	editShifts(e, func(d oncall.Desk, chosen []oncall.Shift) (oncall.Changes, error) {
 		c, _, err := d.Override(chosen, e.now.Add(-time.Second), e.now.Add(30*time.Minute), users.ID(e.people["cy"]))
 		return c, err
 	}, mine)
@@ -178,8 +178,8 @@ func TestWhoIsOnCallWithoutAPhoneIsPassedOver(t *testing.T) {
 	onDuty(e, "UTC")
 	e.person("mute")
 	e.person("mailonly", "email")
-	e.shift("mute", "primary", e.now.Add(-time.Hour), e.now.Add(time.Hour))
-	e.shift("mailonly", "secondary", e.now.Add(-time.Hour), e.now.Add(time.Hour))
+	addShift(e, "mute", "primary", e.now.Add(-time.Hour), e.now.Add(time.Hour))
+	addShift(e, "mailonly", "secondary", e.now.Add(-time.Hour), e.now.Add(time.Hour))
 	id := e.open(e.plan("night",
 		intent{step: 1, role: "oncall-primary", target: "db", priority: "urgent", wait: time.Minute},
 		intent{step: 1, role: "oncall-secondary", target: "db", priority: "urgent", wait: time.Minute}))
@@ -200,12 +200,12 @@ func TestASimulationIsWhatTheRunnerDoes(t *testing.T) {
 	onDuty(e, "Europe/Zurich")
 	e.person("mute")
 	at := func(minutes int) time.Time { return e.now.Add(time.Duration(minutes) * time.Minute) }
-	first := e.shift("ana", "primary", at(-60), at(7))
-	e.shift("bo", "primary", at(7), at(20))
-	e.shift("mute", "primary", at(20), at(30))
-	e.shift("cy", "secondary", at(-60), at(15)) // then the fixed order stands in
-	e.shift("bo", "vacation", at(-600), at(600))
-	e.edit(func(d oncall.Desk, chosen []oncall.Shift) (oncall.Changes, error) {
+	first := addShift(e, "ana", "primary", at(-60), at(7))
+	addShift(e, "bo", "primary", at(7), at(20))
+	addShift(e, "mute", "primary", at(20), at(30))
+	addShift(e, "cy", "secondary", at(-60), at(15)) // then the fixed order stands in
+	addShift(e, "bo", "vacation", at(-600), at(600))
+	editShifts(e, func(d oncall.Desk, chosen []oncall.Shift) (oncall.Changes, error) {
 		c, _, err := d.Override(chosen, at(3), at(5), users.ID(e.people["cy"]))
 		return c, err
 	}, first)
@@ -220,8 +220,8 @@ func TestASimulationIsWhatTheRunnerDoes(t *testing.T) {
 	e.exec(`update plans set fallback_role = 'user', fallback_target_id = (select target_id from users where name = 'boss'),
 		threshold_count = 4, threshold_window = 3600, aggregation_window = 86400, aggregation_reset = 300 where id = $1`, plan)
 
-	foretold, lines := e.foretell(plan)
-	pages, timeline := e.liveThrough(e.open(plan))
+	foretold, lines := simulate(e, plan)
+	pages, timeline := runThrough(e, e.open(plan))
 	require.ElementsMatch(t, pages, foretold)
 	require.Equal(t, timeline, lines)
 	for _, want := range []string{"primary cy slack", "primary bo call", "primary bo email", "fallback boss call", "aggregated"} {

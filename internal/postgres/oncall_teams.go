@@ -2,13 +2,9 @@ package postgres
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/json"
-	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
@@ -303,44 +299,4 @@ func profileOf(r db.OncallTeamByNameRow) oncall.Profile {
 			OverridePhone: text(r.OverridePhone), APIManaged: r.ApiManaged,
 		},
 	}
-}
-
-// audit writes an entry of the on-call audit log.
-func audit(ctx context.Context, q *db.Queries, by oncall.By, team, action string, context any) error {
-	raw, err := json.Marshal(context)
-	if err != nil {
-		return fmt.Errorf("audit %s: %w", action, err)
-	}
-	return q.AppendOncallAudit(ctx, db.AppendOncallAuditParams{Owner: storable(by.Owner), Team: team, Action: action, Context: raw})
-}
-
-// unlessNew turns "nothing was added" into a Conflict fault.
-func unlessNew(rows int64, err error) error {
-	if err == nil && rows == 0 {
-		return fault.New(fault.Conflict, "it exists already")
-	}
-	return err
-}
-
-func optionalText(s string) *string {
-	if s == "" {
-		return nil
-	}
-	s = storable(s)
-	return &s
-}
-
-func text(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}
-
-// newUUID returns a random UUID (version 4).
-func newUUID() string {
-	b := make([]byte, 16)
-	_, _ = rand.Read(b) // crypto/rand never fails
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

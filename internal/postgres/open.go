@@ -54,7 +54,7 @@ func (i *Incidents) openRange(ctx context.Context, batch []incidents.New, out []
 		i.openRange(ctx, batch[n:], out[n:])
 		return
 	}
-	i.db.metrics.batchRows.Observe(float64(len(batch)))
+	i.db.ObserveOpened(len(batch))
 	err := i.openSome(ctx, batch, out)
 	switch {
 	case err == nil:

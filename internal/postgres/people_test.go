@@ -18,13 +18,6 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-func testKeys(t testing.TB, d *postgres.DB) *auth.Keys {
-	t.Helper()
-	inst, err := postgres.LoadInstallation(t.Context(), d, "", nil)
-	require.NoError(t, err)
-	return inst.Keys
-}
-
 func TestUsers(t *testing.T) {
 	t.Parallel()
 	u := postgres.NewUsers(pgtest.New(t))

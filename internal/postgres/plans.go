@@ -336,5 +336,18 @@ func planNotification(r db.PlanNotificationsRow) escalation.Notification {
 	return n
 }
 
-func seconds(d time.Duration) int32     { return int32(d / time.Second) }
-func fromSeconds(s int32) time.Duration { return time.Duration(s) * time.Second }
+// Aggregation lists the settings of aggregation of every active plan, by number.
+func (p *Plans) Aggregation(ctx context.Context) ([]escalation.Plan, error) {
+	var out []escalation.Plan
+	err := p.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.PlanAggregation(ctx)
+		out = make([]escalation.Plan, len(rows))
+		for i, r := range rows {
+			out[i] = escalation.Plan{ID: escalation.PlanID(r.ID), Name: r.Name, ThresholdWindow: fromSeconds(r.ThresholdWindow),
+				ThresholdCount: int(r.ThresholdCount), AggregationWindow: fromSeconds(r.AggregationWindow),
+				AggregationReset: fromSeconds(r.AggregationReset)}
+		}
+		return err
+	})
+	return out, err
+}

@@ -12,51 +12,8 @@ import (
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/users"
 )
-
-// catalog is a database with a few people, a team and two applications, for the adapters of plans and messages.
-type catalog struct {
-	*postgres.DB
-	ann, bob  users.ID
-	annTarget int64
-	ops       int64 // target number of the team
-	demo      int64 // application
-}
-
-func newCatalog(t *testing.T) catalog {
-	t.Helper()
-	c := catalog{DB: pgtest.New(t)}
-	err := c.Pool().QueryRow(t.Context(), `
-		with u as (insert into users (name) values ('ann'), ('Bob') returning id, name, target_id),
-		     t as (insert into teams (name) values ('ops') returning id, target_id),
-		     m as (insert into team_members (team_id, user_id, position) select t.id, u.id, 0 from t, u),
-		     k as (insert into user_contacts (user_id, mode, destination) select id, 'email', 'ann@example.com' from u where name = 'ann'),
-		     a as (insert into applications (name) values ('demo'), ('other') returning id, name)
-		select (select id from u where name = 'ann'), (select id from u where name = 'Bob'),
-		       (select target_id from u where name = 'ann'), (select target_id from t), (select id from a where name = 'demo')`).
-		Scan(&c.ann, &c.bob, &c.annTarget, &c.ops, &c.demo)
-	require.NoError(t, err)
-	return c
-}
-
-func (c catalog) draft(name string) escalation.Draft {
-	zero := 0
-	return escalation.Draft{Name: name, CreatorID: c.ann, Description: "d", ThresholdWindow: 10 * time.Second, ThresholdCount: 1,
-		AggregationWindow: 20 * time.Second, AggregationReset: 30 * time.Second,
-		Tracking: &escalation.Tracking{Mode: users.Email, Key: "a@b", Template: []byte(`{"demo":{"email_subject":"s"}}`)},
-		Steps: []escalation.Step{
-			{Notifications: []escalation.Notification{
-				{Priority: users.High, Target: &escalation.Target{Role: "user", Name: "ann", TargetID: c.annTarget},
-					Template: "words", Wait: time.Minute, Repeat: 2},
-				{Priority: users.Low, DynamicIndex: &zero, Template: "words", Optional: true},
-			}},
-			{Notifications: []escalation.Notification{
-				{Priority: users.Urgent, Target: &escalation.Target{Role: "team", Name: "ops", TargetID: c.ops}, Template: "gone"},
-			}},
-		}}
-}
 
 func TestPlansAreVersioned(t *testing.T) {
 	t.Parallel()

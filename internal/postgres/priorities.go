@@ -13,24 +13,6 @@ func (t *Targets) PriorityModes(ctx context.Context) (map[users.Priority]users.M
 	return priorityModes(ctx, t.db)
 }
 
-// DefaultModes returns the default mode of every priority.
-func (d *Directory) DefaultModes(ctx context.Context) (map[users.Priority]users.Mode, error) {
-	return priorityModes(ctx, d.db)
-}
-
-func priorityModes(ctx context.Context, d *DB) (map[users.Priority]users.Mode, error) {
-	var out map[users.Priority]users.Mode
-	err := d.Do(ctx, func(q *db.Queries) error {
-		rows, err := q.PriorityModes(ctx)
-		out = make(map[users.Priority]users.Mode, len(rows))
-		for _, row := range rows {
-			out[users.Priority(row.Name)] = users.Mode(row.DefaultMode)
-		}
-		return err
-	})
-	return out, err
-}
-
 // SetPriorityMode changes the default mode of a priority; a NotFound fault when there is no such priority. Processes heed it
 // about a second later.
 func (t *Targets) SetPriorityMode(ctx context.Context, p users.Priority, m users.Mode) error {

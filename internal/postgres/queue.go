@@ -368,44 +368,11 @@ func bucketsOf(leases []buckets.Lease) []int16 {
 	return out
 }
 
-func setOfBuckets(bs []int16) *buckets.Set {
-	var s buckets.Set
-	for _, b := range bs {
-		s.Add(int(b))
-	}
-	return &s
-}
-
-// Reach is delivery.Directory over the escalation's directory: how one user can be reached for an application.
-type Reach struct {
-	directory *Directory
-}
-
-// NewReach returns the delivery's view of a database's directory.
-func NewReach(d *DB) *Reach { return &Reach{NewDirectory(d)} }
-
-// Reach returns a user and what the application allows; ok is false when either does not exist.
-func (r *Reach) Reach(ctx context.Context, user users.ID, application int64) (users.Responder, users.AppModes, bool, error) {
-	key := users.ResponderKey{User: user, Application: application}
-	people, err := r.directory.Responders(ctx, []users.ResponderKey{key})
-	if err != nil {
-		return users.Responder{}, users.AppModes{}, false, err
-	}
-	apps, err := r.directory.Applications(ctx, []int64{application})
-	if err != nil {
-		return users.Responder{}, users.AppModes{}, false, err
-	}
-	person, known := people[key]
-	app, served := apps[application]
-	return person, app.Modes, known && served, nil
-}
-
 var (
 	_ delivery.Queue     = (*Queue)(nil)
 	_ delivery.Ledger    = (*Queue)(nil)
 	_ delivery.Rescuer   = (*Queue)(nil)
 	_ delivery.Limits    = (*Limits)(nil)
-	_ delivery.Directory = (*Reach)(nil)
 )
 
 // settling returns the incidents, each once and ascending, that have a message settled by turns.
@@ -420,31 +387,10 @@ func settling(turns []delivery.Turn) []int64 {
 	return slices.Compact(out)
 }
 
-// leaseArrays returns the buckets of the leases, only those of a set unless it is nil, and the epochs of all buckets; -1
-// where there is no lease.
-func leaseArrays(leases []buckets.Lease, only *buckets.Set) (bs []int16, epochs []int64) {
-	bs, epochs = []int16{}, slices.Repeat([]int64{-1}, buckets.Count)
-	for _, l := range leases {
-		if only == nil || only.Has(l.Bucket) {
-			bs = append(bs, int16(l.Bucket))
-			epochs[l.Bucket] = l.Epoch
-		}
-	}
-	return bs, epochs
-}
-
 func small(bs []int) []int16 {
 	out := make([]int16, len(bs))
 	for i, b := range bs {
 		out[i] = int16(b)
-	}
-	return out
-}
-
-func numbers(ids []messages.ID) []int64 {
-	out := make([]int64, len(ids))
-	for i, id := range ids {
-		out[i] = int64(id)
 	}
 	return out
 }
@@ -465,8 +411,6 @@ func modeList(ms []users.Mode) string {
 	return strings.Join(words, ",")
 }
 
-func micros(us int64) time.Duration { return time.Duration(us) * time.Microsecond }
-
 // withoutTokens takes the tokens of acknowledgement links out of a text before it is stored: the vendor gets them from memory, and a
 // copy of the database acknowledges nothing.
 func withoutTokens(s string) string {
@@ -477,11 +421,3 @@ func withoutTokens(s string) string {
 }
 
 var linkToken = regexp.MustCompile(`/ack/[A-Za-z0-9_-]{16,}`)
-
-// clean removes what a text column cannot hold.
-func clean(s string) string {
-	if strings.IndexByte(s, 0) >= 0 {
-		s = strings.ReplaceAll(s, "\x00", "")
-	}
-	return strings.ToValidUTF8(s, "\uFFFD")
-}

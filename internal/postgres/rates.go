@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
@@ -58,20 +57,4 @@ func (i *Incidents) SetState(ctx context.Context, c incidents.Change, step int, 
 		}
 		return q.AddEntries(ctx, e)
 	})
-}
-
-// Aggregation lists the settings of aggregation of every active plan, by number.
-func (p *Plans) Aggregation(ctx context.Context) ([]escalation.Plan, error) {
-	var out []escalation.Plan
-	err := p.db.Do(ctx, func(q *db.Queries) error {
-		rows, err := q.PlanAggregation(ctx)
-		out = make([]escalation.Plan, len(rows))
-		for i, r := range rows {
-			out[i] = escalation.Plan{ID: escalation.PlanID(r.ID), Name: r.Name, ThresholdWindow: fromSeconds(r.ThresholdWindow),
-				ThresholdCount: int(r.ThresholdCount), AggregationWindow: fromSeconds(r.AggregationWindow),
-				AggregationReset: fromSeconds(r.AggregationReset)}
-		}
-		return err
-	})
-	return out, err
 }

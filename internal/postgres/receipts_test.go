@@ -15,7 +15,7 @@ import (
 )
 
 // leave records that every waiting message of an incident left for Twilio, under the number SM<message id>.
-func (e *escalating) leave(incident int64) (message int64) {
+func sendMessage(e *escalating, incident int64) (message int64) {
 	e.t.Helper()
 	e.exec(`update messages set attempt = attempt + 1, mode_attempt = mode_attempt + 1 where incident_id = $1 and state = 'pending'`, incident)
 	e.exec(`insert into attempts (message_id, attempt, mode, vendor, destination, process_id, outcome, vendor_message_id)
@@ -24,7 +24,7 @@ func (e *escalating) leave(incident int64) (message int64) {
 	return e.id(`select max(id) from messages where incident_id = $1`, incident)
 }
 
-func (e *escalating) state(message int64) string {
+func stateOf(e *escalating, message int64) string {
 	e.t.Helper()
 	var s string
 	require.NoError(e.t, e.db.Pool().QueryRow(e.ctx(), `select format('%s %s refused %s', state, mode, refused_modes) from messages where id = $1`, message).Scan(&s))
@@ -44,7 +44,7 @@ func TestReceiptsMoveMessagesOn(t *testing.T) {
 	begun := func() (incident, message int64, number string) {
 		incident = e.open(plan)
 		e.pass()
-		message = e.leave(incident)
+		message = sendMessage(e, incident)
 		return incident, message, "SM" + fmt.Sprint(message) + "-1"
 	}
 	apply := func(r messages.Receipt) {
@@ -58,37 +58,37 @@ func TestReceiptsMoveMessagesOn(t *testing.T) {
 		for range 2 {
 			apply(messages.Receipt{Vendor: "twilio", VendorMessageID: number, Status: "delivered", Outcome: messages.OutcomeSent, Delivered: true})
 		}
-		require.Equal(t, "delivered sms refused {}", e.state(m))
+		require.Equal(t, "delivered sms refused {}", stateOf(e, m))
 	})
 	t.Run("rejected goes another way at once", func(t *testing.T) {
 		id, m, number := begun()
 		apply(undelivered(number, messages.OutcomeRejected))
-		require.Equal(t, "pending sms refused {sms}", e.state(m))
+		require.Equal(t, "pending sms refused {sms}", stateOf(e, m))
 		require.Contains(t, e.timeline(id)[1], "The sms to ana was not delivered (undelivered 30003). It is tried another way.")
 	})
 	t.Run("nobody answered: again in a moment, but not for ever", func(t *testing.T) {
 		id, m, number := begun()
 		apply(undelivered(number, messages.OutcomeUnavailable))
-		require.Equal(t, "pending sms refused {}", e.state(m))
+		require.Equal(t, "pending sms refused {}", stateOf(e, m))
 		require.Equal(t, int64(1), e.id(`select count(*) from messages where id = $1 and available_at > clock_timestamp() + interval '10 seconds'`, m))
-		e.leave(id)
+		sendMessage(e, id)
 		apply(undelivered("SM"+fmt.Sprint(m)+"-2", messages.OutcomeUnavailable))
-		e.leave(id)
+		sendMessage(e, id)
 		apply(undelivered("SM"+fmt.Sprint(m)+"-3", messages.OutcomeUnavailable))
-		require.Equal(t, "pending sms refused {sms}", e.state(m))
+		require.Equal(t, "pending sms refused {sms}", stateOf(e, m))
 	})
 	t.Run("an older attempt's changes nothing", func(t *testing.T) {
 		id, m, number := begun()
 		apply(undelivered(number, messages.OutcomeUnavailable))
-		e.leave(id)
+		sendMessage(e, id)
 		apply(undelivered(number, messages.OutcomeRejected))
-		require.Equal(t, "sent sms refused {}", e.state(m))
+		require.Equal(t, "sent sms refused {}", stateOf(e, m))
 	})
 	t.Run("after an acknowledgement nobody is told any more", func(t *testing.T) {
 		id, m, number := begun()
 		e.acknowledge(id)
 		apply(undelivered(number, messages.OutcomeRejected))
-		require.Equal(t, "failed sms refused {}", e.state(m))
+		require.Equal(t, "failed sms refused {}", stateOf(e, m))
 		require.NotContains(t, e.timeline(id)[1], "tried")
 	})
 	t.Run("an acknowledgement that was taken back does not hide it", func(t *testing.T) {
@@ -96,7 +96,7 @@ func TestReceiptsMoveMessagesOn(t *testing.T) {
 		e.acknowledge(id)
 		e.reopen(id)
 		apply(undelivered(number, messages.OutcomeRejected))
-		require.Equal(t, "pending sms refused {sms}", e.state(m))
+		require.Equal(t, "pending sms refused {sms}", stateOf(e, m))
 	})
 	t.Run("a later repeat is on its way anyhow", func(t *testing.T) {
 		id, m, number := begun()
@@ -104,19 +104,19 @@ func TestReceiptsMoveMessagesOn(t *testing.T) {
 		e.pass()
 		require.Len(t, e.pages(id), 2)
 		apply(undelivered(number, messages.OutcomeRejected))
-		require.Equal(t, "failed sms refused {}", e.state(m))
+		require.Equal(t, "failed sms refused {}", stateOf(e, m))
 	})
 	t.Run("after the next step began, that step goes on", func(t *testing.T) {
 		id, m, number := begun()
 		e.exec(`update incidents set current_step = 2 where id = $1`, id)
 		apply(undelivered(number, messages.OutcomeRejected))
-		require.Equal(t, "failed sms refused {}", e.state(m))
+		require.Equal(t, "failed sms refused {}", stateOf(e, m))
 	})
 	t.Run("an exhausted plan does not hide that the last page never arrived", func(t *testing.T) {
 		id, m, number := begun()
 		e.exec(`update incidents set active = false, due_at = null where id = $1`, id)
 		apply(undelivered(number, messages.OutcomeRejected))
-		require.Equal(t, "pending sms refused {sms}", e.state(m))
+		require.Equal(t, "pending sms refused {sms}", stateOf(e, m))
 	})
 }
 
@@ -133,13 +133,13 @@ func TestReceiptsThatComeTooEarlyWait(t *testing.T) {
 
 	id := e.open(e.plan("text", intent{step: 1, role: "user", target: "ana", priority: "high", wait: time.Hour}))
 	e.pass()
-	m := e.leave(id)
+	m := sendMessage(e, id)
 	e.exec(`update receipts set at = $1`, e.now.Add(-time.Minute))
 	e.exec(`update attempts set vendor_message_id = 'SM-1' where message_id = $1`, m)
 	n, err = s.Match(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, n)
-	require.Equal(t, "pending sms refused {sms}", e.state(m))
+	require.Equal(t, "pending sms refused {sms}", stateOf(e, m))
 	require.Equal(t, int64(1), e.id(`select count(*) from receipts where message_id = $1 and at = $2`, m, e.now.Add(-time.Minute)), "when it came is kept")
 	n, err = s.Match(t.Context())
 	require.NoError(t, err)
@@ -154,7 +154,7 @@ func TestAReceiptThatCannotBeAppliedNowIsKept(t *testing.T) {
 	plan := e.plan("text", intent{step: 1, role: "user", target: "ana", priority: "high", wait: time.Hour})
 	busy, free := e.open(plan), e.open(plan)
 	e.pass()
-	bm, fm := e.leave(busy), e.leave(free)
+	bm, fm := sendMessage(e, busy), sendMessage(e, free)
 	err := pgx.BeginFunc(t.Context(), e.db.Pool(), func(tx pgx.Tx) error {
 		_, err := tx.Exec(t.Context(), `select id from incidents where id = $1 for update`, busy)
 		require.NoError(t, err)
@@ -168,12 +168,12 @@ func TestAReceiptThatCannotBeAppliedNowIsKept(t *testing.T) {
 		return nil
 	})
 	require.NoError(t, err)
-	require.Equal(t, "pending sms refused {sms}", e.state(fm))
-	require.Equal(t, "sent sms refused {}", e.state(bm))
+	require.Equal(t, "pending sms refused {sms}", stateOf(e, fm))
+	require.Equal(t, "sent sms refused {}", stateOf(e, bm))
 	n, err := s.Match(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, n)
-	require.Equal(t, "pending sms refused {sms}", e.state(bm))
+	require.Equal(t, "pending sms refused {sms}", stateOf(e, bm))
 }
 
 // Twilio's word may come hours after the message has gone to history.
@@ -185,7 +185,7 @@ func TestReceiptsFindMessagesInHistory(t *testing.T) {
 	past := func() (incident, message int64, number string) {
 		incident = e.open(plan)
 		e.pass()
-		message = e.leave(incident)
+		message = sendMessage(e, incident)
 		e.acknowledge(incident)
 		e.exec(`update messages set settled_at = clock_timestamp() - interval '1 hour' where id = $1`, message)
 		moved, _, err := postgres.NewHistory(e.db).Move(t.Context(), delivery.Cursor{}, 10*time.Minute, 100)
@@ -247,7 +247,7 @@ func TestAcceptedIsBeforeDeliveredOnTheTimeline(t *testing.T) {
 	plan := e.plan("text", intent{step: 1, role: "user", target: "ana", priority: "high", wait: time.Hour})
 	id := e.open(plan)
 	e.pass()
-	m := e.leave(id)
+	m := sendMessage(e, id)
 	known, err := postgres.NewReceipts(e.db).Apply(t.Context(), messages.Receipt{
 		Vendor: "twilio", VendorMessageID: fmt.Sprintf("SM%d-1", m), Status: "delivered", Outcome: messages.OutcomeSent, Delivered: true,
 	})

@@ -35,54 +35,6 @@ func (r *Runner) WithQuota(q *StandardQuota) *Runner {
 	return r
 }
 
-// epoch stands for "no time" in arrays, which hold no nulls.
-var epoch = time.Unix(0, 0).UTC()
-
-func orEpoch(t time.Time) time.Time {
-	if t.IsZero() {
-		return epoch
-	}
-	return t
-}
-
-func orZero(t time.Time) time.Time {
-	if t.Equal(epoch) {
-		return time.Time{}
-	}
-	return t
-}
-
-func given(now time.Time) *time.Time {
-	if now.IsZero() {
-		return nil
-	}
-	return &now
-}
-
-func bucketNumbers(leases []buckets.Lease) []int16 {
-	out := make([]int16, len(leases))
-	for i, l := range leases {
-		out[i] = int16(l.Bucket)
-	}
-	return out
-}
-
-func byBucket(leases []buckets.Lease) map[int]buckets.Lease {
-	out := make(map[int]buckets.Lease, len(leases))
-	for _, l := range leases {
-		out[l.Bucket] = l
-	}
-	return out
-}
-
-// some returns a list that is empty rather than null in SQL.
-func some[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
-}
-
 // Due implements escalation.Store. It reads without locks; Commit finds out what changed in between.
 func (r *Runner) Due(ctx context.Context, leases []buckets.Lease, ask escalation.Ask) ([]escalation.Due, error) {
 	var out []escalation.Due

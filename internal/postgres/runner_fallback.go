@@ -57,13 +57,6 @@ func digestOf(row db.MessagesNeedingFallbackRow) string {
 	return deref(row.Batch)
 }
 
-func deref[T any](p *T) (v T) {
-	if p != nil {
-		v = *p
-	}
-	return v
-}
-
 // CommitFallbacks implements escalation.Store. Leases, incidents, then messages are locked, each in ascending order;
 // what is locked by somebody else or changed meanwhile is left for the next look.
 func (r *Runner) CommitFallbacks(ctx context.Context, processID string, leases []buckets.Lease, changes []escalation.FallbackChange, now time.Time) error {

@@ -88,11 +88,3 @@ func (t *Teams) AddMember(ctx context.Context, team int64, user users.ID, admin 
 		return q.AddTeamMember(ctx, db.AddTeamMemberParams{TeamID: team, UserID: int64(user), Admin: admin})
 	})
 }
-
-func optional(id users.ID) *int64 {
-	if id == 0 {
-		return nil
-	}
-	n := int64(id)
-	return &n
-}

@@ -19,7 +19,7 @@ func TestStoredMessagesHoldNoLinkTokens(t *testing.T) {
 	e.open(plan)
 	e.pass()
 	queue := postgres.NewQueue(e.db)
-	begun := starts(e.take(queue))
+	begun := starts(takeMessages(e, queue))
 	require.Len(t, begun, 1)
 	begun[0].Subject, begun[0].Body, begun[0].EmailHTML = "s", link, `<a href="`+link+`">x</a>`
 	marked, err := queue.MarkSending(e.ctx(), "me", begun)

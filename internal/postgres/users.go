@@ -2,10 +2,7 @@ package postgres
 
 import (
 	"context"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
@@ -13,9 +10,6 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
-
-// maxName is the length of names in bytes; everything that people name fits it.
-const maxName = 255
 
 // Users stores people, their passwords and contacts. It is safe for concurrent use.
 type Users struct{ db *DB }
@@ -182,38 +176,21 @@ func (u *Users) Shown(ctx context.Context, id users.ID) (photoURL, timeZone stri
 	return photoURL, timeZone, err
 }
 
-func toUser(r db.UserByNameRow) users.User {
-	return users.User{
-		ID: users.ID(r.ID), TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, FullName: r.FullName,
-		TimeZone: r.TimeZone, Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active, LoginEpoch: int(r.LoginEpoch),
+// newUserName is cleanName for a user who is created or renamed.
+func newUserName(name string) (string, error) {
+	name, err := cleanName(name)
+	if err != nil {
+		return "", err
 	}
+	return name, users.CheckNewName(name)
 }
 
-// cleanName trims a name and refuses what no name may hold.
-func cleanName(name string) (string, error) {
-	name = strings.TrimSpace(name)
-	switch {
-	case name == "":
-		return "", fault.Invalidf("name", "the name is empty")
-	case len(name) > maxName:
-		return "", fault.Invalidf("name", "the name is longer than %d bytes", maxName)
-	case storable(name) != name || strings.ContainsFunc(name, unicode.IsControl) || strings.ContainsRune(name, utf8.RuneError):
-		// What could not be stored arrives as U+FFFD: nobody could type such a name again.
-		return "", fault.Invalidf("name", "the name holds characters that cannot be used")
-	}
-	return name, nil
-}
-
-// storable makes any bytes fit to be compared with stored text: PostgreSQL refuses NUL and invalid UTF-8 outright, while
-// a name that nobody has is simply not found.
-func storable(s string) string {
-	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
-}
-
-// one turns "no row changed" into a NotFound fault.
-func one(rows int64, err error) error {
-	if err == nil && rows == 0 {
-		return fault.New(fault.NotFound, "not found")
-	}
-	return err
+// FillCanonicalNames computes the canonical names that are missing. conflicts are names whose canonical form another user
+// has: they keep working, and an administrator has to rename one of the two.
+func (u *Users) FillCanonicalNames(ctx context.Context) (filled int64, conflicts []string, err error) {
+	err = u.db.Do(ctx, func(q *db.Queries) error {
+		filled, conflicts, err = fillCanonicalNames(ctx, q)
+		return err
+	})
+	return filled, conflicts, err
 }

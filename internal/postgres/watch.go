@@ -98,5 +98,3 @@ func (r *Runner) lookUnsent(ctx context.Context) ([]UnsentMessage, error) {
 	})
 	return out, err
 }
-
-func ageOf(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -11,36 +11,6 @@ import (
 	"github.com/iris-oncall/iris/internal/filters"
 )
 
-// Fields that can be counted, with the SQL of their values.
-var (
-	incidentCounts = map[string]string{"plan": "p.name", "plan_id": "i.plan_id::text", "active": "i.active::int::text",
-		"application": "a.name", "owner": "u.name", "current_step": "i.current_step::text", "title_variable_name": "a.title_variable",
-		"resolved": "i.resolved::int::text"}
-	planCounts = map[string]string{"name": "p.name", "threshold_window": "p.threshold_window::text",
-		"threshold_count": "p.threshold_count::text", "aggregation_window": "p.aggregation_window::text",
-		"aggregation_reset": "p.aggregation_reset::text", "tracking_type": "p.tracking_type", "tracking_key": "p.tracking_key",
-		"creator": "u.name", "active": "(pa.plan_id is not null)::int::text"}
-	templateCounts = map[string]string{"name": "t.name", "creator": "u.name", "active": "(ta.template_id is not null)::int::text"}
-)
-
-// Count counts the incidents that match, and per value of the fields. A limit counts the newest only.
-func (i *Incidents) Count(ctx context.Context, q filters.Query, fields []string) (filters.Tally, error) {
-	c := counting{"CountIncidents", incidentSelection, "incident", "i.id", "i.created_at"}
-	return c.run(ctx, i.db, q, incidentColumns, fields, incidentCounts)
-}
-
-// Count counts the plan versions that match, and per value of the fields.
-func (p *Plans) Count(ctx context.Context, q filters.Query, fields []string) (filters.Tally, error) {
-	c := counting{"CountPlans", planList, "plan", "p.id", "p.created_at"}
-	return c.run(ctx, p.db, q, planColumns, fields, planCounts)
-}
-
-// Count counts the template versions that match, and per value of the fields.
-func (t *Templates) Count(ctx context.Context, q filters.Query, fields []string) (filters.Tally, error) {
-	c := counting{"CountTemplates", templateList, "template", "t.id", "t.created_at"}
-	return c.run(ctx, t.db, q, templateColumns, fields, templateCounts)
-}
-
 // counting says what is counted: the selection of the list, whose rows are taken apart by field.
 type counting struct{ name, selection, tagKind, id, created string }
 
