@@ -12,7 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/irisapi"
-	"github.com/iris-oncall/iris/internal/messages/jinja"
+	"github.com/iris-oncall/iris/internal/jinja"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncallapi"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -139,7 +139,7 @@ func (s *apiShared) pages() (*web.Web, error) {
 	}
 	return web.New(web.Deps{
 		Incidents: s.incidents, Messages: s.messages, Queues: s.queues, Cluster: postgres.NewCluster(s.db),
-		People:   &people{Users: s.userRows, accounts: accounts, guard: &loginGuard{}},
+		People:   &people{Users: s.userRows, accounts: accounts, guard: &loginGuard{}, known: postgres.NewKnownAddresses(s.db, s.in.Keys), log: s.log},
 		Sessions: s.sessions, UserKey: userKey, Steps: stepsOf(s.plans), Wake: s.notifier.Wake, Teams: postgres.NewTeams(s.db), Plans: s.plans,
 		Simulator: s.simulator, Mailbox: s.cfg.HTTP.MailboxURL != "", Log: s.log,
 	})

@@ -52,24 +52,43 @@ func expireSessions(s *postgres.Sessions, log *zap.Logger) func(context.Context)
 	}
 }
 
+// knownAddresses remembers from which addresses people logged in.
+type knownAddresses interface {
+	Known(ctx context.Context, name, address string) (bool, error)
+	Remember(ctx context.Context, id users.ID, address string) error
+}
+
 // people logs users in for the pages and finds them.
 type people struct {
 	*postgres.Users
 	accounts *auth.Accounts
 	guard    *loginGuard
+	known    knownAddresses
+	log      *zap.Logger
 }
 
-// Authenticate implements the log-in, with a bound on attempts (loginGuard).
+// Authenticate implements the log-in. The guard bounds attempts, but never those from an address at which the person logged in
+// before.
 func (p *people) Authenticate(ctx context.Context, name, password string) (users.User, error) {
 	address, _ := ctx.Value(addressKey{}).(string)
 	if err := p.guard.enter(address, name, time.Now()); err != nil {
-		return users.User{}, err
+		known, storageErr := p.known.Known(ctx, name, address)
+		if storageErr != nil {
+			p.log.Warn("known addresses cannot be read: a log-in is refused", zap.Error(storageErr))
+		}
+		if !known {
+			return users.User{}, err
+		}
 	}
 	u, err := p.accounts.Authenticate(ctx, name, password)
-	if err == nil {
-		p.guard.succeeded(address, name, time.Now())
+	if err != nil {
+		return users.User{}, err
 	}
-	return u, err
+	p.guard.succeeded(address, name)
+	if err := p.known.Remember(ctx, u.ID, address); err != nil {
+		p.log.Warn("the address of a log-in cannot be remembered", zap.Error(err))
+	}
+	return u, nil
 }
 
 // byAddress tells callers apart by their address, which trustProxies has found; IPv6 by the network they have.

@@ -1,13 +1,18 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/zap/zaptest"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
 // Wrong passwords of a stranger locked somebody out from every address.
@@ -34,10 +39,40 @@ func TestWrongPasswordsLockNobodyElseOut(t *testing.T) {
 	}
 	require.Less(t, allowed, 20, "ten minutes of guessing")
 
-	g.succeeded("1.2.3.4", "demo", now)
-	for range 200 {
-		require.NoError(t, g.enter("1.2.3.4", "demo", now), "a known address is always heard")
+	g.succeeded("6.6.6.6", "demo")
+	require.NoError(t, g.enter("6.6.6.6", "demo", now), "the right password ends the wait")
+}
+
+// Two processes of iris-api share the addresses; a process that starts again still knows them.
+func TestAKnownAddressIsNeverSlowedDown(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t)
+	keys, err := auth.NewKeys(make([]byte, auth.SecretSize))
+	require.NoError(t, err)
+	passwords := auth.NewPasswords()
+	hash, err := passwords.Hash(t.Context(), "right password")
+	require.NoError(t, err)
+	_, err = db.Pool().Exec(t.Context(), `insert into users (name, password_hash) values ('demo', $1)`, hash)
+	require.NoError(t, err)
+	process := func() *people {
+		rows := postgres.NewUsers(db)
+		return &people{Users: rows, accounts: auth.NewAccounts(rows, passwords), guard: &loginGuard{},
+			known: postgres.NewKnownAddresses(db, keys), log: zaptest.NewLogger(t)}
 	}
+	login := func(p *people, address, password string) error {
+		_, err := p.Authenticate(context.WithValue(t.Context(), addressKey{}, address), "Demo", password)
+		return err
+	}
+	one, other := process(), process()
+	require.NoError(t, login(one, "1.2.3.4", "right password"))
+	for _, address := range []string{"1.2.3.4", "6.6.6.6"} {
+		for range freeAttempts {
+			require.ErrorIs(t, login(other, address, "wrong"), auth.ErrLogin)
+		}
+	}
+	require.True(t, fault.Is(login(other, "6.6.6.6", "right password"), fault.Throttled), "an address that nobody logged in from")
+	require.ErrorIs(t, login(other, "1.2.3.4", "wrong"), auth.ErrLogin, "the known address is still heard")
+	require.NoError(t, login(other, "1.2.3.4", "right password"))
 }
 
 func TestAnAddressIsSlowedDownForAllAccounts(t *testing.T) {

@@ -149,6 +149,11 @@ func startStand(ctx context.Context, o Options, sink string) (_ *stand, err erro
 	if s.db, err = postgres.Open(ctx, postgres.Config{URL: databaseURL, MaxConns: 2, AppName: "iris-bench"}); err != nil {
 		return nil, err
 	}
+	if o.Fill > 0 {
+		if err := fill(ctx, s.db, o.Fill, o.Out); err != nil {
+			return nil, err
+		}
+	}
 	if s.logs, err = os.MkdirTemp("", "iris-bench-"); err != nil {
 		return nil, err
 	}

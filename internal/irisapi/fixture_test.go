@@ -25,7 +25,7 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/irisapi"
-	"github.com/iris-oncall/iris/internal/messages/jinja"
+	"github.com/iris-oncall/iris/internal/jinja"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"

@@ -13,7 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// debugUser is who everybody is in debug mode (contract 2.3).
+// debugUser is who everybody is in debug mode (docs/reference/oncall-v0.md 2).
 const debugUser = "test_user"
 
 // identified finds out who a request comes from and keeps it with the request: an application's signature if there is one

@@ -303,7 +303,7 @@ func queryAt(q url.Values, name string) (t time.Time, ok bool, err error) {
 	return time.Unix(n, 0).UTC(), true, nil
 }
 
-// badName is what no team's or roster's name may hold (contract 3, "Name rules").
+// badName is what no team's or roster's name may hold (docs/reference/oncall-v0.md 3).
 const badName = "!\"#%&'()*+,./;<=>@[\\]^`{|}~"
 
 // nameProblem returns the first run of characters that a name may not hold, "" when it is fine.

@@ -104,7 +104,7 @@ func (a *API) roleName(ctx context.Context, name string) (proper string, ok bool
 	return role.Name, err == nil, err
 }
 
-// creation reads a request for one shift (contract 6.1).
+// creation reads a request for one shift (docs/reference/oncall-v0.md 6.1).
 func (a *API) creation(ctx context.Context, b body) (*edit, error) {
 	d, err := a.draft(ctx, b)
 	if err != nil {
@@ -241,7 +241,7 @@ func (a *API) patch(ctx context.Context, b body, allowed ...string) (oncall.Patc
 	return p, err
 }
 
-// change reads a request to edit one shift (contract 6.2).
+// change reads a request to edit one shift (docs/reference/oncall-v0.md 6.2).
 func (a *API) change(ctx context.Context, id oncall.ShiftID, b body) (*edit, error) {
 	p, err := a.patch(ctx, b, "start", "end", "role", "user", "note")
 	if err != nil {
@@ -302,7 +302,7 @@ func (a *API) updateEvent(w http.ResponseWriter, r *http.Request) error {
 	return empty(w, http.StatusOK)
 }
 
-// deletion is a request to remove one shift (contract 6.3).
+// deletion is a request to remove one shift (docs/reference/oncall-v0.md 6.3).
 func (a *API) deletion(ctx context.Context, id oncall.ShiftID) (*edit, error) {
 	e, err := a.about(ctx, oncall.Choice{IDs: []oncall.ShiftID{id}})
 	if err != nil {

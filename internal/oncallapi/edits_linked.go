@@ -14,7 +14,7 @@ import (
 // maxLinked is how many shifts one request may make: more than two a day for a year.
 const maxLinked = 1000
 
-// linkedCreation reads a request for several shifts that belong together (contract 6.4).
+// linkedCreation reads a request for several shifts that belong together (docs/reference/oncall-v0.md 6.4).
 func (a *API) linkedCreation(ctx context.Context, raw json.RawMessage) (*edit, error) {
 	const title = "Invalid argument"
 	var items []json.RawMessage
@@ -111,7 +111,7 @@ func (a *API) createLinked(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusCreated, map[string]any{"link_id": c.Add[0].Link, "event_ids": shiftIDs(c.Add)})
 }
 
-// linkedChange reads a request to edit all shifts of a link (contract 6.4).
+// linkedChange reads a request to edit all shifts of a link (docs/reference/oncall-v0.md 6.4).
 func (a *API) linkedChange(ctx context.Context, link string, b body) (*edit, error) {
 	p, err := a.patch(ctx, b, "role", "user", "note")
 	if err != nil {
@@ -145,7 +145,7 @@ func (a *API) updateLinked(w http.ResponseWriter, r *http.Request) error {
 	return empty(w, http.StatusNoContent)
 }
 
-// linkedDeletion is a request to remove all shifts of a link (contract 6.4).
+// linkedDeletion is a request to remove all shifts of a link (docs/reference/oncall-v0.md 6.4).
 func (a *API) linkedDeletion(ctx context.Context, link string) (*edit, error) {
 	e, err := a.about(ctx, oncall.Choice{Links: []string{link}})
 	if err != nil {

@@ -30,7 +30,7 @@ func (s swapSide) of(chosen []oncall.Shift) oncall.Side {
 	return side
 }
 
-// swapping reads a request to exchange the people of two sides (contract 6.5). decide is what is done with them.
+// swapping reads a request to exchange the people of two sides (docs/reference/oncall-v0.md 6.5). decide is what is done with them.
 func (a *API) swapping(ctx context.Context, b body, decide func(oncall.Desk, []oncall.Side) (oncall.Changes, error)) (*edit, error) {
 	const title = "Invalid event swap request"
 	var items []json.RawMessage
@@ -115,7 +115,7 @@ func (a *API) swap(w http.ResponseWriter, r *http.Request, decide func(oncall.De
 	return err
 }
 
-// overriding reads a request to put a substitute in for a while (contract 6.6).
+// overriding reads a request to put a substitute in for a while (docs/reference/oncall-v0.md 6.6).
 func (a *API) overriding(ctx context.Context, b body) (*edit, error) {
 	start, err := b.mustAt("start")
 	if err != nil {

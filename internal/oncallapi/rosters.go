@@ -136,7 +136,7 @@ func (a *API) createRoster(w http.ResponseWriter, r *http.Request) error {
 	if err := rosterNameProblem(name); err != nil {
 		return err
 	}
-	if missing != nil { // a quirk of the contract: of a team that does not exist it says the same
+	if missing != nil { // the wire gives the same answer for a team that does not exist
 		return integrity(`roster name "` + name + `" already exists for team ` + param(r, "team"))
 	}
 	if _, err := a.Rosters.Create(r.Context(), t, name, by(r, b.raw)); err != nil {

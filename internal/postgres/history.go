@@ -60,6 +60,7 @@ func (h *History) Forget(ctx context.Context, retention time.Duration) (more boo
 		func(q *db.Queries) (int64, error) { return q.ForgetVendorMessages(ctx) },
 		func(q *db.Queries) (int64, error) { return q.ForgetIdempotencyKeys(ctx) },
 		func(q *db.Queries) (int64, error) { return q.ForgetPauses(ctx) },
+		func(q *db.Queries) (int64, error) { return q.ForgetKnownAddresses(ctx, keepAddress.Microseconds()) },
 		func(q *db.Queries) (int64, error) { return q.ForgetResolvedGroups(ctx) },
 		func(q *db.Queries) (int64, error) { return q.ForgetRestarts(ctx) },
 		func(q *db.Queries) (int64, error) { return q.ForgetMessageChanges(ctx, us) },

@@ -45,8 +45,8 @@ func under(path string, roots ...string) bool {
 }
 
 var (
-	domains = []string{"internal/fault", "internal/words", "internal/filters", "internal/users", "internal/incidents", "internal/oncall",
-		"internal/messages", "internal/escalation", "internal/applications", "internal/ical", "internal/directory"}
+	domains = []string{"internal/fault", "internal/cache", "internal/batch", "internal/words", "internal/filters", "internal/users", "internal/incidents", "internal/oncall",
+		"internal/messages", "internal/escalation", "internal/applications", "internal/ical", "internal/jinja", "internal/directory"}
 	edge = []string{"internal/irisapi", "internal/oncallapi", "internal/web", "internal/webhooks", "internal/responses", "internal/delivery",
 		"internal/vendors", "internal/postgres"}
 	routes = []string{"internal/irisapi", "internal/oncallapi", "internal/web", "internal/webhooks", "internal/responses", "internal/wire", "internal/app"}
@@ -86,6 +86,9 @@ func TestWalls(t *testing.T) {
 			}
 			if inner == "internal/directory/ldap" {
 				require.Equal(t, "internal/app", p.ImportPath, "%s may not ask LDAP servers", p.ImportPath)
+			}
+			if under(p.ImportPath, "internal/jinja") {
+				require.True(t, under(inner, "internal/jinja"), "%s is part of a library and may not import %s", p.ImportPath, inner)
 			}
 			if under(p.ImportPath, "internal/imports") {
 				require.True(t, under(inner, append(domains, "internal/imports")...), "%s takes data over and may not import %s", p.ImportPath, inner)
