@@ -82,7 +82,9 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 func (d *DB) ObserveOpened(incidents int) { d.metrics.batchRows.Observe(float64(incidents)) }
 
 // CountFlood adds n messages to those for which a decision about floods and quotas was made; see iris_floods_total.
-func (d *DB) CountFlood(decision string, n int) { d.metrics.floods.WithLabelValues(decision).Add(float64(n)) }
+func (d *DB) CountFlood(decision string, n int) {
+	d.metrics.floods.WithLabelValues(decision).Add(float64(n))
+}
 
 // durabilityDue reports whether it is time to look at the server's settings again, and if so counts it as done.
 func (m *metrics) durabilityDue() bool {

@@ -369,10 +369,10 @@ func bucketsOf(leases []buckets.Lease) []int16 {
 }
 
 var (
-	_ delivery.Queue     = (*Queue)(nil)
-	_ delivery.Ledger    = (*Queue)(nil)
-	_ delivery.Rescuer   = (*Queue)(nil)
-	_ delivery.Limits    = (*Limits)(nil)
+	_ delivery.Queue   = (*Queue)(nil)
+	_ delivery.Ledger  = (*Queue)(nil)
+	_ delivery.Rescuer = (*Queue)(nil)
+	_ delivery.Limits  = (*Limits)(nil)
 )
 
 // settling returns the incidents, each once and ascending, that have a message settled by turns.
