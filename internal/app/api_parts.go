@@ -11,6 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/irisapi"
 	"github.com/iris-oncall/iris/internal/jinja"
 	"github.com/iris-oncall/iris/internal/oncall"
@@ -47,7 +48,7 @@ type apiShared struct {
 	load          *wire.Load
 	rates         *wire.Rates // nil = any number of incidents
 	dummy         oncall.FindUser
-	simulator     *escalation.Simulator
+	simulator     *simulation.Simulator
 	callbacks     callbacks
 }
 

@@ -3,7 +3,7 @@ package app
 import (
 	"context"
 
-	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/spelling"
@@ -11,10 +11,10 @@ import (
 
 // Simulate foresees what would happen to an incident. It writes and sends nothing. listLimit is the size from which on a
 // mailing list stands for nobody.
-func (o *Operator) Simulate(ctx context.Context, a escalation.Asked, listLimit int) (escalation.Simulation, error) {
+func (o *Operator) Simulate(ctx context.Context, a simulation.Asked, listLimit int) (simulation.Simulation, error) {
 	s, err := newSimulator(o.db, o.applications, listLimit, nil)
 	if err != nil {
-		return escalation.Simulation{}, err
+		return simulation.Simulation{}, err
 	}
 	sim, err := s.Ask(ctx, a)
 	if err == nil {

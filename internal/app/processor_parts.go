@@ -11,7 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/delivery"
-	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/runner"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -21,7 +21,7 @@ import (
 type processorParts struct {
 	holder   *buckets.Holder
 	gossip   *buckets.Gossip // nil = none
-	runner   *escalation.Runner
+	runner   *runner.Runner
 	worker   *delivery.Worker
 	listener *postgres.Listener
 	history  *delivery.Historian
@@ -99,13 +99,14 @@ func (p *Processor) buildLoops(parts *processorParts, in postgres.Installation, 
 	if p.cfg.Compatibility.DummyRoles {
 		resolver = resolver.Dummy(postgres.NewUsers(p.db).ByName)
 	}
-	parts.runner, err = escalation.New(escalation.Deps{
-		Store: postgres.NewRunner(p.db).WithQuota(standardQuota(p.cfg.DefaultQuota)), Directory: directory,
+	store := postgres.NewRunner(p.db).WithQuota(standardQuota(p.cfg.DefaultQuota))
+	parts.runner, err = runner.New(runner.Deps{
+		Work: store, Ledger: store, Digests: store, Timers: store, Reader: directory,
 		Resolver: resolver,
 		Holder:   parts.holder,
 		Waker:    func(bs buckets.Set) { parts.worker.Wake(bs) },
 		Log:      log, Registerer: p.reg,
-	}, escalation.Config{})
+	}, runner.Config{})
 	if err != nil {
 		return err
 	}

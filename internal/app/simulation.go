@@ -5,18 +5,19 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
 )
 
 // newSimulator returns a simulator over the database. Every simulation has a resolver of its own, with a calendar that
 // answers for any instant. listLimit is the size from which on a mailing list stands for nobody.
-func newSimulator(db *postgres.DB, apps *postgres.Applications, listLimit int, dummy oncall.FindUser) (*escalation.Simulator, error) {
+func newSimulator(db *postgres.DB, apps *postgres.Applications, listLimit int, dummy oncall.FindUser) (*simulation.Simulator, error) {
 	directory := postgres.NewDirectory(db)
-	return escalation.NewSimulator(escalation.SimulatorDeps{
-		Directory: directory, Rules: directory, Names: postgres.NewNames(db, apps), Clock: db,
+	return simulation.NewSimulator(simulation.SimulatorDeps{
+		Reader: directory, Rules: directory, Names: postgres.NewNames(db, apps), Clock: db,
 		Vendors: postgres.NewCluster(db),
-		Populated: func() escalation.Populated {
+		Populated: func() simulation.Populated {
 			return &populated{db: db, directory: directory, known: map[int64]oncall.Coverage{}}
 		},
 		Resolver: func() *oncall.Resolver {

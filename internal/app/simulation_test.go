@@ -9,6 +9,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
@@ -31,7 +32,7 @@ func TestSimulationSaysWhichCalendarsAreNotPopulated(t *testing.T) {
 	require.NoError(t, err)
 	notPopulated := func(at time.Time) (notes []string) {
 		t.Helper()
-		sim, err := simulator.Simulate(t.Context(), escalation.Question{Plan: escalation.PlanID(plan), At: at})
+		sim, err := simulator.Simulate(t.Context(), simulation.Question{Plan: escalation.PlanID(plan), At: at})
 		require.NoError(t, err)
 		for _, n := range sim.Notes {
 			if strings.Contains(n, "is not populated so far") {

@@ -23,7 +23,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
-	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/irisapi"
 	"github.com/iris-oncall/iris/internal/jinja"
 	"github.com/iris-oncall/iris/internal/oncall"
@@ -114,7 +114,7 @@ func newFixture(t testing.TB, change ...func(*irisapi.Deps)) *fixture {
 	f.sessions.Cookie.Name = "iris-auth"
 	log := zaptest.NewLogger(t, zaptest.Level(zap.WarnLevel))
 	errs, people, dir, queues := wire.NewErrors(log), postgres.NewUsers(f.db), postgres.NewDirectory(f.db), postgres.NewQueues(f.db)
-	simulator, err := escalation.NewSimulator(escalation.SimulatorDeps{Directory: dir, Rules: dir, Names: postgres.NewNames(f.db, apps), Clock: f.db,
+	simulator, err := simulation.NewSimulator(simulation.SimulatorDeps{Reader: dir, Rules: dir, Names: postgres.NewNames(f.db, apps), Clock: f.db,
 		Resolver: func() *oncall.Resolver { return oncall.NewResolver(dir, nil, time.Hour) }})
 	require.NoError(t, err)
 	d := irisapi.Deps{

@@ -15,12 +15,12 @@ var templateCounts = map[string]string{"name": "t.name", "creator": "u.name", "a
 
 // Count counts the plan versions that match, and per value of the fields.
 func (p *Plans) Count(ctx context.Context, q filters.Query, fields []string) (filters.Tally, error) {
-	c := counting{"CountPlans", planList, "plan", "p.id", "p.created_at"}
+	c := counting{name: "CountPlans", selection: planList, tagKind: "plan", id: "p.id", created: "p.created_at"}
 	return c.run(ctx, p.db, q, planColumns, fields, planCounts)
 }
 
 // Count counts the template versions that match, and per value of the fields.
 func (t *Templates) Count(ctx context.Context, q filters.Query, fields []string) (filters.Tally, error) {
-	c := counting{"CountTemplates", templateList, "template", "t.id", "t.created_at"}
+	c := counting{name: "CountTemplates", selection: templateList, tagKind: "template", id: "t.id", created: "t.created_at"}
 	return c.run(ctx, t.db, q, templateColumns, fields, templateCounts)
 }

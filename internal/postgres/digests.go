@@ -10,6 +10,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/runner"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
@@ -20,17 +21,17 @@ import (
 const mostHeld = 2000
 
 // Releases implements escalation.Digests.
-func (r *Runner) Releases(ctx context.Context, leases []buckets.Lease, now time.Time) ([]escalation.Release, error) {
-	var out []escalation.Release
+func (r *Runner) Releases(ctx context.Context, leases []buckets.Lease, now time.Time) ([]runner.Release, error) {
+	var out []runner.Release
 	err := r.db.Do(ctx, func(q *db.Queries) error {
 		rows, err := q.DueAggregations(ctx, db.DueAggregationsParams{Now: given(now), Buckets: bucketNumbers(leases)})
 		if err != nil {
 			return err
 		}
 		lease := byBucket(leases)
-		out = make([]escalation.Release, len(rows))
+		out = make([]runner.Release, len(rows))
 		for i, row := range rows {
-			out[i] = escalation.Release{
+			out[i] = runner.Release{
 				Key: escalation.AggregationKey{PlanID: escalation.PlanID(row.PlanID), ApplicationID: row.ApplicationID,
 					Priority: users.Priority(row.Priority), UserID: users.ID(row.UserID)},
 				Lease: lease[int(row.Bucket)], At: row.ReadAt,
@@ -42,7 +43,7 @@ func (r *Runner) Releases(ctx context.Context, leases []buckets.Lease, now time.
 }
 
 // Release implements escalation.Digests. Lease, flood, then its held pages are locked.
-func (r *Runner) Release(ctx context.Context, processID string, d escalation.Digest, now time.Time) (buckets.Set, error) {
+func (r *Runner) Release(ctx context.Context, processID string, d runner.Digest, now time.Time) (buckets.Set, error) {
 	var made buckets.Set
 	limits, err := r.allowances.current(ctx)
 	if err != nil {
@@ -90,7 +91,7 @@ func (r *Runner) Release(ctx context.Context, processID string, d escalation.Dig
 }
 
 // release lets held pages leave whose incidents still wait for somebody.
-func release(ctx context.Context, q *db.Queries, d escalation.Digest, limits allowed, held []db.LockHeldRow, made *buckets.Set, tally *flooding) ([]entryOf, error) {
+func release(ctx context.Context, q *db.Queries, d runner.Digest, limits allowed, held []db.LockHeldRow, made *buckets.Set, tally *flooding) ([]entryOf, error) {
 	var open []db.LockHeldRow
 	closed := []int64{}
 	for _, h := range held {
@@ -115,7 +116,7 @@ func release(ctx context.Context, q *db.Queries, d escalation.Digest, limits all
 }
 
 // releaseOne lets a page leave as it is, by the rules and quotas of the moment.
-func releaseOne(ctx context.Context, q *db.Queries, d escalation.Digest, limits allowed, h db.LockHeldRow, tally *flooding) ([]entryOf, error) {
+func releaseOne(ctx context.Context, q *db.Queries, d runner.Digest, limits allowed, h db.LockHeldRow, tally *flooding) ([]entryOf, error) {
 	page := []newMessage{{New: messages.New{
 		IncidentID: incidents.ID(h.IncidentID), ApplicationID: d.Key.ApplicationID, Recipient: messages.ToUser(d.Key.UserID),
 		Target: h.Target, Class: messages.Class(h.Class), Mode: users.Mode(h.Mode),
@@ -128,12 +129,12 @@ func releaseOne(ctx context.Context, q *db.Queries, d escalation.Digest, limits 
 		return nil, fmt.Errorf("release a held page: %w", err)
 	}
 	tally.released++
-	released := entryOf{incidents.ID(h.IncidentID), escalation.ReleasedEntry(h.Target, page[0].Mode, d.At)}
+	released := entryOf{incident: incidents.ID(h.IncidentID), Entry: escalation.ReleasedEntry(h.Target, page[0].Mode, d.At)}
 	return append([]entryOf{released}, limited...), noteChanges(ctx, q, []int64{h.ID}, page[0].Changes)
 }
 
 // releaseDigest makes one message that stands for several pages.
-func releaseDigest(ctx context.Context, q *db.Queries, d escalation.Digest, limits allowed, open []db.LockHeldRow, tally *flooding) ([]entryOf, error) {
+func releaseDigest(ctx context.Context, q *db.Queries, d runner.Digest, limits allowed, open []db.LockHeldRow, tally *flooding) ([]entryOf, error) {
 	last := open[len(open)-1]
 	mode := d.Mode
 	if mode == "" {
@@ -175,8 +176,7 @@ func releaseDigest(ctx context.Context, q *db.Queries, d escalation.Digest, limi
 			continue
 		}
 		seen[h.IncidentID] = true
-		entries = append(entries, entryOf{incidents.ID(h.IncidentID),
-			escalation.DigestEntry(h.Target, len(open), digest[0].Mode, d.Batch, d.At)})
+		entries = append(entries, entryOf{incident: incidents.ID(h.IncidentID), Entry: escalation.DigestEntry(h.Target, len(open), digest[0].Mode, d.Batch, d.At)})
 		for _, c := range digest[0].Changes { // a digest has no timeline of its own
 			entries = append(entries, limitedEntry(incidents.ID(h.IncidentID), d.At, "the digest %s to %s goes by %s instead of %s: %s",
 				d.Batch, h.Target, c.New, c.Old, c.Description))

@@ -6,22 +6,23 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Directory is escalation.Directory and oncall.Directory: people, teams, applications and plans, read in batches by
+// Directory is escalation.Reader and oncall.Directory: people, teams, applications and plans, read in batches by
 // number. It is safe for concurrent use and remembers nothing.
 type Directory struct {
 	db *DB
 }
 
 var (
-	_ escalation.Directory = (*Directory)(nil)
-	_ oncall.Directory     = (*Directory)(nil)
-	_ escalation.Rules     = (*Directory)(nil)
+	_ escalation.Reader = (*Directory)(nil)
+	_ oncall.Directory  = (*Directory)(nil)
+	_ simulation.Rules  = (*Directory)(nil)
 )
 
 // NewDirectory returns a directory over the database.

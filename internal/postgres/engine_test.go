@@ -15,7 +15,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/delivery"
-	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/runner"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/oncall"
@@ -25,14 +25,14 @@ import (
 
 // engine is everything between an accepted incident and a vendor, in one process, over a database that it shares with
 // another one.
-type engine struct {
-	runner *escalation.Runner
+type pipeline struct {
+	runner *runner.Runner
 	worker *delivery.Worker
 }
 
-func newEngine(e *escalating, h *holding, log *zap.Logger, vendors ...messages.Vendor) *engine {
+func newEngine(e *escalating, h *holding, log *zap.Logger, vendors ...messages.Vendor) *pipeline {
 	e.t.Helper()
-	x := &engine{}
+	x := &pipeline{}
 	dir := postgres.NewDirectory(e.db)
 	var err error
 	quick := delivery.Budget{PerMode: 300 * time.Millisecond, Total: time.Second, GiveUp: 4 * time.Second, FirstGap: 30 * time.Millisecond, MostGap: 200 * time.Millisecond}
@@ -42,15 +42,16 @@ func newEngine(e *escalating, h *holding, log *zap.Logger, vendors ...messages.V
 		Directory: postgres.NewReach(e.db), Links: noLinks{}, Vendors: vendors, Log: log,
 	}, delivery.Config{Budgets: [3]delivery.Budget{quick, quick, quick}, BreakAfter: 1000, StopWithin: 3 * time.Second})
 	require.NoError(e.t, err)
-	x.runner, err = escalation.New(escalation.Deps{
-		Store: postgres.NewRunner(e.db), Directory: dir, Resolver: oncall.NewResolver(dir, nil, time.Second), Holder: h,
+	store := postgres.NewRunner(e.db)
+	x.runner, err = runner.New(runner.Deps{
+		Work: store, Ledger: store, Digests: store, Timers: store, Reader: dir, Resolver: oncall.NewResolver(dir, nil, time.Second), Holder: h,
 		Waker: func(bs buckets.Set) { x.worker.Wake(bs) }, Log: log,
-	}, escalation.Config{Batch: 20})
+	}, runner.Config{Batch: 20})
 	require.NoError(e.t, err)
 	return x
 }
 
-func (x *engine) run(ctx context.Context) error {
+func (x *pipeline) run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return x.runner.Run(ctx) })
 	group.Go(func() error { return x.worker.Run(ctx) })

@@ -12,7 +12,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/delivery"
-	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/runner"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -26,7 +26,7 @@ type escalating struct {
 	db     *postgres.DB
 	now    time.Time
 	holder *holding
-	runner *escalation.Runner
+	runner *runner.Runner
 	mu     sync.Mutex
 	woken  buckets.Set
 	app    int64
@@ -34,19 +34,19 @@ type escalating struct {
 }
 
 type holding struct {
-	mu     sync.Mutex
-	id     string
-	leases []buckets.Lease
-	lost   buckets.Set
+	mu      sync.Mutex
+	id      string
+	held    []buckets.Lease
+	lostSet buckets.Set
 }
 
 func (h *holding) ProcessID() string       { return h.id }
-func (h *holding) Leases() []buckets.Lease { return h.leases }
+func (h *holding) Leases() []buckets.Lease { return h.held }
 
 func (h *holding) Lost(bs buckets.Set) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.lost.Union(bs)
+	h.lostSet.Union(bs)
 }
 
 func newEscalating(t testing.TB) *escalating {
@@ -83,21 +83,22 @@ func (e *escalating) own(process string) *holding {
 	rows, err := e.db.Pool().Query(e.t.Context(),
 		`update bucket_leases set owner = $1, epoch = epoch + 1 returning bucket, epoch`, process)
 	require.NoError(e.t, err)
-	h.leases, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (l buckets.Lease, err error) {
+	h.held, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (l buckets.Lease, err error) {
 		return l, row.Scan(&l.Bucket, &l.Epoch)
 	})
 	require.NoError(e.t, err)
-	require.Len(e.t, h.leases, buckets.Count)
+	require.Len(e.t, h.held, buckets.Count)
 	return h
 }
 
-func (e *escalating) start(h escalation.Holder) *escalation.Runner {
+func (e *escalating) start(h runner.Holder) *runner.Runner {
 	e.t.Helper()
 	dir := postgres.NewDirectory(e.db)
-	r, err := escalation.New(escalation.Deps{
-		Store: postgres.NewRunner(e.db), Directory: dir, Resolver: oncall.NewResolver(dir, nil, 0), Holder: h,
+	store := postgres.NewRunner(e.db)
+	r, err := runner.New(runner.Deps{
+		Work: store, Ledger: store, Digests: store, Timers: store, Reader: dir, Resolver: oncall.NewResolver(dir, nil, 0), Holder: h,
 		Waker: e.wake, Log: zaptest.NewLogger(e.t),
-	}, escalation.Config{Keep: -1, PauseLook: time.Nanosecond, Now: func() time.Time { return e.now }})
+	}, runner.Config{Keep: -1, PauseLook: time.Nanosecond, Now: func() time.Time { return e.now }})
 	require.NoError(e.t, err)
 	return r
 }
@@ -266,7 +267,7 @@ func takeMessages(e *escalating, q *postgres.Queue) []delivery.Claimed {
 			takes = append(takes, delivery.Take{Lane: delivery.Lane{Mode: users.Mode(mode), Class: c, Application: e.app}, Max: 100, Buckets: buckets.All().List()})
 		}
 	}
-	claimed, err := q.Take(e.ctx(), delivery.TakeRequest{ProcessID: e.holder.id, Leases: e.holder.leases, Takes: takes, ClaimFor: time.Minute})
+	claimed, err := q.Take(e.ctx(), delivery.TakeRequest{ProcessID: e.holder.id, Leases: e.holder.held, Takes: takes, ClaimFor: time.Minute})
 	require.NoError(e.t, err)
 	return claimed
 }

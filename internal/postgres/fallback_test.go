@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/runner"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/users"
@@ -139,17 +139,17 @@ func TestPuttingOffDoesNotHideAnAcknowledgement(t *testing.T) {
 	e := newEscalating(t)
 	id := e.open(e.plan("raced", intent{step: 1, role: "user", target: "ana", priority: "high", wait: time.Hour}))
 	store := postgres.NewRunner(e.db)
-	due, err := store.Due(t.Context(), e.holder.leases, escalation.Ask{Limit: 10, PerBucket: 10, Now: e.now})
+	due, err := store.Due(t.Context(), e.holder.held, runner.Ask{Limit: 10, PerBucket: 10, Now: e.now})
 	require.NoError(t, err)
 	require.Len(t, due, 1)
 	e.acknowledge(id)
 	require.NoError(t, store.Delay(t.Context(), "me", due[0], time.Hour, incidents.Entry{Kind: incidents.EntryFailure, Text: "no"}, e.now))
 	require.Zero(t, e.standing(id).Due, "it is looked at now")
-	due, err = store.Due(t.Context(), e.holder.leases, escalation.Ask{Limit: 10, PerBucket: 10, Now: e.now, Excluded: []int64{id}})
+	due, err = store.Due(t.Context(), e.holder.held, runner.Ask{Limit: 10, PerBucket: 10, Now: e.now, Excluded: []int64{id}})
 	require.NoError(t, err)
 	require.Len(t, due, 1, "also while it is left alone for its failures")
 	require.Empty(t, e.timeline(id))
-	require.True(t, e.holder.lost.Empty())
+	require.True(t, e.holder.lostSet.Empty())
 }
 
 func TestABucketFullOfFailuresIsDoneInOnePass(t *testing.T) {

@@ -366,6 +366,6 @@ var incidentCounts = map[string]string{"plan": "p.name", "plan_id": "i.plan_id::
 
 // Count counts the incidents that match, and per value of the fields. A limit counts the newest only.
 func (i *Incidents) Count(ctx context.Context, q filters.Query, fields []string) (filters.Tally, error) {
-	c := counting{"CountIncidents", incidentSelection, "incident", "i.id", "i.created_at"}
+	c := counting{name: "CountIncidents", selection: incidentSelection, tagKind: "incident", id: "i.id", created: "i.created_at"}
 	return c.run(ctx, i.db, q, incidentColumns, fields, incidentCounts)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap/zaptest"
 
-	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/runner"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/users"
@@ -45,10 +45,11 @@ func TestAMailingListOfNobodyOrOfTooManyGoesToTheFallback(t *testing.T) {
 	e.mailingList("none")
 	e.mailingList("huge", "ana", "cy")
 	dir := postgres.NewDirectory(e.db)
-	r, err := escalation.New(escalation.Deps{
-		Store: postgres.NewRunner(e.db), Directory: dir, Resolver: oncall.NewResolver(oncall.LimitLists(dir, 2), nil, 0), Holder: e.holder,
+	store := postgres.NewRunner(e.db)
+	r, err := runner.New(runner.Deps{
+		Work: store, Ledger: store, Digests: store, Timers: store, Reader: dir, Resolver: oncall.NewResolver(oncall.LimitLists(dir, 2), nil, 0), Holder: e.holder,
 		Waker: e.wake, Log: zaptest.NewLogger(t),
-	}, escalation.Config{Keep: -1, Now: func() time.Time { return e.now }})
+	}, runner.Config{Keep: -1, Now: func() time.Time { return e.now }})
 	require.NoError(t, err)
 	for list, why := range map[string]string{
 		"none": "mailing list none has no active member",

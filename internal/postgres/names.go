@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
@@ -16,7 +17,7 @@ type Names struct {
 	targets      *Targets
 }
 
-var _ escalation.Names = (*Names)(nil)
+var _ simulation.Names = (*Names)(nil)
 
 // NewNames returns the adapter over d.
 func NewNames(d *DB, apps *Applications) *Names { return &Names{NewPlans(d), apps, NewTargets(d)} }

@@ -16,7 +16,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-func (c catalog) notification(subject string) messages.Notification {
+func notification(c catalog, subject string) messages.Notification {
 	return messages.Notification{ApplicationID: c.demo, Subject: subject, Body: "body", Priority: users.High, Lifetime: time.Hour,
 		Recipients: []messages.NotificationRecipient{
 			{Recipient: messages.ToUser(c.ann), UserID: c.ann, Target: "ann", Mode: users.Email, Changed: true},
@@ -34,7 +34,7 @@ func TestNotificationsAreStoredWithTheirMessages(t *testing.T) {
 	for i := range ids {
 		wg.Go(func() {
 			var err error
-			ids[i], err = n.Create(t.Context(), c.notification(strconv.Itoa(i)))
+			ids[i], err = n.Create(t.Context(), notification(c, strconv.Itoa(i)))
 			require.NoError(t, err)
 		})
 	}
@@ -59,7 +59,7 @@ func TestABadNotificationFailsAlone(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 30 {
 		wg.Go(func() {
-			nt := c.notification("s")
+			nt := notification(c, "s")
 			if i%10 == 3 {
 				nt.ApplicationID = 4711 // deleted meanwhile
 			}
@@ -77,7 +77,7 @@ func TestMessagesAreReadFromQueueAndHistory(t *testing.T) {
 	t.Parallel()
 	c := newCatalog(t)
 	ctx := t.Context()
-	_, err := postgres.NewNotifications(c.DB).Create(ctx, c.notification("s"))
+	_, err := postgres.NewNotifications(c.DB).Create(ctx, notification(c, "s"))
 	require.NoError(t, err)
 	_, err = c.Pool().Exec(ctx, `
 		update messages set state = 'sent', settled_at = created_at + interval '2 seconds', attempt = 1 where mode = 'email';
@@ -159,7 +159,7 @@ func TestQueuesTellDepthAndAge(t *testing.T) {
 	ctx := t.Context()
 	n := postgres.NewNotifications(c.DB)
 	for range 3 {
-		_, err := n.Create(ctx, c.notification("s"))
+		_, err := n.Create(ctx, notification(c, "s"))
 		require.NoError(t, err)
 	}
 	_, err := c.Pool().Exec(ctx, `update messages set created_at = created_at - interval '1 minute' where mode = 'slack' and request_id = 1;
@@ -187,11 +187,11 @@ func TestQueuesTellDepthAndAge(t *testing.T) {
 func TestBareNotificationsAreToldApart(t *testing.T) {
 	t.Parallel()
 	c := newCatalog(t)
-	bare := c.notification("Re: 27 it burns")
+	bare := notification(c, "Re: 27 it burns")
 	bare.Bare, bare.ShownTo = true, []string{"ann@example.com", "bob@example.com"}
 	id, err := postgres.NewNotifications(c.DB).Create(t.Context(), bare)
 	require.NoError(t, err)
-	other, err := postgres.NewNotifications(c.DB).Create(t.Context(), c.notification("it burns"))
+	other, err := postgres.NewNotifications(c.DB).Create(t.Context(), notification(c, "it burns"))
 	require.NoError(t, err)
 	words, err := postgres.NewWords(c.DB).Requests(t.Context(), []int64{id, other})
 	require.NoError(t, err)

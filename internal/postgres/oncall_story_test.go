@@ -11,6 +11,8 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/runner"
+	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/users"
@@ -22,10 +24,11 @@ func onDuty(e *escalating, zone string) {
 	e.exec(`update teams set time_zone = $1 where name = 'db'`, zone)
 	dir := postgres.NewDirectory(e.db)
 	var err error
-	e.runner, err = escalation.New(escalation.Deps{
-		Store: postgres.NewRunner(e.db), Directory: dir, Holder: e.holder, Waker: e.wake, Log: zaptest.NewLogger(e.t),
+	store := postgres.NewRunner(e.db)
+	e.runner, err = runner.New(runner.Deps{
+		Work: store, Ledger: store, Digests: store, Timers: store, Reader: dir, Holder: e.holder, Waker: e.wake, Log: zaptest.NewLogger(e.t),
 		Resolver: oncall.NewResolver(dir, oncall.NewLiveCalendar(postgres.NewOncallCalendars(e.db), oncall.LiveConfig{Keep: -1, Wait: 10 * time.Second}), 0),
-	}, escalation.Config{Keep: -1, Now: func() time.Time { return e.now }})
+	}, runner.Config{Keep: -1, Now: func() time.Time { return e.now }})
 	require.NoError(e.t, err)
 }
 
@@ -57,17 +60,17 @@ func simulate(e *escalating, plan int64) (pages, timeline []string) {
 	keys, err := auth.NewKeys(bytes.Repeat([]byte{1}, auth.SecretSize))
 	require.NoError(e.t, err)
 	dir := postgres.NewDirectory(e.db)
-	s, err := escalation.NewSimulator(escalation.SimulatorDeps{
-		Directory: dir, Rules: dir, Names: postgres.NewNames(e.db, postgres.NewApplications(e.db, keys)), Clock: e.db,
+	s, err := simulation.NewSimulator(simulation.SimulatorDeps{
+		Reader: dir, Rules: dir, Names: postgres.NewNames(e.db, postgres.NewApplications(e.db, keys)), Clock: e.db,
 		Resolver: func() *oncall.Resolver {
 			return oncall.NewResolver(dir, oncall.NewForeseenCalendar(postgres.NewOncallCalendars(e.db), oncall.LiveConfig{}), time.Hour)
 		},
 	})
 	require.NoError(e.t, err)
 	before := e.id(`select (select count(*) from messages) + (select count(*) from timeline_entries) + (select count(*) from incidents)`)
-	sim, err := s.Simulate(e.ctx(), escalation.Question{Plan: escalation.PlanID(plan), Application: e.app, At: e.now})
+	sim, err := s.Simulate(e.ctx(), simulation.Question{Plan: escalation.PlanID(plan), Application: e.app, At: e.now})
 	require.NoError(e.t, err)
-	require.Equal(e.t, escalation.EndExhausted, sim.End)
+	require.Equal(e.t, simulation.EndExhausted, sim.End)
 	require.Equal(e.t, before, e.id(`select (select count(*) from messages) + (select count(*) from timeline_entries) + (select count(*) from incidents)`))
 	for _, p := range sim.Pages {
 		state := "sent"

@@ -8,12 +8,13 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/runner"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// Runner is escalation.Store: due incidents, what became of their messages, and the fenced transactions that move the
+// Runner is escalation.Work, Ledger, Digests and Timers: due incidents, what became of their messages, and the fenced transactions that move the
 // incidents on. It is safe for concurrent use.
 type Runner struct {
 	db         *DB
@@ -21,7 +22,12 @@ type Runner struct {
 	floods     knownKeys[escalation.AggregationKey]
 }
 
-var _ escalation.Store = (*Runner)(nil)
+var (
+	_ runner.Work    = (*Runner)(nil)
+	_ runner.Ledger  = (*Runner)(nil)
+	_ runner.Digests = (*Runner)(nil)
+	_ runner.Timers  = (*Runner)(nil)
+)
 
 // NewRunner returns the store of the escalation runner.
 func NewRunner(d *DB) *Runner {
@@ -35,8 +41,8 @@ func (r *Runner) WithQuota(q *StandardQuota) *Runner {
 	return r
 }
 
-// Due implements escalation.Store. It reads without locks; Commit finds out what changed in between.
-func (r *Runner) Due(ctx context.Context, leases []buckets.Lease, ask escalation.Ask) ([]escalation.Due, error) {
+// Due implements escalation.Work. It reads without locks; Commit finds out what changed in between.
+func (r *Runner) Due(ctx context.Context, leases []buckets.Lease, ask runner.Ask) ([]escalation.Due, error) {
 	var out []escalation.Due
 	err := r.db.Do(ctx, func(q *db.Queries) error {
 		rows, err := q.DueIncidents(ctx, db.DueIncidentsParams{
@@ -186,7 +192,7 @@ func (r *Runner) Resume(ctx context.Context, now time.Time) (int, error) {
 	return int(woken), err
 }
 
-// NextDue implements escalation.Store.
+// NextDue implements escalation.Work.
 func (r *Runner) NextDue(ctx context.Context, leases []buckets.Lease, now time.Time) (time.Duration, error) {
 	var seconds float64
 	err := r.db.Do(ctx, func(q *db.Queries) (err error) {

@@ -6,19 +6,21 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/escalation"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/escalation/runner"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
-	"go.uber.org/zap"
 )
 
-func benchRunner(b *testing.B, e *escalating) *escalation.Runner {
+func benchRunner(b *testing.B, e *escalating) *runner.Runner {
 	b.Helper()
 	dir := postgres.NewDirectory(e.db)
-	r, err := escalation.New(escalation.Deps{
-		Store: postgres.NewRunner(e.db), Directory: dir, Resolver: oncall.NewResolver(dir, nil, time.Second),
+	store := postgres.NewRunner(e.db)
+	r, err := runner.New(runner.Deps{
+		Work: store, Ledger: store, Digests: store, Timers: store, Reader: dir, Resolver: oncall.NewResolver(dir, nil, time.Second),
 		Holder: e.holder, Log: zap.NewNop(),
-	}, escalation.Config{})
+	}, runner.Config{})
 	require.NoError(b, err)
 	return r
 }
@@ -82,7 +84,7 @@ func BenchmarkRunnerIdle(b *testing.B) {
 	})
 	b.Run("next due", func(b *testing.B) {
 		for b.Loop() {
-			_, err := store.NextDue(b.Context(), e.holder.leases, time.Time{})
+			_, err := store.NextDue(b.Context(), e.holder.held, time.Time{})
 			require.NoError(b, err)
 		}
 	})

@@ -16,7 +16,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// Commit implements escalation.Store. Leases, then incidents are locked, in ascending order. What was changed by
+// Commit implements escalation.Ledger. Leases, then incidents are locked, in ascending order. What was changed by
 // somebody else since it was read is left out: it is still due and is read again.
 func (r *Runner) Commit(ctx context.Context, processID string, leases []buckets.Lease, changes []escalation.Change) ([]incidents.ID, error) {
 	var written []incidents.ID
@@ -79,7 +79,7 @@ func toWrite(changes []escalation.Change) (news []newMessage, entries []entryOf)
 			news = append(news, newMessage{bucket: c.Lease.Bucket, New: m, at: c.At, application: c.Application, aggregation: c.Aggregation})
 		}
 		for _, e := range c.Entries {
-			entries = append(entries, entryOf{c.ID, e})
+			entries = append(entries, entryOf{incident: c.ID, Entry: e})
 		}
 	}
 	return news, entries
@@ -168,7 +168,7 @@ func advanceParams(changes []escalation.Change) db.AdvanceIncidentsParams {
 	return p
 }
 
-// Delay implements escalation.Store.
+// Delay implements escalation.Ledger.
 func (r *Runner) Delay(ctx context.Context, processID string, d escalation.Due, by time.Duration, entry incidents.Entry, now time.Time) error {
 	return r.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if err := fence(ctx, q, processID, []buckets.Lease{d.Lease}); err != nil {
@@ -186,7 +186,7 @@ func (r *Runner) Delay(ctx context.Context, processID string, d escalation.Due, 
 				return err
 			}
 		}
-		return addEntries(ctx, q, []entryOf{{d.ID, entry}})
+		return addEntries(ctx, q, []entryOf{{incident: d.ID, Entry: entry}})
 	})
 }
 
@@ -197,7 +197,7 @@ func clockOf(ctx context.Context, q *db.Queries, now time.Time) (time.Time, erro
 	return q.ServerClock(ctx)
 }
 
-// Cancel implements escalation.Store.
+// Cancel implements escalation.Ledger.
 func (r *Runner) Cancel(ctx context.Context, processID string, leases []buckets.Lease, ids []incidents.ID, now time.Time) error {
 	wanted := make([]int64, len(ids))
 	for i, id := range ids {
@@ -238,7 +238,7 @@ func (r *Runner) Cancel(ctx context.Context, processID string, leases []buckets.
 		var entries []entryOf
 		for _, id := range silent {
 			if n := counts[id]; n > 0 {
-				entries = append(entries, entryOf{incidents.ID(id), escalation.CancelledEntry(n, at)})
+				entries = append(entries, entryOf{incident: incidents.ID(id), Entry: escalation.CancelledEntry(n, at)})
 			}
 		}
 		return addEntries(ctx, q, entries)

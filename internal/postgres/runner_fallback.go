@@ -9,14 +9,15 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/runner"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Failed implements escalation.Store.
-func (r *Runner) Failed(ctx context.Context, leases []buckets.Lease, ask escalation.Ask) ([]escalation.Failed, error) {
+// Failed implements escalation.Work.
+func (r *Runner) Failed(ctx context.Context, leases []buckets.Lease, ask runner.Ask) ([]escalation.Failed, error) {
 	var out []escalation.Failed
 	err := r.db.Do(ctx, func(q *db.Queries) error {
 		rows, err := q.MessagesNeedingFallback(ctx, db.MessagesNeedingFallbackParams{
@@ -41,7 +42,7 @@ func (r *Runner) Failed(ctx context.Context, leases []buckets.Lease, ask escalat
 				},
 			}
 			for k, to := range row.OtherRecipients {
-				out[i].Others = append(out[i].Others, escalation.Told{Recipient: messages.Recipient(to), Fate: fate(row.OtherStates[k])})
+				out[i].Others = append(out[i].Others, escalation.OtherMessage{Recipient: messages.Recipient(to), Fate: fate(row.OtherStates[k])})
 			}
 		}
 		return nil
@@ -57,7 +58,7 @@ func digestOf(row db.MessagesNeedingFallbackRow) string {
 	return deref(row.Batch)
 }
 
-// CommitFallbacks implements escalation.Store. Leases, incidents, then messages are locked, each in ascending order;
+// CommitFallbacks implements escalation.Ledger. Leases, incidents, then messages are locked, each in ascending order;
 // what is locked by somebody else or changed meanwhile is left for the next look.
 func (r *Runner) CommitFallbacks(ctx context.Context, processID string, leases []buckets.Lease, changes []escalation.FallbackChange, now time.Time) error {
 	return r.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -91,7 +92,7 @@ func (r *Runner) CommitFallbacks(ctx context.Context, processID string, leases [
 			for _, e := range c.Entries {
 				e.At = at
 				for _, id := range bearing {
-					entries = append(entries, entryOf{id, e})
+					entries = append(entries, entryOf{incident: id, Entry: e})
 				}
 			}
 			for _, m := range c.Changes {

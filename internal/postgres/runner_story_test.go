@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/iris-oncall/iris/internal/buckets"
-	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/runner"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -36,12 +36,13 @@ func TestRunnerAmongAcknowledgementsReopeningsAndDelivery(t *testing.T) {
 		ids = append(ids, incidents.ID(e.id(`insert into incidents (plan_id, application_id, due_at) values ($1, $2, clock_timestamp()) returning id`, plan, e.app)))
 	}
 	core, logs := observer.New(zap.ErrorLevel)
-	run := func(h *holding) *escalation.Runner {
+	run := func(h *holding) *runner.Runner {
 		dir := postgres.NewDirectory(e.db)
-		r, err := escalation.New(escalation.Deps{
-			Store: postgres.NewRunner(e.db), Directory: dir, Resolver: oncall.NewResolver(dir, nil, time.Second), Holder: h,
+		store := postgres.NewRunner(e.db)
+		r, err := runner.New(runner.Deps{
+			Work: store, Ledger: store, Digests: store, Timers: store, Reader: dir, Resolver: oncall.NewResolver(dir, nil, time.Second), Holder: h,
 			Waker: e.wake, Log: zap.New(core),
-		}, escalation.Config{Batch: 20})
+		}, runner.Config{Batch: 20})
 		require.NoError(t, err)
 		return r
 	}

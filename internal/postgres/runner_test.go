@@ -13,6 +13,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/runner"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/postgres"
 )
@@ -255,7 +256,7 @@ func TestRunnerStaleEpochWritesNothing(t *testing.T) {
 	require.Empty(t, e.pages(id))
 	require.Empty(t, e.timeline(id))
 	require.Zero(t, e.standing(id).Step)
-	require.True(t, e.holder.lost.Has(int(id&255)), "the holder is told")
+	require.True(t, e.holder.lostSet.Has(int(id&255)), "the holder is told")
 	require.NoError(t, e.start(other).Pass(t.Context()))
 	require.Len(t, e.pages(id), 1)
 	e.acknowledge(id)
@@ -290,7 +291,7 @@ func TestRunnerDoesNotOverlookWhatSettlesWhileItDecides(t *testing.T) {
 	e.pass()
 	e.exec(`update incidents set due_at = $2 where id = $1`, id, e.now) // a look for another reason
 	store := postgres.NewRunner(e.db)
-	due, err := store.Due(t.Context(), e.holder.leases, escalation.Ask{Limit: 10, PerBucket: 10, Now: e.now})
+	due, err := store.Due(t.Context(), e.holder.held, runner.Ask{Limit: 10, PerBucket: 10, Now: e.now})
 	require.NoError(t, err)
 	require.Len(t, due, 1)
 	e.settle(id, "sent")
@@ -419,12 +420,12 @@ func TestRunnerFindsNothingWhenNothingIsDue(t *testing.T) {
 	t.Parallel()
 	e := newEscalating(t)
 	store := postgres.NewRunner(e.db)
-	next, err := store.NextDue(t.Context(), e.holder.leases, e.now)
+	next, err := store.NextDue(t.Context(), e.holder.held, e.now)
 	require.NoError(t, err)
 	require.Equal(t, time.Hour, next)
 	id := e.open(e.plan("soon", intent{step: 1, role: "user", target: "ana", priority: "high", wait: time.Minute}))
 	e.exec(`update incidents set due_at = $2 where id = $1`, id, e.now.Add(1500*time.Millisecond))
-	next, err = store.NextDue(t.Context(), e.holder.leases, e.now)
+	next, err = store.NextDue(t.Context(), e.holder.held, e.now)
 	require.NoError(t, err)
 	require.Equal(t, 1500*time.Millisecond, next)
 	e.exec(`update incidents set due_at = clock_timestamp() - interval '40 seconds' where id = $1`, id)

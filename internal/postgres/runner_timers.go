@@ -13,7 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// Ring implements escalation.Store.
+// Ring implements escalation.Timers.
 func (r *Runner) Ring(ctx context.Context, processID string, leases []buckets.Lease, now time.Time) (woken buckets.Set, err error) {
 	var due []db.DueTimersRow
 	err = r.db.Do(ctx, func(q *db.Queries) (err error) {
