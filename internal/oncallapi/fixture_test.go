@@ -21,6 +21,12 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncallapi"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/access"
+	"github.com/iris-oncall/iris/internal/postgres/calendar"
+	"github.com/iris-oncall/iris/internal/postgres/catalog"
+	"github.com/iris-oncall/iris/internal/postgres/incidents"
+	"github.com/iris-oncall/iris/internal/postgres/notifications"
+	"github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
@@ -82,26 +88,26 @@ func newFixture(t testing.TB, change ...func(*oncallapi.Deps)) *fixture {
 	f.exec(seed)
 	keys, err := auth.NewKeys(bytes.Repeat([]byte{1}, auth.SecretSize))
 	require.NoError(t, err)
-	apps := postgres.NewApplications(f.db, keys)
+	apps := catalog.NewApplications(f.db, keys)
 	for _, name := range []string{"calendar", "stranger"} {
 		app, err := apps.ByName(t.Context(), name)
 		require.NoError(t, err)
 		require.NoError(t, apps.SetKey(t.Context(), app.ID, name+"-key"))
 	}
 	f.sessions = scs.New()
-	f.sessions.Store = postgres.NewSessions(f.db)
+	f.sessions.Store = access.NewSessions(f.db)
 	f.sessions.Cookie.Name = "iris-auth"
 	log := zaptest.NewLogger(t, zaptest.Level(zap.WarnLevel))
 	day := 24 * time.Hour
-	teams := postgres.NewOncallTeams(f.db, []oncall.NoticeSetting{
+	teams := people.NewOncallTeams(f.db, []oncall.NoticeSetting{
 		{Mode: users.Email, Type: "oncall_reminder", Before: &day, Roles: []string{"primary", "secondary"}},
 	})
 	f.deps = oncallapi.Deps{
-		Applications: apps, Users: postgres.NewUsers(f.db), Sessions: f.sessions, UserKey: userKey, Teams: teams,
-		Rosters: postgres.NewOncallRosters(teams), People: postgres.NewOncallPeople(f.db), Names: postgres.NewOncallNames(f.db),
-		Notices: postgres.NewOncallNotices(f.db, keys), Shifts: postgres.NewOncallShifts(f.db), Schedules: postgres.NewOncallSchedules(f.db),
-		Wishes: postgres.NewOncallWishes(f.db), Coverage: postgres.NewOncallCoverage(f.db), Contacts: postgres.NewContacts(f.db, keys, postgres.NewNotifications(f.db)), Calendars: postgres.NewOncallCalendars(f.db), Plans: postgres.NewPlans(f.db),
-		Incidents: postgres.NewIncidents(f.db), Lookups: postgres.NewNotifications(f.db), Errors: wire.NewErrors(log), Log: log,
+		Applications: apps, Users: people.NewUsers(f.db), Sessions: f.sessions, UserKey: userKey, Teams: teams,
+		Rosters: people.NewRosters(teams), People: people.NewOncallPeople(f.db), Names: catalog.NewRolesAndServices(f.db),
+		Notices: notifications.NewNotices(f.db, keys), Shifts: calendar.NewShifts(f.db), Schedules: calendar.NewSchedules(f.db),
+		Wishes: calendar.NewRequests(f.db), Coverage: calendar.NewCoverage(f.db), Contacts: people.NewContacts(f.db, keys, notifications.New(f.db)), Calendars: calendar.NewCalendars(f.db), Plans: catalog.NewPlans(f.db),
+		Incidents: incidents.New(f.db), Lookups: notifications.New(f.db), Errors: wire.NewErrors(log), Log: log,
 		Config: oncallapi.Config{TimeZones: []string{"UTC", "America/New_York", "Europe/Zurich"}, Modes: []users.Mode{users.Email, users.SMS, users.Call, users.Slack}},
 		Wake: func(s buckets.Set) {
 			f.mu.Lock()
@@ -149,7 +155,7 @@ func (f *fixture) login(user string) (token, csrf string) {
 	f.Helper()
 	ctx, err := f.sessions.Load(f.Context(), "")
 	require.NoError(f, err)
-	u, err := postgres.NewUsers(f.db).ByName(ctx, user)
+	u, err := people.NewUsers(f.db).ByName(ctx, user)
 	require.NoError(f, err)
 	csrf, err = wire.BeginSession(ctx, f.sessions, userKey, u)
 	require.NoError(f, err)

@@ -43,19 +43,19 @@ func refuseNameConflicts(ctx context.Context, conn *sql.DB, have int64) error {
 	}
 	rows, err := conn.QueryContext(ctx, "select name from users order by name")
 	if err != nil {
-		return mapError(err)
+		return MapError(err)
 	}
 	defer func() { _ = rows.Close() }()
 	var names []string
 	for rows.Next() {
 		var name string
 		if err := rows.Scan(&name); err != nil {
-			return mapError(err)
+			return MapError(err)
 		}
 		names = append(names, name)
 	}
 	if err := rows.Err(); err != nil {
-		return mapError(err)
+		return MapError(err)
 	}
 	if conflicts := canonicalConflicts(names); len(conflicts) > 0 {
 		return fault.Newf(fault.Conflict, "nothing was migrated: these users have names that are the same to people (NFKC, ignoring case): %s. "+
@@ -64,7 +64,7 @@ func refuseNameConflicts(ctx context.Context, conn *sql.DB, have int64) error {
 	return nil
 }
 
-func fillCanonicalNames(ctx context.Context, q *db.Queries) (filled int64, conflicts []string, err error) {
+func FillCanonicalNames(ctx context.Context, q *db.Queries) (filled int64, conflicts []string, err error) {
 	missing, err := q.UsersWithoutCanonicalName(ctx)
 	if err != nil || len(missing) == 0 {
 		return 0, nil, err

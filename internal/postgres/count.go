@@ -11,8 +11,8 @@ import (
 	"github.com/iris-oncall/iris/internal/filters"
 )
 
-// counting says what is counted: the selection of the list, whose rows are taken apart by field.
-type counting struct{ name, selection, tagKind, id, created string }
+// Counting says what is counted: the selection of the list, whose rows are taken apart by field.
+type Counting struct{ Name, Selection, TagKind, ID, Created string }
 
 type counted struct {
 	field string
@@ -20,10 +20,10 @@ type counted struct {
 	n     int64
 }
 
-func (c counting) run(ctx context.Context, d *DB, q filters.Query, columns map[string]filterColumn, fields []string,
+func (c Counting) Run(ctx context.Context, d *DB, q filters.Query, columns map[string]Column, fields []string,
 	exprs map[string]string,
 ) (filters.Tally, error) {
-	_, from, _ := strings.Cut(c.selection, "\nfrom ")
+	_, from, _ := strings.Cut(c.Selection, "\nfrom ")
 	inner := "select 1 as c"
 	values := "('', null::text)"
 	for i, field := range fields {
@@ -35,16 +35,16 @@ func (c counting) run(ctx context.Context, d *DB, q filters.Query, columns map[s
 		inner += ", " + expr + " as c" + n
 		values += ", ('" + field + "', x.c" + n + ")" // field is a key of ours
 	}
-	l := newListQuery(c.name, "select g.field, g.value, count(*) from (\n"+inner+"\nfrom "+from).tagged(c.tagKind, c.id)
-	if err := l.filter(q, columns); err != nil {
+	l := NewListQuery(c.Name, "select g.field, g.value, count(*) from (\n"+inner+"\nfrom "+from).Tagged(c.TagKind, c.ID)
+	if err := l.Filter(q, columns); err != nil {
 		return filters.Tally{}, err
 	}
 	if q.Limit > 0 {
-		l.order(q.Limit, c.created, c.id)
+		l.Order(q.Limit, c.Created, c.ID)
 	}
-	l.sql.WriteString("\n) x cross join lateral (values " + values + ") g (field, value)\ngroup by 1, 2\nlimit " +
-		strconv.Itoa(maxListRows+1))
-	rows, err := list(ctx, d, l.sql.String(), l.args, func(row pgx.CollectableRow) (r counted, err error) {
+	l.SQL.WriteString("\n) x cross join lateral (values " + values + ") g (field, value)\ngroup by 1, 2\nlimit " +
+		strconv.Itoa(MaxListRows+1))
+	rows, err := List(ctx, d, l.SQL.String(), l.Args, func(row pgx.CollectableRow) (r counted, err error) {
 		return r, row.Scan(&r.field, &r.value, &r.n)
 	})
 	if err != nil {

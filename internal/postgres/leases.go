@@ -10,10 +10,10 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// fence locks the lease rows of the given leases (ascending, FOR SHARE, until the transaction ends) and checks that
+// Fence locks the lease rows of the given leases (ascending, FOR SHARE, until the transaction ends) and checks that
 // processID still owns each of them in the same epoch. It must come before any other lock of the transaction. If a lease
 // was lost it returns an error in which errors.As finds a *buckets.LostError that names the buckets; the caller rolls back.
-func fence(ctx context.Context, q *db.Queries, processID string, leases []buckets.Lease) error {
+func Fence(ctx context.Context, q *db.Queries, processID string, leases []buckets.Lease) error {
 	if len(leases) == 0 {
 		return nil
 	}
@@ -51,7 +51,7 @@ func fence(ctx context.Context, q *db.Queries, processID string, leases []bucket
 	return nil
 }
 
-func bucketNumbers(leases []buckets.Lease) []int16 {
+func BucketNumbers(leases []buckets.Lease) []int16 {
 	out := make([]int16, len(leases))
 	for i, l := range leases {
 		out[i] = int16(l.Bucket)
@@ -59,7 +59,7 @@ func bucketNumbers(leases []buckets.Lease) []int16 {
 	return out
 }
 
-func byBucket(leases []buckets.Lease) map[int]buckets.Lease {
+func ByBucket(leases []buckets.Lease) map[int]buckets.Lease {
 	out := make(map[int]buckets.Lease, len(leases))
 	for _, l := range leases {
 		out[l.Bucket] = l
@@ -67,7 +67,7 @@ func byBucket(leases []buckets.Lease) map[int]buckets.Lease {
 	return out
 }
 
-func setOfBuckets(bs []int16) *buckets.Set {
+func SetOfBuckets(bs []int16) *buckets.Set {
 	var s buckets.Set
 	for _, b := range bs {
 		s.Add(int(b))
@@ -75,9 +75,9 @@ func setOfBuckets(bs []int16) *buckets.Set {
 	return &s
 }
 
-// leaseArrays returns the buckets of the leases, only those of a set unless it is nil, and the epochs of all buckets; -1
+// LeaseArrays returns the buckets of the leases, only those of a set unless it is nil, and the epochs of all buckets; -1
 // where there is no lease.
-func leaseArrays(leases []buckets.Lease, only *buckets.Set) (bs []int16, epochs []int64) {
+func LeaseArrays(leases []buckets.Lease, only *buckets.Set) (bs []int16, epochs []int64) {
 	bs, epochs = []int16{}, slices.Repeat([]int64{-1}, buckets.Count)
 	for _, l := range leases {
 		if only == nil || only.Has(l.Bucket) {

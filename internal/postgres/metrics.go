@@ -142,7 +142,7 @@ func (t *tracer) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData
 func (t *tracer) record(name string, took time.Duration, err error) {
 	t.metrics.queries.WithLabelValues(name).Observe(took.Seconds())
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		code := sqlState(err)
+		code := SqlState(err)
 		if code == "" {
 			code = "client"
 		}

@@ -1,7 +1,7 @@
 package postgres
 
-// noticeFact is a shift as notices.facts keeps it: enough to word a message when the shift is gone.
-type noticeFact struct {
+// NoticeFact is a shift as notices.facts keeps it: enough to word a message when the shift is gone.
+type NoticeFact struct {
 	TeamID int64  `json:"team_id"`
 	Role   string `json:"role"`
 	UserID int64  `json:"user_id"`

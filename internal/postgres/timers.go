@@ -7,12 +7,12 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-const timerLate = "late firing"
+const TimerLate = "late firing"
 
-const timerNews = "new alert"
+const TimerNews = "new alert"
 
-func bucketOf(incident int64) int { return int(incident & 255) }
+func BucketOf(incident int64) int { return int(incident & 255) }
 
-func addLine(ctx context.Context, q *db.Queries, id incidents.ID, kind incidents.EntryKind, actor, text string) error {
-	return q.AddEntries(ctx, db.AddEntriesParams{IncidentIds: []int64{int64(id)}, Kind: string(kind), Actor: actor, Texts: []string{storable(text)}})
+func AddLine(ctx context.Context, q *db.Queries, id incidents.ID, kind incidents.EntryKind, actor, text string) error {
+	return q.AddEntries(ctx, db.AddEntriesParams{IncidentIds: []int64{int64(id)}, Kind: string(kind), Actor: actor, Texts: []string{Storable(text)}})
 }

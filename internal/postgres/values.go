@@ -18,7 +18,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-func rawIDs(ids []users.ID) []int64 {
+func UserNumbers(ids []users.ID) []int64 {
 	out := make([]int64, len(ids))
 	for i, id := range ids {
 		out[i] = int64(id)
@@ -26,8 +26,8 @@ func rawIDs(ids []users.ID) []int64 {
 	return out
 }
 
-// zip makes a map of two arrays of the same length.
-func zip[K, V ~string](keys, values []string) map[K]V {
+// Zip makes a map of two arrays of the same length.
+func Zip[K, V ~string](keys, values []string) map[K]V {
 	out := make(map[K]V, len(keys))
 	for i, k := range keys {
 		if i < len(values) {
@@ -37,7 +37,7 @@ func zip[K, V ~string](keys, values []string) map[K]V {
 	return out
 }
 
-func priorityModes(ctx context.Context, d *DB) (map[users.Priority]users.Mode, error) {
+func PriorityModes(ctx context.Context, d *DB) (map[users.Priority]users.Mode, error) {
 	var out map[users.Priority]users.Mode
 	err := d.Do(ctx, func(q *db.Queries) error {
 		rows, err := q.PriorityModes(ctx)
@@ -50,8 +50,8 @@ func priorityModes(ctx context.Context, d *DB) (map[users.Priority]users.Mode, e
 	return out, err
 }
 
-// orNone makes the error of a row that does not exist no error.
-func orNone(err error) error {
+// IgnoreNoRows makes the error of a row that does not exist no error.
+func IgnoreNoRows(err error) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
@@ -61,73 +61,73 @@ func orNone(err error) error {
 // epoch stands for "no time" in arrays, which hold no nulls.
 var epoch = time.Unix(0, 0).UTC()
 
-func orEpoch(t time.Time) time.Time {
+func OrEpoch(t time.Time) time.Time {
 	if t.IsZero() {
 		return epoch
 	}
 	return t
 }
 
-func orZero(t time.Time) time.Time {
+func OrZero(t time.Time) time.Time {
 	if t.Equal(epoch) {
 		return time.Time{}
 	}
 	return t
 }
 
-func given(now time.Time) *time.Time {
+func NullTime(now time.Time) *time.Time {
 	if now.IsZero() {
 		return nil
 	}
 	return &now
 }
 
-// some returns a list that is empty rather than null in SQL.
-func some[T any](list []T) []T {
+// NonNil returns a list that is empty rather than null in SQL.
+func NonNil[T any](list []T) []T {
 	if list == nil {
 		return []T{}
 	}
 	return list
 }
 
-func seconds(d time.Duration) int32 { return int32(d / time.Second) }
+func ToSeconds(d time.Duration) int32 { return int32(d / time.Second) }
 
-func fromSeconds(s int32) time.Duration { return time.Duration(s) * time.Second }
+func FromSeconds(s int32) time.Duration { return time.Duration(s) * time.Second }
 
-// unlessNew turns "nothing was added" into a Conflict fault.
-func unlessNew(rows int64, err error) error {
+// RequireNew turns "nothing was added" into a Conflict fault.
+func RequireNew(rows int64, err error) error {
 	if err == nil && rows == 0 {
 		return fault.New(fault.Conflict, "it exists already")
 	}
 	return err
 }
 
-func optionalText(s string) *string {
+func NullText(s string) *string {
 	if s == "" {
 		return nil
 	}
-	s = storable(s)
+	s = Storable(s)
 	return &s
 }
 
-func text(s *string) string {
+func TextOf(s *string) string {
 	if s == nil {
 		return ""
 	}
 	return *s
 }
 
-// newUUID returns a random UUID (version 4).
-func newUUID() string {
+// NewUUID returns a random UUID (version 4).
+func NewUUID() string {
 	b := make([]byte, 16)
 	_, _ = rand.Read(b) // crypto/rand never fails
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-func ageOf(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+func FloatSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-func deref[T any](p *T) (v T) {
+func Deref[T any](p *T) (v T) {
 	if p != nil {
 		v = *p
 	}
@@ -137,52 +137,52 @@ func deref[T any](p *T) (v T) {
 // maxName is the length of names in bytes; everything that people name fits it.
 const maxName = 255
 
-func toUser(r db.UserByNameRow) users.User {
+func UserOf(r db.UserByNameRow) users.User {
 	return users.User{
 		ID: users.ID(r.ID), TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, FullName: r.FullName,
 		TimeZone: r.TimeZone, Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active, LoginEpoch: int(r.LoginEpoch),
 	}
 }
 
-// cleanName trims a name and refuses what no name may hold.
-func cleanName(name string) (string, error) {
+// CleanName trims a name and refuses what no name may hold.
+func CleanName(name string) (string, error) {
 	name = strings.TrimSpace(name)
 	switch {
 	case name == "":
 		return "", fault.Invalidf("name", "the name is empty")
 	case len(name) > maxName:
 		return "", fault.Invalidf("name", "the name is longer than %d bytes", maxName)
-	case storable(name) != name || strings.ContainsFunc(name, unicode.IsControl) || strings.ContainsRune(name, utf8.RuneError):
+	case Storable(name) != name || strings.ContainsFunc(name, unicode.IsControl) || strings.ContainsRune(name, utf8.RuneError):
 		// What could not be stored arrives as U+FFFD: nobody could type such a name again.
 		return "", fault.Invalidf("name", "the name holds characters that cannot be used")
 	}
 	return name, nil
 }
 
-// storable makes any bytes fit to be compared with stored text: PostgreSQL refuses NUL and invalid UTF-8 outright, while
+// Storable makes any bytes fit to be compared with stored text: PostgreSQL refuses NUL and invalid UTF-8 outright, while
 // a name that nobody has is simply not found.
-func storable(s string) string {
+func Storable(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }
 
-// one turns "no row changed" into a NotFound fault.
-func one(rows int64, err error) error {
+// RequireRow turns "no row changed" into a NotFound fault.
+func RequireRow(rows int64, err error) error {
 	if err == nil && rows == 0 {
 		return fault.New(fault.NotFound, "not found")
 	}
 	return err
 }
 
-// zone loads a team's zone. One that this machine does not know is taken as UTC: a calendar that is hours off is better
+// Location loads a team's zone. One that this machine does not know is taken as UTC: a calendar that is hours off is better
 // than none, and the name was checked when it was set.
-func zone(name string) *time.Location {
+func Location(name string) *time.Location {
 	if loc, err := time.LoadLocation(name); err == nil && name != "Local" {
 		return loc
 	}
 	return time.UTC
 }
 
-func numbers(ids []messages.ID) []int64 {
+func MessageNumbers(ids []messages.ID) []int64 {
 	out := make([]int64, len(ids))
 	for i, id := range ids {
 		out[i] = int64(id)
@@ -190,17 +190,17 @@ func numbers(ids []messages.ID) []int64 {
 	return out
 }
 
-func micros(us int64) time.Duration { return time.Duration(us) * time.Microsecond }
+func Micros(us int64) time.Duration { return time.Duration(us) * time.Microsecond }
 
-// clean removes what a text column cannot hold.
-func clean(s string) string {
+// CleanText removes what a text column cannot hold.
+func CleanText(s string) string {
 	if strings.IndexByte(s, 0) >= 0 {
 		s = strings.ReplaceAll(s, "\x00", "")
 	}
 	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
-func optional(id users.ID) *int64 {
+func NullID(id users.ID) *int64 {
 	if id == 0 {
 		return nil
 	}
