@@ -201,7 +201,12 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 	if err != nil {
 		return nil, nil, err
 	}
-	duty, err := s.oncallAPI()
+	shared := s.calendarParts()
+	calendars, err := s.oncallAPI(shared)
+	if err != nil {
+		return nil, nil, err
+	}
+	own, err := s.api(shared)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -225,7 +230,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 	if err != nil {
 		return nil, nil, err
 	}
-	return a.routes(zip, docs, api, duty, hooks, answers, pages), []func(context.Context) error{
+	return a.routes(zip, docs, api, calendars, own, hooks, answers, pages), []func(context.Context) error{
 		s.notifier.Run, api.Run, s.load.Run, expireSessions(s.sessionRows, a.log), newQueueGauges(s.queues.Depths, a.reg).run,
 	}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
+	"github.com/iris-oncall/iris/internal/api"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/escalation"
@@ -29,6 +30,7 @@ import (
 	"github.com/iris-oncall/iris/internal/web"
 	"github.com/iris-oncall/iris/internal/webhooks"
 	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/calendars"
 )
 
 // apiShared is what several edges of iris-api use: the adapters of storage, who comes in, and how much there may be. Its
@@ -115,16 +117,72 @@ func (s *apiShared) irisAPI() (*irisapi.API, error) {
 	})
 }
 
-func (s *apiShared) oncallAPI() (*oncallapi.API, error) {
+// calendarParts are what the two calendar APIs share.
+type calendarParts struct {
+	requests      calendars.Requests
+	authenticator *calendars.Authenticator
+	teams         *pgpeople.OncallTeams
+	people        *pgpeople.OncallPeople
+	rosters       *pgpeople.Rosters
+	names         *catalog.RolesAndServices
+	shifts        *calendar.Shifts
+	schedules     *calendar.Schedules
+	calendars     *calendar.Calendars
+}
+
+func (s *apiShared) calendarParts() calendarParts {
 	teams := pgpeople.NewOncallTeams(s.db, reminders(s.cfg.Oncall))
+	p := calendarParts{
+		teams: teams, people: pgpeople.NewOncallPeople(s.db), rosters: pgpeople.NewRosters(teams), names: catalog.NewRolesAndServices(s.db),
+		shifts: calendar.NewShifts(s.db), schedules: calendar.NewSchedules(s.db), calendars: calendar.NewCalendars(s.db),
+	}
+	open := auth.Openings{AnonymousReads: s.cfg.Compatibility.OncallAnonymousReads, AdminsEditMembers: s.cfg.Compatibility.TeamAdminsEditMembers}
+	p.requests = calendars.Requests{
+		Teams: teams, People: p.people, Roles: p.names, Rosters: p.rosters, Schedules: p.schedules, Shifts: p.shifts,
+		Openings: open, Grace: s.cfg.Oncall.Grace,
+	}
+	p.authenticator = &calendars.Authenticator{
+		Applications: s.applications, Users: s.userRows, Sessions: s.sessions, UserKey: userKey, Standings: teams,
+		Openings: open, DebugAuth: s.cfg.Compatibility.OncallDebugAuth, Errors: s.errors,
+	}
+	return p
+}
+
+// oncallAPI makes the calendar's API below /api/v0.
+func (s *apiShared) oncallAPI(p calendarParts) (*oncallapi.API, error) {
+	notices := notifications.NewNotices(s.db, s.in.Keys)
 	return oncallapi.New(oncallapi.Deps{
-		Applications: s.applications, Users: s.userRows, Sessions: s.sessions, UserKey: userKey, Teams: teams,
-		Rosters: pgpeople.NewRosters(teams), People: pgpeople.NewOncallPeople(s.db), Names: catalog.NewRolesAndServices(s.db),
-		Notices: notifications.NewNotices(s.db, s.in.Keys), Shifts: calendar.NewShifts(s.db), Schedules: calendar.NewSchedules(s.db),
-		Wishes: calendar.NewRequests(s.db), Coverage: calendar.NewCoverage(s.db), Calendars: calendar.NewCalendars(s.db),
-		Contacts: pgpeople.NewContacts(s.db, s.in.Keys, s.notifications),
-		Plans:    s.plans, Incidents: s.incidents, Lookups: s.notifications, Paid: paidRoles(s.cfg.Oncall.BonusURL),
-		Wake: s.notifier.Wake, Errors: s.errors, Log: s.log, Config: oncallConfig(s.cfg),
+		Requests: p.requests, Authenticator: p.authenticator, Errors: s.errors,
+		Teams: oncallapi.TeamParts{
+			Teams: p.teams, Members: p.teams, Admins: p.teams, Subscriptions: p.teams, Rosters: p.rosters, RosterMembers: p.rosters,
+			RoleChanges: p.names, Services: p.names, TeamServices: p.names, ScheduleChanges: p.schedules, Audit: notices, Plans: s.plans,
+			CheckPlans: s.cfg.Oncall.EscalateApplication != "", TimeZones: s.cfg.TimeZones, Modes: noticeModes,
+		},
+		People: oncallapi.PeopleParts{
+			Users: p.people, Pins: p.people, NoticeTypes: notices, Notices: notices, Keys: notices, KeyRemovals: notices,
+			Feeds: p.shifts, Modes: noticeModes,
+		},
+		Events: oncallapi.EventParts{
+			Calendars: p.calendars, TeamNames: p.teams, Users: p.people, Services: p.names, Audit: notices,
+			Paid: oncallapi.PaidRoles(s.cfg.Oncall.BonusURL), Bonus: oncallapi.Bonus{Whitelist: s.cfg.Oncall.BonusWhitelist, Blacklist: s.cfg.Oncall.BonusBlacklist},
+		},
+		Escalate: oncallapi.EscalateParts{
+			Plans: s.plans, Incidents: s.incidents, Lookups: s.notifications, Applications: s.applications, Wake: s.notifier.Wake,
+			Config: escalateConfig(s.cfg),
+		},
+	})
+}
+
+// api makes the project's own API below /v1.
+func (s *apiShared) api(p calendarParts) (*api.API, error) {
+	absent := calendar.NewRequests(s.db)
+	return api.New(api.Deps{
+		CalendarAuthenticator: p.authenticator, Errors: s.errors,
+		Calendar: api.CalendarParts{
+			Requests: p.requests, Calendars: p.calendars, Members: p.teams, Rotations: p.schedules, Unavailability: absent,
+			Holidays: absent, Swaps: absent, Coverage: calendar.NewCoverage(s.db), Imports: p.shifts,
+			Contacts: pgpeople.NewContacts(s.db, s.in.Keys, s.notifications),
+		},
 	})
 }
 
