@@ -23,6 +23,7 @@ import (
 	"github.com/iris-oncall/iris/internal/login"
 	"github.com/iris-oncall/iris/internal/openapi"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/engine"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
@@ -189,8 +190,8 @@ func (a *API) start(ctx, background context.Context, bg *errgroup.Group) error {
 		bg.Go(func() error { return f(background) })
 	}
 	a.parts.Store(router)
-	a.health.Set(append(health.NewOverdue(postgres.NewRunner(a.db), a.reg, a.log).Checks(),
-		health.DatabaseCheck(a.db), health.MembersCheck(postgres.NewCluster(a.db)))...)
+	a.health.Set(append(health.NewOverdue(engine.NewRunner(a.db), a.reg, a.log).Checks(),
+		health.DatabaseCheck(a.db), health.MembersCheck(engine.NewCluster(a.db)))...)
 	return nil
 }
 

@@ -16,6 +16,8 @@ import (
 	"github.com/iris-oncall/iris/internal/health"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/engine"
+	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 )
 
 const (
@@ -50,7 +52,7 @@ func NewProcessor(cfg config.Processor, deps Deps) (*Processor, error) {
 	if p.db, err = database.Open(ctx, cfg.Common, "message-processor", 0, pool(p.reg, "main"), p.log); err != nil {
 		return nil, err
 	}
-	if p.vendors, err = newVendors(cfg, postgres.NewDevices(p.db), p.log); err != nil {
+	if p.vendors, err = newVendors(cfg, pgpeople.NewDevices(p.db), p.log); err != nil {
 		return nil, err
 	}
 	if p.cluster, err = database.Open(ctx, cfg.Common, "message-processor cluster", 3, pool(p.reg, "cluster"), p.log); err != nil {
@@ -105,7 +107,7 @@ func (p *Processor) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.health.Set(append(health.NewOverdue(postgres.NewRunner(p.db), p.reg, p.log).Checks(), health.DatabaseCheck(p.db), vendorsCheck(p.vendors),
+	p.health.Set(append(health.NewOverdue(engine.NewRunner(p.db), p.reg, p.log).Checks(), health.DatabaseCheck(p.db), vendorsCheck(p.vendors),
 		health.Check{Name: "cluster", Ask: func(context.Context) error { return parts.holder.Ready() }})...)
 	return p.work(ctx, parts)
 }

@@ -17,6 +17,13 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/calendar"
+	"github.com/iris-oncall/iris/internal/postgres/catalog"
+	"github.com/iris-oncall/iris/internal/postgres/engine"
+	"github.com/iris-oncall/iris/internal/postgres/incidents"
+	pgnotifications "github.com/iris-oncall/iris/internal/postgres/notifications"
+	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
+	pgqueue "github.com/iris-oncall/iris/internal/postgres/queue"
 )
 
 // processorParts is what runs. Hints reach the loops through its methods, because the parts are built one after the other.
@@ -82,7 +89,7 @@ func (p *Processor) buildMembership(parts *processorParts, in postgres.Installat
 		ear = parts.gossip
 	}
 	parts.holder, err = buckets.NewHolder(buckets.Deps{
-		Store: postgres.NewCluster(p.cluster),
+		Store: engine.NewCluster(p.cluster),
 		Self:  buckets.Member{ProcessID: id, Host: host, Version: Version(), DataShape: dataShape, Modes: servedBy(p.vendors)},
 		Ear:   ear, Gained: parts.wake, Log: log, Metrics: p.reg,
 	}, buckets.Config{})
@@ -95,13 +102,13 @@ func (p *Processor) buildMembership(parts *processorParts, in postgres.Installat
 
 // buildLoops makes what escalates and what sends.
 func (p *Processor) buildLoops(parts *processorParts, in postgres.Installation, log *zap.Logger) (err error) {
-	directory := postgres.NewDirectory(p.db)
+	directory := engine.NewDirectory(p.db)
 	resolver := oncall.NewResolver(oncall.LimitLists(directory, p.cfg.MailingLists.MaxMembers),
-		oncall.NewLiveCalendar(postgres.NewOncallCalendars(p.db), oncall.LiveConfig{}), oncall.DefaultKeep)
+		oncall.NewLiveCalendar(calendar.NewCalendars(p.db), oncall.LiveConfig{}), oncall.DefaultKeep)
 	if p.cfg.Compatibility.DummyRoles {
-		resolver = resolver.Dummy(postgres.NewUsers(p.db).ByName)
+		resolver = resolver.Dummy(pgpeople.NewUsers(p.db).ByName)
 	}
-	store := postgres.NewRunner(p.db).WithQuota(standardQuota(p.cfg.DefaultQuota))
+	store := engine.NewRunner(p.db).WithQuota(standardQuota(p.cfg.DefaultQuota))
 	parts.runner, err = runner.New(runner.Deps{
 		Work: store, Ledger: store, Digests: store, Timers: store, Reader: directory,
 		Resolver: resolver,
@@ -112,7 +119,7 @@ func (p *Processor) buildLoops(parts *processorParts, in postgres.Installation, 
 	if err != nil {
 		return err
 	}
-	queue := postgres.NewQueue(p.db)
+	queue := pgqueue.New(p.db)
 	dc := deliveryConfig(p.cfg)
 	dc.StopWithin = p.cfg.ShutdownTimeout / 3 // twice at most, see Worker.Run
 	var hints delivery.Hints
@@ -120,8 +127,8 @@ func (p *Processor) buildLoops(parts *processorParts, in postgres.Installation, 
 		hints = parts.gossip
 	}
 	parts.worker, err = delivery.New(delivery.Deps{
-		Queue: queue, Ledger: queue, Rescuer: queue, Limits: postgres.NewLimits(p.db), Leases: parts.holder,
-		Renderer: messages.NewRenderer(postgres.NewWords(p.db)), Directory: postgres.NewReach(p.db),
+		Queue: queue, Ledger: queue, Rescuer: queue, Limits: pgqueue.NewLimits(p.db), Leases: parts.holder,
+		Renderer: messages.NewRenderer(pgqueue.NewWords(p.db)), Directory: engine.NewReach(p.db),
 		Links: &links{public: p.cfg.PublicURL, sign: in.Keys.Links()}, Reveal: in.Keys.RevealTo,
 		Vendors: p.vendors, Hints: hints, Log: log, Metrics: p.reg,
 	}, dc)
@@ -135,30 +142,30 @@ func (p *Processor) buildLoops(parts *processorParts, in postgres.Installation, 
 
 // buildChores makes what works beside them: history, receipts, calendars, reminders, directories.
 func (p *Processor) buildChores(parts *processorParts, in postgres.Installation, log *zap.Logger) (err error) {
-	parts.history, err = delivery.NewHistorian(postgres.NewHistory(p.db), parts.holder,
+	parts.history, err = delivery.NewHistorian(pgqueue.NewHistory(p.db), parts.holder,
 		delivery.HistorianConfig{Retention: p.cfg.History.Retention}, log)
 	if err != nil {
 		return err
 	}
 	engine := jobs.Engine{Leases: parts.holder, Wake: parts.wake, Log: log, Registerer: p.reg}
-	applications := postgres.NewApplications(p.db, in.Keys)
+	applications := catalog.NewApplications(p.db, in.Keys)
 	parts.populate = jobs.NewPopulator(jobs.PopulateStores{
-		Schedules: postgres.NewOncallSchedules(p.db), Calendars: postgres.NewOncallCalendars(p.db), Coverage: postgres.NewOncallCoverage(p.db),
-		Teams: postgres.NewOncallTeams(p.db, nil), People: postgres.NewOncallPeople(p.db), Applications: applications,
-		Warnings: postgres.NewOncallWarnings(postgres.NewNotifications(p.db)),
+		Schedules: calendar.NewSchedules(p.db), Calendars: calendar.NewCalendars(p.db), Coverage: calendar.NewCoverage(p.db),
+		Teams: pgpeople.NewOncallTeams(p.db, nil), People: pgpeople.NewOncallPeople(p.db), Applications: applications,
+		Warnings: pgnotifications.NewWarnings(pgnotifications.New(p.db)),
 	}, p.cfg.Oncall.PopulateEvery, p.cfg.Oncall.WarnAhead, engine)
-	notifications := postgres.NewNotifications(p.db).WithQuota(standardQuota(p.cfg.DefaultQuota))
-	parts.remind = jobs.NewReminder(jobs.OpenReminders(applications, notifications, p.cfg.PublicURL), postgres.PhoneCheck{
+	notifications := pgnotifications.New(p.db).WithQuota(standardQuota(p.cfg.DefaultQuota))
+	parts.remind = jobs.NewReminder(jobs.OpenReminders(applications, notifications, p.cfg.PublicURL), pgnotifications.PhoneCheck{
 		Every: p.cfg.Oncall.PhoneCheckEvery, Subject: p.cfg.Oncall.PhoneCheckSubject, Body: p.cfg.Oncall.PhoneCheckBody,
 	}, engine)
 	syncer, err := connect.Syncer(p.cfg.Sync, p.cfg.LDAP, p.cfg.Slack)
 	if err != nil {
 		return err
 	}
-	parts.people = jobs.NewDirectorySync(syncer, p.cfg.Sync, postgres.NewDirectorySync(p.db, jobs.SyncActor), engine)
-	parts.receipts = jobs.MatchReceipts(postgres.NewReceipts(p.db), engine)
-	parts.names = jobs.FillNames(postgres.NewUsers(p.db), engine)
-	parts.feedKeys = jobs.SealFeedKeys(postgres.NewOncallNotices(p.db, in.Keys), log)
+	parts.people = jobs.NewDirectorySync(syncer, p.cfg.Sync, pgpeople.NewDirectorySync(p.db, jobs.SyncActor), engine)
+	parts.receipts = jobs.MatchReceipts(incidents.NewReceipts(p.db), engine)
+	parts.names = jobs.FillNames(pgpeople.NewUsers(p.db), engine)
+	parts.feedKeys = jobs.SealFeedKeys(pgnotifications.NewNotices(p.db, in.Keys), log)
 	return nil
 }
 

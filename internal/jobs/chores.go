@@ -14,6 +14,10 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/access"
+	"github.com/iris-oncall/iris/internal/postgres/incidents"
+	"github.com/iris-oncall/iris/internal/postgres/notifications"
+	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 )
 
 // Leases are the buckets that this process holds.
@@ -60,7 +64,7 @@ func safely(do func() error) (err error) {
 }
 
 // MatchReceipts applies early receipts until ctx ends. Of all processes the one that holds bucket 0 does it.
-func MatchReceipts(receipts *postgres.Receipts, e Engine) func(context.Context) error {
+func MatchReceipts(receipts *incidents.Receipts, e Engine) func(context.Context) error {
 	pass := func(ctx context.Context) error {
 		if leases := e.Leases.Leases(); len(leases) == 0 || leases[0].Bucket != 0 {
 			return nil
@@ -80,7 +84,7 @@ func MatchReceipts(receipts *postgres.Receipts, e Engine) func(context.Context) 
 const namesEvery = time.Minute
 
 // FillNames computes missing canonical names every minute until ctx ends (migrating computes them, too). The process that holds bucket 0 does it.
-func FillNames(people *postgres.Users, e Engine) func(context.Context) error {
+func FillNames(people *pgpeople.Users, e Engine) func(context.Context) error {
 	var told []string
 	pass := func(ctx context.Context) error {
 		if leases := e.Leases.Leases(); len(leases) == 0 || leases[0].Bucket != 0 {
@@ -101,7 +105,7 @@ func FillNames(people *postgres.Users, e Engine) func(context.Context) error {
 const sealEvery = time.Minute
 
 // SealFeedKeys seals keys of calendar feeds at the start and every minute until ctx ends.
-func SealFeedKeys(notices *postgres.OncallNotices, log *zap.Logger) func(context.Context) error {
+func SealFeedKeys(notices *notifications.Notices, log *zap.Logger) func(context.Context) error {
 	pass := func(ctx context.Context) error {
 		n, err := notices.SealKeys(ctx)
 		if n > 0 {
@@ -122,7 +126,7 @@ func SealFeedKeys(notices *postgres.OncallNotices, log *zap.Logger) func(context
 const expireEvery = 10 * time.Minute
 
 // ExpireSessions removes sessions that are over until ctx ends.
-func ExpireSessions(sessions *postgres.Sessions, log *zap.Logger) func(context.Context) error {
+func ExpireSessions(sessions *access.Sessions, log *zap.Logger) func(context.Context) error {
 	pass := func(ctx context.Context) error {
 		_, err := sessions.DeleteExpired(ctx)
 		return err

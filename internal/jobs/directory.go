@@ -12,7 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/directory"
 	"github.com/iris-oncall/iris/internal/metrics"
-	"github.com/iris-oncall/iris/internal/postgres"
+	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 )
 
 const (
@@ -29,7 +29,7 @@ type DirectorySync struct {
 	syncer *directory.Syncer // nil = no directory is configured
 	source string
 	every  time.Duration
-	store  *postgres.DirectorySync
+	store  *pgpeople.DirectorySync
 	holder Leases
 	log    *zap.Logger
 
@@ -40,7 +40,7 @@ type DirectorySync struct {
 	told     string // why the directory is not believed, as it was told last
 }
 
-func NewDirectorySync(syncer *directory.Syncer, c config.Sync, store *postgres.DirectorySync, e Engine) *DirectorySync {
+func NewDirectorySync(syncer *directory.Syncer, c config.Sync, store *pgpeople.DirectorySync, e Engine) *DirectorySync {
 	d := &DirectorySync{
 		syncer: syncer, source: c.From, every: c.Every, store: store, holder: e.Leases, log: e.Log.Named("directory"),
 		runs: metrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{

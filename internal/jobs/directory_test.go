@@ -15,6 +15,7 @@ import (
 	"github.com/iris-oncall/iris/internal/directory"
 	"github.com/iris-oncall/iris/internal/directory/connect"
 	"github.com/iris-oncall/iris/internal/postgres"
+	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/vendors/pretend"
 )
@@ -44,7 +45,7 @@ func slackSync(t *testing.T, db *postgres.DB, s *pretend.Slack, holder holderOf)
 	syncer, err := connect.Syncer(c, config.LDAP{}, []config.Slack{{Token: "xoxb-1", APIURL: s.URL()}})
 	require.NoError(t, err)
 	core, logs := observer.New(zap.InfoLevel)
-	return NewDirectorySync(syncer, c, postgres.NewDirectorySync(db, SyncActor), Engine{Leases: holder, Log: zap.New(core), Registerer: prometheus.NewRegistry()}), logs
+	return NewDirectorySync(syncer, c, pgpeople.NewDirectorySync(db, SyncActor), Engine{Leases: holder, Log: zap.New(core), Registerer: prometheus.NewRegistry()}), logs
 }
 
 func TestPeopleComeFromSlackOnceInTheCluster(t *testing.T) {

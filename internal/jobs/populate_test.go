@@ -12,6 +12,10 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/calendar"
+	"github.com/iris-oncall/iris/internal/postgres/catalog"
+	"github.com/iris-oncall/iris/internal/postgres/notifications"
+	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
@@ -33,8 +37,8 @@ func testPopulator(t *testing.T, db *postgres.DB, o owner) *Populator {
 	keys, err := auth.NewKeys(make([]byte, auth.SecretSize))
 	require.NoError(t, err)
 	return NewPopulator(PopulateStores{
-		Schedules: postgres.NewOncallSchedules(db), Calendars: postgres.NewOncallCalendars(db), Coverage: postgres.NewOncallCoverage(db), Teams: postgres.NewOncallTeams(db, nil),
-		People: postgres.NewOncallPeople(db), Applications: postgres.NewApplications(db, keys), Warnings: postgres.NewOncallWarnings(postgres.NewNotifications(db)),
+		Schedules: calendar.NewSchedules(db), Calendars: calendar.NewCalendars(db), Coverage: calendar.NewCoverage(db), Teams: pgpeople.NewOncallTeams(db, nil),
+		People: pgpeople.NewOncallPeople(db), Applications: catalog.NewApplications(db, keys), Warnings: notifications.NewWarnings(notifications.New(db)),
 	}, time.Hour, 48*time.Hour, Engine{Leases: o, Wake: func(buckets.Set) {}, Log: zap.NewNop(), Registerer: prometheus.NewRegistry()})
 }
 

@@ -15,7 +15,8 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/config"
-	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/access"
+	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -23,7 +24,7 @@ import (
 const UserKey = "user"
 
 // NewSessions returns the web sessions. The cookie has the predecessor's name.
-func NewSessions(c config.API, store *postgres.Sessions, fail func(http.ResponseWriter, *http.Request, error)) *scs.SessionManager {
+func NewSessions(c config.API, store *access.Sessions, fail func(http.ResponseWriter, *http.Request, error)) *scs.SessionManager {
 	m := scs.New()
 	m.Store = store
 	m.Lifetime = c.HTTP.SessionTTL
@@ -43,7 +44,7 @@ type knownAddresses interface {
 
 // People logs users in for the pages and finds them. It is safe for concurrent use.
 type People struct {
-	*postgres.Users
+	*pgpeople.Users
 	accounts *auth.Accounts
 	guard    loginGuard
 	known    knownAddresses
@@ -51,7 +52,7 @@ type People struct {
 }
 
 // NewPeople returns People over the rows of users. known keeps the addresses from which people logged in.
-func NewPeople(rows *postgres.Users, accounts *auth.Accounts, known knownAddresses, log *zap.Logger) *People {
+func NewPeople(rows *pgpeople.Users, accounts *auth.Accounts, known knownAddresses, log *zap.Logger) *People {
 	return &People{Users: rows, accounts: accounts, known: known, log: log}
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/database"
 	"github.com/iris-oncall/iris/internal/directory"
 	"github.com/iris-oncall/iris/internal/directory/connect"
-	"github.com/iris-oncall/iris/internal/postgres"
+	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 )
 
 // What callers need of a directory, so that they know no other package.
@@ -53,7 +53,7 @@ func Directory(ctx context.Context, c config.Directory, o DirectoryOptions) (Dir
 	}
 	ctx, cancel := context.WithTimeout(ctx, syncWithin)
 	defer cancel()
-	store := postgres.NewDirectorySync(db, actor)
+	store := pgpeople.NewDirectorySync(db, actor)
 	report, err := syncer.Run(ctx, store, o)
 	if err != nil || o.DryRun || report.Stopped != "" {
 		return report, err
