@@ -28,7 +28,7 @@ func TestConnectionsDoNotWaitForMarks(t *testing.T) {
 		s.run(delivery.Config{Concurrency: map[string]int{"smtp": 8}}, v)
 		s.after(10 * time.Second)
 		require.Equal(t, 4000, s.count(messages.Sent))
-		require.Equal(t, 4000, len(v.all()))
+		require.Len(t, v.all(), 4000)
 	})
 }
 
@@ -61,7 +61,7 @@ func TestAVendorThatHangsAllOfASuddenKeepsNoMarkedMessages(t *testing.T) {
 			require.Equal(t, messages.Sent, s.row(id).state)
 		}
 		sending := s.count(messages.Sending)
-		require.Greater(t, sending, 0)
+		require.Positive(t, sending)
 		require.LessOrEqual(t, sending, 8, "only calls that run are under way")
 	})
 }

@@ -22,8 +22,9 @@ func TestLimit(t *testing.T) {
 		var order []string
 		wait := func(to string) {
 			go func() {
-				require.True(t, l.acquire(to, time.Now().Add(time.Minute), never))
-				order = append(order, to)
+				if l.acquire(to, time.Now().Add(time.Minute), never) {
+					order = append(order, to)
+				}
 			}()
 			synctest.Wait()
 		}
