@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/iris-oncall/iris/internal/messages/jinja"
+	"github.com/iris-oncall/iris/internal/jinja"
 )
 
 type renderCommand struct {

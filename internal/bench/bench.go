@@ -31,11 +31,12 @@ type Options struct {
 	Plan string // of App; for incidents
 
 	// An installation of our own, when URL is empty.
-	Processors  int    // default 1
-	KillHalf    bool   // kill half of the processors with SIGKILL in the middle
-	DatabaseURL string // "" = a temporary PostgreSQL
-	Program     string // our own binary; "" = this executable
-	ConfigFile  string // for the servers
+	Processors  int     // default 1
+	KillHalf    bool    // kill half of the processors with SIGKILL in the middle
+	DatabaseURL string  // "" = a temporary PostgreSQL
+	Fill        float64 // fill the database with this share of the full size before the load, see Fill
+	Program     string  // our own binary; "" = this executable
+	ConfigFile  string  // for the servers
 	Environ     []string
 	ProfileDir  string // "" = no profiles
 
@@ -89,6 +90,8 @@ func (o Options) validate() error {
 		return errors.New("--url needs --sink HOST:PORT, the address that the server's IRIS_SMTP_ADDR names")
 	case o.URL != "" && (o.KillHalf || o.ProfileDir != ""):
 		return errors.New("--kill and --profile need processors of the bench's own: leave out --url")
+	case o.URL != "" && o.Fill != 0 || o.Fill < 0:
+		return errors.New("--fill fills a database of the bench's own: give a number above 0 and leave out --url")
 	case o.KillHalf && o.Processors < 2:
 		return errors.New("--kill half needs --processors 2 or more")
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/iris-oncall/iris/internal/freeport"
 	"github.com/iris-oncall/iris/internal/pgserver"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/queue"
 	"github.com/iris-oncall/iris/internal/subprocess"
 )
 
@@ -148,6 +149,11 @@ func startStand(ctx context.Context, o Options, sink string) (_ *stand, err erro
 	}
 	if s.db, err = postgres.Open(ctx, postgres.Config{URL: databaseURL, MaxConns: 2, AppName: "iris-bench"}); err != nil {
 		return nil, err
+	}
+	if o.Fill > 0 {
+		if err := fill(ctx, s.db, o.Fill, o.Out); err != nil {
+			return nil, err
+		}
 	}
 	if s.logs, err = os.MkdirTemp("", "iris-bench-"); err != nil {
 		return nil, err
@@ -328,7 +334,7 @@ func (s *stand) killHalf(ctx context.Context) (int, time.Time, error) {
 func (s *stand) reowned(ctx context.Context, killedAt time.Time) float64 {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	look := postgres.NewBench(s.db)
+	look := queue.NewBench(s.db)
 	for {
 		if ok, after, err := look.OwnedSince(ctx, killedAt); err == nil && ok {
 			return after.Seconds()
@@ -341,12 +347,12 @@ func (s *stand) reowned(ctx context.Context, killedAt time.Time) float64 {
 
 // inDoubt counts the attempts of which nobody knows whether they reached the sink.
 func (s *stand) inDoubt(ctx context.Context) (int, error) {
-	return postgres.NewBench(s.db).AttemptsInDoubt(ctx, s.app)
+	return queue.NewBench(s.db).AttemptsInDoubt(ctx, s.app)
 }
 
 // unsettled counts the messages that wait or are under way.
 func (s *stand) unsettled(ctx context.Context) (int, error) {
-	return postgres.NewBench(s.db).MessagesUnsettled(ctx, s.app)
+	return queue.NewBench(s.db).MessagesUnsettled(ctx, s.app)
 }
 
 // profile stores a CPU profile of each server over the time of the load and a heap profile at its end.

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/messages/jinja"
-	"github.com/iris-oncall/iris/internal/messages/jinja/py"
+	"github.com/iris-oncall/iris/internal/jinja"
+	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
 const (

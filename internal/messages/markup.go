@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/iris-oncall/iris/internal/messages/jinja/py"
+	"github.com/iris-oncall/iris/internal/jinja/py"
 	"github.com/iris-oncall/iris/internal/users"
 )
 

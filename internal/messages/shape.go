@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/iris-oncall/iris/internal/messages/jinja/py"
+	"github.com/iris-oncall/iris/internal/jinja/py"
 	"github.com/iris-oncall/iris/internal/users"
 )
 

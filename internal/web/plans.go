@@ -11,6 +11,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/wire"
@@ -26,7 +27,7 @@ type Plans interface {
 
 // Simulator foresees what would happen to an incident. It writes and sends nothing.
 type Simulator interface {
-	Ask(ctx context.Context, a escalation.Asked) (escalation.Simulation, error)
+	Ask(ctx context.Context, a simulation.Asked) (simulation.Simulation, error)
 }
 
 func (w *Web) planRoutes(r chi.Router, get func(chi.Router, string, http.HandlerFunc)) {
@@ -177,7 +178,7 @@ func notificationInWords(n escalation.Notification, lost bool) string {
 	case n.Target != nil:
 		who = n.Target.String()
 	}
-	text := fmt.Sprintf("Page %s, priority %s, with the words of template %s", who, n.Priority, n.Template)
+	text := fmt.Sprintf("Page %s, priority %s, with template %s", who, n.Priority, n.Template)
 	if lost {
 		text += " (which has no active version)"
 	}
@@ -189,7 +190,7 @@ func notificationInWords(n escalation.Notification, lost bool) string {
 		text += fmt.Sprintf(" Then wait %s.", words.Duration(n.Wait))
 	}
 	if n.Optional {
-		text += " Left out if nobody can be reached."
+		text += " Skipped if nobody can be reached."
 	}
 	return text
 }
@@ -205,14 +206,14 @@ func times(n int) string {
 func planFacts(p escalation.Plan) []string {
 	var out []string
 	if p.Tracking != nil {
-		out = append(out, fmt.Sprintf("Before step 1, %s is told by %s.", p.Tracking.Key, p.Tracking.Mode))
+		out = append(out, fmt.Sprintf("Before step 1, a message goes to %s by %s.", p.Tracking.Key, p.Tracking.Mode))
 	}
 	if a, ok := p.Aggregation(); ok {
 		out = append(out, fmt.Sprintf("More than %d pages to one person within %s are held and leave together every %s, until %s pass without one.",
 			a.Threshold, words.Duration(a.Window), words.Duration(a.Every), words.Duration(a.Reset)))
 	}
 	if p.Fallback != nil {
-		out = append(out, fmt.Sprintf("Who cannot be reached is replaced by %s.", p.Fallback))
+		out = append(out, fmt.Sprintf("A person who cannot be reached is replaced by %s.", p.Fallback))
 	}
 	return out
 }

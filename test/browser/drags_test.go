@@ -44,12 +44,12 @@ func (b *tab) noon(row string, days int) point {
 
 // drags makes a shift, moves it, makes it longer and gives it away, all with the mouse, and looks at what is stored each time.
 func drags(t *testing.T, b *tab, api *client) {
-	b.do("by person", chromedp.Navigate(home+"/teams/"+team), chromedp.WaitVisible(`.ec-timeline .ec-event`))
+	b.do("by person", chromedp.Navigate(home+"/teams/"+team), chromedp.WaitVisible(`.ec-timeline .ec-event`), settled)
 	const event = `.ec-event.role-manager`
 	save := func(what string) {
 		ask[string](b, `document.getElementById("announce").textContent = ""`)
 		b.do(what, chromedp.WaitVisible(saved), chromedp.Click(saved), chromedp.WaitNotPresent(`dialog[open]`))
-		b.until("the calendar shows it", `document.getElementById("announce").textContent === "The calendar was brought up to date"`)
+		b.until("the calendar shows it", `document.getElementById("announce").textContent === "The calendar was reloaded"`)
 		b.do(what, chromedp.WaitVisible(event))
 	}
 	from := b.noon("Ana", 2)

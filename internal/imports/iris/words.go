@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/iris-oncall/iris/internal/imports"
-	"github.com/iris-oncall/iris/internal/messages/jinja"
+	"github.com/iris-oncall/iris/internal/jinja"
 )
 
 // words takes templates: all versions, which one is active, and what they say.

@@ -11,8 +11,8 @@ import (
 	"os"
 	"regexp"
 
-	"github.com/iris-oncall/iris/internal/messages/jinja"
-	"github.com/iris-oncall/iris/internal/messages/jinja/py"
+	"github.com/iris-oncall/iris/internal/jinja"
+	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
 type failure struct {

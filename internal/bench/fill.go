@@ -1,0 +1,43 @@
+package bench
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/postgres"
+)
+
+//go:embed fill.sql
+var fillScript string
+
+// Fill migrates the database at a URL and adds the rows that docs/performance.md measures with. A share of 1 is the full size: 3,000,000 past
+// incidents with 6,000,000 messages, 500,000 sleeping incidents, 1,000 applications, plans and teams, and 5,000 people. All rows are added or none.
+func Fill(ctx context.Context, databaseURL string, share float64, out io.Writer) error {
+	if databaseURL == "" {
+		return errors.New("--fill alone needs a database that stays: set IRIS_DATABASE_URL to one for benches only")
+	}
+	if err := postgres.Migrate(ctx, databaseURL, nil); err != nil {
+		return err
+	}
+	d, err := postgres.Open(ctx, postgres.Config{URL: databaseURL, MaxConns: 2, AppName: "iris-bench"})
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return fill(ctx, d, share, out)
+}
+
+func fill(ctx context.Context, d *postgres.DB, share float64, out io.Writer) error {
+	started := time.Now()
+	if _, err := d.Pool().Exec(ctx, strings.ReplaceAll(fillScript, "SCALE", strconv.FormatFloat(share, 'f', -1, 64))); err != nil {
+		return fmt.Errorf("fill the database: %w", err)
+	}
+	fmt.Fprintf(out, "the database was filled with a share of %g of the full size in %s\n", share, time.Since(started).Round(time.Second))
+	return nil
+}
