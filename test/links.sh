@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every relative link and every `path` that the papers name must exist.
+# Every relative link and every `path` that a page names must exist, and so must the pages and sections that comments cite.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bad=0
@@ -14,4 +14,13 @@ while IFS= read -r file; do
     [ -e "$path" ] || { echo "$file: \`$path\` does not exist" >&2; bad=1; }
   done < <(grep -oE '`(internal|cmd|docs|deploy|test|migrations|tools)/[A-Za-z0-9_./-]+`' "$file" | tr -d '\`' | sed 's/\.$//' || true)
 done < <(git ls-files '*.md')
+while IFS= read -r number; do
+  ls docs/adr/"$number"-*.md >/dev/null 2>&1 || { echo "docs/adr/$number is cited and does not exist" >&2; bad=1; }
+done < <(git grep -hoE '(docs/adr/|ADR )[0-9]{4}' -- '*.go' '*.sql' '*.md' '*.sh' | grep -oE '[0-9]{4}$' | sort -u)
+while IFS= read -r record; do
+  grep -q "($(basename "$record"))" docs/adr/README.md || { echo "docs/adr/README.md does not list $record" >&2; bad=1; }
+done < <(git ls-files 'docs/adr/0*.md')
+while read -r page section; do
+  grep -qE "^##+ $section\.? " "$page" || { echo "$page has no section $section, which a comment cites" >&2; bad=1; }
+done < <(git grep -hoE 'docs/reference/[a-z0-9-]+\.md [0-9]+(\.[0-9]+)?' -- '*.go' '*.sql' '*.js' | sort -u)
 exit $bad

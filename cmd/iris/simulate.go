@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/config"
-	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/simulation"
 )
 
 type simulateCommand struct {
@@ -55,7 +55,7 @@ func (c simulateCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer o.Close()
-	sim, err := o.Simulate(ctx, escalation.Asked{
+	sim, err := o.Simulate(ctx, simulation.Asked{
 		Plan: c.Plan, Application: c.Application, At: c.At, Assume: c.Assume, Targets: c.Target, Zone: z,
 	}, limit)
 	if err != nil {
@@ -96,7 +96,7 @@ func at(unix int64, z *time.Location) string { return time.Unix(unix, 0).In(z).F
 // tabless keeps a cell in its column.
 var tabless = strings.NewReplacer("\t", " ", "\n", " ", "\r", " ")
 
-func plainSimulation(w io.Writer, r escalation.Report, z *time.Location) error {
+func plainSimulation(w io.Writer, r simulation.Report, z *time.Location) error {
 	for _, p := range r.Pages {
 		cells := []string{time.Unix(p.At, 0).In(z).Format(time.RFC3339), fmt.Sprint(p.Step), fmt.Sprint(p.Notification), fmt.Sprint(p.Repeat),
 			p.Target, p.Mode, p.Priority, p.Purpose, p.Rule, p.ModeRule}
@@ -110,7 +110,7 @@ func plainSimulation(w io.Writer, r escalation.Report, z *time.Location) error {
 	return nil
 }
 
-func tableSimulation(out io.Writer, r escalation.Report, z *time.Location) error {
+func tableSimulation(out io.Writer, r simulation.Report, z *time.Location) error {
 	application := "any application"
 	if r.Application != nil {
 		application = "application " + *r.Application
@@ -144,7 +144,7 @@ func tableSimulation(out io.Writer, r escalation.Report, z *time.Location) error
 // span words seconds: "1h2m0s".
 func span(seconds int64) string { return (time.Duration(seconds) * time.Second).String() }
 
-func modeWords(p escalation.ReportPage, z *time.Location) string {
+func modeWords(p simulation.ReportPage, z *time.Location) string {
 	words := p.Mode
 	if p.WantedMode != p.Mode {
 		words += " instead of " + p.WantedMode
@@ -155,18 +155,18 @@ func modeWords(p escalation.ReportPage, z *time.Location) string {
 	return words
 }
 
-func whyWords(p escalation.ReportPage) string {
+func whyWords(p simulation.ReportPage) string {
 	if p.ModeRule == "" {
 		return p.Rule
 	}
 	return fmt.Sprintf("%s; %s, %s", p.Rule, p.Priority, p.ModeRule)
 }
 
-func endWords(r escalation.Report, z *time.Location) string {
+func endWords(r simulation.Report, z *time.Location) string {
 	switch r.End {
-	case escalation.EndAcknowledged:
+	case simulation.EndAcknowledged:
 		return fmt.Sprintf("Somebody acknowledges at %s, as assumed.", at(r.EndedAt, z))
-	case escalation.EndCut:
+	case simulation.EndCut:
 		return fmt.Sprintf("Cut at %s: the plan goes on.", at(r.EndedAt, z))
 	}
 	return fmt.Sprintf("The plan is exhausted at %s, %s after the incident was opened.", at(r.EndedAt, z), span(r.EndedAt-r.At))

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
@@ -72,9 +72,9 @@ Note: It is not known which modes have a vendor: no processor runs, or one is of
 
 	code, out, errs = iris(t, environ, "", "simulate", "--plan", "night", "--output", "json")
 	require.Zero(t, code, errs)
-	var report escalation.Report
+	var report simulation.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &report))
-	require.Equal(t, escalation.EndExhausted, report.End)
+	require.Equal(t, simulation.EndExhausted, report.End)
 	require.Nil(t, report.Application)
 	require.NotEmpty(t, report.Notes)
 

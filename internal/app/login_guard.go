@@ -11,13 +11,12 @@ import (
 )
 
 // loginGuard slows down wrong passwords, per process. It counts the attempts of an address for an account together, so that
-// nobody can lock out somebody at another address; every attempt beyond the first few waits twice as long as the one before. An
-// address that gave the right password of an account is known for it and always heard. It is safe for concurrent use.
+// nobody can lock out somebody at another address. Every attempt beyond the first few waits twice as long as the one before.
+// It is safe for concurrent use.
 type loginGuard struct {
 	mu        sync.Mutex
 	pairs     map[loginPair]*attempts
 	addresses map[string]*attempts
-	known     map[loginPair]time.Time
 }
 
 type loginPair struct{ address, account string }
@@ -33,8 +32,7 @@ const (
 	addressAttempts = 60               // of an address a minute, for all accounts together
 	longestWait     = time.Minute      // between attempts
 	forgetAttempts  = 15 * time.Minute // after the last attempt
-	knownFor        = 90 * 24 * time.Hour
-	maxGuarded      = 20_000 // entries of each kind
+	maxGuarded      = 20_000           // entries of each kind
 )
 
 // enter counts an attempt, or refuses it with a Throttled fault that says how long to wait.
@@ -42,9 +40,6 @@ func (g *loginGuard) enter(address, name string, now time.Time) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	pair := pairOf(address, name)
-	if at, ok := g.known[pair]; ok && now.Sub(at) < knownFor {
-		return nil
-	}
 	if g.pairs == nil {
 		g.pairs, g.addresses = map[loginPair]*attempts{}, map[string]*attempts{}
 	}
@@ -66,17 +61,11 @@ func (g *loginGuard) enter(address, name string, now time.Time) error {
 	return nil
 }
 
-// succeeded remembers that an address gave the right password of an account.
-func (g *loginGuard) succeeded(address, name string, now time.Time) {
+// succeeded forgets the attempts of an address that gave the right password of an account.
+func (g *loginGuard) succeeded(address, name string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.known == nil {
-		g.known = map[loginPair]time.Time{}
-	}
-	pair := pairOf(address, name)
-	delete(g.pairs, pair)
-	shrink(g.known, func(at time.Time) bool { return now.Sub(at) < knownFor })
-	g.known[pair] = now
+	delete(g.pairs, pairOf(address, name))
 }
 
 // recent returns the attempts under a key, without those that are forgotten.
@@ -90,7 +79,7 @@ func recent[K comparable](m map[K]*attempts, key K, now time.Time, keep time.Dur
 }
 
 // shrink makes room in a full map: first by what is over, then by any entry.
-func shrink[K comparable, V any](m map[K]V, keep func(V) bool) {
+func shrink[K comparable](m map[K]*attempts, keep func(*attempts) bool) {
 	if len(m) < maxGuarded {
 		return
 	}

@@ -3,24 +3,24 @@ package app
 import (
 	"context"
 
-	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/spelling"
 )
 
 // Simulate foresees what would happen to an incident. It writes and sends nothing. listLimit is the size from which on a
 // mailing list stands for nobody.
-func (o *Operator) Simulate(ctx context.Context, a escalation.Asked, listLimit int) (escalation.Simulation, error) {
+func (o *Operator) Simulate(ctx context.Context, a simulation.Asked, listLimit int) (simulation.Simulation, error) {
 	s, err := newSimulator(o.db, o.applications, listLimit, nil)
 	if err != nil {
-		return escalation.Simulation{}, err
+		return simulation.Simulation{}, err
 	}
 	sim, err := s.Ask(ctx, a)
 	if err == nil {
 		return sim, nil
 	}
-	names := postgres.NewNames(o.db, o.applications)
+	names := catalog.NewNames(o.db, o.applications)
 	if _, missing := names.PlanNumber(ctx, a.Plan); fault.Is(missing, fault.NotFound) {
 		return sim, o.unknown(ctx, "there is no active plan ", "plan", a.Plan)
 	}
@@ -34,7 +34,7 @@ func (o *Operator) Simulate(ctx context.Context, a escalation.Asked, listLimit i
 
 // unknown is the NotFound fault for a name that nothing of the kind has, with the name that may have been meant.
 func (o *Operator) unknown(ctx context.Context, words, kind, name string) error {
-	known, err := postgres.NewNames(o.db, o.applications).Known(ctx, kind)
+	known, err := catalog.NewNames(o.db, o.applications).Known(ctx, kind)
 	if err != nil {
 		return err
 	}

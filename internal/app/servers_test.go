@@ -50,7 +50,7 @@ func runProcessor(t *testing.T, c config.Common, log *zap.Logger) (base string, 
 }
 
 // background runs a server until stop is called, which returns what the server did.
-func background(t *testing.T, run func(context.Context) error) func() error {
+func background(t testing.TB, run func(context.Context) error) func() error {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	var err error
 	ended := make(chan struct{})
@@ -67,7 +67,7 @@ func background(t *testing.T, run func(context.Context) error) func() error {
 	return stop
 }
 
-func get(t *testing.T, url string) (int, string) {
+func get(t testing.TB, url string) (int, string) {
 	t.Helper()
 	resp, err := http.Get(url)
 	require.NoError(t, err)

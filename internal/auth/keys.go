@@ -27,11 +27,12 @@ var ErrSealed = errors.New("sealed data does not belong to this installation, or
 // Keys derives the keys of an installation from its secret, one per purpose, so that none can be used for another's.
 // It is immutable and safe for concurrent use.
 type Keys struct {
-	sealing cipher.AEAD
-	links   []byte
-	gossip  []byte
-	codes   []byte
-	feeds   []byte
+	sealing   cipher.AEAD
+	links     []byte
+	gossip    []byte
+	codes     []byte
+	feeds     []byte
+	addresses []byte
 }
 
 // NewKeys derives all keys. secret must be SecretSize bytes.
@@ -59,7 +60,11 @@ func NewKeys(secret []byte) (*Keys, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Keys{sealing: sealing, links: links, gossip: gossip, codes: codes, feeds: feeds}, nil
+	addresses, err := derive(secret, "iris/addresses/1")
+	if err != nil {
+		return nil, err
+	}
+	return &Keys{sealing: sealing, links: links, gossip: gossip, codes: codes, feeds: feeds, addresses: addresses}, nil
 }
 
 // Seal encrypts a secret that must be read back. about binds it to what it belongs to ("application 12 primary"):
@@ -77,6 +82,14 @@ func (k *Keys) FeedKeyHash(key string) string {
 	mac := hmac.New(sha256.New, k.feeds)
 	mac.Write([]byte(key))
 	return "sealed:" + hex.EncodeToString(mac.Sum(nil))
+}
+
+// AddressHash is the keyed hash under which a network address is stored. Without the installation secret nobody can compute it,
+// although there are few enough addresses to try them all.
+func (k *Keys) AddressHash(address string) []byte {
+	mac := hmac.New(sha256.New, k.addresses)
+	mac.Write([]byte(address))
+	return mac.Sum(nil)
 }
 
 // Gossip is the key that encrypts gossip between members when none is configured.

@@ -13,7 +13,7 @@ import (
 // minOneClickKey is the shortest key that signs addresses for Gmail, in characters.
 const minOneClickKey = 16
 
-// OneClick signs the addresses behind Gmail's button in incident mails, and verifies them (Iris contract: sending). Whoever
+// OneClick signs the addresses behind Gmail's button in incident mails, and verifies them (docs/reference/iris-v0.md 8). Whoever
 // has such an address may claim the incident of that one message in the name of whoever has that e-mail address. It is safe
 // for concurrent use.
 type OneClick struct {

@@ -188,7 +188,7 @@ func (s stuck) Send(ctx context.Context, m messages.Outbound) messages.Result {
 	return messages.Result{Outcome: messages.OutcomeUnknown, Detail: "no answer to the message: time is up"}
 }
 
-// A mail server that hangs keeps an urgent page for the budget of a mode (ADR 54), and timeline and audit log say the same.
+// A mail server that hangs keeps an urgent page for the budget of a mode (docs/reference/delivery.md 3), and timeline and audit log say the same.
 func TestAHangingMailServerHoldsAnUrgentPageForItsBudget(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		mail, text := smtp(nil), texts(nil)

@@ -305,7 +305,7 @@ func (w *Worker) begin(it *item) {
 	}
 }
 
-// What the audit log says of changes that are not the template's or a vendor's doing (Iris contract 12).
+// What the audit log says of changes that are not the template's or a vendor's doing (docs/reference/delivery.md 9).
 const (
 	callingRestriction = "Changing mode due to calling restriction"
 	replacedSMS        = "Replaced SMS body to avoid being blocked by carrier"

@@ -219,7 +219,7 @@ func (it *item) outbound(attempt int) messages.Outbound {
 	}
 	out.AckURL = w.ackURL(c)
 	if c.Purpose == messages.TrackingMsg && c.Mode == users.Email {
-		out.ReplyTo = c.Destination // a tracker talks to itself, not to us (Iris contract 8)
+		out.ReplyTo = c.Destination // a tracker talks to itself, not to us (docs/reference/escalation.md 10)
 	}
 	if c.IncidentID == 0 {
 		out.Batch = c.Batch

@@ -8,7 +8,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Aggregation is what a plan says about a flood of pages for one person (Iris contract 11).
+// Aggregation is what a plan says about a flood of pages for one person (docs/reference/escalation.md 7).
 type Aggregation struct {
 	Threshold int           // pages within Window that leave at once; never less than one
 	Window    time.Duration // span in which pages are counted

@@ -70,3 +70,9 @@ var PlanFilters = filters.Schema{
 	"aggregation_window": filters.Int, "aggregation_reset": filters.Int, "description": filters.Text,
 	"created": filters.Time, "creator": filters.Text, "active": filters.Bool, "target": filters.Text,
 }
+
+// TargetRole is what a plan names beside a target, and the kind of target that it fits: user, team or mailing-list.
+type TargetRole struct{ Name, Kind string }
+
+// TargetKinds are the kinds of targets.
+func TargetKinds() []string { return []string{"user", "team", "mailing-list"} }

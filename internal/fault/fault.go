@@ -7,6 +7,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 )
 
@@ -109,3 +110,27 @@ func Public(err error) string {
 
 // Is reports whether err is of the given kind.
 func Is(err error, kind Kind) bool { return err != nil && KindOf(err) == kind }
+
+// Panic is a panic that Recover turned into an error: a defect of ours.
+type Panic struct {
+	Value any
+	Stack []byte // where it happened, for the log
+}
+
+func (p *Panic) Error() string { return fmt.Sprintf("internal error: %v", p.Value) }
+
+// Recover turns a panic of the surrounding function into a *Panic in *err. Use it as `defer fault.Recover(&err)` where one
+// piece of work must not end the process.
+func Recover(err *error) {
+	if v := recover(); v != nil {
+		*err = &Panic{Value: v, Stack: debug.Stack()}
+	}
+}
+
+// When returns instead where err is a fault of a kind, else err.
+func When(err error, kind Kind, instead error) error {
+	if Is(err, kind) {
+		return instead
+	}
+	return err
+}

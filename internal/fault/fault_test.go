@@ -1,6 +1,7 @@
 package fault_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"testing"
@@ -19,4 +20,22 @@ func TestPublicNeverShowsTheCause(t *testing.T) {
 	require.Equal(t, "Invalid plan: Empty plan name", fault.Public(fault.Titled("Invalid plan", "Empty plan name")))
 	require.Equal(t, "internal error", fault.Public(io.ErrUnexpectedEOF))
 	require.Empty(t, fault.Public(nil))
+}
+
+func TestRecoverTurnsAPanicIntoAnError(t *testing.T) {
+	t.Parallel()
+	do := func(v any) (err error) {
+		defer fault.Recover(&err)
+		if v != nil {
+			panic(v)
+		}
+		return errors.New("its own")
+	}
+	require.EqualError(t, do(nil), "its own")
+	err := do("boom")
+	require.EqualError(t, err, "internal error: boom")
+	require.Equal(t, fault.Internal, fault.KindOf(err))
+	var p *fault.Panic
+	require.ErrorAs(t, err, &p)
+	require.Contains(t, string(p.Stack), "fault_test.go")
 }

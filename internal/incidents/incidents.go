@@ -14,7 +14,7 @@ import (
 // ID is an incident's number, also its number on the wire.
 type ID int64
 
-// MaxContext is the largest context accepted, counted on compact ASCII JSON with escaped slashes (Iris contract 5.2).
+// MaxContext is the largest context accepted, counted on compact ASCII JSON with escaped slashes (docs/reference/iris-v0.md 4).
 const MaxContext = 65535
 
 // Incident is an incident as lists and pages show it.

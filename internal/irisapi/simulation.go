@@ -5,14 +5,14 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
 // Simulator foresees what would happen to an incident. It writes and sends nothing.
 type Simulator interface {
-	Ask(ctx context.Context, a escalation.Asked) (escalation.Simulation, error)
+	Ask(ctx context.Context, a simulation.Asked) (simulation.Simulation, error)
 }
 
 // simulations serve what a plan would do.
@@ -40,7 +40,7 @@ func (s simulations) simulate(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), simulationTimeout)
 	defer cancel()
-	sim, err := s.simulator.Ask(ctx, escalation.Asked{
+	sim, err := s.simulator.Ask(ctx, simulation.Asked{
 		Plan: plan, Application: q.Get("application"), At: q.Get("at"), Assume: q.Get("assume"), Targets: q["target"], Zone: time.UTC,
 	})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/words"
 )
 
-// Reprioritisation says where messages of one mode go when a person gets too many of them (Iris contract 9).
+// Reprioritisation says where messages of one mode go when a person gets too many of them (docs/reference/escalation.md 9).
 type Reprioritisation struct {
 	From   users.Mode
 	To     users.Mode
@@ -45,7 +45,7 @@ func Reprioritise(mode users.Mode, rules []Reprioritisation, counts map[users.Mo
 	}
 }
 
-// Quota is how much an application may send (Iris contract 11).
+// Quota is how much an application may send (docs/reference/escalation.md 8).
 type Quota struct {
 	HardLimit  int // messages within HardWithin; what exceeds it is dropped. 0 = none
 	HardWithin time.Duration
@@ -117,7 +117,7 @@ func SoftBreachWords(application string, q Quota) (subject, body string) {
 			application, q.SoftLimit, words.Duration(q.SoftWithin), q.HardLimit, words.Duration(q.HardWithin))
 }
 
-// Digest words (Iris contract 11).
+// Digest words (docs/reference/escalation.md 7).
 
 // DigestSubject is the subject of a message that stands for several.
 func DigestSubject(application string, n int, plan string) string {

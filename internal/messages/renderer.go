@@ -161,7 +161,7 @@ func (r *Renderer) loadDetours(ctx context.Context, ids []ID) (map[ID]Change, er
 // maxDetour bounds, in characters, the sentence before a message that says why it goes to somebody else: a text has little room.
 const maxDetour = 250
 
-// detourNote says to whom a message should have gone, and why it does not (Iris contract 8).
+// detourNote says to whom a message should have gone, and why it does not (docs/reference/escalation.md 4).
 func detourNote(c Change) string {
 	meant := c.Old
 	if role, name, ok := strings.Cut(meant, "|"); ok {

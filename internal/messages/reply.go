@@ -69,7 +69,7 @@ var (
 	uuid    = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 )
 
-// ParseReply understands the text of an SMS or the first line of an e-mail (Iris contract: incoming responses).
+// ParseReply understands the text of an SMS or the first line of an e-mail (docs/reference/iris-v0.md 8).
 // An answer that it does not understand is a *BadReply.
 func ParseReply(text string) (Reply, error) {
 	text = strings.TrimSpace(text)

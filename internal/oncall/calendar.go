@@ -109,7 +109,7 @@ func (c *TeamCalendar) Now(t time.Time) []Shift {
 	return out
 }
 
-// FirstOfEach keeps the first shift of each person (contract 4.8: one entry per user, even if they hold two roles).
+// FirstOfEach keeps the first shift of each person (docs/reference/oncall-v0.md 4: one entry per user, even if they hold two roles).
 func FirstOfEach(shifts []Shift) []Shift {
 	var out []Shift
 	seen := map[users.ID]bool{}
@@ -240,7 +240,7 @@ type UpcomingShift struct {
 	Linked int
 }
 
-// Upcoming returns the shifts that begin after t, by start, linked ones collapsed to the first (contract 4.6). A limit of
+// Upcoming returns the shifts that begin after t, by start, linked ones collapsed to the first (docs/reference/oncall-v0.md 4). A limit of
 // 0 is none.
 func Upcoming(shifts []Shift, t time.Time, limit int) []UpcomingShift {
 	next := slices.Clone(shifts)

@@ -20,7 +20,7 @@ const (
 )
 
 // Check returns an Invalid fault if the schedule cannot be made into shifts. Fields of rotations are named as layers[0].every
-// and so on. A weekly pattern's own rules are the contract's, and those of CheckPattern.
+// and so on. A weekly pattern has the rules of the wire (docs/reference/oncall-v0.md 4) and those of CheckPattern.
 func (s Schedule) Check() error {
 	if s.Threshold > maxThreshold {
 		return fault.Invalidf("auto_populate_threshold", "populate at most %d days ahead", maxThreshold)
@@ -52,7 +52,7 @@ func (s Schedule) Check() error {
 	return nil
 }
 
-// CheckPattern returns the contract's faults for slots without length (contract 4.4), and bounds patterns.
+// CheckPattern returns the faults of the wire for slots without length (docs/reference/oncall-v0.md 4), and bounds patterns.
 func CheckPattern(pattern []Slot) error {
 	const title = "invalid schedule"
 	for _, s := range pattern {

@@ -15,7 +15,7 @@ const (
 	whyNoTurn     = "nobody's turn: no member of the rotation is available"
 )
 
-// choose returns who has the period by the schedule's algorithm (contract 5.3, 5.4); 0 and the reason if nobody can.
+// choose returns who has the period by the schedule's algorithm (docs/reference/oncall-v0.md 5.3, 5.4); 0 and the reason if nobody can.
 func (s *Schedule) choose(b *book, p period, spans []Span) (users.ID, string) {
 	if s.Algorithm == RoundRobin {
 		return s.nextInOrder(b, p.sunday.In(s.Zone))

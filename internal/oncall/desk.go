@@ -32,11 +32,11 @@ func (c Crew) refuses(id users.ID, stranger string) string {
 }
 
 // Permission is what the caller may do on the team, decided by internal/auth: nil or the fault to answer with. Edits ask
-// at the place in the order of checks where the contract does.
+// at the place in the order of checks where the wire expects it.
 type Permission struct{ Member, Admin error }
 
 // Desk is where the calendar of a team is edited: who may do what, at which instant. Its methods are pure; they return
-// what is to be stored, or a fault with the contract's title and description (contract 6). A shift is "past" if it
+// what is to be stored, or a fault with the title and description of the wire (docs/reference/oncall-v0.md 6). A shift is "past" if it
 // began longer than Grace ago.
 type Desk struct {
 	Now     time.Time
@@ -95,7 +95,7 @@ const (
 	badOverride = "Invalid override request"
 )
 
-// Create makes a shift by hand (contract 6.1). Roles and teams that do not exist are the caller's to refuse.
+// Create makes a shift by hand (docs/reference/oncall-v0.md 6.1). Roles and teams that do not exist are the caller's to refuse.
 func (d Desk) Create(n Draft) (Changes, error) {
 	if err := d.times(n); err != nil {
 		return Changes{}, err
@@ -132,7 +132,7 @@ func created(s Shift) Notice {
 	return Notice{Kind: ShiftCreated, Roles: []string{s.Role}, Users: []users.ID{s.User}, Shifts: []Shift{s}}
 }
 
-// Edit changes one shift and takes it out of its link (contract 6.2). A running shift may be shortened or prolonged by
+// Edit changes one shift and takes it out of its link (docs/reference/oncall-v0.md 6.2). A running shift may be shortened or prolonged by
 // any member; anything else about the past needs an admin.
 func (d Desk) Edit(s Shift, p Patch) (Changes, error) {
 	after := p.apply(s)
@@ -182,7 +182,7 @@ func edited(before, after Shift) Notice {
 	return n
 }
 
-// Delete removes a shift (contract 6.3).
+// Delete removes a shift (docs/reference/oncall-v0.md 6.3).
 func (d Desk) Delete(s Shift) (Changes, error) {
 	if d.May.Member != nil {
 		return Changes{}, d.May.Member

@@ -8,7 +8,7 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// CreateLinked makes several shifts that belong together, under one new link (contract 6.4).
+// CreateLinked makes several shifts that belong together, under one new link (docs/reference/oncall-v0.md 6.4).
 func (d Desk) CreateLinked(drafts []Draft) (Changes, error) {
 	if len(drafts) == 0 {
 		return Changes{}, fault.Titled("Invalid argument", "events list cannot be empty")
@@ -65,7 +65,7 @@ func (n *Notice) involve(shifts ...Shift) {
 	}
 }
 
-// EditLinked changes person, role or note of all shifts of a link, which stays (contract 6.4). The patch must not
+// EditLinked changes person, role or note of all shifts of a link, which stays (docs/reference/oncall-v0.md 6.4). The patch must not
 // hold times.
 func (d Desk) EditLinked(shifts []Shift, p Patch) (Changes, error) {
 	if len(shifts) == 0 {
@@ -99,7 +99,7 @@ func (d Desk) EditLinked(shifts []Shift, p Patch) (Changes, error) {
 	return c, nil
 }
 
-// DeleteLinked removes all shifts of a link (contract 6.4).
+// DeleteLinked removes all shifts of a link (docs/reference/oncall-v0.md 6.4).
 func (d Desk) DeleteLinked(shifts []Shift) (Changes, error) {
 	if len(shifts) == 0 {
 		return Changes{}, fault.New(fault.NotFound, "404 Not Found")

@@ -13,7 +13,7 @@ type Side struct {
 	Linked bool
 }
 
-// Swap exchanges the people of two sides; times and roles stay (contract 6.5). The caller has found the shifts: an empty
+// Swap exchanges the people of two sides; times and roles stay (docs/reference/oncall-v0.md 6.5). The caller has found the shifts: an empty
 // side does not exist.
 func (d Desk) Swap(sides []Side) (Changes, error) {
 	if len(sides) != 2 {
@@ -123,7 +123,7 @@ func swapped(sides []Side) Changes {
 	return c
 }
 
-// Override puts a substitute in for part of one person's consecutive shifts of one role (contract 6.6). shifts are those
+// Override puts a substitute in for part of one person's consecutive shifts of one role (docs/reference/oncall-v0.md 6.6). shifts are those
 // that were asked for and exist; substitute 0 means no such user. after are the surviving given shifts and the new ones,
 // by start: the route's answer.
 func (d Desk) Override(shifts []Shift, start, end time.Time, substitute users.ID) (c Changes, after []Shift, err error) {

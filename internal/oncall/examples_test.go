@@ -122,7 +122,7 @@ func TestWorkedExamplesOfAlgorithms(t *testing.T) {
 				why = append(why, u.Why)
 			}
 			require.Equal(t, tc.unfilled, why)
-			require.Len(t, plan.Progress.Unfilled, 1+len(tc.unfilled), "the time before its first hand-off is left to Fill (ADR 151)")
+			require.Len(t, plan.Progress.Unfilled, 1+len(tc.unfilled), "the time before its first hand-off is left to Fill")
 		})
 	}
 }

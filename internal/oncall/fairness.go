@@ -104,7 +104,7 @@ type Suggestion struct {
 // Forever is the distance of somebody without a shift nearby.
 const Forever = time.Duration(1<<63 - 1)
 
-// Suggest says who of a roster is free in [start, end) and has the most rest around it (contract 4.3). Distances count
+// Suggest says who of a roster is free in [start, end) and has the most rest around it (docs/reference/oncall-v0.md 4). Distances count
 // between beginnings of shifts of the team and role, up to a week for each person of the roster. Ties go to the
 // roster's order. shifts are the team's, at least that far around.
 func Suggest(teamID int64, role string, roster []Member, shifts []Shift, start, end time.Time) Suggestion {

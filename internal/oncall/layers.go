@@ -55,7 +55,7 @@ func (s Schedule) populateTurns(now, start time.Time, known Calendars) Plan {
 	s.replace(b, from, &plan)
 	gap := Span{s.turnsFrom(now), from}
 	plan.Progress.Unfilled = slices.DeleteFunc(slices.Clone(s.Progress.Unfilled), func(t time.Time) bool { return !t.Before(from) })
-	if gap.Start.Before(gap.End) { // of a new rotation, too: it covers now (ADR 151)
+	if gap.Start.Before(gap.End) { // of a new rotation, too: it covers now (docs/reference/oncall-v0.md 5.2)
 		plan.Progress.Unfilled = append(plan.Progress.Unfilled, gap.Start)
 	}
 	plan.Progress.Last = until

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// MergeSlots sorts a pattern and merges slots that follow each other without a gap (contract 4.4).
+// MergeSlots sorts a pattern and merges slots that follow each other without a gap (docs/reference/oncall-v0.md 4).
 func MergeSlots(pattern []Slot) []Slot {
 	pattern = slices.Clone(pattern)
 	slices.SortStableFunc(pattern, func(a, b Slot) int { return cmp.Compare(a.Start, b.Start) })
@@ -34,7 +34,7 @@ func SimplePattern(pattern []Slot) bool {
 	return false
 }
 
-// periodWeeks is after how many weeks a pattern repeats: one person has all of its slots (contract 5.1).
+// periodWeeks is after how many weeks a pattern repeats: one person has all of its slots (docs/reference/oncall-v0.md 5.1).
 func periodWeeks(pattern []Slot) int64 {
 	if len(pattern) == 0 {
 		return 1
@@ -86,7 +86,7 @@ func closestSunday(t time.Time, zone *time.Location) Local {
 func (s *Schedule) step() Local { return Local(periodWeeks(s.Pattern) * week) }
 
 // reach is the first Sunday that is not populated yet: thresholds are compared with the clock of the team as if it were
-// that of UTC, as Oncall does (contract 5.2).
+// that of UTC, as Oncall does (docs/reference/oncall-v0.md 5.2).
 func (s *Schedule) reach(now time.Time) Local { return Local(now.Unix() + int64(s.Threshold)*day) }
 
 // missing returns the periods that Fill has to make.

@@ -12,9 +12,9 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Populate makes the shifts of a schedule from start until its threshold, in the place of those it made before (contract
-// 5.5). Shifts that somebody changed by hand stay, and the new ones go around them. A preview is Populate and
-// Changes.Apply without storing anything. The fault is the contract's: a start in the past.
+// Populate makes the shifts of a schedule from start until its threshold, in the place of those it made before (docs/reference/
+// oncall-v0.md 5.5). Shifts that somebody changed by hand stay, and the new ones go around them. A preview is Populate and
+// Changes.Apply without storing anything. The fault has the text of the wire: a start in the past.
 func Populate(now time.Time, s Schedule, start time.Time, known Calendars) (Plan, error) {
 	if s.Algorithm == Turns {
 		return s.populateTurns(now, start, known), nil
@@ -110,7 +110,7 @@ func (s Schedule) CheckStart(now, start time.Time) error {
 	return err
 }
 
-// firstSunday returns the first period's beginning (contract 5.5, steps 2 and 3).
+// firstSunday returns the first period's beginning (docs/reference/oncall-v0.md 5.5).
 func (s *Schedule) firstSunday(now, start time.Time) (Local, error) {
 	sunday := LocalIn(start, time.UTC).Sunday()
 	first := slices.MinFunc(s.Pattern, func(a, b Slot) int { return cmp.Compare(a.Start, b.Start) }).Start
@@ -149,7 +149,7 @@ func (s *Schedule) remember(now time.Time, sunday Local, plan *Plan) []time.Time
 	}
 	step := s.step()
 	if s.Progress.Last.IsZero() {
-		// A new schedule covers the time until its first hand-off, too (ADR 151).
+		// A new schedule covers the time until its first hand-off, too (docs/reference/oncall-v0.md 5.2).
 		for next := sunday - step; s.periodAt(next).end().After(now); next -= step {
 			out = append(out, next.In(s.Zone))
 		}
@@ -169,7 +169,7 @@ func distinct(times []time.Time) []time.Time {
 	return slices.CompactFunc(times, time.Time.Equal)
 }
 
-// Fill makes what is missing of a team's schedules until their thresholds (contract 5.2): new periods, and those that nobody
+// Fill makes what is missing of a team's schedules until their thresholds (docs/reference/oncall-v0.md 5.2): new periods, and those that nobody
 // could take so far. It replaces nothing. One plan for each schedule, in the order given. All schedules are of one team.
 func Fill(now time.Time, schedules []Schedule, known Calendars) []Plan {
 	b := newBook(known)
@@ -227,7 +227,7 @@ func (s *Schedule) jobs(now time.Time, of int, b *book, plan *Plan) []job {
 	missing := s.missing(now)
 	unfilled := s.Progress.Unfilled
 	if s.Progress.Last.IsZero() {
-		// Before the first hand-off of a new schedule somebody is on call, too (ADR 151).
+		// Before the first hand-off of a new schedule somebody is on call, too (docs/reference/oncall-v0.md 5.2).
 		unfilled = append(slices.Clip(unfilled), (LocalIn(now, s.Zone).Sunday() - s.step()).In(s.Zone))
 	}
 	for _, t := range unfilled {

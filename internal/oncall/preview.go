@@ -19,7 +19,7 @@ const (
 const draftID ScheduleID = -1
 
 // Preview returns what comes of saving a schedule. A draft without a number is new: processors fill it from now on, also the time
-// until its first hand-off (ADR 151). One with a number is populated from start on, in the place of what it made before, and
+// until its first hand-off (docs/reference/oncall-v0.md 5.2). One with a number is populated from start on, in the place of what it made before, and
 // processors fill what that leaves open. It is the work of Populate and Fill, and nothing is stored. Cut the schedule with Until
 // first.
 func Preview(now time.Time, s Schedule, start time.Time, known Calendars) (Plan, error) {

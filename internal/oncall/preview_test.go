@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A preview of a new schedule covers now, as processors will (ADR 151); so does one that is populated by hand first.
+// A preview of a new schedule covers now, as processors will (docs/reference/oncall-v0.md 5.2); so does one that is populated by hand first.
 func TestAPreviewOfANewScheduleCoversNow(t *testing.T) {
 	t.Parallel()
 	zurich := mustZone(t, "Europe/Zurich")

@@ -41,7 +41,7 @@ func (r Reminder) Words() Words {
 	}
 }
 
-// plainTime writes an instant as people of a zone do (contract 7.3).
+// plainTime writes an instant as people of a zone do (docs/reference/oncall-v0.md 7).
 func plainTime(t time.Time, zone *time.Location) string {
 	return t.In(zone).Format("2006-01-02 15:04:05 MST")
 }
@@ -103,5 +103,5 @@ func NoticeWords(kind NoticeKind, team string, facts []NoticeFact, zone *time.Lo
 	return Words{}, false
 }
 
-// PhoneMissing is the type of the message to people who are on call soon and cannot be called (contract 7.6). It is no setting.
+// PhoneMissing is the type of the message to people who are on call soon and cannot be called (docs/reference/oncall-v0.md 7). It is no setting.
 const PhoneMissing NoticeKind = "phone_missing"

@@ -9,7 +9,7 @@ import (
 // Algorithm chooses the person of a period.
 type Algorithm string
 
-// The algorithms. The first four are Oncall's (contract 5.3, 5.4), the last one is ours: the turns of a Rotation.
+// The algorithms. The first four are Oncall's (docs/reference/oncall-v0.md 5.3, 5.4), the last one is ours: the turns of a Rotation.
 const (
 	Default        Algorithm = "default"
 	RoundRobin     Algorithm = "round-robin"

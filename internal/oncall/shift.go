@@ -61,7 +61,7 @@ func (s Shift) holdsFor(id ScheduleID) bool {
 	return id != 0 && (s.Schedule == id && s.Edited || s.Covers == id)
 }
 
-// compareShifts orders by start, then id: the order of every list of shifts (contract 1, "Ordering").
+// compareShifts orders by start, then id: the order of every list of shifts (docs/reference/oncall-v0.md 1).
 func compareShifts(a, b Shift) int {
 	return cmp.Or(a.Start.Compare(b.Start), cmp.Compare(a.ID, b.ID))
 }
@@ -88,7 +88,7 @@ type Changes struct {
 	Add    []Shift // ID 0, by start
 	Update []Update
 	Delete []Shift
-	// Notices are what interested people hear of (contract 7.4).
+	// Notices are what interested people hear of (docs/reference/oncall-v0.md 7).
 	Notices []Notice
 }
 

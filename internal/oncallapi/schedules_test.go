@@ -222,7 +222,7 @@ func TestDraftsArePreviewed(t *testing.T) {
 	refused(bob, 400, "id", draft(`,"id":99999`+window))
 
 	seen := decode[rehearsal](f, bob, "POST", at, draft(window))
-	require.LessOrEqual(t, seen.Shifts[0].Start, time.Now().Unix(), "it covers now (ADR 151)")
+	require.LessOrEqual(t, seen.Shifts[0].Start, time.Now().Unix(), "it covers now")
 	require.GreaterOrEqual(t, len(seen.Shifts), 5, "as far as the window goes")
 	require.Zero(t, f.count(`select count(*) from shifts`)+f.count(`select count(*) from schedules`), "nothing is stored")
 

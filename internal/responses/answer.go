@@ -14,7 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// Texts that people and clients know (Iris contract: incoming responses).
+// Texts that people and clients know (docs/reference/iris-v0.md 8).
 const (
 	textUnknownSource = "Failed to identify owner for the incident."
 	textNothing       = "No active incidents to claim."

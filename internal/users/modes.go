@@ -2,7 +2,7 @@ package users
 
 // ModeFor returns the mode in which r should hear of something of priority p for an application: the user's choice
 // for the application, else the application's default, else the user's choice, else the priority's default
-// (Iris contract: mode choice). It does not look whether r has a contact for it, nor whether the application supports
+// (docs/reference/escalation.md 3). It does not look whether r has a contact for it, nor whether the application supports
 // it: NextMode does.
 func ModeFor(r Responder, p Priority, app AppModes) Mode {
 	for _, m := range []map[Priority]Mode{r.AppModes, app.Defaults, r.Modes, app.Priorities} {

@@ -45,7 +45,7 @@ func (w *Web) showLogin(rw http.ResponseWriter, r *http.Request) {
 // maxLogin bounds the body of a log-in.
 const maxLogin = 16 << 10
 
-// login answers as Iris does (contract: log-in session): a redirect, back to the form with a message when it fails.
+// login answers as Iris does (docs/reference/people.md 1): a redirect, back to the form with a message when it fails.
 func (w *Web) login(rw http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(rw, r.Body, maxLogin)
 	next := r.URL.Query().Get("next")

@@ -11,6 +11,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/wire"
@@ -26,7 +27,7 @@ type Plans interface {
 
 // Simulator foresees what would happen to an incident. It writes and sends nothing.
 type Simulator interface {
-	Ask(ctx context.Context, a escalation.Asked) (escalation.Simulation, error)
+	Ask(ctx context.Context, a simulation.Asked) (simulation.Simulation, error)
 }
 
 func (w *Web) planRoutes(r chi.Router, get func(chi.Router, string, http.HandlerFunc)) {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/incidents"
@@ -20,8 +21,8 @@ import (
 type shelf struct {
 	plans []escalation.PlanSteps
 	query filters.Query
-	asked escalation.Asked
-	sim   escalation.Simulation
+	asked simulation.Asked
+	sim   simulation.Simulation
 	err   error
 }
 
@@ -52,7 +53,7 @@ func (s *shelf) ByName(_ context.Context, name string) (escalation.PlanSteps, er
 	return escalation.PlanSteps{}, fault.New(fault.NotFound, "no such plan")
 }
 
-func (s *shelf) Ask(_ context.Context, a escalation.Asked) (escalation.Simulation, error) {
+func (s *shelf) Ask(_ context.Context, a simulation.Asked) (simulation.Simulation, error) {
 	s.asked = a
 	return s.sim, s.err
 }
@@ -73,8 +74,8 @@ func stocked(w *world) {
 	old.ID, old.Active = 6, false
 	w.plans.plans = []escalation.PlanSteps{{Plan: p, Lost: map[string]bool{"lost": true}}, {Plan: old}}
 	at := time.Date(2026, 11, 22, 1, 0, 0, 0, time.UTC)
-	w.plans.sim = escalation.Simulation{Question: escalation.Question{Plan: 7, At: at}, Plan: p, End: escalation.EndExhausted, EndedAt: at.Add(90 * time.Minute),
-		Pages: []escalation.SimulatedPage{{At: at.Add(time.Hour), Wanted: users.Call, Rule: "primary of team <db>", ModeRule: "own choice",
+	w.plans.sim = simulation.Simulation{Question: simulation.Question{Plan: 7, At: at}, Plan: p, End: simulation.EndExhausted, EndedAt: at.Add(90 * time.Minute),
+		Pages: []simulation.SimulatedPage{{At: at.Add(time.Hour), Wanted: users.Call, Rule: "primary of team <db>", ModeRule: "own choice",
 			HeldUntil: at.Add(2 * time.Hour), New: messages.New{Step: 1, Repeat: 1, Target: "cy", Purpose: messages.Fallback, Priority: users.Urgent, Mode: users.SMS}}},
 		Timeline: []incidents.Entry{{At: at, Kind: incidents.EntryStep, Text: "step 1: paging cy"}}, Notes: []string{"Odd."}}
 }
@@ -120,7 +121,7 @@ func TestAPlanIsShownInWordsWithWhatItWouldDo(t *testing.T) {
 		} {
 			require.Contains(t, body, want)
 		}
-		require.Equal(t, escalation.Asked{Plan: "7", Application: "shop", At: "2026-11-22T02:00", Assume: "ack-after=5m", Targets: []string{"user:ann", "user:bo"},
+		require.Equal(t, simulation.Asked{Plan: "7", Application: "shop", At: "2026-11-22T02:00", Assume: "ack-after=5m", Targets: []string{"user:ann", "user:bo"},
 			Zone: w.plans.asked.Zone}, w.plans.asked)
 		require.Equal(t, "Europe/Zurich", w.plans.asked.Zone.String())
 	}

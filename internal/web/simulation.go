@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/words"
 )
@@ -66,7 +67,7 @@ func (w *Web) simulate(ctx context.Context, r *http.Request, p escalation.PlanSt
 	v := r.URL.Query()
 	view := simulationView{Self: versionPath(p.ID), Zone: zone.String(), At: v.Get("at"), Application: strings.TrimSpace(v.Get("application")),
 		Assume: v.Get("assume")}
-	asked := escalation.Asked{Plan: fmt.Sprint(int64(p.ID)), Application: printable(view.Application), At: view.At, Assume: view.Assume, Zone: zone}
+	asked := simulation.Asked{Plan: fmt.Sprint(int64(p.ID)), Application: printable(view.Application), At: view.At, Assume: view.Assume, Zone: zone}
 	given := v["target"]
 	for i := range p.DynamicTargets() {
 		f := targetField{Number: i}
@@ -94,7 +95,7 @@ func (w *Web) simulate(ctx context.Context, r *http.Request, p escalation.PlanSt
 	return view, nil
 }
 
-func (v *simulationView) fill(r escalation.Report, zone *time.Location) {
+func (v *simulationView) fill(r simulation.Report, zone *time.Location) {
 	at := func(unix int64) moment {
 		t := time.Unix(unix, 0)
 		return moment{t.UTC().Format(time.RFC3339), t.In(zone).Format(simulated)}
@@ -130,9 +131,9 @@ func (v *simulationView) fill(r escalation.Report, zone *time.Location) {
 	}
 	v.EndAt = at(r.EndedAt)
 	switch r.End {
-	case escalation.EndAcknowledged:
+	case simulation.EndAcknowledged:
 		v.EndBefore, v.EndAfter = "Somebody acknowledges at", ", as assumed."
-	case escalation.EndCut:
+	case simulation.EndCut:
 		v.EndBefore, v.EndAfter = "The plan goes on after", "."
 	default:
 		v.EndBefore = "The plan is exhausted at"

@@ -7,6 +7,14 @@ import (
 	"time"
 )
 
+// Count returns a number with its noun: "1 page", "3 pages".
+func Count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
 // Duration words a duration to the second: "1 h 30 min", "1 min 30 s", "0 s". Less than a second is worded in milliseconds.
 func Duration(d time.Duration) string {
 	if d > 0 && d < time.Second {

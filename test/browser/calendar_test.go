@@ -200,20 +200,21 @@ func TestCalendar(t *testing.T) {
 	t.Run("ended", func(t *testing.T) { ended(t, b.in(t), api) })
 	t.Run("roster", func(t *testing.T) { roster(t, b.in(t), api) })
 	t.Run("schedule", func(t *testing.T) { schedule(t, b.in(t)) })
+	t.Run("unavailable", func(t *testing.T) { unavailable(t, b.in(t), api) })
 	t.Run("phone", func(t *testing.T) { phone(t, b.in(t), api) })
 }
 
 // override drags over a colleague's row, from now on, and sees the next page go to them.
 func override(t *testing.T, b *tab, api *client) {
-	b.do("the team's page", chromedp.Navigate(home+"/teams"), chromedp.WaitVisible(`.letters a[href="/teams/`+team+`"]`))
+	b.do("the team's page", chromedp.Navigate(home+"/teams"), chromedp.WaitVisible(`.letters a[href="/teams/`+team+`"]`), settled)
 	b.shot("20-teams")
-	b.do("its calendar", chromedp.Click(`.letters a[href="/teams/`+team+`"]`), chromedp.WaitVisible(`.now-role[data-role=primary] .holder`), chromedp.WaitVisible(`.ec-event`))
+	b.do("its calendar", chromedp.Click(`.letters a[href="/teams/`+team+`"]`), chromedp.WaitVisible(`.now-role[data-role=primary] .holder`), chromedp.WaitVisible(`.ec-event`), settled)
 	b.shot("21-month")
 	before := api.primary()
 	require.Len(t, before, 1)
-	b.do("by week", chromedp.Click(`[data-view=week]`), chromedp.WaitVisible(`.ec-time-grid .ec-event`))
+	b.do("by week", chromedp.Click(`[data-view=week]`), chromedp.WaitVisible(`.ec-time-grid .ec-event`), settled)
 	b.shot("22-week")
-	b.do("by person", chromedp.Click(`[data-view=people]`), chromedp.WaitVisible(`.ec-now-indicator`), chromedp.WaitVisible(`.ec-timeline .ec-event`))
+	b.do("by person", chromedp.Click(`[data-view=people]`), chromedp.WaitVisible(`.ec-now-indicator`), chromedp.WaitVisible(`.ec-timeline .ec-event`), settled)
 	b.shot("23-people")
 	require.Equal(t, "ben", before[0].User)
 	const user, row = "ana", "Ana"
@@ -239,7 +240,7 @@ func override(t *testing.T, b *tab, api *client) {
 	for _, to := range paged(t, "the override holds") {
 		require.Contains(t, contactsOf(t, api, user), to, "only who took over is paged")
 	}
-	b.do("see a shift", chromedp.Click(`.ec-event.role-primary:not(.past)`), chromedp.WaitVisible(`dialog[open] .facts`))
+	b.do("see a shift", settled, chromedp.Click(`.ec-event.role-primary:not(.past)`), chromedp.WaitVisible(`dialog[open] .facts`))
 	b.shot("26-details")
 	b.do("close it", chromedp.KeyEvent("\u001b"), chromedp.WaitNotPresent(`dialog[open]`))
 }
@@ -254,7 +255,7 @@ func swap(t *testing.T, b *tab, api *client) {
 		api.call(http.MethodPost, "/api/v0/events", object{"team": team, "role": "shadow", "user": name, "start": start, "end": start + 2*86400}, &id)
 		ids[name] = id
 	}
-	b.do("two shifts", chromedp.Navigate(home+"/teams/"+team), chromedp.WaitVisible(`.ec-timeline .ec-event.role-shadow`)) // the view is remembered
+	b.do("two shifts", chromedp.Navigate(home+"/teams/"+team), chromedp.WaitVisible(`.ec-timeline .ec-event.role-shadow`), settled) // the view is remembered
 	shadow := func(name string) point {
 		return ask[point](b, fmt.Sprintf(`(() => { const r = [...document.querySelectorAll(".ec-event.role-shadow")].find((e) => e.textContent.includes(%q)).getBoundingClientRect(); return { X: r.x + 30, Y: r.y + 8 }; })()`, name))
 	}
@@ -290,7 +291,7 @@ func teamZone(t *testing.T, b *tab) *time.Location {
 
 // roster puts the first person second by dragging, and back with the keyboard's buttons.
 func roster(t *testing.T, b *tab, api *client) {
-	b.do("rosters", chromedp.Navigate(home+"/teams/"+team+"/rosters"), chromedp.WaitVisible(`.roster .member`))
+	b.do("rosters", chromedp.Navigate(home+"/teams/"+team+"/rosters"), chromedp.WaitVisible(`.roster .member`), settled)
 	names := func() []string {
 		return ask[[]string](b, `[...document.querySelector(".roster .members").children].map((li) => li.dataset.key)`)
 	}
@@ -335,7 +336,7 @@ func schedule(t *testing.T, b *tab) {
 	b.do("see what it would make before it is saved", chromedp.WaitVisible(`dialog[open] .ec-event.role-manager.planned`))
 	b.shot("40-schedule")
 	b.do("save it", chromedp.Click(`dialog[open] form button.primary`), chromedp.WaitNotPresent(`dialog[open]`), chromedp.WaitVisible(`#note:not(.bad)`))
-	b.do("populate it again, with a preview", chromedp.Click(`.schedule button.primary`), chromedp.WaitVisible(`dialog[open] .ec-event.role-manager`))
+	b.do("populate it again, with a preview", settled, chromedp.Click(`.schedule button.primary`), chromedp.WaitVisible(`dialog[open] .ec-event.role-manager`))
 	b.shot("41-preview")
 	b.do("make it", chromedp.Click(`dialog[open] .dialog-foot button.primary`), chromedp.WaitNotPresent(`dialog[open]`), chromedp.WaitVisible(`#note:not(.bad)`), chromedp.WaitVisible(`.schedule`))
 	ask[bool](b, `(() => { document.querySelector("#oncall .row.spread button.primary").click(); return true; })()`) // the page may be drawn again meanwhile
@@ -350,6 +351,38 @@ func schedule(t *testing.T, b *tab) {
 	}
 	b.do("my own", chromedp.Navigate(home+"/me"), chromedp.WaitVisible(`#oncall:not([aria-busy]) .card`))
 	b.shot("46-me")
+}
+
+// unavailable says that the reader cannot be on call during a shift that exists. Each page that shows the shift flags it.
+func unavailable(t *testing.T, b *tab, api *client) {
+	tomorrow := time.Now().Unix() + 86400
+	api.call(http.MethodPost, "/api/v0/events", object{"team": team, "role": "shadow", "user": "demo", "start": tomorrow - 4*3600, "end": tomorrow + 8*3600}, nil)
+	const banner, mine = `.calendar-card > .flash.bad`, `[...document.querySelectorAll("section.card")].find((c) => c.querySelector("h2").textContent === "When I cannot be on call")`
+	b.do("the team's page", chromedp.Navigate(home+"/teams/"+team), chromedp.WaitVisible(`.ec-event.role-shadow`), settled)
+	require.True(t, ask[bool](b, fmt.Sprintf(`document.querySelector(%q).hidden`, banner)), "no shift is in conflict yet")
+
+	b.do("my own", chromedp.Navigate(home+"/me"), chromedp.WaitVisible(`#oncall:not([aria-busy]) .card`), settled)
+	ask[bool](b, fmt.Sprintf(`(() => { [...%s.querySelectorAll("button")].find((e) => e.textContent === "Add…").click(); return true; })()`, mine))
+	b.do("tomorrow for four hours", chromedp.WaitVisible(`dialog[open] input[aria-label=Starts]`), chromedp.Click(`dialog[open] button.primary`),
+		chromedp.WaitNotPresent(`dialog[open]`), chromedp.WaitVisible(`#note.bad`))
+	require.Contains(t, b.text(`#note`), "You are on call then: ")
+	require.Contains(t, b.text(`#note`), "shadow of "+team)
+	b.shot("47-me-unavailable")
+
+	b.do("the team's page flags it", chromedp.Navigate(home+"/teams/"+team), chromedp.WaitVisible(banner), settled)
+	require.Regexp(t, `^On call and unavailable: Demo.* \(shadow, .*\)`, b.text(banner))
+	b.shot("48-team-unavailable")
+	b.do("the coverage page lists it", chromedp.Click(banner+` a`), chromedp.WaitVisible(`#oncall:not([aria-busy]) .card`), settled)
+	rows := ask[[]string](b, `[...[...document.querySelectorAll("section.card")].find((c) => c.querySelector("h2").textContent === "On call and unavailable").querySelectorAll("tbody tr")].map((e) => e.textContent)`)
+	require.Len(t, rows, 1)
+	require.Regexp(t, `^Demo.*shadow.*demo$`, rows[0])
+	b.shot("49-coverage-unavailable")
+
+	b.do("my own", chromedp.Navigate(home+"/me"), chromedp.WaitVisible(`#oncall:not([aria-busy]) .card`), settled)
+	ask[bool](b, mine+`.querySelector('button[aria-label^="Remove: "]').click() === undefined`)
+	b.until("it is removed", mine+`.textContent.includes("Nothing: schedules may choose you at any time.")`)
+	b.do("nothing is flagged", chromedp.Navigate(home+"/teams/"+team), chromedp.WaitVisible(`.ec-event.role-shadow`), settled)
+	require.True(t, ask[bool](b, fmt.Sprintf(`document.querySelector(%q).hidden`, banner)))
 }
 
 // phone reads who is on call and takes the pager, on a small screen.

@@ -44,7 +44,7 @@ func (b *tab) noon(row string, days int) point {
 
 // drags makes a shift, moves it, makes it longer and gives it away, all with the mouse, and looks at what is stored each time.
 func drags(t *testing.T, b *tab, api *client) {
-	b.do("by person", chromedp.Navigate(home+"/teams/"+team), chromedp.WaitVisible(`.ec-timeline .ec-event`))
+	b.do("by person", chromedp.Navigate(home+"/teams/"+team), chromedp.WaitVisible(`.ec-timeline .ec-event`), settled)
 	const event = `.ec-event.role-manager`
 	save := func(what string) {
 		ask[string](b, `document.getElementById("announce").textContent = ""`)

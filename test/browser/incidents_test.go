@@ -179,7 +179,7 @@ func deleteTeam(t *testing.T, b *tab, api *client) {
 	api.call(http.MethodPost, "/api/v0/teams", map[string]any{"name": "spare", "scheduling_timezone": "UTC"}, nil)
 	api.call(http.MethodPost, "/api/v0/teams/spare/services", map[string]any{"name": "mailer"}, nil)
 	const sure = `dialog[open] .dialog-foot button.danger`
-	b.do("the settings", chromedp.Navigate(home+"/teams/spare/settings"), chromedp.WaitVisible(`.card button.danger`))
+	b.do("the settings", chromedp.Navigate(home+"/teams/spare/settings"), chromedp.WaitVisible(`.card button.danger`), settled)
 	b.do("delete", chromedp.Click(`.card button.danger`), chromedp.WaitVisible(sure), chromedp.Click(sure))
 	b.until("the page names what uses the team", `document.querySelector("dialog[open]")?.innerText.includes("service mailer")`)
 	require.Equal(t, "Delete it anyway", b.text(sure))

@@ -159,7 +159,7 @@ func TestOncallOddValues(t *testing.T) {
 	a.refuses(400, "Invalid event", "events[1] must be an object")
 }
 
-// TestOncallOverrideCases has every way in which a window and shifts can overlap (contract 6.6).
+// TestOncallOverrideCases has every way in which a window and shifts can overlap (docs/reference/oncall-v0.md 6.6).
 func TestOncallOverrideCases(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t)
@@ -213,7 +213,7 @@ func TestOncallOverrideCases(t *testing.T) {
 	s.do(viewer, post, "/api/v0/events/override", m{"start": 5, "end": at + day, "event_ids": []int64{one}, "user": "bob"}).is(403)
 }
 
-// TestOncallOverridePhone is about whose number stands in for a primary's, with subscriptions (contract 4.8).
+// TestOncallOverridePhone is about whose number stands in for a primary's, with subscriptions (docs/reference/oncall-v0.md 4).
 func TestOncallOverridePhone(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t)

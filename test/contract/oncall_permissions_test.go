@@ -33,7 +33,7 @@ var usual = m{"team": "ops", "roster": "r", "user": "pat", "role": "primary", "s
 
 const everyEvent = `"start": $day1, "end": $day2, "team": "ops", "user": "pat", "role": "shadow"`
 
-// permissions is who may do what on the on-call API (contract 2.4 and the column A of 4; reads need a caller, see docs/compatibility.md).
+// permissions is who may do what on the on-call API (docs/reference/oncall-v0.md 2; reads need a caller, see docs/compatibility.md).
 var permissions = []permission{
 	//                                                   nobody plain app reader stranger member person team-admin god
 	{get, "/api/v0/teams", "401 403 200 200 200 200 200 200 200", "", nil},

@@ -355,6 +355,14 @@ type Installation struct {
 	CreatedAt time.Time
 }
 
+// where people logged in during the last 90 days: the newest 20 addresses of each
+type KnownAddress struct {
+	UserID int64
+	// HMAC of the address with a key of the installation
+	Address    []byte
+	LoggedInAt time.Time
+}
+
 type Limit struct {
 	Key    string
 	NextAt time.Time

@@ -1,0 +1,97 @@
+// Package calendar serves the part of /v1 that is about on-call calendars: rotations, coverage and gaps, unavailability,
+// holidays, swap requests, imports, previews of edits, and the contacts of people. api mounts its routes. Bodies are those
+// of Oncall's API where they show the same things.
+package calendar
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire/calendars"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+// Members lists the people of a team.
+type Members interface {
+	People(ctx context.Context, team int64) ([]oncall.TeamPerson, error)
+}
+
+// Rotations stores rotations and computes what one would put on the calendar.
+type Rotations interface {
+	Create(ctx context.Context, d oncall.ScheduleDraft, by oncall.By) (oncall.ScheduleID, error)
+	Update(ctx context.Context, id oncall.ScheduleID, change func(is oncall.StoredSchedule) (oncall.ScheduleDraft, error), by oncall.By) error
+	Delete(ctx context.Context, old oncall.StoredSchedule, by oncall.By) error
+	Rehearse(ctx context.Context, draft oncall.Schedule, roster int64, start time.Time, window oncall.Span) (oncall.Plan, error)
+}
+
+// Unavailability stores when people cannot be on call.
+type Unavailability interface {
+	Absences(ctx context.Context, people []users.ID) ([]oncall.StoredAbsence, error)
+	Absence(ctx context.Context, id int64) (oncall.StoredAbsence, error)
+	AddAbsence(ctx context.Context, a oncall.StoredAbsence) (int64, error)
+	DropAbsence(ctx context.Context, id int64) error
+}
+
+// Holidays stores the holidays of teams.
+type Holidays interface {
+	Holidays(ctx context.Context, team int64) (oncall.HolidayCalendar, error)
+	SetHolidays(ctx context.Context, team oncall.Profile, c oncall.HolidayCalendar, by oncall.By) error
+	DropHolidays(ctx context.Context, team oncall.Profile, by oncall.By) error
+}
+
+// Swaps stores swap requests.
+type Swaps interface {
+	Swaps(ctx context.Context, team int64) ([]oncall.NamedSwap, error)
+	AskSwap(ctx context.Context, team int64, give, take []oncall.ShiftID, by oncall.By,
+		ask func(now time.Time, crew oncall.Crew, give, take []oncall.Shift) (oncall.SwapRequest, error)) (int64, error)
+	DecideSwap(ctx context.Context, id int64, by oncall.By,
+		decide func(now time.Time, crew oncall.Crew, r oncall.SwapRequest, give, take []oncall.Shift) (oncall.SwapRequest, oncall.Changes, error)) (oncall.NamedSwap, error)
+}
+
+// Coverage reads the gaps of teams, and stores when they want their roles covered.
+type Coverage interface {
+	Coverage(ctx context.Context, team int64, calendar *oncall.TeamCalendar) (oncall.Coverage, error)
+	SetCoverWish(ctx context.Context, team oncall.Profile, w oncall.CoverWish, by oncall.By) error
+}
+
+// Imports stores the shifts of calendars from elsewhere.
+type Imports interface {
+	TakeOver(ctx context.Context, c oncall.ForeignCalendar, by oncall.By, rehearse bool) (oncall.TakeOver, error)
+}
+
+// Deps are the parts that the routes work on. All are required.
+type Deps struct {
+	calendars.Requests
+	Calendars      oncall.CalendarStore
+	Members        Members
+	Rotations      Rotations
+	Unavailability Unavailability
+	Holidays       Holidays
+	Swaps          Swaps
+	Coverage       Coverage
+	Imports        Imports
+	Contacts       Contacts
+}
+
+// The routes by resource.
+type (
+	contacts       struct{ Deps }
+	coverage       struct{ Deps }
+	drafts         struct{ Deps }
+	edits          struct{ Deps }
+	fairness       struct{ Deps }
+	holidays       struct{ Deps }
+	imports        struct{ Deps }
+	rotations      struct{ Deps }
+	swaps          struct{ Deps }
+	unavailability struct{ Deps }
+)
+
+// Routes returns the routes on the parts.
+func Routes(d Deps) []routing.Route {
+	return slices.Concat(contacts{d}.routes(), coverage{d}.routes(), drafts{d}.routes(), edits{d}.routes(), fairness{d}.routes(),
+		holidays{d}.routes(), imports{d}.routes(), rotations{d}.routes(), swaps{d}.routes(), unavailability{d}.routes())
+}

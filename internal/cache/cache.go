@@ -1,0 +1,249 @@
+// Package cache keeps values that were read a short time ago, so that many callers cost one read. It is a library: it
+// imports nothing of Iris but faults. Storage, the resolver, the edges and the vendors use it.
+//
+// A value is never older than the cache's TTL at the time of the call. With a TTL of 0 nothing is kept, and concurrent
+// calls still share reads: a call joins only a read that begins after it.
+package cache
+
+import (
+	"context"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"github.com/iris-oncall/iris/internal/fault"
+)
+
+// Forever is the TTL of values that never change.
+const Forever time.Duration = math.MaxInt64
+
+// defaultEntries is the bound of a cache whose Config names none.
+const defaultEntries = 10_000
+
+// Config of a cache.
+type Config[K comparable, V any] struct {
+	// TTL is how old a value may be, counted from the begin of its read. 0 = nothing is kept.
+	TTL time.Duration
+	// Entries is how many keys are kept; the least recently used one goes first. 0 = 10,000.
+	Entries int
+	// Weigh returns the size of an entry, and MaxWeight bounds the sum of the sizes. nil = no bound.
+	Weigh     func(K, V) int
+	MaxWeight int
+}
+
+// Cache keeps values by key. It is safe for concurrent use. Callers must not change a value that they get.
+type Cache[K comparable, V any] struct {
+	cfg Config[K, V]
+
+	mu      sync.Mutex
+	entries *simplelru.LRU[K, *entry[V]]
+	weight  int
+}
+
+// entry is a value, or a read that runs. Its fields other than next do not change after done is closed.
+type entry[V any] struct {
+	began  time.Time
+	done   chan struct{} // closed when value and err are set
+	value  V
+	err    error
+	absent bool // GetAll did not find the key
+	weight int
+	next   *entry[V] // the read that begins when this one is done; nil = nobody waits for it
+}
+
+// New returns an empty cache.
+func New[K comparable, V any](cfg Config[K, V]) *Cache[K, V] {
+	if cfg.Entries <= 0 {
+		cfg.Entries = defaultEntries
+	}
+	c := &Cache[K, V]{cfg: cfg}
+	c.entries, _ = simplelru.NewLRU(cfg.Entries, func(_ K, e *entry[V]) { c.weight -= e.weight }) // fails for a size below 1 only
+	return c
+}
+
+// Get returns the value of a key, from the cache or from read. Concurrent calls for a key share one read, which runs
+// without the cancellation of its caller's context. Errors are returned to all callers of that read and are not kept.
+func (c *Cache[K, V]) Get(ctx context.Context, k K, read func(context.Context) (V, error)) (V, error) {
+	c.mu.Lock()
+	e, known := c.entries.Get(k)
+	switch {
+	case known && c.fresh(e, time.Now()) && !e.absent:
+	case known && !e.isDone() && e.next != nil:
+		e = e.next
+	case known && !e.isDone():
+		before := e
+		e = &entry[V]{done: make(chan struct{})}
+		before.next = e
+		c.mu.Unlock()
+		<-before.done // does not end with ctx: others rely on this read
+		return c.fill(ctx, k, e, read)
+	default:
+		e = &entry[V]{done: make(chan struct{}), began: time.Now()}
+		c.store(k, e)
+		c.mu.Unlock()
+		return c.fill(ctx, k, e, read)
+	}
+	c.mu.Unlock()
+	select {
+	case <-e.done:
+		return e.value, e.err
+	case <-ctx.Done():
+		var none V
+		return none, ctx.Err()
+	}
+}
+
+// fill reads for all who wait for e. A panic of read becomes an error of them all.
+func (c *Cache[K, V]) fill(ctx context.Context, k K, e *entry[V], read func(context.Context) (V, error)) (v V, err error) {
+	if e.began.IsZero() { // it waited for the read before it
+		c.mu.Lock()
+		e.began = time.Now()
+		c.store(k, e)
+		c.mu.Unlock()
+	}
+	e.err = errNotRead
+	defer func() {
+		c.finish(k, e)
+		v, err = e.value, e.err
+	}()
+	defer fault.Recover(&e.err)
+	e.value, e.err = read(context.WithoutCancel(ctx))
+	return v, err
+}
+
+var errNotRead = fault.New(fault.Internal, "reading did not return")
+
+// finish answers all who wait for e and keeps it, unless it failed or was forgotten meanwhile.
+func (c *Cache[K, V]) finish(k K, e *entry[V]) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	close(e.done)
+	if current, _ := c.entries.Peek(k); current != e {
+		return
+	}
+	c.entries.Remove(k)
+	if e.err == nil && c.cfg.TTL > 0 {
+		c.store(k, e)
+	}
+}
+
+// GetAll returns the values of the keys that exist, from the cache or from one read of all the others. read leaves out
+// keys that do not exist; that is kept too.
+func (c *Cache[K, V]) GetAll(ctx context.Context, keys []K, read func(ctx context.Context, missing []K) (map[K]V, error)) (map[K]V, error) {
+	out := make(map[K]V, len(keys))
+	began := time.Now()
+	missing := c.known(keys, out, began)
+	if len(missing) == 0 {
+		return out, nil
+	}
+	found, err := read(ctx, missing)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, k := range missing {
+		v, exists := found[k]
+		if exists {
+			out[k] = v
+		}
+		c.keep(k, v, !exists, began)
+	}
+	return out, nil
+}
+
+// known adds the values of known keys to out and returns the other keys, each once.
+func (c *Cache[K, V]) known(keys []K, out map[K]V, now time.Time) []K {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var missing []K
+	seen := make(map[K]bool, len(keys))
+	for _, k := range keys {
+		if seen[k] {
+			continue
+		}
+		seen[k] = true
+		e, found := c.entries.Get(k)
+		switch {
+		case !found || !e.isDone() || !c.fresh(e, now):
+			missing = append(missing, k)
+		case !e.absent:
+			out[k] = e.value
+		}
+	}
+	return missing
+}
+
+// Lookup returns the value of a key if it is in the cache.
+func (c *Cache[K, V]) Lookup(k K) (V, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, found := c.entries.Get(k)
+	if !found || !e.isDone() || e.absent || !c.fresh(e, time.Now()) {
+		var none V
+		return none, false
+	}
+	return e.value, true
+}
+
+// Put stores a value that was read now.
+func (c *Cache[K, V]) Put(k K, v V) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.keep(k, v, false, time.Now())
+}
+
+// Forget removes keys. A read that runs is not kept, and a call after Forget does not join it.
+func (c *Cache[K, V]) Forget(keys ...K) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, k := range keys {
+		c.entries.Remove(k)
+	}
+}
+
+// Clear removes all keys, as Forget does.
+func (c *Cache[K, V]) Clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.entries.Purge()
+}
+
+// fresh reports whether a call at now may use the value or the running read. A read does not begin before its call, so
+// with a TTL of 0 no entry is fresh.
+func (c *Cache[K, V]) fresh(e *entry[V], now time.Time) bool {
+	return c.cfg.TTL > 0 && now.Sub(e.began) < c.cfg.TTL
+}
+
+func (c *Cache[K, V]) keep(k K, v V, absent bool, began time.Time) {
+	if c.cfg.TTL <= 0 {
+		return
+	}
+	e := &entry[V]{began: began, done: make(chan struct{}), value: v, absent: absent}
+	close(e.done)
+	c.store(k, e)
+}
+
+// store puts e in the place of any other entry of k and evicts what is too much.
+func (c *Cache[K, V]) store(k K, e *entry[V]) {
+	c.entries.Remove(k)
+	if c.cfg.Weigh != nil && e.isDone() && !e.absent {
+		e.weight = c.cfg.Weigh(k, e.value)
+		c.weight += e.weight
+	}
+	c.entries.Add(k, e)
+	for c.cfg.MaxWeight > 0 && c.weight > c.cfg.MaxWeight && c.entries.Len() > 1 {
+		c.entries.RemoveOldest()
+	}
+}
+
+func (e *entry[V]) isDone() bool {
+	select {
+	case <-e.done:
+		return true
+	default:
+		return false
+	}
+}

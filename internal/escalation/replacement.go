@@ -1,0 +1,149 @@
+package escalation
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// ReplaceFailed decides who is paged instead of the recipient of a failed message. attempts is how often this failed before.
+//
+//   - If somebody acknowledged or resolved the incident, nobody is paged. Reopening it makes the round again if no page arrived.
+//   - A tracking message has no fallback.
+//   - Otherwise the fallbacks are tried in order, without the people whom the same round could not reach either. The first
+//     who is paged, now or already, ends the search. If that page fails too, its own failure continues the search.
+func (r *Decider) ReplaceFailed(ctx context.Context, f Failed, plan Plan, app Application, at time.Time, attempts int) (FallbackChange, error) {
+	c := FallbackChange{Failed: f}
+	b := &changeBuilder{plan: plan, app: app, due: Due{ReadAt: at}}
+	switch {
+	case !f.OutOfBand() && !f.Open:
+		return c, nil
+	case f.Made.Purpose == messages.TrackingMsg:
+		c.tell(incidents.EntryDelivery, nil, "the plan's tracking address could not be reached")
+		return c, nil
+	}
+	where := "" // out of band there is no step
+	if !f.OutOfBand() {
+		where = fmt.Sprintf("step %d: ", f.Made.Step)
+	}
+	who := f.Made.Target
+	var tried []string
+	for _, candidate := range fallbackChain(plan, app) {
+		people, why, err := r.candidate(ctx, b, candidate)
+		if err != nil {
+			if attempts < MaxLookups {
+				return c, err
+			}
+			why = clean(err.Error())
+		}
+		round := Round{Step: f.Made.Step, Position: f.Made.Position, Repeat: f.Made.Repeat}
+		pages := usableInstead(people, round, f, app.Modes)
+		if len(pages) == 0 {
+			tried = append(tried, fmt.Sprintf("%s: %s", candidate.words, whyNot(people, f, why)))
+			continue
+		}
+		known := pages
+		pages = slices.DeleteFunc(slices.Clone(pages), func(p page) bool { return f.knows(p.responder.ID, PastOnItsWay, PastLeft) })
+		if len(pages) == 0 {
+			c.tell(incidents.EntryFallback, nil, "%s%s could not be reached in any mode; %s is paged already (%s)%s",
+				where, who, names(known), candidate.words, afterAll(tried))
+			return c, nil
+		}
+		for _, p := range pages {
+			c.Messages = append(c.Messages, instead(f, p))
+			c.Changes = append(c.Changes, messages.Change{
+				Type: "target-change", Old: who, New: p.responder.Name,
+				Description: "Every mode failed; telling " + candidate.words,
+			})
+		}
+		c.tell(incidents.EntryFallback, pageDetails(pages), "%s%s could not be reached in any mode; paging %s instead (%s)%s",
+			where, who, byMode(pages), candidate.words, afterAll(tried))
+		return c, nil
+	}
+	if len(tried) == 0 {
+		tried = []string{"none is configured"}
+	}
+	why := strings.Join(tried, "; ")
+	c.Nobody = true
+	trying := ""
+	if f.Trying {
+		trying = "; it is tried again"
+	}
+	c.tell(incidents.EntryFallback, nil, "%s%s could not be reached in any mode and there is no further fallback (%s)%s", where, who, why, trying)
+	c.Changes = append(c.Changes, messages.Change{
+		Type: "target-change", Old: who, Description: "Every mode failed and there is no further fallback: " + why,
+	})
+	return c, nil
+}
+
+// whyNot says why none of the people behind a fallback can be told instead.
+func whyNot(people []users.Responder, f Failed, otherwise string) string {
+	same := func(p users.Responder) bool { return messages.ToUser(p.ID) == f.Made.Recipient }
+	tried := func(p users.Responder) bool { return same(p) || f.knows(p.ID, PastFailed) }
+	switch {
+	case len(people) == 0:
+		return otherwise
+	case !slices.ContainsFunc(people, func(p users.Responder) bool { return !same(p) }):
+		return "the same person"
+	case !slices.ContainsFunc(people, func(p users.Responder) bool { return !tried(p) }):
+		return "could not be reached either"
+	}
+	return otherwise
+}
+
+// tell writes a line on the timeline of the message's incident, or of all that a digest stands for, if there is one.
+func (c *FallbackChange) tell(kind incidents.EntryKind, detail []byte, format string, args ...any) {
+	if !c.Failed.OutOfBand() || c.Failed.Made.Batch != "" {
+		c.Entries = append(c.Entries, incidents.Entry{Kind: kind, Text: clean(fmt.Sprintf(format, args...)), Detail: detail})
+	}
+}
+
+// usableInstead returns pages for those who can be reached, but not for whom the failed message was for, nor for those
+// whom the round could not reach either. Without a priority the failed message's mode is kept where it can be used.
+func usableInstead(people []users.Responder, round Round, f Failed, app users.AppModes) []page {
+	var out []page
+	failed := f.Made
+	for _, person := range people {
+		if messages.ToUser(person.ID) == failed.Recipient || f.knows(person.ID, PastFailed) {
+			continue
+		}
+		priority := failed.Priority
+		if priority == "" && users.CanUse(person, app, failed.Mode) {
+			choice := users.Choice{Mode: failed.Mode, Wanted: failed.Mode, Rule: "the mode asked for"}
+			out = append(out, page{round: round, responder: person, choice: choice})
+			continue
+		}
+		if priority == "" {
+			priority = users.Low
+		}
+		if choice, ok := users.Choose(person, priority, app); ok {
+			out = append(out, page{round: round, responder: person, choice: choice, priority: priority})
+		}
+	}
+	return out
+}
+
+// instead is the fallback message: the failed one's decision and words, for somebody else.
+func instead(f Failed, p page) messages.New {
+	m := f.Made
+	m.Recipient = messages.ToUser(p.responder.ID)
+	m.Purpose = messages.Fallback
+	m.Target = p.responder.Name
+	m.Mode = p.choice.Mode
+	m.Literal = ""
+	m.FallbackOf = f.ID
+	m.Changes = []messages.Change{{
+		Type: "target-change", Old: f.Made.Target, New: p.responder.Name,
+		Description: "Every mode failed for " + f.Made.Target,
+	}}
+	if p.choice.Changed() {
+		m.Changes = append(m.Changes, modeChange(p.choice))
+	}
+	return m
+}

@@ -1,0 +1,98 @@
+package runner
+
+import (
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// maxRemembered bounds what is remembered of failures. Beyond it everything is forgotten and tried again.
+const maxRemembered = 10_000
+
+// backoff remembers which objects failed, how often in a row, and until when they are not tried again. It is safe for
+// concurrent use.
+type backoff struct {
+	min, max time.Duration
+	mu       *sync.Mutex
+	cases    map[int64]*failureCount
+}
+
+type failureCount struct {
+	failures int
+	until    time.Time
+}
+
+func newBackoff(minPause, maxPause time.Duration) backoff {
+	return backoff{min: minPause, max: maxPause, mu: &sync.Mutex{}, cases: map[int64]*failureCount{}}
+}
+
+// failed notes a failure and returns how many there were in a row and how long to wait now: twice as long each time,
+// more or less a quarter.
+func (b backoff) failed(id int64, now time.Time) (failures int, pause time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c := b.cases[id]
+	if c == nil {
+		if len(b.cases) >= maxRemembered {
+			clear(b.cases)
+		}
+		c = &failureCount{}
+		b.cases[id] = c
+	}
+	c.failures++
+	pause = b.max
+	if shift := c.failures - 1; shift < 30 {
+		pause = min(b.max, b.min<<shift)
+	}
+	pause = time.Duration(float64(pause) * (0.75 + rand.Float64()/2))
+	c.until = now.Add(pause)
+	return c.failures, pause
+}
+
+// succeeded forgets the failures of id.
+func (b backoff) succeeded(id int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.cases, id)
+}
+
+// failures returns how often id failed in a row.
+func (b backoff) failures(id int64) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if c := b.cases[id]; c != nil {
+		return c.failures
+	}
+	return 0
+}
+
+// waiting returns what is to be left alone at now. What was not heard of for long is forgotten: another process may
+// own it by then.
+func (b backoff) waiting(now time.Time) []int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := []int64{}
+	for id, c := range b.cases {
+		switch {
+		case now.Before(c.until):
+			out = append(out, id)
+		case now.Sub(c.until) > 2*b.max:
+			delete(b.cases, id)
+		}
+	}
+	return out
+}
+
+func (b backoff) len() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.cases)
+}
+
+// resting reports whether id is to be left alone at now.
+func (b backoff) waits(id int64, now time.Time) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c := b.cases[id]
+	return c != nil && now.Before(c.until)
+}

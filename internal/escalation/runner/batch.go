@@ -1,0 +1,147 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/incidents"
+)
+
+// advanceBatch decides the incidents of a batch and writes the decisions in one transaction. An incident that cannot be
+// decided is put off and holds nobody up.
+func (r *Runner) advanceBatch(ctx context.Context, batch []escalation.Due) error {
+	facts, err := r.prepare(ctx, batch)
+	if err != nil {
+		return err
+	}
+	changes := make([]escalation.Change, 0, len(batch))
+	for _, d := range batch {
+		c, err := r.decideSafely(ctx, d, facts)
+		if err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err := r.postpone(ctx, d, err); err != nil {
+				return err
+			}
+			continue
+		}
+		changes = append(changes, c)
+	}
+	for len(changes) > 0 {
+		part := changes[:fitting(changes)]
+		changes = changes[len(part):]
+		leases := LeasesOf(part, func(c escalation.Change) buckets.Lease { return c.Lease })
+		written, err := r.deps.Ledger.Commit(ctx, r.deps.Holder.ProcessID(), leases, part)
+		if err != nil {
+			return err // what was committed before is refused by its version when the batch is tried again
+		}
+		r.committed(batch, part, written)
+	}
+	return nil
+}
+
+// maxMade is how many messages one transaction makes at most, unless a single incident makes more: plans may page large
+// teams, and nobody should wait for the locks of a long transaction.
+const maxMade = 2000
+
+// fitting returns how many of the changes go into one transaction.
+func fitting(changes []escalation.Change) int {
+	made := len(changes[0].Messages)
+	for i, c := range changes[1:] {
+		if made += len(c.Messages); made > maxMade {
+			return i + 1
+		}
+	}
+	return len(changes)
+}
+
+// committed counts what was written and wakes whoever delivers it.
+func (r *Runner) committed(batch []escalation.Due, changes []escalation.Change, written []incidents.ID) {
+	r.metrics.batch.Observe(float64(len(written)))
+	ok := make(map[incidents.ID]bool, len(written))
+	for _, id := range written {
+		ok[id] = true
+		r.failedIncidents.succeeded(int64(id))
+	}
+	begun := make(map[incidents.ID]time.Duration, len(batch))
+	for _, d := range batch {
+		if d.Progress.Step == 0 {
+			begun[d.ID] = d.ReadAt.Sub(d.CreatedAt)
+		}
+	}
+	var made buckets.Set
+	for _, c := range changes {
+		if !ok[c.ID] {
+			continue
+		}
+		if age, first := begun[c.ID]; first && c.Progress.Step > 0 {
+			r.metrics.firstStep.Observe(age.Seconds())
+		}
+		for _, e := range c.Entries {
+			r.metrics.decisions.WithLabelValues(string(e.Kind)).Inc()
+		}
+		if !c.Active {
+			r.metrics.exhausted.Inc()
+			r.log.Warn("plan is exhausted: nobody acknowledged the incident", zap.Int64("incident_id", int64(c.ID)),
+				zap.String("application", c.Application), zap.String("plan", c.Plan), zap.Int("step", c.Progress.Step))
+		}
+		if c.Nobody > 0 {
+			r.nobody(c.Nobody, zap.Int64("incident_id", int64(c.ID)), zap.String("application", c.Application),
+				zap.String("plan", c.Plan), zap.Int("step", c.Progress.Step))
+		}
+		if len(c.Entries) == 0 {
+			r.metrics.decisions.WithLabelValues("wait").Inc()
+		}
+		for _, m := range c.Messages {
+			r.metrics.made.WithLabelValues(string(m.Purpose)).Inc()
+			made.Add(c.Lease.Bucket)
+		}
+	}
+	if !made.Empty() {
+		r.deps.Waker(made)
+	}
+}
+
+// nobody tells the operator what the timeline tells people: that nobody hears of something, whoever should have.
+func (r *Runner) nobody(notifications int, about ...zap.Field) {
+	r.metrics.nobody.Add(float64(notifications))
+	r.log.Error("a page reaches nobody", about...)
+}
+
+// prepare reads what the batch needs in a few statements: plans, applications, then everybody who may be paged.
+func (r *Runner) prepare(ctx context.Context, batch []escalation.Due) (escalation.Facts, error) {
+	var f escalation.Facts
+	planIDs, appIDs := make([]escalation.PlanID, len(batch)), make([]int64, len(batch))
+	for i, d := range batch {
+		planIDs[i], appIDs[i] = d.PlanID, d.ApplicationID
+	}
+	var err error
+	if f.Plans, err = r.plans.Get(ctx, planIDs...); err != nil {
+		return f, fmt.Errorf("read plans: %w", err)
+	}
+	if f.Applications, err = r.apps.Get(ctx, appIDs...); err != nil {
+		return f, fmt.Errorf("read applications: %w", err)
+	}
+	r.decider.Prefetch(ctx, batch, f)
+	return f, nil
+}
+
+// decideSafely turns a panic into an error of this one incident.
+func (r *Runner) decideSafely(ctx context.Context, d escalation.Due, f escalation.Facts) (c escalation.Change, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			r.log.Error("panic while deciding", zap.Int64("incident_id", int64(d.ID)), zap.Any("panic", p),
+				zap.ByteString("stack", debug.Stack()))
+			err = fmt.Errorf("internal error: %v", p)
+		}
+	}()
+	decided, err := r.decider.Decide(ctx, d, f)
+	return decided.Change, err
+}

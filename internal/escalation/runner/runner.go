@@ -1,0 +1,319 @@
+package runner
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/oncall"
+)
+
+// Holder says what this process may work on. buckets.Holder is one. Its methods do not block and are called from several
+// goroutines.
+type Holder interface {
+	ProcessID() string
+	// Leases returns the leases that may be used now, ascending by bucket. The runner does not change the slice.
+	Leases() []buckets.Lease
+	// Lost hands back leases that a transaction found to be lost.
+	Lost(buckets.Set)
+}
+
+// Deps are the runner's collaborators. All but Waker and Registerer are required.
+type Deps struct {
+	Work     Work
+	Ledger   Ledger
+	Digests  Digests
+	Timers   Timers
+	Reader   escalation.Reader
+	Resolver *oncall.Resolver
+	Holder   Holder
+	// Waker is told, after a commit, in which buckets messages were made. It must only take note; it is called from
+	// several goroutines.
+	Waker      func(buckets.Set)
+	Log        *zap.Logger
+	Registerer prometheus.Registerer // nil: none
+}
+
+// Config tunes a Runner. Zero values mean the defaults.
+type Config struct {
+	Poll      time.Duration // longest sleep, so that a lost hint costs no more; default 1 s
+	Batch     int           // incidents per transaction; default 200
+	Look      int           // incidents per read; default 5 batches
+	PerBucket int           // of those from one bucket; default 64
+	Parallel  int           // transactions at once; default 2
+	Keep      time.Duration // how long applications and contacts are trusted unread; default oncall.DefaultKeep, negative: not at all
+	RetryMin  time.Duration // first pause of an incident that cannot be decided; default 1 s
+	RetryMax  time.Duration // longest such pause; default 5 min
+	PauseLook time.Duration // how often plans and applications that were resumed are looked for; default 5 s
+	// Now replaces the database's clock. Tests only.
+	Now func() time.Time
+}
+
+func (c Config) withDefaults() Config {
+	c.Poll = cmp.Or(c.Poll, time.Second)
+	c.Batch = cmp.Or(c.Batch, 200)
+	c.Look = cmp.Or(c.Look, 5*c.Batch)
+	c.PerBucket = cmp.Or(c.PerBucket, 64)
+	c.Parallel = cmp.Or(c.Parallel, 2)
+	c.Keep = cmp.Or(c.Keep, oncall.DefaultKeep)
+	c.RetryMin = cmp.Or(c.RetryMin, time.Second)
+	c.RetryMax = cmp.Or(c.RetryMax, 5*time.Minute)
+	c.PauseLook = cmp.Or(c.PauseLook, 5*time.Second)
+	return c
+}
+
+func (c Config) validate() error {
+	if c.Poll < 0 || c.Batch < 0 || c.Look < 0 || c.PerBucket < 0 || c.Parallel < 0 || c.RetryMin < 0 || c.RetryMax < c.RetryMin {
+		return errors.New("escalation: negative or contradictory configuration")
+	}
+	return nil
+}
+
+// planKeep is how long a plan is trusted unread. Its steps never change, but the names of its targets may.
+const planKeep = 30 * time.Second
+
+// lookGap is how far apart two looks begin at least. Whoever is woken after a pause looks at once; in a flood, looks find more,
+// and what has nothing for the runner wakes it in vain less often.
+const lookGap = 10 * time.Millisecond
+
+// minRetryPause is the first pause before incidents are read again that were due but are locked or failed.
+const minRetryPause = 20 * time.Millisecond
+
+// Runner moves the incidents of the buckets this process holds along their plans. It keeps no state of theirs: due work
+// is found by index, so its cost follows what is due and a hand-over transfers nothing.
+//
+// An incident that cannot be decided or written is put off alone, with a growing pause and a line on its timeline; the
+// others go on.
+type Runner struct {
+	cfg     Config
+	deps    Deps
+	log     *zap.Logger
+	metrics *metrics
+
+	decider *escalation.Decider
+	plans   *oncall.Recent[escalation.PlanID, escalation.Plan]
+	apps    *oncall.Recent[int64, escalation.Application]
+
+	lastPass atomic.Int64 // Unix nanoseconds; 0 = none yet
+	wakes    chan struct{}
+	mu       sync.Mutex
+	woken    buckets.Set
+
+	failedIncidents backoff       // incidents that could not be decided or written
+	failedMessages  backoff       // failed messages whose fallback could not be made
+	failedDigests   backoff       // floods whose digest could not be made
+	digestsAt       time.Time     // last read of floods whose digest is due
+	timersAt        time.Time     // last read of timers
+	resumedAt       time.Time     // last read of paused incidents whose plan and application were resumed
+	firstLease      int           // where the next pass starts, so that no bucket is always last
+	outages         int           // passes in a row whose writes the database refused
+	retryPause      time.Duration // before the next read of incidents that were due but could not be advanced
+}
+
+// New returns a runner that does nothing until Run.
+func New(deps Deps, cfg Config) (*Runner, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	if deps.Work == nil || deps.Ledger == nil || deps.Digests == nil || deps.Timers == nil || deps.Reader == nil ||
+		deps.Resolver == nil || deps.Holder == nil || deps.Log == nil {
+		return nil, errors.New("escalation runner: work, ledger, digests, timers, reader, resolver, holder and log are required")
+	}
+	if deps.Waker == nil {
+		deps.Waker = func(buckets.Set) {}
+	}
+	m, err := newMetrics(deps.Registerer)
+	if err != nil {
+		return nil, fmt.Errorf("escalation metrics: %w", err)
+	}
+	r := &Runner{
+		cfg:             cfg,
+		deps:            deps,
+		log:             deps.Log.Named("escalation"),
+		metrics:         m,
+		plans:           oncall.NewRecent(min(planKeep, max(cfg.Keep, 0)*30), deps.Reader.Plans),
+		apps:            oncall.NewRecent(cfg.Keep, deps.Reader.Applications),
+		wakes:           make(chan struct{}, 1),
+		failedIncidents: newBackoff(cfg.RetryMin, cfg.RetryMax),
+		failedMessages:  newBackoff(cfg.RetryMin, cfg.RetryMax),
+		failedDigests:   newBackoff(cfg.RetryMin, cfg.RetryMax),
+		retryPause:      minRetryPause,
+	}
+	r.decider = r.newDecider(deps.Resolver)
+	return r, nil
+}
+
+func (r *Runner) newDecider(resolver *oncall.Resolver) *escalation.Decider {
+	return escalation.NewDecider(resolver, oncall.NewRecent(r.cfg.Keep, r.deps.Reader.Responders),
+		func(id incidents.ID) bool { return r.failedIncidents.failures(int64(id)) >= escalation.MaxLookups })
+}
+
+// Wake says that there is work in the buckets. It is a hint, does not block and may be called from anywhere at any time.
+func (r *Runner) Wake(bs buckets.Set) {
+	r.mu.Lock()
+	r.woken.Union(bs)
+	r.mu.Unlock()
+	select {
+	case r.wakes <- struct{}{}:
+	default:
+	}
+}
+
+// LastPass returns when the runner last came through its loop without an error, or completed a batch; the zero time if
+// it never did.
+func (r *Runner) LastPass() time.Time {
+	ns := r.lastPass.Load()
+	if ns == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, ns)
+}
+
+func (r *Runner) passed() { r.lastPass.Store(time.Now().UnixNano()) }
+
+// Run works until ctx ends, and returns nil then. Trouble with the database is logged and tried again, never returned.
+// It must be called once.
+func (r *Runner) Run(ctx context.Context) error {
+	var pending buckets.Set // to look at now
+	var looked buckets.Set  // looked at since the last sleep
+	var fullAt, dueAt time.Time
+	failing := false
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for ctx.Err() == nil {
+		pending.Union(r.takeWoken())
+		if now := time.Now(); now.Sub(fullAt) >= r.cfg.Poll || !now.Before(dueAt) {
+			fullAt, pending = now, buckets.All()
+		}
+		began := time.Now()
+		more, err := r.look(ctx, pending)
+		if err != nil && ctx.Err() == nil {
+			if !failing {
+				r.log.Error("escalation cannot go on, trying again every second", zap.Error(err))
+			}
+			failing = true
+			r.metrics.errors.WithLabelValues("database").Inc()
+			fullAt = time.Time{}
+			r.sleep(ctx, timer, r.cfg.Poll, nil)
+			continue
+		}
+		// A process that lost the database holds no bucket: its looks succeed because there is nothing to look at.
+		if failing && ctx.Err() == nil && len(r.deps.Holder.Leases()) > 0 {
+			r.log.Info("escalation goes on")
+			failing = false
+		}
+		r.passed()
+		looked.Union(pending)
+		if pending = more; !pending.Empty() {
+			continue
+		}
+		dueAt = r.nextDue(ctx, looked, dueAt)
+		looked = buckets.Set{}
+		wake := fullAt.Add(r.cfg.Poll)
+		if dueAt.Before(wake) {
+			wake = dueAt
+		}
+		r.sleep(ctx, timer, time.Until(wake), r.wakes)
+		r.sleep(ctx, timer, time.Until(began.Add(lookGap)), nil)
+	}
+	return nil
+}
+
+// Pass does everything that is due now in the buckets held, once. Tests and benchmarks use it in place of Run; it must
+// not be called while Run runs.
+func (r *Runner) Pass(ctx context.Context) error {
+	pending := buckets.All()
+	for !pending.Empty() {
+		more, err := r.look(ctx, pending)
+		if err != nil {
+			return err
+		}
+		pending = more
+	}
+	r.passed()
+	return nil
+}
+
+// nextDue returns when something of the buckets held will be due, on this machine's clock, having looked at some of
+// them; known is what it was before for the others.
+func (r *Runner) nextDue(ctx context.Context, looked buckets.Set, known time.Time) time.Time {
+	read := time.Now()
+	latest := read.Add(r.cfg.Poll) // there is a full look by then anyway
+	if looked == buckets.All() || known.IsZero() || known.After(latest) {
+		known = latest
+	}
+	leases := r.held(looked)
+	if len(leases) == 0 {
+		return known
+	}
+	next, err := r.deps.Work.NextDue(ctx, leases, r.now())
+	if err != nil {
+		return known // the next look tells
+	}
+	if next > 0 {
+		r.retryPause = minRetryPause
+	} else {
+		// It was due a moment ago and was left alone, because it is locked or failed: do not spin on it.
+		next = r.retryPause
+		r.retryPause = min(2*r.retryPause, r.cfg.Poll)
+	}
+	if at := read.Add(next); at.Before(known) {
+		return at
+	}
+	return known
+}
+
+// sleep waits for d, or until woken.
+func (r *Runner) sleep(ctx context.Context, timer *time.Timer, d time.Duration, wakes <-chan struct{}) {
+	if d <= 0 {
+		return
+	}
+	timer.Reset(d)
+	select {
+	case <-ctx.Done():
+	case <-wakes:
+	case <-timer.C:
+	}
+}
+
+func (r *Runner) takeWoken() buckets.Set {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	woken := r.woken
+	r.woken = buckets.Set{}
+	return woken
+}
+
+func (r *Runner) now() time.Time {
+	if r.cfg.Now == nil {
+		return time.Time{}
+	}
+	return r.cfg.Now()
+}
+
+// held returns the leases of the given buckets, beginning at another one each time.
+func (r *Runner) held(bs buckets.Set) []buckets.Lease {
+	all := r.deps.Holder.Leases()
+	out := make([]buckets.Lease, 0, len(all))
+	if len(all) == 0 {
+		return out
+	}
+	r.firstLease++
+	for i := range all {
+		if l := all[(i+r.firstLease)%len(all)]; bs.Has(l.Bucket) {
+			out = append(out, l)
+		}
+	}
+	return out
+}

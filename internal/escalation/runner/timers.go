@@ -1,0 +1,58 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+)
+
+// Timers starts the escalation of incidents again whose time has come.
+type Timers interface {
+	// Ring starts the escalation of incidents whose late firing delivery no resolve followed, and of exhausted incidents whose
+	// new alert had to wait. It returns their buckets. It is one transaction that first checks the leases; if one was lost it
+	// writes nothing and returns a *buckets.LostError.
+	Ring(ctx context.Context, processID string, leases []buckets.Lease, now time.Time) (buckets.Set, error)
+}
+
+// ring does so every second at most.
+func (r *Runner) ring(ctx context.Context, leases []buckets.Lease) error {
+	if r.cfg.Now == nil && time.Since(r.timersAt) < r.cfg.Poll {
+		return nil
+	}
+	r.timersAt = time.Now()
+	rung, err := r.deps.Timers.Ring(ctx, r.deps.Holder.ProcessID(), leases, r.now())
+	var lost *buckets.LostError
+	switch {
+	case errors.As(err, &lost):
+		r.deps.Holder.Lost(lost.Buckets)
+		return nil
+	case err != nil:
+		return fmt.Errorf("start incidents again: %w", err)
+	case !rung.Empty():
+		r.Wake(rung)
+	}
+	return nil
+}
+
+// resume makes incidents due whose plan and application are no longer paused, at most every PauseLook. Every processor does it for
+// all buckets, because it costs little and needs no lease.
+func (r *Runner) resume(ctx context.Context) error {
+	if time.Since(r.resumedAt) < r.cfg.PauseLook {
+		return nil
+	}
+	n, err := r.deps.Work.Resume(ctx, r.now())
+	if err != nil {
+		return fmt.Errorf("resume paused incidents: %w", err)
+	}
+	if n == 0 {
+		r.resumedAt = time.Now()
+		return nil
+	}
+	r.log.Info("paused incidents are resumed", zap.Int("incidents", n)) // there may be more: the next look goes on
+	return nil
+}

@@ -1,0 +1,101 @@
+package simulation
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+)
+
+// Names finds what people name. What does not exist is a NotFound or Invalid fault.
+type Names interface {
+	// PlanNumber takes a number (any version) or a name (its active version).
+	PlanNumber(ctx context.Context, nameOrNumber string) (escalation.PlanID, error)
+	ApplicationNumber(ctx context.Context, name string) (int64, error)
+	// TargetNumber returns the public number of the active target that a role and a name mean.
+	TargetNumber(ctx context.Context, role, name string) (int64, error)
+}
+
+// Clock tells the time by which pages are decided: the database's.
+type Clock interface {
+	Clock(ctx context.Context) (time.Time, error)
+}
+
+// Asked is a question as people type it: in an address, on a command line or in a form.
+type Asked struct {
+	Plan        string
+	Application string // "" = none
+	At          string // see oncall.ParseInstant; "" = now
+	Assume      string // no-ack or ack-after=DURATION; "" = no-ack
+	// Targets are those that the incident brings, "role:name", by dynamic index.
+	Targets []string
+	// Zone is of clock times in At.
+	Zone *time.Location
+}
+
+// maxTargets bounds how many targets a question brings.
+const maxTargets = 100
+
+// Ask reads a question and simulates it.
+func (s *Simulator) Ask(ctx context.Context, a Asked) (Simulation, error) {
+	now, err := s.deps.Clock.Clock(ctx)
+	if err != nil {
+		return Simulation{}, err
+	}
+	q, err := s.read(ctx, a, now)
+	if err != nil {
+		return Simulation{}, err
+	}
+	return s.Simulate(ctx, q)
+}
+
+func (s *Simulator) read(ctx context.Context, a Asked, now time.Time) (Question, error) {
+	q := Question{Dynamic: map[int]escalation.Target{}}
+	var err error
+	if q.At, err = oncall.ParseInstant(a.At, a.Zone, now); err != nil {
+		return q, err
+	}
+	if q.AcknowledgedAfter, err = assumption(a.Assume); err != nil {
+		return q, err
+	}
+	if q.Plan, err = s.deps.Names.PlanNumber(ctx, a.Plan); err != nil {
+		return q, err
+	}
+	if name := strings.TrimSpace(a.Application); name != "" {
+		if q.Application, err = s.deps.Names.ApplicationNumber(ctx, name); err != nil {
+			return q, err
+		}
+	}
+	if len(a.Targets) > maxTargets {
+		return q, fault.Invalidf("target", "there are %d targets; an incident brings at most %d", len(a.Targets), maxTargets)
+	}
+	for i, text := range a.Targets {
+		role, name, ok := strings.Cut(strings.TrimSpace(text), ":")
+		if !ok || role == "" || name == "" {
+			return q, fault.Invalidf("target", "%.100q is no target: say its role and its name, such as user:ann or oncall-primary:db", text)
+		}
+		t := escalation.Target{Role: strings.ToLower(role), Name: name}
+		if t.TargetID, err = s.deps.Names.TargetNumber(ctx, role, name); err != nil {
+			return q, err
+		}
+		q.Dynamic[i] = t
+	}
+	return q, nil
+}
+
+// assumption reads what is assumed about an acknowledgement: after how long somebody does; 0 = nobody.
+func assumption(text string) (time.Duration, error) {
+	text = strings.ToLower(strings.TrimSpace(text))
+	if text == "" || text == "no-ack" {
+		return 0, nil
+	}
+	if after, ok := strings.CutPrefix(text, "ack-after="); ok {
+		if d, err := time.ParseDuration(after); err == nil && d > 0 {
+			return d, nil
+		}
+	}
+	return 0, fault.Invalidf("assume", "%.60q cannot be assumed: say no-ack, or ack-after= and a duration such as 5m", text)
+}

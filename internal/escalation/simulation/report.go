@@ -1,0 +1,79 @@
+package simulation
+
+import (
+	"time"
+
+	"github.com/iris-oncall/iris/internal/escalation"
+)
+
+// Report is a simulation in words and numbers, as programs read it. Times are Unix seconds.
+type Report struct {
+	Plan        string            `json:"plan"`
+	PlanID      escalation.PlanID `json:"plan_id"`
+	Application *string           `json:"application"` // null = none was named
+	At          int64             `json:"at"`
+	Assume      string            `json:"assume"`
+	Pages       []ReportPage      `json:"pages"`
+	Timeline    []ReportLine      `json:"timeline"`
+	End         End               `json:"end"`
+	EndedAt     int64             `json:"ended_at"`
+	Notes       []string          `json:"notes"`
+}
+
+// ReportPage is one message that would be made.
+type ReportPage struct {
+	At           int64  `json:"at"`
+	After        int64  `json:"after"` // seconds since the incident was opened
+	Step         int    `json:"step"`  // 0 = the tracking message
+	Notification int    `json:"notification"`
+	Repeat       int    `json:"repeat"`
+	Target       string `json:"target"`
+	Purpose      string `json:"purpose"`
+	Priority     string `json:"priority"`
+	Mode         string `json:"mode"`
+	WantedMode   string `json:"wanted_mode"`
+	Rule         string `json:"rule"`
+	ModeRule     string `json:"mode_rule"`
+	Template     string `json:"template"`
+	HeldUntil    *int64 `json:"held_until"` // null = it leaves at once
+}
+
+// ReportLine is a line of the timeline.
+type ReportLine struct {
+	At   int64  `json:"at"`
+	Kind string `json:"kind"`
+	Text string `json:"text"`
+}
+
+// Report words the simulation.
+func (s Simulation) Report() Report {
+	r := Report{
+		Plan: s.Plan.Name, PlanID: s.Plan.ID, At: s.Question.At.Unix(), Assume: "no-ack", End: s.End, EndedAt: s.EndedAt.Unix(),
+		Pages: make([]ReportPage, len(s.Pages)), Timeline: make([]ReportLine, len(s.Timeline)), Notes: append([]string{}, s.Notes...),
+	}
+	if s.Question.Application != 0 {
+		r.Application = &s.Application.Name
+	}
+	if s.Question.AcknowledgedAfter > 0 {
+		r.Assume = "ack-after=" + s.Question.AcknowledgedAfter.String()
+	}
+	for i, p := range s.Pages {
+		page := ReportPage{
+			At: p.At.Unix(), After: int64(p.At.Sub(s.Question.At) / time.Second), Step: p.Step, Notification: p.Position + 1,
+			Repeat: p.Repeat, Target: p.Target, Purpose: string(p.Purpose), Priority: string(p.Priority), Mode: string(p.Mode),
+			WantedMode: string(p.Wanted), Rule: p.Rule, ModeRule: p.ModeRule, Template: p.Template,
+		}
+		if p.Wanted == "" {
+			page.WantedMode = page.Mode
+		}
+		if !p.HeldUntil.IsZero() {
+			until := p.HeldUntil.Unix()
+			page.HeldUntil = &until
+		}
+		r.Pages[i] = page
+	}
+	for i, e := range s.Timeline {
+		r.Timeline[i] = ReportLine{At: e.At.Unix(), Kind: string(e.Kind), Text: e.Text}
+	}
+	return r
+}

@@ -1,0 +1,270 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// simulation lives through one incident: it decides, takes the messages as left at once, and decides again when the engine
+// would look at the incident again.
+type simulation struct {
+	Simulation
+	decider    *escalation.Decider
+	responders *oncall.Recent[users.ResponderKey, users.Responder]
+	rules      *oncall.Recent[users.ResponderKey, []messages.Reprioritisation]
+
+	populated Populated       // nil = calendars are not asked how far they reach
+	beyond    map[string]bool // on-call roles of teams that a note speaks of
+	floods    map[escalation.AggregationKey]*foreseen
+	counts    map[users.ID]map[users.Mode]*messages.Window
+	latest    map[int]escalation.RoundFact // of the current step, by position: the last round that made messages
+}
+
+// foreseen is a flood, and when its held pages leave; zero = nothing is held.
+type foreseen struct {
+	escalation.Flood
+	release time.Time
+}
+
+// lastYear is the last one whose instants JSON can hold. Plans may wait for decades between pages.
+const lastYear = 9999
+
+// live goes through the incident's life until its plan ends, somebody acknowledges, or there is too much of it.
+func (s *simulation) live(ctx context.Context) error {
+	at := s.Question.At
+	due := escalation.Due{
+		PlanID: s.Plan.ID, ApplicationID: s.Application.ID, CreatedAt: at, DueAt: at, ReadAt: at, Active: true, Dynamic: s.Question.Dynamic,
+	}
+	f := escalation.Facts{Plans: map[escalation.PlanID]escalation.Plan{s.Plan.ID: s.Plan}, Applications: map[int64]escalation.Application{s.Application.ID: s.Application}}
+	for range maxLooks {
+		if err := ctx.Err(); err != nil {
+			return tooSlow(err)
+		}
+		if end := s.Question.AcknowledgedAfter; end > 0 && !due.ReadAt.Before(at.Add(end)) {
+			s.acknowledged(at.Add(end))
+			return nil
+		}
+		w, err := s.decider.Decide(ctx, due, f)
+		if err != nil {
+			return tooSlow(fmt.Errorf("simulate: %w", err))
+		}
+		if err := s.reach(ctx, due.Progress, w); err != nil {
+			return tooSlow(err)
+		}
+		next, err := s.carryOut(ctx, w)
+		if err != nil {
+			return err
+		}
+		s.EndedAt = due.ReadAt
+		if !w.Active {
+			s.End = EndExhausted
+			return nil
+		}
+		if len(s.Pages) >= MaxSimulated || next.Year() > lastYear {
+			break
+		}
+		if due.Progress, err = s.stored(w.Progress); err != nil {
+			return err
+		}
+		due.DueAt, due.ReadAt = next, next
+	}
+	s.End = EndCut
+	return nil
+}
+
+// onCallRole begins the roles of targets that calendars answer for.
+const onCallRole = "oncall-"
+
+// reach notes that a calendar has not been populated to the instant of a decision, once for each role of a team.
+func (s *simulation) reach(ctx context.Context, before escalation.Progress, w escalation.Decided) error {
+	if s.populated == nil {
+		return nil
+	}
+	var asked []*escalation.Target
+	for step := max(before.Step, 1); step <= min(w.Progress.Step, len(s.Plan.Steps)); step++ {
+		for i, n := range s.Plan.Steps[step-1].Notifications {
+			again := step == before.Step && step == w.Progress.Step && i < len(w.Progress.Notifications) && w.Progress.Notifications[i].At.Equal(w.At)
+			if t, ok := n.TargetIn(s.Question.Dynamic); ok && (step > before.Step || again) {
+				asked = append(asked, &t)
+			}
+		}
+	}
+	if slices.ContainsFunc(w.Messages, func(m messages.New) bool { return m.Purpose == messages.Fallback }) {
+		asked = append(asked, s.Plan.Fallback, s.Application.Fallback)
+	}
+	for _, t := range asked {
+		if t == nil || !strings.HasPrefix(t.Role, onCallRole) || s.beyond[t.String()] {
+			continue
+		}
+		role := strings.TrimPrefix(t.Role, onCallRole)
+		missing, err := s.populated.NotPopulated(ctx, *t, role, w.At)
+		if err != nil {
+			return fmt.Errorf("read how far the calendar of %s reaches: %w", t.Name, err)
+		}
+		if missing {
+			s.beyond[t.String()] = true
+			s.say("The calendar of team %s has no shifts for the role %s at %s yet: its schedule is not populated so far. Who is paged then can still change.",
+				t.Name, role, w.At.UTC().Format(time.DateTime+" UTC"))
+		}
+	}
+	return nil
+}
+
+// tooSlow says that asking again may help where time ran out.
+func tooSlow(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fault.Wrap(fault.Unavailable, err, "who would be paged could not be found out in time")
+	}
+	return err
+}
+
+// acknowledged ends the simulation because somebody acknowledges.
+func (s *simulation) acknowledged(at time.Time) {
+	s.End, s.EndedAt = EndAcknowledged, at
+	s.Timeline = append(s.Timeline, incidents.Entry{At: at, Kind: incidents.EntryAcknowledged,
+		Text: "somebody acknowledges: nobody is paged any more"})
+}
+
+// stored returns the progress as it is read when the incident is looked at again: every message has left.
+func (s *simulation) stored(p escalation.Progress) (escalation.Progress, error) {
+	raw, err := escalation.EncodeProgress(p)
+	if err != nil {
+		return escalation.Progress{}, err
+	}
+	read, err := escalation.DecodeProgress(raw)
+	if err != nil {
+		return escalation.Progress{}, err
+	}
+	read.Step, read.StepAt = p.Step, p.StepAt
+	facts := make([]escalation.RoundFact, 0, len(s.latest))
+	for _, f := range s.latest {
+		facts = append(facts, f)
+	}
+	escalation.Observe(&read, facts)
+	return read, nil
+}
+
+// carryOut notes the messages and lines of a decision and returns when the incident is looked at again: a message that left
+// moves the next look up to the end of its wait.
+func (s *simulation) carryOut(ctx context.Context, w escalation.Decided) (time.Time, error) {
+	next := w.DueAt
+	var held, ruled []incidents.Entry
+	for position, f := range s.latest {
+		if f.Step != w.Progress.Step {
+			delete(s.latest, position)
+		}
+	}
+	for i, m := range w.Messages {
+		if s.Application.Modes.Unserved[m.Mode] { // the tracking address; people have another mode, or somebody else is paged
+			w.Entries = append(w.Entries, escalation.Entryf(w.At, incidents.EntryDelivery, "%s cannot be told: no processor has a vendor for %s", m.Target, m.Mode))
+			continue
+		}
+		p := SimulatedPage{New: m, At: w.At, Wanted: w.Reasons[i].Wanted, Rule: w.Reasons[i].Rule, ModeRule: w.Reasons[i].ModeRule}
+		if s.hold(w.Aggregation, &p) {
+			held = append(held, escalation.HeldEntry(m.Target, *w.Aggregation, w.At))
+		} else if p.Mode != users.Drop {
+			changed, err := s.reprioritise(ctx, &p)
+			if err != nil {
+				return next, err
+			}
+			if changed {
+				ruled = append(ruled, escalation.RuledEntry(m.Target, p.Mode, m.Mode, w.At))
+			}
+		}
+		s.Pages = append(s.Pages, p)
+		if m.Step == w.Progress.Step && m.Step > 0 {
+			s.latest[m.Position] = escalation.RoundFact{Step: m.Step, Position: m.Position, Repeat: m.Repeat, SettledAt: w.At}
+		}
+		if end := w.At.Add(m.Wait); end.Before(next) {
+			next = end
+		}
+	}
+	for _, entries := range [][]incidents.Entry{w.Entries, held, ruled} {
+		s.Timeline = append(s.Timeline, entries...)
+	}
+	return next, nil
+}
+
+// hold reports whether the page is held for a digest, and until when.
+func (s *simulation) hold(a *escalation.Aggregation, p *SimulatedPage) bool {
+	k, ok := escalation.FloodOf(p.New)
+	if a == nil || !ok {
+		return false
+	}
+	f := s.floods[k]
+	if f == nil {
+		f = &foreseen{}
+		s.floods[k] = f
+	}
+	if !f.release.IsZero() && !p.At.Before(f.release) {
+		f.release = time.Time{} // they have left
+	}
+	if !f.Hold(*a, p.At) {
+		return false
+	}
+	if f.release.IsZero() {
+		f.release = p.At.Add(a.Every)
+	}
+	p.Held, p.HeldUntil = p.At, f.release
+	return true
+}
+
+// reprioritise follows the recipient's own rules and reports whether they changed the mode.
+func (s *simulation) reprioritise(ctx context.Context, p *SimulatedPage) (bool, error) {
+	user, ok := p.Recipient.User()
+	if !ok {
+		return false, nil
+	}
+	rules, err := s.rulesOf(ctx, user)
+	if err != nil {
+		return false, err
+	}
+	if s.counts[user] == nil {
+		s.counts[user] = map[users.Mode]*messages.Window{}
+	}
+	wanted := p.Mode
+	for i := range rules {
+		if s.Application.Modes.Unserved[rules[i].To] {
+			rules = slices.Clone(rules)
+			rules[i].Usable = false
+		}
+	}
+	p.Mode = messages.Reprioritise(wanted, rules, s.counts[user], p.At)
+	if p.Mode != wanted {
+		p.ModeRule = "own rule, because there are too many by " + string(wanted)
+	}
+	return p.Mode != wanted, nil
+}
+
+// rulesOf returns a person's rules. For the application that is not named, what may be used is what the person has.
+func (s *simulation) rulesOf(ctx context.Context, user users.ID) ([]messages.Reprioritisation, error) {
+	key := users.ResponderKey{User: user, Application: s.Application.ID}
+	found, err := s.rules.Get(ctx, key)
+	if err != nil {
+		return nil, fmt.Errorf("read rules: %w", err)
+	}
+	rules := found[key]
+	if s.Application.ID != 0 || len(rules) == 0 {
+		return rules, nil
+	}
+	people, err := s.responders.Get(ctx, key)
+	if err != nil {
+		return nil, fmt.Errorf("read contacts: %w", err)
+	}
+	rules = slices.Clone(rules)
+	for i, r := range rules {
+		rules[i].Usable = r.To == users.Drop || users.CanUse(people[key], s.Application.Modes, r.To)
+	}
+	return rules, nil
+}

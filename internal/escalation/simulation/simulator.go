@@ -1,0 +1,220 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/words"
+)
+
+// MaxSimulated is how many pages a simulation foresees; then it is cut.
+const MaxSimulated = 1000
+
+// maxLooks bounds how often a simulation decides.
+const maxLooks = 10 * MaxSimulated
+
+// simulatedKeep is how long a simulation remembers what it read: longer than it can take.
+const simulatedKeep = time.Hour
+
+// Rules reads the rules of people who want messages in another mode when they get too many in one, by user and application.
+// Who has none is missing from the answer.
+type Rules interface {
+	Rules(ctx context.Context, keys []users.ResponderKey) (map[users.ResponderKey][]messages.Reprioritisation, error)
+	// DefaultModes are those of priorities in this installation.
+	DefaultModes(ctx context.Context) (map[users.Priority]users.Mode, error)
+}
+
+// Vendors tells which modes processors have a vendor for.
+type Vendors interface {
+	// Served returns false when it is not known: no processor runs, or one does not say.
+	Served(ctx context.Context) (modes []users.Mode, known bool, err error)
+}
+
+// Populated tells how far calendars reach.
+type Populated interface {
+	// NotPopulated reports whether a schedule of an on-call role of the team is for the instant and has not been populated to it.
+	NotPopulated(ctx context.Context, team escalation.Target, role string, at time.Time) (bool, error)
+}
+
+// SimulatorDeps are the simulator's collaborators. All are required but Vendors and Populated, which are then not asked.
+type SimulatorDeps struct {
+	Reader  escalation.Reader
+	Rules   Rules
+	Names   Names
+	Clock   Clock
+	Vendors Vendors
+	// Populated returns what tells how far calendars reach, for one simulation.
+	Populated func() Populated
+	// Resolver returns a resolver for one simulation. It may remember what it read for as long as it is used, so that a
+	// simulation looks at one state of things, and must be able to answer for any instant.
+	Resolver func() *oncall.Resolver
+}
+
+// Simulator foresees what the engine would do with an incident. It decides with the engine's own code and the resolver, at
+// instants to come; it writes and sends nothing. It is safe for concurrent use.
+type Simulator struct{ deps SimulatorDeps }
+
+// NewSimulator returns a simulator.
+func NewSimulator(d SimulatorDeps) (*Simulator, error) {
+	if d.Reader == nil || d.Rules == nil || d.Names == nil || d.Clock == nil || d.Resolver == nil {
+		return nil, errors.New("simulator: reader, rules, names, clock and resolver are required")
+	}
+	return &Simulator{deps: d}, nil
+}
+
+// Question is what a simulation is asked.
+type Question struct {
+	Plan escalation.PlanID
+	// Application opens the incident; 0 = one that may use every mode and sets nothing for its people.
+	Application int64
+	// Dynamic are the targets that the incident brings, by dynamic index.
+	Dynamic map[int]escalation.Target
+	// At is when the incident is opened.
+	At time.Time
+	// AcknowledgedAfter is how long after At somebody acknowledges; 0 = nobody ever does.
+	AcknowledgedAfter time.Duration
+}
+
+// End says how a simulation came to its end.
+type End string
+
+// The ends of a simulation.
+const (
+	EndExhausted    End = "exhausted"
+	EndAcknowledged End = "acknowledged"
+	EndCut          End = "cut" // there is more to come than is foreseen
+)
+
+// Simulation is what would happen to an incident, if every vendor accepted every page at once and nothing else happened.
+type Simulation struct {
+	Question    Question
+	Plan        escalation.Plan
+	Application escalation.Application
+	Pages       []SimulatedPage
+	// Timeline is what the incident's timeline would say.
+	Timeline []incidents.Entry
+	End      End
+	EndedAt  time.Time
+	// Notes say what the simulation assumes, and what is odd about the plan as it is now.
+	Notes []string
+}
+
+// SimulatedPage is one message that would be made.
+type SimulatedPage struct {
+	messages.New
+	At time.Time
+	// Wanted is the mode that the person would rather be told in; Mode says how they are told.
+	Wanted users.Mode
+	// Rule says why this person, ModeRule why in this mode.
+	Rule     string
+	ModeRule string
+	// HeldUntil is when a page leaves in a digest that is held because there are too many; zero = it leaves at once.
+	HeldUntil time.Time
+}
+
+// anyApplication stands for an application that is not named.
+func anyApplication(priorities map[users.Priority]users.Mode) escalation.Application {
+	app := escalation.Application{Name: "any application", Modes: users.AppModes{Supported: map[users.Mode]bool{}, Priorities: priorities}}
+	for _, m := range users.Modes {
+		app.Modes.Supported[m] = true
+	}
+	return app
+}
+
+// Simulate answers q. A plan or application that does not exist is a NotFound fault.
+func (s *Simulator) Simulate(ctx context.Context, q Question) (Simulation, error) {
+	priorities, err := s.deps.Rules.DefaultModes(ctx)
+	if err != nil {
+		return Simulation{}, fmt.Errorf("read the default modes: %w", err)
+	}
+	run := &simulation{
+		Simulation: Simulation{Question: q, Application: anyApplication(priorities)}, rules: oncall.NewRecent(simulatedKeep, s.deps.Rules.Rules),
+		floods: map[escalation.AggregationKey]*foreseen{}, counts: map[users.ID]map[users.Mode]*messages.Window{},
+		latest: map[int]escalation.RoundFact{}, beyond: map[string]bool{},
+	}
+	plans, err := s.deps.Reader.Plans(ctx, []escalation.PlanID{q.Plan})
+	if err != nil {
+		return Simulation{}, fmt.Errorf("read the plan: %w", err)
+	}
+	var ok bool
+	if run.Plan, ok = plans[q.Plan]; !ok {
+		return Simulation{}, fault.New(fault.NotFound, "no such plan")
+	}
+	if q.Application != 0 {
+		apps, err := s.deps.Reader.Applications(ctx, []int64{q.Application})
+		if err != nil {
+			return Simulation{}, fmt.Errorf("read the application: %w", err)
+		}
+		if run.Application, ok = apps[q.Application]; !ok {
+			return Simulation{}, fault.New(fault.NotFound, "no such application")
+		}
+	}
+	if err := s.vendors(ctx, run); err != nil {
+		return Simulation{}, err
+	}
+	if s.deps.Populated != nil {
+		run.populated = s.deps.Populated()
+	}
+	run.responders = oncall.NewRecent(simulatedKeep, s.deps.Reader.Responders)
+	run.decider = escalation.NewDecider(s.deps.Resolver(), run.responders, func(incidents.ID) bool { return false })
+	if err := run.live(ctx); err != nil {
+		return Simulation{}, err
+	}
+	run.remark()
+	return run.Simulation, nil
+}
+
+// vendors takes the modes without a vendor from what the application may use, as delivery will.
+func (s *Simulator) vendors(ctx context.Context, run *simulation) error {
+	if s.deps.Vendors == nil {
+		return nil
+	}
+	served, known, err := s.deps.Vendors.Served(ctx)
+	if err != nil {
+		return fmt.Errorf("read the modes that processors have a vendor for: %w", err)
+	}
+	if !known {
+		run.say("It is not known which modes have a vendor: no processor runs, or one is of an earlier release. The simulation takes every mode as served.")
+		return nil
+	}
+	run.Application.Modes.Unserved = map[users.Mode]bool{}
+	for _, m := range users.Modes {
+		if m != users.Drop && !slices.Contains(served, m) {
+			run.Application.Modes.Unserved[m] = true
+		}
+	}
+	return nil
+}
+
+func (s *simulation) say(format string, args ...any) {
+	s.Notes = append(s.Notes, fmt.Sprintf(format, args...))
+}
+
+// remark adds what a reader must know to take the simulation for what it is.
+func (s *simulation) remark() {
+	say := s.say
+	if s.Question.Application == 0 {
+		say("No application is named: the simulation takes one that may use every mode and sets nothing for its people.")
+	}
+	if !s.Plan.Active {
+		say("Version %d of plan %s is not the active one; new incidents use another, or none.", s.Plan.ID, s.Plan.Name)
+	}
+	if s.Plan.Paused {
+		say("Plan %s is paused now: nobody is paged until it goes on. The simulation takes it as going on.", s.Plan.Name)
+	}
+	if _, ok := s.Plan.Aggregation(); ok {
+		say("Pages of other incidents may be held together with these; the simulation knows of this incident only.")
+	}
+	if s.End == EndCut {
+		say("The plan goes on for longer than is foreseen: cut after %s.", words.Count(len(s.Pages), "page", "pages"))
+	}
+}

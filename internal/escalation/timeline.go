@@ -1,0 +1,310 @@
+package escalation
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/words"
+)
+
+// The sentences of the timeline. They are read by somebody who was woken at 3 a.m.
+
+// String names a target as people say it: "demo", "everybody in team db", "manager of db".
+func (t Target) String() string {
+	name := t.Name
+	if name == "" {
+		name = fmt.Sprintf("target number %d", t.TargetID)
+	}
+	switch strings.ToLower(t.Role) {
+	case "user":
+		return name
+	case "team":
+		return "team " + name
+	case "mailing-list":
+		return "mailing list " + name
+	default:
+		return t.Role + " of " + name
+	}
+}
+
+// Speaks reports whether the tracking message has words for an application.
+func (t Tracking) Speaks(application string) bool {
+	var words map[string]json.RawMessage
+	if json.Unmarshal(t.Template, &words) != nil {
+		return false
+	}
+	for name, content := range words {
+		if strings.EqualFold(name, application) && len(content) > 0 && !bytes.Equal(content, []byte("null")) {
+			return true
+		}
+	}
+	return false
+}
+
+// Entryf returns a line of a timeline. Its text is valid UTF-8 and at most 2,000 bytes long.
+func Entryf(at time.Time, kind incidents.EntryKind, format string, args ...any) incidents.Entry {
+	return incidents.Entry{At: at, Kind: kind, Text: clean(fmt.Sprintf(format, args...))}
+}
+
+// add appends a line to the timeline of the change.
+func (b *changeBuilder) add(kind incidents.EntryKind, detail json.RawMessage, format string, args ...any) {
+	entry := Entryf(b.due.ReadAt, kind, format, args...)
+	entry.Detail = detail
+	b.Entries = append(b.Entries, entry)
+}
+
+// maxText is the longest sentence on a timeline, in bytes.
+const maxText = 2000
+
+// clean makes text fit for PostgreSQL and for a screen.
+func clean(s string) string {
+	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "\uFFFD")
+	if len(s) > maxText {
+		s = strings.ToValidUTF8(s[:maxText], "") + "..."
+	}
+	return s
+}
+
+// late says that waiting for a step starts although it has not left. One line per step.
+func (b *changeBuilder) late(late []Late) {
+	if len(late) == 0 {
+		return
+	}
+	waiting := 0
+	for _, l := range late {
+		waiting += l.Unsettled
+	}
+	b.add(incidents.EntryLate, nil, "step %d not delivered yet, escalating: %s still on the way, the wait starts all the same",
+		late[0].Step, words.Count(waiting, "page is", "pages are"))
+}
+
+// lost says which notifications reached nobody after all.
+func (b *changeBuilder) lost(lost []Lost) {
+	for _, l := range lost {
+		b.add(incidents.EntrySkipped, nil, "step %d: every page of notification %d failed for good; it is neither waited for nor repeated",
+			l.Step, l.Position+1)
+	}
+}
+
+// over says why the plan ended.
+func (b *changeBuilder) over(why Over) {
+	switch why {
+	case NoSteps:
+		b.add(incidents.EntryExhausted, nil, "plan %s has no steps: escalation ends here", b.plan.Name)
+	case BeyondPlan:
+		b.add(incidents.EntryExhausted, nil, "the incident stands at step %d, but plan %s has only %s: escalation ends here",
+			b.Progress.Step, b.plan.Name, words.Count(len(b.plan.Steps), "step", "steps"))
+	default:
+		b.add(incidents.EntryExhausted, nil, "plan %s is exhausted: %s over and nobody acknowledged; nobody is paged any more",
+			b.plan.Name, words.Count(len(b.plan.Steps), "step is", "steps are"))
+	}
+}
+
+// tellPages writes who is paged: one line for each step and kind of round.
+func (b *changeBuilder) tellPages(d Decision) {
+	type lineKey struct {
+		step   int
+		repeat int
+		again  bool
+	}
+	var keys []lineKey
+	lines := map[lineKey][]page{}
+	for _, p := range b.pages {
+		k := lineKey{step: p.round.Step, repeat: p.round.Repeat, again: p.round.Again}
+		if lines[k] == nil {
+			keys = append(keys, k)
+		}
+		lines[k] = append(lines[k], p)
+	}
+	for _, k := range keys {
+		pages := lines[k]
+		kind, how := incidents.EntryStep, "paging"
+		switch {
+		case k.again:
+			how = "paging again after the reopening, because the earlier page did not arrive:"
+		case k.repeat > 0:
+			kind, how = incidents.EntryRepeat, fmt.Sprintf("repeat %d, paging", k.repeat)
+		}
+		b.add(kind, pageDetails(pages), "step %d: %s %s", k.step, how, sentence(pages))
+	}
+	if d.Reopened && len(b.pages) == 0 && len(d.Rounds) == 0 {
+		b.add(incidents.EntryReopened, nil, "escalation goes on at step %d; what was sent before counts", b.Progress.Step)
+	}
+}
+
+// sentence words pages: for each set of people found by one rule, in which modes, how urgent and why they.
+// "demo by email, sms and slack (urgent, named in the plan)".
+func sentence(pages []page) string {
+	type group struct {
+		rule  string
+		pages []page
+	}
+	var groups []group
+	for _, p := range pages {
+		i := slices.IndexFunc(groups, func(g group) bool { return g.rule == p.rule })
+		if i < 0 {
+			groups = append(groups, group{rule: p.rule})
+			i = len(groups) - 1
+		}
+		groups[i].pages = append(groups[i].pages, p)
+	}
+	parts := make([]string, len(groups))
+	for i, g := range groups {
+		var priorities []string
+		for _, p := range users.Priorities {
+			if slices.ContainsFunc(g.pages, func(q page) bool { return q.priority == p }) {
+				priorities = append(priorities, string(p))
+			}
+		}
+		parts[i] = fmt.Sprintf("%s (%s, %s)", byMode(g.pages), list(priorities), g.rule)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// byMode words who hears by which modes: "ana and bo by sms, cy by email because there is no call contact".
+func byMode(pages []page) string {
+	type person struct {
+		name  string
+		modes []string
+	}
+	var people []person
+	for _, p := range pages {
+		mode := string(p.choice.Mode)
+		if p.choice.Mode == users.Drop {
+			mode = "drop, which discards it"
+		}
+		if p.choice.Changed() {
+			mode += " because " + p.choice.Missing
+		}
+		i := slices.IndexFunc(people, func(q person) bool { return q.name == p.responder.Name })
+		if i < 0 {
+			people = append(people, person{name: p.responder.Name})
+			i = len(people) - 1
+		}
+		if !slices.Contains(people[i].modes, mode) {
+			people[i].modes = append(people[i].modes, mode)
+		}
+	}
+	var order []string
+	who := map[string][]string{}
+	for _, p := range people {
+		modes := list(p.modes)
+		if who[modes] == nil {
+			order = append(order, modes)
+		}
+		who[modes] = append(who[modes], p.name)
+	}
+	parts := make([]string, len(order))
+	for i, modes := range order {
+		parts[i] = list(who[modes]) + " by " + modes
+	}
+	return strings.Join(parts, ", ")
+}
+
+func names(pages []page) string {
+	var out []string
+	for _, p := range pages {
+		if !slices.Contains(out, p.responder.Name) {
+			out = append(out, p.responder.Name)
+		}
+	}
+	return list(out)
+}
+
+// list joins words: "a", "a and b", "a, b and c".
+func list(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+}
+
+func afterAll(tried []string) string {
+	if len(tried) == 0 {
+		return ""
+	}
+	return "; tried before: " + strings.Join(tried, "; ")
+}
+
+// pageDetail is what programs read beside the sentence.
+type pageDetail struct {
+	Step     int            `json:"step"`
+	Position int            `json:"position"`
+	Repeat   int            `json:"repeat"`
+	Target   string         `json:"target"`
+	Rule     string         `json:"rule,omitempty"`
+	Priority users.Priority `json:"priority"`
+	Mode     users.Mode     `json:"mode"`
+	Wanted   users.Mode     `json:"wanted_mode,omitempty"`
+	ModeRule string         `json:"mode_rule"`
+}
+
+func pageDetails(pages []page) json.RawMessage {
+	details := make([]pageDetail, len(pages))
+	for i, p := range pages {
+		details[i] = pageDetail{
+			Step: p.round.Step, Position: p.round.Position, Repeat: p.round.Repeat, Target: p.responder.Name, Rule: p.rule,
+			Priority: p.priority, Mode: p.choice.Mode, ModeRule: p.choice.Rule,
+		}
+		if p.choice.Changed() {
+			details[i].Wanted = p.choice.Wanted
+		}
+	}
+	raw, err := json.Marshal(map[string]any{"pages": details})
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+// maxCause is how much of an error is put on a timeline.
+const maxCause = 300
+
+// FailureEntry says that an incident could not be escalated because of cause, for the given number of times in a row.
+func FailureEntry(cause error, failures int, pause time.Duration) incidents.Entry {
+	text := cause.Error()
+	if len(text) > maxCause {
+		text = text[:maxCause]
+		for !utf8.ValidString(text) && text != "" {
+			text = text[:len(text)-1]
+		}
+		text += "..."
+	}
+	return Entryf(time.Time{}, incidents.EntryFailure, "escalation failed (%s so far), trying again in %s: %s",
+		words.Count(failures, "time", "times"), pause.Round(time.Second), text)
+}
+
+// CancelledEntry says that n messages were cancelled because the incident is not escalating any more.
+func CancelledEntry(n int, at time.Time) incidents.Entry {
+	return Entryf(at, incidents.EntryCancelled, "%s",
+		words.Count(n, "page that had not left yet was cancelled", "pages that had not left yet were cancelled"))
+}
+
+// HeldEntry says that a page waits for a digest because there were too many.
+func HeldEntry(target string, a Aggregation, at time.Time) incidents.Entry {
+	return Entryf(at, incidents.EntryHeld, "page to %s held: more than %s of this plan and priority within %s; it leaves in a digest within %s",
+		target, words.Count(a.Threshold, "page", "pages"), words.Duration(a.Window), words.Duration(a.Every))
+}
+
+// DigestEntry says that a page leaves together with others.
+func DigestEntry(target string, n int, mode users.Mode, batch string, at time.Time) incidents.Entry {
+	return Entryf(at, incidents.EntryHeld, "telling %s by %s of %s in one digest (batch %s)",
+		target, mode, words.Count(n, "page", "pages"), batch)
+}
+
+// ReleasedEntry says that a page that was held leaves by itself.
+func ReleasedEntry(target string, mode users.Mode, at time.Time) incidents.Entry {
+	return Entryf(at, incidents.EntryHeld, "the page to %s that was held leaves by %s: no others came", target, mode)
+}
+
+// RuledEntry says that a page goes by another mode because its recipient gets too many, and has a rule for that.
+func RuledEntry(target string, to, from users.Mode, at time.Time) incidents.Entry {
+	return Entryf(at, incidents.EntryLimited, "paging %s by %s instead of %s: too many by %s of late, by their own rule", target, to, from, from)
+}
