@@ -50,7 +50,7 @@ var (
 	edge = []string{"internal/api", "internal/irisapi", "internal/oncallapi", "internal/web", "internal/webhooks", "internal/responses", "internal/delivery",
 		"internal/vendors", "internal/postgres"}
 	programs = []string{"internal/app", "internal/database", "internal/health", "internal/jobs", "internal/login", "internal/operator", "internal/bench", "internal/postgres"}
-	routes = []string{"internal/api", "internal/irisapi", "internal/oncallapi", "internal/web", "internal/webhooks", "internal/responses", "internal/wire", "internal/app"}
+	routes   = []string{"internal/api", "internal/irisapi", "internal/oncallapi", "internal/web", "internal/webhooks", "internal/responses", "internal/wire", "internal/app"}
 )
 
 func TestWalls(t *testing.T) {
