@@ -386,7 +386,7 @@ type rumours struct {
 }
 
 func (*rumours) Addr() string { return "" }
-func (*rumours) Announce()        {}
+func (*rumours) Announce()    {}
 func (r *rumours) Suspects() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
