@@ -112,7 +112,7 @@ func (o *Operator) addSchedules(ctx context.Context, team oncall.Profile, roster
 			for i := range d.Rotation.Layers {
 				l := &d.Rotation.Layers[i]
 				for j := 0; len(l.Members) < len(order); j++ {
-					l.Members = append(l.Members, oncall.Turn{User: order[j]})
+					l.Members = append(l.Members, oncall.LayerMember{User: order[j]})
 				}
 			}
 		}

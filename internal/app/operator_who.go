@@ -80,7 +80,7 @@ func (o *Operator) Who(ctx context.Context, a WhoAsk) ([]WhoTeam, error) {
 	}
 	directory, calendars := postgres.NewDirectory(o.db), postgres.NewOncallCalendars(o.db)
 	w := who{ask: a, db: o.db, directory: directory, calendars: calendars,
-		resolver: oncall.NewResolver(directory, oncall.NewForeseenCalendar(calendars, oncall.LiveConfig{}), time.Hour)}
+		resolver: oncall.NewResolver(directory, oncall.NewSimulationCalendar(calendars, oncall.LiveConfig{}), time.Hour)}
 	out := make([]WhoTeam, 0, len(names))
 	for _, name := range names {
 		team, err := o.teams.ByName(ctx, name)

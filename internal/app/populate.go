@@ -23,7 +23,7 @@ import (
 type populateStores struct {
 	schedules interface {
 		Due(ctx context.Context, buckets []int, every time.Duration, limit int) ([]oncall.TeamName, error)
-		Fill(ctx context.Context, processID string, lease buckets.Lease, team int64) ([]oncall.Plan, error)
+		Fill(ctx context.Context, processID string, lease buckets.Lease, team int64) ([]oncall.Result, error)
 		Failed(ctx context.Context, team int64, problem string) error
 	}
 	calendars oncall.CalendarStore

@@ -159,13 +159,13 @@ func TestRemindersSpeakInThePersonsZone(t *testing.T) {
 func (f *remindFixture) edit(decide oncall.Decide) {
 	f.Helper()
 	team := int64(f.count("select id from teams"))
-	_, err := postgres.NewOncallShifts(f.db).Edit(f.Context(), oncall.Choice{TeamID: team}, oncall.By{Owner: "test"}, false, decide)
+	_, err := postgres.NewOncallShifts(f.db).Edit(f.Context(), oncall.Selection{TeamID: team}, oncall.By{Owner: "test"}, false, decide)
 	require.NoError(f, err)
 }
 
 func (f *remindFixture) notice(kind oncall.NoticeKind, role string, people ...string) {
 	f.Helper()
-	f.edit(func(now time.Time, team oncall.Crew, _ []oncall.Shift) (oncall.Decision, error) {
+	f.edit(func(now time.Time, team oncall.Membership, _ []oncall.Shift) (oncall.Decision, error) {
 		n := oncall.Notice{Kind: kind, Roles: []string{role}}
 		for _, name := range people {
 			id := users.ID(f.count("select id from users where name = '" + name + "'"))

@@ -22,7 +22,7 @@ func newSimulator(db *postgres.DB, apps *postgres.Applications, listLimit int, d
 		},
 		Resolver: func() *oncall.Resolver {
 			r := oncall.NewResolver(oncall.LimitLists(directory, listLimit),
-				oncall.NewForeseenCalendar(postgres.NewOncallCalendars(db), oncall.LiveConfig{}), time.Hour)
+				oncall.NewSimulationCalendar(postgres.NewOncallCalendars(db), oncall.LiveConfig{}), time.Hour)
 			if dummy != nil {
 				r = r.Dummy(dummy)
 			}

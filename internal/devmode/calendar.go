@@ -33,10 +33,10 @@ func demoCalendars(now time.Time) []app.NewCalendar {
 			Team:   oncall.TeamSettings{Name: "storage", TimeZone: "Europe/Zurich", Email: "storage@example.com", Description: "Databases and disks"},
 			Admins: []string{DemoUser}, Services: []string{"database"}, Roster: "storage", Members: []string{"ben", "chloe", "ana"},
 			Schedules: map[string]oncall.ScheduleDraft{
-				"primary": {Name: "Half days", Algorithm: oncall.Turns, Advanced: true, Threshold: ahead, Rotation: &oncall.Rotation{Layers: []oncall.Layer{{
+				"primary": {Name: "Half days", Algorithm: oncall.ByRotation, Advanced: true, Threshold: ahead, Rotation: &oncall.Rotation{Layers: []oncall.Layer{{
 					Name: "Half days", Start: start, Every: 1, Unit: oncall.Days, HandOffs: []time.Duration{9 * time.Hour, 21 * time.Hour},
 				}}}},
-				"shadow": {Name: "Working hours", Algorithm: oncall.Turns, Advanced: true, Threshold: ahead, Rotation: &oncall.Rotation{Layers: []oncall.Layer{{
+				"shadow": {Name: "Working hours", Algorithm: oncall.ByRotation, Advanced: true, Threshold: ahead, Rotation: &oncall.Rotation{Layers: []oncall.Layer{{
 					Name: "Working hours", Start: start, Every: 1, Unit: oncall.Weeks, Restrict: []oncall.Window{{
 						Days: []time.Weekday{time.Monday, time.Tuesday, time.Wednesday, time.Thursday, time.Friday}, From: 9 * time.Hour, To: 17 * time.Hour,
 					}},

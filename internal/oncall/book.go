@@ -8,8 +8,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// book is a calendar while it is being filled: what was planned first is seen by what is planned next.
-type book struct {
+// draftCalendar is a calendar while it is being filled: what was planned first is seen by what is planned next.
+type draftCalendar struct {
 	known  Calendars
 	shifts map[users.ID][]Shift
 	absent map[users.ID][]Absence
@@ -40,8 +40,8 @@ type exactKey struct {
 
 func exactly(s Shift) exactKey { return exactKey{s.TeamID, s.Role, s.Start.Unix(), s.End.Unix()} }
 
-func newBook(known Calendars) *book {
-	b := &book{
+func newDraftCalendar(known Calendars) *draftCalendar {
+	b := &draftCalendar{
 		known: known, shifts: map[users.ID][]Shift{}, absent: map[users.ID][]Absence{},
 		exact: map[exactKey]int{}, held: map[heldKey][]Span{},
 	}
@@ -52,11 +52,11 @@ func newBook(known Calendars) *book {
 	return b
 }
 
-func (b *book) add(shifts ...Shift) {
+func (b *draftCalendar) add(shifts ...Shift) {
 	for _, s := range shifts {
 		b.shifts[s.User] = append(b.shifts[s.User], s)
 		b.exact[exactly(s)]++
-		if id := origin(s); s.holdsFor(id) {
+		if id := origin(s); s.BlocksSchedule(id) {
 			key := heldKey{id, s.TeamID, s.Role}
 			b.held[key] = append(b.held[key], Span{s.Start, s.End})
 		}
@@ -64,7 +64,7 @@ func (b *book) add(shifts ...Shift) {
 }
 
 // remove takes stored shifts out that no schedule has to work around.
-func (b *book) remove(shifts []Shift) {
+func (b *draftCalendar) remove(shifts []Shift) {
 	gone := map[users.ID]map[ShiftID]bool{}
 	for _, s := range shifts {
 		if gone[s.User] == nil {
@@ -79,15 +79,15 @@ func (b *book) remove(shifts []Shift) {
 }
 
 // away reports whether a person is on vacation or unavailable, for whichever team, during any of spans.
-func (b *book) away(user users.ID, spans []Span) bool {
+func (b *draftCalendar) away(user users.ID, spans []Span) bool {
 	all := envelope(spans)
 	for _, a := range b.absent[user] {
-		if all.overlaps(a.Start, a.End) && overlapsAny(a.Start, a.End, spans) {
+		if all.Overlaps(a.Start, a.End) && overlapsAny(a.Start, a.End, spans) {
 			return true
 		}
 	}
 	return slices.ContainsFunc(b.shifts[user], func(s Shift) bool {
-		return !OnDuty(s.Role) && all.overlaps(s.Start, s.End) && overlapsAny(s.Start, s.End, spans)
+		return !OnDuty(s.Role) && all.Overlaps(s.Start, s.End) && overlapsAny(s.Start, s.End, spans)
 	})
 }
 
@@ -99,13 +99,13 @@ func envelope(spans []Span) Span {
 			all = s
 			continue
 		}
-		all = Span{earlier(all.Start, s.Start), later(all.End, s.End)}
+		all = Span{Earlier(all.Start, s.Start), Later(all.End, s.End)}
 	}
 	return all
 }
 
 // absences returns when a person is on vacation or unavailable.
-func (b *book) absences(user users.ID) []Span {
+func (b *draftCalendar) absences(user users.ID) []Span {
 	var out []Span
 	for _, a := range b.absent[user] {
 		out = append(out, Span{a.Start, a.End})
@@ -119,7 +119,7 @@ func (b *book) absences(user users.ID) []Span {
 }
 
 // engagements returns when a person is away or has a shift on the team or one that the team subscribes to.
-func (b *book) engagements(user users.ID, team int64) []Span {
+func (b *draftCalendar) engagements(user users.ID, team int64) []Span {
 	out := b.absences(user)
 	for _, s := range b.shifts[user] {
 		if s.TeamID == team || slices.Contains(b.known.Subscribed, TeamRole{s.TeamID, s.Role}) {
@@ -131,13 +131,13 @@ func (b *book) engagements(user users.ID, team int64) []Span {
 
 // busy reports whether a person is away, or has a shift on the team or one the team subscribes to (everywhere: on any
 // team at all), during any of spans.
-func (b *book) busy(user users.ID, team int64, everywhere bool, spans []Span) bool {
+func (b *draftCalendar) busy(user users.ID, team int64, everywhere bool, spans []Span) bool {
 	if b.away(user, spans) {
 		return true
 	}
 	all := envelope(spans)
 	return slices.ContainsFunc(b.shifts[user], func(s Shift) bool {
-		if !all.overlaps(s.Start, s.End) {
+		if !all.Overlaps(s.Start, s.End) {
 			return false
 		}
 		counts := everywhere || s.TeamID == team || slices.Contains(b.known.Subscribed, TeamRole{s.TeamID, s.Role})
@@ -146,33 +146,33 @@ func (b *book) busy(user users.ID, team int64, everywhere bool, spans []Span) bo
 }
 
 func overlapsAny(start, end time.Time, spans []Span) bool {
-	return slices.ContainsFunc(spans, func(s Span) bool { return s.overlaps(start, end) })
+	return slices.ContainsFunc(spans, func(s Span) bool { return s.Overlaps(start, end) })
 }
 
 // lastEnd returns when the person's latest shift of the team and role that is over by t ended; zero = there is none.
-func (b *book) lastEnd(user users.ID, team int64, role string, t time.Time) time.Time {
+func (b *draftCalendar) lastEnd(user users.ID, team int64, role string, t time.Time) time.Time {
 	var last time.Time
 	for _, s := range b.shifts[user] {
 		if s.TeamID == team && s.Role == role && !s.End.After(t) {
-			last = later(last, s.End)
+			last = Later(last, s.End)
 		}
 	}
 	return last
 }
 
 // lastStart returns when the person's latest shift of the team and role that began by t began; zero = there is none.
-func (b *book) lastStart(user users.ID, team int64, role string, t time.Time) time.Time {
+func (b *draftCalendar) lastStart(user users.ID, team int64, role string, t time.Time) time.Time {
 	var last time.Time
 	for _, s := range b.shifts[user] {
 		if s.TeamID == team && s.Role == role && !s.Start.After(t) {
-			last = later(last, s.Start)
+			last = Later(last, s.Start)
 		}
 	}
 	return last
 }
 
 // matched reports whether each of spans is exactly a shift of the team and role already.
-func (b *book) matched(team int64, role string, spans []Span) bool {
+func (b *draftCalendar) matched(team int64, role string, spans []Span) bool {
 	for _, s := range spans {
 		if b.exact[exactly(Shift{TeamID: team, Role: role, Start: s.Start, End: s.End})] == 0 {
 			return false
@@ -182,7 +182,7 @@ func (b *book) matched(team int64, role string, spans []Span) bool {
 }
 
 // of returns the shifts that pick chooses, by start.
-func (b *book) of(pick func(Shift) bool) []Shift {
+func (b *draftCalendar) of(pick func(Shift) bool) []Shift {
 	var out []Shift
 	for _, list := range b.shifts {
 		for _, s := range list {
@@ -192,7 +192,7 @@ func (b *book) of(pick func(Shift) bool) []Shift {
 		}
 	}
 	slices.SortFunc(out, func(x, y Shift) int {
-		if c := compareShifts(x, y); c != 0 {
+		if c := CompareShifts(x, y); c != 0 {
 			return c
 		}
 		return cmp.Compare(x.User, y.User)

@@ -203,15 +203,15 @@ type Span struct{ Start, End time.Time }
 // Gaps returns the stretches of [from, to) in which nobody holds the role, in order. What lies outside of the calendar's
 // window is not known and no gap.
 func (c *TeamCalendar) Gaps(role string, from, to time.Time) []Span {
-	from, to = later(from, c.from), earlier(to, c.to)
+	from, to = Later(from, c.from), Earlier(to, c.to)
 	var out []Span
 	at := from
 	if r := c.roles[strings.ToLower(role)]; r != nil {
 		for _, s := range r.shifts {
 			if s.Start.After(at) && at.Before(to) {
-				out = append(out, Span{at, earlier(s.Start, to)})
+				out = append(out, Span{at, Earlier(s.Start, to)})
 			}
-			at = later(at, s.End)
+			at = Later(at, s.End)
 		}
 	}
 	if at.Before(to) {
@@ -220,14 +220,14 @@ func (c *TeamCalendar) Gaps(role string, from, to time.Time) []Span {
 	return out
 }
 
-func later(a, b time.Time) time.Time {
+func Later(a, b time.Time) time.Time {
 	if a.Before(b) {
 		return b
 	}
 	return a
 }
 
-func earlier(a, b time.Time) time.Time {
+func Earlier(a, b time.Time) time.Time {
 	if b.Before(a) {
 		return b
 	}

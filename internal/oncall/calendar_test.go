@@ -27,7 +27,7 @@ func TestACalendarAnswersLikeLookingThroughAllShifts(t *testing.T) {
 		own := func(s Shift) bool { return s.TeamID == 7 || s.TeamID == 8 && s.Role == RolePrimary }
 		for h := range 100 {
 			var want []Shift
-			for _, s := range sorted(shifts) {
+			for _, s := range SortedShifts(shifts) {
 				if own(s) && s.Role == RolePrimary && s.At(in(h)) {
 					want = append(want, s)
 				}

@@ -33,7 +33,7 @@ func (s Schedule) Check() error {
 		if err := CheckPattern(s.Pattern); err != nil {
 			return err
 		}
-	case Turns:
+	case ByRotation:
 		if s.Rotation == nil || len(s.Rotation.Layers) == 0 {
 			return fault.Invalidf("layers", "a rotation needs at least one layer")
 		}

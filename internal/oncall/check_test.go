@@ -33,9 +33,9 @@ func TestSchedulesAreBounded(t *testing.T) {
 	requireField(t, "auto_populate_threshold", weekly(600, 3650).Check())
 	require.NoError(t, weekly(600, 0).Check(), "what is not populated costs nothing")
 	hourly := func(layers, days int) Schedule {
-		s := Schedule{Algorithm: Turns, Rotation: &Rotation{}, Threshold: days}
+		s := Schedule{Algorithm: ByRotation, Rotation: &Rotation{}, Threshold: days}
 		for range layers {
-			s.Rotation.Layers = append(s.Rotation.Layers, Layer{Start: LocalDate(2026, 1, 1, 0), Every: 1, Unit: Hours, Members: []Turn{{User: 1}}})
+			s.Rotation.Layers = append(s.Rotation.Layers, Layer{Start: LocalDate(2026, 1, 1, 0), Every: 1, Unit: Hours, Members: []LayerMember{{User: 1}}})
 		}
 		return s
 	}

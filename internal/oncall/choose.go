@@ -16,7 +16,7 @@ const (
 )
 
 // choose returns who has the period by the schedule's algorithm (docs/reference/oncall-v0.md 5.3, 5.4); 0 and the reason if nobody can.
-func (s *Schedule) choose(b *book, p period, spans []Span) (users.ID, string) {
+func (s *Schedule) choose(b *draftCalendar, p period, spans []Span) (users.ID, string) {
 	if s.Algorithm == RoundRobin {
 		return s.nextInOrder(b, p.sunday.In(s.Zone))
 	}
@@ -25,7 +25,7 @@ func (s *Schedule) choose(b *book, p period, spans []Span) (users.ID, string) {
 
 // longestRested is Oncall's default: of those in rotation who are free, whoever never had the role before, else whose
 // last shift ended longest ago. Ties go to the roster's order.
-func (s *Schedule) longestRested(b *book, spans []Span) (users.ID, string) {
+func (s *Schedule) longestRested(b *draftCalendar, spans []Span) (users.ID, string) {
 	var best users.ID
 	var oldest time.Time
 	anybody := false
@@ -53,7 +53,7 @@ func (s *Schedule) longestRested(b *book, spans []Span) (users.ID, string) {
 }
 
 // nextInOrder is round-robin: whoever follows the last one, whether free or not.
-func (s *Schedule) nextInOrder(b *book, at time.Time) (users.ID, string) {
+func (s *Schedule) nextInOrder(b *draftCalendar, at time.Time) (users.ID, string) {
 	var order []users.ID
 	for _, u := range s.Order {
 		if slices.ContainsFunc(s.Roster, func(m Member) bool { return m.User == u && m.InRotation && m.Active }) {
@@ -76,10 +76,10 @@ func (s *Schedule) nextInOrder(b *book, at time.Time) (users.ID, string) {
 }
 
 // fill plans one period of a weekly pattern and returns the shifts, or why there are none.
-func (s *Schedule) fill(b *book, p period, plan *Plan) {
+func (s *Schedule) fill(b *draftCalendar, p period, plan *Result) {
 	var open []Span
 	for _, slot := range p.slots {
-		open = append(open, slot.without(b.held[s.heldKey()])...)
+		open = append(open, slot.Without(b.held[s.heldKey()])...)
 	}
 	skips := s.Algorithm == Default && b.matched(s.TeamID, s.Role, p.slots)
 	if len(p.slots) == 0 || skips || (len(open) == 0 && s.Algorithm != RoundRobin) {
@@ -94,19 +94,19 @@ func (s *Schedule) fill(b *book, p period, plan *Plan) {
 		// A period that hands have filled is a turn all the same: a swap changes nobody else's.
 		s.Progress.LastUser = user
 	}
-	s.book(b, plan, user, open)
+	s.assign(b, plan, user, open)
 }
 
 func (p period) end() time.Time {
 	var end time.Time
 	for _, s := range p.slots {
-		end = later(end, s.End)
+		end = Later(end, s.End)
 	}
 	return end
 }
 
-// book plans shifts for a person, linked if there are several.
-func (s *Schedule) book(b *book, plan *Plan, user users.ID, spans []Span) {
+// assign plans shifts for a person, linked if there are several.
+func (s *Schedule) assign(b *draftCalendar, plan *Result, user users.ID, spans []Span) {
 	link := ""
 	if len(spans) > 1 {
 		link = b.known.NewLink()
@@ -117,7 +117,7 @@ func (s *Schedule) book(b *book, plan *Plan, user users.ID, spans []Span) {
 		b.add(shift)
 	}
 	if len(spans) > 0 {
-		plan.Notices = append(plan.Notices, created(plan.Add[len(plan.Add)-len(spans)]))
+		plan.Notices = append(plan.Notices, ShiftAdded(plan.Add[len(plan.Add)-len(spans)]))
 	}
 }
 
@@ -129,6 +129,6 @@ func heldSpans(shifts []Shift) []Span {
 	return out
 }
 
-func (p *Plan) unfilled(s *Schedule, period time.Time, span Span, why string) {
+func (p *Result) unfilled(s *Schedule, period time.Time, span Span, why string) {
 	p.Unfilled = append(p.Unfilled, Unfilled{Schedule: s.ID, Role: s.Role, Period: period, Start: span.Start, End: span.End, Why: why})
 }

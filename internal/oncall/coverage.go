@@ -21,15 +21,15 @@ const (
 	CoverHours     Cover = "hours" // in the windows of the wish
 )
 
-// CoverWish is what a team says of a role.
-type CoverWish struct {
+// CoverRule is what a team says of a role.
+type CoverRule struct {
 	Role  string
 	Cover Cover
 	Hours []Window // with CoverHours
 }
 
 // Check returns an Invalid fault that names the field that cannot be.
-func (w CoverWish) Check() error {
+func (w CoverRule) Check() error {
 	switch {
 	case !slices.Contains([]Cover{CoverSchedules, CoverAlways, CoverNever, CoverHours}, w.Cover):
 		return fault.Invalidf("cover", "cover must be schedules, always, never or hours")
@@ -72,7 +72,7 @@ type Gap struct {
 type Coverage struct {
 	Zone      *time.Location
 	Schedules []Schedule // of the team; those that make nothing count for nothing
-	Wishes    []CoverWish
+	Rules     []CoverRule
 	Holidays  map[Date]bool
 	// Off are people who are switched off. Their shifts cover nothing: pages pass them over.
 	Off map[users.ID]bool
@@ -82,7 +82,7 @@ type Coverage struct {
 func (c Coverage) Roles() []string {
 	var out []string
 	add := func(role string) {
-		if OnDuty(role) && c.wish(role).Cover != CoverNever && !slices.Contains(out, role) {
+		if OnDuty(role) && c.rule(role).Cover != CoverNever && !slices.Contains(out, role) {
 			out = append(out, role)
 		}
 	}
@@ -91,7 +91,7 @@ func (c Coverage) Roles() []string {
 			add(s.Role)
 		}
 	}
-	for _, w := range c.Wishes {
+	for _, w := range c.Rules {
 		if w.Cover != CoverSchedules {
 			add(w.Role)
 		}
@@ -99,13 +99,13 @@ func (c Coverage) Roles() []string {
 	return out
 }
 
-func (c Coverage) wish(role string) CoverWish {
-	for _, w := range c.Wishes {
+func (c Coverage) rule(role string) CoverRule {
+	for _, w := range c.Rules {
 		if strings.EqualFold(w.Role, role) {
 			return w
 		}
 	}
-	return CoverWish{Role: role, Cover: CoverSchedules}
+	return CoverRule{Role: role, Cover: CoverSchedules}
 }
 
 func (c Coverage) ofRole(role string) []Schedule {
@@ -122,7 +122,7 @@ func (c Coverage) ofRole(role string) []Schedule {
 // nothing is said of is wanted always: whoever asks for it means so.
 func (c Coverage) Wanted(role string, from, to time.Time) []Span {
 	always := []Span{{from, to}}
-	switch wish := c.wish(role); wish.Cover {
+	switch wish := c.rule(role); wish.Cover {
 	case CoverNever:
 		return nil
 	case CoverAlways:
@@ -185,7 +185,7 @@ func (c Coverage) NotPopulated(role string, at time.Time) bool {
 
 // limited reports whether the schedule is for certain hours only.
 func (s *Schedule) limited() bool {
-	if s.Algorithm == Turns && s.Rotation != nil {
+	if s.Algorithm == ByRotation && s.Rotation != nil {
 		return !slices.ContainsFunc(s.Rotation.Layers, func(l Layer) bool {
 			return len(l.Restrict) == 0 && (l.Holidays == "" || l.Holidays == KeepHolidays)
 		})
@@ -201,7 +201,7 @@ func (s *Schedule) limited() bool {
 func (s *Schedule) hours(holidays map[Date]bool, from, to time.Time) []Span {
 	first, last := LocalIn(from, s.Zone)-2*day, LocalIn(to, s.Zone)+2*day
 	var out []Span
-	if s.Algorithm == Turns && s.Rotation != nil {
+	if s.Algorithm == ByRotation && s.Rotation != nil {
 		for i := range s.Rotation.Layers {
 			out = append(out, onClock(s.Rotation.Layers[i].cover(first, last, holidays), s.Zone)...)
 		}
@@ -225,7 +225,7 @@ func (s *Schedule) periodsBetween(first, last Local) []period {
 	at := first.Sunday()
 	if !s.Progress.Last.IsZero() {
 		known := closestSunday(s.Progress.Last, s.Zone)
-		at = known + Local(floorDiv(int64(at-known), int64(s.step())))*s.step()
+		at = known + Local(FloorDiv(int64(at-known), int64(s.step())))*s.step()
 	}
 	for at+reach > first {
 		at -= s.step()
@@ -242,8 +242,8 @@ func (s *Schedule) notMade(holidays map[Date]bool, from, to time.Time) []Span {
 	if s.Progress.Last.IsZero() {
 		return s.hours(holidays, from, to)
 	}
-	if s.Algorithm == Turns {
-		return s.hours(holidays, later(from, s.Progress.Last), to)
+	if s.Algorithm == ByRotation {
+		return s.hours(holidays, Later(from, s.Progress.Last), to)
 	}
 	next := closestSunday(s.Progress.Last, s.Zone) + s.step()
 	var out []Span
@@ -261,7 +261,7 @@ func joined(spans []Span) []Span {
 	var out []Span
 	for _, s := range spans {
 		if n := len(out); n > 0 && !s.Start.After(out[n-1].End) {
-			out[n-1].End = later(out[n-1].End, s.End)
+			out[n-1].End = Later(out[n-1].End, s.End)
 			continue
 		}
 		if s.Start.Before(s.End) {
@@ -290,7 +290,7 @@ func minus(a, b []Span) []Span {
 			if s.Start.Before(b[k].Start) {
 				out = append(out, Span{s.Start, b[k].Start})
 			}
-			s.Start = later(s.Start, b[k].End)
+			s.Start = Later(s.Start, b[k].End)
 		}
 		if s.Start.Before(s.End) {
 			out = append(out, s)
@@ -303,7 +303,7 @@ func minus(a, b []Span) []Span {
 func common(a, b []Span) []Span {
 	var out []Span
 	for i, j := 0, 0; i < len(a) && j < len(b); {
-		if start, end := later(a[i].Start, b[j].Start), earlier(a[i].End, b[j].End); start.Before(end) {
+		if start, end := Later(a[i].Start, b[j].Start), Earlier(a[i].End, b[j].End); start.Before(end) {
 			out = append(out, Span{start, end})
 		}
 		if a[i].End.Before(b[j].End) {

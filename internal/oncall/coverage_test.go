@@ -13,10 +13,10 @@ import (
 // office is a rotation of one week in the office's hours, made until a day.
 func office(t testing.TB, zone *time.Location, made string, days ...time.Weekday) Schedule {
 	return Schedule{
-		ID: 6, TeamID: 7, Zone: zone, Role: RolePrimary, Algorithm: Turns, Threshold: 21, Roster: roster(1, 2),
+		ID: 6, TeamID: 7, Zone: zone, Role: RolePrimary, Algorithm: ByRotation, Threshold: 21, Roster: roster(1, 2),
 		Progress: Progress{Last: on(t, zone, made)},
 		Rotation: &Rotation{Layers: []Layer{{
-			Start: LocalOf(on(t, time.UTC, "2026-10-05 09:00")), Every: 1, Unit: Weeks, Members: []Turn{{User: 1}, {User: 2}},
+			Start: LocalOf(on(t, time.UTC, "2026-10-05 09:00")), Every: 1, Unit: Weeks, Members: []LayerMember{{User: 1}, {User: 2}},
 			Restrict: []Window{{Days: days, From: 9 * time.Hour, To: 17 * time.Hour}},
 		}}},
 	}
@@ -88,19 +88,19 @@ func TestGapsAreWhatTheTeamWantsAndNobodyHas(t *testing.T) {
 			want: []string{"11-24 09:00 - 11-24 17:00 primary not-populated"},
 		},
 		"the team says always": {
-			coverage: Coverage{Schedules: []Schedule{limited}, Wishes: []CoverWish{{Role: RolePrimary, Cover: CoverAlways}}}, to: "2026-11-24 00:00",
+			coverage: Coverage{Schedules: []Schedule{limited}, Rules: []CoverRule{{Role: RolePrimary, Cover: CoverAlways}}}, to: "2026-11-24 00:00",
 			want: []string{"11-23 00:00 - 11-23 09:00 primary nobody", "11-23 17:00 - 11-24 00:00 primary nobody"},
 		},
 		"the team says never": {
-			coverage: Coverage{Schedules: []Schedule{whole}, Wishes: []CoverWish{{Role: RolePrimary, Cover: CoverNever}}}, roles: []string{RolePrimary}, want: []string{},
+			coverage: Coverage{Schedules: []Schedule{whole}, Rules: []CoverRule{{Role: RolePrimary, Cover: CoverNever}}}, roles: []string{RolePrimary}, want: []string{},
 		},
 		"the team says when": {
-			coverage: Coverage{Schedules: []Schedule{whole}, Wishes: []CoverWish{{Role: RolePrimary, Cover: CoverHours, Hours: []Window{{From: 8 * time.Hour, To: 10 * time.Hour}}}}},
+			coverage: Coverage{Schedules: []Schedule{whole}, Rules: []CoverRule{{Role: RolePrimary, Cover: CoverHours, Hours: []Window{{From: 8 * time.Hour, To: 10 * time.Hour}}}}},
 			to:       "2026-11-24 09:00",
 			want:     []string{"11-23 08:00 - 11-23 09:00 primary nobody", "11-24 08:00 - 11-24 09:00 primary nobody"},
 		},
 		"a wish for a role without schedules": {
-			coverage: Coverage{Wishes: []CoverWish{{Role: RoleSecondary, Cover: CoverAlways}}}, to: "2026-11-23 01:00",
+			coverage: Coverage{Rules: []CoverRule{{Role: RoleSecondary, Cover: CoverAlways}}}, to: "2026-11-23 01:00",
 			want: []string{"11-23 00:00 - 11-23 01:00 secondary nobody"},
 		},
 		"who is switched off covers nothing": {
@@ -156,10 +156,10 @@ func TestWhatASchedulePopulatesHasNoGap(t *testing.T) {
 func TestWishesForCoverAreChecked(t *testing.T) {
 	t.Parallel()
 	hours := []Window{{From: 9 * time.Hour, To: 17 * time.Hour}}
-	require.NoError(t, CoverWish{Role: RolePrimary, Cover: CoverHours, Hours: hours}.Check())
-	requireField(t, "cover", CoverWish{Role: RolePrimary, Cover: "sometimes"}.Check())
-	requireField(t, "role", CoverWish{Role: RoleVacation, Cover: CoverAlways}.Check())
-	requireField(t, "hours", CoverWish{Role: RolePrimary, Cover: CoverHours}.Check())
-	requireField(t, "hours", CoverWish{Role: RolePrimary, Cover: CoverAlways, Hours: hours}.Check())
-	requireField(t, "hours", CoverWish{Role: RolePrimary, Cover: CoverHours, Hours: []Window{{From: 30 * time.Hour}}}.Check())
+	require.NoError(t, CoverRule{Role: RolePrimary, Cover: CoverHours, Hours: hours}.Check())
+	requireField(t, "cover", CoverRule{Role: RolePrimary, Cover: "sometimes"}.Check())
+	requireField(t, "role", CoverRule{Role: RoleVacation, Cover: CoverAlways}.Check())
+	requireField(t, "hours", CoverRule{Role: RolePrimary, Cover: CoverHours}.Check())
+	requireField(t, "hours", CoverRule{Role: RolePrimary, Cover: CoverAlways, Hours: hours}.Check())
+	requireField(t, "hours", CoverRule{Role: RolePrimary, Cover: CoverHours, Hours: []Window{{From: 30 * time.Hour}}}.Check())
 }

@@ -11,8 +11,8 @@ import (
 // DefaultGrace is for how long after its start a shift may still be edited by anybody in the team.
 const DefaultGrace = 24 * time.Hour
 
-// Crew is what editing needs to know of a team.
-type Crew struct {
+// Membership is what editing needs to know of a team.
+type Membership struct {
 	TeamID  int64
 	Name    string
 	Members map[users.ID]bool // of the membership rule: admins and everybody in a roster; false = switched off
@@ -20,7 +20,7 @@ type Crew struct {
 
 // refuses says why nobody may put a person on call: no member of the team (in the words of stranger), or switched off. "" =
 // nothing is wrong with it.
-func (c Crew) refuses(id users.ID, stranger string) string {
+func (c Membership) refuses(id users.ID, stranger string) string {
 	active, member := c.Members[id]
 	switch {
 	case !member:
@@ -35,18 +35,18 @@ func (c Crew) refuses(id users.ID, stranger string) string {
 // at the place in the order of checks where the wire expects it.
 type Permission struct{ Member, Admin error }
 
-// Desk is where the calendar of a team is edited: who may do what, at which instant. Its methods are pure; they return
+// Editor is where the calendar of a team is edited: who may do what, at which instant. Its methods are pure; they return
 // what is to be stored, or a fault with the title and description of the wire (docs/reference/oncall-v0.md 6). A shift is "past" if it
 // began longer than Grace ago.
-type Desk struct {
+type Editor struct {
 	Now     time.Time
 	Grace   time.Duration // 0 = DefaultGrace; negative = none
-	Team    Crew
+	Team    Membership
 	May     Permission
 	NewLink func() string // 32 fresh hex digits
 }
 
-func (d Desk) past(t time.Time) bool {
+func (d Editor) past(t time.Time) bool {
 	grace := d.Grace
 	if grace == 0 {
 		grace = DefaultGrace
@@ -54,8 +54,8 @@ func (d Desk) past(t time.Time) bool {
 	return t.Before(d.Now.Add(-max(grace, 0)))
 }
 
-// Draft is a shift as somebody asks for it.
-type Draft struct {
+// ShiftRequest is a shift as somebody asks for it.
+type ShiftRequest struct {
 	Start, End time.Time
 	Role       string
 	User       users.ID // 0 = no such user
@@ -96,7 +96,7 @@ const (
 )
 
 // Create makes a shift by hand (docs/reference/oncall-v0.md 6.1). Roles and teams that do not exist are the caller's to refuse.
-func (d Desk) Create(n Draft) (Changes, error) {
+func (d Editor) Create(n ShiftRequest) (Changes, error) {
 	if err := d.times(n); err != nil {
 		return Changes{}, err
 	}
@@ -107,10 +107,10 @@ func (d Desk) Create(n Draft) (Changes, error) {
 		return Changes{}, fault.Titled(badEvent, why)
 	}
 	s := d.shift(n)
-	return Changes{Add: []Shift{s}, Notices: []Notice{created(s)}}, nil
+	return Changes{Add: []Shift{s}, Notices: []Notice{ShiftAdded(s)}}, nil
 }
 
-func (d Desk) times(n Draft) error {
+func (d Editor) times(n ShiftRequest) error {
 	switch {
 	case d.past(n.Start):
 		return fault.Titled(badEvent, "Creating events in the past not allowed")
@@ -121,20 +121,20 @@ func (d Desk) times(n Draft) error {
 }
 
 // shift is n as a shift. One that a caller ascribes to a schedule is hand-made all the same.
-func (d Desk) shift(n Draft) Shift {
+func (d Editor) shift(n ShiftRequest) Shift {
 	return Shift{
 		TeamID: d.Team.TeamID, Role: n.Role, User: n.User, Start: n.Start, End: n.End,
 		Schedule: n.Schedule, Note: n.Note, Edited: n.Schedule != 0,
 	}
 }
 
-func created(s Shift) Notice {
+func ShiftAdded(s Shift) Notice {
 	return Notice{Kind: ShiftCreated, Roles: []string{s.Role}, Users: []users.ID{s.User}, Shifts: []Shift{s}}
 }
 
 // Edit changes one shift and takes it out of its link (docs/reference/oncall-v0.md 6.2). A running shift may be shortened or prolonged by
 // any member; anything else about the past needs an admin.
-func (d Desk) Edit(s Shift, p Patch) (Changes, error) {
+func (d Editor) Edit(s Shift, p Patch) (Changes, error) {
 	after := p.apply(s)
 	if !after.Start.Before(after.End) {
 		return Changes{}, fault.Titled(badUpdate, "Event must start before it ends")
@@ -159,7 +159,7 @@ func (d Desk) Edit(s Shift, p Patch) (Changes, error) {
 }
 
 // newHolder refuses a patch that gives shifts to somebody who cannot have them. Those who are switched off may keep theirs.
-func (d Desk) newHolder(p Patch, shifts ...Shift) error {
+func (d Editor) newHolder(p Patch, shifts ...Shift) error {
 	if p.User == nil {
 		return nil
 	}
@@ -183,7 +183,7 @@ func edited(before, after Shift) Notice {
 }
 
 // Delete removes a shift (docs/reference/oncall-v0.md 6.3).
-func (d Desk) Delete(s Shift) (Changes, error) {
+func (d Editor) Delete(s Shift) (Changes, error) {
 	if d.May.Member != nil {
 		return Changes{}, d.May.Member
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // CreateLinked makes several shifts that belong together, under one new link (docs/reference/oncall-v0.md 6.4).
-func (d Desk) CreateLinked(drafts []Draft) (Changes, error) {
+func (d Editor) CreateLinked(drafts []ShiftRequest) (Changes, error) {
 	if len(drafts) == 0 {
 		return Changes{}, fault.Titled("Invalid argument", "events list cannot be empty")
 	}
@@ -30,14 +30,14 @@ func (d Desk) CreateLinked(drafts []Draft) (Changes, error) {
 		c.Add = append(c.Add, s)
 	}
 	SortShifts(c.Add)
-	c.Notices = []Notice{created(c.Add[0])}
+	c.Notices = []Notice{ShiftAdded(c.Add[0])}
 	for _, s := range c.Add[1:] {
-		c.Notices[0].involve(s)
+		c.Notices[0].Involve(s)
 	}
 	return c, nil
 }
 
-func (d Desk) linked(n Draft, team string) error {
+func (d Editor) linked(n ShiftRequest, team string) error {
 	if err := d.times(n); err != nil {
 		return err
 	}
@@ -53,8 +53,8 @@ func (d Desk) linked(n Draft, team string) error {
 	return nil
 }
 
-// involve adds the people and roles of more shifts to a notice.
-func (n *Notice) involve(shifts ...Shift) {
+// Involve adds the people and roles of more shifts to a notice.
+func (n *Notice) Involve(shifts ...Shift) {
 	for _, s := range shifts {
 		if !slices.Contains(n.Roles, s.Role) {
 			n.Roles = append(n.Roles, s.Role)
@@ -67,7 +67,7 @@ func (n *Notice) involve(shifts ...Shift) {
 
 // EditLinked changes person, role or note of all shifts of a link, which stays (docs/reference/oncall-v0.md 6.4). The patch must not
 // hold times.
-func (d Desk) EditLinked(shifts []Shift, p Patch) (Changes, error) {
+func (d Editor) EditLinked(shifts []Shift, p Patch) (Changes, error) {
 	if len(shifts) == 0 {
 		return Changes{}, fault.New(fault.NotFound, "404 Not Found")
 	}
@@ -77,7 +77,7 @@ func (d Desk) EditLinked(shifts []Shift, p Patch) (Changes, error) {
 	case p.Role == nil && p.User == nil && p.Note == nil:
 		return Changes{}, fault.Titled(badUpdate, "Nothing to change: give user, role or note")
 	}
-	first := firstOf(shifts)
+	first := FirstShift(shifts)
 	if d.May.Member != nil {
 		return Changes{}, d.May.Member
 	}
@@ -89,44 +89,44 @@ func (d Desk) EditLinked(shifts []Shift, p Patch) (Changes, error) {
 	}
 	notice := edited(first, p.apply(first))
 	var c Changes
-	for _, s := range sorted(shifts) {
+	for _, s := range SortedShifts(shifts) {
 		after := p.apply(s)
 		after.Edited = true
 		c.Update = append(c.Update, Update{s, after})
-		notice.involve(s, after)
+		notice.Involve(s, after)
 	}
 	c.Notices = []Notice{notice}
 	return c, nil
 }
 
 // DeleteLinked removes all shifts of a link (docs/reference/oncall-v0.md 6.4).
-func (d Desk) DeleteLinked(shifts []Shift) (Changes, error) {
+func (d Editor) DeleteLinked(shifts []Shift) (Changes, error) {
 	if len(shifts) == 0 {
 		return Changes{}, fault.New(fault.NotFound, "404 Not Found")
 	}
 	if d.May.Member != nil {
 		return Changes{}, d.May.Member
 	}
-	first := firstOf(shifts)
+	first := FirstShift(shifts)
 	if d.past(first.Start) {
 		return Changes{}, fault.Titled(badUpdate, "Deleting events in the past not allowed")
 	}
 	notice := deleted(first)
-	notice.involve(shifts...)
-	return Changes{Delete: sorted(shifts), Notices: []Notice{notice}}, nil
+	notice.Involve(shifts...)
+	return Changes{Delete: SortedShifts(shifts), Notices: []Notice{notice}}, nil
 }
 
-func firstOf(shifts []Shift) Shift { return slices.MinFunc(shifts, compareShifts) }
+func FirstShift(shifts []Shift) Shift { return slices.MinFunc(shifts, CompareShifts) }
 
-func sorted(shifts []Shift) []Shift {
+func SortedShifts(shifts []Shift) []Shift {
 	out := slices.Clone(shifts)
 	SortShifts(out)
 	return out
 }
 
-// span returns the earliest start and the latest end of shifts.
-func span(shifts []Shift) (start, end time.Time) {
-	start = firstOf(shifts).Start
+// Extent returns the earliest start and the latest end of shifts.
+func Extent(shifts []Shift) (start, end time.Time) {
+	start = FirstShift(shifts).Start
 	end = slices.MaxFunc(shifts, func(a, b Shift) int { return cmp.Compare(a.End.Unix(), b.End.Unix()) }).End
 	return start, end
 }

@@ -15,7 +15,7 @@ type Side struct {
 
 // Swap exchanges the people of two sides; times and roles stay (docs/reference/oncall-v0.md 6.5). The caller has found the shifts: an empty
 // side does not exist.
-func (d Desk) Swap(sides []Side) (Changes, error) {
+func (d Editor) Swap(sides []Side) (Changes, error) {
 	if len(sides) != 2 {
 		return Changes{}, fault.Titled(badSwap, "Must provide 2 events")
 	}
@@ -24,7 +24,7 @@ func (d Desk) Swap(sides []Side) (Changes, error) {
 			return Changes{}, fault.New(fault.NotFound, "404 Not Found")
 		}
 	}
-	if err := d.swappable(sides); err != nil {
+	if err := d.checkSwap(sides); err != nil {
 		return Changes{}, err
 	}
 	if d.May.Member != nil {
@@ -35,7 +35,7 @@ func (d Desk) Swap(sides []Side) (Changes, error) {
 
 // SwapFromNow exchanges the people of two sides as Swap does, but leaves the past as it was: a running shift keeps its person until
 // now, and its rest becomes a shift of its own.
-func (d Desk) SwapFromNow(sides []Side) (Changes, error) {
+func (d Editor) SwapFromNow(sides []Side) (Changes, error) {
 	now := d.Now.Truncate(time.Second)
 	ahead := make([]Side, len(sides))
 	for i, side := range sides {
@@ -44,7 +44,7 @@ func (d Desk) SwapFromNow(sides []Side) (Changes, error) {
 			if !s.End.After(now) {
 				return Changes{}, fault.Titled(badSwap, "Cannot edit events in the past")
 			}
-			s.Start = later(s.Start, now)
+			s.Start = Later(s.Start, now)
 			ahead[i].Shifts = append(ahead[i].Shifts, s)
 		}
 	}
@@ -78,7 +78,7 @@ func (d Desk) SwapFromNow(sides []Side) (Changes, error) {
 	return c, nil
 }
 
-func (d Desk) swappable(sides []Side) error {
+func (d Editor) checkSwap(sides []Side) error {
 	const refused = "Event swap not allowed"
 	for _, side := range sides {
 		for _, s := range side.Shifts {
@@ -106,9 +106,9 @@ func (d Desk) swappable(sides []Side) error {
 
 func swapped(sides []Side) Changes {
 	var c Changes
-	first := []Shift{firstOf(sides[0].Shifts), firstOf(sides[1].Shifts)}
+	first := []Shift{FirstShift(sides[0].Shifts), FirstShift(sides[1].Shifts)}
 	for i, side := range sides {
-		for _, s := range sorted(side.Shifts) {
+		for _, s := range SortedShifts(side.Shifts) {
 			after := s
 			after.User, after.Edited = first[1-i].User, true
 			if !side.Linked {
@@ -118,7 +118,7 @@ func swapped(sides []Side) Changes {
 		}
 	}
 	n := Notice{Kind: ShiftSwapped, Shifts: first}
-	n.involve(first...)
+	n.Involve(first...)
 	c.Notices = []Notice{n}
 	return c
 }
@@ -126,20 +126,20 @@ func swapped(sides []Side) Changes {
 // Override puts a substitute in for part of one person's consecutive shifts of one role (docs/reference/oncall-v0.md 6.6). shifts are those
 // that were asked for and exist; substitute 0 means no such user. after are the surviving given shifts and the new ones,
 // by start: the route's answer.
-func (d Desk) Override(shifts []Shift, start, end time.Time, substitute users.ID) (c Changes, after []Shift, err error) {
+func (d Editor) Override(shifts []Shift, start, end time.Time, substitute users.ID) (c Changes, after []Shift, err error) {
 	if substitute == 0 || len(shifts) == 0 {
 		return Changes{}, nil, fault.New(fault.Invalid, "Invalid name or list of events")
 	}
 	if d.May.Member != nil {
 		return Changes{}, nil, d.May.Member
 	}
-	given := sorted(shifts)
+	given := SortedShifts(shifts)
 	if d.past(start) {
 		return Changes{}, nil, fault.Titled(badOverride, "Cannot edit events in the past")
 	}
-	first, last := span(given)
-	start, end = later(first, start), earlier(last, end)
-	if err := d.coverable(given, start, end, substitute); err != nil {
+	first, last := Extent(given)
+	start, end = Later(first, start), Earlier(last, end)
+	if err := d.checkOverride(given, start, end, substitute); err != nil {
 		return Changes{}, nil, err
 	}
 	c = cut(given, start, end)
@@ -152,7 +152,7 @@ func (d Desk) Override(shifts []Shift, start, end time.Time, substitute users.ID
 	return c, c.Apply(given), nil
 }
 
-func (d Desk) coverable(given []Shift, start, end time.Time, substitute users.ID) error {
+func (d Editor) checkOverride(given []Shift, start, end time.Time, substitute users.ID) error {
 	refuse := func(why string) error { return fault.Titled(badOverride, why) }
 	for _, s := range given {
 		if s.TeamID != d.Team.TeamID {
@@ -220,7 +220,7 @@ func origin(s Shift) ScheduleID {
 // TakePager puts a person on call for a role from now: in the place of whoever holds the role, until their shifts end, or
 // until another instant (zero = not said). If nobody holds it, until must be said. shifts are the team's, at least those
 // that overlap the time from now until then.
-func (d Desk) TakePager(shifts []Shift, role string, who users.ID, until time.Time) (Changes, error) {
+func (d Editor) TakePager(shifts []Shift, role string, who users.ID, until time.Time) (Changes, error) {
 	if d.May.Member != nil {
 		return Changes{}, d.May.Member
 	}
@@ -239,7 +239,7 @@ func (d Desk) TakePager(shifts []Shift, role string, who users.ID, until time.Ti
 	case until.IsZero() && len(running) == 0:
 		return Changes{}, fault.Invalidf("until", "nobody is %s of team %s now; say until when you take it", role, d.Team.Name)
 	case until.IsZero():
-		_, end = span(running)
+		_, end = Extent(running)
 	}
 	replaced := NewTeamCalendar(d.Team.TeamID, now, end, shifts).ofRole(role)
 	if len(replaced) == 1 && replaced[0].User == who && !replaced[0].Start.After(now) && !replaced[0].End.Before(end) {
@@ -248,15 +248,15 @@ func (d Desk) TakePager(shifts []Shift, role string, who users.ID, until time.Ti
 	return d.take(replaced, Shift{TeamID: d.Team.TeamID, Role: role, User: who, Start: now, End: end}), nil
 }
 
-func (d Desk) take(replaced []Shift, taken Shift) Changes {
+func (d Editor) take(replaced []Shift, taken Shift) Changes {
 	c := cut(replaced, taken.Start, taken.End)
 	notice := Notice{Kind: ShiftCreated, Shifts: []Shift{taken}}
 	if len(replaced) > 0 {
 		taken.Covers = origin(replaced[0])
 		notice = Notice{Kind: ShiftSubstituted, Shifts: []Shift{taken, replaced[0]}}
 	}
-	notice.involve(taken)
-	notice.involve(replaced...)
+	notice.Involve(taken)
+	notice.Involve(replaced...)
 	c.Add = append(c.Add, taken)
 	SortShifts(c.Add)
 	personal := Notice{Kind: PagerTaken, By: taken.User, Roles: notice.Roles, Users: notice.Users, Shifts: append([]Shift{taken}, replaced...), Unless: notice.Kind}

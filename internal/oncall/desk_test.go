@@ -18,10 +18,10 @@ var deskNow = time.Date(2026, 6, 10, 12, 0, 0, 0, time.UTC)
 func in(h int) time.Time { return deskNow.Add(time.Duration(h) * time.Hour) }
 
 // desk is one of team 7 with a (1) to d (4) in it, and e (5) who is switched off, at deskNow.
-func desk() Desk {
-	return Desk{
+func desk() Editor {
+	return Editor{
 		Now: deskNow, NewLink: links(),
-		Team: Crew{TeamID: 7, Name: "db", Members: map[users.ID]bool{1: true, 2: true, 3: true, 4: true, 5: false}},
+		Team: Membership{TeamID: 7, Name: "db", Members: map[users.ID]bool{1: true, 2: true, 3: true, 4: true, 5: false}},
 	}
 }
 
@@ -32,12 +32,12 @@ var (
 
 func TestCreateAShift(t *testing.T) {
 	t.Parallel()
-	good := Draft{Start: in(1), End: in(9), Role: RolePrimary, User: 1, Note: "n"}
-	for why, edit := range map[string]func(*Desk, *Draft){
-		"Invalid event: Creating events in the past not allowed": func(_ *Desk, n *Draft) { n.Start, n.End = in(-25), in(-26) },
-		"Invalid event: Event must start before it ends":         func(d *Desk, n *Draft) { n.End, d.May.Member = n.Start, errMember },
-		"not a team member":                            func(d *Desk, n *Draft) { n.User, d.May.Member = 9, errMember },
-		"Invalid event: User must be part of the team": func(_ *Desk, n *Draft) { n.User = 9 },
+	good := ShiftRequest{Start: in(1), End: in(9), Role: RolePrimary, User: 1, Note: "n"}
+	for why, edit := range map[string]func(*Editor, *ShiftRequest){
+		"Invalid event: Creating events in the past not allowed": func(_ *Editor, n *ShiftRequest) { n.Start, n.End = in(-25), in(-26) },
+		"Invalid event: Event must start before it ends":         func(d *Editor, n *ShiftRequest) { n.End, d.May.Member = n.Start, errMember },
+		"not a team member":                            func(d *Editor, n *ShiftRequest) { n.User, d.May.Member = 9, errMember },
+		"Invalid event: User must be part of the team": func(_ *Editor, n *ShiftRequest) { n.User = 9 },
 	} {
 		d, n := desk(), good
 		edit(&d, &n)
@@ -110,10 +110,10 @@ func TestDeleteAShift(t *testing.T) {
 
 func TestLinkedShifts(t *testing.T) {
 	t.Parallel()
-	draft := func(h, user int) Draft {
-		return Draft{Start: in(h), End: in(h + 12), Role: RolePrimary, User: userID(user), UserName: "x", TeamName: "db"}
+	draft := func(h, user int) ShiftRequest {
+		return ShiftRequest{Start: in(h), End: in(h + 12), Role: RolePrimary, User: userID(user), UserName: "x", TeamName: "db"}
 	}
-	for why, drafts := range map[string][]Draft{
+	for why, drafts := range map[string][]ShiftRequest{
 		"Invalid argument: events list cannot be empty":           nil,
 		"Invalid argument: event missing team attribute":          {{}},
 		"Invalid event: Creating events in the past not allowed":  {draft(1, 1), draft(-30, 1)},
@@ -125,7 +125,7 @@ func TestLinkedShifts(t *testing.T) {
 		_, err := desk().CreateLinked(drafts)
 		require.EqualError(t, err, why)
 	}
-	c, err := desk().CreateLinked([]Draft{draft(25, 1), draft(1, 2)})
+	c, err := desk().CreateLinked([]ShiftRequest{draft(25, 1), draft(1, 2)})
 	require.NoError(t, err)
 	require.Len(t, c.Add, 2)
 	require.Equal(t, in(1), c.Add[0].Start)
@@ -413,7 +413,7 @@ func TestSwapRequestsNeedConsent(t *testing.T) {
 	moved, begun := give, d
 	moved.User, begun.Now = 3, in(10)
 	for _, stale := range []struct {
-		Desk
+		Editor
 		give []Shift
 	}{{d, []Shift{moved}}, {d, nil}, {begun, []Shift{give}}} {
 		expired, c, err := stale.Accept(r, 2, stale.give, []Shift{take})
@@ -467,9 +467,9 @@ func TestNobodyWhoIsSwitchedOffIsPutOnCall(t *testing.T) {
 	const off = "the user is switched off and cannot be put on call"
 	d, five := desk(), users.ID(5)
 	mine, theirs := shift(1, RolePrimary, 1, in(10), in(20)), shift(2, RolePrimary, 5, in(20), in(30))
-	_, err := d.Create(Draft{Start: in(1), End: in(2), Role: RolePrimary, User: 5})
+	_, err := d.Create(ShiftRequest{Start: in(1), End: in(2), Role: RolePrimary, User: 5})
 	require.EqualError(t, err, "Invalid event: "+off)
-	_, err = d.CreateLinked([]Draft{{Start: in(1), End: in(2), Role: RolePrimary, User: 5, TeamName: "db"}})
+	_, err = d.CreateLinked([]ShiftRequest{{Start: in(1), End: in(2), Role: RolePrimary, User: 5, TeamName: "db"}})
 	require.EqualError(t, err, "Invalid event: "+off)
 	_, err = d.Edit(mine, Patch{User: &five})
 	require.EqualError(t, err, "Invalid event update: "+off)

@@ -6,8 +6,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Choice names the shifts that an edit is about.
-type Choice struct {
+// Selection names the shifts that an edit is about.
+type Selection struct {
 	// TeamID is the team whose calendar is edited; 0 = that of the first shift chosen.
 	TeamID int64
 	IDs    []ShiftID
@@ -27,7 +27,7 @@ type Decision struct {
 
 // Decide looks at the chosen shifts, by start, and says what becomes of them. It is called inside the transaction that
 // stores the decision, with the team locked: what it saw is what is changed.
-type Decide func(now time.Time, team Crew, chosen []Shift) (Decision, error)
+type Decide func(now time.Time, team Membership, chosen []Shift) (Decision, error)
 
 // ShiftQuery selects shifts. Bounds are inclusive Unix seconds; nil does not narrow.
 type ShiftQuery struct {

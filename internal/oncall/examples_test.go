@@ -207,7 +207,7 @@ func TestFillGoesOnWhereItWasAndRemembersWhatNobodyCouldTake(t *testing.T) {
 	require.Empty(t, plan.Progress.Unfilled)
 }
 
-func with(s Schedule, p Plan) Schedule {
+func with(s Schedule, p Result) Schedule {
 	s.Progress = p.Progress
 	return s
 }
@@ -288,7 +288,7 @@ func TestPopulateReplacesItsOwnAndKeepsWhatHandsMade(t *testing.T) {
 			require.True(t, again.Empty(), "the same shifts keep their numbers")
 
 			// b's week goes to c by hand; a prolongs the first week; two days of c's week are overridden.
-			d := Desk{Now: now, Team: Crew{TeamID: 7, Name: "t", Members: map[users.ID]bool{1: true, 2: true, 3: true, 4: true}}}
+			d := Editor{Now: now, Team: Membership{TeamID: 7, Name: "t", Members: map[users.ID]bool{1: true, 2: true, 3: true, 4: true}}}
 			three, until := users.ID(3), time.Date(2026, 6, 8, 12, 0, 0, 0, time.UTC)
 			later := until
 			edits := []func() (Changes, error){
@@ -330,7 +330,7 @@ func TestPopulateFillsWhatLostItsRole(t *testing.T) {
 		require.NoError(t, err)
 		stored := store(nil, first.Changes)
 		require.Len(t, stored, 2)
-		d, vacation := Desk{Now: now, Team: Crew{TeamID: 7, Members: map[users.ID]bool{1: true, 2: true, 3: true}}}, RoleVacation
+		d, vacation := Editor{Now: now, Team: Membership{TeamID: 7, Members: map[users.ID]bool{1: true, 2: true, 3: true}}}, RoleVacation
 		c, err := d.Edit(stored[1], Patch{Role: &vacation})
 		require.NoError(t, err)
 		stored = store(stored, c)

@@ -30,7 +30,7 @@ func Fairness(shifts []Shift, zone *time.Location, holidays map[Date]bool, from,
 		if len(roles) == 0 && !OnDuty(s.Role) || len(roles) > 0 && !slices.Contains(roles, s.Role) {
 			continue
 		}
-		part := Span{later(s.Start, from), earlier(s.End, to)}
+		part := Span{Later(s.Start, from), Earlier(s.End, to)}
 		if !part.Start.Before(part.End) {
 			continue
 		}
@@ -71,7 +71,7 @@ func (l *Load) add(part Span, zone *time.Location, holidays map[Date]bool) {
 			{Span{Start: dawn, End: dusk}, false},
 			{Span{Start: dusk, End: next.Local().In(zone)}, true},
 		} {
-			start, end := later(w.Start, part.Start), earlier(w.End, part.End)
+			start, end := Later(w.Start, part.Start), Earlier(w.End, part.End)
 			length := end.Sub(start)
 			if length <= 0 {
 				continue

@@ -40,7 +40,7 @@ func links() func() string {
 // lines words shifts as "11-21 09:00 - 11-28 09:00 a", on the clock of zone.
 func lines(shifts []Shift, zone *time.Location) []string {
 	out := []string{}
-	for _, s := range sorted(shifts) {
+	for _, s := range SortedShifts(shifts) {
 		out = append(out, fmt.Sprintf("%s - %s %s", s.Start.In(zone).Format("01-02 15:04"), s.End.In(zone).Format("01-02 15:04"), nameOf(s.User)))
 	}
 	return out

@@ -17,7 +17,7 @@ type piece struct {
 
 // turnsFrom returns from when the rotation's calendar is to be made.
 func (s *Schedule) turnsFrom(now time.Time) time.Time {
-	return later(s.Progress.Last, now.Truncate(time.Second))
+	return Later(s.Progress.Last, now.Truncate(time.Second))
 }
 
 // turnsUntil returns until when: the end of the lowest layer's turn that is running at the threshold.
@@ -40,18 +40,18 @@ func (s *Schedule) turnEnd(l *Layer, t time.Time) time.Time {
 	if l.End != nil {
 		end = min(end, *l.End)
 	}
-	return later(t, end.In(s.Zone))
+	return Later(t, end.In(s.Zone))
 }
 
 // populateTurns is Populate for a rotation. Nothing before now is made; a shift of the schedule that is running stays until
 // its end.
-func (s Schedule) populateTurns(now, start time.Time, known Calendars) Plan {
-	plan := Plan{Schedule: s.ID, Progress: s.Progress}
-	from, until := later(start, now).Truncate(time.Second), s.turnsUntil(now)
+func (s Schedule) populateTurns(now, start time.Time, known Calendars) Result {
+	plan := Result{Schedule: s.ID, Progress: s.Progress}
+	from, until := Later(start, now).Truncate(time.Second), s.turnsUntil(now)
 	if !from.Before(until) || s.Threshold <= 0 {
 		return plan
 	}
-	b := newBook(known)
+	b := newDraftCalendar(known)
 	s.replace(b, from, &plan)
 	gap := Span{s.turnsFrom(now), from}
 	plan.Progress.Unfilled = slices.DeleteFunc(slices.Clone(s.Progress.Unfilled), func(t time.Time) bool { return !t.Before(from) })
@@ -65,7 +65,7 @@ func (s Schedule) populateTurns(now, start time.Time, known Calendars) Plan {
 }
 
 // extendTurns is Fill for a rotation: what follows on what was made, and what stayed open.
-func (s *Schedule) extendTurns(now time.Time, b *book, plan *Plan) {
+func (s *Schedule) extendTurns(now time.Time, b *draftCalendar, plan *Result) {
 	from, until := s.turnsFrom(now), s.turnsUntil(now)
 	now = now.Truncate(time.Second)
 	plan.Progress.Unfilled = nil
@@ -74,11 +74,11 @@ func (s *Schedule) extendTurns(now time.Time, b *book, plan *Plan) {
 		// An open stretch ends where the next shift begins, at the latest where the calendar does.
 		end := from
 		for _, x := range b.of(func(x Shift) bool { return origin(x) == s.ID && x.Start.After(t) }) {
-			end = earlier(end, x.Start)
+			end = Earlier(end, x.Start)
 		}
-		start := later(t, now)
+		start := Later(t, now)
 		if n := len(wanted); n > 0 {
-			start = later(start, wanted[n-1].End)
+			start = Later(start, wanted[n-1].End)
 		}
 		if start.Before(end) {
 			wanted = append(wanted, Span{start, end})
@@ -92,21 +92,21 @@ func (s *Schedule) extendTurns(now time.Time, b *book, plan *Plan) {
 }
 
 // makeTurns plans the shifts of the rotation in the wanted stretches, which are in order.
-func (s *Schedule) makeTurns(b *book, wanted []Span, plan *Plan) {
+func (s *Schedule) makeTurns(b *draftCalendar, wanted []Span, plan *Result) {
 	if s.Rotation == nil {
 		return
 	}
 	var open []Span
 	for _, w := range wanted {
 		running := b.of(func(x Shift) bool { return s.fills(x) && x.Overlaps(w.Start, w.End) })
-		open = append(open, w.without(heldSpans(running))...)
+		open = append(open, w.Without(heldSpans(running))...)
 	}
 	for _, w := range open {
 		pieces := s.flatten(b, w)
 		if w.End.Equal(plan.Progress.Last) {
 			pieces = s.whole(b, w)
 			for _, p := range pieces {
-				plan.Progress.Last = later(plan.Progress.Last, p.End)
+				plan.Progress.Last = Later(plan.Progress.Last, p.End)
 			}
 		}
 		for len(pieces) > 0 {
@@ -116,7 +116,7 @@ func (s *Schedule) makeTurns(b *book, wanted []Span, plan *Plan) {
 			if same < 0 {
 				same = len(pieces)
 			}
-			s.bookTurn(b, pieces[:same], plan)
+			s.assignTurn(b, pieces[:same], plan)
 			pieces = pieces[same:]
 		}
 	}
@@ -124,7 +124,7 @@ func (s *Schedule) makeTurns(b *book, wanted []Span, plan *Plan) {
 	SortShifts(plan.Add)
 }
 
-func (s *Schedule) bookTurn(b *book, pieces []piece, plan *Plan) {
+func (s *Schedule) assignTurn(b *draftCalendar, pieces []piece, plan *Result) {
 	if pieces[0].user == 0 {
 		for _, p := range pieces {
 			plan.unfilled(s, p.Start, p.Span, whyNoTurn)
@@ -136,27 +136,27 @@ func (s *Schedule) bookTurn(b *book, pieces []piece, plan *Plan) {
 	for _, p := range pieces {
 		spans = append(spans, p.Span)
 	}
-	s.book(b, plan, pieces[0].user, spans)
+	s.assign(b, plan, pieces[0].user, spans)
 }
 
 // whole is flatten without an end in the middle of a piece: each one that begins in w goes on until another one begins.
-func (s *Schedule) whole(b *book, w Span) []piece {
+func (s *Schedule) whole(b *draftCalendar, w Span) []piece {
 	ahead := w
 	for i := range s.Rotation.Layers {
-		ahead.End = later(ahead.End, s.turnEnd(&s.Rotation.Layers[i], w.End))
+		ahead.End = Later(ahead.End, s.turnEnd(&s.Rotation.Layers[i], w.End))
 	}
 	held := b.of(func(x Shift) bool {
 		return s.fills(x) && x.Start.Before(ahead.End) && !x.Start.Before(w.End)
 	})
 	for _, x := range held {
-		ahead.End = earlier(ahead.End, x.Start)
+		ahead.End = Earlier(ahead.End, x.Start)
 	}
 	return slices.DeleteFunc(s.flatten(b, ahead), func(p piece) bool { return !p.Start.Before(w.End) })
 }
 
 // flatten returns who is on call in w, by time and without overlap: later layers go before earlier ones, and a layer in
 // which nobody is available leaves the stretch to those below it.
-func (s *Schedule) flatten(b *book, w Span) []piece {
+func (s *Schedule) flatten(b *draftCalendar, w Span) []piece {
 	var out, missing []piece
 	nobody := make([][]piece, len(s.Rotation.Layers))
 	for i := len(s.Rotation.Layers) - 1; i >= 0; i-- {
@@ -188,7 +188,7 @@ func (p piece) outside(taken []Span) []piece {
 	first := sort.Search(len(taken), func(i int) bool { return taken[i].End.After(p.Start) })
 	last := first + sort.Search(len(taken)-first, func(i int) bool { return !taken[first+i].Start.Before(p.End) })
 	var out []piece
-	for _, left := range p.without(taken[first:last]) {
+	for _, left := range p.Without(taken[first:last]) {
 		out = append(out, piece{left, p.layer, p.turn, p.user})
 	}
 	return out
@@ -204,7 +204,7 @@ func pieceSpans(pieces []piece) []Span {
 }
 
 // layerPieces returns the parts of a layer's turns inside w, each with whoever takes it.
-func (s *Schedule) layerPieces(b *book, layer int, w Span) []piece {
+func (s *Schedule) layerPieces(b *draftCalendar, layer int, w Span) []piece {
 	l := &s.Rotation.Layers[layer]
 	if len(l.Members) == 0 {
 		return nil
@@ -213,7 +213,7 @@ func (s *Schedule) layerPieces(b *book, layer int, w Span) []piece {
 	// Two days more on both sides: a zone may move by a whole one.
 	n := max(0, l.turnAt(LocalIn(w.Start, s.Zone)-2*day))
 	last := LocalIn(w.End, s.Zone) + 2*day
-	var walls []wall
+	var walls []localSpan
 	var turns []int
 	for ; l.handOff(n) < last; n++ {
 		for _, c := range l.cover(l.handOff(n), l.handOff(n+1), b.known.Holidays) {
@@ -222,7 +222,7 @@ func (s *Schedule) layerPieces(b *book, layer int, w Span) []piece {
 	}
 	var out []piece
 	for i, span := range onClock(walls, s.Zone) {
-		span = Span{later(span.Start, w.Start), earlier(span.End, w.End)}
+		span = Span{Later(span.Start, w.Start), Earlier(span.End, w.End)}
 		if span.Start.Before(span.End) {
 			out = append(out, s.takers(b, q, piece{Span: span, layer: layer, turn: turns[i]})...)
 		}
@@ -233,20 +233,20 @@ func (s *Schedule) layerPieces(b *book, layer int, w Span) []piece {
 // takers splits a piece by who takes which part: whose turn it is, and while they are away the next one in the order who is
 // neither away nor on duty for the team, else the next one who is not away. Each instant is decided for itself, so that it
 // does not matter from when on a calendar is made.
-func (s *Schedule) takers(b *book, q *sequence, p piece) []piece {
+func (s *Schedule) takers(b *draftCalendar, q *sequence, p piece) []piece {
 	line := q.line(p.turn)
 	var own users.ID
 	if len(line) > 0 {
 		own = line[0].User
 	}
-	line = slices.DeleteFunc(line, func(t Turn) bool { return !s.inRotation(t.User) })
+	line = slices.DeleteFunc(line, func(t LayerMember) bool { return !s.inRotation(t.User) })
 	var out []piece
 	open := []Span{p.Span}
 	take := func(user users.ID, not []Span) {
 		var rest []Span
 		for _, o := range open {
-			free := o.without(not)
-			rest = append(rest, o.without(free)...)
+			free := o.Without(not)
+			rest = append(rest, o.Without(free)...)
 			for _, f := range free {
 				out = append(out, piece{f, p.layer, p.turn, user})
 			}

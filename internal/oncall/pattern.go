@@ -55,12 +55,12 @@ type period struct {
 
 // periodAt returns the period that begins on sunday. Both ends of a slot are computed on the wall clock.
 func (s *Schedule) periodAt(sunday Local) period {
-	walls := make([]wall, 0, len(s.Pattern))
+	walls := make([]localSpan, 0, len(s.Pattern))
 	for _, slot := range s.Pattern {
 		start := sunday + Local(slot.Start/time.Second)
-		walls = append(walls, wall{start, start + Local(slot.Duration/time.Second)})
+		walls = append(walls, localSpan{start, start + Local(slot.Duration/time.Second)})
 	}
-	slices.SortFunc(walls, func(a, b wall) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
+	slices.SortFunc(walls, func(a, b localSpan) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
 	empty := func(s Span) bool { return !s.Start.Before(s.End) }
 	return period{sunday: sunday, slots: slices.DeleteFunc(onClock(walls, s.Zone), empty)}
 }

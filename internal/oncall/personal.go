@@ -33,7 +33,7 @@ func (k NoticeKind) Priority() users.Priority {
 }
 
 // Asked tells whom a new request asks: the person named, or everybody else in the team who is not switched off.
-func (r SwapRequest) Asked(crew Crew, give, take []Shift) Notice {
+func (r SwapRequest) Asked(crew Membership, give, take []Shift) Notice {
 	n := Notice{Kind: SwapAsked, TeamID: r.TeamID, By: r.From, Note: r.Note, Shifts: concat(give, take)}
 	if r.To != 0 {
 		n.Users = []users.ID{r.To}
@@ -79,10 +79,10 @@ func (r SwapRequest) Ended(give, take []Shift) []Notice {
 	return []Notice{n}
 }
 
-func concat(give, take []Shift) []Shift { return append(sorted(give), sorted(take)...) }
+func concat(give, take []Shift) []Shift { return append(SortedShifts(give), SortedShifts(take)...) }
 
-// PersonalWords are for the words of a personal notice to one of its people.
-type PersonalWords struct {
+// PersonalNotice are for the words of a personal notice to one of its people.
+type PersonalNotice struct {
 	Kind   NoticeKind
 	Team   string
 	Reader users.ID
@@ -94,8 +94,8 @@ type PersonalWords struct {
 	Link  string         // where to answer; "" = nowhere
 }
 
-// Words of the notice: short, because they are read on phones. False when there is nothing to tell.
-func (p PersonalWords) Words() (Words, bool) {
+// Text of the notice: short, because they are read on phones. False when there is nothing to tell.
+func (p PersonalNotice) Text() (Text, bool) {
 	var own, others []NoticeFact
 	for _, f := range p.Facts {
 		if f.User == p.Reader {
@@ -111,40 +111,40 @@ func (p PersonalWords) Words() (Words, bool) {
 		if len(own) > 0 {
 			subject = p.By + " asks you to swap shifts of " + p.Team
 		}
-		return Words{subject, stacked(p.list("You would take", others), p.list("You would give", own), quoted(p.Note), line("Answer", p.Link))}, true
+		return Text{subject, stacked(p.list("You would take", others), p.list("You would give", own), quoted(p.Note), line("Answer", p.Link))}, true
 	case SwapAccepted:
-		return Words{p.By + " accepted your " + request, stacked(p.list("You gave away", own), p.list("You have now", others))}, true
+		return Text{p.By + " accepted your " + request, stacked(p.list("You gave away", own), p.list("You have now", others))}, true
 	case SwapDeclined:
-		return Words{p.By + " declined your " + request, stacked(p.list("Still yours", own), line("Ask others", p.Link))}, true
+		return Text{p.By + " declined your " + request, stacked(p.list("Still yours", own), line("Ask others", p.Link))}, true
 	case SwapExpired:
-		return Words{"Your " + request + " expired", stacked("Nobody agreed in time: "+p.Note+".", p.list("Still yours", own))}, true
+		return Text{"Your " + request + " expired", stacked("Nobody agreed in time: "+p.Note+".", p.list("Still yours", own))}, true
 	case SwapWithdrawn:
-		return Words{p.By + " withdrew the " + request, stacked("You need not answer, nothing changes.", p.list("It was about", p.Facts))}, true
+		return Text{p.By + " withdrew the " + request, stacked("You need not answer, nothing changes.", p.list("It was about", p.Facts))}, true
 	case PagerTaken:
 		return p.pager()
 	}
-	return Words{}, false
+	return Text{}, false
 }
 
 // pager words that somebody took the pager; the first fact is what they took.
-func (p PersonalWords) pager() (Words, bool) {
+func (p PersonalNotice) pager() (Text, bool) {
 	if len(p.Facts) == 0 {
-		return Words{}, false
+		return Text{}, false
 	}
 	taken := p.Facts[0]
 	if taken.User == p.Reader {
-		return Words{
+		return Text{
 			fmt.Sprintf("You have the pager of %s", p.Team), fmt.Sprintf("You are %s of %s from now until %s.", taken.Role, p.Team, shortTime(taken.End, p.Zone)),
 		}, true
 	}
 	var lost []NoticeFact
 	for _, f := range p.Facts[1:] {
 		if f.User == p.Reader {
-			f.Start, f.End = later(f.Start, taken.Start), earlier(f.End, taken.End)
+			f.Start, f.End = Later(f.Start, taken.Start), Earlier(f.End, taken.End)
 			lost = append(lost, f)
 		}
 	}
-	return Words{
+	return Text{
 		fmt.Sprintf("%s took the pager of %s from you", taken.Name, p.Team), stacked(p.list(taken.Name+" is on call in your place", lost)),
 	}, len(lost) > 0
 }
@@ -152,7 +152,7 @@ func (p PersonalWords) pager() (Words, bool) {
 // mostListed is how many shifts a message for a phone lists.
 const mostListed = 5
 
-func (p PersonalWords) list(title string, facts []NoticeFact) string {
+func (p PersonalNotice) list(title string, facts []NoticeFact) string {
 	if len(facts) == 0 {
 		return ""
 	}

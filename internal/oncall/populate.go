@@ -15,20 +15,20 @@ import (
 // Populate makes the shifts of a schedule from start until its threshold, in the place of those it made before (docs/reference/
 // oncall-v0.md 5.5). Shifts that somebody changed by hand stay, and the new ones go around them. A preview is Populate and
 // Changes.Apply without storing anything. The fault has the text of the wire: a start in the past.
-func Populate(now time.Time, s Schedule, start time.Time, known Calendars) (Plan, error) {
-	if s.Algorithm == Turns {
+func Populate(now time.Time, s Schedule, start time.Time, known Calendars) (Result, error) {
+	if s.Algorithm == ByRotation {
 		return s.populateTurns(now, start, known), nil
 	}
 	if s.Algorithm == RoundRobin {
 		s.Progress.LastUser = 0
 	}
-	plan := Plan{Schedule: s.ID, Progress: s.Progress}
+	plan := Result{Schedule: s.ID, Progress: s.Progress}
 	if len(s.Pattern) == 0 {
 		return plan, nil
 	}
 	sunday, err := s.firstSunday(now, start)
 	if err != nil {
-		return Plan{}, err
+		return Result{}, err
 	}
 	made := s.periodsFrom(sunday, now)
 	var periods []period
@@ -40,7 +40,7 @@ func Populate(now time.Time, s Schedule, start time.Time, known Calendars) (Plan
 	if len(periods) == 0 {
 		return plan, nil
 	}
-	b := newBook(known)
+	b := newDraftCalendar(known)
 	s.replace(b, periods[0].slots[0].Start, &plan)
 	for _, p := range periods {
 		s.fill(b, p, &plan)
@@ -54,7 +54,7 @@ func Populate(now time.Time, s Schedule, start time.Time, known Calendars) (Plan
 
 // settle takes out of the plan what it would delete only to make it again: such shifts keep their numbers, so that feeds
 // and links to them stay good, and nobody is told.
-func (p *Plan) settle() {
+func (p *Result) settle() {
 	gone := groups(p.Delete)
 	again := groups(p.Add)
 	for key := range again {
@@ -83,7 +83,7 @@ func (p *Plan) settle() {
 // groups gathers shifts that are linked, under a key that tells person, role and times.
 func groups(shifts []Shift) map[string][]Shift {
 	links := map[string][]Shift{}
-	for i, s := range sorted(shifts) {
+	for i, s := range SortedShifts(shifts) {
 		link := s.Link
 		if link == "" {
 			link = strconv.Itoa(i)
@@ -103,7 +103,7 @@ func groups(shifts []Shift) map[string][]Shift {
 
 // CheckStart returns the fault of Populate for a start in the past, without doing the work.
 func (s Schedule) CheckStart(now, start time.Time) error {
-	if s.Algorithm == Turns || len(s.Pattern) == 0 {
+	if s.Algorithm == ByRotation || len(s.Pattern) == 0 {
 		return nil
 	}
 	_, err := s.firstSunday(now, start)
@@ -125,10 +125,10 @@ func (s *Schedule) firstSunday(now, start time.Time) (Local, error) {
 }
 
 // replace plans to delete what the schedule made from a time on, but for what somebody changed since.
-func (s *Schedule) replace(b *book, from time.Time, plan *Plan) {
+func (s *Schedule) replace(b *draftCalendar, from time.Time, plan *Result) {
 	for _, old := range b.of(func(x Shift) bool { return x.End.After(from) && (x.Schedule == s.ID || x.Covers == s.ID) && s.ID != 0 }) {
 		switch {
-		case old.holdsFor(s.ID):
+		case old.BlocksSchedule(s.ID):
 			plan.Kept = append(plan.Kept, old)
 		case !old.Start.Before(from):
 			plan.Delete = append(plan.Delete, old)
@@ -139,7 +139,7 @@ func (s *Schedule) replace(b *book, from time.Time, plan *Plan) {
 
 // remember returns the periods that are to be tried again: those of before that were not made now, those that a populate
 // from sunday jumped over, and those that stayed unfilled. For a schedule that was never populated all is jumped over from now on.
-func (s *Schedule) remember(now time.Time, sunday Local, plan *Plan) []time.Time {
+func (s *Schedule) remember(now time.Time, sunday Local, plan *Result) []time.Time {
 	at := sunday.In(s.Zone)
 	var out []time.Time
 	for _, t := range s.Progress.Unfilled {
@@ -171,17 +171,17 @@ func distinct(times []time.Time) []time.Time {
 
 // Fill makes what is missing of a team's schedules until their thresholds (docs/reference/oncall-v0.md 5.2): new periods, and those that nobody
 // could take so far. It replaces nothing. One plan for each schedule, in the order given. All schedules are of one team.
-func Fill(now time.Time, schedules []Schedule, known Calendars) []Plan {
-	b := newBook(known)
-	plans := make([]Plan, len(schedules))
+func Fill(now time.Time, schedules []Schedule, known Calendars) []Result {
+	b := newDraftCalendar(known)
+	plans := make([]Result, len(schedules))
 	var jobs []job
 	for i := range schedules {
 		s := schedules[i]
-		plans[i] = Plan{Schedule: s.ID, Progress: s.Progress}
+		plans[i] = Result{Schedule: s.ID, Progress: s.Progress}
 		switch {
 		case s.Threshold <= 0:
 			plans[i].Progress.Last = now
-		case s.Algorithm == Turns:
+		case s.Algorithm == ByRotation:
 			jobs = append(jobs, job{at: s.turnsFrom(now), of: i, schedule: &s})
 		default:
 			jobs = append(jobs, s.jobs(now, i, b, &plans[i])...)
@@ -191,7 +191,7 @@ func Fill(now time.Time, schedules []Schedule, known Calendars) []Plan {
 		return cmp.Or(x.at.Compare(y.at), cmp.Compare(x.schedule.RoleOrder, y.schedule.RoleOrder))
 	})
 	for _, j := range jobs {
-		if j.schedule.Algorithm == Turns {
+		if j.schedule.Algorithm == ByRotation {
 			j.schedule.extendTurns(now, b, &plans[j.of])
 			continue
 		}
@@ -199,7 +199,7 @@ func Fill(now time.Time, schedules []Schedule, known Calendars) []Plan {
 		plans[j.of].Progress.LastUser = j.schedule.Progress.LastUser
 	}
 	for i := range plans {
-		if schedules[i].Algorithm != Turns {
+		if schedules[i].Algorithm != ByRotation {
 			for _, u := range plans[i].Unfilled {
 				plans[i].Progress.Unfilled = append(plans[i].Progress.Unfilled, u.Period)
 			}
@@ -218,7 +218,7 @@ type job struct {
 }
 
 // jobs lists the periods of a weekly schedule to fill, and notes in plan how far it is made then.
-func (s *Schedule) jobs(now time.Time, of int, b *book, plan *Plan) []job {
+func (s *Schedule) jobs(now time.Time, of int, b *draftCalendar, plan *Result) []job {
 	var out []job
 	if len(s.Pattern) == 0 {
 		return nil
@@ -246,7 +246,7 @@ func (s *Schedule) jobs(now time.Time, of int, b *book, plan *Plan) []job {
 
 // again returns what is left to fill of a period that nobody could take before: nothing that is over, nothing that others
 // hold by now.
-func (s *Schedule) again(now, at time.Time, b *book) period {
+func (s *Schedule) again(now, at time.Time, b *draftCalendar) period {
 	p := s.periodAt(closestSunday(at, s.Zone))
 	now = now.Truncate(time.Second)
 	held := heldSpans(b.of(func(x Shift) bool {
@@ -255,8 +255,8 @@ func (s *Schedule) again(now, at time.Time, b *book) period {
 	}))
 	var slots []Span
 	for _, slot := range p.slots {
-		if slot.Start = later(slot.Start, now); slot.Start.Before(slot.End) {
-			slots = append(slots, slot.without(held)...)
+		if slot.Start = Later(slot.Start, now); slot.Start.Before(slot.End) {
+			slots = append(slots, slot.Without(held)...)
 		}
 	}
 	p.slots = slots

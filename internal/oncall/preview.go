@@ -22,7 +22,7 @@ const draftID ScheduleID = -1
 // until its first hand-off (docs/reference/oncall-v0.md 5.2). One with a number is populated from start on, in the place of what it made before, and
 // processors fill what that leaves open. It is the work of Populate and Fill, and nothing is stored. Cut the schedule with Until
 // first.
-func Preview(now time.Time, s Schedule, start time.Time, known Calendars) (Plan, error) {
+func Preview(now time.Time, s Schedule, start time.Time, known Calendars) (Result, error) {
 	if s.ID == 0 {
 		s.ID = draftID
 		plan := Fill(now, []Schedule{s}, known)[0]
@@ -37,7 +37,7 @@ func Preview(now time.Time, s Schedule, start time.Time, known Calendars) (Plan,
 	}
 	plan, err := Populate(now, s, start, known)
 	if err != nil {
-		return Plan{}, err
+		return Result{}, err
 	}
 	s.Progress = plan.Progress
 	known.Shifts = numbered(plan.Apply(known.Shifts))
@@ -88,7 +88,7 @@ func (s Schedule) Until(now, from, until time.Time, ahead bool) (Schedule, error
 
 // shiftsWithin returns about how many shifts the schedule makes in a time from now on, rather too many than too few.
 func (s Schedule) shiftsWithin(d time.Duration) int {
-	if s.Algorithm != Turns || s.Rotation == nil {
+	if s.Algorithm != ByRotation || s.Rotation == nil {
 		return len(s.Pattern) * (int(d/(time.Duration(s.step())*time.Second)) + 2)
 	}
 	n := 0

@@ -34,8 +34,8 @@ func TestAPreviewOfANewScheduleCoversNow(t *testing.T) {
 func TestANewRotationCoversNow(t *testing.T) {
 	t.Parallel()
 	now := on(t, time.UTC, "2026-11-22 12:00")
-	s := Schedule{ID: 7, Zone: time.UTC, TeamID: 7, Role: RolePrimary, Algorithm: Turns, Threshold: 7, Roster: weekly(time.UTC, Default).Roster,
-		Rotation: &Rotation{Layers: []Layer{{Start: LocalOf(on(t, time.UTC, "2026-11-02 09:00")), Every: 1, Unit: Weeks, Members: []Turn{{User: 1}, {User: 2}}}}}}
+	s := Schedule{ID: 7, Zone: time.UTC, TeamID: 7, Role: RolePrimary, Algorithm: ByRotation, Threshold: 7, Roster: weekly(time.UTC, Default).Roster,
+		Rotation: &Rotation{Layers: []Layer{{Start: LocalOf(on(t, time.UTC, "2026-11-02 09:00")), Every: 1, Unit: Weeks, Members: []LayerMember{{User: 1}, {User: 2}}}}}}
 	plan, err := Populate(now, s, now.Add(48*time.Hour), Calendars{NewLink: links()})
 	require.NoError(t, err)
 	s.Progress = plan.Progress
@@ -90,7 +90,7 @@ func TestAPreviewIsBounded(t *testing.T) {
 	}
 	_, err = s.Until(now, now, now.Add(MaxPreview), true)
 	requireField(t, "end", err)
-	turns := Schedule{Algorithm: Turns, Threshold: 7, Rotation: &Rotation{Layers: []Layer{{Every: 1, Unit: Hours}}}}
+	turns := Schedule{Algorithm: ByRotation, Threshold: 7, Rotation: &Rotation{Layers: []Layer{{Every: 1, Unit: Hours}}}}
 	_, err = turns.Until(now, now, now.Add(MaxPreview), true)
 	requireField(t, "end", err)
 	_, err = turns.Until(now, now, now.Add(30*24*time.Hour), true)

@@ -13,8 +13,8 @@ const (
 	RemindEnd    = "offcall_reminder" // before a shift ends
 )
 
-// Words are a message about shifts.
-type Words struct{ Subject, Body string }
+// Text are a message about shifts.
+type Text struct{ Subject, Body string }
 
 // Reminder tells somebody of a shift of theirs that begins or ends soon.
 type Reminder struct {
@@ -25,8 +25,8 @@ type Reminder struct {
 	Zone       *time.Location // of the person
 }
 
-// Words of the reminder.
-func (r Reminder) Words() Words {
+// Text of the reminder.
+func (r Reminder) Text() Text {
 	verb := "begins"
 	if r.Type == RemindEnd {
 		verb = "ends"
@@ -35,7 +35,7 @@ func (r Reminder) Words() Words {
 	if r.Before > 0 {
 		when = "in " + plainDuration(r.Before)
 	}
-	return Words{
+	return Text{
 		Subject: fmt.Sprintf("Your %s shift for %s %s %s", r.Role, r.Team, verb, when),
 		Body:    fmt.Sprintf("Your shift as %s of team %s %s at %s.", r.Role, r.Team, verb, plainTime(r.At, r.Zone)),
 	}
@@ -71,36 +71,36 @@ type NoticeFact struct {
 	Start, End time.Time
 }
 
-func (f NoticeFact) words(zone *time.Location) string {
+func (f NoticeFact) text(zone *time.Location) string {
 	return fmt.Sprintf("%s as %s from %s to %s", f.Name, f.Role, plainTime(f.Start, zone), plainTime(f.End, zone))
 }
 
-// NoticeWords tells a person of a zone what happened to a team's calendar; false when the kind tells nothing with so many facts.
+// NoticeText tells a person of a zone what happened to a team's calendar; false when the kind tells nothing with so many facts.
 // The facts are those of Notice.Shifts.
-func NoticeWords(kind NoticeKind, team string, facts []NoticeFact, zone *time.Location) (Words, bool) {
+func NoticeText(kind NoticeKind, team string, facts []NoticeFact, zone *time.Location) (Text, bool) {
 	need := map[NoticeKind]int{ShiftCreated: 1, ShiftEdited: 2, ShiftDeleted: 1, ShiftSwapped: 2, ShiftSubstituted: 2}[kind]
 	if need == 0 || len(facts) < need {
-		return Words{}, false
+		return Text{}, false
 	}
 	a, subject := facts[0], fmt.Sprintf("%s shift of %s for %s", facts[0].Role, facts[0].Name, team)
 	switch kind {
 	case ShiftCreated:
-		return Words{"New: " + subject, "A shift was added to the calendar of team " + team + ": " + a.words(zone) + "."}, true
+		return Text{"New: " + subject, "A shift was added to the calendar of team " + team + ": " + a.text(zone) + "."}, true
 	case ShiftDeleted:
-		return Words{"Deleted: " + subject, "A shift was deleted from the calendar of team " + team + ": " + a.words(zone) + "."}, true
+		return Text{"Deleted: " + subject, "A shift was deleted from the calendar of team " + team + ": " + a.text(zone) + "."}, true
 	case ShiftEdited:
-		return Words{"Changed: " + subject, "A shift on the calendar of team " + team + " was changed.\n\nBefore: " + a.words(zone) +
-			".\nNow: " + facts[1].words(zone) + "."}, true
+		return Text{"Changed: " + subject, "A shift on the calendar of team " + team + " was changed.\n\nBefore: " + a.text(zone) +
+			".\nNow: " + facts[1].text(zone) + "."}, true
 	case ShiftSwapped:
 		b := facts[1]
-		return Words{fmt.Sprintf("Swapped: shifts of %s and %s for %s", a.Name, b.Name, team),
-			fmt.Sprintf("%s and %s swapped shifts on the calendar of team %s.\n\nUntil now: %s; %s.", a.Name, b.Name, team, a.words(zone), b.words(zone))}, true
+		return Text{fmt.Sprintf("Swapped: shifts of %s and %s for %s", a.Name, b.Name, team),
+			fmt.Sprintf("%s and %s swapped shifts on the calendar of team %s.\n\nUntil now: %s; %s.", a.Name, b.Name, team, a.text(zone), b.text(zone))}, true
 	case ShiftSubstituted:
 		b := facts[1]
-		return Words{fmt.Sprintf("Covered: %s stands in for %s as %s for %s", a.Name, b.Name, a.Role, team),
-			fmt.Sprintf("%s stands in for %s on the calendar of team %s: %s.", a.Name, b.Name, team, a.words(zone))}, true
+		return Text{fmt.Sprintf("Covered: %s stands in for %s as %s for %s", a.Name, b.Name, a.Role, team),
+			fmt.Sprintf("%s stands in for %s on the calendar of team %s: %s.", a.Name, b.Name, team, a.text(zone))}, true
 	}
-	return Words{}, false
+	return Text{}, false
 }
 
 // PhoneMissing is the type of the message to people who are on call soon and cannot be called (docs/reference/oncall-v0.md 7). It is no setting.

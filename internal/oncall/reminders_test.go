@@ -17,19 +17,19 @@ func TestReminderWords(t *testing.T) {
 		time.Second: "in 1 second",
 	} {
 		r := Reminder{Type: RemindBefore, Team: "ops", Role: "primary", At: at, Before: before, Zone: zurich}
-		require.Equal(t, Words{
+		require.Equal(t, Text{
 			Subject: "Your primary shift for ops begins " + want, Body: "Your shift as primary of team ops begins at 2026-10-25 02:30:00 CEST.",
-		}, r.Words())
+		}, r.Text())
 	}
 	r := Reminder{Type: RemindEnd, Team: "ops", Role: "primary", At: at.Add(time.Hour), Before: time.Hour, Zone: zurich}
-	require.Equal(t, Words{"Your primary shift for ops ends in 1 hour", "Your shift as primary of team ops ends at 2026-10-25 02:30:00 CET."}, r.Words())
+	require.Equal(t, Text{"Your primary shift for ops ends in 1 hour", "Your shift as primary of team ops ends at 2026-10-25 02:30:00 CET."}, r.Text())
 }
 
 func TestNoticeWords(t *testing.T) {
 	t.Parallel()
 	a := NoticeFact{Role: "primary", Name: "Ann", Start: time.Unix(0, 0), End: time.Unix(3600, 0)}
 	b := NoticeFact{Role: "secondary", Name: "Bob", Start: time.Unix(7200, 0), End: time.Unix(10800, 0)}
-	for kind, want := range map[NoticeKind]Words{
+	for kind, want := range map[NoticeKind]Text{
 		ShiftCreated: {"New: primary shift of Ann for ops", "A shift was added to the calendar of team ops: Ann as primary from 1970-01-01 00:00:00 UTC to 1970-01-01 01:00:00 UTC."},
 		ShiftDeleted: {"Deleted: primary shift of Ann for ops", "A shift was deleted from the calendar of team ops: Ann as primary from 1970-01-01 00:00:00 UTC to 1970-01-01 01:00:00 UTC."},
 		ShiftEdited: {"Changed: primary shift of Ann for ops", "A shift on the calendar of team ops was changed.\n\n" +
@@ -39,14 +39,14 @@ func TestNoticeWords(t *testing.T) {
 		ShiftSubstituted: {"Covered: Ann stands in for Bob as primary for ops",
 			"Ann stands in for Bob on the calendar of team ops: Ann as primary from 1970-01-01 00:00:00 UTC to 1970-01-01 01:00:00 UTC."},
 	} {
-		words, ok := NoticeWords(kind, "ops", []NoticeFact{a, b}, time.UTC)
+		words, ok := NoticeText(kind, "ops", []NoticeFact{a, b}, time.UTC)
 		require.True(t, ok)
 		require.Equal(t, want, words)
-		_, ok = NoticeWords(kind, "ops", nil, time.UTC)
+		_, ok = NoticeText(kind, "ops", nil, time.UTC)
 		require.False(t, ok)
 	}
-	_, ok := NoticeWords(ShiftEdited, "ops", []NoticeFact{a}, time.UTC)
+	_, ok := NoticeText(ShiftEdited, "ops", []NoticeFact{a}, time.UTC)
 	require.False(t, ok)
-	_, ok = NoticeWords("nonsense", "ops", []NoticeFact{a}, time.UTC)
+	_, ok = NoticeText("nonsense", "ops", []NoticeFact{a}, time.UTC)
 	require.False(t, ok)
 }

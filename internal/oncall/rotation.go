@@ -47,13 +47,13 @@ type Layer struct {
 	HandOffs []time.Duration
 	// Restrict limits the layer to windows of the week; empty = always.
 	Restrict []Window
-	Holidays HolidayRule // "" = keep
-	Members  []Turn      // in the order of their turns
+	Holidays HolidayRule   // "" = keep
+	Members  []LayerMember // in the order of their turns
 }
 
-// Turn is a person's place in a layer. Members who join or leave change nobody's turn before that day, and the others go on
+// LayerMember is a person's place in a layer. Members who join or leave change nobody's turn before that day, and the others go on
 // in their order. Leaving is a date and not a removal, so that the past keeps its turns.
-type Turn struct {
+type LayerMember struct {
 	User   users.ID
 	Joins  *Date // takes turns that begin on that day or later; nil = from the start
 	Leaves *Date // takes no turn that begins on that day or later; nil = stays

@@ -14,15 +14,15 @@ import (
 // rotating is a schedule of layers for a (1) to f (6) of team 7.
 func rotating(zone *time.Location, threshold int, layers ...Layer) Schedule {
 	return Schedule{
-		ID: 5, TeamID: 7, Zone: zone, Role: RolePrimary, Roster: roster(1, 2, 3, 4, 5, 6), Algorithm: Turns,
+		ID: 5, TeamID: 7, Zone: zone, Role: RolePrimary, Roster: roster(1, 2, 3, 4, 5, 6), Algorithm: ByRotation,
 		Rotation: &Rotation{Layers: layers}, Threshold: threshold,
 	}
 }
 
-func members(ids ...int) []Turn {
-	var out []Turn
+func members(ids ...int) []LayerMember {
+	var out []LayerMember
 	for _, id := range ids {
-		out = append(out, Turn{User: userID(id)})
+		out = append(out, LayerMember{User: userID(id)})
 	}
 	return out
 }
@@ -80,7 +80,7 @@ func TestWorkedExamplesOfRotations(t *testing.T) {
 			want: []string{"10-19 09:00 - 10-24 00:00 a", "10-24 00:00 - 10-25 00:00 c", "10-25 00:00 - 10-26 09:00 a"},
 		},
 		"joining and leaving change nobody else's order": {
-			days: 42, layers: []Layer{{Start: monday, Every: 1, Unit: Weeks, Members: []Turn{
+			days: 42, layers: []Layer{{Start: monday, Every: 1, Unit: Weeks, Members: []LayerMember{
 				{User: 1}, {User: 4, Joins: date(t, "2026-11-03")}, {User: 2, Leaves: date(t, "2026-11-16")}, {User: 3},
 			}}},
 			want: []string{
@@ -153,7 +153,7 @@ func aLayer(rt *rapid.T, base Local) Layer {
 		l.End = &end
 	}
 	for range rapid.IntRange(1, 4).Draw(rt, "members") {
-		m := Turn{User: userID(rapid.IntRange(1, 6).Draw(rt, "member"))}
+		m := LayerMember{User: userID(rapid.IntRange(1, 6).Draw(rt, "member"))}
 		if d := base.Date() + Date(rapid.IntRange(-70, 60).Draw(rt, "joins")); rapid.Bool().Draw(rt, "joins later") {
 			m.Joins = &d
 		}
@@ -194,7 +194,7 @@ func TestRotationsNeverOverlapAndExtendingThemIsLikeMakingThemAtOnce(t *testing.
 		require.NoError(rt, s.Check())
 		once, err := Populate(now, s, now, known)
 		require.NoError(rt, err)
-		shifts := sorted(once.Add)
+		shifts := SortedShifts(once.Add)
 		for i, x := range shifts {
 			require.True(rt, x.Start.Before(x.End))
 			require.False(rt, known.away(x), "%v is away", x)
@@ -234,7 +234,7 @@ func (k Calendars) away(s Shift) bool {
 // hours merges the shifts of each person that touch: who is on call when.
 func hours(shifts []Shift) []Shift {
 	var out []Shift
-	for _, s := range sorted(shifts) {
+	for _, s := range SortedShifts(shifts) {
 		if n := len(out); n > 0 && out[n-1].User == s.User && out[n-1].End.Equal(s.Start) {
 			out[n-1].End = s.End
 			continue
@@ -285,7 +285,7 @@ func TestRotationsThatCannotBe(t *testing.T) {
 		"start":   func(l *Layer) { l.Start = LocalDate(20260, 1, 1, 0) },
 		"members": func(l *Layer) { l.Members = nil },
 		"members[0]": func(l *Layer) {
-			l.Members = []Turn{{User: 1, Joins: date(t, "2026-10-20"), Leaves: date(t, "2026-10-19")}}
+			l.Members = []LayerMember{{User: 1, Joins: date(t, "2026-10-20"), Leaves: date(t, "2026-10-19")}}
 		},
 		"restrict":    func(l *Layer) { l.Restrict = make([]Window, 101) },
 		"restrict[0]": func(l *Layer) { l.Restrict = []Window{{From: -time.Second}} },
@@ -298,7 +298,7 @@ func TestRotationsThatCannotBe(t *testing.T) {
 		requireField(t, "layers[1]."+field, err)
 	}
 	for field, s := range map[string]Schedule{
-		"layers":                  {Algorithm: Turns},
+		"layers":                  {Algorithm: ByRotation},
 		"scheduler":               {Algorithm: "dice"},
 		"auto_populate_threshold": {Algorithm: Default, Threshold: 10_000},
 	} {

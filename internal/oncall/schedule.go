@@ -15,7 +15,7 @@ const (
 	RoundRobin     Algorithm = "round-robin"
 	NoSkipMatching Algorithm = "no-skip-matching"
 	MultiTeam      Algorithm = "multi-team"
-	Turns          Algorithm = "rotation"
+	ByRotation     Algorithm = "rotation"
 )
 
 // DefaultThreshold is for how many days ahead a schedule is populated unless it says otherwise.
@@ -78,8 +78,8 @@ type Warning struct {
 	Why string // in words
 }
 
-// Plan is what populating a schedule does. Storing it is one transaction with the schedule's new Progress.
-type Plan struct {
+// Result is what populating a schedule does. Storing it is one transaction with the schedule's new Progress.
+type Result struct {
 	Schedule ScheduleID
 	Changes
 	// Kept are the hand-made shifts that populate worked around.

@@ -56,18 +56,18 @@ func (s Shift) Overlaps(start, end time.Time) bool { return s.Start.Before(end) 
 // HandMade reports whether somebody's hand is in the shift: populate never deletes it.
 func (s Shift) HandMade() bool { return s.Schedule == 0 || s.Edited }
 
-// holdsFor reports whether populate of the schedule must work around the shift.
-func (s Shift) holdsFor(id ScheduleID) bool {
+// BlocksSchedule reports whether populate of the schedule must work around the shift.
+func (s Shift) BlocksSchedule(id ScheduleID) bool {
 	return id != 0 && (s.Schedule == id && s.Edited || s.Covers == id)
 }
 
-// compareShifts orders by start, then id: the order of every list of shifts (docs/reference/oncall-v0.md 1).
-func compareShifts(a, b Shift) int {
+// CompareShifts orders by start, then id: the order of every list of shifts (docs/reference/oncall-v0.md 1).
+func CompareShifts(a, b Shift) int {
 	return cmp.Or(a.Start.Compare(b.Start), cmp.Compare(a.ID, b.ID))
 }
 
 // SortShifts sorts by start, then id.
-func SortShifts(shifts []Shift) { slices.SortStableFunc(shifts, compareShifts) }
+func SortShifts(shifts []Shift) { slices.SortStableFunc(shifts, CompareShifts) }
 
 // TeamRole is a role of a team. A team that subscribes to one shows its shifts as its own.
 type TeamRole struct {

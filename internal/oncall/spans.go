@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// without returns what is left of s when taken is cut out, in order.
-func (s Span) without(taken []Span) []Span {
+// Without returns what is left of s when taken is cut out, in order.
+func (s Span) Without(taken []Span) []Span {
 	left := []Span{s}
 	for _, t := range taken {
 		var next []Span
@@ -28,13 +28,13 @@ func (s Span) without(taken []Span) []Span {
 	return left
 }
 
-// wall is a stretch of a wall clock.
-type wall struct{ start, end Local }
+// localSpan is a stretch of a wall clock.
+type localSpan struct{ start, end Local }
 
 // union sorts and merges stretches.
-func union(walls []wall) []wall {
-	slices.SortFunc(walls, func(a, b wall) int { return cmp.Compare(a.start, b.start) })
-	var out []wall
+func union(walls []localSpan) []localSpan {
+	slices.SortFunc(walls, func(a, b localSpan) int { return cmp.Compare(a.start, b.start) })
+	var out []localSpan
 	for _, w := range walls {
 		if n := len(out); n > 0 && w.start <= out[n-1].end {
 			out[n-1].end = max(out[n-1].end, w.end)
@@ -48,11 +48,11 @@ func union(walls []wall) []wall {
 }
 
 // intersect returns the common parts of two sorted lists without overlaps.
-func intersect(a, b []wall) []wall {
-	var out []wall
+func intersect(a, b []localSpan) []localSpan {
+	var out []localSpan
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		if start, end := max(a[i].start, b[j].start), min(a[i].end, b[j].end); start < end {
-			out = append(out, wall{start, end})
+			out = append(out, localSpan{start, end})
 		}
 		if a[i].end < b[j].end {
 			i++
@@ -64,8 +64,8 @@ func intersect(a, b []wall) []wall {
 }
 
 // subtract returns a without b, both sorted and without overlaps.
-func subtract(a, b []wall) []wall {
-	var out []wall
+func subtract(a, b []localSpan) []localSpan {
+	var out []localSpan
 	for _, w := range a {
 		for _, t := range b {
 			if t.end <= w.start {
@@ -75,7 +75,7 @@ func subtract(a, b []wall) []wall {
 				break
 			}
 			if w.start < t.start {
-				out = append(out, wall{w.start, t.start})
+				out = append(out, localSpan{w.start, t.start})
 			}
 			w.start = t.end
 		}
@@ -89,7 +89,7 @@ func subtract(a, b []wall) []wall {
 // onClock turns stretches of a wall clock, by start, into stretches of time. Where a change of the clocks turns the order of
 // two round, the earlier one goes first and the later one gives way, so that only those overlap that overlap on the wall
 // clock, and what was adjacent stays so. A stretch that the clocks skip is left without length.
-func onClock(walls []wall, zone *time.Location) []Span {
+func onClock(walls []localSpan, zone *time.Location) []Span {
 	out := make([]Span, len(walls))
 	byEnd := make([]int, len(walls))
 	for i := range byEnd {
@@ -100,14 +100,14 @@ func onClock(walls []wall, zone *time.Location) []Span {
 	over := 0
 	for i, w := range walls {
 		for over < len(byEnd) && walls[byEnd[over]].end <= w.start {
-			latest = later(latest, out[byEnd[over]].End)
+			latest = Later(latest, out[byEnd[over]].End)
 			over++
 		}
-		start := later(latest, w.start.In(zone))
-		out[i] = Span{start, later(start, w.end.In(zone))}
+		start := Later(latest, w.start.In(zone))
+		out[i] = Span{start, Later(start, w.end.In(zone))}
 	}
 	return out
 }
 
 // overlaps reports whether s and [start, end) share some time.
-func (s Span) overlaps(start, end time.Time) bool { return s.Start.Before(end) && start.Before(s.End) }
+func (s Span) Overlaps(start, end time.Time) bool { return s.Start.Before(end) && start.Before(s.End) }

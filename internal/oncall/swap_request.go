@@ -40,7 +40,7 @@ type SwapRequest struct {
 }
 
 // Request makes a swap request. give and take are the shifts as they are now; what does not exist is left out of them.
-func (d Desk) Request(from, to users.ID, give, take []Shift, note string) (SwapRequest, error) {
+func (d Editor) Request(from, to users.ID, give, take []Shift, note string) (SwapRequest, error) {
 	if d.May.Member != nil {
 		return SwapRequest{}, d.May.Member
 	}
@@ -56,10 +56,10 @@ func (d Desk) Request(from, to users.ID, give, take []Shift, note string) (SwapR
 	case to == 0 && len(take) > 0:
 		return SwapRequest{}, fault.Invalidf("to", "name the person whose shifts you want in return")
 	}
-	if err := d.tradable("give", give, from); err != nil {
+	if err := d.checkOffered("give", give, from); err != nil {
 		return SwapRequest{}, err
 	}
-	if err := d.tradable("take", take, to); err != nil {
+	if err := d.checkOffered("take", take, to); err != nil {
 		return SwapRequest{}, err
 	}
 	return SwapRequest{
@@ -69,14 +69,14 @@ func (d Desk) Request(from, to users.ID, give, take []Shift, note string) (SwapR
 
 func ids(shifts []Shift) []ShiftID {
 	out := make([]ShiftID, 0, len(shifts))
-	for _, s := range sorted(shifts) {
+	for _, s := range SortedShifts(shifts) {
 		out = append(out, s.ID)
 	}
 	return slices.Compact(out)
 }
 
 // tradable: a request is about shifts of the team that have not begun and belong to who gives them.
-func (d Desk) tradable(field string, shifts []Shift, owner users.ID) error {
+func (d Editor) checkOffered(field string, shifts []Shift, owner users.ID) error {
 	for _, s := range shifts {
 		switch {
 		case s.TeamID != d.Team.TeamID:
@@ -93,8 +93,8 @@ func (d Desk) tradable(field string, shifts []Shift, owner users.ID) error {
 // Accept ends an open request with who's consent: Give goes to who, Take to the person who asked. give and take are the
 // shifts as they are now. If they are no longer what the request was about, it is expired and the fault says why: store
 // the request in either case, and the changes if there is no fault.
-func (d Desk) Accept(r SwapRequest, who users.ID, give, take []Shift) (SwapRequest, Changes, error) {
-	if err := r.mustBeOpen(); err != nil {
+func (d Editor) Accept(r SwapRequest, who users.ID, give, take []Shift) (SwapRequest, Changes, error) {
+	if err := r.checkOpen(); err != nil {
 		return r, Changes{}, err
 	}
 	switch {
@@ -122,17 +122,17 @@ func handOver(r SwapRequest, who users.ID, give, take []Shift) Changes {
 		shifts []Shift
 		to     users.ID
 	}{{give, who}, {take, r.From}} {
-		for _, s := range sorted(side.shifts) {
+		for _, s := range SortedShifts(side.shifts) {
 			after := s
 			after.User, after.Link, after.Edited = side.to, "", true
 			c.Update = append(c.Update, Update{s, after})
-			n.involve(s)
+			n.Involve(s)
 		}
 	}
-	first, second := firstOf(give), firstOf(give)
+	first, second := FirstShift(give), FirstShift(give)
 	second.User = who
 	if len(take) > 0 {
-		second = firstOf(take)
+		second = FirstShift(take)
 	}
 	n.Shifts = []Shift{first, second}
 	c.Notices = []Notice{n}
@@ -140,8 +140,8 @@ func handOver(r SwapRequest, who users.ID, give, take []Shift) Changes {
 }
 
 // Decline ends an open request with a no of the person who was asked.
-func (d Desk) Decline(r SwapRequest, who users.ID) (SwapRequest, error) {
-	if err := r.mustBeOpen(); err != nil {
+func (d Editor) Decline(r SwapRequest, who users.ID) (SwapRequest, error) {
+	if err := r.checkOpen(); err != nil {
 		return r, err
 	}
 	if r.To == 0 {
@@ -154,8 +154,8 @@ func (d Desk) Decline(r SwapRequest, who users.ID) (SwapRequest, error) {
 }
 
 // Withdraw ends an open request by the person who made it, or by an admin of the team.
-func (d Desk) Withdraw(r SwapRequest, who users.ID) (SwapRequest, error) {
-	if err := r.mustBeOpen(); err != nil {
+func (d Editor) Withdraw(r SwapRequest, who users.ID) (SwapRequest, error) {
+	if err := r.checkOpen(); err != nil {
 		return r, err
 	}
 	if who != r.From && d.May.Admin != nil {
@@ -201,7 +201,7 @@ func (r SwapRequest) stale(now time.Time, give, take []Shift) string {
 	return ""
 }
 
-func (r SwapRequest) mustBeOpen() error {
+func (r SwapRequest) checkOpen() error {
 	if r.State != RequestOpen {
 		return fault.Newf(fault.Conflict, "the request is %s already", r.State)
 	}

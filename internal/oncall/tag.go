@@ -12,7 +12,7 @@ import (
 func (s StoredSchedule) Tag() string {
 	d := s.Draft()
 	d.Order = s.Order
-	return tagOf(d)
+	return TagOf(d)
 }
 
 // Draft is what people decided of the schedule until now; its order is left as it is.
@@ -25,10 +25,10 @@ func (s StoredSchedule) Draft() ScheduleDraft {
 
 // Tag names the state of a shift: it is another one after every edit.
 func (s Shift) Tag() string {
-	return tagOf([]any{s.ID, s.TeamID, s.Role, s.User, s.Start.Unix(), s.End.Unix(), s.Schedule, s.Link, s.Note})
+	return TagOf([]any{s.ID, s.TeamID, s.Role, s.User, s.Start.Unix(), s.End.Unix(), s.Schedule, s.Link, s.Note})
 }
 
-func tagOf(state any) string {
+func TagOf(state any) string {
 	raw, err := json.Marshal(state)
 	if err != nil {
 		return "" // plain values always have a form

@@ -16,19 +16,19 @@ type Candidate struct {
 	Name, FullName, Email string
 }
 
-// Named is somebody as a calendar from elsewhere writes them.
-type Named struct{ Name, Email string }
+// EventPerson is somebody as a calendar from elsewhere writes them.
+type EventPerson struct{ Name, Email string }
 
-func (n Named) String() string {
+func (n EventPerson) String() string {
 	if n.Name == "" {
 		return n.Email
 	}
 	return n.Name
 }
 
-// WhoIsMeant finds the candidates that an event means: its people by address, full name or name, or, if it has none that are
+// MatchPeople finds the candidates that an event means: its people by address, full name or name, or, if it has none that are
 // known, the people whom its summary names. unknown is what names nobody, or more than one.
-func WhoIsMeant(candidates []Candidate, summary string, people []Named) (found []users.ID, unknown []string) {
+func MatchPeople(candidates []Candidate, summary string, people []EventPerson) (found []users.ID, unknown []string) {
 	add := func(id users.ID) {
 		if !slices.Contains(found, id) {
 			found = append(found, id)
@@ -56,7 +56,7 @@ func WhoIsMeant(candidates []Candidate, summary string, people []Named) (found [
 	return nil, unknown
 }
 
-func candidateNamed(candidates []Candidate, p Named) (users.ID, bool) {
+func candidateNamed(candidates []Candidate, p EventPerson) (users.ID, bool) {
 	for _, same := range []func(c Candidate) bool{
 		func(c Candidate) bool { return p.Email != "" && strings.EqualFold(c.Email, p.Email) },
 		func(c Candidate) bool { return p.Name != "" && strings.EqualFold(c.Name, p.Name) },
@@ -126,60 +126,60 @@ func containsWord(text, name string) bool {
 	}
 }
 
-// Taken identifies an occurrence of an event of a calendar from elsewhere, as somebody's shift.
-type Taken struct {
+// Occurrence identifies an occurrence of an event of a calendar from elsewhere, as somebody's shift.
+type Occurrence struct {
 	UID    string
 	Occurs time.Time
 	User   users.ID
 }
 
-// TakenShift is what such an occurrence says now.
-type TakenShift struct {
-	Taken
+// OccurrenceShift is what such an occurrence says now.
+type OccurrenceShift struct {
+	Occurrence
 	Start, End time.Time
 }
 
-// TakenOver is what became of an occurrence that was taken over before. A nil Shift was deleted or cut by hand since.
-type TakenOver struct {
-	Taken
+// ImportedOccurrence is what became of an occurrence that was taken over before. A nil Shift was deleted or cut by hand since.
+type ImportedOccurrence struct {
+	Occurrence
 	Shift *Shift
 }
 
-// TakeOver is what taking a calendar over does.
-type TakeOver struct {
+// CalendarImport is what taking a calendar over does.
+type CalendarImport struct {
 	Changes
 	// Added are the occurrences of Changes.Add, in its order; Dropped are those whose shifts are deleted.
-	Added, Dropped []Taken
+	Added, Dropped []Occurrence
 	// Kept are occurrences whose shifts somebody changed or deleted by hand: hands win over calendars from elsewhere.
-	Kept []Taken
+	Kept []Occurrence
 }
 
-// PlanTakeOver turns the occurrences of a calendar from elsewhere into shifts of a team's role: new ones are added, known ones moved, those
+// ImportShifts turns the occurrences of a calendar from elsewhere into shifts of a team's role: new ones are added, known ones moved, those
 // that are gone (of the events that the calendar still knows) are deleted unless they have begun. What somebody changed by hand stays.
-func PlanTakeOver(now time.Time, team int64, role string, wanted []TakenShift, known []TakenOver) TakeOver {
-	var p TakeOver
-	before := map[Taken]TakenOver{}
+func ImportShifts(now time.Time, team int64, role string, wanted []OccurrenceShift, known []ImportedOccurrence) CalendarImport {
+	var p CalendarImport
+	before := map[Occurrence]ImportedOccurrence{}
 	for _, k := range known {
-		before[k.Taken] = k
+		before[k.Occurrence] = k
 	}
-	seen := map[Taken]bool{}
+	seen := map[Occurrence]bool{}
 	for _, w := range wanted {
-		if seen[w.Taken] {
+		if seen[w.Occurrence] {
 			continue
 		}
-		seen[w.Taken] = true
-		k, ok := before[w.Taken]
+		seen[w.Occurrence] = true
+		k, ok := before[w.Occurrence]
 		switch {
 		case !ok:
 			// What is running begins now: the past is not rewritten.
-			p.Add = append(p.Add, Shift{TeamID: team, Role: role, User: w.User, Start: later(w.Start, now.Truncate(time.Second)), End: w.End})
-			p.Added = append(p.Added, w.Taken)
+			p.Add = append(p.Add, Shift{TeamID: team, Role: role, User: w.User, Start: Later(w.Start, now.Truncate(time.Second)), End: w.End})
+			p.Added = append(p.Added, w.Occurrence)
 		case k.Shift == nil || k.Shift.Edited:
-			p.Kept = append(p.Kept, w.Taken)
+			p.Kept = append(p.Kept, w.Occurrence)
 		default:
 			after := *k.Shift
 			if after.End = w.End; after.Start.After(now) {
-				after.Start = later(w.Start, now.Truncate(time.Second))
+				after.Start = Later(w.Start, now.Truncate(time.Second))
 			}
 			if !after.Start.Equal(k.Shift.Start) || !after.End.Equal(k.Shift.End) {
 				p.Update = append(p.Update, Update{*k.Shift, after})
@@ -187,20 +187,20 @@ func PlanTakeOver(now time.Time, team int64, role string, wanted []TakenShift, k
 		}
 	}
 	for _, k := range known {
-		if seen[k.Taken] || k.Shift == nil || k.Shift.Edited || !k.Shift.Start.After(now) {
+		if seen[k.Occurrence] || k.Shift == nil || k.Shift.Edited || !k.Shift.Start.After(now) {
 			continue
 		}
 		p.Delete = append(p.Delete, *k.Shift)
-		p.Dropped = append(p.Dropped, k.Taken)
+		p.Dropped = append(p.Dropped, k.Occurrence)
 	}
 	return p
 }
 
-// ForeignCalendar is what a calendar from elsewhere says of a team's role.
-type ForeignCalendar struct {
+// ExternalCalendar is what a calendar from elsewhere says of a team's role.
+type ExternalCalendar struct {
 	TeamID int64
 	Role   string
 	Since  time.Time // the beginning of the time that was read
 	UIDs   []string  // of all its events
-	Wanted []TakenShift
+	Wanted []OccurrenceShift
 }

@@ -124,10 +124,10 @@ func (l *Layer) taking(d Date) []int {
 }
 
 // line returns the members for turn n: first whose turn it is, then those who would stand in, in their order.
-func (q *sequence) line(n int) []Turn {
+func (q *sequence) line(n int) []LayerMember {
 	i := sort.Search(len(q.segments), func(i int) bool { return q.segments[i].first > n }) - 1
 	seg := q.segments[i]
-	out := make([]Turn, 0, len(seg.members))
+	out := make([]LayerMember, 0, len(seg.members))
 	for j := range seg.members {
 		out = append(out, q.layer.Members[seg.members[(seg.offset+n-seg.first+j)%len(seg.members)]])
 	}
@@ -135,7 +135,7 @@ func (q *sequence) line(n int) []Turn {
 }
 
 // cover returns which parts of [start, end) of the wall clock the layer is for.
-func (l *Layer) cover(start, end Local, holidays map[Date]bool) []wall {
+func (l *Layer) cover(start, end Local, holidays map[Date]bool) []localSpan {
 	if l.End != nil {
 		end = min(end, *l.End)
 	}
@@ -143,15 +143,15 @@ func (l *Layer) cover(start, end Local, holidays map[Date]bool) []wall {
 	if start >= end {
 		return nil
 	}
-	out := []wall{{start, end}}
+	out := []localSpan{{start, end}}
 	if len(l.Restrict) > 0 {
 		out = intersect(out, l.windows(start, end))
 	}
 	if l.Holidays == SkipHolidays || l.Holidays == OnlyHolidays {
-		var off []wall
+		var off []localSpan
 		for d := start.Date(); d <= end.Date(); d++ {
 			if holidays[d] {
-				off = append(off, wall{d.Local(), (d + 1).Local()})
+				off = append(off, localSpan{d.Local(), (d + 1).Local()})
 			}
 		}
 		off = union(off)
@@ -164,8 +164,8 @@ func (l *Layer) cover(start, end Local, holidays map[Date]bool) []wall {
 }
 
 // windows returns the layer's windows that may touch [start, end).
-func (l *Layer) windows(start, end Local) []wall {
-	var out []wall
+func (l *Layer) windows(start, end Local) []localSpan {
+	var out []localSpan
 	for d := start.Date() - 1; d <= end.Date(); d++ {
 		for _, w := range l.Restrict {
 			if len(w.Days) > 0 && !slices.Contains(w.Days, d.Local().Weekday()) {
@@ -175,7 +175,7 @@ func (l *Layer) windows(start, end Local) []wall {
 			if w.To <= w.From {
 				to += day
 			}
-			out = append(out, wall{from, to})
+			out = append(out, localSpan{from, to})
 		}
 	}
 	return union(out)

@@ -133,7 +133,7 @@ func TestOncallsExamplesOfSkippedAndRepeatedTimes(t *testing.T) {
 // tilings are rotations that never leave anybody out: every instant belongs to somebody.
 func tilings() map[string]Layer {
 	nine := LocalDate(1999, 12, 6, 9*hour) // a Monday
-	two := []Turn{{User: 1}, {User: 2}, {User: 3}}
+	two := []LayerMember{{User: 1}, {User: 2}, {User: 3}}
 	return map[string]Layer{
 		"hourly":        {Start: nine, Every: 1, Unit: Hours, Members: two},
 		"half days":     {Start: nine, Every: 12, Unit: Hours, Members: two},
@@ -155,7 +155,7 @@ func TestRotationsTileEveryChangeOfEveryZone(t *testing.T) {
 			t.Parallel()
 			for _, z := range zones(t) {
 				s := &Schedule{Zone: z.Location, Roster: roster(1, 2, 3), Rotation: &Rotation{Layers: []Layer{layer}}}
-				b := newBook(Calendars{})
+				b := newDraftCalendar(Calendars{})
 				for _, change := range z.changes {
 					w := Span{change.Add(-30 * time.Hour), change.Add(30 * time.Hour)}
 					checkTiling(t, z.Location, w, &layer, s.layerPieces(b, 0, w))

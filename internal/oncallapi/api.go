@@ -68,7 +68,7 @@ type People interface {
 	Pinned(ctx context.Context, id users.ID) ([]string, error)
 	Pin(ctx context.Context, id users.ID, team int64) error
 	Unpin(ctx context.Context, id users.ID, team int64) error
-	Search(ctx context.Context, keyword string, team int64) (oncall.Found, error)
+	Search(ctx context.Context, keyword string, team int64) (oncall.SearchResult, error)
 	Clock(ctx context.Context) (time.Time, error)
 }
 
@@ -110,8 +110,8 @@ type Notices interface {
 type Shifts interface {
 	Find(ctx context.Context, by oncall.ShiftQuery) ([]oncall.ShiftRow, error)
 	Feed(ctx context.Context, by oncall.FeedQuery) ([]oncall.FeedShift, error)
-	TakeOver(ctx context.Context, c oncall.ForeignCalendar, by oncall.By, rehearse bool) (oncall.TakeOver, error)
-	Edit(ctx context.Context, choice oncall.Choice, by oncall.By, rehearse bool, decide oncall.Decide) (oncall.Changes, error)
+	TakeOver(ctx context.Context, c oncall.ExternalCalendar, by oncall.By, rehearse bool) (oncall.CalendarImport, error)
+	Edit(ctx context.Context, choice oncall.Selection, by oncall.By, rehearse bool, decide oncall.Decide) (oncall.Changes, error)
 }
 
 // Schedules stores schedules and fills calendars from them.
@@ -121,9 +121,9 @@ type Schedules interface {
 	Create(ctx context.Context, d oncall.ScheduleDraft, by oncall.By) (oncall.ScheduleID, error)
 	Update(ctx context.Context, id oncall.ScheduleID, change func(is oncall.StoredSchedule) (oncall.ScheduleDraft, error), by oncall.By) error
 	Delete(ctx context.Context, old oncall.StoredSchedule, by oncall.By) error
-	Populate(ctx context.Context, id oncall.ScheduleID, start time.Time, by oncall.By) (oncall.Plan, error)
-	Preview(ctx context.Context, id oncall.ScheduleID, start time.Time, window oncall.Span) (oncall.Plan, oncall.Calendars, error)
-	Rehearse(ctx context.Context, draft oncall.Schedule, roster int64, start time.Time, window oncall.Span) (oncall.Plan, error)
+	Populate(ctx context.Context, id oncall.ScheduleID, start time.Time, by oncall.By) (oncall.Result, error)
+	Preview(ctx context.Context, id oncall.ScheduleID, start time.Time, window oncall.Span) (oncall.Result, oncall.Calendars, error)
+	Rehearse(ctx context.Context, draft oncall.Schedule, roster int64, start time.Time, window oncall.Span) (oncall.Result, error)
 }
 
 // Wishes stores unavailability, holidays and swap requests.
@@ -138,16 +138,16 @@ type Wishes interface {
 	Swaps(ctx context.Context, team int64) ([]oncall.NamedSwap, error)
 	Swap(ctx context.Context, id int64) (oncall.NamedSwap, error)
 	AskSwap(ctx context.Context, team int64, give, take []oncall.ShiftID, by oncall.By,
-		ask func(now time.Time, crew oncall.Crew, give, take []oncall.Shift) (oncall.SwapRequest, error)) (int64, error)
+		ask func(now time.Time, crew oncall.Membership, give, take []oncall.Shift) (oncall.SwapRequest, error)) (int64, error)
 	DecideSwap(ctx context.Context, id int64, by oncall.By,
-		decide func(now time.Time, crew oncall.Crew, r oncall.SwapRequest, give, take []oncall.Shift) (oncall.SwapRequest, oncall.Changes, error)) (oncall.NamedSwap, error)
+		decide func(now time.Time, crew oncall.Membership, r oncall.SwapRequest, give, take []oncall.Shift) (oncall.SwapRequest, oncall.Changes, error)) (oncall.NamedSwap, error)
 }
 
 // Coverage reads what tells the gaps of teams, and stores when they want their roles covered.
 type Coverage interface {
 	Coverage(ctx context.Context, team int64, calendar *oncall.TeamCalendar) (oncall.Coverage, error)
-	CoverWishes(ctx context.Context, team int64) ([]oncall.CoverWish, error)
-	SetCoverWish(ctx context.Context, team oncall.Profile, w oncall.CoverWish, by oncall.By) error
+	CoverWishes(ctx context.Context, team int64) ([]oncall.CoverRule, error)
+	SetCoverWish(ctx context.Context, team oncall.Profile, w oncall.CoverRule, by oncall.By) error
 }
 
 // Plans finds plans by name for the escalate button.

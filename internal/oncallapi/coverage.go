@@ -63,7 +63,7 @@ func (a *API) getCoverage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	out, seen := []coverObject{}, map[string]bool{}
-	for _, wish := range coverage.Wishes {
+	for _, wish := range coverage.Rules {
 		seen[wish.Role] = true
 		out = append(out, coverObject{wish.Role, wish.Cover, windowObjects(wish.Hours)})
 	}
@@ -94,7 +94,7 @@ func (a *API) setCoverage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	wish := oncall.CoverWish{Role: role.Name, Cover: oncall.Cover(cover)}
+	wish := oncall.CoverRule{Role: role.Name, Cover: oncall.Cover(cover)}
 	if b.given("hours") {
 		var hours []windowObject
 		if err := json.Unmarshal(b.members["hours"], &hours); err != nil {

@@ -123,7 +123,7 @@ func fieldOf(err error) error {
 }
 
 // planObject shows the part of a plan that a window sees.
-func (a *API) planObject(ctx context.Context, plan oncall.Plan, from, until time.Time) (map[string]any, error) {
+func (a *API) planObject(ctx context.Context, plan oncall.Result, from, until time.Time) (map[string]any, error) {
 	shifts, err := a.named(ctx, inWindow(plan.Add, from, until))
 	if err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ import (
 
 // edit is one change of a calendar as a request asks for it. It is read once, and then either made or rehearsed.
 type edit struct {
-	choice oncall.Choice
+	choice oncall.Selection
 	decide oncall.Decide
 	// after is what an override leaves of the given shifts and adds, filled by decide.
 	after []oncall.Shift
@@ -35,12 +35,12 @@ func (a *API) run(r *http.Request, e *edit, raw json.RawMessage, rehearse bool) 
 }
 
 // desk is where the caller edits the calendar of a crew. named: the request named the team, so may the refusal.
-func (a *API) desk(ctx context.Context, now time.Time, crew oncall.Crew, named bool) oncall.Desk {
+func (a *API) desk(ctx context.Context, now time.Time, crew oncall.Membership, named bool) oncall.Editor {
 	actor, name := wire.Actor(ctx), crew.Name
 	if !named {
 		name = ""
 	}
-	return oncall.Desk{
+	return oncall.Editor{
 		Now: now, Grace: a.Config.Grace, Team: crew, NewLink: newLink,
 		May: oncall.Permission{Member: actor.MayEditCalendar(crew.TeamID, name), Admin: actor.MayAdministerTeam(crew.TeamID, crew.Name)},
 	}
@@ -56,8 +56,8 @@ func newLink() string {
 const badEvent = "Invalid event"
 
 // draft reads a shift that somebody asks for. The role's and the user's existence is looked at later.
-func (a *API) draft(ctx context.Context, b body) (oncall.Draft, error) {
-	var d oncall.Draft
+func (a *API) draft(ctx context.Context, b body) (oncall.ShiftRequest, error) {
+	var d oncall.ShiftRequest
 	var err error
 	if d.Start, err = b.mustAt("start"); err != nil {
 		return d, err
@@ -130,8 +130,8 @@ func (a *API) creation(ctx context.Context, b body) (*edit, error) {
 		return nil, err
 	}
 	return &edit{
-		choice: oncall.Choice{TeamID: team.ID},
-		decide: func(now time.Time, crew oncall.Crew, _ []oncall.Shift) (oncall.Decision, error) {
+		choice: oncall.Selection{TeamID: team.ID},
+		decide: func(now time.Time, crew oncall.Membership, _ []oncall.Shift) (oncall.Decision, error) {
 			c, err := a.desk(ctx, now, crew, true).Create(d)
 			switch {
 			case err != nil:
@@ -148,7 +148,7 @@ func (a *API) creation(ctx context.Context, b body) (*edit, error) {
 }
 
 // strangeSchedule is the refusal of drafts that ascribe a shift to a schedule which is not one of the team.
-func (a *API) strangeSchedule(ctx context.Context, team oncall.Profile, drafts ...oncall.Draft) (refusal, err error) {
+func (a *API) strangeSchedule(ctx context.Context, team oncall.Profile, drafts ...oncall.ShiftRequest) (refusal, err error) {
 	var own []oncall.StoredSchedule
 	for _, d := range drafts {
 		if d.Schedule == 0 {
@@ -167,12 +167,12 @@ func (a *API) strangeSchedule(ctx context.Context, team oncall.Profile, drafts .
 }
 
 // strayCreation is the refusal of a shift for a team that does not exist: what comes before it in the order of checks, or that.
-func (a *API) strayCreation(ctx context.Context, d oncall.Draft) error {
+func (a *API) strayCreation(ctx context.Context, d oncall.ShiftRequest) error {
 	now, err := a.People.Clock(ctx)
 	if err != nil {
 		return err
 	}
-	_, err = a.desk(ctx, now, oncall.Crew{TeamID: -1, Name: d.TeamName}, true).Create(d) // nobody is part of it
+	_, err = a.desk(ctx, now, oncall.Membership{TeamID: -1, Name: d.TeamName}, true).Create(d) // nobody is part of it
 	return err
 }
 
@@ -247,11 +247,11 @@ func (a *API) change(ctx context.Context, id oncall.ShiftID, b body) (*edit, err
 	if err != nil {
 		return nil, err
 	}
-	e, err := a.about(ctx, oncall.Choice{IDs: []oncall.ShiftID{id}})
+	e, err := a.about(ctx, oncall.Selection{IDs: []oncall.ShiftID{id}})
 	if err != nil {
 		return nil, err
 	}
-	e.decide = func(now time.Time, crew oncall.Crew, chosen []oncall.Shift) (oncall.Decision, error) {
+	e.decide = func(now time.Time, crew oncall.Membership, chosen []oncall.Shift) (oncall.Decision, error) {
 		if len(chosen) == 0 {
 			return oncall.Decision{}, errGone
 		}
@@ -266,7 +266,7 @@ func (a *API) change(ctx context.Context, id oncall.ShiftID, b body) (*edit, err
 var errGone = fault.New(fault.NotFound, "not found")
 
 // about begins an edit of chosen shifts with reading their names.
-func (a *API) about(ctx context.Context, c oncall.Choice) (*edit, error) {
+func (a *API) about(ctx context.Context, c oncall.Selection) (*edit, error) {
 	rows, err := a.shiftRows(ctx, c)
 	return &edit{choice: c, rows: rows}, err
 }
@@ -304,11 +304,11 @@ func (a *API) updateEvent(w http.ResponseWriter, r *http.Request) error {
 
 // deletion is a request to remove one shift (docs/reference/oncall-v0.md 6.3).
 func (a *API) deletion(ctx context.Context, id oncall.ShiftID) (*edit, error) {
-	e, err := a.about(ctx, oncall.Choice{IDs: []oncall.ShiftID{id}})
+	e, err := a.about(ctx, oncall.Selection{IDs: []oncall.ShiftID{id}})
 	if err != nil {
 		return nil, err
 	}
-	e.decide = func(now time.Time, crew oncall.Crew, chosen []oncall.Shift) (oncall.Decision, error) {
+	e.decide = func(now time.Time, crew oncall.Membership, chosen []oncall.Shift) (oncall.Decision, error) {
 		if len(chosen) == 0 {
 			return oncall.Decision{}, errGone
 		}

@@ -28,7 +28,7 @@ func (a *API) importCalendar(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c := oncall.ForeignCalendar{TeamID: t.ID}
+	c := oncall.ExternalCalendar{TeamID: t.ID}
 	if c.Role, err = a.importRole(ctx, q.Get("role")); err != nil {
 		return err
 	}
@@ -125,20 +125,20 @@ type unmatchedEvent struct {
 }
 
 // occurrences finds the people of each occurrence. Names that are nobody's are told once for each event.
-func occurrences(candidates []oncall.Candidate, read ical.Calendar) (wanted []oncall.TakenShift, unmatched []unmatchedEvent) {
+func occurrences(candidates []oncall.Candidate, read ical.Calendar) (wanted []oncall.OccurrenceShift, unmatched []unmatchedEvent) {
 	unmatched = []unmatchedEvent{}
 	for _, p := range read.Problems {
 		unmatched = append(unmatched, unmatchedEvent{p.UID, p.Summary, []string{}, p.Why})
 	}
 	told := map[string]bool{}
 	for _, e := range read.Events {
-		people := make([]oncall.Named, len(e.People))
+		people := make([]oncall.EventPerson, len(e.People))
 		for i, p := range e.People {
-			people[i] = oncall.Named(p)
+			people[i] = oncall.EventPerson(p)
 		}
-		found, unknown := oncall.WhoIsMeant(candidates, e.Summary, people)
+		found, unknown := oncall.MatchPeople(candidates, e.Summary, people)
 		for _, id := range found {
-			wanted = append(wanted, oncall.TakenShift{Taken: oncall.Taken{UID: e.UID, Occurs: e.Occurs, User: id}, Start: e.Start, End: e.End})
+			wanted = append(wanted, oncall.OccurrenceShift{Occurrence: oncall.Occurrence{UID: e.UID, Occurs: e.Occurs, User: id}, Start: e.Start, End: e.End})
 		}
 		if len(unknown) > 0 && !told[e.UID] {
 			told[e.UID] = true
@@ -149,7 +149,7 @@ func occurrences(candidates []oncall.Candidate, read ical.Calendar) (wanted []on
 }
 
 // answerImport shows what was done, or would be.
-func (a *API) answerImport(w http.ResponseWriter, r *http.Request, plan oncall.TakeOver, unmatched []unmatchedEvent, preview bool) error {
+func (a *API) answerImport(w http.ResponseWriter, r *http.Request, plan oncall.CalendarImport, unmatched []unmatchedEvent, preview bool) error {
 	after := make([]oncall.Shift, len(plan.Update))
 	for i, u := range plan.Update {
 		after[i] = u.After

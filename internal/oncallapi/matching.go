@@ -28,7 +28,7 @@ func stillIs(r *http.Request, tag string) error {
 
 // guarded refuses an edit of one shift that is no longer as the request's If-Match says.
 func guarded(r *http.Request, decide oncall.Decide) oncall.Decide {
-	return func(now time.Time, crew oncall.Crew, chosen []oncall.Shift) (oncall.Decision, error) {
+	return func(now time.Time, crew oncall.Membership, chosen []oncall.Shift) (oncall.Decision, error) {
 		if len(chosen) == 1 {
 			if err := stillIs(r, chosen[0].Tag()); err != nil {
 				return oncall.Decision{}, err

@@ -45,9 +45,9 @@ func (a *API) previewed(ctx context.Context, action string, b body) (*edit, erro
 	case "link":
 		return a.linkedCreation(ctx, b.members["events"])
 	case "swap":
-		return a.swapping(ctx, plain, oncall.Desk.Swap)
+		return a.swapping(ctx, plain, oncall.Editor.Swap)
 	case "swap_from_now":
-		return a.swapping(ctx, plain, oncall.Desk.SwapFromNow)
+		return a.swapping(ctx, plain, oncall.Editor.SwapFromNow)
 	case "override":
 		return a.overriding(ctx, plain)
 	case "edit", "delete":
@@ -141,8 +141,8 @@ func (a *API) taking(ctx context.Context, team oncall.Profile, b body) (*edit, e
 		return nil, err
 	}
 	return &edit{
-		choice: oncall.Choice{TeamID: team.ID, Running: true, Until: until},
-		decide: func(now time.Time, crew oncall.Crew, chosen []oncall.Shift) (oncall.Decision, error) {
+		choice: oncall.Selection{TeamID: team.ID, Running: true, Until: until},
+		decide: func(now time.Time, crew oncall.Membership, chosen []oncall.Shift) (oncall.Decision, error) {
 			c, err := a.desk(ctx, now, crew, true).TakePager(chosen, proper, who.ID, until)
 			return oncall.Decision{Changes: c, Action: "pager_taken", Context: func(added []oncall.Shift) any {
 				return map[string]any{"user": who.Name, "role": proper, "event_ids": shiftIDs(added)}

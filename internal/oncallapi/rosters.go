@@ -84,7 +84,7 @@ func (a *API) rosterObjects(ctx context.Context, t oncall.Profile, cs []conditio
 func schedulesOf(schedules []oncall.StoredSchedule, roster int64) []map[string]any {
 	out := []map[string]any{}
 	for _, s := range schedules {
-		if s.RosterID == roster && s.Algorithm != oncall.Turns {
+		if s.RosterID == roster && s.Algorithm != oncall.ByRotation {
 			out = append(out, scheduleObject(s))
 		}
 	}

@@ -237,7 +237,7 @@ func (a *API) readLayer(ctx context.Context, g layerObject) (oncall.Layer, error
 		if id == 0 {
 			return l, fault.Invalidf("members", "there is no user %q", m.User)
 		}
-		turn := oncall.Turn{User: id}
+		turn := oncall.LayerMember{User: id}
 		if turn.Joins, err = readDate("joins", m.Joins); err != nil {
 			return l, err
 		}
@@ -304,7 +304,7 @@ func readWindow(field string, g windowObject) (oncall.Window, error) {
 
 // rotationDraft reads a whole rotation of a team and checks it.
 func (a *API) rotationDraft(ctx context.Context, t oncall.Profile, b body) (oncall.ScheduleDraft, string, error) {
-	d := oncall.ScheduleDraft{TeamID: t.ID, Algorithm: oncall.Turns, Advanced: true, Threshold: oncall.DefaultThreshold}
+	d := oncall.ScheduleDraft{TeamID: t.ID, Algorithm: oncall.ByRotation, Advanced: true, Threshold: oncall.DefaultThreshold}
 	var err error
 	if d.Name, err = b.text("name"); err != nil {
 		return d, "", err
@@ -357,7 +357,7 @@ func (a *API) listRotations(w http.ResponseWriter, r *http.Request) error {
 	}
 	out := []map[string]any{}
 	for _, s := range schedules {
-		if s.Algorithm != oncall.Turns {
+		if s.Algorithm != oncall.ByRotation {
 			continue
 		}
 		o, err := a.rotationObject(r.Context(), s)
@@ -371,7 +371,7 @@ func (a *API) listRotations(w http.ResponseWriter, r *http.Request) error {
 
 func (a *API) getRotation(w http.ResponseWriter, r *http.Request) error {
 	s, _, err := a.schedule(r)
-	if err == nil && s.Algorithm != oncall.Turns {
+	if err == nil && s.Algorithm != oncall.ByRotation {
 		err = fault.New(fault.NotFound, "not found")
 	}
 	if err != nil {
@@ -407,7 +407,7 @@ func (a *API) createRotation(w http.ResponseWriter, r *http.Request) error {
 
 func (a *API) updateRotation(w http.ResponseWriter, r *http.Request) error {
 	s, t, err := a.ownSchedule(r)
-	if err == nil && s.Algorithm != oncall.Turns {
+	if err == nil && s.Algorithm != oncall.ByRotation {
 		err = fault.New(fault.NotFound, "not found")
 	}
 	if err != nil {

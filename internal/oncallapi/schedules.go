@@ -88,7 +88,7 @@ func (a *API) listSchedules(w http.ResponseWriter, r *http.Request) error {
 			text: map[string]string{"name": s.RosterName, "role": s.Role, "team": s.Team},
 			num:  map[string]int64{"id": int64(s.ID), "team_id": t.OncallID, "roster_id": s.RosterID},
 		}
-		if s.RosterID == ro.ID && s.Algorithm != oncall.Turns && match(cs, v) {
+		if s.RosterID == ro.ID && s.Algorithm != oncall.ByRotation && match(cs, v) {
 			out = append(out, shown(scheduleObject(s), asked))
 		}
 	}
@@ -232,7 +232,7 @@ func (p schedulePatch) apply(d *oncall.ScheduleDraft, title, notSimple string) e
 	set(&d.TeamID, p.team)
 	set(&d.RosterID, p.roster)
 	if p.algorithm != nil {
-		if *p.algorithm == oncall.Turns && d.Rotation == nil {
+		if *p.algorithm == oncall.ByRotation && d.Rotation == nil {
 			return integrity("scheduler not found")
 		}
 		d.Algorithm = *p.algorithm
@@ -320,7 +320,7 @@ func (a *API) readScheduler(ctx context.Context, b body, p *schedulePatch) error
 		return err
 	}
 	algorithm := oncall.Algorithm(cmp.Or(name, string(oncall.Default)))
-	known := []oncall.Algorithm{oncall.Default, oncall.RoundRobin, oncall.NoSkipMatching, oncall.MultiTeam, oncall.Turns}
+	known := []oncall.Algorithm{oncall.Default, oncall.RoundRobin, oncall.NoSkipMatching, oncall.MultiTeam, oncall.ByRotation}
 	if !slices.Contains(known, algorithm) {
 		return integrity("scheduler not found")
 	}
@@ -377,7 +377,7 @@ func (a *API) updateSchedule(w http.ResponseWriter, r *http.Request) error {
 		if err := a.mayStillEdit(r, is); err != nil {
 			return d, err
 		}
-		if is.Algorithm == oncall.Turns && (b.has("events") || b.has("scheduler")) {
+		if is.Algorithm == oncall.ByRotation && (b.has("events") || b.has("scheduler")) {
 			return d, fault.Titled(title, "this schedule is a rotation: edit it with PUT /v1/rotations/"+param(r, "id"))
 		}
 		return d, p.apply(&d, title, "schedule cannot be represented in simple mode")
@@ -515,7 +515,7 @@ func titledPreview(err error) error {
 }
 
 // shownAfter returns what a team's calendar shows in a window after a plan, in the order that it will have once it is stored.
-func (a *API) shownAfter(ctx context.Context, plan oncall.Plan, known oncall.Calendars, t oncall.Profile, before, after time.Time) ([]oncall.Shift, error) {
+func (a *API) shownAfter(ctx context.Context, plan oncall.Result, known oncall.Calendars, t oncall.Profile, before, after time.Time) ([]oncall.Shift, error) {
 	subscriptions, err := a.Teams.Subscriptions(ctx, t.ID)
 	if err != nil {
 		return nil, err

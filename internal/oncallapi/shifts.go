@@ -225,7 +225,7 @@ func (a *API) getEvent(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	rows, err := a.shiftRows(r.Context(), oncall.Choice{IDs: []oncall.ShiftID{oncall.ShiftID(id)}})
+	rows, err := a.shiftRows(r.Context(), oncall.Selection{IDs: []oncall.ShiftID{oncall.ShiftID(id)}})
 	if err != nil {
 		return err
 	}
@@ -238,7 +238,7 @@ func (a *API) getEvent(w http.ResponseWriter, r *http.Request) error {
 }
 
 // shiftRows reads chosen shifts with their names.
-func (a *API) shiftRows(ctx context.Context, c oncall.Choice) (map[oncall.ShiftID]oncall.ShiftRow, error) {
+func (a *API) shiftRows(ctx context.Context, c oncall.Selection) (map[oncall.ShiftID]oncall.ShiftRow, error) {
 	out := map[oncall.ShiftID]oncall.ShiftRow{}
 	add := func(q oncall.ShiftQuery) error {
 		rows, err := a.Shifts.Find(ctx, q)

@@ -48,7 +48,7 @@ func swapObject(s oncall.NamedSwap, shifts map[oncall.ShiftID]oncall.ShiftRow) m
 }
 
 func (a *API) swapObjects(ctx context.Context, swaps []oncall.NamedSwap) ([]map[string]any, error) {
-	var c oncall.Choice
+	var c oncall.Selection
 	seen := map[oncall.ShiftID]bool{}
 	for _, s := range swaps {
 		for _, id := range append(append([]oncall.ShiftID{}, s.Give...), s.Take...) {
@@ -117,7 +117,7 @@ func (a *API) askSwap(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	id, err := a.Wishes.AskSwap(ctx, t.ID, give, take, by(r, b.raw),
-		func(now time.Time, crew oncall.Crew, giving, taking []oncall.Shift) (oncall.SwapRequest, error) {
+		func(now time.Time, crew oncall.Membership, giving, taking []oncall.Shift) (oncall.SwapRequest, error) {
 			if len(giving) != len(give) {
 				return oncall.SwapRequest{}, fault.Invalidf("event_id", "a shift that you give does not exist")
 			}
@@ -166,18 +166,18 @@ func (b body) shifts(list, single string) ([]oncall.ShiftID, error) {
 }
 
 // verdict is what a person says to a swap request.
-type verdict func(d oncall.Desk, r oncall.SwapRequest, who users.ID, give, take []oncall.Shift) (oncall.SwapRequest, oncall.Changes, error)
+type verdict func(d oncall.Editor, r oncall.SwapRequest, who users.ID, give, take []oncall.Shift) (oncall.SwapRequest, oncall.Changes, error)
 
-func acceptSwap(d oncall.Desk, r oncall.SwapRequest, who users.ID, give, take []oncall.Shift) (oncall.SwapRequest, oncall.Changes, error) {
+func acceptSwap(d oncall.Editor, r oncall.SwapRequest, who users.ID, give, take []oncall.Shift) (oncall.SwapRequest, oncall.Changes, error) {
 	return d.Accept(r, who, give, take)
 }
 
-func declineSwap(d oncall.Desk, r oncall.SwapRequest, who users.ID, _, _ []oncall.Shift) (oncall.SwapRequest, oncall.Changes, error) {
+func declineSwap(d oncall.Editor, r oncall.SwapRequest, who users.ID, _, _ []oncall.Shift) (oncall.SwapRequest, oncall.Changes, error) {
 	after, err := d.Decline(r, who)
 	return after, oncall.Changes{}, err
 }
 
-func withdrawSwap(d oncall.Desk, r oncall.SwapRequest, who users.ID, _, _ []oncall.Shift) (oncall.SwapRequest, oncall.Changes, error) {
+func withdrawSwap(d oncall.Editor, r oncall.SwapRequest, who users.ID, _, _ []oncall.Shift) (oncall.SwapRequest, oncall.Changes, error) {
 	after, err := d.Withdraw(r, who)
 	return after, oncall.Changes{}, err
 }
@@ -198,7 +198,7 @@ func (a *API) decideSwap(say verdict) handler {
 			return err
 		}
 		swap, err := a.Wishes.DecideSwap(ctx, id, by(r, nil),
-			func(now time.Time, crew oncall.Crew, request oncall.SwapRequest, give, take []oncall.Shift) (oncall.SwapRequest, oncall.Changes, error) {
+			func(now time.Time, crew oncall.Membership, request oncall.SwapRequest, give, take []oncall.Shift) (oncall.SwapRequest, oncall.Changes, error) {
 				return say(a.desk(ctx, now, crew, true), request, me.ID, give, take)
 			})
 		if err != nil {

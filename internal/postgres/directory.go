@@ -20,9 +20,9 @@ type Directory struct {
 }
 
 var (
-	_ escalation.Reader = (*Directory)(nil)
-	_ oncall.Directory  = (*Directory)(nil)
-	_ simulation.Rules  = (*Directory)(nil)
+	_ escalation.Reader   = (*Directory)(nil)
+	_ oncall.TargetReader = (*Directory)(nil)
+	_ simulation.Rules    = (*Directory)(nil)
 )
 
 // NewDirectory returns a directory over the database.

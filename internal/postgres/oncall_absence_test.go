@@ -26,12 +26,12 @@ func TestABrokenUnavailabilityDelaysNobody(t *testing.T) {
 		insert into unavailabilities (user_id, starts_at, ends_at) select id, now() - interval '2 days', now() + interval '300 days' from users where name = 'bob'`)
 	require.NoError(t, err)
 	s := oncall.ScheduleDraft{}
-	s.Threshold, s.Algorithm = 10, oncall.Turns
+	s.Threshold, s.Algorithm = 10, oncall.ByRotation
 	var ann, bob users.ID
 	require.NoError(t, d.Pool().QueryRow(t.Context(), `select r.team_id, r.id, o.id, (select min(id) from users), (select max(id) from users)
 		from rosters r, oncall_roles o where o.name = 'primary'`).Scan(&s.TeamID, &s.RosterID, &s.RoleID, &ann, &bob))
 	s.Rotation = &oncall.Rotation{Layers: []oncall.Layer{{
-		Start: oncall.LocalDate(2026, 10, 19, 9*3600), Every: 1, Unit: oncall.Days, Members: []oncall.Turn{{User: ann}, {User: bob}},
+		Start: oncall.LocalDate(2026, 10, 19, 9*3600), Every: 1, Unit: oncall.Days, Members: []oncall.LayerMember{{User: ann}, {User: bob}},
 	}}}
 	schedules := postgres.NewOncallSchedules(d)
 	id, err := schedules.Create(t.Context(), s, oncall.By{Owner: "ann"})

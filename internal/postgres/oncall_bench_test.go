@@ -44,9 +44,9 @@ func BenchmarkFillThousandSchedules(b *testing.B) {
 			for n := range 12 {
 				var id int64
 				require.NoError(b, d.Pool().QueryRow(b.Context(), "select user_id from roster_members where roster_id = $1 and priority = $2", s.RosterID, n).Scan(&id))
-				layer.Members = append(layer.Members, oncall.Turn{User: users.ID(id)})
+				layer.Members = append(layer.Members, oncall.LayerMember{User: users.ID(id)})
 			}
-			s.Algorithm, s.Rotation = oncall.Turns, &oncall.Rotation{Layers: []oncall.Layer{layer}}
+			s.Algorithm, s.Rotation = oncall.ByRotation, &oncall.Rotation{Layers: []oncall.Layer{layer}}
 		}
 		_, err := schedules.Create(b.Context(), s, oncall.By{Owner: "bench"})
 		require.NoError(b, err, i)
@@ -77,9 +77,9 @@ func BenchmarkPopulateAYear(b *testing.B) {
 	var ann, bob users.ID
 	require.NoError(b, d.Pool().QueryRow(b.Context(), `select r.team_id, r.id, o.id, (select min(id) from users), (select max(id) from users)
 		from rosters r, oncall_roles o where o.name = 'primary'`).Scan(&s.TeamID, &s.RosterID, &s.RoleID, &ann, &bob))
-	s.Threshold, s.Algorithm = 365, oncall.Turns
+	s.Threshold, s.Algorithm = 365, oncall.ByRotation
 	s.Rotation = &oncall.Rotation{Layers: []oncall.Layer{{
-		Start: oncall.LocalDate(2026, 10, 19, 9*3600), Every: 1, Unit: oncall.Days, Members: []oncall.Turn{{User: ann}, {User: bob}},
+		Start: oncall.LocalDate(2026, 10, 19, 9*3600), Every: 1, Unit: oncall.Days, Members: []oncall.LayerMember{{User: ann}, {User: bob}},
 	}}}
 	schedules := postgres.NewOncallSchedules(d)
 	id, err := schedules.Create(b.Context(), s, oncall.By{Owner: "bench"})

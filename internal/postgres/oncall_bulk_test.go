@@ -27,8 +27,8 @@ func TestManyShiftsChangeTheCalendarOnce(t *testing.T) {
 	team, ann := count("select min(id) from teams"), users.ID(count("select min(id) from users"))
 	edit := func(change oncall.Changes) oncall.Changes {
 		t.Helper()
-		done, err := postgres.NewOncallShifts(db).Edit(t.Context(), oncall.Choice{TeamID: team}, oncall.By{Owner: "test"}, false,
-			func(time.Time, oncall.Crew, []oncall.Shift) (oncall.Decision, error) {
+		done, err := postgres.NewOncallShifts(db).Edit(t.Context(), oncall.Selection{TeamID: team}, oncall.By{Owner: "test"}, false,
+			func(time.Time, oncall.Membership, []oncall.Shift) (oncall.Decision, error) {
 				return oncall.Decision{Changes: change}, nil
 			})
 		require.NoError(t, err)
@@ -79,8 +79,8 @@ func TestManyShiftsChangeTheCalendarOnce(t *testing.T) {
 
 	// A role that is deleted meanwhile adds nothing at all.
 	c.Add[7].Role = "boss"
-	_, err = postgres.NewOncallShifts(db).Edit(t.Context(), oncall.Choice{TeamID: team}, oncall.By{Owner: "test"}, false,
-		func(time.Time, oncall.Crew, []oncall.Shift) (oncall.Decision, error) {
+	_, err = postgres.NewOncallShifts(db).Edit(t.Context(), oncall.Selection{TeamID: team}, oncall.By{Owner: "test"}, false,
+		func(time.Time, oncall.Membership, []oncall.Shift) (oncall.Decision, error) {
 			return oncall.Decision{Changes: c}, nil
 		})
 	require.Error(t, err)

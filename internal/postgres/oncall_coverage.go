@@ -36,7 +36,7 @@ func (c *OncallCoverage) Coverage(ctx context.Context, team int64, calendar *onc
 		for _, s := range stored {
 			out.Schedules = append(out.Schedules, s.Schedule)
 		}
-		if out.Wishes, err = coverageWishes(ctx, q, team); err != nil {
+		if out.Rules, err = coverageWishes(ctx, q, team); err != nil {
 			return err
 		}
 		holidays, err := q.Holidays(ctx, team)
@@ -59,8 +59,8 @@ func (c *OncallCoverage) Coverage(ctx context.Context, team int64, calendar *onc
 }
 
 // CoverWishes returns what a team says of its roles.
-func (c *OncallCoverage) CoverWishes(ctx context.Context, team int64) ([]oncall.CoverWish, error) {
-	var out []oncall.CoverWish
+func (c *OncallCoverage) CoverWishes(ctx context.Context, team int64) ([]oncall.CoverRule, error) {
+	var out []oncall.CoverRule
 	err := c.db.Do(ctx, func(q *db.Queries) (err error) {
 		out, err = coverageWishes(ctx, q, team)
 		return err
@@ -68,11 +68,11 @@ func (c *OncallCoverage) CoverWishes(ctx context.Context, team int64) ([]oncall.
 	return out, err
 }
 
-func coverageWishes(ctx context.Context, q *db.Queries, team int64) ([]oncall.CoverWish, error) {
+func coverageWishes(ctx context.Context, q *db.Queries, team int64) ([]oncall.CoverRule, error) {
 	rows, err := q.CoverageWishes(ctx, team)
-	out := make([]oncall.CoverWish, len(rows))
+	out := make([]oncall.CoverRule, len(rows))
 	for i, r := range rows {
-		out[i] = oncall.CoverWish{Role: r.Role, Cover: oncall.Cover(r.Cover)}
+		out[i] = oncall.CoverRule{Role: r.Role, Cover: oncall.Cover(r.Cover)}
 		var hours []storedWindow
 		if err := json.Unmarshal(r.Hours, &hours); err != nil {
 			return nil, fault.Wrap(fault.Internal, err, "the hours that a team wants covered cannot be read")
@@ -83,7 +83,7 @@ func coverageWishes(ctx context.Context, q *db.Queries, team int64) ([]oncall.Co
 }
 
 // SetCoverWish stores what a team says of a role; with oncall.CoverSchedules it says nothing any more.
-func (c *OncallCoverage) SetCoverWish(ctx context.Context, team oncall.Profile, w oncall.CoverWish, by oncall.By) error {
+func (c *OncallCoverage) SetCoverWish(ctx context.Context, team oncall.Profile, w oncall.CoverRule, by oncall.By) error {
 	return c.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if w.Cover == oncall.CoverSchedules {
 			if _, err := q.DropCoverageWish(ctx, db.DropCoverageWishParams{TeamID: team.ID, Role: w.Role}); err != nil {

@@ -43,9 +43,9 @@ func (r *OncallReminders) tellPersonally(ctx context.Context, q *db.Queries, tea
 	kind := oncall.NoticeKind(n.Kind)
 	var out []messages.Notification
 	for _, reader := range readers {
-		words, ok := oncall.PersonalWords{
+		words, ok := oncall.PersonalNotice{
 			Kind: kind, Team: n.Team, Reader: reader.ID, By: by, Facts: facts, Note: n.Note, Zone: zone(reader.TimeZone), Link: r.answers,
-		}.Words()
+		}.Text()
 		if !ok {
 			continue
 		}

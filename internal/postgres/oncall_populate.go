@@ -21,8 +21,8 @@ const back = 35 * 24 * time.Hour
 
 // Populate makes the shifts of a schedule from start on, in the place of those it made before. The audit log says what
 // went and came. A fault of the domain (a start in the past) is returned as it is.
-func (s *OncallSchedules) Populate(ctx context.Context, id oncall.ScheduleID, start time.Time, by oncall.By) (oncall.Plan, error) {
-	var plan oncall.Plan
+func (s *OncallSchedules) Populate(ctx context.Context, id oncall.ScheduleID, start time.Time, by oncall.By) (oncall.Result, error) {
+	var plan oncall.Result
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		stored, err := scheduleOf(ctx, q, id)
 		if err != nil {
@@ -57,8 +57,8 @@ func (s *OncallSchedules) Populate(ctx context.Context, id oncall.ScheduleID, st
 
 // Preview returns what Populate would do as far as the window shows it, and the calendar that it would do it to. It writes nothing. A
 // window that is too long is a fault of the domain for the field "end".
-func (s *OncallSchedules) Preview(ctx context.Context, id oncall.ScheduleID, start time.Time, window oncall.Span) (oncall.Plan, oncall.Calendars, error) {
-	var plan oncall.Plan
+func (s *OncallSchedules) Preview(ctx context.Context, id oncall.ScheduleID, start time.Time, window oncall.Span) (oncall.Result, oncall.Calendars, error) {
+	var plan oncall.Result
 	var known oncall.Calendars
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		stored, now, err := toPlan(ctx, q, id, start)
@@ -84,8 +84,8 @@ func (s *OncallSchedules) Preview(ctx context.Context, id oncall.ScheduleID, sta
 
 // Rehearse returns what a schedule that is not stored would do, in the place of the stored one with its number, if any, as far as
 // the window shows it: what a populate from start would make, and what processors would fill then.
-func (s *OncallSchedules) Rehearse(ctx context.Context, draft oncall.Schedule, roster int64, start time.Time, window oncall.Span) (oncall.Plan, error) {
-	var plan oncall.Plan
+func (s *OncallSchedules) Rehearse(ctx context.Context, draft oncall.Schedule, roster int64, start time.Time, window oncall.Span) (oncall.Result, error) {
+	var plan oncall.Result
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		people, err := q.RosterPeople(ctx, []int64{roster})
 		if err != nil {
@@ -128,22 +128,22 @@ func toPlan(ctx context.Context, q *db.Queries, id oncall.ScheduleID, start time
 	return stored.Schedule, now, err
 }
 
-func (s *OncallSchedules) planFor(ctx context.Context, q *db.Queries, id oncall.ScheduleID, start time.Time) (oncall.Plan, error) {
+func (s *OncallSchedules) planFor(ctx context.Context, q *db.Queries, id oncall.ScheduleID, start time.Time) (oncall.Result, error) {
 	stored, now, err := toPlan(ctx, q, id, start)
 	if err != nil {
-		return oncall.Plan{}, err
+		return oncall.Result{}, err
 	}
 	known, err := s.calendarsFor(ctx, q, now, notBefore(now, start), stored)
 	if err != nil {
-		return oncall.Plan{}, err
+		return oncall.Result{}, err
 	}
 	return oncall.Populate(now, stored, start, known)
 }
 
 // Fill makes what is missing of a team's schedules, fenced by the lease of the team's bucket: of all processes only its
 // owner does it. Slots that nobody could take come back with the plans.
-func (s *OncallSchedules) Fill(ctx context.Context, processID string, lease buckets.Lease, team int64) ([]oncall.Plan, error) {
-	var plans []oncall.Plan
+func (s *OncallSchedules) Fill(ctx context.Context, processID string, lease buckets.Lease, team int64) ([]oncall.Result, error) {
+	var plans []oncall.Result
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if err := fence(ctx, q, processID, []buckets.Lease{lease}); err != nil {
 			return err
@@ -214,7 +214,7 @@ func (s *OncallSchedules) Due(ctx context.Context, bs []int, every time.Duration
 	return out, err
 }
 
-func storePlan(ctx context.Context, q *db.Queries, plan oncall.Plan) (oncall.Plan, error) {
+func storePlan(ctx context.Context, q *db.Queries, plan oncall.Result) (oncall.Result, error) {
 	var err error
 	if plan.Changes, err = store(ctx, q, plan.Changes); err != nil {
 		return plan, err

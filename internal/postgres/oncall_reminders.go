@@ -101,7 +101,7 @@ func (r *OncallReminders) Remind(ctx context.Context, processID string, lease bu
 			}
 			words := oncall.Reminder{
 				Type: d.Type, Team: d.Team, Role: d.Role, At: d.Edge, Before: time.Duration(d.TimeBefore) * time.Second, Zone: zone(d.UserZone),
-			}.Words()
+			}.Text()
 			told.Types = append(told.Types, oncall.NoticeKind(d.Type))
 			out = append(out, r.notification(words, max(d.Edge.Sub(now), reminderLife), recipient(d.UserID, d.UserName, d.Mode)))
 		}
@@ -150,7 +150,7 @@ func (r *OncallReminders) tell(ctx context.Context, q *db.Queries, team int64, n
 	}
 	var out []messages.Notification
 	for _, reader := range readers {
-		words, ok := oncall.NoticeWords(oncall.NoticeKind(n.Kind), n.Team, facts, zone(reader.TimeZone))
+		words, ok := oncall.NoticeText(oncall.NoticeKind(n.Kind), n.Team, facts, zone(reader.TimeZone))
 		if ok {
 			out = append(out, r.notification(words, noticeLife, recipient(reader.UserID, reader.Name, reader.Mode)))
 		}
@@ -217,7 +217,7 @@ func (r *OncallReminders) CheckPhones(ctx context.Context, processID string, lea
 			}
 			if made > 0 {
 				told.Types = append(told.Types, oncall.PhoneMissing)
-				out = append(out, r.notification(oncall.Words{Subject: c.Subject, Body: c.Body}, noticeLife, recipient(p.ID, p.Name, string(users.Email))))
+				out = append(out, r.notification(oncall.Text{Subject: c.Subject, Body: c.Body}, noticeLife, recipient(p.ID, p.Name, string(users.Email))))
 			}
 		}
 		return told, out, nil
@@ -235,7 +235,7 @@ func (r *OncallReminders) Forget(ctx context.Context) error {
 	})
 }
 
-func (r *OncallReminders) notification(w oncall.Words, life time.Duration, to messages.NotificationRecipient) messages.Notification {
+func (r *OncallReminders) notification(w oncall.Text, life time.Duration, to messages.NotificationRecipient) messages.Notification {
 	return messages.Notification{
 		ApplicationID: r.application, Subject: w.Subject, Body: w.Body, Lifetime: life, Recipients: []messages.NotificationRecipient{to},
 	}

@@ -119,7 +119,7 @@ func decodeRotation(raw json.RawMessage) (*oncall.Rotation, error) {
 		}
 		l.Restrict = windowsOf(s.Restrict)
 		for _, m := range s.Members {
-			l.Members = append(l.Members, oncall.Turn{User: users.ID(m.User), Joins: (*oncall.Date)(m.Joins), Leaves: (*oncall.Date)(m.Leaves)})
+			l.Members = append(l.Members, oncall.LayerMember{User: users.ID(m.User), Joins: (*oncall.Date)(m.Joins), Leaves: (*oncall.Date)(m.Leaves)})
 		}
 		out.Layers[i] = l
 	}

@@ -13,8 +13,8 @@ import (
 
 // TakeOver makes shifts of a team's role of what a calendar from elsewhere says, as one change of the team's calendar. With
 // rehearse everything is done and undone again.
-func (s *OncallShifts) TakeOver(ctx context.Context, c oncall.ForeignCalendar, by oncall.By, rehearse bool) (oncall.TakeOver, error) {
-	var plan oncall.TakeOver
+func (s *OncallShifts) TakeOver(ctx context.Context, c oncall.ExternalCalendar, by oncall.By, rehearse bool) (oncall.CalendarImport, error) {
+	var plan oncall.CalendarImport
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if _, err := q.LockTeam(ctx, c.TeamID); err != nil {
 			return err
@@ -27,7 +27,7 @@ func (s *OncallShifts) TakeOver(ctx context.Context, c oncall.ForeignCalendar, b
 		if err != nil {
 			return err
 		}
-		plan = oncall.PlanTakeOver(now, c.TeamID, c.Role, c.Wanted, known)
+		plan = oncall.ImportShifts(now, c.TeamID, c.Role, c.Wanted, known)
 		if plan.Changes, err = store(ctx, q, plan.Changes); err != nil {
 			return err
 		}
@@ -51,11 +51,11 @@ func (s *OncallShifts) TakeOver(ctx context.Context, c oncall.ForeignCalendar, b
 	return plan, err
 }
 
-func takenOver(ctx context.Context, q *db.Queries, c oncall.ForeignCalendar) ([]oncall.TakenOver, error) {
+func takenOver(ctx context.Context, q *db.Queries, c oncall.ExternalCalendar) ([]oncall.ImportedOccurrence, error) {
 	rows, err := q.TakenShifts(ctx, db.TakenShiftsParams{TeamID: c.TeamID, Role: c.Role, Uids: storables(c.UIDs), Since: c.Since})
-	out := make([]oncall.TakenOver, len(rows))
+	out := make([]oncall.ImportedOccurrence, len(rows))
 	for i, r := range rows {
-		out[i].Taken = oncall.Taken{UID: r.Uid, Occurs: r.OccursAt.UTC(), User: users.ID(r.UserID)}
+		out[i].Occurrence = oncall.Occurrence{UID: r.Uid, Occurs: r.OccursAt.UTC(), User: users.ID(r.UserID)}
 		if r.StartsAt == nil || r.EndsAt == nil || r.Edited == nil {
 			continue
 		}
@@ -68,7 +68,7 @@ func takenOver(ctx context.Context, q *db.Queries, c oncall.ForeignCalendar) ([]
 	return out, err
 }
 
-func noteTaken(ctx context.Context, q *db.Queries, c oncall.ForeignCalendar, plan oncall.TakeOver) error {
+func noteTaken(ctx context.Context, q *db.Queries, c oncall.ExternalCalendar, plan oncall.CalendarImport) error {
 	for i, t := range plan.Added {
 		err := q.NoteTakenShift(ctx, db.NoteTakenShiftParams{
 			TeamID: c.TeamID, Role: c.Role, Uid: storable(t.UID), OccursAt: t.Occurs, UserID: int64(t.User), ShiftID: int64(plan.Add[i].ID),

@@ -57,12 +57,12 @@ func TestResolverSeesEveryChangeOfTheCalendar(t *testing.T) {
 	rows, err := shifts.Find(ctx, oncall.ShiftQuery{})
 	require.NoError(t, err)
 	override := func(_ context.Context, who users.ID) oncall.Decide {
-		return func(now time.Time, crew oncall.Crew, chosen []oncall.Shift) (oncall.Decision, error) {
-			c, _, err := oncall.Desk{Now: now, Team: crew}.Override(chosen, now.Add(-time.Minute).Truncate(time.Second), now.Add(time.Hour), who)
+		return func(now time.Time, crew oncall.Membership, chosen []oncall.Shift) (oncall.Decision, error) {
+			c, _, err := oncall.Editor{Now: now, Team: crew}.Override(chosen, now.Add(-time.Minute).Truncate(time.Second), now.Add(time.Hour), who)
 			return oncall.Decision{Changes: c}, err
 		}
 	}
-	choice := oncall.Choice{IDs: []oncall.ShiftID{rows[0].ID}}
+	choice := oncall.Selection{IDs: []oncall.ShiftID{rows[0].ID}}
 	_, err = shifts.Edit(ctx, choice, oncall.By{Owner: "test"}, true, override(ctx, people("bob")))
 	require.NoError(t, err)
 	require.Equal(t, []string{"ann"}, who("oncall-primary"), "a rehearsal changes nothing")

@@ -259,7 +259,7 @@ func endSwap(ctx context.Context, q *db.Queries, r oncall.SwapRequest, give, tak
 
 // AskSwap stores a request that ask makes of the shifts as they are.
 func (w *OncallWishes) AskSwap(ctx context.Context, team int64, give, take []oncall.ShiftID, by oncall.By,
-	ask func(now time.Time, crew oncall.Crew, give, take []oncall.Shift) (oncall.SwapRequest, error),
+	ask func(now time.Time, crew oncall.Membership, give, take []oncall.Shift) (oncall.SwapRequest, error),
 ) (int64, error) {
 	var id int64
 	err := w.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -303,7 +303,7 @@ func (w *OncallWishes) AskSwap(ctx context.Context, team int64, give, take []onc
 }
 
 // crewNow returns the team as it is now, and when that is.
-func crewNow(ctx context.Context, q *db.Queries, team int64) (oncall.Crew, time.Time, error) {
+func crewNow(ctx context.Context, q *db.Queries, team int64) (oncall.Membership, time.Time, error) {
 	crew, err := crewOf(ctx, q, team)
 	if err != nil {
 		return crew, time.Time{}, err
@@ -315,7 +315,7 @@ func crewNow(ctx context.Context, q *db.Queries, team int64) (oncall.Crew, time.
 // DecideSwap stores what decide makes of a request and its shifts as they are: the request's new state, and the calendar's
 // changes. A request that turns out to have expired is stored as such, and the fault of decide is returned all the same.
 func (w *OncallWishes) DecideSwap(ctx context.Context, id int64, by oncall.By,
-	decide func(now time.Time, crew oncall.Crew, r oncall.SwapRequest, give, take []oncall.Shift) (oncall.SwapRequest, oncall.Changes, error),
+	decide func(now time.Time, crew oncall.Membership, r oncall.SwapRequest, give, take []oncall.Shift) (oncall.SwapRequest, oncall.Changes, error),
 ) (oncall.NamedSwap, error) {
 	var out oncall.NamedSwap
 	var refused error
