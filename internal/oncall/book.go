@@ -29,7 +29,7 @@ func (s *Schedule) heldKey() heldKey { return heldKey{s.ID, s.TeamID, s.Role} }
 
 // fills reports whether x stands in the place of a shift of the schedule.
 func (s *Schedule) fills(x Shift) bool {
-	return s.ID != 0 && heldKey{origin(x), x.TeamID, x.Role} == s.heldKey()
+	return s.ID != 0 && heldKey{x.Origin(), x.TeamID, x.Role} == s.heldKey()
 }
 
 type exactKey struct {
@@ -56,7 +56,7 @@ func (b *draftCalendar) add(shifts ...Shift) {
 	for _, s := range shifts {
 		b.shifts[s.User] = append(b.shifts[s.User], s)
 		b.exact[exactly(s)]++
-		if id := origin(s); s.BlocksSchedule(id) {
+		if id := s.Origin(); s.BlocksSchedule(id) {
 			key := heldKey{id, s.TeamID, s.Role}
 			b.held[key] = append(b.held[key], Span{s.Start, s.End})
 		}

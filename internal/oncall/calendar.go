@@ -88,8 +88,8 @@ func (c *TeamCalendar) OnCall(role string, t time.Time) []Shift {
 	return out
 }
 
-// ofRole returns the shifts of a role in the window, by start.
-func (c *TeamCalendar) ofRole(role string) []Shift {
+// OfRole returns the shifts of a role in the window, by start.
+func (c *TeamCalendar) OfRole(role string) []Shift {
 	if r := c.roles[strings.ToLower(role)]; r != nil {
 		return r.shifts
 	}
@@ -197,9 +197,6 @@ func edges(shifts []Shift, from, to time.Time) []time.Time {
 	return slices.CompactFunc(out, time.Time.Equal)
 }
 
-// Span is a stretch of time [Start, End).
-type Span struct{ Start, End time.Time }
-
 // Gaps returns the stretches of [from, to) in which nobody holds the role, in order. What lies outside of the calendar's
 // window is not known and no gap.
 func (c *TeamCalendar) Gaps(role string, from, to time.Time) []Span {
@@ -218,20 +215,6 @@ func (c *TeamCalendar) Gaps(role string, from, to time.Time) []Span {
 		out = append(out, Span{at, to})
 	}
 	return out
-}
-
-func Later(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return b
-	}
-	return a
-}
-
-func Earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
 }
 
 // UpcomingShift is a person's next shift; of linked ones only the first, with their number (0 = not linked).

@@ -225,7 +225,7 @@ func (s *Schedule) periodsBetween(first, last Local) []period {
 	at := first.Sunday()
 	if !s.Progress.Last.IsZero() {
 		known := closestSunday(s.Progress.Last, s.Zone)
-		at = known + Local(FloorDiv(int64(at-known), int64(s.step())))*s.step()
+		at -= ((at-known)%s.step() + s.step()) % s.step()
 	}
 	for at+reach > first {
 		at -= s.step()

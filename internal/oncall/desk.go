@@ -128,10 +128,6 @@ func (d Editor) shift(n ShiftRequest) Shift {
 	}
 }
 
-func ShiftAdded(s Shift) Notice {
-	return Notice{Kind: ShiftCreated, Roles: []string{s.Role}, Users: []users.ID{s.User}, Shifts: []Shift{s}}
-}
-
 // Edit changes one shift and takes it out of its link (docs/reference/oncall-v0.md 6.2). A running shift may be shortened or prolonged by
 // any member; anything else about the past needs an admin.
 func (d Editor) Edit(s Shift, p Patch) (Changes, error) {

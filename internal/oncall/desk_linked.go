@@ -1,10 +1,6 @@
 package oncall
 
 import (
-	"cmp"
-	"slices"
-	"time"
-
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
@@ -51,18 +47,6 @@ func (d Editor) linked(n ShiftRequest, team string) error {
 		return fault.Titled(badEvent, why)
 	}
 	return nil
-}
-
-// Involve adds the people and roles of more shifts to a notice.
-func (n *Notice) Involve(shifts ...Shift) {
-	for _, s := range shifts {
-		if !slices.Contains(n.Roles, s.Role) {
-			n.Roles = append(n.Roles, s.Role)
-		}
-		if !slices.Contains(n.Users, s.User) {
-			n.Users = append(n.Users, s.User)
-		}
-	}
 }
 
 // EditLinked changes person, role or note of all shifts of a link, which stays (docs/reference/oncall-v0.md 6.4). The patch must not
@@ -114,19 +98,4 @@ func (d Editor) DeleteLinked(shifts []Shift) (Changes, error) {
 	notice := deleted(first)
 	notice.Involve(shifts...)
 	return Changes{Delete: SortedShifts(shifts), Notices: []Notice{notice}}, nil
-}
-
-func FirstShift(shifts []Shift) Shift { return slices.MinFunc(shifts, CompareShifts) }
-
-func SortedShifts(shifts []Shift) []Shift {
-	out := slices.Clone(shifts)
-	SortShifts(out)
-	return out
-}
-
-// Extent returns the earliest start and the latest end of shifts.
-func Extent(shifts []Shift) (start, end time.Time) {
-	start = FirstShift(shifts).Start
-	end = slices.MaxFunc(shifts, func(a, b Shift) int { return cmp.Compare(a.End.Unix(), b.End.Unix()) }).End
-	return start, end
 }

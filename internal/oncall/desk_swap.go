@@ -72,7 +72,7 @@ func (d Editor) SwapFromNow(sides []Side) (Changes, error) {
 		head.End, head.Edited = now, true
 		c.Update = append(c.Update, Update{s, head})
 		c.Add = append(c.Add, Shift{
-			TeamID: s.TeamID, Role: s.Role, User: u.After.User, Start: now, End: s.End, Link: u.After.Link, Note: s.Note, Covers: origin(s),
+			TeamID: s.TeamID, Role: s.Role, User: u.After.User, Start: now, End: s.End, Link: u.After.Link, Note: s.Note, Covers: s.Origin(),
 		})
 	}
 	return c, nil
@@ -143,7 +143,7 @@ func (d Editor) Override(shifts []Shift, start, end time.Time, substitute users.
 		return Changes{}, nil, err
 	}
 	c = cut(given, start, end)
-	cover := Shift{TeamID: given[0].TeamID, Role: given[0].Role, User: substitute, Start: start, End: end, Covers: origin(given[0])}
+	cover := Shift{TeamID: given[0].TeamID, Role: given[0].Role, User: substitute, Start: start, End: end, Covers: given[0].Origin()}
 	c.Add = append(c.Add, cover)
 	SortShifts(c.Add)
 	c.Notices = []Notice{{
@@ -191,7 +191,7 @@ func cut(shifts []Shift, start, end time.Time) Changes {
 		switch {
 		case head && tail:
 			c.Delete = append(c.Delete, s)
-			piece := Shift{TeamID: s.TeamID, Role: s.Role, User: s.User, Covers: origin(s)}
+			piece := Shift{TeamID: s.TeamID, Role: s.Role, User: s.User, Covers: s.Origin()}
 			first, last := piece, piece
 			first.Start, first.End, first.RemainsOf = s.Start, start, s.ID
 			last.Start, last.End = end, s.End
@@ -207,14 +207,6 @@ func cut(shifts []Shift, start, end time.Time) Changes {
 		}
 	}
 	return c
-}
-
-// origin is the schedule in whose place a piece of s stands.
-func origin(s Shift) ScheduleID {
-	if s.Schedule != 0 {
-		return s.Schedule
-	}
-	return s.Covers
 }
 
 // TakePager puts a person on call for a role from now: in the place of whoever holds the role, until their shifts end, or
@@ -241,7 +233,7 @@ func (d Editor) TakePager(shifts []Shift, role string, who users.ID, until time.
 	case until.IsZero():
 		_, end = Extent(running)
 	}
-	replaced := NewTeamCalendar(d.Team.TeamID, now, end, shifts).ofRole(role)
+	replaced := NewTeamCalendar(d.Team.TeamID, now, end, shifts).OfRole(role)
 	if len(replaced) == 1 && replaced[0].User == who && !replaced[0].Start.After(now) && !replaced[0].End.Before(end) {
 		return Changes{}, fault.Newf(fault.Conflict, "you are %s of team %s already", role, d.Team.Name)
 	}
@@ -252,7 +244,7 @@ func (d Editor) take(replaced []Shift, taken Shift) Changes {
 	c := cut(replaced, taken.Start, taken.End)
 	notice := Notice{Kind: ShiftCreated, Shifts: []Shift{taken}}
 	if len(replaced) > 0 {
-		taken.Covers = origin(replaced[0])
+		taken.Covers = replaced[0].Origin()
 		notice = Notice{Kind: ShiftSubstituted, Shifts: []Shift{taken, replaced[0]}}
 	}
 	notice.Involve(taken)

@@ -2,8 +2,6 @@ package oncall
 
 import (
 	"time"
-
-	"github.com/iris-oncall/iris/internal/users"
 )
 
 // Selection names the shifts that an edit is about.
@@ -28,30 +26,3 @@ type Decision struct {
 // Decide looks at the chosen shifts, by start, and says what becomes of them. It is called inside the transaction that
 // stores the decision, with the team locked: what it saw is what is changed.
 type Decide func(now time.Time, team Membership, chosen []Shift) (Decision, error)
-
-// ShiftQuery selects shifts. Bounds are inclusive Unix seconds; nil does not narrow.
-type ShiftQuery struct {
-	IDs              Range
-	Numbers          []ShiftID // nil = all
-	Start, End       Range
-	Teams            []int64    // internal ids; nil = all
-	Users            []users.ID // nil = all
-	Roles            []string   // nil = all
-	Link             *string
-	Schedule         *ScheduleID
-	Subscribed       bool // the shifts that Teams subscribe to belong to them, too
-	Limit            int  // 0 = as many as are read at most
-	NotIDs           []int64
-	NotStart, NotEnd []int64
-}
-
-// Range is a stretch of whole numbers, both ends included; nil = open.
-type Range struct{ Min, Max *int64 }
-
-// ShiftRow is a shift with the names that people know.
-type ShiftRow struct {
-	Shift
-	Team     string
-	UserName string
-	FullName string
-}

@@ -54,11 +54,11 @@ func (l *Load) add(part Span, zone *time.Location, holidays map[Date]bool) {
 	l.Shifts++
 	l.Total += part.End.Sub(part.Start)
 	for d := LocalIn(part.Start, zone).Date() - 1; d <= LocalIn(part.End, zone).Date()+1; d++ {
-		if !d.on(zone) {
+		if !d.ExistsIn(zone) {
 			continue
 		}
 		next := d + 1
-		for !next.on(zone) {
+		for !next.ExistsIn(zone) {
 			next++
 		}
 		midnight := d.Local()
@@ -87,12 +87,6 @@ func (l *Load) add(part Span, zone *time.Location, holidays map[Date]bool) {
 			}
 		}
 	}
-}
-
-// on reports whether a zone has the day: some left one out when they moved over the date line.
-func (d Date) on(zone *time.Location) bool {
-	noon := d.Local() + 12*hour
-	return LocalIn(noon.In(zone), zone).Date() == d
 }
 
 // Suggestion is who might best take a shift, and how far each candidate's next shift is away. Forever = no shift near.

@@ -73,7 +73,7 @@ func (s *Schedule) extendTurns(now time.Time, b *draftCalendar, plan *Result) {
 	for _, t := range distinct(s.Progress.Unfilled) {
 		// An open stretch ends where the next shift begins, at the latest where the calendar does.
 		end := from
-		for _, x := range b.of(func(x Shift) bool { return origin(x) == s.ID && x.Start.After(t) }) {
+		for _, x := range b.of(func(x Shift) bool { return x.Origin() == s.ID && x.Start.After(t) }) {
 			end = Earlier(end, x.Start)
 		}
 		start := Later(t, now)

@@ -47,7 +47,7 @@ func (l Local) Sunday() Local {
 }
 
 // Weekday returns the day of the week.
-func (l Local) Weekday() time.Weekday { return time.Weekday(mod(FloorDiv(int64(l), day)+4, 7)) }
+func (l Local) Weekday() time.Weekday { return time.Weekday(mod(floorDiv(int64(l), day)+4, 7)) }
 
 // String formats like 2026-11-21 09:00:00.
 func (l Local) String() string { return l.Time().Format(time.DateTime) }
@@ -56,7 +56,7 @@ func (l Local) String() string { return l.Time().Format(time.DateTime) }
 type Date int32
 
 // Date returns l's day.
-func (l Local) Date() Date { return Date(FloorDiv(int64(l), day)) }
+func (l Local) Date() Date { return Date(floorDiv(int64(l), day)) }
 
 // Local returns the beginning of d.
 func (d Date) Local() Local { return Local(int64(d) * day) }
@@ -132,4 +132,10 @@ func mod(a, b int64) int64 {
 	return m
 }
 
-func FloorDiv(a, b int64) int64 { return (a - mod(a, b)) / b }
+func floorDiv(a, b int64) int64 { return (a - mod(a, b)) / b }
+
+// ExistsIn reports whether a zone has the day: some left one out when they moved over the date line.
+func (d Date) ExistsIn(zone *time.Location) bool {
+	noon := d.Local() + 12*hour
+	return LocalIn(noon.In(zone), zone).Date() == d
+}

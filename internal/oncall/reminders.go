@@ -102,6 +102,3 @@ func NoticeText(kind NoticeKind, team string, facts []NoticeFact, zone *time.Loc
 	}
 	return Text{}, false
 }
-
-// PhoneMissing is the type of the message to people who are on call soon and cannot be called (docs/reference/oncall-v0.md 7). It is no setting.
-const PhoneMissing NoticeKind = "phone_missing"

@@ -6,28 +6,6 @@ import (
 	"time"
 )
 
-// Without returns what is left of s when taken is cut out, in order.
-func (s Span) Without(taken []Span) []Span {
-	left := []Span{s}
-	for _, t := range taken {
-		var next []Span
-		for _, l := range left {
-			if !t.Start.Before(l.End) || !l.Start.Before(t.End) {
-				next = append(next, l)
-				continue
-			}
-			if l.Start.Before(t.Start) {
-				next = append(next, Span{l.Start, t.Start})
-			}
-			if t.End.Before(l.End) {
-				next = append(next, Span{t.End, l.End})
-			}
-		}
-		left = next
-	}
-	return left
-}
-
 // localSpan is a stretch of a wall clock.
 type localSpan struct{ start, end Local }
 
@@ -108,6 +86,3 @@ func onClock(walls []localSpan, zone *time.Location) []Span {
 	}
 	return out
 }
-
-// overlaps reports whether s and [start, end) share some time.
-func (s Span) Overlaps(start, end time.Time) bool { return s.Start.Before(end) && start.Before(s.End) }

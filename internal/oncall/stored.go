@@ -45,12 +45,6 @@ type StoredAbsence struct {
 // CountsIn reports whether schedules of a team heed the unavailability.
 func (s StoredAbsence) CountsIn(team int64) bool { return s.TeamID == 0 || s.TeamID == team }
 
-// NamedSwap is a swap request with the names that people know.
-type NamedSwap struct {
-	SwapRequest
-	FromName, ToName, DecidedByName string
-}
-
 // HolidayCalendar is a team's holidays with the iCalendar text they came from.
 type HolidayCalendar struct {
 	Source     string
@@ -63,4 +57,19 @@ type HolidayCalendar struct {
 type Holiday struct {
 	Day  Date
 	Name string
+}
+
+// Tag names the state of a schedule as people edit it: it is another one after every edit, and the same after a populate.
+func (s StoredSchedule) Tag() string {
+	d := s.Draft()
+	d.Order = s.Order
+	return TagOf(d)
+}
+
+// Draft is what people decided of the schedule until now; its order is left as it is.
+func (s StoredSchedule) Draft() ScheduleDraft {
+	return ScheduleDraft{
+		TeamID: s.TeamID, RosterID: s.RosterID, RoleID: s.RoleOrder, Name: s.Name, Algorithm: s.Algorithm, Advanced: s.Advanced,
+		Threshold: s.Threshold, Pattern: s.Pattern, Rotation: s.Rotation,
+	}
 }

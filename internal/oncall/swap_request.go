@@ -212,3 +212,58 @@ func (r SwapRequest) end(state RequestState, at time.Time, by users.ID) SwapRequ
 	r.State, r.Decided, r.DecidedBy = state, at, by
 	return r
 }
+
+// Asked tells whom a new request asks: the person named, or everybody else in the team who is not switched off.
+func (r SwapRequest) Asked(crew Membership, give, take []Shift) Notice {
+	n := Notice{Kind: SwapAsked, TeamID: r.TeamID, By: r.From, Note: r.Note, Shifts: concat(give, take)}
+	if r.To != 0 {
+		n.Users = []users.ID{r.To}
+		return n
+	}
+	for id, active := range crew.Members {
+		if active && id != r.From {
+			n.Users = append(n.Users, id)
+		}
+	}
+	slices.Sort(n.Users)
+	return n
+}
+
+// Ended tells what became of a request that is open no longer. give and take are its shifts as they were when it ended. What was asked
+// of everybody and withdrawn is told to nobody.
+func (r SwapRequest) Ended(give, take []Shift) []Notice {
+	n := Notice{TeamID: r.TeamID, By: r.DecidedBy, Shifts: concat(give, take), Users: []users.ID{r.From}}
+	switch r.State {
+	case RequestAccepted:
+		n.Kind, n.Unless = SwapAccepted, ShiftSwapped
+	case RequestDeclined:
+		n.Kind = SwapDeclined
+	case RequestExpired:
+		n.Kind, n.Note = SwapExpired, r.Why
+	case RequestWithdrawn:
+		n.Kind, n.Users = SwapWithdrawn, nil
+		if r.DecidedBy != r.From {
+			n.Users = append(n.Users, r.From)
+		}
+		if r.To != 0 && r.To != r.DecidedBy {
+			n.Users = append(n.Users, r.To)
+		}
+	}
+	for _, s := range n.Shifts {
+		if !slices.Contains(n.Roles, s.Role) {
+			n.Roles = append(n.Roles, s.Role)
+		}
+	}
+	if n.Kind == "" || len(n.Users) == 0 {
+		return nil
+	}
+	return []Notice{n}
+}
+
+func concat(give, take []Shift) []Shift { return append(SortedShifts(give), SortedShifts(take)...) }
+
+// NamedSwap is a swap request with the names that people know.
+type NamedSwap struct {
+	SwapRequest
+	FromName, ToName, DecidedByName string
+}
