@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/app"
-	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/schedules"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -92,7 +92,7 @@ func days(text string) (time.Duration, error) {
 func (c oncallCommand) lacking(teams []app.WhoTeam) bool {
 	for _, t := range teams {
 		for _, r := range t.Roles {
-			if len(r.People) == 0 || c.Gaps && len(ofKind(r.Gaps, oncall.GapNobody)) > 0 {
+			if len(r.People) == 0 || c.Gaps && len(ofKind(r.Gaps, schedules.GapNobody)) > 0 {
 				return true
 			}
 		}
@@ -101,7 +101,7 @@ func (c oncallCommand) lacking(teams []app.WhoTeam) bool {
 }
 
 // ofKind returns the gaps of a kind.
-func ofKind(gaps []app.WhoGap, kind oncall.GapKind) []app.WhoGap {
+func ofKind(gaps []app.WhoGap, kind schedules.GapKind) []app.WhoGap {
 	var out []app.WhoGap
 	for _, g := range gaps {
 		if g.Kind == kind {
@@ -145,7 +145,7 @@ func (c oncallCommand) plain(w io.Writer, teams []app.WhoTeam) error {
 					break
 				}
 				what := "gap"
-				if g.Kind == oncall.GapNotPopulated {
+				if g.Kind == schedules.GapNotPopulated {
 					what = "not-populated"
 				}
 				if err := line(what, t.Team, r.Role, when(g.Start), when(g.End)); err != nil {
@@ -242,7 +242,7 @@ func (c oncallCommand) tellGaps(out io.Writer, t app.WhoTeam, r app.WhoRole, z *
 		fmt.Fprintf(out, "No gap in %s until %s.\n", r.Role, at(t.Until, z))
 		return
 	}
-	tell := func(kind oncall.GapKind, format string) {
+	tell := func(kind schedules.GapKind, format string) {
 		gaps := ofKind(r.Gaps, kind)
 		if len(gaps) == 0 {
 			return
@@ -252,8 +252,8 @@ func (c oncallCommand) tellGaps(out io.Writer, t app.WhoTeam, r app.WhoRole, z *
 			fmt.Fprintf(out, "  %s  to  %s  (%s)\n", at(g.Start, z), at(g.End, z), length(g.End-g.Start))
 		}
 	}
-	tell(oncall.GapNobody, "Nobody has a shift as %s (pages go to the team's fixed order, or the fallback):\n")
-	tell(oncall.GapNotPopulated, "Not populated yet for %s; the schedule will reach these times:\n")
+	tell(schedules.GapNobody, "Nobody has a shift as %s (pages go to the team's fixed order, or the fallback):\n")
+	tell(schedules.GapNotPopulated, "Not populated yet for %s; the schedule will reach these times:\n")
 }
 
 // length words seconds in days, hours and minutes.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/schedules"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/spelling"
 	"github.com/iris-oncall/iris/internal/users"
@@ -60,9 +61,9 @@ type WhoHandOver struct {
 // WhoGap is a stretch that the team wants covered and in which nobody has a shift.
 type WhoGap struct {
 	// Kind: nobody, or not-populated where a schedule has not reached that far yet.
-	Kind  oncall.GapKind `json:"kind"`
-	Start int64          `json:"start"`
-	End   int64          `json:"end"`
+	Kind  schedules.GapKind `json:"kind"`
+	Start int64             `json:"start"`
+	End   int64             `json:"end"`
 }
 
 // maxHandOffs is how many hand-offs of a role are told.
@@ -218,7 +219,7 @@ func rolesAsked(role string, calendar *oncall.TeamCalendar, wanted []string) []s
 	return append([]string{oncall.RolePrimary}, others...)
 }
 
-func (w who) role(ctx context.Context, team oncall.Team, calendar *oncall.TeamCalendar, coverage oncall.Coverage, role string, at, until time.Time) (WhoRole, error) {
+func (w who) role(ctx context.Context, team oncall.Team, calendar *oncall.TeamCalendar, coverage schedules.Coverage, role string, at, until time.Time) (WhoRole, error) {
 	asked := "oncall-" + role
 	if role == oncall.RoleManager || role == oncall.RoleDirector {
 		asked = role

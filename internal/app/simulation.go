@@ -7,6 +7,7 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/schedules"
 	"github.com/iris-oncall/iris/internal/postgres"
 )
 
@@ -18,7 +19,7 @@ func newSimulator(db *postgres.DB, apps *postgres.Applications, listLimit int, d
 		Reader: directory, Rules: directory, Names: postgres.NewNames(db, apps), Clock: db,
 		Vendors: postgres.NewCluster(db),
 		Populated: func() simulation.Populated {
-			return &populated{db: db, directory: directory, known: map[int64]oncall.Coverage{}}
+			return &populated{db: db, directory: directory, known: map[int64]schedules.Coverage{}}
 		},
 		Resolver: func() *oncall.Resolver {
 			r := oncall.NewResolver(oncall.LimitLists(directory, listLimit),
@@ -35,7 +36,7 @@ func newSimulator(db *postgres.DB, apps *postgres.Applications, listLimit int, d
 type populated struct {
 	db        *postgres.DB
 	directory *postgres.Directory
-	known     map[int64]oncall.Coverage // by target number of the team
+	known     map[int64]schedules.Coverage // by target number of the team
 }
 
 // NotPopulated implements escalation.Populated. What is no team has no calendar.

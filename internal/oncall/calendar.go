@@ -52,7 +52,7 @@ func NewTeamCalendar(team int64, from, to time.Time, shifts []Shift, subscribed 
 }
 
 // People returns who has a shift on the calendar, each once.
-func (c *TeamCalendar) People() []users.ID { return holders(c.all) }
+func (c *TeamCalendar) People() []users.ID { return Holders(c.all) }
 
 // Without returns the calendar without the shifts of some people.
 func (c *TeamCalendar) Without(people map[users.ID]bool) *TeamCalendar {
@@ -159,12 +159,12 @@ func (c *TeamCalendar) HandOffs(role string, t time.Time, limit int) []HandOff {
 		return nil
 	}
 	var out []HandOff
-	before := holders(c.OnCall(role, t))
+	before := Holders(c.OnCall(role, t))
 	for _, at := range edges(r.shifts, t, c.to) {
 		if len(out) == limit {
 			break
 		}
-		after := holders(c.OnCall(role, at))
+		after := Holders(c.OnCall(role, at))
 		if !slices.Equal(before, after) {
 			out = append(out, HandOff{At: at, Role: role, From: before, To: after})
 		}
@@ -173,8 +173,8 @@ func (c *TeamCalendar) HandOffs(role string, t time.Time, limit int) []HandOff {
 	return out
 }
 
-// holders returns the people of shifts, each once, in the order of their ids.
-func holders(shifts []Shift) []users.ID {
+// Holders returns the people of shifts, each once, in the order of their ids.
+func Holders(shifts []Shift) []users.ID {
 	var out []users.ID
 	for _, s := range shifts {
 		out = append(out, s.User)

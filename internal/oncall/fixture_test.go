@@ -69,3 +69,10 @@ func requireField(t testing.TB, field string, err error) {
 	require.Equal(t, fault.Invalid, f.Kind)
 	require.Equal(t, field, f.Field)
 }
+
+// shift is one of team 7.
+func shift(id int, role string, user int, start, end time.Time) Shift {
+	return Shift{ID: ShiftID(id), TeamID: 7, Role: role, User: userID(user), Start: start, End: end}
+}
+
+func in(h int) time.Time { return time.Date(2026, 6, 10, 12+h, 0, 0, 0, time.UTC) }

@@ -9,11 +9,12 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/schedules"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-func absenceObject(s oncall.StoredAbsence) map[string]any {
+func absenceObject(s schedules.StoredAbsence) map[string]any {
 	start := s.Start.In(s.Zone)
 	return map[string]any{"id": s.ID, "user": s.UserName, "start": start.Unix(), "end": s.End().Unix(),
 		"timezone": s.Zone.String(), "rule": orNull(s.Rule), "note": orNull(s.Reason), "set_by": orNull(s.SetBy),
@@ -69,7 +70,7 @@ func (a *API) addAbsence(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	absence := oncall.StoredAbsence{SetBy: wire.Actor(ctx).String(), Recurring: oncall.Recurring{User: u.ID}}
+	absence := schedules.StoredAbsence{SetBy: wire.Actor(ctx).String(), Recurring: schedules.Recurring{User: u.ID}}
 	if wire.Actor(ctx).MayEditPerson(u.User, nil, a.Config.Openings) != nil {
 		absence.TeamID = t.ID
 	}
@@ -93,7 +94,7 @@ func (a *API) addAbsence(w http.ResponseWriter, r *http.Request) error {
 			return fault.Invalidf("timezone", "unknown time zone %q", name)
 		}
 	}
-	absence.Start, absence.Length = oncall.LocalIn(start, absence.Zone), oncall.Lasts(start, end, absence.Zone)
+	absence.Start, absence.Length = oncall.LocalIn(start, absence.Zone), schedules.Lasts(start, end, absence.Zone)
 	if err := absence.Check(); err != nil {
 		return err
 	}
@@ -113,7 +114,7 @@ func (a *API) addAbsence(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	conflicts, err := a.conflictsOf(ctx, []oncall.StoredAbsence{absence}, nil, now, now.Add(maxWindow))
+	conflicts, err := a.conflictsOf(ctx, []schedules.StoredAbsence{absence}, nil, now, now.Add(maxWindow))
 	if err != nil {
 		return err
 	}
@@ -197,7 +198,7 @@ func (a *API) listConflicts(w http.ResponseWriter, r *http.Request) error {
 }
 
 // conflictsOf finds the shifts between from and to that overlap unavailabilities of their people, by start. No teams means all.
-func (a *API) conflictsOf(ctx context.Context, absences []oncall.StoredAbsence, teams []int64, from, to time.Time) ([]conflict, error) {
+func (a *API) conflictsOf(ctx context.Context, absences []schedules.StoredAbsence, teams []int64, from, to time.Time) ([]conflict, error) {
 	out := []conflict{}
 	if len(absences) == 0 {
 		return out, nil

@@ -21,6 +21,8 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/edits"
+	"github.com/iris-oncall/iris/internal/oncall/schedules"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 )
@@ -110,44 +112,44 @@ type Notices interface {
 type Shifts interface {
 	Find(ctx context.Context, by oncall.ShiftQuery) ([]oncall.ShiftRow, error)
 	Feed(ctx context.Context, by oncall.FeedQuery) ([]oncall.FeedShift, error)
-	TakeOver(ctx context.Context, c oncall.ExternalCalendar, by oncall.By, rehearse bool) (oncall.CalendarImport, error)
-	Edit(ctx context.Context, choice oncall.Selection, by oncall.By, rehearse bool, decide oncall.Decide) (oncall.Changes, error)
+	TakeOver(ctx context.Context, c edits.ExternalCalendar, by oncall.By, rehearse bool) (edits.CalendarImport, error)
+	Edit(ctx context.Context, choice edits.Selection, by oncall.By, rehearse bool, decide edits.Decide) (oncall.Changes, error)
 }
 
 // Schedules stores schedules and fills calendars from them.
 type Schedules interface {
-	ByTeam(ctx context.Context, teams ...int64) ([]oncall.StoredSchedule, error)
-	ByID(ctx context.Context, id oncall.ScheduleID) (oncall.StoredSchedule, error)
-	Create(ctx context.Context, d oncall.ScheduleDraft, by oncall.By) (oncall.ScheduleID, error)
-	Update(ctx context.Context, id oncall.ScheduleID, change func(is oncall.StoredSchedule) (oncall.ScheduleDraft, error), by oncall.By) error
-	Delete(ctx context.Context, old oncall.StoredSchedule, by oncall.By) error
-	Populate(ctx context.Context, id oncall.ScheduleID, start time.Time, by oncall.By) (oncall.Result, error)
-	Preview(ctx context.Context, id oncall.ScheduleID, start time.Time, window oncall.Span) (oncall.Result, oncall.Calendars, error)
-	Rehearse(ctx context.Context, draft oncall.Schedule, roster int64, start time.Time, window oncall.Span) (oncall.Result, error)
+	ByTeam(ctx context.Context, teams ...int64) ([]schedules.StoredSchedule, error)
+	ByID(ctx context.Context, id oncall.ScheduleID) (schedules.StoredSchedule, error)
+	Create(ctx context.Context, d schedules.ScheduleDraft, by oncall.By) (oncall.ScheduleID, error)
+	Update(ctx context.Context, id oncall.ScheduleID, change func(is schedules.StoredSchedule) (schedules.ScheduleDraft, error), by oncall.By) error
+	Delete(ctx context.Context, old schedules.StoredSchedule, by oncall.By) error
+	Populate(ctx context.Context, id oncall.ScheduleID, start time.Time, by oncall.By) (schedules.Result, error)
+	Preview(ctx context.Context, id oncall.ScheduleID, start time.Time, window oncall.Span) (schedules.Result, schedules.Calendars, error)
+	Rehearse(ctx context.Context, draft schedules.Schedule, roster int64, start time.Time, window oncall.Span) (schedules.Result, error)
 }
 
 // Wishes stores unavailability, holidays and swap requests.
 type Wishes interface {
-	Absences(ctx context.Context, people []users.ID) ([]oncall.StoredAbsence, error)
-	Absence(ctx context.Context, id int64) (oncall.StoredAbsence, error)
-	AddAbsence(ctx context.Context, a oncall.StoredAbsence) (int64, error)
+	Absences(ctx context.Context, people []users.ID) ([]schedules.StoredAbsence, error)
+	Absence(ctx context.Context, id int64) (schedules.StoredAbsence, error)
+	AddAbsence(ctx context.Context, a schedules.StoredAbsence) (int64, error)
 	DropAbsence(ctx context.Context, id int64) error
-	Holidays(ctx context.Context, team int64) (oncall.HolidayCalendar, error)
-	SetHolidays(ctx context.Context, team oncall.Profile, c oncall.HolidayCalendar, by oncall.By) error
+	Holidays(ctx context.Context, team int64) (schedules.HolidayCalendar, error)
+	SetHolidays(ctx context.Context, team oncall.Profile, c schedules.HolidayCalendar, by oncall.By) error
 	DropHolidays(ctx context.Context, team oncall.Profile, by oncall.By) error
-	Swaps(ctx context.Context, team int64) ([]oncall.NamedSwap, error)
-	Swap(ctx context.Context, id int64) (oncall.NamedSwap, error)
+	Swaps(ctx context.Context, team int64) ([]edits.NamedSwap, error)
+	Swap(ctx context.Context, id int64) (edits.NamedSwap, error)
 	AskSwap(ctx context.Context, team int64, give, take []oncall.ShiftID, by oncall.By,
-		ask func(now time.Time, crew oncall.Membership, give, take []oncall.Shift) (oncall.SwapRequest, error)) (int64, error)
+		ask func(now time.Time, crew edits.Membership, give, take []oncall.Shift) (edits.SwapRequest, error)) (int64, error)
 	DecideSwap(ctx context.Context, id int64, by oncall.By,
-		decide func(now time.Time, crew oncall.Membership, r oncall.SwapRequest, give, take []oncall.Shift) (oncall.SwapRequest, oncall.Changes, error)) (oncall.NamedSwap, error)
+		decide func(now time.Time, crew edits.Membership, r edits.SwapRequest, give, take []oncall.Shift) (edits.SwapRequest, oncall.Changes, error)) (edits.NamedSwap, error)
 }
 
 // Coverage reads what tells the gaps of teams, and stores when they want their roles covered.
 type Coverage interface {
-	Coverage(ctx context.Context, team int64, calendar *oncall.TeamCalendar) (oncall.Coverage, error)
-	CoverWishes(ctx context.Context, team int64) ([]oncall.CoverRule, error)
-	SetCoverWish(ctx context.Context, team oncall.Profile, w oncall.CoverRule, by oncall.By) error
+	Coverage(ctx context.Context, team int64, calendar *oncall.TeamCalendar) (schedules.Coverage, error)
+	CoverWishes(ctx context.Context, team int64) ([]schedules.CoverRule, error)
+	SetCoverWish(ctx context.Context, team oncall.Profile, w schedules.CoverRule, by oncall.By) error
 }
 
 // Plans finds plans by name for the escalate button.
@@ -232,7 +234,7 @@ func New(d Deps) (*API, error) {
 		return nil, errors.New("oncallapi: a part is missing")
 	}
 	if d.Config.Grace == 0 {
-		d.Config.Grace = oncall.DefaultGrace
+		d.Config.Grace = edits.DefaultGrace
 	}
 	d.Log = d.Log.Named("oncallapi")
 	return &API{Deps: d}, nil

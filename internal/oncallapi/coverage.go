@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/schedules"
 )
 
 func (a *API) coverageRoutes() []route {
@@ -47,9 +47,9 @@ func (a *API) gaps(w http.ResponseWriter, r *http.Request) error {
 
 // coverObject is when a team wants a role covered.
 type coverObject struct {
-	Role  string         `json:"role"`
-	Cover oncall.Cover   `json:"cover"`
-	Hours []windowObject `json:"hours"`
+	Role  string          `json:"role"`
+	Cover schedules.Cover `json:"cover"`
+	Hours []windowObject  `json:"hours"`
 }
 
 // getCoverage answers when the team wants its roles covered: those of its schedules, and those that it says so of.
@@ -69,7 +69,7 @@ func (a *API) getCoverage(w http.ResponseWriter, r *http.Request) error {
 	}
 	for _, role := range coverage.Roles() {
 		if !seen[role] {
-			out = append(out, coverObject{role, oncall.CoverSchedules, []windowObject{}})
+			out = append(out, coverObject{role, schedules.CoverSchedules, []windowObject{}})
 		}
 	}
 	return answer(w, http.StatusOK, out)
@@ -94,7 +94,7 @@ func (a *API) setCoverage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	wish := oncall.CoverRule{Role: role.Name, Cover: oncall.Cover(cover)}
+	wish := schedules.CoverRule{Role: role.Name, Cover: schedules.Cover(cover)}
 	if b.given("hours") {
 		var hours []windowObject
 		if err := json.Unmarshal(b.members["hours"], &hours); err != nil {
@@ -117,7 +117,7 @@ func (a *API) setCoverage(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusOK, coverObject{wish.Role, wish.Cover, windowObjects(wish.Hours)})
 }
 
-func windowObjects(windows []oncall.Window) []windowObject {
+func windowObjects(windows []schedules.Window) []windowObject {
 	out := []windowObject{}
 	for _, w := range windows {
 		o := windowObject{Days: []string{}, From: timeOfDay(w.From), To: timeOfDay(w.To)}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/schedules"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
@@ -48,7 +49,7 @@ func (a *API) previewDraft(w http.ResponseWriter, r *http.Request) error {
 	if from.Before(now) {
 		from = now // what is over stays as it is
 	}
-	s := oncall.Schedule{ID: old.ID, TeamID: t.ID, Zone: a.zoneOf(t), Role: role, RoleOrder: d.RoleID, Algorithm: d.Algorithm, Pattern: d.Pattern,
+	s := schedules.Schedule{ID: old.ID, TeamID: t.ID, Zone: a.zoneOf(t), Role: role, RoleOrder: d.RoleID, Algorithm: d.Algorithm, Pattern: d.Pattern,
 		Rotation: d.Rotation, Order: d.Order, Threshold: d.Threshold, Progress: old.Progress}
 	if d.Order == nil {
 		s.Order = old.Order
@@ -65,18 +66,18 @@ func (a *API) previewDraft(w http.ResponseWriter, r *http.Request) error {
 }
 
 // scheduleDraft reads a schedule or rotation as its editor has it, and the stored one that it is to replace, if any.
-func (a *API) scheduleDraft(ctx context.Context, t oncall.Profile, b body) (oncall.ScheduleDraft, string, oncall.StoredSchedule, error) {
+func (a *API) scheduleDraft(ctx context.Context, t oncall.Profile, b body) (schedules.ScheduleDraft, string, schedules.StoredSchedule, error) {
 	read := a.weeklyDraft
 	if b.given("layers") {
 		read = a.rotationDraft
 	}
 	d, role, err := read(ctx, t, b)
 	if err != nil {
-		return d, "", oncall.StoredSchedule{}, err
+		return d, "", schedules.StoredSchedule{}, err
 	}
 	id, given, err := b.number("id")
 	if err != nil || !given {
-		return d, role, oncall.StoredSchedule{}, err
+		return d, role, schedules.StoredSchedule{}, err
 	}
 	old, err := a.Schedules.ByID(ctx, oncall.ScheduleID(id))
 	if fault.Is(err, fault.NotFound) || err == nil && old.TeamID != t.ID {
@@ -86,8 +87,8 @@ func (a *API) scheduleDraft(ctx context.Context, t oncall.Profile, b body) (onca
 }
 
 // weeklyDraft reads a whole weekly schedule of a team and checks it.
-func (a *API) weeklyDraft(ctx context.Context, t oncall.Profile, b body) (oncall.ScheduleDraft, string, error) {
-	d := oncall.ScheduleDraft{TeamID: t.ID, Algorithm: oncall.Default, Threshold: oncall.DefaultThreshold}
+func (a *API) weeklyDraft(ctx context.Context, t oncall.Profile, b body) (schedules.ScheduleDraft, string, error) {
+	d := schedules.ScheduleDraft{TeamID: t.ID, Algorithm: schedules.Default, Threshold: schedules.DefaultThreshold}
 	if !b.given("events") {
 		return d, "", fault.Invalidf("events", "give the weekly schedule's events, or the layers of a rotation")
 	}
@@ -123,7 +124,7 @@ func fieldOf(err error) error {
 }
 
 // planObject shows the part of a plan that a window sees.
-func (a *API) planObject(ctx context.Context, plan oncall.Result, from, until time.Time) (map[string]any, error) {
+func (a *API) planObject(ctx context.Context, plan schedules.Result, from, until time.Time) (map[string]any, error) {
 	shifts, err := a.named(ctx, inWindow(plan.Add, from, until))
 	if err != nil {
 		return nil, err

@@ -13,14 +13,16 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/edits"
+	"github.com/iris-oncall/iris/internal/oncall/schedules"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
 // edit is one change of a calendar as a request asks for it. It is read once, and then either made or rehearsed.
 type edit struct {
-	choice oncall.Selection
-	decide oncall.Decide
+	choice edits.Selection
+	decide edits.Decide
 	// after is what an override leaves of the given shifts and adds, filled by decide.
 	after []oncall.Shift
 	// substitute is who an override puts in.
@@ -35,14 +37,14 @@ func (a *API) run(r *http.Request, e *edit, raw json.RawMessage, rehearse bool) 
 }
 
 // desk is where the caller edits the calendar of a crew. named: the request named the team, so may the refusal.
-func (a *API) desk(ctx context.Context, now time.Time, crew oncall.Membership, named bool) oncall.Editor {
+func (a *API) desk(ctx context.Context, now time.Time, crew edits.Membership, named bool) edits.Editor {
 	actor, name := wire.Actor(ctx), crew.Name
 	if !named {
 		name = ""
 	}
-	return oncall.Editor{
+	return edits.Editor{
 		Now: now, Grace: a.Config.Grace, Team: crew, NewLink: newLink,
-		May: oncall.Permission{Member: actor.MayEditCalendar(crew.TeamID, name), Admin: actor.MayAdministerTeam(crew.TeamID, crew.Name)},
+		May: edits.Permission{Member: actor.MayEditCalendar(crew.TeamID, name), Admin: actor.MayAdministerTeam(crew.TeamID, crew.Name)},
 	}
 }
 
@@ -56,8 +58,8 @@ func newLink() string {
 const badEvent = "Invalid event"
 
 // draft reads a shift that somebody asks for. The role's and the user's existence is looked at later.
-func (a *API) draft(ctx context.Context, b body) (oncall.ShiftRequest, error) {
-	var d oncall.ShiftRequest
+func (a *API) draft(ctx context.Context, b body) (edits.ShiftRequest, error) {
+	var d edits.ShiftRequest
 	var err error
 	if d.Start, err = b.mustAt("start"); err != nil {
 		return d, err
@@ -130,8 +132,8 @@ func (a *API) creation(ctx context.Context, b body) (*edit, error) {
 		return nil, err
 	}
 	return &edit{
-		choice: oncall.Selection{TeamID: team.ID},
-		decide: func(now time.Time, crew oncall.Membership, _ []oncall.Shift) (oncall.Decision, error) {
+		choice: edits.Selection{TeamID: team.ID},
+		decide: func(now time.Time, crew edits.Membership, _ []oncall.Shift) (edits.Decision, error) {
 			c, err := a.desk(ctx, now, crew, true).Create(d)
 			switch {
 			case err != nil:
@@ -140,7 +142,7 @@ func (a *API) creation(ctx context.Context, b body) (*edit, error) {
 			default:
 				err = stray
 			}
-			return oncall.Decision{Changes: c, Action: "event_created", Context: func(added []oncall.Shift) any {
+			return edits.Decision{Changes: c, Action: "event_created", Context: func(added []oncall.Shift) any {
 				return map[string]any{"new_event_id": added[0].ID, "request_body": b.raw}
 			}}, err
 		},
@@ -148,8 +150,8 @@ func (a *API) creation(ctx context.Context, b body) (*edit, error) {
 }
 
 // strangeSchedule is the refusal of drafts that ascribe a shift to a schedule which is not one of the team.
-func (a *API) strangeSchedule(ctx context.Context, team oncall.Profile, drafts ...oncall.ShiftRequest) (refusal, err error) {
-	var own []oncall.StoredSchedule
+func (a *API) strangeSchedule(ctx context.Context, team oncall.Profile, drafts ...edits.ShiftRequest) (refusal, err error) {
+	var own []schedules.StoredSchedule
 	for _, d := range drafts {
 		if d.Schedule == 0 {
 			continue
@@ -159,7 +161,7 @@ func (a *API) strangeSchedule(ctx context.Context, team oncall.Profile, drafts .
 				return nil, err
 			}
 		}
-		if !slices.ContainsFunc(own, func(s oncall.StoredSchedule) bool { return s.ID == d.Schedule }) {
+		if !slices.ContainsFunc(own, func(s schedules.StoredSchedule) bool { return s.ID == d.Schedule }) {
 			return integrity(fmt.Sprintf(`team "%s" has no schedule %d`, team.Name, d.Schedule)), nil
 		}
 	}
@@ -167,12 +169,12 @@ func (a *API) strangeSchedule(ctx context.Context, team oncall.Profile, drafts .
 }
 
 // strayCreation is the refusal of a shift for a team that does not exist: what comes before it in the order of checks, or that.
-func (a *API) strayCreation(ctx context.Context, d oncall.ShiftRequest) error {
+func (a *API) strayCreation(ctx context.Context, d edits.ShiftRequest) error {
 	now, err := a.People.Clock(ctx)
 	if err != nil {
 		return err
 	}
-	_, err = a.desk(ctx, now, oncall.Membership{TeamID: -1, Name: d.TeamName}, true).Create(d) // nobody is part of it
+	_, err = a.desk(ctx, now, edits.Membership{TeamID: -1, Name: d.TeamName}, true).Create(d) // nobody is part of it
 	return err
 }
 
@@ -195,8 +197,8 @@ func (a *API) createEvent(w http.ResponseWriter, r *http.Request) error {
 const badUpdate = "Invalid event update"
 
 // patch reads what a body changes of a shift; allowed are the keys that it may have.
-func (a *API) patch(ctx context.Context, b body, allowed ...string) (oncall.Patch, error) {
-	var p oncall.Patch
+func (a *API) patch(ctx context.Context, b body, allowed ...string) (edits.Patch, error) {
+	var p edits.Patch
 	for key := range b.members {
 		if !has(allowed, key) {
 			return p, fault.Titled(badUpdate, "Invalid column")
@@ -247,16 +249,16 @@ func (a *API) change(ctx context.Context, id oncall.ShiftID, b body) (*edit, err
 	if err != nil {
 		return nil, err
 	}
-	e, err := a.about(ctx, oncall.Selection{IDs: []oncall.ShiftID{id}})
+	e, err := a.about(ctx, edits.Selection{IDs: []oncall.ShiftID{id}})
 	if err != nil {
 		return nil, err
 	}
-	e.decide = func(now time.Time, crew oncall.Membership, chosen []oncall.Shift) (oncall.Decision, error) {
+	e.decide = func(now time.Time, crew edits.Membership, chosen []oncall.Shift) (edits.Decision, error) {
 		if len(chosen) == 0 {
-			return oncall.Decision{}, errGone
+			return edits.Decision{}, errGone
 		}
 		c, err := a.desk(ctx, now, crew, true).Edit(chosen[0], p)
-		return oncall.Decision{Changes: c, Action: "event_edited", Context: func([]oncall.Shift) any {
+		return edits.Decision{Changes: c, Action: "event_edited", Context: func([]oncall.Shift) any {
 			return map[string]any{"old_event": e.old(chosen)[0], "request_body": b.raw}
 		}}, err
 	}
@@ -266,7 +268,7 @@ func (a *API) change(ctx context.Context, id oncall.ShiftID, b body) (*edit, err
 var errGone = fault.New(fault.NotFound, "not found")
 
 // about begins an edit of chosen shifts with reading their names.
-func (a *API) about(ctx context.Context, c oncall.Selection) (*edit, error) {
+func (a *API) about(ctx context.Context, c edits.Selection) (*edit, error) {
 	rows, err := a.shiftRows(ctx, c)
 	return &edit{choice: c, rows: rows}, err
 }
@@ -304,16 +306,16 @@ func (a *API) updateEvent(w http.ResponseWriter, r *http.Request) error {
 
 // deletion is a request to remove one shift (docs/reference/oncall-v0.md 6.3).
 func (a *API) deletion(ctx context.Context, id oncall.ShiftID) (*edit, error) {
-	e, err := a.about(ctx, oncall.Selection{IDs: []oncall.ShiftID{id}})
+	e, err := a.about(ctx, edits.Selection{IDs: []oncall.ShiftID{id}})
 	if err != nil {
 		return nil, err
 	}
-	e.decide = func(now time.Time, crew oncall.Membership, chosen []oncall.Shift) (oncall.Decision, error) {
+	e.decide = func(now time.Time, crew edits.Membership, chosen []oncall.Shift) (edits.Decision, error) {
 		if len(chosen) == 0 {
-			return oncall.Decision{}, errGone
+			return edits.Decision{}, errGone
 		}
 		c, err := a.desk(ctx, now, crew, true).Delete(chosen[0])
-		return oncall.Decision{Changes: c, Action: "event_deleted", Context: func([]oncall.Shift) any {
+		return edits.Decision{Changes: c, Action: "event_deleted", Context: func([]oncall.Shift) any {
 			return map[string]any{"old_event": e.old(chosen)[0]}
 		}}, err
 	}

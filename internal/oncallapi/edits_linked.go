@@ -9,6 +9,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/edits"
 )
 
 // maxLinked is how many shifts one request may make: more than two a day for a year.
@@ -27,7 +28,7 @@ func (a *API) linkedCreation(ctx context.Context, raw json.RawMessage) (*edit, e
 	if len(items) > maxLinked {
 		return nil, fault.Titled(title, fmt.Sprintf("events list cannot hold more than %d events", maxLinked))
 	}
-	drafts := make([]oncall.ShiftRequest, len(items))
+	drafts := make([]edits.ShiftRequest, len(items))
 	for i, item := range items {
 		b, err := parseMember(fmt.Sprintf("events[%d]", i), item, badEvent)
 		if err != nil {
@@ -54,13 +55,13 @@ func (a *API) linkedCreation(ctx context.Context, raw json.RawMessage) (*edit, e
 		}
 	}
 	return &edit{
-		choice: oncall.Selection{TeamID: team.ID},
-		decide: func(now time.Time, crew oncall.Membership, _ []oncall.Shift) (oncall.Decision, error) {
+		choice: edits.Selection{TeamID: team.ID},
+		decide: func(now time.Time, crew edits.Membership, _ []oncall.Shift) (edits.Decision, error) {
 			c, err := a.desk(ctx, now, crew, true).CreateLinked(drafts)
 			if err == nil {
 				err = missing
 			}
-			return oncall.Decision{Changes: c, Action: "event_created", Context: func(added []oncall.Shift) any {
+			return edits.Decision{Changes: c, Action: "event_created", Context: func(added []oncall.Shift) any {
 				return map[string]any{"link_id": added[0].Link, "event_ids": shiftIDs(added), "request_body": raw}
 			}}, err
 		},
@@ -68,7 +69,7 @@ func (a *API) linkedCreation(ctx context.Context, raw json.RawMessage) (*edit, e
 }
 
 // unknownIn gives the roles of drafts their proper names, and returns the refusal of one that does not exist.
-func (a *API) unknownIn(ctx context.Context, drafts []oncall.ShiftRequest) (refusal, err error) {
+func (a *API) unknownIn(ctx context.Context, drafts []edits.ShiftRequest) (refusal, err error) {
 	proper := map[string]string{}
 	for i := range drafts {
 		d := &drafts[i]
@@ -117,13 +118,13 @@ func (a *API) linkedChange(ctx context.Context, link string, b body) (*edit, err
 	if err != nil {
 		return nil, err
 	}
-	e, err := a.about(ctx, oncall.Selection{Links: []string{link}})
+	e, err := a.about(ctx, edits.Selection{Links: []string{link}})
 	if err != nil {
 		return nil, err
 	}
-	e.decide = func(now time.Time, crew oncall.Membership, chosen []oncall.Shift) (oncall.Decision, error) {
+	e.decide = func(now time.Time, crew edits.Membership, chosen []oncall.Shift) (edits.Decision, error) {
 		c, err := a.desk(ctx, now, crew, true).EditLinked(chosen, p)
-		return oncall.Decision{Changes: c, Action: "event_edited", Context: func([]oncall.Shift) any {
+		return edits.Decision{Changes: c, Action: "event_edited", Context: func([]oncall.Shift) any {
 			return map[string]any{"old_event": e.old(chosen), "request_body": b.raw}
 		}}, err
 	}
@@ -147,13 +148,13 @@ func (a *API) updateLinked(w http.ResponseWriter, r *http.Request) error {
 
 // linkedDeletion is a request to remove all shifts of a link (docs/reference/oncall-v0.md 6.4).
 func (a *API) linkedDeletion(ctx context.Context, link string) (*edit, error) {
-	e, err := a.about(ctx, oncall.Selection{Links: []string{link}})
+	e, err := a.about(ctx, edits.Selection{Links: []string{link}})
 	if err != nil {
 		return nil, err
 	}
-	e.decide = func(now time.Time, crew oncall.Membership, chosen []oncall.Shift) (oncall.Decision, error) {
+	e.decide = func(now time.Time, crew edits.Membership, chosen []oncall.Shift) (edits.Decision, error) {
 		c, err := a.desk(ctx, now, crew, true).DeleteLinked(chosen)
-		return oncall.Decision{Changes: c, Action: "event_deleted", Context: func([]oncall.Shift) any {
+		return edits.Decision{Changes: c, Action: "event_deleted", Context: func([]oncall.Shift) any {
 			return map[string]any{"old_event": e.old(chosen)}
 		}}, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/edits"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -20,8 +21,8 @@ type swapSide struct {
 	linked bool
 }
 
-func (s swapSide) of(chosen []oncall.Shift) oncall.Side {
-	side := oncall.Side{Linked: s.linked}
+func (s swapSide) of(chosen []oncall.Shift) edits.Side {
+	side := edits.Side{Linked: s.linked}
 	for _, shift := range chosen {
 		if s.linked && shift.Link == s.link || !s.linked && shift.ID == s.id {
 			side.Shifts = append(side.Shifts, shift)
@@ -31,14 +32,14 @@ func (s swapSide) of(chosen []oncall.Shift) oncall.Side {
 }
 
 // swapping reads a request to exchange the people of two sides (docs/reference/oncall-v0.md 6.5). decide is what is done with them.
-func (a *API) swapping(ctx context.Context, b body, decide func(oncall.Editor, []oncall.Side) (oncall.Changes, error)) (*edit, error) {
+func (a *API) swapping(ctx context.Context, b body, decide func(edits.Editor, []edits.Side) (oncall.Changes, error)) (*edit, error) {
 	const title = "Invalid event swap request"
 	var items []json.RawMessage
 	if !b.given("events") || json.Unmarshal(b.members["events"], &items) != nil || len(items) != 2 {
 		return nil, fault.Titled(title, "Must provide 2 events")
 	}
 	sides := make([]swapSide, 2)
-	var c oncall.Selection
+	var c edits.Selection
 	for i, item := range items {
 		given, err := parseMember(fmt.Sprintf("events[%d]", i), item, title)
 		if err != nil {
@@ -57,9 +58,9 @@ func (a *API) swapping(ctx context.Context, b body, decide func(oncall.Editor, [
 	if err != nil {
 		return nil, err
 	}
-	e.decide = func(now time.Time, crew oncall.Membership, chosen []oncall.Shift) (oncall.Decision, error) {
-		changes, err := decide(a.desk(ctx, now, crew, false), []oncall.Side{sides[0].of(chosen), sides[1].of(chosen)})
-		return oncall.Decision{Changes: changes, Action: "event_swapped", Context: func([]oncall.Shift) any {
+	e.decide = func(now time.Time, crew edits.Membership, chosen []oncall.Shift) (edits.Decision, error) {
+		changes, err := decide(a.desk(ctx, now, crew, false), []edits.Side{sides[0].of(chosen), sides[1].of(chosen)})
+		return edits.Decision{Changes: changes, Action: "event_swapped", Context: func([]oncall.Shift) any {
 			return map[string]any{"request_body": b.raw, "events_swapped": e.old(chosen)}
 		}}, err
 	}
@@ -88,7 +89,7 @@ func readSide(b body, title string) (swapSide, error) {
 }
 
 func (a *API) swapEvents(w http.ResponseWriter, r *http.Request) error {
-	if err := a.swap(w, r, oncall.Editor.Swap); err != nil {
+	if err := a.swap(w, r, edits.Editor.Swap); err != nil {
 		return err
 	}
 	return empty(w, http.StatusOK)
@@ -96,13 +97,13 @@ func (a *API) swapEvents(w http.ResponseWriter, r *http.Request) error {
 
 // swapFromNow leaves what is past of a running shift to the person who had it.
 func (a *API) swapFromNow(w http.ResponseWriter, r *http.Request) error {
-	if err := a.swap(w, r, oncall.Editor.SwapFromNow); err != nil {
+	if err := a.swap(w, r, edits.Editor.SwapFromNow); err != nil {
 		return err
 	}
 	return empty(w, http.StatusNoContent)
 }
 
-func (a *API) swap(w http.ResponseWriter, r *http.Request, decide func(oncall.Editor, []oncall.Side) (oncall.Changes, error)) error {
+func (a *API) swap(w http.ResponseWriter, r *http.Request, decide func(edits.Editor, []edits.Side) (oncall.Changes, error)) error {
 	b, err := readBody(w, r, "Invalid event swap request")
 	if err != nil {
 		return err
@@ -137,7 +138,7 @@ func (a *API) overriding(ctx context.Context, b body) (*edit, error) {
 	if json.Unmarshal(b.members["event_ids"], &raw) != nil {
 		return nil, invalid
 	}
-	var c oncall.Selection
+	var c edits.Selection
 	for _, item := range raw {
 		id, ok := number(item)
 		if !ok {
@@ -157,7 +158,7 @@ func (a *API) overriding(ctx context.Context, b body) (*edit, error) {
 	return a.override(ctx, c, start, end, user, b.raw)
 }
 
-func (a *API) override(ctx context.Context, c oncall.Selection, start, end time.Time, user users.ID, raw json.RawMessage) (*edit, error) {
+func (a *API) override(ctx context.Context, c edits.Selection, start, end time.Time, user users.ID, raw json.RawMessage) (*edit, error) {
 	e, err := a.about(ctx, c)
 	if err != nil {
 		return nil, err
@@ -173,10 +174,10 @@ func (a *API) override(ctx context.Context, c oncall.Selection, start, end time.
 		return nil, fault.New(fault.Invalid, "Invalid name or list of events")
 	}
 	e.substitute = people[0]
-	e.decide = func(now time.Time, crew oncall.Membership, chosen []oncall.Shift) (oncall.Decision, error) {
+	e.decide = func(now time.Time, crew edits.Membership, chosen []oncall.Shift) (edits.Decision, error) {
 		changes, after, err := a.desk(ctx, now, crew, false).Override(chosen, start, end, user)
 		e.after = after
-		return oncall.Decision{Changes: changes, Action: "event_substituted", Context: func(added []oncall.Shift) any {
+		return edits.Decision{Changes: changes, Action: "event_substituted", Context: func(added []oncall.Shift) any {
 			return map[string]any{"new_events": e.survivors(added, crew.Name), "request_body": raw}
 		}}, err
 	}

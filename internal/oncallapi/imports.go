@@ -9,6 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/ical"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/edits"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 )
@@ -28,7 +29,7 @@ func (a *API) importCalendar(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c := oncall.ExternalCalendar{TeamID: t.ID}
+	c := edits.ExternalCalendar{TeamID: t.ID}
 	if c.Role, err = a.importRole(ctx, q.Get("role")); err != nil {
 		return err
 	}
@@ -82,7 +83,7 @@ func (a *API) importRole(ctx context.Context, name string) (string, error) {
 }
 
 // candidates are the people of a roster, or of the team.
-func (a *API) candidates(ctx context.Context, t oncall.Profile, roster string) ([]oncall.Candidate, error) {
+func (a *API) candidates(ctx context.Context, t oncall.Profile, roster string) ([]edits.Candidate, error) {
 	var ids []users.ID
 	if roster != "" {
 		ro, err := a.rosterNamed(ctx, t, roster)
@@ -107,10 +108,10 @@ func (a *API) candidates(ctx context.Context, t oncall.Profile, roster string) (
 		return nil, nil
 	}
 	people, err := a.People.ByID(ctx, ids)
-	out := make([]oncall.Candidate, 0, len(people))
+	out := make([]edits.Candidate, 0, len(people))
 	for _, u := range people {
 		if u.Active {
-			out = append(out, oncall.Candidate{User: u.ID, Name: u.Name, FullName: u.FullName, Email: u.Contacts[users.Email]})
+			out = append(out, edits.Candidate{User: u.ID, Name: u.Name, FullName: u.FullName, Email: u.Contacts[users.Email]})
 		}
 	}
 	return out, err
@@ -125,20 +126,20 @@ type unmatchedEvent struct {
 }
 
 // occurrences finds the people of each occurrence. Names that are nobody's are told once for each event.
-func occurrences(candidates []oncall.Candidate, read ical.Calendar) (wanted []oncall.OccurrenceShift, unmatched []unmatchedEvent) {
+func occurrences(candidates []edits.Candidate, read ical.Calendar) (wanted []edits.OccurrenceShift, unmatched []unmatchedEvent) {
 	unmatched = []unmatchedEvent{}
 	for _, p := range read.Problems {
 		unmatched = append(unmatched, unmatchedEvent{p.UID, p.Summary, []string{}, p.Why})
 	}
 	told := map[string]bool{}
 	for _, e := range read.Events {
-		people := make([]oncall.EventPerson, len(e.People))
+		people := make([]edits.EventPerson, len(e.People))
 		for i, p := range e.People {
-			people[i] = oncall.EventPerson(p)
+			people[i] = edits.EventPerson(p)
 		}
-		found, unknown := oncall.MatchPeople(candidates, e.Summary, people)
+		found, unknown := edits.MatchPeople(candidates, e.Summary, people)
 		for _, id := range found {
-			wanted = append(wanted, oncall.OccurrenceShift{Occurrence: oncall.Occurrence{UID: e.UID, Occurs: e.Occurs, User: id}, Start: e.Start, End: e.End})
+			wanted = append(wanted, edits.OccurrenceShift{Occurrence: edits.Occurrence{UID: e.UID, Occurs: e.Occurs, User: id}, Start: e.Start, End: e.End})
 		}
 		if len(unknown) > 0 && !told[e.UID] {
 			told[e.UID] = true
@@ -149,7 +150,7 @@ func occurrences(candidates []oncall.Candidate, read ical.Calendar) (wanted []on
 }
 
 // answerImport shows what was done, or would be.
-func (a *API) answerImport(w http.ResponseWriter, r *http.Request, plan oncall.CalendarImport, unmatched []unmatchedEvent, preview bool) error {
+func (a *API) answerImport(w http.ResponseWriter, r *http.Request, plan edits.CalendarImport, unmatched []unmatchedEvent, preview bool) error {
 	after := make([]oncall.Shift, len(plan.Update))
 	for i, u := range plan.Update {
 		after[i] = u.After

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/edits"
 )
 
 // showTag tells the client the state of what it is shown, for an If-Match of the edit that follows (RFC 9110).
@@ -27,11 +28,11 @@ func stillIs(r *http.Request, tag string) error {
 }
 
 // guarded refuses an edit of one shift that is no longer as the request's If-Match says.
-func guarded(r *http.Request, decide oncall.Decide) oncall.Decide {
-	return func(now time.Time, crew oncall.Membership, chosen []oncall.Shift) (oncall.Decision, error) {
+func guarded(r *http.Request, decide edits.Decide) edits.Decide {
+	return func(now time.Time, crew edits.Membership, chosen []oncall.Shift) (edits.Decision, error) {
 		if len(chosen) == 1 {
 			if err := stillIs(r, chosen[0].Tag()); err != nil {
-				return oncall.Decision{}, err
+				return edits.Decision{}, err
 			}
 		}
 		return decide(now, crew, chosen)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/schedules"
 	"github.com/iris-oncall/iris/internal/oncallapi"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/users"
@@ -63,7 +64,7 @@ type crossing struct {
 	meanwhile func()
 }
 
-func (c *crossing) Update(ctx context.Context, id oncall.ScheduleID, change func(oncall.StoredSchedule) (oncall.ScheduleDraft, error), by oncall.By) error {
+func (c *crossing) Update(ctx context.Context, id oncall.ScheduleID, change func(schedules.StoredSchedule) (schedules.ScheduleDraft, error), by oncall.By) error {
 	if run := c.meanwhile; run != nil {
 		c.meanwhile = nil
 		run()

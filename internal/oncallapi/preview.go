@@ -8,6 +8,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/edits"
 )
 
 // previewEdit answers what an edit would change: the same work, done and undone again. The body is the one that the edit
@@ -45,9 +46,9 @@ func (a *API) previewed(ctx context.Context, action string, b body) (*edit, erro
 	case "link":
 		return a.linkedCreation(ctx, b.members["events"])
 	case "swap":
-		return a.swapping(ctx, plain, oncall.Editor.Swap)
+		return a.swapping(ctx, plain, edits.Editor.Swap)
 	case "swap_from_now":
-		return a.swapping(ctx, plain, oncall.Editor.SwapFromNow)
+		return a.swapping(ctx, plain, edits.Editor.SwapFromNow)
 	case "override":
 		return a.overriding(ctx, plain)
 	case "edit", "delete":
@@ -141,10 +142,10 @@ func (a *API) taking(ctx context.Context, team oncall.Profile, b body) (*edit, e
 		return nil, err
 	}
 	return &edit{
-		choice: oncall.Selection{TeamID: team.ID, Running: true, Until: until},
-		decide: func(now time.Time, crew oncall.Membership, chosen []oncall.Shift) (oncall.Decision, error) {
+		choice: edits.Selection{TeamID: team.ID, Running: true, Until: until},
+		decide: func(now time.Time, crew edits.Membership, chosen []oncall.Shift) (edits.Decision, error) {
 			c, err := a.desk(ctx, now, crew, true).TakePager(chosen, proper, who.ID, until)
-			return oncall.Decision{Changes: c, Action: "pager_taken", Context: func(added []oncall.Shift) any {
+			return edits.Decision{Changes: c, Action: "pager_taken", Context: func(added []oncall.Shift) any {
 				return map[string]any{"user": who.Name, "role": proper, "event_ids": shiftIDs(added)}
 			}}, err
 		},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/schedules"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -81,10 +82,10 @@ func (a *API) rosterObjects(ctx context.Context, t oncall.Profile, cs []conditio
 }
 
 // schedulesOf are the wire's schedules of a roster; rotations have routes of their own.
-func schedulesOf(schedules []oncall.StoredSchedule, roster int64) []map[string]any {
+func schedulesOf(stored []schedules.StoredSchedule, roster int64) []map[string]any {
 	out := []map[string]any{}
-	for _, s := range schedules {
-		if s.RosterID == roster && s.Algorithm != oncall.ByRotation {
+	for _, s := range stored {
+		if s.RosterID == roster && s.Algorithm != schedules.ByRotation {
 			out = append(out, scheduleObject(s))
 		}
 	}
@@ -361,10 +362,10 @@ func (a *API) suggest(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return when(err, fault.NotFound, badRoster)
 	}
-	members := make([]oncall.Member, len(ro.Members))
+	members := make([]schedules.Member, len(ro.Members))
 	names := map[users.ID]string{}
 	for i, m := range ro.Members {
-		members[i] = oncall.Member{User: m.User, InRotation: m.InRotation, Active: m.Active}
+		members[i] = schedules.Member{User: m.User, InRotation: m.InRotation, Active: m.Active}
 		names[m.User] = m.Name
 	}
 	horizon := int64(len(members)) * 7 * 86400
@@ -377,13 +378,13 @@ func (a *API) suggest(w http.ResponseWriter, r *http.Request) error {
 	for i, row := range rows {
 		shifts[i] = row.Shift
 	}
-	return answer(w, http.StatusOK, suggestion(oncall.Suggest(t.ID, role.Name, members, shifts, start, end), names))
+	return answer(w, http.StatusOK, suggestion(schedules.Suggest(t.ID, role.Name, members, shifts, start, end), names))
 }
 
-func suggestion(s oncall.Suggestion, names map[users.ID]string) map[string]any {
+func suggestion(s schedules.Suggestion, names map[users.ID]string) map[string]any {
 	data := map[string]any{}
 	for id, distance := range s.Distance {
-		if distance == oncall.Forever {
+		if distance == schedules.Forever {
 			data[names[id]] = "infinity"
 		} else {
 			data[names[id]] = int64(distance.Seconds())

@@ -12,6 +12,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/schedules"
 )
 
 func (a *API) rotationRoutes() []route {
@@ -101,7 +102,7 @@ func timeOfDay(d time.Duration) string {
 }
 
 // rotationObject is a rotation as the pages show it.
-func (a *API) rotationObject(ctx context.Context, s oncall.StoredSchedule) (map[string]any, error) {
+func (a *API) rotationObject(ctx context.Context, s schedules.StoredSchedule) (map[string]any, error) {
 	var shifts []oncall.Shift // only to find the members' names
 	for _, l := range s.Rotation.Layers {
 		for _, m := range l.Members {
@@ -117,7 +118,7 @@ func (a *API) rotationObject(ctx context.Context, s oncall.StoredSchedule) (map[
 		o := layerObject{Name: l.Name, Start: clockText(l.Start), Every: l.Every, Unit: string(l.Unit), Holidays: string(l.Holidays),
 			HandOffs: []string{}, Restrict: []windowObject{}, Members: []turnObject{}}
 		if o.Holidays == "" {
-			o.Holidays = string(oncall.KeepHolidays)
+			o.Holidays = string(schedules.KeepHolidays)
 		}
 		if l.End != nil {
 			end := clockText(*l.End)
@@ -145,7 +146,7 @@ func dateText(d *oncall.Date) *string {
 }
 
 // readLayers reads the layers of a rotation. Faults name the field as layers[0].start and so on.
-func (a *API) readLayers(ctx context.Context, b body) (*oncall.Rotation, error) {
+func (a *API) readLayers(ctx context.Context, b body) (*schedules.Rotation, error) {
 	if !b.given("layers") {
 		return nil, fault.Invalidf("layers", "layers is required: a list of at least one layer")
 	}
@@ -153,7 +154,7 @@ func (a *API) readLayers(ctx context.Context, b body) (*oncall.Rotation, error) 
 	if json.Unmarshal(b.members["layers"], &items) != nil {
 		return nil, fault.Invalidf("layers", "layers must be a list of layers")
 	}
-	out, given, named := &oncall.Rotation{}, make([]layerObject, len(items)), 0
+	out, given, named := &schedules.Rotation{}, make([]layerObject, len(items)), 0
 	for i, item := range items {
 		if err := json.Unmarshal(item, &given[i]); err != nil {
 			return nil, wrongLayer(err, i)
@@ -202,8 +203,8 @@ func within(err error, layer int) error {
 	return err
 }
 
-func (a *API) readLayer(ctx context.Context, g layerObject) (oncall.Layer, error) {
-	l := oncall.Layer{Name: g.Name, Every: g.Every, Unit: oncall.Unit(g.Unit), Holidays: oncall.HolidayRule(g.Holidays)}
+func (a *API) readLayer(ctx context.Context, g layerObject) (schedules.Layer, error) {
+	l := schedules.Layer{Name: g.Name, Every: g.Every, Unit: schedules.Unit(g.Unit), Holidays: schedules.HolidayRule(g.Holidays)}
 	var err error
 	if l.Start, err = readClock("start", g.Start); err != nil {
 		return l, err
@@ -237,7 +238,7 @@ func (a *API) readLayer(ctx context.Context, g layerObject) (oncall.Layer, error
 		if id == 0 {
 			return l, fault.Invalidf("members", "there is no user %q", m.User)
 		}
-		turn := oncall.LayerMember{User: id}
+		turn := schedules.LayerMember{User: id}
 		if turn.Joins, err = readDate("joins", m.Joins); err != nil {
 			return l, err
 		}
@@ -281,8 +282,8 @@ func readDate(field string, s *string) (*oncall.Date, error) {
 	return &d, nil
 }
 
-func readWindow(field string, g windowObject) (oncall.Window, error) {
-	var out oncall.Window
+func readWindow(field string, g windowObject) (schedules.Window, error) {
+	var out schedules.Window
 	for _, name := range g.Days {
 		found := false
 		for i, known := range weekdays {
@@ -303,8 +304,8 @@ func readWindow(field string, g windowObject) (oncall.Window, error) {
 }
 
 // rotationDraft reads a whole rotation of a team and checks it.
-func (a *API) rotationDraft(ctx context.Context, t oncall.Profile, b body) (oncall.ScheduleDraft, string, error) {
-	d := oncall.ScheduleDraft{TeamID: t.ID, Algorithm: oncall.ByRotation, Advanced: true, Threshold: oncall.DefaultThreshold}
+func (a *API) rotationDraft(ctx context.Context, t oncall.Profile, b body) (schedules.ScheduleDraft, string, error) {
+	d := schedules.ScheduleDraft{TeamID: t.ID, Algorithm: schedules.ByRotation, Advanced: true, Threshold: schedules.DefaultThreshold}
 	var err error
 	if d.Name, err = b.text("name"); err != nil {
 		return d, "", err
@@ -316,12 +317,12 @@ func (a *API) rotationDraft(ctx context.Context, t oncall.Profile, b body) (onca
 	if d.Rotation, err = a.readLayers(ctx, b); err != nil {
 		return d, "", err
 	}
-	whole := oncall.Schedule{Algorithm: d.Algorithm, Rotation: d.Rotation, Threshold: d.Threshold}
+	whole := schedules.Schedule{Algorithm: d.Algorithm, Rotation: d.Rotation, Threshold: d.Threshold}
 	return d, role.Name, whole.Check()
 }
 
 // draftPlace reads the role and roster of a draft, and its days ahead.
-func (a *API) draftPlace(ctx context.Context, t oncall.Profile, b body, d *oncall.ScheduleDraft) (oncall.RoleInfo, error) {
+func (a *API) draftPlace(ctx context.Context, t oncall.Profile, b body, d *schedules.ScheduleDraft) (oncall.RoleInfo, error) {
 	roleName, err := b.required("role")
 	if err != nil {
 		return oncall.RoleInfo{}, err
@@ -351,13 +352,13 @@ func (a *API) listRotations(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	schedules, err := a.Schedules.ByTeam(r.Context(), t.ID)
+	stored, err := a.Schedules.ByTeam(r.Context(), t.ID)
 	if err != nil {
 		return err
 	}
 	out := []map[string]any{}
-	for _, s := range schedules {
-		if s.Algorithm != oncall.ByRotation {
+	for _, s := range stored {
+		if s.Algorithm != schedules.ByRotation {
 			continue
 		}
 		o, err := a.rotationObject(r.Context(), s)
@@ -371,7 +372,7 @@ func (a *API) listRotations(w http.ResponseWriter, r *http.Request) error {
 
 func (a *API) getRotation(w http.ResponseWriter, r *http.Request) error {
 	s, _, err := a.schedule(r)
-	if err == nil && s.Algorithm != oncall.ByRotation {
+	if err == nil && s.Algorithm != schedules.ByRotation {
 		err = fault.New(fault.NotFound, "not found")
 	}
 	if err != nil {
@@ -407,7 +408,7 @@ func (a *API) createRotation(w http.ResponseWriter, r *http.Request) error {
 
 func (a *API) updateRotation(w http.ResponseWriter, r *http.Request) error {
 	s, t, err := a.ownSchedule(r)
-	if err == nil && s.Algorithm != oncall.ByRotation {
+	if err == nil && s.Algorithm != schedules.ByRotation {
 		err = fault.New(fault.NotFound, "not found")
 	}
 	if err != nil {
@@ -421,7 +422,7 @@ func (a *API) updateRotation(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	err = a.Schedules.Update(r.Context(), s.ID, func(is oncall.StoredSchedule) (oncall.ScheduleDraft, error) {
+	err = a.Schedules.Update(r.Context(), s.ID, func(is schedules.StoredSchedule) (schedules.ScheduleDraft, error) {
 		if is.TeamID != t.ID {
 			return d, oncall.ErrStale // its roster was looked up in another team
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/schedules"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 )
@@ -33,7 +34,7 @@ func (a *API) scheduleRoutes() []route {
 var scheduleFields = []string{"id", "roster", "auto_populate_threshold", "role", "team", "events", "advanced_mode", "timezone", "scheduler"}
 
 // scheduleObject is a schedule as the wire shows it. A rotation has no events: it has routes of its own.
-func scheduleObject(s oncall.StoredSchedule) map[string]any {
+func scheduleObject(s schedules.StoredSchedule) map[string]any {
 	scheduler := map[string]any{"name": s.Algorithm}
 	if len(s.OrderNames) > 0 {
 		scheduler["data"] = s.OrderNames
@@ -79,16 +80,16 @@ func (a *API) listSchedules(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	schedules, err := a.Schedules.ByTeam(r.Context(), t.ID)
+	stored, err := a.Schedules.ByTeam(r.Context(), t.ID)
 	if err != nil {
 		return err
 	}
-	for _, s := range schedules {
+	for _, s := range stored {
 		v := values{
 			text: map[string]string{"name": s.RosterName, "role": s.Role, "team": s.Team},
 			num:  map[string]int64{"id": int64(s.ID), "team_id": t.OncallID, "roster_id": s.RosterID},
 		}
-		if s.RosterID == ro.ID && s.Algorithm != oncall.ByRotation && match(cs, v) {
+		if s.RosterID == ro.ID && s.Algorithm != schedules.ByRotation && match(cs, v) {
 			out = append(out, shown(scheduleObject(s), asked))
 		}
 	}
@@ -96,10 +97,10 @@ func (a *API) listSchedules(w http.ResponseWriter, r *http.Request) error {
 }
 
 // schedule finds the schedule of the path with its team.
-func (a *API) schedule(r *http.Request) (oncall.StoredSchedule, oncall.Profile, error) {
+func (a *API) schedule(r *http.Request) (schedules.StoredSchedule, oncall.Profile, error) {
 	id, err := shiftID(r, "id")
 	if err != nil {
-		return oncall.StoredSchedule{}, oncall.Profile{}, err
+		return schedules.StoredSchedule{}, oncall.Profile{}, err
 	}
 	s, err := a.Schedules.ByID(r.Context(), oncall.ScheduleID(id))
 	if err != nil {
@@ -110,7 +111,7 @@ func (a *API) schedule(r *http.Request) (oncall.StoredSchedule, oncall.Profile, 
 }
 
 // ownSchedule finds the schedule of the path for somebody who may administer its team.
-func (a *API) ownSchedule(r *http.Request) (oncall.StoredSchedule, oncall.Profile, error) {
+func (a *API) ownSchedule(r *http.Request) (schedules.StoredSchedule, oncall.Profile, error) {
 	s, t, err := a.schedule(r)
 	if err == nil {
 		err = wire.Actor(r.Context()).MayAdministerTeam(t.ID, t.Name)
@@ -152,7 +153,7 @@ func (a *API) createSchedule(w http.ResponseWriter, r *http.Request) error {
 	if len(missing) > 0 {
 		return fault.Titled(badSchedule, "missing required parameters: "+strings.Join(missing, ", "))
 	}
-	d := oncall.ScheduleDraft{TeamID: t.ID, Algorithm: oncall.Default, Threshold: oncall.DefaultThreshold}
+	d := schedules.ScheduleDraft{TeamID: t.ID, Algorithm: schedules.Default, Threshold: schedules.DefaultThreshold}
 	p, err := a.readSchedule(ctx, b)
 	if err != nil {
 		return err
@@ -174,11 +175,11 @@ func (a *API) createSchedule(w http.ResponseWriter, r *http.Request) error {
 
 // schedulePatch is what a body changes of a schedule; nil leaves a part as it is.
 type schedulePatch struct {
-	slots        []oncall.Slot // as given: merging hides whether basic mode can show them
+	slots        []schedules.Slot // as given: merging hides whether basic mode can show them
 	advanced     *bool
 	threshold    *int
 	role         *int64
-	algorithm    *oncall.Algorithm
+	algorithm    *schedules.Algorithm
 	order        []users.ID
 	team, roster *int64
 }
@@ -216,14 +217,14 @@ func (a *API) readSchedule(ctx context.Context, b body) (p schedulePatch, err er
 }
 
 // apply makes the changes and checks the whole. notSimple is the refusal of a pattern that basic mode cannot show.
-func (p schedulePatch) apply(d *oncall.ScheduleDraft, title, notSimple string) error {
+func (p schedulePatch) apply(d *schedules.ScheduleDraft, title, notSimple string) error {
 	set(&d.Advanced, p.advanced)
 	switch {
 	case p.slots != nil:
-		if !d.Advanced && !oncall.SimplePattern(p.slots) {
+		if !d.Advanced && !schedules.SimplePattern(p.slots) {
 			return fault.Titled(title, notSimple)
 		}
-		d.Pattern = oncall.MergeSlots(p.slots)
+		d.Pattern = schedules.MergeSlots(p.slots)
 	case p.advanced != nil && !d.Advanced && !simpleOnce(d.Pattern):
 		return fault.Titled(title, notSimple)
 	}
@@ -232,15 +233,15 @@ func (p schedulePatch) apply(d *oncall.ScheduleDraft, title, notSimple string) e
 	set(&d.TeamID, p.team)
 	set(&d.RosterID, p.roster)
 	if p.algorithm != nil {
-		if *p.algorithm == oncall.ByRotation && d.Rotation == nil {
+		if *p.algorithm == schedules.ByRotation && d.Rotation == nil {
 			return integrity("scheduler not found")
 		}
 		d.Algorithm = *p.algorithm
 	}
-	if d.Algorithm == oncall.RoundRobin {
+	if d.Algorithm == schedules.RoundRobin {
 		d.Order = p.order
 	}
-	whole := oncall.Schedule{Algorithm: d.Algorithm, Pattern: d.Pattern, Rotation: d.Rotation, Threshold: d.Threshold}
+	whole := schedules.Schedule{Algorithm: d.Algorithm, Pattern: d.Pattern, Rotation: d.Rotation, Threshold: d.Threshold}
 	return whole.Check()
 }
 
@@ -251,17 +252,17 @@ func set[T any](field *T, value *T) {
 }
 
 // simpleOnce reports whether a pattern as it is stored, merged, is one that basic mode can show.
-func simpleOnce(stored []oncall.Slot) bool {
-	return oncall.SimplePattern(stored) || oncall.SimplePattern(halves(stored))
+func simpleOnce(stored []schedules.Slot) bool {
+	return schedules.SimplePattern(stored) || schedules.SimplePattern(halves(stored))
 }
 
 // halves cuts slots into shifts of twelve hours, which merging joined.
-func halves(stored []oncall.Slot) []oncall.Slot {
+func halves(stored []schedules.Slot) []schedules.Slot {
 	const half = 12 * time.Hour
-	var out []oncall.Slot
+	var out []schedules.Slot
 	for _, s := range stored {
 		for s.Duration > half && s.Duration%half == 0 && len(out) <= 14 {
-			out = append(out, oncall.Slot{Start: s.Start, Duration: half})
+			out = append(out, schedules.Slot{Start: s.Start, Duration: half})
 			s.Start, s.Duration = s.Start+half, s.Duration-half
 		}
 		out = append(out, s)
@@ -269,12 +270,12 @@ func halves(stored []oncall.Slot) []oncall.Slot {
 	return out
 }
 
-func readPattern(b body) ([]oncall.Slot, error) {
+func readPattern(b body) ([]schedules.Slot, error) {
 	var items []json.RawMessage
 	if json.Unmarshal(b.members["events"], &items) != nil {
 		return nil, fault.Titled(b.title, "events must be a list")
 	}
-	out := make([]oncall.Slot, len(items))
+	out := make([]schedules.Slot, len(items))
 	for i, item := range items {
 		e, err := parseMember(fmt.Sprintf("events[%d]", i), item, b.title)
 		if err != nil {
@@ -298,7 +299,7 @@ func readPattern(b body) ([]oncall.Slot, error) {
 			return nil, fault.Titled(b.title, "schedule event duration must be positive")
 		}
 		const most = 1 << 31 // seconds; the domain bounds what is sensible
-		out[i] = oncall.Slot{Start: time.Duration(max(min(start, most), -most)) * time.Second, Duration: time.Duration(min(duration, most)) * time.Second}
+		out[i] = schedules.Slot{Start: time.Duration(max(min(start, most), -most)) * time.Second, Duration: time.Duration(min(duration, most)) * time.Second}
 	}
 	return out, nil
 }
@@ -319,14 +320,14 @@ func (a *API) readScheduler(ctx context.Context, b body, p *schedulePatch) error
 	if err != nil {
 		return err
 	}
-	algorithm := oncall.Algorithm(cmp.Or(name, string(oncall.Default)))
-	known := []oncall.Algorithm{oncall.Default, oncall.RoundRobin, oncall.NoSkipMatching, oncall.MultiTeam, oncall.ByRotation}
+	algorithm := schedules.Algorithm(cmp.Or(name, string(schedules.Default)))
+	known := []schedules.Algorithm{schedules.Default, schedules.RoundRobin, schedules.NoSkipMatching, schedules.MultiTeam, schedules.ByRotation}
 	if !slices.Contains(known, algorithm) {
 		return integrity("scheduler not found")
 	}
 	p.algorithm = &algorithm
 	names, given, err := s.texts("data")
-	if err != nil || !given || algorithm != oncall.RoundRobin {
+	if err != nil || !given || algorithm != schedules.RoundRobin {
 		return err
 	}
 	if len(names) > maxNames {
@@ -372,12 +373,12 @@ func (a *API) updateSchedule(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	err = a.Schedules.Update(ctx, s.ID, func(is oncall.StoredSchedule) (oncall.ScheduleDraft, error) {
+	err = a.Schedules.Update(ctx, s.ID, func(is schedules.StoredSchedule) (schedules.ScheduleDraft, error) {
 		d := is.Draft()
 		if err := a.mayStillEdit(r, is); err != nil {
 			return d, err
 		}
-		if is.Algorithm == oncall.ByRotation && (b.has("events") || b.has("scheduler")) {
+		if is.Algorithm == schedules.ByRotation && (b.has("events") || b.has("scheduler")) {
 			return d, fault.Titled(title, "this schedule is a rotation: edit it with PUT /v1/rotations/"+param(r, "id"))
 		}
 		return d, p.apply(&d, title, "schedule cannot be represented in simple mode")
@@ -389,7 +390,7 @@ func (a *API) updateSchedule(w http.ResponseWriter, r *http.Request) error {
 }
 
 // mayStillEdit decides about a schedule as it is when it is stored: its team may be another one meanwhile.
-func (a *API) mayStillEdit(r *http.Request, is oncall.StoredSchedule) error {
+func (a *API) mayStillEdit(r *http.Request, is schedules.StoredSchedule) error {
 	if err := wire.Actor(r.Context()).MayAdministerTeam(is.TeamID, is.Team); err != nil {
 		return err
 	}
@@ -397,7 +398,7 @@ func (a *API) mayStillEdit(r *http.Request, is oncall.StoredSchedule) error {
 }
 
 // moveSchedule reads the team and roster that a schedule is to belong to.
-func (a *API) moveSchedule(ctx context.Context, b body, s oncall.StoredSchedule, now oncall.Profile, p *schedulePatch) error {
+func (a *API) moveSchedule(ctx context.Context, b body, s schedules.StoredSchedule, now oncall.Profile, p *schedulePatch) error {
 	name, err := b.text("team")
 	if err != nil {
 		return err
@@ -515,7 +516,7 @@ func titledPreview(err error) error {
 }
 
 // shownAfter returns what a team's calendar shows in a window after a plan, in the order that it will have once it is stored.
-func (a *API) shownAfter(ctx context.Context, plan oncall.Result, known oncall.Calendars, t oncall.Profile, before, after time.Time) ([]oncall.Shift, error) {
+func (a *API) shownAfter(ctx context.Context, plan schedules.Result, known schedules.Calendars, t oncall.Profile, before, after time.Time) ([]oncall.Shift, error) {
 	subscriptions, err := a.Teams.Subscriptions(ctx, t.ID)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/edits"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -225,7 +226,7 @@ func (a *API) getEvent(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	rows, err := a.shiftRows(r.Context(), oncall.Selection{IDs: []oncall.ShiftID{oncall.ShiftID(id)}})
+	rows, err := a.shiftRows(r.Context(), edits.Selection{IDs: []oncall.ShiftID{oncall.ShiftID(id)}})
 	if err != nil {
 		return err
 	}
@@ -238,7 +239,7 @@ func (a *API) getEvent(w http.ResponseWriter, r *http.Request) error {
 }
 
 // shiftRows reads chosen shifts with their names.
-func (a *API) shiftRows(ctx context.Context, c oncall.Selection) (map[oncall.ShiftID]oncall.ShiftRow, error) {
+func (a *API) shiftRows(ctx context.Context, c edits.Selection) (map[oncall.ShiftID]oncall.ShiftRow, error) {
 	out := map[oncall.ShiftID]oncall.ShiftRow{}
 	add := func(q oncall.ShiftQuery) error {
 		rows, err := a.Shifts.Find(ctx, q)

@@ -9,6 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/edits"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 )
@@ -24,7 +25,7 @@ func (a *API) swapRoutes() []route {
 }
 
 // swapObject is a swap request as the pages show it: the first shift of each side, and all of them.
-func swapObject(s oncall.NamedSwap, shifts map[oncall.ShiftID]oncall.ShiftRow) map[string]any {
+func swapObject(s edits.NamedSwap, shifts map[oncall.ShiftID]oncall.ShiftRow) map[string]any {
 	side := func(ids []oncall.ShiftID) (first any, all []map[string]any) {
 		all = []map[string]any{}
 		for _, id := range ids {
@@ -47,8 +48,8 @@ func swapObject(s oncall.NamedSwap, shifts map[oncall.ShiftID]oncall.ShiftRow) m
 	return o
 }
 
-func (a *API) swapObjects(ctx context.Context, swaps []oncall.NamedSwap) ([]map[string]any, error) {
-	var c oncall.Selection
+func (a *API) swapObjects(ctx context.Context, swaps []edits.NamedSwap) ([]map[string]any, error) {
+	var c edits.Selection
 	seen := map[oncall.ShiftID]bool{}
 	for _, s := range swaps {
 		for _, id := range append(append([]oncall.ShiftID{}, s.Give...), s.Take...) {
@@ -117,12 +118,12 @@ func (a *API) askSwap(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	id, err := a.Wishes.AskSwap(ctx, t.ID, give, take, by(r, b.raw),
-		func(now time.Time, crew oncall.Membership, giving, taking []oncall.Shift) (oncall.SwapRequest, error) {
+		func(now time.Time, crew edits.Membership, giving, taking []oncall.Shift) (edits.SwapRequest, error) {
 			if len(giving) != len(give) {
-				return oncall.SwapRequest{}, fault.Invalidf("event_id", "a shift that you give does not exist")
+				return edits.SwapRequest{}, fault.Invalidf("event_id", "a shift that you give does not exist")
 			}
 			if len(taking) != len(take) {
-				return oncall.SwapRequest{}, fault.Invalidf("other_event_id", "a shift that you want does not exist")
+				return edits.SwapRequest{}, fault.Invalidf("other_event_id", "a shift that you want does not exist")
 			}
 			other := to
 			if other == 0 && len(taking) > 0 {
@@ -166,18 +167,18 @@ func (b body) shifts(list, single string) ([]oncall.ShiftID, error) {
 }
 
 // verdict is what a person says to a swap request.
-type verdict func(d oncall.Editor, r oncall.SwapRequest, who users.ID, give, take []oncall.Shift) (oncall.SwapRequest, oncall.Changes, error)
+type verdict func(d edits.Editor, r edits.SwapRequest, who users.ID, give, take []oncall.Shift) (edits.SwapRequest, oncall.Changes, error)
 
-func acceptSwap(d oncall.Editor, r oncall.SwapRequest, who users.ID, give, take []oncall.Shift) (oncall.SwapRequest, oncall.Changes, error) {
+func acceptSwap(d edits.Editor, r edits.SwapRequest, who users.ID, give, take []oncall.Shift) (edits.SwapRequest, oncall.Changes, error) {
 	return d.Accept(r, who, give, take)
 }
 
-func declineSwap(d oncall.Editor, r oncall.SwapRequest, who users.ID, _, _ []oncall.Shift) (oncall.SwapRequest, oncall.Changes, error) {
+func declineSwap(d edits.Editor, r edits.SwapRequest, who users.ID, _, _ []oncall.Shift) (edits.SwapRequest, oncall.Changes, error) {
 	after, err := d.Decline(r, who)
 	return after, oncall.Changes{}, err
 }
 
-func withdrawSwap(d oncall.Editor, r oncall.SwapRequest, who users.ID, _, _ []oncall.Shift) (oncall.SwapRequest, oncall.Changes, error) {
+func withdrawSwap(d edits.Editor, r edits.SwapRequest, who users.ID, _, _ []oncall.Shift) (edits.SwapRequest, oncall.Changes, error) {
 	after, err := d.Withdraw(r, who)
 	return after, oncall.Changes{}, err
 }
@@ -198,13 +199,13 @@ func (a *API) decideSwap(say verdict) handler {
 			return err
 		}
 		swap, err := a.Wishes.DecideSwap(ctx, id, by(r, nil),
-			func(now time.Time, crew oncall.Membership, request oncall.SwapRequest, give, take []oncall.Shift) (oncall.SwapRequest, oncall.Changes, error) {
+			func(now time.Time, crew edits.Membership, request edits.SwapRequest, give, take []oncall.Shift) (edits.SwapRequest, oncall.Changes, error) {
 				return say(a.desk(ctx, now, crew, true), request, me.ID, give, take)
 			})
 		if err != nil {
 			return err
 		}
-		out, err := a.swapObjects(ctx, []oncall.NamedSwap{swap})
+		out, err := a.swapObjects(ctx, []edits.NamedSwap{swap})
 		if err != nil {
 			return err
 		}

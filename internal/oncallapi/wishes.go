@@ -7,6 +7,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/schedules"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 )
@@ -101,7 +102,7 @@ func (a *API) fairness(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	out := []map[string]any{}
-	for _, l := range oncall.Fairness(shifts, a.zoneOf(t), holidays, from, to, roles...) {
+	for _, l := range schedules.Fairness(shifts, a.zoneOf(t), holidays, from, to, roles...) {
 		out = append(out, map[string]any{"user": names[l.User].UserName, "full_name": orNull(names[l.User].FullName), "shifts": l.Shifts,
 			"hours": l.Total.Hours(), "nights": l.Night.Hours(), "weekends": l.Weekend.Hours(), "holidays": l.Holidays.Hours()})
 	}
@@ -158,7 +159,7 @@ func (a *API) setHolidays(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.Wishes.SetHolidays(r.Context(), t, oncall.HolidayCalendar{Source: string(raw), Days: days}, by(r, nil)); err != nil {
+	if err := a.Wishes.SetHolidays(r.Context(), t, schedules.HolidayCalendar{Source: string(raw), Days: days}, by(r, nil)); err != nil {
 		return err
 	}
 	return empty(w, http.StatusNoContent)

@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/schedules"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/users"
@@ -25,18 +26,18 @@ func TestABrokenUnavailabilityDelaysNobody(t *testing.T) {
 		insert into unavailabilities (user_id, starts_at, ends_at, rule) select id, now(), now() + interval '1 hour', 'FREQ=NEVER' from users where name = 'ann';
 		insert into unavailabilities (user_id, starts_at, ends_at) select id, now() - interval '2 days', now() + interval '300 days' from users where name = 'bob'`)
 	require.NoError(t, err)
-	s := oncall.ScheduleDraft{}
-	s.Threshold, s.Algorithm = 10, oncall.ByRotation
+	s := schedules.ScheduleDraft{}
+	s.Threshold, s.Algorithm = 10, schedules.ByRotation
 	var ann, bob users.ID
 	require.NoError(t, d.Pool().QueryRow(t.Context(), `select r.team_id, r.id, o.id, (select min(id) from users), (select max(id) from users)
 		from rosters r, oncall_roles o where o.name = 'primary'`).Scan(&s.TeamID, &s.RosterID, &s.RoleID, &ann, &bob))
-	s.Rotation = &oncall.Rotation{Layers: []oncall.Layer{{
-		Start: oncall.LocalDate(2026, 10, 19, 9*3600), Every: 1, Unit: oncall.Days, Members: []oncall.LayerMember{{User: ann}, {User: bob}},
+	s.Rotation = &schedules.Rotation{Layers: []schedules.Layer{{
+		Start: oncall.LocalDate(2026, 10, 19, 9*3600), Every: 1, Unit: schedules.Days, Members: []schedules.LayerMember{{User: ann}, {User: bob}},
 	}}}
-	schedules := postgres.NewOncallSchedules(d)
-	id, err := schedules.Create(t.Context(), s, oncall.By{Owner: "ann"})
+	stored := postgres.NewOncallSchedules(d)
+	id, err := stored.Create(t.Context(), s, oncall.By{Owner: "ann"})
 	require.NoError(t, err)
-	plan, err := schedules.Populate(t.Context(), id, time.Now(), oncall.By{Owner: "ann"})
+	plan, err := stored.Populate(t.Context(), id, time.Now(), oncall.By{Owner: "ann"})
 	require.NoError(t, err)
 	require.NotEmpty(t, plan.Add)
 	for _, shift := range plan.Add {
@@ -45,7 +46,7 @@ func TestABrokenUnavailabilityDelaysNobody(t *testing.T) {
 	_, err = d.Pool().Exec(t.Context(), `insert into teams (name) values ('trap');
 		update unavailabilities set team_id = (select id from teams where name = 'trap') where ends_at > now() + interval '200 days'`)
 	require.NoError(t, err)
-	plan, err = schedules.Populate(t.Context(), id, time.Now(), oncall.By{Owner: "ann"})
+	plan, err = stored.Populate(t.Context(), id, time.Now(), oncall.By{Owner: "ann"})
 	require.NoError(t, err)
 	chosen := map[users.ID]bool{}
 	for _, shift := range plan.Add {

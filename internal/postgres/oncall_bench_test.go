@@ -8,6 +8,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/schedules"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/users"
@@ -24,31 +25,31 @@ func BenchmarkFillThousandSchedules(b *testing.B) {
 		insert into roster_members (roster_id, user_id, priority)
 			select r.id, (select min(id) from users) + (r.id * 7 + n) % 200, n from rosters r, generate_series(0, 11) n`)
 	require.NoError(b, err)
-	schedules := postgres.NewOncallSchedules(d)
+	stored := postgres.NewOncallSchedules(d)
 	rows, err := d.Pool().Query(b.Context(), `select r.team_id, r.id, o.id from rosters r, oncall_roles o where o.name = 'primary' order by r.id`)
 	require.NoError(b, err)
-	var drafts []oncall.ScheduleDraft
+	var drafts []schedules.ScheduleDraft
 	for rows.Next() {
-		var s oncall.ScheduleDraft
+		var s schedules.ScheduleDraft
 		require.NoError(b, rows.Scan(&s.TeamID, &s.RosterID, &s.RoleID))
 		s.Threshold = 21
 		if len(drafts)%2 == 0 {
-			s.Algorithm, s.Pattern = oncall.Default, []oncall.Slot{{Start: 33 * time.Hour, Duration: 7 * 24 * time.Hour}}
+			s.Algorithm, s.Pattern = schedules.Default, []schedules.Slot{{Start: 33 * time.Hour, Duration: 7 * 24 * time.Hour}}
 		}
 		drafts = append(drafts, s)
 	}
 	require.NoError(b, rows.Err())
 	for i, s := range drafts {
 		if s.Pattern == nil {
-			layer := oncall.Layer{Start: oncall.LocalDate(2026, 10, 19, 9*3600), Every: 1, Unit: oncall.Days}
+			layer := schedules.Layer{Start: oncall.LocalDate(2026, 10, 19, 9*3600), Every: 1, Unit: schedules.Days}
 			for n := range 12 {
 				var id int64
 				require.NoError(b, d.Pool().QueryRow(b.Context(), "select user_id from roster_members where roster_id = $1 and priority = $2", s.RosterID, n).Scan(&id))
-				layer.Members = append(layer.Members, oncall.LayerMember{User: users.ID(id)})
+				layer.Members = append(layer.Members, schedules.LayerMember{User: users.ID(id)})
 			}
-			s.Algorithm, s.Rotation = oncall.ByRotation, &oncall.Rotation{Layers: []oncall.Layer{layer}}
+			s.Algorithm, s.Rotation = schedules.ByRotation, &schedules.Rotation{Layers: []schedules.Layer{layer}}
 		}
-		_, err := schedules.Create(b.Context(), s, oncall.By{Owner: "bench"})
+		_, err := stored.Create(b.Context(), s, oncall.By{Owner: "bench"})
 		require.NoError(b, err, i)
 	}
 	for b.Loop() {
@@ -57,7 +58,7 @@ func BenchmarkFillThousandSchedules(b *testing.B) {
 		require.NoError(b, err)
 		b.StartTimer()
 		for _, s := range drafts {
-			_, err := schedules.Fill(b.Context(), "me", buckets.Lease{Bucket: int(s.TeamID % buckets.Count), Epoch: 7}, s.TeamID)
+			_, err := stored.Fill(b.Context(), "me", buckets.Lease{Bucket: int(s.TeamID % buckets.Count), Epoch: 7}, s.TeamID)
 			require.NoError(b, err)
 		}
 	}
@@ -73,23 +74,23 @@ func BenchmarkPopulateAYear(b *testing.B) {
 		insert into rosters (team_id, name) select id, 'r' from teams;
 		insert into roster_members (roster_id, user_id, priority) select r.id, u.id, u.id from rosters r, users u`)
 	require.NoError(b, err)
-	var s oncall.ScheduleDraft
+	var s schedules.ScheduleDraft
 	var ann, bob users.ID
 	require.NoError(b, d.Pool().QueryRow(b.Context(), `select r.team_id, r.id, o.id, (select min(id) from users), (select max(id) from users)
 		from rosters r, oncall_roles o where o.name = 'primary'`).Scan(&s.TeamID, &s.RosterID, &s.RoleID, &ann, &bob))
-	s.Threshold, s.Algorithm = 365, oncall.ByRotation
-	s.Rotation = &oncall.Rotation{Layers: []oncall.Layer{{
-		Start: oncall.LocalDate(2026, 10, 19, 9*3600), Every: 1, Unit: oncall.Days, Members: []oncall.LayerMember{{User: ann}, {User: bob}},
+	s.Threshold, s.Algorithm = 365, schedules.ByRotation
+	s.Rotation = &schedules.Rotation{Layers: []schedules.Layer{{
+		Start: oncall.LocalDate(2026, 10, 19, 9*3600), Every: 1, Unit: schedules.Days, Members: []schedules.LayerMember{{User: ann}, {User: bob}},
 	}}}
-	schedules := postgres.NewOncallSchedules(d)
-	id, err := schedules.Create(b.Context(), s, oncall.By{Owner: "bench"})
+	stored := postgres.NewOncallSchedules(d)
+	id, err := stored.Create(b.Context(), s, oncall.By{Owner: "bench"})
 	require.NoError(b, err)
 	for b.Loop() {
 		b.StopTimer()
 		_, err := d.Pool().Exec(b.Context(), "delete from shifts; delete from notices; update schedules set last_epoch_at = null")
 		require.NoError(b, err)
 		b.StartTimer()
-		plan, err := schedules.Populate(b.Context(), id, time.Now(), oncall.By{Owner: "bench"})
+		plan, err := stored.Populate(b.Context(), id, time.Now(), oncall.By{Owner: "bench"})
 		require.NoError(b, err)
 		require.Greater(b, len(plan.Add), 300)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/edits"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/users"
@@ -27,9 +28,9 @@ func TestManyShiftsChangeTheCalendarOnce(t *testing.T) {
 	team, ann := count("select min(id) from teams"), users.ID(count("select min(id) from users"))
 	edit := func(change oncall.Changes) oncall.Changes {
 		t.Helper()
-		done, err := postgres.NewOncallShifts(db).Edit(t.Context(), oncall.Selection{TeamID: team}, oncall.By{Owner: "test"}, false,
-			func(time.Time, oncall.Membership, []oncall.Shift) (oncall.Decision, error) {
-				return oncall.Decision{Changes: change}, nil
+		done, err := postgres.NewOncallShifts(db).Edit(t.Context(), edits.Selection{TeamID: team}, oncall.By{Owner: "test"}, false,
+			func(time.Time, edits.Membership, []oncall.Shift) (edits.Decision, error) {
+				return edits.Decision{Changes: change}, nil
 			})
 		require.NoError(t, err)
 		return done
@@ -79,9 +80,9 @@ func TestManyShiftsChangeTheCalendarOnce(t *testing.T) {
 
 	// A role that is deleted meanwhile adds nothing at all.
 	c.Add[7].Role = "boss"
-	_, err = postgres.NewOncallShifts(db).Edit(t.Context(), oncall.Selection{TeamID: team}, oncall.By{Owner: "test"}, false,
-		func(time.Time, oncall.Membership, []oncall.Shift) (oncall.Decision, error) {
-			return oncall.Decision{Changes: c}, nil
+	_, err = postgres.NewOncallShifts(db).Edit(t.Context(), edits.Selection{TeamID: team}, oncall.By{Owner: "test"}, false,
+		func(time.Time, edits.Membership, []oncall.Shift) (edits.Decision, error) {
+			return edits.Decision{Changes: c}, nil
 		})
 	require.Error(t, err)
 	require.Zero(t, count("select count(*) from shifts"))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/schedules"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -21,8 +22,8 @@ type OncallCoverage struct{ db *DB }
 func NewOncallCoverage(d *DB) *OncallCoverage { return &OncallCoverage{db: d} }
 
 // Coverage returns what tells the gaps of a team, for a calendar whose people it looks at; nil = for none.
-func (c *OncallCoverage) Coverage(ctx context.Context, team int64, calendar *oncall.TeamCalendar) (oncall.Coverage, error) {
-	out := oncall.Coverage{Holidays: map[oncall.Date]bool{}, Off: map[users.ID]bool{}}
+func (c *OncallCoverage) Coverage(ctx context.Context, team int64, calendar *oncall.TeamCalendar) (schedules.Coverage, error) {
+	out := schedules.Coverage{Holidays: map[oncall.Date]bool{}, Off: map[users.ID]bool{}}
 	err := c.db.Do(ctx, func(q *db.Queries) error {
 		profile, err := q.OncallTeamByID(ctx, team)
 		if err != nil {
@@ -59,8 +60,8 @@ func (c *OncallCoverage) Coverage(ctx context.Context, team int64, calendar *onc
 }
 
 // CoverWishes returns what a team says of its roles.
-func (c *OncallCoverage) CoverWishes(ctx context.Context, team int64) ([]oncall.CoverRule, error) {
-	var out []oncall.CoverRule
+func (c *OncallCoverage) CoverWishes(ctx context.Context, team int64) ([]schedules.CoverRule, error) {
+	var out []schedules.CoverRule
 	err := c.db.Do(ctx, func(q *db.Queries) (err error) {
 		out, err = coverageWishes(ctx, q, team)
 		return err
@@ -68,11 +69,11 @@ func (c *OncallCoverage) CoverWishes(ctx context.Context, team int64) ([]oncall.
 	return out, err
 }
 
-func coverageWishes(ctx context.Context, q *db.Queries, team int64) ([]oncall.CoverRule, error) {
+func coverageWishes(ctx context.Context, q *db.Queries, team int64) ([]schedules.CoverRule, error) {
 	rows, err := q.CoverageWishes(ctx, team)
-	out := make([]oncall.CoverRule, len(rows))
+	out := make([]schedules.CoverRule, len(rows))
 	for i, r := range rows {
-		out[i] = oncall.CoverRule{Role: r.Role, Cover: oncall.Cover(r.Cover)}
+		out[i] = schedules.CoverRule{Role: r.Role, Cover: schedules.Cover(r.Cover)}
 		var hours []storedWindow
 		if err := json.Unmarshal(r.Hours, &hours); err != nil {
 			return nil, fault.Wrap(fault.Internal, err, "the hours that a team wants covered cannot be read")
@@ -83,9 +84,9 @@ func coverageWishes(ctx context.Context, q *db.Queries, team int64) ([]oncall.Co
 }
 
 // SetCoverWish stores what a team says of a role; with oncall.CoverSchedules it says nothing any more.
-func (c *OncallCoverage) SetCoverWish(ctx context.Context, team oncall.Profile, w oncall.CoverRule, by oncall.By) error {
+func (c *OncallCoverage) SetCoverWish(ctx context.Context, team oncall.Profile, w schedules.CoverRule, by oncall.By) error {
 	return c.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		if w.Cover == oncall.CoverSchedules {
+		if w.Cover == schedules.CoverSchedules {
 			if _, err := q.DropCoverageWish(ctx, db.DropCoverageWishParams{TeamID: team.ID, Role: w.Role}); err != nil {
 				return err
 			}
@@ -103,7 +104,7 @@ func (c *OncallCoverage) SetCoverWish(ctx context.Context, team oncall.Profile, 
 	})
 }
 
-func storedWindows(windows []oncall.Window) []storedWindow {
+func storedWindows(windows []schedules.Window) []storedWindow {
 	out := make([]storedWindow, len(windows))
 	for i, w := range windows {
 		out[i] = storedWindow{From: int64(w.From / time.Second), To: int64(w.To / time.Second)}
@@ -114,10 +115,10 @@ func storedWindows(windows []oncall.Window) []storedWindow {
 	return out
 }
 
-func windowsOf(stored []storedWindow) []oncall.Window {
-	var out []oncall.Window
+func windowsOf(stored []storedWindow) []schedules.Window {
+	var out []schedules.Window
 	for _, w := range stored {
-		ow := oncall.Window{From: time.Duration(w.From) * time.Second, To: time.Duration(w.To) * time.Second}
+		ow := schedules.Window{From: time.Duration(w.From) * time.Second, To: time.Duration(w.To) * time.Second}
 		for _, d := range w.Days {
 			ow.Days = append(ow.Days, time.Weekday(d))
 		}

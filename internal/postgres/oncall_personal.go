@@ -6,6 +6,7 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/notices"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -43,7 +44,7 @@ func (r *OncallReminders) tellPersonally(ctx context.Context, q *db.Queries, tea
 	kind := oncall.NoticeKind(n.Kind)
 	var out []messages.Notification
 	for _, reader := range readers {
-		words, ok := oncall.PersonalNotice{
+		words, ok := notices.PersonalNotice{
 			Kind: kind, Team: n.Team, Reader: reader.ID, By: by, Facts: facts, Note: n.Note, Zone: zone(reader.TimeZone), Link: r.answers,
 		}.Text()
 		if !ok {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/schedules"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -21,8 +22,8 @@ const back = 35 * 24 * time.Hour
 
 // Populate makes the shifts of a schedule from start on, in the place of those it made before. The audit log says what
 // went and came. A fault of the domain (a start in the past) is returned as it is.
-func (s *OncallSchedules) Populate(ctx context.Context, id oncall.ScheduleID, start time.Time, by oncall.By) (oncall.Result, error) {
-	var plan oncall.Result
+func (s *OncallSchedules) Populate(ctx context.Context, id oncall.ScheduleID, start time.Time, by oncall.By) (schedules.Result, error) {
+	var plan schedules.Result
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		stored, err := scheduleOf(ctx, q, id)
 		if err != nil {
@@ -57,9 +58,9 @@ func (s *OncallSchedules) Populate(ctx context.Context, id oncall.ScheduleID, st
 
 // Preview returns what Populate would do as far as the window shows it, and the calendar that it would do it to. It writes nothing. A
 // window that is too long is a fault of the domain for the field "end".
-func (s *OncallSchedules) Preview(ctx context.Context, id oncall.ScheduleID, start time.Time, window oncall.Span) (oncall.Result, oncall.Calendars, error) {
-	var plan oncall.Result
-	var known oncall.Calendars
+func (s *OncallSchedules) Preview(ctx context.Context, id oncall.ScheduleID, start time.Time, window oncall.Span) (schedules.Result, schedules.Calendars, error) {
+	var plan schedules.Result
+	var known schedules.Calendars
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		stored, now, err := toPlan(ctx, q, id, start)
 		if err != nil {
@@ -76,7 +77,7 @@ func (s *OncallSchedules) Preview(ctx context.Context, id oncall.ScheduleID, sta
 		if known, err = s.calendarsFor(ctx, q, now, notBefore(now, earliest(start, window.Start)), cut); err != nil {
 			return err
 		}
-		plan, err = oncall.Populate(now, cut, start, known)
+		plan, err = schedules.Populate(now, cut, start, known)
 		return err
 	})
 	return plan, known, err
@@ -84,8 +85,8 @@ func (s *OncallSchedules) Preview(ctx context.Context, id oncall.ScheduleID, sta
 
 // Rehearse returns what a schedule that is not stored would do, in the place of the stored one with its number, if any, as far as
 // the window shows it: what a populate from start would make, and what processors would fill then.
-func (s *OncallSchedules) Rehearse(ctx context.Context, draft oncall.Schedule, roster int64, start time.Time, window oncall.Span) (oncall.Result, error) {
-	var plan oncall.Result
+func (s *OncallSchedules) Rehearse(ctx context.Context, draft schedules.Schedule, roster int64, start time.Time, window oncall.Span) (schedules.Result, error) {
+	var plan schedules.Result
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		people, err := q.RosterPeople(ctx, []int64{roster})
 		if err != nil {
@@ -93,7 +94,7 @@ func (s *OncallSchedules) Rehearse(ctx context.Context, draft oncall.Schedule, r
 		}
 		draft.Roster = nil
 		for _, p := range people {
-			draft.Roster = append(draft.Roster, oncall.Member{User: users.ID(p.UserID), InRotation: p.InRotation, Active: p.Active})
+			draft.Roster = append(draft.Roster, schedules.Member{User: users.ID(p.UserID), InRotation: p.InRotation, Active: p.Active})
 		}
 		now, err := q.ServerClock(ctx)
 		if err != nil {
@@ -109,17 +110,17 @@ func (s *OncallSchedules) Rehearse(ctx context.Context, draft oncall.Schedule, r
 		if err != nil {
 			return err
 		}
-		plan, err = oncall.Preview(now, draft, start, known)
+		plan, err = schedules.Preview(now, draft, start, known)
 		return err
 	})
 	return plan, err
 }
 
 // toPlan reads a schedule and the clock, and refuses a start that Populate would refuse before anything else is read.
-func toPlan(ctx context.Context, q *db.Queries, id oncall.ScheduleID, start time.Time) (oncall.Schedule, time.Time, error) {
+func toPlan(ctx context.Context, q *db.Queries, id oncall.ScheduleID, start time.Time) (schedules.Schedule, time.Time, error) {
 	stored, err := scheduleOf(ctx, q, id)
 	if err != nil {
-		return oncall.Schedule{}, time.Time{}, err
+		return schedules.Schedule{}, time.Time{}, err
 	}
 	now, err := q.ServerClock(ctx)
 	if err == nil {
@@ -128,22 +129,22 @@ func toPlan(ctx context.Context, q *db.Queries, id oncall.ScheduleID, start time
 	return stored.Schedule, now, err
 }
 
-func (s *OncallSchedules) planFor(ctx context.Context, q *db.Queries, id oncall.ScheduleID, start time.Time) (oncall.Result, error) {
+func (s *OncallSchedules) planFor(ctx context.Context, q *db.Queries, id oncall.ScheduleID, start time.Time) (schedules.Result, error) {
 	stored, now, err := toPlan(ctx, q, id, start)
 	if err != nil {
-		return oncall.Result{}, err
+		return schedules.Result{}, err
 	}
 	known, err := s.calendarsFor(ctx, q, now, notBefore(now, start), stored)
 	if err != nil {
-		return oncall.Result{}, err
+		return schedules.Result{}, err
 	}
-	return oncall.Populate(now, stored, start, known)
+	return schedules.Populate(now, stored, start, known)
 }
 
 // Fill makes what is missing of a team's schedules, fenced by the lease of the team's bucket: of all processes only its
 // owner does it. Slots that nobody could take come back with the plans.
-func (s *OncallSchedules) Fill(ctx context.Context, processID string, lease buckets.Lease, team int64) ([]oncall.Result, error) {
-	var plans []oncall.Result
+func (s *OncallSchedules) Fill(ctx context.Context, processID string, lease buckets.Lease, team int64) ([]schedules.Result, error) {
+	var plans []schedules.Result
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if err := fence(ctx, q, processID, []buckets.Lease{lease}); err != nil {
 			return err
@@ -159,18 +160,18 @@ func (s *OncallSchedules) Fill(ctx context.Context, processID string, lease buck
 		if err != nil {
 			return err
 		}
-		schedules, from := make([]oncall.Schedule, len(stored)), now
+		wanted, from := make([]schedules.Schedule, len(stored)), now
 		for i, st := range stored {
-			schedules[i] = st.Schedule
+			wanted[i] = st.Schedule
 			if last := st.Progress.Last; !last.IsZero() {
 				from = earliest(from, last)
 			}
 		}
-		known, err := s.calendarsFor(ctx, q, now, from, schedules...)
+		known, err := s.calendarsFor(ctx, q, now, from, wanted...)
 		if err != nil {
 			return err
 		}
-		plans = oncall.Fill(now, schedules, known)
+		plans = schedules.Fill(now, wanted, known)
 		for i := range plans {
 			if plans[i], err = storePlan(ctx, q, plans[i]); err != nil {
 				return err
@@ -214,7 +215,7 @@ func (s *OncallSchedules) Due(ctx context.Context, bs []int, every time.Duration
 	return out, err
 }
 
-func storePlan(ctx context.Context, q *db.Queries, plan oncall.Result) (oncall.Result, error) {
+func storePlan(ctx context.Context, q *db.Queries, plan schedules.Result) (schedules.Result, error) {
 	var err error
 	if plan.Changes, err = store(ctx, q, plan.Changes); err != nil {
 		return plan, err
@@ -228,14 +229,14 @@ func storePlan(ctx context.Context, q *db.Queries, plan oncall.Result) (oncall.R
 
 // calendarsFor reads what planning schedules of one team from an instant on must know. An unavailability that cannot be worked out is
 // left out: its person may get a shift at such a time, and everybody else's calendar goes on (promise P7).
-func (s *OncallSchedules) calendarsFor(ctx context.Context, q *db.Queries, now, from time.Time, schedules ...oncall.Schedule) (oncall.Calendars, error) {
-	known := oncall.Calendars{NewLink: newLink, Holidays: map[oncall.Date]bool{}}
-	if len(schedules) == 0 {
+func (s *OncallSchedules) calendarsFor(ctx context.Context, q *db.Queries, now, from time.Time, wanted ...schedules.Schedule) (schedules.Calendars, error) {
+	known := schedules.Calendars{NewLink: newLink, Holidays: map[oncall.Date]bool{}}
+	if len(wanted) == 0 {
 		return known, nil
 	}
-	team := schedules[0].TeamID
+	team := wanted[0].TeamID
 	people, threshold := map[users.ID]bool{}, 0
-	for _, plan := range schedules {
+	for _, plan := range wanted {
 		threshold = max(threshold, plan.Threshold)
 		for _, id := range peopleOf(plan) {
 			people[id] = true
@@ -255,7 +256,7 @@ func (s *OncallSchedules) calendarsFor(ctx context.Context, q *db.Queries, now, 
 	for _, r := range rows {
 		known.Shifts = append(known.Shifts, shiftOf(db.ChosenShiftsRow(r)))
 	}
-	if err := lastOnes(ctx, q, &known, team, start, schedules); err != nil {
+	if err := lastOnes(ctx, q, &known, team, start, wanted); err != nil {
 		return known, err
 	}
 	subscriptions, err := q.CalendarSubscriptions(ctx, []int64{team})
@@ -292,7 +293,7 @@ func (s *OncallSchedules) calendarsFor(ctx context.Context, q *db.Queries, now, 
 }
 
 // lastOnes adds the last shift of each person before start in the roles of the schedules.
-func lastOnes(ctx context.Context, q *db.Queries, known *oncall.Calendars, team int64, start time.Time, schedules []oncall.Schedule) error {
+func lastOnes(ctx context.Context, q *db.Queries, known *schedules.Calendars, team int64, start time.Time, schedules []schedules.Schedule) error {
 	done := map[string]bool{}
 	for _, s := range schedules {
 		if done[s.Role] {
@@ -310,7 +311,7 @@ func lastOnes(ctx context.Context, q *db.Queries, known *oncall.Calendars, team 
 	return nil
 }
 
-func peopleOf(s oncall.Schedule) []users.ID {
+func peopleOf(s schedules.Schedule) []users.ID {
 	var out []users.ID
 	for _, m := range s.Roster {
 		out = append(out, m.User)
@@ -325,19 +326,19 @@ func peopleOf(s oncall.Schedule) []users.ID {
 	return out
 }
 
-func absencesOf(ctx context.Context, q *db.Queries, ids []int64) ([]oncall.StoredAbsence, error) {
+func absencesOf(ctx context.Context, q *db.Queries, ids []int64) ([]schedules.StoredAbsence, error) {
 	rows, err := q.TeamAbsences(ctx, some(ids))
-	out := make([]oncall.StoredAbsence, len(rows))
+	out := make([]schedules.StoredAbsence, len(rows))
 	for i, r := range rows {
 		out[i] = absenceOf(db.AbsenceRow(r))
 	}
 	return out, err
 }
 
-func absenceOf(r db.AbsenceRow) oncall.StoredAbsence {
+func absenceOf(r db.AbsenceRow) schedules.StoredAbsence {
 	loc := zone(r.TimeZone)
-	return oncall.StoredAbsence{ID: r.ID, UserName: r.UserName, TeamID: r.TeamID, SetBy: r.SetBy, Recurring: oncall.Recurring{
-		User: users.ID(r.UserID), Zone: loc, Start: oncall.LocalIn(r.StartsAt, loc), Length: oncall.Lasts(r.StartsAt, r.EndsAt, loc), Rule: r.Rule, Reason: r.Note,
+	return schedules.StoredAbsence{ID: r.ID, UserName: r.UserName, TeamID: r.TeamID, SetBy: r.SetBy, Recurring: schedules.Recurring{
+		User: users.ID(r.UserID), Zone: loc, Start: oncall.LocalIn(r.StartsAt, loc), Length: schedules.Lasts(r.StartsAt, r.EndsAt, loc), Rule: r.Rule, Reason: r.Note,
 	}}
 }
 
@@ -377,7 +378,7 @@ func namedFacts(ctx context.Context, q *db.Queries, shifts []oncall.Shift) ([]ma
 	return out, err
 }
 
-func unfilledFacts(slots []oncall.Unfilled) []map[string]any {
+func unfilledFacts(slots []schedules.Unfilled) []map[string]any {
 	out := make([]map[string]any, len(slots))
 	for i, u := range slots {
 		out[i] = map[string]any{"start": u.Start.Unix(), "end": u.End.Unix(), "why": u.Why}

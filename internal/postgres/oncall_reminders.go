@@ -11,6 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/notices"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -99,7 +100,7 @@ func (r *OncallReminders) Remind(ctx context.Context, processID string, lease bu
 			if made == 0 {
 				continue // two settings say the same
 			}
-			words := oncall.Reminder{
+			words := notices.Reminder{
 				Type: d.Type, Team: d.Team, Role: d.Role, At: d.Edge, Before: time.Duration(d.TimeBefore) * time.Second, Zone: zone(d.UserZone),
 			}.Text()
 			told.Types = append(told.Types, oncall.NoticeKind(d.Type))
@@ -150,7 +151,7 @@ func (r *OncallReminders) tell(ctx context.Context, q *db.Queries, team int64, n
 	}
 	var out []messages.Notification
 	for _, reader := range readers {
-		words, ok := oncall.NoticeText(oncall.NoticeKind(n.Kind), n.Team, facts, zone(reader.TimeZone))
+		words, ok := notices.NoticeText(oncall.NoticeKind(n.Kind), n.Team, facts, zone(reader.TimeZone))
 		if ok {
 			out = append(out, r.notification(words, noticeLife, recipient(reader.UserID, reader.Name, reader.Mode)))
 		}
@@ -158,19 +159,19 @@ func (r *OncallReminders) tell(ctx context.Context, q *db.Queries, team int64, n
 	return out, nil
 }
 
-func noticeFacts(ctx context.Context, q *db.Queries, raw json.RawMessage) ([]oncall.NoticeFact, error) {
+func noticeFacts(ctx context.Context, q *db.Queries, raw json.RawMessage) ([]notices.NoticeFact, error) {
 	var stored []noticeFact
 	if json.Unmarshal(raw, &stored) != nil {
-		return []oncall.NoticeFact{}, nil // not ours: there is nothing to tell
+		return []notices.NoticeFact{}, nil // not ours: there is nothing to tell
 	}
 	ids := make([]int64, len(stored))
 	for i, f := range stored {
 		ids[i] = f.UserID
 	}
 	names, err := shownNames(ctx, q, ids)
-	facts := make([]oncall.NoticeFact, len(stored))
+	facts := make([]notices.NoticeFact, len(stored))
 	for i, f := range stored {
-		facts[i] = oncall.NoticeFact{
+		facts[i] = notices.NoticeFact{
 			User: users.ID(f.UserID), Role: f.Role, Name: names[f.UserID], Start: time.Unix(f.Start, 0), End: time.Unix(f.End, 0),
 		}
 	}
@@ -217,7 +218,7 @@ func (r *OncallReminders) CheckPhones(ctx context.Context, processID string, lea
 			}
 			if made > 0 {
 				told.Types = append(told.Types, oncall.PhoneMissing)
-				out = append(out, r.notification(oncall.Text{Subject: c.Subject, Body: c.Body}, noticeLife, recipient(p.ID, p.Name, string(users.Email))))
+				out = append(out, r.notification(notices.Text{Subject: c.Subject, Body: c.Body}, noticeLife, recipient(p.ID, p.Name, string(users.Email))))
 			}
 		}
 		return told, out, nil
@@ -235,7 +236,7 @@ func (r *OncallReminders) Forget(ctx context.Context) error {
 	})
 }
 
-func (r *OncallReminders) notification(w oncall.Text, life time.Duration, to messages.NotificationRecipient) messages.Notification {
+func (r *OncallReminders) notification(w notices.Text, life time.Duration, to messages.NotificationRecipient) messages.Notification {
 	return messages.Notification{
 		ApplicationID: r.application, Subject: w.Subject, Body: w.Body, Lifetime: life, Recipients: []messages.NotificationRecipient{to},
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/schedules"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -24,8 +25,8 @@ type OncallSchedules struct{ db *DB }
 func NewOncallSchedules(d *DB) *OncallSchedules { return &OncallSchedules{db: d} }
 
 // ByTeam returns the schedules of teams, by number.
-func (s *OncallSchedules) ByTeam(ctx context.Context, teams ...int64) ([]oncall.StoredSchedule, error) {
-	var out []oncall.StoredSchedule
+func (s *OncallSchedules) ByTeam(ctx context.Context, teams ...int64) ([]schedules.StoredSchedule, error) {
+	var out []schedules.StoredSchedule
 	err := s.db.Do(ctx, func(q *db.Queries) (err error) {
 		out, err = schedulesOf(ctx, q, db.SchedulesParams{TeamIds: some(teams)})
 		return err
@@ -34,8 +35,8 @@ func (s *OncallSchedules) ByTeam(ctx context.Context, teams ...int64) ([]oncall.
 }
 
 // ByID returns one schedule; a NotFound fault when there is none.
-func (s *OncallSchedules) ByID(ctx context.Context, id oncall.ScheduleID) (oncall.StoredSchedule, error) {
-	var out oncall.StoredSchedule
+func (s *OncallSchedules) ByID(ctx context.Context, id oncall.ScheduleID) (schedules.StoredSchedule, error) {
+	var out schedules.StoredSchedule
 	err := s.db.Do(ctx, func(q *db.Queries) (err error) {
 		out, err = scheduleOf(ctx, q, id)
 		return err
@@ -43,24 +44,24 @@ func (s *OncallSchedules) ByID(ctx context.Context, id oncall.ScheduleID) (oncal
 	return out, err
 }
 
-func scheduleOf(ctx context.Context, q *db.Queries, id oncall.ScheduleID) (oncall.StoredSchedule, error) {
+func scheduleOf(ctx context.Context, q *db.Queries, id oncall.ScheduleID) (schedules.StoredSchedule, error) {
 	raw := int64(id)
 	found, err := schedulesOf(ctx, q, db.SchedulesParams{ID: &raw})
 	if err == nil && len(found) == 0 {
 		err = fault.New(fault.NotFound, "not found")
 	}
 	if err != nil {
-		return oncall.StoredSchedule{}, err
+		return schedules.StoredSchedule{}, err
 	}
 	return found[0], nil
 }
 
-func schedulesOf(ctx context.Context, q *db.Queries, by db.SchedulesParams) ([]oncall.StoredSchedule, error) {
+func schedulesOf(ctx context.Context, q *db.Queries, by db.SchedulesParams) ([]schedules.StoredSchedule, error) {
 	rows, err := q.Schedules(ctx, by)
 	if err != nil {
 		return nil, err
 	}
-	out, rosters := make([]oncall.StoredSchedule, len(rows)), make([]int64, len(rows))
+	out, rosters := make([]schedules.StoredSchedule, len(rows)), make([]int64, len(rows))
 	for i, r := range rows {
 		if out[i], err = storedSchedule(r); err != nil {
 			return nil, fmt.Errorf("schedule %d: %w", r.ID, err)
@@ -71,9 +72,9 @@ func schedulesOf(ctx context.Context, q *db.Queries, by db.SchedulesParams) ([]o
 	if err != nil {
 		return nil, err
 	}
-	members := map[int64][]oncall.Member{}
+	members := map[int64][]schedules.Member{}
 	for _, p := range people {
-		members[p.RosterID] = append(members[p.RosterID], oncall.Member{User: users.ID(p.UserID), InRotation: p.InRotation, Active: p.Active})
+		members[p.RosterID] = append(members[p.RosterID], schedules.Member{User: users.ID(p.UserID), InRotation: p.InRotation, Active: p.Active})
 	}
 	for i := range out {
 		out[i].Schedule.Roster = members[out[i].RosterID]
@@ -81,11 +82,11 @@ func schedulesOf(ctx context.Context, q *db.Queries, by db.SchedulesParams) ([]o
 	return out, nil
 }
 
-func storedSchedule(r db.SchedulesRow) (oncall.StoredSchedule, error) {
-	s := oncall.StoredSchedule{
-		Schedule: oncall.Schedule{
+func storedSchedule(r db.SchedulesRow) (schedules.StoredSchedule, error) {
+	s := schedules.StoredSchedule{
+		Schedule: schedules.Schedule{
 			ID: oncall.ScheduleID(r.ID), TeamID: r.TeamID, Zone: zone(r.TimeZone), Role: r.Role, RoleOrder: r.RoleID,
-			Algorithm: oncall.Algorithm(r.Algorithm), Threshold: int(r.ThresholdDays),
+			Algorithm: schedules.Algorithm(r.Algorithm), Threshold: int(r.ThresholdDays),
 		},
 		Team: r.Team, TeamNumber: r.TeamNumber, TimeZone: r.TimeZone, RosterID: r.RosterID, RosterName: r.Roster, Name: r.Name, Advanced: r.Advanced,
 		OrderNames: r.OrderNames,
@@ -121,7 +122,7 @@ func zone(name string) *time.Location {
 
 // Create adds a schedule and returns its number. Processors fill it next: the team is locked, so that none who is at it now misses
 // the new one.
-func (s *OncallSchedules) Create(ctx context.Context, d oncall.ScheduleDraft, by oncall.By) (oncall.ScheduleID, error) {
+func (s *OncallSchedules) Create(ctx context.Context, d schedules.ScheduleDraft, by oncall.By) (oncall.ScheduleID, error) {
 	var id int64
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		pattern, rotation, err := rules(d)
@@ -151,7 +152,7 @@ func (s *OncallSchedules) Create(ctx context.Context, d oncall.ScheduleDraft, by
 
 // Update stores what change makes of a schedule as it is then: nobody else changes it meanwhile. Shifts that it made stay as they are. A
 // NotFound fault when there is none.
-func (s *OncallSchedules) Update(ctx context.Context, id oncall.ScheduleID, change func(is oncall.StoredSchedule) (oncall.ScheduleDraft, error), by oncall.By) error {
+func (s *OncallSchedules) Update(ctx context.Context, id oncall.ScheduleID, change func(is schedules.StoredSchedule) (schedules.ScheduleDraft, error), by oncall.By) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		team, err := q.TeamOfSchedule(ctx, int64(id))
 		if err != nil {
@@ -200,7 +201,7 @@ func (s *OncallSchedules) Update(ctx context.Context, id oncall.ScheduleID, chan
 }
 
 // Delete removes a schedule; its shifts stay on the calendar. A NotFound fault when there is none.
-func (s *OncallSchedules) Delete(ctx context.Context, old oncall.StoredSchedule, by oncall.By) error {
+func (s *OncallSchedules) Delete(ctx context.Context, old schedules.StoredSchedule, by oncall.By) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if err := one(q.DeleteSchedule(ctx, int64(old.ID))); err != nil {
 			return err
@@ -224,7 +225,7 @@ func auditSchedule(ctx context.Context, q *db.Queries, by oncall.By, id, team in
 	return audit(ctx, q, by, profile.Name, action, about)
 }
 
-func rules(d oncall.ScheduleDraft) (pattern, rotation []byte, err error) {
+func rules(d schedules.ScheduleDraft) (pattern, rotation []byte, err error) {
 	if pattern, err = encodePattern(d.Pattern); err != nil {
 		return nil, nil, err
 	}

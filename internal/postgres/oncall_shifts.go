@@ -12,6 +12,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/edits"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -121,7 +122,7 @@ var errRehearsed = errors.New("rehearsed")
 // Edit lets decide look at the chosen shifts and stores what it says: changes, notices and audit entry, or nothing at all.
 // Added shifts come back with their numbers. With rehearse everything is done and undone again, so that a preview meets
 // every refusal that the change itself would meet. Refusals of decide are returned as they are.
-func (s *OncallShifts) Edit(ctx context.Context, choice oncall.Selection, by oncall.By, rehearse bool, decide oncall.Decide) (oncall.Changes, error) {
+func (s *OncallShifts) Edit(ctx context.Context, choice edits.Selection, by oncall.By, rehearse bool, decide edits.Decide) (oncall.Changes, error) {
 	var done oncall.Changes
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		d, team, err := decideIn(ctx, q, choice, decide)
@@ -146,7 +147,7 @@ func (s *OncallShifts) Edit(ctx context.Context, choice oncall.Selection, by onc
 }
 
 // decideIn locks the team and shows decide the shifts as they are then.
-func decideIn(ctx context.Context, q *db.Queries, choice oncall.Selection, decide oncall.Decide) (d oncall.Decision, team string, err error) {
+func decideIn(ctx context.Context, q *db.Queries, choice edits.Selection, decide edits.Decide) (d edits.Decision, team string, err error) {
 	p := db.ChosenShiftsParams{Ids: make([]int64, len(choice.IDs)), Links: some(choice.Links), Running: choice.Running, TeamID: choice.TeamID}
 	if !choice.Until.IsZero() {
 		p.Until = &choice.Until
@@ -188,13 +189,13 @@ func decideIn(ctx context.Context, q *db.Queries, choice oncall.Selection, decid
 	return d, crew.Name, err
 }
 
-func crewOf(ctx context.Context, q *db.Queries, team int64) (oncall.Membership, error) {
+func crewOf(ctx context.Context, q *db.Queries, team int64) (edits.Membership, error) {
 	profile, err := q.OncallTeamByID(ctx, team)
 	if err != nil {
-		return oncall.Membership{}, err
+		return edits.Membership{}, err
 	}
 	people, err := q.TeamPeople(ctx, team)
-	crew := oncall.Membership{TeamID: team, Name: profile.Name, Members: map[users.ID]bool{}}
+	crew := edits.Membership{TeamID: team, Name: profile.Name, Members: map[users.ID]bool{}}
 	for _, p := range people {
 		if p.Member {
 			crew.Members[users.ID(p.ID)] = p.Active

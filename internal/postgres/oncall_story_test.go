@@ -14,6 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation/runner"
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/edits"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -41,15 +42,15 @@ func (e *escalating) shift(who, role string, start, end time.Time) oncall.ShiftI
 }
 
 // edit changes the calendar of team db the way the API does.
-func (e *escalating) edit(decide func(desk oncall.Editor, chosen []oncall.Shift) (oncall.Changes, error), ids ...oncall.ShiftID) {
+func (e *escalating) edit(decide func(desk edits.Editor, chosen []oncall.Shift) (oncall.Changes, error), ids ...oncall.ShiftID) {
 	e.t.Helper()
-	_, err := postgres.NewOncallShifts(e.db).Edit(e.ctx(), oncall.Selection{IDs: ids}, oncall.By{Owner: "ana"}, false,
-		func(now time.Time, team oncall.Membership, chosen []oncall.Shift) (oncall.Decision, error) {
+	_, err := postgres.NewOncallShifts(e.db).Edit(e.ctx(), edits.Selection{IDs: ids}, oncall.By{Owner: "ana"}, false,
+		func(now time.Time, team edits.Membership, chosen []oncall.Shift) (edits.Decision, error) {
 			for _, id := range e.people {
 				team.Members[users.ID(id)] = true
 			}
-			c, err := decide(oncall.Editor{Now: now, Team: team, NewLink: func() string { return "" }}, chosen)
-			return oncall.Decision{Changes: c}, err
+			c, err := decide(edits.Editor{Now: now, Team: team, NewLink: func() string { return "" }}, chosen)
+			return edits.Decision{Changes: c}, err
 		})
 	require.NoError(e.t, err)
 }
@@ -161,12 +162,12 @@ func TestAnOverrideAndASwapOfASecondAgoArePaged(t *testing.T) {
 	}
 	require.Equal(t, []string{"1.0.0 primary ana sms pending"}, page())
 
-	e.edit(func(d oncall.Editor, chosen []oncall.Shift) (oncall.Changes, error) {
-		return d.Swap([]oncall.Side{{Shifts: chosen[:1]}, {Shifts: chosen[1:]}})
+	e.edit(func(d edits.Editor, chosen []oncall.Shift) (oncall.Changes, error) {
+		return d.Swap([]edits.Side{{Shifts: chosen[:1]}, {Shifts: chosen[1:]}})
 	}, mine, theirs)
 	require.Equal(t, []string{"1.0.0 primary bo sms pending"}, page(), "swapped")
 
-	e.edit(func(d oncall.Editor, chosen []oncall.Shift) (oncall.Changes, error) {
+	e.edit(func(d edits.Editor, chosen []oncall.Shift) (oncall.Changes, error) {
 		c, _, err := d.Override(chosen, e.now.Add(-time.Second), e.now.Add(30*time.Minute), users.ID(e.people["cy"]))
 		return c, err
 	}, mine)
@@ -208,7 +209,7 @@ func TestASimulationIsWhatTheRunnerDoes(t *testing.T) {
 	e.shift("mute", "primary", at(20), at(30))
 	e.shift("cy", "secondary", at(-60), at(15)) // then the fixed order stands in
 	e.shift("bo", "vacation", at(-600), at(600))
-	e.edit(func(d oncall.Editor, chosen []oncall.Shift) (oncall.Changes, error) {
+	e.edit(func(d edits.Editor, chosen []oncall.Shift) (oncall.Changes, error) {
 		c, _, err := d.Override(chosen, at(3), at(5), users.ID(e.people["cy"]))
 		return c, err
 	}, first)

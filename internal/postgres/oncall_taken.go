@@ -7,14 +7,15 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/edits"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
 // TakeOver makes shifts of a team's role of what a calendar from elsewhere says, as one change of the team's calendar. With
 // rehearse everything is done and undone again.
-func (s *OncallShifts) TakeOver(ctx context.Context, c oncall.ExternalCalendar, by oncall.By, rehearse bool) (oncall.CalendarImport, error) {
-	var plan oncall.CalendarImport
+func (s *OncallShifts) TakeOver(ctx context.Context, c edits.ExternalCalendar, by oncall.By, rehearse bool) (edits.CalendarImport, error) {
+	var plan edits.CalendarImport
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if _, err := q.LockTeam(ctx, c.TeamID); err != nil {
 			return err
@@ -27,7 +28,7 @@ func (s *OncallShifts) TakeOver(ctx context.Context, c oncall.ExternalCalendar, 
 		if err != nil {
 			return err
 		}
-		plan = oncall.ImportShifts(now, c.TeamID, c.Role, c.Wanted, known)
+		plan = edits.ImportShifts(now, c.TeamID, c.Role, c.Wanted, known)
 		if plan.Changes, err = store(ctx, q, plan.Changes); err != nil {
 			return err
 		}
@@ -51,11 +52,11 @@ func (s *OncallShifts) TakeOver(ctx context.Context, c oncall.ExternalCalendar, 
 	return plan, err
 }
 
-func takenOver(ctx context.Context, q *db.Queries, c oncall.ExternalCalendar) ([]oncall.ImportedOccurrence, error) {
+func takenOver(ctx context.Context, q *db.Queries, c edits.ExternalCalendar) ([]edits.ImportedOccurrence, error) {
 	rows, err := q.TakenShifts(ctx, db.TakenShiftsParams{TeamID: c.TeamID, Role: c.Role, Uids: storables(c.UIDs), Since: c.Since})
-	out := make([]oncall.ImportedOccurrence, len(rows))
+	out := make([]edits.ImportedOccurrence, len(rows))
 	for i, r := range rows {
-		out[i].Occurrence = oncall.Occurrence{UID: r.Uid, Occurs: r.OccursAt.UTC(), User: users.ID(r.UserID)}
+		out[i].Occurrence = edits.Occurrence{UID: r.Uid, Occurs: r.OccursAt.UTC(), User: users.ID(r.UserID)}
 		if r.StartsAt == nil || r.EndsAt == nil || r.Edited == nil {
 			continue
 		}
@@ -68,7 +69,7 @@ func takenOver(ctx context.Context, q *db.Queries, c oncall.ExternalCalendar) ([
 	return out, err
 }
 
-func noteTaken(ctx context.Context, q *db.Queries, c oncall.ExternalCalendar, plan oncall.CalendarImport) error {
+func noteTaken(ctx context.Context, q *db.Queries, c edits.ExternalCalendar, plan edits.CalendarImport) error {
 	for i, t := range plan.Added {
 		err := q.NoteTakenShift(ctx, db.NoteTakenShiftParams{
 			TeamID: c.TeamID, Role: c.Role, Uid: storable(t.UID), OccursAt: t.Occurs, UserID: int64(t.User), ShiftID: int64(plan.Add[i].ID),

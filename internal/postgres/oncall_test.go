@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/edits"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/users"
@@ -56,13 +57,13 @@ func TestResolverSeesEveryChangeOfTheCalendar(t *testing.T) {
 	shifts := postgres.NewOncallShifts(db)
 	rows, err := shifts.Find(ctx, oncall.ShiftQuery{})
 	require.NoError(t, err)
-	override := func(_ context.Context, who users.ID) oncall.Decide {
-		return func(now time.Time, crew oncall.Membership, chosen []oncall.Shift) (oncall.Decision, error) {
-			c, _, err := oncall.Editor{Now: now, Team: crew}.Override(chosen, now.Add(-time.Minute).Truncate(time.Second), now.Add(time.Hour), who)
-			return oncall.Decision{Changes: c}, err
+	override := func(_ context.Context, who users.ID) edits.Decide {
+		return func(now time.Time, crew edits.Membership, chosen []oncall.Shift) (edits.Decision, error) {
+			c, _, err := edits.Editor{Now: now, Team: crew}.Override(chosen, now.Add(-time.Minute).Truncate(time.Second), now.Add(time.Hour), who)
+			return edits.Decision{Changes: c}, err
 		}
 	}
-	choice := oncall.Selection{IDs: []oncall.ShiftID{rows[0].ID}}
+	choice := edits.Selection{IDs: []oncall.ShiftID{rows[0].ID}}
 	_, err = shifts.Edit(ctx, choice, oncall.By{Owner: "test"}, true, override(ctx, people("bob")))
 	require.NoError(t, err)
 	require.Equal(t, []string{"ann"}, who("oncall-primary"), "a rehearsal changes nothing")

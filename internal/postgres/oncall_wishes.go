@@ -10,6 +10,8 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/edits"
+	"github.com/iris-oncall/iris/internal/oncall/schedules"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -22,8 +24,8 @@ type OncallWishes struct{ db *DB }
 func NewOncallWishes(d *DB) *OncallWishes { return &OncallWishes{db: d} }
 
 // Absences lists the unavailability of people.
-func (w *OncallWishes) Absences(ctx context.Context, people []users.ID) ([]oncall.StoredAbsence, error) {
-	var out []oncall.StoredAbsence
+func (w *OncallWishes) Absences(ctx context.Context, people []users.ID) ([]schedules.StoredAbsence, error) {
+	var out []schedules.StoredAbsence
 	err := w.db.Do(ctx, func(q *db.Queries) (err error) {
 		out, err = absencesOf(ctx, q, rawIDs(people))
 		return err
@@ -32,8 +34,8 @@ func (w *OncallWishes) Absences(ctx context.Context, people []users.ID) ([]oncal
 }
 
 // Absence returns one; a NotFound fault when there is none.
-func (w *OncallWishes) Absence(ctx context.Context, id int64) (oncall.StoredAbsence, error) {
-	var out oncall.StoredAbsence
+func (w *OncallWishes) Absence(ctx context.Context, id int64) (schedules.StoredAbsence, error) {
+	var out schedules.StoredAbsence
 	err := w.db.Do(ctx, func(q *db.Queries) error {
 		r, err := q.Absence(ctx, id)
 		out = absenceOf(r)
@@ -43,7 +45,7 @@ func (w *OncallWishes) Absence(ctx context.Context, id int64) (oncall.StoredAbse
 }
 
 // AddAbsence stores when a person cannot be on call. Its rule has been checked.
-func (w *OncallWishes) AddAbsence(ctx context.Context, a oncall.StoredAbsence) (int64, error) {
+func (w *OncallWishes) AddAbsence(ctx context.Context, a schedules.StoredAbsence) (int64, error) {
 	var id int64
 	start := a.Start.In(a.Zone)
 	err := w.db.Do(ctx, func(q *db.Queries) (err error) {
@@ -62,17 +64,17 @@ func (w *OncallWishes) DropAbsence(ctx context.Context, id int64) error {
 }
 
 // Holidays returns a team's holiday calendar; a NotFound fault when it has none.
-func (w *OncallWishes) Holidays(ctx context.Context, team int64) (oncall.HolidayCalendar, error) {
-	var out oncall.HolidayCalendar
+func (w *OncallWishes) Holidays(ctx context.Context, team int64) (schedules.HolidayCalendar, error) {
+	var out schedules.HolidayCalendar
 	err := w.db.Do(ctx, func(q *db.Queries) error {
 		c, err := q.HolidayCalendar(ctx, team)
 		if err != nil {
 			return err
 		}
-		out = oncall.HolidayCalendar{Source: c.Source, UploadedBy: c.UploadedBy, UploadedAt: c.UploadedAt}
+		out = schedules.HolidayCalendar{Source: c.Source, UploadedBy: c.UploadedBy, UploadedAt: c.UploadedAt}
 		rows, err := q.Holidays(ctx, team)
 		for _, h := range rows {
-			out.Days = append(out.Days, oncall.Holiday{Day: oncall.DateOf(h.Day.Time), Name: h.Name})
+			out.Days = append(out.Days, schedules.Holiday{Day: oncall.DateOf(h.Day.Time), Name: h.Name})
 		}
 		return err
 	})
@@ -80,7 +82,7 @@ func (w *OncallWishes) Holidays(ctx context.Context, team int64) (oncall.Holiday
 }
 
 // SetHolidays stores a team's holiday calendar in the place of the one it had.
-func (w *OncallWishes) SetHolidays(ctx context.Context, team oncall.Profile, c oncall.HolidayCalendar, by oncall.By) error {
+func (w *OncallWishes) SetHolidays(ctx context.Context, team oncall.Profile, c schedules.HolidayCalendar, by oncall.By) error {
 	days, names := make([]pgtype.Date, len(c.Days)), make([]string, len(c.Days))
 	for i, d := range c.Days {
 		days[i], names[i] = pgtype.Date{Time: d.Day.Local().Time(), Valid: true}, storable(d.Name)
@@ -111,11 +113,11 @@ func (w *OncallWishes) DropHolidays(ctx context.Context, team oncall.Profile, by
 }
 
 // Swaps lists a team's swap requests, newest first, at most 500. Those that have expired meanwhile say so.
-func (w *OncallWishes) Swaps(ctx context.Context, team int64) ([]oncall.NamedSwap, error) {
+func (w *OncallWishes) Swaps(ctx context.Context, team int64) ([]edits.NamedSwap, error) {
 	if err := w.expire(ctx, team); err != nil {
 		return nil, err
 	}
-	var out []oncall.NamedSwap
+	var out []edits.NamedSwap
 	err := w.db.Do(ctx, func(q *db.Queries) (err error) {
 		out, err = swapsOf(ctx, q, db.SwapRequestsParams{TeamID: &team})
 		return err
@@ -124,8 +126,8 @@ func (w *OncallWishes) Swaps(ctx context.Context, team int64) ([]oncall.NamedSwa
 }
 
 // Swap returns one request; a NotFound fault when there is none.
-func (w *OncallWishes) Swap(ctx context.Context, id int64) (oncall.NamedSwap, error) {
-	var out oncall.NamedSwap
+func (w *OncallWishes) Swap(ctx context.Context, id int64) (edits.NamedSwap, error) {
+	var out edits.NamedSwap
 	err := w.db.Do(ctx, func(q *db.Queries) (err error) {
 		out, err = swapOf(ctx, q, id)
 		return err
@@ -133,25 +135,25 @@ func (w *OncallWishes) Swap(ctx context.Context, id int64) (oncall.NamedSwap, er
 	return out, err
 }
 
-func swapOf(ctx context.Context, q *db.Queries, id int64) (oncall.NamedSwap, error) {
+func swapOf(ctx context.Context, q *db.Queries, id int64) (edits.NamedSwap, error) {
 	found, err := swapsOf(ctx, q, db.SwapRequestsParams{ID: &id})
 	if err == nil && len(found) == 0 {
 		err = fault.New(fault.NotFound, "not found")
 	}
 	if err != nil {
-		return oncall.NamedSwap{}, err
+		return edits.NamedSwap{}, err
 	}
 	return found[0], nil
 }
 
-func swapsOf(ctx context.Context, q *db.Queries, by db.SwapRequestsParams) ([]oncall.NamedSwap, error) {
+func swapsOf(ctx context.Context, q *db.Queries, by db.SwapRequestsParams) ([]edits.NamedSwap, error) {
 	rows, err := q.SwapRequests(ctx, by)
-	out := make([]oncall.NamedSwap, len(rows))
+	out := make([]edits.NamedSwap, len(rows))
 	for i, r := range rows {
-		n := oncall.NamedSwap{
-			SwapRequest: oncall.SwapRequest{
+		n := edits.NamedSwap{
+			SwapRequest: edits.SwapRequest{
 				ID: r.ID, TeamID: r.TeamID, From: users.ID(r.FromID), Give: shiftIDs(r.Give), Take: shiftIDs(r.Take), Note: r.Note,
-				State: oncall.RequestState(r.State), Created: r.CreatedAt.UTC(),
+				State: edits.RequestState(r.State), Created: r.CreatedAt.UTC(),
 			},
 			FromName: r.FromName, ToName: r.ToName, DecidedByName: r.DecidedByName,
 		}
@@ -228,7 +230,7 @@ func expireSwaps(ctx context.Context, q *db.Queries, team int64) error {
 	return nil
 }
 
-func sides(ctx context.Context, q *db.Queries, r oncall.SwapRequest) (give, take []oncall.Shift, err error) {
+func sides(ctx context.Context, q *db.Queries, r edits.SwapRequest) (give, take []oncall.Shift, err error) {
 	if give, err = shiftsByID(ctx, q, r.Give); err != nil {
 		return nil, nil, err
 	}
@@ -246,7 +248,7 @@ func shiftsByID(ctx context.Context, q *db.Queries, ids []oncall.ShiftID) ([]onc
 }
 
 // endSwap stores the end of an open request and queues what people are told of it; the team is locked.
-func endSwap(ctx context.Context, q *db.Queries, r oncall.SwapRequest, give, take []oncall.Shift) error {
+func endSwap(ctx context.Context, q *db.Queries, r edits.SwapRequest, give, take []oncall.Shift) error {
 	p := db.DecideSwapRequestParams{ID: r.ID, State: string(r.State), DecidedBy: optional(r.DecidedBy)}
 	if !r.Decided.IsZero() {
 		p.DecidedAt = &r.Decided
@@ -259,7 +261,7 @@ func endSwap(ctx context.Context, q *db.Queries, r oncall.SwapRequest, give, tak
 
 // AskSwap stores a request that ask makes of the shifts as they are.
 func (w *OncallWishes) AskSwap(ctx context.Context, team int64, give, take []oncall.ShiftID, by oncall.By,
-	ask func(now time.Time, crew oncall.Membership, give, take []oncall.Shift) (oncall.SwapRequest, error),
+	ask func(now time.Time, crew edits.Membership, give, take []oncall.Shift) (edits.SwapRequest, error),
 ) (int64, error) {
 	var id int64
 	err := w.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -270,7 +272,7 @@ func (w *OncallWishes) AskSwap(ctx context.Context, team int64, give, take []onc
 		if err != nil {
 			return err
 		}
-		giving, taking, err := sides(ctx, q, oncall.SwapRequest{Give: give, Take: take})
+		giving, taking, err := sides(ctx, q, edits.SwapRequest{Give: give, Take: take})
 		if err != nil {
 			return err
 		}
@@ -303,7 +305,7 @@ func (w *OncallWishes) AskSwap(ctx context.Context, team int64, give, take []onc
 }
 
 // crewNow returns the team as it is now, and when that is.
-func crewNow(ctx context.Context, q *db.Queries, team int64) (oncall.Membership, time.Time, error) {
+func crewNow(ctx context.Context, q *db.Queries, team int64) (edits.Membership, time.Time, error) {
 	crew, err := crewOf(ctx, q, team)
 	if err != nil {
 		return crew, time.Time{}, err
@@ -315,9 +317,9 @@ func crewNow(ctx context.Context, q *db.Queries, team int64) (oncall.Membership,
 // DecideSwap stores what decide makes of a request and its shifts as they are: the request's new state, and the calendar's
 // changes. A request that turns out to have expired is stored as such, and the fault of decide is returned all the same.
 func (w *OncallWishes) DecideSwap(ctx context.Context, id int64, by oncall.By,
-	decide func(now time.Time, crew oncall.Membership, r oncall.SwapRequest, give, take []oncall.Shift) (oncall.SwapRequest, oncall.Changes, error),
-) (oncall.NamedSwap, error) {
-	var out oncall.NamedSwap
+	decide func(now time.Time, crew edits.Membership, r edits.SwapRequest, give, take []oncall.Shift) (edits.SwapRequest, oncall.Changes, error),
+) (edits.NamedSwap, error) {
+	var out edits.NamedSwap
 	var refused error
 	err := w.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		refused = nil
