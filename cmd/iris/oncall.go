@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/app"
-	"github.com/iris-oncall/iris/internal/oncall/schedules"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -92,7 +92,7 @@ func days(text string) (time.Duration, error) {
 func (c oncallCommand) lacking(teams []app.WhoTeam) bool {
 	for _, t := range teams {
 		for _, r := range t.Roles {
-			if len(r.People) == 0 || c.Gaps && len(ofKind(r.Gaps, schedules.GapNobody)) > 0 {
+			if len(r.People) == 0 || c.Gaps && len(ofKind(r.Gaps, scheduling.GapNobody)) > 0 {
 				return true
 			}
 		}
@@ -101,7 +101,7 @@ func (c oncallCommand) lacking(teams []app.WhoTeam) bool {
 }
 
 // ofKind returns the gaps of a kind.
-func ofKind(gaps []app.WhoGap, kind schedules.GapKind) []app.WhoGap {
+func ofKind(gaps []app.WhoGap, kind scheduling.GapKind) []app.WhoGap {
 	var out []app.WhoGap
 	for _, g := range gaps {
 		if g.Kind == kind {
@@ -145,7 +145,7 @@ func (c oncallCommand) plain(w io.Writer, teams []app.WhoTeam) error {
 					break
 				}
 				what := "gap"
-				if g.Kind == schedules.GapNotPopulated {
+				if g.Kind == scheduling.GapNotPopulated {
 					what = "not-populated"
 				}
 				if err := line(what, t.Team, r.Role, when(g.Start), when(g.End)); err != nil {
@@ -242,7 +242,7 @@ func (c oncallCommand) tellGaps(out io.Writer, t app.WhoTeam, r app.WhoRole, z *
 		fmt.Fprintf(out, "No gap in %s until %s.\n", r.Role, at(t.Until, z))
 		return
 	}
-	tell := func(kind schedules.GapKind, format string) {
+	tell := func(kind scheduling.GapKind, format string) {
 		gaps := ofKind(r.Gaps, kind)
 		if len(gaps) == 0 {
 			return
@@ -252,8 +252,8 @@ func (c oncallCommand) tellGaps(out io.Writer, t app.WhoTeam, r app.WhoRole, z *
 			fmt.Fprintf(out, "  %s  to  %s  (%s)\n", at(g.Start, z), at(g.End, z), length(g.End-g.Start))
 		}
 	}
-	tell(schedules.GapNobody, "Nobody has a shift as %s (pages go to the team's fixed order, or the fallback):\n")
-	tell(schedules.GapNotPopulated, "Not populated yet for %s; the schedule will reach these times:\n")
+	tell(scheduling.GapNobody, "Nobody has a shift as %s (pages go to the team's fixed order, or the fallback):\n")
+	tell(scheduling.GapNotPopulated, "Not populated yet for %s; the schedule will reach these times:\n")
 }
 
 // length words seconds in days, hours and minutes.

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/app"
-	"github.com/iris-oncall/iris/internal/oncall/schedules"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 )
 
 func TestOncallOnTheCommandLine(t *testing.T) {
@@ -78,7 +78,7 @@ Nobody has a shift as primary (pages go to the team's fixed order, or the fallba
 // What a schedule has not reached yet is told apart from a time without anybody, and fails no check.
 func TestNotPopulatedYetIsNoGap(t *testing.T) {
 	t.Parallel()
-	later := app.WhoGap{Kind: schedules.GapNotPopulated, Start: 1795914000, End: 1795914000 + 3600}
+	later := app.WhoGap{Kind: scheduling.GapNotPopulated, Start: 1795914000, End: 1795914000 + 3600}
 	teams := []app.WhoTeam{{Team: "db", Zone: "UTC", Roles: []app.WhoRole{{Role: "primary", People: []app.WhoPerson{{Name: "ann"}}, Gaps: []app.WhoGap{later}}}}}
 	c := oncallCommand{Gaps: true}
 	require.False(t, c.lacking(teams))
@@ -89,6 +89,6 @@ func TestNotPopulatedYetIsNoGap(t *testing.T) {
 	require.NoError(t, c.table(&out, teams))
 	require.Contains(t, out.String(), "Not populated yet for primary; the schedule will reach these times:\n  Sun 2026-11-29 01:00:00 +00:00  to ")
 	require.NotContains(t, out.String(), "Nobody has a shift")
-	teams[0].Roles[0].Gaps = append(teams[0].Roles[0].Gaps, app.WhoGap{Kind: schedules.GapNobody, Start: 1795914000, End: 1795917600})
+	teams[0].Roles[0].Gaps = append(teams[0].Roles[0].Gaps, app.WhoGap{Kind: scheduling.GapNobody, Start: 1795914000, End: 1795917600})
 	require.True(t, c.lacking(teams))
 }

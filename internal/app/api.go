@@ -19,6 +19,7 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/openapi"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/engine"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
@@ -185,8 +186,8 @@ func (a *API) start(ctx, background context.Context, bg *errgroup.Group) error {
 		bg.Go(func() error { return f(background) })
 	}
 	a.parts.Store(router)
-	a.health.set(append(newWatch(postgres.NewRunner(a.db), a.reg, a.log).checks(),
-		databaseCheck(a.db), membersCheck(postgres.NewCluster(a.db)))...)
+	a.health.set(append(newWatch(engine.NewRunner(a.db), a.reg, a.log).checks(),
+		databaseCheck(a.db), membersCheck(engine.NewCluster(a.db)))...)
 	return nil
 }
 
@@ -200,7 +201,12 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 	if err != nil {
 		return nil, nil, err
 	}
-	duty, err := s.oncallAPI()
+	shared := s.calendarParts()
+	calendars, err := s.oncallAPI(shared)
+	if err != nil {
+		return nil, nil, err
+	}
+	own, err := s.api(shared)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -224,7 +230,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 	if err != nil {
 		return nil, nil, err
 	}
-	return a.routes(zip, docs, api, duty, hooks, answers, pages), []func(context.Context) error{
+	return a.routes(zip, docs, api, calendars, own, hooks, answers, pages), []func(context.Context) error{
 		s.notifier.Run, api.Run, s.load.Run, expireSessions(s.sessionRows, a.log), newQueueGauges(s.queues.Depths, a.reg).run,
 	}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
+	"github.com/iris-oncall/iris/internal/api"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/escalation"
@@ -17,10 +18,19 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncallapi"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/access"
+	"github.com/iris-oncall/iris/internal/postgres/calendar"
+	"github.com/iris-oncall/iris/internal/postgres/catalog"
+	"github.com/iris-oncall/iris/internal/postgres/engine"
+	"github.com/iris-oncall/iris/internal/postgres/incidents"
+	"github.com/iris-oncall/iris/internal/postgres/notifications"
+	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
+	"github.com/iris-oncall/iris/internal/postgres/queue"
 	"github.com/iris-oncall/iris/internal/responses"
 	"github.com/iris-oncall/iris/internal/web"
 	"github.com/iris-oncall/iris/internal/webhooks"
 	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/calendars"
 )
 
 // apiShared is what several edges of iris-api use: the adapters of storage, who comes in, and how much there may be. Its
@@ -33,15 +43,15 @@ type apiShared struct {
 	db     *postgres.DB
 	in     postgres.Installation
 
-	applications  *postgres.Applications
-	incidents     *postgres.Incidents
-	messages      *postgres.Messages
-	notifications *postgres.Notifications
+	applications  *catalog.Applications
+	incidents     *incidents.Incidents
+	messages      *incidents.Messages
+	notifications *notifications.Notifications
 	notifier      *postgres.Notifier
-	plans         *postgres.Plans
-	queues        *postgres.Queues
-	sessionRows   *postgres.Sessions
-	userRows      *postgres.Users
+	plans         *catalog.Plans
+	queues        *queue.Queues
+	sessionRows   *access.Sessions
+	userRows      *pgpeople.Users
 
 	sessions      *scs.SessionManager
 	authenticator *wire.Authenticator
@@ -56,15 +66,15 @@ type apiShared struct {
 func (a *API) share(in postgres.Installation) (*apiShared, error) {
 	s := &apiShared{
 		cfg: a.cfg, log: a.log, reg: a.reg, errors: a.errors, db: a.db, in: in,
-		applications:  postgres.NewApplications(a.db, in.Keys),
-		incidents:     postgres.NewIncidents(a.db),
-		messages:      postgres.NewMessages(a.db),
-		notifications: postgres.NewNotifications(a.db).WithQuota(standardQuota(a.cfg.DefaultQuota)),
+		applications:  catalog.NewApplications(a.db, in.Keys),
+		incidents:     incidents.New(a.db),
+		messages:      incidents.NewMessages(a.db),
+		notifications: notifications.New(a.db).WithQuota(standardQuota(a.cfg.DefaultQuota)),
 		notifier:      postgres.NewNotifier(a.db),
-		plans:         postgres.NewPlans(a.db),
-		queues:        postgres.NewQueues(a.db),
-		sessionRows:   postgres.NewSessions(a.db),
-		userRows:      postgres.NewUsers(a.db),
+		plans:         catalog.NewPlans(a.db),
+		queues:        queue.NewQueues(a.db),
+		sessionRows:   access.NewSessions(a.db),
+		userRows:      pgpeople.NewUsers(a.db),
 	}
 	s.sessions = newSessions(a.cfg, s.sessionRows, a.errors.Write)
 	s.authenticator = wire.NewAuthenticator(s.applications, s.userRows, s.sessions, userKey, a.errors)
@@ -87,36 +97,92 @@ func (a *API) share(in postgres.Installation) (*apiShared, error) {
 }
 
 func (s *apiShared) irisAPI() (*irisapi.API, error) {
-	directory := postgres.NewDirectory(s.db)
+	directory := engine.NewDirectory(s.db)
 	resolver := oncall.NewResolver(oncall.LimitLists(directory, s.cfg.MailingLists.MaxMembers),
-		oncall.NewLiveCalendar(postgres.NewOncallCalendars(s.db), oncall.LiveConfig{}), oncall.DefaultKeep)
+		oncall.NewLiveCalendar(calendar.NewCalendars(s.db), oncall.LiveConfig{}), oncall.DefaultKeep)
 	if s.dummy != nil {
 		resolver = resolver.Dummy(s.dummy)
 	}
 	return irisapi.New(irisapi.Deps{
 		Authenticator: s.authenticator, Errors: s.errors,
-		Incidents: s.incidents, Timelines: s.incidents, AuditLog: postgres.NewAudit(s.db), Plans: s.plans, Templates: postgres.NewTemplates(s.db), Messages: s.messages,
+		Incidents: s.incidents, Timelines: s.incidents, AuditLog: access.NewAudit(s.db), Plans: s.plans, Templates: catalog.NewTemplates(s.db), Messages: s.messages,
 		Notifications: s.notifications, Applications: s.applications, Directory: directory,
 		Resolver: resolver, People: s.userRows, Teammates: s.userRows.Teammates, Queues: s.queues,
 		Settings: s.applications, ApplicationKeys: s.applications, Limits: s.applications,
-		Tags: postgres.NewTags(s.db), Rates: s.rates, States: s.incidents, Aggregations: s.plans,
-		Statistics: postgres.NewStatistics(s.db), Simulator: s.simulator, Removals: newRemovals(s.db, s.plans, s.cfg.Intake.CatchAllPlan), PlanFallbacks: s.plans, ApplicationFallbacks: s.applications,
-		Profiles: postgres.NewSettings(s.db), Targets: postgres.NewTargets(s.db), Categories: s.applications, SlackID: s.callbacks.slackID,
+		Tags: catalog.NewTags(s.db), Rates: s.rates, States: s.incidents, Aggregations: s.plans,
+		Statistics: incidents.NewStatistics(s.db), Simulator: s.simulator, Removals: newRemovals(s.db, s.plans, s.cfg.Intake.CatchAllPlan), PlanFallbacks: s.plans, ApplicationFallbacks: s.applications,
+		Profiles: pgpeople.NewSettings(s.db), Targets: catalog.NewTargets(s.db), Categories: s.applications, SlackID: s.callbacks.slackID,
 		Replays: postgres.NewIdempotency(s.db), Load: s.load, Syntax: syntax, Wake: s.notifier.Wake, Ping: s.db.Ping,
 		Log: s.log, Registerer: s.reg, Config: apiConfig(s.cfg),
 	})
 }
 
-func (s *apiShared) oncallAPI() (*oncallapi.API, error) {
-	teams := postgres.NewOncallTeams(s.db, reminders(s.cfg.Oncall))
+// calendarParts are what the two calendar APIs share.
+type calendarParts struct {
+	requests      calendars.Requests
+	authenticator *calendars.Authenticator
+	teams         *pgpeople.OncallTeams
+	people        *pgpeople.OncallPeople
+	rosters       *pgpeople.Rosters
+	names         *catalog.RolesAndServices
+	shifts        *calendar.Shifts
+	schedules     *calendar.Schedules
+	calendars     *calendar.Calendars
+}
+
+func (s *apiShared) calendarParts() calendarParts {
+	teams := pgpeople.NewOncallTeams(s.db, reminders(s.cfg.Oncall))
+	p := calendarParts{
+		teams: teams, people: pgpeople.NewOncallPeople(s.db), rosters: pgpeople.NewRosters(teams), names: catalog.NewRolesAndServices(s.db),
+		shifts: calendar.NewShifts(s.db), schedules: calendar.NewSchedules(s.db), calendars: calendar.NewCalendars(s.db),
+	}
+	open := auth.Openings{AnonymousReads: s.cfg.Compatibility.OncallAnonymousReads, AdminsEditMembers: s.cfg.Compatibility.TeamAdminsEditMembers}
+	p.requests = calendars.Requests{
+		Teams: teams, People: p.people, Roles: p.names, Rosters: p.rosters, Schedules: p.schedules, Shifts: p.shifts,
+		Openings: open, Grace: s.cfg.Oncall.Grace,
+	}
+	p.authenticator = &calendars.Authenticator{
+		Applications: s.applications, Users: s.userRows, Sessions: s.sessions, UserKey: userKey, Standings: teams,
+		Openings: open, DebugAuth: s.cfg.Compatibility.OncallDebugAuth, Errors: s.errors,
+	}
+	return p
+}
+
+// oncallAPI makes the calendar's API below /api/v0.
+func (s *apiShared) oncallAPI(p calendarParts) (*oncallapi.API, error) {
+	notices := notifications.NewNotices(s.db, s.in.Keys)
 	return oncallapi.New(oncallapi.Deps{
-		Applications: s.applications, Users: s.userRows, Sessions: s.sessions, UserKey: userKey, Teams: teams,
-		Rosters: postgres.NewOncallRosters(teams), People: postgres.NewOncallPeople(s.db), Names: postgres.NewOncallNames(s.db),
-		Notices: postgres.NewOncallNotices(s.db, s.in.Keys), Shifts: postgres.NewOncallShifts(s.db), Schedules: postgres.NewOncallSchedules(s.db),
-		Wishes: postgres.NewOncallWishes(s.db), Coverage: postgres.NewOncallCoverage(s.db), Calendars: postgres.NewOncallCalendars(s.db),
-		Contacts: postgres.NewContacts(s.db, s.in.Keys, s.notifications),
-		Plans:    s.plans, Incidents: s.incidents, Lookups: s.notifications, Paid: paidRoles(s.cfg.Oncall.BonusURL),
-		Wake: s.notifier.Wake, Errors: s.errors, Log: s.log, Config: oncallConfig(s.cfg),
+		Requests: p.requests, Authenticator: p.authenticator, Errors: s.errors,
+		Teams: oncallapi.TeamParts{
+			Teams: p.teams, Members: p.teams, Admins: p.teams, Subscriptions: p.teams, Rosters: p.rosters, RosterMembers: p.rosters,
+			RoleChanges: p.names, Services: p.names, TeamServices: p.names, ScheduleChanges: p.schedules, Audit: notices, Plans: s.plans,
+			CheckPlans: s.cfg.Oncall.EscalateApplication != "", TimeZones: s.cfg.TimeZones, Modes: noticeModes,
+		},
+		People: oncallapi.PeopleParts{
+			Users: p.people, Pins: p.people, NoticeTypes: notices, Notices: notices, Keys: notices, KeyRemovals: notices,
+			Feeds: p.shifts, Modes: noticeModes,
+		},
+		Events: oncallapi.EventParts{
+			Calendars: p.calendars, TeamNames: p.teams, Users: p.people, Services: p.names, Audit: notices,
+			Paid: oncallapi.PaidRoles(s.cfg.Oncall.BonusURL), Bonus: oncallapi.Bonus{Whitelist: s.cfg.Oncall.BonusWhitelist, Blacklist: s.cfg.Oncall.BonusBlacklist},
+		},
+		Escalate: oncallapi.EscalateParts{
+			Plans: s.plans, Incidents: s.incidents, Lookups: s.notifications, Applications: s.applications, Wake: s.notifier.Wake,
+			Config: escalateConfig(s.cfg),
+		},
+	})
+}
+
+// api makes the project's own API below /v1.
+func (s *apiShared) api(p calendarParts) (*api.API, error) {
+	absent := calendar.NewRequests(s.db)
+	return api.New(api.Deps{
+		CalendarAuthenticator: p.authenticator, Errors: s.errors,
+		Calendar: api.CalendarParts{
+			Requests: p.requests, Calendars: p.calendars, Members: p.teams, Rotations: p.schedules, Unavailability: absent,
+			Holidays: absent, Swaps: absent, Coverage: calendar.NewCoverage(s.db), Imports: p.shifts,
+			Contacts: pgpeople.NewContacts(s.db, s.in.Keys, s.notifications),
+		},
 	})
 }
 
@@ -139,9 +205,9 @@ func (s *apiShared) pages() (*web.Web, error) {
 		return nil, err
 	}
 	return web.New(web.Deps{
-		Incidents: s.incidents, Messages: s.messages, Queues: s.queues, Cluster: postgres.NewCluster(s.db),
-		People:   &people{Users: s.userRows, accounts: accounts, guard: &loginGuard{}, known: postgres.NewKnownAddresses(s.db, s.in.Keys), log: s.log},
-		Sessions: s.sessions, UserKey: userKey, Steps: stepsOf(s.plans), Wake: s.notifier.Wake, Teams: postgres.NewTeams(s.db), Plans: s.plans,
+		Incidents: s.incidents, Messages: s.messages, Queues: s.queues, Cluster: engine.NewCluster(s.db),
+		People:   &people{Users: s.userRows, accounts: accounts, guard: &loginGuard{}, known: access.NewKnownAddresses(s.db, s.in.Keys), log: s.log},
+		Sessions: s.sessions, UserKey: userKey, Steps: stepsOf(s.plans), Wake: s.notifier.Wake, Teams: pgpeople.NewTeams(s.db), Plans: s.plans,
 		Simulator: s.simulator, Mailbox: s.cfg.HTTP.MailboxURL != "", Log: s.log,
 	})
 }
@@ -155,7 +221,7 @@ func (s *apiShared) responses(asset func(string) string) (*responses.Responses, 
 	return responses.New(responses.Deps{
 		Authenticator: s.authenticator, Applications: s.applications, Plans: s.plans, Load: s.load, Rates: s.rates,
 		Notifications: s.notifications, OneClick: oneClick, Openings: openings(s.cfg),
-		Pages: postgres.NewResponses(s.db), Posted: postgres.NewResponses(s.db), Incidents: s.incidents, People: s.userRows, Receipts: postgres.NewReceipts(s.db), Links: s.in.Keys.Links(),
+		Pages: incidents.NewResponses(s.db), Posted: incidents.NewResponses(s.db), Incidents: s.incidents, People: s.userRows, Receipts: incidents.NewReceipts(s.db), Links: s.in.Keys.Links(),
 		Errors: s.errors, Wake: s.notifier.Wake, PublicURL: s.cfg.PublicURL, ValidTwilio: s.callbacks.validTwilio,
 		TwilioReceipt: s.callbacks.twilioReceipt, SlackPressed: s.callbacks.slackPressed, ReplySlack: s.callbacks.replySlack,
 		SlackEmail: s.callbacks.slackEmail, Reveal: s.in.Keys.RevealTo, Asset: asset, Log: s.log,
@@ -168,7 +234,7 @@ func (s *apiShared) accounts() (*auth.Accounts, error) {
 	if s.cfg.Compatibility.DisableAuth {
 		accounts = accounts.Believing()
 	}
-	return withDirectory(accounts, s.cfg, postgres.NewDirectorySync(s.db, "log-in with the directory's password"), s.log, s.reg)
+	return withDirectory(accounts, s.cfg, pgpeople.NewDirectorySync(s.db, "log-in with the directory's password"), s.log, s.reg)
 }
 
 // openings is what the configuration opens to clients that know no keys.
@@ -190,7 +256,7 @@ func apiConfig(c config.API) irisapi.Config {
 }
 
 // stepsOf tells pages how many steps a plan version has; 0 when that cannot be found out.
-func stepsOf(plans *postgres.Plans) func(context.Context, int64) int {
+func stepsOf(plans *catalog.Plans) func(context.Context, int64) int {
 	return func(ctx context.Context, id int64) int {
 		p, err := plans.ByID(ctx, escalation.PlanID(id))
 		if err != nil {

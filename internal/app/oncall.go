@@ -1,17 +1,9 @@
 package app
 
 import (
-	"context"
-	"encoding/json"
-	"fmt"
-	"io"
-	"net/http"
 	"strings"
-	"time"
 
-	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/config"
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncallapi"
 	"github.com/iris-oncall/iris/internal/users"
@@ -31,14 +23,12 @@ func reminders(c config.Oncall) []oncall.NoticeSetting {
 // noticeModes are those in which people can be told of shifts.
 var noticeModes = []users.Mode{users.Email, users.SMS, users.Call, users.Slack, users.Push}
 
-func oncallConfig(c config.API) oncallapi.Config {
-	return oncallapi.Config{
-		Openings:  auth.Openings{AnonymousReads: c.Compatibility.OncallAnonymousReads, AdminsEditMembers: c.Compatibility.TeamAdminsEditMembers},
-		DebugAuth: c.Compatibility.OncallDebugAuth, Grace: c.Oncall.Grace, TimeZones: c.TimeZones, Modes: noticeModes,
+// escalateConfig is what the configuration says of the escalate button.
+func escalateConfig(c config.API) oncallapi.EscalateConfig {
+	return oncallapi.EscalateConfig{
 		Escalate: c.Oncall.EscalateApplication, PublicURL: c.PublicURL,
 		Urgent: oncallapi.EscalatePlan{Name: c.Oncall.UrgentPlan, Targets: roleTargets(c.Oncall.UrgentTargets)},
 		Medium: oncallapi.EscalatePlan{Name: c.Oncall.MediumPlan, Targets: roleTargets(c.Oncall.MediumTargets)},
-		Bonus:  oncallapi.Bonus{Whitelist: c.Oncall.BonusWhitelist, Blacklist: c.Oncall.BonusBlacklist},
 	}
 }
 
@@ -49,34 +39,4 @@ func roleTargets(list []string) []oncallapi.RoleTarget {
 		out = append(out, oncallapi.RoleTarget{Role: role, Target: target})
 	}
 	return out
-}
-
-// maxPaid bounds the list of paid roles, in bytes.
-const maxPaid = 8 << 20
-
-// paidRoles fetches the list of roles that are paid for; nil where none is configured.
-func paidRoles(url string) func(ctx context.Context) (json.RawMessage, error) {
-	if url == "" {
-		return nil
-	}
-	client := &http.Client{Timeout: 10 * time.Second}
-	return func(ctx context.Context) (json.RawMessage, error) {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-		if err != nil {
-			return nil, fmt.Errorf("bonus list: %w", err)
-		}
-		resp, err := client.Do(req)
-		if err != nil {
-			return nil, fault.Wrap(fault.Unavailable, err, "the bonus list cannot be fetched")
-		}
-		defer resp.Body.Close()
-		if resp.StatusCode != http.StatusOK {
-			return nil, fault.Newf(fault.Unavailable, "the bonus list was answered with status %d", resp.StatusCode)
-		}
-		raw, err := io.ReadAll(io.LimitReader(resp.Body, maxPaid))
-		if err != nil {
-			return nil, fault.Wrap(fault.Unavailable, err, "the bonus list broke off")
-		}
-		return raw, nil
-	}
 }

@@ -7,8 +7,10 @@ import (
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/oncall/schedules"
-	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
+	"github.com/iris-oncall/iris/internal/postgres/calendar"
+	"github.com/iris-oncall/iris/internal/postgres/catalog"
+	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -29,15 +31,15 @@ type NewCalendar struct {
 	Members  []string // of the roster, in order
 	// Schedules are made for the roster. Only Name, Algorithm, Advanced, Threshold, Pattern and Rotation are looked at;
 	// members of a rotation's layers are the roster's, in its order, when there are none.
-	Schedules map[string]schedules.ScheduleDraft // role -> schedule
+	Schedules map[string]scheduling.ScheduleDraft // role -> schedule
 }
 
 // AddCalendar sets up a team's administrators, services, roster and schedules; a Conflict fault when the roster exists. The
 // shifts are made by the processors.
 func (o *Operator) AddCalendar(ctx context.Context, n NewCalendar) error {
 	by := oncall.By{Owner: operatorName}
-	teams := postgres.NewOncallTeams(o.db, reminders(usualReminders()))
-	people, rosters := postgres.NewOncallPeople(o.db), postgres.NewOncallRosters(teams)
+	teams := pgpeople.NewOncallTeams(o.db, reminders(usualReminders()))
+	people, rosters := pgpeople.NewOncallPeople(o.db), pgpeople.NewRosters(teams)
 	known := map[string]oncall.Person{}
 	for _, name := range append(append([]string{}, n.Admins...), n.Members...) {
 		p, err := people.ByName(ctx, name)
@@ -78,7 +80,7 @@ func (o *Operator) AddCalendar(ctx context.Context, n NewCalendar) error {
 }
 
 func (o *Operator) claim(ctx context.Context, team oncall.Profile, services []string, by oncall.By) error {
-	names := postgres.NewOncallNames(o.db)
+	names := catalog.NewRolesAndServices(o.db)
 	for _, name := range services {
 		if err := names.SaveService(ctx, 0, name, by); err != nil && !fault.Is(err, fault.Conflict) {
 			return err
@@ -94,34 +96,34 @@ func (o *Operator) claim(ctx context.Context, team oncall.Profile, services []st
 	return nil
 }
 
-func (o *Operator) addSchedules(ctx context.Context, team oncall.Profile, roster int64, order []users.ID, drafts map[string]schedules.ScheduleDraft, by oncall.By) error {
-	roles, err := postgres.NewOncallNames(o.db).Roles(ctx)
+func (o *Operator) addSchedules(ctx context.Context, team oncall.Profile, roster int64, order []users.ID, drafts map[string]scheduling.ScheduleDraft, by oncall.By) error {
+	roles, err := catalog.NewRolesAndServices(o.db).Roles(ctx)
 	if err != nil {
 		return err
 	}
-	store := postgres.NewOncallSchedules(o.db)
+	schedules := calendar.NewSchedules(o.db)
 	for _, role := range roles {
 		d, wanted := drafts[role.Name]
 		if !wanted {
 			continue
 		}
 		d.TeamID, d.RosterID, d.RoleID = team.ID, roster, role.ID
-		if d.Algorithm == schedules.RoundRobin {
+		if d.Algorithm == scheduling.RoundRobin {
 			d.Order = order
 		}
 		if d.Rotation != nil {
 			for i := range d.Rotation.Layers {
 				l := &d.Rotation.Layers[i]
 				for j := 0; len(l.Members) < len(order); j++ {
-					l.Members = append(l.Members, schedules.LayerMember{User: order[j]})
+					l.Members = append(l.Members, scheduling.LayerMember{User: order[j]})
 				}
 			}
 		}
-		whole := schedules.Schedule{Algorithm: d.Algorithm, Pattern: d.Pattern, Rotation: d.Rotation, Threshold: d.Threshold}
+		whole := scheduling.Schedule{Algorithm: d.Algorithm, Pattern: d.Pattern, Rotation: d.Rotation, Threshold: d.Threshold}
 		if err := whole.Check(); err != nil {
 			return err
 		}
-		if _, err := store.Create(ctx, d, by); err != nil {
+		if _, err := schedules.Create(ctx, d, by); err != nil {
 			return err
 		}
 	}

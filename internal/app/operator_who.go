@@ -9,8 +9,11 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/oncall/schedules"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/postgres"
+	pgcalendar "github.com/iris-oncall/iris/internal/postgres/calendar"
+	"github.com/iris-oncall/iris/internal/postgres/catalog"
+	"github.com/iris-oncall/iris/internal/postgres/engine"
 	"github.com/iris-oncall/iris/internal/spelling"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -61,9 +64,9 @@ type WhoHandOver struct {
 // WhoGap is a stretch that the team wants covered and in which nobody has a shift.
 type WhoGap struct {
 	// Kind: nobody, or not-populated where a schedule has not reached that far yet.
-	Kind  schedules.GapKind `json:"kind"`
-	Start int64             `json:"start"`
-	End   int64             `json:"end"`
+	Kind  scheduling.GapKind `json:"kind"`
+	Start int64              `json:"start"`
+	End   int64              `json:"end"`
 }
 
 // maxHandOffs is how many hand-offs of a role are told.
@@ -79,7 +82,7 @@ func (o *Operator) Who(ctx context.Context, a WhoAsk) ([]WhoTeam, error) {
 	if err != nil {
 		return nil, err
 	}
-	directory, calendars := postgres.NewDirectory(o.db), postgres.NewOncallCalendars(o.db)
+	directory, calendars := engine.NewDirectory(o.db), pgcalendar.NewCalendars(o.db)
 	w := who{ask: a, db: o.db, directory: directory, calendars: calendars,
 		resolver: oncall.NewResolver(directory, oncall.NewSimulationCalendar(calendars, oncall.LiveConfig{}), time.Hour)}
 	out := make([]WhoTeam, 0, len(names))
@@ -105,7 +108,7 @@ func (o *Operator) roleExists(ctx context.Context, role string) error {
 	if role == "" {
 		return nil
 	}
-	inCalendars, err := postgres.NewOncallNames(o.db).Roles(ctx)
+	inCalendars, err := catalog.NewRolesAndServices(o.db).Roles(ctx)
 	if err != nil {
 		return err
 	}
@@ -135,7 +138,7 @@ func (o *Operator) teamsAsked(ctx context.Context, a WhoAsk) ([]string, error) {
 	if a.Service == "" {
 		return []string{a.Team}, nil
 	}
-	services := postgres.NewOncallNames(o.db)
+	services := catalog.NewRolesAndServices(o.db)
 	s, err := services.Service(ctx, a.Service)
 	if fault.Is(err, fault.NotFound) {
 		return nil, o.unknown(ctx, "there is no service ", "service", a.Service)
@@ -158,8 +161,8 @@ func (o *Operator) teamsAsked(ctx context.Context, a WhoAsk) ([]string, error) {
 type who struct {
 	ask       WhoAsk
 	db        *postgres.DB
-	directory *postgres.Directory
-	calendars *postgres.OncallCalendars
+	directory *engine.Directory
+	calendars *pgcalendar.Calendars
 	resolver  *oncall.Resolver
 }
 
@@ -181,7 +184,7 @@ func (w who) team(ctx context.Context, team oncall.Team) (WhoTeam, error) {
 	if calendar == nil {
 		calendar = oncall.NewTeamCalendar(team.ID, at, until, nil)
 	}
-	coverage, err := postgres.NewOncallCoverage(w.db).Coverage(ctx, team.ID, calendar)
+	coverage, err := pgcalendar.NewCoverage(w.db).Coverage(ctx, team.ID, calendar)
 	if err != nil {
 		return WhoTeam{}, err
 	}
@@ -219,7 +222,7 @@ func rolesAsked(role string, calendar *oncall.TeamCalendar, wanted []string) []s
 	return append([]string{oncall.RolePrimary}, others...)
 }
 
-func (w who) role(ctx context.Context, team oncall.Team, calendar *oncall.TeamCalendar, coverage schedules.Coverage, role string, at, until time.Time) (WhoRole, error) {
+func (w who) role(ctx context.Context, team oncall.Team, calendar *oncall.TeamCalendar, coverage scheduling.Coverage, role string, at, until time.Time) (WhoRole, error) {
 	asked := "oncall-" + role
 	if role == oncall.RoleManager || role == oncall.RoleDirector {
 		asked = role

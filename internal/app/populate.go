@@ -16,7 +16,7 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/metrics"
 	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/oncall/schedules"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -24,12 +24,12 @@ import (
 type populateStores struct {
 	schedules interface {
 		Due(ctx context.Context, buckets []int, every time.Duration, limit int) ([]oncall.TeamName, error)
-		Fill(ctx context.Context, processID string, lease buckets.Lease, team int64) ([]schedules.Result, error)
+		Fill(ctx context.Context, processID string, lease buckets.Lease, team int64) ([]scheduling.Result, error)
 		Failed(ctx context.Context, team int64, problem string) error
 	}
 	calendars oncall.CalendarStore
 	coverage  interface {
-		Coverage(ctx context.Context, team int64, calendar *oncall.TeamCalendar) (schedules.Coverage, error)
+		Coverage(ctx context.Context, team int64, calendar *oncall.TeamCalendar) (scheduling.Coverage, error)
 	}
 	teams interface {
 		ByID(ctx context.Context, id int64) (oncall.Profile, error)
@@ -43,8 +43,8 @@ type populateStores struct {
 		ByName(ctx context.Context, name string) (auth.Application, error)
 	}
 	warnings interface {
-		Warn(ctx context.Context, processID string, lease buckets.Lease, team int64, warnings []schedules.Warning,
-			word func(fresh []schedules.Warning) messages.Notification) ([]schedules.Warning, buckets.Set, error)
+		Warn(ctx context.Context, processID string, lease buckets.Lease, team int64, warnings []scheduling.Warning,
+			word func(fresh []scheduling.Warning) messages.Notification) ([]scheduling.Warning, buckets.Set, error)
 	}
 }
 
@@ -147,7 +147,7 @@ func (p *populator) team(ctx context.Context, lease buckets.Lease, team oncall.T
 	}
 	for _, plan := range plans {
 		for _, u := range plan.Unfilled {
-			warnings = append(warnings, schedules.Warning{
+			warnings = append(warnings, scheduling.Warning{
 				Kind: "unfilled", Role: u.Role, Since: u.Period, Span: oncall.Span{Start: u.Start, End: u.End}, Why: u.Why,
 			})
 		}
@@ -159,7 +159,7 @@ func (p *populator) team(ctx context.Context, lease buckets.Lease, team oncall.T
 }
 
 // gaps returns what the calendar leaves open soon of what the team wants covered. What schedules have not reached yet is no news.
-func (p *populator) gaps(ctx context.Context, team oncall.Profile) ([]schedules.Warning, error) {
+func (p *populator) gaps(ctx context.Context, team oncall.Profile) ([]scheduling.Warning, error) {
 	now, err := p.stores.people.Clock(ctx)
 	if err != nil {
 		return nil, err
@@ -176,9 +176,9 @@ func (p *populator) gaps(ctx context.Context, team oncall.Profile) ([]schedules.
 	if err != nil {
 		return nil, err
 	}
-	var out []schedules.Warning
+	var out []scheduling.Warning
 	for _, gap := range coverage.Gaps(calendar, from, now.Add(p.ahead), coverage.Roles()...) {
-		if gap.Kind != schedules.GapNobody || !gap.End.After(now) {
+		if gap.Kind != scheduling.GapNobody || !gap.End.After(now) {
 			continue
 		}
 		// A gap that reaches the end of what is looked at has no end yet; it is the same one when more of it comes into view.
@@ -186,7 +186,7 @@ func (p *populator) gaps(ctx context.Context, team oncall.Profile) ([]schedules.
 		if left.Start.Before(now) {
 			left.Start = now // what has passed helps nobody
 		}
-		out = append(out, schedules.Warning{Kind: "gap", Role: gap.Role, Since: gap.Start, Span: left, Why: "nobody is on the calendar"})
+		out = append(out, scheduling.Warning{Kind: "gap", Role: gap.Role, Since: gap.Start, Span: left, Why: "nobody is on the calendar"})
 	}
 	return out, nil
 }
@@ -195,7 +195,7 @@ func (p *populator) gaps(ctx context.Context, team oncall.Profile) ([]schedules.
 const warningLifetime = 12 * time.Hour
 
 // tell mails the team's administrators and its own address what they have not heard of yet, and logs and counts it.
-func (p *populator) tell(ctx context.Context, lease buckets.Lease, team oncall.Profile, warnings []schedules.Warning) error {
+func (p *populator) tell(ctx context.Context, lease buckets.Lease, team oncall.Profile, warnings []scheduling.Warning) error {
 	app, err := p.stores.applications.ByName(ctx, auth.SessionApplication)
 	if err != nil {
 		return err
@@ -204,7 +204,7 @@ func (p *populator) tell(ctx context.Context, lease buckets.Lease, team oncall.P
 	if err != nil {
 		return err
 	}
-	fresh, waiting, err := p.stores.warnings.Warn(ctx, p.holder.ProcessID(), lease, team.ID, warnings, func(fresh []schedules.Warning) messages.Notification {
+	fresh, waiting, err := p.stores.warnings.Warn(ctx, p.holder.ProcessID(), lease, team.ID, warnings, func(fresh []scheduling.Warning) messages.Notification {
 		return messages.Notification{
 			ApplicationID: app.ID, Priority: users.Medium, Lifetime: warningLifetime, Subject: "Nobody is on call for " + team.Name + " for a while",
 			Body: warningText(team, fresh), Recipients: recipients,
@@ -225,7 +225,7 @@ func (p *populator) tell(ctx context.Context, lease buckets.Lease, team oncall.P
 }
 
 // warningText words warnings on the team's clock.
-func warningText(team oncall.Profile, warnings []schedules.Warning) string {
+func warningText(team oncall.Profile, warnings []scheduling.Warning) string {
 	zone, err := time.LoadLocation(team.TimeZone)
 	if err != nil {
 		zone = time.UTC

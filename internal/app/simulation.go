@@ -7,23 +7,26 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/oncall/schedules"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/calendar"
+	"github.com/iris-oncall/iris/internal/postgres/catalog"
+	"github.com/iris-oncall/iris/internal/postgres/engine"
 )
 
 // newSimulator returns a simulator over the database. Every simulation has a resolver of its own, with a calendar that
 // answers for any instant. listLimit is the size from which on a mailing list stands for nobody.
-func newSimulator(db *postgres.DB, apps *postgres.Applications, listLimit int, dummy oncall.FindUser) (*simulation.Simulator, error) {
-	directory := postgres.NewDirectory(db)
+func newSimulator(db *postgres.DB, apps *catalog.Applications, listLimit int, dummy oncall.FindUser) (*simulation.Simulator, error) {
+	directory := engine.NewDirectory(db)
 	return simulation.NewSimulator(simulation.SimulatorDeps{
-		Reader: directory, Rules: directory, Names: postgres.NewNames(db, apps), Clock: db,
-		Vendors: postgres.NewCluster(db),
+		Reader: directory, Rules: directory, Names: catalog.NewNames(db, apps), Clock: db,
+		Vendors: engine.NewCluster(db),
 		Populated: func() simulation.Populated {
-			return &populated{db: db, directory: directory, known: map[int64]schedules.Coverage{}}
+			return &populated{db: db, directory: directory, known: map[int64]scheduling.Coverage{}}
 		},
 		Resolver: func() *oncall.Resolver {
 			r := oncall.NewResolver(oncall.LimitLists(directory, listLimit),
-				oncall.NewSimulationCalendar(postgres.NewOncallCalendars(db), oncall.LiveConfig{}), time.Hour)
+				oncall.NewSimulationCalendar(calendar.NewCalendars(db), oncall.LiveConfig{}), time.Hour)
 			if dummy != nil {
 				r = r.Dummy(dummy)
 			}
@@ -35,8 +38,8 @@ func newSimulator(db *postgres.DB, apps *postgres.Applications, listLimit int, d
 // populated tells one simulation how far the calendars of teams reach.
 type populated struct {
 	db        *postgres.DB
-	directory *postgres.Directory
-	known     map[int64]schedules.Coverage // by target number of the team
+	directory *engine.Directory
+	known     map[int64]scheduling.Coverage // by target number of the team
 }
 
 // NotPopulated implements escalation.Populated. What is no team has no calendar.
@@ -48,7 +51,7 @@ func (p *populated) NotPopulated(ctx context.Context, team escalation.Target, ro
 			return false, err
 		}
 		if t, is := found[team.TargetID]; is {
-			if coverage, err = postgres.NewOncallCoverage(p.db).Coverage(ctx, t.ID, nil); err != nil {
+			if coverage, err = calendar.NewCoverage(p.db).Coverage(ctx, t.ID, nil); err != nil {
 				return false, err
 			}
 		}

@@ -126,3 +126,11 @@ func Recover(err *error) {
 		*err = &Panic{Value: v, Stack: debug.Stack()}
 	}
 }
+
+// When returns instead where err is a fault of a kind, else err.
+func When(err error, kind Kind, instead error) error {
+	if Is(err, kind) {
+		return instead
+	}
+	return err
+}

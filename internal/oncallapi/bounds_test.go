@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/iris-oncall/iris/internal/oncallapi"
 )
 
 func TestOneRequestMakesABoundedNumberOfShifts(t *testing.T) {
@@ -44,7 +42,7 @@ func TestNobodyWhoIsSwitchedOffIsPutOnCall(t *testing.T) {
 // administrator of the installation.
 func TestNoticeSettingsOfAdministratorsAreTheirOwn(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, func(d *oncallapi.Deps) { d.Config.Openings.AdminsEditMembers = true })
+	f := newFixture(t, func(d *deps) { d.Requests.Openings.AdminsEditMembers = true })
 	f.ok(ann, "POST", "/api/v0/teams/ops/admins", `{"name":"root"}`)
 	const body = `{"team":"ops","roles":["primary"],"mode":"email","type":"event_created","only_if_involved":true}`
 	for name, status := range map[string]int{"root": 403, "bob": 200} {

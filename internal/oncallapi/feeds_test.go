@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/oncallapi"
 )
 
 // vevents splits a feed into its events, unfolded.
@@ -98,7 +97,7 @@ func TestFeedsKnowShiftsAgain(t *testing.T) {
 
 func TestFeedKeysOpenFeeds(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, func(d *oncallapi.Deps) { d.Config.Openings = auth.Openings{} })
+	f := newFixture(t, func(d *deps) { d.Requests.Openings = auth.Openings{} })
 	f.event("bob", "primary", 1, 2)
 	mine := f.ok(bob, "POST", "/api/v0/ical_key/user/bob", "")
 	teams := f.ok(eve, "POST", "/api/v0/ical_key/team/ops", "")

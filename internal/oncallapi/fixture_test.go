@@ -12,18 +12,31 @@ import (
 	"time"
 
 	"github.com/alexedwards/scs/v2"
+	"github.com/go-chi/chi/v5"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest"
 
+	"github.com/iris-oncall/iris/internal/api"
+	"github.com/iris-oncall/iris/internal/api/calendar"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncallapi"
+	"github.com/iris-oncall/iris/internal/oncallapi/events"
+	oncallpeople "github.com/iris-oncall/iris/internal/oncallapi/people"
+	oncallteams "github.com/iris-oncall/iris/internal/oncallapi/teams"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/access"
+	pgcalendar "github.com/iris-oncall/iris/internal/postgres/calendar"
+	"github.com/iris-oncall/iris/internal/postgres/catalog"
+	"github.com/iris-oncall/iris/internal/postgres/incidents"
+	"github.com/iris-oncall/iris/internal/postgres/notifications"
+	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/calendars"
 )
 
 // caller is with what a request comes.
@@ -66,55 +79,86 @@ insert into services (name) values ('web'), ('database');
 insert into applications (name, allow_oncall) values ('calendar', true), ('stranger', false);
 `
 
+// deps are the parts of the two calendar APIs, /api/v0 and the calendar's part of /v1.
+type deps struct {
+	Requests      calendars.Requests
+	Authenticator calendars.Authenticator
+	Teams         oncallteams.Deps
+	People        oncallpeople.Deps
+	Events        events.Deps
+	Escalate      oncallapi.EscalateParts
+	Calendar      calendar.Deps
+}
+
 type fixture struct {
 	testing.TB
 	db       *postgres.DB
 	handler  http.Handler
 	sessions *scs.SessionManager
-	deps     oncallapi.Deps
+	deps     deps
 	mu       sync.Mutex
 	woken    buckets.Set
 }
 
-func newFixture(t testing.TB, change ...func(*oncallapi.Deps)) *fixture {
+func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 	t.Helper()
 	f := &fixture{TB: t, db: pgtest.New(t)}
 	f.exec(seed)
 	keys, err := auth.NewKeys(bytes.Repeat([]byte{1}, auth.SecretSize))
 	require.NoError(t, err)
-	apps := postgres.NewApplications(f.db, keys)
+	apps := catalog.NewApplications(f.db, keys)
 	for _, name := range []string{"calendar", "stranger"} {
 		app, err := apps.ByName(t.Context(), name)
 		require.NoError(t, err)
 		require.NoError(t, apps.SetKey(t.Context(), app.ID, name+"-key"))
 	}
 	f.sessions = scs.New()
-	f.sessions.Store = postgres.NewSessions(f.db)
+	f.sessions.Store = access.NewSessions(f.db)
 	f.sessions.Cookie.Name = "iris-auth"
 	log := zaptest.NewLogger(t, zaptest.Level(zap.WarnLevel))
 	day := 24 * time.Hour
-	teams := postgres.NewOncallTeams(f.db, []oncall.NoticeSetting{
+	teams := pgpeople.NewOncallTeams(f.db, []oncall.NoticeSetting{
 		{Mode: users.Email, Type: "oncall_reminder", Before: &day, Roles: []string{"primary", "secondary"}},
 	})
-	f.deps = oncallapi.Deps{
-		Applications: apps, Users: postgres.NewUsers(f.db), Sessions: f.sessions, UserKey: userKey, Teams: teams,
-		Rosters: postgres.NewOncallRosters(teams), People: postgres.NewOncallPeople(f.db), Names: postgres.NewOncallNames(f.db),
-		Notices: postgres.NewOncallNotices(f.db, keys), Shifts: postgres.NewOncallShifts(f.db), Schedules: postgres.NewOncallSchedules(f.db),
-		Wishes: postgres.NewOncallWishes(f.db), Coverage: postgres.NewOncallCoverage(f.db), Contacts: postgres.NewContacts(f.db, keys, postgres.NewNotifications(f.db)), Calendars: postgres.NewOncallCalendars(f.db), Plans: postgres.NewPlans(f.db),
-		Incidents: postgres.NewIncidents(f.db), Lookups: postgres.NewNotifications(f.db), Errors: wire.NewErrors(log), Log: log,
-		Config: oncallapi.Config{TimeZones: []string{"UTC", "America/New_York", "Europe/Zurich"}, Modes: []users.Mode{users.Email, users.SMS, users.Call, users.Slack}},
-		Wake: func(s buckets.Set) {
+	rosters, people, names := pgpeople.NewRosters(teams), pgpeople.NewOncallPeople(f.db), catalog.NewRolesAndServices(f.db)
+	notices, shifts, schedules := notifications.NewNotices(f.db, keys), pgcalendar.NewShifts(f.db), pgcalendar.NewSchedules(f.db)
+	plans, lookups, absent := catalog.NewPlans(f.db), notifications.New(f.db), pgcalendar.NewRequests(f.db)
+	live, modes := pgcalendar.NewCalendars(f.db), []users.Mode{users.Email, users.SMS, users.Call, users.Slack}
+	problems := wire.NewErrors(log)
+	f.deps = deps{
+		Requests: calendars.Requests{Teams: teams, People: people, Roles: names, Rosters: rosters, Schedules: schedules, Shifts: shifts},
+		Authenticator: calendars.Authenticator{Applications: apps, Users: pgpeople.NewUsers(f.db), Sessions: f.sessions, UserKey: userKey,
+			Standings: teams, Errors: problems},
+		Teams: oncallteams.Deps{Teams: teams, Members: teams, Admins: teams, Subscriptions: teams, Rosters: rosters, RosterMembers: rosters,
+			RoleChanges: names, Services: names, TeamServices: names, ScheduleChanges: schedules, Audit: notices, Plans: plans,
+			TimeZones: []string{"UTC", "America/New_York", "Europe/Zurich"}, Modes: modes},
+		People: oncallpeople.Deps{Users: people, Pins: people, NoticeTypes: notices, Notices: notices, Keys: notices, KeyRemovals: notices,
+			Feeds: shifts, Modes: modes},
+		Events: events.Deps{Calendars: live, TeamNames: teams, Users: people, Services: names, Audit: notices},
+		Escalate: oncallapi.EscalateParts{Plans: plans, Incidents: incidents.New(f.db), Lookups: lookups, Applications: apps, Wake: func(s buckets.Set) {
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			f.woken.Union(s)
-		},
+		}},
+		Calendar: calendar.Deps{Calendars: live, Members: teams, Rotations: schedules, Unavailability: absent, Holidays: absent, Swaps: absent,
+			Coverage: pgcalendar.NewCoverage(f.db), Imports: shifts, Contacts: pgpeople.NewContacts(f.db, keys, lookups)},
 	}
 	for _, c := range change {
 		c(&f.deps)
 	}
-	api, err := oncallapi.New(f.deps)
+	d := f.deps
+	d.Authenticator.Openings, d.Calendar.Requests = d.Requests.Openings, d.Requests
+	own, err := oncallapi.New(oncallapi.Deps{Requests: d.Requests, Authenticator: &d.Authenticator, Teams: d.Teams, People: d.People,
+		Events: d.Events, Escalate: d.Escalate, Errors: problems})
 	require.NoError(t, err)
-	f.handler = api.Handler()
+	v1, err := api.New(api.Deps{Calendar: d.Calendar, CalendarAuthenticator: &d.Authenticator, Errors: problems})
+	require.NoError(t, err)
+	r := chi.NewRouter()
+	r.Use(wire.SecurityHeaders, wire.TrimSlash, problems.BoundQuery)
+	problems.Refuse(r)
+	own.Routes(r)
+	v1.Routes(r)
+	f.handler = r
 	return f
 }
 
@@ -149,7 +193,7 @@ func (f *fixture) login(user string) (token, csrf string) {
 	f.Helper()
 	ctx, err := f.sessions.Load(f.Context(), "")
 	require.NoError(f, err)
-	u, err := postgres.NewUsers(f.db).ByName(ctx, user)
+	u, err := pgpeople.NewUsers(f.db).ByName(ctx, user)
 	require.NoError(f, err)
 	csrf, err = wire.BeginSession(ctx, f.sessions, userKey, u)
 	require.NoError(f, err)

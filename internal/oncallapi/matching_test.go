@@ -9,9 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/oncall/schedules"
-	"github.com/iris-oncall/iris/internal/oncallapi"
-	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
+	oncallpeople "github.com/iris-oncall/iris/internal/oncallapi/people"
+	oncallteams "github.com/iris-oncall/iris/internal/oncallapi/teams"
+	"github.com/iris-oncall/iris/internal/postgres/notifications"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -60,20 +61,20 @@ func TestWhoSavesOverSomebodyElsesEditIsTold(t *testing.T) {
 
 // crossing runs something between the moment when a request has read what it changes and the moment when it stores it.
 type crossing struct {
-	oncallapi.Schedules
+	oncallteams.ScheduleChanges
 	meanwhile func()
 }
 
-func (c *crossing) Update(ctx context.Context, id oncall.ScheduleID, change func(schedules.StoredSchedule) (schedules.ScheduleDraft, error), by oncall.By) error {
+func (c *crossing) Update(ctx context.Context, id oncall.ScheduleID, change func(scheduling.StoredSchedule) (scheduling.ScheduleDraft, error), by oncall.By) error {
 	if run := c.meanwhile; run != nil {
 		c.meanwhile = nil
 		run()
 	}
-	return c.Schedules.Update(ctx, id, change, by)
+	return c.ScheduleChanges.Update(ctx, id, change, by)
 }
 
 type crossingNotices struct {
-	oncallapi.Notices
+	oncallpeople.Notices
 	meanwhile func()
 }
 
@@ -90,9 +91,9 @@ func TestEditsThatCrossKeepBoth(t *testing.T) {
 	t.Parallel()
 	var schedules *crossing
 	var notices *crossingNotices
-	f := newFixture(t, func(d *oncallapi.Deps) {
-		schedules, notices = &crossing{Schedules: d.Schedules}, &crossingNotices{Notices: d.Notices}
-		d.Schedules, d.Notices = schedules, notices
+	f := newFixture(t, func(d *deps) {
+		schedules, notices = &crossing{ScheduleChanges: d.Teams.ScheduleChanges}, &crossingNotices{Notices: d.People.Notices}
+		d.Teams.ScheduleChanges, d.People.Notices = schedules, notices
 	})
 	schedule := f.schedule(fmt.Sprintf(`{"role":"primary","advanced_mode":0,"events":[{"start":0,"duration":%d}]}`, week))
 	schedules.meanwhile = func() {
@@ -114,7 +115,7 @@ func TestEditsThatCrossKeepBoth(t *testing.T) {
 	setting := fmt.Sprintf("/api/v0/notifications/%d", id)
 	notices.meanwhile = func() { f.want(200, "", bob, "PUT", setting, `{"mode":"sms","roles":["primary","secondary"]}`) }
 	f.want(200, "", bob, "PUT", setting, `{"time_before":7200}`)
-	all, err := postgres.NewOncallNotices(f.db, nil).ByUser(t.Context(), users.ID(f.count(`select id from users where name = 'bob'`)))
+	all, err := notifications.NewNotices(f.db, nil).ByUser(t.Context(), users.ID(f.count(`select id from users where name = 'bob'`)))
 	require.NoError(t, err)
 	require.Equal(t, users.SMS, all[0].Mode)
 	require.Equal(t, []string{"primary", "secondary"}, all[0].Roles)

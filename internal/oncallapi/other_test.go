@@ -9,9 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/iris-oncall/iris/internal/oncallapi"
+	"github.com/stretchr/testify/require"
 )
 
 func TestNoticeSettings(t *testing.T) {
@@ -107,9 +106,9 @@ func TestAudit(t *testing.T) {
 
 func TestEscalate(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, func(d *oncallapi.Deps) {
-		d.Config.Escalate, d.Config.PublicURL = "calendar", "https://iris.example.com"
-		d.Config.Urgent = oncallapi.EscalatePlan{Name: "urgent", Targets: []oncallapi.RoleTarget{{Role: "team"}}}
+	f := newFixture(t, func(d *deps) {
+		d.Teams.CheckPlans, d.Escalate.Config.Escalate, d.Escalate.Config.PublicURL = true, "calendar", "https://iris.example.com"
+		d.Escalate.Config.Urgent = oncallapi.EscalatePlan{Name: "urgent", Targets: []oncallapi.RoleTarget{{Role: "team"}}}
 	})
 	f.exec(`insert into templates (name, creator_id) select 'words', id from users where name = 'ann'`)
 	f.exec(`insert into plans (name, creator_id, threshold_window, threshold_count, aggregation_window, aggregation_reset)
@@ -140,7 +139,7 @@ func TestEscalate(t *testing.T) {
 
 func TestDebugModeAndAnonymousReads(t *testing.T) {
 	t.Parallel()
-	debug := newFixture(t, func(d *oncallapi.Deps) { d.Config.DebugAuth = true })
+	debug := newFixture(t, func(d *deps) { d.Authenticator.DebugAuth = true })
 	debug.exec(`insert into users (name) values ('test_user')`)
 	debug.want(201, "", nobody, "POST", "/api/v0/teams", `{"name":"new","scheduling_timezone":"UTC"}`)
 	debug.want(200, `["test_user"]`, nobody, "GET", "/api/v0/teams/new/admins", "")
@@ -148,7 +147,7 @@ func TestDebugModeAndAnonymousReads(t *testing.T) {
 	debug.want(201, "", caller{session: "bob", csrf: "-"}, "POST", "/api/v0/users", `{"name":"made"}`)
 	debug.want(401, says("Authentication failure", "Wrong digest"), caller{app: "calendar", key: "x"}, "GET", "/api/v0/teams", "")
 
-	open := newFixture(t, func(d *oncallapi.Deps) { d.Config.Openings.AnonymousReads = true })
+	open := newFixture(t, func(d *deps) { d.Requests.Openings.AnonymousReads = true })
 	open.want(200, `["ops","empty"]`, nobody, "GET", "/api/v0/teams", "")
 	open.want(401, says("Unauthorized", "User must be logged in"), nobody, "POST", "/api/v0/teams", `{}`)
 	open.want(401, says("Unauthorized", "User must be logged in"), nobody, "GET", "/api/v0/ical_key/team/ops", "")
@@ -309,8 +308,8 @@ func TestBonus(t *testing.T) {
 	plain := newFixture(t)
 	plain.want(404, says("404 Not Found", ""), bob, "GET", "/api/v0/events/bonus", "")
 	list, failing := `[{"name":"ops","primary_paid":1,"secondary_paid":0}]`, false
-	f := newFixture(t, func(d *oncallapi.Deps) {
-		d.Paid = func(context.Context) (json.RawMessage, error) {
+	f := newFixture(t, func(d *deps) {
+		d.Events.Paid = func(context.Context) (json.RawMessage, error) {
 			if failing {
 				return nil, errors.New("away")
 			}

@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/iris-oncall/iris/internal/oncallapi"
 )
 
 func TestRosters(t *testing.T) {
@@ -176,7 +174,7 @@ func TestNamesAndSearch(t *testing.T) {
 
 func TestAdministratorsOfTeamsEditMembersWhereThatIsOpened(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, func(d *oncallapi.Deps) { d.Config.Openings.AdminsEditMembers = true })
+	f := newFixture(t, func(d *deps) { d.Requests.Openings.AdminsEditMembers = true })
 	f.want(204, "", ann, "PUT", "/api/v0/users/bob", `{"full_name":"Robert"}`)
 	f.want(403, says("Unauthorized", `Action not allowed for "bob"`), bob, "PUT", "/api/v0/users/ann", `{"full_name":"x"}`)
 }

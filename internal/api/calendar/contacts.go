@@ -1,0 +1,96 @@
+package calendar
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/jsonbody"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+// Contacts verifies where people are reached: only verified contacts say who sent a reply.
+type Contacts interface {
+	List(ctx context.Context, id users.ID) ([]users.Contact, error)
+	// SendCode sends a code to an unverified contact in the name of an application.
+	SendCode(ctx context.Context, application int64, id users.ID, mode users.Mode) error
+	// Verify marks the contact as verified if the code is right.
+	Verify(ctx context.Context, id users.ID, mode users.Mode, code string) error
+}
+
+func (a contacts) routes() []routing.Route {
+	return []routing.Route{
+		routing.Get("/v1/users/{user}/contacts", routing.Self, a.listContacts),
+		routing.Post("/v1/users/{user}/contacts/{mode}/code", routing.Self, a.sendContactCode),
+		routing.Post("/v1/users/{user}/contacts/{mode}/verify", routing.Self, a.verifyContact),
+	}
+}
+
+func (a contacts) listContacts(w http.ResponseWriter, r *http.Request) error {
+	u, err := a.contactOwner(r)
+	if err != nil {
+		return err
+	}
+	found, err := a.Contacts.List(r.Context(), u.ID)
+	if err != nil {
+		return err
+	}
+	out := []map[string]any{}
+	for _, c := range found {
+		out = append(out, map[string]any{
+			"mode": c.Mode, "destination": c.Destination, "verified": c.Verified, "verifiable": users.Identifies(c.Mode),
+		})
+	}
+	return routing.Answer(w, http.StatusOK, out)
+}
+
+func (a contacts) sendContactCode(w http.ResponseWriter, r *http.Request) error {
+	u, mode, err := a.contactOf(r)
+	if err != nil {
+		return err
+	}
+	if err := a.Contacts.SendCode(r.Context(), wire.Actor(r.Context()).ApplicationID, u.ID, mode); err != nil {
+		return err
+	}
+	return routing.Empty(w, http.StatusAccepted)
+}
+
+func (a contacts) verifyContact(w http.ResponseWriter, r *http.Request) error {
+	u, mode, err := a.contactOf(r)
+	if err != nil {
+		return err
+	}
+	b, err := jsonbody.Read(w, r, "invalid payload")
+	if err != nil {
+		return err
+	}
+	code, err := b.Required("code")
+	if err != nil {
+		return err
+	}
+	if err := a.Contacts.Verify(r.Context(), u.ID, mode, code); err != nil {
+		return err
+	}
+	return routing.Empty(w, http.StatusOK)
+}
+
+// contactOwner finds the user of the path for somebody who may change where they are reached.
+func (a contacts) contactOwner(r *http.Request) (oncall.Person, error) {
+	u, err := a.Person(r)
+	return u, fault.When(err, fault.NotFound, fault.Newf(fault.NotFound, "there is no user %.100q", routing.Param(r, "user")))
+}
+
+func (a contacts) contactOf(r *http.Request) (oncall.Person, users.Mode, error) {
+	u, err := a.contactOwner(r)
+	if err != nil {
+		return u, "", err
+	}
+	mode := users.Mode(routing.Param(r, "mode"))
+	if !users.Identifies(mode) {
+		return u, mode, fault.Invalidf("mode", "contacts of the mode %.40q need no verification: email, sms, call and slack do", mode)
+	}
+	return u, mode, nil
+}

@@ -1,0 +1,99 @@
+// Package calendar serves the part of /v1 that is about on-call calendars: rotations, coverage and gaps, unavailability,
+// holidays, swap requests, imports, previews of edits, and the contacts of people. api mounts its routes. Bodies are those
+// of Oncall's API where they show the same things.
+package calendar
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/editing"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire/calendars"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+// Members lists the people of a team.
+type Members interface {
+	People(ctx context.Context, team int64) ([]oncall.TeamPerson, error)
+}
+
+// Rotations stores rotations and computes what one would put on the calendar.
+type Rotations interface {
+	Create(ctx context.Context, d scheduling.ScheduleDraft, by oncall.By) (oncall.ScheduleID, error)
+	Update(ctx context.Context, id oncall.ScheduleID, change func(is scheduling.StoredSchedule) (scheduling.ScheduleDraft, error), by oncall.By) error
+	Delete(ctx context.Context, old scheduling.StoredSchedule, by oncall.By) error
+	Rehearse(ctx context.Context, draft scheduling.Schedule, roster int64, start time.Time, window oncall.Span) (scheduling.Result, error)
+}
+
+// Unavailability stores when people cannot be on call.
+type Unavailability interface {
+	Absences(ctx context.Context, people []users.ID) ([]scheduling.StoredAbsence, error)
+	Absence(ctx context.Context, id int64) (scheduling.StoredAbsence, error)
+	AddAbsence(ctx context.Context, a scheduling.StoredAbsence) (int64, error)
+	DropAbsence(ctx context.Context, id int64) error
+}
+
+// Holidays stores the holidays of teams.
+type Holidays interface {
+	Holidays(ctx context.Context, team int64) (scheduling.HolidayCalendar, error)
+	SetHolidays(ctx context.Context, team oncall.Profile, c scheduling.HolidayCalendar, by oncall.By) error
+	DropHolidays(ctx context.Context, team oncall.Profile, by oncall.By) error
+}
+
+// Swaps stores swap requests.
+type Swaps interface {
+	Swaps(ctx context.Context, team int64) ([]editing.NamedSwap, error)
+	AskSwap(ctx context.Context, team int64, give, take []oncall.ShiftID, by oncall.By,
+		ask func(now time.Time, crew editing.Membership, give, take []oncall.Shift) (editing.SwapRequest, error)) (int64, error)
+	DecideSwap(ctx context.Context, id int64, by oncall.By,
+		decide func(now time.Time, crew editing.Membership, r editing.SwapRequest, give, take []oncall.Shift) (editing.SwapRequest, oncall.Changes, error)) (editing.NamedSwap, error)
+}
+
+// Coverage reads the gaps of teams, and stores when they want their roles covered.
+type Coverage interface {
+	Coverage(ctx context.Context, team int64, calendar *oncall.TeamCalendar) (scheduling.Coverage, error)
+	SetCoverWish(ctx context.Context, team oncall.Profile, w scheduling.CoverRule, by oncall.By) error
+}
+
+// Imports stores the shifts of calendars from elsewhere.
+type Imports interface {
+	TakeOver(ctx context.Context, c editing.ExternalCalendar, by oncall.By, rehearse bool) (editing.CalendarImport, error)
+}
+
+// Deps are the parts that the routes work on. All are required.
+type Deps struct {
+	calendars.Requests
+	Calendars      oncall.CalendarStore
+	Members        Members
+	Rotations      Rotations
+	Unavailability Unavailability
+	Holidays       Holidays
+	Swaps          Swaps
+	Coverage       Coverage
+	Imports        Imports
+	Contacts       Contacts
+}
+
+// The routes by resource.
+type (
+	contacts       struct{ Deps }
+	coverage       struct{ Deps }
+	drafts         struct{ Deps }
+	edits          struct{ Deps }
+	fairness       struct{ Deps }
+	holidays       struct{ Deps }
+	imports        struct{ Deps }
+	rotations      struct{ Deps }
+	swaps          struct{ Deps }
+	unavailability struct{ Deps }
+)
+
+// Routes returns the routes on the parts.
+func Routes(d Deps) []routing.Route {
+	return slices.Concat(contacts{d}.routes(), coverage{d}.routes(), drafts{d}.routes(), edits{d}.routes(), fairness{d}.routes(),
+		holidays{d}.routes(), imports{d}.routes(), rotations{d}.routes(), swaps{d}.routes(), unavailability{d}.routes())
+}

@@ -1,0 +1,185 @@
+package calendar
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/editing"
+	"github.com/iris-oncall/iris/internal/wire/calendars"
+	"github.com/iris-oncall/iris/internal/wire/jsonbody"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+func (a edits) routes() []routing.Route {
+	return []routing.Route{
+		routing.Post("/v1/events/preview", routing.Write, a.previewEdit),
+		routing.Post("/v1/events/swap", routing.Write, a.swapFromNow),
+		routing.Post("/v1/teams/{team}/take", routing.Write, a.takePager),
+	}
+}
+
+// swapFromNow leaves what is past of a running shift to the person who had it.
+func (a edits) swapFromNow(w http.ResponseWriter, r *http.Request) error {
+	if err := a.Swap(w, r, editing.Editor.SwapFromNow); err != nil {
+		return err
+	}
+	return routing.Empty(w, http.StatusNoContent)
+}
+
+// previewEdit answers what an edit would change: the same work, done and undone again. The body is the one that the edit
+// itself takes, with the action, and with id, link_id or team where the edit has them in its path.
+func (a edits) previewEdit(w http.ResponseWriter, r *http.Request) error {
+	b, err := jsonbody.Read(w, r, "")
+	if err != nil {
+		return err
+	}
+	action, err := b.Required("action")
+	if err != nil {
+		return err
+	}
+	e, err := a.previewed(r.Context(), action, b)
+	if err != nil {
+		return err
+	}
+	c, err := a.Run(r, e, nil, true)
+	if err != nil {
+		return err
+	}
+	out, err := a.changesObject(r.Context(), c)
+	if err != nil {
+		return err
+	}
+	return routing.Answer(w, http.StatusOK, out)
+}
+
+// previewed reads the edit that a preview is about.
+func (a edits) previewed(ctx context.Context, action string, b jsonbody.Object) (*calendars.Edit, error) {
+	plain := b.Without("action", "id", "link_id")
+	switch action {
+	case "create":
+		return a.Creation(ctx, plain)
+	case "link":
+		return a.LinkedCreation(ctx, b.Members["events"])
+	case "swap":
+		return a.Swapping(ctx, plain, editing.Editor.Swap)
+	case "swap_from_now":
+		return a.Swapping(ctx, plain, editing.Editor.SwapFromNow)
+	case "override":
+		return a.Overriding(ctx, plain)
+	case "edit", "delete":
+		id, ok, err := b.Number("id")
+		if err == nil && !ok {
+			err = b.Missing("id")
+		}
+		if err != nil {
+			return nil, err
+		}
+		if action == "delete" {
+			return a.Deletion(ctx, oncall.ShiftID(id))
+		}
+		return a.Change(ctx, oncall.ShiftID(id), plain)
+	case "edit_link", "delete_link":
+		link, err := b.Required("link_id")
+		if err != nil {
+			return nil, err
+		}
+		if action == "delete_link" {
+			return a.LinkedDeletion(ctx, link)
+		}
+		return a.LinkedChange(ctx, link, plain)
+	case "take":
+		name, err := b.Required("team")
+		if err != nil {
+			return nil, err
+		}
+		team, err := a.ActiveTeam(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		return a.taking(ctx, team, plain)
+	}
+	return nil, fault.Invalidf("action", "action must be one of create, link, edit, edit_link, delete, delete_link, swap, override, take")
+}
+
+// changesObject is a change as the pages show it. Shifts that do not exist yet have the id 0.
+func (a edits) changesObject(ctx context.Context, c oncall.Changes) (map[string]any, error) {
+	all := append([]oncall.Shift{}, c.Add...)
+	for i := range all {
+		all[i].ID = 0
+	}
+	all = append(all, c.Delete...)
+	for _, u := range c.Update {
+		all = append(all, u.Before, u.After)
+	}
+	rows, err := a.Named(ctx, all)
+	if err != nil {
+		return nil, err
+	}
+	objects := calendars.EventObjects(rows, calendars.EventFields)
+	added, removed := objects[:len(c.Add)], objects[len(c.Add):len(c.Add)+len(c.Delete)]
+	changed := []map[string]any{}
+	for i := len(c.Add) + len(c.Delete); i < len(objects); i += 2 {
+		changed = append(changed, map[string]any{"before": objects[i], "after": objects[i+1]})
+	}
+	return map[string]any{"added": added, "removed": removed, "changed": changed}, nil
+}
+
+// taking reads a request to be on call for a role from now on.
+func (a edits) taking(ctx context.Context, team oncall.Profile, b jsonbody.Object) (*calendars.Edit, error) {
+	role, err := b.Required("role")
+	if err != nil {
+		return nil, err
+	}
+	proper, known, err := a.RoleName(ctx, role)
+	if err != nil {
+		return nil, err
+	}
+	if !known {
+		return nil, fault.Invalidf("role", "there is no role %q", role)
+	}
+	until, _, err := b.Time("until")
+	if err != nil {
+		return nil, err
+	}
+	who, err := a.PersonOf(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	return &calendars.Edit{
+		Choice: editing.Selection{TeamID: team.ID, Running: true, Until: until},
+		Decide: func(now time.Time, crew editing.Membership, chosen []oncall.Shift) (editing.Decision, error) {
+			c, err := a.Desk(ctx, now, crew, true).TakePager(chosen, proper, who.ID, until)
+			return editing.Decision{Changes: c, Action: "pager_taken", Context: func(added []oncall.Shift) any {
+				return map[string]any{"user": who.Name, "role": proper, "event_ids": calendars.ShiftIDs(added)}
+			}}, err
+		},
+	}, nil
+}
+
+// takePager puts the caller on call for a role of the team, at once.
+func (a edits) takePager(w http.ResponseWriter, r *http.Request) error {
+	team, err := a.Team(r)
+	if err != nil {
+		return err
+	}
+	b, err := jsonbody.Read(w, r, "")
+	if err != nil {
+		return err
+	}
+	e, err := a.taking(r.Context(), team, b)
+	if err != nil {
+		return err
+	}
+	c, err := a.Run(r, e, nil, false)
+	if err != nil {
+		return err
+	}
+	rows, err := a.Named(r.Context(), c.Add)
+	if err != nil {
+		return err
+	}
+	return routing.Answer(w, http.StatusCreated, map[string]any{"shifts": calendars.EventObjects(rows, calendars.EventFields)})
+}

@@ -1,0 +1,80 @@
+package calendar
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
+	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/calendars"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+func (a holidays) routes() []routing.Route {
+	return []routing.Route{
+		routing.Get("/v1/teams/{team}/holidays", routing.Read, a.getHolidays),
+		routing.Put("/v1/teams/{team}/holidays", routing.Write, a.setHolidays),
+		routing.Delete("/v1/teams/{team}/holidays", routing.Write, a.dropHolidays),
+	}
+}
+
+func (a holidays) holidaysOf(ctx context.Context, t oncall.Profile) (map[oncall.Date]bool, error) {
+	c, err := a.Holidays.Holidays(ctx, t.ID)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return nil, err
+	}
+	out := map[oncall.Date]bool{}
+	for _, d := range c.Days {
+		out[d.Day] = true
+	}
+	return out, nil
+}
+
+func (a holidays) getHolidays(w http.ResponseWriter, r *http.Request) error {
+	t, err := a.Team(r)
+	if err != nil {
+		return err
+	}
+	c, err := a.Holidays.Holidays(r.Context(), t.ID)
+	if err != nil {
+		return err
+	}
+	days := []map[string]string{}
+	for _, d := range c.Days {
+		days = append(days, map[string]string{"date": d.Day.String(), "name": d.Name})
+	}
+	return routing.Answer(w, http.StatusOK, map[string]any{"holidays": days, "uploaded_by": c.UploadedBy, "uploaded_at": c.UploadedAt.Unix()})
+}
+
+// setHolidays takes a team's holidays from the text of an iCalendar.
+func (a holidays) setHolidays(w http.ResponseWriter, r *http.Request) error {
+	t, err := a.Administered(r)
+	if err != nil {
+		return err
+	}
+	raw, _, err := wire.Body(w, r, wire.MaxBody)
+	if err != nil {
+		return err
+	}
+	days, err := readHolidays(raw)
+	if err != nil {
+		return err
+	}
+	if err := a.Holidays.SetHolidays(r.Context(), t, scheduling.HolidayCalendar{Source: string(raw), Days: days}, calendars.By(r, nil)); err != nil {
+		return err
+	}
+	return routing.Empty(w, http.StatusNoContent)
+}
+
+func (a holidays) dropHolidays(w http.ResponseWriter, r *http.Request) error {
+	t, err := a.Administered(r)
+	if err != nil {
+		return err
+	}
+	if err := a.Holidays.DropHolidays(r.Context(), t, calendars.By(r, nil)); err != nil {
+		return err
+	}
+	return routing.Empty(w, http.StatusNoContent)
+}

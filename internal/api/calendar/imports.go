@@ -1,0 +1,184 @@
+package calendar
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/ical"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/editing"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/calendars"
+	"github.com/iris-oncall/iris/internal/wire/params"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+// importAhead is how far ahead a calendar is read unless the query says otherwise.
+const importAhead = 365 * 24 * time.Hour
+
+func (a imports) routes() []routing.Route {
+	return []routing.Route{
+		routing.Post("/v1/teams/{team}/imports", routing.Write, a.importCalendar),
+	}
+}
+
+// importCalendar makes shifts of a calendar from elsewhere, or with preview=true only says which.
+func (a imports) importCalendar(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	t, err := a.Administered(r)
+	if err != nil {
+		return err
+	}
+	q := r.URL.Query()
+	preview, err := params.Flag(q, "preview", false)
+	if err != nil {
+		return err
+	}
+	c := editing.ExternalCalendar{TeamID: t.ID}
+	if c.Role, err = a.importRole(ctx, q.Get("role")); err != nil {
+		return err
+	}
+	candidates, err := a.candidates(ctx, t, q.Get("roster"))
+	if err != nil {
+		return err
+	}
+	now, err := a.People.Clock(ctx)
+	if err != nil {
+		return err
+	}
+	from, until, err := window(r, now, now.Add(importAhead))
+	if err != nil {
+		return err
+	}
+	if from.Before(now) {
+		from = now // what was on call is not rewritten
+	}
+	raw, _, err := wire.Body(w, r, wire.MaxBody)
+	if err != nil {
+		return err
+	}
+	read, err := ical.Read(raw, a.ZoneOf(t), from, until)
+	if err != nil {
+		return err
+	}
+	c.Since, c.UIDs = from, read.UIDs
+	var unmatched []unmatchedEvent
+	c.Wanted, unmatched = occurrences(candidates, read)
+	plan, err := a.Imports.TakeOver(ctx, c, calendars.By(r, nil), preview)
+	if err != nil {
+		return err
+	}
+	return a.answerImport(w, r, plan, unmatched, preview)
+}
+
+func (a imports) importRole(ctx context.Context, name string) (string, error) {
+	roles, err := a.Roles.Roles(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, role := range roles {
+		if strings.EqualFold(role.Name, name) {
+			return role.Name, nil
+		}
+	}
+	if name == "" {
+		return "", fault.Invalidf("role", "name the role of the shifts, as in ?role=primary")
+	}
+	return "", fault.Invalidf("role", "there is no role %q", name)
+}
+
+// candidates are the people of a roster, or of the team.
+func (a imports) candidates(ctx context.Context, t oncall.Profile, roster string) ([]editing.Candidate, error) {
+	var ids []users.ID
+	if roster != "" {
+		ro, err := a.RosterNamed(ctx, t, roster)
+		if err != nil {
+			return nil, fault.When(err, fault.NotFound, fault.Invalidf("roster", "team %s has no roster %q", t.Name, roster))
+		}
+		for _, m := range ro.Members {
+			ids = append(ids, m.User)
+		}
+	} else {
+		people, err := a.Members.People(ctx, t.ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range people {
+			if p.Member {
+				ids = append(ids, p.ID)
+			}
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	people, err := a.People.ByID(ctx, ids)
+	out := make([]editing.Candidate, 0, len(people))
+	for _, u := range people {
+		if u.Active {
+			out = append(out, editing.Candidate{User: u.ID, Name: u.Name, FullName: u.FullName, Email: u.Contacts[users.Email]})
+		}
+	}
+	return out, err
+}
+
+// unmatchedEvent is what of a calendar becomes no shift.
+type unmatchedEvent struct {
+	UID     string   `json:"uid"`
+	Summary string   `json:"summary"`
+	Names   []string `json:"names"`
+	Why     string   `json:"why"`
+}
+
+// occurrences finds the people of each occurrence. Names that are nobody's are told once for each event.
+func occurrences(candidates []editing.Candidate, read ical.Calendar) (wanted []editing.OccurrenceShift, unmatched []unmatchedEvent) {
+	unmatched = []unmatchedEvent{}
+	for _, p := range read.Problems {
+		unmatched = append(unmatched, unmatchedEvent{p.UID, p.Summary, []string{}, p.Why})
+	}
+	told := map[string]bool{}
+	for _, e := range read.Events {
+		people := make([]editing.EventPerson, len(e.People))
+		for i, p := range e.People {
+			people[i] = editing.EventPerson(p)
+		}
+		found, unknown := editing.MatchPeople(candidates, e.Summary, people)
+		for _, id := range found {
+			wanted = append(wanted, editing.OccurrenceShift{Occurrence: editing.Occurrence{UID: e.UID, Occurs: e.Occurs, User: id}, Start: e.Start, End: e.End})
+		}
+		if len(unknown) > 0 && !told[e.UID] {
+			told[e.UID] = true
+			unmatched = append(unmatched, unmatchedEvent{e.UID, e.Summary, unknown, "nobody, or more than one, is called so"})
+		}
+	}
+	return wanted, unmatched
+}
+
+// answerImport shows what was done, or would be.
+func (a imports) answerImport(w http.ResponseWriter, r *http.Request, plan editing.CalendarImport, unmatched []unmatchedEvent, preview bool) error {
+	after := make([]oncall.Shift, len(plan.Update))
+	for i, u := range plan.Update {
+		after[i] = u.After
+	}
+	out := map[string]any{"preview": preview, "unmatched": unmatched, "kept": len(plan.Kept)}
+	for name, shifts := range map[string][]oncall.Shift{"added": plan.Add, "changed": after, "removed": plan.Delete} {
+		shifts = slices.Clone(shifts)
+		if preview && name == "added" {
+			for i := range shifts {
+				shifts[i].ID = 0 // a number that was never given
+			}
+		}
+		oncall.SortShifts(shifts)
+		rows, err := a.Named(r.Context(), shifts)
+		if err != nil {
+			return err
+		}
+		out[name] = calendars.EventObjects(rows, calendars.EventFields)
+	}
+	return routing.Answer(w, http.StatusOK, out)
+}

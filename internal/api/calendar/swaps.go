@@ -1,0 +1,217 @@
+package calendar
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/editing"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/calendars"
+	"github.com/iris-oncall/iris/internal/wire/jsonbody"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+func (a swaps) routes() []routing.Route {
+	return []routing.Route{
+		routing.Get("/v1/teams/{team}/swap-requests", routing.Write, a.listSwaps),
+		routing.Post("/v1/teams/{team}/swap-requests", routing.Write, a.askSwap),
+		routing.Post("/v1/swap-requests/{id}/accept", routing.Write, a.decideSwap(acceptSwap)),
+		routing.Post("/v1/swap-requests/{id}/decline", routing.Write, a.decideSwap(declineSwap)),
+		routing.Post("/v1/swap-requests/{id}/withdraw", routing.Write, a.decideSwap(withdrawSwap)),
+	}
+}
+
+// swapObject is a swap request as the pages show it: the first shift of each side, and all of them.
+func swapObject(s editing.NamedSwap, shifts map[oncall.ShiftID]oncall.ShiftRow) map[string]any {
+	side := func(ids []oncall.ShiftID) (first any, all []map[string]any) {
+		all = []map[string]any{}
+		for _, id := range ids {
+			if row, ok := shifts[id]; ok {
+				all = append(all, calendars.EventObject(row))
+			}
+		}
+		if len(all) > 0 {
+			first = all[0]
+		}
+		return first, all
+	}
+	o := map[string]any{"id": s.ID, "state": s.State, "requester": s.FromName, "other": calendars.OrNull(s.ToName), "note": s.Note,
+		"created": s.Created.Unix(), "decided": nil, "decided_by": calendars.OrNull(s.DecidedByName)}
+	o["event"], o["give"] = side(s.Give)
+	o["other_event"], o["take"] = side(s.Take)
+	if !s.Decided.IsZero() {
+		o["decided"] = s.Decided.Unix()
+	}
+	return o
+}
+
+func (a swaps) swapObjects(ctx context.Context, swaps []editing.NamedSwap) ([]map[string]any, error) {
+	var c editing.Selection
+	seen := map[oncall.ShiftID]bool{}
+	for _, s := range swaps {
+		for _, id := range append(append([]oncall.ShiftID{}, s.Give...), s.Take...) {
+			if !seen[id] {
+				seen[id] = true
+				c.IDs = append(c.IDs, id)
+			}
+		}
+	}
+	rows, err := a.ShiftRows(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]map[string]any, len(swaps))
+	for i, s := range swaps {
+		out[i] = swapObject(s, rows)
+	}
+	return out, nil
+}
+
+func (a swaps) listSwaps(w http.ResponseWriter, r *http.Request) error {
+	t, err := a.Team(r)
+	if err != nil {
+		return err
+	}
+	swaps, err := a.Swaps.Swaps(r.Context(), t.ID)
+	if err != nil {
+		return err
+	}
+	out, err := a.swapObjects(r.Context(), swaps)
+	if err != nil {
+		return err
+	}
+	return routing.Answer(w, http.StatusOK, out)
+}
+
+// askSwap takes {event_id, other_event_id, note}, or lists of shifts {give, take, to, note}.
+func (a swaps) askSwap(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	t, err := a.Team(r)
+	if err != nil {
+		return err
+	}
+	b, err := jsonbody.Read(w, r, "")
+	if err != nil {
+		return err
+	}
+	me, err := a.PersonOf(ctx, b)
+	if err != nil {
+		return err
+	}
+	give, err := shiftNumbers(b, "give", "event_id")
+	if err != nil {
+		return err
+	}
+	take, err := shiftNumbers(b, "take", "other_event_id")
+	if err != nil {
+		return err
+	}
+	note, err := b.Text("note")
+	if err != nil {
+		return err
+	}
+	to, err := a.asked(ctx, b)
+	if err != nil {
+		return err
+	}
+	id, err := a.Swaps.AskSwap(ctx, t.ID, give, take, calendars.By(r, b.Raw),
+		func(now time.Time, crew editing.Membership, giving, taking []oncall.Shift) (editing.SwapRequest, error) {
+			if len(giving) != len(give) {
+				return editing.SwapRequest{}, fault.Invalidf("event_id", "a shift that you give does not exist")
+			}
+			if len(taking) != len(take) {
+				return editing.SwapRequest{}, fault.Invalidf("other_event_id", "a shift that you want does not exist")
+			}
+			other := to
+			if other == 0 && len(taking) > 0 {
+				other = taking[0].User // the owner of what is wanted is asked
+			}
+			return a.Desk(ctx, now, crew, true).Request(me.ID, other, giving, taking, note)
+		})
+	if err != nil {
+		return err
+	}
+	return routing.Answer(w, http.StatusCreated, map[string]any{"id": id})
+}
+
+// asked is whom a request names; 0 = nobody.
+func (a swaps) asked(ctx context.Context, b jsonbody.Object) (users.ID, error) {
+	name, err := b.Text("to")
+	if err != nil || name == "" {
+		return 0, err
+	}
+	id, err := a.UserID(ctx, name)
+	if err == nil && id == 0 {
+		err = fault.Invalidf("to", "there is no user %q", name)
+	}
+	return id, err
+}
+
+// shiftNumbers reads a list of numbers, or one number under its own name.
+func shiftNumbers(b jsonbody.Object, list, single string) ([]oncall.ShiftID, error) {
+	if b.Given(list) {
+		var ids []oncall.ShiftID
+		if json.Unmarshal(b.Members[list], &ids) != nil {
+			return nil, b.Fault(list, "%s must be a list of numbers of shifts", list)
+		}
+		return ids, nil
+	}
+	id, given, err := b.Number(single)
+	if err != nil || !given {
+		return nil, err
+	}
+	return []oncall.ShiftID{oncall.ShiftID(id)}, nil
+}
+
+// verdict is what a person says to a swap request.
+type verdict func(d editing.Editor, r editing.SwapRequest, who users.ID, give, take []oncall.Shift) (editing.SwapRequest, oncall.Changes, error)
+
+func acceptSwap(d editing.Editor, r editing.SwapRequest, who users.ID, give, take []oncall.Shift) (editing.SwapRequest, oncall.Changes, error) {
+	return d.Accept(r, who, give, take)
+}
+
+func declineSwap(d editing.Editor, r editing.SwapRequest, who users.ID, _, _ []oncall.Shift) (editing.SwapRequest, oncall.Changes, error) {
+	after, err := d.Decline(r, who)
+	return after, oncall.Changes{}, err
+}
+
+func withdrawSwap(d editing.Editor, r editing.SwapRequest, who users.ID, _, _ []oncall.Shift) (editing.SwapRequest, oncall.Changes, error) {
+	after, err := d.Withdraw(r, who)
+	return after, oncall.Changes{}, err
+}
+
+func (a swaps) decideSwap(say verdict) routing.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		ctx := r.Context()
+		id, err := calendars.ShiftID(r, "id")
+		if err != nil {
+			return err
+		}
+		name := wire.Actor(ctx).Username
+		if name == "" {
+			return auth.ErrPersonNeeded // consent cannot be given by a program
+		}
+		me, err := a.People.ByName(ctx, name)
+		if err != nil {
+			return err
+		}
+		swap, err := a.Swaps.DecideSwap(ctx, id, calendars.By(r, nil),
+			func(now time.Time, crew editing.Membership, request editing.SwapRequest, give, take []oncall.Shift) (editing.SwapRequest, oncall.Changes, error) {
+				return say(a.Desk(ctx, now, crew, true), request, me.ID, give, take)
+			})
+		if err != nil {
+			return err
+		}
+		out, err := a.swapObjects(ctx, []editing.NamedSwap{swap})
+		if err != nil {
+			return err
+		}
+		return routing.Answer(w, http.StatusOK, out[0])
+	}
+}

@@ -1,0 +1,247 @@
+package calendar
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/calendars"
+	"github.com/iris-oncall/iris/internal/wire/jsonbody"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+func absenceObject(s scheduling.StoredAbsence) map[string]any {
+	start := s.Start.In(s.Zone)
+	return map[string]any{"id": s.ID, "user": s.UserName, "start": start.Unix(), "end": s.End().Unix(),
+		"timezone": s.Zone.String(), "rule": calendars.OrNull(s.Rule), "note": calendars.OrNull(s.Reason), "set_by": calendars.OrNull(s.SetBy),
+		"scope": map[bool]string{true: "person", false: "team"}[s.TeamID == 0]}
+}
+
+func (a unavailability) routes() []routing.Route {
+	return []routing.Route{
+		routing.Get("/v1/teams/{team}/unavailability", routing.Read, a.listAbsences),
+		routing.Post("/v1/teams/{team}/unavailability", routing.Write, a.addAbsence),
+		routing.Delete("/v1/unavailability/{id}", routing.Write, a.dropAbsence),
+		routing.Get("/v1/teams/{team}/conflicts", routing.Read, a.listConflicts),
+	}
+}
+
+func (a unavailability) listAbsences(w http.ResponseWriter, r *http.Request) error {
+	t, err := a.Team(r)
+	if err != nil {
+		return err
+	}
+	people, err := a.Members.People(r.Context(), t.ID)
+	if err != nil {
+		return err
+	}
+	absences, err := a.Unavailability.Absences(r.Context(), calendars.IDsOf(people))
+	if err != nil {
+		return err
+	}
+	out := []map[string]any{}
+	for _, s := range absences {
+		if s.CountsIn(t.ID) || s.User == wire.Actor(r.Context()).UserID {
+			out = append(out, absenceObject(s))
+		}
+	}
+	return routing.Answer(w, http.StatusOK, out)
+}
+
+// maxAbsences is about how many unavailabilities a person may have: each is looked through whenever a team of theirs is filled.
+const maxAbsences = 200
+
+// addAbsence stores when a person cannot be on call: in every team where they, an administrator or an application says so, in the
+// team alone where an administrator of the team does. The answer names the shifts that it overlaps.
+func (a unavailability) addAbsence(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	t, err := a.Team(r)
+	if err != nil {
+		return err
+	}
+	b, err := jsonbody.Read(w, r, "")
+	if err != nil {
+		return err
+	}
+	u, err := a.absentee(ctx, b, t)
+	if err != nil {
+		return err
+	}
+	start, err := b.RequiredTime("start")
+	if err != nil {
+		return err
+	}
+	end, err := b.RequiredTime("end")
+	if err != nil {
+		return err
+	}
+	absence := scheduling.StoredAbsence{SetBy: wire.Actor(ctx).String(), Recurring: scheduling.Recurring{User: u.ID}}
+	if wire.Actor(ctx).MayEditPerson(u.User, nil, a.Openings) != nil {
+		absence.TeamID = t.ID
+	}
+	if absence.Rule, err = b.Text("rule"); err != nil {
+		return err
+	}
+	if absence.Reason, err = b.Text("note"); err != nil {
+		return err
+	}
+	name, err := b.Text("timezone")
+	if err != nil {
+		return err
+	}
+	absence.Zone = a.ZoneOf(t)
+	if name != "" {
+		name, err = calendars.ZoneName(name)
+		if err == nil {
+			absence.Zone, err = time.LoadLocation(name)
+		}
+		if err != nil {
+			return fault.Invalidf("timezone", "unknown time zone %q", name)
+		}
+	}
+	absence.Start, absence.Length = oncall.LocalIn(start, absence.Zone), scheduling.Lasts(start, end, absence.Zone)
+	if err := absence.Check(); err != nil {
+		return err
+	}
+	known, err := a.Unavailability.Absences(ctx, []users.ID{u.ID})
+	if err != nil {
+		return err
+	}
+	if len(known) >= maxAbsences {
+		return fault.Invalidf("user", "%s has %d unavailabilities; remove those that are over first", u.Name, len(known))
+	}
+	id, err := a.Unavailability.AddAbsence(ctx, absence)
+	if err != nil {
+		return err
+	}
+	absence.ID, absence.UserName = id, u.Name
+	now, err := a.People.Clock(ctx)
+	if err != nil {
+		return err
+	}
+	conflicts, err := a.conflictsOf(ctx, []scheduling.StoredAbsence{absence}, nil, now, now.Add(maxWindow))
+	if err != nil {
+		return err
+	}
+	return routing.Answer(w, http.StatusCreated, map[string]any{"id": id, "conflicts": conflicts})
+}
+
+// absentee is whose unavailability a body is about: the user it names, or the caller.
+func (a unavailability) absentee(ctx context.Context, b jsonbody.Object, t oncall.Profile) (oncall.Person, error) {
+	name, err := b.Text("user")
+	if err != nil {
+		return oncall.Person{}, err
+	}
+	if name == "" {
+		return a.PersonOf(ctx, b)
+	}
+	u, err := a.People.ByName(ctx, name)
+	if err != nil {
+		return u, fault.When(err, fault.NotFound, fault.Invalidf("user", "there is no user %q", name))
+	}
+	people, err := a.Members.People(ctx, t.ID)
+	if err != nil {
+		return u, err
+	}
+	if !slices.Contains(calendars.IDsOf(people), u.ID) {
+		return u, fault.Invalidf("user", "%s is not part of team %s", u.Name, t.Name)
+	}
+	return u, wire.Actor(ctx).MayEditUnavailability(u.User, t.ID, a.Openings)
+}
+
+func (a unavailability) dropAbsence(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	id, err := calendars.ShiftID(r, "id")
+	if err != nil {
+		return err
+	}
+	s, err := a.Unavailability.Absence(ctx, id)
+	if err != nil {
+		return err
+	}
+	if err := wire.Actor(ctx).MayEditUnavailability(users.User{ID: s.User, Name: s.UserName}, s.TeamID, a.Openings); err != nil {
+		return err
+	}
+	if err := a.Unavailability.DropAbsence(ctx, id); err != nil {
+		return err
+	}
+	return routing.Empty(w, http.StatusNoContent)
+}
+
+// maxConflicts bounds how many shifts are compared with unavailabilities.
+const maxConflicts = 2000
+
+// conflict is a shift during an unavailability of its person.
+type conflict struct {
+	EventID        int64   `json:"event_id"`
+	Team           string  `json:"team"`
+	Role           string  `json:"role"`
+	User           string  `json:"user"`
+	FullName       *string `json:"full_name"`
+	Start          int64   `json:"start"`
+	End            int64   `json:"end"`
+	Unavailability int64   `json:"unavailability"`
+	SetBy          *string `json:"set_by"`
+}
+
+// listConflicts answers which shifts of a team are held by somebody who said, or for whom was said, that they cannot be on call.
+func (a unavailability) listConflicts(w http.ResponseWriter, r *http.Request) error {
+	t, from, to, err := a.teamAndWindow(r, 0, 30)
+	if err != nil {
+		return err
+	}
+	people, err := a.Members.People(r.Context(), t.ID)
+	if err != nil {
+		return err
+	}
+	absences, err := a.Unavailability.Absences(r.Context(), calendars.IDsOf(people))
+	if err != nil {
+		return err
+	}
+	out, err := a.conflictsOf(r.Context(), absences, []int64{t.ID}, from, to)
+	if err != nil {
+		return err
+	}
+	return routing.Answer(w, http.StatusOK, out)
+}
+
+// conflictsOf finds the shifts between from and to that overlap unavailabilities of their people, by start. No teams means all.
+func (a unavailability) conflictsOf(ctx context.Context, absences []scheduling.StoredAbsence, teams []int64, from, to time.Time) ([]conflict, error) {
+	out := []conflict{}
+	if len(absences) == 0 {
+		return out, nil
+	}
+	var away []users.ID
+	for _, s := range absences {
+		if !slices.Contains(away, s.User) {
+			away = append(away, s.User)
+		}
+	}
+	start, end := from.Unix(), to.Unix()
+	shifts, err := a.Shifts.Find(ctx, oncall.ShiftQuery{Teams: teams, Users: away, End: oncall.Range{Min: &start}, Start: oncall.Range{Max: &end}, Limit: maxConflicts})
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range absences {
+		spans, err := s.Between(from, to)
+		if err != nil {
+			continue // the log of populating names rules that cannot be read
+		}
+		for _, shift := range shifts {
+			overlaps := func(span oncall.Absence) bool { return span.Start.Before(shift.End) && shift.Start.Before(span.End) }
+			if shift.User == s.User && s.CountsIn(shift.TeamID) && shift.Role != oncall.RoleVacation && shift.Role != oncall.RoleUnavailable &&
+				slices.ContainsFunc(spans, overlaps) {
+				out = append(out, conflict{int64(shift.ID), shift.Team, shift.Role, shift.UserName, calendars.OrNull(shift.FullName), shift.Start.Unix(), shift.End.Unix(), s.ID, calendars.OrNull(s.SetBy)})
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b conflict) int { return cmp.Compare(a.Start, b.Start) })
+	return out, nil
+}

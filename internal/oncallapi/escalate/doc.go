@@ -1,0 +1,57 @@
+// Package escalate serves the escalate button of Oncall's API: it opens an incident for a team. oncallapi mounts its routes.
+package escalate
+
+import (
+	"context"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/wire/calendars"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+// Plans finds plans by name for the escalate button.
+type Plans interface {
+	ByName(ctx context.Context, name string) (escalation.PlanSteps, error)
+}
+
+// Incidents opens incidents, durably.
+type Incidents interface {
+	Open(ctx context.Context, n incidents.New) (incidents.Opened, error)
+}
+
+// Lookups finds what a role and a name mean.
+type Lookups interface {
+	Lookup(ctx context.Context, role, name string) (escalation.Lookup, error)
+}
+
+// EscalatePlan is a plan behind the escalate button.
+type EscalatePlan struct {
+	Name    string       // "" = the button does not offer it
+	Targets []RoleTarget // for the plan's dynamic targets, in order; without a target it is the team
+}
+
+// Config holds what operators can choose. The zero value is the default.
+type Config struct {
+	// Escalate is the application that the button opens incidents as; "" = there is no button.
+	Escalate       string
+	Urgent, Medium EscalatePlan
+	PublicURL      string
+}
+
+// Deps are the parts that the routes work on. All are required.
+type Deps struct {
+	calendars.Requests
+	Plans        Plans
+	Incidents    Incidents
+	Lookups      Lookups
+	Applications auth.Applications
+	// Wake tells the processors of changed buckets; it never blocks.
+	Wake   func(buckets.Set)
+	Config Config
+}
+
+// Routes returns the routes on the parts.
+func Routes(d Deps) []routing.Route { return d.routes() }

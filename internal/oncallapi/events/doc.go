@@ -1,0 +1,60 @@
+// Package events serves the calendar itself in Oncall's API: its shifts, which the wire calls events, and their edits, who is
+// on call, and the audit log. oncallapi mounts its routes.
+package events
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/wire/calendars"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+// TeamNames lists teams.
+type TeamNames interface {
+	Names(ctx context.Context, active bool) ([]oncall.TeamName, error)
+}
+
+// Users lists people.
+type Users interface {
+	All(ctx context.Context) ([]oncall.Person, error)
+}
+
+// Services finds services and the teams that they belong to.
+type Services interface {
+	Service(ctx context.Context, name string) (oncall.Service, error)
+	ServiceTeams(ctx context.Context, service int64) ([]oncall.TeamName, error)
+}
+
+// Audit reads the calendar's audit log.
+type Audit interface {
+	Audit(ctx context.Context, by oncall.AuditQuery) ([]oncall.AuditEntry, error)
+}
+
+// Deps are the parts that the routes work on. All but Paid are required.
+type Deps struct {
+	calendars.Requests
+	Calendars oncall.CalendarStore
+	TeamNames TeamNames
+	Users     Users
+	Services  Services
+	Audit     Audit
+	// Paid fetches the list of roles that are paid for, by team; nil = the bonus route does not exist.
+	Paid  func(ctx context.Context) (json.RawMessage, error) `optional:"true"`
+	Bonus Bonus
+}
+
+// The routes by resource.
+type (
+	events   struct{ Deps }
+	lookups  struct{ Deps }
+	auditLog struct{ Deps }
+	bonuses  struct{ Deps }
+)
+
+// Routes returns the routes on the parts.
+func Routes(d Deps) []routing.Route {
+	return slices.Concat(events{d}.routes(), lookups{d}.routes(), auditLog{d}.routes(), bonuses{d}.routes())
+}

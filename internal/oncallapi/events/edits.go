@@ -1,0 +1,132 @@
+package events
+
+import (
+	"net/http"
+
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/editing"
+	"github.com/iris-oncall/iris/internal/wire/calendars"
+	"github.com/iris-oncall/iris/internal/wire/jsonbody"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+func (a events) createEvent(w http.ResponseWriter, r *http.Request) error {
+	b, err := jsonbody.Read(w, r, calendars.BadEvent)
+	if err != nil {
+		return err
+	}
+	e, err := a.Creation(r.Context(), b)
+	if err != nil {
+		return err
+	}
+	c, err := a.Run(r, e, b.Raw, false)
+	if err != nil {
+		return err
+	}
+	return routing.Answer(w, http.StatusCreated, c.Add[0].ID)
+}
+
+func (a events) updateEvent(w http.ResponseWriter, r *http.Request) error {
+	id, err := calendars.ShiftID(r, "id")
+	if err != nil {
+		return err
+	}
+	b, err := jsonbody.Read(w, r, calendars.BadUpdate)
+	if err != nil {
+		return err
+	}
+	e, err := a.Change(r.Context(), oncall.ShiftID(id), b)
+	if err != nil {
+		return err
+	}
+	e.Decide = calendars.Guarded(r, e.Decide)
+	if _, err := a.Run(r, e, b.Raw, false); err != nil {
+		return err
+	}
+	return routing.Empty(w, http.StatusOK)
+}
+
+func (a events) deleteEvent(w http.ResponseWriter, r *http.Request) error {
+	id, err := calendars.ShiftID(r, "id")
+	if err != nil {
+		return err
+	}
+	e, err := a.Deletion(r.Context(), oncall.ShiftID(id))
+	if err != nil {
+		return err
+	}
+	e.Decide = calendars.Guarded(r, e.Decide)
+	if _, err := a.Run(r, e, nil, false); err != nil {
+		return err
+	}
+	return routing.Empty(w, http.StatusOK)
+}
+
+func (a events) createLinked(w http.ResponseWriter, r *http.Request) error {
+	raw, err := jsonbody.ReadRaw(w, r)
+	if err != nil {
+		return err
+	}
+	e, err := a.LinkedCreation(r.Context(), raw)
+	if err != nil {
+		return err
+	}
+	c, err := a.Run(r, e, raw, false)
+	if err != nil {
+		return err
+	}
+	return routing.Answer(w, http.StatusCreated, map[string]any{"link_id": c.Add[0].Link, "event_ids": calendars.ShiftIDs(c.Add)})
+}
+
+func (a events) updateLinked(w http.ResponseWriter, r *http.Request) error {
+	b, err := jsonbody.Read(w, r, calendars.BadUpdate)
+	if err != nil {
+		return err
+	}
+	e, err := a.LinkedChange(r.Context(), routing.Param(r, "link"), b)
+	if err != nil {
+		return err
+	}
+	if _, err := a.Run(r, e, b.Raw, false); err != nil {
+		return err
+	}
+	return routing.Empty(w, http.StatusNoContent)
+}
+
+func (a events) deleteLinked(w http.ResponseWriter, r *http.Request) error {
+	e, err := a.LinkedDeletion(r.Context(), routing.Param(r, "link"))
+	if err != nil {
+		return err
+	}
+	if _, err := a.Run(r, e, nil, false); err != nil {
+		return err
+	}
+	return routing.Empty(w, http.StatusOK)
+}
+
+func (a events) swapEvents(w http.ResponseWriter, r *http.Request) error {
+	if err := a.Swap(w, r, editing.Editor.Swap); err != nil {
+		return err
+	}
+	return routing.Empty(w, http.StatusOK)
+}
+
+func (a events) overrideEvents(w http.ResponseWriter, r *http.Request) error {
+	b, err := jsonbody.Read(w, r, "Invalid override request")
+	if err != nil {
+		return err
+	}
+	e, err := a.Overriding(r.Context(), b)
+	if err != nil {
+		return err
+	}
+	c, err := a.Run(r, e, b.Raw, false)
+	if err != nil {
+		return err
+	}
+	team := ""
+	for _, row := range e.Rows {
+		team = row.Team
+	}
+	return routing.Answer(w, http.StatusOK, e.Survivors(c.Add, team))
+}

@@ -1,0 +1,42 @@
+package events
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
+)
+
+// maxPaid bounds the list of paid roles, in bytes.
+const maxPaid = 8 << 20
+
+// PaidRoles fetches the list of roles that are paid for; nil where none is configured.
+func PaidRoles(url string) func(ctx context.Context) (json.RawMessage, error) {
+	if url == "" {
+		return nil
+	}
+	client := &http.Client{Timeout: 10 * time.Second}
+	return func(ctx context.Context) (json.RawMessage, error) {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		if err != nil {
+			return nil, fmt.Errorf("bonus list: %w", err)
+		}
+		resp, err := client.Do(req)
+		if err != nil {
+			return nil, fault.Wrap(fault.Unavailable, err, "the bonus list cannot be fetched")
+		}
+		defer resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			return nil, fault.Newf(fault.Unavailable, "the bonus list was answered with status %d", resp.StatusCode)
+		}
+		raw, err := io.ReadAll(io.LimitReader(resp.Body, maxPaid))
+		if err != nil {
+			return nil, fault.Wrap(fault.Unavailable, err, "the bonus list broke off")
+		}
+		return raw, nil
+	}
+}

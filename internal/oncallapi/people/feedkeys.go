@@ -1,0 +1,185 @@
+package people
+
+import (
+	"net/http"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/calendars"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+// feedRoutes are the secret addresses of calendar feeds.
+func (a feedKeys) routes() []routing.Route {
+	return []routing.Route{
+		routing.Get("/api/v0/ical_key/user/{user}", routing.Self, a.feedKey("view")),
+		routing.Post("/api/v0/ical_key/user/{user}", routing.Self, a.feedKey("update")),
+		routing.Delete("/api/v0/ical_key/user/{user}", routing.Self, a.feedKey("delete")),
+		routing.Get("/api/v0/ical_key/team/{team}", routing.Self, a.feedKey("view")),
+		routing.Post("/api/v0/ical_key/team/{team}", routing.Self, a.feedKey("update")),
+		routing.Delete("/api/v0/ical_key/team/{team}", routing.Self, a.feedKey("delete")),
+		routing.Get("/api/v0/ical_key/key/{key}", routing.Self, a.getKey),
+		routing.Delete("/api/v0/ical_key/key/{key}", routing.Self, a.deleteKey),
+		routing.Get("/api/v0/ical_key/requester/{user}", routing.Self, a.listKeys),
+		routing.Delete("/api/v0/ical_key/requester/{user}", routing.Self, a.deleteKeys),
+	}
+}
+
+// requester is the caller as a person: keys belong to people.
+func (a feedKeys) requester(r *http.Request) (oncall.Person, error) {
+	actor := wire.Actor(r.Context())
+	if actor.Username == "" {
+		return oncall.Person{}, auth.ErrPersonNeeded
+	}
+	p, err := a.People.ByName(r.Context(), actor.Username)
+	return p, fault.When(err, fault.NotFound, auth.ErrPersonNeeded)
+}
+
+// feedKey shows, makes anew, or deletes the caller's key for a calendar.
+func (a feedKeys) feedKey(verb string) routing.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		me, err := a.requester(r)
+		if err != nil {
+			return err
+		}
+		of, err := a.feedOf(r, me, verb)
+		if err != nil {
+			return err
+		}
+		switch verb {
+		case "view":
+			key, err := a.Keys.KeyFor(r.Context(), me.ID, of)
+			if err != nil {
+				return err
+			}
+			return plainText(w, http.StatusOK, key.Key)
+		case "update":
+			key, err := a.Keys.NewKey(r.Context(), me.ID, of)
+			if err != nil {
+				return err
+			}
+			return plainText(w, http.StatusCreated, key)
+		}
+		if err := a.KeyRemovals.DropKeyFor(r.Context(), me.ID, of); err != nil {
+			return err
+		}
+		return routing.Empty(w, http.StatusOK)
+	}
+}
+
+// feedOf finds whose calendar the path names: the caller's own, or any team's.
+func (a feedKeys) feedOf(r *http.Request, me oncall.Person, verb string) (oncall.IcalSubject, error) {
+	if name := routing.Param(r, "user"); name != "" {
+		u, err := a.People.ByName(r.Context(), name)
+		if err != nil && !fault.Is(err, fault.NotFound) {
+			return oncall.IcalSubject{}, err
+		}
+		if err != nil || u.ID != me.ID {
+			return oncall.IcalSubject{}, &fault.Error{Kind: fault.Forbidden, Message: "Unauthorized",
+				Detail: `Action not allowed: "` + me.Name + `" is not allowed to ` + verb + ` ical_key of "` + name + `"`}
+		}
+		return oncall.IcalSubject{User: me.ID}, nil
+	}
+	t, err := a.Team(r)
+	if verb == "update" {
+		err = fault.When(err, fault.NotFound, fault.Titled("Invalid team name", `Team "`+routing.Param(r, "team")+`" does not exist or is inactive`))
+	}
+	return oncall.IcalSubject{TeamID: t.ID}, err
+}
+
+func plainText(w http.ResponseWriter, status int, s string) error {
+	w.Header().Set("Content-Type", "text/plain")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(s))
+	return nil
+}
+
+func keyKind(k oncall.IcalKey) string {
+	if k.TeamID != 0 {
+		return "team"
+	}
+	return "user"
+}
+
+// knownKey finds the key of the path for its requester or an administrator.
+func (a feedKeys) knownKey(r *http.Request) (oncall.IcalKey, error) {
+	key, err := a.Keys.Key(r.Context(), routing.Param(r, "key"))
+	if err != nil {
+		return key, err
+	}
+	actor := wire.Actor(r.Context())
+	if actor.Username == "" {
+		return key, auth.ErrPersonNeeded
+	}
+	if actor.MayUseKeysOf(users.User{ID: key.RequesterID, Name: key.Requester}, "view") != nil {
+		return key, actor.ErrNotKeyAdmin()
+	}
+	return key, nil
+}
+
+func (a feedKeys) getKey(w http.ResponseWriter, r *http.Request) error {
+	key, err := a.knownKey(r)
+	if err != nil {
+		return err
+	}
+	return routing.Answer(w, http.StatusOK, []map[string]any{{
+		"requester": key.Requester, "name": key.Name, "type": keyKind(key), "time_created": key.CreatedAt.Unix(),
+	}})
+}
+
+func (a feedKeys) deleteKey(w http.ResponseWriter, r *http.Request) error {
+	key, err := a.knownKey(r)
+	if err != nil {
+		return err
+	}
+	if err := a.KeyRemovals.DropKey(r.Context(), key.Key); err != nil {
+		return err
+	}
+	return routing.Empty(w, http.StatusOK)
+}
+
+// keysOf finds the requester of the path for themselves or an administrator.
+func (a feedKeys) keysOf(r *http.Request, verb string) (oncall.Person, error) {
+	name := routing.Param(r, "user")
+	u, err := a.People.ByName(r.Context(), name)
+	if err != nil {
+		u.User = users.User{Name: name}
+	}
+	if refused := wire.Actor(r.Context()).MayUseKeysOf(u.User, verb); refused != nil && (err == nil || fault.Is(err, fault.NotFound)) {
+		return oncall.Person{}, refused
+	}
+	return u, err
+}
+
+func (a feedKeys) listKeys(w http.ResponseWriter, r *http.Request) error {
+	u, err := a.keysOf(r, "view")
+	if err != nil {
+		return err
+	}
+	keys, err := a.Keys.Keys(r.Context(), u.ID)
+	if err != nil {
+		return err
+	}
+	if len(keys) == 0 {
+		return calendars.ErrGone
+	}
+	out := make([]map[string]any, len(keys))
+	for i, k := range keys {
+		out[i] = map[string]any{"key": k.Key, "name": k.Name, "type": keyKind(k), "time_created": k.CreatedAt.Unix()}
+	}
+	return routing.Answer(w, http.StatusOK, out)
+}
+
+func (a feedKeys) deleteKeys(w http.ResponseWriter, r *http.Request) error {
+	u, err := a.keysOf(r, "delete")
+	if err != nil {
+		return err
+	}
+	if _, err := a.KeyRemovals.DropKeys(r.Context(), u.ID); err != nil {
+		return err
+	}
+	return routing.Empty(w, http.StatusOK)
+}

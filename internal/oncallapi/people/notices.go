@@ -1,0 +1,269 @@
+package people
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire/calendars"
+	"github.com/iris-oncall/iris/internal/wire/jsonbody"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+func (a notices) routes() []routing.Route {
+	return []routing.Route{
+		routing.Get("/api/v0/notification_types", routing.Read, a.listNoticeTypes),
+		routing.Get("/api/v0/users/{user}/notifications", routing.Read, a.listNotices),
+		routing.Post("/api/v0/users/{user}/notifications", routing.Self, a.createNotice),
+		routing.Put("/api/v0/notifications/{id}", routing.Self, a.updateNotice),
+		routing.Delete("/api/v0/notifications/{id}", routing.Self, a.deleteNotice),
+	}
+}
+
+func (a notices) listNoticeTypes(w http.ResponseWriter, r *http.Request) error {
+	types, err := a.NoticeTypes.Types(r.Context())
+	if err != nil {
+		return err
+	}
+	out := make([]map[string]any, len(types))
+	for i, t := range types {
+		out[i] = map[string]any{"name": t.Name, "is_reminder": calendars.Bool01(t.IsReminder)}
+	}
+	return routing.Answer(w, http.StatusOK, out)
+}
+
+func (a notices) listNotices(w http.ResponseWriter, r *http.Request) error {
+	u, err := a.People.ByName(r.Context(), routing.Param(r, "user"))
+	if fault.Is(err, fault.NotFound) {
+		return routing.Answer(w, http.StatusOK, []any{})
+	}
+	if err != nil {
+		return err
+	}
+	settings, err := a.Notices.ByUser(r.Context(), u.ID)
+	if err != nil {
+		return err
+	}
+	out := []map[string]any{}
+	for _, s := range settings {
+		if len(s.Roles) == 0 {
+			continue
+		}
+		o := map[string]any{"id": s.ID, "team": s.Team, "mode": s.Mode, "type": s.Type, "time_before": nil, "only_if_involved": nil, "roles": s.Roles}
+		if s.Before != nil {
+			o["time_before"] = int64(*s.Before / time.Second)
+		}
+		if s.OnlyMine != nil {
+			o["only_if_involved"] = calendars.Bool01(*s.OnlyMine)
+		}
+		out = append(out, o)
+	}
+	return routing.Answer(w, http.StatusOK, out)
+}
+
+const (
+	badNotice       = "invalid notification setting"
+	badNoticeUpdate = "invalid setting update"
+	invalidRoles    = "unable to create notification: invalid roles"
+)
+
+func (a notices) createNotice(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	u, err := a.Person(r)
+	if err != nil {
+		return err
+	}
+	b, err := jsonbody.Read(w, r, badNotice)
+	if err != nil {
+		return err
+	}
+	var missing []string
+	for _, name := range []string{"team", "roles", "mode", "type"} {
+		if !b.Given(name) {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) > 0 {
+		return fault.Titled(badNotice, "missing required parameters: "+strings.Join(missing, ", "))
+	}
+	s := oncall.NoticeSetting{User: u.ID}
+	if err := a.readNotice(ctx, b, &s); err != nil {
+		return err
+	}
+	switch {
+	case (s.Before == nil) == (s.OnlyMine == nil):
+		return fault.Titled(badNotice, "settings must define exactly one of {'time_before', 'only_if_involved'}")
+	case s.IsReminder && s.Before == nil:
+		return fault.Titled(badNotice, "reminder setting must define time_before")
+	case !s.IsReminder && s.OnlyMine == nil:
+		return fault.Titled(badNotice, "notification setting must define only_if_involved")
+	}
+	id, err := a.Notices.Create(ctx, s)
+	if err != nil {
+		return badRoles(err)
+	}
+	return routing.Answer(w, http.StatusCreated, map[string]any{"id": id})
+}
+
+func badRoles(err error) error {
+	var f *fault.Error
+	if errors.As(err, &f) && f.Field != "roles" {
+		return err
+	}
+	return fault.When(err, fault.Invalid, fault.Titled("invalid request", invalidRoles))
+}
+
+// maxBefore bounds how long before a shift somebody is reminded.
+const maxBefore = 366 * 24 * time.Hour
+
+// readNotice reads what a body says of a setting into s.
+func (a notices) readNotice(ctx context.Context, b jsonbody.Object, s *oncall.NoticeSetting) error {
+	if b.Given("type") {
+		name, err := b.Text("type")
+		if err != nil {
+			return err
+		}
+		types, err := a.NoticeTypes.Types(ctx)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(types, func(t oncall.NoticeType) bool { return t.Name == name })
+		if i < 0 {
+			return fault.Titled(b.Title, "notification type "+name+" does not exist")
+		}
+		s.Type, s.IsReminder = name, types[i].IsReminder
+	}
+	if b.Given("team") {
+		name, err := b.Text("team")
+		if err != nil {
+			return err
+		}
+		t, err := a.ActiveTeam(ctx, name)
+		if err != nil {
+			return fault.When(err, fault.NotFound, calendars.Integrity(`team "`+name+`" not found`))
+		}
+		s.TeamID = t.ID
+	}
+	if b.Given("mode") {
+		mode, err := b.Text("mode")
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(a.Modes, users.Mode(mode)) {
+			return fault.Titled(b.Title, "mode "+mode+" does not exist")
+		}
+		s.Mode = users.Mode(mode)
+	}
+	if n, given, err := b.Number("time_before"); err != nil {
+		return err
+	} else if given {
+		before := time.Duration(min(max(n, -1), 1<<31)) * time.Second
+		if before < 0 || before > maxBefore {
+			return fault.Titled(b.Title, "time_before must be between 0 and 366 days, in seconds")
+		}
+		s.Before = &before
+	}
+	if only, given, err := b.Flag("only_if_involved"); err != nil {
+		return err
+	} else if given {
+		s.OnlyMine = &only
+	}
+	roles, given, err := b.Texts("roles")
+	if given {
+		if len(roles) == 0 { // nobody could see such a setting, nor take it back
+			return fault.Titled("invalid request", invalidRoles)
+		}
+		s.Roles = roles
+	}
+	return err
+}
+
+// setting finds the setting of the path for somebody who may change it.
+func (a notices) setting(r *http.Request) (oncall.NoticeSetting, error) {
+	id, err := calendars.ShiftID(r, "id")
+	if err != nil {
+		return oncall.NoticeSetting{}, err
+	}
+	s, err := a.Notices.ByID(r.Context(), id)
+	if err != nil {
+		return s, err
+	}
+	_, err = a.PersonNamed(r.Context(), s.UserName)
+	return s, err
+}
+
+// updateNotice changes what the body names, of the setting as it is when it is stored.
+func (a notices) updateNotice(w http.ResponseWriter, r *http.Request) error {
+	found, err := a.setting(r)
+	if err != nil {
+		return err
+	}
+	b, err := jsonbody.Read(w, r, badNoticeUpdate)
+	if err != nil {
+		return err
+	}
+	var p oncall.NoticeSetting
+	if err := a.readNotice(r.Context(), b, &p); err != nil {
+		return err
+	}
+	err = a.Notices.Update(r.Context(), found.ID, func(s *oncall.NoticeSetting) error { return changeNotice(s, p, b) })
+	if err != nil {
+		return badRoles(err)
+	}
+	return routing.Empty(w, http.StatusOK)
+}
+
+// changeNotice changes what a body names of a setting and checks the whole.
+func changeNotice(s *oncall.NoticeSetting, p oncall.NoticeSetting, b jsonbody.Object) error {
+	before := s.IsReminder
+	if b.Given("type") {
+		s.Type, s.IsReminder = p.Type, p.IsReminder
+	}
+	if b.Given("team") {
+		s.TeamID = p.TeamID
+	}
+	if b.Given("mode") {
+		s.Mode = p.Mode
+	}
+	if b.Given("time_before") {
+		s.Before = p.Before
+	}
+	if b.Given("only_if_involved") {
+		s.OnlyMine = p.OnlyMine
+	}
+	if b.Given("roles") {
+		s.Roles = p.Roles
+	}
+	if s.IsReminder {
+		if b.Given("only_if_involved") {
+			return fault.Titled(badNoticeUpdate, "reminder setting must define only time_before")
+		}
+		s.OnlyMine = nil
+	} else {
+		if b.Given("time_before") {
+			return fault.Titled(badNoticeUpdate, "notification setting must define only only_if_involved")
+		}
+		s.Before = nil
+	}
+	if before != s.IsReminder && (s.Before == nil) == (s.OnlyMine == nil) {
+		return fault.Titled(badNoticeUpdate, "settings must define exactly one of {'time_before', 'only_if_involved'}")
+	}
+	return nil
+}
+
+func (a notices) deleteNotice(w http.ResponseWriter, r *http.Request) error {
+	s, err := a.setting(r)
+	if err != nil {
+		return err
+	}
+	if err := a.Notices.Delete(r.Context(), s.ID); err != nil {
+		return err
+	}
+	return routing.Empty(w, http.StatusOK)
+}

@@ -1,0 +1,287 @@
+package people
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/calendars"
+	"github.com/iris-oncall/iris/internal/wire/jsonbody"
+	"github.com/iris-oncall/iris/internal/wire/params"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+func (a people) routes() []routing.Route {
+	return []routing.Route{
+		routing.Get("/api/v0/users", routing.Read, a.listUsers),
+		routing.Post("/api/v0/users", routing.Write, a.createUser),
+		routing.Get("/api/v0/users/{user}", routing.Read, a.getUser),
+		routing.Put("/api/v0/users/{user}", routing.Self, a.updateUser),
+		routing.Delete("/api/v0/users/{user}", routing.Write, a.deleteUser),
+		routing.Get("/api/v0/users/{user}/teams", routing.Read, a.userTeams),
+		routing.Get("/api/v0/users/{user}/upcoming", routing.Read, a.upcoming),
+		routing.Get("/api/v0/search", routing.Read, a.search),
+	}
+}
+
+var userFields = []string{"id", "name", "full_name", "time_zone", "photo_url", "contacts", "active", "god"}
+
+func (a people) listUsers(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	asked, err := params.Fields(q, userFields, params.ErrFields)
+	if err != nil {
+		return err
+	}
+	cs, _ := params.Conditions(q, map[string]params.Kind{"id": params.Number, "name": params.Text, "full_name": params.Text})
+	wanted, err := params.Flag(q, "active", true)
+	if err != nil {
+		return err
+	}
+	people, err := a.Users.All(r.Context())
+	if err != nil {
+		return err
+	}
+	out := []map[string]any{}
+	for _, u := range people {
+		v := params.Values{Text: map[string]string{"name": u.Name, "full_name": u.FullName}, Num: map[string]int64{"id": u.OncallID}}
+		if params.Match(cs, v) && (!q.Has("active") || u.Active == wanted) {
+			out = append(out, params.Pick(calendars.UserObject(u), asked))
+		}
+	}
+	return routing.Answer(w, http.StatusOK, out)
+}
+
+func (a people) createUser(w http.ResponseWriter, r *http.Request) error {
+	if err := wire.Actor(r.Context()).MayManageOncall(); err != nil {
+		return err
+	}
+	name, err := jsonbody.ReadName(w, r)
+	if err != nil {
+		return err
+	}
+	if err := a.Users.Create(r.Context(), name, calendars.By(r, nil)); err != nil {
+		return fault.When(err, fault.Conflict, calendars.Integrity(`user name "`+name+`" already exists`))
+	}
+	return routing.Empty(w, http.StatusCreated)
+}
+
+func (a people) getUser(w http.ResponseWriter, r *http.Request) error {
+	asked, err := params.Fields(r.URL.Query(), userFields, params.ErrFields)
+	if err != nil {
+		return err
+	}
+	u, err := a.People.ByName(r.Context(), routing.Param(r, "user"))
+	if err != nil {
+		return err
+	}
+	return routing.Answer(w, http.StatusOK, params.Pick(calendars.UserObject(u), asked))
+}
+
+func (a people) updateUser(w http.ResponseWriter, r *http.Request) error {
+	u, err := a.Person(r)
+	if err != nil {
+		return fault.When(err, fault.NotFound, fault.Titled("No User Found", "no user exists with given name"))
+	}
+	b, err := jsonbody.Read(w, r, "invalid payload")
+	if err != nil {
+		return err
+	}
+	c, err := personChange(b)
+	if err != nil {
+		return err
+	}
+	actor := wire.Actor(r.Context())
+	c.Trusted = actor.Admin || actor.Username == ""
+	if c.Name != nil && *c.Name == u.Name {
+		c.Name = nil
+	}
+	if c.Name != nil {
+		if err := wire.Actor(r.Context()).MayRename(); err != nil {
+			return err
+		}
+	}
+	if err := a.Users.Update(r.Context(), u, c); err != nil {
+		name := u.Name
+		if c.Name != nil {
+			name = *c.Name
+		}
+		return fault.When(err, fault.Conflict, calendars.Integrity(`user name "`+name+`" already exists`))
+	}
+	return routing.Empty(w, http.StatusNoContent)
+}
+
+func personChange(b jsonbody.Object) (oncall.PersonChange, error) {
+	var c oncall.PersonChange
+	var err error
+	for name, at := range map[string]**string{"name": &c.Name, "full_name": &c.FullName, "time_zone": &c.TimeZone, "photo_url": &c.PhotoURL} {
+		if *at, err = b.TextPtr(name); err != nil {
+			return c, err
+		}
+	}
+	active, given, err := b.Flag("active")
+	if err != nil {
+		return c, err
+	}
+	if given {
+		c.Active = &active
+	}
+	if !b.Given("contacts") {
+		return c, nil
+	}
+	var contacts map[string]*string
+	if json.Unmarshal(b.Members["contacts"], &contacts) != nil {
+		return c, b.Fault("contacts", "contacts must be an object of mode and destination")
+	}
+	c.Contacts = map[users.Mode]string{}
+	for mode, destination := range contacts {
+		if !contactMode(users.Mode(mode)) {
+			return c, b.Fault("contacts", "%q is no contact mode", mode)
+		}
+		if destination == nil || strings.TrimSpace(*destination) == "" {
+			c.Contacts[users.Mode(mode)] = ""
+			continue
+		}
+		to := strings.TrimSpace(*destination)
+		if err := users.CheckContact(users.Mode(mode), to); err != nil {
+			return c, b.Fault("contacts", "%s", fault.Public(err))
+		}
+		c.Contacts[users.Mode(mode)] = to
+	}
+	return c, nil
+}
+
+func contactMode(m users.Mode) bool {
+	for _, known := range users.Modes {
+		if m == known && m != users.Drop {
+			return true
+		}
+	}
+	return false
+}
+
+func (a people) deleteUser(w http.ResponseWriter, r *http.Request) error {
+	u, err := a.Person(r)
+	if fault.Is(err, fault.NotFound) {
+		return routing.Empty(w, http.StatusOK)
+	}
+	if err != nil {
+		return err
+	}
+	entirely := wire.Actor(r.Context()).MayManageOncall() == nil
+	if _, err := a.Users.Remove(r.Context(), u, entirely, calendars.By(r, nil)); err != nil {
+		return err
+	}
+	return routing.Empty(w, http.StatusOK)
+}
+
+func (a people) userTeams(w http.ResponseWriter, r *http.Request) error {
+	u, err := a.People.ByName(r.Context(), routing.Param(r, "user"))
+	if err != nil {
+		return err
+	}
+	teams, err := a.People.Teams(r.Context(), u.ID)
+	if err != nil {
+		return err
+	}
+	names := []string{}
+	for _, t := range teams {
+		names = append(names, t.Name)
+	}
+	return routing.Answer(w, http.StatusOK, names)
+}
+
+// maxAhead bounds how many future shifts of a person are looked through.
+const maxAhead = 2000
+
+func (a people) upcoming(w http.ResponseWriter, r *http.Request) error {
+	ctx, q := r.Context(), r.URL.Query()
+	limit, _, err := params.Integer(q, "limit")
+	if err != nil {
+		return err
+	}
+	u, err := a.People.ByName(ctx, routing.Param(r, "user"))
+	if fault.Is(err, fault.NotFound) {
+		return routing.Answer(w, http.StatusOK, []any{})
+	}
+	if err != nil {
+		return err
+	}
+	now, err := a.People.Clock(ctx)
+	if err != nil {
+		return err
+	}
+	after := now.Unix() + 1
+	query := oncall.ShiftQuery{Users: []users.ID{u.ID}, Start: oncall.Range{Min: &after}, Limit: maxAhead}
+	if role, ok := params.Last(q, "role"); ok {
+		query.Roles = []string{role}
+	}
+	rows, err := a.Shifts.Find(ctx, query)
+	if err != nil {
+		return err
+	}
+	shifts, byID := make([]oncall.Shift, len(rows)), map[oncall.ShiftID]oncall.ShiftRow{}
+	for i, row := range rows {
+		shifts[i], byID[row.ID] = row.Shift, row
+	}
+	out := []map[string]any{}
+	for _, up := range oncall.Upcoming(shifts, now, int(max(limit, 0))) {
+		e := calendars.EventObject(byID[up.ID])
+		if up.Linked > 0 {
+			e["num_events"] = up.Linked
+		}
+		out = append(out, e)
+	}
+	return routing.Answer(w, http.StatusOK, out)
+}
+
+func (a people) search(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	keyword, ok := params.Last(q, "keyword")
+	if !ok {
+		return params.Missing("keyword")
+	}
+	asked := q["fields"]
+	if len(asked) == 0 {
+		asked = []string{"teams", "services", "users"}
+	}
+	members := slices.Contains(asked, "team_users")
+	var team int64
+	if members {
+		name, ok := params.Last(q, "team")
+		if !ok {
+			return params.Missing("team")
+		}
+		t, err := a.ActiveTeam(r.Context(), name)
+		if err != nil && !fault.Is(err, fault.NotFound) {
+			return err
+		}
+		team = -1 // of a team that does not exist nobody is found
+		if err == nil {
+			team = t.ID
+		}
+	}
+	found, err := a.Users.Search(r.Context(), keyword, team)
+	if err != nil {
+		return err
+	}
+	out := map[string]any{}
+	if slices.Contains(asked, "teams") {
+		out["teams"] = routing.OrEmpty(found.Teams)
+	}
+	if slices.Contains(asked, "services") {
+		out["services"] = found.Services
+	}
+	if members || slices.Contains(asked, "users") {
+		people := []map[string]any{}
+		for _, u := range found.Users {
+			people = append(people, map[string]any{"full_name": calendars.OrNull(u.FullName), "name": u.Name})
+		}
+		out["users"] = people
+	}
+	return routing.Answer(w, http.StatusOK, out)
+}

@@ -1,0 +1,245 @@
+package teams
+
+import (
+	"net/http"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/wire/calendars"
+	"github.com/iris-oncall/iris/internal/wire/jsonbody"
+	"github.com/iris-oncall/iris/internal/wire/params"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+func (a members) routes() []routing.Route {
+	return []routing.Route{
+		routing.Get("/api/v0/team_users", routing.Read, a.listMemberships),
+		routing.Get("/api/v0/teams/{team}/users", routing.Read, a.listMembers),
+		routing.Post("/api/v0/teams/{team}/users", routing.Write, a.addMember),
+		routing.Delete("/api/v0/teams/{team}/users/{user}", routing.Write, a.removeMember),
+		routing.Get("/api/v0/teams/{team}/admins", routing.Read, a.listAdmins),
+		routing.Post("/api/v0/teams/{team}/admins", routing.Write, a.addAdmin),
+		routing.Delete("/api/v0/teams/{team}/admins/{user}", routing.Write, a.removeAdmin),
+		routing.Get("/api/v0/teams/{team}/subscriptions", routing.Read, a.listSubscriptions),
+		routing.Post("/api/v0/teams/{team}/subscriptions", routing.Write, a.subscribe),
+		routing.Delete("/api/v0/teams/{team}/subscriptions/{other}/{role}", routing.Write, a.unsubscribe),
+	}
+}
+
+func (a members) listMemberships(w http.ResponseWriter, r *http.Request) error {
+	pairs, err := a.Members.Memberships(r.Context())
+	out := make([]map[string]string, len(pairs))
+	for i, p := range pairs {
+		out[i] = map[string]string{"team": p[0], "user": p[1]}
+	}
+	if err != nil {
+		return err
+	}
+	return routing.Answer(w, http.StatusOK, out)
+}
+
+// teamPeople reads the people of the path's team; none where there is no such team.
+func (a members) teamPeople(r *http.Request, active *bool) ([]oncall.TeamPerson, error) {
+	t, err := a.Teams.ByName(r.Context(), routing.Param(r, "team"))
+	if fault.Is(err, fault.NotFound) || err == nil && active != nil && t.Active != *active {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.Members.People(r.Context(), t.ID)
+}
+
+func (a members) listMembers(w http.ResponseWriter, r *http.Request) error {
+	var active *bool
+	if r.URL.Query().Has("active") {
+		v, err := params.Flag(r.URL.Query(), "active", true)
+		if err != nil {
+			return err
+		}
+		active = &v
+	}
+	people, err := a.teamPeople(r, active)
+	if err != nil {
+		return err
+	}
+	names := []string{}
+	for _, p := range people {
+		if p.Member {
+			names = append(names, p.Name)
+		}
+	}
+	return routing.Answer(w, http.StatusOK, names)
+}
+
+func (a members) listAdmins(w http.ResponseWriter, r *http.Request) error {
+	people, err := a.teamPeople(r, nil)
+	if err != nil {
+		return err
+	}
+	names := []string{}
+	for _, p := range people {
+		if p.Admin {
+			names = append(names, p.Name)
+		}
+	}
+	return routing.Answer(w, http.StatusOK, names)
+}
+
+func (a members) addMember(w http.ResponseWriter, r *http.Request) error {
+	t, err := a.Administered(r)
+	if err != nil {
+		return fault.When(err, fault.NotFound, calendars.Integrity(`team `+routing.Param(r, "team")+` not found`))
+	}
+	b, err := jsonbody.Read(w, r, "")
+	if err != nil {
+		return err
+	}
+	name, err := b.Text("name")
+	if err != nil {
+		return err
+	}
+	if name == "" {
+		return calendars.Integrity("name missing for user")
+	}
+	u, err := a.People.ByName(r.Context(), name)
+	if err != nil {
+		return fault.When(err, fault.NotFound, calendars.Integrity("user "+name+" not found"))
+	}
+	if err := a.Members.AddMember(r.Context(), t.ID, u.ID); err != nil {
+		return fault.When(err, fault.Conflict, calendars.Integrity(`user name "`+u.Name+`" is already in team `+t.Name))
+	}
+	return routing.Answer(w, http.StatusCreated, calendars.UserObject(u))
+}
+
+func (a members) removeMember(w http.ResponseWriter, r *http.Request) error {
+	t, err := a.Administered(r)
+	if err != nil {
+		return err
+	}
+	u, err := a.People.ByName(r.Context(), routing.Param(r, "user"))
+	if err != nil {
+		return err
+	}
+	if err := a.Members.RemoveMember(r.Context(), t.ID, u.ID); err != nil {
+		return err
+	}
+	return routing.Empty(w, http.StatusOK)
+}
+
+func (a members) addAdmin(w http.ResponseWriter, r *http.Request) error {
+	const invalid = "invalid team or user"
+	t, err := a.Administered(r)
+	if err != nil {
+		return fault.When(err, fault.NotFound, calendars.Integrity(invalid))
+	}
+	b, err := jsonbody.Read(w, r, "")
+	if err != nil {
+		return err
+	}
+	name, err := b.Text("name")
+	if err != nil {
+		return err
+	}
+	if name == "" {
+		return errNoName
+	}
+	u, err := a.People.ByName(r.Context(), name)
+	if err != nil {
+		return fault.When(err, fault.NotFound, calendars.Integrity(invalid))
+	}
+	if err := a.Admins.AddAdmin(r.Context(), t, u, calendars.By(r, nil)); err != nil {
+		return fault.When(err, fault.Conflict, calendars.Integrity(`user name "`+u.Name+`" is already an admin of team `+t.Name))
+	}
+	return routing.Answer(w, http.StatusCreated, calendars.UserObject(u))
+}
+
+func (a members) removeAdmin(w http.ResponseWriter, r *http.Request) error {
+	t, err := a.Administered(r)
+	if err != nil {
+		return err
+	}
+	u, err := a.People.ByName(r.Context(), routing.Param(r, "user"))
+	if err != nil {
+		return err
+	}
+	if err := a.Admins.RemoveAdmin(r.Context(), t, u, calendars.By(r, nil)); err != nil {
+		return err
+	}
+	return routing.Empty(w, http.StatusOK)
+}
+
+func (a members) listSubscriptions(w http.ResponseWriter, r *http.Request) error {
+	t, err := a.Team(r)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return err
+	}
+	out := []map[string]string{}
+	if err == nil {
+		found, err := a.Subscriptions.Subscriptions(r.Context(), t.ID)
+		if err != nil {
+			return err
+		}
+		for _, s := range found {
+			out = append(out, map[string]string{"subscription": s.Team, "role": s.Role})
+		}
+	}
+	return routing.Answer(w, http.StatusOK, out)
+}
+
+func (a members) subscribe(w http.ResponseWriter, r *http.Request) error {
+	const title = "Invalid subscription"
+	t, err := a.Administered(r)
+	if err != nil {
+		return err
+	}
+	b, err := jsonbody.Read(w, r, title)
+	if err != nil {
+		return err
+	}
+	other, err := b.Text("subscription")
+	if err != nil {
+		return err
+	}
+	role, err := b.Text("role")
+	if err != nil {
+		return err
+	}
+	if other == "" || role == "" {
+		return fault.Titled(title, "Missing subscription name or role name")
+	}
+	sub, err := a.ActiveTeam(r.Context(), other)
+	if err != nil {
+		return fault.When(err, fault.NotFound, calendars.Integrity(`Team "`+other+`" not found`))
+	}
+	if sub.ID == t.ID {
+		return fault.Titled(title, "Subscription team must be different from subscribing team")
+	}
+	known, err := a.Role(r.Context(), role)
+	if err != nil {
+		return fault.When(err, fault.NotFound, calendars.Integrity(`Role "`+role+`" not found`))
+	}
+	if err := a.Subscriptions.Subscribe(r.Context(), t.ID, sub.ID, known.ID); err != nil {
+		return fault.When(err, fault.Conflict, calendars.Integrity("Subscription already exists"))
+	}
+	return routing.Empty(w, http.StatusCreated)
+}
+
+func (a members) unsubscribe(w http.ResponseWriter, r *http.Request) error {
+	t, err := a.Administered(r)
+	if err != nil {
+		return err
+	}
+	other, err := a.Teams.ByName(r.Context(), routing.Param(r, "other"))
+	if err != nil {
+		return err
+	}
+	role, err := a.Role(r.Context(), routing.Param(r, "role"))
+	if err != nil {
+		return err
+	}
+	if err := a.Subscriptions.Unsubscribe(r.Context(), t.ID, other.ID, role.ID); err != nil {
+		return err
+	}
+	return routing.Empty(w, http.StatusOK)
+}

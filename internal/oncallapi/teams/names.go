@@ -1,0 +1,273 @@
+package teams
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/calendars"
+	"github.com/iris-oncall/iris/internal/wire/jsonbody"
+	"github.com/iris-oncall/iris/internal/wire/params"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+// badName is what no team's or roster's name may hold.
+const badName = "!\"#%&'()*+,./;<=>@[\\]^`{|}~"
+
+// nameProblem returns the first run of characters that a name may not hold, "" when it is fine.
+func nameProblem(name string) string {
+	start := strings.IndexAny(name, badName)
+	if start < 0 {
+		if i := strings.IndexFunc(name, func(r rune) bool { return r < ' ' || r == utf8.RuneError || r == 0x7f }); i >= 0 {
+			_, size := utf8.DecodeRuneInString(name[i:])
+			return name[i : i+size]
+		}
+		return ""
+	}
+	end := start
+	for end < len(name) && strings.IndexByte(badName, name[end]) >= 0 {
+		end++
+	}
+	return name[start:end]
+}
+
+// maxName is the length of names in bytes.
+const maxName = 255
+
+func (a services) routes() []routing.Route {
+	return []routing.Route{
+		routing.Get("/api/v0/services", routing.Read, a.listServices),
+		routing.Post("/api/v0/services", routing.Write, a.createService),
+		routing.Get("/api/v0/services/{service}", routing.Read, a.getService),
+		routing.Put("/api/v0/services/{service}", routing.Write, a.renameService),
+		routing.Delete("/api/v0/services/{service}", routing.Write, a.deleteService),
+		routing.Get("/api/v0/services/{service}/teams", routing.Read, a.serviceTeams),
+		routing.Get("/api/v0/team_services", routing.Read, a.listTeamServices),
+		routing.Get("/api/v0/teams/{team}/services", routing.Read, a.teamServices),
+		routing.Post("/api/v0/teams/{team}/services", routing.Write, a.claimService),
+		routing.Delete("/api/v0/teams/{team}/services/{service}", routing.Write, a.unclaimService),
+	}
+}
+
+func (a roles) routes() []routing.Route {
+	return []routing.Route{
+		routing.Get("/api/v0/roles", routing.Read, a.listRoles),
+		routing.Post("/api/v0/roles", routing.Write, a.createRole),
+		routing.Delete("/api/v0/roles/{role}", routing.Write, a.deleteRole),
+	}
+}
+
+func (a roles) listRoles(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	asked, err := params.Fields(q, []string{"id", "name", "display_order"}, params.ErrFields)
+	if err != nil {
+		return err
+	}
+	cs, _ := params.Conditions(q, map[string]params.Kind{"id": params.Number, "name": params.Text})
+	roles, err := a.Roles.Roles(r.Context())
+	if err != nil {
+		return err
+	}
+	out := []map[string]any{}
+	for _, role := range roles {
+		if params.Match(cs, params.Values{Text: map[string]string{"name": role.Name}, Num: map[string]int64{"id": role.ID}}) {
+			out = append(out, params.Pick(map[string]any{"id": role.ID, "name": role.Name, "display_order": role.DisplayOrder}, asked))
+		}
+	}
+	return routing.Answer(w, http.StatusOK, out)
+}
+
+func (a roles) createRole(w http.ResponseWriter, r *http.Request) error {
+	if err := wire.Actor(r.Context()).MayManageOncall(); err != nil {
+		return err
+	}
+	name, err := jsonbody.ReadName(w, r)
+	if err != nil {
+		return err
+	}
+	if err := a.RoleChanges.CreateRole(r.Context(), name, calendars.By(r, nil)); err != nil {
+		return fault.When(err, fault.Conflict, calendars.Integrity(`role "`+name+`" already existed`))
+	}
+	return routing.Empty(w, http.StatusCreated)
+}
+
+func (a roles) deleteRole(w http.ResponseWriter, r *http.Request) error {
+	if err := wire.Actor(r.Context()).MayManageOncall(); err != nil {
+		return err
+	}
+	if err := a.RoleChanges.DeleteRole(r.Context(), routing.Param(r, "role"), calendars.By(r, nil)); err != nil {
+		return err
+	}
+	return routing.Empty(w, http.StatusOK)
+}
+
+func (a services) listServices(w http.ResponseWriter, r *http.Request) error {
+	cs, _ := params.Conditions(r.URL.Query(), map[string]params.Kind{"id": params.Number, "name": params.Text})
+	services, err := a.Services.Services(r.Context())
+	if err != nil {
+		return err
+	}
+	names := []string{}
+	for _, s := range services {
+		if params.Match(cs, params.Values{Text: map[string]string{"name": s.Name}, Num: map[string]int64{"id": s.ID}}) {
+			names = append(names, s.Name)
+		}
+	}
+	return routing.Answer(w, http.StatusOK, names)
+}
+
+func (a services) createService(w http.ResponseWriter, r *http.Request) error {
+	return a.saveService(w, r, 0)
+}
+
+func (a services) renameService(w http.ResponseWriter, r *http.Request) error {
+	if err := wire.Actor(r.Context()).MayManageOncall(); err != nil {
+		return err
+	}
+	s, err := a.Services.Service(r.Context(), routing.Param(r, "service"))
+	if err != nil {
+		return err
+	}
+	return a.saveService(w, r, s.ID)
+}
+
+func (a services) saveService(w http.ResponseWriter, r *http.Request, id int64) error {
+	if err := wire.Actor(r.Context()).MayManageOncall(); err != nil {
+		return err
+	}
+	name, err := jsonbody.ReadName(w, r)
+	if err != nil {
+		return err
+	}
+	if err := a.Services.SaveService(r.Context(), id, name, calendars.By(r, nil)); err != nil {
+		return fault.When(err, fault.Conflict, calendars.Integrity(`service name "`+name+`" already exists`))
+	}
+	if id == 0 {
+		return routing.Empty(w, http.StatusCreated)
+	}
+	return routing.Empty(w, http.StatusOK)
+}
+
+func (a services) getService(w http.ResponseWriter, r *http.Request) error {
+	s, err := a.Services.Service(r.Context(), routing.Param(r, "service"))
+	if err != nil {
+		return err
+	}
+	return routing.Answer(w, http.StatusOK, map[string]any{"id": s.ID, "name": s.Name})
+}
+
+func (a services) deleteService(w http.ResponseWriter, r *http.Request) error {
+	if err := wire.Actor(r.Context()).MayManageOncall(); err != nil {
+		return err
+	}
+	s, err := a.Services.Service(r.Context(), routing.Param(r, "service"))
+	if err != nil {
+		return err
+	}
+	if err := a.Services.DeleteService(r.Context(), s, calendars.By(r, nil)); err != nil {
+		return err
+	}
+	return routing.Empty(w, http.StatusOK)
+}
+
+func (a services) serviceTeams(w http.ResponseWriter, r *http.Request) error {
+	names := []string{}
+	s, err := a.Services.Service(r.Context(), routing.Param(r, "service"))
+	if fault.Is(err, fault.NotFound) {
+		return routing.Answer(w, http.StatusOK, names)
+	}
+	if err != nil {
+		return err
+	}
+	teams, err := a.TeamServices.ServiceTeams(r.Context(), s.ID)
+	for _, t := range teams {
+		names = append(names, t.Name)
+	}
+	if err != nil {
+		return err
+	}
+	return routing.Answer(w, http.StatusOK, names)
+}
+
+func (a services) listTeamServices(w http.ResponseWriter, r *http.Request) error {
+	pairs, err := a.TeamServices.AllTeamServices(r.Context())
+	if err != nil {
+		return err
+	}
+	out := make([]map[string]string, len(pairs))
+	for i, p := range pairs {
+		out[i] = map[string]string{"team": p[0], "service": p[1]}
+	}
+	return routing.Answer(w, http.StatusOK, out)
+}
+
+func (a services) teamServices(w http.ResponseWriter, r *http.Request) error {
+	t, err := a.Team(r)
+	if fault.Is(err, fault.NotFound) {
+		return routing.Answer(w, http.StatusOK, []string{})
+	}
+	if err != nil {
+		return err
+	}
+	names, err := a.TeamServices.TeamServices(r.Context(), t.ID)
+	if err != nil {
+		return err
+	}
+	return routing.Answer(w, http.StatusOK, routing.OrEmpty(names))
+}
+
+func (a services) claimService(w http.ResponseWriter, r *http.Request) error {
+	t, err := a.Administered(r)
+	if err != nil {
+		return fault.When(err, fault.NotFound, calendars.Integrity(`team "`+routing.Param(r, "team")+`" not found`))
+	}
+	name, err := jsonbody.ReadName(w, r)
+	if err != nil {
+		return err
+	}
+	s, err := a.Services.Service(r.Context(), name)
+	if err != nil {
+		return fault.When(err, fault.NotFound, calendars.Integrity(`service "`+name+`" not found`))
+	}
+	if err := a.TeamServices.Claim(r.Context(), t.ID, s.ID); err != nil {
+		return fault.When(err, fault.Conflict, calendars.Integrity(`service "`+s.Name+`" already claimed by team "`+fault.Public(err)+`"`))
+	}
+	return routing.Empty(w, http.StatusCreated)
+}
+
+func (a services) unclaimService(w http.ResponseWriter, r *http.Request) error {
+	t, err := a.Administered(r)
+	if err != nil {
+		return err
+	}
+	s, err := a.Services.Service(r.Context(), routing.Param(r, "service"))
+	if err != nil {
+		return err
+	}
+	if err := a.TeamServices.Unclaim(r.Context(), t.ID, s.ID); err != nil {
+		return err
+	}
+	return routing.Empty(w, http.StatusOK)
+}
+
+// foreignModes are those of Oncall that Iris lists for its clients and cannot send in.
+var foreignModes = []users.Mode{"teams_messenger"}
+
+func (a names) routes() []routing.Route {
+	return []routing.Route{
+		routing.Get("/api/v0/modes", routing.Read, a.listModes),
+		routing.Get("/api/v0/timezones", routing.Read, a.listTimeZones),
+	}
+}
+
+func (a names) listModes(w http.ResponseWriter, _ *http.Request) error {
+	return routing.Answer(w, http.StatusOK, append(slices.Clone(a.Modes), foreignModes...))
+}
+
+func (a names) listTimeZones(w http.ResponseWriter, _ *http.Request) error {
+	return routing.Answer(w, http.StatusOK, routing.OrEmpty(a.TimeZones))
+}

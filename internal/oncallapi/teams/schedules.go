@@ -1,0 +1,336 @@
+package teams
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
+	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/calendars"
+	"github.com/iris-oncall/iris/internal/wire/jsonbody"
+	"github.com/iris-oncall/iris/internal/wire/params"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+func (a schedules) routes() []routing.Route {
+	return []routing.Route{
+		routing.Get("/api/v0/teams/{team}/rosters/{roster}/schedules", routing.Read, a.listSchedules),
+		routing.Post("/api/v0/teams/{team}/rosters/{roster}/schedules", routing.Write, a.createSchedule),
+		routing.Get("/api/v0/schedules/{id}", routing.Read, a.getSchedule),
+		routing.Put("/api/v0/schedules/{id}", routing.Write, a.updateSchedule),
+		routing.Delete("/api/v0/schedules/{id}", routing.Write, a.deleteSchedule),
+		routing.Post("/api/v0/schedules/{id}/populate", routing.Write, a.populate),
+		routing.Get("/api/v0/schedules/{id}/preview", routing.Read, a.previewSchedule),
+	}
+}
+
+var scheduleFields = []string{"id", "roster", "auto_populate_threshold", "role", "team", "events", "advanced_mode", "timezone", "scheduler"}
+
+// scheduleObject is a schedule as the wire shows it. A rotation has no events: it has routes of its own.
+func scheduleObject(s scheduling.StoredSchedule) map[string]any {
+	scheduler := map[string]any{"name": s.Algorithm}
+	if len(s.OrderNames) > 0 {
+		scheduler["data"] = s.OrderNames
+	}
+	events := []map[string]int64{}
+	for _, slot := range s.Pattern {
+		events = append(events, map[string]int64{"start": int64(slot.Start / time.Second), "duration": int64(slot.Duration / time.Second)})
+	}
+	return map[string]any{
+		"id": s.ID, "roster": s.RosterName, "roster_id": s.RosterID, "role": s.Role, "role_id": s.RoleOrder, "team": s.Team,
+		"team_id": s.TeamNumber, "timezone": s.TimeZone, "auto_populate_threshold": s.Threshold, "advanced_mode": calendars.Bool01(s.Advanced),
+		"scheduler": scheduler, "events": events,
+	}
+}
+
+// shown keeps the asked fields of a schedule; the numbers come with the names, and the id always.
+func shown(object map[string]any, asked []string) map[string]any {
+	keys := append([]string{"id"}, asked...)
+	for _, f := range asked {
+		if f == "roster" || f == "role" || f == "team" {
+			keys = append(keys, f+"_id")
+		}
+	}
+	return params.Pick(object, keys)
+}
+
+func (a schedules) listSchedules(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	asked, err := params.Fields(q, scheduleFields, params.ErrFields)
+	if err != nil {
+		return err
+	}
+	cs, _ := params.Conditions(q, map[string]params.Kind{"id": params.Number, "name": params.Text, "role": params.Text, "team": params.Text, "team_id": params.Number, "roster_id": params.Number})
+	out := []map[string]any{}
+	t, err := a.Team(r)
+	var ro oncall.Roster
+	if err == nil {
+		ro, err = a.roster(r, t)
+	}
+	if fault.Is(err, fault.NotFound) {
+		return routing.Answer(w, http.StatusOK, out)
+	}
+	if err != nil {
+		return err
+	}
+	schedules, err := a.Schedules.ByTeam(r.Context(), t.ID)
+	if err != nil {
+		return err
+	}
+	for _, s := range schedules {
+		v := params.Values{
+			Text: map[string]string{"name": s.RosterName, "role": s.Role, "team": s.Team},
+			Num:  map[string]int64{"id": int64(s.ID), "team_id": t.OncallID, "roster_id": s.RosterID},
+		}
+		if s.RosterID == ro.ID && s.Algorithm != scheduling.ByRotation && params.Match(cs, v) {
+			out = append(out, shown(scheduleObject(s), asked))
+		}
+	}
+	return routing.Answer(w, http.StatusOK, out)
+}
+
+func (a schedules) getSchedule(w http.ResponseWriter, r *http.Request) error {
+	asked, err := params.Fields(r.URL.Query(), scheduleFields, params.ErrFields)
+	if err != nil {
+		return err
+	}
+	s, _, err := a.Schedule(r)
+	if err != nil {
+		return err
+	}
+	calendars.ShowTag(w, s.Tag())
+	return routing.Answer(w, http.StatusOK, shown(scheduleObject(s), asked))
+}
+
+func (a schedules) createSchedule(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	t, err := a.Administered(r)
+	if err != nil {
+		return fault.When(err, fault.NotFound, calendars.Integrity(`team "`+routing.Param(r, "team")+`" not found`))
+	}
+	b, err := jsonbody.Read(w, r, calendars.BadSchedule)
+	if err != nil {
+		return err
+	}
+	var missing []string
+	for _, name := range []string{"events", "role", "advanced_mode"} {
+		if !b.Given(name) {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) > 0 {
+		return fault.Titled(calendars.BadSchedule, "missing required parameters: "+strings.Join(missing, ", "))
+	}
+	d := scheduling.ScheduleDraft{TeamID: t.ID, Algorithm: scheduling.Default, Threshold: scheduling.DefaultThreshold}
+	p, err := a.ReadSchedule(ctx, b)
+	if err != nil {
+		return err
+	}
+	if err := p.Apply(&d, calendars.BadSchedule, "invalid advanced mode setting"); err != nil {
+		return err
+	}
+	ro, err := a.roster(r, t)
+	if err != nil {
+		return fault.When(err, fault.NotFound, calendars.Integrity(`roster "`+routing.Param(r, "roster")+`" not found`))
+	}
+	d.RosterID = ro.ID
+	id, err := a.ScheduleChanges.Create(ctx, d, calendars.By(r, b.Raw))
+	if err != nil {
+		return err
+	}
+	return routing.Answer(w, http.StatusCreated, map[string]any{"id": id})
+}
+
+// updateSchedule changes what the body names, of the schedule as it is when it is stored.
+func (a schedules) updateSchedule(w http.ResponseWriter, r *http.Request) error {
+	const title = "Invalid edit"
+	ctx := r.Context()
+	s, t, err := a.OwnSchedule(r)
+	if err != nil {
+		return err
+	}
+	b, err := jsonbody.Read(w, r, title)
+	if err != nil {
+		return err
+	}
+	p, err := a.ReadSchedule(ctx, b)
+	if err != nil {
+		return err
+	}
+	if b.Given("roster") && !b.Given("team") {
+		return fault.Titled(title, "team must be specified with roster")
+	}
+	if b.Given("team") {
+		if err := a.moveSchedule(ctx, b, s, t, &p); err != nil {
+			return err
+		}
+	}
+	err = a.ScheduleChanges.Update(ctx, s.ID, func(is scheduling.StoredSchedule) (scheduling.ScheduleDraft, error) {
+		d := is.Draft()
+		if err := a.MayStillEdit(r, is); err != nil {
+			return d, err
+		}
+		if is.Algorithm == scheduling.ByRotation && (b.Has("events") || b.Has("scheduler")) {
+			return d, fault.Titled(title, "this schedule is a rotation: edit it with PUT /v1/rotations/"+routing.Param(r, "id"))
+		}
+		return d, p.Apply(&d, title, "schedule cannot be represented in simple mode")
+	}, calendars.By(r, b.Raw))
+	if err != nil {
+		return err
+	}
+	return routing.Empty(w, http.StatusOK)
+}
+
+// moveSchedule reads the team and roster that a schedule is to belong to.
+func (a schedules) moveSchedule(ctx context.Context, b jsonbody.Object, s scheduling.StoredSchedule, now oncall.Profile, p *calendars.SchedulePatch) error {
+	name, err := b.Text("team")
+	if err != nil {
+		return err
+	}
+	to, err := a.ActiveTeam(ctx, name)
+	if err != nil {
+		return fault.When(err, fault.NotFound, calendars.Integrity(`team "`+name+`" not found`))
+	}
+	if to.ID != now.ID {
+		if err := wire.Actor(ctx).MayAdministerTeam(to.ID, to.Name); err != nil {
+			return err
+		}
+	}
+	if to.ID == now.ID && !b.Given("roster") {
+		return nil
+	}
+	roster := s.RosterName
+	if b.Given("roster") {
+		if roster, err = b.Text("roster"); err != nil {
+			return err
+		}
+	}
+	ro, err := a.RosterNamed(ctx, to, roster)
+	if err != nil {
+		return fault.When(err, fault.NotFound, calendars.Integrity(`roster "`+roster+`" not found`))
+	}
+	p.Team, p.Roster = &to.ID, &ro.ID
+	return nil
+}
+
+func (a schedules) deleteSchedule(w http.ResponseWriter, r *http.Request) error {
+	s, _, err := a.OwnSchedule(r)
+	if err != nil {
+		return err
+	}
+	if err := a.ScheduleChanges.Delete(r.Context(), s, calendars.By(r, nil)); err != nil {
+		return err
+	}
+	return routing.Empty(w, http.StatusOK)
+}
+
+func (a schedules) populate(w http.ResponseWriter, r *http.Request) error {
+	s, _, err := a.OwnSchedule(r)
+	if err != nil {
+		return err
+	}
+	b, err := jsonbody.Read(w, r, "Invalid populate/preview request")
+	if err != nil {
+		return err
+	}
+	start, err := b.RequiredTime("start")
+	if err != nil {
+		return err
+	}
+	if _, err := a.ScheduleChanges.Populate(r.Context(), s.ID, start, calendars.By(r, nil)); err != nil {
+		return err
+	}
+	return routing.Empty(w, http.StatusOK)
+}
+
+// previewSchedule answers what the calendar would show after a populate. It writes nothing.
+func (a schedules) previewSchedule(w http.ResponseWriter, r *http.Request) error {
+	ctx, q := r.Context(), r.URL.Query()
+	for _, name := range []string{"start", "start__lt", "end__ge", "team__eq"} {
+		if !q.Has(name) {
+			return params.Missing(name)
+		}
+	}
+	start, _, err := params.Time(q, "start")
+	if err != nil {
+		return err
+	}
+	before, _, err := params.Time(q, "start__lt")
+	if err != nil {
+		return err
+	}
+	after, _, err := params.Time(q, "end__ge")
+	if err != nil {
+		return err
+	}
+	s, _, err := a.Schedule(r)
+	if err != nil {
+		return err
+	}
+	name, _ := params.Last(q, "team__eq")
+	t, err := a.Teams.ByName(ctx, name)
+	if fault.Is(err, fault.NotFound) {
+		return routing.Answer(w, http.StatusOK, []any{})
+	}
+	if err != nil {
+		return err
+	}
+	plan, known, err := a.ScheduleChanges.Preview(ctx, s.ID, start, oncall.Span{Start: after, End: before})
+	if err != nil {
+		return titledPreview(err)
+	}
+	shifts, err := a.shownAfter(ctx, plan, known, t, before, after)
+	if err != nil {
+		return err
+	}
+	rows, err := a.Named(ctx, shifts)
+	if err != nil {
+		return err
+	}
+	return routing.Answer(w, http.StatusOK, calendars.EventObjects(rows, calendars.EventFields))
+}
+
+// titledPreview gives a fault of the window the title that previews have here.
+func titledPreview(err error) error {
+	var f *fault.Error
+	if errors.As(err, &f) && f.Field == "end" {
+		return fault.Titled("Invalid populate/preview request", f.Message)
+	}
+	return err
+}
+
+// shownAfter returns what a team's calendar shows in a window after a plan, in the order that it will have once it is stored.
+func (a schedules) shownAfter(ctx context.Context, plan scheduling.Result, known scheduling.Calendars, t oncall.Profile, before, after time.Time) ([]oncall.Shift, error) {
+	subscriptions, err := a.Subscriptions.Subscriptions(ctx, t.ID)
+	if err != nil {
+		return nil, err
+	}
+	gone := map[oncall.ShiftID]bool{}
+	for _, s := range plan.Delete {
+		gone[s.ID] = true
+	}
+	var out []oncall.Shift
+	for _, s := range append(slices.Clone(known.Shifts), plan.Add...) {
+		ours := s.TeamID == t.ID || slices.ContainsFunc(subscriptions, func(b oncall.Subscription) bool { return b.TeamID == s.TeamID && b.Role == s.Role })
+		if ours && !gone[s.ID] && s.Start.Before(before) && !s.End.Before(after) {
+			out = append(out, s)
+		}
+	}
+	// New shifts get higher numbers than all others, in the order of the plan.
+	slices.SortStableFunc(out, func(x, y oncall.Shift) int {
+		if c := x.Start.Compare(y.Start); c != 0 || x.ID == y.ID {
+			return c
+		}
+		if x.ID == 0 || y.ID != 0 && x.ID > y.ID {
+			return 1
+		}
+		return -1
+	})
+	return out, nil
+}

@@ -1,0 +1,347 @@
+package teams
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/calendars"
+	"github.com/iris-oncall/iris/internal/wire/jsonbody"
+	"github.com/iris-oncall/iris/internal/wire/params"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+func (a teams) routes() []routing.Route {
+	return []routing.Route{
+		routing.Get("/api/v0/teams", routing.Read, a.listTeams),
+		routing.Post("/api/v0/teams", routing.Write, a.createTeam),
+		routing.Get("/api/v0/teams/{team}", routing.Read, a.getTeam),
+		routing.Put("/api/v0/teams/{team}", routing.Write, a.updateTeam),
+		routing.Delete("/api/v0/teams/{team}", routing.Write, a.deleteTeam),
+		routing.Get("/api/v0/teams/{team}/changes", routing.Read, a.teamChanges),
+	}
+}
+
+func (a teams) listTeams(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	active, err := activeParam(q)
+	if err != nil {
+		return err
+	}
+	withID, err := params.Flag(q, "get_id", false)
+	if err != nil {
+		return err
+	}
+	cs, _ := params.Conditions(q, map[string]params.Kind{"name": params.Text, "id": params.Number, "email": params.Text})
+	teams, err := a.Teams.Names(r.Context(), active)
+	if err != nil {
+		return err
+	}
+	names, pairs := []string{}, [][2]any{}
+	for _, t := range teams {
+		if !params.Match(cs, params.Values{Text: map[string]string{"name": t.Name, "email": t.Email}, Num: map[string]int64{"id": t.OncallID}}) {
+			continue
+		}
+		names = append(names, t.Name)
+		pairs = append(pairs, [2]any{t.Name, t.OncallID})
+	}
+	if withID {
+		return routing.Answer(w, http.StatusOK, pairs)
+	}
+	return routing.Answer(w, http.StatusOK, names)
+}
+
+func activeParam(q url.Values) (bool, error) {
+	if v, ok := params.Last(q, "active__eq"); ok && !q.Has("active") {
+		q = url.Values{"active": {v}}
+	}
+	return params.Flag(q, "active", true)
+}
+
+// settings reads what a body says of a team into s.
+func settings(b jsonbody.Object, s *oncall.TeamSettings) error {
+	for name, at := range map[string]*string{
+		"description": &s.Description, "email": &s.Email, "slack_channel": &s.SlackChannel,
+		"slack_channel_notifications": &s.SlackNotifications, "iris_plan": &s.IrisPlan, "override_phone_number": &s.OverridePhone,
+		"scheduling_timezone": &s.TimeZone,
+	} {
+		v, err := b.TextPtr(name)
+		if err != nil {
+			return err
+		}
+		if v != nil {
+			*at = strings.TrimSpace(*v)
+		}
+	}
+	if len(s.OverridePhone) > maxName { // any text, as Oncall takes it: teams were imported with notes in it
+		return fault.Titled("invalid payload", "override_phone_number is longer than 255 bytes")
+	}
+	for name, at := range map[string]*bool{"iris_enabled": &s.IrisEnabled, "api_managed_roster": &s.APIManaged} {
+		if !b.Has(name) {
+			continue
+		}
+		// Unlike elsewhere, numbers are refused, and so is null.
+		if err := json.Unmarshal(b.Members[name], at); err != nil || !b.Given(name) {
+			return fault.Titled("invalid payload", name+" must be boolean")
+		}
+	}
+	return nil
+}
+
+func teamNameProblem(name string) error {
+	switch bad := nameProblem(name); {
+	case bad != "":
+		return fault.Titled("invalid team name", `team name contains invalid character "`+bad+`"`)
+	case name == "":
+		return fault.Titled("invalid team name", "empty team name")
+	case len(name) > maxName:
+		return fault.Titled("invalid team name", "team name is longer than 255 bytes")
+	}
+	return nil
+}
+
+func (a teams) createTeam(w http.ResponseWriter, r *http.Request) error {
+	b, err := jsonbody.Read(w, r, "invalid payload")
+	if err != nil {
+		return err
+	}
+	s, err := a.newSettings(r.Context(), b)
+	if err != nil {
+		return err
+	}
+	admin, err := a.firstAdmin(r, b)
+	if err != nil {
+		return err
+	}
+	by := calendars.By(r, nil)
+	by.Owner = admin.Name
+	_, err = a.Teams.Create(r.Context(), s, admin.ID, by)
+	if err != nil {
+		return fault.When(err, fault.Conflict, calendars.Integrity(`team name "`+s.Name+`" already exists`))
+	}
+	return routing.Empty(w, http.StatusCreated)
+}
+
+func (a teams) newSettings(ctx context.Context, b jsonbody.Object) (oncall.TeamSettings, error) {
+	var s oncall.TeamSettings
+	for _, name := range []string{"name", "scheduling_timezone"} {
+		if v, err := b.Text(name); err != nil {
+			return s, err
+		} else if v == "" {
+			return s, fault.Titled("", name+" attribute missing from request")
+		}
+	}
+	name, err := b.Text("name")
+	if err != nil {
+		return s, err
+	}
+	if plain, err := url.QueryUnescape(name); err == nil {
+		name = plain
+	}
+	s.Name = strings.TrimSpace(name)
+	if err := teamNameProblem(s.Name); err != nil {
+		return s, err
+	}
+	if err := settings(b, &s); err != nil {
+		return s, err
+	}
+	if s.SlackChannel != "" && s.SlackChannel[0] != '#' {
+		return s, fault.Titled("invalid slack channel", "slack channel name needs to start with #")
+	}
+	if s.SlackNotifications != "" && s.SlackNotifications[0] != '#' {
+		return s, fault.Titled("invalid slack notifications channel", "slack channel notifications name needs to start with #")
+	}
+	if s.TimeZone, err = calendars.ZoneName(s.TimeZone); err != nil {
+		return s, fault.Titled("invalid payload", "requested scheduling_timezone is not a time zone: "+s.TimeZone)
+	}
+	return s, a.planExists(ctx, s.IrisPlan)
+}
+
+func (a teams) planExists(ctx context.Context, plan string) error {
+	if plan == "" || !a.CheckPlans {
+		return nil
+	}
+	_, err := a.Plans.ByName(ctx, plan)
+	return fault.When(err, fault.NotFound, fault.Titled("invalid iris escalation plan", "no iris plan named "+plan+" exists"))
+}
+
+// firstAdmin is the caller, or whom an application names.
+func (a teams) firstAdmin(r *http.Request, b jsonbody.Object) (oncall.Person, error) {
+	name := wire.Actor(r.Context()).Username
+	if name == "" {
+		var err error
+		if name, err = b.Text("admin"); err != nil {
+			return oncall.Person{}, err
+		}
+		if name == "" {
+			return oncall.Person{}, fault.Titled("invalid admin", "API requests must specify a team admin username in the admin field")
+		}
+	}
+	p, err := a.People.ByName(r.Context(), name)
+	return p, fault.When(err, fault.NotFound, fault.Titled("invalid admin", "admin username "+name+" was not found in db"))
+}
+
+// teamObject is a team as the wire shows it.
+func teamObject(t oncall.Profile) map[string]any {
+	return map[string]any{
+		"id": t.OncallID, "name": t.Name, "email": calendars.OrNull(t.Email), "slack_channel": calendars.OrNull(t.SlackChannel),
+		"slack_channel_notifications": calendars.OrNull(t.SlackNotifications), "scheduling_timezone": t.TimeZone, "iris_plan": calendars.OrNull(t.IrisPlan),
+		"iris_enabled": calendars.Bool01(t.IrisEnabled), "override_phone_number": calendars.OrNull(t.OverridePhone),
+		"api_managed_roster": calendars.Bool01(t.APIManaged), "description": calendars.OrNull(t.Description),
+	}
+}
+
+func (a teams) getTeam(w http.ResponseWriter, r *http.Request) error {
+	q, ctx := r.URL.Query(), r.Context()
+	active, err := activeParam(q)
+	if err != nil {
+		return err
+	}
+	t, err := a.Teams.ByName(ctx, routing.Param(r, "team"))
+	if err == nil && t.Active != active {
+		err = fault.New(fault.NotFound, "not found")
+	}
+	if err != nil {
+		return err
+	}
+	asked, err := params.Fields(q, []string{"users", "admins", "services", "rosters"}, nil)
+	if err != nil {
+		return err
+	}
+	object := teamObject(t)
+	if err := a.addPeople(ctx, t, asked, object); err != nil {
+		return err
+	}
+	if slices.Contains(asked, "services") {
+		services, err := a.TeamServices.TeamServices(ctx, t.ID)
+		if err != nil {
+			return err
+		}
+		object["services"] = routing.OrEmpty(services)
+	}
+	if slices.Contains(asked, "rosters") {
+		if object["rosters"], err = (rosters{a.Deps}).rosterObjects(ctx, t, nil); err != nil {
+			return err
+		}
+	}
+	return routing.Answer(w, http.StatusOK, object)
+}
+
+func (a teams) addPeople(ctx context.Context, t oncall.Profile, asked []string, object map[string]any) error {
+	withUsers, withAdmins := slices.Contains(asked, "users"), slices.Contains(asked, "admins")
+	if !withUsers && !withAdmins {
+		return nil
+	}
+	people, err := a.Members.People(ctx, t.ID)
+	if err != nil {
+		return err
+	}
+	admins, members := []map[string]string{}, []oncall.TeamPerson{}
+	for _, p := range people {
+		if p.Admin {
+			admins = append(admins, map[string]string{"name": p.Name})
+		}
+		if p.Member {
+			members = append(members, p)
+		}
+	}
+	if withAdmins {
+		object["admins"] = admins
+	}
+	if !withUsers {
+		return nil
+	}
+	users := map[string]any{}
+	known, err := a.People.ByID(ctx, calendars.IDsOf(members))
+	for _, u := range known {
+		users[u.Name] = calendars.UserObject(u)
+	}
+	object["users"] = users
+	return err
+}
+
+func (a teams) updateTeam(w http.ResponseWriter, r *http.Request) error {
+	t, err := a.Administered(r)
+	if err != nil {
+		return err
+	}
+	b, err := jsonbody.Read(w, r, "invalid payload")
+	if err != nil {
+		return err
+	}
+	after := t.TeamSettings
+	if err := a.changeSettings(b, &after); err != nil {
+		return err
+	}
+	if b.Has("iris_plan") {
+		if err := a.planExists(r.Context(), after.IrisPlan); err != nil {
+			return err
+		}
+	}
+	// Again on what is stored by then: of two who change different things at once both have their way.
+	change := func(s *oncall.TeamSettings) error { return a.changeSettings(b, s) }
+	if err := a.Teams.Update(r.Context(), t.ID, change, calendars.By(r, b.Raw)); err != nil {
+		return fault.When(err, fault.Conflict, calendars.Integrity("A team named '"+after.Name+"' already exists"))
+	}
+	return routing.Empty(w, http.StatusOK)
+}
+
+// changeSettings makes the changes that a body asks for.
+func (a teams) changeSettings(b jsonbody.Object, s *oncall.TeamSettings) error {
+	before := s.TimeZone
+	name, err := b.TextPtr("name")
+	if err != nil {
+		return err
+	}
+	if name != nil {
+		s.Name = strings.TrimSpace(*name)
+		if err := teamNameProblem(s.Name); err != nil {
+			return err
+		}
+	}
+	if err := settings(b, s); err != nil {
+		return err
+	}
+	if b.Has("scheduling_timezone") && s.TimeZone != before {
+		zone, err := calendars.ZoneName(s.TimeZone)
+		if len(a.TimeZones) > 0 && !slices.Contains(a.TimeZones, zone) || err != nil {
+			return fault.Titled("invalid payload", "requested scheduling_timezone is not supported. Supported timezones: "+quoted(a.TimeZones))
+		}
+		s.TimeZone = zone
+	}
+	return nil
+}
+
+func quoted(names []string) string {
+	return "['" + strings.Join(names, "', '") + "']"
+}
+
+func (a teams) deleteTeam(w http.ResponseWriter, r *http.Request) error {
+	t, err := a.Administered(r)
+	if err != nil {
+		return err
+	}
+	if err := a.Teams.Delete(r.Context(), t, calendars.By(r, nil)); err != nil {
+		return err
+	}
+	return routing.Empty(w, http.StatusOK)
+}
+
+// teamChanges serves a team's part of the audit log. Oncall read a table that did not exist.
+func (a teams) teamChanges(w http.ResponseWriter, r *http.Request) error {
+	entries, err := a.Audit.Audit(r.Context(), oncall.AuditQuery{Teams: []string{routing.Param(r, "team")}})
+	if err != nil {
+		return err
+	}
+	out := make([]map[string]any, len(entries))
+	for i, e := range entries {
+		out[i] = map[string]any{"description": string(e.Context), "timestamp": e.At.Unix(), "owner_name": e.Owner, "action_name": e.Action}
+	}
+	return routing.Answer(w, http.StatusOK, out)
+}

@@ -1,0 +1,166 @@
+package calendars
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/alexedwards/scs/v2"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+// debugUser is who everybody is in debug mode.
+const debugUser = "test_user"
+
+// Standings reads which teams a person belongs to and administers.
+type Standings interface {
+	Standings(ctx context.Context, id users.ID) ([]oncall.Standing, error)
+}
+
+// Authenticator finds out who calls a calendar API. All parts but Sessions are required. It is safe for concurrent use.
+type Authenticator struct {
+	Applications auth.Applications
+	Users        wire.People
+	// Sessions is nil where nobody can log in.
+	Sessions *scs.SessionManager `optional:"true"`
+	// UserKey is the session key that holds the name of the logged-in user.
+	UserKey   string
+	Standings Standings
+	Openings  auth.Openings
+	// DebugAuth lets everybody do everything as the user test_user. Never on a public address.
+	DebugAuth bool
+	Errors    *wire.Errors
+}
+
+// Identified finds out who a request comes from and keeps it with the request: an application's signature if there is one
+// (no fallback), else the session. Changes with a session need its CSRF token. Wrong credentials are answered at once.
+func (a *Authenticator) Identified(next http.Handler) http.Handler {
+	identify := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		actor, app, r, err := a.identify(w, r)
+		if err != nil {
+			a.Errors.Write(w, r, err)
+			return
+		}
+		next.ServeHTTP(w, r.WithContext(wire.WithActor(r.Context(), actor, app)))
+	})
+	if a.Sessions == nil {
+		return identify
+	}
+	withSession := a.Sessions.LoadAndSave(identify)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := r.Cookie(a.Sessions.Cookie.Name); errors.Is(err, http.ErrNoCookie) || r.Header.Get("Authorization") != "" {
+			identify.ServeHTTP(w, r)
+			return
+		}
+		withSession.ServeHTTP(w, r)
+	})
+}
+
+func (a *Authenticator) identify(w http.ResponseWriter, r *http.Request) (auth.Actor, auth.Application, *http.Request, error) {
+	if header := r.Header.Get("Authorization"); header != "" {
+		body, r, err := wire.Body(w, r, wire.MaxBody)
+		if err != nil {
+			return auth.Actor{}, auth.Application{}, r, err
+		}
+		app, err := a.signed(r, header, body)
+		return auth.Through(app), app, r, err
+	}
+	actor, app, err := a.bySession(r)
+	if a.DebugAuth && (err != nil && fault.Is(err, fault.Unauthenticated) || err == nil && !actor.Known()) {
+		actor, err = a.debugActor(r.Context())
+	}
+	return actor, app, r, err
+}
+
+func (a *Authenticator) signed(r *http.Request, header string, body []byte) (auth.Application, error) {
+	name, digest, err := auth.ParseAuthorization(header)
+	switch {
+	case errors.Is(err, auth.ErrHeader):
+		return auth.Application{}, auth.ErrDigestFormat
+	case err != nil:
+		return auth.Application{}, auth.ErrOncallDigest
+	}
+	app, err := auth.Claimed(r.Context(), a.Applications, name)
+	if err != nil {
+		return auth.Application{}, err
+	}
+	path, _, _ := strings.Cut(r.RequestURI, "?")
+	request := auth.SignedRequest{Authorization: header, Method: r.Method, Path: r.URL.Path, WirePath: path, RawQuery: r.URL.RawQuery, Body: body}
+	if !app.SignedOncall(request, digest, time.Now()) {
+		return auth.Application{}, auth.ErrOncallDigest
+	}
+	return app, nil
+}
+
+// bySession returns the actor of a logged-in person with their teams; nobody where there is no session and none is needed.
+func (a *Authenticator) bySession(r *http.Request) (auth.Actor, auth.Application, error) {
+	var nobody auth.Actor
+	if a.Sessions == nil {
+		return nobody, auth.Application{}, nil
+	}
+	if _, err := r.Cookie(a.Sessions.Cookie.Name); err != nil {
+		return nobody, auth.Application{}, nil
+	}
+	ctx := r.Context()
+	user, ok, err := wire.SessionUser(ctx, a.Sessions, a.UserKey, a.Users)
+	if err != nil {
+		return nobody, auth.Application{}, err
+	}
+	change := r.Method != http.MethodGet && r.Method != http.MethodHead
+	if !ok {
+		if gone := a.Sessions.Token(ctx) == "" || a.Sessions.Exists(ctx, a.UserKey); gone && (change || !a.Openings.AnonymousReads) {
+			return nobody, auth.Application{}, auth.ErrSessionGone
+		}
+		return nobody, auth.Application{}, nil
+	}
+	if token := wire.SessionToken(ctx, a.Sessions); change && (token == "" || !equal(token, r.Header.Get("X-CSRF-TOKEN"))) {
+		return nobody, auth.Application{}, auth.ErrCSRF
+	}
+	app, err := a.Applications.ByName(ctx, auth.SessionApplication)
+	if err != nil {
+		return nobody, auth.Application{}, err
+	}
+	actor := auth.Through(app).As(user)
+	actor.Session = true
+	if !change {
+		return actor, app, nil
+	}
+	standings, err := a.Standings.Standings(ctx, user.ID)
+	return standing(actor, standings), app, err
+}
+
+func standing(actor auth.Actor, standings []oncall.Standing) auth.Actor {
+	for _, s := range standings {
+		if s.Admin {
+			actor.TeamAdminOf = append(actor.TeamAdminOf, s.TeamID)
+		}
+		if s.Member {
+			actor.MemberOf = append(actor.MemberOf, s.TeamID)
+		}
+	}
+	return actor
+}
+
+// debugActor is test_user, who may do everything, whether or not there is such a user.
+func (a *Authenticator) debugActor(ctx context.Context) (auth.Actor, error) {
+	actor := auth.Actor{Username: debugUser}
+	user, err := a.Users.ByName(ctx, debugUser)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return actor, err
+	}
+	if err == nil {
+		actor = actor.As(user)
+	}
+	actor.Admin, actor.ReadOnly = true, false
+	return actor, nil
+}
+
+func equal(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }

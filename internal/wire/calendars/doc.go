@@ -1,0 +1,82 @@
+// Package calendars holds what the two calendar APIs, /api/v0 (oncallapi) and the calendar part of /v1 (api/calendar), read
+// the same way: who the caller is, which team, person, roster or schedule a path names, what a body asks to change of a
+// calendar, and how a shift looks on the wire. It decides nothing about calendars (oncall does) and stores nothing.
+package calendars
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/editing"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+// Teams finds teams. What does not exist is a NotFound fault.
+type Teams interface {
+	ByName(ctx context.Context, name string) (oncall.Profile, error)
+	ByID(ctx context.Context, id int64) (oncall.Profile, error)
+}
+
+// People finds people as calendars show them.
+type People interface {
+	ByID(ctx context.Context, ids []users.ID) ([]oncall.Person, error)
+	ByName(ctx context.Context, name string) (oncall.Person, error)
+	Teams(ctx context.Context, id users.ID) ([]oncall.TeamName, error)
+	Clock(ctx context.Context) (time.Time, error)
+}
+
+// Roles lists the on-call roles.
+type Roles interface {
+	Roles(ctx context.Context) ([]oncall.RoleInfo, error)
+}
+
+// Rosters lists the rosters of a team.
+type Rosters interface {
+	ByTeam(ctx context.Context, team int64) ([]oncall.Roster, error)
+}
+
+// Schedules finds schedules.
+type Schedules interface {
+	ByTeam(ctx context.Context, teams ...int64) ([]scheduling.StoredSchedule, error)
+	ByID(ctx context.Context, id oncall.ScheduleID) (scheduling.StoredSchedule, error)
+}
+
+// Shifts reads and edits calendars.
+type Shifts interface {
+	Find(ctx context.Context, by oncall.ShiftQuery) ([]oncall.ShiftRow, error)
+	Edit(ctx context.Context, choice editing.Selection, by oncall.By, rehearse bool, decide editing.Decide) (oncall.Changes, error)
+}
+
+// Requests reads requests about calendars. All parts are required. It is safe for concurrent use.
+type Requests struct {
+	Teams     Teams
+	People    People
+	Roles     Roles
+	Rosters   Rosters
+	Schedules Schedules
+	Shifts    Shifts
+	Openings  auth.Openings
+	// Grace is for how long after its start a shift may still be edited by the team.
+	Grace time.Duration
+}
+
+// Admit refuses callers who may not use a route of a calendar API.
+func (a Requests) Admit(rt routing.Route, r *http.Request) error {
+	actor := wire.Actor(r.Context())
+	switch rt.Access {
+	case routing.Read:
+		return actor.MayReadOncall(a.Openings)
+	case routing.Self, routing.Someone:
+		return actor.MayUseOncall(false)
+	case routing.Write:
+		return actor.MayUseOncall(rt.Method != http.MethodGet)
+	case routing.Public:
+	}
+	return nil
+}

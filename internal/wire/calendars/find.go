@@ -1,0 +1,212 @@
+package calendars
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/jsonbody"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+// Integrity is Oncall's 422.
+func Integrity(text string) error {
+	return &fault.Error{Kind: fault.Mismatch, Message: "IntegrityError", Detail: text}
+}
+
+// By names the caller for the audit log.
+func By(r *http.Request, raw json.RawMessage) oncall.By {
+	actor := wire.Actor(r.Context())
+	owner := actor.Username
+	if owner == "" {
+		owner = actor.Application
+	}
+	return oncall.By{Owner: owner, Body: raw}
+}
+
+// UserID finds a user's id; 0 when there is no such user.
+func (a Requests) UserID(ctx context.Context, name string) (users.ID, error) {
+	u, err := a.People.ByName(ctx, name)
+	if fault.Is(err, fault.NotFound) {
+		return 0, nil
+	}
+	return u.ID, err
+}
+
+// RoleName returns a role's proper name; ok is false when there is none.
+func (a Requests) RoleName(ctx context.Context, name string) (proper string, ok bool, err error) {
+	role, err := a.Role(ctx, name)
+	if fault.Is(err, fault.NotFound) {
+		return name, false, nil
+	}
+	return role.Name, err == nil, err
+}
+
+// PersonOf is the person that a request acts for: the caller, or whom an application names.
+func (a Requests) PersonOf(ctx context.Context, b jsonbody.Object) (oncall.Person, error) {
+	name := wire.Actor(ctx).Username
+	if name == "" {
+		var err error
+		if name, err = b.Text("user"); err != nil {
+			return oncall.Person{}, err
+		}
+		if name == "" {
+			return oncall.Person{}, auth.ErrPersonNeeded
+		}
+	}
+	p, err := a.People.ByName(ctx, name)
+	return p, fault.When(err, fault.NotFound, fault.Invalidf("user", "there is no user %q", name))
+}
+
+// Role finds an on-call role, ignoring case.
+func (a Requests) Role(ctx context.Context, name string) (oncall.RoleInfo, error) {
+	roles, err := a.Roles.Roles(ctx)
+	if err != nil {
+		return oncall.RoleInfo{}, err
+	}
+	for _, r := range roles {
+		if strings.EqualFold(r.Name, name) {
+			return r, nil
+		}
+	}
+	return oncall.RoleInfo{}, fault.Newf(fault.NotFound, "there is no role %q", name)
+}
+
+// Person finds the user of the path for somebody who may change their settings.
+func (a Requests) Person(r *http.Request) (oncall.Person, error) {
+	return a.PersonNamed(r.Context(), routing.Param(r, "user"))
+}
+
+// PersonNamed finds a user for somebody who may change their settings.
+func (a Requests) PersonNamed(ctx context.Context, name string) (oncall.Person, error) {
+	u, err := a.People.ByName(ctx, name)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return u, err
+	}
+	if err != nil {
+		u.User = users.User{Name: name} // nobody's: only who may edit everybody hears that there is no such user
+	}
+	var theirs []int64
+	if err == nil {
+		teams, err := a.People.Teams(ctx, u.ID)
+		if err != nil {
+			return u, err
+		}
+		for _, t := range teams {
+			if !u.Admin { // who administers a team has no say over those who administer everything
+				theirs = append(theirs, t.ID)
+			}
+		}
+	}
+	if refused := wire.Actor(ctx).MayEditPerson(u.User, theirs, a.Openings); refused != nil {
+		return u, refused
+	}
+	return u, err
+}
+
+// RosterNamed finds a roster of a team, ignoring case; a NotFound fault when the team has none of that name.
+func (a Requests) RosterNamed(ctx context.Context, t oncall.Profile, name string) (oncall.Roster, error) {
+	rosters, err := a.Rosters.ByTeam(ctx, t.ID)
+	if err != nil {
+		return oncall.Roster{}, err
+	}
+	for _, ro := range rosters {
+		if strings.EqualFold(ro.Name, name) {
+			return ro, nil
+		}
+	}
+	return oncall.Roster{}, fault.New(fault.NotFound, "not found")
+}
+
+// Schedule finds the schedule of the path with its team.
+func (a Requests) Schedule(r *http.Request) (scheduling.StoredSchedule, oncall.Profile, error) {
+	id, err := ShiftID(r, "id")
+	if err != nil {
+		return scheduling.StoredSchedule{}, oncall.Profile{}, err
+	}
+	s, err := a.Schedules.ByID(r.Context(), oncall.ScheduleID(id))
+	if err != nil {
+		return s, oncall.Profile{}, err
+	}
+	t, err := a.Teams.ByID(r.Context(), s.TeamID)
+	return s, t, err
+}
+
+// OwnSchedule finds the schedule of the path for somebody who may administer its team.
+func (a Requests) OwnSchedule(r *http.Request) (scheduling.StoredSchedule, oncall.Profile, error) {
+	s, t, err := a.Schedule(r)
+	if err == nil {
+		err = wire.Actor(r.Context()).MayAdministerTeam(t.ID, t.Name)
+	}
+	return s, t, err
+}
+
+// MayStillEdit decides about a schedule as it is when it is stored: its team may be another one meanwhile.
+func (a Requests) MayStillEdit(r *http.Request, is scheduling.StoredSchedule) error {
+	if err := wire.Actor(r.Context()).MayAdministerTeam(is.TeamID, is.Team); err != nil {
+		return err
+	}
+	return stillIs(r, is.Tag())
+}
+
+// ShiftID reads the number in the path; what is no number does not exist.
+func ShiftID(r *http.Request, name string) (int64, error) {
+	n, err := strconv.ParseInt(routing.Param(r, name), 10, 64)
+	if err != nil || n <= 0 {
+		return 0, fault.New(fault.NotFound, "not found")
+	}
+	return n, nil
+}
+
+// Team finds the active team that the path names.
+func (a Requests) Team(r *http.Request) (oncall.Profile, error) {
+	return a.ActiveTeam(r.Context(), routing.Param(r, "team"))
+}
+
+// ActiveTeam finds a team by name; a team that is switched off is not found.
+func (a Requests) ActiveTeam(ctx context.Context, name string) (oncall.Profile, error) {
+	t, err := a.Teams.ByName(ctx, name)
+	if err == nil && !t.Active {
+		err = fault.New(fault.NotFound, "not found")
+	}
+	return t, err
+}
+
+// Administered finds the path's team for somebody who may administer it.
+func (a Requests) Administered(r *http.Request) (oncall.Profile, error) {
+	t, err := a.Team(r)
+	if err != nil {
+		return t, err
+	}
+	return t, wire.Actor(r.Context()).MayAdministerTeam(t.ID, t.Name)
+}
+
+// ZoneName checks a time zone and returns its proper name: clients also send "utc".
+func ZoneName(name string) (string, error) {
+	if strings.EqualFold(name, "utc") {
+		return "UTC", nil
+	}
+	if name == "" || name == "Local" {
+		return name, fault.Invalidf("time_zone", "unknown time zone %q", name)
+	}
+	_, err := time.LoadLocation(name)
+	return name, err
+}
+
+// ZoneOf returns the time zone of a team, UTC where it has none that is known.
+func (a Requests) ZoneOf(t oncall.Profile) *time.Location {
+	zone, err := time.LoadLocation(t.TimeZone)
+	if err != nil {
+		return time.UTC
+	}
+	return zone
+}

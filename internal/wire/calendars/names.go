@@ -1,0 +1,87 @@
+package calendars
+
+import (
+	"context"
+
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/editing"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Crowd is the people and teams that a look-up shows.
+type Crowd struct {
+	People map[users.ID]oncall.Person
+	Teams  map[int64]oncall.Profile
+}
+
+// CrowdOf reads the people and teams of shifts.
+func (a Requests) CrowdOf(ctx context.Context, shifts []oncall.Shift) (Crowd, error) {
+	c := Crowd{map[users.ID]oncall.Person{}, map[int64]oncall.Profile{}}
+	ids := []users.ID{}
+	for _, s := range shifts {
+		ids = append(ids, s.User)
+		if _, known := c.Teams[s.TeamID]; !known {
+			t, err := a.Teams.ByID(ctx, s.TeamID)
+			if err != nil {
+				return c, err
+			}
+			c.Teams[s.TeamID] = t
+		}
+	}
+	people, err := a.People.ByID(ctx, ids)
+	for _, p := range people {
+		c.People[p.ID] = p
+	}
+	return c, err
+}
+
+// ShiftRows reads chosen shifts with their names.
+func (a Requests) ShiftRows(ctx context.Context, c editing.Selection) (map[oncall.ShiftID]oncall.ShiftRow, error) {
+	out := map[oncall.ShiftID]oncall.ShiftRow{}
+	add := func(q oncall.ShiftQuery) error {
+		rows, err := a.Shifts.Find(ctx, q)
+		for _, row := range rows {
+			out[row.ID] = row
+		}
+		return err
+	}
+	if len(c.IDs) > 0 {
+		if err := add(oncall.ShiftQuery{Numbers: c.IDs}); err != nil {
+			return nil, err
+		}
+	}
+	for _, link := range c.Links {
+		if err := add(oncall.ShiftQuery{Link: &link}); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Named adds the names that people know to shifts.
+func (a Requests) Named(ctx context.Context, shifts []oncall.Shift) ([]oncall.ShiftRow, error) {
+	ids, teams := []users.ID{}, map[int64]string{}
+	for _, s := range shifts {
+		ids = append(ids, s.User)
+		if _, known := teams[s.TeamID]; !known {
+			t, err := a.Teams.ByID(ctx, s.TeamID)
+			if err != nil {
+				return nil, err
+			}
+			teams[s.TeamID] = t.Name
+		}
+	}
+	people, err := a.People.ByID(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	known := map[users.ID]oncall.Person{}
+	for _, u := range people {
+		known[u.ID] = u
+	}
+	out := make([]oncall.ShiftRow, len(shifts))
+	for i, s := range shifts {
+		out[i] = oncall.ShiftRow{Shift: s, Team: teams[s.TeamID], UserName: known[s.User].Name, FullName: known[s.User].FullName}
+	}
+	return out, nil
+}

@@ -1,0 +1,72 @@
+package calendars
+
+import (
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire/params"
+)
+
+// IDsOf returns the numbers of people.
+func IDsOf(people []oncall.TeamPerson) []users.ID {
+	out := make([]users.ID, len(people))
+	for i, p := range people {
+		out[i] = p.ID
+	}
+	return out
+}
+
+// UserObject is a user as the wire shows it.
+func UserObject(u oncall.Person) map[string]any {
+	contacts := map[string]string{}
+	for mode, destination := range u.Contacts {
+		contacts[string(mode)] = destination
+	}
+	zone := OrNull(u.TimeZone)
+	if u.NoTimeZone {
+		zone = nil
+	}
+	return map[string]any{
+		"id": u.OncallID, "name": u.Name, "full_name": OrNull(u.FullName), "time_zone": zone, "photo_url": OrNull(u.PhotoURL),
+		"active": Bool01(u.Active), "god": Bool01(u.Admin), "contacts": contacts,
+	}
+}
+
+// EventFields are the fields of a shift on the wire.
+var EventFields = []string{"id", "start", "end", "role", "team", "user", "full_name", "schedule_id", "link_id", "note"}
+
+// EventObject is a shift as the wire shows it.
+func EventObject(s oncall.ShiftRow) map[string]any {
+	e := map[string]any{
+		"id": s.ID, "start": s.Start.Unix(), "end": s.End.Unix(), "role": s.Role, "team": s.Team, "user": s.UserName,
+		"full_name": OrNull(s.FullName), "schedule_id": nil, "link_id": OrNull(s.Link), "note": OrNull(s.Note),
+	}
+	if s.Schedule != 0 {
+		e["schedule_id"] = s.Schedule
+	}
+	return e
+}
+
+// EventObjects are shifts as the wire shows them, with the fields that were asked for.
+func EventObjects(rows []oncall.ShiftRow, asked []string) []map[string]any {
+	out := make([]map[string]any, len(rows))
+	for i, row := range rows {
+		out[i] = params.Pick(EventObject(row), asked)
+	}
+	return out
+}
+
+// OrNull is null for an empty text.
+func OrNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// Bool01 is a boolean as Oncall shows it: 0 or 1.
+func Bool01(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,233 @@
+// Package jsonbody reads the JSON bodies of requests, for every edge. Its getters name the field in their faults, under the
+// title that the clients of a route expect.
+package jsonbody
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+// Object is a decoded JSON object. Its getters name the field in their faults, under the route's title.
+type Object struct {
+	Members map[string]json.RawMessage
+	Title   string
+	Raw     json.RawMessage
+}
+
+// ReadRaw reads a JSON value, whatever its Content-Type.
+func ReadRaw(w http.ResponseWriter, r *http.Request) (json.RawMessage, error) {
+	raw, _, err := wire.Body(w, r, wire.MaxBody)
+	if err != nil {
+		return nil, err
+	}
+	if err := wire.CheckJSON(raw); err != nil {
+		return nil, badJSON(raw, err)
+	}
+	return wire.WithoutNUL(raw), nil
+}
+
+func badJSON(raw []byte, err error) error {
+	why := fault.Public(err)
+	var v any
+	if syntax := json.Unmarshal(raw, &v); syntax != nil {
+		why = syntax.Error()
+	}
+	return fault.Titled("invalid JSON", "failed to decode json: "+why)
+}
+
+// Read reads a JSON object. title is that of the faults of its fields.
+func Read(w http.ResponseWriter, r *http.Request, title string) (Object, error) {
+	raw, err := ReadRaw(w, r)
+	if err != nil {
+		return Object{}, err
+	}
+	return Parse(raw, title)
+}
+
+// Parse reads a JSON object. title is that of the faults of its fields.
+func Parse(raw json.RawMessage, title string) (Object, error) {
+	b := Object{Title: title, Raw: raw}
+	if len(raw) == 0 || bytes.TrimLeft(raw, " \t\r\n")[0] != '{' {
+		return b, fault.Titled("invalid JSON", "failed to decode json: an object is expected")
+	}
+	err := json.Unmarshal(raw, &b.Members)
+	if err != nil {
+		return b, badJSON(raw, err)
+	}
+	return b, nil
+}
+
+// ParseMember reads an object inside of a body; name says which one.
+func ParseMember(name string, raw json.RawMessage, title string) (Object, error) {
+	b := Object{Title: title, Raw: raw}
+	if json.Unmarshal(raw, &b.Members) != nil || b.Members == nil {
+		return b, b.Fault(name, "%s must be an object", name)
+	}
+	return b, nil
+}
+
+// Has reports whether the key is there, null or not.
+func (b Object) Has(name string) bool { _, ok := b.Members[name]; return ok }
+
+// Given reports whether the key is there with a value that is not null.
+func (b Object) Given(name string) bool {
+	raw, ok := b.Members[name]
+	return ok && string(raw) != "null"
+}
+
+// Fault returns an Invalid fault about a field, under the title of the object.
+func (b Object) Fault(name, format string, args ...any) error {
+	f := fault.Invalidf(name, format, args...)
+	if b.Title != "" {
+		f.Message, f.Detail = b.Title, f.Message
+	}
+	return f
+}
+
+// Missing words the absence of a required field.
+func (b Object) Missing(name string) error {
+	return &fault.Error{Kind: fault.Invalid, Field: name, Message: "Missing field", Detail: `"` + name + `" is required`}
+}
+
+// Text returns a string, "" for null or none.
+func (b Object) Text(name string) (string, error) {
+	if !b.Given(name) {
+		return "", nil
+	}
+	var s string
+	if json.Unmarshal(b.Members[name], &s) != nil {
+		return "", b.Fault(name, "%s must be a string", name)
+	}
+	return s, nil
+}
+
+// TextPtr returns a string, nil when the key is not there; null is "".
+func (b Object) TextPtr(name string) (*string, error) {
+	if !b.Has(name) {
+		return nil, nil
+	}
+	s, err := b.Text(name)
+	return &s, err
+}
+
+// Required returns a string that must be there.
+func (b Object) Required(name string) (string, error) {
+	if !b.Given(name) {
+		return "", b.Missing(name)
+	}
+	return b.Text(name)
+}
+
+// Flag returns a JSON boolean, or 0 and 1; ok is false for none and null.
+func (b Object) Flag(name string) (value, ok bool, err error) {
+	if !b.Given(name) {
+		return false, false, nil
+	}
+	switch string(b.Members[name]) {
+	case "true", "1":
+		return true, true, nil
+	case "false", "0":
+		return false, true, nil
+	}
+	return false, false, b.Fault(name, "%s must be boolean", name)
+}
+
+// Number returns a whole number; floats are rounded, strings of digits taken. ok is false for none and null.
+func (b Object) Number(name string) (value int64, ok bool, err error) {
+	if !b.Given(name) {
+		return 0, false, nil
+	}
+	n, fine := ParseNumber(b.Members[name])
+	if !fine {
+		return 0, false, b.Fault(name, "%s must be a number", name)
+	}
+	return n, true, nil
+}
+
+// ParseNumber reads a whole number; floats are rounded, strings of digits taken.
+func ParseNumber(raw json.RawMessage) (int64, bool) {
+	s := string(raw)
+	var quoted string
+	if len(s) > 0 && s[0] == '"' {
+		if json.Unmarshal(raw, &quoted) != nil {
+			return 0, false
+		}
+		s = strings.TrimSpace(quoted)
+	}
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return n, true
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsNaN(f) || math.Abs(f) > 1e17 {
+		return 0, false
+	}
+	return int64(math.Round(f)), true
+}
+
+// LastSecond is the last second that calendars speak of: the end of the year 9999. Numbers beyond it are usually milliseconds.
+const LastSecond = 253402300799
+
+// Time returns an instant from Unix seconds; ok is false for none and null.
+func (b Object) Time(name string) (t time.Time, ok bool, err error) {
+	n, ok, err := b.Number(name)
+	if err != nil || !ok {
+		return time.Time{}, false, err
+	}
+	if n < 0 || n > LastSecond {
+		return time.Time{}, false, b.Fault(name, "%s must be Unix seconds between 0 and %d", name, LastSecond)
+	}
+	return time.Unix(n, 0).UTC(), true, nil
+}
+
+// RequiredTime is at for a field that must be there.
+func (b Object) RequiredTime(name string) (time.Time, error) {
+	t, ok, err := b.Time(name)
+	if err == nil && !ok {
+		err = b.Missing(name)
+	}
+	return t, err
+}
+
+// Texts returns a list of strings; ok is false for none and null.
+func (b Object) Texts(name string) (list []string, ok bool, err error) {
+	if !b.Given(name) {
+		return nil, false, nil
+	}
+	if json.Unmarshal(b.Members[name], &list) != nil {
+		return nil, false, b.Fault(name, "%s must be a list of strings", name)
+	}
+	return list, true, nil
+}
+
+// ReadName reads {"name": ...}.
+func ReadName(w http.ResponseWriter, r *http.Request) (string, error) {
+	b, err := Read(w, r, "invalid payload")
+	if err != nil {
+		return "", err
+	}
+	name, err := b.Required("name")
+	if err == nil && strings.TrimSpace(name) == "" {
+		err = b.Missing("name")
+	}
+	return strings.TrimSpace(name), err
+}
+
+// Without returns the body without some of its members.
+func (b Object) Without(names ...string) Object {
+	out := Object{Title: b.Title, Raw: b.Raw, Members: map[string]json.RawMessage{}}
+	for k, v := range b.Members {
+		if !slices.Contains(names, k) {
+			out.Members[k] = v
+		}
+	}
+	return out
+}

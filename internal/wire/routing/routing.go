@@ -1,0 +1,159 @@
+// Package routing mounts tables of routes. An API declares its routes as values: method, path, who may use it, and a
+// handler that returns an error. A Mount adds what all routes have in common: who the caller is, whether they may, HEAD and
+// OPTIONS, and how errors are answered. It knows no domain.
+package routing
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+// Access says who may use a route, before the handler looks at the details.
+type Access int
+
+// The kinds of access. An API says in its Mount what each of them asks of a caller.
+const (
+	Public  Access = iota // everybody; nobody is identified
+	Read                  // every known caller; everybody where anonymous reads are opened
+	Someone               // every known caller, whatever is opened
+	Self                  // every known caller, read-only people included; the handler makes sure that it is about themselves
+	Write                 // every known caller but read-only people; the handler says who else may not
+)
+
+// Handler answers a request, or returns an error that is answered in the shape of the path.
+type Handler func(w http.ResponseWriter, r *http.Request) error
+
+// Route is one row of a table of routes. Paths are absolute. Fixed segments win over parameters.
+type Route struct {
+	Method string
+	Path   string
+	Access Access
+	Handle Handler
+}
+
+// Get returns a route that answers GET and HEAD.
+func Get(path string, access Access, h Handler) Route {
+	return Route{http.MethodGet, path, access, h}
+}
+
+// Post returns a route that answers POST.
+func Post(path string, access Access, h Handler) Route {
+	return Route{http.MethodPost, path, access, h}
+}
+
+// Put returns a route that answers PUT.
+func Put(path string, access Access, h Handler) Route {
+	return Route{http.MethodPut, path, access, h}
+}
+
+// Delete returns a route that answers DELETE.
+func Delete(path string, access Access, h Handler) Route {
+	return Route{http.MethodDelete, path, access, h}
+}
+
+// Mount is what the routes of an API have in common.
+type Mount struct {
+	Errors *wire.Errors
+	// Identify finds out who a request comes from and keeps it with the request. Public routes do without.
+	Identify func(http.Handler) http.Handler
+	// Admit refuses callers who may not use a route.
+	Admit func(rt Route, r *http.Request) error
+	// Translate words an error for the clients of a path; nil = as it is.
+	Translate func(err error) error
+	// Once wraps the routes that answer POST; nil = not at all.
+	Once func(http.Handler) http.Handler
+	// Observe wraps all routes, outermost; nil = not at all.
+	Observe func(http.Handler) http.Handler
+	// Options answers OPTIONS with the methods of each path.
+	Options bool
+}
+
+// Routes mounts a table on a router, which should use wire.TrimSlash.
+func (m Mount) Routes(r chi.Router, table []Route) {
+	turns := wire.NewTurns(m.Errors)
+	allowed := map[string][]string{}
+	for _, rt := range table {
+		h := m.serve(rt)
+		if rt.Method == http.MethodPost && m.Once != nil {
+			h = m.Once(h)
+		}
+		if rt.Method == http.MethodGet {
+			h = turns.Middleware(h)
+		}
+		if rt.Access != Public {
+			h = m.Identify(h)
+		}
+		if m.Observe != nil {
+			h = m.Observe(h)
+		}
+		r.Method(rt.Method, rt.Path, h)
+		allowed[rt.Path] = append(allowed[rt.Path], rt.Method)
+		if rt.Method == http.MethodGet {
+			r.Method(http.MethodHead, rt.Path, h)
+			allowed[rt.Path] = append(allowed[rt.Path], http.MethodHead)
+		}
+	}
+	if !m.Options {
+		return
+	}
+	for path, methods := range allowed {
+		r.Options(path, options(methods))
+	}
+}
+
+// options answers with the methods of a path and nothing else.
+func options(methods []string) http.HandlerFunc {
+	slices.Sort(methods)
+	allow := strings.Join(append(methods, http.MethodOptions), ", ")
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Allow", allow)
+		wire.Empty(w, http.StatusOK)
+	}
+}
+
+// serve runs a handler for callers who may, and answers its errors, panics included.
+func (m Mount) serve(rt Route) http.Handler {
+	return m.Errors.Recover(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		err := m.Admit(rt, r)
+		if err == nil {
+			err = rt.Handle(w, r)
+		}
+		if err == nil {
+			return
+		}
+		if m.Translate != nil {
+			err = m.Translate(err)
+		}
+		m.Errors.Write(w, r, err)
+	}))
+}
+
+// Param returns a path parameter as people write it: escapes decoded, "+" a space.
+func Param(r *http.Request, name string) string {
+	return strings.TrimSpace(strings.ReplaceAll(wire.Param(r, name), "+", " "))
+}
+
+// Empty answers with a status and no body, still labelled JSON.
+func Empty(w http.ResponseWriter, status int) error {
+	wire.Empty(w, status)
+	return nil
+}
+
+// Answer answers with v as JSON.
+func Answer(w http.ResponseWriter, status int, v any) error {
+	wire.JSON(w, status, v)
+	return nil
+}
+
+// OrEmpty returns l, which a JSON encoder shows as [] and not as null.
+func OrEmpty[T any](l []T) []T {
+	if l == nil {
+		return []T{}
+	}
+	return l
+}
