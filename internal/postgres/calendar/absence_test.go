@@ -38,7 +38,7 @@ func TestABrokenUnavailabilityDelaysNobody(t *testing.T) {
 	schedules := calendar.NewSchedules(d)
 	id, err := schedules.Create(t.Context(), s, oncall.By{Owner: "ann"})
 	require.NoError(t, err)
-	plan, err := scheduling.Populate(t.Context(), id, time.Now(), oncall.By{Owner: "ann"})
+	plan, err := schedules.Populate(t.Context(), id, time.Now(), oncall.By{Owner: "ann"})
 	require.NoError(t, err)
 	require.NotEmpty(t, plan.Add)
 	for _, shift := range plan.Add {
@@ -47,7 +47,7 @@ func TestABrokenUnavailabilityDelaysNobody(t *testing.T) {
 	_, err = d.Pool().Exec(t.Context(), `insert into teams (name) values ('trap');
 		update unavailabilities set team_id = (select id from teams where name = 'trap') where ends_at > now() + interval '200 days'`)
 	require.NoError(t, err)
-	plan, err = scheduling.Populate(t.Context(), id, time.Now(), oncall.By{Owner: "ann"})
+	plan, err = schedules.Populate(t.Context(), id, time.Now(), oncall.By{Owner: "ann"})
 	require.NoError(t, err)
 	chosen := map[users.ID]bool{}
 	for _, shift := range plan.Add {

@@ -58,7 +58,7 @@ func BenchmarkFillThousandSchedules(b *testing.B) {
 		require.NoError(b, err)
 		b.StartTimer()
 		for _, s := range drafts {
-			_, err := scheduling.Fill(b.Context(), "me", buckets.Lease{Bucket: int(s.TeamID % buckets.Count), Epoch: 7}, s.TeamID)
+			_, err := schedules.Fill(b.Context(), "me", buckets.Lease{Bucket: int(s.TeamID % buckets.Count), Epoch: 7}, s.TeamID)
 			require.NoError(b, err)
 		}
 	}
@@ -90,7 +90,7 @@ func BenchmarkPopulateAYear(b *testing.B) {
 		_, err := d.Pool().Exec(b.Context(), "delete from shifts; delete from notices; update schedules set last_epoch_at = null")
 		require.NoError(b, err)
 		b.StartTimer()
-		plan, err := scheduling.Populate(b.Context(), id, time.Now(), oncall.By{Owner: "bench"})
+		plan, err := schedules.Populate(b.Context(), id, time.Now(), oncall.By{Owner: "bench"})
 		require.NoError(b, err)
 		require.Greater(b, len(plan.Add), 300)
 	}
