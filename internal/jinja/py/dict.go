@@ -36,14 +36,12 @@ func hashKey(b *Budget, v Value) (any, *Error) {
 	switch x := v.(type) {
 	case nil:
 		return hashNone{}, nil
-	case string:
-		return x, nil
+	case string, int64:
+		return v, nil
 	case Markup:
 		return string(x), nil
 	case bool:
-		return boolInt(x), nil
-	case int64:
-		return x, nil
+		return BoolInt(x), nil
 	case *big.Int:
 		return hashBig(x.String()), nil
 	case float64:
@@ -213,11 +211,12 @@ func (d *Dict) deleteAt(i int) {
 
 // Put stores a value under a key without paying, as for data that is decoded before the template runs.
 func (d *Dict) Put(key string, val Value) {
-	if i := d.find(key); i >= 0 {
+	var k Value = key
+	if i := d.find(k); i >= 0 {
 		d.entries[i].val = val
 		return
 	}
-	d.add(entry{hash: key, key: key, val: val})
+	d.add(entry{hash: k, key: k, val: val})
 }
 
 // PopLast removes the last entry and returns it; false if there is none.
