@@ -132,7 +132,7 @@ var dictMethods = classOf(map[string]body{
 		return a[1]
 	},
 	"popitem(/)": func(b *py.Budget, s py.Value, _ []py.Value) py.Value {
-		k, v, ok := s.(*py.Dict).PopLast()
+		k, v, ok := s.(*py.Dict).PopLast(b)
 		if !ok {
 			py.Raise("KeyError", "the dictionary is empty")
 		}

@@ -66,11 +66,7 @@ func equalDicts(b *Budget, x, y *Dict) bool {
 	}
 	b.Enter()
 	defer b.Leave()
-	for i := range x.entries {
-		e := &x.entries[i]
-		if e.hash == nil {
-			continue
-		}
+	for _, e := range x.entries {
 		if v, ok := y.getHash(e.hash); !ok || !is(b, e.val, v) {
 			return false
 		}
