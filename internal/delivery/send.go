@@ -8,6 +8,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/iris-oncall/iris/internal/instant"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -26,8 +27,9 @@ type marking struct {
 }
 
 type marked struct {
-	attempt int  // 0 = it must not be sent
-	lost    bool // nobody knows whether it was marked
+	attempt int       // 0 = it must not be sent
+	at      time.Time // just before the statement that marked it, which reads the incident, was sent
+	lost    bool      // nobody knows whether it was marked
 }
 
 // send brings a message with words to its vendor. It runs on a goroutine of its own.
@@ -39,16 +41,20 @@ func (w *Worker) send(it *item) {
 	o := w.outletFor(it)
 	if o != it.outlet {
 		it.outlet = o
-		if !w.ownSlot(it) {
+		slot, limited, ok := it.line.turns.Own(w.calls, o.account())
+		if limited {
+			it.turn.Slot, it.turn.Limited = slot, true
+		}
+		if !ok {
 			w.turn(it, Verdict{State: messages.Pending, RetryIn: 250*time.Millisecond + time.Duration(spread()*float64(250*time.Millisecond))})
 			return
 		}
 	}
 	deadline := it.taken.Add(w.cfg.ClaimFor - claimMargin)
-	if it.limited {
-		deadline = earlier(deadline, it.slot.until)
+	if it.turn.Limited {
+		deadline = instant.Earlier(deadline, it.turn.Slot.Until)
 	}
-	if it.limited && !w.idle(it, it.slot.at.Add(-it.line.pace.callAhead())) {
+	if it.turn.Limited && !w.idle(it, it.turn.Slot.At.Add(-it.line.turns.Pace.CallAhead())) {
 		w.release(it)
 		return
 	}
@@ -61,18 +67,21 @@ func (w *Worker) send(it *item) {
 		w.notInTime(it)
 		return
 	}
-	c := w.prepare(it)
+	var c caller
+	if o.running.try(it.c.Destination) {
+		c = w.prepare(it, instant.Earlier(time.Now().Add(o.timeout), it.claimEnd.Add(-claimMargin)))
+	}
 	mark := marking{start: w.start(it), answer: make(chan marked, 1)}
 	w.flying.add(it.c.ID)
 	asked := time.Now()
 	w.marks.add(mark)
 	m := <-mark.answer
 	if !m.lost {
-		it.line.pace.marked(time.Since(asked))
+		it.line.turns.Pace.Marked(time.Since(asked))
 	}
 	if m.attempt == 0 {
 		c.release()
-		<-o.permits
+		o.marking.release("")
 		done(messages.NotBegun())
 		if m.lost {
 			w.retract(it)
@@ -82,32 +91,25 @@ func (w *Worker) send(it *item) {
 		w.finish(it)
 		return
 	}
-	result := w.call(it, c, m.attempt)
-	<-o.permits
+	result := w.call(it, c, m)
+	o.marking.release("")
 	done(result)
 	it.line.kick()
 	w.afterCall(it, m.attempt, result)
 }
 
-// permit waits for the right to make one more call through the outlet.
+// permit waits until the message may be marked. More messages than may be called at once are marked as long as calls end
+// quickly, so that a connection is used while other messages wait for the mark.
 func (w *Worker) permit(it *item, deadline time.Time) bool {
 	o := it.outlet
-	select {
-	case o.permits <- struct{}{}:
+	n := o.most + it.line.turns.Pace.Marking(time.Now())
+	o.marking.resize(n, n)
+	if o.marking.try("") {
 		return true
-	default:
 	}
 	began := time.Now()
 	defer func() { it.waited += time.Since(began) }()
-	timer := time.NewTimer(time.Until(deadline))
-	defer timer.Stop()
-	select {
-	case o.permits <- struct{}{}:
-		return true
-	case <-timer.C:
-	case <-w.stopping:
-	}
-	return false
+	return o.marking.acquire("", deadline, w.stopping)
 }
 
 func (w *Worker) stopped() bool {
@@ -139,9 +141,9 @@ func (w *Worker) idle(it *item, until time.Time) bool {
 
 // notInTime puts a message back whose slot or claim ended before its call could begin.
 func (w *Worker) notInTime(it *item) {
-	if it.limited {
+	if it.turn.Limited {
 		w.metrics.lateSlots.WithLabelValues("call").Inc()
-		it.line.pace.prepared(time.Since(it.taken) - it.waited)
+		it.line.turns.Pace.Prepared(time.Since(it.taken) - it.waited)
 	}
 	w.release(it)
 }
@@ -161,25 +163,6 @@ func (w *Worker) outletFor(it *item) *outlet {
 		}
 	}
 	return it.outlet
-}
-
-// ownSlot gets a slot of the limit of the item's outlet, when that is not the one its turn was dealt for.
-func (w *Worker) ownSlot(it *item) bool {
-	o := it.outlet
-	if !o.limited {
-		return true
-	}
-	lead := it.line.pace.reserveAhead()
-	got, err := w.reserve(w.calls, &it.line.pace, Reservation{
-		Key: o.key, Interval: o.rate.interval(), Burst: o.rate.burst, Tolerance: bound(lead) - lead,
-		Offsets: []time.Duration{lead}, Lead: lead,
-	})
-	s, ok := got.slots[0]
-	if err != nil || !ok {
-		return false
-	}
-	it.slot, it.limited = s, true
-	return true
 }
 
 func (w *Worker) start(it *item) Start {

@@ -22,10 +22,9 @@ func foldLimits(steps int64) py.Limits {
 
 // fold computes an expression beforehand; false when that cannot be done.
 func (c *compiler) fold(n syntax.Node, f *frame) (v py.Value, r *render, ok bool) {
-	if c.folding || c.foldSteps <= 0 || !mayFold(n) {
+	if c.folding || c.foldSteps <= 0 || !c.mayFold(n) {
 		return nil, nil, false
 	}
-	syntax.Walk(n, func(syntax.Node) bool { c.foldSteps--; return true })
 	line := c.line
 	limits := foldLimits(min(20_000, c.foldSteps))
 	r = newRender(limits, c.opts.Marks, nil)
@@ -119,10 +118,11 @@ func (c *compiler) depends(n syntax.Node) bool {
 func depends(*render, *env) py.Value { panic(notConstant{}) }
 
 // mayFold reports whether it is worth trying to compute an expression beforehand: it depends on nothing, or what depends on
-// something may not be reached.
-func mayFold(n syntax.Node) bool {
+// something may not be reached. Reading the tree is part of the work.
+func (c *compiler) mayFold(n syntax.Node) bool {
 	named, lazy := false, false
 	syntax.Walk(n, func(x syntax.Node) bool {
+		c.foldSteps--
 		switch y := x.(type) {
 		case *syntax.Name, *syntax.Call:
 			named = true

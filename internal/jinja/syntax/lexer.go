@@ -195,13 +195,16 @@ func (l *lexer) raw() {
 func (l *lexer) code(endKind, end string) {
 	l.open = l.open[:0]
 	for l.rest != "" {
-		unsigned := strings.TrimLeft(l.rest[:1], "-+") + l.rest[1:]
-		if len(l.open) > 0 || !strings.HasPrefix(unsigned, end) || endKind == tokVariableEnd && l.rest[0] == '+' {
+		sign := 0
+		if l.rest[0] == '-' || l.rest[0] == '+' && endKind == tokBlockEnd {
+			sign = 1
+		}
+		if len(l.open) > 0 || !strings.HasPrefix(l.rest[sign:], end) {
 			l.expression()
 			continue
 		}
 		strip := l.rest[0] == '-'
-		l.emit(endKind, len(l.rest)-len(unsigned)+len(end), nil)
+		l.emit(endKind, sign+len(end), nil)
 		if strip {
 			l.skipSpace()
 		}
