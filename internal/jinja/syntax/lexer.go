@@ -314,7 +314,7 @@ func (l *lexer) unescape(s string) string {
 			sb.WriteRune(rune(v))
 			s = rest[n:]
 		case strings.IndexByte(`abfnrtv\xuUN`, c) >= 0:
-			r, _, after, err := strconv.UnquoteChar(`\`+rest, 0)
+			r, _, after, err := strconv.UnquoteChar(s[len(text):], 0)
 			if err != nil {
 				l.fail("the text has a malformed escape: \\%c", c)
 			}
