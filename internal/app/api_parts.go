@@ -15,6 +15,7 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/irisapi"
 	"github.com/iris-oncall/iris/internal/jinja"
+	"github.com/iris-oncall/iris/internal/load"
 	"github.com/iris-oncall/iris/internal/login"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncallapi"
@@ -57,8 +58,8 @@ type apiShared struct {
 
 	sessions      *scs.SessionManager
 	authenticator *wire.Authenticator
-	load          *wire.Load
-	rates         *wire.Rates // nil = any number of incidents
+	load          *load.Load
+	rates         *load.Rates // nil = any number of incidents
 	dummy         oncall.FindUser
 	simulator     *simulation.Simulator
 	callbacks     callbacks
@@ -83,9 +84,9 @@ func (a *API) share(in postgres.Installation) (*apiShared, error) {
 	if a.cfg.Compatibility.DisableAuth {
 		s.authenticator = s.authenticator.Believing()
 	}
-	s.load = wire.NewLoad(s.queues, a.log)
+	s.load = load.New(s.queues, a.log)
 	if b := a.cfg.IncidentRates; b.Enabled {
-		s.rates = wire.NewRates(s.incidents, b.MaxActive, b.MaxRecent, b.RecentLookback, b.Exempt)
+		s.rates = load.NewRates(s.incidents, b.MaxActive, b.MaxRecent, b.RecentLookback, b.Exempt)
 	}
 	if a.cfg.Compatibility.DummyRoles {
 		s.dummy = s.userRows.ByName
@@ -195,7 +196,7 @@ func (s *apiShared) webhooks() (*webhooks.Webhooks, error) {
 	in := s.cfg.Intake
 	return webhooks.New(webhooks.Deps{
 		CatchAll: in.CatchAllPlan, Registerer: s.reg,
-		FallbackRates: wire.NewRates(s.incidents, anyActive, in.FallbackPerMinute, time.Minute, nil),
+		FallbackRates: load.NewRates(s.incidents, anyActive, in.FallbackPerMinute, time.Minute, nil),
 		Applications:  s.applications, Incidents: s.incidents, Plans: s.plans, Load: s.load, Errors: s.errors, Wake: s.notifier.Wake, Log: s.log,
 		Enabled: s.cfg.Webhooks, Openings: openings(s.cfg), Rates: s.rates,
 	})

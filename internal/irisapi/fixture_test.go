@@ -26,6 +26,7 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/irisapi"
 	"github.com/iris-oncall/iris/internal/jinja"
+	"github.com/iris-oncall/iris/internal/load"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/access"
@@ -133,7 +134,7 @@ func newFixture(t testing.TB, change ...func(*irisapi.Deps)) *fixture {
 		States: incidents.New(f.db), Aggregations: catalog.NewPlans(f.db), Statistics: incidents.NewStatistics(f.db), Directory: dir,
 		Resolver: oncall.NewResolver(dir, nil, time.Second), People: people, Queues: queues, Replays: postgres.NewIdempotency(f.db),
 		Profiles: pgpeople.NewSettings(f.db), Targets: catalog.NewTargets(f.db), Categories: apps,
-		Load: wire.NewLoad(queues, log), Ping: f.db.Ping, Log: log, Registerer: prometheus.NewRegistry(),
+		Load: load.New(queues, log), Ping: f.db.Ping, Log: log, Registerer: prometheus.NewRegistry(),
 		Syntax: func(source string) error { _, err := jinja.Compile(source, jinja.Limits{}); return err },
 		Wake: func(s buckets.Set) {
 			f.mu.Lock()

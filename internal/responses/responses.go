@@ -20,6 +20,7 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/load"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
@@ -109,7 +110,7 @@ type Deps struct {
 	Plans         Plans
 	Load          Load
 	// Rates bounds how many incidents mails open; nil = any number.
-	Rates         *wire.Rates
+	Rates         *load.Rates
 	Notifications Notifications
 	Links         *auth.Links
 	// OneClick verifies Gmail's button; nil = it is switched off.

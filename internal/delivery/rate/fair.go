@@ -1,0 +1,143 @@
+package rate
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/iris-oncall/iris/internal/messages"
+)
+
+// ClassCount is the number of messages.Class values.
+const ClassCount = 3
+
+// floors is the part of all starts that a class gets while it waits, whatever more urgent classes want.
+var floors = [ClassCount]float64{messages.ClassRoutine: 0.1, messages.ClassOutOfBand: 0.1}
+
+// Key is a lane within one mode.
+type Key struct {
+	Class       messages.Class
+	Application int64
+}
+
+// fairQueue decides whose turn it is within one mode. Classes go in their order, except that each waiting class gets its
+// floor; within a class applications take turns (start-time fair queueing: the one served least goes next, and one that
+// was idle gains nothing by it). It holds no messages, only who waits. It is not safe for concurrent use.
+type fairQueue struct {
+	classes [ClassCount]fairClass
+}
+
+type fairClass struct {
+	lanes  []*fairLane // those that wait, ascending by application
+	idle   map[int64]*fairLane
+	now    float64 // virtual time: the tag of the last start
+	credit float64 // earned from the floor
+}
+
+type fairLane struct {
+	application int64
+	tag         float64 // virtual time of its next start
+	weight      float64
+}
+
+// set makes exactly the given lanes wait, with their weights (1 = a whole share).
+func (q *fairQueue) set(lanes map[Key]float64) {
+	for c := range q.classes {
+		q.classes[c].set(messages.Class(c), lanes)
+	}
+}
+
+func (f *fairClass) set(class messages.Class, lanes map[Key]float64) {
+	kept := f.lanes[:0]
+	for _, l := range f.lanes {
+		if w, ok := lanes[Key{class, l.application}]; ok {
+			l.weight = w
+			kept = append(kept, l)
+			continue
+		}
+		if l.tag > f.now { // it is owed less than nothing; remember that
+			if f.idle == nil {
+				f.idle = map[int64]*fairLane{}
+			}
+			f.idle[l.application] = l
+		}
+	}
+	f.lanes = kept
+	for k, w := range lanes {
+		if k.Class == class && !f.has(k.Application) {
+			f.add(k.Application, w)
+		}
+	}
+	for app, l := range f.idle {
+		if l.tag <= f.now {
+			delete(f.idle, app)
+		}
+	}
+}
+
+func (f *fairClass) find(app int64) (int, bool) {
+	return slices.BinarySearchFunc(f.lanes, app, func(l *fairLane, a int64) int { return cmp.Compare(l.application, a) })
+}
+
+func (f *fairClass) has(app int64) bool { _, ok := f.find(app); return ok }
+
+func (f *fairClass) add(app int64, weight float64) {
+	l := f.idle[app]
+	if l == nil {
+		l = &fairLane{application: app}
+	}
+	delete(f.idle, app)
+	l.tag, l.weight = max(l.tag, f.now), weight
+	at, _ := f.find(app)
+	f.lanes = slices.Insert(f.lanes, at, l)
+}
+
+// next returns whose turn it is among the eligible, and charges it for one start.
+func (q *fairQueue) next(eligible func(Key) bool) (Key, bool) {
+	var best [ClassCount]*fairLane
+	chosen := -1
+	for c := range q.classes {
+		best[c] = q.classes[c].first(messages.Class(c), eligible)
+		if best[c] == nil {
+			q.classes[c].credit = 0 // floors are for those who wait, not for those who might
+			continue
+		}
+		if chosen < 0 || (q.classes[c].credit >= 1-floors[c] && q.classes[c].credit > q.classes[chosen].credit) {
+			chosen = c
+		}
+	}
+	if chosen < 0 {
+		return Key{}, false
+	}
+	for c := range q.classes {
+		if best[c] != nil {
+			q.classes[c].credit = min(2, q.classes[c].credit+floors[c])
+		}
+		if c == chosen {
+			q.classes[c].credit = max(0, q.classes[c].credit-1)
+		}
+	}
+	f, l := &q.classes[chosen], best[chosen]
+	f.now = l.tag
+	l.tag += 1 / l.weight
+	return Key{messages.Class(chosen), l.application}, true
+}
+
+// refund takes back the charge of a turn that led to nothing.
+func (q *fairQueue) refund(k Key) {
+	f := &q.classes[k.Class]
+	if i, ok := f.find(k.Application); ok {
+		f.lanes[i].tag -= 1 / f.lanes[i].weight
+		f.now = min(f.now, f.lanes[i].tag) // else a lane that begins to wait would wait for turns that nobody had
+	}
+}
+
+// first returns the eligible lane that was served least; of equals the one with the lowest number.
+func (f *fairClass) first(class messages.Class, eligible func(Key) bool) *fairLane {
+	var best *fairLane
+	for _, l := range f.lanes {
+		if (best == nil || l.tag < best.tag) && eligible(Key{class, l.application}) {
+			best = l
+		}
+	}
+	return best
+}

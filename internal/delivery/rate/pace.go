@@ -1,0 +1,168 @@
+package rate
+
+import (
+	"sync"
+	"time"
+)
+
+// Pace measures how fast the messages of one mode go, so that slots are reserved, and messages taken, just early enough. It is
+// safe for concurrent use.
+type Pace struct {
+	mu      sync.Mutex
+	way     worst   // from take to call, without waiting for the slot
+	connect worst   // to prepare the connection
+	mark    worst   // from when it is to be marked until the mark is committed
+	reread  worst   // to read the incident again
+	reserve worst   // to reserve a slot
+	pass    worst   // over the mode's lanes: a slot that comes near is seen only in the next one
+	rate    float64 // calls per second of late
+	since   time.Time
+	count   int
+}
+
+const (
+	leastLead = 20 * time.Millisecond
+	// mostLead bounds how long before its slot a message is taken. It must be less than a claim lasts.
+	mostLead = 4 * time.Second
+	// So many round trips to the database are on the way from take to call, and in one of its steps, when its connections are
+	// new. That is a guess for the first messages of a process that is far from the database.
+	tripsOfWay, tripsOfStep = 6, 2
+	// spare is added to what a step took of late.
+	spare = 5 * time.Millisecond
+	// mostMarking bounds for how long calls are marked ahead. It must be less than a marked message waits for a connection.
+	mostMarking = 500 * time.Millisecond
+	// mostMarked bounds how many messages are marked ahead.
+	mostMarked = 256
+	// worstFor is how long a slow case is remembered, at least.
+	worstFor = 2 * time.Second
+)
+
+// worst is the longest duration of late. More than believed counts only when it was seen in two windows of time: a process that
+// was stopped once, or cut off from the database, must not reserve seconds ahead, which would take those slots from everybody.
+type worst struct {
+	now, before time.Duration
+	since       time.Time
+	windows     int
+}
+
+// believed is how long a single case may be to count at once.
+const believed = 240 * time.Millisecond
+
+func (w *worst) add(at time.Time, d time.Duration) {
+	if at.Sub(w.since) > worstFor {
+		w.before, w.now, w.since = w.now, 0, at
+		w.windows++
+	}
+	w.now = max(w.now, min(d, mostLead))
+}
+
+func (w *worst) value() time.Duration {
+	if w.windows < 2 {
+		return w.now
+	}
+	return max(min(w.now, w.before), min(believed, max(w.now, w.before)))
+}
+
+// or is value, or a guess while nothing was measured.
+func (w *worst) or(guess time.Duration) time.Duration {
+	if w.since.IsZero() {
+		return guess
+	}
+	return w.value()
+}
+
+func (p *Pace) note(w *worst, d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w.add(time.Now(), d)
+}
+
+// Prepared notes the time from take to call, without waiting for the slot.
+func (p *Pace) Prepared(d time.Duration) { p.note(&p.way, d) }
+
+// Connected notes the time to get a connection.
+func (p *Pace) Connected(d time.Duration) { p.note(&p.connect, d) }
+
+// Marked notes the time from asking for the mark to its commit.
+func (p *Pace) Marked(d time.Duration) { p.note(&p.mark, d) }
+
+// Reread notes the time to read an incident again.
+func (p *Pace) Reread(d time.Duration) { p.note(&p.reread, d) }
+
+// Passed notes the time of a pass over the lanes of the mode.
+func (p *Pace) Passed(d time.Duration) { p.note(&p.pass, d) }
+
+func (p *Pace) reserved(d time.Duration) { p.note(&p.reserve, d) }
+
+// lead is how long before its slot a message is taken.
+func (p *Pace) lead() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	d := p.way.or(tripsOfWay * p.reserve.value())
+	return min(mostLead, max(leastLead, d+d/4+spare)+p.pass.value())
+}
+
+// reserveAhead is how long before a slot begins it must be asked for.
+func (p *Pace) reserveAhead() time.Duration {
+	lead := p.lead()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return min(mostLead, lead+p.reserve.value())
+}
+
+// CallAhead is how long before its slot a message is prepared and marked.
+func (p *Pace) CallAhead() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	step := tripsOfStep * p.reserve.value()
+	return min(mostLead, p.connect.value()+p.mark.or(step)+p.reread.or(step)+2*spare)
+}
+
+// ReadAhead is how long before its slot the incident of a message is read again: long enough for the answer, and short enough
+// that the answer is used within two thirds of fresh when the slot begins.
+func (p *Pace) ReadAhead(fresh time.Duration) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return min(fresh*2/3, p.reread.or(tripsOfStep*p.reserve.value())+spare)
+}
+
+// Called counts a finished call.
+func (p *Pace) Called(now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.count++
+	if d := now.Sub(p.since); d >= 100*time.Millisecond {
+		if d > time.Second { // it was idle in between
+			d = time.Second
+		}
+		p.rate = (p.rate + float64(p.count)/d.Seconds()) / 2
+		p.since, p.count = now, 0
+	}
+}
+
+// Marking is how many messages may be marked beyond those that may be called at once: twice as many as are called while a mark
+// is made, so that the rate can grow until calls or the database bound it.
+func (p *Pace) Marking(now time.Time) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if now.Sub(p.since) > time.Second {
+		return 0
+	}
+	return min(mostMarked, int(p.rate*p.markTime().Seconds()))
+}
+
+// markTime is twice the time that a mark takes. The caller holds the lock.
+func (p *Pace) markTime() time.Duration { return min(2*p.mark.value(), mostMarking) }
+
+// Ahead is how many messages may be on their way to the calls beside those being called: what is called in the time that
+// the way takes, and a little more.
+func (p *Pace) Ahead(now time.Time) int {
+	way := max(100*time.Millisecond, p.lead()*3/2)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	way += p.markTime()
+	if now.Sub(p.since) > time.Second {
+		return 0
+	}
+	return min(1024, int(p.rate*way.Seconds()))
+}

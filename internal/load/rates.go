@@ -1,0 +1,64 @@
+package load
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/cache"
+	"github.com/iris-oncall/iris/internal/fault"
+)
+
+// RecentIncidents counts the incidents of an application on a plan version: those that escalate, and those opened within
+// lookback. It need not count further than most.
+type RecentIncidents interface {
+	Recent(ctx context.Context, applicationID, planID int64, lookback time.Duration, most int) (active, recent int64, err error)
+}
+
+// Rates bounds how many incidents an application opens on a plan. A nil Rates bounds nothing. Requests that come at the same
+// moment share one count, so more may pass than the bound allows: it protects against floods and is not exact. It is safe for
+// concurrent use.
+type Rates struct {
+	maxActive, maxRecent int64
+	lookback             time.Duration
+	exempt               []string
+	counts               *cache.Cache[planOf, rate]
+	recent               RecentIncidents
+}
+
+type planOf struct{ application, plan int64 }
+
+type rate struct{ active, recent int64 }
+
+// NewRates returns bounds over the counts of c. exempt applications, by name, are not bounded.
+func NewRates(c RecentIncidents, maxActive, maxRecent int, lookback time.Duration, exempt []string) *Rates {
+	return &Rates{maxActive: int64(maxActive), maxRecent: int64(maxRecent), lookback: lookback, exempt: exempt,
+		counts: cache.New(cache.Config[planOf, rate]{}), recent: c}
+}
+
+// Check returns a Throttled fault if the application may open no more incidents on the plan version now.
+func (r *Rates) Check(ctx context.Context, app auth.Application, plan int64) error {
+	if r == nil || slices.ContainsFunc(r.exempt, func(name string) bool { return strings.EqualFold(name, app.Name) }) {
+		return nil
+	}
+	n, err := r.counts.Get(ctx, planOf{app.ID, plan}, func(ctx context.Context) (n rate, err error) {
+		n.active, n.recent, err = r.recent.Recent(ctx, app.ID, plan, r.lookback, int(max(r.maxActive, r.maxRecent))+1)
+		return n, err
+	})
+	switch {
+	case err != nil:
+		return err
+	case n.active >= r.maxActive:
+		f := fault.Newf(fault.Throttled, "Incident creation rate limit exceeded. Surpassed maximum of %d active incidents for a given plan", r.maxActive)
+		f.RetryAfter = time.Minute
+		return f
+	case n.recent >= r.maxRecent:
+		f := fault.Newf(fault.Throttled, "Incident creation rate limit exceeded. Surpassed maximum of %d incidents created in the last %d seconds",
+			r.maxRecent, int64(r.lookback/time.Second))
+		f.RetryAfter = min(r.lookback, time.Minute)
+		return f
+	}
+	return nil
+}
