@@ -15,22 +15,22 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Directory is escalation.Reader and oncall.Directory: people, teams, applications and plans, read in batches by
+// Directory is escalation.Reader and oncall.TargetReader: people, teams, applications and plans, read in batches by
 // number. It is safe for concurrent use and remembers nothing.
 type Directory struct {
 	db *postgres.DB
 }
 
 var (
-	_ escalation.Reader = (*Directory)(nil)
-	_ oncall.Directory  = (*Directory)(nil)
-	_ simulation.Rules  = (*Directory)(nil)
+	_ escalation.Reader   = (*Directory)(nil)
+	_ oncall.TargetReader = (*Directory)(nil)
+	_ simulation.Rules    = (*Directory)(nil)
 )
 
 // NewDirectory returns a directory over the database.
 func NewDirectory(d *postgres.DB) *Directory { return &Directory{db: d} }
 
-// Teams implements oncall.Directory.
+// Teams implements oncall.TargetReader.
 func (d *Directory) Teams(ctx context.Context, targetIDs []int64) (map[int64]oncall.Team, error) {
 	out := make(map[int64]oncall.Team, len(targetIDs))
 	err := d.db.Do(ctx, func(q *db.Queries) error {
@@ -54,7 +54,7 @@ func (d *Directory) Teams(ctx context.Context, targetIDs []int64) (map[int64]onc
 	return out, err
 }
 
-// UsersByTarget implements oncall.Directory.
+// UsersByTarget implements oncall.TargetReader.
 func (d *Directory) UsersByTarget(ctx context.Context, targetIDs []int64) (map[int64]users.User, error) {
 	out := make(map[int64]users.User, len(targetIDs))
 	err := d.db.Do(ctx, func(q *db.Queries) error {
@@ -70,7 +70,7 @@ func (d *Directory) UsersByTarget(ctx context.Context, targetIDs []int64) (map[i
 	return out, err
 }
 
-// Lists implements oncall.Directory.
+// Lists implements oncall.TargetReader.
 func (d *Directory) Lists(ctx context.Context, targetIDs []int64) (map[int64]oncall.List, error) {
 	out := make(map[int64]oncall.List, len(targetIDs))
 	err := d.db.Do(ctx, func(q *db.Queries) error {
@@ -93,7 +93,7 @@ func (d *Directory) Lists(ctx context.Context, targetIDs []int64) (map[int64]onc
 	return out, err
 }
 
-// UsersByID implements oncall.Directory.
+// UsersByID implements oncall.TargetReader.
 func (d *Directory) UsersByID(ctx context.Context, ids []users.ID) (map[users.ID]users.User, error) {
 	raw := make([]int64, len(ids))
 	for i, id := range ids {
