@@ -201,6 +201,7 @@ func (w *Requests) expire(ctx context.Context, team int64) error {
 	return w.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error { return ExpireSwaps(ctx, q, team) })
 }
 
+// ExpireSwaps ends the open swap requests of a team whose shifts have begun or changed. It runs in a transaction.
 func ExpireSwaps(ctx context.Context, q *db.Queries, team int64) error {
 	if _, err := q.LockTeam(ctx, team); err != nil {
 		return err
@@ -399,6 +400,7 @@ func (c *Calendars) TeamCalendars(ctx context.Context, teams []int64, from, to t
 	return out, err
 }
 
+// TeamCalendars returns the calendars of teams for a time, with the shifts of the teams that they subscribe to.
 func TeamCalendars(ctx context.Context, q *db.Queries, teams []int64, from, to time.Time) (map[int64]oncall.VersionedCalendar, error) {
 	out := make(map[int64]oncall.VersionedCalendar, len(teams))
 	versions, err := versionsOf(ctx, q, teams)

@@ -6,19 +6,13 @@ import (
 	"math"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/escalation"
-	"github.com/iris-oncall/iris/internal/incidents"
-	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/escalation/floods"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-type Entry struct {
-	Incident incidents.ID
-	incidents.Entry
-}
-
-func AddEntries(ctx context.Context, q *db.Queries, entries []Entry) error {
+// AddEntries writes lines of timelines.
+func AddEntries(ctx context.Context, q *db.Queries, entries []floods.Entry) error {
 	if len(entries) == 0 {
 		return nil
 	}
@@ -27,7 +21,7 @@ func AddEntries(ctx context.Context, q *db.Queries, entries []Entry) error {
 		p.IncidentIds = append(p.IncidentIds, int64(e.Incident))
 		p.Ats = append(p.Ats, postgres.OrEpoch(e.At))
 		p.Kinds = append(p.Kinds, string(e.Kind))
-		p.Texts = append(p.Texts, e.Text)
+		p.Texts = append(p.Texts, postgres.CleanText(e.Text))
 		p.Details = append(p.Details, string(e.Detail))
 	}
 	if err := q.AddTimeline(ctx, p); err != nil {
@@ -36,17 +30,8 @@ func AddEntries(ctx context.Context, q *db.Queries, entries []Entry) error {
 	return nil
 }
 
-type Message struct {
-	Bucket int
-	messages.New
-
-	At          time.Time // when it was decided; zero = unknown
-	Application string    // name, for words; "" = unknown
-	Aggregation *escalation.Aggregation
-}
-
 // MakeMessages inserts messages, and the audit lines of those that did not exist yet.
-func MakeMessages(ctx context.Context, q *db.Queries, news []Message) error {
+func MakeMessages(ctx context.Context, q *db.Queries, news []floods.Message) error {
 	if len(news) == 0 {
 		return nil
 	}

@@ -1,8 +1,10 @@
-package py
+package operators
 
 import (
 	"math"
 	"math/big"
+
+	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
 // powPrecision is enough for correct rounding of all but contrived cases.
@@ -10,7 +12,7 @@ const powPrecision = 192
 
 // powFloat is x ** y for floats. math.Pow may be off in the last digits, which Python's is not, so what has no simple
 // answer is corrected by the logarithm of both sides, computed with many digits.
-func powFloat(b *Budget, x, y float64) float64 {
+func powFloat(b *py.Budget, x, y float64) float64 {
 	p := math.Pow(x, y)
 	if p == 0 || math.IsInf(p, 0) || math.IsNaN(p) || x == 1 || y == 0 || y == 1 || math.IsInf(y, 0) {
 		return p
