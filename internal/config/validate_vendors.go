@@ -1,0 +1,181 @@
+package config
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net"
+	"net/mail"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func (l *loader) smtp(path string, s *SMTP, n int) {
+	l.account(path, &s.Account, n, 20*time.Second)
+	if l.required(path+".addr", s.Addr) {
+		l.address(path+".addr", s.Addr, false)
+	}
+	if l.required(path+".from", s.From) {
+		if _, err := mail.ParseAddress(s.From); err != nil {
+			l.problem(l.where(path+".from"), "%q is not an e-mail address", s.From)
+		}
+	}
+	l.oneOf(path+".tls", s.TLS, "", "tls", "starttls", "opportunistic", "none")
+	l.caFile(path+".ca_file", s.CAFile)
+	if s.CAFile != "" && s.TLS == "none" {
+		l.problem(l.where(path+".ca_file"), "has no use with tls: none")
+	}
+	if (s.Username == "") != (s.Password == "") && !l.broken[path+".password"] {
+		l.problem(l.where(path+".username"), "username and password go together: set both or neither")
+	}
+	host, port, _ := net.SplitHostPort(s.Addr)
+	ip, err := netip.ParseAddr(host)
+	loopback := host == "localhost" || err == nil && ip.IsLoopback()
+	switch {
+	case s.TLS != "":
+	case port == "465":
+		s.TLS = "tls"
+	case s.Username != "" && !loopback:
+		s.TLS = "starttls"
+	default:
+		s.TLS = "opportunistic"
+	}
+	s.AllowPlainAuth = s.AllowPlainAuth || loopback
+	if s.TLS == "none" && s.Password != "" && !s.AllowPlainAuth {
+		l.problem(l.where(path+".tls"), "the password would cross the network unencrypted; use tls or starttls, or set allow_plain_auth")
+	}
+	if s.Connections < 0 || s.Connections > 1000 {
+		l.problem(l.where(path+".connections"), "must be between 1 and 1000")
+	}
+}
+
+// How vendors call what they give out, as far as it can be known without asking them.
+var (
+	slackToken    = regexp.MustCompile(`^(xoxe\.)?xox[bp]-[A-Za-z0-9-]+$`)
+	twilioAccount = regexp.MustCompile(`^AC[0-9a-fA-F]{32}$`)
+	twilioKey     = regexp.MustCompile(`^SK[0-9a-fA-F]{32}$`)
+)
+
+func (l *loader) slack(path string, s *Slack, n int) {
+	l.account(path, &s.Account, n, 10*time.Second)
+	set := l.required(path+".token", s.Token.Reveal())
+	switch {
+	case s.APIURL != "": // not Slack itself, which alone is known to call them so
+		l.httpURL(path+".api_url", s.APIURL)
+	case set && !slackToken.MatchString(s.Token.Reveal()):
+		l.problem(l.where(path+".token"), "is no token of Slack's; take the Bot User OAuth Token of the app (xoxb-...)")
+	}
+}
+
+func (l *loader) twilio(path string, t *Twilio, n int) {
+	l.account(path, &t.Account, n, 10*time.Second)
+	if l.required(path+".account_sid", t.AccountSID) && t.APIURL == "" && !twilioAccount.MatchString(t.AccountSID) {
+		l.problem(l.where(path+".account_sid"), "is no number of an account of Twilio's; it is AC and 32 hexadecimal digits")
+	}
+	if t.KeySID != "" && t.APIURL == "" && !twilioKey.MatchString(t.KeySID) {
+		l.problem(l.where(path+".key_sid"), "is no number of a key of Twilio's; it is SK and 32 hexadecimal digits")
+	}
+	if t.KeySID == "" {
+		l.required(path+".auth_token", t.AuthToken.Reveal())
+	}
+	if (t.KeySID == "") != (t.KeySecret == "") {
+		l.problem(l.where(path+".key_sid"), "key_sid and key_secret go together: set both or neither")
+	}
+	l.required(path+".from", t.From)
+	if t.APIURL != "" {
+		l.httpURL(path+".api_url", t.APIURL)
+	}
+	for i, m := range t.Modes {
+		l.oneOf(index(path+".modes", i), m, "sms", "call")
+	}
+}
+
+func (l *loader) webhook(path string, w *Webhook, n int) {
+	l.account(path, &w.Account, n, 10*time.Second)
+	if len(w.Secrets) == 0 && !l.broken[path+".secrets[0]"] {
+		l.problem(l.where(path+".secrets[0]"), "is missing; set one (whsec_ and the output of: openssl rand -base64 32)")
+	}
+	for i, s := range w.Secrets {
+		raw, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(s.Reveal(), "whsec_"))
+		if err != nil || len(raw) < 24 || len(raw) > 64 || !strings.HasPrefix(s.Reveal(), "whsec_") {
+			l.problem(l.where(index(path+".secrets", i)), "must be whsec_ followed by 24 to 64 bytes in base64 (whsec_ and the output of: openssl rand -base64 32)")
+		}
+	}
+	if w.AllowHTTP {
+		l.warning(l.where(path+".allow_http"), "webhooks hold a link that acknowledges; without TLS everybody on the way can read it")
+	}
+}
+
+func (l *loader) push(path string, p *Push, n int) {
+	l.account(path, &p.Account, n, 10*time.Second)
+	if l.required(path+".credentials", p.Credentials.Reveal()) {
+		var account struct {
+			Type      string `json:"type"`
+			ProjectID string `json:"project_id"`
+		}
+		if json.Unmarshal([]byte(p.Credentials.Reveal()), &account) != nil || account.Type != "service_account" || account.ProjectID == "" {
+			l.problem(l.where(path+".credentials"), "must be the JSON of a service account, as Firebase's console gives it (give its path with credentials_file or IRIS_PUSH_CREDENTIALS_FILE)")
+		}
+	}
+	for name, text := range map[string]string{".api_url": p.APIURL, ".token_url": p.TokenURL} {
+		if text != "" {
+			l.httpURL(path+name, text)
+		}
+	}
+}
+
+// account completes what all vendors share; n is its position in the list.
+func (l *loader) account(path string, a *Account, n int, timeout time.Duration) {
+	if a.Account == "" {
+		a.Account = "main"
+		if n > 0 {
+			a.Account = strconv.Itoa(n + 1)
+		}
+	}
+	if strings.ContainsAny(a.Account, "/ \t") {
+		l.problem(l.where(path+".account"), "must not hold spaces or slashes")
+	}
+	l.notNegative(path+".timeout", a.Timeout)
+	if a.Timeout > 2*time.Minute {
+		l.problem(l.where(path+".timeout"), "must not be more than 2m")
+	}
+	if a.Timeout == 0 {
+		a.Timeout = timeout
+	}
+	if a.Spare && n == 0 {
+		l.warning(l.where(path+".spare"), "the first account is normally not the spare one")
+	}
+}
+
+// accounts lists "vendor/account" of everything configured, and reports names that occur twice.
+func (l *loader) accounts(p Processor) []string {
+	var all []string
+	note := func(kind string, i int, account string) {
+		name := kind + "/" + account
+		if slices.Contains(all, name) {
+			l.problem(l.where(index(kind, i)+".account"), "%q is used twice; give each account of %s its own name", account, kind)
+		}
+		all = append(all, name)
+	}
+	for i, v := range p.SMTP {
+		note("smtp", i, v.Account.Account)
+	}
+	for i, v := range p.Slack {
+		note("slack", i, v.Account.Account)
+	}
+	for i, v := range p.Twilio {
+		note("twilio", i, v.Account.Account)
+	}
+	for i, v := range p.Webhook {
+		note("webhook", i, v.Account.Account)
+	}
+	for i, v := range p.Push {
+		note("push", i, v.Account.Account)
+	}
+	return all
+}
+
+var modes = []string{"email", "sms", "call", "slack", "push", "webhook", "drop"}
