@@ -63,13 +63,13 @@ type conduct struct {
 	mu      sync.Mutex
 	list    []Behaviour
 	limiter *rate.Limiter
-	life    context.Context // ends when the server closes
-	end     context.CancelFunc
+	closed  <-chan struct{} // closed when the server closes
+	end     func()          // closes it
 }
 
 func newConduct(r Rate) *conduct {
-	c := &conduct{}
-	c.life, c.end = context.WithCancel(context.Background())
+	closed := make(chan struct{})
+	c := &conduct{closed: closed, end: sync.OnceFunc(func() { close(closed) })}
 	c.limit(r)
 	return c
 }
@@ -138,16 +138,29 @@ func (c *conduct) pause(ctx context.Context, b Behaviour) bool {
 	case <-t.C:
 		return true
 	case <-ctx.Done():
-	case <-c.life.Done():
+	case <-c.closed:
 	}
 	return false
+}
+
+// within returns a context that ends after d, or when the server closes.
+func (c *conduct) within(d time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	go func() {
+		select {
+		case <-c.closed:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
 }
 
 // hang waits until the server or ctx ends.
 func (c *conduct) hang(ctx context.Context) {
 	select {
 	case <-ctx.Done():
-	case <-c.life.Done():
+	case <-c.closed:
 	}
 }
 

@@ -20,6 +20,12 @@ type refusal struct {
 	retryAfter int
 }
 
+// follower is a dialect that goes on after a message was accepted: a phone that rings.
+type follower interface {
+	// taken is called after e was accepted and stored.
+	taken(e Entry)
+}
+
 // dialect is what a vendor over HTTP does differently from the others.
 type dialect interface {
 	// asks reports whether the request only asks something; such questions follow behaviours for "lookup" alone.
@@ -32,8 +38,6 @@ type dialect interface {
 	answer(w http.ResponseWriter, e Entry)
 	// refuse writes a refusal.
 	refuse(w http.ResponseWriter, r refusal)
-	// taken is called after e was accepted and stored.
-	taken(e Entry)
 }
 
 // web is a pretend vendor over HTTP.
@@ -186,7 +190,9 @@ func (s *web) accept(e *Entry, status int) {
 	e.Accepted, e.Status, e.AnsweredAt = e.Mode != "lookup", status, time.Now()
 	e.ID = s.log.add(*e)
 	if e.Accepted {
-		s.dialect.taken(*e)
+		if f, ok := s.dialect.(follower); ok {
+			f.taken(*e)
+		}
 	}
 }
 

@@ -27,7 +27,7 @@ func (s *Twilio) taken(e Entry) {
 		return
 	}
 	s.wg.Go(func() {
-		ctx, cancel := context.WithTimeout(s.life, 10*time.Second)
+		ctx, cancel := s.within(10 * time.Second)
 		defer cancel()
 		if e.Mode == "sms" {
 			if s.cfg.AutoStatus {

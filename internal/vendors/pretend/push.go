@@ -286,5 +286,3 @@ func (s *Push) refuse(w http.ResponseWriter, r refusal) {
 		"details": []map[string]string{{"@type": "type.googleapis.com/google.firebase.fcm.v1.FcmError", "errorCode": code}},
 	}})
 }
-
-func (s *Push) taken(Entry) {}

@@ -336,8 +336,6 @@ func (s *Slack) refuse(w http.ResponseWriter, r refusal) {
 	}
 }
 
-func (s *Slack) taken(Entry) {}
-
 // SlackInteractionsPath is where pressed buttons are posted, below the public URL.
 const SlackInteractionsPath = "/api/v0/slack/messages/relay"
 

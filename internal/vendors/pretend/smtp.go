@@ -225,7 +225,7 @@ func (m *mailSession) Rcpt(to string, _ *gosmtp.RcptOptions) error {
 	}
 	m.behave = m.s.next(to, nil)
 	b := m.behave
-	if !m.s.pause(m.s.life, b) {
+	if !m.s.pause(context.Background(), b) {
 		return errClosed
 	}
 	if b.Do != Fine {

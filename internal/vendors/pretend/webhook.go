@@ -135,5 +135,3 @@ func (s *Webhook) rejects(b Behaviour) refusal {
 func (s *Webhook) answer(w http.ResponseWriter, _ Entry) { w.WriteHeader(http.StatusNoContent) }
 
 func (s *Webhook) refuse(w http.ResponseWriter, r refusal) { http.Error(w, r.text, r.status) }
-
-func (s *Webhook) taken(Entry) {}
