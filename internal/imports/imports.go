@@ -80,8 +80,13 @@ type Outcome struct {
 
 // Store is our database during one import. Its methods are called one after another. Numbers in records are the
 // predecessor's, unless a column has a Ref.
-type Store interface {
+type Store struct {
 	OnCallStore
+	IrisStore
+}
+
+// IrisStore is what only the data of Iris needs.
+type IrisStore interface {
 	// Adopt gives people, teams and lists that are here already the numbers that they have there, found by name, and moves
 	// others out of the way of those numbers. What something here refers to cannot be moved: a conflict. Only the first
 	// import does it.
@@ -92,14 +97,19 @@ type Store interface {
 	SealKeys(ctx context.Context, keys []ApplicationKeys) (Outcome, error)
 	// LoadMessages stores messages in history. Its table is MessageTable.
 	LoadMessages(ctx context.Context, records Records) (Outcome, error)
-	// Resume lets the incidents that were taken and still escalate go on from where they stand, or ends their escalation.
-	// It returns how many there are.
+	// Resume continues the escalation of imported incidents that still escalate, or ends it. It returns how many there are.
 	Resume(ctx context.Context, goOn bool) (int64, error)
 }
 
 // OnCallStore is the part of a Store that Oncall's data needs.
-type OnCallStore interface {
+type OnCallStore struct {
 	Loading
+	CalendarStore
+	Finishing
+}
+
+// CalendarStore is what only the data of Oncall needs.
+type CalendarStore interface {
 	// AdoptOnCall gives people, teams and roles that are here already the numbers that Oncall has for them, found by name,
 	// and on the first import moves others out of the way of those numbers. A role that is in use here cannot be moved: a
 	// conflict.
@@ -110,6 +120,10 @@ type OnCallStore interface {
 	AllowOnCall(ctx context.Context, keys []ApplicationKeys) (Outcome, error)
 	// OnCall returns who is on call here in [from, to), as the resolver reads it.
 	OnCall(ctx context.Context, from, to time.Time) (OnCall, error)
+}
+
+// Finishing ends an import.
+type Finishing interface {
 	// Finish moves all sequences beyond the numbers that were taken and notes the import in the audit log.
 	Finish(ctx context.Context, detail string) error
 }

@@ -45,7 +45,7 @@ func Iris(ctx context.Context, c config.Common, in Import, options IrisOptions) 
 // Oncall takes over the data of Oncall, like Iris, and compares who is on call there and here.
 func Oncall(ctx context.Context, c config.Common, in Import, options OncallOptions) (*Report, error) {
 	return runImport(ctx, c, in, "oncall", func(source *imports.Source, store imports.Store, report *imports.Report) error {
-		return oncall.Run(ctx, source, store, report, options, time.Now())
+		return oncall.Run(ctx, source, store.OnCallStore, report, options, time.Now())
 	})
 }
 

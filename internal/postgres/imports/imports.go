@@ -43,7 +43,7 @@ func (i *Imports) Run(ctx context.Context, name string, f func(imports.Store) (k
 		if err := r.begin(ctx); err != nil {
 			return err
 		}
-		keep, err := f(r)
+		keep, err := f(imports.Store{OnCallStore: imports.OnCallStore{Loading: r, CalendarStore: r, Finishing: r}, IrisStore: r})
 		switch {
 		case err != nil:
 			return err
@@ -68,7 +68,7 @@ func (i *Imports) Run(ctx context.Context, name string, f func(imports.Store) (k
 	return postgres.MapError(err)
 }
 
-// importRun is one import. It implements imports.Store.
+// importRun is one import. It implements all parts of imports.Store.
 type importRun struct {
 	tx    pgx.Tx
 	keys  *auth.Keys
@@ -80,8 +80,6 @@ type importRun struct {
 	// aside are applications that come back after those of Iris.
 	aside []imports.ApplicationKeys
 }
-
-var _ imports.Store = (*importRun)(nil)
 
 // begin lifts the limits of the hot path for this transaction.
 func (r *importRun) begin(ctx context.Context) error {
