@@ -1,11 +1,11 @@
 package messages
 
 import (
-	"container/list"
 	"errors"
 	"sync"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/cache"
 	"github.com/iris-oncall/iris/internal/jinja"
 )
 
@@ -18,14 +18,11 @@ const (
 	putAside    = 30 * time.Second
 )
 
-// templateCache keeps compiled templates, the least recently used go first. It also remembers templates that keep
-// breaking the engine's bounds, so that they do not take its time again and again (promise P7). It is safe for
-// concurrent use.
+// templateCache keeps compiled templates. It also remembers templates that keep breaking the engine's bounds, so that they do
+// not take its time again and again (promise P7). It is safe for concurrent use.
 type templateCache struct {
-	mu      sync.Mutex
-	entries map[cacheKey]*list.Element
-	order   *list.List // most recently used first
-	size    int
+	compiled *cache.Cache[cacheKey, *cachedTemplate]
+	mu       sync.Mutex // guards limited and until of the templates
 }
 
 type cacheKey struct {
@@ -34,7 +31,6 @@ type cacheKey struct {
 }
 
 type cachedTemplate struct {
-	cacheKey
 	template *jinja.Template
 	err      error
 
@@ -46,35 +42,22 @@ type cachedTemplate struct {
 var errPutAside = errors.New("it broke the engine's bounds several times and is not tried for a while")
 
 func newTemplateCache() *templateCache {
-	return &templateCache{entries: map[cacheKey]*list.Element{}, order: list.New()}
+	return &templateCache{compiled: cache.New(cache.Config[cacheKey, *cachedTemplate]{
+		TTL: cache.Forever, Entries: maxCachedTemplates, MaxWeight: maxCachedSource,
+		Weigh: func(k cacheKey, _ *cachedTemplate) int { return len(k.source) },
+	})}
 }
 
 func (c *templateCache) entry(src string, marks jinja.Marks) *cachedTemplate {
 	key := cacheKey{src, marks}
-	c.mu.Lock()
-	if el, ok := c.entries[key]; ok {
-		c.order.MoveToFront(el)
-		c.mu.Unlock()
-		return el.Value.(*cachedTemplate)
+	if e, ok := c.compiled.Lookup(key); ok {
+		return e
 	}
-	c.mu.Unlock()
 	t, err := jinja.CompileWith(src, jinja.Options{
 		Limits: jinja.Limits{Output: maxRendered}, Marks: marks, Metadata: "iris", MetadataTitle: "title",
 	})
-	e := &cachedTemplate{cacheKey: key, template: t, err: err}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if el, ok := c.entries[key]; ok {
-		return el.Value.(*cachedTemplate)
-	}
-	c.entries[key] = c.order.PushFront(e)
-	c.size += len(src)
-	for len(c.entries) > maxCachedTemplates || c.size > maxCachedSource {
-		last := c.order.Back()
-		old := c.order.Remove(last).(*cachedTemplate)
-		delete(c.entries, old.cacheKey)
-		c.size -= len(old.source)
-	}
+	e := &cachedTemplate{template: t, err: err}
+	c.compiled.Put(key, e)
 	return e
 }
 
@@ -112,42 +95,4 @@ func (c *templateCache) render(src string, marks jinja.Marks, vars jinja.Vars) (
 		e.limited, e.until = 0, time.Now().Add(putAside)
 	}
 	return out, informative, err
-}
-
-// planCache remembers plan versions, which never change. It is safe for concurrent use.
-type planCache struct {
-	limit int
-
-	mu    sync.Mutex
-	plans map[int64]PlanWords
-}
-
-func newPlanCache(limit int) *planCache {
-	return &planCache{limit: limit, plans: map[int64]PlanWords{}}
-}
-
-// get returns the known ones of the plans, and the ids of the others.
-func (c *planCache) get(ids []int64) (known map[int64]PlanWords, missing []int64) {
-	known = make(map[int64]PlanWords, len(ids))
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, id := range ids {
-		if p, ok := c.plans[id]; ok {
-			known[id] = p
-		} else {
-			missing = append(missing, id)
-		}
-	}
-	return known, missing
-}
-
-func (c *planCache) put(plans map[int64]PlanWords) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.plans)+len(plans) > c.limit {
-		clear(c.plans)
-	}
-	for id, p := range plans {
-		c.plans[id] = p
-	}
 }

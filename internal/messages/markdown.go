@@ -5,10 +5,11 @@ import (
 	"html"
 	"strings"
 
-	"github.com/iris-oncall/iris/internal/jinja"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
 	goldhtml "github.com/yuin/goldmark/renderer/html"
+
+	"github.com/iris-oncall/iris/internal/jinja"
 )
 
 // markdown turns bodies into HTML: line breaks stay, bare links work, HTML in the text is shown as text or left out.

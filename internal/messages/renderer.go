@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/iris-oncall/iris/internal/cache"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/jinja"
 	"github.com/iris-oncall/iris/internal/users"
@@ -16,12 +17,12 @@ import (
 type Renderer struct {
 	words     Words
 	templates *templateCache
-	plans     *planCache
+	plans     *cache.Cache[int64, PlanWords]
 }
 
 // NewRenderer returns a Renderer that loads templates, contexts and notifications through w.
 func NewRenderer(w Words) *Renderer {
-	return &Renderer{words: w, templates: newTemplateCache(), plans: newPlanCache(4096)}
+	return &Renderer{words: w, templates: newTemplateCache(), plans: cache.New(cache.Config[int64, PlanWords]{TTL: cache.Forever, Entries: 4096})}
 }
 
 // Render returns the words of each request, in the order given. Every request gets words that can be sent: a template
@@ -178,21 +179,13 @@ func detourNote(c Change) string {
 	return "You get this instead of " + cutRunes(meant+". "+why, maxDetour) + "."
 }
 
-// loadPlans reads the plans that are not remembered. A version of a plan never changes.
+// loadPlans returns plans, from memory where they are known. A version of a plan never changes.
 func (r *Renderer) loadPlans(ctx context.Context, ids []int64) (map[int64]PlanWords, error) {
-	out, missing := r.plans.get(ids)
-	if len(missing) == 0 {
-		return out, nil
-	}
-	read, err := r.words.Plans(ctx, missing)
+	plans, err := r.plans.GetAll(ctx, ids, r.words.Plans)
 	if err != nil {
 		return nil, fmt.Errorf("load plans: %w", err)
 	}
-	r.plans.put(read)
-	for id, p := range read {
-		out[id] = p
-	}
-	return out, nil
+	return plans, nil
 }
 
 func (r *Renderer) loadTemplates(ctx context.Context, sources []source) error {

@@ -14,12 +14,11 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/slack-go/slack"
-	"golang.org/x/sync/singleflight"
 
+	"github.com/iris-oncall/iris/internal/cache"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
@@ -48,14 +47,7 @@ type Vendor struct {
 	client *vendors.Client
 	api    *slack.Client
 
-	lookups singleflight.Group
-	mu      sync.Mutex
-	people  map[string]person // e-mail address -> user, for a while
-}
-
-type person struct {
-	id    string
-	until time.Time
+	people *cache.Cache[string, string] // ids of users by e-mail address
 }
 
 const (
@@ -84,7 +76,7 @@ func New(cfg Config) (*Vendor, error) {
 		return nil, fault.Invalidf("api_url", "slack: api_url is not an http or https URL")
 	}
 	cfg.APIURL = strings.TrimRight(cfg.APIURL, "/") + "/"
-	v := &Vendor{cfg: cfg, people: map[string]person{}}
+	v := &Vendor{cfg: cfg, people: cache.New(cache.Config[string, string]{TTL: lookupTTL, Entries: maxPeople})}
 	v.client = vendors.NewClient(vendors.ClientConfig{Timeout: cfg.Timeout, TLS: cfg.TLS, MaxConns: cfg.MaxConns, MaxBody: 512 << 10})
 	v.api = slack.New(cfg.Token, slack.OptionAPIURL(cfg.APIURL), slack.OptionHTTPClient(doer{v}))
 	return v, nil
@@ -135,7 +127,7 @@ func (v *Vendor) Send(ctx context.Context, m messages.Outbound) messages.Result 
 	}
 	r := v.result(err)
 	if r.DestinationGone {
-		v.forget(m.Destination)
+		v.people.Forget(m.Destination)
 	}
 	return r
 }
@@ -159,55 +151,51 @@ func (v *Vendor) channel(ctx context.Context, dest string) (string, messages.Res
 
 // lookup finds the user of an e-mail address. Nothing was posted when it fails, so no failure of it is in doubt.
 func (v *Vendor) lookup(ctx context.Context, email string) (string, messages.Result, bool) {
-	v.mu.Lock()
-	p, ok := v.people[email]
-	v.mu.Unlock()
-	if ok && time.Now().Before(p.until) {
-		return p.id, messages.Result{}, true
+	type answer struct {
+		id  string
+		err error
 	}
-	found := v.lookups.DoChan(email, func() (any, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), v.cfg.Timeout)
-		defer cancel()
-		u, err := v.api.GetUserByEmailContext(ctx, email)
-		if err != nil {
-			return "", err
-		}
-		return u.ID, nil
-	})
+	found := make(chan answer, 1)
+	go func() { // it goes on when this caller has no more time, for the others and for the next attempt
+		id, err := v.people.Get(ctx, email, v.askID(email))
+		found <- answer{id, err}
+	}()
+	var r answer
 	select {
 	case <-ctx.Done():
 		return "", vendors.Unavailable("the user could not be looked up in time"), false
-	case r := <-found:
-		if r.Err != nil {
-			res := v.result(r.Err)
-			if res.Outcome == messages.OutcomeUnknown {
-				res.Outcome = messages.OutcomeUnavailable
-			}
-			res.Detail = vendors.Clean("look up user: " + res.Detail)
-			return "", res, false
-		}
-		userID, _ := r.Val.(string)
-		if !id.MatchString(userID) {
-			return "", vendors.Unavailable("look up user: an answer without an id"), false
-		}
-		v.remember(email, userID)
-		return userID, messages.Result{}, true
+	case r = <-found:
 	}
+	switch {
+	case r.err == nil:
+		return r.id, messages.Result{}, true
+	case errors.Is(r.err, errNoID):
+		return "", vendors.Unavailable("look up user: %s", errNoID), false
+	}
+	res := v.result(r.err)
+	if res.Outcome == messages.OutcomeUnknown {
+		res.Outcome = messages.OutcomeUnavailable
+	}
+	res.Detail = vendors.Clean("look up user: " + res.Detail)
+	return "", res, false
 }
 
-func (v *Vendor) remember(email, userID string) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if len(v.people) >= maxPeople {
-		clear(v.people)
-	}
-	v.people[email] = person{id: userID, until: time.Now().Add(lookupTTL)}
-}
+var errNoID = errors.New("an answer without an id")
 
-func (v *Vendor) forget(email string) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	delete(v.people, email)
+// askID returns what asks Slack for the id of the user with an e-mail address, within the account's timeout.
+func (v *Vendor) askID(email string) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) {
+		ctx, cancel := context.WithTimeout(ctx, v.cfg.Timeout)
+		defer cancel()
+		u, err := v.api.GetUserByEmailContext(ctx, email)
+		switch {
+		case err != nil:
+			return "", err
+		case !id.MatchString(u.ID):
+			return "", errNoID
+		}
+		return u.ID, nil
+	}
 }
 
 // IDOf returns the id of the user of Slack who has an e-mail address, and remembers it for a while. A NotFound fault when
