@@ -6,6 +6,8 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/iris-oncall/iris/internal/delivery/account"
+	"github.com/iris-oncall/iris/internal/delivery/stage"
 	"github.com/iris-oncall/iris/internal/instant"
 	"github.com/iris-oncall/iris/internal/messages"
 )
@@ -23,21 +25,9 @@ const (
 	lookPause = 50 * time.Millisecond
 )
 
-// looking is a marked message whose incident is to be read again, and where the answer goes.
-type looking struct {
-	id     messages.ID
-	answer chan looked // buffered
-}
-
-type looked struct {
-	open bool
-	at   time.Time // just before the read was sent
-	err  error
-}
-
 // caller makes one vendor call: with a connection that is ready, or without preparation. The zero value may not call yet.
 type caller struct {
-	outlet   *outlet // nil = it holds no place among the calls that run
+	outlet   *account.Outlet // nil = it holds no place among the calls that run
 	to       string
 	prepared messages.Prepared // nil = the vendor needs no preparation
 	failed   *messages.Result  // why nothing could be prepared; nil = nothing failed
@@ -54,7 +44,7 @@ func (c caller) release() {
 // end gives the place back.
 func (c caller) end() {
 	if c.outlet != nil {
-		c.outlet.running.release(c.to)
+		c.outlet.Running.Release(c.to)
 	}
 }
 
@@ -62,13 +52,13 @@ func (c caller) end() {
 // place of the outlet's running calls.
 func (w *Worker) prepare(it *item, deadline time.Time) (c caller) {
 	c = caller{outlet: it.outlet, to: it.c.Destination}
-	p, needed := it.outlet.vendor.(messages.Preparer)
+	p, needed := it.outlet.Vendor.(messages.Preparer)
 	if !needed || w.cfg.DryRun == DryRunStore {
 		return c
 	}
 	defer func() {
 		if v := recover(); v != nil {
-			w.log.Error("vendor panicked", zap.String("vendor", it.outlet.vendor.Name()), zap.Any("panic", v))
+			w.log.Error("vendor panicked", zap.String("vendor", it.outlet.Vendor.Name()), zap.Any("panic", v))
 			c.failed = &messages.Result{Outcome: messages.OutcomeUnavailable, Detail: "internal error of the vendor's adapter"}
 		}
 	}()
@@ -93,11 +83,11 @@ func (w *Worker) connect(it *item, marked time.Time) (c caller, why string) {
 	if it.turn.Limited {
 		deadline = instant.Earlier(deadline, it.turn.Slot.Until)
 	}
-	ok := o.running.acquire(to, deadline, w.stopping)
+	ok := o.Running.Acquire(to, deadline, w.stopping)
 	it.waited += time.Since(began)
 	switch {
-	case ok && o.health.failedSince(marked, to):
-		o.running.release(to)
+	case ok && o.Health.FailedSince(marked, to):
+		o.Running.Release(to)
 		return c, "another call to this recipient failed meanwhile"
 	case ok:
 		return w.prepare(it, deadline), ""
@@ -109,7 +99,7 @@ func (w *Worker) connect(it *item, marked time.Time) (c caller, why string) {
 
 // callFor is how long the claim of a message that is being marked must last: until the outcome of its call can be stored.
 func (w *Worker) callFor(it *item) time.Duration {
-	d := it.outlet.timeout + maxLookAge + recordMargin + connectWithin + it.line.turns.Pace.CallAhead()
+	d := it.outlet.Timeout + maxLookAge + recordMargin + connectWithin + it.line.turns.Pace.CallAhead()
 	if it.turn.Limited {
 		d += max(0, time.Until(it.turn.Slot.At))
 	}
@@ -117,10 +107,10 @@ func (w *Worker) callFor(it *item) time.Duration {
 }
 
 // call makes the vendor call of a marked message, unless its incident was closed meanwhile or it is too late for it.
-func (w *Worker) call(it *item, c caller, m marked) messages.Result {
+func (w *Worker) call(it *item, c caller, m stage.Marked) messages.Result {
 	why := ""
 	if c.outlet == nil {
-		c, why = w.connect(it, m.at)
+		c, why = w.connect(it, m.At)
 	}
 	defer c.end()
 	if c.failed != nil {
@@ -129,7 +119,7 @@ func (w *Worker) call(it *item, c caller, m marked) messages.Result {
 	}
 	var before time.Time
 	if why == "" {
-		before, why = w.ready(it, m.at)
+		before, why = w.ready(it, m.At)
 	}
 	now := time.Now()
 	if it.turn.Limited {
@@ -147,7 +137,7 @@ func (w *Worker) call(it *item, c caller, m marked) messages.Result {
 	}
 	ctx, cancel := context.WithTimeout(w.calls, it.callTime())
 	defer cancel()
-	out := it.outbound(m.attempt)
+	out := it.outbound(m.Attempt)
 	out.BeginBefore = before
 	r := w.callVendor(ctx, it.outlet, c, out)
 	w.metrics.done(it.outlet, r, time.Since(now))
@@ -172,17 +162,19 @@ func (w *Worker) ready(it *item, read time.Time) (before time.Time, why string) 
 			begin = instant.Later(begin, it.turn.Slot.At)
 		}
 		if begin.Sub(read) > freshLook {
-			l := w.lookAt(it)
+			asked := time.Now()
+			l := w.reread.Do(it.c.ID)
+			it.line.turns.Pace.Reread(time.Since(asked))
 			switch {
-			case l.err != nil:
+			case l.Err != nil:
 				if !w.idle(it, time.Now().Add(lookPause)) {
 					return before, "this process is stopping"
 				}
 				continue
-			case !l.open:
+			case !l.Open:
 				return before, "nobody needs to be told any more"
 			}
-			read = l.at
+			read = l.At
 		}
 		before = read.Add(maxLookAge)
 		if it.turn.Limited {
@@ -198,28 +190,18 @@ func (w *Worker) ready(it *item, read time.Time) (before time.Time, why string) 
 	return before, "the incident could not be read again in time"
 }
 
-// lookAt reads the incident of a marked message again.
-func (w *Worker) lookAt(it *item) looked {
-	look := looking{it.c.ID, make(chan looked, 1)}
-	asked := time.Now()
-	w.looks.add(look)
-	l := <-look.answer
-	it.line.turns.Pace.Reread(time.Since(asked))
-	return l
-}
-
 // callVendor calls the vendor and turns a panic into an answer. Whether the request left is not known then.
-func (w *Worker) callVendor(ctx context.Context, o *outlet, c caller, out messages.Outbound) (r messages.Result) {
+func (w *Worker) callVendor(ctx context.Context, o *account.Outlet, c caller, out messages.Outbound) (r messages.Result) {
 	defer func() {
 		if p := recover(); p != nil {
-			w.log.Error("vendor panicked", zap.String("vendor", o.vendor.Name()), zap.Any("panic", p))
+			w.log.Error("vendor panicked", zap.String("vendor", o.Vendor.Name()), zap.Any("panic", p))
 			r = messages.Result{Outcome: messages.OutcomeUnknown, Detail: "internal error of the vendor's adapter"}
 		}
 	}()
 	if c.prepared != nil {
 		r = c.prepared.Send(ctx, out)
 	} else {
-		r = o.vendor.Send(ctx, out)
+		r = o.Vendor.Send(ctx, out)
 	}
 	if r.Outcome == "" {
 		r = messages.Result{Outcome: messages.OutcomeUnknown, Detail: "the vendor's adapter gave no outcome"}

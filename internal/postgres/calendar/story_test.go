@@ -39,7 +39,7 @@ func onDuty(e *pgtest.Escalating, zone string) {
 // shift gives a role of team db to somebody and returns the shift's number.
 func addShift(e *pgtest.Escalating, who, role string, start, end time.Time) oncall.ShiftID {
 	e.T.Helper()
-	return oncall.ShiftID(e.Id(`insert into shifts (team_id, role_id, user_id, starts_at, ends_at)
+	return oncall.ShiftID(e.ID(`insert into shifts (team_id, role_id, user_id, starts_at, ends_at)
 		select t.id, r.id, $1, $3, $4 from teams t, oncall_roles r where t.name = 'db' and r.name = $2 returning id`,
 		e.People[who], role, start, end))
 }
@@ -47,14 +47,12 @@ func addShift(e *pgtest.Escalating, who, role string, start, end time.Time) onca
 // edit changes the calendar of team db the way the API does.
 func editShifts(e *pgtest.Escalating, decide func(desk editing.Editor, chosen []oncall.Shift) (oncall.Changes, error), ids ...oncall.ShiftID) {
 	e.T.Helper()
-	_, err := calendar.NewShifts(e.DB).Edit(e.Ctx(), editing.Selection{IDs: ids}, oncall.By{Owner: "ana"}, false,
-		func(now time.Time, team editing.Membership, chosen []oncall.Shift) (editing.Decision, error) {
-			for _, id := range e.People {
-				team.Members[users.ID(id)] = true
-			}
-			c, err := decide(editing.Editor{Now: now, Team: team, NewLink: func() string { return "" }}, chosen)
-			return editing.Decision{Changes: c}, err
-		})
+	_, err := calendar.NewShifts(e.DB).Edit(e.Ctx(), edited(editing.Selection{IDs: ids}, func(d editing.Editor, chosen []oncall.Shift) (oncall.Changes, error) {
+		for _, id := range e.People {
+			d.Team.Members[users.ID(id)] = true
+		}
+		return decide(d, chosen)
+	}), oncall.By{Owner: "ana"})
 	require.NoError(e.T, err)
 }
 
@@ -71,11 +69,11 @@ func simulate(e *pgtest.Escalating, plan int64) (pages, timeline []string) {
 		},
 	})
 	require.NoError(e.T, err)
-	before := e.Id(`select (select count(*) from messages) + (select count(*) from timeline_entries) + (select count(*) from incidents)`)
+	before := e.ID(`select (select count(*) from messages) + (select count(*) from timeline_entries) + (select count(*) from incidents)`)
 	sim, err := s.Simulate(e.Ctx(), simulation.Question{Plan: escalation.PlanID(plan), Application: e.App, At: e.Now})
 	require.NoError(e.T, err)
 	require.Equal(e.T, simulation.EndExhausted, sim.End)
-	require.Equal(e.T, before, e.Id(`select (select count(*) from messages) + (select count(*) from timeline_entries) + (select count(*) from incidents)`))
+	require.Equal(e.T, before, e.ID(`select (select count(*) from messages) + (select count(*) from timeline_entries) + (select count(*) from incidents)`))
 	for _, p := range sim.Pages {
 		state := "sent"
 		if !p.HeldUntil.IsZero() {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/escalation"
-	"github.com/iris-oncall/iris/internal/escalation/simulation"
+	"github.com/iris-oncall/iris/internal/escalation/floods"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -24,7 +24,6 @@ type Directory struct {
 var (
 	_ escalation.Reader   = (*Directory)(nil)
 	_ oncall.TargetReader = (*Directory)(nil)
-	_ simulation.Rules    = (*Directory)(nil)
 )
 
 // NewDirectory returns a directory over the database.
@@ -130,6 +129,7 @@ func (d *Directory) Responders(ctx context.Context, keys []users.ResponderKey) (
 	return out, err
 }
 
+// RespondersOf reads how people can be reached for applications.
 func RespondersOf(ctx context.Context, q *db.Queries, keys []users.ResponderKey) (map[users.ResponderKey]users.Responder, error) {
 	params := db.DirectoryRespondersParams{UserIds: make([]int64, len(keys)), ApplicationIds: make([]int64, len(keys))}
 	for i, k := range keys {
@@ -164,6 +164,7 @@ func (d *Directory) Applications(ctx context.Context, ids []int64) (map[int64]es
 	return out, err
 }
 
+// ApplicationsOf reads what escalation must know of applications. Those that do not exist are absent.
 func ApplicationsOf(ctx context.Context, q *db.Queries, ids []int64) (map[int64]escalation.Application, error) {
 	out := make(map[int64]escalation.Application, len(ids))
 	rows, err := q.DirectoryApplications(ctx, postgres.NonNil(ids))
@@ -259,21 +260,10 @@ func notificationOf(row db.DirectoryPlanNotificationsRow) escalation.Notificatio
 
 // Rules implements escalation.Rules.
 func (d *Directory) Rules(ctx context.Context, keys []users.ResponderKey) (map[users.ResponderKey][]messages.Reprioritisation, error) {
-	params := db.ReprioritisationsParams{UserIds: make([]int64, len(keys)), ApplicationIds: make([]int64, len(keys))}
-	for i, k := range keys {
-		params.UserIds[i], params.ApplicationIds[i] = int64(k.User), k.Application
-	}
-	out := map[users.ResponderKey][]messages.Reprioritisation{}
-	err := d.db.Do(ctx, func(q *db.Queries) error {
-		rows, err := q.Reprioritisations(ctx, params)
-		if err != nil {
-			return fmt.Errorf("read reprioritisations: %w", err)
-		}
-		for _, r := range rows {
-			k := users.ResponderKey{User: users.ID(r.UserID), Application: r.ApplicationID}
-			out[k] = append(out[k], quotas.RuleOf(r))
-		}
-		return nil
+	var out floods.Rules
+	err := d.db.Do(ctx, func(q *db.Queries) (err error) {
+		out, err = quotas.ReadRules(ctx, q, keys)
+		return err
 	})
 	return out, err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/escalation/floods"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/notices"
@@ -256,14 +257,14 @@ func (r *Reminders) ofTeam(ctx context.Context, processID string, lease buckets.
 // fenced runs decide and stores its notifications in one transaction that only the owner of the leases can commit.
 func (r *Reminders) fenced(ctx context.Context, processID string, leases []buckets.Lease,
 	decide func(*db.Queries) (Told, []messages.Notification, error)) (Told, error) {
-	limits, err := r.notifications.limits.Current(ctx)
+	policy, err := r.notifications.quotas.Current(ctx)
 	if err != nil {
 		return Told{}, err
 	}
 	var told Told
-	var tally quotas.Tally
+	var tally floods.Tally
 	err = r.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		told, tally = Told{}, quotas.Tally{}
+		told, tally = Told{}, floods.Tally{}
 		if err := postgres.Fence(ctx, q, processID, leases); err != nil {
 			return err
 		}
@@ -271,8 +272,8 @@ func (r *Reminders) fenced(ctx context.Context, processID string, leases []bucke
 		if told = decided; err != nil || len(made) == 0 {
 			return err
 		}
-		if limits.Bear() {
-			if made, err = limitNotifications(ctx, q, limits, made, &tally); err != nil {
+		if policy.Applies() {
+			if made, err = limitNotifications(ctx, q, policy, made, tally); err != nil {
 				return err
 			}
 		}
