@@ -84,7 +84,7 @@ func (a *API) Routes(r chi.Router) {
 	for _, rt := range a.table() {
 		h := a.serve(rt)
 		if rt.method == http.MethodPost {
-			h = a.once(h)
+			h = a.keys.Once(h)
 		}
 		if rt.method == http.MethodGet {
 			h = a.turns.Middleware(h)

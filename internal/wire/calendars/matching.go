@@ -2,26 +2,16 @@ package calendars
 
 import (
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// ShowTag tells the client the state of what it is shown, for an If-Match of the edit that follows (RFC 9110).
-func ShowTag(w http.ResponseWriter, tag string) { w.Header().Set("ETag", `"`+tag+`"`) }
-
-// stillIs refuses a request whose If-Match names another state than tag. Who sends none saves over whatever is there.
+// stillIs refuses a request whose If-Match names another state than tag.
 func stillIs(r *http.Request, tag string) error {
-	wanted := r.Header.Values("If-Match")
-	if len(wanted) == 0 {
+	if routing.Matches(r, tag) {
 		return nil
-	}
-	for _, one := range strings.Split(strings.Join(wanted, ","), ",") {
-		one = strings.TrimPrefix(strings.TrimSpace(one), "W/") // a proxy that compresses weakens tags
-		if one == "*" || one == `"`+tag+`"` {
-			return nil
-		}
 	}
 	return oncall.ErrStale
 }
