@@ -7,6 +7,8 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/access"
+	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -26,7 +28,7 @@ func TestAccountsOfUsers(t *testing.T) {
 	db, err := postgres.Open(t.Context(), postgres.Config{URL: url})
 	require.NoError(t, err)
 	t.Cleanup(db.Close)
-	people := postgres.NewUsers(db)
+	people := pgpeople.NewUsers(db)
 	accounts := auth.NewAccounts(people, auth.NewPasswords())
 	ann := func() users.User {
 		t.Helper()
@@ -70,12 +72,12 @@ func TestAccountsOfUsers(t *testing.T) {
 
 	says(0, "team ops added", "", "team", "add", "ops", "ann", "--director", "ann")
 	says(1, "there is no user bob", "", "team", "add", "other", "ann", "--director", "bob")
-	ops, err := postgres.NewTeams(db).ByName(t.Context(), "ops")
+	ops, err := pgpeople.NewTeams(db).ByName(t.Context(), "ops")
 	require.NoError(t, err)
 	require.Equal(t, ann().ID, ops.DirectorID)
 	require.Zero(t, ops.ManagerID)
 
-	records, err := postgres.NewAudit(db).Newest(t.Context(), 10)
+	records, err := access.NewAudit(db).Newest(t.Context(), 10)
 	require.NoError(t, err)
 	var actions []string
 	for _, r := range records {

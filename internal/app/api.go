@@ -19,6 +19,7 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/openapi"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/engine"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
@@ -185,8 +186,8 @@ func (a *API) start(ctx, background context.Context, bg *errgroup.Group) error {
 		bg.Go(func() error { return f(background) })
 	}
 	a.parts.Store(router)
-	a.health.set(append(newWatch(postgres.NewRunner(a.db), a.reg, a.log).checks(),
-		databaseCheck(a.db), membersCheck(postgres.NewCluster(a.db)))...)
+	a.health.set(append(newWatch(engine.NewRunner(a.db), a.reg, a.log).checks(),
+		databaseCheck(a.db), membersCheck(engine.NewCluster(a.db)))...)
 	return nil
 }
 

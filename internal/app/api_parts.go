@@ -18,6 +18,14 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncallapi"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/access"
+	"github.com/iris-oncall/iris/internal/postgres/calendar"
+	"github.com/iris-oncall/iris/internal/postgres/catalog"
+	"github.com/iris-oncall/iris/internal/postgres/engine"
+	"github.com/iris-oncall/iris/internal/postgres/incidents"
+	"github.com/iris-oncall/iris/internal/postgres/notifications"
+	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
+	"github.com/iris-oncall/iris/internal/postgres/queue"
 	"github.com/iris-oncall/iris/internal/responses"
 	"github.com/iris-oncall/iris/internal/web"
 	"github.com/iris-oncall/iris/internal/webhooks"
@@ -35,15 +43,15 @@ type apiShared struct {
 	db     *postgres.DB
 	in     postgres.Installation
 
-	applications  *postgres.Applications
-	incidents     *postgres.Incidents
-	messages      *postgres.Messages
-	notifications *postgres.Notifications
+	applications  *catalog.Applications
+	incidents     *incidents.Incidents
+	messages      *incidents.Messages
+	notifications *notifications.Notifications
 	notifier      *postgres.Notifier
-	plans         *postgres.Plans
-	queues        *postgres.Queues
-	sessionRows   *postgres.Sessions
-	userRows      *postgres.Users
+	plans         *catalog.Plans
+	queues        *queue.Queues
+	sessionRows   *access.Sessions
+	userRows      *pgpeople.Users
 
 	sessions      *scs.SessionManager
 	authenticator *wire.Authenticator
@@ -58,15 +66,15 @@ type apiShared struct {
 func (a *API) share(in postgres.Installation) (*apiShared, error) {
 	s := &apiShared{
 		cfg: a.cfg, log: a.log, reg: a.reg, errors: a.errors, db: a.db, in: in,
-		applications:  postgres.NewApplications(a.db, in.Keys),
-		incidents:     postgres.NewIncidents(a.db),
-		messages:      postgres.NewMessages(a.db),
-		notifications: postgres.NewNotifications(a.db).WithQuota(standardQuota(a.cfg.DefaultQuota)),
+		applications:  catalog.NewApplications(a.db, in.Keys),
+		incidents:     incidents.New(a.db),
+		messages:      incidents.NewMessages(a.db),
+		notifications: notifications.New(a.db).WithQuota(standardQuota(a.cfg.DefaultQuota)),
 		notifier:      postgres.NewNotifier(a.db),
-		plans:         postgres.NewPlans(a.db),
-		queues:        postgres.NewQueues(a.db),
-		sessionRows:   postgres.NewSessions(a.db),
-		userRows:      postgres.NewUsers(a.db),
+		plans:         catalog.NewPlans(a.db),
+		queues:        queue.NewQueues(a.db),
+		sessionRows:   access.NewSessions(a.db),
+		userRows:      pgpeople.NewUsers(a.db),
 	}
 	s.sessions = newSessions(a.cfg, s.sessionRows, a.errors.Write)
 	s.authenticator = wire.NewAuthenticator(s.applications, s.userRows, s.sessions, userKey, a.errors)
@@ -89,21 +97,21 @@ func (a *API) share(in postgres.Installation) (*apiShared, error) {
 }
 
 func (s *apiShared) irisAPI() (*irisapi.API, error) {
-	directory := postgres.NewDirectory(s.db)
+	directory := engine.NewDirectory(s.db)
 	resolver := oncall.NewResolver(oncall.LimitLists(directory, s.cfg.MailingLists.MaxMembers),
-		oncall.NewLiveCalendar(postgres.NewOncallCalendars(s.db), oncall.LiveConfig{}), oncall.DefaultKeep)
+		oncall.NewLiveCalendar(calendar.NewCalendars(s.db), oncall.LiveConfig{}), oncall.DefaultKeep)
 	if s.dummy != nil {
 		resolver = resolver.Dummy(s.dummy)
 	}
 	return irisapi.New(irisapi.Deps{
 		Authenticator: s.authenticator, Errors: s.errors,
-		Incidents: s.incidents, Timelines: s.incidents, AuditLog: postgres.NewAudit(s.db), Plans: s.plans, Templates: postgres.NewTemplates(s.db), Messages: s.messages,
+		Incidents: s.incidents, Timelines: s.incidents, AuditLog: access.NewAudit(s.db), Plans: s.plans, Templates: catalog.NewTemplates(s.db), Messages: s.messages,
 		Notifications: s.notifications, Applications: s.applications, Directory: directory,
 		Resolver: resolver, People: s.userRows, Teammates: s.userRows.Teammates, Queues: s.queues,
 		Settings: s.applications, ApplicationKeys: s.applications, Limits: s.applications,
-		Tags: postgres.NewTags(s.db), Rates: s.rates, States: s.incidents, Aggregations: s.plans,
-		Statistics: postgres.NewStatistics(s.db), Simulator: s.simulator, Removals: newRemovals(s.db, s.plans, s.cfg.Intake.CatchAllPlan), PlanFallbacks: s.plans, ApplicationFallbacks: s.applications,
-		Profiles: postgres.NewSettings(s.db), Targets: postgres.NewTargets(s.db), Categories: s.applications, SlackID: s.callbacks.slackID,
+		Tags: catalog.NewTags(s.db), Rates: s.rates, States: s.incidents, Aggregations: s.plans,
+		Statistics: incidents.NewStatistics(s.db), Simulator: s.simulator, Removals: newRemovals(s.db, s.plans, s.cfg.Intake.CatchAllPlan), PlanFallbacks: s.plans, ApplicationFallbacks: s.applications,
+		Profiles: pgpeople.NewSettings(s.db), Targets: catalog.NewTargets(s.db), Categories: s.applications, SlackID: s.callbacks.slackID,
 		Replays: postgres.NewIdempotency(s.db), Load: s.load, Syntax: syntax, Wake: s.notifier.Wake, Ping: s.db.Ping,
 		Log: s.log, Registerer: s.reg, Config: apiConfig(s.cfg),
 	})
@@ -113,20 +121,20 @@ func (s *apiShared) irisAPI() (*irisapi.API, error) {
 type calendarParts struct {
 	requests      calendars.Requests
 	authenticator *calendars.Authenticator
-	teams         *postgres.OncallTeams
-	people        *postgres.OncallPeople
-	rosters       *postgres.OncallRosters
-	names         *postgres.OncallNames
-	shifts        *postgres.OncallShifts
-	schedules     *postgres.OncallSchedules
-	calendars     *postgres.OncallCalendars
+	teams         *pgpeople.OncallTeams
+	people        *pgpeople.OncallPeople
+	rosters       *pgpeople.Rosters
+	names         *catalog.RolesAndServices
+	shifts        *calendar.Shifts
+	schedules     *calendar.Schedules
+	calendars     *calendar.Calendars
 }
 
 func (s *apiShared) calendarParts() calendarParts {
-	teams := postgres.NewOncallTeams(s.db, reminders(s.cfg.Oncall))
+	teams := pgpeople.NewOncallTeams(s.db, reminders(s.cfg.Oncall))
 	p := calendarParts{
-		teams: teams, people: postgres.NewOncallPeople(s.db), rosters: postgres.NewOncallRosters(teams), names: postgres.NewOncallNames(s.db),
-		shifts: postgres.NewOncallShifts(s.db), schedules: postgres.NewOncallSchedules(s.db), calendars: postgres.NewOncallCalendars(s.db),
+		teams: teams, people: pgpeople.NewOncallPeople(s.db), rosters: pgpeople.NewRosters(teams), names: catalog.NewRolesAndServices(s.db),
+		shifts: calendar.NewShifts(s.db), schedules: calendar.NewSchedules(s.db), calendars: calendar.NewCalendars(s.db),
 	}
 	open := auth.Openings{AnonymousReads: s.cfg.Compatibility.OncallAnonymousReads, AdminsEditMembers: s.cfg.Compatibility.TeamAdminsEditMembers}
 	p.requests = calendars.Requests{
@@ -142,7 +150,7 @@ func (s *apiShared) calendarParts() calendarParts {
 
 // oncallAPI makes the calendar's API below /api/v0.
 func (s *apiShared) oncallAPI(p calendarParts) (*oncallapi.API, error) {
-	notices := postgres.NewOncallNotices(s.db, s.in.Keys)
+	notices := notifications.NewNotices(s.db, s.in.Keys)
 	return oncallapi.New(oncallapi.Deps{
 		Requests: p.requests, Authenticator: p.authenticator, Errors: s.errors,
 		Teams: oncallapi.TeamParts{
@@ -167,13 +175,13 @@ func (s *apiShared) oncallAPI(p calendarParts) (*oncallapi.API, error) {
 
 // api makes the project's own API below /v1.
 func (s *apiShared) api(p calendarParts) (*api.API, error) {
-	absent := postgres.NewOncallWishes(s.db)
+	absent := calendar.NewRequests(s.db)
 	return api.New(api.Deps{
 		CalendarAuthenticator: p.authenticator, Errors: s.errors,
 		Calendar: api.CalendarParts{
 			Requests: p.requests, Calendars: p.calendars, Members: p.teams, Rotations: p.schedules, Unavailability: absent,
-			Holidays: absent, Swaps: absent, Coverage: postgres.NewOncallCoverage(s.db), Imports: p.shifts,
-			Contacts: postgres.NewContacts(s.db, s.in.Keys, s.notifications),
+			Holidays: absent, Swaps: absent, Coverage: calendar.NewCoverage(s.db), Imports: p.shifts,
+			Contacts: pgpeople.NewContacts(s.db, s.in.Keys, s.notifications),
 		},
 	})
 }
@@ -197,9 +205,9 @@ func (s *apiShared) pages() (*web.Web, error) {
 		return nil, err
 	}
 	return web.New(web.Deps{
-		Incidents: s.incidents, Messages: s.messages, Queues: s.queues, Cluster: postgres.NewCluster(s.db),
-		People:   &people{Users: s.userRows, accounts: accounts, guard: &loginGuard{}, known: postgres.NewKnownAddresses(s.db, s.in.Keys), log: s.log},
-		Sessions: s.sessions, UserKey: userKey, Steps: stepsOf(s.plans), Wake: s.notifier.Wake, Teams: postgres.NewTeams(s.db), Plans: s.plans,
+		Incidents: s.incidents, Messages: s.messages, Queues: s.queues, Cluster: engine.NewCluster(s.db),
+		People:   &people{Users: s.userRows, accounts: accounts, guard: &loginGuard{}, known: access.NewKnownAddresses(s.db, s.in.Keys), log: s.log},
+		Sessions: s.sessions, UserKey: userKey, Steps: stepsOf(s.plans), Wake: s.notifier.Wake, Teams: pgpeople.NewTeams(s.db), Plans: s.plans,
 		Simulator: s.simulator, Mailbox: s.cfg.HTTP.MailboxURL != "", Log: s.log,
 	})
 }
@@ -213,7 +221,7 @@ func (s *apiShared) responses(asset func(string) string) (*responses.Responses, 
 	return responses.New(responses.Deps{
 		Authenticator: s.authenticator, Applications: s.applications, Plans: s.plans, Load: s.load, Rates: s.rates,
 		Notifications: s.notifications, OneClick: oneClick, Openings: openings(s.cfg),
-		Pages: postgres.NewResponses(s.db), Posted: postgres.NewResponses(s.db), Incidents: s.incidents, People: s.userRows, Receipts: postgres.NewReceipts(s.db), Links: s.in.Keys.Links(),
+		Pages: incidents.NewResponses(s.db), Posted: incidents.NewResponses(s.db), Incidents: s.incidents, People: s.userRows, Receipts: incidents.NewReceipts(s.db), Links: s.in.Keys.Links(),
 		Errors: s.errors, Wake: s.notifier.Wake, PublicURL: s.cfg.PublicURL, ValidTwilio: s.callbacks.validTwilio,
 		TwilioReceipt: s.callbacks.twilioReceipt, SlackPressed: s.callbacks.slackPressed, ReplySlack: s.callbacks.replySlack,
 		SlackEmail: s.callbacks.slackEmail, Reveal: s.in.Keys.RevealTo, Asset: asset, Log: s.log,
@@ -226,7 +234,7 @@ func (s *apiShared) accounts() (*auth.Accounts, error) {
 	if s.cfg.Compatibility.DisableAuth {
 		accounts = accounts.Believing()
 	}
-	return withDirectory(accounts, s.cfg, postgres.NewDirectorySync(s.db, "log-in with the directory's password"), s.log, s.reg)
+	return withDirectory(accounts, s.cfg, pgpeople.NewDirectorySync(s.db, "log-in with the directory's password"), s.log, s.reg)
 }
 
 // openings is what the configuration opens to clients that know no keys.
@@ -248,7 +256,7 @@ func apiConfig(c config.API) irisapi.Config {
 }
 
 // stepsOf tells pages how many steps a plan version has; 0 when that cannot be found out.
-func stepsOf(plans *postgres.Plans) func(context.Context, int64) int {
+func stepsOf(plans *catalog.Plans) func(context.Context, int64) int {
 	return func(ctx context.Context, id int64) int {
 		p, err := plans.ByID(ctx, escalation.PlanID(id))
 		if err != nil {

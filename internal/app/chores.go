@@ -13,6 +13,9 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/delivery"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/incidents"
+	"github.com/iris-oncall/iris/internal/postgres/notifications"
+	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 )
 
 // beside is what the work beside the engine is given: which buckets this process holds, whom to wake, and where to tell.
@@ -57,7 +60,7 @@ func safely(do func() error) (err error) {
 }
 
 // matchReceipts applies early receipts until ctx ends. Of all processes the one that holds bucket 0 does it.
-func matchReceipts(receipts *postgres.Receipts, b beside) func(context.Context) error {
+func matchReceipts(receipts *incidents.Receipts, b beside) func(context.Context) error {
 	pass := func(ctx context.Context) error {
 		if leases := b.holder.Leases(); len(leases) == 0 || leases[0].Bucket != 0 {
 			return nil
@@ -77,7 +80,7 @@ func matchReceipts(receipts *postgres.Receipts, b beside) func(context.Context) 
 const namesEvery = time.Minute
 
 // fillNames computes missing canonical names every minute until ctx ends (migrating computes them, too). The process that holds bucket 0 does it.
-func fillNames(people *postgres.Users, b beside) func(context.Context) error {
+func fillNames(people *pgpeople.Users, b beside) func(context.Context) error {
 	var told []string
 	pass := func(ctx context.Context) error {
 		if leases := b.holder.Leases(); len(leases) == 0 || leases[0].Bucket != 0 {
@@ -98,7 +101,7 @@ func fillNames(people *postgres.Users, b beside) func(context.Context) error {
 const sealEvery = time.Minute
 
 // sealFeedKeys seals keys of calendar feeds at the start and every minute until ctx ends.
-func sealFeedKeys(notices *postgres.OncallNotices, log *zap.Logger) func(context.Context) error {
+func sealFeedKeys(notices *notifications.Notices, log *zap.Logger) func(context.Context) error {
 	pass := func(ctx context.Context) error {
 		n, err := notices.SealKeys(ctx)
 		if n > 0 {

@@ -13,6 +13,8 @@ import (
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/engine"
+	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 )
 
 // Migrate brings the schema of the configured database up to this release.
@@ -48,7 +50,7 @@ func FindUse(ctx context.Context, c config.Common) (Use, error) {
 	if schema, err := db.SchemaState(ctx); err != nil || !schema.Fits {
 		return use, err
 	}
-	members, err := postgres.NewCluster(db).Members(ctx)
+	members, err := engine.NewCluster(db).Members(ctx)
 	if err != nil {
 		return use, err
 	}
@@ -57,7 +59,7 @@ func FindUse(ctx context.Context, c config.Common) (Use, error) {
 			use.Host = m.Host
 		}
 	}
-	people, err := postgres.NewUsers(db).List(ctx)
+	people, err := pgpeople.NewUsers(db).List(ctx)
 	for _, p := range people {
 		use.People = append(use.People, p.Name)
 	}

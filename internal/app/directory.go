@@ -18,7 +18,7 @@ import (
 	"github.com/iris-oncall/iris/internal/directory/ldap"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/metrics"
-	"github.com/iris-oncall/iris/internal/postgres"
+	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 )
 
 // newLDAP returns a client of the configured servers. It opens no connection.
@@ -61,7 +61,7 @@ func directoryRules(s config.Sync) (directory.Rules, error) {
 }
 
 // withDirectory lets people log in with the passwords of the directory, if one is configured for that.
-func withDirectory(a *auth.Accounts, c config.API, store *postgres.DirectorySync, log *zap.Logger, reg prometheus.Registerer) (*auth.Accounts, error) {
+func withDirectory(a *auth.Accounts, c config.API, store *pgpeople.DirectorySync, log *zap.Logger, reg prometheus.Registerer) (*auth.Accounts, error) {
 	asked := newAskedPasswords(log, reg)
 	if !c.LDAP.LogsIn() {
 		return a, nil
@@ -115,7 +115,7 @@ func (p *askedPasswords) Check(ctx context.Context, name, password string) (dire
 
 // newcomers stores who logs in with the directory's password, and sees to it that nobody becomes somebody else.
 type newcomers struct {
-	store  *postgres.DirectorySync
+	store  *pgpeople.DirectorySync
 	rules  directory.Rules
 	stores bool // unset: only of people whom it renamed, and of them the name
 }

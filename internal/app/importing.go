@@ -13,7 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/imports"
 	"github.com/iris-oncall/iris/internal/imports/iris"
 	"github.com/iris-oncall/iris/internal/imports/oncall"
-	"github.com/iris-oncall/iris/internal/postgres"
+	pgimports "github.com/iris-oncall/iris/internal/postgres/imports"
 )
 
 // Import says where to take data over from, and how.
@@ -59,7 +59,7 @@ func runImport(ctx context.Context, c config.Common, in Import, name string, run
 	report := imports.NewReport(source.From(), in.Progress)
 	report.DryRun = in.DryRun
 	keep := false
-	err = postgres.NewImports(db, installation.Keys).Run(ctx, name, func(store imports.Store) (bool, error) {
+	err = pgimports.New(db, installation.Keys).Run(ctx, name, func(store imports.Store) (bool, error) {
 		err := run(source, store, report)
 		keep = err == nil && !in.DryRun && report.Conflicts() == 0
 		return keep, err

@@ -14,7 +14,8 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/config"
-	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/access"
+	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -22,7 +23,7 @@ import (
 const userKey = "user"
 
 // newSessions returns the web sessions. The cookie has the predecessor's name.
-func newSessions(c config.API, store *postgres.Sessions, fail func(http.ResponseWriter, *http.Request, error)) *scs.SessionManager {
+func newSessions(c config.API, store *access.Sessions, fail func(http.ResponseWriter, *http.Request, error)) *scs.SessionManager {
 	m := scs.New()
 	m.Store = store
 	m.Lifetime = c.HTTP.SessionTTL
@@ -35,7 +36,7 @@ func newSessions(c config.API, store *postgres.Sessions, fail func(http.Response
 }
 
 // expireSessions removes sessions that are over, now and then.
-func expireSessions(s *postgres.Sessions, log *zap.Logger) func(context.Context) error {
+func expireSessions(s *access.Sessions, log *zap.Logger) func(context.Context) error {
 	return func(ctx context.Context) error {
 		tick := time.NewTicker(10 * time.Minute)
 		defer tick.Stop()
@@ -60,7 +61,7 @@ type knownAddresses interface {
 
 // people logs users in for the pages and finds them.
 type people struct {
-	*postgres.Users
+	*pgpeople.Users
 	accounts *auth.Accounts
 	guard    *loginGuard
 	known    knownAddresses

@@ -17,6 +17,8 @@ import (
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/access"
+	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
@@ -60,9 +62,9 @@ func TestAKnownAddressIsNeverSlowedDown(t *testing.T) {
 	_, err = db.Pool().Exec(t.Context(), `insert into users (name, password_hash) values ('demo', $1)`, hash)
 	require.NoError(t, err)
 	process := func() *people {
-		rows := postgres.NewUsers(db)
+		rows := pgpeople.NewUsers(db)
 		return &people{Users: rows, accounts: auth.NewAccounts(rows, passwords), guard: &loginGuard{},
-			known: postgres.NewKnownAddresses(db, keys), log: zaptest.NewLogger(t)}
+			known: access.NewKnownAddresses(db, keys), log: zaptest.NewLogger(t)}
 	}
 	login := func(p *people, address, password string) error {
 		_, err := p.Authenticate(context.WithValue(t.Context(), addressKey{}, address), "Demo", password)

@@ -17,6 +17,9 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/access"
+	"github.com/iris-oncall/iris/internal/postgres/catalog"
+	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -24,14 +27,14 @@ import (
 // `iris` command and the demo data use it. Every change is in the audit log.
 type Operator struct {
 	db           *postgres.DB
-	users        *postgres.Users
-	teams        *postgres.Teams
-	targets      *postgres.Targets
-	applications *postgres.Applications
-	plans        *postgres.Plans
-	templates    *postgres.Templates
-	contacts     *postgres.Contacts
-	audit        *postgres.Audit
+	users        *pgpeople.Users
+	teams        *pgpeople.Teams
+	targets      *catalog.Targets
+	applications *catalog.Applications
+	plans        *catalog.Plans
+	templates    *catalog.Templates
+	contacts     *pgpeople.Contacts
+	audit        *access.Audit
 	passwords    *auth.Passwords
 	// CatchAll is the setting intake.catch_all_plan; the plan of that name counts as in use.
 	CatchAll string
@@ -52,9 +55,9 @@ func OpenOperator(ctx context.Context, c config.Common) (*Operator, error) {
 		return nil, err
 	}
 	return &Operator{
-		db: db, users: postgres.NewUsers(db), teams: postgres.NewTeams(db), targets: postgres.NewTargets(db),
-		applications: postgres.NewApplications(db, in.Keys), plans: postgres.NewPlans(db), templates: postgres.NewTemplates(db),
-		contacts: postgres.NewContacts(db, in.Keys, nil), audit: postgres.NewAudit(db), passwords: auth.NewPasswords(),
+		db: db, users: pgpeople.NewUsers(db), teams: pgpeople.NewTeams(db), targets: catalog.NewTargets(db),
+		applications: catalog.NewApplications(db, in.Keys), plans: catalog.NewPlans(db), templates: catalog.NewTemplates(db),
+		contacts: pgpeople.NewContacts(db, in.Keys, nil), audit: access.NewAudit(db), passwords: auth.NewPasswords(),
 	}, nil
 }
 
@@ -86,7 +89,7 @@ func (o *Operator) AddUser(ctx context.Context, n NewUser) error {
 			}
 		}
 	}
-	row := postgres.NewUser{Name: n.Name, FullName: n.FullName, TimeZone: n.TimeZone, Admin: n.Admin, Contacts: n.Contacts}
+	row := pgpeople.NewUser{Name: n.Name, FullName: n.FullName, TimeZone: n.TimeZone, Admin: n.Admin, Contacts: n.Contacts}
 	if n.Password != "" {
 		if err := auth.CheckNewPassword(n.Password); err != nil && !n.AnyPassword {
 			return err
@@ -110,7 +113,7 @@ func (o *Operator) AddUser(ctx context.Context, n NewUser) error {
 }
 
 // Users lists everybody by name.
-func (o *Operator) Users(ctx context.Context) ([]postgres.ListedUser, error) {
+func (o *Operator) Users(ctx context.Context) ([]pgpeople.ListedUser, error) {
 	return o.users.List(ctx)
 }
 
@@ -308,7 +311,7 @@ type NewTeam struct {
 
 // AddTeam adds a team. A name that exists is a Conflict, a member that does not is NotFound.
 func (o *Operator) AddTeam(ctx context.Context, n NewTeam) error {
-	row := postgres.NewTeam{Name: n.Name, Description: n.Description}
+	row := pgpeople.NewTeam{Name: n.Name, Description: n.Description}
 	for _, name := range n.Members {
 		u, err := o.user(ctx, name)
 		if err != nil {
@@ -391,7 +394,7 @@ func exists(err error) (bool, error) {
 }
 
 func (o *Operator) note(ctx context.Context, action, object string) error {
-	err := o.audit.Record(ctx, postgres.AuditRecord{Actor: operatorName, Action: action, Object: object})
+	err := o.audit.Record(ctx, access.AuditRecord{Actor: operatorName, Action: action, Object: object})
 	if err != nil {
 		return errors.Join(errors.New("it is done, but the audit log could not be written"), err)
 	}

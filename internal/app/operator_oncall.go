@@ -7,7 +7,9 @@ import (
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/calendar"
+	"github.com/iris-oncall/iris/internal/postgres/catalog"
+	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -35,8 +37,8 @@ type NewCalendar struct {
 // shifts are made by the processors.
 func (o *Operator) AddCalendar(ctx context.Context, n NewCalendar) error {
 	by := oncall.By{Owner: operatorName}
-	teams := postgres.NewOncallTeams(o.db, reminders(usualReminders()))
-	people, rosters := postgres.NewOncallPeople(o.db), postgres.NewOncallRosters(teams)
+	teams := pgpeople.NewOncallTeams(o.db, reminders(usualReminders()))
+	people, rosters := pgpeople.NewOncallPeople(o.db), pgpeople.NewRosters(teams)
 	known := map[string]oncall.Person{}
 	for _, name := range append(append([]string{}, n.Admins...), n.Members...) {
 		p, err := people.ByName(ctx, name)
@@ -77,7 +79,7 @@ func (o *Operator) AddCalendar(ctx context.Context, n NewCalendar) error {
 }
 
 func (o *Operator) claim(ctx context.Context, team oncall.Profile, services []string, by oncall.By) error {
-	names := postgres.NewOncallNames(o.db)
+	names := catalog.NewRolesAndServices(o.db)
 	for _, name := range services {
 		if err := names.SaveService(ctx, 0, name, by); err != nil && !fault.Is(err, fault.Conflict) {
 			return err
@@ -94,11 +96,11 @@ func (o *Operator) claim(ctx context.Context, team oncall.Profile, services []st
 }
 
 func (o *Operator) addSchedules(ctx context.Context, team oncall.Profile, roster int64, order []users.ID, drafts map[string]oncall.ScheduleDraft, by oncall.By) error {
-	roles, err := postgres.NewOncallNames(o.db).Roles(ctx)
+	roles, err := catalog.NewRolesAndServices(o.db).Roles(ctx)
 	if err != nil {
 		return err
 	}
-	schedules := postgres.NewOncallSchedules(o.db)
+	schedules := calendar.NewSchedules(o.db)
 	for _, role := range roles {
 		d, wanted := drafts[role.Name]
 		if !wanted {

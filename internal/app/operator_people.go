@@ -6,7 +6,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -77,7 +77,7 @@ func (o *Operator) SetActive(ctx context.Context, name string, active, force boo
 		return false, err
 	}
 	if !active {
-		uses, err := postgres.NewUses(o.db).OfPerson(ctx, u)
+		uses, err := catalog.NewUses(o.db).OfPerson(ctx, u)
 		if err != nil {
 			return false, err
 		}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/spelling"
 )
 
@@ -20,7 +20,7 @@ func (o *Operator) Simulate(ctx context.Context, a simulation.Asked, listLimit i
 	if err == nil {
 		return sim, nil
 	}
-	names := postgres.NewNames(o.db, o.applications)
+	names := catalog.NewNames(o.db, o.applications)
 	if _, missing := names.PlanNumber(ctx, a.Plan); fault.Is(missing, fault.NotFound) {
 		return sim, o.unknown(ctx, "there is no active plan ", "plan", a.Plan)
 	}
@@ -34,7 +34,7 @@ func (o *Operator) Simulate(ctx context.Context, a simulation.Asked, listLimit i
 
 // unknown is the NotFound fault for a name that nothing of the kind has, with the name that may have been meant.
 func (o *Operator) unknown(ctx context.Context, words, kind, name string) error {
-	known, err := postgres.NewNames(o.db, o.applications).Known(ctx, kind)
+	known, err := catalog.NewNames(o.db, o.applications).Known(ctx, kind)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,9 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
+	pgcalendar "github.com/iris-oncall/iris/internal/postgres/calendar"
+	"github.com/iris-oncall/iris/internal/postgres/catalog"
+	"github.com/iris-oncall/iris/internal/postgres/engine"
 	"github.com/iris-oncall/iris/internal/spelling"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -78,7 +81,7 @@ func (o *Operator) Who(ctx context.Context, a WhoAsk) ([]WhoTeam, error) {
 	if err != nil {
 		return nil, err
 	}
-	directory, calendars := postgres.NewDirectory(o.db), postgres.NewOncallCalendars(o.db)
+	directory, calendars := engine.NewDirectory(o.db), pgcalendar.NewCalendars(o.db)
 	w := who{ask: a, db: o.db, directory: directory, calendars: calendars,
 		resolver: oncall.NewResolver(directory, oncall.NewForeseenCalendar(calendars, oncall.LiveConfig{}), time.Hour)}
 	out := make([]WhoTeam, 0, len(names))
@@ -104,7 +107,7 @@ func (o *Operator) roleExists(ctx context.Context, role string) error {
 	if role == "" {
 		return nil
 	}
-	inCalendars, err := postgres.NewOncallNames(o.db).Roles(ctx)
+	inCalendars, err := catalog.NewRolesAndServices(o.db).Roles(ctx)
 	if err != nil {
 		return err
 	}
@@ -134,7 +137,7 @@ func (o *Operator) teamsAsked(ctx context.Context, a WhoAsk) ([]string, error) {
 	if a.Service == "" {
 		return []string{a.Team}, nil
 	}
-	services := postgres.NewOncallNames(o.db)
+	services := catalog.NewRolesAndServices(o.db)
 	s, err := services.Service(ctx, a.Service)
 	if fault.Is(err, fault.NotFound) {
 		return nil, o.unknown(ctx, "there is no service ", "service", a.Service)
@@ -157,8 +160,8 @@ func (o *Operator) teamsAsked(ctx context.Context, a WhoAsk) ([]string, error) {
 type who struct {
 	ask       WhoAsk
 	db        *postgres.DB
-	directory *postgres.Directory
-	calendars *postgres.OncallCalendars
+	directory *engine.Directory
+	calendars *pgcalendar.Calendars
 	resolver  *oncall.Resolver
 }
 
@@ -180,7 +183,7 @@ func (w who) team(ctx context.Context, team oncall.Team) (WhoTeam, error) {
 	if calendar == nil {
 		calendar = oncall.NewTeamCalendar(team.ID, at, until, nil)
 	}
-	coverage, err := postgres.NewOncallCoverage(w.db).Coverage(ctx, team.ID, calendar)
+	coverage, err := pgcalendar.NewCoverage(w.db).Coverage(ctx, team.ID, calendar)
 	if err != nil {
 		return WhoTeam{}, err
 	}

@@ -12,6 +12,10 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/calendar"
+	"github.com/iris-oncall/iris/internal/postgres/catalog"
+	"github.com/iris-oncall/iris/internal/postgres/notifications"
+	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
@@ -33,8 +37,8 @@ func testPopulator(t *testing.T, db *postgres.DB, o owner) *populator {
 	keys, err := auth.NewKeys(make([]byte, auth.SecretSize))
 	require.NoError(t, err)
 	return newPopulator(populateStores{
-		schedules: postgres.NewOncallSchedules(db), calendars: postgres.NewOncallCalendars(db), coverage: postgres.NewOncallCoverage(db), teams: postgres.NewOncallTeams(db, nil),
-		people: postgres.NewOncallPeople(db), applications: postgres.NewApplications(db, keys), warnings: postgres.NewOncallWarnings(postgres.NewNotifications(db)),
+		schedules: calendar.NewSchedules(db), calendars: calendar.NewCalendars(db), coverage: calendar.NewCoverage(db), teams: pgpeople.NewOncallTeams(db, nil),
+		people: pgpeople.NewOncallPeople(db), applications: catalog.NewApplications(db, keys), warnings: notifications.NewWarnings(notifications.New(db)),
 	}, time.Hour, 48*time.Hour, beside{holder: o, wake: func(buckets.Set) {}, log: zap.NewNop(), reg: prometheus.NewRegistry()})
 }
 

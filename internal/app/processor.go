@@ -14,6 +14,8 @@ import (
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/engine"
+	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 )
 
 const (
@@ -48,7 +50,7 @@ func NewProcessor(cfg config.Processor, deps Deps) (*Processor, error) {
 	if p.db, err = openDatabase(ctx, cfg.Common, "message-processor", 0, pool(p.reg, "main"), p.log); err != nil {
 		return nil, err
 	}
-	if p.vendors, err = newVendors(cfg, postgres.NewDevices(p.db), p.log); err != nil {
+	if p.vendors, err = newVendors(cfg, pgpeople.NewDevices(p.db), p.log); err != nil {
 		return nil, err
 	}
 	if p.cluster, err = openDatabase(ctx, cfg.Common, "message-processor cluster", 3, pool(p.reg, "cluster"), p.log); err != nil {
@@ -103,7 +105,7 @@ func (p *Processor) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.health.set(append(newWatch(postgres.NewRunner(p.db), p.reg, p.log).checks(), databaseCheck(p.db), vendorsCheck(p.vendors),
+	p.health.set(append(newWatch(engine.NewRunner(p.db), p.reg, p.log).checks(), databaseCheck(p.db), vendorsCheck(p.vendors),
 		check{"cluster", func(context.Context) error { return parts.holder.Ready() }})...)
 	return p.work(ctx, parts)
 }

@@ -15,6 +15,13 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/calendar"
+	"github.com/iris-oncall/iris/internal/postgres/catalog"
+	"github.com/iris-oncall/iris/internal/postgres/engine"
+	"github.com/iris-oncall/iris/internal/postgres/incidents"
+	pgnotifications "github.com/iris-oncall/iris/internal/postgres/notifications"
+	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
+	pgqueue "github.com/iris-oncall/iris/internal/postgres/queue"
 )
 
 // processorParts is what runs. Hints reach the loops through its methods, because the parts are built one after the other.
@@ -80,7 +87,7 @@ func (p *Processor) buildMembership(parts *processorParts, in postgres.Installat
 		ear = parts.gossip
 	}
 	parts.holder, err = buckets.NewHolder(buckets.Deps{
-		Store: postgres.NewCluster(p.cluster),
+		Store: engine.NewCluster(p.cluster),
 		Self:  buckets.Member{ProcessID: id, Host: host, Version: Version(), DataShape: dataShape, Modes: servedBy(p.vendors)},
 		Ear:   ear, Gained: parts.wake, Log: log, Metrics: p.reg,
 	}, buckets.Config{})
@@ -93,13 +100,13 @@ func (p *Processor) buildMembership(parts *processorParts, in postgres.Installat
 
 // buildLoops makes what escalates and what sends.
 func (p *Processor) buildLoops(parts *processorParts, in postgres.Installation, log *zap.Logger) (err error) {
-	directory := postgres.NewDirectory(p.db)
+	directory := engine.NewDirectory(p.db)
 	resolver := oncall.NewResolver(oncall.LimitLists(directory, p.cfg.MailingLists.MaxMembers),
-		oncall.NewLiveCalendar(postgres.NewOncallCalendars(p.db), oncall.LiveConfig{}), oncall.DefaultKeep)
+		oncall.NewLiveCalendar(calendar.NewCalendars(p.db), oncall.LiveConfig{}), oncall.DefaultKeep)
 	if p.cfg.Compatibility.DummyRoles {
-		resolver = resolver.Dummy(postgres.NewUsers(p.db).ByName)
+		resolver = resolver.Dummy(pgpeople.NewUsers(p.db).ByName)
 	}
-	store := postgres.NewRunner(p.db).WithQuota(standardQuota(p.cfg.DefaultQuota))
+	store := engine.NewRunner(p.db).WithQuota(standardQuota(p.cfg.DefaultQuota))
 	parts.runner, err = runner.New(runner.Deps{
 		Work: store, Ledger: store, Digests: store, Timers: store, Reader: directory,
 		Resolver: resolver,
@@ -110,7 +117,7 @@ func (p *Processor) buildLoops(parts *processorParts, in postgres.Installation, 
 	if err != nil {
 		return err
 	}
-	queue := postgres.NewQueue(p.db)
+	queue := pgqueue.New(p.db)
 	dc := deliveryConfig(p.cfg)
 	dc.StopWithin = p.cfg.ShutdownTimeout / 3 // twice at most, see Worker.Run
 	var hints delivery.Hints
@@ -118,8 +125,8 @@ func (p *Processor) buildLoops(parts *processorParts, in postgres.Installation, 
 		hints = parts.gossip
 	}
 	parts.worker, err = delivery.New(delivery.Deps{
-		Queue: queue, Ledger: queue, Rescuer: queue, Limits: postgres.NewLimits(p.db), Leases: parts.holder,
-		Renderer: messages.NewRenderer(postgres.NewWords(p.db)), Directory: postgres.NewReach(p.db),
+		Queue: queue, Ledger: queue, Rescuer: queue, Limits: pgqueue.NewLimits(p.db), Leases: parts.holder,
+		Renderer: messages.NewRenderer(pgqueue.NewWords(p.db)), Directory: engine.NewReach(p.db),
 		Links: &links{public: p.cfg.PublicURL, sign: in.Keys.Links()}, Reveal: in.Keys.RevealTo,
 		Vendors: p.vendors, Hints: hints, Log: log, Metrics: p.reg,
 	}, dc)
@@ -133,28 +140,28 @@ func (p *Processor) buildLoops(parts *processorParts, in postgres.Installation, 
 
 // buildChores makes what works beside them: history, receipts, calendars, reminders, directories.
 func (p *Processor) buildChores(parts *processorParts, in postgres.Installation, log *zap.Logger) (err error) {
-	parts.history, err = delivery.NewHistorian(postgres.NewHistory(p.db), parts.holder,
+	parts.history, err = delivery.NewHistorian(pgqueue.NewHistory(p.db), parts.holder,
 		delivery.HistorianConfig{Retention: p.cfg.History.Retention}, log)
 	if err != nil {
 		return err
 	}
 	b := beside{holder: parts.holder, wake: parts.wake, log: log, reg: p.reg}
-	applications := postgres.NewApplications(p.db, in.Keys)
+	applications := catalog.NewApplications(p.db, in.Keys)
 	parts.populate = newPopulator(populateStores{
-		schedules: postgres.NewOncallSchedules(p.db), calendars: postgres.NewOncallCalendars(p.db), coverage: postgres.NewOncallCoverage(p.db),
-		teams: postgres.NewOncallTeams(p.db, nil), people: postgres.NewOncallPeople(p.db), applications: applications,
-		warnings: postgres.NewOncallWarnings(postgres.NewNotifications(p.db)),
+		schedules: calendar.NewSchedules(p.db), calendars: calendar.NewCalendars(p.db), coverage: calendar.NewCoverage(p.db),
+		teams: pgpeople.NewOncallTeams(p.db, nil), people: pgpeople.NewOncallPeople(p.db), applications: applications,
+		warnings: pgnotifications.NewWarnings(pgnotifications.New(p.db)),
 	}, p.cfg.Oncall.PopulateEvery, p.cfg.Oncall.WarnAhead, b)
-	notifications := postgres.NewNotifications(p.db).WithQuota(standardQuota(p.cfg.DefaultQuota))
+	notifications := pgnotifications.New(p.db).WithQuota(standardQuota(p.cfg.DefaultQuota))
 	parts.remind = newReminder(openReminders(applications, notifications, p.cfg.PublicURL), phoneCheck(p.cfg.Oncall), b)
 	syncer, err := newSyncer(p.cfg.Sync, p.cfg.LDAP, p.cfg.Slack)
 	if err != nil {
 		return err
 	}
-	parts.people = newDirectorySync(syncer, p.cfg.Sync, postgres.NewDirectorySync(p.db, syncActor), b)
-	parts.receipts = matchReceipts(postgres.NewReceipts(p.db), b)
-	parts.names = fillNames(postgres.NewUsers(p.db), b)
-	parts.feedKeys = sealFeedKeys(postgres.NewOncallNotices(p.db, in.Keys), b.log)
+	parts.people = newDirectorySync(syncer, p.cfg.Sync, pgpeople.NewDirectorySync(p.db, syncActor), b)
+	parts.receipts = matchReceipts(incidents.NewReceipts(p.db), b)
+	parts.names = fillNames(pgpeople.NewUsers(p.db), b)
+	parts.feedKeys = sealFeedKeys(pgnotifications.NewNotices(p.db, in.Keys), b.log)
 	return nil
 }
 

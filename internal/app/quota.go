@@ -3,15 +3,15 @@ package app
 import (
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/quotas"
 )
 
 // standardQuota is the quota of applications that have none of their own; nil is none.
-func standardQuota(c config.Quota) *postgres.StandardQuota {
+func standardQuota(c config.Quota) *quotas.StandardQuota {
 	if c.HardLimit == 0 {
 		return nil
 	}
-	return &postgres.StandardQuota{Target: c.Target, Quota: messages.Quota{
+	return &quotas.StandardQuota{Target: c.Target, Quota: messages.Quota{
 		HardLimit: c.HardLimit, HardWithin: c.HardWithin, SoftLimit: c.SoftLimit, SoftWithin: c.SoftWithin, Plan: c.Plan, Wait: c.Wait,
 	}}
 }

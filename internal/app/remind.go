@@ -14,16 +14,17 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/metrics"
 	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/catalog"
+	pgnotifications "github.com/iris-oncall/iris/internal/postgres/notifications"
 )
 
 // reminderStore finds what is due and makes messages of it, fenced by a bucket's lease.
 type reminderStore interface {
 	Waiting(ctx context.Context, bs []int, reminders bool, limit int) ([]int64, error)
-	Expire(ctx context.Context, processID string, lease buckets.Lease, team int64) (postgres.Told, error)
-	Remind(ctx context.Context, processID string, lease buckets.Lease, team int64) (postgres.Told, error)
-	Tell(ctx context.Context, processID string, lease buckets.Lease, team int64) (postgres.Told, error)
-	CheckPhones(ctx context.Context, processID string, leases []buckets.Lease, c postgres.PhoneCheck) (postgres.Told, error)
+	Expire(ctx context.Context, processID string, lease buckets.Lease, team int64) (pgnotifications.Told, error)
+	Remind(ctx context.Context, processID string, lease buckets.Lease, team int64) (pgnotifications.Told, error)
+	Tell(ctx context.Context, processID string, lease buckets.Lease, team int64) (pgnotifications.Told, error)
+	CheckPhones(ctx context.Context, processID string, leases []buckets.Lease, c pgnotifications.PhoneCheck) (pgnotifications.Told, error)
 	Forget(ctx context.Context) error
 }
 
@@ -36,7 +37,7 @@ type reminder struct {
 	store  reminderStore
 	holder delivery.Leases
 	wake   func(buckets.Set)
-	phones postgres.PhoneCheck // Every 0 = nobody is told that they cannot be called
+	phones pgnotifications.PhoneCheck // Every 0 = nobody is told that they cannot be called
 	now    func() time.Time
 	log    *zap.Logger
 	made   *prometheus.CounterVec
@@ -55,7 +56,7 @@ const (
 	remindTeams = 200
 )
 
-func newReminder(open func(ctx context.Context) (reminderStore, error), phones postgres.PhoneCheck, b beside) *reminder {
+func newReminder(open func(ctx context.Context) (reminderStore, error), phones pgnotifications.PhoneCheck, b beside) *reminder {
 	r := &reminder{
 		open: open, holder: b.holder, wake: b.wake, phones: phones, now: time.Now, log: b.log.Named("reminder"), putOff: map[int64]time.Time{},
 		made: metrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -71,13 +72,13 @@ func newReminder(open func(ctx context.Context) (reminderStore, error), phones p
 }
 
 // openReminders returns a store whose messages are those of the application that people act through, too.
-func openReminders(applications *postgres.Applications, notifications *postgres.Notifications, publicURL string) func(ctx context.Context) (reminderStore, error) {
+func openReminders(applications *catalog.Applications, notifications *pgnotifications.Notifications, publicURL string) func(ctx context.Context) (reminderStore, error) {
 	return func(ctx context.Context) (reminderStore, error) {
 		app, err := applications.ByName(ctx, auth.SessionApplication)
 		if err != nil {
 			return nil, err
 		}
-		return postgres.NewOncallReminders(notifications, app.ID, answersPage(publicURL)), nil
+		return pgnotifications.NewReminders(notifications, app.ID, answersPage(publicURL)), nil
 	}
 }
 
@@ -89,8 +90,8 @@ func answersPage(publicURL string) string {
 	return publicURL + "/me"
 }
 
-func phoneCheck(c config.Oncall) postgres.PhoneCheck {
-	return postgres.PhoneCheck{Every: c.PhoneCheckEvery, Subject: c.PhoneCheckSubject, Body: c.PhoneCheckBody}
+func phoneCheck(c config.Oncall) pgnotifications.PhoneCheck {
+	return pgnotifications.PhoneCheck{Every: c.PhoneCheckEvery, Subject: c.PhoneCheckSubject, Body: c.PhoneCheckBody}
 }
 
 // run tells people until ctx ends.
@@ -147,7 +148,7 @@ func (r *reminder) pass(ctx context.Context) (err error) {
 
 // team tells everything that is due of one team.
 func (r *reminder) team(ctx context.Context, lease buckets.Lease, team int64) error {
-	for _, do := range []func(context.Context, string, buckets.Lease, int64) (postgres.Told, error){r.store.Expire, r.store.Tell, r.store.Remind} {
+	for _, do := range []func(context.Context, string, buckets.Lease, int64) (pgnotifications.Told, error){r.store.Expire, r.store.Tell, r.store.Remind} {
 		for more := true; more && ctx.Err() == nil; {
 			told, err := do(ctx, r.holder.ProcessID(), lease, team)
 			if err != nil {
@@ -160,7 +161,7 @@ func (r *reminder) team(ctx context.Context, lease buckets.Lease, team int64) er
 	return nil
 }
 
-func (r *reminder) count(told postgres.Told) {
+func (r *reminder) count(told pgnotifications.Told) {
 	for _, kind := range told.Types {
 		r.made.WithLabelValues(string(kind)).Inc()
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/calendar"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -35,7 +35,7 @@ func (f *remindFixture) ask(to string, hours float64) int64 {
 	if to != "" {
 		asked = f.who(to)
 	}
-	id, err := postgres.NewOncallWishes(f.db).AskSwap(f.Context(), int64(f.count("select id from teams")), []oncall.ShiftID{f.lastShift()}, nil, oncall.By{Owner: "ann"},
+	id, err := calendar.NewRequests(f.db).AskSwap(f.Context(), int64(f.count("select id from teams")), []oncall.ShiftID{f.lastShift()}, nil, oncall.By{Owner: "ann"},
 		func(now time.Time, crew oncall.Crew, give, take []oncall.Shift) (oncall.SwapRequest, error) {
 			return oncall.Desk{Now: now, Team: crew}.Request(f.who("ann"), asked, give, take, "please")
 		})
@@ -46,7 +46,7 @@ func (f *remindFixture) ask(to string, hours float64) int64 {
 // decide answers a swap request as somebody.
 func (f *remindFixture) decide(id int64, who string, say func(oncall.Desk, oncall.SwapRequest, users.ID) (oncall.SwapRequest, error)) error {
 	f.Helper()
-	_, err := postgres.NewOncallWishes(f.db).DecideSwap(f.Context(), id, oncall.By{Owner: who},
+	_, err := calendar.NewRequests(f.db).DecideSwap(f.Context(), id, oncall.By{Owner: who},
 		func(now time.Time, crew oncall.Crew, r oncall.SwapRequest, give, take []oncall.Shift) (oncall.SwapRequest, oncall.Changes, error) {
 			d := oncall.Desk{Now: now, Team: crew}
 			if say == nil {
@@ -128,7 +128,7 @@ func TestExpiredSwapRequestsAreToldOnce(t *testing.T) {
 		running.Go(func() { _ = f.reminder(owner{epoch: 7}).pass(f.Context()) })
 	}
 	running.Go(func() {
-		_, _ = postgres.NewOncallWishes(f.db).Swaps(f.Context(), int64(f.count("select id from teams")))
+		_, _ = calendar.NewRequests(f.db).Swaps(f.Context(), int64(f.count("select id from teams")))
 	})
 	running.Wait()
 	f.pass(f.reminder(owner{epoch: 7}))
@@ -148,7 +148,7 @@ func TestARequestThatExpiresWhileItIsAcceptedChangesNothing(t *testing.T) {
 	f := newRemindFixture(t)
 	id := f.ask("bob", 30)
 	expired := make(chan error, 1)
-	_, err := postgres.NewOncallWishes(f.db).DecideSwap(f.Context(), id, oncall.By{Owner: "bob"},
+	_, err := calendar.NewRequests(f.db).DecideSwap(f.Context(), id, oncall.By{Owner: "bob"},
 		func(now time.Time, crew oncall.Crew, r oncall.SwapRequest, give, take []oncall.Shift) (oncall.SwapRequest, oncall.Changes, error) {
 			go func() {
 				_, err := f.db.Pool().Exec(context.WithoutCancel(f.Context()), "update swap_requests set state = 'expired', decided_at = now() where id = $1", id)

@@ -16,6 +16,9 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/calendar"
+	"github.com/iris-oncall/iris/internal/postgres/catalog"
+	"github.com/iris-oncall/iris/internal/postgres/notifications"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -42,7 +45,7 @@ insert into notice_setting_roles (setting_id, role_id) select n.id, r.id from no
 type remindFixture struct {
 	*testing.T
 	db    *postgres.DB
-	store *postgres.OncallReminders
+	store *notifications.Reminders
 }
 
 func newRemindFixture(t *testing.T) *remindFixture {
@@ -51,9 +54,9 @@ func newRemindFixture(t *testing.T) *remindFixture {
 	f.exec(remindSeed)
 	keys, err := auth.NewKeys(make([]byte, auth.SecretSize))
 	require.NoError(t, err)
-	app, err := postgres.NewApplications(f.db, keys).ByName(t.Context(), auth.SessionApplication)
+	app, err := catalog.NewApplications(f.db, keys).ByName(t.Context(), auth.SessionApplication)
 	require.NoError(t, err)
-	f.store = postgres.NewOncallReminders(postgres.NewNotifications(f.db), app.ID, "https://iris.example.com/me")
+	f.store = notifications.NewReminders(notifications.New(f.db), app.ID, "https://iris.example.com/me")
 	return f
 }
 
@@ -80,7 +83,7 @@ func (f *remindFixture) shift(user, role string, from, to, changed float64, link
 
 func (f *remindFixture) reminder(o owner) *reminder {
 	open := func(context.Context) (reminderStore, error) { return f.store, nil }
-	return newReminder(open, postgres.PhoneCheck{}, beside{holder: o, wake: func(buckets.Set) {}, log: zap.NewNop(), reg: prometheus.NewRegistry()})
+	return newReminder(open, notifications.PhoneCheck{}, beside{holder: o, wake: func(buckets.Set) {}, log: zap.NewNop(), reg: prometheus.NewRegistry()})
 }
 
 func (f *remindFixture) pass(r *reminder) {
@@ -159,7 +162,7 @@ func TestRemindersSpeakInThePersonsZone(t *testing.T) {
 func (f *remindFixture) edit(decide oncall.Decide) {
 	f.Helper()
 	team := int64(f.count("select id from teams"))
-	_, err := postgres.NewOncallShifts(f.db).Edit(f.Context(), oncall.Choice{TeamID: team}, oncall.By{Owner: "test"}, false, decide)
+	_, err := calendar.NewShifts(f.db).Edit(f.Context(), oncall.Choice{TeamID: team}, oncall.By{Owner: "test"}, false, decide)
 	require.NoError(f, err)
 }
 
@@ -229,32 +232,32 @@ func TestTwoProcessorsTellEverythingOnce(t *testing.T) {
 
 // dying is a store whose process dies, again and again, before or after its transactions.
 type dying struct {
-	*postgres.OncallReminders
+	*notifications.Reminders
 	dead func() bool
 }
 
 var errDied = errors.New("the process died")
 
-func (d dying) Tell(ctx context.Context, id string, l buckets.Lease, team int64) (postgres.Told, error) {
+func (d dying) Tell(ctx context.Context, id string, l buckets.Lease, team int64) (notifications.Told, error) {
 	if d.dead() {
 		ctx, cancel := context.WithCancel(ctx)
 		cancel()
-		_, _ = d.OncallReminders.Tell(ctx, id, l, team)
-		return postgres.Told{}, errDied
+		_, _ = d.Reminders.Tell(ctx, id, l, team)
+		return notifications.Told{}, errDied
 	}
-	told, err := d.OncallReminders.Tell(ctx, id, l, team)
+	told, err := d.Reminders.Tell(ctx, id, l, team)
 	if d.dead() {
-		return postgres.Told{}, errDied
+		return notifications.Told{}, errDied
 	}
 	return told, err
 }
 
-func (d dying) Remind(ctx context.Context, id string, l buckets.Lease, team int64) (postgres.Told, error) {
+func (d dying) Remind(ctx context.Context, id string, l buckets.Lease, team int64) (notifications.Told, error) {
 	if d.dead() {
-		return postgres.Told{}, errDied
+		return notifications.Told{}, errDied
 	}
-	_, err := d.OncallReminders.Remind(ctx, id, l, team)
-	return postgres.Told{}, errors.Join(err, errDied)
+	_, err := d.Reminders.Remind(ctx, id, l, team)
+	return notifications.Told{}, errors.Join(err, errDied)
 }
 
 func TestNothingIsLostOrTwiceWhenProcessesDie(t *testing.T) {
@@ -287,7 +290,7 @@ func TestPeopleWithoutPhoneAreTold(t *testing.T) {
 	f.shift("ann", "primary", 5, 6, 1, nil)
 	f.shift("bob", "vacation", 5, 6, 1, nil)
 	r := f.reminder(owner{epoch: 7})
-	r.phones = postgres.PhoneCheck{Every: 24 * time.Hour, Subject: "no phone", Body: "add one"}
+	r.phones = notifications.PhoneCheck{Every: 24 * time.Hour, Subject: "no phone", Body: "add one"}
 	f.pass(r)
 	r.checked = time.Time{}
 	f.pass(r)

@@ -8,6 +8,9 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/access"
+	"github.com/iris-oncall/iris/internal/postgres/catalog"
+	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -15,21 +18,21 @@ import (
 // Each keeps its history: a team keeps its past under another name, a person is switched off, a plan and a template have no
 // active version any more.
 type removals struct {
-	uses      *postgres.Uses
-	audit     *postgres.Audit
-	teams     *postgres.Teams
-	profiles  *postgres.OncallTeams
-	users     *postgres.Users
-	people    *postgres.OncallPeople
-	plans     *postgres.Plans
-	templates *postgres.Templates
+	uses      *catalog.Uses
+	audit     *access.Audit
+	teams     *pgpeople.Teams
+	profiles  *pgpeople.OncallTeams
+	users     *pgpeople.Users
+	people    *pgpeople.OncallPeople
+	plans     *catalog.Plans
+	templates *catalog.Templates
 	catchAll  string // intake.catch_all_plan
 }
 
-func newRemovals(db *postgres.DB, plans *postgres.Plans, catchAll string) *removals {
+func newRemovals(db *postgres.DB, plans *catalog.Plans, catchAll string) *removals {
 	return &removals{
-		uses: postgres.NewUses(db), audit: postgres.NewAudit(db), teams: postgres.NewTeams(db), profiles: postgres.NewOncallTeams(db, nil),
-		users: postgres.NewUsers(db), people: postgres.NewOncallPeople(db), plans: plans, templates: postgres.NewTemplates(db),
+		uses: catalog.NewUses(db), audit: access.NewAudit(db), teams: pgpeople.NewTeams(db), profiles: pgpeople.NewOncallTeams(db, nil),
+		users: pgpeople.NewUsers(db), people: pgpeople.NewOncallPeople(db), plans: plans, templates: catalog.NewTemplates(db),
 		catchAll: catchAll,
 	}
 }
@@ -144,7 +147,7 @@ func (r *removals) plan(ctx context.Context, name string, force bool, actor stri
 	if err := r.plans.SetActive(ctx, p.ID, false); err != nil {
 		return err
 	}
-	return r.audit.Record(ctx, postgres.AuditRecord{Actor: actor, Action: "plan deleted", Object: "plan " + p.Name})
+	return r.audit.Record(ctx, access.AuditRecord{Actor: actor, Action: "plan deleted", Object: "plan " + p.Name})
 }
 
 func (r *removals) template(ctx context.Context, name string, force bool, actor string) error {
@@ -162,7 +165,7 @@ func (r *removals) template(ctx context.Context, name string, force bool, actor 
 	if err := r.templates.SetActive(ctx, t.ID, false); err != nil {
 		return err
 	}
-	return r.audit.Record(ctx, postgres.AuditRecord{Actor: actor, Action: "template deleted", Object: "template " + t.Name})
+	return r.audit.Record(ctx, access.AuditRecord{Actor: actor, Action: "template deleted", Object: "template " + t.Name})
 }
 
 // Remove deletes a team, user, plan or template. See removals.

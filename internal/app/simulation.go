@@ -8,21 +8,24 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/calendar"
+	"github.com/iris-oncall/iris/internal/postgres/catalog"
+	"github.com/iris-oncall/iris/internal/postgres/engine"
 )
 
 // newSimulator returns a simulator over the database. Every simulation has a resolver of its own, with a calendar that
 // answers for any instant. listLimit is the size from which on a mailing list stands for nobody.
-func newSimulator(db *postgres.DB, apps *postgres.Applications, listLimit int, dummy oncall.FindUser) (*simulation.Simulator, error) {
-	directory := postgres.NewDirectory(db)
+func newSimulator(db *postgres.DB, apps *catalog.Applications, listLimit int, dummy oncall.FindUser) (*simulation.Simulator, error) {
+	directory := engine.NewDirectory(db)
 	return simulation.NewSimulator(simulation.SimulatorDeps{
-		Reader: directory, Rules: directory, Names: postgres.NewNames(db, apps), Clock: db,
-		Vendors: postgres.NewCluster(db),
+		Reader: directory, Rules: directory, Names: catalog.NewNames(db, apps), Clock: db,
+		Vendors: engine.NewCluster(db),
 		Populated: func() simulation.Populated {
 			return &populated{db: db, directory: directory, known: map[int64]oncall.Coverage{}}
 		},
 		Resolver: func() *oncall.Resolver {
 			r := oncall.NewResolver(oncall.LimitLists(directory, listLimit),
-				oncall.NewForeseenCalendar(postgres.NewOncallCalendars(db), oncall.LiveConfig{}), time.Hour)
+				oncall.NewForeseenCalendar(calendar.NewCalendars(db), oncall.LiveConfig{}), time.Hour)
 			if dummy != nil {
 				r = r.Dummy(dummy)
 			}
@@ -34,7 +37,7 @@ func newSimulator(db *postgres.DB, apps *postgres.Applications, listLimit int, d
 // populated tells one simulation how far the calendars of teams reach.
 type populated struct {
 	db        *postgres.DB
-	directory *postgres.Directory
+	directory *engine.Directory
 	known     map[int64]oncall.Coverage // by target number of the team
 }
 
@@ -47,7 +50,7 @@ func (p *populated) NotPopulated(ctx context.Context, team escalation.Target, ro
 			return false, err
 		}
 		if t, is := found[team.TargetID]; is {
-			if coverage, err = postgres.NewOncallCoverage(p.db).Coverage(ctx, t.ID, nil); err != nil {
+			if coverage, err = calendar.NewCoverage(p.db).Coverage(ctx, t.ID, nil); err != nil {
 				return false, err
 			}
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
-	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
@@ -28,7 +28,7 @@ func TestSimulationSaysWhichCalendarsAreNotPopulated(t *testing.T) {
 	require.NoError(t, db.Pool().QueryRow(t.Context(), `select id from plans where name = 'p'`).Scan(&plan))
 	keys, err := auth.NewKeys(make([]byte, auth.SecretSize))
 	require.NoError(t, err)
-	simulator, err := newSimulator(db, postgres.NewApplications(db, keys), 100, nil)
+	simulator, err := newSimulator(db, catalog.NewApplications(db, keys), 100, nil)
 	require.NoError(t, err)
 	notPopulated := func(at time.Time) (notes []string) {
 		t.Helper()

@@ -14,7 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/delivery"
 	"github.com/iris-oncall/iris/internal/directory"
 	"github.com/iris-oncall/iris/internal/metrics"
-	"github.com/iris-oncall/iris/internal/postgres"
+	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/vendors/slack"
 )
 
@@ -63,7 +63,7 @@ type directorySync struct {
 	syncer *directory.Syncer // nil = no directory is configured
 	source string
 	every  time.Duration
-	store  *postgres.DirectorySync
+	store  *pgpeople.DirectorySync
 	holder delivery.Leases
 	log    *zap.Logger
 
@@ -74,7 +74,7 @@ type directorySync struct {
 	told     string // why the directory is not believed, as it was told last
 }
 
-func newDirectorySync(syncer *directory.Syncer, c config.Sync, store *postgres.DirectorySync, b beside) *directorySync {
+func newDirectorySync(syncer *directory.Syncer, c config.Sync, store *pgpeople.DirectorySync, b beside) *directorySync {
 	d := &directorySync{
 		syncer: syncer, source: c.From, every: c.Every, store: store, holder: b.holder, log: b.log.Named("directory"),
 		runs: metrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -205,7 +205,7 @@ func SyncDirectory(ctx context.Context, c config.Directory, o directory.Options)
 	}
 	ctx, cancel := context.WithTimeout(ctx, syncWithin)
 	defer cancel()
-	store := postgres.NewDirectorySync(db, operatorName)
+	store := pgpeople.NewDirectorySync(db, operatorName)
 	report, err := syncer.Run(ctx, store, o)
 	if err != nil || o.DryRun || report.Stopped != "" {
 		return report, err

@@ -14,6 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/directory"
 	"github.com/iris-oncall/iris/internal/postgres"
+	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/vendors/pretend"
 )
@@ -43,7 +44,7 @@ func slackSync(t *testing.T, db *postgres.DB, s *pretend.Slack, holder holderOf)
 	syncer, err := newSyncer(c, config.LDAP{}, []config.Slack{{Token: "xoxb-1", APIURL: s.URL()}})
 	require.NoError(t, err)
 	core, logs := observer.New(zap.InfoLevel)
-	return newDirectorySync(syncer, c, postgres.NewDirectorySync(db, syncActor), beside{holder: holder, log: zap.New(core), reg: prometheus.NewRegistry()}), logs
+	return newDirectorySync(syncer, c, pgpeople.NewDirectorySync(db, syncActor), beside{holder: holder, log: zap.New(core), reg: prometheus.NewRegistry()}), logs
 }
 
 func TestPeopleComeFromSlackOnceInTheCluster(t *testing.T) {

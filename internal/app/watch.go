@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
-	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/engine"
 )
 
 const (
@@ -23,8 +23,8 @@ const (
 
 // lateWork is where overdue work is found.
 type lateWork interface {
-	OldestDue(ctx context.Context) ([]postgres.BucketDue, error)
-	OldestUnsent(ctx context.Context) ([]postgres.UnsentMessage, error)
+	OldestDue(ctx context.Context) ([]engine.BucketDue, error)
+	OldestUnsent(ctx context.Context) ([]engine.UnsentMessage, error)
 }
 
 // watch looks at the oldest due step and the oldest unsent message of every bucket, whoever owns it: every process
@@ -66,7 +66,7 @@ func (w *watch) steps(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var oldest postgres.BucketDue
+	var oldest engine.BucketDue
 	buckets := 0
 	for _, d := range due {
 		if d.Age > overdueLimit {
@@ -106,7 +106,7 @@ func (w *watch) messages(ctx context.Context) error {
 		w.found = concern("the oldest unsent message cannot be looked up: " + plain(err).Error())
 		return w.found
 	}
-	var oldest postgres.UnsentMessage
+	var oldest engine.UnsentMessage
 	for _, m := range unsent {
 		if m.Age > oldest.Age {
 			oldest = m

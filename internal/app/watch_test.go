@@ -14,38 +14,38 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/engine"
 )
 
 type lateness struct {
-	due     []postgres.BucketDue
-	pending []postgres.UnsentMessage
+	due     []engine.BucketDue
+	pending []engine.UnsentMessage
 	err     error
 }
 
-func (l *lateness) OldestDue(context.Context) ([]postgres.BucketDue, error) { return l.due, nil }
+func (l *lateness) OldestDue(context.Context) ([]engine.BucketDue, error) { return l.due, nil }
 
-func (l *lateness) OldestUnsent(context.Context) ([]postgres.UnsentMessage, error) {
+func (l *lateness) OldestUnsent(context.Context) ([]engine.UnsentMessage, error) {
 	return l.pending, l.err
 }
 
 func TestTheWatchTellsOfOverdueSteps(t *testing.T) {
 	t.Parallel()
 	core, logs := observer.New(zap.ErrorLevel)
-	l := &lateness{due: []postgres.BucketDue{{Bucket: 3, IncidentID: 7, Age: 29 * time.Second}}}
+	l := &lateness{due: []engine.BucketDue{{Bucket: 3, IncidentID: 7, Age: 29 * time.Second}}}
 	w := newWatch(l, prometheus.NewRegistry(), zap.New(core))
 	require.NoError(t, w.steps(t.Context()))
 	require.InDelta(t, 29, testutil.ToFloat64(w.stepAge), 0)
 	require.Zero(t, logs.Len())
 
-	l.due = append(l.due, postgres.BucketDue{Bucket: 4, IncidentID: 8, Age: 31 * time.Second})
+	l.due = append(l.due, engine.BucketDue{Bucket: 4, IncidentID: 8, Age: 31 * time.Second})
 	for range 2 {
 		require.Equal(t, concern("a step of incident 8 (bucket 4) has been due for 31s and nobody takes it"), w.steps(t.Context()),
 			"one bad incident must not make a server turn the others away")
 	}
 	require.Equal(t, 1, logs.FilterMessage("a step is overdue and nobody takes it").Len(), "told once")
 
-	l.due = append(l.due, postgres.BucketDue{Bucket: 5, IncidentID: 9, Age: time.Minute}, postgres.BucketDue{Bucket: 6, IncidentID: 10, Age: 40 * time.Second})
+	l.due = append(l.due, engine.BucketDue{Bucket: 5, IncidentID: 9, Age: time.Minute}, engine.BucketDue{Bucket: 6, IncidentID: 10, Age: 40 * time.Second})
 	err := w.steps(t.Context())
 	require.EqualError(t, err, "steps are overdue in 3 buckets and nobody takes them, that of incident 9 for 1m0s")
 	require.NotErrorAs(t, err, new(concern))
@@ -58,7 +58,7 @@ func TestTheWatchTellsOfMessagesThatWait(t *testing.T) {
 		l := &lateness{}
 		w := newWatch(l, prometheus.NewRegistry(), zap.New(core))
 		require.NoError(t, w.messages(t.Context()))
-		l.pending = []postgres.UnsentMessage{{Bucket: 1, MessageID: 5, Mode: "sms", Application: "shop", Age: 45 * time.Second}, {Bucket: 2, Age: time.Second}}
+		l.pending = []engine.UnsentMessage{{Bucket: 1, MessageID: 5, Mode: "sms", Application: "shop", Age: 45 * time.Second}, {Bucket: 2, Age: time.Second}}
 		require.NoError(t, w.messages(t.Context()), "not looked up every second")
 		<-time.After(pendingEvery)
 		require.Equal(t, concern("message 5 of application shop has been due for 45s and has not been sent by sms (bucket 1)"), w.messages(t.Context()))

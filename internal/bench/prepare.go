@@ -8,6 +8,8 @@ import (
 	"github.com/iris-oncall/iris/internal/apiclient"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/catalog"
+	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -28,8 +30,8 @@ func (s *stand) prepare(ctx context.Context, secretKey string) error {
 		return err
 	}
 	s.app = NamePrefix + buckets.NewProcessID()[:10]
-	people := postgres.NewUsers(s.db)
-	user, err := people.Create(ctx, postgres.NewUser{
+	people := pgpeople.NewUsers(s.db)
+	user, err := people.Create(ctx, pgpeople.NewUser{
 		Name: s.app, FullName: "Bench", Contacts: map[users.Mode]string{users.Email: s.app + "@bench.invalid"},
 	})
 	if err != nil {
@@ -40,7 +42,7 @@ func (s *stand) prepare(ctx context.Context, secretKey string) error {
 			return err
 		}
 	}
-	apps := postgres.NewApplications(s.db, inst.Keys)
+	apps := catalog.NewApplications(s.db, inst.Keys)
 	id, key, err := apps.Create(ctx, s.app)
 	if err != nil {
 		return err

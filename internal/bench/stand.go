@@ -21,6 +21,7 @@ import (
 	"github.com/iris-oncall/iris/internal/freeport"
 	"github.com/iris-oncall/iris/internal/pgserver"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/queue"
 	"github.com/iris-oncall/iris/internal/subprocess"
 )
 
@@ -333,7 +334,7 @@ func (s *stand) killHalf(ctx context.Context) (int, time.Time, error) {
 func (s *stand) reowned(ctx context.Context, killedAt time.Time) float64 {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	look := postgres.NewBench(s.db)
+	look := queue.NewBench(s.db)
 	for {
 		if ok, after, err := look.OwnedSince(ctx, killedAt); err == nil && ok {
 			return after.Seconds()
@@ -346,12 +347,12 @@ func (s *stand) reowned(ctx context.Context, killedAt time.Time) float64 {
 
 // inDoubt counts the attempts of which nobody knows whether they reached the sink.
 func (s *stand) inDoubt(ctx context.Context) (int, error) {
-	return postgres.NewBench(s.db).AttemptsInDoubt(ctx, s.app)
+	return queue.NewBench(s.db).AttemptsInDoubt(ctx, s.app)
 }
 
 // unsettled counts the messages that wait or are under way.
 func (s *stand) unsettled(ctx context.Context) (int, error) {
-	return postgres.NewBench(s.db).MessagesUnsettled(ctx, s.app)
+	return queue.NewBench(s.db).MessagesUnsettled(ctx, s.app)
 }
 
 // profile stores a CPU profile of each server over the time of the load and a heap profile at its end.

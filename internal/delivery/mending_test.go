@@ -14,7 +14,8 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/delivery"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/incidents"
+	"github.com/iris-oncall/iris/internal/postgres/queue"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -28,7 +29,7 @@ func TestARefusingReceiptSendsTheMessageAnotherWay(t *testing.T) {
 	incident, message := o.incident(users.SMS, messages.ClassUrgent)
 	w.Wake(buckets.All())
 	o.eventually("the text left", func() bool { return o.state(messages.ID(message)) == "sent" })
-	_, err := postgres.NewReceipts(o.db).Apply(t.Context(), messages.Receipt{
+	_, err := incidents.NewReceipts(o.db).Apply(t.Context(), messages.Receipt{
 		Vendor: "twilio", VendorMessageID: "v" + o.text(`select id::text from messages where id = $1`, message), Status: "undelivered",
 		Outcome: messages.OutcomeRejected, Detail: "30005",
 	})
@@ -178,7 +179,7 @@ func TestBeginningAgainIsStored(t *testing.T) {
 
 	c = o.take(h, lane, 1)
 	require.Len(t, c, 1)
-	require.NoError(t, postgres.NewQueue(o.db).Turn(t.Context(), "me", []delivery.Turn{{ID: c[0].ID, IncidentID: c[0].IncidentID, Mode: c[0].Mode, Verdict: again}}))
+	require.NoError(t, queue.New(o.db).Turn(t.Context(), "me", []delivery.Turn{{ID: c[0].ID, IncidentID: c[0].IncidentID, Mode: c[0].Mode, Verdict: again}}))
 	require.Equal(t, "pending sms {} 2 t", o.text(`select format('%s %s %s %s %s', state, mode, tried_modes, cycles, needs_fallback) from messages where id = $1`, id))
 }
 

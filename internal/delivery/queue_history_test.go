@@ -8,7 +8,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/delivery"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/queue"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -30,7 +30,7 @@ func TestHistoryTakesWhatIsOver(t *testing.T) {
 	o.exec(`update incidents set active = false where id = $1`, over)
 	o.exec(`update messages set settled_at = settled_at - interval '1 hour' where settled_at is not null`)
 
-	archive := postgres.NewHistory(o.db)
+	archive := queue.NewHistory(o.db)
 	require.NoError(t, archive.Prepare(t.Context()))
 	require.NoError(t, archive.Prepare(t.Context()), "twice is as good as once")
 	moved, next, err := archive.Move(t.Context(), delivery.Cursor{}, time.Minute, 100)
@@ -64,7 +64,7 @@ func TestHistoryForgets(t *testing.T) {
 		select 1, t, 0, $1, 0, 0, 0, 0, 'r', 'primary', 't', 2, 'email', 'sent', 1, false, '', '', '', '', '', '[]'
 		from unnest(array[clock_timestamp() - interval '3 years', clock_timestamp()]) t`, o.app)
 	o.exec(`select make_history_partition(clock_timestamp() - interval '3 years')`)
-	archive := postgres.NewHistory(o.db)
+	archive := queue.NewHistory(o.db)
 	require.NoError(t, archive.Prepare(t.Context()))
 	require.Equal(t, int64(0), o.number(`select count(*) from message_history_default`), "what the default caught moved in")
 	more, err := archive.Forget(t.Context(), 400*24*time.Hour)

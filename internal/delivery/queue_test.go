@@ -14,6 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+	"github.com/iris-oncall/iris/internal/postgres/queue"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -35,7 +36,7 @@ func (o *office) lane(m users.Mode, c messages.Class) delivery.Lane {
 
 func (o *office) take(h *holder, lane delivery.Lane, n int) []delivery.Claimed {
 	o.t.Helper()
-	got, err := postgres.NewQueue(o.db).Take(o.t.Context(), o.request(h, lane, n))
+	got, err := queue.New(o.db).Take(o.t.Context(), o.request(h, lane, n))
 	require.NoError(o.t, err)
 	return got
 }
@@ -53,7 +54,7 @@ func (o *office) mark(h *holder, cs ...delivery.Claimed) map[messages.ID]int {
 	for i, c := range cs {
 		starts[i] = start(c)
 	}
-	got, err := postgres.NewQueue(o.db).MarkSending(o.t.Context(), h.id, starts)
+	got, err := queue.New(o.db).MarkSending(o.t.Context(), h.id, starts)
 	require.NoError(o.t, err)
 	return got
 }
@@ -67,7 +68,7 @@ func outcome(c delivery.Claimed, attempt int, r messages.Outcome, v delivery.Ver
 
 func (o *office) record(outs ...delivery.Outcome) []messages.ID {
 	o.t.Helper()
-	late, err := postgres.NewQueue(o.db).Record(o.t.Context(), outs)
+	late, err := queue.New(o.db).Record(o.t.Context(), outs)
 	require.NoError(o.t, err)
 	return late
 }
@@ -80,7 +81,7 @@ func (o *office) state(id messages.ID) string {
 func TestQueueFindsLanes(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	q := postgres.NewQueue(o.db)
+	q := queue.New(o.db)
 	incident, _ := o.incident(users.SMS, messages.ClassUrgent)
 	o.flood(3, users.Email)
 	o.exec(`update messages set available_at = clock_timestamp() + interval '10 seconds' where mode = 'sms'`)
@@ -165,7 +166,7 @@ func TestQueueWaitsForAHandOverInProgress(t *testing.T) {
 
 	done := make(chan []delivery.Claimed, 1)
 	go func() {
-		got, _ := postgres.NewQueue(o.db).Take(context.Background(), o.request(h, o.lane(users.Email, messages.ClassOutOfBand), 10))
+		got, _ := queue.New(o.db).Take(context.Background(), o.request(h, o.lane(users.Email, messages.ClassOutOfBand), 10))
 		done <- got
 	}()
 	o.eventually("the take waits for the lease", func() bool {
@@ -187,7 +188,7 @@ func TestTwoWorkersNeverTakeTheSameMessage(t *testing.T) {
 	for range 6 {
 		wg.Go(func() {
 			for {
-				got, err := postgres.NewQueue(o.db).Take(context.Background(), o.request(h, o.lane(users.Email, messages.ClassOutOfBand), 7))
+				got, err := queue.New(o.db).Take(context.Background(), o.request(h, o.lane(users.Email, messages.ClassOutOfBand), 7))
 				if err != nil || len(got) == 0 {
 					return
 				}
@@ -281,7 +282,7 @@ func TestAnOutcomeMeetsItsIncidentAsItIsByNow(t *testing.T) {
 
 	done := make(chan error, 1)
 	go func() {
-		_, err := postgres.NewQueue(o.db).Record(context.Background(),
+		_, err := queue.New(o.db).Record(context.Background(),
 			[]delivery.Outcome{outcome(c, 1, messages.OutcomeSent, delivery.Verdict{State: messages.Sent})})
 		done <- err
 	}()
@@ -380,7 +381,7 @@ func TestALateOutcomeChangesOnlyItsAttempt(t *testing.T) {
 	c := o.take(h, lane, 1)[0]
 	o.mark(h, c)
 	o.exec(`update messages set claim_until = clock_timestamp() - interval '1 second'`)
-	q := postgres.NewQueue(o.db)
+	q := queue.New(o.db)
 	o.kill("me")
 	next := o.own("next", 0, 256)
 
@@ -413,7 +414,7 @@ func TestALateSuccessSavesTheSecondCall(t *testing.T) {
 	o.exec(`update messages set claim_until = clock_timestamp() - interval '1 second'`)
 	o.kill("me")
 	next := o.own("next", 0, 256)
-	q := postgres.NewQueue(o.db)
+	q := queue.New(o.db)
 	require.NoError(t, q.Doubt(t.Context(), []delivery.Recovered{{ID: c.ID, Attempt: 1}}))
 	again := o.take(next, lane, 1)[0]
 	o.record(outcome(c, 1, messages.OutcomeSent, delivery.Verdict{State: messages.Sent}))
@@ -430,7 +431,7 @@ func TestWhoIsAliveIsNotInDoubt(t *testing.T) {
 	o.mark(h, c)
 	o.exec(`update messages set claim_until = clock_timestamp() - interval '1 second'`)
 	o.own("next", 0, 256)
-	q := postgres.NewQueue(o.db)
+	q := queue.New(o.db)
 	lost, err := q.Sending(t.Context(), "next", buckets.All().List())
 	require.NoError(t, err)
 	require.Empty(t, lost, "its sender lives")
@@ -450,7 +451,7 @@ func TestClaimsEnd(t *testing.T) {
 	h := o.own("me", 0, 256)
 	o.flood(3, users.Email)
 	lane := o.lane(users.Email, messages.ClassOutOfBand)
-	q := postgres.NewQueue(o.db)
+	q := queue.New(o.db)
 	require.Len(t, o.take(h, lane, 3), 3)
 	require.Empty(t, o.take(h, lane, 3), "the claims are good")
 	found, err := q.Waiting(t.Context(), buckets.All().List(), time.Time{})
@@ -481,7 +482,7 @@ func TestMessagesExpire(t *testing.T) {
 	h := o.own("me", 0, 256)
 	o.flood(2, users.Email)
 	o.exec(`update messages set expires_at = clock_timestamp() - interval '1 second' where id = (select min(id) from messages)`)
-	n, err := postgres.NewQueue(o.db).Expire(t.Context(), h.leases, "me")
+	n, err := queue.New(o.db).Expire(t.Context(), h.leases, "me")
 	require.NoError(t, err)
 	require.Equal(t, 1, n)
 	require.Equal(t, "dropped", o.text(`select state from messages order by id limit 1`))
@@ -494,18 +495,18 @@ func TestPendingMessagesArePurged(t *testing.T) {
 	incident, message := o.incident(users.SMS, messages.ClassUrgent)
 	o.exec(`update incidents set due_at = null`)
 	o.flood(1500, users.Email)
-	q := postgres.NewQueue(o.db)
-	n, err := q.Purge(t.Context(), postgres.Purge{ApplicationID: o.app, OutOfBand: true, Actor: "root", Why: "stale"})
+	q := queue.New(o.db)
+	n, err := q.Purge(t.Context(), queue.Purge{ApplicationID: o.app, OutOfBand: true, Actor: "root", Why: "stale"})
 	require.NoError(t, err)
 	require.Equal(t, 1500, n)
 	require.Equal(t, "pending", o.state(messages.ID(message)))
-	n, err = q.Purge(t.Context(), postgres.Purge{Mode: users.SMS, Actor: "root", Why: "a rehearsal"})
+	n, err = q.Purge(t.Context(), queue.Purge{Mode: users.SMS, Actor: "root", Why: "a rehearsal"})
 	require.NoError(t, err)
 	require.Equal(t, 1, n)
 	require.Equal(t, "operator root The sms to ana was dropped: a rehearsal",
 		o.text(`select kind || ' ' || actor || ' ' || text from timeline_entries where incident_id = $1`, incident))
 	require.Equal(t, int64(1), o.number(`select count(*) from incidents where due_at is not null`))
-	n, err = q.Purge(t.Context(), postgres.Purge{OlderThan: time.Hour})
+	n, err = q.Purge(t.Context(), queue.Purge{OlderThan: time.Hour})
 	require.NoError(t, err)
 	require.Zero(t, n)
 }
@@ -526,7 +527,7 @@ func TestABadRowFailsAlone(t *testing.T) {
 func TestPausesAreShared(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	l := postgres.NewLimits(o.db)
+	l := queue.NewLimits(o.db)
 	require.NoError(t, l.SetPause(t.Context(), "account:twilio/main", time.Minute, "asked"))
 	require.NoError(t, l.SetPause(t.Context(), "account:twilio/main", time.Second, "shorter"))
 	ps, err := l.Pauses(t.Context())
@@ -548,7 +549,7 @@ func TestQueueTakesWhatNeedNotWaitForALongPause(t *testing.T) {
 	o.exec(`update messages set cycles = 1 where id = $1`, again)
 	r := o.request(h, o.lane(users.SMS, messages.ClassUrgent), 10)
 	r.Takes[0].Waited, r.Takes[0].Older = 20*time.Second, time.Minute
-	got, err := postgres.NewQueue(o.db).Take(t.Context(), r)
+	got, err := queue.New(o.db).Take(t.Context(), r)
 	require.NoError(t, err)
 	require.Len(t, got, 1, "a pause of an hour leaves no budget to wait for")
 	require.Equal(t, messages.ID(first), got[0].ID)

@@ -15,7 +15,9 @@ import (
 	"github.com/iris-oncall/iris/internal/delivery"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/engine"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+	"github.com/iris-oncall/iris/internal/postgres/queue"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -175,9 +177,9 @@ func TestPagesLeaveFarFromTheDatabase(t *testing.T) {
 			p := &post{name: "smtp", account: "main", modes: []users.Mode{users.Email}}
 			deps := o.deps(o.own("me", 0, 256), p)
 			far := farAway(t, o, 60*time.Millisecond)
-			q := postgres.NewQueue(far)
+			q := queue.New(far)
 			deps.Queue, deps.Ledger, deps.Rescuer = q, q, q
-			deps.Limits, deps.Directory = postgres.NewLimits(far), postgres.NewReach(far)
+			deps.Limits, deps.Directory = queue.NewLimits(far), engine.NewReach(far)
 			w, _ := o.work(deps, delivery.Config{Limits: limits})
 			for range 20 {
 				o.incident(users.Email, messages.ClassUrgent)
@@ -195,7 +197,7 @@ func TestPagesLeaveFarFromTheDatabase(t *testing.T) {
 func TestAPageThatIsNotSentInTimeIsOnTheTimeline(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	q := postgres.NewQueue(o.db)
+	q := queue.New(o.db)
 	incident, page := o.incident(users.Email, messages.ClassUrgent)
 	young, _ := o.incident(users.Email, messages.ClassUrgent)
 	closed, other := o.incident(users.Email, messages.ClassUrgent)

@@ -10,7 +10,8 @@ import (
 	"github.com/iris-oncall/iris/internal/delivery"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/postgres"
+	pgincidents "github.com/iris-oncall/iris/internal/postgres/incidents"
+	"github.com/iris-oncall/iris/internal/postgres/queue"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -38,7 +39,7 @@ func TestWordsAndModesThatAreNotTheTemplates(t *testing.T) {
 	_, call := o.incident(users.Call, messages.ClassUrgent)
 	o.exec(`update messages set user_id = $1, recipient = 'user:' || $1::bigint, target = 'wei' where id = $2`, wei, call)
 	deps := o.deps(h, phone, mail)
-	deps.Renderer = messages.NewRenderer(postgres.NewWords(o.db))
+	deps.Renderer = messages.NewRenderer(queue.NewWords(o.db))
 	w, _ := o.work(deps, delivery.Config{SMSOverride: "Iris incident %s, log in to see it", MainlandChinaNotice: "[Notice]"})
 	w.Wake(buckets.All())
 	o.eventually("all are sent", func() bool { return o.number(`select count(*) from messages where state = 'sent'`) == 4 })
@@ -126,7 +127,7 @@ func TestADigestIsSent(t *testing.T) {
 	o.exec(`insert into messages (bucket, application_id, plan_id, recipient, purpose, user_id, target, priority, class, mode, batch, batch_size)
 		values (3, $1, $2, 'user:' || $3::bigint, 'digest', $3, 'ana', 'high', 0, 'sms', $4, 12)`, o.app, o.plan, o.user, batch)
 	deps := o.deps(h, phone)
-	deps.Renderer = messages.NewRenderer(postgres.NewWords(o.db))
+	deps.Renderer = messages.NewRenderer(queue.NewWords(o.db))
 	w, _ := o.work(deps, delivery.Config{})
 	w.Wake(buckets.All())
 	o.eventually("it is sent", func() bool { return phone.count() == 1 })
@@ -136,14 +137,14 @@ func TestADigestIsSent(t *testing.T) {
 	require.Equal(t, batch, phone.all()[0].m.Batch, "so that calls and buttons can be answered")
 	o.eventually("it is recorded", func() bool { return o.text(`select state from messages where purpose = 'digest'`) == "sent" })
 
-	shown, err := postgres.NewIncidents(o.db).Timeline(t.Context(), incidents.ID(incident))
+	shown, err := pgincidents.New(o.db).Timeline(t.Context(), incidents.ID(incident))
 	require.NoError(t, err)
 	found := false
 	for _, e := range shown {
 		found = found || e.Text == "sms to ana by twilio (main): accepted by the vendor"
 	}
 	require.True(t, found, "the incident's timeline shows that its page left: %v", shown)
-	list, err := postgres.NewMessages(o.db).ByIncident(t.Context(), incidents.ID(incident))
+	list, err := pgincidents.NewMessages(o.db).ByIncident(t.Context(), incidents.ID(incident))
 	require.NoError(t, err)
 	require.False(t, list[0].SentAt.IsZero(), "and when")
 }

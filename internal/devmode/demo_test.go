@@ -9,6 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/calendar"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
@@ -34,7 +35,7 @@ func TestDemoCalendarsFillWithoutGaps(t *testing.T) {
 	}
 	require.Len(t, teams, 2)
 	for _, id := range teams {
-		plans, err := postgres.NewOncallSchedules(db).Fill(t.Context(), "me", buckets.Lease{Bucket: int(id % buckets.Count), Epoch: 1}, id)
+		plans, err := calendar.NewSchedules(db).Fill(t.Context(), "me", buckets.Lease{Bucket: int(id % buckets.Count), Epoch: 1}, id)
 		require.NoError(t, err)
 		require.Len(t, plans, 2)
 		for _, p := range plans {

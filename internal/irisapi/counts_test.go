@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/irisapi"
-	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/incidents"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
@@ -130,7 +130,7 @@ func TestTooManyIncidents(t *testing.T) {
 	t.Parallel()
 	limited := func(active, recent int) *fixture {
 		return newFixture(t, func(d *irisapi.Deps) {
-			incidents, ok := d.Incidents.(*postgres.Incidents)
+			incidents, ok := d.Incidents.(*incidents.Incidents)
 			require.True(t, ok)
 			d.Rates = wire.NewRates(incidents, active, recent, 5*time.Minute, []string{"POWER"})
 		})

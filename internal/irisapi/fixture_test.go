@@ -28,7 +28,14 @@ import (
 	"github.com/iris-oncall/iris/internal/jinja"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/access"
+	"github.com/iris-oncall/iris/internal/postgres/catalog"
+	"github.com/iris-oncall/iris/internal/postgres/engine"
+	"github.com/iris-oncall/iris/internal/postgres/incidents"
+	"github.com/iris-oncall/iris/internal/postgres/notifications"
+	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+	"github.com/iris-oncall/iris/internal/postgres/queue"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
@@ -103,29 +110,29 @@ func newFixture(t testing.TB, change ...func(*irisapi.Deps)) *fixture {
 	require.NoError(t, err)
 	keys, err := auth.NewKeys(bytes.Repeat([]byte{1}, auth.SecretSize))
 	require.NoError(t, err)
-	apps := postgres.NewApplications(f.db, keys)
+	apps := catalog.NewApplications(f.db, keys)
 	for name, key := range map[string]string{"demo": "demo-key", "other": "other-key", "power": "power-key"} {
 		app, err := apps.ByName(t.Context(), name)
 		require.NoError(t, err)
 		require.NoError(t, apps.SetKey(t.Context(), app.ID, key))
 	}
 	f.sessions = scs.New()
-	f.sessions.Store = postgres.NewSessions(f.db)
+	f.sessions.Store = access.NewSessions(f.db)
 	f.sessions.Cookie.Name = "iris-auth"
 	log := zaptest.NewLogger(t, zaptest.Level(zap.WarnLevel))
-	errs, people, dir, queues := wire.NewErrors(log), postgres.NewUsers(f.db), postgres.NewDirectory(f.db), postgres.NewQueues(f.db)
-	simulator, err := simulation.NewSimulator(simulation.SimulatorDeps{Reader: dir, Rules: dir, Names: postgres.NewNames(f.db, apps), Clock: f.db,
+	errs, people, dir, queues := wire.NewErrors(log), pgpeople.NewUsers(f.db), engine.NewDirectory(f.db), queue.NewQueues(f.db)
+	simulator, err := simulation.NewSimulator(simulation.SimulatorDeps{Reader: dir, Rules: dir, Names: catalog.NewNames(f.db, apps), Clock: f.db,
 		Resolver: func() *oncall.Resolver { return oncall.NewResolver(dir, nil, time.Hour) }})
 	require.NoError(t, err)
 	d := irisapi.Deps{
 		Teammates:     people.Teammates,
 		Simulator:     simulator,
 		Authenticator: wire.NewAuthenticator(apps, people, f.sessions, userKey, errs), Errors: errs,
-		Incidents: postgres.NewIncidents(f.db), Timelines: postgres.NewIncidents(f.db), AuditLog: postgres.NewAudit(f.db), Plans: postgres.NewPlans(f.db), Templates: postgres.NewTemplates(f.db),
-		Messages: postgres.NewMessages(f.db), Notifications: postgres.NewNotifications(f.db), Applications: apps, Settings: apps, ApplicationKeys: apps, Limits: apps, Tags: postgres.NewTags(f.db),
-		States: postgres.NewIncidents(f.db), Aggregations: postgres.NewPlans(f.db), Statistics: postgres.NewStatistics(f.db), Directory: dir,
+		Incidents: incidents.New(f.db), Timelines: incidents.New(f.db), AuditLog: access.NewAudit(f.db), Plans: catalog.NewPlans(f.db), Templates: catalog.NewTemplates(f.db),
+		Messages: incidents.NewMessages(f.db), Notifications: notifications.New(f.db), Applications: apps, Settings: apps, ApplicationKeys: apps, Limits: apps, Tags: catalog.NewTags(f.db),
+		States: incidents.New(f.db), Aggregations: catalog.NewPlans(f.db), Statistics: incidents.NewStatistics(f.db), Directory: dir,
 		Resolver: oncall.NewResolver(dir, nil, time.Second), People: people, Queues: queues, Replays: postgres.NewIdempotency(f.db),
-		Profiles: postgres.NewSettings(f.db), Targets: postgres.NewTargets(f.db), Categories: apps,
+		Profiles: pgpeople.NewSettings(f.db), Targets: catalog.NewTargets(f.db), Categories: apps,
 		Load: wire.NewLoad(queues, log), Ping: f.db.Ping, Log: log, Registerer: prometheus.NewRegistry(),
 		Syntax: func(source string) error { _, err := jinja.Compile(source, jinja.Limits{}); return err },
 		Wake: func(s buckets.Set) {
@@ -173,7 +180,7 @@ func (f *fixture) login(user string) string {
 	f.Helper()
 	ctx, err := f.sessions.Load(f.Context(), "")
 	require.NoError(f, err)
-	u, err := postgres.NewUsers(f.db).ByName(ctx, user)
+	u, err := pgpeople.NewUsers(f.db).ByName(ctx, user)
 	require.NoError(f, err)
 	_, err = wire.BeginSession(ctx, f.sessions, userKey, u)
 	require.NoError(f, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/notifications"
 )
 
 // copied returns every text of ical_keys as a copy of the database has it.
@@ -88,7 +88,7 @@ func TestFeedKeysOfTheReleaseBeforeAreSealed(t *testing.T) {
 
 	keys, err := auth.NewKeys(bytes.Repeat([]byte{1}, auth.SecretSize))
 	require.NoError(t, err)
-	notices := postgres.NewOncallNotices(f.db, keys)
+	notices := notifications.NewNotices(f.db, keys)
 	sealed, err := notices.SealKeys(t.Context())
 	require.NoError(t, err)
 	require.EqualValues(t, 2, sealed)

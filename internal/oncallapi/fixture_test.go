@@ -27,6 +27,12 @@ import (
 	oncallpeople "github.com/iris-oncall/iris/internal/oncallapi/people"
 	oncallteams "github.com/iris-oncall/iris/internal/oncallapi/teams"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/access"
+	pgcalendar "github.com/iris-oncall/iris/internal/postgres/calendar"
+	"github.com/iris-oncall/iris/internal/postgres/catalog"
+	"github.com/iris-oncall/iris/internal/postgres/incidents"
+	"github.com/iris-oncall/iris/internal/postgres/notifications"
+	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
@@ -100,28 +106,28 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 	f.exec(seed)
 	keys, err := auth.NewKeys(bytes.Repeat([]byte{1}, auth.SecretSize))
 	require.NoError(t, err)
-	apps := postgres.NewApplications(f.db, keys)
+	apps := catalog.NewApplications(f.db, keys)
 	for _, name := range []string{"calendar", "stranger"} {
 		app, err := apps.ByName(t.Context(), name)
 		require.NoError(t, err)
 		require.NoError(t, apps.SetKey(t.Context(), app.ID, name+"-key"))
 	}
 	f.sessions = scs.New()
-	f.sessions.Store = postgres.NewSessions(f.db)
+	f.sessions.Store = access.NewSessions(f.db)
 	f.sessions.Cookie.Name = "iris-auth"
 	log := zaptest.NewLogger(t, zaptest.Level(zap.WarnLevel))
 	day := 24 * time.Hour
-	teams := postgres.NewOncallTeams(f.db, []oncall.NoticeSetting{
+	teams := pgpeople.NewOncallTeams(f.db, []oncall.NoticeSetting{
 		{Mode: users.Email, Type: "oncall_reminder", Before: &day, Roles: []string{"primary", "secondary"}},
 	})
-	rosters, people, names := postgres.NewOncallRosters(teams), postgres.NewOncallPeople(f.db), postgres.NewOncallNames(f.db)
-	notices, shifts, schedules := postgres.NewOncallNotices(f.db, keys), postgres.NewOncallShifts(f.db), postgres.NewOncallSchedules(f.db)
-	plans, lookups, absent := postgres.NewPlans(f.db), postgres.NewNotifications(f.db), postgres.NewOncallWishes(f.db)
-	live, modes := postgres.NewOncallCalendars(f.db), []users.Mode{users.Email, users.SMS, users.Call, users.Slack}
+	rosters, people, names := pgpeople.NewRosters(teams), pgpeople.NewOncallPeople(f.db), catalog.NewRolesAndServices(f.db)
+	notices, shifts, schedules := notifications.NewNotices(f.db, keys), pgcalendar.NewShifts(f.db), pgcalendar.NewSchedules(f.db)
+	plans, lookups, absent := catalog.NewPlans(f.db), notifications.New(f.db), pgcalendar.NewRequests(f.db)
+	live, modes := pgcalendar.NewCalendars(f.db), []users.Mode{users.Email, users.SMS, users.Call, users.Slack}
 	problems := wire.NewErrors(log)
 	f.deps = deps{
 		Requests: calendars.Requests{Teams: teams, People: people, Roles: names, Rosters: rosters, Schedules: schedules, Shifts: shifts},
-		Authenticator: calendars.Authenticator{Applications: apps, Users: postgres.NewUsers(f.db), Sessions: f.sessions, UserKey: userKey,
+		Authenticator: calendars.Authenticator{Applications: apps, Users: pgpeople.NewUsers(f.db), Sessions: f.sessions, UserKey: userKey,
 			Standings: teams, Errors: problems},
 		Teams: oncallteams.Deps{Teams: teams, Members: teams, Admins: teams, Subscriptions: teams, Rosters: rosters, RosterMembers: rosters,
 			RoleChanges: names, Services: names, TeamServices: names, ScheduleChanges: schedules, Audit: notices, Plans: plans,
@@ -129,13 +135,13 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 		People: oncallpeople.Deps{Users: people, Pins: people, NoticeTypes: notices, Notices: notices, Keys: notices, KeyRemovals: notices,
 			Feeds: shifts, Modes: modes},
 		Events: events.Deps{Calendars: live, TeamNames: teams, Users: people, Services: names, Audit: notices},
-		Escalate: oncallapi.EscalateParts{Plans: plans, Incidents: postgres.NewIncidents(f.db), Lookups: lookups, Applications: apps, Wake: func(s buckets.Set) {
+		Escalate: oncallapi.EscalateParts{Plans: plans, Incidents: incidents.New(f.db), Lookups: lookups, Applications: apps, Wake: func(s buckets.Set) {
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			f.woken.Union(s)
 		}},
 		Calendar: calendar.Deps{Calendars: live, Members: teams, Rotations: schedules, Unavailability: absent, Holidays: absent, Swaps: absent,
-			Coverage: postgres.NewOncallCoverage(f.db), Imports: shifts, Contacts: postgres.NewContacts(f.db, keys, lookups)},
+			Coverage: pgcalendar.NewCoverage(f.db), Imports: shifts, Contacts: pgpeople.NewContacts(f.db, keys, lookups)},
 	}
 	for _, c := range change {
 		c(&f.deps)
@@ -187,7 +193,7 @@ func (f *fixture) login(user string) (token, csrf string) {
 	f.Helper()
 	ctx, err := f.sessions.Load(f.Context(), "")
 	require.NoError(f, err)
-	u, err := postgres.NewUsers(f.db).ByName(ctx, user)
+	u, err := pgpeople.NewUsers(f.db).ByName(ctx, user)
 	require.NoError(f, err)
 	csrf, err = wire.BeginSession(ctx, f.sessions, userKey, u)
 	require.NoError(f, err)

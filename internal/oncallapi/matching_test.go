@@ -11,7 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall"
 	oncallpeople "github.com/iris-oncall/iris/internal/oncallapi/people"
 	oncallteams "github.com/iris-oncall/iris/internal/oncallapi/teams"
-	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/notifications"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -114,7 +114,7 @@ func TestEditsThatCrossKeepBoth(t *testing.T) {
 	setting := fmt.Sprintf("/api/v0/notifications/%d", id)
 	notices.meanwhile = func() { f.want(200, "", bob, "PUT", setting, `{"mode":"sms","roles":["primary","secondary"]}`) }
 	f.want(200, "", bob, "PUT", setting, `{"time_before":7200}`)
-	all, err := postgres.NewOncallNotices(f.db, nil).ByUser(t.Context(), users.ID(f.count(`select id from users where name = 'bob'`)))
+	all, err := notifications.NewNotices(f.db, nil).ByUser(t.Context(), users.ID(f.count(`select id from users where name = 'bob'`)))
 	require.NoError(t, err)
 	require.Equal(t, users.SMS, all[0].Mode)
 	require.Equal(t, []string{"primary", "secondary"}, all[0].Roles)

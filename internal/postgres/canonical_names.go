@@ -18,15 +18,6 @@ import (
 // canonicalNamesSince is the migration that adds users.canonical_name.
 const canonicalNamesSince = 30
 
-// newUserName is cleanName for a user who is created or renamed.
-func newUserName(name string) (string, error) {
-	name, err := cleanName(name)
-	if err != nil {
-		return "", err
-	}
-	return name, users.CheckNewName(name)
-}
-
 // canonicalConflicts groups names that have the same canonical form, sorted; names without a conflict are left out.
 func canonicalConflicts(names []string) []string {
 	groups := map[string][]string{}
@@ -52,19 +43,19 @@ func refuseNameConflicts(ctx context.Context, conn *sql.DB, have int64) error {
 	}
 	rows, err := conn.QueryContext(ctx, "select name from users order by name")
 	if err != nil {
-		return mapError(err)
+		return MapError(err)
 	}
 	defer func() { _ = rows.Close() }()
 	var names []string
 	for rows.Next() {
 		var name string
 		if err := rows.Scan(&name); err != nil {
-			return mapError(err)
+			return MapError(err)
 		}
 		names = append(names, name)
 	}
 	if err := rows.Err(); err != nil {
-		return mapError(err)
+		return MapError(err)
 	}
 	if conflicts := canonicalConflicts(names); len(conflicts) > 0 {
 		return fault.Newf(fault.Conflict, "nothing was migrated: these users have names that are the same to people (NFKC, ignoring case): %s. "+
@@ -73,17 +64,7 @@ func refuseNameConflicts(ctx context.Context, conn *sql.DB, have int64) error {
 	return nil
 }
 
-// FillCanonicalNames computes the canonical names that are missing. conflicts are names whose canonical form another user
-// has: they keep working, and an administrator has to rename one of the two.
-func (u *Users) FillCanonicalNames(ctx context.Context) (filled int64, conflicts []string, err error) {
-	err = u.db.Do(ctx, func(q *db.Queries) error {
-		filled, conflicts, err = fillCanonicalNames(ctx, q)
-		return err
-	})
-	return filled, conflicts, err
-}
-
-func fillCanonicalNames(ctx context.Context, q *db.Queries) (filled int64, conflicts []string, err error) {
+func FillCanonicalNames(ctx context.Context, q *db.Queries) (filled int64, conflicts []string, err error) {
 	missing, err := q.UsersWithoutCanonicalName(ctx)
 	if err != nil || len(missing) == 0 {
 		return 0, nil, err

@@ -88,7 +88,7 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 		pc.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
 	}
 	if d.pool, err = pgxpool.NewWithConfig(ctx, pc); err != nil {
-		return nil, mapError(err)
+		return nil, MapError(err)
 	}
 	if err := c.Registerer.Register(poolCollector{d.pool}); err != nil {
 		d.pool.Close()
@@ -142,11 +142,14 @@ func (d *DB) Close() { d.pool.Close() }
 func (d *DB) Ping(ctx context.Context) error {
 	ctx, cancel := d.bounded(ctx)
 	defer cancel()
-	return mapError(d.pool.Ping(ctx))
+	return MapError(d.pool.Ping(ctx))
 }
 
-// Pool is the raw pool, for tests that look behind the adapters.
+// Pool returns the pool itself, for work that needs a connection for longer than a transaction, and for tests.
 func (d *DB) Pool() *pgxpool.Pool { return d.pool }
+
+// Log returns the logger of the storage packages.
+func (d *DB) Log() *zap.Logger { return d.log }
 
 // Clock returns the database's clock, which decides every question of time.
 func (d *DB) Clock(ctx context.Context) (time.Time, error) {
@@ -162,11 +165,11 @@ func (d *DB) Clock(ctx context.Context) (time.Time, error) {
 // never reached the server, f is run again, up to five times: it must be fit to be repeated as a whole.
 // Errors come back as faults. Within a request's transaction (see Idempotency) they are part of that.
 func (d *DB) Do(ctx context.Context, f func(*db.Queries) error) error {
-	return d.run(ctx, func(conn db.DBTX) error { return f(db.New(conn)) })
+	return d.DoRaw(ctx, func(conn db.DBTX) error { return f(db.New(conn)) })
 }
 
-// run is Do for statements that are not generated.
-func (d *DB) run(ctx context.Context, f func(db.DBTX) error) error {
+// DoRaw is Do for statements that are not generated.
+func (d *DB) DoRaw(ctx context.Context, f func(db.DBTX) error) error {
 	ctx, cancel := d.bounded(ctx)
 	defer cancel()
 	if outer := joined(ctx); outer != nil {
@@ -175,8 +178,8 @@ func (d *DB) run(ctx context.Context, f func(db.DBTX) error) error {
 	return d.retry(ctx, func() error { return f(timed{d.pool, ctx}) })
 }
 
-// onConnection is Do on one connection, which is acquired before f runs: f can tell when a statement is sent.
-func (d *DB) onConnection(ctx context.Context, f func(*db.Queries) error) error {
+// DoOnConnection is Do on one connection, which is acquired before f runs: f can tell when a statement is sent.
+func (d *DB) DoOnConnection(ctx context.Context, f func(*db.Queries) error) error {
 	ctx, cancel := d.bounded(ctx)
 	defer cancel()
 	return d.retry(ctx, func() error {
@@ -279,17 +282,17 @@ func (d *DB) retry(ctx context.Context, f func() error) error {
 			return nil
 		}
 		if try == maxTries || !repeatable(err) {
-			return mapError(err)
+			return MapError(err)
 		}
-		d.metrics.retries.WithLabelValues(sqlState(err)).Inc()
-		if strings.HasPrefix(sqlState(err), "57P") { // the server was restarted: the other connections are dead as well
+		d.metrics.retries.WithLabelValues(SqlState(err)).Inc()
+		if strings.HasPrefix(SqlState(err), "57P") { // the server was restarted: the other connections are dead as well
 			d.pool.Reset()
 		}
 		// 2-4 ms, 4-8 ms, 8-16 ms ...: long enough to let the other one finish, short beside a page.
 		pause := time.Duration((1 + rand.Float64()) * float64(time.Millisecond<<try))
 		select {
 		case <-ctx.Done():
-			return mapError(err)
+			return MapError(err)
 		case <-time.After(pause):
 		}
 	}
@@ -306,9 +309,9 @@ func repeatable(err error) bool {
 	}
 	var early *notBegun
 	if errors.As(err, &early) {
-		return !fault.Is(mapError(err), fault.Internal)
+		return !fault.Is(MapError(err), fault.Internal)
 	}
-	switch sqlState(err) {
+	switch SqlState(err) {
 	case "40P01", "40001":
 		return true
 	case "0A000": // "cached plan must not change result type", after a migration

@@ -13,8 +13,8 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// sqlState returns the five-character code the server gave, "" for errors that did not come from the server.
-func sqlState(err error) string {
+// SqlState returns the five-character code the server gave, "" for errors that did not come from the server.
+func SqlState(err error) string {
 	var pe *pgconn.PgError
 	if errors.As(err, &pe) {
 		return pe.Code
@@ -22,8 +22,8 @@ func sqlState(err error) string {
 	return ""
 }
 
-// mapError turns what pgx returns into a fault. The cause stays reachable for the log; the message never holds SQL.
-func mapError(err error) error {
+// MapError turns what pgx returns into a fault. The cause stays reachable for the log; the message never holds SQL.
+func MapError(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -85,7 +85,7 @@ func mapState(pe *pgconn.PgError, err error) error {
 		return fault.Wrap(fault.Conflict, err, "it is still in use")
 	case "23502", "23514":
 		return fault.Wrap(fault.Invalid, err, "a value is missing or not allowed")
-	case "40P01", "40001", lockTimeout:
+	case "40P01", "40001", LockTimeout:
 		return fault.Wrap(fault.Unavailable, err, "the database is busy, try again")
 	case "57014":
 		return fault.Wrap(fault.Unavailable, err, "the database did not answer in time")
@@ -114,3 +114,6 @@ func brokenConnection(err error) bool {
 	return strings.Contains(s, "conn closed") || strings.Contains(s, "unexpected EOF") ||
 		strings.Contains(s, "closed pool") || strings.Contains(s, "broken pipe") || strings.Contains(s, "connection reset")
 }
+
+// LockTries is how often a change waits for the lock timeout.
+const LockTries = 4

@@ -21,9 +21,9 @@ func TestTroubleOfTheServerIsUnavailable(t *testing.T) {
 		"53100": "disk full", "53200": "out of memory", "53300": "too many connections", "58030": "a disk that fails", "58P01": "a file is gone",
 		"57P01": "shut down", "57P03": "starting", "25006": "a standby", "08006": "connection lost",
 	} {
-		require.True(t, fault.Is(mapError(&pgconn.PgError{Code: code, Message: what}), fault.Unavailable), "%s %s", code, what)
+		require.True(t, fault.Is(MapError(&pgconn.PgError{Code: code, Message: what}), fault.Unavailable), "%s %s", code, what)
 	}
-	require.True(t, fault.Is(mapError(&pgconn.PgError{Code: "XX000"}), fault.Internal))
+	require.True(t, fault.Is(MapError(&pgconn.PgError{Code: "XX000"}), fault.Internal))
 }
 
 // A server with a full disk answers questions as if nothing was wrong; that it could not store something is remembered a while.
@@ -60,7 +60,7 @@ func TestErrorsOfTheDriverAreOneLine(t *testing.T) {
 func TestAStandbyIsCalledOne(t *testing.T) {
 	t.Parallel()
 	down := &net.OpError{Op: "dial", Err: errors.New("refused")}
-	err := mapError(fmt.Errorf("a:\n%w\nb: ValidateConnect failed: read only connection", down))
+	err := MapError(fmt.Errorf("a:\n%w\nb: ValidateConnect failed: read only connection", down))
 	require.Equal(t, "the database cannot be reached: a: dial: refused b: it takes no writes: a standby, or default_transaction_read_only is on", Explain(err))
-	require.Equal(t, "the database cannot be reached: dial: refused", Explain(mapError(fmt.Errorf("a:\n%w", down))))
+	require.Equal(t, "the database cannot be reached: dial: refused", Explain(MapError(fmt.Errorf("a:\n%w", down))))
 }

@@ -9,63 +9,63 @@ import (
 	"github.com/iris-oncall/iris/internal/filters"
 )
 
-// maxListRows is how many rows a list route reads at most. Whoever asks for more is told to narrow the query: an answer
+// MaxListRows is how many rows a list route reads at most. Whoever asks for more is told to narrow the query: an answer
 // that is silently cut short would be worse.
-const maxListRows = 20000
+const MaxListRows = 20000
 
-// filterColumn says how a field of a list is found in SQL. Both texts are written by us, never by a caller.
-type filterColumn struct {
-	expr string
-	kind filters.Kind
+// Column says how a field of a list is found in SQL. Both texts are written by us, never by a caller.
+type Column struct {
+	Expr string
+	Kind filters.Kind
 	// within, when not empty, wraps the comparison: each "%" in it is replaced by it, as in
 	// "exists (select 1 from messages m where m.incident_id = i.id and %)".
-	within string
+	Within string
 }
 
-// listQuery builds the SQL of a list route: a select with whitelisted conditions, in the order that clients rely on
+// ListQuery builds the SQL of a list route: a select with whitelisted conditions, in the order that clients rely on
 // (ascending by id; newest first with a limit). Values are always parameters.
-type listQuery struct {
-	sql  strings.Builder
-	args []any
+type ListQuery struct {
+	SQL  strings.Builder
+	Args []any
 	// What the rows are that tags may be attached to, and where their number is; "" = nothing.
 	tagKind, tagID string
 }
 
-// tagged lets the rows be filtered by their tags (fields named tag_NAME). kind is that of the table tags, id a SQL expression.
-func (l *listQuery) tagged(kind, id string) *listQuery {
+// Tagged lets the rows be filtered by their tags (fields named tag_NAME). kind is that of the table tags, id a SQL expression.
+func (l *ListQuery) Tagged(kind, id string) *ListQuery {
 	l.tagKind, l.tagID = kind, id
 	return l
 }
 
 // tag is the column of a filter by a tag.
-func (l *listQuery) tag(field string) (filterColumn, bool) {
+func (l *ListQuery) tag(field string) (Column, bool) {
 	name, is := strings.CutPrefix(field, "tag_")
 	if !is || l.tagKind == "" {
-		return filterColumn{}, false
+		return Column{}, false
 	}
-	return filterColumn{expr: "g.value", kind: filters.Text, within: "exists (select from tags g where g.kind = '" + l.tagKind +
-		"' and g.object_id = " + l.tagID + " and g.name = " + l.arg(name) + "::text and %)"}, true
+	return Column{Expr: "g.value", Kind: filters.Text, Within: "exists (select from tags g where g.kind = '" + l.tagKind +
+		"' and g.object_id = " + l.tagID + " and g.name = " + l.Arg(name) + "::text and %)"}, true
 }
 
-// newListQuery starts a query. name goes to the metrics; selection is everything up to and including "where true".
-func newListQuery(name, selection string) *listQuery {
-	l := &listQuery{}
-	l.sql.WriteString("-- name: " + name + " :many\n" + selection)
+// NewListQuery starts a query. name goes to the metrics; selection is everything up to and including "where true".
+func NewListQuery(name, selection string) *ListQuery {
+	l := &ListQuery{}
+	l.SQL.WriteString("-- name: " + name + " :many\n" + selection)
 	return l
 }
 
-// arg adds a parameter and returns its placeholder.
-func (l *listQuery) arg(v any) string {
-	l.args = append(l.args, v)
-	return "$" + strconv.Itoa(len(l.args))
+// Arg adds a parameter and returns its placeholder.
+func (l *ListQuery) Arg(v any) string {
+	l.Args = append(l.Args, v)
+	return "$" + strconv.Itoa(len(l.Args))
 }
 
-// where adds " and (condition)". The condition is SQL of ours with placeholders from arg.
-func (l *listQuery) where(condition string) { l.sql.WriteString("\nand (" + condition + ")") }
+// Where adds " and (condition)". The condition is SQL of ours with placeholders from arg.
+func (l *ListQuery) Where(condition string) { l.SQL.WriteString("\nand (" + condition + ")") }
 
-// filter adds the conditions of q. A field that columns does not know, or a value of the wrong kind, is our own mistake
+// Filter adds the conditions of q. A field that columns does not know, or a value of the wrong kind, is our own mistake
 // and an Internal fault; operators that make no sense for a kind are Invalid.
-func (l *listQuery) filter(q filters.Query, columns map[string]filterColumn) error {
+func (l *ListQuery) Filter(q filters.Query, columns map[string]Column) error {
 	for _, c := range q.Conditions {
 		col, ok := columns[c.Field]
 		if !ok {
@@ -78,29 +78,29 @@ func (l *listQuery) filter(q filters.Query, columns map[string]filterColumn) err
 		if err != nil {
 			return err
 		}
-		if col.within != "" {
-			sql = strings.ReplaceAll(col.within, "%", "("+sql+")")
+		if col.Within != "" {
+			sql = strings.ReplaceAll(col.Within, "%", "("+sql+")")
 		}
-		l.where(sql)
+		l.Where(sql)
 	}
 	return nil
 }
 
-// order adds the ordering and the limit, and returns the finished query. created and id are SQL expressions; newest first
+// Order adds the ordering and the limit, and returns the finished query. created and id are SQL expressions; newest first
 // means by created, then id.
-func (l *listQuery) order(limit int, created, id string) (sql string, args []any) {
+func (l *ListQuery) Order(limit int, created, id string) (sql string, args []any) {
 	if limit <= 0 {
-		l.sql.WriteString("\norder by " + id + "\nlimit " + strconv.Itoa(maxListRows+1))
+		l.SQL.WriteString("\norder by " + id + "\nlimit " + strconv.Itoa(MaxListRows+1))
 	} else {
-		l.sql.WriteString("\norder by " + created + " desc, " + id + " desc\nlimit " + strconv.Itoa(min(limit, maxListRows+1)))
+		l.SQL.WriteString("\norder by " + created + " desc, " + id + " desc\nlimit " + strconv.Itoa(min(limit, MaxListRows+1)))
 	}
-	return l.sql.String(), l.args
+	return l.SQL.String(), l.Args
 }
 
-// tooBroad returns a fault when a list came back longer than we read.
-func tooBroad(rows int) error {
-	if rows > maxListRows {
-		return fault.Invalidf("limit", "more than %d rows match, add a filter or a smaller limit", maxListRows)
+// TooBroad returns a fault when a list came back longer than we read.
+func TooBroad(rows int) error {
+	if rows > MaxListRows {
+		return fault.Invalidf("limit", "more than %d rows match, add a filter or a smaller limit", MaxListRows)
 	}
 	return nil
 }
@@ -109,31 +109,31 @@ var comparisons = map[filters.Op]string{
 	filters.Eq: "=", filters.Ne: "<>", filters.Gt: ">", filters.Ge: ">=", filters.Lt: "<", filters.Le: "<=",
 }
 
-func (l *listQuery) condition(c filters.Condition, col filterColumn) (string, error) {
+func (l *ListQuery) condition(c filters.Condition, col Column) (string, error) {
 	if len(c.Values) == 0 {
 		return "false", nil
 	}
 	if c.Op == filters.In {
 		return l.in(c, col)
 	}
-	if _, partly := patterns[c.Op]; partly && col.kind != filters.Text {
+	if _, partly := patterns[c.Op]; partly && col.Kind != filters.Text {
 		return l.digits(c, col)
 	}
-	switch col.kind {
+	switch col.Kind {
 	case filters.Int:
-		return l.compare(c, col.expr, asInt)
+		return l.compare(c, col.Expr, asInt)
 	case filters.Flag, filters.Bool:
-		return l.boolean(c, col.expr)
+		return l.boolean(c, col.Expr)
 	case filters.Time:
-		return l.instant(c, col.expr)
+		return l.instant(c, col.Expr)
 	case filters.Text:
-		return l.text(c, col.expr)
+		return l.text(c, col.Expr)
 	}
-	return "", fault.Newf(fault.Internal, "filter of unknown kind %q", col.kind)
+	return "", fault.Newf(fault.Internal, "filter of unknown kind %q", col.Kind)
 }
 
-func (l *listQuery) in(c filters.Condition, col filterColumn) (string, error) {
-	if col.kind == filters.Text {
+func (l *ListQuery) in(c filters.Condition, col Column) (string, error) {
+	if col.Kind == filters.Text {
 		values := make([]string, len(c.Values))
 		for i, v := range c.Values {
 			s, err := asText(c, v)
@@ -142,9 +142,9 @@ func (l *listQuery) in(c filters.Condition, col filterColumn) (string, error) {
 			}
 			values[i] = s
 		}
-		return "lower(" + col.expr + ") = any(array(select lower(v) from unnest(" + l.arg(values) + "::text[]) as v))", nil
+		return "lower(" + col.Expr + ") = any(array(select lower(v) from unnest(" + l.Arg(values) + "::text[]) as v))", nil
 	}
-	if col.kind == filters.Int {
+	if col.Kind == filters.Int {
 		values := make([]int64, len(c.Values))
 		for i, v := range c.Values {
 			n, err := asInt(c, v)
@@ -153,7 +153,7 @@ func (l *listQuery) in(c filters.Condition, col filterColumn) (string, error) {
 			}
 			values[i] = n
 		}
-		return col.expr + " = any(" + l.arg(values) + "::bigint[])", nil
+		return col.Expr + " = any(" + l.Arg(values) + "::bigint[])", nil
 	}
 	parts := make([]string, len(c.Values))
 	for i, v := range c.Values {
@@ -166,7 +166,7 @@ func (l *listQuery) in(c filters.Condition, col filterColumn) (string, error) {
 	return strings.Join(parts, " or "), nil
 }
 
-func (l *listQuery) compare(c filters.Condition, expr string, convert func(filters.Condition, any) (int64, error)) (string, error) {
+func (l *ListQuery) compare(c filters.Condition, expr string, convert func(filters.Condition, any) (int64, error)) (string, error) {
 	op, ok := comparisons[c.Op]
 	if !ok {
 		return "", wrongOperator(c)
@@ -175,11 +175,11 @@ func (l *listQuery) compare(c filters.Condition, expr string, convert func(filte
 	if err != nil {
 		return "", err
 	}
-	return expr + " " + op + " " + l.arg(n) + "::bigint", nil
+	return expr + " " + op + " " + l.Arg(n) + "::bigint", nil
 }
 
 // boolean compares flags as the numbers 0 and 1, but says "x" for x = 1, so that partial indexes serve it.
-func (l *listQuery) boolean(c filters.Condition, expr string) (string, error) {
+func (l *ListQuery) boolean(c filters.Condition, expr string) (string, error) {
 	n, err := asFlag(c, c.Values[0])
 	if err != nil {
 		return "", err
@@ -198,14 +198,14 @@ func (l *listQuery) boolean(c filters.Condition, expr string) (string, error) {
 }
 
 // instant compares with whole seconds, as the wire has them: "= t" is any instant of that second.
-func (l *listQuery) instant(c filters.Condition, expr string) (string, error) {
+func (l *ListQuery) instant(c filters.Condition, expr string) (string, error) {
 	t, ok := c.Values[0].(time.Time)
 	if !ok {
 		return "", wrongValue(c)
 	}
 	t = t.Truncate(time.Second)
-	from := func() string { return l.arg(t) + "::timestamptz" }
-	next := func() string { return l.arg(t.Add(time.Second)) + "::timestamptz" }
+	from := func() string { return l.Arg(t) + "::timestamptz" }
+	next := func() string { return l.Arg(t.Add(time.Second)) + "::timestamptz" }
 	switch c.Op {
 	case filters.Eq:
 		return expr + " >= " + from() + " and " + expr + " < " + next(), nil
@@ -223,42 +223,42 @@ func (l *listQuery) instant(c filters.Condition, expr string) (string, error) {
 	return "", wrongOperator(c)
 }
 
-var likeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+var LikeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // patterns are what stands before and after the value of an operator that searches.
 var patterns = map[filters.Op][2]string{filters.Contains: {"%", "%"}, filters.StartsWith: {"", "%"}, filters.EndsWith: {"%", ""}}
 
 // text compares without regard to case. Trailing spaces of the value are not significant in whole comparisons.
-func (l *listQuery) text(c filters.Condition, expr string) (string, error) {
+func (l *ListQuery) text(c filters.Condition, expr string) (string, error) {
 	s, ok := c.Values[0].(string)
 	if !ok {
 		return "", wrongValue(c)
 	}
 	if around, ok := patterns[c.Op]; ok {
-		return "lower(" + expr + ") like lower(" + l.arg(around[0]+likeEscape.Replace(s)+around[1]) + "::text)", nil
+		return "lower(" + expr + ") like lower(" + l.Arg(around[0]+LikeEscape.Replace(s)+around[1]) + "::text)", nil
 	}
 	op, ok := comparisons[c.Op]
 	if !ok {
 		return "", wrongOperator(c)
 	}
-	return "lower(" + expr + ") " + op + " lower(" + l.arg(strings.TrimRight(s, " ")) + "::text)", nil
+	return "lower(" + expr + ") " + op + " lower(" + l.Arg(strings.TrimRight(s, " ")) + "::text)", nil
 }
 
 // digits searches a number, a time or a flag as it is written on the wire.
-func (l *listQuery) digits(c filters.Condition, col filterColumn) (string, error) {
+func (l *ListQuery) digits(c filters.Condition, col Column) (string, error) {
 	s, ok := c.Values[0].(string)
 	if !ok {
 		return "", wrongValue(c)
 	}
 	written := map[filters.Kind]string{
-		filters.Int: "(" + col.expr + ")::text", filters.Flag: "(" + col.expr + ")::int::text",
-		filters.Time: "floor(extract(epoch from " + col.expr + "))::bigint::text",
-	}[col.kind]
+		filters.Int: "(" + col.Expr + ")::text", filters.Flag: "(" + col.Expr + ")::int::text",
+		filters.Time: "floor(extract(epoch from " + col.Expr + "))::bigint::text",
+	}[col.Kind]
 	if written == "" {
 		return "", wrongOperator(c)
 	}
 	around := patterns[c.Op]
-	return written + " like " + l.arg(around[0]+likeEscape.Replace(s)+around[1]) + "::text", nil
+	return written + " like " + l.Arg(around[0]+LikeEscape.Replace(s)+around[1]) + "::text", nil
 }
 
 func asInt(c filters.Condition, v any) (int64, error) {

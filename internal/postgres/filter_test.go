@@ -12,11 +12,11 @@ import (
 
 func TestListQuery(t *testing.T) {
 	t.Parallel()
-	columns := map[string]filterColumn{
-		"id": {expr: "i.id", kind: filters.Int}, "name": {expr: "i.name", kind: filters.Text},
-		"created": {expr: "i.created_at", kind: filters.Time}, "active": {expr: "i.active", kind: filters.Flag},
-		"claimed": {expr: "(i.owner_id is not null)", kind: filters.Bool},
-		"target":  {expr: "m.target", kind: filters.Text, within: "exists (select 1 from m where %)"},
+	columns := map[string]Column{
+		"id": {Expr: "i.id", Kind: filters.Int}, "name": {Expr: "i.name", Kind: filters.Text},
+		"created": {Expr: "i.created_at", Kind: filters.Time}, "active": {Expr: "i.active", Kind: filters.Flag},
+		"claimed": {Expr: "(i.owner_id is not null)", Kind: filters.Bool},
+		"target":  {Expr: "m.target", Kind: filters.Text, Within: "exists (select 1 from m where %)"},
 	}
 	at := time.Unix(1000, 5).UTC()
 	sec := time.Unix(1000, 0).UTC()
@@ -49,10 +49,10 @@ func TestListQuery(t *testing.T) {
 		{"claimed", filters.Eq, []any{false}, "not (i.owner_id is not null)", nil},
 		{"target", filters.Eq, []any{"ann"}, "exists (select 1 from m where (lower(m.target) = lower($1::text)))", []any{"ann"}},
 	} {
-		l := newListQuery("Test", "select 1 where true")
-		err := l.filter(filters.Query{Conditions: []filters.Condition{{Field: c.field, Op: c.op, Values: c.values}}}, columns)
+		l := NewListQuery("Test", "select 1 where true")
+		err := l.Filter(filters.Query{Conditions: []filters.Condition{{Field: c.field, Op: c.op, Values: c.values}}}, columns)
 		require.NoError(t, err, c)
-		sql, args := l.order(0, "i.created_at", "i.id")
+		sql, args := l.Order(0, "i.created_at", "i.id")
 		require.Equal(t, "-- name: Test :many\nselect 1 where true\nand ("+c.sql+")\norder by i.id\nlimit 20001", sql)
 		require.Equal(t, c.args, args, c)
 	}
@@ -70,14 +70,14 @@ func TestListQuery(t *testing.T) {
 		{filters.Condition{Field: "id", Op: "x; drop table", Values: []any{int64(1)}}, fault.Invalid},
 		{filters.Condition{Field: "name", Op: "x; drop table", Values: []any{"x"}}, fault.Invalid},
 	} {
-		l := newListQuery("Test", "select 1 where true")
-		err := l.filter(filters.Query{Conditions: []filters.Condition{c.cond}}, columns)
+		l := NewListQuery("Test", "select 1 where true")
+		err := l.Filter(filters.Query{Conditions: []filters.Condition{c.cond}}, columns)
 		require.Equal(t, c.kind, fault.KindOf(err), c.cond)
 	}
 
-	l := newListQuery("Test", "select 1 where true")
-	sql, _ := l.order(5, "i.created_at", "i.id")
+	l := NewListQuery("Test", "select 1 where true")
+	sql, _ := l.Order(5, "i.created_at", "i.id")
 	require.Contains(t, sql, "order by i.created_at desc, i.id desc\nlimit 5")
-	require.NoError(t, tooBroad(maxListRows))
-	require.Equal(t, fault.Invalid, fault.KindOf(tooBroad(maxListRows+1)))
+	require.NoError(t, TooBroad(MaxListRows))
+	require.Equal(t, fault.Invalid, fault.KindOf(TooBroad(MaxListRows+1)))
 }

@@ -14,15 +14,15 @@ const (
 	crowd     = 8
 )
 
-// gather turns many small calls that come at the same time into few large ones: while some batches are being run, the
+// Gather turns many small calls that come at the same time into few large ones: while some batches are being run, the
 // calls that come in wait and go together in the next. A lone call runs at once, in a flood batches begin a gap apart. There is no background goroutine:
 // callers run the batches, each only until its own call is done, and then hand over. It is safe for concurrent use.
-type gather[T, R any] struct {
+type Gather[T, R any] struct {
 	// run does the work of a batch and returns a result for each item. When it fails, the items are run one by one, so
 	// that a bad one fails alone.
-	run     func(ctx context.Context, items []T) ([]R, error)
-	maxSize int // items in a batch
-	maxRuns int // batches run at the same time
+	Run     func(ctx context.Context, items []T) ([]R, error)
+	MaxSize int // items in a batch
+	MaxRuns int // batches run at the same time
 
 	mu      sync.Mutex
 	waiting []*gathered[T, R]
@@ -39,11 +39,11 @@ type gathered[T, R any] struct {
 	lead   chan struct{} // receives once when this caller is to run the next batch
 }
 
-// do has item done in some batch. When ctx ends first, the work may still be done. What belongs to a request's transaction
+// Do has item done in some batch. When ctx ends first, the work may still be done. What belongs to a request's transaction
 // goes alone: others must not depend on its end.
-func (g *gather[T, R]) do(ctx context.Context, item T) (R, error) {
+func (g *Gather[T, R]) Do(ctx context.Context, item T) (R, error) {
 	if joined(ctx) != nil {
-		results, err := g.run(ctx, []T{item})
+		results, err := g.Run(ctx, []T{item})
 		if err != nil {
 			var none R
 			return none, err
@@ -53,7 +53,7 @@ func (g *gather[T, R]) do(ctx context.Context, item T) (R, error) {
 	c := &gathered[T, R]{item: item, ctx: ctx, done: make(chan struct{}), lead: make(chan struct{}, 1)}
 	g.mu.Lock()
 	g.waiting = append(g.waiting, c)
-	if g.runs < g.maxRuns {
+	if g.runs < g.MaxRuns {
 		g.runs++
 		c.lead <- struct{}{}
 	}
@@ -74,14 +74,14 @@ func (g *gather[T, R]) do(ctx context.Context, item T) (R, error) {
 }
 
 // batch runs one batch and hands over to the first who still waits.
-func (g *gather[T, R]) batch() {
+func (g *Gather[T, R]) batch() {
 	g.mu.Lock()
-	if wait := gatherGap - time.Since(g.last); wait > 0 && len(g.waiting) < g.maxSize {
+	if wait := gatherGap - time.Since(g.last); wait > 0 && len(g.waiting) < g.MaxSize {
 		g.mu.Unlock()
 		<-time.After(wait)
 		g.mu.Lock()
 	}
-	n := min(len(g.waiting), g.maxSize)
+	n := min(len(g.waiting), g.MaxSize)
 	g.last = time.Time{}
 	if n >= crowd {
 		g.last = time.Now()
@@ -98,7 +98,7 @@ func (g *gather[T, R]) batch() {
 }
 
 // handOver passes the right to run a batch on, or gives it up when nobody waits.
-func (g *gather[T, R]) handOver() {
+func (g *Gather[T, R]) handOver() {
 	for _, c := range g.waiting {
 		select {
 		case c.lead <- struct{}{}:
@@ -109,16 +109,16 @@ func (g *gather[T, R]) handOver() {
 	g.runs--
 }
 
-func (g *gather[T, R]) runAll(calls []*gathered[T, R]) {
+func (g *Gather[T, R]) runAll(calls []*gathered[T, R]) {
 	items := make([]T, len(calls))
 	for i, c := range calls {
 		items[i] = c.item
 	}
 	// Whoever runs a batch may give up; the others must not suffer for it. The storage layer sets a deadline.
-	results, err := g.run(context.WithoutCancel(calls[0].ctx), items)
+	results, err := g.Run(context.WithoutCancel(calls[0].ctx), items)
 	if err != nil && len(calls) > 1 {
 		for _, c := range calls {
-			results, err := g.run(context.WithoutCancel(c.ctx), []T{c.item})
+			results, err := g.Run(context.WithoutCancel(c.ctx), []T{c.item})
 			g.settle(c, results, err)
 		}
 		return
@@ -132,7 +132,7 @@ func (g *gather[T, R]) runAll(calls []*gathered[T, R]) {
 	}
 }
 
-func (g *gather[T, R]) settle(c *gathered[T, R], results []R, err error) {
+func (g *Gather[T, R]) settle(c *gathered[T, R], results []R, err error) {
 	if err == nil {
 		c.result = results[0]
 	}
@@ -142,7 +142,7 @@ func (g *gather[T, R]) settle(c *gathered[T, R], results []R, err error) {
 
 // leave passes on the right to run a batch if a call that ends has it unused: it may have been given just now, or the
 // call's item may have gone with the batch of another. A call that gives up is also taken out of the queue.
-func (g *gather[T, R]) leave(c *gathered[T, R], givesUp bool) {
+func (g *Gather[T, R]) leave(c *gathered[T, R], givesUp bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if givesUp {

@@ -16,7 +16,7 @@ func TestGatherRunsWhatComesTogether(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var batches, items atomic.Int64
-		g := &gather[int, int]{maxSize: 100, maxRuns: 2, run: func(_ context.Context, in []int) ([]int, error) {
+		g := &Gather[int, int]{MaxSize: 100, MaxRuns: 2, Run: func(_ context.Context, in []int) ([]int, error) {
 			batches.Add(1)
 			items.Add(int64(len(in)))
 			<-time.After(time.Millisecond) // in the bubble: others come meanwhile
@@ -29,7 +29,7 @@ func TestGatherRunsWhatComesTogether(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range 1000 {
 			wg.Go(func() {
-				got, err := g.do(t.Context(), i)
+				got, err := g.Do(t.Context(), i)
 				require.NoError(t, err)
 				require.Equal(t, i*2, got)
 			})
@@ -46,13 +46,13 @@ func TestGatherLetsAFloodGather(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var sizes []int
-		g := &gather[int, int]{maxSize: 100, maxRuns: 1, run: func(_ context.Context, in []int) ([]int, error) {
+		g := &Gather[int, int]{MaxSize: 100, MaxRuns: 1, Run: func(_ context.Context, in []int) ([]int, error) {
 			sizes = append(sizes, len(in))
 			return in, nil
 		}}
 		began := time.Now()
 		for range 3 {
-			_, err := g.do(t.Context(), 1)
+			_, err := g.Do(t.Context(), 1)
 			require.NoError(t, err)
 		}
 		require.Zero(t, time.Since(began), "a lone call does not wait")
@@ -61,7 +61,7 @@ func TestGatherLetsAFloodGather(t *testing.T) {
 		for i := range 400 {
 			wg.Go(func() {
 				<-time.After(time.Duration(i) * 100 * time.Microsecond)
-				_, err := g.do(t.Context(), i)
+				_, err := g.Do(t.Context(), i)
 				require.NoError(t, err)
 			})
 		}
@@ -77,7 +77,7 @@ func TestGatherLetsABadItemFailAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		bad := errors.New("bad")
-		g := &gather[int, int]{maxSize: 10, maxRuns: 1, run: func(_ context.Context, in []int) ([]int, error) {
+		g := &Gather[int, int]{MaxSize: 10, MaxRuns: 1, Run: func(_ context.Context, in []int) ([]int, error) {
 			<-time.After(time.Millisecond)
 			for _, n := range in {
 				if n == 3 {
@@ -89,7 +89,7 @@ func TestGatherLetsABadItemFailAlone(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range 10 {
 			wg.Go(func() {
-				_, err := g.do(t.Context(), i)
+				_, err := g.Do(t.Context(), i)
 				if i == 3 {
 					require.ErrorIs(t, err, bad)
 				} else {
@@ -105,7 +105,7 @@ func TestGatherLetsABadItemFailAlone(t *testing.T) {
 func TestGatherGoesOnWhenCallersGiveUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := &gather[int, int]{maxSize: 3, maxRuns: 1, run: func(_ context.Context, in []int) ([]int, error) {
+		g := &Gather[int, int]{MaxSize: 3, MaxRuns: 1, Run: func(_ context.Context, in []int) ([]int, error) {
 			<-time.After(10 * time.Millisecond)
 			return in, nil
 		}}
@@ -114,7 +114,7 @@ func TestGatherGoesOnWhenCallersGiveUp(t *testing.T) {
 			wg.Go(func() {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*time.Millisecond)
 				defer cancel()
-				got, err := g.do(ctx, i)
+				got, err := g.Do(ctx, i)
 				if err == nil {
 					require.Equal(t, i, got)
 				}
@@ -123,7 +123,7 @@ func TestGatherGoesOnWhenCallersGiveUp(t *testing.T) {
 		wg.Wait()
 		require.Zero(t, g.runs)
 		require.Empty(t, g.waiting)
-		got, err := g.do(t.Context(), 7)
+		got, err := g.Do(t.Context(), 7)
 		require.NoError(t, err)
 		require.Equal(t, 7, got)
 	})

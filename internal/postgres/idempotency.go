@@ -50,14 +50,14 @@ func (i *Idempotency) Once(ctx context.Context, k auth.ReplayKey, work func(cont
 	case i.slots <- struct{}{}:
 		defer func() { <-i.slots }()
 	case <-ctx.Done():
-		return nil, mapError(ctx.Err())
+		return nil, MapError(ctx.Err())
 	}
 	for try := 1; ; try++ {
 		stored, begun, err := i.attempt(ctx, k, work)
-		if begun || sqlState(err) != lockTimeout {
-			return stored, mapError(err)
+		if begun || SqlState(err) != LockTimeout {
+			return stored, MapError(err)
 		}
-		if try == changeTries {
+		if try == LockTries {
 			return nil, &fault.Error{Kind: fault.Conflict, RetryAfter: time.Second,
 				Message: "The first request with this Idempotency-Key is still running"}
 		}
@@ -93,7 +93,7 @@ func (i *Idempotency) attempt(ctx context.Context, k auth.ReplayKey, work func(c
 	return nil, true, err
 }
 
-const lockTimeout = "55P03"
+const LockTimeout = "55P03"
 
 // answered waits until no other request with the key runs, and returns the answer that is stored for it; nil when there is none.
 func answered(ctx context.Context, q *db.Queries, k auth.ReplayKey) (*auth.Answer, error) {

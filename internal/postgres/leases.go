@@ -10,10 +10,10 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// fence locks the lease rows of the given leases (ascending, FOR SHARE, until the transaction ends) and checks that
+// Fence locks the lease rows of the given leases (ascending, FOR SHARE, until the transaction ends) and checks that
 // processID still owns each of them in the same epoch. It must come before any other lock of the transaction. If a lease
 // was lost it returns an error in which errors.As finds a *buckets.LostError that names the buckets; the caller rolls back.
-func fence(ctx context.Context, q *db.Queries, processID string, leases []buckets.Lease) error {
+func Fence(ctx context.Context, q *db.Queries, processID string, leases []buckets.Lease) error {
 	if len(leases) == 0 {
 		return nil
 	}
@@ -49,4 +49,41 @@ func fence(ctx context.Context, q *db.Queries, processID string, leases []bucket
 		return fault.Wrap(fault.Conflict, &buckets.LostError{Buckets: lost}, "bucket lease lost")
 	}
 	return nil
+}
+
+func BucketNumbers(leases []buckets.Lease) []int16 {
+	out := make([]int16, len(leases))
+	for i, l := range leases {
+		out[i] = int16(l.Bucket)
+	}
+	return out
+}
+
+func ByBucket(leases []buckets.Lease) map[int]buckets.Lease {
+	out := make(map[int]buckets.Lease, len(leases))
+	for _, l := range leases {
+		out[l.Bucket] = l
+	}
+	return out
+}
+
+func SetOfBuckets(bs []int16) *buckets.Set {
+	var s buckets.Set
+	for _, b := range bs {
+		s.Add(int(b))
+	}
+	return &s
+}
+
+// LeaseArrays returns the buckets of the leases, only those of a set unless it is nil, and the epochs of all buckets; -1
+// where there is no lease.
+func LeaseArrays(leases []buckets.Lease, only *buckets.Set) (bs []int16, epochs []int64) {
+	bs, epochs = []int16{}, slices.Repeat([]int64{-1}, buckets.Count)
+	for _, l := range leases {
+		if only == nil || only.Has(l.Bucket) {
+			bs = append(bs, int16(l.Bucket))
+			epochs[l.Bucket] = l.Epoch
+		}
+	}
+	return bs, epochs
 }

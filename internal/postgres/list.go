@@ -8,10 +8,10 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// list runs a query built with listQuery and collects what scan makes of each row. A list that is too long is an Invalid
+// List runs a query built with listQuery and collects what scan makes of each row. A list that is too long is an Invalid
 // fault.
-func list[T any](ctx context.Context, d *DB, sql string, args []any, scan pgx.RowToFunc[T]) (out []T, err error) {
-	err = d.run(ctx, func(conn db.DBTX) error {
+func List[T any](ctx context.Context, d *DB, sql string, args []any, scan pgx.RowToFunc[T]) (out []T, err error) {
+	err = d.DoRaw(ctx, func(conn db.DBTX) error {
 		rows, err := conn.Query(ctx, sql, args...)
 		if err != nil {
 			return err
@@ -22,5 +22,5 @@ func list[T any](ctx context.Context, d *DB, sql string, args []any, scan pgx.Ro
 	if err != nil {
 		return nil, err
 	}
-	return out, tooBroad(len(out))
+	return out, TooBroad(len(out))
 }

@@ -78,6 +78,14 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	return m, err
 }
 
+// ObserveOpened records how many incidents one transaction opened.
+func (d *DB) ObserveOpened(incidents int) { d.metrics.batchRows.Observe(float64(incidents)) }
+
+// CountFlood adds n messages to those for which a decision about floods and quotas was made; see iris_floods_total.
+func (d *DB) CountFlood(decision string, n int) {
+	d.metrics.floods.WithLabelValues(decision).Add(float64(n))
+}
+
 // durabilityDue reports whether it is time to look at the server's settings again, and if so counts it as done.
 func (m *metrics) durabilityDue() bool {
 	now, last := time.Now().UnixNano(), m.lastCheck.Load()
@@ -134,7 +142,7 @@ func (t *tracer) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData
 func (t *tracer) record(name string, took time.Duration, err error) {
 	t.metrics.queries.WithLabelValues(name).Observe(took.Seconds())
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		code := sqlState(err)
+		code := SqlState(err)
 		if code == "" {
 			code = "client"
 		}

@@ -41,7 +41,7 @@ func Migrate(ctx context.Context, url string, log *zap.Logger) error {
 	conn := stdlib.OpenDB(*cc)
 	defer func() { _ = conn.Close() }()
 	if err := conn.PingContext(ctx); err != nil {
-		return mapError(err)
+		return MapError(err)
 	}
 	provider, err := goose.NewProvider(goose.DialectPostgres, conn, migrations.Files, goose.WithSessionLocker(migrationLock{}))
 	if err != nil {
@@ -49,7 +49,7 @@ func Migrate(ctx context.Context, url string, log *zap.Logger) error {
 	}
 	before, err := provider.GetDBVersion(ctx)
 	if err != nil {
-		return mapError(err)
+		return MapError(err)
 	}
 	if err := refuseNameConflicts(ctx, conn, before); err != nil {
 		return err
@@ -63,12 +63,12 @@ func Migrate(ctx context.Context, url string, log *zap.Logger) error {
 	}
 	have, err := provider.GetDBVersion(ctx)
 	if err != nil {
-		return mapError(err)
+		return MapError(err)
 	}
 	if want := schemaWanted(); have > want {
 		fits := false
-		if err := conn.QueryRowContext(ctx, newerSchemaFits, want).Scan(&fits); err != nil && sqlState(err) != undefinedTable {
-			return mapError(err)
+		if err := conn.QueryRowContext(ctx, newerSchemaFits, want).Scan(&fits); err != nil && SqlState(err) != undefinedTable {
+			return MapError(err)
 		}
 		if !fits {
 			return Schema{Have: have, Want: want}.tooNew(fault.Conflict)
@@ -116,10 +116,10 @@ func (migrationLock) SessionUnlock(ctx context.Context, conn *sql.Conn) error {
 func migrationFault(err error) error {
 	var partial *goose.PartialError
 	if errors.As(err, &partial) && partial.Failed != nil {
-		kind := fault.KindOf(mapError(partial.Err))
+		kind := fault.KindOf(MapError(partial.Err))
 		return fault.Wrap(kind, err, fmt.Sprintf("migration %d did not succeed; what went before it is kept", partial.Failed.Source.Version))
 	}
-	return mapError(err)
+	return MapError(err)
 }
 
 // createInstallation computes canonical names that are missing and writes the installation's name and secret once. The name labels the cluster's gossip, so that two
@@ -127,19 +127,19 @@ func migrationFault(err error) error {
 func createInstallation(ctx context.Context, cc *pgx.ConnConfig, log *zap.Logger) error {
 	conn, err := pgx.ConnectConfig(ctx, cc)
 	if err != nil {
-		return mapError(err)
+		return MapError(err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	_, conflicts, err := fillCanonicalNames(ctx, db.New(conn))
-	if err != nil && sqlState(err) != "23505" { // another process filled them at the same time
-		return mapError(err)
+	_, conflicts, err := FillCanonicalNames(ctx, db.New(conn))
+	if err != nil && SqlState(err) != "23505" { // another process filled them at the same time
+		return MapError(err)
 	}
 	LogNameConflicts(log, conflicts)
 	secret := make([]byte, 32)
 	label := make([]byte, 4)
 	_, _ = rand.Read(secret) // crypto/rand never fails
 	_, _ = rand.Read(label)
-	return mapError(db.New(conn).CreateInstallation(ctx, db.CreateInstallationParams{
+	return MapError(db.New(conn).CreateInstallation(ctx, db.CreateInstallationParams{
 		Name: "iris-" + hex.EncodeToString(label), Secret: secret,
 	}))
 }
@@ -183,16 +183,16 @@ func (d *DB) SchemaState(ctx context.Context) (Schema, error) {
 	err := d.pool.QueryRow(ctx, `-- name: SchemaVersion :one
 select coalesce(max(version_id), 0) from goose_db_version where is_applied`).Scan(&s.Have)
 	switch {
-	case sqlState(err) == undefinedTable:
+	case SqlState(err) == undefinedTable:
 		return s, nil
 	case err != nil:
-		return s, mapError(err)
+		return s, MapError(err)
 	case s.Have > s.Want:
 		err = d.pool.QueryRow(ctx, newerSchemaFits, s.Want).Scan(&s.Fits)
-		if sqlState(err) == undefinedTable {
+		if SqlState(err) == undefinedTable {
 			return s, nil
 		}
-		return s, mapError(err)
+		return s, MapError(err)
 	}
 	s.Fits = s.Have == s.Want
 	return s, nil

@@ -12,6 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+	"github.com/iris-oncall/iris/internal/postgres/queue"
 	"github.com/iris-oncall/iris/migrations"
 )
 
@@ -57,7 +58,7 @@ func TestMessagesMoveOverToTheWaitingIndex(t *testing.T) {
 	d := pgtest.Open(t, url, postgres.Config{})
 	require.NoError(t, d.Pool().QueryRow(t.Context(), states).Scan(&is))
 	require.Equal(t, was, is)
-	q := postgres.NewQueue(d)
+	q := queue.New(d)
 	found, err := q.Waiting(t.Context(), []int{7}, time.Time{})
 	require.NoError(t, err)
 	require.Len(t, found.Waiting, 1)

@@ -265,3 +265,7 @@ func (l *Listener) until(ctx context.Context, conn *pgx.Conn, deadline time.Time
 		l.wake(set)
 	}
 }
+
+// MembersChannel is the channel on which a hint is sent whenever members or leases changed. The payload is the process
+// id of whoever changed them.
+const MembersChannel = "iris_members"

@@ -8,9 +8,9 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// recently remembers for a moment what was read by key, and lets only one of many who ask at once read it. What does
+// Recently remembers for a moment what was read by key, and lets only one of many who ask at once read it. What does
 // not exist, and what failed, is not remembered. It is safe for concurrent use; a value must not be changed.
-type recently[K comparable, V any] struct {
+type Recently[K comparable, V any] struct {
 	ttl time.Duration
 
 	mu      sync.Mutex
@@ -27,13 +27,13 @@ type recent[V any] struct {
 // sweepAt is how many entries make a sweep of the stale ones worth its while.
 const sweepAt = 1024
 
-func newRecently[K comparable, V any](ttl time.Duration) *recently[K, V] {
-	return &recently[K, V]{ttl: ttl, entries: map[K]*recent[V]{}}
+func NewRecently[K comparable, V any](ttl time.Duration) *Recently[K, V] {
+	return &Recently[K, V]{ttl: ttl, entries: map[K]*recent[V]{}}
 }
 
-// get returns what read gives for k, now or at most ttl ago. read runs without the caller's cancellation, since others
+// Get returns what read gives for k, now or at most ttl ago. read runs without the caller's cancellation, since others
 // may wait for its answer.
-func (c *recently[K, V]) get(ctx context.Context, k K, read func(context.Context) (V, error)) (V, error) {
+func (c *Recently[K, V]) Get(ctx context.Context, k K, read func(context.Context) (V, error)) (V, error) {
 	c.mu.Lock()
 	e, ok := c.entries[k]
 	if ok {
@@ -61,7 +61,7 @@ func (c *recently[K, V]) get(ctx context.Context, k K, read func(context.Context
 }
 
 // fill reads for everybody who waits for e. They are answered even if read panics.
-func (c *recently[K, V]) fill(ctx context.Context, k K, e *recent[V], read func(context.Context) (V, error)) (V, error) {
+func (c *Recently[K, V]) fill(ctx context.Context, k K, e *recent[V], read func(context.Context) (V, error)) (V, error) {
 	e.err = errNotRead
 	defer func() {
 		if e.err != nil {
@@ -76,14 +76,14 @@ func (c *recently[K, V]) fill(ctx context.Context, k K, e *recent[V], read func(
 
 var errNotRead = fault.New(fault.Internal, "reading did not return")
 
-// forget makes the next get of every key read again, also those that are being read now.
-func (c *recently[K, V]) forget() {
+// Forget makes the next get of every key read again, also those that are being read now.
+func (c *Recently[K, V]) Forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	clear(c.entries)
 }
 
-func (c *recently[K, V]) forgetEntry(k K, e *recent[V]) {
+func (c *Recently[K, V]) forgetEntry(k K, e *recent[V]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.entries[k] == e {
@@ -91,7 +91,7 @@ func (c *recently[K, V]) forgetEntry(k K, e *recent[V]) {
 	}
 }
 
-func (c *recently[K, V]) sweep() {
+func (c *Recently[K, V]) sweep() {
 	if len(c.entries) < sweepAt {
 		return
 	}

@@ -15,10 +15,10 @@ import (
 func TestRecentlyReadsOnceForManyAndForgets(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c := newRecently[string, int64](time.Second)
+		c := NewRecently[string, int64](time.Second)
 		var reads atomic.Int64
 		get := func() int64 {
-			v, err := c.get(t.Context(), "k", func(context.Context) (int64, error) {
+			v, err := c.Get(t.Context(), "k", func(context.Context) (int64, error) {
 				<-time.After(time.Millisecond)
 				return reads.Add(1), nil
 			})
@@ -33,18 +33,18 @@ func TestRecentlyReadsOnceForManyAndForgets(t *testing.T) {
 		require.EqualValues(t, 1, get())
 		<-time.After(time.Second)
 		require.EqualValues(t, 2, get())
-		c.forget()
+		c.Forget()
 		require.EqualValues(t, 3, get())
 	})
 }
 
 func TestRecentlyRemembersNoFailures(t *testing.T) {
 	t.Parallel()
-	c := newRecently[int, int](time.Hour)
+	c := NewRecently[int, int](time.Hour)
 	bad := errors.New("away")
-	_, err := c.get(t.Context(), 1, func(context.Context) (int, error) { return 0, bad })
+	_, err := c.Get(t.Context(), 1, func(context.Context) (int, error) { return 0, bad })
 	require.ErrorIs(t, err, bad)
-	v, err := c.get(t.Context(), 1, func(context.Context) (int, error) { return 7, nil })
+	v, err := c.Get(t.Context(), 1, func(context.Context) (int, error) { return 7, nil })
 	require.NoError(t, err)
 	require.Equal(t, 7, v)
 	require.Len(t, c.entries, 1)
@@ -53,10 +53,10 @@ func TestRecentlyRemembersNoFailures(t *testing.T) {
 func TestRecentlySweepsWhatIsStale(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c := newRecently[int, int](time.Second)
+		c := NewRecently[int, int](time.Second)
 		fill := func(from int) {
 			for i := range sweepAt {
-				_, err := c.get(t.Context(), from+i, func(context.Context) (int, error) { return i, nil })
+				_, err := c.Get(t.Context(), from+i, func(context.Context) (int, error) { return i, nil })
 				require.NoError(t, err)
 			}
 		}

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// remembered keeps values that were read in batches for a moment, at most limit of them. It is safe for concurrent use;
+// Remembered keeps values that were read in batches for a moment, at most limit of them. It is safe for concurrent use;
 // a value must not be changed.
-type remembered[K comparable, V any] struct {
+type Remembered[K comparable, V any] struct {
 	ttl   time.Duration
 	limit int
 
@@ -20,11 +20,11 @@ type dated[V any] struct {
 	until time.Time
 }
 
-func newRemembered[K comparable, V any](ttl time.Duration, limit int) *remembered[K, V] {
-	return &remembered[K, V]{ttl: ttl, limit: limit, entries: map[K]dated[V]{}}
+func NewRemembered[K comparable, V any](ttl time.Duration, limit int) *Remembered[K, V] {
+	return &Remembered[K, V]{ttl: ttl, limit: limit, entries: map[K]dated[V]{}}
 }
 
-func (r *remembered[K, V]) get(k K) (V, bool) {
+func (r *Remembered[K, V]) Get(k K) (V, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e, ok := r.entries[k]
@@ -35,8 +35,8 @@ func (r *remembered[K, V]) get(k K) (V, bool) {
 	return e.value, true
 }
 
-// put keeps a value; asked is when reading it began, so that its age is never understated.
-func (r *remembered[K, V]) put(k K, v V, asked time.Time) {
+// Put keeps a value; asked is when reading it began, so that its age is never understated.
+func (r *Remembered[K, V]) Put(k K, v V, asked time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.entries) >= r.limit {

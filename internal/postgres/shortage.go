@@ -21,7 +21,7 @@ type shortage struct {
 
 // note remembers err if it is of that kind.
 func (s *shortage) note(err error) {
-	switch code := sqlState(err); {
+	switch code := SqlState(err); {
 	case code == "53100", len(code) == 5 && code[:2] == "58":
 		s.mu.Lock()
 		defer s.mu.Unlock()

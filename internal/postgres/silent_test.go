@@ -14,7 +14,9 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/incidents"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
@@ -73,7 +75,7 @@ func TestASilentServerHoldsNobodyForEver(t *testing.T) {
 	between := silence(t, u.Host)
 	u.Host = between.Addr().String()
 	d := pgtest.Open(t, u.String(), postgres.Config{MaxConns: 4})
-	people, incidents := postgres.NewUsers(d), postgres.NewIncidents(d)
+	people, incidents := pgpeople.NewUsers(d), incidents.New(d)
 	_, err = people.ByName(t.Context(), "nobody")
 	require.True(t, fault.Is(err, fault.NotFound), "%v", err)
 
@@ -81,7 +83,7 @@ func TestASilentServerHoldsNobodyForEver(t *testing.T) {
 	between.silent.Store(true)
 	for what, call := range map[string]func() error{
 		"a statement":   func() error { _, err := people.ByName(t.Context(), "nobody"); return err },
-		"a transaction": func() error { _, err := people.Create(t.Context(), postgres.NewUser{Name: "ann"}); return err },
+		"a transaction": func() error { _, err := people.Create(t.Context(), pgpeople.NewUser{Name: "ann"}); return err },
 		"a list":        func() error { _, err := incidents.List(t.Context(), filters.Query{Limit: 1}); return err },
 		"a statement inside": func() error {
 			return d.InTx(t.Context(), func(_ pgx.Tx, q *db.Queries) error { _, err := q.UserByName(t.Context(), "x"); return err })

@@ -118,7 +118,7 @@ func (w *Web) failChange(rw http.ResponseWriter, r *http.Request, err error, a a
 func (w *Web) askFirst(rw http.ResponseWriter, r *http.Request, done incidents.Acknowledged, back string) {
 	w.showAgain(rw, r, http.StatusConflict, again{
 		frame:   w.frame(r, done.PreviousOwner+" has acknowledged this incident", "incidents"),
-		Problem: "Nobody is paged for it any more. You can take it over: the timeline then says that you did.",
+		Problem: "Nobody is paged for it any more. You can take it over; the timeline will say so.",
 		ID:      done.ID, Verb: "acknowledge", Label: "Take over from " + done.PreviousOwner, Replace: done.OwnedBy, Back: back,
 		Leave: "Leave it to " + done.PreviousOwner,
 	})

@@ -91,7 +91,7 @@ func (w *Web) clusterBody(ctx context.Context) (clusterBody, error) {
 		b.Buckets = append(b.Buckets, v)
 	}
 	if missing := buckets.Count - b.Owned; missing > 0 {
-		b.Warning = fmt.Sprintf("%d of %d buckets have no living owner: their incidents wait. A running processor takes them over within seconds; start one if there is none.", missing, buckets.Count)
+		b.Warning = fmt.Sprintf("%d of %d buckets have no live owner: their incidents wait. A running processor takes them over within seconds; start one if there is none.", missing, buckets.Count)
 	}
 	classes := map[messages.Class]string{messages.ClassUrgent: "urgent", messages.ClassRoutine: "routine", messages.ClassOutOfBand: "out of band"}
 	for _, d := range depths {

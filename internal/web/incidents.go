@@ -112,7 +112,7 @@ func (w *Web) listIncidents(rw http.ResponseWriter, r *http.Request) {
 	}
 	rows := listRows{Empty: chosen.empty, ReadOnly: actor(r).ReadOnly, Self: link(v, "show", chosen.name)}
 	if page.Application != "" || page.Plan != "" {
-		rows.Empty = "Nothing here fits the filter."
+		rows.Empty = "Nothing matches the filter."
 	}
 	if len(found) > listLength {
 		found = found[:listLength]

@@ -64,9 +64,9 @@ func (w *Web) login(rw http.ResponseWriter, r *http.Request) {
 	var flash string
 	switch {
 	case fault.Is(err, fault.Unauthenticated):
-		flash = "That user name and password do not fit together."
+		flash = "The user name or the password is wrong."
 	case fault.Is(err, fault.Throttled):
-		w.notNow(rw, r, next, http.StatusTooManyRequests, err, "Too many attempts to log in from where you are.")
+		w.notNow(rw, r, next, http.StatusTooManyRequests, err, "Too many attempts to log in from your address.")
 		return
 	case errors.Is(err, auth.ErrBusy):
 		w.notNow(rw, r, next, http.StatusServiceUnavailable, err, "Too many people log in at the same time.")
@@ -74,7 +74,7 @@ func (w *Web) login(rw http.ResponseWriter, r *http.Request) {
 	case errors.Is(err, auth.ErrStranger):
 		flash = "Your password is right, but nobody has added you to Iris yet. Ask an administrator."
 	case errors.Is(err, auth.ErrMixedUp):
-		flash = "Your password is right, but your user name is somebody else's in Iris. Ask an administrator."
+		flash = "Your password is right, but your user name belongs to another person in Iris. Ask an administrator."
 	case errors.Is(err, auth.ErrAway):
 		w.directoryAway(rw, r, next, err)
 		return
@@ -106,10 +106,10 @@ func (w *Web) notNow(rw http.ResponseWriter, r *http.Request, next string, statu
 
 // directoryAway shows the form again: whoever has a password of Iris's own can still log in.
 func (w *Web) directoryAway(rw http.ResponseWriter, r *http.Request, next string, err error) {
-	w.d.Log.Warn("nobody can be asked about a password", zap.Error(err))
+	w.d.Log.Warn("no directory answers, so a password cannot be checked", zap.Error(err))
 	rw.Header().Set("Retry-After", "5")
 	w.views.page(rw, r, w.d.Log, http.StatusServiceUnavailable, "login", loginPage{frame: frame{Title: "Log in"}, Next: next,
-		Problem: "The directory that knows your password cannot be reached. Try again in a moment; passwords of Iris's own work meanwhile."})
+		Problem: "The directory that checks your password cannot be reached. Try again in a moment. Passwords that Iris itself keeps still work."})
 }
 
 // loggedIn is a user object as Oncall shows it, with the token that its clients send along.
@@ -276,7 +276,7 @@ func actor(r *http.Request) users.User {
 func (w *Web) fail(rw http.ResponseWriter, r *http.Request, err error) {
 	switch fault.KindOf(err) {
 	case fault.NotFound:
-		w.problem(rw, r, http.StatusNotFound, "Not found", "There is no such thing here.")
+		w.problem(rw, r, http.StatusNotFound, "Not found", "This page or object does not exist.")
 	case fault.Invalid:
 		w.problem(rw, r, http.StatusBadRequest, "That did not work", fault.Public(err))
 	case fault.Forbidden:
@@ -287,7 +287,7 @@ func (w *Web) fail(rw http.ResponseWriter, r *http.Request, err error) {
 		w.problem(rw, r, http.StatusServiceUnavailable, "The database cannot be reached", databaseAway)
 	default:
 		w.d.Log.Error("page failed", zap.String("path", wire.LogPath(r)), zap.Error(err))
-		w.problem(rw, r, http.StatusInternalServerError, "Something went wrong", "This is a defect of Iris; the server's log says more.")
+		w.problem(rw, r, http.StatusInternalServerError, "Something went wrong", "This is a defect of Iris. The log of the server has the details.")
 	}
 }
 
@@ -302,7 +302,7 @@ func (w *Web) problemIn(rw http.ResponseWriter, r *http.Request, f frame, status
 	}{f, text})
 }
 
-const databaseAway = "Nothing is lost: try again in a moment. Processors page on as soon as it is back."
+const databaseAway = "Nothing is lost: try again in a moment. Paging continues as soon as the database is back."
 
 // sessionFailed answers when a session cannot be read or kept: usually the database is away.
 func (w *Web) sessionFailed(rw http.ResponseWriter, r *http.Request, err error) {

@@ -88,10 +88,10 @@ func TestWhyALogInFailedIsSaidOnce(t *testing.T) {
 	t.Parallel()
 	_, b := setup(t)
 	_, body := b.post("/login/", url.Values{"username": {`a"><b>`}, "password": {"wrong"}})
-	require.Contains(t, body, "do not fit together")
+	require.Contains(t, body, "password is wrong")
 	require.NotContains(t, body, "<b>")
 	_, body = b.get("/login")
-	require.NotContains(t, body, "do not fit together")
+	require.NotContains(t, body, "password is wrong")
 }
 
 func TestWhoOnlyReadsChangesNothing(t *testing.T) {

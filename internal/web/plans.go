@@ -178,7 +178,7 @@ func notificationInWords(n escalation.Notification, lost bool) string {
 	case n.Target != nil:
 		who = n.Target.String()
 	}
-	text := fmt.Sprintf("Page %s, priority %s, with the words of template %s", who, n.Priority, n.Template)
+	text := fmt.Sprintf("Page %s, priority %s, with template %s", who, n.Priority, n.Template)
 	if lost {
 		text += " (which has no active version)"
 	}
@@ -190,7 +190,7 @@ func notificationInWords(n escalation.Notification, lost bool) string {
 		text += fmt.Sprintf(" Then wait %s.", words.Duration(n.Wait))
 	}
 	if n.Optional {
-		text += " Left out if nobody can be reached."
+		text += " Skipped if nobody can be reached."
 	}
 	return text
 }
@@ -206,14 +206,14 @@ func times(n int) string {
 func planFacts(p escalation.Plan) []string {
 	var out []string
 	if p.Tracking != nil {
-		out = append(out, fmt.Sprintf("Before step 1, %s is told by %s.", p.Tracking.Key, p.Tracking.Mode))
+		out = append(out, fmt.Sprintf("Before step 1, a message goes to %s by %s.", p.Tracking.Key, p.Tracking.Mode))
 	}
 	if a, ok := p.Aggregation(); ok {
 		out = append(out, fmt.Sprintf("More than %d pages to one person within %s are held and leave together every %s, until %s pass without one.",
 			a.Threshold, words.Duration(a.Window), words.Duration(a.Every), words.Duration(a.Reset)))
 	}
 	if p.Fallback != nil {
-		out = append(out, fmt.Sprintf("Who cannot be reached is replaced by %s.", p.Fallback))
+		out = append(out, fmt.Sprintf("A person who cannot be reached is replaced by %s.", p.Fallback))
 	}
 	return out
 }

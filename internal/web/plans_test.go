@@ -110,8 +110,8 @@ func TestAPlanIsShownInWordsWithWhatItWouldDo(t *testing.T) {
 		status, body := b.get(path + "?at=2026-11-22T02:00&application=shop&assume=ack-after%3D5m&target=user:ann&target=user:bo&target=user:cy")
 		require.Equal(t, http.StatusOK, status)
 		for _, want := range []string{
-			"Page oncall-primary of db, priority urgent, with the words of template words. Again after 1 min 30 s, 2 times. Then wait 1 min 30 s.",
-			"Page target number 1 of the incident, priority low, with the words of template lost (which has no active version). Left out if nobody can be reached.",
+			"Page oncall-primary of db, priority urgent, with template words. Again after 1 min 30 s, 2 times. Then wait 1 min 30 s.",
+			"Page target number 1 of the incident, priority low, with template lost (which has no active version). Skipped if nobody can be reached.",
 			"Nobody is paged; the next step follows at once.",
 			"More than 10 pages to one person within 15 min are held and leave together every 5 min, until 1 min pass without one.",
 			`<a href="/plans/6">6</a>`, `value="2026-11-22T02:00"`, `value="shop"`, `value="ack-after=5m" selected`, `name="target" value="user:bo"`,

@@ -134,7 +134,7 @@ func (v *simulationView) fill(r simulation.Report, zone *time.Location) {
 	case simulation.EndAcknowledged:
 		v.EndBefore, v.EndAfter = "Somebody acknowledges at", ", as assumed."
 	case simulation.EndCut:
-		v.EndBefore, v.EndAfter = "The plan goes on after", "."
+		v.EndBefore, v.EndAfter = "The plan continues after", "."
 	default:
 		v.EndBefore = "The plan is exhausted at"
 		v.EndAfter = fmt.Sprintf(", %s after the incident was opened.", words.Duration(time.Duration(r.EndedAt-r.At)*time.Second))

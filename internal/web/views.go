@@ -155,7 +155,7 @@ func (v *views) page(rw http.ResponseWriter, r *http.Request, log *zap.Logger, s
 	var b bytes.Buffer
 	if err := v.t.ExecuteTemplate(&b, name, data); err != nil {
 		log.Error("page cannot be rendered", zap.String("page", name), zap.Error(err))
-		http.Error(rw, "This page cannot be shown; the server's log says why.", http.StatusInternalServerError)
+		http.Error(rw, "This page cannot be shown. The log of the server has the reason.", http.StatusInternalServerError)
 		return
 	}
 	rw.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -171,7 +171,7 @@ func (v *views) live(rw http.ResponseWriter, r *http.Request, log *zap.Logger, n
 	var b bytes.Buffer
 	if err := v.t.ExecuteTemplate(&b, name, data); err != nil {
 		log.Error("page cannot be rendered", zap.String("page", name), zap.Error(err))
-		http.Error(rw, "This page cannot be shown; the server's log says why.", http.StatusInternalServerError)
+		http.Error(rw, "This page cannot be shown. The log of the server has the reason.", http.StatusInternalServerError)
 		return live{}, false
 	}
 	h := fnv.New64a()

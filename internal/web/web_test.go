@@ -211,7 +211,7 @@ func TestPagesNeedALogin(t *testing.T) {
 	}
 	status, body := b.post("/login/", url.Values{"username": {"ann"}, "password": {"wrong"}})
 	require.Equal(t, http.StatusOK, status)
-	require.Contains(t, body, "do not fit together")
+	require.Contains(t, body, "password is wrong")
 	b.login()
 }
 
@@ -282,7 +282,7 @@ func TestListFiltersAndCluster(t *testing.T) {
 	require.Contains(t, body, "2 min", "age of the oldest waiting message")
 	w.view.Members[0].Age = time.Minute
 	_, body = b.get("/cluster")
-	require.Contains(t, body, "256 of 256 buckets have no living owner")
+	require.Contains(t, body, "256 of 256 buckets have no live owner")
 }
 
 func TestUnknownIncidentAndEmptyComment(t *testing.T) {
@@ -292,7 +292,7 @@ func TestUnknownIncidentAndEmptyComment(t *testing.T) {
 	for _, path := range []string{"/incidents/1", "/incidents/x", "/incidents/99999999999999999999"} {
 		status, body := b.get(path)
 		require.Equal(t, http.StatusNotFound, status)
-		require.Contains(t, body, "There is no such thing here")
+		require.Contains(t, body, "This page or object does not exist")
 	}
 	status, body := b.post("/incidents/257/comments", url.Values{"content": {" "}})
 	require.Equal(t, http.StatusBadRequest, status)

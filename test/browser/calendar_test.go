@@ -365,7 +365,7 @@ func unavailable(t *testing.T, b *tab, api *client) {
 	ask[bool](b, fmt.Sprintf(`(() => { [...%s.querySelectorAll("button")].find((e) => e.textContent === "Add…").click(); return true; })()`, mine))
 	b.do("tomorrow for four hours", chromedp.WaitVisible(`dialog[open] input[aria-label=Starts]`), chromedp.Click(`dialog[open] button.primary`),
 		chromedp.WaitNotPresent(`dialog[open]`), chromedp.WaitVisible(`#note.bad`))
-	require.Contains(t, b.text(`#note`), "You are on call then: ")
+	require.Contains(t, b.text(`#note`), "You are on call in this time: ")
 	require.Contains(t, b.text(`#note`), "shadow of "+team)
 	b.shot("47-me-unavailable")
 
@@ -380,7 +380,7 @@ func unavailable(t *testing.T, b *tab, api *client) {
 
 	b.do("my own", chromedp.Navigate(home+"/me"), chromedp.WaitVisible(`#oncall:not([aria-busy]) .card`), settled)
 	ask[bool](b, mine+`.querySelector('button[aria-label^="Remove: "]').click() === undefined`)
-	b.until("it is removed", mine+`.textContent.includes("Nothing: schedules may choose you at any time.")`)
+	b.until("it is removed", mine+`.textContent.includes("Nothing entered: schedules may choose you at any time.")`)
 	b.do("nothing is flagged", chromedp.Navigate(home+"/teams/"+team), chromedp.WaitVisible(`.ec-event.role-shadow`), settled)
 	require.True(t, ask[bool](b, fmt.Sprintf(`document.querySelector(%q).hidden`, banner)))
 }

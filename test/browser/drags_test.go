@@ -49,7 +49,7 @@ func drags(t *testing.T, b *tab, api *client) {
 	save := func(what string) {
 		ask[string](b, `document.getElementById("announce").textContent = ""`)
 		b.do(what, chromedp.WaitVisible(saved), chromedp.Click(saved), chromedp.WaitNotPresent(`dialog[open]`))
-		b.until("the calendar shows it", `document.getElementById("announce").textContent === "The calendar was brought up to date"`)
+		b.until("the calendar shows it", `document.getElementById("announce").textContent === "The calendar was reloaded"`)
 		b.do(what, chromedp.WaitVisible(event))
 	}
 	from := b.noon("Ana", 2)

@@ -168,7 +168,7 @@ function warn(text) {
     warning.setAttribute("role", "alert");
     document.querySelector("main").prepend(warning);
   }
-  warning.textContent = text + " What you see may be old. Trying again every few seconds.";
+  warning.textContent = text + " What you see may be out of date. Iris tries again every few seconds.";
 }
 for (const event of ["htmx:sendError", "htmx:timeout"]) {
   document.addEventListener(event, () => warn("No connection to Iris."));

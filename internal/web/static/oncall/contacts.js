@@ -36,7 +36,7 @@ export function contactsCard(page) {
     const code = h("input", { inputMode: "numeric", autocomplete: "one-time-code", size: 10, "aria-label": `Code sent by ${c.mode}` });
     const send = h(
       "button",
-      { type: "button", onclick: () => attempt(send, () => v1.post(at + "/code", {}), "A code is on its way.") },
+      { type: "button", onclick: () => attempt(send, () => v1.post(at + "/code", {}), "The code was sent.") },
       "Send a code",
     );
     const verify = h(

@@ -86,10 +86,10 @@ async function loadGaps() {
           roleBadge(g.role),
           span(g.start, g.end, zone.zone()),
           length(g.end - g.start),
-          g.kind === "nobody" ? "nobody has a shift" : h("span", { class: "dim" }, "not populated yet: a schedule will reach it"),
+          g.kind === "nobody" ? "nobody is on call" : h("span", { class: "dim" }, "not populated yet: a schedule will fill it"),
           team.mayEdit && h("button", { type: "button", onclick: () => close(g) }, "Fill…"),
         ]),
-        "No gap: somebody is on call whenever the team wants it.",
+        "No gap: somebody is on call whenever the team wants cover.",
       ),
     );
   } catch (e) {
@@ -122,7 +122,7 @@ async function close(g) {
 }
 
 const covers = [
-  ["schedules", "what its schedules are for"],
+  ["schedules", "as its schedules say"],
   ["always", "always"],
   ["never", "never"],
   ["hours", "in these hours"],
@@ -135,18 +135,18 @@ async function loadWishes() {
     fill(
       wishes,
       table(
-        ["Role", "Somebody is to be on call", ""],
+        ["Role", "Cover is wanted", ""],
         found.map((w) => [
           roleBadge(w.role),
           covers.find(([c]) => c === w.cover)[1] + (w.hours.length ? ": " + w.hours.map(windowWords).join("; ") : ""),
           team.mayManage && h("button", { type: "button", onclick: () => wish(w) }, "Change…"),
         ]),
-        "No role is wanted: the team has no schedule.",
+        "No role needs cover: the team has no schedule.",
       ),
       h(
         "p",
         { class: "hint card-note" },
-        "A schedule of certain hours wants cover in those only. A role with any schedule that runs around the clock wants it always.",
+        "A role whose schedules cover certain hours needs cover in those hours. A role with a schedule around the clock always needs cover.",
       ),
       team.mayManage &&
         others.length > 0 &&
@@ -170,7 +170,7 @@ async function wish(w, others) {
   const button = h("button", { type: "button", class: "primary" }, "Save");
   const d = dialog({
     title: others ? "Cover of another role" : "Cover of " + w.role,
-    body: h("div", { class: "stack" }, name && field("Role", name), field("Somebody is to be on call", cover), windows.el),
+    body: h("div", { class: "stack" }, name && field("Role", name), field("Cover is wanted", cover), windows.el),
     actions: [button, h("button", { type: "button", onclick: () => d.close() }, "Cancel")],
   });
   button.onclick = async () => {

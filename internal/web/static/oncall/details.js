@@ -88,7 +88,7 @@ async function remove({ shift, zone }) {
     form: h(
       "div",
       { class: "stack" },
-      h("p", {}, "Nobody takes its place: look at what remains."),
+      h("p", {}, "Nobody replaces this person: check who remains."),
       shift.link_id && h("label", { class: "check" }, all, h("span", {}, "All linked shifts")),
     ),
     save: async () => {
@@ -131,7 +131,7 @@ async function swap(context) {
       { class: "stack" },
       h("p", {}, worded(shift, zone)),
       field("With", other),
-      h("label", { class: "check" }, linked, h("span", {}, "With the shifts they are linked with")),
+      h("label", { class: "check" }, linked, h("span", {}, "Include the linked shifts")),
     ),
   });
 }

@@ -4,7 +4,7 @@ import { fill, h, problem as worded, working } from "./dom.js";
 // dialog opens one and returns it; done resolves with what close was called with, undefined when it was dismissed.
 export function dialog({ title, body, actions = [], near, wide }) {
   const problem = h("div", { class: "flash bad", role: "alert", hidden: true });
-  const warned = h("div", { class: "flash", role: "alert", hidden: true }, "What you entered is not saved. Press Escape again to leave it.");
+  const warned = h("div", { class: "flash", role: "alert", hidden: true }, "What you entered is not saved. Press Escape again to discard it.");
   const el = h(
     "dialog",
     { class: ["dialog", wide && "wide", near && "near"], "aria-label": title, tabindex: -1 },

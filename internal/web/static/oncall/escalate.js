@@ -35,5 +35,5 @@ async function escalate(team, plans) {
       id = await v0.post(path`/teams/${team.name}/iris_escalate`, { plan: f.plan.value, description: f.description.value });
     },
   });
-  if (sent) flash(h("span", {}, "They are being paged: ", h("a", { href: path`/incidents/${String(id)}` }, "incident " + id)));
+  if (sent) flash(h("span", {}, "Paging: ", h("a", { href: path`/incidents/${String(id)}` }, "incident " + id)));
 }

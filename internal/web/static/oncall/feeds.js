@@ -38,7 +38,7 @@ async function open(kind, name) {
         {
           type: "button",
           class: "danger",
-          onclick: () => attempt(revoke, () => v0.remove(at), "The feed's address is worth nothing any more."),
+          onclick: () => attempt(revoke, () => v0.remove(at), "The address of the feed no longer works."),
         },
         "Revoke",
       );
@@ -72,7 +72,7 @@ async function open(kind, name) {
       h(
         "p",
         {},
-        `Subscribe to the shifts of ${name} in another calendar (iCal). Whoever knows the address can read them; it is yours alone and can be revoked.`,
+        `Subscribe to the shifts of ${name} in another calendar (iCal). Everybody who knows the address can read them. The address is yours; you can revoke it.`,
       ),
       key && h("div", { class: "row nowrap" }, shown, copy),
       h("div", { class: "row" }, make, revoke),

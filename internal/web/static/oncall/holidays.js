@@ -31,7 +31,7 @@ export function holidayCard(team) {
               { class: "plain" },
               next.slice(0, 8).map((d) => h("li", {}, h("span", { class: "mono" }, d.date), " ", d.name)),
             ),
-            h("p", { class: "dim small" }, `${days.length} days, ${next.length} of them to come. `, team.mayManage && remove),
+            h("p", { class: "dim small" }, `${days.length} days, ${next.length} of them in the future. `, team.mayManage && remove),
           ]
         : h("p", { class: "dim" }, "No holidays are known."),
     );

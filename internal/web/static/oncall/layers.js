@@ -74,7 +74,7 @@ export function layersForm(layers, { team, zone, roster, changed }) {
       h(
         "p",
         { class: "hint" },
-        "Where layers overlap, the later one has the pager. All times are of the team's clock, ",
+        "Where layers overlap, the later one applies. Times are in the team's zone, ",
         zone.replaceAll("_", " "),
         ".",
       ),
@@ -148,7 +148,7 @@ export function layersForm(layers, { team, zone, roster, changed }) {
               .map((t) => t.trim().padStart(5, "0"))
               .filter((t) => /^\d{2}:\d{2}$/.test(t)),
         ),
-        "With days or business days: each of them passes the pager on. Empty: one a turn, at the first hand-off's time.",
+        "For turns of days or business days: every time is a hand-off. Empty: one hand-off per turn, at the time of the first one.",
       ),
       windows(l),
       members(l),

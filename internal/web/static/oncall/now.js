@@ -36,8 +36,8 @@ export function nowPanel({ team, roles, zone, page, taken }) {
       paged.length
         ? paged.map((r) => role(r, summary.current[r] || [], summary.next[r] || [], { team, zone: zone(), page }))
         : h("p", { class: "dim" }, team.people.length
-              ? "Nobody is on the calendar. Pages go to the team in its fixed order."
-              : "Nobody is on the calendar, and nobody is in the team: its pages would reach nobody here."),
+              ? "Nobody is on the calendar. Pages go to the members of the team, in their fixed order."
+              : "Nobody is on the calendar and nobody is in the team: pages would reach nobody in this team."),
       names
         .filter(isAway)
         .flatMap((r) => summary.current[r] || [])
@@ -130,7 +130,7 @@ async function takePager({ team, roles, zone, page, summary }) {
     title: "Take the pager now",
     label: "Take the pager",
     zone,
-    ask: () => (body().until > now ? { action: "take", team: team.name, ...body() } : "Choose a time that is still to come."),
+    ask: () => (body().until > now ? { action: "take", team: team.name, ...body() } : "Choose a time in the future."),
     save: () => v1.post(path`/teams/${team.name}/take`, body()),
     form: h(
       "div",

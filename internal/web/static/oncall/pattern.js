@@ -79,7 +79,7 @@ export function patternForm(events, advanced, changed) {
         ? advancedRows()
         : [
             h("div", { class: "row" }, field("Hand-off", dayField), field("At", timeField), field("Rotates", every)),
-            h("label", { class: "check" }, limit, h("span", {}, "Shifts of 12 hours a day, for day and night crews")),
+            h("label", { class: "check" }, limit, h("span", {}, "Shifts of 12 hours a day, for day and night teams")),
           ],
     );
   const set = (to) => {

@@ -23,7 +23,7 @@ export async function populate({ id, team, page, done }) {
   const preview = previewGrid(zone, team.people, async (a, b) => {
     if (!from.value) throw Object.assign(new Error(), { text: "Choose a day to start on." });
     const found = await v0.get(path`/schedules/${id}/preview` + query({ start: start(), start__lt: b, end__ge: a, team__eq: team.name }));
-    return { shifts: found, text: "Dashed shifts are new. Shifts of other schedules and those made by hand stay." };
+    return { shifts: found, text: "Dashed shifts are new. Shifts of other schedules and manual shifts stay." };
   });
   const button = h(
     "button",
@@ -45,7 +45,7 @@ export async function populate({ id, team, page, done }) {
   const d = dialog({
     title: "Preview and populate",
     wide: true,
-    body: h("div", { class: "stack" }, field("From", from, "Shifts that this schedule made from then on are replaced."), preview.el),
+    body: h("div", { class: "stack" }, field("From", from, "Shifts that this schedule made after that are replaced."), preview.el),
     actions: [button, h("button", { type: "button", onclick: () => d.close() }, "Cancel")],
   });
   preview.start();

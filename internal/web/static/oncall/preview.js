@@ -7,7 +7,7 @@ import { length, span } from "./zone.js";
 // previewGrid shows shifts of the weeks from now on; range(from, to) returns what to show, or throws.
 export function previewGrid(zone, people, range) {
   const title = h("strong", { class: "range" }),
-    holder = h("div", { class: "grid-holder", tabindex: 0, role: "group", "aria-label": "What the schedule makes" }),
+    holder = h("div", { class: "grid-holder", tabindex: 0, role: "group", "aria-label": "Shifts of the schedule" }),
     note = h("div", { class: "stack", "aria-live": "polite" });
   let calendar,
     from,
@@ -47,7 +47,7 @@ export function previewGrid(zone, people, range) {
           h(
             "p",
             { class: "dim small" },
-            "Kept, because they were made or changed by hand: ",
+            "Kept, because somebody made or changed them manually: ",
             kept.slice(0, 10).map((k) => h("span", {}, roleBadge(k.role), ` ${k.full_name || k.user} ${span(k.start, k.end, zone)} `)),
           ),
       );

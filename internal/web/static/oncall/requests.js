@@ -1,4 +1,4 @@
-// Swap requests: asking others to take a shift over, for one of theirs or for nothing. Nothing changes until they agree.
+// Swap requests: asking others to take a shift over, for one of theirs or for nothing. Nothing changes until the other person accepts.
 import { bdi, field, flash, h, isolated, options, working } from "./dom.js";
 import { path, query, v0, v1 } from "./api.js";
 import { form } from "./dialog.js";
@@ -40,7 +40,7 @@ export async function requestSwap({ shift, zone, team }) {
   const to = h(
     "select",
     { "aria-label": "Whom" },
-    h("option", { value: "" }, "Everybody: the first to accept takes it"),
+    h("option", { value: "" }, "Everybody: the first person to accept gets it"),
     options(team.people.filter((p) => p.name !== shift.user).map((p) => [p.name, name(p)])),
   );
   const take = h("select", { "aria-label": "In exchange for" });
@@ -58,7 +58,7 @@ export async function requestSwap({ shift, zone, team }) {
     fields: [
       h("p", {}, "Yours: " + worded(shift, zone)),
       field("Whom", to),
-      field("In exchange for", take, "Nothing changes until they agree."),
+      field("In exchange for", take, "Nothing changes until the other person accepts."),
       field("Message", note),
     ],
     save: () =>
@@ -69,7 +69,7 @@ export async function requestSwap({ shift, zone, team }) {
         note: note.value,
       }),
   });
-  if (sent) flash(to.value ? "The request was sent, and they are told of it. You see it here and under My shifts." : "The request was sent, and the team is told of it. You see it here and under My shifts.");
+  if (sent) flash(to.value ? "The request was sent, and the person is notified. You see it here and under My shifts." : "The request was sent, and the team is notified. You see it here and under My shifts.");
   return sent;
 }
 
@@ -85,7 +85,7 @@ export function requestList(requests, { me, readOnly, zone, done }) {
         onclick: async (e) => {
           try {
             await working(e.target, () => v1.post(path`/swap-requests/${r.id}/` + verb, {}));
-            flash({ accept: "Agreed: the calendar was changed.", decline: "Declined.", withdraw: "Withdrawn." }[verb]);
+            flash({ accept: "Accepted: the calendar was changed.", decline: "Declined.", withdraw: "Withdrawn." }[verb]);
             done();
           } catch (err) {
             flash(err.text || String(err), true);

@@ -25,7 +25,7 @@ async function load() {
       h(
         "p",
         { class: "dim" },
-        may ? "Drag people into the order in which they take their turns, or use the arrows." : "Who takes turns, in which order.",
+        may ? "Drag people into the order of their turns, or use the arrows." : "The members, in the order of their turns.",
       ),
       may && h("button", { type: "button", class: "primary", onclick: addRoster }, "Add roster…"),
     ),
@@ -33,7 +33,7 @@ async function load() {
       "div",
       { class: "cards wide" },
       detailed.sort((a, b) => a[0].localeCompare(b[0])).map(([r, users]) => rosterCard(r, users, may)),
-      !detailed.length && h("div", { class: "card empty" }, "No roster yet. A roster holds the people who take turns."),
+      !detailed.length && h("div", { class: "card empty" }, "No roster yet. A roster lists the people who take turns."),
     ),
     h("div", { class: "cards wide" }, adminsCard(may), servicesCard(may), outside(detailed)),
   );
@@ -127,7 +127,7 @@ function member(r, u, may) {
             onclick: () =>
               confirm({
                 title: `Remove ${name(person)}`,
-                text: `${name(person)} leaves the roster ${r}. Shifts that stand on the calendar stay.`,
+                text: `${name(person)} leaves the roster ${r}. Shifts on the calendar stay.`,
                 label: "Remove",
                 run: () => v0.remove(rosterPath(r) + path`/users/${u.name}`),
               }).then((done) => done && act(async () => {}, "Removed")),
@@ -192,7 +192,7 @@ function adminsCard(may) {
                 onclick: () =>
                   confirm({
                     title: "Remove administrator",
-                    text: `${a} will not be able to change rosters and schedules any more.`,
+                    text: `${a} will no longer be able to change rosters and schedules.`,
                     label: "Remove",
                     run: () => v0.remove(path`/teams/${page.team}/admins/${a}`),
                   }).then((done) => done && act(async () => {})),
@@ -258,7 +258,7 @@ async function claim(service) {
     await ask();
   } catch (e) {
     if (!/not found$/.test(e.text)) throw e;
-    if (!page.admin) throw new Failure(e.status, `Iris knows no service ${service} yet: ask an administrator of Iris to add it`);
+    if (!page.admin) throw new Failure(e.status, `There is no service ${service}: ask an administrator of Iris to add it`);
     await v0.post("/services", { name: service });
     await ask();
   }
@@ -308,7 +308,7 @@ async function drop(r) {
   if (
     await confirm({
       title: "Delete roster " + r,
-      text: "Its schedules are deleted, too. Shifts that stand on the calendar stay.",
+      text: "Its schedules are also deleted. Shifts on the calendar stay.",
       label: "Delete",
       run: () => v0.remove(rosterPath(r)),
     })

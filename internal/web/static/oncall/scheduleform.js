@@ -12,22 +12,22 @@ export const algorithms = [
   {
     name: "default",
     label: "Default",
-    text: "Chooses whoever was on call in this role longest ago, and newcomers first. Passes over people who are away or have another shift, and leaves alone what somebody has put on the calendar already.",
+    text: "Chooses the person who was on call in this role longest ago, new people first. Skips people who are away or have another shift. Keeps shifts that are already on the calendar.",
   },
   {
     name: "round-robin",
     label: "Round-robin",
-    text: "Follows a fixed order, one after the other, whatever else is on the calendar. Vacations are not looked at.",
+    text: "Follows a fixed order and ignores everything else on the calendar, vacations included.",
   },
   {
     name: "no-skip-matching",
     label: "Default (allow duplicate)",
-    text: "As Default, but fills a time even if somebody has exactly that shift already: for several people at once.",
+    text: "As Default, but fills a time even if somebody already has exactly that shift. For several people at once.",
   },
   {
     name: "multi-team",
     label: "Default (multi-team aware)",
-    text: "As Default (allow duplicate), but people who have a shift in any other team count as busy.",
+    text: "As Default (allow duplicate), but a shift in any other team also counts as busy.",
   },
 ];
 const usualThreshold = 21;
@@ -50,7 +50,7 @@ const head = (f) =>
     { class: "row" },
     field("Role", f.role),
     field("Roster", f.roster),
-    field("Days ahead", f.ahead, "0: it makes none"),
+    field("Days ahead", f.ahead, "0: no shifts are made"),
   );
 
 // editor opens a dialog with a form that saves; it resolves to what save returned.
@@ -85,7 +85,7 @@ function editor(title, form, save, opened) {
 function draftPreview({ team, page }, id, draft) {
   let timer;
   const shown = previewGrid(page.teamZone, team.people, async (start, end) => {
-    if (end <= Date.now() / 1000) return { shifts: [], text: "What is over stays as it is." };
+    if (end <= Date.now() / 1000) return { shifts: [], text: "Past shifts stay as they are." };
     const r = await v1.post(path`/teams/${team.name}/schedules/preview`, {
       ...draft(),
       ...(id && { id }),
@@ -114,7 +114,7 @@ function draftPreview({ team, page }, id, draft) {
 async function afterwards(saved, changed, { team, page, done }) {
   if (!saved) return;
   if (changed) announce("Saved");
-  else flash("Saved. Its shifts come onto the calendar within a minute.");
+  else flash("Saved. The shifts appear on the calendar within a minute.");
   await done();
   if (changed) populate({ id: saved, team, page, done });
 }
@@ -201,7 +201,7 @@ export async function scheduleForm(context) {
       field("Who is chosen", algorithm),
       words,
       order,
-      h("h3", {}, "What it makes"),
+      h("h3", {}, "Its shifts"),
       preview.el,
     ],
     async () => {
@@ -239,7 +239,7 @@ export async function rotationForm(context) {
   const preview = draftPreview(context, rotation?.id, body);
   const saved = await editor(
     rotation ? "Edit rotation" : "Add rotation",
-    [field("Name", title), head(f), layers.el, h("h3", {}, "What it makes"), preview.el],
+    [field("Name", title), head(f), layers.el, h("h3", {}, "Its shifts"), preview.el],
     () =>
       rotation
         ? v1.put(path`/rotations/${rotation.id}`, body(), tag).then(() => rotation.id)

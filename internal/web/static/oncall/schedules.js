@@ -35,7 +35,7 @@ async function load() {
       h(
         "p",
         { class: "dim" },
-        "Schedules put shifts on the calendar, as many days ahead as they say. Times are of the team's clock: ",
+        "Schedules put shifts on the calendar, as many days ahead as configured. Times are in the team's zone: ",
         page.teamZone.replaceAll("_", " "),
         ".",
       ),
@@ -51,7 +51,7 @@ async function load() {
       h(
         "div",
         { class: "flash" },
-        "Make a roster first: schedules choose from the people of a roster. ",
+        "Make a roster first: schedules choose people from a roster. ",
         h("a", { href: path`/teams/${page.team}/rosters` }, "Rosters"),
       ),
     h(
@@ -81,7 +81,7 @@ function acts(id, edit, remove) {
 }
 
 async function drop(what, run) {
-  if (!(await confirm({ title: "Delete " + what, text: "It makes no more shifts. Those on the calendar stay.", label: "Delete", run })))
+  if (!(await confirm({ title: "Delete " + what, text: "No more shifts are made. Those on the calendar stay.", label: "Delete", run })))
     return;
   announce("Deleted");
   load();

@@ -39,7 +39,7 @@ const textFields = [
     "override_phone_number",
     "Override phone number",
     "tel",
-    "Shown by the API as the number of whoever is primary, for programs that call it. Pages of Iris go to the person's own contacts.",
+    "The API shows this number for the primary, for programs that call it. Iris itself pages the person's own contacts.",
   ],
   ["iris_plan", "Escalation plan", "text", "The plan that the Escalate button offers first."],
   ["description", "Description", "text"],
@@ -58,7 +58,7 @@ function settingsCard() {
         { class: "facts" },
         known.map(([k, v]) => [h("dt", {}, k), h("dd", {}, v)]),
       ),
-      h("p", { class: "dim small" }, "Administrators of the team can change these."),
+      h("p", { class: "dim small" }, "Administrators of the team can change the settings."),
     );
   }
   const zone = h("select", { name: "scheduling_timezone" }, options(zones(team.scheduling_timezone), team.scheduling_timezone));
@@ -80,7 +80,7 @@ function settingsCard() {
       field(
         "Time zone",
         zone,
-        "Hand-offs keep this zone's wall-clock times. Shifts that stand on the calendar do not move when it changes.",
+        "Hand-offs happen at the wall-clock times of this zone. A change does not move shifts that are on the calendar.",
       ),
       textFields.map(([key, label, type, hint]) => field(label, h("input", { name: key, type, value: team[key] || "" }), hint)),
       h("label", { class: "check" }, escalate, h("span", {}, "Show the Escalate button (where the site has oncall.escalate_application configured)")),
@@ -127,7 +127,7 @@ function subscriptionsCard() {
     other = h("select", { "aria-label": "Team" }, options(names.filter((n) => n !== team.name)));
   return card(
     "Subscriptions",
-    h("p", { class: "dim small" }, "Shifts of other teams that are shown, and count, on this calendar."),
+    h("p", { class: "dim small" }, "Shifts of other teams that are shown on this calendar and are paged."),
     h(
       "ul",
       { class: "plain" },
@@ -177,7 +177,7 @@ async function deleteTeam() {
   let uses = null;
   const sure = await confirm({
     title: "Delete " + team.name,
-    text: "Plans that page this team will reach nobody through it.",
+    text: "Plans that page this team will reach nobody in it.",
     label: "Delete the team",
     run: async () => {
       try {
@@ -203,7 +203,7 @@ async function deleteTeam() {
 function dangerCard() {
   return card(
     "Delete team",
-    h("p", { class: "dim small" }, "Future shifts go; past ones stay. The name is free at once."),
+    h("p", { class: "dim small" }, "Future shifts are deleted; past ones stay. The name can be used again at once."),
     h(
       "button",
       {

@@ -109,7 +109,7 @@ export function addOrReplace({ team, roles, shifts, zone, start, end, user, repl
     if (problem) return problem;
     if (way === "replace") {
       const list = covered(shifts, when.start(), when.end(), team.name).get(whose.value);
-      if (!list) return "Nobody has a shift in this time that could be taken over. Choose another time, or add a shift.";
+      if (!list) return "Nobody has a shift in this time that can be replaced. Choose another time, or add a shift.";
       return { action: "override", start: when.start(), end: when.end(), event_ids: list.map((s) => s.id), user: person.value };
     }
     const one = {
@@ -222,7 +222,7 @@ export function edit({ team, roles, zone, shift, change = {} }) {
 export async function unchanged(shift, zone) {
   const { value: is, tag } = await v0.see(path`/events/${shift.id}`);
   if (["user", "role", "start", "end", "note"].every((k) => (is[k] ?? "") === (shift[k] ?? ""))) return tag;
-  throw new Failure(409, `Somebody changed this shift meanwhile: ${is.full_name || is.user}, ${is.role}, ${span(is.start, is.end, zone)}. Close this and look again.`);
+  throw new Failure(409, `Somebody changed this shift meanwhile: ${is.full_name || is.user}, ${is.role}, ${span(is.start, is.end, zone)}. Close this and open the shift again.`);
 }
 
 // moved asks whether a shift that was dragged may become what it was dragged to, or be swapped with the one it was dropped on.
@@ -281,7 +281,7 @@ export function moved({ team, zone, shift, to, onto, roles }) {
     choice,
     h("p", {}, bdi(shift.full_name || shift.user), `, ${shift.role}: ${span(shift.start, shift.end, zone)}`),
     !onto && to.user !== shift.user && h("p", {}, "To: ", bdi(person ? name(person) : to.user)),
-    shift.link_id && h("p", { class: "dim small" }, "This shift leaves the group that it is linked with."),
+    shift.link_id && h("p", { class: "dim small" }, "This shift leaves its group of linked shifts."),
   );
   return propose({
     title: onto ? "Swap or move" : to.user !== shift.user ? "Give to somebody else" : longer ? "Change the times" : "Move shift",

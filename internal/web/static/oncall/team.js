@@ -99,10 +99,10 @@ function firstSteps() {
       "ol",
       {},
       step(peopled, "Make a roster of the people who take turns.", at + "/rosters", "Rosters"),
-      step(scheduled, "Say how they take turns: a rotation or a weekly schedule.", at + "/schedules", "Schedules"),
-      step(false, "Have a plan page a role of this team, such as oncall-primary.", "/plans", "Plans"),
+      step(scheduled, "Add a rotation or a weekly schedule.", at + "/schedules", "Schedules"),
+      step(false, "Name a role of this team in a plan, such as oncall-primary.", "/plans", "Plans"),
     ),
-    h("p", { class: "dim small" }, "Or add shifts by hand: drag over days below, or press “Add or override…”."),
+    h("p", { class: "dim small" }, "Or add shifts yourself: drag over days below, or press “Add or override…”."),
   );
 }
 
@@ -123,7 +123,7 @@ function about() {
       { class: "facts" },
       facts.map(([k, v]) => [h("dt", {}, k), h("dd", { dir: "auto" }, v)]),
     ),
-    !team.mayEdit && h("p", { class: "dim small" }, page.readOnly ? "You may only look." : "You are not in this team: you may only look."),
+    !team.mayEdit && h("p", { class: "dim small" }, page.readOnly ? "You may only read." : "You are not in this team: you may only read."),
   );
 }
 
@@ -255,7 +255,7 @@ function hide(role, hidden) {
 async function reload(quiet) {
   try {
     await Promise.all([load(quiet === true), now.load(), loadRequests()]);
-    if (quiet !== true) announce("The calendar was brought up to date");
+    if (quiet !== true) announce("The calendar was reloaded");
   } catch (e) {
     if (quiet !== true) flash(e.text || String(e), true);
   }

@@ -143,7 +143,7 @@ async function find(keyword) {
 
 function show({ teams = [], services = {}, users = [] }) {
   const some = Object.entries(services);
-  if (!teams.length && !some.length && !users.length) return h("div", { class: "card empty" }, "Nothing fits.");
+  if (!teams.length && !some.length && !users.length) return h("div", { class: "card empty" }, "Nothing found.");
   const part = (title, rows) => rows.length > 0 && h("section", { class: "card" }, h("h2", {}, title), h("ul", { class: "plain" }, rows));
   return [
     part(
@@ -182,7 +182,7 @@ async function create() {
     label: "Create",
     fields: [
       field("Name", h("input", { name: "name", required: true, maxlength: 255 })),
-      field("Time zone", h("select", { name: "zone" }, options(zones(zone), zone)), "Hand-offs happen at this zone's wall-clock times."),
+      field("Time zone", h("select", { name: "zone" }, options(zones(zone), zone)), "Hand-offs happen at the wall-clock times of this zone."),
       field("E-mail", h("input", { name: "email", type: "email" })),
       field("Slack channel", h("input", { name: "slack", placeholder: "#team" })),
       field("Description", h("textarea", { name: "description", rows: 2 })),

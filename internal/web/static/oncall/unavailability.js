@@ -61,7 +61,7 @@ export function unavailabilityCard(page, team, zone) {
               ),
             ),
           )
-        : h("p", { class: "dim" }, "Nothing: schedules may choose you at any time."),
+        : h("p", { class: "dim" }, "Nothing entered: schedules may choose you at any time."),
     );
   }
   async function add() {
@@ -89,13 +89,13 @@ export function unavailabilityCard(page, team, zone) {
     if (!saved) return;
     if (made.conflicts.length)
       flash(
-        "You are on call then: " +
+        "You are on call in this time: " +
           made.conflicts
             .slice(0, 3)
             .map((c) => `${c.role} of ${c.team}, ${span(c.start, c.end, zone)}`)
             .join("; ") +
           (made.conflicts.length > 3 ? ` and ${made.conflicts.length - 3} more` : "") +
-          ". Ask somebody to take it: your shifts stay as they are.",
+          ". Ask somebody to take the shift: your shifts stay as they are.",
         true,
       );
     await load();

@@ -1,0 +1,47 @@
+package access
+
+import (
+	"context"
+	"math"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+)
+
+// Audit keeps who changed what by hand, beside the timelines of incidents. It is safe for concurrent use.
+type Audit struct{ db *postgres.DB }
+
+// NewAudit returns the adapter over d.
+func NewAudit(d *postgres.DB) *Audit { return &Audit{db: d} }
+
+// AuditRecord is one change made by hand.
+type AuditRecord = auth.AuditRecord
+
+// Record keeps a change; ID and At are ignored.
+func (a *Audit) Record(ctx context.Context, r AuditRecord) error {
+	return a.db.Do(ctx, func(q *db.Queries) error {
+		return q.AppendAudit(ctx, db.AppendAuditParams{
+			Actor: postgres.Storable(r.Actor), Action: r.Action, Object: postgres.Storable(r.Object), Detail: postgres.Storable(r.Detail),
+		})
+	})
+}
+
+// Newest returns the latest changes, newest first.
+func (a *Audit) Newest(ctx context.Context, limit int) ([]AuditRecord, error) {
+	return a.Before(ctx, math.MaxInt64, limit)
+}
+
+// Before returns the latest of the changes with a smaller number than before, newest first.
+func (a *Audit) Before(ctx context.Context, before int64, limit int) ([]AuditRecord, error) {
+	var out []AuditRecord
+	err := a.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.Audit(ctx, db.AuditParams{Before: before, MaxRows: int32(min(limit, postgres.MaxListRows))})
+		out = make([]AuditRecord, len(rows))
+		for i, r := range rows {
+			out[i] = AuditRecord{ID: r.ID, At: r.At, Actor: r.Actor, Action: r.Action, Object: r.Object, Detail: r.Detail}
+		}
+		return err
+	})
+	return out, err
+}

@@ -1,0 +1,51 @@
+package access
+
+import (
+	"context"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+const (
+	// KeepAddress is how long an address is known after the last log-in from it.
+	KeepAddress = 90 * 24 * time.Hour
+	// maxKnownAddresses bounds what is kept of each person.
+	maxKnownAddresses = 20
+)
+
+// KnownAddresses remembers from which network addresses people logged in, for all processes of iris-api. The database
+// holds keyed hashes: reading it does not tell where people are. It is safe for concurrent use.
+type KnownAddresses struct {
+	db   *postgres.DB
+	keys *auth.Keys
+}
+
+// NewKnownAddresses returns the addresses of an installation.
+func NewKnownAddresses(d *postgres.DB, keys *auth.Keys) *KnownAddresses {
+	return &KnownAddresses{d, keys}
+}
+
+// Known reports whether the person with this name logged in from the address during the last 90 days. The name is compared
+// as Users.Credentials does. An unknown name has no known address.
+func (k *KnownAddresses) Known(ctx context.Context, name, address string) (known bool, err error) {
+	err = k.db.Do(ctx, func(q *db.Queries) (err error) {
+		known, err = q.IsKnownAddress(ctx, db.IsKnownAddressParams{
+			Name: postgres.Storable(name), Address: k.keys.AddressHash(address), KeepUs: KeepAddress.Microseconds(),
+		})
+		return err
+	})
+	return known, err
+}
+
+// Remember records a log-in. It keeps the 20 addresses of a person that were used last.
+func (k *KnownAddresses) Remember(ctx context.Context, id users.ID, address string) error {
+	return k.db.Do(ctx, func(q *db.Queries) error {
+		return q.RememberAddress(ctx, db.RememberAddressParams{
+			UserID: int64(id), Address: k.keys.AddressHash(address), Others: maxKnownAddresses - 1,
+		})
+	})
+}

@@ -1,0 +1,76 @@
+package access
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"time"
+
+	"github.com/alexedwards/scs/v2"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+)
+
+// Sessions stores web sessions for scs. Tokens are stored as SHA-256 hashes: 256 random bits need no salt, and whoever
+// reads the table cannot log in with it. Expiry is judged by the database's clock. It is safe for concurrent use.
+type Sessions struct{ db *postgres.DB }
+
+var _ scs.CtxStore = (*Sessions)(nil)
+
+// NewSessions returns the store over d.
+func NewSessions(d *postgres.DB) *Sessions { return &Sessions{db: d} }
+
+// FindCtx implements scs.CtxStore.
+func (s *Sessions) FindCtx(ctx context.Context, token string) ([]byte, bool, error) {
+	var data []byte
+	err := s.db.Do(ctx, func(q *db.Queries) (err error) {
+		data, err = q.FindSession(ctx, hashToken(token))
+		return err
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, false, nil
+	}
+	return data, err == nil, err
+}
+
+// CommitCtx implements scs.CtxStore.
+func (s *Sessions) CommitCtx(ctx context.Context, token string, data []byte, expiry time.Time) error {
+	return s.db.Do(ctx, func(q *db.Queries) error {
+		return q.CommitSession(ctx, db.CommitSessionParams{Token: hashToken(token), Data: data, Expiry: expiry})
+	})
+}
+
+// DeleteCtx implements scs.CtxStore.
+func (s *Sessions) DeleteCtx(ctx context.Context, token string) error {
+	return s.db.Do(ctx, func(q *db.Queries) error { return q.DeleteSession(ctx, hashToken(token)) })
+}
+
+// Find implements scs.Store; scs calls FindCtx instead.
+func (s *Sessions) Find(token string) ([]byte, bool, error) {
+	return s.FindCtx(context.Background(), token)
+}
+
+// Commit implements scs.Store; scs calls CommitCtx instead.
+func (s *Sessions) Commit(token string, data []byte, expiry time.Time) error {
+	return s.CommitCtx(context.Background(), token, data, expiry)
+}
+
+// Delete implements scs.Store; scs calls DeleteCtx instead.
+func (s *Sessions) Delete(token string) error { return s.DeleteCtx(context.Background(), token) }
+
+// DeleteExpired removes sessions that are over and returns how many. Something should call it every few minutes.
+func (s *Sessions) DeleteExpired(ctx context.Context) (n int64, err error) {
+	err = s.db.Do(ctx, func(q *db.Queries) (err error) {
+		n, err = q.DeleteExpiredSessions(ctx)
+		return err
+	})
+	return n, err
+}
+
+func hashToken(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}

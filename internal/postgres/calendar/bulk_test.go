@@ -1,0 +1,88 @@
+package calendar_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/postgres/calendar"
+	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// However many shifts a change adds or deletes, the calendar's version is raised once for each, numbers follow the order of the shifts,
+// and calendars outside are told of everything that went.
+func TestManyShiftsChangeTheCalendarOnce(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t)
+	count := func(sql string) (n int64) {
+		t.Helper()
+		require.NoError(t, db.Pool().QueryRow(t.Context(), sql).Scan(&n))
+		return n
+	}
+	_, err := db.Pool().Exec(t.Context(), `insert into users (name) values ('ann'), ('bob'); insert into teams (name) values ('ops'), ('other')`)
+	require.NoError(t, err)
+	team, ann := count("select min(id) from teams"), users.ID(count("select min(id) from users"))
+	edit := func(change oncall.Changes) oncall.Changes {
+		t.Helper()
+		done, err := calendar.NewShifts(db).Edit(t.Context(), oncall.Choice{TeamID: team}, oncall.By{Owner: "test"}, false,
+			func(time.Time, oncall.Crew, []oncall.Shift) (oncall.Decision, error) {
+				return oncall.Decision{Changes: change}, nil
+			})
+		require.NoError(t, err)
+		return done
+	}
+	const versions = "select last_value + case when is_called then 1 else 0 end from calendar_versions"
+	start := time.Now().Truncate(time.Second).Add(100 * time.Hour).UTC()
+	var c oncall.Changes
+	for i := range 50 {
+		s := oncall.Shift{TeamID: team, Role: "primary", User: ann, Start: start.Add(time.Duration(i) * time.Hour), End: start.Add(time.Duration(i+1) * time.Hour), Note: "n"}
+		if i%2 == 1 {
+			s.Role, s.Note, s.Link = "secondary", "", "0123"
+		}
+		c.Add = append(c.Add, s)
+		c.Notices = append(c.Notices, oncall.Notice{Kind: oncall.ShiftCreated, Roles: []string{s.Role}, Users: []users.ID{ann}, Shifts: []oncall.Shift{s}})
+	}
+	before := count(versions)
+	done := edit(c)
+	require.Equal(t, before+1, count(versions))
+	stored, err := calendar.NewShifts(db).Find(t.Context(), oncall.ShiftQuery{Teams: []int64{team}})
+	require.NoError(t, err)
+	require.Len(t, stored, 50)
+	for i, s := range stored {
+		require.Equal(t, done.Add[i], s.Shift, "the number that came back is that of the shift")
+		if i > 0 {
+			require.Greater(t, s.ID, stored[i-1].ID)
+		}
+	}
+	require.EqualValues(t, 50, count("select count(*) from notices"))
+	require.Zero(t, count(`select count(*) from (select (facts -> 0 ->> 'start')::bigint as at, lag((facts -> 0 ->> 'start')::bigint) over (order by id) as last from notices) n where at < last`))
+
+	// Two pieces of one shift are one event outside; both go at once, and are struck out as one.
+	whole := done.Add[0]
+	pieces := []oncall.Shift{whole, whole}
+	for i := range pieces {
+		pieces[i].ID, pieces[i].RemainsOf = 0, whole.ID
+		pieces[i].Start = whole.Start.Add(time.Duration(i) * 10 * time.Minute)
+		pieces[i].End = pieces[i].Start.Add(5 * time.Minute)
+	}
+	cut := edit(oncall.Changes{Add: pieces, Delete: []oncall.Shift{whole}})
+	require.EqualValues(t, 2, count("select count(distinct sequence) from shifts where feed_id <> id"), "each piece is a later state of the event")
+	before = count(versions)
+	edit(oncall.Changes{Delete: append(cut.Add, done.Add[1:]...)})
+	require.Equal(t, before+1, count(versions))
+	require.EqualValues(t, 50, count("select count(*) from cancelled_shifts"))
+	require.EqualValues(t, 50, count("select count(distinct feed_id) from cancelled_shifts"))
+	require.Zero(t, count("select calendar_version from teams where name = 'other'"))
+
+	// A role that is deleted meanwhile adds nothing at all.
+	c.Add[7].Role = "boss"
+	_, err = calendar.NewShifts(db).Edit(t.Context(), oncall.Choice{TeamID: team}, oncall.By{Owner: "test"}, false,
+		func(time.Time, oncall.Crew, []oncall.Shift) (oncall.Decision, error) {
+			return oncall.Decision{Changes: c}, nil
+		})
+	require.Error(t, err)
+	require.Zero(t, count("select count(*) from shifts"))
+}

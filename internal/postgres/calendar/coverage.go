@@ -1,0 +1,128 @@
+package calendar
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Coverage reads what tells the gaps of teams, and stores when teams want their roles covered. It is safe for concurrent use.
+type Coverage struct{ db *postgres.DB }
+
+// NewCoverage returns the adapter over d.
+func NewCoverage(d *postgres.DB) *Coverage { return &Coverage{db: d} }
+
+// Coverage returns what tells the gaps of a team, for a calendar whose people it looks at; nil = for none.
+func (c *Coverage) Coverage(ctx context.Context, team int64, calendar *oncall.TeamCalendar) (oncall.Coverage, error) {
+	out := oncall.Coverage{Holidays: map[oncall.Date]bool{}, Off: map[users.ID]bool{}}
+	err := c.db.Do(ctx, func(q *db.Queries) error {
+		profile, err := q.OncallTeamByID(ctx, team)
+		if err != nil {
+			return err
+		}
+		out.Zone = postgres.Location(profile.TimeZone)
+		stored, err := schedulesOf(ctx, q, db.SchedulesParams{TeamIds: []int64{team}})
+		if err != nil {
+			return err
+		}
+		for _, s := range stored {
+			out.Schedules = append(out.Schedules, s.Schedule)
+		}
+		if out.Wishes, err = coverageWishes(ctx, q, team); err != nil {
+			return err
+		}
+		holidays, err := q.Holidays(ctx, team)
+		if err != nil {
+			return err
+		}
+		for _, h := range holidays {
+			out.Holidays[oncall.DateOf(h.Day.Time)] = true
+		}
+		if calendar == nil {
+			return nil
+		}
+		off, err := q.SwitchedOff(ctx, postgres.NonNil(postgres.UserNumbers(calendar.People())))
+		for _, id := range off {
+			out.Off[users.ID(id)] = true
+		}
+		return err
+	})
+	return out, err
+}
+
+// CoverWishes returns what a team says of its roles.
+func (c *Coverage) CoverWishes(ctx context.Context, team int64) ([]oncall.CoverWish, error) {
+	var out []oncall.CoverWish
+	err := c.db.Do(ctx, func(q *db.Queries) (err error) {
+		out, err = coverageWishes(ctx, q, team)
+		return err
+	})
+	return out, err
+}
+
+func coverageWishes(ctx context.Context, q *db.Queries, team int64) ([]oncall.CoverWish, error) {
+	rows, err := q.CoverageWishes(ctx, team)
+	out := make([]oncall.CoverWish, len(rows))
+	for i, r := range rows {
+		out[i] = oncall.CoverWish{Role: r.Role, Cover: oncall.Cover(r.Cover)}
+		var hours []storedWindow
+		if err := json.Unmarshal(r.Hours, &hours); err != nil {
+			return nil, fault.Wrap(fault.Internal, err, "the hours that a team wants covered cannot be read")
+		}
+		out[i].Hours = windowsOf(hours)
+	}
+	return out, err
+}
+
+// SetCoverWish stores what a team says of a role; with oncall.CoverSchedules it says nothing any more.
+func (c *Coverage) SetCoverWish(ctx context.Context, team oncall.Profile, w oncall.CoverWish, by oncall.By) error {
+	return c.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if w.Cover == oncall.CoverSchedules {
+			if _, err := q.DropCoverageWish(ctx, db.DropCoverageWishParams{TeamID: team.ID, Role: w.Role}); err != nil {
+				return err
+			}
+		} else {
+			hours, err := json.Marshal(storedWindows(w.Hours))
+			if err != nil {
+				return fmt.Errorf("encode hours: %w", err)
+			}
+			err = q.SetCoverageWish(ctx, db.SetCoverageWishParams{TeamID: team.ID, Cover: string(w.Cover), Hours: hours, Role: w.Role})
+			if err != nil {
+				return err
+			}
+		}
+		return postgres.AppendOncallAudit(ctx, q, by, team.Name, "coverage_edited", map[string]any{"role": w.Role, "cover": w.Cover})
+	})
+}
+
+func storedWindows(windows []oncall.Window) []storedWindow {
+	out := make([]storedWindow, len(windows))
+	for i, w := range windows {
+		out[i] = storedWindow{From: int64(w.From / time.Second), To: int64(w.To / time.Second)}
+		for _, d := range w.Days {
+			out[i].Days = append(out[i].Days, int(d))
+		}
+	}
+	return out
+}
+
+func windowsOf(stored []storedWindow) []oncall.Window {
+	var out []oncall.Window
+	for _, w := range stored {
+		ow := oncall.Window{From: time.Duration(w.From) * time.Second, To: time.Duration(w.To) * time.Second}
+		for _, d := range w.Days {
+			ow.Days = append(ow.Days, time.Weekday(d))
+		}
+		out = append(out, ow)
+	}
+	return out
+}

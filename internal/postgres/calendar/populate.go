@@ -1,0 +1,387 @@
+package calendar
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// back is how far before the first instant of interest shifts are read, so that every overlap is seen; the last shift of
+// each person before that is read besides.
+const back = 35 * 24 * time.Hour
+
+// Populate makes the shifts of a schedule from start on, in the place of those it made before. The audit log says what
+// went and came. A fault of the domain (a start in the past) is returned as it is.
+func (s *Schedules) Populate(ctx context.Context, id oncall.ScheduleID, start time.Time, by oncall.By) (oncall.Plan, error) {
+	var plan oncall.Plan
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		stored, err := scheduleOf(ctx, q, id)
+		if err != nil {
+			return err
+		}
+		if _, err := q.LockTeam(ctx, stored.TeamID); err != nil {
+			return err
+		}
+		if plan, err = s.planFor(ctx, q, id, start); err != nil {
+			return err
+		}
+		if plan, err = storePlan(ctx, q, plan); err != nil {
+			return err
+		}
+		if err := q.TeamDue(ctx, stored.TeamID); err != nil { // what it left open is filled next
+			return err
+		}
+		deleted, err := namedFacts(ctx, q, plan.Delete)
+		if err != nil {
+			return err
+		}
+		kept, err := namedFacts(ctx, q, plan.Kept)
+		if err != nil {
+			return err
+		}
+		return auditSchedule(ctx, q, by, int64(id), stored.TeamID, "schedule_populated", map[string]any{
+			"start": start.Unix(), "created": len(plan.Add), "deleted": deleted, "kept": kept, "unfilled": unfilledFacts(plan.Unfilled),
+		})
+	})
+	return plan, err
+}
+
+// Preview returns what Populate would do as far as the window shows it, and the calendar that it would do it to. It writes nothing. A
+// window that is too long is a fault of the domain for the field "end".
+func (s *Schedules) Preview(ctx context.Context, id oncall.ScheduleID, start time.Time, window oncall.Span) (oncall.Plan, oncall.Calendars, error) {
+	var plan oncall.Plan
+	var known oncall.Calendars
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		stored, now, err := toPlan(ctx, q, id, start)
+		if err != nil {
+			return err
+		}
+		shown := window.Start
+		if shown.Before(start) { // many clients ask from the beginning of time on; nothing is made before start
+			shown = start
+		}
+		cut, err := stored.Until(now, shown, window.End, false)
+		if err != nil {
+			return err
+		}
+		if known, err = s.calendarsFor(ctx, q, now, notBefore(now, earliest(start, window.Start)), cut); err != nil {
+			return err
+		}
+		plan, err = oncall.Populate(now, cut, start, known)
+		return err
+	})
+	return plan, known, err
+}
+
+// Rehearse returns what a schedule that is not stored would do, in the place of the stored one with its number, if any, as far as
+// the window shows it: what a populate from start would make, and what processors would fill then.
+func (s *Schedules) Rehearse(ctx context.Context, draft oncall.Schedule, roster int64, start time.Time, window oncall.Span) (oncall.Plan, error) {
+	var plan oncall.Plan
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		people, err := q.RosterPeople(ctx, []int64{roster})
+		if err != nil {
+			return err
+		}
+		draft.Roster = nil
+		for _, p := range people {
+			draft.Roster = append(draft.Roster, oncall.Member{User: users.ID(p.UserID), InRotation: p.InRotation, Active: p.Active})
+		}
+		now, err := q.ServerClock(ctx)
+		if err != nil {
+			return err
+		}
+		if draft, err = draft.Until(now, window.Start, window.End, true); err != nil {
+			return err
+		}
+		if err = draft.CheckStart(now, start); err != nil {
+			return err
+		}
+		known, err := s.calendarsFor(ctx, q, now, notBefore(now, start), draft)
+		if err != nil {
+			return err
+		}
+		plan, err = oncall.Preview(now, draft, start, known)
+		return err
+	})
+	return plan, err
+}
+
+// toPlan reads a schedule and the clock, and refuses a start that Populate would refuse before anything else is read.
+func toPlan(ctx context.Context, q *db.Queries, id oncall.ScheduleID, start time.Time) (oncall.Schedule, time.Time, error) {
+	stored, err := scheduleOf(ctx, q, id)
+	if err != nil {
+		return oncall.Schedule{}, time.Time{}, err
+	}
+	now, err := q.ServerClock(ctx)
+	if err == nil {
+		err = stored.CheckStart(now, start)
+	}
+	return stored.Schedule, now, err
+}
+
+func (s *Schedules) planFor(ctx context.Context, q *db.Queries, id oncall.ScheduleID, start time.Time) (oncall.Plan, error) {
+	stored, now, err := toPlan(ctx, q, id, start)
+	if err != nil {
+		return oncall.Plan{}, err
+	}
+	known, err := s.calendarsFor(ctx, q, now, notBefore(now, start), stored)
+	if err != nil {
+		return oncall.Plan{}, err
+	}
+	return oncall.Populate(now, stored, start, known)
+}
+
+// Fill makes what is missing of a team's schedules, fenced by the lease of the team's bucket: of all processes only its
+// owner does it. Slots that nobody could take come back with the plans.
+func (s *Schedules) Fill(ctx context.Context, processID string, lease buckets.Lease, team int64) ([]oncall.Plan, error) {
+	var plans []oncall.Plan
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if err := postgres.Fence(ctx, q, processID, []buckets.Lease{lease}); err != nil {
+			return err
+		}
+		if _, err := q.LockTeam(ctx, team); err != nil {
+			return err
+		}
+		stored, err := schedulesOf(ctx, q, db.SchedulesParams{TeamIds: []int64{team}})
+		if err != nil {
+			return err
+		}
+		now, err := q.ServerClock(ctx)
+		if err != nil {
+			return err
+		}
+		schedules, from := make([]oncall.Schedule, len(stored)), now
+		for i, st := range stored {
+			schedules[i] = st.Schedule
+			if last := st.Progress.Last; !last.IsZero() {
+				from = earliest(from, last)
+			}
+		}
+		known, err := s.calendarsFor(ctx, q, now, from, schedules...)
+		if err != nil {
+			return err
+		}
+		plans = oncall.Fill(now, schedules, known)
+		for i := range plans {
+			if plans[i], err = storePlan(ctx, q, plans[i]); err != nil {
+				return err
+			}
+			if plans[i].Empty() {
+				continue
+			}
+			err := auditSchedule(ctx, q, oncall.By{Owner: "scheduler"}, int64(plans[i].Schedule), team, "schedule_filled",
+				map[string]any{"created": len(plans[i].Add)})
+			if err != nil {
+				return err
+			}
+		}
+		return q.TeamPopulated(ctx, db.TeamPopulatedParams{TeamID: team})
+	})
+	return plans, err
+}
+
+// Failed notes that filling a team's calendar did not work, so that the others have their turn before it is tried again.
+func (s *Schedules) Failed(ctx context.Context, team int64, problem string) error {
+	return s.db.Do(ctx, func(q *db.Queries) error {
+		return q.TeamPopulated(ctx, db.TeamPopulatedParams{TeamID: team, Problem: postgres.Storable(problem)})
+	})
+}
+
+// Due lists active teams with schedules, of the buckets, that nobody looked at for the time; those that wait longest first.
+func (s *Schedules) Due(ctx context.Context, bs []int, every time.Duration, limit int) ([]oncall.TeamName, error) {
+	raw := make([]int16, len(bs))
+	for i, b := range bs {
+		raw[i] = int16(b)
+	}
+	var out []oncall.TeamName
+	err := s.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.TeamsToPopulate(ctx, db.TeamsToPopulateParams{Buckets: raw, EverySeconds: every.Seconds(), MaxRows: int32(limit)})
+		out = make([]oncall.TeamName, len(rows))
+		for i, r := range rows {
+			out[i] = oncall.TeamName{ID: r.ID, Name: r.Name, Active: true}
+		}
+		return err
+	})
+	return out, err
+}
+
+func storePlan(ctx context.Context, q *db.Queries, plan oncall.Plan) (oncall.Plan, error) {
+	var err error
+	if plan.Changes, err = store(ctx, q, plan.Changes); err != nil {
+		return plan, err
+	}
+	p := db.SetScheduleProgressParams{ID: int64(plan.Schedule), Unfilled: postgres.NonNil(plan.Progress.Unfilled), LastUserID: postgres.NullID(plan.Progress.LastUser)}
+	if !plan.Progress.Last.IsZero() {
+		p.LastEpochAt = &plan.Progress.Last
+	}
+	return plan, q.SetScheduleProgress(ctx, p)
+}
+
+// calendarsFor reads what planning schedules of one team from an instant on must know. An unavailability that cannot be worked out is
+// left out: its person may get a shift at such a time, and everybody else's calendar goes on (promise P7).
+func (s *Schedules) calendarsFor(ctx context.Context, q *db.Queries, now, from time.Time, schedules ...oncall.Schedule) (oncall.Calendars, error) {
+	known := oncall.Calendars{NewLink: newLink, Holidays: map[oncall.Date]bool{}}
+	if len(schedules) == 0 {
+		return known, nil
+	}
+	team := schedules[0].TeamID
+	people, threshold := map[users.ID]bool{}, 0
+	for _, plan := range schedules {
+		threshold = max(threshold, plan.Threshold)
+		for _, id := range peopleOf(plan) {
+			people[id] = true
+		}
+	}
+	var ids []int64
+	for id := range people {
+		ids = append(ids, int64(id))
+	}
+	slices.Sort(ids)
+	start := from.Add(-back)
+	until := time.Unix(farthest, 0)
+	rows, err := q.ShiftsAround(ctx, db.ShiftsAroundParams{WindowStart: start, WindowEnd: until, TeamID: team, UserIds: postgres.NonNil(ids)})
+	if err != nil {
+		return known, fmt.Errorf("read shifts: %w", err)
+	}
+	for _, r := range rows {
+		known.Shifts = append(known.Shifts, shiftOf(db.ChosenShiftsRow(r)))
+	}
+	if err := lastOnes(ctx, q, &known, team, start, schedules); err != nil {
+		return known, err
+	}
+	subscriptions, err := q.CalendarSubscriptions(ctx, []int64{team})
+	if err != nil {
+		return known, err
+	}
+	for _, b := range subscriptions {
+		known.Subscribed = append(known.Subscribed, oncall.TeamRole{TeamID: b.SubscriptionID, Role: b.Role})
+	}
+	holidays, err := q.Holidays(ctx, team)
+	if err != nil {
+		return known, err
+	}
+	for _, h := range holidays {
+		known.Holidays[oncall.DateOf(h.Day.Time)] = true
+	}
+	absent, err := absencesOf(ctx, q, ids)
+	if err != nil {
+		return known, err
+	}
+	for _, a := range absent {
+		if !a.CountsIn(team) {
+			continue
+		}
+		spans, err := a.Between(start, now.AddDate(0, 0, threshold+400))
+		if err != nil {
+			s.db.Log().Error("an unavailability cannot be worked out, shifts are planned without it", zap.Int64("unavailability", a.ID),
+				zap.Int64("user_id", int64(a.User)), zap.Int64("team_id", team), zap.Error(err))
+			continue
+		}
+		known.Absences = append(known.Absences, spans...)
+	}
+	return known, nil
+}
+
+// lastOnes adds the last shift of each person before start in the roles of the schedules.
+func lastOnes(ctx context.Context, q *db.Queries, known *oncall.Calendars, team int64, start time.Time, schedules []oncall.Schedule) error {
+	done := map[string]bool{}
+	for _, s := range schedules {
+		if done[s.Role] {
+			continue
+		}
+		done[s.Role] = true
+		last, err := q.LastShifts(ctx, db.LastShiftsParams{TeamID: team, Role: s.Role, Before: start})
+		if err != nil {
+			return fmt.Errorf("read last shifts: %w", err)
+		}
+		for _, r := range last {
+			known.Shifts = append(known.Shifts, shiftOf(db.ChosenShiftsRow(r)))
+		}
+	}
+	return nil
+}
+
+func peopleOf(s oncall.Schedule) []users.ID {
+	var out []users.ID
+	for _, m := range s.Roster {
+		out = append(out, m.User)
+	}
+	if s.Rotation != nil {
+		for _, l := range s.Rotation.Layers {
+			for _, m := range l.Members {
+				out = append(out, m.User)
+			}
+		}
+	}
+	return out
+}
+
+func absencesOf(ctx context.Context, q *db.Queries, ids []int64) ([]oncall.StoredAbsence, error) {
+	rows, err := q.TeamAbsences(ctx, postgres.NonNil(ids))
+	out := make([]oncall.StoredAbsence, len(rows))
+	for i, r := range rows {
+		out[i] = absenceOf(db.AbsenceRow(r))
+	}
+	return out, err
+}
+
+func absenceOf(r db.AbsenceRow) oncall.StoredAbsence {
+	loc := postgres.Location(r.TimeZone)
+	return oncall.StoredAbsence{ID: r.ID, UserName: r.UserName, TeamID: r.TeamID, SetBy: r.SetBy, Recurring: oncall.Recurring{
+		User: users.ID(r.UserID), Zone: loc, Start: oncall.LocalIn(r.StartsAt, loc), Length: oncall.Lasts(r.StartsAt, r.EndsAt, loc), Rule: r.Rule, Reason: r.Note,
+	}}
+}
+
+// notBefore is from where on a calendar is read to plan from start on. Nobody plans what is over by years, whatever they ask for.
+func notBefore(now, start time.Time) time.Time {
+	if years := now.AddDate(-3, 0, 0); start.Before(years) {
+		return years
+	}
+	return earliest(now, start)
+}
+
+func earliest(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// namedFacts words shifts for the audit log.
+func namedFacts(ctx context.Context, q *db.Queries, shifts []oncall.Shift) ([]map[string]any, error) {
+	out := make([]map[string]any, len(shifts))
+	if len(shifts) == 0 {
+		return out, nil
+	}
+	var ids []int64
+	for _, s := range shifts {
+		ids = append(ids, int64(s.User))
+	}
+	people, err := q.DirectoryUsers(ctx, ids)
+	names := map[int64]string{}
+	for _, p := range people {
+		names[p.ID] = p.Name
+	}
+	for i, s := range shifts {
+		out[i] = map[string]any{"role": s.Role, "user": names[int64(s.User)], "start": s.Start.Unix(), "end": s.End.Unix()}
+	}
+	return out, err
+}
+
+func unfilledFacts(slots []oncall.Unfilled) []map[string]any {
+	out := make([]map[string]any, len(slots))
+	for i, u := range slots {
+		out[i] = map[string]any{"start": u.Start.Unix(), "end": u.End.Unix(), "why": u.Why}
+	}
+	return out
+}

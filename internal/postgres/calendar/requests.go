@@ -1,0 +1,439 @@
+package calendar
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Requests stores what people ask of the calendar: when they cannot, which shifts they would swap, and which days are
+// holidays. It is safe for concurrent use.
+type Requests struct{ db *postgres.DB }
+
+// NewRequests returns the adapter over d.
+func NewRequests(d *postgres.DB) *Requests { return &Requests{db: d} }
+
+// Absences lists the unavailability of people.
+func (w *Requests) Absences(ctx context.Context, people []users.ID) ([]oncall.StoredAbsence, error) {
+	var out []oncall.StoredAbsence
+	err := w.db.Do(ctx, func(q *db.Queries) (err error) {
+		out, err = absencesOf(ctx, q, postgres.UserNumbers(people))
+		return err
+	})
+	return out, err
+}
+
+// Absence returns one; a NotFound fault when there is none.
+func (w *Requests) Absence(ctx context.Context, id int64) (oncall.StoredAbsence, error) {
+	var out oncall.StoredAbsence
+	err := w.db.Do(ctx, func(q *db.Queries) error {
+		r, err := q.Absence(ctx, id)
+		out = absenceOf(r)
+		return err
+	})
+	return out, err
+}
+
+// AddAbsence stores when a person cannot be on call. Its rule has been checked.
+func (w *Requests) AddAbsence(ctx context.Context, a oncall.StoredAbsence) (int64, error) {
+	var id int64
+	start := a.Start.In(a.Zone)
+	err := w.db.Do(ctx, func(q *db.Queries) (err error) {
+		id, err = q.AddAbsence(ctx, db.AddAbsenceParams{
+			UserID: int64(a.User), StartsAt: start, EndsAt: a.End(), TimeZone: a.Zone.String(), Rule: postgres.Storable(a.Rule),
+			Note: postgres.Storable(a.Reason), TeamID: a.TeamID, SetBy: postgres.Storable(a.SetBy),
+		})
+		return err
+	})
+	return id, err
+}
+
+// DropAbsence removes one; a NotFound fault when there is none.
+func (w *Requests) DropAbsence(ctx context.Context, id int64) error {
+	return w.db.Do(ctx, func(q *db.Queries) error { return postgres.RequireRow(q.DeleteAbsence(ctx, id)) })
+}
+
+// Holidays returns a team's holiday calendar; a NotFound fault when it has none.
+func (w *Requests) Holidays(ctx context.Context, team int64) (oncall.HolidayCalendar, error) {
+	var out oncall.HolidayCalendar
+	err := w.db.Do(ctx, func(q *db.Queries) error {
+		c, err := q.HolidayCalendar(ctx, team)
+		if err != nil {
+			return err
+		}
+		out = oncall.HolidayCalendar{Source: c.Source, UploadedBy: c.UploadedBy, UploadedAt: c.UploadedAt}
+		rows, err := q.Holidays(ctx, team)
+		for _, h := range rows {
+			out.Days = append(out.Days, oncall.Holiday{Day: oncall.DateOf(h.Day.Time), Name: h.Name})
+		}
+		return err
+	})
+	return out, err
+}
+
+// SetHolidays stores a team's holiday calendar in the place of the one it had.
+func (w *Requests) SetHolidays(ctx context.Context, team oncall.Profile, c oncall.HolidayCalendar, by oncall.By) error {
+	days, names := make([]pgtype.Date, len(c.Days)), make([]string, len(c.Days))
+	for i, d := range c.Days {
+		days[i], names[i] = pgtype.Date{Time: d.Day.Local().Time(), Valid: true}, postgres.Storable(d.Name)
+	}
+	return w.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		err := q.SetHolidayCalendar(ctx, db.SetHolidayCalendarParams{TeamID: team.ID, Source: postgres.Storable(c.Source), UploadedBy: postgres.Storable(by.Owner)})
+		if err != nil {
+			return err
+		}
+		if err := q.ClearHolidays(ctx, team.ID); err != nil {
+			return err
+		}
+		if err := q.SetHolidays(ctx, db.SetHolidaysParams{TeamID: team.ID, Days: days, Names: names}); err != nil {
+			return err
+		}
+		return postgres.AppendOncallAudit(ctx, q, by, team.Name, "holidays_edited", map[string]any{"days": len(days)})
+	})
+}
+
+// DropHolidays removes a team's holiday calendar; a NotFound fault when it has none.
+func (w *Requests) DropHolidays(ctx context.Context, team oncall.Profile, by oncall.By) error {
+	return w.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if err := postgres.RequireRow(q.DropHolidayCalendar(ctx, team.ID)); err != nil {
+			return err
+		}
+		return postgres.AppendOncallAudit(ctx, q, by, team.Name, "holidays_deleted", map[string]any{})
+	})
+}
+
+// Swaps lists a team's swap requests, newest first, at most 500. Those that have expired meanwhile say so.
+func (w *Requests) Swaps(ctx context.Context, team int64) ([]oncall.NamedSwap, error) {
+	if err := w.expire(ctx, team); err != nil {
+		return nil, err
+	}
+	var out []oncall.NamedSwap
+	err := w.db.Do(ctx, func(q *db.Queries) (err error) {
+		out, err = swapsOf(ctx, q, db.SwapRequestsParams{TeamID: &team})
+		return err
+	})
+	return out, err
+}
+
+// Swap returns one request; a NotFound fault when there is none.
+func (w *Requests) Swap(ctx context.Context, id int64) (oncall.NamedSwap, error) {
+	var out oncall.NamedSwap
+	err := w.db.Do(ctx, func(q *db.Queries) (err error) {
+		out, err = swapOf(ctx, q, id)
+		return err
+	})
+	return out, err
+}
+
+func swapOf(ctx context.Context, q *db.Queries, id int64) (oncall.NamedSwap, error) {
+	found, err := swapsOf(ctx, q, db.SwapRequestsParams{ID: &id})
+	if err == nil && len(found) == 0 {
+		err = fault.New(fault.NotFound, "not found")
+	}
+	if err != nil {
+		return oncall.NamedSwap{}, err
+	}
+	return found[0], nil
+}
+
+func swapsOf(ctx context.Context, q *db.Queries, by db.SwapRequestsParams) ([]oncall.NamedSwap, error) {
+	rows, err := q.SwapRequests(ctx, by)
+	out := make([]oncall.NamedSwap, len(rows))
+	for i, r := range rows {
+		n := oncall.NamedSwap{
+			SwapRequest: oncall.SwapRequest{
+				ID: r.ID, TeamID: r.TeamID, From: users.ID(r.FromID), Give: shiftIDs(r.Give), Take: shiftIDs(r.Take), Note: r.Note,
+				State: oncall.RequestState(r.State), Created: r.CreatedAt.UTC(),
+			},
+			FromName: r.FromName, ToName: r.ToName, DecidedByName: r.DecidedByName,
+		}
+		if r.ToID != nil {
+			n.To = users.ID(*r.ToID)
+		}
+		if r.DecidedAt != nil {
+			n.Decided = r.DecidedAt.UTC()
+		}
+		if r.DecidedBy != nil {
+			n.DecidedBy = users.ID(*r.DecidedBy)
+		}
+		out[i] = n
+	}
+	return out, err
+}
+
+func shiftIDs(raw []int64) []oncall.ShiftID {
+	out := make([]oncall.ShiftID, len(raw))
+	for i, id := range raw {
+		out[i] = oncall.ShiftID(id)
+	}
+	return out
+}
+
+func rawShiftIDs(ids []oncall.ShiftID) []int64 {
+	out := make([]int64, len(ids))
+	for i, id := range ids {
+		out[i] = int64(id)
+	}
+	return out
+}
+
+// expire ends the open requests of a team whose shifts are no longer what they were about, and tells who asked.
+func (w *Requests) expire(ctx context.Context, team int64) error {
+	var over []int64
+	err := w.db.Do(ctx, func(q *db.Queries) (err error) {
+		over, err = q.TeamsWithOverSwaps(ctx, db.TeamsWithOverSwapsParams{TeamID: &team, MaxRows: 1})
+		return err
+	})
+	if err != nil || len(over) == 0 {
+		return err
+	}
+	return w.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error { return ExpireSwaps(ctx, q, team) })
+}
+
+func ExpireSwaps(ctx context.Context, q *db.Queries, team int64) error {
+	if _, err := q.LockTeam(ctx, team); err != nil {
+		return err
+	}
+	open, err := q.OpenSwapRequests(ctx, team)
+	if err != nil || len(open) == 0 {
+		return err
+	}
+	now, err := q.ServerClock(ctx)
+	if err != nil {
+		return err
+	}
+	for _, o := range open {
+		r, err := swapOf(ctx, q, o.ID)
+		if err != nil {
+			return err
+		}
+		give, take, err := sides(ctx, q, r.SwapRequest)
+		if err != nil {
+			return err
+		}
+		if ended, over := r.Expire(now, give, take); over {
+			if err := endSwap(ctx, q, ended, give, take); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func sides(ctx context.Context, q *db.Queries, r oncall.SwapRequest) (give, take []oncall.Shift, err error) {
+	if give, err = shiftsByID(ctx, q, r.Give); err != nil {
+		return nil, nil, err
+	}
+	take, err = shiftsByID(ctx, q, r.Take)
+	return give, take, err
+}
+
+func shiftsByID(ctx context.Context, q *db.Queries, ids []oncall.ShiftID) ([]oncall.Shift, error) {
+	rows, err := q.ChosenShifts(ctx, db.ChosenShiftsParams{Ids: rawShiftIDs(ids), Links: []string{}})
+	out := make([]oncall.Shift, len(rows))
+	for i, r := range rows {
+		out[i] = shiftOf(r)
+	}
+	return out, err
+}
+
+// endSwap stores the end of an open request and queues what people are told of it; the team is locked.
+func endSwap(ctx context.Context, q *db.Queries, r oncall.SwapRequest, give, take []oncall.Shift) error {
+	p := db.DecideSwapRequestParams{ID: r.ID, State: string(r.State), DecidedBy: postgres.NullID(r.DecidedBy)}
+	if !r.Decided.IsZero() {
+		p.DecidedAt = &r.Decided
+	}
+	if err := postgres.RequireRow(q.DecideSwapRequest(ctx, p)); err != nil {
+		return err
+	}
+	return queueNotices(ctx, q, r.Ended(give, take))
+}
+
+// AskSwap stores a request that ask makes of the shifts as they are.
+func (w *Requests) AskSwap(ctx context.Context, team int64, give, take []oncall.ShiftID, by oncall.By,
+	ask func(now time.Time, crew oncall.Crew, give, take []oncall.Shift) (oncall.SwapRequest, error),
+) (int64, error) {
+	var id int64
+	err := w.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if _, err := q.LockTeam(ctx, team); err != nil {
+			return err
+		}
+		crew, now, err := crewNow(ctx, q, team)
+		if err != nil {
+			return err
+		}
+		giving, taking, err := sides(ctx, q, oncall.SwapRequest{Give: give, Take: take})
+		if err != nil {
+			return err
+		}
+		r, err := ask(now, crew, giving, taking)
+		if err != nil {
+			return err
+		}
+		same, err := q.SameSwapRequest(ctx, db.SameSwapRequestParams{
+			TeamID: r.TeamID, FromID: int64(r.From), ToID: postgres.NullID(r.To), Give: rawShiftIDs(r.Give), Take: rawShiftIDs(r.Take),
+		})
+		if err != nil {
+			return err
+		}
+		if same != 0 {
+			return fault.Newf(fault.Conflict, "swap request %d asks the same and waits for an answer: withdraw it to ask again", same)
+		}
+		id, err = q.CreateSwapRequest(ctx, db.CreateSwapRequestParams{
+			TeamID: r.TeamID, FromID: int64(r.From), ToID: postgres.NullID(r.To), Give: rawShiftIDs(r.Give), Take: rawShiftIDs(r.Take),
+			Note: postgres.Storable(r.Note), State: string(r.State), CreatedAt: r.Created,
+		})
+		if err != nil {
+			return err
+		}
+		if err := queueNotices(ctx, q, []oncall.Notice{r.Asked(crew, giving, taking)}); err != nil {
+			return err
+		}
+		return postgres.AppendOncallAudit(ctx, q, by, crew.Name, "swap_requested", map[string]any{"swap_request_id": id, "request_body": by.Body})
+	})
+	return id, err
+}
+
+// crewNow returns the team as it is now, and when that is.
+func crewNow(ctx context.Context, q *db.Queries, team int64) (oncall.Crew, time.Time, error) {
+	crew, err := crewOf(ctx, q, team)
+	if err != nil {
+		return crew, time.Time{}, err
+	}
+	now, err := q.ServerClock(ctx)
+	return crew, now, err
+}
+
+// DecideSwap stores what decide makes of a request and its shifts as they are: the request's new state, and the calendar's
+// changes. A request that turns out to have expired is stored as such, and the fault of decide is returned all the same.
+func (w *Requests) DecideSwap(ctx context.Context, id int64, by oncall.By,
+	decide func(now time.Time, crew oncall.Crew, r oncall.SwapRequest, give, take []oncall.Shift) (oncall.SwapRequest, oncall.Changes, error),
+) (oncall.NamedSwap, error) {
+	var out oncall.NamedSwap
+	var refused error
+	err := w.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		refused = nil
+		r, err := swapOf(ctx, q, id)
+		if err != nil {
+			return err
+		}
+		if _, err := q.LockTeam(ctx, r.TeamID); err != nil {
+			return err
+		}
+		if r, err = swapOf(ctx, q, id); err != nil { // as it is under the lock
+			return err
+		}
+		crew, now, err := crewNow(ctx, q, r.TeamID)
+		if err != nil {
+			return err
+		}
+		give, take, err := sides(ctx, q, r.SwapRequest)
+		if err != nil {
+			return err
+		}
+		after, changes, err := decide(now, crew, r.SwapRequest, give, take)
+		if err != nil && after.State == r.State {
+			return err
+		}
+		refused = err
+		if err := endSwap(ctx, q, after, give, take); err != nil {
+			return err
+		}
+		if _, err := store(ctx, q, changes); err != nil {
+			return fmt.Errorf("swap: %w", err)
+		}
+		if err := postgres.AppendOncallAudit(ctx, q, by, crew.Name, "swap_"+string(after.State), map[string]any{"swap_request_id": id}); err != nil {
+			return err
+		}
+		out, err = swapOf(ctx, q, id)
+		return err
+	})
+	if err == nil {
+		err = refused
+	}
+	return out, err
+}
+
+var _ oncall.CalendarStore = (*Calendars)(nil)
+
+// Calendars is oncall.CalendarStore: what the resolver answers from. It is safe for concurrent use and remembers
+// nothing.
+type Calendars struct{ db *postgres.DB }
+
+// NewCalendars returns the adapter over d.
+func NewCalendars(d *postgres.DB) *Calendars { return &Calendars{db: d} }
+
+// CalendarVersions implements oncall.CalendarStore.
+func (c *Calendars) CalendarVersions(ctx context.Context, teams []int64) (map[int64]int64, error) {
+	var out map[int64]int64
+	err := c.db.Do(ctx, func(q *db.Queries) (err error) {
+		out, err = versionsOf(ctx, q, teams)
+		return err
+	})
+	return out, err
+}
+
+func versionsOf(ctx context.Context, q *db.Queries, teams []int64) (map[int64]int64, error) {
+	rows, err := q.CalendarVersions(ctx, postgres.NonNil(teams))
+	out := make(map[int64]int64, len(rows))
+	for _, r := range rows {
+		out[r.ID] = r.Version
+	}
+	return out, err
+}
+
+// TeamCalendars implements oncall.CalendarStore. Versions are read first: a calendar may be newer than its version.
+func (c *Calendars) TeamCalendars(ctx context.Context, teams []int64, from, to time.Time) (map[int64]oncall.VersionedCalendar, error) {
+	var out map[int64]oncall.VersionedCalendar
+	err := c.db.Do(ctx, func(q *db.Queries) (err error) {
+		out, err = TeamCalendars(ctx, q, teams, from, to)
+		return err
+	})
+	return out, err
+}
+
+func TeamCalendars(ctx context.Context, q *db.Queries, teams []int64, from, to time.Time) (map[int64]oncall.VersionedCalendar, error) {
+	out := make(map[int64]oncall.VersionedCalendar, len(teams))
+	versions, err := versionsOf(ctx, q, teams)
+	if err != nil {
+		return nil, err
+	}
+	subscriptions, err := q.CalendarSubscriptions(ctx, postgres.NonNil(teams))
+	if err != nil {
+		return nil, err
+	}
+	of, sources := map[int64][]oncall.TeamRole{}, append([]int64{}, teams...)
+	for _, b := range subscriptions {
+		of[b.TeamID] = append(of[b.TeamID], oncall.TeamRole{TeamID: b.SubscriptionID, Role: b.Role})
+		sources = append(sources, b.SubscriptionID)
+	}
+	rows, err := q.CalendarShifts(ctx, db.CalendarShiftsParams{WindowStart: from, WindowEnd: to, TeamIds: sources})
+	if err != nil {
+		return nil, err
+	}
+	byTeam := map[int64][]oncall.Shift{}
+	for _, r := range rows {
+		byTeam[r.TeamID] = append(byTeam[r.TeamID], shiftOf(db.ChosenShiftsRow(r)))
+	}
+	for id, version := range versions {
+		shifts := append([]oncall.Shift{}, byTeam[id]...)
+		seen := map[int64]bool{id: true}
+		for _, b := range of[id] {
+			if !seen[b.TeamID] {
+				seen[b.TeamID] = true
+				shifts = append(shifts, byTeam[b.TeamID]...)
+			}
+		}
+		out[id] = oncall.VersionedCalendar{TeamCalendar: oncall.NewTeamCalendar(id, from, to, shifts, of[id]...), Version: version}
+	}
+	return out, nil
+}

@@ -1,0 +1,238 @@
+package calendar
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Schedules stores schedules and rotations and fills calendars from them. What is to be filled is decided by the pure
+// functions of the domain inside the transaction that stores it, with the team locked: of two who populate at once the
+// second sees what the first did. It is safe for concurrent use.
+type Schedules struct{ db *postgres.DB }
+
+// NewSchedules returns the adapter over d.
+func NewSchedules(d *postgres.DB) *Schedules { return &Schedules{db: d} }
+
+// ByTeam returns the schedules of teams, by number.
+func (s *Schedules) ByTeam(ctx context.Context, teams ...int64) ([]oncall.StoredSchedule, error) {
+	var out []oncall.StoredSchedule
+	err := s.db.Do(ctx, func(q *db.Queries) (err error) {
+		out, err = schedulesOf(ctx, q, db.SchedulesParams{TeamIds: postgres.NonNil(teams)})
+		return err
+	})
+	return out, err
+}
+
+// ByID returns one schedule; a NotFound fault when there is none.
+func (s *Schedules) ByID(ctx context.Context, id oncall.ScheduleID) (oncall.StoredSchedule, error) {
+	var out oncall.StoredSchedule
+	err := s.db.Do(ctx, func(q *db.Queries) (err error) {
+		out, err = scheduleOf(ctx, q, id)
+		return err
+	})
+	return out, err
+}
+
+func scheduleOf(ctx context.Context, q *db.Queries, id oncall.ScheduleID) (oncall.StoredSchedule, error) {
+	raw := int64(id)
+	found, err := schedulesOf(ctx, q, db.SchedulesParams{ID: &raw})
+	if err == nil && len(found) == 0 {
+		err = fault.New(fault.NotFound, "not found")
+	}
+	if err != nil {
+		return oncall.StoredSchedule{}, err
+	}
+	return found[0], nil
+}
+
+func schedulesOf(ctx context.Context, q *db.Queries, by db.SchedulesParams) ([]oncall.StoredSchedule, error) {
+	rows, err := q.Schedules(ctx, by)
+	if err != nil {
+		return nil, err
+	}
+	out, rosters := make([]oncall.StoredSchedule, len(rows)), make([]int64, len(rows))
+	for i, r := range rows {
+		if out[i], err = storedSchedule(r); err != nil {
+			return nil, fmt.Errorf("schedule %d: %w", r.ID, err)
+		}
+		rosters[i] = r.RosterID
+	}
+	people, err := q.RosterPeople(ctx, rosters)
+	if err != nil {
+		return nil, err
+	}
+	members := map[int64][]oncall.Member{}
+	for _, p := range people {
+		members[p.RosterID] = append(members[p.RosterID], oncall.Member{User: users.ID(p.UserID), InRotation: p.InRotation, Active: p.Active})
+	}
+	for i := range out {
+		out[i].Schedule.Roster = members[out[i].RosterID]
+	}
+	return out, nil
+}
+
+func storedSchedule(r db.SchedulesRow) (oncall.StoredSchedule, error) {
+	s := oncall.StoredSchedule{
+		Schedule: oncall.Schedule{
+			ID: oncall.ScheduleID(r.ID), TeamID: r.TeamID, Zone: postgres.Location(r.TimeZone), Role: r.Role, RoleOrder: r.RoleID,
+			Algorithm: oncall.Algorithm(r.Algorithm), Threshold: int(r.ThresholdDays),
+		},
+		Team: r.Team, TeamNumber: r.TeamNumber, TimeZone: r.TimeZone, RosterID: r.RosterID, RosterName: r.Roster, Name: r.Name, Advanced: r.Advanced,
+		OrderNames: r.OrderNames,
+	}
+	for _, id := range r.OrderIds {
+		s.Order = append(s.Order, users.ID(id))
+	}
+	if r.LastEpochAt != nil {
+		s.Progress.Last = r.LastEpochAt.UTC()
+	}
+	if r.LastUserID != nil {
+		s.Progress.LastUser = users.ID(*r.LastUserID)
+	}
+	for _, t := range r.Unfilled {
+		s.Progress.Unfilled = append(s.Progress.Unfilled, t.UTC())
+	}
+	var err error
+	if s.Pattern, err = decodePattern(r.Pattern); err != nil {
+		return s, err
+	}
+	s.Rotation, err = decodeRotation(r.Rotation)
+	return s, err
+}
+
+// Create adds a schedule and returns its number. Processors fill it next: the team is locked, so that none who is at it now misses
+// the new one.
+func (s *Schedules) Create(ctx context.Context, d oncall.ScheduleDraft, by oncall.By) (oncall.ScheduleID, error) {
+	var id int64
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		pattern, rotation, err := rules(d)
+		if err != nil {
+			return err
+		}
+		if _, err := q.LockTeam(ctx, d.TeamID); err != nil {
+			return err
+		}
+		id, err = q.CreateSchedule(ctx, db.CreateScheduleParams{
+			TeamID: d.TeamID, RosterID: d.RosterID, RoleID: d.RoleID, Name: postgres.Storable(d.Name), Algorithm: string(d.Algorithm),
+			Advanced: d.Advanced, ThresholdDays: int32(d.Threshold), Pattern: pattern, Rotation: rotation,
+		})
+		if err != nil {
+			return err
+		}
+		if err := setOrder(ctx, q, id, d.Order); err != nil {
+			return err
+		}
+		if err := q.TeamDue(ctx, d.TeamID); err != nil {
+			return err
+		}
+		return auditSchedule(ctx, q, by, id, d.TeamID, "schedule_created", nil)
+	})
+	return oncall.ScheduleID(id), err
+}
+
+// Update stores what change makes of a schedule as it is then: nobody else changes it meanwhile. Shifts that it made stay as they are. A
+// NotFound fault when there is none.
+func (s *Schedules) Update(ctx context.Context, id oncall.ScheduleID, change func(is oncall.StoredSchedule) (oncall.ScheduleDraft, error), by oncall.By) error {
+	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		team, err := q.TeamOfSchedule(ctx, int64(id))
+		if err != nil {
+			return err
+		}
+		if _, err := q.LockTeam(ctx, team); err != nil { // as a populate does
+			return err
+		}
+		if _, err := q.LockSchedule(ctx, int64(id)); err != nil {
+			return err
+		}
+		is, err := scheduleOf(ctx, q, id)
+		if err != nil {
+			return err
+		}
+		d, err := change(is)
+		if err != nil {
+			return err
+		}
+		if d.TeamID != team {
+			if _, err := q.LockTeam(ctx, d.TeamID); err != nil {
+				return err
+			}
+		}
+		pattern, rotation, err := rules(d)
+		if err != nil {
+			return err
+		}
+		err = postgres.RequireRow(q.UpdateSchedule(ctx, db.UpdateScheduleParams{
+			ID: int64(id), TeamID: d.TeamID, RosterID: d.RosterID, RoleID: d.RoleID, Name: postgres.Storable(d.Name), Algorithm: string(d.Algorithm),
+			Advanced: d.Advanced, ThresholdDays: int32(d.Threshold), Pattern: pattern, Rotation: rotation,
+		}))
+		if err != nil {
+			return err
+		}
+		if d.Order != nil {
+			if err := setOrder(ctx, q, int64(id), d.Order); err != nil {
+				return err
+			}
+		}
+		if err := q.TeamDue(ctx, d.TeamID); err != nil {
+			return err
+		}
+		return auditSchedule(ctx, q, by, int64(id), d.TeamID, "schedule_edited", nil)
+	})
+}
+
+// Delete removes a schedule; its shifts stay on the calendar. A NotFound fault when there is none.
+func (s *Schedules) Delete(ctx context.Context, old oncall.StoredSchedule, by oncall.By) error {
+	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if err := postgres.RequireRow(q.DeleteSchedule(ctx, int64(old.ID))); err != nil {
+			return err
+		}
+		return auditSchedule(ctx, q, by, int64(old.ID), old.TeamID, "schedule_deleted", map[string]any{"role": old.Role, "roster": old.RosterName})
+	})
+}
+
+func auditSchedule(ctx context.Context, q *db.Queries, by oncall.By, id, team int64, action string, more map[string]any) error {
+	profile, err := q.OncallTeamByID(ctx, team)
+	if err != nil {
+		return err
+	}
+	about := map[string]any{"schedule_id": id}
+	if by.Body != nil {
+		about["request_body"] = by.Body
+	}
+	for k, v := range more {
+		about[k] = v
+	}
+	return postgres.AppendOncallAudit(ctx, q, by, profile.Name, action, about)
+}
+
+func rules(d oncall.ScheduleDraft) (pattern, rotation []byte, err error) {
+	if pattern, err = encodePattern(d.Pattern); err != nil {
+		return nil, nil, err
+	}
+	rotation, err = encodeRotation(d.Rotation)
+	return pattern, rotation, err
+}
+
+func setOrder(ctx context.Context, q *db.Queries, id int64, order []users.ID) error {
+	if err := q.ClearScheduleOrder(ctx, id); err != nil || len(order) == 0 {
+		return err
+	}
+	return q.SetScheduleOrder(ctx, db.SetScheduleOrderParams{ScheduleID: id, UserIds: postgres.UserNumbers(order)})
+}
+
+// newLink returns 32 fresh hex digits.
+func newLink() string {
+	b := make([]byte, 16)
+	_, _ = rand.Read(b) // crypto/rand never fails
+	return hex.EncodeToString(b)
+}

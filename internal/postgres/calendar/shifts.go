@@ -1,0 +1,324 @@
+package calendar
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Shifts stores shifts. An edit is decided by a pure function inside the transaction that stores it, with the team
+// locked, so that two edits of a calendar never see the same past. It is safe for concurrent use.
+type Shifts struct{ db *postgres.DB }
+
+// NewShifts returns the adapter over d.
+func NewShifts(d *postgres.DB) *Shifts { return &Shifts{db: d} }
+
+// Find reads shifts, by start, then number. More than are read at most are an Invalid fault.
+func (s *Shifts) Find(ctx context.Context, by oncall.ShiftQuery) ([]oncall.ShiftRow, error) {
+	params := findParams(by)
+	var out []oncall.ShiftRow
+	err := s.db.Do(ctx, func(q *db.Queries) error {
+		params.Sources = append([]int64(nil), by.Teams...)
+		if by.Subscribed && len(by.Teams) > 0 {
+			subscriptions, err := q.CalendarSubscriptions(ctx, by.Teams)
+			if err != nil {
+				return err
+			}
+			for _, b := range subscriptions {
+				params.Sources = append(params.Sources, b.SubscriptionID)
+			}
+		}
+		rows, err := q.FindShifts(ctx, params)
+		out = make([]oncall.ShiftRow, len(rows))
+		for i, r := range rows {
+			out[i] = oncall.ShiftRow{
+				Shift: shiftOf(db.ChosenShiftsRow{
+					ID: r.ID, TeamID: r.TeamID, Role: r.Role, UserID: r.UserID, ScheduleID: r.ScheduleID, CoversID: r.CoversID,
+					LinkID: r.LinkID, StartsAt: r.StartsAt, EndsAt: r.EndsAt, Note: r.Note, Edited: r.Edited,
+				}),
+				Team: r.Team, UserName: r.UserName, FullName: r.FullName,
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if by.Limit > 0 {
+		return out, nil
+	}
+	return out, postgres.TooBroad(len(out))
+}
+
+func findParams(by oncall.ShiftQuery) db.FindShiftsParams {
+	p := db.FindShiftsParams{
+		IDMin: by.IDs.Min, IDMax: by.IDs.Max, StartMin: instant(by.Start.Min), StartMax: instant(by.Start.Max),
+		EndMin: instant(by.End.Min), EndMax: instant(by.End.Max), Teams: by.Teams, Roles: by.Roles, LinkID: by.Link,
+		Subscribed: by.Subscribed, MaxRows: postgres.MaxListRows + 1, NotIds: postgres.NonNil(by.NotIDs), NotStarts: instants(by.NotStart), NotEnds: instants(by.NotEnd),
+	}
+	if by.Numbers != nil {
+		p.Ids = rawShiftIDs(by.Numbers)
+	}
+	if by.Users != nil {
+		p.Users = postgres.UserNumbers(by.Users)
+	}
+	if by.Schedule != nil {
+		id := int64(*by.Schedule)
+		p.ScheduleID = &id
+	}
+	if by.Limit > 0 {
+		p.MaxRows = int32(min(by.Limit, postgres.MaxListRows))
+	}
+	return p
+}
+
+// farthest is the last instant, in Unix seconds, that PostgreSQL and our calendars can speak of: the year 9999.
+const farthest = 253402300799
+
+func instant(unix *int64) *time.Time {
+	if unix == nil {
+		return nil
+	}
+	t := time.Unix(min(max(*unix, -farthest/4), farthest), 0).UTC()
+	return &t
+}
+
+func instants(unix []int64) []time.Time {
+	out := make([]time.Time, len(unix))
+	for i := range unix {
+		out[i] = *instant(&unix[i])
+	}
+	return out
+}
+
+func shiftOf(r db.ChosenShiftsRow) oncall.Shift {
+	s := oncall.Shift{
+		ID: oncall.ShiftID(r.ID), TeamID: r.TeamID, Role: r.Role, User: users.ID(r.UserID), Start: r.StartsAt.UTC(), End: r.EndsAt.UTC(),
+		Link: postgres.TextOf(r.LinkID), Note: postgres.TextOf(r.Note), Edited: r.Edited,
+	}
+	if r.ScheduleID != nil {
+		s.Schedule = oncall.ScheduleID(*r.ScheduleID)
+	}
+	if r.CoversID != nil {
+		s.Covers = oncall.ScheduleID(*r.CoversID)
+	}
+	return s
+}
+
+// errRehearsed ends the transaction of a rehearsal: nothing of it stays.
+var errRehearsed = errors.New("rehearsed")
+
+// Edit lets decide look at the chosen shifts and stores what it says: changes, notices and audit entry, or nothing at all.
+// Added shifts come back with their numbers. With rehearse everything is done and undone again, so that a preview meets
+// every refusal that the change itself would meet. Refusals of decide are returned as they are.
+func (s *Shifts) Edit(ctx context.Context, choice oncall.Choice, by oncall.By, rehearse bool, decide oncall.Decide) (oncall.Changes, error) {
+	var done oncall.Changes
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		d, team, err := decideIn(ctx, q, choice, decide)
+		if err != nil {
+			return err
+		}
+		if done, err = store(ctx, q, d.Changes); err != nil {
+			return err
+		}
+		if rehearse {
+			return errRehearsed
+		}
+		if d.Action == "" {
+			return nil
+		}
+		return postgres.AppendOncallAudit(ctx, q, by, team, d.Action, d.Context(done.Add))
+	})
+	if errors.Is(err, errRehearsed) {
+		err = nil
+	}
+	return done, err
+}
+
+// decideIn locks the team and shows decide the shifts as they are then.
+func decideIn(ctx context.Context, q *db.Queries, choice oncall.Choice, decide oncall.Decide) (d oncall.Decision, team string, err error) {
+	p := db.ChosenShiftsParams{Ids: make([]int64, len(choice.IDs)), Links: postgres.NonNil(choice.Links), Running: choice.Running, TeamID: choice.TeamID}
+	if !choice.Until.IsZero() {
+		p.Until = &choice.Until
+	}
+	for i, id := range choice.IDs {
+		p.Ids[i] = int64(id)
+	}
+	teamID := choice.TeamID
+	if teamID == 0 {
+		rows, err := q.ChosenShifts(ctx, p)
+		if err != nil {
+			return d, "", err
+		}
+		if len(rows) == 0 {
+			return d, "", fault.New(fault.NotFound, "not found")
+		}
+		teamID = rows[0].TeamID
+	}
+	if _, err := q.LockTeam(ctx, teamID); err != nil {
+		return d, "", err
+	}
+	rows, err := q.ChosenShifts(ctx, p)
+	if err != nil {
+		return d, "", err
+	}
+	chosen := make([]oncall.Shift, len(rows))
+	for i, r := range rows {
+		chosen[i] = shiftOf(r)
+	}
+	crew, err := crewOf(ctx, q, teamID)
+	if err != nil {
+		return d, "", err
+	}
+	now, err := q.ServerClock(ctx)
+	if err != nil {
+		return d, "", err
+	}
+	d, err = decide(now, crew, chosen)
+	return d, crew.Name, err
+}
+
+func crewOf(ctx context.Context, q *db.Queries, team int64) (oncall.Crew, error) {
+	profile, err := q.OncallTeamByID(ctx, team)
+	if err != nil {
+		return oncall.Crew{}, err
+	}
+	people, err := q.TeamPeople(ctx, team)
+	crew := oncall.Crew{TeamID: team, Name: profile.Name, Members: map[users.ID]bool{}}
+	for _, p := range people {
+		if p.Member {
+			crew.Members[users.ID(p.ID)] = p.Active
+		}
+	}
+	return crew, err
+}
+
+// store writes changes and queues their notices.
+func store(ctx context.Context, q *db.Queries, c oncall.Changes) (oncall.Changes, error) {
+	for _, u := range c.Update {
+		s := u.After
+		err := postgres.RequireRow(q.ChangeShift(ctx, db.ChangeShiftParams{
+			ID: int64(s.ID), Role: postgres.Storable(s.Role), UserID: int64(s.User), ScheduleID: number(s.Schedule), CoversID: number(s.Covers),
+			LinkID: postgres.NullText(s.Link), StartsAt: s.Start, EndsAt: s.End, Note: postgres.NullText(s.Note), Edited: s.Edited,
+		}))
+		if err != nil {
+			return c, fmt.Errorf("change shift %d: %w", s.ID, err)
+		}
+	}
+	added, err := addShifts(ctx, q, c.Add)
+	if err != nil {
+		return c, err
+	}
+	c.Add = added
+	// Only now, because what remains of a shift is told apart by it.
+	if len(c.Delete) > 0 {
+		ids := make([]int64, len(c.Delete))
+		for i, s := range c.Delete {
+			ids[i] = int64(s.ID)
+		}
+		if err := q.DeleteShifts(ctx, ids); err != nil {
+			return c, fmt.Errorf("delete shifts: %w", err)
+		}
+	}
+	if err := queueNotices(ctx, q, c.Notices); err != nil {
+		return c, fmt.Errorf("queue notices: %w", err)
+	}
+	return c, nil
+}
+
+// addShifts stores new shifts by one statement and returns them with their numbers.
+func addShifts(ctx context.Context, q *db.Queries, shifts []oncall.Shift) ([]oncall.Shift, error) {
+	if len(shifts) == 0 {
+		return []oncall.Shift{}, nil
+	}
+	var p db.AddShiftsParams
+	for i, s := range shifts {
+		p.Places = append(p.Places, int32(i))
+		p.TeamIds = append(p.TeamIds, s.TeamID)
+		p.Roles = append(p.Roles, postgres.Storable(s.Role))
+		p.UserIds = append(p.UserIds, int64(s.User))
+		p.ScheduleIds = append(p.ScheduleIds, int64(s.Schedule))
+		p.CoversIds = append(p.CoversIds, int64(s.Covers))
+		p.LinkIds = append(p.LinkIds, postgres.Storable(s.Link))
+		p.Starts = append(p.Starts, s.Start)
+		p.Ends = append(p.Ends, s.End)
+		p.Notes = append(p.Notes, postgres.Storable(s.Note))
+		p.Edits = append(p.Edits, s.Edited)
+		p.RemainsOf = append(p.RemainsOf, int64(s.RemainsOf))
+	}
+	ids, err := q.AddShifts(ctx, p)
+	if err != nil {
+		return nil, fmt.Errorf("add shifts: %w", err)
+	}
+	if len(ids) != len(shifts) {
+		return nil, fault.New(fault.NotFound, "the role of a shift does not exist any more")
+	}
+	slices.Sort(ids)
+	added := slices.Clone(shifts)
+	for i, id := range ids {
+		added[i].ID = oncall.ShiftID(id)
+	}
+	return added, nil
+}
+
+// queuedNotice is a notice as QueueNotices reads it.
+type queuedNotice struct {
+	TeamID  int64                 `json:"team_id"`
+	Kind    string                `json:"kind"`
+	Roles   []string              `json:"roles"`
+	UserIDs []int64               `json:"user_ids"`
+	Facts   []postgres.NoticeFact `json:"facts"`
+	ByID    int64                 `json:"by_id"`
+	Note    string                `json:"note"`
+	Unless  string                `json:"unless"`
+}
+
+// queueNotices stores what is to be told of a change, by one statement.
+func queueNotices(ctx context.Context, q *db.Queries, notices []oncall.Notice) error {
+	var queued []queuedNotice
+	for _, n := range notices {
+		team := n.TeamID
+		if team == 0 && len(n.Shifts) > 0 {
+			team = n.Shifts[0].TeamID
+		}
+		if team == 0 {
+			continue
+		}
+		facts := make([]postgres.NoticeFact, len(n.Shifts))
+		for i, s := range n.Shifts {
+			facts[i] = postgres.NoticeFact{TeamID: s.TeamID, Role: s.Role, UserID: int64(s.User), Start: s.Start.Unix(), End: s.End.Unix()}
+		}
+		queued = append(queued, queuedNotice{
+			TeamID: team, Kind: string(n.Kind), Roles: postgres.NonNil(n.Roles), UserIDs: postgres.UserNumbers(n.Users), Facts: facts,
+			ByID: int64(n.By), Note: postgres.Storable(n.Note), Unless: string(n.Unless),
+		})
+	}
+	if len(queued) == 0 {
+		return nil
+	}
+	raw, err := json.Marshal(queued)
+	if err != nil {
+		return err
+	}
+	return q.QueueNotices(ctx, raw)
+}
+
+// number is a public number as it is stored; 0 is null.
+func number[T oncall.ScheduleID | oncall.ShiftID](id T) *int64 {
+	if id == 0 {
+		return nil
+	}
+	raw := int64(id)
+	return &raw
+}

@@ -1,0 +1,90 @@
+package calendar
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// TakeOver makes shifts of a team's role of what a calendar from elsewhere says, as one change of the team's calendar. With
+// rehearse everything is done and undone again.
+func (s *Shifts) TakeOver(ctx context.Context, c oncall.ForeignCalendar, by oncall.By, rehearse bool) (oncall.TakeOver, error) {
+	var plan oncall.TakeOver
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if _, err := q.LockTeam(ctx, c.TeamID); err != nil {
+			return err
+		}
+		known, err := takenOver(ctx, q, c)
+		if err != nil {
+			return err
+		}
+		now, err := q.ServerClock(ctx)
+		if err != nil {
+			return err
+		}
+		plan = oncall.PlanTakeOver(now, c.TeamID, c.Role, c.Wanted, known)
+		if plan.Changes, err = store(ctx, q, plan.Changes); err != nil {
+			return err
+		}
+		if err := noteTaken(ctx, q, c, plan); err != nil {
+			return err
+		}
+		if rehearse {
+			return errRehearsed
+		}
+		profile, err := q.OncallTeamByID(ctx, c.TeamID)
+		if err != nil {
+			return err
+		}
+		return postgres.AppendOncallAudit(ctx, q, by, profile.Name, "calendar_imported", map[string]any{
+			"role": c.Role, "created": len(plan.Add), "changed": len(plan.Update), "deleted": len(plan.Delete), "kept": len(plan.Kept),
+		})
+	})
+	if errors.Is(err, errRehearsed) {
+		err = nil
+	}
+	return plan, err
+}
+
+func takenOver(ctx context.Context, q *db.Queries, c oncall.ForeignCalendar) ([]oncall.TakenOver, error) {
+	rows, err := q.TakenShifts(ctx, db.TakenShiftsParams{TeamID: c.TeamID, Role: c.Role, Uids: storables(c.UIDs), Since: c.Since})
+	out := make([]oncall.TakenOver, len(rows))
+	for i, r := range rows {
+		out[i].Taken = oncall.Taken{UID: r.Uid, Occurs: r.OccursAt.UTC(), User: users.ID(r.UserID)}
+		if r.StartsAt == nil || r.EndsAt == nil || r.Edited == nil {
+			continue
+		}
+		shift := shiftOf(db.ChosenShiftsRow{
+			ID: r.ShiftID, TeamID: c.TeamID, Role: c.Role, UserID: r.UserID, ScheduleID: r.ScheduleID, CoversID: r.CoversID,
+			LinkID: r.LinkID, StartsAt: *r.StartsAt, EndsAt: *r.EndsAt, Note: r.Note, Edited: *r.Edited,
+		})
+		out[i].Shift = &shift
+	}
+	return out, err
+}
+
+func noteTaken(ctx context.Context, q *db.Queries, c oncall.ForeignCalendar, plan oncall.TakeOver) error {
+	for i, t := range plan.Added {
+		err := q.NoteTakenShift(ctx, db.NoteTakenShiftParams{
+			TeamID: c.TeamID, Role: c.Role, Uid: postgres.Storable(t.UID), OccursAt: t.Occurs, UserID: int64(t.User), ShiftID: int64(plan.Add[i].ID),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, t := range plan.Dropped {
+		err := q.ForgetTakenShift(ctx, db.ForgetTakenShiftParams{
+			TeamID: c.TeamID, Role: c.Role, Uid: postgres.Storable(t.UID), OccursAt: t.Occurs, UserID: int64(t.User),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

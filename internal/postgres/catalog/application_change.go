@@ -1,0 +1,183 @@
+package catalog
+
+import (
+	"context"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/applications"
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+)
+
+// Change replaces what c holds, all in one transaction with its line in the audit log. Owners that do not exist and default
+// modes that the application may not use are skipped; a mode that does not exist is Invalid. by is who did it, in words.
+func (a *Applications) Change(ctx context.Context, id int64, c applications.Change, by string) error {
+	return a.changing(ctx, id, by, "settings changed", func(q *db.Queries, _ db.LockApplicationRow) error {
+		err := postgres.RequireRow(q.ChangeApplication(ctx, db.ChangeApplicationParams{ID: id, ContextTemplate: c.ContextTemplate,
+			SummaryTemplate: c.SummaryTemplate, MobileTemplate: c.MobileTemplate, SampleContext: c.SampleContext,
+			TitleVariable: c.TitleVariable}))
+		if err != nil {
+			return err
+		}
+		names := append([]string{}, c.Variables...)
+		if err := q.DropApplicationVariables(ctx, db.DropApplicationVariablesParams{ApplicationID: id, Names: names}); err != nil {
+			return err
+		}
+		if err := q.KeepApplicationVariables(ctx, db.KeepApplicationVariablesParams{ApplicationID: id, Names: names}); err != nil {
+			return err
+		}
+		if c.Owners != nil {
+			if err := q.ClearApplicationOwners(ctx, id); err != nil {
+				return err
+			}
+			err := q.AddApplicationOwners(ctx, db.AddApplicationOwnersParams{ApplicationID: id, Names: append([]string{}, *c.Owners...)})
+			if err != nil {
+				return err
+			}
+		}
+		return changeModes(ctx, q, id, c)
+	})
+}
+
+func changeModes(ctx context.Context, q *db.Queries, id int64, c applications.Change) error {
+	if c.Modes != nil {
+		if err := q.ClearApplicationModes(ctx, id); err != nil {
+			return err
+		}
+		p := db.AddApplicationModesParams{ApplicationID: id, Modes: []string{}}
+		for _, m := range *c.Modes {
+			p.Modes = append(p.Modes, string(m))
+		}
+		if err := q.AddApplicationModes(ctx, p); err != nil {
+			return err
+		}
+		if err := q.DropUnsupportedDefaultModes(ctx, id); err != nil {
+			return err
+		}
+	}
+	if c.DefaultModes != nil {
+		if err := q.ClearApplicationDefaultModes(ctx, id); err != nil {
+			return err
+		}
+		p := db.AddApplicationDefaultModesParams{ApplicationID: id, Priorities: []string{}, Modes: []string{}}
+		for priority, m := range c.DefaultModes {
+			p.Priorities, p.Modes = append(p.Priorities, string(priority)), append(p.Modes, string(m))
+		}
+		if err := q.AddApplicationDefaultModes(ctx, p); err != nil {
+			return err
+		}
+	}
+	for mode, address := range c.SenderAddresses {
+		var err error
+		if address == "" {
+			err = q.RemoveSenderAddress(ctx, db.RemoveSenderAddressParams{ApplicationID: id, Mode: string(mode)})
+		} else {
+			err = q.SetSenderAddress(ctx, db.SetSenderAddressParams{ApplicationID: id, Mode: string(mode), Address: address})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// changing runs f in a transaction that holds the application's row, and keeps what was done in the audit log.
+func (a *Applications) changing(ctx context.Context, id int64, by, action string,
+	f func(q *db.Queries, row db.LockApplicationRow) error,
+) error {
+	return a.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		row, err := q.LockApplication(ctx, id)
+		if err != nil {
+			return err
+		}
+		if err := f(q, row); err != nil {
+			return err
+		}
+		return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(by), Action: "application " + action,
+			Object: "application " + row.Name})
+	})
+}
+
+// Add makes an application as Create does, with a line in the audit log.
+func (a *Applications) Add(ctx context.Context, name, by string) (id int64, err error) {
+	id, _, err = a.Create(ctx, name)
+	if err != nil {
+		return 0, err
+	}
+	return id, a.changing(ctx, id, by, "added", func(*db.Queries, db.LockApplicationRow) error { return nil })
+}
+
+// Rename gives an application another name. A name that exists is a Conflict. The application of web sessions keeps its name.
+func (a *Applications) Rename(ctx context.Context, id int64, name, by string) error {
+	name, err := applicationName(name)
+	if err != nil {
+		return err
+	}
+	return a.changing(ctx, id, by, "renamed to "+name, func(q *db.Queries, row db.LockApplicationRow) error {
+		if row.Name == auth.SessionApplication {
+			return fault.Invalidf("new_name", "The application %s cannot be renamed: logged-in people act through it", row.Name)
+		}
+		err := q.RenameApplication(ctx, db.RenameApplicationParams{ID: id, Name: name})
+		if postgres.SqlState(err) == "23505" {
+			return fault.Wrap(fault.Conflict, err, "an application named "+name+" exists already")
+		}
+		return err
+	})
+}
+
+func applicationName(name string) (string, error) {
+	name, err := postgres.CleanName(name)
+	if err == nil && strings.Contains(name, ":") {
+		err = fault.Invalidf("name", "the name of an application must not hold a colon")
+	}
+	return name, err
+}
+
+// Delete removes an application that nothing refers to: no variables, words of templates, incidents, messages, present or past.
+// Otherwise it is a Conflict, as it is for the application of web sessions.
+func (a *Applications) Delete(ctx context.Context, id int64, by string) error {
+	inUse := fault.New(fault.Conflict, "the application is in use")
+	err := a.changing(ctx, id, by, "deleted", func(q *db.Queries, row db.LockApplicationRow) error {
+		used, err := q.ApplicationInUse(ctx, id)
+		if err != nil {
+			return err
+		}
+		if used || row.Name == auth.SessionApplication {
+			return inUse
+		}
+		if err := q.DeleteTagsOf(ctx, db.DeleteTagsOfParams{Kind: "application", ObjectID: id}); err != nil {
+			return err
+		}
+		return postgres.RequireRow(q.DeleteApplication(ctx, id))
+	})
+	return err
+}
+
+// AddSecondary makes a secondary key where there is none; else a Conflict.
+func (a *Applications) AddSecondary(ctx context.Context, id int64, by string) error {
+	return a.changing(ctx, id, by, "secondary key added", func(q *db.Queries, row db.LockApplicationRow) error {
+		if row.SecondaryKeySealed != nil {
+			return fault.New(fault.Conflict, "the application has a secondary key already")
+		}
+		return q.SetApplicationKeys(ctx, db.SetApplicationKeysParams{ID: id, KeySealed: row.KeySealed,
+			SecondaryKeySealed: a.Seal(id, "secondary", auth.NewApplicationKey())})
+	})
+}
+
+// Rekey makes the secondary key the primary one and clears the secondary; a Conflict when there is none.
+func (a *Applications) Rekey(ctx context.Context, id int64, by string) error {
+	return a.changing(ctx, id, by, "secondary key made the primary one", func(q *db.Queries, row db.LockApplicationRow) error {
+		if row.SecondaryKeySealed == nil {
+			return fault.New(fault.Conflict, "the application has no secondary key")
+		}
+		key, err := a.Unseal(id, "secondary", row.SecondaryKeySealed)
+		if err != nil {
+			return err
+		}
+		return q.SetApplicationKeys(ctx, db.SetApplicationKeysParams{ID: id, KeySealed: a.Seal(id, "primary", key)})
+	})
+}

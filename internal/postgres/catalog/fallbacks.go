@@ -1,0 +1,50 @@
+package catalog
+
+import (
+	"context"
+
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+)
+
+// SetFallback sets who is paged when nobody of a step of the plan can be reached; nil = nobody in particular. It holds for every
+// version of the plan, also for later ones. An unknown plan is NotFound; a role or target that does not exist is Invalid.
+func (p *Plans) SetFallback(ctx context.Context, name string, to *escalation.Target) error {
+	role, target, err := resolveFallback(ctx, p.db, to)
+	if err != nil {
+		return err
+	}
+	return p.db.Do(ctx, func(q *db.Queries) error {
+		n, err := q.SetPlanFallback(ctx, db.SetPlanFallbackParams{Name: postgres.Storable(name), Role: role, TargetID: target})
+		if err == nil && n == 0 {
+			err = fault.New(fault.NotFound, "there is no plan "+name)
+		}
+		return err
+	})
+}
+
+// SetFallback sets who is paged when nobody of a step can be reached and the plan has no fallback; nil = nobody in particular. An
+// unknown application is NotFound; a role or target that does not exist is Invalid.
+func (a *Applications) SetFallback(ctx context.Context, id int64, to *escalation.Target) error {
+	role, target, err := resolveFallback(ctx, a.db, to)
+	if err != nil {
+		return err
+	}
+	return a.db.Do(ctx, func(q *db.Queries) error {
+		n, err := q.SetApplicationFallback(ctx, db.SetApplicationFallbackParams{ID: id, Role: role, TargetID: target})
+		if err == nil && n == 0 {
+			err = fault.New(fault.NotFound, "there is no such application")
+		}
+		return err
+	})
+}
+
+func resolveFallback(ctx context.Context, d *postgres.DB, to *escalation.Target) (role *string, target *int64, err error) {
+	if to == nil {
+		return nil, nil, nil
+	}
+	id, err := NewTargets(d).Resolve(ctx, to.Role, to.Name)
+	return &to.Role, &id, err
+}

@@ -1,0 +1,354 @@
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// planTTL is how long an active plan is trusted without reading it again; another process's change is seen after that.
+const planTTL = time.Second
+
+// Plans stores versions of escalation plans. It is safe for concurrent use.
+type Plans struct {
+	db     *postgres.DB
+	active *postgres.Recently[string, escalation.PlanSteps]
+	words  *postgres.Recently[planApplication, bool]
+}
+
+type planApplication struct{ plan, application int64 }
+
+// NewPlans returns the adapter over d.
+func NewPlans(d *postgres.DB) *Plans {
+	return &Plans{db: d, active: postgres.NewRecently[string, escalation.PlanSteps](planTTL),
+		words: postgres.NewRecently[planApplication, bool](planTTL)}
+}
+
+// ByID returns a version of a plan, active or not, with its steps. Unknown: NotFound.
+func (p *Plans) ByID(ctx context.Context, id escalation.PlanID) (plan escalation.PlanSteps, err error) {
+	err = p.db.Do(ctx, func(q *db.Queries) error {
+		row, err := q.PlanByID(ctx, int64(id))
+		if err != nil {
+			return err
+		}
+		plan, err = loadPlan(ctx, q, row)
+		return err
+	})
+	return plan, err
+}
+
+// ByName returns the active version of a plan with its steps. Unknown or without an active version: NotFound.
+func (p *Plans) ByName(ctx context.Context, name string) (plan escalation.PlanSteps, err error) {
+	err = p.db.Do(ctx, func(q *db.Queries) error {
+		row, err := q.PlanByName(ctx, name)
+		if err != nil {
+			return err
+		}
+		plan, err = loadPlan(ctx, q, db.PlanByIDRow(row))
+		return err
+	})
+	return plan, err
+}
+
+// Recent is ByName for opening incidents: what it returns may be up to a second old. It must not be changed.
+func (p *Plans) Recent(ctx context.Context, name string) (escalation.PlanSteps, error) {
+	return p.active.Get(ctx, strings.TrimRight(name, " "), func(ctx context.Context) (escalation.PlanSteps, error) {
+		return p.ByName(ctx, name)
+	})
+}
+
+// HasWords reports whether some version of some template of the plan has words for the application. A yes may be up to
+// a second old.
+func (p *Plans) HasWords(ctx context.Context, plan escalation.PlanID, applicationID int64) (bool, error) {
+	key := planApplication{int64(plan), applicationID}
+	has, err := p.words.Get(ctx, key, func(ctx context.Context) (has bool, err error) {
+		err = p.db.Do(ctx, func(q *db.Queries) (err error) {
+			has, err = q.PlanHasWords(ctx, db.PlanHasWordsParams{PlanID: key.plan, ApplicationID: key.application})
+			return err
+		})
+		if err == nil && !has {
+			err = errNoWords // a no is not remembered
+		}
+		return has, err
+	})
+	if errors.Is(err, errNoWords) {
+		return false, nil
+	}
+	return has, err
+}
+
+var errNoWords = fault.New(fault.NotFound, "the plan has no words for the application")
+
+const planList = `select p.id, p.name, p.creator_id, p.description, p.threshold_window, p.threshold_count,
+	p.aggregation_window, p.aggregation_reset, p.tracking_type, p.tracking_key, p.tracking_template, p.fallback_role,
+	p.fallback_target_id, p.paused, p.created_at, p.repage_after, u.name as creator, (pa.plan_id is not null) as active
+from plans p
+join users u on u.id = p.creator_id
+left join plan_active pa on pa.plan_id = p.id
+where true`
+
+var planColumns = map[string]postgres.Column{
+	"id":                 {Expr: "p.id", Kind: filters.Int},
+	"name":               {Expr: "p.name", Kind: filters.Text},
+	"threshold_window":   {Expr: "p.threshold_window", Kind: filters.Int},
+	"threshold_count":    {Expr: "p.threshold_count", Kind: filters.Int},
+	"aggregation_window": {Expr: "p.aggregation_window", Kind: filters.Int},
+	"aggregation_reset":  {Expr: "p.aggregation_reset", Kind: filters.Int},
+	"description":        {Expr: "p.description", Kind: filters.Text},
+	"created":            {Expr: "p.created_at", Kind: filters.Time},
+	"creator":            {Expr: "u.name", Kind: filters.Text},
+	"active":             {Expr: "(pa.plan_id is not null)", Kind: filters.Bool},
+	"target": {Expr: "t.name", Kind: filters.Text, Within: "exists (select from plan_notifications n " +
+		"join target_roles r on r.name = n.role join targets t on t.target_id = n.target_id and t.kind = r.target_kind " +
+		"where n.plan_id = p.id and %)"},
+	// The plan has an active template with words for the application.
+	"application": {Expr: "a.name", Kind: filters.Text, Within: "exists (select from plan_notifications n " +
+		"join template_active ta on ta.name_key = lower(n.template) join template_contents c on c.template_id = ta.template_id " +
+		"join applications a on a.id = c.application_id where n.plan_id = p.id and %)"},
+}
+
+// List returns plan versions without their steps: newest first with a limit, else by id.
+func (p *Plans) List(ctx context.Context, q filters.Query) ([]escalation.Plan, error) {
+	l := postgres.NewListQuery("PlanList", planList).Tagged("plan", "p.id")
+	if err := l.Filter(q, planColumns); err != nil {
+		return nil, err
+	}
+	sql, args := l.Order(q.Limit, "p.created_at", "p.id")
+	found, err := postgres.List(ctx, p.db, sql, args, pgx.RowToStructByPos[db.PlanByIDRow])
+	if err != nil {
+		return nil, err
+	}
+	out := make([]escalation.Plan, len(found))
+	for i, row := range found {
+		out[i] = planHead(row)
+	}
+	return out, nil
+}
+
+// Reach returns what exists of the named targets and templates, and the roles there are.
+func (p *Plans) Reach(ctx context.Context, targets, templates []string) (escalation.Reach, error) {
+	var r escalation.Reach
+	err := p.db.Do(ctx, func(q *db.Queries) error {
+		r = escalation.Reach{Roles: map[string]string{}, Targets: map[string][]escalation.ReachTarget{},
+			Templates: map[string]escalation.ReachTemplate{}}
+		roles, err := q.TargetRoles(ctx)
+		if err != nil {
+			return err
+		}
+		for _, row := range roles {
+			r.Roles[row.Name] = row.TargetKind
+		}
+		found, err := q.ReachOfTargets(ctx, targets)
+		if err != nil {
+			return err
+		}
+		for _, row := range found {
+			r.Targets[row.Asked] = append(r.Targets[row.Asked], escalation.ReachTarget{Kind: row.Kind, TargetID: row.TargetID,
+				Name: row.Name, Active: row.Active, People: int(row.People), Reachable: int(row.Reachable), Size: int(row.Size)})
+		}
+		words, err := q.ReachOfTemplates(ctx, templates)
+		if err != nil {
+			return err
+		}
+		for _, row := range words {
+			r.Templates[row.Asked] = escalation.ReachTemplate{Applications: int(row.Applications)}
+		}
+		return nil
+	})
+	return r, err
+}
+
+// Create saves a new version of a plan and makes it the active one of its name. A template, role or creator that
+// vanished meanwhile is an Invalid fault.
+func (p *Plans) Create(ctx context.Context, d escalation.Draft) (id escalation.PlanID, err error) {
+	defer p.active.Forget()
+	err = p.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		row := db.InsertPlanParams{Name: d.Name, CreatorID: int64(d.CreatorID), Description: d.Description,
+			ThresholdWindow: postgres.ToSeconds(d.ThresholdWindow), ThresholdCount: int32(d.ThresholdCount),
+			AggregationWindow: postgres.ToSeconds(d.AggregationWindow), AggregationReset: postgres.ToSeconds(d.AggregationReset)}
+		if d.Tracking != nil {
+			mode := string(d.Tracking.Mode)
+			row.TrackingType, row.TrackingKey, row.TrackingTemplate = &mode, &d.Tracking.Key, d.Tracking.Template
+		}
+		n, err := q.InsertPlan(ctx, row)
+		if err != nil {
+			return fmt.Errorf("insert plan: %w", err)
+		}
+		id = escalation.PlanID(n)
+		q.InsertPlanNotification(ctx, notificationRows(n, d.Steps)).Exec(func(_ int, e error) {
+			if err == nil {
+				err = e
+			}
+		})
+		if err != nil {
+			return fmt.Errorf("insert plan notifications: %w", err)
+		}
+		return q.ActivateNewestPlan(ctx, n)
+	})
+	return id, err
+}
+
+func notificationRows(plan int64, steps []escalation.Step) []db.InsertPlanNotificationParams {
+	var rows []db.InsertPlanNotificationParams
+	for s, step := range steps {
+		for pos, n := range step.Notifications {
+			row := db.InsertPlanNotificationParams{PlanID: plan, Step: int16(s + 1), Position: int16(pos),
+				Priority: string(n.Priority), Template: n.Template, WaitSeconds: postgres.ToSeconds(n.Wait), Repeat: int32(n.Repeat),
+				Optional: n.Optional}
+			if n.Target != nil {
+				row.Role, row.TargetID = &n.Target.Role, &n.Target.TargetID
+			} else if n.DynamicIndex != nil {
+				index := int32(*n.DynamicIndex)
+				row.DynamicIndex = &index
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// SetActive makes a version the active one of its name, or takes that away from it. Deactivating a version that is not
+// active changes nothing. Unknown: NotFound.
+func (p *Plans) SetActive(ctx context.Context, id escalation.PlanID, active bool) error {
+	defer p.active.Forget()
+	return p.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		plan, err := q.PlanByID(ctx, int64(id))
+		if err != nil {
+			return err
+		}
+		if active {
+			_, err = q.ActivatePlan(ctx, int64(id))
+			return err
+		}
+		if n, err := q.DeactivatePlan(ctx, int64(id)); n == 0 || err != nil {
+			return err
+		}
+		return forgetPlan(ctx, q, plan.Name)
+	})
+}
+
+// forgetPlan takes a plan that is no longer active out of quotas, and drops the addresses whose mail opened its incidents.
+func forgetPlan(ctx context.Context, q *db.Queries, name string) error {
+	if err := q.ForgetPlanOfQuotas(ctx, name); err != nil {
+		return err
+	}
+	return q.ForgetPlanOfEmails(ctx, name)
+}
+
+// Delete removes every version of a plan. A plan that a quota names, or that has incidents, stays and is an Invalid fault.
+// Unknown: NotFound.
+func (p *Plans) Delete(ctx context.Context, name string) error {
+	defer p.active.Forget()
+	return p.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		ids, err := q.PlanVersions(ctx, name)
+		if err != nil {
+			return err
+		}
+		if len(ids) == 0 {
+			return fault.New(fault.NotFound, "no such plan")
+		}
+		switch app, err := q.QuotaOfPlan(ctx, name); {
+		case err == nil:
+			return fault.Invalidf("", "Cannot delete this plan as the application %s is using it for quota", app)
+		case !errors.Is(err, pgx.ErrNoRows):
+			return err
+		}
+		// The lock on the versions holds off incidents that are being opened with one of them.
+		n, err := q.CountIncidentsOfPlans(ctx, ids)
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			return fault.Invalidf("", "Cannot delete this plan as %d incidents have been created using it", n)
+		}
+		if err := q.DeletePlans(ctx, ids); err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if err := q.DeleteTagsOf(ctx, db.DeleteTagsOfParams{Kind: "plan", ObjectID: id}); err != nil {
+				return err
+			}
+		}
+		return forgetPlan(ctx, q, strings.TrimRight(name, " "))
+	})
+}
+
+func loadPlan(ctx context.Context, q *db.Queries, row db.PlanByIDRow) (escalation.PlanSteps, error) {
+	p := escalation.PlanSteps{Plan: planHead(row), Lost: map[string]bool{}}
+	if row.FallbackRole != nil && row.FallbackTargetID != nil {
+		name, err := q.PlanFallback(ctx, db.PlanFallbackParams{Role: *row.FallbackRole, TargetID: *row.FallbackTargetID})
+		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+			return p, fmt.Errorf("read fallback of plan: %w", err)
+		}
+		p.Fallback = &escalation.Target{Role: *row.FallbackRole, Name: name, TargetID: *row.FallbackTargetID}
+	}
+	rows, err := q.PlanNotifications(ctx, row.ID)
+	if err != nil {
+		return p, fmt.Errorf("read plan notifications: %w", err)
+	}
+	for _, r := range rows {
+		for len(p.Steps) < int(r.Step) {
+			p.Steps = append(p.Steps, escalation.Step{})
+		}
+		step := &p.Steps[r.Step-1]
+		step.Notifications = append(step.Notifications, planNotification(r))
+		if !r.TemplateActive {
+			p.Lost[r.Template] = true
+		}
+	}
+	return p, nil
+}
+
+func planHead(row db.PlanByIDRow) escalation.Plan {
+	p := escalation.Plan{ID: escalation.PlanID(row.ID), Name: row.Name, Description: row.Description, Creator: row.Creator,
+		CreatorID: users.ID(row.CreatorID), CreatedAt: row.CreatedAt, Active: row.Active, Paused: row.Paused,
+		ThresholdWindow: postgres.FromSeconds(row.ThresholdWindow), ThresholdCount: int(row.ThresholdCount),
+		AggregationWindow: postgres.FromSeconds(row.AggregationWindow), AggregationReset: postgres.FromSeconds(row.AggregationReset)}
+	if row.TrackingType != nil {
+		p.Tracking = &escalation.Tracking{Mode: users.Mode(*row.TrackingType), Template: json.RawMessage(row.TrackingTemplate)}
+		if row.TrackingKey != nil {
+			p.Tracking.Key = *row.TrackingKey
+		}
+	}
+	return p
+}
+
+func planNotification(r db.PlanNotificationsRow) escalation.Notification {
+	n := escalation.Notification{ID: r.ID, Priority: users.Priority(r.Priority), Template: r.Template,
+		Wait: postgres.FromSeconds(r.WaitSeconds), Repeat: int(r.Repeat), Optional: r.Optional}
+	if r.DynamicIndex != nil {
+		index := int(*r.DynamicIndex)
+		n.DynamicIndex = &index
+	} else if r.Role != nil && r.TargetID != nil {
+		n.Target = &escalation.Target{Role: *r.Role, Name: r.Target, TargetID: *r.TargetID}
+	}
+	return n
+}
+
+// Aggregation lists the settings of aggregation of every active plan, by number.
+func (p *Plans) Aggregation(ctx context.Context) ([]escalation.Plan, error) {
+	var out []escalation.Plan
+	err := p.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.PlanAggregation(ctx)
+		out = make([]escalation.Plan, len(rows))
+		for i, r := range rows {
+			out[i] = escalation.Plan{ID: escalation.PlanID(r.ID), Name: r.Name, ThresholdWindow: postgres.FromSeconds(r.ThresholdWindow),
+				ThresholdCount: int(r.ThresholdCount), AggregationWindow: postgres.FromSeconds(r.AggregationWindow),
+				AggregationReset: postgres.FromSeconds(r.AggregationReset)}
+		}
+		return err
+	})
+	return out, err
+}

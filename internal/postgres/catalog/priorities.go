@@ -1,0 +1,27 @@
+package catalog
+
+import (
+	"context"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// PriorityModes returns the default mode of every priority.
+func (t *Targets) PriorityModes(ctx context.Context) (map[users.Priority]users.Mode, error) {
+	return postgres.PriorityModes(ctx, t.db)
+}
+
+// SetPriorityMode changes the default mode of a priority; a NotFound fault when there is no such priority. Processes heed it
+// about a second later.
+func (t *Targets) SetPriorityMode(ctx context.Context, p users.Priority, m users.Mode) error {
+	return t.db.Do(ctx, func(q *db.Queries) error {
+		n, err := q.SetPriorityMode(ctx, db.SetPriorityModeParams{Name: string(p), Mode: string(m)})
+		if err == nil && n == 0 {
+			return fault.Newf(fault.NotFound, "there is no priority %s", p)
+		}
+		return err
+	})
+}

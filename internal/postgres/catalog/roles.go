@@ -1,0 +1,175 @@
+package catalog
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+)
+
+// RolesAndServices stores on-call roles and services. It is safe for concurrent use.
+type RolesAndServices struct{ db *postgres.DB }
+
+// NewRolesAndServices returns the adapter over d.
+func NewRolesAndServices(d *postgres.DB) *RolesAndServices { return &RolesAndServices{db: d} }
+
+// Roles lists the roles in their order of display.
+func (n *RolesAndServices) Roles(ctx context.Context) ([]oncall.RoleInfo, error) {
+	var out []oncall.RoleInfo
+	err := n.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.OncallRoles(ctx)
+		out = make([]oncall.RoleInfo, len(rows))
+		for i, r := range rows {
+			out[i] = oncall.RoleInfo{ID: r.ID, Name: r.Name, DisplayOrder: int(r.DisplayOrder)}
+		}
+		return err
+	})
+	return out, err
+}
+
+// CreateRole adds a role; a Conflict fault when there is one of that name.
+func (n *RolesAndServices) CreateRole(ctx context.Context, name string, by oncall.By) error {
+	name, err := postgres.CleanName(name)
+	if err != nil {
+		return err
+	}
+	return n.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		rows, err := q.CreateOncallRole(ctx, name)
+		if err := postgres.RequireNew(rows, err); err != nil {
+			return err
+		}
+		return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(by.Owner), Action: "on-call role created", Object: "role " + name})
+	})
+}
+
+// DeleteRole removes a role with its schedules and shifts; a NotFound fault when there is none.
+func (n *RolesAndServices) DeleteRole(ctx context.Context, name string, by oncall.By) error {
+	return n.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if err := postgres.RequireRow(q.DeleteOncallRole(ctx, postgres.Storable(name))); err != nil {
+			return err
+		}
+		return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(by.Owner), Action: "on-call role deleted", Object: "role " + postgres.Storable(name)})
+	})
+}
+
+// Services lists all services.
+func (n *RolesAndServices) Services(ctx context.Context) ([]oncall.Service, error) {
+	var out []oncall.Service
+	err := n.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.Services(ctx)
+		out = make([]oncall.Service, len(rows))
+		for i, r := range rows {
+			out[i] = oncall.Service{ID: r.ID, Name: r.Name}
+		}
+		return err
+	})
+	return out, err
+}
+
+// Service finds a service, ignoring case; a NotFound fault when there is none.
+func (n *RolesAndServices) Service(ctx context.Context, name string) (oncall.Service, error) {
+	var out oncall.Service
+	err := n.db.Do(ctx, func(q *db.Queries) error {
+		r, err := q.ServiceByName(ctx, postgres.Storable(name))
+		out = oncall.Service{ID: r.ID, Name: r.Name}
+		return err
+	})
+	return out, err
+}
+
+// SaveService adds a service, or renames that with the id; a Conflict fault when the name is taken.
+func (n *RolesAndServices) SaveService(ctx context.Context, id int64, name string, by oncall.By) error {
+	name, err := postgres.CleanName(name)
+	if err != nil {
+		return err
+	}
+	return n.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if id == 0 {
+			rows, err := q.CreateService(ctx, name)
+			if err := postgres.RequireNew(rows, err); err != nil {
+				return err
+			}
+		} else if err := postgres.RequireRow(q.RenameService(ctx, db.RenameServiceParams{ID: id, Name: name})); err != nil {
+			return err
+		}
+		return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(by.Owner), Action: "service saved", Object: "service " + name})
+	})
+}
+
+// DeleteService removes a service.
+func (n *RolesAndServices) DeleteService(ctx context.Context, s oncall.Service, by oncall.By) error {
+	return n.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if err := postgres.RequireRow(q.DeleteService(ctx, s.ID)); err != nil {
+			return err
+		}
+		return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(by.Owner), Action: "service deleted", Object: "service " + s.Name})
+	})
+}
+
+// ServiceTeams lists the active teams that answer for a service.
+func (n *RolesAndServices) ServiceTeams(ctx context.Context, service int64) ([]oncall.TeamName, error) {
+	var out []oncall.TeamName
+	err := n.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.ServiceTeams(ctx, service)
+		out = make([]oncall.TeamName, len(rows))
+		for i, r := range rows {
+			out[i] = oncall.TeamName{ID: r.ID, Name: r.Name, Active: true}
+		}
+		return err
+	})
+	return out, err
+}
+
+// TeamServices lists the names of a team's services.
+func (n *RolesAndServices) TeamServices(ctx context.Context, team int64) ([]string, error) {
+	var out []string
+	err := n.db.Do(ctx, func(q *db.Queries) (err error) {
+		out, err = q.TeamServices(ctx, team)
+		return err
+	})
+	return out, err
+}
+
+// AllTeamServices lists pairs of team and service.
+func (n *RolesAndServices) AllTeamServices(ctx context.Context) ([][2]string, error) {
+	var out [][2]string
+	err := n.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.AllTeamServices(ctx)
+		out = make([][2]string, len(rows))
+		for i, r := range rows {
+			out[i] = [2]string{r.Team, r.Service}
+		}
+		return err
+	})
+	return out, err
+}
+
+// Claim makes a team answer for a service. One that an active team answers for is a Conflict fault whose message is that
+// team's name.
+func (n *RolesAndServices) Claim(ctx context.Context, team, service int64) error {
+	return n.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if _, err := q.LockService(ctx, service); err != nil {
+			return err
+		}
+		owners, err := q.ServiceTeams(ctx, service)
+		if err != nil {
+			return err
+		}
+		if len(owners) > 0 {
+			return fault.New(fault.Conflict, owners[0].Name)
+		}
+		_, err = q.ClaimService(ctx, db.ClaimServiceParams{TeamID: team, ServiceID: service})
+		return err
+	})
+}
+
+// Unclaim is the reverse; a NotFound fault when the team does not answer for the service.
+func (n *RolesAndServices) Unclaim(ctx context.Context, team, service int64) error {
+	return n.db.Do(ctx, func(q *db.Queries) error {
+		return postgres.RequireRow(q.UnclaimService(ctx, db.UnclaimServiceParams{TeamID: team, ServiceID: service}))
+	})
+}

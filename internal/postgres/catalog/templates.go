@@ -1,0 +1,145 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Templates stores versions of templates. It is safe for concurrent use.
+type Templates struct{ db *postgres.DB }
+
+// NewTemplates returns the adapter over d.
+func NewTemplates(d *postgres.DB) *Templates { return &Templates{db: d} }
+
+// ByID returns a version of a template, active or not, with its words. Unknown: NotFound.
+func (t *Templates) ByID(ctx context.Context, id messages.TemplateID) (details messages.TemplateDetails, err error) {
+	err = t.db.Do(ctx, func(q *db.Queries) error {
+		row, err := q.TemplateByID(ctx, int64(id))
+		if err != nil {
+			return err
+		}
+		details, err = loadTemplate(ctx, q, row)
+		return err
+	})
+	return details, err
+}
+
+// ByName returns the active version of a template with its words. Unknown or without an active version: NotFound.
+func (t *Templates) ByName(ctx context.Context, name string) (details messages.TemplateDetails, err error) {
+	err = t.db.Do(ctx, func(q *db.Queries) error {
+		row, err := q.TemplateByName(ctx, name)
+		if err != nil {
+			return err
+		}
+		details, err = loadTemplate(ctx, q, db.TemplateByIDRow(row))
+		return err
+	})
+	return details, err
+}
+
+const templateList = `select t.id, t.name, t.created_at, u.name as creator, t.creator_id, (ta.template_id is not null) as active
+from templates t
+join users u on u.id = t.creator_id
+left join template_active ta on ta.template_id = t.id
+where true`
+
+var templateColumns = map[string]postgres.Column{
+	"id":      {Expr: "t.id", Kind: filters.Int},
+	"name":    {Expr: "t.name", Kind: filters.Text},
+	"creator": {Expr: "u.name", Kind: filters.Text},
+	"created": {Expr: "t.created_at", Kind: filters.Time},
+	"active":  {Expr: "(ta.template_id is not null)", Kind: filters.Bool},
+}
+
+// List returns template versions: newest first with a limit, else by id.
+func (t *Templates) List(ctx context.Context, q filters.Query) ([]messages.TemplateVersion, error) {
+	l := postgres.NewListQuery("TemplateList", templateList).Tagged("template", "t.id")
+	if err := l.Filter(q, templateColumns); err != nil {
+		return nil, err
+	}
+	sql, args := l.Order(q.Limit, "t.created_at", "t.id")
+	found, err := postgres.List(ctx, t.db, sql, args, pgx.RowToStructByPos[db.TemplateByIDRow])
+	if err != nil {
+		return nil, err
+	}
+	out := make([]messages.TemplateVersion, len(found))
+	for i, row := range found {
+		out[i] = templateHead(row)
+	}
+	return out, nil
+}
+
+// Create saves a new version of a template and makes it the active one of its name. An application that does not exist
+// is an Invalid fault.
+func (t *Templates) Create(ctx context.Context, d messages.TemplateDraft) (id messages.TemplateID, err error) {
+	err = t.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		n, err := q.InsertTemplate(ctx, db.InsertTemplateParams{Name: d.Name, CreatorID: int64(d.CreatorID)})
+		if err != nil {
+			return fmt.Errorf("insert template: %w", err)
+		}
+		id = messages.TemplateID(n)
+		for _, w := range d.Words {
+			found, err := q.InsertTemplateContent(ctx, db.InsertTemplateContentParams{TemplateID: n, Application: w.Application,
+				Mode: string(w.Mode), Subject: w.Subject, Body: w.Body, EmailHtml: w.EmailHTML})
+			if err != nil {
+				return fmt.Errorf("insert template content: %w", err)
+			}
+			if found == 0 {
+				return fault.Invalidf("content", "Application %s not found", w.Application)
+			}
+		}
+		return q.ActivateNewestTemplate(ctx, n)
+	})
+	return id, err
+}
+
+// SetActive makes a version the active one of its name, or takes that away from it. Plans keep naming the template.
+// Deactivating a version that is not active changes nothing. Unknown: NotFound.
+func (t *Templates) SetActive(ctx context.Context, id messages.TemplateID, active bool) error {
+	return t.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if _, err := q.TemplateByID(ctx, int64(id)); err != nil {
+			return err
+		}
+		var err error
+		if active {
+			_, err = q.ActivateTemplate(ctx, int64(id))
+		} else {
+			_, err = q.DeactivateTemplate(ctx, int64(id))
+		}
+		return err
+	})
+}
+
+func loadTemplate(ctx context.Context, q *db.Queries, row db.TemplateByIDRow) (messages.TemplateDetails, error) {
+	d := messages.TemplateDetails{TemplateVersion: templateHead(row)}
+	contents, err := q.TemplateContents(ctx, row.ID)
+	if err != nil {
+		return d, fmt.Errorf("read template contents: %w", err)
+	}
+	for _, c := range contents {
+		d.Words = append(d.Words, messages.TemplateWords{Application: c.Application, Mode: users.Mode(c.Mode),
+			TemplateContent: messages.TemplateContent{Subject: c.Subject, Body: c.Body, EmailHTML: c.EmailHtml}})
+	}
+	plans, err := q.PlansOfTemplate(ctx, row.Name)
+	if err != nil {
+		return d, fmt.Errorf("read plans of template: %w", err)
+	}
+	for _, p := range plans {
+		d.Plans = append(d.Plans, messages.NamedPlan{ID: p.ID, Name: p.Name})
+	}
+	return d, nil
+}
+
+func templateHead(row db.TemplateByIDRow) messages.TemplateVersion {
+	return messages.TemplateVersion{ID: messages.TemplateID(row.ID), Name: row.Name, Creator: row.Creator, CreatorID: users.ID(row.CreatorID),
+		CreatedAt: row.CreatedAt, Active: row.Active}
+}

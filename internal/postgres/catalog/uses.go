@@ -1,0 +1,55 @@
+package catalog
+
+import (
+	"context"
+
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Uses tells what uses teams, people, plans and templates, each in a few words such as "plan db-on-call". It is safe for
+// concurrent use.
+type Uses struct{ db *postgres.DB }
+
+// NewUses returns the adapter over d.
+func NewUses(d *postgres.DB) *Uses { return &Uses{db: d} }
+
+// OfTeam returns the plans, fallbacks, quotas, escalating incidents and services that mean a team.
+func (u *Uses) OfTeam(ctx context.Context, t oncall.Team) ([]string, error) {
+	return u.read(ctx, func(q *db.Queries) ([]string, error) { return q.UsesOfTarget(ctx, t.TargetID) },
+		func(q *db.Queries) ([]string, error) { return q.UsesOfTeam(ctx, t.ID) })
+}
+
+// OfPerson returns the plans, fallbacks, quotas, escalating incidents, rosters and shifts to come that mean a person.
+func (u *Uses) OfPerson(ctx context.Context, p users.User) ([]string, error) {
+	return u.read(ctx, func(q *db.Queries) ([]string, error) { return q.UsesOfTarget(ctx, p.TargetID) },
+		func(q *db.Queries) ([]string, error) { return q.UsesOfPerson(ctx, int64(p.ID)) })
+}
+
+// OfPlan returns the quotas, applications (as their default plan) and escalating incidents that use a plan.
+func (u *Uses) OfPlan(ctx context.Context, name string) ([]string, error) {
+	return u.read(ctx, func(q *db.Queries) ([]string, error) { return q.UsesOfPlan(ctx, name) })
+}
+
+// OfTemplate returns the active plans that use a template.
+func (u *Uses) OfTemplate(ctx context.Context, name string) ([]string, error) {
+	return u.read(ctx, func(q *db.Queries) ([]string, error) { return q.UsesOfTemplate(ctx, name) })
+}
+
+func (u *Uses) read(ctx context.Context, ask ...func(*db.Queries) ([]string, error)) ([]string, error) {
+	var out []string
+	err := u.db.Do(ctx, func(q *db.Queries) error {
+		out = out[:0]
+		for _, f := range ask {
+			found, err := f(q)
+			if err != nil {
+				return err
+			}
+			out = append(out, found...)
+		}
+		return nil
+	})
+	return out, err
+}

@@ -1,0 +1,68 @@
+package postgres
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/filters"
+)
+
+// Counting says what is counted: the selection of the list, whose rows are taken apart by field.
+type Counting struct{ Name, Selection, TagKind, ID, Created string }
+
+type counted struct {
+	field string
+	value *string
+	n     int64
+}
+
+func (c Counting) Run(ctx context.Context, d *DB, q filters.Query, columns map[string]Column, fields []string,
+	exprs map[string]string,
+) (filters.Tally, error) {
+	_, from, _ := strings.Cut(c.Selection, "\nfrom ")
+	inner := "select 1 as c"
+	values := "('', null::text)"
+	for i, field := range fields {
+		expr, ok := exprs[field]
+		if !ok {
+			return filters.Tally{}, fault.Newf(fault.Internal, "%q cannot be counted", field)
+		}
+		n := strconv.Itoa(i)
+		inner += ", " + expr + " as c" + n
+		values += ", ('" + field + "', x.c" + n + ")" // field is a key of ours
+	}
+	l := NewListQuery(c.Name, "select g.field, g.value, count(*) from (\n"+inner+"\nfrom "+from).Tagged(c.TagKind, c.ID)
+	if err := l.Filter(q, columns); err != nil {
+		return filters.Tally{}, err
+	}
+	if q.Limit > 0 {
+		l.Order(q.Limit, c.Created, c.ID)
+	}
+	l.SQL.WriteString("\n) x cross join lateral (values " + values + ") g (field, value)\ngroup by 1, 2\nlimit " +
+		strconv.Itoa(MaxListRows+1))
+	rows, err := List(ctx, d, l.SQL.String(), l.Args, func(row pgx.CollectableRow) (r counted, err error) {
+		return r, row.Scan(&r.field, &r.value, &r.n)
+	})
+	if err != nil {
+		return filters.Tally{}, err
+	}
+	out := filters.Tally{Fields: map[string]map[string]int64{}}
+	for _, field := range fields {
+		out.Fields[field] = map[string]int64{}
+	}
+	for _, r := range rows {
+		switch {
+		case r.field == "":
+			out.Total = r.n
+		case r.value == nil:
+			out.Fields[r.field]["null"] += r.n
+		default:
+			out.Fields[r.field][*r.value] += r.n
+		}
+	}
+	return out, nil
+}

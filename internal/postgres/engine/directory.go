@@ -1,0 +1,284 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/simulation"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/postgres/quotas"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Directory is escalation.Reader and oncall.Directory: people, teams, applications and plans, read in batches by
+// number. It is safe for concurrent use and remembers nothing.
+type Directory struct {
+	db *postgres.DB
+}
+
+var (
+	_ escalation.Reader = (*Directory)(nil)
+	_ oncall.Directory  = (*Directory)(nil)
+	_ simulation.Rules  = (*Directory)(nil)
+)
+
+// NewDirectory returns a directory over the database.
+func NewDirectory(d *postgres.DB) *Directory { return &Directory{db: d} }
+
+// Teams implements oncall.Directory.
+func (d *Directory) Teams(ctx context.Context, targetIDs []int64) (map[int64]oncall.Team, error) {
+	out := make(map[int64]oncall.Team, len(targetIDs))
+	err := d.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.DirectoryTeams(ctx, postgres.NonNil(targetIDs))
+		if err != nil {
+			return fmt.Errorf("read teams: %w", err)
+		}
+		for _, row := range rows {
+			t := oncall.Team{
+				ID: row.ID, TargetID: row.TargetID, OncallID: row.OncallID, Name: row.Name, TimeZone: row.TimeZone,
+				Active: row.Active, ManagerID: users.ID(row.ManagerID), DirectorID: users.ID(row.DirectorID),
+				Members: make([]users.ID, len(row.Members)),
+			}
+			for i, id := range row.Members {
+				t.Members[i] = users.ID(id)
+			}
+			out[row.TargetID] = t
+		}
+		return nil
+	})
+	return out, err
+}
+
+// UsersByTarget implements oncall.Directory.
+func (d *Directory) UsersByTarget(ctx context.Context, targetIDs []int64) (map[int64]users.User, error) {
+	out := make(map[int64]users.User, len(targetIDs))
+	err := d.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.DirectoryUsersByTarget(ctx, postgres.NonNil(targetIDs))
+		if err != nil {
+			return fmt.Errorf("read users: %w", err)
+		}
+		for _, row := range rows {
+			out[row.TargetID] = userOf(db.DirectoryUsersRow(row))
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Lists implements oncall.Directory.
+func (d *Directory) Lists(ctx context.Context, targetIDs []int64) (map[int64]oncall.List, error) {
+	out := make(map[int64]oncall.List, len(targetIDs))
+	err := d.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.DirectoryLists(ctx, postgres.NonNil(targetIDs))
+		if err != nil {
+			return fmt.Errorf("read mailing lists: %w", err)
+		}
+		for _, row := range rows {
+			l := oncall.List{
+				TargetID: row.TargetID, Name: row.Name, Active: row.Active, Size: int(row.MemberCount),
+				Members: make([]users.ID, len(row.Members)),
+			}
+			for i, id := range row.Members {
+				l.Members[i] = users.ID(id)
+			}
+			out[row.TargetID] = l
+		}
+		return nil
+	})
+	return out, err
+}
+
+// UsersByID implements oncall.Directory.
+func (d *Directory) UsersByID(ctx context.Context, ids []users.ID) (map[users.ID]users.User, error) {
+	raw := make([]int64, len(ids))
+	for i, id := range ids {
+		raw[i] = int64(id)
+	}
+	out := make(map[users.ID]users.User, len(ids))
+	err := d.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.DirectoryUsers(ctx, raw)
+		if err != nil {
+			return fmt.Errorf("read users: %w", err)
+		}
+		for _, row := range rows {
+			out[users.ID(row.ID)] = userOf(row)
+		}
+		return nil
+	})
+	return out, err
+}
+
+func userOf(row db.DirectoryUsersRow) users.User {
+	return users.User{
+		ID: users.ID(row.ID), TargetID: row.TargetID, OncallID: row.OncallID, Name: row.Name, FullName: row.FullName,
+		TimeZone: row.TimeZone, Admin: row.Admin, Active: row.Active,
+	}
+}
+
+// Responders returns users with their contacts and choices as seen by an application.
+func (d *Directory) Responders(ctx context.Context, keys []users.ResponderKey) (map[users.ResponderKey]users.Responder, error) {
+	var out map[users.ResponderKey]users.Responder
+	err := d.db.Do(ctx, func(q *db.Queries) (err error) {
+		out, err = RespondersOf(ctx, q, keys)
+		return err
+	})
+	return out, err
+}
+
+func RespondersOf(ctx context.Context, q *db.Queries, keys []users.ResponderKey) (map[users.ResponderKey]users.Responder, error) {
+	params := db.DirectoryRespondersParams{UserIds: make([]int64, len(keys)), ApplicationIds: make([]int64, len(keys))}
+	for i, k := range keys {
+		params.UserIds[i], params.ApplicationIds[i] = int64(k.User), k.Application
+	}
+	out := make(map[users.ResponderKey]users.Responder, len(keys))
+	rows, err := q.DirectoryResponders(ctx, params)
+	if err != nil {
+		return nil, fmt.Errorf("read responders: %w", err)
+	}
+	for _, row := range rows {
+		out[users.ResponderKey{User: users.ID(row.ID), Application: row.ApplicationID}] = users.Responder{
+			User: userOf(db.DirectoryUsersRow{
+				ID: row.ID, TargetID: row.TargetID, OncallID: row.OncallID, Name: row.Name, FullName: row.FullName,
+				TimeZone: row.TimeZone, Admin: row.Admin, Active: row.Active,
+			}),
+			Contacts: postgres.Zip[users.Mode, string](row.ContactModes, row.Destinations),
+			Modes:    postgres.Zip[users.Priority, users.Mode](row.OwnPriorities, row.OwnModes),
+			AppModes: postgres.Zip[users.Priority, users.Mode](row.AppPriorities, row.AppModes),
+		}
+	}
+	return out, nil
+}
+
+// Applications returns what escalation must know of applications.
+func (d *Directory) Applications(ctx context.Context, ids []int64) (map[int64]escalation.Application, error) {
+	var out map[int64]escalation.Application
+	err := d.db.Do(ctx, func(q *db.Queries) (err error) {
+		out, err = ApplicationsOf(ctx, q, ids)
+		return err
+	})
+	return out, err
+}
+
+func ApplicationsOf(ctx context.Context, q *db.Queries, ids []int64) (map[int64]escalation.Application, error) {
+	out := make(map[int64]escalation.Application, len(ids))
+	rows, err := q.DirectoryApplications(ctx, postgres.NonNil(ids))
+	if err != nil {
+		return nil, fmt.Errorf("read applications: %w", err)
+	}
+	for _, row := range rows {
+		app := escalation.Application{
+			ID: row.ID, Name: row.Name, Fallback: targetOf(row.FallbackRole, row.FallbackTargetID, row.FallbackName),
+			Modes: users.AppModes{
+				Supported:  make(map[users.Mode]bool, len(row.Modes)),
+				Defaults:   postgres.Zip[users.Priority, users.Mode](row.DefaultPriorities, row.DefaultModes),
+				Priorities: postgres.Zip[users.Priority, users.Mode](row.Priorities, row.PriorityModes),
+			},
+		}
+		for _, m := range row.Modes {
+			app.Modes.Supported[users.Mode(m)] = true
+		}
+		out[row.ID] = app
+	}
+	return out, nil
+}
+
+func targetOf(role *string, id *int64, name string) *escalation.Target {
+	if role == nil || id == nil {
+		return nil
+	}
+	return &escalation.Target{Role: *role, TargetID: *id, Name: name}
+}
+
+// Plans returns versions of plans with their steps. Steps without notifications keep their place.
+func (d *Directory) Plans(ctx context.Context, ids []escalation.PlanID) (map[escalation.PlanID]escalation.Plan, error) {
+	raw := make([]int64, len(ids))
+	for i, id := range ids {
+		raw[i] = int64(id)
+	}
+	out := make(map[escalation.PlanID]escalation.Plan, len(ids))
+	err := d.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.DirectoryPlans(ctx, raw)
+		if err != nil {
+			return fmt.Errorf("read plans: %w", err)
+		}
+		notifications, err := q.DirectoryPlanNotifications(ctx, raw)
+		if err != nil {
+			return fmt.Errorf("read plan notifications: %w", err)
+		}
+		steps := map[int64][]escalation.Step{}
+		for _, n := range notifications {
+			s := steps[n.PlanID]
+			for len(s) < int(n.Step) {
+				s = append(s, escalation.Step{})
+			}
+			s[n.Step-1].Notifications = append(s[n.Step-1].Notifications, notificationOf(n))
+			steps[n.PlanID] = s
+		}
+		for _, row := range rows {
+			p := planOf(row)
+			p.Steps = steps[row.ID]
+			out[p.ID] = p
+		}
+		return nil
+	})
+	return out, err
+}
+
+func planOf(row db.DirectoryPlansRow) escalation.Plan {
+	p := escalation.Plan{
+		ID: escalation.PlanID(row.ID), Name: row.Name, Description: row.Description, Creator: row.Creator,
+		CreatorID: users.ID(row.CreatorID), CreatedAt: row.CreatedAt, Active: row.Active, Paused: row.Paused,
+		ThresholdWindow:   time.Duration(row.ThresholdWindow) * time.Second,
+		ThresholdCount:    int(row.ThresholdCount),
+		AggregationWindow: time.Duration(row.AggregationWindow) * time.Second,
+		AggregationReset:  time.Duration(row.AggregationReset) * time.Second,
+		Fallback:          targetOf(row.FallbackRole, row.FallbackTargetID, row.FallbackName),
+	}
+	if row.TrackingType != nil && row.TrackingKey != nil {
+		p.Tracking = &escalation.Tracking{Mode: users.Mode(*row.TrackingType), Key: *row.TrackingKey, Template: row.TrackingTemplate}
+	}
+	return p
+}
+
+func notificationOf(row db.DirectoryPlanNotificationsRow) escalation.Notification {
+	n := escalation.Notification{
+		ID: row.ID, Priority: users.Priority(row.Priority), Target: targetOf(row.Role, row.TargetID, row.TargetName),
+		Template: row.Template, Wait: time.Duration(row.WaitSeconds) * time.Second, Repeat: int(row.Repeat), Optional: row.Optional,
+	}
+	if row.DynamicIndex != nil {
+		i := int(*row.DynamicIndex)
+		n.DynamicIndex = &i
+	}
+	return n
+}
+
+// Rules implements escalation.Rules.
+func (d *Directory) Rules(ctx context.Context, keys []users.ResponderKey) (map[users.ResponderKey][]messages.Reprioritisation, error) {
+	params := db.ReprioritisationsParams{UserIds: make([]int64, len(keys)), ApplicationIds: make([]int64, len(keys))}
+	for i, k := range keys {
+		params.UserIds[i], params.ApplicationIds[i] = int64(k.User), k.Application
+	}
+	out := map[users.ResponderKey][]messages.Reprioritisation{}
+	err := d.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.Reprioritisations(ctx, params)
+		if err != nil {
+			return fmt.Errorf("read reprioritisations: %w", err)
+		}
+		for _, r := range rows {
+			k := users.ResponderKey{User: users.ID(r.UserID), Application: r.ApplicationID}
+			out[k] = append(out[k], quotas.RuleOf(r))
+		}
+		return nil
+	})
+	return out, err
+}
+
+// DefaultModes returns the default mode of every priority.
+func (d *Directory) DefaultModes(ctx context.Context) (map[users.Priority]users.Mode, error) {
+	return postgres.PriorityModes(ctx, d.db)
+}

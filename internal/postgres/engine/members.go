@@ -1,0 +1,245 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// reapAfter is how long a dead member's row is kept for people to look at.
+const reapAfter = time.Minute
+
+// Cluster reads and writes who is alive and who owns which bucket. It is a buckets.Store, and what readiness and the
+// cluster page look at. Safe for concurrent use.
+type Cluster struct {
+	db *postgres.DB
+}
+
+var _ buckets.Store = (*Cluster)(nil)
+
+// NewCluster returns the adapter. A message processor gives it a small pool of its own, so that heartbeats never wait
+// behind busy workers.
+func NewCluster(d *postgres.DB) *Cluster { return &Cluster{db: d} }
+
+// Beat implements buckets.Store.
+func (c *Cluster) Beat(ctx context.Context, m buckets.Member) error {
+	var joined bool
+	err := c.db.Do(ctx, func(q *db.Queries) (err error) {
+		joined, err = q.BeatMember(ctx, db.BeatMemberParams{
+			ProcessID:  m.ProcessID,
+			Host:       m.Host,
+			GossipAddr: m.GossipAddr,
+			Version:    m.Version,
+			DataShape:  int32(m.DataShape),
+			Modes:      postgres.NonNil(m.Modes),
+			Draining:   m.Draining,
+		})
+		if err != nil {
+			return err
+		}
+		_, err = q.ReapMembers(ctx, reapAfter.Seconds())
+		return err
+	})
+	if err == nil && (joined || m.Draining) {
+		c.tell(ctx, m.ProcessID)
+	}
+	return err
+}
+
+// View implements buckets.Store. Leases are read before members: an owner that is not among the members is truly gone,
+// not merely newer than the list.
+func (c *Cluster) View(ctx context.Context) (buckets.View, error) {
+	var v buckets.View
+	err := c.db.Do(ctx, func(q *db.Queries) (err error) {
+		if v.Leases, err = leaseStates(ctx, q); err != nil {
+			return err
+		}
+		v.Members, err = memberStates(ctx, q)
+		return err
+	})
+	return v, err
+}
+
+// Acquire implements buckets.Store.
+func (c *Cluster) Acquire(ctx context.Context, a buckets.Acquisition) ([]buckets.Lease, int, error) {
+	var got []buckets.Lease
+	var taken int
+	err := c.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		got, taken = nil, 0
+		locked, err := q.LockLeasesForAcquire(ctx, smallints(a.Buckets))
+		if err != nil || len(locked) == 0 {
+			return err
+		}
+		rows, err := q.AcquireLeases(ctx, db.AcquireLeasesParams{
+			ProcessID:      a.ProcessID,
+			Suspects:       a.Suspects,
+			SuspectSeconds: a.Limits.SuspectFresh.Seconds(),
+			FreshSeconds:   a.Limits.Fresh.Seconds(),
+			Buckets:        locked,
+		})
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			got = append(got, buckets.Lease{Bucket: int(r.Bucket), Epoch: r.Epoch})
+			if r.TakenOver {
+				taken++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	return got, taken, nil
+}
+
+// Release implements buckets.Store.
+func (c *Cluster) Release(ctx context.Context, processID string, bs buckets.Set) (buckets.Set, error) {
+	var freed buckets.Set
+	err := c.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.ReleaseLeases(ctx, db.ReleaseLeasesParams{Buckets: smallints(bs), ProcessID: processID})
+		for _, b := range rows {
+			freed.Add(int(b))
+		}
+		return err
+	})
+	if !freed.Empty() {
+		c.tell(ctx, processID)
+	}
+	return freed, err
+}
+
+// Leave implements buckets.Store. Without its member's row every lease that could not be freed counts as a dead one's.
+func (c *Cluster) Leave(ctx context.Context, processID string) error {
+	err := c.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		all := db.ReleaseLeasesParams{Buckets: smallints(buckets.All()), ProcessID: processID}
+		if _, err := q.ReleaseLeases(ctx, all); err != nil {
+			return err
+		}
+		return q.DeleteMember(ctx, processID)
+	})
+	if err == nil {
+		c.tell(ctx, processID)
+	}
+	return err
+}
+
+// SetDraining makes a member give its buckets away, or lets it own again. It reports whether there is such a member.
+func (c *Cluster) SetDraining(ctx context.Context, processID string, draining bool) (bool, error) {
+	var n int64
+	err := c.db.Do(ctx, func(q *db.Queries) (err error) {
+		n, err = q.SetMemberDraining(ctx, db.SetMemberDrainingParams{ProcessID: processID, Draining: draining})
+		return err
+	})
+	if err == nil {
+		c.tell(ctx, processID)
+	}
+	return n > 0, err
+}
+
+// Members lists the members by process id, with those that died in the last minute; Age tells them apart.
+func (c *Cluster) Members(ctx context.Context) ([]buckets.MemberState, error) {
+	var out []buckets.MemberState
+	err := c.db.Do(ctx, func(q *db.Queries) (err error) {
+		out, err = memberStates(ctx, q)
+		return err
+	})
+	return out, err
+}
+
+// Buckets returns owner, epoch and time of acquisition of every bucket.
+func (c *Cluster) Buckets(ctx context.Context) ([buckets.Count]buckets.LeaseState, error) {
+	var out [buckets.Count]buckets.LeaseState
+	err := c.db.Do(ctx, func(q *db.Queries) (err error) {
+		out, err = leaseStates(ctx, q)
+		return err
+	})
+	return out, err
+}
+
+// BucketsWithoutLiveOwner counts the buckets whose incidents nobody alive looks after at this moment.
+func (c *Cluster) BucketsWithoutLiveOwner(ctx context.Context) (int, error) {
+	var n int32
+	err := c.db.Do(ctx, func(q *db.Queries) (err error) {
+		n, err = q.CountBucketsWithoutLiveOwner(ctx, buckets.DefaultLimits().Fresh.Seconds())
+		return err
+	})
+	return int(n), err
+}
+
+// tell hints to the others; they would see it within a second anyway, so an error is of no interest.
+func (c *Cluster) tell(ctx context.Context, processID string) {
+	_ = c.db.Do(ctx, func(q *db.Queries) error { return q.NotifyMembers(ctx, processID) })
+}
+
+func memberStates(ctx context.Context, q *db.Queries) ([]buckets.MemberState, error) {
+	rows, err := q.ListMembers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]buckets.MemberState, 0, len(rows))
+	for _, r := range rows {
+		out = append(out, buckets.MemberState{
+			Member: buckets.Member{
+				ProcessID:  r.ProcessID,
+				Host:       r.Host,
+				GossipAddr: r.GossipAddr,
+				Version:    r.Version,
+				DataShape:  int(r.DataShape),
+				Draining:   r.Draining,
+			},
+			StartedAt:   r.StartedAt,
+			HeartbeatAt: r.HeartbeatAt,
+			Age:         time.Duration(r.AgeSeconds * float64(time.Second)),
+		})
+	}
+	return out, nil
+}
+
+func leaseStates(ctx context.Context, q *db.Queries) ([buckets.Count]buckets.LeaseState, error) {
+	var out [buckets.Count]buckets.LeaseState
+	rows, err := q.ListLeases(ctx)
+	if err != nil {
+		return out, err
+	}
+	for _, r := range rows {
+		l := buckets.LeaseState{Epoch: r.Epoch}
+		if r.Owner != nil {
+			l.Owner = *r.Owner
+		}
+		if r.AcquiredAt != nil {
+			l.Since = *r.AcquiredAt
+		}
+		out[r.Bucket] = l
+	}
+	return out, nil
+}
+
+func smallints(s buckets.Set) []int16 {
+	out := make([]int16, 0, s.Len())
+	for _, b := range s.List() {
+		out = append(out, int16(b))
+	}
+	return out
+}
+
+// Served returns the modes that live processors have a vendor for. known is false when there is none, or one does not say.
+func (c *Cluster) Served(ctx context.Context) (modes []users.Mode, known bool, err error) {
+	err = c.db.Do(ctx, func(q *db.Queries) error {
+		row, err := q.ServedModes(ctx)
+		modes = modes[:0]
+		for _, m := range row.Modes {
+			modes = append(modes, users.Mode(m))
+		}
+		known = row.Processors > 0 && row.Told == row.Processors
+		return err
+	})
+	return modes, known, err
+}

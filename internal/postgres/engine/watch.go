@@ -1,0 +1,101 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// UnsentMessage is a message that has not left.
+type UnsentMessage struct {
+	Bucket      int
+	MessageID   messages.ID
+	Mode        users.Mode
+	Application string
+	Age         time.Duration // since it first became due, on the database's clock
+}
+
+const (
+	// unsentWatch names the look at unsent messages in watch_results.
+	unsentWatch = "unsent"
+	// watchFresh is how old the result of another process may be before somebody looks again.
+	watchFresh = 4 * time.Second
+	// watchStale is how old it may be while another process looks. A process that waited longer looks itself.
+	watchStale = 15 * time.Second
+)
+
+// OldestUnsent returns the message of every application and class that became due first and has not left, whoever owns its
+// bucket and whatever the reason: the oldest first, a hundred at most. What an operator has paused is left out. Of all processes
+// one looks at a time, because a look reads much; the others get its result, which is up to a few seconds old.
+func (r *Runner) OldestUnsent(ctx context.Context) ([]UnsentMessage, error) {
+	found, age, err := r.sharedUnsent(ctx)
+	if err != nil || age <= watchFresh {
+		return found, err
+	}
+	var mine int64
+	err = r.db.Do(ctx, func(q *db.Queries) (err error) {
+		mine, err = q.ClaimWatch(ctx, db.ClaimWatchParams{Name: unsentWatch, WithinUs: watchFresh.Microseconds()})
+		return err
+	})
+	if err != nil || mine == 0 && age <= watchStale {
+		return found, err
+	}
+	if found, err = r.lookUnsent(ctx); err != nil {
+		return nil, err
+	}
+	raw, err := json.Marshal(found)
+	if err != nil {
+		return nil, err
+	}
+	return found, r.db.Do(ctx, func(q *db.Queries) error {
+		return q.StoreWatch(ctx, db.StoreWatchParams{Name: unsentWatch, Result: string(raw)})
+	})
+}
+
+// sharedUnsent returns what another process found, and how long ago. Without a result it is older than any limit.
+func (r *Runner) sharedUnsent(ctx context.Context) (found []UnsentMessage, age time.Duration, err error) {
+	var row db.WatchResultRow
+	err = r.db.Do(ctx, func(q *db.Queries) (err error) {
+		row, err = q.WatchResult(ctx, unsentWatch)
+		return err
+	})
+	if fault.Is(err, fault.NotFound) {
+		return nil, time.Hour, nil
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	age = max(0, postgres.FloatSeconds(row.AgeSeconds))
+	if err := json.Unmarshal([]byte(row.Result), &found); err != nil {
+		return nil, time.Hour, nil // written by a release that stores another shape
+	}
+	for i := range found {
+		found[i].Age += age
+	}
+	return found, age, nil
+}
+
+func (r *Runner) lookUnsent(ctx context.Context) ([]UnsentMessage, error) {
+	var out []UnsentMessage
+	err := r.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.OldestUnsent(ctx)
+		if err != nil {
+			return err
+		}
+		out = make([]UnsentMessage, len(rows))
+		for i, row := range rows {
+			out[i] = UnsentMessage{
+				Bucket: int(row.Bucket), MessageID: messages.ID(row.ID), Mode: users.Mode(row.Mode), Application: row.Application,
+				Age: postgres.FloatSeconds(row.AgeSeconds),
+			}
+		}
+		return nil
+	})
+	return out, err
+}

@@ -1,0 +1,241 @@
+package imports
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/imports"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+)
+
+// Imports stores what is taken over from a predecessor. One import is one transaction, however long it takes. The
+// statements are put together from the tables' descriptions, because temporary tables are unknown to sqlc (ADR 0120).
+type Imports struct {
+	db   *postgres.DB
+	keys *auth.Keys
+}
+
+// New returns the adapter over d; keys seal the keys of applications.
+func New(d *postgres.DB, keys *auth.Keys) *Imports { return &Imports{db: d, keys: keys} }
+
+// errNotKept ends a transaction whose work is not wanted.
+var errNotKept = errors.New("rolled back as asked")
+
+// Run calls f with a store and commits when f returns true. Nothing is kept otherwise. name says in the audit log and
+// in lookups of earlier runs whose data it is. Only one import runs at a time; another one is a Conflict.
+func (i *Imports) Run(ctx context.Context, name string, f func(imports.Store) (keep bool, err error)) error {
+	conn, err := i.db.Pool().Acquire(ctx)
+	if err != nil {
+		return postgres.MapError(err)
+	}
+	defer conn.Release()
+	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		r := &importRun{tx: tx, keys: i.keys, name: name, log: i.db.Log()}
+		if err := r.begin(ctx); err != nil {
+			return err
+		}
+		keep, err := f(r)
+		switch {
+		case err != nil:
+			return err
+		case !keep:
+			return errNotKept
+		case !r.finished: // nothing is new
+			return nil
+		}
+		_, conflicts, err := postgres.FillCanonicalNames(ctx, db.New(tx))
+		if err != nil {
+			return err
+		}
+		postgres.LogNameConflicts(i.db.Log(), conflicts)
+		if err := r.moveNumbersOn(ctx); err != nil {
+			return err
+		}
+		return r.exec(ctx, "delete from statistics_snapshots") // figures count what came
+	})
+	if errors.Is(err, errNotKept) {
+		return nil
+	}
+	return postgres.MapError(err)
+}
+
+// importRun is one import. It implements imports.Store.
+type importRun struct {
+	tx    pgx.Tx
+	keys  *auth.Keys
+	name  string
+	first bool // nothing was imported under this name before
+	log   *zap.Logger
+	// finished: Finish was called.
+	finished bool
+	// aside are applications that come back after those of Iris.
+	aside []imports.ApplicationKeys
+}
+
+var _ imports.Store = (*importRun)(nil)
+
+// begin lifts the limits of the hot path for this transaction.
+func (r *importRun) begin(ctx context.Context) error {
+	var alone bool
+	err := r.tx.QueryRow(ctx, `-- name: BeginImport :one
+select set_config('statement_timeout', '0', true) || set_config('idle_in_transaction_session_timeout', '0', true)
+    || set_config('lock_timeout', '30s', true) || set_config('work_mem', '64MB', true) is not null
+    and pg_try_advisory_xact_lock(hashtext('iris import')),
+    not exists (select from audit_log where actor = $1 and action = $2)`, importActor, r.action()).Scan(&alone, &r.first)
+	if err == nil && !alone {
+		err = fault.New(fault.Conflict, "another import is running, or one that was killed has not ended yet: wait a minute and try again")
+	}
+	return err
+}
+
+// importActor stands in the audit log.
+const importActor = "iris command"
+
+func (r *importRun) action() string { return "imported from " + r.name }
+
+// Load stores records. See imports.Store.
+func (r *importRun) Load(ctx context.Context, t imports.Table, records imports.Records) (imports.Outcome, error) {
+	if t.Name == "ical_keys" {
+		return r.loadFeedKeys(ctx, t, records)
+	}
+	return r.loadTable(ctx, t, records)
+}
+
+func (r *importRun) loadTable(ctx context.Context, t imports.Table, records imports.Records) (imports.Outcome, error) {
+	var out imports.Outcome
+	if err := r.stage(ctx, t, records, &out); err != nil {
+		return out, err
+	}
+	if err := r.exec(ctx, resolveSQL(t)); err != nil {
+		return out, fmt.Errorf("resolve %s: %w", t.Name, err)
+	}
+	return out, r.finishLoad(ctx, t, &out)
+}
+
+// finishLoad merges what is resolved, does what follows from new rows, and clears up.
+func (r *importRun) finishLoad(ctx context.Context, t imports.Table, out *imports.Outcome) error {
+	if err := r.merge(ctx, t, out); err != nil {
+		return err
+	}
+	for _, sql := range append(followUps[t.Name], "drop table staged, resolved, fresh") {
+		if err := r.exec(ctx, sql); err != nil {
+			return fmt.Errorf("what follows from new rows of %s: %w", t.Name, err)
+		}
+	}
+	return nil
+}
+
+// stage copies the records into a temporary table.
+func (r *importRun) stage(ctx context.Context, t imports.Table, records imports.Records, out *imports.Outcome) error {
+	if err := r.exec(ctx, stageSQL(t)); err != nil {
+		return fmt.Errorf("stage %s: %w", t.Name, err)
+	}
+	names := []string{"ord", "label"}
+	for _, c := range t.Columns {
+		names = append(names, c.Name)
+	}
+	next, stop := iter.Pull2(records)
+	defer stop()
+	n, err := r.tx.CopyFrom(ctx, pgx.Identifier{"staged"}, names, pgx.CopyFromFunc(func() ([]any, error) {
+		record, err, ok := next()
+		if !ok || err != nil {
+			return nil, err
+		}
+		out.Read++
+		return append([]any{out.Read, record.Label}, record.Values...), nil
+	}))
+	if err != nil {
+		return fmt.Errorf("copy %s: %w", t.Name, err)
+	}
+	if n != out.Read {
+		return fault.Newf(fault.Internal, "%d of %d rows of %s arrived", n, out.Read, t.Name)
+	}
+	return r.exec(ctx, "analyze staged")
+}
+
+// merge compares what is resolved with what is here and inserts the rest.
+func (r *importRun) merge(ctx context.Context, t imports.Table, out *imports.Outcome) error {
+	if err := r.exec(ctx, "analyze resolved"); err != nil {
+		return err
+	}
+	for _, look := range lossSQL(t) {
+		if err := r.reasons(ctx, look.kind, look.whole, look.sql, out); err != nil {
+			return fmt.Errorf("look for what %s cannot take: %w", t.Name, err)
+		}
+	}
+	if r.first {
+		if sql := fillSQL(t); sql != "" {
+			if err := r.reasons(ctx, imports.Note, false, sql, out); err != nil {
+				return fmt.Errorf("complete %s: %w", t.Name, err)
+			}
+		}
+	}
+	if sql := keepSQL(t); sql != "" {
+		if err := r.reasons(ctx, imports.NotTaken, false, sql, out); err != nil {
+			return fmt.Errorf("compare %s: %w", t.Name, err)
+		}
+	}
+	looks := twinSQL(t)
+	if sql := differSQL(t); sql != "" {
+		looks = append([]lossQuery{{imports.Conflict, true, sql}}, looks...)
+	}
+	for _, look := range looks {
+		if err := r.reasons(ctx, look.kind, look.whole, look.sql, out); err != nil {
+			return fmt.Errorf("compare %s: %w", t.Name, err)
+		}
+	}
+	if err := r.tx.QueryRow(ctx, sameSQL(t)).Scan(&out.Same); err != nil {
+		return fmt.Errorf("compare %s: %w", t.Name, err)
+	}
+	if err := r.exec(ctx, freshSQL(t)); err != nil {
+		return fmt.Errorf("look for new rows of %s: %w", t.Name, err)
+	}
+	return r.insert(ctx, t, out)
+}
+
+// insert stores what is fresh. What the database does not let in, in spite of all looks before, is a conflict with what is
+// there, and the rest of the import goes on to find more.
+func (r *importRun) insert(ctx context.Context, t imports.Table, out *imports.Outcome) error {
+	err := pgx.BeginFunc(ctx, r.tx, func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, insertSQL(t))
+		out.Taken = tag.RowsAffected()
+		return err
+	})
+	var refused *pgconn.PgError
+	if !errors.As(err, &refused) || refused.Code != "23505" {
+		return err
+	}
+	out.Taken = 0
+	out.Reasons = append(out.Reasons, imports.Reason{Kind: imports.Conflict, Rows: 1, Whole: true,
+		Text: "the rows of " + t.Name + " contradict one that is here (" + refused.ConstraintName + ")"})
+	return r.exec(ctx, "delete from fresh") // nothing follows from them
+}
+
+// reasons runs a query that returns words, a number of rows and examples.
+func (r *importRun) reasons(ctx context.Context, kind imports.Kind, whole bool, sql string, out *imports.Outcome) error {
+	rows, err := r.tx.Query(ctx, sql)
+	if err != nil {
+		return err
+	}
+	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (imports.Reason, error) {
+		reason := imports.Reason{Kind: kind, Whole: whole}
+		err := row.Scan(&reason.Text, &reason.Rows, &reason.Examples)
+		return reason, err
+	})
+	out.Reasons = append(out.Reasons, found...)
+	return err
+}
+
+func (r *importRun) exec(ctx context.Context, sql string) error {
+	_, err := r.tx.Exec(ctx, sql)
+	return err
+}

@@ -1,0 +1,208 @@
+package imports
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/iris-oncall/iris/internal/imports"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+)
+
+// storedMessage is how a message of Iris stands in history. A message of the same number that is here already is the same
+// one if it was made at the same instant for the same incident.
+var storedMessage = imports.Table{Name: "message_history", Key: []string{"id"}, Columns: []imports.Column{
+	{Name: "id", Type: "bigint"}, {Name: "created_at", Type: "timestamptz"}, {Name: "bucket", Type: "smallint"},
+	{Name: "incident_id", Type: "bigint"}, {Name: "application_id", Type: "bigint"},
+	{Name: "plan_id", Type: "bigint", State: true}, {Name: "reopen_count", Type: "smallint", State: true},
+	{Name: "step", Type: "smallint", State: true}, {Name: "position", Type: "smallint", State: true},
+	{Name: "repeat", Type: "smallint", State: true}, {Name: "recipient", Type: "text", State: true},
+	{Name: "purpose", Type: "text", State: true}, {Name: "user_id", Type: "bigint", State: true},
+	{Name: "target", Type: "text", State: true}, {Name: "priority", Type: "text", State: true},
+	{Name: "class", Type: "smallint", State: true}, {Name: "mode", Type: "text", State: true},
+	{Name: "template", Type: "text", State: true}, {Name: "state", Type: "text", State: true},
+	{Name: "attempt", Type: "smallint", State: true}, {Name: "mode_changed", Type: "boolean", State: true},
+	{Name: "settled_at", Type: "timestamptz", State: true}, {Name: "destination", Type: "text", State: true},
+	{Name: "subject", Type: "text", State: true}, {Name: "body", Type: "text", State: true},
+	{Name: "email_html", Type: "text", State: true}, {Name: "render_error", Type: "text", State: true},
+	{Name: "attempts", Type: "jsonb", State: true}, {Name: "batch", Type: "text", State: true},
+}}
+
+var highestNumber = strconv.Itoa(imports.HighestNumber)
+
+// resolveMessagesSQL says of every message which round of which step it was of, and what became of it. What still waited to be
+// sent counts as cancelled while its incident escalates: Resume has the engine make it again.
+var resolveMessagesSQL = `create temp table resolved on commit drop as
+with rounds as (
+    select id, row_number() over (partition by incident_id, notification_id, target_id order by id) - 1 as repeat
+    from staged where incident_id is not null and notification_id is not null
+)
+select s.ord, s.label, s.id, s.created_at, (coalesce(s.incident_id, s.id) & 255)::smallint as bucket, s.incident_id,
+    s.application_id, s.plan_id, 0::smallint as reopen_count, coalesce(n.step, 0)::smallint as step,
+    coalesce(n.position, 0)::smallint as position, least(coalesce(r.repeat, 0), 32767)::smallint as repeat,
+    case when u.id is null then 'literal:' || s.destination else 'user:' || u.id end as recipient, 'primary' as purpose,
+    u.id as user_id, s.target, s.priority,
+    (case when s.incident_id is null then 2 when s.priority in ('urgent', 'high') then 0 else 1 end)::smallint as class,
+    s.mode, t.name as template,
+    case when s.delivery = 'failed' then 'failed'
+        when s.sent_at is not null then case when s.delivery = 'delivered' then 'delivered' else 'sent' end
+        when s.batch is not null then 'aggregated'
+        when s.mode = 'drop' then 'dropped'
+        when s.waiting then case when i.active then 'cancelled' else 'dropped' end
+        when i.owner_id is not null or i.resolved or i.active then 'cancelled'
+        else 'failed' end as state,
+    (s.sent_at is not null)::int::smallint as attempt, false as mode_changed, coalesce(s.sent_at, s.created_at) as settled_at,
+    s.destination, s.subject, s.body, s.batch, '' as email_html, '' as render_error,
+    case when s.sent_at is null then '[]'::jsonb else jsonb_build_array(jsonb_build_object('message_id', s.id, 'attempt', 1,
+        'mode', s.mode, 'vendor', 'iris', 'account', '', 'destination', s.destination, 'process_id', 'iris',
+        'started_at', s.sent_at, 'finished_at', s.sent_at, 'outcome', 'sent', 'in_doubt', false, 'late', false,
+        'detail', 'sent by Iris before the import')) end as attempts,
+    s.waiting and s.sent_at is null and not coalesce(i.active, false) as too_late,
+    case when s.id not between 1 and ` + highestNumber + ` then '` + imports.WrongNumber + `'
+        when a.id is null then 'its application is not there'
+        when s.incident_id is not null and i.id is null then 'its incident is not there'
+        when s.target is null then 'its target is not there' end as lost,
+    array_remove(array[case when s.notification_id is not null and n.id is null then 'plan_notification_id' end,
+        case when s.template_id is not null and t.id is null then 'template_id' end], null) as cut,
+    s.plan_id is not null and not exists (select from plans p where p.id = s.plan_id) as planless
+from staged s
+left join applications a on a.id = s.application_id
+left join incidents i on i.id = s.incident_id
+left join users u on u.target_id = s.target_id
+left join plan_notifications n on n.id = s.notification_id
+left join templates t on t.id = s.template_id
+left join rounds r on r.id = s.id`
+
+const tooLateSQL = `select 'had not been sent when it was imported, and nothing waits for it any more: it is not sent', count(*), ` + examples + `
+from resolved where lost is null and too_late having count(*) > 0`
+
+const planlessSQL = `select 'its plan is not there; the number of the plan stays', count(*), ` + examples + `
+from resolved where lost is null and planless having count(*) > 0`
+
+// LoadMessages stores messages in history. See imports.Store.
+func (r *importRun) LoadMessages(ctx context.Context, records imports.Records) (imports.Outcome, error) {
+	var out imports.Outcome
+	if err := r.stage(ctx, imports.MessageTable(), records, &out); err != nil {
+		return out, err
+	}
+	if err := r.exec(ctx, resolveMessagesSQL); err != nil {
+		return out, fmt.Errorf("resolve messages: %w", err)
+	}
+	for _, look := range []string{tooLateSQL, planlessSQL} {
+		if err := r.reasons(ctx, imports.Note, false, look, &out); err != nil {
+			return out, fmt.Errorf("look for remarks on messages: %w", err)
+		}
+	}
+	err := r.exec(ctx, `select make_history_partition(month) from (
+    select distinct date_trunc('month', created_at at time zone 'UTC') at time zone 'UTC' as month
+    from resolved where lost is null and created_at >= '1990-01-01' and created_at < clock_timestamp() + interval '1 year' order by 1) m`)
+	if err != nil {
+		return out, fmt.Errorf("make the months of history: %w", err)
+	}
+	return out, r.finishLoad(ctx, storedMessage, &out)
+}
+
+// resumeSQL reconstructs where an incident stands in its step (escalation.Progress): a notification was made as often as the
+// most of its messages to one person. One without messages, while others of the step have some, reached nobody if it is
+// optional. Where messages had not left yet, the incident counts as reopened: the engine then makes the rounds again whose
+// messages were cancelled, for those only who have not got theirs. What a clock that was ahead put into the future counts as
+// made now: nobody must wait for a page until then.
+const resumeSQL = `with made as (
+    select i.id, n.position, n.optional, n.id as notification, max(h.repeat) + 1 as made,
+        least(min(h.created_at), clock_timestamp()) as first, least(max(h.created_at), clock_timestamp()) as last
+    from resuming r
+    join incidents i on i.id = r.id
+    join plan_notifications n on n.plan_id = i.plan_id and n.step = i.current_step
+    left join message_history h on h.incident_id = i.id and h.step = n.step and h.position = n.position
+    group by i.id, n.position, n.optional, n.id
+), steps as (
+    select id, coalesce(sum(made), 0) > 0 as begun, min(first) as first from made group by id
+), standing as (
+    select m.id, s.first, jsonb_agg(jsonb_build_object('m', coalesce(m.made, 0), 'a', coalesce(m.last, least(i.updated_at, clock_timestamp())),
+        's', m.made is null and m.optional and s.begun) order by m.position) as notifications
+    from made m join steps s on s.id = m.id join incidents i on i.id = m.id group by m.id, s.first
+)
+update incidents i
+set progress = case when i.current_step > 0 then jsonb_build_object('n', coalesce(st.notifications, '[]'), 't', true) end,
+    step_at = case when i.current_step > 0 then coalesce(st.first, least(i.updated_at, clock_timestamp())) end,
+    reopen_count = case when exists (select from message_history h where h.incident_id = i.id and h.state = 'cancelled') then 1 else 0 end,
+    due_at = clock_timestamp()
+from resuming r left join standing st on st.id = r.id
+where i.id = r.id`
+
+// Resume lets taken incidents go on, or ends them. See imports.Store.
+func (r *importRun) Resume(ctx context.Context, goOn bool) (int64, error) {
+	sql, words := resumeSQL, "taken over from Iris in step ' || i.current_step || '; escalation goes on"
+	if !goOn {
+		sql = "update incidents i set active = false from resuming r where r.id = i.id"
+		words = "imported while it escalated in Iris; it does not escalate here, as the import was told"
+	}
+	tag, err := r.tx.Exec(ctx, sql)
+	if err != nil {
+		return 0, fmt.Errorf("resume incidents: %w", err)
+	}
+	err = r.exec(ctx, `insert into timeline_entries (incident_id, kind, text)
+select i.id, 'operator', '`+words+`' from incidents i join resuming r on r.id = i.id order by i.id`)
+	return tag.RowsAffected(), err
+}
+
+// numbered are the sequences that must lie beyond all numbers taken, with what they number.
+var numbered = []struct{ sequence, highest string }{
+	{"'target_ids'", "(select max(target_id) from targets)"},
+	{"pg_get_serial_sequence('applications', 'id')", "(select max(id) from applications)"},
+	{"pg_get_serial_sequence('templates', 'id')", "(select max(id) from templates)"},
+	// So does history with plans.
+	{"pg_get_serial_sequence('plans', 'id')", "greatest((select max(id) from plans), (select max(plan_id) from message_history))"},
+	{"pg_get_serial_sequence('plan_notifications', 'id')", "(select max(id) from plan_notifications)"},
+	{"pg_get_serial_sequence('incidents', 'id')", "(select max(id) from incidents)"},
+	{"pg_get_serial_sequence('comments', 'id')", "(select max(id) from comments)"},
+	{"pg_get_serial_sequence('responses', 'id')", "(select max(id) from responses)"},
+	{"pg_get_serial_sequence('message_changes', 'id')", "(select max(id) from message_changes)"},
+	{"pg_get_serial_sequence('notification_categories', 'id')", "(select max(id) from notification_categories)"},
+	{"pg_get_serial_sequence('devices', 'id')", "(select max(id) from devices)"},
+	{"pg_get_serial_sequence('users', 'oncall_id')", "(select max(oncall_id) from users)"},
+	{"pg_get_serial_sequence('teams', 'oncall_id')", "(select max(oncall_id) from teams)"},
+	{"pg_get_serial_sequence('oncall_roles', 'id')", "(select max(id) from oncall_roles)"},
+	{"pg_get_serial_sequence('services', 'id')", "(select max(id) from services)"},
+	{"pg_get_serial_sequence('rosters', 'id')", "(select max(id) from rosters)"},
+	// Shifts outlive their schedule: a new one must not take them for its own.
+	{"pg_get_serial_sequence('schedules', 'id')", "greatest((select max(id) from schedules), (select max(schedule_id) from shifts), (select max(covers_id) from shifts))"},
+	{"pg_get_serial_sequence('shifts', 'id')", "(select max(id) from shifts)"},
+	{"pg_get_serial_sequence('notice_settings', 'id')", "(select max(id) from notice_settings)"},
+	{"pg_get_serial_sequence('oncall_audit', 'id')", "(select max(id) from oncall_audit)"},
+	{"'message_ids'", "greatest((select max(id) from messages), (select max(id) from message_history))"},
+}
+
+// moveNumbersOn moves the sequences beyond what was taken. They do not come back with a rollback, so it is the last thing
+// before the commit.
+func (r *importRun) moveNumbersOn(ctx context.Context) error {
+	for _, n := range numbered {
+		err := r.exec(ctx, fmt.Sprintf(`select setval(%[1]s, h.most) from (select coalesce(%[2]s, 0) as most) h
+where h.most >= (select nextval(%[1]s))`, n.sequence, n.highest))
+		if err != nil {
+			return fmt.Errorf("move the numbers on: %w", err)
+		}
+	}
+	return nil
+}
+
+// Finish makes sure that web sessions have their application, and notes the import.
+func (r *importRun) Finish(ctx context.Context, detail string) error {
+	err := r.exec(ctx, `with made as (
+    insert into applications (id, name, allow_other_app_incidents, allow_authenticating_users) overriding system value
+    select coalesce((select max(id) from applications), 0) + 1, 'iris', true, true
+    where not exists (select from applications where lower(name) = 'iris') returning id
+)
+insert into application_modes (application_id, mode) select made.id, m.name from made, modes m where m.name <> 'drop'`)
+	if err != nil {
+		return fmt.Errorf("keep the application of web sessions: %w", err)
+	}
+	if err := db.New(r.tx).SettleImportedContacts(ctx); err != nil {
+		return fmt.Errorf("verify contacts: %w", err)
+	}
+	_, err = r.tx.Exec(ctx, "insert into audit_log (actor, action, object, detail) values ($1, $2, 'database', $3)",
+		importActor, r.action(), postgres.Storable(detail))
+	r.finished = err == nil
+	return err
+}

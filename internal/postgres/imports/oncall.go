@@ -1,0 +1,258 @@
+package imports
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/imports"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/calendar"
+	"github.com/iris-oncall/iris/internal/postgres/catalog"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/postgres/notifications"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// AdoptOnCall renumbers people, teams and roles. See imports.OnCallStore.
+func (r *importRun) AdoptOnCall(ctx context.Context, targets []imports.Target) (imports.Outcome, error) {
+	var out imports.Outcome
+	if err := r.exec(ctx, "create temp table wanted (kind text, name text, number bigint) on commit drop"); err != nil {
+		return out, err
+	}
+	_, err := r.tx.CopyFrom(ctx, pgx.Identifier{"wanted"}, []string{"kind", "name", "number"},
+		pgx.CopyFromSlice(len(targets), func(i int) ([]any, error) {
+			return []any{targets[i].Kind, targets[i].Name, targets[i].Number}, nil
+		}))
+	if err != nil {
+		return out, fmt.Errorf("copy numbers: %w", err)
+	}
+	if _, err := r.tx.Exec(ctx, "create temp table moves (kind text, id bigint, name text, old bigint, number bigint) on commit drop"); err != nil {
+		return out, err
+	}
+	if _, err := r.tx.Exec(ctx, oncallMovesSQL, r.first); err != nil {
+		return out, fmt.Errorf("look for people and teams that are here: %w", err)
+	}
+	if err := r.reasons(ctx, imports.Conflict, true, oncallBoundSQL, &out); err != nil {
+		return out, err
+	}
+	if len(out.Reasons) == 0 {
+		if err := r.reasons(ctx, imports.Note, false, oncallMovedSQL, &out); err != nil {
+			return out, err
+		}
+		for _, t := range []struct{ kind, table, column string }{{"user", "users", "oncall_id"}, {"team", "teams", "oncall_id"}, {"role", "oncall_roles", "id"}} {
+			// In two steps, because the numbers of two may change places.
+			for _, sql := range []string{
+				"update %[1]s t set %[2]s = -m.number from moves m where m.kind = '%[3]s' and m.old = t.%[2]s",
+				"update %[1]s t set %[2]s = -%[2]s where %[2]s < 0 and '%[3]s' <> ''",
+			} {
+				if err := r.exec(ctx, fmt.Sprintf(sql, t.table, t.column, t.kind)); err != nil {
+					return out, fmt.Errorf("renumber %s: %w", t.table, err)
+				}
+			}
+		}
+	}
+	return out, r.exec(ctx, "drop table wanted, moves")
+}
+
+// oncallMovesSQL: whoever has the name of one there gets the number of there; who has a number that another one has there
+// makes room. After the first import only those are moved whose own and whose new number nobody has a claim on.
+const oncallMovesSQL = `insert into moves
+with here as (
+    select 'user' as kind, id, name, oncall_id as number from users
+    union all select 'team', id, name, oncall_id from teams
+    union all select 'role', id, name, id from oncall_roles
+), known as (
+    select distinct on (kind, lower(name)) kind, lower(name) as name, number from wanted order by kind, lower(name), number
+), moving as (
+    select h.kind, h.id, h.name, h.number as old, k.number
+    from here h join known k on k.kind = h.kind and k.name = lower(h.name)
+    where k.number <> h.number and ($1 or not exists (select from here o where o.kind = k.kind and o.number = k.number)
+        and not exists (select from wanted w where w.kind = h.kind and w.number = h.number))
+    union all
+    select h.kind, h.id, h.name, h.number, null
+    from here h join wanted w on w.kind = h.kind and w.number = h.number
+    where $1 and not exists (select from known k where k.kind = h.kind and k.name = lower(h.name))
+)
+select m.kind, m.id, m.name, m.old, coalesce(m.number,
+    greatest((select max(w.number) from wanted w where w.kind = m.kind), (select max(h.number) from here h where h.kind = m.kind))
+        + row_number() over (partition by m.kind order by m.old))
+from moving m`
+
+const oncallBoundSQL = `select 'its number there is another one than here, and schedules or shifts here refer to it', count(*),
+    (array_agg('role ' || m.name || ': ' || m.old || ' here' order by m.old))[1:5]
+from moves m
+where m.kind = 'role' and (exists (select from schedules x where x.role_id = m.old) or exists (select from shifts x where x.role_id = m.old)
+    or exists (select from team_subscriptions x where x.role_id = m.old) or exists (select from notice_setting_roles x where x.role_id = m.old)
+    or exists (select from coverage_warnings x where x.role_id = m.old))
+having count(*) > 0`
+
+const oncallMovedSQL = `select 'were here already and got another number', count(*),
+    (array_agg(kind || ' ' || name || ': ' || old || ' -> ' || number order by kind, old))[1:5]
+from moves having count(*) > 0`
+
+// MakeAuditRoom renumbers the on-call audit log. See imports.OnCallStore.
+func (r *importRun) MakeAuditRoom(ctx context.Context, highest int64) error {
+	if !r.first {
+		return nil
+	}
+	_, err := r.tx.Exec(ctx, "update oncall_audit set id = id + greatest($1::bigint, (select max(id) from oncall_audit))", highest)
+	return err
+}
+
+// AllowOnCall stores applications that use the on-call API. See imports.OnCallStore.
+func (r *importRun) AllowOnCall(ctx context.Context, all []imports.ApplicationKeys) (imports.Outcome, error) {
+	var out imports.Outcome
+	done := map[string]bool{}
+	for _, k := range all {
+		out.Read++
+		name := imports.Fold(k.Name)
+		if done[name] {
+			out.Reasons = append(out.Reasons, imports.Reason{Kind: imports.Conflict, Rows: 1, Whole: true, Examples: []string{"application " + k.Name},
+				Text: "two of them have the same name here, where upper and lower case make no difference: rename one"})
+			continue
+		}
+		done[name] = true
+		if err := r.allowOnCall(ctx, k, &out); err != nil {
+			return out, fmt.Errorf("application %s: %w", k.Name, err)
+		}
+	}
+	return out, nil
+}
+
+func (r *importRun) allowOnCall(ctx context.Context, k imports.ApplicationKeys, out *imports.Outcome) error {
+	var id int64
+	var allowed bool
+	var primary, secondary []byte
+	say := func(kind imports.Kind, words string) {
+		out.Reasons = append(out.Reasons, imports.Reason{Kind: kind, Rows: 1, Whole: kind != imports.Note, Text: words,
+			Examples: []string{"application " + k.Name}})
+	}
+	err := r.tx.QueryRow(ctx, `select id, allow_oncall, key_sealed, secondary_key_sealed from applications where lower(name) = lower($1)
+for no key update`, k.Name).Scan(&id, &allowed, &primary, &secondary)
+	apps := catalog.NewApplications(nil, r.keys)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		// The application of web sessions was put aside if it is not here.
+		if err := r.tx.QueryRow(ctx, `with made as (
+    insert into applications (id, name, allow_oncall, allow_other_app_incidents, allow_authenticating_users) overriding system value
+    select coalesce(max(id), 0) + 1, $1, true, lower($1) = 'iris', lower($1) = 'iris' from applications returning id, name
+), modes as (
+    insert into application_modes (application_id, mode)
+    select made.id, m.name from made, modes m where lower(made.name) = 'iris' and m.name <> 'drop'
+)
+select id from made`, k.Name).Scan(&id); err != nil {
+			return err
+		}
+		out.Taken++
+		_, err = r.tx.Exec(ctx, "update applications set key_sealed = $2 where id = $1", id, apps.Seal(id, "primary", k.Primary))
+		return err
+	case err != nil:
+		return err
+	}
+	for _, one := range []struct {
+		which  string
+		sealed []byte
+	}{{"primary", primary}, {"secondary", secondary}} {
+		if one.sealed == nil {
+			continue
+		}
+		if key, err := apps.Unseal(id, one.which, one.sealed); err == nil && key == k.Primary && allowed {
+			out.Same++
+			return nil
+		} else if err == nil && key == k.Primary && r.first {
+			out.Taken++
+			say(imports.Note, "was here already with this key: now it may use the on-call API as well")
+			_, err := r.tx.Exec(ctx, "update applications set allow_oncall = true where id = $1", id)
+			return err
+		}
+	}
+	switch {
+	case !r.first:
+		say(imports.NotTaken, "its key here is another one, or it may not use the on-call API here: what was set here stays")
+		return nil
+	case primary == nil:
+		primary = apps.Seal(id, "primary", k.Primary)
+	case secondary == nil:
+		secondary = apps.Seal(id, "secondary", k.Primary)
+	default:
+		say(imports.NotTaken, "is here already and has two other keys")
+		return nil
+	}
+	out.Taken++
+	say(imports.Note, "was here already: it got this key besides its own, and whoever has either may use both APIs as it")
+	_, err = r.tx.Exec(ctx, "update applications set allow_oncall = true, key_sealed = $2, secondary_key_sealed = $3 where id = $1", id, primary, secondary)
+	return err
+}
+
+// OnCall returns calendars as this transaction sees them. See imports.OnCallStore.
+func (r *importRun) OnCall(ctx context.Context, from, to time.Time) (imports.OnCall, error) {
+	out := imports.OnCall{Teams: map[int64]*oncall.TeamCalendar{}, People: map[users.ID]int64{}}
+	numbers, err := r.numbers(ctx, "select id, oncall_id from teams")
+	if err != nil {
+		return out, err
+	}
+	ids := make([]int64, 0, len(numbers))
+	for id := range numbers {
+		ids = append(ids, id)
+	}
+	calendars, err := calendar.TeamCalendars(ctx, db.New(r.tx), ids, from, to)
+	if err != nil {
+		return out, fmt.Errorf("read calendars: %w", err)
+	}
+	for id, c := range calendars {
+		out.Teams[numbers[id]] = c.TeamCalendar
+	}
+	people, err := r.numbers(ctx, "select id, oncall_id from users")
+	for id, number := range people {
+		out.People[users.ID(id)] = number
+	}
+	return out, err
+}
+
+// numbers runs a query that returns pairs of numbers.
+func (r *importRun) numbers(ctx context.Context, sql string) (map[int64]int64, error) {
+	rows, err := r.tx.Query(ctx, sql)
+	if err != nil {
+		return nil, err
+	}
+	out := map[int64]int64{}
+	var from, to int64
+	_, err = pgx.ForEachRow(rows, []any{&from, &to}, func() error {
+		out[from] = to
+		return nil
+	})
+	return out, err
+}
+
+// loadFeedKeys stores imported keys sealed. The first value of a record is its key.
+func (r *importRun) loadFeedKeys(ctx context.Context, t imports.Table, records imports.Records) (imports.Outcome, error) {
+	q := db.New(r.tx)
+	for more := int64(notifications.SealBatch); more == notifications.SealBatch; { // those that are here, so that they are compared by their hashes
+		var err error
+		if more, err = notifications.SealFeedKeys(ctx, q, r.keys); err != nil {
+			return imports.Outcome{}, err
+		}
+	}
+	var p db.SealIcalKeysParams
+	out, err := r.loadTable(ctx, t, func(yield func(imports.Record, error) bool) {
+		for record, err := range records {
+			if err == nil {
+				hash, sealed := notifications.SealFeedKey(r.keys, postgres.Storable(record.Values[0].(string)))
+				p.Keys, p.Hashes, p.Sealed = append(p.Keys, hash), append(p.Hashes, hash), append(p.Sealed, sealed)
+				record.Values[0] = hash
+			}
+			if !yield(record, err) {
+				return
+			}
+		}
+	})
+	if err == nil {
+		_, err = q.SealIcalKeys(ctx, p)
+	}
+	return out, err
+}

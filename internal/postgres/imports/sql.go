@@ -1,0 +1,241 @@
+package imports
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/iris-oncall/iris/internal/imports"
+)
+
+// The statements of a load. Three temporary tables hold one load's rows: staged as they came, resolved with our numbers
+// (lost says why a row cannot be taken), fresh those that are new. Names come from our own descriptions of tables only.
+
+func column(name string) string { return `"` + name + `"` }
+
+func stageSQL(t imports.Table) string {
+	defs := []string{"ord bigint", "label text"}
+	for _, c := range t.Columns {
+		kind := c.Type
+		if c.Ref != nil {
+			kind = "bigint"
+		}
+		defs = append(defs, column(c.Name)+" "+kind)
+	}
+	return "create temp table staged (" + strings.Join(defs, ", ") + ") on commit drop"
+}
+
+// resolveSQL looks the references up, and finds rows that come twice.
+func resolveSQL(t imports.Table) string {
+	var take, joins []string
+	lost, cut := "case", "array_remove(array[null::text"
+	if numberedBy(t) {
+		lost += fmt.Sprintf(" when s.%s not between 1 and %d then '%s'", column(t.Key[0]), imports.HighestNumber, imports.WrongNumber)
+	}
+	for i, c := range t.Columns {
+		name := column(c.Name)
+		if c.Ref == nil {
+			take = append(take, "s."+name)
+			continue
+		}
+		alias := fmt.Sprintf("r%d", i)
+		take = append(take, fmt.Sprintf("%s.%s as %s", alias, column(c.Ref.Take), name))
+		joins = append(joins, fmt.Sprintf("left join %s %s on %s.%s = s.%s", c.Ref.Table, alias, alias, column(c.Ref.Match), name))
+		missing := fmt.Sprintf("s.%s is not null and %s.%s is null", name, alias, column(c.Ref.Match))
+		if c.Ref.Optional {
+			cut += fmt.Sprintf(", case when %s then '%s' end", missing, c.Name)
+		} else {
+			lost += fmt.Sprintf(" when %s then 'its %s is not there'", missing, c.Name)
+		}
+	}
+	if lost == "case" {
+		lost = "case when false then ''"
+	}
+	inner := fmt.Sprintf("select s.ord, s.label, %s, (%s end)::text as lost, %s], null) as cut from staged s %s",
+		strings.Join(take, ", "), lost, cut, strings.Join(joins, " "))
+	if len(t.Key) == 1 && t.Key[0] == "id" { // a primary key there as well: it comes once
+		return "create temp table resolved on commit drop as " + inner
+	}
+	var names, keys []string
+	for _, c := range t.Columns {
+		names = append(names, column(c.Name))
+	}
+	for _, k := range t.Key {
+		keys = append(keys, column(k))
+	}
+	return fmt.Sprintf(`create temp table resolved on commit drop as
+select ord, label, %s, coalesce(lost, case when row_number() over (partition by lost is null, %s order by ord) > 1
+    then 'it is there twice' end) as lost, cut from (%s) x`, strings.Join(names, ", "), strings.Join(keys, ", "), inner)
+}
+
+type lossQuery struct {
+	kind  imports.Kind
+	whole bool
+	sql   string
+}
+
+const examples = "(array_agg(label order by ord))[1:5]"
+
+func lossSQL(t imports.Table) []lossQuery {
+	return []lossQuery{
+		{imports.NotTaken, true, "select lost, count(*), " + examples + " from resolved where lost is not null group by lost"},
+		{imports.NotTaken, false, "select 'its ' || c || ' is not there; the rest was taken', count(*), " + examples +
+			" from resolved, unnest(cut) as c where lost is null group by c"},
+	}
+}
+
+// numberedBy reports whether rows of the table have numbers of their own.
+func numberedBy(t imports.Table) bool {
+	return len(t.Key) == 1 && t.Columns[0].Name == t.Key[0] && t.Columns[0].Type == "bigint" && t.Columns[0].Ref == nil
+}
+
+// same is the condition that a resolved row (s) is the row that is here (t).
+func sameKey(t imports.Table) string {
+	var on []string
+	for _, k := range t.Key {
+		on = append(on, fmt.Sprintf("t.%s = s.%s", column(k), column(k)))
+	}
+	return strings.Join(on, " and ")
+}
+
+// agrees is the condition that the two do not contradict each other.
+func agrees(t imports.Table) string {
+	conds := []string{"true"}
+	for _, c := range t.Columns {
+		if !c.State && !c.Aside && !c.Keep {
+			conds = append(conds, "("+agree(c)+")")
+		}
+	}
+	return strings.Join(conds, " and ")
+}
+
+func agree(c imports.Column) string {
+	if c.Same != "" {
+		return c.Same
+	}
+	cast := ""
+	if c.Type == "json" {
+		cast = "::text"
+	}
+	return fmt.Sprintf("s.%s%s is not distinct from t.%s%s", column(c.Name), cast, column(c.Name), cast)
+}
+
+// fillSQL puts values into rows that are here and know nothing of them yet, and lists the rows that it changed; "" = the table
+// has no such columns.
+func fillSQL(t imports.Table) string {
+	var sets, before, after []string
+	for _, c := range t.Columns {
+		if c.Empty == "" {
+			continue
+		}
+		name := column(c.Name)
+		value := fmt.Sprintf("case when %s then coalesce(s.%s, t.%s) else t.%s end", c.Empty, name, name, name)
+		sets, before, after = append(sets, name+" = "+value), append(before, "t."+name), append(after, value)
+	}
+	if sets == nil {
+		return ""
+	}
+	return fmt.Sprintf(`with filled as (
+    update %s t set %s from resolved s where %s and s.lost is null and (%s) is distinct from (%s) returning s.ord, s.label
+)
+select 'was here already, and what was not known of it here was filled in', count(*), %s from filled having count(*) > 0`,
+		t.Name, strings.Join(sets, ", "), sameKey(t), strings.Join(before, ", "), strings.Join(after, ", "), examples)
+}
+
+// keepSQL lists rows that are here already and say something else in columns where they may; "" = there are none.
+func keepSQL(t imports.Table) string {
+	var looks []string
+	for _, c := range t.Columns {
+		if !c.Keep {
+			continue
+		}
+		sides := "''"
+		if name := column(c.Name); !c.Quiet {
+			sides = fmt.Sprintf("format('; %%s there, %%s here', coalesce(left(s.%s::text, 60), 'nothing'), coalesce(left(t.%s::text, 60), 'nothing'))", name, name)
+		}
+		looks = append(looks, fmt.Sprintf(`select 'its %s is another one here, which stays' as words, s.ord, s.label || %s as label
+from resolved s join %s t on %s where s.lost is null and not (%s)`, c.Name, sides, t.Name, sameKey(t), agree(c)))
+	}
+	if looks == nil {
+		return ""
+	}
+	return "select words, count(*), " + examples + " from (" + strings.Join(looks, " union all ") + ") k group by words"
+}
+
+// differSQL lists rows that are here already and say something else, with both sides.
+func differSQL(t imports.Table) string {
+	parts := []string{"''"}
+	var what []string
+	for _, c := range t.Columns {
+		if c.State || c.Aside || c.Keep {
+			continue
+		}
+		name := column(c.Name)
+		differs := "not (" + agree(c) + ")"
+		what = append(what, fmt.Sprintf("case when %s then '%s' end", differs, c.Name))
+		if !c.Quiet {
+			parts = append(parts, fmt.Sprintf("case when %s then format('; %s is %%s there, %%s here', coalesce(left(s.%s::text, 60), 'nothing'), coalesce(left(t.%s::text, 60), 'nothing')) end",
+				differs, c.Name, name, name))
+		}
+	}
+	if what == nil {
+		return ""
+	}
+	return fmt.Sprintf(`select 'it is here already, and differs in ' || what, count(*), (array_agg(label || sides order by ord))[1:5]
+from (select s.ord, s.label, concat_ws(', ', %s) as what, concat(%s) as sides
+    from resolved s join %s t on %s where s.lost is null and not (%s)) d group by what`,
+		strings.Join(what, ", "), strings.Join(parts, ", "), t.Name, sameKey(t), agrees(t))
+}
+
+// twinSQL lists rows that have the same name (or whatever else is unique) as others here or there, and takes them out. Where
+// a statement that deletes returns what it took out, it is reported at once.
+func twinSQL(t imports.Table) []lossQuery {
+	kind := imports.Conflict
+	twice, taken := "two of them have the same name here, where upper and lower case make no difference: rename one", "its name, address or place belongs to another one here"
+	both := "label || ' there, ' || here || ' here'"
+	if t.Yields != "" { // what is here is not told: there are secrets among it
+		kind, twice, taken, both = imports.NotTaken, "it is there twice", t.Yields, "label"
+	}
+	var out []lossQuery
+	for _, unique := range t.Unique {
+		key, there, here := "t."+column(t.Key[0]), strings.ReplaceAll(unique, "@", "s."), strings.ReplaceAll(unique, "@", "t.")
+		out = append(out, lossQuery{kind, true, fmt.Sprintf(`with twins as (
+    select s.ord, s.label, u.v, row_number() over (partition by u.v order by s.ord) as nth, first_value(s.label) over (partition by u.v order by s.ord) as first
+    from resolved s cross join lateral (select %s as v) u where s.lost is null and u.v is not null
+), gone as (
+    delete from resolved r using twins w where w.ord = r.ord and w.nth > 1 returning r.ord, r.label, w.first
+)
+select '%s', count(*), (array_agg(label || ' and ' || first order by ord))[1:5]
+from gone having count(*) > 0`, there, twice)}, lossQuery{kind, true, fmt.Sprintf(`with taken as (
+    select s.ord, s.label, %s::text as here from resolved s join %s t on %s = %s and not (%s)
+    where s.lost is null
+), gone as (
+    delete from resolved r using taken w where w.ord = r.ord returning r.ord, r.label, w.here
+)
+select '%s', count(*), (array_agg(%s order by ord))[1:5]
+from gone having count(*) > 0`, key, t.Name, here, there, sameKey(t), taken, both)})
+	}
+	return out
+}
+
+func sameSQL(t imports.Table) string {
+	return fmt.Sprintf("select count(*) from resolved s join %s t on %s where s.lost is null and %s", t.Name, sameKey(t), agrees(t))
+}
+
+// freshSQL lists the rows that are new, before they are inserted: others hang on them.
+func freshSQL(t imports.Table) string {
+	return fmt.Sprintf("create temp table fresh on commit drop as select s.ord from resolved s where s.lost is null and not exists (select from %s t where %s)",
+		t.Name, sameKey(t))
+}
+
+func insertSQL(t imports.Table) string {
+	var names, values []string
+	for _, c := range t.Columns {
+		if c.Aside {
+			continue
+		}
+		names = append(names, column(c.Name))
+		values = append(values, "s."+column(c.Name))
+	}
+	return fmt.Sprintf("insert into %s (%s) overriding system value select %s from resolved s join fresh f on f.ord = s.ord order by s.ord",
+		t.Name, strings.Join(names, ", "), strings.Join(values, ", "))
+}

@@ -1,0 +1,336 @@
+package incidents
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+)
+
+// findRuns is how many look-ups of keys run at the same time. They wait for no statement that opens incidents.
+const findRuns = 2
+
+// The reasons of timers, as they are stored.
+const ()
+
+// foundKey is what a key belongs to: an open incident, or else one that a delivery resolved.
+type foundKey struct {
+	open     incidents.Opened // ID 0 = none
+	resolved incidents.ID     // 0 = none
+	ago      time.Duration    // since that resolve
+}
+
+// findAll looks up the keys of many deliveries in one statement. It uses up no incident numbers and writes nothing.
+func (i *Incidents) findAll(ctx context.Context, batch []incidents.New) ([]foundKey, error) {
+	var p db.FindByKeysParams
+	for k, n := range batch {
+		p.Ords = append(p.Ords, int32(k))
+		p.PlanIds = append(p.PlanIds, n.PlanID)
+		p.ApplicationIds = append(p.ApplicationIds, n.ApplicationID)
+		p.DedupKeys = append(p.DedupKeys, shortKey(n.DedupKey))
+	}
+	out := make([]foundKey, len(batch))
+	err := i.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.FindByKeys(ctx, p)
+		for _, r := range rows {
+			f := foundKey{resolved: incidents.ID(r.ResolvedID), ago: time.Duration(r.ResolvedSeconds * float64(time.Second))}
+			if r.OpenID != 0 {
+				f.open = incidents.Opened{ID: incidents.ID(r.OpenID), Bucket: postgres.BucketOf(r.OpenID), Known: true, Facts: r.DedupFacts, Repage: r.Repage}
+			}
+			out[r.Ord] = f
+		}
+		return err
+	})
+	return out, err
+}
+
+// ByKey finds the incident that takes a firing delivery instead of a new one: the open incident with its key (Known), or the
+// resolved one on which it waits because it is late (Held). It returns false when there is none. Calls that come at the same
+// time share a look-up.
+func (i *Incidents) ByKey(ctx context.Context, n incidents.New) (incidents.Opened, bool, error) {
+	f, err := i.finding.Do(ctx, n)
+	if err != nil {
+		return incidents.Opened{}, false, postgres.MapError(err)
+	}
+	if f.open.ID != 0 || f.resolved == 0 {
+		return f.open, f.open.ID != 0, nil
+	}
+	held, err := i.hold(ctx, n, f.resolved, f.ago)
+	return incidents.Opened{ID: f.resolved, Bucket: postgres.BucketOf(int64(f.resolved)), Held: held}, held, err
+}
+
+// hold lets a firing delivery wait on a resolved incident if it is late.
+func (i *Incidents) hold(ctx context.Context, n incidents.New, id incidents.ID, ago time.Duration) (held bool, err error) {
+	if n.Late.Within <= 0 || n.Late.Hold <= 0 || ago > n.Late.Within {
+		return false, nil
+	}
+	err = i.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		held = false
+		row, err := q.LockForDelivery(ctx, int64(id))
+		if err != nil || !row.Resolved {
+			return err
+		}
+		known, err := knownAlerts(ctx, q, id)
+		if err != nil || !n.Late.Holds(n.Alerts, known, ago) {
+			return err
+		}
+		held = true
+		set, err := q.SetTimer(ctx, db.SetTimerParams{IncidentID: int64(id), Seconds: n.Late.Hold.Seconds(), Reason: postgres.TimerLate,
+			Fingerprints: firing(n.Alerts)})
+		if err != nil || set == 0 {
+			return err
+		}
+		if err := q.TouchIncident(ctx, int64(id)); err != nil {
+			return err
+		}
+		return postgres.AddLine(ctx, q, id, incidents.EntryHeld, n.Actor, "a late firing delivery arrived "+brief(ago)+
+			" after the resolve: it is held, and escalation starts in "+brief(n.Late.Hold)+" unless a resolve follows")
+	})
+	return held, err
+}
+
+// Update stores what a delivery brings for an open incident and writes it on the timeline. If the plan of the incident is exhausted,
+// a new alert starts the escalation again, and so does a repeat after the plan's repage_after; true when that happened now. A
+// delivery that brings nothing new changes nothing else. A resolved incident is a Conflict: the caller opens another.
+func (i *Incidents) Update(ctx context.Context, id incidents.ID, d incidents.Delivery) (restarted bool, err error) {
+	err = i.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		row, err := q.LockForDelivery(ctx, int64(id))
+		if err != nil {
+			return err
+		}
+		if row.Resolved {
+			return fault.New(fault.Conflict, "the incident is resolved")
+		}
+		known, err := knownAlerts(ctx, q, id)
+		if err != nil {
+			return err
+		}
+		if err := q.PutAlerts(ctx, alertColumns(d.Alerts).of(id)); err != nil {
+			return err
+		}
+		changed, err := q.SetFacts(ctx, db.SetFactsParams{ID: int64(id), Context: string(d.Context), Facts: string(d.Facts)})
+		if err != nil {
+			return err
+		}
+		line := ""
+		if !row.Active && row.OwnerID == nil {
+			restarted, line, err = restart(ctx, q, id, row, d.Late.New(d.Alerts, known))
+			if err != nil {
+				return err
+			}
+		}
+		if changed > 0 && d.Text != "" {
+			text := d.Text
+			if line == "" {
+				text += "; nobody is paged again"
+			}
+			if err := postgres.AddLine(ctx, q, id, incidents.EntryUpdated, "", text); err != nil {
+				return err
+			}
+		}
+		if line != "" {
+			err = postgres.AddLine(ctx, q, id, incidents.EntryReopened, "", line)
+		}
+		if err == nil && (changed > 0 || line != "") {
+			err = q.TouchIncident(ctx, int64(id))
+		}
+		return err
+	})
+	return restarted, err
+}
+
+// restart starts the escalation of an exhausted incident again if a delivery with so many new alerts does that, now or later. It
+// returns the line for the timeline; "" = nothing happens.
+func restart(ctx context.Context, q *db.Queries, id incidents.ID, row db.LockForDeliveryRow, newAlerts int) (now bool, line string, err error) {
+	before, err := q.Restarts(ctx, int64(id))
+	if err != nil {
+		return false, "", err
+	}
+	clock, err := q.ServerClock(ctx)
+	if err != nil {
+		return false, "", err
+	}
+	e := incidents.Exhaustion{Restarts: before, RepageAfter: postgres.FromSeconds(row.RepageAfter)}
+	if row.ExhaustedAt != nil {
+		e.At = *row.ExhaustedAt
+	}
+	why := "the alert is still firing"
+	if newAlerts > 0 {
+		why = "there is a new alert"
+	}
+	at := e.Restart(newAlerts > 0, clock)
+	switch {
+	case at.IsZero():
+		return false, "", nil
+	case at.After(clock):
+		set, err := q.SetTimer(ctx, db.SetTimerParams{IncidentID: int64(id), Seconds: at.Sub(clock).Seconds(), Reason: postgres.TimerNews, Fingerprints: []string{}})
+		if err != nil || set == 0 {
+			return false, "", err
+		}
+		return false, fmt.Sprintf("%s: escalation starts again in %s (at most every %s and %d times a day)", why, brief(at.Sub(clock)),
+			brief(incidents.RestartPause), incidents.RestartsPerDay), nil
+	}
+	if _, err := q.DropTimers(ctx, []int64{int64(id)}); err != nil {
+		return false, "", err
+	}
+	return true, "escalation starts again: " + why, q.RestartIncident(ctx, db.RestartIncidentParams{ID: int64(id)})
+}
+
+// ResolveByKey resolves the open incident of the application, the plan with that name (any version of it, active or not) and
+// the dedup key; false when none is open. A late firing delivery that is held for the key is over then. c.IDs is ignored.
+func (i *Incidents) ResolveByKey(ctx context.Context, n incidents.New, plan string, c incidents.Change) (incidents.ID, bool, error) {
+	key := shortKey(n.DedupKey)
+	var open, last int64
+	err := i.db.Do(ctx, func(q *db.Queries) (err error) {
+		open, err = q.OpenIncidentOfPlan(ctx, db.OpenIncidentOfPlanParams{ApplicationID: n.ApplicationID, Plan: postgres.Storable(plan), DedupKey: key})
+		if err = postgres.IgnoreNoRows(err); err != nil || open != 0 {
+			return err
+		}
+		last, err = q.LastResolvedOfPlan(ctx, db.LastResolvedOfPlanParams{ApplicationID: n.ApplicationID, Plan: postgres.Storable(plan), DedupKey: key})
+		return postgres.IgnoreNoRows(err)
+	})
+	switch {
+	case err != nil || open == 0 && last == 0:
+		return 0, false, err
+	case open == 0:
+		ended, err := i.endHold(ctx, incidents.ID(last), c)
+		return incidents.ID(last), ended, err
+	}
+	c.IDs = []incidents.ID{incidents.ID(open)}
+	_, err = i.change(ctx, c, func(q *db.Queries, before []changing) error {
+		if err := resolve(ctx, q, c, before, true); err != nil {
+			return err
+		}
+		if err := q.PutAlerts(ctx, alertColumns(n.Alerts).of(c.IDs[0])); err != nil {
+			return err
+		}
+		return q.NoteResolvedGroup(ctx, open)
+	})
+	return c.IDs[0], err == nil, err
+}
+
+// endHold ends the wait of a late firing delivery because its resolve followed; false if none waited.
+func (i *Incidents) endHold(ctx context.Context, id incidents.ID, c incidents.Change) (ended bool, err error) {
+	err = i.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		ended = false
+		if _, err := q.LockForDelivery(ctx, int64(id)); err != nil {
+			return err
+		}
+		dropped, err := q.DropTimers(ctx, []int64{int64(id)})
+		if err != nil || len(dropped) == 0 || dropped[0].Reason != postgres.TimerLate {
+			return err
+		}
+		ended = true
+		if err := q.NoteResolvedGroup(ctx, int64(id)); err != nil {
+			return err
+		}
+		return postgres.AddLine(ctx, q, id, incidents.EntryResolved, c.Actor, "a resolve followed the late firing delivery: nobody is paged")
+	})
+	return ended, err
+}
+
+// dropTimers forgets what waits on incidents that a person or program answers; true for those on which something waited.
+func dropTimers(ctx context.Context, q *db.Queries, of []changing) (map[incidents.ID]bool, error) {
+	ids := make([]int64, len(of))
+	for k, b := range of {
+		ids[k] = int64(b.id)
+	}
+	rows, err := q.DropTimers(ctx, ids)
+	waited := map[incidents.ID]bool{}
+	for _, r := range rows {
+		waited[incidents.ID(r.IncidentID)] = true
+	}
+	return waited, err
+}
+
+// forgottenFor is how long ago an alert counts as changed that only the facts of an older release name.
+const forgottenFor = 24 * time.Hour
+
+// knownAlerts returns the alerts of an incident by fingerprint. One that was opened by an older release has facts only.
+func knownAlerts(ctx context.Context, q *db.Queries, id incidents.ID) (map[string]incidents.KnownAlert, error) {
+	rows, err := q.KnownAlerts(ctx, int64(id))
+	if err != nil {
+		return nil, err
+	}
+	known := make(map[string]incidents.KnownAlert, len(rows))
+	for _, r := range rows {
+		k := incidents.KnownAlert{Firing: r.Status == alertFiring, Unchanged: time.Duration(r.UnchangedSeconds * float64(time.Second))}
+		if r.StartsAt != nil {
+			k.StartsAt = *r.StartsAt
+		}
+		known[r.Fingerprint] = k
+	}
+	if len(known) > 0 {
+		return known, nil
+	}
+	raw, err := q.Facts(ctx, int64(id))
+	if err := postgres.IgnoreNoRows(err); err != nil {
+		return nil, err
+	}
+	var facts []struct{ F, S, T string }
+	_ = json.Unmarshal(raw, &facts) // unreadable facts count as none
+	for _, f := range facts {
+		at, _ := time.Parse(time.RFC3339Nano, f.T) // zero if it names none
+		known[f.F] = incidents.KnownAlert{Firing: f.S != alertResolved, StartsAt: at.Truncate(time.Microsecond), Unchanged: forgottenFor}
+	}
+	return known, nil
+}
+
+// The states of alerts, as they are stored.
+const (
+	alertFiring   = "firing"
+	alertResolved = "resolved"
+)
+
+// columns are alerts as arrays.
+type columns db.PutAlertsParams
+
+func (c columns) of(id incidents.ID) db.PutAlertsParams {
+	c.IncidentID = int64(id)
+	return db.PutAlertsParams(c)
+}
+
+func alertColumns(alerts []incidents.Alert) columns {
+	c := columns{Fingerprints: []string{}, Statuses: []string{}, StartsAts: []time.Time{}, EndsAts: []time.Time{}, Labels: []string{}, Annotations: []string{}}
+	for _, a := range alerts {
+		status := alertResolved
+		if a.Firing {
+			status = alertFiring
+		}
+		c.Fingerprints, c.Statuses = append(c.Fingerprints, postgres.Storable(a.Fingerprint)), append(c.Statuses, status)
+		c.StartsAts, c.EndsAts = append(c.StartsAts, postgres.OrEpoch(a.StartsAt)), append(c.EndsAts, postgres.OrEpoch(a.EndsAt))
+		c.Labels, c.Annotations = append(c.Labels, string(a.Labels)), append(c.Annotations, string(a.Annotations))
+	}
+	return c
+}
+
+// firing returns the fingerprints of the alerts that fire.
+func firing(alerts []incidents.Alert) []string {
+	out := []string{}
+	for _, a := range alerts {
+		if a.Firing {
+			out = append(out, postgres.Storable(a.Fingerprint))
+		}
+	}
+	return out
+}
+
+// brief words a duration in whole seconds: 6m, 1m30s.
+func brief(d time.Duration) string {
+	s := d.Round(time.Second).String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}

@@ -1,0 +1,372 @@
+package incidents
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Incidents stores incidents as people and programs see them. Escalating them is Runner's. Every change is durable when
+// its method returns; waking the processors afterwards is the caller's. It is safe for concurrent use.
+type Incidents struct {
+	db      *postgres.DB
+	opening *postgres.Gather[incidents.New, openResult]
+	finding *postgres.Gather[incidents.New, foundKey]
+}
+
+// New returns the adapter over d.
+func New(d *postgres.DB) *Incidents {
+	i := &Incidents{db: d}
+	i.opening = &postgres.Gather[incidents.New, openResult]{Run: i.openAll, MaxSize: openBatch, MaxRuns: openFlushes}
+	i.finding = &postgres.Gather[incidents.New, foundKey]{Run: i.findAll, MaxSize: openBatch, MaxRuns: findRuns}
+	return i
+}
+
+const incidentSelection = `select i.id, i.bucket, i.plan_id, p.name, i.application_id, a.name, i.created_at, i.updated_at,
+    i.active, i.resolved, coalesce(u.name, ''), i.current_step, i.reopen_count, %CONTEXT%, coalesce(a.title_variable, '')
+from incidents i
+join plans p on p.id = i.plan_id
+join applications a on a.id = i.application_id
+left join users u on u.id = i.owner_id
+left join incident_contexts c on c.incident_id = i.id
+where true`
+
+var incidentColumns = map[string]postgres.Column{
+	"id":           {Expr: "i.id", Kind: filters.Int},
+	"plan":         {Expr: "p.name", Kind: filters.Text},
+	"plan_id":      {Expr: "i.plan_id", Kind: filters.Int},
+	"active":       {Expr: "i.active", Kind: filters.Flag},
+	"resolved":     {Expr: "i.resolved", Kind: filters.Flag},
+	"claimed":      {Expr: "(i.owner_id is not null)", Kind: filters.Bool},
+	"created":      {Expr: "i.created_at", Kind: filters.Time},
+	"updated":      {Expr: "(case when i.updated_at - i.created_at >= interval '1 ms' then i.updated_at end)", Kind: filters.Time},
+	"application":  {Expr: "a.name", Kind: filters.Text},
+	"context":      {Expr: "c.context::text", Kind: filters.Text},
+	"owner":        {Expr: "u.name", Kind: filters.Text},
+	"current_step": {Expr: "i.current_step", Kind: filters.Int},
+	"target": {Expr: "m.target", Kind: filters.Text, Within: `exists (
+    select 1 from messages m where m.incident_id = i.id and %) or exists (
+    select 1 from message_history m where m.incident_id = i.id and %)`},
+}
+
+// List returns the incidents that match, in ascending order of ids, or newest first when there is a limit. The context
+// is left out when q.Fields names fields without it.
+func (i *Incidents) List(ctx context.Context, q filters.Query) ([]incidents.Incident, error) {
+	what := "c.context"
+	if len(q.Fields) > 0 && !slices.Contains(q.Fields, "context") && !slices.Contains(q.Fields, "title") {
+		what = "null::json"
+	}
+	l := postgres.NewListQuery("ListIncidents", strings.Replace(incidentSelection, "%CONTEXT%", what, 1)).Tagged("incident", "i.id")
+	if err := l.Filter(q, incidentColumns); err != nil {
+		return nil, err
+	}
+	sql, args := l.Order(q.Limit, "i.created_at", "i.id")
+	return postgres.List(ctx, i.db, sql, args, scanIncident)
+}
+
+// Get returns an incident; a NotFound fault when there is none.
+func (i *Incidents) Get(ctx context.Context, id incidents.ID) (incidents.Incident, error) {
+	found, err := i.List(ctx, filters.Query{Conditions: []filters.Condition{
+		{Field: "id", Op: filters.Eq, Values: []any{int64(id)}},
+	}})
+	if err == nil && len(found) == 0 {
+		err = fault.New(fault.NotFound, "no such incident")
+	}
+	if err != nil {
+		return incidents.Incident{}, err
+	}
+	return found[0], nil
+}
+
+// untouched is how far apart the two times of an incident are at most that nobody changed: both are set when it is stored, one
+// after the other. A change needs an answer to the opening first.
+const untouched = time.Millisecond
+
+func scanIncident(row pgx.CollectableRow) (n incidents.Incident, err error) {
+	var body []byte
+	err = row.Scan(&n.ID, &n.Bucket, &n.PlanID, &n.Plan, &n.ApplicationID, &n.Application, &n.CreatedAt, &n.UpdatedAt,
+		&n.Active, &n.Resolved, &n.Owner, &n.CurrentStep, &n.ReopenCount, &body, &n.TitleVariable)
+	n.Context = body
+	if n.UpdatedAt.Sub(n.CreatedAt) < untouched {
+		n.UpdatedAt = time.Time{}
+	}
+	return n, err
+}
+
+// changing is an incident that is locked to be changed, as it was before.
+type changing struct {
+	id               incidents.ID
+	active, resolved bool
+	owner            string // "" = nobody
+	ownerID          users.ID
+	application      string
+}
+
+// change locks the incidents in ascending order, lets f decide and write, and reports on all of c.IDs in their order.
+// before has those that exist.
+func (i *Incidents) change(ctx context.Context, c incidents.Change,
+	f func(q *db.Queries, before []changing) error,
+) ([]incidents.Acknowledged, error) {
+	ids := make([]int64, 0, len(c.IDs))
+	for _, id := range c.IDs {
+		ids = append(ids, int64(id))
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	var out []incidents.Acknowledged
+	work := func(_ pgx.Tx, q *db.Queries) error {
+		before, err := lockForChange(ctx, q, ids)
+		if err != nil {
+			return err
+		}
+		if err := f(q, before); err != nil {
+			return err
+		}
+		after, err := q.LockForChange(ctx, ids)
+		if err != nil {
+			return err
+		}
+		done := map[incidents.ID]incidents.Acknowledged{}
+		for k, b := range before {
+			done[b.id] = incidents.Acknowledged{
+				ID: b.id, Found: true, Active: after[k].Active, PreviousOwner: b.owner, Application: b.application,
+			}
+		}
+		out = make([]incidents.Acknowledged, len(c.IDs))
+		for k, id := range c.IDs {
+			out[k] = done[id]
+			out[k].ID = id
+		}
+		return nil
+	}
+	err := i.db.InTx(ctx, work)
+	// Somebody holds one of them for long. Who pressed a button at night is not told to press it again.
+	for try := 1; try < postgres.LockTries && postgres.SqlState(err) == postgres.LockTimeout && ctx.Err() == nil; try++ {
+		err = i.db.InTx(ctx, work)
+	}
+	return out, err
+}
+
+// lockForChange locks incidents and then reads the words that belong to them: read in the locking statement itself they
+// could be those of before the wait.
+func lockForChange(ctx context.Context, q *db.Queries, ids []int64) ([]changing, error) {
+	locked, err := q.LockForChange(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	words, err := q.ChangeWords(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	named := map[int64]db.ChangeWordsRow{}
+	for _, w := range words {
+		named[w.ID] = w
+	}
+	out := make([]changing, len(locked))
+	for k, l := range locked {
+		out[k] = changing{
+			id: incidents.ID(l.ID), active: l.Active, resolved: l.Resolved,
+			owner: named[l.ID].Owner, application: named[l.ID].Application,
+		}
+		if l.OwnerID != nil {
+			out[k].ownerID = users.ID(*l.OwnerID)
+		}
+	}
+	return out, nil
+}
+
+// Acknowledge makes owner the owner of the incidents and ends their escalation; what is pending is cancelled by the
+// processors. Repeating it changes nothing; another owner takes over, unless c.AskFirst forbids it. It returns one result per
+// incident, in the order asked; those that do not exist have Found unset, and the others are acknowledged all the same.
+func (i *Incidents) Acknowledge(ctx context.Context, c incidents.Change, owner users.User) ([]incidents.Acknowledged, error) {
+	var left map[incidents.ID]users.ID
+	done, err := i.change(ctx, c, func(q *db.Queries, before []changing) error {
+		var ids []int64
+		left = map[incidents.ID]users.ID{}
+		e := db.AddEntriesParams{Kind: string(incidents.EntryAcknowledged), Actor: c.Actor}
+		waited, err := dropTimers(ctx, q, before)
+		if err != nil {
+			return err
+		}
+		for _, b := range before {
+			if !b.active && b.ownerID == owner.ID && !waited[b.id] {
+				continue
+			}
+			if c.AskFirst && b.ownerID != 0 && b.ownerID != owner.ID && b.ownerID != c.Replace {
+				left[b.id] = b.ownerID
+				continue
+			}
+			text := "acknowledged by " + owner.Name + byWay(c, owner.Name)
+			if b.owner != "" && b.ownerID != owner.ID {
+				text += ", taking over from " + b.owner
+			}
+			ids, e.Texts = append(ids, int64(b.id)), append(e.Texts, text)
+		}
+		if len(ids) == 0 {
+			return nil
+		}
+		err = q.AcknowledgeIncidents(ctx, db.AcknowledgeIncidentsParams{Ids: ids, OwnerID: int64(owner.ID)})
+		if err != nil {
+			return err
+		}
+		e.IncidentIds = ids
+		return q.AddEntries(ctx, e)
+	})
+	for k, d := range done {
+		done[k].OwnedBy = left[d.ID]
+	}
+	return done, err
+}
+
+// Reopen takes acknowledgements back: nobody owns the incidents, and they escalate on from where they stood. Resolved
+// incidents lose their owner but stay quiet. Repeating it changes nothing.
+func (i *Incidents) Reopen(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
+	return i.change(ctx, c, func(q *db.Queries, before []changing) error {
+		var ids []int64
+		e := db.AddEntriesParams{Kind: string(incidents.EntryReopened), Actor: c.Actor}
+		for _, b := range before {
+			if b.ownerID == 0 && (b.active || b.resolved) {
+				continue
+			}
+			text := "acknowledgement taken back" + byWay(c, "") + ", escalating on"
+			switch {
+			case b.resolved:
+				text = "owner removed" + byWay(c, "") + ", not escalating because it is resolved"
+			case b.ownerID == 0:
+				text = "escalation started again" + byWay(c, "")
+			}
+			ids = append(ids, int64(b.id))
+			e.Texts = append(e.Texts, text)
+		}
+		if len(ids) == 0 {
+			return nil
+		}
+		if err := q.ReopenIncidents(ctx, ids); err != nil {
+			return err
+		}
+		e.IncidentIds = ids
+		return q.AddEntries(ctx, e)
+	})
+}
+
+// Resolve marks the problems as over and ends the escalation; with resolved unset it takes that back, which starts no
+// escalation (Reopen does). Owners stay. Repeating it changes nothing.
+func (i *Incidents) Resolve(ctx context.Context, c incidents.Change, resolved bool) ([]incidents.Acknowledged, error) {
+	return i.change(ctx, c, func(q *db.Queries, before []changing) error {
+		return resolve(ctx, q, c, before, resolved)
+	})
+}
+
+func resolve(ctx context.Context, q *db.Queries, c incidents.Change, before []changing, resolved bool) error {
+	var ids []int64
+	var waited map[incidents.ID]bool
+	if resolved {
+		var err error
+		if waited, err = dropTimers(ctx, q, before); err != nil {
+			return err
+		}
+	}
+	for _, b := range before {
+		if b.resolved != resolved || waited[b.id] {
+			ids = append(ids, int64(b.id))
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	kind, text, set := incidents.EntryResolved, "resolved"+byWay(c, ""), q.ResolveIncidents
+	if !resolved {
+		kind, text, set = incidents.EntryReopened, "no longer resolved"+byWay(c, ""), q.UnresolveIncidents
+	}
+	if err := set(ctx, ids); err != nil {
+		return err
+	}
+	return q.AddEntries(ctx, db.AddEntriesParams{
+		IncidentIds: ids, Kind: string(kind), Actor: c.Actor, Texts: slices.Repeat([]string{text}, len(ids)),
+	})
+}
+
+// maxComment is the length of a comment in characters.
+const maxComment = 65535
+
+// AddComment adds a person's remark and returns its number; NotFound when there is no such incident.
+func (i *Incidents) AddComment(ctx context.Context, id incidents.ID, author users.User, content string) (int64, error) {
+	if strings.TrimSpace(content) == "" {
+		return 0, fault.Invalidf("content", "Empty comment")
+	}
+	if n := utf8.RuneCountInString(content); n > maxComment {
+		return 0, fault.Invalidf("content", "Comment too long. %d characters are more than the limit of %d", n, maxComment)
+	}
+	content = postgres.Storable(content)
+	var comment int64
+	err := i.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+		comment, err = q.AddComment(ctx, db.AddCommentParams{IncidentID: int64(id), AuthorID: int64(author.ID), Content: content})
+		if postgres.SqlState(err) == "23503" {
+			return fault.Wrap(fault.NotFound, err, "no such incident or author")
+		}
+		if err != nil {
+			return err
+		}
+		return q.AddEntries(ctx, db.AddEntriesParams{
+			IncidentIds: []int64{int64(id)}, Kind: string(incidents.EntryComment), Actor: author.Name, Texts: []string{content},
+		})
+	})
+	return comment, err
+}
+
+// Comments returns the remarks on an incident, oldest first; none for an incident that does not exist.
+func (i *Incidents) Comments(ctx context.Context, id incidents.ID) ([]incidents.Comment, error) {
+	var out []incidents.Comment
+	err := i.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.Comments(ctx, int64(id))
+		out = make([]incidents.Comment, len(rows))
+		for k, r := range rows {
+			out[k] = incidents.Comment{ID: r.ID, Author: r.Author, Content: r.Content, CreatedAt: r.CreatedAt}
+		}
+		return err
+	})
+	return out, err
+}
+
+var viaWords = map[incidents.Via]string{
+	incidents.ViaAPI: "through the API", incidents.ViaWeb: "on the web page", incidents.ViaLink: "with the link of a message",
+	incidents.ViaSlack: "in Slack", incidents.ViaSMS: "by text message", incidents.ViaCall: "by phone key",
+	incidents.ViaEmail: "by e-mail", incidents.ViaHook: "through a webhook",
+}
+
+// byWay words who did it, unless that was said already, and by which way.
+func byWay(c incidents.Change, said string) string {
+	s := ""
+	switch {
+	case c.Actor == "" || strings.EqualFold(c.Actor, said):
+	case said == "":
+		s = " by " + c.Actor
+	default:
+		s = ", asked for by " + c.Actor
+	}
+	if words := viaWords[c.Via]; words != "" {
+		s += " " + words
+	}
+	return s
+}
+
+var incidentCounts = map[string]string{"plan": "p.name", "plan_id": "i.plan_id::text", "active": "i.active::int::text",
+	"application": "a.name", "owner": "u.name", "current_step": "i.current_step::text", "title_variable_name": "a.title_variable",
+	"resolved": "i.resolved::int::text"}
+
+// Count counts the incidents that match, and per value of the fields. A limit counts the newest only.
+func (i *Incidents) Count(ctx context.Context, q filters.Query, fields []string) (filters.Tally, error) {
+	c := postgres.Counting{Name: "CountIncidents", Selection: incidentSelection, TagKind: "incident", ID: "i.id", Created: "i.created_at"}
+	return c.Run(ctx, i.db, q, incidentColumns, fields, incidentCounts)
+}

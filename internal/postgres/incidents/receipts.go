@@ -1,0 +1,192 @@
+package incidents
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/words"
+)
+
+// Receipts applies delivery receipts to messages. It is safe for concurrent use.
+type Receipts struct{ db *postgres.DB }
+
+// NewReceipts returns the adapter.
+func NewReceipts(d *postgres.DB) *Receipts { return &Receipts{d} }
+
+const (
+	// receiptRetries is how often a mode is tried again after receipts like "busy" or "no answer".
+	receiptRetries = 2
+	// receiptPause is how long to leave somebody alone whose line was busy.
+	receiptPause = 20 * time.Second
+)
+
+// Apply records a receipt and moves its message on: delivered, or on its way again if it was not delivered while its
+// incident still waits for an answer in the same step, or failed. A receipt whose attempt is not recorded yet, or that cannot
+// be applied at once, is kept; Match applies it later: vendors do not say it twice. Repeated receipts change nothing. A
+// message that is history by then gets its state, and is not sent again. known tells whether there is a message it is about.
+func (s *Receipts) Apply(ctx context.Context, r messages.Receipt) (known bool, err error) {
+	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+		known, err = applyReceipt(ctx, q, r, nil)
+		return err
+	})
+	if err != nil && s.db.Do(ctx, func(q *db.Queries) error { return q.AddReceipt(ctx, keptReceipt(r, nil)) }) == nil {
+		return true, nil
+	}
+	return known, err
+}
+
+// Match applies receipts that came before their attempts were recorded, and returns how many. One that cannot be applied
+// holds up no other; the first error is returned.
+func (s *Receipts) Match(ctx context.Context) (int, error) {
+	var early []db.EarlyReceiptsRow
+	if err := s.db.Do(ctx, func(q *db.Queries) (err error) {
+		early, err = q.EarlyReceipts(ctx)
+		return err
+	}); err != nil {
+		return 0, err
+	}
+	n := 0
+	var failed error
+	for _, e := range early {
+		err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+			_, err := q.TakeEarlyReceipt(ctx, e.ID)
+			if errors.Is(err, pgx.ErrNoRows) {
+				return nil // somebody else was quicker
+			}
+			if err != nil {
+				return err
+			}
+			_, err = applyReceipt(ctx, q, messages.Receipt{Vendor: e.Vendor, VendorMessageID: e.VendorMessageID, Status: e.Status,
+				Outcome: messages.Outcome(e.Outcome), Delivered: e.Outcome == outcomeDelivered, Detail: e.Detail}, &e.At)
+			return err
+		})
+		if err == nil {
+			n++
+		} else if failed == nil {
+			failed = err
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return n, failed
+}
+
+// outcomeDelivered is how a receipt of delivery is kept; attempts know only that it was sent.
+const outcomeDelivered = "delivered"
+
+// keptReceipt is a receipt as it is stored; at nil means now.
+func keptReceipt(r messages.Receipt, at *time.Time) db.AddReceiptParams {
+	kept := db.AddReceiptParams{At: at, Vendor: keepable(r.Vendor), VendorMessageID: keepable(r.VendorMessageID),
+		Status: keepable(r.Status), Outcome: string(r.Outcome), Detail: keepable(r.Detail)}
+	if r.Delivered {
+		kept.Outcome = outcomeDelivered
+	}
+	return kept
+}
+
+func applyReceipt(ctx context.Context, q *db.Queries, r messages.Receipt, at *time.Time) (known bool, err error) {
+	kept := keptReceipt(r, at)
+	a, err := q.ReceiptAttempt(ctx, db.ReceiptAttemptParams{Vendor: kept.Vendor, VendorMessageID: kept.VendorMessageID})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return historyReceipt(ctx, q, r, kept)
+	}
+	if err != nil {
+		return false, err
+	}
+	// Lock order: the incident, then the message.
+	if a.IncidentID != 0 {
+		if err := q.HoldIncidents(ctx, []int64{a.IncidentID}); err != nil {
+			return false, err
+		}
+	}
+	m, err := q.LockReceiptMessage(ctx, a.MessageID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return historyReceipt(ctx, q, r, kept) // where it has gone in between
+	}
+	if err != nil {
+		return false, err
+	}
+	kept.MessageID = &a.MessageID
+	if err := q.AddReceipt(ctx, kept); err != nil {
+		return false, err
+	}
+	switch {
+	case m.Attempt != a.Attempt || m.State != string(messages.Sent) && m.State != string(messages.Delivered):
+		return true, nil // it has moved on without this attempt
+	case r.Delivered:
+		return true, q.ReceiptDelivered(ctx, a.MessageID)
+	case !failed(r):
+		return true, nil
+	}
+	return true, undelivered(ctx, q, r, a.MessageID, m)
+}
+
+// failed reports whether a receipt says that its message did not arrive.
+func failed(r messages.Receipt) bool {
+	return r.Outcome == messages.OutcomeRejected || r.Outcome == messages.OutcomeUnavailable
+}
+
+// historyReceipt applies a receipt to a message that may be history by now.
+func historyReceipt(ctx context.Context, q *db.Queries, r messages.Receipt, kept db.AddReceiptParams) (known bool, err error) {
+	h, err := q.ReceiptHistory(ctx, db.ReceiptHistoryParams{Vendor: kept.Vendor, VendorMessageID: kept.VendorMessageID})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, q.AddReceipt(ctx, kept)
+	}
+	if err != nil {
+		return false, err
+	}
+	kept.MessageID = &h.MessageID
+	if err := q.AddReceipt(ctx, kept); err != nil {
+		return false, err
+	}
+	state := messages.Delivered
+	switch {
+	case failed(r):
+		state = messages.Failed
+	case !r.Delivered:
+		return true, nil
+	}
+	m, err := q.ReceiptOfHistory(ctx, db.ReceiptOfHistoryParams{MessageID: h.MessageID, CreatedAt: h.CreatedAt, Attempt: h.Attempt, State: string(state)})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return true, nil // it says nothing new
+	}
+	if err != nil || state == messages.Delivered {
+		return true, err
+	}
+	return true, q.ReceiptOfHistoryTold(ctx, db.ReceiptOfHistoryToldParams{MessageID: h.MessageID, IncidentID: m.IncidentID, State: string(state),
+		Why: fmt.Sprintf("The %s to %s was not delivered after all (%s).", m.Mode, m.Target, keepable(strings.TrimSpace(r.Status+" "+r.Detail)))})
+}
+
+// undelivered moves a message on that its vendor accepted and could not deliver.
+func undelivered(ctx context.Context, q *db.Queries, r messages.Receipt, id int64, m db.LockReceiptMessageRow) error {
+	said := strings.TrimSpace(r.Status + " " + r.Detail)
+	told := db.ReceiptToldParams{MessageID: id, Old: m.State, New: string(messages.Failed),
+		Why: fmt.Sprintf("The %s to %s was not delivered (%s).", m.Mode, m.Target, keepable(said))}
+	if !m.Current {
+		if err := q.ReceiptFailed(ctx, id); err != nil {
+			return err
+		}
+		return q.ReceiptTold(ctx, told)
+	}
+	again := db.ReceiptTryAgainParams{MessageID: id, Refuse: true}
+	if r.Outcome == messages.OutcomeUnavailable && int(m.ModeAttempt) <= receiptRetries {
+		again.Refuse, again.RetryUs = false, receiptPause.Microseconds()
+		told.Why += fmt.Sprintf(" It is tried again in %s.", words.Duration(receiptPause))
+	} else {
+		told.Why += " It is tried another way."
+	}
+	told.New = string(messages.Pending)
+	if err := q.ReceiptTryAgain(ctx, again); err != nil {
+		return err
+	}
+	return q.ReceiptTold(ctx, told)
+}

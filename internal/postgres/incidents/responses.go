@@ -1,0 +1,219 @@
+package incidents
+
+import (
+	"context"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Responses looks up what people answer to and keeps their answers. It is safe for concurrent use.
+type Responses struct{ db *postgres.DB }
+
+// NewResponses returns the adapter.
+func NewResponses(d *postgres.DB) *Responses { return &Responses{d} }
+
+// Asked finds a message, queued or history. A NotFound fault when there is none.
+func (r *Responses) Asked(ctx context.Context, id messages.ID) (messages.Asked, error) {
+	var row db.ResponseAskedRow
+	err := r.db.Do(ctx, func(q *db.Queries) (err error) {
+		row, err = q.ResponseAsked(ctx, int64(id))
+		return err
+	})
+	return messages.Asked{MessageID: messages.ID(row.ID), IncidentID: incidents.ID(row.IncidentID), Batch: row.Batch, Application: row.Application,
+		ApplicationID: row.ApplicationID, Subject: row.Subject, Body: row.Body, Destination: row.Destination}, err
+}
+
+// SlackMessages returns the messages, queued or history, that Slack knows by a time stamp.
+func (r *Responses) SlackMessages(ctx context.Context, ts string, claimed messages.ID) ([]messages.ID, error) {
+	var out []messages.ID
+	err := r.db.Do(ctx, func(q *db.Queries) error {
+		ids, err := q.ResponseSlackPosted(ctx, db.ResponseSlackPostedParams{Ts: postgres.CleanText(ts), Claimed: int64(claimed)})
+		out = out[:0]
+		for _, id := range ids {
+			out = append(out, messages.ID(id))
+		}
+		return err
+	})
+	return out, err
+}
+
+// SlackUnknown reports whether Slack may know a message by a time stamp that was not recorded.
+func (r *Responses) SlackUnknown(ctx context.Context, id messages.ID) (bool, error) {
+	var unknown bool
+	err := r.db.Do(ctx, func(q *db.Queries) (err error) {
+		unknown, err = q.ResponseSlackUnknown(ctx, int64(id))
+		return err
+	})
+	return unknown, err
+}
+
+// AskedBatch finds the message that is a digest, queued or history. A NotFound fault when there is none.
+func (r *Responses) AskedBatch(ctx context.Context, batch string) (messages.Asked, error) {
+	var id int64
+	err := r.db.Do(ctx, func(q *db.Queries) (err error) {
+		batch = strings.ToLower(batch)
+		id, err = q.ResponseBatch(ctx, &batch)
+		return err
+	})
+	if err != nil {
+		return messages.Asked{}, err
+	}
+	m, err := r.Asked(ctx, messages.ID(id))
+	m.Batch = batch
+	return m, err
+}
+
+// Newest returns the newest message to the user whose incident is still escalating.
+func (r *Responses) Newest(ctx context.Context, user users.ID) (messages.Asked, bool, error) {
+	var row db.ResponseNewestRow
+	err := r.db.Do(ctx, func(q *db.Queries) (err error) {
+		id := int64(user)
+		row, err = q.ResponseNewest(ctx, &id)
+		return err
+	})
+	if fault.Is(err, fault.NotFound) {
+		return messages.Asked{}, false, nil
+	}
+	return messages.Asked{MessageID: messages.ID(row.ID), IncidentID: incidents.ID(row.IncidentID), Application: row.Application, ApplicationID: row.ApplicationID}, err == nil, err
+}
+
+// Active returns the escalating incidents that have a message to the user, oldest first.
+func (r *Responses) Active(ctx context.Context, user users.ID) ([]messages.Asked, error) {
+	var out []messages.Asked
+	err := r.db.Do(ctx, func(q *db.Queries) error {
+		id := int64(user)
+		rows, err := q.ResponseActive(ctx, &id)
+		out = make([]messages.Asked, len(rows))
+		for i, row := range rows {
+			out[i] = messages.Asked{IncidentID: incidents.ID(row.IncidentID), Application: row.Application, ApplicationID: row.ApplicationID}
+		}
+		return err
+	})
+	return out, err
+}
+
+// Batch returns the incidents that a digest stands for; none when there is no such digest.
+func (r *Responses) Batch(ctx context.Context, batch string) ([]incidents.ID, error) {
+	var out []incidents.ID
+	err := r.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.BatchIncidents(ctx, strings.ToLower(batch))
+		out = make([]incidents.ID, len(rows))
+		for i, id := range rows {
+			out[i] = incidents.ID(id)
+		}
+		return err
+	})
+	return out, err
+}
+
+// Waiting returns those of the incidents that are neither acknowledged nor resolved.
+func (r *Responses) Waiting(ctx context.Context, ids []incidents.ID) ([]incidents.ID, error) {
+	asked := make([]int64, len(ids))
+	for i, id := range ids {
+		asked[i] = int64(id)
+	}
+	var out []incidents.ID
+	err := r.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.ResponseBatchWaiting(ctx, asked)
+		out = make([]incidents.ID, len(rows))
+		for i, id := range rows {
+			out[i] = incidents.ID(id)
+		}
+		return err
+	})
+	return out, err
+}
+
+// ByContact returns the active user who has the contact verified; phone numbers compare by their digits, and a number known for
+// texts is also known for calls. A NotFound fault when there is nobody, or more than one.
+func (r *Responses) ByContact(ctx context.Context, mode users.Mode, source string) (users.User, error) {
+	nobody := fault.New(fault.NotFound, "nobody has that contact")
+	if contactEmpty(mode, source) {
+		return users.User{}, nobody
+	}
+	var rows []db.ResponseUserByContactRow
+	err := r.db.Do(ctx, func(q *db.Queries) (err error) {
+		rows, err = q.ResponseUserByContact(ctx, db.ResponseUserByContactParams{Mode: string(mode), Source: postgres.Storable(source)})
+		return err
+	})
+	if err == nil && len(rows) != 1 {
+		err = nobody
+	}
+	if err != nil {
+		return users.User{}, err
+	}
+	return postgres.UserOf(db.UserByNameRow(rows[0])), nil
+}
+
+// ByMessage returns the active recipient of a message if it went to source; a NotFound fault otherwise.
+func (r *Responses) ByMessage(ctx context.Context, id messages.ID, mode users.Mode, source string) (users.User, error) {
+	if contactEmpty(mode, source) {
+		return users.User{}, fault.New(fault.NotFound, "nobody has that contact")
+	}
+	var row db.ResponseUserByMessageRow
+	err := r.db.Do(ctx, func(q *db.Queries) (err error) {
+		row, err = q.ResponseUserByMessage(ctx, db.ResponseUserByMessageParams{MessageID: int64(id), Mode: string(mode), Source: postgres.Storable(source)})
+		return err
+	})
+	return postgres.UserOf(db.UserByNameRow(row)), err
+}
+
+// contactEmpty reports whether there is nothing to compare in a contact.
+func contactEmpty(mode users.Mode, source string) bool {
+	if mode == users.SMS || mode == users.Call {
+		return !strings.ContainsAny(source, "0123456789")
+	}
+	return strings.Trim(source, "@ ") == ""
+}
+
+// Mailbox returns the first of the addresses whose mails open incidents, and false when none does.
+func (r *Responses) Mailbox(ctx context.Context, addresses []string) (messages.Mailbox, bool, error) {
+	kept := make([]string, len(addresses))
+	for i, a := range addresses {
+		kept[i] = postgres.Storable(a)
+	}
+	var row db.ResponseMailboxRow
+	err := r.db.Do(ctx, func(q *db.Queries) (err error) {
+		row, err = q.ResponseMailbox(ctx, kept)
+		return err
+	})
+	if fault.Is(err, fault.NotFound) {
+		return messages.Mailbox{}, false, nil
+	}
+	return messages.Mailbox{Address: row.Email, Application: row.Application, Plan: row.PlanKey}, err == nil, err
+}
+
+// maxAnswer bounds what is kept of an answer, in characters.
+const maxAnswer = 2000
+
+// Record keeps an answer, understood or not.
+func (r *Responses) Record(ctx context.Context, a messages.Answer) error {
+	return r.db.Do(ctx, func(q *db.Queries) error {
+		return q.RecordResponse(ctx, db.RecordResponseParams{Mode: string(a.Mode), Source: a.Source, UserID: present(int64(a.UserID)),
+			MessageID: present(int64(a.MessageID)), IncidentID: present(int64(a.IncidentID)), Content: keepable(a.Content), Result: keepable(a.Result)})
+	})
+}
+
+// present turns 0 into null.
+func present(n int64) *int64 {
+	if n == 0 {
+		return nil
+	}
+	return &n
+}
+
+// keepable makes a stranger's text fit to be stored: valid UTF-8 without NUL, bounded.
+func keepable(s string) string {
+	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
+	if utf8.RuneCountInString(s) > maxAnswer {
+		s = string([]rune(s)[:maxAnswer])
+	}
+	return s
+}

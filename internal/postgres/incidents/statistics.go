@@ -1,0 +1,141 @@
+package incidents
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/applications"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Statistics computes figures from incidents, timelines, messages and attempts: once an hour for all processes, when somebody
+// asks. Messages count as long as their history is kept. It is safe for concurrent use.
+type Statistics struct{ db *postgres.DB }
+
+// NewStatistics returns the adapter over d.
+func NewStatistics(d *postgres.DB) *Statistics { return &Statistics{db: d} }
+
+// statisticsTimeout bounds one computation, statements that wait for another process's included.
+const statisticsTimeout = 2 * time.Minute
+
+// Current returns the figures of the full hour that it is, reading what another request or process computed.
+func (s *Statistics) Current(ctx context.Context) (applications.Statistics, error) {
+	ctx, cancel := context.WithTimeout(ctx, statisticsTimeout)
+	defer cancel()
+	var out applications.Statistics
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		hour, err := q.ThisHour(ctx)
+		if err != nil {
+			return err
+		}
+		if found, err := known(ctx, q, hour, &out); found || err != nil {
+			return err
+		}
+		if err := q.AllowLongReading(ctx); err != nil {
+			return err
+		}
+		if err := q.LockStatistics(ctx); err != nil { // one process computes, the others read
+			return err
+		}
+		if found, err := known(ctx, q, hour, &out); found || err != nil {
+			return err
+		}
+		if out, err = compute(ctx, q, hour.UTC()); err != nil {
+			return err
+		}
+		body, err := json.Marshal(out)
+		if err != nil {
+			return err
+		}
+		if err := q.KeepStatistics(ctx, db.KeepStatisticsParams{Hour: hour, Body: body}); err != nil {
+			return err
+		}
+		return q.ForgetStatistics(ctx, hour.Add(-24*time.Hour))
+	})
+	return out, err
+}
+
+func known(ctx context.Context, q *db.Queries, hour time.Time, out *applications.Statistics) (bool, error) {
+	body, err := q.StatisticsSnapshot(ctx, hour)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	*out = applications.Statistics{}
+	return json.Unmarshal(body, out) == nil && out.ByID != nil, nil // what another release wrote is computed anew
+}
+
+func compute(ctx context.Context, q *db.Queries, hour time.Time) (applications.Statistics, error) {
+	s := applications.NewStatistics(hour)
+	for _, step := range []func(context.Context, *db.Queries, *applications.Statistics) error{
+		readTotals, readIncidents, readMedians, readMessages, readCallRetries,
+	} {
+		if err := step(ctx, q, &s); err != nil {
+			return s, fault.Wrap(fault.KindOf(postgres.MapError(err)), err, "the statistics cannot be computed now")
+		}
+	}
+	return s, nil
+}
+
+func readTotals(ctx context.Context, q *db.Queries, s *applications.Statistics) error {
+	points := make([]time.Time, applications.Points)
+	for i := range points {
+		points[i] = s.Hour.Add(-time.Duration(i) * applications.Week)
+	}
+	rows, err := q.TotalsAt(ctx, points)
+	for i, r := range rows {
+		s.Plans[i], s.Users[i], s.Applications[i] = r.Plans, r.Users, r.Applications
+	}
+	return err
+}
+
+func readIncidents(ctx context.Context, q *db.Queries, s *applications.Statistics) error {
+	rows, err := q.IncidentWeeks(ctx, s.Hour)
+	for _, r := range rows {
+		f := s.Of(r.ApplicationID)
+		f.Incidents[r.Week], f.Claimed[r.Week], f.High[r.Week] = r.Incidents, r.Claimed, r.High
+	}
+	return err
+}
+
+func readMedians(ctx context.Context, q *db.Queries, s *applications.Statistics) error {
+	rows, err := q.ClaimMedians(ctx, s.Hour)
+	for _, r := range rows {
+		switch {
+		case r.Week < 0 || r.Week >= applications.Points:
+		case r.ApplicationID == 0:
+			s.ClaimMedian[r.Week] = r.Median
+		default:
+			s.Of(r.ApplicationID).ClaimMedian[r.Week] = r.Median
+		}
+	}
+	return err
+}
+
+func readMessages(ctx context.Context, q *db.Queries, s *applications.Statistics) error {
+	rows, err := q.MessageWeeks(ctx, s.Hour)
+	for _, r := range rows {
+		d := s.Of(r.ApplicationID).Mode(users.Mode(r.Mode))
+		d.Sent[r.Week], d.Delivered[r.Week], d.Failed[r.Week], d.Tried[r.Week] = r.Sent, r.Delivered, r.Failed, r.Tried
+	}
+	return err
+}
+
+func readCallRetries(ctx context.Context, q *db.Queries, s *applications.Statistics) error {
+	rows, err := q.CallRetryWeeks(ctx, s.Hour)
+	for _, r := range rows {
+		if r.Week >= 0 && r.Week < applications.Points {
+			s.Of(r.ApplicationID).CallRetries[r.Week] = r.Retries
+		}
+	}
+	return err
+}

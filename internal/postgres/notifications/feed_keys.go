@@ -1,0 +1,160 @@
+package notifications
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// This file holds the keys of calendar feeds. A stored row has the keyed hash, by which a request finds it, and the sealed key, which
+// the API returns to its requester.
+
+// Keys lists the feed keys of a requester.
+func (n *Notices) Keys(ctx context.Context, requester users.ID) ([]oncall.IcalKey, error) {
+	id := int64(requester)
+	return n.feedKeys(ctx, db.IcalKeysParams{RequesterID: &id})
+}
+
+// Key finds a feed key; a NotFound fault when there is none.
+func (n *Notices) Key(ctx context.Context, key string) (oncall.IcalKey, error) {
+	key = postgres.Storable(key)
+	hash := n.keys.FeedKeyHash(key)
+	return only(n.feedKeys(ctx, db.IcalKeysParams{Key: &key, Hash: &hash}))
+}
+
+// KeyFor finds the requester's key for a calendar; a NotFound fault when there is none.
+func (n *Notices) KeyFor(ctx context.Context, requester users.ID, of oncall.IcalSubject) (oncall.IcalKey, error) {
+	id := int64(requester)
+	return only(n.feedKeys(ctx, db.IcalKeysParams{RequesterID: &id, UserID: postgres.NullID(of.User), TeamID: postgres.NullID(users.ID(of.TeamID))}))
+}
+
+func only(found []oncall.IcalKey, err error) (oncall.IcalKey, error) {
+	if err == nil && len(found) == 0 {
+		err = fault.New(fault.NotFound, "not found")
+	}
+	if err != nil {
+		return oncall.IcalKey{}, err
+	}
+	return found[0], nil
+}
+
+func (n *Notices) feedKeys(ctx context.Context, by db.IcalKeysParams) ([]oncall.IcalKey, error) {
+	var out []oncall.IcalKey
+	err := n.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.IcalKeys(ctx, by)
+		out = make([]oncall.IcalKey, len(rows))
+		for i, r := range rows {
+			key := r.Key
+			if r.KeySealed != nil {
+				if key, err = unsealFeedKey(n.keys, r.Key, r.KeySealed); err != nil {
+					return err
+				}
+			}
+			out[i] = oncall.IcalKey{
+				Key: key, Requester: r.Requester, RequesterID: users.ID(r.RequesterID), Name: r.Name, CreatedAt: r.CreatedAt,
+			}
+			if r.UserID != nil {
+				out[i].User = users.ID(*r.UserID)
+			}
+			if r.TeamID != nil {
+				out[i].TeamID = *r.TeamID
+			}
+		}
+		return err
+	})
+	return out, err
+}
+
+// NewKey makes the requester's key for a calendar anew; the old one opens nothing any more.
+func (n *Notices) NewKey(ctx context.Context, requester users.ID, of oncall.IcalSubject) (string, error) {
+	key := postgres.NewUUID()
+	hash, sealed := SealFeedKey(n.keys, key)
+	user, team := postgres.NullID(of.User), postgres.NullID(users.ID(of.TeamID))
+	return key, n.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if err := q.DropIcalKey(ctx, db.DropIcalKeyParams{RequesterID: int64(requester), UserID: user, TeamID: team}); err != nil {
+			return err
+		}
+		return q.CreateIcalKey(ctx, db.CreateIcalKeyParams{Hash: hash, KeySealed: sealed, RequesterID: int64(requester), UserID: user, TeamID: team})
+	})
+}
+
+// DropKey removes a key; a NotFound fault when there is none.
+func (n *Notices) DropKey(ctx context.Context, key string) error {
+	key = postgres.Storable(key)
+	return n.db.Do(ctx, func(q *db.Queries) error {
+		return postgres.RequireRow(q.DeleteIcalKey(ctx, db.DeleteIcalKeyParams{Key: key, Hash: n.keys.FeedKeyHash(key)}))
+	})
+}
+
+// DropKeyFor removes the requester's key for a calendar, if there is one.
+func (n *Notices) DropKeyFor(ctx context.Context, requester users.ID, of oncall.IcalSubject) error {
+	return n.db.Do(ctx, func(q *db.Queries) error {
+		return q.DropIcalKey(ctx, db.DropIcalKeyParams{
+			RequesterID: int64(requester), UserID: postgres.NullID(of.User), TeamID: postgres.NullID(users.ID(of.TeamID)),
+		})
+	})
+}
+
+// DropKeys removes all keys of a requester and tells how many there were.
+func (n *Notices) DropKeys(ctx context.Context, requester users.ID) (int64, error) {
+	var dropped int64
+	err := n.db.Do(ctx, func(q *db.Queries) (err error) {
+		dropped, err = q.DeleteIcalKeysOf(ctx, int64(requester))
+		return err
+	})
+	return dropped, err
+}
+
+// SealFeedKey returns what is stored of a key.
+func SealFeedKey(keys *auth.Keys, key string) (hash string, sealed []byte) {
+	hash = keys.FeedKeyHash(key)
+	return hash, keys.Seal([]byte(key), "feed key "+hash)
+}
+
+func unsealFeedKey(keys *auth.Keys, hash string, sealed []byte) (string, error) {
+	key, err := keys.Unseal(sealed, "feed key "+hash)
+	if err != nil {
+		return "", fault.Wrap(fault.Internal, err, "the key of a calendar feed cannot be read")
+	}
+	return string(key), nil
+}
+
+// SealBatch is how many keys one statement seals.
+const SealBatch = 500
+
+// SealKeys seals the keys that a release before stored in clear, and returns their number. The keys go on working.
+func (n *Notices) SealKeys(ctx context.Context) (int64, error) {
+	var total int64
+	for {
+		var sealed int64
+		err := n.db.Do(ctx, func(q *db.Queries) (err error) {
+			sealed, err = SealFeedKeys(ctx, q, n.keys)
+			return err
+		})
+		total += sealed
+		if err != nil || sealed < SealBatch {
+			return total, err
+		}
+	}
+}
+
+// SealFeedKeys seals a batch of the keys that are stored in clear.
+func SealFeedKeys(ctx context.Context, q *db.Queries, keys *auth.Keys) (int64, error) {
+	found, err := q.ClearIcalKeys(ctx, SealBatch)
+	if err != nil || len(found) == 0 {
+		return 0, err
+	}
+	var p db.SealIcalKeysParams
+	for _, key := range found {
+		hash, sealed := SealFeedKey(keys, key)
+		p.Keys, p.Hashes, p.Sealed = append(p.Keys, key), append(p.Hashes, hash), append(p.Sealed, sealed)
+	}
+	return q.SealIcalKeys(ctx, p)
+}

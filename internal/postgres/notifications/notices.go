@@ -1,0 +1,150 @@
+package notifications
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/postgres/people"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Notices stores what people want to hear of shifts, keys of calendar feeds and the audit log. It is safe for
+// concurrent use.
+type Notices struct {
+	db   *postgres.DB
+	keys *auth.Keys
+}
+
+// NewNotices returns the adapter over d; keys seal and unseal the keys of calendar feeds.
+func NewNotices(d *postgres.DB, keys *auth.Keys) *Notices {
+	return &Notices{db: d, keys: keys}
+}
+
+// Types lists the kinds of notices.
+func (n *Notices) Types(ctx context.Context) ([]oncall.NoticeType, error) {
+	var out []oncall.NoticeType
+	err := n.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.NoticeTypes(ctx)
+		out = make([]oncall.NoticeType, len(rows))
+		for i, r := range rows {
+			out[i] = oncall.NoticeType{Name: r.Name, IsReminder: r.IsReminder}
+		}
+		return err
+	})
+	return out, err
+}
+
+// ByUser lists a person's settings.
+func (n *Notices) ByUser(ctx context.Context, user users.ID) ([]oncall.NoticeSetting, error) {
+	id := int64(user)
+	return n.settings(ctx, db.NoticeSettingsParams{UserID: &id})
+}
+
+// ByID finds one setting; a NotFound fault when there is none.
+func (n *Notices) ByID(ctx context.Context, id int64) (oncall.NoticeSetting, error) {
+	found, err := n.settings(ctx, db.NoticeSettingsParams{ID: &id})
+	if err == nil && len(found) == 0 {
+		err = fault.New(fault.NotFound, "not found")
+	}
+	if err != nil {
+		return oncall.NoticeSetting{}, err
+	}
+	return found[0], nil
+}
+
+func (n *Notices) settings(ctx context.Context, by db.NoticeSettingsParams) ([]oncall.NoticeSetting, error) {
+	var out []oncall.NoticeSetting
+	err := n.db.Do(ctx, func(q *db.Queries) (err error) {
+		out, err = noticeSettings(ctx, q, by)
+		return err
+	})
+	return out, err
+}
+
+func noticeSettings(ctx context.Context, q *db.Queries, by db.NoticeSettingsParams) ([]oncall.NoticeSetting, error) {
+	rows, err := q.NoticeSettings(ctx, by)
+	out := make([]oncall.NoticeSetting, len(rows))
+	for i, r := range rows {
+		out[i] = oncall.NoticeSetting{
+			ID: r.ID, User: users.ID(r.UserID), UserName: r.UserName, TeamID: r.TeamID, Team: r.Team, Mode: users.Mode(r.Mode),
+			Type: r.Type, IsReminder: r.IsReminder, OnlyMine: r.OnlyIfInvolved, Roles: r.Roles,
+		}
+		if r.TimeBefore != nil {
+			before := time.Duration(*r.TimeBefore) * time.Second
+			out[i].Before = &before
+		}
+	}
+	return out, err
+}
+
+// Create adds a setting. Roles that do not exist are an Invalid fault for the field "roles".
+func (n *Notices) Create(ctx context.Context, s oncall.NoticeSetting) (int64, error) {
+	var id int64
+	err := n.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+		id, err = people.AddNoticeSetting(ctx, q, s)
+		return err
+	})
+	return id, err
+}
+
+// Update stores what change makes of a setting as it is then: nobody else changes it meanwhile. Roles that do not exist are an Invalid fault
+// for the field "roles"; a NotFound fault when there is no such setting.
+func (n *Notices) Update(ctx context.Context, id int64, change func(s *oncall.NoticeSetting) error) error {
+	return n.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if _, err := q.LockNoticeSetting(ctx, id); err != nil {
+			return err
+		}
+		found, err := noticeSettings(ctx, q, db.NoticeSettingsParams{ID: &id})
+		if err != nil {
+			return err
+		}
+		if len(found) == 0 {
+			return fault.New(fault.NotFound, "not found")
+		}
+		s := found[0]
+		if err := change(&s); err != nil {
+			return err
+		}
+		err = postgres.RequireRow(q.UpdateNoticeSetting(ctx, db.UpdateNoticeSettingParams{
+			ID: s.ID, TeamID: s.TeamID, Mode: string(s.Mode), Type: s.Type, TimeBefore: people.OptionalSeconds(s.Before), OnlyIfInvolved: s.OnlyMine,
+		}))
+		if err != nil {
+			return err
+		}
+		if err := q.ClearNoticeRoles(ctx, s.ID); err != nil {
+			return err
+		}
+		return people.SetNoticeRoles(ctx, q, s.ID, s.Roles)
+	})
+}
+
+// Delete removes a setting; a NotFound fault when there is none.
+func (n *Notices) Delete(ctx context.Context, id int64) error {
+	return n.db.Do(ctx, func(q *db.Queries) error { return postgres.RequireRow(q.DeleteNoticeSetting(ctx, id)) })
+}
+
+// Audit reads the audit log, oldest first. A log that is too long is an Invalid fault.
+func (n *Notices) Audit(ctx context.Context, by oncall.AuditQuery) ([]oncall.AuditEntry, error) {
+	var out []oncall.AuditEntry
+	err := n.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.OncallAudit(ctx, db.OncallAuditParams{
+			Teams: by.Teams, Owners: by.Owners, Actions: by.Actions, Since: by.Since, Until: by.Until, MaxRows: postgres.MaxListRows + 1,
+		})
+		out = make([]oncall.AuditEntry, len(rows))
+		for i, r := range rows {
+			out[i] = oncall.AuditEntry{Owner: r.Owner, Team: r.Team, Action: r.Action, At: r.At, Context: r.Context}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, postgres.TooBroad(len(out))
+}

@@ -1,0 +1,228 @@
+package notifications
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/postgres/quotas"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+const (
+	// Notifications that come at the same time are stored together: a commit costs the same for one and for many.
+	notificationBatch = 200
+	notificationRuns  = 1 // one makes the batches twice as large as two
+)
+
+// Notifications accepts out-of-band notifications. It is safe for concurrent use.
+type Notifications struct {
+	db      *postgres.DB
+	limits  *quotas.Limits
+	gather  *postgres.Gather[messages.Notification, int64]
+	targets *postgres.Recently[roleTarget, escalation.Lookup]
+}
+
+type roleTarget struct{ role, target string }
+
+// targetTTL is how long it is believed that a target exists.
+const targetTTL = time.Second
+
+// New returns the adapter over d.
+func New(d *postgres.DB) *Notifications {
+	n := &Notifications{db: d, limits: quotas.NewLimits(d), targets: postgres.NewRecently[roleTarget, escalation.Lookup](targetTTL)}
+	n.gather = &postgres.Gather[messages.Notification, int64]{Run: n.insert, MaxSize: notificationBatch, MaxRuns: notificationRuns}
+	return n
+}
+
+// WithQuota sets the quota of applications that have none of their own; nil is none. It must be called before the first
+// notification is created.
+func (n *Notifications) WithQuota(q *quotas.StandardQuota) *Notifications {
+	n.limits.Standard = q
+	return n
+}
+
+// Create stores the notification and its messages in one transaction and returns the number of the request, whose
+// bucket is that number modulo buckets.Count. Several calls at the same time share a transaction; one that cannot be
+// stored fails alone. After an error that is not a fault of kind Invalid the notification may have been stored.
+func (n *Notifications) Create(ctx context.Context, nt messages.Notification) (int64, error) {
+	id, err := n.gather.Do(ctx, nt)
+	return id, postgres.MapError(err)
+}
+
+// Lookup finds what a role and a target's name mean together, ignoring case; what was found may be up to a second old.
+func (n *Notifications) Lookup(ctx context.Context, role, name string) (escalation.Lookup, error) {
+	var missing escalation.Lookup
+	found, err := n.targets.Get(ctx, roleTarget{role, name}, func(ctx context.Context) (l escalation.Lookup, err error) {
+		err = n.db.Do(ctx, func(q *db.Queries) error {
+			row, err := q.ResolveTarget(ctx, db.ResolveTargetParams{Role: postgres.Storable(strings.ToLower(role)),
+				Target: postgres.Storable(strings.TrimRight(name, " "))})
+			if err != nil {
+				return err
+			}
+			l = escalation.Lookup{Role: row.Role, TargetID: row.TargetID, Exists: row.OtherKind != ""}
+			return nil
+		})
+		if err == nil && l.TargetID == 0 {
+			return l, errNoTarget{l} // what is missing is not remembered
+		}
+		return l, err
+	})
+	if no := (errNoTarget{}); errors.As(err, &no) {
+		return no.found, nil
+	}
+	if fault.Is(err, fault.NotFound) {
+		return missing, nil
+	}
+	return found, err
+}
+
+// Category finds a category of an application by name, ignoring case; a NotFound fault when there is none.
+func (n *Notifications) Category(ctx context.Context, applicationID int64, name string) (messages.Category, error) {
+	var out messages.Category
+	err := n.db.Do(ctx, func(q *db.Queries) error {
+		row, err := q.CategoryByName(ctx, db.CategoryByNameParams{ApplicationID: applicationID, Name: postgres.Storable(name)})
+		out = messages.Category{ID: row.ID, Mode: users.Mode(row.Mode)}
+		return err
+	})
+	return out, err
+}
+
+// CategoryChoices returns the modes that people chose for a category; who chose none is missing.
+func (n *Notifications) CategoryChoices(ctx context.Context, category int64, people []users.ID) (map[users.ID]users.Mode, error) {
+	p := db.CategoryModesParams{CategoryID: category, UserIds: make([]int64, len(people))}
+	for i, id := range people {
+		p.UserIds[i] = int64(id)
+	}
+	out := map[users.ID]users.Mode{}
+	err := n.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.CategoryModes(ctx, p)
+		for _, r := range rows {
+			out[users.ID(r.UserID)] = users.Mode(r.Mode)
+		}
+		return err
+	})
+	return out, err
+}
+
+type errNoTarget struct{ found escalation.Lookup }
+
+func (errNoTarget) Error() string { return "no such target" }
+
+func (n *Notifications) insert(ctx context.Context, batch []messages.Notification) (ids []int64, err error) {
+	limits, err := n.limits.Current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !limits.Bear() {
+		p := notificationParams(batch)
+		err = n.db.Do(ctx, func(q *db.Queries) error {
+			ids, err = insertNotifications(ctx, q, p)
+			return err
+		})
+		return ids, err
+	}
+	var tally quotas.Tally
+	err = n.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		tally = quotas.Tally{}
+		limited, err := limitNotifications(ctx, q, limits, batch, &tally)
+		if err != nil {
+			return err
+		}
+		ids, err = insertNotifications(ctx, q, notificationParams(limited))
+		return err
+	})
+	if err == nil {
+		quotas.CountTally(n.db, tally)
+	}
+	return ids, err
+}
+
+// limitNotifications counts the messages of notifications and changes their modes by the rules of people and the quotas of
+// applications.
+func limitNotifications(ctx context.Context, q *db.Queries, limits quotas.Allowed, batch []messages.Notification, tally *quotas.Tally) ([]messages.Notification, error) {
+	var news []quotas.Message
+	for _, nt := range batch {
+		for _, r := range nt.Recipients {
+			news = append(news, quotas.Message{New: messages.New{
+				ApplicationID: nt.ApplicationID, Recipient: r.Recipient, Target: r.Target, Mode: r.Mode, Class: messages.ClassOutOfBand,
+			}})
+		}
+	}
+	if _, err := limits.Apply(ctx, q, news, tally); err != nil {
+		return nil, err
+	}
+	out := slices.Clone(batch)
+	at := 0
+	for i := range out {
+		out[i].Recipients = slices.Clone(out[i].Recipients)
+		for k := range out[i].Recipients {
+			r := &out[i].Recipients[k]
+			r.Mode, r.Changes = news[at].Mode, append(slices.Clip(r.Changes), news[at].Changes...)
+			at++
+		}
+	}
+	return out, nil
+}
+
+func insertNotifications(ctx context.Context, q *db.Queries, p db.InsertNotificationsParams) ([]int64, error) {
+	rows, err := q.InsertNotifications(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) != len(p.Places) {
+		return nil, fault.Newf(fault.Internal, "stored %d notifications of %d", len(rows), len(p.Places))
+	}
+	ids := make([]int64, len(rows))
+	for i, r := range rows {
+		ids[i] = r.ID
+	}
+	return ids, nil
+}
+
+func notificationParams(batch []messages.Notification) db.InsertNotificationsParams {
+	var p db.InsertNotificationsParams
+	for i, nt := range batch {
+		p.Places = append(p.Places, int32(i))
+		p.ApplicationIds = append(p.ApplicationIds, nt.ApplicationID)
+		p.Subjects = append(p.Subjects, nt.Subject)
+		p.Bodies = append(p.Bodies, nt.Body)
+		p.EmailHtmls = append(p.EmailHtmls, nt.EmailHTML)
+		p.Templates = append(p.Templates, nt.Template)
+		p.Contexts = append(p.Contexts, string(nt.Context))
+		p.Senders = append(p.Senders, nt.Sender)
+		p.Priorities = append(p.Priorities, string(nt.Priority))
+		p.Lifetimes = append(p.Lifetimes, nt.Lifetime.Seconds())
+		p.Bares = append(p.Bares, nt.Bare)
+		p.ShownTos = append(p.ShownTos, postgres.Storable(strings.Join(nt.ShownTo, ", ")))
+		for _, r := range nt.Recipients {
+			p.Turns = append(p.Turns, int32(len(p.Turns)))
+			p.OwnerPlaces = append(p.OwnerPlaces, int32(i))
+			p.Recipients = append(p.Recipients, string(r.Recipient))
+			p.UserIds = append(p.UserIds, int64(r.UserID))
+			p.Targets = append(p.Targets, r.Target)
+			p.Modes = append(p.Modes, string(r.Mode))
+			p.Literals = append(p.Literals, r.Literal)
+			p.ModeChanges = append(p.ModeChanges, r.Changed || len(r.Changes) > 0)
+			for _, c := range r.Changes {
+				p.ChangePlaces = append(p.ChangePlaces, int32(i))
+				p.ChangeRecipients = append(p.ChangeRecipients, string(r.Recipient))
+				p.ChangeOlds = append(p.ChangeOlds, c.Old)
+				p.ChangeNews = append(p.ChangeNews, c.New)
+				p.ChangeDescriptions = append(p.ChangeDescriptions, c.Description)
+			}
+		}
+	}
+	p.ChangePlaces, p.ChangeRecipients = postgres.NonNil(p.ChangePlaces), postgres.NonNil(p.ChangeRecipients)
+	p.ChangeOlds, p.ChangeNews, p.ChangeDescriptions = postgres.NonNil(p.ChangeOlds), postgres.NonNil(p.ChangeNews), postgres.NonNil(p.ChangeDescriptions)
+	return p
+}

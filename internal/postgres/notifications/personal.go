@@ -1,0 +1,96 @@
+package notifications
+
+import (
+	"context"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/calendar"
+	"github.com/iris-oncall/iris/internal/postgres/engine"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Expire ends the swap requests of a team whose shifts have begun or changed hands; Tell tells who asked.
+func (r *Reminders) Expire(ctx context.Context, processID string, lease buckets.Lease, team int64) (Told, error) {
+	return r.ofTeam(ctx, processID, lease, func(q *db.Queries) (Told, []messages.Notification, error) {
+		over, err := q.TeamsWithOverSwaps(ctx, db.TeamsWithOverSwapsParams{TeamID: &team, MaxRows: 1})
+		if err != nil || len(over) == 0 {
+			return Told{}, nil, err
+		}
+		return Told{}, nil, calendar.ExpireSwaps(ctx, q, team)
+	})
+}
+
+// tellPersonally words one notice for the people whom it concerns, in the modes that they prefer. Who is switched off hears of nothing,
+// and whose settings tell them of the same change is not told twice.
+func (r *Reminders) tellPersonally(ctx context.Context, q *db.Queries, team int64, n db.NoticesOfTeamRow) ([]messages.Notification, error) {
+	facts, err := noticeFacts(ctx, q, n.Facts)
+	if err != nil {
+		return nil, err
+	}
+	readers, app, err := r.concerned(ctx, q, team, n)
+	if err != nil || len(readers) == 0 {
+		return nil, err
+	}
+	by := "Somebody" // who is deleted meanwhile
+	if n.ByID != nil {
+		names, err := shownNames(ctx, q, []int64{*n.ByID})
+		if err != nil {
+			return nil, err
+		}
+		by = names[*n.ByID]
+	}
+	kind := oncall.NoticeKind(n.Kind)
+	var out []messages.Notification
+	for _, reader := range readers {
+		words, ok := oncall.PersonalWords{
+			Kind: kind, Team: n.Team, Reader: reader.ID, By: by, Facts: facts, Note: n.Note, Zone: postgres.Location(reader.TimeZone), Link: r.answers,
+		}.Words()
+		if !ok {
+			continue
+		}
+		choice, reachable := users.Choose(reader, kind.Priority(), app)
+		if !reachable {
+			choice.Mode = choice.Wanted // delivery says on the message why nobody could be reached
+		}
+		to := recipient(int64(reader.ID), reader.Name, string(choice.Mode))
+		if choice.Changed() {
+			to.Changed, to.Changes = true, []messages.Change{messages.ModeFailure(choice.Wanted, choice.Mode)}
+		}
+		out = append(out, r.notification(words, noticeLife, to))
+	}
+	return out, nil
+}
+
+// concerned returns whom a personal notice is for, in the order of its people, and what the application allows.
+func (r *Reminders) concerned(ctx context.Context, q *db.Queries, team int64, n db.NoticesOfTeamRow) ([]users.Responder, users.AppModes, error) {
+	told := map[int64]bool{}
+	if n.Unless != nil {
+		readers, err := q.NoticeReaders(ctx, db.NoticeReadersParams{TeamID: team, Kind: *n.Unless, Roles: n.Roles, UserIds: n.UserIds})
+		if err != nil {
+			return nil, users.AppModes{}, err
+		}
+		for _, reader := range readers {
+			told[reader.UserID] = true
+		}
+	}
+	keys := make([]users.ResponderKey, len(n.UserIds))
+	for i, id := range n.UserIds {
+		keys[i] = users.ResponderKey{User: users.ID(id), Application: r.application}
+	}
+	found, err := engine.RespondersOf(ctx, q, keys)
+	if err != nil {
+		return nil, users.AppModes{}, err
+	}
+	apps, err := engine.ApplicationsOf(ctx, q, []int64{r.application})
+	var out []users.Responder
+	for _, k := range keys {
+		if p, ok := found[k]; ok && p.Active && !told[int64(k.User)] {
+			out = append(out, p)
+		}
+	}
+	return out, apps[r.application].Modes, err
+}

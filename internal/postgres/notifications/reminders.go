@@ -1,0 +1,289 @@
+package notifications
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/postgres/quotas"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Reminders turns what is due of a team into out-of-band notifications: each in the transaction that also notes it as
+// made, fenced by the lease of the team's bucket. So each is made once, whatever dies when. It is safe for concurrent use.
+type Reminders struct {
+	db            *postgres.DB
+	notifications *Notifications
+	application   int64
+	answers       string
+}
+
+// NewReminders returns the adapter. The messages are application's and keep to its quota; those that ask something link to
+// the page answers ("" = to none).
+func NewReminders(n *Notifications, application int64, answers string) *Reminders {
+	return &Reminders{db: n.db, notifications: n, application: application, answers: answers}
+}
+
+// How much is made in one transaction, how long a message about a change is worth sending, and how long a reminder is at least.
+const (
+	reminderBatch = 200
+	noticeBatch   = 50
+	noticeLife    = 24 * time.Hour
+	reminderLife  = 10 * time.Minute
+)
+
+// Told says what became of a batch.
+type Told struct {
+	Types   []oncall.NoticeKind // one for each message
+	Unread  int                 // notices that nobody wants to hear of
+	Buckets buckets.Set         // of the messages
+	More    bool                // there is more to do
+}
+
+// Waiting lists teams of the buckets whose changes are to be told, and with reminders also those that are to be reminded or have swap
+// requests that expired.
+func (r *Reminders) Waiting(ctx context.Context, bs []int, reminders bool, limit int) ([]int64, error) {
+	var out []int64
+	err := r.db.Do(ctx, func(q *db.Queries) error {
+		small := make([]int16, len(bs))
+		for i, b := range bs {
+			small[i] = int16(b)
+		}
+		told, err := q.TeamsToTell(ctx, db.TeamsToTellParams{Buckets: small, MaxRows: int32(limit)})
+		if out = told; err != nil || !reminders {
+			return err
+		}
+		due, err := q.TeamsToRemind(ctx, db.TeamsToRemindParams{Buckets: wide(bs), MaxRows: int32(limit)})
+		if err != nil {
+			return err
+		}
+		over, err := q.TeamsWithOverSwaps(ctx, db.TeamsWithOverSwapsParams{Buckets: wide(bs), MaxRows: int32(limit)})
+		out = slices.Concat(told, due, over)
+		return err
+	})
+	slices.Sort(out)
+	return slices.Compact(out), err
+}
+
+func wide(bs []int) []int32 {
+	out := make([]int32, len(bs))
+	for i, b := range bs {
+		out[i] = int32(b)
+	}
+	return out
+}
+
+// Remind makes the reminders of a team that are due.
+func (r *Reminders) Remind(ctx context.Context, processID string, lease buckets.Lease, team int64) (Told, error) {
+	return r.ofTeam(ctx, processID, lease, func(q *db.Queries) (Told, []messages.Notification, error) {
+		due, err := q.RemindersDue(ctx, db.RemindersDueParams{TeamID: team, MaxRows: reminderBatch})
+		if err != nil {
+			return Told{}, nil, err
+		}
+		now, err := q.ServerClock(ctx)
+		if err != nil {
+			return Told{}, nil, err
+		}
+		told, out := Told{More: len(due) == reminderBatch}, []messages.Notification{}
+		for _, d := range due {
+			made, err := q.ClaimReminder(ctx, db.ClaimReminderParams{FeedID: d.FeedID, UserID: d.UserID, Type: d.Type, Mode: d.Mode, DueAt: d.DueAt})
+			if err != nil {
+				return told, nil, err
+			}
+			if made == 0 {
+				continue // two settings say the same
+			}
+			words := oncall.Reminder{
+				Type: d.Type, Team: d.Team, Role: d.Role, At: d.Edge, Before: time.Duration(d.TimeBefore) * time.Second, Zone: postgres.Location(d.UserZone),
+			}.Words()
+			told.Types = append(told.Types, oncall.NoticeKind(d.Type))
+			out = append(out, r.notification(words, max(d.Edge.Sub(now), reminderLife), recipient(d.UserID, d.UserName, d.Mode)))
+		}
+		return told, out, nil
+	})
+}
+
+// Tell makes the messages about changes of a team's calendar, oldest first.
+func (r *Reminders) Tell(ctx context.Context, processID string, lease buckets.Lease, team int64) (Told, error) {
+	return r.ofTeam(ctx, processID, lease, func(q *db.Queries) (Told, []messages.Notification, error) {
+		rows, err := q.NoticesOfTeam(ctx, db.NoticesOfTeamParams{TeamID: team, MaxRows: noticeBatch})
+		if err != nil {
+			return Told{}, nil, err
+		}
+		told, out, ids := Told{More: len(rows) == noticeBatch}, []messages.Notification{}, []int64{}
+		for _, n := range rows {
+			ids = append(ids, n.ID)
+			made, err := r.tell(ctx, q, team, n)
+			if err != nil {
+				return told, nil, err
+			}
+			if len(made) == 0 {
+				told.Unread++
+			}
+			for range made {
+				told.Types = append(told.Types, oncall.NoticeKind(n.Kind))
+			}
+			out = append(out, made...)
+		}
+		return told, out, q.DeleteNotices(ctx, ids)
+	})
+}
+
+// tell words one notice for everybody who wants to hear of it.
+func (r *Reminders) tell(ctx context.Context, q *db.Queries, team int64, n db.NoticesOfTeamRow) ([]messages.Notification, error) {
+	if oncall.NoticeKind(n.Kind).Personal() {
+		return r.tellPersonally(ctx, q, team, n)
+	}
+	readers, err := q.NoticeReaders(ctx, db.NoticeReadersParams{TeamID: team, Kind: n.Kind, Roles: n.Roles, UserIds: n.UserIds})
+	if err != nil || len(readers) == 0 {
+		return nil, err
+	}
+	facts, err := noticeFacts(ctx, q, n.Facts)
+	if err != nil {
+		return nil, err
+	}
+	var out []messages.Notification
+	for _, reader := range readers {
+		words, ok := oncall.NoticeWords(oncall.NoticeKind(n.Kind), n.Team, facts, postgres.Location(reader.TimeZone))
+		if ok {
+			out = append(out, r.notification(words, noticeLife, recipient(reader.UserID, reader.Name, reader.Mode)))
+		}
+	}
+	return out, nil
+}
+
+func noticeFacts(ctx context.Context, q *db.Queries, raw json.RawMessage) ([]oncall.NoticeFact, error) {
+	var stored []postgres.NoticeFact
+	if json.Unmarshal(raw, &stored) != nil {
+		return []oncall.NoticeFact{}, nil // not ours: there is nothing to tell
+	}
+	ids := make([]int64, len(stored))
+	for i, f := range stored {
+		ids[i] = f.UserID
+	}
+	names, err := shownNames(ctx, q, ids)
+	facts := make([]oncall.NoticeFact, len(stored))
+	for i, f := range stored {
+		facts[i] = oncall.NoticeFact{
+			User: users.ID(f.UserID), Role: f.Role, Name: names[f.UserID], Start: time.Unix(f.Start, 0), End: time.Unix(f.End, 0),
+		}
+	}
+	return facts, err
+}
+
+// shownNames are the full names of people; who has none is called by user name.
+func shownNames(ctx context.Context, q *db.Queries, ids []int64) (map[int64]string, error) {
+	people, err := q.DirectoryUsers(ctx, ids)
+	names := map[int64]string{}
+	for _, p := range people {
+		if names[p.ID] = p.FullName; p.FullName == "" {
+			names[p.ID] = p.Name
+		}
+	}
+	return names, err
+}
+
+// PhoneCheck says what people are told who are on call soon and cannot be called, and how often at most.
+type PhoneCheck struct {
+	Every         time.Duration
+	Subject, Body string
+}
+
+// CheckPhones tells people of the leases' buckets, some at a time.
+func (r *Reminders) CheckPhones(ctx context.Context, processID string, leases []buckets.Lease, c PhoneCheck) (Told, error) {
+	if len(leases) == 0 {
+		return Told{}, nil
+	}
+	bs := make([]int, len(leases))
+	for i, l := range leases {
+		bs[i] = l.Bucket
+	}
+	return r.fenced(ctx, processID, leases, func(q *db.Queries) (Told, []messages.Notification, error) {
+		people, err := q.PeopleToCheck(ctx, db.PeopleToCheckParams{Buckets: wide(bs), EverySeconds: c.Every.Seconds(), MaxRows: reminderBatch})
+		if err != nil {
+			return Told{}, nil, err
+		}
+		told, out := Told{More: len(people) == reminderBatch}, []messages.Notification{}
+		for _, p := range people {
+			made, err := q.ClaimPhoneCheck(ctx, db.ClaimPhoneCheckParams{UserID: p.ID, EverySeconds: c.Every.Seconds()})
+			if err != nil {
+				return told, nil, err
+			}
+			if made > 0 {
+				told.Types = append(told.Types, oncall.PhoneMissing)
+				out = append(out, r.notification(oncall.Words{Subject: c.Subject, Body: c.Body}, noticeLife, recipient(p.ID, p.Name, string(users.Email))))
+			}
+		}
+		return told, out, nil
+	})
+}
+
+// Forget removes what nobody needs any more.
+func (r *Reminders) Forget(ctx context.Context) error {
+	return r.db.Do(ctx, func(q *db.Queries) error {
+		if _, err := q.ForgetReminders(ctx); err != nil {
+			return err
+		}
+		_, err := q.ForgetCancelledShifts(ctx)
+		return err
+	})
+}
+
+func (r *Reminders) notification(w oncall.Words, life time.Duration, to messages.NotificationRecipient) messages.Notification {
+	return messages.Notification{
+		ApplicationID: r.application, Subject: w.Subject, Body: w.Body, Lifetime: life, Recipients: []messages.NotificationRecipient{to},
+	}
+}
+
+func recipient(id int64, name, mode string) messages.NotificationRecipient {
+	return messages.NotificationRecipient{Recipient: messages.ToUser(users.ID(id)), UserID: users.ID(id), Target: name, Mode: users.Mode(mode)}
+}
+
+func (r *Reminders) ofTeam(ctx context.Context, processID string, lease buckets.Lease,
+	decide func(*db.Queries) (Told, []messages.Notification, error)) (Told, error) {
+	return r.fenced(ctx, processID, []buckets.Lease{lease}, decide)
+}
+
+// fenced runs decide and stores its notifications in one transaction that only the owner of the leases can commit.
+func (r *Reminders) fenced(ctx context.Context, processID string, leases []buckets.Lease,
+	decide func(*db.Queries) (Told, []messages.Notification, error)) (Told, error) {
+	limits, err := r.notifications.limits.Current(ctx)
+	if err != nil {
+		return Told{}, err
+	}
+	var told Told
+	var tally quotas.Tally
+	err = r.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		told, tally = Told{}, quotas.Tally{}
+		if err := postgres.Fence(ctx, q, processID, leases); err != nil {
+			return err
+		}
+		decided, made, err := decide(q)
+		if told = decided; err != nil || len(made) == 0 {
+			return err
+		}
+		if limits.Bear() {
+			if made, err = limitNotifications(ctx, q, limits, made, &tally); err != nil {
+				return err
+			}
+		}
+		ids, err := insertNotifications(ctx, q, notificationParams(made))
+		for _, id := range ids {
+			told.Buckets.Add(int(id % buckets.Count))
+		}
+		return err
+	})
+	if err != nil {
+		return Told{}, err
+	}
+	quotas.CountTally(r.db, tally)
+	return told, nil
+}

@@ -1,0 +1,55 @@
+package notifications
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+)
+
+// Warnings tells teams of times ahead without anybody on call, each once: what was told is noted in the transaction that
+// makes the message, fenced by the lease of the team's bucket. It is safe for concurrent use.
+type Warnings struct{ reminders *Reminders }
+
+// NewWarnings returns the adapter. The messages keep to the quota of the application that they name.
+func NewWarnings(n *Notifications) *Warnings {
+	return &Warnings{reminders: NewReminders(n, 0, "")}
+}
+
+// Warn notes which of the warnings the team has not heard of yet, and stores the message that word makes of them; one without
+// recipients is not stored. It returns the new ones and the buckets of what was stored.
+func (w *Warnings) Warn(ctx context.Context, processID string, lease buckets.Lease, team int64, warnings []oncall.Warning,
+	word func(fresh []oncall.Warning) messages.Notification,
+) ([]oncall.Warning, buckets.Set, error) {
+	var fresh []oncall.Warning
+	told, err := w.reminders.ofTeam(ctx, processID, lease, func(q *db.Queries) (Told, []messages.Notification, error) {
+		fresh = nil
+		if err := q.ForgetWarnings(ctx, team); err != nil {
+			return Told{}, nil, err
+		}
+		for _, one := range warnings {
+			rows, err := q.WarnOnce(ctx, db.WarnOnceParams{TeamID: team, Kind: one.Kind, StartsAt: one.Since, EndsAt: one.End, Role: one.Role})
+			if err != nil {
+				return Told{}, nil, fmt.Errorf("note a warning: %w", err)
+			}
+			if rows > 0 {
+				fresh = append(fresh, one)
+			}
+		}
+		if len(fresh) == 0 {
+			return Told{}, nil, nil
+		}
+		n := word(fresh)
+		if len(n.Recipients) == 0 {
+			return Told{}, nil, nil
+		}
+		return Told{}, []messages.Notification{n}, nil
+	})
+	if err != nil {
+		return nil, buckets.Set{}, err
+	}
+	return fresh, told.Buckets, nil
+}

@@ -1,0 +1,250 @@
+package people
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Limits of codes that verify contacts.
+const (
+	codeLife     = 15 * time.Minute
+	codeAttempts = 5 // of one code
+	codePause    = time.Minute
+	codesAnHour  = 5 // to one person, and to one contact
+	codesADay    = 10
+)
+
+// errMailbox refuses a contact whose mail would open incidents.
+var errMailbox = fault.Invalidf("email", "this address is an application's incident mailbox and cannot be somebody's contact")
+
+// setContact stores where a person is reached; "" removes it. trusted contacts count as verified unless another person has
+// them. It runs in a transaction.
+func setContact(ctx context.Context, q *db.Queries, id users.ID, mode users.Mode, destination string, trusted bool) error {
+	destination = strings.TrimSpace(destination)
+	if destination == "" {
+		return q.RemoveContact(ctx, db.RemoveContactParams{UserID: int64(id), Mode: string(mode)})
+	}
+	if mode == users.Email {
+		taken, err := q.ContactIsMailbox(ctx, destination)
+		if err != nil {
+			return err
+		}
+		if taken {
+			return errMailbox
+		}
+	}
+	if trusted = trusted && users.Identifies(mode); trusted {
+		holder, err := contactHolder(ctx, q, id, mode, destination)
+		if err != nil {
+			return err
+		}
+		trusted = holder == ""
+	}
+	return q.SetContact(ctx, db.SetContactParams{UserID: int64(id), Mode: string(mode), Destination: destination, Verified: trusted})
+}
+
+// contactHolder returns the name of another person who has the contact verified; "" = nobody has. Until the transaction ends,
+// nobody else verifies it.
+func contactHolder(ctx context.Context, q *db.Queries, id users.ID, mode users.Mode, destination string) (string, error) {
+	if err := q.LockContacts(ctx, db.LockContactsParams{Mode: string(mode), Destination: destination}); err != nil {
+		return "", err
+	}
+	holder, err := q.ContactHolder(ctx, db.ContactHolderParams{UserID: int64(id), Mode: string(mode), Destination: destination})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", nil
+	}
+	return holder, err
+}
+
+// notifier stores the notification that carries a code.
+type notifier interface {
+	Create(ctx context.Context, n messages.Notification) (request int64, err error)
+}
+
+// Contacts verifies where people are reached. It is safe for concurrent use.
+type Contacts struct {
+	db            *postgres.DB
+	keys          *auth.Keys
+	notifications notifier
+}
+
+// NewContacts returns a store of contacts. notifications deliver the codes; nil = none are sent.
+func NewContacts(db *postgres.DB, keys *auth.Keys, notifications notifier) *Contacts {
+	return &Contacts{db: db, keys: keys, notifications: notifications}
+}
+
+// List returns the contacts of a person in the order of the modes.
+func (c *Contacts) List(ctx context.Context, id users.ID) ([]users.Contact, error) {
+	out := []users.Contact{}
+	err := c.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.ContactsWithMarks(ctx, int64(id))
+		for _, r := range rows {
+			out = append(out, users.Contact{Mode: users.Mode(r.Mode), Destination: r.Destination, Verified: r.Verified})
+		}
+		return err
+	})
+	return out, err
+}
+
+// SendCode sends a code to a contact of a person in the name of the application. Throttled when too many were sent.
+func (c *Contacts) SendCode(ctx context.Context, application int64, id users.ID, mode users.Mode) error {
+	code, err := newCode()
+	if err != nil {
+		return err
+	}
+	var destination string
+	err = c.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if destination, err = unverified(ctx, q, id, mode); err != nil {
+			return err
+		}
+		if err := q.LockContacts(ctx, db.LockContactsParams{Mode: "code", Destination: fmt.Sprint(id)}); err != nil {
+			return err
+		}
+		if err := q.LockContacts(ctx, db.LockContactsParams{Mode: string(mode), Destination: destination}); err != nil {
+			return err
+		}
+		sent, err := q.CodesSent(ctx, db.CodesSentParams{UserID: int64(id), Mode: string(mode), Destination: destination})
+		if err != nil {
+			return err
+		}
+		age := time.Duration(sent.NewestSeconds * float64(time.Second))
+		switch {
+		case age < codePause:
+			return tooManyCodes(codePause - age)
+		case sent.Hour >= codesAnHour:
+			return tooManyCodes(time.Hour)
+		case sent.Day >= codesADay:
+			return tooManyCodes(24 * time.Hour)
+		}
+		if err := q.ForgetContactCodes(ctx); err != nil {
+			return err
+		}
+		return q.AddContactCode(ctx, db.AddContactCodeParams{UserID: int64(id), Mode: string(mode), Destination: destination,
+			CodeHash: c.keys.HashCode(code, codePurpose(id, mode, destination))})
+	})
+	if err != nil {
+		return err
+	}
+	_, err = c.notifications.Create(ctx, messages.Notification{
+		ApplicationID: application, Subject: "Iris: confirm this contact", Priority: users.High, Lifetime: codeLife, Bare: true,
+		Body:       "Your code for Iris is " + c.keys.SealForRecipient(code, destination) + ". It works for 15 minutes. If you did not ask for it, ignore it.",
+		Recipients: []messages.NotificationRecipient{{Recipient: messages.ToLiteral(destination), Target: destination, Mode: mode, Literal: destination}},
+	})
+	return err
+}
+
+func tooManyCodes(wait time.Duration) error {
+	return &fault.Error{Kind: fault.Throttled, Message: "too many codes were sent: try again later", RetryAfter: wait}
+}
+
+func newCode() (string, error) {
+	n, err := rand.Int(rand.Reader, big.NewInt(100_000_000))
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%08d", n), nil
+}
+
+func codePurpose(id users.ID, mode users.Mode, destination string) string {
+	return fmt.Sprintf("contact %d %s %s", id, mode, destination)
+}
+
+// unverified returns the contact of a person in a mode that is to be verified.
+func unverified(ctx context.Context, q *db.Queries, id users.ID, mode users.Mode) (string, error) {
+	if !users.Identifies(mode) {
+		return "", fault.Invalidf("mode", "contacts of the mode %s need no verification", mode)
+	}
+	rows, err := q.ContactsWithMarks(ctx, int64(id))
+	if err != nil {
+		return "", err
+	}
+	for _, r := range rows {
+		switch {
+		case r.Mode != string(mode):
+		case r.Verified:
+			return "", fault.Newf(fault.Conflict, "the %s contact is verified already", mode)
+		default:
+			return r.Destination, nil
+		}
+	}
+	return "", fault.Newf(fault.NotFound, "there is no %s contact", mode)
+}
+
+// Verify marks a contact as verified when the code is the newest that was sent to it. A wrong, used or expired code is Invalid; a
+// contact that another person has verified is a Conflict.
+func (c *Contacts) Verify(ctx context.Context, id users.ID, mode users.Mode, code string) error {
+	var destination string
+	var key db.TryContactCodeRow
+	wrong := fault.Invalidf("code", "the code is wrong or has expired: ask for a new one")
+	// The attempt counts even when what follows fails.
+	err := c.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+		if destination, err = unverified(ctx, q, id, mode); err != nil {
+			return err
+		}
+		key, err = q.TryContactCode(ctx, db.TryContactCodeParams{UserID: int64(id), Mode: string(mode), Destination: destination,
+			MaxAttempts: codeAttempts, LifeSeconds: codeLife.Seconds()})
+		if errors.Is(err, pgx.ErrNoRows) {
+			return wrong
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	hash := c.keys.HashCode(strings.TrimSpace(code), codePurpose(id, mode, destination))
+	if subtle.ConstantTimeCompare(hash, key.CodeHash) != 1 {
+		return wrong
+	}
+	return c.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if err := verify(ctx, q, id, mode, destination); err != nil {
+			return err
+		}
+		return q.UseContactCode(ctx, key.ID)
+	})
+}
+
+// Confirm marks a contact as verified on the word of an administrator.
+func (c *Contacts) Confirm(ctx context.Context, id users.ID, mode users.Mode) error {
+	return c.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		destination, err := unverified(ctx, q, id, mode)
+		if err != nil {
+			return err
+		}
+		return verify(ctx, q, id, mode, destination)
+	})
+}
+
+func verify(ctx context.Context, q *db.Queries, id users.ID, mode users.Mode, destination string) error {
+	holder, err := contactHolder(ctx, q, id, mode, destination)
+	if err != nil {
+		return err
+	}
+	if holder != "" {
+		return fault.Newf(fault.Conflict, "another person has this contact verified; an administrator can remove it there first")
+	}
+	if mode == users.Email {
+		taken, err := q.ContactIsMailbox(ctx, destination)
+		if err != nil {
+			return err
+		}
+		if taken {
+			return errMailbox
+		}
+	}
+	return postgres.RequireRow(q.VerifyContact(ctx, db.VerifyContactParams{UserID: int64(id), Mode: string(mode), Destination: destination}))
+}

@@ -1,0 +1,28 @@
+package people
+
+import (
+	"context"
+
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+)
+
+// Devices are the phones that push messages go to: push.Devices. It is safe for concurrent use.
+type Devices struct{ db *postgres.DB }
+
+// NewDevices returns the adapter.
+func NewDevices(d *postgres.DB) *Devices { return &Devices{d} }
+
+// Tokens returns the registrations of an active person's active devices, oldest first. Nobody of that name has none.
+func (s *Devices) Tokens(ctx context.Context, person string) (tokens []string, err error) {
+	err = s.db.Do(ctx, func(q *db.Queries) (err error) {
+		tokens, err = q.DeviceTokens(ctx, postgres.Storable(person))
+		return err
+	})
+	return tokens, err
+}
+
+// SwitchOff marks a device that the push service calls dead. Registering it again switches it on.
+func (s *Devices) SwitchOff(ctx context.Context, token string) error {
+	return s.db.Do(ctx, func(q *db.Queries) error { return q.SwitchOffDevice(ctx, postgres.Storable(token)) })
+}

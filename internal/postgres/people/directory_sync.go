@@ -1,0 +1,263 @@
+package people
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/directory"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// DirectorySync is directory.Store: it stores what a directory says of people and mailing lists, with a line in the audit log
+// for every change. It is safe for concurrent use.
+type DirectorySync struct {
+	db    *postgres.DB
+	actor string
+	// processID and leases fence what is stored; no leases = somebody does it by hand.
+	processID string
+	leases    []buckets.Lease
+}
+
+// NewDirectorySync returns the adapter over d; actor stands in the audit log.
+func NewDirectorySync(d *postgres.DB, actor string) *DirectorySync {
+	return &DirectorySync{db: d, actor: actor}
+}
+
+// Fenced returns a store that only the owner of the lease can change: whoever lost it gets a Conflict fault.
+func (s *DirectorySync) Fenced(processID string, lease buckets.Lease) *DirectorySync {
+	return &DirectorySync{db: s.db, actor: s.actor, processID: processID, leases: []buckets.Lease{lease}}
+}
+
+// Known lists everybody.
+func (s *DirectorySync) Known(ctx context.Context) ([]directory.Known, error) {
+	return s.known(ctx, db.DirectoryPeopleParams{})
+}
+
+// KnownAs returns who has a name, ignoring case, and whom the source calls stable for good ("" = it does not say).
+func (s *DirectorySync) KnownAs(ctx context.Context, source, stable, name string) ([]directory.Known, error) {
+	name = postgres.Storable(name)
+	return s.known(ctx, db.DirectoryPeopleParams{Name: &name, Source: source, StableID: postgres.Storable(stable)})
+}
+
+func (s *DirectorySync) known(ctx context.Context, who db.DirectoryPeopleParams) ([]directory.Known, error) {
+	var out []directory.Known
+	err := s.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.DirectoryPeople(ctx, who)
+		out = make([]directory.Known, len(rows))
+		for i, r := range rows {
+			out[i] = directory.Known{
+				User: users.User{
+					ID: users.ID(r.ID), TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, FullName: r.FullName,
+					TimeZone: r.TimeZone, Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active, LoginEpoch: int(r.LoginEpoch),
+				},
+				PhotoURL: postgres.TextOf(r.PhotoUrl), Contacts: postgres.Zip[users.Mode, string](r.ContactModes, r.Destinations),
+				Source: r.Source, Stable: r.StableID, SwitchedOff: r.SwitchedOff, Given: postgres.Zip[users.Mode, string](r.GivenModes, r.GivenDestinations),
+			}
+		}
+		return err
+	})
+	return out, err
+}
+
+// Apply stores one person's change. A name that was taken meanwhile is an Invalid fault.
+func (s *DirectorySync) Apply(ctx context.Context, c directory.Change) error {
+	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if err := postgres.Fence(ctx, q, s.processID, s.leases); err != nil {
+			return err
+		}
+		id, err := s.person(ctx, q, c)
+		if err != nil {
+			return err
+		}
+		err = q.KeepDirectoryPerson(ctx, db.KeepDirectoryPersonParams{UserID: int64(id), Source: c.Source, SwitchedOff: c.Kind == directory.SwitchOff,
+			StableID: postgres.Storable(c.Stable)})
+		if err != nil {
+			return err
+		}
+		if err := s.contacts(ctx, q, id, c); err != nil {
+			return err
+		}
+		return s.note(ctx, q, "user", c.Kind, c.Name, c.Detail())
+	})
+}
+
+const nameTaken = "somebody else took the name meanwhile: it is looked at again in the next run"
+
+// person stores the row of the person.
+func (s *DirectorySync) person(ctx context.Context, q *db.Queries, c directory.Change) (users.ID, error) {
+	id := c.ID
+	if c.Kind == directory.Add {
+		name, err := newUserName(c.Name)
+		if err != nil {
+			return 0, err
+		}
+		row, err := q.CreateUser(ctx, db.CreateUserParams{Name: name, CanonicalName: users.CanonicalName(name), TimeZone: "UTC"})
+		if postgres.SqlState(err) == "23505" {
+			return 0, fault.Invalidf("name", nameTaken)
+		}
+		if err != nil {
+			return 0, err
+		}
+		id = users.ID(row.ID)
+	}
+	change := db.UpdateOncallUserParams{ID: int64(id), FullName: storablePtr(c.FullName), PhotoUrl: storablePtr(c.PhotoURL)}
+	if c.Rename != "" {
+		name, err := newUserName(c.Rename)
+		if err != nil {
+			return 0, err
+		}
+		canonical := users.CanonicalName(name)
+		change.Name, change.CanonicalName = &name, &canonical
+	}
+	switch c.Kind {
+	case directory.SwitchOn:
+		on := true
+		change.Active = &on
+	case directory.SwitchOff:
+		off := false
+		change.Active = &off
+	}
+	if err := postgres.RequireRow(q.UpdateOncallUser(ctx, change)); err != nil {
+		if postgres.SqlState(err) == "23505" {
+			return 0, fault.Invalidf("name", nameTaken)
+		}
+		if fault.Is(err, fault.NotFound) {
+			err = fault.Invalidf("name", "the person was deleted meanwhile")
+		}
+		return 0, err
+	}
+	return id, nil
+}
+
+func (s *DirectorySync) contacts(ctx context.Context, q *db.Queries, id users.ID, c directory.Change) error {
+	for _, mode := range slices.Sorted(maps.Keys(c.Contacts)) {
+		err := setContact(ctx, q, id, mode, postgres.Storable(c.Contacts[mode]), true)
+		if errors.Is(err, errMailbox) {
+			continue // the mailbox goes on to open incidents; the person is not reached there
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if c.Given == nil {
+		return nil
+	}
+	if err := q.DropDirectoryContacts(ctx, int64(id)); err != nil {
+		return err
+	}
+	for _, mode := range slices.Sorted(maps.Keys(c.Given)) {
+		err := q.KeepDirectoryContact(ctx, db.KeepDirectoryContactParams{UserID: int64(id), Mode: string(mode), Destination: postgres.Storable(c.Given[mode])})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// actions are how the audit log words what happened.
+var actions = map[directory.Kind]string{
+	directory.Add: "added", directory.Update: "changed", directory.SwitchOn: "switched on", directory.SwitchOff: "switched off",
+}
+
+func (s *DirectorySync) note(ctx context.Context, q *db.Queries, what string, kind directory.Kind, name, detail string) error {
+	action, told := actions[kind]
+	if !told { // that the directory decides from now on changes nothing yet
+		return nil
+	}
+	return q.AppendAudit(ctx, db.AppendAuditParams{Actor: s.actor, Action: what + " " + action, Object: what + " " + postgres.Storable(name), Detail: detail})
+}
+
+// KnownLists lists all mailing lists.
+func (s *DirectorySync) KnownLists(ctx context.Context) ([]directory.KnownList, error) {
+	var out []directory.KnownList
+	err := s.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.KnownMailingLists(ctx)
+		out = make([]directory.KnownList, len(rows))
+		for i, r := range rows {
+			out[i] = directory.KnownList{ID: r.ID, Name: r.Name, Active: r.Active, Size: int(r.MemberCount), Members: r.Members, Kept: r.Kept}
+		}
+		return err
+	})
+	return out, err
+}
+
+// ApplyList stores one mailing list's change. A list that is switched off keeps its members for when it comes back.
+func (s *DirectorySync) ApplyList(ctx context.Context, c directory.ListChange) error {
+	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if err := postgres.Fence(ctx, q, s.processID, s.leases); err != nil {
+			return err
+		}
+		id, err := s.list(ctx, q, c)
+		if err != nil {
+			return err
+		}
+		if err := q.KeepDirectoryList(ctx, id); err != nil {
+			return err
+		}
+		if c.Kind != directory.SwitchOff {
+			names := make([]string, len(c.Members))
+			for i, n := range c.Members {
+				names[i] = postgres.Storable(n)
+			}
+			if err := q.TrimMailingList(ctx, db.TrimMailingListParams{ListID: id, Names: names}); err != nil {
+				return err
+			}
+			if err := q.FillMailingList(ctx, db.FillMailingListParams{ListID: id, Names: names}); err != nil {
+				return err
+			}
+		}
+		return s.note(ctx, q, "mailing list", c.Kind, c.Name, fmt.Sprintf("%d people", len(c.Members)))
+	})
+}
+
+func (s *DirectorySync) list(ctx context.Context, q *db.Queries, c directory.ListChange) (int64, error) {
+	var err error
+	switch c.Kind {
+	case directory.Add:
+		name, err := postgres.CleanName(c.Name)
+		if err != nil {
+			return 0, err
+		}
+		id, err := q.CreateMailingList(ctx, db.CreateMailingListParams{Name: name, MemberCount: int64(c.Size)})
+		if postgres.SqlState(err) == "23505" {
+			return 0, fault.Invalidf("name", "there is a list of this name meanwhile: it is looked at again in the next run")
+		}
+		return id, err
+	case directory.SwitchOff:
+		err = postgres.RequireRow(q.SwitchOffMailingList(ctx, c.ID))
+	default:
+		err = postgres.RequireRow(q.UpdateMailingList(ctx, db.UpdateMailingListParams{ID: c.ID, MemberCount: int64(c.Size)}))
+	}
+	if fault.Is(err, fault.NotFound) {
+		err = fault.Invalidf("name", "the list was deleted meanwhile")
+	}
+	return c.ID, err
+}
+
+// Due reports whether a directory was not asked for a while: every so often, and again sooner after a failure.
+func (s *DirectorySync) Due(ctx context.Context, source string, every, again time.Duration) (bool, error) {
+	var due bool
+	err := s.db.Do(ctx, func(q *db.Queries) error {
+		lately, err := q.DirectoryAskedLately(ctx, db.DirectoryAskedLatelyParams{Source: source, EverySeconds: every.Seconds(), AgainSeconds: again.Seconds()})
+		due = !lately
+		return err
+	})
+	return due, err
+}
+
+// Note remembers that a directory was asked; problem "" = everything went well.
+func (s *DirectorySync) Note(ctx context.Context, source, problem string) error {
+	return s.db.Do(ctx, func(q *db.Queries) error {
+		return q.NoteDirectorySync(ctx, db.NoteDirectorySyncParams{Source: source, Problem: postgres.Storable(problem)})
+	})
+}

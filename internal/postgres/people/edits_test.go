@@ -1,0 +1,53 @@
+package people_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/oncall"
+	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
+	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+)
+
+// Two people who change different things of a team or a person at once both have their way.
+func TestEditsOfTeamsAndPeopleKeepWhatOthersChangedMeanwhile(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t)
+	_, err := db.Pool().Exec(t.Context(), `insert into teams (name) values ('ops'); insert into users (name, photo_url) values ('ann', 'https://example.com/ann.png')`)
+	require.NoError(t, err)
+	teams, people, by := pgpeople.NewOncallTeams(db, nil), pgpeople.NewOncallPeople(db), oncall.By{Owner: "test"}
+	ops, err := teams.ByName(t.Context(), "ops")
+	require.NoError(t, err)
+	second := make(chan error, 1)
+	require.NoError(t, teams.Update(t.Context(), ops.ID, func(s *oncall.TeamSettings) error {
+		go func() {
+			second <- teams.Update(t.Context(), ops.ID, func(s *oncall.TeamSettings) error { s.Email = "ops@example.com"; return nil }, by)
+		}()
+		s.Description = "they operate"
+		return nil
+	}, by))
+	require.NoError(t, <-second)
+	ops, err = teams.ByName(t.Context(), "ops")
+	require.NoError(t, err)
+	require.Equal(t, "they operate", ops.Description)
+	require.Equal(t, "ops@example.com", ops.Email)
+
+	ann, err := people.ByName(t.Context(), "ann")
+	require.NoError(t, err)
+	off, name, none := false, "Ann Lee", ""
+	require.NoError(t, people.Update(t.Context(), ann, oncall.PersonChange{Active: &off}))
+	require.NoError(t, people.Update(t.Context(), ann, oncall.PersonChange{FullName: &name})) // from a page that was loaded before
+	photo, _, err := pgpeople.NewUsers(db).Shown(t.Context(), ann.ID)
+	require.NoError(t, err)
+	require.Equal(t, ann.PhotoURL, photo)
+	after, err := people.ByName(t.Context(), "ann")
+	require.NoError(t, err)
+	require.False(t, after.Active, "whoever was switched off stays so")
+	require.Equal(t, "Ann Lee", after.FullName)
+	require.Equal(t, "https://example.com/ann.png", after.PhotoURL)
+	require.NoError(t, people.Update(t.Context(), ann, oncall.PersonChange{PhotoURL: &none}))
+	after, err = people.ByName(t.Context(), "ann")
+	require.NoError(t, err)
+	require.Empty(t, after.PhotoURL)
+}

@@ -1,0 +1,221 @@
+package people
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// OncallPeople stores people as the on-call API shows them, and the teams they pinned. It is safe for concurrent use.
+type OncallPeople struct{ db *postgres.DB }
+
+// NewOncallPeople returns the adapter over d.
+func NewOncallPeople(d *postgres.DB) *OncallPeople { return &OncallPeople{db: d} }
+
+// All lists everybody, active or not, by number.
+func (p *OncallPeople) All(ctx context.Context) ([]oncall.Person, error) {
+	return p.find(ctx, db.OncallPeopleParams{})
+}
+
+// ByID returns those of the people who exist.
+func (p *OncallPeople) ByID(ctx context.Context, ids []users.ID) ([]oncall.Person, error) {
+	return p.find(ctx, db.OncallPeopleParams{Ids: postgres.UserNumbers(ids)})
+}
+
+// ByName finds a person, ignoring case; a NotFound fault when there is none.
+func (p *OncallPeople) ByName(ctx context.Context, name string) (oncall.Person, error) {
+	name = postgres.Storable(name)
+	found, err := p.find(ctx, db.OncallPeopleParams{Name: &name})
+	if err == nil && len(found) == 0 {
+		err = fault.New(fault.NotFound, "not found")
+	}
+	if err != nil {
+		return oncall.Person{}, err
+	}
+	return found[0], nil
+}
+
+func (p *OncallPeople) find(ctx context.Context, by db.OncallPeopleParams) ([]oncall.Person, error) {
+	var out []oncall.Person
+	err := p.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.OncallPeople(ctx, by)
+		out = make([]oncall.Person, len(rows))
+		for i, r := range rows {
+			out[i] = oncall.Person{
+				User: users.User{
+					ID: users.ID(r.ID), TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, FullName: r.FullName,
+					TimeZone: r.TimeZone, Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active, LoginEpoch: int(r.LoginEpoch),
+				},
+				PhotoURL: postgres.TextOf(r.PhotoUrl), NoTimeZone: !r.TimeZoneGiven, Contacts: postgres.Zip[users.Mode, string](r.ContactModes, r.Destinations),
+			}
+		}
+		return err
+	})
+	return out, err
+}
+
+// Create adds a person; a Conflict fault when the name is taken.
+func (p *OncallPeople) Create(ctx context.Context, name string, by oncall.By) error {
+	name, err := newUserName(name)
+	if err != nil {
+		return err
+	}
+	return p.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		u, err := q.CreateUser(ctx, db.CreateUserParams{Name: name, CanonicalName: users.CanonicalName(name), TimeZone: "UTC"})
+		if err != nil {
+			return err
+		}
+		if err := q.NoTimeZone(ctx, u.ID); err != nil {
+			return err
+		}
+		return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(by.Owner), Action: "user created", Object: "user " + name})
+	})
+}
+
+// Update changes of a person and their contacts what is named, and nothing else: others may change the rest meanwhile. A name that is taken is a Conflict fault.
+func (p *OncallPeople) Update(ctx context.Context, u oncall.Person, c oncall.PersonChange) error {
+	params := db.UpdateOncallUserParams{
+		ID: int64(u.ID), FullName: storablePtr(c.FullName), TimeZone: storablePtr(c.TimeZone), PhotoUrl: storablePtr(c.PhotoURL), Active: c.Active,
+	}
+	if c.Name != nil {
+		name, err := newUserName(*c.Name)
+		if err != nil {
+			return err
+		}
+		canonical := users.CanonicalName(name)
+		params.Name, params.CanonicalName = &name, &canonical
+	}
+	return p.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if err := postgres.RequireRow(q.UpdateOncallUser(ctx, params)); err != nil {
+			return err
+		}
+		for mode, destination := range c.Contacts {
+			if err := setContact(ctx, q, u.ID, mode, postgres.Storable(destination), c.Trusted); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Remove deletes a person of whom nothing else speaks, when entirely is true. Whoever was ever on call, made a plan or is
+// named elsewhere is switched off instead and leaves all rotations: the past must stay readable. gone tells which it was.
+func (p *OncallPeople) Remove(ctx context.Context, u oncall.Person, entirely bool, by oncall.By) (gone bool, err error) {
+	if entirely {
+		err := p.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+			if _, err := q.DeleteUser(ctx, int64(u.ID)); err != nil {
+				return err
+			}
+			return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(by.Owner), Action: "user deleted", Object: "user " + u.Name})
+		})
+		if err == nil || !fault.Is(err, fault.Conflict) {
+			return err == nil, err
+		}
+	}
+	return false, p.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if _, err := q.DeactivateUser(ctx, int64(u.ID)); err != nil {
+			return err
+		}
+		if _, err := q.TellIncidentsOfTarget(ctx, db.TellIncidentsOfTargetParams{Actor: postgres.Storable(by.Owner), TargetID: u.TargetID,
+			Text: postgres.CleanText("user " + u.Name + " was deleted; steps that name them page the fallback instead")}); err != nil {
+			return err
+		}
+		if err := q.LeaveAllRotations(ctx, int64(u.ID)); err != nil {
+			return err
+		}
+		if err := q.DropIcalKeysOfRequester(ctx, int64(u.ID)); err != nil {
+			return err
+		}
+		return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(by.Owner), Action: "user switched off", Object: "user " + u.Name})
+	})
+}
+
+// Teams returns the active teams that a person belongs to.
+func (p *OncallPeople) Teams(ctx context.Context, id users.ID) ([]oncall.TeamName, error) {
+	var out []oncall.TeamName
+	err := p.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.UserTeams(ctx, int64(id))
+		out = make([]oncall.TeamName, len(rows))
+		for i, r := range rows {
+			out[i] = oncall.TeamName{ID: r.ID, Name: r.Name, Active: true}
+		}
+		return err
+	})
+	return out, err
+}
+
+// Pinned returns the names of the teams that a person pinned.
+func (p *OncallPeople) Pinned(ctx context.Context, id users.ID) ([]string, error) {
+	var out []string
+	err := p.db.Do(ctx, func(q *db.Queries) (err error) {
+		out, err = q.PinnedTeams(ctx, int64(id))
+		return err
+	})
+	return out, err
+}
+
+// Pin adds a team to those that a person pinned; a Conflict fault when it is one.
+func (p *OncallPeople) Pin(ctx context.Context, id users.ID, team int64) error {
+	return p.db.Do(ctx, func(q *db.Queries) error {
+		n, err := q.PinTeam(ctx, db.PinTeamParams{UserID: int64(id), TeamID: team})
+		return postgres.RequireNew(n, err)
+	})
+}
+
+// Unpin is the reverse; a NotFound fault when the team was not pinned.
+func (p *OncallPeople) Unpin(ctx context.Context, id users.ID, team int64) error {
+	return p.db.Do(ctx, func(q *db.Queries) error {
+		return postgres.RequireRow(q.UnpinTeam(ctx, db.UnpinTeamParams{UserID: int64(id), TeamID: team}))
+	})
+}
+
+// Search finds teams and services whose names contain the keyword and people whose names begin with it, ignoring case.
+// team, when not 0, narrows the people to its members.
+func (p *OncallPeople) Search(ctx context.Context, keyword string, team int64) (oncall.Found, error) {
+	out := oncall.Found{Services: map[string][]string{}}
+	keyword = strings.TrimSpace(postgres.Storable(keyword))
+	err := p.db.Do(ctx, func(q *db.Queries) (err error) {
+		if out.Teams, err = q.SearchTeams(ctx, keyword); err != nil {
+			return err
+		}
+		services, err := q.SearchServices(ctx, keyword)
+		if err != nil {
+			return err
+		}
+		clear(out.Services)
+		for _, s := range services {
+			out.Services[s.Service] = append(out.Services[s.Service], s.Team)
+		}
+		params := db.SearchUsersParams{Keyword: keyword}
+		if team != 0 {
+			params.TeamID = &team
+		}
+		people, err := q.SearchUsers(ctx, params)
+		out.Users = out.Users[:0]
+		for _, u := range people {
+			out.Users = append(out.Users, users.User{Name: u.Name, FullName: u.FullName})
+		}
+		return err
+	})
+	return out, err
+}
+
+// Clock is the database's now.
+func (p *OncallPeople) Clock(ctx context.Context) (time.Time, error) { return p.db.Clock(ctx) }
+
+// storablePtr is storable for what may be missing.
+func storablePtr(s *string) *string {
+	if s == nil {
+		return nil
+	}
+	clean := postgres.Storable(*s)
+	return &clean
+}

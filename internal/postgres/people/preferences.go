@@ -1,0 +1,111 @@
+package people
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Reprioritisations returns a person's rules in the order of their source modes.
+func (s *Settings) Reprioritisations(ctx context.Context, id users.ID) ([]users.Reprioritisation, error) {
+	var out []users.Reprioritisation
+	err := s.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.ReprioritisationsOfUser(ctx, int64(id))
+		out = make([]users.Reprioritisation, len(rows))
+		for i, r := range rows {
+			out[i] = users.Reprioritisation{
+				Source: users.Mode(r.SourceMode), Destination: users.Mode(r.DestinationMode), Count: int(r.Count),
+				Window: time.Duration(r.WindowSeconds) * time.Second,
+			}
+		}
+		return err
+	})
+	return out, err
+}
+
+// SetReprioritisation stores a person's rule for a source mode, in place of the one before.
+func (s *Settings) SetReprioritisation(ctx context.Context, u users.User, r users.Reprioritisation, by string) error {
+	return s.changing(ctx, u, by, "reprioritisation set", r.String(), func(q *db.Queries) error {
+		return q.SetReprioritisation(ctx, db.SetReprioritisationParams{
+			UserID: int64(u.ID), SourceMode: string(r.Source), DestinationMode: string(r.Destination), Count: int32(r.Count),
+			WindowSeconds: int32(r.Window / time.Second),
+		})
+	})
+}
+
+// RemoveReprioritisation removes a person's rule for a source mode; a NotFound fault when there is none.
+func (s *Settings) RemoveReprioritisation(ctx context.Context, u users.User, source users.Mode, by string) error {
+	return s.changing(ctx, u, by, "reprioritisation removed", string(source), func(q *db.Queries) error {
+		return postgres.RequireRow(q.RemoveReprioritisation(ctx, db.RemoveReprioritisationParams{UserID: int64(u.ID), SourceMode: string(source)}))
+	})
+}
+
+// Categories returns a person's choices for the categories of an application; with an empty name, of all.
+func (s *Settings) Categories(ctx context.Context, id users.ID, application string) ([]users.CategoryChoice, error) {
+	var out []users.CategoryChoice
+	err := s.db.Do(ctx, func(q *db.Queries) (err error) {
+		out, err = categoryChoices(ctx, q, int64(id), application)
+		return err
+	})
+	return out, err
+}
+
+func categoryChoices(ctx context.Context, q *db.Queries, id int64, application string) ([]users.CategoryChoice, error) {
+	rows, err := q.CategoryChoicesOfUser(ctx, db.CategoryChoicesOfUserParams{UserID: id, Application: postgres.Storable(application)})
+	out := make([]users.CategoryChoice, len(rows))
+	for i, r := range rows {
+		out[i] = users.CategoryChoice{Application: r.Application, Category: r.Category, Mode: users.Mode(r.Mode)}
+	}
+	return out, err
+}
+
+// SetCategories stores choices for categories, all or none. A category that its application does not have is an Invalid
+// fault.
+func (s *Settings) SetCategories(ctx context.Context, u users.User, choices []users.CategoryChoice, by string) error {
+	if len(choices) == 0 {
+		return nil
+	}
+	said := make([]string, len(choices))
+	for i, c := range choices {
+		said[i] = c.String()
+	}
+	return s.changing(ctx, u, by, "categories set", strings.Join(said, ", "), func(q *db.Queries) error {
+		for _, c := range choices {
+			category, err := q.CategoryID(ctx, db.CategoryIDParams{Application: postgres.Storable(c.Application), Category: postgres.Storable(c.Category)})
+			if fault.Is(postgres.MapError(err), fault.NotFound) {
+				return fault.Invalidf("category", "Invalid category specified")
+			}
+			if err != nil {
+				return err
+			}
+			if c.Mode == "" {
+				err = q.RemoveCategoryChoice(ctx, db.RemoveCategoryChoiceParams{UserID: int64(u.ID), CategoryID: category})
+			} else {
+				err = q.SetCategoryChoice(ctx, db.SetCategoryChoiceParams{UserID: int64(u.ID), CategoryID: category, Mode: string(c.Mode)})
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// ClearCategories removes a person's choices for all categories of an application.
+func (s *Settings) ClearCategories(ctx context.Context, u users.User, application, by string) error {
+	return s.changing(ctx, u, by, "categories cleared", application, func(q *db.Queries) error {
+		return q.RemoveCategoryChoices(ctx, db.RemoveCategoryChoicesParams{UserID: int64(u.ID), Application: postgres.Storable(application)})
+	})
+}
+
+// RegisterDevice registers a phone for push messages to a person, whoever had it before.
+func (s *Settings) RegisterDevice(ctx context.Context, u users.User, d users.Device, by string) error {
+	return s.changing(ctx, u, by, "device registered", d.Platform, func(q *db.Queries) error {
+		return q.RegisterDevice(ctx, db.RegisterDeviceParams{RegistrationID: d.RegistrationID, UserID: int64(u.ID), Platform: d.Platform})
+	})
+}

@@ -1,0 +1,163 @@
+package people
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Rosters stores rosters. Every change is one transaction with its entry in the audit log, and keeps the rule that
+// whoever is in a roster belongs to the team. It is safe for concurrent use.
+type Rosters struct{ teams *OncallTeams }
+
+// NewRosters returns the adapter; people who join a roster join its team as t has it.
+func NewRosters(t *OncallTeams) *Rosters { return &Rosters{teams: t} }
+
+// ByTeam returns a team's rosters with their members.
+func (r *Rosters) ByTeam(ctx context.Context, team int64) ([]oncall.Roster, error) {
+	var out []oncall.Roster
+	err := r.teams.db.Do(ctx, func(q *db.Queries) (err error) {
+		out, err = rostersOf(ctx, q, team)
+		return err
+	})
+	return out, err
+}
+
+func rostersOf(ctx context.Context, q *db.Queries, team int64) ([]oncall.Roster, error) {
+	rows, err := q.TeamRosters(ctx, team)
+	if err != nil {
+		return nil, err
+	}
+	out, ids, place := make([]oncall.Roster, len(rows)), make([]int64, len(rows)), map[int64]int{}
+	for i, row := range rows {
+		out[i] = oncall.Roster{ID: row.ID, Name: row.Name}
+		ids[i], place[row.ID] = row.ID, i
+	}
+	people, err := q.RosterPeople(ctx, ids)
+	for _, p := range people {
+		at := &out[place[p.RosterID]]
+		at.Members = append(at.Members, oncall.RosterMember{
+			User: users.ID(p.UserID), Name: p.Name, Active: p.Active, InRotation: p.InRotation, Priority: int(p.Priority),
+		})
+	}
+	return out, err
+}
+
+// Create adds a roster; a Conflict fault when the team has one of that name.
+func (r *Rosters) Create(ctx context.Context, team oncall.Profile, name string, by oncall.By) (int64, error) {
+	var id int64
+	err := r.teams.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+		if id, err = q.CreateRoster(ctx, db.CreateRosterParams{TeamID: team.ID, Name: name}); err != nil {
+			return err
+		}
+		return postgres.AppendOncallAudit(ctx, q, by, team.Name, "roster_created", map[string]any{"roster_id": id, "request_body": by.Body})
+	})
+	return id, err
+}
+
+// Change renames a roster ("" = not) and puts its members in order (nil = not). order must name each member once: the
+// caller checked it against the same roster.
+func (r *Rosters) Change(ctx context.Context, team oncall.Profile, old oncall.Roster, name string, order []users.ID, by oncall.By) error {
+	return r.teams.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if order != nil {
+			if err := q.OrderRoster(ctx, db.OrderRosterParams{RosterID: old.ID, UserIds: postgres.UserNumbers(order)}); err != nil {
+				return err
+			}
+		}
+		if name == "" || name == old.Name {
+			return nil
+		}
+		if err := postgres.RequireRow(q.RenameRoster(ctx, db.RenameRosterParams{ID: old.ID, Name: name})); err != nil {
+			return err
+		}
+		return postgres.AppendOncallAudit(ctx, q, by, team.Name, "roster_edited", map[string]any{"old_name": old.Name, "new_name": name})
+	})
+}
+
+// Delete removes a roster with its schedules. Whoever is in no other roster of the team and does not administer it leaves
+// the team.
+func (r *Rosters) Delete(ctx context.Context, team oncall.Profile, roster oncall.Roster, by oncall.By) error {
+	return r.teams.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if _, err := q.LockTeam(ctx, team.ID); err != nil {
+			return err
+		}
+		people, err := q.RosterPeople(ctx, []int64{roster.ID})
+		if err != nil {
+			return err
+		}
+		if err := postgres.RequireRow(q.DeleteRoster(ctx, roster.ID)); err != nil {
+			return err
+		}
+		ids := make([]int64, len(people))
+		for i, p := range people {
+			ids[i] = p.UserID
+		}
+		if err := leaveIfNothing(ctx, q, team.ID, ids...); err != nil {
+			return err
+		}
+		return postgres.AppendOncallAudit(ctx, q, by, team.Name, "roster_deleted", map[string]any{"name": roster.Name})
+	})
+}
+
+// AddMember puts a person at the end of a roster and of the orders of its schedules, and makes them a member of the team;
+// a Conflict fault when they are in the roster.
+func (r *Rosters) AddMember(ctx context.Context, team oncall.Profile, roster oncall.Roster, user oncall.Person, inRotation bool, by oncall.By) error {
+	return r.teams.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if _, err := q.LockTeam(ctx, team.ID); err != nil {
+			return err
+		}
+		n, err := q.AddRosterMember(ctx, db.AddRosterMemberParams{RosterID: roster.ID, UserID: int64(user.ID), InRotation: inRotation})
+		if err := postgres.RequireNew(n, err); err != nil {
+			return err
+		}
+		if err := q.AppendToOrders(ctx, db.AppendToOrdersParams{RosterID: roster.ID, UserID: int64(user.ID)}); err != nil {
+			return err
+		}
+		if _, err := q.JoinTeam(ctx, db.JoinTeamParams{TeamID: team.ID, UserID: int64(user.ID)}); err != nil {
+			return err
+		}
+		if err := r.teams.subscribe(ctx, q, team.ID, user.ID); err != nil {
+			return err
+		}
+		return postgres.AppendOncallAudit(ctx, q, by, team.Name, "roster_user_added",
+			map[string]any{"roster": roster.Name, "user": user.Name, "request_body": by.Body})
+	})
+}
+
+// SetInRotation puts a person in or out of rotation; nothing happens when they are not in the roster.
+func (r *Rosters) SetInRotation(ctx context.Context, team oncall.Profile, roster oncall.Roster, user oncall.Person, in bool, by oncall.By) error {
+	return r.teams.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		n, err := q.SetInRotation(ctx, db.SetInRotationParams{RosterID: roster.ID, UserID: int64(user.ID), InRotation: in})
+		if err != nil || n == 0 {
+			return err
+		}
+		return postgres.AppendOncallAudit(ctx, q, by, team.Name, "roster_user_edited",
+			map[string]any{"user": user.Name, "roster": roster.Name, "request_body": by.Body})
+	})
+}
+
+// RemoveMember takes a person out of a roster and of the orders of its schedules; whoever is in no other roster of the team
+// and does not administer it leaves the team.
+func (r *Rosters) RemoveMember(ctx context.Context, team oncall.Profile, roster oncall.Roster, user oncall.Person, by oncall.By) error {
+	return r.teams.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if _, err := q.LockTeam(ctx, team.ID); err != nil {
+			return err
+		}
+		n, err := q.RemoveRosterMember(ctx, db.RemoveRosterMemberParams{RosterID: roster.ID, UserID: int64(user.ID)})
+		if err != nil || n == 0 {
+			return err
+		}
+		if err := q.RemoveFromOrders(ctx, db.RemoveFromOrdersParams{RosterID: roster.ID, UserID: int64(user.ID)}); err != nil {
+			return err
+		}
+		if err := leaveIfNothing(ctx, q, team.ID, int64(user.ID)); err != nil {
+			return err
+		}
+		return postgres.AppendOncallAudit(ctx, q, by, team.Name, "roster_user_deleted", map[string]any{"roster": roster.Name, "user": user.Name})
+	})
+}

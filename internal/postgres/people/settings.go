@@ -1,0 +1,226 @@
+package people
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Settings stores what people choose for themselves. It is safe for concurrent use.
+type Settings struct{ db *postgres.DB }
+
+// NewSettings returns the adapter over d.
+func NewSettings(d *postgres.DB) *Settings { return &Settings{db: d} }
+
+// ByTarget finds a person by public target number; a NotFound fault when there is none. Inactive people are found too.
+func (s *Settings) ByTarget(ctx context.Context, targetID int64) (users.User, error) {
+	var out users.User
+	err := s.db.Do(ctx, func(q *db.Queries) error {
+		row, err := q.UserByTarget(ctx, targetID)
+		out = postgres.UserOf(db.UserByNameRow(row))
+		return err
+	})
+	return out, err
+}
+
+// Profile returns everything about a person; a NotFound fault when there is none.
+func (s *Settings) Profile(ctx context.Context, id users.ID) (users.Profile, error) {
+	var p users.Profile
+	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		p = users.Profile{Contacts: map[users.Mode]string{}, AppModes: map[string]map[users.Priority]users.Mode{}}
+		row, err := q.UserByID(ctx, int64(id))
+		if err != nil {
+			return err
+		}
+		p.User = postgres.UserOf(db.UserByNameRow(row))
+		contacts, err := q.Contacts(ctx, int64(id))
+		if err != nil {
+			return err
+		}
+		for _, c := range contacts {
+			p.Contacts[users.Mode(c.Mode)] = c.Destination
+		}
+		if p.Teams, err = q.TeamsOfUser(ctx, int64(id)); err != nil {
+			return err
+		}
+		return readChoices(ctx, q, int64(id), &p)
+	})
+	return p, err
+}
+
+// readChoices fills in what the person chose.
+func readChoices(ctx context.Context, q *db.Queries, id int64, p *users.Profile) (err error) {
+	if p.Modes, err = modesOf(ctx, q, id); err != nil {
+		return err
+	}
+	byApp, err := q.ApplicationModesOfUser(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, m := range byApp {
+		if p.AppModes[m.Application] == nil {
+			p.AppModes[m.Application] = map[users.Priority]users.Mode{}
+		}
+		p.AppModes[m.Application][users.Priority(m.Priority)] = users.Mode(m.Mode)
+	}
+	fixed, err := q.FixedTextsOfUser(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, m := range fixed {
+		p.FixedTexts = append(p.FixedTexts, users.Mode(m))
+	}
+	if p.Categories, err = categoryChoices(ctx, q, id, ""); err != nil {
+		return err
+	}
+	devices, err := q.DevicesOfUser(ctx, id)
+	for _, d := range devices {
+		p.Devices = append(p.Devices, users.Device{RegistrationID: d.RegistrationID, Platform: d.Platform})
+	}
+	return err
+}
+
+func modesOf(ctx context.Context, q *db.Queries, id int64) (map[users.Priority]users.Mode, error) {
+	rows, err := q.ModesOfUser(ctx, id)
+	out := make(map[users.Priority]users.Mode, len(rows))
+	for _, m := range rows {
+		out[users.Priority(m.Priority)] = users.Mode(m.Mode)
+	}
+	return out, err
+}
+
+// changing runs f in a transaction and keeps what was done in the audit log. detail holds no secret and no address.
+func (s *Settings) changing(ctx context.Context, u users.User, by, action, detail string, f func(*db.Queries) error) error {
+	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if err := f(q); err != nil {
+			return err
+		}
+		return q.AppendAudit(ctx, db.AppendAuditParams{
+			Actor: postgres.Storable(by), Action: action, Object: "user " + u.Name, Detail: postgres.Storable(shorten(detail)),
+		})
+	})
+}
+
+// maxDetail bounds what the audit log says of a change, in bytes.
+const maxDetail = 500
+
+func shorten(s string) string {
+	if len(s) <= maxDetail {
+		return s
+	}
+	return s[:maxDetail] + "..."
+}
+
+// SetModes stores choices of modes, all or none. An application that does not exist is an Invalid fault.
+func (s *Settings) SetModes(ctx context.Context, u users.User, choices []users.ModeChoice, by string) error {
+	if len(choices) == 0 {
+		return nil
+	}
+	said := make([]string, len(choices))
+	for i, c := range choices {
+		said[i] = c.String()
+	}
+	return s.changing(ctx, u, by, "modes set", strings.Join(said, ", "), func(q *db.Queries) error {
+		apps := map[string]int64{"": 0}
+		for _, c := range choices {
+			app, known := apps[c.Application]
+			if !known {
+				var err error
+				if app, err = applicationID(ctx, q, c.Application); err != nil {
+					return err
+				}
+				apps[c.Application] = app
+			}
+			if err := setMode(ctx, q, int64(u.ID), app, c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func applicationID(ctx context.Context, q *db.Queries, name string) (int64, error) {
+	id, err := q.ApplicationID(ctx, postgres.Storable(name))
+	if fault.Is(postgres.MapError(err), fault.NotFound) {
+		return 0, fault.Invalidf("application", "Application %s not found", name)
+	}
+	return id, err
+}
+
+func setMode(ctx context.Context, q *db.Queries, user, app int64, c users.ModeChoice) error {
+	priority, mode := string(c.Priority), string(c.Mode)
+	switch {
+	case app == 0 && mode == "":
+		return q.RemoveUserMode(ctx, db.RemoveUserModeParams{UserID: user, Priority: priority})
+	case app == 0:
+		return q.SetUserMode(ctx, db.SetUserModeParams{UserID: user, Priority: priority, Mode: mode})
+	case mode == "":
+		return q.RemoveUserApplicationMode(ctx, db.RemoveUserApplicationModeParams{UserID: user, ApplicationID: app, Priority: priority})
+	}
+	return q.SetUserApplicationMode(ctx, db.SetUserApplicationModeParams{UserID: user, ApplicationID: app, Priority: priority, Mode: mode})
+}
+
+// Modes returns a person's choices of modes: their own with an empty name, else those for the application, which is an
+// Invalid fault when it does not exist.
+func (s *Settings) Modes(ctx context.Context, id users.ID, application string) (map[users.Priority]users.Mode, error) {
+	var out map[users.Priority]users.Mode
+	err := s.db.Do(ctx, func(q *db.Queries) (err error) {
+		if application == "" {
+			out, err = modesOf(ctx, q, int64(id))
+			return err
+		}
+		app, err := applicationID(ctx, q, application)
+		if err != nil {
+			return err
+		}
+		rows, err := q.ModesOfUserFor(ctx, db.ModesOfUserForParams{UserID: int64(id), ApplicationID: app})
+		out = make(map[users.Priority]users.Mode, len(rows))
+		for _, m := range rows {
+			out[users.Priority(m.Priority)] = users.Mode(m.Mode)
+		}
+		return err
+	})
+	return out, err
+}
+
+// Others returns the settings that have a name only, beside those that a person has of their own.
+func (s *Settings) Others(ctx context.Context, id users.ID) (map[string]string, error) {
+	out := map[string]string{}
+	err := s.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.SettingsOfUser(ctx, int64(id))
+		for _, r := range rows {
+			out[r.Name] = r.Value
+		}
+		return err
+	})
+	return out, err
+}
+
+// SetTimeZone stores a person's time zone, which must be one.
+func (s *Settings) SetTimeZone(ctx context.Context, u users.User, zone, by string) error {
+	if _, err := time.LoadLocation(zone); err != nil {
+		return fault.Invalidf("timezone", "unknown time zone %q", zone)
+	}
+	return s.changing(ctx, u, by, "time zone set", zone, func(q *db.Queries) error {
+		return postgres.RequireRow(q.SetTimeZone(ctx, db.SetTimeZoneParams{ID: int64(u.ID), TimeZone: zone}))
+	})
+}
+
+// SetFixedText decides whether a person's messages in a mode carry the operator's text instead of the template's.
+func (s *Settings) SetFixedText(ctx context.Context, u users.User, mode users.Mode, fixed bool, by string) error {
+	if fixed {
+		return s.changing(ctx, u, by, "fixed text switched on", string(mode), func(q *db.Queries) error {
+			return q.AddFixedText(ctx, db.AddFixedTextParams{UserID: int64(u.ID), Mode: string(mode)})
+		})
+	}
+	return s.changing(ctx, u, by, "fixed text switched off", string(mode), func(q *db.Queries) error {
+		return q.RemoveFixedText(ctx, db.RemoveFixedTextParams{UserID: int64(u.ID), Mode: string(mode)})
+	})
+}

@@ -1,0 +1,91 @@
+package people
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Teams stores teams and who belongs to them. It is safe for concurrent use.
+type Teams struct{ db *postgres.DB }
+
+// NewTeams returns the adapter over d.
+func NewTeams(d *postgres.DB) *Teams { return &Teams{db: d} }
+
+// NewTeam is a team to be created.
+type NewTeam struct {
+	Name        string
+	Description string
+	TimeZone    string     // "" = UTC
+	ManagerID   users.ID   // 0 = none
+	DirectorID  users.ID   // 0 = none
+	Members     []users.ID // in the order in which they are on call until there is a calendar
+}
+
+// Create adds a team with its members. A name that exists, in whatever case, is a Conflict.
+func (t *Teams) Create(ctx context.Context, n NewTeam) (oncall.Team, error) {
+	name, err := postgres.CleanName(n.Name)
+	if err != nil {
+		return oncall.Team{}, err
+	}
+	if n.TimeZone == "" {
+		n.TimeZone = "UTC"
+	}
+	var out oncall.Team
+	err = t.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		row, err := q.CreateTeam(ctx, db.CreateTeamParams{
+			Name: name, Description: n.Description, TimeZone: n.TimeZone, ManagerID: postgres.NullID(n.ManagerID),
+			DirectorID: postgres.NullID(n.DirectorID),
+		})
+		if postgres.SqlState(err) == "23505" {
+			return fault.Wrap(fault.Conflict, err, "a team named "+name+" exists already")
+		}
+		if err != nil {
+			return err
+		}
+		for _, member := range n.Members {
+			if err := q.AddTeamMember(ctx, db.AddTeamMemberParams{TeamID: row.ID, UserID: int64(member)}); err != nil {
+				return err
+			}
+		}
+		out = oncall.Team{
+			ID: row.ID, TargetID: row.TargetID, OncallID: row.OncallID, Name: name, TimeZone: n.TimeZone, Active: true,
+			ManagerID: n.ManagerID, DirectorID: n.DirectorID, Members: n.Members,
+		}
+		return nil
+	})
+	return out, err
+}
+
+// ByName finds a team by name, ignoring case; a NotFound fault when there is none.
+func (t *Teams) ByName(ctx context.Context, name string) (oncall.Team, error) {
+	var out oncall.Team
+	err := t.db.Do(ctx, func(q *db.Queries) error {
+		r, err := q.TeamByName(ctx, postgres.Storable(name))
+		out = oncall.Team{
+			ID: r.ID, TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, TimeZone: r.TimeZone, Active: r.Active,
+			ManagerID: users.ID(r.ManagerID), DirectorID: users.ID(r.DirectorID),
+		}
+		for _, id := range r.Members {
+			out.Members = append(out.Members, users.ID(id))
+		}
+		return err
+	})
+	return out, err
+}
+
+// AddMember puts a person at the end of a team's order, or changes whether they administer it.
+func (t *Teams) AddMember(ctx context.Context, team int64, user users.ID, admin bool) error {
+	return t.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if _, err := q.LockTeam(ctx, team); err != nil { // two at once would get the same position
+			return err
+		}
+		return q.AddTeamMember(ctx, db.AddTeamMemberParams{TeamID: team, UserID: int64(user), Admin: admin})
+	})
+}

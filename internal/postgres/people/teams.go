@@ -1,0 +1,303 @@
+package people
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// OncallTeams stores teams as the on-call API knows them: settings, members, administrators, subscriptions. Every change
+// is one transaction with its entry in the audit log. It is safe for concurrent use.
+type OncallTeams struct {
+	db *postgres.DB
+	// defaults are what people who join a team hear of its shifts.
+	defaults []oncall.NoticeSetting
+}
+
+// NewOncallTeams returns the adapter over d. Whoever joins a team and has no settings for it gets the defaults, of which
+// only Mode, Type, Before, OnlyMine and Roles are used.
+func NewOncallTeams(d *postgres.DB, defaults []oncall.NoticeSetting) *OncallTeams {
+	return &OncallTeams{db: d, defaults: defaults}
+}
+
+// Names lists active, or else deleted, teams.
+func (t *OncallTeams) Names(ctx context.Context, active bool) ([]oncall.TeamName, error) {
+	var out []oncall.TeamName
+	err := t.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.OncallTeams(ctx, active)
+		out = make([]oncall.TeamName, len(rows))
+		for i, r := range rows {
+			out[i] = oncall.TeamName{ID: r.ID, OncallID: r.OncallID, Name: r.Name, Email: r.Email, Active: r.Active}
+		}
+		return err
+	})
+	return out, err
+}
+
+// ByName finds a team, active or not, ignoring case; a NotFound fault when there is none.
+func (t *OncallTeams) ByName(ctx context.Context, name string) (oncall.Profile, error) {
+	var out oncall.Profile
+	err := t.db.Do(ctx, func(q *db.Queries) error {
+		r, err := q.OncallTeamByName(ctx, postgres.Storable(name))
+		out = profileOf(r)
+		return err
+	})
+	return out, err
+}
+
+// ByID finds a team by its internal id.
+func (t *OncallTeams) ByID(ctx context.Context, id int64) (oncall.Profile, error) {
+	var out oncall.Profile
+	err := t.db.Do(ctx, func(q *db.Queries) error {
+		r, err := q.OncallTeamByID(ctx, id)
+		out = profileOf(db.OncallTeamByNameRow(r))
+		return err
+	})
+	return out, err
+}
+
+// People returns who belongs to a team or administers it, in the team's order.
+func (t *OncallTeams) People(ctx context.Context, team int64) ([]oncall.TeamPerson, error) {
+	var out []oncall.TeamPerson
+	err := t.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.TeamPeople(ctx, team)
+		out = make([]oncall.TeamPerson, len(rows))
+		for i, r := range rows {
+			out[i] = oncall.TeamPerson{ID: users.ID(r.ID), Name: r.Name, Member: r.Member, Admin: r.Admin, Active: r.Active}
+		}
+		return err
+	})
+	return out, err
+}
+
+// Memberships lists all teams with their members' names, deleted teams included: pairs of team and user.
+func (t *OncallTeams) Memberships(ctx context.Context) ([][2]string, error) {
+	var out [][2]string
+	err := t.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.AllTeamUsers(ctx)
+		out = make([][2]string, len(rows))
+		for i, r := range rows {
+			out[i] = [2]string{r.Team, r.UserName}
+		}
+		return err
+	})
+	return out, err
+}
+
+// Standings tells in which teams a person has a part.
+func (t *OncallTeams) Standings(ctx context.Context, id users.ID) ([]oncall.Standing, error) {
+	var out []oncall.Standing
+	err := t.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.Standing(ctx, int64(id))
+		out = make([]oncall.Standing, len(rows))
+		for i, r := range rows {
+			out[i] = oncall.Standing{TeamID: r.TeamID, Member: r.Member, Admin: r.Admin}
+		}
+		return err
+	})
+	return out, err
+}
+
+// Create adds a team with its first administrator. A name that exists is a Conflict fault.
+func (t *OncallTeams) Create(ctx context.Context, s oncall.TeamSettings, admin users.ID, by oncall.By) (int64, error) {
+	var number int64
+	err := t.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		row, err := q.CreateOncallTeam(ctx, db.CreateOncallTeamParams{
+			Name: s.Name, Description: s.Description, TimeZone: s.TimeZone, Email: postgres.NullText(s.Email),
+			SlackChannel: postgres.NullText(s.SlackChannel), SlackChannelNotifications: postgres.NullText(s.SlackNotifications),
+			IrisPlan: postgres.NullText(s.IrisPlan), IrisEnabled: s.IrisEnabled, OverridePhone: postgres.NullText(s.OverridePhone),
+			ApiManaged: s.APIManaged,
+		})
+		if err != nil {
+			return err
+		}
+		number = row.OncallID
+		if _, err := q.MakeTeamAdmin(ctx, db.MakeTeamAdminParams{TeamID: row.ID, UserID: int64(admin)}); err != nil {
+			return err
+		}
+		if err := t.subscribe(ctx, q, row.ID, admin); err != nil {
+			return err
+		}
+		return postgres.AppendOncallAudit(ctx, q, by, s.Name, "team_created", map[string]any{"team_id": row.OncallID})
+	})
+	return number, err
+}
+
+// Update changes a team's settings as they are, with the team locked; a fault of change is returned as it is. A name that
+// another team has is a Conflict fault.
+func (t *OncallTeams) Update(ctx context.Context, id int64, change func(*oncall.TeamSettings) error, by oncall.By) error {
+	return t.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if _, err := q.LockTeam(ctx, id); err != nil {
+			return err
+		}
+		row, err := q.OncallTeamByID(ctx, id)
+		if err != nil {
+			return err
+		}
+		s := profileOf(db.OncallTeamByNameRow(row)).TeamSettings
+		if err := change(&s); err != nil {
+			return err
+		}
+		err = postgres.RequireRow(q.UpdateOncallTeam(ctx, db.UpdateOncallTeamParams{
+			ID: id, Name: s.Name, Description: s.Description, TimeZone: s.TimeZone, Email: postgres.NullText(s.Email),
+			SlackChannel: postgres.NullText(s.SlackChannel), SlackChannelNotifications: postgres.NullText(s.SlackNotifications),
+			IrisPlan: postgres.NullText(s.IrisPlan), IrisEnabled: s.IrisEnabled, OverridePhone: postgres.NullText(s.OverridePhone),
+			ApiManaged: s.APIManaged,
+		}))
+		if err != nil {
+			return err
+		}
+		return postgres.AppendOncallAudit(ctx, q, by, s.Name, "team_edited", map[string]any{"request_body": by.Body})
+	})
+}
+
+// Delete retires a team: its future shifts go, its past stays under a random name, and its own name is free at once.
+func (t *OncallTeams) Delete(ctx context.Context, team oncall.Profile, by oncall.By) error {
+	name := postgres.NewUUID()
+	return t.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if err := postgres.RequireRow(q.RetireTeam(ctx, db.RetireTeamParams{ID: team.ID, NewName: name})); err != nil {
+			return err
+		}
+		if err := q.DeleteFutureShifts(ctx, team.ID); err != nil {
+			return err
+		}
+		if _, err := q.TellIncidentsOfTarget(ctx, db.TellIncidentsOfTargetParams{Actor: postgres.Storable(by.Owner), TargetID: team.TargetID,
+			Text: postgres.CleanText("team " + team.Name + " was deleted; steps that name it page the fallback instead")}); err != nil {
+			return err
+		}
+		err := q.RememberDeletedTeam(ctx, db.RememberDeletedTeamParams{TeamID: team.ID, OldName: team.Name, NewName: name})
+		if err != nil {
+			return err
+		}
+		return postgres.AppendOncallAudit(ctx, q, by, team.Name, "team_deleted", map[string]any{})
+	})
+}
+
+// AddMember makes a person a member, at the end of the team's order; a Conflict fault when they are one.
+func (t *OncallTeams) AddMember(ctx context.Context, team int64, user users.ID) error {
+	return t.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if _, err := q.LockTeam(ctx, team); err != nil {
+			return err
+		}
+		n, err := q.JoinTeam(ctx, db.JoinTeamParams{TeamID: team, UserID: int64(user)})
+		return postgres.RequireNew(n, err)
+	})
+}
+
+// RemoveMember takes a person out of a team's members. Rosters and administrators stay as they are. A NotFound fault when
+// they are no member.
+func (t *OncallTeams) RemoveMember(ctx context.Context, team int64, user users.ID) error {
+	return t.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if _, err := q.LockTeam(ctx, team); err != nil {
+			return err
+		}
+		if err := postgres.RequireRow(q.LeaveTeam(ctx, db.LeaveTeamParams{TeamID: team, UserID: int64(user)})); err != nil {
+			return err
+		}
+		return q.TidyTeamMembers(ctx, team)
+	})
+}
+
+// AddAdmin makes a person an administrator and member; a Conflict fault when they are one.
+func (t *OncallTeams) AddAdmin(ctx context.Context, team oncall.Profile, user oncall.Person, by oncall.By) error {
+	return t.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if _, err := q.LockTeam(ctx, team.ID); err != nil {
+			return err
+		}
+		n, err := q.MakeTeamAdmin(ctx, db.MakeTeamAdminParams{TeamID: team.ID, UserID: int64(user.ID)})
+		if err := postgres.RequireNew(n, err); err != nil {
+			return err
+		}
+		if err := t.subscribe(ctx, q, team.ID, user.ID); err != nil {
+			return err
+		}
+		return postgres.AppendOncallAudit(ctx, q, by, team.Name, "admin_created", map[string]any{"user": user.Name})
+	})
+}
+
+// RemoveAdmin takes a person's administration of a team away; a NotFound fault when they have none. Whoever is in no
+// roster of the team leaves it with that.
+func (t *OncallTeams) RemoveAdmin(ctx context.Context, team oncall.Profile, user oncall.Person, by oncall.By) error {
+	return t.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if _, err := q.LockTeam(ctx, team.ID); err != nil {
+			return err
+		}
+		if err := postgres.RequireRow(q.UnmakeTeamAdmin(ctx, db.UnmakeTeamAdminParams{TeamID: team.ID, UserID: int64(user.ID)})); err != nil {
+			return err
+		}
+		if err := leaveIfNothing(ctx, q, team.ID, int64(user.ID)); err != nil {
+			return err
+		}
+		return postgres.AppendOncallAudit(ctx, q, by, team.Name, "admin_deleted", map[string]any{"user": user.Name})
+	})
+}
+
+// Subscriptions returns what a team subscribes to.
+func (t *OncallTeams) Subscriptions(ctx context.Context, team int64) ([]oncall.Subscription, error) {
+	var out []oncall.Subscription
+	err := t.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.TeamSubscriptions(ctx, []int64{team})
+		out = make([]oncall.Subscription, len(rows))
+		for i, r := range rows {
+			out[i] = oncall.Subscription{TeamID: r.SubscriptionID, Team: r.Subscription, Role: r.Role}
+		}
+		return err
+	})
+	return out, err
+}
+
+// Subscribe shows another team's role on a team's calendar; a Conflict fault when it does already.
+func (t *OncallTeams) Subscribe(ctx context.Context, team, other, role int64) error {
+	return t.db.Do(ctx, func(q *db.Queries) error {
+		n, err := q.Subscribe(ctx, db.SubscribeParams{TeamID: team, SubscriptionID: other, RoleID: role})
+		return postgres.RequireNew(n, err)
+	})
+}
+
+// Unsubscribe is the reverse; a NotFound fault when there is no such subscription.
+func (t *OncallTeams) Unsubscribe(ctx context.Context, team, other, role int64) error {
+	return t.db.Do(ctx, func(q *db.Queries) error {
+		return postgres.RequireRow(q.Unsubscribe(ctx, db.UnsubscribeParams{TeamID: team, SubscriptionID: other, RoleID: role}))
+	})
+}
+
+// subscribe gives a person the default notices of a team unless they have settings for it.
+func (t *OncallTeams) subscribe(ctx context.Context, q *db.Queries, team int64, user users.ID) error {
+	has, err := q.HasNoticeSettings(ctx, db.HasNoticeSettingsParams{TeamID: team, UserID: int64(user)})
+	if err != nil || has {
+		return err
+	}
+	for _, s := range t.defaults {
+		s.User, s.TeamID = user, team
+		if _, err := AddNoticeSetting(ctx, q, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leaveIfNothing applies the membership rule: whoever is in no roster and administers nothing leaves, and hears of the
+// team's shifts no longer.
+func leaveIfNothing(ctx context.Context, q *db.Queries, team int64, people ...int64) error {
+	left, err := q.LeaveTeamIfNothing(ctx, db.LeaveTeamIfNothingParams{TeamID: team, UserIds: postgres.NonNil(people)})
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	return q.DropNoticeSettings(ctx, db.DropNoticeSettingsParams{TeamID: team, UserIds: left})
+}
+
+func profileOf(r db.OncallTeamByNameRow) oncall.Profile {
+	return oncall.Profile{
+		ID: r.ID, OncallID: r.OncallID, TargetID: r.TargetID, Active: r.Active,
+		TeamSettings: oncall.TeamSettings{
+			Name: r.Name, Description: r.Description, TimeZone: r.TimeZone, Email: postgres.TextOf(r.Email), SlackChannel: postgres.TextOf(r.SlackChannel),
+			SlackNotifications: postgres.TextOf(r.SlackChannelNotifications), IrisPlan: postgres.TextOf(r.IrisPlan), IrisEnabled: r.IrisEnabled,
+			OverridePhone: postgres.TextOf(r.OverridePhone), APIManaged: r.ApiManaged,
+		},
+	}
+}

@@ -1,0 +1,197 @@
+package people
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Users stores people, their passwords and contacts. It is safe for concurrent use.
+type Users struct{ db *postgres.DB }
+
+// NewUsers returns the adapter over d.
+func NewUsers(d *postgres.DB) *Users { return &Users{db: d} }
+
+// NewUser is a person to be created.
+type NewUser struct {
+	Name     string
+	FullName string
+	TimeZone string // "" = UTC
+	Admin    bool
+	ReadOnly bool
+	Contacts map[users.Mode]string
+	// PasswordHash is what auth.Passwords.Hash gave; "" = cannot log in with a password.
+	PasswordHash string
+}
+
+// Create adds a person with their contacts. A name that exists, in whatever case, is a Conflict.
+func (u *Users) Create(ctx context.Context, n NewUser) (users.User, error) {
+	name, err := newUserName(n.Name)
+	if err != nil {
+		return users.User{}, err
+	}
+	if n.TimeZone == "" {
+		n.TimeZone = "UTC"
+	}
+	if _, err := time.LoadLocation(n.TimeZone); err != nil {
+		return users.User{}, fault.Invalidf("time_zone", "unknown time zone %q", n.TimeZone)
+	}
+	var out users.User
+	err = u.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		row, err := q.CreateUser(ctx, db.CreateUserParams{
+			Name: name, CanonicalName: users.CanonicalName(name), FullName: n.FullName, TimeZone: n.TimeZone, Admin: n.Admin, ReadOnly: n.ReadOnly,
+			PasswordHash: n.PasswordHash,
+		})
+		if postgres.SqlState(err) == "23505" {
+			return fault.Wrap(fault.Conflict, err, "a user named "+name+" exists already")
+		}
+		if err != nil {
+			return err
+		}
+		out = postgres.UserOf(db.UserByNameRow(row))
+		for mode, destination := range n.Contacts {
+			if err := setContact(ctx, q, out.ID, mode, destination, true); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// ByName finds a person by name, ignoring case; a NotFound fault when there is none. Inactive people are found too.
+func (u *Users) ByName(ctx context.Context, name string) (users.User, error) {
+	var out users.User
+	err := u.db.Do(ctx, func(q *db.Queries) error {
+		row, err := q.UserByName(ctx, postgres.Storable(name))
+		out = postgres.UserOf(row)
+		return err
+	})
+	return out, err
+}
+
+// ByID finds a person by internal id; a NotFound fault when there is none.
+func (u *Users) ByID(ctx context.Context, id users.ID) (users.User, error) {
+	var out users.User
+	err := u.db.Do(ctx, func(q *db.Queries) error {
+		row, err := q.UserByID(ctx, int64(id))
+		out = postgres.UserOf(db.UserByNameRow(row))
+		return err
+	})
+	return out, err
+}
+
+// Credentials returns a person and the hash of their password ("" = none), for the log-in; a NotFound fault when there
+// is no such name.
+func (u *Users) Credentials(ctx context.Context, name string) (users.User, string, error) {
+	var out users.User
+	var hash string
+	err := u.db.Do(ctx, func(q *db.Queries) error {
+		r, err := q.UserCredentials(ctx, postgres.Storable(name))
+		hash = r.PasswordHash
+		out = postgres.UserOf(db.UserByNameRow{
+			ID: r.ID, TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, FullName: r.FullName, TimeZone: r.TimeZone,
+			Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active, LoginEpoch: r.LoginEpoch,
+		})
+		return err
+	})
+	return out, hash, err
+}
+
+// Teammates reports whether two people belong to the same active team.
+func (u *Users) Teammates(ctx context.Context, one, other users.ID) (bool, error) {
+	var are bool
+	err := u.db.Do(ctx, func(q *db.Queries) (err error) {
+		are, err = q.AreTeammates(ctx, db.AreTeammatesParams{One: int64(one), Other: int64(other)})
+		return err
+	})
+	return are, err
+}
+
+// SetPassword stores what auth.Passwords.Hash gave; "" takes the password away. Either ends the person's sessions.
+func (u *Users) SetPassword(ctx context.Context, id users.ID, hash string) error {
+	p := db.SetPasswordParams{ID: int64(id)}
+	if hash != "" {
+		p.PasswordHash = &hash
+	}
+	return u.db.Do(ctx, func(q *db.Queries) error { return postgres.RequireRow(q.SetPassword(ctx, p)) })
+}
+
+// SetActive switches a person on or off; a NotFound fault when there is no such id. Switching off ends their sessions.
+func (u *Users) SetActive(ctx context.Context, id users.ID, active bool) error {
+	return u.db.Do(ctx, func(q *db.Queries) error {
+		return postgres.RequireRow(q.SetActive(ctx, db.SetActiveParams{ID: int64(id), Active: active}))
+	})
+}
+
+// Update stores everything of a person except the name; a NotFound fault when there is no such id. Switching somebody
+// off ends their sessions for good.
+func (u *Users) Update(ctx context.Context, user users.User) error {
+	return u.db.Do(ctx, func(q *db.Queries) error {
+		return postgres.RequireRow(q.UpdateUser(ctx, db.UpdateUserParams{
+			ID: int64(user.ID), FullName: user.FullName, TimeZone: user.TimeZone, Admin: user.Admin, ReadOnly: user.ReadOnly,
+			Active: user.Active,
+		}))
+	})
+}
+
+// SetContact stores where a person is reached in a mode, on the word of an administrator; "" removes it. It counts as verified
+// unless another person has it.
+func (u *Users) SetContact(ctx context.Context, id users.ID, mode users.Mode, destination string) error {
+	return u.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error { return setContact(ctx, q, id, mode, destination, true) })
+}
+
+// SetMode stores in which mode a person wants to hear of a priority.
+func (u *Users) SetMode(ctx context.Context, id users.ID, priority users.Priority, mode users.Mode) error {
+	return u.db.Do(ctx, func(q *db.Queries) error {
+		return q.SetUserMode(ctx, db.SetUserModeParams{UserID: int64(id), Priority: string(priority), Mode: string(mode)})
+	})
+}
+
+// Contacts returns where a person is reached, by mode.
+func (u *Users) Contacts(ctx context.Context, id users.ID) (map[users.Mode]string, error) {
+	out := map[users.Mode]string{}
+	err := u.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.Contacts(ctx, int64(id))
+		for _, r := range rows {
+			out[users.Mode(r.Mode)] = r.Destination
+		}
+		return err
+	})
+	return out, err
+}
+
+// Shown returns the address of a person's picture and the time zone that somebody chose for them; "" = none.
+func (u *Users) Shown(ctx context.Context, id users.ID) (photoURL, timeZone string, err error) {
+	err = u.db.Do(ctx, func(q *db.Queries) error {
+		row, err := q.ShownOfUser(ctx, int64(id))
+		photoURL, timeZone = row.PhotoUrl, row.TimeZone
+		return err
+	})
+	return photoURL, timeZone, err
+}
+
+// newUserName is cleanName for a user who is created or renamed.
+func newUserName(name string) (string, error) {
+	name, err := postgres.CleanName(name)
+	if err != nil {
+		return "", err
+	}
+	return name, users.CheckNewName(name)
+}
+
+// FillCanonicalNames computes the canonical names that are missing. conflicts are names whose canonical form another user
+// has: they keep working, and an administrator has to rename one of the two.
+func (u *Users) FillCanonicalNames(ctx context.Context) (filled int64, conflicts []string, err error) {
+	err = u.db.Do(ctx, func(q *db.Queries) error {
+		filled, conflicts, err = postgres.FillCanonicalNames(ctx, q)
+		return err
+	})
+	return filled, conflicts, err
+}

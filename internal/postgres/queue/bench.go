@@ -1,0 +1,47 @@
+package queue
+
+import (
+	"context"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+)
+
+// Bench looks at what `iris bench` cannot see from outside. Safe for concurrent use.
+type Bench struct{ db *postgres.DB }
+
+// NewBench returns the adapter over d.
+func NewBench(d *postgres.DB) *Bench { return &Bench{db: d} }
+
+// OwnedSince reports whether every bucket is owned by a member that has written a heartbeat after since, and how long ago
+// that instant is, by the database's clock.
+func (b *Bench) OwnedSince(ctx context.Context, since time.Time) (owned bool, after time.Duration, err error) {
+	err = b.db.Do(ctx, func(q *db.Queries) error {
+		row, err := q.BucketsOwnedSince(ctx, since)
+		owned, after = row.Owned, time.Duration(row.AfterSeconds*float64(time.Second))
+		return err
+	})
+	return owned, after, err
+}
+
+// AttemptsInDoubt counts an application's vendor calls of which nobody knows whether they came to pass. It reads
+// everything.
+func (b *Bench) AttemptsInDoubt(ctx context.Context, application string) (int, error) {
+	var n int32
+	err := b.db.Do(ctx, func(q *db.Queries) (err error) {
+		n, err = q.CountAttemptsInDoubt(ctx, application)
+		return err
+	})
+	return int(n), err
+}
+
+// MessagesUnsettled counts an application's messages that have not left yet, or not for sure.
+func (b *Bench) MessagesUnsettled(ctx context.Context, application string) (int, error) {
+	var n int32
+	err := b.db.Do(ctx, func(q *db.Queries) (err error) {
+		n, err = q.CountUnsettledMessages(ctx, application)
+		return err
+	})
+	return int(n), err
+}

@@ -1,0 +1,85 @@
+package queue
+
+import (
+	"context"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/delivery"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+)
+
+// Limits are the rates that the cluster shares, and the pauses of vendors' accounts and modes: it implements
+// delivery.Limits. It is safe for concurrent use.
+type Limits struct {
+	db *postgres.DB
+}
+
+// NewLimits returns the limits of a database.
+func NewLimits(d *postgres.DB) *Limits { return &Limits{d} }
+
+// Reserve takes the next free slots of a limit in one statement that commits by itself. It is not repeated when the answer
+// is lost: slots that nobody knows of are merely unused.
+func (l *Limits) Reserve(ctx context.Context, r delivery.Reservation) (delivery.Granted, error) {
+	p := db.ReserveSlotsParams{
+		Key: r.Key, SlotUs: r.Interval.Microseconds(), Burst: int32(max(1, r.Burst)),
+		Offsets: make([]int64, len(r.Offsets)), Instants: append([]time.Time{}, r.Instants...), Tolerance: r.Tolerance.Microseconds(),
+		Lead: r.Lead.Microseconds(),
+	}
+	for i, o := range r.Offsets {
+		p.Offsets[i] = o.Microseconds()
+	}
+	if r.OnlyIfWithin != 0 {
+		within := r.OnlyIfWithin.Microseconds()
+		p.OnlyWithin = &within
+	}
+	var g delivery.Granted
+	err := l.db.Do(ctx, func(d *db.Queries) error {
+		row, err := d.ReserveSlots(ctx, p)
+		if err != nil {
+			return err
+		}
+		g = delivery.Granted{Before: row.Before, Clock: row.Clock, Next: row.NextFree, Slots: row.Slots, Lead: postgres.Micros(row.LongestLead)}
+		g.Index = make([]int, len(row.Granted))
+		for i, n := range row.Granted {
+			g.Index[i] = int(n) - 1
+		}
+		return nil
+	})
+	return g, err
+}
+
+// Pauses lists what must not be used now.
+func (l *Limits) Pauses(ctx context.Context) ([]delivery.Pause, error) {
+	var out []delivery.Pause
+	err := l.db.Do(ctx, func(d *db.Queries) error {
+		rows, err := d.ListPauses(ctx)
+		if err != nil {
+			return err
+		}
+		out = make([]delivery.Pause, len(rows))
+		for i, r := range rows {
+			out[i] = delivery.Pause{Key: r.Account, For: postgres.Micros(r.LeftUs), Reason: r.Reason}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// SetPause pauses an account ("account:twilio/main") or a mode ("mode:sms") for everybody, unless it is paused for longer
+// already. Retry-After of vendors and operators' pauses share it.
+func (l *Limits) SetPause(ctx context.Context, key string, d time.Duration, reason string) error {
+	return l.db.Do(ctx, func(q *db.Queries) error {
+		return q.SetPause(ctx, db.SetPauseParams{Account: key, ForUs: d.Microseconds(), Reason: postgres.CleanText(reason)})
+	})
+}
+
+// EndPause lifts a pause and reports whether there was one.
+func (l *Limits) EndPause(ctx context.Context, key string) (bool, error) {
+	var n int64
+	err := l.db.Do(ctx, func(q *db.Queries) (err error) {
+		n, err = q.EndPause(ctx, key)
+		return err
+	})
+	return n > 0, err
+}

@@ -1,0 +1,61 @@
+package queue
+
+import (
+	"context"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// queueTTL is how old a view of the queues may be: what it costs does not depend on how many look.
+const queueTTL = time.Second
+
+// Queues tells what waits for delivery. It is safe for concurrent use.
+type Queues struct {
+	db     *postgres.DB
+	depths *postgres.Recently[struct{}, []messages.QueueDepth]
+}
+
+// NewQueues returns the adapter over d.
+func NewQueues(d *postgres.DB) *Queues {
+	return &Queues{db: d, depths: postgres.NewRecently[struct{}, []messages.QueueDepth](queueTTL)}
+}
+
+// Depths returns how much waits per mode, class and application; what has nothing waiting or on its way is absent.
+// The answer is up to a second old; the slice must not be changed.
+func (s *Queues) Depths(ctx context.Context) ([]messages.QueueDepth, error) {
+	return s.depths.Get(ctx, struct{}{}, func(ctx context.Context) (out []messages.QueueDepth, err error) {
+		err = s.db.Do(ctx, func(q *db.Queries) error {
+			rows, err := q.QueueDepths(ctx)
+			if err != nil {
+				return err
+			}
+			out = make([]messages.QueueDepth, len(rows))
+			for i, r := range rows {
+				out[i] = messages.QueueDepth{Mode: users.Mode(r.Mode), Application: r.Application, Class: messages.Class(r.Class),
+					Waiting: r.Waiting, InFlight: r.InFlight, OldestAge: time.Duration(r.OldestSeconds * float64(time.Second))}
+			}
+			return nil
+		})
+		return out, err
+	})
+}
+
+// Pending returns, by application id, how much waits: messages not yet on their way and incidents with an overdue step.
+func (s *Queues) Pending(ctx context.Context) (out map[int64]int64, err error) {
+	err = s.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.PendingByApplication(ctx)
+		if err != nil {
+			return err
+		}
+		out = make(map[int64]int64, len(rows))
+		for _, r := range rows {
+			out[r.ApplicationID] = r.Pending
+		}
+		return nil
+	})
+	return out, err
+}

@@ -1,0 +1,159 @@
+package queue
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// wordsTTL is how long a template's contents are trusted without reading them again: so soon after it was saved a new
+// version is used by every process.
+const wordsTTL = time.Second
+
+// Words loads what rendering needs: messages.Words. It is safe for concurrent use.
+type Words struct {
+	db        *postgres.DB
+	templates *postgres.Remembered[messages.TemplateKey, messages.Found]
+}
+
+// NewWords returns the adapter over d.
+func NewWords(d *postgres.DB) *Words {
+	return &Words{db: d, templates: postgres.NewRemembered[messages.TemplateKey, messages.Found](wordsTTL, 10_000)}
+}
+
+var _ messages.Words = (*Words)(nil)
+
+// Incidents returns contexts and names of incidents.
+func (w *Words) Incidents(ctx context.Context, ids []incidents.ID) (map[incidents.ID]messages.IncidentWords, error) {
+	out := make(map[incidents.ID]messages.IncidentWords, len(ids))
+	if len(ids) == 0 {
+		return out, nil
+	}
+	numbers := make([]int64, len(ids))
+	for i, id := range ids {
+		numbers[i] = int64(id)
+	}
+	err := w.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.WordsOfIncidents(ctx, numbers)
+		for _, r := range rows {
+			out[incidents.ID(r.ID)] = messages.IncidentWords{
+				Context: r.Context, CreatedAt: r.CreatedAt, PlanID: r.PlanID, Application: r.Application,
+				TitleVariable: r.TitleVariable, Sender: r.Sender, Markup: r.Markup,
+			}
+		}
+		return err
+	})
+	return out, err
+}
+
+// Requests returns accepted out-of-band notifications.
+func (w *Words) Requests(ctx context.Context, ids []int64) (map[int64]messages.RequestWords, error) {
+	out := make(map[int64]messages.RequestWords, len(ids))
+	if len(ids) == 0 {
+		return out, nil
+	}
+	err := w.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.WordsOfRequests(ctx, ids)
+		for _, r := range rows {
+			out[r.ID] = messages.RequestWords{
+				Application: r.Application, Subject: r.Subject, Body: r.Body, EmailHTML: r.EmailHtml,
+				Template: r.Template, Context: r.Context, Sender: r.Sender, Bare: r.Bare, ShownTo: r.ShownTo, Markup: r.Markup,
+			}
+		}
+		return err
+	})
+	return out, err
+}
+
+// Plans returns what rendering needs of plan versions.
+func (w *Words) Plans(ctx context.Context, ids []int64) (map[int64]messages.PlanWords, error) {
+	out := make(map[int64]messages.PlanWords, len(ids))
+	if len(ids) == 0 {
+		return out, nil
+	}
+	err := w.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.WordsOfPlans(ctx, ids)
+		for _, r := range rows {
+			p := messages.PlanWords{Name: r.Name, Tracking: r.TrackingTemplate}
+			for i, step := range r.DynamicSteps {
+				p.Dynamic = append(p.Dynamic, messages.StepPosition{Step: int(step), Position: int(r.DynamicPositions[i])})
+			}
+			out[r.ID] = p
+		}
+		return err
+	})
+	return out, err
+}
+
+// Detours returns the last changes of target of messages.
+func (w *Words) Detours(ctx context.Context, ids []messages.ID) (map[messages.ID]messages.Change, error) {
+	out := make(map[messages.ID]messages.Change, len(ids))
+	if len(ids) == 0 {
+		return out, nil
+	}
+	err := w.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.DetoursOfMessages(ctx, postgres.MessageNumbers(ids))
+		for _, r := range rows {
+			out[messages.ID(r.MessageID)] = messages.Change{Type: "target-change", Old: r.Old, New: r.New, Description: r.Description}
+		}
+		return err
+	})
+	return out, err
+}
+
+// Templates returns what the active versions of templates say; what was read less than wordsTTL ago is not read again.
+func (w *Words) Templates(ctx context.Context, keys []messages.TemplateKey) (map[messages.TemplateKey]messages.Found, error) {
+	out := make(map[messages.TemplateKey]messages.Found, len(keys))
+	asked := map[messages.TemplateKey][]messages.TemplateKey{}
+	var names, applications, modes []string
+	var folded []messages.TemplateKey
+	for _, k := range keys {
+		f := foldKey(k)
+		if found, ok := w.templates.Get(f); ok {
+			out[k] = found
+			continue
+		}
+		if asked[f] == nil {
+			folded = append(folded, f)
+			names, applications, modes = append(names, f.Template), append(applications, f.Application), append(modes, string(f.Mode))
+		}
+		asked[f] = append(asked[f], k)
+	}
+	if len(names) == 0 {
+		return out, nil
+	}
+	started := time.Now()
+	err := w.db.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.WordsOfTemplates(ctx, db.WordsOfTemplatesParams{Templates: names, Applications: applications, Modes: modes})
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			f := folded[r.N-1]
+			found := messages.Found{
+				Template: r.HasTemplate, Application: r.HasApplication, Mode: r.HasMode,
+				Content: messages.TemplateContent{Subject: r.Subject, Body: r.Body, EmailHTML: r.EmailHtml},
+			}
+			w.templates.Put(f, found, started)
+			for _, k := range asked[f] {
+				out[k] = found
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+func foldKey(k messages.TemplateKey) messages.TemplateKey {
+	return messages.TemplateKey{
+		Template:    strings.ToLower(strings.TrimRight(k.Template, " ")),
+		Application: strings.ToLower(k.Application),
+		Mode:        users.Mode(strings.ToLower(string(k.Mode))),
+	}
+}

@@ -1,0 +1,209 @@
+package postgres
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+func UserNumbers(ids []users.ID) []int64 {
+	out := make([]int64, len(ids))
+	for i, id := range ids {
+		out[i] = int64(id)
+	}
+	return out
+}
+
+// Zip makes a map of two arrays of the same length.
+func Zip[K, V ~string](keys, values []string) map[K]V {
+	out := make(map[K]V, len(keys))
+	for i, k := range keys {
+		if i < len(values) {
+			out[K(k)] = V(values[i])
+		}
+	}
+	return out
+}
+
+func PriorityModes(ctx context.Context, d *DB) (map[users.Priority]users.Mode, error) {
+	var out map[users.Priority]users.Mode
+	err := d.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.PriorityModes(ctx)
+		out = make(map[users.Priority]users.Mode, len(rows))
+		for _, row := range rows {
+			out[users.Priority(row.Name)] = users.Mode(row.DefaultMode)
+		}
+		return err
+	})
+	return out, err
+}
+
+// IgnoreNoRows makes the error of a row that does not exist no error.
+func IgnoreNoRows(err error) error {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	return err
+}
+
+// epoch stands for "no time" in arrays, which hold no nulls.
+var epoch = time.Unix(0, 0).UTC()
+
+func OrEpoch(t time.Time) time.Time {
+	if t.IsZero() {
+		return epoch
+	}
+	return t
+}
+
+func OrZero(t time.Time) time.Time {
+	if t.Equal(epoch) {
+		return time.Time{}
+	}
+	return t
+}
+
+func NullTime(now time.Time) *time.Time {
+	if now.IsZero() {
+		return nil
+	}
+	return &now
+}
+
+// NonNil returns a list that is empty rather than null in SQL.
+func NonNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+func ToSeconds(d time.Duration) int32 { return int32(d / time.Second) }
+
+func FromSeconds(s int32) time.Duration { return time.Duration(s) * time.Second }
+
+// RequireNew turns "nothing was added" into a Conflict fault.
+func RequireNew(rows int64, err error) error {
+	if err == nil && rows == 0 {
+		return fault.New(fault.Conflict, "it exists already")
+	}
+	return err
+}
+
+func NullText(s string) *string {
+	if s == "" {
+		return nil
+	}
+	s = Storable(s)
+	return &s
+}
+
+func TextOf(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// NewUUID returns a random UUID (version 4).
+func NewUUID() string {
+	b := make([]byte, 16)
+	_, _ = rand.Read(b) // crypto/rand never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+func FloatSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+func Deref[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+// maxName is the length of names in bytes; everything that people name fits it.
+const maxName = 255
+
+func UserOf(r db.UserByNameRow) users.User {
+	return users.User{
+		ID: users.ID(r.ID), TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, FullName: r.FullName,
+		TimeZone: r.TimeZone, Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active, LoginEpoch: int(r.LoginEpoch),
+	}
+}
+
+// CleanName trims a name and refuses what no name may hold.
+func CleanName(name string) (string, error) {
+	name = strings.TrimSpace(name)
+	switch {
+	case name == "":
+		return "", fault.Invalidf("name", "the name is empty")
+	case len(name) > maxName:
+		return "", fault.Invalidf("name", "the name is longer than %d bytes", maxName)
+	case Storable(name) != name || strings.ContainsFunc(name, unicode.IsControl) || strings.ContainsRune(name, utf8.RuneError):
+		// What could not be stored arrives as U+FFFD: nobody could type such a name again.
+		return "", fault.Invalidf("name", "the name holds characters that cannot be used")
+	}
+	return name, nil
+}
+
+// Storable makes any bytes fit to be compared with stored text: PostgreSQL refuses NUL and invalid UTF-8 outright, while
+// a name that nobody has is simply not found.
+func Storable(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+}
+
+// RequireRow turns "no row changed" into a NotFound fault.
+func RequireRow(rows int64, err error) error {
+	if err == nil && rows == 0 {
+		return fault.New(fault.NotFound, "not found")
+	}
+	return err
+}
+
+// Location loads a team's zone. One that this machine does not know is taken as UTC: a calendar that is hours off is better
+// than none, and the name was checked when it was set.
+func Location(name string) *time.Location {
+	if loc, err := time.LoadLocation(name); err == nil && name != "Local" {
+		return loc
+	}
+	return time.UTC
+}
+
+func MessageNumbers(ids []messages.ID) []int64 {
+	out := make([]int64, len(ids))
+	for i, id := range ids {
+		out[i] = int64(id)
+	}
+	return out
+}
+
+func Micros(us int64) time.Duration { return time.Duration(us) * time.Microsecond }
+
+// CleanText removes what a text column cannot hold.
+func CleanText(s string) string {
+	if strings.IndexByte(s, 0) >= 0 {
+		s = strings.ReplaceAll(s, "\x00", "")
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
+
+func NullID(id users.ID) *int64 {
+	if id == 0 {
+		return nil
+	}
+	n := int64(id)
+	return &n
+}
