@@ -177,7 +177,13 @@ func (s *apiShared) oncallAPI(p calendarParts) (*oncallapi.API, error) {
 func (s *apiShared) api(p calendarParts) (*api.API, error) {
 	absent := calendar.NewRequests(s.db)
 	return api.New(api.Deps{
+		Authenticator:         wire.NewAuthenticator(s.applications, s.userRows, s.sessions, userKey, s.errors),
 		CalendarAuthenticator: p.authenticator, Errors: s.errors,
+		Keys:      &api.Keys{Store: postgres.NewIdempotency(s.db), Errors: s.errors, Wake: s.notifier.Wake, Replayed: func() {}},
+		Incidents: api.IncidentParts{Incidents: s.incidents, Transitions: s.incidents, Comments: s.incidents, People: s.userRows},
+		Messages:  api.MessageParts{Messages: s.messages, Notifications: s.notifications},
+		Catalog:   api.CatalogParts{Plans: s.plans, Templates: catalog.NewTemplates(s.db), Applications: s.applications},
+		People:    api.PeopleParts{People: p.people, Teams: p.teams},
 		Calendar: api.CalendarParts{
 			Requests: p.requests, Calendars: p.calendars, Members: p.teams, Rotations: p.schedules, Unavailability: absent,
 			Holidays: absent, Swaps: absent, Coverage: calendar.NewCoverage(s.db), Imports: p.shifts,

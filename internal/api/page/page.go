@@ -154,6 +154,19 @@ func Answer[T any](w http.ResponseWriter, q Query, found []T, show func(T) any, 
 	return answer(w, found, show, next)
 }
 
+// AfterName is the key behind which a page of a list by keys begins; "" = from the beginning.
+func (q Query) AfterName() string { return q.cursor }
+
+// AnswerFrom answers with a page of a list by keys of which storage read one row more than the page has.
+func AnswerFrom[T any](w http.ResponseWriter, q Query, found []T, show func(T) any, key func(T) string) error {
+	next := ""
+	if len(found) > q.Size {
+		found = found[:q.Size]
+		next = key(found[len(found)-1])
+	}
+	return answer(w, found, show, next)
+}
+
 // AnswerNamed answers with a page of a whole list, which is in the order of its keys.
 func AnswerNamed[T any](w http.ResponseWriter, q Query, all []T, show func(T) any, key func(T) string) error {
 	start := 0
@@ -164,12 +177,7 @@ func AnswerNamed[T any](w http.ResponseWriter, q Query, all []T, show func(T) an
 			start++
 		}
 	}
-	page, next := all[start:], ""
-	if len(page) > q.Size {
-		page = page[:q.Size]
-		next = key(page[q.Size-1])
-	}
-	return answer(w, page, show, next)
+	return AnswerFrom(w, q, all[start:], show, key)
 }
 
 func answer[T any](w http.ResponseWriter, items []T, show func(T) any, next string) error {
@@ -203,4 +211,9 @@ func OrNull(s string) *string {
 		return nil
 	}
 	return &s
+}
+
+// Sort puts a whole list in the order of its keys, for AnswerNamed.
+func Sort[T any](all []T, key func(T) string) {
+	slices.SortFunc(all, func(a, b T) int { return strings.Compare(key(a), key(b)) })
 }
