@@ -33,7 +33,7 @@ create table users (
 );
 create unique index users_name_key on users (lower(name));
 
--- A new password ends a person's sessions, and so does being switched off, whoever does it.
+-- A new password ends a person's sessions, and so does switching the person off.
 -- +goose StatementBegin
 create function end_sessions() returns trigger language plpgsql as $$
 begin
@@ -90,7 +90,7 @@ create table teams (
 );
 create unique index teams_name_key on teams (lower(name));
 
--- `position` is the fixed order in which members are on call until the calendar answers.
+-- `position` is the fixed order of members, used where the calendar has nobody on call.
 create table team_members (
     team_id  bigint not null references teams (id) on delete cascade,
     user_id  bigint not null references users (id) on delete cascade,
@@ -100,7 +100,7 @@ create table team_members (
 );
 create index team_members_user on team_members (user_id);
 
--- What a plan may name in (role, target): the role says which kind of target it fits.
+-- Roles that a plan may name, with the kind of target of each.
 create table target_roles (
     name        text primary key,
     target_kind text not null check (target_kind in ('user', 'team', 'mailing-list')),
@@ -137,7 +137,7 @@ create table applications (
     created_at                  timestamptz not null default clock_timestamp()
 );
 create unique index applications_name_key on applications (lower(name));
--- The application that web sessions act as. It has no key, so nobody can sign as it until an administrator makes one.
+-- The application that web sessions act as. It has no key, so nobody can sign as it until an administrator creates one.
 insert into applications (name, allow_other_app_incidents, allow_authenticating_users) values ('iris', true, true);
 
 create table application_variables (
@@ -198,7 +198,7 @@ create table idempotency_keys (
 );
 create index idempotency_keys_age on idempotency_keys (created_at);
 
--- Who changed what by hand (operators' verbs, settings), beside the incidents' timelines.
+-- Who changed what (commands of operators, settings). Incidents have their own timelines.
 create table audit_log (
     id     bigint primary key generated always as identity,
     at     timestamptz not null default clock_timestamp(),

@@ -30,7 +30,7 @@ create index incidents_owner on incidents (owner_id) where owner_id is not null;
 create unique index incidents_open_key on incidents (application_id, plan_key, dedup_key)
     where dedup_key is not null and not resolved;
 
--- Kept apart so that the hot row stays narrow. `json`, not `jsonb`: templates iterate in the sender's order.
+-- In a table of its own so that the hot row stays narrow. `json`, not `jsonb`: templates iterate in the sender's order.
 create table incident_contexts (
     incident_id bigint primary key references incidents (id) on delete cascade,
     context     json not null,
@@ -54,7 +54,7 @@ create table comments (
 );
 create index comments_incident on comments (incident_id, id);
 
--- Every decision leaves a trace. What left for whom is told by messages and attempts and merged in when shown.
+-- Every decision about an incident. What was sent to whom is in messages and attempts, and is merged in when it is shown.
 create table timeline_entries (
     id          bigint generated always as identity,
     incident_id bigint not null,
@@ -66,7 +66,7 @@ create table timeline_entries (
 ) with (fillfactor = 100);
 create index timeline_entries_incident on timeline_entries (incident_id, id);
 
--- What people answered, by whichever way, whether it was understood or not.
+-- Answers of people, by every channel, understood or not.
 create table responses (
     id          bigint primary key generated always as identity,
     at          timestamptz not null default clock_timestamp(),

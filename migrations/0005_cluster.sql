@@ -1,4 +1,4 @@
--- Who is alive and who owns which bucket.
+-- Live processes, and the owner of each bucket.
 
 -- +goose Up
 

@@ -1,4 +1,4 @@
--- What people and applications choose: mailing lists, devices, overrides, reprioritisation, categories, quotas, addresses.
+-- Settings of people and applications: mailing lists, devices, overrides, reprioritisation, categories, quotas, addresses.
 
 -- +goose Up
 
@@ -28,7 +28,7 @@ create or replace view targets as
     union all
     select target_id, 'mailing-list', id, name, active from mailing_lists;
 
--- Phones registered for push messages. A registration that the push service calls dead is switched off, not deleted.
+-- Phones registered for push messages. A registration that the push service reports as dead is switched off, not deleted.
 create table devices (
     id              bigint primary key generated always as identity,
     registration_id text not null unique check (registration_id <> ''),
@@ -47,14 +47,14 @@ create table user_settings (
     primary key (user_id, name)
 );
 
--- Modes in which a user's messages carry the operator's fixed text instead of the template's (carriers that block).
+-- Modes in which a user gets the operator's fixed text instead of the template's (for carriers that block templates).
 create table user_template_overrides (
     user_id bigint not null references users (id) on delete cascade,
     mode    text not null references modes (name),
     primary key (user_id, mode)
 );
 
--- More than `count` messages of one mode within the window: what exceeds it goes to the other mode.
+-- Messages above `count` of one mode within the window go to the other mode.
 create table user_reprioritizations (
     user_id          bigint not null references users (id) on delete cascade,
     source_mode      text not null references modes (name),
@@ -82,7 +82,7 @@ create table category_overrides (
 );
 create index category_overrides_category on category_overrides (category_id);
 
--- How much an application may send before somebody hears of it (soft) and before it is dropped (hard).
+-- Message limits of an application: above the soft one somebody gets an e-mail, above the hard one messages are dropped.
 create table application_quotas (
     application_id bigint primary key references applications (id) on delete cascade,
     hard_threshold int not null check (hard_threshold > 0),
@@ -110,7 +110,7 @@ create table application_sender_addresses (
     primary key (application_id, mode)
 );
 
--- Words that operators attach to things, to filter by (only names that the configuration allows).
+-- Labels that operators attach to objects, to filter by (only names that the configuration allows).
 create table tags (
     kind      text not null check (kind in ('incident', 'application', 'plan', 'template', 'target')),
     object_id bigint not null,

@@ -2,7 +2,7 @@
 
 -- +goose Up
 
--- One row per hour that somebody asked about. `body` is applications.Statistics; a newer release that does not know it computes anew.
+-- One row per hour for which somebody requested statistics. `body` is applications.Statistics; a newer release that does not know it computes anew.
 create table statistics_snapshots (
     hour        timestamptz primary key,
     computed_at timestamptz not null default clock_timestamp(),

@@ -1,4 +1,4 @@
--- Floods: pages held for a digest, counts of what people and applications got lately.
+-- Pages held for a digest, and counts of recent messages of people and applications.
 
 -- +goose Up
 
@@ -16,8 +16,8 @@ create unique index messages_once_digest on messages (batch, recipient, purpose)
 alter table message_history add column batch text;
 create index message_history_batch on message_history (batch) where batch is not null;
 
--- What is known of the pages of one plan, application, priority and person (escalation.Flood). `release_at` is when what is
--- held leaves; it is set as long as something is held. The owner of `bucket` releases it.
+-- State of the pages of one plan, application, priority and person (escalation.Flood). `release_at` is when held pages are
+-- sent; it is set while pages are held. The owner of `bucket` sends them.
 create table aggregations (
     plan_id        bigint not null,
     application_id bigint not null,
@@ -32,7 +32,7 @@ create table aggregations (
 create index aggregations_release on aggregations (bucket, release_at) where release_at is not null;
 create index aggregations_touched on aggregations (touched_at);
 
--- A digest, and the incidents that it stands for: who answers it answers all of them.
+-- A digest and its incidents: an answer to the digest answers all of them.
 create table batches (
     id             text primary key,
     plan_id        bigint not null,

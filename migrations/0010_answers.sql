@@ -1,15 +1,15 @@
--- What answers need: replies to mails that keep their subject, mails to several people, and receipts that find messages in history.
+-- For answers: replies that keep the subject of a mail, mails to several people, and receipts of messages in history.
 
 -- +goose Up
 
 -- A bare notification's subject stays as it is; others begin with the application's name.
 alter table notification_requests add column bare boolean not null default false;
 
--- Everybody whom a mail names as its recipients, separated by commas, when one notification went to several people openly.
--- Each gets a mail of their own; those who are told in secret stand in none.
+-- All recipients that a mail names, separated by commas, when one notification went to several people openly.
+-- Each gets a mail of their own; people with bcc are not named.
 alter table notification_requests add column shown_to text not null default '';
 
--- What a vendor called the attempts of finished messages, for receipts that come late. Rows live for some days only: see
+-- The vendor's ids of attempts of finished messages, for late receipts. Rows live for some days only: see
 -- ForgetVendorMessages.
 create table vendor_messages (
     vendor            text not null,

@@ -1,4 +1,4 @@
--- What calendar feeds and reminders must know of shifts: how often they changed, which are gone, and who was reminded of what.
+-- For calendar feeds and reminders: how often shifts changed, which were deleted, and who was reminded of what.
 
 -- +goose Up
 
@@ -13,7 +13,7 @@ alter table shifts alter column feed_id set not null, alter column changed_at se
 create index shifts_feed on shifts (feed_id);
 create index shifts_end on shifts (ends_at);
 
--- Shifts as feeds showed them for somebody who has them no longer, so that calendars which know them strike them out.
+-- Shifts that a person lost, as feeds showed them, so that feeds show them as cancelled.
 create table cancelled_shifts (
     feed_id    bigint not null,
     user_id    bigint not null references users (id) on delete cascade,
@@ -101,7 +101,7 @@ create index reminders_made_due on reminders_made (due_at);
 create index reminders_made_user on reminders_made (user_id);
 
 -- Reminders that are due and not made yet: from their moment until the shift begins (or ends); those of less than five minutes before
--- may come five minutes late. now() and not the clock, so that the index finds the shifts ahead. What was made or changed after the moment reminds of nothing. Of linked shifts only a person's
+-- may come five minutes late. now() and not the clock, so that the index finds the shifts ahead. Shifts and settings made or changed after the moment give no reminder. Of linked shifts only a person's
 -- first (or last) reminds.
 create view reminders_due as
 select d.*
@@ -132,7 +132,7 @@ create table phone_checks (
     told_at timestamptz not null default clock_timestamp()
 );
 
--- Occurrences of calendars from elsewhere that became shifts, so that the next import of the calendar finds them. shift_id is no
+-- Occurrences of imported calendars that became shifts, so that the next import of the calendar finds them. shift_id is no
 -- foreign key: that a shift is gone says that somebody deleted or cut it by hand, and it is not made again.
 create table taken_shifts (
     team_id   bigint not null references teams (id) on delete cascade,

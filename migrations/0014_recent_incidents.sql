@@ -1,4 +1,4 @@
--- Counts of what was opened lately on a plan look at no more than that.
+-- For counts of the incidents recently opened on a plan.
 
 -- +goose Up
 

@@ -1,10 +1,9 @@
--- People hear of what concerns them personally (swap requests, the pager that was taken), and what bulk changes of shifts strike out of
--- feeds is written by one statement.
+-- Personal notices (swap requests, a pager that was taken), and cancelled shifts of bulk changes written by one statement.
 
 -- +goose Up
 
 -- kind is a type of settings or a personal kind: the latter is told to user_ids themselves, except to those who hear of the same change
--- as the kind `unless` by a setting of theirs. by_id is whose doing it is.
+-- as the kind `unless` by a setting of theirs. by_id is the person who made the change.
 alter table notices
     drop constraint notices_kind_fkey,
     add column by_id  bigint references users (id) on delete set null,

@@ -1,4 +1,4 @@
--- When teams want somebody to hold a role, where that is not what their schedules are for.
+-- When teams want a role covered, where that differs from their schedules.
 
 -- +goose Up
 

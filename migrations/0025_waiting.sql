@@ -1,5 +1,5 @@
--- Messages on their way are not moved from index to index. What waits, was taken or is being sent has not settled: that alone
--- decides which indexes it is in, so that taking and marking it write the row only (HOT).
+-- The indexes of the queue hold all messages that have not settled: waiting, taken or being sent. Taking and marking a
+-- message change no indexed column and write the row only (HOT).
 
 -- +goose Up
 
@@ -12,7 +12,7 @@ create index messages_held on messages (plan_id, application_id, priority, user_
 create index messages_digests on messages (bucket) where batch is not null and incident_id is null and settled_at is null;
 alter table messages set (fillfactor = 45); -- room for two more versions of each row, beside those that are being taken
 
--- Calls that run, or whose outcome nobody recorded. Mails get no receipts, so nobody looks for one by its number.
+-- Calls that run, or whose outcome nobody recorded. Mails get no receipts, so they need no index by the vendor's id.
 create index attempts_open on attempts (message_id) where finished_at is null;
 drop index attempts_vendor_message;
 create index attempts_vendor_message on attempts (vendor_message_id) where vendor_message_id is not null and vendor <> 'smtp';

@@ -1,6 +1,6 @@
 -- +goose Up
 
--- Incidents that wait because an operator paused their plan or application ("p" of escalation.Progress). They are found here when it
+-- Incidents that wait because an operator paused their plan or application ("p" of escalation.Progress). They are found by this index when it
 -- is resumed; until then they are not due.
 create index incidents_paused on incidents (plan_id, application_id, due_at) where active and progress ->> 'p' = 'true';
 insert into schema_compatibility (version, oldest) values (28, 26);

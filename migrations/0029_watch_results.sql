@@ -1,6 +1,6 @@
 -- +goose Up
 
--- What one process found when it watched the whole cluster, for the other processes to read.
+-- Result of the process that checks the whole cluster, for the other processes.
 create table watch_results (
     name text primary key,
     claimed_at timestamptz not null,

@@ -45,7 +45,7 @@ create trigger user_contacts_changed before update on user_contacts for each row
     when (new.destination is distinct from old.destination and new.verified_destination is not distinct from old.verified_destination)
     execute function forget_verification();
 
--- Codes with which people show that a contact is theirs. The code itself is not stored.
+-- Codes with which people prove that a contact is theirs. The code itself is not stored.
 create table contact_codes (
     id          bigint primary key generated always as identity,
     user_id     bigint not null references users (id) on delete cascade,

@@ -1,6 +1,6 @@
 -- +goose Up
 
--- Pages that have not left in time are found whatever state they are in, and are noted on their incident's timeline once.
+-- Pages that were not sent in time are found in every state, and are noted once on the timeline of their incident.
 alter table messages add column late_at timestamptz;
 comment on column messages.late_at is 'when the timeline was told that the message has not left in time; null = it was not';
 create index messages_unsent on messages (application_id, class, created_at) where settled_at is null;

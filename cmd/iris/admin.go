@@ -15,12 +15,15 @@ import (
 
 	"github.com/iris-oncall/iris/internal/app"
 	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/database"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/operator"
+	"github.com/iris-oncall/iris/internal/operator/transfer"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
 // operator opens the configured database for one command.
-func (e *env) operator(ctx context.Context) (*app.Operator, error) {
+func (e *env) operator(ctx context.Context) (*operator.Operator, error) {
 	c, err := config.Load(e.config, e.environ)
 	if err != nil {
 		return nil, err
@@ -29,7 +32,7 @@ func (e *env) operator(ctx context.Context) (*app.Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, err := app.OpenOperator(ctx, common)
+	o, err := operator.Open(ctx, common)
 	if err == nil {
 		o.CatchAll = c.CatchAllPlan()
 	}
@@ -57,7 +60,7 @@ func (migrateCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	if err := app.Migrate(ctx, common, log); err != nil {
+	if err := database.Migrate(ctx, common, log); err != nil {
 		return err
 	}
 	fmt.Fprintln(e.stderr, "the schema is up to date")
@@ -87,7 +90,7 @@ type userAddCommand struct {
 
 // Run adds a user with contacts.
 func (c userAddCommand) Run(ctx context.Context, e *env) error {
-	u := app.NewUser{Name: c.Name, FullName: c.FullName, TimeZone: c.TimeZone, Admin: c.Admin, Contacts: map[users.Mode]string{}}
+	u := operator.NewUser{Name: c.Name, FullName: c.FullName, TimeZone: c.TimeZone, Admin: c.Admin, Contacts: map[users.Mode]string{}}
 	for mode, destination := range map[users.Mode]string{users.Email: c.Email, users.SMS: c.Phone, users.Call: c.Phone, users.Slack: c.Slack} {
 		if destination != "" {
 			u.Contacts[mode] = destination
@@ -200,7 +203,7 @@ func (c appAddCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer o.Close()
-	key, err := o.AddApplication(ctx, app.NewApplication{
+	key, err := o.AddApplication(ctx, operator.NewApplication{
 		Name: c.Name, Variables: c.Variable, TitleVariable: c.Title, ActsForUsers: c.ActsForUsers, OpensForOthers: c.OpensForOthers,
 		UsesOnCall: c.UsesOnCall, Relay: c.Relay,
 	})
@@ -242,7 +245,7 @@ func (c appSetCommand) Run(ctx context.Context, e *env) error {
 		}
 	}
 	if c.UsesOnCall != nil || c.Relay != nil {
-		if err := o.SetPowers(ctx, c.Name, app.Powers{UsesOnCall: c.UsesOnCall, Relay: c.Relay}); err != nil {
+		if err := o.SetPowers(ctx, c.Name, operator.Powers{UsesOnCall: c.UsesOnCall, Relay: c.Relay}); err != nil {
 			return err
 		}
 	}
@@ -328,7 +331,7 @@ func (c teamAddCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer o.Close()
-	if err := o.AddTeam(ctx, app.NewTeam{Name: c.Name, Members: append(c.Member, c.Also...), Manager: c.Manager, Director: c.Director}); err != nil {
+	if err := o.AddTeam(ctx, operator.NewTeam{Name: c.Name, Members: append(c.Member, c.Also...), Manager: c.Manager, Director: c.Director}); err != nil {
 		return err
 	}
 	fmt.Fprintf(e.stderr, "team %s added\n", c.Name)
@@ -409,17 +412,17 @@ func (c checkConfigCommand) Run(e *env) error {
 		if c.Only != "processor" {
 			api, err := cfg.API()
 			if note(err); err == nil {
-				note(app.DirectoryProblem(api.LDAP, api.Sync, api.Slack))
+				note(transfer.DirectoryProblem(api.LDAP, api.Sync, api.Slack))
 			}
 		}
 		if c.Only != "api" {
 			processor, err := cfg.Processor()
 			if note(err); err == nil {
-				note(app.DirectoryProblem(processor.LDAP, processor.Sync, processor.Slack))
+				note(transfer.DirectoryProblem(processor.LDAP, processor.Sync, processor.Slack))
 			}
 		}
 		if url := cfg.DatabaseURL().Reveal(); url != "" {
-			note(app.DatabaseURLProblem(url))
+			note(database.URLProblem(url))
 		}
 		for _, w := range cfg.Warnings() {
 			fmt.Fprintln(e.stderr, "warning:", w)

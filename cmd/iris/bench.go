@@ -14,6 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/app"
 	"github.com/iris-oncall/iris/internal/bench"
 	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/database"
 )
 
 type benchCommand struct {
@@ -119,7 +120,7 @@ func (e *env) refuseInUse(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	use, err := app.FindUse(ctx, common)
+	use, err := database.FindUse(ctx, common)
 	if err != nil {
 		return err
 	}

@@ -5,8 +5,9 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/iris-oncall/iris/internal/app"
+	"github.com/iris-oncall/iris/internal/database"
 	"github.com/iris-oncall/iris/internal/devmode"
+	"github.com/iris-oncall/iris/internal/operator"
 )
 
 type devCommand struct {
@@ -42,7 +43,7 @@ func (d devDatabase) InUse(ctx context.Context, url string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	use, err := app.FindUse(ctx, common)
+	use, err := database.FindUse(ctx, common)
 	return use.Host, err
 }
 
@@ -52,7 +53,7 @@ func (d devDatabase) Migrate(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	return app.Migrate(ctx, common, zap.NewNop())
+	return database.Migrate(ctx, common, zap.NewNop())
 }
 
 // Seed implements devmode.Database.
@@ -61,7 +62,7 @@ func (d devDatabase) Seed(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	o, err := app.OpenOperator(ctx, common)
+	o, err := operator.Open(ctx, common)
 	if err != nil {
 		return err
 	}

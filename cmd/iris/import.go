@@ -9,11 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/app"
 	"github.com/iris-oncall/iris/internal/config"
-	"github.com/iris-oncall/iris/internal/imports"
-	theirs "github.com/iris-oncall/iris/internal/imports/iris"
-	calendars "github.com/iris-oncall/iris/internal/imports/oncall"
+	"github.com/iris-oncall/iris/internal/operator/transfer"
 )
 
 type importCommand struct {
@@ -44,7 +41,7 @@ const (
 
 // Run takes over Iris's data and reports on standard output.
 func (c importIrisCommand) Run(ctx context.Context, e *env) error {
-	options := theirs.Options{Modes: c.Mode, StopActive: c.Active == "stop", Relays: c.Relay}
+	options := transfer.IrisOptions{Modes: c.Mode, StopActive: c.Active == "stop", Relays: c.Relay}
 	if err := options.Check(); err != nil {
 		return err
 	}
@@ -59,7 +56,7 @@ func (c importIrisCommand) Run(ctx context.Context, e *env) error {
 	if options.Retention, err = e.retention(); err != nil {
 		return err
 	}
-	report, err := app.ImportIris(ctx, common, in, options)
+	report, err := transfer.Iris(ctx, common, in, options)
 	if err != nil {
 		return err
 	}
@@ -73,7 +70,7 @@ type importOncallCommand struct {
 
 // Run takes over Oncall's data and reports on standard output.
 func (c importOncallCommand) Run(ctx context.Context, e *env) error {
-	options := calendars.Options{Modes: c.Mode}
+	options := transfer.OncallOptions{Modes: c.Mode}
 	if err := options.Modes.Check(); err != nil {
 		return err
 	}
@@ -85,7 +82,7 @@ func (c importOncallCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	report, err := app.ImportOncall(ctx, common, in, options)
+	report, err := transfer.Oncall(ctx, common, in, options)
 	if err != nil {
 		return err
 	}
@@ -102,8 +99,8 @@ func (e *env) retention() (time.Duration, error) {
 }
 
 // source is where to read, with the password from where it was left.
-func (f importFlags) source(e *env) (app.Import, error) {
-	in := app.Import{From: f.From, DryRun: f.DryRun, Progress: func(class string, rows int64) {
+func (f importFlags) source(e *env) (transfer.Import, error) {
+	in := transfer.Import{From: f.From, DryRun: f.DryRun, Progress: func(class string, rows int64) {
 		fmt.Fprintf(e.stderr, "%s: rows read: %d\n", class, rows)
 	}}
 	for _, v := range e.environ {
@@ -130,7 +127,7 @@ func (f importFlags) source(e *env) (app.Import, error) {
 }
 
 // tell writes the report and chooses the exit code.
-func (f importFlags) tell(e *env, report *imports.Report) error {
+func (f importFlags) tell(e *env, report *transfer.Report) error {
 	write := report.WriteText
 	if f.JSON {
 		write = report.WriteJSON

@@ -9,8 +9,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/app"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/operator"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -50,7 +50,7 @@ func (c oncallCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer o.Close()
-	teams, err := o.Who(ctx, app.WhoAsk{Team: c.Team, Service: c.Service, Role: c.Role, At: c.At, Ahead: ahead})
+	teams, err := o.Who(ctx, operator.WhoAsk{Team: c.Team, Service: c.Service, Role: c.Role, At: c.At, Ahead: ahead})
 	if err != nil {
 		return invalidIsUsage(err)
 	}
@@ -89,7 +89,7 @@ func days(text string) (time.Duration, error) {
 }
 
 // lacking reports whether nobody is on call for a role, or a gap was asked for and found. What is not populated yet is no gap.
-func (c oncallCommand) lacking(teams []app.WhoTeam) bool {
+func (c oncallCommand) lacking(teams []operator.WhoTeam) bool {
 	for _, t := range teams {
 		for _, r := range t.Roles {
 			if len(r.People) == 0 || c.Gaps && len(ofKind(r.Gaps, oncall.GapNobody)) > 0 {
@@ -101,8 +101,8 @@ func (c oncallCommand) lacking(teams []app.WhoTeam) bool {
 }
 
 // ofKind returns the gaps of a kind.
-func ofKind(gaps []app.WhoGap, kind oncall.GapKind) []app.WhoGap {
-	var out []app.WhoGap
+func ofKind(gaps []operator.WhoGap, kind oncall.GapKind) []operator.WhoGap {
+	var out []operator.WhoGap
 	for _, g := range gaps {
 		if g.Kind == kind {
 			out = append(out, g)
@@ -112,7 +112,7 @@ func ofKind(gaps []app.WhoGap, kind oncall.GapKind) []app.WhoGap {
 }
 
 // plain prints one line for each fact: what, team, role, when, who or until. Nobody is an empty name.
-func (c oncallCommand) plain(w io.Writer, teams []app.WhoTeam) error {
+func (c oncallCommand) plain(w io.Writer, teams []operator.WhoTeam) error {
 	line := func(cells ...string) error {
 		for i := range cells {
 			cells[i] = tabless.Replace(cells[i])
@@ -125,7 +125,7 @@ func (c oncallCommand) plain(w io.Writer, teams []app.WhoTeam) error {
 		for _, r := range t.Roles {
 			people := r.People
 			if len(people) == 0 {
-				people = []app.WhoPerson{{}} // as for a hand-off to nobody
+				people = []operator.WhoPerson{{}} // as for a hand-off to nobody
 			}
 			for _, p := range people {
 				if err := line("on-call", t.Team, r.Role, when(t.At), p.Name); err != nil {
@@ -158,7 +158,7 @@ func (c oncallCommand) plain(w io.Writer, teams []app.WhoTeam) error {
 }
 
 // placed is the zone of a team.
-func placed(t app.WhoTeam) *time.Location {
+func placed(t operator.WhoTeam) *time.Location {
 	z, err := time.LoadLocation(t.Zone)
 	if err != nil {
 		return time.UTC
@@ -166,7 +166,7 @@ func placed(t app.WhoTeam) *time.Location {
 	return z
 }
 
-func (c oncallCommand) table(out io.Writer, teams []app.WhoTeam) error {
+func (c oncallCommand) table(out io.Writer, teams []operator.WhoTeam) error {
 	for i, t := range teams {
 		if i > 0 {
 			fmt.Fprintln(out)
@@ -198,7 +198,7 @@ func (c oncallCommand) table(out io.Writer, teams []app.WhoTeam) error {
 	return nil
 }
 
-func person(p app.WhoPerson) string {
+func person(p operator.WhoPerson) string {
 	if p.FullName == "" {
 		return p.Name
 	}
@@ -206,7 +206,7 @@ func person(p app.WhoPerson) string {
 }
 
 // reached words the contacts of somebody, the quickest first.
-func reached(p app.WhoPerson) string {
+func reached(p operator.WhoPerson) string {
 	var parts []string
 	for _, m := range []users.Mode{users.Call, users.SMS, users.Push, users.Slack, users.Email} {
 		if to := p.Contacts[m]; to != "" && (m != users.SMS || to != p.Contacts[users.Call]) {
@@ -219,7 +219,7 @@ func reached(p app.WhoPerson) string {
 	return strings.Join(parts, ", ")
 }
 
-func (c oncallCommand) tellNext(out io.Writer, t app.WhoTeam, r app.WhoRole, z *time.Location) {
+func (c oncallCommand) tellNext(out io.Writer, t operator.WhoTeam, r operator.WhoRole, z *time.Location) {
 	if len(r.Next) == 0 {
 		fmt.Fprintf(out, "No hand-off of %s until %s.\n", r.Role, at(t.Until, z))
 		return
@@ -237,7 +237,7 @@ func everybody(names []string) string {
 	return strings.Join(names, " and ")
 }
 
-func (c oncallCommand) tellGaps(out io.Writer, t app.WhoTeam, r app.WhoRole, z *time.Location) {
+func (c oncallCommand) tellGaps(out io.Writer, t operator.WhoTeam, r operator.WhoRole, z *time.Location) {
 	if len(r.Gaps) == 0 {
 		fmt.Fprintf(out, "No gap in %s until %s.\n", r.Role, at(t.Until, z))
 		return

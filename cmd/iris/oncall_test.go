@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/app"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/operator"
 )
 
 func TestOncallOnTheCommandLine(t *testing.T) {
@@ -42,7 +42,7 @@ Nobody has a shift as primary (pages go to the team's fixed order, or the fallba
 	require.Contains(t, ask(3, "empty"), "primary  NOBODY              nobody is primary: team empty has no active member\n")
 	require.Regexp(t, "^on-call\tempty\tprimary\t[^\t]+\t\n$", ask(3, "empty", "-o", "plain"), "scripts hear of nobody, too")
 
-	var teams []app.WhoTeam
+	var teams []operator.WhoTeam
 	require.NoError(t, json.Unmarshal([]byte(ask(0, "db", "--at", "2026-11-22 02:00", "--output", "json")), &teams))
 	require.Equal(t, "bob", teams[0].Roles[0].People[0].Name)
 	require.True(t, teams[0].Roles[0].Calendar)
@@ -78,8 +78,8 @@ Nobody has a shift as primary (pages go to the team's fixed order, or the fallba
 // What a schedule has not reached yet is told apart from a time without anybody, and fails no check.
 func TestNotPopulatedYetIsNoGap(t *testing.T) {
 	t.Parallel()
-	later := app.WhoGap{Kind: oncall.GapNotPopulated, Start: 1795914000, End: 1795914000 + 3600}
-	teams := []app.WhoTeam{{Team: "db", Zone: "UTC", Roles: []app.WhoRole{{Role: "primary", People: []app.WhoPerson{{Name: "ann"}}, Gaps: []app.WhoGap{later}}}}}
+	later := operator.WhoGap{Kind: oncall.GapNotPopulated, Start: 1795914000, End: 1795914000 + 3600}
+	teams := []operator.WhoTeam{{Team: "db", Zone: "UTC", Roles: []operator.WhoRole{{Role: "primary", People: []operator.WhoPerson{{Name: "ann"}}, Gaps: []operator.WhoGap{later}}}}}
 	c := oncallCommand{Gaps: true}
 	require.False(t, c.lacking(teams))
 	var out strings.Builder
@@ -89,6 +89,6 @@ func TestNotPopulatedYetIsNoGap(t *testing.T) {
 	require.NoError(t, c.table(&out, teams))
 	require.Contains(t, out.String(), "Not populated yet for primary; the schedule will reach these times:\n  Sun 2026-11-29 01:00:00 +00:00  to ")
 	require.NotContains(t, out.String(), "Nobody has a shift")
-	teams[0].Roles[0].Gaps = append(teams[0].Roles[0].Gaps, app.WhoGap{Kind: oncall.GapNobody, Start: 1795914000, End: 1795917600})
+	teams[0].Roles[0].Gaps = append(teams[0].Roles[0].Gaps, operator.WhoGap{Kind: oncall.GapNobody, Start: 1795914000, End: 1795917600})
 	require.True(t, c.lacking(teams))
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/app"
+	"github.com/iris-oncall/iris/internal/operator"
 )
 
 type planCommand struct {
@@ -72,9 +72,9 @@ func (f intakeFlags) given() bool {
 	return f.DefaultPlan != nil || f.LateWithin != nil || f.LateHold != nil
 }
 
-func (f intakeFlags) set(ctx context.Context, o *app.Operator, name string) error {
+func (f intakeFlags) set(ctx context.Context, o *operator.Operator, name string) error {
 	if !f.given() {
 		return nil
 	}
-	return o.SetIntake(ctx, name, app.Intake{DefaultPlan: f.DefaultPlan, LateWithin: f.LateWithin, LateHold: f.LateHold})
+	return o.SetIntake(ctx, name, operator.Intake{DefaultPlan: f.DefaultPlan, LateWithin: f.LateWithin, LateHold: f.LateHold})
 }

@@ -7,9 +7,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/iris-oncall/iris/internal/app"
 	"github.com/iris-oncall/iris/internal/config"
-	"github.com/iris-oncall/iris/internal/directory"
+	"github.com/iris-oncall/iris/internal/operator/transfer"
 )
 
 type syncCommand struct {
@@ -37,7 +36,7 @@ func (c syncCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	report, err := app.SyncDirectory(ctx, cfg, directory.Options{DryRun: c.DryRun, AllowGone: c.AllowGone})
+	report, err := transfer.Directory(ctx, cfg, transfer.DirectoryOptions{DryRun: c.DryRun, AllowGone: c.AllowGone})
 	if err != nil {
 		return err
 	}
@@ -76,7 +75,7 @@ type syncProblem struct {
 	Text string `json:"text"`
 }
 
-func syncReport(r directory.Report) syncJSON {
+func syncReport(r transfer.DirectoryReport) syncJSON {
 	out := syncJSON{
 		Source: r.Source, DryRun: r.DryRun, Stopped: r.Stopped, Entries: r.Entries, Strangers: r.Strangers, Seconds: r.Took.Seconds(),
 		People: []syncChange{}, Lists: []syncChange{}, Problems: []syncProblem{},
@@ -93,14 +92,14 @@ func syncReport(r directory.Report) syncJSON {
 	return out
 }
 
-func listDetail(c directory.ListChange) string {
-	if c.Kind == directory.SwitchOff {
+func listDetail(c transfer.ListChange) string {
+	if c.Kind == transfer.SwitchOff {
 		return ""
 	}
 	return fmt.Sprintf("%d members, %d of them here", c.Size, len(c.Members))
 }
 
-func tableSync(out io.Writer, r directory.Report) error {
+func tableSync(out io.Writer, r transfer.DirectoryReport) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	row := func(cells ...string) {
 		for i := range cells {

@@ -14,6 +14,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/health"
 )
 
 // NewRegistry returns a metrics registry with what every process tells about itself.
@@ -28,10 +30,10 @@ func NewRegistry(version string) *prometheus.Registry {
 }
 
 // adminRoutes is what operators ask a process: metrics, health, profiles.
-func adminRoutes(h *health, gatherer prometheus.Gatherer) http.Handler {
+func adminRoutes(h *health.Probes, gatherer prometheus.Gatherer) http.Handler {
 	r := chi.NewRouter()
-	r.Get("/livez", h.livez)
-	r.Get("/readyz", h.readyz)
+	r.Get("/livez", h.Livez)
+	r.Get("/readyz", h.Readyz)
 	r.Handle("/metrics", metricsHandler(gatherer))
 	r.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
 	r.HandleFunc("/debug/pprof/profile", pprof.Profile)

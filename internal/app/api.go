@@ -16,7 +16,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/database"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/health"
+	"github.com/iris-oncall/iris/internal/jobs"
+	"github.com/iris-oncall/iris/internal/login"
 	"github.com/iris-oncall/iris/internal/openapi"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/engine"
@@ -30,7 +34,7 @@ type API struct {
 	cfg     config.API
 	log     *zap.Logger
 	reg     *prometheus.Registry
-	health  *health
+	health  *health.Probes
 	errors  *wire.Errors
 	public  net.Listener
 	admin   net.Listener // nil = none
@@ -47,7 +51,7 @@ func NewAPI(cfg config.API, deps Deps) (*API, error) {
 	if a.reg == nil {
 		a.reg = NewRegistry(Version())
 	}
-	a.health = newHealth(a.log, a.reg)
+	a.health = health.New(a.log, a.reg)
 	a.errors = wire.NewErrors(a.log)
 	var err error
 	if a.proxies, err = trustProxies(cfg.HTTP.TrustedProxies); err != nil {
@@ -59,7 +63,7 @@ func NewAPI(cfg config.API, deps Deps) (*API, error) {
 		}
 	}
 	ctx := context.Background() // the pool lives as long as the process; opening it connects to nothing
-	if a.db, err = openDatabase(ctx, cfg.Common, "iris-api", 0, pool(a.reg, "main"), a.log); err != nil {
+	if a.db, err = database.Open(ctx, cfg.Common, "iris-api", 0, pool(a.reg, "main"), a.log); err != nil {
 		return nil, err
 	}
 	if a.public, err = listenPublic(cfg.HTTP.Addr); err != nil {
@@ -111,7 +115,7 @@ func (a *API) Run(ctx context.Context) error {
 	defer stopServing()
 
 	var g, bg errgroup.Group
-	bg.Go(func() error { a.health.watch(background); return nil })
+	bg.Go(func() error { a.health.Watch(background); return nil })
 	if a.admin != nil {
 		bg.Go(func() error { return serve(background, a.admin, adminRoutes(a.health, a.reg), time.Second, a.log) })
 	}
@@ -129,7 +133,7 @@ func (a *API) Run(ctx context.Context) error {
 	})
 	go func() {
 		<-serving.Done()
-		a.health.waiting(checkStop, errors.New("the process is stopping"))
+		a.health.NotReady(health.Stopping, errors.New("the process is stopping"))
 	}()
 	err := g.Wait()
 	stopBackground()
@@ -142,8 +146,8 @@ func (a *API) Run(ctx context.Context) error {
 func (a *API) root() http.Handler {
 	fixed := chi.NewRouter()
 	fixed.Use(middleware.GetHead)
-	fixed.Get("/livez", a.health.livez)
-	fixed.Get("/readyz", a.health.readyz)
+	fixed.Get("/livez", a.health.Livez)
+	fixed.Get("/readyz", a.health.Readyz)
 	if a.mailbox != nil {
 		for _, path := range []string{"/dev/mailbox", "/dev/mailbox.json", "/dev/mailbox/*"} {
 			fixed.Handle(path, a.mailbox)
@@ -186,8 +190,8 @@ func (a *API) start(ctx, background context.Context, bg *errgroup.Group) error {
 		bg.Go(func() error { return f(background) })
 	}
 	a.parts.Store(router)
-	a.health.set(append(newWatch(engine.NewRunner(a.db), a.reg, a.log).checks(),
-		databaseCheck(a.db), membersCheck(engine.NewCluster(a.db)))...)
+	a.health.Set(append(health.NewOverdue(engine.NewRunner(a.db), a.reg, a.log).Checks(),
+		health.DatabaseCheck(a.db), health.MembersCheck(engine.NewCluster(a.db)))...)
 	return nil
 }
 
@@ -231,7 +235,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		return nil, nil, err
 	}
 	return a.routes(zip, docs, api, calendars, own, hooks, answers, pages), []func(context.Context) error{
-		s.notifier.Run, api.Run, s.load.Run, expireSessions(s.sessionRows, a.log), newQueueGauges(s.queues.Depths, a.reg).run,
+		s.notifier.Run, api.Run, s.load.Run, jobs.ExpireSessions(s.sessionRows, a.log), jobs.NewQueueGauges(s.queues.Depths, a.reg).Run,
 	}, nil
 }
 
@@ -239,7 +243,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 func (a *API) routes(zip func(http.Handler) http.Handler, docs *openapi.Docs, parts ...interface{ Routes(r chi.Router) }) *chi.Mux {
 	r := chi.NewRouter()
 	r.Use(newHTTPMetrics(a.reg).middleware, zip, a.errors.Recover, wire.SecurityHeaders, wire.StrictTransport(a.cfg.PublicURL), wire.CORS(a.cfg.HTTP.AllowedOrigins),
-		wire.TrimSlash, a.errors.BoundQuery, refuseUnknownQueries(r, docs.Query, a.errors.Write), middleware.GetHead, noteAddress)
+		wire.TrimSlash, a.errors.BoundQuery, refuseUnknownQueries(r, docs.Query, a.errors.Write), middleware.GetHead, login.NoteAddress)
 	a.errors.Refuse(r)
 	for _, p := range parts {
 		p.Routes(r)

@@ -15,8 +15,10 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/irisapi"
 	"github.com/iris-oncall/iris/internal/jinja"
+	"github.com/iris-oncall/iris/internal/login"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncallapi"
+	"github.com/iris-oncall/iris/internal/operator"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/access"
 	"github.com/iris-oncall/iris/internal/postgres/calendar"
@@ -76,8 +78,8 @@ func (a *API) share(in postgres.Installation) (*apiShared, error) {
 		sessionRows:   access.NewSessions(a.db),
 		userRows:      pgpeople.NewUsers(a.db),
 	}
-	s.sessions = newSessions(a.cfg, s.sessionRows, a.errors.Write)
-	s.authenticator = wire.NewAuthenticator(s.applications, s.userRows, s.sessions, userKey, a.errors)
+	s.sessions = login.NewSessions(a.cfg, s.sessionRows, a.errors.Write)
+	s.authenticator = wire.NewAuthenticator(s.applications, s.userRows, s.sessions, login.UserKey, a.errors)
 	if a.cfg.Compatibility.DisableAuth {
 		s.authenticator = s.authenticator.Believing()
 	}
@@ -89,7 +91,7 @@ func (a *API) share(in postgres.Installation) (*apiShared, error) {
 		s.dummy = s.userRows.ByName
 	}
 	var err error
-	if s.simulator, err = newSimulator(a.db, s.applications, a.cfg.MailingLists.MaxMembers, s.dummy); err != nil {
+	if s.simulator, err = operator.NewSimulator(a.db, s.applications, a.cfg.MailingLists.MaxMembers, s.dummy); err != nil {
 		return nil, err
 	}
 	s.callbacks, err = newCallbacks(a.cfg)
@@ -110,7 +112,7 @@ func (s *apiShared) irisAPI() (*irisapi.API, error) {
 		Resolver: resolver, People: s.userRows, Teammates: s.userRows.Teammates, Queues: s.queues,
 		Settings: s.applications, ApplicationKeys: s.applications, Limits: s.applications,
 		Tags: catalog.NewTags(s.db), Rates: s.rates, States: s.incidents, Aggregations: s.plans,
-		Statistics: incidents.NewStatistics(s.db), Simulator: s.simulator, Removals: newRemovals(s.db, s.plans, s.cfg.Intake.CatchAllPlan), PlanFallbacks: s.plans, ApplicationFallbacks: s.applications,
+		Statistics: incidents.NewStatistics(s.db), Simulator: s.simulator, Removals: operator.NewRemovals(s.db, s.plans, s.cfg.Intake.CatchAllPlan), PlanFallbacks: s.plans, ApplicationFallbacks: s.applications,
 		Profiles: pgpeople.NewSettings(s.db), Targets: catalog.NewTargets(s.db), Categories: s.applications, SlackID: s.callbacks.slackID,
 		Replays: postgres.NewIdempotency(s.db), Load: s.load, Syntax: syntax, Wake: s.notifier.Wake, Ping: s.db.Ping,
 		Log: s.log, Registerer: s.reg, Config: apiConfig(s.cfg),
@@ -131,7 +133,7 @@ type calendarParts struct {
 }
 
 func (s *apiShared) calendarParts() calendarParts {
-	teams := pgpeople.NewOncallTeams(s.db, reminders(s.cfg.Oncall))
+	teams := pgpeople.NewOncallTeams(s.db, operator.Reminders(s.cfg.Oncall))
 	p := calendarParts{
 		teams: teams, people: pgpeople.NewOncallPeople(s.db), rosters: pgpeople.NewRosters(teams), names: catalog.NewRolesAndServices(s.db),
 		shifts: calendar.NewShifts(s.db), schedules: calendar.NewSchedules(s.db), calendars: calendar.NewCalendars(s.db),
@@ -142,7 +144,7 @@ func (s *apiShared) calendarParts() calendarParts {
 		Openings: open, Grace: s.cfg.Oncall.Grace,
 	}
 	p.authenticator = &calendars.Authenticator{
-		Applications: s.applications, Users: s.userRows, Sessions: s.sessions, UserKey: userKey, Standings: teams,
+		Applications: s.applications, Users: s.userRows, Sessions: s.sessions, UserKey: login.UserKey, Standings: teams,
 		Openings: open, DebugAuth: s.cfg.Compatibility.OncallDebugAuth, Errors: s.errors,
 	}
 	return p
@@ -212,8 +214,8 @@ func (s *apiShared) pages() (*web.Web, error) {
 	}
 	return web.New(web.Deps{
 		Incidents: s.incidents, Messages: s.messages, Queues: s.queues, Cluster: engine.NewCluster(s.db),
-		People:   &people{Users: s.userRows, accounts: accounts, guard: &loginGuard{}, known: access.NewKnownAddresses(s.db, s.in.Keys), log: s.log},
-		Sessions: s.sessions, UserKey: userKey, Steps: stepsOf(s.plans), Wake: s.notifier.Wake, Teams: pgpeople.NewTeams(s.db), Plans: s.plans,
+		People:   login.NewPeople(s.userRows, accounts, access.NewKnownAddresses(s.db, s.in.Keys), s.log),
+		Sessions: s.sessions, UserKey: login.UserKey, Steps: stepsOf(s.plans), Wake: s.notifier.Wake, Teams: pgpeople.NewTeams(s.db), Plans: s.plans,
 		Simulator: s.simulator, Mailbox: s.cfg.HTTP.MailboxURL != "", Log: s.log,
 	})
 }
@@ -240,7 +242,7 @@ func (s *apiShared) accounts() (*auth.Accounts, error) {
 	if s.cfg.Compatibility.DisableAuth {
 		accounts = accounts.Believing()
 	}
-	return withDirectory(accounts, s.cfg, pgpeople.NewDirectorySync(s.db, "log-in with the directory's password"), s.log, s.reg)
+	return login.WithDirectory(accounts, s.cfg, pgpeople.NewDirectorySync(s.db, "log-in with the directory's password"), s.log, s.reg)
 }
 
 // openings is what the configuration opens to clients that know no keys.

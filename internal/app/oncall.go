@@ -4,21 +4,9 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/config"
-	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncallapi"
 	"github.com/iris-oncall/iris/internal/users"
 )
-
-// reminders are what somebody who joins a team hears of its shifts.
-func reminders(c config.Oncall) []oncall.NoticeSetting {
-	var out []oncall.NoticeSetting
-	for _, before := range c.ReminderTimes {
-		for _, mode := range c.ReminderModes {
-			out = append(out, oncall.NoticeSetting{Mode: users.Mode(mode), Type: "oncall_reminder", Before: &before, Roles: c.ReminderRoles})
-		}
-	}
-	return out
-}
 
 // noticeModes are those in which people can be told of shifts.
 var noticeModes = []users.Mode{users.Email, users.SMS, users.Call, users.Slack, users.Push}

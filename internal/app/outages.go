@@ -10,6 +10,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/iris-oncall/iris/internal/health"
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
@@ -111,8 +112,8 @@ func (w *watched) trouble(now time.Time) string {
 }
 
 // vendorsCheck tells of accounts that fail. The process stays ready: messages are tried again and go another way.
-func vendorsCheck(all []messages.Vendor) check {
-	return check{"vendors", func(context.Context) error {
+func vendorsCheck(all []messages.Vendor) health.Check {
+	return health.Check{Name: "vendors", Ask: func(context.Context) error {
 		var failing []string
 		for _, v := range all {
 			if w, ok := v.(*watched); ok {
@@ -122,7 +123,7 @@ func vendorsCheck(all []messages.Vendor) check {
 			}
 		}
 		if len(failing) > 0 {
-			return concern(strings.Join(failing, "; "))
+			return health.Concern(strings.Join(failing, "; "))
 		}
 		return nil
 	}}

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/iris-oncall/iris/internal/health"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -83,7 +84,7 @@ func TestReadinessNamesTheAccountThatFails(t *testing.T) {
 			v.result = r
 			w.Send(t.Context(), messages.Outbound{Plan: "db-on-call", Target: "ana"})
 		}
-		state := func() error { return vendorsCheck(all).ask(t.Context()) }
+		state := func() error { return vendorsCheck(all).Ask(t.Context()) }
 		require.NoError(t, state())
 		send(messages.Result{Outcome: messages.OutcomeUnavailable, Detail: "451 4.7.1 greylisted"})
 		require.NoError(t, state(), "one recipient says little")
@@ -91,7 +92,7 @@ func TestReadinessNamesTheAccountThatFails(t *testing.T) {
 		require.Equal(t, "ana", logs.All()[0].ContextMap()["target"])
 		require.Equal(t, "451 4.7.1 greylisted", logs.All()[0].ContextMap()["reason"])
 		send(messages.Result{Outcome: messages.OutcomeUnavailable, Detail: "connection refused", BeforeRecipient: true})
-		var worry concern
+		var worry health.Concern
 		require.ErrorAs(t, state(), &worry)
 		require.Contains(t, worry.Error(), "twilio/main fails since 2000-01-01T00:00:00Z (2 calls, last: connection refused)")
 		send(messages.Result{Outcome: messages.OutcomeSent})

@@ -12,6 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/database"
+	"github.com/iris-oncall/iris/internal/health"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/engine"
@@ -30,7 +32,7 @@ type Processor struct {
 	cfg     config.Processor
 	log     *zap.Logger
 	reg     *prometheus.Registry
-	health  *health
+	health  *health.Probes
 	admin   net.Listener // nil = none
 	vendors []messages.Vendor
 	db      *postgres.DB
@@ -44,16 +46,16 @@ func NewProcessor(cfg config.Processor, deps Deps) (*Processor, error) {
 	if p.reg == nil {
 		p.reg = NewRegistry(Version())
 	}
-	p.health = newHealth(p.log, p.reg)
+	p.health = health.New(p.log, p.reg)
 	var err error
 	ctx := context.Background() // pools live as long as the process; opening them connects to nothing
-	if p.db, err = openDatabase(ctx, cfg.Common, "message-processor", 0, pool(p.reg, "main"), p.log); err != nil {
+	if p.db, err = database.Open(ctx, cfg.Common, "message-processor", 0, pool(p.reg, "main"), p.log); err != nil {
 		return nil, err
 	}
 	if p.vendors, err = newVendors(cfg, pgpeople.NewDevices(p.db), p.log); err != nil {
 		return nil, err
 	}
-	if p.cluster, err = openDatabase(ctx, cfg.Common, "message-processor cluster", 3, pool(p.reg, "cluster"), p.log); err != nil {
+	if p.cluster, err = database.Open(ctx, cfg.Common, "message-processor cluster", 3, pool(p.reg, "cluster"), p.log); err != nil {
 		return nil, err
 	}
 	if p.admin, err = listenAdmin(cfg.Admin.Addr, processorAdminAddr, p.log); err != nil {
@@ -86,7 +88,7 @@ func (p *Processor) Run(ctx context.Context) error {
 		p.log.Info("admin listener", zap.String("address", p.AdminAddr()))
 		admin.Go(func() error { return serve(outer, p.admin, adminRoutes(p.health, p.reg), time.Second, p.log) })
 	}
-	admin.Go(func() error { p.health.watch(outer); return nil })
+	admin.Go(func() error { p.health.Watch(outer); return nil })
 
 	err := p.run(ctx)
 	closeAdmin()
@@ -105,8 +107,8 @@ func (p *Processor) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.health.set(append(newWatch(engine.NewRunner(p.db), p.reg, p.log).checks(), databaseCheck(p.db), vendorsCheck(p.vendors),
-		check{"cluster", func(context.Context) error { return parts.holder.Ready() }})...)
+	p.health.Set(append(health.NewOverdue(engine.NewRunner(p.db), p.reg, p.log).Checks(), health.DatabaseCheck(p.db), vendorsCheck(p.vendors),
+		health.Check{Name: "cluster", Ask: func(context.Context) error { return parts.holder.Ready() }})...)
 	return p.work(ctx, parts)
 }
 
@@ -145,15 +147,15 @@ func (p *Processor) work(ctx context.Context, parts *processorParts) error {
 	run(&loops, loopCtx, "receipts", parts.receipts)
 	run(&loops, loopCtx, "names", parts.names)
 	run(&loops, loopCtx, "feed keys", parts.feedKeys)
-	run(&loops, loopCtx, "populate", parts.populate.run)
-	run(&loops, loopCtx, "remind", parts.remind.run)
-	run(&loops, loopCtx, "directory", parts.people.run)
+	run(&loops, loopCtx, "populate", parts.populate.Run)
+	run(&loops, loopCtx, "remind", parts.remind.Run)
+	run(&loops, loopCtx, "directory", parts.people.Run)
 
 	select {
 	case <-ctx.Done():
 	case <-failed:
 	}
-	p.health.waiting(checkStop, errors.New("the process is stopping"))
+	p.health.NotReady(health.Stopping, errors.New("the process is stopping"))
 	p.log.Info("stopping")
 	deadline, cancel := context.WithTimeout(base, p.cfg.ShutdownTimeout)
 	defer cancel()

@@ -11,7 +11,9 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/delivery"
+	"github.com/iris-oncall/iris/internal/directory/connect"
 	"github.com/iris-oncall/iris/internal/escalation/runner"
+	"github.com/iris-oncall/iris/internal/jobs"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -35,9 +37,9 @@ type processorParts struct {
 	receipts func(context.Context) error
 	names    func(context.Context) error
 	feedKeys func(context.Context) error
-	populate *populator
-	remind   *reminder
-	people   *directorySync
+	populate *jobs.Populator
+	remind   *jobs.Reminder
+	people   *jobs.DirectorySync
 }
 
 func (p *processorParts) wake(bs buckets.Set) {
@@ -145,23 +147,25 @@ func (p *Processor) buildChores(parts *processorParts, in postgres.Installation,
 	if err != nil {
 		return err
 	}
-	b := beside{holder: parts.holder, wake: parts.wake, log: log, reg: p.reg}
+	engine := jobs.Engine{Leases: parts.holder, Wake: parts.wake, Log: log, Registerer: p.reg}
 	applications := catalog.NewApplications(p.db, in.Keys)
-	parts.populate = newPopulator(populateStores{
-		schedules: calendar.NewSchedules(p.db), calendars: calendar.NewCalendars(p.db), coverage: calendar.NewCoverage(p.db),
-		teams: pgpeople.NewOncallTeams(p.db, nil), people: pgpeople.NewOncallPeople(p.db), applications: applications,
-		warnings: pgnotifications.NewWarnings(pgnotifications.New(p.db)),
-	}, p.cfg.Oncall.PopulateEvery, p.cfg.Oncall.WarnAhead, b)
+	parts.populate = jobs.NewPopulator(jobs.PopulateStores{
+		Schedules: calendar.NewSchedules(p.db), Calendars: calendar.NewCalendars(p.db), Coverage: calendar.NewCoverage(p.db),
+		Teams: pgpeople.NewOncallTeams(p.db, nil), People: pgpeople.NewOncallPeople(p.db), Applications: applications,
+		Warnings: pgnotifications.NewWarnings(pgnotifications.New(p.db)),
+	}, p.cfg.Oncall.PopulateEvery, p.cfg.Oncall.WarnAhead, engine)
 	notifications := pgnotifications.New(p.db).WithQuota(standardQuota(p.cfg.DefaultQuota))
-	parts.remind = newReminder(openReminders(applications, notifications, p.cfg.PublicURL), phoneCheck(p.cfg.Oncall), b)
-	syncer, err := newSyncer(p.cfg.Sync, p.cfg.LDAP, p.cfg.Slack)
+	parts.remind = jobs.NewReminder(jobs.OpenReminders(applications, notifications, p.cfg.PublicURL), pgnotifications.PhoneCheck{
+		Every: p.cfg.Oncall.PhoneCheckEvery, Subject: p.cfg.Oncall.PhoneCheckSubject, Body: p.cfg.Oncall.PhoneCheckBody,
+	}, engine)
+	syncer, err := connect.Syncer(p.cfg.Sync, p.cfg.LDAP, p.cfg.Slack)
 	if err != nil {
 		return err
 	}
-	parts.people = newDirectorySync(syncer, p.cfg.Sync, pgpeople.NewDirectorySync(p.db, syncActor), b)
-	parts.receipts = matchReceipts(incidents.NewReceipts(p.db), b)
-	parts.names = fillNames(pgpeople.NewUsers(p.db), b)
-	parts.feedKeys = sealFeedKeys(pgnotifications.NewNotices(p.db, in.Keys), b.log)
+	parts.people = jobs.NewDirectorySync(syncer, p.cfg.Sync, pgpeople.NewDirectorySync(p.db, jobs.SyncActor), engine)
+	parts.receipts = jobs.MatchReceipts(incidents.NewReceipts(p.db), engine)
+	parts.names = jobs.FillNames(pgpeople.NewUsers(p.db), engine)
+	parts.feedKeys = jobs.SealFeedKeys(pgnotifications.NewNotices(p.db, in.Keys), log)
 	return nil
 }
 

@@ -17,8 +17,8 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/database"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
-	"github.com/iris-oncall/iris/internal/users"
 )
 
 const patience = 20 * time.Second
@@ -107,7 +107,7 @@ func TestReadinessFromNothing(t *testing.T) {
 	status, _ = get(t, api+"/metrics")
 	require.Equal(t, http.StatusServiceUnavailable, status, "metrics are for operators, at the admin listener")
 
-	require.NoError(t, Migrate(t.Context(), c, zap.NewNop()))
+	require.NoError(t, database.Migrate(t.Context(), c, zap.NewNop()))
 	eventually(t, processor+"/readyz", http.StatusOK, `"ready": true`)
 	eventually(t, api+"/readyz", http.StatusOK, `"ready": true`)
 	status, _ = get(t, api+"/v0/incidents")
@@ -152,26 +152,6 @@ func TestUnreachableDatabaseIsSaidOnceAndNotSpunOn(t *testing.T) {
 	said := logs.FilterMessage("not ready").FilterFieldKey("reason").All()
 	require.LessOrEqual(t, len(said), 2, "starting, and the database")
 	require.NoError(t, stop())
-}
-
-func TestOperatorsRowsAreAudited(t *testing.T) {
-	t.Parallel()
-	o, err := OpenOperator(t.Context(), common(pgtest.URL(t)))
-	require.NoError(t, err)
-	defer o.Close()
-	require.NoError(t, o.AddUser(t.Context(), NewUser{Name: "ann", Contacts: map[users.Mode]string{users.Email: "a@example.com"}}))
-	_, err = o.AddApplication(t.Context(), NewApplication{Name: "watch", Key: "a-known-key", OpensForOthers: true, TitleVariable: "title"})
-	require.NoError(t, err)
-	app, err := o.applications.ByName(t.Context(), "watch")
-	require.NoError(t, err)
-	require.True(t, app.AllowOtherAppIncidents)
-	require.False(t, app.AllowAuthenticatingUsers)
-	require.Equal(t, []string{"a-known-key"}, app.Keys)
-	rows, err := o.audit.Newest(t.Context(), 10)
-	require.NoError(t, err)
-	require.Len(t, rows, 2)
-	require.Equal(t, "application added", rows[0].Action)
-	require.Equal(t, operatorName, rows[0].Actor)
 }
 
 func TestMailboxIsPassedOn(t *testing.T) {

@@ -70,7 +70,9 @@ type outlet struct {
 	timeout time.Duration
 	rate    rate // of the account, which other modes may share
 	limited bool
-	permits chan struct{} // one per call that may run
+	most    int   // calls at once
+	running limit // of calls, by destination
+	marking limit // of messages from their mark to the end of their call
 	health  health
 	pauses  *pauses
 }
@@ -80,11 +82,12 @@ func newOutlet(v messages.Vendor, m users.Mode, cfg Config, p *pauses) *outlet {
 	o.rate, o.limited = cfg.rate(o.key)
 	o.timeout = cfg.callTimeout(m, o.key)
 	n := cfg.concurrency(v)
-	o.permits = make(chan struct{}, n)
+	o.most = n
 	o.health.after, o.health.gap, o.health.each, o.health.most = cfg.BreakAfter, cfg.BreakFor, max(1, n/4), max(1, n*3/4)
 	if v.Name() == "drop" {
 		o.health.each, o.health.most = n, n
 	}
+	o.running.resize(n, o.health.most)
 	o.health.alone = v.Name() == "webhook"
 	_, o.health.knocker = v.(messages.Prober)
 	return o
@@ -111,7 +114,12 @@ const busyWait = 250 * time.Millisecond
 // with what came of the call.
 func (w *Worker) admit(it *item) (done func(messages.Result), ok bool) {
 	h, to := &it.outlet.health, it.c.Destination
-	done, a := h.begin(time.Now(), to)
+	var a admission
+	begin := func() {
+		now := time.Now()
+		done, a = h.begin(now, to, it.line.pace.marking(now))
+	}
+	begin()
 	if a == busy || a == failingBusy {
 		began := time.Now()
 		until := began.Add(busyWait)
@@ -119,7 +127,7 @@ func (w *Worker) admit(it *item) (done func(messages.Result), ok bool) {
 			until = earlier(until, it.slot.until)
 		}
 		for (a == busy || a == failingBusy) && h.wait(to, time.Until(until), w.stopping) {
-			done, a = h.begin(time.Now(), to)
+			begin()
 		}
 		it.waited += time.Since(began)
 	}

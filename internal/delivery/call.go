@@ -10,8 +10,12 @@ import (
 )
 
 const (
-	// maxLookAge is how long after the read of its incident was sent a call may begin.
+	// maxLookAge is how long after a read of its incident was sent a call may begin. The statement that marks a message is one.
 	maxLookAge = 300 * time.Millisecond
+	// freshLook is how old a read may be when the call is to begin; an older one is repeated.
+	freshLook = maxLookAge / 2
+	// connectWithin is how long a marked message waits for a connection.
+	connectWithin = time.Second
 	// looksPerCall bounds how often an incident is read again because the answer came too late.
 	looksPerCall = 5
 	// lookPause is the pause after a read that failed.
@@ -30,23 +34,36 @@ type looked struct {
 	err  error
 }
 
-// caller makes one vendor call: with a connection that is ready, or without preparation.
+// caller makes one vendor call: with a connection that is ready, or without preparation. The zero value may not call yet.
 type caller struct {
+	outlet   *outlet // nil = it holds no place among the calls that run
+	to       string
 	prepared messages.Prepared // nil = the vendor needs no preparation
 	failed   *messages.Result  // why nothing could be prepared; nil = nothing failed
 }
 
+// release gives the connection and the place back without a call.
 func (c caller) release() {
 	if c.prepared != nil {
 		c.prepared.Release()
 	}
+	c.end()
 }
 
-// prepare gets what the call needs before its first byte that can page, if the vendor has such a thing.
-func (w *Worker) prepare(it *item) (c caller) {
+// end gives the place back.
+func (c caller) end() {
+	if c.outlet != nil {
+		c.outlet.running.release(c.to)
+	}
+}
+
+// prepare gets what the call needs before its first byte that can page, if the vendor has such a thing. The caller holds a
+// place of the outlet's running calls.
+func (w *Worker) prepare(it *item, deadline time.Time) (c caller) {
+	c = caller{outlet: it.outlet, to: it.c.Destination}
 	p, needed := it.outlet.vendor.(messages.Preparer)
 	if !needed || w.cfg.DryRun == DryRunStore {
-		return caller{}
+		return c
 	}
 	defer func() {
 		if v := recover(); v != nil {
@@ -54,20 +71,44 @@ func (w *Worker) prepare(it *item) (c caller) {
 			c.failed = &messages.Result{Outcome: messages.OutcomeUnavailable, Detail: "internal error of the vendor's adapter"}
 		}
 	}()
-	ctx, cancel := context.WithDeadline(w.calls, earlier(time.Now().Add(it.outlet.timeout), it.claimEnd.Add(-claimMargin)))
+	ctx, cancel := context.WithDeadline(w.calls, deadline)
 	defer cancel()
 	began := time.Now()
 	prepared, r, ok := p.Prepare(ctx, it.outbound(it.c.Attempt+1))
 	it.line.pace.connected(time.Since(began))
 	if !ok {
-		return caller{failed: &r}
+		c.failed = &r
+		return c
 	}
-	return caller{prepared: prepared}
+	c.prepared = prepared
+	return c
+}
+
+// connect gets a place and a connection for a message that was marked while all were in use.
+func (w *Worker) connect(it *item, marked time.Time) (c caller, why string) {
+	o, to := it.outlet, it.c.Destination
+	began := time.Now()
+	deadline := began.Add(connectWithin)
+	if it.limited {
+		deadline = earlier(deadline, it.slot.until)
+	}
+	ok := o.running.acquire(to, deadline, w.stopping)
+	it.waited += time.Since(began)
+	switch {
+	case ok && o.health.failedSince(marked, to):
+		o.running.release(to)
+		return c, "another call to this recipient failed meanwhile"
+	case ok:
+		return w.prepare(it, deadline), ""
+	case w.stopped():
+		return c, "this process is stopping"
+	}
+	return c, "no connection became free in time"
 }
 
 // callFor is how long the claim of a message that is being marked must last: until the outcome of its call can be stored.
 func (w *Worker) callFor(it *item) time.Duration {
-	d := it.outlet.timeout + maxLookAge + recordMargin + it.line.pace.callAhead()
+	d := it.outlet.timeout + maxLookAge + recordMargin + connectWithin + it.line.pace.callAhead()
 	if it.limited {
 		d += max(0, time.Until(it.slot.at))
 	}
@@ -75,18 +116,28 @@ func (w *Worker) callFor(it *item) time.Duration {
 }
 
 // call makes the vendor call of a marked message, unless its incident was closed meanwhile or it is too late for it.
-func (w *Worker) call(it *item, c caller, attempt int) messages.Result {
+func (w *Worker) call(it *item, c caller, m marked) messages.Result {
+	why := ""
+	if c.outlet == nil {
+		c, why = w.connect(it, m.at)
+	}
+	defer c.end()
 	if c.failed != nil {
 		w.metrics.done(it.outlet, *c.failed, 0)
 		return *c.failed
 	}
-	before, why := w.ready(it)
+	var before time.Time
+	if why == "" {
+		before, why = w.ready(it, m.at)
+	}
 	now := time.Now()
 	if it.limited {
 		it.line.pace.prepared(now.Sub(it.taken) - it.waited)
 	}
 	if why != "" {
-		c.release()
+		if c.prepared != nil {
+			c.prepared.Release()
+		}
 		return messages.Result{Outcome: messages.OutcomeCancelled, Detail: "the call was not begun: " + why}
 	}
 	w.metrics.called(it.c, now.Sub(it.taken))
@@ -95,7 +146,7 @@ func (w *Worker) call(it *item, c caller, attempt int) messages.Result {
 	}
 	ctx, cancel := context.WithTimeout(w.calls, it.callTime())
 	defer cancel()
-	out := it.outbound(attempt)
+	out := it.outbound(m.attempt)
 	out.BeginBefore = before
 	r := w.callVendor(ctx, it.outlet, c, out)
 	w.metrics.done(it.outlet, r, time.Since(now))
@@ -103,10 +154,10 @@ func (w *Worker) call(it *item, c caller, attempt int) messages.Result {
 	return r
 }
 
-// ready waits for the slot of a marked message and reads its incident again: an acknowledgement may have been answered while
-// the mark was being committed (promise P4). It returns the instant before which the call must begin, or why it must not.
-func (w *Worker) ready(it *item) (before time.Time, why string) {
-	why = "the incident could not be read again in time"
+// ready waits for the slot of a marked message. The mark read its incident at the instant read, or a little later. If that will
+// be too long ago when the call begins, it reads the incident again: an acknowledgement may have been answered while the mark
+// was being committed (promise P4). It returns the instant before which the call must begin, or why it must not.
+func (w *Worker) ready(it *item, read time.Time) (before time.Time, why string) {
 	for range looksPerCall {
 		if it.limited && !w.idle(it, it.slot.at.Add(-it.line.pace.lookAhead())) {
 			return before, "this process is stopping"
@@ -115,21 +166,24 @@ func (w *Worker) ready(it *item) (before time.Time, why string) {
 			w.metrics.lateSlots.WithLabelValues("call").Inc()
 			return before, "its slot of the rate limit is over"
 		}
-		look := looking{it.c.ID, make(chan looked, 1)}
-		asked := time.Now()
-		w.looks.add(look)
-		l := <-look.answer
-		it.line.pace.looked(time.Since(asked))
-		switch {
-		case l.err != nil:
-			if !w.idle(it, time.Now().Add(lookPause)) {
-				return before, "this process is stopping"
-			}
-			continue
-		case !l.open:
-			return before, "nobody needs to be told any more"
+		begin := time.Now()
+		if it.limited {
+			begin = later(begin, it.slot.at)
 		}
-		before = l.at.Add(maxLookAge)
+		if begin.Sub(read) > freshLook {
+			l := w.lookAt(it)
+			switch {
+			case l.err != nil:
+				if !w.idle(it, time.Now().Add(lookPause)) {
+					return before, "this process is stopping"
+				}
+				continue
+			case !l.open:
+				return before, "nobody needs to be told any more"
+			}
+			read = l.at
+		}
+		before = read.Add(maxLookAge)
 		if it.limited {
 			before = earlier(before, it.slot.until)
 			if !w.idle(it, it.slot.at) {
@@ -140,7 +194,17 @@ func (w *Worker) ready(it *item) (before time.Time, why string) {
 			return before, ""
 		}
 	}
-	return before, why
+	return before, "the incident could not be read again in time"
+}
+
+// lookAt reads the incident of a marked message again.
+func (w *Worker) lookAt(it *item) looked {
+	look := looking{it.c.ID, make(chan looked, 1)}
+	asked := time.Now()
+	w.looks.add(look)
+	l := <-look.answer
+	it.line.pace.looked(time.Since(asked))
+	return l
 }
 
 // callVendor calls the vendor and turns a panic into an answer. Whether the request left is not known then.

@@ -9,9 +9,10 @@
 //	 find lanes -> line of the mode: slot from the limiter -> lane by fairness -> take (fenced, state taken)
 //	                                                                               |
 //	   record <- vendor call <- read again <- mark sending <- connection <- contact, words
-//	(outcome, next          (still open? sent   (still open? claim
-//	 state, never fenced)    300 ms before the   still good? one
-//	                         call at most)       statement)
+//	(outcome, next          (if the mark's read  (still open?  (or after the
+//	 state, never fenced)    is too old: a call   claim still   mark, if all
+//	                         begins within 300 ms good? one     are in use)
+//	                         of a read)           statement)
 //
 // Every arrow between stages carries batches that form by themselves: whatever arrived while the stage was busy. A single
 // message passes through at once.

@@ -94,8 +94,9 @@ func (h *health) unspent() {
 	}
 }
 
-// begin asks whether a call to a destination may begin. done must be called if it may.
-func (h *health) begin(now time.Time, to string) (done func(messages.Result), a admission) {
+// begin asks whether a call to a destination may be prepared. done must be called if it may. While calls to the destination
+// end, more of them may be prepared than run at once.
+func (h *health) begin(now time.Time, to string, more int) (done func(messages.Result), a admission) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	d := h.destinations[to]
@@ -119,7 +120,7 @@ func (h *health) begin(now time.Time, to string) (done func(messages.Result), a 
 	if d.failures > 0 && d.calls > 0 {
 		return nil, failingBusy
 	}
-	limit := h.most
+	limit := h.most + more
 	switch {
 	case d.calls == 0:
 		d.progress = now
@@ -158,6 +159,14 @@ func (h *health) wait(to string, most time.Duration, stop <-chan struct{}) bool 
 	case <-stop:
 	}
 	return false
+}
+
+// failedSince reports whether a call to the destination has failed since an instant and none succeeded after that.
+func (h *health) failedSince(at time.Time, to string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	d := h.destinations[to]
+	return d != nil && d.failures > 0 && d.last.After(at)
 }
 
 // failingFor is how long every call to a destination has failed.

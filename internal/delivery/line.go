@@ -95,7 +95,7 @@ func (l *line) run(ctx context.Context) {
 func (l *line) room(now time.Time) (free, all int) {
 	all = 16
 	if len(l.outlets) > 0 {
-		all = cap(l.outlets[0].permits)
+		all = l.outlets[0].most
 	}
 	all += l.pace.ahead(now)
 	return all - int(l.inFlight.Load()), all

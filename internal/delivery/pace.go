@@ -29,6 +29,8 @@ const (
 	tripsOfWay, tripsOfStep = 6, 2
 	// spare is added to what a step took of late.
 	spare = 5 * time.Millisecond
+	// mostMarking bounds for how long calls are marked ahead. It is less than a marked message waits for a connection.
+	mostMarking = connectWithin / 2
 	// worstFor is how long a slow case is remembered, at least.
 	worstFor = 2 * time.Second
 )
@@ -126,12 +128,27 @@ func (p *pace) called(now time.Time) {
 	}
 }
 
+// marking is how many messages may be marked beyond those that may be called at once: twice as many as are called while a mark
+// is made, so that the rate can grow until calls or the database bound it.
+func (p *pace) marking(now time.Time) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if now.Sub(p.since) > time.Second {
+		return 0
+	}
+	return min(stageBatch, int(p.rate*p.markTime().Seconds()))
+}
+
+// markTime is twice the time that a mark takes. The caller holds the lock.
+func (p *pace) markTime() time.Duration { return min(2*p.mark.value(), mostMarking) }
+
 // ahead is how many messages may be on their way to the calls beside those being called: what is called in the time that
 // the way takes, and a little more.
 func (p *pace) ahead(now time.Time) int {
 	way := max(100*time.Millisecond, p.lead()*3/2)
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	way += p.markTime()
 	if now.Sub(p.since) > time.Second {
 		return 0
 	}

@@ -26,8 +26,9 @@ type marking struct {
 }
 
 type marked struct {
-	attempt int  // 0 = it must not be sent
-	lost    bool // nobody knows whether it was marked
+	attempt int       // 0 = it must not be sent
+	at      time.Time // just before the statement that marked it, which reads the incident, was sent
+	lost    bool      // nobody knows whether it was marked
 }
 
 // send brings a message with words to its vendor. It runs on a goroutine of its own.
@@ -61,7 +62,10 @@ func (w *Worker) send(it *item) {
 		w.notInTime(it)
 		return
 	}
-	c := w.prepare(it)
+	var c caller
+	if o.running.try(it.c.Destination) {
+		c = w.prepare(it, earlier(time.Now().Add(o.timeout), it.claimEnd.Add(-claimMargin)))
+	}
 	mark := marking{start: w.start(it), answer: make(chan marked, 1)}
 	w.flying.add(it.c.ID)
 	asked := time.Now()
@@ -72,7 +76,7 @@ func (w *Worker) send(it *item) {
 	}
 	if m.attempt == 0 {
 		c.release()
-		<-o.permits
+		o.marking.release("")
 		done(messages.NotBegun())
 		if m.lost {
 			w.retract(it)
@@ -82,32 +86,25 @@ func (w *Worker) send(it *item) {
 		w.finish(it)
 		return
 	}
-	result := w.call(it, c, m.attempt)
-	<-o.permits
+	result := w.call(it, c, m)
+	o.marking.release("")
 	done(result)
 	it.line.kick()
 	w.afterCall(it, m.attempt, result)
 }
 
-// permit waits for the right to make one more call through the outlet.
+// permit waits until the message may be marked. More messages than may be called at once are marked as long as calls end
+// quickly, so that a connection is used while other messages wait for the mark.
 func (w *Worker) permit(it *item, deadline time.Time) bool {
 	o := it.outlet
-	select {
-	case o.permits <- struct{}{}:
+	n := o.most + it.line.pace.marking(time.Now())
+	o.marking.resize(n, n)
+	if o.marking.try("") {
 		return true
-	default:
 	}
 	began := time.Now()
 	defer func() { it.waited += time.Since(began) }()
-	timer := time.NewTimer(time.Until(deadline))
-	defer timer.Stop()
-	select {
-	case o.permits <- struct{}{}:
-		return true
-	case <-timer.C:
-	case <-w.stopping:
-	}
-	return false
+	return o.marking.acquire("", deadline, w.stopping)
 }
 
 func (w *Worker) stopped() bool {

@@ -98,13 +98,14 @@ func (w *Worker) mark(batch []marking) error {
 	}
 	ctx, cancel := context.WithTimeout(w.calls, markWithin)
 	defer cancel()
+	at := time.Now()
 	attempts, err := w.deps.Ledger.MarkSending(ctx, w.deps.Leases.ProcessID(), starts)
 	if err != nil {
 		return err
 	}
 	w.metrics.batches.WithLabelValues("mark").Observe(float64(len(batch)))
 	for _, m := range batch {
-		m.answer <- marked{attempt: attempts[m.start.ID]}
+		m.answer <- marked{attempt: attempts[m.start.ID], at: at}
 	}
 	return nil
 }

@@ -3,8 +3,8 @@ package devmode
 import (
 	"time"
 
-	"github.com/iris-oncall/iris/internal/app"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/operator"
 )
 
 const (
@@ -16,10 +16,10 @@ const (
 
 // demoCalendars give the calendar page something to show: the demo team with weekly hand-offs on Mondays at nine, and a team
 // that follows the sun with rotations, of which one covers working hours only.
-func demoCalendars(now time.Time) []app.NewCalendar {
+func demoCalendars(now time.Time) []operator.NewCalendar {
 	monday := []oncall.Slot{{Start: day + 9*time.Hour, Duration: week}}
 	start := oncall.LocalOf(now.UTC()).Sunday() - oncall.Local((2*week-day-9*time.Hour)/time.Second)
-	return []app.NewCalendar{
+	return []operator.NewCalendar{
 		{
 			Team:   oncall.TeamSettings{Name: demoTeam, TimeZone: "UTC"},
 			Admins: []string{DemoUser, "ana"}, Services: []string{"checkout", "search"}, Roster: "on call",

@@ -11,16 +11,16 @@ import (
 	"github.com/iris-oncall/iris/internal/pgserver"
 )
 
-// database is the configured database, or a server of our own.
-type database struct {
+// devDatabase is the configured database, or a server of our own.
+type devDatabase struct {
 	s      *Supervisor
 	url    string
 	server *pgserver.Server // nil = configured
 }
 
 // openDatabase uses the configured database or starts our own.
-func (s *Supervisor) openDatabase(ctx context.Context, cfg *config.Config) (*database, error) {
-	d := &database{s: s, url: cfg.DatabaseURL().Reveal()}
+func (s *Supervisor) openDatabase(ctx context.Context, cfg *config.Config) (*devDatabase, error) {
+	d := &devDatabase{s: s, url: cfg.DatabaseURL().Reveal()}
 	if d.url != "" {
 		if s.opt.Fresh {
 			return nil, errors.New("--fresh would delete everything in the configured database (IRIS_DATABASE_URL): empty it by hand")
@@ -35,7 +35,7 @@ func (s *Supervisor) openDatabase(ctx context.Context, cfg *config.Config) (*dat
 	return d, nil
 }
 
-func (d *database) start(ctx context.Context, fresh bool) error {
+func (d *devDatabase) start(ctx context.Context, fresh bool) error {
 	server, err := pgserver.Start(ctx, pgserver.Config{StateDir: d.s.opt.StateDir, Fresh: fresh, Progress: func(line string) {
 		d.s.say("%s", line)
 	}})
@@ -52,7 +52,7 @@ func (d *database) start(ctx context.Context, fresh bool) error {
 }
 
 // keep starts our server again when it ends (or was killed: trying that is what dev mode is for), until ctx ends.
-func (d *database) keep(ctx context.Context) error {
+func (d *devDatabase) keep(ctx context.Context) error {
 	if d.server == nil {
 		<-ctx.Done()
 		return nil
@@ -85,7 +85,7 @@ func (d *database) keep(ctx context.Context) error {
 	}
 }
 
-func (d *database) stop() {
+func (d *devDatabase) stop() {
 	if d.server != nil {
 		d.server.Stop()
 	}

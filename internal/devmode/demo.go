@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/app"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/operator"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -25,9 +25,9 @@ const (
 
 // demoPeople are the demo user, who chose a mode for each priority that the plan uses, and team mates with the defaults.
 // The numbers are of the range reserved for stories.
-func demoPeople() []app.NewUser {
-	person := func(name, full, number string) app.NewUser {
-		return app.NewUser{Name: name, FullName: full, Contacts: map[users.Mode]string{
+func demoPeople() []operator.NewUser {
+	person := func(name, full, number string) operator.NewUser {
+		return operator.NewUser{Name: name, FullName: full, Contacts: map[users.Mode]string{
 			users.Email: name + "@example.com", users.SMS: number, users.Call: number, users.Slack: "@" + name,
 		}}
 	}
@@ -36,7 +36,7 @@ func demoPeople() []app.NewUser {
 	demo.Modes = map[users.Priority]users.Mode{
 		users.Urgent: users.Call, users.High: users.SMS, users.Medium: users.Slack, users.Low: users.Email,
 	}
-	return []app.NewUser{
+	return []operator.NewUser{
 		demo,
 		person("ana", "Ana Lopes", "+12025550101"),
 		person("ben", "Ben Okafor", "+12025550102"),
@@ -94,7 +94,7 @@ func demoWords() messages.TemplateDraft {
 
 // Seed loads the demo data unless the demo plan, which comes last, exists already: what people changed since stays. It
 // completes what an interrupted start left unfinished.
-func Seed(ctx context.Context, o *app.Operator) error {
+func Seed(ctx context.Context, o *operator.Operator) error {
 	if done, err := o.HasPlan(ctx, DemoPlan); done || err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func Seed(ctx context.Context, o *app.Operator) error {
 			return fmt.Errorf("user %s: %w", p.Name, err)
 		}
 	}
-	team := app.NewTeam{Name: demoTeam, Description: "The demo team", Members: []string{DemoUser, "ana", "ben", "chloe"}, Manager: "ana"}
+	team := operator.NewTeam{Name: demoTeam, Description: "The demo team", Members: []string{DemoUser, "ana", "ben", "chloe"}, Manager: "ana"}
 	if err := added(o.AddTeam(ctx, team)); err != nil {
 		return fmt.Errorf("team: %w", err)
 	}
@@ -112,7 +112,7 @@ func Seed(ctx context.Context, o *app.Operator) error {
 			return fmt.Errorf("calendar of team %s: %w", c.Team.Name, err)
 		}
 	}
-	demo := app.NewApplication{
+	demo := operator.NewApplication{
 		Name: DemoApplication, Key: DemoKey, Variables: []string{"title", "service", "value"}, TitleVariable: "title", ActsForUsers: true,
 	}
 	_, err := o.AddApplication(ctx, demo)

@@ -5,9 +5,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/app"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/operator"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/calendar"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
@@ -16,7 +16,7 @@ import (
 func TestDemoCalendarsFillWithoutGaps(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
-	o, err := app.OpenOperator(t.Context(), config.Common{Database: config.Database{URL: config.Secret(url), MaxConnections: 4}})
+	o, err := operator.Open(t.Context(), config.Common{Database: config.Database{URL: config.Secret(url), MaxConnections: 4}})
 	require.NoError(t, err)
 	t.Cleanup(o.Close)
 	require.NoError(t, Seed(t.Context(), o))

@@ -201,7 +201,7 @@ func (s *Supervisor) checkServers(cfg *config.Config) error {
 	return check(env.api, func(c *config.Config) error { _, err := c.API(); return err })
 }
 
-func (s *Supervisor) prepare(ctx context.Context, d *database) error {
+func (s *Supervisor) prepare(ctx context.Context, d *devDatabase) error {
 	if d.server == nil {
 		if err := s.refuseInUse(ctx, d.url); err != nil {
 			return err

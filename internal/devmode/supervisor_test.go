@@ -26,7 +26,9 @@ import (
 	"github.com/iris-oncall/iris/internal/app"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/database"
 	"github.com/iris-oncall/iris/internal/freeport"
+	"github.com/iris-oncall/iris/internal/operator"
 )
 
 const patience = 60 * time.Second
@@ -67,16 +69,16 @@ func at(url string) config.Common {
 }
 
 func (testDatabase) InUse(ctx context.Context, url string) (string, error) {
-	use, err := app.FindUse(ctx, at(url))
+	use, err := database.FindUse(ctx, at(url))
 	return use.Host, err
 }
 
 func (testDatabase) Migrate(ctx context.Context, url string) error {
-	return app.Migrate(ctx, at(url), zap.NewNop())
+	return database.Migrate(ctx, at(url), zap.NewNop())
 }
 
 func (testDatabase) Seed(ctx context.Context, url string) error {
-	o, err := app.OpenOperator(ctx, at(url))
+	o, err := operator.Open(ctx, at(url))
 	if err != nil {
 		return err
 	}
@@ -346,7 +348,7 @@ func TestConfiguredDatabaseThatOthersWorkOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := New(Options{Out: io.Discard}, busyDatabase{})
 		require.NoError(t, err)
-		require.ErrorContains(t, s.prepare(t.Context(), &database{s: s, url: "postgres://h/d"}), "on pager7: pages of its incidents would go to the mailbox")
+		require.ErrorContains(t, s.prepare(t.Context(), &devDatabase{s: s, url: "postgres://h/d"}), "on pager7: pages of its incidents would go to the mailbox")
 	})
 }
 

@@ -119,6 +119,14 @@ type Panic struct {
 
 func (p *Panic) Error() string { return fmt.Sprintf("internal error: %v", p.Value) }
 
+// Format adds the stack for %+v, with which zap logs errors.
+func (p *Panic) Format(f fmt.State, verb rune) {
+	fmt.Fprint(f, p.Error())
+	if verb == 'v' && f.Flag('+') {
+		fmt.Fprintf(f, "\n%s", p.Stack)
+	}
+}
+
 // Recover turns a panic of the surrounding function into a *Panic in *err. Use it as `defer fault.Recover(&err)` where one
 // piece of work must not end the process.
 func Recover(err *error) {

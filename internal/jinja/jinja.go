@@ -1,21 +1,46 @@
 // Package jinja renders Jinja2 templates: those of Jinja2 3.1 with the defaults of its SandboxedEnvironment, without
-// the tags that read other templates (include, import, from, extends, block) and without trans and do. Output and
-// errors are those of the original, byte for byte; test/jinja holds the proof.
+// the tags that read other templates (include, import, from, extends, block) and without trans and do. Output is that of the
+// original, byte for byte; errors have its classes and lines, and messages of our own. README.md says more.
 //
 // Templates are written by users and must harm nobody: every rendering has a budget of work, memory, nesting, time and
 // output that the evaluator spends as it goes (see package py), and nothing in a template reaches files, the network or
-// the process. A Template is compiled once and rendered from many goroutines at a time.
+// the process. The package imports nothing else of the project.
 package jinja
 
 import (
 	"fmt"
 	"runtime/debug"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/jinja/py"
+	"github.com/iris-oncall/iris/internal/jinja/run"
+	"github.com/iris-oncall/iris/internal/jinja/syntax"
 )
+
+// Error is a template's failure: at compile time when it is malformed, at run time as Python would raise it.
+type Error = py.Error
+
+// Marks says how output of expressions is escaped. See Mark.
+type Marks = py.Marks
+
+// The ways of escaping.
+const (
+	NoMarks   = py.NoMarks   // as HTML, inside autoescape blocks only
+	MarksText = py.MarksText // marked
+	MarksHTML = py.MarksHTML // marked; tojson writes JSON that is safe in a script element
+	MarksJSON = py.MarksJSON // marked, also inside the texts that tojson writes
+)
+
+// Mark replaces the punctuation of data by marked characters, which no markup language gives a meaning. Marked characters in
+// the data itself are replaced by U+FFFD.
+func Mark(s string) string { return py.Mark(s) }
+
+// Unmark replaces each marked character by what escape makes of the character it stands for.
+func Unmark(s string, escape func(c byte) string) string { return py.Unmark(s, escape) }
+
+// Raw is Unmark without any escape.
+func Raw(s string) string { return py.Raw(s) }
 
 // Limits bound a template. Zero values mean the defaults.
 type Limits struct {
@@ -28,170 +53,93 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() Limits {
-	set := func(v *int64, def int64) {
-		if *v <= 0 {
-			*v = def
-		}
+	return Limits{
+		Source: positive(l.Source, 32<<10), Output: positive(l.Output, 64<<10), Steps: positive(l.Steps, 1_000_000),
+		Memory: positive(l.Memory, 16<<20), Depth: positive(l.Depth, 150), Time: positive(l.Time, time.Second),
 	}
-	if l.Source <= 0 {
-		l.Source = 32 << 10
+}
+
+func positive[T int | int64 | time.Duration](v, def T) T {
+	if v > 0 {
+		return v
 	}
-	if l.Output <= 0 {
-		l.Output = 64 << 10
-	}
-	if l.Depth <= 0 {
-		l.Depth = 150
-	}
-	if l.Time <= 0 {
-		l.Time = time.Second
-	}
-	set(&l.Steps, 1_000_000)
-	set(&l.Memory, 16<<20)
-	return l
+	return def
+}
+
+// Options says how a template is compiled. The zero value is a template as Jinja2 has it.
+type Options struct {
+	Limits Limits
+	// Marks: what expressions print is marked (see Mark) as Jinja2's autoescape would escape it, so Markup and autoescape
+	// blocks are exempt.
+	Marks Marks
+	// Metadata is a variable that describes the rendering and not its subject, except for the attribute MetadataTitle. It
+	// matters to RenderInformative only.
+	Metadata, MetadataTitle string
 }
 
 // Template is a compiled template. It is immutable and safe for concurrent use.
 type Template struct {
-	run    stmt
-	fn     *function
-	tree   *templateNode
-	limits Limits
-	marks  py.Marks
-	asks   bool // it prints variables other than iris
+	program *run.Program
+	tree    *syntax.Template
+	limits  Limits
 }
 
 // Compile compiles a template. The error, if any, is an *Error with the line.
 func Compile(src string, limits Limits) (*Template, error) {
-	return CompileMarked(src, limits, py.NoMarks)
+	return CompileWith(src, Options{Limits: limits})
 }
 
-// CompileMarked is Compile for a template whose output keeps data and source distinct: what expressions print is marked (see
-// py.Mark) as Jinja2's autoescape would escape it, so Markup and autoescape blocks are exempt. NoMarks escapes nothing.
-func CompileMarked(src string, limits Limits, marks py.Marks) (t *Template, err error) {
-	limits = limits.withDefaults()
+// CompileWith is Compile with all options.
+func CompileWith(src string, o Options) (t *Template, err error) {
+	limits := o.Limits.withDefaults()
 	if len(src) > limits.Source {
 		return nil, &Error{Kind: py.LimitError, Message: fmt.Sprintf("the template is longer than %d bytes", limits.Source)}
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			t, err = nil, internalError(r)
+			t, err = nil, failure(r, 0)
 		}
 	}()
-	tree, perr := parse(strings.ToValidUTF8(src, "\ufffd"))
-	if perr != nil {
-		return nil, perr
-	}
-	run, fn, asks, perr := compile(tree, marks)
-	if perr != nil {
-		return nil, perr
-	}
-	return &Template{run: run, fn: fn, tree: tree, limits: limits, marks: marks, asks: asks}, nil
+	tree := syntax.Parse(strings.ToValidUTF8(src, "\ufffd"))
+	program := run.Compile(tree, run.Options{Marks: o.Marks, Metadata: o.Metadata, MetadataTitle: o.MetadataTitle})
+	return &Template{program: program, tree: tree, limits: limits}, nil
 }
 
-// internalError reports a defect of the engine as the template's failure, so that it stays local.
-func internalError(r any) *Error {
-	return &Error{Kind: "InternalError", Message: fmt.Sprintf("%v\n%s", r, debug.Stack())}
-}
-
-// Vars are the variables a template is rendered with. A rendering may change the lists and dictionaries in them, so
-// they serve one rendering, or several that are meant to share.
-type Vars struct{ dict *py.Dict }
-
-// DecodeVars reads the variables from a JSON object; empty data stands for none.
-func DecodeVars(data []byte) (Vars, error) {
-	if len(strings.TrimSpace(string(data))) == 0 {
-		return Vars{dict: py.NewDict()}, nil
-	}
-	v, err := py.DecodeJSON(data)
-	if err != nil {
-		return Vars{}, err
-	}
-	d, ok := v.(*py.Dict)
+// failure is the error of a panic in a line. A defect of the engine is reported as the template's failure, so that it
+// stays local.
+func failure(r any, line int) *Error {
+	e, ok := r.(*Error)
 	if !ok {
-		return Vars{}, fmt.Errorf("the context is not a JSON object")
+		return &Error{Kind: "InternalError", Message: fmt.Sprintf("%v\n%s", r, debug.Stack()), Line: line}
 	}
-	return Vars{dict: d}, nil
-}
-
-// Field is a named value: a string, int64, bool or nil.
-type Field struct {
-	Name  string
-	Value any
-}
-
-// Set gives a variable a dictionary of fields.
-func (v Vars) Set(name string, fields []Field) {
-	b := py.NewBudget(py.Limits{Steps: 1 << 40, Memory: 1 << 40, Depth: 10, Time: time.Hour})
-	d := py.NewDict()
-	for _, f := range fields {
-		d.Set(b, f.Name, f.Value)
+	if e.Line > 0 {
+		line = e.Line
 	}
-	v.dict.Set(b, name, d)
-}
-
-// Get returns a variable as text, as a template would print it; false if there is none.
-func (v Vars) Get(name string) (string, bool) {
-	x, ok := v.dict.GetString(name)
-	if !ok {
-		return "", false
-	}
-	return Text(x), true
-}
-
-// Each calls f for every variable, in order, with its value as a template would print it, cut to a few kilobytes.
-func (v Vars) Each(f func(name, text string)) {
-	v.dict.Each(func(k, x py.Value) bool {
-		if name, ok := py.AsString(k); ok {
-			f(name, Text(x))
-		}
-		return true
-	})
-}
-
-// Text is how a template prints a value; what is very large or deep is left out.
-func Text(x any) string {
-	if s, ok := py.AsString(x); ok {
-		return s
-	}
-	s := "..."
-	func() {
-		defer func() { _ = recover() }()
-		s = py.Str(py.NewBudget(py.Limits{Steps: 100_000, Memory: 16 << 10, Depth: 20, Time: time.Second}), x)
-	}()
-	return s
+	return &Error{Kind: e.Kind, Message: e.Message, Line: line}
 }
 
 // Render renders the template. The error, if any, is an *Error; only with a Truncated one there is output too.
-func (t *Template) Render(vars Vars) (out string, err error) {
-	out, _, err = t.RenderTold(vars)
+func (t *Template) Render(vars Vars) (string, error) {
+	out, _, err := t.RenderInformative(vars)
 	return out, err
 }
 
-// RenderTold is Render. told is false when the template prints variables other than iris, and none of them had a letter, a digit
-// or a symbol.
-func (t *Template) RenderTold(vars Vars) (out string, told bool, err error) {
-	r := newRender(t.limits, vars.dict)
-	r.Marking(t.marks)
-	r.autoescape = t.marks != py.NoMarks
+// RenderInformative is Render. informative is false when the template prints variables other than the metadata of its Options,
+// and none of them had a letter, a digit or a symbol.
+func (t *Template) RenderInformative(vars Vars) (out string, informative bool, err error) {
+	var result run.Result
 	defer func() {
-		switch p := recover().(type) {
-		case nil:
-		case *py.Error:
-			e := &Error{Kind: p.Kind, Message: p.Message, Line: r.line, Truncated: r.full}
-			if out, err = "", e; r.full {
-				out, told = r.root.String(), true
+		if r := recover(); r != nil {
+			e := failure(r, result.Line)
+			if e.Truncated = result.Truncated; !e.Truncated {
+				result = run.Result{}
 			}
-		default:
-			e := internalError(p)
-			e.Line = r.line
-			out, err = "", e
+			out, informative, err = result.Text, result.Informative, e
 		}
 	}()
-	t.run(r, t.fn.newEnv(nil))
-	if r.root.wrong != "" {
-		r.line = 0 // the original finds out when the template is over
-	}
-	return r.root.text(), r.told || !t.asks, nil
+	limits := py.Limits{Steps: t.limits.Steps, Memory: t.limits.Memory, Depth: t.limits.Depth, Time: t.limits.Time}
+	t.program.Render(limits, t.limits.Output, vars.dict, &result)
+	return result.Text, result.Informative, nil
 }
 
 // RenderString compiles src and renders it with the variables of a JSON object; empty JSON stands for none.
@@ -210,12 +158,12 @@ func RenderString(src string, contextJSON []byte) (string, error) {
 // MentionsFirst reports whether the first thing the template prints at its top level is, or contains, the attribute of
 // a variable, as in {{ name.attr }} or {{ name['attr'] }}: the first output decides, up to the first tag.
 func (t *Template) MentionsFirst(name, attr string) bool {
-	for _, n := range t.tree.body {
-		out, ok := n.(*outputNode)
+	for _, n := range t.tree.Body {
+		out, ok := n.(*syntax.Output)
 		if !ok {
 			continue
 		}
-		for _, it := range out.items {
+		for _, it := range out.Items {
 			if mentions(it, name, attr) {
 				return true
 			}
@@ -229,17 +177,17 @@ func (t *Template) MentionsFirst(name, attr string) bool {
 // dictionary written in the template that tojson prints. Assignments and macros before it print nothing; of a condition the
 // first branch decides.
 func (t *Template) StartsObject() bool {
-	for body := t.tree.body; len(body) > 0; {
+	for body := t.tree.Body; len(body) > 0; {
 		switch n := body[0].(type) {
-		case *assignNode, *assignBlockNode, *macroNode:
-		case *ifNode:
-			if len(n.body) > 0 {
-				body = n.body
+		case *syntax.Assign, *syntax.AssignBlock, *syntax.Macro:
+		case *syntax.If:
+			if len(n.Body) > 0 {
+				body = n.Body
 				continue
 			}
-		case *outputNode:
-			for _, it := range n.items {
-				if d, ok := it.(*dataNode); !ok || strings.TrimSpace(d.text) != "" {
+		case *syntax.Output:
+			for _, it := range n.Items {
+				if d, ok := it.(*syntax.Data); !ok || strings.TrimSpace(d.Text) != "" {
 					return startsObject(it)
 				}
 			}
@@ -251,27 +199,25 @@ func (t *Template) StartsObject() bool {
 	return false
 }
 
-func startsObject(n node) bool {
+func startsObject(n syntax.Node) bool {
 	switch x := n.(type) {
-	case *dataNode:
-		return strings.HasPrefix(strings.TrimSpace(x.text), "{")
-	case *filterNode:
-		_, isDict := x.obj.(*dictNode)
-		return isDict && x.name == "tojson"
+	case *syntax.Data:
+		return strings.HasPrefix(strings.TrimSpace(x.Text), "{")
+	case *syntax.Filter:
+		_, isDict := x.Obj.(*syntax.Dict)
+		return isDict && x.Name == "tojson"
 	}
 	return false
 }
 
-func mentions(n node, name, attr string) bool {
-	isName := func(n node) bool { x, ok := n.(*nameNode); return ok && x.name == name }
+func mentions(n syntax.Node, name, attr string) bool {
+	isName := func(n syntax.Node) bool { x, ok := n.(*syntax.Name); return ok && x.Name == name }
 	switch x := n.(type) {
-	case *getattrNode:
-		return isName(x.obj) && x.attr == attr
-	case *getitemNode:
-		c, ok := x.arg.(*constNode)
-		return ok && isName(x.obj) && c.value == attr
+	case *syntax.GetAttr:
+		return isName(x.Obj) && x.Attr == attr
+	case *syntax.GetItem:
+		c, ok := x.Arg.(*syntax.Const)
+		return ok && isName(x.Obj) && c.Value == attr
 	}
 	return false
 }
-
-func itoa(i int) string { return strconv.Itoa(i) }

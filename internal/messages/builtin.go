@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/iris-oncall/iris/internal/jinja/py"
+	"github.com/iris-oncall/iris/internal/jinja"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -39,7 +39,7 @@ func builtInNotice(s *source) draft {
 		}
 		lines = append(lines, cutRunes(oneLine(m[0]), 60)+": "+cutRunes(oneLine(m[1]), maxFactValue))
 	}
-	return draft{subject: s.prefixed(py.Mark(s.notice.Subject)), body: py.Mark(strings.TrimSpace(strings.Join(lines, "\n")))}
+	return draft{subject: s.prefixed(jinja.Mark(s.notice.Subject)), body: jinja.Mark(strings.TrimSpace(strings.Join(lines, "\n")))}
 }
 
 func builtInIncident(s *source) draft {
@@ -48,13 +48,13 @@ func builtInIncident(s *source) draft {
 	if s.application != "" {
 		from = "[" + s.application + "] "
 	}
-	d := draft{subject: py.Mark(fmt.Sprintf("%d %s%s", s.MessageID, from, f.headline()))}
+	d := draft{subject: jinja.Mark(fmt.Sprintf("%d %s%s", s.MessageID, from, f.headline()))}
 	switch s.Mode {
 	case users.SMS:
 		d.segment = from + f.headline()
 	case users.Call:
-		d.subject = py.Mark(from + f.headline())
-		d.body = py.Mark(f.status)
+		d.subject = jinja.Mark(from + f.headline())
+		d.body = jinja.Mark(f.status)
 	case users.Slack:
 		d.body = f.text(s, slackLayout)
 	case users.Email:
@@ -74,14 +74,14 @@ type layout struct {
 
 var (
 	textLayout = layout{
-		title: py.Mark,
-		name:  func(name string) string { return py.Mark(name + ": ") },
-		link:  func(name, address string) string { return py.Mark(name + ": " + address) },
+		title: jinja.Mark,
+		name:  func(name string) string { return jinja.Mark(name + ": ") },
+		link:  func(name, address string) string { return jinja.Mark(name + ": " + address) },
 	}
 	slackLayout = layout{
-		title: func(title string) string { return "*" + py.Mark(strings.ReplaceAll(title, "*", "")) + "*" },
-		name:  func(name string) string { return "*" + py.Mark(name) + ":* " },
-		link:  func(name, address string) string { return "<" + py.Mark(address) + "|" + py.Mark(name) + ">" },
+		title: func(title string) string { return "*" + jinja.Mark(strings.ReplaceAll(title, "*", "")) + "*" },
+		name:  func(name string) string { return "*" + jinja.Mark(name) + ":* " },
+		link:  func(name, address string) string { return "<" + jinja.Mark(address) + "|" + jinja.Mark(name) + ">" },
 	}
 )
 
@@ -110,14 +110,14 @@ func (f *alertFacts) text(s *source, l layout) string {
 	var sb strings.Builder
 	line := func(name, value string) {
 		if value != "" {
-			sb.WriteString(l.name(name) + py.Mark(value) + "\n")
+			sb.WriteString(l.name(name) + jinja.Mark(value) + "\n")
 		}
 	}
 	sb.WriteString(l.title(f.title) + "\n\n")
 	line("Severity", f.severity)
 	line("State", f.state())
 	for _, alert := range f.alerts {
-		sb.WriteString(py.Mark("- "+alert) + "\n")
+		sb.WriteString(jinja.Mark("- "+alert) + "\n")
 	}
 	for _, label := range f.labels {
 		line(label[0], label[1])
@@ -134,32 +134,32 @@ func (f *alertFacts) text(s *source, l layout) string {
 
 func (f *alertFacts) html(s *source) string {
 	var sb strings.Builder
-	sb.WriteString("<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"></head><body>\n<h2>" + py.Mark(f.title) + "</h2>\n")
+	sb.WriteString("<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"></head><body>\n<h2>" + jinja.Mark(f.title) + "</h2>\n")
 	if s.Note != "" {
-		sb.WriteString("<p>" + py.Mark(s.Note) + "</p>\n")
+		sb.WriteString("<p>" + jinja.Mark(s.Note) + "</p>\n")
 	}
 	sb.WriteString("<table>\n")
 	row := func(name, value string) {
 		if value != "" {
-			sb.WriteString("<tr><td><b>" + py.Mark(name) + "</b></td><td>" + value + "</td></tr>\n")
+			sb.WriteString("<tr><td><b>" + jinja.Mark(name) + "</b></td><td>" + value + "</td></tr>\n")
 		}
 	}
-	row("Severity", py.Mark(f.severity))
-	row("State", py.Mark(f.state()))
+	row("Severity", jinja.Mark(f.severity))
+	row("State", jinja.Mark(f.state()))
 	for _, label := range f.labels {
-		row(label[0], py.Mark(label[1]))
+		row(label[0], jinja.Mark(label[1]))
 	}
 	for _, link := range f.links {
-		row(link[0], `<a href="`+py.Mark(link[1])+`">`+py.Mark(link[1])+"</a>")
+		row(link[0], `<a href="`+jinja.Mark(link[1])+`">`+jinja.Mark(link[1])+"</a>")
 	}
 	for _, about := range s.about() {
-		row(about[0], py.Mark(about[1]))
+		row(about[0], jinja.Mark(about[1]))
 	}
 	sb.WriteString("</table>\n")
 	if len(f.alerts) > 0 {
 		sb.WriteString("<ul>\n")
 		for _, alert := range f.alerts {
-			sb.WriteString("<li>" + py.Mark(alert) + "</li>\n")
+			sb.WriteString("<li>" + jinja.Mark(alert) + "</li>\n")
 		}
 		sb.WriteString("</ul>\n")
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/jinja"
-	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
 const (
@@ -31,7 +30,7 @@ type templateCache struct {
 
 type cacheKey struct {
 	source string
-	marks  py.Marks
+	marks  jinja.Marks
 }
 
 type cachedTemplate struct {
@@ -50,7 +49,7 @@ func newTemplateCache() *templateCache {
 	return &templateCache{entries: map[cacheKey]*list.Element{}, order: list.New()}
 }
 
-func (c *templateCache) entry(src string, marks py.Marks) *cachedTemplate {
+func (c *templateCache) entry(src string, marks jinja.Marks) *cachedTemplate {
 	key := cacheKey{src, marks}
 	c.mu.Lock()
 	if el, ok := c.entries[key]; ok {
@@ -59,7 +58,9 @@ func (c *templateCache) entry(src string, marks py.Marks) *cachedTemplate {
 		return el.Value.(*cachedTemplate)
 	}
 	c.mu.Unlock()
-	t, err := jinja.CompileMarked(src, jinja.Limits{Output: maxRendered}, marks)
+	t, err := jinja.CompileWith(src, jinja.Options{
+		Limits: jinja.Limits{Output: maxRendered}, Marks: marks, Metadata: "iris", MetadataTitle: "title",
+	})
 	e := &cachedTemplate{cacheKey: key, template: t, err: err}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -79,12 +80,12 @@ func (c *templateCache) entry(src string, marks py.Marks) *cachedTemplate {
 
 // compile returns the compiled template of a source.
 func (c *templateCache) compile(src string) (*jinja.Template, error) {
-	e := c.entry(src, py.NoMarks)
+	e := c.entry(src, jinja.NoMarks)
 	return e.template, e.err
 }
 
-// render renders a source; see jinja.Template.RenderTold. Output that grew too long is returned as far as it came; it is longer than any body then.
-func (c *templateCache) render(src string, marks py.Marks, vars jinja.Vars) (out string, told bool, err error) {
+// render renders a source; see jinja.Template.RenderInformative. Output that grew too long is returned as far as it came; it is longer than any body then.
+func (c *templateCache) render(src string, marks jinja.Marks, vars jinja.Vars) (out string, informative bool, err error) {
 	e := c.entry(src, marks)
 	if e.err != nil {
 		return "", false, e.err
@@ -95,22 +96,22 @@ func (c *templateCache) render(src string, marks py.Marks, vars jinja.Vars) (out
 	if aside {
 		return "", false, errPutAside
 	}
-	out, told, err = e.template.RenderTold(vars)
+	out, informative, err = e.template.RenderInformative(vars)
 	var fault *jinja.Error
 	limited := errors.As(err, &fault) && fault.Limited()
 	if limited && fault.Truncated {
-		return out, told, nil
+		return out, informative, nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !limited {
 		e.limited = 0
-		return out, told, err
+		return out, informative, err
 	}
 	if e.limited++; e.limited >= strikes {
 		e.limited, e.until = 0, time.Now().Add(putAside)
 	}
-	return out, told, err
+	return out, informative, err
 }
 
 // planCache remembers plan versions, which never change. It is safe for concurrent use.

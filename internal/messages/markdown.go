@@ -5,7 +5,7 @@ import (
 	"html"
 	"strings"
 
-	"github.com/iris-oncall/iris/internal/jinja/py"
+	"github.com/iris-oncall/iris/internal/jinja"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
 	goldhtml "github.com/yuin/goldmark/renderer/html"
@@ -44,7 +44,7 @@ func (s *source) html(body, own string) string {
 	if own != "" {
 		text = own
 	}
-	text = py.Raw(text)
+	text = jinja.Raw(text)
 	if s.AckURL != "" && !strings.Contains(text, s.AckURL) && !strings.Contains(text, html.EscapeString(s.AckURL)) {
 		what := "Acknowledge this incident"
 		if s.Batch != "" {
@@ -70,8 +70,8 @@ func lastIndexFold(s, sub string) int { return strings.LastIndex(strings.ToLower
 
 // toHTML converts Markdown in which data is marked; text that is too long or breaks the converter is shown as it is.
 func toHTML(text string) (out string) {
-	plain := func() string { return "<pre>" + html.EscapeString(py.Raw(text)) + "</pre>\n" }
-	if len(py.Raw(text)) > maxMarkdown || tangled(text) {
+	plain := func() string { return "<pre>" + html.EscapeString(jinja.Raw(text)) + "</pre>\n" }
+	if len(jinja.Raw(text)) > maxMarkdown || tangled(text) {
 		return plain()
 	}
 	defer func() {

@@ -10,11 +10,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/iris-oncall/iris/internal/jinja/py"
+	"github.com/iris-oncall/iris/internal/jinja"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// A draft's texts keep data and template source distinct: data is marked (py.Mark). The functions here put the escapes of one
+// A draft's texts keep data and template source distinct: data is marked (jinja.Mark). The functions here put the escapes of one
 // markup in the place of the marks. Texts without marks are source alone, or belong to an application whose data is markup.
 
 // SlackWords are the words of a message in Slack's own markup, in which the alert's text is escaped.
@@ -28,16 +28,16 @@ type SlackWords struct {
 
 // marks tells how data is kept distinct in a part of the message's template: not at all in modes without markup, and not for
 // applications whose contexts contain markup on purpose.
-func (s *source) marks(part string) py.Marks {
+func (s *source) marks(part string) jinja.Marks {
 	switch {
 	case s.markup():
-		return py.NoMarks
+		return jinja.NoMarks
 	case part == partHTML:
-		return py.MarksHTML
+		return jinja.MarksHTML
 	case s.Mode == users.Slack || s.Mode == users.Email:
-		return py.MarksText
+		return jinja.MarksText
 	}
-	return py.NoMarks
+	return jinja.NoMarks
 }
 
 // markup reports whether the application's contexts contain markup on purpose.
@@ -53,16 +53,16 @@ func (s *source) data(text string) string {
 	if s.markup() {
 		return text
 	}
-	return py.Mark(text)
+	return jinja.Mark(text)
 }
 
 var slackEscapes = map[byte]string{'&': "&amp;", '<': "&lt;", '>': "&gt;"}
 
 // EscapeSlack makes text plain in Slack's markup.
-func EscapeSlack(text string) string { return slackMarkup(py.Mark(text)) }
+func EscapeSlack(text string) string { return slackMarkup(jinja.Mark(text)) }
 
 func slackMarkup(marked string) string {
-	return py.Unmark(marked, func(c byte) string {
+	return jinja.Unmark(marked, func(c byte) string {
 		if escaped, ok := slackEscapes[c]; ok {
 			return escaped
 		}
@@ -71,13 +71,13 @@ func slackMarkup(marked string) string {
 }
 
 func htmlMarkup(marked string) string {
-	return py.Unmark(marked, func(c byte) string { return html.EscapeString(string(rune(c))) })
+	return jinja.Unmark(marked, func(c byte) string { return html.EscapeString(string(rune(c))) })
 }
 
 // slackWords is the message in Slack's markup; footer is how to acknowledge it.
 func (s *source) slackWords(d draft, body, footer string) SlackWords {
 	w := SlackWords{Subject: slackMarkup(cutRunes(oneLine(d.subject), MaxSubject)), Custom: d.custom}
-	w.Body = slackMarkup(withFooter(body, py.Mark(footer), MaxBody))
+	w.Body = slackMarkup(withFooter(body, jinja.Mark(footer), MaxBody))
 	if s.markup() {
 		w.Custom = strings.HasPrefix(strings.TrimSpace(body), "{")
 	}
@@ -114,7 +114,7 @@ func slackValue(v any, key string) any {
 	switch x := v.(type) {
 	case string:
 		if slices.Contains(slackLiteral, key) {
-			return py.Raw(x)
+			return jinja.Raw(x)
 		}
 		return slackMarkup(x)
 	case []any:
@@ -124,7 +124,7 @@ func slackValue(v any, key string) any {
 	case map[string]any:
 		out := make(map[string]any, len(x))
 		for k, member := range x {
-			k = py.Raw(k)
+			k = jinja.Raw(k)
 			out[k] = slackValue(member, k)
 		}
 		return out
@@ -142,7 +142,7 @@ func cutObject(marked string) (object, rest string, ok bool) {
 	var sb strings.Builder
 	depth, inString, escaped := 0, false, false
 	for i, r := range marked {
-		isMark := py.Raw(string(r)) != string(r)
+		isMark := jinja.Raw(string(r)) != string(r)
 		switch {
 		case inString && r < ' ':
 			_, _ = sb.WriteString(`\u00` + string("0123456789abcdef"[r>>4]) + string("0123456789abcdef"[r&15]))
@@ -152,7 +152,7 @@ func cutObject(marked string) (object, rest string, ok bool) {
 			inString = escaped || r != '"'
 			escaped = !escaped && r == '\\'
 		case isMark:
-			if c := py.Raw(string(r)); strings.Contains("+-.", c) {
+			if c := jinja.Raw(string(r)); strings.Contains("+-.", c) {
 				sb.WriteString(c)
 				continue
 			}
@@ -184,10 +184,10 @@ func decodeMark(encoded string) string {
 	if err != nil {
 		return encoded
 	}
-	return fmt.Sprintf("%%%02X", py.Raw(marked)[0])
+	return fmt.Sprintf("%%%02X", jinja.Raw(marked)[0])
 }
 
 // linked shows Markdown the addresses in marked text, which become links that show where they lead.
 func linked(marked string) string {
-	return markedURL.ReplaceAllStringFunc(marked, py.Raw)
+	return markedURL.ReplaceAllStringFunc(marked, jinja.Raw)
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/jinja"
-	"github.com/iris-oncall/iris/internal/jinja/py"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -244,7 +243,7 @@ type draft struct {
 func (r *Renderer) draft(s *source) draft {
 	switch {
 	case s.Batch != "":
-		return draft{subject: py.Mark(DigestSubject(s.application, s.BatchSize, s.plan.Name)), body: py.Mark(DigestBody(s.Batch))}
+		return draft{subject: jinja.Mark(DigestSubject(s.application, s.BatchSize, s.plan.Name)), body: jinja.Mark(DigestBody(s.Batch))}
 	case s.gone:
 		return builtIn(s, "what it is about does not exist any more")
 	case s.Plain:
@@ -266,10 +265,10 @@ func (r *Renderer) draft(s *source) draft {
 // prefixed puts the application's name before the subject of an out-of-band notification.
 func (s *source) prefixed(subject string) string {
 	prefix := "[" + s.application + "] "
-	if s.application == "" || s.notice.Bare || strings.HasPrefix(py.Raw(subject), prefix) {
+	if s.application == "" || s.notice.Bare || strings.HasPrefix(jinja.Raw(subject), prefix) {
 		return subject
 	}
-	return py.Mark(prefix) + subject
+	return jinja.Mark(prefix) + subject
 }
 
 // template renders the message's template.
@@ -323,7 +322,7 @@ func (r *Renderer) parts(s *source, content TemplateContent, what string) draft 
 		return builtIn(s, what+" printed nothing of the context")
 	}
 	if titled && s.Mode != users.SMS && s.Mode != users.Call && !wordy(s.withoutID(d.subject)) {
-		d.subject = strings.TrimSpace(d.subject) + " " + py.Mark(s.title())
+		d.subject = strings.TrimSpace(d.subject) + " " + jinja.Mark(s.title())
 	}
 	if s.outOfBand() {
 		if strings.TrimSpace(d.subject) == "" {
@@ -347,7 +346,7 @@ func (s *source) blank(d draft, content TemplateContent) bool {
 
 // withoutID is a subject without the number of the message before it.
 func (s *source) withoutID(subject string) string {
-	return strings.TrimPrefix(strings.TrimSpace(py.Raw(subject)), fmt.Sprint(s.MessageID))
+	return strings.TrimPrefix(strings.TrimSpace(jinja.Raw(subject)), fmt.Sprint(s.MessageID))
 }
 
 func wordy(text string) bool {
@@ -371,7 +370,7 @@ func (r *Renderer) slackBlocks(s *source, d *draft, src string, vars jinja.Vars)
 	if err != nil || !t.StartsObject() {
 		return false
 	}
-	text, _, err := r.templates.render(src, py.MarksJSON, vars)
+	text, _, err := r.templates.render(src, jinja.MarksJSON, vars)
 	if err != nil {
 		return false
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/iris-oncall/iris/internal/jinja/py"
+	"github.com/iris-oncall/iris/internal/jinja"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -23,18 +23,18 @@ const cutNote = "\n\n[The rest was cut off: the message is longer than Iris send
 // shape fits a draft to its mode: cleaned, cut, with how to acknowledge it.
 func shape(s *source, d draft) Content {
 	c := Content{
-		Subject:     cutRunes(oneLine(py.Raw(d.subject)), MaxSubject),
+		Subject:     cutRunes(oneLine(jinja.Raw(d.subject)), MaxSubject),
 		Application: s.application,
 		Plan:        s.plan.Name,
 		Problem:     d.problem,
 	}
 	marked := cleanText(d.body)
-	if note := py.Mark(cleanText(s.Note)); note != "" && d.custom {
+	if note := jinja.Mark(cleanText(s.Note)); note != "" && d.custom {
 		marked += "\n\n" + note
 	} else if note != "" {
 		marked = strings.TrimSpace(note + "\n\n" + marked)
 	}
-	body := py.Raw(marked)
+	body := jinja.Raw(marked)
 	switch s.Mode {
 	case users.SMS:
 		c.Body = smsText(s, c.Subject, body)

@@ -12,8 +12,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Populate makes the shifts of a schedule from start until its threshold, in the place of those it made before (docs/reference/
-// oncall-v0.md 5.5). Shifts that somebody changed by hand stay, and the new ones go around them. A preview is Populate and
+// Populate makes the shifts of a schedule from start until its threshold and replaces those it made before
+// (docs/reference/oncall-v0.md 5.5). Shifts that somebody changed by hand stay, and the new ones are put around them. A preview is Populate and
 // Changes.Apply without storing anything. The fault has the text of the wire: a start in the past.
 func Populate(now time.Time, s Schedule, start time.Time, known Calendars) (Plan, error) {
 	if s.Algorithm == Turns {

@@ -17,8 +17,8 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// signedRoutes mounts the routes for relays, which sign as applications: they checked who really asks (docs/reference/
-// iris-v0.md 8).
+// signedRoutes mounts the routes for relays. Relays sign as applications and have verified the person who answers
+// (docs/reference/iris-v0.md 8).
 func (s *Responses) signedRoutes(r chi.Router) {
 	for path, route := range map[string]struct {
 		may    func(auth.Actor, auth.Openings) error

@@ -88,6 +88,8 @@ type options struct {
 	each func(i int, env []string) []string
 	// database prepares the empty database; nil = nothing.
 	database func(url string)
+	// databaseURL is an empty database on a server that the story runs itself; "" = on a new server.
+	databaseURL string
 	// api is like each, of iris-api.
 	api func(env []string) []string
 }
@@ -98,10 +100,12 @@ func newStage(t *testing.T, o options) *stage {
 	t.Helper()
 	s := &stage{t: t, people: map[string]*http.Client{}}
 	var err error
-	s.pg, err = pgserver.StartTemporary(t.Context(), pgserver.Config{})
-	require.NoError(t, err)
-	t.Cleanup(s.pg.Stop)
-	s.dbURL = s.pg.URL()
+	if s.dbURL = o.databaseURL; s.dbURL == "" {
+		s.pg, err = pgserver.StartTemporary(t.Context(), pgserver.Config{})
+		require.NoError(t, err)
+		t.Cleanup(s.pg.Stop)
+		s.dbURL = s.pg.URL()
+	}
 	if o.database != nil {
 		o.database(s.dbURL)
 	}

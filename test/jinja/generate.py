@@ -227,7 +227,7 @@ def main():
         if isinstance(failure, (MemoryError, RecursionError)):
             continue
         if failure:
-            entry["error"] = {"kind": type(failure).__name__, "message": str(failure), "line": line_of(failure)}
+            entry["error"] = {"kind": type(failure).__name__, "line": line_of(failure)}
         text = json.dumps(entry)
         if len(text) < 1 << 18:
             print(text)

@@ -31,7 +31,7 @@ def render(source, context):
     try:
         return {"output": SandboxedEnvironment().from_string(source).render(json.loads(context))}
     except Exception as error:  # every exception is a result here
-        return {"error": {"kind": type(error).__name__, "message": str(error), "line": line_of(error)}}
+        return {"error": {"kind": type(error).__name__, "line": line_of(error)}}
 
 
 def main():

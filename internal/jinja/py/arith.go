@@ -9,8 +9,8 @@ import (
 // maxIntBits bounds integers; Python prints none beyond 4300 digits (14,285 bits).
 const maxIntBits = 1 << 16
 
-// norm returns x as int64 if it fits.
-func norm(x *big.Int) Value {
+// FromBig returns x as int64 if it fits.
+func FromBig(x *big.Int) Value {
 	if x.IsInt64() {
 		return x.Int64()
 	}
@@ -24,17 +24,13 @@ func checkBits(b *Budget, bits int) {
 	b.Grow(int64(bits/8 + 1))
 }
 
-// toBig returns an int as *big.Int; false for other types.
-func toBig(v Value) (*big.Int, bool) {
-	switch x := v.(type) {
-	case int64:
-		return big.NewInt(x), true
-	case bool:
-		return big.NewInt(boolInt(x)), true
-	case *big.Int:
+// BigInt returns an int as *big.Int; false for other types.
+func BigInt(v Value) (*big.Int, bool) {
+	if x, ok := v.(*big.Int); ok {
 		return x, true
 	}
-	return nil, false
+	i, ok := small(v)
+	return big.NewInt(i), ok
 }
 
 // small returns an int or bool as int64.
@@ -53,47 +49,28 @@ func toFloat(v Value) (float64, bool) {
 	switch x := v.(type) {
 	case float64:
 		return x, true
-	case int64:
-		return float64(x), true
-	case bool:
-		return float64(boolInt(x)), true
 	case *big.Int:
 		f, _ := new(big.Float).SetInt(x).Float64()
 		if math.IsInf(f, 0) {
-			Raise("OverflowError", "int too large to convert to float")
+			Raise("OverflowError", "the integer is too large for a float")
 		}
 		return f, true
 	}
-	return 0, false
-}
-
-func raiseUndefined(vs ...Value) {
-	for _, v := range vs {
-		if u, ok := v.(*Undefined); ok {
-			u.Raise()
-		}
-	}
+	i, ok := small(v)
+	return float64(i), ok
 }
 
 func badOperands(op string, x, y Value) {
-	raiseUndefined(x, y)
-	Raise("TypeError", "unsupported operand type(s) for %s: '%s' and '%s'", op, TypeName(x), TypeName(y))
+	RaiseUndefined(x, y)
+	Raise("TypeError", "%s does not work between %s and %s", op, TypeName(x), TypeName(y))
 }
 
 // Add is x + y.
 func Add(b *Budget, x, y Value) Value {
 	b.Step(1)
-	if i, ok := small(x); ok {
-		if j, ok := small(y); ok {
-			if s := i + j; (s > i) == (j > 0) {
-				return s
-			}
-		}
-	}
 	if v, ok := numeric(b, "+", x, y); ok {
 		return v
 	}
-	raiseUndefined(x, y)
 	switch l := x.(type) {
 	case string:
 		switch r := y.(type) {
@@ -103,7 +80,6 @@ func Add(b *Budget, x, y Value) Value {
 		case Markup:
 			return Markup(EscapeText(b, l)) + r
 		}
-		Raise("TypeError", `can only concatenate str (not "%s") to str`, TypeName(y))
 	case Markup:
 		if _, ok := AsString(y); ok {
 			r := Escape(b, y)
@@ -111,97 +87,67 @@ func Add(b *Budget, x, y Value) Value {
 			return l + r
 		}
 	case *List:
-		r, ok := y.(*List)
-		if !ok {
-			Raise("TypeError", `can only concatenate list (not "%s") to list`, TypeName(y))
+		if r, ok := y.(*List); ok {
+			return &List{Items: concat(b, l.Items, r.Items)}
 		}
-		return NewList(b, concat(b, l.Items, r.Items))
 	case *Tuple:
-		r, ok := y.(*Tuple)
-		if !ok {
-			Raise("TypeError", `can only concatenate tuple (not "%s") to tuple`, TypeName(y))
+		if r, ok := y.(*Tuple); ok {
+			return &Tuple{Items: concat(b, l.Items, r.Items)}
 		}
-		return &Tuple{Items: concat(b, l.Items, r.Items)}
 	case Bytes:
 		if r, ok := y.(Bytes); ok {
 			b.Grow(int64(len(l) + len(r)))
 			return l + r
 		}
-		Raise("TypeError", "can't concat %s to bytes", TypeName(y))
 	}
 	badOperands("+", x, y)
 	return nil
 }
 
 func concat(b *Budget, x, y []Value) []Value {
-	b.GrowTimes(valueSize, int64(len(x)+len(y)))
-	out := make([]Value, 0, len(x)+len(y))
-	return append(append(out, x...), y...)
+	b.GrowValues(len(x) + len(y))
+	return append(append(make([]Value, 0, len(x)+len(y)), x...), y...)
 }
 
 // Sub is x - y.
-func Sub(b *Budget, x, y Value) Value {
+func Sub(b *Budget, x, y Value) Value { return number(b, "-", x, y) }
+
+// FloorDiv is x // y.
+func FloorDiv(b *Budget, x, y Value) Value { return number(b, "//", x, y) }
+
+// Mod is x % y for numbers; formatting is elsewhere.
+func Mod(b *Budget, x, y Value) Value { return number(b, "%", x, y) }
+
+func number(b *Budget, op string, x, y Value) Value {
 	b.Step(1)
-	if i, ok := small(x); ok {
-		if j, ok := small(y); ok {
-			if s := i - j; (s < i) == (j > 0) {
-				return s
-			}
-		}
+	v, ok := numeric(b, op, x, y)
+	if !ok {
+		badOperands(op, x, y)
 	}
-	if v, ok := numeric(b, "-", x, y); ok {
-		return v
-	}
-	badOperands("-", x, y)
-	return nil
+	return v
 }
 
 // Mul is x * y.
 func Mul(b *Budget, x, y Value) Value {
 	b.Step(1)
-	if i, ok := small(x); ok {
-		if j, ok := small(y); ok {
-			if i == 0 || j == 0 {
-				return int64(0)
-			}
-			if p := i * j; p/j == i && !(i == -1 && j == math.MinInt64) && !(j == -1 && i == math.MinInt64) {
-				return p
-			}
-		}
-	}
 	if v, ok := numeric(b, "*", x, y); ok {
 		return v
 	}
-	raiseUndefined(x)
+	RaiseUndefined(x)
 	if _, ok := x.(Markup); ok {
-		return repeat(b, x, times(y))
+		IntArg(y) // does not raise what undefined values raise elsewhere
 	}
-	raiseUndefined(y)
-	if _, ok := y.(Markup); ok {
-		return repeat(b, y, times(x))
+	if IsInt(x) {
+		x, y = y, x
 	}
-	if isSequence(x) {
-		if _, ok := index(y); ok {
-			return repeat(b, x, times(y))
-		}
-		Raise("TypeError", "can't multiply sequence by non-int of type '%s'", TypeName(y))
+	n, ok := Index(y)
+	if _, big := y.(*big.Int); big && isSequence(x) {
+		Raise("OverflowError", "a sequence cannot be repeated that often")
 	}
-	if isSequence(y) {
-		if _, ok := index(x); ok {
-			return repeat(b, y, times(x))
-		}
-		Raise("TypeError", "can't multiply sequence by non-int of type '%s'", TypeName(x))
+	if !ok || !isSequence(x) {
+		badOperands("*", x, y)
 	}
-	badOperands("*", x, y)
-	return nil
-}
-
-// times is how often something is repeated.
-func times(v Value) int64 {
-	if _, ok := v.(*big.Int); ok {
-		Raise("OverflowError", "cannot fit 'int' into an index-sized integer")
-	}
-	return intArg(v)
+	return repeat(b, x, max(n, 0))
 }
 
 func isSequence(v Value) bool {
@@ -213,7 +159,6 @@ func isSequence(v Value) bool {
 }
 
 func repeat(b *Budget, v Value, n int64) Value {
-	n = max(n, 0)
 	text := func(s string) string {
 		b.GrowTimes(int64(len(s)), n)
 		if s == "" {
@@ -241,65 +186,94 @@ func repeat(b *Budget, v Value, n int64) Value {
 		return Bytes(text(string(x)))
 	case *List:
 		return &List{Items: items(x.Items)}
-	case *Tuple:
-		return &Tuple{Items: items(x.Items)}
 	}
-	return nil
+	return &Tuple{Items: items(v.(*Tuple).Items)}
 }
 
-// numeric computes x op y for numbers; false if one is none.
+// numeric computes x op y for numbers, where op is +, -, *, // or %; false if one is none.
 func numeric(b *Budget, op string, x, y Value) (Value, bool) {
-	_, fx := x.(float64)
-	_, fy := y.(float64)
-	if fx || fy {
-		l, ok := toFloat(x)
-		if !ok {
-			return nil, false
+	if i, ok := small(x); ok {
+		if j, ok := small(y); ok {
+			if v, ok := smallNumeric(op, i, j); ok {
+				return v, true
+			}
 		}
-		r, ok := toFloat(y)
-		if !ok {
-			return nil, false
-		}
-		switch op {
-		case "+":
-			return l + r, true
-		case "-":
-			return l - r, true
-		case "*":
-			return l * r, true
-		case "//":
-			return floatFloorDiv(l, r), true
-		case "%":
-			return floatMod(l, r), true
-		}
+	}
+	if !IsNumber(x) || !IsNumber(y) {
 		return nil, false
 	}
-	l, ok := toBig(x)
-	if !ok {
-		return nil, false
+	l, okL := BigInt(x)
+	r, okR := BigInt(y)
+	if okL && okR {
+		return FromBig(bigNumeric(b, op, l, r)), true
 	}
-	r, ok := toBig(y)
-	if !ok {
-		return nil, false
+	fl, _ := toFloat(x)
+	fr, _ := toFloat(y)
+	return floatNumeric(op, fl, fr), true
+}
+
+// smallNumeric adds, subtracts and multiplies what does not overflow.
+func smallNumeric(op string, i, j int64) (Value, bool) {
+	switch op {
+	case "+":
+		return i + j, (i+j > i) == (j > 0)
+	case "-":
+		return i - j, (i-j < i) == (j > 0)
+	case "*":
+		return i * j, max(i, -i)|max(j, -j) < 1<<31 && i != math.MinInt64 && j != math.MinInt64
 	}
+	return nil, false
+}
+
+func floatNumeric(op string, x, y float64) float64 {
+	switch op {
+	case "+":
+		return x + y
+	case "-":
+		return x - y
+	case "*":
+		return x * y
+	}
+	if y == 0 {
+		Raise("ZeroDivisionError", "division by zero")
+	}
+	m := math.Mod(x, y)
+	turned := m != 0 && (y < 0) != (m < 0)
+	if op == "%" {
+		switch {
+		case turned:
+			return m + y
+		case m == 0:
+			return math.Copysign(0, y)
+		}
+		return m
+	}
+	d := (x - m) / y
+	if turned {
+		d--
+	}
+	if d == 0 {
+		return math.Copysign(0, x/y)
+	}
+	return math.Round(d)
+}
+
+func bigNumeric(b *Budget, op string, l, r *big.Int) *big.Int {
 	z := new(big.Int)
 	switch op {
 	case "+", "-":
 		checkBits(b, max(l.BitLen(), r.BitLen())+1)
 		if op == "+" {
-			return norm(z.Add(l, r)), true
+			return z.Add(l, r)
 		}
-		return norm(z.Sub(l, r)), true
+		return z.Sub(l, r)
 	case "*":
 		checkBits(b, l.BitLen()+r.BitLen())
 		b.Step(int64(l.BitLen()/64) * int64(r.BitLen()/64) / 64)
-		return norm(z.Mul(l, r)), true
+		return z.Mul(l, r)
 	}
 	if r.Sign() == 0 {
-		if op == "%" {
-			Raise("ZeroDivisionError", "integer modulo by zero")
-		}
-		Raise("ZeroDivisionError", "integer division or modulo by zero")
+		Raise("ZeroDivisionError", "division by zero")
 	}
 	checkBits(b, l.BitLen()+r.BitLen())
 	m := new(big.Int)
@@ -309,211 +283,118 @@ func numeric(b *Budget, op string, x, y Value) (Value, bool) {
 		m.Add(m, r)
 	}
 	if op == "%" {
-		return norm(m), true
-	}
-	return norm(z), true
-}
-
-func floatMod(x, y float64) float64 {
-	if y == 0 {
-		Raise("ZeroDivisionError", "float modulo")
-	}
-	m := math.Mod(x, y)
-	if m != 0 {
-		if (y < 0) != (m < 0) {
-			m += y
-		}
 		return m
 	}
-	return math.Copysign(0, y)
-}
-
-func floatFloorDiv(x, y float64) float64 {
-	if y == 0 {
-		Raise("ZeroDivisionError", "float floor division by zero")
-	}
-	m := math.Mod(x, y)
-	d := (x - m) / y
-	if m != 0 && (y < 0) != (m < 0) {
-		d--
-	}
-	if d == 0 {
-		return math.Copysign(0, x/y)
-	}
-	f := math.Floor(d)
-	if d-f > 0.5 {
-		f++
-	}
-	return f
+	return z
 }
 
 // Div is x / y.
 func Div(b *Budget, x, y Value) Value {
 	b.Step(1)
-	l, okL := toBig(x)
-	r, okR := toBig(y)
-	if okL && okR {
-		if r.Sign() == 0 {
-			Raise("ZeroDivisionError", "division by zero")
-		}
-		if l.BitLen() <= 53 && r.BitLen() <= 53 {
-			return float64(l.Int64()) / float64(r.Int64())
-		}
-		checkBits(b, l.BitLen()+r.BitLen())
-		f, _ := new(big.Rat).SetFrac(l, r).Float64()
-		if f == 0 && (l.Sign() < 0) != (r.Sign() < 0) {
-			return math.Copysign(0, -1)
-		}
-		if math.IsInf(f, 0) {
-			Raise("OverflowError", "integer division result too large for a float")
-		}
-		return f
+	if !IsNumber(x) || !IsNumber(y) {
+		badOperands("/", x, y)
 	}
-	if isNumber(x) && isNumber(y) {
+	l, okL := BigInt(x)
+	r, okR := BigInt(y)
+	if !okL || !okR {
 		fl, _ := toFloat(x)
 		fr, _ := toFloat(y)
 		if fr == 0 {
-			Raise("ZeroDivisionError", "float division by zero")
+			Raise("ZeroDivisionError", "division by zero")
 		}
 		return fl / fr
 	}
-	badOperands("/", x, y)
-	return nil
-}
-
-func isNumber(v Value) bool {
-	switch v.(type) {
-	case bool, int64, *big.Int, float64:
-		return true
+	if r.Sign() == 0 {
+		Raise("ZeroDivisionError", "division by zero")
 	}
-	return false
-}
-
-// IsNumber reports whether v is an int, a bool or a float.
-func IsNumber(v Value) bool { return isNumber(v) }
-
-// FloorDiv is x // y.
-func FloorDiv(b *Budget, x, y Value) Value {
-	b.Step(1)
-	if v, ok := numeric(b, "//", x, y); ok {
-		return v
+	checkBits(b, l.BitLen()+r.BitLen())
+	f, _ := new(big.Rat).SetFrac(l, r).Float64()
+	if math.IsInf(f, 0) {
+		Raise("OverflowError", "the result is too large for a float")
 	}
-	badOperands("//", x, y)
-	return nil
-}
-
-// Mod is x % y, formatting included.
-func Mod(b *Budget, x, y Value) Value {
-	b.Step(1)
-	switch l := x.(type) {
-	case string:
-		if m, ok := y.(Markup); ok { // Markup has no reflected %, so this is plain formatting
-			return Printf(b, l, m)
-		}
-		return Printf(b, l, y)
-	case Markup:
-		return printfMarkup(b, l, y)
-	case Bytes:
-		Raise("TypeError", "formatting of bytes is not supported")
+	if l.Sign() == 0 && r.Sign() < 0 {
+		return math.Copysign(0, -1)
 	}
-	if v, ok := numeric(b, "%", x, y); ok {
-		return v
-	}
-	badOperands("%", x, y)
-	return nil
+	return f
 }
 
 // Pow is x ** y.
 func Pow(b *Budget, x, y Value) Value {
 	b.Step(1)
-	l, okL := toBig(x)
-	r, okR := toBig(y)
+	if !IsNumber(x) || !IsNumber(y) {
+		badOperands("**", x, y)
+	}
+	l, okL := BigInt(x)
+	r, okR := BigInt(y)
 	if okL && okR && r.Sign() >= 0 {
 		return powInt(b, l, r)
-	}
-	if !isNumber(x) || !isNumber(y) {
-		badOperands("** or pow()", x, y)
 	}
 	fl, _ := toFloat(x)
 	fr, _ := toFloat(y)
 	switch {
 	case fl == 0 && fr < 0:
-		Raise("ZeroDivisionError", "0.0 cannot be raised to a negative power")
+		Raise("ZeroDivisionError", "zero cannot be raised to a negative power")
 	case fl < 0 && !math.IsInf(fl, 0) && !math.IsInf(fr, 0) && fr != math.Trunc(fr):
 		Raise("ValueError", "complex numbers are not supported")
 	}
 	p := powFloat(b, fl, fr)
 	if math.IsInf(p, 0) && !math.IsInf(fl, 0) && !math.IsInf(fr, 0) {
-		Raise("OverflowError", "(34, 'Numerical result out of range')")
+		Raise("OverflowError", "the result is too large for a float")
 	}
 	return p
 }
 
 func powInt(b *Budget, x, y *big.Int) Value {
-	if x.IsInt64() && (x.Int64() == 0 || x.Int64() == 1 || x.Int64() == -1) || y.Sign() == 0 {
-		switch {
-		case y.Sign() == 0:
-			return int64(1)
-		case x.Int64() == -1 && y.Bit(0) == 0:
-			return int64(1)
+	bits, n := int64(x.BitLen()), int64(maxIntBits+1)
+	if y.IsInt64() {
+		n = min(n, y.Int64())
+	}
+	if bits <= 1 { // -1, 0 and 1 stay small, whatever the power
+		n = int64(y.Bit(0))
+		if y.Sign() > 0 && n == 0 {
+			n = 2
 		}
-		return x.Int64()
 	}
-	if !y.IsInt64() || y.Int64() > maxIntBits {
-		checkBits(b, math.MaxInt32)
-	}
-	n := y.Int64()
-	checkBits(b, int(min(int64(x.BitLen())*n, math.MaxInt32)))
-	b.Step(int64(x.BitLen()) * n / 64)
-	return norm(new(big.Int).Exp(x, y, nil))
+	checkBits(b, int(min(bits*n, math.MaxInt32)))
+	b.Step(bits * n / 64)
+	return FromBig(new(big.Int).Exp(x, big.NewInt(n), nil))
 }
 
 // Neg is -x.
 func Neg(b *Budget, x Value) Value {
-	switch v := x.(type) {
-	case float64:
-		return -v
-	case int64:
-		if v != math.MinInt64 {
-			return -v
-		}
+	if f, ok := x.(float64); ok {
+		return -f
 	}
-	if i, ok := toBig(x); ok {
-		checkBits(b, i.BitLen())
-		return norm(new(big.Int).Neg(i))
-	}
-	raiseUndefined(x)
-	Raise("TypeError", "bad operand type for unary -: '%s'", TypeName(x))
-	return nil
+	RaiseUndefined(x)
+	return Sub(b, int64(0), mustNumber("-", x))
 }
 
 // Pos is +x.
 func Pos(x Value) Value {
-	switch v := x.(type) {
-	case bool:
-		return boolInt(v)
-	case int64, *big.Int, float64:
-		return x
+	RaiseUndefined(x)
+	if i, ok := x.(bool); ok {
+		return boolInt(i)
 	}
-	raiseUndefined(x)
-	Raise("TypeError", "bad operand type for unary +: '%s'", TypeName(x))
-	return nil
+	return mustNumber("+", x)
 }
 
 // Abs is abs(x).
 func Abs(b *Budget, x Value) Value {
-	switch v := x.(type) {
-	case float64:
-		return math.Abs(v)
-	case bool:
-		return boolInt(v)
+	if f, ok := x.(float64); ok {
+		return math.Abs(f)
 	}
-	if i, ok := toBig(x); ok {
-		if i.Sign() < 0 {
-			return Neg(b, x)
-		}
-		return x
+	if i, ok := BigInt(x); ok && i.Sign() < 0 {
+		return Neg(b, x)
 	}
-	Raise("TypeError", "bad operand type for abs(): '%s'", TypeName(x))
-	return nil
+	if i, ok := x.(bool); ok {
+		return boolInt(i)
+	}
+	return mustNumber("abs", x)
+}
+
+func mustNumber(op string, x Value) Value {
+	if !IsNumber(x) {
+		Raise("TypeError", "%s does not work on %s", op, TypeName(x))
+	}
+	return x
 }

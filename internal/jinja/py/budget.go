@@ -5,15 +5,25 @@ import (
 	"time"
 )
 
-// Error is a Python exception or, with Kind LimitError, the end of a Budget.
+// Error is why a template failed: an exception as Python names it or, with Kind LimitError, a bound that was reached.
 type Error struct {
-	Kind    string // name of the exception's class, for example TypeError
-	Message string
+	Kind      string // class of the exception, for example TemplateSyntaxError, UndefinedError or TypeError
+	Message   string
+	Line      int  // in the template, from 1; 0 = unknown
+	Truncated bool // only the output grew too long, and rendering returned as much of it as is allowed
 }
 
-func (e *Error) Error() string { return e.Kind + ": " + e.Message }
+func (e *Error) Error() string {
+	if e.Line > 0 {
+		return fmt.Sprintf("%s: %s (line %d)", e.Kind, e.Message, e.Line)
+	}
+	return e.Kind + ": " + e.Message
+}
 
-// LimitError is the Kind of an Error that no template can cause in Python: a bound of ours was reached.
+// Limited reports whether a bound of the engine ended the template, rather than a mistake in it.
+func (e *Error) Limited() bool { return e.Kind == LimitError }
+
+// LimitError is the Kind of an Error that Python does not have: a bound of the engine was reached.
 const LimitError = "LimitError"
 
 // Raise panics with an Error of the given kind.
@@ -31,7 +41,7 @@ func Try(f func()) (err *Error) {
 	defer func() {
 		if r := recover(); r != nil {
 			e, ok := r.(*Error)
-			if !ok || e.Kind == LimitError {
+			if !ok || e.Limited() {
 				panic(r)
 			}
 			err = e
@@ -44,13 +54,14 @@ func Try(f func()) (err *Error) {
 // Budget bounds the work of one rendering. It is spent before the work is done; when it is empty the spending call
 // panics with a LimitError. A Budget belongs to one goroutine.
 type Budget struct {
+	// Marks says how text is escaped. It is set before the budget is used.
+	Marks    Marks
 	steps    int64
 	memory   int64
 	depth    int
 	deadline time.Time
 	check    int64
 	limits   Limits
-	marks    Marks
 }
 
 // Limits are the bounds of a Budget. All must be positive.
@@ -86,7 +97,7 @@ func (b *Budget) Step(n int64) {
 // Left is the work that may still be done.
 func (b *Budget) Left() int64 { return b.steps }
 
-// Scan spends the work of looking at n bytes or elements.
+// Scan spends the work of reading n bytes or elements.
 func (b *Budget) Scan(n int) { b.Step(1 + int64(n)/32) }
 
 // Grow spends n bytes of memory and the work of filling them. It must be called before they are allocated. A negative n
@@ -110,6 +121,9 @@ func (b *Budget) GrowTimes(n, k int64) {
 	}
 	b.Grow(n * k)
 }
+
+// GrowValues spends the memory of n elements of a list or tuple.
+func (b *Budget) GrowValues(n int) { b.GrowTimes(valueSize, int64(n)) }
 
 // valueSize is what one element of a list or tuple costs.
 const valueSize = 24

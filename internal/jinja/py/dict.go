@@ -1,6 +1,7 @@
 package py
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"strconv"
@@ -71,10 +72,10 @@ func hashKey(b *Budget, v Value) (any, *Error) {
 		}
 		return hashTuple(sb.String()), nil
 	case *List, *Dict:
-		return nil, fail("TypeError", "unhashable type: '%s'", TypeName(v))
+		return nil, fail("TypeError", "a %s cannot be a key", TypeName(v))
 	case *View:
 		if x.kind != "values" {
-			return nil, fail("TypeError", "unhashable type: '%s'", TypeName(v))
+			return nil, fail("TypeError", "a %s cannot be a key", TypeName(v))
 		}
 	}
 	return v, nil // identity
@@ -99,7 +100,7 @@ func hashText(h any) string {
 	case hashBytes:
 		return "y" + string(x)
 	}
-	return "p" + address(h)
+	return fmt.Sprintf("p%p", h)
 }
 
 // NewDict returns an empty dictionary.
@@ -210,7 +211,25 @@ func (d *Dict) deleteAt(i int) {
 	}
 }
 
-func (d *Dict) clear() { *d = Dict{} }
+// Put stores a value under a key without paying, as for data that is decoded before the template runs.
+func (d *Dict) Put(key string, val Value) {
+	if i := d.find(key); i >= 0 {
+		d.entries[i].val = val
+		return
+	}
+	d.add(entry{hash: key, key: key, val: val})
+}
+
+// PopLast removes the last entry and returns it; false if there is none.
+func (d *Dict) PopLast() (key, val Value, ok bool) {
+	for i := len(d.entries) - 1; i >= 0; i-- {
+		if e := d.entries[i]; e.hash != nil {
+			d.deleteAt(i)
+			return e.key, e.val, true
+		}
+	}
+	return nil, nil, false
+}
 
 // Each calls f for every entry in order until it returns false. f must not change the dictionary.
 func (d *Dict) Each(f func(key, val Value) bool) {
@@ -221,11 +240,17 @@ func (d *Dict) Each(f func(key, val Value) bool) {
 	}
 }
 
-func (d *Dict) copy(b *Budget) *Dict {
-	c := NewDict()
-	d.Each(func(k, v Value) bool { c.Set(b, k, v); return true })
-	return c
+// Update adds the entries of another dictionary.
+func (d *Dict) Update(b *Budget, from *Dict) {
+	for _, e := range from.entries[:len(from.entries):len(from.entries)] {
+		if e.hash != nil {
+			d.Set(b, e.key, e.val)
+		}
+	}
 }
+
+// Views returns the view of a kind: keys, values or items.
+func (d *Dict) View(kind string) *View { return &View{dict: d, kind: kind} }
 
 // View is what dict.keys, dict.values and dict.items return.
 type View struct {

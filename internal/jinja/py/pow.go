@@ -8,18 +8,19 @@ import (
 // powPrecision is enough for correct rounding of all but contrived cases.
 const powPrecision = 192
 
-// powFloat is x ** y for floats. math.Pow may be off in the last digit, which Python's is not, so what has no simple
-// answer is computed with many digits.
+// powFloat is x ** y for floats. math.Pow may be off in the last digits, which Python's is not, so what has no simple
+// answer is corrected by the logarithm of both sides, computed with many digits.
 func powFloat(b *Budget, x, y float64) float64 {
 	p := math.Pow(x, y)
 	if p == 0 || math.IsInf(p, 0) || math.IsNaN(p) || x == 1 || y == 0 || y == 1 || math.IsInf(y, 0) {
 		return p
 	}
 	b.Step(1000)
-	t := logBig(math.Abs(x))
-	t.Mul(t, bigFloat(y))
-	r, _ := expBig(t).Float64()
-	return math.Copysign(r, p)
+	off := logBig(math.Abs(x))
+	off.Sub(off.Mul(off, bigFloat(y)), logBig(math.Abs(p)))
+	off.Add(off, bigFloat(1)) // e to the power of what is missing, which is very small
+	r, _ := off.Mul(off, bigFloat(p)).Float64()
+	return r
 }
 
 func bigFloat(f float64) *big.Float { return new(big.Float).SetPrec(powPrecision).SetFloat64(f) }
@@ -48,24 +49,4 @@ func logNearOne(m *big.Float) *big.Float {
 		term.Mul(term, square)
 	}
 	return sum.Mul(sum, bigFloat(2))
-}
-
-// expBig is e to the power of t.
-func expBig(t *big.Float) *big.Float {
-	ln2 := logNearOne(bigFloat(2))
-	q, _ := new(big.Float).Quo(t, ln2).Float64()
-	k := math.Round(q)
-	r := new(big.Float).Sub(t, new(big.Float).Mul(ln2, bigFloat(k)))
-	const halvings = 10
-	r.SetMantExp(r, -halvings)
-	sum, term := bigFloat(1), bigFloat(1)
-	for n := 1; n < 40; n++ {
-		term.Mul(term, r)
-		term.Quo(term, bigFloat(float64(n)))
-		sum.Add(sum, term)
-	}
-	for range halvings {
-		sum.Mul(sum, sum)
-	}
-	return sum.SetMantExp(sum, int(k))
 }

@@ -3,7 +3,6 @@ package py
 import (
 	"math"
 	"sort"
-	"strings"
 	"testing"
 	"time"
 
@@ -91,37 +90,6 @@ func TestEqualNumbersAreOneKey(t *testing.T) {
 	d.Set(b, true, "c")
 	require.Equal(t, "{1: 'c'}", Repr(b, d))
 	require.Panics(t, func() { d.Set(b, &List{}, nil) })
-}
-
-func TestDecodeJSON(t *testing.T) {
-	t.Parallel()
-	v, err := DecodeJSON([]byte(` {"b": [1, 2.0, -0, 1e2, true, null], "a": "\u00e9\ud83d\ude00\ud800x\n", "b2": {}} `))
-	require.NoError(t, err)
-	require.Equal(t, `{'b': [1, 2.0, 0, 100.0, True, None], 'a': 'é😀�x\n', 'b2': {}}`, Repr(budget(), v))
-	for _, bad := range []string{
-		"", "{", "[", `{"a"}`, `{"a":}`, `{"a":1,}`, "[1,]", "01", "1.", "1e", "-", "tru", `"`, `"\x"`, `"\u12"`, "\"\n\"", "1 2", "NaN",
-		"{1:2}", strings.Repeat("[", 200) + strings.Repeat("]", 200), strings.Repeat("1", 5000),
-	} {
-		_, err := DecodeJSON([]byte(bad))
-		require.Error(t, err, bad)
-	}
-}
-
-func FuzzDecodeJSON(f *testing.F) {
-	f.Add(`{"a": [1, 2.5, "x\u00e9", null, true, {"b": -1e5}]}`)
-	f.Fuzz(func(t *testing.T, s string) {
-		v, err := DecodeJSON([]byte(s))
-		if err != nil {
-			return
-		}
-		text := JSON(budget(), v, nil)
-		if strings.Contains(text, "Infinity") {
-			return // a number beyond floats, which JSON cannot say
-		}
-		again, err := DecodeJSON([]byte(text))
-		require.NoError(t, err, text)
-		require.True(t, Equal(budget(), v, again), text)
-	})
 }
 
 func TestPowIsCorrectlyRounded(t *testing.T) {

@@ -4,15 +4,12 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
-
-// maxIntDigits is Python's limit for converting integers to text and back.
-const maxIntDigits = 4300
 
 // Str is str(v).
 func Str(b *Budget, v Value) string {
@@ -38,9 +35,8 @@ func Str(b *Budget, v Value) string {
 
 // SoftStr is Str that leaves Markup as it is.
 func SoftStr(b *Budget, v Value) Value {
-	switch v.(type) {
-	case string, Markup:
-		return v
+	if m, ok := v.(Markup); ok {
+		return m
 	}
 	return Str(b, v)
 }
@@ -56,6 +52,28 @@ type printer struct {
 	b    *Budget
 	sb   strings.Builder
 	open []Value // containers being printed, to find cycles
+	// sorted prints the keys of dictionaries in order.
+	sorted bool
+}
+
+// ReprSorted is Repr with the keys of dictionaries in order.
+func ReprSorted(b *Budget, v Value) string {
+	p := printer{b: b, sorted: true}
+	p.repr(v)
+	return p.sb.String()
+}
+
+// SortedKeys returns the keys of a dictionary in order; what does not compare is ordered by type.
+func SortedKeys(b *Budget, d *Dict) []Value {
+	keys := Items(b, d)
+	was := slices.Clone(keys)
+	SortFunc(b, keys, false, func(i, j int) (less bool) {
+		if Try(func() { less = Less(b, "<", was[i], was[j]) }) != nil {
+			less = TypeName(was[i]) < TypeName(was[j])
+		}
+		return less
+	})
+	return keys
 }
 
 func (p *printer) w(s string) {
@@ -68,131 +86,124 @@ func (p *printer) repr(v Value) {
 	case nil, bool, int64:
 		p.w(Str(p.b, v))
 	case *big.Int:
-		p.w(bigText(p.b, x))
+		CheckDigits(x)
+		p.w(x.String())
 	case float64:
 		p.w(FloatRepr(x))
 	case string:
-		p.w(quotePaid(p.b, x))
+		p.w(quoted(p.b, x))
 	case Markup:
-		p.w("Markup(")
-		p.w(quotePaid(p.b, string(x)))
-		p.w(")")
+		p.w("Markup(" + quoted(p.b, string(x)) + ")")
 	case Bytes:
-		p.w(bytesRepr(p.b, string(x)))
+		p.b.GrowTimes(2, int64(len(x)))
+		latin := make([]rune, len(x))
+		for i := range latin {
+			latin[i] = rune(x[i])
+		}
+		p.w("b" + escaped(quoted(p.b, string(latin))))
 	case *List:
-		p.container(v, "[", "]", "[...]", len(x.Items), func() { p.items(x.Items) })
+		p.container(v, "[", "]", x.Items)
 	case *Tuple:
-		p.container(v, "(", ")", "(...)", len(x.Items), func() {
-			p.items(x.Items)
-			if len(x.Items) == 1 {
-				p.w(",")
-			}
-		})
+		end := ")"
+		if len(x.Items) == 1 {
+			end = ",)"
+		}
+		p.container(v, "(", end, x.Items)
 	case *Dict:
-		p.container(v, "{", "}", "{...}", x.Len(), func() { p.entries(x) })
+		p.dict(x)
 	case *View:
 		p.w("dict_" + x.kind + "(")
 		p.repr(&List{Items: Items(p.b, x)})
 		p.w(")")
 	case *Range:
-		if x.Step == 1 {
-			p.w(fmt.Sprintf("range(%d, %d)", x.Start, x.Stop))
-		} else {
-			p.w(fmt.Sprintf("range(%d, %d, %d)", x.Start, x.Stop, x.Step))
+		step := ""
+		if x.Step != 1 {
+			step = fmt.Sprintf(", %d", x.Step)
 		}
-	case *Iterator:
-		if x.Name != "" {
-			p.w("<generator object " + x.Name + " at " + address(x) + ">")
-		} else {
-			p.w("<" + x.Kind + " object at " + address(x) + ">")
-		}
+		p.w(fmt.Sprintf("range(%d, %d%s)", x.Start, x.Stop, step))
 	case *Undefined:
 		p.w("Undefined")
 	case *Func:
-		p.w(x.repr())
+		kind := "function "
+		if x.Class {
+			kind = "class "
+		}
+		p.w("<" + kind + Quote(x.Name) + ">")
 	case Object:
 		p.w(x.Repr(p.b))
 	default:
-		p.w("<object at " + address(v) + ">")
+		p.w("<" + TypeName(v) + ">")
 	}
 }
 
-func (p *printer) container(v Value, start, end, cycle string, n int, body func()) {
-	for _, o := range p.open {
-		if o == v {
-			p.w(cycle)
-			return
-		}
+// enter notes that a container is being printed. It is false when it contains itself and an ellipsis was printed.
+func (p *printer) enter(v Value, start, end string) bool {
+	if slices.Contains(p.open, v) {
+		p.w(start + "..." + end)
+		return false
 	}
 	p.b.Enter()
-	defer p.b.Leave()
 	p.open = append(p.open, v)
 	p.w(start)
-	if n > 0 {
-		body()
-	}
-	p.w(end)
-	p.open = p.open[:len(p.open)-1]
+	return true
 }
 
-func (p *printer) items(items []Value) {
+func (p *printer) leave(end string) {
+	p.w(end)
+	p.open = p.open[:len(p.open)-1]
+	p.b.Leave()
+}
+
+func (p *printer) container(v Value, start, end string, items []Value) {
+	if !p.enter(v, start, end[len(end)-1:]) {
+		return
+	}
 	for i, it := range items {
 		if i > 0 {
 			p.w(", ")
 		}
 		p.repr(it)
 	}
+	p.leave(end)
 }
 
-func (p *printer) entries(d *Dict) {
-	first := true
-	d.Each(func(k, v Value) bool {
-		if !first {
+func (p *printer) dict(d *Dict) {
+	if !p.enter(d, "{", "}") {
+		return
+	}
+	keys := []Value(nil)
+	if p.sorted {
+		keys = SortedKeys(p.b, d)
+	} else {
+		keys = Items(p.b, d)
+	}
+	for i, k := range keys {
+		if i > 0 {
 			p.w(", ")
 		}
-		first = false
 		p.repr(k)
 		p.w(": ")
+		v, _ := d.Get(p.b, k)
 		p.repr(v)
-		return true
-	})
-}
-
-// address stands for the id of an object, which Python prints too; it has no meaning.
-func address(v any) string {
-	rv := reflect.ValueOf(v)
-	if rv.Kind() == reflect.Pointer {
-		return fmt.Sprintf("0x%012x", rv.Pointer())
 	}
-	return "0x000000000000"
+	p.leave("}")
 }
 
-func bigText(b *Budget, x *big.Int) string {
-	checkDigits(x)
-	b.Grow(int64(x.BitLen()/3 + 2))
-	return x.String()
-}
-
-func checkDigits(x *big.Int) {
+// CheckDigits raises for an integer that has too many digits to be printed.
+func CheckDigits(x *big.Int) {
 	// 10^4300 has 14285 bits.
-	if x.BitLen() > 14285 || x.BitLen() == 14285 && len(new(big.Int).Abs(x).String()) > maxIntDigits {
-		Raise("ValueError", "Exceeds the limit (%d digits) for integer string conversion; use sys.set_int_max_str_digits() to increase the limit", maxIntDigits)
+	if x.BitLen() > 14285 || x.BitLen() == 14285 && len(new(big.Int).Abs(x).String()) > MaxIntDigits {
+		Raise("ValueError", "an integer of more than %d digits cannot be printed", MaxIntDigits)
 	}
 }
 
 // FloatRepr is repr of a float: the shortest text that reads back as x.
 func FloatRepr(x float64) string {
-	switch {
-	case math.IsNaN(x):
-		return "nan"
-	case math.IsInf(x, 1):
-		return "inf"
-	case math.IsInf(x, -1):
-		return "-inf"
-	}
-	if a := math.Abs(x); a != 0 && (a < 1e-4 || a >= 1e16) {
-		s := strconv.FormatFloat(x, 'e', -1, 64)
-		return s
+	switch a := math.Abs(x); {
+	case math.IsNaN(x) || math.IsInf(x, 0):
+		return strings.ToLower(strings.TrimPrefix(strconv.FormatFloat(x, 'f', -1, 64), "+"))
+	case a != 0 && (a < 1e-4 || a >= 1e16):
+		return strconv.FormatFloat(x, 'e', -1, 64)
 	}
 	s := strconv.FormatFloat(x, 'f', -1, 64)
 	if !strings.Contains(s, ".") {
@@ -201,40 +212,35 @@ func FloatRepr(x float64) string {
 	return s
 }
 
-func quotePaid(b *Budget, s string) string {
+func quoted(b *Budget, s string) string {
 	b.GrowTimes(2, int64(len(s)+1))
-	return quote(s)
+	return Quote(s)
 }
 
-// quote is repr of a str.
-func quote(s string) string {
-	q := byte('\'')
+var controls = map[rune]string{'\n': `\n`, '\r': `\r`, '\t': `\t`, '\\': `\\`}
+
+// Quote is repr of a str.
+func Quote(s string) string {
+	q := '\''
 	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {
 		q = '"'
 	}
 	var sb strings.Builder
 	sb.Grow(len(s) + 2)
-	sb.WriteByte(q)
+	sb.WriteRune(q)
 	for _, r := range s {
 		switch {
-		case r == rune(q) || r == '\\':
-			sb.WriteByte('\\')
+		case r == q:
+			sb.WriteString(`\` + string(q))
+		case controls[r] != "":
+			sb.WriteString(controls[r])
+		case r >= ' ' && r < 0x7f || r >= 0x80 && unicode.IsPrint(r):
 			sb.WriteRune(r)
-		case r == '\n':
-			sb.WriteString(`\n`)
-		case r == '\r':
-			sb.WriteString(`\r`)
-		case r == '\t':
-			sb.WriteString(`\t`)
-		case r >= ' ' && r < 0x7f:
-			sb.WriteByte(byte(r))
-		case r < ' ' || r >= 0x7f && !unicode.IsPrint(r):
-			writeEscape(&sb, r)
 		default:
-			sb.WriteRune(r)
+			writeEscape(&sb, r)
 		}
 	}
-	sb.WriteByte(q)
+	sb.WriteRune(q)
 	return sb.String()
 }
 
@@ -249,13 +255,14 @@ func writeEscape(sb *strings.Builder, r rune) {
 	}
 }
 
-// ascii is ascii(v): repr with everything outside ASCII escaped.
-func ascii(b *Budget, v Value) string {
+// ASCII is ascii(v): repr with everything outside ASCII escaped.
+func ASCII(b *Budget, v Value) string {
 	s := Repr(b, v)
-	if isASCII(s) {
-		return s
-	}
 	b.GrowTimes(10, int64(len(s)))
+	return escaped(s)
+}
+
+func escaped(s string) string {
 	var sb strings.Builder
 	for _, r := range s {
 		if r < utf8.RuneSelf {
@@ -266,67 +273,3 @@ func ascii(b *Budget, v Value) string {
 	}
 	return sb.String()
 }
-
-func bytesRepr(b *Budget, s string) string {
-	b.GrowTimes(4, int64(len(s)+1))
-	q := byte('\'')
-	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {
-		q = '"'
-	}
-	var sb strings.Builder
-	sb.WriteByte('b')
-	sb.WriteByte(q)
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == q || c == '\\':
-			sb.WriteByte('\\')
-			sb.WriteByte(c)
-		case c == '\n':
-			sb.WriteString(`\n`)
-		case c == '\r':
-			sb.WriteString(`\r`)
-		case c == '\t':
-			sb.WriteString(`\t`)
-		case c < ' ' || c >= 0x7f:
-			fmt.Fprintf(&sb, `\x%02x`, c)
-		default:
-			sb.WriteByte(c)
-		}
-	}
-	sb.WriteByte(q)
-	return sb.String()
-}
-
-var htmlEscaper = strings.NewReplacer("&", "&amp;", ">", "&gt;", "<", "&lt;", "'", "&#39;", `"`, "&#34;")
-
-// Escape makes v safe in HTML; Markup is safe already.
-func Escape(b *Budget, v Value) Markup {
-	if m, ok := v.(Markup); ok {
-		return m
-	}
-	return Markup(EscapeText(b, Str(b, v)))
-}
-
-// EscapeText is Escape for text.
-func EscapeText(b *Budget, s string) string {
-	if b.marks != NoMarks {
-		return markText(b, s)
-	}
-	return EscapeHTML(b, s)
-}
-
-// EscapeHTML is EscapeText for HTML, whatever the marks.
-func EscapeHTML(b *Budget, s string) string {
-	if !strings.ContainsAny(s, `&<>'"`) {
-		b.Scan(len(s))
-		return s
-	}
-	b.GrowTimes(5, int64(len(s)))
-	return htmlEscaper.Replace(s)
-}
-
-// Quote is repr of a str.
-func Quote(s string) string { return quote(s) }
-
-// Address stands for the id of an object in texts such as <object at 0x...>.
-func Address(v any) string { return address(v) }

@@ -1,48 +1,45 @@
 package py
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/language"
+	"golang.org/x/text/unicode/norm"
 )
 
 // IsSpace is str.isspace for one character.
-func IsSpace(r rune) bool {
-	return r >= 0x1c && r <= 0x1f || unicode.IsSpace(r)
-}
+func IsSpace(r rune) bool { return r >= 0x1c && r <= 0x1f || unicode.IsSpace(r) }
 
 // Upper is str.upper.
 func Upper(b *Budget, s string) string {
-	b.GrowTimes(3, int64(len(s)))
-	if isASCII(s) {
-		return strings.ToUpper(s)
-	}
-	return cases.Upper(language.Und).String(s)
+	return convert(b, s, strings.ToUpper, func() cases.Caser { return cases.Upper(language.Und) })
 }
 
 // Lower is str.lower.
 func Lower(b *Budget, s string) string {
-	b.GrowTimes(3, int64(len(s)))
-	if isASCII(s) {
-		return strings.ToLower(s)
-	}
-	return cases.Lower(language.Und, cases.HandleFinalSigma(true)).String(s)
+	return convert(b, s, strings.ToLower, func() cases.Caser { return cases.Lower(language.Und, cases.HandleFinalSigma(true)) })
 }
 
-func fold(b *Budget, s string) string {
+// Fold is str.casefold.
+func Fold(b *Budget, s string) string {
+	return convert(b, s, strings.ToLower, func() cases.Caser { return cases.Fold() })
+}
+
+func convert(b *Budget, s string, ascii func(string) string, other func() cases.Caser) string {
 	b.GrowTimes(3, int64(len(s)))
-	if isASCII(s) {
-		return strings.ToLower(s)
+	if IsASCII(s) {
+		return ascii(s)
 	}
-	return cases.Fold().String(s)
+	return other().String(s)
 }
 
 // titleRune is the title case of one character, which may be several.
 func titleRune(r rune) string {
-	if t := unicode.ToTitle(r); t != r || r < 0x80 {
+	if t := unicode.ToTitle(r); t != r || r < utf8.RuneSelf {
 		return string(t)
 	}
 	return cases.Title(language.Und).String(string(r))
@@ -54,49 +51,39 @@ func Capitalize(b *Budget, s string) string {
 		return ""
 	}
 	r, n := utf8.DecodeRuneInString(s)
-	low := Lower(b, s)
-	if _, ln := utf8.DecodeRuneInString(low); ln > 0 && n > 0 {
-		return titleRune(r) + Lower(b, s[n:])
-	}
-	return low
+	return titleRune(r) + Lower(b, s[n:])
 }
 
-func isCased(r rune) bool {
-	return unicode.IsUpper(r) || unicode.IsLower(r) || unicode.IsTitle(r) ||
-		unicode.Is(unicode.Other_Lowercase, r) || unicode.Is(unicode.Other_Uppercase, r)
-}
-
-func title(b *Budget, s string) string {
+// Title is str.title.
+func Title(b *Budget, s string) string {
 	b.GrowTimes(3, int64(len(s)))
 	var sb strings.Builder
-	low := Lower(b, s)
-	if runeCount(low) != runeCount(s) {
-		low = strings.Map(unicode.ToLower, s)
-	}
-	prev := false
-	next := low
-	for _, r := range s {
-		l, n := utf8.DecodeRuneInString(next)
-		next = next[n:]
-		if prev {
-			sb.WriteRune(l)
-		} else {
-			sb.WriteString(titleRune(r))
+	start, inWord := 0, false
+	for i, r := range s + " " {
+		if cased := isCased(r); cased != inWord {
+			if inWord {
+				first, n := utf8.DecodeRuneInString(s[start:])
+				sb.WriteString(titleRune(first) + Lower(b, s[start+n:i]))
+			} else {
+				sb.WriteString(s[start:i])
+			}
+			start, inWord = i, cased
 		}
-		prev = isCased(r)
 	}
+	sb.WriteString(s[start:])
 	return sb.String()
 }
 
-func swapcase(b *Budget, s string) string {
+// SwapCase is str.swapcase.
+func SwapCase(b *Budget, s string) string {
 	b.GrowTimes(3, int64(len(s)))
 	var sb strings.Builder
 	for _, r := range s {
 		switch {
 		case unicode.IsUpper(r):
-			sb.WriteString(cases.Lower(language.Und).String(string(r)))
+			sb.WriteString(Lower(b, string(r)))
 		case unicode.IsLower(r):
-			sb.WriteString(cases.Upper(language.Und).String(string(r)))
+			sb.WriteString(Upper(b, string(r)))
 		default:
 			sb.WriteRune(r)
 		}
@@ -104,144 +91,97 @@ func swapcase(b *Budget, s string) string {
 	return sb.String()
 }
 
-func isLowerRune(r rune) bool {
-	return unicode.IsLower(r) || unicode.Is(unicode.Other_Lowercase, r)
-}
+func isLower(r rune) bool { return unicode.IsLower(r) || unicode.Is(unicode.Other_Lowercase, r) }
 
-func isUpperRune(r rune) bool {
-	return unicode.IsUpper(r) || unicode.Is(unicode.Other_Uppercase, r)
-}
+func isUpper(r rune) bool { return unicode.IsUpper(r) || unicode.Is(unicode.Other_Uppercase, r) }
+
+func isCased(r rune) bool { return isUpper(r) || isLower(r) || unicode.IsTitle(r) }
 
 // IsLower is str.islower.
-func IsLower(s string) bool { return allCased(s, isLowerRune) }
+func IsLower(s string) bool { return allCased(s, isLower) }
 
 // IsUpper is str.isupper.
-func IsUpper(s string) bool { return allCased(s, isUpperRune) }
+func IsUpper(s string) bool { return allCased(s, isUpper) }
 
 func allCased(s string, want func(rune) bool) bool {
-	found := false
+	return strings.ContainsFunc(s, want) && !strings.ContainsFunc(s, func(r rune) bool { return isCased(r) && !want(r) })
+}
+
+// IsTitle is str.istitle.
+func IsTitle(s string) bool {
+	inWord := false
 	for _, r := range s {
-		if want(r) {
-			found = true
-		} else if isCased(r) {
+		if isCased(r) && isLower(r) != inWord {
 			return false
 		}
+		inWord = isCased(r)
 	}
-	return found
+	return strings.ContainsFunc(s, isCased)
 }
 
-func isTitle(s string) bool {
-	found, prev := false, false
-	for _, r := range s {
-		switch {
-		case isUpperRune(r) || unicode.IsTitle(r):
-			if prev {
-				return false
-			}
-			found, prev = true, true
-		case isLowerRune(r):
-			if !prev {
-				return false
-			}
-			found, prev = true, true
-		default:
-			prev = false
-		}
-	}
-	return found
+// IsDecimal is str.isdecimal for one character.
+func IsDecimal(r rune) bool { return unicode.Is(unicode.Nd, r) }
+
+// IsDigit is str.isdigit for one character: digits, superscripts and the like.
+func IsDigit(r rune) bool {
+	d, n := utf8.DecodeRuneInString(norm.NFKD.String(string(r)))
+	return IsDecimal(d) && n == len(norm.NFKD.String(string(r)))
 }
 
-// Numbers that are digits without being decimal, and characters that have a numeric value without being numbers.
-var (
-	digitsApart = []rune{
-		0xb2, 0xb3, 0xb9, 0x2070, 0x2074, 0x2079, 0x2080, 0x2089, 0x2460, 0x2468, 0x2474, 0x247c, 0x2488, 0x2490,
-		0x24ea, 0x24ea, 0x24f5, 0x24fd, 0x24ff, 0x24ff, 0x2776, 0x277e, 0x2780, 0x2788, 0x278a, 0x2792, 0x1f100, 0x1f10a,
-	}
-	numericIdeographs = "〇一二三四五六七八九十百千万億兆亿零壹贰叁肆伍陆柒捌玖拾佰仟萬两兩参參弐貳廿卅卌"
-)
+// IsNumeric is str.isnumeric for one character, apart from the ideographs for numbers.
+func IsNumeric(r rune) bool { return unicode.IsNumber(r) }
 
-func isDigitRune(r rune) bool {
-	if unicode.Is(unicode.Nd, r) || r == 0xb2 || r == 0xb3 || r == 0xb9 || r == 0x2070 {
-		return true
-	}
-	for i := 4; i+1 < len(digitsApart); i += 2 {
-		if r >= digitsApart[i] && r <= digitsApart[i+1] {
-			return true
-		}
-	}
-	return false
-}
-
-func isNumericRune(r rune) bool {
-	return unicode.IsNumber(r) || strings.ContainsRune(numericIdeographs, r)
-}
-
-func isAlnumRune(r rune) bool { return unicode.IsLetter(r) || isNumericRune(r) }
+// IsAlnum is str.isalnum for one character.
+func IsAlnum(r rune) bool { return unicode.IsLetter(r) || IsNumeric(r) }
 
 // IsWord reports whether r matches \w of Python's re.
-func IsWord(r rune) bool { return r == '_' || isAlnumRune(r) }
+func IsWord(r rune) bool { return r == '_' || IsAlnum(r) }
 
-func isIdentifier(s string) bool {
+// IsIdentifier is str.isidentifier.
+func IsIdentifier(s string) bool {
 	for i, r := range s {
-		start := r == '_' || unicode.IsLetter(r) || unicode.Is(unicode.Nl, r) || unicode.Is(unicode.Other_ID_Start, r)
-		if start {
-			continue
-		}
-		more := unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Mc, r) || unicode.Is(unicode.Nd, r) ||
-			unicode.Is(unicode.Pc, r) || unicode.Is(unicode.Other_ID_Continue, r)
-		if i == 0 || !more {
+		start := r == '_' || unicode.In(r, unicode.L, unicode.Nl, unicode.Other_ID_Start)
+		if !start && (i == 0 || !IsIdentifierPart(r)) {
 			return false
 		}
 	}
 	return s != ""
 }
 
-// IsIdentifier is str.isidentifier.
-func IsIdentifier(s string) bool { return isIdentifier(s) }
+// IsIdentifierPart reports whether r, which cannot begin an identifier, may continue one.
+func IsIdentifierPart(r rune) bool {
+	return unicode.In(r, unicode.Mn, unicode.Mc, unicode.Nd, unicode.Pc, unicode.Other_ID_Continue)
+}
 
-func all(s string, f func(rune) bool) bool {
-	for _, r := range s {
-		if !f(r) {
-			return false
-		}
-	}
-	return s != ""
+// All reports whether f is true for every character, of which there is at least one.
+func All(s string, f func(rune) bool) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !f(r) })
 }
 
 func isLineBreak(r rune) bool {
-	switch r {
-	case '\n', '\r', '\v', '\f', 0x1c, 0x1d, 0x1e, 0x85, 0x2028, 0x2029:
-		return true
-	}
-	return false
+	return strings.ContainsRune("\n\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029", r)
 }
 
 // SplitLines is str.splitlines.
 func SplitLines(b *Budget, s string, keepEnds bool) []string {
 	b.Scan(len(s))
 	var out []string
-	start := 0
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		if !isLineBreak(r) {
-			i += n
-			continue
+	for s != "" {
+		b.Grow(valueSize)
+		i := strings.IndexFunc(s, isLineBreak)
+		if i < 0 {
+			return append(out, s)
+		}
+		_, n := utf8.DecodeRuneInString(s[i:])
+		if strings.HasPrefix(s[i:], "\r\n") {
+			n = 2
 		}
 		end := i
-		i += n
-		if r == '\r' && i < len(s) && s[i] == '\n' {
-			i++
-		}
 		if keepEnds {
-			end = i
+			end += n
 		}
-		b.Grow(valueSize)
-		out = append(out, s[start:end])
-		start = i
-	}
-	if start < len(s) {
-		b.Grow(valueSize)
-		out = append(out, s[start:])
+		out = append(out, s[:end])
+		s = s[i+n:]
 	}
 	return out
 }
@@ -253,11 +193,11 @@ func Fields(b *Budget, s string, limit int64) []string {
 	s = strings.TrimLeftFunc(s, IsSpace)
 	for s != "" {
 		b.Grow(2 * valueSize)
-		if limit >= 0 && int64(len(out)) >= limit {
-			return append(out, strings.TrimRightFunc(s, IsSpace))
-		}
 		i := strings.IndexFunc(s, IsSpace)
-		if i < 0 {
+		switch {
+		case limit >= 0 && int64(len(out)) >= limit:
+			return append(out, strings.TrimRightFunc(s, IsSpace))
+		case i < 0:
 			return append(out, s)
 		}
 		out = append(out, s[:i])
@@ -266,17 +206,17 @@ func Fields(b *Budget, s string, limit int64) []string {
 	return out
 }
 
-func fieldsRight(b *Budget, s string, limit int64) []string {
+// FieldsRight is str.rsplit without a separator.
+func FieldsRight(b *Budget, s string, limit int64) []string {
 	b.Scan(len(s))
 	var out []string
 	s = strings.TrimRightFunc(s, IsSpace)
 	for s != "" {
 		b.Grow(2 * valueSize)
-		if limit >= 0 && int64(len(out)) >= limit {
-			out = append(out, strings.TrimLeftFunc(s, IsSpace))
-			break
-		}
 		i := strings.LastIndexFunc(s, IsSpace)
+		if limit >= 0 && int64(len(out)) >= limit {
+			s, i = strings.TrimLeftFunc(s, IsSpace), -1
+		}
 		if i < 0 {
 			out = append(out, s)
 			break
@@ -285,9 +225,7 @@ func fieldsRight(b *Budget, s string, limit int64) []string {
 		out = append(out, s[i+n:])
 		s = strings.TrimRightFunc(s[:i], IsSpace)
 	}
-	for i, j := 0, len(out)-1; i < j; i, j = i+1, j-1 {
-		out[i], out[j] = out[j], out[i]
-	}
+	slices.Reverse(out)
 	return out
 }
 
@@ -306,15 +244,12 @@ func Replace(b *Budget, s, old, repl string, n int64) string {
 	return strings.Replace(s, old, repl, int(count))
 }
 
-// Strip is str.strip, lstrip (left only) or rstrip (right only) of characters; all selects whitespace.
+// Strip is str.strip, lstrip (left only) or rstrip (right only) of characters; None selects whitespace.
 func Strip(b *Budget, s string, chars Value, left, right bool) string {
 	b.Scan(len(s))
 	in := IsSpace
-	if chars != nil && chars != Absent {
-		set, ok := AsString(chars)
-		if !ok {
-			Raise("TypeError", "%s arg must be None or str", stripName(left, right))
-		}
+	if chars != nil {
+		set := TextArg(chars)
 		b.Step(int64(len(s)) * int64(len(set)) / 256)
 		in = func(r rune) bool { return strings.ContainsRune(set, r) }
 	}
@@ -327,20 +262,9 @@ func Strip(b *Budget, s string, chars Value, left, right bool) string {
 	return s
 }
 
-func stripName(left, right bool) string {
-	switch {
-	case !left:
-		return "rstrip"
-	case !right:
-		return "lstrip"
-	}
-	return "strip"
-}
-
 // Pad is str.center (both), str.ljust (right) or str.rjust (left).
 func Pad(b *Budget, s string, width int64, fill string, left, right bool) string {
-	n := int64(runeCount(s))
-	pad := width - n
+	pad := width - int64(RuneCount(s))
 	if pad <= 0 {
 		return s
 	}
@@ -355,4 +279,14 @@ func Pad(b *Budget, s string, width int64, fill string, left, right bool) string
 		l, r = 0, pad
 	}
 	return strings.Repeat(fill, int(l)) + s + strings.Repeat(fill, int(r))
+}
+
+// ByteOffset is where the i-th character of s begins.
+func ByteOffset(s string, i int) int {
+	off := 0
+	for ; i > 0 && off < len(s); i-- {
+		_, n := utf8.DecodeRuneInString(s[off:])
+		off += n
+	}
+	return off
 }

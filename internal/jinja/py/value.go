@@ -1,6 +1,15 @@
+// Package py holds Python's values and operations as far as a Jinja2 template can see them: numbers, text, lists and
+// dictionaries, and how they print, compare, add up and fail. Results are those of Python 3.11, error messages are not.
+// Methods of the values are in package methods, formatting is in package format.
+//
+// Every operation that can cost time or memory takes a Budget and pays before it acts, so a template can ask for
+// anything and get an error instead of a dead process. Operations fail by panicking with *Error, as Python raises
+// exceptions; package run recovers at the border. Nothing here is safe for concurrent use by two renderings of the
+// same values.
 package py
 
 import (
+	"fmt"
 	"math/big"
 )
 
@@ -28,16 +37,13 @@ type Range struct{ Start, Stop, Step int64 }
 
 // Iterator is a generator or iterator: it can be walked once.
 type Iterator struct {
-	Kind string // type name, for example generator
-	Name string // of the generator function, for printing
 	Next func() (Value, bool)
 }
 
 // Object is a value that other packages define.
 type Object interface {
-	// TypeName is the class name; Module its module, "builtins" for Python's own.
+	// TypeName is the class name.
 	TypeName() string
-	Module() string
 	// Attr returns an attribute, false if there is none.
 	Attr(b *Budget, name string) (Value, bool)
 	// Repr is how it prints.
@@ -59,26 +65,16 @@ type Iterable interface {
 	Iter(b *Budget) func() (Value, bool)
 }
 
-// Args are the arguments of a call.
-type Args struct {
-	Pos []Value
-	Kw  []Keyword
-}
-
-// Keyword is a named argument.
-type Keyword struct {
-	Name  string
-	Value Value
-}
-
 // Undefined stands for what does not exist. It prints as nothing, is false and empty; most else raises.
 type Undefined struct {
-	Hint   string // the whole message, if set
-	HasObj bool   // Name was looked up on Obj
-	Obj    Value
-	Name   Value
-	Kind   string // exception raised; "" = UndefinedError
+	Hint string // the whole message, if set
+	Of   string // class of the object on which Name was looked up; "" = a variable
+	Name Value
+	Kind string // exception raised; "" = UndefinedError
 }
+
+// Missing is the result of a failed look-up of an attribute or item.
+func Missing(obj, name Value) *Undefined { return &Undefined{Of: TypeName(obj), Name: name} }
 
 // Raise raises the exception that any operation on u raises.
 func (u *Undefined) Raise() {
@@ -91,37 +87,45 @@ func (u *Undefined) Raise() {
 
 // Message says what is missing.
 func (u *Undefined) Message() string {
-	if u.Hint != "" {
+	switch {
+	case u.Hint != "":
 		return u.Hint
+	case u.Of != "":
+		return fmt.Sprintf("%s has no %s", u.Of, Shown(u.Name))
 	}
-	if !u.HasObj {
-		return plainRepr(u.Name) + " is undefined"
-	}
-	what := ObjectTypeName(u.Obj)
-	if _, ok := AsString(u.Name); !ok {
-		return what + " has no element " + plainRepr(u.Name)
-	}
-	return quote(what) + " has no attribute " + plainRepr(u.Name)
+	return Shown(u.Name) + " is undefined"
 }
 
-// plainRepr is Repr for messages: of bounded size.
-func plainRepr(v Value) string {
-	b := NewBudget(Limits{Steps: 10_000, Memory: 4096, Depth: 20, Time: 1 << 40})
-	s := "..."
-	func() {
-		defer func() { _ = recover() }()
-		s = Repr(b, v)
+// Shown is repr(v) for messages: "..." if it is long.
+func Shown(v Value) (s string) {
+	defer func() {
+		if recover() != nil {
+			s = "..."
+		}
 	}()
-	return s
+	return Repr(NewBudget(Limits{Steps: 10_000, Memory: 4096, Depth: 20, Time: 1 << 40}), v)
+}
+
+// RaiseUndefined raises the exception of the first value that is undefined.
+func RaiseUndefined(vs ...Value) {
+	for _, v := range vs {
+		if u, ok := v.(*Undefined); ok {
+			u.Raise()
+		}
+	}
+}
+
+// IsUndefined reports whether v stands for what does not exist.
+func IsUndefined(v Value) bool {
+	_, ok := v.(*Undefined)
+	return ok
 }
 
 // TypeName is the name of v's class.
 func TypeName(v Value) string {
 	switch x := v.(type) {
 	case nil:
-		return "NoneType"
-	case bool:
-		return "bool"
+		return "None"
 	case int64, *big.Int:
 		return "int"
 	case float64:
@@ -135,9 +139,6 @@ func TypeName(v Value) string {
 	case *List:
 		return "list"
 	case *Tuple:
-		if x.Names != nil {
-			return "_GroupTuple"
-		}
 		return "tuple"
 	case *Dict:
 		return "dict"
@@ -146,42 +147,15 @@ func TypeName(v Value) string {
 	case *Range:
 		return "range"
 	case *Iterator:
-		return x.Kind
+		return "iterator"
 	case *Undefined:
 		return "Undefined"
 	case *Func:
-		if x.Class {
-			return "type"
-		}
-		if x.Python {
-			return "function"
-		}
-		return "builtin_function_or_method"
+		return "function"
 	case Object:
 		return x.TypeName()
 	}
-	return "object"
-}
-
-// ObjectTypeName is how messages about missing attributes name v.
-func ObjectTypeName(v Value) string {
-	switch x := v.(type) {
-	case nil:
-		return "None"
-	case Markup:
-		return "markupsafe.Markup object"
-	case *Undefined:
-		return "jinja2.runtime.Undefined object"
-	case *Tuple:
-		if x.Names != nil {
-			return "jinja2.filters._GroupTuple object"
-		}
-	case Object:
-		if m := x.Module(); m != "builtins" {
-			return m + "." + x.TypeName() + " object"
-		}
-	}
-	return TypeName(v) + " object"
+	return fmt.Sprintf("%T", v) // bool
 }
 
 // AsString returns v's text if it is a str or Markup.
@@ -204,20 +178,10 @@ func IsInt(v Value) bool {
 	return false
 }
 
-// index returns v as an index: an int that fits. Integers beyond int64 are clamped.
-func index(v Value) (int64, bool) {
-	switch x := v.(type) {
-	case int64:
-		return x, true
-	case bool:
-		return boolInt(x), true
-	case *big.Int:
-		if x.Sign() < 0 {
-			return -1 << 62, true
-		}
-		return 1 << 62, true
-	}
-	return 0, false
+// IsNumber reports whether v is an int, a bool or a float.
+func IsNumber(v Value) bool {
+	_, isFloat := v.(float64)
+	return isFloat || IsInt(v)
 }
 
 func boolInt(x bool) int64 {
@@ -242,22 +206,18 @@ func Truth(b *Budget, v Value) bool {
 		return x != 0
 	case string:
 		return x != ""
-	case *Undefined:
-		return false
 	}
-	if n, ok := Len(b, v); ok {
-		return n != 0
-	}
-	return true
+	n, ok := Len(b, v)
+	return !ok || n != 0
 }
 
 // Len is len(v); false if v has no length.
 func Len(b *Budget, v Value) (int, bool) {
 	switch x := v.(type) {
 	case string:
-		return runeCount(x), true
+		return RuneCount(x), true
 	case Markup:
-		return runeCount(string(x)), true
+		return RuneCount(string(x)), true
 	case Bytes:
 		return len(x), true
 	case *List:
@@ -278,14 +238,17 @@ func Len(b *Budget, v Value) (int, bool) {
 	return 0, false
 }
 
-// NewList returns a list of items, which it takes over. Their memory is paid for.
-func NewList(b *Budget, items []Value) *List {
-	b.GrowTimes(valueSize, int64(len(items)))
-	return &List{Items: items}
+// MustLen is Len that raises TypeError if v has no length.
+func MustLen(b *Budget, v Value) int64 {
+	n, ok := Len(b, v)
+	if !ok {
+		Raise("TypeError", "a value of type %s has no length", TypeName(v))
+	}
+	return int64(n)
 }
 
-// append_ adds an element and pays for it.
-func (l *List) append_(b *Budget, v Value) {
+// Append adds an element and pays for it.
+func (l *List) Append(b *Budget, v Value) {
 	b.Grow(2 * valueSize)
 	l.Items = append(l.Items, v)
 }
@@ -300,8 +263,3 @@ func (r *Range) Len() int64 {
 	}
 	return 0
 }
-
-func (r *Range) at(i int64) Value { return r.Start + i*r.Step }
-
-// Index returns v as an index if it is an int or a bool; integers beyond int64 are clamped.
-func Index(v Value) (int64, bool) { return index(v) }

@@ -12,7 +12,6 @@ import (
 	"regexp"
 
 	"github.com/iris-oncall/iris/internal/jinja"
-	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
 type failure struct {
@@ -77,7 +76,7 @@ func compare(in io.Reader, out io.Writer, context []byte) error {
 
 func told(l line) string {
 	if l.Error != nil {
-		return fmt.Sprintf("%s in line %d: %s", l.Error.Kind, l.Error.Line, l.Error.Message)
+		return fmt.Sprintf("%s in line %d", l.Error.Kind, l.Error.Line)
 	}
 	return fmt.Sprintf("%q", *l.Output)
 }
@@ -88,7 +87,7 @@ func rendered(template string, context []byte) (got string, limited bool) {
 	var e *jinja.Error
 	switch {
 	case errors.As(err, &e):
-		return fmt.Sprintf("%s in line %d: %s", e.Kind, e.Line, e.Message), e.Kind == string(py.LimitError)
+		return fmt.Sprintf("%s in line %d", e.Kind, e.Line), e.Limited()
 	case err != nil:
 		return "no error of a template: " + err.Error(), false
 	}

@@ -1,0 +1,67 @@
+package delivery_test
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/delivery"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// While marks are slow and calls are quick, the connections are used all the time: 8 of them would otherwise carry 6 messages
+// to one recipient in every 62 ms.
+func TestConnectionsDoNotWaitForMarks(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		s.slowMark = 60 * time.Millisecond
+		v := smtp(func(int, messages.Outbound) messages.Result {
+			wait(2 * time.Millisecond)
+			return messages.Result{Outcome: messages.OutcomeSent}
+		})
+		for range 4000 {
+			s.add(users.Email, messages.ClassOutOfBand, 1, to("ana"))
+		}
+		s.run(delivery.Config{Concurrency: map[string]int{"smtp": 8}}, v)
+		s.after(10 * time.Second)
+		require.Equal(t, 4000, s.count(messages.Sent))
+		require.Len(t, v.all(), 4000)
+	})
+}
+
+// Messages that were marked ahead of their connections are put back when the vendor hangs all of a sudden. They do not keep
+// others from their connections.
+func TestAVendorThatHangsAllOfASuddenKeepsNoMarkedMessages(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		var hangs atomic.Bool
+		v := smtp(func(_ int, m messages.Outbound) messages.Result {
+			wait(2 * time.Millisecond)
+			if hangs.Load() && m.Destination == "ana" {
+				wait(10 * time.Second)
+			}
+			return messages.Result{Outcome: messages.OutcomeSent}
+		})
+		s.slowMark = 60 * time.Millisecond
+		for range 4000 {
+			s.add(users.Email, messages.ClassOutOfBand, 1, to("ana"))
+		}
+		s.run(delivery.Config{Concurrency: map[string]int{"smtp": 8}}, v)
+		s.after(2 * time.Second)
+		hangs.Store(true)
+		s.after(100 * time.Millisecond)
+		var others []messages.ID
+		for i := range 20 {
+			others = append(others, s.add(users.Email, messages.ClassUrgent, 2, to(fmt.Sprint("other ", i))))
+		}
+		s.after(3 * time.Second)
+		for _, id := range others {
+			require.Equal(t, messages.Sent, s.row(id).state)
+		}
+		sending := s.count(messages.Sending)
+		require.Positive(t, sending)
+		require.LessOrEqual(t, sending, 8, "only calls that run are under way")
+	})
+}

@@ -1,0 +1,101 @@
+// Package connect opens the directories of a configuration: LDAP servers, and workspaces of Slack as a list of people. The
+// programs and the operator's commands call it. It asks a directory nothing itself.
+package connect
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/directory"
+	"github.com/iris-oncall/iris/internal/directory/ldap"
+	"github.com/iris-oncall/iris/internal/vendors/slack"
+)
+
+// LDAP returns a client of the configured servers. It opens no connection.
+func LDAP(l config.LDAP, s config.Sync) (*ldap.Client, error) {
+	c := ldap.Config{
+		URLs: l.URLs, StartTLS: l.StartTLS, Timeout: l.Timeout, Prefix: l.UserPrefix, Suffix: l.UserSuffix,
+		BindUser: l.BindUser, BindPassword: l.BindPassword.Reveal(), BaseDN: l.BaseDN, LoginFilter: l.Filter, PeopleFilter: s.Filter,
+		Attributes: ldap.Attributes{
+			Name: l.NameAttribute, FullName: l.FullNameAttribute, Email: l.EmailAttribute, Phone: l.PhoneAttribute, Slack: l.SlackAttribute,
+			Stable: l.IDAttribute,
+		},
+		Lists: ldap.ListConfig{
+			BaseDN: s.Lists.BaseDN, Filter: s.Lists.Filter, Name: s.Lists.NameAttribute, Member: s.Lists.MemberAttribute,
+		},
+	}
+	if l.CAFile != "" {
+		raw, err := os.ReadFile(l.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("auth.ldap.ca_file: %w", err)
+		}
+		roots := x509.NewCertPool()
+		if !roots.AppendCertsFromPEM(raw) {
+			return nil, errors.New("auth.ldap.ca_file: it holds no certificate in PEM")
+		}
+		c.TLS = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}
+	}
+	client, err := ldap.New(c)
+	if err != nil {
+		return nil, fmt.Errorf("auth.ldap: %w", err)
+	}
+	return client, nil
+}
+
+// Rules says what an entry of a directory means for us.
+func Rules(s config.Sync) (directory.Rules, error) {
+	if s.PhoneRegion != "" && !directory.KnownRegion(s.PhoneRegion) {
+		return directory.Rules{}, fmt.Errorf("sync.phone_region: %q is no country whose phone numbers are known", s.PhoneRegion)
+	}
+	return directory.Rules{Region: s.PhoneRegion, Slack: s.SlackContact, PhotoURL: s.PhotoURL, Synced: s.From == directory.LDAP}, nil
+}
+
+// Syncer returns what brings people in step with the configured directory; nil = none is configured.
+func Syncer(s config.Sync, l config.LDAP, workspaces []config.Slack) (*directory.Syncer, error) {
+	if s.From == "" {
+		return nil, nil
+	}
+	rules, err := Rules(s)
+	if err != nil {
+		return nil, err
+	}
+	c := directory.Config{Source: s.From, Rules: rules, MaxGone: s.MaxGonePercent}
+	for _, p := range s.Presets {
+		c.Presets = append(c.Presets, directory.Entry{Name: p.Name, FullName: p.FullName, Email: p.Email, Phone: p.Phone, SlackName: p.Slack})
+	}
+	if s.From == directory.Slack {
+		a := workspaces[0]
+		v, err := slack.New(slack.Config{Account: a.Account.Account, Token: a.Token.Reveal(), APIURL: a.APIURL, Timeout: a.Timeout})
+		if err != nil {
+			return nil, err
+		}
+		return directory.NewSyncer(v, nil, c), nil
+	}
+	client, err := LDAP(l, s)
+	if err != nil {
+		return nil, err
+	}
+	if s.Lists.Filter == "" {
+		return directory.NewSyncer(client, nil, c), nil
+	}
+	return directory.NewSyncer(client, client, c), nil
+}
+
+// Problem says what is wrong with the configured directory that the configuration itself cannot see: filters and
+// countries; nil = nothing. It asks nobody.
+func Problem(l config.LDAP, s config.Sync, workspaces []config.Slack) error {
+	if _, err := Rules(s); err != nil {
+		return err
+	}
+	if len(l.URLs) > 0 {
+		if _, err := LDAP(l, s); err != nil {
+			return err
+		}
+	}
+	_, err := Syncer(s, l, workspaces)
+	return err
+}

@@ -1,0 +1,111 @@
+package health
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/postgres/engine"
+)
+
+type lateness struct {
+	due     []engine.BucketDue
+	pending []engine.UnsentMessage
+	err     error
+}
+
+func (l *lateness) OldestDue(context.Context) ([]engine.BucketDue, error) { return l.due, nil }
+
+func (l *lateness) OldestUnsent(context.Context) ([]engine.UnsentMessage, error) {
+	return l.pending, l.err
+}
+
+func TestTheWatchTellsOfOverdueSteps(t *testing.T) {
+	t.Parallel()
+	core, logs := observer.New(zap.ErrorLevel)
+	l := &lateness{due: []engine.BucketDue{{Bucket: 3, IncidentID: 7, Age: 29 * time.Second}}}
+	w := NewOverdue(l, prometheus.NewRegistry(), zap.New(core))
+	require.NoError(t, w.steps(t.Context()))
+	require.InDelta(t, 29, testutil.ToFloat64(w.stepAge), 0)
+	require.Zero(t, logs.Len())
+
+	l.due = append(l.due, engine.BucketDue{Bucket: 4, IncidentID: 8, Age: 31 * time.Second})
+	for range 2 {
+		require.Equal(t, Concern("a step of incident 8 (bucket 4) has been due for 31s and nobody takes it"), w.steps(t.Context()),
+			"one bad incident must not make a server turn the others away")
+	}
+	require.Equal(t, 1, logs.FilterMessage("a step is overdue and nobody takes it").Len(), "told once")
+
+	l.due = append(l.due, engine.BucketDue{Bucket: 5, IncidentID: 9, Age: time.Minute}, engine.BucketDue{Bucket: 6, IncidentID: 10, Age: 40 * time.Second})
+	err := w.steps(t.Context())
+	require.EqualError(t, err, "steps are overdue in 3 buckets and nobody takes them, that of incident 9 for 1m0s")
+	require.NotErrorAs(t, err, new(Concern))
+}
+
+func TestTheWatchTellsOfMessagesThatWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		core, logs := observer.New(zap.ErrorLevel)
+		l := &lateness{}
+		w := NewOverdue(l, prometheus.NewRegistry(), zap.New(core))
+		require.NoError(t, w.messages(t.Context()))
+		l.pending = []engine.UnsentMessage{{Bucket: 1, MessageID: 5, Mode: "sms", Application: "shop", Age: 45 * time.Second}, {Bucket: 2, Age: time.Second}}
+		require.NoError(t, w.messages(t.Context()), "not looked up every second")
+		<-time.After(pendingEvery)
+		require.Equal(t, Concern("message 5 of application shop has been due for 45s and has not been sent by sms (bucket 1)"), w.messages(t.Context()))
+		require.InDelta(t, 45, testutil.ToFloat64(w.messageAge), 0)
+		require.Equal(t, 1, logs.FilterMessage("a message has not been sent in time").Len())
+
+		<-time.After(pendingEvery)
+		l.err = fault.New(fault.Unavailable, "the database did not answer in time")
+		require.ErrorAs(t, w.messages(t.Context()), new(Concern), "whether the database answers is another check's question")
+		<-time.After(pendingEvery)
+		l.pending, l.err = nil, nil
+		require.NoError(t, w.messages(t.Context()))
+	})
+}
+
+func TestAConcernIsShownAndKeepsNothingFromBeingReady(t *testing.T) {
+	t.Parallel()
+	h := New(zap.NewNop(), prometheus.NewRegistry())
+	h.Set(Check{"delivery", func(context.Context) error { return Concern("slow") }})
+	require.Equal(t, []Finding{{Name: "delivery", Concern: "slow"}}, h.Findings(t.Context()))
+	require.InDelta(t, 1, testutil.ToFloat64(h.gauge), 0)
+}
+
+type lonely struct{ n, members int }
+
+func (l *lonely) Members(context.Context) ([]buckets.MemberState, error) {
+	return make([]buckets.MemberState, l.members), nil
+}
+
+func (l *lonely) BucketsWithoutLiveOwner(context.Context) (int, error) { return l.n, nil }
+
+func TestAHandOverTurnsNobodyAway(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := &lonely{n: 256, members: 1}
+		c := MembersCheck(l)
+		require.EqualError(t, c.Ask(t.Context()), "256 of 256 buckets have no live owner: their incidents wait", "nobody has taken them yet")
+		l.n = 0
+		require.NoError(t, c.Ask(t.Context()))
+		l.n = 85
+		<-time.After(9 * time.Second)
+		require.Equal(t, Concern("85 of 256 buckets are changing hands"), c.Ask(t.Context()))
+		<-time.After(2 * time.Second)
+		err := c.Ask(t.Context())
+		require.Error(t, err)
+		require.NotErrorAs(t, err, new(Concern))
+		l.members = 0
+		require.ErrorContains(t, c.Ask(t.Context()), "no message-processor is alive")
+	})
+}

@@ -1,0 +1,263 @@
+// Package filters holds the filters and tests of templates: {{ x|upper }}, {{ x is odd }}. Package run calls them by name.
+// A filter pays for its work from the budget of its Scope and raises by panicking with *py.Error.
+package filters
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/iris-oncall/iris/internal/jinja/format"
+	"github.com/iris-oncall/iris/internal/jinja/methods"
+	"github.com/iris-oncall/iris/internal/jinja/py"
+)
+
+// Scope is what filters see of the rendering they are called in.
+type Scope struct {
+	*py.Budget
+	Autoescape bool
+}
+
+// Callable is a filter or a test: its parameters, the first of which is the value it is applied to, and what it does.
+type Callable struct {
+	sig py.Signature
+	fn  body
+}
+
+type body = func(r *Scope, a []py.Value, rest py.Args) py.Value
+
+// Call applies a filter or test to args.Pos[0].
+func (c *Callable) Call(r *Scope, args py.Args) py.Value {
+	r.Step(1)
+	a, rest := c.sig.Bind(args)
+	return c.fn(r, a, rest)
+}
+
+// Library holds filters and tests by name.
+type Library struct {
+	Filters, Tests map[string]*Callable
+}
+
+// New returns the filters and tests of Jinja2.
+func New() *Library {
+	l := &Library{Filters: map[string]*Callable{}, Tests: map[string]*Callable{}}
+	for _, t := range []table{plainFilters, textFilters, sequenceFilters} {
+		t.addTo(l.Filters)
+	}
+	l.selecting().addTo(l.Filters)
+	tests.addTo(l.Tests)
+	l.named().addTo(l.Tests)
+	for alias, name := range map[string]string{"d": "default", "count": "length", "e": "escape"} {
+		l.Filters[alias] = l.Filters[name]
+	}
+	for alias, name := range map[string]string{
+		"eq": "==", "equalto": "==", "ne": "!=", "gt": ">", "greaterthan": ">", "ge": ">=", "lt": "<", "lessthan": "<", "le": "<=",
+	} {
+		l.Tests[alias] = l.Tests[name]
+	}
+	return l
+}
+
+// table is filters or tests by their signatures.
+type table map[string]body
+
+func (t table) addTo(callables map[string]*Callable) {
+	for sig, fn := range t {
+		c := &Callable{sig: py.ParseSignature(sig), fn: fn}
+		callables[c.sig.Name] = c
+	}
+}
+
+// NotFound says that there is no filter or test of a name, and perhaps which one was meant.
+func NotFound(kind, name string, callables map[string]*Callable) string {
+	text := fmt.Sprintf("no %s named '%s'", kind, name)
+	best := ""
+	for other := range callables {
+		if distance(name, other) <= min(2, len(name)/2) && (best == "" || other < best) {
+			best = other
+		}
+	}
+	if best != "" {
+		text += fmt.Sprintf(": did you mean '%s'?", best)
+	}
+	return text
+}
+
+// distance is the number of characters to change, add or remove to make one name of another; long names are far apart.
+func distance(a, b string) int {
+	if len(a) > 20 {
+		return len(a)
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// simple makes a body of a function that needs the value only.
+func simple(fn func(b *py.Budget, v py.Value) py.Value) body {
+	return func(r *Scope, a []py.Value, _ py.Args) py.Value { return fn(r.Budget, a[0]) }
+}
+
+var plainFilters = table{
+	"default(value, default_value='', boolean=false)": func(r *Scope, a []py.Value, _ py.Args) py.Value {
+		if py.IsUndefined(a[0]) || py.Truth(r.Budget, a[2]) && !py.Truth(r.Budget, a[0]) {
+			return a[1]
+		}
+		return a[0]
+	},
+	"length(obj, /)": simple(func(b *py.Budget, v py.Value) py.Value { return py.MustLen(b, v) }),
+	"escape(s)":      simple(func(b *py.Budget, v py.Value) py.Value { return py.Escape(b, v) }),
+	"abs(x, /)":      simple(py.Abs),
+	"attr(obj, name)": func(r *Scope, a []py.Value, _ py.Args) py.Value {
+		name := py.TextArg(a[1])
+		py.RaiseUndefined(a[0])
+		if v, ok := methods.Attr(r.Budget, a[0], name); ok {
+			return v
+		}
+		return py.Missing(a[0], name)
+	},
+	"filesizeformat(value, binary=false)": fileSize,
+	"float(value, default=0.0)": func(r *Scope, a []py.Value, _ py.Args) (out py.Value) {
+		if try(func() { out = py.Float(r.Budget, a[0]) }, "TypeError", "ValueError") {
+			return out
+		}
+		return a[1]
+	},
+	"int(value, default=0, base=10)": toInt,
+	"forceescape(value)": simple(func(b *py.Budget, v py.Value) py.Value {
+		return py.Markup(py.EscapeText(b, py.Str(b, v)))
+	}),
+	"pprint(value)": simple(func(b *py.Budget, v py.Value) py.Value { return format.PPrint(b, v) }),
+	"random(seq)": simple(func(b *py.Budget, v py.Value) py.Value {
+		n := py.MustLen(b, v)
+		if n == 0 {
+			return empty("random")
+		}
+		return py.Subscript(b, v, rand.Int64N(n))
+	}),
+	"round(value, precision=0, method=common)": round,
+	"safe(value)":                simple(func(b *py.Budget, v py.Value) py.Value { return ToMarkup(b, v) }),
+	"string(s)":                  simple(py.SoftStr),
+	"tojson(value, indent=none)": toJSON,
+}
+
+func empty(filter string) py.Value {
+	return &py.Undefined{Hint: "the filter " + filter + " was applied to nothing"}
+}
+
+// ToMarkup marks text as safe.
+func ToMarkup(b *py.Budget, v py.Value) py.Markup { return py.Markup(py.Str(b, v)) }
+
+// try runs f and reports whether it raised nothing. Exceptions of other kinds pass through.
+func try(f func(), kinds ...string) bool {
+	err := py.Try(f)
+	if err != nil && !slices.Contains(kinds, err.Kind) {
+		panic(err)
+	}
+	return err == nil
+}
+
+func toInt(r *Scope, a []py.Value, _ py.Args) (out py.Value) {
+	b := r.Budget
+	parse := func() {
+		base := int64(10)
+		if _, ok := py.AsString(a[0]); ok {
+			base = py.IntArg(a[2])
+		}
+		out = py.Int(b, a[0], base)
+	}
+	viaFloat := func() { out = py.Int(b, py.Float(b, a[0]), 10) }
+	if try(parse, "TypeError", "ValueError") || try(viaFloat, "TypeError", "ValueError", "OverflowError") {
+		return out
+	}
+	return a[1]
+}
+
+func fileSize(r *Scope, a []py.Value, _ py.Args) py.Value {
+	bytes := py.Float(r.Budget, a[0])
+	base, prefixes, unit := 1000.0, "kMGTPEZY", "B"
+	if py.Truth(r.Budget, a[1]) {
+		base, prefixes, unit = 1024, "KMGTPEZY", "iB"
+	}
+	switch {
+	case bytes == 1:
+		return "1 Byte"
+	case bytes < base:
+		return py.Str(r.Budget, py.Int(r.Budget, bytes, 10)) + " Bytes"
+	}
+	size, i := bytes/base, 0
+	for size >= base && i < len(prefixes)-1 {
+		size /= base
+		i++
+	}
+	return format.Spec(r.Budget, size, ".1f") + " " + prefixes[i:i+1] + unit
+}
+
+func round(r *Scope, a []py.Value, _ py.Args) py.Value {
+	py.NewDict().Get(r.Budget, a[2]) // raises for what cannot be a key
+	method, _ := py.AsString(a[2])
+	switch method {
+	case "common":
+		if a[1] == nil {
+			return py.Int(r.Budget, py.Round(a[0], 0), 10)
+		}
+		return py.Round(a[0], py.IntArg(a[1]))
+	case "ceil", "floor":
+	default:
+		py.Raise("FilterArgumentError", "the method of round must be common, ceil or floor, not %s", py.Shown(a[2]))
+	}
+	scale := py.Pow(r.Budget, int64(10), a[1])
+	scaled := py.Mul(r.Budget, a[0], scale)
+	if f, ok := scaled.(float64); ok && method == "ceil" {
+		scaled = py.Int(r.Budget, math.Ceil(f), 10)
+	} else if ok {
+		scaled = py.Int(r.Budget, math.Floor(f), 10)
+	}
+	return py.Div(r.Budget, scaled, scale)
+}
+
+var jsonUnsafe = strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`, "'", `\u0027`)
+
+func toJSON(r *Scope, a []py.Value, _ py.Args) py.Value {
+	var indent *string
+	if _, isText := py.AsString(a[0]); a[1] != nil && !isText {
+		s, isText := py.AsString(a[1])
+		if !isText {
+			s = strings.Repeat(" ", r.repeats(1, a[1]))
+		}
+		indent = &s
+	}
+	s := format.JSON(r.Budget, a[0], indent)
+	r.GrowTimes(6, int64(len(s)))
+	switch r.Marks {
+	case py.MarksText: // the markup is not HTML, and data in the JSON is still data
+		return jsonUnsafe.Replace(s)
+	case py.MarksJSON: // its texts are escaped already
+		return py.Markup(s)
+	case py.NoMarks, py.MarksHTML:
+	}
+	return py.Markup(jsonUnsafe.Replace(s))
+}
+
+// repeats is how often something of so many bytes is repeated; it is paid for.
+func (r *Scope) repeats(bytes int64, v py.Value) int {
+	n := max(py.IntArg(v), 0)
+	r.GrowTimes(bytes, n)
+	return int(n)
+}

@@ -1,0 +1,114 @@
+package filters
+
+import (
+	"github.com/iris-oncall/iris/internal/jinja/py"
+)
+
+// selecting are the filters that call other filters and tests by their names.
+func (l *Library) selecting() table {
+	return table{
+		"map(value, *args, **kwargs)":        lazy(l.mapped),
+		"select(value, *args, **kwargs)":     lazy(l.selected(true, false)),
+		"reject(value, *args, **kwargs)":     lazy(l.selected(false, false)),
+		"selectattr(value, *args, **kwargs)": lazy(l.selected(true, true)),
+		"rejectattr(value, *args, **kwargs)": lazy(l.selected(false, true)),
+	}
+}
+
+// named are the tests for the names of filters and tests.
+func (l *Library) named() table {
+	exists := func(callables func() map[string]*Callable) body {
+		return simple(func(b *py.Budget, v py.Value) py.Value {
+			py.NewDict().Get(b, v) // raises for what cannot be a key
+			name, ok := py.AsString(v)
+			return ok && callables()[name] != nil
+		})
+	}
+	return table{
+		"filter(value)": exists(func() map[string]*Callable { return l.Filters }),
+		"test(value)":   exists(func() map[string]*Callable { return l.Tests }),
+	}
+}
+
+func (l *Library) mapped(r *Scope, a []py.Value, rest py.Args) nextFunc {
+	if !py.Truth(r.Budget, a[0]) {
+		return nothing
+	}
+	fn := l.mapper(r, rest)
+	next := py.Iter(r.Budget, a[0])
+	return func() (py.Value, bool) {
+		v, ok := next()
+		if !ok {
+			return nil, false
+		}
+		return fn(v), true
+	}
+}
+
+// mapper returns what map does with each item: it looks up an attribute or applies a filter.
+func (l *Library) mapper(r *Scope, rest py.Args) func(py.Value) py.Value {
+	if len(rest.Pos) > 0 {
+		return l.apply(r, "filter", l.Filters, rest.Pos[0], py.Args{Pos: rest.Pos[1:], Kw: rest.Kw})
+	}
+	var attribute, def, unknown py.Value
+	hasAttribute := false
+	for _, kw := range rest.Kw {
+		switch kw.Name {
+		case "attribute":
+			attribute, hasAttribute = kw.Value, true
+		case "default":
+			def = kw.Value
+		default:
+			unknown = kw.Name
+		}
+	}
+	if !hasAttribute || unknown != nil {
+		py.Raise("FilterArgumentError", "map needs the name of a filter, or attribute and perhaps default")
+	}
+	return getter(r, attribute, def, false)
+}
+
+// apply returns what calls the filter or test of a name that is known only now. Its name is checked at the first call.
+func (l *Library) apply(r *Scope, kind string, callables map[string]*Callable, name py.Value, args py.Args) func(py.Value) py.Value {
+	return func(v py.Value) py.Value {
+		py.NewDict().Get(r.Budget, name) // raises for what cannot be a key
+		s, _ := py.AsString(name)
+		f := callables[s]
+		switch {
+		case py.IsUndefined(name):
+			py.Raise("TemplateRuntimeError", "the name of the %s is undefined: put it in quotes", kind)
+		case f == nil:
+			py.Raise("TemplateRuntimeError", "%s", NotFound(kind, py.Str(r.Budget, name), callables))
+		}
+		r.GrowValues(1 + len(args.Pos))
+		return f.Call(r, py.Args{Pos: append([]py.Value{v}, args.Pos...), Kw: args.Kw})
+	}
+}
+
+func (l *Library) selected(want, byAttribute bool) func(r *Scope, a []py.Value, rest py.Args) nextFunc {
+	return func(r *Scope, a []py.Value, rest py.Args) nextFunc {
+		if !py.Truth(r.Budget, a[0]) {
+			return nothing
+		}
+		get, test := getter(r, nil, nil, false), func(v py.Value) py.Value { return v }
+		pos := rest.Pos
+		if byAttribute {
+			if len(pos) == 0 {
+				py.Raise("FilterArgumentError", "the name of an attribute is missing")
+			}
+			get, pos = getter(r, pos[0], nil, false), pos[1:]
+		}
+		if len(pos) > 0 {
+			test = l.apply(r, "test", l.Tests, pos[0], py.Args{Pos: pos[1:], Kw: rest.Kw})
+		}
+		next := py.Iter(r.Budget, a[0])
+		return func() (py.Value, bool) {
+			for v, ok := next(); ok; v, ok = next() {
+				if py.Truth(r.Budget, test(get(v))) == want {
+					return v, true
+				}
+			}
+			return nil, false
+		}
+	}
+}

@@ -1,0 +1,334 @@
+package filters
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/iris-oncall/iris/internal/jinja/methods"
+	"github.com/iris-oncall/iris/internal/jinja/py"
+)
+
+type nextFunc = func() (py.Value, bool)
+
+var sequenceFilters = table{
+	"first(seq)": simple(func(b *py.Budget, v py.Value) py.Value {
+		if first, ok := py.Iter(b, v)(); ok {
+			return first
+		}
+		return empty("first")
+	}),
+	"last(seq)": simple(func(b *py.Budget, v py.Value) py.Value {
+		it, ok := py.Reversed(b, v)
+		if !ok {
+			py.Raise("TypeError", "a value of type %s has no last item", py.TypeName(v))
+		}
+		if last, ok := it.Next(); ok {
+			return last
+		}
+		return empty("last")
+	}),
+	"list(value)": simple(func(b *py.Budget, v py.Value) py.Value { return &py.List{Items: py.Items(b, v)} }),
+	"items(value)": lazy(func(r *Scope, a []py.Value, _ py.Args) nextFunc {
+		switch d := a[0].(type) {
+		case *py.Undefined:
+			return nothing
+		case *py.Dict:
+			return py.Iter(r.Budget, d.View("items"))
+		}
+		py.Raise("TypeError", "only a dictionary has items, not %s", py.TypeName(a[0]))
+		return nil
+	}),
+	"reverse(value)": simple(reverse),
+	"batch(value, linecount, fill_with=none)":                          lazy(batch),
+	"slice(value, slices, fill_with=none)":                             lazy(slice),
+	"sort(value, reverse=false, case_sensitive=false, attribute=none)": sorted,
+	"dictsort(value, case_sensitive=false, by=key, reverse=false)":     dictSort,
+	"unique(value, case_sensitive=false, attribute=none)":              lazy(unique),
+	"groupby(value, attribute, default=none, case_sensitive=false)":    groupBy,
+	"join(value, d='', attribute=none)":                                joined,
+	"sum(iterable, attribute=none, start=0)":                           sum,
+	"min(value, case_sensitive=false, attribute=none)":                 extreme("min", "<"),
+	"max(value, case_sensitive=false, attribute=none)":                 extreme("max", ">"),
+}
+
+// lazy makes a filter that returns a generator. start is called when the generator is walked, so that is when errors come.
+func lazy(start func(r *Scope, a []py.Value, rest py.Args) nextFunc) body {
+	return func(r *Scope, a []py.Value, rest py.Args) py.Value {
+		var next nextFunc
+		done := false
+		return &py.Iterator{Next: func() (py.Value, bool) {
+			if done {
+				return nil, false
+			}
+			if next == nil {
+				next = start(r, a, rest)
+			}
+			v, ok := next()
+			done = !ok
+			return v, ok
+		}}
+	}
+}
+
+func nothing() (py.Value, bool) { return nil, false }
+
+func reverse(b *py.Budget, v py.Value) py.Value {
+	if _, ok := py.AsString(v); ok {
+		return py.Slice(b, v, nil, nil, int64(-1))
+	}
+	if it, ok := py.Reversed(b, v); ok {
+		return it
+	}
+	var items []py.Value
+	if !try(func() { items = py.Items(b, v) }, "TypeError") {
+		py.Raise("FilterArgumentError", "a value of type %s cannot be reversed", py.TypeName(v))
+	}
+	slices.Reverse(items)
+	return &py.List{Items: items}
+}
+
+func batch(r *Scope, a []py.Value, _ py.Args) nextFunc {
+	next := py.Iter(r.Budget, a[0])
+	var batch []py.Value
+	done := false
+	return func() (py.Value, bool) {
+		for !done {
+			v, ok := next()
+			if !ok {
+				done = true
+				break
+			}
+			full := py.Equal(r.Budget, int64(len(batch)), a[1])
+			out := batch
+			if full {
+				batch = nil
+			}
+			r.GrowValues(2)
+			batch = append(batch, v)
+			if full {
+				return &py.List{Items: out}, true
+			}
+		}
+		last := batch
+		batch = nil
+		if len(last) == 0 {
+			return nil, false
+		}
+		if a[2] != nil && py.Less(r.Budget, "<", int64(len(last)), a[1]) {
+			missing := py.Sub(r.Budget, a[1], int64(len(last)))
+			last = append(last, py.Items(r.Budget, py.Mul(r.Budget, &py.List{Items: a[2:3]}, missing))...)
+		}
+		return &py.List{Items: last}, true
+	}
+}
+
+func slice(r *Scope, a []py.Value, _ py.Args) nextFunc {
+	seq := py.Items(r.Budget, a[0])
+	length := int64(len(seq))
+	py.FloorDiv(r.Budget, length, a[1]) // raises for what is no number or zero
+	slices := py.IntArg(a[1])
+	size, extra := length/slices, length%slices
+	n, start := int64(0), int64(0)
+	return func() (py.Value, bool) {
+		if n >= slices {
+			return nil, false
+		}
+		end := start + size
+		if n < extra {
+			end++
+		}
+		r.GrowTimes(24, end-start+1)
+		out := append([]py.Value(nil), seq[start:end]...)
+		if a[2] != nil && n >= extra {
+			out = append(out, a[2])
+		}
+		start = end
+		n++
+		return &py.List{Items: out}, true
+	}
+}
+
+// getter returns what looks up a dotted attribute of items. def replaces what is undefined, unless it is nil; caseless
+// makes text lower case.
+func getter(r *Scope, attribute, def py.Value, caseless bool) func(py.Value) py.Value {
+	path := []py.Value{attribute}
+	if attribute == nil {
+		path = nil
+	}
+	if s, ok := py.AsString(attribute); ok {
+		path = nil
+		for _, part := range strings.Split(s, ".") {
+			if i, err := strconv.ParseUint(part, 10, 62); err == nil {
+				path = append(path, int64(i))
+			} else {
+				path = append(path, part)
+			}
+		}
+	}
+	return func(v py.Value) py.Value {
+		for _, p := range path {
+			v = methods.GetItem(r.Budget, v, p)
+			if py.IsUndefined(v) && def != nil {
+				v = def
+			}
+		}
+		if caseless {
+			return lowered(r, v)
+		}
+		return v
+	}
+}
+
+func lowered(r *Scope, v py.Value) py.Value {
+	if s, ok := py.AsString(v); ok {
+		return py.Lower(r.Budget, s)
+	}
+	return v
+}
+
+// insensitive reads the argument case_sensitive.
+func insensitive(r *Scope, v py.Value) bool { return !py.Truth(r.Budget, v) }
+
+// sortBy sorts values in place by keys.
+func sortBy(r *Scope, values []py.Value, key func(py.Value) py.Value, reverse bool) []py.Value {
+	r.GrowValues(len(values))
+	keys := make([]py.Value, len(values))
+	for i, v := range values {
+		keys[i] = key(v)
+	}
+	py.Sort(r.Budget, values, keys, reverse)
+	return values
+}
+
+func sorted(r *Scope, a []py.Value, _ py.Args) py.Value {
+	attributes := a[3:4]
+	if s, ok := py.AsString(a[3]); ok {
+		attributes = nil
+		for _, part := range strings.Split(s, ",") {
+			attributes = append(attributes, part)
+		}
+	}
+	var getters []func(py.Value) py.Value
+	for _, attribute := range attributes {
+		getters = append(getters, getter(r, attribute, nil, insensitive(r, a[2])))
+	}
+	key := func(v py.Value) py.Value {
+		r.GrowValues(len(getters))
+		k := &py.List{}
+		for _, get := range getters {
+			k.Items = append(k.Items, get(v))
+		}
+		return k
+	}
+	return &py.List{Items: sortBy(r, py.Items(r.Budget, a[0]), key, py.Flag(a[1]))}
+}
+
+func dictSort(r *Scope, a []py.Value, _ py.Args) py.Value {
+	by, _ := py.AsString(a[2])
+	pos := slices.Index([]string{"key", "value"}, by)
+	if pos < 0 {
+		py.Raise("FilterArgumentError", "dictsort sorts by key or by value, not by %s", py.Shown(a[2]))
+	}
+	key := func(v py.Value) py.Value {
+		k := v.(*py.Tuple).Items[pos]
+		if insensitive(r, a[1]) {
+			return lowered(r, k)
+		}
+		return k
+	}
+	pairs := py.Items(r.Budget, methods.Call(r.Budget, a[0], "items"))
+	return &py.List{Items: sortBy(r, pairs, key, py.Flag(a[3]))}
+}
+
+func unique(r *Scope, a []py.Value, _ py.Args) nextFunc {
+	key := getter(r, a[2], nil, insensitive(r, a[1]))
+	seen := py.NewDict()
+	next := py.Iter(r.Budget, a[0])
+	return func() (py.Value, bool) {
+		for {
+			v, ok := next()
+			if !ok {
+				return nil, false
+			}
+			k := key(v)
+			if _, found := seen.Get(r.Budget, k); !found {
+				seen.Set(r.Budget, k, nil)
+				return v, true
+			}
+		}
+	}
+}
+
+func groupBy(r *Scope, a []py.Value, _ py.Args) py.Value {
+	key := getter(r, a[1], a[2], insensitive(r, a[3]))
+	shown := getter(r, a[1], a[2], false)
+	out := &py.List{}
+	var group *py.List
+	var last py.Value
+	for _, v := range sortBy(r, py.Items(r.Budget, a[0]), key, false) {
+		if k := key(v); group == nil || !py.Equal(r.Budget, last, k) {
+			group, last = &py.List{}, k
+			r.GrowValues(4)
+			out.Append(r.Budget, &py.Tuple{Items: []py.Value{shown(v), group}, Names: []string{"grouper", "list"}})
+		}
+		group.Append(r.Budget, v)
+	}
+	return out
+}
+
+func joined(r *Scope, a []py.Value, _ py.Args) py.Value {
+	b, get := r.Budget, getter(r, a[2], nil, false)
+	next := py.Iter(b, a[0])
+	if !r.Autoescape {
+		j := py.NewJoiner(b, py.Str(b, a[1]))
+		for v, ok := next(); ok; v, ok = next() {
+			j.Add(py.Str(b, get(v)))
+		}
+		return j.String()
+	}
+	parts := &py.List{}
+	_, safe := a[1].(py.Markup)
+	for v, ok := next(); ok; v, ok = next() {
+		part := py.SoftStr(b, get(v))
+		if _, ok := part.(py.Markup); ok {
+			safe = true
+		}
+		parts.Append(b, part)
+	}
+	separator := py.SoftStr(b, a[1])
+	if safe {
+		separator = py.Escape(b, separator)
+	}
+	return methods.Call(b, separator, "join", parts)
+}
+
+func sum(r *Scope, a []py.Value, _ py.Args) py.Value {
+	get, next, total := getter(r, a[1], nil, false), py.Iter(r.Budget, a[0]), a[2]
+	switch total.(type) {
+	case string, py.Markup, py.Bytes:
+		py.Raise("TypeError", "the filter sum does not add text: use join")
+	}
+	for v, ok := next(); ok; v, ok = next() {
+		total = py.Add(r.Budget, total, get(v))
+	}
+	return total
+}
+
+func extreme(filter, op string) body {
+	return func(r *Scope, a []py.Value, _ py.Args) py.Value {
+		next := py.Iter(r.Budget, a[0])
+		best, ok := next()
+		if !ok {
+			return empty(filter)
+		}
+		key := getter(r, a[2], nil, insensitive(r, a[1]))
+		bestKey := key(best)
+		for v, ok := next(); ok; v, ok = next() {
+			if k := key(v); py.Less(r.Budget, op, k, bestKey) {
+				best, bestKey = v, k
+			}
+		}
+		return best
+	}
+}

@@ -1,0 +1,79 @@
+package filters
+
+import (
+	"github.com/iris-oncall/iris/internal/jinja/py"
+)
+
+// is makes a test of a question about the value only.
+func is(fn func(v py.Value) bool) body {
+	return func(_ *Scope, a []py.Value, _ py.Args) py.Value { return fn(a[0]) }
+}
+
+// isA makes a test for a type.
+func isA[T any]() body {
+	return is(func(v py.Value) bool { _, ok := v.(T); return ok })
+}
+
+func compared(op string) body {
+	compare := Comparison(op)
+	return func(r *Scope, a []py.Value, _ py.Args) py.Value { return compare(r.Budget, a[0], a[1]) }
+}
+
+// Comparison returns the function of an operator: == != < <= > >= in or notin.
+func Comparison(op string) func(b *py.Budget, x, y py.Value) bool {
+	switch op {
+	case "==":
+		return py.Equal
+	case "!=":
+		return func(b *py.Budget, x, y py.Value) bool { return !py.Equal(b, x, y) }
+	case "in":
+		return func(b *py.Budget, x, y py.Value) bool { return py.Contains(b, y, x) }
+	case "notin":
+		return func(b *py.Budget, x, y py.Value) bool { return !py.Contains(b, y, x) }
+	}
+	return func(b *py.Budget, x, y py.Value) bool { return py.Less(b, op, x, y) }
+}
+
+func remainder(want int64) body {
+	return simple(func(b *py.Budget, v py.Value) py.Value { return py.Equal(b, py.Mod(b, v, int64(2)), want) })
+}
+
+var tests = table{
+	"odd(value)":  remainder(1),
+	"even(value)": remainder(0),
+	"divisibleby(value, num)": func(r *Scope, a []py.Value, _ py.Args) py.Value {
+		return py.Equal(r.Budget, py.Mod(r.Budget, a[0], a[1]), int64(0))
+	},
+	"defined(value)":   is(func(v py.Value) bool { return !py.IsUndefined(v) }),
+	"undefined(value)": is(py.IsUndefined),
+	"none(value)":      is(func(v py.Value) bool { return v == nil }),
+	"boolean(value)":   isA[bool](),
+	"false(value)":     is(func(v py.Value) bool { return v == false }),
+	"true(value)":      is(func(v py.Value) bool { return v == true }),
+	"integer(value)":   is(func(v py.Value) bool { return py.IsInt(v) && v != true && v != false }),
+	"float(value)":     isA[float64](),
+	"number(value)":    is(py.IsNumber),
+	"lower(value)":     simple(func(b *py.Budget, v py.Value) py.Value { return py.IsLower(py.Str(b, v)) }),
+	"upper(value)":     simple(func(b *py.Budget, v py.Value) py.Value { return py.IsUpper(py.Str(b, v)) }),
+	"string(value)":    is(func(v py.Value) bool { _, ok := py.AsString(v); return ok }),
+	"escaped(value)":   isA[py.Markup](),
+	"mapping(value)":   isA[*py.Dict](),
+	"sequence(value)": simple(func(b *py.Budget, v py.Value) py.Value {
+		switch v.(type) {
+		case *py.View, py.Object:
+			return false
+		}
+		_, ok := py.Len(b, v)
+		return ok
+	}),
+	"sameas(value, other)": func(_ *Scope, a []py.Value, _ py.Args) py.Value { return py.Same(a[0], a[1]) },
+	"iterable(value)":      simple(func(b *py.Budget, v py.Value) py.Value { _, ok := py.TryIter(b, v); return ok }),
+	"callable(obj, /)":     is(py.IsCallable),
+	"in(value, seq)":       compared("in"),
+	"==(a, b, /)":          compared("=="),
+	"!=(a, b, /)":          compared("!="),
+	"<(a, b, /)":           compared("<"),
+	"<=(a, b, /)":          compared("<="),
+	">(a, b, /)":           compared(">"),
+	">=(a, b, /)":          compared(">="),
+}

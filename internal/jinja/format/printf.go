@@ -1,0 +1,172 @@
+package format
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/iris-oncall/iris/internal/jinja/py"
+)
+
+// Printf is format % arg.
+func Printf(b *py.Budget, format string, arg py.Value) string {
+	return printf(b, format, arg, func(s string) string { return s })
+}
+
+// PrintfMarkup is Printf of Markup: what is put in is escaped, unless it is Markup.
+func PrintfMarkup(b *py.Budget, format py.Markup, arg py.Value) py.Markup {
+	return py.Markup(printf(b, string(format), arg, func(s string) string { return py.EscapeText(b, s) }))
+}
+
+type printer struct {
+	b       *py.Budget
+	escape  func(string) string
+	arg     py.Value
+	tuple   []py.Value // arg's elements, or arg alone
+	next    int
+	mapping bool
+	out     strings.Builder
+}
+
+func printf(b *py.Budget, format string, arg py.Value, escape func(string) string) string {
+	p := &printer{b: b, escape: escape, arg: arg, tuple: []py.Value{arg}}
+	switch x := arg.(type) {
+	case *py.Tuple:
+		p.tuple = x.Items
+	case *py.Dict, *py.List, *py.Undefined, *py.Range, py.Bytes:
+		p.mapping = true
+	}
+	for format != "" {
+		text, rest, found := strings.Cut(format, "%")
+		p.write(text)
+		if found {
+			rest = p.directive(rest)
+		}
+		format = rest
+	}
+	if p.next < len(p.tuple) && !p.mapping {
+		py.Raise("TypeError", "the text to format has a place for %d values, not %d", p.next, len(p.tuple))
+	}
+	return p.out.String()
+}
+
+func (p *printer) write(s string) {
+	p.b.Grow(int64(len(s)))
+	p.out.WriteString(s)
+}
+
+func (p *printer) take() py.Value {
+	if p.next >= len(p.tuple) {
+		py.Raise("TypeError", "there are only %d values for the text to format", len(p.tuple))
+	}
+	p.next++
+	return p.tuple[p.next-1]
+}
+
+// directive is flags, width, precision and verb.
+var directive = regexp.MustCompile(`(?s)^([-+ #0]*)(\*|\d*)(?:\.(\*|\d*))?[hlL]?(.)`)
+
+// directive formats the directive that follows a % and returns the text behind it.
+func (p *printer) directive(format string) string {
+	if strings.HasPrefix(format, "%") {
+		p.write("%")
+		return format[1:]
+	}
+	value := p.take
+	if strings.HasPrefix(format, "(") {
+		if !p.mapping {
+			py.Raise("TypeError", "named values for the text to format need a dictionary")
+		}
+		end := closing(format)
+		key := format[1:end]
+		format = format[end+1:]
+		value = func() py.Value { return py.Subscript(p.b, p.arg, key) }
+	}
+	m := directive.FindStringSubmatch(format)
+	if m == nil {
+		py.Raise("ValueError", "the text to format ends within a %%")
+	}
+	flags := m[1]
+	l := layout{fill: " ", align: ">", alt: strings.Contains(flags, "#"), prec: -1, verb: m[4]}
+	l.width = p.size(m[2])
+	if m[3] != "" || strings.Contains(m[0], ".") && m[4] != "." {
+		l.prec = max(p.size(m[3]), 0)
+	}
+	switch {
+	case strings.Contains(flags, "-") || l.width < 0:
+		l.align, l.width = "<", max(l.width, -l.width)
+	case strings.Contains(flags, "0") && !strings.Contains("csra", l.verb):
+		l.fill, l.align = "0", "="
+	}
+	for _, sign := range []string{" ", "+"} {
+		if strings.Contains(flags, sign) {
+			l.sign = sign
+		}
+	}
+	p.write(p.formatted(l, value()))
+	return format[len(m[0]):]
+}
+
+// closing is where the parenthesis that format begins with is closed.
+func closing(format string) int {
+	depth := 0
+	for i, c := range format {
+		switch c {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	py.Raise("ValueError", "the text to format has a parenthesis without its end")
+	return 0
+}
+
+// size is a width or precision: digits, or * for a value.
+func (p *printer) size(s string) int64 {
+	if s != "*" {
+		return size(s)
+	}
+	n, ok := p.take().(int64)
+	if !ok {
+		py.Raise("TypeError", "* needs an integer")
+	}
+	return n
+}
+
+func (p *printer) formatted(l layout, v py.Value) string {
+	text := ""
+	switch l.verb {
+	case "s":
+		text = py.Str(p.b, v)
+		if _, safe := v.(py.Markup); !safe {
+			text = p.escape(text)
+		}
+	case "r":
+		text = p.escape(py.Repr(p.b, v))
+	case "a":
+		text = py.ASCII(p.b, v)
+	case "c":
+		l.prec = -1
+		text = character(v)
+	case "d", "i", "u", "x", "X", "o":
+		i, ok := py.BigInt(v)
+		f, isFloat := v.(float64)
+		switch {
+		case ok:
+		case isFloat && strings.Contains("diu", l.verb):
+			i = py.Truncate(f)
+		case strings.Contains("diu", l.verb):
+			py.RealNumber(v) // raises
+		default:
+			py.Raise("TypeError", "%%%s needs an integer, not %s", l.verb, py.TypeName(v))
+		}
+		return integer(p.b, i, l)
+	case "e", "E", "f", "F", "g", "G":
+		return real(p.b, py.RealNumber(v), l)
+	default:
+		py.Raise("ValueError", "%%%s is not known", l.verb)
+	}
+	return specText(p.b, text, layout{fill: " ", align: l.align, width: l.width, prec: l.prec})
+}

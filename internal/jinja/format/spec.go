@@ -1,0 +1,284 @@
+// Package format turns Python's values into text: format specifications, the % operator, JSON and pprint. Packages methods
+// and filters call it. Like package py it pays for work from a Budget and raises by panicking with *py.Error.
+package format
+
+import (
+	"math"
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/iris-oncall/iris/internal/jinja/py"
+)
+
+// layout is how a value is formatted.
+type layout struct {
+	fill  string
+	align string // <, >, ^ or = (fill between sign and digits)
+	sign  string // +, - or space; "" = not given
+	alt   bool
+	width int64
+	group string // comma, underscore or ""
+	prec  int64  // -1 = not given
+	verb  string
+}
+
+var specification = regexp.MustCompile(`(?s)^(?:(.)([<>=^])|([<>=^]))?([+\- ]?)z?(#?)(0?)(\d*)([,_]?)(?:\.(\d+))?(.?)$`)
+
+// Spec is format(v, spec).
+func Spec(b *py.Budget, v py.Value, spec string) string {
+	if spec == "" {
+		return py.Str(b, v)
+	}
+	b.Grow(int64(len(spec)))
+	if s, ok := py.AsString(v); ok {
+		return specText(b, s, parse(spec, "<"))
+	}
+	if f, ok := v.(float64); ok {
+		return real(b, f, parse(spec, ">"))
+	}
+	i, ok := py.BigInt(v)
+	if !ok {
+		py.Raise("TypeError", "a value of type %s cannot be formatted by %s", py.TypeName(v), py.Shown(spec))
+	}
+	l := parse(spec, ">")
+	if l.prec >= 0 && !strings.Contains("eEfFgG%", l.verb) {
+		misfit(l, "an integer")
+	}
+	return integer(b, i, l)
+}
+
+func parse(spec, align string) layout {
+	m := specification.FindStringSubmatch(spec)
+	if m == nil {
+		py.Raise("ValueError", "%s is not a format", py.Shown(spec))
+	}
+	l := layout{fill: m[1], align: m[2] + m[3], sign: m[4], alt: m[5] != "", width: size(m[7]), group: m[8], prec: -1, verb: m[10]}
+	if m[9] != "" {
+		l.prec = size(m[9])
+	}
+	if m[6] != "" {
+		if l.fill == "" {
+			l.fill = "0"
+		}
+		if l.align == "" && align == ">" {
+			l.align = "="
+		}
+	}
+	if l.fill == "" {
+		l.fill = " "
+	}
+	if l.align == "" {
+		l.align = align
+	}
+	return l
+}
+
+// size is a width or a precision.
+func size(digits string) int64 {
+	n, err := strconv.ParseInt(digits, 10, 32)
+	if err != nil && digits != "" {
+		py.Raise("ValueError", "the number %s in the format is too large", digits)
+	}
+	return n
+}
+
+func misfit(l layout, what string) {
+	py.Raise("ValueError", "the format %s%s%s does not fit %s", l.sign, l.group, l.verb, what)
+}
+
+func specText(b *py.Budget, s string, l layout) string {
+	if l.sign != "" || l.alt || l.align == "=" || l.group != "" || l.verb != "" && l.verb != "s" {
+		misfit(l, "text")
+	}
+	if l.prec >= 0 {
+		s = s[:py.ByteOffset(s, int(l.prec))]
+	}
+	return place(b, s, l)
+}
+
+func place(b *py.Budget, s string, l layout) string {
+	if l.align == "^" {
+		left := max(l.width-int64(py.RuneCount(s)), 0) / 2
+		s = py.Pad(b, s, int64(py.RuneCount(s))+left, l.fill, true, false)
+	}
+	return py.Pad(b, s, l.width, l.fill, l.align == ">" || l.align == "=", l.align == "<" || l.align == "^")
+}
+
+// integer formats by any verb. A precision is the least number of digits, as the % operator has it.
+func integer(b *py.Budget, i *big.Int, l layout) string {
+	base, prefix := 10, ""
+	switch l.verb {
+	case "", "d", "i", "u", "n":
+		py.CheckDigits(i)
+	case "b":
+		base, prefix = 2, "0b"
+	case "o":
+		base, prefix = 8, "0o"
+	case "x", "X":
+		base, prefix = 16, "0"+l.verb
+	case "c":
+		if l.sign != "" {
+			misfit(l, "a character")
+		}
+		return place(b, character(py.FromBig(i)), l)
+	case "e", "E", "f", "F", "g", "G", "%":
+		return real(b, py.RealNumber(py.FromBig(i)), l)
+	default:
+		misfit(l, "an integer")
+	}
+	if l.group == "," && base != 10 {
+		misfit(l, "an integer")
+	}
+	b.Grow(int64(i.BitLen())*2 + 8)
+	digits := py.Pad(b, new(big.Int).Abs(i).Text(base), l.prec, "0", true, false)
+	if l.verb == "X" {
+		digits = strings.ToUpper(digits)
+	}
+	if !l.alt {
+		prefix = ""
+	}
+	group := 3
+	if base != 10 {
+		group = 4
+	}
+	return number(b, i.Sign() < 0, prefix, digits, "", group, l)
+}
+
+func character(v py.Value) string {
+	if s, ok := py.AsString(v); ok && py.RuneCount(s) == 1 {
+		return s
+	}
+	i := py.IntArg(v)
+	if i < 0 || i > unicode.MaxRune {
+		py.Raise("OverflowError", "%d is not a character", i)
+	}
+	return string(rune(i))
+}
+
+func real(b *py.Budget, f float64, l layout) string {
+	b.Grow(max(l.prec, 0) + 350)
+	prec := l.prec
+	if prec < 0 {
+		prec = 6
+	}
+	a, s := math.Abs(f), ""
+	switch l.verb {
+	case "":
+		s = general(a, l)
+	case "n":
+		s = float(a, "g", int(prec), l.alt)
+	case "e", "E", "f", "F", "g", "G":
+		s = float(a, l.verb, int(prec), l.alt)
+	case "%":
+		s = float(a*100, "f", int(prec), l.alt) + "%"
+	default:
+		misfit(l, "a number")
+	}
+	digits, rest := s, ""
+	if i := strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' }); i >= 0 {
+		digits, rest = s[:i], s[i:]
+	}
+	return number(b, math.Signbit(f) && !math.IsNaN(f), "", digits, rest, 3, l)
+}
+
+// general is a float without a verb: like repr, or with a precision like g with a digit behind the point.
+func general(a float64, l layout) string {
+	if l.prec < 0 {
+		return py.FloatRepr(a)
+	}
+	prec := int(max(l.prec, 1))
+	s := float(a, "g", prec, l.alt)
+	switch {
+	case math.IsNaN(a) || math.IsInf(a, 0) || strings.ContainsAny(s, ".e"):
+		return s
+	case len(s) >= prec: // the digit behind the point is more than the precision allows
+		return float(a, "e", prec-1, l.alt)
+	}
+	return s + ".0"
+}
+
+// float formats a number that is not negative by an e, f or g verb.
+func float(f float64, verb string, prec int, alt bool) string {
+	lower := strings.ToLower(verb)[0]
+	if lower == 'g' && prec == 0 {
+		prec = 1
+	}
+	var s string
+	switch {
+	case math.IsNaN(f) || math.IsInf(f, 0):
+		s = py.FloatRepr(f)
+	case lower == 'g' && alt:
+		s = generalAlt(f, prec)
+	default:
+		s = strconv.FormatFloat(f, lower, prec, 64)
+		if alt && prec == 0 && lower != 'g' {
+			mantissa, exponent := s, ""
+			if i := strings.IndexByte(s, 'e'); i >= 0 {
+				mantissa, exponent = s[:i], s[i:]
+			}
+			s = mantissa + "." + exponent
+		}
+	}
+	if verb >= "A" && verb <= "Z" {
+		s = strings.ToUpper(s)
+	}
+	return s
+}
+
+// generalAlt is g without its trailing zeros removed.
+func generalAlt(f float64, prec int) string {
+	e := strconv.FormatFloat(f, 'e', prec-1, 64)
+	exp, _ := strconv.Atoi(e[strings.IndexByte(e, 'e')+1:])
+	if exp < -4 || exp >= prec {
+		return e
+	}
+	s := strconv.FormatFloat(f, 'f', prec-1-exp, 64)
+	if !strings.Contains(s, ".") {
+		s += "."
+	}
+	return s
+}
+
+// number puts sign, prefix, grouped digits and the rest together and pads them.
+func number(b *py.Budget, negative bool, prefix, digits, rest string, size int, l layout) string {
+	head := prefix
+	if negative {
+		head = "-" + prefix
+	} else if l.sign != "-" {
+		head = l.sign + prefix
+	}
+	if l.align != "=" {
+		return place(b, head+grouped(b, digits, l.group, size)+rest, l)
+	}
+	room := l.width - int64(len(head)+len(rest))
+	if l.group == "" || l.fill != "0" {
+		return head + py.Pad(b, grouped(b, digits, l.group, size), room, l.fill, true, false) + rest
+	}
+	// The zeros that fill up are grouped too.
+	b.GrowTimes(2, max(room, 0))
+	s := grouped(b, digits, l.group, size)
+	for int64(len(s)) < room {
+		missing := max(1, (room-int64(len(s)))*int64(size)/int64(size+1))
+		digits = strings.Repeat("0", int(missing)) + digits
+		s = grouped(b, digits, l.group, size)
+	}
+	return head + s + rest
+}
+
+func grouped(b *py.Budget, digits, sep string, size int) string {
+	if sep == "" || len(digits) <= size {
+		return digits
+	}
+	b.GrowTimes(2, int64(len(digits)))
+	var sb strings.Builder
+	for i := range len(digits) {
+		if i > 0 && (len(digits)-i)%size == 0 {
+			sb.WriteString(sep)
+		}
+		sb.WriteByte(digits[i])
+	}
+	return sb.String()
+}

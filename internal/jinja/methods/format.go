@@ -1,0 +1,226 @@
+package methods
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/iris-oncall/iris/internal/jinja/format"
+	"github.com/iris-oncall/iris/internal/jinja/py"
+)
+
+// Mod is x % y, formatting included.
+func Mod(b *py.Budget, x, y py.Value) py.Value {
+	switch l := x.(type) {
+	case string:
+		return format.Printf(b, l, y)
+	case py.Markup:
+		return format.PrintfMarkup(b, l, y)
+	}
+	return py.Mod(b, x, y)
+}
+
+var mapSignature = py.ParseSignature("format_map(mapping, /)")
+
+// formatMethod returns str.format and str.format_map, whose fields find attributes and items as the sandbox does.
+func formatMethod(s py.Value, name string) (py.Value, bool) {
+	if name != "format" && name != "format_map" {
+		return nil, false
+	}
+	return &py.Func{Name: name, Self: s, Fn: func(b *py.Budget, args py.Args) py.Value {
+		f := formatter{b: b, pos: args.Pos, kw: args.Kw}
+		if name == "format_map" {
+			a, _ := mapSignature.Bind(args)
+			f.pos, f.mapping = nil, a[0]
+		}
+		_, f.escape = s.(py.Markup)
+		f.format(text(s), 2)
+		if f.escape {
+			return py.Markup(f.out.String())
+		}
+		return f.out.String()
+	}}, true
+}
+
+type formatter struct {
+	b       *py.Budget
+	pos     []py.Value
+	kw      []py.Keyword
+	mapping py.Value // of format_map
+	escape  bool
+	auto    int // next automatic field; -1 = fields are numbered by hand
+	out     strings.Builder
+}
+
+func (f *formatter) write(s string) {
+	f.b.Grow(int64(len(s)))
+	f.out.WriteString(s)
+}
+
+func wrong(problem string) { py.Raise("ValueError", "the text to format has %s", problem) }
+
+// format writes text with its fields replaced. depth is how deep fields may still nest.
+func (f *formatter) format(text string, depth int) {
+	if depth < 0 {
+		wrong("fields nested too deeply")
+	}
+	for text != "" {
+		i := strings.IndexAny(text, "{}")
+		if i < 0 {
+			f.write(text)
+			return
+		}
+		f.write(text[:i])
+		switch {
+		case i+1 < len(text) && text[i+1] == text[i]:
+			f.write(text[i : i+1])
+			text = text[i+2:]
+		case text[i] == '}' || i+1 == len(text):
+			wrong("a single brace")
+		default:
+			text = f.field(text[i+1:], depth)
+		}
+	}
+}
+
+// field writes the replacement field that text begins with, behind the brace, and returns what follows it.
+func (f *formatter) field(text string, depth int) string {
+	end, nameEnd := fieldEnds(text)
+	name, rest := text[:nameEnd], text[nameEnd:end]
+	conversion := byte(0)
+	if strings.HasPrefix(rest, "!") {
+		if len(rest) < 2 || len(rest) > 2 && rest[2] != ':' {
+			wrong("a conversion that is not one letter")
+		}
+		conversion, rest = rest[1], rest[2:]
+	}
+	v := f.lookup(name)
+	switch conversion {
+	case 0:
+	case 's':
+		v = py.Str(f.b, v)
+	case 'r':
+		v = py.Repr(f.b, v)
+	case 'a':
+		v = py.ASCII(f.b, v)
+	default:
+		wrong("the conversion " + string(conversion) + ", which is not known")
+	}
+	spec := strings.TrimPrefix(rest, ":")
+	if strings.ContainsAny(spec, "{}") {
+		inner := formatter{b: f.b, pos: f.pos, kw: f.kw, mapping: f.mapping, auto: f.auto}
+		inner.format(spec, depth-1)
+		spec, f.auto = inner.out.String(), inner.auto
+	}
+	f.write(f.formatted(v, spec))
+	return text[end+1:]
+}
+
+// fieldEnds returns where the field that text begins with ends, and where its name does.
+func fieldEnds(text string) (end, nameEnd int) {
+	open, brackets := 1, false
+	nameEnd = -1
+	for i := range len(text) {
+		switch c := text[i]; {
+		case nameEnd < 0 && (c == '[' || c == ']'):
+			brackets = c == '['
+		case brackets:
+		case c == '{' && nameEnd < 0:
+			wrong("a brace in the name of a field")
+		case c == '{':
+			open++
+		case c == '}':
+			if open--; open == 0 && nameEnd < 0 {
+				nameEnd = i
+			}
+			if open == 0 {
+				return i, nameEnd
+			}
+		case (c == ':' || c == '!') && nameEnd < 0:
+			nameEnd = i
+		}
+	}
+	wrong("a field without its end")
+	return 0, 0
+}
+
+func (f *formatter) formatted(v py.Value, spec string) string {
+	if !f.escape {
+		return format.Spec(f.b, v, spec)
+	}
+	if m, ok := v.(py.Markup); ok {
+		if spec != "" {
+			wrong("a format for Markup")
+		}
+		return string(m)
+	}
+	return py.EscapeText(f.b, format.Spec(f.b, v, spec))
+}
+
+// lookup finds the value a field names: an argument, then attributes and items of it.
+func (f *formatter) lookup(name string) py.Value {
+	_, notNumber := strconv.Atoi(name)
+	switch {
+	case name == "" && f.auto >= 0:
+		name = strconv.Itoa(f.auto)
+		f.auto++
+	case name == "" || notNumber == nil && f.auto > 0:
+		wrong("both fields that are numbered and fields that are not")
+	case notNumber == nil:
+		f.auto = -1
+	}
+	end := strings.IndexAny(name, ".[")
+	if end < 0 {
+		end = len(name)
+	}
+	v := f.argument(name[:end])
+	for rest := name[end:]; rest != ""; {
+		f.b.Step(1)
+		key, after := "", ""
+		switch rest[0] {
+		case '.':
+			n := strings.IndexAny(rest[1:]+".", ".[")
+			key, after = rest[1:1+n], rest[1+n:]
+		case '[':
+			n := strings.IndexByte(rest, ']')
+			if n < 0 {
+				wrong("a bracket without its end")
+			}
+			key, after = rest[1:n], rest[n+1:]
+		}
+		if key == "" {
+			wrong("a field with an empty name")
+		}
+		if rest[0] == '.' {
+			v = GetAttr(f.b, v, key)
+		} else {
+			v = GetItem(f.b, v, numberOr(key))
+		}
+		rest = after
+	}
+	return v
+}
+
+// numberOr is a key in brackets: a number, or else text.
+func numberOr(key string) py.Value {
+	if i, err := strconv.ParseUint(key, 10, 63); err == nil {
+		return int64(i)
+	}
+	return key
+}
+
+func (f *formatter) argument(name string) py.Value {
+	key := numberOr(name)
+	if _, isNumber := key.(int64); isNumber {
+		return py.Subscript(f.b, &py.Tuple{Items: f.pos}, key)
+	}
+	if f.mapping != nil {
+		return py.Subscript(f.b, f.mapping, name)
+	}
+	for _, kw := range f.kw {
+		if kw.Name == name {
+			return kw.Value
+		}
+	}
+	py.Raise("KeyError", "the text to format has the field %s, which is not given", py.Shown(name))
+	return nil
+}

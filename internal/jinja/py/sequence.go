@@ -1,0 +1,311 @@
+package py
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// sequence gives access by index to the elements of a value. The length is asked for again at each step, since a list may
+// grow while it is walked.
+type sequence struct {
+	len func() int
+	at  func(i int) Value
+}
+
+func fixed(n int, at func(i int) Value) sequence { return sequence{func() int { return n }, at} }
+
+// sequenceOf returns the elements of what can be indexed; false for other values.
+func sequenceOf(b *Budget, v Value) (sequence, bool) {
+	switch x := v.(type) {
+	case *List:
+		return sequence{func() int { return len(x.Items) }, func(i int) Value { return x.Items[i] }}, true
+	case *Tuple:
+		return fixed(len(x.Items), func(i int) Value { return x.Items[i] }), true
+	case string:
+		return characters(b, x, func(s string) Value { return s }), true
+	case Markup:
+		return characters(b, string(x), func(s string) Value { return Markup(s) }), true
+	case Bytes:
+		return fixed(len(x), func(i int) Value { return int64(x[i]) }), true
+	case *Range:
+		return fixed(int(x.Len()), func(i int) Value { return x.Start + int64(i)*x.Step }), true
+	}
+	return sequence{}, false
+}
+
+func characters(b *Budget, s string, wrap func(string) Value) sequence {
+	b.Scan(len(s))
+	if IsASCII(s) {
+		return fixed(len(s), func(i int) Value { return wrap(s[i : i+1]) })
+	}
+	r := Runes(b, s)
+	return fixed(len(r), func(i int) Value { return wrap(string(r[i])) })
+}
+
+// Item is obj[key]; the error is that of Python, always a TypeError or LookupError.
+func Item(b *Budget, obj, key Value) (Value, *Error) {
+	if d, ok := obj.(*Dict); ok {
+		h, err := hashKey(b, key)
+		if err != nil {
+			return nil, err
+		}
+		if v, ok := d.getHash(h); ok {
+			return v, nil
+		}
+		return nil, fail("KeyError", "the dictionary has no key %s", Shown(key))
+	}
+	seq, ok := sequenceOf(b, obj)
+	if !ok {
+		return nil, fail("TypeError", "a value of type %s has no items", TypeName(obj))
+	}
+	i, ok := Index(key)
+	if !ok {
+		return nil, fail("TypeError", "an index must be an integer, not %s", TypeName(key))
+	}
+	n := int64(seq.len())
+	if i < 0 {
+		i += n
+	}
+	if i < 0 || i >= n {
+		return nil, fail("IndexError", "the index is beyond the %d elements of the %s", n, TypeName(obj))
+	}
+	return seq.at(int(i)), nil
+}
+
+// Subscript is obj[key] that raises.
+func Subscript(b *Budget, obj, key Value) Value {
+	RaiseUndefined(obj)
+	v, err := Item(b, obj, key)
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// Slice is obj[start:stop:step]; nil stands for a bound that was left out or is None.
+func Slice(b *Budget, obj, start, stop, step Value) Value {
+	b.Step(1)
+	RaiseUndefined(obj)
+	switch x := obj.(type) {
+	case string:
+		return sliceText(b, x, start, stop, step)
+	case Markup:
+		return Markup(sliceText(b, string(x), start, stop, step))
+	case Bytes:
+		return Bytes(sliced(b, 1, []byte(x), start, stop, step))
+	case *List:
+		return &List{Items: sliced(b, valueSize, x.Items, start, stop, step)}
+	case *Tuple:
+		return &Tuple{Items: sliced(b, valueSize, x.Items, start, stop, step)}
+	case *Range:
+		first, last, st := sliceIndices(x.Len(), start, stop, step)
+		return &Range{Start: x.Start + first*x.Step, Stop: x.Start + last*x.Step, Step: st * x.Step}
+	}
+	Raise("TypeError", "a value of type %s cannot be sliced", TypeName(obj))
+	return nil
+}
+
+func sliceText(b *Budget, s string, start, stop, step Value) string {
+	if !IsASCII(s) {
+		return string(sliced(b, 4, Runes(b, s), start, stop, step))
+	}
+	if first, last, st := sliceIndices(int64(len(s)), start, stop, step); st == 1 {
+		b.Grow(max(last-first, 0))
+		return s[first:max(first, last)]
+	}
+	return string(sliced(b, 1, []byte(s), start, stop, step))
+}
+
+func sliced[T any](b *Budget, size int64, items []T, start, stop, step Value) []T {
+	first, last, st := sliceIndices(int64(len(items)), start, stop, step)
+	n := (&Range{first, last, st}).Len()
+	b.GrowTimes(size, n)
+	out := make([]T, n)
+	for i := range out {
+		out[i] = items[first+int64(i)*st]
+	}
+	return out
+}
+
+// sliceIndices are the bounds of a slice of n elements as Python computes them: inside 0 to n, or -1 to n-1 backwards.
+func sliceIndices(n int64, start, stop, step Value) (first, last, s int64) {
+	s = sliceBound(step, 1)
+	low, high := int64(0), n
+	if s < 0 {
+		low, high = -1, n-1
+	}
+	clamp := func(v Value, absent int64) int64 {
+		if v == nil {
+			return absent
+		}
+		i := sliceBound(v, 0)
+		if i < 0 {
+			i += n
+		}
+		return max(low, min(i, high))
+	}
+	switch {
+	case s == 0:
+		Raise("ValueError", "the step of a slice cannot be zero")
+	case s > 0:
+		return clamp(start, 0), clamp(stop, n), s
+	}
+	return clamp(start, n-1), clamp(stop, -1), s
+}
+
+func sliceBound(v Value, absent int64) int64 {
+	if v == nil {
+		return absent
+	}
+	i, ok := Index(v)
+	if !ok {
+		Raise("TypeError", "the bounds of a slice must be integers, not %s", TypeName(v))
+	}
+	return i
+}
+
+// Iter walks v; it raises TypeError if v cannot be walked.
+func Iter(b *Budget, v Value) func() (Value, bool) {
+	next, ok := TryIter(b, v)
+	if !ok {
+		Raise("TypeError", "a value of type %s cannot be iterated", TypeName(v))
+	}
+	return next
+}
+
+// TryIter is Iter that returns false instead of raising.
+func TryIter(b *Budget, v Value) (func() (Value, bool), bool) {
+	switch x := v.(type) {
+	case *Dict:
+		return x.iter(b, "keys"), true
+	case *View:
+		return x.dict.iter(b, x.kind), true
+	case *Iterator:
+		return x.Next, true
+	case *Undefined:
+		return func() (Value, bool) { return nil, false }, true
+	case Iterable:
+		return x.Iter(b), true
+	case Markup: // its characters are plain text
+		v = string(x)
+	}
+	seq, ok := sequenceOf(b, v)
+	i := -1
+	return func() (Value, bool) {
+		b.Step(1)
+		if i++; i >= seq.len() {
+			return nil, false
+		}
+		return seq.at(i), true
+	}, ok
+}
+
+// Items is list(v) without the list: all elements, paid for. The slice is the caller's.
+func Items(b *Budget, v Value) []Value {
+	items := []Value(nil)
+	switch x := v.(type) {
+	case *List:
+		items = x.Items
+	case *Tuple:
+		items = x.Items
+	default:
+		next := Iter(b, v)
+		for e, ok := next(); ok; e, ok = next() {
+			b.Grow(2 * valueSize)
+			items = append(items, e)
+		}
+		return items
+	}
+	b.GrowValues(len(items))
+	return append([]Value(nil), items...)
+}
+
+// Reversed is reversed(v); false if v cannot be walked backwards.
+func Reversed(b *Budget, v Value) (*Iterator, bool) {
+	switch x := v.(type) {
+	case *Dict:
+		return &Iterator{Next: x.reversed(b, "keys")}, true
+	case *View:
+		return &Iterator{Next: x.dict.reversed(b, x.kind)}, true
+	case *Undefined:
+		v = &Tuple{}
+	}
+	seq, ok := sequenceOf(b, v)
+	if !ok {
+		return nil, false
+	}
+	i := seq.len()
+	return &Iterator{Next: func() (Value, bool) {
+		b.Step(1)
+		if i = min(i, seq.len()) - 1; i < 0 {
+			return nil, false
+		}
+		return seq.at(i), true
+	}}, true
+}
+
+// Unpack returns exactly n elements of v, or raises as tuple unpacking does.
+func Unpack(b *Budget, v Value, n int) []Value {
+	next := Iter(b, v)
+	b.GrowValues(n)
+	out := make([]Value, 0, n)
+	for e, ok := next(); ok; e, ok = next() {
+		if len(out) == n {
+			Raise("ValueError", "there are more than %d values to unpack", n)
+		}
+		out = append(out, e)
+	}
+	if len(out) < n {
+		Raise("ValueError", "%d values are needed to unpack, there are %d", n, len(out))
+	}
+	return out
+}
+
+// RuneCount is the number of characters of s.
+func RuneCount(s string) int {
+	if IsASCII(s) {
+		return len(s)
+	}
+	return utf8.RuneCountInString(s)
+}
+
+// IsASCII is str.isascii.
+func IsASCII(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// Runes converts text for work by character, and pays for it.
+func Runes(b *Budget, s string) []rune {
+	b.GrowTimes(4, int64(len(s)))
+	return []rune(s)
+}
+
+// Joiner puts parts together with a separator and pays for the text.
+type Joiner struct {
+	b   *Budget
+	sep string
+	n   int
+	sb  strings.Builder
+}
+
+// NewJoiner returns an empty Joiner.
+func NewJoiner(b *Budget, sep string) *Joiner { return &Joiner{b: b, sep: sep} }
+
+// Add appends a part.
+func (j *Joiner) Add(part string) {
+	if j.n > 0 {
+		j.b.Grow(int64(len(j.sep)))
+		j.sb.WriteString(j.sep)
+	}
+	j.b.Grow(int64(len(part)))
+	j.sb.WriteString(part)
+	j.n++
+}
+
+// String is the text so far.
+func (j *Joiner) String() string { return j.sb.String() }

@@ -1,0 +1,125 @@
+package run
+
+import (
+	"github.com/iris-oncall/iris/internal/jinja/filters"
+	"github.com/iris-oncall/iris/internal/jinja/py"
+	"github.com/iris-oncall/iris/internal/jinja/syntax"
+)
+
+func (c *compiler) assignBlock(n *syntax.AssignBlock, f *frame) stmt {
+	in := f.inner()
+	in.visitAll(n.Body)
+	if n.Filter != nil {
+		in.visitAll(n.Filter.Nodes())
+	}
+	enter := c.enter(in)
+	body := c.block(n.Body, in)
+	line := c.mark(n)
+	store := c.target(n.Target, f)
+	var filter func(r *render, e *env, v py.Value) py.Value
+	if n.Filter != nil {
+		filter = c.filterChain(n.Filter, in)
+	}
+	leave, escapes := c.leave(in), c.escapes()
+	return func(r *render, e *env) {
+		enter(r, e)
+		text := r.capture(line, func() { body(r, e) })
+		var v py.Value = text
+		if filter != nil {
+			v = filter(r, e, safeIf(escapes(r), text))
+		}
+		if r.Autoescape {
+			v = filters.ToMarkup(r.Budget, v)
+		}
+		store(r, e, v)
+		leave(r, e)
+	}
+}
+
+func (c *compiler) with(n *syntax.With, f *frame) stmt {
+	in := f.inner()
+	in.visitAll(n.Targets)
+	in.visitAll(n.Body)
+	enter := c.enter(in)
+	line := c.line
+	var sets []stmt
+	for i := range n.Targets {
+		store, value := c.target(n.Targets[i], in), c.expr(n.Values[i], f)
+		sets = append(sets, func(r *render, e *env) { store(r, e, value(r, e)) })
+	}
+	body, leave := c.block(n.Body, in), c.leave(in)
+	return func(r *render, e *env) {
+		enter(r, e)
+		r.line = line
+		for _, s := range sets {
+			s(r, e)
+		}
+		body(r, e)
+		leave(r, e)
+	}
+}
+
+func (c *compiler) filterBlock(n *syntax.FilterBlock, f *frame) stmt {
+	in := f.inner()
+	in.visitAll(n.Body)
+	in.visit(n.Filter)
+	enter := c.enter(in)
+	body := c.block(n.Body, in)
+	line := c.mark(n)
+	filter := c.filterChain(n.Filter, in)
+	leave, escapes := c.leave(in), c.escapes()
+	return func(r *render, e *env) {
+		enter(r, e)
+		text := r.capture(line, func() { body(r, e) })
+		r.writeValue(filter(r, e, safeIf(escapes(r), text)))
+		leave(r, e)
+	}
+}
+
+func (c *compiler) autoescapeBlock(n *syntax.Autoescape, f *frame) stmt {
+	in := f.inner()
+	in.visit(n.Value)
+	in.visitAll(n.Body)
+	enter := c.enter(in)
+	line, savedOn, savedVolatile := c.line, c.autoescape, c.volatile
+	value := c.expr(n.Value, in)
+	if v, ok := constant(n.Value, value); ok {
+		c.autoescape = v
+	} else {
+		c.volatile = true
+	}
+	body := c.block(n.Body, in)
+	c.autoescape, c.volatile = savedOn, savedVolatile
+	leave := c.leave(in)
+	return func(r *render, e *env) {
+		enter(r, e)
+		saved := r.Autoescape
+		r.line = line
+		r.Autoescape = py.Truth(r.Budget, value(r, e))
+		body(r, e)
+		r.Autoescape = saved
+		leave(r, e)
+	}
+}
+
+// constant evaluates an expression that depends on nothing, as far as its truth goes.
+func constant(n syntax.Node, value expr) (on, ok bool) {
+	depends := false
+	syntax.Walk(n, func(x syntax.Node) bool {
+		switch x.(type) {
+		case *syntax.Name, *syntax.Call, *syntax.Filter, *syntax.Test:
+			depends = true
+		}
+		return !depends
+	})
+	if depends {
+		return false, false
+	}
+	defer func() {
+		if recover() != nil {
+			ok = false
+		}
+	}()
+	r := newRender(foldLimits(foldSteps), py.NoMarks, nil)
+	return py.Truth(r.Budget, value(r, &env{})), true
+}

@@ -1,0 +1,211 @@
+package run
+
+import (
+	"math"
+	"math/big"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/jinja/py"
+	"github.com/iris-oncall/iris/internal/jinja/syntax"
+)
+
+// foldSteps bounds the work of computing constants beforehand, for a whole template.
+const foldSteps = 200_000
+
+// The original computes expressions that depend on nothing before the template runs, by slightly other rules than while it
+// runs: slices that cannot be are undefined, concatenation forgets what was safe, and infinity, which it writes into the
+// program that it makes, is an unknown name there. What fails beforehand is left to the run.
+
+func foldLimits(steps int64) py.Limits {
+	return py.Limits{Steps: max(1, steps), Memory: 64 << 10, Depth: 150, Time: time.Second}
+}
+
+// fold computes an expression beforehand; false when that cannot be done.
+func (c *compiler) fold(n syntax.Node, f *frame) (v py.Value, r *render, ok bool) {
+	if c.folding || c.foldSteps <= 0 || !mayFold(n) {
+		return nil, nil, false
+	}
+	syntax.Walk(n, func(syntax.Node) bool { c.foldSteps--; return true })
+	line := c.line
+	limits := foldLimits(min(20_000, c.foldSteps))
+	r = newRender(limits, c.opts.Marks, nil)
+	defer func() {
+		c.folding, c.line = false, line
+		c.foldSteps -= limits.Steps - max(0, r.Left())
+		if p := recover(); p != nil {
+			if e, ok := p.(*py.Error); ok && e.Kind == assertionError {
+				panic(p)
+			}
+			v, ok = nil, false
+		}
+	}()
+	c.folding = true
+	value := c.expr(n, f)
+	r.Autoescape = c.autoescape
+	return value(r, &env{}), r, true
+}
+
+// folded returns the text of a constant that is printed.
+func (c *compiler) folded(n syntax.Node, f *frame) (text string, ok bool) {
+	v, r, ok := c.fold(n, f)
+	if !ok {
+		return "", false
+	}
+	err := py.Try(func() {
+		if c.autoescape {
+			text = string(py.Escape(r.Budget, v))
+		} else {
+			text = py.Str(r.Budget, v)
+		}
+	})
+	return text, err == nil
+}
+
+// foldedExpr is an expression computed beforehand. Only values that the original can write down again are.
+func (c *compiler) foldedExpr(n syntax.Node, f *frame) (expr, bool) {
+	switch x := n.(type) {
+	case *syntax.Bin, *syntax.Unary, *syntax.Compare, *syntax.Concat, *syntax.GetAttr, *syntax.GetItem, *syntax.Test, *syntax.Cond:
+	case *syntax.Filter:
+		if x.Obj == nil {
+			return nil, false
+		}
+	default:
+		return nil, false
+	}
+	if c.volatile {
+		return nil, false
+	}
+	v, _, ok := c.fold(n, f)
+	if !ok {
+		return nil, false
+	}
+	shared, name, ok := written(v)
+	switch {
+	case !ok:
+		return nil, false
+	case name != "":
+		return func(*render, *env) py.Value {
+			py.Raise("NameError", "%s is no constant", name)
+			return nil
+		}, true
+	case shared:
+		return func(*render, *env) py.Value { return v }, true
+	}
+	return func(r *render, _ *env) py.Value { return again(r.Budget, v) }, true
+}
+
+// written reports whether a value can be written down as a constant; whether all may share it then; and the name that stands
+// in it where a number is not finite.
+func written(v py.Value) (shared bool, name string, ok bool) {
+	parts := func(vs []py.Value, shared bool) (bool, string, bool) {
+		name := ""
+		for _, p := range vs {
+			s, n, ok := written(p)
+			if !ok {
+				return false, "", false
+			}
+			if name == "" {
+				name = n
+			}
+			shared = shared && s
+		}
+		return shared, name, true
+	}
+	switch x := v.(type) {
+	case nil, bool, int64, *big.Int, string, py.Markup, *py.Range:
+		return true, "", true
+	case float64:
+		switch {
+		case math.IsNaN(x):
+			name = "nan"
+		case math.IsInf(x, 0):
+			name = "inf"
+		}
+		return true, name, true
+	case *py.Tuple:
+		if x.Names != nil {
+			return false, "", false
+		}
+		return parts(x.Items, true)
+	case *py.List:
+		return parts(x.Items, false)
+	case *py.Dict:
+		var all []py.Value
+		x.Each(func(k, v py.Value) bool {
+			all = append(all, k, v)
+			return true
+		})
+		return parts(all, false)
+	}
+	return false, "", false
+}
+
+// again makes a constant anew: a template may change the lists and dictionaries in it.
+func again(b *py.Budget, v py.Value) py.Value {
+	all := func(vs []py.Value) []py.Value {
+		b.GrowTimes(24, int64(len(vs)))
+		out := make([]py.Value, len(vs))
+		for i, p := range vs {
+			out[i] = again(b, p)
+		}
+		return out
+	}
+	switch x := v.(type) {
+	case *py.Tuple:
+		return &py.Tuple{Items: all(x.Items)}
+	case *py.List:
+		return &py.List{Items: all(x.Items)}
+	case *py.Dict:
+		d := py.NewDict()
+		x.Each(func(k, v py.Value) bool {
+			d.Set(b, k, again(b, v))
+			return true
+		})
+		return d
+	}
+	return v
+}
+
+// contextFilters cannot be applied before a template runs.
+var contextFilters = map[string]bool{
+	"map": true, "select": true, "reject": true, "selectattr": true, "rejectattr": true, "random": true,
+}
+
+// notConstant is the end of computing beforehand what depends on something.
+type notConstant struct{}
+
+// depends reports whether an expression cannot be computed beforehand, whatever stands in it. Filters and tests cannot where it
+// is known only at run time whether text is escaped.
+func (c *compiler) depends(n syntax.Node) bool {
+	switch x := n.(type) {
+	case *syntax.Name, *syntax.Call:
+		return true
+	case *syntax.Filter:
+		return c.volatile || x.Obj == nil || contextFilters[x.Name]
+	case *syntax.Test:
+		return c.volatile
+	}
+	return false
+}
+
+func depends(*render, *env) py.Value { panic(notConstant{}) }
+
+// mayFold reports whether it is worth trying to compute an expression beforehand: it depends on nothing, or what depends on
+// something may not be reached.
+func mayFold(n syntax.Node) bool {
+	named, lazy := false, false
+	syntax.Walk(n, func(x syntax.Node) bool {
+		switch y := x.(type) {
+		case *syntax.Name, *syntax.Call:
+			named = true
+		case *syntax.Cond:
+			lazy = true
+		case *syntax.Compare:
+			lazy = lazy || len(y.Ops) > 1
+		case *syntax.Bin:
+			lazy = lazy || y.Op == "and" || y.Op == "or"
+		}
+		return !named || !lazy
+	})
+	return !named || lazy
+}

@@ -1,0 +1,163 @@
+package run
+
+import (
+	"math/rand/v2"
+	"strings"
+
+	"github.com/iris-oncall/iris/internal/jinja/methods"
+	"github.com/iris-oncall/iris/internal/jinja/py"
+)
+
+const maxRange = 100000
+
+// globals are the functions every template can call. They are assigned once; nothing changes them.
+var globals = map[string]py.Value{
+	"range":  builtin("range(start, stop=, step=1, /)", makeRange),
+	"lipsum": builtin("lipsum(n=5, html=true, min=20, max=100)", lipsum),
+	"joiner": builtin("joiner(sep=)", newJoiner),
+	"cycler": &py.Func{Name: "cycler", Class: true, Fn: newCycler},
+	"namespace": &py.Func{Name: "namespace", Class: true, Fn: func(b *py.Budget, args py.Args) py.Value {
+		ns := &namespace{attrs: py.NewDict()}
+		methods.Update(b, ns.attrs, args)
+		return ns
+	}},
+	"dict": &py.Func{Name: "dict", Class: true, Fn: func(b *py.Budget, args py.Args) py.Value {
+		d := py.NewDict()
+		methods.Update(b, d, args)
+		return d
+	}, Attrs: map[string]py.Value{"fromkeys": builtin("fromkeys(iterable, value=none, /)", func(b *py.Budget, a []py.Value) py.Value {
+		return methods.FromKeys(b, nil, a)
+	})}},
+}
+
+// builtin makes a value that can be called from its signature and body.
+func builtin(signature string, body func(b *py.Budget, a []py.Value) py.Value) *py.Func {
+	sig := py.ParseSignature(signature)
+	return &py.Func{Name: sig.Name, Fn: func(b *py.Budget, args py.Args) py.Value {
+		a, _ := sig.Bind(args)
+		return body(b, a)
+	}}
+}
+
+func makeRange(_ *py.Budget, a []py.Value) py.Value {
+	r := &py.Range{Stop: py.IntArg(a[0]), Step: py.IntArg(a[2])}
+	if a[1] != py.Absent {
+		r.Start, r.Stop = r.Stop, py.IntArg(a[1])
+	}
+	if r.Step == 0 {
+		py.Raise("ValueError", "the step of a range cannot be zero")
+	}
+	if l := r.Len(); l < 0 || l > maxRange {
+		py.Raise("OverflowError", "a range may have at most %d elements", maxRange)
+	}
+	return r
+}
+
+// object is an object of this package: its class and its attributes.
+type object struct {
+	class string
+	attr  func(name string) (py.Value, bool)
+}
+
+func (o *object) TypeName() string                                { return o.class }
+func (o *object) Attr(_ *py.Budget, name string) (py.Value, bool) { return o.attr(name) }
+func (o *object) Repr(*py.Budget) string                          { return "<" + o.class + " None>" }
+
+// templateReference is what the name self stands for; without blocks it has nothing to offer.
+var templateReference = &object{"TemplateReference", func(string) (py.Value, bool) { return nil, false }}
+
+func newCycler(b *py.Budget, args py.Args) py.Value {
+	if len(args.Kw) > 0 {
+		py.Raise("TypeError", "cycler has no argument named %q", args.Kw[0].Name)
+	}
+	if len(args.Pos) == 0 {
+		py.Raise("RuntimeError", "cycler needs at least one item")
+	}
+	items, pos := py.Items(b, &py.Tuple{Items: args.Pos}), 0
+	return &object{"Cycler", func(name string) (py.Value, bool) {
+		switch name {
+		case "items":
+			return &py.Tuple{Items: items}, true
+		case "pos":
+			return int64(pos), true
+		case "current":
+			return items[pos], true
+		case "next":
+			return builtin("next()", func(*py.Budget, []py.Value) py.Value {
+				v := items[pos]
+				pos = (pos + 1) % len(items)
+				return v
+			}), true
+		case "reset":
+			return builtin("reset()", func(*py.Budget, []py.Value) py.Value { pos = 0; return nil }), true
+		}
+		return nil, false
+	}}
+}
+
+// joiner returns its separator at every call but the first.
+type joiner struct {
+	object
+	sep  py.Value
+	used bool
+}
+
+func newJoiner(_ *py.Budget, a []py.Value) py.Value {
+	j := &joiner{sep: a[0]}
+	if j.sep == py.Absent {
+		j.sep = ", "
+	}
+	j.object = object{"Joiner", func(name string) (py.Value, bool) {
+		v, ok := map[string]py.Value{"sep": j.sep, "used": j.used}[name]
+		return v, ok
+	}}
+	return j
+}
+
+func (j *joiner) Call(*py.Budget, py.Args) py.Value {
+	if !j.used {
+		j.used = true
+		return ""
+	}
+	return j.sep
+}
+
+// namespace has attributes that a template can set.
+type namespace struct{ attrs *py.Dict }
+
+func (n *namespace) TypeName() string { return "Namespace" }
+
+func (n *namespace) Repr(b *py.Budget) string { return "<Namespace " + py.Repr(b, n.attrs) + ">" }
+
+func (n *namespace) Attr(_ *py.Budget, name string) (py.Value, bool) { return n.attrs.GetString(name) }
+
+const loremWords = `ad adipiscing amet consectetuer cras cursus dapibus diam dignissim dolor donec eget elit erat etiam
+	felis fusce habitant hendrerit integer ipsum justo lacus lectus libero lorem magna mattis metus molestie nulla odio ornare
+	pede pharetra porta praesent quam quisque rutrum sapien sed sit tellus tempor turpis ultrices urna varius velit vivamus`
+
+// lipsum is filler text: n paragraphs of min to max words.
+func lipsum(b *py.Budget, a []py.Value) py.Value {
+	low, high, html := py.IntArg(a[2]), py.IntArg(a[3]), py.Truth(b, a[1])
+	n := py.IntArg(a[0])
+	if n > 0 && low >= high {
+		py.Raise("ValueError", "the minimum of %d words must be less than the maximum of %d", low, high)
+	}
+	words, separator := strings.Fields(loremWords), "\n\n"
+	if html {
+		separator = "\n"
+	}
+	paragraphs := py.NewJoiner(b, separator)
+	for range n {
+		p := py.NewJoiner(b, " ")
+		for range low + rand.Int64N(high-low) {
+			b.Step(4)
+			p.Add(words[rand.IntN(len(words))])
+		}
+		text := py.Capitalize(b, p.String()) + "."
+		if html {
+			text = "<p>" + text + "</p>"
+		}
+		paragraphs.Add(text)
+	}
+	return safeIf(html, paragraphs.String())
+}

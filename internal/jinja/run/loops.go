@@ -1,0 +1,326 @@
+package run
+
+import (
+	"fmt"
+
+	"github.com/iris-oncall/iris/internal/jinja/py"
+	"github.com/iris-oncall/iris/internal/jinja/syntax"
+)
+
+type nextFunc = func() (py.Value, bool)
+
+// forStatement compiles a loop. The loop object is made only if the body mentions it or the loop is recursive.
+func (c *compiler) forStatement(n *syntax.For, outer *frame) stmt {
+	loopFrame, testFrame, elseFrame := outer.inner(), outer.inner(), outer.inner()
+	loopVar := ""
+	if n.Recursive || syntax.Undeclared(n.Body, "loop")["loop"] {
+		loopVar = loopFrame.param("loop")
+	}
+	loopFrame.visitParams(n.Target)
+	loopFrame.visitAll(n.Body)
+	elseFrame.visitAll(n.Else)
+
+	var filter func(r *render, e *env, next nextFunc, back int) nextFunc
+	if n.Test != nil {
+		testFrame.visitParams(n.Target)
+		testFrame.visit(n.Test)
+		filter = c.loopFilter(n, loopFrame, testFrame)
+	}
+	syntax.Walk(n, func(x syntax.Node) bool {
+		if name, ok := x.(*syntax.Name); ok && name.Use == syntax.Store && name.Name == "loop" {
+			c.failAt(name.Line(), "loop cannot be the variable of a loop")
+		}
+		return true
+	})
+	if n.Recursive {
+		return c.recursiveLoop(n, outer, loopFrame, elseFrame, loopVar, filter)
+	}
+	line := c.mark(n)
+	iter := c.expr(n.Iter, outer)
+	body := c.loopBody(n, loopFrame, elseFrame, loopVar, filter)
+	return func(r *render, e *env) {
+		r.line = line
+		body(r, e, iter(r, e), nil, 0)
+	}
+}
+
+// loopFilter compiles the condition of a loop as a function of its own, which passes on what satisfies it. back is the
+// line to return to.
+func (c *compiler) loopFilter(n *syntax.For, loopFrame, testFrame *frame) func(*render, *env, nextFunc, int) nextFunc {
+	line := c.mark(n.Test)
+	c.fn = &function{up: c.fn, slots: map[string]int{}}
+	fn := c.fn
+	enter := c.enter(testFrame)
+	for _, v := range loopFrame.order {
+		if loopFrame.loads[v].kind == loadParam {
+			c.declare(v)
+		}
+	}
+	store, test := c.target(n.Target, loopFrame), c.expr(n.Test, testFrame)
+	c.fn = fn.up
+	return func(r *render, up *env, next nextFunc, back int) nextFunc {
+		var e *env
+		return func() (py.Value, bool) {
+			defer func() {
+				if e != nil {
+					r.line = back
+				}
+			}()
+			if e == nil {
+				e = fn.newEnv(up)
+				enter(r, e)
+			}
+			for {
+				r.line = line
+				v, ok := next()
+				if !ok {
+					return nil, false
+				}
+				store(r, e, v)
+				if py.Truth(r.Budget, test(r, e)) {
+					return v, true
+				}
+			}
+		}
+	}
+}
+
+// loopBody compiles the loop itself: walking, the body and what follows an empty loop.
+func (c *compiler) loopBody(n *syntax.For, loopFrame, elseFrame *frame, loopVar string,
+	filter func(*render, *env, nextFunc, int) nextFunc,
+) func(r *render, e *env, iterable py.Value, recurse *recursion, depth int) {
+	line := c.line
+	enter := c.enter(loopFrame)
+	store := c.target(n.Target, loopFrame)
+	var loop ref
+	if loopVar != "" {
+		loop = c.declare(loopVar)
+	}
+	body := c.block(n.Body, loopFrame)
+	leave := c.leave(loopFrame)
+	var orelse stmt
+	if n.Else != nil {
+		enterElse := c.enter(elseFrame)
+		block := c.block(n.Else, elseFrame)
+		orelse = func(r *render, e *env) { enterElse(r, e); block(r, e) }
+	}
+	return func(r *render, e *env, iterable py.Value, recurse *recursion, depth int) {
+		next := py.Iter(r.Budget, iterable)
+		sized := iterable
+		if filter != nil {
+			next = filter(r, e, next, line)
+			sized = &py.Iterator{Next: next}
+		}
+		var state *loopContext
+		if loopVar != "" {
+			state = newLoopContext(r, sized, next, recurse, depth)
+			next = state.next
+		}
+		empty := true
+		for {
+			r.line = line
+			r.Step(1)
+			v, ok := next()
+			if !ok {
+				break
+			}
+			empty = false
+			store(r, e, v)
+			if state != nil {
+				loop.set(e, state)
+			}
+			enter(r, e)
+			body(r, e)
+		}
+		leave(r, e)
+		if empty && orelse != nil {
+			orelse(r, e)
+		}
+	}
+}
+
+// recursion lets the loop object run the loop again on something else.
+type recursion struct {
+	run func(r *render, iterable py.Value, depth int) py.Value
+}
+
+// recursiveLoop compiles a loop that can be called: a function that returns its text.
+func (c *compiler) recursiveLoop(n *syntax.For, outer, loopFrame, elseFrame *frame, loopVar string,
+	filter func(*render, *env, nextFunc, int) nextFunc,
+) stmt {
+	c.fn = &function{up: c.fn, slots: map[string]int{}}
+	fn := c.fn
+	line := c.mark(n)
+	// The filter was compiled for the function around the loop.
+	inner := filter
+	if filter != nil {
+		inner = func(r *render, e *env, next nextFunc, back int) nextFunc { return filter(r, e.up, next, back) }
+	}
+	body := c.loopBody(n, loopFrame, elseFrame, loopVar, inner)
+	escapes, last := c.escapes(), c.line
+	c.fn = fn.up
+	c.mark(n)
+	iter := c.expr(n.Iter, outer)
+	return func(r *render, e *env) {
+		rec := &recursion{}
+		rec.run = func(r *render, iterable py.Value, depth int) py.Value {
+			r.Enter()
+			saved := r.line
+			r.line = line
+			text := r.capture(last, func() { body(r, fn.newEnv(e), iterable, rec, depth) })
+			r.line = saved
+			r.Leave()
+			return safeIf(escapes(r), text)
+		}
+		r.line = line
+		r.write(py.Str(r.Budget, rec.run(r, iter(r, e), 0)))
+	}
+}
+
+// loopContext is the loop variable.
+type loopContext struct {
+	r        *render
+	iterable py.Value
+	iterator nextFunc
+	recurse  *recursion
+	depth0   int
+
+	index0  int
+	length  int // -1 = not known yet
+	after   py.Value
+	current py.Value
+	before  py.Value
+	changed py.Value
+}
+
+func newLoopContext(r *render, iterable py.Value, next nextFunc, recurse *recursion, depth int) *loopContext {
+	return &loopContext{
+		r: r, iterable: iterable, iterator: next, recurse: recurse, depth0: depth,
+		index0: -1, length: -1, after: missing, current: missing, before: missing, changed: missing,
+	}
+}
+
+func (l *loopContext) next() (py.Value, bool) {
+	v := l.after
+	if v != missing {
+		l.after = missing
+	} else {
+		var ok bool
+		if v, ok = l.iterator(); !ok {
+			return nil, false
+		}
+	}
+	l.index0++
+	l.before, l.current = l.current, v
+	return v, true
+}
+
+func (l *loopContext) peek() py.Value {
+	if l.after == missing {
+		if v, ok := l.iterator(); ok {
+			l.after = v
+		}
+	}
+	return l.after
+}
+
+// Len is the number of elements; what has no length is walked to the end for it.
+func (l *loopContext) Len(b *py.Budget) int {
+	if l.length >= 0 {
+		return l.length
+	}
+	if n, ok := py.Len(b, l.iterable); ok {
+		l.length = n
+		return n
+	}
+	rest := py.Items(b, &py.Iterator{Next: l.iterator})
+	l.iterator = py.Iter(b, &py.List{Items: rest})
+	l.length = len(rest) + l.index0 + 1
+	if l.after != missing {
+		l.length++
+	}
+	return l.length
+}
+
+func (l *loopContext) TypeName() string { return "LoopContext" }
+
+func (l *loopContext) Repr(b *py.Budget) string {
+	return fmt.Sprintf("<LoopContext %d/%d>", l.index0+1, l.Len(b))
+}
+
+func (l *loopContext) Iter(b *py.Budget) func() (py.Value, bool) {
+	return func() (py.Value, bool) {
+		b.Step(1)
+		v, ok := l.next()
+		if !ok {
+			return nil, false
+		}
+		return &py.Tuple{Items: []py.Value{v, l}}, true
+	}
+}
+
+func (l *loopContext) Call(b *py.Budget, args py.Args) py.Value {
+	a, _ := loopCall.Bind(args)
+	if l.recurse == nil {
+		py.Raise("TypeError", "only a loop that is marked as recursive can be called")
+	}
+	return l.recurse.run(l.r, a[0], l.depth0+1)
+}
+
+var loopCall = py.ParseSignature("loop(iterable)")
+
+func (l *loopContext) Attr(b *py.Budget, name string) (py.Value, bool) {
+	index := int64(l.index0 + 1)
+	switch name {
+	case "index":
+		return index, true
+	case "index0":
+		return index - 1, true
+	case "revindex":
+		return int64(l.Len(b)) - index + 1, true
+	case "revindex0":
+		return int64(l.Len(b)) - index, true
+	case "first":
+		return l.index0 == 0, true
+	case "last":
+		return l.peek() == missing, true
+	case "length":
+		return int64(l.Len(b)), true
+	case "depth":
+		return int64(l.depth0 + 1), true
+	case "depth0":
+		return int64(l.depth0), true
+	case "previtem":
+		if l.index0 == 0 {
+			return &py.Undefined{Hint: "there is no previous item"}, true
+		}
+		return l.before, true
+	case "nextitem":
+		if v := l.peek(); v != missing {
+			return v, true
+		}
+		return &py.Undefined{Hint: "there is no next item"}, true
+	case "cycle":
+		return &py.Func{Name: name, Fn: l.cycle}, true
+	case "changed":
+		return &py.Func{Name: name, Fn: l.change}, true
+	}
+	return nil, false
+}
+
+func (l *loopContext) cycle(_ *py.Budget, args py.Args) py.Value {
+	if len(args.Pos) == 0 {
+		py.Raise("TypeError", "loop.cycle needs at least one item")
+	}
+	return args.Pos[max(l.index0, 0)%len(args.Pos)]
+}
+
+func (l *loopContext) change(b *py.Budget, args py.Args) py.Value {
+	b.Grow(int64(24 * len(args.Pos)))
+	v := &py.Tuple{Items: append([]py.Value(nil), args.Pos...)}
+	if l.changed != missing && py.Equal(b, l.changed, v) {
+		return false
+	}
+	l.changed = v
+	return true
+}

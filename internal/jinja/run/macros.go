@@ -1,0 +1,236 @@
+package run
+
+import (
+	"fmt"
+
+	"github.com/iris-oncall/iris/internal/jinja/py"
+	"github.com/iris-oncall/iris/internal/jinja/syntax"
+)
+
+// macroDef is a compiled macro or call block.
+type macroDef struct {
+	name       string // "" = a caller
+	args       []string
+	fn         *function
+	params     []int // slots of args, then of caller, kwargs and varargs as far as the body uses them
+	caller     bool
+	catchKw    bool
+	catchVar   bool
+	explicit   bool // caller is among args
+	line, last int  // of its beginning, and of what was compiled last in it
+	enter      stmt
+	defaults   []expr // by argument; nil = none
+	body       stmt
+}
+
+// macroValue is a macro as a value: its definition and the variables around it.
+type macroValue struct {
+	def *macroDef
+	up  *env
+	r   *render
+}
+
+func (c *compiler) macroBody(n *syntax.Macro, outer *frame) *macroDef {
+	f := outer.inner()
+	f.visitAll(syntax.Children(n))
+	d := &macroDef{name: n.Name}
+	special := map[string]bool{}
+	callerAt := -1
+	for i, a := range n.Args {
+		d.args = append(d.args, a.Name)
+		switch a.Name {
+		case "caller":
+			callerAt = i
+		case "kwargs", "varargs":
+			special[a.Name] = true
+		}
+	}
+	d.explicit = callerAt >= 0
+	used := syntax.Undeclared(n.Body, "caller", "kwargs", "varargs")
+	var extra []string
+	if used["caller"] {
+		if callerAt >= 0 {
+			if callerAt < len(n.Args)-len(n.Defaults) {
+				c.failAt(n.Line(), "the argument caller of a macro needs a default")
+			}
+		} else {
+			extra = append(extra, f.param("caller"))
+		}
+		d.caller = true
+	}
+	if used["kwargs"] && !special["kwargs"] {
+		extra = append(extra, f.param("kwargs"))
+		d.catchKw = true
+	}
+	if used["varargs"] && !special["varargs"] {
+		extra = append(extra, f.param("varargs"))
+		d.catchVar = true
+	}
+	f.visitAll(syntax.Children(n))
+
+	c.fn = &function{up: c.fn, slots: map[string]int{}}
+	d.fn = c.fn
+	d.line = c.mark(n)
+	for _, a := range n.Args {
+		v, _ := f.find(a.Name)
+		d.params = append(d.params, c.fn.declare(v))
+	}
+	for _, v := range extra {
+		d.params = append(d.params, c.fn.declare(v))
+	}
+	d.enter = c.enter(f)
+	first := len(n.Args) - len(n.Defaults)
+	for i := range n.Args {
+		var def expr
+		if i >= first {
+			def = c.expr(n.Defaults[i-first], f)
+		}
+		d.defaults = append(d.defaults, def)
+	}
+	d.body = c.block(n.Body, f)
+	d.last = c.line
+	c.fn = c.fn.up
+	return d
+}
+
+func (c *compiler) macro(n *syntax.Macro, f *frame) stmt {
+	d := c.macroBody(n, f)
+	v, _ := f.find(n.Name)
+	to := c.lookup(v)
+	return func(r *render, e *env) {
+		r.Step(1)
+		to.set(e, &macroValue{def: d, up: e, r: r})
+	}
+}
+
+func (c *compiler) callBlock(n *syntax.CallBlock, f *frame) stmt {
+	d := c.macroBody(n.Macro, f)
+	line := c.mark(n)
+	call := c.call(n.Call, f)
+	return func(r *render, e *env) {
+		caller := &macroValue{def: d, up: e, r: r}
+		r.line = line
+		r.writeValue(call(r, e, caller))
+	}
+}
+
+// Call runs the macro and returns its text.
+func (m *macroValue) Call(b *py.Budget, args py.Args) py.Value {
+	values := m.bind(b, args)
+	r := m.r
+	r.Enter()
+	savedLine := r.line
+	text := r.capture(m.def.last, func() { m.def.run(r, m.up, values) })
+	r.line = savedLine
+	r.Leave()
+	return safeIf(r.Autoescape, text)
+}
+
+func (d *macroDef) run(r *render, up *env, values []py.Value) {
+	e := d.fn.newEnv(up)
+	r.Grow(int64(32 + 16*len(e.slots)))
+	r.line = d.line
+	for i, v := range values {
+		e.slots[d.params[i]] = v
+	}
+	d.enter(r, e)
+	for i, def := range d.defaults {
+		if e.slots[d.params[i]] != missing {
+			continue
+		}
+		if def != nil {
+			e.slots[d.params[i]] = def(r, e)
+		} else {
+			e.slots[d.params[i]] = &py.Undefined{Hint: fmt.Sprintf("macro %s is called without the argument %q", d.name, d.args[i])}
+		}
+	}
+	d.body(r, e)
+}
+
+// bind distributes the arguments of a call over the parameters.
+func (m *macroValue) bind(b *py.Budget, args py.Args) []py.Value {
+	d := m.def
+	kw := append([]py.Keyword(nil), args.Kw...)
+	pop := func(name string) (py.Value, bool) {
+		for i, k := range kw {
+			if k.Name == name {
+				kw = append(kw[:i], kw[i+1:]...)
+				return k.Value, true
+			}
+		}
+		return missing, false
+	}
+	values := append([]py.Value(nil), args.Pos[:min(len(args.Pos), len(d.args))]...)
+	found := d.explicit
+	if len(values) != len(d.args) {
+		found = false
+		for _, name := range d.args[len(values):] {
+			v, _ := pop(name)
+			found = found || name == "caller"
+			values = append(values, v)
+		}
+	}
+	if d.caller && !found {
+		v, ok := pop("caller")
+		if !ok || v == nil {
+			v = &py.Undefined{Hint: "the macro is not called by a call block"}
+		}
+		values = append(values, v)
+	}
+	switch {
+	case d.catchKw:
+		rest := py.NewDict()
+		for _, k := range kw {
+			rest.Set(b, k.Name, k.Value)
+		}
+		values = append(values, rest)
+	case len(kw) > 0:
+		py.Raise("TypeError", "macro %s has no argument named %q", d.name, kw[0].Name)
+	}
+	var rest []py.Value
+	if len(args.Pos) > len(d.args) {
+		rest = append(rest, args.Pos[len(d.args):]...)
+	}
+	switch {
+	case d.catchVar:
+		values = append(values, &py.Tuple{Items: rest})
+	case rest != nil:
+		py.Raise("TypeError", "macro %s takes at most %d arguments, not %d", d.name, len(d.args), len(args.Pos))
+	}
+	return values
+}
+
+func (m *macroValue) TypeName() string { return "Macro" }
+
+func (m *macroValue) Repr(*py.Budget) string {
+	if m.def.name == "" {
+		return "<Macro anonymous>"
+	}
+	return "<Macro " + py.Quote(m.def.name) + ">"
+}
+
+func (m *macroValue) Attr(_ *py.Budget, name string) (py.Value, bool) {
+	d := m.def
+	switch name {
+	case "name":
+		if d.name == "" {
+			return nil, true
+		}
+		return d.name, true
+	case "arguments":
+		t := &py.Tuple{}
+		for _, a := range d.args {
+			t.Items = append(t.Items, a)
+		}
+		return t, true
+	case "catch_kwargs":
+		return d.catchKw, true
+	case "catch_varargs":
+		return d.catchVar, true
+	case "caller":
+		return d.caller, true
+	case "explicit_caller":
+		return d.explicit, true
+	}
+	return nil, false
+}

@@ -1,0 +1,349 @@
+// Package syntax reads the source of templates: a lexer and a parser that build a tree. Package run compiles the tree.
+// Mistakes in the source are *py.Error of the kind TemplateSyntaxError, with the line.
+package syntax
+
+import "github.com/iris-oncall/iris/internal/jinja/py"
+
+// Node is a part of a parsed template.
+type Node interface {
+	Line() int
+}
+
+type at int
+
+// Line is where the node begins, from 1.
+func (a at) Line() int { return int(a) }
+
+// Use says what a template does with a name.
+type Use int
+
+// The uses of a name.
+const (
+	Load  Use = iota // reads it
+	Store            // sets it
+	Param            // is given it by a loop, a macro or with
+)
+
+// Expressions.
+type (
+	// Name is a variable.
+	Name struct {
+		at
+		Name string
+		Use  Use
+	}
+	// NSRef is an attribute of a namespace as a target of set.
+	NSRef struct {
+		at
+		Name, Attr string
+	}
+	// Const is a literal.
+	Const struct {
+		at
+		Value py.Value
+	}
+	// Data is text between tags.
+	Data struct {
+		at
+		Text string
+	}
+	// Tuple is (a, b), or a target of several names.
+	Tuple struct {
+		at
+		Items []Node
+	}
+	// List is [a, b].
+	List struct {
+		at
+		Items []Node
+	}
+	// Dict is {k: v}: Keys[i] belongs to Values[i].
+	Dict struct {
+		at
+		Keys, Values []Node
+	}
+	// Cond is Yes if Test else No. No may be nil.
+	Cond struct {
+		at
+		Test, Yes, No Node
+	}
+	// Bin is an operator between two values: + - * / // % ** and or.
+	Bin struct {
+		at
+		Op          string
+		Left, Right Node
+	}
+	// Unary is an operator before a value: + - not.
+	Unary struct {
+		at
+		Op      string
+		Operand Node
+	}
+	// Compare is a chain of comparisons: Ops[i] stands before Rest[i] and is one of == != < <= > >= in notin.
+	Compare struct {
+		at
+		First Node
+		Ops   []string
+		Rest  []Node
+	}
+	// Concat is a ~ b.
+	Concat struct {
+		at
+		Items []Node
+	}
+	// GetAttr is Obj.Attr.
+	GetAttr struct {
+		at
+		Obj  Node
+		Attr string
+	}
+	// GetItem is Obj[Arg]. Arg may be a Slice.
+	GetItem struct {
+		at
+		Obj, Arg Node
+	}
+	// Slice is Start:Stop:Step, any of which may be nil.
+	Slice struct {
+		at
+		Start, Stop, Step Node
+	}
+	// Keyword is a named argument.
+	Keyword struct {
+		Name  string
+		Value Node
+	}
+	// Arguments are those of calls, filters and tests. DynArgs (*a) and DynKwargs (**a) may be nil.
+	Arguments struct {
+		Args               []Node
+		Kwargs             []Keyword
+		DynArgs, DynKwargs Node
+	}
+	// Call is Fn(Arguments).
+	Call struct {
+		at
+		Fn Node
+		Arguments
+	}
+	// Filter is Obj|Name. Obj is nil in filter blocks and block assignments.
+	Filter struct {
+		at
+		Obj  Node
+		Name string
+		Arguments
+	}
+	// Test is Obj is Name.
+	Test struct {
+		at
+		Obj  Node
+		Name string
+		Arguments
+	}
+)
+
+// Statements.
+type (
+	// Output is text and values that are printed.
+	Output struct {
+		at
+		Items []Node
+	}
+	// For is a loop. Test may be nil.
+	For struct {
+		at
+		Target, Iter, Test Node
+		Body, Else         []Node
+		Recursive          bool
+	}
+	// If is a condition with its elifs.
+	If struct {
+		at
+		Test  Node
+		Body  []Node
+		Elifs []*If
+		Else  []Node
+	}
+	// Macro is a macro, or with Name "" the body of a call block. Defaults are those of the last arguments.
+	Macro struct {
+		at
+		Name           string
+		Args           []*Name
+		Defaults, Body []Node
+	}
+	// CallBlock calls a macro with another, the caller.
+	CallBlock struct {
+		at
+		Call  *Call
+		Macro *Macro
+	}
+	// FilterBlock filters its text.
+	FilterBlock struct {
+		at
+		Filter *Filter
+		Body   []Node
+	}
+	// With is a scope in which Targets[i] is Values[i].
+	With struct {
+		at
+		Targets, Values, Body []Node
+	}
+	// Assign is set.
+	Assign struct {
+		at
+		Target, Value Node
+	}
+	// AssignBlock sets a name to its text. Filter may be nil.
+	AssignBlock struct {
+		at
+		Target Node
+		Filter *Filter
+		Body   []Node
+	}
+	// Autoescape switches the escaping of its output.
+	Autoescape struct {
+		at
+		Value Node
+		Body  []Node
+	}
+	// Template is a whole template.
+	Template struct {
+		at
+		Body []Node
+	}
+)
+
+// Nodes are the arguments in order.
+func (a *Arguments) Nodes() []Node {
+	out := append([]Node(nil), a.Args...)
+	for _, k := range a.Kwargs {
+		out = append(out, k.Value)
+	}
+	return append(out, some(a.DynArgs, a.DynKwargs)...)
+}
+
+// Children returns the parts of a node, in the order in which names are read.
+func Children(n Node) []Node {
+	switch x := n.(type) {
+	case *Tuple:
+		return x.Items
+	case *List:
+		return x.Items
+	case *Dict:
+		var out []Node
+		for i, k := range x.Keys {
+			out = append(out, k, x.Values[i])
+		}
+		return out
+	case *Cond:
+		return some(x.Test, x.Yes, x.No)
+	case *Bin:
+		return []Node{x.Left, x.Right}
+	case *Unary:
+		return []Node{x.Operand}
+	case *Compare:
+		return join([]Node{x.First}, x.Rest)
+	case *Concat:
+		return x.Items
+	case *GetAttr:
+		return []Node{x.Obj}
+	case *GetItem:
+		return []Node{x.Obj, x.Arg}
+	case *Slice:
+		return some(x.Start, x.Stop, x.Step)
+	case *Call:
+		return join([]Node{x.Fn}, x.Nodes())
+	case *Filter:
+		return join(some(x.Obj), x.Nodes())
+	case *Test:
+		return join([]Node{x.Obj}, x.Nodes())
+	}
+	return statementChildren(n)
+}
+
+func statementChildren(n Node) []Node {
+	switch x := n.(type) {
+	case *Output:
+		return x.Items
+	case *For:
+		return join([]Node{x.Target, x.Iter}, x.Body, x.Else, some(x.Test))
+	case *If:
+		out := join([]Node{x.Test}, x.Body)
+		for _, e := range x.Elifs {
+			out = append(out, e)
+		}
+		return append(out, x.Else...)
+	case *Macro:
+		var args []Node
+		for _, a := range x.Args {
+			args = append(args, a)
+		}
+		return join(args, x.Defaults, x.Body)
+	case *CallBlock:
+		return join([]Node{x.Call}, Children(x.Macro))
+	case *FilterBlock:
+		return join(x.Body, []Node{x.Filter})
+	case *With:
+		return join(x.Targets, x.Values, x.Body)
+	case *Assign:
+		return []Node{x.Target, x.Value}
+	case *AssignBlock:
+		if x.Filter == nil {
+			return join([]Node{x.Target}, x.Body)
+		}
+		return join([]Node{x.Target, x.Filter}, x.Body)
+	case *Autoescape:
+		return join([]Node{x.Value}, x.Body)
+	case *Template:
+		return x.Body
+	}
+	return nil
+}
+
+func some(nodes ...Node) []Node {
+	var out []Node
+	for _, n := range nodes {
+		if n != nil {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func join(lists ...[]Node) []Node {
+	var out []Node
+	for _, l := range lists {
+		out = append(out, l...)
+	}
+	return out
+}
+
+// Walk calls f for n and everything below it. Where f returns false the children are left out.
+func Walk(n Node, f func(Node) bool) {
+	if !f(n) {
+		return
+	}
+	for _, c := range Children(n) {
+		Walk(c, f)
+	}
+}
+
+// Undeclared returns those of names that nodes read without having declared them before, in reading order.
+func Undeclared(nodes []Node, names ...string) map[string]bool {
+	open := map[string]bool{}
+	for _, n := range names {
+		open[n] = true
+	}
+	found := map[string]bool{}
+	for _, n := range nodes {
+		Walk(n, func(n Node) bool {
+			if name, ok := n.(*Name); ok && open[name.Name] {
+				if name.Use == Load {
+					found[name.Name] = true
+				} else {
+					delete(open, name.Name)
+				}
+			}
+			return true
+		})
+	}
+	return found
+}

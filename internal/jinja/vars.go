@@ -1,0 +1,191 @@
+package jinja
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/jinja/py"
+)
+
+// Vars are the variables a template is rendered with. A rendering may change the lists and dictionaries in them, so
+// they serve one rendering, or several that are meant to share.
+type Vars struct{ dict *py.Dict }
+
+// DecodeVars reads the variables from a JSON object; empty data stands for none.
+func DecodeVars(data []byte) (Vars, error) {
+	if len(strings.TrimSpace(string(data))) == 0 {
+		return Vars{dict: py.NewDict()}, nil
+	}
+	v, err := decodeJSON(data)
+	if err != nil {
+		return Vars{}, err
+	}
+	d, ok := v.(*py.Dict)
+	if !ok {
+		return Vars{}, fmt.Errorf("the context is not a JSON object")
+	}
+	return Vars{dict: d}, nil
+}
+
+// Field is a named value: a string, int64, bool or nil.
+type Field struct {
+	Name  string
+	Value any
+}
+
+// Set gives a variable a dictionary of fields.
+func (v Vars) Set(name string, fields []Field) {
+	b := py.NewBudget(py.Limits{Steps: 1 << 40, Memory: 1 << 40, Depth: 10, Time: time.Hour})
+	d := py.NewDict()
+	for _, f := range fields {
+		d.Set(b, f.Name, f.Value)
+	}
+	v.dict.Set(b, name, d)
+}
+
+// Get returns a variable as text, as a template would print it; false if there is none.
+func (v Vars) Get(name string) (string, bool) {
+	x, ok := v.dict.GetString(name)
+	if !ok {
+		return "", false
+	}
+	return Text(x), true
+}
+
+// Each calls f for every variable, in order, with its value as a template would print it, cut to a few kilobytes.
+func (v Vars) Each(f func(name, text string)) {
+	v.dict.Each(func(k, x py.Value) bool {
+		if name, ok := py.AsString(k); ok {
+			f(name, Text(x))
+		}
+		return true
+	})
+}
+
+// Text is how a template prints a value; what is very large or deep is left out.
+func Text(x any) string {
+	if s, ok := py.AsString(x); ok {
+		return s
+	}
+	s := "..."
+	func() {
+		defer func() { _ = recover() }()
+		s = py.Str(py.NewBudget(py.Limits{Steps: 100_000, Memory: 16 << 10, Depth: 20, Time: time.Second}), x)
+	}()
+	return s
+}
+
+// maxJSONDepth bounds the nesting of decoded documents.
+const maxJSONDepth = 100
+
+// decodeJSON reads a JSON document as Python's json.loads does: keys keep their order, the last of equal keys counts,
+// integers are exact, true, false and null become True, False and None. NaN and infinities are refused, lone surrogates
+// become U+FFFD.
+func decodeJSON(data []byte) (v py.Value, err error) {
+	var document json.RawMessage
+	if err := json.Unmarshal(data, &document); err != nil { // checks the syntax, so that the decoder need not
+		return nil, err
+	}
+	defer func() {
+		if r, ok := recover().(error); ok {
+			v, err = nil, r
+		}
+	}()
+	d := decoder{s: string(document)}
+	return d.value(0), nil
+}
+
+// decoder reads a document that is known to be well formed. It panics with an error for one that is too large.
+type decoder struct{ s string }
+
+// peek skips spaces and separators and returns the next byte.
+func (d *decoder) peek() byte {
+	d.s = strings.TrimLeft(d.s, " \t\n\r,:")
+	return d.s[0]
+}
+
+func (d *decoder) value(depth int) py.Value {
+	if depth > maxJSONDepth {
+		panic(fmt.Errorf("nested more than %d levels deep", maxJSONDepth))
+	}
+	switch c := d.peek(); c {
+	case '{':
+		out := py.NewDict()
+		for d.s = d.s[1:]; d.peek() != '}'; {
+			key := d.text()
+			out.Put(key, d.value(depth+1))
+		}
+		d.s = d.s[1:]
+		return out
+	case '[':
+		out := &py.List{}
+		for d.s = d.s[1:]; d.peek() != ']'; {
+			out.Items = append(out.Items, d.value(depth+1))
+		}
+		d.s = d.s[1:]
+		return out
+	case '"':
+		return d.text()
+	case 't':
+		d.s = d.s[len("true"):]
+		return true
+	case 'f':
+		d.s = d.s[len("false"):]
+		return false
+	case 'n':
+		d.s = d.s[len("null"):]
+		return nil
+	}
+	return d.number()
+}
+
+// text reads a string.
+func (d *decoder) text() string {
+	end := 1
+	for d.s[end] != '"' {
+		if d.s[end] == '\\' {
+			end++
+		}
+		end++
+	}
+	literal := d.s[:end+1]
+	d.s = d.s[end+1:]
+	if !strings.Contains(literal, `\`) {
+		return strings.ToValidUTF8(literal[1:end], "\ufffd")
+	}
+	var text string
+	if err := json.Unmarshal([]byte(literal), &text); err != nil {
+		panic(err)
+	}
+	return text
+}
+
+func (d *decoder) number() py.Value {
+	end := len(d.s) - len(strings.TrimLeft(d.s, "+-.0123456789eE"))
+	text := d.s[:end]
+	d.s = d.s[end:]
+	if strings.ContainsAny(text, ".eE") {
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil && !math.IsInf(f, 0) {
+			panic(err)
+		}
+		return f
+	}
+	if i, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return i
+	}
+	if len(text) > py.MaxIntDigits {
+		panic(fmt.Errorf("a number of more than %d digits", py.MaxIntDigits))
+	}
+	i, ok := new(big.Int).SetString(text, 10)
+	if !ok {
+		panic(errors.New("invalid number " + text))
+	}
+	return py.FromBig(i)
+}

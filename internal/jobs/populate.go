@@ -1,0 +1,267 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/metrics"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// PopulateStores are what the populator works on.
+type PopulateStores struct {
+	Schedules interface {
+		Due(ctx context.Context, buckets []int, every time.Duration, limit int) ([]oncall.TeamName, error)
+		Fill(ctx context.Context, processID string, lease buckets.Lease, team int64) ([]oncall.Plan, error)
+		Failed(ctx context.Context, team int64, problem string) error
+	}
+	Calendars oncall.CalendarStore
+	Coverage  interface {
+		Coverage(ctx context.Context, team int64, calendar *oncall.TeamCalendar) (oncall.Coverage, error)
+	}
+	Teams interface {
+		ByID(ctx context.Context, id int64) (oncall.Profile, error)
+		People(ctx context.Context, team int64) ([]oncall.TeamPerson, error)
+	}
+	People interface {
+		ByID(ctx context.Context, ids []users.ID) ([]oncall.Person, error)
+		Clock(ctx context.Context) (time.Time, error)
+	}
+	Applications interface {
+		ByName(ctx context.Context, name string) (auth.Application, error)
+	}
+	Warnings interface {
+		Warn(ctx context.Context, processID string, lease buckets.Lease, team int64, warnings []oncall.Warning,
+			word func(fresh []oncall.Warning) messages.Notification) ([]oncall.Warning, buckets.Set, error)
+	}
+}
+
+// Populator fills the calendars of the teams whose buckets this process holds, one team after the other, and warns teams of
+// stretches ahead without anybody. What it does is fenced by the bucket's lease, so of all processes one does it; a team that
+// cannot be filled delays no other (promise P7).
+type Populator struct {
+	stores    PopulateStores
+	holder    Leases
+	wake      func(buckets.Set)
+	every     time.Duration // how often a team is looked at
+	ahead     time.Duration // how far ahead gaps are warned of
+	log       *zap.Logger
+	populated *prometheus.CounterVec
+	warnings  *prometheus.CounterVec
+}
+
+const (
+	populateTick  = 5 * time.Second
+	populateBatch = 50
+)
+
+// NewPopulator looks at a team every so often, an hour unless that is given, and warns of gaps so far ahead, two days by default.
+func NewPopulator(s PopulateStores, every, ahead time.Duration, e Engine) *Populator {
+	if every <= 0 {
+		every = time.Hour
+	}
+	if ahead <= 0 {
+		ahead = 48 * time.Hour
+	}
+	p := &Populator{
+		stores: s, holder: e.Leases, wake: e.Wake, every: every, ahead: ahead, log: e.Log.Named("populator"),
+		populated: metrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "iris_app_calendars_populated_total", Help: "Teams whose calendars were filled up from their schedules, by outcome.",
+		}, []string{"outcome"}), []string{"done", "failed"}),
+		warnings: metrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "iris_app_coverage_warnings_total", Help: "Warnings to teams of times without anybody on call, by kind (gap, unfilled).",
+		}, []string{"kind"}), []string{"gap", "unfilled"}),
+	}
+	e.Registerer.MustRegister(p.populated, p.warnings)
+	return p
+}
+
+// Run fills calendars until ctx ends.
+func (p *Populator) Run(ctx context.Context) error {
+	return repeat(ctx, populateTick, p.pass, func(err error) {
+		p.log.Warn("schedules cannot be read, calendars are not filled up for now", zap.Error(err))
+	})
+}
+
+// pass looks at the teams that wait longest.
+func (p *Populator) pass(ctx context.Context) error {
+	leases := map[int]buckets.Lease{}
+	var held []int
+	for _, l := range p.holder.Leases() {
+		leases[l.Bucket] = l
+		held = append(held, l.Bucket)
+	}
+	if len(held) == 0 {
+		return nil
+	}
+	due, err := p.stores.Schedules.Due(ctx, held, p.every, populateBatch)
+	if err != nil {
+		return err
+	}
+	for _, team := range due {
+		if ctx.Err() != nil {
+			return nil
+		}
+		err := safely(func() error { return p.team(ctx, leases[int(team.ID%buckets.Count)], team) })
+		var lost *buckets.LostError
+		switch {
+		case err == nil:
+			p.populated.WithLabelValues("done").Inc()
+		case errors.As(err, &lost):
+			return err // the bucket has moved on
+		default: // noted, so that the others have their turn; when even that fails, the database is away
+			p.populated.WithLabelValues("failed").Inc()
+			p.log.Error("a team's calendar cannot be filled up, trying again later", zap.String("team", team.Name), zap.Error(err))
+			if err := p.stores.Schedules.Failed(ctx, team.ID, fault.Public(err)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (p *Populator) team(ctx context.Context, lease buckets.Lease, team oncall.TeamName) error {
+	plans, err := p.stores.Schedules.Fill(ctx, p.holder.ProcessID(), lease, team.ID)
+	if err != nil {
+		return err
+	}
+	profile, err := p.stores.Teams.ByID(ctx, team.ID)
+	if err != nil {
+		return err
+	}
+	warnings, err := p.gaps(ctx, profile)
+	if err != nil {
+		return err
+	}
+	for _, plan := range plans {
+		for _, u := range plan.Unfilled {
+			warnings = append(warnings, oncall.Warning{
+				Kind: "unfilled", Role: u.Role, Since: u.Period, Span: oncall.Span{Start: u.Start, End: u.End}, Why: u.Why,
+			})
+		}
+	}
+	if len(warnings) == 0 {
+		return nil
+	}
+	return p.tell(ctx, lease, profile, warnings)
+}
+
+// gaps returns what the calendar leaves open soon of what the team wants covered. What schedules have not reached yet is no news.
+func (p *Populator) gaps(ctx context.Context, team oncall.Profile) ([]oncall.Warning, error) {
+	now, err := p.stores.People.Clock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// A gap that is open keeps its beginning while it lasts, so that it is warned of once, and again when weeks have passed.
+	const week = 7 * 24 * time.Hour
+	from := now.Truncate(week).Add(-4 * week)
+	found, err := p.stores.Calendars.TeamCalendars(ctx, []int64{team.ID}, from, now.Add(p.ahead))
+	if err != nil {
+		return nil, err
+	}
+	calendar := found[team.ID].TeamCalendar
+	coverage, err := p.stores.Coverage.Coverage(ctx, team.ID, calendar)
+	if err != nil {
+		return nil, err
+	}
+	var out []oncall.Warning
+	for _, gap := range coverage.Gaps(calendar, from, now.Add(p.ahead), coverage.Roles()...) {
+		if gap.Kind != oncall.GapNobody || !gap.End.After(now) {
+			continue
+		}
+		// A gap that reaches the end of what is looked at has no end yet; it is the same one when more of it comes into view.
+		left := gap.Span
+		if left.Start.Before(now) {
+			left.Start = now // what has passed helps nobody
+		}
+		out = append(out, oncall.Warning{Kind: "gap", Role: gap.Role, Since: gap.Start, Span: left, Why: "nobody is on the calendar"})
+	}
+	return out, nil
+}
+
+// warningLifetime is for how long a warning is worth sending.
+const warningLifetime = 12 * time.Hour
+
+// tell mails the team's administrators and its own address what they have not heard of yet, and logs and counts it.
+func (p *Populator) tell(ctx context.Context, lease buckets.Lease, team oncall.Profile, warnings []oncall.Warning) error {
+	app, err := p.stores.Applications.ByName(ctx, auth.SessionApplication)
+	if err != nil {
+		return err
+	}
+	recipients, err := p.recipients(ctx, team)
+	if err != nil {
+		return err
+	}
+	fresh, waiting, err := p.stores.Warnings.Warn(ctx, p.holder.ProcessID(), lease, team.ID, warnings, func(fresh []oncall.Warning) messages.Notification {
+		return messages.Notification{
+			ApplicationID: app.ID, Priority: users.Medium, Lifetime: warningLifetime, Subject: "Nobody is on call for " + team.Name + " for a while",
+			Body: warningText(team, fresh), Recipients: recipients,
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, w := range fresh {
+		p.warnings.WithLabelValues(w.Kind).Inc()
+		p.log.Warn("nobody is on call for a while, the team is told", zap.String("team", team.Name), zap.String("role", w.Role),
+			zap.String("kind", w.Kind), zap.Time("start", w.Start), zap.Time("end", w.End), zap.String("why", w.Why))
+	}
+	if len(fresh) > 0 {
+		p.wake(waiting)
+	}
+	return nil
+}
+
+// warningText words warnings on the team's clock.
+func warningText(team oncall.Profile, warnings []oncall.Warning) string {
+	zone, err := time.LoadLocation(team.TimeZone)
+	if err != nil {
+		zone = time.UTC
+	}
+	const words = "Mon 2006-01-02 15:04 MST"
+	text := "The calendar of team " + team.Name + " leaves these times open:\n\n"
+	for _, w := range warnings {
+		text += fmt.Sprintf("- %s: %s to %s (%s)\n", w.Role, w.Start.In(zone).Format(words), w.End.In(zone).Format(words), w.Why)
+	}
+	return text
+}
+
+// recipients are the team's administrators and its own address. Where there are none, the log and the metric tell.
+func (p *Populator) recipients(ctx context.Context, team oncall.Profile) ([]messages.NotificationRecipient, error) {
+	people, err := p.stores.Teams.People(ctx, team.ID)
+	if err != nil {
+		return nil, err
+	}
+	var admins []users.ID
+	for _, m := range people {
+		if m.Admin && m.Active {
+			admins = append(admins, m.ID)
+		}
+	}
+	known, err := p.stores.People.ByID(ctx, admins)
+	if err != nil {
+		return nil, err
+	}
+	var out []messages.NotificationRecipient
+	for _, u := range known {
+		if u.Contacts[users.Email] != "" {
+			out = append(out, messages.NotificationRecipient{Recipient: messages.ToUser(u.ID), UserID: u.ID, Target: u.Name, Mode: users.Email})
+		}
+	}
+	if team.Email != "" {
+		out = append(out, messages.NotificationRecipient{
+			Recipient: messages.ToLiteral(team.Email), Target: team.Email, Literal: team.Email, Mode: users.Email,
+		})
+	}
+	return out, nil
+}

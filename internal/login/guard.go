@@ -1,0 +1,125 @@
+package login
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// loginGuard slows down wrong passwords, per process. It counts the attempts of an address for an account together, so that
+// nobody can lock out somebody at another address. Every attempt beyond the first few waits twice as long as the one before.
+// It is safe for concurrent use.
+type loginGuard struct {
+	mu        sync.Mutex
+	pairs     map[loginPair]*attempts
+	addresses map[string]*attempts
+}
+
+type loginPair struct{ address, account string }
+
+type attempts struct {
+	count int
+	last  time.Time
+	until time.Time // no attempt before that
+}
+
+const (
+	freeAttempts    = 5                // of an address for an account, before it is slowed down
+	addressAttempts = 60               // of an address a minute, for all accounts together
+	longestWait     = time.Minute      // between attempts
+	forgetAttempts  = 15 * time.Minute // after the last attempt
+	maxGuarded      = 20_000           // entries of each kind
+)
+
+// enter counts an attempt, or refuses it with a Throttled fault that says how long to wait.
+func (g *loginGuard) enter(address, name string, now time.Time) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	pair := pairOf(address, name)
+	if g.pairs == nil {
+		g.pairs, g.addresses = map[loginPair]*attempts{}, map[string]*attempts{}
+	}
+	a, all := recent(g.pairs, pair, now, forgetAttempts), recent(g.addresses, address, now, time.Minute)
+	until := a.until
+	if all.count >= addressAttempts {
+		until = later(until, all.last.Add(time.Minute))
+	}
+	if wait := until.Sub(now); wait > 0 {
+		return &fault.Error{Kind: fault.Throttled, Message: "too many attempts to log in", RetryAfter: max(wait, time.Second)}
+	}
+	a.count, a.last = a.count+1, now
+	if over := a.count - freeAttempts; over >= 0 {
+		a.until = now.Add(min(longestWait, time.Second<<min(over, 6)))
+	}
+	if all.count++; all.count == 1 {
+		all.last = now // the minute begins
+	}
+	return nil
+}
+
+// succeeded forgets the attempts of an address that gave the right password of an account.
+func (g *loginGuard) succeeded(address, name string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.pairs, pairOf(address, name))
+}
+
+// recent returns the attempts under a key, without those that are forgotten.
+func recent[K comparable](m map[K]*attempts, key K, now time.Time, keep time.Duration) *attempts {
+	if a, ok := m[key]; ok && now.Sub(a.last) < keep {
+		return a
+	}
+	shrink(m, func(a *attempts) bool { return now.Sub(a.last) < keep })
+	m[key] = &attempts{}
+	return m[key]
+}
+
+// shrink makes room in a full map: first by what is over, then by any entry.
+func shrink[K comparable](m map[K]*attempts, keep func(*attempts) bool) {
+	if len(m) < maxGuarded {
+		return
+	}
+	for k, v := range m {
+		if !keep(v) {
+			delete(m, k)
+		}
+	}
+	for k := range m {
+		if len(m) < maxGuarded*9/10 {
+			return
+		}
+		delete(m, k)
+	}
+}
+
+func pairOf(address, name string) loginPair {
+	account := users.CanonicalName(name)
+	if len(account) > 255 {
+		account = account[:255]
+	}
+	return loginPair{address, account}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+type addressKey struct{}
+
+// NoteAddress keeps the address of a log-in for the guard.
+func NoteAddress(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost && (r.URL.Path == "/login" || r.URL.Path == "/login/") {
+			address, _ := ByAddress(r)
+			r = r.WithContext(context.WithValue(r.Context(), addressKey{}, address))
+		}
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,60 @@
+package operator
+
+import (
+	"context"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/simulation"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/calendar"
+	"github.com/iris-oncall/iris/internal/postgres/catalog"
+	"github.com/iris-oncall/iris/internal/postgres/engine"
+)
+
+// NewSimulator returns a simulator over the database. Every simulation has a resolver of its own, with a calendar that
+// answers for any instant. listLimit is the size from which on a mailing list stands for nobody.
+func NewSimulator(db *postgres.DB, apps *catalog.Applications, listLimit int, dummy oncall.FindUser) (*simulation.Simulator, error) {
+	directory := engine.NewDirectory(db)
+	return simulation.NewSimulator(simulation.SimulatorDeps{
+		Reader: directory, Rules: directory, Names: catalog.NewNames(db, apps), Clock: db,
+		Vendors: engine.NewCluster(db),
+		Populated: func() simulation.Populated {
+			return &populated{db: db, directory: directory, known: map[int64]oncall.Coverage{}}
+		},
+		Resolver: func() *oncall.Resolver {
+			r := oncall.NewResolver(oncall.LimitLists(directory, listLimit),
+				oncall.NewForeseenCalendar(calendar.NewCalendars(db), oncall.LiveConfig{}), time.Hour)
+			if dummy != nil {
+				r = r.Dummy(dummy)
+			}
+			return r
+		},
+	})
+}
+
+// populated tells one simulation how far the calendars of teams reach.
+type populated struct {
+	db        *postgres.DB
+	directory *engine.Directory
+	known     map[int64]oncall.Coverage // by target number of the team
+}
+
+// NotPopulated implements escalation.Populated. What is no team has no calendar.
+func (p *populated) NotPopulated(ctx context.Context, team escalation.Target, role string, at time.Time) (bool, error) {
+	coverage, ok := p.known[team.TargetID]
+	if !ok {
+		found, err := p.directory.Teams(ctx, []int64{team.TargetID})
+		if err != nil {
+			return false, err
+		}
+		if t, is := found[team.TargetID]; is {
+			if coverage, err = calendar.NewCoverage(p.db).Coverage(ctx, t.ID, nil); err != nil {
+				return false, err
+			}
+		}
+		p.known[team.TargetID] = coverage
+	}
+	return coverage.NotPopulated(role, at), nil
+}
