@@ -179,7 +179,7 @@ func (s *apiShared) oncallAPI(p calendarParts) (*oncallapi.API, error) {
 func (s *apiShared) api(p calendarParts) (*api.API, error) {
 	absent := calendar.NewRequests(s.db)
 	return api.New(api.Deps{
-		Authenticator:         wire.NewAuthenticator(s.applications, s.userRows, s.sessions, userKey, s.errors),
+		Authenticator:         wire.NewAuthenticator(s.applications, s.userRows, s.sessions, login.UserKey, s.errors),
 		CalendarAuthenticator: p.authenticator, Errors: s.errors,
 		Keys:      &api.Keys{Store: postgres.NewIdempotency(s.db), Errors: s.errors, Wake: s.notifier.Wake, Replayed: func() {}},
 		Incidents: api.IncidentParts{Incidents: s.incidents, Transitions: s.incidents, Comments: s.incidents, People: s.userRows},

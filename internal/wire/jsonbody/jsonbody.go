@@ -238,14 +238,7 @@ func ReadKnown(w http.ResponseWriter, r *http.Request, known ...string) (Object,
 	if err != nil {
 		return Object{}, err
 	}
-	raw = wire.WithoutNUL(raw)
-	members, err := wire.Object(raw)
-	for name := range members {
-		if !slices.Contains(known, name) {
-			return Object{}, fault.Invalidf(name, "there is no member %.60q", name)
-		}
-	}
-	return Object{Members: members, Raw: raw}, err
+	return parseKnown(raw, known)
 }
 
 // ReadOptional is ReadKnown for routes that need no body: none is an empty object.
@@ -254,5 +247,16 @@ func ReadOptional(w http.ResponseWriter, r *http.Request, known ...string) (Obje
 	if err != nil || len(bytes.TrimSpace(raw)) == 0 {
 		return Object{}, err
 	}
-	return ReadKnown(w, r, known...)
+	return parseKnown(raw, known)
+}
+
+func parseKnown(raw []byte, known []string) (Object, error) {
+	raw = wire.WithoutNUL(raw)
+	members, err := wire.Object(raw)
+	for name := range members {
+		if !slices.Contains(known, name) {
+			return Object{}, fault.Invalidf(name, "there is no member %.60q", name)
+		}
+	}
+	return Object{Members: members, Raw: raw}, err
 }
