@@ -15,7 +15,6 @@ import (
 	"github.com/iris-oncall/iris/internal/api/incidents"
 	"github.com/iris-oncall/iris/internal/api/messages"
 	"github.com/iris-oncall/iris/internal/api/people"
-	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/calendars"
 	"github.com/iris-oncall/iris/internal/wire/replay"
@@ -67,20 +66,12 @@ func New(d Deps) (*API, error) {
 func (a *API) Routes(r chi.Router) {
 	routing.Mount{Errors: a.Errors, Identify: a.CalendarAuthenticator.Identified, Admit: a.Calendar.Admit, Translate: calendar.Plain, Options: true}.
 		Routes(r, calendar.Routes(a.Calendar))
-	routing.Mount{Errors: a.Errors, Identify: a.Authenticator.Middleware, Admit: admit, Once: a.Keys.Once, Options: true}.Routes(r, a.table())
+	routing.Mount{Errors: a.Errors, Identify: a.Authenticator.Middleware, Admit: routing.Strict, Once: a.Keys.Once, Options: true}.Routes(r, a.table())
 }
 
 // table lists the routes that are not the calendar's.
 func (a *API) table() []routing.Route {
 	return slices.Concat(catalog.Routes(a.Catalog), incidents.Routes(a.Incidents), messages.Routes(a.Messages), people.Routes(a.People))
-}
-
-// admit refuses callers who may not use a route. Nothing is opened here that a client of old may need.
-func admit(rt routing.Route, r *http.Request) error {
-	if rt.Access == routing.Write {
-		return wire.Actor(r.Context()).MayTry(auth.Openings{})
-	}
-	return wire.Actor(r.Context()).MayCome(auth.Openings{})
 }
 
 // Handler returns a router that serves nothing but this API, for tests.

@@ -77,12 +77,7 @@ func newFixture(t *testing.T) *fixture {
 	r.Use(wire.TrimSlash)
 	problems.Refuse(r)
 	mount := routing.Mount{Errors: problems, Identify: wire.NewAuthenticator(apps, users, nil, "", problems).Middleware, Once: once.Once,
-		Admit: func(rt routing.Route, r *http.Request) error {
-			if rt.Access == routing.Write {
-				return wire.Actor(r.Context()).MayTry(auth.Openings{})
-			}
-			return wire.Actor(r.Context()).MayCome(auth.Openings{})
-		}}
+		Admit: routing.Strict}
 	for _, routes := range table {
 		mount.Routes(r, routes)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/irisapi"
 	"github.com/iris-oncall/iris/internal/jinja"
+	"github.com/iris-oncall/iris/internal/load"
 	"github.com/iris-oncall/iris/internal/login"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncallapi"
@@ -57,8 +58,8 @@ type apiShared struct {
 
 	sessions      *scs.SessionManager
 	authenticator *wire.Authenticator
-	load          *wire.Load
-	rates         *wire.Rates // nil = any number of incidents
+	load          *load.Load
+	rates         *load.Rates // nil = any number of incidents
 	dummy         oncall.FindUser
 	simulator     *simulation.Simulator
 	callbacks     callbacks
@@ -83,9 +84,9 @@ func (a *API) share(in postgres.Installation) (*apiShared, error) {
 	if a.cfg.Compatibility.DisableAuth {
 		s.authenticator = s.authenticator.Believing()
 	}
-	s.load = wire.NewLoad(s.queues, a.log)
+	s.load = load.New(s.queues, a.log)
 	if b := a.cfg.IncidentRates; b.Enabled {
-		s.rates = wire.NewRates(s.incidents, b.MaxActive, b.MaxRecent, b.RecentLookback, b.Exempt)
+		s.rates = load.NewRates(s.incidents, b.MaxActive, b.MaxRecent, b.RecentLookback, b.Exempt)
 	}
 	if a.cfg.Compatibility.DummyRoles {
 		s.dummy = s.userRows.ByName
@@ -112,7 +113,7 @@ func (s *apiShared) irisAPI() (*irisapi.API, error) {
 		Resolver: resolver, People: s.userRows, Teammates: s.userRows.Teammates, Queues: s.queues,
 		Settings: s.applications, ApplicationKeys: s.applications, Limits: s.applications,
 		Tags: catalog.NewTags(s.db), Rates: s.rates, States: s.incidents, Aggregations: s.plans,
-		Statistics: incidents.NewStatistics(s.db), Simulator: s.simulator, Removals: operator.NewRemovals(s.db, s.plans, s.cfg.Intake.CatchAllPlan), PlanFallbacks: s.plans, ApplicationFallbacks: s.applications,
+		Statistics: incidents.NewStatistics(s.db), Removals: operator.NewRemovals(s.db, s.plans, s.cfg.Intake.CatchAllPlan), PlanFallbacks: s.plans, ApplicationFallbacks: s.applications,
 		Profiles: pgpeople.NewSettings(s.db), Targets: catalog.NewTargets(s.db), Categories: s.applications, SlackID: s.callbacks.slackID,
 		Replays: postgres.NewIdempotency(s.db), Load: s.load, Syntax: syntax, Wake: s.notifier.Wake, Ping: s.db.Ping,
 		Log: s.log, Registerer: s.reg, Config: apiConfig(s.cfg),
@@ -184,7 +185,7 @@ func (s *apiShared) api(p calendarParts) (*api.API, error) {
 		Keys:      &api.Keys{Store: postgres.NewIdempotency(s.db), Errors: s.errors, Wake: s.notifier.Wake, Replayed: func() {}},
 		Incidents: api.IncidentParts{Incidents: s.incidents, Transitions: s.incidents, Comments: s.incidents, People: s.userRows},
 		Messages:  api.MessageParts{Messages: s.messages, Notifications: s.notifications},
-		Catalog:   api.CatalogParts{Plans: s.plans, Templates: catalog.NewTemplates(s.db), Applications: s.applications},
+		Catalog:   api.CatalogParts{Plans: s.plans, Templates: catalog.NewTemplates(s.db), Applications: s.applications, Simulator: s.simulator},
 		People:    api.PeopleParts{People: p.people, Teams: p.teams},
 		Calendar: api.CalendarParts{
 			Requests: p.requests, Calendars: p.calendars, Members: p.teams, Rotations: p.schedules, Unavailability: absent,
@@ -201,7 +202,7 @@ func (s *apiShared) webhooks() (*webhooks.Webhooks, error) {
 	in := s.cfg.Intake
 	return webhooks.New(webhooks.Deps{
 		CatchAll: in.CatchAllPlan, Registerer: s.reg,
-		FallbackRates: wire.NewRates(s.incidents, anyActive, in.FallbackPerMinute, time.Minute, nil),
+		FallbackRates: load.NewRates(s.incidents, anyActive, in.FallbackPerMinute, time.Minute, nil),
 		Applications:  s.applications, Incidents: s.incidents, Plans: s.plans, Load: s.load, Errors: s.errors, Wake: s.notifier.Wake, Log: s.log,
 		Enabled: s.cfg.Webhooks, Openings: openings(s.cfg), Rates: s.rates,
 	})

@@ -10,7 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// ErrLogin says the same for an unknown name, a wrong password and a person without one.
+// ErrLogin is the error for an unknown name, a wrong password and a person without a password.
 var ErrLogin = fault.New(fault.Unauthenticated, "wrong name or password")
 
 // Credentials finds a person by name, ignoring case, with the hash of their password ("" = none). An unknown name is a
@@ -19,23 +19,23 @@ type Credentials interface {
 	Credentials(ctx context.Context, name string) (users.User, string, error)
 }
 
-// ErrStranger says that the directory knows somebody, password and all, whom Iris does not.
+// ErrStranger: the directory accepts the name and password, and Iris has no such person.
 var ErrStranger = fault.New(fault.NotFound, "you are known to the directory, but not to Iris: ask an administrator to add you")
 
-// ErrMixedUp says that the directory gave somebody a log-in name that is somebody else's here.
+// ErrMixedUp: the directory gave the log-in name to a person, and in Iris the name belongs to another one.
 var ErrMixedUp = fault.New(fault.Forbidden, "your log-in name is somebody else's in Iris: ask an administrator to rename them")
 
-// ErrAway is in the chain of what Authenticate returns while nobody can be asked about passwords that are not kept here.
+// ErrAway is in the chain of the error of Authenticate while no directory answers.
 var ErrAway = fault.New(fault.Unavailable, "the directory that knows the passwords cannot be reached; try again in a moment")
 
-// Directory knows passwords that are not kept here. A wrong name or password is an Unauthenticated fault, any other error
-// means that it could not be asked. It must be safe for concurrent use.
+// Directory checks passwords that Iris does not keep. A wrong name or password is an Unauthenticated fault; any other error
+// means that it did not answer. It must be safe for concurrent use.
 type Directory interface {
 	Check(ctx context.Context, name, password string) (directory.Entry, error)
 }
 
-// Newcomers stores what the directory says of somebody who logs in: as a new person, or over what is known of them. ErrMixedUp: who
-// has that name here is somebody else.
+// Newcomers stores the directory's data of a person who logs in: as a new person, or as an update. ErrMixedUp: the name belongs
+// to another person.
 type Newcomers interface {
 	Arrive(ctx context.Context, e directory.Entry) error
 }
@@ -55,14 +55,14 @@ func NewAccounts(people Credentials, passwords *Passwords) *Accounts {
 	return &Accounts{people: people, passwords: passwords}
 }
 
-// Believing returns a log-in that takes any password of a person who exists. Only a server on a loopback address that was told
-// to switch authentication off may use it.
+// Believing returns a log-in that accepts any password of an existing person. Only servers on loopback addresses with
+// authentication switched off may use it.
 func (a *Accounts) Believing() *Accounts {
 	return &Accounts{people: a.people, passwords: a.passwords, directory: a.directory, newcomers: a.newcomers, anyPassword: true}
 }
 
-// WithDirectory returns a log-in that asks d about passwords that do not fit what is kept here. newcomers, unless nil, stores
-// whoever d knows.
+// WithDirectory returns a log-in that asks d about passwords that Iris itself does not accept. newcomers, unless nil, stores
+// the people whom d accepts.
 func (a *Accounts) WithDirectory(d Directory, newcomers Newcomers) *Accounts {
 	return &Accounts{people: a.people, passwords: a.passwords, anyPassword: a.anyPassword, directory: d, newcomers: newcomers}
 }

@@ -31,7 +31,7 @@ type Actor struct {
 type Openings struct {
 	AnonymousReads       bool // GET on most routes needs no credentials
 	ChangeAnyPlan        bool // any application or session deletes, activates and deactivates any plan or template
-	ApplicationsClaim    bool // any application that speaks for nobody claims incidents in anybody's name
+	ApplicationsClaim    bool // any application that acts for nobody claims incidents for anybody
 	SessionsActForAnyone bool // an application's power to act for people counts even where a person was authenticated
 	AdminsEditMembers    bool // administrators of a team change names, contacts and activity of its members
 	NoCredentials        bool // requests without credentials go on as nobody's (authentication is switched off)
@@ -52,7 +52,7 @@ func (a Actor) String() string {
 }
 
 // MayActAs reports whether the actor may do something in the name of a user: as that user, as an administrator, or as
-// an application with the power to act for people that speaks for nobody in particular.
+// an application with the power to act for people that acts for nobody in particular.
 func (a Actor) MayActAs(u users.User, open Openings) bool {
 	if a.ReadOnly {
 		return false

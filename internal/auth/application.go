@@ -26,7 +26,7 @@ type Application struct {
 	AuthOnly bool
 	// AllowOtherAppIncidents lets it open incidents as other applications.
 	AllowOtherAppIncidents bool
-	// AllowAuthenticatingUsers lets it say in whose name it calls.
+	// AllowAuthenticatingUsers lets it act for people.
 	AllowAuthenticatingUsers bool
 	// AllowOncall lets it use the on-call API.
 	AllowOncall bool
@@ -50,7 +50,7 @@ type Applications interface {
 	ByName(ctx context.Context, name string) (Application, error)
 }
 
-// The failures of HMAC authentication, in the words of the v0 wire (title in Message, description in Detail).
+// The failures of HMAC authentication, with the texts of the v0 wire (title in Message, description in Detail).
 var (
 	ErrHeader = &fault.Error{
 		Kind: fault.Unauthenticated, Message: "Authentication failure", Detail: "Malformed/missing HMAC authorization header",
@@ -86,7 +86,7 @@ type SignedRequest struct {
 	Body          []byte // all of it, exactly as received
 }
 
-// Authenticate finds out which application signed a request, and checks that it may speak for the username it names.
+// Authenticate finds out which application signed a request, and checks that it may act for the username that it names.
 // Errors are one of the Err values above, or those of looking the application up.
 func Authenticate(ctx context.Context, apps Applications, r SignedRequest, now time.Time) (Application, error) {
 	name, digest, err := ParseAuthorization(r.Authorization)
@@ -116,8 +116,8 @@ func Claimed(ctx context.Context, apps Applications, name string) (Application, 
 	return app, err
 }
 
-// Believe finds the application that a request says it comes from, without any proof. Only a server on a loopback address that
-// was told to switch authentication off may use it. Without a header it is nobody; with a username and no application, the
+// Believe returns the application that a request names, without a check. Only servers on loopback addresses with
+// authentication switched off may use it. Without a header it is nobody; with a username and no application, the
 // one of web sessions.
 func Believe(ctx context.Context, apps Applications, r SignedRequest) (Application, error) {
 	name := SessionApplication
@@ -162,8 +162,8 @@ func ParseAuthorization(header string) (app, digest string, err error) {
 	return app, digest, nil
 }
 
-// nobodysKey takes the place of keys that an application does not have, so that the time of a refusal does not tell whether
-// the application exists. Nobody knows it.
+// nobodysKey replaces keys that an application does not have, so that the time of a refusal does not reveal whether the
+// application exists. It is random and never shown.
 var nobodysKey = rand.Text()
 
 // tried returns the application's keys, filled up with nobodysKey to the number that an application can have.
@@ -249,7 +249,7 @@ func Through(app Application) Actor {
 	}
 }
 
-// As returns the actor speaking for a person known to us. Somebody inactive gets none of their rights.
+// As returns the actor acting for a person. An inactive person gives no rights.
 func (a Actor) As(u users.User) Actor {
 	a.UserID, a.Username = u.ID, u.Name
 	a.Admin, a.ReadOnly = u.Admin && u.Active, u.ReadOnly || !u.Active

@@ -68,7 +68,7 @@ func NewKeys(secret []byte) (*Keys, error) {
 }
 
 // Seal encrypts a secret that must be read back. about binds it to what it belongs to ("application 12 primary"):
-// Unseal needs the same words, so that a sealed value cannot be moved to another row.
+// Unseal needs the same text, so that a sealed value cannot be moved to another row.
 func (k *Keys) Seal(plain []byte, about string) []byte { return seal(k.sealing, plain, about) }
 
 // Unseal decrypts what Seal made, or returns ErrSealed.
@@ -76,8 +76,8 @@ func (k *Keys) Unseal(sealed []byte, about string) ([]byte, error) {
 	return unseal(k.sealing, sealed, about)
 }
 
-// FeedKeyHash is the keyed hash by which the key of a calendar feed is looked up. Whoever does not have the installation secret can
-// neither compute it nor get the key from it.
+// FeedKeyHash is the keyed hash by which the key of a calendar feed is looked up. Without the installation secret nobody can
+// compute it or get the key from it.
 func (k *Keys) FeedKeyHash(key string) string {
 	mac := hmac.New(sha256.New, k.feeds)
 	mac.Write([]byte(key))

@@ -14,7 +14,7 @@ import (
 // LinkLife is how long a link works unless it says otherwise.
 const LinkLife = 7 * 24 * time.Hour
 
-// maxToken bounds what Verify looks at.
+// maxToken is the largest token, in bytes, that Verify reads.
 const maxToken = 512
 
 // Purpose is the one thing a link may be used for.
@@ -27,7 +27,7 @@ const (
 	Voice Purpose = "voice"
 )
 
-// The failures of links, in words for the page that shows them.
+// The failures of links, with texts for the page that shows them.
 var (
 	ErrLinkInvalid = fault.New(fault.Invalid, "this link is not valid")
 	ErrLinkExpired = fault.New(fault.Invalid, "this link has expired")

@@ -9,9 +9,9 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// This file holds who may do what on the on-call API, in the words of that wire (title in Message, description in Detail).
+// Permissions of the on-call API, with the texts of that wire (title in Message, description in Detail).
 
-// The refusals of the on-call API that depend on nothing.
+// The refusals of the on-call API with a fixed text.
 var (
 	ErrNotLoggedIn    = &fault.Error{Kind: fault.Unauthenticated, Message: "Unauthorized", Detail: "User must be logged in"}
 	ErrSessionGone    = &fault.Error{Kind: fault.Unauthenticated, Message: "Invalid Session", Detail: "CSRF token missing"}
@@ -53,7 +53,7 @@ func quote(s string) string {
 	return b.String()
 }
 
-// program reports whether the actor is an application that speaks for nobody: on the on-call API it may do everything.
+// program reports whether the actor is an application that acts for nobody: on the on-call API it may do everything.
 func (a Actor) program() bool { return a.ApplicationID != 0 && a.Username == "" }
 
 // MayUseOncall allows what every authenticated caller may do; with change, read-only people may not.
@@ -120,8 +120,8 @@ func (a Actor) MayEditPerson(u users.User, theirTeams []int64, open Openings) er
 	return forbidden(`Action not allowed for "` + a.Username + `"`)
 }
 
-// MayEditUnavailability allows saying when a person cannot be on call, and taking it back: to whoever may edit the person, and for
-// an entry that counts in one team alone to that team's administrators. team is 0 for the person's own.
+// MayEditUnavailability allows adding and deleting unavailabilities of a person: to actors who may edit the person, and for an
+// entry of one team to that team's administrators. team is 0 for the person's own.
 func (a Actor) MayEditUnavailability(u users.User, team int64, open Openings) error {
 	refused := a.MayEditPerson(u, nil, open)
 	if refused != nil && team != 0 && slices.Contains(a.TeamAdminOf, team) && !a.ReadOnly {
@@ -131,7 +131,7 @@ func (a Actor) MayEditUnavailability(u users.User, team int64, open Openings) er
 }
 
 // MayRename allows to change somebody's name to administrators and applications of the on-call API. People who rename
-// themselves could take a name that others know as somebody else's.
+// themselves could take a name that others know as another person's.
 func (a Actor) MayRename() error {
 	if a.MayManageOncall() != nil {
 		return forbidden(`Action not allowed: only administrators rename users`)
@@ -150,7 +150,7 @@ func (a Actor) MayManageOncall() error {
 	return ErrOncallAdmin
 }
 
-// MayUseKeysOf allows looking at, making and deleting the feed keys of a requester. verb words a refusal.
+// MayUseKeysOf allows reading, creating and deleting the feed keys of a requester. verb is for the text of a refusal.
 func (a Actor) MayUseKeysOf(requester users.User, verb string) error {
 	switch {
 	case a.Username == "":
@@ -164,7 +164,7 @@ func (a Actor) MayUseKeysOf(requester users.User, verb string) error {
 	return forbidden(`Action not allowed: "` + a.Username + `" is not allowed to ` + verb + ` ical_key of "` + requester.Name + `"`)
 }
 
-// ErrNotKeyAdmin refuses a single key to somebody else.
+// ErrNotKeyAdmin refuses access to another person's key.
 func (a Actor) ErrNotKeyAdmin() error {
 	return forbidden(`Action not allowed: "` + a.Username + `" is not an admin of ical_key`)
 }

@@ -13,15 +13,15 @@ import (
 // minOneClickKey is the shortest key that signs addresses for Gmail, in characters.
 const minOneClickKey = 16
 
-// OneClick signs the addresses behind Gmail's button in incident mails, and verifies them (docs/reference/iris-v0.md 8). Whoever
-// has such an address may claim the incident of that one message in the name of whoever has that e-mail address. It is safe
-// for concurrent use.
+// OneClick signs the addresses behind Gmail's button in incident mails, and verifies them (docs/reference/iris-v0.md 8). Anybody
+// with such an address may claim the incident of that one message for the owner of the e-mail address. It is safe for
+// concurrent use.
 type OneClick struct {
 	key      []byte
 	endpoint string
 }
 
-// NewOneClick returns a signer whose addresses lead to endpoint.
+// NewOneClick returns a signer of addresses at endpoint.
 func NewOneClick(key, endpoint string) (*OneClick, error) {
 	if len(key) < minOneClickKey {
 		return nil, fmt.Errorf("the key of Gmail's one-click button must have at least %d characters", minOneClickKey)

@@ -44,7 +44,7 @@ type Passwords struct {
 
 // NewPasswords returns a checker for one process.
 func NewPasswords() *Passwords {
-	// Hashing takes a core, which paging and answering need as well.
+	// Hashing takes a core, which paging and answering also need.
 	p := &Passwords{slots: make(chan struct{}, min(atOnce, max(1, runtime.GOMAXPROCS(0)/2))), wait: hashWait}
 	p.decoy = encodeHash(make([]byte, 16), make([]byte, argonKey))
 	return p
@@ -112,7 +112,7 @@ func encodeHash(salt, key []byte) string {
 		b64.EncodeToString(salt), b64.EncodeToString(key))
 }
 
-// decodeHash accepts exactly what encodeHash writes with today's cost; a change of cost keeps the old one beside it.
+// decodeHash accepts exactly what encodeHash writes with today's cost; a change of cost must keep the old one as well.
 func decodeHash(hash string) (salt, key []byte, ok bool) {
 	prefix := fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$", argon2.Version, argonMemory, argonTime, argonThreads)
 	rest, ok := strings.CutPrefix(hash, prefix)

@@ -8,7 +8,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Refusals. Those that the v0 API knows use its words.
+// Refusals. Those of the v0 API have its texts.
 var (
 	ErrUsernameNeeded = &fault.Error{Kind: fault.Unauthenticated, Message: "Username must be specified for this action", EmptyDetail: true}
 	ErrAppUserPower   = &fault.Error{Kind: fault.Unauthenticated, Message: "App must allow authentication as user for this action", EmptyDetail: true}
@@ -29,7 +29,7 @@ func (a Actor) MayRead(open Openings) error {
 	return nil
 }
 
-// MayCome allows what every known caller may do, reading what is not open to all among it.
+// MayCome allows what every known caller may do, such as reading what is not open to everybody.
 func (a Actor) MayCome(open Openings) error {
 	if !a.Known() && !open.NoCredentials {
 		return ErrHeader
@@ -37,8 +37,8 @@ func (a Actor) MayCome(open Openings) error {
 	return nil
 }
 
-// MayTry is MayWrite at the door of a route: where authentication is switched off, requests without credentials are let in,
-// and get what nobody may.
+// MayTry is MayWrite for routes that check again: where authentication is switched off, requests without credentials pass, and
+// act for nobody.
 func (a Actor) MayTry(open Openings) error {
 	if !a.Known() && open.NoCredentials {
 		return nil
@@ -58,7 +58,7 @@ func (a Actor) MayWrite() error {
 }
 
 // MaySelf guards routes about one person: for themselves, an administrator, or an application with the power to act for
-// people that speaks for nobody in particular.
+// people that acts for nobody in particular.
 // u.ID is 0 where nobody has the name.
 func (a Actor) MaySelf(u users.User) error {
 	switch {
@@ -101,8 +101,8 @@ func (a Actor) MayRelay(open Openings) error {
 	return nil
 }
 
-// MayPassOn allows an answer in the name of a person: to relays, and to whoever may act for that person. Routes that a vendor
-// signs have checked the signature and know no actor.
+// MayPassOn allows an answer of a person: to relays, and to actors who may act for that person. Routes signed by a vendor
+// have checked the signature and have no actor.
 func (a Actor) MayPassOn(u users.User, open Openings) error {
 	if !a.Known() || a.Username == "" && a.Relay || a.MayActAs(u, open) {
 		return nil
@@ -113,13 +113,13 @@ func (a Actor) MayPassOn(u users.User, open Openings) error {
 	return ErrNotThisUser
 }
 
-// MayClaimFor allows an acknowledgement in the name of a person: to whoever may act for that person. Where that is opened,
-// any application that speaks for nobody may as well, as in the predecessor.
+// MayClaimFor allows an acknowledgement for a person: to actors who may act for that person. With the compatibility switch,
+// any application that acts for nobody may, as in the predecessor.
 func (a Actor) MayClaimFor(u users.User, open Openings) bool {
 	return a.MayActAs(u, open) || open.ApplicationsClaim && a.Known() && a.Username == ""
 }
 
-// MayPassOnMail allows a mail that opens an incident of an application: to relays, and to whoever may open it directly.
+// MayPassOnMail allows a mail that opens an incident of an application: to relays, and to actors who may open it directly.
 func (a Actor) MayPassOnMail(application int64) error {
 	if !a.Known() || a.Username == "" && a.Relay || a.Admin || a.MayOpenAs(application) {
 		return nil
@@ -151,7 +151,7 @@ func (a Actor) MayWriteToAnybody() error {
 }
 
 // MayRegisterDevice guards the registration of a phone for a person: only applications that the operator named, and where
-// they speak for somebody, only for that person.
+// they act for a person, only for that person.
 func (a Actor) MayRegisterDevice(u users.User, applications []string) error {
 	if a.ApplicationID == 0 || !listed(applications, a.Application) {
 		return ErrNoDevices
@@ -170,7 +170,7 @@ func (a Actor) MayAdminister() error {
 	return nil
 }
 
-// MayUseInternal allows what only programs that belong to Iris may do: the listed applications, by name, speaking for nobody.
+// MayUseInternal allows what only programs that belong to Iris may do: the listed applications, acting for nobody.
 func (a Actor) MayUseInternal(allowed []string) error {
 	if a.Session || a.Username != "" || !listed(allowed, a.Application) {
 		return ErrInternalOnly

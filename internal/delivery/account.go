@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/delivery/rate"
+	"github.com/iris-oncall/iris/internal/instant"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -68,8 +70,6 @@ type outlet struct {
 	key     string // AccountKey
 	mode    users.Mode
 	timeout time.Duration
-	rate    rate // of the account, which other modes may share
-	limited bool
 	most    int   // calls at once
 	running limit // of calls, by destination
 	marking limit // of messages from their mark to the end of their call
@@ -79,7 +79,6 @@ type outlet struct {
 
 func newOutlet(v messages.Vendor, m users.Mode, cfg Config, p *pauses) *outlet {
 	o := &outlet{vendor: v, key: accountKey(v), mode: m, pauses: p}
-	o.rate, o.limited = cfg.rate(o.key)
 	o.timeout = cfg.callTimeout(m, o.key)
 	n := cfg.concurrency(v)
 	o.most = n
@@ -92,6 +91,9 @@ func newOutlet(v messages.Vendor, m users.Mode, cfg Config, p *pauses) *outlet {
 	_, o.health.knocker = v.(messages.Prober)
 	return o
 }
+
+// account is the outlet as package rate knows it.
+func (o *outlet) account() rate.Account { return rate.Account{Key: o.key, Modes: o.vendor.Modes()} }
 
 // closed says why and for how long the outlet cannot be used now; "" = it can.
 func (o *outlet) closed(now time.Time) (why string, left time.Duration) {
@@ -117,14 +119,14 @@ func (w *Worker) admit(it *item) (done func(messages.Result), ok bool) {
 	var a admission
 	begin := func() {
 		now := time.Now()
-		done, a = h.begin(now, to, it.line.pace.marking(now))
+		done, a = h.begin(now, to, it.line.turns.Pace.Marking(now))
 	}
 	begin()
 	if a == busy || a == failingBusy {
 		began := time.Now()
 		until := began.Add(busyWait)
-		if it.limited {
-			until = earlier(until, it.slot.until)
+		if it.turn.Limited {
+			until = instant.Earlier(until, it.turn.Slot.Until)
 		}
 		for (a == busy || a == failingBusy) && h.wait(to, time.Until(until), w.stopping) {
 			begin()
@@ -172,7 +174,7 @@ func (l *line) nextProbe(now time.Time) time.Time {
 	next := now.Add(l.w.cfg.Poll)
 	for _, o := range l.outlets {
 		if _, at := o.health.due(now); at.After(now) {
-			next = earlier(next, at)
+			next = instant.Earlier(next, at)
 		}
 	}
 	return next

@@ -6,6 +6,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/iris-oncall/iris/internal/instant"
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
@@ -75,7 +76,7 @@ func (w *Worker) prepare(it *item, deadline time.Time) (c caller) {
 	defer cancel()
 	began := time.Now()
 	prepared, r, ok := p.Prepare(ctx, it.outbound(it.c.Attempt+1))
-	it.line.pace.connected(time.Since(began))
+	it.line.turns.Pace.Connected(time.Since(began))
 	if !ok {
 		c.failed = &r
 		return c
@@ -89,8 +90,8 @@ func (w *Worker) connect(it *item, marked time.Time) (c caller, why string) {
 	o, to := it.outlet, it.c.Destination
 	began := time.Now()
 	deadline := began.Add(connectWithin)
-	if it.limited {
-		deadline = earlier(deadline, it.slot.until)
+	if it.turn.Limited {
+		deadline = instant.Earlier(deadline, it.turn.Slot.Until)
 	}
 	ok := o.running.acquire(to, deadline, w.stopping)
 	it.waited += time.Since(began)
@@ -108,9 +109,9 @@ func (w *Worker) connect(it *item, marked time.Time) (c caller, why string) {
 
 // callFor is how long the claim of a message that is being marked must last: until the outcome of its call can be stored.
 func (w *Worker) callFor(it *item) time.Duration {
-	d := it.outlet.timeout + maxLookAge + recordMargin + connectWithin + it.line.pace.callAhead()
-	if it.limited {
-		d += max(0, time.Until(it.slot.at))
+	d := it.outlet.timeout + maxLookAge + recordMargin + connectWithin + it.line.turns.Pace.CallAhead()
+	if it.turn.Limited {
+		d += max(0, time.Until(it.turn.Slot.At))
 	}
 	return d
 }
@@ -131,8 +132,8 @@ func (w *Worker) call(it *item, c caller, m marked) messages.Result {
 		before, why = w.ready(it, m.at)
 	}
 	now := time.Now()
-	if it.limited {
-		it.line.pace.prepared(now.Sub(it.taken) - it.waited)
+	if it.turn.Limited {
+		it.line.turns.Pace.Prepared(now.Sub(it.taken) - it.waited)
 	}
 	if why != "" {
 		if c.prepared != nil {
@@ -150,7 +151,7 @@ func (w *Worker) call(it *item, c caller, m marked) messages.Result {
 	out.BeginBefore = before
 	r := w.callVendor(ctx, it.outlet, c, out)
 	w.metrics.done(it.outlet, r, time.Since(now))
-	it.line.pace.called(time.Now())
+	it.line.turns.Pace.Called(time.Now())
 	return r
 }
 
@@ -159,16 +160,16 @@ func (w *Worker) call(it *item, c caller, m marked) messages.Result {
 // was being committed (promise P4). It returns the instant before which the call must begin, or why it must not.
 func (w *Worker) ready(it *item, read time.Time) (before time.Time, why string) {
 	for range looksPerCall {
-		if it.limited && !w.idle(it, it.slot.at.Add(-it.line.pace.lookAhead())) {
+		if it.turn.Limited && !w.idle(it, it.turn.Slot.At.Add(-it.line.turns.Pace.ReadAhead(maxLookAge))) {
 			return before, "this process is stopping"
 		}
-		if it.limited && time.Now().After(it.slot.until) {
+		if it.turn.Limited && time.Now().After(it.turn.Slot.Until) {
 			w.metrics.lateSlots.WithLabelValues("call").Inc()
 			return before, "its slot of the rate limit is over"
 		}
 		begin := time.Now()
-		if it.limited {
-			begin = later(begin, it.slot.at)
+		if it.turn.Limited {
+			begin = instant.Later(begin, it.turn.Slot.At)
 		}
 		if begin.Sub(read) > freshLook {
 			l := w.lookAt(it)
@@ -184,9 +185,9 @@ func (w *Worker) ready(it *item, read time.Time) (before time.Time, why string) 
 			read = l.at
 		}
 		before = read.Add(maxLookAge)
-		if it.limited {
-			before = earlier(before, it.slot.until)
-			if !w.idle(it, it.slot.at) {
+		if it.turn.Limited {
+			before = instant.Earlier(before, it.turn.Slot.Until)
+			if !w.idle(it, it.turn.Slot.At) {
 				return before, "this process is stopping"
 			}
 		}
@@ -203,7 +204,7 @@ func (w *Worker) lookAt(it *item) looked {
 	asked := time.Now()
 	w.looks.add(look)
 	l := <-look.answer
-	it.line.pace.looked(time.Since(asked))
+	it.line.turns.Pace.Reread(time.Since(asked))
 	return l
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
+	"github.com/iris-oncall/iris/internal/delivery/rate"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -50,12 +51,6 @@ func (d Deps) validate() error {
 	return nil
 }
 
-// Rate is a limit that the cluster keeps as a whole.
-type Rate struct {
-	PerSecond float64
-	Burst     int // starts that may come at once after a pause; 0 = 1
-}
-
 // DryRun says how far messages go.
 type DryRun string
 
@@ -78,10 +73,10 @@ type Config struct {
 	CallTimeout map[users.Mode]time.Duration
 	// AccountTimeout of vendor calls by AccountKey; overrides CallTimeout.
 	AccountTimeout map[string]time.Duration
-	Budgets        [classCount]Budget // by class; default DefaultBudgets
-	ClaimFor       time.Duration      // how long taken messages are ours; default 5 s
-	Poll           time.Duration      // between looks at all buckets; default 1 s
-	StopWithin     time.Duration      // for calls that run when the Worker is stopped; default 10 s
+	Budgets        [rate.ClassCount]Budget // by class; default DefaultBudgets
+	ClaimFor       time.Duration           // how long taken messages are ours; default 5 s
+	Poll           time.Duration           // between looks at all buckets; default 1 s
+	StopWithin     time.Duration           // for calls that run when the Worker is stopped; default 10 s
 	DryRun         DryRun
 	// SMSOverride is the text for people whose carrier blocks what templates say; %s or %d stands for the incident's number.
 	// "" = none: they get what the template says.
@@ -99,20 +94,15 @@ type Config struct {
 }
 
 // ModeKey is the key of a mode's limit or pause.
-func ModeKey(m users.Mode) string { return "mode:" + string(m) }
+func ModeKey(m users.Mode) string { return rate.ModeKey(m) }
 
 // AccountKey is the key of a vendor account's limit or pause.
-func AccountKey(vendor, account string) string { return "account:" + vendor + "/" + account }
+func AccountKey(vendor, account string) string { return rate.AccountKey(vendor, account) }
 
 // ApplicationKey is the key of the limit of an application's messages in a mode.
-func ApplicationKey(name string, m users.Mode) string { return "app:" + name + "/" + string(m) }
+func ApplicationKey(name string, m users.Mode) string { return rate.ApplicationKey(name, m) }
 
 func accountKey(v messages.Vendor) string { return AccountKey(v.Name(), v.Account()) }
-func (c Config) rate(key string) (r rate, limited bool) {
-	l, ok := c.Limits[key]
-	return rate{l.PerSecond, max(1, l.Burst)}, ok
-}
-
 func (c Config) withDefaults() Config {
 	set := func(d *time.Duration, value time.Duration) {
 		if *d == 0 {

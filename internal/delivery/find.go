@@ -7,6 +7,8 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/delivery/rate"
+	"github.com/iris-oncall/iris/internal/instant"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -53,7 +55,7 @@ func (w *Worker) calling(now time.Time) (bs buckets.Set, next time.Time) {
 		switch {
 		case at.IsZero():
 		case at.After(now):
-			next = sooner(next, at)
+			next = instant.Sooner(next, at)
 		default:
 			bs.Add(b)
 			w.revisits[b] = time.Time{}
@@ -152,7 +154,7 @@ func (w *Worker) find(ctx context.Context, bs buckets.Set, all, sweep bool) erro
 			w.revisit(x.Bucket, now.Add(x.DueIn))
 		}
 	}
-	busy := w.demand.found(bs, found.Waiting)
+	busy := w.shared.Demand.Update(bs, found.Waiting)
 	for m := range busy {
 		if l := w.lines[m]; l != nil {
 			l.kick()
@@ -161,7 +163,7 @@ func (w *Worker) find(ctx context.Context, bs buckets.Set, all, sweep bool) erro
 	if all && !found.Clock.IsZero() {
 		w.lower(found, sweep)
 		depth := map[users.Mode]int{}
-		for _, l := range w.demand.all() {
+		for _, l := range w.shared.Demand.All() {
 			depth[l.Mode]++
 		}
 		w.metrics.queues(found, depth)
@@ -316,13 +318,13 @@ func (w *Worker) hintLoop(ctx context.Context) {
 		<-ctx.Done()
 		return
 	}
-	ticker := time.NewTicker(hintLife / 6)
+	ticker := time.NewTicker(rate.HintLife / 6)
 	defer ticker.Stop()
 	silent := true
 	for {
-		lanes := w.demand.all()
+		lanes := w.shared.Demand.All()
 		if len(lanes) > 0 || !silent {
-			w.deps.Hints.Demand(encodeDemand(lanes))
+			w.deps.Hints.Demand(rate.EncodeDemand(lanes))
 		}
 		silent = len(lanes) == 0
 		select {

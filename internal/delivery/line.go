@@ -8,6 +8,8 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/delivery/rate"
+	"github.com/iris-oncall/iris/internal/instant"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -27,10 +29,7 @@ type line struct {
 	w       *Worker
 	mode    users.Mode
 	outlets []*outlet // preferred first; empty = nobody carries the mode
-	fair    fairQueue
-	pools   map[string]*pool
-	gates   map[string]*gate
-	pace    pace
+	turns   *rate.Dealer
 	desk    *desk
 
 	kicked   chan struct{}
@@ -40,15 +39,8 @@ type line struct {
 	lastPass atomic.Int64 // unix nanoseconds
 }
 
-// pick is a turn of a lane, with the slot that it may use.
-type pick struct {
-	key     fairKey
-	slot    slot
-	limited bool
-}
-
 func newLine(w *Worker, m users.Mode) *line {
-	l := &line{w: w, mode: m, pools: map[string]*pool{}, gates: map[string]*gate{}, kicked: make(chan struct{}, 1)}
+	l := &line{w: w, mode: m, turns: rate.NewDealer(w.shared, m), kicked: make(chan struct{}, 1)}
 	for _, v := range w.deps.Vendors {
 		for _, vm := range v.Modes() {
 			if vm == m {
@@ -75,7 +67,7 @@ func (l *line) run(ctx context.Context) {
 		began := time.Now()
 		again := l.pass(ctx)
 		now := time.Now()
-		l.pace.passed(now.Sub(began))
+		l.turns.Pace.Passed(now.Sub(began))
 		l.lastPass.Store(now.UnixNano())
 		wait := l.w.cfg.Poll
 		if !again.IsZero() {
@@ -97,7 +89,7 @@ func (l *line) room(now time.Time) (free, all int) {
 	if len(l.outlets) > 0 {
 		all = l.outlets[0].most
 	}
-	all += l.pace.ahead(now)
+	all += l.turns.Pace.Ahead(now)
 	return all - int(l.inFlight.Load()), all
 }
 
@@ -122,11 +114,11 @@ func (l *line) open(now time.Time) (o *outlet, why string, left time.Duration) {
 func (l *line) pass(ctx context.Context) time.Time {
 	now := time.Now()
 	leases := l.w.deps.Leases.Leases()
-	keys := l.w.demand.lanes(l.mode, setOf(leases))
+	keys := l.w.shared.Demand.Lanes(l.mode, setOf(leases))
 	if len(keys) == 0 || ctx.Err() != nil {
 		return time.Time{}
 	}
-	if left, _ := l.w.pauses.left(now, ModeKey(l.mode)); left > 0 {
+	if left, _ := l.w.pauses.left(now, rate.ModeKey(l.mode)); left > 0 {
 		return now.Add(left)
 	}
 	free, all := l.room(now)
@@ -142,9 +134,12 @@ func (l *line) pass(ctx context.Context) time.Time {
 		if left > 0 && left <= shortPause {
 			return now.Add(left)
 		}
-		picks := l.unlimited(keys, min(refusedBatch, free+refusedBatch/2))
-		l.take(ctx, leases, picks, nil, nil, shut{why, left})
-		return later(l.nextProbe(now), time.Now().Add(restAfter*time.Since(now)))
+		turns := l.turns.Unlimited(keys, min(refusedBatch, free+refusedBatch/2))
+		l.take(ctx, leases, turns, nil, shut{why, left})
+		return instant.Later(l.nextProbe(now), time.Now().Add(restAfter*time.Since(now)))
+	}
+	if l.flooded && now.Sub(l.lastTake) < gather && !l.turns.Limited(keys, o.account()) {
+		return l.lastTake.Add(gather)
 	}
 	ok, well := o.health.reserve(now)
 	if !ok {
@@ -153,12 +148,12 @@ func (l *line) pass(ctx context.Context) time.Time {
 	if !well {
 		free = 1
 	}
-	picks, main, again := l.choose(ctx, now, keys, o, free)
-	if len(picks) == 0 {
+	turns, again := l.turns.Choose(ctx, now, keys, o.account(), free)
+	if len(turns) == 0 {
 		o.health.unspent()
 		return again
 	}
-	return l.take(ctx, leases, picks, o, main, shut{})
+	return l.take(ctx, leases, turns, o, shut{})
 }
 
 // shut says why no account of a mode can be used, and for how long that is known to last (0 = unknown).
@@ -167,44 +162,26 @@ type shut struct {
 	left time.Duration
 }
 
-// unlimited deals out n turns.
-func (l *line) unlimited(keys []fairKey, n int) []pick {
-	weights := make(map[fairKey]float64, len(keys))
-	for _, k := range keys {
-		weights[k] = 1
-	}
-	l.fair.set(weights)
-	picks := make([]pick, 0, n)
-	for range n {
-		k, ok := l.fair.next(func(fairKey) bool { return true })
-		if !ok {
-			break
-		}
-		picks = append(picks, pick{key: k})
-	}
-	return picks
-}
-
-// take claims messages for the picks and sends them on. It returns when to look again.
-func (l *line) take(ctx context.Context, leases []buckets.Lease, picks []pick, o *outlet, main *pool, closed shut) time.Time {
+// take claims messages for the turns and sends them on. It returns when to look again.
+func (l *line) take(ctx context.Context, leases []buckets.Lease, dealt []rate.Turn, o *outlet, closed shut) time.Time {
 	req := TakeRequest{
 		ProcessID: l.w.deps.Leases.ProcessID(), Leases: leases, ClaimFor: l.claimFor(o), Low: l.w.low(),
 	}
-	turns := map[fairKey][]pick{}
-	var order []fairKey
-	for _, p := range picks {
-		if turns[p.key] == nil {
-			order = append(order, p.key)
+	turns := map[rate.Key][]rate.Turn{}
+	var order []rate.Key
+	for _, t := range dealt {
+		if turns[t.Key] == nil {
+			order = append(order, t.Key)
 		}
-		turns[p.key] = append(turns[p.key], p)
+		turns[t.Key] = append(turns[t.Key], t)
 	}
 	for _, k := range order {
-		lane := Lane{l.mode, k.class, k.application}
+		lane := rate.Lane{Mode: l.mode, Class: k.Class, Application: k.Application}
 		n := len(turns[k])
-		t := Take{Lane: lane, Max: n, Buckets: l.w.demand.look(lane, n)}
+		t := Take{Lane: lane, Max: n, Buckets: l.w.shared.Demand.Buckets(lane, n)}
 		if o == nil && len(l.outlets) > 0 {
 			// While no account can be used, only what is to go another way is worth taking.
-			b := l.w.cfg.Budgets[k.class]
+			b := l.w.cfg.Budgets[k.Class]
 			t.Waited, t.Older = b.PerMode, b.Total
 			t.FirstWaited = max(0, b.PerMode-closed.left)
 		}
@@ -213,9 +190,7 @@ func (l *line) take(ctx context.Context, leases []buckets.Lease, picks []pick, o
 	began := time.Now()
 	got, err := l.w.takeFrom(ctx, req)
 	if err != nil {
-		for _, k := range order {
-			l.unused(turns[k], main)
-		}
+		l.turns.Return(dealt)
 		l.w.failed("take", err, zap.String("mode", string(l.mode)))
 		return time.Now().Add(200 * time.Millisecond)
 	}
@@ -224,21 +199,21 @@ func (l *line) take(ctx context.Context, leases []buckets.Lease, picks []pick, o
 	}
 	l.lastTake, l.flooded = time.Now(), len(got) >= crowd
 	l.w.metrics.batches.WithLabelValues("take").Observe(float64(len(got)))
-	byLane := map[fairKey][]Claimed{}
+	byLane := map[rate.Key][]Claimed{}
 	for _, c := range got {
-		k := fairKey{c.Class, c.ApplicationID}
+		k := rate.Key{Class: c.Class, Application: c.ApplicationID}
 		byLane[k] = append(byLane[k], c)
 	}
 	for i, k := range order {
 		mine := byLane[k]
-		if req.Takes[i].Waited == 0 {
-			l.w.demand.took(req.Takes[i], mine)
+		if t := req.Takes[i]; t.Waited == 0 {
+			l.w.shared.Demand.Took(t.Lane, t.Max, t.Buckets, bucketsOf(mine))
 		}
-		l.unused(turns[k][min(len(mine), len(turns[k])):], main)
+		l.turns.Return(turns[k][min(len(mine), len(turns[k])):])
 		for j, c := range mine {
 			it := &item{c: c, line: l, outlet: o, closed: closed, taken: began, claimEnd: began.Add(req.ClaimFor)}
 			if j < len(turns[k]) {
-				it.slot, it.limited = turns[k][j].slot, turns[k][j].limited
+				it.turn = turns[k][j]
 			}
 			l.w.begin(it)
 		}
@@ -257,18 +232,12 @@ func (l *line) claimFor(o *outlet) time.Duration {
 	return d
 }
 
-// unused returns turns that came to nothing.
-func (l *line) unused(picks []pick, main *pool) {
-	var slots []slot
-	for _, p := range picks {
-		l.fair.refund(p.key)
-		if p.limited {
-			slots = append(slots, p.slot)
-		}
+func bucketsOf(cs []Claimed) []int {
+	out := make([]int, len(cs))
+	for i, c := range cs {
+		out[i] = c.Bucket
 	}
-	if main != nil && len(slots) > 0 {
-		main.give(slots)
-	}
+	return out
 }
 
 func setOf(leases []buckets.Lease) buckets.Set {

@@ -5,25 +5,20 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/delivery/rate"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Lane is what fairness tells apart.
-type Lane struct {
-	Mode        users.Mode
-	Class       messages.Class
-	Application int64
-}
-
-// Waiting is a lane's work in one bucket.
-type Waiting struct {
-	Lane
-	ApplicationName string
-	Bucket          int
-	DueIn           time.Duration // until its first message may be taken; 0 or less = now
-}
+// What callers of this package need of package rate.
+type (
+	Lane        = rate.Lane
+	Rate        = rate.Limit
+	Waiting     = rate.Waiting
+	Reservation = rate.Reservation
+	Granted     = rate.Granted
+)
 
 // Found is the answer to a look for waiting work.
 type Found struct {
@@ -43,6 +38,9 @@ type Take struct {
 	// FirstWaited replaces Waited for messages that have not been tried in vain in every mode yet.
 	FirstWaited time.Duration
 }
+
+// PerBucket is how many messages the take may get from one bucket.
+func (t Take) PerBucket() int { return rate.PerBucket(t.Max, len(t.Buckets)) }
 
 // TakeRequest asks for messages of several lanes at once.
 type TakeRequest struct {
@@ -211,36 +209,9 @@ type Pause struct {
 	Reason string
 }
 
-// Reservation asks for the next free slots of a limit. The i-th slot granted is not earlier than Offsets[i] after the
-// database's now and not more than Tolerance later than that; what cannot be granted is left out.
-type Reservation struct {
-	Key      string
-	Interval time.Duration // between slots: 1 / rate
-	Burst    int           // slots that may lie at the same instant after a pause, at least 1
-	Offsets  []time.Duration
-	// Instants, when not empty, are instants of the database's clock that replace "now plus the offset", one for each offset.
-	Instants  []time.Time
-	Tolerance time.Duration
-	// OnlyIfWithin, when not 0, grants nothing if the limit's next free slot is further away than that.
-	OnlyIfWithin time.Duration
-	// Lead is how long before a slot this process must have it. The limit remembers the longest of all processes for 10 s.
-	Lead time.Duration
-}
-
-// Granted is the answer: instants of the database's clock.
-type Granted struct {
-	Before time.Time     // the database's clock before it waited for the limit's row
-	Clock  time.Time     // and when it decided
-	Next   time.Time     // the limit's next free slot after this reservation
-	Lead   time.Duration // the longest lead of the processes that share the limit
-	Index  []int         // which of the offsets were granted
-	Slots  []time.Time
-}
-
 // Limits is what slows the whole cluster down. Its methods are safe for concurrent use.
 type Limits interface {
-	// Reserve takes slots of a rate.
-	Reserve(ctx context.Context, r Reservation) (Granted, error)
+	rate.Limits
 	// Pauses returns the accounts and modes that must not be used, and for how long.
 	Pauses(ctx context.Context) ([]Pause, error)
 	// SetPause pauses an account for everybody, unless it is paused for longer already.

@@ -10,6 +10,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/iris-oncall/iris/internal/delivery/rate"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -37,8 +38,7 @@ type item struct {
 	line     *line
 	outlet   *outlet // by which it is to leave; nil = all were closed
 	closed   shut    // why they were
-	slot     slot    // valid only if limited
-	limited  bool
+	turn     rate.Turn
 	taken    time.Time     // before it was taken
 	claimEnd time.Time     // when the claim may be over
 	plain    bool          // built-in words, whatever the template

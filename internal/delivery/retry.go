@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/delivery/rate"
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
@@ -18,8 +19,8 @@ type Budget struct {
 
 // DefaultBudgets by class. An urgent page moves to the next mode after 20 s; after 60 s in all it stops waiting for any
 // vendor to recover before it tries another way.
-func DefaultBudgets() [classCount]Budget {
-	return [classCount]Budget{
+func DefaultBudgets() [rate.ClassCount]Budget {
+	return [rate.ClassCount]Budget{
 		messages.ClassUrgent: {PerMode: 20 * time.Second, Total: time.Minute, GiveUp: time.Hour,
 			FirstGap: 500 * time.Millisecond, MostGap: 5 * time.Second},
 		messages.ClassRoutine: {PerMode: 2 * time.Minute, Total: 6 * time.Minute, GiveUp: 2 * time.Hour,

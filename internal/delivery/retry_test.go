@@ -10,9 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/delivery/rate"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/users"
 )
 
 func TestWhatFollowsAnAttempt(t *testing.T) {
@@ -59,7 +58,7 @@ func TestBudgetsOfUrgentPagesAddUpToAMinute(t *testing.T) {
 func TestGapsGrowAndJitter(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		b := DefaultBudgets()[rapid.IntRange(0, classCount-1).Draw(t, "class")]
+		b := DefaultBudgets()[rapid.IntRange(0, rate.ClassCount-1).Draw(t, "class")]
 		n := rapid.IntRange(1, 10000).Draw(t, "attempts")
 		g := b.gap(n, rapid.Float64Range(0, 0.999).Draw(t, "spread"))
 		require.GreaterOrEqual(t, g, b.FirstGap/2)
@@ -194,36 +193,4 @@ func TestABatcherLosesNothing(t *testing.T) {
 	for range 3 {
 		<-done
 	}
-}
-
-func TestDemandKeepsWhatWasFoundMeanwhile(t *testing.T) {
-	t.Parallel()
-	d := newDemand()
-	lane := Lane{users.Email, messages.ClassUrgent, 1}
-	d.found(buckets.All(), []Waiting{{Lane: lane, Bucket: 3}, {Lane: lane, Bucket: 4}, {Lane: lane, Bucket: 5, DueIn: time.Second}})
-	take := Take{Lane: lane, Max: 10, Buckets: d.look(lane, 10)}
-	require.ElementsMatch(t, []int{3, 4}, take.Buckets)
-	d.found(buckets.Of(4), []Waiting{{Lane: lane, Bucket: 4}}) // while the take is running
-	d.took(take, nil)
-	require.Equal(t, []int{4}, d.look(lane, 10))
-	require.Equal(t, []fairKey{{messages.ClassUrgent, 1}}, d.lanes(users.Email, buckets.All()))
-	require.Empty(t, d.lanes(users.Email, buckets.Of(9)), "what is not ours is not work")
-}
-
-func TestDemandLooksEverywhereInTurn(t *testing.T) {
-	t.Parallel()
-	d := newDemand()
-	lane := Lane{users.Email, messages.ClassUrgent, 1}
-	var ws []Waiting
-	for b := range 100 {
-		ws = append(ws, Waiting{Lane: lane, Bucket: b})
-	}
-	d.found(buckets.All(), ws)
-	seen := map[int]bool{}
-	for range 25 {
-		for _, b := range d.look(lane, 1) {
-			seen[b] = true
-		}
-	}
-	require.Len(t, seen, 100)
 }

@@ -8,6 +8,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/iris-oncall/iris/internal/instant"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -40,16 +41,20 @@ func (w *Worker) send(it *item) {
 	o := w.outletFor(it)
 	if o != it.outlet {
 		it.outlet = o
-		if !w.ownSlot(it) {
+		slot, limited, ok := it.line.turns.Own(w.calls, o.account())
+		if limited {
+			it.turn.Slot, it.turn.Limited = slot, true
+		}
+		if !ok {
 			w.turn(it, Verdict{State: messages.Pending, RetryIn: 250*time.Millisecond + time.Duration(spread()*float64(250*time.Millisecond))})
 			return
 		}
 	}
 	deadline := it.taken.Add(w.cfg.ClaimFor - claimMargin)
-	if it.limited {
-		deadline = earlier(deadline, it.slot.until)
+	if it.turn.Limited {
+		deadline = instant.Earlier(deadline, it.turn.Slot.Until)
 	}
-	if it.limited && !w.idle(it, it.slot.at.Add(-it.line.pace.callAhead())) {
+	if it.turn.Limited && !w.idle(it, it.turn.Slot.At.Add(-it.line.turns.Pace.CallAhead())) {
 		w.release(it)
 		return
 	}
@@ -64,7 +69,7 @@ func (w *Worker) send(it *item) {
 	}
 	var c caller
 	if o.running.try(it.c.Destination) {
-		c = w.prepare(it, earlier(time.Now().Add(o.timeout), it.claimEnd.Add(-claimMargin)))
+		c = w.prepare(it, instant.Earlier(time.Now().Add(o.timeout), it.claimEnd.Add(-claimMargin)))
 	}
 	mark := marking{start: w.start(it), answer: make(chan marked, 1)}
 	w.flying.add(it.c.ID)
@@ -72,7 +77,7 @@ func (w *Worker) send(it *item) {
 	w.marks.add(mark)
 	m := <-mark.answer
 	if !m.lost {
-		it.line.pace.marked(time.Since(asked))
+		it.line.turns.Pace.Marked(time.Since(asked))
 	}
 	if m.attempt == 0 {
 		c.release()
@@ -97,7 +102,7 @@ func (w *Worker) send(it *item) {
 // quickly, so that a connection is used while other messages wait for the mark.
 func (w *Worker) permit(it *item, deadline time.Time) bool {
 	o := it.outlet
-	n := o.most + it.line.pace.marking(time.Now())
+	n := o.most + it.line.turns.Pace.Marking(time.Now())
 	o.marking.resize(n, n)
 	if o.marking.try("") {
 		return true
@@ -136,9 +141,9 @@ func (w *Worker) idle(it *item, until time.Time) bool {
 
 // notInTime puts a message back whose slot or claim ended before its call could begin.
 func (w *Worker) notInTime(it *item) {
-	if it.limited {
+	if it.turn.Limited {
 		w.metrics.lateSlots.WithLabelValues("call").Inc()
-		it.line.pace.prepared(time.Since(it.taken) - it.waited)
+		it.line.turns.Pace.Prepared(time.Since(it.taken) - it.waited)
 	}
 	w.release(it)
 }
@@ -158,25 +163,6 @@ func (w *Worker) outletFor(it *item) *outlet {
 		}
 	}
 	return it.outlet
-}
-
-// ownSlot gets a slot of the limit of the item's outlet, when that is not the one its turn was dealt for.
-func (w *Worker) ownSlot(it *item) bool {
-	o := it.outlet
-	if !o.limited {
-		return true
-	}
-	lead := it.line.pace.reserveAhead()
-	got, err := w.reserve(w.calls, &it.line.pace, Reservation{
-		Key: o.key, Interval: o.rate.interval(), Burst: o.rate.burst, Tolerance: bound(lead) - lead,
-		Offsets: []time.Duration{lead}, Lead: lead,
-	})
-	s, ok := got.slots[0]
-	if err != nil || !ok {
-		return false
-	}
-	it.slot, it.limited = s, true
-	return true
 }
 
 func (w *Worker) start(it *item) Start {

@@ -50,8 +50,8 @@ func TestProcessesShareARate(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	o.flood(300, users.Email)
-	const rate = 60
-	cfg := delivery.Config{Limits: map[string]delivery.Rate{delivery.ModeKey(users.Email): {PerSecond: rate}}}
+	const perSecond = 60
+	cfg := delivery.Config{Limits: map[string]delivery.Rate{delivery.ModeKey(users.Email): {PerSecond: perSecond}}}
 	p := &post{name: "smtp", account: "main", modes: []users.Mode{users.Email}}
 	gossip := &gossip{}
 	for _, h := range []*holder{o.own("a", 0, 40), o.own("b", 40, 256), o.own("c", 0, 0)} {
@@ -64,7 +64,7 @@ func TestProcessesShareARate(t *testing.T) {
 	calls := p.all()
 	slices.SortFunc(calls, func(a, b call) int { return a.at.Compare(b.at) })
 	// This machine may be busy: what counts as jitter here is generous. The arithmetic is tested in fake time.
-	const interval, jitter = time.Second / rate, 300 * time.Millisecond
+	const interval, jitter = time.Second / perSecond, 300 * time.Millisecond
 	empty := calls[0].at
 	for i, c := range calls {
 		if c.at.After(empty) {

@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/delivery/rate"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
@@ -22,12 +23,10 @@ type Worker struct {
 	log     *zap.Logger
 	metrics *metrics
 
-	lines   map[users.Mode]*line
-	demand  *demand
-	demands demands
-	pauses  pauses
-	flying  flying
-	clock   dbClock
+	lines  map[users.Mode]*line
+	shared *rate.Shared
+	pauses pauses
+	flying flying
 
 	marks    *batcher[marking]
 	looks    *batcher[looking]
@@ -70,11 +69,12 @@ func New(deps Deps, cfg Config) (*Worker, error) {
 		return nil, err
 	}
 	w := &Worker{
-		cfg: cfg, deps: deps, log: deps.Log.Named("delivery"), lines: map[users.Mode]*line{}, demand: newDemand(),
+		cfg: cfg, deps: deps, log: deps.Log.Named("delivery"), lines: map[users.Mode]*line{},
 		marks: newBatcher[marking](markGap), looks: newBatcher[looking](markGap), outcomes: newBatcher[recording](recordGap), turns: newBatcher[turning](recordGap),
 		releases: newBatcher[*item](recordGap), wake: make(chan struct{}, 1), stopping: make(chan struct{}),
 	}
 	w.metrics = newMetrics(deps.Metrics, func() float64 { return float64(w.outcomes.len()) }, deps.Vendors)
+	w.shared = rate.NewShared(deps.Limits, cfg.Limits, w)
 	for _, m := range users.Modes {
 		w.lines[m] = newLine(w, m)
 	}
@@ -92,18 +92,8 @@ func (w *Worker) Wake(bs buckets.Set) {
 	}
 }
 
-// Hear takes in what another process says waits there (see Hints); nil forgets it. It does not block.
-func (w *Worker) Hear(node string, hint []byte) {
-	if hint == nil {
-		w.demands.gone(node)
-		return
-	}
-	lanes, err := decodeDemand(hint)
-	if err != nil {
-		return // a newer process speaks otherwise; hints are only hints
-	}
-	w.demands.hear(time.Now(), node, lanes)
-}
+// Hear takes the hint of another process about the work that waits there (see Hints); nil removes the process. It does not block.
+func (w *Worker) Hear(node string, hint []byte) { w.shared.Peers.Update(time.Now(), node, hint) }
 
 // LastPass is when the slowest of the Worker's loops last went round; the zero time before all of them have.
 func (w *Worker) LastPass() time.Time {
@@ -223,36 +213,20 @@ func (f *flying) has(id messages.ID) bool {
 	return f.ids[id]
 }
 
-// reserved is what a reservation brought.
-type reserved struct {
-	slots map[int]slot // by the index of their offset
-	next  time.Time    // the limit's next free instant
-	far   time.Duration
-}
-
-// reserve asks for slots.
-func (w *Worker) reserve(ctx context.Context, p *pace, r Reservation) (reserved, error) {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-	defer cancel()
-	sent := time.Now()
-	g, err := w.deps.Limits.Reserve(ctx, r)
-	if err != nil {
-		return reserved{}, err
-	}
-	received := time.Now()
-	p.reserved(received.Sub(sent))
-	w.clock.learn(g, sent, received)
-	out := reserved{slots: make(map[int]slot, len(g.Slots)), next: w.clock.instant(g.Next), far: g.Lead}
-	for i, at := range g.Index {
-		out.slots[at] = w.clock.slot(g.Slots[i])
-	}
-	return out, nil
-}
-
 func (w *Worker) takeFrom(ctx context.Context, r TakeRequest) ([]Claimed, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	return w.deps.Queue.Take(ctx, r)
+}
+
+// SlotsExpired implements rate.Observer.
+func (w *Worker) SlotsExpired(kind string, n int) {
+	w.metrics.lateSlots.WithLabelValues(kind).Add(float64(n))
+}
+
+// ReserveFailed implements rate.Observer.
+func (w *Worker) ReserveFailed(key string, err error) {
+	w.failed("reserve", err, zap.String("limit", key))
 }
 
 // quiet keeps a lasting failure from filling the log.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/cache"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
@@ -149,6 +150,18 @@ type Config struct {
 	DeviceApplications []string
 }
 
+// Load says whether so much of an application waits that it must wait itself, and counts what is accepted.
+type Load interface {
+	Overloaded(ctx context.Context, app auth.Application) (time.Duration, error)
+	Notifications(ctx context.Context, app auth.Application) time.Duration
+	Accepted(applicationID int64, n int)
+}
+
+// Rates says whether an application may open another incident on a plan version; if not, with a Throttled fault.
+type Rates interface {
+	Check(ctx context.Context, app auth.Application, plan int64) error
+}
+
 // Deps are the parts that the API works on. All but SlackID and Rates are required.
 type Deps struct {
 	Authenticator *wire.Authenticator
@@ -169,7 +182,7 @@ type Deps struct {
 	Categories    Categories
 	Queues        Queues
 	Replays       Replays
-	Load          *wire.Load
+	Load          Load
 	// SlackID finds who has an e-mail address in Slack: their id there, or a NotFound fault. nil = Slack is not configured.
 	SlackID func(ctx context.Context, email string) (string, error)
 	// Teammates reports whether two people belong to the same active team.
@@ -182,13 +195,12 @@ type Deps struct {
 	States          States
 	Aggregations    Aggregations
 	Statistics      Statistics
-	Simulator       Simulator
 	Removals        Removals
 	// Who is paged when nobody of a step can be reached.
 	PlanFallbacks        PlanFallbacks
 	ApplicationFallbacks ApplicationFallbacks
 	// Rates bounds how many incidents are opened; nil = any number.
-	Rates *wire.Rates
+	Rates Rates
 	// Syntax reports what is wrong with a Jinja2 template, nil when nothing is.
 	Syntax func(source string) error
 	// Wake tells the processors of changed buckets; it never blocks.
@@ -204,7 +216,7 @@ type Deps struct {
 type API struct {
 	Deps
 	metrics    *metrics
-	variables  *wire.Fresh[int64, []string]
+	variables  *cache.Cache[int64, []string]
 	responders *oncall.Recent[users.ResponderKey, users.Responder]
 	modes      *oncall.Recent[int64, escalation.Application]
 	tagging    tagging
@@ -221,7 +233,7 @@ func New(d Deps) (*API, error) {
 		d.Messages == nil || d.Notifications == nil || d.Applications == nil || d.Directory == nil || d.Resolver == nil ||
 		d.People == nil || d.Profiles == nil || d.Targets == nil || d.Categories == nil ||
 		d.Queues == nil || d.Replays == nil || d.Load == nil || d.Settings == nil || d.ApplicationKeys == nil || d.Limits == nil ||
-		d.Tags == nil || d.States == nil || d.Aggregations == nil || d.Statistics == nil || d.Simulator == nil || d.Syntax == nil || d.Wake == nil ||
+		d.Tags == nil || d.States == nil || d.Aggregations == nil || d.Statistics == nil || d.Syntax == nil || d.Wake == nil ||
 		d.Ping == nil || d.Log == nil || d.Registerer == nil {
 		return nil, errors.New("irisapi: a part is missing")
 	}
@@ -233,7 +245,7 @@ func New(d Deps) (*API, error) {
 		return nil, err
 	}
 	d.Log = d.Log.Named("irisapi")
-	return &API{Deps: d, metrics: m, variables: wire.NewFresh(d.Applications.Variables),
+	return &API{Deps: d, metrics: m, variables: cache.New(cache.Config[int64, []string]{}),
 		responders: oncall.NewRecent(keep, d.Directory.Responders), modes: oncall.NewRecent(keep, d.Directory.Applications),
 		tagging: tagging{d.Config.Tags, d.Tags}, turns: wire.NewTurns(d.Errors),
 		keys: &replay.Keys{Store: d.Replays, Errors: d.Errors, Wake: d.Wake, Replayed: m.replayed.Inc}}, nil

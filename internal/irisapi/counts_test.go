@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/irisapi"
+	"github.com/iris-oncall/iris/internal/load"
 	"github.com/iris-oncall/iris/internal/postgres/incidents"
-	"github.com/iris-oncall/iris/internal/wire"
 )
 
 const incident = `{"plan":"pager","application":"demo","context":{"host":"h"}}`
@@ -132,7 +132,7 @@ func TestTooManyIncidents(t *testing.T) {
 		return newFixture(t, func(d *irisapi.Deps) {
 			incidents, ok := d.Incidents.(*incidents.Incidents)
 			require.True(t, ok)
-			d.Rates = wire.NewRates(incidents, active, recent, 5*time.Minute, []string{"POWER"})
+			d.Rates = load.NewRates(incidents, active, recent, 5*time.Minute, []string{"POWER"})
 		})
 	}
 	const body = `{"plan":"pager","context":{}}`

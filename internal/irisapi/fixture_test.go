@@ -16,16 +16,19 @@ import (
 	"time"
 
 	"github.com/alexedwards/scs/v2"
+	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest"
 
+	v1catalog "github.com/iris-oncall/iris/internal/api/catalog"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/irisapi"
 	"github.com/iris-oncall/iris/internal/jinja"
+	"github.com/iris-oncall/iris/internal/load"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/access"
@@ -37,6 +40,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/postgres/queue"
 	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -126,14 +130,13 @@ func newFixture(t testing.TB, change ...func(*irisapi.Deps)) *fixture {
 	require.NoError(t, err)
 	d := irisapi.Deps{
 		Teammates:     people.Teammates,
-		Simulator:     simulator,
 		Authenticator: wire.NewAuthenticator(apps, people, f.sessions, userKey, errs), Errors: errs,
 		Incidents: incidents.New(f.db), Timelines: incidents.New(f.db), AuditLog: access.NewAudit(f.db), Plans: catalog.NewPlans(f.db), Templates: catalog.NewTemplates(f.db),
 		Messages: incidents.NewMessages(f.db), Notifications: notifications.New(f.db), Applications: apps, Settings: apps, ApplicationKeys: apps, Limits: apps, Tags: catalog.NewTags(f.db),
 		States: incidents.New(f.db), Aggregations: catalog.NewPlans(f.db), Statistics: incidents.NewStatistics(f.db), Directory: dir,
 		Resolver: oncall.NewResolver(dir, nil, time.Second), People: people, Queues: queues, Replays: postgres.NewIdempotency(f.db),
 		Profiles: pgpeople.NewSettings(f.db), Targets: catalog.NewTargets(f.db), Categories: apps,
-		Load: wire.NewLoad(queues, log), Ping: f.db.Ping, Log: log, Registerer: prometheus.NewRegistry(),
+		Load: load.New(queues, log), Ping: f.db.Ping, Log: log, Registerer: prometheus.NewRegistry(),
 		Syntax: func(source string) error { _, err := jinja.Compile(source, jinja.Limits{}); return err },
 		Wake: func(s buckets.Set) {
 			f.mu.Lock()
@@ -146,7 +149,15 @@ func newFixture(t testing.TB, change ...func(*irisapi.Deps)) *fixture {
 	}
 	api, err := irisapi.New(d)
 	require.NoError(t, err)
-	f.handler = api.Handler()
+	r := chi.NewRouter()
+	r.Use(wire.SecurityHeaders, wire.TrimSlash, errs.BoundQuery)
+	errs.Refuse(r)
+	api.Routes(r)
+	// The simulation of /v1 is tested with the plans of this fixture.
+	strict := wire.NewAuthenticator(apps, people, f.sessions, userKey, errs)
+	routing.Mount{Errors: errs, Identify: strict.Middleware, Admit: routing.Strict}.
+		Routes(r, v1catalog.Routes(v1catalog.Deps{Simulator: simulator}))
+	f.handler = r
 	return f
 }
 

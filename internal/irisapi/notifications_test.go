@@ -10,8 +10,8 @@ import (
 	"go.uber.org/zap/zaptest"
 
 	"github.com/iris-oncall/iris/internal/irisapi"
+	"github.com/iris-oncall/iris/internal/load"
 	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/wire"
 )
 
 func (f *fixture) sent() string {
@@ -134,7 +134,7 @@ func (p fixedPending) Pending(context.Context) (map[int64]int64, error) { return
 func TestOverloadRefusesNotificationsBeforeIncidents(t *testing.T) {
 	t.Parallel()
 	pending := fixedPending{}
-	f := newFixture(t, func(d *irisapi.Deps) { d.Load = wire.NewLoad(pending, zaptest.NewLogger(t)) })
+	f := newFixture(t, func(d *irisapi.Deps) { d.Load = load.New(pending, zaptest.NewLogger(t)) })
 	f.exec("update applications set pending_cap = 1")
 	note := `{"role":"user","target":"ann","subject":"s","mode":"email","body":"b"}`
 	incident := `{"plan":"pager","context":{}}`

@@ -92,7 +92,7 @@ func (a *API) openIncident(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	variables, err := a.variables.Get(ctx, app.ID)
+	variables, err := a.variables.Get(ctx, app.ID, func(ctx context.Context) ([]string, error) { return a.Applications.Variables(ctx, app.ID) })
 	if err != nil {
 		return err
 	}
@@ -110,8 +110,10 @@ func (a *API) openIncident(w http.ResponseWriter, r *http.Request) error {
 	} else if wait > 0 {
 		return a.overloaded("incident", app, wait)
 	}
-	if err := a.Rates.Check(ctx, app, int64(plan.ID)); err != nil {
-		return err
+	if a.Rates != nil {
+		if err := a.Rates.Check(ctx, app, int64(plan.ID)); err != nil {
+			return err
+		}
 	}
 	opened, err := a.Incidents.Open(ctx, incidents.New{PlanID: int64(plan.ID), ApplicationID: app.ID, Context: body,
 		DynamicTargets: targets, Actor: wire.Actor(ctx).String()})

@@ -51,6 +51,7 @@ func Fence(ctx context.Context, q *db.Queries, processID string, leases []bucket
 	return nil
 }
 
+// BucketNumbers returns the buckets of leases as SQL takes them.
 func BucketNumbers(leases []buckets.Lease) []int16 {
 	out := make([]int16, len(leases))
 	for i, l := range leases {
@@ -59,6 +60,7 @@ func BucketNumbers(leases []buckets.Lease) []int16 {
 	return out
 }
 
+// ByBucket returns leases by their bucket.
 func ByBucket(leases []buckets.Lease) map[int]buckets.Lease {
 	out := make(map[int]buckets.Lease, len(leases))
 	for _, l := range leases {
@@ -67,6 +69,7 @@ func ByBucket(leases []buckets.Lease) map[int]buckets.Lease {
 	return out
 }
 
+// SetOfBuckets returns the set of the buckets.
 func SetOfBuckets(bs []int16) *buckets.Set {
 	var s buckets.Set
 	for _, b := range bs {

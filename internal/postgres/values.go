@@ -13,136 +13,12 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-func UserNumbers(ids []users.ID) []int64 {
-	out := make([]int64, len(ids))
-	for i, id := range ids {
-		out[i] = int64(id)
-	}
-	return out
-}
-
-// Zip makes a map of two arrays of the same length.
-func Zip[K, V ~string](keys, values []string) map[K]V {
-	out := make(map[K]V, len(keys))
-	for i, k := range keys {
-		if i < len(values) {
-			out[K(k)] = V(values[i])
-		}
-	}
-	return out
-}
-
-func PriorityModes(ctx context.Context, d *DB) (map[users.Priority]users.Mode, error) {
-	var out map[users.Priority]users.Mode
-	err := d.Do(ctx, func(q *db.Queries) error {
-		rows, err := q.PriorityModes(ctx)
-		out = make(map[users.Priority]users.Mode, len(rows))
-		for _, row := range rows {
-			out[users.Priority(row.Name)] = users.Mode(row.DefaultMode)
-		}
-		return err
-	})
-	return out, err
-}
-
-// IgnoreNoRows makes the error of a row that does not exist no error.
-func IgnoreNoRows(err error) error {
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil
-	}
-	return err
-}
-
-// epoch stands for "no time" in arrays, which hold no nulls.
-var epoch = time.Unix(0, 0).UTC()
-
-func OrEpoch(t time.Time) time.Time {
-	if t.IsZero() {
-		return epoch
-	}
-	return t
-}
-
-func OrZero(t time.Time) time.Time {
-	if t.Equal(epoch) {
-		return time.Time{}
-	}
-	return t
-}
-
-func NullTime(now time.Time) *time.Time {
-	if now.IsZero() {
-		return nil
-	}
-	return &now
-}
-
-// NonNil returns a list that is empty rather than null in SQL.
-func NonNil[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
-}
-
-func ToSeconds(d time.Duration) int32 { return int32(d / time.Second) }
-
-func FromSeconds(s int32) time.Duration { return time.Duration(s) * time.Second }
-
-// RequireNew turns "nothing was added" into a Conflict fault.
-func RequireNew(rows int64, err error) error {
-	if err == nil && rows == 0 {
-		return fault.New(fault.Conflict, "it exists already")
-	}
-	return err
-}
-
-func NullText(s string) *string {
-	if s == "" {
-		return nil
-	}
-	s = Storable(s)
-	return &s
-}
-
-func TextOf(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}
-
-// NewUUID returns a random UUID (version 4).
-func NewUUID() string {
-	b := make([]byte, 16)
-	_, _ = rand.Read(b) // crypto/rand never fails
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
-}
-
-func FloatSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
-
-func Deref[T any](p *T) (v T) {
-	if p != nil {
-		v = *p
-	}
-	return v
-}
-
 // maxName is the length of names in bytes; everything that people name fits it.
 const maxName = 255
-
-func UserOf(r db.UserByNameRow) users.User {
-	return users.User{
-		ID: users.ID(r.ID), TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, FullName: r.FullName,
-		TimeZone: r.TimeZone, Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active, LoginEpoch: int(r.LoginEpoch),
-	}
-}
 
 // CleanName trims a name and refuses what no name may hold.
 func CleanName(name string) (string, error) {
@@ -159,10 +35,128 @@ func CleanName(name string) (string, error) {
 	return name, nil
 }
 
-// Storable makes any bytes fit to be compared with stored text: PostgreSQL refuses NUL and invalid UTF-8 outright, while
-// a name that nobody has is simply not found.
+// Storable replaces NUL and invalid UTF-8, which PostgreSQL refuses, in text that is compared with stored text. A name that
+// cannot exist is then simply not found.
 func Storable(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+}
+
+// CleanText removes NUL and replaces invalid UTF-8 in text that is stored.
+func CleanText(s string) string {
+	if strings.IndexByte(s, 0) >= 0 {
+		s = strings.ReplaceAll(s, "\x00", "")
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
+
+// NullText returns text for a nullable column: nil for "".
+func NullText(s string) *string {
+	if s == "" {
+		return nil
+	}
+	s = Storable(s)
+	return &s
+}
+
+// Deref returns what a nullable column holds, or the zero value.
+func Deref[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+// epoch stands for "no time" in arrays, which hold no nulls.
+var epoch = time.Unix(0, 0).UTC()
+
+// OrEpoch returns a time for an array that holds no nulls: the epoch for no time. OrZero is the reverse.
+func OrEpoch(t time.Time) time.Time {
+	if t.IsZero() {
+		return epoch
+	}
+	return t
+}
+
+// OrZero returns the zero time for the epoch.
+func OrZero(t time.Time) time.Time {
+	if t.Equal(epoch) {
+		return time.Time{}
+	}
+	return t
+}
+
+// NullTime returns a time for a nullable column or parameter: nil for the zero time.
+func NullTime(now time.Time) *time.Time {
+	if now.IsZero() {
+		return nil
+	}
+	return &now
+}
+
+// NullID returns a person for a nullable column: nil for nobody.
+func NullID(id users.ID) *int64 {
+	if id == 0 {
+		return nil
+	}
+	n := int64(id)
+	return &n
+}
+
+// UserNumbers returns ids as SQL takes them.
+func UserNumbers(ids []users.ID) []int64 {
+	out := make([]int64, len(ids))
+	for i, id := range ids {
+		out[i] = int64(id)
+	}
+	return out
+}
+
+// NonNil returns an empty list for nil, which would be null in SQL.
+func NonNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// Zip makes a map of two arrays of the same length.
+func Zip[K, V ~string](keys, values []string) map[K]V {
+	out := make(map[K]V, len(keys))
+	for i, k := range keys {
+		if i < len(values) {
+			out[K(k)] = V(values[i])
+		}
+	}
+	return out
+}
+
+// ToSeconds returns whole seconds, as columns named _seconds hold them.
+func ToSeconds(d time.Duration) int32 { return int32(d / time.Second) }
+
+// FromSeconds is the reverse of ToSeconds.
+func FromSeconds(s int32) time.Duration { return time.Duration(s) * time.Second }
+
+// FloatSeconds turns seconds that SQL computed into a duration.
+func FloatSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// Micros turns microseconds into a duration.
+func Micros(us int64) time.Duration { return time.Duration(us) * time.Microsecond }
+
+// Location loads a team's time zone. A zone that this machine does not know is taken as UTC: a calendar that is hours off is
+// better than none, and the name was checked when it was set.
+func Location(name string) *time.Location {
+	if loc, err := time.LoadLocation(name); err == nil && name != "Local" {
+		return loc
+	}
+	return time.UTC
+}
+
+// NewUUID returns a random UUID (version 4).
+func NewUUID() string {
+	b := make([]byte, 16)
+	_, _ = rand.Read(b) // crypto/rand never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
 // RequireRow turns "no row changed" into a NotFound fault.
@@ -173,37 +167,40 @@ func RequireRow(rows int64, err error) error {
 	return err
 }
 
-// Location loads a team's zone. One that this machine does not know is taken as UTC: a calendar that is hours off is better
-// than none, and the name was checked when it was set.
-func Location(name string) *time.Location {
-	if loc, err := time.LoadLocation(name); err == nil && name != "Local" {
-		return loc
+// RequireNew turns "nothing was added" into a Conflict fault.
+func RequireNew(rows int64, err error) error {
+	if err == nil && rows == 0 {
+		return fault.New(fault.Conflict, "it exists already")
 	}
-	return time.UTC
+	return err
 }
 
-func MessageNumbers(ids []messages.ID) []int64 {
-	out := make([]int64, len(ids))
-	for i, id := range ids {
-		out[i] = int64(id)
-	}
-	return out
-}
-
-func Micros(us int64) time.Duration { return time.Duration(us) * time.Microsecond }
-
-// CleanText removes what a text column cannot hold.
-func CleanText(s string) string {
-	if strings.IndexByte(s, 0) >= 0 {
-		s = strings.ReplaceAll(s, "\x00", "")
-	}
-	return strings.ToValidUTF8(s, "\uFFFD")
-}
-
-func NullID(id users.ID) *int64 {
-	if id == 0 {
+// IgnoreNoRows turns the error of a row that does not exist into no error.
+func IgnoreNoRows(err error) error {
+	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
-	n := int64(id)
-	return &n
+	return err
+}
+
+// UserOf returns the person of a row.
+func UserOf(r db.UserByNameRow) users.User {
+	return users.User{
+		ID: users.ID(r.ID), TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, FullName: r.FullName,
+		TimeZone: r.TimeZone, Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active, LoginEpoch: int(r.LoginEpoch),
+	}
+}
+
+// PriorityModes returns the default mode of every priority.
+func PriorityModes(ctx context.Context, d *DB) (map[users.Priority]users.Mode, error) {
+	var out map[users.Priority]users.Mode
+	err := d.Do(ctx, func(q *db.Queries) error {
+		rows, err := q.PriorityModes(ctx)
+		out = make(map[users.Priority]users.Mode, len(rows))
+		for _, row := range rows {
+			out[users.Priority(row.Name)] = users.Mode(row.DefaultMode)
+		}
+		return err
+	})
+	return out, err
 }

@@ -23,15 +23,15 @@ const (
 	textHelp          = "Iris did not understand that. Reply with the number of the message and the word claim, or with: claim all, claim last."
 )
 
-// from is who answers, and how.
+// from is the person who answers, and the channel.
 type from struct {
 	mode   users.Mode
-	source string // as the vendor names the person
+	source string // the person's address, number or name at the vendor
 	via    incidents.Via
 }
 
-// obey does what a reply asks for, in the name of whoever has the contact, and returns the words of the answer. It notes in
-// kept what the reply was about.
+// obey carries out a reply for the owner of the contact and returns the text of the answer. It stores in kept which message
+// or batch the reply was about.
 func (s *Responses) obey(ctx context.Context, f from, r messages.Reply, kept *messages.Answer) (string, error) {
 	kept.MessageID = r.MessageID
 	if r.Command == messages.CommandSorry {
@@ -76,7 +76,7 @@ func (s *Responses) identify(ctx context.Context, f from, r messages.Reply) (use
 	return s.d.Pages.ByMessage(ctx, id, f.mode, f.source)
 }
 
-// obeyUser does what a reply asks for in the name of user, if the caller may pass that on.
+// obeyUser carries out a reply for user, if the caller may pass on answers of that user.
 func (s *Responses) obeyUser(ctx context.Context, user users.User, via incidents.Via, r messages.Reply, kept *messages.Answer) (string, error) {
 	if err := wire.Actor(ctx).MayPassOn(user, s.d.Openings); err != nil {
 		return "", err
@@ -87,7 +87,7 @@ func (s *Responses) obeyUser(ctx context.Context, user users.User, via incidents
 	return said, err
 }
 
-// execute does what a reply asks for and returns the words of the answer, with what it was about for the record.
+// execute carries out a reply and returns the text of the answer. It stores in kept what the reply was about.
 func (s *Responses) execute(ctx context.Context, user users.User, via incidents.Via, r messages.Reply) (string, incidents.ID, error) {
 	switch r.Command {
 	case messages.CommandSorry:
@@ -116,7 +116,7 @@ func (s *Responses) execute(ctx context.Context, user users.User, via incidents.
 	return textUnknown, 0, nil
 }
 
-// asked finds the message that somebody answers to.
+// asked finds the message that is answered.
 func (s *Responses) asked(ctx context.Context, id messages.ID) (messages.Asked, error) {
 	m, err := s.d.Pages.Asked(ctx, id)
 	if fault.Is(err, fault.NotFound) {
@@ -141,7 +141,7 @@ func (s *Responses) claimMessage(ctx context.Context, user users.User, via incid
 	return text, m.IncidentID, err
 }
 
-// claimBatch acknowledges every incident that a digest stands for.
+// claimBatch acknowledges every incident of a digest.
 func (s *Responses) claimBatch(ctx context.Context, user users.User, via incidents.Via, batch string) (string, error) {
 	ids, err := s.d.Pages.Batch(ctx, batch)
 	if err != nil {
@@ -168,7 +168,7 @@ func (s *Responses) claim(ctx context.Context, user users.User, via incidents.Vi
 	return text + ".", nil
 }
 
-// acknowledge is the one way in which an answer changes incidents.
+// acknowledge is the only place in which an answer changes incidents.
 func (s *Responses) acknowledge(ctx context.Context, user users.User, via incidents.Via, ids ...incidents.ID) ([]incidents.Acknowledged, error) {
 	return s.takeOver(ctx, user, incidents.Change{IDs: ids, Actor: user.Name, Via: via})
 }
@@ -250,7 +250,7 @@ func claimedTexts(open []messages.Asked, claimed map[incidents.ID]bool) string {
 	return strings.Join(lines, "\n")
 }
 
-// told reports whether an error is the person's own affair: they are told what is wrong, and nothing failed.
-func told(err error) bool {
+// explained reports whether an error is a mistake of the person, which the answer explains, and not a failure of Iris.
+func explained(err error) bool {
 	return fault.Is(err, fault.Invalid) || fault.Is(err, fault.NotFound) || fault.Is(err, fault.Forbidden)
 }

@@ -31,11 +31,11 @@ type linkView struct {
 	Facts       [][2]string
 	Button      string // "" = nothing to press
 	Replace     users.ID
-	Incident    int64 // its page, for those who can log in; 0 = not shown
+	Incident    int64 // linked for people who can log in; 0 = not shown
 	Bad         bool
 }
 
-// showLink tells what the link will do. It changes nothing: mail scanners and chat previews follow links.
+// showLink shows what the link will do. It changes nothing, because mail scanners and chat previews follow links.
 func (s *Responses) showLink(w http.ResponseWriter, r *http.Request) {
 	link, user, ok := s.linked(w, r)
 	if !ok {
@@ -111,7 +111,7 @@ func (s *Responses) followLink(w http.ResponseWriter, r *http.Request) {
 	s.page(w, http.StatusOK, v)
 }
 
-// linked checks the link and finds whose it is; when it cannot, it has answered.
+// linked checks the link and finds its person. When that fails, it has written the answer and returns false.
 func (s *Responses) linked(w http.ResponseWriter, r *http.Request) (auth.Link, users.User, bool) {
 	link, err := s.d.Links.Verify(chi.URLParam(r, "token"), auth.Acknowledge, time.Now())
 	if err != nil {
@@ -148,7 +148,7 @@ func (s *Responses) linkFailed(w http.ResponseWriter, link auth.Link, err error)
 	s.page(w, status, v)
 }
 
-// sentence makes a sentence of a fault's words.
+// sentence makes a sentence of a fault's text.
 func sentence(s string) string {
 	if s == "" {
 		return s
@@ -176,7 +176,7 @@ func (s *Responses) page(w http.ResponseWriter, status int, v linkView) {
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "SAMEORIGIN")
-	h.Set("Referrer-Policy", "no-referrer") // the address is the key
+	h.Set("Referrer-Policy", "no-referrer") // the URL is the secret
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Robots-Tag", "noindex")
 	w.WriteHeader(status)

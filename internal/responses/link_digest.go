@@ -19,10 +19,10 @@ import (
 // shownIncidents is how many incidents of a digest its page names.
 const shownIncidents = 50
 
-// digestOf is what a digest's link is about: all its incidents, and those that still wait for somebody.
+// digestOf is the content of a digest's link: all its incidents, and those that nobody has acknowledged or resolved.
 type digestOf struct{ all, waiting []incidents.ID }
 
-// showDigest tells what the link of a digest will do. It changes nothing.
+// showDigest shows what the link of a digest will do. It changes nothing.
 func (s *Responses) showDigest(w http.ResponseWriter, r *http.Request, link auth.Link, user users.User) {
 	d, err := s.digest(r.Context(), link)
 	var v linkView
@@ -51,7 +51,7 @@ func (s *Responses) showDigest(w http.ResponseWriter, r *http.Request, link auth
 	s.page(w, http.StatusOK, v)
 }
 
-// followDigest acknowledges the incidents of a digest that still wait for somebody: doing it again changes nothing.
+// followDigest acknowledges the open incidents of a digest. A repetition changes nothing.
 func (s *Responses) followDigest(w http.ResponseWriter, r *http.Request, link auth.Link, user users.User) {
 	ctx := r.Context()
 	d, err := s.digest(ctx, link)
@@ -94,7 +94,7 @@ func (s *Responses) digest(ctx context.Context, link auth.Link) (d digestOf, err
 	return d, err
 }
 
-// digestFacts names the incidents of a digest, those that wait first.
+// digestFacts lists the incidents of a digest, open ones first.
 func (s *Responses) digestFacts(ctx context.Context, d digestOf) ([][2]string, error) {
 	ids := slices.Clone(d.waiting)
 	for _, id := range d.all {
@@ -126,7 +126,7 @@ func (s *Responses) digestFacts(ctx context.Context, d digestOf) ([][2]string, e
 	return out, nil
 }
 
-// count is a number of incidents in words, with what they do.
+// count returns a text with a number of incidents and a verb.
 func count(n int, one, many string) string {
 	text, verb := fmt.Sprintf("%d incidents", n), many
 	if n == 1 {

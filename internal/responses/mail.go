@@ -17,7 +17,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// letter is a mail that a relay fetched, as far as it is looked into.
+// letter holds the parts of a fetched mail that are used.
 type letter struct {
 	from    string
 	to      []string
@@ -26,7 +26,7 @@ type letter struct {
 	body    string
 }
 
-// firstLine is what a person wrote on top.
+// firstLine returns the first line that the person wrote.
 func (l letter) firstLine() string {
 	line, _, _ := strings.Cut(strings.TrimSpace(l.body), "\n")
 	return strings.TrimSpace(line)
@@ -115,7 +115,7 @@ func addresses(text string) []string {
 	return out
 }
 
-// mail takes a mail: to an address that opens incidents, or an answer to one of ours.
+// mail handles a mail to an address that opens incidents, or an answer to a mail of Iris.
 func (s *Responses) mail(w http.ResponseWriter, r *http.Request) error {
 	raw, _, err := wire.Body(w, r, wire.MaxBody)
 	if err != nil {
@@ -159,8 +159,8 @@ func (s *Responses) mail(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// parseMailReply understands an answer: a single word above an answer to our mail, whose subject begins with the message's
-// number, or else the same words as in a text.
+// parseMailReply parses an answer: one word above a quoted mail of Iris, whose subject begins with the message's number, or
+// else a command as in a text message.
 func parseMailReply(l letter) (messages.Reply, error) {
 	line := l.firstLine()
 	if line == "claim" || line == "suppress" {
@@ -180,11 +180,11 @@ func parseMailReply(l letter) (messages.Reply, error) {
 const (
 	// maxMailSubject is how long the subject of an answer may be, in characters.
 	maxMailSubject = 240
-	// mailLifetime is how long an answer is worth sending.
+	// mailLifetime is how long an answer is tried before it expires.
 	mailLifetime = time.Hour
 )
 
-// sender finds who wrote, if the caller may pass on what they write. Nobody whom we know is an Invalid fault.
+// sender finds the author, if the caller may pass on answers of that person. An unknown author is an Invalid fault.
 func (s *Responses) sender(r *http.Request, address string, reply messages.Reply) (users.User, error) {
 	user, err := s.identify(r.Context(), writing(address), reply)
 	if fault.Is(err, fault.NotFound) {
@@ -214,14 +214,14 @@ func (s *Responses) writeBack(r *http.Request, l letter, user users.User, said s
 		}},
 	})
 	if fault.Is(err, fault.Invalid) {
-		// What the mail asked for is done. A relay that gets an error would deliver the mail again.
+		// The request of the mail was carried out. With an error, the relay would deliver the mail again.
 		s.d.Log.Warn("the reply to a mail could not be queued", zap.Error(err))
 		return nil
 	}
 	return err
 }
 
-// replyApplication is the application in whose name a mail is answered: that of the incident or message, else the caller, else
+// replyApplication is the application that answers a mail: that of the incident or message, else the caller, else
 // that of web sessions when the caller has no credentials.
 func (s *Responses) replyApplication(ctx context.Context, kept messages.Answer) (int64, error) {
 	if id := s.applicationOf(ctx, kept); id != 0 {

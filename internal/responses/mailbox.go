@@ -17,10 +17,10 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// incidentHeader tells a relay what became of a mail to a mailbox that opens incidents.
+// incidentHeader tells a relay the result of a mail to a mailbox that opens incidents.
 const incidentHeader = "X-IRIS-INCIDENT"
 
-// openByMail opens an incident, or says in a header why not: the mail itself is taken in any case.
+// openByMail opens an incident, or gives the reason in a header. The mail is accepted in both cases.
 func (s *Responses) openByMail(w http.ResponseWriter, r *http.Request, box messages.Mailbox, l letter) error {
 	said := "Not created (email reply not fresh email)"
 	if !l.answers {
@@ -42,7 +42,7 @@ func (s *Responses) openByMail(w http.ResponseWriter, r *http.Request, box messa
 			}
 			said = strconv.FormatInt(int64(id), 10)
 		} else {
-			// Nobody reads the header: this may be a page that nobody gets.
+			// People do not see the header: a page may be lost without anybody noticing.
 			s.d.Log.Warn("mail opened no incident", zap.String("application", app.Name), zap.String("plan", box.Plan), zap.String("reason", why))
 		}
 	}
@@ -51,7 +51,7 @@ func (s *Responses) openByMail(w http.ResponseWriter, r *http.Request, box messa
 	return nil
 }
 
-// mailPlan finds the active plan of a mailbox. why is what speaks against opening an incident; "" = nothing.
+// mailPlan finds the active plan of a mailbox. why is the reason not to open an incident; "" = none.
 func (s *Responses) mailPlan(ctx context.Context, box messages.Mailbox, app auth.Application) (id escalation.PlanID, why string, err error) {
 	plan, err := s.d.Plans.Recent(ctx, box.Plan)
 	if fault.Is(err, fault.NotFound) {
@@ -100,7 +100,7 @@ func (s *Responses) openMail(ctx context.Context, app auth.Application, plan esc
 	return opened.ID, nil
 }
 
-// mailContext is what templates see of a mail. A body that is too long is cut: a page is not lost over it.
+// mailContext is the context of a mail for templates. A body that is too long is cut, so that the page is not lost.
 func mailContext(l letter) (json.RawMessage, error) {
 	body := []rune(l.body)
 	body = body[:min(len(body), incidents.MaxContext)]

@@ -18,7 +18,7 @@ const (
 	oneClickOnly = "GmailOneClick only supports claiming individual messages"
 )
 
-// relayedOneClick takes the button in a mail that a relay has verified.
+// relayedOneClick handles the button of a mail that a relay has verified.
 func (s *Responses) relayedOneClick(w http.ResponseWriter, r *http.Request) error {
 	members, err := object(w, r)
 	if err != nil {
@@ -40,8 +40,8 @@ func (s *Responses) relayedOneClick(w http.ResponseWriter, r *http.Request) erro
 	return nil
 }
 
-// oneClick takes the button in a mail from Gmail itself. The address behind it was signed by us and expires. Only POST acts:
-// programs that scan mails follow links with GET.
+// oneClick handles the button of a mail, posted by Gmail. Iris signed the address of the button, and it expires. Only POST
+// acts, because mail scanners follow links with GET.
 func (s *Responses) oneClick(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	id, err := strconv.ParseInt(q.Get("msg_id"), 10, 64)
@@ -67,7 +67,7 @@ func (s *Responses) oneClick(w http.ResponseWriter, r *http.Request) {
 	wire.Empty(w, http.StatusNoContent)
 }
 
-// press claims one message's incident in the name of whoever has the address.
+// press claims one message's incident for the owner of the address.
 func (s *Responses) press(r *http.Request, id messages.ID, email string) (string, error) {
 	kept := messages.Answer{Mode: users.Email, Source: "button", MessageID: id, Content: "claim"}
 	said, err := s.obey(r.Context(), writing(email), messages.Reply{Command: messages.CommandClaim, MessageID: id}, &kept)
@@ -76,7 +76,7 @@ func (s *Responses) press(r *http.Request, id messages.ID, email string) (string
 
 func writing(address string) from { return from{users.Email, address, incidents.ViaEmail} }
 
-// applicationOf is the application that an answer was about; 0 = none.
+// applicationOf is the application of an answered message; 0 = none.
 func (s *Responses) applicationOf(ctx context.Context, kept messages.Answer) int64 {
 	if kept.MessageID != 0 {
 		if m, err := s.d.Pages.Asked(ctx, kept.MessageID); err == nil {

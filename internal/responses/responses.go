@@ -1,7 +1,7 @@
-// Package responses takes the answers of people and vendors: signed links in messages, buttons in Slack, replies by SMS, keys
+// Package responses handles the answers of people and vendors: signed links in messages, buttons in Slack, replies by SMS, keys
 // pressed on the phone, and delivery receipts. Every acknowledgement ends in the same call as the API's claim, says who did it
-// and by which way, and is recorded whether it was understood or not. The routes below /api/v0 are those that existing
-// relays serve; requests there are believed only with the vendor's own signature. Those below /v0/response are for the
+// and through which channel. Answers are recorded, understood or not. The routes below /api/v0 are those that existing
+// relays serve; requests there need the vendor's own signature. Those below /v0/response are for the
 // relays themselves, which sign as applications do.
 package responses
 
@@ -20,14 +20,15 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/load"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// Pages looks up what people answer to.
+// Pages finds the messages that people answer.
 type Pages interface {
-	// Asked returns what a message was about, queued or history; a NotFound fault when there is no such message.
+	// Asked returns the subject of a message in the queue or in history; a NotFound fault when there is no such message.
 	Asked(ctx context.Context, id messages.ID) (messages.Asked, error)
 	// AskedBatch is Asked for a digest by its number of 32 hexadecimal digits.
 	AskedBatch(ctx context.Context, batch string) (messages.Asked, error)
@@ -35,7 +36,7 @@ type Pages interface {
 	Newest(ctx context.Context, user users.ID) (messages.Asked, bool, error)
 	// Active returns the active incidents that paged the user, with their applications, oldest first.
 	Active(ctx context.Context, user users.ID) ([]messages.Asked, error)
-	// Batch returns the incidents that a digest stands for; none when there is no such digest.
+	// Batch returns the incidents of a digest; none when there is no such digest.
 	Batch(ctx context.Context, batch string) ([]incidents.ID, error)
 	// Waiting returns those of the incidents that are neither acknowledged nor resolved.
 	Waiting(ctx context.Context, ids []incidents.ID) ([]incidents.ID, error)
@@ -70,7 +71,7 @@ type People interface {
 	ByID(ctx context.Context, id users.ID) (users.User, error)
 }
 
-// Receipts applies a vendor's later word on a message; one that comes before its message is recorded is kept for a while.
+// Receipts applies the vendors' reports on messages. A receipt that arrives before its message is recorded is kept for a while.
 type Receipts interface {
 	// Apply reports whether there is a message that the receipt is about.
 	Apply(ctx context.Context, r messages.Receipt) (known bool, err error)
@@ -79,11 +80,11 @@ type Receipts interface {
 // Plans finds active plans by name; a NotFound fault when there is none.
 type Plans interface {
 	Recent(ctx context.Context, name string) (escalation.PlanSteps, error)
-	// HasWords reports whether some template of the plan has words for the application.
+	// HasWords reports whether a template of the plan has text for the application.
 	HasWords(ctx context.Context, plan escalation.PlanID, applicationID int64) (bool, error)
 }
 
-// Load tells whether an application already has more waiting than it may, and is told what was accepted.
+// Load knows the pending work of applications. It decides whether more is accepted, and counts what was accepted.
 type Load interface {
 	// Overloaded returns zero when there is room; otherwise it is how long the sender should wait.
 	Overloaded(ctx context.Context, app auth.Application) (time.Duration, error)
@@ -109,7 +110,7 @@ type Deps struct {
 	Plans         Plans
 	Load          Load
 	// Rates bounds how many incidents mails open; nil = any number.
-	Rates         *wire.Rates
+	Rates         *load.Rates
 	Notifications Notifications
 	Links         *auth.Links
 	// OneClick verifies Gmail's button; nil = it is switched off.
@@ -133,7 +134,7 @@ type Deps struct {
 	// cannot be asked: people are then found by id and name only.
 	SlackEmail func(ctx context.Context, userID string) (string, error)
 
-	// Reveal puts the secrets of a stored text back that are meant for the destination; nil = there are none.
+	// Reveal puts back the secrets of a stored text that are for the destination; nil = there are none.
 	Reveal func(text, destination string) string
 
 	Asset func(name string) string // address of a stylesheet or icon

@@ -21,6 +21,7 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/load"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
@@ -274,7 +275,7 @@ func setupWith(t *testing.T, change func(*Deps)) (*world, *auth.Links, http.Hand
 	oneClick, err := auth.NewOneClick(oneClickKey, "https://iris.example/api/v0/gmail-oneclick/relay")
 	require.NoError(t, err)
 	counts := counted(func() (int64, int64) { return w.escalating, 0 })
-	d := Deps{Rates: wire.NewRates(counts, 10, 10, time.Minute, nil), Authenticator: wire.NewAuthenticator(w, callers{}, nil, "user", errs), Applications: w, Plans: w, Load: w,
+	d := Deps{Rates: load.NewRates(counts, 10, 10, time.Minute, nil), Authenticator: wire.NewAuthenticator(w, callers{}, nil, "user", errs), Applications: w, Plans: w, Load: w,
 		Notifications: w, OneClick: oneClick, Pages: w, Posted: w, Incidents: w, People: w, Receipts: w, Links: keys.Links(), Errors: errs,
 		Wake: func(b buckets.Set) { w.woken.Union(b) }, PublicURL: "https://iris.example/",
 		ValidTwilio: func(full string, form url.Values, h http.Header) bool {

@@ -62,12 +62,12 @@ func postedForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	return form, nil
 }
 
-// settle keeps an answer and gives back its words. What the person may not do is said in words; a reply that makes no
-// sense is the relay's error to show.
+// settle records an answer and returns its text. A refusal is a text for the person; a reply that cannot be parsed is an
+// error for the relay.
 func (s *Responses) settle(r *http.Request, said string, err error, kept *messages.Answer) (string, error) {
 	switch {
-	case err != nil && !told(err):
-		return "", err // ours: the relay may try again
+	case err != nil && !explained(err):
+		return "", err // a failure of Iris: the relay may try again
 	case fault.Is(err, fault.Forbidden), fault.Is(err, fault.NotFound):
 		said, err = fault.Public(err), nil
 	case err != nil:
@@ -78,7 +78,7 @@ func (s *Responses) settle(r *http.Request, said string, err error, kept *messag
 	return said, err
 }
 
-// app answers with the words for the person.
+// app answers with the text for the person.
 func app(w http.ResponseWriter, said string) {
 	wire.JSON(w, http.StatusOK, map[string]string{"app_response": said})
 }
@@ -106,7 +106,7 @@ func (s *Responses) relayedSMS(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// titled makes of a reply that was not understood the error that relays know.
+// titled returns the error of the v0 wire for a reply that was not understood.
 func titled(err error) error {
 	var bad *messages.BadReply
 	if errors.As(err, &bad) {
@@ -145,7 +145,7 @@ func (s *Responses) relayedKey(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// messageNumber reads a number that may stand in quotes; false when it is none.
+// messageNumber reads a number, quoted or not; false when it is no number.
 func messageNumber(raw json.RawMessage) (messages.ID, bool) {
 	var n json.Number
 	if json.Unmarshal(raw, &n) != nil {
@@ -212,8 +212,8 @@ func object(w http.ResponseWriter, r *http.Request) (map[string]json.RawMessage,
 	return wire.Object(wire.WithoutNUL(body))
 }
 
-// relayedStatus takes a delivery receipt. That a message failed which nobody knows is told; the receipt is kept for a while
-// all the same.
+// relayedStatus handles a delivery receipt. A failure of an unknown message is an error for the relay; the receipt is still
+// kept for a while.
 func (s *Responses) relayedStatus(w http.ResponseWriter, r *http.Request) error {
 	form, err := postedForm(w, r)
 	if err != nil {

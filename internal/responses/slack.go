@@ -17,10 +17,10 @@ import (
 
 // Pressed is a button that somebody pressed under a message.
 type Pressed struct {
-	MessageID   messages.ID // what the button's value says
-	Timestamp   string      // by which Slack knows the message that the button belongs to; "" = it does not say
+	MessageID   messages.ID // from the value of the button
+	Timestamp   string      // Slack's id of the message with the button; "" = unknown
 	Acts        bool        // it acknowledges; a pressed link does not
-	All         bool        // everything that paged the person is meant
+	All         bool        // for every active incident that paged the person
 	UserID      string
 	UserName    string
 	ResponseURL string
@@ -57,7 +57,7 @@ func (s *Responses) slack(w http.ResponseWriter, r *http.Request) {
 	if err = s.underItsMessage(r.Context(), pressed); err == nil {
 		said, err = s.answerSlack(r.Context(), pressed, cmd, &kept)
 	}
-	if told(err) {
+	if explained(err) {
 		said, err = fault.Public(err), nil
 	}
 	if err != nil {
@@ -81,8 +81,8 @@ func (s *Responses) answerSlack(ctx context.Context, p Pressed, cmd messages.Rep
 	return s.obeyUser(ctx, user, incidents.ViaSlack, cmd, kept)
 }
 
-// underItsMessage checks that the button belongs to the message that its value names. The value alone is what somebody wrote into
-// a message; which message carries the button is what Slack says.
+// underItsMessage checks that the button belongs to the message that its value names. Anybody can write a value into a message;
+// Slack says which message carries the button.
 func (s *Responses) underItsMessage(ctx context.Context, p Pressed) error {
 	var carriers []messages.ID
 	if p.Timestamp != "" {
@@ -105,7 +105,7 @@ func (s *Responses) underItsMessage(ctx context.Context, p Pressed) error {
 	return fault.New(fault.Forbidden, "This button does not belong to the message that it names.")
 }
 
-// slackUser finds who pressed. What Slack vouches for comes first: the member's id, then the e-mail address that Slack has of the
+// slackUser finds the person who pressed. What Slack guarantees comes first: the member's id, then the e-mail address that Slack has of the
 // member, as a contact for Slack or for mail. The name in the payload comes last, because members choose it themselves.
 func (s *Responses) slackUser(ctx context.Context, p Pressed, cmd messages.Reply) (users.User, error) {
 	find := func(mode users.Mode, contact string) (users.User, error) {

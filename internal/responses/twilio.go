@@ -17,8 +17,8 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// twilioOnly lets a request through only when Twilio signed it. The signature covers the public URL as configured, so what a
-// proxy made of scheme, host or path does not matter.
+// twilioOnly lets a request through only when Twilio signed it. The signature covers the public URL as configured, so
+// changes of scheme, host or path by a proxy do not matter.
 func (s *Responses) twilioOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, r, err := wire.Body(w, r, 64<<10)
@@ -44,7 +44,7 @@ func (s *Responses) twilioOnly(next http.Handler) http.Handler {
 	})
 }
 
-// sms takes a reply. The person always gets an answer in words; what was not understood says how to do it.
+// sms handles a reply. The person always gets a text; if the reply was not understood, the text explains the commands.
 func (s *Responses) sms(w http.ResponseWriter, r *http.Request) {
 	text, from := r.PostFormValue("Body"), r.PostFormValue("From")
 	switch {
@@ -77,10 +77,10 @@ func (s *Responses) answerSMS(r *http.Request, number, text string, kept *messag
 
 func texting(number string) from { return from{users.SMS, number, incidents.ViaSMS} }
 
-// sayFailure answers a person whose request failed: in words when it was their mistake, as an error when it was ours, so that
-// Twilio's log shows it.
+// sayFailure answers a person whose request failed: with a text if it was a mistake of the person, else with an error that
+// Twilio's log shows.
 func (s *Responses) sayFailure(w http.ResponseWriter, r *http.Request, err error, kept *messages.Answer) {
-	if !told(err) {
+	if !explained(err) {
 		s.d.Errors.Write(w, r, err)
 		return
 	}
@@ -93,7 +93,7 @@ func (s *Responses) sayFailure(w http.ResponseWriter, r *http.Request, err error
 	twiml(w, verb(name, kept.Result))
 }
 
-// gather gives the words of a call that can be acknowledged: three times the message and the menu, then good-bye. A key counts
+// gather returns the text of a call that can be acknowledged: three times the message and the menu, then good-bye. A key counts
 // at any time; the pound key skips the rest of the message.
 func (s *Responses) gather(w http.ResponseWriter, r *http.Request) {
 	m, ok := s.called(w, r)
@@ -113,7 +113,7 @@ func (s *Responses) gather(w http.ResponseWriter, r *http.Request) {
 	twiml(w, append(words, verb("Say", "Goodbye."))...)
 }
 
-// keyOr says words and takes a key while it does, and for some seconds after.
+// keyOr speaks a text and accepts a key during it and for some seconds after.
 func keyOr(action, seconds string, words ...node) node {
 	return node{XMLName: xml.Name{Local: "Gather"}, Nodes: words, Attrs: []xml.Attr{
 		attr("action", action), attr("method", "POST"), attr("numDigits", "1"), attr("timeout", seconds), attr("finishOnKey", "#"),
@@ -126,7 +126,7 @@ const (
 	maxLoops     = 10
 )
 
-// loops is how often a call says its words.
+// loops is how often a call repeats its text.
 func loops(r *http.Request) int {
 	if n, err := strconv.Atoi(r.URL.Query().Get("loop")); err == nil && n > 0 {
 		return min(n, maxLoops)
@@ -141,7 +141,7 @@ func instruction(r *http.Request) string {
 	return "Press 2 to claim."
 }
 
-// say gives the words of a call that cannot be acknowledged, as often as the address says.
+// say returns the text of a call that cannot be acknowledged, repeated as the URL says.
 func (s *Responses) say(w http.ResponseWriter, r *http.Request) {
 	if m, ok := s.called(w, r); ok {
 		var words []node
@@ -156,7 +156,7 @@ func badMessageID() error {
 	return fault.Titled("Invalid message_id", "the message_id parameter must be the number of a message, or of a digest (32 hexadecimal digits)")
 }
 
-// called finds the message that a call is about.
+// called finds the message of a call.
 func (s *Responses) called(w http.ResponseWriter, r *http.Request) (messages.Asked, bool) {
 	named, ok := messages.ParseMessageID(r.URL.Query().Get("message_id"))
 	if !ok {
@@ -183,7 +183,7 @@ func (s *Responses) called(w http.ResponseWriter, r *http.Request) (messages.Ask
 	return m, true
 }
 
-// key takes the key that somebody pressed. The person is the one who was called, To.
+// key handles a pressed key. The person is the one who was called, To.
 func (s *Responses) key(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query().Get("message_id")
 	if query == "" {
@@ -223,7 +223,7 @@ func (s *Responses) answerKey(r *http.Request, to, digits string, reply messages
 	return s.obey(r.Context(), from{users.Call, to, incidents.ViaCall}, reply, kept)
 }
 
-// twilioStatus takes a delivery receipt. One that no message is known for is kept: it may have come too early.
+// twilioStatus handles a delivery receipt. A receipt without a known message is kept: the message may not be recorded yet.
 func (s *Responses) twilioStatus(w http.ResponseWriter, r *http.Request) {
 	_ = r.ParseForm() // twilioOnly parsed the same bytes
 	receipt, ok := s.d.TwilioReceipt(r.PostForm)

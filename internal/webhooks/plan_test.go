@@ -18,6 +18,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/load"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
@@ -35,7 +36,7 @@ func catching(t *testing.T, ofApp, catchAll string, recent bounded) (*fakes, *We
 	f := &fakes{open: map[string]incidents.ID{}, facts: map[incidents.ID]json.RawMessage{}}
 	f.app.DefaultPlan = ofApp
 	s, err := New(Deps{Applications: f, Incidents: f, Plans: f, Load: f, Errors: wire.NewErrors(zap.New(core)), Wake: func(buckets.Set) {},
-		Log: zap.New(core), Enabled: Names(), CatchAll: catchAll, FallbackRates: wire.NewRates(recent, 10, 1, time.Minute, nil)})
+		Log: zap.New(core), Enabled: Names(), CatchAll: catchAll, FallbackRates: load.NewRates(recent, 10, 1, time.Minute, nil)})
 	require.NoError(t, err)
 	r := chi.NewRouter()
 	s.Routes(r)

@@ -24,6 +24,7 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/load"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
@@ -65,11 +66,11 @@ type Deps struct {
 	// Enabled are the formats that are served, of Names; empty = alertmanager alone.
 	Enabled []string
 	// Rates bounds how many incidents are opened; nil = any number.
-	Rates *wire.Rates
+	Rates *load.Rates
 	// CatchAll is the name of the plan for alerts without a usable plan, of applications without a default plan; "" = none.
 	CatchAll string
 	// FallbackRates bounds how many incidents are opened on default plans and on CatchAll; nil = any number.
-	FallbackRates *wire.Rates
+	FallbackRates *load.Rates
 	Registerer    prometheus.Registerer // nil: none
 	// Openings: where authentication is switched off, keys are not checked.
 	Openings auth.Openings

@@ -10,6 +10,7 @@ import (
 	"github.com/alexedwards/scs/v2"
 
 	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/cache"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -25,7 +26,7 @@ type People interface {
 // Authenticator finds out who a request comes from: a person with a session, or an application that signed it.
 // It is safe for concurrent use.
 type Authenticator struct {
-	applications freshApplications
+	applications auth.Applications
 	people       People
 	sessions     *scs.SessionManager
 	userKey      string
@@ -36,7 +37,7 @@ type Authenticator struct {
 // NewAuthenticator returns an Authenticator. sessions may be nil: then nobody can come with one. userKey is the session's
 // key that holds the name of the logged-in user.
 func NewAuthenticator(apps auth.Applications, people People, sessions *scs.SessionManager, userKey string, e *Errors) *Authenticator {
-	return &Authenticator{applications: freshApplications{NewFresh(apps.ByName)}, people: people, sessions: sessions,
+	return &Authenticator{applications: sharedLookups{apps, cache.New(cache.Config[string, auth.Application]{})}, people: people, sessions: sessions,
 		userKey: userKey, errors: e}
 }
 
@@ -49,13 +50,14 @@ func (a *Authenticator) Believing() *Authenticator {
 	return &b
 }
 
-// freshApplications makes one look-up serve all requests of an application that come at the same time.
-type freshApplications struct {
-	apps *Fresh[string, auth.Application]
+// sharedLookups makes one read serve all requests of an application that come at the same time. It keeps nothing.
+type sharedLookups struct {
+	apps  auth.Applications
+	reads *cache.Cache[string, auth.Application]
 }
 
-func (f freshApplications) ByName(ctx context.Context, name string) (auth.Application, error) {
-	return f.apps.Get(ctx, name)
+func (s sharedLookups) ByName(ctx context.Context, name string) (auth.Application, error) {
+	return s.reads.Get(ctx, name, func(ctx context.Context) (auth.Application, error) { return s.apps.ByName(ctx, name) })
 }
 
 // Middleware finds out who a request comes from and keeps it with the request (Actor). A request without credentials

@@ -44,18 +44,20 @@ type Deps struct {
 	Plans        Plans
 	Templates    Templates
 	Applications Applications
+	Simulator    Simulator
 }
 
 // The routes by resource.
 type (
-	plans     struct{ Deps }
-	templates struct{ Deps }
-	apps      struct{ Deps }
+	plans       struct{ Deps }
+	templates   struct{ Deps }
+	apps        struct{ Deps }
+	simulations struct{ Deps }
 )
 
 // Routes returns the routes on the parts.
 func Routes(d Deps) []routing.Route {
-	return slices.Concat(plans{d}.routes(), templates{d}.routes(), apps{d}.routes())
+	return slices.Concat(plans{d}.routes(), templates{d}.routes(), apps{d}.routes(), simulations{d}.routes())
 }
 
 // versioned reads the query of a list of versions: the active ones, unless the query asks for all.

@@ -105,7 +105,7 @@ func instants(unix []int64) []time.Time {
 func shiftOf(r db.ChosenShiftsRow) oncall.Shift {
 	s := oncall.Shift{
 		ID: oncall.ShiftID(r.ID), TeamID: r.TeamID, Role: r.Role, User: users.ID(r.UserID), Start: r.StartsAt.UTC(), End: r.EndsAt.UTC(),
-		Link: postgres.TextOf(r.LinkID), Note: postgres.TextOf(r.Note), Edited: r.Edited,
+		Link: postgres.Deref(r.LinkID), Note: postgres.Deref(r.Note), Edited: r.Edited,
 	}
 	if r.ScheduleID != nil {
 		s.Schedule = oncall.ScheduleID(*r.ScheduleID)

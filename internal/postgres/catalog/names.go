@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"github.com/iris-oncall/iris/internal/escalation"
-	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
@@ -17,8 +16,6 @@ type Names struct {
 	applications *Applications
 	targets      *Targets
 }
-
-var _ simulation.Names = (*Names)(nil)
 
 // NewNames returns the adapter over d.
 func NewNames(d *postgres.DB, apps *Applications) *Names {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/iris-oncall/iris/internal/cache"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
@@ -24,16 +25,16 @@ const planTTL = time.Second
 // Plans stores versions of escalation plans. It is safe for concurrent use.
 type Plans struct {
 	db     *postgres.DB
-	active *postgres.Recently[string, escalation.PlanSteps]
-	words  *postgres.Recently[planApplication, bool]
+	active *cache.Cache[string, escalation.PlanSteps]
+	words  *cache.Cache[planApplication, bool]
 }
 
 type planApplication struct{ plan, application int64 }
 
 // NewPlans returns the adapter over d.
 func NewPlans(d *postgres.DB) *Plans {
-	return &Plans{db: d, active: postgres.NewRecently[string, escalation.PlanSteps](planTTL),
-		words: postgres.NewRecently[planApplication, bool](planTTL)}
+	return &Plans{db: d, active: cache.New(cache.Config[string, escalation.PlanSteps]{TTL: planTTL}),
+		words: cache.New(cache.Config[planApplication, bool]{TTL: planTTL})}
 }
 
 // ByID returns a version of a plan, active or not, with its steps. Unknown: NotFound.
@@ -173,7 +174,7 @@ func (p *Plans) Reach(ctx context.Context, targets, templates []string) (escalat
 // Create saves a new version of a plan and makes it the active one of its name. A template, role or creator that
 // vanished meanwhile is an Invalid fault.
 func (p *Plans) Create(ctx context.Context, d escalation.Draft) (id escalation.PlanID, err error) {
-	defer p.active.Forget()
+	defer p.active.Clear()
 	err = p.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		row := db.InsertPlanParams{Name: d.Name, CreatorID: int64(d.CreatorID), Description: d.Description,
 			ThresholdWindow: postgres.ToSeconds(d.ThresholdWindow), ThresholdCount: int32(d.ThresholdCount),
@@ -222,7 +223,7 @@ func notificationRows(plan int64, steps []escalation.Step) []db.InsertPlanNotifi
 // SetActive makes a version the active one of its name, or takes that away from it. Deactivating a version that is not
 // active changes nothing. Unknown: NotFound.
 func (p *Plans) SetActive(ctx context.Context, id escalation.PlanID, active bool) error {
-	defer p.active.Forget()
+	defer p.active.Clear()
 	return p.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		plan, err := q.PlanByID(ctx, int64(id))
 		if err != nil {
@@ -250,7 +251,7 @@ func forgetPlan(ctx context.Context, q *db.Queries, name string) error {
 // Delete removes every version of a plan. A plan that a quota names, or that has incidents, stays and is an Invalid fault.
 // Unknown: NotFound.
 func (p *Plans) Delete(ctx context.Context, name string) error {
-	defer p.active.Forget()
+	defer p.active.Clear()
 	return p.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		ids, err := q.PlanVersions(ctx, name)
 		if err != nil {

@@ -78,7 +78,7 @@ func ring(ctx context.Context, q *db.Queries, t db.TimersToRingRow, now time.Tim
 	case t.Active:
 		return false, nil
 	case t.Reason == postgres.TimerLate && t.Other != 0:
-		return false, postgres.AddLine(ctx, q, id, incidents.EntryHeld, "",
+		return false, postgres.AddEntry(ctx, q, id, incidents.EntryHeld, "",
 			fmt.Sprintf("the late firing delivery is not escalated here: incident %d of the same group is open", t.Other))
 	case t.Reason == postgres.TimerLate:
 		line = "no resolve followed the late firing delivery: escalation starts again"
@@ -93,5 +93,5 @@ func ring(ctx context.Context, q *db.Queries, t db.TimersToRingRow, now time.Tim
 			return false, err
 		}
 	}
-	return true, postgres.AddLine(ctx, q, id, incidents.EntryReopened, "", line)
+	return true, postgres.AddEntry(ctx, q, id, incidents.EntryReopened, "", line)
 }

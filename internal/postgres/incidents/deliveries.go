@@ -18,9 +18,6 @@ import (
 // findRuns is how many look-ups of keys run at the same time. They wait for no statement that opens incidents.
 const findRuns = 2
 
-// The reasons of timers, as they are stored.
-const ()
-
 // foundKey is what a key belongs to: an open incident, or else one that a delivery resolved.
 type foundKey struct {
 	open     incidents.Opened // ID 0 = none
@@ -91,7 +88,7 @@ func (i *Incidents) hold(ctx context.Context, n incidents.New, id incidents.ID, 
 		if err := q.TouchIncident(ctx, int64(id)); err != nil {
 			return err
 		}
-		return postgres.AddLine(ctx, q, id, incidents.EntryHeld, n.Actor, "a late firing delivery arrived "+brief(ago)+
+		return postgres.AddEntry(ctx, q, id, incidents.EntryHeld, n.Actor, "a late firing delivery arrived "+brief(ago)+
 			" after the resolve: it is held, and escalation starts in "+brief(n.Late.Hold)+" unless a resolve follows")
 	})
 	return held, err
@@ -132,12 +129,12 @@ func (i *Incidents) Update(ctx context.Context, id incidents.ID, d incidents.Del
 			if line == "" {
 				text += "; nobody is paged again"
 			}
-			if err := postgres.AddLine(ctx, q, id, incidents.EntryUpdated, "", text); err != nil {
+			if err := postgres.AddEntry(ctx, q, id, incidents.EntryUpdated, "", text); err != nil {
 				return err
 			}
 		}
 		if line != "" {
-			err = postgres.AddLine(ctx, q, id, incidents.EntryReopened, "", line)
+			err = postgres.AddEntry(ctx, q, id, incidents.EntryReopened, "", line)
 		}
 		if err == nil && (changed > 0 || line != "") {
 			err = q.TouchIncident(ctx, int64(id))
@@ -232,7 +229,7 @@ func (i *Incidents) endHold(ctx context.Context, id incidents.ID, c incidents.Ch
 		if err := q.NoteResolvedGroup(ctx, int64(id)); err != nil {
 			return err
 		}
-		return postgres.AddLine(ctx, q, id, incidents.EntryResolved, c.Actor, "a resolve followed the late firing delivery: nobody is paged")
+		return postgres.AddEntry(ctx, q, id, incidents.EntryResolved, c.Actor, "a resolve followed the late firing delivery: nobody is paged")
 	})
 	return ended, err
 }

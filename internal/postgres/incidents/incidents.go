@@ -21,15 +21,15 @@ import (
 // its method returns; waking the processors afterwards is the caller's. It is safe for concurrent use.
 type Incidents struct {
 	db      *postgres.DB
-	opening *postgres.Gather[incidents.New, openResult]
-	finding *postgres.Gather[incidents.New, foundKey]
+	opening *postgres.Batches[incidents.New, openResult]
+	finding *postgres.Batches[incidents.New, foundKey]
 }
 
 // New returns the adapter over d.
 func New(d *postgres.DB) *Incidents {
 	i := &Incidents{db: d}
-	i.opening = &postgres.Gather[incidents.New, openResult]{Run: i.openAll, MaxSize: openBatch, MaxRuns: openFlushes}
-	i.finding = &postgres.Gather[incidents.New, foundKey]{Run: i.findAll, MaxSize: openBatch, MaxRuns: findRuns}
+	i.opening = postgres.NewBatches(openBatch, openFlushes, i.openAll)
+	i.finding = postgres.NewBatches(openBatch, findRuns, i.findAll)
 	return i
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"slices"
 
+	"github.com/iris-oncall/iris/internal/batch"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -41,88 +42,66 @@ func (i *Incidents) Open(ctx context.Context, n incidents.New) (incidents.Opened
 	return r.opened, r.err
 }
 
-// openBatch opens a batch, splitting it until a bad request stands alone. The error is always nil: each request has its
-// own.
-func (i *Incidents) openAll(ctx context.Context, batch []incidents.New) ([]openResult, error) {
-	out := make([]openResult, len(batch))
-	i.openRange(ctx, batch, out)
+// openAll opens a batch and returns what became of each request. The error is always nil: each request has its own.
+func (i *Incidents) openAll(ctx context.Context, news []incidents.New) ([]openResult, error) {
+	out := make([]openResult, len(news))
+	rest := make([]*opening, len(news))
+	for k, n := range news {
+		rest[k] = &opening{New: n, openResult: &out[k]}
+	}
+	for len(rest) > 0 {
+		part := rest[:fitting(rest)]
+		rest = rest[len(part):]
+		err := batch.Split(part, func(some []*opening) error { return i.openSome(ctx, some) }, postgres.IsItemFault,
+			func(o *opening, err error) { o.err = err })
+		for _, o := range part {
+			if o.opened.ID == 0 && o.err == nil {
+				o.err = err
+			}
+		}
+	}
 	return out, nil
 }
 
-func (i *Incidents) openRange(ctx context.Context, batch []incidents.New, out []openResult) {
-	if n := fitting(batch); n < len(batch) {
-		i.openRange(ctx, batch[:n], out[:n])
-		i.openRange(ctx, batch[n:], out[n:])
-		return
-	}
-	i.db.ObserveOpened(len(batch))
-	err := i.openSome(ctx, batch, out)
-	switch {
-	case err == nil:
-	case len(batch) == 1 || fault.Is(err, fault.Unavailable):
-		// The database is away or busy: trying the others one by one would only take longer.
-		for k := range out {
-			if out[k].opened.ID == 0 {
-				out[k].err = err
-			}
-		}
-	default:
-		half := len(batch) / 2
-		i.openRange(ctx, batch[:half], out[:half])
-		i.openRange(ctx, batch[half:], out[half:])
-	}
+// opening is a request of a batch and what became of it.
+type opening struct {
+	incidents.New
+	*openResult
 }
 
 // fitting returns how many of the first requests go into one statement; at least one.
-func fitting(batch []incidents.New) int {
+func fitting(news []*opening) int {
 	bytes := 0
-	for n, b := range batch {
-		bytes += len(b.Context) + len(b.DedupFacts)
-		for _, a := range b.Alerts {
+	for n, o := range news {
+		bytes += len(o.Context) + len(o.DedupFacts)
+		for _, a := range o.Alerts {
 			bytes += len(a.Fingerprint) + len(a.Labels) + len(a.Annotations)
 		}
 		if bytes > openBytes && n > 0 {
 			return n
 		}
 	}
-	return len(batch)
+	return len(news)
 }
 
-// openSome runs one statement for the batch, and looks up what was not opened because its key is open.
-func (i *Incidents) openSome(ctx context.Context, batch []incidents.New, out []openResult) error {
+// openSome runs one statement for those requests that have no incident yet. Then it looks up the incidents of those that it did
+// not open because an incident with their key is open.
+func (i *Incidents) openSome(ctx context.Context, news []*opening) error {
+	i.db.ObserveOpened(len(news))
 	for round := 0; ; round++ {
 		err := i.db.Do(ctx, func(q *db.Queries) error {
-			rows, err := q.OpenIncidents(ctx, openParams(batch, out))
+			rows, err := q.OpenIncidents(ctx, openParams(news))
 			for _, r := range rows {
-				out[r.Ord].opened = incidents.Opened{ID: incidents.ID(r.ID), Bucket: int(r.Bucket)}
+				news[r.Ord].opened = incidents.Opened{ID: incidents.ID(r.ID), Bucket: int(r.Bucket)}
 			}
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		var missing []int
-		var keys []incidents.New
-		for k, n := range batch {
-			if out[k].opened.ID == 0 {
-				missing, keys = append(missing, k), append(keys, n)
-			}
-		}
-		if len(missing) == 0 {
-			return nil
-		}
-		found, err := i.findAll(ctx, keys)
-		if err != nil {
+		left, err := i.findOpen(ctx, news)
+		if err != nil || left == 0 {
 			return err
-		}
-		left := 0
-		for at, k := range missing {
-			if out[k].opened = found[at].open; out[k].opened.ID == 0 {
-				left++
-			}
-		}
-		if left == 0 {
-			return nil
 		}
 		if round == openRounds {
 			return fault.New(fault.Unavailable, "the incident with this key is opened and resolved at the same time, try again")
@@ -130,11 +109,35 @@ func (i *Incidents) openSome(ctx context.Context, batch []incidents.New, out []o
 	}
 }
 
-// openParams turns those requests of the batch that have no result yet into columns.
-func openParams(batch []incidents.New, out []openResult) db.OpenIncidentsParams {
+// findOpen looks up the open incidents of requests that have none yet, and returns how many still have none.
+func (i *Incidents) findOpen(ctx context.Context, news []*opening) (left int, err error) {
+	var missing []*opening
+	var keys []incidents.New
+	for _, o := range news {
+		if o.opened.ID == 0 {
+			missing, keys = append(missing, o), append(keys, o.New)
+		}
+	}
+	if len(missing) == 0 {
+		return 0, nil
+	}
+	found, err := i.findAll(ctx, keys)
+	if err != nil {
+		return 0, err
+	}
+	for k, o := range missing {
+		if o.opened = found[k].open; o.opened.ID == 0 {
+			left++
+		}
+	}
+	return left, nil
+}
+
+// openParams turns those requests that have no incident yet into columns.
+func openParams(news []*opening) db.OpenIncidentsParams {
 	var p db.OpenIncidentsParams
-	for k, n := range batch {
-		if out[k].opened.ID != 0 {
+	for k, n := range news {
+		if n.opened.ID != 0 {
 			continue
 		}
 		ord := int32(k)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/iris-oncall/iris/internal/cache"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -28,8 +29,8 @@ const (
 type Notifications struct {
 	db      *postgres.DB
 	limits  *quotas.Limits
-	gather  *postgres.Gather[messages.Notification, int64]
-	targets *postgres.Recently[roleTarget, escalation.Lookup]
+	gather  *postgres.Batches[messages.Notification, int64]
+	targets *cache.Cache[roleTarget, escalation.Lookup]
 }
 
 type roleTarget struct{ role, target string }
@@ -39,8 +40,8 @@ const targetTTL = time.Second
 
 // New returns the adapter over d.
 func New(d *postgres.DB) *Notifications {
-	n := &Notifications{db: d, limits: quotas.NewLimits(d), targets: postgres.NewRecently[roleTarget, escalation.Lookup](targetTTL)}
-	n.gather = &postgres.Gather[messages.Notification, int64]{Run: n.insert, MaxSize: notificationBatch, MaxRuns: notificationRuns}
+	n := &Notifications{db: d, limits: quotas.NewLimits(d), targets: cache.New(cache.Config[roleTarget, escalation.Lookup]{TTL: targetTTL})}
+	n.gather = postgres.NewBatches(notificationBatch, notificationRuns, n.insert)
 	return n
 }
 

@@ -60,7 +60,7 @@ func (s *DirectorySync) known(ctx context.Context, who db.DirectoryPeopleParams)
 					ID: users.ID(r.ID), TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, FullName: r.FullName,
 					TimeZone: r.TimeZone, Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active, LoginEpoch: int(r.LoginEpoch),
 				},
-				PhotoURL: postgres.TextOf(r.PhotoUrl), Contacts: postgres.Zip[users.Mode, string](r.ContactModes, r.Destinations),
+				PhotoURL: postgres.Deref(r.PhotoUrl), Contacts: postgres.Zip[users.Mode, string](r.ContactModes, r.Destinations),
 				Source: r.Source, Stable: r.StableID, SwitchedOff: r.SwitchedOff, Given: postgres.Zip[users.Mode, string](r.GivenModes, r.GivenDestinations),
 			}
 		}

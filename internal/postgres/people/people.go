@@ -54,7 +54,7 @@ func (p *OncallPeople) find(ctx context.Context, by db.OncallPeopleParams) ([]on
 					ID: users.ID(r.ID), TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, FullName: r.FullName,
 					TimeZone: r.TimeZone, Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active, LoginEpoch: int(r.LoginEpoch),
 				},
-				PhotoURL: postgres.TextOf(r.PhotoUrl), NoTimeZone: !r.TimeZoneGiven, Contacts: postgres.Zip[users.Mode, string](r.ContactModes, r.Destinations),
+				PhotoURL: postgres.Deref(r.PhotoUrl), NoTimeZone: !r.TimeZoneGiven, Contacts: postgres.Zip[users.Mode, string](r.ContactModes, r.Destinations),
 			}
 		}
 		return err

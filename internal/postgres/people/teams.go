@@ -295,9 +295,9 @@ func profileOf(r db.OncallTeamByNameRow) oncall.Profile {
 	return oncall.Profile{
 		ID: r.ID, OncallID: r.OncallID, TargetID: r.TargetID, Active: r.Active,
 		TeamSettings: oncall.TeamSettings{
-			Name: r.Name, Description: r.Description, TimeZone: r.TimeZone, Email: postgres.TextOf(r.Email), SlackChannel: postgres.TextOf(r.SlackChannel),
-			SlackNotifications: postgres.TextOf(r.SlackChannelNotifications), IrisPlan: postgres.TextOf(r.IrisPlan), IrisEnabled: r.IrisEnabled,
-			OverridePhone: postgres.TextOf(r.OverridePhone), APIManaged: r.ApiManaged,
+			Name: r.Name, Description: r.Description, TimeZone: r.TimeZone, Email: postgres.Deref(r.Email), SlackChannel: postgres.Deref(r.SlackChannel),
+			SlackNotifications: postgres.Deref(r.SlackChannelNotifications), IrisPlan: postgres.Deref(r.IrisPlan), IrisEnabled: r.IrisEnabled,
+			OverridePhone: postgres.Deref(r.OverridePhone), APIManaged: r.ApiManaged,
 		},
 	}
 }

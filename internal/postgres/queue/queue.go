@@ -123,7 +123,7 @@ func claimed(r db.TakeMessagesRow) delivery.Claimed {
 // Release puts taken messages back. See delivery.Queue.
 func (q *Queue) Release(ctx context.Context, processID string, ids []messages.ID) error {
 	return q.db.Do(ctx, func(d *db.Queries) error {
-		return d.ReleaseMessages(ctx, db.ReleaseMessagesParams{Ids: postgres.MessageNumbers(ids), ProcessID: processID})
+		return d.ReleaseMessages(ctx, db.ReleaseMessagesParams{Ids: numbers(ids), ProcessID: processID})
 	})
 }
 
@@ -185,7 +185,7 @@ func (q *Queue) MarkSending(ctx context.Context, processID string, starts []deli
 
 // StillOpen reads marked messages again. See delivery.Ledger.
 func (q *Queue) StillOpen(ctx context.Context, processID string, ids []messages.ID) (map[messages.ID]bool, time.Time, error) {
-	p := db.StillOpenParams{Ids: postgres.MessageNumbers(ids), ProcessID: processID}
+	p := db.StillOpenParams{Ids: numbers(ids), ProcessID: processID}
 	var open map[messages.ID]bool
 	var at time.Time
 	err := q.db.DoOnConnection(ctx, func(d *db.Queries) error {
@@ -422,3 +422,11 @@ func withoutTokens(s string) string {
 }
 
 var linkToken = regexp.MustCompile(`/ack/[A-Za-z0-9_-]{16,}`)
+
+func numbers(ids []messages.ID) []int64 {
+	out := make([]int64, len(ids))
+	for i, id := range ids {
+		out[i] = int64(id)
+	}
+	return out
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/cache"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
@@ -16,12 +17,12 @@ const queueTTL = time.Second
 // Queues tells what waits for delivery. It is safe for concurrent use.
 type Queues struct {
 	db     *postgres.DB
-	depths *postgres.Recently[struct{}, []messages.QueueDepth]
+	depths *cache.Cache[struct{}, []messages.QueueDepth]
 }
 
 // NewQueues returns the adapter over d.
 func NewQueues(d *postgres.DB) *Queues {
-	return &Queues{db: d, depths: postgres.NewRecently[struct{}, []messages.QueueDepth](queueTTL)}
+	return &Queues{db: d, depths: cache.New(cache.Config[struct{}, []messages.QueueDepth]{TTL: queueTTL})}
 }
 
 // Depths returns how much waits per mode, class and application; what has nothing waiting or on its way is absent.

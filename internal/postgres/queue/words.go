@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/cache"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -19,12 +20,12 @@ const wordsTTL = time.Second
 // Words loads what rendering needs: messages.Words. It is safe for concurrent use.
 type Words struct {
 	db        *postgres.DB
-	templates *postgres.Remembered[messages.TemplateKey, messages.Found]
+	templates *cache.Cache[messages.TemplateKey, messages.Found]
 }
 
 // NewWords returns the adapter over d.
 func NewWords(d *postgres.DB) *Words {
-	return &Words{db: d, templates: postgres.NewRemembered[messages.TemplateKey, messages.Found](wordsTTL, 10_000)}
+	return &Words{db: d, templates: cache.New(cache.Config[messages.TemplateKey, messages.Found]{TTL: wordsTTL})}
 }
 
 var _ messages.Words = (*Words)(nil)
@@ -98,7 +99,7 @@ func (w *Words) Detours(ctx context.Context, ids []messages.ID) (map[messages.ID
 		return out, nil
 	}
 	err := w.db.Do(ctx, func(q *db.Queries) error {
-		rows, err := q.DetoursOfMessages(ctx, postgres.MessageNumbers(ids))
+		rows, err := q.DetoursOfMessages(ctx, numbers(ids))
 		for _, r := range rows {
 			out[messages.ID(r.MessageID)] = messages.Change{Type: "target-change", Old: r.Old, New: r.New, Description: r.Description}
 		}
@@ -107,45 +108,37 @@ func (w *Words) Detours(ctx context.Context, ids []messages.ID) (map[messages.ID
 	return out, err
 }
 
-// Templates returns what the active versions of templates say; what was read less than wordsTTL ago is not read again.
+// Templates returns the contents of the active versions of templates, which may be up to wordsTTL old.
 func (w *Words) Templates(ctx context.Context, keys []messages.TemplateKey) (map[messages.TemplateKey]messages.Found, error) {
+	folded := make([]messages.TemplateKey, len(keys))
+	for i, k := range keys {
+		folded[i] = foldKey(k)
+	}
+	found, err := w.templates.GetAll(ctx, folded, w.readTemplates)
 	out := make(map[messages.TemplateKey]messages.Found, len(keys))
-	asked := map[messages.TemplateKey][]messages.TemplateKey{}
-	var names, applications, modes []string
-	var folded []messages.TemplateKey
+	for i, k := range keys {
+		if f, known := found[folded[i]]; known {
+			out[k] = f
+		}
+	}
+	return out, err
+}
+
+func (w *Words) readTemplates(ctx context.Context, keys []messages.TemplateKey) (map[messages.TemplateKey]messages.Found, error) {
+	var p db.WordsOfTemplatesParams
 	for _, k := range keys {
-		f := foldKey(k)
-		if found, ok := w.templates.Get(f); ok {
-			out[k] = found
-			continue
-		}
-		if asked[f] == nil {
-			folded = append(folded, f)
-			names, applications, modes = append(names, f.Template), append(applications, f.Application), append(modes, string(f.Mode))
-		}
-		asked[f] = append(asked[f], k)
+		p.Templates, p.Applications, p.Modes = append(p.Templates, k.Template), append(p.Applications, k.Application), append(p.Modes, string(k.Mode))
 	}
-	if len(names) == 0 {
-		return out, nil
-	}
-	started := time.Now()
+	out := make(map[messages.TemplateKey]messages.Found, len(keys))
 	err := w.db.Do(ctx, func(q *db.Queries) error {
-		rows, err := q.WordsOfTemplates(ctx, db.WordsOfTemplatesParams{Templates: names, Applications: applications, Modes: modes})
-		if err != nil {
-			return err
-		}
+		rows, err := q.WordsOfTemplates(ctx, p)
 		for _, r := range rows {
-			f := folded[r.N-1]
-			found := messages.Found{
+			out[keys[r.N-1]] = messages.Found{
 				Template: r.HasTemplate, Application: r.HasApplication, Mode: r.HasMode,
 				Content: messages.TemplateContent{Subject: r.Subject, Body: r.Body, EmailHTML: r.EmailHtml},
 			}
-			w.templates.Put(f, found, started)
-			for _, k := range asked[f] {
-				out[k] = found
-			}
 		}
-		return nil
+		return err
 	})
 	return out, err
 }

@@ -4,27 +4,27 @@ import (
 	"slices"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/cache"
 )
 
 // KnownKeys are keys of rows that were there a moment ago, so that making them again can be left out: that is a statement less,
 // and one that would wait for whoever has the row. It may be wrong about a row that was rolled back or forgotten.
 type KnownKeys[K comparable] struct {
-	*postgres.Remembered[K, struct{}]
+	*cache.Cache[K, struct{}]
 }
 
+// NewKnownKeys returns an empty set of keys.
 func NewKnownKeys[K comparable]() KnownKeys[K] {
-	return KnownKeys[K]{postgres.NewRemembered[K, struct{}](time.Hour, 10_000)}
+	return KnownKeys[K]{cache.New(cache.Config[K, struct{}]{TTL: time.Hour})}
 }
 
 func (k KnownKeys[K]) all(keys []K) bool {
-	return !slices.ContainsFunc(keys, func(key K) bool { _, ok := k.Get(key); return !ok })
+	return !slices.ContainsFunc(keys, func(key K) bool { _, ok := k.Lookup(key); return !ok })
 }
 
 func (k KnownKeys[K]) add(keys []K) {
-	now := time.Now()
 	for _, key := range keys {
-		k.Put(key, struct{}{}, now)
+		k.Put(key, struct{}{})
 	}
 }
 

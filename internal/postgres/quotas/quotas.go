@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/cache"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -31,7 +32,7 @@ type StandardQuota struct {
 type Limits struct {
 	db       *postgres.DB
 	Standard *StandardQuota // nil = none
-	known    *postgres.Recently[struct{}, Allowed]
+	known    *cache.Cache[struct{}, Allowed]
 	counted  KnownKeys[string]
 }
 
@@ -45,7 +46,7 @@ type Allowed struct {
 }
 
 func NewLimits(d *postgres.DB) *Limits {
-	return &Limits{db: d, known: postgres.NewRecently[struct{}, Allowed](allowancesTTL), counted: NewKnownKeys[string]()}
+	return &Limits{db: d, known: cache.New(cache.Config[struct{}, Allowed]{TTL: allowancesTTL}), counted: NewKnownKeys[string]()}
 }
 
 func (a *Limits) Current(ctx context.Context) (Allowed, error) {

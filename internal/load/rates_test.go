@@ -1,4 +1,4 @@
-package wire_test
+package load_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/load"
 )
 
 // recent counts as it is told.
@@ -23,12 +23,12 @@ func (r recent) Recent(_ context.Context, application, plan int64, lookback time
 func TestRates(t *testing.T) {
 	t.Parallel()
 	app := auth.Application{ID: 4, Name: "demo"}
-	var off *wire.Rates
+	var off *load.Rates
 	require.NoError(t, off.Check(t.Context(), app, 1))
 
 	var active, opened int64
 	asked := 0
-	rates := wire.NewRates(recent(func(application, plan int64, lookback time.Duration, most int) (int64, int64, error) {
+	rates := load.NewRates(recent(func(application, plan int64, lookback time.Duration, most int) (int64, int64, error) {
 		asked++
 		require.Equal(t, []int64{4, 7, 21}, []int64{application, plan, int64(most)}, "no further than it matters")
 		require.Equal(t, 30*time.Second, lookback)
@@ -58,6 +58,6 @@ func TestRates(t *testing.T) {
 	require.Zero(t, asked)
 
 	away := errors.New("away")
-	failing := wire.NewRates(recent(func(int64, int64, time.Duration, int) (int64, int64, error) { return 0, 0, away }), 1, 1, time.Second, nil)
+	failing := load.NewRates(recent(func(int64, int64, time.Duration, int) (int64, int64, error) { return 0, 0, away }), 1, 1, time.Second, nil)
 	require.ErrorIs(t, failing.Check(t.Context(), app, 7), away)
 }

@@ -1,20 +1,20 @@
-package delivery
+package rate
 
 import (
 	"sync"
 	"time"
 )
 
-// pace measures how fast messages of a line go, so that slots are reserved, and messages taken, just early enough. It is
+// Pace measures how fast the messages of one mode go, so that slots are reserved, and messages taken, just early enough. It is
 // safe for concurrent use.
-type pace struct {
+type Pace struct {
 	mu      sync.Mutex
 	way     worst   // from take to call, without waiting for the slot
 	connect worst   // to prepare the connection
 	mark    worst   // from when it is to be marked until the mark is committed
-	look    worst   // to read the incident again
+	reread  worst   // to read the incident again
 	reserve worst   // to reserve a slot
-	pass    worst   // of the line, which sees a slot that comes near only in its next one
+	pass    worst   // over the mode's lanes: a slot that comes near is seen only in the next one
 	rate    float64 // calls per second of late
 	since   time.Time
 	count   int
@@ -29,8 +29,10 @@ const (
 	tripsOfWay, tripsOfStep = 6, 2
 	// spare is added to what a step took of late.
 	spare = 5 * time.Millisecond
-	// mostMarking bounds for how long calls are marked ahead. It is less than a marked message waits for a connection.
-	mostMarking = connectWithin / 2
+	// mostMarking bounds for how long calls are marked ahead. It must be less than a marked message waits for a connection.
+	mostMarking = 500 * time.Millisecond
+	// mostMarked bounds how many messages are marked ahead.
+	mostMarked = 256
 	// worstFor is how long a slow case is remembered, at least.
 	worstFor = 2 * time.Second
 )
@@ -69,21 +71,31 @@ func (w *worst) or(guess time.Duration) time.Duration {
 	return w.value()
 }
 
-func (p *pace) note(w *worst, d time.Duration) {
+func (p *Pace) note(w *worst, d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	w.add(time.Now(), d)
 }
 
-func (p *pace) prepared(d time.Duration)  { p.note(&p.way, d) }
-func (p *pace) connected(d time.Duration) { p.note(&p.connect, d) }
-func (p *pace) marked(d time.Duration)    { p.note(&p.mark, d) }
-func (p *pace) looked(d time.Duration)    { p.note(&p.look, d) }
-func (p *pace) passed(d time.Duration)    { p.note(&p.pass, d) }
-func (p *pace) reserved(d time.Duration)  { p.note(&p.reserve, d) }
+// Prepared notes the time from take to call, without waiting for the slot.
+func (p *Pace) Prepared(d time.Duration) { p.note(&p.way, d) }
+
+// Connected notes the time to get a connection.
+func (p *Pace) Connected(d time.Duration) { p.note(&p.connect, d) }
+
+// Marked notes the time from asking for the mark to its commit.
+func (p *Pace) Marked(d time.Duration) { p.note(&p.mark, d) }
+
+// Reread notes the time to read an incident again.
+func (p *Pace) Reread(d time.Duration) { p.note(&p.reread, d) }
+
+// Passed notes the time of a pass over the lanes of the mode.
+func (p *Pace) Passed(d time.Duration) { p.note(&p.pass, d) }
+
+func (p *Pace) reserved(d time.Duration) { p.note(&p.reserve, d) }
 
 // lead is how long before its slot a message is taken.
-func (p *pace) lead() time.Duration {
+func (p *Pace) lead() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	d := p.way.or(tripsOfWay * p.reserve.value())
@@ -91,31 +103,31 @@ func (p *pace) lead() time.Duration {
 }
 
 // reserveAhead is how long before a slot begins it must be asked for.
-func (p *pace) reserveAhead() time.Duration {
+func (p *Pace) reserveAhead() time.Duration {
 	lead := p.lead()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return min(mostLead, lead+p.reserve.value())
 }
 
-// callAhead is how long before its slot a message is prepared and marked.
-func (p *pace) callAhead() time.Duration {
+// CallAhead is how long before its slot a message is prepared and marked.
+func (p *Pace) CallAhead() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	step := tripsOfStep * p.reserve.value()
-	return min(mostLead, p.connect.value()+p.mark.or(step)+p.look.or(step)+2*spare)
+	return min(mostLead, p.connect.value()+p.mark.or(step)+p.reread.or(step)+2*spare)
 }
 
-// lookAhead is how long before its slot the incident of a message is read again: long enough for the answer, and short enough
-// that the answer is still young when the slot begins.
-func (p *pace) lookAhead() time.Duration {
+// ReadAhead is how long before its slot the incident of a message is read again: long enough for the answer, and short enough
+// that the answer is used within two thirds of fresh when the slot begins.
+func (p *Pace) ReadAhead(fresh time.Duration) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return min(maxLookAge*2/3, p.look.or(tripsOfStep*p.reserve.value())+spare)
+	return min(fresh*2/3, p.reread.or(tripsOfStep*p.reserve.value())+spare)
 }
 
-// called counts a finished call.
-func (p *pace) called(now time.Time) {
+// Called counts a finished call.
+func (p *Pace) Called(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.count++
@@ -128,23 +140,23 @@ func (p *pace) called(now time.Time) {
 	}
 }
 
-// marking is how many messages may be marked beyond those that may be called at once: twice as many as are called while a mark
+// Marking is how many messages may be marked beyond those that may be called at once: twice as many as are called while a mark
 // is made, so that the rate can grow until calls or the database bound it.
-func (p *pace) marking(now time.Time) int {
+func (p *Pace) Marking(now time.Time) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if now.Sub(p.since) > time.Second {
 		return 0
 	}
-	return min(stageBatch, int(p.rate*p.markTime().Seconds()))
+	return min(mostMarked, int(p.rate*p.markTime().Seconds()))
 }
 
 // markTime is twice the time that a mark takes. The caller holds the lock.
-func (p *pace) markTime() time.Duration { return min(2*p.mark.value(), mostMarking) }
+func (p *Pace) markTime() time.Duration { return min(2*p.mark.value(), mostMarking) }
 
-// ahead is how many messages may be on their way to the calls beside those being called: what is called in the time that
+// Ahead is how many messages may be on their way to the calls beside those being called: what is called in the time that
 // the way takes, and a little more.
-func (p *pace) ahead(now time.Time) int {
+func (p *Pace) Ahead(now time.Time) int {
 	way := max(100*time.Millisecond, p.lead()*3/2)
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,4 +1,4 @@
-package delivery
+package rate
 
 import (
 	"encoding/binary"
@@ -15,12 +15,12 @@ const (
 	hintVersion = 1
 	// maxHint keeps a hint small; what does not fit is left out, which costs a little fairness.
 	maxHint = 8 << 10
-	// hintLife is how long a hint is believed.
-	hintLife = 3 * time.Second
+	// HintLife is how long the hint of another process is used.
+	HintLife = 3 * time.Second
 )
 
-// encodeDemand writes which lanes wait at a process.
-func encodeDemand(lanes []Lane) []byte {
+// EncodeDemand writes which lanes have work in a process, as a hint for other processes (Peers.Update).
+func EncodeDemand(lanes []Lane) []byte {
 	out := []byte{hintVersion}
 	lanes = slices.Clone(lanes)
 	slices.SortFunc(lanes, compareLanes)
@@ -39,7 +39,7 @@ func encodeDemand(lanes []Lane) []byte {
 	return out
 }
 
-// decodeDemand reads what encodeDemand wrote; it trusts nothing.
+// decodeDemand reads what EncodeDemand wrote; it trusts nothing.
 func decodeDemand(b []byte) (lanes []Lane, err error) {
 	if len(b) < 1 || b[0] != hintVersion || len(b) > maxHint {
 		return nil, errors.New("not a demand hint of this version")
@@ -47,7 +47,7 @@ func decodeDemand(b []byte) (lanes []Lane, err error) {
 	for b = b[1:]; len(b) > 0; {
 		m, c := int(b[0]>>4), int(b[0]&15)
 		app, n := binary.Uvarint(b[1:])
-		if n <= 0 || m >= len(users.Modes) || c >= classCount {
+		if n <= 0 || m >= len(users.Modes) || c >= ClassCount {
 			return nil, errors.New("malformed demand hint")
 		}
 		lanes = append(lanes, Lane{users.Modes[m], messages.Class(c), int64(app)})
@@ -56,46 +56,49 @@ func decodeDemand(b []byte) (lanes []Lane, err error) {
 	return lanes, nil
 }
 
-// demands is what the processes say waits at them. It is safe for concurrent use.
-type demands struct {
+// Peers is which lanes have work in the other processes, as far as their hints say. The zero value is ready. It is safe for
+// concurrent use.
+type Peers struct {
 	mu     sync.Mutex
-	others map[string]heard
+	others map[string]peer
 }
 
-type heard struct {
+type peer struct {
 	at    time.Time
 	lanes map[Lane]bool
 }
 
-// gone forgets a process.
-func (d *demands) gone(processID string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	delete(d.others, processID)
-}
-
-// hear notes what waits at a process.
-func (d *demands) hear(now time.Time, processID string, lanes []Lane) {
+// Update replaces what is known of a process by its hint; nil removes the process. A hint that cannot be read, of another version
+// for example, is ignored.
+func (p *Peers) Update(now time.Time, processID string, hint []byte) {
+	lanes, err := decodeDemand(hint)
+	if err != nil && hint != nil {
+		return
+	}
 	set := make(map[Lane]bool, len(lanes))
 	for _, l := range lanes {
 		set[l] = true
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.others == nil {
-		d.others = map[string]heard{}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if hint == nil {
+		delete(p.others, processID)
+		return
 	}
-	d.others[processID] = heard{now, set}
+	if p.others == nil {
+		p.others = map[string]peer{}
+	}
+	p.others[processID] = peer{now, set}
 }
 
-// fresh returns what is believed of the others now.
-func (d *demands) fresh(now time.Time) []map[Lane]bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+// fresh returns the lanes of each process whose hint is not too old.
+func (p *Peers) fresh(now time.Time) []map[Lane]bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	var out []map[Lane]bool
-	for id, h := range d.others {
-		if now.Sub(h.at) > hintLife {
-			delete(d.others, id)
+	for id, h := range p.others {
+		if now.Sub(h.at) > HintLife {
+			delete(p.others, id)
 			continue
 		}
 		out = append(out, h.lanes)
@@ -106,8 +109,8 @@ func (d *demands) fresh(now time.Time) []map[Lane]bool {
 // shares tells how much of a limit belongs to this process's lanes of one mode, when all lanes that pass sharing draw from
 // it, and how much each of those lanes weighs here: a lane that also waits elsewhere counts for a part. The turns of
 // applications are thus dealt over the cluster and not per process.
-func shares(own []Lane, others []map[Lane]bool, mode users.Mode, sharing func(Lane) bool) (share float64, weights map[fairKey]float64) {
-	weights = map[fairKey]float64{}
+func shares(own []Lane, others []map[Lane]bool, mode users.Mode, sharing func(Lane) bool) (share float64, weights map[Key]float64) {
+	weights = map[Key]float64{}
 	holders := map[Lane]int{}
 	for _, l := range own {
 		if sharing(l) {
@@ -121,7 +124,7 @@ func shares(own []Lane, others []map[Lane]bool, mode users.Mode, sharing func(La
 			}
 		}
 	}
-	var count [classCount]int
+	var count [ClassCount]int
 	for l := range holders {
 		count[l.Class]++
 	}
@@ -131,14 +134,14 @@ func shares(own []Lane, others []map[Lane]bool, mode users.Mode, sharing func(La
 			continue
 		}
 		w := 1 / float64(holders[l])
-		weights[fairKey{l.Class, l.Application}] = w
+		weights[Key{l.Class, l.Application}] = w
 		share += parts[l.Class] * w / float64(count[l.Class])
 	}
 	return min(1, max(share, 0.001)), weights
 }
 
 // classParts is how the rate divides among classes: each that waits has its floor, the most urgent has the rest.
-func classParts(count [classCount]int) (parts [classCount]float64) {
+func classParts(count [ClassCount]int) (parts [ClassCount]float64) {
 	rest, top := 1.0, -1
 	for c := range count {
 		if count[c] == 0 {

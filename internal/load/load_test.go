@@ -1,4 +1,4 @@
-package wire_test
+package load_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"go.uber.org/zap/zaptest"
 
 	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/load"
 )
 
 type fakePending struct {
@@ -37,7 +37,7 @@ func TestLoadRefusesNotificationsFirstAndIncidentsLast(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := &fakePending{counts: map[int64]int64{1: 9}}
-		l := wire.NewLoad(p, zaptest.NewLogger(t))
+		l := load.New(p, zaptest.NewLogger(t))
 		app := auth.Application{ID: 1, PendingCap: 10}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -83,7 +83,7 @@ func (blockedPending) Pending(ctx context.Context) (map[int64]int64, error) {
 func TestNoRequestWaitsForACount(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := wire.NewLoad(blockedPending{}, zaptest.NewLogger(t))
+		l := load.New(blockedPending{}, zaptest.NewLogger(t))
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go func() { _ = l.Run(ctx) }()

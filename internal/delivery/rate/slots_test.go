@@ -1,4 +1,4 @@
-package delivery
+package rate
 
 import (
 	"math/rand/v2"
@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/instant"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -29,9 +30,9 @@ func (l *limitRow) reserve(clock time.Time, r Reservation) Granted {
 			if l.free.After(wanted.Add(r.Tolerance)) {
 				continue
 			}
-			l.free = later(l.free, wanted.Add(-time.Duration(r.Burst-1)*r.Interval))
+			l.free = instant.Later(l.free, wanted.Add(-time.Duration(r.Burst-1)*r.Interval))
 			g.Index = append(g.Index, i)
-			g.Slots = append(g.Slots, later(l.free, wanted))
+			g.Slots = append(g.Slots, instant.Later(l.free, wanted))
 			l.free = l.free.Add(r.Interval)
 		}
 	}
@@ -44,7 +45,7 @@ func (l *limitRow) reserve(clock time.Time, r Reservation) Granted {
 type world struct {
 	now   time.Duration
 	row   limitRow
-	r     rate
+	r     Limit
 	nodes []*node
 	calls []time.Duration // true instants of call starts
 }
@@ -71,7 +72,7 @@ type node struct {
 
 // onWay is a message that was taken for a slot.
 type onWay struct {
-	slot  slot
+	slot  Slot
 	ready time.Duration
 }
 
@@ -101,9 +102,9 @@ func (w *world) step() {
 		}
 		n.coming = slices.DeleteFunc(n.coming, func(c onWay) bool {
 			switch {
-			case w.now < c.ready || local.Before(c.slot.at):
+			case w.now < c.ready || local.Before(c.slot.At):
 				return false
-			case local.After(c.slot.until):
+			case local.After(c.slot.Until):
 				n.lost++
 				return true
 			}
@@ -126,7 +127,7 @@ func (w *world) ask(n *node, local time.Time, backlog int) {
 		return
 	}
 	n.asked = &Reservation{
-		Interval: w.r.interval(), Burst: w.r.burst, Tolerance: d.tolerance, OnlyIfWithin: d.onlyIdle, Lead: d.lead,
+		Interval: w.r.interval(), Burst: w.r.Burst, Tolerance: d.tolerance, OnlyIfWithin: d.onlyIdle, Lead: d.lead,
 		Offsets: slices.Repeat([]time.Duration{d.offset}, d.n),
 	}
 	n.sentAt, n.decide = w.now, w.now+n.latency()
@@ -137,7 +138,7 @@ func (w *world) receive(n *node, now time.Time) {
 	sent := w.at(n.sentAt).Add(n.skew)
 	n.slowest = max(n.slowest, now.Sub(sent))
 	n.clock.learn(g, sent, now)
-	slots := make([]slot, len(g.Slots))
+	slots := make([]Slot, len(g.Slots))
 	for i, s := range g.Slots {
 		slots[i] = n.clock.slot(s)
 		n.ahead = max(n.ahead, s.Sub(g.Clock))
@@ -154,7 +155,7 @@ func (w *world) requireExact(t require.TestingT, jitter time.Duration) {
 	var empty time.Duration // when the bucket will have leaked out
 	for i, at := range w.calls {
 		empty = max(empty, at) + interval
-		require.LessOrEqual(t, empty-at, time.Duration(w.r.burst)*interval+jitter, "call %d of %d comes too soon", i, len(w.calls))
+		require.LessOrEqual(t, empty-at, time.Duration(w.r.Burst)*interval+jitter, "call %d of %d comes too soon", i, len(w.calls))
 	}
 }
 
@@ -168,7 +169,7 @@ func latencies(t *rapid.T, slowest time.Duration) func() time.Duration {
 func TestLimitIsNeverExceeded(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		w := &world{r: rate{rapid.Float64Range(0.5, 400).Draw(t, "rate"), rapid.IntRange(1, 5).Draw(t, "burst")}}
+		w := &world{r: Limit{rapid.Float64Range(0.5, 400).Draw(t, "rate"), rapid.IntRange(1, 5).Draw(t, "burst")}}
 		w.row.free = epoch
 		jitter := maxLate
 		for range rapid.IntRange(1, 4).Draw(t, "processes") {
@@ -198,7 +199,7 @@ func TestLimitIsNeverExceeded(t *testing.T) {
 func TestLimitIsUsedUp(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		w := &world{r: rate{rapid.Float64Range(1, 500).Draw(t, "rate"), 1}}
+		w := &world{r: Limit{rapid.Float64Range(1, 500).Draw(t, "rate"), 1}}
 		w.row.free = epoch
 		count := rapid.IntRange(1, 4).Draw(t, "processes")
 		working := rapid.IntRange(1, count).Draw(t, "processes with work")
@@ -223,14 +224,14 @@ func TestLimitIsUsedUp(t *testing.T) {
 			w.step()
 		}
 		w.requireExact(t, maxLate)
-		want := w.r.perSecond * span.Seconds()
+		want := w.r.PerSecond * span.Seconds()
 		require.GreaterOrEqual(t, float64(len(w.calls)), 0.95*want-2)
 	})
 }
 
 func TestLimitIsSharedByDemand(t *testing.T) {
 	t.Parallel()
-	w := &world{r: rate{200, 1}}
+	w := &world{r: Limit{200, 1}}
 	w.row.free = epoch
 	for i, share := range []float64{0.75, 0.25} {
 		n := &node{pool: newPool(w.r), awake: func(time.Duration) bool { return true }}
@@ -249,7 +250,7 @@ func TestLimitIsSharedByDemand(t *testing.T) {
 func TestSharesAreFairWhateverTheLeads(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		w := &world{r: rate{rapid.Float64Range(10, 300).Draw(t, "rate"), 1}}
+		w := &world{r: Limit{rapid.Float64Range(10, 300).Draw(t, "rate"), 1}}
 		w.row.free = epoch
 		count := rapid.IntRange(2, 4).Draw(t, "processes")
 		weights, sum := make([]float64, count), 0.0
@@ -284,7 +285,7 @@ func TestSharesAreFairWhateverTheLeads(t *testing.T) {
 		for i, n := range w.nodes {
 			total += n.called - before[i]
 		}
-		require.GreaterOrEqual(t, float64(total), 0.95*w.r.perSecond*span.Seconds(), "the limit is used")
+		require.GreaterOrEqual(t, float64(total), 0.95*w.r.PerSecond*span.Seconds(), "the limit is used")
 		for i, n := range w.nodes {
 			require.InEpsilon(t, n.pool.share*float64(total), float64(n.called-before[i]), 0.1, "process %d of shares %v", i, weights)
 			require.LessOrEqual(t, n.ahead, bound(longest)+w.r.interval()+2*time.Millisecond, "reserved ahead")
@@ -295,7 +296,7 @@ func TestSharesAreFairWhateverTheLeads(t *testing.T) {
 // An urgent page of one process does not wait until another process has used a limit up.
 func TestAQuickProcessLeavesALimitToOthers(t *testing.T) {
 	t.Parallel()
-	w := &world{r: rate{50, 1}}
+	w := &world{r: Limit{50, 1}}
 	w.row.free = epoch
 	for i, way := range []time.Duration{250 * time.Millisecond, 5 * time.Millisecond} {
 		n := &node{pool: newPool(w.r), awake: func(time.Duration) bool { return true }, way: way}
@@ -326,35 +327,35 @@ func TestASlotIsMappedNeverEarly(t *testing.T) {
 	clock := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC) // the database lives in its own time
 	c.learn(Granted{Before: clock.Add(-10 * time.Millisecond), Clock: clock}, sent, received)
 	s := c.slot(clock.Add(100 * time.Millisecond))
-	require.Equal(t, received.Add(100*time.Millisecond), s.at)
-	require.Equal(t, sent.Add(110*time.Millisecond).Add(maxLate), s.until)
-	require.Equal(t, clock.Add(100*time.Millisecond), c.remote(s.at))
+	require.Equal(t, received.Add(100*time.Millisecond), s.At)
+	require.Equal(t, sent.Add(110*time.Millisecond).Add(maxLate), s.Until)
+	require.Equal(t, clock.Add(100*time.Millisecond), c.remote(s.At))
 
 	// A slow answer makes the mapping no worse, a quick one makes it better.
 	c.learn(Granted{Before: clock.Add(time.Second), Clock: clock.Add(time.Second)}, sent.Add(700*time.Millisecond), received.Add(1500*time.Millisecond))
 	require.Equal(t, s, c.slot(clock.Add(100*time.Millisecond)))
 	c.learn(Granted{Before: clock.Add(2 * time.Second), Clock: clock.Add(2 * time.Second)}, received.Add(1980*time.Millisecond), received.Add(1981*time.Millisecond))
-	require.Equal(t, received.Add(81*time.Millisecond), c.slot(clock.Add(100*time.Millisecond)).at)
+	require.Equal(t, received.Add(81*time.Millisecond), c.slot(clock.Add(100*time.Millisecond)).At)
 
 	// When a clock is set, only what came later counts.
 	clock = clock.Add(-time.Hour)
 	c.learn(Granted{Before: clock, Clock: clock}, received.Add(3*time.Second), received.Add(3001*time.Millisecond))
-	require.Equal(t, received.Add(4001*time.Millisecond), c.slot(clock.Add(time.Second)).at)
+	require.Equal(t, received.Add(4001*time.Millisecond), c.slot(clock.Add(time.Second)).At)
 
 	// A process far from the database has time to use its slots as well.
 	var far dbClock
 	for range trusted {
-		require.True(t, far.slot(clock.Add(time.Second)).until.Before(far.slot(clock.Add(time.Second)).at.Add(maxLate/2)) || far.samples == 0)
+		require.True(t, far.slot(clock.Add(time.Second)).Until.Before(far.slot(clock.Add(time.Second)).At.Add(maxLate/2)) || far.samples == 0)
 		far.learn(Granted{Before: clock, Clock: clock}, sent, sent.Add(200*time.Millisecond))
 	}
 	s = far.slot(clock.Add(time.Second))
-	require.Equal(t, maxLate/2, s.until.Sub(s.at))
+	require.Equal(t, maxLate/2, s.Until.Sub(s.At))
 }
 
 func TestRateIsRoundedDown(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		r := rate{rapid.Float64Range(0.01, 10000).Draw(t, "rate"), 1}
-		require.GreaterOrEqual(t, r.interval().Seconds()*r.perSecond, 1-1e-9)
+		r := Limit{rapid.Float64Range(0.01, 10000).Draw(t, "rate"), 1}
+		require.GreaterOrEqual(t, r.interval().Seconds()*r.PerSecond, 1-1e-9)
 	})
 }

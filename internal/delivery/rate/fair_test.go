@@ -1,4 +1,4 @@
-package delivery
+package rate
 
 import (
 	"maps"
@@ -11,10 +11,10 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
-func everybody(fairKey) bool { return true }
+func everybody(Key) bool { return true }
 
-func even(keys ...fairKey) map[fairKey]float64 {
-	out := map[fairKey]float64{}
+func even(keys ...Key) map[Key]float64 {
+	out := map[Key]float64{}
 	for _, k := range keys {
 		out[k] = 1
 	}
@@ -26,16 +26,16 @@ func TestFairTakesTurnsWithinAClass(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		apps := rapid.SliceOfNDistinct(rapid.Int64Range(1, 1000), 1, 20, rapid.ID).Draw(t, "applications")
 		var q fairQueue
-		lanes := map[fairKey]float64{}
+		lanes := map[Key]float64{}
 		for _, a := range apps {
-			lanes[fairKey{messages.ClassRoutine, a}] = 1
+			lanes[Key{messages.ClassRoutine, a}] = 1
 		}
 		q.set(lanes)
 		served := map[int64]int{}
 		for range rapid.IntRange(1, 300).Draw(t, "starts") {
 			k, ok := q.next(everybody)
 			require.True(t, ok)
-			served[k.application]++
+			served[k.Application]++
 			counts := slices.Collect(maps.Values(served))
 			most := slices.Max(counts)
 			least := 0
@@ -51,13 +51,13 @@ func TestFairKeepsFloors(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var q fairQueue
-		q.set(even(fairKey{messages.ClassUrgent, 1}, fairKey{messages.ClassUrgent, 2}, fairKey{messages.ClassRoutine, 1},
-			fairKey{messages.ClassOutOfBand, 3}))
+		q.set(even(Key{messages.ClassUrgent, 1}, Key{messages.ClassUrgent, 2}, Key{messages.ClassRoutine, 1},
+			Key{messages.ClassOutOfBand, 3}))
 		n := rapid.IntRange(1, 500).Draw(t, "starts")
-		var served [classCount]int
+		var served [ClassCount]int
 		for range n {
 			k, _ := q.next(everybody)
-			served[k.class]++
+			served[k.Class]++
 		}
 		require.GreaterOrEqual(t, served[messages.ClassOutOfBand], n/10-2)
 		require.GreaterOrEqual(t, served[messages.ClassRoutine], n/10-2)
@@ -70,15 +70,15 @@ func TestFairServesANewcomerWithinOneTurn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		flood := rapid.IntRange(1, 30).Draw(t, "flooding applications")
 		var q fairQueue
-		lanes := map[fairKey]float64{}
+		lanes := map[Key]float64{}
 		for a := range flood {
-			lanes[fairKey{messages.ClassOutOfBand, int64(a + 1)}] = 1
+			lanes[Key{messages.ClassOutOfBand, int64(a + 1)}] = 1
 		}
 		q.set(lanes)
 		for range rapid.IntRange(0, 1000).Draw(t, "starts before") {
 			q.next(everybody)
 		}
-		newcomer := fairKey{messages.ClassOutOfBand, rapid.Int64Range(-5, 1000).Filter(func(a int64) bool {
+		newcomer := Key{messages.ClassOutOfBand, rapid.Int64Range(-5, 1000).Filter(func(a int64) bool {
 			return a < 1 || a > int64(flood)
 		}).Draw(t, "newcomer")}
 		lanes[newcomer] = 1
@@ -96,14 +96,14 @@ func TestFairServesANewcomerWithinOneTurn(t *testing.T) {
 func TestFairSavesNothingUpWhileIdle(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		a, b := fairKey{messages.ClassRoutine, 1}, fairKey{messages.ClassRoutine, 2}
+		a, b := Key{messages.ClassRoutine, 1}, Key{messages.ClassRoutine, 2}
 		var q fairQueue
 		for range rapid.IntRange(0, 300).Draw(t, "starts") {
-			q.set(rapid.SampledFrom([]map[fairKey]float64{even(a), even(b), even(a, b)}).Draw(t, "waiting"))
+			q.set(rapid.SampledFrom([]map[Key]float64{even(a), even(b), even(a, b)}).Draw(t, "waiting"))
 			q.next(everybody)
 		}
 		q.set(even(a, b))
-		served := map[fairKey]int{}
+		served := map[Key]int{}
 		for range rapid.IntRange(1, 50).Draw(t, "starts with both") {
 			k, _ := q.next(everybody)
 			served[k]++
@@ -116,13 +116,13 @@ func TestFairPassesOverTheIneligible(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var q fairQueue
-		q.set(even(fairKey{0, 1}, fairKey{0, 2}, fairKey{1, 1}, fairKey{2, 2}))
+		q.set(even(Key{0, 1}, Key{0, 2}, Key{1, 1}, Key{2, 2}))
 		for range 100 {
 			allowed := rapid.SampledFrom([]int64{0, 1, 2}).Draw(t, "eligible application")
-			k, ok := q.next(func(k fairKey) bool { return k.application == allowed })
+			k, ok := q.next(func(k Key) bool { return k.Application == allowed })
 			require.Equal(t, allowed != 0, ok)
 			if ok {
-				require.Equal(t, allowed, k.application)
+				require.Equal(t, allowed, k.Application)
 			}
 		}
 	})
@@ -131,9 +131,9 @@ func TestFairPassesOverTheIneligible(t *testing.T) {
 func TestFairWeighsLanesThatAlsoWaitElsewhere(t *testing.T) {
 	t.Parallel()
 	var q fairQueue
-	half, whole := fairKey{0, 1}, fairKey{0, 2}
-	q.set(map[fairKey]float64{half: 0.5, whole: 1})
-	served := map[fairKey]int{}
+	half, whole := Key{0, 1}, Key{0, 2}
+	q.set(map[Key]float64{half: 0.5, whole: 1})
+	served := map[Key]int{}
 	for range 300 {
 		k, _ := q.next(everybody)
 		served[k]++
@@ -144,7 +144,7 @@ func TestFairWeighsLanesThatAlsoWaitElsewhere(t *testing.T) {
 func TestFairRefundsTurnsThatCameToNothing(t *testing.T) {
 	t.Parallel()
 	var q fairQueue
-	a, b := fairKey{0, 1}, fairKey{0, 2}
+	a, b := Key{0, 1}, Key{0, 2}
 	q.set(even(a, b))
 	first, _ := q.next(everybody)
 	require.Equal(t, a, first)
@@ -157,20 +157,20 @@ func TestFairRefundsTurnsThatCameToNothing(t *testing.T) {
 func TestRefundedTurnsDelayNobody(t *testing.T) {
 	t.Parallel()
 	var q fairQueue
-	q.set(even(fairKey{0, 1}))
-	all := func(fairKey) bool { return true }
+	q.set(even(Key{0, 1}))
+	all := func(Key) bool { return true }
 	for range 200 {
 		_, ok := q.next(all)
 		require.True(t, ok)
 	}
 	for range 199 {
-		q.refund(fairKey{0, 1})
+		q.refund(Key{0, 1})
 	}
-	q.set(even(fairKey{0, 1}, fairKey{0, 2}))
-	got := map[fairKey]int{}
+	q.set(even(Key{0, 1}, Key{0, 2}))
+	got := map[Key]int{}
 	for range 10 {
 		k, _ := q.next(all)
 		got[k]++
 	}
-	require.InDelta(t, 5, got[fairKey{0, 2}], 1)
+	require.InDelta(t, 5, got[Key{0, 2}], 1)
 }

@@ -1,4 +1,6 @@
-package wire
+// Package load decides whether an application may send more now: by what of it waits to be sent, and by the incidents that it
+// opened lately. The edges ask before they accept anything. It knows no HTTP.
+package load
 
 import (
 	"context"
@@ -10,7 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 )
 
-// Pending tells, by application id, how much waits to be sent.
+// Pending counts what waits to be sent, by application id.
 type Pending interface {
 	Pending(ctx context.Context) (map[int64]int64, error)
 }
@@ -20,24 +22,24 @@ const (
 	loadAge = time.Second
 	// incidentFactor: incidents are refused only at this many times the cap, long after notifications.
 	incidentFactor = 4
-	// comeBack is what an overloaded application is told.
-	comeBack = 5 * time.Second
+	// retryAfter is how long an overloaded application should wait.
+	retryAfter = 5 * time.Second
 )
 
-// Load knows which applications already have more waiting than they may. Run counts in the background, so that no request waits
-// for a count: requests use the last one. It is safe for concurrent use.
+// Load knows which applications have more waiting than their cap. Run counts in the background; requests use the last count and
+// never wait for one. It is safe for concurrent use.
 type Load struct {
 	pending Pending
 	log     *zap.Logger
-	asked   chan struct{} // somebody asked since the last count; buffered
+	asked   chan struct{} // buffered; holds a token when a request asked since the last count
 
 	mu       sync.Mutex
 	counts   map[int64]int64
 	accepted map[int64]int64 // since counts were read
 }
 
-// NewLoad returns a Load over the counts of p. Without Run it knows no counts and refuses nothing that was accepted elsewhere.
-func NewLoad(p Pending, log *zap.Logger) *Load {
+// New returns a Load over the counts of p. Without Run it knows no counts and refuses nothing that was accepted elsewhere.
+func New(p Pending, log *zap.Logger) *Load {
 	return &Load{pending: p, log: log.Named("load"), asked: make(chan struct{}, 1), accepted: map[int64]int64{}}
 }
 
@@ -58,18 +60,18 @@ func (l *Load) Run(ctx context.Context) error {
 	}
 }
 
-// Overloaded tells whether the application has so much waiting that even incidents are refused. Zero means that there is
-// room; otherwise it is how long the sender should wait.
+// Overloaded returns how long the application should wait because so much of it waits that even incidents are refused; 0 = it
+// may send.
 func (l *Load) Overloaded(_ context.Context, app auth.Application) (time.Duration, error) {
 	return l.over(app, incidentFactor), nil
 }
 
-// Notifications tells the same of out-of-band notifications, which are refused first.
+// Notifications returns the same for out-of-band notifications, which are refused earlier.
 func (l *Load) Notifications(_ context.Context, app auth.Application) time.Duration {
 	return l.over(app, 1)
 }
 
-// Accepted tells that n more messages, or incidents, of an application wait.
+// Accepted adds n messages or incidents of an application to what waits.
 func (l *Load) Accepted(applicationID int64, n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -84,7 +86,7 @@ func (l *Load) over(app auth.Application, factor int64) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if app.PendingCap > 0 && l.counts[app.ID]+l.accepted[app.ID] >= int64(app.PendingCap)*factor {
-		return comeBack
+		return retryAfter
 	}
 	return 0
 }
@@ -104,7 +106,7 @@ func (l *Load) count(ctx context.Context) {
 			l.accepted[id] += n
 		}
 		if ctx.Err() == nil {
-			l.log.Warn("waiting messages cannot be counted", zap.Error(err))
+			l.log.Warn("cannot count waiting messages", zap.Error(err))
 		}
 		return
 	}

@@ -1,4 +1,4 @@
-package delivery
+package rate
 
 import (
 	"cmp"
@@ -7,23 +7,23 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
-// classCount is the number of messages.Class values.
-const classCount = 3
+// ClassCount is the number of messages.Class values.
+const ClassCount = 3
 
 // floors is the part of all starts that a class gets while it waits, whatever more urgent classes want.
-var floors = [classCount]float64{messages.ClassRoutine: 0.1, messages.ClassOutOfBand: 0.1}
+var floors = [ClassCount]float64{messages.ClassRoutine: 0.1, messages.ClassOutOfBand: 0.1}
 
-// fairKey is a lane within one mode.
-type fairKey struct {
-	class       messages.Class
-	application int64
+// Key is a lane within one mode.
+type Key struct {
+	Class       messages.Class
+	Application int64
 }
 
 // fairQueue decides whose turn it is within one mode. Classes go in their order, except that each waiting class gets its
 // floor; within a class applications take turns (start-time fair queueing: the one served least goes next, and one that
 // was idle gains nothing by it). It holds no messages, only who waits. It is not safe for concurrent use.
 type fairQueue struct {
-	classes [classCount]fairClass
+	classes [ClassCount]fairClass
 }
 
 type fairClass struct {
@@ -40,16 +40,16 @@ type fairLane struct {
 }
 
 // set makes exactly the given lanes wait, with their weights (1 = a whole share).
-func (q *fairQueue) set(lanes map[fairKey]float64) {
+func (q *fairQueue) set(lanes map[Key]float64) {
 	for c := range q.classes {
 		q.classes[c].set(messages.Class(c), lanes)
 	}
 }
 
-func (f *fairClass) set(class messages.Class, lanes map[fairKey]float64) {
+func (f *fairClass) set(class messages.Class, lanes map[Key]float64) {
 	kept := f.lanes[:0]
 	for _, l := range f.lanes {
-		if w, ok := lanes[fairKey{class, l.application}]; ok {
+		if w, ok := lanes[Key{class, l.application}]; ok {
 			l.weight = w
 			kept = append(kept, l)
 			continue
@@ -63,8 +63,8 @@ func (f *fairClass) set(class messages.Class, lanes map[fairKey]float64) {
 	}
 	f.lanes = kept
 	for k, w := range lanes {
-		if k.class == class && !f.has(k.application) {
-			f.add(k.application, w)
+		if k.Class == class && !f.has(k.Application) {
+			f.add(k.Application, w)
 		}
 	}
 	for app, l := range f.idle {
@@ -92,8 +92,8 @@ func (f *fairClass) add(app int64, weight float64) {
 }
 
 // next returns whose turn it is among the eligible, and charges it for one start.
-func (q *fairQueue) next(eligible func(fairKey) bool) (fairKey, bool) {
-	var best [classCount]*fairLane
+func (q *fairQueue) next(eligible func(Key) bool) (Key, bool) {
+	var best [ClassCount]*fairLane
 	chosen := -1
 	for c := range q.classes {
 		best[c] = q.classes[c].first(messages.Class(c), eligible)
@@ -106,7 +106,7 @@ func (q *fairQueue) next(eligible func(fairKey) bool) (fairKey, bool) {
 		}
 	}
 	if chosen < 0 {
-		return fairKey{}, false
+		return Key{}, false
 	}
 	for c := range q.classes {
 		if best[c] != nil {
@@ -119,23 +119,23 @@ func (q *fairQueue) next(eligible func(fairKey) bool) (fairKey, bool) {
 	f, l := &q.classes[chosen], best[chosen]
 	f.now = l.tag
 	l.tag += 1 / l.weight
-	return fairKey{messages.Class(chosen), l.application}, true
+	return Key{messages.Class(chosen), l.application}, true
 }
 
 // refund takes back the charge of a turn that led to nothing.
-func (q *fairQueue) refund(k fairKey) {
-	f := &q.classes[k.class]
-	if i, ok := f.find(k.application); ok {
+func (q *fairQueue) refund(k Key) {
+	f := &q.classes[k.Class]
+	if i, ok := f.find(k.Application); ok {
 		f.lanes[i].tag -= 1 / f.lanes[i].weight
 		f.now = min(f.now, f.lanes[i].tag) // else a lane that begins to wait would wait for turns that nobody had
 	}
 }
 
 // first returns the eligible lane that was served least; of equals the one with the lowest number.
-func (f *fairClass) first(class messages.Class, eligible func(fairKey) bool) *fairLane {
+func (f *fairClass) first(class messages.Class, eligible func(Key) bool) *fairLane {
 	var best *fairLane
 	for _, l := range f.lanes {
-		if (best == nil || l.tag < best.tag) && eligible(fairKey{class, l.application}) {
+		if (best == nil || l.tag < best.tag) && eligible(Key{class, l.application}) {
 			best = l
 		}
 	}

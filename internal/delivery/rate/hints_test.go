@@ -1,4 +1,4 @@
-package delivery
+package rate
 
 import (
 	"testing"
@@ -15,7 +15,7 @@ func drawLanes(t *rapid.T, name string, most int) []Lane {
 	return rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) Lane {
 		return Lane{
 			Mode:        rapid.SampledFrom(users.Modes).Draw(t, "mode"),
-			Class:       messages.Class(rapid.IntRange(0, classCount-1).Draw(t, "class")),
+			Class:       messages.Class(rapid.IntRange(0, ClassCount-1).Draw(t, "class")),
 			Application: rapid.Int64Range(0, 1<<40).Draw(t, "application"),
 		}
 	}), 0, most, rapid.ID).Draw(t, name)
@@ -25,7 +25,7 @@ func TestDemandSurvivesTheWire(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		lanes := drawLanes(t, "lanes", 50)
-		got, err := decodeDemand(encodeDemand(lanes))
+		got, err := decodeDemand(EncodeDemand(lanes))
 		require.NoError(t, err)
 		require.ElementsMatch(t, lanes, got)
 	})
@@ -37,7 +37,7 @@ func TestDemandIsCutToSize(t *testing.T) {
 	for i := range int64(5000) {
 		lanes = append(lanes, Lane{users.Email, messages.ClassOutOfBand, i << 20})
 	}
-	hint := encodeDemand(lanes)
+	hint := EncodeDemand(lanes)
 	require.LessOrEqual(t, len(hint), maxHint)
 	got, err := decodeDemand(hint)
 	require.NoError(t, err)
@@ -46,14 +46,14 @@ func TestDemandIsCutToSize(t *testing.T) {
 
 func FuzzDecodeDemand(f *testing.F) {
 	f.Add([]byte{hintVersion})
-	f.Add(encodeDemand([]Lane{{users.SMS, messages.ClassUrgent, 7}, {users.Email, messages.ClassOutOfBand, 1 << 50}}))
+	f.Add(EncodeDemand([]Lane{{users.SMS, messages.ClassUrgent, 7}, {users.Email, messages.ClassOutOfBand, 1 << 50}}))
 	f.Add([]byte{hintVersion, 0x10, 0x80})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		lanes, err := decodeDemand(b)
 		if err != nil {
 			return
 		}
-		again, err := decodeDemand(encodeDemand(lanes))
+		again, err := decodeDemand(EncodeDemand(lanes))
 		require.NoError(t, err)
 		require.ElementsMatch(t, lanes, again)
 	})
@@ -95,7 +95,7 @@ func TestSharesAddUpToTheWhole(t *testing.T) {
 				sum += share
 			}
 			for k, w := range weights {
-				turns[Lane{users.SMS, k.class, k.application}] += w
+				turns[Lane{users.SMS, k.Class, k.Application}] += w
 			}
 		}
 		require.InDelta(t, 1, sum, 0.01)
@@ -119,12 +119,12 @@ func distinct(ls []Lane) []Lane {
 
 func TestHintsAreBelievedForAWhile(t *testing.T) {
 	t.Parallel()
-	var d demands
+	var d Peers
 	now := time.Now()
-	d.hear(now, "a", []Lane{{users.SMS, 0, 1}})
-	d.hear(now.Add(2*time.Second), "b", []Lane{{users.SMS, 0, 2}})
+	d.Update(now, "a", EncodeDemand([]Lane{{users.SMS, 0, 1}}))
+	d.Update(now.Add(2*time.Second), "b", EncodeDemand([]Lane{{users.SMS, 0, 2}}))
 	require.Len(t, d.fresh(now.Add(2*time.Second)), 2)
 	require.Len(t, d.fresh(now.Add(4*time.Second)), 1)
-	d.gone("b")
+	d.Update(epoch, "b", nil)
 	require.Empty(t, d.fresh(now.Add(4*time.Second)))
 }

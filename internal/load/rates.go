@@ -1,4 +1,4 @@
-package wire
+package load
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/cache"
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
@@ -16,14 +17,15 @@ type RecentIncidents interface {
 	Recent(ctx context.Context, applicationID, planID int64, lookback time.Duration, most int) (active, recent int64, err error)
 }
 
-// Rates bounds how many incidents an application opens on a plan, as far as operators say. A nil Rates bounds nothing and costs
-// nothing. Requests that come at the same moment share one count, so that all of them may pass where only one should: the bound
-// is against floods, not exact. It is safe for concurrent use.
+// Rates bounds how many incidents an application opens on a plan. A nil Rates bounds nothing. Requests that come at the same
+// moment share one count, so more may pass than the bound allows: it protects against floods and is not exact. It is safe for
+// concurrent use.
 type Rates struct {
 	maxActive, maxRecent int64
 	lookback             time.Duration
 	exempt               []string
-	counts               *Fresh[planOf, rate]
+	counts               *cache.Cache[planOf, rate]
+	recent               RecentIncidents
 }
 
 type planOf struct{ application, plan int64 }
@@ -32,12 +34,8 @@ type rate struct{ active, recent int64 }
 
 // NewRates returns bounds over the counts of c. exempt applications, by name, are not bounded.
 func NewRates(c RecentIncidents, maxActive, maxRecent int, lookback time.Duration, exempt []string) *Rates {
-	most := max(maxActive, maxRecent) + 1
 	return &Rates{maxActive: int64(maxActive), maxRecent: int64(maxRecent), lookback: lookback, exempt: exempt,
-		counts: NewFresh(func(ctx context.Context, of planOf) (r rate, err error) {
-			r.active, r.recent, err = c.Recent(ctx, of.application, of.plan, lookback, most)
-			return r, err
-		})}
+		counts: cache.New(cache.Config[planOf, rate]{}), recent: c}
 }
 
 // Check returns a Throttled fault if the application may open no more incidents on the plan version now.
@@ -45,7 +43,10 @@ func (r *Rates) Check(ctx context.Context, app auth.Application, plan int64) err
 	if r == nil || slices.ContainsFunc(r.exempt, func(name string) bool { return strings.EqualFold(name, app.Name) }) {
 		return nil
 	}
-	n, err := r.counts.Get(ctx, planOf{app.ID, plan})
+	n, err := r.counts.Get(ctx, planOf{app.ID, plan}, func(ctx context.Context) (n rate, err error) {
+		n.active, n.recent, err = r.recent.Recent(ctx, app.ID, plan, r.lookback, int(max(r.maxActive, r.maxRecent))+1)
+		return n, err
+	})
 	switch {
 	case err != nil:
 		return err

@@ -1,10 +1,12 @@
-package delivery
+package rate
 
 import (
 	"math"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/instant"
 )
 
 const (
@@ -24,30 +26,19 @@ const (
 	leastPause = 5 * time.Millisecond
 )
 
-// rate is a configured limit: so many starts per second, and how many of them may come at once after a pause.
-type rate struct {
-	perSecond float64
-	burst     int
-}
-
-// interval is the time between two slots, rounded up to what the database counts in.
-func (r rate) interval() time.Duration {
-	return time.Duration(math.Ceil(1e6/r.perSecond)) * time.Microsecond
-}
-
-// slot is the right to begin one call, on this process's clock.
-type slot struct {
-	at    time.Time // not before
-	until time.Time // not after
+// Slot is the right to begin one call, on this process's clock.
+type Slot struct {
+	At    time.Time // not before
+	Until time.Time // not after
 }
 
 // both is the slot in which two limits agree.
-func (s slot) both(o slot) slot {
-	if o.at.After(s.at) {
-		s.at = o.at
+func (s Slot) both(o Slot) Slot {
+	if o.At.After(s.At) {
+		s.At = o.At
 	}
-	if o.until.Before(s.until) {
-		s.until = o.until
+	if o.Until.Before(s.Until) {
+		s.Until = o.Until
 	}
 	return s
 }
@@ -99,20 +90,20 @@ func (c *dbClock) bounds() (b bounds, known bool) {
 }
 
 // slot maps a slot of the limiter.
-func (c *dbClock) slot(s time.Time) slot {
+func (c *dbClock) slot(s time.Time) Slot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	b, _ := c.bounds()
 	since := s.Sub(c.theirs)
-	out := slot{at: c.base.Add(since - b.least), until: c.base.Add(since - b.most + maxLate)}
+	out := Slot{At: c.base.Add(since - b.least), Until: c.base.Add(since - b.most + maxLate)}
 	if c.samples >= trusted { // the database is far away; a single slow answer may be due to a process that was stopped
-		out.until = later(out.until, out.at.Add(maxLate/2))
+		out.Until = instant.Later(out.Until, out.At.Add(maxLate/2))
 	}
 	return out
 }
 
 // instant is slot for an instant that is no slot.
-func (c *dbClock) instant(s time.Time) time.Time { return c.slot(s).at }
+func (c *dbClock) instant(s time.Time) time.Time { return c.slot(s).At }
 
 // remote is the instant of the database's clock that slot maps to t; the zero time when that is not known yet.
 func (c *dbClock) remote(t time.Time) time.Time {
@@ -127,7 +118,7 @@ func (c *dbClock) remote(t time.Time) time.Time {
 
 // gate is what is known of a limit that is asked only when a start needs it. The zero time means "never asked".
 type gate struct {
-	rate
+	Limit
 	next time.Time // its next free slot, as far as we know; others can only make it later
 }
 
@@ -140,7 +131,7 @@ func (g *gate) room(now, horizon time.Time) int {
 	if first.After(horizon) {
 		return 0
 	}
-	return int(horizon.Sub(first)/g.interval()) + max(1, g.burst)
+	return int(horizon.Sub(first)/g.interval()) + max(1, g.Burst)
 }
 
 // pool holds the slots that this process has reserved of one limit, and decides when to reserve more. While the limit is
@@ -154,10 +145,10 @@ type pool struct {
 	tokens float64       // draws that the share allows now
 	filled time.Time
 	quiet  time.Time // do not ask before
-	slots  []slot    // ascending
+	slots  []Slot    // ascending
 }
 
-func newPool(r rate) *pool { return &pool{gate: gate{rate: r}, share: 1, tokens: math.Inf(1)} }
+func newPool(r Limit) *pool { return &pool{gate: gate{Limit: r}, share: 1, tokens: math.Inf(1)} }
 
 // draw is what to ask the limit for.
 type draw struct {
@@ -172,14 +163,14 @@ type draw struct {
 func bound(far time.Duration) time.Duration { return far + maxAhead }
 
 // batch is how many slots lie in maxAhead, at least one.
-func (p *pool) batch() float64 { return max(1, math.Floor(p.perSecond*maxAhead.Seconds())) }
+func (p *pool) batch() float64 { return max(1, math.Floor(p.PerSecond*maxAhead.Seconds())) }
 
 // plan decides whether to reserve now, given that so many starts are wanted in all and that a slot is of use only if it is
 // reserved lead before it begins. Else again is when to ask again; zero = when something changes.
 func (p *pool) plan(now time.Time, wanted int, lead time.Duration) (d draw, again time.Time) {
 	far := max(lead, min(p.far, mostFar))
 	batch, most := p.batch(), bound(far)
-	p.refill(now, max(2, p.perSecond*p.share*most.Seconds()))
+	p.refill(now, max(2, p.PerSecond*p.share*most.Seconds()))
 	missing := wanted - len(p.slots)
 	if missing <= 0 {
 		return draw{}, time.Time{}
@@ -198,7 +189,7 @@ func (p *pool) plan(now time.Time, wanted int, lead time.Duration) (d draw, agai
 	if ahead <= near {
 		fill := far + maxAhead/2 - max(ahead, lead)
 		return draw{
-			n: min(missing, max(1, int(p.perSecond*fill.Seconds()))), offset: lead, lead: lead,
+			n: min(missing, max(1, int(p.PerSecond*fill.Seconds()))), offset: lead, lead: lead,
 			tolerance: most - lead, onlyIdle: near,
 		}, time.Time{}
 	}
@@ -207,14 +198,7 @@ func (p *pool) plan(now time.Time, wanted int, lead time.Duration) (d draw, agai
 	if entitled.Before(again) {
 		again = entitled
 	}
-	return draw{}, later(again, now.Add(time.Millisecond))
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
+	return draw{}, instant.Later(again, now.Add(time.Millisecond))
 }
 
 // wait is how long it takes until n draws are allowed.
@@ -222,32 +206,32 @@ func (p *pool) wait(n float64) time.Duration {
 	if p.tokens >= n {
 		return 0
 	}
-	return time.Duration((n - p.tokens) / (p.perSecond * p.share * surplus) * float64(time.Second))
+	return time.Duration((n - p.tokens) / (p.PerSecond * p.share * surplus) * float64(time.Second))
 }
 
 func (p *pool) refill(now time.Time, most float64) {
 	if !p.filled.IsZero() {
-		p.tokens += now.Sub(p.filled).Seconds() * p.perSecond * p.share * surplus
+		p.tokens += now.Sub(p.filled).Seconds() * p.PerSecond * p.share * surplus
 	}
 	p.tokens = min(p.tokens, most)
 	p.filled = now
 }
 
 // add takes in what a draw brought, and what is now known of the limit: its next free slot and the longest lead.
-func (p *pool) add(now time.Time, got []slot, next time.Time, far time.Duration) {
+func (p *pool) add(now time.Time, got []Slot, next time.Time, far time.Duration) {
 	p.next, p.far = next, far
 	p.tokens = max(p.tokens-float64(len(got)), -p.batch())
 	if len(got) == 0 {
 		p.quiet = now.Add(leastPause)
 	}
 	p.slots = append(p.slots, got...)
-	slices.SortFunc(p.slots, func(a, b slot) int { return a.at.Compare(b.at) })
+	slices.SortFunc(p.slots, func(a, b Slot) int { return a.At.Compare(b.At) })
 }
 
 // expire gives up slots that cannot be used any more, and returns how many.
 func (p *pool) expire(now time.Time) int {
 	before := len(p.slots)
-	p.slots = slices.DeleteFunc(p.slots, func(s slot) bool { return !now.Before(s.until) })
+	p.slots = slices.DeleteFunc(p.slots, func(s Slot) bool { return !now.Before(s.Until) })
 	return before - len(p.slots)
 }
 
@@ -255,23 +239,23 @@ func (p *pool) expire(now time.Time) int {
 func (p *pool) due(now time.Time, lead time.Duration) int {
 	horizon := now.Add(lead)
 	n := 0
-	for n < len(p.slots) && !p.slots[n].at.After(horizon) {
+	for n < len(p.slots) && !p.slots[n].At.After(horizon) {
 		n++
 	}
 	return n
 }
 
 // take removes and returns the first n slots.
-func (p *pool) take(n int) []slot {
+func (p *pool) take(n int) []Slot {
 	out := slices.Clone(p.slots[:n])
 	p.slots = slices.Delete(p.slots, 0, n)
 	return out
 }
 
 // give puts unused slots back.
-func (p *pool) give(ss []slot) {
+func (p *pool) give(ss []Slot) {
 	p.slots = append(p.slots, ss...)
-	slices.SortFunc(p.slots, func(a, b slot) int { return a.at.Compare(b.at) })
+	slices.SortFunc(p.slots, func(a, b Slot) int { return a.At.Compare(b.At) })
 }
 
 // nextDue is when the first slot is to be prepared for; zero = there is none.
@@ -279,5 +263,5 @@ func (p *pool) nextDue(lead time.Duration) time.Time {
 	if len(p.slots) == 0 {
 		return time.Time{}
 	}
-	return p.slots[0].at.Add(-lead)
+	return p.slots[0].At.Add(-lead)
 }

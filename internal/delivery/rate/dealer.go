@@ -1,0 +1,380 @@
+package rate
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/instant"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Dealer decides which lane of one mode may begin a call when. Of the limits that apply to a start, the widest one that is configured (account, else mode,
+// else application and mode) leads: its slots are reserved ahead of time into a pool. When one of them comes near, the
+// turn goes to the lane that fairness chooses among those whose narrower limits have room then, and the narrower limits
+// are asked for a slot at that very instant. So no two limits ever wait for each other, and a narrow limit never spends a
+// slot that a wider one cannot use.
+//
+// One goroutine calls it, except that Own and the methods of Pace are safe for concurrent use.
+type Dealer struct {
+	Pace Pace
+
+	shared *Shared
+	mode   users.Mode
+	fair   fairQueue
+	pools  map[string]*pool
+	gates  map[string]*gate
+}
+
+// NewDealer returns the Dealer of a mode.
+func NewDealer(s *Shared, m users.Mode) *Dealer {
+	return &Dealer{shared: s, mode: m, pools: map[string]*pool{}, gates: map[string]*gate{}}
+}
+
+// Account is a vendor's account through which messages are to leave.
+type Account struct {
+	Key   string
+	Modes []users.Mode // that the account carries and that share its limit
+}
+
+// Turn is the right of a lane to take one message, with the slot in which its call may begin.
+type Turn struct {
+	Key     Key
+	Slot    Slot // valid only if Limited
+	Limited bool
+
+	from *pool // that the slot came from, if it can be given back
+}
+
+// Limited reports whether any limit applies to messages of the lanes that leave through the account.
+func (l *Dealer) Limited(keys []Key, a Account) bool {
+	_, account := l.shared.limit(a.Key)
+	_, mode := l.shared.limit(ModeKey(l.mode))
+	return account || mode || len(l.narrow(keys)) > 0
+}
+
+// Unlimited deals n turns in fair order, without slots.
+func (l *Dealer) Unlimited(keys []Key, n int) []Turn {
+	weights := make(map[Key]float64, len(keys))
+	for _, k := range keys {
+		weights[k] = 1
+	}
+	l.fair.set(weights)
+	turns := make([]Turn, 0, n)
+	for range n {
+		k, ok := l.fair.next(func(Key) bool { return true })
+		if !ok {
+			break
+		}
+		turns = append(turns, Turn{Key: k})
+	}
+	return turns
+}
+
+// Return takes back turns that came to nothing.
+func (l *Dealer) Return(turns []Turn) {
+	for _, t := range turns {
+		l.fair.refund(t.Key)
+		if t.from != nil {
+			t.from.give([]Slot{t.Slot})
+		}
+	}
+}
+
+// Own reserves a slot of an account's limit for a message that leaves through another account than its turn was dealt for.
+// limited is false when the account has no limit; ok is false when there is no slot soon.
+func (l *Dealer) Own(ctx context.Context, a Account) (s Slot, limited, ok bool) {
+	r, limited := l.shared.limit(a.Key)
+	if !limited {
+		return Slot{}, false, true
+	}
+	lead := l.Pace.reserveAhead()
+	got, err := l.shared.reserve(ctx, &l.Pace, Reservation{
+		Key: a.Key, Interval: r.interval(), Burst: r.Burst, Tolerance: bound(lead) - lead,
+		Offsets: []time.Duration{lead}, Lead: lead,
+	})
+	s, ok = got.slots[0]
+	return s, true, err == nil && ok
+}
+
+// narrowDraws bounds how many applications' limits are asked in one pass.
+const narrowDraws = 8
+
+// Choose deals turns to lanes whose slots are near, up to free. When there are none, again is when to ask again; zero = when
+// something changes.
+func (l *Dealer) Choose(ctx context.Context, now time.Time, keys []Key, a Account, free int) (turns []Turn, again time.Time) {
+	accountLimit, accountLimited := l.shared.limit(a.Key)
+	modeLimit, modeLimited := l.shared.limit(ModeKey(l.mode))
+	narrow := l.narrow(keys)
+	var key string
+	var main *pool
+	var sharing func(Lane) bool
+	switch {
+	case accountLimited:
+		key = a.Key
+		main = l.pool(key, accountLimit)
+		sharing = func(x Lane) bool { return slices.Contains(a.Modes, x.Mode) }
+	case modeLimited:
+		key = ModeKey(l.mode)
+		main = l.pool(key, modeLimit)
+		sharing = func(x Lane) bool { return x.Mode == l.mode }
+	case len(narrow) == 0:
+		return l.Unlimited(keys, free), time.Time{}
+	default:
+		return l.chooseNarrow(ctx, now, keys, narrow, free)
+	}
+	var modeGate *gate
+	if accountLimited && modeLimited {
+		modeGate = l.gate(ModeKey(l.mode), modeLimit)
+	}
+	free = min(free, l.shared.Demand.depth(l.mode, keys))
+	own, others := l.shared.Demand.All(), l.shared.Peers.fresh(now)
+	share, weights := shares(own, others, l.mode, sharing)
+	l.fair.set(only(weights, keys))
+	main.share = share
+	l.expire(key, main, now)
+	lead := l.Pace.lead()
+
+	ahead := l.Pace.reserveAhead()
+	wanted, offset := l.wanted(now, bound(max(ahead, main.far)), keys, narrow, modeGate, free)
+	d, again := main.plan(now, wanted, ahead)
+	if d.n > 0 {
+		d.offset = max(d.offset, offset)
+		l.draw(ctx, key, main, d)
+		now = time.Now()
+		again = now
+	}
+	slots := main.take(min(main.due(now, lead), free))
+	if len(slots) > 0 {
+		turns = l.assign(ctx, now, slots, main, narrow, modeGate)
+	}
+	if len(turns) == 0 && d.n == 0 {
+		again = instant.Sooner(again, main.nextDue(lead))
+		if next := main.nextDue(lead); !next.IsZero() && !next.After(now) {
+			again = now.Add(leastPause) // slots are due, but nobody may use them
+		}
+	}
+	return turns, again
+}
+
+// narrow returns the limits of application and mode of the lanes that have one.
+func (l *Dealer) narrow(keys []Key) map[Key]*gate {
+	var out map[Key]*gate
+	for _, k := range keys {
+		key := ApplicationKey(l.shared.Demand.name(k.Application), l.mode)
+		if r, ok := l.shared.limit(key); ok {
+			if out == nil {
+				out = map[Key]*gate{}
+			}
+			out[k] = l.gate(key, r)
+		}
+	}
+	return out
+}
+
+// wanted is how many slots of the leading limit can be used soon, and how far away the first of them is.
+func (l *Dealer) wanted(now time.Time, ahead time.Duration, keys []Key, narrow map[Key]*gate, modeGate *gate, free int) (n int, offset time.Duration) {
+	horizon := now.Add(ahead)
+	first := horizon
+	seen := map[*gate]bool{}
+	for _, k := range keys {
+		g := narrow[k]
+		if g == nil {
+			n, first = free, now
+			break
+		}
+		if !seen[g] {
+			seen[g] = true
+			n += g.room(now, horizon)
+			first = instant.Earlier(first, g.next)
+		}
+	}
+	if modeGate != nil {
+		n = min(n, modeGate.room(now, horizon))
+		first = instant.Later(first, modeGate.next)
+	}
+	return min(n, free), max(0, first.Sub(now))
+}
+
+// assign gives slots of the leading limit to lanes, and has the narrower limits agree.
+func (l *Dealer) assign(ctx context.Context, now time.Time, slots []Slot, main *pool, narrow map[Key]*gate, modeGate *gate) []Turn {
+	var turns []Turn
+	for i, s := range slots {
+		latest := s.At.Add(maxLate)
+		if modeGate != nil && modeGate.next.After(latest) {
+			main.give(slots[i:])
+			break
+		}
+		k, ok := l.fair.next(func(k Key) bool { return narrow[k] == nil || !narrow[k].next.After(latest) })
+		if !ok {
+			main.give(slots[i:])
+			break
+		}
+		for _, g := range []*gate{narrow[k], modeGate} {
+			if g != nil { // what it will be if nobody else is quicker
+				g.next = instant.Later(g.next, s.At).Add(g.interval())
+			}
+		}
+		turns = append(turns, Turn{k, s, true, main})
+	}
+	asked := map[*gate]bool{} // one gate may serve several classes
+	for k, g := range narrow {
+		if asked[g] {
+			continue
+		}
+		asked[g] = true
+		key := ApplicationKey(l.shared.Demand.name(k.Application), l.mode)
+		turns = l.agree(ctx, key, g, turns, func(p Turn) bool { return narrow[p.Key] == g })
+	}
+	if modeGate != nil {
+		turns = l.agree(ctx, ModeKey(l.mode), modeGate, turns, func(Turn) bool { return true })
+	}
+	return turns
+}
+
+// agree asks a narrower limit for slots at the instants of those turns that it concerns, and drops what it refuses. Picks
+// that it has agreed to are marked by the combined slot.
+func (l *Dealer) agree(ctx context.Context, key string, g *gate, turns []Turn, concerns func(Turn) bool) []Turn {
+	if g == nil {
+		return turns
+	}
+	now := time.Now()
+	r := Reservation{Key: key, Interval: g.interval(), Burst: g.Burst, Tolerance: maxLate, Lead: l.Pace.reserveAhead()}
+	var asked []int
+	for i, p := range turns {
+		if concerns(p) {
+			asked = append(asked, i)
+			r.Offsets = append(r.Offsets, max(0, p.Slot.At.Sub(now)))
+			r.Instants = append(r.Instants, l.shared.clock.remote(p.Slot.At))
+		}
+	}
+	if len(asked) == 0 {
+		return turns
+	}
+	got, err := l.shared.reserve(ctx, &l.Pace, r)
+	if err != nil {
+		l.shared.observer.ReserveFailed(key, err)
+		got.next = now.Add(200 * time.Millisecond)
+	}
+	g.next = got.next
+	refused := map[int]bool{}
+	for _, i := range asked {
+		refused[i] = true
+	}
+	for at, s := range got.slots {
+		i := asked[at]
+		turns[i].Slot = turns[i].Slot.both(s)
+		refused[i] = turns[i].Slot.At.After(turns[i].Slot.Until)
+	}
+	kept := turns[:0:0]
+	for i, p := range turns {
+		if refused[i] {
+			l.Return([]Turn{p})
+			continue
+		}
+		kept = append(kept, p)
+	}
+	return kept
+}
+
+// chooseNarrow deals out turns where only some applications are limited, each by a pool of its own.
+func (l *Dealer) chooseNarrow(ctx context.Context, now time.Time, keys []Key, narrow map[Key]*gate, free int) (turns []Turn, again time.Time) {
+	own, others := l.shared.Demand.All(), l.shared.Peers.fresh(now)
+	lead := l.Pace.lead()
+	pools := map[Key]*pool{}
+	draws := 0
+	for _, k := range keys {
+		g := narrow[k]
+		if g == nil {
+			continue
+		}
+		key := ApplicationKey(l.shared.Demand.name(k.Application), l.mode)
+		p := l.pool(key, g.Limit)
+		pools[k] = p
+		app := k.Application
+		p.share, _ = shares(own, others, l.mode, func(x Lane) bool { return x.Mode == l.mode && x.Application == app })
+		l.expire(key, p, now)
+		d, next := p.plan(now, min(free, l.shared.Demand.depth(l.mode, []Key{k})), l.Pace.reserveAhead())
+		if d.n > 0 && draws < narrowDraws {
+			draws++
+			l.draw(ctx, key, p, d)
+			next = now
+		}
+		again = instant.Sooner(instant.Sooner(again, next), p.nextDue(lead))
+	}
+	now = time.Now()
+	weights := map[Key]float64{}
+	for _, k := range keys {
+		weights[k] = 1
+	}
+	l.fair.set(weights)
+	for len(turns) < free {
+		k, ok := l.fair.next(func(k Key) bool { return narrow[k] == nil || pools[k].due(now, lead) > 0 })
+		if !ok {
+			break
+		}
+		p := Turn{Key: k}
+		if narrow[k] != nil {
+			p.Slot, p.Limited = pools[k].take(1)[0], true
+		}
+		turns = append(turns, p)
+	}
+	return turns, again
+}
+
+// draw reserves slots of a leading limit.
+func (l *Dealer) draw(ctx context.Context, key string, p *pool, d draw) {
+	r := Reservation{
+		Key: key, Interval: p.interval(), Burst: p.Burst, Tolerance: d.tolerance, OnlyIfWithin: d.onlyIdle,
+		Offsets: slices.Repeat([]time.Duration{d.offset}, d.n), Lead: d.lead,
+	}
+	got, err := l.shared.reserve(ctx, &l.Pace, r)
+	now := time.Now()
+	if err != nil {
+		p.quiet = now.Add(200 * time.Millisecond)
+		l.shared.observer.ReserveFailed(key, err)
+		return
+	}
+	slots := make([]Slot, 0, len(got.slots))
+	for _, s := range got.slots {
+		slots = append(slots, s)
+	}
+	p.add(now, slots, got.next, got.far)
+}
+
+// expire gives up slots of a pool that cannot be used any more.
+func (l *Dealer) expire(key string, p *pool, now time.Time) {
+	if n := p.expire(now); n > 0 {
+		l.shared.observer.SlotsExpired(keyKind(key), n)
+	}
+}
+
+func (l *Dealer) pool(key string, r Limit) *pool {
+	p := l.pools[key]
+	if p == nil {
+		p = newPool(r)
+		l.pools[key] = p
+	}
+	return p
+}
+
+func (l *Dealer) gate(key string, r Limit) *gate {
+	g := l.gates[key]
+	if g == nil {
+		g = &gate{Limit: r}
+		l.gates[key] = g
+	}
+	return g
+}
+
+// only keeps the weights of the given lanes; one without a weight counts whole.
+func only(weights map[Key]float64, keys []Key) map[Key]float64 {
+	out := make(map[Key]float64, len(keys))
+	for _, k := range keys {
+		out[k] = 1
+		if w := weights[k]; w > 0 {
+			out[k] = w
+		}
+	}
+	return out
+}

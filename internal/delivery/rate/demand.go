@@ -1,0 +1,179 @@
+package rate
+
+import (
+	"sync"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Demand is what is known of waiting work: for each lane the buckets in which it has messages that may be taken now.
+// It is safe for concurrent use.
+type Demand struct {
+	mu    sync.Mutex
+	modes map[users.Mode]map[Key]*laneWork
+	names map[int64]string // of applications
+}
+
+type laneWork struct {
+	ready  buckets.Set
+	news   buckets.Set // of those, found since the last take that searched them
+	cursor int         // bucket at which the next take begins
+	grow   int         // doubles with each take that was full
+}
+
+// NewDemand returns a Demand without work.
+func NewDemand() *Demand {
+	return &Demand{modes: map[users.Mode]map[Key]*laneWork{}, names: map[int64]string{}}
+}
+
+// Update replaces what is known of the buckets that were searched, and returns the modes that have work in them.
+func (d *Demand) Update(searched buckets.Set, ws []Waiting) map[users.Mode]bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	fresh := map[Lane]buckets.Set{}
+	for _, w := range ws {
+		d.names[w.Application] = w.ApplicationName
+		if w.DueIn <= 0 {
+			s := fresh[w.Lane]
+			s.Add(w.Bucket)
+			fresh[w.Lane] = s
+		}
+	}
+	for mode, lanes := range d.modes {
+		for k, work := range lanes {
+			for i := range work.ready {
+				work.ready[i] &^= searched[i]
+			}
+			if _, again := fresh[Lane{mode, k.Class, k.Application}]; !again && work.ready.Empty() {
+				delete(lanes, k)
+			}
+		}
+	}
+	busy := map[users.Mode]bool{}
+	for l, s := range fresh {
+		lanes := d.modes[l.Mode]
+		if lanes == nil {
+			lanes = map[Key]*laneWork{}
+			d.modes[l.Mode] = lanes
+		}
+		work := lanes[Key{l.Class, l.Application}]
+		if work == nil {
+			work = &laneWork{}
+			lanes[Key{l.Class, l.Application}] = work
+		}
+		work.ready.Union(s)
+		work.news.Union(s)
+		busy[l.Mode] = true
+	}
+	return busy
+}
+
+// Lanes returns the lanes of a mode that have work in the owned buckets.
+func (d *Demand) Lanes(m users.Mode, owned buckets.Set) []Key {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var out []Key
+	for k, work := range d.modes[m] {
+		work.ready.Intersect(owned)
+		if work.ready.Empty() {
+			delete(d.modes[m], k)
+			continue
+		}
+		out = append(out, k)
+	}
+	return out
+}
+
+// All returns every lane that has work.
+func (d *Demand) All() []Lane {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var out []Lane
+	for m, lanes := range d.modes {
+		for k := range lanes {
+			out = append(out, Lane{m, k.Class, k.Application})
+		}
+	}
+	return out
+}
+
+func (d *Demand) name(application int64) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.names[application]
+}
+
+// depth guesses how many messages wait in the given lanes: one in each of their buckets, and twice as many each time that
+// all that was asked for was there.
+func (d *Demand) depth(m users.Mode, keys []Key) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := 0
+	for _, k := range keys {
+		if work := d.modes[m][k]; work != nil {
+			n += work.ready.Len() * max(1, work.grow)
+		}
+	}
+	return n
+}
+
+// Buckets returns in which buckets to search for n messages of a lane: a few, others each time.
+func (d *Demand) Buckets(l Lane, n int) []int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	work := d.modes[l.Mode][Key{l.Class, l.Application}]
+	if work == nil {
+		return nil
+	}
+	all := work.ready.List()
+	if len(all) == 0 {
+		return nil
+	}
+	n = min(len(all), max(4, n))
+	start := 0
+	for start < len(all) && all[start] < work.cursor {
+		start++
+	}
+	out := make([]int, n)
+	for i := range out {
+		out[i] = all[(start+i)%len(all)]
+		work.news.Remove(out[i])
+	}
+	work.cursor = out[n-1] + 1
+	return out
+}
+
+// Took takes in what a take of at most that many messages of a lane brought from the searched buckets; got is the bucket of each
+// message. A bucket that gave less than it was asked for is empty, unless the take was full and may not have come to it.
+func (d *Demand) Took(l Lane, most int, searched, got []int) {
+	per := make(map[int]int, len(searched))
+	for _, b := range got {
+		per[b]++
+	}
+	each := PerBucket(most, len(searched))
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	k := Key{l.Class, l.Application}
+	work := d.modes[l.Mode][k]
+	if work == nil {
+		return
+	}
+	if len(got) >= most {
+		work.grow = min(64, max(1, work.grow)*2)
+		return
+	}
+	work.grow = 1
+	for _, b := range searched {
+		if per[b] < each && !work.news.Has(b) {
+			work.ready.Remove(b)
+		}
+	}
+	if work.ready.Empty() {
+		delete(d.modes[l.Mode], k)
+	}
+}
+
+// PerBucket is how many messages a take of at most that many may get from one of n buckets: twice an even part, so that neither
+// one bucket alone fills it nor every bucket must be searched.
+func PerBucket(most, n int) int { return min(most, 1+2*most/max(1, n)) }

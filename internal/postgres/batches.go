@@ -1,0 +1,44 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/batch"
+	"github.com/iris-oncall/iris/internal/fault"
+)
+
+// batchGap is the time between the begins of two batches in a flood.
+const batchGap = 10 * time.Millisecond
+
+// Batches runs calls that come at the same time as one statement or transaction. It is safe for concurrent use.
+type Batches[T, R any] struct {
+	calls *batch.Calls[T, R]
+	run   func(ctx context.Context, items []T) ([]R, error)
+}
+
+// NewBatches returns batches of at most size items, of which runs are worked on at the same time. run returns a result for each
+// item. When it fails because of an item, the batch is split until that item fails alone.
+func NewBatches[T, R any](size, runs int, run func(ctx context.Context, items []T) ([]R, error)) *Batches[T, R] {
+	return &Batches[T, R]{run: run, calls: batch.NewCalls(batch.Config[T, R]{
+		Run: run, Bad: IsItemFault, Size: size, Runs: runs, Gap: batchGap,
+	})}
+}
+
+// IsItemFault reports whether an error may be of one item of a batch. When the database is away or busy, splitting the batch
+// would only take longer.
+func IsItemFault(err error) bool { return !fault.Is(MapError(err), fault.Unavailable) }
+
+// Do works on an item in some batch. When ctx ends first, the work may still be done. An item of a request's transaction is
+// worked on alone: other calls must not depend on how that ends.
+func (b *Batches[T, R]) Do(ctx context.Context, item T) (R, error) {
+	if joined(ctx) == nil {
+		return b.calls.Do(ctx, item)
+	}
+	results, err := b.run(ctx, []T{item})
+	if err != nil {
+		var none R
+		return none, err
+	}
+	return results[0], nil
+}

@@ -1,0 +1,21 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+)
+
+// Reasons of timers of incidents, as they are stored.
+const (
+	TimerLate = "late firing" // a late firing delivery waits for the resolve that may follow it
+	TimerNews = "new alert"   // the escalation starts again, but not before the pause between restarts is over
+)
+
+// BucketOf returns the bucket of an incident.
+func BucketOf(incident int64) int { return int(incident & 255) }
+
+// AddEntry adds a line to the timeline of an incident.
+func AddEntry[ID ~int64, Kind ~string](ctx context.Context, q *db.Queries, incident ID, kind Kind, actor, text string) error {
+	return q.AddEntries(ctx, db.AddEntriesParams{IncidentIds: []int64{int64(incident)}, Kind: string(kind), Actor: actor, Texts: []string{Storable(text)}})
+}
