@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/operator"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -92,7 +92,7 @@ func days(text string) (time.Duration, error) {
 func (c oncallCommand) lacking(teams []operator.WhoTeam) bool {
 	for _, t := range teams {
 		for _, r := range t.Roles {
-			if len(r.People) == 0 || c.Gaps && len(ofKind(r.Gaps, oncall.GapNobody)) > 0 {
+			if len(r.People) == 0 || c.Gaps && len(ofKind(r.Gaps, scheduling.GapNobody)) > 0 {
 				return true
 			}
 		}
@@ -101,7 +101,7 @@ func (c oncallCommand) lacking(teams []operator.WhoTeam) bool {
 }
 
 // ofKind returns the gaps of a kind.
-func ofKind(gaps []operator.WhoGap, kind oncall.GapKind) []operator.WhoGap {
+func ofKind(gaps []operator.WhoGap, kind scheduling.GapKind) []operator.WhoGap {
 	var out []operator.WhoGap
 	for _, g := range gaps {
 		if g.Kind == kind {
@@ -145,7 +145,7 @@ func (c oncallCommand) plain(w io.Writer, teams []operator.WhoTeam) error {
 					break
 				}
 				what := "gap"
-				if g.Kind == oncall.GapNotPopulated {
+				if g.Kind == scheduling.GapNotPopulated {
 					what = "not-populated"
 				}
 				if err := line(what, t.Team, r.Role, when(g.Start), when(g.End)); err != nil {
@@ -242,7 +242,7 @@ func (c oncallCommand) tellGaps(out io.Writer, t operator.WhoTeam, r operator.Wh
 		fmt.Fprintf(out, "No gap in %s until %s.\n", r.Role, at(t.Until, z))
 		return
 	}
-	tell := func(kind oncall.GapKind, format string) {
+	tell := func(kind scheduling.GapKind, format string) {
 		gaps := ofKind(r.Gaps, kind)
 		if len(gaps) == 0 {
 			return
@@ -252,8 +252,8 @@ func (c oncallCommand) tellGaps(out io.Writer, t operator.WhoTeam, r operator.Wh
 			fmt.Fprintf(out, "  %s  to  %s  (%s)\n", at(g.Start, z), at(g.End, z), length(g.End-g.Start))
 		}
 	}
-	tell(oncall.GapNobody, "Nobody has a shift as %s (pages go to the team's fixed order, or the fallback):\n")
-	tell(oncall.GapNotPopulated, "Not populated yet for %s; the schedule will reach these times:\n")
+	tell(scheduling.GapNobody, "Nobody has a shift as %s (pages go to the team's fixed order, or the fallback):\n")
+	tell(scheduling.GapNotPopulated, "Not populated yet for %s; the schedule will reach these times:\n")
 }
 
 // length words seconds in days, hours and minutes.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/operator"
 )
 
@@ -78,7 +78,7 @@ Nobody has a shift as primary (pages go to the team's fixed order, or the fallba
 // What a schedule has not reached yet is told apart from a time without anybody, and fails no check.
 func TestNotPopulatedYetIsNoGap(t *testing.T) {
 	t.Parallel()
-	later := operator.WhoGap{Kind: oncall.GapNotPopulated, Start: 1795914000, End: 1795914000 + 3600}
+	later := operator.WhoGap{Kind: scheduling.GapNotPopulated, Start: 1795914000, End: 1795914000 + 3600}
 	teams := []operator.WhoTeam{{Team: "db", Zone: "UTC", Roles: []operator.WhoRole{{Role: "primary", People: []operator.WhoPerson{{Name: "ann"}}, Gaps: []operator.WhoGap{later}}}}}
 	c := oncallCommand{Gaps: true}
 	require.False(t, c.lacking(teams))
@@ -89,6 +89,6 @@ func TestNotPopulatedYetIsNoGap(t *testing.T) {
 	require.NoError(t, c.table(&out, teams))
 	require.Contains(t, out.String(), "Not populated yet for primary; the schedule will reach these times:\n  Sun 2026-11-29 01:00:00 +00:00  to ")
 	require.NotContains(t, out.String(), "Nobody has a shift")
-	teams[0].Roles[0].Gaps = append(teams[0].Roles[0].Gaps, operator.WhoGap{Kind: oncall.GapNobody, Start: 1795914000, End: 1795917600})
+	teams[0].Roles[0].Gaps = append(teams[0].Roles[0].Gaps, operator.WhoGap{Kind: scheduling.GapNobody, Start: 1795914000, End: 1795917600})
 	require.True(t, c.lacking(teams))
 }

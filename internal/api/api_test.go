@@ -24,7 +24,6 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres"
 	pgcatalog "github.com/iris-oncall/iris/internal/postgres/catalog"
 	pgincidents "github.com/iris-oncall/iris/internal/postgres/incidents"
-	pgnotifications "github.com/iris-oncall/iris/internal/postgres/notifications"
 	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/wire"
@@ -69,7 +68,7 @@ func newFixture(t *testing.T) *fixture {
 	in, calendar := pgincidents.New(f.db), pgpeople.NewOncallPeople(f.db)
 	table := [][]routing.Route{
 		incidents.Routes(incidents.Deps{Incidents: in, Transitions: in, Comments: in, People: users, Changed: once.Changed}),
-		messages.Routes(messages.Deps{Messages: pgincidents.NewMessages(f.db), Notifications: pgnotifications.New(f.db)}),
+		messages.Routes(messages.Deps{Messages: pgincidents.NewMessages(f.db), Notifications: pgincidents.NewRequests(f.db)}),
 		catalog.Routes(catalog.Deps{Plans: pgcatalog.NewPlans(f.db), Templates: pgcatalog.NewTemplates(f.db), Applications: apps}),
 		people.Routes(people.Deps{People: calendar, Teams: pgpeople.NewOncallTeams(f.db, nil)}),
 	}

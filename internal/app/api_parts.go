@@ -184,7 +184,7 @@ func (s *apiShared) api(p calendarParts) (*api.API, error) {
 		CalendarAuthenticator: p.authenticator, Errors: s.errors,
 		Keys:      &api.Keys{Store: postgres.NewIdempotency(s.db), Errors: s.errors, Wake: s.notifier.Wake, Replayed: func() {}},
 		Incidents: api.IncidentParts{Incidents: s.incidents, Transitions: s.incidents, Comments: s.incidents, People: s.userRows},
-		Messages:  api.MessageParts{Messages: s.messages, Notifications: s.notifications},
+		Messages:  api.MessageParts{Messages: s.messages, Notifications: incidents.NewRequests(s.db)},
 		Catalog:   api.CatalogParts{Plans: s.plans, Templates: catalog.NewTemplates(s.db), Applications: s.applications, Simulator: s.simulator},
 		People:    api.PeopleParts{People: p.people, Teams: p.teams},
 		Calendar: api.CalendarParts{

@@ -71,7 +71,7 @@ func (p *Processor) buildMembership(parts *processorParts, in postgres.Installat
 	if err != nil {
 		host = "unknown"
 	}
-	var ear buckets.Ear
+	var detector buckets.Detector
 	if p.cfg.Gossip.Addr != "off" {
 		gc, err := p.gossipConfig(in)
 		if err != nil {
@@ -86,12 +86,12 @@ func (p *Processor) buildMembership(parts *processorParts, in postgres.Installat
 		if err != nil {
 			return err
 		}
-		ear = parts.gossip
+		detector = parts.gossip
 	}
 	parts.holder, err = buckets.NewHolder(buckets.Deps{
-		Store: engine.NewCluster(p.cluster),
-		Self:  buckets.Member{ProcessID: id, Host: host, Version: Version(), DataShape: dataShape, Modes: servedBy(p.vendors)},
-		Ear:   ear, Gained: parts.wake, Log: log, Metrics: p.reg,
+		Store:    engine.NewCluster(p.cluster),
+		Self:     buckets.Member{ProcessID: id, Host: host, Version: Version(), DataShape: dataShape, Modes: servedBy(p.vendors)},
+		Detector: detector, Gained: parts.wake, Log: log, Metrics: p.reg,
 	}, buckets.Config{})
 	if err != nil {
 		return err

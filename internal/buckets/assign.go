@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// Assign says who should own each bucket, given the live members and the present owners ("" = nobody). Every process
-// that sees the same comes to the same answer, whatever the order of members.
+// Assign returns the owner of each bucket for the live members and the present owners ("" = nobody). Every process with
+// the same input gets the same answer, whatever the order of members.
 //
-// Each live owner keeps its buckets up to its quota, which is 256/n rounded down or up; those who hold most get the
-// rounding up, ties going to the smaller id. What remains - free buckets, those of the dead, and what an owner has above
-// its quota - goes by rendezvous rank to members below theirs. So shares differ by at most one and no bucket moves
-// without need. With no member at all the answer is all "".
+// Each live owner keeps its buckets up to its quota, which is 256/n rounded down or up; the members with the most
+// buckets get the rounding up, then the smaller id. All other buckets (free, of dead owners, above a quota) go by
+// rendezvous rank to members below their quota. Shares differ by at most one, and no bucket moves without need. Without
+// members the answer is all "".
 func Assign(members []string, owners [Count]string) [Count]string {
 	var out [Count]string
 	ms := slices.Clone(members)
@@ -23,7 +23,7 @@ func Assign(members []string, owners [Count]string) [Count]string {
 	}
 	room := quotas(ms, owners)
 
-	// What an owner has too much of, it gives up where its own rank is lowest: those it would not win again.
+	// An owner above its quota releases the buckets in which its rank is lowest: it would not get those again.
 	held := make(map[string][]int, len(ms))
 	for b, o := range owners {
 		if _, live := room[o]; live {

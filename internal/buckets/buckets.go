@@ -1,7 +1,7 @@
-// Package buckets shares out the 256 escalation buckets among the live message processors: which member owns which
-// bucket (Assign, a pure function), how this process holds what it owns (Holder, leases with epochs in the database)
-// and how it hears of others (Gossip, a hint only). PostgreSQL decides who lives and who owns; losing gossip makes the
-// cluster slower, never wrong.
+// Package buckets distributes the 256 escalation buckets among the live message processors: which member owns which
+// bucket (Assign, a pure function), how this process holds its buckets (Holder, leases with epochs in the database)
+// and how it learns of others sooner (Gossip, hints only). PostgreSQL decides who is live and who owns what. Without
+// gossip the cluster is slower and still right. It is used by app; it does not know what the buckets hold.
 package buckets
 
 import (

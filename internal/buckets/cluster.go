@@ -14,7 +14,7 @@ type Member struct {
 	Version    string
 	DataShape  int      // the highest shape of data that it reads
 	Modes      []string // that it has a vendor for
-	Draining   bool     // it gives its buckets away and takes no new ones
+	Draining   bool     // it releases its buckets and acquires none
 }
 
 // MemberState is a member as the database knows it.
@@ -32,16 +32,16 @@ type LeaseState struct {
 	Since time.Time
 }
 
-// View is what the database says about the cluster at one moment.
+// View is the state of the cluster in the database at one moment.
 type View struct {
 	Members []MemberState // ascending by process id, dead ones included until they are reaped
 	Leases  [Count]LeaseState
 }
 
-// Limits says how old a heartbeat may be before its member counts as dead.
+// Limits are the ages of a heartbeat above which its member counts as dead.
 type Limits struct {
-	Fresh        time.Duration // on the database's word alone
-	SuspectFresh time.Duration // for those whom gossip holds for dead too
+	Fresh        time.Duration // by the database alone
+	SuspectFresh time.Duration // for members that gossip also reports as dead
 }
 
 // DefaultLimits are those of a production cluster. Every process must use the same.
@@ -53,46 +53,47 @@ func DefaultLimits() Limits {
 type Acquisition struct {
 	ProcessID string
 	Buckets   Set
-	Suspects  []string // whom gossip holds for dead
+	Suspects  []string // members that gossip reports as dead
 	Limits    Limits
 }
 
 // Store is the database side of membership. All times are the database's. Implementations are safe for concurrent use.
 type Store interface {
-	// Beat writes m's heartbeat and removes members that have been dead for a minute. Others are told when m is new.
+	// Beat writes m's heartbeat and removes members that have been dead for a minute. Other processes are notified when m is new.
 	// A member that an operator drains stays draining whatever m.Draining says.
 	Beat(ctx context.Context, m Member) error
 	// View reads members and leases.
 	View(ctx context.Context) (View, error)
-	// Acquire gives those of the wanted buckets to the asking process that nobody alive owns, raising their epochs; it
-	// never waits for a lock and gives nothing to a process that is not live itself. The second result counts those
-	// that were taken from a dead owner.
+	// Acquire gives the process those of the wanted buckets that have no live owner, and raises their epochs. It never
+	// waits for a lock and gives nothing to a process that is not live itself. The second result counts buckets taken
+	// from a dead owner.
 	Acquire(ctx context.Context, a Acquisition) ([]Lease, int, error)
-	// Release frees what the process owns of bs and tells the others. Buckets in use by a running transaction stay
-	// owned; the result is what was freed.
+	// Release frees those of bs that the process owns and notifies the others. Buckets in use by a running transaction
+	// stay owned. It returns the freed ones.
 	Release(ctx context.Context, processID string, bs Set) (Set, error)
-	// Leave frees everything the process owns, deletes its row and tells the others.
+	// Leave frees all buckets of the process, deletes its row and notifies the others.
 	Leave(ctx context.Context, processID string) error
 }
 
-// Ear is what gossip knows; it may be wrong and late, so it only makes the database's verdict quicker.
-type Ear interface {
-	// Addr is where our own gossip can be reached, empty when it is not running.
+// Detector reports members that seem dead, and notifies others. It may be wrong and late: it only shortens the time that
+// the database gives a member.
+type Detector interface {
+	// Addr is the gossip address of this process, empty when gossip is not running.
 	Addr() string
-	// Suspects are the process ids that gossip holds for dead or gone.
+	// Suspects are the process ids that gossip reports as dead or gone.
 	Suspects() []string
-	// Tell makes the others look at members and leases again. It does not block.
-	Tell()
+	// Announce makes the others read members and leases again. It does not block.
+	Announce()
 }
 
-// deaf is the Ear of a process without gossip.
-type deaf struct{}
+// noDetector is the Detector of a process without gossip.
+type noDetector struct{}
 
-func (deaf) Addr() string       { return "" }
-func (deaf) Suspects() []string { return nil }
-func (deaf) Tell()              {}
+func (noDetector) Addr() string       { return "" }
+func (noDetector) Suspects() []string { return nil }
+func (noDetector) Announce()          {}
 
-// alive reports whether a heartbeat of that age is good enough, and how long it will remain so.
+// alive reports whether a heartbeat of that age is fresh, and for how long it stays so.
 func (l Limits) alive(m MemberState, suspects map[string]bool) (bool, time.Duration) {
 	limit := l.Fresh
 	if suspects[m.ProcessID] {

@@ -10,7 +10,7 @@ import (
 	"go.uber.org/zap"
 )
 
-// delegate is what memberlist calls, on its own goroutines and partly under its own locks: it only files things away.
+// delegate is what memberlist calls, on its own goroutines and partly under its own locks: it only stores hints.
 type delegate struct{ g *Gossip }
 
 var (
@@ -32,7 +32,7 @@ func (d delegate) NotifyJoin(n *memberlist.Node) {
 	d.g.nodes[n.Name] = *n
 	delete(d.g.suspects, n.Name)
 	d.g.mu.Unlock()
-	d.g.inbox.put(said{kind: kindTell})
+	d.g.inbox.put(message{kind: kindChanged})
 }
 
 // NotifyUpdate is called when a node has a new address.
@@ -45,7 +45,7 @@ func (d delegate) NotifyUpdate(n *memberlist.Node) {
 	d.g.mu.Unlock()
 }
 
-// NotifyLeave is called for the dead and for those who said goodbye alike.
+// NotifyLeave is called for dead nodes and for nodes that left.
 func (d delegate) NotifyLeave(n *memberlist.Node) {
 	if n.Name == d.g.self {
 		return
@@ -54,8 +54,8 @@ func (d delegate) NotifyLeave(n *memberlist.Node) {
 	delete(d.g.nodes, n.Name)
 	d.g.suspects[n.Name] = time.Now()
 	d.g.mu.Unlock()
-	d.g.inbox.put(said{kind: kindTell})
-	d.g.inbox.put(said{kind: kindDemand, node: n.Name})
+	d.g.inbox.put(message{kind: kindChanged})
+	d.g.inbox.put(message{kind: kindDemand, node: n.Name})
 }
 
 func (delegate) NodeMeta(int) []byte                    { return nil }
@@ -63,36 +63,36 @@ func (delegate) GetBroadcasts(int, int) [][]byte        { return nil }
 func (delegate) LocalState(bool) []byte                 { return nil }
 func (delegate) MergeRemoteState(buf []byte, join bool) {}
 
-// mailbox keeps the latest of what was put into it: wake-ups merge, a node's demand replaces its former one. So it needs
-// no bound but that on the number of nodes, and nobody waits to put something in.
-type mailbox struct {
+// hintBuffer merges hints until they are taken: wake-ups are united, a node's demand replaces its earlier one. It is
+// bounded by the number of nodes, and put never blocks.
+type hintBuffer struct {
 	filled chan struct{} // holds a token while there may be something to take
-	*letterbox
+	*bufferState
 }
 
-type letterbox struct {
+type bufferState struct {
 	mu  sync.Mutex
-	now letters
+	now hints
 }
 
-type letters struct {
-	tell   bool
-	wake   Set
-	demand map[string][]byte
+type hints struct {
+	changed bool
+	wake    Set
+	demand  map[string][]byte
 }
 
 // maxNodes bounds the number of different senders between two takes.
 const maxNodes = 4096
 
-func newMailbox() mailbox {
-	return mailbox{filled: make(chan struct{}, 1), letterbox: &letterbox{}}
+func newHintBuffer() hintBuffer {
+	return hintBuffer{filled: make(chan struct{}, 1), bufferState: &bufferState{}}
 }
 
-func (m mailbox) put(s said) {
+func (m hintBuffer) put(s message) {
 	m.mu.Lock()
 	switch s.kind {
-	case kindTell:
-		m.now.tell = true
+	case kindChanged:
+		m.now.changed = true
 	case kindWake:
 		m.now.wake.Union(s.wake)
 	case kindDemand:
@@ -110,16 +110,16 @@ func (m mailbox) put(s said) {
 	}
 }
 
-func (m mailbox) take() letters {
+func (m hintBuffer) take() hints {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	out := m.now
-	m.now = letters{}
+	m.now = hints{}
 	return out
 }
 
-// logAdapter turns memberlist's lines into entries of ours. What it calls an error is a peer that cannot be reached or a
-// stranger at the door: worth a look, not an alarm, because the database decides.
+// logAdapter turns memberlist's lines into log entries. Its errors are unreachable or unknown peers: they are logged as
+// information, because the database decides.
 func logAdapter(l *zap.Logger) *log.Logger { return log.New(lineWriter{l}, "", 0) }
 
 type lineWriter struct{ log *zap.Logger }

@@ -16,13 +16,13 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// GossipConfig says how a process talks to its peers.
+// GossipConfig configures the gossip of a process.
 type GossipConfig struct {
 	Bind      string   // host:port to listen on, TCP and UDP; port 0 = any free one
 	Advertise string   // host:port that peers use; empty = Bind, or the first private address if Bind names none
 	Cluster   string   // name of the cluster: messages with another name are refused
 	Keys      [][]byte // 32 bytes each; the first one encrypts, all are accepted
-	// JoinEvery is the pause between looks for peers that gossip does not know yet; default 1 s.
+	// JoinEvery is the pause between searches for peers that gossip does not know yet; default 1 s.
 	JoinEvery time.Duration
 
 	transport memberlist.NodeAwareTransport // tests only
@@ -32,14 +32,14 @@ type GossipConfig struct {
 // GossipHooks connect gossip with the rest of the process; nil ones are left out. All but Peers are called on one
 // goroutine of Gossip.Run, never concurrently.
 type GossipHooks struct {
-	Changed func()                         // members came or went, or said that leases changed
+	Changed func()                         // members came or went, or announced changed leases
 	Wake    func(Set)                      // there may be work in these buckets
 	Demand  func(node string, hint []byte) // what a peer says about its demand; nil: the peer is gone
 	Peers   func() []string                // addresses of live members by the database
 }
 
-// Gossip is the fast ear of the cluster. It is only a hint: everything that it says is also found, later, in the
-// database, and what it says about life and death is believed only together with the database. It is an Ear.
+// Gossip exchanges hints with other members. Each hint is also found in the database, only later. Reports of dead members
+// count only together with the database. It is a Detector.
 //
 // All methods are safe for concurrent use, return at once and do nothing while gossip is not running.
 type Gossip struct {
@@ -48,16 +48,16 @@ type Gossip struct {
 	hooks GossipHooks
 	log   *zap.Logger
 
-	inbox  mailbox
-	outbox mailbox
+	inbox  hintBuffer
+	outbox hintBuffer
 
 	mu       sync.Mutex
 	addr     string                     // empty while not running
-	nodes    map[string]memberlist.Node // the living but us; copies, because memberlist changes its own without asking
+	nodes    map[string]memberlist.Node // live nodes without this one; copies, because memberlist changes its own
 	suspects map[string]time.Time       // since when
 }
 
-// suspectsFor is how long the dead are remembered: longer than their rows live in the database.
+// suspectsFor is how long dead nodes are remembered: longer than their rows exist in the database.
 const suspectsFor = 2 * time.Minute
 
 // NewGossip returns a gossip that is silent until Run. processID becomes the node's name.
@@ -81,7 +81,7 @@ func NewGossip(processID string, cfg GossipConfig, hooks GossipHooks, log *zap.L
 	}
 	g := &Gossip{
 		cfg: cfg, self: processID, hooks: hooks, log: log.Named("gossip"),
-		inbox: newMailbox(), outbox: newMailbox(), nodes: map[string]memberlist.Node{}, suspects: map[string]time.Time{},
+		inbox: newHintBuffer(), outbox: newHintBuffer(), nodes: map[string]memberlist.Node{}, suspects: map[string]time.Time{},
 	}
 	for _, addr := range []string{cfg.Bind, cfg.Advertise} {
 		if _, _, err := hostPort(addr); addr != "" && err != nil {
@@ -93,14 +93,14 @@ func NewGossip(processID string, cfg GossipConfig, hooks GossipHooks, log *zap.L
 
 func label(cluster string) string { return "iris/" + cluster }
 
-// Addr implements Ear.
+// Addr implements Detector.
 func (g *Gossip) Addr() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.addr
 }
 
-// Suspects implements Ear.
+// Suspects implements Detector.
 func (g *Gossip) Suspects() []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -115,31 +115,31 @@ func (g *Gossip) Suspects() []string {
 	return out
 }
 
-// Tell implements Ear.
-func (g *Gossip) Tell() { g.outbox.put(said{kind: kindTell}) }
+// Announce implements Detector.
+func (g *Gossip) Announce() { g.outbox.put(message{kind: kindChanged}) }
 
-// Wake tells all peers that there may be work in these buckets.
+// Wake notifies all peers that there may be work in these buckets.
 func (g *Gossip) Wake(s Set) {
 	if !s.Empty() {
-		g.outbox.put(said{kind: kindWake, wake: s})
+		g.outbox.put(message{kind: kindWake, wake: s})
 	}
 }
 
-// Demand tells all peers what this process waits for: opaque, at most MaxDemand bytes, only the latest counts.
+// Demand sends all peers the demand of this process: opaque, at most MaxDemand bytes, only the latest counts.
 func (g *Gossip) Demand(hint []byte) {
 	if len(hint) <= MaxDemand {
-		g.outbox.put(said{kind: kindDemand, node: g.self, demand: append([]byte{}, hint...)})
+		g.outbox.put(message{kind: kindDemand, node: g.self, demand: append([]byte{}, hint...)})
 	}
 }
 
-// Run gossips until ctx ends, then says goodbye. It returns nil: if gossip cannot start, as when the port is taken, it
-// says so in the log and tries again every few seconds.
+// Run gossips until ctx ends, then leaves. It returns nil: if gossip cannot start, for example because the port is in
+// use, it logs that and tries again every few seconds.
 func (g *Gossip) Run(ctx context.Context) error {
 	complained := false
 	for {
 		list, err := g.start()
 		if err == nil {
-			return g.talk(ctx, list)
+			return g.runStarted(ctx, list)
 		}
 		if !complained {
 			complained = true
@@ -167,15 +167,15 @@ func (g *Gossip) start() (*memberlist.Memberlist, error) {
 	return list, nil
 }
 
-// talk runs what belongs to a started gossip and ends it.
-func (g *Gossip) talk(ctx context.Context, list *memberlist.Memberlist) error {
+// runStarted runs the loops of a started gossip until ctx ends, and leaves.
+func (g *Gossip) runStarted(ctx context.Context, list *memberlist.Memberlist) error {
 	var wg errgroup.Group
 	wg.Go(func() error { g.joinLoop(ctx, list); return nil })
 	wg.Go(func() error { g.sendLoop(ctx, list); return nil })
-	wg.Go(func() error { g.hearLoop(ctx); return nil })
+	wg.Go(func() error { g.receiveLoop(ctx); return nil })
 	_ = wg.Wait()
 
-	g.send(list) // the last words, such as "my buckets are free"
+	g.send(list) // the last hints, such as freed buckets
 	g.mu.Lock()
 	g.addr = ""
 	clear(g.nodes)
@@ -230,7 +230,7 @@ func (g *Gossip) config() (*memberlist.Config, error) {
 		if c.AdvertiseAddr, c.AdvertisePort, err = hostPort(g.cfg.Advertise); err != nil {
 			return nil, fmt.Errorf("advertised gossip address: %w", err)
 		}
-		// memberlist wants a number here, people write names.
+		// memberlist needs an address with a port; people may write names.
 		ip, err := net.ResolveIPAddr("ip", c.AdvertiseAddr)
 		if err != nil {
 			return nil, fmt.Errorf("advertised gossip address: %w", err)
@@ -252,15 +252,15 @@ func hostPort(addr string) (string, int, error) {
 	return host, int(port), nil
 }
 
-// peers returns the nodes that gossip holds for alive, without us.
+// peers returns the nodes that gossip reports as live, without this one.
 func (g *Gossip) peers() []memberlist.Node {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Collect(maps.Values(g.nodes))
 }
 
-// joinLoop introduces us to every live member that gossip does not know: at the start, when somebody comes, and after a
-// split, however long ago.
+// joinLoop joins every live member that gossip does not know: at the start, when a member comes, and after a network
+// split of any length.
 func (g *Gossip) joinLoop(ctx context.Context, list *memberlist.Memberlist) {
 	notBefore := map[string]time.Time{}
 	for {
@@ -293,7 +293,7 @@ func (g *Gossip) joinLoop(ctx context.Context, list *memberlist.Memberlist) {
 	}
 }
 
-// sendLoop says what is in the outbox as soon as it is there. Nobody who puts something there waits for the network.
+// sendLoop sends the hints of the outbox at once. Callers that put hints there do not wait for the network.
 func (g *Gossip) sendLoop(ctx context.Context, list *memberlist.Memberlist) {
 	for {
 		select {
@@ -305,19 +305,19 @@ func (g *Gossip) sendLoop(ctx context.Context, list *memberlist.Memberlist) {
 	}
 }
 
-// datagram is what surely fits into one UDP packet beside encryption and label.
+// datagram is the size in bytes that fits into one UDP packet with encryption and label.
 const datagram = 1000
 
 func (g *Gossip) send(list *memberlist.Memberlist) {
-	letters := g.outbox.take()
+	hints := g.outbox.take()
 	var texts [][]byte
-	if letters.tell {
-		texts = append(texts, encodeTell())
+	if hints.changed {
+		texts = append(texts, encodeChanged())
 	}
-	if !letters.wake.Empty() {
-		texts = append(texts, encodeWake(letters.wake))
+	if !hints.wake.Empty() {
+		texts = append(texts, encodeWake(hints.wake))
 	}
-	if d, ok := letters.demand[g.self]; ok {
+	if d, ok := hints.demand[g.self]; ok {
 		texts = append(texts, encodeDemand(g.self, d))
 	}
 	for _, n := range g.peers() {
@@ -333,23 +333,23 @@ func (g *Gossip) send(list *memberlist.Memberlist) {
 	}
 }
 
-// hearLoop hands what arrived to the callbacks.
-func (g *Gossip) hearLoop(ctx context.Context) {
+// receiveLoop calls the hooks for received hints.
+func (g *Gossip) receiveLoop(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-g.inbox.filled:
 		}
-		letters := g.inbox.take()
-		if letters.tell && g.hooks.Changed != nil {
+		hints := g.inbox.take()
+		if hints.changed && g.hooks.Changed != nil {
 			g.hooks.Changed()
 		}
-		if !letters.wake.Empty() && g.hooks.Wake != nil {
-			g.hooks.Wake(letters.wake)
+		if !hints.wake.Empty() && g.hooks.Wake != nil {
+			g.hooks.Wake(hints.wake)
 		}
 		if g.hooks.Demand != nil {
-			for node, hint := range letters.demand {
+			for node, hint := range hints.demand {
 				g.hooks.Demand(node, hint)
 			}
 		}

@@ -216,7 +216,7 @@ func TestGossipCarriesHintsAndTellsDeaths(t *testing.T) {
 	}
 	before := 0
 	a.heard(func(n *node) bool { before = n.tells; return true })()
-	b.Tell()
+	b.Announce()
 	c.eventually("change not told", a.heard(func(n *node) bool { return n.tells > before }))
 
 	// b dies without a word.
@@ -287,7 +287,7 @@ func TestGossipWithoutItsPortGoesOnTrying(t *testing.T) {
 	var wg errgroup.Group
 	wg.Go(func() error { return g.Run(ctx) })
 	g.Wake(Of(1)) // nothing blocks meanwhile
-	g.Tell()
+	g.Announce()
 	require.Empty(t, g.Addr())
 	require.NoError(t, taken.Close())
 	require.Eventually(t, func() bool { return g.Addr() != "" }, patience, 5*time.Millisecond)
@@ -354,7 +354,7 @@ func TestGossipConfigurationIsChecked(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	f.Add(encodeTell())
+	f.Add(encodeChanged())
 	f.Add(encodeWake(Of(1, 2, 255)))
 	f.Add(encodeDemand("node", []byte("hint")))
 	f.Add([]byte{kindDemand, 0})
@@ -367,8 +367,8 @@ func FuzzDecode(f *testing.F) {
 		switch m.kind {
 		case kindWake:
 			again = encodeWake(m.wake)
-		case kindTell:
-			again = encodeTell()
+		case kindChanged:
+			again = encodeChanged()
 		case kindDemand:
 			again = encodeDemand(m.node, m.demand)
 		}

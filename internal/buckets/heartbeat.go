@@ -9,7 +9,7 @@ import (
 	"go.uber.org/zap"
 )
 
-// beatLoop writes heartbeats until ctx ends or we have left. Each success triggers a pass.
+// beatLoop writes heartbeats until ctx ends or the process has left. Each success triggers a pass.
 func (h *Holder) beatLoop(ctx context.Context) {
 	for {
 		begun := time.Now()
@@ -19,7 +19,7 @@ func (h *Holder) beatLoop(ctx context.Context) {
 		}
 		h.Hint()
 		pause := h.cfg.Heartbeat
-		if h.disputed() {
+		if h.suspectsLive() {
 			pause /= 2
 		}
 		if !sleep(ctx, pause-time.Since(begun)) {
@@ -28,7 +28,7 @@ func (h *Holder) beatLoop(ctx context.Context) {
 	}
 }
 
-// beat writes one heartbeat unless a watched loop hangs. It reports whether we have left the cluster for good.
+// beat writes one heartbeat unless a watched loop hangs. It reports whether the process has left the cluster.
 func (h *Holder) beat(ctx context.Context) (gone bool) {
 	h.beatMu.Lock()
 	defer h.beatMu.Unlock()
@@ -36,16 +36,16 @@ func (h *Holder) beat(ctx context.Context) (gone bool) {
 		return true
 	}
 	begun := time.Now()
-	// On the way out the loops have ended, and what they had begun to send is still in our hands.
+	// During a stop the loops have ended, and calls that they began still belong to this process.
 	if name := h.stalled(begun); name != "" && !h.retiring.Load() {
 		h.note("loop", zap.String("loop", name), zap.Duration("for", h.cfg.Stall))
 		return false
 	}
 	h.clear("loop")
 	self := h.deps.Self
-	self.GossipAddr = h.deps.Ear.Addr()
+	self.GossipAddr = h.deps.Detector.Addr()
 	self.Draining = h.retiring.Load()
-	writing, cancel := context.WithTimeout(ctx, h.patience())
+	writing, cancel := context.WithTimeout(ctx, h.statementTimeout())
 	defer cancel()
 	if err := h.deps.Store.Beat(writing, self); err != nil {
 		if ctx.Err() == nil {
@@ -62,10 +62,10 @@ func (h *Holder) beat(ctx context.Context) (gone bool) {
 	return false
 }
 
-// disputed reports whether gossip holds a member for dead that is alive by the database: probably a split, whose other
-// side believes the same of us. Then only half the silence is allowed to us, so we speak twice as often.
-func (h *Holder) disputed() bool {
-	suspects, v := h.deps.Ear.Suspects(), h.view.Load()
+// suspectsLive reports whether gossip reports a member as dead that is live in the database: probably a network split, in which
+// the other side suspects this process too. Then only half the usual age is allowed, so heartbeats are twice as frequent.
+func (h *Holder) suspectsLive() bool {
+	suspects, v := h.deps.Detector.Suspects(), h.view.Load()
 	if len(suspects) == 0 || v == nil {
 		return false
 	}
@@ -77,9 +77,9 @@ func (h *Holder) disputed() bool {
 	return false
 }
 
-// convalescent reports whether we have just come back from a time without the database. If it was the database that was
-// away, everybody comes back about now, and those who come a moment later are not dead.
-func (h *Holder) convalescent() bool {
+// recovering reports whether this process has just reached the database again. If the database was away, all members return
+// at about the same time, and those that are a moment later are not dead.
+func (h *Holder) recovering() bool {
 	back := h.backAt.Load()
 	return back != 0 && time.Since(h.base)-time.Duration(back) < 3*h.cfg.Heartbeat/2
 }
@@ -103,17 +103,17 @@ func (h *Holder) stalled(now time.Time) string {
 	return ""
 }
 
-// patience is how long one statement may take: an answer that comes later than that would come too late to keep us alive.
-func (h *Holder) patience() time.Duration { return h.cfg.Limits.Fresh - h.cfg.Heartbeat }
+// statementTimeout is how long one statement may take: a later answer could not keep this process alive.
+func (h *Holder) statementTimeout() time.Duration { return h.cfg.Limits.Fresh - h.cfg.Heartbeat }
 
-// trouble remembers what is wrong now, so that the log tells beginnings and ends and not every second between.
-type trouble struct {
+// problems remembers current failures, so that only their begin and end are logged.
+type problems struct {
 	mu  sync.Mutex
 	now map[string]bool
 }
 
-var troubleText = map[string]struct{ bad, good string }{
-	"loop":      {"heartbeats stop because a loop hangs", "the loop completed a pass, heartbeats go on"},
+var problemTexts = map[string]struct{ bad, good string }{
+	"loop":      {"heartbeats stop because a loop hangs", "the loop completed a pass, heartbeats continue"},
 	"heartbeat": {"heartbeat not written", "heartbeats are written again"},
 	"view":      {"members and buckets not read", "members and buckets are read again"},
 	"acquire":   {"buckets not acquired", "buckets are acquired again"},
@@ -122,24 +122,24 @@ var troubleText = map[string]struct{ bad, good string }{
 }
 
 func (h *Holder) note(what string, fields ...zap.Field) {
-	h.trouble.mu.Lock()
-	defer h.trouble.mu.Unlock()
-	if h.trouble.now[what] {
+	h.problems.mu.Lock()
+	defer h.problems.mu.Unlock()
+	if h.problems.now[what] {
 		return
 	}
-	if h.trouble.now == nil {
-		h.trouble.now = map[string]bool{}
+	if h.problems.now == nil {
+		h.problems.now = map[string]bool{}
 	}
-	h.trouble.now[what] = true
-	h.log.Warn(troubleText[what].bad, fields...)
+	h.problems.now[what] = true
+	h.log.Warn(problemTexts[what].bad, fields...)
 }
 
 func (h *Holder) clear(what string) {
-	h.trouble.mu.Lock()
-	defer h.trouble.mu.Unlock()
-	if h.trouble.now[what] {
-		delete(h.trouble.now, what)
-		h.log.Info(troubleText[what].good)
+	h.problems.mu.Lock()
+	defer h.problems.mu.Unlock()
+	if h.problems.now[what] {
+		delete(h.problems.now, what)
+		h.log.Info(problemTexts[what].good)
 	}
 }
 

@@ -20,7 +20,7 @@ type Config struct {
 	Heartbeat time.Duration // between heartbeats; default 1 s
 	Limits    Limits        // default DefaultLimits
 	Stall     time.Duration // a watched loop without a pass for so long stops the heartbeats; default 10 s
-	Grace     time.Duration // between not offering a bucket any more and releasing it; default 150 ms
+	Grace     time.Duration // from the end of offering a bucket until its release; default 150 ms
 }
 
 func (c Config) withDefaults() Config {
@@ -48,12 +48,12 @@ func (c Config) validate() error {
 
 // Deps are a Holder's collaborators. Store, Self.ProcessID and Log are required.
 type Deps struct {
-	Store Store
-	Self  Member // GossipAddr is filled in from Ear
-	Ear   Ear    // nil: no gossip
-	// Gained, if set, is called with buckets that have just become ours: look for work in them now. Released is called
-	// with buckets that are not offered any more: take nothing new from them; sends that have begun may finish. Both are
-	// called on the holder's goroutine and must return quickly.
+	Store    Store
+	Self     Member   // GossipAddr is filled in from Detector
+	Detector Detector // nil: no gossip
+	// Gained, if set, is called with newly held buckets: search them for work now. Released is called with buckets that
+	// are not offered any more: take nothing new from them; calls that have begun may finish. Both are called on the
+	// holder's goroutine and must return quickly.
 	Gained   func(Set)
 	Released func(Set)
 	Log      *zap.Logger
@@ -67,7 +67,7 @@ func NewProcessID() string {
 	return hex.EncodeToString(raw[:])
 }
 
-// Holder keeps this process a member of the cluster and holds the buckets that fall to it.
+// Holder keeps this process a member of the cluster and holds the buckets that are assigned to it.
 //
 //	              assigned to us, free or its owner dead
 //	(others') ------------------------------------------> held <---------------.
@@ -77,8 +77,8 @@ func NewProcessID() string {
 //	    ^                                                  |
 //	    '------------ another's by the database -----------' (from anywhere, at once)
 //
-// What it offers (Leases) may be used until its own heartbeat or its last look at the database is older than the
-// freshness limit; then the others may have taken everything over and it offers nothing. That makes stale writes rare;
+// Its Leases may be used until its own heartbeat or its last read of the database is older than the freshness limit. Then
+// others may have taken everything over, and it offers nothing. That makes stale writes rare;
 // what makes them impossible is the check of owner and epoch inside the transaction that writes.
 //
 // All methods are safe for concurrent use, except that Watch must be called before Run.
@@ -92,13 +92,13 @@ type Holder struct {
 	base     time.Time    // monotonic origin of the instants below
 	started  atomic.Int64 // when Run began; 0 = not yet
 	beatAt   atomic.Int64 // when the last successful heartbeat began; 0 = never
-	backAt   atomic.Int64 // when heartbeats succeeded again after we had gone stale; 0 = never
-	viewAt   atomic.Int64 // when the last successful look at the database began; 0 = never
+	backAt   atomic.Int64 // when heartbeats succeeded again after a stale time; 0 = never
+	viewAt   atomic.Int64 // when the last successful read of the view began; 0 = never
 	offer    atomic.Pointer[offer]
 	view     atomic.Pointer[View]
-	retiring atomic.Bool // on the way out: takes nothing, gives everything away
+	retiring atomic.Bool // stopping: acquires nothing, releases everything
 	hints    chan struct{}
-	trouble  trouble
+	problems problems
 
 	beatMu sync.Mutex // held while a heartbeat is written
 	left   bool       // under beatMu: the row is gone for good
@@ -113,13 +113,13 @@ type watched struct {
 	lastPass func() time.Time
 }
 
-// offer is an immutable snapshot of what we hold.
+// offer is an immutable snapshot of the held leases.
 type offer struct {
 	leases []Lease
 	set    Set
 }
 
-// NewHolder returns a holder that holds nothing until Run.
+// NewHolder returns a holder without buckets until Run.
 func NewHolder(deps Deps, cfg Config) (*Holder, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
@@ -128,8 +128,8 @@ func NewHolder(deps Deps, cfg Config) (*Holder, error) {
 	if deps.Store == nil || deps.Log == nil || deps.Self.ProcessID == "" {
 		return nil, errors.New("buckets: store, log and process id are required")
 	}
-	if deps.Ear == nil {
-		deps.Ear = deaf{}
+	if deps.Detector == nil {
+		deps.Detector = noDetector{}
 	}
 	h := &Holder{
 		cfg:     cfg,
@@ -147,13 +147,13 @@ func NewHolder(deps Deps, cfg Config) (*Holder, error) {
 }
 
 // Watch makes the heartbeats depend on a loop: lastPass says when it last completed a pass (the zero time: not yet, which
-// counts from the start of Run). A pass over no buckets counts, and must be made, or a process that lost its leases could
-// never come back. Call it before Run.
+// counts from the start of Run). A pass over no buckets counts and must be made; otherwise a process that lost its leases
+// could never return. Call it before Run.
 func (h *Holder) Watch(name string, lastPass func() time.Time) {
 	h.loops = append(h.loops, watched{name, lastPass})
 }
 
-// ProcessID returns our identity in the database.
+// ProcessID returns the identity of this process in the database.
 func (h *Holder) ProcessID() string { return h.deps.Self.ProcessID }
 
 // Leases returns what this process may work on now, ascending by bucket. The slice is shared: do not change it.
@@ -172,13 +172,13 @@ func (h *Holder) Owned() Set {
 	return h.offer.Load().set
 }
 
-// Lost takes back what a transaction found to be lost, until the database has been looked at again, which happens at once.
+// Lost stops offering leases that a transaction found to be lost, until the view has been read again, which happens at once.
 func (h *Holder) Lost(bs Set) {
 	h.hideFromOffer(bs)
 	h.Hint()
 }
 
-// Hint makes the holder look at members and leases now instead of at the next heartbeat. It does not block.
+// Hint makes the holder read members and leases now instead of at the next heartbeat. It does not block.
 func (h *Holder) Hint() {
 	select {
 	case h.hints <- struct{}{}:
@@ -233,8 +233,8 @@ func (h *Holder) Ready() error {
 	return nil
 }
 
-// Run is the member's life: heartbeats and, with each of them and each hint, a look at who lives and who owns what. It
-// returns nil when ctx ends or after Drain. It keeps trying through any failure of the database. It gives nothing away when it ends: call Drain.
+// Run writes heartbeats and, after each of them and after each hint, reads the view and adjusts the held buckets. It returns
+// nil when ctx ends or after Drain. It retries through any failure of the database. It releases nothing: call Drain.
 func (h *Holder) Run(ctx context.Context) error {
 	h.started.Store(h.since(time.Now()))
 	ctx, cancel := context.WithCancel(ctx)
@@ -245,18 +245,18 @@ func (h *Holder) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// Retire gives all buckets away now and takes none any more, while Run goes on with the heartbeats: what this process
-// still sends stays known to be in live hands. It is the first step of an orderly stop; Drain is the last. It returns
-// when the others have been told (or could not be); the buckets are free a moment later.
+// Retire releases all buckets and acquires none, while Run continues the heartbeats, so that calls in flight still belong
+// to a live process. It is the first step of an orderly stop; Drain is the last. It returns when the others have been
+// notified (or could not be); the buckets are free a moment later.
 func (h *Holder) Retire(ctx context.Context) {
 	h.retiring.Store(true)
 	h.beat(ctx)
 	h.Hint()
 }
 
-// Drain leaves the cluster: it frees all buckets, deletes our row and tells the others, who take over at once. Whatever
-// happens, nothing is offered and no heartbeat is written afterwards. Call it when the loops have stopped and what they
-// had begun to send is recorded.
+// Drain leaves the cluster: it frees all buckets, deletes the row of this process and notifies the others, which take over at once.
+// Afterwards nothing is offered and no heartbeat is written, also after an error. Call it when the loops have stopped and
+// their calls are recorded.
 func (h *Holder) Drain(ctx context.Context) error {
 	h.retiring.Store(true)
 	h.beatMu.Lock()
@@ -270,7 +270,7 @@ func (h *Holder) Drain(ctx context.Context) error {
 	h.publish()
 	h.Hint() // ends the loops
 	err := h.deps.Store.Leave(ctx, h.ProcessID())
-	h.deps.Ear.Tell()
+	h.deps.Detector.Announce()
 	if err != nil {
 		return fmt.Errorf("leave the cluster: %w", err)
 	}
@@ -278,7 +278,7 @@ func (h *Holder) Drain(ctx context.Context) error {
 	return nil
 }
 
-// current reports whether what we hold may be used.
+// current reports whether the held leases may be used.
 func (h *Holder) current() bool {
 	return !h.retiring.Load() && h.fresh(&h.beatAt) && h.fresh(&h.viewAt)
 }

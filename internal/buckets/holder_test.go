@@ -169,22 +169,22 @@ func (l *link) Leave(ctx context.Context, id string) error {
 	return nil
 }
 
-// ear is gossip under the test's control.
-type ear struct {
+// detector is gossip under the test's control.
+type detector struct {
 	mu   sync.Mutex
 	dead []string
 	tell func()
 }
 
-func (e *ear) Addr() string { return "10.0.0.1:7946" }
-func (e *ear) Tell()        { e.tell() }
-func (e *ear) Suspects() []string {
+func (e *detector) Addr() string { return "10.0.0.1:7946" }
+func (e *detector) Announce()    { e.tell() }
+func (e *detector) Suspects() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return slices.Clone(e.dead)
 }
 
-func (e *ear) suspect(ids ...string) {
+func (e *detector) suspect(ids ...string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.dead = ids
@@ -194,7 +194,7 @@ func (e *ear) suspect(ids ...string) {
 type process struct {
 	*buckets.Holder
 	link     *link
-	ear      *ear
+	detector *detector
 	kill     context.CancelFunc
 	done     chan error
 	lastPass func(time.Time)
@@ -226,7 +226,7 @@ func (r *room) start(id string) *process {
 	r.t.Helper()
 	p := &process{
 		link: &link{db: r.db}, done: make(chan error, 1), metrics: prometheus.NewRegistry(),
-		ear: &ear{tell: func() {
+		detector: &detector{tell: func() {
 			for _, p := range r.ps {
 				if p.ProcessID() != id {
 					p.Hint()
@@ -236,9 +236,9 @@ func (r *room) start(id string) *process {
 	}
 	var err error
 	p.Holder, err = buckets.NewHolder(buckets.Deps{
-		Store: p.link,
-		Self:  buckets.Member{ProcessID: id, DataShape: 1},
-		Ear:   p.ear,
+		Store:    p.link,
+		Self:     buckets.Member{ProcessID: id, DataShape: 1},
+		Detector: p.detector,
 		Gained: func(s buckets.Set) {
 			p.mu.Lock()
 			defer p.mu.Unlock()
@@ -378,7 +378,7 @@ func TestHolderMakesRoomForTheNextOne(t *testing.T) {
 		require.Equal(t, 128, a.released.Len())
 		require.Equal(t, a.released, b.gained)
 		c := r.start("c")
-		c.ear.Tell() // as gossip would: much quicker
+		c.detector.Announce() // as gossip would: much quicker
 		r.settles(400*time.Millisecond, a, b, c)
 		require.Len(t, a.Peers(), 2)
 	})
@@ -417,7 +417,7 @@ func TestHolderTakesOverFromTheDead(t *testing.T) {
 
 		c.kill()
 		require.NoError(t, c.wait())
-		a.ear.suspect("c")
+		a.detector.suspect("c")
 		a.Hint()
 		r.settles(1600*time.Millisecond, a) // half of that if gossip says it too
 	})
@@ -430,8 +430,8 @@ func TestHolderBelievesGossipOnlyTogetherWithTheDatabase(t *testing.T) {
 		a, b := r.start("a"), r.start("b")
 		r.settles(3*time.Second, a, b)
 		before := a.Leases()
-		a.ear.suspect("b")
-		b.ear.suspect("a")
+		a.detector.suspect("b")
+		b.detector.suspect("a")
 		r.advance(time.Minute)
 		require.Equal(t, before, a.Leases())
 		require.True(t, settled(a, b))

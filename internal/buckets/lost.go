@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// ErrLost is matched (errors.Is) by every error that says a lease is no longer ours.
+// ErrLost is matched (errors.Is) by every error about a lost lease.
 var ErrLost = errors.New("bucket lease lost")
 
-// LostError tells which leases were no longer valid when a transaction checked them. Nothing of that transaction was
-// written. Whoever meets one hands its Buckets to Holder.Lost and goes on with the other buckets.
+// LostError has the leases that were no longer valid when a transaction checked them. Nothing of that transaction was
+// written. The caller passes its Buckets to Holder.Lost and continues with the other buckets.
 type LostError struct {
 	Buckets Set
 }

@@ -9,11 +9,11 @@ import (
 	"go.uber.org/zap"
 )
 
-// minGap keeps a storm of hints from becoming a storm of statements.
+// minGap limits how often hints cause statements.
 const minGap = 10 * time.Millisecond
 
-// passLoop looks at members and leases after every heartbeat, after every hint, and at the very moment when a member
-// would turn stale or a bucket is due to be released.
+// passLoop makes a pass after every heartbeat, after every hint, and when a member turns stale or a bucket is due for
+// release.
 func (h *Holder) passLoop(ctx context.Context) {
 	next := h.cfg.Heartbeat
 	for {
@@ -33,12 +33,12 @@ func (h *Holder) passLoop(ctx context.Context) {
 	}
 }
 
-// pass brings what we hold in line with what the database says. It returns how long the next pass may wait.
+// pass adjusts the held buckets to the view. It returns how long the next pass may wait.
 func (h *Holder) pass(ctx context.Context) time.Duration {
 	h.passMu.Lock()
 	defer h.passMu.Unlock()
 	begun := time.Now()
-	v, err := h.look(ctx)
+	v, err := h.readView(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
 			h.metrics.failures.WithLabelValues("view").Inc()
@@ -54,7 +54,7 @@ func (h *Holder) pass(ctx context.Context) time.Duration {
 	s := h.survey(&v)
 	h.reconcile(&v)
 	if !s.living[h.ProcessID()] && !h.retiring.Load() {
-		// Back after a silence, but not yet on the record: what we still own stays ours unless others took it.
+		// Back after a time without the database, and no heartbeat is written yet: owned buckets stay unless others took them.
 		h.publish()
 		h.measure(&v, s)
 		return h.cfg.Heartbeat / 2
@@ -69,7 +69,7 @@ func (h *Holder) pass(ctx context.Context) time.Duration {
 			delete(h.given, b)
 		case held:
 			release.Add(b)
-		case mine && v.Leases[b].Owner == "", mine && !s.living[v.Leases[b].Owner] && !h.convalescent():
+		case mine && v.Leases[b].Owner == "", mine && !s.living[v.Leases[b].Owner] && !h.recovering():
 			acquire.Add(b)
 		}
 	}
@@ -88,16 +88,16 @@ func (h *Holder) pass(ctx context.Context) time.Duration {
 	return h.nextPass(s, acquire.Len() > gained.Len())
 }
 
-// look reads the view with a deadline.
-func (h *Holder) look(ctx context.Context) (View, error) {
-	ctx, cancel := context.WithTimeout(ctx, h.patience())
+// readView reads the view with a deadline.
+func (h *Holder) readView(ctx context.Context) (View, error) {
+	ctx, cancel := context.WithTimeout(ctx, h.statementTimeout())
 	defer cancel()
 	return h.deps.Store.View(ctx)
 }
 
-// survey is who lives, by a view.
+// survey holds the live members of a view.
 type survey struct {
-	able     []string // live and not draining: those who may own
+	able     []string // live and not draining: they may own buckets
 	living   map[string]bool
 	suspects []string
 	owners   [Count]string
@@ -107,7 +107,7 @@ type survey struct {
 func (h *Holder) survey(v *View) survey {
 	s := survey{living: map[string]bool{}, soonest: h.cfg.Limits.Fresh}
 	suspected := map[string]bool{}
-	for _, id := range h.deps.Ear.Suspects() {
+	for _, id := range h.deps.Detector.Suspects() {
 		if id != h.ProcessID() {
 			suspected[id] = true
 			s.suspects = append(s.suspects, id)
@@ -132,8 +132,8 @@ func (h *Holder) survey(v *View) survey {
 	return s
 }
 
-// reconcile drops what the database says is not ours and adopts what is ours without our knowing, as after an acquire
-// whose answer was lost on the way.
+// reconcile drops buckets that the view gives to others, and adopts unknown own ones, as after an acquire whose answer was
+// lost.
 func (h *Holder) reconcile(v *View) {
 	var lost Set
 	for b, epoch := range h.held {
@@ -155,8 +155,8 @@ func (h *Holder) reconcile(v *View) {
 	}
 }
 
-// giveUp stops offering buckets and sets when to release them: a moment later, so that a pass of our loops which has
-// just read its leases can end in peace.
+// giveUp stops offering buckets and sets the time of their release: a moment later, so that loops which have just read
+// their leases can finish a pass.
 func (h *Holder) giveUp(bs Set, now time.Time) {
 	var fresh Set
 	for _, b := range bs.List() {
@@ -177,7 +177,7 @@ func (h *Holder) tellReleased(bs Set) {
 	}
 }
 
-// releaseDue frees what was given up long enough ago. What a transaction is using stays for the next pass.
+// releaseDue frees buckets that were given up long enough ago. Buckets in use by a transaction wait for the next pass.
 func (h *Holder) releaseDue(ctx context.Context, now time.Time) error {
 	var due Set
 	for b, at := range h.given {
@@ -188,7 +188,7 @@ func (h *Holder) releaseDue(ctx context.Context, now time.Time) error {
 	if due.Empty() {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, h.patience())
+	ctx, cancel := context.WithTimeout(ctx, h.statementTimeout())
 	defer cancel()
 	freed, err := h.deps.Store.Release(ctx, h.ProcessID(), due)
 	if err != nil {
@@ -200,18 +200,18 @@ func (h *Holder) releaseDue(ctx context.Context, now time.Time) error {
 		delete(h.given, b)
 	}
 	if !freed.Empty() {
-		h.deps.Ear.Tell()
+		h.deps.Detector.Announce()
 		h.log.Info("buckets released", zap.Int("count", freed.Len()))
 	}
 	return nil
 }
 
-// acquire asks the database for buckets and returns what it gave.
+// acquire acquires buckets in the database and returns those that it got.
 func (h *Holder) acquire(ctx context.Context, bs Set, suspects []string) Set {
 	if bs.Empty() || !h.fresh(&h.beatAt) {
 		return Set{}
 	}
-	ctx, cancel := context.WithTimeout(ctx, h.patience())
+	ctx, cancel := context.WithTimeout(ctx, h.statementTimeout())
 	defer cancel()
 	got, taken, err := h.deps.Store.Acquire(ctx, Acquisition{
 		ProcessID: h.ProcessID(), Buckets: bs, Suspects: suspects, Limits: h.cfg.Limits,
@@ -235,7 +235,7 @@ func (h *Holder) acquire(ctx context.Context, bs Set, suspects []string) Set {
 	return gained
 }
 
-// publish makes held minus given what is offered, and notes when nothing may be used because of silence.
+// publish offers the held buckets without those given up, and records when nothing may be used because of stale heartbeats.
 func (h *Holder) publish() {
 	o := &offer{}
 	if !h.retiring.Load() {
@@ -287,8 +287,8 @@ func (h *Holder) measure(v *View, s survey) {
 	h.metrics.members.Set(float64(len(s.living)))
 }
 
-// nextPass is the time until something may change without a hint. Refused buckets - in use by a transaction, or their
-// owner was not quite dead - are tried again soon.
+// nextPass is the time until something may change without a hint. Refused buckets (in use by a transaction, or of an owner
+// that is not dead yet) are tried again soon.
 func (h *Holder) nextPass(s survey, refused bool) time.Duration {
 	next := min(h.cfg.Heartbeat, s.soonest+time.Millisecond)
 	if refused {

@@ -5,11 +5,11 @@ import (
 	"errors"
 )
 
-// What nodes say to each other beside membership. The first byte is the kind.
+// Hints between nodes. The first byte is the kind.
 const (
-	kindWake   = 'w' // + 32 bytes: buckets in which there may be work
-	kindTell   = 'm' // members or leases changed
-	kindDemand = 'd' // + one byte length, sender's process id, opaque bytes
+	kindWake    = 'w' // + 32 bytes: buckets in which there may be work
+	kindChanged = 'm' // members or leases changed
+	kindDemand  = 'd' // + one byte length, sender's process id, opaque bytes
 )
 
 // MaxDemand is the largest demand hint that is sent.
@@ -17,8 +17,8 @@ const MaxDemand = 16 << 10
 
 var errMalformed = errors.New("malformed gossip message")
 
-// said is one decoded message.
-type said struct {
+// message is one decoded message.
+type message struct {
 	kind   byte
 	wake   Set
 	node   string
@@ -34,7 +34,7 @@ func encodeWake(s Set) []byte {
 	return out
 }
 
-func encodeTell() []byte { return []byte{kindTell} }
+func encodeChanged() []byte { return []byte{kindChanged} }
 
 func encodeDemand(node string, payload []byte) []byte {
 	out := make([]byte, 0, 2+len(node)+len(payload))
@@ -44,35 +44,35 @@ func encodeDemand(node string, payload []byte) []byte {
 }
 
 // decode reads one message and copies what it keeps of buf.
-func decode(buf []byte) (said, error) {
+func decode(buf []byte) (message, error) {
 	if len(buf) == 0 {
-		return said{}, errMalformed
+		return message{}, errMalformed
 	}
-	m, rest := said{kind: buf[0]}, buf[1:]
+	m, rest := message{kind: buf[0]}, buf[1:]
 	switch m.kind {
 	case kindWake:
 		if len(rest) != 8*len(m.wake) {
-			return said{}, errMalformed
+			return message{}, errMalformed
 		}
 		for i := range m.wake {
 			m.wake[i] = binary.LittleEndian.Uint64(rest[8*i:])
 		}
-	case kindTell:
+	case kindChanged:
 		if len(rest) != 0 {
-			return said{}, errMalformed
+			return message{}, errMalformed
 		}
 	case kindDemand:
 		if len(rest) == 0 || rest[0] == 0 || len(rest) < 1+int(rest[0]) {
-			return said{}, errMalformed
+			return message{}, errMalformed
 		}
 		n := int(rest[0])
 		m.node = string(rest[1 : 1+n])
 		m.demand = append([]byte{}, rest[1+n:]...)
 		if len(m.demand) > MaxDemand {
-			return said{}, errMalformed
+			return message{}, errMalformed
 		}
 	default:
-		return said{}, errMalformed // a newer version's: hints may be ignored
+		return message{}, errMalformed // of a newer version: hints may be ignored
 	}
 	return m, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/iris-oncall/iris/internal/delivery/stage"
 	"github.com/iris-oncall/iris/internal/instant"
 	"github.com/iris-oncall/iris/internal/messages"
 )
@@ -22,18 +23,6 @@ const (
 	// lookPause is the pause after a read that failed.
 	lookPause = 50 * time.Millisecond
 )
-
-// looking is a marked message whose incident is to be read again, and where the answer goes.
-type looking struct {
-	id     messages.ID
-	answer chan looked // buffered
-}
-
-type looked struct {
-	open bool
-	at   time.Time // just before the read was sent
-	err  error
-}
 
 // caller makes one vendor call: with a connection that is ready, or without preparation. The zero value may not call yet.
 type caller struct {
@@ -117,10 +106,10 @@ func (w *Worker) callFor(it *item) time.Duration {
 }
 
 // call makes the vendor call of a marked message, unless its incident was closed meanwhile or it is too late for it.
-func (w *Worker) call(it *item, c caller, m marked) messages.Result {
+func (w *Worker) call(it *item, c caller, m stage.Marked) messages.Result {
 	why := ""
 	if c.outlet == nil {
-		c, why = w.connect(it, m.at)
+		c, why = w.connect(it, m.At)
 	}
 	defer c.end()
 	if c.failed != nil {
@@ -129,7 +118,7 @@ func (w *Worker) call(it *item, c caller, m marked) messages.Result {
 	}
 	var before time.Time
 	if why == "" {
-		before, why = w.ready(it, m.at)
+		before, why = w.ready(it, m.At)
 	}
 	now := time.Now()
 	if it.turn.Limited {
@@ -147,7 +136,7 @@ func (w *Worker) call(it *item, c caller, m marked) messages.Result {
 	}
 	ctx, cancel := context.WithTimeout(w.calls, it.callTime())
 	defer cancel()
-	out := it.outbound(m.attempt)
+	out := it.outbound(m.Attempt)
 	out.BeginBefore = before
 	r := w.callVendor(ctx, it.outlet, c, out)
 	w.metrics.done(it.outlet, r, time.Since(now))
@@ -172,17 +161,19 @@ func (w *Worker) ready(it *item, read time.Time) (before time.Time, why string) 
 			begin = instant.Later(begin, it.turn.Slot.At)
 		}
 		if begin.Sub(read) > freshLook {
-			l := w.lookAt(it)
+			asked := time.Now()
+			l := w.reread.Do(it.c.ID)
+			it.line.turns.Pace.Reread(time.Since(asked))
 			switch {
-			case l.err != nil:
+			case l.Err != nil:
 				if !w.idle(it, time.Now().Add(lookPause)) {
 					return before, "this process is stopping"
 				}
 				continue
-			case !l.open:
+			case !l.Open:
 				return before, "nobody needs to be told any more"
 			}
-			read = l.at
+			read = l.At
 		}
 		before = read.Add(maxLookAge)
 		if it.turn.Limited {
@@ -196,16 +187,6 @@ func (w *Worker) ready(it *item, read time.Time) (before time.Time, why string) 
 		}
 	}
 	return before, "the incident could not be read again in time"
-}
-
-// lookAt reads the incident of a marked message again.
-func (w *Worker) lookAt(it *item) looked {
-	look := looking{it.c.ID, make(chan looked, 1)}
-	asked := time.Now()
-	w.looks.add(look)
-	l := <-look.answer
-	it.line.turns.Pace.Reread(time.Since(asked))
-	return l
 }
 
 // callVendor calls the vendor and turns a panic into an answer. Whether the request left is not known then.

@@ -21,6 +21,8 @@ const (
 	shortPause = 2 * time.Second
 	// gather is how long a nearly full line waits for more room, and one in a flood for company, so that it takes in batches.
 	gather = 10 * time.Millisecond
+	// crowd is how many messages of a take make a flood.
+	crowd = 8
 )
 
 // line delivers the messages of one mode. One goroutine runs it; what it takes goes through the later stages on their

@@ -6,18 +6,34 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/delivery/rate"
+	"github.com/iris-oncall/iris/internal/delivery/stage"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// What callers of this package need of package rate.
+// The types of package rate and stage in the methods that storage implements.
 type (
-	Lane        = rate.Lane
-	Rate        = rate.Limit
-	Waiting     = rate.Waiting
+	// Lane is the messages of one class and application in one mode.
+	Lane = rate.Lane
+	// Rate is a limit that the cluster keeps as a whole.
+	Rate = rate.Limit
+	// Waiting is a lane's work in one bucket.
+	Waiting = rate.Waiting
+	// Reservation asks for slots of a limit.
 	Reservation = rate.Reservation
-	Granted     = rate.Granted
+	// Granted is the answer to a Reservation.
+	Granted = rate.Granted
+	// Start is a message that is to be marked.
+	Start = stage.Start
+	// Verdict is where a message goes next.
+	Verdict = stage.Verdict
+	// Turn moves a message on without a call.
+	Turn = stage.Turn
+	// Outcome is what became of an attempt.
+	Outcome = stage.Outcome
+	// Ledger records attempts.
+	Ledger = stage.Ledger
 )
 
 // Found is the answer to a look for waiting work.
@@ -92,55 +108,6 @@ type Claimed struct {
 	Override        bool          // an SMS whose recipient's carrier blocks what templates say
 }
 
-// Start is a message that is about to be handed to a vendor.
-type Start struct {
-	ID          messages.ID
-	Vendor      string
-	Account     string
-	Destination string
-	Key         string        // idempotency key
-	CallFor     time.Duration // how long the claim must outlast now
-	Subject     string
-	Body        string
-	EmailHTML   string
-	Problem     string // why the words are not the template's; "" = they are
-	IncidentID  incidents.ID
-	Replaced    string // why the words are others than the template's, for the audit log; "" = they are not
-}
-
-// Verdict is where a message goes next.
-type Verdict struct {
-	State       messages.State // Sent, Pending, Failed or Dropped
-	RetryIn     time.Duration  // Pending: not to be taken before
-	Mode        users.Mode     // Pending: another mode; "" = the same
-	Tried       []users.Mode   // with Mode or Failed: what was tried so far
-	Refused     []users.Mode
-	SameKey     bool // Pending: the last attempt is in doubt, its idempotency key stays
-	AskFallback bool // every mode was tried in vain: somebody else must be told
-	ForGood     bool // Failed: nothing can reach the recipient; never because of an outage
-	Unstarted   bool // Pending: the call was not begun, so an earlier attempt in doubt stays in doubt
-	// Audit is what the message's audit log says; "" = what Why says.
-	Audit string
-	Why   string // a sentence for the timeline and the message's audit log; "" = nothing worth telling
-}
-
-// Turn changes a message that was taken but goes elsewhere than to a vendor.
-type Turn struct {
-	ID         messages.ID
-	IncidentID incidents.ID
-	Mode       users.Mode // it had so far
-	Verdict    Verdict
-}
-
-// Outcome is what became of an attempt.
-type Outcome struct {
-	Turn
-	Attempt int
-	Result  messages.Result
-	// ProcessID, when not empty, says whose attempt this must be: that of somebody else with the same number is let be.
-	ProcessID string
-}
-
 // Recovered is a message whose attempt is in doubt.
 type Recovered struct {
 	ID         messages.ID
@@ -168,24 +135,7 @@ type Queue interface {
 	// this process's in that epoch, and nothing that somebody is working on: what was taken is taken again when its claim is
 	// over or its process is not live.
 	Take(ctx context.Context, r TakeRequest) ([]Claimed, error)
-	// Release puts taken messages back as if they had not been taken.
-	Release(ctx context.Context, processID string, ids []messages.ID) error
-	// Turn moves taken messages on without a vendor call.
-	Turn(ctx context.Context, processID string, turns []Turn) error
-}
-
-// Ledger records attempts. Its methods are safe for concurrent use.
-type Ledger interface {
-	// MarkSending begins attempts: for each message that this process still holds, and whose incident nobody has
-	// acknowledged or resolved, it writes the attempt and its words and returns the attempt's number. A message that is
-	// missing from the answer must not be sent.
-	MarkSending(ctx context.Context, processID string, starts []Start) (map[messages.ID]int, error)
-	// StillOpen reads marked messages again and returns those that may be sent: this process is sending them, and nobody has
-	// acknowledged or resolved their incident. at is an instant just before the read was sent to the database.
-	StillOpen(ctx context.Context, processID string, ids []messages.ID) (open map[messages.ID]bool, at time.Time, err error)
-	// Record completes attempts and moves their messages on, whatever happened to the bucket meanwhile. Where the message
-	// has moved on without us only the attempt is completed; those are returned.
-	Record(ctx context.Context, outcomes []Outcome) (late []messages.ID, err error)
+	stage.Mover
 }
 
 // Rescuer repairs what dead processes left behind. Its methods are safe for concurrent use.

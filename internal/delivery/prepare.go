@@ -10,7 +10,9 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/iris-oncall/iris/internal/batch"
 	"github.com/iris-oncall/iris/internal/delivery/rate"
+	"github.com/iris-oncall/iris/internal/delivery/stage"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -76,7 +78,7 @@ func (it *item) callTime() time.Duration {
 // Safe for concurrent use.
 type desk struct {
 	line    *line
-	arrived *batcher[*item]
+	arrived *batch.Queue[*item]
 
 	mu       sync.Mutex
 	trusted  map[templateKey]bool
@@ -94,7 +96,7 @@ func keyOf(it *item) templateKey { return templateKey{it.c.ApplicationID, it.c.T
 
 func newDesk(l *line) *desk {
 	return &desk{
-		line: l, arrived: newBatcher[*item](0), trusted: map[templateKey]bool{},
+		line: l, arrived: batch.NewQueue[*item](0), trusted: map[templateKey]bool{},
 		suspects: map[templateKey]time.Time{}, failed: map[templateKey]time.Time{}, apart: map[templateKey][]*item{},
 	}
 }
@@ -102,18 +104,18 @@ func newDesk(l *line) *desk {
 // run serves until ctx ends.
 func (d *desk) run(ctx context.Context) {
 	for {
-		batch := d.arrived.next(ctx, renderBatch)
-		if batch == nil {
+		items := d.arrived.Next(ctx, renderBatch)
+		if items == nil {
 			return
 		}
 		now := time.Now()
-		batch = slices.DeleteFunc(batch, func(it *item) bool { return d.setApart(ctx, it) })
-		if len(batch) == 0 {
+		items = slices.DeleteFunc(items, func(it *item) bool { return d.setApart(ctx, it) })
+		if len(items) == 0 {
 			continue
 		}
-		d.render(ctx, batch)
+		d.render(ctx, items)
 		if time.Since(now) > renderWithin {
-			d.suspect(batch)
+			d.suspect(items)
 		}
 	}
 }
@@ -151,7 +153,7 @@ func (d *desk) serve(ctx context.Context, k templateKey) {
 		if len(waiting) == 0 || d.trusted[k] {
 			delete(d.apart, k)
 			d.mu.Unlock()
-			d.arrived.add(waiting...)
+			d.arrived.Add(waiting...)
 			return
 		}
 		d.apart[k] = waiting[1:]
@@ -239,7 +241,7 @@ func (d *desk) render(ctx context.Context, batch []*item) {
 func (d *desk) notRendered(ctx context.Context, batch []*item, err error) {
 	w := d.line.w
 	switch {
-	case !inData(err):
+	case !stage.InData(err):
 		for _, it := range batch {
 			w.release(it)
 		}
@@ -301,7 +303,7 @@ func (w *Worker) begin(it *item) {
 	case it.outlet == nil:
 		w.background.Go(func() { w.refused(it, it.closed.why, w.longGap(it)) })
 	default:
-		it.line.desk.arrived.add(it)
+		it.line.desk.arrived.Add(it)
 	}
 }
 

@@ -1,10 +1,7 @@
 package delivery
 
 import (
-	"context"
-	"errors"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -94,103 +91,4 @@ func TestIdempotencyKeys(t *testing.T) {
 	require.NotEqual(t, first, idempotencyKey(c), "definitely failed: another")
 	other := Claimed{ID: 7, CreatedAt: c.CreatedAt.Add(time.Microsecond)}
 	require.NotEqual(t, first, idempotencyKey(other), "another installation's message 7")
-}
-
-func TestABatchIsSplitUntilTheBadOneStandsAlone(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(1, 60).Draw(t, "items")
-		bad := rapid.SliceOfDistinct(rapid.IntRange(0, n-1), rapid.ID).Draw(t, "bad ones")
-		isBad := map[int]bool{}
-		for _, b := range bad {
-			isBad[b] = true
-		}
-		items := make([]int, n)
-		for i := range items {
-			items[i] = i
-		}
-		done, alone := map[int]int{}, map[int]int{}
-		err := split(items, func(xs []int) error {
-			for _, x := range xs {
-				if isBad[x] {
-					return errors.New("bad data")
-				}
-			}
-			for _, x := range xs {
-				done[x]++
-			}
-			return nil
-		}, inData, func(x int, _ error) { alone[x]++ })
-		require.NoError(t, err)
-		for i := range n {
-			require.Equal(t, 1, done[i]+alone[i])
-			require.Equal(t, isBad[i], alone[i] == 1)
-		}
-	})
-}
-
-func TestABatcherLetsAFloodGather(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBatcher[int](10 * time.Millisecond)
-		began := time.Now()
-		next := func(most int) (int, time.Duration) { return len(b.next(t.Context(), most)), time.Since(began) }
-		at := func(n int, after time.Duration, most int) {
-			t.Helper()
-			got, when := next(most)
-			require.Equal(t, n, got)
-			require.Equal(t, after, when)
-		}
-		b.add(1)
-		at(1, 0, 100)
-		b.add(2)
-		at(1, 0, 100) // one after the other is no flood
-		b.add(make([]int, crowd)...)
-		at(crowd, 0, 100)
-		b.add(1)
-		go func() {
-			<-time.After(4 * time.Millisecond)
-			b.add(2, 3)
-		}()
-		at(3, 10*time.Millisecond, 100)
-		b.add(make([]int, 2*crowd)...)
-		at(crowd, 10*time.Millisecond, crowd)
-		at(crowd, 10*time.Millisecond, crowd) // a full batch does not wait
-	})
-}
-
-func TestABatcherLosesNothing(t *testing.T) {
-	t.Parallel()
-	b := newBatcher[int](time.Millisecond)
-	ctx, cancel := context.WithCancel(t.Context())
-	got := make(chan []int, 1000)
-	done := make(chan struct{})
-	for range 3 {
-		go func() {
-			for {
-				batch := b.next(ctx, 7)
-				if batch == nil {
-					done <- struct{}{}
-					return
-				}
-				got <- batch
-			}
-		}()
-	}
-	for i := range 500 {
-		b.add(i)
-	}
-	seen := map[int]bool{}
-	for len(seen) < 500 {
-		batch := <-got
-		require.LessOrEqual(t, len(batch), 7)
-		for _, i := range batch {
-			require.False(t, seen[i])
-			seen[i] = true
-		}
-	}
-	cancel()
-	for range 3 {
-		<-done
-	}
 }

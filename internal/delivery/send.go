@@ -20,18 +20,6 @@ const (
 	recordMargin = time.Second
 )
 
-// marking is a message that waits to be marked, and where the answer goes.
-type marking struct {
-	start  Start
-	answer chan marked // buffered
-}
-
-type marked struct {
-	attempt int       // 0 = it must not be sent
-	at      time.Time // just before the statement that marked it, which reads the incident, was sent
-	lost    bool      // nobody knows whether it was marked
-}
-
 // send brings a message with words to its vendor. It runs on a goroutine of its own.
 func (w *Worker) send(it *item) {
 	if w.stopped() {
@@ -71,19 +59,17 @@ func (w *Worker) send(it *item) {
 	if o.running.try(it.c.Destination) {
 		c = w.prepare(it, instant.Earlier(time.Now().Add(o.timeout), it.claimEnd.Add(-claimMargin)))
 	}
-	mark := marking{start: w.start(it), answer: make(chan marked, 1)}
 	w.flying.add(it.c.ID)
 	asked := time.Now()
-	w.marks.add(mark)
-	m := <-mark.answer
-	if !m.lost {
+	m := w.mark.Do(w.start(it))
+	if !m.Lost {
 		it.line.turns.Pace.Marked(time.Since(asked))
 	}
-	if m.attempt == 0 {
+	if m.Attempt == 0 {
 		c.release()
 		o.marking.release("")
 		done(messages.NotBegun())
-		if m.lost {
+		if m.Lost {
 			w.retract(it)
 			return
 		}
@@ -95,7 +81,7 @@ func (w *Worker) send(it *item) {
 	o.marking.release("")
 	done(result)
 	it.line.kick()
-	w.afterCall(it, m.attempt, result)
+	w.afterCall(it, m.Attempt, result)
 }
 
 // permit waits until the message may be marked. More messages than may be called at once are marked as long as calls end
@@ -221,13 +207,13 @@ func (it *item) outbound(attempt int) messages.Outbound {
 // the database answers again, somebody else may have made an attempt of that number; it is not meant.
 func (w *Worker) retract(it *item) {
 	it.retracted = true
-	w.outcomes.add(recording{it, Outcome{
+	w.store(it, Outcome{
 		Turn: Turn{ID: it.c.ID, IncidentID: it.c.IncidentID, Mode: it.c.Mode, Verdict: Verdict{
 			State: messages.Pending, Unstarted: true,
 		}},
 		Attempt: it.c.Attempt + 1, ProcessID: w.deps.Leases.ProcessID(),
 		Result: messages.Result{Outcome: messages.OutcomeCancelled, Detail: "the call was not begun: the database did not answer"},
-	}})
+	})
 }
 
 // afterCall decides what follows a call, and has it recorded.
@@ -242,9 +228,9 @@ func (w *Worker) afterCall(it *item, attempt int, r messages.Result) {
 	case messages.OutcomeCancelled:
 		w.metrics.notBegun.WithLabelValues(string(it.c.Mode)).Inc()
 	}
-	w.outcomes.add(recording{it, Outcome{
+	w.store(it, Outcome{
 		Turn: Turn{ID: it.c.ID, IncidentID: it.c.IncidentID, Mode: it.c.Mode, Verdict: v}, Attempt: attempt, Result: r,
-	}})
+	})
 }
 
 // pause keeps everybody from an account whose vendor asked for it.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/delivery/rate"
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/delivery/stage"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -28,11 +28,10 @@ type Worker struct {
 	pauses pauses
 	flying flying
 
-	marks    *batcher[marking]
-	looks    *batcher[looking]
-	outcomes *batcher[recording]
-	turns    *batcher[turning]
-	releases *batcher[*item]
+	mark   *stage.Mark
+	reread *stage.Reread
+	record *stage.Record
+	move   *stage.Move
 
 	wakeMu   sync.Mutex
 	woken    buckets.Set
@@ -48,17 +47,6 @@ type Worker struct {
 	quiet      quiet
 }
 
-// recording is an outcome that waits to be stored; turning a change of course.
-type recording struct {
-	it      *item
-	outcome Outcome
-}
-
-type turning struct {
-	it   *item
-	turn Turn
-}
-
 // New returns a Worker that does nothing until Run.
 func New(deps Deps, cfg Config) (*Worker, error) {
 	cfg = cfg.withDefaults()
@@ -70,10 +58,11 @@ func New(deps Deps, cfg Config) (*Worker, error) {
 	}
 	w := &Worker{
 		cfg: cfg, deps: deps, log: deps.Log.Named("delivery"), lines: map[users.Mode]*line{},
-		marks: newBatcher[marking](markGap), looks: newBatcher[looking](markGap), outcomes: newBatcher[recording](recordGap), turns: newBatcher[turning](recordGap),
-		releases: newBatcher[*item](recordGap), wake: make(chan struct{}, 1), stopping: make(chan struct{}),
+		wake: make(chan struct{}, 1), stopping: make(chan struct{}),
 	}
-	w.metrics = newMetrics(deps.Metrics, func() float64 { return float64(w.outcomes.len()) }, deps.Vendors)
+	w.mark, w.reread = stage.NewMark(deps.Ledger, deps.Leases, w), stage.NewReread(deps.Ledger, deps.Leases, w)
+	w.record, w.move = stage.NewRecord(deps.Ledger, w), stage.NewMove(deps.Queue, deps.Leases, w)
+	w.metrics = newMetrics(deps.Metrics, func() float64 { return float64(w.record.Len()) }, deps.Vendors)
 	w.shared = rate.NewShared(deps.Limits, cfg.Limits, w)
 	for _, m := range users.Modes {
 		w.lines[m] = newLine(w, m)
@@ -116,19 +105,18 @@ func (w *Worker) Run(ctx context.Context) error {
 	stages, endStages := context.WithCancel(context.WithoutCancel(ctx))
 	defer endStages()
 
-	var stage, loops sync.WaitGroup
-	// One marks, so that batches are large; two record, because recording may wait for the lock of an incident.
-	stage.Go(func() { w.markLoop(stages) })
-	stage.Go(func() { w.lookLoop(stages) })
-	for range 2 {
-		stage.Go(func() { w.recordLoop(stages) })
+	var running, loops sync.WaitGroup
+	running.Go(func() { w.mark.Run(stages, calls) })
+	running.Go(func() { w.reread.Run(stages, calls) })
+	for range 2 { // recording may wait for the lock of an incident
+		running.Go(func() { w.record.Run(stages) })
 	}
-	stage.Go(func() { w.turnLoop(stages) })
-	stage.Go(func() { w.releaseLoop(stages) })
+	running.Go(func() { w.move.RunTurns(stages, calls) })
+	running.Go(func() { w.move.RunReleases(stages) })
 	for _, l := range w.lines {
 		loops.Go(func() { l.run(ctx) })
 		for range 2 {
-			stage.Go(func() { l.desk.run(stages) })
+			running.Go(func() { l.desk.run(stages) })
 		}
 	}
 	loops.Go(func() { w.findLoop(ctx) })
@@ -142,12 +130,12 @@ func (w *Worker) Run(ctx context.Context) error {
 		w.log.Warn("cutting off vendor calls that did not end in time")
 		endCalls()
 		if !waitFor(&w.items, w.cfg.StopWithin) {
-			w.log.Error("stopping with outcomes that could not be stored", zap.Int("messages", w.outcomes.len()))
+			w.log.Error("stopping with outcomes that could not be stored", zap.Int("messages", w.record.Len()))
 		}
 	}
 	endCalls()
 	endStages()
-	stage.Wait()
+	running.Wait()
 	waitFor(&w.background, time.Second)
 	return nil
 }
@@ -173,8 +161,16 @@ func (w *Worker) finish(it *item) {
 	w.items.Done()
 }
 
+// releaseAgain is when a bucket is searched again after a message was put back.
+const releaseAgain = 20 * time.Millisecond
+
 // release puts an item back into the queue.
-func (w *Worker) release(it *item) { w.releases.add(it) }
+func (w *Worker) release(it *item) {
+	w.move.Release(it.c.ID, func() {
+		w.revisit(it.c.Bucket, time.Now().Add(releaseAgain))
+		w.finish(it)
+	})
+}
 
 // turn moves an item on without a call.
 func (w *Worker) turn(it *item, v Verdict) {
@@ -183,7 +179,37 @@ func (w *Worker) turn(it *item, v Verdict) {
 		to = "mode"
 	}
 	w.metrics.turned.WithLabelValues(string(it.c.Mode), to).Inc()
-	w.turns.add(turning{it, Turn{ID: it.c.ID, IncidentID: it.c.IncidentID, Mode: it.c.Mode, Verdict: v}})
+	w.move.Turn(Turn{ID: it.c.ID, IncidentID: it.c.IncidentID, Mode: it.c.Mode, Verdict: v}, func() {
+		w.retryAt(it, v)
+		w.finish(it)
+	})
+}
+
+// store has the outcome of an attempt recorded.
+func (w *Worker) store(it *item, o Outcome) {
+	w.record.Add(o, func(r stage.Recorded) {
+		w.flying.remove(it.c.ID)
+		if r.Lost { // the attempt becomes one in doubt
+			w.finish(it)
+			return
+		}
+		w.retryAt(it, r.Outcome.Verdict)
+		if r.Late {
+			w.metrics.lateDone.Inc()
+		}
+		if r.Late && it.retracted {
+			w.release(it)
+			return
+		}
+		w.finish(it)
+	})
+}
+
+// retryAt has the message's bucket searched when the message may be taken again.
+func (w *Worker) retryAt(it *item, v Verdict) {
+	if v.State == messages.Pending {
+		w.revisit(it.c.Bucket, time.Now().Add(v.RetryIn))
+	}
 }
 
 // flying is what this process is sending or has yet to record.
@@ -235,24 +261,32 @@ type quiet struct {
 	last map[string]time.Time
 }
 
+// Failed implements stage.Reporter.
+func (w *Worker) Failed(step string, err error, fields ...zap.Field) { w.failed(step, err, fields...) }
+
+// Batch implements stage.Reporter.
+func (w *Worker) Batch(step string, n int) {
+	w.metrics.batches.WithLabelValues(step).Observe(float64(n))
+}
+
 // failed notes that a step failed. The same step is logged every few seconds at most.
-func (w *Worker) failed(stage string, err error, fields ...zap.Field) {
-	w.metrics.failures.WithLabelValues(stage).Inc()
+func (w *Worker) failed(step string, err error, fields ...zap.Field) {
+	w.metrics.failures.WithLabelValues(step).Inc()
 	w.quiet.mu.Lock()
 	if w.quiet.last == nil {
 		w.quiet.last = map[string]time.Time{}
 	}
 	now := time.Now()
-	again := now.Sub(w.quiet.last[stage]) < 5*time.Second
+	again := now.Sub(w.quiet.last[step]) < 5*time.Second
 	if !again {
-		w.quiet.last[stage] = now
+		w.quiet.last[step] = now
 	}
 	w.quiet.mu.Unlock()
 	if again {
 		return
 	}
-	fields = append(fields, zap.String("stage", stage), zap.Error(err))
-	if fault.Is(err, fault.Unavailable) {
+	fields = append(fields, zap.String("stage", step), zap.Error(err))
+	if !stage.InData(err) {
 		w.log.Warn("delivery step failed, trying again", fields...)
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/operator"
 )
 
@@ -17,27 +18,27 @@ const (
 // demoCalendars give the calendar page something to show: the demo team with weekly hand-offs on Mondays at nine, and a team
 // that follows the sun with rotations, of which one covers working hours only.
 func demoCalendars(now time.Time) []operator.NewCalendar {
-	monday := []oncall.Slot{{Start: day + 9*time.Hour, Duration: week}}
+	monday := []scheduling.Slot{{Start: day + 9*time.Hour, Duration: week}}
 	start := oncall.LocalOf(now.UTC()).Sunday() - oncall.Local((2*week-day-9*time.Hour)/time.Second)
 	return []operator.NewCalendar{
 		{
 			Team:   oncall.TeamSettings{Name: demoTeam, TimeZone: "UTC"},
 			Admins: []string{DemoUser, "ana"}, Services: []string{"checkout", "search"}, Roster: "on call",
 			Members: []string{DemoUser, "ana", "ben", "chloe"},
-			Schedules: map[string]oncall.ScheduleDraft{
-				"primary":   {Algorithm: oncall.Default, Threshold: ahead, Pattern: monday},
-				"secondary": {Algorithm: oncall.Default, Threshold: ahead, Pattern: monday},
+			Schedules: map[string]scheduling.ScheduleDraft{
+				"primary":   {Algorithm: scheduling.Default, Threshold: ahead, Pattern: monday},
+				"secondary": {Algorithm: scheduling.Default, Threshold: ahead, Pattern: monday},
 			},
 		},
 		{
 			Team:   oncall.TeamSettings{Name: "storage", TimeZone: "Europe/Zurich", Email: "storage@example.com", Description: "Databases and disks"},
 			Admins: []string{DemoUser}, Services: []string{"database"}, Roster: "storage", Members: []string{"ben", "chloe", "ana"},
-			Schedules: map[string]oncall.ScheduleDraft{
-				"primary": {Name: "Half days", Algorithm: oncall.Turns, Advanced: true, Threshold: ahead, Rotation: &oncall.Rotation{Layers: []oncall.Layer{{
-					Name: "Half days", Start: start, Every: 1, Unit: oncall.Days, HandOffs: []time.Duration{9 * time.Hour, 21 * time.Hour},
+			Schedules: map[string]scheduling.ScheduleDraft{
+				"primary": {Name: "Half days", Algorithm: scheduling.ByRotation, Advanced: true, Threshold: ahead, Rotation: &scheduling.Rotation{Layers: []scheduling.Layer{{
+					Name: "Half days", Start: start, Every: 1, Unit: scheduling.Days, HandOffs: []time.Duration{9 * time.Hour, 21 * time.Hour},
 				}}}},
-				"shadow": {Name: "Working hours", Algorithm: oncall.Turns, Advanced: true, Threshold: ahead, Rotation: &oncall.Rotation{Layers: []oncall.Layer{{
-					Name: "Working hours", Start: start, Every: 1, Unit: oncall.Weeks, Restrict: []oncall.Window{{
+				"shadow": {Name: "Working hours", Algorithm: scheduling.ByRotation, Advanced: true, Threshold: ahead, Rotation: &scheduling.Rotation{Layers: []scheduling.Layer{{
+					Name: "Working hours", Start: start, Every: 1, Unit: scheduling.Weeks, Restrict: []scheduling.Window{{
 						Days: []time.Weekday{time.Monday, time.Tuesday, time.Wednesday, time.Thursday, time.Friday}, From: 9 * time.Hour, To: 17 * time.Hour,
 					}},
 				}}}},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 )
 
 // Bounds of what is read: recurring events cost work that their text does not show.
@@ -166,7 +167,7 @@ func (r *reader) event(e *ics.VEvent) error {
 		if r.recurring++; r.recurring > maxRecurring {
 			return fault.Invalidf("body", "the calendar has more than %d recurring events", maxRecurring)
 		}
-		absences, err := (oncall.Recurring{Zone: zone, Start: start, Length: length, Rule: rule.Value}).Between(r.from, r.until)
+		absences, err := (scheduling.Recurring{Zone: zone, Start: start, Length: length, Rule: rule.Value}).Between(r.from, r.until)
 		if err != nil {
 			return wrong(fault.Public(err))
 		}

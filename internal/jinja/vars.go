@@ -88,16 +88,16 @@ const maxJSONDepth = 100
 // integers are exact, true, false and null become True, False and None. NaN and infinities are refused, lone surrogates
 // become U+FFFD.
 func decodeJSON(data []byte) (v py.Value, err error) {
-	var document json.RawMessage
-	if err := json.Unmarshal(data, &document); err != nil { // checks the syntax, so that the decoder need not
-		return nil, err
+	if !json.Valid(data) { // the decoder need not check the syntax
+		var document json.RawMessage
+		return nil, json.Unmarshal(data, &document)
 	}
 	defer func() {
 		if r, ok := recover().(error); ok {
 			v, err = nil, r
 		}
 	}()
-	d := decoder{s: string(document)}
+	d := decoder{s: strings.ToValidUTF8(string(data), "\ufffd")}
 	return d.value(0), nil
 }
 
@@ -106,7 +106,11 @@ type decoder struct{ s string }
 
 // peek skips spaces and separators and returns the next byte.
 func (d *decoder) peek() byte {
-	d.s = strings.TrimLeft(d.s, " \t\n\r,:")
+	i := 0
+	for d.s[i] <= ' ' || d.s[i] == ',' || d.s[i] == ':' {
+		i++
+	}
+	d.s = d.s[i:]
 	return d.s[0]
 }
 
@@ -147,17 +151,17 @@ func (d *decoder) value(depth int) py.Value {
 
 // text reads a string.
 func (d *decoder) text() string {
-	end := 1
-	for d.s[end] != '"' {
+	end, escaped := 1, false
+	for ; d.s[end] != '"'; end++ {
 		if d.s[end] == '\\' {
 			end++
+			escaped = true
 		}
-		end++
 	}
 	literal := d.s[:end+1]
 	d.s = d.s[end+1:]
-	if !strings.Contains(literal, `\`) {
-		return strings.ToValidUTF8(literal[1:end], "\ufffd")
+	if !escaped {
+		return literal[1:end]
 	}
 	var text string
 	if err := json.Unmarshal([]byte(literal), &text); err != nil {

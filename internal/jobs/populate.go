@@ -15,6 +15,7 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/metrics"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -22,12 +23,12 @@ import (
 type PopulateStores struct {
 	Schedules interface {
 		Due(ctx context.Context, buckets []int, every time.Duration, limit int) ([]oncall.TeamName, error)
-		Fill(ctx context.Context, processID string, lease buckets.Lease, team int64) ([]oncall.Plan, error)
+		Fill(ctx context.Context, processID string, lease buckets.Lease, team int64) ([]scheduling.Result, error)
 		Failed(ctx context.Context, team int64, problem string) error
 	}
 	Calendars oncall.CalendarStore
 	Coverage  interface {
-		Coverage(ctx context.Context, team int64, calendar *oncall.TeamCalendar) (oncall.Coverage, error)
+		Coverage(ctx context.Context, team int64, calendar *oncall.TeamCalendar) (scheduling.Coverage, error)
 	}
 	Teams interface {
 		ByID(ctx context.Context, id int64) (oncall.Profile, error)
@@ -41,8 +42,8 @@ type PopulateStores struct {
 		ByName(ctx context.Context, name string) (auth.Application, error)
 	}
 	Warnings interface {
-		Warn(ctx context.Context, processID string, lease buckets.Lease, team int64, warnings []oncall.Warning,
-			word func(fresh []oncall.Warning) messages.Notification) ([]oncall.Warning, buckets.Set, error)
+		Warn(ctx context.Context, processID string, lease buckets.Lease, team int64, warnings []scheduling.Warning,
+			word func(fresh []scheduling.Warning) messages.Notification) ([]scheduling.Warning, buckets.Set, error)
 	}
 }
 
@@ -145,7 +146,7 @@ func (p *Populator) team(ctx context.Context, lease buckets.Lease, team oncall.T
 	}
 	for _, plan := range plans {
 		for _, u := range plan.Unfilled {
-			warnings = append(warnings, oncall.Warning{
+			warnings = append(warnings, scheduling.Warning{
 				Kind: "unfilled", Role: u.Role, Since: u.Period, Span: oncall.Span{Start: u.Start, End: u.End}, Why: u.Why,
 			})
 		}
@@ -157,7 +158,7 @@ func (p *Populator) team(ctx context.Context, lease buckets.Lease, team oncall.T
 }
 
 // gaps returns what the calendar leaves open soon of what the team wants covered. What schedules have not reached yet is no news.
-func (p *Populator) gaps(ctx context.Context, team oncall.Profile) ([]oncall.Warning, error) {
+func (p *Populator) gaps(ctx context.Context, team oncall.Profile) ([]scheduling.Warning, error) {
 	now, err := p.stores.People.Clock(ctx)
 	if err != nil {
 		return nil, err
@@ -174,9 +175,9 @@ func (p *Populator) gaps(ctx context.Context, team oncall.Profile) ([]oncall.War
 	if err != nil {
 		return nil, err
 	}
-	var out []oncall.Warning
+	var out []scheduling.Warning
 	for _, gap := range coverage.Gaps(calendar, from, now.Add(p.ahead), coverage.Roles()...) {
-		if gap.Kind != oncall.GapNobody || !gap.End.After(now) {
+		if gap.Kind != scheduling.GapNobody || !gap.End.After(now) {
 			continue
 		}
 		// A gap that reaches the end of what is looked at has no end yet; it is the same one when more of it comes into view.
@@ -184,7 +185,7 @@ func (p *Populator) gaps(ctx context.Context, team oncall.Profile) ([]oncall.War
 		if left.Start.Before(now) {
 			left.Start = now // what has passed helps nobody
 		}
-		out = append(out, oncall.Warning{Kind: "gap", Role: gap.Role, Since: gap.Start, Span: left, Why: "nobody is on the calendar"})
+		out = append(out, scheduling.Warning{Kind: "gap", Role: gap.Role, Since: gap.Start, Span: left, Why: "nobody is on the calendar"})
 	}
 	return out, nil
 }
@@ -193,7 +194,7 @@ func (p *Populator) gaps(ctx context.Context, team oncall.Profile) ([]oncall.War
 const warningLifetime = 12 * time.Hour
 
 // tell mails the team's administrators and its own address what they have not heard of yet, and logs and counts it.
-func (p *Populator) tell(ctx context.Context, lease buckets.Lease, team oncall.Profile, warnings []oncall.Warning) error {
+func (p *Populator) tell(ctx context.Context, lease buckets.Lease, team oncall.Profile, warnings []scheduling.Warning) error {
 	app, err := p.stores.Applications.ByName(ctx, auth.SessionApplication)
 	if err != nil {
 		return err
@@ -202,7 +203,7 @@ func (p *Populator) tell(ctx context.Context, lease buckets.Lease, team oncall.P
 	if err != nil {
 		return err
 	}
-	fresh, waiting, err := p.stores.Warnings.Warn(ctx, p.holder.ProcessID(), lease, team.ID, warnings, func(fresh []oncall.Warning) messages.Notification {
+	fresh, waiting, err := p.stores.Warnings.Warn(ctx, p.holder.ProcessID(), lease, team.ID, warnings, func(fresh []scheduling.Warning) messages.Notification {
 		return messages.Notification{
 			ApplicationID: app.ID, Priority: users.Medium, Lifetime: warningLifetime, Subject: "Nobody is on call for " + team.Name + " for a while",
 			Body: warningText(team, fresh), Recipients: recipients,
@@ -223,7 +224,7 @@ func (p *Populator) tell(ctx context.Context, lease buckets.Lease, team oncall.P
 }
 
 // warningText words warnings on the team's clock.
-func warningText(team oncall.Profile, warnings []oncall.Warning) string {
+func warningText(team oncall.Profile, warnings []scheduling.Warning) string {
 	zone, err := time.LoadLocation(team.TimeZone)
 	if err != nil {
 		zone = time.UTC

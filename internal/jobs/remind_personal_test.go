@@ -11,6 +11,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/editing"
 	"github.com/iris-oncall/iris/internal/postgres/calendar"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -36,19 +37,19 @@ func (f *remindFixture) ask(to string, hours float64) int64 {
 		asked = f.who(to)
 	}
 	id, err := calendar.NewRequests(f.db).AskSwap(f.Context(), int64(f.count("select id from teams")), []oncall.ShiftID{f.lastShift()}, nil, oncall.By{Owner: "ann"},
-		func(now time.Time, crew oncall.Crew, give, take []oncall.Shift) (oncall.SwapRequest, error) {
-			return oncall.Desk{Now: now, Team: crew}.Request(f.who("ann"), asked, give, take, "please")
+		func(now time.Time, crew editing.Membership, give, take []oncall.Shift) (editing.SwapRequest, error) {
+			return editing.Editor{Now: now, Team: crew}.Request(f.who("ann"), asked, give, take, "please")
 		})
 	require.NoError(f, err)
 	return id
 }
 
 // decide answers a swap request as somebody.
-func (f *remindFixture) decide(id int64, who string, say func(oncall.Desk, oncall.SwapRequest, users.ID) (oncall.SwapRequest, error)) error {
+func (f *remindFixture) decide(id int64, who string, say func(editing.Editor, editing.SwapRequest, users.ID) (editing.SwapRequest, error)) error {
 	f.Helper()
 	_, err := calendar.NewRequests(f.db).DecideSwap(f.Context(), id, oncall.By{Owner: who},
-		func(now time.Time, crew oncall.Crew, r oncall.SwapRequest, give, take []oncall.Shift) (oncall.SwapRequest, oncall.Changes, error) {
-			d := oncall.Desk{Now: now, Team: crew}
+		func(now time.Time, crew editing.Membership, r editing.SwapRequest, give, take []oncall.Shift) (editing.SwapRequest, oncall.Changes, error) {
+			d := editing.Editor{Now: now, Team: crew}
 			if say == nil {
 				return d.Accept(r, f.who(who), give, take)
 			}
@@ -71,8 +72,8 @@ func TestSwapRequestsAreTold(t *testing.T) {
 	accepted, declined, withdrawn := f.ask("bob", 30), f.ask("bob", 50), f.ask("bob", 70)
 	f.pass(r)
 	require.NoError(t, f.decide(accepted, "bob", nil))
-	require.NoError(t, f.decide(declined, "bob", oncall.Desk.Decline))
-	require.NoError(t, f.decide(withdrawn, "ann", oncall.Desk.Withdraw))
+	require.NoError(t, f.decide(declined, "bob", editing.Editor.Decline))
+	require.NoError(t, f.decide(withdrawn, "ann", editing.Editor.Withdraw))
 	f.pass(r)
 	f.ask("", 90)
 	f.pass(r)
@@ -99,10 +100,10 @@ func TestNobodyHearsTwiceOfOneChange(t *testing.T) {
 	id := f.ask("bob", 30)
 	require.NoError(t, f.decide(id, "bob", nil))
 	f.shift("ann", "primary", -1, 5, 0, nil)
-	f.edit(func(now time.Time, team oncall.Crew, _ []oncall.Shift) (oncall.Decision, error) {
+	f.edit(func(now time.Time, team editing.Membership, _ []oncall.Shift) (editing.Decision, error) {
 		held := oncall.Shift{ID: f.lastShift(), TeamID: team.TeamID, Role: "primary", User: f.who("ann"), Start: now.Add(-time.Hour), End: now.Add(5 * time.Hour)}
-		c, err := oncall.Desk{Now: now, Team: team}.TakePager([]oncall.Shift{held}, "primary", f.who("bob"), time.Time{})
-		return oncall.Decision{Changes: c}, err
+		c, err := editing.Editor{Now: now, Team: team}.TakePager([]oncall.Shift{held}, "primary", f.who("bob"), time.Time{})
+		return editing.Decision{Changes: c}, err
 	})
 	f.pass(f.reminder(owner{epoch: 7}))
 	require.Equal(t, []string{
@@ -149,13 +150,13 @@ func TestARequestThatExpiresWhileItIsAcceptedChangesNothing(t *testing.T) {
 	id := f.ask("bob", 30)
 	expired := make(chan error, 1)
 	_, err := calendar.NewRequests(f.db).DecideSwap(f.Context(), id, oncall.By{Owner: "bob"},
-		func(now time.Time, crew oncall.Crew, r oncall.SwapRequest, give, take []oncall.Shift) (oncall.SwapRequest, oncall.Changes, error) {
+		func(now time.Time, crew editing.Membership, r editing.SwapRequest, give, take []oncall.Shift) (editing.SwapRequest, oncall.Changes, error) {
 			go func() {
 				_, err := f.db.Pool().Exec(context.WithoutCancel(f.Context()), "update swap_requests set state = 'expired', decided_at = now() where id = $1", id)
 				expired <- err
 			}()
 			require.NoError(t, <-expired)
-			return oncall.Desk{Now: now, Team: crew}.Accept(r, f.who("bob"), give, take)
+			return editing.Editor{Now: now, Team: crew}.Accept(r, f.who("bob"), give, take)
 		})
 	require.Error(t, err)
 	require.Equal(t, 1, f.count("select count(*) from shifts s join users u on u.id = s.user_id where u.name = 'ann'"))

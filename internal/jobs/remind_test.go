@@ -15,6 +15,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/editing"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/calendar"
 	"github.com/iris-oncall/iris/internal/postgres/catalog"
@@ -161,23 +162,23 @@ func TestRemindersSpeakInThePersonsZone(t *testing.T) {
 }
 
 // edit changes the calendar through the storage that the API uses.
-func (f *remindFixture) edit(decide oncall.Decide) {
+func (f *remindFixture) edit(decide editing.Decide) {
 	f.Helper()
 	team := int64(f.count("select id from teams"))
-	_, err := calendar.NewShifts(f.db).Edit(f.Context(), oncall.Choice{TeamID: team}, oncall.By{Owner: "test"}, false, decide)
+	_, err := calendar.NewShifts(f.db).Edit(f.Context(), editing.Selection{TeamID: team}, oncall.By{Owner: "test"}, false, decide)
 	require.NoError(f, err)
 }
 
 func (f *remindFixture) notice(kind oncall.NoticeKind, role string, people ...string) {
 	f.Helper()
-	f.edit(func(now time.Time, team oncall.Crew, _ []oncall.Shift) (oncall.Decision, error) {
+	f.edit(func(now time.Time, team editing.Membership, _ []oncall.Shift) (editing.Decision, error) {
 		n := oncall.Notice{Kind: kind, Roles: []string{role}}
 		for _, name := range people {
 			id := users.ID(f.count("select id from users where name = '" + name + "'"))
 			n.Users = append(n.Users, id)
 			n.Shifts = append(n.Shifts, oncall.Shift{TeamID: team.TeamID, Role: role, User: id, Start: now, End: now.Add(time.Hour)})
 		}
-		return oncall.Decision{Changes: oncall.Changes{Notices: []oncall.Notice{n}}}, nil
+		return editing.Decision{Changes: oncall.Changes{Notices: []oncall.Notice{n}}}, nil
 	})
 }
 

@@ -10,47 +10,6 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-var benchNow = time.Date(2026, 10, 19, 8, 0, 0, 0, time.UTC)
-
-func twelve() []Member { return roster(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12) }
-
-// aYear is the calendar of a team of 12 for a year: a weekly primary by Oncall's default, a daily secondary in turns with
-// office hours apart.
-func aYear(b testing.TB) []Shift {
-	zurich := mustZone(b, "Europe/Zurich")
-	primary := weekly(zurich, Default)
-	primary.Roster, primary.Threshold = twelve(), 365
-	secondary := rotating(zurich, 365,
-		Layer{Start: LocalDate(2026, 10, 19, 9*hour), Every: 1, Unit: Days, Members: members(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)},
-		Layer{Start: LocalDate(2026, 10, 19, 9*hour), Every: 1, Unit: Weeks, Members: members(1, 2, 3), Restrict: []Window{{From: 9 * time.Hour, To: 17 * time.Hour}}})
-	secondary.ID, secondary.Role, secondary.RoleOrder, secondary.Roster = 6, RoleSecondary, 2, twelve()
-	var out []Shift
-	for _, plan := range Fill(benchNow, []Schedule{primary, secondary}, Calendars{NewLink: links()}) {
-		out = store(out, plan.Changes)
-	}
-	return out
-}
-
-// BenchmarkYearOfATeam makes a year's calendar of a team with 12 people and two roles.
-func BenchmarkYearOfATeam(b *testing.B) {
-	var made int
-	for b.Loop() {
-		made = len(aYear(b))
-	}
-	b.ReportMetric(float64(made), "shifts")
-}
-
-// BenchmarkOnCall looks up a role in a year's calendar.
-func BenchmarkOnCall(b *testing.B) {
-	c := NewTeamCalendar(7, benchNow, benchNow.AddDate(1, 0, 0), aYear(b))
-	at := benchNow.AddDate(0, 7, 3)
-	for b.Loop() {
-		if len(c.OnCall(RoleSecondary, at)) != 1 {
-			b.Fatal("nobody is on call")
-		}
-	}
-}
-
 // BenchmarkResolveThousandTeams resolves oncall-primary of 1,000 teams at an instant through the resolver and the live
 // calendar, each as often as an incident asks.
 func BenchmarkResolveThousandTeams(b *testing.B) {
@@ -69,32 +28,6 @@ func BenchmarkResolveThousandTeams(b *testing.B) {
 		for _, q := range queries {
 			if answer, err := r.Resolve(context.Background(), q, time.Now()); err != nil || len(answer.Users) != 1 {
 				b.Fatal(answer, err)
-			}
-		}
-	}
-}
-
-// BenchmarkPopulateThousandSchedules populates 1,000 schedules of 12 people three weeks ahead: half of them Oncall's weekly
-// pattern, half daily rotations, each beside a quarter's shifts of its team.
-func BenchmarkPopulateThousandSchedules(b *testing.B) {
-	zurich := mustZone(b, "Europe/Zurich")
-	var known []Shift
-	for i := range 90 {
-		start := benchNow.AddDate(0, 0, i-90)
-		known = append(known, shift(i+1, RolePrimary, 1+i%12, start, start.AddDate(0, 0, 1)))
-	}
-	daily := rotating(zurich, 21, Layer{Start: LocalDate(2026, 10, 19, 9*hour), Every: 1, Unit: Days, Members: members(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)})
-	classic := weekly(zurich, Default)
-	daily.Roster, classic.Roster, classic.Threshold = twelve(), twelve(), 21
-	for b.Loop() {
-		for i := range 1000 {
-			s := daily
-			if i%2 == 0 {
-				s = classic
-			}
-			plan, err := Populate(benchNow, s, benchNow, Calendars{Shifts: known, NewLink: links()})
-			if err != nil || len(plan.Add) == 0 {
-				b.Fatal(plan, err)
 			}
 		}
 	}

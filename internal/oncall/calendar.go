@@ -52,7 +52,7 @@ func NewTeamCalendar(team int64, from, to time.Time, shifts []Shift, subscribed 
 }
 
 // People returns who has a shift on the calendar, each once.
-func (c *TeamCalendar) People() []users.ID { return holders(c.all) }
+func (c *TeamCalendar) People() []users.ID { return Holders(c.all) }
 
 // Without returns the calendar without the shifts of some people.
 func (c *TeamCalendar) Without(people map[users.ID]bool) *TeamCalendar {
@@ -88,8 +88,8 @@ func (c *TeamCalendar) OnCall(role string, t time.Time) []Shift {
 	return out
 }
 
-// ofRole returns the shifts of a role in the window, by start.
-func (c *TeamCalendar) ofRole(role string) []Shift {
+// OfRole returns the shifts of a role in the window, by start.
+func (c *TeamCalendar) OfRole(role string) []Shift {
 	if r := c.roles[strings.ToLower(role)]; r != nil {
 		return r.shifts
 	}
@@ -159,12 +159,12 @@ func (c *TeamCalendar) HandOffs(role string, t time.Time, limit int) []HandOff {
 		return nil
 	}
 	var out []HandOff
-	before := holders(c.OnCall(role, t))
+	before := Holders(c.OnCall(role, t))
 	for _, at := range edges(r.shifts, t, c.to) {
 		if len(out) == limit {
 			break
 		}
-		after := holders(c.OnCall(role, at))
+		after := Holders(c.OnCall(role, at))
 		if !slices.Equal(before, after) {
 			out = append(out, HandOff{At: at, Role: role, From: before, To: after})
 		}
@@ -173,8 +173,8 @@ func (c *TeamCalendar) HandOffs(role string, t time.Time, limit int) []HandOff {
 	return out
 }
 
-// holders returns the people of shifts, each once, in the order of their ids.
-func holders(shifts []Shift) []users.ID {
+// Holders returns the people of shifts, each once, in the order of their ids.
+func Holders(shifts []Shift) []users.ID {
 	var out []users.ID
 	for _, s := range shifts {
 		out = append(out, s.User)
@@ -197,41 +197,24 @@ func edges(shifts []Shift, from, to time.Time) []time.Time {
 	return slices.CompactFunc(out, time.Time.Equal)
 }
 
-// Span is a stretch of time [Start, End).
-type Span struct{ Start, End time.Time }
-
 // Gaps returns the stretches of [from, to) in which nobody holds the role, in order. What lies outside of the calendar's
 // window is not known and no gap.
 func (c *TeamCalendar) Gaps(role string, from, to time.Time) []Span {
-	from, to = later(from, c.from), earlier(to, c.to)
+	from, to = Later(from, c.from), Earlier(to, c.to)
 	var out []Span
 	at := from
 	if r := c.roles[strings.ToLower(role)]; r != nil {
 		for _, s := range r.shifts {
 			if s.Start.After(at) && at.Before(to) {
-				out = append(out, Span{at, earlier(s.Start, to)})
+				out = append(out, Span{at, Earlier(s.Start, to)})
 			}
-			at = later(at, s.End)
+			at = Later(at, s.End)
 		}
 	}
 	if at.Before(to) {
 		out = append(out, Span{at, to})
 	}
 	return out
-}
-
-func later(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return b
-	}
-	return a
-}
-
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
 }
 
 // UpcomingShift is a person's next shift; of linked ones only the first, with their number (0 = not linked).

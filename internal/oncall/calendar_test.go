@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -27,7 +26,7 @@ func TestACalendarAnswersLikeLookingThroughAllShifts(t *testing.T) {
 		own := func(s Shift) bool { return s.TeamID == 7 || s.TeamID == 8 && s.Role == RolePrimary }
 		for h := range 100 {
 			var want []Shift
-			for _, s := range sorted(shifts) {
+			for _, s := range SortedShifts(shifts) {
 				if own(s) && s.Role == RolePrimary && s.At(in(h)) {
 					want = append(want, s)
 				}
@@ -37,15 +36,15 @@ func TestACalendarAnswersLikeLookingThroughAllShifts(t *testing.T) {
 			require.Equal(rt, len(want) == 0, gap, "hour %d", h)
 		}
 		// Hand-offs tell every change of who is on call.
-		who := holders(c.OnCall(RolePrimary, in(0)))
+		who := Holders(c.OnCall(RolePrimary, in(0)))
 		for _, change := range c.HandOffs(RolePrimary, in(0), 1000) {
 			require.Equal(rt, who, change.From)
 			require.NotEqual(rt, change.From, change.To)
-			require.Equal(rt, change.To, holders(c.OnCall(RolePrimary, change.At)))
-			require.Equal(rt, who, holders(c.OnCall(RolePrimary, change.At.Add(-time.Second))))
+			require.Equal(rt, change.To, Holders(c.OnCall(RolePrimary, change.At)))
+			require.Equal(rt, who, Holders(c.OnCall(RolePrimary, change.At.Add(-time.Second))))
 			who = change.To
 		}
-		require.Equal(rt, who, holders(c.OnCall(RolePrimary, in(100).Add(-time.Second))))
+		require.Equal(rt, who, Holders(c.OnCall(RolePrimary, in(100).Add(-time.Second))))
 	})
 }
 
@@ -83,110 +82,4 @@ func TestUpcomingShiftsCollapseLinks(t *testing.T) {
 	shifts := []Shift{linked(5, 50, "y"), linked(1, 0, ""), linked(2, 10, "x"), linked(3, 20, ""), linked(4, 30, "x"), linked(6, 60, "y"), linked(7, -10, "x")}
 	require.Equal(t, []UpcomingShift{{linked(2, 10, "x"), 2}, {linked(3, 20, ""), 0}, {linked(5, 50, "y"), 2}}, Upcoming(shifts, in(0), 0))
 	require.Equal(t, []UpcomingShift{{linked(2, 10, "x"), 2}}, Upcoming(shifts, in(0), 1))
-}
-
-func TestSuggest(t *testing.T) {
-	t.Parallel()
-	members := roster(1, 2, 3, 4)
-	members[3].InRotation = false
-	elsewhere := shift(9, RolePrimary, 3, in(11), in(12))
-	elsewhere.TeamID = 8
-	shifts := []Shift{
-		shift(1, RolePrimary, 1, in(-20), in(-10)), shift(2, RolePrimary, 1, in(100), in(101)), shift(3, RolePrimary, 2, in(60), in(70)),
-		shift(4, RoleShadow, 2, in(12), in(13)), shift(5, RoleSecondary, 3, in(20), in(30)), elsewhere,
-	}
-	got := Suggest(7, RolePrimary, members, shifts, in(10), in(20))
-	require.Equal(t, Suggestion{User: 3, Distance: map[users.ID]time.Duration{1: 30 * time.Hour, 3: Forever}}, got)
-	got = Suggest(7, RolePrimary, members, shifts, in(21), in(22))
-	require.Equal(t, Suggestion{User: 1, Distance: map[users.ID]time.Duration{1: 41 * time.Hour, 2: 39 * time.Hour}}, got)
-	require.Equal(t, Suggestion{Distance: map[users.ID]time.Duration{}}, Suggest(7, RolePrimary, members[3:], shifts, in(10), in(20)))
-}
-
-func TestFairnessCountsOnTheTeamsClock(t *testing.T) {
-	t.Parallel()
-	zurich := mustZone(t, "Europe/Zurich")
-	at := func(s string) time.Time { return on(t, zurich, s) }
-	shifts := []Shift{
-		// The night in which the clocks go back: one hour more, all of it night from 22:00 to 06:00.
-		shift(1, RolePrimary, 1, at("2026-10-24 18:00"), at("2026-10-25 18:00")),
-		shift(2, RolePrimary, 2, at("2026-10-26 00:00"), at("2026-10-27 00:00")),
-		shift(3, RoleVacation, 2, at("2026-10-24 00:00"), at("2026-10-27 00:00")),
-		shift(4, RoleSecondary, 1, at("2026-10-27 23:00"), at("2026-10-28 23:00")),
-	}
-	holidays := map[Date]bool{*date(t, "2026-10-26"): true}
-	hours := func(n int) time.Duration { return time.Duration(n) * time.Hour }
-	require.Equal(t, []Load{
-		{User: 1, Shifts: 2, Total: hours(26), Night: hours(10), Weekend: hours(25)},
-		{User: 2, Shifts: 1, Total: hours(24), Night: hours(8), Holidays: hours(24)},
-	}, Fairness(shifts, zurich, holidays, at("2026-10-01 00:00"), at("2026-10-28 00:00")))
-	require.Equal(t, []Load{{User: 1, Shifts: 1, Total: hours(24), Night: hours(8)}},
-		Fairness(shifts, zurich, holidays, at("2026-10-01 00:00"), at("2026-10-29 00:00"), RoleSecondary))
-}
-
-func TestRecurringAbsencesKeepTheirLocalTime(t *testing.T) {
-	t.Parallel()
-	zurich := mustZone(t, "Europe/Zurich")
-	tuesdays := Recurring{User: 1, Zone: zurich, Start: LocalDate(2026, 1, 6, 18*hour), Length: 8 * time.Hour, Rule: "RRULE:FREQ=WEEKLY;BYDAY=TU;UNTIL=20261104T000000Z", Reason: "band"}
-	got, err := tuesdays.Between(on(t, zurich, "2026-10-21 01:00"), on(t, zurich, "2027-01-01 00:00"))
-	require.NoError(t, err)
-	var words []string
-	for _, a := range got {
-		require.Equal(t, "band", a.Reason)
-		words = append(words, a.Start.Format("01-02 15:04 MST")+" - "+a.End.Format("02 15:04"))
-	}
-	require.Equal(t, []string{"10-20 18:00 CEST - 21 02:00", "10-27 18:00 CET - 28 02:00", "11-03 18:00 CET - 04 02:00"}, words)
-
-	once := Recurring{User: 1, Zone: zurich, Start: LocalDate(2026, 10, 24, 0), Length: 48 * time.Hour}
-	got, err = once.Between(on(t, zurich, "2026-10-25 23:00"), on(t, zurich, "2026-12-01 00:00"))
-	require.NoError(t, err)
-	require.Len(t, got, 1)
-	require.Equal(t, 49*time.Hour, got[0].End.Sub(got[0].Start))
-	got, err = once.Between(on(t, zurich, "2026-10-26 00:00"), on(t, zurich, "2026-12-01 00:00"))
-	require.NoError(t, err)
-	require.Empty(t, got)
-}
-
-func TestRecurringAbsencesThatCannotBe(t *testing.T) {
-	t.Parallel()
-	for rule, field := range map[string]string{
-		"": "length", "FREQ=SECONDLY": "rule", "FREQ=HOURLY": "rule", "FREQ=DAILY;BYHOUR=1,2": "rule", "every Tuesday": "rule", "FREQ=DAILY;INTERVAL=-1": "rule",
-		"FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30": "rule",
-		// The library panics over these, some of them months after their first time.
-		"FREQ=MONTHLY;BYDAY=9MO": "rule", "FREQ=MONTHLY;BYDAY=1MO,9MO": "rule", "FREQ=MONTHLY;BYDAY=-1MO,-9MO": "rule", "FREQ=YEARLY;BYEASTER=1000": "rule",
-		"FREQ=YEARLY;BYMONTH=1,12;BYDAY=1MO,9MO": "rule", "FREQ=YEARLY;BYDAY=1MO,54MO": "rule",
-	} {
-		r := Recurring{Zone: time.UTC, Start: LocalDate(2026, 1, 6, 0), Length: time.Hour, Rule: rule}
-		if rule == "" {
-			r.Length = 0
-		}
-		requireField(t, field, r.Check())
-		_, err := r.Between(in(0), in(100))
-		requireField(t, field, err)
-	}
-	daily := Recurring{Zone: time.UTC, Start: LocalDate(2026, 1, 6, 0), Length: time.Minute, Rule: "FREQ=DAILY"}
-	_, err := daily.Between(in(0), in(24*10_001))
-	requireField(t, "rule", err)
-	daily.Start = LocalDate(1989, 1, 6, 0)
-	requireField(t, "start", daily.Check())
-}
-
-func FuzzRecurring(f *testing.F) {
-	for _, rule := range []string{"FREQ=MONTHLY;BYDAY=1MO,9MO", "FREQ=YEARLY;BYMONTH=12;BYDAY=-5MO,5FR", "FREQ=YEARLY;BYDAY=53MO,-53SU", "FREQ=WEEKLY;BYDAY=TU", "RRULE:FREQ=DAILY;UNTIL=20261104T000000Z", "FREQ=MONTHLY;BYDAY=-1FR;COUNT=3", "FREQ=YEARLY;BYEASTER=1", "FREQ=DAILY;BYSETPOS=1;BYHOUR=9,10"} {
-		f.Add(rule, int64(1_800_000_000), int64(3600))
-	}
-	zurich := mustZone(f, "Europe/Zurich")
-	f.Fuzz(func(t *testing.T, rule string, start, length int64) {
-		if start < 0 || start > 4_000_000_000 || length > 1e9 {
-			return
-		}
-		r := Recurring{User: 1, Zone: zurich, Start: Local(start), Length: time.Duration(length) * time.Second, Rule: rule}
-		absences, err := r.Between(in(0), in(1000))
-		if err != nil {
-			require.True(t, fault.Is(err, fault.Invalid), "%v", err)
-			return
-		}
-		for _, a := range absences {
-			require.True(t, a.Start.Before(a.End) && a.Start.Before(in(1000)) && a.End.After(in(0)))
-		}
-	})
 }

@@ -40,7 +40,7 @@ func links() func() string {
 // lines words shifts as "11-21 09:00 - 11-28 09:00 a", on the clock of zone.
 func lines(shifts []Shift, zone *time.Location) []string {
 	out := []string{}
-	for _, s := range sorted(shifts) {
+	for _, s := range SortedShifts(shifts) {
 		out = append(out, fmt.Sprintf("%s - %s %s", s.Start.In(zone).Format("01-02 15:04"), s.End.In(zone).Format("01-02 15:04"), nameOf(s.User)))
 	}
 	return out
@@ -69,3 +69,10 @@ func requireField(t testing.TB, field string, err error) {
 	require.Equal(t, fault.Invalid, f.Kind)
 	require.Equal(t, field, f.Field)
 }
+
+// shift is one of team 7.
+func shift(id int, role string, user int, start, end time.Time) Shift {
+	return Shift{ID: ShiftID(id), TeamID: 7, Role: role, User: userID(user), Start: start, End: end}
+}
+
+func in(h int) time.Time { return time.Date(2026, 6, 10, 12+h, 0, 0, 0, time.UTC) }

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// ForeseenCalendar is the Calendar of one simulation: it answers for any instant, however far away, from the calendars as
+// SimulationCalendar is the Calendar of one simulation: it answers for any instant, however far away, from the calendars as
 // they are now, and keeps what it read, so that all of its answers belong together. It is safe for use by many goroutines.
-type ForeseenCalendar struct {
+type SimulationCalendar struct {
 	store CalendarStore
 	conf  LiveConfig
 	words LiveCalendar // how answers are worded
@@ -18,14 +18,14 @@ type ForeseenCalendar struct {
 	known map[int64][]*TeamCalendar
 }
 
-// NewForeseenCalendar returns a calendar over the store.
-func NewForeseenCalendar(store CalendarStore, conf LiveConfig) *ForeseenCalendar {
-	return &ForeseenCalendar{store: store, conf: conf.withDefaults(), words: LiveCalendar{zones: map[string]*time.Location{}},
+// NewSimulationCalendar returns a calendar over the store.
+func NewSimulationCalendar(store CalendarStore, conf LiveConfig) *SimulationCalendar {
+	return &SimulationCalendar{store: store, conf: conf.withDefaults(), words: LiveCalendar{zones: map[string]*time.Location{}},
 		known: map[int64][]*TeamCalendar{}}
 }
 
 // OnCall implements Calendar. A calendar that cannot be read is an error: nobody waits for this page.
-func (c *ForeseenCalendar) OnCall(ctx context.Context, team Team, role string, t time.Time) (Answer, bool, error) {
+func (c *SimulationCalendar) OnCall(ctx context.Context, team Team, role string, t time.Time) (Answer, bool, error) {
 	calendar, err := c.at(ctx, team.ID, t)
 	if err != nil {
 		return Answer{}, false, err
@@ -35,7 +35,7 @@ func (c *ForeseenCalendar) OnCall(ctx context.Context, team Team, role string, t
 
 // at returns the calendar around an instant: the stretch that the live one would keep by then, beginning at the first
 // instant that is asked for.
-func (c *ForeseenCalendar) at(ctx context.Context, team int64, t time.Time) (*TeamCalendar, error) {
+func (c *SimulationCalendar) at(ctx context.Context, team int64, t time.Time) (*TeamCalendar, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, known := range c.known[team] {

@@ -28,7 +28,7 @@ func (l List) size() int { return max(l.Size, len(l.Members)) }
 
 // LimitLists returns dir, with mailing lists of limit members or more standing for nobody: a list of everybody is no
 // way to find the one who should act. 0 or less sets no limit.
-func LimitLists(dir Directory, limit int) Directory {
+func LimitLists(dir TargetReader, limit int) TargetReader {
 	if limit <= 0 {
 		return dir
 	}
@@ -36,13 +36,13 @@ func LimitLists(dir Directory, limit int) Directory {
 }
 
 type limited struct {
-	Directory
+	TargetReader
 	limit int
 }
 
 // Lists implements Directory.
 func (d limited) Lists(ctx context.Context, targetIDs []int64) (map[int64]List, error) {
-	found, err := d.Directory.Lists(ctx, targetIDs)
+	found, err := d.TargetReader.Lists(ctx, targetIDs)
 	for id, l := range found {
 		l.Limit = d.limit
 		found[id] = l

@@ -122,7 +122,7 @@ func (c *LiveCalendar) answer(calendar *TeamCalendar, team Team, role string, t 
 			answer.Users = append(answer.Users, s.User)
 		}
 	}
-	_, end := span(running)
+	_, end := Extent(running)
 	answer.Rule = fmt.Sprintf("%s of team %s: shift until %s%s", role, team.Name, c.clock(team.TimeZone, end), note)
 	return answer, true, nil
 }

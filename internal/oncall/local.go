@@ -133,3 +133,9 @@ func mod(a, b int64) int64 {
 }
 
 func floorDiv(a, b int64) int64 { return (a - mod(a, b)) / b }
+
+// ExistsIn reports whether a zone has the day: some left one out when they moved over the date line.
+func (d Date) ExistsIn(zone *time.Location) bool {
+	noon := d.Local() + 12*hour
+	return LocalIn(noon.In(zone), zone).Date() == d
+}

@@ -167,8 +167,8 @@ type AuditQuery struct {
 	Since, Until           *time.Time
 }
 
-// Found is what a search shows.
-type Found struct {
+// SearchResult is what a search shows.
+type SearchResult struct {
 	Teams    []string
 	Services map[string][]string // service -> teams
 	Users    []users.User

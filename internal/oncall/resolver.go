@@ -11,9 +11,9 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Directory reads people and teams in batches. What does not exist is missing from the answer. It is called from many
+// TargetReader reads people and teams in batches. What does not exist is missing from the answer. It is called from many
 // goroutines at once.
-type Directory interface {
+type TargetReader interface {
 	// Teams by public target number, active or not, with their members in fixed order, active or not.
 	Teams(ctx context.Context, targetIDs []int64) (map[int64]Team, error)
 	// UsersByTarget by public target number, active or not.
@@ -52,7 +52,7 @@ const DefaultKeep = time.Second
 
 // NewResolver returns a resolver over the directory. A nil calendar has nothing to say about any team. keep is for how
 // long people and teams are trusted without reading them again; 0 reads them every time.
-func NewResolver(dir Directory, calendar Calendar, keep time.Duration) *Resolver {
+func NewResolver(dir TargetReader, calendar Calendar, keep time.Duration) *Resolver {
 	return &Resolver{
 		calendar: calendar,
 		teams:    NewRecent(keep, dir.Teams),
@@ -324,7 +324,7 @@ func (r *Resolver) inFixedOrder(ctx context.Context, team Team, duty string, t t
 	if len(active) == 0 {
 		return Answer{Rule: fmt.Sprintf("nobody is %s: team %s has no active member", duty, team.Name)}, nil
 	}
-	others, err := r.beside(ctx, team, duty, t)
+	others, err := r.otherHolders(ctx, team, duty, t)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -347,7 +347,7 @@ func (r *Resolver) inFixedOrder(ctx context.Context, team Team, duty string, t t
 
 // beside returns who holds the roles that are paged besides this one: of the secondary the primary, of the tertiary both, and of
 // the primary whoever the calendar has as secondary.
-func (r *Resolver) beside(ctx context.Context, team Team, duty string, t time.Time) ([]users.ID, error) {
+func (r *Resolver) otherHolders(ctx context.Context, team Team, duty string, t time.Time) ([]users.ID, error) {
 	switch duty {
 	case RolePrimary:
 		answer, _, err := r.fromCalendar(ctx, team, RoleSecondary, t)

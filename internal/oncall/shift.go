@@ -56,18 +56,41 @@ func (s Shift) Overlaps(start, end time.Time) bool { return s.Start.Before(end) 
 // HandMade reports whether somebody's hand is in the shift: populate never deletes it.
 func (s Shift) HandMade() bool { return s.Schedule == 0 || s.Edited }
 
-// holdsFor reports whether populate of the schedule must work around the shift.
-func (s Shift) holdsFor(id ScheduleID) bool {
+// BlocksSchedule reports whether populate of the schedule must work around the shift.
+func (s Shift) BlocksSchedule(id ScheduleID) bool {
 	return id != 0 && (s.Schedule == id && s.Edited || s.Covers == id)
 }
 
-// compareShifts orders by start, then id: the order of every list of shifts (docs/reference/oncall-v0.md 1).
-func compareShifts(a, b Shift) int {
+// CompareShifts orders by start, then id: the order of every list of shifts (docs/reference/oncall-v0.md 1).
+func CompareShifts(a, b Shift) int {
 	return cmp.Or(a.Start.Compare(b.Start), cmp.Compare(a.ID, b.ID))
 }
 
 // SortShifts sorts by start, then id.
-func SortShifts(shifts []Shift) { slices.SortStableFunc(shifts, compareShifts) }
+func SortShifts(shifts []Shift) { slices.SortStableFunc(shifts, CompareShifts) }
+
+func FirstShift(shifts []Shift) Shift { return slices.MinFunc(shifts, CompareShifts) }
+
+func SortedShifts(shifts []Shift) []Shift {
+	out := slices.Clone(shifts)
+	SortShifts(out)
+	return out
+}
+
+// Extent returns the earliest start and the latest end of shifts.
+func Extent(shifts []Shift) (start, end time.Time) {
+	start = FirstShift(shifts).Start
+	end = slices.MaxFunc(shifts, func(a, b Shift) int { return cmp.Compare(a.End.Unix(), b.End.Unix()) }).End
+	return start, end
+}
+
+// Origin returns the schedule that made the shift or, for a piece of one or an override of one, the original shift; 0 = none.
+func (s Shift) Origin() ScheduleID {
+	if s.Schedule != 0 {
+		return s.Schedule
+	}
+	return s.Covers
+}
 
 // TeamRole is a role of a team. A team that subscribes to one shows its shifts as its own.
 type TeamRole struct {
@@ -121,34 +144,4 @@ func (c Changes) Apply(shifts []Shift) []Shift {
 	out = append(out, c.Add...)
 	SortShifts(out)
 	return out
-}
-
-// NoticeKind is what happened, in the wire's words (notification type and audit action).
-type NoticeKind string
-
-// The kinds of notices.
-const (
-	ShiftCreated     NoticeKind = "event_created"
-	ShiftEdited      NoticeKind = "event_edited"
-	ShiftDeleted     NoticeKind = "event_deleted"
-	ShiftSwapped     NoticeKind = "event_swapped"
-	ShiftSubstituted NoticeKind = "event_substituted"
-)
-
-// Notice tells of one change. Who hears of it: settings of the team for the kind and one of Roles, of the involved Users
-// or of everybody. Personal kinds: the Users themselves.
-type Notice struct {
-	Kind  NoticeKind
-	Roles []string
-	Users []users.ID
-	// TeamID is whose calendar it is about; 0 = that of the first of Shifts.
-	TeamID int64
-	// By is whose doing a personal notice tells of (0 = nobody's), and Note what they wrote. Unless is the kind under which the same change
-	// is told by settings: whom they let hear of it is not told twice.
-	By     users.ID
-	Note   string
-	Unless NoticeKind
-	// Shifts are the facts for the words: the shift (created, deleted), old and new (edited), the first of both sides
-	// (swapped), or the new and the old person's (substituted; the new one's times are the time range).
-	Shifts []Shift
 }

@@ -8,27 +8,12 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// Tag names the state of a schedule as people edit it: it is another one after every edit, and the same after a populate.
-func (s StoredSchedule) Tag() string {
-	d := s.Draft()
-	d.Order = s.Order
-	return tagOf(d)
-}
-
-// Draft is what people decided of the schedule until now; its order is left as it is.
-func (s StoredSchedule) Draft() ScheduleDraft {
-	return ScheduleDraft{
-		TeamID: s.TeamID, RosterID: s.RosterID, RoleID: s.RoleOrder, Name: s.Name, Algorithm: s.Algorithm, Advanced: s.Advanced,
-		Threshold: s.Threshold, Pattern: s.Pattern, Rotation: s.Rotation,
-	}
-}
-
 // Tag names the state of a shift: it is another one after every edit.
 func (s Shift) Tag() string {
-	return tagOf([]any{s.ID, s.TeamID, s.Role, s.User, s.Start.Unix(), s.End.Unix(), s.Schedule, s.Link, s.Note})
+	return TagOf([]any{s.ID, s.TeamID, s.Role, s.User, s.Start.Unix(), s.End.Unix(), s.Schedule, s.Link, s.Note})
 }
 
-func tagOf(state any) string {
+func TagOf(state any) string {
 	raw, err := json.Marshal(state)
 	if err != nil {
 		return "" // plain values always have a form

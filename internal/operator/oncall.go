@@ -7,6 +7,7 @@ import (
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/postgres/calendar"
 	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
@@ -30,7 +31,7 @@ type NewCalendar struct {
 	Members  []string // of the roster, in order
 	// Schedules are made for the roster. Only Name, Algorithm, Advanced, Threshold, Pattern and Rotation are looked at;
 	// members of a rotation's layers are the roster's, in its order, when there are none.
-	Schedules map[string]oncall.ScheduleDraft // role -> schedule
+	Schedules map[string]scheduling.ScheduleDraft // role -> schedule
 }
 
 // AddCalendar sets up a team's administrators, services, roster and schedules; a Conflict fault when the roster exists. The
@@ -95,7 +96,7 @@ func (o *Operator) claim(ctx context.Context, team oncall.Profile, services []st
 	return nil
 }
 
-func (o *Operator) addSchedules(ctx context.Context, team oncall.Profile, roster int64, order []users.ID, drafts map[string]oncall.ScheduleDraft, by oncall.By) error {
+func (o *Operator) addSchedules(ctx context.Context, team oncall.Profile, roster int64, order []users.ID, drafts map[string]scheduling.ScheduleDraft, by oncall.By) error {
 	roles, err := catalog.NewRolesAndServices(o.db).Roles(ctx)
 	if err != nil {
 		return err
@@ -107,18 +108,18 @@ func (o *Operator) addSchedules(ctx context.Context, team oncall.Profile, roster
 			continue
 		}
 		d.TeamID, d.RosterID, d.RoleID = team.ID, roster, role.ID
-		if d.Algorithm == oncall.RoundRobin {
+		if d.Algorithm == scheduling.RoundRobin {
 			d.Order = order
 		}
 		if d.Rotation != nil {
 			for i := range d.Rotation.Layers {
 				l := &d.Rotation.Layers[i]
 				for j := 0; len(l.Members) < len(order); j++ {
-					l.Members = append(l.Members, oncall.Turn{User: order[j]})
+					l.Members = append(l.Members, scheduling.LayerMember{User: order[j]})
 				}
 			}
 		}
-		whole := oncall.Schedule{Algorithm: d.Algorithm, Pattern: d.Pattern, Rotation: d.Rotation, Threshold: d.Threshold}
+		whole := scheduling.Schedule{Algorithm: d.Algorithm, Pattern: d.Pattern, Rotation: d.Rotation, Threshold: d.Threshold}
 		if err := whole.Check(); err != nil {
 			return err
 		}

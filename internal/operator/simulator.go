@@ -7,6 +7,7 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/calendar"
 	"github.com/iris-oncall/iris/internal/postgres/catalog"
@@ -21,11 +22,11 @@ func NewSimulator(db *postgres.DB, apps *catalog.Applications, listLimit int, du
 		Reader: directory, Rules: directory, Names: catalog.NewNames(db, apps), Clock: db,
 		Vendors: engine.NewCluster(db),
 		Populated: func() simulation.Populated {
-			return &populated{db: db, directory: directory, known: map[int64]oncall.Coverage{}}
+			return &populated{db: db, directory: directory, known: map[int64]scheduling.Coverage{}}
 		},
 		Resolver: func() *oncall.Resolver {
 			r := oncall.NewResolver(oncall.LimitLists(directory, listLimit),
-				oncall.NewForeseenCalendar(calendar.NewCalendars(db), oncall.LiveConfig{}), time.Hour)
+				oncall.NewSimulationCalendar(calendar.NewCalendars(db), oncall.LiveConfig{}), time.Hour)
 			if dummy != nil {
 				r = r.Dummy(dummy)
 			}
@@ -38,7 +39,7 @@ func NewSimulator(db *postgres.DB, apps *catalog.Applications, listLimit int, du
 type populated struct {
 	db        *postgres.DB
 	directory *engine.Directory
-	known     map[int64]oncall.Coverage // by target number of the team
+	known     map[int64]scheduling.Coverage // by target number of the team
 }
 
 // NotPopulated implements escalation.Populated. What is no team has no calendar.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/postgres"
 	pgcalendar "github.com/iris-oncall/iris/internal/postgres/calendar"
 	"github.com/iris-oncall/iris/internal/postgres/catalog"
@@ -63,9 +64,9 @@ type WhoHandOver struct {
 // WhoGap is a stretch that the team wants covered and in which nobody has a shift.
 type WhoGap struct {
 	// Kind: nobody, or not-populated where a schedule has not reached that far yet.
-	Kind  oncall.GapKind `json:"kind"`
-	Start int64          `json:"start"`
-	End   int64          `json:"end"`
+	Kind  scheduling.GapKind `json:"kind"`
+	Start int64              `json:"start"`
+	End   int64              `json:"end"`
 }
 
 // maxHandOffs is how many hand-offs of a role are told.
@@ -83,7 +84,7 @@ func (o *Operator) Who(ctx context.Context, a WhoAsk) ([]WhoTeam, error) {
 	}
 	directory, calendars := engine.NewDirectory(o.db), pgcalendar.NewCalendars(o.db)
 	w := who{ask: a, db: o.db, directory: directory, calendars: calendars,
-		resolver: oncall.NewResolver(directory, oncall.NewForeseenCalendar(calendars, oncall.LiveConfig{}), time.Hour)}
+		resolver: oncall.NewResolver(directory, oncall.NewSimulationCalendar(calendars, oncall.LiveConfig{}), time.Hour)}
 	out := make([]WhoTeam, 0, len(names))
 	for _, name := range names {
 		team, err := o.teams.ByName(ctx, name)
@@ -221,7 +222,7 @@ func rolesAsked(role string, calendar *oncall.TeamCalendar, wanted []string) []s
 	return append([]string{oncall.RolePrimary}, others...)
 }
 
-func (w who) role(ctx context.Context, team oncall.Team, calendar *oncall.TeamCalendar, coverage oncall.Coverage, role string, at, until time.Time) (WhoRole, error) {
+func (w who) role(ctx context.Context, team oncall.Team, calendar *oncall.TeamCalendar, coverage scheduling.Coverage, role string, at, until time.Time) (WhoRole, error) {
 	asked := "oncall-" + role
 	if role == oncall.RoleManager || role == oncall.RoleDirector {
 		asked = role

@@ -11,7 +11,7 @@
 //	postgres/bin-17.5.0/       downloaded binaries
 //	postgres/data-17/          data directory of a major version (with iris-password inside)
 //	postgres/template-17/      initialised once, copied for temporary servers
-//	postgres/temp/RANDOM/      a temporary server: lock, data, log
+//	postgres/temp/RANDOM/      a temporary server: lock, data, log (a fast one: /dev/shm/iris-HASH/RANDOM/)
 package pgserver
 
 import (
@@ -42,7 +42,7 @@ type Config struct {
 	Repository string
 	// Progress is told in short sentences what takes time; nil = nobody listens. It may be called from any goroutine.
 	Progress func(string)
-	// Fast trades durability for speed (no fsync). For tests.
+	// Fast trades durability for speed: no fsync, and a temporary server keeps its files in memory where there is room. For tests.
 	Fast bool
 	// Fresh throws existing data away before the start. The server must not be in use by another process.
 	Fresh bool

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 		if os.Getenv("PGSERVER_TEST_TEMPORARY") != "" {
 			start = StartTemporary
 		}
-		s, err := start(context.Background(), Config{StateDir: dir, Fast: true})
+		s, err := start(context.Background(), Config{StateDir: dir, Fast: os.Getenv("PGSERVER_TEST_TEMPORARY") != "false"})
 		if err != nil {
 			fmt.Fprintln(os.Stdout, "error", err)
 			os.Exit(1)
@@ -90,6 +90,8 @@ func stateDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755))
+	set := setup{root: filepath.Join(dir, "postgres")}
+	t.Cleanup(func() { _ = os.RemoveAll(set.memory()) })
 	return dir
 }
 
@@ -288,31 +290,40 @@ func TestUnusableDirectory(t *testing.T) {
 
 func TestTemporaryServersAreSeparateAndLeaveNothing(t *testing.T) {
 	t.Parallel()
-	dir := stateDir(t)
-	cfg := Config{StateDir: dir, Fast: true}
-	a, err := StartTemporary(t.Context(), cfg)
-	require.NoError(t, err)
-	defer a.Stop()
-	b, err := StartTemporary(t.Context(), cfg)
-	require.NoError(t, err)
-	defer b.Stop()
-	exec1(t, a.URL(), "create table mine (n int)")
-	require.Equal(t, "0", query(t, b.URL(), "select count(*)::text from pg_tables where tablename = 'mine'"))
+	for _, fast := range []bool{false, true} {
+		t.Run(fmt.Sprint("fast ", fast), func(t *testing.T) {
+			t.Parallel()
+			dir := stateDir(t)
+			cfg := Config{StateDir: dir, Fast: fast}
+			set, err := newSetup(cfg.withDefaults())
+			require.NoError(t, err)
+			temp := set.temp()
+			a, err := StartTemporary(t.Context(), cfg)
+			require.NoError(t, err)
+			defer a.Stop()
+			b, err := StartTemporary(t.Context(), cfg)
+			require.NoError(t, err)
+			defer b.Stop()
+			exec1(t, a.URL(), "create table mine (n int)")
+			require.Equal(t, "0", query(t, b.URL(), "select count(*)::text from pg_tables where tablename = 'mine'"))
 
-	cmd, _ := owner(t, dir, "PGSERVER_TEST_TEMPORARY=1")
-	temp := filepath.Join(dir, "postgres", "temp")
-	require.Len(t, entries(t, temp), 3)
-	require.NoError(t, cmd.Process.Kill())
-	_ = cmd.Wait()
-	require.Eventually(t, func() bool { // the orphan needs a moment to shut down
-		c, err := StartTemporary(t.Context(), cfg)
-		require.NoError(t, err)
-		c.Stop()
-		return len(entries(t, temp)) == 2
-	}, 20*time.Second, 10*time.Millisecond)
-	a.Stop()
-	b.Stop()
-	require.Empty(t, entries(t, temp))
+			cmd, _ := owner(t, dir, fmt.Sprint("PGSERVER_TEST_TEMPORARY=", fast))
+			require.Len(t, entries(t, temp), 3)
+			require.NoError(t, cmd.Process.Kill())
+			_ = cmd.Wait()
+			require.Eventually(t, func() bool { // the orphan needs a moment to shut down
+				if temp != set.memory() { // there it is removed by itself
+					c, err := StartTemporary(t.Context(), cfg)
+					require.NoError(t, err)
+					c.Stop()
+				}
+				return len(entries(t, temp)) == 2
+			}, 20*time.Second, 10*time.Millisecond)
+			a.Stop()
+			b.Stop()
+			require.Empty(t, entries(t, temp))
+		})
+	}
 }
 
 func entries(t *testing.T, dir string) []os.DirEntry {

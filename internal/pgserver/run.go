@@ -65,12 +65,16 @@ func (s *setup) startTemporary(ctx context.Context) (*Server, error) {
 	if _, err := rand.Read(random); err != nil {
 		return nil, err
 	}
-	dir := filepath.Join(s.root, "temp", hex.EncodeToString(random))
+	dir := filepath.Join(s.temp(), hex.EncodeToString(random))
 	if err := makeOpen(dir); err != nil {
 		return nil, err
 	}
 	lock, err := tryLock(filepath.Join(dir, "lock"))
 	if err != nil {
+		return nil, err
+	}
+	if err := s.removeAfterDeath(dir); err != nil {
+		lock.Close()
 		return nil, err
 	}
 	setupLock.Close() // from here on everything is ours alone
@@ -94,8 +98,9 @@ func (s *setup) startCopy(ctx context.Context, lock *os.File, template, dir stri
 
 // sweep removes what killed processes left of their temporary servers. The setup lock must be held.
 func (s *setup) sweep() {
-	dirs, _ := filepath.Glob(filepath.Join(s.root, "temp", "*")) // the pattern is well-formed
-	for _, dir := range dirs {
+	onDisk, _ := filepath.Glob(filepath.Join(s.root, "temp", "*")) // the patterns are well-formed
+	inMemory, _ := filepath.Glob(filepath.Join(s.memory(), "*"))
+	for _, dir := range append(onDisk, inMemory...) {
 		lock, err := tryLock(filepath.Join(dir, "lock"))
 		if err != nil || lock == nil {
 			continue
@@ -227,7 +232,7 @@ func (s *setup) settings(port int) []string {
 		"log_line_prefix=%m [%p] ", "logging_collector=off", "log_destination=stderr",
 	}
 	if s.cfg.Fast {
-		options = append(options, "fsync=off", "full_page_writes=off", "shared_buffers=64MB")
+		options = append(options, "fsync=off", "full_page_writes=off", "shared_buffers=64MB", "max_wal_size=256MB", "max_connections=1000")
 	}
 	args := make([]string, 0, 2*len(options))
 	for _, o := range options {

@@ -64,6 +64,8 @@ func refuseNameConflicts(ctx context.Context, conn *sql.DB, have int64) error {
 	return nil
 }
 
+// FillCanonicalNames computes the canonical names that are missing. conflicts are the names whose canonical form another user
+// has.
 func FillCanonicalNames(ctx context.Context, q *db.Queries) (filled int64, conflicts []string, err error) {
 	missing, err := q.UsersWithoutCanonicalName(ctx)
 	if err != nil || len(missing) == 0 {

@@ -20,6 +20,7 @@ type counted struct {
 	n     int64
 }
 
+// Run counts the rows that match q, and for each of the fields how many rows have which value. exprs is the SQL of the values.
 func (c Counting) Run(ctx context.Context, d *DB, q filters.Query, columns map[string]Column, fields []string,
 	exprs map[string]string,
 ) (filters.Tally, error) {

@@ -1,9 +1,11 @@
-// Package postgres is the only place that speaks SQL: one small adapter type per domain (Incidents, Users, Queue ...)
-// over one DB, the migrator, the wake-ups between processes, and the tests' databases (pgtest). Static SQL lives in
-// query/*.sql and is compiled by sqlc into internal/db; only list filters build SQL text in Go, from whitelisted columns
-// and with parameters. Callers see domain types and faults, never pgx types, SQL or constraint names.
+// Package postgres is the only place that speaks SQL. The package itself has what all of storage shares: connections, transactions
+// and their retries, the check of leases, list queries, batches, migrations, and wake-ups between processes. Each area below it
+// (incidents, queue, engine, calendar, catalog, people, notifications, access, imports, quotas) stores one part of the domain in
+// small types over one DB; pgtest gives tests a database. Static SQL is in query/*.sql and is compiled by sqlc into internal/db;
+// only lists build SQL text in Go, from fixed columns and with parameters. Callers see domain types and faults, never pgx types,
+// SQL or names of constraints.
 //
-// Rules that every adapter keeps: one port method is one transaction; rows are locked in the order bucket leases,
-// incidents ascending (FOR NO KEY UPDATE), messages ascending; deadlocks and serialisation failures are retried by
-// DB.InTx and DB.Do; decisions about time use the database's clock.
+// Rules that every area keeps: one port method is one transaction. Rows are locked in the order leases, incidents ascending (for
+// no key update), messages ascending. DB.InTx and DB.Do retry deadlocks and serialisation failures. The clock of the database
+// decides about time. What is decided about pages, quotas and calendars is decided by the domain packages.
 package postgres

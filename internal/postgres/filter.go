@@ -227,6 +227,7 @@ func (l *ListQuery) instant(c filters.Condition, expr string) (string, error) {
 	return "", wrongOperator(c)
 }
 
+// LikeEscape makes text fit to be a pattern of like that matches exactly that text.
 var LikeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // patterns are what stands before and after the value of an operator that searches.

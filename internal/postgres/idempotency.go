@@ -93,6 +93,7 @@ func (i *Idempotency) attempt(ctx context.Context, k auth.ReplayKey, work func(c
 	return nil, true, err
 }
 
+// LockTimeout is the SQLSTATE of a statement that waited too long for a lock.
 const LockTimeout = "55P03"
 
 // answered waits until no other request with the key runs, and returns the answer that is stored for it; nil when there is none.

@@ -11,10 +11,10 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// verbs are the changes of an incident that a page offers again after a log-in, with the words of their buttons.
+// verbs are the changes of an incident that a page offers again after a log-in, with the texts of their buttons.
 var verbs = map[string]string{"acknowledge": "Acknowledge", "reopen": "Escalate again", "resolve": "Resolve"}
 
-// again is a page that asks before a change, or offers a change that was not made once more. What was entered is kept in its form.
+// again is a page that asks before a change, or offers a change again that was not made. Its form keeps what was entered.
 type again struct {
 	frame
 	Problem string
@@ -26,7 +26,7 @@ type again struct {
 	Content string // of a comment
 	Replace users.ID
 	Back    string
-	Leave   string // the way out without the change
+	Leave   string // text of the link that leaves without the change
 }
 
 func (w *Web) showAgain(rw http.ResponseWriter, r *http.Request, status int, a again) {
@@ -38,7 +38,7 @@ func offerPath(id, verb string) string {
 	return "/incidents/" + id + "?" + url.Values{"offer": {verb}}.Encode()
 }
 
-// refusedChange answers a change that came without a session. It is offered again after the log-in. It reports false for other requests.
+// refusedChange answers a change that came without a session and offers it again after the log-in. It returns false for other requests.
 func (w *Web) refusedChange(rw http.ResponseWriter, r *http.Request) bool {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	if r.Method != http.MethodPost || len(parts) != 3 || parts[0] != "incidents" {
@@ -64,7 +64,7 @@ func (w *Web) refusedChange(rw http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// lostChange says on the log-in page what was not done, when next is a page that offers it.
+// lostChange returns the text of the log-in page about the change that was not made, if next is a page that offers it.
 func lostChange(next string) string {
 	u, err := url.Parse(next)
 	if err != nil {
@@ -93,7 +93,7 @@ func offered(r *http.Request, i incidentView) *offer {
 	return &offer{verb, verbs[verb], possible[verb]}
 }
 
-// failChange answers a change that failed. What may succeed the next time is offered again.
+// failChange answers a change that failed, and offers it again if it may succeed then.
 func (w *Web) failChange(rw http.ResponseWriter, r *http.Request, err error, a again) {
 	a.frame, a.Leave = w.frame(r, "Nothing was changed", "incidents"), "Back to the incident"
 	status := http.StatusBadRequest
@@ -103,7 +103,7 @@ func (w *Web) failChange(rw http.ResponseWriter, r *http.Request, err error, a a
 		rw.Header().Set("Retry-After", "5")
 	case fault.Invalid:
 		a.Problem = fault.Public(err)
-		if a.Verb != "comments" { // the same again is as wrong
+		if a.Verb != "comments" { // a repetition fails too
 			w.fail(rw, r, err)
 			return
 		}
@@ -114,7 +114,7 @@ func (w *Web) failChange(rw http.ResponseWriter, r *http.Request, err error, a a
 	w.showAgain(rw, r, status, a)
 }
 
-// askFirst asks whether to take an incident over that somebody else acknowledged.
+// askFirst asks before taking over an incident that another person acknowledged.
 func (w *Web) askFirst(rw http.ResponseWriter, r *http.Request, done incidents.Acknowledged, back string) {
 	w.showAgain(rw, r, http.StatusConflict, again{
 		frame:   w.frame(r, done.PreviousOwner+" has acknowledged this incident", "incidents"),

@@ -12,7 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// calendarPage is the frame around a page of the on-call calendar: who looks, at which team, and which script fills it in.
+// calendarPage is the frame of a page of the on-call calendar: the reader, the team, and the script that fills it in.
 type calendarPage struct {
 	frame
 	Page     string
@@ -36,7 +36,7 @@ var teamTabs = []struct {
 	{"/audit", "Audit", "audit.js", false},
 }
 
-// calendarRoutes mounts the pages of the calendar, and the addresses that Oncall's own pages had, which stand in bookmarks
+// calendarRoutes mounts the pages of the calendar, and redirects from the addresses of Oncall's pages, which are in bookmarks
 // and old messages.
 func (w *Web) calendarRoutes(r chi.Router, get func(chi.Router, string, http.HandlerFunc)) {
 	for _, end := range []string{"", "/"} {
@@ -88,7 +88,7 @@ func (w *Web) teamPage(path string) http.HandlerFunc {
 	}
 }
 
-// calendar shows a frame. The token is the session's: scripts send it along, as Oncall's clients do.
+// calendar renders a frame. It holds the token of the session, which scripts send with each change, as Oncall's clients do.
 func (w *Web) calendar(p calendarPage) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		page, reader := p, actor(r)

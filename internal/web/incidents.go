@@ -45,7 +45,7 @@ type listRows struct {
 	Rows     []incidentView
 	Older    string
 	Empty    string
-	Self     string // address of this list, to come back to
+	Self     string // address of this list, for the way back
 	ReadOnly bool
 }
 
@@ -134,7 +134,7 @@ func (w *Web) listIncidents(rw http.ResponseWriter, r *http.Request) {
 	w.views.page(rw, r, w.d.Log, http.StatusOK, "incidents", page)
 }
 
-// printable makes what somebody typed fit to be compared with stored text, which holds neither NUL nor broken UTF-8.
+// printable removes NUL and invalid UTF-8 from typed text: stored text has neither.
 func printable(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }
@@ -251,7 +251,7 @@ func (w *Web) incidentBody(ctx context.Context, id incidents.ID) (incidentBody, 
 	return body, nil
 }
 
-// stateTexts word a message's state so that nobody takes "queued" for "sent".
+// stateTexts are the texts of a message's states. "Queued" must not look like "sent".
 var stateTexts = map[messages.State]string{
 	messages.Pending: "waiting", messages.Taken: "about to be sent", messages.Sending: "being sent", messages.Sent: "accepted by vendor",
 	messages.Delivered: "delivered", messages.Failed: "failed", messages.Cancelled: "cancelled", messages.Aggregated: "held for a digest",
@@ -286,7 +286,7 @@ func viewMessage(m messages.Message) messageView {
 // brackets would become a page of more than 100 MB.
 const maxIndented = 32
 
-// indented lays a context out for people; what is too deep for that is shown as it came.
+// indented formats a context for people. A context that is nested too deep is shown as it was sent.
 func indented(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if nested(raw) > maxIndented || json.Indent(&b, raw, "", "  ") != nil {
@@ -323,7 +323,7 @@ func incidentID(r *http.Request) (incidents.ID, error) {
 	return incidents.ID(id), nil
 }
 
-// change runs one change of an incident and goes back to where the reader was.
+// change makes one change of an incident and redirects back to the reader's page.
 func (w *Web) change(rw http.ResponseWriter, r *http.Request, verb string, do func(context.Context, incidents.Change) ([]incidents.Acknowledged, error)) {
 	id, err := incidentID(r)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// irisPages are the addresses of Iris's own pages, which stand in bookmarks and old messages, and what they lead to: a page where
-// there is one, else what the API shows, with the name that the address ends with.
+// irisPages are the addresses of Iris's own pages, which are in bookmarks and old messages, and their targets: a page where
+// there is one, else the route of the API for the name at the end of the address.
 var irisPages = []struct{ path, to string }{
 	{"/user", "/me"},
 	{"/messages", "/incidents"},
@@ -40,7 +40,7 @@ func (w *Web) irisRoutes(r chi.Router, get func(chi.Router, string, http.Handler
 	}
 }
 
-// home leads to the incidents, or to the log-in and from there to them.
+// home redirects to the incidents, or to the log-in and from there to the incidents.
 func (w *Web) home(rw http.ResponseWriter, r *http.Request) {
 	_, here, err := w.sessionUser(r)
 	switch {

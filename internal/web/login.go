@@ -21,7 +21,7 @@ import (
 type loginPage struct {
 	frame
 	Next, Problem string
-	Lost          string // what was not done because a session had ended
+	Lost          string // the change that was not made because the session had ended
 }
 
 func (w *Web) showLogin(rw http.ResponseWriter, r *http.Request) {
@@ -93,7 +93,7 @@ func (w *Web) login(rw http.ResponseWriter, r *http.Request) {
 	http.Redirect(rw, r, again, http.StatusFound)
 }
 
-// notNow shows the form again and says when to try the next time.
+// notNow shows the form again, with the time of the next attempt.
 func (w *Web) notNow(rw http.ResponseWriter, r *http.Request, next string, status int, err error, why string) {
 	wait := 5
 	if f := new(fault.Error); errors.As(err, &f) && f.RetryAfter > 0 {
@@ -104,7 +104,7 @@ func (w *Web) notNow(rw http.ResponseWriter, r *http.Request, next string, statu
 		Problem: fmt.Sprintf("%s Wait %d seconds and try again.", why, wait)})
 }
 
-// directoryAway shows the form again: whoever has a password of Iris's own can still log in.
+// directoryAway shows the form again: people with a password of Iris can still log in.
 func (w *Web) directoryAway(rw http.ResponseWriter, r *http.Request, next string, err error) {
 	w.d.Log.Warn("no directory answers, so a password cannot be checked", zap.Error(err))
 	rw.Header().Set("Retry-After", "5")
@@ -112,7 +112,7 @@ func (w *Web) directoryAway(rw http.ResponseWriter, r *http.Request, next string
 		Problem: "The directory that checks your password cannot be reached. Try again in a moment. Passwords that Iris itself keeps still work."})
 }
 
-// loggedIn is a user object as Oncall shows it, with the token that its clients send along.
+// loggedIn is a user object as Oncall shows it, with the token that its clients send with changes.
 type loggedIn struct {
 	ID        int64                 `json:"id"`
 	Name      string                `json:"name"`
@@ -221,8 +221,8 @@ func localPath(p string) bool {
 
 type userKey struct{}
 
-// requireUser sends whoever is not logged in to the log-in page, and takes users who were removed, were switched off or got
-// another password out of their sessions at once.
+// requireUser redirects to the log-in page without a session. Sessions of people who were removed, were switched off or got
+// another password do not count.
 func (w *Web) requireUser(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		user, here, err := w.sessionUser(r)
@@ -243,7 +243,7 @@ func (w *Web) requireUser(next http.Handler) http.Handler {
 	})
 }
 
-// requireWrite refuses people who only look.
+// requireWrite refuses people who may only read.
 func (w *Web) requireWrite(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if err := (auth.Actor{}).As(actor(r)).MayWrite(); err != nil {
@@ -272,7 +272,7 @@ func actor(r *http.Request) users.User {
 	return u
 }
 
-// fail shows a page for an error: what the reader can do about it. Unexpected errors go to the log in full.
+// fail shows a page for an error, with what the reader can do. Unexpected errors are logged in full.
 func (w *Web) fail(rw http.ResponseWriter, r *http.Request, err error) {
 	switch fault.KindOf(err) {
 	case fault.NotFound:

@@ -25,7 +25,7 @@ type Plans interface {
 	ByName(ctx context.Context, name string) (escalation.PlanSteps, error)
 }
 
-// Simulator foresees what would happen to an incident. It writes and sends nothing.
+// Simulator computes what would happen to an incident. It writes and sends nothing.
 type Simulator interface {
 	Ask(ctx context.Context, a simulation.Asked) (simulation.Simulation, error)
 }
@@ -99,7 +99,7 @@ type stepView struct {
 // maxVersions is how many versions of a plan are listed.
 const maxVersions = 20
 
-// showPlan shows a version of a plan in words, its other versions, and what it would do.
+// showPlan shows a version of a plan as text, its other versions, and its simulation.
 func (w *Web) showPlan(rw http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), requestTimeout)
 	defer cancel()
@@ -155,7 +155,7 @@ func (w *Web) findPlan(ctx context.Context, given string) (escalation.PlanSteps,
 	return w.d.Plans.ByID(ctx, newest[0].ID)
 }
 
-// stepsInWords says what each notification does.
+// stepsInWords describes each notification.
 func stepsInWords(p escalation.PlanSteps) []stepView {
 	out := make([]stepView, len(p.Steps))
 	for i, s := range p.Steps {
@@ -202,7 +202,7 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// planFacts says what else the plan does.
+// planFacts describes the other settings of the plan.
 func planFacts(p escalation.Plan) []string {
 	var out []string
 	if p.Tracking != nil {

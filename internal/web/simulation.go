@@ -13,10 +13,10 @@ import (
 	"github.com/iris-oncall/iris/internal/words"
 )
 
-// simulationView is the panel of a plan's page that says what the plan would do.
+// simulationView is the simulation panel of a plan's page.
 type simulationView struct {
 	Self        string // address of the page
-	Zone        string // in which times are read and shown
+	Zone        string // zone of times in the form and in the result
 	At          string // as the form has it
 	Application string
 	Assume      string
@@ -25,22 +25,22 @@ type simulationView struct {
 	Opened      moment
 	Rows        []simulatedRow
 	Lines       []simulatedLine
-	// End says how it ends: words, when, and more words.
+	// End describes the end: text, instant, text.
 	EndBefore, EndAfter string
 	EndAt               moment
 	Notes               []string
 }
 
-// moment is an instant as the server words it. The browser words it in its own language.
+// moment is an instant formatted by the server. The browser formats it again in its own language.
 type moment struct{ At, Text string }
 
 // assumption is what may be assumed about an acknowledgement.
 type assumption struct{ Value, Label string }
 
-// assumptions are those that the form offers besides "never".
+// assumptions are the choices of the form in addition to "never".
 var assumptions = []assumption{{"ack-after=5m", "after 5 min"}, {"ack-after=15m", "after 15 min"}, {"ack-after=1h", "after 1 h"}}
 
-// targetField is where a target is named that the incident brings.
+// targetField is the field of a dynamic target.
 type targetField struct {
 	Number int
 	Value  string
@@ -58,10 +58,10 @@ type simulatedLine struct {
 	Kind, Text string
 }
 
-// simulated is how instants to come are shown: they may be far away, so nothing is left out.
+// simulated is the format of future instants: they may be far away, so it has all parts.
 const simulated = "Mon 2 Jan 2006 15:04:05 -07:00"
 
-// simulate answers the form of a plan's page. What is wrong with the form is part of the view.
+// simulate answers the form of a plan's page. Errors of the form are part of the view.
 func (w *Web) simulate(ctx context.Context, r *http.Request, p escalation.PlanSteps) (simulationView, error) {
 	zone := readerZone(r)
 	v := r.URL.Query()
@@ -78,7 +78,7 @@ func (w *Web) simulate(ctx context.Context, r *http.Request, p escalation.PlanSt
 		asked.Targets = append(asked.Targets, printable(f.Value))
 	}
 	for n := len(asked.Targets); n > 0 && asked.Targets[n-1] == ""; n-- {
-		asked.Targets = asked.Targets[:n-1] // the incident does not bring them
+		asked.Targets = asked.Targets[:n-1] // the plan does not need them
 	}
 	sim, err := w.d.Simulator.Ask(ctx, asked)
 	switch {

@@ -24,29 +24,29 @@ var templateFiles embed.FS
 //go:embed static
 var staticFiles embed.FS
 
-// frame is what every page carries.
+// frame is the data of every page.
 type frame struct {
 	Title   string
 	Section string // of the navigation
 	User    string
-	// ReadOnly: the reader may change nothing, so nothing to press is shown.
+	// ReadOnly: the reader may change nothing, so no buttons are shown.
 	ReadOnly bool
 	Admin    bool // the reader administers everything
 	Flash    string
 	Mailbox  bool
-	Zone     string // in which times are shown; "" = the reader has chosen none
+	Zone     string // zone of shown times; "" = the reader has chosen none
 	// Scripts of the on-call pages; nil elsewhere.
 	Scripts *scripts
 }
 
-// scripts are what fills in a page of the calendar, and the token that they send along.
+// scripts are the scripts of a calendar page, and the token for their requests.
 type scripts struct {
 	Main  string // in static/oncall
 	Grid  bool   // the page draws a calendar
 	Token string
 }
 
-// live is a part of a page that refreshes itself: the browser asks Self again, saying what it has Seen.
+// live is a part of a page that refreshes itself: the browser requests Self again and sends the hash it has Seen.
 type live struct {
 	Self string
 	Seen string
@@ -150,7 +150,7 @@ func (a assets) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	http.ServeContent(rw, r, "", time.Time{}, bytes.NewReader(f.body))
 }
 
-// page renders a whole page. It is rendered before anything is sent, so that a failing template is a clean error.
+// page renders a whole page before anything is sent, so that a failing template gives an error page.
 func (v *views) page(rw http.ResponseWriter, r *http.Request, log *zap.Logger, status int, name string, data any) {
 	var b bytes.Buffer
 	if err := v.t.ExecuteTemplate(&b, name, data); err != nil {
@@ -188,7 +188,7 @@ func (v *views) live(rw http.ResponseWriter, r *http.Request, log *zap.Logger, n
 	return live{}, false
 }
 
-// withoutAges removes the texts of ages, which the browser counts by itself: they are no reason to send a part again.
+// withoutAges removes the texts of ages. The browser updates them, so they are no reason to send a part again.
 func withoutAges(b []byte) []byte {
 	var out []byte
 	for {
@@ -205,7 +205,7 @@ func withoutAges(b []byte) []byte {
 	}
 }
 
-// ago words a duration as the pages' script does.
+// ago formats a duration as the pages' script does.
 func ago(d time.Duration) string {
 	switch d = max(d, 0); {
 	case d < time.Minute:

@@ -1,7 +1,6 @@
-// Package web serves the pages that people use: log-in, incidents, one incident with its timeline, plans with what they
-// would do, the cluster, and the on-call calendar. Pages are rendered by the server from embedded templates; they refresh themselves by asking for their own
-// body again and work without that, too. What a page shows as sent was accepted by a vendor; what merely waits is shown as
-// waiting. The calendar's pages are frames: their scripts (static/oncall) talk to the JSON API with the reader's session.
+// Package web serves the pages that people use: log-in, incidents, one incident with its timeline, plans with their
+// simulation, the cluster, and the on-call calendar. Pages are rendered by the server from embedded templates; they refresh themselves by requesting their own
+// body again, and work without that. A message shown as sent was accepted by a vendor; a waiting one is shown as waiting. The calendar's pages are frames: their scripts (static/oncall) talk to the JSON API with the reader's session.
 package web
 
 import (
@@ -39,12 +38,12 @@ type Messages interface {
 	ByIncident(ctx context.Context, id incidents.ID) ([]messages.Message, error)
 }
 
-// Queues tells what waits for delivery.
+// Queues returns the messages that wait for delivery, as counts.
 type Queues interface {
 	Depths(ctx context.Context) ([]messages.QueueDepth, error)
 }
 
-// Cluster tells who is alive and who owns which bucket, as the database says.
+// Cluster returns the live processes and the owners of the buckets, from the database.
 type Cluster interface {
 	View(ctx context.Context) (buckets.View, error)
 }

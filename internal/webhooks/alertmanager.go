@@ -17,7 +17,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// alertGroup is version 4 of Alertmanager's webhook payload, as far as it is looked into. The whole payload is the incident's
+// alertGroup is version 4 of Alertmanager's webhook payload, as far as it is read. The whole payload is the incident's
 // context.
 type alertGroup struct {
 	Version      string            `json:"version"`
@@ -37,7 +37,7 @@ type alert struct {
 	Annotations json.RawMessage   `json:"annotations"`
 }
 
-// fact is what makes an alert news: which it is, whether it burns, since when.
+// fact is what decides whether an alert is new: its id, whether it fires, and its start.
 type fact struct {
 	Fingerprint string `json:"f"`
 	Status      string `json:"s"`
@@ -48,7 +48,7 @@ type fact struct {
 // planLabel is the field that names the plan where the query does not.
 const planLabel = "groupLabels.iris_plan"
 
-// parseAlertmanager reads a delivery. The plan is the query's, else the group's or the common label iris_plan. A delivery without a status burns.
+// parseAlertmanager reads a delivery. The plan is the query's, else the group's or the common label iris_plan. A delivery without a status fires.
 func parseAlertmanager(body []byte, plan string) (delivery, error) {
 	members, err := wire.Object(body)
 	if err != nil {
@@ -78,7 +78,7 @@ func parseAlertmanager(body []byte, plan string) (delivery, error) {
 	return d, d.know(factsOf(g.Alerts))
 }
 
-// know notes what the delivery says of its alerts.
+// know stores the alerts of the delivery.
 func (d *delivery) know(now []fact) (err error) {
 	d.facts, err = json.Marshal(now)
 	d.news = func(known json.RawMessage) string { return news(known, now) }
@@ -101,7 +101,7 @@ func wrongType(err error) string {
 // storable reports whether PostgreSQL takes s as text.
 func storable(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
 
-// labelKey stands in for the group key of senders that give none: the labels, in order.
+// labelKey replaces the group key of senders that give none: the labels, in order.
 func labelKey(labels map[string]string) string {
 	pairs := make([]string, 0, len(labels))
 	for k, v := range labels {
@@ -171,7 +171,7 @@ func factsOf(alerts []alert) []fact {
 	return slices.Compact(facts)
 }
 
-// news words what is in the facts now that was not known, or "" when they are the same.
+// news describes the new facts, or returns "" when there are none.
 func news(known json.RawMessage, now []fact) string {
 	var before []fact
 	_ = json.Unmarshal(known, &before) // unreadable facts count as none

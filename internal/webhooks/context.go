@@ -17,7 +17,7 @@ type member struct {
 	value json.RawMessage
 }
 
-// The members that say what a smaller context lacks. Alertmanager counts in truncatedAlerts what it leaves out itself.
+// The members that count what was left out of a smaller context. Alertmanager uses truncatedAlerts in the same way.
 const (
 	alertsMember    = "alerts"
 	truncatedAlerts = "truncatedAlerts"
@@ -63,7 +63,7 @@ func keep(alerts []json.RawMessage, room int) []json.RawMessage {
 			var a struct {
 				Status string `json:"status"`
 			}
-			_ = json.Unmarshal(raw, &a) // what is no alert counts as one that fires
+			_ = json.Unmarshal(raw, &a) // anything else counts as a firing alert
 			if firing != (a.Status != "resolved") {
 				continue
 			}

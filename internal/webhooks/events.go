@@ -24,7 +24,7 @@ func parseRackspace(body []byte, plan string) (delivery, error) {
 	return d, d.know(nil)
 }
 
-// parseFreshping reads a ticket of Freshping. Every ticket opens an incident; its number is not told.
+// parseFreshping reads a ticket of Freshping. Every ticket opens an incident; the answer has no number.
 func parseFreshping(body []byte, plan string) (delivery, error) {
 	members, err := wire.Object(body)
 	if err != nil {

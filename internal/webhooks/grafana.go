@@ -11,7 +11,7 @@ import (
 // unknownPlan is the title with which Grafana and Freshping learn that there is no such plan.
 const unknownPlan = "plan does not exist or is not active"
 
-// rule is the payload of Grafana's alerting before version 9, as far as it is looked into.
+// rule is the payload of Grafana's alerting before version 9, as far as it is read.
 type rule struct {
 	RuleID   json.Number `json:"ruleId"`
 	RuleName string      `json:"ruleName"`
@@ -20,7 +20,7 @@ type rule struct {
 }
 
 // parseGrafana reads a delivery of either of Grafana's alerting systems: the unified one, whose groups look like
-// Alertmanager's, and the older one of single rules. Any other object is taken as it is, as a problem of its own.
+// Alertmanager's, and the older one of single rules. Any other object opens an incident of its own.
 func parseGrafana(body []byte, plan string) (delivery, error) {
 	members, err := wire.Object(body)
 	if err != nil {
@@ -44,7 +44,7 @@ func parseGrafana(body []byte, plan string) (delivery, error) {
 	return d, err
 }
 
-// planned begins a delivery whose plan stands in the query.
+// planned begins a delivery with the plan of the query.
 func planned(plan string) delivery {
 	return delivery{unknownPlan: unknownPlan}.on(plan, fault.Titled("Missing parameter", `The "plan" parameter is required.`),
 		fault.Invalidf("plan", unknownPlan))
@@ -63,7 +63,7 @@ func (d *delivery) unified(body []byte) error {
 	return d.know(factsOf(g.Alerts))
 }
 
-// ruled reads the older form. A rule is known by its number where it has one: names can be given twice.
+// ruled reads the older form. A rule is identified by its number where it has one, because names may repeat.
 func (d *delivery) ruled(body []byte) error {
 	var r rule
 	if err := json.Unmarshal(body, &r); err != nil {
@@ -72,7 +72,7 @@ func (d *delivery) ruled(body []byte) error {
 	if r.RuleName == "" || r.State == "" {
 		return fault.Invalidf("ruleName", "missing ruleName and/of state attributes")
 	}
-	d.resolved, d.quiet = r.State == "ok", true // what sends this form knows an empty answer
+	d.resolved, d.quiet = r.State == "ok", true // senders of this form expect an empty answer
 	d.key = "rule:" + r.OrgID.String() + "/" + firstOf(r.RuleID.String(), r.RuleName)
 	d.alerts = []incidents.Alert{{Fingerprint: alert{Fingerprint: d.key}.id(), Firing: !d.resolved}}
 	return d.know([]fact{{Fingerprint: d.key, Status: r.State, name: r.RuleName}})

@@ -14,7 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// source says where the plan of an incident comes from.
+// source is the origin of the plan of an incident.
 type source string
 
 const (
@@ -123,7 +123,7 @@ func (s *Webhooks) fellBack(app auth.Application, d delivery, c choice, id incid
 }
 
 // resolve ends the open incident of the delivery, even if its plan was deactivated meanwhile. No plan is chosen for a resolve: where
-// the delivery names no usable plan, its incident is looked for on the plans that firing deliveries fall back to.
+// the delivery names no usable plan, its incident is searched on the fallback plans of firing deliveries.
 func (s *Webhooks) resolve(w http.ResponseWriter, r *http.Request, app auth.Application, d delivery) {
 	id, found, err := incidents.ID(0), false, error(nil)
 	by := incidents.Change{Actor: "application " + app.Name, Via: incidents.ViaHook}
@@ -131,7 +131,7 @@ func (s *Webhooks) resolve(w http.ResponseWriter, r *http.Request, app auth.Appl
 		id, found, err = s.d.Incidents.ResolveByKey(r.Context(), d.request(app, 0), d.plan, by)
 	}
 	if err == nil && !found {
-		_, err = s.ofDelivery(r.Context(), d) // an unknown plan is a mistake to be told, unless there is another one
+		_, err = s.ofDelivery(r.Context(), d) // an unknown plan is an error, unless there is another one
 		if others := s.fallbacks(app); unusable(err) && len(others) > 0 {
 			err = nil
 			for k := 0; k < len(others) && err == nil && !found; k++ {

@@ -1,6 +1,6 @@
 // Package webhooks turns alerts from other systems into incidents, one file per format. A webhook shows its application and
-// key in the query instead of signing. A delivery that repeats what is known opens nothing; one that says that the problem is
-// over resolves the incident.
+// key in the query instead of signing. A repeated delivery opens nothing; a resolved one
+// resolves the incident.
 package webhooks
 
 import (
@@ -35,7 +35,7 @@ type Incidents interface {
 	// ByKey finds the incident that takes a delivery instead of a new one: an open one (Known), or a resolved one on which the
 	// delivery waits because it is late (Held); false when there is none.
 	ByKey(ctx context.Context, n incidents.New) (incidents.Opened, bool, error)
-	// Update stores what is new on an open incident and says so on its timeline; true when its escalation starts again.
+	// Update stores what is new on an open incident and adds a timeline entry; true when its escalation starts again.
 	Update(ctx context.Context, id incidents.ID, d incidents.Delivery) (restarted bool, err error)
 	// ResolveByKey resolves the open incident of the delivery's application and key and of the plan's name, whether or not the
 	// plan is still active, and ends the wait of a late delivery; false when there is neither.
@@ -47,7 +47,7 @@ type Plans interface {
 	Recent(ctx context.Context, name string) (escalation.PlanSteps, error)
 }
 
-// Load tells whether an application already has more waiting than it may, and is told what was accepted.
+// Load knows the pending work of applications. It decides whether more is accepted, and counts what was accepted.
 type Load interface {
 	// Overloaded returns zero when there is room; otherwise it is how long the sender should wait.
 	Overloaded(ctx context.Context, app auth.Application) (time.Duration, error)
@@ -153,7 +153,7 @@ func (s *Webhooks) receive(parse func([]byte, string) (delivery, error)) http.Ha
 	}
 }
 
-// maxBody is the largest delivery that is taken. Credentials are checked before any of it is read.
+// maxBody is the largest accepted delivery. Credentials are checked before any of it is read.
 const maxBody = 16 << 20
 
 // retryAfter is when a sender should try again while the database is away.
@@ -170,8 +170,8 @@ func (s *Webhooks) authenticate(r *http.Request) (auth.Application, error) {
 	return auth.AuthenticateKey(r.Context(), s.d.Applications, q.Get("application"), q.Get("key"), s.d.Openings)
 }
 
-// fail answers with an error. What the sender should deliver again is always 503 with Retry-After: senders of alerts retry
-// 5xx and give up on 429.
+// fail answers with an error. If the sender should deliver again, that is 503 with Retry-After: senders of alerts retry 5xx
+// and not 429.
 func (s *Webhooks) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if fault.Is(err, fault.Throttled) || fault.Is(err, fault.Unavailable) || fault.Is(err, fault.Conflict) {
 		var f *fault.Error
@@ -184,7 +184,7 @@ func (s *Webhooks) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status := wire.Status(err)
 	s.metrics.refused(r, err)
 	if status < http.StatusInternalServerError {
-		// Senders do not repeat what is refused, and few people read their logs: this may be a page that nobody gets.
+		// Senders do not repeat refused deliveries, and few people read their logs: a page may be lost.
 		s.d.Log.Warn("alert refused", zap.String("application", r.URL.Query().Get("application")), zap.Int("status", status),
 			zap.String("reason", fault.Public(err)))
 	}
@@ -201,7 +201,7 @@ func (s *Webhooks) fail(w http.ResponseWriter, r *http.Request, err error) {
 type delivery struct {
 	plan     string // "" = none that could exist
 	noPlan   error  // the refusal if plan is "" and there is no other one
-	key      string // the sender's key of the group; "" = every delivery is a problem of its own
+	key      string // the sender's key of the group; "" = every delivery opens an incident
 	alerts   []incidents.Alert
 	facts    json.RawMessage // canonical: equal facts mean that nothing is new
 	context  json.RawMessage // the whole payload
@@ -213,7 +213,7 @@ type delivery struct {
 	quiet bool
 }
 
-// take does what a delivery asks for and answers with the incident's number.
+// take opens, updates or resolves, and answers with the incident's number.
 func (s *Webhooks) take(w http.ResponseWriter, r *http.Request, app auth.Application, d delivery) {
 	if d.resolved {
 		s.resolve(w, r, app, d)
@@ -297,7 +297,7 @@ func created(w http.ResponseWriter, d delivery, id incidents.ID) {
 	wire.Raw(w, http.StatusCreated, []byte(n))
 }
 
-// has reports whether every one of the names stands in the payload, with more than null.
+// has reports whether every name is in the payload with a value other than null.
 func has(members map[string]json.RawMessage, names ...string) bool {
 	for _, name := range names {
 		if raw, ok := members[name]; !ok || string(raw) == "null" {

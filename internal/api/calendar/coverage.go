@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/wire/calendars"
 	"github.com/iris-oncall/iris/internal/wire/jsonbody"
 	"github.com/iris-oncall/iris/internal/wire/routing"
@@ -50,9 +50,9 @@ func (a coverage) gaps(w http.ResponseWriter, r *http.Request) error {
 
 // coverObject is when a team wants a role covered.
 type coverObject struct {
-	Role  string         `json:"role"`
-	Cover oncall.Cover   `json:"cover"`
-	Hours []windowObject `json:"hours"`
+	Role  string           `json:"role"`
+	Cover scheduling.Cover `json:"cover"`
+	Hours []windowObject   `json:"hours"`
 }
 
 // getCoverage answers when the team wants its roles covered: those of its schedules, and those that it says so of.
@@ -66,13 +66,13 @@ func (a coverage) getCoverage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	out, seen := []coverObject{}, map[string]bool{}
-	for _, wish := range coverage.Wishes {
+	for _, wish := range coverage.Rules {
 		seen[wish.Role] = true
 		out = append(out, coverObject{wish.Role, wish.Cover, windowObjects(wish.Hours)})
 	}
 	for _, role := range coverage.Roles() {
 		if !seen[role] {
-			out = append(out, coverObject{role, oncall.CoverSchedules, []windowObject{}})
+			out = append(out, coverObject{role, scheduling.CoverSchedules, []windowObject{}})
 		}
 	}
 	return routing.Answer(w, http.StatusOK, out)
@@ -97,7 +97,7 @@ func (a coverage) setCoverage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	wish := oncall.CoverWish{Role: role.Name, Cover: oncall.Cover(cover)}
+	wish := scheduling.CoverRule{Role: role.Name, Cover: scheduling.Cover(cover)}
 	if b.Given("hours") {
 		var hours []windowObject
 		if err := json.Unmarshal(b.Members["hours"], &hours); err != nil {
@@ -120,7 +120,7 @@ func (a coverage) setCoverage(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, coverObject{wish.Role, wish.Cover, windowObjects(wish.Hours)})
 }
 
-func windowObjects(windows []oncall.Window) []windowObject {
+func windowObjects(windows []scheduling.Window) []windowObject {
 	out := []windowObject{}
 	for _, w := range windows {
 		o := windowObject{Days: []string{}, From: timeOfDay(w.From), To: timeOfDay(w.To)}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/editing"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire/calendars"
 	"github.com/iris-oncall/iris/internal/wire/routing"
@@ -23,45 +25,45 @@ type Members interface {
 
 // Rotations stores rotations and computes what one would put on the calendar.
 type Rotations interface {
-	Create(ctx context.Context, d oncall.ScheduleDraft, by oncall.By) (oncall.ScheduleID, error)
-	Update(ctx context.Context, id oncall.ScheduleID, change func(is oncall.StoredSchedule) (oncall.ScheduleDraft, error), by oncall.By) error
-	Delete(ctx context.Context, old oncall.StoredSchedule, by oncall.By) error
-	Rehearse(ctx context.Context, draft oncall.Schedule, roster int64, start time.Time, window oncall.Span) (oncall.Plan, error)
+	Create(ctx context.Context, d scheduling.ScheduleDraft, by oncall.By) (oncall.ScheduleID, error)
+	Update(ctx context.Context, id oncall.ScheduleID, change func(is scheduling.StoredSchedule) (scheduling.ScheduleDraft, error), by oncall.By) error
+	Delete(ctx context.Context, old scheduling.StoredSchedule, by oncall.By) error
+	Rehearse(ctx context.Context, draft scheduling.Schedule, roster int64, start time.Time, window oncall.Span) (scheduling.Result, error)
 }
 
 // Unavailability stores when people cannot be on call.
 type Unavailability interface {
-	Absences(ctx context.Context, people []users.ID) ([]oncall.StoredAbsence, error)
-	Absence(ctx context.Context, id int64) (oncall.StoredAbsence, error)
-	AddAbsence(ctx context.Context, a oncall.StoredAbsence) (int64, error)
+	Absences(ctx context.Context, people []users.ID) ([]scheduling.StoredAbsence, error)
+	Absence(ctx context.Context, id int64) (scheduling.StoredAbsence, error)
+	AddAbsence(ctx context.Context, a scheduling.StoredAbsence) (int64, error)
 	DropAbsence(ctx context.Context, id int64) error
 }
 
 // Holidays stores the holidays of teams.
 type Holidays interface {
-	Holidays(ctx context.Context, team int64) (oncall.HolidayCalendar, error)
-	SetHolidays(ctx context.Context, team oncall.Profile, c oncall.HolidayCalendar, by oncall.By) error
+	Holidays(ctx context.Context, team int64) (scheduling.HolidayCalendar, error)
+	SetHolidays(ctx context.Context, team oncall.Profile, c scheduling.HolidayCalendar, by oncall.By) error
 	DropHolidays(ctx context.Context, team oncall.Profile, by oncall.By) error
 }
 
 // Swaps stores swap requests.
 type Swaps interface {
-	Swaps(ctx context.Context, team int64) ([]oncall.NamedSwap, error)
+	Swaps(ctx context.Context, team int64) ([]editing.NamedSwap, error)
 	AskSwap(ctx context.Context, team int64, give, take []oncall.ShiftID, by oncall.By,
-		ask func(now time.Time, crew oncall.Crew, give, take []oncall.Shift) (oncall.SwapRequest, error)) (int64, error)
+		ask func(now time.Time, crew editing.Membership, give, take []oncall.Shift) (editing.SwapRequest, error)) (int64, error)
 	DecideSwap(ctx context.Context, id int64, by oncall.By,
-		decide func(now time.Time, crew oncall.Crew, r oncall.SwapRequest, give, take []oncall.Shift) (oncall.SwapRequest, oncall.Changes, error)) (oncall.NamedSwap, error)
+		decide func(now time.Time, crew editing.Membership, r editing.SwapRequest, give, take []oncall.Shift) (editing.SwapRequest, oncall.Changes, error)) (editing.NamedSwap, error)
 }
 
 // Coverage reads the gaps of teams, and stores when they want their roles covered.
 type Coverage interface {
-	Coverage(ctx context.Context, team int64, calendar *oncall.TeamCalendar) (oncall.Coverage, error)
-	SetCoverWish(ctx context.Context, team oncall.Profile, w oncall.CoverWish, by oncall.By) error
+	Coverage(ctx context.Context, team int64, calendar *oncall.TeamCalendar) (scheduling.Coverage, error)
+	SetCoverWish(ctx context.Context, team oncall.Profile, w scheduling.CoverRule, by oncall.By) error
 }
 
 // Imports stores the shifts of calendars from elsewhere.
 type Imports interface {
-	TakeOver(ctx context.Context, c oncall.ForeignCalendar, by oncall.By, rehearse bool) (oncall.TakeOver, error)
+	TakeOver(ctx context.Context, c editing.ExternalCalendar, by oncall.By, rehearse bool) (editing.CalendarImport, error)
 }
 
 // Deps are the parts that the routes work on. All are required.

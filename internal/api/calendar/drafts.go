@@ -9,6 +9,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/calendars"
 	"github.com/iris-oncall/iris/internal/wire/jsonbody"
@@ -59,7 +60,7 @@ func (a drafts) previewDraft(w http.ResponseWriter, r *http.Request) error {
 	if from.Before(now) {
 		from = now // what is over stays as it is
 	}
-	s := oncall.Schedule{ID: old.ID, TeamID: t.ID, Zone: a.ZoneOf(t), Role: role, RoleOrder: d.RoleID, Algorithm: d.Algorithm, Pattern: d.Pattern,
+	s := scheduling.Schedule{ID: old.ID, TeamID: t.ID, Zone: a.ZoneOf(t), Role: role, RoleOrder: d.RoleID, Algorithm: d.Algorithm, Pattern: d.Pattern,
 		Rotation: d.Rotation, Order: d.Order, Threshold: d.Threshold, Progress: old.Progress}
 	if d.Order == nil {
 		s.Order = old.Order
@@ -76,18 +77,18 @@ func (a drafts) previewDraft(w http.ResponseWriter, r *http.Request) error {
 }
 
 // scheduleDraft reads a schedule or rotation as its editor has it, and the stored one that it is to replace, if any.
-func (a drafts) scheduleDraft(ctx context.Context, t oncall.Profile, b jsonbody.Object) (oncall.ScheduleDraft, string, oncall.StoredSchedule, error) {
+func (a drafts) scheduleDraft(ctx context.Context, t oncall.Profile, b jsonbody.Object) (scheduling.ScheduleDraft, string, scheduling.StoredSchedule, error) {
 	read := a.weeklyDraft
 	if b.Given("layers") {
 		read = a.rotationDraft
 	}
 	d, role, err := read(ctx, t, b)
 	if err != nil {
-		return d, "", oncall.StoredSchedule{}, err
+		return d, "", scheduling.StoredSchedule{}, err
 	}
 	id, given, err := b.Number("id")
 	if err != nil || !given {
-		return d, role, oncall.StoredSchedule{}, err
+		return d, role, scheduling.StoredSchedule{}, err
 	}
 	old, err := a.Schedules.ByID(ctx, oncall.ScheduleID(id))
 	if fault.Is(err, fault.NotFound) || err == nil && old.TeamID != t.ID {
@@ -97,8 +98,8 @@ func (a drafts) scheduleDraft(ctx context.Context, t oncall.Profile, b jsonbody.
 }
 
 // weeklyDraft reads a whole weekly schedule of a team and checks it.
-func (a drafts) weeklyDraft(ctx context.Context, t oncall.Profile, b jsonbody.Object) (oncall.ScheduleDraft, string, error) {
-	d := oncall.ScheduleDraft{TeamID: t.ID, Algorithm: oncall.Default, Threshold: oncall.DefaultThreshold}
+func (a drafts) weeklyDraft(ctx context.Context, t oncall.Profile, b jsonbody.Object) (scheduling.ScheduleDraft, string, error) {
+	d := scheduling.ScheduleDraft{TeamID: t.ID, Algorithm: scheduling.Default, Threshold: scheduling.DefaultThreshold}
 	if !b.Given("events") {
 		return d, "", fault.Invalidf("events", "give the weekly schedule's events, or the layers of a rotation")
 	}
@@ -134,7 +135,7 @@ func fieldOf(err error) error {
 }
 
 // planObject shows the part of a plan that a window sees.
-func (a drafts) planObject(ctx context.Context, plan oncall.Plan, from, until time.Time) (map[string]any, error) {
+func (a drafts) planObject(ctx context.Context, plan scheduling.Result, from, until time.Time) (map[string]any, error) {
 	shifts, err := a.Named(ctx, inWindow(plan.Add, from, until))
 	if err != nil {
 		return nil, err
@@ -153,7 +154,7 @@ func (a drafts) planObject(ctx context.Context, plan oncall.Plan, from, until ti
 }
 
 // readLayers reads the layers of a rotation. Faults name the field as layers[0].start and so on.
-func (a drafts) readLayers(ctx context.Context, b jsonbody.Object) (*oncall.Rotation, error) {
+func (a drafts) readLayers(ctx context.Context, b jsonbody.Object) (*scheduling.Rotation, error) {
 	if !b.Given("layers") {
 		return nil, fault.Invalidf("layers", "layers is required: a list of at least one layer")
 	}
@@ -161,7 +162,7 @@ func (a drafts) readLayers(ctx context.Context, b jsonbody.Object) (*oncall.Rota
 	if json.Unmarshal(b.Members["layers"], &items) != nil {
 		return nil, fault.Invalidf("layers", "layers must be a list of layers")
 	}
-	out, given, named := &oncall.Rotation{}, make([]layerObject, len(items)), 0
+	out, given, named := &scheduling.Rotation{}, make([]layerObject, len(items)), 0
 	for i, item := range items {
 		if err := json.Unmarshal(item, &given[i]); err != nil {
 			return nil, wrongLayer(err, i)
@@ -180,8 +181,8 @@ func (a drafts) readLayers(ctx context.Context, b jsonbody.Object) (*oncall.Rota
 	return out, nil
 }
 
-func (a drafts) readLayer(ctx context.Context, g layerObject) (oncall.Layer, error) {
-	l := oncall.Layer{Name: g.Name, Every: g.Every, Unit: oncall.Unit(g.Unit), Holidays: oncall.HolidayRule(g.Holidays)}
+func (a drafts) readLayer(ctx context.Context, g layerObject) (scheduling.Layer, error) {
+	l := scheduling.Layer{Name: g.Name, Every: g.Every, Unit: scheduling.Unit(g.Unit), Holidays: scheduling.HolidayRule(g.Holidays)}
 	var err error
 	if l.Start, err = readClock("start", g.Start); err != nil {
 		return l, err
@@ -215,7 +216,7 @@ func (a drafts) readLayer(ctx context.Context, g layerObject) (oncall.Layer, err
 		if id == 0 {
 			return l, fault.Invalidf("members", "there is no user %q", m.User)
 		}
-		turn := oncall.Turn{User: id}
+		turn := scheduling.LayerMember{User: id}
 		if turn.Joins, err = readDate("joins", m.Joins); err != nil {
 			return l, err
 		}
@@ -228,8 +229,8 @@ func (a drafts) readLayer(ctx context.Context, g layerObject) (oncall.Layer, err
 }
 
 // rotationDraft reads a whole rotation of a team and checks it.
-func (a drafts) rotationDraft(ctx context.Context, t oncall.Profile, b jsonbody.Object) (oncall.ScheduleDraft, string, error) {
-	d := oncall.ScheduleDraft{TeamID: t.ID, Algorithm: oncall.Turns, Advanced: true, Threshold: oncall.DefaultThreshold}
+func (a drafts) rotationDraft(ctx context.Context, t oncall.Profile, b jsonbody.Object) (scheduling.ScheduleDraft, string, error) {
+	d := scheduling.ScheduleDraft{TeamID: t.ID, Algorithm: scheduling.ByRotation, Advanced: true, Threshold: scheduling.DefaultThreshold}
 	var err error
 	if d.Name, err = b.Text("name"); err != nil {
 		return d, "", err
@@ -241,12 +242,12 @@ func (a drafts) rotationDraft(ctx context.Context, t oncall.Profile, b jsonbody.
 	if d.Rotation, err = a.readLayers(ctx, b); err != nil {
 		return d, "", err
 	}
-	whole := oncall.Schedule{Algorithm: d.Algorithm, Rotation: d.Rotation, Threshold: d.Threshold}
+	whole := scheduling.Schedule{Algorithm: d.Algorithm, Rotation: d.Rotation, Threshold: d.Threshold}
 	return d, role.Name, whole.Check()
 }
 
 // draftPlace reads the role and roster of a draft, and its days ahead.
-func (a drafts) draftPlace(ctx context.Context, t oncall.Profile, b jsonbody.Object, d *oncall.ScheduleDraft) (oncall.RoleInfo, error) {
+func (a drafts) draftPlace(ctx context.Context, t oncall.Profile, b jsonbody.Object, d *scheduling.ScheduleDraft) (oncall.RoleInfo, error) {
 	roleName, err := b.Required("role")
 	if err != nil {
 		return oncall.RoleInfo{}, err

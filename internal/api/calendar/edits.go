@@ -7,6 +7,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/editing"
 	"github.com/iris-oncall/iris/internal/wire/calendars"
 	"github.com/iris-oncall/iris/internal/wire/jsonbody"
 	"github.com/iris-oncall/iris/internal/wire/routing"
@@ -22,7 +23,7 @@ func (a edits) routes() []routing.Route {
 
 // swapFromNow leaves what is past of a running shift to the person who had it.
 func (a edits) swapFromNow(w http.ResponseWriter, r *http.Request) error {
-	if err := a.Swap(w, r, oncall.Desk.SwapFromNow); err != nil {
+	if err := a.Swap(w, r, editing.Editor.SwapFromNow); err != nil {
 		return err
 	}
 	return routing.Empty(w, http.StatusNoContent)
@@ -63,9 +64,9 @@ func (a edits) previewed(ctx context.Context, action string, b jsonbody.Object) 
 	case "link":
 		return a.LinkedCreation(ctx, b.Members["events"])
 	case "swap":
-		return a.Swapping(ctx, plain, oncall.Desk.Swap)
+		return a.Swapping(ctx, plain, editing.Editor.Swap)
 	case "swap_from_now":
-		return a.Swapping(ctx, plain, oncall.Desk.SwapFromNow)
+		return a.Swapping(ctx, plain, editing.Editor.SwapFromNow)
 	case "override":
 		return a.Overriding(ctx, plain)
 	case "edit", "delete":
@@ -148,10 +149,10 @@ func (a edits) taking(ctx context.Context, team oncall.Profile, b jsonbody.Objec
 		return nil, err
 	}
 	return &calendars.Edit{
-		Choice: oncall.Choice{TeamID: team.ID, Running: true, Until: until},
-		Decide: func(now time.Time, crew oncall.Crew, chosen []oncall.Shift) (oncall.Decision, error) {
+		Choice: editing.Selection{TeamID: team.ID, Running: true, Until: until},
+		Decide: func(now time.Time, crew editing.Membership, chosen []oncall.Shift) (editing.Decision, error) {
 			c, err := a.Desk(ctx, now, crew, true).TakePager(chosen, proper, who.ID, until)
-			return oncall.Decision{Changes: c, Action: "pager_taken", Context: func(added []oncall.Shift) any {
+			return editing.Decision{Changes: c, Action: "pager_taken", Context: func(added []oncall.Shift) any {
 				return map[string]any{"user": who.Name, "role": proper, "event_ids": calendars.ShiftIDs(added)}
 			}}, err
 		},

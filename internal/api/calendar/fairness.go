@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire/calendars"
 	"github.com/iris-oncall/iris/internal/wire/routing"
@@ -40,7 +41,7 @@ func (a fairness) fairness(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	out := []map[string]any{}
-	for _, l := range oncall.Fairness(shifts, a.ZoneOf(t), holidays, from, to, roles...) {
+	for _, l := range scheduling.Fairness(shifts, a.ZoneOf(t), holidays, from, to, roles...) {
 		out = append(out, map[string]any{"user": names[l.User].UserName, "full_name": calendars.OrNull(names[l.User].FullName), "shifts": l.Shifts,
 			"hours": l.Total.Hours(), "nights": l.Night.Hours(), "weekends": l.Weekend.Hours(), "holidays": l.Holidays.Hours()})
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/calendars"
 	"github.com/iris-oncall/iris/internal/wire/routing"
@@ -61,7 +62,7 @@ func (a holidays) setHolidays(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.Holidays.SetHolidays(r.Context(), t, oncall.HolidayCalendar{Source: string(raw), Days: days}, calendars.By(r, nil)); err != nil {
+	if err := a.Holidays.SetHolidays(r.Context(), t, scheduling.HolidayCalendar{Source: string(raw), Days: days}, calendars.By(r, nil)); err != nil {
 		return err
 	}
 	return routing.Empty(w, http.StatusNoContent)

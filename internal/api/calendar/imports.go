@@ -10,6 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/ical"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/editing"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/calendars"
@@ -38,7 +39,7 @@ func (a imports) importCalendar(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c := oncall.ForeignCalendar{TeamID: t.ID}
+	c := editing.ExternalCalendar{TeamID: t.ID}
 	if c.Role, err = a.importRole(ctx, q.Get("role")); err != nil {
 		return err
 	}
@@ -92,7 +93,7 @@ func (a imports) importRole(ctx context.Context, name string) (string, error) {
 }
 
 // candidates are the people of a roster, or of the team.
-func (a imports) candidates(ctx context.Context, t oncall.Profile, roster string) ([]oncall.Candidate, error) {
+func (a imports) candidates(ctx context.Context, t oncall.Profile, roster string) ([]editing.Candidate, error) {
 	var ids []users.ID
 	if roster != "" {
 		ro, err := a.RosterNamed(ctx, t, roster)
@@ -117,10 +118,10 @@ func (a imports) candidates(ctx context.Context, t oncall.Profile, roster string
 		return nil, nil
 	}
 	people, err := a.People.ByID(ctx, ids)
-	out := make([]oncall.Candidate, 0, len(people))
+	out := make([]editing.Candidate, 0, len(people))
 	for _, u := range people {
 		if u.Active {
-			out = append(out, oncall.Candidate{User: u.ID, Name: u.Name, FullName: u.FullName, Email: u.Contacts[users.Email]})
+			out = append(out, editing.Candidate{User: u.ID, Name: u.Name, FullName: u.FullName, Email: u.Contacts[users.Email]})
 		}
 	}
 	return out, err
@@ -135,20 +136,20 @@ type unmatchedEvent struct {
 }
 
 // occurrences finds the people of each occurrence. Names that are nobody's are told once for each event.
-func occurrences(candidates []oncall.Candidate, read ical.Calendar) (wanted []oncall.TakenShift, unmatched []unmatchedEvent) {
+func occurrences(candidates []editing.Candidate, read ical.Calendar) (wanted []editing.OccurrenceShift, unmatched []unmatchedEvent) {
 	unmatched = []unmatchedEvent{}
 	for _, p := range read.Problems {
 		unmatched = append(unmatched, unmatchedEvent{p.UID, p.Summary, []string{}, p.Why})
 	}
 	told := map[string]bool{}
 	for _, e := range read.Events {
-		people := make([]oncall.Named, len(e.People))
+		people := make([]editing.EventPerson, len(e.People))
 		for i, p := range e.People {
-			people[i] = oncall.Named(p)
+			people[i] = editing.EventPerson(p)
 		}
-		found, unknown := oncall.WhoIsMeant(candidates, e.Summary, people)
+		found, unknown := editing.MatchPeople(candidates, e.Summary, people)
 		for _, id := range found {
-			wanted = append(wanted, oncall.TakenShift{Taken: oncall.Taken{UID: e.UID, Occurs: e.Occurs, User: id}, Start: e.Start, End: e.End})
+			wanted = append(wanted, editing.OccurrenceShift{Occurrence: editing.Occurrence{UID: e.UID, Occurs: e.Occurs, User: id}, Start: e.Start, End: e.End})
 		}
 		if len(unknown) > 0 && !told[e.UID] {
 			told[e.UID] = true
@@ -159,7 +160,7 @@ func occurrences(candidates []oncall.Candidate, read ical.Calendar) (wanted []on
 }
 
 // answerImport shows what was done, or would be.
-func (a imports) answerImport(w http.ResponseWriter, r *http.Request, plan oncall.TakeOver, unmatched []unmatchedEvent, preview bool) error {
+func (a imports) answerImport(w http.ResponseWriter, r *http.Request, plan editing.CalendarImport, unmatched []unmatchedEvent, preview bool) error {
 	after := make([]oncall.Shift, len(plan.Update))
 	for i, u := range plan.Update {
 		after[i] = u.After

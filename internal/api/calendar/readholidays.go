@@ -12,6 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/ical"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 )
 
 // How long a holiday may last, how many days a calendar may name, and for how long recurring holidays are written out.
@@ -23,13 +24,13 @@ const (
 
 // readHolidays returns the days of an iCalendar's events: all days that each begins on or covers, and for those that recur,
 // those of all times. Faults name the event, or the line, and say what to do.
-func readHolidays(raw []byte) ([]oncall.Holiday, error) {
+func readHolidays(raw []byte) ([]scheduling.Holiday, error) {
 	calendar, err := ics.ParseCalendar(bytes.NewReader(raw))
 	if err != nil {
 		return nil, ical.Unreadable(raw, err)
 	}
 	seen := map[oncall.Date]bool{}
-	var out []oncall.Holiday
+	var out []scheduling.Holiday
 	for i, e := range calendar.Events() {
 		days, err := holidayOf(e)
 		if err != nil {
@@ -39,7 +40,7 @@ func readHolidays(raw []byte) ([]oncall.Holiday, error) {
 		for _, day := range days {
 			if !seen[day] {
 				seen[day] = true
-				out = append(out, oncall.Holiday{Day: day, Name: name})
+				out = append(out, scheduling.Holiday{Day: day, Name: name})
 			}
 		}
 		if len(out) > maxHolidays {
@@ -50,7 +51,7 @@ func readHolidays(raw []byte) ([]oncall.Holiday, error) {
 	if len(out) == 0 {
 		return nil, fault.Invalidf("body", "this calendar has no events: give one VEVENT with DTSTART for each holiday")
 	}
-	slices.SortFunc(out, func(x, y oncall.Holiday) int { return int(x.Day - y.Day) })
+	slices.SortFunc(out, func(x, y scheduling.Holiday) int { return int(x.Day - y.Day) })
 	return out, nil
 }
 
@@ -85,7 +86,7 @@ func holidayOf(e *ics.VEvent) ([]oncall.Date, error) {
 		if y := time.Now().UTC().AddDate(-2, 0, 0); y.After(from) {
 			from = y
 		}
-		again := oncall.Recurring{Zone: time.UTC, Start: first.Local(), Length: time.Duration(length) * 24 * time.Hour, Rule: p.Value}
+		again := scheduling.Recurring{Zone: time.UTC, Start: first.Local(), Length: time.Duration(length) * 24 * time.Hour, Rule: p.Value}
 		found, err := again.Between(from, from.AddDate(yearsAhead, 0, 0))
 		if err != nil {
 			return nil, fault.Invalidf("body", "RRULE: %s; correct it, or give each day as an event of its own", fault.Public(err))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/wire/calendars"
 	"github.com/iris-oncall/iris/internal/wire/jsonbody"
 	"github.com/iris-oncall/iris/internal/wire/routing"
@@ -103,7 +104,7 @@ func timeOfDay(d time.Duration) string {
 }
 
 // rotationObject is a rotation as the pages show it.
-func (a rotations) rotationObject(ctx context.Context, s oncall.StoredSchedule) (map[string]any, error) {
+func (a rotations) rotationObject(ctx context.Context, s scheduling.StoredSchedule) (map[string]any, error) {
 	var shifts []oncall.Shift // only to find the members' names
 	for _, l := range s.Rotation.Layers {
 		for _, m := range l.Members {
@@ -119,7 +120,7 @@ func (a rotations) rotationObject(ctx context.Context, s oncall.StoredSchedule) 
 		o := layerObject{Name: l.Name, Start: clockText(l.Start), Every: l.Every, Unit: string(l.Unit), Holidays: string(l.Holidays),
 			HandOffs: []string{}, Restrict: []windowObject{}, Members: []turnObject{}}
 		if o.Holidays == "" {
-			o.Holidays = string(oncall.KeepHolidays)
+			o.Holidays = string(scheduling.KeepHolidays)
 		}
 		if l.End != nil {
 			end := clockText(*l.End)
@@ -208,8 +209,8 @@ func readDate(field string, s *string) (*oncall.Date, error) {
 	return &d, nil
 }
 
-func readWindow(field string, g windowObject) (oncall.Window, error) {
-	var out oncall.Window
+func readWindow(field string, g windowObject) (scheduling.Window, error) {
+	var out scheduling.Window
 	for _, name := range g.Days {
 		found := false
 		for i, known := range weekdays {
@@ -240,7 +241,7 @@ func (a rotations) listRotations(w http.ResponseWriter, r *http.Request) error {
 	}
 	out := []map[string]any{}
 	for _, s := range schedules {
-		if s.Algorithm != oncall.Turns {
+		if s.Algorithm != scheduling.ByRotation {
 			continue
 		}
 		o, err := a.rotationObject(r.Context(), s)
@@ -254,7 +255,7 @@ func (a rotations) listRotations(w http.ResponseWriter, r *http.Request) error {
 
 func (a rotations) getRotation(w http.ResponseWriter, r *http.Request) error {
 	s, _, err := a.Schedule(r)
-	if err == nil && s.Algorithm != oncall.Turns {
+	if err == nil && s.Algorithm != scheduling.ByRotation {
 		err = fault.New(fault.NotFound, "not found")
 	}
 	if err != nil {
@@ -290,7 +291,7 @@ func (a rotations) createRotation(w http.ResponseWriter, r *http.Request) error 
 
 func (a rotations) updateRotation(w http.ResponseWriter, r *http.Request) error {
 	s, t, err := a.OwnSchedule(r)
-	if err == nil && s.Algorithm != oncall.Turns {
+	if err == nil && s.Algorithm != scheduling.ByRotation {
 		err = fault.New(fault.NotFound, "not found")
 	}
 	if err != nil {
@@ -304,7 +305,7 @@ func (a rotations) updateRotation(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	err = a.Rotations.Update(r.Context(), s.ID, func(is oncall.StoredSchedule) (oncall.ScheduleDraft, error) {
+	err = a.Rotations.Update(r.Context(), s.ID, func(is scheduling.StoredSchedule) (scheduling.ScheduleDraft, error) {
 		if is.TeamID != t.ID {
 			return d, oncall.ErrStale // its roster was looked up in another team
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/editing"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/calendars"
@@ -27,7 +28,7 @@ func (a swaps) routes() []routing.Route {
 }
 
 // swapObject is a swap request as the pages show it: the first shift of each side, and all of them.
-func swapObject(s oncall.NamedSwap, shifts map[oncall.ShiftID]oncall.ShiftRow) map[string]any {
+func swapObject(s editing.NamedSwap, shifts map[oncall.ShiftID]oncall.ShiftRow) map[string]any {
 	side := func(ids []oncall.ShiftID) (first any, all []map[string]any) {
 		all = []map[string]any{}
 		for _, id := range ids {
@@ -50,8 +51,8 @@ func swapObject(s oncall.NamedSwap, shifts map[oncall.ShiftID]oncall.ShiftRow) m
 	return o
 }
 
-func (a swaps) swapObjects(ctx context.Context, swaps []oncall.NamedSwap) ([]map[string]any, error) {
-	var c oncall.Choice
+func (a swaps) swapObjects(ctx context.Context, swaps []editing.NamedSwap) ([]map[string]any, error) {
+	var c editing.Selection
 	seen := map[oncall.ShiftID]bool{}
 	for _, s := range swaps {
 		for _, id := range append(append([]oncall.ShiftID{}, s.Give...), s.Take...) {
@@ -120,12 +121,12 @@ func (a swaps) askSwap(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	id, err := a.Swaps.AskSwap(ctx, t.ID, give, take, calendars.By(r, b.Raw),
-		func(now time.Time, crew oncall.Crew, giving, taking []oncall.Shift) (oncall.SwapRequest, error) {
+		func(now time.Time, crew editing.Membership, giving, taking []oncall.Shift) (editing.SwapRequest, error) {
 			if len(giving) != len(give) {
-				return oncall.SwapRequest{}, fault.Invalidf("event_id", "a shift that you give does not exist")
+				return editing.SwapRequest{}, fault.Invalidf("event_id", "a shift that you give does not exist")
 			}
 			if len(taking) != len(take) {
-				return oncall.SwapRequest{}, fault.Invalidf("other_event_id", "a shift that you want does not exist")
+				return editing.SwapRequest{}, fault.Invalidf("other_event_id", "a shift that you want does not exist")
 			}
 			other := to
 			if other == 0 && len(taking) > 0 {
@@ -169,18 +170,18 @@ func shiftNumbers(b jsonbody.Object, list, single string) ([]oncall.ShiftID, err
 }
 
 // verdict is what a person says to a swap request.
-type verdict func(d oncall.Desk, r oncall.SwapRequest, who users.ID, give, take []oncall.Shift) (oncall.SwapRequest, oncall.Changes, error)
+type verdict func(d editing.Editor, r editing.SwapRequest, who users.ID, give, take []oncall.Shift) (editing.SwapRequest, oncall.Changes, error)
 
-func acceptSwap(d oncall.Desk, r oncall.SwapRequest, who users.ID, give, take []oncall.Shift) (oncall.SwapRequest, oncall.Changes, error) {
+func acceptSwap(d editing.Editor, r editing.SwapRequest, who users.ID, give, take []oncall.Shift) (editing.SwapRequest, oncall.Changes, error) {
 	return d.Accept(r, who, give, take)
 }
 
-func declineSwap(d oncall.Desk, r oncall.SwapRequest, who users.ID, _, _ []oncall.Shift) (oncall.SwapRequest, oncall.Changes, error) {
+func declineSwap(d editing.Editor, r editing.SwapRequest, who users.ID, _, _ []oncall.Shift) (editing.SwapRequest, oncall.Changes, error) {
 	after, err := d.Decline(r, who)
 	return after, oncall.Changes{}, err
 }
 
-func withdrawSwap(d oncall.Desk, r oncall.SwapRequest, who users.ID, _, _ []oncall.Shift) (oncall.SwapRequest, oncall.Changes, error) {
+func withdrawSwap(d editing.Editor, r editing.SwapRequest, who users.ID, _, _ []oncall.Shift) (editing.SwapRequest, oncall.Changes, error) {
 	after, err := d.Withdraw(r, who)
 	return after, oncall.Changes{}, err
 }
@@ -201,13 +202,13 @@ func (a swaps) decideSwap(say verdict) routing.Handler {
 			return err
 		}
 		swap, err := a.Swaps.DecideSwap(ctx, id, calendars.By(r, nil),
-			func(now time.Time, crew oncall.Crew, request oncall.SwapRequest, give, take []oncall.Shift) (oncall.SwapRequest, oncall.Changes, error) {
+			func(now time.Time, crew editing.Membership, request editing.SwapRequest, give, take []oncall.Shift) (editing.SwapRequest, oncall.Changes, error) {
 				return say(a.Desk(ctx, now, crew, true), request, me.ID, give, take)
 			})
 		if err != nil {
 			return err
 		}
-		out, err := a.swapObjects(ctx, []oncall.NamedSwap{swap})
+		out, err := a.swapObjects(ctx, []editing.NamedSwap{swap})
 		if err != nil {
 			return err
 		}

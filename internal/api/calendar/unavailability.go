@@ -9,6 +9,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/calendars"
@@ -16,7 +17,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-func absenceObject(s oncall.StoredAbsence) map[string]any {
+func absenceObject(s scheduling.StoredAbsence) map[string]any {
 	start := s.Start.In(s.Zone)
 	return map[string]any{"id": s.ID, "user": s.UserName, "start": start.Unix(), "end": s.End().Unix(),
 		"timezone": s.Zone.String(), "rule": calendars.OrNull(s.Rule), "note": calendars.OrNull(s.Reason), "set_by": calendars.OrNull(s.SetBy),
@@ -81,7 +82,7 @@ func (a unavailability) addAbsence(w http.ResponseWriter, r *http.Request) error
 	if err != nil {
 		return err
 	}
-	absence := oncall.StoredAbsence{SetBy: wire.Actor(ctx).String(), Recurring: oncall.Recurring{User: u.ID}}
+	absence := scheduling.StoredAbsence{SetBy: wire.Actor(ctx).String(), Recurring: scheduling.Recurring{User: u.ID}}
 	if wire.Actor(ctx).MayEditPerson(u.User, nil, a.Openings) != nil {
 		absence.TeamID = t.ID
 	}
@@ -105,7 +106,7 @@ func (a unavailability) addAbsence(w http.ResponseWriter, r *http.Request) error
 			return fault.Invalidf("timezone", "unknown time zone %q", name)
 		}
 	}
-	absence.Start, absence.Length = oncall.LocalIn(start, absence.Zone), oncall.Lasts(start, end, absence.Zone)
+	absence.Start, absence.Length = oncall.LocalIn(start, absence.Zone), scheduling.Lasts(start, end, absence.Zone)
 	if err := absence.Check(); err != nil {
 		return err
 	}
@@ -125,7 +126,7 @@ func (a unavailability) addAbsence(w http.ResponseWriter, r *http.Request) error
 	if err != nil {
 		return err
 	}
-	conflicts, err := a.conflictsOf(ctx, []oncall.StoredAbsence{absence}, nil, now, now.Add(maxWindow))
+	conflicts, err := a.conflictsOf(ctx, []scheduling.StoredAbsence{absence}, nil, now, now.Add(maxWindow))
 	if err != nil {
 		return err
 	}
@@ -212,7 +213,7 @@ func (a unavailability) listConflicts(w http.ResponseWriter, r *http.Request) er
 }
 
 // conflictsOf finds the shifts between from and to that overlap unavailabilities of their people, by start. No teams means all.
-func (a unavailability) conflictsOf(ctx context.Context, absences []oncall.StoredAbsence, teams []int64, from, to time.Time) ([]conflict, error) {
+func (a unavailability) conflictsOf(ctx context.Context, absences []scheduling.StoredAbsence, teams []int64, from, to time.Time) ([]conflict, error) {
 	out := []conflict{}
 	if len(absences) == 0 {
 		return out, nil

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/imports"
-	calendar "github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 )
 
 // rosterRows takes roles, rosters and who is in them, in order.
@@ -112,7 +112,7 @@ func (im *importer) schedule(ctx context.Context) error {
 
 // algorithms are those of Oncall that we have.
 var algorithms = map[string]bool{
-	string(calendar.Default): true, string(calendar.RoundRobin): true, string(calendar.NoSkipMatching): true, string(calendar.MultiTeam): true,
+	string(scheduling.Default): true, string(scheduling.RoundRobin): true, string(scheduling.NoSkipMatching): true, string(scheduling.MultiTeam): true,
 }
 
 func (im *importer) scheduleRow(row *imports.Row, pattern []slot) ([]any, bool) {

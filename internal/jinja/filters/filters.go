@@ -11,6 +11,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/jinja/format"
 	"github.com/iris-oncall/iris/internal/jinja/methods"
+	"github.com/iris-oncall/iris/internal/jinja/operators"
 	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
@@ -123,7 +124,7 @@ var plainFilters = table{
 	},
 	"length(obj, /)": simple(func(b *py.Budget, v py.Value) py.Value { return py.MustLen(b, v) }),
 	"escape(s)":      simple(func(b *py.Budget, v py.Value) py.Value { return py.Escape(b, v) }),
-	"abs(x, /)":      simple(py.Abs),
+	"abs(x, /)":      simple(operators.Abs),
 	"attr(obj, name)": func(r *Scope, a []py.Value, _ py.Args) py.Value {
 		name := py.TextArg(a[1])
 		py.RaiseUndefined(a[0])
@@ -222,14 +223,14 @@ func round(r *Scope, a []py.Value, _ py.Args) py.Value {
 	default:
 		py.Raise("FilterArgumentError", "the method of round must be common, ceil or floor, not %s", py.Shown(a[2]))
 	}
-	scale := py.Pow(r.Budget, int64(10), a[1])
-	scaled := py.Mul(r.Budget, a[0], scale)
+	scale := operators.Pow(r.Budget, int64(10), a[1])
+	scaled := operators.Mul(r.Budget, a[0], scale)
 	if f, ok := scaled.(float64); ok && method == "ceil" {
 		scaled = py.Int(r.Budget, math.Ceil(f), 10)
 	} else if ok {
 		scaled = py.Int(r.Budget, math.Floor(f), 10)
 	}
-	return py.Div(r.Budget, scaled, scale)
+	return operators.Div(r.Budget, scaled, scale)
 }
 
 var jsonUnsafe = strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`, "'", `\u0027`)

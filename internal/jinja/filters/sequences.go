@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/jinja/methods"
+	"github.com/iris-oncall/iris/internal/jinja/operators"
 	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
@@ -116,8 +117,8 @@ func batch(r *Scope, a []py.Value, _ py.Args) nextFunc {
 			return nil, false
 		}
 		if a[2] != nil && py.Less(r.Budget, "<", int64(len(last)), a[1]) {
-			missing := py.Sub(r.Budget, a[1], int64(len(last)))
-			last = append(last, py.Items(r.Budget, py.Mul(r.Budget, &py.List{Items: a[2:3]}, missing))...)
+			missing := operators.Sub(r.Budget, a[1], int64(len(last)))
+			last = append(last, py.Items(r.Budget, operators.Mul(r.Budget, &py.List{Items: a[2:3]}, missing))...)
 		}
 		return &py.List{Items: last}, true
 	}
@@ -126,7 +127,7 @@ func batch(r *Scope, a []py.Value, _ py.Args) nextFunc {
 func slice(r *Scope, a []py.Value, _ py.Args) nextFunc {
 	seq := py.Items(r.Budget, a[0])
 	length := int64(len(seq))
-	py.FloorDiv(r.Budget, length, a[1]) // raises for what is no number or zero
+	operators.FloorDiv(r.Budget, length, a[1]) // raises for what is no number or zero
 	slices := py.IntArg(a[1])
 	size, extra := length/slices, length%slices
 	n, start := int64(0), int64(0)
@@ -310,7 +311,7 @@ func sum(r *Scope, a []py.Value, _ py.Args) py.Value {
 		py.Raise("TypeError", "the filter sum does not add text: use join")
 	}
 	for v, ok := next(); ok; v, ok = next() {
-		total = py.Add(r.Budget, total, get(v))
+		total = operators.Add(r.Budget, total, get(v))
 	}
 	return total
 }

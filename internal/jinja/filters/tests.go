@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"github.com/iris-oncall/iris/internal/jinja/methods"
 	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
@@ -35,14 +36,14 @@ func Comparison(op string) func(b *py.Budget, x, y py.Value) bool {
 }
 
 func remainder(want int64) body {
-	return simple(func(b *py.Budget, v py.Value) py.Value { return py.Equal(b, py.Mod(b, v, int64(2)), want) })
+	return simple(func(b *py.Budget, v py.Value) py.Value { return py.Equal(b, methods.Mod(b, v, int64(2)), want) })
 }
 
 var tests = table{
 	"odd(value)":  remainder(1),
 	"even(value)": remainder(0),
 	"divisibleby(value, num)": func(r *Scope, a []py.Value, _ py.Args) py.Value {
-		return py.Equal(r.Budget, py.Mod(r.Budget, a[0], a[1]), int64(0))
+		return py.Equal(r.Budget, methods.Mod(r.Budget, a[0], a[1]), int64(0))
 	},
 	"defined(value)":   is(func(v py.Value) bool { return !py.IsUndefined(v) }),
 	"undefined(value)": is(py.IsUndefined),

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/jinja/methods"
+	"github.com/iris-oncall/iris/internal/jinja/operators"
 	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
@@ -81,14 +82,14 @@ func truncate(r *Scope, a []py.Value, _ py.Args) py.Value {
 	if !py.Less(b, ">=", width, endLen) || !py.Less(b, ">=", leeway, int64(0)) {
 		py.Raise("AssertionError", "truncate needs a length of at least %d and a leeway of at least 0", endLen)
 	}
-	if py.Less(b, "<=", py.MustLen(b, s), py.Add(b, width, leeway)) {
+	if py.Less(b, "<=", py.MustLen(b, s), operators.Add(b, width, leeway)) {
 		return s
 	}
-	cut := py.Slice(b, s, nil, py.Sub(b, width, endLen), nil)
+	cut := py.Slice(b, s, nil, operators.Sub(b, width, endLen), nil)
 	if !py.Truth(b, a[2]) {
 		cut = py.Subscript(b, methods.Call(b, cut, "rsplit", " ", int64(1)), int64(0))
 	}
-	return py.Add(b, cut, end)
+	return operators.Add(b, cut, end)
 }
 
 func wordCount(b *py.Budget, v py.Value) py.Value {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/iris-oncall/iris/internal/jinja/operators"
 	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
@@ -131,7 +132,7 @@ var dictMethods = classOf(map[string]body{
 		return a[1]
 	},
 	"popitem(/)": func(b *py.Budget, s py.Value, _ []py.Value) py.Value {
-		k, v, ok := s.(*py.Dict).PopLast()
+		k, v, ok := s.(*py.Dict).PopLast(b)
 		if !ok {
 			py.Raise("KeyError", "the dictionary is empty")
 		}
@@ -198,7 +199,7 @@ func numberAttr(v py.Value, name string) (py.Value, bool) {
 	f, isFloat := v.(float64)
 	switch {
 	case name == "real":
-		return py.Pos(v), true
+		return operators.Pos(v), true
 	case name == "imag" && isFloat:
 		return 0.0, true
 	case name == "imag":
@@ -206,19 +207,19 @@ func numberAttr(v py.Value, name string) (py.Value, bool) {
 	case isFloat:
 		return floatMethods.bind(name, f)
 	case name == "numerator":
-		return py.Pos(v), true
+		return operators.Pos(v), true
 	case name == "denominator":
 		return int64(1), true
 	}
 	return intMethods.bind(name, v)
 }
 
-func itself(_ *py.Budget, s py.Value, _ []py.Value) py.Value { return py.Pos(s) }
+func itself(_ *py.Budget, s py.Value, _ []py.Value) py.Value { return operators.Pos(s) }
 
 func ratio(_ *py.Budget, s py.Value, _ []py.Value) py.Value {
 	f, ok := s.(float64)
 	if !ok {
-		return &py.Tuple{Items: []py.Value{py.Pos(s), int64(1)}}
+		return &py.Tuple{Items: []py.Value{operators.Pos(s), int64(1)}}
 	}
 	py.Truncate(f) // raises for what is not finite
 	r := new(big.Rat).SetFloat64(f)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/jinja/format"
+	"github.com/iris-oncall/iris/internal/jinja/operators"
 	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
@@ -16,7 +17,7 @@ func Mod(b *py.Budget, x, y py.Value) py.Value {
 	case py.Markup:
 		return format.PrintfMarkup(b, l, y)
 	}
-	return py.Mod(b, x, y)
+	return operators.Mod(b, x, y)
 }
 
 var mapSignature = py.ParseSignature("format_map(mapping, /)")

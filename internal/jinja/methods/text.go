@@ -273,6 +273,7 @@ func expandTabs(b *py.Budget, v py.Value, a []py.Value) py.Value {
 // encode knows UTF-8 only.
 func encode(b *py.Budget, v py.Value, a []py.Value) py.Value {
 	name := strings.Trim(strings.NewReplacer("_", "-", " ", "-").Replace(strings.ToLower(py.TextArg(a[0]))), "-")
+	py.TextArg(a[1])
 	if !slices.Contains([]string{"utf-8", "utf8", "utf", "u8"}, name) {
 		py.Raise("LookupError", "the encoding %s is not known, only utf-8", py.Shown(name))
 	}

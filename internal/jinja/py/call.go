@@ -161,7 +161,7 @@ func Index(v Value) (int64, bool) {
 	case int64:
 		return x, true
 	case bool:
-		return boolInt(x), true
+		return BoolInt(x), true
 	case *big.Int:
 		return int64(x.Sign()) << 62, true
 	}

@@ -66,11 +66,7 @@ func equalDicts(b *Budget, x, y *Dict) bool {
 	}
 	b.Enter()
 	defer b.Leave()
-	for i := range x.entries {
-		e := &x.entries[i]
-		if e.hash == nil {
-			continue
-		}
+	for _, e := range x.entries {
 		if v, ok := y.getHash(e.hash); !ok || !is(b, e.val, v) {
 			return false
 		}
@@ -83,8 +79,8 @@ func Same(x, y Value) bool { return x == y }
 
 // compareNumbers is -1, 0 or 1; 2 when a number is not a number.
 func compareNumbers(x, y Value) int {
-	if i, ok := small(x); ok {
-		if j, ok := small(y); ok {
+	if i, ok := Small(x); ok {
+		if j, ok := Small(y); ok {
 			return cmp.Compare(i, j)
 		}
 	}
@@ -133,7 +129,7 @@ func Less(b *Budget, op string, x, y Value) bool {
 			return orderBy(op, strings.Compare(string(l), string(r)))
 		}
 	}
-	badOperands(op, x, y)
+	BadOperands(op, x, y)
 	return false
 }
 
@@ -175,7 +171,7 @@ func Contains(b *Budget, seq, x Value) bool {
 			return Contains(b, s.dict, x)
 		}
 	case *Range:
-		if i, ok := small(x); ok {
+		if i, ok := Small(x); ok {
 			past := s.Step > 0 && (i < s.Start || i >= s.Stop) || s.Step < 0 && (i > s.Start || i <= s.Stop)
 			return !past && (i-s.Start)%s.Step == 0
 		}

@@ -11,6 +11,67 @@ import (
 // MaxIntDigits is Python's limit for converting integers to text and back.
 const MaxIntDigits = 4300
 
+// MaxIntBits bounds integers; Python prints none beyond 4300 digits (14,285 bits).
+const MaxIntBits = 1 << 16
+
+// FromBig returns x as int64 if it fits.
+func FromBig(x *big.Int) Value {
+	if x.IsInt64() {
+		return x.Int64()
+	}
+	return x
+}
+
+// CheckBits raises for an integer that would have too many bits, and pays for the others.
+func CheckBits(b *Budget, bits int) {
+	if bits > MaxIntBits {
+		Raise(LimitError, "the template computes a number of more than %d bits", MaxIntBits)
+	}
+	b.Grow(int64(bits/8 + 1))
+}
+
+// BigInt returns an int as *big.Int; false for other types.
+func BigInt(v Value) (*big.Int, bool) {
+	if x, ok := v.(*big.Int); ok {
+		return x, true
+	}
+	i, ok := Small(v)
+	return big.NewInt(i), ok
+}
+
+// Small returns an int or bool as int64.
+func Small(v Value) (int64, bool) {
+	switch x := v.(type) {
+	case int64:
+		return x, true
+	case bool:
+		return BoolInt(x), true
+	}
+	return 0, false
+}
+
+// ToFloat returns a number as float64; false for other types. Integers too large raise.
+func ToFloat(v Value) (float64, bool) {
+	switch x := v.(type) {
+	case float64:
+		return x, true
+	case *big.Int:
+		f, _ := new(big.Float).SetInt(x).Float64()
+		if math.IsInf(f, 0) {
+			Raise("OverflowError", "the integer is too large for a float")
+		}
+		return f, true
+	}
+	i, ok := Small(v)
+	return float64(i), ok
+}
+
+// BadOperands raises the TypeError of an operator that does not take its operands.
+func BadOperands(op string, x, y Value) {
+	RaiseUndefined(x, y)
+	Raise("TypeError", "%s does not work between %s and %s", op, TypeName(x), TypeName(y))
+}
+
 // Int is int(v) or int(v, base); base 0 reads a prefix.
 func Int(b *Budget, v Value, base int64) Value {
 	if f, ok := v.(float64); ok {
@@ -25,7 +86,10 @@ func Int(b *Budget, v Value, base int64) Value {
 	if !IsInt(v) {
 		Raise("TypeError", "a value of type %s cannot be made an integer", TypeName(v))
 	}
-	return Pos(v)
+	if i, ok := v.(bool); ok {
+		return BoolInt(i)
+	}
+	return v
 }
 
 // Truncate is int(f).
@@ -67,7 +131,7 @@ func ParseInt(b *Budget, s string, base int64) Value {
 	if ok && len(digits) > MaxIntDigits && base&(base-1) != 0 {
 		Raise("ValueError", "an integer may have at most %d digits, not %d", MaxIntDigits, len(digits))
 	}
-	checkBits(b, len(digits)*4)
+	CheckBits(b, len(digits)*4)
 	i, isInt := new(big.Int).SetString(digits, int(base))
 	if invalid || !ok || !isInt {
 		Raise("ValueError", "%s is not an integer to base %d", Shown(s), base)
@@ -112,7 +176,7 @@ func asciiDigits(s string) string {
 // Float is float(v).
 func Float(b *Budget, v Value) float64 {
 	RaiseUndefined(v)
-	if f, ok := toFloat(v); ok {
+	if f, ok := ToFloat(v); ok {
 		return f
 	}
 	s, ok := AsString(v)
@@ -131,7 +195,7 @@ func Float(b *Budget, v Value) float64 {
 // RealNumber is an argument that must be a number.
 func RealNumber(v Value) float64 {
 	RaiseUndefined(v)
-	f, ok := toFloat(v)
+	f, ok := ToFloat(v)
 	if !ok {
 		Raise("TypeError", "expected a number, not %s", TypeName(v))
 	}

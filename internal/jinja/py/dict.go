@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"strconv"
+	"slices"
 	"strings"
 )
 
@@ -12,17 +12,16 @@ import (
 type Dict struct {
 	entries []entry
 	index   map[any]int // by hash key; nil while the dictionary is small
-	dead    int
 }
 
 type entry struct {
-	hash any // see hashKey; nil when deleted
-	key  Value
-	val  Value
+	hash     any // see hashKey
+	key, val Value
 }
 
 const smallDict = 8
 
+// Hash keys of values that are no comparable Go values, or would be equal to others.
 type (
 	hashNone  struct{}
 	hashUndef struct{}
@@ -36,14 +35,12 @@ func hashKey(b *Budget, v Value) (any, *Error) {
 	switch x := v.(type) {
 	case nil:
 		return hashNone{}, nil
-	case string:
-		return x, nil
+	case string, int64:
+		return v, nil
 	case Markup:
 		return string(x), nil
 	case bool:
-		return boolInt(x), nil
-	case int64:
-		return x, nil
+		return BoolInt(x), nil
 	case *big.Int:
 		return hashBig(x.String()), nil
 	case float64:
@@ -56,21 +53,7 @@ func hashKey(b *Budget, v Value) (any, *Error) {
 	case *Undefined:
 		return hashUndef{}, nil
 	case *Tuple:
-		b.Enter()
-		defer b.Leave()
-		var sb strings.Builder
-		for _, it := range x.Items {
-			h, err := hashKey(b, it)
-			if err != nil {
-				return nil, err
-			}
-			s := hashText(h)
-			b.Grow(int64(len(s) + 8))
-			sb.WriteString(strconv.Itoa(len(s)))
-			sb.WriteByte(':')
-			sb.WriteString(s)
-		}
-		return hashTuple(sb.String()), nil
+		return hashItems(b, x.Items)
 	case *List, *Dict:
 		return nil, fail("TypeError", "a %s cannot be a key", TypeName(v))
 	case *View:
@@ -81,33 +64,41 @@ func hashKey(b *Budget, v Value) (any, *Error) {
 	return v, nil // identity
 }
 
-func hashText(h any) string {
-	switch x := h.(type) {
-	case string:
-		return "s" + x
-	case int64:
-		return "i" + strconv.FormatInt(x, 10)
-	case float64:
-		return "f" + strconv.FormatFloat(x, 'g', -1, 64)
-	case hashNone:
-		return "n"
-	case hashUndef:
-		return "u"
-	case hashBig:
-		return "b" + string(x)
-	case hashTuple:
-		return "t" + string(x)
-	case hashBytes:
-		return "y" + string(x)
+func hashItems(b *Budget, items []Value) (any, *Error) {
+	b.Enter()
+	defer b.Leave()
+	var sb strings.Builder
+	for _, it := range items {
+		h, err := hashKey(b, it)
+		if err != nil {
+			return nil, err
+		}
+		s := fmt.Sprintf("%T", h)
+		switch h.(type) {
+		case string, int64, float64, hashBig, hashTuple, hashBytes:
+			s += fmt.Sprint(h)
+		default:
+			s += fmt.Sprintf("%p", h)
+		}
+		b.Grow(int64(len(s) + 8))
+		fmt.Fprintf(&sb, "%d:%s", len(s), s)
 	}
-	return fmt.Sprintf("p%p", h)
+	return hashTuple(sb.String()), nil
+}
+
+func mustHash(b *Budget, key Value) any {
+	h, err := hashKey(b, key)
+	if err != nil {
+		panic(err)
+	}
+	return h
 }
 
 // NewDict returns an empty dictionary.
 func NewDict() *Dict { return &Dict{} }
 
 // Len is the number of entries.
-func (d *Dict) Len() int { return len(d.entries) - d.dead }
+func (d *Dict) Len() int { return len(d.entries) }
 
 func (d *Dict) find(hash any) int {
 	if d.index != nil {
@@ -124,14 +115,8 @@ func (d *Dict) find(hash any) int {
 	return -1
 }
 
-// Get returns the value of a key; false if there is none. Unhashable keys raise.
-func (d *Dict) Get(b *Budget, key Value) (Value, bool) {
-	h, err := hashKey(b, key)
-	if err != nil {
-		panic(err)
-	}
-	return d.getHash(h)
-}
+// Get returns the value of a key; false if there is none. Values that cannot be keys raise TypeError.
+func (d *Dict) Get(b *Budget, key Value) (Value, bool) { return d.getHash(mustHash(b, key)) }
 
 // GetString returns the value of a string key.
 func (d *Dict) GetString(key string) (Value, bool) { return d.getHash(key) }
@@ -143,21 +128,26 @@ func (d *Dict) getHash(h any) (Value, bool) {
 	return nil, false
 }
 
-// Set stores a value under a key and pays for a new entry. Unhashable keys raise.
+// Set stores a value under a key and pays for a new entry. Values that cannot be keys raise TypeError.
 func (d *Dict) Set(b *Budget, key, val Value) {
-	h, err := hashKey(b, key)
-	if err != nil {
-		panic(err)
+	h := mustHash(b, key)
+	if d.find(h) < 0 {
+		b.Grow(8 * valueSize)
 	}
-	if i := d.find(h); i >= 0 {
-		d.entries[i].val = val
-		return
-	}
-	b.Grow(8 * valueSize)
-	d.add(entry{hash: h, key: key, val: val})
+	d.put(entry{h, key, val})
 }
 
-func (d *Dict) add(e entry) {
+// Put stores a value under a key without paying, as for data that is decoded before the template runs.
+func (d *Dict) Put(key string, val Value) {
+	var k Value = key
+	d.put(entry{k, k, val})
+}
+
+func (d *Dict) put(e entry) {
+	if i := d.find(e.hash); i >= 0 {
+		d.entries[i].val = e.val
+		return
+	}
 	d.entries = append(d.entries, e)
 	switch {
 	case d.index != nil:
@@ -170,71 +160,44 @@ func (d *Dict) add(e entry) {
 func (d *Dict) reindex() {
 	d.index = make(map[any]int, 2*len(d.entries))
 	for i := range d.entries {
-		if d.entries[i].hash != nil {
-			d.index[d.entries[i].hash] = i
-		}
+		d.index[d.entries[i].hash] = i
 	}
 }
 
 // Delete removes a key and returns its value; false if there was none.
 func (d *Dict) Delete(b *Budget, key Value) (Value, bool) {
-	h, err := hashKey(b, key)
-	if err != nil {
-		panic(err)
-	}
-	i := d.find(h)
+	i := d.find(mustHash(b, key))
 	if i < 0 {
 		return nil, false
 	}
 	v := d.entries[i].val
-	d.deleteAt(i)
+	b.Scan(len(d.entries)) // the entries behind it move
+	last := i == len(d.entries)-1
+	hash := d.entries[i].hash
+	d.entries = slices.Delete(d.entries, i, i+1)
+	switch {
+	case d.index != nil && last:
+		delete(d.index, hash)
+	case d.index != nil:
+		d.reindex()
+	}
 	return v, true
 }
 
-func (d *Dict) deleteAt(i int) {
-	if d.index != nil {
-		delete(d.index, d.entries[i].hash)
-	}
-	d.entries[i] = entry{}
-	d.dead++
-	if d.dead > 16 && d.dead > len(d.entries)/2 {
-		live := d.entries[:0:0]
-		for _, e := range d.entries {
-			if e.hash != nil {
-				live = append(live, e)
-			}
-		}
-		d.entries, d.dead, d.index = live, 0, nil
-		if len(live) > smallDict {
-			d.reindex()
-		}
-	}
-}
-
-// Put stores a value under a key without paying, as for data that is decoded before the template runs.
-func (d *Dict) Put(key string, val Value) {
-	if i := d.find(key); i >= 0 {
-		d.entries[i].val = val
-		return
-	}
-	d.add(entry{hash: key, key: key, val: val})
-}
-
 // PopLast removes the last entry and returns it; false if there is none.
-func (d *Dict) PopLast() (key, val Value, ok bool) {
-	for i := len(d.entries) - 1; i >= 0; i-- {
-		if e := d.entries[i]; e.hash != nil {
-			d.deleteAt(i)
-			return e.key, e.val, true
-		}
+func (d *Dict) PopLast(b *Budget) (key, val Value, ok bool) {
+	if len(d.entries) == 0 {
+		return nil, nil, false
 	}
-	return nil, nil, false
+	e := d.entries[len(d.entries)-1]
+	d.Delete(b, e.key)
+	return e.key, e.val, true
 }
 
 // Each calls f for every entry in order until it returns false. f must not change the dictionary.
 func (d *Dict) Each(f func(key, val Value) bool) {
-	for i := range d.entries {
-		if e := &d.entries[i]; e.hash != nil && !f(e.key, e.val) {
+	for _, e := range d.entries {
+		if !f(e.key, e.val) {
 			return
 		}
 	}
@@ -242,63 +205,55 @@ func (d *Dict) Each(f func(key, val Value) bool) {
 
 // Update adds the entries of another dictionary.
 func (d *Dict) Update(b *Budget, from *Dict) {
-	for _, e := range from.entries[:len(from.entries):len(from.entries)] {
-		if e.hash != nil {
-			d.Set(b, e.key, e.val)
-		}
+	for _, e := range from.entries {
+		d.Set(b, e.key, e.val)
 	}
 }
-
-// Views returns the view of a kind: keys, values or items.
-func (d *Dict) View(kind string) *View { return &View{dict: d, kind: kind} }
 
 // View is what dict.keys, dict.values and dict.items return.
 type View struct {
 	dict *Dict
-	kind string // keys, values, items
+	kind string // keys, values or items
 }
 
+// View returns a view of a kind: keys, values or items.
+func (d *Dict) View(kind string) *View { return &View{dict: d, kind: kind} }
+
 // iter walks the entries; the dictionary must keep its size meanwhile.
-func (d *Dict) iter(b *Budget, kind string) func() (Value, bool) {
-	i, size := 0, d.Len()
+func (v *View) iter(b *Budget) func() (Value, bool) {
+	i, size := -1, v.dict.Len()
 	return func() (Value, bool) {
 		b.Step(1)
-		if d.Len() != size {
-			Raise("RuntimeError", "dictionary changed size during iteration")
+		if v.dict.Len() != size {
+			Raise("RuntimeError", "a dictionary changed its size while it was iterated")
 		}
-		for i < len(d.entries) && d.entries[i].hash == nil {
-			i++
-		}
-		if i >= len(d.entries) {
-			return nil, false
-		}
-		e := &d.entries[i]
 		i++
-		return pick(b, kind, e.key, e.val), true
+		return v.at(b, i)
 	}
 }
 
 // reversed walks the entries backwards.
-func (d *Dict) reversed(b *Budget, kind string) func() (Value, bool) {
-	i := len(d.entries)
+func (v *View) reversed(b *Budget) func() (Value, bool) {
+	i := v.dict.Len()
 	return func() (Value, bool) {
 		b.Step(1)
-		for i = min(i, len(d.entries)) - 1; i >= 0 && d.entries[i].hash == nil; i-- {
-		}
-		if i < 0 {
-			return nil, false
-		}
-		return pick(b, kind, d.entries[i].key, d.entries[i].val), true
+		i--
+		return v.at(b, i)
 	}
 }
 
-func pick(b *Budget, kind string, k, v Value) Value {
-	switch kind {
-	case "values":
-		return v
-	case "items":
-		b.Grow(3 * valueSize)
-		return &Tuple{Items: []Value{k, v}}
+// at returns the i-th element, false if there is none.
+func (v *View) at(b *Budget, i int) (Value, bool) {
+	if i < 0 || i >= v.dict.Len() {
+		return nil, false
 	}
-	return k
+	switch e := v.dict.entries[i]; v.kind {
+	case "values":
+		return e.val, true
+	case "items":
+		b.GrowValues(3)
+		return &Tuple{Items: []Value{e.key, e.val}}, true
+	default:
+		return e.key, true
+	}
 }

@@ -177,9 +177,9 @@ func Iter(b *Budget, v Value) func() (Value, bool) {
 func TryIter(b *Budget, v Value) (func() (Value, bool), bool) {
 	switch x := v.(type) {
 	case *Dict:
-		return x.iter(b, "keys"), true
+		return x.View("keys").iter(b), true
 	case *View:
-		return x.dict.iter(b, x.kind), true
+		return x.iter(b), true
 	case *Iterator:
 		return x.Next, true
 	case *Undefined:
@@ -224,9 +224,9 @@ func Items(b *Budget, v Value) []Value {
 func Reversed(b *Budget, v Value) (*Iterator, bool) {
 	switch x := v.(type) {
 	case *Dict:
-		return &Iterator{Next: x.reversed(b, "keys")}, true
+		return &Iterator{Next: x.View("keys").reversed(b)}, true
 	case *View:
-		return &Iterator{Next: x.dict.reversed(b, x.kind)}, true
+		return &Iterator{Next: x.reversed(b)}, true
 	case *Undefined:
 		v = &Tuple{}
 	}

@@ -184,7 +184,8 @@ func IsNumber(v Value) bool {
 	return isFloat || IsInt(v)
 }
 
-func boolInt(x bool) int64 {
+// BoolInt is 1 or 0.
+func BoolInt(x bool) int64 {
 	if x {
 		return 1
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/jinja/filters"
 	"github.com/iris-oncall/iris/internal/jinja/methods"
+	"github.com/iris-oncall/iris/internal/jinja/operators"
 	"github.com/iris-oncall/iris/internal/jinja/py"
 	"github.com/iris-oncall/iris/internal/jinja/syntax"
 )
@@ -147,7 +148,7 @@ func (c *compiler) dict(n *syntax.Dict, f *frame) expr {
 var builtins = filters.New()
 
 var binaryOps = map[string]func(b *py.Budget, x, y py.Value) py.Value{
-	"+": py.Add, "-": py.Sub, "*": py.Mul, "/": py.Div, "//": py.FloorDiv, "%": methods.Mod, "**": py.Pow,
+	"+": operators.Add, "-": operators.Sub, "*": operators.Mul, "/": operators.Div, "//": operators.FloorDiv, "%": methods.Mod, "**": operators.Pow,
 }
 
 func (c *compiler) binary(n *syntax.Bin, f *frame) expr {
@@ -181,9 +182,9 @@ func (c *compiler) unary(n *syntax.Unary, f *frame) expr {
 	operand := c.expr(n.Operand, f)
 	switch n.Op {
 	case "-":
-		return func(r *render, e *env) py.Value { return py.Neg(r.Budget, operand(r, e)) }
+		return func(r *render, e *env) py.Value { return operators.Neg(r.Budget, operand(r, e)) }
 	case "+":
-		return func(r *render, e *env) py.Value { return py.Pos(operand(r, e)) }
+		return func(r *render, e *env) py.Value { return operators.Pos(operand(r, e)) }
 	}
 	return func(r *render, e *env) py.Value { return !py.Truth(r.Budget, operand(r, e)) }
 }

@@ -22,10 +22,9 @@ func foldLimits(steps int64) py.Limits {
 
 // fold computes an expression beforehand; false when that cannot be done.
 func (c *compiler) fold(n syntax.Node, f *frame) (v py.Value, r *render, ok bool) {
-	if c.folding || c.foldSteps <= 0 || !mayFold(n) {
+	if c.folding || c.foldSteps <= 0 || !c.mayFold(n) {
 		return nil, nil, false
 	}
-	syntax.Walk(n, func(syntax.Node) bool { c.foldSteps--; return true })
 	line := c.line
 	limits := foldLimits(min(20_000, c.foldSteps))
 	r = newRender(limits, c.opts.Marks, nil)
@@ -79,91 +78,19 @@ func (c *compiler) foldedExpr(n syntax.Node, f *frame) (expr, bool) {
 	if !ok {
 		return nil, false
 	}
-	shared, name, ok := written(v)
-	switch {
-	case !ok:
-		return nil, false
-	case name != "":
-		return func(*render, *env) py.Value {
-			py.Raise("NameError", "%s is no constant", name)
-			return nil
-		}, true
-	case shared:
-		return func(*render, *env) py.Value { return v }, true
-	}
-	return func(r *render, _ *env) py.Value { return again(r.Budget, v) }, true
-}
-
-// written reports whether a value can be written down as a constant; whether all may share it then; and the name that stands
-// in it where a number is not finite.
-func written(v py.Value) (shared bool, name string, ok bool) {
-	parts := func(vs []py.Value, shared bool) (bool, string, bool) {
-		name := ""
-		for _, p := range vs {
-			s, n, ok := written(p)
-			if !ok {
-				return false, "", false
-			}
-			if name == "" {
-				name = n
-			}
-			shared = shared && s
-		}
-		return shared, name, true
-	}
 	switch x := v.(type) {
 	case nil, bool, int64, *big.Int, string, py.Markup, *py.Range:
-		return true, "", true
 	case float64:
-		switch {
-		case math.IsNaN(x):
-			name = "nan"
-		case math.IsInf(x, 0):
-			name = "inf"
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return func(*render, *env) py.Value {
+				py.Raise("NameError", "%s is no constant", py.FloatRepr(x))
+				return nil
+			}, true
 		}
-		return true, name, true
-	case *py.Tuple:
-		if x.Names != nil {
-			return false, "", false
-		}
-		return parts(x.Items, true)
-	case *py.List:
-		return parts(x.Items, false)
-	case *py.Dict:
-		var all []py.Value
-		x.Each(func(k, v py.Value) bool {
-			all = append(all, k, v)
-			return true
-		})
-		return parts(all, false)
+	default: // a template may change lists and dictionaries
+		return nil, false
 	}
-	return false, "", false
-}
-
-// again makes a constant anew: a template may change the lists and dictionaries in it.
-func again(b *py.Budget, v py.Value) py.Value {
-	all := func(vs []py.Value) []py.Value {
-		b.GrowTimes(24, int64(len(vs)))
-		out := make([]py.Value, len(vs))
-		for i, p := range vs {
-			out[i] = again(b, p)
-		}
-		return out
-	}
-	switch x := v.(type) {
-	case *py.Tuple:
-		return &py.Tuple{Items: all(x.Items)}
-	case *py.List:
-		return &py.List{Items: all(x.Items)}
-	case *py.Dict:
-		d := py.NewDict()
-		x.Each(func(k, v py.Value) bool {
-			d.Set(b, k, again(b, v))
-			return true
-		})
-		return d
-	}
-	return v
+	return func(*render, *env) py.Value { return v }, true
 }
 
 // contextFilters cannot be applied before a template runs.
@@ -191,10 +118,11 @@ func (c *compiler) depends(n syntax.Node) bool {
 func depends(*render, *env) py.Value { panic(notConstant{}) }
 
 // mayFold reports whether it is worth trying to compute an expression beforehand: it depends on nothing, or what depends on
-// something may not be reached.
-func mayFold(n syntax.Node) bool {
+// something may not be reached. Reading the tree is part of the work.
+func (c *compiler) mayFold(n syntax.Node) bool {
 	named, lazy := false, false
 	syntax.Walk(n, func(x syntax.Node) bool {
+		c.foldSteps--
 		switch y := x.(type) {
 		case *syntax.Name, *syntax.Call:
 			named = true

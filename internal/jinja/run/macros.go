@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/iris-oncall/iris/internal/jinja/py"
 	"github.com/iris-oncall/iris/internal/jinja/syntax"
@@ -34,37 +35,26 @@ func (c *compiler) macroBody(n *syntax.Macro, outer *frame) *macroDef {
 	f := outer.inner()
 	f.visitAll(syntax.Children(n))
 	d := &macroDef{name: n.Name}
-	special := map[string]bool{}
-	callerAt := -1
-	for i, a := range n.Args {
+	for _, a := range n.Args {
 		d.args = append(d.args, a.Name)
-		switch a.Name {
-		case "caller":
-			callerAt = i
-		case "kwargs", "varargs":
-			special[a.Name] = true
-		}
 	}
-	d.explicit = callerAt >= 0
 	used := syntax.Undeclared(n.Body, "caller", "kwargs", "varargs")
+	callerAt := slices.Index(d.args, "caller")
+	d.caller, d.explicit = used["caller"], callerAt >= 0
+	d.catchKw = used["kwargs"] && !slices.Contains(d.args, "kwargs")
+	d.catchVar = used["varargs"] && !slices.Contains(d.args, "varargs")
+	if d.caller && d.explicit && callerAt < len(n.Args)-len(n.Defaults) {
+		c.failAt(n.Line(), "the argument caller of a macro needs a default")
+	}
 	var extra []string
-	if used["caller"] {
-		if callerAt >= 0 {
-			if callerAt < len(n.Args)-len(n.Defaults) {
-				c.failAt(n.Line(), "the argument caller of a macro needs a default")
-			}
-		} else {
-			extra = append(extra, f.param("caller"))
-		}
-		d.caller = true
+	if d.caller && !d.explicit {
+		extra = append(extra, f.param("caller"))
 	}
-	if used["kwargs"] && !special["kwargs"] {
+	if d.catchKw {
 		extra = append(extra, f.param("kwargs"))
-		d.catchKw = true
 	}
-	if used["varargs"] && !special["varargs"] {
+	if d.catchVar {
 		extra = append(extra, f.param("varargs"))
-		d.catchVar = true
 	}
 	f.visitAll(syntax.Children(n))
 
@@ -150,29 +140,28 @@ func (d *macroDef) run(r *render, up *env, values []py.Value) {
 // bind distributes the arguments of a call over the parameters.
 func (m *macroValue) bind(b *py.Budget, args py.Args) []py.Value {
 	d := m.def
-	kw := append([]py.Keyword(nil), args.Kw...)
-	pop := func(name string) (py.Value, bool) {
-		for i, k := range kw {
-			if k.Name == name {
-				kw = append(kw[:i], kw[i+1:]...)
-				return k.Value, true
-			}
+	kw := slices.Clone(args.Kw)
+	pop := func(name string) py.Value {
+		i := slices.IndexFunc(kw, func(k py.Keyword) bool { return k.Name == name })
+		if i < 0 {
+			return missing
 		}
-		return missing, false
+		v := kw[i].Value
+		kw = slices.Delete(kw, i, i+1)
+		return v
 	}
 	values := append([]py.Value(nil), args.Pos[:min(len(args.Pos), len(d.args))]...)
 	found := d.explicit
 	if len(values) != len(d.args) {
 		found = false
 		for _, name := range d.args[len(values):] {
-			v, _ := pop(name)
 			found = found || name == "caller"
-			values = append(values, v)
+			values = append(values, pop(name))
 		}
 	}
 	if d.caller && !found {
-		v, ok := pop("caller")
-		if !ok || v == nil {
+		v := pop("caller")
+		if v == missing || v == nil {
 			v = &py.Undefined{Hint: "the macro is not called by a call block"}
 		}
 		values = append(values, v)
@@ -211,26 +200,16 @@ func (m *macroValue) Repr(*py.Budget) string {
 
 func (m *macroValue) Attr(_ *py.Budget, name string) (py.Value, bool) {
 	d := m.def
-	switch name {
-	case "name":
-		if d.name == "" {
-			return nil, true
-		}
-		return d.name, true
-	case "arguments":
-		t := &py.Tuple{}
-		for _, a := range d.args {
-			t.Items = append(t.Items, a)
-		}
-		return t, true
-	case "catch_kwargs":
-		return d.catchKw, true
-	case "catch_varargs":
-		return d.catchVar, true
-	case "caller":
-		return d.caller, true
-	case "explicit_caller":
-		return d.explicit, true
+	args, ownName := &py.Tuple{}, py.Value(d.name)
+	for _, a := range d.args {
+		args.Items = append(args.Items, a)
 	}
-	return nil, false
+	if d.name == "" {
+		ownName = nil
+	}
+	v, ok := map[string]py.Value{
+		"name": ownName, "arguments": args, "catch_kwargs": d.catchKw, "catch_varargs": d.catchVar,
+		"caller": d.caller, "explicit_caller": d.explicit,
+	}[name]
+	return v, ok
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/editing"
 	"github.com/iris-oncall/iris/internal/wire/calendars"
 	"github.com/iris-oncall/iris/internal/wire/jsonbody"
 	"github.com/iris-oncall/iris/internal/wire/routing"
@@ -104,7 +105,7 @@ func (a events) deleteLinked(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a events) swapEvents(w http.ResponseWriter, r *http.Request) error {
-	if err := a.Swap(w, r, oncall.Desk.Swap); err != nil {
+	if err := a.Swap(w, r, editing.Editor.Swap); err != nil {
 		return err
 	}
 	return routing.Empty(w, http.StatusOK)

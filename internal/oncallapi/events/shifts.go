@@ -8,6 +8,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/editing"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire/calendars"
 	"github.com/iris-oncall/iris/internal/wire/params"
@@ -189,7 +190,7 @@ func (a events) getEvent(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	rows, err := a.ShiftRows(r.Context(), oncall.Choice{IDs: []oncall.ShiftID{oncall.ShiftID(id)}})
+	rows, err := a.ShiftRows(r.Context(), editing.Selection{IDs: []oncall.ShiftID{oncall.ShiftID(id)}})
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ type Users interface {
 	Create(ctx context.Context, name string, by oncall.By) error
 	Update(ctx context.Context, u oncall.Person, c oncall.PersonChange) error
 	Remove(ctx context.Context, u oncall.Person, entirely bool, by oncall.By) (gone bool, err error)
-	Search(ctx context.Context, keyword string, team int64) (oncall.Found, error)
+	Search(ctx context.Context, keyword string, team int64) (oncall.SearchResult, error)
 }
 
 // Pins stores the teams that people keep at hand.

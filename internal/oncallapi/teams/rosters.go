@@ -7,6 +7,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire/calendars"
 	"github.com/iris-oncall/iris/internal/wire/jsonbody"
@@ -70,10 +71,10 @@ func (a rosters) rosterObjects(ctx context.Context, t oncall.Profile, cs []param
 }
 
 // schedulesOf are the wire's schedules of a roster; rotations have routes of their own.
-func schedulesOf(schedules []oncall.StoredSchedule, roster int64) []map[string]any {
+func schedulesOf(schedules []scheduling.StoredSchedule, roster int64) []map[string]any {
 	out := []map[string]any{}
 	for _, s := range schedules {
-		if s.RosterID == roster && s.Algorithm != oncall.Turns {
+		if s.RosterID == roster && s.Algorithm != scheduling.ByRotation {
 			out = append(out, scheduleObject(s))
 		}
 	}
@@ -350,10 +351,10 @@ func (a rosters) suggest(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fault.When(err, fault.NotFound, badRoster)
 	}
-	members := make([]oncall.Member, len(ro.Members))
+	members := make([]scheduling.Member, len(ro.Members))
 	names := map[users.ID]string{}
 	for i, m := range ro.Members {
-		members[i] = oncall.Member{User: m.User, InRotation: m.InRotation, Active: m.Active}
+		members[i] = scheduling.Member{User: m.User, InRotation: m.InRotation, Active: m.Active}
 		names[m.User] = m.Name
 	}
 	horizon := int64(len(members)) * 7 * 86400
@@ -366,13 +367,13 @@ func (a rosters) suggest(w http.ResponseWriter, r *http.Request) error {
 	for i, row := range rows {
 		shifts[i] = row.Shift
 	}
-	return routing.Answer(w, http.StatusOK, suggestion(oncall.Suggest(t.ID, role.Name, members, shifts, start, end), names))
+	return routing.Answer(w, http.StatusOK, suggestion(scheduling.Suggest(t.ID, role.Name, members, shifts, start, end), names))
 }
 
-func suggestion(s oncall.Suggestion, names map[users.ID]string) map[string]any {
+func suggestion(s scheduling.Suggestion, names map[users.ID]string) map[string]any {
 	data := map[string]any{}
 	for id, distance := range s.Distance {
-		if distance == oncall.Forever {
+		if distance == scheduling.Forever {
 			data[names[id]] = "infinity"
 		} else {
 			data[names[id]] = int64(distance.Seconds())

@@ -10,6 +10,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/calendars"
 	"github.com/iris-oncall/iris/internal/wire/jsonbody"
@@ -32,7 +33,7 @@ func (a schedules) routes() []routing.Route {
 var scheduleFields = []string{"id", "roster", "auto_populate_threshold", "role", "team", "events", "advanced_mode", "timezone", "scheduler"}
 
 // scheduleObject is a schedule as the wire shows it. A rotation has no events: it has routes of its own.
-func scheduleObject(s oncall.StoredSchedule) map[string]any {
+func scheduleObject(s scheduling.StoredSchedule) map[string]any {
 	scheduler := map[string]any{"name": s.Algorithm}
 	if len(s.OrderNames) > 0 {
 		scheduler["data"] = s.OrderNames
@@ -87,7 +88,7 @@ func (a schedules) listSchedules(w http.ResponseWriter, r *http.Request) error {
 			Text: map[string]string{"name": s.RosterName, "role": s.Role, "team": s.Team},
 			Num:  map[string]int64{"id": int64(s.ID), "team_id": t.OncallID, "roster_id": s.RosterID},
 		}
-		if s.RosterID == ro.ID && s.Algorithm != oncall.Turns && params.Match(cs, v) {
+		if s.RosterID == ro.ID && s.Algorithm != scheduling.ByRotation && params.Match(cs, v) {
 			out = append(out, shown(scheduleObject(s), asked))
 		}
 	}
@@ -126,7 +127,7 @@ func (a schedules) createSchedule(w http.ResponseWriter, r *http.Request) error 
 	if len(missing) > 0 {
 		return fault.Titled(calendars.BadSchedule, "missing required parameters: "+strings.Join(missing, ", "))
 	}
-	d := oncall.ScheduleDraft{TeamID: t.ID, Algorithm: oncall.Default, Threshold: oncall.DefaultThreshold}
+	d := scheduling.ScheduleDraft{TeamID: t.ID, Algorithm: scheduling.Default, Threshold: scheduling.DefaultThreshold}
 	p, err := a.ReadSchedule(ctx, b)
 	if err != nil {
 		return err
@@ -170,12 +171,12 @@ func (a schedules) updateSchedule(w http.ResponseWriter, r *http.Request) error 
 			return err
 		}
 	}
-	err = a.ScheduleChanges.Update(ctx, s.ID, func(is oncall.StoredSchedule) (oncall.ScheduleDraft, error) {
+	err = a.ScheduleChanges.Update(ctx, s.ID, func(is scheduling.StoredSchedule) (scheduling.ScheduleDraft, error) {
 		d := is.Draft()
 		if err := a.MayStillEdit(r, is); err != nil {
 			return d, err
 		}
-		if is.Algorithm == oncall.Turns && (b.Has("events") || b.Has("scheduler")) {
+		if is.Algorithm == scheduling.ByRotation && (b.Has("events") || b.Has("scheduler")) {
 			return d, fault.Titled(title, "this schedule is a rotation: edit it with PUT /v1/rotations/"+routing.Param(r, "id"))
 		}
 		return d, p.Apply(&d, title, "schedule cannot be represented in simple mode")
@@ -187,7 +188,7 @@ func (a schedules) updateSchedule(w http.ResponseWriter, r *http.Request) error 
 }
 
 // moveSchedule reads the team and roster that a schedule is to belong to.
-func (a schedules) moveSchedule(ctx context.Context, b jsonbody.Object, s oncall.StoredSchedule, now oncall.Profile, p *calendars.SchedulePatch) error {
+func (a schedules) moveSchedule(ctx context.Context, b jsonbody.Object, s scheduling.StoredSchedule, now oncall.Profile, p *calendars.SchedulePatch) error {
 	name, err := b.Text("team")
 	if err != nil {
 		return err
@@ -305,7 +306,7 @@ func titledPreview(err error) error {
 }
 
 // shownAfter returns what a team's calendar shows in a window after a plan, in the order that it will have once it is stored.
-func (a schedules) shownAfter(ctx context.Context, plan oncall.Plan, known oncall.Calendars, t oncall.Profile, before, after time.Time) ([]oncall.Shift, error) {
+func (a schedules) shownAfter(ctx context.Context, plan scheduling.Result, known scheduling.Calendars, t oncall.Profile, before, after time.Time) ([]oncall.Shift, error) {
 	subscriptions, err := a.Subscriptions.Subscriptions(ctx, t.ID)
 	if err != nil {
 		return nil, err

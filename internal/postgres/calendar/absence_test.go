@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/calendar"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
@@ -26,13 +27,13 @@ func TestABrokenUnavailabilityDelaysNobody(t *testing.T) {
 		insert into unavailabilities (user_id, starts_at, ends_at, rule) select id, now(), now() + interval '1 hour', 'FREQ=NEVER' from users where name = 'ann';
 		insert into unavailabilities (user_id, starts_at, ends_at) select id, now() - interval '2 days', now() + interval '300 days' from users where name = 'bob'`)
 	require.NoError(t, err)
-	s := oncall.ScheduleDraft{}
-	s.Threshold, s.Algorithm = 10, oncall.Turns
+	s := scheduling.ScheduleDraft{}
+	s.Threshold, s.Algorithm = 10, scheduling.ByRotation
 	var ann, bob users.ID
 	require.NoError(t, d.Pool().QueryRow(t.Context(), `select r.team_id, r.id, o.id, (select min(id) from users), (select max(id) from users)
 		from rosters r, oncall_roles o where o.name = 'primary'`).Scan(&s.TeamID, &s.RosterID, &s.RoleID, &ann, &bob))
-	s.Rotation = &oncall.Rotation{Layers: []oncall.Layer{{
-		Start: oncall.LocalDate(2026, 10, 19, 9*3600), Every: 1, Unit: oncall.Days, Members: []oncall.Turn{{User: ann}, {User: bob}},
+	s.Rotation = &scheduling.Rotation{Layers: []scheduling.Layer{{
+		Start: oncall.LocalDate(2026, 10, 19, 9*3600), Every: 1, Unit: scheduling.Days, Members: []scheduling.LayerMember{{User: ann}, {User: bob}},
 	}}}
 	schedules := calendar.NewSchedules(d)
 	id, err := schedules.Create(t.Context(), s, oncall.By{Owner: "ann"})

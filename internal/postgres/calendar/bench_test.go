@@ -8,6 +8,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/postgres/calendar"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/users"
@@ -27,26 +28,26 @@ func BenchmarkFillThousandSchedules(b *testing.B) {
 	schedules := calendar.NewSchedules(d)
 	rows, err := d.Pool().Query(b.Context(), `select r.team_id, r.id, o.id from rosters r, oncall_roles o where o.name = 'primary' order by r.id`)
 	require.NoError(b, err)
-	var drafts []oncall.ScheduleDraft
+	var drafts []scheduling.ScheduleDraft
 	for rows.Next() {
-		var s oncall.ScheduleDraft
+		var s scheduling.ScheduleDraft
 		require.NoError(b, rows.Scan(&s.TeamID, &s.RosterID, &s.RoleID))
 		s.Threshold = 21
 		if len(drafts)%2 == 0 {
-			s.Algorithm, s.Pattern = oncall.Default, []oncall.Slot{{Start: 33 * time.Hour, Duration: 7 * 24 * time.Hour}}
+			s.Algorithm, s.Pattern = scheduling.Default, []scheduling.Slot{{Start: 33 * time.Hour, Duration: 7 * 24 * time.Hour}}
 		}
 		drafts = append(drafts, s)
 	}
 	require.NoError(b, rows.Err())
 	for i, s := range drafts {
 		if s.Pattern == nil {
-			layer := oncall.Layer{Start: oncall.LocalDate(2026, 10, 19, 9*3600), Every: 1, Unit: oncall.Days}
+			layer := scheduling.Layer{Start: oncall.LocalDate(2026, 10, 19, 9*3600), Every: 1, Unit: scheduling.Days}
 			for n := range 12 {
 				var id int64
 				require.NoError(b, d.Pool().QueryRow(b.Context(), "select user_id from roster_members where roster_id = $1 and priority = $2", s.RosterID, n).Scan(&id))
-				layer.Members = append(layer.Members, oncall.Turn{User: users.ID(id)})
+				layer.Members = append(layer.Members, scheduling.LayerMember{User: users.ID(id)})
 			}
-			s.Algorithm, s.Rotation = oncall.Turns, &oncall.Rotation{Layers: []oncall.Layer{layer}}
+			s.Algorithm, s.Rotation = scheduling.ByRotation, &scheduling.Rotation{Layers: []scheduling.Layer{layer}}
 		}
 		_, err := schedules.Create(b.Context(), s, oncall.By{Owner: "bench"})
 		require.NoError(b, err, i)
@@ -73,13 +74,13 @@ func BenchmarkPopulateAYear(b *testing.B) {
 		insert into rosters (team_id, name) select id, 'r' from teams;
 		insert into roster_members (roster_id, user_id, priority) select r.id, u.id, u.id from rosters r, users u`)
 	require.NoError(b, err)
-	var s oncall.ScheduleDraft
+	var s scheduling.ScheduleDraft
 	var ann, bob users.ID
 	require.NoError(b, d.Pool().QueryRow(b.Context(), `select r.team_id, r.id, o.id, (select min(id) from users), (select max(id) from users)
 		from rosters r, oncall_roles o where o.name = 'primary'`).Scan(&s.TeamID, &s.RosterID, &s.RoleID, &ann, &bob))
-	s.Threshold, s.Algorithm = 365, oncall.Turns
-	s.Rotation = &oncall.Rotation{Layers: []oncall.Layer{{
-		Start: oncall.LocalDate(2026, 10, 19, 9*3600), Every: 1, Unit: oncall.Days, Members: []oncall.Turn{{User: ann}, {User: bob}},
+	s.Threshold, s.Algorithm = 365, scheduling.ByRotation
+	s.Rotation = &scheduling.Rotation{Layers: []scheduling.Layer{{
+		Start: oncall.LocalDate(2026, 10, 19, 9*3600), Every: 1, Unit: scheduling.Days, Members: []scheduling.LayerMember{{User: ann}, {User: bob}},
 	}}}
 	schedules := calendar.NewSchedules(d)
 	id, err := schedules.Create(b.Context(), s, oncall.By{Owner: "bench"})

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/editing"
 	"github.com/iris-oncall/iris/internal/postgres/calendar"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/users"
@@ -27,9 +28,9 @@ func TestManyShiftsChangeTheCalendarOnce(t *testing.T) {
 	team, ann := count("select min(id) from teams"), users.ID(count("select min(id) from users"))
 	edit := func(change oncall.Changes) oncall.Changes {
 		t.Helper()
-		done, err := calendar.NewShifts(db).Edit(t.Context(), oncall.Choice{TeamID: team}, oncall.By{Owner: "test"}, false,
-			func(time.Time, oncall.Crew, []oncall.Shift) (oncall.Decision, error) {
-				return oncall.Decision{Changes: change}, nil
+		done, err := calendar.NewShifts(db).Edit(t.Context(), editing.Selection{TeamID: team}, oncall.By{Owner: "test"}, false,
+			func(time.Time, editing.Membership, []oncall.Shift) (editing.Decision, error) {
+				return editing.Decision{Changes: change}, nil
 			})
 		require.NoError(t, err)
 		return done
@@ -79,9 +80,9 @@ func TestManyShiftsChangeTheCalendarOnce(t *testing.T) {
 
 	// A role that is deleted meanwhile adds nothing at all.
 	c.Add[7].Role = "boss"
-	_, err = calendar.NewShifts(db).Edit(t.Context(), oncall.Choice{TeamID: team}, oncall.By{Owner: "test"}, false,
-		func(time.Time, oncall.Crew, []oncall.Shift) (oncall.Decision, error) {
-			return oncall.Decision{Changes: c}, nil
+	_, err = calendar.NewShifts(db).Edit(t.Context(), editing.Selection{TeamID: team}, oncall.By{Owner: "test"}, false,
+		func(time.Time, editing.Membership, []oncall.Shift) (editing.Decision, error) {
+			return editing.Decision{Changes: c}, nil
 		})
 	require.Error(t, err)
 	require.Zero(t, count("select count(*) from shifts"))

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/editing"
 	"github.com/iris-oncall/iris/internal/postgres/calendar"
 	"github.com/iris-oncall/iris/internal/postgres/engine"
 	"github.com/iris-oncall/iris/internal/postgres/people"
@@ -58,13 +59,13 @@ func TestResolverSeesEveryChangeOfTheCalendar(t *testing.T) {
 	shifts := calendar.NewShifts(db)
 	rows, err := shifts.Find(ctx, oncall.ShiftQuery{})
 	require.NoError(t, err)
-	override := func(_ context.Context, who users.ID) oncall.Decide {
-		return func(now time.Time, crew oncall.Crew, chosen []oncall.Shift) (oncall.Decision, error) {
-			c, _, err := oncall.Desk{Now: now, Team: crew}.Override(chosen, now.Add(-time.Minute).Truncate(time.Second), now.Add(time.Hour), who)
-			return oncall.Decision{Changes: c}, err
+	override := func(_ context.Context, who users.ID) editing.Decide {
+		return func(now time.Time, crew editing.Membership, chosen []oncall.Shift) (editing.Decision, error) {
+			c, _, err := editing.Editor{Now: now, Team: crew}.Override(chosen, now.Add(-time.Minute).Truncate(time.Second), now.Add(time.Hour), who)
+			return editing.Decision{Changes: c}, err
 		}
 	}
-	choice := oncall.Choice{IDs: []oncall.ShiftID{rows[0].ID}}
+	choice := editing.Selection{IDs: []oncall.ShiftID{rows[0].ID}}
 	_, err = shifts.Edit(ctx, choice, oncall.By{Owner: "test"}, true, override(ctx, people("bob")))
 	require.NoError(t, err)
 	require.Equal(t, []string{"ann"}, who("oncall-primary"), "a rehearsal changes nothing")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
@@ -22,8 +23,8 @@ type Coverage struct{ db *postgres.DB }
 func NewCoverage(d *postgres.DB) *Coverage { return &Coverage{db: d} }
 
 // Coverage returns what tells the gaps of a team, for a calendar whose people it looks at; nil = for none.
-func (c *Coverage) Coverage(ctx context.Context, team int64, calendar *oncall.TeamCalendar) (oncall.Coverage, error) {
-	out := oncall.Coverage{Holidays: map[oncall.Date]bool{}, Off: map[users.ID]bool{}}
+func (c *Coverage) Coverage(ctx context.Context, team int64, calendar *oncall.TeamCalendar) (scheduling.Coverage, error) {
+	out := scheduling.Coverage{Holidays: map[oncall.Date]bool{}, Off: map[users.ID]bool{}}
 	err := c.db.Do(ctx, func(q *db.Queries) error {
 		profile, err := q.OncallTeamByID(ctx, team)
 		if err != nil {
@@ -37,7 +38,7 @@ func (c *Coverage) Coverage(ctx context.Context, team int64, calendar *oncall.Te
 		for _, s := range stored {
 			out.Schedules = append(out.Schedules, s.Schedule)
 		}
-		if out.Wishes, err = coverageWishes(ctx, q, team); err != nil {
+		if out.Rules, err = coverageWishes(ctx, q, team); err != nil {
 			return err
 		}
 		holidays, err := q.Holidays(ctx, team)
@@ -60,8 +61,8 @@ func (c *Coverage) Coverage(ctx context.Context, team int64, calendar *oncall.Te
 }
 
 // CoverWishes returns what a team says of its roles.
-func (c *Coverage) CoverWishes(ctx context.Context, team int64) ([]oncall.CoverWish, error) {
-	var out []oncall.CoverWish
+func (c *Coverage) CoverWishes(ctx context.Context, team int64) ([]scheduling.CoverRule, error) {
+	var out []scheduling.CoverRule
 	err := c.db.Do(ctx, func(q *db.Queries) (err error) {
 		out, err = coverageWishes(ctx, q, team)
 		return err
@@ -69,11 +70,11 @@ func (c *Coverage) CoverWishes(ctx context.Context, team int64) ([]oncall.CoverW
 	return out, err
 }
 
-func coverageWishes(ctx context.Context, q *db.Queries, team int64) ([]oncall.CoverWish, error) {
+func coverageWishes(ctx context.Context, q *db.Queries, team int64) ([]scheduling.CoverRule, error) {
 	rows, err := q.CoverageWishes(ctx, team)
-	out := make([]oncall.CoverWish, len(rows))
+	out := make([]scheduling.CoverRule, len(rows))
 	for i, r := range rows {
-		out[i] = oncall.CoverWish{Role: r.Role, Cover: oncall.Cover(r.Cover)}
+		out[i] = scheduling.CoverRule{Role: r.Role, Cover: scheduling.Cover(r.Cover)}
 		var hours []storedWindow
 		if err := json.Unmarshal(r.Hours, &hours); err != nil {
 			return nil, fault.Wrap(fault.Internal, err, "the hours that a team wants covered cannot be read")
@@ -83,10 +84,10 @@ func coverageWishes(ctx context.Context, q *db.Queries, team int64) ([]oncall.Co
 	return out, err
 }
 
-// SetCoverWish stores what a team says of a role; with oncall.CoverSchedules it says nothing any more.
-func (c *Coverage) SetCoverWish(ctx context.Context, team oncall.Profile, w oncall.CoverWish, by oncall.By) error {
+// SetCoverWish stores what a team says of a role; with scheduling.CoverSchedules it says nothing any more.
+func (c *Coverage) SetCoverWish(ctx context.Context, team oncall.Profile, w scheduling.CoverRule, by oncall.By) error {
 	return c.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		if w.Cover == oncall.CoverSchedules {
+		if w.Cover == scheduling.CoverSchedules {
 			if _, err := q.DropCoverageWish(ctx, db.DropCoverageWishParams{TeamID: team.ID, Role: w.Role}); err != nil {
 				return err
 			}
@@ -104,7 +105,7 @@ func (c *Coverage) SetCoverWish(ctx context.Context, team oncall.Profile, w onca
 	})
 }
 
-func storedWindows(windows []oncall.Window) []storedWindow {
+func storedWindows(windows []scheduling.Window) []storedWindow {
 	out := make([]storedWindow, len(windows))
 	for i, w := range windows {
 		out[i] = storedWindow{From: int64(w.From / time.Second), To: int64(w.To / time.Second)}
@@ -115,10 +116,10 @@ func storedWindows(windows []oncall.Window) []storedWindow {
 	return out
 }
 
-func windowsOf(stored []storedWindow) []oncall.Window {
-	var out []oncall.Window
+func windowsOf(stored []storedWindow) []scheduling.Window {
+	var out []scheduling.Window
 	for _, w := range stored {
-		ow := oncall.Window{From: time.Duration(w.From) * time.Second, To: time.Duration(w.To) * time.Second}
+		ow := scheduling.Window{From: time.Duration(w.From) * time.Second, To: time.Duration(w.To) * time.Second}
 		for _, d := range w.Days {
 			ow.Days = append(ow.Days, time.Weekday(d))
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
@@ -22,8 +23,8 @@ const back = 35 * 24 * time.Hour
 
 // Populate makes the shifts of a schedule from start on, in the place of those it made before. The audit log says what
 // went and came. A fault of the domain (a start in the past) is returned as it is.
-func (s *Schedules) Populate(ctx context.Context, id oncall.ScheduleID, start time.Time, by oncall.By) (oncall.Plan, error) {
-	var plan oncall.Plan
+func (s *Schedules) Populate(ctx context.Context, id oncall.ScheduleID, start time.Time, by oncall.By) (scheduling.Result, error) {
+	var plan scheduling.Result
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		stored, err := scheduleOf(ctx, q, id)
 		if err != nil {
@@ -58,9 +59,9 @@ func (s *Schedules) Populate(ctx context.Context, id oncall.ScheduleID, start ti
 
 // Preview returns what Populate would do as far as the window shows it, and the calendar that it would do it to. It writes nothing. A
 // window that is too long is a fault of the domain for the field "end".
-func (s *Schedules) Preview(ctx context.Context, id oncall.ScheduleID, start time.Time, window oncall.Span) (oncall.Plan, oncall.Calendars, error) {
-	var plan oncall.Plan
-	var known oncall.Calendars
+func (s *Schedules) Preview(ctx context.Context, id oncall.ScheduleID, start time.Time, window oncall.Span) (scheduling.Result, scheduling.Calendars, error) {
+	var plan scheduling.Result
+	var known scheduling.Calendars
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		stored, now, err := toPlan(ctx, q, id, start)
 		if err != nil {
@@ -77,7 +78,7 @@ func (s *Schedules) Preview(ctx context.Context, id oncall.ScheduleID, start tim
 		if known, err = s.calendarsFor(ctx, q, now, notBefore(now, earliest(start, window.Start)), cut); err != nil {
 			return err
 		}
-		plan, err = oncall.Populate(now, cut, start, known)
+		plan, err = scheduling.Populate(now, cut, start, known)
 		return err
 	})
 	return plan, known, err
@@ -85,8 +86,8 @@ func (s *Schedules) Preview(ctx context.Context, id oncall.ScheduleID, start tim
 
 // Rehearse returns what a schedule that is not stored would do, in the place of the stored one with its number, if any, as far as
 // the window shows it: what a populate from start would make, and what processors would fill then.
-func (s *Schedules) Rehearse(ctx context.Context, draft oncall.Schedule, roster int64, start time.Time, window oncall.Span) (oncall.Plan, error) {
-	var plan oncall.Plan
+func (s *Schedules) Rehearse(ctx context.Context, draft scheduling.Schedule, roster int64, start time.Time, window oncall.Span) (scheduling.Result, error) {
+	var plan scheduling.Result
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		people, err := q.RosterPeople(ctx, []int64{roster})
 		if err != nil {
@@ -94,7 +95,7 @@ func (s *Schedules) Rehearse(ctx context.Context, draft oncall.Schedule, roster 
 		}
 		draft.Roster = nil
 		for _, p := range people {
-			draft.Roster = append(draft.Roster, oncall.Member{User: users.ID(p.UserID), InRotation: p.InRotation, Active: p.Active})
+			draft.Roster = append(draft.Roster, scheduling.Member{User: users.ID(p.UserID), InRotation: p.InRotation, Active: p.Active})
 		}
 		now, err := q.ServerClock(ctx)
 		if err != nil {
@@ -110,17 +111,17 @@ func (s *Schedules) Rehearse(ctx context.Context, draft oncall.Schedule, roster 
 		if err != nil {
 			return err
 		}
-		plan, err = oncall.Preview(now, draft, start, known)
+		plan, err = scheduling.Preview(now, draft, start, known)
 		return err
 	})
 	return plan, err
 }
 
 // toPlan reads a schedule and the clock, and refuses a start that Populate would refuse before anything else is read.
-func toPlan(ctx context.Context, q *db.Queries, id oncall.ScheduleID, start time.Time) (oncall.Schedule, time.Time, error) {
+func toPlan(ctx context.Context, q *db.Queries, id oncall.ScheduleID, start time.Time) (scheduling.Schedule, time.Time, error) {
 	stored, err := scheduleOf(ctx, q, id)
 	if err != nil {
-		return oncall.Schedule{}, time.Time{}, err
+		return scheduling.Schedule{}, time.Time{}, err
 	}
 	now, err := q.ServerClock(ctx)
 	if err == nil {
@@ -129,22 +130,22 @@ func toPlan(ctx context.Context, q *db.Queries, id oncall.ScheduleID, start time
 	return stored.Schedule, now, err
 }
 
-func (s *Schedules) planFor(ctx context.Context, q *db.Queries, id oncall.ScheduleID, start time.Time) (oncall.Plan, error) {
+func (s *Schedules) planFor(ctx context.Context, q *db.Queries, id oncall.ScheduleID, start time.Time) (scheduling.Result, error) {
 	stored, now, err := toPlan(ctx, q, id, start)
 	if err != nil {
-		return oncall.Plan{}, err
+		return scheduling.Result{}, err
 	}
 	known, err := s.calendarsFor(ctx, q, now, notBefore(now, start), stored)
 	if err != nil {
-		return oncall.Plan{}, err
+		return scheduling.Result{}, err
 	}
-	return oncall.Populate(now, stored, start, known)
+	return scheduling.Populate(now, stored, start, known)
 }
 
 // Fill makes what is missing of a team's schedules, fenced by the lease of the team's bucket: of all processes only its
 // owner does it. Slots that nobody could take come back with the plans.
-func (s *Schedules) Fill(ctx context.Context, processID string, lease buckets.Lease, team int64) ([]oncall.Plan, error) {
-	var plans []oncall.Plan
+func (s *Schedules) Fill(ctx context.Context, processID string, lease buckets.Lease, team int64) ([]scheduling.Result, error) {
+	var plans []scheduling.Result
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if err := postgres.Fence(ctx, q, processID, []buckets.Lease{lease}); err != nil {
 			return err
@@ -160,7 +161,7 @@ func (s *Schedules) Fill(ctx context.Context, processID string, lease buckets.Le
 		if err != nil {
 			return err
 		}
-		schedules, from := make([]oncall.Schedule, len(stored)), now
+		schedules, from := make([]scheduling.Schedule, len(stored)), now
 		for i, st := range stored {
 			schedules[i] = st.Schedule
 			if last := st.Progress.Last; !last.IsZero() {
@@ -171,7 +172,7 @@ func (s *Schedules) Fill(ctx context.Context, processID string, lease buckets.Le
 		if err != nil {
 			return err
 		}
-		plans = oncall.Fill(now, schedules, known)
+		plans = scheduling.Fill(now, schedules, known)
 		for i := range plans {
 			if plans[i], err = storePlan(ctx, q, plans[i]); err != nil {
 				return err
@@ -215,7 +216,7 @@ func (s *Schedules) Due(ctx context.Context, bs []int, every time.Duration, limi
 	return out, err
 }
 
-func storePlan(ctx context.Context, q *db.Queries, plan oncall.Plan) (oncall.Plan, error) {
+func storePlan(ctx context.Context, q *db.Queries, plan scheduling.Result) (scheduling.Result, error) {
 	var err error
 	if plan.Changes, err = store(ctx, q, plan.Changes); err != nil {
 		return plan, err
@@ -229,8 +230,8 @@ func storePlan(ctx context.Context, q *db.Queries, plan oncall.Plan) (oncall.Pla
 
 // calendarsFor reads what planning schedules of one team from an instant on must know. An unavailability that cannot be worked out is
 // left out: its person may get a shift at such a time, and everybody else's calendar goes on (promise P7).
-func (s *Schedules) calendarsFor(ctx context.Context, q *db.Queries, now, from time.Time, schedules ...oncall.Schedule) (oncall.Calendars, error) {
-	known := oncall.Calendars{NewLink: newLink, Holidays: map[oncall.Date]bool{}}
+func (s *Schedules) calendarsFor(ctx context.Context, q *db.Queries, now, from time.Time, schedules ...scheduling.Schedule) (scheduling.Calendars, error) {
+	known := scheduling.Calendars{NewLink: newLink, Holidays: map[oncall.Date]bool{}}
 	if len(schedules) == 0 {
 		return known, nil
 	}
@@ -293,7 +294,7 @@ func (s *Schedules) calendarsFor(ctx context.Context, q *db.Queries, now, from t
 }
 
 // lastOnes adds the last shift of each person before start in the roles of the schedules.
-func lastOnes(ctx context.Context, q *db.Queries, known *oncall.Calendars, team int64, start time.Time, schedules []oncall.Schedule) error {
+func lastOnes(ctx context.Context, q *db.Queries, known *scheduling.Calendars, team int64, start time.Time, schedules []scheduling.Schedule) error {
 	done := map[string]bool{}
 	for _, s := range schedules {
 		if done[s.Role] {
@@ -311,7 +312,7 @@ func lastOnes(ctx context.Context, q *db.Queries, known *oncall.Calendars, team 
 	return nil
 }
 
-func peopleOf(s oncall.Schedule) []users.ID {
+func peopleOf(s scheduling.Schedule) []users.ID {
 	var out []users.ID
 	for _, m := range s.Roster {
 		out = append(out, m.User)
@@ -326,19 +327,19 @@ func peopleOf(s oncall.Schedule) []users.ID {
 	return out
 }
 
-func absencesOf(ctx context.Context, q *db.Queries, ids []int64) ([]oncall.StoredAbsence, error) {
+func absencesOf(ctx context.Context, q *db.Queries, ids []int64) ([]scheduling.StoredAbsence, error) {
 	rows, err := q.TeamAbsences(ctx, postgres.NonNil(ids))
-	out := make([]oncall.StoredAbsence, len(rows))
+	out := make([]scheduling.StoredAbsence, len(rows))
 	for i, r := range rows {
 		out[i] = absenceOf(db.AbsenceRow(r))
 	}
 	return out, err
 }
 
-func absenceOf(r db.AbsenceRow) oncall.StoredAbsence {
+func absenceOf(r db.AbsenceRow) scheduling.StoredAbsence {
 	loc := postgres.Location(r.TimeZone)
-	return oncall.StoredAbsence{ID: r.ID, UserName: r.UserName, TeamID: r.TeamID, SetBy: r.SetBy, Recurring: oncall.Recurring{
-		User: users.ID(r.UserID), Zone: loc, Start: oncall.LocalIn(r.StartsAt, loc), Length: oncall.Lasts(r.StartsAt, r.EndsAt, loc), Rule: r.Rule, Reason: r.Note,
+	return scheduling.StoredAbsence{ID: r.ID, UserName: r.UserName, TeamID: r.TeamID, SetBy: r.SetBy, Recurring: scheduling.Recurring{
+		User: users.ID(r.UserID), Zone: loc, Start: oncall.LocalIn(r.StartsAt, loc), Length: scheduling.Lasts(r.StartsAt, r.EndsAt, loc), Rule: r.Rule, Reason: r.Note,
 	}}
 }
 
@@ -378,7 +379,7 @@ func namedFacts(ctx context.Context, q *db.Queries, shifts []oncall.Shift) ([]ma
 	return out, err
 }
 
-func unfilledFacts(slots []oncall.Unfilled) []map[string]any {
+func unfilledFacts(slots []scheduling.Unfilled) []map[string]any {
 	out := make([]map[string]any, len(slots))
 	for i, u := range slots {
 		out[i] = map[string]any{"start": u.Start.Unix(), "end": u.End.Unix(), "why": u.Why}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/editing"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
@@ -23,8 +25,8 @@ type Requests struct{ db *postgres.DB }
 func NewRequests(d *postgres.DB) *Requests { return &Requests{db: d} }
 
 // Absences lists the unavailability of people.
-func (w *Requests) Absences(ctx context.Context, people []users.ID) ([]oncall.StoredAbsence, error) {
-	var out []oncall.StoredAbsence
+func (w *Requests) Absences(ctx context.Context, people []users.ID) ([]scheduling.StoredAbsence, error) {
+	var out []scheduling.StoredAbsence
 	err := w.db.Do(ctx, func(q *db.Queries) (err error) {
 		out, err = absencesOf(ctx, q, postgres.UserNumbers(people))
 		return err
@@ -33,8 +35,8 @@ func (w *Requests) Absences(ctx context.Context, people []users.ID) ([]oncall.St
 }
 
 // Absence returns one; a NotFound fault when there is none.
-func (w *Requests) Absence(ctx context.Context, id int64) (oncall.StoredAbsence, error) {
-	var out oncall.StoredAbsence
+func (w *Requests) Absence(ctx context.Context, id int64) (scheduling.StoredAbsence, error) {
+	var out scheduling.StoredAbsence
 	err := w.db.Do(ctx, func(q *db.Queries) error {
 		r, err := q.Absence(ctx, id)
 		out = absenceOf(r)
@@ -44,7 +46,7 @@ func (w *Requests) Absence(ctx context.Context, id int64) (oncall.StoredAbsence,
 }
 
 // AddAbsence stores when a person cannot be on call. Its rule has been checked.
-func (w *Requests) AddAbsence(ctx context.Context, a oncall.StoredAbsence) (int64, error) {
+func (w *Requests) AddAbsence(ctx context.Context, a scheduling.StoredAbsence) (int64, error) {
 	var id int64
 	start := a.Start.In(a.Zone)
 	err := w.db.Do(ctx, func(q *db.Queries) (err error) {
@@ -63,17 +65,17 @@ func (w *Requests) DropAbsence(ctx context.Context, id int64) error {
 }
 
 // Holidays returns a team's holiday calendar; a NotFound fault when it has none.
-func (w *Requests) Holidays(ctx context.Context, team int64) (oncall.HolidayCalendar, error) {
-	var out oncall.HolidayCalendar
+func (w *Requests) Holidays(ctx context.Context, team int64) (scheduling.HolidayCalendar, error) {
+	var out scheduling.HolidayCalendar
 	err := w.db.Do(ctx, func(q *db.Queries) error {
 		c, err := q.HolidayCalendar(ctx, team)
 		if err != nil {
 			return err
 		}
-		out = oncall.HolidayCalendar{Source: c.Source, UploadedBy: c.UploadedBy, UploadedAt: c.UploadedAt}
+		out = scheduling.HolidayCalendar{Source: c.Source, UploadedBy: c.UploadedBy, UploadedAt: c.UploadedAt}
 		rows, err := q.Holidays(ctx, team)
 		for _, h := range rows {
-			out.Days = append(out.Days, oncall.Holiday{Day: oncall.DateOf(h.Day.Time), Name: h.Name})
+			out.Days = append(out.Days, scheduling.Holiday{Day: oncall.DateOf(h.Day.Time), Name: h.Name})
 		}
 		return err
 	})
@@ -81,7 +83,7 @@ func (w *Requests) Holidays(ctx context.Context, team int64) (oncall.HolidayCale
 }
 
 // SetHolidays stores a team's holiday calendar in the place of the one it had.
-func (w *Requests) SetHolidays(ctx context.Context, team oncall.Profile, c oncall.HolidayCalendar, by oncall.By) error {
+func (w *Requests) SetHolidays(ctx context.Context, team oncall.Profile, c scheduling.HolidayCalendar, by oncall.By) error {
 	days, names := make([]pgtype.Date, len(c.Days)), make([]string, len(c.Days))
 	for i, d := range c.Days {
 		days[i], names[i] = pgtype.Date{Time: d.Day.Local().Time(), Valid: true}, postgres.Storable(d.Name)
@@ -112,11 +114,11 @@ func (w *Requests) DropHolidays(ctx context.Context, team oncall.Profile, by onc
 }
 
 // Swaps lists a team's swap requests, newest first, at most 500. Those that have expired meanwhile say so.
-func (w *Requests) Swaps(ctx context.Context, team int64) ([]oncall.NamedSwap, error) {
+func (w *Requests) Swaps(ctx context.Context, team int64) ([]editing.NamedSwap, error) {
 	if err := w.expire(ctx, team); err != nil {
 		return nil, err
 	}
-	var out []oncall.NamedSwap
+	var out []editing.NamedSwap
 	err := w.db.Do(ctx, func(q *db.Queries) (err error) {
 		out, err = swapsOf(ctx, q, db.SwapRequestsParams{TeamID: &team})
 		return err
@@ -125,8 +127,8 @@ func (w *Requests) Swaps(ctx context.Context, team int64) ([]oncall.NamedSwap, e
 }
 
 // Swap returns one request; a NotFound fault when there is none.
-func (w *Requests) Swap(ctx context.Context, id int64) (oncall.NamedSwap, error) {
-	var out oncall.NamedSwap
+func (w *Requests) Swap(ctx context.Context, id int64) (editing.NamedSwap, error) {
+	var out editing.NamedSwap
 	err := w.db.Do(ctx, func(q *db.Queries) (err error) {
 		out, err = swapOf(ctx, q, id)
 		return err
@@ -134,25 +136,25 @@ func (w *Requests) Swap(ctx context.Context, id int64) (oncall.NamedSwap, error)
 	return out, err
 }
 
-func swapOf(ctx context.Context, q *db.Queries, id int64) (oncall.NamedSwap, error) {
+func swapOf(ctx context.Context, q *db.Queries, id int64) (editing.NamedSwap, error) {
 	found, err := swapsOf(ctx, q, db.SwapRequestsParams{ID: &id})
 	if err == nil && len(found) == 0 {
 		err = fault.New(fault.NotFound, "not found")
 	}
 	if err != nil {
-		return oncall.NamedSwap{}, err
+		return editing.NamedSwap{}, err
 	}
 	return found[0], nil
 }
 
-func swapsOf(ctx context.Context, q *db.Queries, by db.SwapRequestsParams) ([]oncall.NamedSwap, error) {
+func swapsOf(ctx context.Context, q *db.Queries, by db.SwapRequestsParams) ([]editing.NamedSwap, error) {
 	rows, err := q.SwapRequests(ctx, by)
-	out := make([]oncall.NamedSwap, len(rows))
+	out := make([]editing.NamedSwap, len(rows))
 	for i, r := range rows {
-		n := oncall.NamedSwap{
-			SwapRequest: oncall.SwapRequest{
+		n := editing.NamedSwap{
+			SwapRequest: editing.SwapRequest{
 				ID: r.ID, TeamID: r.TeamID, From: users.ID(r.FromID), Give: shiftIDs(r.Give), Take: shiftIDs(r.Take), Note: r.Note,
-				State: oncall.RequestState(r.State), Created: r.CreatedAt.UTC(),
+				State: editing.RequestState(r.State), Created: r.CreatedAt.UTC(),
 			},
 			FromName: r.FromName, ToName: r.ToName, DecidedByName: r.DecidedByName,
 		}
@@ -199,6 +201,7 @@ func (w *Requests) expire(ctx context.Context, team int64) error {
 	return w.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error { return ExpireSwaps(ctx, q, team) })
 }
 
+// ExpireSwaps ends the open swap requests of a team whose shifts have begun or changed. It runs in a transaction.
 func ExpireSwaps(ctx context.Context, q *db.Queries, team int64) error {
 	if _, err := q.LockTeam(ctx, team); err != nil {
 		return err
@@ -229,7 +232,7 @@ func ExpireSwaps(ctx context.Context, q *db.Queries, team int64) error {
 	return nil
 }
 
-func sides(ctx context.Context, q *db.Queries, r oncall.SwapRequest) (give, take []oncall.Shift, err error) {
+func sides(ctx context.Context, q *db.Queries, r editing.SwapRequest) (give, take []oncall.Shift, err error) {
 	if give, err = shiftsByID(ctx, q, r.Give); err != nil {
 		return nil, nil, err
 	}
@@ -247,7 +250,7 @@ func shiftsByID(ctx context.Context, q *db.Queries, ids []oncall.ShiftID) ([]onc
 }
 
 // endSwap stores the end of an open request and queues what people are told of it; the team is locked.
-func endSwap(ctx context.Context, q *db.Queries, r oncall.SwapRequest, give, take []oncall.Shift) error {
+func endSwap(ctx context.Context, q *db.Queries, r editing.SwapRequest, give, take []oncall.Shift) error {
 	p := db.DecideSwapRequestParams{ID: r.ID, State: string(r.State), DecidedBy: postgres.NullID(r.DecidedBy)}
 	if !r.Decided.IsZero() {
 		p.DecidedAt = &r.Decided
@@ -260,7 +263,7 @@ func endSwap(ctx context.Context, q *db.Queries, r oncall.SwapRequest, give, tak
 
 // AskSwap stores a request that ask makes of the shifts as they are.
 func (w *Requests) AskSwap(ctx context.Context, team int64, give, take []oncall.ShiftID, by oncall.By,
-	ask func(now time.Time, crew oncall.Crew, give, take []oncall.Shift) (oncall.SwapRequest, error),
+	ask func(now time.Time, crew editing.Membership, give, take []oncall.Shift) (editing.SwapRequest, error),
 ) (int64, error) {
 	var id int64
 	err := w.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -271,7 +274,7 @@ func (w *Requests) AskSwap(ctx context.Context, team int64, give, take []oncall.
 		if err != nil {
 			return err
 		}
-		giving, taking, err := sides(ctx, q, oncall.SwapRequest{Give: give, Take: take})
+		giving, taking, err := sides(ctx, q, editing.SwapRequest{Give: give, Take: take})
 		if err != nil {
 			return err
 		}
@@ -304,7 +307,7 @@ func (w *Requests) AskSwap(ctx context.Context, team int64, give, take []oncall.
 }
 
 // crewNow returns the team as it is now, and when that is.
-func crewNow(ctx context.Context, q *db.Queries, team int64) (oncall.Crew, time.Time, error) {
+func crewNow(ctx context.Context, q *db.Queries, team int64) (editing.Membership, time.Time, error) {
 	crew, err := crewOf(ctx, q, team)
 	if err != nil {
 		return crew, time.Time{}, err
@@ -316,9 +319,9 @@ func crewNow(ctx context.Context, q *db.Queries, team int64) (oncall.Crew, time.
 // DecideSwap stores what decide makes of a request and its shifts as they are: the request's new state, and the calendar's
 // changes. A request that turns out to have expired is stored as such, and the fault of decide is returned all the same.
 func (w *Requests) DecideSwap(ctx context.Context, id int64, by oncall.By,
-	decide func(now time.Time, crew oncall.Crew, r oncall.SwapRequest, give, take []oncall.Shift) (oncall.SwapRequest, oncall.Changes, error),
-) (oncall.NamedSwap, error) {
-	var out oncall.NamedSwap
+	decide func(now time.Time, crew editing.Membership, r editing.SwapRequest, give, take []oncall.Shift) (editing.SwapRequest, oncall.Changes, error),
+) (editing.NamedSwap, error) {
+	var out editing.NamedSwap
 	var refused error
 	err := w.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		refused = nil
@@ -401,6 +404,7 @@ func (c *Calendars) TeamCalendars(ctx context.Context, teams []int64, from, to t
 	return out, err
 }
 
+// TeamCalendars returns the calendars of teams for a time, with the shifts of the teams that they subscribe to.
 func TeamCalendars(ctx context.Context, q *db.Queries, teams []int64, from, to time.Time) (map[int64]oncall.VersionedCalendar, error) {
 	out := make(map[int64]oncall.VersionedCalendar, len(teams))
 	versions, err := versionsOf(ctx, q, teams)

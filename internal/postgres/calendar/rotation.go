@@ -7,6 +7,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -49,7 +50,7 @@ type storedSlot struct {
 	Duration int64 `json:"duration"`
 }
 
-func encodePattern(slots []oncall.Slot) (json.RawMessage, error) {
+func encodePattern(slots []scheduling.Slot) (json.RawMessage, error) {
 	out := make([]storedSlot, len(slots))
 	for i, s := range slots {
 		out[i] = storedSlot{Start: int64(s.Start / time.Second), Duration: int64(s.Duration / time.Second)}
@@ -57,19 +58,19 @@ func encodePattern(slots []oncall.Slot) (json.RawMessage, error) {
 	return json.Marshal(out)
 }
 
-func decodePattern(raw json.RawMessage) ([]oncall.Slot, error) {
+func decodePattern(raw json.RawMessage) ([]scheduling.Slot, error) {
 	var stored []storedSlot
 	if err := json.Unmarshal(raw, &stored); err != nil {
 		return nil, fault.Wrap(fault.Internal, err, "the pattern of a schedule cannot be read")
 	}
-	out := make([]oncall.Slot, len(stored))
+	out := make([]scheduling.Slot, len(stored))
 	for i, s := range stored {
-		out[i] = oncall.Slot{Start: time.Duration(s.Start) * time.Second, Duration: time.Duration(s.Duration) * time.Second}
+		out[i] = scheduling.Slot{Start: time.Duration(s.Start) * time.Second, Duration: time.Duration(s.Duration) * time.Second}
 	}
 	return out, nil
 }
 
-func encodeRotation(r *oncall.Rotation) (json.RawMessage, error) {
+func encodeRotation(r *scheduling.Rotation) (json.RawMessage, error) {
 	if r == nil {
 		return nil, nil
 	}
@@ -94,7 +95,7 @@ func encodeRotation(r *oncall.Rotation) (json.RawMessage, error) {
 	return json.Marshal(out)
 }
 
-func decodeRotation(raw json.RawMessage) (*oncall.Rotation, error) {
+func decodeRotation(raw json.RawMessage) (*scheduling.Rotation, error) {
 	if len(raw) == 0 {
 		return nil, nil
 	}
@@ -105,10 +106,10 @@ func decodeRotation(raw json.RawMessage) (*oncall.Rotation, error) {
 	if stored.Version > rotationVersion {
 		return nil, fault.Wrap(fault.Internal, fmt.Errorf("version %d", stored.Version), "a rotation was written by a newer release")
 	}
-	out := &oncall.Rotation{Layers: make([]oncall.Layer, len(stored.Layers))}
+	out := &scheduling.Rotation{Layers: make([]scheduling.Layer, len(stored.Layers))}
 	for i, s := range stored.Layers {
-		l := oncall.Layer{
-			Name: s.Name, Start: oncall.Local(s.Start), Every: s.Every, Unit: oncall.Unit(s.Unit), Holidays: oncall.HolidayRule(s.Holidays),
+		l := scheduling.Layer{
+			Name: s.Name, Start: oncall.Local(s.Start), Every: s.Every, Unit: scheduling.Unit(s.Unit), Holidays: scheduling.HolidayRule(s.Holidays),
 		}
 		if s.End != nil {
 			end := oncall.Local(*s.End)
@@ -119,7 +120,7 @@ func decodeRotation(raw json.RawMessage) (*oncall.Rotation, error) {
 		}
 		l.Restrict = windowsOf(s.Restrict)
 		for _, m := range s.Members {
-			l.Members = append(l.Members, oncall.Turn{User: users.ID(m.User), Joins: (*oncall.Date)(m.Joins), Leaves: (*oncall.Date)(m.Leaves)})
+			l.Members = append(l.Members, scheduling.LayerMember{User: users.ID(m.User), Joins: (*oncall.Date)(m.Joins), Leaves: (*oncall.Date)(m.Leaves)})
 		}
 		out.Layers[i] = l
 	}

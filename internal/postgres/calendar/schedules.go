@@ -10,6 +10,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
@@ -24,8 +25,8 @@ type Schedules struct{ db *postgres.DB }
 func NewSchedules(d *postgres.DB) *Schedules { return &Schedules{db: d} }
 
 // ByTeam returns the schedules of teams, by number.
-func (s *Schedules) ByTeam(ctx context.Context, teams ...int64) ([]oncall.StoredSchedule, error) {
-	var out []oncall.StoredSchedule
+func (s *Schedules) ByTeam(ctx context.Context, teams ...int64) ([]scheduling.StoredSchedule, error) {
+	var out []scheduling.StoredSchedule
 	err := s.db.Do(ctx, func(q *db.Queries) (err error) {
 		out, err = schedulesOf(ctx, q, db.SchedulesParams{TeamIds: postgres.NonNil(teams)})
 		return err
@@ -34,8 +35,8 @@ func (s *Schedules) ByTeam(ctx context.Context, teams ...int64) ([]oncall.Stored
 }
 
 // ByID returns one schedule; a NotFound fault when there is none.
-func (s *Schedules) ByID(ctx context.Context, id oncall.ScheduleID) (oncall.StoredSchedule, error) {
-	var out oncall.StoredSchedule
+func (s *Schedules) ByID(ctx context.Context, id oncall.ScheduleID) (scheduling.StoredSchedule, error) {
+	var out scheduling.StoredSchedule
 	err := s.db.Do(ctx, func(q *db.Queries) (err error) {
 		out, err = scheduleOf(ctx, q, id)
 		return err
@@ -43,24 +44,24 @@ func (s *Schedules) ByID(ctx context.Context, id oncall.ScheduleID) (oncall.Stor
 	return out, err
 }
 
-func scheduleOf(ctx context.Context, q *db.Queries, id oncall.ScheduleID) (oncall.StoredSchedule, error) {
+func scheduleOf(ctx context.Context, q *db.Queries, id oncall.ScheduleID) (scheduling.StoredSchedule, error) {
 	raw := int64(id)
 	found, err := schedulesOf(ctx, q, db.SchedulesParams{ID: &raw})
 	if err == nil && len(found) == 0 {
 		err = fault.New(fault.NotFound, "not found")
 	}
 	if err != nil {
-		return oncall.StoredSchedule{}, err
+		return scheduling.StoredSchedule{}, err
 	}
 	return found[0], nil
 }
 
-func schedulesOf(ctx context.Context, q *db.Queries, by db.SchedulesParams) ([]oncall.StoredSchedule, error) {
+func schedulesOf(ctx context.Context, q *db.Queries, by db.SchedulesParams) ([]scheduling.StoredSchedule, error) {
 	rows, err := q.Schedules(ctx, by)
 	if err != nil {
 		return nil, err
 	}
-	out, rosters := make([]oncall.StoredSchedule, len(rows)), make([]int64, len(rows))
+	out, rosters := make([]scheduling.StoredSchedule, len(rows)), make([]int64, len(rows))
 	for i, r := range rows {
 		if out[i], err = storedSchedule(r); err != nil {
 			return nil, fmt.Errorf("schedule %d: %w", r.ID, err)
@@ -71,9 +72,9 @@ func schedulesOf(ctx context.Context, q *db.Queries, by db.SchedulesParams) ([]o
 	if err != nil {
 		return nil, err
 	}
-	members := map[int64][]oncall.Member{}
+	members := map[int64][]scheduling.Member{}
 	for _, p := range people {
-		members[p.RosterID] = append(members[p.RosterID], oncall.Member{User: users.ID(p.UserID), InRotation: p.InRotation, Active: p.Active})
+		members[p.RosterID] = append(members[p.RosterID], scheduling.Member{User: users.ID(p.UserID), InRotation: p.InRotation, Active: p.Active})
 	}
 	for i := range out {
 		out[i].Schedule.Roster = members[out[i].RosterID]
@@ -81,11 +82,11 @@ func schedulesOf(ctx context.Context, q *db.Queries, by db.SchedulesParams) ([]o
 	return out, nil
 }
 
-func storedSchedule(r db.SchedulesRow) (oncall.StoredSchedule, error) {
-	s := oncall.StoredSchedule{
-		Schedule: oncall.Schedule{
+func storedSchedule(r db.SchedulesRow) (scheduling.StoredSchedule, error) {
+	s := scheduling.StoredSchedule{
+		Schedule: scheduling.Schedule{
 			ID: oncall.ScheduleID(r.ID), TeamID: r.TeamID, Zone: postgres.Location(r.TimeZone), Role: r.Role, RoleOrder: r.RoleID,
-			Algorithm: oncall.Algorithm(r.Algorithm), Threshold: int(r.ThresholdDays),
+			Algorithm: scheduling.Algorithm(r.Algorithm), Threshold: int(r.ThresholdDays),
 		},
 		Team: r.Team, TeamNumber: r.TeamNumber, TimeZone: r.TimeZone, RosterID: r.RosterID, RosterName: r.Roster, Name: r.Name, Advanced: r.Advanced,
 		OrderNames: r.OrderNames,
@@ -112,7 +113,7 @@ func storedSchedule(r db.SchedulesRow) (oncall.StoredSchedule, error) {
 
 // Create adds a schedule and returns its number. Processors fill it next: the team is locked, so that none who is at it now misses
 // the new one.
-func (s *Schedules) Create(ctx context.Context, d oncall.ScheduleDraft, by oncall.By) (oncall.ScheduleID, error) {
+func (s *Schedules) Create(ctx context.Context, d scheduling.ScheduleDraft, by oncall.By) (oncall.ScheduleID, error) {
 	var id int64
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		pattern, rotation, err := rules(d)
@@ -142,7 +143,7 @@ func (s *Schedules) Create(ctx context.Context, d oncall.ScheduleDraft, by oncal
 
 // Update stores what change makes of a schedule as it is then: nobody else changes it meanwhile. Shifts that it made stay as they are. A
 // NotFound fault when there is none.
-func (s *Schedules) Update(ctx context.Context, id oncall.ScheduleID, change func(is oncall.StoredSchedule) (oncall.ScheduleDraft, error), by oncall.By) error {
+func (s *Schedules) Update(ctx context.Context, id oncall.ScheduleID, change func(is scheduling.StoredSchedule) (scheduling.ScheduleDraft, error), by oncall.By) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		team, err := q.TeamOfSchedule(ctx, int64(id))
 		if err != nil {
@@ -191,7 +192,7 @@ func (s *Schedules) Update(ctx context.Context, id oncall.ScheduleID, change fun
 }
 
 // Delete removes a schedule; its shifts stay on the calendar. A NotFound fault when there is none.
-func (s *Schedules) Delete(ctx context.Context, old oncall.StoredSchedule, by oncall.By) error {
+func (s *Schedules) Delete(ctx context.Context, old scheduling.StoredSchedule, by oncall.By) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if err := postgres.RequireRow(q.DeleteSchedule(ctx, int64(old.ID))); err != nil {
 			return err
@@ -215,7 +216,7 @@ func auditSchedule(ctx context.Context, q *db.Queries, by oncall.By, id, team in
 	return postgres.AppendOncallAudit(ctx, q, by, profile.Name, action, about)
 }
 
-func rules(d oncall.ScheduleDraft) (pattern, rotation []byte, err error) {
+func rules(d scheduling.ScheduleDraft) (pattern, rotation []byte, err error) {
 	if pattern, err = encodePattern(d.Pattern); err != nil {
 		return nil, nil, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/editing"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
@@ -122,7 +123,7 @@ var errRehearsed = errors.New("rehearsed")
 // Edit lets decide look at the chosen shifts and stores what it says: changes, notices and audit entry, or nothing at all.
 // Added shifts come back with their numbers. With rehearse everything is done and undone again, so that a preview meets
 // every refusal that the change itself would meet. Refusals of decide are returned as they are.
-func (s *Shifts) Edit(ctx context.Context, choice oncall.Choice, by oncall.By, rehearse bool, decide oncall.Decide) (oncall.Changes, error) {
+func (s *Shifts) Edit(ctx context.Context, choice editing.Selection, by oncall.By, rehearse bool, decide editing.Decide) (oncall.Changes, error) {
 	var done oncall.Changes
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		d, team, err := decideIn(ctx, q, choice, decide)
@@ -147,7 +148,7 @@ func (s *Shifts) Edit(ctx context.Context, choice oncall.Choice, by oncall.By, r
 }
 
 // decideIn locks the team and shows decide the shifts as they are then.
-func decideIn(ctx context.Context, q *db.Queries, choice oncall.Choice, decide oncall.Decide) (d oncall.Decision, team string, err error) {
+func decideIn(ctx context.Context, q *db.Queries, choice editing.Selection, decide editing.Decide) (d editing.Decision, team string, err error) {
 	p := db.ChosenShiftsParams{Ids: make([]int64, len(choice.IDs)), Links: postgres.NonNil(choice.Links), Running: choice.Running, TeamID: choice.TeamID}
 	if !choice.Until.IsZero() {
 		p.Until = &choice.Until
@@ -189,13 +190,13 @@ func decideIn(ctx context.Context, q *db.Queries, choice oncall.Choice, decide o
 	return d, crew.Name, err
 }
 
-func crewOf(ctx context.Context, q *db.Queries, team int64) (oncall.Crew, error) {
+func crewOf(ctx context.Context, q *db.Queries, team int64) (editing.Membership, error) {
 	profile, err := q.OncallTeamByID(ctx, team)
 	if err != nil {
-		return oncall.Crew{}, err
+		return editing.Membership{}, err
 	}
 	people, err := q.TeamPeople(ctx, team)
-	crew := oncall.Crew{TeamID: team, Name: profile.Name, Members: map[users.ID]bool{}}
+	crew := editing.Membership{TeamID: team, Name: profile.Name, Members: map[users.ID]bool{}}
 	for _, p := range people {
 		if p.Member {
 			crew.Members[users.ID(p.ID)] = p.Active

@@ -14,6 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation/runner"
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/editing"
 	"github.com/iris-oncall/iris/internal/postgres/calendar"
 	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/postgres/engine"
@@ -38,21 +39,21 @@ func onDuty(e *pgtest.Escalating, zone string) {
 // shift gives a role of team db to somebody and returns the shift's number.
 func addShift(e *pgtest.Escalating, who, role string, start, end time.Time) oncall.ShiftID {
 	e.T.Helper()
-	return oncall.ShiftID(e.Id(`insert into shifts (team_id, role_id, user_id, starts_at, ends_at)
+	return oncall.ShiftID(e.ID(`insert into shifts (team_id, role_id, user_id, starts_at, ends_at)
 		select t.id, r.id, $1, $3, $4 from teams t, oncall_roles r where t.name = 'db' and r.name = $2 returning id`,
 		e.People[who], role, start, end))
 }
 
 // edit changes the calendar of team db the way the API does.
-func editShifts(e *pgtest.Escalating, decide func(desk oncall.Desk, chosen []oncall.Shift) (oncall.Changes, error), ids ...oncall.ShiftID) {
+func editShifts(e *pgtest.Escalating, decide func(desk editing.Editor, chosen []oncall.Shift) (oncall.Changes, error), ids ...oncall.ShiftID) {
 	e.T.Helper()
-	_, err := calendar.NewShifts(e.DB).Edit(e.Ctx(), oncall.Choice{IDs: ids}, oncall.By{Owner: "ana"}, false,
-		func(now time.Time, team oncall.Crew, chosen []oncall.Shift) (oncall.Decision, error) {
+	_, err := calendar.NewShifts(e.DB).Edit(e.Ctx(), editing.Selection{IDs: ids}, oncall.By{Owner: "ana"}, false,
+		func(now time.Time, team editing.Membership, chosen []oncall.Shift) (editing.Decision, error) {
 			for _, id := range e.People {
 				team.Members[users.ID(id)] = true
 			}
-			c, err := decide(oncall.Desk{Now: now, Team: team, NewLink: func() string { return "" }}, chosen)
-			return oncall.Decision{Changes: c}, err
+			c, err := decide(editing.Editor{Now: now, Team: team, NewLink: func() string { return "" }}, chosen)
+			return editing.Decision{Changes: c}, err
 		})
 	require.NoError(e.T, err)
 }
@@ -66,15 +67,15 @@ func simulate(e *pgtest.Escalating, plan int64) (pages, timeline []string) {
 	s, err := simulation.NewSimulator(simulation.SimulatorDeps{
 		Reader: dir, Rules: dir, Names: catalog.NewNames(e.DB, catalog.NewApplications(e.DB, keys)), Clock: e.DB,
 		Resolver: func() *oncall.Resolver {
-			return oncall.NewResolver(dir, oncall.NewForeseenCalendar(calendar.NewCalendars(e.DB), oncall.LiveConfig{}), time.Hour)
+			return oncall.NewResolver(dir, oncall.NewSimulationCalendar(calendar.NewCalendars(e.DB), oncall.LiveConfig{}), time.Hour)
 		},
 	})
 	require.NoError(e.T, err)
-	before := e.Id(`select (select count(*) from messages) + (select count(*) from timeline_entries) + (select count(*) from incidents)`)
+	before := e.ID(`select (select count(*) from messages) + (select count(*) from timeline_entries) + (select count(*) from incidents)`)
 	sim, err := s.Simulate(e.Ctx(), simulation.Question{Plan: escalation.PlanID(plan), Application: e.App, At: e.Now})
 	require.NoError(e.T, err)
 	require.Equal(e.T, simulation.EndExhausted, sim.End)
-	require.Equal(e.T, before, e.Id(`select (select count(*) from messages) + (select count(*) from timeline_entries) + (select count(*) from incidents)`))
+	require.Equal(e.T, before, e.ID(`select (select count(*) from messages) + (select count(*) from timeline_entries) + (select count(*) from incidents)`))
 	for _, p := range sim.Pages {
 		state := "sent"
 		if !p.HeldUntil.IsZero() {
@@ -164,12 +165,12 @@ func TestAnOverrideAndASwapOfASecondAgoArePaged(t *testing.T) {
 	}
 	require.Equal(t, []string{"1.0.0 primary ana sms pending"}, page())
 
-	editShifts(e, func(d oncall.Desk, chosen []oncall.Shift) (oncall.Changes, error) {
-		return d.Swap([]oncall.Side{{Shifts: chosen[:1]}, {Shifts: chosen[1:]}})
+	editShifts(e, func(d editing.Editor, chosen []oncall.Shift) (oncall.Changes, error) {
+		return d.Swap([]editing.Side{{Shifts: chosen[:1]}, {Shifts: chosen[1:]}})
 	}, mine, theirs)
 	require.Equal(t, []string{"1.0.0 primary bo sms pending"}, page(), "swapped")
 
-	editShifts(e, func(d oncall.Desk, chosen []oncall.Shift) (oncall.Changes, error) {
+	editShifts(e, func(d editing.Editor, chosen []oncall.Shift) (oncall.Changes, error) {
 		c, _, err := d.Override(chosen, e.Now.Add(-time.Second), e.Now.Add(30*time.Minute), users.ID(e.People["cy"]))
 		return c, err
 	}, mine)
@@ -211,7 +212,7 @@ func TestASimulationIsWhatTheRunnerDoes(t *testing.T) {
 	addShift(e, "mute", "primary", at(20), at(30))
 	addShift(e, "cy", "secondary", at(-60), at(15)) // then the fixed order stands in
 	addShift(e, "bo", "vacation", at(-600), at(600))
-	editShifts(e, func(d oncall.Desk, chosen []oncall.Shift) (oncall.Changes, error) {
+	editShifts(e, func(d editing.Editor, chosen []oncall.Shift) (oncall.Changes, error) {
 		c, _, err := d.Override(chosen, at(3), at(5), users.ID(e.People["cy"]))
 		return c, err
 	}, first)

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/editing"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
@@ -14,8 +15,8 @@ import (
 
 // TakeOver makes shifts of a team's role of what a calendar from elsewhere says, as one change of the team's calendar. With
 // rehearse everything is done and undone again.
-func (s *Shifts) TakeOver(ctx context.Context, c oncall.ForeignCalendar, by oncall.By, rehearse bool) (oncall.TakeOver, error) {
-	var plan oncall.TakeOver
+func (s *Shifts) TakeOver(ctx context.Context, c editing.ExternalCalendar, by oncall.By, rehearse bool) (editing.CalendarImport, error) {
+	var plan editing.CalendarImport
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if _, err := q.LockTeam(ctx, c.TeamID); err != nil {
 			return err
@@ -28,7 +29,7 @@ func (s *Shifts) TakeOver(ctx context.Context, c oncall.ForeignCalendar, by onca
 		if err != nil {
 			return err
 		}
-		plan = oncall.PlanTakeOver(now, c.TeamID, c.Role, c.Wanted, known)
+		plan = editing.ImportShifts(now, c.TeamID, c.Role, c.Wanted, known)
 		if plan.Changes, err = store(ctx, q, plan.Changes); err != nil {
 			return err
 		}
@@ -52,11 +53,11 @@ func (s *Shifts) TakeOver(ctx context.Context, c oncall.ForeignCalendar, by onca
 	return plan, err
 }
 
-func takenOver(ctx context.Context, q *db.Queries, c oncall.ForeignCalendar) ([]oncall.TakenOver, error) {
+func takenOver(ctx context.Context, q *db.Queries, c editing.ExternalCalendar) ([]editing.ImportedOccurrence, error) {
 	rows, err := q.TakenShifts(ctx, db.TakenShiftsParams{TeamID: c.TeamID, Role: c.Role, Uids: storables(c.UIDs), Since: c.Since})
-	out := make([]oncall.TakenOver, len(rows))
+	out := make([]editing.ImportedOccurrence, len(rows))
 	for i, r := range rows {
-		out[i].Taken = oncall.Taken{UID: r.Uid, Occurs: r.OccursAt.UTC(), User: users.ID(r.UserID)}
+		out[i].Occurrence = editing.Occurrence{UID: r.Uid, Occurs: r.OccursAt.UTC(), User: users.ID(r.UserID)}
 		if r.StartsAt == nil || r.EndsAt == nil || r.Edited == nil {
 			continue
 		}
@@ -69,7 +70,7 @@ func takenOver(ctx context.Context, q *db.Queries, c oncall.ForeignCalendar) ([]
 	return out, err
 }
 
-func noteTaken(ctx context.Context, q *db.Queries, c oncall.ForeignCalendar, plan oncall.TakeOver) error {
+func noteTaken(ctx context.Context, q *db.Queries, c editing.ExternalCalendar, plan editing.CalendarImport) error {
 	for i, t := range plan.Added {
 		err := q.NoteTakenShift(ctx, db.NoteTakenShiftParams{
 			TeamID: c.TeamID, Role: c.Role, Uid: postgres.Storable(t.UID), OccursAt: t.Occurs, UserID: int64(t.User), ShiftID: int64(plan.Add[i].ID),

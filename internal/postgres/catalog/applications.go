@@ -273,10 +273,12 @@ func (a *Applications) Variables(ctx context.Context, id int64) (names []string,
 // about binds a sealed key to its application and place.
 func about(id int64, which string) string { return fmt.Sprintf("application %d %s", id, which) }
 
+// Seal encrypts a key of an application for storage. which names the key.
 func (a *Applications) Seal(id int64, which, key string) []byte {
 	return a.keys.Seal([]byte(key), about(id, which))
 }
 
+// Unseal is the reverse of Seal. It fails for a value of another application or of another key.
 func (a *Applications) Unseal(id int64, which string, sealed []byte) (string, error) {
 	key, err := a.keys.Unseal(sealed, about(id, which))
 	if err != nil {

@@ -202,7 +202,7 @@ func TestRepageAfterSurvivesPlanVersions(t *testing.T) {
 		require.NoError(t, err)
 		return int64(id)
 	}
-	after := func(plan int64) int64 { return e.Id(`select repage_after from plans where id = $1`, plan) }
+	after := func(plan int64) int64 { return e.ID(`select repage_after from plans where id = $1`, plan) }
 	first := version()
 	require.EqualValues(t, 3600, after(first), "the default")
 	require.NoError(t, plans.SetRepageAfter(t.Context(), "night ", 10*time.Minute))

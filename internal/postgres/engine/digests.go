@@ -10,6 +10,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/floods"
 	"github.com/iris-oncall/iris/internal/escalation/runner"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -47,13 +48,13 @@ func (r *Runner) Releases(ctx context.Context, leases []buckets.Lease, now time.
 // Release implements escalation.Digests. Lease, flood, then its held pages are locked.
 func (r *Runner) Release(ctx context.Context, processID string, d runner.Digest, now time.Time) (buckets.Set, error) {
 	var made buckets.Set
-	limits, err := r.allowances.Current(ctx)
+	policy, err := r.quotas.Current(ctx)
 	if err != nil {
 		return made, err
 	}
-	var tally quotas.Tally
+	var tally floods.Tally
 	err = r.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		made, tally = buckets.Set{}, quotas.Tally{}
+		made, tally = buckets.Set{}, floods.Tally{}
 		if err := postgres.Fence(ctx, q, processID, []buckets.Lease{d.Lease}); err != nil {
 			return err
 		}
@@ -69,18 +70,25 @@ func (r *Runner) Release(ctx context.Context, processID string, d runner.Digest,
 		}
 		user := int64(k.UserID)
 		plan, priority := int64(k.PlanID), string(k.Priority)
-		held, err := q.LockHeld(ctx, db.LockHeldParams{PlanID: &plan, ApplicationID: k.ApplicationID, Priority: &priority, UserID: &user, Most: mostHeld})
+		rows, err := q.LockHeld(ctx, db.LockHeldParams{PlanID: &plan, ApplicationID: k.ApplicationID, Priority: &priority, UserID: &user, Most: mostHeld})
 		if err != nil {
 			return fmt.Errorf("lock held pages: %w", err)
 		}
 		next := db.SetReleaseParams{PlanID: plan, ApplicationID: k.ApplicationID, Priority: priority, UserID: user}
-		if len(held) == mostHeld {
+		if len(rows) == mostHeld {
 			next.ReleaseAt = &d.At
 		}
 		if err := q.SetRelease(ctx, next); err != nil {
 			return fmt.Errorf("set the next release: %w", err)
 		}
-		entries, err := release(ctx, q, d, limits, held, &made, &tally)
+		batch := floods.Release(d, heldPages(rows))
+		switch {
+		case batch.IsDigest():
+			made.Add(d.Lease.Bucket)
+		case len(batch.Pages) == 1:
+			made.Add(postgres.BucketOf(int64(batch.Message.IncidentID)))
+		}
+		entries, err := send(ctx, q, d, policy, batch, tally)
 		if err != nil {
 			return err
 		}
@@ -92,100 +100,75 @@ func (r *Runner) Release(ctx context.Context, processID string, d runner.Digest,
 	return made, err
 }
 
-// release lets held pages leave whose incidents still wait for somebody.
-func release(ctx context.Context, q *db.Queries, d runner.Digest, limits quotas.Allowed, held []db.LockHeldRow, made *buckets.Set, tally *quotas.Tally) ([]quotas.Entry, error) {
-	var open []db.LockHeldRow
-	closed := []int64{}
-	for _, h := range held {
-		if h.Open {
-			open = append(open, h)
-		} else {
-			closed = append(closed, h.ID)
-		}
+func heldPages(rows []db.LockHeldRow) []floods.Page {
+	out := make([]floods.Page, len(rows))
+	for i, r := range rows {
+		out[i] = floods.Page{ID: messages.ID(r.ID), IncidentID: incidents.ID(r.IncidentID), Mode: users.Mode(r.Mode), Target: r.Target,
+			Class: messages.Class(r.Class), Open: r.Open}
 	}
-	if err := q.CancelHeld(ctx, closed); err != nil {
+	return out
+}
+
+// send cancels and sends the held pages of a batch, and returns lines for the timelines.
+func send(ctx context.Context, q *db.Queries, d runner.Digest, policy quotas.Policy, b floods.Batch, tally floods.Tally) ([]floods.Entry, error) {
+	if err := q.CancelHeld(ctx, pageNumbers(b.Cancelled)); err != nil {
 		return nil, fmt.Errorf("cancel held pages: %w", err)
 	}
-	switch len(open) {
-	case 0:
+	if len(b.Pages) == 0 {
 		return nil, nil
-	case 1:
-		made.Add(int(open[0].IncidentID % buckets.Count))
-		return releaseOne(ctx, q, d, limits, open[0], tally)
 	}
-	made.Add(d.Lease.Bucket)
-	return releaseDigest(ctx, q, d, limits, open, tally)
-}
-
-// releaseOne lets a page leave as it is, by the rules and quotas of the moment.
-func releaseOne(ctx context.Context, q *db.Queries, d runner.Digest, limits quotas.Allowed, h db.LockHeldRow, tally *quotas.Tally) ([]quotas.Entry, error) {
-	page := []quotas.Message{{New: messages.New{
-		IncidentID: incidents.ID(h.IncidentID), ApplicationID: d.Key.ApplicationID, Recipient: messages.ToUser(d.Key.UserID),
-		Target: h.Target, Class: messages.Class(h.Class), Mode: users.Mode(h.Mode),
-	}, At: d.At, Application: d.Application}}
-	limited, err := limits.Apply(ctx, q, page, tally)
+	news := []floods.Message{b.Message}
+	limited, err := policy.Apply(ctx, q, news, tally)
 	if err != nil {
 		return nil, err
 	}
-	if err := q.ReleaseHeld(ctx, db.ReleaseHeldParams{ID: h.ID, Mode: string(page[0].Mode)}); err != nil {
-		return nil, fmt.Errorf("release a held page: %w", err)
+	if b.IsDigest() {
+		err = storeDigest(ctx, q, d, b, news)
+	} else {
+		err = storeReleased(ctx, q, b.Pages[0].ID, news[0])
 	}
-	tally.Released++
-	released := quotas.Entry{Incident: incidents.ID(h.IncidentID), Entry: escalation.ReleasedEntry(h.Target, page[0].Mode, d.At)}
-	return append([]quotas.Entry{released}, limited...), noteChanges(ctx, q, []int64{h.ID}, page[0].Changes)
+	return append(b.Entries(news[0], tally), limited...), err
 }
 
-// releaseDigest makes one message that stands for several pages.
-func releaseDigest(ctx context.Context, q *db.Queries, d runner.Digest, limits quotas.Allowed, open []db.LockHeldRow, tally *quotas.Tally) ([]quotas.Entry, error) {
-	last := open[len(open)-1]
-	mode := d.Mode
-	if mode == "" {
-		mode = users.Mode(last.Mode)
+// storeReleased sends a held page as it is.
+func storeReleased(ctx context.Context, q *db.Queries, id messages.ID, m floods.Message) error {
+	if err := q.ReleaseHeld(ctx, db.ReleaseHeldParams{ID: int64(id), Mode: string(m.Mode)}); err != nil {
+		return fmt.Errorf("release a held page: %w", err)
 	}
-	ids, about := make([]int64, len(open)), make([]int64, len(open))
-	for i, h := range open {
-		ids[i], about[i] = h.ID, h.IncidentID
-	}
-	digest := []quotas.Message{{Bucket: d.Lease.Bucket, At: d.At, Application: d.Application, New: messages.New{
-		ApplicationID: d.Key.ApplicationID, PlanID: int64(d.Key.PlanID), Recipient: messages.ToUser(d.Key.UserID),
-		Purpose: messages.Digest, Target: last.Target, Priority: d.Key.Priority, Class: messages.ClassOf(d.Key.Priority),
-		Mode: mode, Batch: d.Batch, BatchSize: len(open),
-	}}}
-	limited, err := limits.Apply(ctx, q, digest, tally)
-	if err != nil {
-		return nil, err
+	return noteChanges(ctx, q, []int64{int64(id)}, m.Changes)
+}
+
+// storeDigest makes one message for several held pages.
+func storeDigest(ctx context.Context, q *db.Queries, d runner.Digest, b floods.Batch, digest []floods.Message) error {
+	ids, about := pageNumbers(b.Pages), make([]int64, len(b.Pages))
+	for i, p := range b.Pages {
+		about[i] = int64(p.IncidentID)
 	}
 	if err := q.MakeBatch(ctx, db.MakeBatchParams{
 		Batch: d.Batch, PlanID: int64(d.Key.PlanID), ApplicationID: d.Key.ApplicationID, UserID: int64(d.Key.UserID),
-		Pages: int32(len(open)), IncidentIds: about,
+		Pages: int32(len(b.Pages)), IncidentIds: about,
 	}); err != nil {
-		return nil, fmt.Errorf("make a batch: %w", err)
+		return fmt.Errorf("make a batch: %w", err)
 	}
 	if err := q.PutIntoBatch(ctx, db.PutIntoBatchParams{
 		Batch: d.Batch, Ids: ids, Destination: postgres.CleanText(d.Destination), Body: messages.DigestBody(d.Batch),
-		Subject: postgres.CleanText(messages.DigestSubject(d.Application, len(open), d.Plan)),
+		Subject: postgres.CleanText(messages.DigestSubject(d.Application, len(b.Pages), d.Plan)),
 	}); err != nil {
-		return nil, fmt.Errorf("put pages into a batch: %w", err)
+		return fmt.Errorf("put pages into a batch: %w", err)
 	}
 	if err := quotas.MakeMessages(ctx, q, digest); err != nil {
-		return nil, err
+		return err
 	}
-	tally.Digests++
-	entries := limited
-	seen := map[int64]bool{}
-	for _, h := range open {
-		if seen[h.IncidentID] {
-			continue
-		}
-		seen[h.IncidentID] = true
-		entries = append(entries, quotas.Entry{Incident: incidents.ID(h.IncidentID), Entry: escalation.DigestEntry(h.Target, len(open), digest[0].Mode, d.Batch, d.At)})
-		for _, c := range digest[0].Changes { // a digest has no timeline of its own
-			entries = append(entries, quotas.LimitedEntry(incidents.ID(h.IncidentID), d.At, "the digest %s to %s goes by %s instead of %s: %s",
-				d.Batch, h.Target, c.New, c.Old, c.Description))
-		}
-	}
-	return entries, noteChanges(ctx, q, ids, []messages.Change{{Type: "sent-change", New: string(messages.Aggregated),
+	return noteChanges(ctx, q, ids, []messages.Change{{Type: "sent-change", New: string(messages.Aggregated),
 		Description: "Part of the digest with batch id " + d.Batch}})
+}
+
+func pageNumbers(pages []floods.Page) []int64 {
+	out := make([]int64, len(pages))
+	for i, p := range pages {
+		out[i] = int64(p.ID)
+	}
+	return out
 }
 
 // noteChanges adds the same lines to the audit logs of messages.

@@ -65,7 +65,7 @@ func TestAFloodBecomesADigest(t *testing.T) {
 	e.Runner = e.Start(e.Holder)
 	e.Later(30 * time.Second)
 	e.Pass()
-	require.Zero(t, e.Id(`select count(*) from messages where purpose = 'digest'`))
+	require.Zero(t, e.ID(`select count(*) from messages where purpose = 'digest'`))
 	e.Later(30 * time.Second)
 	e.Woken = buckets.Set{}
 	e.Pass()
@@ -88,9 +88,9 @@ func TestAFloodBecomesADigest(t *testing.T) {
 
 	asked, err := pgincidents.NewResponses(e.DB).AskedBatch(e.Ctx(), strings.ToUpper(batch))
 	require.NoError(t, err)
-	require.Equal(t, e.Id(`select id from messages where purpose = 'digest'`), int64(asked.MessageID))
+	require.Equal(t, e.ID(`select id from messages where purpose = 'digest'`), int64(asked.MessageID))
 	require.Equal(t, batch, asked.Batch)
-	part, err := pgincidents.NewResponses(e.DB).Asked(e.Ctx(), messages.ID(e.Id(`select id from messages where incident_id = $1 and target = 'ana'`, ids[2])))
+	part, err := pgincidents.NewResponses(e.DB).Asked(e.Ctx(), messages.ID(e.ID(`select id from messages where incident_id = $1 and target = 'ana'`, ids[2])))
 	require.NoError(t, err)
 	require.Empty(t, part.Batch, "an answer to a page is about its incident")
 	_, err = pgincidents.NewResponses(e.DB).ByContact(e.Ctx(), users.Slack, "a\x00\xff")
@@ -100,7 +100,7 @@ func TestAFloodBecomesADigest(t *testing.T) {
 
 	e.Later(time.Minute)
 	e.Pass()
-	require.Equal(t, int64(1), e.Id(`select count(*) from messages where purpose = 'digest' and target = 'ana'`), "once")
+	require.Equal(t, int64(1), e.ID(`select count(*) from messages where purpose = 'digest' and target = 'ana'`), "once")
 	quiet := e.Open(plan)
 	e.Pass()
 	require.Equal(t, []string{"1.0.0 primary ana sms pending"}, e.Pages(quiet), "after a longer gap it is back to immediate")
@@ -182,7 +182,7 @@ func TestADigestThatCannotBeDeliveredGoesToTheFallbacks(t *testing.T) {
 		e.Pass()
 	}
 	require.Equal(t, "ana digest, bo fallback, owner fallback", e.Text(`select string_agg(target || ' ' || purpose, ', ' order by id) from messages where batch = $1 and incident_id is null`, batch))
-	require.Zero(t, e.Id(`select count(*) from messages where needs_fallback`))
+	require.Zero(t, e.ID(`select count(*) from messages where needs_fallback`))
 	for _, id := range []int64{first, second} {
 		lines := e.Timeline(id)
 		require.Contains(t, lines, "fallback: ana could not be reached in any mode; paging bo by sms instead (fallback of application shop, bo)")
@@ -197,7 +197,7 @@ func TestDigestsBecomeHistory(t *testing.T) {
 	e.Exec(`update messages set state = 'sent', settled_at = clock_timestamp() - interval '1 hour' where purpose = 'digest'`)
 	e.Exec(`update messages set settled_at = clock_timestamp() - interval '1 hour' where settled_at is not null`)
 	e.Exec(`update incidents set active = false, due_at = null`)
-	carrier := e.Id(`select id from messages where purpose = 'digest'`)
+	carrier := e.ID(`select id from messages where purpose = 'digest'`)
 	inDigest := func() (of []int64) {
 		found, err := pgincidents.NewMessages(e.DB).List(e.Ctx(), filters.Query{Conditions: []filters.Condition{
 			{Field: "batch", Op: filters.Eq, Values: []any{batch}}}})
@@ -210,7 +210,7 @@ func TestDigestsBecomeHistory(t *testing.T) {
 	require.Equal(t, []int64{first, second}, inDigest(), "the pages in it, not what carried them")
 	_, _, err := queue.NewHistory(e.DB).Move(e.Ctx(), delivery.Cursor{}, time.Minute, 100)
 	require.NoError(t, err)
-	require.Zero(t, e.Id(`select count(*) from messages`))
+	require.Zero(t, e.ID(`select count(*) from messages`))
 	require.Equal(t, []int64{first, second}, inDigest())
 	digest, err := pgincidents.NewMessages(e.DB).Get(e.Ctx(), messages.ID(carrier))
 	require.NoError(t, err)

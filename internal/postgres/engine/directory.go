@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/escalation"
-	"github.com/iris-oncall/iris/internal/escalation/simulation"
+	"github.com/iris-oncall/iris/internal/escalation/floods"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -15,22 +15,21 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Directory is escalation.Reader and oncall.Directory: people, teams, applications and plans, read in batches by
+// Directory is escalation.Reader and oncall.TargetReader: people, teams, applications and plans, read in batches by
 // number. It is safe for concurrent use and remembers nothing.
 type Directory struct {
 	db *postgres.DB
 }
 
 var (
-	_ escalation.Reader = (*Directory)(nil)
-	_ oncall.Directory  = (*Directory)(nil)
-	_ simulation.Rules  = (*Directory)(nil)
+	_ escalation.Reader   = (*Directory)(nil)
+	_ oncall.TargetReader = (*Directory)(nil)
 )
 
 // NewDirectory returns a directory over the database.
 func NewDirectory(d *postgres.DB) *Directory { return &Directory{db: d} }
 
-// Teams implements oncall.Directory.
+// Teams implements oncall.TargetReader.
 func (d *Directory) Teams(ctx context.Context, targetIDs []int64) (map[int64]oncall.Team, error) {
 	out := make(map[int64]oncall.Team, len(targetIDs))
 	err := d.db.Do(ctx, func(q *db.Queries) error {
@@ -54,7 +53,7 @@ func (d *Directory) Teams(ctx context.Context, targetIDs []int64) (map[int64]onc
 	return out, err
 }
 
-// UsersByTarget implements oncall.Directory.
+// UsersByTarget implements oncall.TargetReader.
 func (d *Directory) UsersByTarget(ctx context.Context, targetIDs []int64) (map[int64]users.User, error) {
 	out := make(map[int64]users.User, len(targetIDs))
 	err := d.db.Do(ctx, func(q *db.Queries) error {
@@ -70,7 +69,7 @@ func (d *Directory) UsersByTarget(ctx context.Context, targetIDs []int64) (map[i
 	return out, err
 }
 
-// Lists implements oncall.Directory.
+// Lists implements oncall.TargetReader.
 func (d *Directory) Lists(ctx context.Context, targetIDs []int64) (map[int64]oncall.List, error) {
 	out := make(map[int64]oncall.List, len(targetIDs))
 	err := d.db.Do(ctx, func(q *db.Queries) error {
@@ -93,7 +92,7 @@ func (d *Directory) Lists(ctx context.Context, targetIDs []int64) (map[int64]onc
 	return out, err
 }
 
-// UsersByID implements oncall.Directory.
+// UsersByID implements oncall.TargetReader.
 func (d *Directory) UsersByID(ctx context.Context, ids []users.ID) (map[users.ID]users.User, error) {
 	raw := make([]int64, len(ids))
 	for i, id := range ids {
@@ -130,6 +129,7 @@ func (d *Directory) Responders(ctx context.Context, keys []users.ResponderKey) (
 	return out, err
 }
 
+// RespondersOf reads how people can be reached for applications.
 func RespondersOf(ctx context.Context, q *db.Queries, keys []users.ResponderKey) (map[users.ResponderKey]users.Responder, error) {
 	params := db.DirectoryRespondersParams{UserIds: make([]int64, len(keys)), ApplicationIds: make([]int64, len(keys))}
 	for i, k := range keys {
@@ -164,6 +164,7 @@ func (d *Directory) Applications(ctx context.Context, ids []int64) (map[int64]es
 	return out, err
 }
 
+// ApplicationsOf reads what escalation must know of applications. Those that do not exist are absent.
 func ApplicationsOf(ctx context.Context, q *db.Queries, ids []int64) (map[int64]escalation.Application, error) {
 	out := make(map[int64]escalation.Application, len(ids))
 	rows, err := q.DirectoryApplications(ctx, postgres.NonNil(ids))
@@ -259,21 +260,10 @@ func notificationOf(row db.DirectoryPlanNotificationsRow) escalation.Notificatio
 
 // Rules implements escalation.Rules.
 func (d *Directory) Rules(ctx context.Context, keys []users.ResponderKey) (map[users.ResponderKey][]messages.Reprioritisation, error) {
-	params := db.ReprioritisationsParams{UserIds: make([]int64, len(keys)), ApplicationIds: make([]int64, len(keys))}
-	for i, k := range keys {
-		params.UserIds[i], params.ApplicationIds[i] = int64(k.User), k.Application
-	}
-	out := map[users.ResponderKey][]messages.Reprioritisation{}
-	err := d.db.Do(ctx, func(q *db.Queries) error {
-		rows, err := q.Reprioritisations(ctx, params)
-		if err != nil {
-			return fmt.Errorf("read reprioritisations: %w", err)
-		}
-		for _, r := range rows {
-			k := users.ResponderKey{User: users.ID(r.UserID), Application: r.ApplicationID}
-			out[k] = append(out[k], quotas.RuleOf(r))
-		}
-		return nil
+	var out floods.Rules
+	err := d.db.Do(ctx, func(q *db.Queries) (err error) {
+		out, err = quotas.ReadRules(ctx, q, keys)
+		return err
 	})
 	return out, err
 }

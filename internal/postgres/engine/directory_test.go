@@ -19,7 +19,7 @@ func TestDirectoryReadsPeopleAndTeams(t *testing.T) {
 	e := pgtest.NewEscalating(t)
 	dir := engine.NewDirectory(e.DB)
 	e.Exec(`update users set active = false where name = 'bo'`)
-	target := e.Id(`select target_id from teams where name = 'db'`)
+	target := e.ID(`select target_id from teams where name = 'db'`)
 	teams, err := dir.Teams(t.Context(), []int64{target, 999_999})
 	require.NoError(t, err)
 	require.Len(t, teams, 1)

@@ -139,7 +139,7 @@ func TestTheEngineAmongMoodyVendorsAndPeople(t *testing.T) {
 	const count = 80
 	var ids []incidents.ID
 	for range count {
-		ids = append(ids, incidents.ID(e.Id(`insert into incidents (plan_id, application_id, due_at) values ($1, $2, clock_timestamp()) returning id`, plan, e.App)))
+		ids = append(ids, incidents.ID(e.ID(`insert into incidents (plan_id, application_id, due_at) values ($1, $2, clock_timestamp()) returning id`, plan, e.App)))
 	}
 	core, logs := observer.New(zap.ErrorLevel)
 	calls := &callLog{began: map[messages.ID][]time.Time{}, accepted: map[messages.ID]int{}}
@@ -247,7 +247,7 @@ func TestTheEngineAmongMoodyVendorsAndPeople(t *testing.T) {
 		calls.mu.Lock()
 		waiting := len(calls.later)
 		calls.mu.Unlock()
-		return waiting == 0 && e.Id(`select (select count(*) from incidents where active or due_at is not null)
+		return waiting == 0 && e.ID(`select (select count(*) from incidents where active or due_at is not null)
 			+ (select count(*) from messages where state in ('pending', 'taken', 'sending') or needs_fallback)`) == 0
 	}, 60*time.Second, 50*time.Millisecond)
 	stop()
@@ -256,12 +256,12 @@ func TestTheEngineAmongMoodyVendorsAndPeople(t *testing.T) {
 		t.Errorf("an error in the log: %s %v", l.Message, l.ContextMap())
 	}
 
-	require.Zero(t, e.Id(`select count(*) from attempts where outcome is null`), "every attempt has its outcome")
-	require.Zero(t, e.Id(`select count(*) from (select from messages
+	require.Zero(t, e.ID(`select count(*) from attempts where outcome is null`), "every attempt has its outcome")
+	require.Zero(t, e.ID(`select count(*) from (select from messages
 		group by incident_id, reopen_count, step, repeat, position, recipient, purpose having count(*) > 1) twice`), "P3")
 	for id, began := range calls.snapshot() {
-		require.LessOrEqual(t, int64(len(began)), e.Id(`select count(*) from attempts where message_id = $1`, int64(id)), "P3: every call is on record")
-		incident := incidents.ID(e.Id(`select incident_id from messages where id = $1`, int64(id)))
+		require.LessOrEqual(t, int64(len(began)), e.ID(`select count(*) from attempts where message_id = $1`, int64(id)), "P3: every call is on record")
+		incident := incidents.ID(e.ID(`select incident_id from messages where id = $1`, int64(id)))
 		if at, ok := silent[incident]; ok {
 			for _, b := range began {
 				require.False(t, b.After(at.Add(time.Second)), "P4: message %d began %s after the acknowledgement", id, b.Sub(at))
@@ -269,10 +269,10 @@ func TestTheEngineAmongMoodyVendorsAndPeople(t *testing.T) {
 		}
 	}
 	for _, id := range ids[count/2:] {
-		require.Equal(t, int64(3), e.Id(`select count(distinct step) from messages where incident_id = $1 and state <> 'cancelled'`, int64(id)), "P1: every step fired")
-		require.Zero(t, e.Id(`select count(*) from messages where incident_id = $1 and state = 'cancelled'`, int64(id)))
+		require.Equal(t, int64(3), e.ID(`select count(distinct step) from messages where incident_id = $1 and state <> 'cancelled'`, int64(id)), "P1: every step fired")
+		require.Zero(t, e.ID(`select count(*) from messages where incident_id = $1 and state = 'cancelled'`, int64(id)))
 		// Whoever could not be reached in any mode has somebody paged instead, or the timeline says that nobody is left.
-		require.Zero(t, e.Id(`select count(*) from messages m where m.incident_id = $1 and m.state = 'failed' and not exists (
+		require.Zero(t, e.ID(`select count(*) from messages m where m.incident_id = $1 and m.state = 'failed' and not exists (
 			select from timeline_entries t where t.incident_id = m.incident_id and t.kind in ('fallback', 'delivery') and t.text like '%' || m.target || '%')`, int64(id)), "P8")
 	}
 }

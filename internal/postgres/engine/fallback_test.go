@@ -162,8 +162,8 @@ func TestABucketFullOfFailuresIsDoneInOnePass(t *testing.T) {
 		insert into messages (bucket, request_id, application_id, recipient, user_id, target, class, mode, state, needs_fallback, settled_at)
 		select bucket, id, $1, 'user:' || $2::bigint, $2::bigint, 'ana', 2, 'slack', 'failed', true, clock_timestamp() from r`, e.App, e.People["ana"])
 	e.Pass()
-	require.Zero(t, e.Id(`select count(*) from messages where needs_fallback`))
-	require.Equal(t, int64(300), e.Id(`select count(*) from messages where purpose = 'fallback' and target = 'boss'`))
+	require.Zero(t, e.ID(`select count(*) from messages where needs_fallback`))
+	require.Equal(t, int64(300), e.ID(`select count(*) from messages where purpose = 'fallback' and target = 'boss'`))
 }
 
 // A vendor's outage takes whole parts of the chain: those who are tried again and again, and for whom the next one was

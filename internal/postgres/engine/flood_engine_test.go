@@ -47,11 +47,11 @@ func TestAFloodAmongMoodyVendorsAndPeople(t *testing.T) {
 	var ids []incidents.ID
 	open := func(n int) {
 		for range n {
-			ids = append(ids, incidents.ID(e.Id(`insert into incidents (plan_id, application_id, due_at) values ($1, $2, clock_timestamp()) returning id`, plan, e.App)))
+			ids = append(ids, incidents.ID(e.ID(`insert into incidents (plan_id, application_id, due_at) values ($1, $2, clock_timestamp()) returning id`, plan, e.App)))
 		}
 	}
 	open(count / 2)
-	require.Eventually(t, func() bool { return e.Id(`select count(*) from messages where held_at is not null`) > 0 }, 10*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return e.ID(`select count(*) from messages where held_at is not null`) > 0 }, 10*time.Second, 5*time.Millisecond)
 	owner := newEngine(e, e.Own("owner"), zap.New(core), vendors...)
 	group.Go(func() error { return owner.run(gctx) })
 	open(count / 2)
@@ -77,7 +77,7 @@ func TestAFloodAmongMoodyVendorsAndPeople(t *testing.T) {
 		}
 	}()
 	require.Eventually(t, func() bool {
-		return e.Id(`select (select count(*) from incidents where active or due_at is not null)
+		return e.ID(`select (select count(*) from incidents where active or due_at is not null)
 			+ (select count(*) from messages where state in ('pending', 'taken', 'sending') or needs_fallback or (state = 'aggregated' and batch is null))
 			+ (select count(*) from aggregations where release_at is not null)`) == 0
 	}, 90*time.Second, 50*time.Millisecond)
@@ -87,27 +87,27 @@ func TestAFloodAmongMoodyVendorsAndPeople(t *testing.T) {
 		t.Errorf("an error in the log: %s %v", l.Message, l.ContextMap())
 	}
 
-	require.Positive(t, e.Id(`select count(*) from messages where purpose = 'digest'`))
-	require.Zero(t, e.Id(`select count(*) from attempts where outcome is null`), "every attempt has its outcome")
-	require.Zero(t, e.Id(`select count(*) from (select from messages where incident_id is not null
+	require.Positive(t, e.ID(`select count(*) from messages where purpose = 'digest'`))
+	require.Zero(t, e.ID(`select count(*) from attempts where outcome is null`), "every attempt has its outcome")
+	require.Zero(t, e.ID(`select count(*) from (select from messages where incident_id is not null
 		group by incident_id, reopen_count, step, repeat, position, recipient, purpose having count(*) > 1) twice`), "P3")
-	require.Zero(t, e.Id(`select count(*) from messages m where m.batch is not null and m.incident_id is not null
+	require.Zero(t, e.ID(`select count(*) from messages m where m.batch is not null and m.incident_id is not null
 		and not exists (select from batch_incidents b where b.batch = m.batch and b.incident_id = m.incident_id)`), "a digest answers for all its pages")
 	for i, id := range ids {
 		if i%2 == 0 {
 			continue
 		}
-		require.Equal(t, int64(2), e.Id(`select count(distinct step) from messages where incident_id = $1`, int64(id)), "P1: every step fired")
-		require.Zero(t, e.Id(`select count(*) from messages where incident_id = $1 and state = 'cancelled'`, int64(id)))
-		require.Zero(t, e.Id(`select count(*) from messages m where m.incident_id = $1 and m.state = 'aggregated' and not exists (
+		require.Equal(t, int64(2), e.ID(`select count(distinct step) from messages where incident_id = $1`, int64(id)), "P1: every step fired")
+		require.Zero(t, e.ID(`select count(*) from messages where incident_id = $1 and state = 'cancelled'`, int64(id)))
+		require.Zero(t, e.ID(`select count(*) from messages m where m.incident_id = $1 and m.state = 'aggregated' and not exists (
 			select from messages d where d.batch = m.batch and d.purpose = 'digest' and d.state in ('sent', 'delivered', 'failed'))`, int64(id)),
 			"what was held left with its digest")
 	}
-	require.Zero(t, e.Id(`select count(*) from messages d where d.purpose = 'digest' and d.state = 'failed' and not exists (
+	require.Zero(t, e.ID(`select count(*) from messages d where d.purpose = 'digest' and d.state = 'failed' and not exists (
 		select from messages f where f.fallback_of = d.id) and not exists (
 		select from batch_incidents b join timeline_entries t on t.incident_id = b.incident_id where b.batch = d.batch and t.kind = 'fallback')`), "P8")
-	require.Positive(t, e.Id(`select count(*) from message_changes where description = $1`, messages.ReprioritisationText))
-	require.Equal(t, e.Id(`select count(*) from messages where held_at is null and mode <> 'drop' and request_id is null and fallback_of is null`),
-		e.Id(`select sum((x->>'n')::int) from sliding_counts c, jsonb_array_elements(c.state->'w'->'e') x where c.key = 'quota:' || $1::bigint`, e.App)-
-			e.Id(`select count(*) from timeline_entries where kind = 'held' and text like '%no others came'`), "each message was counted once")
+	require.Positive(t, e.ID(`select count(*) from message_changes where description = $1`, messages.ReprioritisationText))
+	require.Equal(t, e.ID(`select count(*) from messages where held_at is null and mode <> 'drop' and request_id is null and fallback_of is null`),
+		e.ID(`select sum((x->>'n')::int) from sliding_counts c, jsonb_array_elements(c.state->'w'->'e') x where c.key = 'quota:' || $1::bigint`, e.App)-
+			e.ID(`select count(*) from timeline_entries where kind = 'held' and text like '%no others came'`), "each message was counted once")
 }

@@ -386,7 +386,7 @@ type rumours struct {
 }
 
 func (*rumours) Addr() string { return "" }
-func (*rumours) Tell()        {}
+func (*rumours) Announce()    {}
 func (r *rumours) Suspects() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -413,7 +413,7 @@ func startProcessor(t *testing.T, d *postgres.DB, id string) *processor {
 	p := &processor{wire: &wire{Cluster: engine.NewCluster(d)}, rumours: &rumours{}}
 	var err error
 	p.Holder, err = buckets.NewHolder(buckets.Deps{
-		Store: p.wire, Self: member(id), Ear: p.rumours, Log: zap.NewNop(),
+		Store: p.wire, Self: member(id), Detector: p.rumours, Log: zap.NewNop(),
 	}, buckets.Config{
 		Heartbeat: 100 * time.Millisecond,
 		Limits:    buckets.Limits{Fresh: 1500 * time.Millisecond, SuspectFresh: 750 * time.Millisecond},

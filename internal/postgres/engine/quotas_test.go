@@ -93,29 +93,29 @@ func TestAQuotaTellsAndDrops(t *testing.T) {
 	require.Equal(t, []string{"1.0.0 primary ana sms pending"}, e.Pages(after), "it goes on as soon as the quota allows")
 
 	// Claimed, but too soon for another one; then not.
-	breach := e.Id(`select max(i.id) from incidents i join applications a on a.id = i.application_id where a.name = 'iris'`)
+	breach := e.ID(`select max(i.id) from incidents i join applications a on a.id = i.application_id where a.name = 'iris'`)
 	e.Acknowledge(breach)
 	for range 3 {
 		e.Open(plan)
 		e.Pass()
 	}
-	require.Equal(t, int64(1), e.Id(`select count(*) from incidents i join applications a on a.id = i.application_id where a.name = 'iris'`))
+	require.Equal(t, int64(1), e.ID(`select count(*) from incidents i join applications a on a.id = i.application_id where a.name = 'iris'`))
 	e.Later(2 * time.Hour)
 	for range 4 {
 		e.Open(plan)
 		e.Pass()
 	}
-	require.Equal(t, int64(2), e.Id(`select count(*) from incidents i join applications a on a.id = i.application_id where a.name = 'iris'`))
+	require.Equal(t, int64(2), e.ID(`select count(*) from incidents i join applications a on a.id = i.application_id where a.name = 'iris'`))
 
 	// Nobody claims the second one: it stands in the way of a third, and says so, now and then.
-	breach = e.Id(`select max(i.id) from incidents i join applications a on a.id = i.application_id where a.name = 'iris'`)
+	breach = e.ID(`select max(i.id) from incidents i join applications a on a.id = i.application_id where a.name = 'iris'`)
 	require.NotContains(t, strings.Join(e.Timeline(breach), "\n"), "again")
 	e.Later(2 * time.Hour)
 	for range 5 {
 		e.Open(plan)
 		e.Pass()
 	}
-	require.Equal(t, int64(2), e.Id(`select count(*) from incidents i join applications a on a.id = i.application_id where a.name = 'iris'`))
+	require.Equal(t, int64(2), e.ID(`select count(*) from incidents i join applications a on a.id = i.application_id where a.name = 'iris'`))
 	require.Equal(t, 1, strings.Count(strings.Join(e.Timeline(breach), "\n"), "limited: application shop exceeds its hard quota again"))
 	e.Later(2 * time.Hour)
 	for range 4 {
@@ -153,7 +153,7 @@ func TestAStandardQuotaBearsOnThoseWithoutTheirOwn(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	store := notifications.New(e.DB).WithQuota(&quotas.StandardQuota{Quota: messages.Quota{HardLimit: 1, HardWithin: time.Minute}, Target: "Boss"})
-	iris := e.Id(`select id from applications where name = 'iris'`)
+	iris := e.ID(`select id from applications where name = 'iris'`)
 	for _, app := range []int64{e.App, iris} {
 		for range 2 {
 			_, err := store.Create(e.Ctx(), messages.Notification{ApplicationID: app, Subject: "s", Lifetime: time.Hour,

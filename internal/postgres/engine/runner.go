@@ -19,9 +19,9 @@ import (
 // Runner is escalation.Work, Ledger, Digests and Timers: due incidents, what became of their messages, and the fenced transactions that move the
 // incidents on. It is safe for concurrent use.
 type Runner struct {
-	db         *postgres.DB
-	allowances *quotas.Limits
-	floods     quotas.KnownKeys[escalation.AggregationKey]
+	db     *postgres.DB
+	quotas *quotas.Quotas
+	floods quotas.KnownKeys[escalation.AggregationKey]
 }
 
 var (
@@ -33,13 +33,13 @@ var (
 
 // NewRunner returns the store of the escalation runner.
 func NewRunner(d *postgres.DB) *Runner {
-	return &Runner{db: d, allowances: quotas.NewLimits(d), floods: quotas.NewKnownKeys[escalation.AggregationKey]()}
+	return &Runner{db: d, quotas: quotas.New(d, nil), floods: quotas.NewKnownKeys[escalation.AggregationKey]()}
 }
 
 // WithQuota sets the quota of applications that have none of their own; nil is none. It must be called before the store is
 // used.
 func (r *Runner) WithQuota(q *quotas.StandardQuota) *Runner {
-	r.allowances.Standard = q
+	r.quotas = quotas.New(r.db, q)
 	return r
 }
 

@@ -53,7 +53,7 @@ func benchBurst(b *testing.B, e *pgtest.Escalating) {
 		require.NoError(b, r.Pass(b.Context()))
 	}
 	b.ReportMetric(float64(burst*b.N)/b.Elapsed().Seconds(), "incidents/s")
-	require.Zero(b, e.Id(`select count(*) from incidents where current_step <> 1`))
+	require.Zero(b, e.ID(`select count(*) from incidents where current_step <> 1`))
 	b.ReportMetric(0, "ns/op") // the figure above says it better
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/floods"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
@@ -22,13 +23,13 @@ import (
 // somebody else since it was read is left out: it is still due and is read again.
 func (r *Runner) Commit(ctx context.Context, processID string, leases []buckets.Lease, changes []escalation.Change) ([]incidents.ID, error) {
 	var written []incidents.ID
-	limits, err := r.allowances.Current(ctx)
+	policy, err := r.quotas.Current(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var tally quotas.Tally
+	var tally floods.Tally
 	err = r.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		tally = quotas.Tally{}
+		tally = floods.Tally{}
 		if err := postgres.Fence(ctx, q, processID, leases); err != nil {
 			return err
 		}
@@ -49,16 +50,16 @@ func (r *Runner) Commit(ctx context.Context, processID string, leases []buckets.
 		if err := quotas.AddEntries(ctx, q, entries); err != nil {
 			return err
 		}
-		held, err := quotas.Hold(ctx, q, r.floods, news, &tally)
+		held, err := quotas.Hold(ctx, q, r.floods, news, tally)
 		if err != nil {
 			return err
 		}
-		if sooner := withHeld(valid, news); len(sooner) > 0 {
+		if sooner := floods.DueSooner(valid, news); len(sooner) > 0 {
 			if err := q.AdvanceIncidents(ctx, advanceParams(sooner)); err != nil {
 				return fmt.Errorf("advance incidents: %w", err)
 			}
 		}
-		limited, err := limits.Apply(ctx, q, news, &tally)
+		limited, err := policy.Apply(ctx, q, news, tally)
 		if err != nil {
 			return err
 		}
@@ -75,38 +76,16 @@ func (r *Runner) Commit(ctx context.Context, processID string, leases []buckets.
 }
 
 // toWrite returns the messages and the lines of changes.
-func toWrite(changes []escalation.Change) (news []quotas.Message, entries []quotas.Entry) {
+func toWrite(changes []escalation.Change) (news []floods.Message, entries []floods.Entry) {
 	for _, c := range changes {
 		for _, m := range c.Messages {
-			news = append(news, quotas.Message{Bucket: c.Lease.Bucket, New: m, At: c.At, Application: c.Application, Aggregation: c.Aggregation})
+			news = append(news, floods.Message{Bucket: c.Lease.Bucket, New: m, At: c.At, Application: c.Application, Aggregation: c.Aggregation})
 		}
 		for _, e := range c.Entries {
-			entries = append(entries, quotas.Entry{Incident: c.ID, Entry: e})
+			entries = append(entries, floods.Entry{Incident: c.ID, Entry: e})
 		}
 	}
 	return news, entries
-}
-
-// withHeld returns those changes whose incident is to be looked at sooner, because the wait of a page is over that is held: it
-// counts as sent from then on, and delivery will not tell of it.
-func withHeld(changes []escalation.Change, news []quotas.Message) []escalation.Change {
-	ends := map[incidents.ID]time.Time{}
-	for _, m := range news {
-		if m.Held.IsZero() {
-			continue
-		}
-		if end := m.Held.Add(m.Wait); ends[m.IncidentID].IsZero() || end.Before(ends[m.IncidentID]) {
-			ends[m.IncidentID] = end
-		}
-	}
-	var out []escalation.Change
-	for _, c := range changes {
-		if end, ok := ends[c.ID]; ok && !c.DueAt.IsZero() && end.Before(c.DueAt) {
-			c.DueAt = end
-			out = append(out, c)
-		}
-	}
-	return out
 }
 
 // lockUnchanged locks the incidents of the changes and returns the changes whose incident and messages are as they were
@@ -188,7 +167,7 @@ func (r *Runner) Delay(ctx context.Context, processID string, d escalation.Due, 
 				return err
 			}
 		}
-		return quotas.AddEntries(ctx, q, []quotas.Entry{{Incident: d.ID, Entry: entry}})
+		return quotas.AddEntries(ctx, q, []floods.Entry{{Incident: d.ID, Entry: entry}})
 	})
 }
 
@@ -237,10 +216,10 @@ func (r *Runner) Cancel(ctx context.Context, processID string, leases []buckets.
 		for _, id := range cancelled {
 			counts[id]++
 		}
-		var entries []quotas.Entry
+		var entries []floods.Entry
 		for _, id := range silent {
 			if n := counts[id]; n > 0 {
-				entries = append(entries, quotas.Entry{Incident: incidents.ID(id), Entry: escalation.CancelledEntry(n, at)})
+				entries = append(entries, floods.Entry{Incident: incidents.ID(id), Entry: escalation.CancelledEntry(n, at)})
 			}
 		}
 		return quotas.AddEntries(ctx, q, entries)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/floods"
 	"github.com/iris-oncall/iris/internal/escalation/runner"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -75,8 +76,8 @@ func (r *Runner) CommitFallbacks(ctx context.Context, processID string, leases [
 		if err != nil {
 			return err
 		}
-		var news []quotas.Message
-		var entries []quotas.Entry
+		var news []floods.Message
+		var entries []floods.Entry
 		var audit db.AddMessageChangesParams
 		failed, woken := []int64{}, []int64{}
 		for _, c := range valid {
@@ -85,7 +86,7 @@ func (r *Runner) CommitFallbacks(ctx context.Context, processID string, leases [
 				woken = append(woken, int64(c.Failed.Made.IncidentID))
 			}
 			for _, m := range c.Messages {
-				news = append(news, quotas.Message{Bucket: c.Failed.Lease.Bucket, New: m})
+				news = append(news, floods.Message{Bucket: c.Failed.Lease.Bucket, New: m})
 			}
 			bearing, err := incidentsOf(ctx, q, c.Failed.Made)
 			if err != nil {
@@ -94,7 +95,7 @@ func (r *Runner) CommitFallbacks(ctx context.Context, processID string, leases [
 			for _, e := range c.Entries {
 				e.At = at
 				for _, id := range bearing {
-					entries = append(entries, quotas.Entry{Incident: id, Entry: e})
+					entries = append(entries, floods.Entry{Incident: id, Entry: e})
 				}
 			}
 			for _, m := range c.Changes {

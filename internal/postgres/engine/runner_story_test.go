@@ -35,7 +35,7 @@ func TestRunnerAmongAcknowledgementsReopeningsAndDelivery(t *testing.T) {
 	const count = 120
 	var ids []incidents.ID
 	for range count {
-		ids = append(ids, incidents.ID(e.Id(`insert into incidents (plan_id, application_id, due_at) values ($1, $2, clock_timestamp()) returning id`, plan, e.App)))
+		ids = append(ids, incidents.ID(e.ID(`insert into incidents (plan_id, application_id, due_at) values ($1, $2, clock_timestamp()) returning id`, plan, e.App)))
 	}
 	core, logs := observer.New(zap.ErrorLevel)
 	run := func(h *pgtest.Holding) *runner.Runner {
@@ -69,14 +69,14 @@ func TestRunnerAmongAcknowledgementsReopeningsAndDelivery(t *testing.T) {
 		owner.Wake(buckets.Of(int(id & 255)))
 	}
 	require.Eventually(t, func() bool {
-		return e.Id(`select count(*) from incidents where active or due_at is not null`) == 0
+		return e.ID(`select count(*) from incidents where active or due_at is not null`) == 0
 	}, 30*time.Second, 50*time.Millisecond)
 	stop()
 	require.NoError(t, group.Wait())
 	require.Empty(t, logs.All(), "nothing failed")
 
-	require.Zero(t, e.Id(`select count(*) from messages where state in ('pending', 'taken', 'sending')`))
-	require.Zero(t, e.Id(`select count(*) from (select from messages where state = 'sent'
+	require.Zero(t, e.ID(`select count(*) from messages where state in ('pending', 'taken', 'sending')`))
+	require.Zero(t, e.ID(`select count(*) from (select from messages where state = 'sent'
 		group by incident_id, step, repeat, position, recipient, purpose having count(*) > 1) twice`), "what left is not made again")
 	// The incidents that nobody touched: every page of the plan left once, in order, and the plan is exhausted.
 	for _, id := range ids[count/2:] {
@@ -87,7 +87,7 @@ func TestRunnerAmongAcknowledgementsReopeningsAndDelivery(t *testing.T) {
 		}, e.Pages(int64(id)))
 		require.Len(t, e.Timeline(int64(id)), 4)
 	}
-	require.Zero(t, e.Id(`select count(*) from messages a join messages b on b.incident_id = a.incident_id and b.step > a.step
+	require.Zero(t, e.ID(`select count(*) from messages a join messages b on b.incident_id = a.incident_id and b.step > a.step
 		and b.reopen_count = a.reopen_count where a.settled_at > b.created_at and a.state = 'sent'`), "no step began before the one before it had left")
 }
 

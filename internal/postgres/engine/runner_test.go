@@ -228,23 +228,23 @@ func TestRunnerReplacesMessagesThatFailedInEveryMode(t *testing.T) {
 	e.Later(time.Minute)
 	e.Pass()
 	require.Equal(t, 2, e.Standing(id).Step)
-	require.Zero(t, e.Id(`select count(*) from messages where needs_fallback`))
+	require.Zero(t, e.ID(`select count(*) from messages where needs_fallback`))
 }
 
 func TestRunnerReplacesOutOfBandMessages(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
-	request := e.Id(`insert into notification_requests (application_id, subject) values ($1, 'hello') returning id`, e.App)
-	failed := e.Id(`insert into messages (bucket, request_id, application_id, recipient, user_id, target, class, mode, state, needs_fallback, settled_at)
+	request := e.ID(`insert into notification_requests (application_id, subject) values ($1, 'hello') returning id`, e.App)
+	failed := e.ID(`insert into messages (bucket, request_id, application_id, recipient, user_id, target, class, mode, state, needs_fallback, settled_at)
 		values ($1 & 255, $1, $2, 'user:' || $3::bigint, $3::bigint, 'ana', 2, 'slack', 'failed', true, $4) returning id`, request, e.App, e.People["ana"], e.Now)
 	e.Pass()
-	require.Zero(t, e.Id(`select count(*) from messages where needs_fallback`))
-	require.Equal(t, int64(1), e.Id(`select count(*) from message_changes where message_id = $1 and description like 'Every mode failed and%none is configured'`, failed))
+	require.Zero(t, e.ID(`select count(*) from messages where needs_fallback`))
+	require.Equal(t, int64(1), e.ID(`select count(*) from message_changes where message_id = $1 and description like 'Every mode failed and%none is configured'`, failed))
 
 	e.Exec(`update applications set fallback_role = 'manager', fallback_target_id = (select target_id from teams where name = 'db') where id = $1`, e.App)
 	e.Exec(`update messages set needs_fallback = true where id = $1`, failed)
 	e.Pass()
-	require.Equal(t, failed, e.Id(`select fallback_of from messages where request_id = $1 and purpose = 'fallback' and target = 'boss'
+	require.Equal(t, failed, e.ID(`select fallback_of from messages where request_id = $1 and purpose = 'fallback' and target = 'boss'
 		and mode = 'slack' and class = 2 and bucket = $1 & 255`, request))
 }
 
@@ -279,9 +279,9 @@ func TestRunnerTwoProcessesMakeOneSetOfMessages(t *testing.T) {
 	require.NoError(t, second.Pass(t.Context()))
 	require.NoError(t, <-started)
 	require.NoError(t, second.Pass(t.Context()))
-	require.Equal(t, int64(300), e.Id(`select count(*) from messages`))
-	require.Equal(t, int64(300), e.Id(`select count(*) from timeline_entries`))
-	require.Equal(t, int64(300), e.Id(`select count(*) from incidents where current_step = 1 and version = 1`))
+	require.Equal(t, int64(300), e.ID(`select count(*) from messages`))
+	require.Equal(t, int64(300), e.ID(`select count(*) from timeline_entries`))
+	require.Equal(t, int64(300), e.ID(`select count(*) from incidents where current_step = 1 and version = 1`))
 }
 
 func TestRunnerDoesNotOverlookWhatSettlesWhileItDecides(t *testing.T) {
@@ -413,7 +413,7 @@ func TestRunnerModeChange(t *testing.T) {
 	e.Pass()
 	require.Equal(t, []string{"1.0.0 primary mail-only email pending"}, e.Pages(id))
 	require.Equal(t, []string{"step: step 1: paging mail-only by email because there is no call contact (urgent, named in the plan)"}, e.Timeline(id))
-	require.Equal(t, int64(1), e.Id(`select count(*) from messages m join message_changes c on c.message_id = m.id
+	require.Equal(t, int64(1), e.ID(`select count(*) from messages m join message_changes c on c.message_id = m.id
 		where m.mode_changed and c.change_type = 'mode-change' and c.old = 'call' and c.new = 'email'`))
 }
 

@@ -88,7 +88,7 @@ func TestPausedIncidentsAreNotDueUntilTheyAreResumed(t *testing.T) {
 	e.Exec(`insert into incidents (plan_id, application_id, due_at, step_at, progress, created_at)
 		select i.plan_id, i.application_id, i.due_at, i.step_at, i.progress, i.created_at from incidents i, generate_series(1, 5000) where i.id = $1`, first)
 	e.Exec(`analyze incidents`)
-	versions := func() int64 { return e.Id(`select sum(version)::bigint from incidents`) }
+	versions := func() int64 { return e.ID(`select sum(version)::bigint from incidents`) }
 	before := versions()
 	for range 3 { // the runner leaves them alone, and does not read them
 		e.Later(10 * time.Second)
@@ -104,7 +104,7 @@ func TestPausedIncidentsAreNotDueUntilTheyAreResumed(t *testing.T) {
 	n, err = engine.NewRunner(e.DB).Resume(t.Context(), e.Now)
 	require.NoError(t, err)
 	require.Equal(t, 1, n)
-	require.Equal(t, int64(5001), e.Id(`select count(*) from incidents where due_at <= $1`, e.Now))
+	require.Equal(t, int64(5001), e.ID(`select count(*) from incidents where due_at <= $1`, e.Now))
 }
 
 // BenchmarkAtSize measures what pages and POSTs read while the database holds 500,000 sleeping incidents and as many past messages.

@@ -18,9 +18,9 @@ func TestTheOldestUnsentMessage(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	store := engine.NewRunner(e.DB)
-	request := e.Id(`insert into notification_requests (application_id, subject) values ($1, 'hello') returning id`, e.App)
+	request := e.ID(`insert into notification_requests (application_id, subject) values ($1, 'hello') returning id`, e.App)
 	unsent := func(bucket, class int, mode, state string, since time.Duration) int64 {
-		return e.Id(`insert into messages (bucket, request_id, application_id, recipient, target, class, mode, state, created_at, available_at, settled_at)
+		return e.ID(`insert into messages (bucket, request_id, application_id, recipient, target, class, mode, state, created_at, available_at, settled_at)
 			values ($1, $2, $3, 'literal:' || gen_random_uuid(), 'x', $4, $5, $6::text, clock_timestamp() - make_interval(secs => $7),
 				clock_timestamp() + interval '1 minute', case when $6::text = 'sent' then clock_timestamp() end) returning id`,
 			bucket, request, e.App, class, mode, state, since.Seconds())
@@ -56,7 +56,7 @@ func TestOneProcessLooksAtUnsentMessagesForAll(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	first, second := engine.NewRunner(e.DB), engine.NewRunner(e.DB)
-	request := e.Id(`insert into notification_requests (application_id, subject) values ($1, 'hello') returning id`, e.App)
+	request := e.ID(`insert into notification_requests (application_id, subject) values ($1, 'hello') returning id`, e.App)
 	insert := func(age string) {
 		e.Exec(`insert into messages (bucket, request_id, application_id, recipient, target, class, mode, state, created_at)
 			values (1, $1, $2, 'literal:x' || $3, 'x', 1, 'sms', 'pending', clock_timestamp() - $3::interval)`, request, e.App, age)

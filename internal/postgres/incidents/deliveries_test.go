@@ -92,7 +92,7 @@ func (g group) exhaust(id incidents.ID) {
 	require.False(g.T, g.Standing(int64(id)).Active)
 }
 
-func (g group) incidents() int64 { return g.Id(`select count(*) from incidents`) }
+func (g group) incidents() int64 { return g.ID(`select count(*) from incidents`) }
 
 func (g group) lastLine(id incidents.ID) string {
 	lines := g.Timeline(int64(id))
@@ -313,11 +313,11 @@ func TestALargeGroupIsStoredAsRows(t *testing.T) {
 			Labels: json.RawMessage(`{"alertname":"x"}`), Annotations: json.RawMessage(`{"summary":"` + strings.Repeat("é", 300) + `","odd":"\ud800"}`)})
 	}
 	id := g.fire(many).ID
-	require.EqualValues(t, 20_000, g.Id(`select count(*) from incident_alerts where incident_id = $1`, id))
-	require.EqualValues(t, 10_000, g.Id(`select count(*) from incident_alerts where status = 'firing' and starts_at = $1 and labels->>'alertname' = 'x'`, groupStart))
+	require.EqualValues(t, 20_000, g.ID(`select count(*) from incident_alerts where incident_id = $1`, id))
+	require.EqualValues(t, 10_000, g.ID(`select count(*) from incident_alerts where status = 'firing' and starts_at = $1 and labels->>'alertname' = 'x'`, groupStart))
 	require.Equal(t, id, g.fire(many).ID)
 	g.resolve("0")
-	require.EqualValues(t, 9_999, g.Id(`select count(*) from incident_alerts where status = 'firing'`))
+	require.EqualValues(t, 9_999, g.ID(`select count(*) from incident_alerts where status = 'firing'`))
 }
 
 func TestAStormOfRepeatsUsesNoIncidentNumbers(t *testing.T) {

@@ -23,7 +23,7 @@ func sendMessage(e *pgtest.Escalating, incident int64) (message int64) {
 	e.Exec(`insert into attempts (message_id, attempt, mode, vendor, destination, process_id, outcome, vendor_message_id)
 		select id, attempt, mode, 'twilio', 'x', 'me', 'sent', 'SM' || id || '-' || attempt from messages where incident_id = $1 and state = 'pending'`, incident)
 	e.Settle(incident, "sent")
-	return e.Id(`select max(id) from messages where incident_id = $1`, incident)
+	return e.ID(`select max(id) from messages where incident_id = $1`, incident)
 }
 
 func stateOf(e *pgtest.Escalating, message int64) string {
@@ -72,7 +72,7 @@ func TestReceiptsMoveMessagesOn(t *testing.T) {
 		id, m, number := begun()
 		apply(undelivered(number, messages.OutcomeUnavailable))
 		require.Equal(t, "pending sms refused {}", stateOf(e, m))
-		require.Equal(t, int64(1), e.Id(`select count(*) from messages where id = $1 and available_at > clock_timestamp() + interval '10 seconds'`, m))
+		require.Equal(t, int64(1), e.ID(`select count(*) from messages where id = $1 and available_at > clock_timestamp() + interval '10 seconds'`, m))
 		sendMessage(e, id)
 		apply(undelivered("SM"+fmt.Sprint(m)+"-2", messages.OutcomeUnavailable))
 		sendMessage(e, id)
@@ -142,7 +142,7 @@ func TestReceiptsThatComeTooEarlyWait(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, n)
 	require.Equal(t, "pending sms refused {sms}", stateOf(e, m))
-	require.Equal(t, int64(1), e.Id(`select count(*) from receipts where message_id = $1 and at = $2`, m, e.Now.Add(-time.Minute)), "when it came is kept")
+	require.Equal(t, int64(1), e.ID(`select count(*) from receipts where message_id = $1 and at = $2`, m, e.Now.Add(-time.Minute)), "when it came is kept")
 	n, err = s.Match(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, n)
@@ -229,7 +229,7 @@ func TestReceiptsFindMessagesInHistory(t *testing.T) {
 	require.Equal(t, messages.Failed, state(m), "and not sent again")
 	told := e.Timeline(id)
 	require.Contains(t, told[len(told)-1], "The sms to ana was not delivered after all (undelivered 30003).")
-	require.Equal(t, int64(1), e.Id(`select count(*) from message_changes where message_id = $1 and new = 'failed'`, m), "told once")
+	require.Equal(t, int64(1), e.ID(`select count(*) from message_changes where message_id = $1 and new = 'failed'`, m), "told once")
 	apply(delivered(number))
 	require.Equal(t, messages.Failed, state(m), "the worse word stays")
 
@@ -239,7 +239,7 @@ func TestReceiptsFindMessagesInHistory(t *testing.T) {
 	e.Exec(`update vendor_messages set created_at = clock_timestamp() - interval '8 days'`)
 	_, err = queue.NewHistory(e.DB).Forget(t.Context(), 365*24*time.Hour)
 	require.NoError(t, err)
-	require.Zero(t, e.Id(`select count(*) from vendor_messages`))
+	require.Zero(t, e.ID(`select count(*) from vendor_messages`))
 }
 
 // A vendor may report a delivery before its answer to the call was stored.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/cache"
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/floods"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -28,7 +29,7 @@ const (
 // Notifications accepts out-of-band notifications. It is safe for concurrent use.
 type Notifications struct {
 	db      *postgres.DB
-	limits  *quotas.Limits
+	quotas  *quotas.Quotas
 	gather  *postgres.Batches[messages.Notification, int64]
 	targets *cache.Cache[roleTarget, escalation.Lookup]
 }
@@ -40,7 +41,7 @@ const targetTTL = time.Second
 
 // New returns the adapter over d.
 func New(d *postgres.DB) *Notifications {
-	n := &Notifications{db: d, limits: quotas.NewLimits(d), targets: cache.New(cache.Config[roleTarget, escalation.Lookup]{TTL: targetTTL})}
+	n := &Notifications{db: d, quotas: quotas.New(d, nil), targets: cache.New(cache.Config[roleTarget, escalation.Lookup]{TTL: targetTTL})}
 	n.gather = postgres.NewBatches(notificationBatch, notificationRuns, n.insert)
 	return n
 }
@@ -48,7 +49,7 @@ func New(d *postgres.DB) *Notifications {
 // WithQuota sets the quota of applications that have none of their own; nil is none. It must be called before the first
 // notification is created.
 func (n *Notifications) WithQuota(q *quotas.StandardQuota) *Notifications {
-	n.limits.Standard = q
+	n.quotas = quotas.New(n.db, q)
 	return n
 }
 
@@ -120,11 +121,11 @@ type errNoTarget struct{ found escalation.Lookup }
 func (errNoTarget) Error() string { return "no such target" }
 
 func (n *Notifications) insert(ctx context.Context, batch []messages.Notification) (ids []int64, err error) {
-	limits, err := n.limits.Current(ctx)
+	policy, err := n.quotas.Current(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if !limits.Bear() {
+	if !policy.Applies() {
 		p := notificationParams(batch)
 		err = n.db.Do(ctx, func(q *db.Queries) error {
 			ids, err = insertNotifications(ctx, q, p)
@@ -132,10 +133,10 @@ func (n *Notifications) insert(ctx context.Context, batch []messages.Notificatio
 		})
 		return ids, err
 	}
-	var tally quotas.Tally
+	var tally floods.Tally
 	err = n.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		tally = quotas.Tally{}
-		limited, err := limitNotifications(ctx, q, limits, batch, &tally)
+		tally = floods.Tally{}
+		limited, err := limitNotifications(ctx, q, policy, batch, tally)
 		if err != nil {
 			return err
 		}
@@ -150,16 +151,16 @@ func (n *Notifications) insert(ctx context.Context, batch []messages.Notificatio
 
 // limitNotifications counts the messages of notifications and changes their modes by the rules of people and the quotas of
 // applications.
-func limitNotifications(ctx context.Context, q *db.Queries, limits quotas.Allowed, batch []messages.Notification, tally *quotas.Tally) ([]messages.Notification, error) {
-	var news []quotas.Message
+func limitNotifications(ctx context.Context, q *db.Queries, policy quotas.Policy, batch []messages.Notification, tally floods.Tally) ([]messages.Notification, error) {
+	var news []floods.Message
 	for _, nt := range batch {
 		for _, r := range nt.Recipients {
-			news = append(news, quotas.Message{New: messages.New{
+			news = append(news, floods.Message{New: messages.New{
 				ApplicationID: nt.ApplicationID, Recipient: r.Recipient, Target: r.Target, Mode: r.Mode, Class: messages.ClassOutOfBand,
 			}})
 		}
 	}
-	if _, err := limits.Apply(ctx, q, news, tally); err != nil {
+	if _, err := policy.Apply(ctx, q, news, tally); err != nil {
 		return nil, err
 	}
 	out := slices.Clone(batch)

@@ -6,6 +6,7 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/notices"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/calendar"
 	"github.com/iris-oncall/iris/internal/postgres/engine"
@@ -46,9 +47,9 @@ func (r *Reminders) tellPersonally(ctx context.Context, q *db.Queries, team int6
 	kind := oncall.NoticeKind(n.Kind)
 	var out []messages.Notification
 	for _, reader := range readers {
-		words, ok := oncall.PersonalWords{
+		words, ok := notices.PersonalNotice{
 			Kind: kind, Team: n.Team, Reader: reader.ID, By: by, Facts: facts, Note: n.Note, Zone: postgres.Location(reader.TimeZone), Link: r.answers,
-		}.Words()
+		}.Text()
 		if !ok {
 			continue
 		}

@@ -9,8 +9,10 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/escalation/floods"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/notices"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/postgres/quotas"
@@ -101,9 +103,9 @@ func (r *Reminders) Remind(ctx context.Context, processID string, lease buckets.
 			if made == 0 {
 				continue // two settings say the same
 			}
-			words := oncall.Reminder{
+			words := notices.Reminder{
 				Type: d.Type, Team: d.Team, Role: d.Role, At: d.Edge, Before: time.Duration(d.TimeBefore) * time.Second, Zone: postgres.Location(d.UserZone),
-			}.Words()
+			}.Text()
 			told.Types = append(told.Types, oncall.NoticeKind(d.Type))
 			out = append(out, r.notification(words, max(d.Edge.Sub(now), reminderLife), recipient(d.UserID, d.UserName, d.Mode)))
 		}
@@ -152,7 +154,7 @@ func (r *Reminders) tell(ctx context.Context, q *db.Queries, team int64, n db.No
 	}
 	var out []messages.Notification
 	for _, reader := range readers {
-		words, ok := oncall.NoticeWords(oncall.NoticeKind(n.Kind), n.Team, facts, postgres.Location(reader.TimeZone))
+		words, ok := notices.NoticeText(oncall.NoticeKind(n.Kind), n.Team, facts, postgres.Location(reader.TimeZone))
 		if ok {
 			out = append(out, r.notification(words, noticeLife, recipient(reader.UserID, reader.Name, reader.Mode)))
 		}
@@ -160,19 +162,19 @@ func (r *Reminders) tell(ctx context.Context, q *db.Queries, team int64, n db.No
 	return out, nil
 }
 
-func noticeFacts(ctx context.Context, q *db.Queries, raw json.RawMessage) ([]oncall.NoticeFact, error) {
+func noticeFacts(ctx context.Context, q *db.Queries, raw json.RawMessage) ([]notices.NoticeFact, error) {
 	var stored []postgres.NoticeFact
 	if json.Unmarshal(raw, &stored) != nil {
-		return []oncall.NoticeFact{}, nil // not ours: there is nothing to tell
+		return []notices.NoticeFact{}, nil // not ours: there is nothing to tell
 	}
 	ids := make([]int64, len(stored))
 	for i, f := range stored {
 		ids[i] = f.UserID
 	}
 	names, err := shownNames(ctx, q, ids)
-	facts := make([]oncall.NoticeFact, len(stored))
+	facts := make([]notices.NoticeFact, len(stored))
 	for i, f := range stored {
-		facts[i] = oncall.NoticeFact{
+		facts[i] = notices.NoticeFact{
 			User: users.ID(f.UserID), Role: f.Role, Name: names[f.UserID], Start: time.Unix(f.Start, 0), End: time.Unix(f.End, 0),
 		}
 	}
@@ -219,7 +221,7 @@ func (r *Reminders) CheckPhones(ctx context.Context, processID string, leases []
 			}
 			if made > 0 {
 				told.Types = append(told.Types, oncall.PhoneMissing)
-				out = append(out, r.notification(oncall.Words{Subject: c.Subject, Body: c.Body}, noticeLife, recipient(p.ID, p.Name, string(users.Email))))
+				out = append(out, r.notification(notices.Text{Subject: c.Subject, Body: c.Body}, noticeLife, recipient(p.ID, p.Name, string(users.Email))))
 			}
 		}
 		return told, out, nil
@@ -237,7 +239,7 @@ func (r *Reminders) Forget(ctx context.Context) error {
 	})
 }
 
-func (r *Reminders) notification(w oncall.Words, life time.Duration, to messages.NotificationRecipient) messages.Notification {
+func (r *Reminders) notification(w notices.Text, life time.Duration, to messages.NotificationRecipient) messages.Notification {
 	return messages.Notification{
 		ApplicationID: r.application, Subject: w.Subject, Body: w.Body, Lifetime: life, Recipients: []messages.NotificationRecipient{to},
 	}
@@ -255,14 +257,14 @@ func (r *Reminders) ofTeam(ctx context.Context, processID string, lease buckets.
 // fenced runs decide and stores its notifications in one transaction that only the owner of the leases can commit.
 func (r *Reminders) fenced(ctx context.Context, processID string, leases []buckets.Lease,
 	decide func(*db.Queries) (Told, []messages.Notification, error)) (Told, error) {
-	limits, err := r.notifications.limits.Current(ctx)
+	policy, err := r.notifications.quotas.Current(ctx)
 	if err != nil {
 		return Told{}, err
 	}
 	var told Told
-	var tally quotas.Tally
+	var tally floods.Tally
 	err = r.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		told, tally = Told{}, quotas.Tally{}
+		told, tally = Told{}, floods.Tally{}
 		if err := postgres.Fence(ctx, q, processID, leases); err != nil {
 			return err
 		}
@@ -270,8 +272,8 @@ func (r *Reminders) fenced(ctx context.Context, processID string, leases []bucke
 		if told = decided; err != nil || len(made) == 0 {
 			return err
 		}
-		if limits.Bear() {
-			if made, err = limitNotifications(ctx, q, limits, made, &tally); err != nil {
+		if policy.Applies() {
+			if made, err = limitNotifications(ctx, q, policy, made, tally); err != nil {
 				return err
 			}
 		}

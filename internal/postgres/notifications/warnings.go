@@ -6,7 +6,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
@@ -21,10 +21,10 @@ func NewWarnings(n *Notifications) *Warnings {
 
 // Warn notes which of the warnings the team has not heard of yet, and stores the message that word makes of them; one without
 // recipients is not stored. It returns the new ones and the buckets of what was stored.
-func (w *Warnings) Warn(ctx context.Context, processID string, lease buckets.Lease, team int64, warnings []oncall.Warning,
-	word func(fresh []oncall.Warning) messages.Notification,
-) ([]oncall.Warning, buckets.Set, error) {
-	var fresh []oncall.Warning
+func (w *Warnings) Warn(ctx context.Context, processID string, lease buckets.Lease, team int64, warnings []scheduling.Warning,
+	word func(fresh []scheduling.Warning) messages.Notification,
+) ([]scheduling.Warning, buckets.Set, error) {
+	var fresh []scheduling.Warning
 	told, err := w.reminders.ofTeam(ctx, processID, lease, func(q *db.Queries) (Told, []messages.Notification, error) {
 		fresh = nil
 		if err := q.ForgetWarnings(ctx, team); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
+// AddNoticeSetting stores about which changes of a team a person is notified, and returns the number of the setting.
 func AddNoticeSetting(ctx context.Context, q *db.Queries, s oncall.NoticeSetting) (int64, error) {
 	id, err := q.CreateNoticeSetting(ctx, db.CreateNoticeSettingParams{
 		UserID: int64(s.User), TeamID: s.TeamID, Mode: string(s.Mode), Type: s.Type, TimeBefore: OptionalSeconds(s.Before), OnlyIfInvolved: s.OnlyMine,
@@ -21,6 +22,7 @@ func AddNoticeSetting(ctx context.Context, q *db.Queries, s oncall.NoticeSetting
 	return id, SetNoticeRoles(ctx, q, id, s.Roles)
 }
 
+// SetNoticeRoles adds roles to a setting; an Invalid fault when a role does not exist.
 func SetNoticeRoles(ctx context.Context, q *db.Queries, id int64, roles []string) error {
 	lower := map[string]bool{}
 	names := make([]string, 0, len(roles))
@@ -37,6 +39,7 @@ func SetNoticeRoles(ctx context.Context, q *db.Queries, id int64, roles []string
 	return err
 }
 
+// OptionalSeconds returns whole seconds for a nullable column.
 func OptionalSeconds(d *time.Duration) *int32 {
 	if d == nil {
 		return nil

@@ -179,8 +179,8 @@ func (p *OncallPeople) Unpin(ctx context.Context, id users.ID, team int64) error
 
 // Search finds teams and services whose names contain the keyword and people whose names begin with it, ignoring case.
 // team, when not 0, narrows the people to its members.
-func (p *OncallPeople) Search(ctx context.Context, keyword string, team int64) (oncall.Found, error) {
-	out := oncall.Found{Services: map[string][]string{}}
+func (p *OncallPeople) Search(ctx context.Context, keyword string, team int64) (oncall.SearchResult, error) {
+	out := oncall.SearchResult{Services: map[string][]string{}}
 	keyword = strings.TrimSpace(postgres.Storable(keyword))
 	err := p.db.Do(ctx, func(q *db.Queries) (err error) {
 		if out.Teams, err = q.SearchTeams(ctx, keyword); err != nil {

@@ -89,8 +89,8 @@ func TestSettingsRefuse(t *testing.T) {
 	require.EqualError(t, err, "Application none not found")
 	require.True(t, fault.Is(s.SetTimeZone(ctx, nobody, "UTC", "test"), fault.NotFound))
 	require.True(t, fault.Is(s.RemoveReprioritisation(ctx, ana, users.SMS, "test"), fault.NotFound))
-	require.Zero(t, e.Id(`select count(*) from audit_log`), "what was refused was not done")
-	require.Zero(t, e.Id(`select count(*) from user_modes`))
+	require.Zero(t, e.ID(`select count(*) from audit_log`), "what was refused was not done")
+	require.Zero(t, e.ID(`select count(*) from user_modes`))
 
 	many := make([]users.CategoryChoice, 500)
 	for i := range many {
@@ -98,7 +98,7 @@ func TestSettingsRefuse(t *testing.T) {
 	}
 	e.Exec(`insert into notification_categories (application_id, name, mode) values ($1, 'news', 'email')`, e.App)
 	require.NoError(t, s.SetCategories(ctx, ana, many, strings.Repeat("x", 10)))
-	require.Less(t, e.Id(`select max(length(detail)) from audit_log`), int64(600))
+	require.Less(t, e.ID(`select max(length(detail)) from audit_log`), int64(600))
 }
 
 func TestReprioritisationsAreOneForEachMode(t *testing.T) {

@@ -20,6 +20,7 @@ type Catalog struct {
 	Demo      int64 // application
 }
 
+// NewCatalog returns a new database with that content.
 func NewCatalog(t *testing.T) Catalog {
 	t.Helper()
 	c := Catalog{DB: New(t)}
@@ -36,6 +37,7 @@ func NewCatalog(t *testing.T) Catalog {
 	return c
 }
 
+// Draft returns a plan of two steps, which is not stored.
 func (c Catalog) Draft(name string) escalation.Draft {
 	zero := 0
 	return escalation.Draft{Name: name, CreatorID: c.Ann, Description: "d", ThresholdWindow: 10 * time.Second, ThresholdCount: 1,

@@ -34,6 +34,7 @@ type Escalating struct {
 	People map[string]int64 // user ids
 }
 
+// Holding is a process that holds leases; it notes which of them it is told to have lost.
 type Holding struct {
 	mu      sync.Mutex
 	id      string
@@ -41,24 +42,29 @@ type Holding struct {
 	LostSet buckets.Set
 }
 
-func (h *Holding) ProcessID() string       { return h.id }
+// ProcessID implements runner.Holder.
+func (h *Holding) ProcessID() string { return h.id }
+
+// Leases implements runner.Holder.
 func (h *Holding) Leases() []buckets.Lease { return h.Held }
 
+// Lost implements runner.Holder.
 func (h *Holding) Lost(bs buckets.Set) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.LostSet.Union(bs)
 }
 
+// NewEscalating returns a new database with people, a team and an application, and a runner that owns every bucket.
 func NewEscalating(t testing.TB) *Escalating {
 	t.Helper()
 	e := &Escalating{T: t, DB: New(t), Now: time.Now().UTC().Truncate(time.Second), People: map[string]int64{}}
-	e.App = e.Id(`insert into applications (name) values ('shop') returning id`)
+	e.App = e.ID(`insert into applications (name) values ('shop') returning id`)
 	e.Exec(`insert into application_modes (application_id, mode) select $1, name from modes where name <> 'drop'`, e.App)
 	for _, name := range []string{"ana", "bo", "cy", "boss", "owner"} {
 		e.Person(name, "email", "sms", "call", "slack")
 	}
-	team := e.Id(`insert into teams (name, manager_id) values ('db', $1) returning id`, e.People["boss"])
+	team := e.ID(`insert into teams (name, manager_id) values ('db', $1) returning id`, e.People["boss"])
 	for i, name := range []string{"ana", "bo", "cy"} {
 		e.Exec(`insert into team_members (team_id, user_id, position) values ($1, $2, $3)`, team, e.People[name], i)
 	}
@@ -70,7 +76,7 @@ func NewEscalating(t testing.TB) *Escalating {
 // Person adds a user with contacts for the given modes.
 func (e *Escalating) Person(name string, modes ...string) {
 	e.T.Helper()
-	id := e.Id(`insert into users (name) values ($1) returning id`, name)
+	id := e.ID(`insert into users (name) values ($1) returning id`, name)
 	e.People[name] = id
 	for _, m := range modes {
 		e.Exec(`insert into user_contacts (user_id, mode, destination) values ($1, $2, $3)`, id, m, name+"@"+m)
@@ -92,6 +98,7 @@ func (e *Escalating) Own(process string) *Holding {
 	return h
 }
 
+// Start returns a runner for a process.
 func (e *Escalating) Start(h runner.Holder) *runner.Runner {
 	e.T.Helper()
 	dir := engine.NewDirectory(e.DB)
@@ -104,21 +111,25 @@ func (e *Escalating) Start(h runner.Holder) *runner.Runner {
 	return r
 }
 
+// Wake notes the buckets that were woken.
 func (e *Escalating) Wake(bs buckets.Set) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.Woken.Union(bs)
 }
 
+// Exec runs a statement.
 func (e *Escalating) Exec(sql string, args ...any) {
 	e.T.Helper()
 	_, err := e.DB.Pool().Exec(e.Ctx(), sql, args...)
 	require.NoError(e.T, err)
 }
 
+// Ctx is the context of the test.
 func (e *Escalating) Ctx() context.Context { return e.T.Context() }
 
-func (e *Escalating) Id(sql string, args ...any) int64 {
+// ID runs a query that returns a number.
+func (e *Escalating) ID(sql string, args ...any) int64 {
 	e.T.Helper()
 	var id int64
 	require.NoError(e.T, e.DB.Pool().QueryRow(e.Ctx(), sql, args...).Scan(&id))
@@ -137,9 +148,10 @@ type Intent struct {
 	Dynamic  *int
 }
 
+// Plan stores a plan with these notifications and returns its number.
 func (e *Escalating) Plan(name string, intents ...Intent) int64 {
 	e.T.Helper()
-	plan := e.Id(`insert into plans (name, creator_id, threshold_window, threshold_count, aggregation_window, aggregation_reset)
+	plan := e.ID(`insert into plans (name, creator_id, threshold_window, threshold_count, aggregation_window, aggregation_reset)
 		values ($1, $2, 0, 0, 0, 0) returning id`, name, e.People["owner"])
 	positions := map[int]int{}
 	for _, n := range intents {
@@ -157,17 +169,20 @@ func (e *Escalating) Plan(name string, intents ...Intent) int64 {
 	return plan
 }
 
+// Open stores an incident that is due now.
 func (e *Escalating) Open(plan int64) int64 {
 	e.T.Helper()
-	return e.Id(`insert into incidents (plan_id, application_id, created_at, due_at) values ($1, $2, $3, $3) returning id`,
+	return e.ID(`insert into incidents (plan_id, application_id, created_at, due_at) values ($1, $2, $3, $3) returning id`,
 		plan, e.App, e.Now)
 }
 
+// Pass lets the runner do what is due.
 func (e *Escalating) Pass() {
 	e.T.Helper()
 	require.NoError(e.T, e.Runner.Pass(e.Ctx()))
 }
 
+// Later moves the clock.
 func (e *Escalating) Later(d time.Duration) {
 	e.Now = e.Now.Add(d)
 }
@@ -196,6 +211,7 @@ func (e *Escalating) Pages(incident int64) []string {
 	return out
 }
 
+// Timeline lists the lines of an incident as "kind: text".
 func (e *Escalating) Timeline(incident int64) []string {
 	e.T.Helper()
 	rows, err := e.DB.Pool().Query(e.Ctx(), `select kind || ': ' || text from timeline_entries where incident_id = $1 order by id`, incident)
@@ -205,6 +221,7 @@ func (e *Escalating) Timeline(incident int64) []string {
 	return out
 }
 
+// Standing is how far an incident is.
 type Standing struct {
 	Step   int
 	Active bool
@@ -212,6 +229,7 @@ type Standing struct {
 	HasDue bool
 }
 
+// Standing reads how far an incident is.
 func (e *Escalating) Standing(incident int64) Standing {
 	e.T.Helper()
 	var s Standing
@@ -231,6 +249,7 @@ func (e *Escalating) Acknowledge(incident int64) {
 		incident, e.People["ana"], e.Now)
 }
 
+// Reopen takes an acknowledgement back, as the API does.
 func (e *Escalating) Reopen(incident int64) {
 	e.T.Helper()
 	e.Exec(`update incidents set active = true, owner_id = null, reopen_count = reopen_count + 1, version = version + 1,
@@ -240,11 +259,11 @@ func (e *Escalating) Reopen(incident int64) {
 // MailingList adds a list of people.
 func (e *Escalating) MailingList(name string, members ...string) (targetID int64) {
 	e.T.Helper()
-	id := e.Id(`insert into mailing_lists (name, member_count) values ($1, $2) returning id`, name, len(members))
+	id := e.ID(`insert into mailing_lists (name, member_count) values ($1, $2) returning id`, name, len(members))
 	for _, m := range members {
 		e.Exec(`insert into mailing_list_members values ($1, $2)`, id, e.People[m])
 	}
-	return e.Id(`select target_id from mailing_lists where id = $1`, id)
+	return e.ID(`select target_id from mailing_lists where id = $1`, id)
 }
 
 // FallbackTo sets the fallback of a plan or an application to a user or team.
@@ -253,6 +272,7 @@ func (e *Escalating) FallbackTo(table string, id int64, role, target string) {
 	e.Exec(`update `+table+` set fallback_role = $2, fallback_target_id = (select target_id from targets where name = $3) where id = $1`, id, role, target)
 }
 
+// Text runs a query that returns a text.
 func (e *Escalating) Text(sql string, args ...any) string {
 	e.T.Helper()
 	var s string
@@ -260,6 +280,7 @@ func (e *Escalating) Text(sql string, args ...any) string {
 	return s
 }
 
+// TakeMessages takes up to a hundred messages as a worker does.
 func TakeMessages(e *Escalating, q *queue.Queue) []delivery.Claimed {
 	e.T.Helper()
 	var takes []delivery.Take
@@ -273,6 +294,7 @@ func TakeMessages(e *Escalating, q *queue.Queue) []delivery.Claimed {
 	return claimed
 }
 
+// Starts returns the starts of the messages, as a worker marks them.
 func Starts(claimed []delivery.Claimed) []delivery.Start {
 	var out []delivery.Start
 	for _, c := range claimed {

@@ -1,4 +1,4 @@
-// Times are rendered by the server in UTC and shown in the reader's zone; ages tick.
+// Shows times, which the server renders in UTC, in the reader's zone, and updates ages.
 function age(seconds) {
   if (seconds < 0) seconds = 0;
   if (seconds < 60) return Math.floor(seconds) + " s";
@@ -9,7 +9,7 @@ function age(seconds) {
 const browserZone = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
 const ownZone = valid(document.body.dataset.zone) ? document.body.dataset.zone : "";
 const zone = ownZone || browserZone; // of all times on the page
-document.cookie = "iris_zone=" + browserZone + "; path=/; max-age=31536000; SameSite=Lax"; // for what the server words itself
+document.cookie = "iris_zone=" + browserZone + "; path=/; max-age=31536000; SameSite=Lax"; // for times that the server formats
 function valid(name) {
   try {
     return Boolean(name && new Intl.DateTimeFormat([], { timeZone: name }));
@@ -30,7 +30,7 @@ function clock(at) {
   return formats.date.format(at) === formats.date.format(new Date()) ? text : formats.day.format(at) + ", " + text;
 }
 function show(root) {
-  for (const t of root.querySelectorAll("time[datetime]:not(.ec time)")) { // those of the calendar's grid are not ours
+  for (const t of root.querySelectorAll("time[datetime]:not(.ec time)")) { // the calendar's grid formats its own
     const at = new Date(t.dateTime);
     let text = clock(at);
     if (t.dataset.as === "age") text = age((Date.now() - at) / 1000);
@@ -48,7 +48,7 @@ document.addEventListener("DOMContentLoaded", () => {
 document.addEventListener("htmx:afterSwap", () => show(document));
 setInterval(() => show(document), 1000);
 
-// A live part is brought up to date in place: elements stay where they are, so that the focus stays and a tap hits what was aimed at.
+// A live part is updated in place: elements do not move, so that the focus stays and a tap hits the intended element.
 function same(a, b) {
   return a.nodeType === b.nodeType && a.nodeName === b.nodeName && (a.id || "") === (b.id || "");
 }
@@ -57,7 +57,7 @@ function update(from, to) {
     if (from.data !== to.data) from.data = to.data;
     return;
   }
-  if (from.nodeName === "TIME" && from.dateTime === to.dateTime) return; // its text is the browser's
+  if (from.nodeName === "TIME" && from.dateTime === to.dateTime) return; // the browser sets its text
   for (const a of [...from.attributes]) if (!to.hasAttribute(a.name) && a.name !== "open" && a.name !== "style") from.removeAttribute(a.name);
   for (const a of to.attributes) if (from.getAttribute(a.name) !== a.value) from.setAttribute(a.name, a.value);
   const known = new Map([...from.children].filter((c) => c.id).map((c) => [c.id, c]));
@@ -79,14 +79,14 @@ function update(from, to) {
 const idsOf = (root) => [...(root.querySelector("#rows")?.children || [])];
 let latest = null; // the list as the server has it, when it differs from what is shown
 const title = document.title;
-// updateList changes the rows that are shown and moves none of them. New ones wait for a press on the bar.
+// updateList updates the shown rows without moving them. New rows appear after a press on the bar.
 function updateList(live, to) {
   const fresh = new Map(idsOf(to).map((r) => [r.id, r])), shown = idsOf(live);
   let gone = 0;
   for (const row of shown) {
     const is = fresh.get(row.id);
     fresh.delete(row.id);
-    row.style.height = row.offsetHeight + "px"; // a button that leaves must not move the rows below
+    row.style.height = row.offsetHeight + "px"; // a removed button must not move the rows below
     if (is) update(row, is);
     else {
       gone++;
@@ -136,16 +136,16 @@ document.addEventListener("htmx:beforeSwap", (e) => {
   if (active && active !== document.body) {
     const lost = !active.isConnected || active.disabled || active.closest(".gone form");
     if (lost) (active.closest("tr")?.querySelector(".title a") || live.querySelector("h1"))?.focus();
-    else scrollBy(0, active.getBoundingClientRect().top - top); // what grew above it must not push it away
+    else scrollBy(0, active.getBoundingClientRect().top - top); // content that grew above must not move it
   }
 });
 
-// A comment that is being written survives the end of a session and a closed page's way back.
+// A comment being written is kept when the session ends or the page is closed.
 function drafts(run) {
   try {
     run(sessionStorage);
   } catch {
-    /* private windows keep nothing */
+    /* no storage in private windows */
   }
 }
 document.addEventListener("DOMContentLoaded", () => {
@@ -159,7 +159,7 @@ document.addEventListener("DOMContentLoaded", () => {
   }
 });
 
-// A lost connection, or a server without its database, must not look like a quiet night.
+// Shows a lost connection, or a server without its database: otherwise the page would look as if nothing happened.
 let warning = null;
 function warn(text) {
   if (!warning) {

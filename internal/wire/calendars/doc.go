@@ -10,6 +10,8 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/editing"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/routing"
@@ -41,14 +43,14 @@ type Rosters interface {
 
 // Schedules finds schedules.
 type Schedules interface {
-	ByTeam(ctx context.Context, teams ...int64) ([]oncall.StoredSchedule, error)
-	ByID(ctx context.Context, id oncall.ScheduleID) (oncall.StoredSchedule, error)
+	ByTeam(ctx context.Context, teams ...int64) ([]scheduling.StoredSchedule, error)
+	ByID(ctx context.Context, id oncall.ScheduleID) (scheduling.StoredSchedule, error)
 }
 
 // Shifts reads and edits calendars.
 type Shifts interface {
 	Find(ctx context.Context, by oncall.ShiftQuery) ([]oncall.ShiftRow, error)
-	Edit(ctx context.Context, choice oncall.Choice, by oncall.By, rehearse bool, decide oncall.Decide) (oncall.Changes, error)
+	Edit(ctx context.Context, choice editing.Selection, by oncall.By, rehearse bool, decide editing.Decide) (oncall.Changes, error)
 }
 
 // Requests reads requests about calendars. All parts are required. It is safe for concurrent use.

@@ -12,14 +12,16 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/editing"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/jsonbody"
 )
 
 // Edit is one change of a calendar as a request asks for it. It is read once, and then either made or rehearsed.
 type Edit struct {
-	Choice oncall.Choice
-	Decide oncall.Decide
+	Choice editing.Selection
+	Decide editing.Decide
 	// after is what an override leaves of the given shifts and adds, filled by decide.
 	after []oncall.Shift
 	// substitute is who an override puts in.
@@ -34,14 +36,14 @@ func (a Requests) Run(r *http.Request, e *Edit, raw json.RawMessage, rehearse bo
 }
 
 // Desk is where the caller edits the calendar of a crew. named: the request named the team, so may the refusal.
-func (a Requests) Desk(ctx context.Context, now time.Time, crew oncall.Crew, named bool) oncall.Desk {
+func (a Requests) Desk(ctx context.Context, now time.Time, crew editing.Membership, named bool) editing.Editor {
 	actor, name := wire.Actor(ctx), crew.Name
 	if !named {
 		name = ""
 	}
-	return oncall.Desk{
+	return editing.Editor{
 		Now: now, Grace: a.Grace, Team: crew, NewLink: newLink,
-		May: oncall.Permission{Member: actor.MayEditCalendar(crew.TeamID, name), Admin: actor.MayAdministerTeam(crew.TeamID, crew.Name)},
+		May: editing.Permission{Member: actor.MayEditCalendar(crew.TeamID, name), Admin: actor.MayAdministerTeam(crew.TeamID, crew.Name)},
 	}
 }
 
@@ -56,8 +58,8 @@ func newLink() string {
 const BadEvent = "Invalid event"
 
 // draft reads a shift that somebody asks for. The role's and the user's existence is looked at later.
-func (a Requests) draft(ctx context.Context, b jsonbody.Object) (oncall.Draft, error) {
-	var d oncall.Draft
+func (a Requests) draft(ctx context.Context, b jsonbody.Object) (editing.ShiftRequest, error) {
+	var d editing.ShiftRequest
 	var err error
 	if d.Start, err = b.RequiredTime("start"); err != nil {
 		return d, err
@@ -112,8 +114,8 @@ func (a Requests) Creation(ctx context.Context, b jsonbody.Object) (*Edit, error
 		return nil, err
 	}
 	return &Edit{
-		Choice: oncall.Choice{TeamID: team.ID},
-		Decide: func(now time.Time, crew oncall.Crew, _ []oncall.Shift) (oncall.Decision, error) {
+		Choice: editing.Selection{TeamID: team.ID},
+		Decide: func(now time.Time, crew editing.Membership, _ []oncall.Shift) (editing.Decision, error) {
 			c, err := a.Desk(ctx, now, crew, true).Create(d)
 			switch {
 			case err != nil:
@@ -122,7 +124,7 @@ func (a Requests) Creation(ctx context.Context, b jsonbody.Object) (*Edit, error
 			default:
 				err = stray
 			}
-			return oncall.Decision{Changes: c, Action: "event_created", Context: func(added []oncall.Shift) any {
+			return editing.Decision{Changes: c, Action: "event_created", Context: func(added []oncall.Shift) any {
 				return map[string]any{"new_event_id": added[0].ID, "request_body": b.Raw}
 			}}, err
 		},
@@ -130,8 +132,8 @@ func (a Requests) Creation(ctx context.Context, b jsonbody.Object) (*Edit, error
 }
 
 // strangeSchedule is the refusal of drafts that ascribe a shift to a schedule which is not one of the team.
-func (a Requests) strangeSchedule(ctx context.Context, team oncall.Profile, drafts ...oncall.Draft) (refusal, err error) {
-	var own []oncall.StoredSchedule
+func (a Requests) strangeSchedule(ctx context.Context, team oncall.Profile, drafts ...editing.ShiftRequest) (refusal, err error) {
+	var own []scheduling.StoredSchedule
 	for _, d := range drafts {
 		if d.Schedule == 0 {
 			continue
@@ -141,7 +143,7 @@ func (a Requests) strangeSchedule(ctx context.Context, team oncall.Profile, draf
 				return nil, err
 			}
 		}
-		if !slices.ContainsFunc(own, func(s oncall.StoredSchedule) bool { return s.ID == d.Schedule }) {
+		if !slices.ContainsFunc(own, func(s scheduling.StoredSchedule) bool { return s.ID == d.Schedule }) {
 			return Integrity(fmt.Sprintf(`team "%s" has no schedule %d`, team.Name, d.Schedule)), nil
 		}
 	}
@@ -149,12 +151,12 @@ func (a Requests) strangeSchedule(ctx context.Context, team oncall.Profile, draf
 }
 
 // strayCreation is the refusal of a shift for a team that does not exist: what comes before it in the order of checks, or that.
-func (a Requests) strayCreation(ctx context.Context, d oncall.Draft) error {
+func (a Requests) strayCreation(ctx context.Context, d editing.ShiftRequest) error {
 	now, err := a.People.Clock(ctx)
 	if err != nil {
 		return err
 	}
-	_, err = a.Desk(ctx, now, oncall.Crew{TeamID: -1, Name: d.TeamName}, true).Create(d) // nobody is part of it
+	_, err = a.Desk(ctx, now, editing.Membership{TeamID: -1, Name: d.TeamName}, true).Create(d) // nobody is part of it
 	return err
 }
 
@@ -162,8 +164,8 @@ func (a Requests) strayCreation(ctx context.Context, d oncall.Draft) error {
 const BadUpdate = "Invalid event update"
 
 // patch reads what a body changes of a shift; allowed are the keys that it may have.
-func (a Requests) patch(ctx context.Context, b jsonbody.Object, allowed ...string) (oncall.Patch, error) {
-	var p oncall.Patch
+func (a Requests) patch(ctx context.Context, b jsonbody.Object, allowed ...string) (editing.Patch, error) {
+	var p editing.Patch
 	for key := range b.Members {
 		if !slices.Contains(allowed, key) {
 			return p, fault.Titled(BadUpdate, "Invalid column")
@@ -214,16 +216,16 @@ func (a Requests) Change(ctx context.Context, id oncall.ShiftID, b jsonbody.Obje
 	if err != nil {
 		return nil, err
 	}
-	e, err := a.about(ctx, oncall.Choice{IDs: []oncall.ShiftID{id}})
+	e, err := a.about(ctx, editing.Selection{IDs: []oncall.ShiftID{id}})
 	if err != nil {
 		return nil, err
 	}
-	e.Decide = func(now time.Time, crew oncall.Crew, chosen []oncall.Shift) (oncall.Decision, error) {
+	e.Decide = func(now time.Time, crew editing.Membership, chosen []oncall.Shift) (editing.Decision, error) {
 		if len(chosen) == 0 {
-			return oncall.Decision{}, ErrGone
+			return editing.Decision{}, ErrGone
 		}
 		c, err := a.Desk(ctx, now, crew, true).Edit(chosen[0], p)
-		return oncall.Decision{Changes: c, Action: "event_edited", Context: func([]oncall.Shift) any {
+		return editing.Decision{Changes: c, Action: "event_edited", Context: func([]oncall.Shift) any {
 			return map[string]any{"old_event": e.old(chosen)[0], "request_body": b.Raw}
 		}}, err
 	}
@@ -234,7 +236,7 @@ func (a Requests) Change(ctx context.Context, id oncall.ShiftID, b jsonbody.Obje
 var ErrGone = fault.New(fault.NotFound, "not found")
 
 // about begins an edit of chosen shifts with reading their names.
-func (a Requests) about(ctx context.Context, c oncall.Choice) (*Edit, error) {
+func (a Requests) about(ctx context.Context, c editing.Selection) (*Edit, error) {
 	rows, err := a.ShiftRows(ctx, c)
 	return &Edit{Choice: c, Rows: rows}, err
 }
@@ -252,16 +254,16 @@ func (e *Edit) old(shifts []oncall.Shift) []map[string]any {
 
 // Deletion is a request to remove one shift.
 func (a Requests) Deletion(ctx context.Context, id oncall.ShiftID) (*Edit, error) {
-	e, err := a.about(ctx, oncall.Choice{IDs: []oncall.ShiftID{id}})
+	e, err := a.about(ctx, editing.Selection{IDs: []oncall.ShiftID{id}})
 	if err != nil {
 		return nil, err
 	}
-	e.Decide = func(now time.Time, crew oncall.Crew, chosen []oncall.Shift) (oncall.Decision, error) {
+	e.Decide = func(now time.Time, crew editing.Membership, chosen []oncall.Shift) (editing.Decision, error) {
 		if len(chosen) == 0 {
-			return oncall.Decision{}, ErrGone
+			return editing.Decision{}, ErrGone
 		}
 		c, err := a.Desk(ctx, now, crew, true).Delete(chosen[0])
-		return oncall.Decision{Changes: c, Action: "event_deleted", Context: func([]oncall.Shift) any {
+		return editing.Decision{Changes: c, Action: "event_deleted", Context: func([]oncall.Shift) any {
 			return map[string]any{"old_event": e.old(chosen)[0]}
 		}}, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/editing"
 	"github.com/iris-oncall/iris/internal/wire/jsonbody"
 )
 
@@ -27,7 +28,7 @@ func (a Requests) LinkedCreation(ctx context.Context, raw json.RawMessage) (*Edi
 	if len(items) > maxLinked {
 		return nil, fault.Titled(title, fmt.Sprintf("events list cannot hold more than %d events", maxLinked))
 	}
-	drafts := make([]oncall.Draft, len(items))
+	drafts := make([]editing.ShiftRequest, len(items))
 	for i, item := range items {
 		b, err := jsonbody.ParseMember(fmt.Sprintf("events[%d]", i), item, BadEvent)
 		if err != nil {
@@ -54,13 +55,13 @@ func (a Requests) LinkedCreation(ctx context.Context, raw json.RawMessage) (*Edi
 		}
 	}
 	return &Edit{
-		Choice: oncall.Choice{TeamID: team.ID},
-		Decide: func(now time.Time, crew oncall.Crew, _ []oncall.Shift) (oncall.Decision, error) {
+		Choice: editing.Selection{TeamID: team.ID},
+		Decide: func(now time.Time, crew editing.Membership, _ []oncall.Shift) (editing.Decision, error) {
 			c, err := a.Desk(ctx, now, crew, true).CreateLinked(drafts)
 			if err == nil {
 				err = missing
 			}
-			return oncall.Decision{Changes: c, Action: "event_created", Context: func(added []oncall.Shift) any {
+			return editing.Decision{Changes: c, Action: "event_created", Context: func(added []oncall.Shift) any {
 				return map[string]any{"link_id": added[0].Link, "event_ids": ShiftIDs(added), "request_body": raw}
 			}}, err
 		},
@@ -68,7 +69,7 @@ func (a Requests) LinkedCreation(ctx context.Context, raw json.RawMessage) (*Edi
 }
 
 // unknownIn gives the roles of drafts their proper names, and returns the refusal of one that does not exist.
-func (a Requests) unknownIn(ctx context.Context, drafts []oncall.Draft) (refusal, err error) {
+func (a Requests) unknownIn(ctx context.Context, drafts []editing.ShiftRequest) (refusal, err error) {
 	proper := map[string]string{}
 	for i := range drafts {
 		d := &drafts[i]
@@ -102,13 +103,13 @@ func (a Requests) LinkedChange(ctx context.Context, link string, b jsonbody.Obje
 	if err != nil {
 		return nil, err
 	}
-	e, err := a.about(ctx, oncall.Choice{Links: []string{link}})
+	e, err := a.about(ctx, editing.Selection{Links: []string{link}})
 	if err != nil {
 		return nil, err
 	}
-	e.Decide = func(now time.Time, crew oncall.Crew, chosen []oncall.Shift) (oncall.Decision, error) {
+	e.Decide = func(now time.Time, crew editing.Membership, chosen []oncall.Shift) (editing.Decision, error) {
 		c, err := a.Desk(ctx, now, crew, true).EditLinked(chosen, p)
-		return oncall.Decision{Changes: c, Action: "event_edited", Context: func([]oncall.Shift) any {
+		return editing.Decision{Changes: c, Action: "event_edited", Context: func([]oncall.Shift) any {
 			return map[string]any{"old_event": e.old(chosen), "request_body": b.Raw}
 		}}, err
 	}
@@ -117,13 +118,13 @@ func (a Requests) LinkedChange(ctx context.Context, link string, b jsonbody.Obje
 
 // LinkedDeletion is a request to remove all shifts of a link.
 func (a Requests) LinkedDeletion(ctx context.Context, link string) (*Edit, error) {
-	e, err := a.about(ctx, oncall.Choice{Links: []string{link}})
+	e, err := a.about(ctx, editing.Selection{Links: []string{link}})
 	if err != nil {
 		return nil, err
 	}
-	e.Decide = func(now time.Time, crew oncall.Crew, chosen []oncall.Shift) (oncall.Decision, error) {
+	e.Decide = func(now time.Time, crew editing.Membership, chosen []oncall.Shift) (editing.Decision, error) {
 		c, err := a.Desk(ctx, now, crew, true).DeleteLinked(chosen)
-		return oncall.Decision{Changes: c, Action: "event_deleted", Context: func([]oncall.Shift) any {
+		return editing.Decision{Changes: c, Action: "event_deleted", Context: func([]oncall.Shift) any {
 			return map[string]any{"old_event": e.old(chosen)}
 		}}, err
 	}

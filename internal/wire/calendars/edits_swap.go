@@ -10,6 +10,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/editing"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire/jsonbody"
 	"github.com/iris-oncall/iris/internal/wire/params"
@@ -22,8 +23,8 @@ type swapSide struct {
 	linked bool
 }
 
-func (s swapSide) of(chosen []oncall.Shift) oncall.Side {
-	side := oncall.Side{Linked: s.linked}
+func (s swapSide) of(chosen []oncall.Shift) editing.Side {
+	side := editing.Side{Linked: s.linked}
 	for _, shift := range chosen {
 		if s.linked && shift.Link == s.link || !s.linked && shift.ID == s.id {
 			side.Shifts = append(side.Shifts, shift)
@@ -33,14 +34,14 @@ func (s swapSide) of(chosen []oncall.Shift) oncall.Side {
 }
 
 // Swapping reads a request to exchange the people of two sides. decide is what is done with them.
-func (a Requests) Swapping(ctx context.Context, b jsonbody.Object, decide func(oncall.Desk, []oncall.Side) (oncall.Changes, error)) (*Edit, error) {
+func (a Requests) Swapping(ctx context.Context, b jsonbody.Object, decide func(editing.Editor, []editing.Side) (oncall.Changes, error)) (*Edit, error) {
 	const title = "Invalid event swap request"
 	var items []json.RawMessage
 	if !b.Given("events") || json.Unmarshal(b.Members["events"], &items) != nil || len(items) != 2 {
 		return nil, fault.Titled(title, "Must provide 2 events")
 	}
 	sides := make([]swapSide, 2)
-	var c oncall.Choice
+	var c editing.Selection
 	for i, item := range items {
 		given, err := jsonbody.ParseMember(fmt.Sprintf("events[%d]", i), item, title)
 		if err != nil {
@@ -59,9 +60,9 @@ func (a Requests) Swapping(ctx context.Context, b jsonbody.Object, decide func(o
 	if err != nil {
 		return nil, err
 	}
-	e.Decide = func(now time.Time, crew oncall.Crew, chosen []oncall.Shift) (oncall.Decision, error) {
-		changes, err := decide(a.Desk(ctx, now, crew, false), []oncall.Side{sides[0].of(chosen), sides[1].of(chosen)})
-		return oncall.Decision{Changes: changes, Action: "event_swapped", Context: func([]oncall.Shift) any {
+	e.Decide = func(now time.Time, crew editing.Membership, chosen []oncall.Shift) (editing.Decision, error) {
+		changes, err := decide(a.Desk(ctx, now, crew, false), []editing.Side{sides[0].of(chosen), sides[1].of(chosen)})
+		return editing.Decision{Changes: changes, Action: "event_swapped", Context: func([]oncall.Shift) any {
 			return map[string]any{"request_body": b.Raw, "events_swapped": e.old(chosen)}
 		}}, err
 	}
@@ -90,7 +91,7 @@ func readSide(b jsonbody.Object, title string) (swapSide, error) {
 }
 
 // Swap reads an exchange from a request and makes it. decide is what is done with the two sides.
-func (a Requests) Swap(w http.ResponseWriter, r *http.Request, decide func(oncall.Desk, []oncall.Side) (oncall.Changes, error)) error {
+func (a Requests) Swap(w http.ResponseWriter, r *http.Request, decide func(editing.Editor, []editing.Side) (oncall.Changes, error)) error {
 	b, err := jsonbody.Read(w, r, "Invalid event swap request")
 	if err != nil {
 		return err
@@ -125,7 +126,7 @@ func (a Requests) Overriding(ctx context.Context, b jsonbody.Object) (*Edit, err
 	if json.Unmarshal(b.Members["event_ids"], &raw) != nil {
 		return nil, invalid
 	}
-	var c oncall.Choice
+	var c editing.Selection
 	for _, item := range raw {
 		id, ok := jsonbody.ParseNumber(item)
 		if !ok {
@@ -145,7 +146,7 @@ func (a Requests) Overriding(ctx context.Context, b jsonbody.Object) (*Edit, err
 	return a.override(ctx, c, start, end, user, b.Raw)
 }
 
-func (a Requests) override(ctx context.Context, c oncall.Choice, start, end time.Time, user users.ID, raw json.RawMessage) (*Edit, error) {
+func (a Requests) override(ctx context.Context, c editing.Selection, start, end time.Time, user users.ID, raw json.RawMessage) (*Edit, error) {
 	e, err := a.about(ctx, c)
 	if err != nil {
 		return nil, err
@@ -161,10 +162,10 @@ func (a Requests) override(ctx context.Context, c oncall.Choice, start, end time
 		return nil, fault.New(fault.Invalid, "Invalid name or list of events")
 	}
 	e.substitute = people[0]
-	e.Decide = func(now time.Time, crew oncall.Crew, chosen []oncall.Shift) (oncall.Decision, error) {
+	e.Decide = func(now time.Time, crew editing.Membership, chosen []oncall.Shift) (editing.Decision, error) {
 		changes, after, err := a.Desk(ctx, now, crew, false).Override(chosen, start, end, user)
 		e.after = after
-		return oncall.Decision{Changes: changes, Action: "event_substituted", Context: func(added []oncall.Shift) any {
+		return editing.Decision{Changes: changes, Action: "event_substituted", Context: func(added []oncall.Shift) any {
 			return map[string]any{"new_events": e.Survivors(added, crew.Name), "request_body": raw}
 		}}, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/jsonbody"
@@ -127,10 +128,10 @@ func (a Requests) RosterNamed(ctx context.Context, t oncall.Profile, name string
 }
 
 // Schedule finds the schedule of the path with its team.
-func (a Requests) Schedule(r *http.Request) (oncall.StoredSchedule, oncall.Profile, error) {
+func (a Requests) Schedule(r *http.Request) (scheduling.StoredSchedule, oncall.Profile, error) {
 	id, err := ShiftID(r, "id")
 	if err != nil {
-		return oncall.StoredSchedule{}, oncall.Profile{}, err
+		return scheduling.StoredSchedule{}, oncall.Profile{}, err
 	}
 	s, err := a.Schedules.ByID(r.Context(), oncall.ScheduleID(id))
 	if err != nil {
@@ -141,7 +142,7 @@ func (a Requests) Schedule(r *http.Request) (oncall.StoredSchedule, oncall.Profi
 }
 
 // OwnSchedule finds the schedule of the path for somebody who may administer its team.
-func (a Requests) OwnSchedule(r *http.Request) (oncall.StoredSchedule, oncall.Profile, error) {
+func (a Requests) OwnSchedule(r *http.Request) (scheduling.StoredSchedule, oncall.Profile, error) {
 	s, t, err := a.Schedule(r)
 	if err == nil {
 		err = wire.Actor(r.Context()).MayAdministerTeam(t.ID, t.Name)
@@ -150,7 +151,7 @@ func (a Requests) OwnSchedule(r *http.Request) (oncall.StoredSchedule, oncall.Pr
 }
 
 // MayStillEdit decides about a schedule as it is when it is stored: its team may be another one meanwhile.
-func (a Requests) MayStillEdit(r *http.Request, is oncall.StoredSchedule) error {
+func (a Requests) MayStillEdit(r *http.Request, is scheduling.StoredSchedule) error {
 	if err := wire.Actor(r.Context()).MayAdministerTeam(is.TeamID, is.Team); err != nil {
 		return err
 	}

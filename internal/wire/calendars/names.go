@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/editing"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -35,7 +36,7 @@ func (a Requests) CrowdOf(ctx context.Context, shifts []oncall.Shift) (Crowd, er
 }
 
 // ShiftRows reads chosen shifts with their names.
-func (a Requests) ShiftRows(ctx context.Context, c oncall.Choice) (map[oncall.ShiftID]oncall.ShiftRow, error) {
+func (a Requests) ShiftRows(ctx context.Context, c editing.Selection) (map[oncall.ShiftID]oncall.ShiftRow, error) {
 	out := map[oncall.ShiftID]oncall.ShiftRow{}
 	add := func(q oncall.ShiftQuery) error {
 		rows, err := a.Shifts.Find(ctx, q)

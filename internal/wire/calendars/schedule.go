@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire/jsonbody"
 )
@@ -19,11 +19,11 @@ const BadSchedule = "invalid schedule"
 
 // SchedulePatch is what a body changes of a schedule; nil leaves a part as it is.
 type SchedulePatch struct {
-	slots        []oncall.Slot // as given: merging hides whether basic mode can show them
+	slots        []scheduling.Slot // as given: merging hides whether basic mode can show them
 	advanced     *bool
 	threshold    *int
 	role         *int64
-	algorithm    *oncall.Algorithm
+	algorithm    *scheduling.Algorithm
 	order        []users.ID
 	Team, Roster *int64
 }
@@ -61,14 +61,14 @@ func (a Requests) ReadSchedule(ctx context.Context, b jsonbody.Object) (p Schedu
 }
 
 // Apply makes the changes and checks the whole. notSimple is the refusal of a pattern that basic mode cannot show.
-func (p SchedulePatch) Apply(d *oncall.ScheduleDraft, title, notSimple string) error {
+func (p SchedulePatch) Apply(d *scheduling.ScheduleDraft, title, notSimple string) error {
 	set(&d.Advanced, p.advanced)
 	switch {
 	case p.slots != nil:
-		if !d.Advanced && !oncall.SimplePattern(p.slots) {
+		if !d.Advanced && !scheduling.SimplePattern(p.slots) {
 			return fault.Titled(title, notSimple)
 		}
-		d.Pattern = oncall.MergeSlots(p.slots)
+		d.Pattern = scheduling.MergeSlots(p.slots)
 	case p.advanced != nil && !d.Advanced && !simpleOnce(d.Pattern):
 		return fault.Titled(title, notSimple)
 	}
@@ -77,15 +77,15 @@ func (p SchedulePatch) Apply(d *oncall.ScheduleDraft, title, notSimple string) e
 	set(&d.TeamID, p.Team)
 	set(&d.RosterID, p.Roster)
 	if p.algorithm != nil {
-		if *p.algorithm == oncall.Turns && d.Rotation == nil {
+		if *p.algorithm == scheduling.ByRotation && d.Rotation == nil {
 			return Integrity("scheduler not found")
 		}
 		d.Algorithm = *p.algorithm
 	}
-	if d.Algorithm == oncall.RoundRobin {
+	if d.Algorithm == scheduling.RoundRobin {
 		d.Order = p.order
 	}
-	whole := oncall.Schedule{Algorithm: d.Algorithm, Pattern: d.Pattern, Rotation: d.Rotation, Threshold: d.Threshold}
+	whole := scheduling.Schedule{Algorithm: d.Algorithm, Pattern: d.Pattern, Rotation: d.Rotation, Threshold: d.Threshold}
 	return whole.Check()
 }
 
@@ -96,17 +96,17 @@ func set[T any](field *T, value *T) {
 }
 
 // simpleOnce reports whether a pattern as it is stored, merged, is one that basic mode can show.
-func simpleOnce(stored []oncall.Slot) bool {
-	return oncall.SimplePattern(stored) || oncall.SimplePattern(halves(stored))
+func simpleOnce(stored []scheduling.Slot) bool {
+	return scheduling.SimplePattern(stored) || scheduling.SimplePattern(halves(stored))
 }
 
 // halves cuts slots into shifts of twelve hours, which merging joined.
-func halves(stored []oncall.Slot) []oncall.Slot {
+func halves(stored []scheduling.Slot) []scheduling.Slot {
 	const half = 12 * time.Hour
-	var out []oncall.Slot
+	var out []scheduling.Slot
 	for _, s := range stored {
 		for s.Duration > half && s.Duration%half == 0 && len(out) <= 14 {
-			out = append(out, oncall.Slot{Start: s.Start, Duration: half})
+			out = append(out, scheduling.Slot{Start: s.Start, Duration: half})
 			s.Start, s.Duration = s.Start+half, s.Duration-half
 		}
 		out = append(out, s)
@@ -114,12 +114,12 @@ func halves(stored []oncall.Slot) []oncall.Slot {
 	return out
 }
 
-func readPattern(b jsonbody.Object) ([]oncall.Slot, error) {
+func readPattern(b jsonbody.Object) ([]scheduling.Slot, error) {
 	var items []json.RawMessage
 	if json.Unmarshal(b.Members["events"], &items) != nil {
 		return nil, fault.Titled(b.Title, "events must be a list")
 	}
-	out := make([]oncall.Slot, len(items))
+	out := make([]scheduling.Slot, len(items))
 	for i, item := range items {
 		e, err := jsonbody.ParseMember(fmt.Sprintf("events[%d]", i), item, b.Title)
 		if err != nil {
@@ -143,7 +143,7 @@ func readPattern(b jsonbody.Object) ([]oncall.Slot, error) {
 			return nil, fault.Titled(b.Title, "schedule event duration must be positive")
 		}
 		const most = 1 << 31 // seconds; the domain bounds what is sensible
-		out[i] = oncall.Slot{Start: time.Duration(max(min(start, most), -most)) * time.Second, Duration: time.Duration(min(duration, most)) * time.Second}
+		out[i] = scheduling.Slot{Start: time.Duration(max(min(start, most), -most)) * time.Second, Duration: time.Duration(min(duration, most)) * time.Second}
 	}
 	return out, nil
 }
@@ -164,14 +164,14 @@ func (a Requests) readScheduler(ctx context.Context, b jsonbody.Object, p *Sched
 	if err != nil {
 		return err
 	}
-	algorithm := oncall.Algorithm(cmp.Or(name, string(oncall.Default)))
-	known := []oncall.Algorithm{oncall.Default, oncall.RoundRobin, oncall.NoSkipMatching, oncall.MultiTeam, oncall.Turns}
+	algorithm := scheduling.Algorithm(cmp.Or(name, string(scheduling.Default)))
+	known := []scheduling.Algorithm{scheduling.Default, scheduling.RoundRobin, scheduling.NoSkipMatching, scheduling.MultiTeam, scheduling.ByRotation}
 	if !slices.Contains(known, algorithm) {
 		return Integrity("scheduler not found")
 	}
 	p.algorithm = &algorithm
 	names, given, err := s.Texts("data")
-	if err != nil || !given || algorithm != oncall.RoundRobin {
+	if err != nil || !given || algorithm != scheduling.RoundRobin {
 		return err
 	}
 	if len(names) > MaxNames {

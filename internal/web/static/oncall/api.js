@@ -6,7 +6,7 @@ function tokenOf(doc) {
   return doc.querySelector('meta[name="csrf-token"]')?.content || "";
 }
 
-// Failure is an answer that says no. text is for people.
+// Failure is an error answer. text is for people.
 export class Failure extends Error {
   constructor(status, title, detail) {
     super(detail || title);
@@ -33,8 +33,8 @@ export function query(values) {
 
 const loginPage = () => "/login/?next=" + encodeURIComponent(location.pathname + location.search);
 
-// renew takes the token of the session that the browser has by now. It reports false when there is none, or none of the same person:
-// what stands on the page was meant to be done by who opened it.
+// renew takes the token of the browser's present session. It returns false without a session, or when the session is another person's:
+// changes on the page belong to the person who opened it.
 async function renew() {
   const resp = await fetch(location.pathname, { credentials: "same-origin", cache: "no-store" });
   const doc = new DOMParser().parseFromString(await resp.text(), "text/html");
@@ -45,8 +45,8 @@ async function renew() {
   return true;
 }
 
-// ended is what becomes of a request without a session. It was not carried out, so that it can be sent again after a log-in. Whoever only
-// looks goes to the log-in page; whoever has entered something stays where it is, and logs in beside it.
+// ended handles a request without a session. It was not carried out, so it can be sent again after a log-in. A reader goes to the
+// log-in page; somebody who has entered something stays on the page and logs in in another tab.
 async function ended(method, again) {
   if (await renew().catch(() => false)) return again();
   if (method === "GET" && !document.querySelector("dialog[open]")) location.assign(loginPage());
@@ -108,8 +108,8 @@ function problemDetail(value) {
   return [value.description || value.detail, ...fields].filter(Boolean).join("; ");
 }
 
-// v0 is Oncall's API, v1 what Oncall never had. see reads a thing with the tag of its state; put and remove with that tag are refused when
-// somebody changed the thing meanwhile.
+// v0 is Oncall's API, v1 that of Iris. see reads an object with its ETag; put and remove with that ETag are refused when somebody
+// changed the object meanwhile.
 function client(base) {
   return {
     get: (p) => call("GET", base + p),

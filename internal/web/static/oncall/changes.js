@@ -1,4 +1,4 @@
-// What a change would do, shown before it is saved. The server works it out with the same rules as the change itself.
+// Shows the effect of a change before it is saved. The server computes it with the rules of the change itself.
 import { announce, fill, h, isolated, problem, working } from "./dom.js";
 import { dialog } from "./dialog.js";
 import { v1 } from "./api.js";
@@ -15,7 +15,7 @@ export async function propose({ title, form, ask, save, label = "Save", zone, ne
   let timer,
     asked = 0,
     shown = "", // the body whose changes are on the screen
-    failed = false; // for a reason that may be gone in a moment
+    failed = false; // for a reason that may be temporary
   const look = async () => {
     const mine = ++asked,
       body = ask();
@@ -45,7 +45,7 @@ export async function propose({ title, form, ask, save, label = "Save", zone, ne
   };
   const later = () => {
     clearTimeout(timer);
-    // Leaving a field says "change" once more: the press on the button that it is left for must not be lost.
+    // Leaving a field fires "change" again: the press on the button must not be lost.
     button.disabled = JSON.stringify(ask()) !== shown;
     if (!button.disabled) return;
     timer = setTimeout(look, wait);
@@ -73,7 +73,7 @@ export async function propose({ title, form, ask, save, label = "Save", zone, ne
     h("div", { class: "row" }, button, h("button", { type: "button", onclick: () => d.close() }, "Cancel"), extra),
   );
   const d = dialog({ title, body: f, near });
-  const back = () => failed && look(); // from the tab in which they logged in, say
+  const back = () => failed && look(); // for example from the tab of the log-in
   addEventListener("focus", back);
   look();
   const saved = await d.done;
@@ -95,7 +95,7 @@ function line(kind, sign, shift, zone, note) {
   );
 }
 
-// showChanges lists shifts that come, go and change, and how many hours each person gains or loses.
+// showChanges lists added, removed and changed shifts, and the hours that each person gains or loses.
 export function showChanges(changes, zone) {
   const { added = [], removed = [], changed = [] } = changes;
   const rows = [

@@ -1,4 +1,4 @@
-// Where the reader is reached. A contact that the reader changed is verified with a code, because replies from it count as theirs.
+// The reader's contacts. A changed contact is verified with a code, because replies from it count as the person's.
 import { card, fill, flash, h, working } from "./dom.js";
 import { path, v1 } from "./api.js";
 

@@ -161,7 +161,7 @@ async function loadWishes() {
   }
 }
 
-// wish edits when a role is wanted; with others the role is chosen, too.
+// wish edits the hours in which a role needs cover; with others the role is chosen as well.
 async function wish(w, others) {
   const name = others && h("select", {}, options(others));
   const cover = h("select", { onchange: () => (windows.el.hidden = cover.value !== "hours") }, options(covers, w.cover));

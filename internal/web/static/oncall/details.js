@@ -1,4 +1,4 @@
-// What a shift is, and what can be done with it.
+// The details of a shift, and its actions.
 import { field, flash, h, options } from "./dom.js";
 import { path, v0 } from "./api.js";
 import { dialog } from "./dialog.js";
@@ -8,7 +8,7 @@ import { roleBadge } from "./roles.js";
 import { addOrReplace, edit, send, unchanged } from "./shiftform.js";
 import { length, span } from "./zone.js";
 
-// details opens what is known of a shift beside its place on the calendar. done is called after a change.
+// details opens the details of a shift next to it on the calendar. done is called after a change.
 export function details({ shift, near, team, roles, shifts, zone, page, done }) {
   const own = shift.team === team.name && shift.id > 0,
     may = own && team.mayEdit;

@@ -25,7 +25,7 @@ export function dialog({ title, body, actions = [], near, wide }) {
     result = value;
     el.close();
   };
-  // What was entered is not lost by a press beside the dialog or one on Escape: that asks once, and the browser closes at the second.
+  // A press outside the dialog or one on Escape does not discard what was entered: it asks once; the second press closes.
   let entered = false;
   const keep = (e) => {
     if (entered) e.preventDefault();
@@ -59,7 +59,7 @@ export function dialog({ title, body, actions = [], near, wide }) {
   };
   document.body.append(el);
   el.showModal();
-  // Without a field the dialog itself has the focus: the press that opened it must not press one of its buttons, too.
+  // Without a field the dialog itself has the focus: the press that opened it must not also press a button.
   (el.querySelector(".dialog-body select, .dialog-body input:not([type=radio]), .dialog-body textarea") || el).focus();
   if (near) {
     place(el, near);
@@ -70,7 +70,7 @@ export function dialog({ title, body, actions = [], near, wide }) {
   return { el, done, close, fail };
 }
 
-// place puts a dialog beside what it is about, inside the window. On a phone the stylesheet has it at the bottom instead.
+// place puts a dialog next to its element, inside the window. On a phone the stylesheet has it at the bottom instead.
 function place(el, near) {
   if (matchMedia("(max-width: 700px)").matches) return;
   const r = near.getBoundingClientRect(),
@@ -84,7 +84,7 @@ function place(el, near) {
   el.style.top = Math.max(8, Math.min(innerHeight - height - 8, r.top)) + "px";
 }
 
-// confirm asks before something that cannot be undone. run does it; the dialog stays open with what went wrong.
+// confirm asks before something that cannot be undone. run does it; on an error the dialog stays open and shows it.
 export async function confirm({ title, text, label, run }) {
   const yes = h("button", { type: "button", class: "danger", onclick: () => attempt() }, label);
   const d = dialog({

@@ -29,7 +29,7 @@ function add(el, children) {
   }
 }
 
-// bdi keeps the direction of a name from changing what stands around it.
+// bdi isolates the text direction of a name.
 export const bdi = (text) => h("bdi", {}, text);
 
 // isolated does the same where there can be no elements.
@@ -49,7 +49,7 @@ export function fill(el, ...children) {
   return el;
 }
 
-// page is what the server said about the reader and the team.
+// page is the server's data about the reader and the team.
 export function page() {
   const el = document.getElementById("oncall"),
     d = el.dataset;
@@ -65,7 +65,7 @@ export function page() {
   };
 }
 
-// announce tells readers of a screen reader what changed.
+// announce announces a change to screen readers.
 export function announce(text) {
   const el = document.getElementById("announce");
   if (el) el.textContent = text;
@@ -84,7 +84,7 @@ export function flash(text, bad = false) {
   if (!bad) setTimeout(() => note.remove(), 8000);
 }
 
-// problem words what went wrong, with a way out of it where there is one.
+// problem describes an error, with a link or button that helps where there is one.
 export function problem(e) {
   const { href, text } = e.help || {};
   return [e.text || String(e), href && [" ", h("a", { href, target: "_blank", rel: "noopener" }, text)]].filter(Boolean);
@@ -126,7 +126,7 @@ export function card(title, ...children) {
   return h("section", { class: "card" }, title && h("h2", {}, title), children);
 }
 
-// field is a labelled control. hint stands below it.
+// field is a labelled control with a hint below.
 export function field(label, control, hint) {
   return h("label", { class: "field" }, h("span", {}, label), control, hint && h("span", { class: "hint" }, hint));
 }

@@ -1,4 +1,4 @@
-// Calendar feeds: secret addresses that other calendars subscribe to, which can be made anew and revoked.
+// Calendar feeds: secret addresses that other calendars subscribe to. They can be replaced and revoked.
 import { fill, flash, h, working } from "./dom.js";
 import { dialog } from "./dialog.js";
 import { orNone, path, v0 } from "./api.js";

@@ -1,5 +1,5 @@
-// The calendar's grid: EventCalendar, fed with wall-clock times of the chosen zone. It knows no zones itself, so that every
-// time goes in and comes out as a wall time, and what was dragged is measured on the clock's face.
+// The calendar's grid: EventCalendar, fed with wall-clock times of the chosen zone. The library has no
+// zones: every time goes in and comes out as wall time, and drags are differences of wall time.
 import { h } from "./dom.js";
 import { isAway, letter, roleClass } from "./roles.js";
 import { instant, iso, shift as shifted, span, time, wall } from "./zone.js";
@@ -18,7 +18,7 @@ export function grid(el, { zone, view, date, editable, on }) {
   const ranged = (start, end, user) => on.pick?.(instant(start, zone), instant(end, zone), user);
   const dropped = (info, startDelta, endDelta) => {
     const s = info.event.extendedProps.shift;
-    info.revert(); // nothing is changed before it was agreed to
+    info.revert(); // nothing changes before the dialog is saved
     if (!startDelta && !endDelta && !info.newResource) return;
     on.move(s, {
       start: instant(shifted(wall(s.start, zone), startDelta), zone),
@@ -86,7 +86,7 @@ export function grid(el, { zone, view, date, editable, on }) {
     eventContent: (info) => ({ domNodes: content(info.event.extendedProps.shift, zone) }),
     resourceLabelContent: (info) => ({ domNodes: [h("bdi", {}, info.resource.title)] }),
   });
-  // The library leaves Enter to the browser, too, which would then press the first button of what has just been opened.
+  // The library also leaves Enter to the browser, which would press the first button of the opened dialog.
   const enter = (e) => {
     if (e.key === "Enter" && e.target.closest(".ec-event")) e.preventDefault();
   };
@@ -123,7 +123,7 @@ export function grid(el, { zone, view, date, editable, on }) {
   };
 }
 
-// seeToday moves what is wider than the window, as on phones, so that today is in sight; once for each stretch that is shown.
+// seeToday scrolls content that is wider than the window, as on phones, so that today is visible; once for each range.
 function seeToday(el) {
   const today = el.querySelector(".ec-header .ec-today") || el.querySelector(".ec-today");
   if (!today || seen.get(el) === today.textContent) return;
@@ -135,8 +135,8 @@ function seeToday(el) {
 }
 const seen = new WeakMap();
 
-// plainRoles takes back that the grid is a table: it has cells and no rows, and its shifts lie beside the cells. Every shift says in words whose
-// it is and from when to when; the list is there for whoever wants to go through days.
+// plainRoles removes the ARIA roles of a table: the grid has cells and no rows, and shifts are outside the cells. The label of every shift has its
+// person and times; the list view is for reading day by day.
 function plainRoles(el) {
   for (const part of el.querySelectorAll("[role=table], [role=rowgroup], [role=row], [role=cell], [role=columnheader], [role=rowheader], [aria-colindex]")) {
     part.removeAttribute("role");
@@ -144,7 +144,7 @@ function plainRoles(el) {
   }
 }
 
-// slotWidth makes half a day as wide as fits beside the names.
+// slotWidth makes half a day as wide as fits next to the names.
 function slotWidth(el) {
   const names = el.querySelector(".ec-row-head")?.offsetWidth || 200;
   return Math.max(24, Math.floor((el.clientWidth - names - 4) / (peopleWeeks * 14)));

@@ -1,4 +1,4 @@
-// A rotation as a form: layers of people taking turns. Later layers win where they overlap.
+// A rotation as a form: layers of people taking turns. Later layers take precedence where they overlap.
 import { field, fill, h, options } from "./dom.js";
 import { name } from "./rights.js";
 import { sortable } from "./sortable.js";
@@ -35,7 +35,7 @@ export function newLayer(zone, members, number) {
   };
 }
 
-// words says a layer in a sentence.
+// words describes a layer in a sentence.
 export function words(l) {
   const unit = (units.find(([u]) => u === l.unit) || [0, l.unit])[1];
   return (
@@ -48,7 +48,7 @@ export function words(l) {
   );
 }
 
-// layersForm edits layers in place; read returns them. changed is called when something was pressed that is no input.
+// layersForm edits layers in place; read returns them. changed is called after presses on buttons.
 export function layersForm(layers, { team, zone, roster, changed }) {
   const list = layers.map((l) => structuredClone(l));
   const body = h("div", { class: "stack" });

@@ -1,4 +1,4 @@
-// The reader's own: shifts to come, swap requests, reminders, the zone times are shown in, the calendar feed.
+// The reader's own page: future shifts, swap requests, reminders, the zone times are shown in, the calendar feed.
 import { bdi, card, field, fill, flash, h, options, page as read, ready, working } from "./dom.js";
 import { path, v0 } from "./api.js";
 import { contactsCard } from "./contacts.js";
@@ -104,7 +104,7 @@ function row(s, z, when) {
   );
 }
 
-// zoneCard sets the zone in which reminders and pages word times; whoever is read-only may change it, too.
+// zoneCard sets the zone of times in reminders and on pages. Read-only people may change it too.
 function zoneCard() {
   const select = h("select", { "aria-label": "My time zone" }, options(zones(page.zone, browserZone), page.zone || "UTC"));
   const button = h(

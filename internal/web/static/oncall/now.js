@@ -94,7 +94,7 @@ function contacts(all) {
 
 const hour = 3600;
 
-// takePager makes the reader the one who is paged, from this minute until a time that they choose.
+// takePager puts the reader on call, from this minute until a chosen time.
 async function takePager({ team, roles, zone, page, summary }) {
   const now = Math.floor(Date.now() / 1000);
   const paging = roles.filter((r) => !isAway(r.name));

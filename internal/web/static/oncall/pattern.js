@@ -1,4 +1,4 @@
-// A schedule's weekly pattern in words and as a form: shifts that begin at a time of the week and last for a while.
+// A schedule's weekly pattern as text and as a form: shifts with a start in the week and a length.
 import { field, fill, h, options } from "./dom.js";
 import { face, length } from "./zone.js";
 
@@ -32,7 +32,7 @@ function simple(events) {
   return undefined;
 }
 
-// words says a pattern in a sentence.
+// words describes a pattern in a sentence.
 export function words(events) {
   const s = events.length ? simple(events) : undefined;
   if (s) return `${s.weeks === 1 ? "Weekly" : "Every two weeks"}, hand-off ${when(s.start)}${s.halves ? ", 12 hours a day" : ""}`;

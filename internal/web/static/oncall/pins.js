@@ -1,4 +1,4 @@
-// Pinned teams: those that stand first in the list of teams.
+// Pinned teams: they come first in the list of teams.
 import { flash, h, working } from "./dom.js";
 import { orNone, path, v0 } from "./api.js";
 

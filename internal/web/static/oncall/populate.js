@@ -1,11 +1,11 @@
-// Populating: what a schedule would put on the calendar, shown before it does.
+// Populating: shows the shifts that a schedule would put on the calendar, then puts them there.
 import { field, flash, h, working } from "./dom.js";
 import { path, query, v0 } from "./api.js";
 import { dialog } from "./dialog.js";
 import { previewGrid } from "./preview.js";
 import { instant, wall } from "./zone.js";
 
-// populate opens the preview of a schedule's result, as the preview route answers it, and the button that makes it so.
+// populate opens the preview of a schedule's result, as the preview route answers it, and the button that saves it.
 export async function populate({ id, team, page, done }) {
   const zone = page.teamZone;
   const from = h("input", {

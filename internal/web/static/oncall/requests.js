@@ -15,7 +15,7 @@ export async function upcoming(team) {
 
 const same = (a, b) => (a || "").toLowerCase() === (b || "").toLowerCase();
 
-// concerns reports whether somebody asked or is asked; what is asked of everybody concerns everybody.
+// concerns reports whether a person sent or received the request. A request to everybody concerns everybody.
 export const concerns = (r, user) => same(r.requester, user) || !r.other || same(r.other, user);
 
 // openRequests reads the open requests of some teams.
@@ -73,7 +73,7 @@ export async function requestSwap({ shift, zone, team }) {
   return sent;
 }
 
-// requestList shows swap requests with what me can do about them.
+// requestList shows swap requests with the actions of the reader.
 export function requestList(requests, { me, readOnly, zone, done }) {
   if (!requests.length) return h("p", { class: "dim" }, "No open swap requests.");
   const act = (r, verb, text, kind) =>

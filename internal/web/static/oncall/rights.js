@@ -1,4 +1,4 @@
-// Who may do what here. The server decides; this keeps controls away from those who would be refused.
+// Permissions of the reader. The server decides; this hides controls whose actions would be refused.
 import { path, v0 } from "./api.js";
 
 // loadTeam reads a team and what the reader may do with it.

@@ -1,4 +1,4 @@
-// How roles look: a colour that colour-blind eyes can tell from the others (Okabe and Ito), a pattern and a letter.
+// The look of roles: a colour that colour-blind people can distinguish (Okabe and Ito), a pattern and a letter.
 import { bdi, h, initial } from "./dom.js";
 
 const known = ["primary", "secondary", "shadow", "manager", "vacation", "unavailable"];
@@ -21,7 +21,7 @@ export function roleBadge(role) {
   return h("span", { class: [roleClass(role), "badge"] }, h("span", { class: "swatch", "aria-hidden": "true" }, letter(role)), bdi(role));
 }
 
-// away reports whether a role means not being there.
+// away reports whether a role is an absence.
 export const isAway = (role) => role === "vacation" || role === "unavailable";
 
 // byOrder sorts by the site's order of roles.

@@ -37,10 +37,10 @@ async function load() {
     ),
     h("div", { class: "cards wide" }, adminsCard(may), servicesCard(may), outside(detailed)),
   );
-  if (focused) page.el.querySelector(`[aria-label="${CSS.escape(focused)}"]`)?.focus(); // whoever uses the keyboard goes on where they were
+  if (focused) page.el.querySelector(`[aria-label="${CSS.escape(focused)}"]`)?.focus(); // keyboard users continue at the same control
 }
 
-// act runs a change and shows the result, or what was wrong.
+// act runs a change and shows the result or the error.
 async function act(run, said) {
   try {
     await run();
@@ -251,7 +251,7 @@ function servicesCard(may) {
   );
 }
 
-// claim makes the team responsible for a service; one that is not known yet is made, which only administrators of Iris may.
+// claim makes the team responsible for a service; an unknown service is created, which only administrators of Iris may do.
 async function claim(service) {
   const ask = () => v0.post(path`/teams/${page.team}/services`, { name: service });
   try {

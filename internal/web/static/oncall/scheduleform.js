@@ -109,8 +109,8 @@ function draftPreview({ team, page }, id, draft) {
   };
 }
 
-// afterwards tells that a schedule was saved. A new one is filled by itself; what a changed one made before is replaced when it
-// is populated.
+// afterwards reports that a schedule was saved. Processors fill a new one; the earlier shifts of a changed one are replaced when
+// it is populated.
 async function afterwards(saved, changed, { team, page, done }) {
   if (!saved) return;
   if (changed) announce("Saved");
@@ -119,7 +119,7 @@ async function afterwards(saved, changed, { team, page, done }) {
   if (changed) populate({ id: saved, team, page, done });
 }
 
-// current reads what is to be edited as it is now, with the tag of its state, so that whoever saves over somebody else's edit is told.
+// current reads what is to be edited as it is now, with the tag of its state, so that saving over another person's edit is refused.
 async function current(thing, read) {
   if (!thing) return {};
   try {

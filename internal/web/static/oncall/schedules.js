@@ -1,4 +1,4 @@
-// A team's schedules: what makes shifts by itself, and what it will make.
+// A team's schedules, with the shifts that they will make.
 import { announce, bdi, fill, h, page as read, ready } from "./dom.js";
 import { path, v0, v1 } from "./api.js";
 import { confirm } from "./dialog.js";

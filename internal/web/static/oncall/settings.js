@@ -1,4 +1,4 @@
-// A team's settings, whose calendars it also shows, and its holidays.
+// A team's settings, subscriptions and holidays.
 import { card, field, fill, flash, h, options, page as read, ready, working } from "./dom.js";
 import { path, v0, v1 } from "./api.js";
 import { confirm } from "./dialog.js";
@@ -112,7 +112,7 @@ async function save(form) {
   }
 }
 
-// act runs a change and shows the result, or what was wrong.
+// act runs a change and shows the result or the error.
 async function act(run) {
   try {
     await run();

@@ -45,8 +45,8 @@ const roleSelect = (roles, chosen) =>
     ),
   );
 
-// addOrReplace opens the form for a stretch of time. shifts are those on the calendar; of them, the ones in the stretch can be
-// taken over by somebody else.
+// addOrReplace opens the form for a stretch of time. shifts are those on the calendar; the ones in this time can
+// be given to another person.
 export function addOrReplace({ team, roles, shifts, zone, start, end, user, replace, role }) {
   const when = moments(start, end, zone);
   const ways = [
@@ -145,7 +145,7 @@ export function send({ action, id, ...body }, tag) {
   }
 }
 
-// covered groups the shifts of a stretch by who has them in which role.
+// covered groups the shifts of a time by person and role.
 function covered(shifts, start, end, team) {
   const groups = new Map();
   for (const s of [...shifts].sort((a, b) => a.start - b.start)) {
@@ -217,21 +217,21 @@ export function edit({ team, roles, zone, shift, change = {} }) {
   return propose({ title: "Edit shift", form, ask: request, save, zone });
 }
 
-// unchanged refuses to save over what somebody else made of a shift since the reader saw it. It returns the tag of the shift's state, with
-// which the server refuses what changes between this look and the edit.
+// unchanged refuses to save when another person changed the shift since the reader saw it. It returns the shift's ETag, with which the
+// server refuses changes made between this read and the edit.
 export async function unchanged(shift, zone) {
   const { value: is, tag } = await v0.see(path`/events/${shift.id}`);
   if (["user", "role", "start", "end", "note"].every((k) => (is[k] ?? "") === (shift[k] ?? ""))) return tag;
   throw new Failure(409, `Somebody changed this shift meanwhile: ${is.full_name || is.user}, ${is.role}, ${span(is.start, is.end, zone)}. Close this and open the shift again.`);
 }
 
-// moved asks whether a shift that was dragged may become what it was dragged to, or be swapped with the one it was dropped on.
+// moved asks before a dragged shift is moved, or swapped with the shift that it was dropped on.
 export function moved({ team, zone, shift, to, onto, roles }) {
   const person = team.people.find((p) => p.name === to.user),
     longer = to.end - to.start !== shift.end - shift.start;
   let swapping = Boolean(onto);
   const now = Math.floor(Date.now() / 1000);
-  const handed = shift.start < now && to.start === shift.start && to.end === shift.end; // what is past stays with who had it
+  const handed = shift.start < now && to.start === shift.start && to.end === shift.end; // the past stays with its person
   const change = handed
     ? { action: "override", start: now, end: shift.end, event_ids: [shift.id], user: to.user }
     : { action: "edit", id: shift.id, start: to.start, end: to.end, user: to.user, role: shift.role };

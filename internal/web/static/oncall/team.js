@@ -41,7 +41,7 @@ function remember(key, value) {
   try {
     localStorage.setItem("iris.oncall." + key, value);
   } catch {
-    /* private windows forget */
+    /* no storage in private windows */
   }
 }
 
@@ -83,7 +83,7 @@ ready(async () => {
   }, refreshEvery);
 });
 
-// firstSteps says how a new team gets a calendar, as long as it has none.
+// firstSteps shows how to set up the calendar of a team without one.
 function firstSteps() {
   const all = Object.values(team.rosters || {}),
     peopled = all.some((r) => r.users?.length),
@@ -203,7 +203,7 @@ async function load(quiet) {
   }
 }
 
-// flag names shifts of people who said, or for whom was said, that they cannot be on call then.
+// flag lists shifts of people who are unavailable in them.
 async function flag(mine) {
   const from = Math.max(Math.floor(state.from), Math.floor(Date.now() / 1000));
   const found = from < state.to ? await v1.get(path`/teams/${team.name}/conflicts` + query({ start: from, end: Math.ceil(state.to) })) : [];
@@ -267,7 +267,7 @@ async function loadRequests() {
   try {
     open = await openRequests([team.name]);
   } catch (e) {
-    flash(e.text || String(e), true); // the calendar is worth more than they are
+    flash(e.text || String(e), true); // the calendar matters more than the flags
     return;
   }
   requests.hidden = open.length === 0;

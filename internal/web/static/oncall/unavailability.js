@@ -1,4 +1,4 @@
-// When somebody cannot be on call: once, or again and again. Schedules pass over them then.
+// Unavailability: once or repeated. Schedules skip the person then.
 import { card, field, fill, flash, h, options } from "./dom.js";
 import { path, v1 } from "./api.js";
 import { form } from "./dialog.js";
@@ -26,7 +26,7 @@ function words(u) {
   return `${span(u.start, u.end, u.timezone)}, ${(repeats(weekday(u.start, u.timezone)).find(([r]) => r === rule) || [0, rule])[1]}`;
 }
 
-// unavailabilityCard lists the reader's own, which hold for all their teams, and takes new ones.
+// unavailabilityCard lists the reader's own, which count in all their teams, and adds new ones.
 export function unavailabilityCard(page, team, zone) {
   const list = h("div", {}, h("p", { class: "dim" }, "…"));
   const at = path`/teams/${team}/unavailability`;

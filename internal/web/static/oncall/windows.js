@@ -1,4 +1,4 @@
-// Windows of the week, "Monday to Friday from nine to five", as a form and in words.
+// Windows of the week, "Monday to Friday from nine to five", as a form and as text.
 import { fill, h } from "./dom.js";
 import { face } from "./zone.js";
 
@@ -12,11 +12,11 @@ const weekdays = [
   ["sun", "Sun"],
 ];
 
-// windowWords says a window in a few words.
+// windowWords describes a window in a few words.
 export const windowWords = (w) => `${w.days?.length ? w.days.join(" ") : "daily"} ${face(w.from)} – ${face(w.to)}`;
 
-// windowsForm edits a list of windows in place; read returns a copy. No day chosen means every day. changed is called when
-// something was pressed that is no input.
+// windowsForm edits a list of windows in place; read returns a copy. No day chosen means every day. changed is called after
+// presses on buttons.
 export function windowsForm(list, { add = "Add a time", changed = () => {} } = {}) {
   const el = h("div", { class: "stack" });
   const redraw = () => {

@@ -94,17 +94,17 @@ export function stamp(at, zone) {
   return date(at, zone) + ", " + time(at, zone);
 }
 
-// face words what a clock shows, such as 09:00, and wallStamp a wall time, in the reader's language.
+// face formats a time of day, such as 09:00, and wallStamp a wall time, in the reader's language.
 export const face = (clock) => time(asUTC("2026-01-01T" + clock), "UTC");
 export const wallStamp = (wallTime) => stamp(asUTC(wallTime.slice(0, 16)), "UTC");
 
-// span words a time from ... to, without saying a day twice.
+// span formats a time from ... to, without repeating the day.
 export function span(start, end, zone) {
   const same = wall(start, zone).slice(0, 10) === wall(end - 1, zone).slice(0, 10);
   return `${stamp(start, zone)} – ${same ? time(end, zone) : stamp(end, zone)}`;
 }
 
-// length words a duration: "7 d", "12 h 30 min".
+// length formats a duration: "7 d", "12 h 30 min".
 export function length(seconds) {
   const minutes = Math.round(seconds / 60),
     d = Math.floor(minutes / 1440),
@@ -113,7 +113,7 @@ export function length(seconds) {
   return [d && d + " d", h && h + " h", m && m + " min"].filter(Boolean).join(" ").replaceAll(" ", "\u00a0") || "0 min";
 }
 
-// away words how far an instant is from now: "in 3 h", "2 d ago".
+// away formats the distance of an instant from now: "in 3 h", "2 d ago".
 export function away(at, now = Date.now() / 1000) {
   const s = Math.abs(at - now);
   const text =
@@ -121,7 +121,7 @@ export function away(at, now = Date.now() / 1000) {
   return at < now ? text + " ago" : "in " + text;
 }
 
-// zones lists the zones that the browser knows, besides those given.
+// zones lists the given zones and those that the browser knows.
 export function zones(...more) {
   const known = Intl.supportedValuesOf ? Intl.supportedValuesOf("timeZone") : [];
   return [...new Set(["UTC", ...more.filter(Boolean), ...known])].sort();

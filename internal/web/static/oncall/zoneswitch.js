@@ -49,6 +49,6 @@ function write(value) {
   try {
     localStorage.setItem(key, value);
   } catch {
-    /* private windows forget */
+    /* no storage in private windows */
   }
 }

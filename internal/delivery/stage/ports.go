@@ -1,0 +1,82 @@
+package stage
+
+import (
+	"context"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Start is a message that is to be marked: it is about to be sent.
+type Start struct {
+	ID          messages.ID
+	Vendor      string
+	Account     string
+	Destination string
+	Key         string        // idempotency key
+	CallFor     time.Duration // how long the claim must last from now on
+	Subject     string
+	Body        string
+	EmailHTML   string
+	Problem     string // why the text is not the template's; "" = it is
+	IncidentID  incidents.ID
+	Replaced    string // why the template's text was replaced, for the audit log; "" = it was not
+}
+
+// Verdict is where a message goes next.
+type Verdict struct {
+	State       messages.State // Sent, Pending, Failed or Dropped
+	RetryIn     time.Duration  // Pending: not to be taken before
+	Mode        users.Mode     // Pending: another mode; "" = the same
+	Tried       []users.Mode   // with Mode or Failed: what was tried so far
+	Refused     []users.Mode
+	SameKey     bool // Pending: the last attempt is in doubt, its idempotency key stays
+	AskFallback bool // no mode worked: a fallback recipient must be notified
+	ForGood     bool // Failed: nothing can reach the recipient; never because of an outage
+	Unstarted   bool // Pending: the call was not begun, so an earlier attempt in doubt stays in doubt
+	// Audit is what the message's audit log says; "" = what Why says.
+	Audit string
+	Why   string // a sentence for the timeline and the message's audit log; "" = none
+}
+
+// Turn moves a message that was taken on without a call to a vendor.
+type Turn struct {
+	ID         messages.ID
+	IncidentID incidents.ID
+	Mode       users.Mode // it had so far
+	Verdict    Verdict
+}
+
+// Outcome is what became of an attempt.
+type Outcome struct {
+	Turn
+	Attempt int
+	Result  messages.Result
+	// ProcessID, when not empty, is the process that must have made the attempt: an attempt of another process with the same
+	// number is not changed.
+	ProcessID string
+}
+
+// Ledger records attempts. Its methods are safe for concurrent use.
+type Ledger interface {
+	// MarkSending begins attempts: for each message that this process still holds, and whose incident nobody has
+	// acknowledged or resolved, it writes the attempt and its text and returns the attempt's number. A message that is
+	// missing from the answer must not be sent.
+	MarkSending(ctx context.Context, processID string, starts []Start) (map[messages.ID]int, error)
+	// StillOpen reads marked messages again and returns those that may be sent: this process is sending them, and nobody has
+	// acknowledged or resolved their incident. at is an instant just before the read was sent to the database.
+	StillOpen(ctx context.Context, processID string, ids []messages.ID) (open map[messages.ID]bool, at time.Time, err error)
+	// Record completes attempts and moves their messages on, whatever happened to the bucket meanwhile. Where a
+	// message has moved on without this process, only the attempt is completed; the IDs of those messages are returned.
+	Record(ctx context.Context, outcomes []Outcome) (late []messages.ID, err error)
+}
+
+// Mover moves taken messages. Its methods are safe for concurrent use.
+type Mover interface {
+	// Release puts taken messages back as if they had not been taken.
+	Release(ctx context.Context, processID string, ids []messages.ID) error
+	// Turn moves taken messages on without a vendor call.
+	Turn(ctx context.Context, processID string, turns []Turn) error
+}

@@ -1,0 +1,116 @@
+package stage
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/batch"
+	"github.com/iris-oncall/iris/internal/messages"
+)
+
+const (
+	// recordFirst and recordMost are the pauses between two tries to record while the database is away.
+	recordFirst = 20 * time.Millisecond
+	recordMost  = time.Second
+	// unstorablePause keeps a message whose next mode cannot be stored from being tried all the time.
+	unstorablePause = 30 * time.Second
+)
+
+// Record completes attempts and moves their messages on. An outcome is tried until it is stored.
+type Record struct {
+	ledger  Ledger
+	report  Reporter
+	waiting *batch.Queue[recording]
+}
+
+type recording struct {
+	outcome Outcome
+	done    func(Recorded)
+}
+
+// Recorded is what became of an outcome.
+type Recorded struct {
+	Outcome Outcome
+	Late    bool // the message had moved on without this process; only its attempt was completed
+	Lost    bool // it could not be stored: the attempt is in doubt
+}
+
+// NewRecord returns a Record that works while Run runs.
+func NewRecord(l Ledger, r Reporter) *Record {
+	return &Record{ledger: l, report: r, waiting: batch.NewQueue[recording](recordGap)}
+}
+
+// Add has an outcome stored. done is called once, by another goroutine, and must not block.
+func (r *Record) Add(o Outcome, done func(Recorded)) { r.waiting.Add(recording{o, done}) }
+
+// Len is how many outcomes wait to be stored.
+func (r *Record) Len() int { return r.waiting.Len() }
+
+// Run works until ctx ends and nothing waits. It may be called by several goroutines: a statement may wait for the lock of an
+// incident.
+func (r *Record) Run(ctx context.Context) {
+	for {
+		waiting := r.waiting.Next(ctx, batchSize)
+		if waiting == nil {
+			return
+		}
+		_ = batch.Split(waiting, func(rs []recording) error { return r.store(ctx, rs) }, InData, func(one recording, err error) {
+			r.report.Failed("record", err, zap.Int64("message_id", int64(one.outcome.ID)))
+			r.storeWithoutDetails(ctx, one)
+		})
+	}
+}
+
+// store stores a batch. It waits for the database if it must.
+func (r *Record) store(ctx context.Context, waiting []recording) error {
+	outcomes := make([]Outcome, len(waiting))
+	for i, one := range waiting {
+		outcomes[i] = one.outcome
+	}
+	for pause := recordFirst; ; pause = min(2*pause, recordMost) {
+		try, cancel := context.WithTimeout(context.WithoutCancel(ctx), statementWithin)
+		late, err := r.ledger.Record(try, outcomes)
+		cancel()
+		if err == nil {
+			r.stored(waiting, late)
+			return nil
+		}
+		if InData(err) {
+			return err
+		}
+		r.report.Failed("record", err)
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(pause):
+		}
+	}
+}
+
+func (r *Record) stored(waiting []recording, late []messages.ID) {
+	r.report.Batch("record", len(waiting))
+	for _, one := range waiting {
+		one.done(Recorded{Outcome: one.outcome, Late: slices.Contains(late, one.outcome.ID)})
+	}
+}
+
+// storeWithoutDetails stores an outcome whose details the database does not accept, without them; if that fails as well, only the
+// state of the message. An outcome that is not stored at all makes the attempt one in doubt, and the message is sent again.
+func (r *Record) storeWithoutDetails(ctx context.Context, one recording) {
+	one.outcome.Result.Detail = "what the vendor said could not be stored"
+	one.outcome.Result.VendorMessageID = ""
+	one.outcome.Verdict.Why = ""
+	err := r.store(ctx, []recording{one})
+	if InData(err) {
+		v := one.outcome.Verdict
+		one.outcome.Verdict = Verdict{State: v.State, RetryIn: max(v.RetryIn, unstorablePause), SameKey: v.SameKey, AskFallback: v.AskFallback, Unstarted: v.Unstarted}
+		err = r.store(ctx, []recording{one})
+	}
+	if err != nil {
+		r.report.Failed("record", err, zap.Int64("message_id", int64(one.outcome.ID)))
+		one.done(Recorded{Outcome: one.outcome, Lost: true})
+	}
+}

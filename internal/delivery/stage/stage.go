@@ -1,0 +1,76 @@
+package stage
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/fault"
+)
+
+// batchSize bounds how many messages go into one statement.
+const batchSize = 256
+
+// How far apart the statements of a stage begin in a flood. A page waits for its mark; nothing waits for the others.
+const (
+	markGap   = 10 * time.Millisecond
+	recordGap = 30 * time.Millisecond
+)
+
+// statementWithin bounds the statements that nothing waits for.
+const statementWithin = 5 * time.Second
+
+// Reporter counts and logs what stages do. It is safe for concurrent use.
+type Reporter interface {
+	// Failed reports a step that failed and is tried again or given up.
+	Failed(stage string, err error, fields ...zap.Field)
+	// Batch reports a statement for so many messages.
+	Batch(stage string, messages int)
+}
+
+// Process names this process. The name is the owner of its claims.
+type Process interface {
+	ProcessID() string
+}
+
+// InData reports whether an error lies in what was to be stored, and not in the state of the database.
+func InData(err error) bool {
+	return err != nil && !fault.Is(err, fault.Unavailable) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
+}
+
+// overlap runs the statements of a stage one after another while they are quick, so that batches are large, and several at
+// once while they are slow, so that a message does not wait for a statement that is not its own.
+type overlap struct {
+	took       atomic.Int64 // nanoseconds of the latest statement
+	running    chan struct{}
+	background sync.WaitGroup
+}
+
+const (
+	// slowStatement is when statements overlap, and mostStatements how many of them do.
+	slowStatement  = 50 * time.Millisecond
+	mostStatements = 4
+)
+
+func newOverlap() *overlap { return &overlap{running: make(chan struct{}, mostStatements)} }
+
+func (o *overlap) run(statement func()) {
+	timed := func() {
+		began := time.Now()
+		statement()
+		o.took.Store(int64(time.Since(began)))
+	}
+	if time.Duration(o.took.Load()) < slowStatement {
+		timed()
+		return
+	}
+	o.running <- struct{}{}
+	o.background.Go(func() {
+		defer func() { <-o.running }()
+		timed()
+	})
+}

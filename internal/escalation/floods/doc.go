@@ -1,0 +1,64 @@
+// Package floods decides what becomes of new messages when there are many: which are held for a digest, which change their
+// mode because their recipient gets too much in it, and which are dropped because their application exceeds its quota
+// (docs/reference/escalation.md 7-9). Storage loads and locks the counts, calls these functions and stores the result in one
+// transaction. The package knows no storage and no clock.
+package floods
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Message is a new message that is not stored yet.
+type Message struct {
+	messages.New
+	Bucket      int
+	At          time.Time               // when the message was decided on; zero = unknown
+	Application string                  // name, for texts; "" = unknown
+	Aggregation *escalation.Aggregation // of the message's plan; nil = it does not aggregate
+}
+
+// change adds a line to the audit log of the message.
+func (m *Message) change(c messages.Change) { m.Changes = append(slices.Clip(m.Changes), c) }
+
+// setMode changes the mode and says why in the audit log of the message. It returns the old mode.
+func (m *Message) setMode(mode users.Mode, why string) (old users.Mode) {
+	old, m.Mode = m.Mode, mode
+	m.change(messages.Change{Type: "mode-change", Old: string(old), New: string(mode), Description: why})
+	return old
+}
+
+// Entry is a line for the timeline of an incident.
+type Entry struct {
+	Incident incidents.ID
+	incidents.Entry
+}
+
+// limited returns a line about messages that a quota or rule changed.
+func limited(incident incidents.ID, at time.Time, format string, args ...any) Entry {
+	return Entry{incident, incidents.Entry{At: at, Kind: incidents.EntryLimited, Text: fmt.Sprintf(format, args...)}}
+}
+
+// Decision is what was decided about messages, for the metric iris_floods_total.
+type Decision string
+
+// The decisions.
+const (
+	Held          Decision = "held"
+	Digest        Decision = "digest"
+	Released      Decision = "released"
+	Reprioritised Decision = "reprioritised"
+	QuotaSoft     Decision = "quota_soft"
+	QuotaHard     Decision = "quota_hard"
+	QuotaIncident Decision = "quota_incident"
+	QuotaWaiting  Decision = "quota_waiting"
+)
+
+// Tally counts decisions.
+type Tally map[Decision]int

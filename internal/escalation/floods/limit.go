@@ -1,0 +1,149 @@
+package floods
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Policy is which quotas and rules apply now.
+type Policy struct {
+	Quotas   map[int64]messages.Quota // by application
+	Standard *messages.Quota          // of the other applications; nil = none
+	Exempt   int64                    // the application that reports breaches: the standard quota does not apply to it
+	Rules    bool                     // somebody has rules of reprioritisation
+}
+
+// Applies reports whether there is any quota or rule.
+func (p Policy) Applies() bool { return len(p.Quotas) > 0 || p.Standard != nil || p.Rules }
+
+// Quota returns the quota of an application; false when it has none.
+func (p Policy) Quota(application int64) (messages.Quota, bool) {
+	if q, ok := p.Quotas[application]; ok {
+		return q, true
+	}
+	if p.Standard != nil && application != p.Exempt {
+		return *p.Standard, true
+	}
+	return messages.Quota{}, false
+}
+
+// Rules are the rules of reprioritisation of people, as they apply to messages of an application.
+type Rules map[users.ResponderKey][]messages.Reprioritisation
+
+// of returns the rules that apply to a message; nil when none begins at its mode.
+func (r Rules) of(m *Message) []messages.Reprioritisation {
+	rules := r[RecipientOf(m)]
+	if !slices.ContainsFunc(rules, func(rule messages.Reprioritisation) bool { return rule.From == m.Mode }) {
+		return nil
+	}
+	return rules
+}
+
+// RecipientOf returns the person and the application of a message. The person is 0 for a message to a literal address.
+func RecipientOf(m *Message) users.ResponderKey {
+	user, _ := m.Recipient.User()
+	return users.ResponderKey{User: user, Application: m.ApplicationID}
+}
+
+// UserMode names the count of what a person gets in a mode.
+type UserMode struct {
+	User users.ID
+	Mode users.Mode
+}
+
+// Counts are what people and applications got lately.
+type Counts struct {
+	Windows map[UserMode]*messages.Window
+	Usage   map[int64]*messages.Usage // by application
+}
+
+// Leaving returns the messages that are about to be sent: those that are not held, without tracking messages that go nowhere.
+func Leaving(news []Message) []*Message {
+	out := make([]*Message, 0, len(news))
+	for i := range news {
+		if m := &news[i]; m.Held.IsZero() && m.Mode != users.Drop {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// Counts returns the counts that decide about the messages, all at zero: the caller fills them from storage.
+func (p Policy) Counts(news []*Message, rules Rules) Counts {
+	c := Counts{Windows: map[UserMode]*messages.Window{}, Usage: map[int64]*messages.Usage{}}
+	for _, m := range news {
+		for _, r := range rules.of(m) {
+			c.Windows[UserMode{RecipientOf(m).User, r.From}] = &messages.Window{}
+		}
+		if _, ok := p.Quota(m.ApplicationID); ok {
+			c.Usage[m.ApplicationID] = &messages.Usage{}
+		}
+	}
+	return c
+}
+
+// Limit changes the modes of messages by the rules of their recipients and the quotas of their applications, and counts the
+// messages. It returns lines for the timelines, and the quotas that are exceeded.
+func (p Policy) Limit(news []*Message, rules Rules, c Counts, tally Tally) ([]Entry, []*Breach) {
+	entries := reprioritise(news, rules, c, tally)
+	return entries, p.ration(news, c, tally)
+}
+
+// reprioritise applies the rules of people who get too much in a mode.
+func reprioritise(news []*Message, rules Rules, c Counts, tally Tally) []Entry {
+	var entries []Entry
+	for _, m := range news {
+		applied := rules.of(m)
+		if len(applied) == 0 {
+			continue
+		}
+		windows := map[users.Mode]*messages.Window{}
+		for _, r := range applied {
+			windows[r.From] = c.Windows[UserMode{RecipientOf(m).User, r.From}]
+		}
+		mode := messages.Reprioritise(m.Mode, applied, windows, m.At)
+		if mode == m.Mode {
+			continue
+		}
+		old := m.setMode(mode, messages.ReprioritisationText)
+		tally[Reprioritised]++
+		if m.IncidentID != 0 {
+			entries = append(entries, Entry{m.IncidentID, escalation.RuledEntry(m.Target, mode, old, m.At)})
+		}
+	}
+	return entries
+}
+
+// ration drops the messages that exceed the quotas of their applications, the least urgent ones first.
+func (p Policy) ration(news []*Message, c Counts, tally Tally) []*Breach {
+	byApp := map[int64][]*Message{}
+	for _, m := range news {
+		if m.Mode != users.Drop {
+			byApp[m.ApplicationID] = append(byApp[m.ApplicationID], m)
+		}
+	}
+	var breaches []*Breach
+	for _, app := range slices.Sorted(maps.Keys(byApp)) {
+		quota, ok := p.Quota(app)
+		if !ok {
+			continue
+		}
+		list, usage := byApp[app], c.Usage[app]
+		slices.SortStableFunc(list, func(x, y *Message) int { return cmp.Compare(x.Class, y.Class) })
+		b := &Breach{Application: app, quota: quota, usage: usage, at: list[0].At, mailedBefore: usage.TextedAt}
+		for _, m := range list[usage.Allowed(quota, len(list), b.at):] {
+			b.dropped = append(b.dropped, drop{m, m.setMode(users.Drop, messages.QuotaDropText)})
+			tally[QuotaHard]++
+		}
+		b.soft = usage.TextDue(quota, b.at)
+		if b.soft || b.hard() {
+			breaches = append(breaches, b)
+		}
+	}
+	return breaches
+}

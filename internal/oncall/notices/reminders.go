@@ -1,0 +1,105 @@
+package notices
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Types of reminders, in the wire's words.
+const (
+	RemindBefore = "oncall_reminder"  // before a shift begins
+	RemindEnd    = "offcall_reminder" // before a shift ends
+)
+
+// Text are a message about shifts.
+type Text struct{ Subject, Body string }
+
+// Reminder tells somebody of a shift of theirs that begins or ends soon.
+type Reminder struct {
+	Type       string
+	Team, Role string
+	At         time.Time // when the shift begins or ends
+	Before     time.Duration
+	Zone       *time.Location // of the person
+}
+
+// Text of the reminder.
+func (r Reminder) Text() Text {
+	verb := "begins"
+	if r.Type == RemindEnd {
+		verb = "ends"
+	}
+	when := "now"
+	if r.Before > 0 {
+		when = "in " + plainDuration(r.Before)
+	}
+	return Text{
+		Subject: fmt.Sprintf("Your %s shift for %s %s %s", r.Role, r.Team, verb, when),
+		Body:    fmt.Sprintf("Your shift as %s of team %s %s at %s.", r.Role, r.Team, verb, plainTime(r.At, r.Zone)),
+	}
+}
+
+// plainTime writes an instant as people of a zone do (docs/reference/oncall-v0.md 7).
+func plainTime(t time.Time, zone *time.Location) string {
+	return t.In(zone).Format("2006-01-02 15:04:05 MST")
+}
+
+// plainDuration writes whole weeks, else days, hours, minutes or seconds.
+func plainDuration(d time.Duration) string {
+	const day = 24 * time.Hour
+	for _, unit := range []struct {
+		length time.Duration
+		name   string
+	}{{7 * day, "week"}, {day, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}} {
+		if d%unit.length == 0 {
+			n := int64(d / unit.length)
+			if n == 1 {
+				return "1 " + unit.name
+			}
+			return fmt.Sprintf("%d %ss", n, unit.name)
+		}
+	}
+	return d.String()
+}
+
+// NoticeFact is a shift as a notice tells of it: names are those of the moment of telling.
+type NoticeFact struct {
+	User       users.ID
+	Role, Name string
+	Start, End time.Time
+}
+
+func (f NoticeFact) text(zone *time.Location) string {
+	return fmt.Sprintf("%s as %s from %s to %s", f.Name, f.Role, plainTime(f.Start, zone), plainTime(f.End, zone))
+}
+
+// NoticeText tells a person of a zone what happened to a team's calendar; false when the kind tells nothing with so many facts.
+// The facts are those of Notice.Shifts.
+func NoticeText(kind oncall.NoticeKind, team string, facts []NoticeFact, zone *time.Location) (Text, bool) {
+	need := map[oncall.NoticeKind]int{oncall.ShiftCreated: 1, oncall.ShiftEdited: 2, oncall.ShiftDeleted: 1, oncall.ShiftSwapped: 2, oncall.ShiftSubstituted: 2}[kind]
+	if need == 0 || len(facts) < need {
+		return Text{}, false
+	}
+	a, subject := facts[0], fmt.Sprintf("%s shift of %s for %s", facts[0].Role, facts[0].Name, team)
+	switch kind {
+	case oncall.ShiftCreated:
+		return Text{"New: " + subject, "A shift was added to the calendar of team " + team + ": " + a.text(zone) + "."}, true
+	case oncall.ShiftDeleted:
+		return Text{"Deleted: " + subject, "A shift was deleted from the calendar of team " + team + ": " + a.text(zone) + "."}, true
+	case oncall.ShiftEdited:
+		return Text{"Changed: " + subject, "A shift on the calendar of team " + team + " was changed.\n\nBefore: " + a.text(zone) +
+			".\nNow: " + facts[1].text(zone) + "."}, true
+	case oncall.ShiftSwapped:
+		b := facts[1]
+		return Text{fmt.Sprintf("Swapped: shifts of %s and %s for %s", a.Name, b.Name, team),
+			fmt.Sprintf("%s and %s swapped shifts on the calendar of team %s.\n\nUntil now: %s; %s.", a.Name, b.Name, team, a.text(zone), b.text(zone))}, true
+	case oncall.ShiftSubstituted:
+		b := facts[1]
+		return Text{fmt.Sprintf("Covered: %s stands in for %s as %s for %s", a.Name, b.Name, a.Role, team),
+			fmt.Sprintf("%s stands in for %s on the calendar of team %s: %s.", a.Name, b.Name, team, a.text(zone))}, true
+	}
+	return Text{}, false
+}

@@ -1,0 +1,132 @@
+package scheduling
+
+import (
+	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Recurring is a person's regular unavailability, such as every Tuesday evening: an RFC 5545 rule on the person's clock.
+type Recurring struct {
+	User   users.ID
+	Zone   *time.Location
+	Start  oncall.Local  // the first time
+	Length time.Duration // on the clock: from one midnight to the next is 24 hours, also when the clocks change between
+	Rule   string        // e.g. FREQ=WEEKLY;BYDAY=TU; "" = once
+	Reason string
+}
+
+const (
+	maxAbsence = 366 * 24 * time.Hour
+	// maxTimes bounds how many absences one look at a rule gives.
+	maxTimes = 10_000
+	maxRule  = 500 // bytes
+)
+
+// Lasts is how long it is on a zone's clock from one instant to another.
+func Lasts(start, end time.Time, zone *time.Location) time.Duration {
+	if d := time.Duration(oncall.LocalIn(end, zone)-oncall.LocalIn(start, zone)) * time.Second; d > 0 {
+		return d
+	}
+	return end.Sub(start) // within an hour that comes twice
+}
+
+// End is when the first time ends.
+func (r Recurring) End() time.Time { return (r.Start + oncall.Local(r.Length/time.Second)).In(r.Zone) }
+
+// Check returns an Invalid fault if the rule cannot be used.
+func (r Recurring) Check() error {
+	if r.Length <= 0 || r.Length > maxAbsence {
+		return fault.Invalidf("length", "an unavailability lasts longer than nothing and at most 366 days")
+	}
+	if year := r.Start.Time().Year(); year < 1990 || year > 2200 {
+		return fault.Invalidf("start", "the start must be a date of our time")
+	}
+	if r.Rule == "" {
+		return nil
+	}
+	if len(r.Rule) > maxRule {
+		return fault.Invalidf("rule", "a rule has at most %d characters", maxRule)
+	}
+	rule, err := r.rule()
+	if err != nil {
+		return r.wrong()
+	}
+	// Once a day at most, which bounds the work of looking through a rule's times.
+	if !rule.atMostDaily() {
+		return fault.Invalidf("rule", "the rule may recur daily at most, at the time of day of its start")
+	}
+	happens := false
+	err = rule.until(r.Start.Time().AddDate(maxFirst, 0, 0), func(time.Time) bool {
+		happens = true
+		return false
+	})
+	switch {
+	case err != nil:
+		return r.wrong()
+	case !happens:
+		return fault.Invalidf("rule", "the rule %.100q never happens", r.Rule)
+	}
+	return nil
+}
+
+// maxFirst is after how many years a rule must have happened. Those for leap days and days of the week do within 40.
+const maxFirst = 60
+
+func (r Recurring) wrong() error {
+	return fault.Invalidf("rule", "the rule %.100q is not one of RFC 5545, such as FREQ=WEEKLY;BYDAY=TU", r.Rule)
+}
+
+// rule reads the rule as one of a clock without a zone: wall-clock times stay what they are across every change of the
+// clocks, and only what they mean is converted.
+func (r Recurring) rule() (recurrence, error) {
+	return readRule(r.Rule, r.Start.Time(), func(t time.Time) time.Time { return oncall.LocalIn(t, r.Zone).Time() })
+}
+
+// Between returns the absences that overlap [from, to), by start. It gives up, with an Invalid fault, on rules that it
+// cannot read or that recur more than 10,000 times in there.
+func (r Recurring) Between(from, to time.Time) ([]oncall.Absence, error) {
+	if err := r.Check(); err != nil {
+		return nil, err
+	}
+	starts := []time.Time{r.Start.Time()}
+	if r.Rule != "" {
+		rule, err := r.rule()
+		if err != nil {
+			return nil, r.wrong()
+		}
+		// A day more on both sides for the zone.
+		first := oncall.LocalIn(from.Add(-r.Length), r.Zone).Time().Add(-24 * time.Hour)
+		if starts, err = r.timesBetween(rule, first, oncall.LocalIn(to, r.Zone).Time().Add(24*time.Hour)); err != nil {
+			return nil, err
+		}
+	}
+	var out []oncall.Absence
+	for _, at := range starts {
+		start := oncall.LocalOf(at)
+		a := oncall.Absence{User: r.User, Start: start.In(r.Zone), End: (start + oncall.Local(r.Length/time.Second)).In(r.Zone), Reason: r.Reason}
+		if a.Start.Before(a.End) && a.Start.Before(to) && from.Before(a.End) {
+			out = append(out, a)
+		}
+	}
+	return out, nil
+}
+
+func (r Recurring) timesBetween(rule recurrence, first, last time.Time) ([]time.Time, error) {
+	var out []time.Time
+	err := rule.until(last, func(at time.Time) bool {
+		if !at.Before(first) {
+			out = append(out, at)
+		}
+		return len(out) <= maxTimes
+	})
+	if err != nil {
+		return nil, r.wrong()
+	}
+	if len(out) > maxTimes {
+		return nil, fault.Invalidf("rule", "the rule recurs too often")
+	}
+	return out, nil
+}

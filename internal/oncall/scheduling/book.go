@@ -1,0 +1,204 @@
+package scheduling
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// draftCalendar is a calendar while it is being filled: what was planned first is seen by what is planned next.
+type draftCalendar struct {
+	known  Calendars
+	shifts map[users.ID][]oncall.Shift
+	absent map[users.ID][]oncall.Absence
+	exact  map[exactKey]int
+	// held are the shifts that each schedule has to work around.
+	held map[heldKey][]oncall.Span
+}
+
+// heldKey names what a schedule fills. A shift of its making that somebody gave another role fills it no longer.
+type heldKey struct {
+	schedule oncall.ScheduleID
+	team     int64
+	role     string
+}
+
+func (s *Schedule) heldKey() heldKey { return heldKey{s.ID, s.TeamID, s.Role} }
+
+// fills reports whether x stands in the place of a shift of the schedule.
+func (s *Schedule) fills(x oncall.Shift) bool {
+	return s.ID != 0 && heldKey{x.Origin(), x.TeamID, x.Role} == s.heldKey()
+}
+
+type exactKey struct {
+	team       int64
+	role       string
+	start, end int64
+}
+
+func exactly(s oncall.Shift) exactKey {
+	return exactKey{s.TeamID, s.Role, s.Start.Unix(), s.End.Unix()}
+}
+
+func newDraftCalendar(known Calendars) *draftCalendar {
+	b := &draftCalendar{
+		known: known, shifts: map[users.ID][]oncall.Shift{}, absent: map[users.ID][]oncall.Absence{},
+		exact: map[exactKey]int{}, held: map[heldKey][]oncall.Span{},
+	}
+	b.add(known.Shifts...)
+	for _, a := range known.Absences {
+		b.absent[a.User] = append(b.absent[a.User], a)
+	}
+	return b
+}
+
+func (b *draftCalendar) add(shifts ...oncall.Shift) {
+	for _, s := range shifts {
+		b.shifts[s.User] = append(b.shifts[s.User], s)
+		b.exact[exactly(s)]++
+		if id := s.Origin(); s.BlocksSchedule(id) {
+			key := heldKey{id, s.TeamID, s.Role}
+			b.held[key] = append(b.held[key], oncall.Span{Start: s.Start, End: s.End})
+		}
+	}
+}
+
+// remove takes stored shifts out that no schedule has to work around.
+func (b *draftCalendar) remove(shifts []oncall.Shift) {
+	gone := map[users.ID]map[oncall.ShiftID]bool{}
+	for _, s := range shifts {
+		if gone[s.User] == nil {
+			gone[s.User] = map[oncall.ShiftID]bool{}
+		}
+		gone[s.User][s.ID] = true
+		b.exact[exactly(s)]--
+	}
+	for user, ids := range gone {
+		b.shifts[user] = slices.DeleteFunc(slices.Clone(b.shifts[user]), func(s oncall.Shift) bool { return ids[s.ID] })
+	}
+}
+
+// away reports whether a person is on vacation or unavailable, for whichever team, during any of spans.
+func (b *draftCalendar) away(user users.ID, spans []oncall.Span) bool {
+	all := envelope(spans)
+	for _, a := range b.absent[user] {
+		if all.Overlaps(a.Start, a.End) && overlapsAny(a.Start, a.End, spans) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(b.shifts[user], func(s oncall.Shift) bool {
+		return !oncall.OnDuty(s.Role) && all.Overlaps(s.Start, s.End) && overlapsAny(s.Start, s.End, spans)
+	})
+}
+
+// envelope is from the beginning of the first span to the end of the last: most of a calendar lies outside, and needs no closer look.
+func envelope(spans []oncall.Span) oncall.Span {
+	var all oncall.Span
+	for i, s := range spans {
+		if i == 0 {
+			all = s
+			continue
+		}
+		all = oncall.Span{Start: oncall.Earlier(all.Start, s.Start), End: oncall.Later(all.End, s.End)}
+	}
+	return all
+}
+
+// absences returns when a person is on vacation or unavailable.
+func (b *draftCalendar) absences(user users.ID) []oncall.Span {
+	var out []oncall.Span
+	for _, a := range b.absent[user] {
+		out = append(out, oncall.Span{Start: a.Start, End: a.End})
+	}
+	for _, s := range b.shifts[user] {
+		if !oncall.OnDuty(s.Role) {
+			out = append(out, oncall.Span{Start: s.Start, End: s.End})
+		}
+	}
+	return out
+}
+
+// engagements returns when a person is away or has a shift on the team or one that the team subscribes to.
+func (b *draftCalendar) engagements(user users.ID, team int64) []oncall.Span {
+	out := b.absences(user)
+	for _, s := range b.shifts[user] {
+		if s.TeamID == team || slices.Contains(b.known.Subscribed, oncall.TeamRole{TeamID: s.TeamID, Role: s.Role}) {
+			out = append(out, oncall.Span{Start: s.Start, End: s.End})
+		}
+	}
+	return out
+}
+
+// busy reports whether a person is away, or has a shift on the team or one the team subscribes to (everywhere: on any
+// team at all), during any of spans.
+func (b *draftCalendar) busy(user users.ID, team int64, everywhere bool, spans []oncall.Span) bool {
+	if b.away(user, spans) {
+		return true
+	}
+	all := envelope(spans)
+	return slices.ContainsFunc(b.shifts[user], func(s oncall.Shift) bool {
+		if !all.Overlaps(s.Start, s.End) {
+			return false
+		}
+		counts := everywhere || s.TeamID == team || slices.Contains(b.known.Subscribed, oncall.TeamRole{TeamID: s.TeamID, Role: s.Role})
+		return counts && overlapsAny(s.Start, s.End, spans)
+	})
+}
+
+func overlapsAny(start, end time.Time, spans []oncall.Span) bool {
+	return slices.ContainsFunc(spans, func(s oncall.Span) bool { return s.Overlaps(start, end) })
+}
+
+// lastEnd returns when the person's latest shift of the team and role that is over by t ended; zero = there is none.
+func (b *draftCalendar) lastEnd(user users.ID, team int64, role string, t time.Time) time.Time {
+	var last time.Time
+	for _, s := range b.shifts[user] {
+		if s.TeamID == team && s.Role == role && !s.End.After(t) {
+			last = oncall.Later(last, s.End)
+		}
+	}
+	return last
+}
+
+// lastStart returns when the person's latest shift of the team and role that began by t began; zero = there is none.
+func (b *draftCalendar) lastStart(user users.ID, team int64, role string, t time.Time) time.Time {
+	var last time.Time
+	for _, s := range b.shifts[user] {
+		if s.TeamID == team && s.Role == role && !s.Start.After(t) {
+			last = oncall.Later(last, s.Start)
+		}
+	}
+	return last
+}
+
+// matched reports whether each of spans is exactly a shift of the team and role already.
+func (b *draftCalendar) matched(team int64, role string, spans []oncall.Span) bool {
+	for _, s := range spans {
+		if b.exact[exactly(oncall.Shift{TeamID: team, Role: role, Start: s.Start, End: s.End})] == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// of returns the shifts that pick chooses, by start.
+func (b *draftCalendar) of(pick func(oncall.Shift) bool) []oncall.Shift {
+	var out []oncall.Shift
+	for _, list := range b.shifts {
+		for _, s := range list {
+			if pick(s) {
+				out = append(out, s)
+			}
+		}
+	}
+	slices.SortFunc(out, func(x, y oncall.Shift) int {
+		if c := oncall.CompareShifts(x, y); c != 0 {
+			return c
+		}
+		return cmp.Compare(x.User, y.User)
+	})
+	return out
+}

@@ -1,0 +1,84 @@
+package scheduling
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+func userID(n int) users.ID { return users.ID(n) }
+
+// people of the examples, by number.
+const names = ".abcdefgh"
+
+func nameOf(id users.ID) string { return string(names[id]) }
+
+func mustZone(t testing.TB, name string) *time.Location {
+	zone, err := time.LoadLocation(name)
+	require.NoError(t, err)
+	return zone
+}
+
+// on reads 2026-11-21 09:00 in a zone.
+func on(t testing.TB, zone *time.Location, s string) time.Time {
+	at, err := time.Parse("2006-01-02 15:04", s)
+	require.NoError(t, err)
+	return oncall.LocalOf(at).In(zone)
+}
+
+// links counts up instead of being random.
+func links() func() string {
+	n := 0
+	return func() string { n++; return fmt.Sprintf("%032x", n) }
+}
+
+// lines words shifts as "11-21 09:00 - 11-28 09:00 a", on the clock of zone.
+func lines(shifts []oncall.Shift, zone *time.Location) []string {
+	out := []string{}
+	for _, s := range oncall.SortedShifts(shifts) {
+		out = append(out, fmt.Sprintf("%s - %s %s", s.Start.In(zone).Format("01-02 15:04"), s.End.In(zone).Format("01-02 15:04"), nameOf(s.User)))
+	}
+	return out
+}
+
+// store numbers the shifts that a plan adds, as storage would.
+func store(shifts []oncall.Shift, c oncall.Changes) []oncall.Shift {
+	out := c.Apply(shifts)
+	next := oncall.ShiftID(1)
+	for _, s := range out {
+		next = max(next, s.ID+1)
+	}
+	for i := range out {
+		if out[i].ID == 0 {
+			out[i].ID = next
+			next++
+		}
+	}
+	return out
+}
+
+func requireField(t testing.TB, field string, err error) {
+	t.Helper()
+	var f *fault.Error
+	require.ErrorAs(t, err, &f)
+	require.Equal(t, fault.Invalid, f.Kind)
+	require.Equal(t, field, f.Field)
+}
+
+func in(h int) time.Time { return time.Date(2026, 6, 10, 12+h, 0, 0, 0, time.UTC) }
+
+// stretchEnd returns until when the offset at t certainly holds; zero = forever. Beyond the years that tzdata lists, the
+// library computes the bounds, and may return t itself at the turn of a year.
+func stretchEnd(t time.Time) time.Time {
+	_, end := t.ZoneBounds()
+	if !end.IsZero() && !end.After(t) {
+		return t.Add(time.Hour)
+	}
+	return end
+}

@@ -1,0 +1,278 @@
+package scheduling
+
+import (
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// piece is a part of a turn of a layer, on the real clock.
+type piece struct {
+	oncall.Span
+	layer, turn int
+	user        users.ID // 0 = nobody is available
+}
+
+// turnsFrom returns from when the rotation's calendar is to be made.
+func (s *Schedule) turnsFrom(now time.Time) time.Time {
+	return oncall.Later(s.Progress.Last, now.Truncate(time.Second))
+}
+
+// turnsUntil returns until when: the end of the lowest layer's turn that is running at the threshold.
+func (s *Schedule) turnsUntil(now time.Time) time.Time {
+	until := now.Truncate(time.Second).Add(time.Duration(s.Threshold) * 24 * time.Hour)
+	if s.Rotation == nil || len(s.Rotation.Layers) == 0 {
+		return until
+	}
+	return s.turnEnd(&s.Rotation.Layers[0], until)
+}
+
+// turnEnd returns the end of the layer's turn that runs at t; t if none does.
+func (s *Schedule) turnEnd(l *Layer, t time.Time) time.Time {
+	at := oncall.LocalIn(t, s.Zone)
+	n := l.turnAt(at)
+	if n < 0 || (l.End != nil && at >= *l.End) {
+		return t
+	}
+	end := l.handOff(n + 1)
+	if l.End != nil {
+		end = min(end, *l.End)
+	}
+	return oncall.Later(t, end.In(s.Zone))
+}
+
+// populateTurns is Populate for a rotation. Nothing before now is made; a shift of the schedule that is running stays until
+// its end.
+func (s Schedule) populateTurns(now, start time.Time, known Calendars) Result {
+	plan := Result{Schedule: s.ID, Progress: s.Progress}
+	from, until := oncall.Later(start, now).Truncate(time.Second), s.turnsUntil(now)
+	if !from.Before(until) || s.Threshold <= 0 {
+		return plan
+	}
+	b := newDraftCalendar(known)
+	s.replace(b, from, &plan)
+	gap := oncall.Span{Start: s.turnsFrom(now), End: from}
+	plan.Progress.Unfilled = slices.DeleteFunc(slices.Clone(s.Progress.Unfilled), func(t time.Time) bool { return !t.Before(from) })
+	if gap.Start.Before(gap.End) { // of a new rotation, too: it covers now (docs/reference/oncall-v0.md 5.2)
+		plan.Progress.Unfilled = append(plan.Progress.Unfilled, gap.Start)
+	}
+	plan.Progress.Last = until
+	s.makeTurns(b, []oncall.Span{{Start: from, End: until}}, &plan)
+	plan.settle()
+	return plan
+}
+
+// extendTurns is Fill for a rotation: what follows on what was made, and what stayed open.
+func (s *Schedule) extendTurns(now time.Time, b *draftCalendar, plan *Result) {
+	from, until := s.turnsFrom(now), s.turnsUntil(now)
+	now = now.Truncate(time.Second)
+	plan.Progress.Unfilled = nil
+	var wanted []oncall.Span
+	for _, t := range distinct(s.Progress.Unfilled) {
+		// An open stretch ends where the next shift begins, at the latest where the calendar does.
+		end := from
+		for _, x := range b.of(func(x oncall.Shift) bool { return x.Origin() == s.ID && x.Start.After(t) }) {
+			end = oncall.Earlier(end, x.Start)
+		}
+		start := oncall.Later(t, now)
+		if n := len(wanted); n > 0 {
+			start = oncall.Later(start, wanted[n-1].End)
+		}
+		if start.Before(end) {
+			wanted = append(wanted, oncall.Span{Start: start, End: end})
+		}
+	}
+	if from.Before(until) {
+		wanted = append(wanted, oncall.Span{Start: from, End: until})
+		plan.Progress.Last = until
+	}
+	s.makeTurns(b, wanted, plan)
+}
+
+// makeTurns plans the shifts of the rotation in the wanted stretches, which are in order.
+func (s *Schedule) makeTurns(b *draftCalendar, wanted []oncall.Span, plan *Result) {
+	if s.Rotation == nil {
+		return
+	}
+	var open []oncall.Span
+	for _, w := range wanted {
+		running := b.of(func(x oncall.Shift) bool { return s.fills(x) && x.Overlaps(w.Start, w.End) })
+		open = append(open, w.Without(heldSpans(running))...)
+	}
+	for _, w := range open {
+		pieces := s.flatten(b, w)
+		if w.End.Equal(plan.Progress.Last) {
+			pieces = s.whole(b, w)
+			for _, p := range pieces {
+				plan.Progress.Last = oncall.Later(plan.Progress.Last, p.End)
+			}
+		}
+		for len(pieces) > 0 {
+			same := slices.IndexFunc(pieces, func(p piece) bool {
+				return p.user != pieces[0].user || p.turn != pieces[0].turn || p.layer != pieces[0].layer
+			})
+			if same < 0 {
+				same = len(pieces)
+			}
+			s.assignTurn(b, pieces[:same], plan)
+			pieces = pieces[same:]
+		}
+	}
+	plan.Progress.Unfilled = distinct(plan.Progress.Unfilled)
+	oncall.SortShifts(plan.Add)
+}
+
+func (s *Schedule) assignTurn(b *draftCalendar, pieces []piece, plan *Result) {
+	if pieces[0].user == 0 {
+		for _, p := range pieces {
+			plan.unfilled(s, p.Start, p.Span, whyNoTurn)
+			plan.Progress.Unfilled = append(plan.Progress.Unfilled, p.Start)
+		}
+		return
+	}
+	spans := make([]oncall.Span, 0, len(pieces))
+	for _, p := range pieces {
+		spans = append(spans, p.Span)
+	}
+	s.assign(b, plan, pieces[0].user, spans)
+}
+
+// whole is flatten without an end in the middle of a piece: each one that begins in w goes on until another one begins.
+func (s *Schedule) whole(b *draftCalendar, w oncall.Span) []piece {
+	ahead := w
+	for i := range s.Rotation.Layers {
+		ahead.End = oncall.Later(ahead.End, s.turnEnd(&s.Rotation.Layers[i], w.End))
+	}
+	held := b.of(func(x oncall.Shift) bool {
+		return s.fills(x) && x.Start.Before(ahead.End) && !x.Start.Before(w.End)
+	})
+	for _, x := range held {
+		ahead.End = oncall.Earlier(ahead.End, x.Start)
+	}
+	return slices.DeleteFunc(s.flatten(b, ahead), func(p piece) bool { return !p.Start.Before(w.End) })
+}
+
+// flatten returns who is on call in w, by time and without overlap: later layers go before earlier ones, and a layer in
+// which nobody is available leaves the stretch to those below it.
+func (s *Schedule) flatten(b *draftCalendar, w oncall.Span) []piece {
+	var out, missing []piece
+	nobody := make([][]piece, len(s.Rotation.Layers))
+	for i := len(s.Rotation.Layers) - 1; i >= 0; i-- {
+		taken := pieceSpans(out)
+		for _, p := range s.layerPieces(b, i, w) {
+			if p.user == 0 {
+				nobody[i] = append(nobody[i], p)
+			} else {
+				out = append(out, p.outside(taken)...)
+			}
+		}
+	}
+	taken := pieceSpans(out)
+	for _, layer := range nobody {
+		known := pieceSpans(missing)
+		for _, p := range layer {
+			for _, left := range p.outside(taken) {
+				missing = append(missing, left.outside(known)...)
+			}
+		}
+	}
+	out = append(out, missing...)
+	slices.SortFunc(out, func(x, y piece) int { return x.Start.Compare(y.Start) })
+	return out
+}
+
+// outside returns the parts of p that are not taken; taken is in order and without overlap.
+func (p piece) outside(taken []oncall.Span) []piece {
+	first := sort.Search(len(taken), func(i int) bool { return taken[i].End.After(p.Start) })
+	last := first + sort.Search(len(taken)-first, func(i int) bool { return !taken[first+i].Start.Before(p.End) })
+	var out []piece
+	for _, left := range p.Without(taken[first:last]) {
+		out = append(out, piece{left, p.layer, p.turn, p.user})
+	}
+	return out
+}
+
+func pieceSpans(pieces []piece) []oncall.Span {
+	out := make([]oncall.Span, 0, len(pieces))
+	for _, p := range pieces {
+		out = append(out, p.Span)
+	}
+	slices.SortFunc(out, func(x, y oncall.Span) int { return x.Start.Compare(y.Start) })
+	return out
+}
+
+// layerPieces returns the parts of a layer's turns inside w, each with whoever takes it.
+func (s *Schedule) layerPieces(b *draftCalendar, layer int, w oncall.Span) []piece {
+	l := &s.Rotation.Layers[layer]
+	if len(l.Members) == 0 {
+		return nil
+	}
+	q := newSequence(l)
+	// Two days more on both sides: a zone may move by a whole one.
+	n := max(0, l.turnAt(oncall.LocalIn(w.Start, s.Zone)-2*day))
+	last := oncall.LocalIn(w.End, s.Zone) + 2*day
+	var walls []localSpan
+	var turns []int
+	for ; l.handOff(n) < last; n++ {
+		for _, c := range l.cover(l.handOff(n), l.handOff(n+1), b.known.Holidays) {
+			walls, turns = append(walls, c), append(turns, n)
+		}
+	}
+	var out []piece
+	for i, span := range onClock(walls, s.Zone) {
+		span = oncall.Span{Start: oncall.Later(span.Start, w.Start), End: oncall.Earlier(span.End, w.End)}
+		if span.Start.Before(span.End) {
+			out = append(out, s.takers(b, q, piece{Span: span, layer: layer, turn: turns[i]})...)
+		}
+	}
+	return out
+}
+
+// takers splits a piece by who takes which part: whose turn it is, and while they are away the next one in the order who is
+// neither away nor on duty for the team, else the next one who is not away. Each instant is decided for itself, so that it
+// does not matter from when on a calendar is made.
+func (s *Schedule) takers(b *draftCalendar, q *sequence, p piece) []piece {
+	line := q.line(p.turn)
+	var own users.ID
+	if len(line) > 0 {
+		own = line[0].User
+	}
+	line = slices.DeleteFunc(line, func(t LayerMember) bool { return !s.inRotation(t.User) })
+	var out []piece
+	open := []oncall.Span{p.Span}
+	take := func(user users.ID, not []oncall.Span) {
+		var rest []oncall.Span
+		for _, o := range open {
+			free := o.Without(not)
+			rest = append(rest, o.Without(free)...)
+			for _, f := range free {
+				out = append(out, piece{f, p.layer, p.turn, user})
+			}
+		}
+		open = rest
+	}
+	if len(line) > 0 && line[0].User == own {
+		take(own, b.absences(own))
+	}
+	for _, t := range line {
+		if len(open) > 0 {
+			take(t.User, b.engagements(t.User, s.TeamID))
+		}
+	}
+	for _, t := range line {
+		if len(open) > 0 {
+			take(t.User, b.absences(t.User))
+		}
+	}
+	take(0, nil)
+	slices.SortFunc(out, func(x, y piece) int { return x.Start.Compare(y.Start) })
+	return out
+}
+
+// inRotation reports whether a person of the roster takes turns now.
+func (s *Schedule) inRotation(user users.ID) bool {
+	return slices.ContainsFunc(s.Roster, func(m Member) bool { return m.User == user && m.InRotation && m.Active })
+}

@@ -1,0 +1,104 @@
+package scheduling
+
+import (
+	"time"
+
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Algorithm chooses the person of a period.
+type Algorithm string
+
+// The algorithms. The first four are Oncall's (docs/reference/oncall-v0.md 5.3, 5.4), the last one is ours: the turns of a Rotation.
+const (
+	Default        Algorithm = "default"
+	RoundRobin     Algorithm = "round-robin"
+	NoSkipMatching Algorithm = "no-skip-matching"
+	MultiTeam      Algorithm = "multi-team"
+	ByRotation     Algorithm = "rotation"
+)
+
+// DefaultThreshold is for how many days ahead a schedule is populated unless it says otherwise.
+const DefaultThreshold = 21
+
+// Slot is one shift of Oncall's weekly pattern: Start after Sunday 00:00 on the team's clock, possibly in a later week.
+type Slot struct{ Start, Duration time.Duration }
+
+// Member is a person of a roster, in the roster's order.
+type Member struct {
+	User       users.ID
+	InRotation bool
+	Active     bool // the user is active
+}
+
+// Schedule makes shifts of a role, for the people of a roster. It has either a weekly Pattern, for Oncall's algorithms, or
+// a Rotation (algorithm Turns).
+type Schedule struct {
+	ID        oncall.ScheduleID
+	TeamID    int64
+	Zone      *time.Location // the team's scheduling zone
+	Role      string
+	RoleOrder int64      // the role's number: of two schedules that begin at the same time the lower one chooses first
+	Roster    []Member   // by roster priority, then user
+	Order     []users.ID // round-robin's order, by priority, then user
+	Algorithm Algorithm
+	Pattern   []Slot
+	Rotation  *Rotation
+	Threshold int // days ahead
+	Progress  Progress
+}
+
+// Progress is how far a schedule was populated.
+type Progress struct {
+	// Last is the beginning of the last period that was made (wire: last_epoch_scheduled); with a Rotation, until when
+	// the calendar is made. Zero = never.
+	Last time.Time
+	// LastUser had the last turn (round-robin). 0 = nobody yet.
+	LastUser users.ID
+	// Unfilled are the beginnings of periods that nobody could take. They are tried again until they are over, and are
+	// an alert meanwhile.
+	Unfilled []time.Time
+}
+
+// Unfilled is a stretch for which nobody could be found.
+type Unfilled struct {
+	Schedule   oncall.ScheduleID
+	Role       string
+	Period     time.Time // the beginning of its period
+	Start, End time.Time
+	Why        string // in words, e.g. "everybody in the roster is busy or away"
+}
+
+// Warning is a stretch ahead without anybody, for the team to hear of once.
+type Warning struct {
+	Kind  string // gap: the calendar is empty; unfilled: a schedule found nobody
+	Role  string
+	Since time.Time // tells warnings of a kind and role apart
+	oncall.Span
+	Why string // in words
+}
+
+// Result is what populating a schedule does. Storing it is one transaction with the schedule's new Progress.
+type Result struct {
+	Schedule oncall.ScheduleID
+	oncall.Changes
+	// Kept are the hand-made shifts that populate worked around.
+	Kept     []oncall.Shift
+	Unfilled []Unfilled
+	Progress Progress
+}
+
+// Calendars is what populating needs to know besides the schedule.
+type Calendars struct {
+	// Shifts of the team, of teams it subscribes to, and of the roster's people on any team, at least from a rotation's
+	// length before the first period until the threshold; older ones too for "who was on call longest ago" (the last shift
+	// of each person in the team and role is enough). Any order, no duplicates.
+	Shifts     []oncall.Shift
+	Subscribed []oncall.TeamRole
+	Absences   []oncall.Absence
+	// Holidays are days in the team's zone, for rotations that skip or only cover them.
+	Holidays map[oncall.Date]bool
+	// NewLink returns 32 fresh hex digits for shifts that belong together.
+	NewLink func() string
+}

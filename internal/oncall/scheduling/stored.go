@@ -1,0 +1,76 @@
+package scheduling
+
+import (
+	"time"
+
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// StoredSchedule is a schedule with the names and numbers that people know.
+type StoredSchedule struct {
+	Schedule
+	Team       string
+	TeamNumber int64 // the team's number on the wire
+	TimeZone   string
+	RosterID   int64
+	RosterName string
+	Name       string // a rotation's, "" for Oncall's schedules
+	Advanced   bool   // how the editor shows the pattern, nothing else
+	OrderNames []string
+}
+
+// ScheduleDraft is what people decide of a schedule.
+type ScheduleDraft struct {
+	TeamID    int64
+	RosterID  int64
+	RoleID    int64
+	Name      string
+	Algorithm Algorithm
+	Advanced  bool
+	Threshold int
+	Pattern   []Slot
+	Rotation  *Rotation
+	Order     []users.ID // nil = leave it as it is
+}
+
+// StoredAbsence is a person's recurring unavailability as it is kept.
+type StoredAbsence struct {
+	ID       int64
+	UserName string
+	TeamID   int64  // it counts in this team only; 0 = the person's own, which counts in every team
+	SetBy    string // who entered it; "" = not known
+	Recurring
+}
+
+// CountsIn reports whether schedules of a team heed the unavailability.
+func (s StoredAbsence) CountsIn(team int64) bool { return s.TeamID == 0 || s.TeamID == team }
+
+// HolidayCalendar is a team's holidays with the iCalendar text they came from.
+type HolidayCalendar struct {
+	Source     string
+	UploadedBy string
+	UploadedAt time.Time
+	Days       []Holiday
+}
+
+// Holiday is a day with a name.
+type Holiday struct {
+	Day  oncall.Date
+	Name string
+}
+
+// Tag names the state of a schedule as people edit it: it is another one after every edit, and the same after a populate.
+func (s StoredSchedule) Tag() string {
+	d := s.Draft()
+	d.Order = s.Order
+	return oncall.TagOf(d)
+}
+
+// Draft is what people decided of the schedule until now; its order is left as it is.
+func (s StoredSchedule) Draft() ScheduleDraft {
+	return ScheduleDraft{
+		TeamID: s.TeamID, RosterID: s.RosterID, RoleID: s.RoleOrder, Name: s.Name, Algorithm: s.Algorithm, Advanced: s.Advanced,
+		Threshold: s.Threshold, Pattern: s.Pattern, Rotation: s.Rotation,
+	}
+}
