@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/editing"
@@ -29,7 +27,7 @@ func NewShifts(d *postgres.DB) *Shifts { return &Shifts{db: d} }
 func (s *Shifts) Find(ctx context.Context, by oncall.ShiftQuery) ([]oncall.ShiftRow, error) {
 	params := findParams(by)
 	var out []oncall.ShiftRow
-	err := s.db.Do(ctx, func(q *db.Queries) error {
+	err := s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		params.Sources = append([]int64(nil), by.Teams...)
 		if by.Subscribed && len(by.Teams) > 0 {
 			subscriptions, err := q.CalendarSubscriptions(ctx, by.Teams)
@@ -125,7 +123,7 @@ var errRehearsed = errors.New("rehearsed")
 // every refusal that the change itself would meet. Refusals of decide are returned as they are.
 func (s *Shifts) Edit(ctx context.Context, choice editing.Selection, by oncall.By, rehearse bool, decide editing.Decide) (oncall.Changes, error) {
 	var done oncall.Changes
-	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err := s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		d, team, err := decideIn(ctx, q, choice, decide)
 		if err != nil {
 			return err

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/escalation/floods"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -54,7 +52,7 @@ type Told struct {
 // requests that expired.
 func (r *Reminders) Waiting(ctx context.Context, bs []int, reminders bool, limit int) ([]int64, error) {
 	var out []int64
-	err := r.db.Do(ctx, func(q *db.Queries) error {
+	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		small := make([]int16, len(bs))
 		for i, b := range bs {
 			small[i] = int16(b)
@@ -85,7 +83,7 @@ func wide(bs []int) []int32 {
 
 // Remind makes the reminders of a team that are due.
 func (r *Reminders) Remind(ctx context.Context, processID string, lease buckets.Lease, team int64) (Told, error) {
-	return r.ofTeam(ctx, processID, lease, func(q *db.Queries) (Told, []messages.Notification, error) {
+	return r.ofTeam(ctx, processID, lease, func(ctx context.Context, q *db.Queries) (Told, []messages.Notification, error) {
 		due, err := q.RemindersDue(ctx, db.RemindersDueParams{TeamID: team, MaxRows: reminderBatch})
 		if err != nil {
 			return Told{}, nil, err
@@ -115,7 +113,7 @@ func (r *Reminders) Remind(ctx context.Context, processID string, lease buckets.
 
 // Tell makes the messages about changes of a team's calendar, oldest first.
 func (r *Reminders) Tell(ctx context.Context, processID string, lease buckets.Lease, team int64) (Told, error) {
-	return r.ofTeam(ctx, processID, lease, func(q *db.Queries) (Told, []messages.Notification, error) {
+	return r.ofTeam(ctx, processID, lease, func(ctx context.Context, q *db.Queries) (Told, []messages.Notification, error) {
 		rows, err := q.NoticesOfTeam(ctx, db.NoticesOfTeamParams{TeamID: team, MaxRows: noticeBatch})
 		if err != nil {
 			return Told{}, nil, err
@@ -208,7 +206,7 @@ func (r *Reminders) CheckPhones(ctx context.Context, processID string, leases []
 	for i, l := range leases {
 		bs[i] = l.Bucket
 	}
-	return r.fenced(ctx, processID, leases, func(q *db.Queries) (Told, []messages.Notification, error) {
+	return r.fenced(ctx, processID, leases, func(ctx context.Context, q *db.Queries) (Told, []messages.Notification, error) {
 		people, err := q.PeopleToCheck(ctx, db.PeopleToCheckParams{Buckets: wide(bs), EverySeconds: c.Every.Seconds(), MaxRows: reminderBatch})
 		if err != nil {
 			return Told{}, nil, err
@@ -230,7 +228,7 @@ func (r *Reminders) CheckPhones(ctx context.Context, processID string, leases []
 
 // Forget removes what nobody needs any more.
 func (r *Reminders) Forget(ctx context.Context) error {
-	return r.db.Do(ctx, func(q *db.Queries) error {
+	return r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.ForgetReminders(ctx); err != nil {
 			return err
 		}
@@ -250,25 +248,25 @@ func recipient(id int64, name, mode string) messages.NotificationRecipient {
 }
 
 func (r *Reminders) ofTeam(ctx context.Context, processID string, lease buckets.Lease,
-	decide func(*db.Queries) (Told, []messages.Notification, error)) (Told, error) {
+	decide func(context.Context, *db.Queries) (Told, []messages.Notification, error)) (Told, error) {
 	return r.fenced(ctx, processID, []buckets.Lease{lease}, decide)
 }
 
 // fenced runs decide and stores its notifications in one transaction that only the owner of the leases can commit.
 func (r *Reminders) fenced(ctx context.Context, processID string, leases []buckets.Lease,
-	decide func(*db.Queries) (Told, []messages.Notification, error)) (Told, error) {
+	decide func(context.Context, *db.Queries) (Told, []messages.Notification, error)) (Told, error) {
 	policy, err := r.notifications.quotas.Current(ctx)
 	if err != nil {
 		return Told{}, err
 	}
 	var told Told
 	var tally floods.Tally
-	err = r.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err = r.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		told, tally = Told{}, floods.Tally{}
 		if err := postgres.Fence(ctx, q, processID, leases); err != nil {
 			return err
 		}
-		decided, made, err := decide(q)
+		decided, made, err := decide(ctx, q)
 		if told = decided; err != nil || len(made) == 0 {
 			return err
 		}

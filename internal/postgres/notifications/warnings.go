@@ -25,7 +25,7 @@ func (w *Warnings) Warn(ctx context.Context, processID string, lease buckets.Lea
 	word func(fresh []scheduling.Warning) messages.Notification,
 ) ([]scheduling.Warning, buckets.Set, error) {
 	var fresh []scheduling.Warning
-	told, err := w.reminders.ofTeam(ctx, processID, lease, func(q *db.Queries) (Told, []messages.Notification, error) {
+	told, err := w.reminders.ofTeam(ctx, processID, lease, func(ctx context.Context, q *db.Queries) (Told, []messages.Notification, error) {
 		fresh = nil
 		if err := q.ForgetWarnings(ctx, team); err != nil {
 			return Told{}, nil, err
