@@ -132,19 +132,35 @@ func (n *Notifications) insert(ctx context.Context, batch []messages.Notificatio
 		return ids, err
 	}
 	var tally floods.Tally
-	err = n.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	err = n.db.InTx(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		tally = floods.Tally{}
-		limited, err := limitNotifications(ctx, q, policy, batch, tally)
-		if err != nil {
-			return err
-		}
-		ids, err = insertNotifications(ctx, q, notificationParams(limited))
+		ids, err = Store(ctx, q, policy, batch, tally)
 		return err
 	})
 	if err == nil {
 		quotas.CountTally(n.db, tally)
 	}
 	return ids, err
+}
+
+// DB returns the database of the notifications.
+func (n *Notifications) DB() *postgres.DB { return n.db }
+
+// Policy returns the quotas and rules that apply to notifications, which may be a second old.
+func (n *Notifications) Policy(ctx context.Context) (quotas.Policy, error) {
+	return n.quotas.Current(ctx)
+}
+
+// Store stores notifications within a transaction, after it applied the policy to their messages. It returns the numbers of the
+// requests.
+func Store(ctx context.Context, q *db.Queries, policy quotas.Policy, batch []messages.Notification, tally floods.Tally) ([]int64, error) {
+	if policy.Applies() {
+		var err error
+		if batch, err = limitNotifications(ctx, q, policy, batch, tally); err != nil {
+			return nil, err
+		}
+	}
+	return insertNotifications(ctx, q, notificationParams(batch))
 }
 
 // limitNotifications counts the messages of notifications and changes their modes by the rules of people and the quotas of

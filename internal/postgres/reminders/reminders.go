@@ -1,4 +1,4 @@
-package notifications
+package reminders
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall/notices"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/postgres/notifications"
 	"github.com/iris-oncall/iris/internal/postgres/quotas"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -21,15 +22,15 @@ import (
 // made, fenced by the lease of the team's bucket. So each is made once, whatever dies when. It is safe for concurrent use.
 type Reminders struct {
 	db            *postgres.DB
-	notifications *Notifications
+	notifications *notifications.Notifications
 	application   int64
 	answers       string
 }
 
-// NewReminders returns the adapter. The messages are application's and keep to its quota; those that ask something link to
+// New returns the adapter. The messages are application's and keep to its quota; those that ask something link to
 // the page answers ("" = to none).
-func NewReminders(n *Notifications, application int64, answers string) *Reminders {
-	return &Reminders{db: n.db, notifications: n, application: application, answers: answers}
+func New(n *notifications.Notifications, application int64, answers string) *Reminders {
+	return &Reminders{db: n.DB(), notifications: n, application: application, answers: answers}
 }
 
 // How much is made in one transaction, how long a message about a change is worth sending, and how long a reminder is at least.
@@ -255,7 +256,7 @@ func (r *Reminders) ofTeam(ctx context.Context, processID string, lease buckets.
 // fenced runs decide and stores its notifications in one transaction that only the owner of the leases can commit.
 func (r *Reminders) fenced(ctx context.Context, processID string, leases []buckets.Lease,
 	decide func(context.Context, *db.Queries) (Told, []messages.Notification, error)) (Told, error) {
-	policy, err := r.notifications.quotas.Current(ctx)
+	policy, err := r.notifications.Policy(ctx)
 	if err != nil {
 		return Told{}, err
 	}
@@ -270,12 +271,7 @@ func (r *Reminders) fenced(ctx context.Context, processID string, leases []bucke
 		if told = decided; err != nil || len(made) == 0 {
 			return err
 		}
-		if policy.Applies() {
-			if made, err = limitNotifications(ctx, q, policy, made, tally); err != nil {
-				return err
-			}
-		}
-		ids, err := insertNotifications(ctx, q, notificationParams(made))
+		ids, err := notifications.Store(ctx, q, policy, made, tally)
 		for _, id := range ids {
 			told.Buckets.Add(int(id % buckets.Count))
 		}
