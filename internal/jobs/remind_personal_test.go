@@ -36,26 +36,20 @@ func (f *remindFixture) ask(to string, hours float64) int64 {
 	if to != "" {
 		asked = f.who(to)
 	}
-	id, err := calendar.NewRequests(f.db).AskSwap(f.Context(), int64(f.count("select id from teams")), []oncall.ShiftID{f.lastShift()}, nil, oncall.By{Owner: "ann"},
-		func(now time.Time, crew editing.Membership, give, take []oncall.Shift) (editing.SwapRequest, error) {
-			return editing.Editor{Now: now, Team: crew}.Request(f.who("ann"), asked, give, take, "please")
-		})
+	id, err := calendar.NewRequests(f.db).AskSwap(f.Context(), editing.NewSwapRequest{
+		Access: editing.Access{Caller: anybody{}}, TeamID: int64(f.count("select id from teams")), From: f.who("ann"), To: asked,
+		Give: []oncall.ShiftID{f.lastShift()}, Note: "please",
+	}, oncall.By{Owner: "ann"})
 	require.NoError(f, err)
 	return id
 }
 
 // decide answers a swap request as somebody.
-func (f *remindFixture) decide(id int64, who string, say func(editing.Editor, editing.SwapRequest, users.ID) (editing.SwapRequest, error)) error {
+func (f *remindFixture) decide(id int64, who string, answer editing.RequestState) error {
 	f.Helper()
-	_, err := calendar.NewRequests(f.db).DecideSwap(f.Context(), id, oncall.By{Owner: who},
-		func(now time.Time, crew editing.Membership, r editing.SwapRequest, give, take []oncall.Shift) (editing.SwapRequest, oncall.Changes, error) {
-			d := editing.Editor{Now: now, Team: crew}
-			if say == nil {
-				return d.Accept(r, f.who(who), give, take)
-			}
-			after, err := say(d, r, f.who(who))
-			return after, oncall.Changes{}, err
-		})
+	_, err := calendar.NewRequests(f.db).DecideSwap(f.Context(), id, editing.SwapAnswer{
+		Access: editing.Access{Caller: anybody{}}, Who: f.who(who), State: answer,
+	}, oncall.By{Owner: who})
 	return err
 }
 
@@ -71,9 +65,9 @@ func TestSwapRequestsAreTold(t *testing.T) {
 	r := f.reminder(owner{epoch: 7})
 	accepted, declined, withdrawn := f.ask("bob", 30), f.ask("bob", 50), f.ask("bob", 70)
 	f.pass(r)
-	require.NoError(t, f.decide(accepted, "bob", nil))
-	require.NoError(t, f.decide(declined, "bob", editing.Editor.Decline))
-	require.NoError(t, f.decide(withdrawn, "ann", editing.Editor.Withdraw))
+	require.NoError(t, f.decide(accepted, "bob", editing.RequestAccepted))
+	require.NoError(t, f.decide(declined, "bob", editing.RequestDeclined))
+	require.NoError(t, f.decide(withdrawn, "ann", editing.RequestWithdrawn))
 	f.pass(r)
 	f.ask("", 90)
 	f.pass(r)
@@ -98,12 +92,11 @@ func TestNobodyHearsTwiceOfOneChange(t *testing.T) {
 	f := newRemindFixture(t)
 	f.exec("update notice_settings set type = 'event_swapped', only_if_involved = true where user_id = $1 and mode = 'sms'", f.who("ann"))
 	id := f.ask("bob", 30)
-	require.NoError(t, f.decide(id, "bob", nil))
+	require.NoError(t, f.decide(id, "bob", editing.RequestAccepted))
 	f.shift("ann", "primary", -1, 5, 0, nil)
-	f.edit(func(now time.Time, team editing.Membership, _ []oncall.Shift) (editing.Decision, error) {
-		held := oncall.Shift{ID: f.lastShift(), TeamID: team.TeamID, Role: "primary", User: f.who("ann"), Start: now.Add(-time.Hour), End: now.Add(5 * time.Hour)}
-		c, err := editing.Editor{Now: now, Team: team}.TakePager([]oncall.Shift{held}, "primary", f.who("bob"), time.Time{})
-		return editing.Decision{Changes: c}, err
+	f.edit(func(d editing.Editor, _ []oncall.Shift) (oncall.Changes, error) {
+		held := oncall.Shift{ID: f.lastShift(), TeamID: d.Team.TeamID, Role: "primary", User: f.who("ann"), Start: d.Now.Add(-time.Hour), End: d.Now.Add(5 * time.Hour)}
+		return d.TakePager([]oncall.Shift{held}, "primary", f.who("bob"), time.Time{})
 	})
 	f.pass(f.reminder(owner{epoch: 7}))
 	require.Equal(t, []string{
@@ -139,8 +132,8 @@ func TestExpiredSwapRequestsAreToldOnce(t *testing.T) {
 		require.Equal(t, 1, f.count("select count(*) from notification_requests where body like '%"+why+"%'"), why)
 	}
 	require.Equal(t, 1, f.count("select count(*) from swap_requests where state = 'open'"))
-	require.True(t, fault.Is(f.decide(begun, "bob", nil), fault.Conflict))
-	require.NoError(t, f.decide(open, "bob", nil))
+	require.True(t, fault.Is(f.decide(begun, "bob", editing.RequestAccepted), fault.Conflict))
+	require.NoError(t, f.decide(open, "bob", editing.RequestAccepted))
 }
 
 // Whoever accepts while the request expires gets either: never a changed calendar with an expired request.
@@ -148,16 +141,17 @@ func TestARequestThatExpiresWhileItIsAcceptedChangesNothing(t *testing.T) {
 	t.Parallel()
 	f := newRemindFixture(t)
 	id := f.ask("bob", 30)
-	expired := make(chan error, 1)
-	_, err := calendar.NewRequests(f.db).DecideSwap(f.Context(), id, oncall.By{Owner: "bob"},
-		func(now time.Time, crew editing.Membership, r editing.SwapRequest, give, take []oncall.Shift) (editing.SwapRequest, oncall.Changes, error) {
-			go func() {
-				_, err := f.db.Pool().Exec(context.WithoutCancel(f.Context()), "update swap_requests set state = 'expired', decided_at = now() where id = $1", id)
-				expired <- err
-			}()
-			require.NoError(t, <-expired)
-			return editing.Editor{Now: now, Team: crew}.Accept(r, f.who("bob"), give, take)
-		})
+	meanwhile := func() {
+		expired := make(chan error, 1)
+		go func() {
+			_, err := f.db.Pool().Exec(context.WithoutCancel(f.Context()), "update swap_requests set state = 'expired', decided_at = now() where id = $1", id)
+			expired <- err
+		}()
+		require.NoError(t, <-expired)
+	}
+	_, err := calendar.NewRequests(f.db).DecideSwap(f.Context(), id, editing.SwapAnswer{
+		Access: editing.Access{Caller: interrupted{meanwhile: meanwhile}}, Who: f.who("bob"), State: editing.RequestAccepted,
+	}, oncall.By{Owner: "bob"})
 	require.Error(t, err)
 	require.Equal(t, 1, f.count("select count(*) from shifts s join users u on u.id = s.user_id where u.name = 'ann'"))
 }
@@ -184,4 +178,15 @@ func TestTheAnswersPage(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "https://iris.example.com/me", answersPage("https://iris.example.com"))
 	require.Empty(t, answersPage(""))
+}
+
+// interrupted is a caller whose request is decided after something else happened.
+type interrupted struct {
+	anybody
+	meanwhile func()
+}
+
+func (i interrupted) MayEditCalendar(int64, string) error {
+	i.meanwhile()
+	return nil
 }

@@ -163,23 +163,23 @@ func TestRemindersSpeakInThePersonsZone(t *testing.T) {
 }
 
 // edit changes the calendar through the storage that the API uses.
-func (f *remindFixture) edit(decide editing.Decide) {
+func (f *remindFixture) edit(c change) {
 	f.Helper()
 	team := int64(f.count("select id from teams"))
-	_, err := calendar.NewShifts(f.db).Edit(f.Context(), editing.Selection{TeamID: team}, oncall.By{Owner: "test"}, false, decide)
+	_, err := calendar.NewShifts(f.db).Edit(f.Context(), edited(editing.Selection{TeamID: team}, c), oncall.By{Owner: "test"})
 	require.NoError(f, err)
 }
 
 func (f *remindFixture) notice(kind oncall.NoticeKind, role string, people ...string) {
 	f.Helper()
-	f.edit(func(now time.Time, team editing.Membership, _ []oncall.Shift) (editing.Decision, error) {
+	f.edit(func(d editing.Editor, _ []oncall.Shift) (oncall.Changes, error) {
 		n := oncall.Notice{Kind: kind, Roles: []string{role}}
 		for _, name := range people {
 			id := users.ID(f.count("select id from users where name = '" + name + "'"))
 			n.Users = append(n.Users, id)
-			n.Shifts = append(n.Shifts, oncall.Shift{TeamID: team.TeamID, Role: role, User: id, Start: now, End: now.Add(time.Hour)})
+			n.Shifts = append(n.Shifts, oncall.Shift{TeamID: d.Team.TeamID, Role: role, User: id, Start: d.Now, End: d.Now.Add(time.Hour)})
 		}
-		return editing.Decision{Changes: oncall.Changes{Notices: []oncall.Notice{n}}}, nil
+		return oncall.Changes{Notices: []oncall.Notice{n}}, nil
 	})
 }
 

@@ -56,3 +56,21 @@ type ShiftRow struct {
 	UserName string
 	FullName string
 }
+
+// Event returns the shift in the form of Oncall's events, which its API and the audit log share.
+func (s ShiftRow) Event() map[string]any {
+	text := func(v string) *string {
+		if v == "" {
+			return nil
+		}
+		return &v
+	}
+	e := map[string]any{
+		"id": s.ID, "start": s.Start.Unix(), "end": s.End.Unix(), "role": s.Role, "team": s.Team, "user": s.UserName,
+		"full_name": text(s.FullName), "schedule_id": nil, "link_id": text(s.Link), "note": text(s.Note),
+	}
+	if s.Schedule != 0 {
+		e["schedule_id"] = s.Schedule
+	}
+	return e
+}

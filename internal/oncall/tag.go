@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 
 	"github.com/iris-oncall/iris/internal/fault"
 )
@@ -24,3 +25,11 @@ func TagOf(state any) string {
 
 // ErrStale refuses an edit of something that is no longer as its editor saw it.
 var ErrStale = fault.New(fault.Stale, "somebody changed this meanwhile: look at it again before you save")
+
+// MatchTag returns ErrStale unless tag is one of wanted. "*" in wanted is any tag; nil allows every state.
+func MatchTag(wanted []string, tag string) error {
+	if wanted == nil || slices.Contains(wanted, "*") || slices.Contains(wanted, tag) {
+		return nil
+	}
+	return ErrStale
+}

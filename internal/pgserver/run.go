@@ -232,7 +232,7 @@ func (s *setup) settings(port int) []string {
 		"log_line_prefix=%m [%p] ", "logging_collector=off", "log_destination=stderr",
 	}
 	if s.cfg.Fast {
-		options = append(options, "fsync=off", "full_page_writes=off", "shared_buffers=64MB", "max_wal_size=256MB")
+		options = append(options, "fsync=off", "full_page_writes=off", "shared_buffers=64MB", "max_wal_size=256MB", "max_connections=1000")
 	}
 	args := make([]string, 0, 2*len(options))
 	for _, o := range options {

@@ -48,7 +48,7 @@ func (s *stage) because(incident int64) string {
 // was read names, or by the team's order where none was, and say so; and follow the calendar again as soon as it can be read.
 func TestOnlyTheCalendarCannotBeRead(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, options{each: func(_ int, env []string) []string { return asRole(t, env, "paging") }})
+	s := newStage(t, options{ownServer: true, each: func(_ int, env []string) []string { return asRole(t, env, "paging") }})
 	s.alarm()
 	s.iris(s.env, "", "team", "add", "dev", "--member", "bob")
 	for _, team := range []string{"ops", "dev"} {

@@ -110,7 +110,7 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 	config := t.TempDir() + "/iris.yaml"
 	writeFile(t, config, chaosConfig)
 	c.stage = newStage(t, options{
-		processors: chaosProcessors, env: []string{"IRIS_CONFIG=" + config},
+		ownServer: true, processors: chaosProcessors, env: []string{"IRIS_CONFIG=" + config},
 		api: func(env []string) []string {
 			wire, database := throughRelay(t, env)
 			c.wire = wire

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -28,6 +29,7 @@ import (
 	"github.com/iris-oncall/iris/internal/apiclient"
 	"github.com/iris-oncall/iris/internal/freeport"
 	"github.com/iris-oncall/iris/internal/pgserver"
+	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/vendors/pretend"
 )
 
@@ -49,9 +51,23 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, "the programs do not build:", err)
 			return 1
 		}
-		return m.Run()
+		flag.Parse()
+		// Stories mostly wait: more of them fit beside each other than there are processors.
+		if own := flag.Lookup("test.parallel"); own.Value.String() == own.DefValue {
+			_ = own.Value.Set(atOnce)
+		}
+		code := m.Run()
+		if newcomer.pattern != nil {
+			if err := newcomer.pattern.Drop(); err != nil {
+				fmt.Fprintln(os.Stderr, "the pattern of the databases stays:", err)
+			}
+		}
+		return code
 	}())
 }
+
+// atOnce is how many stories run at once.
+const atOnce = "6"
 
 const (
 	password      = "a long enough password"
@@ -88,27 +104,67 @@ type options struct {
 	each func(i int, env []string) []string
 	// database prepares the empty database; nil = nothing.
 	database func(url string)
-	// databaseURL is an empty database on a server that the story runs itself; "" = on a new server.
+	// ownServer is for stories that break the server or make roles; the others share a fast one.
+	ownServer bool
+	// databaseURL is an empty database on a server that the story runs itself; "" = none.
 	databaseURL string
 	// api is like each, of iris-api.
 	api func(env []string) []string
 }
 
-// newStage brings up PostgreSQL, the vendors, an API and processors on an empty database, with ann (administrator), bob and team
-// ops made by the iris command, and one plan per purpose made through the API.
+// newcomer is an installation as somebody sets it up who is new to Iris: ann (administrator), bob, team ops and the application
+// watch. It is made once, with the iris command, and copied for the stories that need no server of their own.
+var newcomer struct {
+	once    sync.Once
+	pattern *pgtest.Pattern
+	key     string // of the application watch; "" = it could not be made
+}
+
+// setUp makes that installation in an empty database and returns the key of the application.
+func (s *stage) setUp(env []string) (key string) {
+	s.t.Helper()
+	s.iris(env, "", "migrate")
+	s.iris(env, password+"\n", "user", "add", "ann", "--admin", "--email", "ann@example.com", "--phone", annPhone, "--slack", "@ann")
+	s.iris(env, password+"\n", "user", "add", "bob", "--email", "bob@example.com", "--phone", bobPhone)
+	s.iris(env, "", "contact", "set", "bob", "slack", "@bob")
+	s.iris(env, "", "team", "add", "ops", "--member", "ann", "--member", "bob")
+	key = strings.TrimSpace(s.iris(env, "", "app", "add", "watch", "--variable", "title"))
+	require.Regexp(s.t, "^[0-9a-f]{64}$", key)
+	return key
+}
+
+// prepareDatabase sets dbURL to a database that is set up, or to an empty one when the story brings or wants its own.
+func (s *stage) prepareDatabase(o options) {
+	s.t.Helper()
+	switch {
+	case o.databaseURL != "":
+		s.dbURL = o.databaseURL
+	case o.database != nil:
+		s.dbURL = pgtest.EmptyURL(s.t)
+		o.database(s.dbURL)
+	case o.ownServer:
+		var err error
+		s.pg, err = pgserver.StartTemporary(s.t.Context(), pgserver.Config{})
+		require.NoError(s.t, err)
+		s.t.Cleanup(s.pg.Stop)
+		s.dbURL = s.pg.URL()
+	default:
+		newcomer.once.Do(func() {
+			newcomer.pattern = pgtest.NewPattern(s.t)
+			newcomer.key = s.setUp([]string{"IRIS_DATABASE_URL=" + newcomer.pattern.URL()})
+		})
+		require.NotEmpty(s.t, newcomer.key, "the installation could not be made; see the story that tried")
+		s.key, s.dbURL = newcomer.key, newcomer.pattern.Copy(s.t)
+	}
+}
+
+// newStage brings up a database, the vendors, an API and processors, with ann (administrator), bob and team ops made by the iris
+// command.
 func newStage(t *testing.T, o options) *stage {
 	t.Helper()
 	s := &stage{t: t, people: map[string]*http.Client{}}
+	s.prepareDatabase(o)
 	var err error
-	if s.dbURL = o.databaseURL; s.dbURL == "" {
-		s.pg, err = pgserver.StartTemporary(t.Context(), pgserver.Config{})
-		require.NoError(t, err)
-		t.Cleanup(s.pg.Stop)
-		s.dbURL = s.pg.URL()
-	}
-	if o.database != nil {
-		o.database(s.dbURL)
-	}
 	s.db, err = pgxpool.New(t.Context(), s.dbURL)
 	require.NoError(t, err)
 	t.Cleanup(s.db.Close)
@@ -129,15 +185,9 @@ func newStage(t *testing.T, o options) *stage {
 		"IRIS_TWILIO_API_URL=" + s.vendors.Twilio.URL(),
 	}, o.env...)
 
-	// As a newcomer would: migrate, people, team, application.
-	s.iris(env, "", "migrate")
-	s.iris(env, password+"\n", "user", "add", "ann", "--admin", "--email", "ann@example.com", "--phone", annPhone, "--slack", "@ann")
-	s.iris(env, password+"\n", "user", "add", "bob", "--email", "bob@example.com", "--phone", bobPhone)
-	s.iris(env, "", "contact", "set", "bob", "slack", "@bob")
-	s.iris(env, "", "team", "add", "ops", "--member", "ann", "--member", "bob")
-	s.key = strings.TrimSpace(s.iris(env, "", "app", "add", "watch", "--variable", "title"))
-	require.Regexp(t, "^[0-9a-f]{64}$", s.key)
-
+	if s.key == "" {
+		s.key = s.setUp(env)
+	}
 	s.apiEnv = append(slices.Clone(env), "IRIS_HTTP_ADDR="+addr)
 	if o.api != nil {
 		s.apiEnv = append(s.apiEnv, o.api(env)...)

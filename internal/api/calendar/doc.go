@@ -47,10 +47,8 @@ type Holidays interface {
 // Swaps stores swap requests.
 type Swaps interface {
 	Swaps(ctx context.Context, team int64) ([]editing.NamedSwap, error)
-	AskSwap(ctx context.Context, team int64, give, take []oncall.ShiftID, by oncall.By,
-		ask func(now time.Time, crew editing.Membership, give, take []oncall.Shift) (editing.SwapRequest, error)) (int64, error)
-	DecideSwap(ctx context.Context, id int64, by oncall.By,
-		decide func(now time.Time, crew editing.Membership, r editing.SwapRequest, give, take []oncall.Shift) (editing.SwapRequest, oncall.Changes, error)) (editing.NamedSwap, error)
+	AskSwap(ctx context.Context, n editing.NewSwapRequest, by oncall.By) (int64, error)
+	DecideSwap(ctx context.Context, id int64, answer editing.SwapAnswer, by oncall.By) (editing.NamedSwap, error)
 }
 
 // Coverage reads the gaps of teams, and stores when they want their roles covered.

@@ -3,7 +3,6 @@ package calendar
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
@@ -23,7 +22,7 @@ func (a edits) routes() []routing.Route {
 
 // swapFromNow leaves what is past of a running shift to the person who had it.
 func (a edits) swapFromNow(w http.ResponseWriter, r *http.Request) error {
-	if err := a.Swap(w, r, editing.Editor.SwapFromNow); err != nil {
+	if err := a.Swap(w, r, true); err != nil {
 		return err
 	}
 	return routing.Empty(w, http.StatusNoContent)
@@ -44,11 +43,12 @@ func (a edits) previewEdit(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c, err := a.Run(r, e, nil, true)
+	e.Rehearse = true
+	o, err := a.Run(r, e)
 	if err != nil {
 		return err
 	}
-	out, err := a.changesObject(r.Context(), c)
+	out, err := a.changesObject(r.Context(), o.Changes)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (a edits) previewEdit(w http.ResponseWriter, r *http.Request) error {
 }
 
 // previewed reads the edit that a preview is about.
-func (a edits) previewed(ctx context.Context, action string, b jsonbody.Object) (*calendars.Edit, error) {
+func (a edits) previewed(ctx context.Context, action string, b jsonbody.Object) (editing.Edit, error) {
 	plain := b.Without("action", "id", "link_id")
 	switch action {
 	case "create":
@@ -64,9 +64,9 @@ func (a edits) previewed(ctx context.Context, action string, b jsonbody.Object) 
 	case "link":
 		return a.LinkedCreation(ctx, b.Members["events"])
 	case "swap":
-		return a.Swapping(ctx, plain, editing.Editor.Swap)
+		return a.Swapping(ctx, plain, false)
 	case "swap_from_now":
-		return a.Swapping(ctx, plain, editing.Editor.SwapFromNow)
+		return a.Swapping(ctx, plain, true)
 	case "override":
 		return a.Overriding(ctx, plain)
 	case "edit", "delete":
@@ -75,7 +75,7 @@ func (a edits) previewed(ctx context.Context, action string, b jsonbody.Object) 
 			err = b.Missing("id")
 		}
 		if err != nil {
-			return nil, err
+			return editing.Edit{}, err
 		}
 		if action == "delete" {
 			return a.Deletion(ctx, oncall.ShiftID(id))
@@ -84,7 +84,7 @@ func (a edits) previewed(ctx context.Context, action string, b jsonbody.Object) 
 	case "edit_link", "delete_link":
 		link, err := b.Required("link_id")
 		if err != nil {
-			return nil, err
+			return editing.Edit{}, err
 		}
 		if action == "delete_link" {
 			return a.LinkedDeletion(ctx, link)
@@ -93,15 +93,15 @@ func (a edits) previewed(ctx context.Context, action string, b jsonbody.Object) 
 	case "take":
 		name, err := b.Required("team")
 		if err != nil {
-			return nil, err
+			return editing.Edit{}, err
 		}
 		team, err := a.ActiveTeam(ctx, name)
 		if err != nil {
-			return nil, err
+			return editing.Edit{}, err
 		}
 		return a.taking(ctx, team, plain)
 	}
-	return nil, fault.Invalidf("action", "action must be one of create, link, edit, edit_link, delete, delete_link, swap, override, take")
+	return editing.Edit{}, fault.Invalidf("action", "action must be one of create, link, edit, edit_link, delete, delete_link, swap, override, take")
 }
 
 // changesObject is a change as the pages show it. Shifts that do not exist yet have the id 0.
@@ -128,34 +128,30 @@ func (a edits) changesObject(ctx context.Context, c oncall.Changes) (map[string]
 }
 
 // taking reads a request to be on call for a role from now on.
-func (a edits) taking(ctx context.Context, team oncall.Profile, b jsonbody.Object) (*calendars.Edit, error) {
+func (a edits) taking(ctx context.Context, team oncall.Profile, b jsonbody.Object) (editing.Edit, error) {
 	role, err := b.Required("role")
 	if err != nil {
-		return nil, err
+		return editing.Edit{}, err
 	}
 	proper, known, err := a.RoleName(ctx, role)
 	if err != nil {
-		return nil, err
+		return editing.Edit{}, err
 	}
 	if !known {
-		return nil, fault.Invalidf("role", "there is no role %q", role)
+		return editing.Edit{}, fault.Invalidf("role", "there is no role %q", role)
 	}
 	until, _, err := b.Time("until")
 	if err != nil {
-		return nil, err
+		return editing.Edit{}, err
 	}
 	who, err := a.PersonOf(ctx, b)
 	if err != nil {
-		return nil, err
+		return editing.Edit{}, err
 	}
-	return &calendars.Edit{
-		Choice: editing.Selection{TeamID: team.ID, Running: true, Until: until},
-		Decide: func(now time.Time, crew editing.Membership, chosen []oncall.Shift) (editing.Decision, error) {
-			c, err := a.Desk(ctx, now, crew, true).TakePager(chosen, proper, who.ID, until)
-			return editing.Decision{Changes: c, Action: "pager_taken", Context: func(added []oncall.Shift) any {
-				return map[string]any{"user": who.Name, "role": proper, "event_ids": calendars.ShiftIDs(added)}
-			}}, err
-		},
+	return editing.Edit{
+		Access:    a.Access(ctx, true),
+		Selection: editing.Selection{TeamID: team.ID, Running: true, Until: until},
+		Change:    editing.Take{Role: proper, User: who, Until: until},
 	}, nil
 }
 
@@ -173,11 +169,11 @@ func (a edits) takePager(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c, err := a.Run(r, e, nil, false)
+	o, err := a.Run(r, e)
 	if err != nil {
 		return err
 	}
-	rows, err := a.Named(r.Context(), c.Add)
+	rows, err := a.Named(r.Context(), o.Add)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"time"
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
@@ -21,9 +20,9 @@ func (a swaps) routes() []routing.Route {
 	return []routing.Route{
 		routing.Get("/v1/teams/{team}/swap-requests", routing.Write, a.listSwaps),
 		routing.Post("/v1/teams/{team}/swap-requests", routing.Write, a.askSwap),
-		routing.Post("/v1/swap-requests/{id}/accept", routing.Write, a.decideSwap(acceptSwap)),
-		routing.Post("/v1/swap-requests/{id}/decline", routing.Write, a.decideSwap(declineSwap)),
-		routing.Post("/v1/swap-requests/{id}/withdraw", routing.Write, a.decideSwap(withdrawSwap)),
+		routing.Post("/v1/swap-requests/{id}/accept", routing.Write, a.decideSwap(editing.RequestAccepted)),
+		routing.Post("/v1/swap-requests/{id}/decline", routing.Write, a.decideSwap(editing.RequestDeclined)),
+		routing.Post("/v1/swap-requests/{id}/withdraw", routing.Write, a.decideSwap(editing.RequestWithdrawn)),
 	}
 }
 
@@ -33,7 +32,7 @@ func swapObject(s editing.NamedSwap, shifts map[oncall.ShiftID]oncall.ShiftRow) 
 		all = []map[string]any{}
 		for _, id := range ids {
 			if row, ok := shifts[id]; ok {
-				all = append(all, calendars.EventObject(row))
+				all = append(all, row.Event())
 			}
 		}
 		if len(all) > 0 {
@@ -120,20 +119,9 @@ func (a swaps) askSwap(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	id, err := a.Swaps.AskSwap(ctx, t.ID, give, take, calendars.By(r, b.Raw),
-		func(now time.Time, crew editing.Membership, giving, taking []oncall.Shift) (editing.SwapRequest, error) {
-			if len(giving) != len(give) {
-				return editing.SwapRequest{}, fault.Invalidf("event_id", "a shift that you give does not exist")
-			}
-			if len(taking) != len(take) {
-				return editing.SwapRequest{}, fault.Invalidf("other_event_id", "a shift that you want does not exist")
-			}
-			other := to
-			if other == 0 && len(taking) > 0 {
-				other = taking[0].User // the owner of what is wanted is asked
-			}
-			return a.Desk(ctx, now, crew, true).Request(me.ID, other, giving, taking, note)
-		})
+	id, err := a.Swaps.AskSwap(ctx, editing.NewSwapRequest{
+		Access: a.Access(ctx, true), TeamID: t.ID, From: me.ID, To: to, Give: give, Take: take, Note: note,
+	}, calendars.By(r, b.Raw))
 	if err != nil {
 		return err
 	}
@@ -169,24 +157,7 @@ func shiftNumbers(b jsonbody.Object, list, single string) ([]oncall.ShiftID, err
 	return []oncall.ShiftID{oncall.ShiftID(id)}, nil
 }
 
-// verdict is what a person says to a swap request.
-type verdict func(d editing.Editor, r editing.SwapRequest, who users.ID, give, take []oncall.Shift) (editing.SwapRequest, oncall.Changes, error)
-
-func acceptSwap(d editing.Editor, r editing.SwapRequest, who users.ID, give, take []oncall.Shift) (editing.SwapRequest, oncall.Changes, error) {
-	return d.Accept(r, who, give, take)
-}
-
-func declineSwap(d editing.Editor, r editing.SwapRequest, who users.ID, _, _ []oncall.Shift) (editing.SwapRequest, oncall.Changes, error) {
-	after, err := d.Decline(r, who)
-	return after, oncall.Changes{}, err
-}
-
-func withdrawSwap(d editing.Editor, r editing.SwapRequest, who users.ID, _, _ []oncall.Shift) (editing.SwapRequest, oncall.Changes, error) {
-	after, err := d.Withdraw(r, who)
-	return after, oncall.Changes{}, err
-}
-
-func (a swaps) decideSwap(say verdict) routing.Handler {
+func (a swaps) decideSwap(answer editing.RequestState) routing.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		ctx := r.Context()
 		id, err := calendars.ShiftID(r, "id")
@@ -201,10 +172,7 @@ func (a swaps) decideSwap(say verdict) routing.Handler {
 		if err != nil {
 			return err
 		}
-		swap, err := a.Swaps.DecideSwap(ctx, id, calendars.By(r, nil),
-			func(now time.Time, crew editing.Membership, request editing.SwapRequest, give, take []oncall.Shift) (editing.SwapRequest, oncall.Changes, error) {
-				return say(a.Desk(ctx, now, crew, true), request, me.ID, give, take)
-			})
+		swap, err := a.Swaps.DecideSwap(ctx, id, editing.SwapAnswer{Access: a.Access(ctx, true), Who: me.ID, State: answer}, calendars.By(r, nil))
 		if err != nil {
 			return err
 		}

@@ -40,11 +40,11 @@ type Permission struct{ Member, Admin error }
 // what is to be stored, or a fault with the title and description of the wire (docs/reference/oncall-v0.md 6). A shift is "past" if it
 // began longer than Grace ago.
 type Editor struct {
-	Now     time.Time
-	Grace   time.Duration // 0 = DefaultGrace; negative = none
-	Team    Membership
-	May     Permission
-	NewLink func() string // 32 fresh hex digits
+	Now   time.Time
+	Grace time.Duration // 0 = DefaultGrace; negative = none
+	Team  Membership
+	May   Permission
+	Link  string // 32 fresh hex digits, for shifts that are made together
 }
 
 func (d Editor) past(t time.Time) bool {

@@ -17,13 +17,12 @@ func (d Editor) CreateLinked(drafts []ShiftRequest) (oncall.Changes, error) {
 		return oncall.Changes{}, d.May.Member
 	}
 	var c oncall.Changes
-	link := d.NewLink()
 	for _, n := range drafts {
 		if err := d.linked(n, drafts[0].TeamName); err != nil {
 			return oncall.Changes{}, err
 		}
 		s := d.shift(n)
-		s.Link = link
+		s.Link = d.Link
 		c.Add = append(c.Add, s)
 	}
 	oncall.SortShifts(c.Add)

@@ -21,7 +21,7 @@ func in(h int) time.Time { return deskNow.Add(time.Duration(h) * time.Hour) }
 // desk is one of team 7 with a (1) to d (4) in it, and e (5) who is switched off, at deskNow.
 func desk() Editor {
 	return Editor{
-		Now: deskNow, NewLink: links(),
+		Now: deskNow, Link: links()(),
 		Team: Membership{TeamID: 7, Name: "db", Members: map[users.ID]bool{1: true, 2: true, 3: true, 4: true, 5: false}},
 	}
 }

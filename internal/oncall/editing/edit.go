@@ -1,8 +1,10 @@
 package editing
 
 import (
+	"encoding/json"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 )
 
@@ -17,14 +19,204 @@ type Selection struct {
 	Until   time.Time
 }
 
-// Decision is what is to be stored, with its entry in the audit log (Action "" = none).
-type Decision struct {
-	Changes oncall.Changes
-	Action  string
-	// Context makes the entry's context, when the added shifts have their numbers (in the order of Changes.Add).
-	Context func(added []oncall.Shift) any
+// Caller says what the person or program that edits may do on a team: nil, or the fault to answer with. name is the team's, ""
+// where the request did not name it. auth.Actor is one.
+type Caller interface {
+	MayEditCalendar(team int64, name string) error
+	MayAdministerTeam(team int64, name string) error
 }
 
-// Decide looks at the chosen shifts, by start, and says what becomes of them. It is called inside the transaction that
-// stores the decision, with the team locked: what it saw is what is changed.
-type Decide func(now time.Time, team Membership, chosen []oncall.Shift) (Decision, error)
+// Access is who edits, and under which rules.
+type Access struct {
+	Caller Caller
+	Grace  time.Duration // see Editor
+	Named  bool          // the request named the team, so a refusal may name it
+	Link   string        // see Editor
+}
+
+// Editor returns the editor of a team's calendar at an instant.
+func (a Access) Editor(now time.Time, team Membership) Editor {
+	name := team.Name
+	if !a.Named {
+		name = ""
+	}
+	return Editor{Now: now, Grace: a.Grace, Team: team, Link: a.Link, May: Permission{
+		Member: a.Caller.MayEditCalendar(team.TeamID, name), Admin: a.Caller.MayAdministerTeam(team.TeamID, team.Name),
+	}}
+}
+
+// Edit is one change of a calendar that somebody asks for. It is a value: storage reads the selected shifts in a transaction
+// with the team locked, calls Decide, and stores the outcome with its entry in the audit log.
+type Edit struct {
+	Access
+	Selection
+	Change Change
+	// IfMatch are the tags of which the one selected shift must have one; "*" is any, nil allows every state.
+	IfMatch []string
+	// Rows are the selected shifts with their names, as they were before the edit, for the audit log.
+	Rows map[oncall.ShiftID]oncall.ShiftRow
+	Body json.RawMessage // the request's, for the audit log
+	// Rehearse: everything is done and undone again, so that a preview meets every refusal that the edit itself would meet.
+	Rehearse bool
+}
+
+// Change is one kind of edit. Its methods are pure.
+type Change interface {
+	// Action is the name of the edit in the audit log; "" = it is not logged.
+	Action() string
+	// Decide returns what becomes of the selected shifts, which are in order of their starts, or the refusal.
+	Decide(d Editor, selected []oncall.Shift) (Outcome, error)
+	// Audit returns the context of the entry in the audit log. The added shifts of the outcome have their numbers.
+	Audit(e Edit, o Outcome) map[string]any
+}
+
+// Outcome is what an edit changes.
+type Outcome struct {
+	oncall.Changes
+	Team     string
+	Selected []oncall.Shift // as they were
+	// After are the selected shifts that an override leaves, and the new ones, by start. New ones have no number.
+	After []oncall.Shift
+}
+
+// Decide returns what the edit changes of the selected shifts, or the refusal. ErrStale refuses an edit of a shift that is in
+// another state than IfMatch asks for.
+func (e Edit) Decide(now time.Time, team Membership, selected []oncall.Shift) (Outcome, error) {
+	if len(selected) == 1 {
+		if err := oncall.MatchTag(e.IfMatch, selected[0].Tag()); err != nil {
+			return Outcome{}, err
+		}
+	}
+	o, err := e.Change.Decide(e.Editor(now, team), selected)
+	o.Team, o.Selected = team.Name, selected
+	return o, err
+}
+
+// events returns shifts with the names they had before the edit.
+func (e Edit) events(shifts []oncall.Shift) []map[string]any {
+	out := make([]map[string]any, len(shifts))
+	for i, s := range shifts {
+		row := e.Rows[s.ID]
+		row.Shift = s
+		out[i] = row.Event()
+	}
+	return out
+}
+
+// errGone says that the shift does not exist, or no longer.
+var errGone = fault.New(fault.NotFound, "not found")
+
+// Create makes a shift. Refusal is that of a role or schedule that does not exist; checks of Editor.Create come before it.
+type Create struct {
+	Shift   ShiftRequest
+	Refusal error
+}
+
+// Action implements Change.
+func (Create) Action() string { return "event_created" }
+
+// Decide implements Change.
+func (c Create) Decide(d Editor, _ []oncall.Shift) (Outcome, error) {
+	changes, err := d.Create(c.Shift)
+	if err == nil {
+		err = c.Refusal
+	}
+	return Outcome{Changes: changes}, err
+}
+
+// Audit implements Change.
+func (Create) Audit(e Edit, o Outcome) map[string]any {
+	return map[string]any{"new_event_id": o.Add[0].ID, "request_body": e.Body}
+}
+
+// CreateLinked makes shifts that belong together. Refusal is as in Create.
+type CreateLinked struct {
+	Shifts  []ShiftRequest
+	Refusal error
+}
+
+// Action implements Change.
+func (CreateLinked) Action() string { return "event_created" }
+
+// Decide implements Change.
+func (c CreateLinked) Decide(d Editor, _ []oncall.Shift) (Outcome, error) {
+	changes, err := d.CreateLinked(c.Shifts)
+	if err == nil {
+		err = c.Refusal
+	}
+	return Outcome{Changes: changes}, err
+}
+
+// Audit implements Change.
+func (CreateLinked) Audit(e Edit, o Outcome) map[string]any {
+	return map[string]any{"link_id": o.Add[0].Link, "event_ids": o.AddedIDs(), "request_body": e.Body}
+}
+
+// AddedIDs returns the numbers of the added shifts.
+func (o Outcome) AddedIDs() []oncall.ShiftID {
+	out := make([]oncall.ShiftID, len(o.Add))
+	for i, s := range o.Add {
+		out[i] = s.ID
+	}
+	return out
+}
+
+// Modify changes one shift, or with Linked all shifts of a link.
+type Modify struct {
+	Patch  Patch
+	Linked bool
+}
+
+// Action implements Change.
+func (Modify) Action() string { return "event_edited" }
+
+// Decide implements Change.
+func (m Modify) Decide(d Editor, selected []oncall.Shift) (o Outcome, err error) {
+	switch {
+	case m.Linked:
+		o.Changes, err = d.EditLinked(selected, m.Patch)
+	case len(selected) == 0:
+		err = errGone
+	default:
+		o.Changes, err = d.Edit(selected[0], m.Patch)
+	}
+	return o, err
+}
+
+// Audit implements Change.
+func (m Modify) Audit(e Edit, o Outcome) map[string]any {
+	return map[string]any{"old_event": e.oldEvent(o, m.Linked), "request_body": e.Body}
+}
+
+// oldEvent is the one selected shift, or the list of those of a link.
+func (e Edit) oldEvent(o Outcome, linked bool) any {
+	old := e.events(o.Selected)
+	if linked {
+		return old
+	}
+	return old[0]
+}
+
+// Remove deletes one shift, or with Linked all shifts of a link.
+type Remove struct{ Linked bool }
+
+// Action implements Change.
+func (Remove) Action() string { return "event_deleted" }
+
+// Decide implements Change.
+func (r Remove) Decide(d Editor, selected []oncall.Shift) (o Outcome, err error) {
+	switch {
+	case r.Linked:
+		o.Changes, err = d.DeleteLinked(selected)
+	case len(selected) == 0:
+		err = errGone
+	default:
+		o.Changes, err = d.Delete(selected[0])
+	}
+	return o, err
+}
+
+// Audit implements Change.
+func (r Remove) Audit(e Edit, o Outcome) map[string]any {
+	return map[string]any{"old_event": e.oldEvent(o, r.Linked)}
+}

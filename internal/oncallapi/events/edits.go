@@ -19,11 +19,11 @@ func (a events) createEvent(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c, err := a.Run(r, e, b.Raw, false)
+	o, err := a.Run(r, e)
 	if err != nil {
 		return err
 	}
-	return routing.Answer(w, http.StatusCreated, c.Add[0].ID)
+	return routing.Answer(w, http.StatusCreated, o.Add[0].ID)
 }
 
 func (a events) updateEvent(w http.ResponseWriter, r *http.Request) error {
@@ -39,8 +39,8 @@ func (a events) updateEvent(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	e.Decide = calendars.Guarded(r, e.Decide)
-	if _, err := a.Run(r, e, b.Raw, false); err != nil {
+	e.IfMatch = calendars.IfMatch(r)
+	if _, err := a.Run(r, e); err != nil {
 		return err
 	}
 	return routing.Empty(w, http.StatusOK)
@@ -55,8 +55,8 @@ func (a events) deleteEvent(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	e.Decide = calendars.Guarded(r, e.Decide)
-	if _, err := a.Run(r, e, nil, false); err != nil {
+	e.IfMatch = calendars.IfMatch(r)
+	if _, err := a.Run(r, e); err != nil {
 		return err
 	}
 	return routing.Empty(w, http.StatusOK)
@@ -71,11 +71,11 @@ func (a events) createLinked(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c, err := a.Run(r, e, raw, false)
+	o, err := a.Run(r, e)
 	if err != nil {
 		return err
 	}
-	return routing.Answer(w, http.StatusCreated, map[string]any{"link_id": c.Add[0].Link, "event_ids": calendars.ShiftIDs(c.Add)})
+	return routing.Answer(w, http.StatusCreated, map[string]any{"link_id": o.Add[0].Link, "event_ids": o.AddedIDs()})
 }
 
 func (a events) updateLinked(w http.ResponseWriter, r *http.Request) error {
@@ -87,7 +87,7 @@ func (a events) updateLinked(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if _, err := a.Run(r, e, b.Raw, false); err != nil {
+	if _, err := a.Run(r, e); err != nil {
 		return err
 	}
 	return routing.Empty(w, http.StatusNoContent)
@@ -98,14 +98,14 @@ func (a events) deleteLinked(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if _, err := a.Run(r, e, nil, false); err != nil {
+	if _, err := a.Run(r, e); err != nil {
 		return err
 	}
 	return routing.Empty(w, http.StatusOK)
 }
 
 func (a events) swapEvents(w http.ResponseWriter, r *http.Request) error {
-	if err := a.Swap(w, r, editing.Editor.Swap); err != nil {
+	if err := a.Swap(w, r, false); err != nil {
 		return err
 	}
 	return routing.Empty(w, http.StatusOK)
@@ -120,13 +120,9 @@ func (a events) overrideEvents(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c, err := a.Run(r, e, b.Raw, false)
+	o, err := a.Run(r, e)
 	if err != nil {
 		return err
 	}
-	team := ""
-	for _, row := range e.Rows {
-		team = row.Team
-	}
-	return routing.Answer(w, http.StatusOK, e.Survivors(c.Add, team))
+	return routing.Answer(w, http.StatusOK, e.Change.(editing.Override).Survivors(e, o))
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/wire/calendars"
 	"github.com/iris-oncall/iris/internal/wire/params"
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
@@ -104,7 +103,7 @@ func (a bonuses) bonus(w http.ResponseWriter, r *http.Request) error {
 	}
 	for _, row := range rows {
 		if a.counts(row, byTeam[row.Team]) {
-			out[row.UserName] = append(out[row.UserName], calendars.EventObject(row))
+			out[row.UserName] = append(out[row.UserName], row.Event())
 		}
 	}
 	return routing.Answer(w, http.StatusOK, out)

@@ -199,5 +199,5 @@ func (a events) getEvent(w http.ResponseWriter, r *http.Request) error {
 		return fault.New(fault.NotFound, "not found")
 	}
 	calendars.ShowTag(w, row.Tag())
-	return routing.Answer(w, http.StatusOK, params.Pick(calendars.EventObject(row), asked))
+	return routing.Answer(w, http.StatusOK, params.Pick(row.Event(), asked))
 }

@@ -230,7 +230,7 @@ func (a people) upcoming(w http.ResponseWriter, r *http.Request) error {
 	}
 	out := []map[string]any{}
 	for _, up := range oncall.Upcoming(shifts, now, int(max(limit, 0))) {
-		e := calendars.EventObject(byID[up.ID])
+		e := byID[up.ID].Event()
 		if up.Linked > 0 {
 			e["num_events"] = up.Linked
 		}

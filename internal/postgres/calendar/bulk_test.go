@@ -28,12 +28,11 @@ func TestManyShiftsChangeTheCalendarOnce(t *testing.T) {
 	team, ann := count("select min(id) from teams"), users.ID(count("select min(id) from users"))
 	edit := func(change oncall.Changes) oncall.Changes {
 		t.Helper()
-		done, err := calendar.NewShifts(db).Edit(t.Context(), editing.Selection{TeamID: team}, oncall.By{Owner: "test"}, false,
-			func(time.Time, editing.Membership, []oncall.Shift) (editing.Decision, error) {
-				return editing.Decision{Changes: change}, nil
-			})
+		done, err := calendar.NewShifts(db).Edit(t.Context(), edited(editing.Selection{TeamID: team}, func(editing.Editor, []oncall.Shift) (oncall.Changes, error) {
+			return change, nil
+		}), oncall.By{Owner: "test"})
 		require.NoError(t, err)
-		return done
+		return done.Changes
 	}
 	const versions = "select last_value + case when is_called then 1 else 0 end from calendar_versions"
 	start := time.Now().Truncate(time.Second).Add(100 * time.Hour).UTC()
@@ -80,10 +79,9 @@ func TestManyShiftsChangeTheCalendarOnce(t *testing.T) {
 
 	// A role that is deleted meanwhile adds nothing at all.
 	c.Add[7].Role = "boss"
-	_, err = calendar.NewShifts(db).Edit(t.Context(), editing.Selection{TeamID: team}, oncall.By{Owner: "test"}, false,
-		func(time.Time, editing.Membership, []oncall.Shift) (editing.Decision, error) {
-			return editing.Decision{Changes: c}, nil
-		})
+	_, err = calendar.NewShifts(db).Edit(t.Context(), edited(editing.Selection{TeamID: team}, func(editing.Editor, []oncall.Shift) (oncall.Changes, error) {
+		return c, nil
+	}), oncall.By{Owner: "test"})
 	require.Error(t, err)
 	require.Zero(t, count("select count(*) from shifts"))
 }

@@ -1,7 +1,6 @@
 package calendar_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -59,17 +58,16 @@ func TestResolverSeesEveryChangeOfTheCalendar(t *testing.T) {
 	shifts := calendar.NewShifts(db)
 	rows, err := shifts.Find(ctx, oncall.ShiftQuery{})
 	require.NoError(t, err)
-	override := func(_ context.Context, who users.ID) editing.Decide {
-		return func(now time.Time, crew editing.Membership, chosen []oncall.Shift) (editing.Decision, error) {
-			c, _, err := editing.Editor{Now: now, Team: crew}.Override(chosen, now.Add(-time.Minute).Truncate(time.Second), now.Add(time.Hour), who)
-			return editing.Decision{Changes: c}, err
-		}
-	}
-	choice := editing.Selection{IDs: []oncall.ShiftID{rows[0].ID}}
-	_, err = shifts.Edit(ctx, choice, oncall.By{Owner: "test"}, true, override(ctx, people("bob")))
+	override := edited(editing.Selection{IDs: []oncall.ShiftID{rows[0].ID}}, func(d editing.Editor, selected []oncall.Shift) (oncall.Changes, error) {
+		c, _, err := d.Override(selected, d.Now.Add(-time.Minute).Truncate(time.Second), d.Now.Add(time.Hour), people("bob"))
+		return c, err
+	})
+	override.Rehearse = true
+	_, err = shifts.Edit(ctx, override, oncall.By{Owner: "test"})
 	require.NoError(t, err)
 	require.Equal(t, []string{"ann"}, who("oncall-primary"), "a rehearsal changes nothing")
-	_, err = shifts.Edit(ctx, choice, oncall.By{Owner: "test"}, false, override(ctx, people("bob")))
+	override.Rehearse = false
+	_, err = shifts.Edit(ctx, override, oncall.By{Owner: "test"})
 	require.NoError(t, err)
 	require.Equal(t, []string{"bob"}, who("oncall-primary"))
 

@@ -260,24 +260,22 @@ func endSwap(ctx context.Context, q *db.Queries, r editing.SwapRequest, give, ta
 	return queueNotices(ctx, q, r.Ended(give, take))
 }
 
-// AskSwap stores a request that ask makes of the shifts as they are.
-func (w *Requests) AskSwap(ctx context.Context, team int64, give, take []oncall.ShiftID, by oncall.By,
-	ask func(now time.Time, crew editing.Membership, give, take []oncall.Shift) (editing.SwapRequest, error),
-) (int64, error) {
+// AskSwap stores the request that n makes of the shifts as they are, or returns its refusal.
+func (w *Requests) AskSwap(ctx context.Context, n editing.NewSwapRequest, by oncall.By) (int64, error) {
 	var id int64
 	err := w.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		if _, err := q.LockTeam(ctx, team); err != nil {
+		if _, err := q.LockTeam(ctx, n.TeamID); err != nil {
 			return err
 		}
-		crew, now, err := crewNow(ctx, q, team)
+		members, now, err := membersNow(ctx, q, n.TeamID)
 		if err != nil {
 			return err
 		}
-		giving, taking, err := sides(ctx, q, editing.SwapRequest{Give: give, Take: take})
+		giving, taking, err := sides(ctx, q, editing.SwapRequest{Give: n.Give, Take: n.Take})
 		if err != nil {
 			return err
 		}
-		r, err := ask(now, crew, giving, taking)
+		r, err := n.Decide(now, members, giving, taking)
 		if err != nil {
 			return err
 		}
@@ -297,29 +295,27 @@ func (w *Requests) AskSwap(ctx context.Context, team int64, give, take []oncall.
 		if err != nil {
 			return err
 		}
-		if err := queueNotices(ctx, q, []oncall.Notice{r.Asked(crew, giving, taking)}); err != nil {
+		if err := queueNotices(ctx, q, []oncall.Notice{r.Asked(members, giving, taking)}); err != nil {
 			return err
 		}
-		return postgres.AppendOncallAudit(ctx, q, by, crew.Name, "swap_requested", map[string]any{"swap_request_id": id, "request_body": by.Body})
+		return postgres.AppendOncallAudit(ctx, q, by, members.Name, "swap_requested", map[string]any{"swap_request_id": id, "request_body": by.Body})
 	})
 	return id, err
 }
 
-// crewNow returns the team as it is now, and when that is.
-func crewNow(ctx context.Context, q *db.Queries, team int64) (editing.Membership, time.Time, error) {
-	crew, err := crewOf(ctx, q, team)
+// membersNow returns the team as it is now, and when that is.
+func membersNow(ctx context.Context, q *db.Queries, team int64) (editing.Membership, time.Time, error) {
+	members, err := membersOf(ctx, q, team)
 	if err != nil {
-		return crew, time.Time{}, err
+		return members, time.Time{}, err
 	}
 	now, err := q.ServerClock(ctx)
-	return crew, now, err
+	return members, now, err
 }
 
-// DecideSwap stores what decide makes of a request and its shifts as they are: the request's new state, and the calendar's
-// changes. A request that turns out to have expired is stored as such, and the fault of decide is returned all the same.
-func (w *Requests) DecideSwap(ctx context.Context, id int64, by oncall.By,
-	decide func(now time.Time, crew editing.Membership, r editing.SwapRequest, give, take []oncall.Shift) (editing.SwapRequest, oncall.Changes, error),
-) (editing.NamedSwap, error) {
+// DecideSwap stores what an answer makes of a request and its shifts as they are: the request's new state, and the calendar's
+// changes. A request that turns out to have expired is stored as such, and the refusal is returned all the same.
+func (w *Requests) DecideSwap(ctx context.Context, id int64, answer editing.SwapAnswer, by oncall.By) (editing.NamedSwap, error) {
 	var out editing.NamedSwap
 	var refused error
 	err := w.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -334,7 +330,7 @@ func (w *Requests) DecideSwap(ctx context.Context, id int64, by oncall.By,
 		if r, err = swapOf(ctx, q, id); err != nil { // as it is under the lock
 			return err
 		}
-		crew, now, err := crewNow(ctx, q, r.TeamID)
+		members, now, err := membersNow(ctx, q, r.TeamID)
 		if err != nil {
 			return err
 		}
@@ -342,7 +338,7 @@ func (w *Requests) DecideSwap(ctx context.Context, id int64, by oncall.By,
 		if err != nil {
 			return err
 		}
-		after, changes, err := decide(now, crew, r.SwapRequest, give, take)
+		after, changes, err := answer.Decide(now, members, r.SwapRequest, give, take)
 		if err != nil && after.State == r.State {
 			return err
 		}
@@ -353,7 +349,7 @@ func (w *Requests) DecideSwap(ctx context.Context, id int64, by oncall.By,
 		if _, err := store(ctx, q, changes); err != nil {
 			return fmt.Errorf("swap: %w", err)
 		}
-		if err := postgres.AppendOncallAudit(ctx, q, by, crew.Name, "swap_"+string(after.State), map[string]any{"swap_request_id": id}); err != nil {
+		if err := postgres.AppendOncallAudit(ctx, q, by, members.Name, "swap_"+string(after.State), map[string]any{"swap_request_id": id}); err != nil {
 			return err
 		}
 		out, err = swapOf(ctx, q, id)

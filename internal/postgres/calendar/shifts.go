@@ -118,26 +118,26 @@ func shiftOf(r db.ChosenShiftsRow) oncall.Shift {
 // errRehearsed ends the transaction of a rehearsal: nothing of it stays.
 var errRehearsed = errors.New("rehearsed")
 
-// Edit lets decide look at the chosen shifts and stores what it says: changes, notices and audit entry, or nothing at all.
-// Added shifts come back with their numbers. With rehearse everything is done and undone again, so that a preview meets
-// every refusal that the change itself would meet. Refusals of decide are returned as they are.
-func (s *Shifts) Edit(ctx context.Context, choice editing.Selection, by oncall.By, rehearse bool, decide editing.Decide) (oncall.Changes, error) {
-	var done oncall.Changes
+// Edit decides an edit by the selected shifts as they are, with the team locked, and stores the outcome: changes, notices and
+// audit entry, or nothing at all. Added shifts come back with their numbers. Refusals are returned as they are.
+func (s *Shifts) Edit(ctx context.Context, e editing.Edit, by oncall.By) (editing.Outcome, error) {
+	var done editing.Outcome
 	err := s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		d, team, err := decideIn(ctx, q, choice, decide)
-		if err != nil {
+		var err error
+		if done, err = decide(ctx, q, e); err != nil {
 			return err
 		}
-		if done, err = store(ctx, q, d.Changes); err != nil {
+		if done.Changes, err = store(ctx, q, done.Changes); err != nil {
 			return err
 		}
-		if rehearse {
+		if e.Rehearse {
 			return errRehearsed
 		}
-		if d.Action == "" {
+		action := e.Change.Action()
+		if action == "" {
 			return nil
 		}
-		return postgres.AppendOncallAudit(ctx, q, by, team, d.Action, d.Context(done.Add))
+		return postgres.AppendOncallAudit(ctx, q, by, done.Team, action, e.Change.Audit(e, done))
 	})
 	if errors.Is(err, errRehearsed) {
 		err = nil
@@ -145,62 +145,57 @@ func (s *Shifts) Edit(ctx context.Context, choice editing.Selection, by oncall.B
 	return done, err
 }
 
-// decideIn locks the team and shows decide the shifts as they are then.
-func decideIn(ctx context.Context, q *db.Queries, choice editing.Selection, decide editing.Decide) (d editing.Decision, team string, err error) {
-	p := db.ChosenShiftsParams{Ids: make([]int64, len(choice.IDs)), Links: postgres.NonNil(choice.Links), Running: choice.Running, TeamID: choice.TeamID}
-	if !choice.Until.IsZero() {
-		p.Until = &choice.Until
+// decide locks the team and decides the edit by the shifts as they are then.
+func decide(ctx context.Context, q *db.Queries, e editing.Edit) (editing.Outcome, error) {
+	p := db.ChosenShiftsParams{Ids: make([]int64, len(e.IDs)), Links: postgres.NonNil(e.Links), Running: e.Running, TeamID: e.TeamID}
+	if !e.Until.IsZero() {
+		p.Until = &e.Until
 	}
-	for i, id := range choice.IDs {
+	for i, id := range e.IDs {
 		p.Ids[i] = int64(id)
 	}
-	teamID := choice.TeamID
+	teamID := e.TeamID
 	if teamID == 0 {
 		rows, err := q.ChosenShifts(ctx, p)
 		if err != nil {
-			return d, "", err
+			return editing.Outcome{}, err
 		}
 		if len(rows) == 0 {
-			return d, "", fault.New(fault.NotFound, "not found")
+			return editing.Outcome{}, fault.New(fault.NotFound, "not found")
 		}
 		teamID = rows[0].TeamID
 	}
 	if _, err := q.LockTeam(ctx, teamID); err != nil {
-		return d, "", err
+		return editing.Outcome{}, err
 	}
 	rows, err := q.ChosenShifts(ctx, p)
 	if err != nil {
-		return d, "", err
+		return editing.Outcome{}, err
 	}
-	chosen := make([]oncall.Shift, len(rows))
+	selected := make([]oncall.Shift, len(rows))
 	for i, r := range rows {
-		chosen[i] = shiftOf(r)
+		selected[i] = shiftOf(r)
 	}
-	crew, err := crewOf(ctx, q, teamID)
+	members, now, err := membersNow(ctx, q, teamID)
 	if err != nil {
-		return d, "", err
+		return editing.Outcome{}, err
 	}
-	now, err := q.ServerClock(ctx)
-	if err != nil {
-		return d, "", err
-	}
-	d, err = decide(now, crew, chosen)
-	return d, crew.Name, err
+	return e.Decide(now, members, selected)
 }
 
-func crewOf(ctx context.Context, q *db.Queries, team int64) (editing.Membership, error) {
+func membersOf(ctx context.Context, q *db.Queries, team int64) (editing.Membership, error) {
 	profile, err := q.OncallTeamByID(ctx, team)
 	if err != nil {
 		return editing.Membership{}, err
 	}
 	people, err := q.TeamPeople(ctx, team)
-	crew := editing.Membership{TeamID: team, Name: profile.Name, Members: map[users.ID]bool{}}
+	members := editing.Membership{TeamID: team, Name: profile.Name, Members: map[users.ID]bool{}}
 	for _, p := range people {
 		if p.Member {
-			crew.Members[users.ID(p.ID)] = p.Active
+			members.Members[users.ID(p.ID)] = p.Active
 		}
 	}
-	return crew, err
+	return members, err
 }
 
 // store writes changes and queues their notices.

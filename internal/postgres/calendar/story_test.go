@@ -47,14 +47,12 @@ func addShift(e *pgtest.Escalating, who, role string, start, end time.Time) onca
 // edit changes the calendar of team db the way the API does.
 func editShifts(e *pgtest.Escalating, decide func(desk editing.Editor, chosen []oncall.Shift) (oncall.Changes, error), ids ...oncall.ShiftID) {
 	e.T.Helper()
-	_, err := calendar.NewShifts(e.DB).Edit(e.Ctx(), editing.Selection{IDs: ids}, oncall.By{Owner: "ana"}, false,
-		func(now time.Time, team editing.Membership, chosen []oncall.Shift) (editing.Decision, error) {
-			for _, id := range e.People {
-				team.Members[users.ID(id)] = true
-			}
-			c, err := decide(editing.Editor{Now: now, Team: team, NewLink: func() string { return "" }}, chosen)
-			return editing.Decision{Changes: c}, err
-		})
+	_, err := calendar.NewShifts(e.DB).Edit(e.Ctx(), edited(editing.Selection{IDs: ids}, func(d editing.Editor, chosen []oncall.Shift) (oncall.Changes, error) {
+		for _, id := range e.People {
+			d.Team.Members[users.ID(id)] = true
+		}
+		return decide(d, chosen)
+	}), oncall.By{Owner: "ana"})
 	require.NoError(e.T, err)
 }
 

@@ -50,7 +50,7 @@ type Schedules interface {
 // Shifts reads and edits calendars.
 type Shifts interface {
 	Find(ctx context.Context, by oncall.ShiftQuery) ([]oncall.ShiftRow, error)
-	Edit(ctx context.Context, choice editing.Selection, by oncall.By, rehearse bool, decide editing.Decide) (oncall.Changes, error)
+	Edit(ctx context.Context, e editing.Edit, by oncall.By) (editing.Outcome, error)
 }
 
 // Requests reads requests about calendars. All parts are required. It is safe for concurrent use.

@@ -18,33 +18,14 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/jsonbody"
 )
 
-// Edit is one change of a calendar as a request asks for it. It is read once, and then either made or rehearsed.
-type Edit struct {
-	Choice editing.Selection
-	Decide editing.Decide
-	// after is what an override leaves of the given shifts and adds, filled by decide.
-	after []oncall.Shift
-	// substitute is who an override puts in.
-	substitute oncall.Person
-	// rows are the chosen shifts with their names, as they were before.
-	Rows map[oncall.ShiftID]oncall.ShiftRow
+// Run makes the edit.
+func (a Requests) Run(r *http.Request, e editing.Edit) (editing.Outcome, error) {
+	return a.Shifts.Edit(r.Context(), e, By(r, e.Body))
 }
 
-// Run makes the edit, or does it and undoes it again.
-func (a Requests) Run(r *http.Request, e *Edit, raw json.RawMessage, rehearse bool) (oncall.Changes, error) {
-	return a.Shifts.Edit(r.Context(), e.Choice, By(r, raw), rehearse, e.Decide)
-}
-
-// Desk is where the caller edits the calendar of a crew. named: the request named the team, so may the refusal.
-func (a Requests) Desk(ctx context.Context, now time.Time, crew editing.Membership, named bool) editing.Editor {
-	actor, name := wire.Actor(ctx), crew.Name
-	if !named {
-		name = ""
-	}
-	return editing.Editor{
-		Now: now, Grace: a.Grace, Team: crew, NewLink: newLink,
-		May: editing.Permission{Member: actor.MayEditCalendar(crew.TeamID, name), Admin: actor.MayAdministerTeam(crew.TeamID, crew.Name)},
-	}
+// Access says who edits. named: the request named the team, so a refusal may name it.
+func (a Requests) Access(ctx context.Context, named bool) editing.Access {
+	return editing.Access{Caller: wire.Actor(ctx), Grace: a.Grace, Named: named, Link: newLink()}
 }
 
 // newLink returns 32 fresh hex digits.
@@ -89,45 +70,36 @@ func (a Requests) draft(ctx context.Context, b jsonbody.Object) (editing.ShiftRe
 }
 
 // Creation reads a request for one shift.
-func (a Requests) Creation(ctx context.Context, b jsonbody.Object) (*Edit, error) {
+func (a Requests) Creation(ctx context.Context, b jsonbody.Object) (editing.Edit, error) {
 	d, err := a.draft(ctx, b)
 	if err != nil {
-		return nil, err
+		return editing.Edit{}, err
 	}
 	if d.TeamName == "" {
-		return nil, b.Missing("team")
+		return editing.Edit{}, b.Missing("team")
 	}
 	role, roleKnown, err := a.RoleName(ctx, d.Role)
 	if err != nil {
-		return nil, err
+		return editing.Edit{}, err
 	}
 	d.Role = role
 	team, err := a.ActiveTeam(ctx, d.TeamName)
 	if fault.Is(err, fault.NotFound) {
-		return nil, a.strayCreation(ctx, d)
+		return editing.Edit{}, a.strayCreation(ctx, d)
 	}
 	if err != nil {
-		return nil, err
+		return editing.Edit{}, err
 	}
 	stray, err := a.strangeSchedule(ctx, team, d)
 	if err != nil {
-		return nil, err
+		return editing.Edit{}, err
 	}
-	return &Edit{
-		Choice: editing.Selection{TeamID: team.ID},
-		Decide: func(now time.Time, crew editing.Membership, _ []oncall.Shift) (editing.Decision, error) {
-			c, err := a.Desk(ctx, now, crew, true).Create(d)
-			switch {
-			case err != nil:
-			case !roleKnown:
-				err = Integrity(`role "` + d.Role + `" not found`)
-			default:
-				err = stray
-			}
-			return editing.Decision{Changes: c, Action: "event_created", Context: func(added []oncall.Shift) any {
-				return map[string]any{"new_event_id": added[0].ID, "request_body": b.Raw}
-			}}, err
-		},
+	if !roleKnown {
+		stray = Integrity(`role "` + d.Role + `" not found`)
+	}
+	return editing.Edit{
+		Access: a.Access(ctx, true), Selection: editing.Selection{TeamID: team.ID}, Body: b.Raw,
+		Change: editing.Create{Shift: d, Refusal: stray},
 	}, nil
 }
 
@@ -156,7 +128,7 @@ func (a Requests) strayCreation(ctx context.Context, d editing.ShiftRequest) err
 	if err != nil {
 		return err
 	}
-	_, err = a.Desk(ctx, now, editing.Membership{TeamID: -1, Name: d.TeamName}, true).Create(d) // nobody is part of it
+	_, err = a.Access(ctx, true).Editor(now, editing.Membership{TeamID: -1, Name: d.TeamName}).Create(d) // nobody is part of it
 	return err
 }
 
@@ -211,61 +183,29 @@ func (a Requests) patch(ctx context.Context, b jsonbody.Object, allowed ...strin
 }
 
 // Change reads a request to edit one shift.
-func (a Requests) Change(ctx context.Context, id oncall.ShiftID, b jsonbody.Object) (*Edit, error) {
+func (a Requests) Change(ctx context.Context, id oncall.ShiftID, b jsonbody.Object) (editing.Edit, error) {
 	p, err := a.patch(ctx, b, "start", "end", "role", "user", "note")
 	if err != nil {
-		return nil, err
+		return editing.Edit{}, err
 	}
-	e, err := a.about(ctx, editing.Selection{IDs: []oncall.ShiftID{id}})
-	if err != nil {
-		return nil, err
-	}
-	e.Decide = func(now time.Time, crew editing.Membership, chosen []oncall.Shift) (editing.Decision, error) {
-		if len(chosen) == 0 {
-			return editing.Decision{}, ErrGone
-		}
-		c, err := a.Desk(ctx, now, crew, true).Edit(chosen[0], p)
-		return editing.Decision{Changes: c, Action: "event_edited", Context: func([]oncall.Shift) any {
-			return map[string]any{"old_event": e.old(chosen)[0], "request_body": b.Raw}
-		}}, err
-	}
-	return e, nil
+	return a.about(ctx, editing.Selection{IDs: []oncall.ShiftID{id}}, editing.Modify{Patch: p}, b.Raw)
 }
 
 // ErrGone says that there is no such thing, or no longer.
 var ErrGone = fault.New(fault.NotFound, "not found")
 
-// about begins an edit of chosen shifts with reading their names.
-func (a Requests) about(ctx context.Context, c editing.Selection) (*Edit, error) {
+// about returns an edit of selected shifts, with their names. The request names no team for some kinds of changes.
+func (a Requests) about(ctx context.Context, c editing.Selection, change editing.Change, body json.RawMessage) (editing.Edit, error) {
 	rows, err := a.ShiftRows(ctx, c)
-	return &Edit{Choice: c, Rows: rows}, err
-}
-
-// old words shifts as they were for the audit log.
-func (e *Edit) old(shifts []oncall.Shift) []map[string]any {
-	out := make([]map[string]any, len(shifts))
-	for i, s := range shifts {
-		row := e.Rows[s.ID]
-		row.Shift = s
-		out[i] = EventObject(row)
+	named := true
+	switch change.(type) {
+	case editing.Exchange, editing.Override:
+		named = false
 	}
-	return out
+	return editing.Edit{Access: a.Access(ctx, named), Selection: c, Change: change, Rows: rows, Body: body}, err
 }
 
 // Deletion is a request to remove one shift.
-func (a Requests) Deletion(ctx context.Context, id oncall.ShiftID) (*Edit, error) {
-	e, err := a.about(ctx, editing.Selection{IDs: []oncall.ShiftID{id}})
-	if err != nil {
-		return nil, err
-	}
-	e.Decide = func(now time.Time, crew editing.Membership, chosen []oncall.Shift) (editing.Decision, error) {
-		if len(chosen) == 0 {
-			return editing.Decision{}, ErrGone
-		}
-		c, err := a.Desk(ctx, now, crew, true).Delete(chosen[0])
-		return editing.Decision{Changes: c, Action: "event_deleted", Context: func([]oncall.Shift) any {
-			return map[string]any{"old_event": e.old(chosen)[0]}
-		}}, err
-	}
-	return e, nil
+func (a Requests) Deletion(ctx context.Context, id oncall.ShiftID) (editing.Edit, error) {
+	return a.about(ctx, editing.Selection{IDs: []oncall.ShiftID{id}}, editing.Remove{}, nil)
 }

@@ -155,7 +155,7 @@ func (a Requests) MayStillEdit(r *http.Request, is scheduling.StoredSchedule) er
 	if err := wire.Actor(r.Context()).MayAdministerTeam(is.TeamID, is.Team); err != nil {
 		return err
 	}
-	return stillIs(r, is.Tag())
+	return oncall.MatchTag(IfMatch(r), is.Tag())
 }
 
 // ShiftID reads the number in the path; what is no number does not exist.

@@ -34,23 +34,11 @@ func UserObject(u oncall.Person) map[string]any {
 // EventFields are the fields of a shift on the wire.
 var EventFields = []string{"id", "start", "end", "role", "team", "user", "full_name", "schedule_id", "link_id", "note"}
 
-// EventObject is a shift as the wire shows it.
-func EventObject(s oncall.ShiftRow) map[string]any {
-	e := map[string]any{
-		"id": s.ID, "start": s.Start.Unix(), "end": s.End.Unix(), "role": s.Role, "team": s.Team, "user": s.UserName,
-		"full_name": OrNull(s.FullName), "schedule_id": nil, "link_id": OrNull(s.Link), "note": OrNull(s.Note),
-	}
-	if s.Schedule != 0 {
-		e["schedule_id"] = s.Schedule
-	}
-	return e
-}
-
 // EventObjects are shifts as the wire shows them, with the fields that were asked for.
 func EventObjects(rows []oncall.ShiftRow, asked []string) []map[string]any {
 	out := make([]map[string]any, len(rows))
 	for i, row := range rows {
-		out[i] = params.Pick(EventObject(row), asked)
+		out[i] = params.Pick(row.Event(), asked)
 	}
 	return out
 }
