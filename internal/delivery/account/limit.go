@@ -1,4 +1,4 @@
-package delivery
+package account
 
 import (
 	"slices"
@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// limit bounds how many messages of an account do something at once, in all and for one destination. Waiting messages are
+// Limit bounds how many messages of an account do something at once, in all and for one destination. Waiting messages are
 // served in the order in which they came, but one whose destination has reached its bound does not delay the others.
 // Safe for concurrent use.
-type limit struct {
+type Limit struct {
 	mu        sync.Mutex
 	all, each int
 	held      int
@@ -17,29 +17,29 @@ type limit struct {
 	waiting   []*waiter
 }
 
-// waiter waits for a place of a limit.
+// waiter waits for a place.
 type waiter struct {
 	to      string
 	granted chan struct{} // closed when it has got the place
 }
 
-// resize changes the bounds. Places that are held stay held.
-func (l *limit) resize(all, each int) {
+// Resize changes the bounds. Places that are held stay held.
+func (l *Limit) Resize(all, each int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.all, l.each = all, each
 	l.grant()
 }
 
-// try takes a place if one is free and nobody waits for one.
-func (l *limit) try(to string) bool {
+// Try takes a place if one is free and nobody waits for one.
+func (l *Limit) Try(to string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.waiting) == 0 && l.take(to)
 }
 
-// acquire takes a place. It returns false when none becomes free before an instant, or stop is closed.
-func (l *limit) acquire(to string, until time.Time, stop <-chan struct{}) bool {
+// Acquire takes a place. It returns false when none becomes free before an instant, or stop is closed.
+func (l *Limit) Acquire(to string, until time.Time, stop <-chan struct{}) bool {
 	l.mu.Lock()
 	if len(l.waiting) == 0 && l.take(to) {
 		l.mu.Unlock()
@@ -67,7 +67,8 @@ func (l *limit) acquire(to string, until time.Time, stop <-chan struct{}) bool {
 	return false
 }
 
-func (l *limit) release(to string) {
+// Release gives a place back.
+func (l *Limit) Release(to string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.held--
@@ -78,7 +79,7 @@ func (l *limit) release(to string) {
 }
 
 // take takes a place if the bounds allow it. The caller holds the lock.
-func (l *limit) take(to string) bool {
+func (l *Limit) take(to string) bool {
 	if l.held >= l.all || l.to[to] >= l.each {
 		return false
 	}
@@ -91,7 +92,7 @@ func (l *limit) take(to string) bool {
 }
 
 // grant gives free places to those who wait. The caller holds the lock.
-func (l *limit) grant() {
+func (l *Limit) grant() {
 	for i := 0; i < len(l.waiting) && l.held < l.all; {
 		if !l.take(l.waiting[i].to) {
 			i++

@@ -1,4 +1,4 @@
-package delivery
+package account
 
 import (
 	"sync"
@@ -20,16 +20,17 @@ const (
 	stalledAfter = time.Second
 )
 
-// health is how an account does in one mode: which destinations fail, and whether the account itself does. A failure counts for
+// Health is how an account does in one mode: which destinations fail, and whether the account itself does. A failure counts for
 // its destination, unless it came before the recipient was named. The account is sick when such failures come in a row, or when
 // several destinations fail and none succeeds. A sick account gets one call at a time, to find out whether it works again.
 // It is safe for concurrent use.
-type health struct {
+type Health struct {
 	after int           // failures in a row that make the account sick
 	gap   time.Duration // between probes
 	most  int           // calls at once to one destination whose calls end
 	each  int           // calls at once to one that is stalled
-	alone bool          // destinations say nothing of each other: the account is never sick
+	// alone: the destinations belong to different parties, so their failures do not make the account sick.
+	alone bool
 
 	mu           sync.Mutex
 	destinations map[string]*destination // those with calls or failures
@@ -38,11 +39,11 @@ type health struct {
 	failing      map[string]bool         // destinations that failed since the last success
 	sick         bool
 	unreached    bool      // sick, and the last failure came before the recipient was named
-	knocker      bool      // whether the account can be reached is found out without a message
+	prober       bool      // whether the account can be reached is found out without a message
 	skipped      int       // messages that were no probe because their destination failed, since the last probe
 	probeAt      time.Time // when the next probe may begin
 	ticket       bool      // a message that was taken may begin a probe
-	knocks       int       // probes without a message that are under way
+	probes       int       // probes without a message that are under way
 }
 
 type destination struct {
@@ -54,25 +55,26 @@ type destination struct {
 	ended    chan struct{} // closed when a call ends; nil = nobody waits for that
 }
 
-// admission is what health says to a call.
-type admission int
+// Admission is what health says to a call.
+type Admission int
 
+// What health says to a call.
 const (
-	admitted    admission = iota
-	busy                  // as many calls to the destination run as may
-	failingBusy           // the destination fails, and a call that tries it runs
-	sick                  // the account is sick, and it is not time for a probe
+	Admitted    Admission = iota
+	Busy                  // as many calls to the destination run as may
+	FailingBusy           // the destination fails, and a call that tries it runs
+	Sick                  // the account is sick, and it is not time for a probe
 )
 
-// due reports whether the account may be used now: it is well, or it is time for a probe.
-func (h *health) due(now time.Time) (ok bool, at time.Time) {
+// Due reports whether the account may be used now: it is well, or it is time for a probe.
+func (h *Health) Due(now time.Time) (ok bool, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return !h.sick || !(h.unreached && h.knocker) && !now.Before(h.probeAt), h.probeAt
+	return !h.sick || !(h.unreached && h.prober) && !now.Before(h.probeAt), h.probeAt
 }
 
-// reserve lets the next message that begins be a probe. all means that the account is well: no probe is needed.
-func (h *health) reserve(now time.Time) (ok, all bool) {
+// Reserve lets the next message that begins be a probe. all means that the account is well: no probe is needed.
+func (h *Health) Reserve(now time.Time) (ok, all bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.sick {
@@ -85,8 +87,8 @@ func (h *health) reserve(now time.Time) (ok, all bool) {
 	return true, false
 }
 
-// unspent takes a reservation back for which there was no message: the next one that comes may be the probe.
-func (h *health) unspent() {
+// Unspent takes a reservation back for which there was no message: the next one that comes may be the probe.
+func (h *Health) Unspent() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.sick && h.ticket {
@@ -94,20 +96,20 @@ func (h *health) unspent() {
 	}
 }
 
-// begin asks whether a call to a destination may be prepared. done must be called if it may. While calls to the destination
+// Begin asks whether a call to a destination may be prepared. done must be called if it may. While calls to the destination
 // end, more of them may be prepared than run at once.
-func (h *health) begin(now time.Time, to string, more int) (done func(messages.Result), a admission) {
+func (h *Health) Begin(now time.Time, to string, more int) (done func(messages.Result), a Admission) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	d := h.destinations[to]
 	if h.sick {
 		if !h.ticket && now.Before(h.probeAt) {
-			return nil, sick
+			return nil, Sick
 		}
 		if d != nil && now.Sub(d.last) < probeAgain && h.skipped < mostSkipped {
 			h.skipped++
 			h.probeAt = now // another message may have another recipient
-			return nil, sick
+			return nil, Sick
 		}
 	}
 	if d == nil {
@@ -118,7 +120,7 @@ func (h *health) begin(now time.Time, to string, more int) (done func(messages.R
 		h.destinations[to] = d
 	}
 	if d.failures > 0 && d.calls > 0 {
-		return nil, failingBusy
+		return nil, FailingBusy
 	}
 	limit := h.most + more
 	switch {
@@ -128,17 +130,17 @@ func (h *health) begin(now time.Time, to string, more int) (done func(messages.R
 		limit = h.each
 	}
 	if d.calls >= limit {
-		return nil, busy
+		return nil, Busy
 	}
 	d.calls++
 	if h.sick {
 		h.probeAt, h.ticket, h.skipped = now.Add(h.gap), false, 0
 	}
-	return func(r messages.Result) { h.done(to, d, r) }, admitted
+	return func(r messages.Result) { h.done(to, d, r) }, Admitted
 }
 
-// wait waits until a call to the destination ends. It returns false if none does within the time.
-func (h *health) wait(to string, most time.Duration, stop <-chan struct{}) bool {
+// Wait waits until a call to the destination ends. It returns false if none does within the time.
+func (h *Health) Wait(to string, most time.Duration, stop <-chan struct{}) bool {
 	h.mu.Lock()
 	d := h.destinations[to]
 	if d == nil || d.calls == 0 {
@@ -161,16 +163,16 @@ func (h *health) wait(to string, most time.Duration, stop <-chan struct{}) bool 
 	return false
 }
 
-// failedSince reports whether a call to the destination has failed since an instant and none succeeded after that.
-func (h *health) failedSince(at time.Time, to string) bool {
+// FailedSince reports whether a call to the destination has failed since an instant and none succeeded after that.
+func (h *Health) FailedSince(at time.Time, to string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	d := h.destinations[to]
 	return d != nil && d.failures > 0 && d.last.After(at)
 }
 
-// failingFor is how long every call to a destination has failed.
-func (h *health) failingFor(now time.Time, to string) time.Duration {
+// FailingFor is how long every call to a destination has failed.
+func (h *Health) FailingFor(now time.Time, to string) time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if d := h.destinations[to]; d != nil && d.failures > 0 {
@@ -180,7 +182,7 @@ func (h *health) failingFor(now time.Time, to string) time.Duration {
 }
 
 // done takes what came of a call.
-func (h *health) done(to string, d *destination, r messages.Result) {
+func (h *Health) done(to string, d *destination, r messages.Result) {
 	now := time.Now()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -219,7 +221,7 @@ func (h *health) done(to string, d *destination, r messages.Result) {
 }
 
 // judge calls the account sick when its failures say so. The caller holds the lock.
-func (h *health) judge(now time.Time) {
+func (h *Health) judge(now time.Time) {
 	if h.alone {
 		return
 	}
@@ -231,31 +233,31 @@ func (h *health) judge(now time.Time) {
 }
 
 // well forgets the failures. The caller holds the lock.
-func (h *health) well() {
+func (h *Health) well() {
 	h.failures, h.unnamed, h.sick, h.unreached, h.ticket = 0, 0, false, false, false
 	clear(h.failing)
 }
 
-// mostKnocks bounds how many probes without a message are under way at once.
-const mostKnocks = 5
+// mostProbes bounds how many probes without a message are under way at once.
+const mostProbes = 5
 
-// knock reports whether a probe without a message is to be made now.
-func (h *health) knock(now time.Time) bool {
+// ProbeDue reports whether a probe without a message is to be made now.
+func (h *Health) ProbeDue(now time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if !h.sick || !h.unreached || !h.knocker || now.Before(h.probeAt) || h.knocks >= mostKnocks {
+	if !h.sick || !h.unreached || !h.prober || now.Before(h.probeAt) || h.probes >= mostProbes {
 		return false
 	}
-	h.knocks++
+	h.probes++
 	h.probeAt = now.Add(h.gap)
 	return true
 }
 
-// knocked takes what came of a probe without a message. When the account was reached, a message may be a probe at once.
-func (h *health) knocked(reached bool) {
+// Probed takes what came of a probe without a message. When the account was reached, a message may be a probe at once.
+func (h *Health) Probed(reached bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.knocks--
+	h.probes--
 	if reached && h.sick {
 		h.unreached, h.probeAt = false, time.Time{}
 	}
