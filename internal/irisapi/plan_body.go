@@ -31,7 +31,7 @@ type planHead struct {
 // planBody is a posted plan, decoded but not yet compared with what exists.
 type planBody struct {
 	planHead
-	escalation.Draft // without ids; targets have names only
+	escalation.PlanContent // without ids; targets have names only
 	tracking         *trackingBody
 }
 

@@ -111,7 +111,7 @@ type Changes struct {
 	Add    []Shift // ID 0, by start
 	Update []Update
 	Delete []Shift
-	// Notices are what interested people hear of (docs/reference/oncall-v0.md 7).
+	// Notices are the notices to interested people (docs/reference/oncall-v0.md 7).
 	Notices []Notice
 }
 
