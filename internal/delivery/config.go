@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
+	"github.com/iris-oncall/iris/internal/delivery/account"
 	"github.com/iris-oncall/iris/internal/delivery/rate"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
@@ -87,7 +88,7 @@ type Config struct {
 	// before them.
 	CallMainlandChina   bool
 	MainlandChinaNotice string
-	// BreakAfter is how many failures in a row make an account sick (see health); default 10.
+	// BreakAfter is how many failures in a row make an account sick (see account.Health); default 10.
 	BreakAfter int
 	// BreakFor is the time between probes of such an account; default 1 s.
 	BreakFor time.Duration
@@ -154,6 +155,14 @@ func (c Config) concurrency(v messages.Vendor) int {
 		return 64
 	}
 	return 16
+}
+
+// account returns the configuration of a vendor's account in a mode.
+func (c Config) account(v messages.Vendor, m users.Mode) account.Config {
+	key := accountKey(v)
+	return account.Config{
+		Key: key, Timeout: c.callTimeout(m, key), Calls: c.concurrency(v), SickAfter: c.BreakAfter, ProbeEvery: c.BreakFor,
+	}
 }
 
 func (c Config) callTimeout(m users.Mode, account string) time.Duration {

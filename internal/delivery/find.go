@@ -213,7 +213,7 @@ func (w *Worker) learnPauses(ctx context.Context) {
 		w.failed("pauses", err)
 		return
 	}
-	w.pauses.set(time.Now(), ps)
+	w.pauses.Set(time.Now(), ps)
 }
 
 // rescue finds attempts in doubt.

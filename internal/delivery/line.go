@@ -8,7 +8,9 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/delivery/account"
 	"github.com/iris-oncall/iris/internal/delivery/rate"
+	"github.com/iris-oncall/iris/internal/delivery/stage"
 	"github.com/iris-oncall/iris/internal/instant"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
@@ -30,9 +32,9 @@ const (
 type line struct {
 	w       *Worker
 	mode    users.Mode
-	outlets []*outlet // preferred first; empty = nobody carries the mode
+	outlets []*account.Outlet // preferred first; empty = nobody carries the mode
 	turns   *rate.Dealer
-	desk    *desk
+	render  *stage.Render
 
 	kicked   chan struct{}
 	inFlight atomic.Int64
@@ -46,11 +48,11 @@ func newLine(w *Worker, m users.Mode) *line {
 	for _, v := range w.deps.Vendors {
 		for _, vm := range v.Modes() {
 			if vm == m {
-				l.outlets = append(l.outlets, newOutlet(v, m, w.cfg, &w.pauses))
+				l.outlets = append(l.outlets, account.New(v, m, w.cfg.account(v, m), &w.pauses))
 			}
 		}
 	}
-	l.desk = newDesk(l)
+	l.render = stage.NewRender(w.deps.Renderer, m, w, &w.background)
 	return l
 }
 
@@ -89,19 +91,19 @@ func (l *line) run(ctx context.Context) {
 func (l *line) room(now time.Time) (free, all int) {
 	all = 16
 	if len(l.outlets) > 0 {
-		all = l.outlets[0].most
+		all = l.outlets[0].Most
 	}
 	all += l.turns.Pace.Ahead(now)
 	return all - int(l.inFlight.Load()), all
 }
 
 // open returns the outlet to use now, or why there is none and how long that lasts (0 = unknown).
-func (l *line) open(now time.Time) (o *outlet, why string, left time.Duration) {
+func (l *line) open(now time.Time) (o *account.Outlet, why string, left time.Duration) {
 	if len(l.outlets) == 0 {
 		return nil, "no vendor for " + string(l.mode) + " is configured", 0
 	}
 	for i, o := range l.outlets {
-		reason, d := o.closed(now)
+		reason, d := o.Closed(now)
 		if reason == "" {
 			return o, "", 0
 		}
@@ -120,7 +122,7 @@ func (l *line) pass(ctx context.Context) time.Time {
 	if len(keys) == 0 || ctx.Err() != nil {
 		return time.Time{}
 	}
-	if left, _ := l.w.pauses.left(now, rate.ModeKey(l.mode)); left > 0 {
+	if left, _ := l.w.pauses.Left(now, rate.ModeKey(l.mode)); left > 0 {
 		return now.Add(left)
 	}
 	free, all := l.room(now)
@@ -130,7 +132,7 @@ func (l *line) pass(ctx context.Context) time.Time {
 	if free < all/2 && now.Sub(l.lastTake) < gather {
 		return l.lastTake.Add(gather)
 	}
-	l.knock(now)
+	l.probe(now)
 	o, why, left := l.open(now)
 	if o == nil {
 		if left > 0 && left <= shortPause {
@@ -140,19 +142,19 @@ func (l *line) pass(ctx context.Context) time.Time {
 		l.take(ctx, leases, turns, nil, shut{why, left})
 		return instant.Later(l.nextProbe(now), time.Now().Add(restAfter*time.Since(now)))
 	}
-	if l.flooded && now.Sub(l.lastTake) < gather && !l.turns.Limited(keys, o.account()) {
+	if l.flooded && now.Sub(l.lastTake) < gather && !l.turns.Limited(keys, limitOf(o)) {
 		return l.lastTake.Add(gather)
 	}
-	ok, well := o.health.reserve(now)
+	ok, well := o.Health.Reserve(now)
 	if !ok {
 		return l.nextProbe(now)
 	}
 	if !well {
 		free = 1
 	}
-	turns, again := l.turns.Choose(ctx, now, keys, o.account(), free)
+	turns, again := l.turns.Choose(ctx, now, keys, limitOf(o), free)
 	if len(turns) == 0 {
-		o.health.unspent()
+		o.Health.Unspent()
 		return again
 	}
 	return l.take(ctx, leases, turns, o, shut{})
@@ -165,7 +167,7 @@ type shut struct {
 }
 
 // take claims messages for the turns and sends them on. It returns when to look again.
-func (l *line) take(ctx context.Context, leases []buckets.Lease, dealt []rate.Turn, o *outlet, closed shut) time.Time {
+func (l *line) take(ctx context.Context, leases []buckets.Lease, dealt []rate.Turn, o *account.Outlet, closed shut) time.Time {
 	req := TakeRequest{
 		ProcessID: l.w.deps.Leases.ProcessID(), Leases: leases, ClaimFor: l.claimFor(o), Low: l.w.low(),
 	}
@@ -197,7 +199,7 @@ func (l *line) take(ctx context.Context, leases []buckets.Lease, dealt []rate.Tu
 		return time.Now().Add(200 * time.Millisecond)
 	}
 	if o != nil && len(got) == 0 {
-		o.health.unspent()
+		o.Health.Unspent()
 	}
 	l.lastTake, l.flooded = time.Now(), len(got) >= crowd
 	l.w.metrics.batches.WithLabelValues("take").Observe(float64(len(got)))
@@ -224,11 +226,11 @@ func (l *line) take(ctx context.Context, leases []buckets.Lease, dealt []rate.Tu
 }
 
 // claimFor is how long the claim of a message lasts until it is marked: the connection of its call may come before that.
-func (l *line) claimFor(o *outlet) time.Duration {
+func (l *line) claimFor(o *account.Outlet) time.Duration {
 	d := l.w.cfg.ClaimFor
 	if o != nil {
-		if _, prepares := o.vendor.(messages.Preparer); prepares {
-			d += o.timeout
+		if _, prepares := o.Vendor.(messages.Preparer); prepares {
+			d += o.Timeout
 		}
 	}
 	return d

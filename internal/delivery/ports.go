@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/delivery/account"
 	"github.com/iris-oncall/iris/internal/delivery/rate"
 	"github.com/iris-oncall/iris/internal/delivery/stage"
 	"github.com/iris-oncall/iris/internal/incidents"
@@ -24,6 +25,8 @@ type (
 	Reservation = rate.Reservation
 	// Granted is the answer to a Reservation.
 	Granted = rate.Granted
+	// Pause keeps everybody from using an account or a mode.
+	Pause = account.Pause
 	// Start is a message that is to be marked.
 	Start = stage.Start
 	// Verdict is where a message goes next.
@@ -34,6 +37,8 @@ type (
 	Outcome = stage.Outcome
 	// Ledger records attempts.
 	Ledger = stage.Ledger
+	// Renderer gives messages their text.
+	Renderer = stage.Renderer
 )
 
 // Found is the answer to a look for waiting work.
@@ -152,13 +157,6 @@ type Rescuer interface {
 	Expire(ctx context.Context, leases []buckets.Lease, processID string) (int, error)
 }
 
-// Pause keeps everybody from using an account ("account:twilio/main") or a mode ("mode:sms").
-type Pause struct {
-	Key    string
-	For    time.Duration
-	Reason string
-}
-
 // Limits is what slows the whole cluster down. Its methods are safe for concurrent use.
 type Limits interface {
 	rate.Limits
@@ -172,11 +170,6 @@ type Limits interface {
 type Leases interface {
 	ProcessID() string
 	Leases() []buckets.Lease
-}
-
-// Renderer puts messages into words, in the order given. An error means that nothing could be rendered for want of data.
-type Renderer interface {
-	Render(ctx context.Context, reqs []messages.Request) ([]messages.Content, error)
 }
 
 // Directory knows how a user can be reached for an application. ok is false when there is no such user or application.

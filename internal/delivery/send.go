@@ -8,6 +8,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/iris-oncall/iris/internal/delivery/account"
 	"github.com/iris-oncall/iris/internal/instant"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
@@ -29,7 +30,7 @@ func (w *Worker) send(it *item) {
 	o := w.outletFor(it)
 	if o != it.outlet {
 		it.outlet = o
-		slot, limited, ok := it.line.turns.Own(w.calls, o.account())
+		slot, limited, ok := it.line.turns.Own(w.calls, limitOf(o))
 		if limited {
 			it.turn.Slot, it.turn.Limited = slot, true
 		}
@@ -56,8 +57,8 @@ func (w *Worker) send(it *item) {
 		return
 	}
 	var c caller
-	if o.running.try(it.c.Destination) {
-		c = w.prepare(it, instant.Earlier(time.Now().Add(o.timeout), it.claimEnd.Add(-claimMargin)))
+	if o.Running.Try(it.c.Destination) {
+		c = w.prepare(it, instant.Earlier(time.Now().Add(o.Timeout), it.claimEnd.Add(-claimMargin)))
 	}
 	w.flying.add(it.c.ID)
 	asked := time.Now()
@@ -67,7 +68,7 @@ func (w *Worker) send(it *item) {
 	}
 	if m.Attempt == 0 {
 		c.release()
-		o.marking.release("")
+		o.Marking.Release("")
 		done(messages.NotBegun())
 		if m.Lost {
 			w.retract(it)
@@ -78,7 +79,7 @@ func (w *Worker) send(it *item) {
 		return
 	}
 	result := w.call(it, c, m)
-	o.marking.release("")
+	o.Marking.Release("")
 	done(result)
 	it.line.kick()
 	w.afterCall(it, m.Attempt, result)
@@ -88,14 +89,14 @@ func (w *Worker) send(it *item) {
 // quickly, so that a connection is used while other messages wait for the mark.
 func (w *Worker) permit(it *item, deadline time.Time) bool {
 	o := it.outlet
-	n := o.most + it.line.turns.Pace.Marking(time.Now())
-	o.marking.resize(n, n)
-	if o.marking.try("") {
+	n := o.Most + it.line.turns.Pace.Marking(time.Now())
+	o.Marking.Resize(n, n)
+	if o.Marking.Try("") {
 		return true
 	}
 	began := time.Now()
 	defer func() { it.waited += time.Since(began) }()
-	return o.marking.acquire("", deadline, w.stopping)
+	return o.Marking.Acquire("", deadline, w.stopping)
 }
 
 func (w *Worker) stopped() bool {
@@ -136,7 +137,7 @@ func (w *Worker) notInTime(it *item) {
 
 // outletFor chooses the account by how long the message has been tried in its mode: the preferred one first, then its
 // spares. One that is closed now is passed over.
-func (w *Worker) outletFor(it *item) *outlet {
+func (w *Worker) outletFor(it *item) *account.Outlet {
 	all := it.line.outlets
 	now := time.Now()
 	first := w.cfg.Budgets[it.c.Class].accountAt(it.inMode(), len(all))
@@ -144,7 +145,7 @@ func (w *Worker) outletFor(it *item) *outlet {
 		return it.outlet
 	}
 	for _, o := range all[first:] {
-		if why, _ := o.closed(now); why == "" {
+		if why, _ := o.Closed(now); why == "" {
 			return o
 		}
 	}
@@ -159,7 +160,7 @@ func (w *Worker) start(it *item) Start {
 	}
 	return Start{
 		Replaced: replaced,
-		ID:       c.ID, IncidentID: c.IncidentID, Vendor: o.vendor.Name(), Account: o.vendor.Account(),
+		ID:       c.ID, IncidentID: c.IncidentID, Vendor: o.Vendor.Name(), Account: o.Vendor.Account(),
 		Destination: c.Destination, Key: idempotencyKey(c), CallFor: w.callFor(it),
 		Subject: it.content.Subject, Body: it.content.Body, EmailHTML: it.content.EmailHTML, Problem: it.content.Problem,
 	}
@@ -218,7 +219,7 @@ func (w *Worker) retract(it *item) {
 
 // afterCall decides what follows a call, and has it recorded.
 func (w *Worker) afterCall(it *item, attempt int, r messages.Result) {
-	if r.Outcome == messages.OutcomeThrottled && !it.outlet.health.alone {
+	if r.Outcome == messages.OutcomeThrottled && it.outlet.Shared() {
 		w.pause(it.outlet, r)
 	}
 	v := w.verdict(it, r)
@@ -234,21 +235,21 @@ func (w *Worker) afterCall(it *item, attempt int, r messages.Result) {
 }
 
 // pause keeps everybody from an account whose vendor asked for it.
-func (w *Worker) pause(o *outlet, r messages.Result) {
+func (w *Worker) pause(o *account.Outlet, r messages.Result) {
 	d := r.RetryAfter
 	if d <= 0 {
 		d = time.Second
 	}
 	now := time.Now()
-	if left, _ := w.pauses.left(now, o.key); left >= d-100*time.Millisecond {
+	if left, _ := w.pauses.Left(now, o.Key); left >= d-100*time.Millisecond {
 		return
 	}
-	w.pauses.add(now, Pause{Key: o.key, For: d, Reason: "the vendor asked for a pause"})
+	w.pauses.Add(now, Pause{Key: o.Key, For: d, Reason: "the vendor asked for a pause"})
 	w.background.Go(func() {
 		ctx, cancel := context.WithTimeout(w.calls, 3*time.Second)
 		defer cancel()
-		if err := w.deps.Limits.SetPause(ctx, o.key, d, "the vendor asked for a pause"); err != nil {
-			w.failed("pause", err, zap.String("vendor", o.vendor.Name()))
+		if err := w.deps.Limits.SetPause(ctx, o.Key, d, "the vendor asked for a pause"); err != nil {
+			w.failed("pause", err, zap.String("vendor", o.Vendor.Name()))
 		}
 	})
 }

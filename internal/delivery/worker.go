@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/delivery/account"
 	"github.com/iris-oncall/iris/internal/delivery/rate"
 	"github.com/iris-oncall/iris/internal/delivery/stage"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -25,7 +26,7 @@ type Worker struct {
 
 	lines  map[users.Mode]*line
 	shared *rate.Shared
-	pauses pauses
+	pauses account.Pauses
 	flying flying
 
 	mark   *stage.Mark
@@ -116,7 +117,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	for _, l := range w.lines {
 		loops.Go(func() { l.run(ctx) })
 		for range 2 {
-			running.Go(func() { l.desk.run(stages) })
+			running.Go(func() { l.render.Run(stages) })
 		}
 	}
 	loops.Go(func() { w.findLoop(ctx) })
