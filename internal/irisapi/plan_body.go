@@ -32,7 +32,7 @@ type planHead struct {
 type planBody struct {
 	planHead
 	escalation.PlanContent // without ids; targets have names only
-	tracking         *trackingBody
+	tracking               *trackingBody
 }
 
 type trackingBody struct {

@@ -62,6 +62,7 @@ func (k NoticeKind) Priority() users.Priority {
 // PhoneMissing is the type of the message to people who are on call soon and cannot be called (docs/reference/oncall-v0.md 7). It is no setting.
 const PhoneMissing NoticeKind = "phone_missing"
 
+// ShiftAdded returns the notice of a new shift.
 func ShiftAdded(s Shift) Notice {
 	return Notice{Kind: ShiftCreated, Roles: []string{s.Role}, Users: []users.ID{s.User}, Shifts: []Shift{s}}
 }

@@ -69,8 +69,10 @@ func CompareShifts(a, b Shift) int {
 // SortShifts sorts by start, then id.
 func SortShifts(shifts []Shift) { slices.SortStableFunc(shifts, CompareShifts) }
 
+// FirstShift returns the first of shifts, which must not be empty, by start.
 func FirstShift(shifts []Shift) Shift { return slices.MinFunc(shifts, CompareShifts) }
 
+// SortedShifts returns a copy of shifts by start, then id.
 func SortedShifts(shifts []Shift) []Shift {
 	out := slices.Clone(shifts)
 	SortShifts(out)
