@@ -12,7 +12,7 @@ import (
 type Budget struct {
 	PerMode  time.Duration // in one mode before the next one gets its chance, spare account included
 	Total    time.Duration // after which each further mode gets one attempt only
-	GiveUp   time.Duration // after which it fails for good; others have been told long before
+	GiveUp   time.Duration // after which it fails for good; fallback recipients were notified long before
 	FirstGap time.Duration // before the second attempt; doubles from there
 	MostGap  time.Duration
 }

@@ -59,7 +59,7 @@ func (w *Worker) verdict(it *item, r messages.Result) Verdict {
 	return v
 }
 
-// gaveUp is the end of a message that could not be sent for too long.
+// gaveUp is the verdict on a message that could not be sent for too long.
 func (w *Worker) gaveUp(it *item, detail string) Verdict {
 	return Verdict{
 		State: messages.Failed, AskFallback: asksFallback(it.c), // again: now it is sure that the message does not arrive
@@ -68,7 +68,7 @@ func (w *Worker) gaveUp(it *item, detail string) Verdict {
 }
 
 // nextMode sends a message on in the recipient's next mode. When every mode was tried, it begins again with the first if
-// another try may help (again), else it failed for good; somebody else is told in either case. refused excludes the mode
+// another try may help (again), else it failed for good; a fallback recipient is asked for in either case. refused excludes the mode
 // from further tries.
 func (w *Worker) nextMode(it *item, why string, again, refused bool) Verdict {
 	c := it.c
@@ -116,7 +116,7 @@ func (w *Worker) nextMode(it *item, why string, again, refused bool) Verdict {
 	return v
 }
 
-// sameAgain goes on in the only mode there is.
+// sameAgain is the verdict that tries the only mode again.
 func (w *Worker) sameAgain(it *item, v Verdict, why string) Verdict {
 	v.State, v.ForGood, v.Mode, v.Tried = messages.Pending, false, it.c.Mode, nil
 	v.RetryIn = w.cfg.Budgets[it.c.Class].gap(100, spread())
@@ -129,7 +129,7 @@ func (w *Worker) sameAgain(it *item, v Verdict, why string) Verdict {
 // unserved are the modes that no vendor carries.
 func (w *Worker) unserved() []users.Mode {
 	var out []users.Mode
-	for m, l := range w.lines {
+	for m, l := range w.modes {
 		if len(l.outlets) == 0 {
 			out = append(out, m)
 		}
@@ -137,8 +137,8 @@ func (w *Worker) unserved() []users.Mode {
 	return out
 }
 
-// asksFallback reports whether somebody else must be told when the message cannot be delivered. Copies and tracking
-// messages repeat what others were told.
+// asksFallback reports whether a fallback recipient must be notified when the message cannot be delivered. Copies and tracking
+// messages repeat what others were sent.
 func asksFallback(c Claimed) bool {
 	return c.Purpose == messages.Primary || c.Purpose == messages.Fallback || c.Purpose == messages.Digest
 }
