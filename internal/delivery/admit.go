@@ -47,11 +47,11 @@ func (w *Worker) admit(it *item) (done func(messages.Result), ok bool) {
 		w.turn(it, Verdict{State: messages.Pending, RetryIn: busyWait + time.Duration(spread()*float64(busyWait))})
 	case account.FailingBusy:
 		// Not much longer than the recipient has failed: it may be back as soon as the call ends.
-		wait := min(b.gap(100, spread()), max(b.gap(1, spread()), h.FailingFor(time.Now(), to)/4))
+		wait := min(b.Gap(100, spread()), max(b.Gap(1, spread()), h.FailingFor(time.Now(), to)/4))
 		w.refused(it, "the last call to this recipient failed and another one has not ended", wait)
 	default:
 		// Until the account is well, only probes are taken. This message must be there when it is.
-		w.refused(it, "its latest calls failed", b.gap(1, spread()))
+		w.refused(it, "its latest calls failed", b.Gap(1, spread()))
 	}
 	return nil, false
 }

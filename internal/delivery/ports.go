@@ -25,6 +25,8 @@ type (
 	Reservation = rate.Reservation
 	// Granted is the answer to a Reservation.
 	Granted = rate.Granted
+	// Budget is how long messages of a class are tried.
+	Budget = account.Budget
 	// Pause keeps everybody from using an account or a mode.
 	Pause = account.Pause
 	// Start is a message that is to be marked.

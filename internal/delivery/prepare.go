@@ -190,7 +190,7 @@ func (w *Worker) elsewhere(it *item, why string) {
 }
 
 // longGap is the longest pause before a message is tried again.
-func (w *Worker) longGap(it *item) time.Duration { return w.cfg.Budgets[it.c.Class].gap(100, spread()) }
+func (w *Worker) longGap(it *item) time.Duration { return w.cfg.Budgets[it.c.Class].Gap(100, spread()) }
 
 // refused moves a message on that no outlet of its mode can send now. The message waits, and gets its next mode when its budget is
 // used up. When a pause is known to last longer than the budget, it gets the next mode at once, unless every mode has failed already.

@@ -140,7 +140,7 @@ func (w *Worker) notInTime(it *item) {
 func (w *Worker) outletFor(it *item) *account.Outlet {
 	all := it.mode.outlets
 	now := time.Now()
-	first := w.cfg.Budgets[it.c.Class].accountAt(it.inMode(), len(all))
+	first := w.cfg.Budgets[it.c.Class].AccountAt(it.inMode(), len(all))
 	if first == 0 {
 		return it.outlet
 	}
