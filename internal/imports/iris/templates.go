@@ -7,8 +7,8 @@ import (
 	"github.com/iris-oncall/iris/internal/jinja"
 )
 
-// words takes templates: all versions, which one is active, and what they say.
-func (im *importer) words(ctx context.Context) error {
+// templateVersions imports templates: all versions, the active one, and their texts.
+func (im *importer) templateVersions(ctx context.Context) error {
 	im.templates = map[int64]string{}
 	versions := imports.Table{Name: "templates", Key: []string{"id"}, Columns: []imports.Column{
 		{Name: "id", Type: "bigint"}, {Name: "name", Type: "text"}, {Name: "creator_id", Type: "bigint", Ref: toUser},
@@ -57,8 +57,8 @@ func (im *importer) active(ctx context.Context, class, table, column string, ref
 	})
 }
 
-// older are the columns in which Iris kept words before it had a row for each mode. They count only where the row's own
-// subject and body say nothing, as in Iris.
+// older are Iris's former columns with one text per mode. They are used where subject and body of the row are empty, as in
+// Iris.
 var older = map[string]string{"email": "email_text", "sms": "sms", "call": "call", "im": "im"}
 
 func (im *importer) contents(ctx context.Context) error {
@@ -80,7 +80,7 @@ func (im *importer) contents(ctx context.Context) error {
 				return nil, false
 			}
 			row.Label += " by " + mode
-			subject, body, html := oldWords(row, theirs)
+			subject, body, html := oldTexts(row, theirs)
 			if active[row.Int("template_id")] {
 				readable(row, subject, body, html)
 			}
@@ -88,17 +88,17 @@ func (im *importer) contents(ctx context.Context) error {
 		})
 }
 
-// readable notes words that the engine cannot read as a template.
+// readable reports texts that the template engine cannot compile.
 func readable(row *imports.Row, all ...string) {
 	for _, words := range all {
 		if _, err := jinja.Compile(words, jinja.Limits{}); err != nil {
-			row.Note("it cannot be read as a template here (%v): pages by it go out in plain words", err)
+			row.Note("it cannot be read as a template here (%v): its pages get the built-in text", err)
 			return
 		}
 	}
 }
 
-func oldWords(row *imports.Row, mode string) (subject, body, html string) {
+func oldTexts(row *imports.Row, mode string) (subject, body, html string) {
 	subject, body = row.Text("subject"), row.Text("body")
 	used := subject == "" && body == ""
 	if used {

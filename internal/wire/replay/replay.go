@@ -1,4 +1,6 @@
-package irisapi
+// Package replay makes requests with an Idempotency-Key act once: sent again, they get the stored answer. The edges that take
+// changes share it. It knows no domain.
+package replay
 
 import (
 	"bytes"
@@ -22,9 +24,26 @@ const (
 	replayedHeader = "Idempotent-Replayed"
 )
 
-// once makes a request with an Idempotency-Key act once per application, person and path: sent again, it gets the stored
+// Store keeps answers to requests that carry an Idempotency-Key.
+type Store interface {
+	// Once returns the answer that is stored for the request, or runs work, whose storage all belongs to one transaction with
+	// the answer that is kept, and returns nil. When work returns false, nothing stays.
+	Once(ctx context.Context, k auth.ReplayKey, work func(context.Context) (auth.Answer, bool)) (*auth.Answer, error)
+}
+
+// Keys runs requests once. All parts are required. It is safe for concurrent use.
+type Keys struct {
+	Store  Store
+	Errors *wire.Errors
+	// Wake tells the processors of changed buckets; it never blocks.
+	Wake func(buckets.Set)
+	// Replayed is called when a stored answer is sent.
+	Replayed func()
+}
+
+// Once makes a request with an Idempotency-Key act once per application, person and path: sent again, it gets the stored
 // answer. Only successes are stored; after anything else the key is free, so that the request can be tried again.
-func (a *API) once(next http.Handler) http.Handler {
+func (k *Keys) Once(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.Header.Get(idempotencyHeader)
 		actor := wire.Actor(r.Context())
@@ -34,10 +53,10 @@ func (a *API) once(next http.Handler) http.Handler {
 		}
 		key, r, err := replayKey(w, r, name, actor)
 		if err != nil {
-			a.Errors.Write(w, r, err)
+			k.Errors.Write(w, r, err)
 			return
 		}
-		a.runOnce(w, r, key, next)
+		k.runOnce(w, r, key, next)
 	})
 }
 
@@ -64,7 +83,7 @@ const maxReplayRoute = 200
 // replayRoute names what a key counts for: method, path and person. What is long, or cannot be stored, is hashed.
 func replayRoute(r *http.Request, actor auth.Actor) string {
 	route := r.Method + " " + strings.TrimSuffix(r.URL.Path, "/") + " " + strings.ToLower(actor.Username)
-	if len(route) <= maxReplayRoute && storable(route) {
+	if len(route) <= maxReplayRoute && wire.Storable(route) {
 		return route
 	}
 	sum := sha256.Sum256([]byte(route))
@@ -72,23 +91,23 @@ func replayRoute(r *http.Request, actor auth.Actor) string {
 }
 
 // runOnce runs the request unless its answer is stored, and answers when that is kept.
-func (a *API) runOnce(w http.ResponseWriter, r *http.Request, key auth.ReplayKey, next http.Handler) {
+func (k *Keys) runOnce(w http.ResponseWriter, r *http.Request, key auth.ReplayKey, next http.Handler) {
 	rec := &answerRecorder{header: http.Header{}, status: http.StatusOK}
 	var later wakeLater
-	stored, err := a.Replays.Once(r.Context(), key, func(ctx context.Context) (auth.Answer, bool) {
+	stored, err := k.Store.Once(r.Context(), key, func(ctx context.Context) (auth.Answer, bool) {
 		next.ServeHTTP(rec, r.WithContext(context.WithValue(ctx, wakeLaterKey{}, &later)))
 		return auth.Answer{Status: rec.status, Location: rec.header.Get("Location"), Body: rec.body.Bytes()},
 			rec.status < http.StatusMultipleChoices
 	})
 	switch {
 	case err != nil:
-		a.Errors.Write(w, r, err)
+		k.Errors.Write(w, r, err)
 	case stored != nil:
-		a.metrics.replayed.Inc()
+		k.Replayed()
 		w.Header().Set(replayedHeader, "true")
 		answer(w, *stored)
 	default:
-		a.Wake(later.buckets)
+		k.Wake(later.buckets)
 		maps.Copy(w.Header(), rec.header)
 		w.WriteHeader(rec.status)
 		_, _ = w.Write(rec.body.Bytes())
@@ -101,13 +120,13 @@ type wakeLaterKey struct{}
 // wakeLater collects the buckets that a request changed whose transaction is not over.
 type wakeLater struct{ buckets buckets.Set }
 
-// changed tells the processors of changed buckets as soon as they can see the change.
-func (a *API) changed(ctx context.Context, set buckets.Set) {
+// Changed tells the processors of changed buckets as soon as they can see the change.
+func (k *Keys) Changed(ctx context.Context, set buckets.Set) {
 	if later, ok := ctx.Value(wakeLaterKey{}).(*wakeLater); ok {
 		later.buckets.Union(set)
 		return
 	}
-	a.Wake(set)
+	k.Wake(set)
 }
 
 func answer(w http.ResponseWriter, s auth.Answer) {

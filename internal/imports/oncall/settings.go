@@ -10,12 +10,12 @@ import (
 	"github.com/iris-oncall/iris/internal/imports"
 )
 
-// wishes takes which calendars teams and people look at, and what people want to be told of.
-func (im *importer) wishes(ctx context.Context) error {
-	subscriptions := imports.Table{Name: "team_subscriptions", Key: []string{"team_id", "subscription_id", "role_id"}, Columns: []imports.Column{
+// subscriptions imports the subscriptions of teams, pinned teams, and the notice settings of people.
+func (im *importer) subscriptions(ctx context.Context) error {
+	table := imports.Table{Name: "team_subscriptions", Key: []string{"team_id", "subscription_id", "role_id"}, Columns: []imports.Column{
 		{Name: "team_id", Type: "bigint", Ref: toTeam}, {Name: "subscription_id", Type: "bigint", Ref: toTeam}, {Name: "role_id", Type: "bigint", Ref: toRole},
 	}}
-	err := im.Load(ctx, from("subscriptions", "team_subscription", "team_id, subscription_id, role_id", "team_id subscription_id role_id"), subscriptions,
+	err := im.Load(ctx, from("subscriptions", "team_subscription", "team_id, subscription_id, role_id", "team_id subscription_id role_id"), table,
 		func(row *imports.Row) ([]any, bool) {
 			row.Label = im.where(row, "team_id") + " to " + im.role(row) + " of " + im.where(row, "subscription_id")
 			if row.Int("team_id") == row.Int("subscription_id") {
@@ -40,7 +40,7 @@ func (im *importer) wishes(ctx context.Context) error {
 	return im.settings(ctx)
 }
 
-// settings takes who is told of what. The words of notifications are our own.
+// settings imports the notice settings of people. Texts of notices are not imported.
 func (im *importer) settings(ctx context.Context) error {
 	known := map[string]bool{
 		"oncall_reminder": true, "offcall_reminder": true, "event_created": true, "event_edited": true, "event_deleted": true,

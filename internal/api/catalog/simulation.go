@@ -1,4 +1,4 @@
-package irisapi
+package catalog
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 // Simulator foresees what would happen to an incident. It writes and sends nothing.
@@ -15,11 +16,8 @@ type Simulator interface {
 	Ask(ctx context.Context, a simulation.Asked) (simulation.Simulation, error)
 }
 
-// simulations serve what a plan would do.
-type simulations struct{ simulator Simulator }
-
-func (s simulations) table() []route {
-	return []route{{get, "/v1/plans/{plan}/simulation", someone, s.simulate}}
+func (s simulations) routes() []routing.Route {
+	return []routing.Route{routing.Get("/v1/plans/{plan}/simulation", routing.Someone, s.simulate)}
 }
 
 // simulationTimeout bounds what one question may cost the database.
@@ -35,12 +33,12 @@ func (s simulations) simulate(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	plan := wire.Param(r, "plan")
-	if !storable(plan) || !storable(q.Get("application")) {
+	if !wire.Storable(plan) || !wire.Storable(q.Get("application")) {
 		return fault.New(fault.NotFound, "no such plan or application")
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), simulationTimeout)
 	defer cancel()
-	sim, err := s.simulator.Ask(ctx, simulation.Asked{
+	sim, err := s.Simulator.Ask(ctx, simulation.Asked{
 		Plan: plan, Application: q.Get("application"), At: q.Get("at"), Assume: q.Get("assume"), Targets: q["target"], Zone: time.UTC,
 	})
 	if err != nil {
