@@ -356,12 +356,11 @@ func (c *compiler) callable(kind, name string, callables map[string]*filters.Cal
 	if def != nil {
 		return func(r *render, args py.Args) py.Value { return def.Call(&r.Scope, args) }
 	}
-	message := filters.NotFound(kind, name, callables)
 	if !f.soft {
-		c.failAt(line, message)
+		c.failAt(line, filters.NotFound(kind, name, callables))
 	}
 	return func(*render, py.Args) py.Value {
-		py.Raise("TemplateRuntimeError", "%s", message)
+		py.Raise("TemplateRuntimeError", "%s", filters.NotFound(kind, name, callables))
 		return nil
 	}
 }
