@@ -1,6 +1,6 @@
 # Everything that CI and people run by name. Tools are pinned in tools/*/go.mod.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
-LDFLAGS  = -s -w -X github.com/iris-oncall/iris/internal/app.version=$(VERSION)
+LDFLAGS  = -s -w -X github.com/iris-oncall/iris/internal/app/server.version=$(VERSION)
 PROGRAMS = iris iris-api message-processor
 # Packages whose own code runs things at once or shares memory: there the race detector has something to see.
 RACY = git grep -lE '\bgo func|"sync(/atomic)?"|/errgroup"' -- 'internal/*.go' ':!*_test.go' | xargs -n1 dirname | sort -u | sed 's,^,./,'

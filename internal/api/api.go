@@ -6,25 +6,46 @@ package api
 import (
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/go-chi/chi/v5"
 
 	"github.com/iris-oncall/iris/internal/api/calendar"
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/api/catalog"
+	"github.com/iris-oncall/iris/internal/api/incidents"
+	"github.com/iris-oncall/iris/internal/api/messages"
+	"github.com/iris-oncall/iris/internal/api/people"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/calendars"
+	"github.com/iris-oncall/iris/internal/wire/replay"
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// CalendarParts are the parts of the calendar's routes, for those who put the API together.
-type CalendarParts = calendar.Deps
+// The parts of the routes by resource, for those who put the API together.
+type (
+	CalendarParts = calendar.Deps
+	CatalogParts  = catalog.Deps
+	IncidentParts = incidents.Deps
+	MessageParts  = messages.Deps
+	PeopleParts   = people.Deps
+	// Keys runs requests with an Idempotency-Key once.
+	Keys = replay.Keys
+)
 
-// Deps are the parts that the API works on.
+// Deps are the parts that the API works on. New fills Incidents.Changed.
 type Deps struct {
-	Calendar calendar.Deps
+	Calendar  calendar.Deps
+	Catalog   catalog.Deps
+	Incidents incidents.Deps
+	Messages  messages.Deps
+	People    people.Deps
+	// Authenticator must take no request without credentials: what is opened for clients of old is not opened here.
+	Authenticator *wire.Authenticator
 	// CalendarAuthenticator finds out who calls the calendar's routes, which take the credentials of Oncall's API.
 	CalendarAuthenticator *calendars.Authenticator
-	Errors                *wire.Errors
+	// Keys runs requests with an Idempotency-Key once.
+	Keys   *replay.Keys
+	Errors *wire.Errors
 }
 
 // API serves the routes. It is safe for concurrent use.
@@ -32,6 +53,9 @@ type API struct{ Deps }
 
 // New checks that every part is there.
 func New(d Deps) (*API, error) {
+	if d.Keys != nil {
+		d.Incidents.Changed = d.Keys.Changed
+	}
 	if name := routing.Missing(d); name != "" {
 		return nil, errors.New("api: a part is missing: " + name)
 	}
@@ -40,8 +64,14 @@ func New(d Deps) (*API, error) {
 
 // Routes mounts the API on a router, which should use wire.TrimSlash.
 func (a *API) Routes(r chi.Router) {
-	routing.Mount{Errors: a.Errors, Identify: a.CalendarAuthenticator.Identified, Admit: a.Calendar.Admit, Translate: plain, Options: true}.
+	routing.Mount{Errors: a.Errors, Identify: a.CalendarAuthenticator.Identified, Admit: a.Calendar.Admit, Translate: calendar.Plain, Options: true}.
 		Routes(r, calendar.Routes(a.Calendar))
+	routing.Mount{Errors: a.Errors, Identify: a.Authenticator.Middleware, Admit: routing.Strict, Once: a.Keys.Once, Options: true}.Routes(r, a.table())
+}
+
+// table lists the routes that are not the calendar's.
+func (a *API) table() []routing.Route {
+	return slices.Concat(catalog.Routes(a.Catalog), incidents.Routes(a.Incidents), messages.Routes(a.Messages), people.Routes(a.People))
 }
 
 // Handler returns a router that serves nothing but this API, for tests.
@@ -51,13 +81,4 @@ func (a *API) Handler() http.Handler {
 	a.Errors.Refuse(r)
 	a.Routes(r)
 	return r
-}
-
-// plain removes the title from what the calendar APIs refuse alike: clients of Oncall expect it, it says nothing.
-func plain(err error) error {
-	var f *fault.Error
-	if errors.As(err, &f) && f.Message == "IntegrityError" {
-		return &fault.Error{Kind: f.Kind, Field: f.Field, Message: f.Detail, Err: f.Err}
-	}
-	return err
 }

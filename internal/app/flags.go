@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/iris-oncall/iris/internal/app/server"
 )
 
 // usage is what --help says of a server. Everything but the file's name is configuration, which is the same for all programs.
@@ -39,7 +41,7 @@ func flags(program, purpose string, args []string, environ func(string) string, 
 		fmt.Fprintf(errs, "%s: %v (see: %s --help)\n", program, err, program)
 		return "", 2, true
 	case *showVersion:
-		fmt.Fprintln(out, program, Version())
+		fmt.Fprintln(out, program, server.Version())
 		return "", 0, true
 	}
 	return configFile, 0, false

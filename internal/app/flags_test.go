@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/app/server"
 )
 
 func TestFlags(t *testing.T) {
@@ -20,7 +22,7 @@ func TestFlags(t *testing.T) {
 		"file":          {args: []string{"--config", "x.yaml"}, file: "x.yaml"},
 		"help":          {args: []string{"--help"}, done: true, out: "Usage: iris-api [--config FILE]"},
 		"short help":    {args: []string{"-h"}, done: true, out: "Serves pages."},
-		"version":       {args: []string{"--version"}, done: true, out: "iris-api " + Version()},
+		"version":       {args: []string{"--version"}, done: true, out: "iris-api " + server.Version()},
 		"unknown flag":  {args: []string{"--port", "1"}, code: 2, done: true, complaint: "iris-api: flag provided but not defined: -port (see: iris-api --help)\n"},
 		"argument":      {args: []string{"serve"}, code: 2, done: true, complaint: "iris-api: unexpected argument \"serve\" (see: iris-api --help)\n"},
 		"missing value": {args: []string{"--config"}, code: 2, done: true, complaint: "iris-api: flag needs an argument: -config (see: iris-api --help)\n"},

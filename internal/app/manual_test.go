@@ -12,6 +12,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
+	"github.com/iris-oncall/iris/internal/app/apiserver"
+	"github.com/iris-oncall/iris/internal/app/processor"
+	"github.com/iris-oncall/iris/internal/app/server"
+	"github.com/iris-oncall/iris/internal/app/servertest"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
@@ -49,17 +53,17 @@ func TestTheManualNamesWhatThereIs(t *testing.T) {
 // metricsOfBothServers returns the names of what iris-api and message-processor register, in use or not yet.
 func metricsOfBothServers(t *testing.T) map[string]bool {
 	t.Helper()
-	c := common(pgtest.URL(t))
-	registries := []*prometheus.Registry{NewRegistry("test"), NewRegistry("test")}
-	a, err := NewAPI(config.API{Common: c, HTTP: config.HTTP{Addr: "127.0.0.1:0"}}, Deps{Log: testLog(t), Registry: registries[0]})
+	c := servertest.Common(pgtest.URL(t))
+	registries := []*prometheus.Registry{server.NewRegistry("test"), server.NewRegistry("test")}
+	a, err := apiserver.New(config.API{Common: c, HTTP: config.HTTP{Addr: "127.0.0.1:0"}}, server.Deps{Log: servertest.Log(t), Registry: registries[0]})
 	require.NoError(t, err)
 	api := "http://" + a.Addr()
-	background(t, a.Run)
-	p, err := NewProcessor(config.Processor{Common: c, Gossip: config.Gossip{Addr: "off"}}, Deps{Log: testLog(t), Registry: registries[1]})
+	servertest.Background(t, a.Run)
+	p, err := processor.New(config.Processor{Common: c, Gossip: config.Gossip{Addr: "off"}}, server.Deps{Log: servertest.Log(t), Registry: registries[1]})
 	require.NoError(t, err)
-	background(t, p.Run)
-	eventually(t, api+"/readyz", 200, `"ready": true`)
-	eventually(t, "http://"+p.AdminAddr()+"/readyz", 200, `"ready": true`)
+	servertest.Background(t, p.Run)
+	servertest.Eventually(t, api+"/readyz", 200, `"ready": true`)
+	servertest.Eventually(t, "http://"+p.AdminAddr()+"/readyz", 200, `"ready": true`)
 
 	names := map[string]bool{}
 	for _, reg := range registries {

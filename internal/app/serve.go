@@ -11,47 +11,20 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
+	"github.com/iris-oncall/iris/internal/app/apiserver"
+	"github.com/iris-oncall/iris/internal/app/processor"
+	"github.com/iris-oncall/iris/internal/app/server"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/postgres"
 )
 
-// version is set by release builds (-ldflags -X).
-var version = ""
+// Version names this build.
+func Version() string { return server.Version() }
 
-// Version names this build: the release, else what the toolchain knows of the source.
-func Version() string {
-	if version != "" {
-		return version
-	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	revision, dirty := "", ""
-	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			revision = s.Value
-		case "vcs.modified":
-			if s.Value == "true" {
-				dirty = "+changes"
-			}
-		}
-	}
-	if len(revision) > 12 {
-		return "dev-" + revision[:12] + dirty
-	}
-	return "dev"
-}
-
-// Deps are what the outside gives a server.
-type Deps struct {
-	Log      *zap.Logger
-	Registry *prometheus.Registry // nil = one of its own
-}
+// NewLogger returns the root logger of a program. It writes to standard error.
+func NewLogger(c config.Log) (*zap.Logger, error) { return server.NewLogger(c) }
 
 // Signals returns a context that ends with the first SIGINT or SIGTERM; a second one ends the process at once.
 func Signals() (context.Context, context.CancelFunc) {
@@ -86,7 +59,7 @@ func ServeAPI(ctx context.Context, configFile string, environ []string) error {
 		return err
 	}
 	defer func() { _ = log.Sync() }() // standard error cannot always be synced
-	a, err := NewAPI(cfg, Deps{Log: log})
+	a, err := apiserver.New(cfg, server.Deps{Log: log})
 	if err != nil {
 		return err
 	}
@@ -109,7 +82,7 @@ func ServeProcessor(ctx context.Context, configFile string, environ []string) er
 		return err
 	}
 	defer func() { _ = log.Sync() }() // standard error cannot always be synced
-	p, err := NewProcessor(cfg, Deps{Log: log})
+	p, err := processor.New(cfg, server.Deps{Log: log})
 	if err != nil {
 		return err
 	}
@@ -128,11 +101,11 @@ func RelaxCollector(environ []string, set func(int) int) {
 }
 
 func startLog(c *config.Config, common config.Common, program string) (*zap.Logger, error) {
-	log, err := NewLogger(common.Log)
+	log, err := server.NewLogger(common.Log)
 	if err != nil {
 		return nil, err
 	}
-	log.Info("starting", zap.String("program", program), zap.String("version", Version()), zap.Int("pid", os.Getpid()))
+	log.Info("starting", zap.String("program", program), zap.String("version", server.Version()), zap.Int("pid", os.Getpid()))
 	for _, w := range c.Warnings() {
 		log.Warn("configuration", zap.String("key", w.Where), zap.String("reason", w.Message))
 	}

@@ -6,6 +6,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/iris-oncall/iris/internal/delivery/account"
 	"github.com/iris-oncall/iris/internal/delivery/stage"
 	"github.com/iris-oncall/iris/internal/instant"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -26,7 +27,7 @@ const (
 
 // caller makes one vendor call: with a connection that is ready, or without preparation. The zero value may not call yet.
 type caller struct {
-	outlet   *outlet // nil = it holds no place among the calls that run
+	outlet   *account.Outlet // nil = it holds no place among the calls that run
 	to       string
 	prepared messages.Prepared // nil = the vendor needs no preparation
 	failed   *messages.Result  // why nothing could be prepared; nil = nothing failed
@@ -43,7 +44,7 @@ func (c caller) release() {
 // end gives the place back.
 func (c caller) end() {
 	if c.outlet != nil {
-		c.outlet.running.release(c.to)
+		c.outlet.Running.Release(c.to)
 	}
 }
 
@@ -51,13 +52,13 @@ func (c caller) end() {
 // place of the outlet's running calls.
 func (w *Worker) prepare(it *item, deadline time.Time) (c caller) {
 	c = caller{outlet: it.outlet, to: it.c.Destination}
-	p, needed := it.outlet.vendor.(messages.Preparer)
+	p, needed := it.outlet.Vendor.(messages.Preparer)
 	if !needed || w.cfg.DryRun == DryRunStore {
 		return c
 	}
 	defer func() {
 		if v := recover(); v != nil {
-			w.log.Error("vendor panicked", zap.String("vendor", it.outlet.vendor.Name()), zap.Any("panic", v))
+			w.log.Error("vendor panicked", zap.String("vendor", it.outlet.Vendor.Name()), zap.Any("panic", v))
 			c.failed = &messages.Result{Outcome: messages.OutcomeUnavailable, Detail: "internal error of the vendor's adapter"}
 		}
 	}()
@@ -65,7 +66,7 @@ func (w *Worker) prepare(it *item, deadline time.Time) (c caller) {
 	defer cancel()
 	began := time.Now()
 	prepared, r, ok := p.Prepare(ctx, it.outbound(it.c.Attempt+1))
-	it.line.turns.Pace.Connected(time.Since(began))
+	it.mode.turns.Pace.Connected(time.Since(began))
 	if !ok {
 		c.failed = &r
 		return c
@@ -82,11 +83,11 @@ func (w *Worker) connect(it *item, marked time.Time) (c caller, why string) {
 	if it.turn.Limited {
 		deadline = instant.Earlier(deadline, it.turn.Slot.Until)
 	}
-	ok := o.running.acquire(to, deadline, w.stopping)
+	ok := o.Running.Acquire(to, deadline, w.stopping)
 	it.waited += time.Since(began)
 	switch {
-	case ok && o.health.failedSince(marked, to):
-		o.running.release(to)
+	case ok && o.Health.FailedSince(marked, to):
+		o.Running.Release(to)
 		return c, "another call to this recipient failed meanwhile"
 	case ok:
 		return w.prepare(it, deadline), ""
@@ -98,7 +99,7 @@ func (w *Worker) connect(it *item, marked time.Time) (c caller, why string) {
 
 // callFor is how long the claim of a message that is being marked must last: until the outcome of its call can be stored.
 func (w *Worker) callFor(it *item) time.Duration {
-	d := it.outlet.timeout + maxLookAge + recordMargin + connectWithin + it.line.turns.Pace.CallAhead()
+	d := it.outlet.Timeout + maxLookAge + recordMargin + connectWithin + it.mode.turns.Pace.CallAhead()
 	if it.turn.Limited {
 		d += max(0, time.Until(it.turn.Slot.At))
 	}
@@ -122,7 +123,7 @@ func (w *Worker) call(it *item, c caller, m stage.Marked) messages.Result {
 	}
 	now := time.Now()
 	if it.turn.Limited {
-		it.line.turns.Pace.Prepared(now.Sub(it.taken) - it.waited)
+		it.mode.turns.Pace.Prepared(now.Sub(it.taken) - it.waited)
 	}
 	if why != "" {
 		if c.prepared != nil {
@@ -140,7 +141,7 @@ func (w *Worker) call(it *item, c caller, m stage.Marked) messages.Result {
 	out.BeginBefore = before
 	r := w.callVendor(ctx, it.outlet, c, out)
 	w.metrics.done(it.outlet, r, time.Since(now))
-	it.line.turns.Pace.Called(time.Now())
+	it.mode.turns.Pace.Called(time.Now())
 	return r
 }
 
@@ -149,7 +150,7 @@ func (w *Worker) call(it *item, c caller, m stage.Marked) messages.Result {
 // was being committed (promise P4). It returns the instant before which the call must begin, or why it must not.
 func (w *Worker) ready(it *item, read time.Time) (before time.Time, why string) {
 	for range looksPerCall {
-		if it.turn.Limited && !w.idle(it, it.turn.Slot.At.Add(-it.line.turns.Pace.ReadAhead(maxLookAge))) {
+		if it.turn.Limited && !w.idle(it, it.turn.Slot.At.Add(-it.mode.turns.Pace.ReadAhead(maxLookAge))) {
 			return before, "this process is stopping"
 		}
 		if it.turn.Limited && time.Now().After(it.turn.Slot.Until) {
@@ -163,7 +164,7 @@ func (w *Worker) ready(it *item, read time.Time) (before time.Time, why string) 
 		if begin.Sub(read) > freshLook {
 			asked := time.Now()
 			l := w.reread.Do(it.c.ID)
-			it.line.turns.Pace.Reread(time.Since(asked))
+			it.mode.turns.Pace.Reread(time.Since(asked))
 			switch {
 			case l.Err != nil:
 				if !w.idle(it, time.Now().Add(lookPause)) {
@@ -190,17 +191,17 @@ func (w *Worker) ready(it *item, read time.Time) (before time.Time, why string) 
 }
 
 // callVendor calls the vendor and turns a panic into an answer. Whether the request left is not known then.
-func (w *Worker) callVendor(ctx context.Context, o *outlet, c caller, out messages.Outbound) (r messages.Result) {
+func (w *Worker) callVendor(ctx context.Context, o *account.Outlet, c caller, out messages.Outbound) (r messages.Result) {
 	defer func() {
 		if p := recover(); p != nil {
-			w.log.Error("vendor panicked", zap.String("vendor", o.vendor.Name()), zap.Any("panic", p))
+			w.log.Error("vendor panicked", zap.String("vendor", o.Vendor.Name()), zap.Any("panic", p))
 			r = messages.Result{Outcome: messages.OutcomeUnknown, Detail: "internal error of the vendor's adapter"}
 		}
 	}()
 	if c.prepared != nil {
 		r = c.prepared.Send(ctx, out)
 	} else {
-		r = o.vendor.Send(ctx, out)
+		r = o.Vendor.Send(ctx, out)
 	}
 	if r.Outcome == "" {
 		r = messages.Result{Outcome: messages.OutcomeUnknown, Detail: "the vendor's adapter gave no outcome"}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/iris-oncall/iris/internal/delivery/account"
 	"github.com/iris-oncall/iris/internal/messages"
 	shared "github.com/iris-oncall/iris/internal/metrics"
 	"github.com/iris-oncall/iris/internal/users"
@@ -109,9 +110,9 @@ func (m *metrics) called(c Claimed, since time.Duration) {
 	}
 }
 
-func (m *metrics) done(o *outlet, r messages.Result, took time.Duration) {
-	m.attempts.WithLabelValues(o.vendor.Name(), string(o.mode), string(r.Outcome)).Inc()
-	m.calls.WithLabelValues(o.vendor.Name()).Observe(took.Seconds())
+func (m *metrics) done(o *account.Outlet, r messages.Result, took time.Duration) {
+	m.attempts.WithLabelValues(o.Vendor.Name(), string(o.Mode), string(r.Outcome)).Inc()
+	m.calls.WithLabelValues(o.Vendor.Name()).Observe(took.Seconds())
 }
 
 func (m *metrics) queues(found Found, depth map[users.Mode]int) {

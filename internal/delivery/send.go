@@ -8,6 +8,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/iris-oncall/iris/internal/delivery/account"
 	"github.com/iris-oncall/iris/internal/instant"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
@@ -20,7 +21,7 @@ const (
 	recordMargin = time.Second
 )
 
-// send brings a message with words to its vendor. It runs on a goroutine of its own.
+// send sends a rendered message. It runs on a goroutine of its own.
 func (w *Worker) send(it *item) {
 	if w.stopped() {
 		w.release(it)
@@ -29,7 +30,7 @@ func (w *Worker) send(it *item) {
 	o := w.outletFor(it)
 	if o != it.outlet {
 		it.outlet = o
-		slot, limited, ok := it.line.turns.Own(w.calls, o.account())
+		slot, limited, ok := it.mode.turns.Own(w.calls, limitOf(o))
 		if limited {
 			it.turn.Slot, it.turn.Limited = slot, true
 		}
@@ -42,7 +43,7 @@ func (w *Worker) send(it *item) {
 	if it.turn.Limited {
 		deadline = instant.Earlier(deadline, it.turn.Slot.Until)
 	}
-	if it.turn.Limited && !w.idle(it, it.turn.Slot.At.Add(-it.line.turns.Pace.CallAhead())) {
+	if it.turn.Limited && !w.idle(it, it.turn.Slot.At.Add(-it.mode.turns.Pace.CallAhead())) {
 		w.release(it)
 		return
 	}
@@ -56,31 +57,31 @@ func (w *Worker) send(it *item) {
 		return
 	}
 	var c caller
-	if o.running.try(it.c.Destination) {
-		c = w.prepare(it, instant.Earlier(time.Now().Add(o.timeout), it.claimEnd.Add(-claimMargin)))
+	if o.Running.Try(it.c.Destination) {
+		c = w.prepare(it, instant.Earlier(time.Now().Add(o.Timeout), it.claimEnd.Add(-claimMargin)))
 	}
-	w.flying.add(it.c.ID)
+	w.inFlight.add(it.c.ID)
 	asked := time.Now()
 	m := w.mark.Do(w.start(it))
 	if !m.Lost {
-		it.line.turns.Pace.Marked(time.Since(asked))
+		it.mode.turns.Pace.Marked(time.Since(asked))
 	}
 	if m.Attempt == 0 {
 		c.release()
-		o.marking.release("")
+		o.Marking.Release("")
 		done(messages.NotBegun())
 		if m.Lost {
 			w.retract(it)
 			return
 		}
-		w.flying.remove(it.c.ID)
+		w.inFlight.remove(it.c.ID)
 		w.finish(it)
 		return
 	}
 	result := w.call(it, c, m)
-	o.marking.release("")
+	o.Marking.Release("")
 	done(result)
-	it.line.kick()
+	it.mode.kick()
 	w.afterCall(it, m.Attempt, result)
 }
 
@@ -88,14 +89,14 @@ func (w *Worker) send(it *item) {
 // quickly, so that a connection is used while other messages wait for the mark.
 func (w *Worker) permit(it *item, deadline time.Time) bool {
 	o := it.outlet
-	n := o.most + it.line.turns.Pace.Marking(time.Now())
-	o.marking.resize(n, n)
-	if o.marking.try("") {
+	n := o.Most + it.mode.turns.Pace.Marking(time.Now())
+	o.Marking.Resize(n, n)
+	if o.Marking.Try("") {
 		return true
 	}
 	began := time.Now()
 	defer func() { it.waited += time.Since(began) }()
-	return o.marking.acquire("", deadline, w.stopping)
+	return o.Marking.Acquire("", deadline, w.stopping)
 }
 
 func (w *Worker) stopped() bool {
@@ -129,22 +130,22 @@ func (w *Worker) idle(it *item, until time.Time) bool {
 func (w *Worker) notInTime(it *item) {
 	if it.turn.Limited {
 		w.metrics.lateSlots.WithLabelValues("call").Inc()
-		it.line.turns.Pace.Prepared(time.Since(it.taken) - it.waited)
+		it.mode.turns.Pace.Prepared(time.Since(it.taken) - it.waited)
 	}
 	w.release(it)
 }
 
 // outletFor chooses the account by how long the message has been tried in its mode: the preferred one first, then its
 // spares. One that is closed now is passed over.
-func (w *Worker) outletFor(it *item) *outlet {
-	all := it.line.outlets
+func (w *Worker) outletFor(it *item) *account.Outlet {
+	all := it.mode.outlets
 	now := time.Now()
-	first := w.cfg.Budgets[it.c.Class].accountAt(it.inMode(), len(all))
+	first := w.cfg.Budgets[it.c.Class].AccountAt(it.inMode(), len(all))
 	if first == 0 {
 		return it.outlet
 	}
 	for _, o := range all[first:] {
-		if why, _ := o.closed(now); why == "" {
+		if why, _ := o.Closed(now); why == "" {
 			return o
 		}
 	}
@@ -159,14 +160,14 @@ func (w *Worker) start(it *item) Start {
 	}
 	return Start{
 		Replaced: replaced,
-		ID:       c.ID, IncidentID: c.IncidentID, Vendor: o.vendor.Name(), Account: o.vendor.Account(),
+		ID:       c.ID, IncidentID: c.IncidentID, Vendor: o.Vendor.Name(), Account: o.Vendor.Account(),
 		Destination: c.Destination, Key: idempotencyKey(c), CallFor: w.callFor(it),
 		Subject: it.content.Subject, Body: it.content.Body, EmailHTML: it.content.EmailHTML, Problem: it.content.Problem,
 	}
 }
 
-// idempotencyKey names what must happen only once: an attempt, with those that repeat it because it is in doubt. The
-// message's age tells installations apart that share a vendor's account.
+// idempotencyKey names what must happen only once: an attempt, with those that repeat it because it is in doubt. It
+// contains when the message was made, so that installations which share a vendor's account have different keys.
 func idempotencyKey(c Claimed) string {
 	first := c.KeyAttempt
 	if first == 0 {
@@ -177,7 +178,7 @@ func idempotencyKey(c Claimed) string {
 
 func (it *item) outbound(attempt int) messages.Outbound {
 	c, t := it.c, it.content
-	w := it.line.w
+	w := it.mode.w
 	out := messages.Outbound{
 		MessageID: c.ID, Attempt: attempt, Mode: c.Mode, Destination: c.Destination,
 		Subject: t.Subject, Body: t.Body, EmailHTML: t.EmailHTML, Slack: t.Slack, Application: t.Application, Plan: t.Plan,
@@ -203,8 +204,8 @@ func (it *item) outbound(attempt int) messages.Outbound {
 	return out
 }
 
-// retract takes back an attempt that may or may not have been written, and whose call was certainly not begun. By the time
-// the database answers again, somebody else may have made an attempt of that number; it is not meant.
+// retract cancels an attempt that may or may not have been stored, and whose call was certainly not begun. By the time the
+// database answers again, another process may have made an attempt with that number; that attempt is not changed.
 func (w *Worker) retract(it *item) {
 	it.retracted = true
 	w.store(it, Outcome{
@@ -218,7 +219,7 @@ func (w *Worker) retract(it *item) {
 
 // afterCall decides what follows a call, and has it recorded.
 func (w *Worker) afterCall(it *item, attempt int, r messages.Result) {
-	if r.Outcome == messages.OutcomeThrottled && !it.outlet.health.alone {
+	if r.Outcome == messages.OutcomeThrottled && it.outlet.Shared() {
 		w.pause(it.outlet, r)
 	}
 	v := w.verdict(it, r)
@@ -233,22 +234,22 @@ func (w *Worker) afterCall(it *item, attempt int, r messages.Result) {
 	})
 }
 
-// pause keeps everybody from an account whose vendor asked for it.
-func (w *Worker) pause(o *outlet, r messages.Result) {
+// pause pauses an account for all processes, because its vendor asked for it.
+func (w *Worker) pause(o *account.Outlet, r messages.Result) {
 	d := r.RetryAfter
 	if d <= 0 {
 		d = time.Second
 	}
 	now := time.Now()
-	if left, _ := w.pauses.left(now, o.key); left >= d-100*time.Millisecond {
+	if left, _ := w.pauses.Left(now, o.Key); left >= d-100*time.Millisecond {
 		return
 	}
-	w.pauses.add(now, Pause{Key: o.key, For: d, Reason: "the vendor asked for a pause"})
+	w.pauses.Add(now, Pause{Key: o.Key, For: d, Reason: "the vendor asked for a pause"})
 	w.background.Go(func() {
 		ctx, cancel := context.WithTimeout(w.calls, 3*time.Second)
 		defer cancel()
-		if err := w.deps.Limits.SetPause(ctx, o.key, d, "the vendor asked for a pause"); err != nil {
-			w.failed("pause", err, zap.String("vendor", o.vendor.Name()))
+		if err := w.deps.Limits.SetPause(ctx, o.Key, d, "the vendor asked for a pause"); err != nil {
+			w.failed("pause", err, zap.String("vendor", o.Vendor.Name()))
 		}
 	})
 }

@@ -2,6 +2,8 @@
 // (irisapi) and storage turns into SQL (postgres). Domains publish a Schema saying which fields a list has.
 package filters
 
+import "time"
+
 // Op is a comparison. The words are those of the v0 wire (`field__op=value`).
 type Op string
 
@@ -47,6 +49,13 @@ type Query struct {
 	Conditions []Condition
 	Fields     []string // the columns asked for; empty = all
 	Limit      int      // 0 = none; > 0 also means newest first
+	After      *Place   // with a limit: only what comes after this place, newest first; nil = from the beginning
+}
+
+// Place is where a page of a list ends: the creation and the number of its last row.
+type Place struct {
+	At time.Time
+	ID int64
 }
 
 // Tally is what a counted list consists of: how many things match, and for each counted field how many have each value.

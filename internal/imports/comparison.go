@@ -48,7 +48,7 @@ func (c *Comparison) write(b *strings.Builder) {
 	}
 }
 
-// clock words an instant so that nobody has to guess the zone.
+// clock formats an instant with its zone.
 const clock = "Mon 2006-01-02 15:04:05 -07:00"
 
 func people(names []string) string {

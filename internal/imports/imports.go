@@ -1,5 +1,5 @@
 // Package imports moves the data of a predecessor from its MySQL database into ours: it reads a consistent snapshot
-// (Source), turns rows into records (Row), and hands them to a Target, which stores all of them in one transaction or none.
+// (Source), turns rows into records (Row), and passes them to a Target, which stores all of them in one transaction or none.
 // What happened to every row is counted and explained in a Report. Packages below it know the tables of one predecessor.
 package imports
 
@@ -21,8 +21,8 @@ type Table struct {
 	Key []string
 	// Unique are further expressions of which no two rows may have the same; @ stands before columns, as in lower(@name).
 	Unique []string
-	// Yields, when set, are the words for a row that is not taken because another one here has what is unique. Otherwise that
-	// is a conflict.
+	// Yields, when set, is the reason in the report for a row that is not taken because another row here has the unique value.
+	// Empty: that is a conflict.
 	Yields string
 }
 
@@ -60,7 +60,7 @@ type Ref struct {
 // Unsettled is the mark of imported contacts until Finish, which verifies those that two people do not share.
 const Unsettled = ""
 
-// Record is one row on its way.
+// Record is one row to be stored.
 type Record struct {
 	Label  string // names the row in the report; never a secret
 	Values []any  // one for each column of the table
@@ -136,8 +136,8 @@ type ApplicationKeys struct {
 	Secondary string
 }
 
-// HighestNumber is the highest number that a row may have there, 2^62: new ones need room behind it. The lowest is 1, because
-// 0 and what is below stand for nothing here. WrongNumber says of others why they are not taken.
+// HighestNumber is the highest number of an imported row, 2^62: new rows need higher ones. The lowest is 1, because 0 means
+// none. WrongNumber is the reason in the report for other numbers.
 const (
 	HighestNumber = 1 << 62
 	WrongNumber   = "its number is not above 0, or so high that there is no room for new ones behind it: change it there"

@@ -91,7 +91,7 @@ func (c *Class) Add(kind Kind, whole bool, example, format string, args ...any) 
 	c.AddReason(reason)
 }
 
-// AddReason notes a reason; one with the same words is counted together.
+// AddReason adds a reason; equal texts are counted together.
 func (c *Class) AddReason(r Reason) {
 	if r.Whole && r.Kind == NotTaken {
 		c.NotTaken += r.Rows

@@ -119,7 +119,7 @@ func (s *Source) begin(ctx context.Context, name string) (err error) {
 	return nil
 }
 
-// unreachable words an error of MySQL. The driver's messages name the user and the host, never the password.
+// unreachable describes an error of MySQL. The driver's messages name the user and the host, never the password.
 func unreachable(err error) error {
 	var refused *mysql.MySQLError
 	if errors.As(err, &refused) {
@@ -229,5 +229,5 @@ func (s *Source) Rows(ctx context.Context, report *Report, class *Class, table, 
 	}
 }
 
-// Quote makes a name of MySQL safe to stand in SQL.
+// Quote quotes a name for MySQL.
 func Quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }

@@ -25,6 +25,7 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/replay"
 )
 
 // Incidents opens, answers and reads incidents. Every answer to a change comes when it is durable.
@@ -120,9 +121,7 @@ type AuditLog interface {
 
 // Replays keeps answers to requests that carry an Idempotency-Key.
 type Replays interface {
-	// Once returns the answer that is stored for the request, or runs work, whose storage all belongs to one transaction with
-	// the answer that is kept, and returns nil. When work returns false, nothing stays.
-	Once(ctx context.Context, k auth.ReplayKey, work func(context.Context) (auth.Answer, bool)) (*auth.Answer, error)
+	replay.Store
 	Expire(ctx context.Context) (int64, error)
 }
 
@@ -196,7 +195,6 @@ type Deps struct {
 	States          States
 	Aggregations    Aggregations
 	Statistics      Statistics
-	Simulator       Simulator
 	Removals        Removals
 	// Who is paged when nobody of a step can be reached.
 	PlanFallbacks        PlanFallbacks
@@ -223,6 +221,7 @@ type API struct {
 	modes      *oncall.Recent[int64, escalation.Application]
 	tagging    tagging
 	turns      *wire.Turns
+	keys       *replay.Keys
 }
 
 // keep is for how long contacts and modes are trusted without reading them again.
@@ -234,7 +233,7 @@ func New(d Deps) (*API, error) {
 		d.Messages == nil || d.Notifications == nil || d.Applications == nil || d.Directory == nil || d.Resolver == nil ||
 		d.People == nil || d.Profiles == nil || d.Targets == nil || d.Categories == nil ||
 		d.Queues == nil || d.Replays == nil || d.Load == nil || d.Settings == nil || d.ApplicationKeys == nil || d.Limits == nil ||
-		d.Tags == nil || d.States == nil || d.Aggregations == nil || d.Statistics == nil || d.Simulator == nil || d.Syntax == nil || d.Wake == nil ||
+		d.Tags == nil || d.States == nil || d.Aggregations == nil || d.Statistics == nil || d.Syntax == nil || d.Wake == nil ||
 		d.Ping == nil || d.Log == nil || d.Registerer == nil {
 		return nil, errors.New("irisapi: a part is missing")
 	}
@@ -248,7 +247,8 @@ func New(d Deps) (*API, error) {
 	d.Log = d.Log.Named("irisapi")
 	return &API{Deps: d, metrics: m, variables: cache.New(cache.Config[int64, []string]{}),
 		responders: oncall.NewRecent(keep, d.Directory.Responders), modes: oncall.NewRecent(keep, d.Directory.Applications),
-		tagging: tagging{d.Config.Tags, d.Tags}, turns: wire.NewTurns(d.Errors)}, nil
+		tagging: tagging{d.Config.Tags, d.Tags}, turns: wire.NewTurns(d.Errors),
+		keys: &replay.Keys{Store: d.Replays, Errors: d.Errors, Wake: d.Wake, Replayed: m.replayed.Inc}}, nil
 }
 
 // Handler returns a router that serves nothing but this API, for tests and for a server of its own.

@@ -16,11 +16,13 @@ import (
 	"time"
 
 	"github.com/alexedwards/scs/v2"
+	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest"
 
+	v1catalog "github.com/iris-oncall/iris/internal/api/catalog"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
@@ -38,6 +40,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/postgres/queue"
 	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -127,7 +130,6 @@ func newFixture(t testing.TB, change ...func(*irisapi.Deps)) *fixture {
 	require.NoError(t, err)
 	d := irisapi.Deps{
 		Teammates:     people.Teammates,
-		Simulator:     simulator,
 		Authenticator: wire.NewAuthenticator(apps, people, f.sessions, userKey, errs), Errors: errs,
 		Incidents: incidents.New(f.db), Timelines: incidents.New(f.db), AuditLog: access.NewAudit(f.db), Plans: catalog.NewPlans(f.db), Templates: catalog.NewTemplates(f.db),
 		Messages: incidents.NewMessages(f.db), Notifications: notifications.New(f.db), Applications: apps, Settings: apps, ApplicationKeys: apps, Limits: apps, Tags: catalog.NewTags(f.db),
@@ -147,7 +149,15 @@ func newFixture(t testing.TB, change ...func(*irisapi.Deps)) *fixture {
 	}
 	api, err := irisapi.New(d)
 	require.NoError(t, err)
-	f.handler = api.Handler()
+	r := chi.NewRouter()
+	r.Use(wire.SecurityHeaders, wire.TrimSlash, errs.BoundQuery)
+	errs.Refuse(r)
+	api.Routes(r)
+	// The simulation of /v1 is tested with the plans of this fixture.
+	strict := wire.NewAuthenticator(apps, people, f.sessions, userKey, errs)
+	routing.Mount{Errors: errs, Identify: strict.Middleware, Admit: routing.Strict}.
+		Routes(r, v1catalog.Routes(v1catalog.Deps{Simulator: simulator}))
+	f.handler = r
 	return f
 }
 

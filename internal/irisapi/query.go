@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/wire"
 )
 
 // list says how the query of a list route is read.
@@ -237,7 +237,7 @@ func parseBool(s string) (value, ok bool) {
 }
 
 // storable reports whether PostgreSQL takes s as text.
-func storable(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
+func storable(s string) bool { return wire.Storable(s) }
 
 func invalidParameter(name, text string) error {
 	return &fault.Error{Kind: fault.Invalid, Field: name, Message: "Invalid parameter",

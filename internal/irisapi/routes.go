@@ -42,7 +42,6 @@ func (a *API) table() []route {
 		newVocabulary(a.Deps).table(),
 		newInternal(a).table(),
 		newStatistics(a.Deps).table(),
-		simulations{a.Simulator}.table(),
 		a.records(),
 		removalRoutes{a.Removals}.table(),
 		fallbacks{a, newApplications(a.Deps)}.table(),
@@ -84,7 +83,7 @@ func (a *API) Routes(r chi.Router) {
 	for _, rt := range a.table() {
 		h := a.serve(rt)
 		if rt.method == http.MethodPost {
-			h = a.once(h)
+			h = a.keys.Once(h)
 		}
 		if rt.method == http.MethodGet {
 			h = a.turns.Middleware(h)

@@ -53,3 +53,12 @@ const ModeFailureText = "Changing mode due to original mode failure"
 func ModeFailure(wanted, mode users.Mode) Change {
 	return Change{Type: "mode-change", Old: string(wanted), New: string(mode), Description: ModeFailureText}
 }
+
+// Accepted is an out-of-band notification as it was accepted. Its messages say what became of it.
+type Accepted struct {
+	ID          int64
+	Application string
+	Subject     string
+	Template    string // "" = none
+	CreatedAt   time.Time
+}

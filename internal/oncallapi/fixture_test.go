@@ -17,7 +17,6 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest"
 
-	"github.com/iris-oncall/iris/internal/api"
 	"github.com/iris-oncall/iris/internal/api/calendar"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
@@ -37,6 +36,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/calendars"
+	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 // caller is with what a request comes.
@@ -151,13 +151,12 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 	own, err := oncallapi.New(oncallapi.Deps{Requests: d.Requests, Authenticator: &d.Authenticator, Teams: d.Teams, People: d.People,
 		Events: d.Events, Escalate: d.Escalate, Errors: problems})
 	require.NoError(t, err)
-	v1, err := api.New(api.Deps{Calendar: d.Calendar, CalendarAuthenticator: &d.Authenticator, Errors: problems})
-	require.NoError(t, err)
 	r := chi.NewRouter()
 	r.Use(wire.SecurityHeaders, wire.TrimSlash, problems.BoundQuery)
 	problems.Refuse(r)
 	own.Routes(r)
-	v1.Routes(r)
+	routing.Mount{Errors: problems, Identify: d.Authenticator.Identified, Admit: d.Calendar.Admit, Translate: calendar.Plain, Options: true}.
+		Routes(r, calendar.Routes(d.Calendar))
 	f.handler = r
 	return f
 }

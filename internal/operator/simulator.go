@@ -14,6 +14,9 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/engine"
 )
 
+// Simulator predicts what would happen to an incident.
+type Simulator = simulation.Simulator
+
 // NewSimulator returns a simulator over the database. Every simulation has a resolver of its own, with a calendar that
 // answers for any instant. listLimit is the size from which on a mailing list stands for nobody.
 func NewSimulator(db *postgres.DB, apps *catalog.Applications, listLimit int, dummy oncall.FindUser) (*simulation.Simulator, error) {

@@ -63,7 +63,7 @@ func (l *ListQuery) Arg(v any) string {
 // Where adds " and (condition)". The condition is SQL of ours with placeholders from arg.
 func (l *ListQuery) Where(condition string) { l.SQL.WriteString("\nand (" + condition + ")") }
 
-// Filter adds the conditions of q. A field that columns does not know, or a value of the wrong kind, is our own mistake
+// Filter adds the conditions of q, and the place after which its page begins. A field that columns does not know, or a value of the wrong kind, is our own mistake
 // and an Internal fault; operators that make no sense for a kind are Invalid.
 func (l *ListQuery) Filter(q filters.Query, columns map[string]Column) error {
 	for _, c := range q.Conditions {
@@ -82,6 +82,10 @@ func (l *ListQuery) Filter(q filters.Query, columns map[string]Column) error {
 			sql = strings.ReplaceAll(col.Within, "%", "("+sql+")")
 		}
 		l.Where(sql)
+	}
+	if q.After != nil {
+		l.Where("(" + columns["created"].Expr + ", " + columns["id"].Expr + ") < (" + l.Arg(q.After.At) + "::timestamptz, " +
+			l.Arg(q.After.ID) + "::bigint)")
 	}
 	return nil
 }

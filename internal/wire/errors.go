@@ -187,7 +187,33 @@ type problem struct {
 	Title  string `json:"title"`
 	Status int    `json:"status"`
 	Detail string `json:"detail,omitempty"`
-	Field  string `json:"field,omitempty"`
+	// Field is the older form of Errors.
+	Field  string  `json:"field,omitempty"`
+	Errors []wrong `json:"errors,omitempty"`
+}
+
+// wrong is what is wrong with one part of a request: a place in its body (a JSON Pointer, RFC 6901, as a URI fragment) or a
+// parameter of its query.
+type wrong struct {
+	Pointer   string `json:"pointer,omitempty"`
+	Parameter string `json:"parameter,omitempty"`
+	Detail    string `json:"detail"`
+}
+
+// wrongs returns the place that a fault names.
+func wrongs(r *http.Request, f *fault.Error, detail string) []wrong {
+	switch {
+	case f.Field == "":
+		return nil
+	case r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodDelete:
+		return []wrong{{Parameter: f.Field, Detail: detail}}
+	}
+	return []wrong{{Pointer: pointer(f.Field), Detail: detail}}
+}
+
+// pointer turns a field like layers[0].start into #/layers/0/start.
+func pointer(field string) string {
+	return "#/" + strings.NewReplacer("~", "~0", "/", "~1", ".", "/", "[", "/", "]", "").Replace(field)
 }
 
 func writeProblem(w http.ResponseWriter, r *http.Request, status int, f *fault.Error) {
@@ -199,6 +225,7 @@ func writeProblem(w http.ResponseWriter, r *http.Request, status int, f *fault.E
 	if f.Detail != "" {
 		p.Detail += ": " + f.Detail
 	}
+	p.Errors = wrongs(r, f, p.Detail)
 	body, err := json.Marshal(p)
 	if err != nil {
 		body = []byte(`{"type":"about:blank"}`)

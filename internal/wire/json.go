@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"strings"
+	"unicode/utf8"
 )
 
 // JSON answers with v as JSON: no HTML escaping, no trailing newline, Content-Type without a charset. A value that
@@ -25,3 +27,6 @@ func Raw(w http.ResponseWriter, status int, body []byte) {
 	w.WriteHeader(status)
 	_, _ = w.Write(body)
 }
+
+// Storable reports whether PostgreSQL takes s as text.
+func Storable(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }

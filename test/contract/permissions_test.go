@@ -150,6 +150,31 @@ func rights() []right {
 		{get, "/v1/plans/pager/simulation", nil, 200, known, nil},
 		{get, "/v1/incidents/1/timeline", nil, 200, known, nil},
 		{get, "/v1/audit", nil, 200, "1333333o3", nil},
+		{get, "/v1/incidents?state=open", nil, 200, known, nil},
+		{get, "/v1/incidents/1", nil, 200, known, nil},
+		{get, "/v1/incidents/1/alerts", nil, 200, known, nil},
+		{get, "/v1/incidents/1/messages", nil, 200, known, nil},
+		{get, "/v1/incidents/1/comments", nil, 200, known, nil},
+		{post, "/v1/incidents/1/comments", m{"author": "bob", "content": "c"}, 201, forBob, nil},
+		{post, "/v1/incidents/1/acknowledge", m{"owner": "bob"}, 200, forBob, nil},
+		{post, "/v1/incidents/1/resolve", nil, 200, writers, nil},
+		{post, "/v1/incidents/1/reopen", nil, 200, writers, nil},
+		{post, "/v1/incidents/1/escalate", nil, 200, writers, unresolved},
+		{post, "/v1/incidents/1/restart", nil, 200, writers, unresolved},
+		{get, "/v1/messages?limit=1", nil, 200, known, nil},
+		{get, "/v1/messages/1", nil, 200, known, nil},
+		{get, "/v1/notifications", nil, 200, known, nil},
+		{get, "/v1/notifications/{notification}", nil, 200, known, nil},
+		{get, "/v1/plans", nil, 200, known, nil},
+		{get, "/v1/plans/pager", nil, 200, known, nil},
+		{get, "/v1/templates", nil, 200, known, nil},
+		{get, "/v1/templates/words", nil, 200, known, nil},
+		{get, "/v1/applications", nil, 200, known, nil},
+		{get, "/v1/applications/demo", nil, 200, known, nil},
+		{get, "/v1/users", nil, 200, known, nil},
+		{get, "/v1/users/bob", nil, 200, known, nil},
+		{get, "/v1/teams", nil, 200, known, nil},
+		{get, "/v1/teams/ops", nil, 200, known, nil},
 		{get, "/v1/plans/spare/fallback", nil, 200, known, spareWithFallback},
 		{put, "/v1/plans/spare/fallback", m{"role": "user", "target": "ann"}, 200, "133ooo3o3", spare},
 		{del, "/v1/plans/spare/fallback", nil, 204, "133ooo3o3", spare},
@@ -292,6 +317,7 @@ func (s *server) named(path string) string {
 		"{spare template}": func() string { return number("select max(id) from templates where name = 'spare'") },
 		"{number of bob}":  func() string { return number("select target_id from users where name = 'bob'") },
 		"{key of demo}":    func() string { return s.keys["demo"] },
+		"{notification}":   func() string { return number("select coalesce(max(id), 1) from notification_requests") },
 	} {
 		if strings.Contains(path, words) {
 			path = strings.ReplaceAll(path, words, value())
@@ -369,6 +395,11 @@ func (s *server) everything() map[string]string {
 	return out
 }
 
+// unresolved puts the first incident before the first step of its plan.
+func unresolved(s *server) {
+	s.exec("update incidents set resolved = false, active = true, current_step = 0 where id = 1")
+}
+
 // TestNobodyIsForgotten fails when an operation of the document stands in no row of rights.
 func TestNobodyIsForgotten(t *testing.T) {
 	t.Parallel()
@@ -390,14 +421,17 @@ func TestNobodyIsForgotten(t *testing.T) {
 	}
 }
 
-// removals are routes below /v1 that are not of the on-call API.
-var removals = []string{"/v1/teams/{team}", "/v1/users/{user}", "/v1/templates/{template}"}
+// resources are the routes below /v1 that are not of the on-call API, with those below the ones that end with a slash.
+var resources = []string{"/v1/teams", "/v1/teams/{team}", "/v1/users", "/v1/users/{user}", "/v1/templates", "/v1/templates/", "/v1/plans", "/v1/plans/",
+	"/v1/applications", "/v1/applications/", "/v1/incidents", "/v1/incidents/", "/v1/messages", "/v1/messages/", "/v1/notifications", "/v1/notifications/", "/v1/audit"}
 
 // ofOncall are the routes of the on-call API, and the pages: who may use those is in the tests of each.
 func ofOncall(path string) bool {
 	switch {
-	case slices.Contains(removals, path), strings.HasPrefix(path, "/v1/plans/"), strings.HasPrefix(path, "/v1/applications/"), strings.HasPrefix(path, "/v1/incidents/"), path == "/v1/audit", strings.HasPrefix(path, "/v0/"), strings.HasPrefix(path, "/api/v0/twilio/"),
-		strings.HasPrefix(path, "/api/v0/slack/"), strings.HasPrefix(path, "/api/v0/gmail-oneclick/"):
+	case slices.ContainsFunc(resources, func(r string) bool { return path == r || strings.HasSuffix(r, "/") && strings.HasPrefix(path, r) }):
+		return false
+	case strings.HasPrefix(path, "/v0/"), strings.HasPrefix(path, "/api/v0/twilio/"), strings.HasPrefix(path, "/api/v0/slack/"),
+		strings.HasPrefix(path, "/api/v0/gmail-oneclick/"):
 		return false
 	case strings.HasPrefix(path, "/api/v0/"), strings.HasPrefix(path, "/v1/"):
 		return true

@@ -5,9 +5,11 @@ package calendar
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/editing"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
@@ -94,4 +96,13 @@ type (
 func Routes(d Deps) []routing.Route {
 	return slices.Concat(contacts{d}.routes(), coverage{d}.routes(), drafts{d}.routes(), edits{d}.routes(), fairness{d}.routes(),
 		holidays{d}.routes(), imports{d}.routes(), rotations{d}.routes(), swaps{d}.routes(), unavailability{d}.routes())
+}
+
+// Plain removes the title from what the calendar APIs refuse alike: clients of Oncall expect it, it says nothing.
+func Plain(err error) error {
+	var f *fault.Error
+	if errors.As(err, &f) && f.Message == "IntegrityError" {
+		return &fault.Error{Kind: f.Kind, Field: f.Field, Message: f.Detail, Err: f.Err}
+	}
+	return err
 }

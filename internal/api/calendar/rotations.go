@@ -265,7 +265,7 @@ func (a rotations) getRotation(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	calendars.ShowTag(w, s.Tag())
+	routing.ShowTag(w, s.Tag())
 	return routing.Answer(w, http.StatusOK, o)
 }
 

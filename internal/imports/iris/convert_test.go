@@ -95,7 +95,7 @@ func TestOldWords(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, c := row(tc.pairs...)
-			subject, body, html := oldWords(r, tc.mode)
+			subject, body, html := oldTexts(r, tc.mode)
 			require.Equal(t, []string{tc.subject, tc.body, tc.html, tc.said}, []string{subject, body, html, said(c)})
 		})
 	}

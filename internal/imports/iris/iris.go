@@ -68,7 +68,7 @@ func Run(ctx context.Context, source *imports.Source, store imports.Store, repor
 	im := &importer{source: source, store: store, report: report, options: options, now: now,
 		rows: imports.Loader{Source: source, Store: store, Report: report}}
 	for _, part := range []func(context.Context) error{
-		im.vocabulary, im.priorityModes, im.people, im.applications, im.choices, im.words, im.escalation, im.routes, im.incidents, im.messages, im.leftovers,
+		im.vocabulary, im.priorityModes, im.people, im.applications, im.choices, im.templateVersions, im.escalation, im.routes, im.incidents, im.messages, im.leftovers,
 	} {
 		if err := part(ctx); err != nil {
 			return err
@@ -209,7 +209,7 @@ func (im *importer) person(row *imports.Row, column string) (name string, ok boo
 	return t.name, true
 }
 
-// made reports whether whoever made a version is here: without them it is not taken.
+// made reports whether the creator of a version exists here; otherwise the version is not taken.
 func (im *importer) made(row *imports.Row) bool { return im.targets[row.Int("user_id")].kind == "user" }
 
 // named names the target that a row is about, for labels.

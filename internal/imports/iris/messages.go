@@ -82,7 +82,7 @@ func (im *importer) message(row *imports.Row, failed map[int64]bool) []any {
 		row.Note("is older than history.retention (%dd): the next cleaning of a message-processor throws it away; raise that first to keep it",
 			im.options.Retention/(24*time.Hour))
 	}
-	// History keeps the words of modes and priorities that we do not have.
+	// History keeps the names of modes and priorities that do not exist here.
 	mode, known := im.modes[row.Int("mode_id")]
 	if !known && !row.Null("mode_id") {
 		row.LoseValue("its mode_id is not there; the rest was taken")

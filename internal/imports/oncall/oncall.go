@@ -62,7 +62,7 @@ func Run(ctx context.Context, source *imports.Source, store imports.OnCallStore,
 		store:  store, options: options, now: now.UTC().Truncate(time.Second),
 	}
 	for _, part := range []func(context.Context) error{
-		im.vocabulary, im.names, im.persons, im.contacts, im.teamRows, im.members, im.services, im.rosterRows, im.schedule, im.events, im.wishes,
+		im.vocabulary, im.names, im.persons, im.contacts, im.teamRows, im.members, im.services, im.rosterRows, im.schedule, im.events, im.subscriptions,
 		im.keys, im.applications, im.audit, im.leftovers,
 	} {
 		if err := part(ctx); err != nil {

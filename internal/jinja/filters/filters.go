@@ -135,7 +135,7 @@ var plainFilters = table{
 	},
 	"filesizeformat(value, binary=false)": fileSize,
 	"float(value, default=0.0)": func(r *Scope, a []py.Value, _ py.Args) (out py.Value) {
-		if try(func() { out = py.Float(r.Budget, a[0]) }, "TypeError", "ValueError") {
+		if Try(func() { out = py.Float(r.Budget, a[0]) }, "TypeError", "ValueError") {
 			return out
 		}
 		return a[1]
@@ -165,8 +165,8 @@ func empty(filter string) py.Value {
 // ToMarkup marks text as safe.
 func ToMarkup(b *py.Budget, v py.Value) py.Markup { return py.Markup(py.Str(b, v)) }
 
-// try runs f and reports whether it raised nothing. Exceptions of other kinds pass through.
-func try(f func(), kinds ...string) bool {
+// Try runs f and reports whether it raised nothing. Exceptions of other kinds pass through.
+func Try(f func(), kinds ...string) bool {
 	err := py.Try(f)
 	if err != nil && !slices.Contains(kinds, err.Kind) {
 		panic(err)
@@ -184,7 +184,7 @@ func toInt(r *Scope, a []py.Value, _ py.Args) (out py.Value) {
 		out = py.Int(b, a[0], base)
 	}
 	viaFloat := func() { out = py.Int(b, py.Float(b, a[0]), 10) }
-	if try(parse, "TypeError", "ValueError") || try(viaFloat, "TypeError", "ValueError", "OverflowError") {
+	if Try(parse, "TypeError", "ValueError") || Try(viaFloat, "TypeError", "ValueError", "OverflowError") {
 		return out
 	}
 	return a[1]

@@ -82,7 +82,7 @@ func reverse(b *py.Budget, v py.Value) py.Value {
 		return it
 	}
 	var items []py.Value
-	if !try(func() { items = py.Items(b, v) }, "TypeError") {
+	if !Try(func() { items = py.Items(b, v) }, "TypeError") {
 		py.Raise("FilterArgumentError", "a value of type %s cannot be reversed", py.TypeName(v))
 	}
 	slices.Reverse(items)

@@ -253,20 +253,9 @@ func (c *compiler) escapes() func(r *render) bool {
 // output writes texts and values one after the other.
 func (c *compiler) output(n *syntax.Output, f *frame) stmt {
 	stmts := make([]stmt, 0, len(n.Items))
-	var known *string // constants that follow each other are one piece
 	for _, it := range n.Items {
-		text, ok := c.known(it, f)
-		if ok && known != nil {
-			*known += text
-			continue
-		}
-		known = nil
-		if ok {
-			known = &text
+		if text, ok := c.known(it, f); ok {
 			stmts = append(stmts, func(r *render, _ *env) { r.write(text) })
-			if _, data := it.(*syntax.Data); data && c.volatile {
-				known = nil
-			}
 			continue
 		}
 		line := c.mark(it)
@@ -274,13 +263,6 @@ func (c *compiler) output(n *syntax.Output, f *frame) stmt {
 		if !c.isMetadata(it) {
 			c.asks = true
 			value = noted(value)
-		}
-		if !c.volatile && !c.autoescape {
-			stmts = append(stmts, func(r *render, e *env) {
-				r.line = line
-				r.write(py.Str(r.Budget, value(r, e)))
-			})
-			continue
 		}
 		stmts = append(stmts, func(r *render, e *env) {
 			r.line = line

@@ -2,7 +2,6 @@ package run
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/iris-oncall/iris/internal/jinja/filters"
 	"github.com/iris-oncall/iris/internal/jinja/methods"
@@ -106,23 +105,19 @@ func (c *compiler) getitem(n *syntax.GetItem, f *frame) expr {
 			return c.expr(n, f)
 		}
 		start, stop, step := part(s.Start), part(s.Stop), part(s.Step)
-		if c.folding {
-			return func(r *render, e *env) (v py.Value) {
-				o := obj(r, e)
-				py.RaiseUndefined(o)
-				err := py.Try(func() { v = py.Slice(r.Budget, o, start(r, e), stop(r, e), step(r, e)) })
-				if err != nil && err.Kind != "TypeError" {
-					panic(err)
-				}
-				if err != nil {
-					return py.Missing(o, nil)
-				}
-				return v
-			}
-		}
-		return func(r *render, e *env) py.Value {
-			o := obj(r, e)
+		slice := func(r *render, e *env, o py.Value) py.Value {
 			return py.Slice(r.Budget, o, start(r, e), stop(r, e), step(r, e))
+		}
+		if !c.folding {
+			return func(r *render, e *env) py.Value { return slice(r, e, obj(r, e)) }
+		}
+		return func(r *render, e *env) (v py.Value) {
+			o := obj(r, e)
+			py.RaiseUndefined(o)
+			if !filters.Try(func() { v = slice(r, e, o) }, "TypeError") {
+				return py.Missing(o, nil)
+			}
+			return v
 		}
 	}
 	arg := c.expr(n.Arg, f)
@@ -218,38 +213,24 @@ func (c *compiler) concat(n *syntax.Concat, f *frame) expr {
 		if keepsSafe {
 			return joinMarkup(r, values)
 		}
-		size := 0
-		parts := make([]string, len(values))
-		for i, v := range values {
-			parts[i] = py.Str(r.Budget, v)
-			size += len(parts[i])
+		j := py.NewJoiner(r.Budget, "")
+		for _, v := range values {
+			j.Add(py.Str(r.Budget, v))
 		}
-		r.Grow(int64(size))
-		return strings.Join(parts, "")
+		return j.String()
 	}
 }
 
 // joinMarkup concatenates; as soon as one part is Markup, the others are escaped.
 func joinMarkup(r *render, values []py.Value) py.Value {
-	safe := false
+	var empty py.Value = ""
 	for i, v := range values {
 		values[i] = py.SoftStr(r.Budget, v)
 		if _, ok := values[i].(py.Markup); ok {
-			safe = true
+			empty = py.Markup("")
 		}
 	}
-	j := py.NewJoiner(r.Budget, "")
-	for _, v := range values {
-		if safe {
-			j.Add(string(py.Escape(r.Budget, v)))
-		} else {
-			j.Add(v.(string))
-		}
-	}
-	if safe {
-		return py.Markup(j.String())
-	}
-	return j.String()
+	return methods.Call(r.Budget, empty, "join", &py.List{Items: values})
 }
 
 func (c *compiler) cond(n *syntax.Cond, outer *frame) expr {
@@ -375,12 +356,11 @@ func (c *compiler) callable(kind, name string, callables map[string]*filters.Cal
 	if def != nil {
 		return func(r *render, args py.Args) py.Value { return def.Call(&r.Scope, args) }
 	}
-	message := filters.NotFound(kind, name, callables)
 	if !f.soft {
-		c.failAt(line, message)
+		c.failAt(line, filters.NotFound(kind, name, callables))
 	}
 	return func(*render, py.Args) py.Value {
-		py.Raise("TemplateRuntimeError", "%s", message)
+		py.Raise("TemplateRuntimeError", "%s", filters.NotFound(kind, name, callables))
 		return nil
 	}
 }

@@ -198,6 +198,6 @@ func (a events) getEvent(w http.ResponseWriter, r *http.Request) error {
 	if !ok {
 		return fault.New(fault.NotFound, "not found")
 	}
-	calendars.ShowTag(w, row.Tag())
+	routing.ShowTag(w, row.Tag())
 	return routing.Answer(w, http.StatusOK, params.Pick(row.Event(), asked))
 }

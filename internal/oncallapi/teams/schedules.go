@@ -104,7 +104,7 @@ func (a schedules) getSchedule(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	calendars.ShowTag(w, s.Tag())
+	routing.ShowTag(w, s.Tag())
 	return routing.Answer(w, http.StatusOK, shown(scheduleObject(s), asked))
 }
 

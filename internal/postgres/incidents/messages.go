@@ -78,6 +78,7 @@ func messageColumns(contents string) map[string]postgres.Column {
 		"subject":     {Expr: withoutLinks(contents + ".subject"), Kind: filters.Text},
 		"body":        {Expr: withoutLinks(contents + ".body"), Kind: filters.Text},
 		"incident_id": {Expr: "m.incident_id", Kind: filters.Int},
+		"request_id":  {Expr: "m.request_id", Kind: filters.Int},
 		"mode":        {Expr: "m.mode", Kind: filters.Text},
 		"application": {Expr: "a.name", Kind: filters.Text},
 		"priority":    {Expr: "m.priority", Kind: filters.Text},

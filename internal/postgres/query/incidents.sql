@@ -185,3 +185,10 @@ join (
     select h.id, h.target, h.mode from message_history h where h.incident_id = sqlc.arg(incident_id)::bigint
 ) m on m.id = r.message_id
 order by r.at, r.id;
+
+-- name: AlertsOf :many
+select fingerprint, status, starts_at, ends_at, changed_at, labels, annotations
+from incident_alerts
+where incident_id = sqlc.arg(incident_id) and fingerprint > sqlc.arg(after)::text
+order by fingerprint
+limit sqlc.arg(most)::int;

@@ -29,7 +29,7 @@ const (
 	Garbage Kind = "garbage"
 	// Reject refuses the message or its destination for good, with Code where the vendor has codes.
 	Reject Kind = "reject"
-	// Throttle says that it was too fast, with RetryAfter.
+	// Throttle refuses because of the rate, with RetryAfter.
 	Throttle Kind = "throttle"
 	// Redirect answers with a redirect to Location (not SMTP).
 	Redirect Kind = "redirect"
@@ -37,10 +37,10 @@ const (
 	RefuseConnections Kind = "refuse-connections"
 )
 
-// Behaviour tells a vendor how to treat requests.
+// Behaviour is how a vendor treats requests.
 type Behaviour struct {
 	Do Kind `json:"do"`
-	// Times is for how many requests; 0 = until told otherwise.
+	// Times is the number of requests; 0 = until the next Behave.
 	Times int `json:"times"`
 	// To limits it to requests for this destination, "" = all messages; "lookup" = questions about users.
 	To string `json:"to"`

@@ -2,7 +2,7 @@
 // addresses. `iris dev` shows what they received, `iris bench` counts it, tests check promises against it.
 //
 // They are strict: credentials, required fields, sizes and sender identity are checked the way the real ones do, so
-// that what works here is not refused there. They enforce rates, and can be told to misbehave (see Behaviour), from Go
+// that what works here is not refused there. They enforce rates, and misbehave on request (see Behaviour), from Go
 // or over HTTP. Everything they were asked is in one Log, in the order in which it was decided.
 package pretend
 
@@ -14,7 +14,7 @@ type Rate struct {
 	Burst     int     `json:"burst"`
 }
 
-// Vendor names, as they stand in the log.
+// Vendor names, as in the log.
 const (
 	SMTPVendor    = "smtp"
 	SlackVendor   = "slack"
@@ -23,7 +23,7 @@ const (
 	PushVendor    = "push"
 )
 
-// retryAfter is told to whoever is too fast: until the next request has room, a whole number of seconds.
+// retryAfter is the Retry-After for a sender above the rate: whole seconds until the next request is accepted.
 func retryAfter(wait time.Duration) int {
 	return max(1, int((wait+time.Second-1)/time.Second))
 }

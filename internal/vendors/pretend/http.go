@@ -20,7 +20,7 @@ type refusal struct {
 	retryAfter int
 }
 
-// dialect is what a vendor over HTTP does differently from the others.
+// dialect holds the differences between vendors over HTTP.
 type dialect interface {
 	// asks reports whether the request only asks something; such questions follow behaviours for "lookup" alone.
 	asks(r *http.Request) bool
@@ -74,7 +74,7 @@ func (s *web) stop() {
 
 func (s *web) url() string { return "http://" + s.ln.Addr().String() }
 
-// pickyListener closes connections while the server is told to refuse them.
+// pickyListener closes connections while the server refuses them.
 type pickyListener struct {
 	net.Listener
 	conduct *conduct

@@ -17,7 +17,7 @@ type Entry struct {
 	AnsweredAt time.Time `json:"answered_at"` // the decision was made; the answer follows at once, if there is one
 
 	Accepted bool   `json:"accepted"` // the message counts as delivered
-	Answered bool   `json:"answered"` // the sender was told
+	Answered bool   `json:"answered"` // the sender got an answer
 	Status   int    `json:"status"`   // HTTP status or SMTP code; 0 = none was given
 	Reason   string `json:"reason"`   // why it was refused, or which behaviour applied
 
@@ -37,7 +37,7 @@ type Entry struct {
 	VendorID       string `json:"vendor_id,omitempty"` // Message-ID, ts, SID, webhook-id
 
 	Buttons        []Button          `json:"buttons,omitempty"` // Slack's
-	URL            string            `json:"url,omitempty"`     // where a call's words come from
+	URL            string            `json:"url,omitempty"`     // source of a call's text
 	StatusCallback string            `json:"status_callback,omitempty"`
 	Spoken         string            `json:"spoken,omitempty"` // what a call said, once it was answered
 	Headers        map[string]string `json:"headers,omitempty"`

@@ -16,7 +16,7 @@ import (
 // single are the headers that a message must have exactly once.
 var single = []string{"From", "To", "Subject", "Date", "Message-Id", "Mime-Version", "Content-Type"}
 
-// readMail checks a message and describes it in e; it says what is wrong. light leaves the parts alone.
+// readMail checks a message and describes it in e. It returns what is wrong. light skips the parts.
 func readMail(raw []byte, e *Entry, light bool) string {
 	if why := lines(raw); why != "" {
 		return why
@@ -47,7 +47,7 @@ func readMail(raw []byte, e *Entry, light bool) string {
 	case err != nil:
 		return "To cannot be read"
 	case m.Header.Get("X-Iris-Incident-Id") == "":
-		// A mail to several names them all, and not who is told in secret.
+		// A mail to several people names them all, except those with bcc.
 	case len(to) != 1 || to[0].Address != e.To:
 		return "To is not the recipient"
 	}

@@ -41,7 +41,7 @@ func (s *Twilio) taken(e Entry) {
 	})
 }
 
-// Answer picks up the phone: the call's words are fetched from its URL, and what was said is returned.
+// Answer answers a call: it fetches the text from its URL and returns what was said.
 func (s *Twilio) Answer(ctx context.Context, sid string) (string, error) {
 	c, err := s.call(sid)
 	if err != nil {

@@ -118,7 +118,7 @@ func (s *Push) read(r *http.Request, body []byte) (Entry, *refusal) {
 	return s.readMessage(r, body)
 }
 
-// badGrant says what is wrong with a request for an access token; "" = nothing.
+// badGrant returns what is wrong with a request for an access token; "" = nothing.
 func (s *Push) badGrant(r *http.Request, body []byte) string {
 	form, err := url.ParseQuery(string(body))
 	if err != nil || r.Method != http.MethodPost || form.Get("grant_type") != "urn:ietf:params:oauth:grant-type:jwt-bearer" {
@@ -163,7 +163,7 @@ func decodePart(part string, into any) error {
 	return json.Unmarshal(raw, into)
 }
 
-// pushMessage is what Firebase knows of a message, as far as we use it; anything else is a mistake of the sender.
+// pushMessage holds the fields of Firebase that Iris uses; any other field is a mistake of the sender.
 type pushMessage struct {
 	Message struct {
 		Token        string `json:"token"`
@@ -229,7 +229,7 @@ func (s *Push) readMessage(r *http.Request, body []byte) (Entry, *refusal) {
 	size := len(m.Notification.Title) + len(m.Notification.Body)
 	for name, value := range m.Data {
 		size += len(name) + len(value)
-		// Words that Firebase keeps for itself.
+		// Reserved keys of Firebase.
 		if name == "from" || name == "message_type" || strings.HasPrefix(name, "google") || strings.HasPrefix(name, "gcm") {
 			return e, invalidPush("Invalid data payload key: " + name)
 		}

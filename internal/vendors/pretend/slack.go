@@ -231,7 +231,7 @@ type slackBlock struct {
 	} `json:"elements"`
 }
 
-// checkBlocks applies Slack's limits and collects the buttons; it says what is wrong.
+// checkBlocks applies Slack's limits and collects the buttons. It returns what is wrong.
 func checkBlocks(blocks []slackBlock, e *Entry) string {
 	if len(blocks) > 50 {
 		return "more than 50 blocks"

@@ -21,7 +21,7 @@ type TwilioConfig struct {
 	AuthToken  string // also signs what is sent back
 	// From are the numbers (or messaging services) of the account. Empty = any well-formed one.
 	From []string
-	// AutoAnswer answers every call at once, fetching its words.
+	// AutoAnswer answers every call at once and fetches its text.
 	AutoAnswer bool
 	// AutoStatus reports texts as delivered and answered calls as completed, at once.
 	AutoStatus bool
@@ -161,7 +161,7 @@ func (s *Twilio) readForm(e Entry, form url.Values) (Entry, *refusal) {
 	return e, nil
 }
 
-// mark reads what our callbacks' URLs say of the message.
+// mark reads the message from the URL of a callback.
 func mark(e *Entry, q url.Values) {
 	number := func(into *int64, name string) {
 		if n, err := strconv.ParseInt(q.Get(name), 10, 64); err == nil {

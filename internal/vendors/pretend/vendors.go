@@ -18,7 +18,7 @@ type Config struct {
 	Twilio  TwilioConfig
 	Webhook WebhookConfig
 	Push    PushConfig
-	// Addr is where the set is observed and told how to behave over HTTP; "" = a free port on 127.0.0.1.
+	// Addr is the address of the HTTP control of the set; "" = a free port on 127.0.0.1.
 	Addr string
 	// Keep is how many entries the log holds; 0 = all.
 	Keep int
@@ -57,7 +57,7 @@ func New(cfg Config) *Vendors {
 	}
 }
 
-// Start makes all of them listen. When one cannot, none does.
+// Start starts all of them, or none.
 func (v *Vendors) Start() error {
 	for _, start := range []func() error{v.SMTP.Start, v.Slack.Start, v.Twilio.Start, v.Webhook.Start, v.Push.Start, v.startControl} {
 		if err := start(); err != nil {
@@ -98,7 +98,7 @@ func (v *Vendors) URL() string { return "http://" + v.ln.Addr().String() }
 // Log holds what all of them received.
 func (v *Vendors) Log() *Log { return v.log }
 
-// Behave tells the named vendor how to behave.
+// Behave sets the behaviour of the named vendor.
 func (v *Vendors) Behave(vendor string, list ...Behaviour) error {
 	c, err := v.conduct(vendor)
 	if err != nil {

@@ -98,7 +98,7 @@ func (s *Webhook) read(r *http.Request, body []byte) (Entry, *refusal) {
 	return e, nil
 }
 
-// unsigned says what is wrong with the signature; "" = nothing.
+// unsigned returns what is wrong with the signature; "" = nothing.
 func (s *Webhook) unsigned(h http.Header, body []byte) string {
 	id, timestamp := h.Get("Webhook-Id"), h.Get("Webhook-Timestamp")
 	if id == "" || timestamp == "" || h.Get("Webhook-Signature") == "" {

@@ -11,7 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/vendors"
 )
 
-// answered is what Firebase says, whether it liked the message or not.
+// answered is Firebase's answer to accepted and refused messages.
 type answered struct {
 	Name  string `json:"name"`
 	Error struct {
@@ -71,7 +71,7 @@ func answer(resp *http.Response, secrets []string) messages.Result {
 	case resp.StatusCode == http.StatusBadRequest && a.badToken():
 		return vendors.Gone("the registration token is malformed: %s", said)
 	case resp.StatusCode == http.StatusUnauthorized && code != "THIRD_PARTY_AUTH_ERROR":
-		// Our access token was not believed; the next try comes with a new one.
+		// The access token was refused; the next attempt uses a new one.
 		return vendors.AccountFailed(vendors.Unavailable("status 401: %s", said))
 	case slices.Contains([]string{"QUOTA_EXCEEDED", "RESOURCE_EXHAUSTED"}, code):
 		resp.StatusCode = http.StatusTooManyRequests

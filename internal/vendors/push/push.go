@@ -32,7 +32,7 @@ const DevicesPrefix = "devices:"
 // scope is what our access tokens may do.
 const scope = "https://www.googleapis.com/auth/firebase.messaging"
 
-// maxDevices bounds how many devices of one person are told.
+// maxDevices is the number of devices of one person that get a message.
 const maxDevices = 20
 
 // Devices knows the phones that people registered.

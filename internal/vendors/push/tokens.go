@@ -20,7 +20,7 @@ const renewBefore = 2 * time.Minute
 type tokens struct {
 	config *jwt.Config
 	client *vendors.Client
-	turn   chan *oauth2.Token // holds the present token, nil = none, while nobody looks at it
+	turn   chan *oauth2.Token // holds the present token, nil = none, while nobody uses it
 }
 
 func newTokens(c *jwt.Config, client *vendors.Client) *tokens {
@@ -66,7 +66,7 @@ func (t *tokens) get(ctx context.Context, secrets []string) (string, *messages.R
 	return have.AccessToken, nil
 }
 
-// forget drops an access token that was not believed.
+// forget drops a refused access token.
 func (t *tokens) forget(access string) {
 	have := <-t.turn
 	if have != nil && have.AccessToken == access {

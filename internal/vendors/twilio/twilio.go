@@ -1,8 +1,8 @@
 // Package twilio sends texts and calls through Twilio's HTTP API, and reads what Twilio sends back: signed status
 // callbacks, replies and pressed keys.
 //
-// Twilio knows no idempotency keys. What tells a repetition apart is the message id, which stands in the status
-// callback's URL and in the URL that a call fetches its words from.
+// Twilio has no idempotency keys. A repetition is recognised by the message id, which is in the URL of the status callback
+// and in the URL from which a call fetches its text.
 package twilio
 
 import (
@@ -24,9 +24,9 @@ import (
 
 // Paths of the callbacks below the public URL, as existing relays serve them.
 const (
-	GatherPath = "/api/v0/twilio/calls/gather" // words of a call that can be acknowledged
-	SayPath    = "/api/v0/twilio/calls/say"    // words of a call that cannot
-	StatusPath = "/api/v0/twilio/status"       // what became of a text or call
+	GatherPath = "/api/v0/twilio/calls/gather" // text of a call that can be acknowledged
+	SayPath    = "/api/v0/twilio/calls/say"    // text of a call that cannot
+	StatusPath = "/api/v0/twilio/status"       // status of a text or call
 )
 
 // MaxSMS is how many characters of a text are sent.
@@ -230,7 +230,7 @@ func (v *Vendor) statusURL(m messages.Outbound) string {
 }
 
 // wordsURL is where Twilio fetches what to say, by the number of the message. Twilio signs its request over the whole
-// URL, so what stands in it is what we put there. The words themselves stay out of it, and so out of access logs.
+// URL, so nobody can change it. The text is not in the URL, and so not in access logs.
 func (v *Vendor) wordsURL(m messages.Outbound) string {
 	q := url.Values{
 		"message_id": {strconv.FormatInt(int64(m.MessageID), 10)}, "loop": {"3"}, "source": {m.Application},
@@ -246,7 +246,7 @@ func (v *Vendor) wordsURL(m messages.Outbound) string {
 	return v.cfg.PublicURL + path + "?" + q.Encode()
 }
 
-// answer is what the API says, whether it liked the request or not.
+// answer is the API's answer to accepted and refused requests.
 type answer struct {
 	SID     string      `json:"sid"`
 	Status  any         `json:"status"` // a word for a message, a number for an error

@@ -5,9 +5,6 @@ import (
 	"strings"
 )
 
-// ShowTag tells the client the state of what it is shown, for an If-Match of the edit that follows (RFC 9110).
-func ShowTag(w http.ResponseWriter, tag string) { w.Header().Set("ETag", `"`+tag+`"`) }
-
 // IfMatch returns the tags that the request's If-Match names; nil = it names none.
 func IfMatch(r *http.Request) []string {
 	wanted := r.Header.Values("If-Match")

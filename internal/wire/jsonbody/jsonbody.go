@@ -231,3 +231,32 @@ func (b Object) Without(names ...string) Object {
 	}
 	return out
 }
+
+// ReadKnown reads a JSON object that may have no other members than the known ones.
+func ReadKnown(w http.ResponseWriter, r *http.Request, known ...string) (Object, error) {
+	raw, _, err := wire.Body(w, r, wire.MaxBody)
+	if err != nil {
+		return Object{}, err
+	}
+	return parseKnown(raw, known)
+}
+
+// ReadOptional is ReadKnown for routes that need no body: none is an empty object.
+func ReadOptional(w http.ResponseWriter, r *http.Request, known ...string) (Object, error) {
+	raw, _, err := wire.Body(w, r, wire.MaxBody)
+	if err != nil || len(bytes.TrimSpace(raw)) == 0 {
+		return Object{}, err
+	}
+	return parseKnown(raw, known)
+}
+
+func parseKnown(raw []byte, known []string) (Object, error) {
+	raw = wire.WithoutNUL(raw)
+	members, err := wire.Object(raw)
+	for name := range members {
+		if !slices.Contains(known, name) {
+			return Object{}, fault.Invalidf(name, "there is no member %.60q", name)
+		}
+	}
+	return Object{Members: members, Raw: raw}, err
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
@@ -104,6 +105,15 @@ func (m Mount) Routes(r chi.Router, table []Route) {
 	for path, methods := range allowed {
 		r.Options(path, options(methods))
 	}
+}
+
+// Strict admits known callers, and to routes that change something those who may write. What is opened for clients of old is
+// not opened here.
+func Strict(rt Route, r *http.Request) error {
+	if rt.Access == Write {
+		return wire.Actor(r.Context()).MayTry(auth.Openings{})
+	}
+	return wire.Actor(r.Context()).MayCome(auth.Openings{})
 }
 
 // options answers with the methods of a path and nothing else.

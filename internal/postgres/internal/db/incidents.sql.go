@@ -70,6 +70,58 @@ func (q *Queries) AddEntries(ctx context.Context, arg AddEntriesParams) error {
 	return err
 }
 
+const alertsOf = `-- name: AlertsOf :many
+select fingerprint, status, starts_at, ends_at, changed_at, labels, annotations
+from incident_alerts
+where incident_id = $1 and fingerprint > $2::text
+order by fingerprint
+limit $3::int
+`
+
+type AlertsOfParams struct {
+	IncidentID int64
+	After      string
+	Most       int32
+}
+
+type AlertsOfRow struct {
+	Fingerprint string
+	Status      string
+	StartsAt    *time.Time
+	EndsAt      *time.Time
+	ChangedAt   time.Time
+	Labels      []byte
+	Annotations []byte
+}
+
+func (q *Queries) AlertsOf(ctx context.Context, arg AlertsOfParams) ([]AlertsOfRow, error) {
+	rows, err := q.db.Query(ctx, alertsOf, arg.IncidentID, arg.After, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []AlertsOfRow{}
+	for rows.Next() {
+		var i AlertsOfRow
+		if err := rows.Scan(
+			&i.Fingerprint,
+			&i.Status,
+			&i.StartsAt,
+			&i.EndsAt,
+			&i.ChangedAt,
+			&i.Labels,
+			&i.Annotations,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const changeWords = `-- name: ChangeWords :many
 select i.id, a.name as application, coalesce(u.name, '')::text as owner
 from incidents i

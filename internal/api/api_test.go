@@ -1,0 +1,284 @@
+package api_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest"
+
+	"github.com/iris-oncall/iris/internal/api/catalog"
+	"github.com/iris-oncall/iris/internal/api/incidents"
+	"github.com/iris-oncall/iris/internal/api/messages"
+	"github.com/iris-oncall/iris/internal/api/people"
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/postgres"
+	pgcatalog "github.com/iris-oncall/iris/internal/postgres/catalog"
+	pgincidents "github.com/iris-oncall/iris/internal/postgres/incidents"
+	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
+	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/replay"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+// seed makes two people, a team, an application, a plan of two steps with its template, and three incidents.
+const seed = `
+insert into users (name, full_name) values ('ann', 'Ann Lee'), ('bob', '');
+insert into teams (name, time_zone) values ('ops', 'UTC');
+insert into team_members (team_id, user_id, position, admin) select t.id, u.id, u.id, u.name = 'ann' from teams t, users u;
+insert into applications (name, allow_authenticating_users, title_variable) values ('demo', true, 'title');
+insert into plans (name, description, creator_id, threshold_window, threshold_count, aggregation_window, aggregation_reset)
+	select 'pager', 'two steps', id, 900, 10, 300, 300 from users where name = 'ann';
+insert into plan_active select lower(name), id from plans;
+insert into plan_notifications (plan_id, step, position, role, target_id, priority, template, wait_seconds, repeat)
+	select p.id, s, 0, 'user', t.target_id, 'high', 'words', 300, 0 from plans p, targets t, generate_series(1, 2) s where t.name = 'bob' and t.kind = 'user';
+insert into templates (name, creator_id) select 'words', id from users where name = 'ann';
+insert into template_active select lower(name), id from templates;
+`
+
+type fixture struct {
+	testing.TB
+	db      *postgres.DB
+	handler http.Handler
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	f := &fixture{TB: t, db: pgtest.New(t)}
+	f.exec(seed)
+	keys, err := auth.NewKeys(bytes.Repeat([]byte{1}, auth.SecretSize))
+	require.NoError(t, err)
+	apps := pgcatalog.NewApplications(f.db, keys)
+	app, err := apps.ByName(t.Context(), "demo")
+	require.NoError(t, err)
+	require.NoError(t, apps.SetKey(t.Context(), app.ID, "demo-key"))
+	problems := wire.NewErrors(zaptest.NewLogger(t, zaptest.Level(zap.WarnLevel)))
+	users := pgpeople.NewUsers(f.db)
+	once := &replay.Keys{Store: postgres.NewIdempotency(f.db), Errors: problems, Wake: func(buckets.Set) {}, Replayed: func() {}}
+	in, calendar := pgincidents.New(f.db), pgpeople.NewOncallPeople(f.db)
+	table := [][]routing.Route{
+		incidents.Routes(incidents.Deps{Incidents: in, Transitions: in, Comments: in, People: users, Changed: once.Changed}),
+		messages.Routes(messages.Deps{Messages: pgincidents.NewMessages(f.db), Notifications: pgincidents.NewRequests(f.db)}),
+		catalog.Routes(catalog.Deps{Plans: pgcatalog.NewPlans(f.db), Templates: pgcatalog.NewTemplates(f.db), Applications: apps}),
+		people.Routes(people.Deps{People: calendar, Teams: pgpeople.NewOncallTeams(f.db, nil)}),
+	}
+	r := chi.NewRouter()
+	r.Use(wire.TrimSlash)
+	problems.Refuse(r)
+	mount := routing.Mount{Errors: problems, Identify: wire.NewAuthenticator(apps, users, nil, "", problems).Middleware, Once: once.Once,
+		Admit: routing.Strict}
+	for _, routes := range table {
+		mount.Routes(r, routes)
+	}
+	f.handler = r
+	return f
+}
+
+func (f *fixture) exec(sql string, args ...any) {
+	f.Helper()
+	_, err := f.db.Pool().Exec(f.Context(), sql, args...)
+	require.NoError(f, err)
+}
+
+// open makes an incident that was opened so many minutes ago, and returns its number.
+func (f *fixture) open(title string, ago int) (id int64) {
+	f.Helper()
+	require.NoError(f, f.db.Pool().QueryRow(f.Context(), `with i as (
+			insert into incidents (plan_id, application_id, due_at, created_at, updated_at)
+			select p.id, a.id, clock_timestamp(), clock_timestamp() - make_interval(mins => $1), clock_timestamp() - make_interval(mins => $1)
+			from plans p, applications a where a.name = 'demo' returning id),
+		c as (insert into incident_contexts (incident_id, context) select id, json_build_object('title', $2::text) from i)
+		select id from i`, ago, title).Scan(&id))
+	return id
+}
+
+// do sends a request of the application, in the name of a person if as is not empty.
+func (f *fixture) do(as, method, path, body string, header ...string) *httptest.ResponseRecorder {
+	f.Helper()
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	if as != "nobody" {
+		if as != "" {
+			r.Header.Set(wire.UsernameHeader, as)
+		}
+		r.Header.Set("Authorization", auth.Sign("demo", "demo-key", auth.SignedRequest{Method: method, Path: r.URL.Path,
+			RawQuery: r.URL.RawQuery, Body: []byte(body), Username: as}, time.Now()))
+	}
+	rec := httptest.NewRecorder()
+	f.handler.ServeHTTP(rec, r)
+	return rec
+}
+
+// ok sends a request that must be answered with the status, and decodes the answer.
+func ok[T any](f *fixture, status int, as, method, path, body string) (out T) {
+	f.Helper()
+	rec := f.do(as, method, path, body)
+	require.Equal(f, status, rec.Code, "%s %s: %s", method, path, rec.Body)
+	require.NoError(f, json.Unmarshal(rec.Body.Bytes(), &out), rec.Body)
+	return out
+}
+
+type incident struct {
+	ID    int64
+	State string
+	Title string
+	Owner *string
+	Step  int
+}
+
+type pages struct {
+	Items []incident
+	Next  *string
+}
+
+func TestIncidentsArePagedNewestFirst(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	for i := range 5 {
+		f.open(fmt.Sprint("number ", i), i/2) // several at one instant, within a minute
+	}
+	var seen []int64
+	next := ""
+	for range 5 {
+		page := ok[pages](f, 200, "", "GET", "/v1/incidents?limit=2"+next, "")
+		for _, i := range page.Items {
+			seen = append(seen, i.ID)
+		}
+		if page.Next == nil {
+			break
+		}
+		next = "&cursor=" + *page.Next
+	}
+	require.ElementsMatch(t, []int64{1, 2, 3, 4, 5}, seen)
+	require.Equal(t, []int64{2, 1}, seen[:2])
+	require.Len(t, ok[pages](f, 200, "", "GET", "/v1/incidents?state=resolved", "").Items, 0)
+	require.Len(t, ok[pages](f, 200, "", "GET", "/v1/incidents?state=escalating&plan=pager&application=demo", "").Items, 5)
+	require.Equal(t, "number 0", ok[incident](f, 200, "", "GET", "/v1/incidents/1", "").Title)
+}
+
+func TestIncidentActions(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.open("disk", 0)
+	act := func(what, body string) incident {
+		return ok[incident](f, 200, "ann", "POST", "/v1/incidents/1/"+what, body)
+	}
+	got := act("acknowledge", "")
+	require.Equal(t, "acknowledged", got.State)
+	require.Equal(t, "ann", *got.Owner)
+	require.Equal(t, 401, f.do("ann", "POST", "/v1/incidents/1/acknowledge", `{"owner":"bob"}`).Code)
+	require.Equal(t, "bob", *ok[incident](f, 200, "", "POST", "/v1/incidents/1/acknowledge", `{"owner":"bob"}`).Owner)
+
+	got = act("escalate", "")
+	require.Equal(t, incident{ID: 1, State: "escalating", Title: "disk", Step: 1}, got)
+	require.Equal(t, 2, act("escalate", "").Step)
+	require.Equal(t, 409, f.do("ann", "POST", "/v1/incidents/1/escalate", "").Code)
+	require.Equal(t, incident{ID: 1, State: "escalating", Title: "disk"}, act("restart", ""))
+
+	require.Equal(t, "resolved", act("resolve", "").State)
+	for _, refused := range []string{"escalate", "restart"} {
+		rec := f.do("ann", "POST", "/v1/incidents/1/"+refused, "")
+		require.Equal(t, 409, rec.Code)
+		require.Contains(t, rec.Body.String(), "the incident is resolved: reopen it first")
+	}
+	require.Equal(t, "escalating", act("reopen", "").State)
+
+	require.Equal(t, 201, f.do("ann", "POST", "/v1/incidents/1/comments", `{"content":"looking"}`).Code)
+	comments := ok[struct {
+		Items []struct{ Author, Content string }
+	}](f, 200, "", "GET", "/v1/incidents/1/comments", "")
+	require.Equal(t, []struct{ Author, Content string }{{"ann", "looking"}}, comments.Items)
+}
+
+func TestAKeyedActionActsOnce(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.open("disk", 0)
+	for range 2 {
+		rec := f.do("ann", "POST", "/v1/incidents/1/escalate", "", "Idempotency-Key", "once")
+		require.Equal(t, 200, rec.Code, rec.Body)
+		require.Contains(t, rec.Body.String(), `"step":1`)
+	}
+	require.Equal(t, 1, ok[incident](f, 200, "", "GET", "/v1/incidents/1", "").Step)
+}
+
+func TestProblemsPointToTheField(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.open("disk", 0)
+	type part struct{ Pointer, Parameter, Detail string }
+	for request, want := range map[string]struct {
+		status int
+		parts  []part
+	}{
+		"GET /v1/incidents?state=new":                    {400, []part{{"", "state", "state must be one of open, escalating, acknowledged, exhausted and resolved"}}},
+		"GET /v1/incidents?limit=0":                      {400, []part{{"", "limit", "limit must be a number between 1 and 500"}}},
+		"GET /v1/incidents?cursor=x":                     {400, []part{{"", "cursor", "cursor must be the next of an earlier answer"}}},
+		"GET /v1/incidents?created_after=today":          {400, []part{{"", "created_after", "created_after must be a time like 2026-11-22T09:30:00Z"}}},
+		"GET /v1/users?activ=true":                       {400, []part{{"", "activ", `there is no parameter "activ"`}}},
+		"GET /v1/incidents/99":                           {404, nil},
+		"GET /v1/plans/none":                             {404, nil},
+		`POST /v1/incidents/1/comments {"content":""}`:   {400, []part{{"#/content", "", "content must not be empty"}}},
+		`POST /v1/incidents/1/comments {"text":"x"}`:     {400, []part{{"#/text", "", `there is no member "text"`}}},
+		`POST /v1/incidents/1/acknowledge {"owner":1}`:   {400, []part{{"#/owner", "", "owner must be a string"}}},
+		`POST /v1/incidents/1/acknowledge`:               {400, []part{{"#/owner", "", "owner is required: the caller is no person"}}},
+		`POST /v1/incidents/1/resolve {"resolved":true}`: {400, []part{{"#/resolved", "", `there is no member "resolved"`}}},
+	} {
+		method, rest, _ := strings.Cut(request, " ")
+		path, body, _ := strings.Cut(rest, " ")
+		rec := f.do("", method, path, body)
+		require.Equal(t, want.status, rec.Code, "%s: %s", request, rec.Body)
+		require.Equal(t, "application/problem+json", rec.Header().Get("Content-Type"), request)
+		var problem struct {
+			Title  string
+			Errors []part
+		}
+		require.NoError(t, json.Unmarshal(rec.Body.Bytes(), &problem))
+		require.NotEmpty(t, problem.Title, request)
+		require.Equal(t, want.parts, problem.Errors, request)
+	}
+	require.Equal(t, 401, f.do("nobody", "GET", "/v1/incidents", "").Code)
+}
+
+func TestListsOfConfiguration(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	for path, want := range map[string]string{
+		"/v1/plans":             `"name":"pager"`,
+		"/v1/plans/pager":       `"steps":[[{"target":{"role":"user","name":"bob"},"dynamic_index":null,"priority":"high","template":"words","wait_seconds":300`,
+		"/v1/plans/1":           `"threshold_window_seconds":900`,
+		"/v1/templates":         `"name":"words"`,
+		"/v1/templates/words":   `"plans":["pager"]`,
+		"/v1/applications":      `"title_variable":"title"`,
+		"/v1/applications/demo": `"name":"demo"`,
+		"/v1/users?limit=1":     `"next":"`,
+		"/v1/users/ann":         `"teams":["ops"]`,
+		"/v1/teams":             `"name":"ops"`,
+		"/v1/teams/ops":         `"members":["ann","bob"],"admins":["ann"]`,
+		"/v1/messages":          `{"items":[],"next":null}`,
+		"/v1/notifications":     `{"items":[],"next":null}`,
+	} {
+		rec := f.do("", "GET", path, "")
+		require.Equal(t, 200, rec.Code, "%s: %s", path, rec.Body)
+		require.Contains(t, rec.Body.String(), want, path)
+	}
+	require.Equal(t, `"1"`, f.do("", "GET", "/v1/plans/pager", "").Header().Get("ETag"))
+	second := ok[struct {
+		Items []struct{ Name string }
+		Next  *string
+	}](f, 200, "", "GET", "/v1/users?limit=1&cursor=YW5u", "")
+	require.Equal(t, "bob", second.Items[0].Name)
+	require.Nil(t, second.Next)
+}

@@ -1,0 +1,70 @@
+package catalog
+
+import (
+	"net/http"
+
+	"github.com/iris-oncall/iris/internal/api/page"
+	"github.com/iris-oncall/iris/internal/applications"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+func (a apps) routes() []routing.Route {
+	return []routing.Route{
+		routing.Get("/v1/applications", routing.Someone, a.list),
+		routing.Get("/v1/applications/{app}", routing.Someone, a.get),
+	}
+}
+
+// application is an application on the wire. Keys are never part of it.
+type application struct {
+	ID                int64             `json:"id"`
+	Name              string            `json:"name"`
+	TitleVariable     *string           `json:"title_variable"`
+	Variables         []string          `json:"variables"`
+	RequiredVariables []string          `json:"required_variables"`
+	Modes             []string          `json:"modes"`
+	DefaultModes      map[string]string `json:"default_modes"`
+	Owners            []string          `json:"owners"`
+	CreatedAt         *string           `json:"created_at"`
+}
+
+func showApplication(a applications.Application) any {
+	out := application{ID: a.ID, Name: a.Name, TitleVariable: page.OrNull(a.TitleVariable), Variables: routing.OrEmpty(a.Variables),
+		RequiredVariables: routing.OrEmpty(a.RequiredVariables), Modes: make([]string, len(a.Modes)), DefaultModes: map[string]string{},
+		Owners: routing.OrEmpty(a.Owners), CreatedAt: page.Time(a.CreatedAt)}
+	for i, m := range a.Modes {
+		out.Modes[i] = string(m)
+	}
+	for priority, mode := range a.DefaultModes {
+		out.DefaultModes[string(priority)] = string(mode)
+	}
+	return out
+}
+
+func (a apps) list(w http.ResponseWriter, r *http.Request) error {
+	q, err := page.Read(r)
+	if err != nil {
+		return err
+	}
+	all, err := a.Applications.List(r.Context(), filters.Query{})
+	if err != nil {
+		return err
+	}
+	page.Sort(all, func(a applications.Application) string { return a.Name })
+	return page.AnswerNamed(w, q, all, showApplication, func(a applications.Application) string { return a.Name })
+}
+
+func (a apps) get(w http.ResponseWriter, r *http.Request) error {
+	name := wire.Param(r, "app")
+	if !wire.Storable(name) {
+		return fault.New(fault.NotFound, "there is no such application")
+	}
+	found, err := a.Applications.Describe(r.Context(), name)
+	if err != nil {
+		return missing(err, "application")
+	}
+	return routing.Answer(w, http.StatusOK, showApplication(found))
+}

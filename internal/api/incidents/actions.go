@@ -1,0 +1,163 @@
+package incidents
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/iris-oncall/iris/internal/api/page"
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/jsonbody"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+func (a actions) routes() []routing.Route {
+	return []routing.Route{
+		routing.Post("/v1/incidents/{id}/acknowledge", routing.Write, a.acknowledge),
+		routing.Post("/v1/incidents/{id}/resolve", routing.Write, a.do(func(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
+			return a.Transitions.Resolve(ctx, c, true)
+		})),
+		routing.Post("/v1/incidents/{id}/reopen", routing.Write, a.do(a.reopen)),
+		routing.Post("/v1/incidents/{id}/escalate", routing.Write, a.do(a.Transitions.Escalate)),
+		routing.Post("/v1/incidents/{id}/restart", routing.Write, a.do(a.Transitions.Restart)),
+	}
+}
+
+// acknowledge makes somebody the owner of an incident: the caller, or whom the body names.
+func (a actions) acknowledge(w http.ResponseWriter, r *http.Request) error {
+	found, err := a.find(r)
+	if err != nil {
+		return err
+	}
+	b, err := jsonbody.ReadOptional(w, r, "owner")
+	if err != nil {
+		return err
+	}
+	name, err := b.Text("owner")
+	if err != nil {
+		return err
+	}
+	owner, err := a.person(r.Context(), "owner", name)
+	if err != nil {
+		return err
+	}
+	done, err := a.Transitions.Acknowledge(r.Context(), change(r, found.ID), owner)
+	if err != nil {
+		return err
+	}
+	return a.finish(w, r, done)
+}
+
+// reopen takes a resolution and an acknowledgement back: the incident escalates on from its step.
+func (a actions) reopen(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
+	if _, err := a.Transitions.Resolve(ctx, c, false); err != nil {
+		return nil, err
+	}
+	return a.Transitions.Reopen(ctx, c)
+}
+
+// do serves a change that needs nothing but the incident.
+func (a actions) do(work func(context.Context, incidents.Change) ([]incidents.Acknowledged, error)) routing.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		found, err := a.find(r)
+		if err != nil {
+			return err
+		}
+		if _, err := jsonbody.ReadOptional(w, r); err != nil {
+			return err
+		}
+		done, err := work(r.Context(), change(r, found.ID))
+		if err != nil {
+			return err
+		}
+		return a.finish(w, r, done)
+	}
+}
+
+// change says who changes an incident, and how.
+func change(r *http.Request, id incidents.ID) incidents.Change {
+	return incidents.Change{IDs: []incidents.ID{id}, Actor: wire.Actor(r.Context()).String(), Via: incidents.ViaAPI}
+}
+
+// finish wakes the processors and answers with the incident as it is now.
+func (a actions) finish(w http.ResponseWriter, r *http.Request, done []incidents.Acknowledged) error {
+	if len(done) != 1 || !done[0].Found {
+		return fault.New(fault.NotFound, "there is no such incident")
+	}
+	a.Changed(r.Context(), buckets.Of(int(int64(done[0].ID)%buckets.Count)))
+	now, err := a.Incidents.Get(r.Context(), done[0].ID)
+	if err != nil {
+		return err
+	}
+	return answer(w, now)
+}
+
+func (a comments) routes() []routing.Route {
+	return []routing.Route{
+		routing.Get("/v1/incidents/{id}/comments", routing.Someone, a.list),
+		routing.Post("/v1/incidents/{id}/comments", routing.Write, a.add),
+	}
+}
+
+// comment is a remark on the wire.
+type comment struct {
+	ID        int64   `json:"id"`
+	Author    string  `json:"author"`
+	Content   string  `json:"content"`
+	CreatedAt *string `json:"created_at"`
+}
+
+func (a comments) list(w http.ResponseWriter, r *http.Request) error {
+	q, err := page.Read(r)
+	if err != nil {
+		return err
+	}
+	found, err := a.find(r)
+	if err != nil {
+		return err
+	}
+	all, err := a.Comments.Comments(r.Context(), found.ID)
+	if err != nil {
+		return err
+	}
+	return page.AnswerNamed(w, q, all, func(c incidents.Comment) any {
+		return comment{ID: c.ID, Author: c.Author, Content: c.Content, CreatedAt: page.Time(c.CreatedAt)}
+	}, func(c incidents.Comment) string { return fmt.Sprintf("%019d", c.ID) })
+}
+
+// add stores a remark of the caller, or of the person whom the body names as its author.
+func (a comments) add(w http.ResponseWriter, r *http.Request) error {
+	found, err := a.find(r)
+	if err != nil {
+		return err
+	}
+	b, err := jsonbody.ReadKnown(w, r, "content", "author")
+	if err != nil {
+		return err
+	}
+	content, err := b.Required("content")
+	if err != nil {
+		return err
+	}
+	if strings.TrimSpace(content) == "" {
+		return fault.Invalidf("content", "content must not be empty")
+	}
+	name, err := b.Text("author")
+	if err != nil {
+		return err
+	}
+	author, err := a.person(r.Context(), "author", name)
+	if err != nil {
+		return err
+	}
+	id, err := a.Comments.AddComment(r.Context(), found.ID, author, content)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Location", "/v1/incidents/"+number(found.ID)+"/comments")
+	return routing.Answer(w, http.StatusCreated, map[string]any{"id": id})
+}

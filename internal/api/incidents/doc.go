@@ -1,0 +1,98 @@
+// Package incidents serves the incidents of /v1: lists and single ones with their alerts, messages and comments, and what people
+// do with them. api mounts its routes. Every change is a transition that storage makes at once; none is put off.
+package incidents
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+// Incidents reads incidents. What does not exist is a NotFound fault, or has no alerts.
+type Incidents interface {
+	List(ctx context.Context, q filters.Query) ([]incidents.Incident, error)
+	Get(ctx context.Context, id incidents.ID) (incidents.Incident, error)
+	Alerts(ctx context.Context, id incidents.ID, after string, most int) ([]incidents.Alert, error)
+}
+
+// Transitions changes incidents, durably. A change that an incident does not allow is a Conflict fault.
+type Transitions interface {
+	Acknowledge(ctx context.Context, c incidents.Change, owner users.User) ([]incidents.Acknowledged, error)
+	Reopen(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
+	Resolve(ctx context.Context, c incidents.Change, resolved bool) ([]incidents.Acknowledged, error)
+	Escalate(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
+	Restart(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
+}
+
+// Comments stores the remarks of people.
+type Comments interface {
+	AddComment(ctx context.Context, id incidents.ID, author users.User, content string) (int64, error)
+	Comments(ctx context.Context, id incidents.ID) ([]incidents.Comment, error)
+}
+
+// Deps are the parts that the routes work on. All are required.
+type Deps struct {
+	Incidents   Incidents
+	Transitions Transitions
+	Comments    Comments
+	People      wire.People
+	// Changed tells the processors of changed buckets as soon as they can see the change.
+	Changed func(ctx context.Context, set buckets.Set)
+}
+
+// The routes by resource.
+type (
+	reads    struct{ Deps }
+	actions  struct{ Deps }
+	comments struct{ Deps }
+)
+
+// Routes returns the routes on the parts.
+func Routes(d Deps) []routing.Route {
+	return slices.Concat(reads{d}.routes(), actions{d}.routes(), comments{d}.routes())
+}
+
+// find reads the incident of the path; a NotFound fault when there is none.
+func (d Deps) find(r *http.Request) (incidents.Incident, error) {
+	id, err := strconv.ParseInt(wire.Param(r, "id"), 10, 64)
+	if err != nil || id <= 0 {
+		return incidents.Incident{}, fault.New(fault.NotFound, "there is no such incident")
+	}
+	return d.Incidents.Get(r.Context(), incidents.ID(id))
+}
+
+// person finds who acts: the person whom a body names, or the caller. It takes somebody for whom the caller may act.
+func (d Deps) person(ctx context.Context, field, name string) (users.User, error) {
+	actor := wire.Actor(ctx)
+	if name == "" {
+		name = actor.Username
+	}
+	if name == "" {
+		return users.User{}, fault.Invalidf(field, "%s is required: the caller is no person", field)
+	}
+	u, err := d.People.ByName(ctx, name)
+	unknown := fault.Is(err, fault.NotFound)
+	if err != nil && !unknown {
+		return u, err
+	}
+	if unknown {
+		u = users.User{Name: name}
+	}
+	switch {
+	case !actor.MayActAs(u, auth.Openings{}):
+		return u, auth.ErrNotThisUser
+	case unknown || !u.Active:
+		return u, fault.Invalidf(field, "there is no active user %.100q", name)
+	}
+	return u, nil
+}

@@ -1,0 +1,169 @@
+package incidents
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/api/page"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+func (a reads) routes() []routing.Route {
+	return []routing.Route{
+		routing.Get("/v1/incidents", routing.Someone, a.list),
+		routing.Get("/v1/incidents/{id}", routing.Someone, a.get),
+		routing.Get("/v1/incidents/{id}/alerts", routing.Someone, a.alerts),
+	}
+}
+
+// object is an incident as lists show it.
+type object struct {
+	ID          incidents.ID `json:"id"`
+	State       string       `json:"state"`
+	Title       *string      `json:"title"`
+	Application string       `json:"application"`
+	Plan        string       `json:"plan"`
+	PlanID      int64        `json:"plan_id"`
+	Owner       *string      `json:"owner"`
+	Step        int          `json:"step"`
+	CreatedAt   *string      `json:"created_at"`
+	UpdatedAt   *string      `json:"updated_at"`
+}
+
+// whole is an incident as its own route shows it.
+type whole struct {
+	object
+	Context json.RawMessage `json:"context"`
+}
+
+// states are the states of an incident and how storage finds those that are in one.
+var states = map[string][]filters.Condition{
+	"escalating":   {page.Equal("active", true)},
+	"acknowledged": {page.Equal("resolved", false), page.Equal("active", false), page.Equal("claimed", true)},
+	"exhausted":    {page.Equal("resolved", false), page.Equal("active", false), page.Equal("claimed", false)},
+	"resolved":     {page.Equal("resolved", true)},
+	"open":         {page.Equal("resolved", false)},
+}
+
+func state(i incidents.Incident) string {
+	switch {
+	case i.Resolved:
+		return "resolved"
+	case i.Active:
+		return "escalating"
+	case i.Owner != "":
+		return "acknowledged"
+	}
+	return "exhausted"
+}
+
+func show(i incidents.Incident) object {
+	return object{ID: i.ID, State: state(i), Title: title(i), Application: i.Application, Plan: i.Plan, PlanID: i.PlanID,
+		Owner: page.OrNull(i.Owner), Step: i.CurrentStep, CreatedAt: page.Time(i.CreatedAt), UpdatedAt: page.Time(i.UpdatedAt)}
+}
+
+// title is the value of the application's title variable inside the context; nil where it is no text.
+func title(i incidents.Incident) *string {
+	var values map[string]json.RawMessage
+	var text string
+	if i.TitleVariable == "" || json.Unmarshal(i.Context, &values) != nil || json.Unmarshal(values[i.TitleVariable], &text) != nil {
+		return nil
+	}
+	return &text
+}
+
+func (a reads) list(w http.ResponseWriter, r *http.Request) error {
+	q, err := page.Read(r, "state", "plan", "application", "owner", "created_after", "created_before")
+	if err != nil {
+		return err
+	}
+	var query filters.Query
+	if name, ok := q.Text("state"); ok {
+		conditions, known := states[name]
+		if !known {
+			return fault.Invalidf("state", "state must be one of open, escalating, acknowledged, exhausted and resolved")
+		}
+		query.Conditions = append(query.Conditions, conditions...)
+	}
+	if err := q.Texts(&query, "plan", "application", "owner"); err != nil {
+		return err
+	}
+	if err := q.Created(&query); err != nil {
+		return err
+	}
+	if err := q.Newest(&query); err != nil {
+		return err
+	}
+	found, err := a.Incidents.List(r.Context(), query)
+	if err != nil {
+		return err
+	}
+	return page.Answer(w, q, found, func(i incidents.Incident) any { return show(i) },
+		func(i incidents.Incident) (time.Time, int64) { return i.CreatedAt, int64(i.ID) })
+}
+
+func (a reads) get(w http.ResponseWriter, r *http.Request) error {
+	found, err := a.find(r)
+	if err != nil {
+		return err
+	}
+	return answer(w, found)
+}
+
+func answer(w http.ResponseWriter, i incidents.Incident) error {
+	body := whole{object: show(i), Context: i.Context}
+	if len(body.Context) == 0 {
+		body.Context = json.RawMessage("{}")
+	}
+	return routing.Answer(w, http.StatusOK, body)
+}
+
+// alert is an alert on the wire.
+type alert struct {
+	Fingerprint string          `json:"fingerprint"`
+	Status      string          `json:"status"`
+	StartsAt    *string         `json:"starts_at"`
+	EndsAt      *string         `json:"ends_at"`
+	Labels      json.RawMessage `json:"labels"`
+	Annotations json.RawMessage `json:"annotations"`
+}
+
+func (a reads) alerts(w http.ResponseWriter, r *http.Request) error {
+	q, err := page.Read(r)
+	if err != nil {
+		return err
+	}
+	found, err := a.find(r)
+	if err != nil {
+		return err
+	}
+	alerts, err := a.Incidents.Alerts(r.Context(), found.ID, q.AfterName(), q.Size+1)
+	if err != nil {
+		return err
+	}
+	return page.AnswerFrom(w, q, alerts, showAlert, func(a incidents.Alert) string { return a.Fingerprint })
+}
+
+func showAlert(a incidents.Alert) any {
+	out := alert{Fingerprint: a.Fingerprint, Status: "resolved", StartsAt: page.Time(a.StartsAt), EndsAt: page.Time(a.EndsAt),
+		Labels: orObject(a.Labels), Annotations: orObject(a.Annotations)}
+	if a.Firing {
+		out.Status = "firing"
+	}
+	return out
+}
+
+func orObject(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return json.RawMessage("{}")
+	}
+	return raw
+}
+
+// number is an incident's number as text.
+func number(id incidents.ID) string { return strconv.FormatInt(int64(id), 10) }

@@ -1,0 +1,233 @@
+// Package messages serves the messages and notifications of /v1. A notification is what an application asked for, out of
+// band; a message is what one recipient gets, for an incident or a notification. api mounts its routes.
+package messages
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/api/page"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+// Messages reads messages, queued or past. What does not exist is a NotFound fault.
+type Messages interface {
+	List(ctx context.Context, q filters.Query) ([]messages.Message, error)
+	Get(ctx context.Context, id messages.ID) (messages.Message, error)
+}
+
+// Notifications reads notifications. What does not exist is a NotFound fault.
+type Notifications interface {
+	List(ctx context.Context, q filters.Query) ([]messages.Accepted, error)
+	Get(ctx context.Context, id int64) (messages.Accepted, error)
+}
+
+// Deps are the parts that the routes work on. All are required.
+type Deps struct {
+	Messages      Messages
+	Notifications Notifications
+}
+
+// The routes by resource.
+type (
+	sent     struct{ Deps }
+	requests struct{ Deps }
+)
+
+// Routes returns the routes on the parts.
+func Routes(d Deps) []routing.Route { return slices.Concat(sent{d}.routes(), requests{d}.routes()) }
+
+func (a sent) routes() []routing.Route {
+	return []routing.Route{
+		routing.Get("/v1/messages", routing.Someone, a.list),
+		routing.Get("/v1/messages/{id}", routing.Someone, a.get),
+		routing.Get("/v1/incidents/{id}/messages", routing.Someone, a.ofIncident),
+	}
+}
+
+// object is a message on the wire.
+type object struct {
+	ID             messages.ID `json:"id"`
+	State          string      `json:"state"`
+	IncidentID     *int64      `json:"incident_id"`
+	NotificationID *int64      `json:"notification_id"`
+	Application    string      `json:"application"`
+	Target         string      `json:"target"`
+	Mode           string      `json:"mode"`
+	Priority       *string     `json:"priority"`
+	Step           int         `json:"step"`
+	Destination    *string     `json:"destination"`
+	Subject        string      `json:"subject"`
+	Body           string      `json:"body"`
+	CreatedAt      *string     `json:"created_at"`
+	SentAt         *string     `json:"sent_at"`
+}
+
+// whole is a message as its own route shows it.
+type whole struct {
+	object
+	Attempts []attempt `json:"attempts"`
+}
+
+// attempt is one call of a vendor.
+type attempt struct {
+	Vendor     string  `json:"vendor"`
+	Mode       string  `json:"mode"`
+	Outcome    *string `json:"outcome"`
+	InDoubt    bool    `json:"in_doubt"`
+	Detail     *string `json:"detail"`
+	StartedAt  *string `json:"started_at"`
+	FinishedAt *string `json:"finished_at"`
+}
+
+func show(m messages.Message) object {
+	return object{ID: m.ID, State: string(m.State), IncidentID: id(int64(m.IncidentID)), NotificationID: id(m.RequestID),
+		Application: m.Application, Target: m.Target, Mode: string(m.Mode), Priority: page.OrNull(string(m.Priority)), Step: m.Step,
+		Destination: page.OrNull(m.Destination), Subject: m.Subject, Body: m.Body, CreatedAt: page.Time(m.CreatedAt), SentAt: page.Time(m.SentAt)}
+}
+
+// id is null for none.
+func id(n int64) *int64 {
+	if n == 0 {
+		return nil
+	}
+	return &n
+}
+
+func (a sent) list(w http.ResponseWriter, r *http.Request) error {
+	q, err := page.Read(r, "application", "target", "mode", "priority", "incident_id", "notification_id", "created_after", "created_before")
+	if err != nil {
+		return err
+	}
+	var query filters.Query
+	if err := q.Texts(&query, "application", "target", "mode", "priority"); err != nil {
+		return err
+	}
+	for name, field := range map[string]string{"incident_id": "incident_id", "notification_id": "request_id"} {
+		text, ok := q.Text(name)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return fault.Invalidf(name, "%s must be a number", name)
+		}
+		query.Conditions = append(query.Conditions, page.Equal(field, n))
+	}
+	return a.answer(w, r, q, query)
+}
+
+func (a sent) ofIncident(w http.ResponseWriter, r *http.Request) error {
+	q, err := page.Read(r)
+	if err != nil {
+		return err
+	}
+	n, err := number(r)
+	if err != nil {
+		return err
+	}
+	return a.answer(w, r, q, filters.Query{Conditions: []filters.Condition{page.Equal("incident_id", n)}})
+}
+
+// answer answers with a page of the messages that a query finds.
+func (a sent) answer(w http.ResponseWriter, r *http.Request, q page.Query, query filters.Query) error {
+	if err := q.Created(&query); err != nil {
+		return err
+	}
+	if err := q.Newest(&query); err != nil {
+		return err
+	}
+	found, err := a.Messages.List(r.Context(), query)
+	if err != nil {
+		return err
+	}
+	return page.Answer(w, q, found, func(m messages.Message) any { return show(m) },
+		func(m messages.Message) (time.Time, int64) { return m.CreatedAt, int64(m.ID) })
+}
+
+func (a sent) get(w http.ResponseWriter, r *http.Request) error {
+	n, err := number(r)
+	if err != nil {
+		return err
+	}
+	m, err := a.Messages.Get(r.Context(), messages.ID(n))
+	if err != nil {
+		return err
+	}
+	body := whole{object: show(m), Attempts: make([]attempt, len(m.Attempts))}
+	for i, t := range m.Attempts {
+		body.Attempts[i] = attempt{Vendor: t.Vendor, Mode: string(t.Mode), Outcome: page.OrNull(string(t.Outcome)), InDoubt: t.InDoubt,
+			Detail: page.OrNull(t.Detail), StartedAt: page.Time(t.StartedAt), FinishedAt: page.Time(t.FinishedAt)}
+	}
+	return routing.Answer(w, http.StatusOK, body)
+}
+
+// number reads the number of the path; what is no number does not exist.
+func number(r *http.Request) (int64, error) {
+	n, err := strconv.ParseInt(wire.Param(r, "id"), 10, 64)
+	if err != nil || n <= 0 {
+		return 0, fault.New(fault.NotFound, "there is nothing with this number")
+	}
+	return n, nil
+}
+
+func (a requests) routes() []routing.Route {
+	return []routing.Route{
+		routing.Get("/v1/notifications", routing.Someone, a.list),
+		routing.Get("/v1/notifications/{id}", routing.Someone, a.get),
+	}
+}
+
+// notification is a notification on the wire.
+type notification struct {
+	ID          int64   `json:"id"`
+	Application string  `json:"application"`
+	Subject     string  `json:"subject"`
+	Template    *string `json:"template"`
+	CreatedAt   *string `json:"created_at"`
+}
+
+func showRequest(n messages.Accepted) any {
+	return notification{ID: n.ID, Application: n.Application, Subject: n.Subject, Template: page.OrNull(n.Template), CreatedAt: page.Time(n.CreatedAt)}
+}
+
+func (a requests) list(w http.ResponseWriter, r *http.Request) error {
+	q, err := page.Read(r, "application", "created_after", "created_before")
+	if err != nil {
+		return err
+	}
+	var query filters.Query
+	if err := q.Texts(&query, "application"); err != nil {
+		return err
+	}
+	if err := q.Created(&query); err != nil {
+		return err
+	}
+	if err := q.Newest(&query); err != nil {
+		return err
+	}
+	found, err := a.Notifications.List(r.Context(), query)
+	if err != nil {
+		return err
+	}
+	return page.Answer(w, q, found, showRequest, func(n messages.Accepted) (time.Time, int64) { return n.CreatedAt, n.ID })
+}
+
+func (a requests) get(w http.ResponseWriter, r *http.Request) error {
+	n, err := number(r)
+	if err != nil {
+		return err
+	}
+	found, err := a.Notifications.Get(r.Context(), n)
+	if err != nil {
+		return err
+	}
+	return routing.Answer(w, http.StatusOK, showRequest(found))
+}

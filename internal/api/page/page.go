@@ -1,0 +1,219 @@
+// Package page holds how the lists of /v1 are read: `limit` and `cursor` ask for a page, and the answer has the items and
+// the cursor of the next page.
+package page
+
+import (
+	"encoding/base64"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+// Sizes of a page.
+const (
+	usual = 100
+	most  = 500
+)
+
+// Query is the query of a list. Every parameter that it does not know is refused.
+type Query struct {
+	Size   int
+	cursor string
+	values map[string][]string
+}
+
+// Read reads the query of a list whose own parameters are known.
+func Read(r *http.Request, known ...string) (Query, error) {
+	values := r.URL.Query()
+	q := Query{Size: usual, values: values}
+	for name, given := range values {
+		if name != "limit" && name != "cursor" && !slices.Contains(known, name) {
+			return q, fault.Invalidf(name, "there is no parameter %.60q", name)
+		}
+		if len(given) != 1 {
+			return q, fault.Invalidf(name, "%s is given more than once", name)
+		}
+	}
+	if text := values.Get("limit"); values.Has("limit") {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > most {
+			return q, fault.Invalidf("limit", "limit must be a number between 1 and %d", most)
+		}
+		q.Size = n
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(values.Get("cursor"))
+	if err != nil || values.Has("cursor") && len(raw) == 0 {
+		return q, badCursor()
+	}
+	q.cursor = string(raw)
+	return q, nil
+}
+
+func badCursor() error {
+	return fault.Invalidf("cursor", "cursor must be the next of an earlier answer")
+}
+
+// Text returns a parameter; ok is false when it is not given.
+func (q Query) Text(name string) (text string, ok bool) {
+	given, ok := q.values[name]
+	if !ok {
+		return "", false
+	}
+	return given[0], true
+}
+
+// Flag returns a boolean parameter, otherwise when it is not given.
+func (q Query) Flag(name string, otherwise bool) (bool, error) {
+	switch text, ok := q.Text(name); {
+	case !ok:
+		return otherwise, nil
+	case text == "true":
+		return true, nil
+	case text == "false":
+		return false, nil
+	}
+	return false, fault.Invalidf(name, "%s must be true or false", name)
+}
+
+// Time returns an instant; ok is false when it is not given.
+func (q Query) Time(name string) (at time.Time, ok bool, err error) {
+	text, ok := q.Text(name)
+	if !ok {
+		return at, false, nil
+	}
+	if at, err = time.Parse(time.RFC3339, text); err != nil {
+		return at, false, fault.Invalidf(name, "%s must be a time like 2026-11-22T09:30:00Z", name)
+	}
+	return at, true, nil
+}
+
+// Texts adds a condition for each of the fields that is given.
+func (q Query) Texts(to *filters.Query, fields ...string) error {
+	for _, name := range fields {
+		text, ok := q.Text(name)
+		if !ok {
+			continue
+		}
+		if !wire.Storable(text) {
+			return fault.Invalidf(name, "%s must be UTF-8 text without NUL characters", name)
+		}
+		to.Conditions = append(to.Conditions, Equal(name, text))
+	}
+	return nil
+}
+
+// Created adds the conditions created_after and created_before.
+func (q Query) Created(to *filters.Query) error {
+	for name, op := range map[string]filters.Op{"created_after": filters.Ge, "created_before": filters.Lt} {
+		at, ok, err := q.Time(name)
+		if err != nil {
+			return err
+		}
+		if ok {
+			to.Conditions = append(to.Conditions, filters.Condition{Field: "created", Op: op, Values: []any{at}})
+		}
+	}
+	return nil
+}
+
+// Equal is the condition that a field has a value.
+func Equal(field string, value any) filters.Condition {
+	return filters.Condition{Field: field, Op: filters.Eq, Values: []any{value}}
+}
+
+// Newest asks storage for the page, newest first, and one row more, which says that there is a next page.
+func (q Query) Newest(to *filters.Query) error {
+	to.Limit = q.Size + 1
+	if q.cursor == "" {
+		return nil
+	}
+	at, id, ok := strings.Cut(q.cursor, ".")
+	micros, err := strconv.ParseInt(at, 10, 64)
+	n, err2 := strconv.ParseInt(id, 10, 64)
+	if !ok || err != nil || err2 != nil {
+		return badCursor()
+	}
+	to.After = &filters.Place{At: time.UnixMicro(micros), ID: n}
+	return nil
+}
+
+// Answer answers with a page of what Newest asked for. place says where an item stands in the order.
+func Answer[T any](w http.ResponseWriter, q Query, found []T, show func(T) any, place func(T) (time.Time, int64)) error {
+	next := ""
+	if len(found) > q.Size {
+		found = found[:q.Size]
+		at, id := place(found[len(found)-1])
+		next = strconv.FormatInt(at.UnixMicro(), 10) + "." + strconv.FormatInt(id, 10)
+	}
+	return answer(w, found, show, next)
+}
+
+// AfterName is the key behind which a page of a list by keys begins; "" = from the beginning.
+func (q Query) AfterName() string { return q.cursor }
+
+// AnswerFrom answers with a page of a list by keys of which storage read one row more than the page has.
+func AnswerFrom[T any](w http.ResponseWriter, q Query, found []T, show func(T) any, key func(T) string) error {
+	next := ""
+	if len(found) > q.Size {
+		found = found[:q.Size]
+		next = key(found[len(found)-1])
+	}
+	return answer(w, found, show, next)
+}
+
+// AnswerNamed answers with a page of a whole list, which is in the order of its keys.
+func AnswerNamed[T any](w http.ResponseWriter, q Query, all []T, show func(T) any, key func(T) string) error {
+	start := 0
+	if q.cursor != "" {
+		var there bool
+		start, there = slices.BinarySearchFunc(all, q.cursor, func(item T, cursor string) int { return strings.Compare(key(item), cursor) })
+		if there {
+			start++
+		}
+	}
+	return AnswerFrom(w, q, all[start:], show, key)
+}
+
+func answer[T any](w http.ResponseWriter, items []T, show func(T) any, next string) error {
+	body := struct {
+		Items []any   `json:"items"`
+		Next  *string `json:"next"`
+	}{Items: make([]any, len(items))}
+	for i, item := range items {
+		body.Items[i] = show(item)
+	}
+	if next != "" {
+		next = base64.RawURLEncoding.EncodeToString([]byte(next))
+		body.Next = &next
+	}
+	wire.JSON(w, http.StatusOK, body)
+	return nil
+}
+
+// Time is an instant on the wire, null for none.
+func Time(at time.Time) *string {
+	if at.IsZero() {
+		return nil
+	}
+	text := at.UTC().Format(time.RFC3339Nano)
+	return &text
+}
+
+// OrNull is null for an empty text.
+func OrNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// Sort puts a whole list in the order of its keys, for AnswerNamed.
+func Sort[T any](all []T, key func(T) string) {
+	slices.SortFunc(all, func(a, b T) int { return strings.Compare(key(a), key(b)) })
+}

@@ -1,0 +1,182 @@
+// Package people serves the people and teams of /v1. How people are reached is shown to them alone (their contacts). api
+// mounts its routes.
+package people
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/iris-oncall/iris/internal/api/page"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+// People reads people. What does not exist is a NotFound fault.
+type People interface {
+	All(ctx context.Context) ([]oncall.Person, error)
+	ByName(ctx context.Context, name string) (oncall.Person, error)
+	Teams(ctx context.Context, id users.ID) ([]oncall.TeamName, error)
+}
+
+// Teams reads teams and who belongs to them. What does not exist is a NotFound fault.
+type Teams interface {
+	Names(ctx context.Context, active bool) ([]oncall.TeamName, error)
+	ByName(ctx context.Context, name string) (oncall.Profile, error)
+	People(ctx context.Context, team int64) ([]oncall.TeamPerson, error)
+}
+
+// Deps are the parts that the routes work on. All are required.
+type Deps struct {
+	People People
+	Teams  Teams
+}
+
+// The routes by resource.
+type (
+	persons struct{ Deps }
+	teams   struct{ Deps }
+)
+
+// Routes returns the routes on the parts.
+func Routes(d Deps) []routing.Route { return slices.Concat(persons{d}.routes(), teams{d}.routes()) }
+
+func (a persons) routes() []routing.Route {
+	return []routing.Route{
+		routing.Get("/v1/users", routing.Someone, a.list),
+		routing.Get("/v1/users/{user}", routing.Someone, a.get),
+	}
+}
+
+// person is a person as lists show them.
+type person struct {
+	Name     string  `json:"name"`
+	FullName *string `json:"full_name"`
+	TimeZone *string `json:"time_zone"`
+	Active   bool    `json:"active"`
+	Admin    bool    `json:"admin"`
+	ReadOnly bool    `json:"read_only"`
+}
+
+// wholePerson is a person as their own route shows them.
+type wholePerson struct {
+	person
+	Teams []string `json:"teams"`
+}
+
+func showPerson(p oncall.Person) person {
+	return person{Name: p.Name, FullName: page.OrNull(p.FullName), TimeZone: page.OrNull(p.TimeZone), Active: p.Active, Admin: p.Admin,
+		ReadOnly: p.ReadOnly}
+}
+
+// list answers with the people who are active, or with all.
+func (a persons) list(w http.ResponseWriter, r *http.Request) error {
+	q, err := page.Read(r, "active")
+	if err != nil {
+		return err
+	}
+	active, err := q.Flag("active", true)
+	if err != nil {
+		return err
+	}
+	all, err := a.People.All(r.Context())
+	if err != nil {
+		return err
+	}
+	all = slices.DeleteFunc(all, func(p oncall.Person) bool { return p.Active != active })
+	name := func(p oncall.Person) string { return p.Name }
+	page.Sort(all, name)
+	return page.AnswerNamed(w, q, all, func(p oncall.Person) any { return showPerson(p) }, name)
+}
+
+func (a persons) get(w http.ResponseWriter, r *http.Request) error {
+	gone := fault.New(fault.NotFound, "there is no such user")
+	name := wire.Param(r, "user")
+	if !wire.Storable(name) {
+		return gone
+	}
+	p, err := a.People.ByName(r.Context(), name)
+	if err != nil {
+		return fault.When(err, fault.NotFound, gone)
+	}
+	found, err := a.People.Teams(r.Context(), p.ID)
+	if err != nil {
+		return err
+	}
+	body := wholePerson{person: showPerson(p), Teams: make([]string, len(found))}
+	for i, t := range found {
+		body.Teams[i] = t.Name
+	}
+	return routing.Answer(w, http.StatusOK, body)
+}
+
+func (a teams) routes() []routing.Route {
+	return []routing.Route{
+		routing.Get("/v1/teams", routing.Someone, a.list),
+		routing.Get("/v1/teams/{team}", routing.Someone, a.get),
+	}
+}
+
+// team is a team as lists show it.
+type team struct {
+	Name  string  `json:"name"`
+	Email *string `json:"email"`
+}
+
+// wholeTeam is a team as its own route shows it.
+type wholeTeam struct {
+	team
+	Description  *string  `json:"description"`
+	TimeZone     string   `json:"time_zone"`
+	SlackChannel *string  `json:"slack_channel"`
+	Plan         *string  `json:"plan"`
+	Members      []string `json:"members"`
+	Admins       []string `json:"admins"`
+}
+
+func (a teams) list(w http.ResponseWriter, r *http.Request) error {
+	q, err := page.Read(r)
+	if err != nil {
+		return err
+	}
+	all, err := a.Teams.Names(r.Context(), true)
+	if err != nil {
+		return err
+	}
+	name := func(t oncall.TeamName) string { return t.Name }
+	page.Sort(all, name)
+	return page.AnswerNamed(w, q, all, func(t oncall.TeamName) any { return team{Name: t.Name, Email: page.OrNull(t.Email)} }, name)
+}
+
+func (a teams) get(w http.ResponseWriter, r *http.Request) error {
+	gone := fault.New(fault.NotFound, "there is no such team")
+	name := wire.Param(r, "team")
+	if !wire.Storable(name) {
+		return gone
+	}
+	t, err := a.Teams.ByName(r.Context(), name)
+	if err == nil && !t.Active {
+		err = gone
+	}
+	if err != nil {
+		return fault.When(err, fault.NotFound, gone)
+	}
+	found, err := a.Teams.People(r.Context(), t.ID)
+	if err != nil {
+		return err
+	}
+	body := wholeTeam{team: team{Name: t.Name, Email: page.OrNull(t.Email)}, Description: page.OrNull(t.Description), TimeZone: t.TimeZone,
+		SlackChannel: page.OrNull(t.SlackChannel), Plan: page.OrNull(t.IrisPlan), Members: []string{}, Admins: []string{}}
+	for _, p := range found {
+		if p.Member {
+			body.Members = append(body.Members, p.Name)
+		}
+		if p.Admin {
+			body.Admins = append(body.Admins, p.Name)
+		}
+	}
+	return routing.Answer(w, http.StatusOK, body)
+}

@@ -1,0 +1,275 @@
+// Package apiserver puts iris-api together from its configuration, starts it and stops it. It is one of the two composition roots.
+package apiserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/iris-oncall/iris/internal/app/server"
+	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/database"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/health"
+	"github.com/iris-oncall/iris/internal/jobs"
+	"github.com/iris-oncall/iris/internal/login"
+	"github.com/iris-oncall/iris/internal/openapi"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/engine"
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+const apiAdminAddr = "127.0.0.1:16651"
+
+// API is iris-api.
+type API struct {
+	cfg     config.API
+	log     *zap.Logger
+	reg     *prometheus.Registry
+	health  *health.Probes
+	errors  *wire.Errors
+	public  net.Listener
+	admin   net.Listener // nil = none
+	proxies func(http.Handler) http.Handler
+	mailbox http.Handler // nil = none
+	db      *postgres.DB
+	// parts serves everything that needs the database; nil until that was reached for the first time.
+	parts atomic.Pointer[chi.Mux]
+}
+
+// New checks what can be checked without the database and opens the listeners. Run must be called afterwards.
+func New(cfg config.API, deps server.Deps) (*API, error) {
+	a := &API{cfg: cfg, log: deps.Log, reg: deps.Registry}
+	if a.reg == nil {
+		a.reg = server.NewRegistry(server.Version())
+	}
+	a.health = health.New(a.log, a.reg)
+	a.errors = wire.NewErrors(a.log)
+	var err error
+	if a.proxies, err = trustProxies(cfg.HTTP.TrustedProxies); err != nil {
+		return nil, err
+	}
+	if cfg.HTTP.MailboxURL != "" {
+		if a.mailbox, err = mailboxProxy(cfg.HTTP.MailboxURL, a.log); err != nil {
+			return nil, err
+		}
+	}
+	ctx := context.Background() // the pool lives as long as the process; opening it connects to nothing
+	if a.db, err = database.Open(ctx, cfg.Common, "iris-api", 0, server.PoolMetrics(a.reg, "main"), a.log); err != nil {
+		return nil, err
+	}
+	if a.public, err = listenPublic(cfg.HTTP.Addr); err != nil {
+		return nil, err
+	}
+	if a.admin, err = server.ListenAdmin(cfg.Admin.Addr, apiAdminAddr, a.log); err != nil {
+		a.public.Close()
+		return nil, err
+	}
+	if err := a.checkOpenings(); err != nil {
+		a.public.Close()
+		if a.admin != nil {
+			a.admin.Close()
+		}
+		a.db.Close()
+		return nil, err
+	}
+	return a, nil
+}
+
+// checkOpenings refuses to serve whoever comes on an address that others reach, and is loud about what is open.
+func (a *API) checkOpenings() error {
+	if !a.cfg.Compatibility.DisableAuth {
+		return nil
+	}
+	for _, l := range []net.Listener{a.public, a.admin} {
+		if l == nil {
+			continue
+		}
+		if tcp, ok := l.Addr().(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() {
+			return fmt.Errorf("compatibility.disable_auth: %s can be reached from other machines; listen on 127.0.0.1 only", l.Addr())
+		}
+	}
+	a.log.Warn("authentication is switched off, everybody is believed", zap.String("key", "compatibility.disable_auth"))
+	return nil
+}
+
+// Addr is where the API can be reached.
+func (a *API) Addr() string { return a.public.Addr().String() }
+
+// AdminAddr is where the admin listener can be reached, "" without one.
+func (a *API) AdminAddr() string {
+	if a.admin == nil {
+		return ""
+	}
+	return a.admin.Addr().String()
+}
+
+// Run serves until ctx ends, then lets running requests finish within the configured time. It returns nil unless
+// something failed that trying again cannot help.
+func (a *API) Run(ctx context.Context) error {
+	defer a.db.Close()
+	base := context.WithoutCancel(ctx)
+	background, stopBackground := context.WithCancel(base) // wake-ups and health outlive the requests
+	defer stopBackground()
+	serving, stopServing := context.WithCancel(ctx)
+	defer stopServing()
+
+	var g, bg errgroup.Group
+	bg.Go(func() error { a.health.Watch(background); return nil })
+	if a.admin != nil {
+		bg.Go(func() error {
+			return server.Serve(background, a.admin, server.AdminRoutes(a.health, a.reg), time.Second, a.log)
+		})
+	}
+	a.log.Info("listening", zap.String("address", a.Addr()), zap.String("public_url", a.cfg.PublicURL))
+	g.Go(func() error {
+		defer stopServing()
+		return server.Serve(serving, a.public, a.root(), a.cfg.ShutdownTimeout, a.log)
+	})
+	g.Go(func() error {
+		err := a.start(serving, background, &bg)
+		if err != nil {
+			stopServing()
+		}
+		return err
+	})
+	go func() {
+		<-serving.Done()
+		a.health.NotReady(health.Stopping, errors.New("the process is stopping"))
+	}()
+	err := g.Wait()
+	stopBackground()
+	err = errors.Join(err, bg.Wait())
+	a.log.Info("stopped")
+	return err
+}
+
+// root answers what must work without the database and passes the rest on to the parts.
+func (a *API) root() http.Handler {
+	fixed := chi.NewRouter()
+	fixed.Use(middleware.GetHead)
+	fixed.Get("/livez", a.health.Livez)
+	fixed.Get("/readyz", a.health.Readyz)
+	if a.mailbox != nil {
+		for _, path := range []string{"/dev/mailbox", "/dev/mailbox.json", "/dev/mailbox/*"} {
+			fixed.Handle(path, a.mailbox)
+		}
+	}
+	return a.proxies(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		method := r.Method
+		if method == http.MethodHead {
+			method = http.MethodGet // which fixed answers without the body
+		}
+		if fixed.Match(chi.NewRouteContext(), method, r.URL.Path) {
+			fixed.ServeHTTP(w, r)
+			return
+		}
+		parts := a.parts.Load()
+		if parts == nil {
+			a.errors.Write(w, r, &fault.Error{
+				Kind: fault.Unavailable, Message: "Iris is waiting for its database", RetryAfter: 5 * time.Second,
+			})
+			return
+		}
+		parts.ServeHTTP(w, r)
+	}))
+}
+
+// start waits for the database, builds the parts and puts them to work.
+func (a *API) start(ctx, background context.Context, bg *errgroup.Group) error {
+	in, err := server.AwaitDatabase(ctx, a.db, a.cfg.Common, a.health, a.log)
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	router, run, err := a.build(in)
+	if err != nil {
+		return err
+	}
+	for _, f := range run {
+		bg.Go(func() error { return f(background) })
+	}
+	a.parts.Store(router)
+	a.health.Set(append(health.NewOverdue(engine.NewRunner(a.db), a.reg, a.log).Checks(),
+		health.DatabaseCheck(a.db), health.MembersCheck(engine.NewCluster(a.db)))...)
+	return nil
+}
+
+// build puts the parts together and returns the routes and what must run beside them.
+func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context) error, error) {
+	s, err := a.share(in)
+	if err != nil {
+		return nil, nil, err
+	}
+	api, err := s.irisAPI()
+	if err != nil {
+		return nil, nil, err
+	}
+	shared := s.calendarParts()
+	calendars, err := s.oncallAPI(shared)
+	if err != nil {
+		return nil, nil, err
+	}
+	own, err := s.api(shared)
+	if err != nil {
+		return nil, nil, err
+	}
+	hooks, err := s.webhooks()
+	if err != nil {
+		return nil, nil, err
+	}
+	pages, err := s.pages()
+	if err != nil {
+		return nil, nil, err
+	}
+	answers, err := s.responses(pages.Asset)
+	if err != nil {
+		return nil, nil, err
+	}
+	docs, err := openapi.New(server.Version(), pages.Asset)
+	if err != nil {
+		return nil, nil, err
+	}
+	zip, err := compress()
+	if err != nil {
+		return nil, nil, err
+	}
+	return a.routes(zip, docs, api, calendars, own, hooks, answers, pages), []func(context.Context) error{
+		s.notifier.Run, api.Run, s.load.Run, jobs.ExpireSessions(s.sessionRows, a.log), jobs.NewQueueGauges(s.queues.Depths, a.reg).Run,
+	}, nil
+}
+
+// routes returns what serves all parts, behind what every request passes.
+func (a *API) routes(zip func(http.Handler) http.Handler, docs *openapi.Docs, parts ...interface{ Routes(r chi.Router) }) *chi.Mux {
+	r := chi.NewRouter()
+	r.Use(newHTTPMetrics(a.reg).middleware, zip, a.errors.Recover, wire.SecurityHeaders, wire.StrictTransport(a.cfg.PublicURL), wire.CORS(a.cfg.HTTP.AllowedOrigins),
+		wire.TrimSlash, a.errors.BoundQuery, refuseUnknownQueries(r, docs.Query, a.errors.Write), middleware.GetHead, login.NoteAddress)
+	a.errors.Refuse(r)
+	for _, p := range parts {
+		p.Routes(r)
+	}
+	r.Get("/openapi.json", docs.JSON)
+	r.Get("/docs", docs.Page)
+	return r
+}
+
+// listenPublic opens the listener of iris-api and says what to do when that fails.
+func listenPublic(addr string) (net.Listener, error) {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("http.addr (IRIS_HTTP_ADDR): %w", err)
+	}
+	return l, nil
+}

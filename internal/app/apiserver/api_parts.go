@@ -1,0 +1,277 @@
+package apiserver
+
+import (
+	"context"
+	"time"
+
+	"github.com/alexedwards/scs/v2"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/api"
+	"github.com/iris-oncall/iris/internal/app/apiserver/callbacks"
+	"github.com/iris-oncall/iris/internal/app/server"
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/irisapi"
+	"github.com/iris-oncall/iris/internal/load"
+	"github.com/iris-oncall/iris/internal/login"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncallapi"
+	"github.com/iris-oncall/iris/internal/operator"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/access"
+	"github.com/iris-oncall/iris/internal/postgres/calendar"
+	"github.com/iris-oncall/iris/internal/postgres/catalog"
+	"github.com/iris-oncall/iris/internal/postgres/engine"
+	"github.com/iris-oncall/iris/internal/postgres/incidents"
+	"github.com/iris-oncall/iris/internal/postgres/notifications"
+	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
+	"github.com/iris-oncall/iris/internal/postgres/queue"
+	"github.com/iris-oncall/iris/internal/responses"
+	"github.com/iris-oncall/iris/internal/web"
+	"github.com/iris-oncall/iris/internal/webhooks"
+	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/calendars"
+)
+
+// apiShared is what several edges of iris-api use: the adapters of storage, who comes in, and how much there may be. Its
+// methods make the edges, one each: every arrow between two parts is one line there.
+type apiShared struct {
+	cfg    config.API
+	log    *zap.Logger
+	reg    *prometheus.Registry
+	errors *wire.Errors
+	db     *postgres.DB
+	in     postgres.Installation
+
+	applications  *catalog.Applications
+	incidents     *incidents.Incidents
+	messages      *incidents.Messages
+	notifications *notifications.Notifications
+	notifier      *postgres.Notifier
+	plans         *catalog.Plans
+	queues        *queue.Queues
+	sessionRows   *access.Sessions
+	userRows      *pgpeople.Users
+
+	sessions      *scs.SessionManager
+	authenticator *wire.Authenticator
+	load          *load.Load
+	rates         *load.Rates // nil = any number of incidents
+	dummy         oncall.FindUser
+	simulator     *operator.Simulator
+	callbacks     callbacks.Callbacks
+}
+
+// share makes what the edges have in common.
+func (a *API) share(in postgres.Installation) (*apiShared, error) {
+	s := &apiShared{
+		cfg: a.cfg, log: a.log, reg: a.reg, errors: a.errors, db: a.db, in: in,
+		applications:  catalog.NewApplications(a.db, in.Keys),
+		incidents:     incidents.New(a.db),
+		messages:      incidents.NewMessages(a.db),
+		notifications: notifications.New(a.db).WithQuota(server.StandardQuota(a.cfg.DefaultQuota)),
+		notifier:      postgres.NewNotifier(a.db),
+		plans:         catalog.NewPlans(a.db),
+		queues:        queue.NewQueues(a.db),
+		sessionRows:   access.NewSessions(a.db),
+		userRows:      pgpeople.NewUsers(a.db),
+	}
+	s.sessions = login.NewSessions(a.cfg, s.sessionRows, a.errors.Write)
+	s.authenticator = wire.NewAuthenticator(s.applications, s.userRows, s.sessions, login.UserKey, a.errors)
+	if a.cfg.Compatibility.DisableAuth {
+		s.authenticator = s.authenticator.Believing()
+	}
+	s.load = load.New(s.queues, a.log)
+	if b := a.cfg.IncidentRates; b.Enabled {
+		s.rates = load.NewRates(s.incidents, b.MaxActive, b.MaxRecent, b.RecentLookback, b.Exempt)
+	}
+	if a.cfg.Compatibility.DummyRoles {
+		s.dummy = s.userRows.ByName
+	}
+	var err error
+	if s.simulator, err = operator.NewSimulator(a.db, s.applications, a.cfg.MailingLists.MaxMembers, s.dummy); err != nil {
+		return nil, err
+	}
+	s.callbacks, err = callbacks.New(a.cfg)
+	return s, err
+}
+
+func (s *apiShared) irisAPI() (*irisapi.API, error) {
+	directory := engine.NewDirectory(s.db)
+	resolver := oncall.NewResolver(oncall.LimitLists(directory, s.cfg.MailingLists.MaxMembers),
+		oncall.NewLiveCalendar(calendar.NewCalendars(s.db), oncall.LiveConfig{}), oncall.DefaultKeep)
+	if s.dummy != nil {
+		resolver = resolver.Dummy(s.dummy)
+	}
+	return irisapi.New(irisapi.Deps{
+		Authenticator: s.authenticator, Errors: s.errors,
+		Incidents: s.incidents, Timelines: s.incidents, AuditLog: access.NewAudit(s.db), Plans: s.plans, Templates: catalog.NewTemplates(s.db), Messages: s.messages,
+		Notifications: s.notifications, Applications: s.applications, Directory: directory,
+		Resolver: resolver, People: s.userRows, Teammates: s.userRows.Teammates, Queues: s.queues,
+		Settings: s.applications, ApplicationKeys: s.applications, Limits: s.applications,
+		Tags: catalog.NewTags(s.db), Rates: s.rates, States: s.incidents, Aggregations: s.plans,
+		Statistics: incidents.NewStatistics(s.db), Removals: operator.NewRemovals(s.db, s.plans, s.cfg.Intake.CatchAllPlan), PlanFallbacks: s.plans, ApplicationFallbacks: s.applications,
+		Profiles: pgpeople.NewSettings(s.db), Targets: catalog.NewTargets(s.db), Categories: s.applications, SlackID: s.callbacks.SlackID,
+		Replays: postgres.NewIdempotency(s.db), Load: s.load, Syntax: messages.CheckSyntax, Wake: s.notifier.Wake, Ping: s.db.Ping,
+		Log: s.log, Registerer: s.reg, Config: apiConfig(s.cfg),
+	})
+}
+
+// calendarParts are what the two calendar APIs share.
+type calendarParts struct {
+	requests      calendars.Requests
+	authenticator *calendars.Authenticator
+	teams         *pgpeople.OncallTeams
+	people        *pgpeople.OncallPeople
+	rosters       *pgpeople.Rosters
+	names         *catalog.RolesAndServices
+	shifts        *calendar.Shifts
+	schedules     *calendar.Schedules
+	calendars     *calendar.Calendars
+}
+
+func (s *apiShared) calendarParts() calendarParts {
+	teams := pgpeople.NewOncallTeams(s.db, operator.Reminders(s.cfg.Oncall))
+	p := calendarParts{
+		teams: teams, people: pgpeople.NewOncallPeople(s.db), rosters: pgpeople.NewRosters(teams), names: catalog.NewRolesAndServices(s.db),
+		shifts: calendar.NewShifts(s.db), schedules: calendar.NewSchedules(s.db), calendars: calendar.NewCalendars(s.db),
+	}
+	open := auth.Openings{AnonymousReads: s.cfg.Compatibility.OncallAnonymousReads, AdminsEditMembers: s.cfg.Compatibility.TeamAdminsEditMembers}
+	p.requests = calendars.Requests{
+		Teams: teams, People: p.people, Roles: p.names, Rosters: p.rosters, Schedules: p.schedules, Shifts: p.shifts,
+		Openings: open, Grace: s.cfg.Oncall.Grace,
+	}
+	p.authenticator = &calendars.Authenticator{
+		Applications: s.applications, Users: s.userRows, Sessions: s.sessions, UserKey: login.UserKey, Standings: teams,
+		Openings: open, DebugAuth: s.cfg.Compatibility.OncallDebugAuth, Errors: s.errors,
+	}
+	return p
+}
+
+// oncallAPI makes the calendar's API below /api/v0.
+func (s *apiShared) oncallAPI(p calendarParts) (*oncallapi.API, error) {
+	notices := notifications.NewNotices(s.db, s.in.Keys)
+	return oncallapi.New(oncallapi.Deps{
+		Requests: p.requests, Authenticator: p.authenticator, Errors: s.errors,
+		Teams: oncallapi.TeamParts{
+			Teams: p.teams, Members: p.teams, Admins: p.teams, Subscriptions: p.teams, Rosters: p.rosters, RosterMembers: p.rosters,
+			RoleChanges: p.names, Services: p.names, TeamServices: p.names, ScheduleChanges: p.schedules, Audit: notices, Plans: s.plans,
+			CheckPlans: s.cfg.Oncall.EscalateApplication != "", TimeZones: s.cfg.TimeZones, Modes: noticeModes,
+		},
+		People: oncallapi.PeopleParts{
+			Users: p.people, Pins: p.people, NoticeTypes: notices, Notices: notices, Keys: notices, KeyRemovals: notices,
+			Feeds: p.shifts, Modes: noticeModes,
+		},
+		Events: oncallapi.EventParts{
+			Calendars: p.calendars, TeamNames: p.teams, Users: p.people, Services: p.names, Audit: notices,
+			Paid: oncallapi.PaidRoles(s.cfg.Oncall.BonusURL), Bonus: oncallapi.Bonus{Whitelist: s.cfg.Oncall.BonusWhitelist, Blacklist: s.cfg.Oncall.BonusBlacklist},
+		},
+		Escalate: oncallapi.EscalateParts{
+			Plans: s.plans, Incidents: s.incidents, Lookups: s.notifications, Applications: s.applications, Wake: s.notifier.Wake,
+			Config: escalateConfig(s.cfg),
+		},
+	})
+}
+
+// api makes the project's own API below /v1.
+func (s *apiShared) api(p calendarParts) (*api.API, error) {
+	absent := calendar.NewRequests(s.db)
+	return api.New(api.Deps{
+		Authenticator:         wire.NewAuthenticator(s.applications, s.userRows, s.sessions, login.UserKey, s.errors),
+		CalendarAuthenticator: p.authenticator, Errors: s.errors,
+		Keys:      &api.Keys{Store: postgres.NewIdempotency(s.db), Errors: s.errors, Wake: s.notifier.Wake, Replayed: func() {}},
+		Incidents: api.IncidentParts{Incidents: s.incidents, Transitions: s.incidents, Comments: s.incidents, People: s.userRows},
+		Messages:  api.MessageParts{Messages: s.messages, Notifications: incidents.NewRequests(s.db)},
+		Catalog:   api.CatalogParts{Plans: s.plans, Templates: catalog.NewTemplates(s.db), Applications: s.applications, Simulator: s.simulator},
+		People:    api.PeopleParts{People: p.people, Teams: p.teams},
+		Calendar: api.CalendarParts{
+			Requests: p.requests, Calendars: p.calendars, Members: p.teams, Rotations: p.schedules, Unavailability: absent,
+			Holidays: absent, Swaps: absent, Coverage: calendar.NewCoverage(s.db), Imports: p.shifts,
+			Contacts: pgpeople.NewContacts(s.db, s.in.Keys, s.notifications),
+		},
+	})
+}
+
+// anyActive is more incidents than escalate at a time: default plans are bounded by what is opened, not by what is open.
+const anyActive = 100_000
+
+func (s *apiShared) webhooks() (*webhooks.Webhooks, error) {
+	in := s.cfg.Intake
+	return webhooks.New(webhooks.Deps{
+		CatchAll: in.CatchAllPlan, Registerer: s.reg,
+		FallbackRates: load.NewRates(s.incidents, anyActive, in.FallbackPerMinute, time.Minute, nil),
+		Applications:  s.applications, Incidents: s.incidents, Plans: s.plans, Load: s.load, Errors: s.errors, Wake: s.notifier.Wake, Log: s.log,
+		Enabled: s.cfg.Webhooks, Openings: openings(s.cfg), Rates: s.rates,
+	})
+}
+
+func (s *apiShared) pages() (*web.Web, error) {
+	accounts, err := s.accounts()
+	if err != nil {
+		return nil, err
+	}
+	return web.New(web.Deps{
+		Incidents: s.incidents, Messages: s.messages, Queues: s.queues, Cluster: engine.NewCluster(s.db),
+		People:   login.NewPeople(s.userRows, accounts, access.NewKnownAddresses(s.db, s.in.Keys), s.log),
+		Sessions: s.sessions, UserKey: login.UserKey, Steps: stepsOf(s.plans), Wake: s.notifier.Wake, Teams: pgpeople.NewTeams(s.db), Plans: s.plans,
+		Simulator: s.simulator, Mailbox: s.cfg.HTTP.MailboxURL != "", Log: s.log,
+	})
+}
+
+// responses makes the edge that takes answers; asset gives the addresses of what its pages load.
+func (s *apiShared) responses(asset func(string) string) (*responses.Responses, error) {
+	oneClick, err := server.NewOneClick(s.cfg.Common)
+	if err != nil {
+		return nil, err
+	}
+	return responses.New(responses.Deps{
+		Authenticator: s.authenticator, Applications: s.applications, Plans: s.plans, Load: s.load, Rates: s.rates,
+		Notifications: s.notifications, OneClick: oneClick, Openings: openings(s.cfg),
+		Pages: incidents.NewResponses(s.db), Posted: incidents.NewResponses(s.db), Incidents: s.incidents, People: s.userRows, Receipts: incidents.NewReceipts(s.db), Links: s.in.Keys.Links(),
+		Errors: s.errors, Wake: s.notifier.Wake, PublicURL: s.cfg.PublicURL, ValidTwilio: s.callbacks.ValidTwilio,
+		TwilioReceipt: s.callbacks.TwilioReceipt, SlackPressed: s.callbacks.SlackPressed, ReplySlack: s.callbacks.ReplySlack,
+		SlackEmail: s.callbacks.SlackEmail, Reveal: s.in.Keys.RevealTo, Asset: asset, Log: s.log,
+	})
+}
+
+// accounts returns the log-in of people: with passwords kept here, and the directory's if one is configured.
+func (s *apiShared) accounts() (*auth.Accounts, error) {
+	accounts := auth.NewAccounts(s.userRows, auth.NewPasswords())
+	if s.cfg.Compatibility.DisableAuth {
+		accounts = accounts.Believing()
+	}
+	return login.WithDirectory(accounts, s.cfg, pgpeople.NewDirectorySync(s.db, "log-in with the directory's password"), s.log, s.reg)
+}
+
+// openings is what the configuration opens to clients that know no keys.
+func openings(c config.API) auth.Openings {
+	return auth.Openings{
+		AnonymousReads: c.Compatibility.AnonymousReads, ChangeAnyPlan: c.Compatibility.ChangeAnyPlan,
+		SessionsActForAnyone: c.Compatibility.SessionsActForAnyone, NoCredentials: c.Compatibility.DisableAuth,
+		ApplicationsClaim: c.Compatibility.ApplicationsClaimForAnyone,
+	}
+}
+
+// apiConfig is what the configuration says of the Iris API.
+func apiConfig(c config.API) irisapi.Config {
+	return irisapi.Config{
+		Openings: openings(c), HealthcheckFile: c.HTTP.HealthcheckFile, MaxPlanLength: c.MaxPlanLength, Tags: c.Tags, InternalApplications: c.InternalApplications,
+		ListLimit: c.MailingLists.MaxMembers, DummyRoles: c.Compatibility.DummyRoles, TimeZones: c.TimeZones,
+		Mobile: c.Mobile.Activated, DeviceApplications: c.Mobile.Applications,
+	}
+}
+
+// stepsOf tells pages how many steps a plan version has; 0 when that cannot be found out.
+func stepsOf(plans *catalog.Plans) func(context.Context, int64) int {
+	return func(ctx context.Context, id int64) int {
+		p, err := plans.ByID(ctx, escalation.PlanID(id))
+		if err != nil {
+			return 0
+		}
+		return len(p.Steps)
+	}
+}

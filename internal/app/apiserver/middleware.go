@@ -1,0 +1,101 @@
+package apiserver
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+	"github.com/klauspost/compress/gzhttp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/iris-oncall/iris/internal/fault"
+)
+
+// httpMetrics counts requests by route pattern, never by path.
+type httpMetrics struct {
+	seconds *prometheus.HistogramVec
+}
+
+func newHTTPMetrics(reg prometheus.Registerer) *httpMetrics {
+	m := &httpMetrics{seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "iris_app_http_request_seconds", Help: "Duration of requests by route, method and class of status.",
+		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+	}, []string{"route", "method", "status"})}
+	reg.MustRegister(m.seconds)
+	return m
+}
+
+func (m *httpMetrics) middleware(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		begun := time.Now()
+		ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
+		next.ServeHTTP(ww, r)
+		route := "none"
+		if c := chi.RouteContext(r.Context()); c != nil && c.RoutePattern() != "" {
+			route = c.RoutePattern()
+		}
+		method := r.Method
+		switch method {
+		case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodOptions, http.MethodPatch:
+		default:
+			method = "other"
+		}
+		status := max(ww.Status(), 200)
+		m.seconds.WithLabelValues(route, method, strconv.Itoa(status/100)+"xx").Observe(time.Since(begun).Seconds())
+	})
+}
+
+// compress compresses answers with gzip for clients that take it. Streams of events are left alone: their parts must leave at once.
+// Lengths vary by some bytes, so that they tell nothing about secrets that stand in one page with a guess.
+func compress() (func(http.Handler) http.Handler, error) {
+	wrap, err := gzhttp.NewWrapper(gzhttp.RandomJitter(32, 0, false), gzhttp.ContentTypeFilter(func(kind string) bool {
+		return gzhttp.DefaultContentTypeFilter(kind) && !strings.HasPrefix(kind, "text/event-stream")
+	}))
+	return func(next http.Handler) http.Handler { return wrap(next) }, err
+}
+
+// refuseUnknownQueries refuses requests below /v1 whose query has parameters that their operation does not know: a misspelt one
+// would answer another question. known tells the parameters of an operation.
+func refuseUnknownQueries(routes chi.Routes, known func(method, path string) ([]string, bool), refuse func(http.ResponseWriter, *http.Request, error)) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.RawQuery != "" && strings.HasPrefix(r.URL.Path, "/v1/") {
+				if err := unknownQuery(routes, known, r); err != nil {
+					refuse(w, r, err)
+					return
+				}
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+func unknownQuery(routes chi.Routes, known func(method, path string) ([]string, bool), r *http.Request) error {
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return fault.New(fault.Invalid, "The query must be pairs of name=value joined by &, percent-encoded")
+	}
+	method := r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	matched := chi.NewRouteContext()
+	if !routes.Match(matched, method, strings.TrimSuffix(r.URL.Path, "/")) {
+		return nil // 404 or 405 follows
+	}
+	names, described := known(method, matched.RoutePattern())
+	if !described {
+		return nil
+	}
+	for name := range query {
+		if !slices.Contains(names, name) {
+			return fault.Invalidf(name, "unknown query parameter %q; known are: %s", name, strings.Join(names, ", "))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,30 @@
+package apiserver
+
+import (
+	"strings"
+
+	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/oncallapi"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// noticeModes are those in which people can be told of shifts.
+var noticeModes = []users.Mode{users.Email, users.SMS, users.Call, users.Slack, users.Push}
+
+// escalateConfig is what the configuration says of the escalate button.
+func escalateConfig(c config.API) oncallapi.EscalateConfig {
+	return oncallapi.EscalateConfig{
+		Escalate: c.Oncall.EscalateApplication, PublicURL: c.PublicURL,
+		Urgent: oncallapi.EscalatePlan{Name: c.Oncall.UrgentPlan, Targets: roleTargets(c.Oncall.UrgentTargets)},
+		Medium: oncallapi.EscalatePlan{Name: c.Oncall.MediumPlan, Targets: roleTargets(c.Oncall.MediumTargets)},
+	}
+}
+
+func roleTargets(list []string) []oncallapi.RoleTarget {
+	var out []oncallapi.RoleTarget
+	for _, t := range list {
+		role, target, _ := strings.Cut(t, ":")
+		out = append(out, oncallapi.RoleTarget{Role: role, Target: target})
+	}
+	return out
+}

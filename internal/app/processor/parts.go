@@ -1,0 +1,230 @@
+package processor
+
+import (
+	"context"
+	"net"
+	"os"
+	"slices"
+
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/app/server"
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/delivery"
+	"github.com/iris-oncall/iris/internal/directory/connect"
+	"github.com/iris-oncall/iris/internal/escalation/runner"
+	"github.com/iris-oncall/iris/internal/jobs"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/calendar"
+	"github.com/iris-oncall/iris/internal/postgres/catalog"
+	"github.com/iris-oncall/iris/internal/postgres/engine"
+	"github.com/iris-oncall/iris/internal/postgres/incidents"
+	pgnotifications "github.com/iris-oncall/iris/internal/postgres/notifications"
+	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
+	pgqueue "github.com/iris-oncall/iris/internal/postgres/queue"
+)
+
+// processorParts is what runs. Hints reach the loops through its methods, because the parts are built one after the other.
+type processorParts struct {
+	holder   *buckets.Holder
+	gossip   *buckets.Gossip // nil = none
+	runner   *runner.Runner
+	worker   *delivery.Worker
+	listener *postgres.Listener
+	history  *delivery.Historian
+	receipts func(context.Context) error
+	names    func(context.Context) error
+	feedKeys func(context.Context) error
+	populate *jobs.Populator
+	remind   *jobs.Reminder
+	people   *jobs.DirectorySync
+}
+
+func (p *processorParts) wake(bs buckets.Set) {
+	p.runner.Wake(bs)
+	p.worker.Wake(bs)
+}
+
+// build puts the parts together; every arrow between two of them is one line in it or in what it calls.
+func (p *Processor) build(in postgres.Installation) (*processorParts, error) {
+	parts := &processorParts{}
+	id := buckets.NewProcessID()
+	log := p.log.With(zap.String("member", id))
+	if err := p.buildMembership(parts, in, id, log); err != nil {
+		return nil, err
+	}
+	if err := p.buildLoops(parts, in, log); err != nil {
+		return nil, err
+	}
+	if err := p.buildChores(parts, in, log); err != nil {
+		return nil, err
+	}
+	log.Info("built", zap.Int("vendors", len(p.vendors)), zap.String("cluster", in.Name))
+	return parts, nil
+}
+
+// buildMembership makes what decides which buckets this process works on.
+func (p *Processor) buildMembership(parts *processorParts, in postgres.Installation, id string, log *zap.Logger) error {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	var detector buckets.Detector
+	if p.cfg.Gossip.Addr != "off" {
+		gc, err := p.gossipConfig(in)
+		if err != nil {
+			return err
+		}
+		parts.gossip, err = buckets.NewGossip(id, gc, buckets.GossipHooks{
+			Changed: func() { parts.holder.Hint() },
+			Wake:    parts.wake,
+			Demand:  func(node string, hint []byte) { parts.worker.UpdatePeer(node, hint) },
+			Peers:   func() []string { return parts.holder.Peers() },
+		}, log)
+		if err != nil {
+			return err
+		}
+		detector = parts.gossip
+	}
+	parts.holder, err = buckets.NewHolder(buckets.Deps{
+		Store:    engine.NewCluster(p.cluster),
+		Self:     buckets.Member{ProcessID: id, Host: host, Version: server.Version(), DataShape: dataShape, Modes: servedBy(p.vendors)},
+		Detector: detector, Gained: parts.wake, Log: log, Metrics: p.reg,
+	}, buckets.Config{})
+	if err != nil {
+		return err
+	}
+	parts.listener = postgres.NewListener(p.db, parts.wake).OnMembers(parts.holder.Hint)
+	return nil
+}
+
+// buildLoops makes what escalates and what sends.
+func (p *Processor) buildLoops(parts *processorParts, in postgres.Installation, log *zap.Logger) (err error) {
+	directory := engine.NewDirectory(p.db)
+	resolver := oncall.NewResolver(oncall.LimitLists(directory, p.cfg.MailingLists.MaxMembers),
+		oncall.NewLiveCalendar(calendar.NewCalendars(p.db), oncall.LiveConfig{}), oncall.DefaultKeep)
+	if p.cfg.Compatibility.DummyRoles {
+		resolver = resolver.Dummy(pgpeople.NewUsers(p.db).ByName)
+	}
+	store := engine.NewRunner(p.db).WithQuota(server.StandardQuota(p.cfg.DefaultQuota))
+	parts.runner, err = runner.New(runner.Deps{
+		Work: store, Ledger: store, Digests: store, Timers: store, Reader: directory,
+		Resolver: resolver,
+		Holder:   parts.holder,
+		Waker:    func(bs buckets.Set) { parts.worker.Wake(bs) },
+		Log:      log, Registerer: p.reg,
+	}, runner.Config{})
+	if err != nil {
+		return err
+	}
+	queue := pgqueue.New(p.db)
+	dc := deliveryConfig(p.cfg)
+	dc.StopWithin = p.cfg.ShutdownTimeout / 3 // twice at most, see Worker.Run
+	var hints delivery.Hints
+	if parts.gossip != nil {
+		hints = parts.gossip
+	}
+	parts.worker, err = delivery.New(delivery.Deps{
+		Queue: queue, Ledger: queue, Rescuer: queue, Limits: pgqueue.NewLimits(p.db), Leases: parts.holder,
+		Renderer: messages.NewRenderer(pgqueue.NewWords(p.db)), Directory: engine.NewReach(p.db),
+		Links: &links{public: p.cfg.PublicURL, sign: in.Keys.Links()}, Reveal: in.Keys.RevealTo,
+		Vendors: p.vendors, Hints: hints, Log: log, Metrics: p.reg,
+	}, dc)
+	if err != nil {
+		return err
+	}
+	parts.holder.Watch("escalation", parts.runner.LastPass)
+	parts.holder.Watch("delivery", parts.worker.LastPass)
+	return nil
+}
+
+// buildChores makes what works beside them: history, receipts, calendars, reminders, directories.
+func (p *Processor) buildChores(parts *processorParts, in postgres.Installation, log *zap.Logger) (err error) {
+	parts.history, err = delivery.NewHistorian(pgqueue.NewHistory(p.db), parts.holder,
+		delivery.HistorianConfig{Retention: p.cfg.History.Retention}, log)
+	if err != nil {
+		return err
+	}
+	engine := jobs.Engine{Leases: parts.holder, Wake: parts.wake, Log: log, Registerer: p.reg}
+	applications := catalog.NewApplications(p.db, in.Keys)
+	parts.populate = jobs.NewPopulator(jobs.PopulateStores{
+		Schedules: calendar.NewSchedules(p.db), Calendars: calendar.NewCalendars(p.db), Coverage: calendar.NewCoverage(p.db),
+		Teams: pgpeople.NewOncallTeams(p.db, nil), People: pgpeople.NewOncallPeople(p.db), Applications: applications,
+		Warnings: pgnotifications.NewWarnings(pgnotifications.New(p.db)),
+	}, p.cfg.Oncall.PopulateEvery, p.cfg.Oncall.WarnAhead, engine)
+	notifications := pgnotifications.New(p.db).WithQuota(server.StandardQuota(p.cfg.DefaultQuota))
+	parts.remind = jobs.NewReminder(jobs.OpenReminders(applications, notifications, p.cfg.PublicURL), pgnotifications.PhoneCheck{
+		Every: p.cfg.Oncall.PhoneCheckEvery, Subject: p.cfg.Oncall.PhoneCheckSubject, Body: p.cfg.Oncall.PhoneCheckBody,
+	}, engine)
+	syncer, err := connect.Syncer(p.cfg.Sync, p.cfg.LDAP, p.cfg.Slack)
+	if err != nil {
+		return err
+	}
+	parts.people = jobs.NewDirectorySync(syncer, p.cfg.Sync, pgpeople.NewDirectorySync(p.db, jobs.SyncActor), engine)
+	parts.receipts = jobs.MatchReceipts(incidents.NewReceipts(p.db), engine)
+	parts.names = jobs.FillNames(pgpeople.NewUsers(p.db), engine)
+	parts.feedKeys = jobs.SealFeedKeys(pgnotifications.NewNotices(p.db, in.Keys), log)
+	return nil
+}
+
+func (p *Processor) gossipConfig(in postgres.Installation) (buckets.GossipConfig, error) {
+	c := buckets.GossipConfig{Bind: p.cfg.Gossip.Addr, Advertise: p.cfg.Gossip.Advertise, Cluster: in.Name}
+	if c.Bind == "" {
+		c.Bind = gossipAddr
+		if !canBind(c.Bind) {
+			p.log.Warn("gossip port taken, using a free one; set gossip.addr (IRIS_GOSSIP_ADDR)", zap.String("wanted", c.Bind))
+			c.Bind = ":0"
+		}
+	}
+	configured := p.cfg.Gossip.AcceptKeys
+	if p.cfg.Gossip.Key != "" {
+		configured = append([]config.Secret{p.cfg.Gossip.Key}, configured...)
+	}
+	for _, k := range configured {
+		key, err := config.DecodeKey(k)
+		if err != nil {
+			return c, err
+		}
+		c.Keys = append(c.Keys, key)
+	}
+	// The derived key is always understood: without that no rotation could begin or end with it, and whoever knows the
+	// secret that it comes from can do worse. It is the one that is used, the first, unless another one is configured.
+	at := len(c.Keys)
+	if p.cfg.Gossip.Key == "" {
+		at = 0
+	}
+	c.Keys = slices.Insert(c.Keys, at, in.Keys.Gossip())
+	return c, nil
+}
+
+// canBind reports whether both kinds of socket can be opened there at the moment.
+func canBind(addr string) bool {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return false
+	}
+	defer l.Close()
+	u, err := net.ListenPacket("udp", addr)
+	if err != nil {
+		return false
+	}
+	u.Close()
+	return true
+}
+
+// servedBy returns the modes of vendors, each once.
+func servedBy(vendors []messages.Vendor) []string {
+	var out []string
+	for _, v := range vendors {
+		for _, m := range v.Modes() {
+			if !slices.Contains(out, string(m)) {
+				out = append(out, string(m))
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,179 @@
+// Package processor puts message-processor together from its configuration, starts it and stops it. It is one of the two
+// composition roots.
+package processor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/iris-oncall/iris/internal/app/server"
+	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/database"
+	"github.com/iris-oncall/iris/internal/health"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/engine"
+	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
+	"github.com/iris-oncall/iris/internal/vendors/accounts"
+	"github.com/iris-oncall/iris/internal/vendors/observed"
+)
+
+const (
+	processorAdminAddr = "127.0.0.1:16650"
+	gossipAddr         = ":7946"
+	// dataShape is the highest shape of data that this release reads and writes.
+	dataShape = 1
+)
+
+// Processor is message-processor.
+type Processor struct {
+	cfg     config.Processor
+	log     *zap.Logger
+	reg     *prometheus.Registry
+	health  *health.Probes
+	admin   net.Listener // nil = none
+	vendors []messages.Vendor
+	db      *postgres.DB
+	// cluster is a small pool of its own, so that heartbeats never wait behind busy workers.
+	cluster *postgres.DB
+}
+
+// New checks what can be checked without the database. Run must be called afterwards.
+func New(cfg config.Processor, deps server.Deps) (*Processor, error) {
+	p := &Processor{cfg: cfg, log: deps.Log, reg: deps.Registry}
+	if p.reg == nil {
+		p.reg = server.NewRegistry(server.Version())
+	}
+	p.health = health.New(p.log, p.reg)
+	var err error
+	ctx := context.Background() // pools live as long as the process; opening them connects to nothing
+	if p.db, err = database.Open(ctx, cfg.Common, "message-processor", 0, server.PoolMetrics(p.reg, "main"), p.log); err != nil {
+		return nil, err
+	}
+	oneClick, err := server.NewOneClick(cfg.Common)
+	if err != nil {
+		return nil, err
+	}
+	if p.vendors, err = accounts.New(cfg, pgpeople.NewDevices(p.db), server.OneClickButton(oneClick), p.log); err != nil {
+		return nil, err
+	}
+	if p.cluster, err = database.Open(ctx, cfg.Common, "message-processor cluster", 3, server.PoolMetrics(p.reg, "cluster"), p.log); err != nil {
+		return nil, err
+	}
+	if p.admin, err = server.ListenAdmin(cfg.Admin.Addr, processorAdminAddr, p.log); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// AdminAddr is where the admin listener can be reached, "" without one.
+func (p *Processor) AdminAddr() string {
+	if p.admin == nil {
+		return ""
+	}
+	return p.admin.Addr().String()
+}
+
+// Run works until ctx ends, then stops in order within the configured time. It returns nil unless something failed that
+// trying again cannot help.
+func (p *Processor) Run(ctx context.Context) error {
+	defer p.db.Close()
+	defer p.cluster.Close()
+	outer, closeAdmin := context.WithCancel(context.WithoutCancel(ctx))
+	defer closeAdmin()
+	var admin errgroup.Group
+	if p.admin != nil {
+		p.log.Info("admin listener", zap.String("address", p.AdminAddr()))
+		admin.Go(func() error {
+			return server.Serve(outer, p.admin, server.AdminRoutes(p.health, p.reg), time.Second, p.log)
+		})
+	}
+	admin.Go(func() error { p.health.Watch(outer); return nil })
+
+	err := p.run(ctx)
+	closeAdmin()
+	return errors.Join(err, admin.Wait())
+}
+
+func (p *Processor) run(ctx context.Context) error {
+	installation, err := server.AwaitDatabase(ctx, p.db, p.cfg.Common, p.health, p.log)
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	parts, err := p.build(installation)
+	if err != nil {
+		return err
+	}
+	p.health.Set(append(health.NewOverdue(engine.NewRunner(p.db), p.reg, p.log).Checks(), health.DatabaseCheck(p.db), observed.Check(p.vendors),
+		health.Check{Name: "cluster", Ask: func(context.Context) error { return parts.holder.Ready() }})...)
+	return p.work(ctx, parts)
+}
+
+// work runs the parts until ctx ends or one fails, and stops them in this order: take nothing new and give the buckets
+// away, finish what is being sent and record it, leave the cluster, then everything else.
+func (p *Processor) work(ctx context.Context, parts *processorParts) error {
+	base := context.WithoutCancel(ctx)
+	loopCtx, stopLoops := context.WithCancel(base)
+	defer stopLoops()
+	hostCtx, stopHosts := context.WithCancel(base)
+	defer stopHosts()
+	failed := make(chan struct{})
+	var loops, hosts errgroup.Group
+	run := func(g *errgroup.Group, ctx context.Context, name string, f func(context.Context) error) {
+		g.Go(func() error {
+			err := f(ctx)
+			if err != nil {
+				err = fmt.Errorf("%s: %w", name, err)
+				p.log.Error("a part of the process failed, stopping", zap.Error(err))
+				select {
+				case failed <- struct{}{}:
+				case <-ctx.Done():
+				}
+			}
+			return err
+		})
+	}
+	run(&hosts, hostCtx, "buckets", parts.holder.Run)
+	run(&hosts, hostCtx, "listener", parts.listener.Run)
+	if parts.gossip != nil {
+		run(&hosts, hostCtx, "gossip", parts.gossip.Run)
+	}
+	run(&loops, loopCtx, "escalation", parts.runner.Run)
+	run(&loops, loopCtx, "delivery", parts.worker.Run)
+	run(&loops, loopCtx, "history", parts.history.Run)
+	run(&loops, loopCtx, "receipts", parts.receipts)
+	run(&loops, loopCtx, "names", parts.names)
+	run(&loops, loopCtx, "feed keys", parts.feedKeys)
+	run(&loops, loopCtx, "populate", parts.populate.Run)
+	run(&loops, loopCtx, "remind", parts.remind.Run)
+	run(&loops, loopCtx, "directory", parts.people.Run)
+
+	select {
+	case <-ctx.Done():
+	case <-failed:
+	}
+	p.health.NotReady(health.Stopping, errors.New("the process is stopping"))
+	p.log.Info("stopping")
+	deadline, cancel := context.WithTimeout(base, p.cfg.ShutdownTimeout)
+	defer cancel()
+	parts.holder.Retire(deadline)
+	stopLoops()
+	err := loops.Wait()
+	if drainErr := parts.holder.Drain(deadline); drainErr != nil {
+		p.log.Warn("could not say goodbye, the others take over in a moment", zap.Error(drainErr))
+	}
+	stopHosts()
+	err = errors.Join(err, hosts.Wait())
+	p.log.Info("stopped")
+	return err
+}

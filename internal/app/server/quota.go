@@ -1,0 +1,17 @@
+package server
+
+import (
+	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/postgres/quotas"
+)
+
+// StandardQuota is the quota of applications that have none of their own; nil is none.
+func StandardQuota(c config.Quota) *quotas.StandardQuota {
+	if c.HardLimit == 0 {
+		return nil
+	}
+	return &quotas.StandardQuota{Target: c.Target, Quota: messages.Quota{
+		HardLimit: c.HardLimit, HardWithin: c.HardWithin, SoftLimit: c.SoftLimit, SoftWithin: c.SoftWithin, Plan: c.Plan, Wait: c.Wait,
+	}}
+}

@@ -1,0 +1,264 @@
+package account
+
+import (
+	"sync"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/messages"
+)
+
+const (
+	// severalDestinations must have failed before failures of destinations count as one of the account.
+	severalDestinations = 3
+	// probeAgain is how long a destination that failed is left out of the probes of a sick account.
+	probeAgain = 5 * time.Second
+	// mostSkipped bounds how many messages to such destinations are put back before one of them is the probe.
+	mostSkipped = 4
+	// mostDestinations bounds how many failing destinations are remembered.
+	mostDestinations = 10_000
+	// stalledAfter is how long no call to a destination ends until it counts as stalled and gets fewer calls at once.
+	stalledAfter = time.Second
+)
+
+// Health is how an account does in one mode: which destinations fail, and whether the account itself does. A failure counts for
+// its destination, unless it came before the recipient was named. The account is sick when such failures come in a row, or when
+// several destinations fail and none succeeds. A sick account gets one call at a time, to find out whether it works again.
+// It is safe for concurrent use.
+type Health struct {
+	after int           // failures in a row that make the account sick
+	gap   time.Duration // between probes
+	most  int           // calls at once to one destination whose calls end
+	each  int           // calls at once to one that is stalled
+	// alone: the destinations belong to different parties, so their failures do not make the account sick.
+	alone bool
+
+	mu           sync.Mutex
+	destinations map[string]*destination // those with calls or failures
+	failures     int                     // since the last success
+	unnamed      int                     // of those, before the recipient was named
+	failing      map[string]bool         // destinations that failed since the last success
+	sick         bool
+	unreached    bool      // sick, and the last failure came before the recipient was named
+	prober       bool      // whether the account can be reached is found out without a message
+	skipped      int       // messages that were no probe because their destination failed, since the last probe
+	probeAt      time.Time // when the next probe may begin
+	ticket       bool      // a message that was taken may begin a probe
+	probes       int       // probes without a message that are under way
+}
+
+type destination struct {
+	calls    int           // that run
+	progress time.Time     // when a call last ended, or the first of those that run began
+	failures int           // in a row
+	since    time.Time     // when the first of them was
+	last     time.Time     // when it last failed
+	ended    chan struct{} // closed when a call ends; nil = nobody waits for that
+}
+
+// Admission is what health says to a call.
+type Admission int
+
+// What health says to a call.
+const (
+	Admitted    Admission = iota
+	Busy                  // as many calls to the destination run as may
+	FailingBusy           // the destination fails, and a call that tries it runs
+	Sick                  // the account is sick, and it is not time for a probe
+)
+
+// Due reports whether the account may be used now: it is well, or it is time for a probe.
+func (h *Health) Due(now time.Time) (ok bool, at time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return !h.sick || !(h.unreached && h.prober) && !now.Before(h.probeAt), h.probeAt
+}
+
+// Reserve lets the next message that begins be a probe. all means that the account is well: no probe is needed.
+func (h *Health) Reserve(now time.Time) (ok, all bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.sick {
+		return true, true
+	}
+	if now.Before(h.probeAt) {
+		return false, false
+	}
+	h.probeAt, h.ticket = now.Add(h.gap), true
+	return true, false
+}
+
+// Unspent takes a reservation back for which there was no message: the next one that comes may be the probe.
+func (h *Health) Unspent() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.sick && h.ticket {
+		h.probeAt, h.ticket = time.Time{}, false
+	}
+}
+
+// Begin asks whether a call to a destination may be prepared. done must be called if it may. While calls to the destination
+// end, more of them may be prepared than run at once.
+func (h *Health) Begin(now time.Time, to string, more int) (done func(messages.Result), a Admission) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	d := h.destinations[to]
+	if h.sick {
+		if !h.ticket && now.Before(h.probeAt) {
+			return nil, Sick
+		}
+		if d != nil && now.Sub(d.last) < probeAgain && h.skipped < mostSkipped {
+			h.skipped++
+			h.probeAt = now // another message may have another recipient
+			return nil, Sick
+		}
+	}
+	if d == nil {
+		d = &destination{}
+		if h.destinations == nil || len(h.destinations) > mostDestinations {
+			h.destinations = map[string]*destination{}
+		}
+		h.destinations[to] = d
+	}
+	if d.failures > 0 && d.calls > 0 {
+		return nil, FailingBusy
+	}
+	limit := h.most + more
+	switch {
+	case d.calls == 0:
+		d.progress = now
+	case now.Sub(d.progress) > stalledAfter:
+		limit = h.each
+	}
+	if d.calls >= limit {
+		return nil, Busy
+	}
+	d.calls++
+	if h.sick {
+		h.probeAt, h.ticket, h.skipped = now.Add(h.gap), false, 0
+	}
+	return func(r messages.Result) { h.done(to, d, r) }, Admitted
+}
+
+// Wait waits until a call to the destination ends. It returns false if none does within the time.
+func (h *Health) Wait(to string, most time.Duration, stop <-chan struct{}) bool {
+	h.mu.Lock()
+	d := h.destinations[to]
+	if d == nil || d.calls == 0 {
+		h.mu.Unlock()
+		return true
+	}
+	if d.ended == nil {
+		d.ended = make(chan struct{})
+	}
+	ended := d.ended
+	h.mu.Unlock()
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-ended:
+		return true
+	case <-timer.C:
+	case <-stop:
+	}
+	return false
+}
+
+// FailedSince reports whether a call to the destination has failed since an instant and none succeeded after that.
+func (h *Health) FailedSince(at time.Time, to string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	d := h.destinations[to]
+	return d != nil && d.failures > 0 && d.last.After(at)
+}
+
+// FailingFor is how long every call to a destination has failed.
+func (h *Health) FailingFor(now time.Time, to string) time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if d := h.destinations[to]; d != nil && d.failures > 0 {
+		return now.Sub(d.since)
+	}
+	return 0
+}
+
+// done takes what came of a call.
+func (h *Health) done(to string, d *destination, r messages.Result) {
+	now := time.Now()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	d.calls--
+	d.progress = now
+	if d.ended != nil {
+		close(d.ended)
+		d.ended = nil
+	}
+	switch r.Outcome {
+	case messages.OutcomeCancelled:
+	case messages.OutcomeUnavailable, messages.OutcomeUnknown:
+		h.failures++
+		h.unreached = r.BeforeRecipient
+		if r.BeforeRecipient {
+			h.unnamed++
+		} else {
+			if d.failures == 0 {
+				d.since = now
+			}
+			d.failures++
+			d.last = now
+			if h.failing == nil {
+				h.failing = map[string]bool{}
+			}
+			h.failing[to] = true
+		}
+		h.judge(now)
+	default:
+		d.failures = 0
+		h.well()
+	}
+	if d.failures == 0 && d.calls == 0 && h.destinations[to] == d {
+		delete(h.destinations, to)
+	}
+}
+
+// judge calls the account sick when its failures say so. The caller holds the lock.
+func (h *Health) judge(now time.Time) {
+	if h.alone {
+		return
+	}
+	several := len(h.failing) >= severalDestinations
+	h.sick = h.sick || h.unnamed >= h.after || several && h.failures >= h.after
+	if h.sick {
+		h.probeAt, h.ticket = now.Add(h.gap), false
+	}
+}
+
+// well forgets the failures. The caller holds the lock.
+func (h *Health) well() {
+	h.failures, h.unnamed, h.sick, h.unreached, h.ticket = 0, 0, false, false, false
+	clear(h.failing)
+}
+
+// mostProbes bounds how many probes without a message are under way at once.
+const mostProbes = 5
+
+// ProbeDue reports whether a probe without a message is to be made now.
+func (h *Health) ProbeDue(now time.Time) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.sick || !h.unreached || !h.prober || now.Before(h.probeAt) || h.probes >= mostProbes {
+		return false
+	}
+	h.probes++
+	h.probeAt = now.Add(h.gap)
+	return true
+}
+
+// Probed takes what came of a probe without a message. When the account was reached, a message may be a probe at once.
+func (h *Health) Probed(reached bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.probes--
+	if reached && h.sick {
+		h.unreached, h.probeAt = false, time.Time{}
+	}
+}

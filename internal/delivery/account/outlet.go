@@ -1,0 +1,67 @@
+// Package account keeps the state of vendors' accounts in this process: which calls run, which destinations fail, whether the
+// account works at all, which accounts are paused, and what follows a failed attempt (Budget).
+//
+// Package delivery calls it for each message before and after its call. This package knows destinations as text; it never reads
+// messages, templates or the database.
+package account
+
+import (
+	"time"
+
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Outlet is a vendor's account as used for one mode. Its fields do not change after New; their methods are safe for concurrent use.
+type Outlet struct {
+	Vendor  messages.Vendor
+	Key     string // of its limit and pauses: rate.AccountKey
+	Mode    users.Mode
+	Timeout time.Duration // of a call
+	Most    int           // calls at once
+	Running Limit         // of calls, by destination
+	Marking Limit         // of messages from their mark to the end of their call
+	Health  Health
+	pauses  *Pauses
+}
+
+// Config tunes an Outlet. All fields are required.
+type Config struct {
+	Key     string
+	Timeout time.Duration
+	Calls   int // at once
+	// SickAfter is how many failures in a row make the account sick, and ProbeEvery the time between probes of it.
+	SickAfter  int
+	ProbeEvery time.Duration
+}
+
+// New returns the Outlet of a vendor for a mode.
+func New(v messages.Vendor, m users.Mode, cfg Config, p *Pauses) *Outlet {
+	n := cfg.Calls
+	o := &Outlet{Vendor: v, Key: cfg.Key, Mode: m, Timeout: cfg.Timeout, Most: n, pauses: p}
+	o.Health.after, o.Health.gap, o.Health.each, o.Health.most = cfg.SickAfter, cfg.ProbeEvery, max(1, n/4), max(1, n*3/4)
+	if v.Name() == "drop" {
+		o.Health.each, o.Health.most = n, n
+	}
+	o.Running.Resize(n, o.Health.most)
+	o.Health.alone = v.Name() == "webhook"
+	_, o.Health.prober = v.(messages.Prober)
+	return o
+}
+
+// Shared reports whether the account belongs to one party, which can be paused as a whole. Webhook URLs belong to many.
+func (o *Outlet) Shared() bool { return !o.Health.alone }
+
+// Closed says why and for how long the outlet cannot be used now; "" = it can.
+func (o *Outlet) Closed(now time.Time) (why string, left time.Duration) {
+	if d, reason := o.pauses.Left(now, o.Key); d > 0 {
+		if reason == "" {
+			reason = "it is paused"
+		}
+		return reason, d
+	}
+	if ok, _ := o.Health.Due(now); !ok {
+		return "its latest calls failed", 0
+	}
+	return "", 0
+}
