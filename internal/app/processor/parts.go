@@ -82,7 +82,7 @@ func (p *Processor) buildMembership(parts *processorParts, in postgres.Installat
 		parts.gossip, err = buckets.NewGossip(id, gc, buckets.GossipHooks{
 			Changed: func() { parts.holder.Hint() },
 			Wake:    parts.wake,
-			Demand:  func(node string, hint []byte) { parts.worker.Hear(node, hint) },
+			Demand:  func(node string, hint []byte) { parts.worker.UpdatePeer(node, hint) },
 			Peers:   func() []string { return parts.holder.Peers() },
 		}, log)
 		if err != nil {

@@ -173,7 +173,7 @@ func (p *Plans) Reach(ctx context.Context, targets, templates []string) (escalat
 
 // Create saves a new version of a plan and makes it the active one of its name. A template, role or creator that
 // vanished meanwhile is an Invalid fault.
-func (p *Plans) Create(ctx context.Context, d escalation.Draft) (id escalation.PlanID, err error) {
+func (p *Plans) Create(ctx context.Context, d escalation.PlanContent) (id escalation.PlanID, err error) {
 	defer p.active.Clear()
 	err = p.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		row := db.InsertPlanParams{Name: d.Name, CreatorID: int64(d.CreatorID), Description: d.Description,

@@ -12,8 +12,8 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// Ring implements escalation.Timers.
-func (r *Runner) Ring(ctx context.Context, processID string, leases []buckets.Lease, now time.Time) (woken buckets.Set, err error) {
+// Fire implements escalation.Timers.
+func (r *Runner) Fire(ctx context.Context, processID string, leases []buckets.Lease, now time.Time) (woken buckets.Set, err error) {
 	var due []db.DueTimersRow
 	err = r.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		due, err = q.DueTimers(ctx, db.DueTimersParams{Buckets: postgres.BucketNumbers(leases), Now: postgres.NullTime(now)})
