@@ -25,7 +25,7 @@ func (w *Worker) admit(it *item) (done func(messages.Result), ok bool) {
 	var a account.Admission
 	begin := func() {
 		now := time.Now()
-		done, a = h.Begin(now, to, it.line.turns.Pace.Marking(now))
+		done, a = h.Begin(now, to, it.mode.turns.Pace.Marking(now))
 	}
 	begin()
 	if a == account.Busy || a == account.FailingBusy {
@@ -47,11 +47,11 @@ func (w *Worker) admit(it *item) (done func(messages.Result), ok bool) {
 		w.turn(it, Verdict{State: messages.Pending, RetryIn: busyWait + time.Duration(spread()*float64(busyWait))})
 	case account.FailingBusy:
 		// Not much longer than the recipient has failed: it may be back as soon as the call ends.
-		wait := min(b.gap(100, spread()), max(b.gap(1, spread()), h.FailingFor(time.Now(), to)/4))
+		wait := min(b.Gap(100, spread()), max(b.Gap(1, spread()), h.FailingFor(time.Now(), to)/4))
 		w.refused(it, "the last call to this recipient failed and another one has not ended", wait)
 	default:
 		// Until the account is well, only probes are taken. This message must be there when it is.
-		w.refused(it, "its latest calls failed", b.gap(1, spread()))
+		w.refused(it, "its latest calls failed", b.Gap(1, spread()))
 	}
 	return nil, false
 }
@@ -60,7 +60,7 @@ func (w *Worker) admit(it *item) (done func(messages.Result), ok bool) {
 const probeWithin = 5 * time.Second
 
 // probe finds out, without a message, whether sick accounts of the mode can be reached again.
-func (l *line) probe(now time.Time) {
+func (l *modeWorker) probe(now time.Time) {
 	for _, o := range l.outlets {
 		p, ok := o.Vendor.(messages.Prober)
 		if !ok || !o.Health.ProbeDue(now) {
@@ -76,7 +76,7 @@ func (l *line) probe(now time.Time) {
 }
 
 // nextProbe is when a sick account may be probed next.
-func (l *line) nextProbe(now time.Time) time.Time {
+func (l *modeWorker) nextProbe(now time.Time) time.Time {
 	next := now.Add(l.w.cfg.Poll)
 	for _, o := range l.outlets {
 		if _, at := o.Health.Due(now); at.After(now) {

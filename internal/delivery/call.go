@@ -66,7 +66,7 @@ func (w *Worker) prepare(it *item, deadline time.Time) (c caller) {
 	defer cancel()
 	began := time.Now()
 	prepared, r, ok := p.Prepare(ctx, it.outbound(it.c.Attempt+1))
-	it.line.turns.Pace.Connected(time.Since(began))
+	it.mode.turns.Pace.Connected(time.Since(began))
 	if !ok {
 		c.failed = &r
 		return c
@@ -99,7 +99,7 @@ func (w *Worker) connect(it *item, marked time.Time) (c caller, why string) {
 
 // callFor is how long the claim of a message that is being marked must last: until the outcome of its call can be stored.
 func (w *Worker) callFor(it *item) time.Duration {
-	d := it.outlet.Timeout + maxLookAge + recordMargin + connectWithin + it.line.turns.Pace.CallAhead()
+	d := it.outlet.Timeout + maxLookAge + recordMargin + connectWithin + it.mode.turns.Pace.CallAhead()
 	if it.turn.Limited {
 		d += max(0, time.Until(it.turn.Slot.At))
 	}
@@ -123,7 +123,7 @@ func (w *Worker) call(it *item, c caller, m stage.Marked) messages.Result {
 	}
 	now := time.Now()
 	if it.turn.Limited {
-		it.line.turns.Pace.Prepared(now.Sub(it.taken) - it.waited)
+		it.mode.turns.Pace.Prepared(now.Sub(it.taken) - it.waited)
 	}
 	if why != "" {
 		if c.prepared != nil {
@@ -141,7 +141,7 @@ func (w *Worker) call(it *item, c caller, m stage.Marked) messages.Result {
 	out.BeginBefore = before
 	r := w.callVendor(ctx, it.outlet, c, out)
 	w.metrics.done(it.outlet, r, time.Since(now))
-	it.line.turns.Pace.Called(time.Now())
+	it.mode.turns.Pace.Called(time.Now())
 	return r
 }
 
@@ -150,7 +150,7 @@ func (w *Worker) call(it *item, c caller, m stage.Marked) messages.Result {
 // was being committed (promise P4). It returns the instant before which the call must begin, or why it must not.
 func (w *Worker) ready(it *item, read time.Time) (before time.Time, why string) {
 	for range looksPerCall {
-		if it.turn.Limited && !w.idle(it, it.turn.Slot.At.Add(-it.line.turns.Pace.ReadAhead(maxLookAge))) {
+		if it.turn.Limited && !w.idle(it, it.turn.Slot.At.Add(-it.mode.turns.Pace.ReadAhead(maxLookAge))) {
 			return before, "this process is stopping"
 		}
 		if it.turn.Limited && time.Now().After(it.turn.Slot.Until) {
@@ -164,7 +164,7 @@ func (w *Worker) ready(it *item, read time.Time) (before time.Time, why string) 
 		if begin.Sub(read) > freshLook {
 			asked := time.Now()
 			l := w.reread.Do(it.c.ID)
-			it.line.turns.Pace.Reread(time.Since(asked))
+			it.mode.turns.Pace.Reread(time.Since(asked))
 			switch {
 			case l.Err != nil:
 				if !w.idle(it, time.Now().Add(lookPause)) {

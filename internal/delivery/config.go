@@ -55,10 +55,10 @@ func (d Deps) validate() error {
 // DryRun says how far messages go.
 type DryRun string
 
-// What a Worker can be told to leave out.
+// What a Worker can leave out.
 const (
 	DryRunOff    DryRun = ""       // nothing: messages are sent
-	DryRunRender DryRun = "render" // messages are put into words, and dropped
+	DryRunRender DryRun = "render" // messages are rendered, and dropped
 	DryRunStore  DryRun = "store"  // everything but the vendor call; the message ends as dropped
 )
 
@@ -74,15 +74,15 @@ type Config struct {
 	CallTimeout map[users.Mode]time.Duration
 	// AccountTimeout of vendor calls by AccountKey; overrides CallTimeout.
 	AccountTimeout map[string]time.Duration
-	Budgets        [rate.ClassCount]Budget // by class; default DefaultBudgets
-	ClaimFor       time.Duration           // how long taken messages are ours; default 5 s
-	Poll           time.Duration           // between looks at all buckets; default 1 s
-	StopWithin     time.Duration           // for calls that run when the Worker is stopped; default 10 s
+	Budgets        [rate.ClassCount]account.Budget // by class; default account.DefaultBudgets
+	ClaimFor       time.Duration                   // how long taken messages are ours; default 5 s
+	Poll           time.Duration                   // between searches of all buckets; default 1 s
+	StopWithin     time.Duration                   // for calls that run when the Worker is stopped; default 10 s
 	DryRun         DryRun
-	// SMSOverride is the text for people whose carrier blocks what templates say; %s or %d stands for the incident's number.
-	// "" = none: they get what the template says.
+	// SMSOverride is the text for people whose carrier blocks the text of templates; %s or %d stands for the incident's number.
+	// "" = none: they get the template's text.
 	SMSOverride string
-	// RefusedNumbers nobody is texted or called at; see users.RefusedNumber.
+	// RefusedNumbers are never texted or called; see users.RefusedNumber.
 	RefusedNumbers []string
 	// CallMainlandChina permits calls to numbers that begin with +86. Otherwise they become texts, with MainlandChinaNotice
 	// before them.
@@ -117,8 +117,8 @@ func (c Config) withDefaults() Config {
 	if c.BreakAfter == 0 {
 		c.BreakAfter = 10
 	}
-	for i, b := range DefaultBudgets() {
-		if c.Budgets[i] == (Budget{}) {
+	for i, b := range account.DefaultBudgets() {
+		if c.Budgets[i] == (account.Budget{}) {
 			c.Budgets[i] = b
 		}
 	}

@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	// lowMargin is how long a transaction may take from making a message to committing it: messages so much older than
-	// the oldest one known are not looked for, because what was there once makes the search slow long after it is gone.
+	// lowMargin is how long a transaction may take from making a message to committing it. Messages that are older than the
+	// oldest known one by more are not searched for, because deleted index entries make such a search slow.
 	lowMargin = 20 * time.Second
-	// sweepEvery is how often they are looked for all the same.
+	// sweepEvery is how often they are searched for all the same.
 	sweepEvery = 30 * time.Second
-	// restAfter is how many times the duration of a look the database is left alone by it.
+	// restAfter is the pause after a search, as a multiple of how long the search took.
 	restAfter = 3
 )
 
@@ -30,7 +30,7 @@ func (w *Worker) low() time.Time {
 	return time.Time{}
 }
 
-// revisit has a bucket looked at again at an instant.
+// revisit has a bucket searched at an instant.
 func (w *Worker) revisit(bucket int, at time.Time) {
 	w.wakeMu.Lock()
 	first := w.revisits[bucket].IsZero() || at.Before(w.revisits[bucket])
@@ -46,7 +46,7 @@ func (w *Worker) revisit(bucket int, at time.Time) {
 	}
 }
 
-// calling returns the buckets to look at now, and when the next one is to be (zero = not known).
+// calling returns the buckets to search now, and when the next one is due (zero = not known).
 func (w *Worker) calling(now time.Time) (bs buckets.Set, next time.Time) {
 	w.wakeMu.Lock()
 	defer w.wakeMu.Unlock()
@@ -80,7 +80,7 @@ func (w *Worker) findLoop(ctx context.Context) {
 		now := time.Now()
 		bs, next := w.calling(now)
 		held := setOf(w.deps.Leases.Leases())
-		// What waits in a bucket that was not ours may be older than anything that we know of.
+		// A message in a bucket that was not ours may be older than any that this process knows.
 		gained := held.Len() > 0 && !within(held, known)
 		all := gained || now.Sub(polled) >= w.cfg.Poll
 		if all {
@@ -98,7 +98,7 @@ func (w *Worker) findLoop(ctx context.Context) {
 					return
 				}
 				w.Wake(bs)
-				held.Intersect(known) // what was gained is still to be looked through
+				held.Intersect(known) // the gained buckets have not been searched yet
 			} else if sweep {
 				swept = now
 			}
@@ -136,7 +136,7 @@ func (w *Worker) rest(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// find looks at some buckets and tells the lines.
+// find searches some buckets and wakes the modes that have work there.
 func (w *Worker) find(ctx context.Context, bs buckets.Set, all, sweep bool) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -156,7 +156,7 @@ func (w *Worker) find(ctx context.Context, bs buckets.Set, all, sweep bool) erro
 	}
 	busy := w.shared.Demand.Update(bs, found.Waiting)
 	for m := range busy {
-		if l := w.lines[m]; l != nil {
+		if l := w.modes[m]; l != nil {
 			l.kick()
 		}
 	}
@@ -230,7 +230,7 @@ func (w *Worker) rescue(ctx context.Context) {
 	var lost []Recovered
 	var touched buckets.Set
 	for _, r := range overdue {
-		if !w.flying.has(r.ID) {
+		if !w.inFlight.has(r.ID) {
 			lost = append(lost, r)
 			touched.Add(r.Bucket)
 		}
@@ -249,23 +249,23 @@ func (w *Worker) rescue(ctx context.Context) {
 const (
 	// unsentAfter is when a page that has not left is late, whatever the reason.
 	unsentAfter = 30 * time.Second
-	// unsentEvery is how often late pages are looked for; each look covers the pages made since the one before, and a margin
+	// unsentEvery is how often late pages are searched for; each search covers the pages made since the one before, and a margin
 	// for transactions that were slow to commit.
 	unsentEvery  = 5 * time.Second
 	unsentMargin = time.Minute
-	// unsentSweep is how often all of them are looked at.
+	// unsentSweep is how often the search covers all pages.
 	unsentSweep = time.Minute
 )
 
-// unsentPages remembers the latest looks for late pages.
+// unsentPages remembers the latest searches for late pages.
 type unsentPages struct {
-	looked, swept time.Time
+	searched, swept time.Time
 }
 
-// noteUnsent tells the timelines, the log and a metric of pages that have not left in time.
+// noteUnsent notes pages that have not been sent in time on their timelines, in the log and in a metric.
 func (w *Worker) noteUnsent(ctx context.Context, last *unsentPages) {
 	now := time.Now()
-	if now.Sub(last.looked) < unsentEvery {
+	if now.Sub(last.searched) < unsentEvery {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
@@ -273,14 +273,14 @@ func (w *Worker) noteUnsent(ctx context.Context, last *unsentPages) {
 	var low time.Time
 	sweep := now.Sub(last.swept) >= unsentSweep
 	if !sweep {
-		low = last.looked.Add(-unsentAfter - unsentMargin)
+		low = last.searched.Add(-unsentAfter - unsentMargin)
 	}
 	late, err := w.deps.Rescuer.NoteUnsent(ctx, setOf(w.deps.Leases.Leases()).List(), unsentAfter, low)
 	if err != nil {
 		w.failed("note unsent pages", err)
 		return
 	}
-	last.looked = now
+	last.searched = now
 	if sweep {
 		last.swept = now
 	}
@@ -312,7 +312,7 @@ func (w *Worker) expire(ctx context.Context) {
 	}
 }
 
-// hintLoop tells the others what waits here, while some limit makes it matter.
+// hintLoop sends hints about the work that waits here to the other processes, if any limit is configured.
 func (w *Worker) hintLoop(ctx context.Context) {
 	if w.deps.Hints == nil || len(w.cfg.Limits) == 0 {
 		<-ctx.Done()

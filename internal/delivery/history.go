@@ -17,12 +17,12 @@ type Cursor struct {
 // Archive is where finished messages go. Its methods may be called by several processes at once; each is one or a few
 // short transactions.
 type Archive interface {
-	// Move looks at the next most messages after the cursor that settled longer than age ago, and moves those to history
-	// whose incidents are over. It returns the zero cursor when there was nothing more to look at.
+	// Move reads the next most messages after the cursor that settled longer than age ago, and moves those whose incidents are over
+	// to history. It returns the zero cursor when there were no more messages.
 	Move(ctx context.Context, from Cursor, age time.Duration, most int) (moved int, next Cursor, err error)
 	// Prepare makes room for the months to come.
 	Prepare(ctx context.Context) error
-	// Forget throws away a part of what is older than retention; more tells that there may be more of it.
+	// Forget deletes a part of what is older than retention; more reports whether there may be more of it.
 	Forget(ctx context.Context, retention time.Duration) (more bool, err error)
 }
 
@@ -50,8 +50,8 @@ func (c HistorianConfig) withDefaults() HistorianConfig {
 	return c
 }
 
-// Historian keeps the queue's tables small: it moves finished messages to history and throws old things away. Of all
-// processes the one that holds bucket 0 does it.
+// Historian keeps the queue's tables small: it moves finished messages to history and deletes old history. The process that
+// holds bucket 0 does it for all.
 type Historian struct {
 	archive Archive
 	leases  Leases
@@ -67,7 +67,7 @@ func NewHistorian(a Archive, l Leases, cfg HistorianConfig, log *zap.Logger) (*H
 	return &Historian{archive: a, leases: l, cfg: cfg.withDefaults(), log: log.Named("history")}, nil
 }
 
-// tidyEvery is how often old things are looked for.
+// tidyEvery is how often old history is searched for.
 const tidyEvery = time.Minute
 
 // Run works until ctx ends and returns nil.
@@ -97,7 +97,7 @@ func (h *Historian) Run(ctx context.Context) error {
 				}
 				at = next
 			case time.Since(began) >= h.cfg.Age:
-				// Those of incidents that were still open are looked at again, but not all the time: there may be a million.
+				// Messages of incidents that were still open are read again, but not all the time: there may be a million.
 				at, began = Cursor{}, time.Now()
 			}
 		}
@@ -114,7 +114,7 @@ func (h *Historian) chosen() bool {
 	return len(ls) > 0 && ls[0].Bucket == 0
 }
 
-// tidy makes partitions and throws old things away; more tells that it was not all.
+// tidy makes partitions and deletes old history; more reports whether there may be more to delete.
 func (h *Historian) tidy(ctx context.Context) (more bool) {
 	if err := h.archive.Prepare(ctx); err != nil {
 		h.complain(ctx, "making partitions of the history failed", err)

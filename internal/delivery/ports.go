@@ -25,6 +25,8 @@ type (
 	Reservation = rate.Reservation
 	// Granted is the answer to a Reservation.
 	Granted = rate.Granted
+	// Budget is how long messages of a class are tried.
+	Budget = account.Budget
 	// Pause keeps everybody from using an account or a mode.
 	Pause = account.Pause
 	// Start is a message that is to be marked.
@@ -41,9 +43,9 @@ type (
 	Renderer = stage.Renderer
 )
 
-// Found is the answer to a look for waiting work.
+// Found is the answer to a search for waiting work.
 type Found struct {
-	Clock   time.Time // the database's, when it looked
+	Clock   time.Time // the database's, when it searched
 	Oldest  time.Time // available_at of the oldest waiting message; zero = none
 	Waiting []Waiting
 }
@@ -52,11 +54,11 @@ type Found struct {
 type Take struct {
 	Lane    Lane
 	Max     int
-	Buckets []int // where the lane has work, in the order in which to look
+	Buckets []int // where the lane has work, in the order in which to search
 	// Waited and Older, when not 0, leave out messages that have had their mode for less than Waited, unless they are older than
 	// Older.
 	Waited, Older time.Duration
-	// FirstWaited replaces Waited for messages that have not been tried in vain in every mode yet.
+	// FirstWaited replaces Waited for messages that have not failed in every mode yet.
 	FirstWaited time.Duration
 }
 
@@ -68,11 +70,11 @@ type TakeRequest struct {
 	ProcessID string
 	Leases    []buckets.Lease // of the buckets named in Takes, at least
 	Takes     []Take
-	Low       time.Time     // nothing available earlier than that is waiting (see Watermark); zero = unknown
+	Low       time.Time     // no message that became available earlier is waiting; zero = not known
 	ClaimFor  time.Duration // how long the claims last
 }
 
-// Claimed is a message that this process may bring on its way as long as the claim lasts.
+// Claimed is a message that this process may send as long as the claim lasts.
 type Claimed struct {
 	ID              messages.ID
 	Bucket          int
@@ -100,7 +102,7 @@ type Claimed struct {
 	Takes           int    // takes since the last attempt began, this one included
 	Tried           []users.Mode
 	Refused         []users.Mode // modes in which it was rejected for good: never tried again
-	FallbackAsked   bool         // every mode was tried in vain once: somebody else was asked to be told
+	FallbackAsked   bool         // every mode failed once, and a fallback recipient was asked for
 	CreatedAt       time.Time    // by the database's clock
 	IncidentAt      time.Time    // when the incident was opened; zero = out of band
 	Age             time.Duration
@@ -110,7 +112,7 @@ type Claimed struct {
 	Batch           string        // the digest that it is, or is part of; "" = none
 	BatchSize       int           // of a digest: how many pages it stands for
 	Sender          string        // of a digest: address from which its e-mail comes; "" = the configured one
-	Override        bool          // an SMS whose recipient's carrier blocks what templates say
+	Override        bool          // an SMS whose recipient's carrier blocks the text of templates
 }
 
 // Recovered is a message whose attempt is in doubt.
@@ -122,7 +124,7 @@ type Recovered struct {
 	Attempt    int
 }
 
-// Unsent is a page that has not left in time.
+// Unsent is a page that has not been sent in time.
 type Unsent struct {
 	ID          messages.ID
 	IncidentID  incidents.ID
@@ -134,30 +136,30 @@ type Unsent struct {
 // Queue is where messages wait. Its methods are safe for concurrent use.
 type Queue interface {
 	// Waiting finds the lanes that have messages to be taken in the given buckets. Messages available earlier than low may be
-	// overlooked; the zero time overlooks none.
+	// missed; the zero time misses none.
 	Waiting(ctx context.Context, bs []int, low time.Time) (Found, error)
 	// Take claims messages in the order of the request. It takes nothing from a bucket whose lease is not (or no longer)
-	// this process's in that epoch, and nothing that somebody is working on: what was taken is taken again when its claim is
-	// over or its process is not live.
+	// this process's in that epoch, and no message that another process works on: a taken message is taken again when its
+	// claim is over or its process is not live.
 	Take(ctx context.Context, r TakeRequest) ([]Claimed, error)
 	stage.Mover
 }
 
-// Rescuer repairs what dead processes left behind. Its methods are safe for concurrent use.
+// Rescuer recovers the messages of dead processes. Its methods are safe for concurrent use.
 type Rescuer interface {
 	// Sending lists messages that are being sent, although their claim is over, by processes that are not live, in the
 	// given buckets; and by this process, in any bucket.
 	Sending(ctx context.Context, processID string, bs []int) ([]Recovered, error)
 	// Doubt labels those attempts as in doubt and makes their messages pending again.
 	Doubt(ctx context.Context, rs []Recovered) error
-	// NoteUnsent notes on their timelines that pages of the given buckets have not left that long after they became due, each
-	// page once. Pages made at or before low are overlooked; the zero time overlooks none.
+	// NoteUnsent notes on the timelines which pages of the given buckets have not been sent for so long after they became due,
+	// each page once. Pages made at or before low are left out; the zero time leaves out none.
 	NoteUnsent(ctx context.Context, bs []int, after time.Duration, low time.Time) ([]Unsent, error)
-	// Expire drops pending messages that are no longer of use.
+	// Expire drops pending messages that are too late to be of use.
 	Expire(ctx context.Context, leases []buckets.Lease, processID string) (int, error)
 }
 
-// Limits is what slows the whole cluster down. Its methods are safe for concurrent use.
+// Limits keeps the rates and pauses of the whole cluster. Its methods are safe for concurrent use.
 type Limits interface {
 	rate.Limits
 	// Pauses returns the accounts and modes that must not be used, and for how long.
@@ -166,7 +168,7 @@ type Limits interface {
 	SetPause(ctx context.Context, key string, d time.Duration, reason string) error
 }
 
-// Leases tells which buckets this process may work on now.
+// Leases knows which buckets this process may work on now.
 type Leases interface {
 	ProcessID() string
 	Leases() []buckets.Lease
@@ -177,14 +179,14 @@ type Directory interface {
 	Reach(ctx context.Context, user users.ID, application int64) (r users.Responder, app users.AppModes, ok bool, err error)
 }
 
-// Links makes the addresses that stand in messages. Both return "" when there is nothing to link to.
+// Links makes the addresses in messages. Both return "" when there is nothing to link to.
 type Links interface {
 	// AckURL acknowledges an incident; without one, all those of the digest that the message is.
 	AckURL(incident incidents.ID, message messages.ID, user users.ID) string
 	IncidentURL(incident incidents.ID) string
 }
 
-// Hints tells the other processes what waits here. Demand must not block and may lose what it is given.
+// Hints sends hints about the work that waits here to the other processes. Demand must not block and may lose hints.
 type Hints interface {
 	Demand(hint []byte)
 }

@@ -14,28 +14,29 @@ import (
 )
 
 const (
-	// quarantineAfter takes that ended without a call, a message goes out in built-in words.
+	// quarantineAfter takes that ended without a call, a message is sent with the built-in text.
 	quarantineAfter = 3
 )
 
-// item is a message on its way through this process.
+// item is a message between its take and its record.
 type item struct {
 	c        Claimed
-	line     *line
-	outlet   *account.Outlet // by which it is to leave; nil = all were closed
+	mode     *modeWorker
+	outlet   *account.Outlet // through which it is to be sent; nil = all were closed
 	closed   shut            // why they were
 	turn     rate.Turn
 	taken    time.Time     // before it was taken
 	claimEnd time.Time     // when the claim may be over
-	waited   time.Duration // idly: for its slot or for a call to end
-	// retracted: its attempt was taken back, and if there was none to take back, the message is still taken.
+	waited   time.Duration // for its slot, or for a call of another message to end
+	// retracted: its attempt is cancelled because the answer to its mark was lost. If there is no attempt, the message is still taken.
 	retracted bool
 	content   messages.Content
 }
 
-// waited is the message's age, and the time spent in its mode, by now.
+// age is how long ago the message was made.
 func (it *item) age() time.Duration { return it.c.Age + time.Since(it.taken) }
 
+// inMode is how long the message has been tried in its mode; 0 = no attempt was made.
 func (it *item) inMode() time.Duration {
 	if it.c.ModeAttempt == 0 {
 		return 0
@@ -43,16 +44,17 @@ func (it *item) inMode() time.Duration {
 	return it.c.InMode + time.Since(it.taken)
 }
 
-// waitedInMode is how long the message has had its mode, whether it was called or not.
+// waitedInMode is how long the message has had its mode, whether an attempt was made or not.
 func (it *item) waitedInMode() time.Duration { return it.c.Waited + time.Since(it.taken) }
 
-// leastCall is what a call gets, however little of the mode's budget is left: a shorter one would leave more messages in doubt.
+// leastCall is the shortest timeout of a call, however little of the mode's budget is left: a shorter one would leave more attempts
+// in doubt.
 const leastCall = 5 * time.Second
 
 // callTime is how long a call may take: no longer than the mode's budget, so that a server that hangs does not keep the message
 // from its next mode.
 func (it *item) callTime() time.Duration {
-	left := it.line.w.cfg.Budgets[it.c.Class].PerMode - it.waitedInMode()
+	left := it.mode.w.cfg.Budgets[it.c.Class].PerMode - it.waitedInMode()
 	return min(it.outlet.Timeout, max(leastCall, left))
 }
 
@@ -62,11 +64,11 @@ func (it *item) Template() stage.Template {
 }
 
 // Request implements stage.Unrendered.
-func (it *item) Request() messages.Request { return it.line.w.request(it.c) }
+func (it *item) Request() messages.Request { return it.mode.w.request(it.c) }
 
 // Rendered implements stage.Unrendered.
 func (it *item) Rendered(c messages.Content) {
-	w := it.line.w
+	w := it.mode.w
 	it.content = c
 	if c.Problem != "" {
 		w.metrics.problems.Inc()
@@ -80,7 +82,7 @@ func (it *item) Rendered(c messages.Content) {
 
 // NotRendered implements stage.Unrendered.
 func (it *item) NotRendered(why stage.NotRendered) {
-	w := it.line.w
+	w := it.mode.w
 	switch why {
 	case stage.NotNow:
 		w.release(it)
@@ -91,11 +93,11 @@ func (it *item) NotRendered(why stage.NotRendered) {
 	}
 }
 
-// begin starts a taken message on its way.
+// begin decides how a taken message goes on.
 func (w *Worker) begin(it *item) {
-	it.line.inFlight.Add(1)
+	it.mode.inFlight.Add(1)
 	w.items.Add(1)
-	w.metrics.inFlight.WithLabelValues(string(it.line.mode)).Inc()
+	w.metrics.inFlight.WithLabelValues(string(it.mode.mode)).Inc()
 	switch {
 	case it.c.Expired:
 		w.turn(it, Verdict{State: messages.Dropped, Why: "It expired before it could be sent."})
@@ -126,11 +128,11 @@ func (w *Worker) begin(it *item) {
 	case it.outlet == nil:
 		w.background.Go(func() { w.refused(it, it.closed.why, w.longGap(it)) })
 	default:
-		it.line.render.Add(it)
+		it.mode.render.Add(it)
 	}
 }
 
-// What the audit log says of changes that are not the template's or a vendor's doing (docs/reference/delivery.md 9).
+// Texts of the audit log for changes that are caused neither by the template nor by a vendor (docs/reference/delivery.md 9).
 const (
 	callingRestriction = "Changing mode due to calling restriction"
 	replacedSMS        = "Replaced SMS body to avoid being blocked by carrier"
@@ -148,7 +150,7 @@ func mainlandChina(destination string) bool {
 	return strings.HasPrefix(strings.TrimSpace(destination), "+86")
 }
 
-// request asks for the words of a message.
+// request is the request for the text of a message.
 func (w *Worker) request(c Claimed) messages.Request {
 	r := messages.Request{
 		MessageID: c.ID, IncidentID: c.IncidentID, RequestID: c.RequestID, PlanID: c.PlanID, Step: c.Step,
@@ -174,7 +176,7 @@ func (w *Worker) request(c Claimed) messages.Request {
 }
 
 // ackURL is where the recipient acknowledges the message's incident, or those of the digest that it is; "" when there is nothing
-// to acknowledge, or nobody to do it.
+// to acknowledge, or no user to do it.
 func (w *Worker) ackURL(c Claimed) string {
 	if c.UserID == 0 || c.IncidentID == 0 && c.Batch == "" {
 		return ""
@@ -182,22 +184,22 @@ func (w *Worker) ackURL(c Claimed) string {
 	return w.deps.Links.AckURL(c.IncidentID, c.ID, c.UserID)
 }
 
-// elsewhere moves a message on that cannot use its mode at all.
+// elsewhere gives a message that cannot use its mode at all its next mode.
 func (w *Worker) elsewhere(it *item, why string) {
 	w.turn(it, w.nextMode(it, why, false, true))
 }
 
 // longGap is the longest pause before a message is tried again.
-func (w *Worker) longGap(it *item) time.Duration { return w.cfg.Budgets[it.c.Class].gap(100, spread()) }
+func (w *Worker) longGap(it *item) time.Duration { return w.cfg.Budgets[it.c.Class].Gap(100, spread()) }
 
-// refused moves a message on whose mode has no open outlet: it waits so long, and goes another way when its budget is used up. A pause
-// that is known to last longer than the budget is not waited for, unless every mode has been tried in vain already.
+// refused moves a message on that no outlet of its mode can send now. The message waits, and gets its next mode when its budget is
+// used up. When a pause is known to last longer than the budget, it gets the next mode at once, unless every mode has failed already.
 func (w *Worker) refused(it *item, why string, wait time.Duration) {
 	b := w.cfg.Budgets[it.c.Class]
 	waited := it.waitedInMode()
 	age := it.age()
 	switch {
-	case len(it.line.outlets) == 0:
+	case len(it.mode.outlets) == 0:
 		w.turn(it, w.nextMode(it, capital(why)+".", false, true))
 	case age >= b.GiveUp:
 		w.turn(it, w.gaveUp(it, why))

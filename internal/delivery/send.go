@@ -21,7 +21,7 @@ const (
 	recordMargin = time.Second
 )
 
-// send brings a message with words to its vendor. It runs on a goroutine of its own.
+// send sends a rendered message. It runs on a goroutine of its own.
 func (w *Worker) send(it *item) {
 	if w.stopped() {
 		w.release(it)
@@ -30,7 +30,7 @@ func (w *Worker) send(it *item) {
 	o := w.outletFor(it)
 	if o != it.outlet {
 		it.outlet = o
-		slot, limited, ok := it.line.turns.Own(w.calls, limitOf(o))
+		slot, limited, ok := it.mode.turns.Own(w.calls, limitOf(o))
 		if limited {
 			it.turn.Slot, it.turn.Limited = slot, true
 		}
@@ -43,7 +43,7 @@ func (w *Worker) send(it *item) {
 	if it.turn.Limited {
 		deadline = instant.Earlier(deadline, it.turn.Slot.Until)
 	}
-	if it.turn.Limited && !w.idle(it, it.turn.Slot.At.Add(-it.line.turns.Pace.CallAhead())) {
+	if it.turn.Limited && !w.idle(it, it.turn.Slot.At.Add(-it.mode.turns.Pace.CallAhead())) {
 		w.release(it)
 		return
 	}
@@ -60,11 +60,11 @@ func (w *Worker) send(it *item) {
 	if o.Running.Try(it.c.Destination) {
 		c = w.prepare(it, instant.Earlier(time.Now().Add(o.Timeout), it.claimEnd.Add(-claimMargin)))
 	}
-	w.flying.add(it.c.ID)
+	w.inFlight.add(it.c.ID)
 	asked := time.Now()
 	m := w.mark.Do(w.start(it))
 	if !m.Lost {
-		it.line.turns.Pace.Marked(time.Since(asked))
+		it.mode.turns.Pace.Marked(time.Since(asked))
 	}
 	if m.Attempt == 0 {
 		c.release()
@@ -74,14 +74,14 @@ func (w *Worker) send(it *item) {
 			w.retract(it)
 			return
 		}
-		w.flying.remove(it.c.ID)
+		w.inFlight.remove(it.c.ID)
 		w.finish(it)
 		return
 	}
 	result := w.call(it, c, m)
 	o.Marking.Release("")
 	done(result)
-	it.line.kick()
+	it.mode.kick()
 	w.afterCall(it, m.Attempt, result)
 }
 
@@ -89,7 +89,7 @@ func (w *Worker) send(it *item) {
 // quickly, so that a connection is used while other messages wait for the mark.
 func (w *Worker) permit(it *item, deadline time.Time) bool {
 	o := it.outlet
-	n := o.Most + it.line.turns.Pace.Marking(time.Now())
+	n := o.Most + it.mode.turns.Pace.Marking(time.Now())
 	o.Marking.Resize(n, n)
 	if o.Marking.Try("") {
 		return true
@@ -130,7 +130,7 @@ func (w *Worker) idle(it *item, until time.Time) bool {
 func (w *Worker) notInTime(it *item) {
 	if it.turn.Limited {
 		w.metrics.lateSlots.WithLabelValues("call").Inc()
-		it.line.turns.Pace.Prepared(time.Since(it.taken) - it.waited)
+		it.mode.turns.Pace.Prepared(time.Since(it.taken) - it.waited)
 	}
 	w.release(it)
 }
@@ -138,9 +138,9 @@ func (w *Worker) notInTime(it *item) {
 // outletFor chooses the account by how long the message has been tried in its mode: the preferred one first, then its
 // spares. One that is closed now is passed over.
 func (w *Worker) outletFor(it *item) *account.Outlet {
-	all := it.line.outlets
+	all := it.mode.outlets
 	now := time.Now()
-	first := w.cfg.Budgets[it.c.Class].accountAt(it.inMode(), len(all))
+	first := w.cfg.Budgets[it.c.Class].AccountAt(it.inMode(), len(all))
 	if first == 0 {
 		return it.outlet
 	}
@@ -166,8 +166,8 @@ func (w *Worker) start(it *item) Start {
 	}
 }
 
-// idempotencyKey names what must happen only once: an attempt, with those that repeat it because it is in doubt. The
-// message's age tells installations apart that share a vendor's account.
+// idempotencyKey names what must happen only once: an attempt, with those that repeat it because it is in doubt. It
+// contains when the message was made, so that installations which share a vendor's account have different keys.
 func idempotencyKey(c Claimed) string {
 	first := c.KeyAttempt
 	if first == 0 {
@@ -178,7 +178,7 @@ func idempotencyKey(c Claimed) string {
 
 func (it *item) outbound(attempt int) messages.Outbound {
 	c, t := it.c, it.content
-	w := it.line.w
+	w := it.mode.w
 	out := messages.Outbound{
 		MessageID: c.ID, Attempt: attempt, Mode: c.Mode, Destination: c.Destination,
 		Subject: t.Subject, Body: t.Body, EmailHTML: t.EmailHTML, Slack: t.Slack, Application: t.Application, Plan: t.Plan,
@@ -204,8 +204,8 @@ func (it *item) outbound(attempt int) messages.Outbound {
 	return out
 }
 
-// retract takes back an attempt that may or may not have been written, and whose call was certainly not begun. By the time
-// the database answers again, somebody else may have made an attempt of that number; it is not meant.
+// retract cancels an attempt that may or may not have been stored, and whose call was certainly not begun. By the time the
+// database answers again, another process may have made an attempt with that number; that attempt is not changed.
 func (w *Worker) retract(it *item) {
 	it.retracted = true
 	w.store(it, Outcome{
@@ -234,7 +234,7 @@ func (w *Worker) afterCall(it *item, attempt int, r messages.Result) {
 	})
 }
 
-// pause keeps everybody from an account whose vendor asked for it.
+// pause pauses an account for all processes, because its vendor asked for it.
 func (w *Worker) pause(o *account.Outlet, r messages.Result) {
 	d := r.RetryAfter
 	if d <= 0 {

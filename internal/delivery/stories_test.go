@@ -145,7 +145,7 @@ func (m *mouth) Demand(hint []byte) {
 	defer m.g.mu.Unlock()
 	for id, w := range m.g.ws {
 		if id != m.id {
-			w.Hear(m.id, hint)
+			w.UpdatePeer(m.id, hint)
 		}
 	}
 }

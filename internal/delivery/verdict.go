@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/iris-oncall/iris/internal/delivery/account"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/words"
@@ -19,8 +20,8 @@ import (
 // verdict decides where a message goes after a call.
 func (w *Worker) verdict(it *item, r messages.Result) Verdict {
 	b := w.cfg.Budgets[it.c.Class]
-	move, wait := b.after(standing{
-		class: it.c.Class, modeAttempt: it.c.ModeAttempt + 1, inMode: it.waitedInMode(), age: it.age(), spread: spread(),
+	move, wait := b.After(account.Standing{
+		Class: it.c.Class, ModeAttempt: it.c.ModeAttempt + 1, InMode: it.waitedInMode(), Age: it.age(), Spread: spread(),
 	}, r)
 	what := fmt.Sprintf("%s to %s failed (%s).", capital(string(it.c.Mode)), it.c.Target, r.Detail)
 	if r.Outcome == messages.OutcomeUnknown {
@@ -28,13 +29,13 @@ func (w *Worker) verdict(it *item, r messages.Result) Verdict {
 	}
 	var v Verdict
 	switch move {
-	case moveDone:
+	case account.Done:
 		v = Verdict{State: messages.Sent}
 		if it.c.Mode == users.Drop || w.cfg.DryRun != DryRunOff {
 			v.State = messages.Dropped
 		}
 		return v
-	case moveRetry:
+	case account.Retry:
 		v = Verdict{State: messages.Pending, RetryIn: wait}
 		switch {
 		case r.Outcome != messages.OutcomeCancelled:
@@ -42,9 +43,9 @@ func (w *Worker) verdict(it *item, r messages.Result) Verdict {
 		case w.stopped():
 			v.RetryIn = 0 // another process can send it now
 		}
-	case moveNext:
+	case account.Next:
 		v = w.nextMode(it, what, true, false)
-	case moveNextOnly:
+	case account.NextOnly:
 		v = w.nextMode(it, what, false, true)
 	default:
 		v = w.gaveUp(it, r.Detail)
@@ -59,7 +60,7 @@ func (w *Worker) verdict(it *item, r messages.Result) Verdict {
 	return v
 }
 
-// gaveUp is the end of a message that could not be sent for too long.
+// gaveUp is the verdict on a message that could not be sent for too long.
 func (w *Worker) gaveUp(it *item, detail string) Verdict {
 	return Verdict{
 		State: messages.Failed, AskFallback: asksFallback(it.c), // again: now it is sure that the message does not arrive
@@ -68,7 +69,7 @@ func (w *Worker) gaveUp(it *item, detail string) Verdict {
 }
 
 // nextMode sends a message on in the recipient's next mode. When every mode was tried, it begins again with the first if
-// another try may help (again), else it failed for good; somebody else is told in either case. refused excludes the mode
+// another try may help (again), else it failed for good; a fallback recipient is asked for in either case. refused excludes the mode
 // from further tries.
 func (w *Worker) nextMode(it *item, why string, again, refused bool) Verdict {
 	c := it.c
@@ -104,7 +105,7 @@ func (w *Worker) nextMode(it *item, why string, again, refused bool) Verdict {
 	if again || (ok && len(c.Tried) > 0) {
 		if m, found := users.NextMode(r, app, append(unusable, c.Mode)); ok && found {
 			v.State, v.ForGood, v.Mode, v.Tried = messages.Pending, false, m, nil
-			v.RetryIn = w.cfg.Budgets[c.Class].gap(100, spread())
+			v.RetryIn = w.cfg.Budgets[c.Class].Gap(100, spread())
 			v.Why = fmt.Sprintf("%s Every mode was tried; beginning again with %s.", why, m)
 			return v
 		}
@@ -116,10 +117,10 @@ func (w *Worker) nextMode(it *item, why string, again, refused bool) Verdict {
 	return v
 }
 
-// sameAgain goes on in the only mode there is.
+// sameAgain is the verdict that tries the only mode again.
 func (w *Worker) sameAgain(it *item, v Verdict, why string) Verdict {
 	v.State, v.ForGood, v.Mode, v.Tried = messages.Pending, false, it.c.Mode, nil
-	v.RetryIn = w.cfg.Budgets[it.c.Class].gap(100, spread())
+	v.RetryIn = w.cfg.Budgets[it.c.Class].Gap(100, spread())
 	if !it.c.FallbackAsked {
 		v.Why = fmt.Sprintf("%s There is no other way to reach %s; it is tried again and again.", why, it.c.Target)
 	}
@@ -129,7 +130,7 @@ func (w *Worker) sameAgain(it *item, v Verdict, why string) Verdict {
 // unserved are the modes that no vendor carries.
 func (w *Worker) unserved() []users.Mode {
 	var out []users.Mode
-	for m, l := range w.lines {
+	for m, l := range w.modes {
 		if len(l.outlets) == 0 {
 			out = append(out, m)
 		}
@@ -137,8 +138,8 @@ func (w *Worker) unserved() []users.Mode {
 	return out
 }
 
-// asksFallback reports whether somebody else must be told when the message cannot be delivered. Copies and tracking
-// messages repeat what others were told.
+// asksFallback reports whether a fallback recipient must be notified when the message cannot be delivered. Copies and tracking
+// messages repeat what others were sent.
 func asksFallback(c Claimed) bool {
 	return c.Purpose == messages.Primary || c.Purpose == messages.Fallback || c.Purpose == messages.Digest
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Worker delivers the messages of the buckets that this process holds. Wake, Hear and LastPass may be called at any time
+// Worker delivers the messages of the buckets that this process holds. Wake, UpdatePeer and LastPass may be called at any time
 // from any goroutine; Run once.
 type Worker struct {
 	cfg     Config
@@ -24,10 +24,10 @@ type Worker struct {
 	log     *zap.Logger
 	metrics *metrics
 
-	lines  map[users.Mode]*line
-	shared *rate.Shared
-	pauses account.Pauses
-	flying flying
+	modes    map[users.Mode]*modeWorker
+	shared   *rate.Shared
+	pauses   account.Pauses
+	inFlight inFlight
 
 	mark   *stage.Mark
 	reread *stage.Reread
@@ -36,7 +36,7 @@ type Worker struct {
 
 	wakeMu   sync.Mutex
 	woken    buckets.Set
-	revisits [buckets.Count]time.Time // when a bucket is to be looked at again; zero = never
+	revisits [buckets.Count]time.Time // when a bucket is to be searched; zero = not known
 	wake     chan struct{}
 	lowMark  atomic.Pointer[time.Time]
 	lastPass atomic.Int64
@@ -58,7 +58,7 @@ func New(deps Deps, cfg Config) (*Worker, error) {
 		return nil, err
 	}
 	w := &Worker{
-		cfg: cfg, deps: deps, log: deps.Log.Named("delivery"), lines: map[users.Mode]*line{},
+		cfg: cfg, deps: deps, log: deps.Log.Named("delivery"), modes: map[users.Mode]*modeWorker{},
 		wake: make(chan struct{}, 1), stopping: make(chan struct{}),
 	}
 	w.mark, w.reread = stage.NewMark(deps.Ledger, deps.Leases, w), stage.NewReread(deps.Ledger, deps.Leases, w)
@@ -66,12 +66,12 @@ func New(deps Deps, cfg Config) (*Worker, error) {
 	w.metrics = newMetrics(deps.Metrics, func() float64 { return float64(w.record.Len()) }, deps.Vendors)
 	w.shared = rate.NewShared(deps.Limits, cfg.Limits, w)
 	for _, m := range users.Modes {
-		w.lines[m] = newLine(w, m)
+		w.modes[m] = newModeWorker(w, m)
 	}
 	return w, nil
 }
 
-// Wake tells that there may be new work in these buckets. It does not block.
+// Wake reports that there may be new work in these buckets. It does not block.
 func (w *Worker) Wake(bs buckets.Set) {
 	w.wakeMu.Lock()
 	w.woken.Union(bs)
@@ -82,13 +82,13 @@ func (w *Worker) Wake(bs buckets.Set) {
 	}
 }
 
-// Hear takes the hint of another process about the work that waits there (see Hints); nil removes the process. It does not block.
-func (w *Worker) Hear(node string, hint []byte) { w.shared.Peers.Update(time.Now(), node, hint) }
+// UpdatePeer takes the hint of another process about the work that waits there (see Hints); nil removes the process. It does not block.
+func (w *Worker) UpdatePeer(node string, hint []byte) { w.shared.Peers.Update(time.Now(), node, hint) }
 
-// LastPass is when the slowest of the Worker's loops last went round; the zero time before all of them have.
+// LastPass is when the slowest of the Worker's loops last passed; the zero time before all of them have.
 func (w *Worker) LastPass() time.Time {
 	oldest := w.lastPass.Load()
-	for _, l := range w.lines {
+	for _, l := range w.modes {
 		oldest = min(oldest, l.lastPass.Load())
 	}
 	if oldest == 0 {
@@ -97,8 +97,8 @@ func (w *Worker) LastPass() time.Time {
 	return time.Unix(0, oldest)
 }
 
-// Run delivers until ctx ends. Then it takes nothing more, lets running calls finish for a while (Config.StopWithin),
-// stores what came of them, puts back what it had taken, and returns nil.
+// Run delivers until ctx ends. Then it takes no more messages, waits for running calls (Config.StopWithin), stores their outcomes,
+// puts taken messages back, and returns nil.
 func (w *Worker) Run(ctx context.Context) error {
 	calls, endCalls := context.WithCancel(context.WithoutCancel(ctx))
 	defer endCalls()
@@ -114,7 +114,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 	running.Go(func() { w.move.RunTurns(stages, calls) })
 	running.Go(func() { w.move.RunReleases(stages) })
-	for _, l := range w.lines {
+	for _, l := range w.modes {
 		loops.Go(func() { l.run(ctx) })
 		for range 2 {
 			running.Go(func() { l.render.Run(stages) })
@@ -153,9 +153,9 @@ func waitFor(g *sync.WaitGroup, most time.Duration) bool {
 	}
 }
 
-// finish forgets an item, whatever became of it.
+// finish ends an item, whatever became of it.
 func (w *Worker) finish(it *item) {
-	l := it.line
+	l := it.mode
 	l.inFlight.Add(-1)
 	w.metrics.inFlight.WithLabelValues(string(l.mode)).Dec()
 	l.kick()
@@ -189,7 +189,7 @@ func (w *Worker) turn(it *item, v Verdict) {
 // store has the outcome of an attempt recorded.
 func (w *Worker) store(it *item, o Outcome) {
 	w.record.Add(o, func(r stage.Recorded) {
-		w.flying.remove(it.c.ID)
+		w.inFlight.remove(it.c.ID)
 		if r.Lost { // the attempt becomes one in doubt
 			w.finish(it)
 			return
@@ -213,13 +213,13 @@ func (w *Worker) retryAt(it *item, v Verdict) {
 	}
 }
 
-// flying is what this process is sending or has yet to record.
-type flying struct {
+// inFlight is the messages that this process is sending or has yet to record. It is safe for concurrent use.
+type inFlight struct {
 	mu  sync.Mutex
 	ids map[messages.ID]bool
 }
 
-func (f *flying) add(id messages.ID) {
+func (f *inFlight) add(id messages.ID) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.ids == nil {
@@ -228,13 +228,13 @@ func (f *flying) add(id messages.ID) {
 	f.ids[id] = true
 }
 
-func (f *flying) remove(id messages.ID) {
+func (f *inFlight) remove(id messages.ID) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.ids, id)
 }
 
-func (f *flying) has(id messages.ID) bool {
+func (f *inFlight) has(id messages.ID) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.ids[id]
@@ -256,7 +256,7 @@ func (w *Worker) ReserveFailed(key string, err error) {
 	w.failed("reserve", err, zap.String("limit", key))
 }
 
-// quiet keeps a lasting failure from filling the log.
+// quiet limits how often a lasting failure is logged.
 type quiet struct {
 	mu   sync.Mutex
 	last map[string]time.Time

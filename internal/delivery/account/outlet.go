@@ -1,5 +1,5 @@
 // Package account keeps the state of vendors' accounts in this process: which calls run, which destinations fail, whether the
-// account works at all, and which accounts are paused.
+// account works at all, which accounts are paused, and what follows a failed attempt (Budget).
 //
 // Package delivery calls it for each message before and after its call. This package knows destinations as text; it never reads
 // messages, templates or the database.

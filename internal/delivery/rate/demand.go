@@ -144,7 +144,7 @@ func (d *Demand) Buckets(l Lane, n int) []int {
 	return out
 }
 
-// Took takes in what a take of at most that many messages of a lane brought from the searched buckets; got is the bucket of each
+// Took notes the result of a take of at most that many messages of a lane from the searched buckets; got is the bucket of each
 // message. A bucket that gave less than it was asked for is empty, unless the take was full and may not have come to it.
 func (d *Demand) Took(l Lane, most int, searched, got []int) {
 	per := make(map[int]int, len(searched))

@@ -106,7 +106,7 @@ func (p *Peers) fresh(now time.Time) []map[Lane]bool {
 	return out
 }
 
-// shares tells how much of a limit belongs to this process's lanes of one mode, when all lanes that pass sharing draw from
+// shares returns how much of a limit belongs to this process's lanes of one mode, when all lanes that pass sharing draw from
 // it, and how much each of those lanes weighs here: a lane that also waits elsewhere counts for a part. The turns of
 // applications are thus dealt over the cluster and not per process.
 func shares(own []Lane, others []map[Lane]bool, mode users.Mode, sharing func(Lane) bool) (share float64, weights map[Key]float64) {

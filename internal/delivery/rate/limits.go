@@ -85,7 +85,7 @@ type Limits interface {
 	Reserve(ctx context.Context, r Reservation) (Granted, error)
 }
 
-// Observer is told what goes wrong. It must not block.
+// Observer counts and logs what goes wrong. It must not block.
 type Observer interface {
 	// SlotsExpired counts reserved slots of a limit that could not be used in time; kind is mode, account or app.
 	SlotsExpired(kind string, n int)

@@ -15,7 +15,7 @@ type Pace struct {
 	reread  worst   // to read the incident again
 	reserve worst   // to reserve a slot
 	pass    worst   // over the mode's lanes: a slot that comes near is seen only in the next one
-	rate    float64 // calls per second of late
+	rate    float64 // recent calls per second
 	since   time.Time
 	count   int
 }
@@ -27,7 +27,7 @@ const (
 	// So many round trips to the database are on the way from take to call, and in one of its steps, when its connections are
 	// new. That is a guess for the first messages of a process that is far from the database.
 	tripsOfWay, tripsOfStep = 6, 2
-	// spare is added to what a step took of late.
+	// spare is added to the recent duration of a step.
 	spare = 5 * time.Millisecond
 	// mostMarking bounds for how long calls are marked ahead. It must be less than a marked message waits for a connection.
 	mostMarking = 500 * time.Millisecond
@@ -37,7 +37,7 @@ const (
 	worstFor = 2 * time.Second
 )
 
-// worst is the longest duration of late. More than believed counts only when it was seen in two windows of time: a process that
+// worst is the longest recent duration. More than believed counts only when it was seen in two windows of time: a process that
 // was stopped once, or cut off from the database, must not reserve seconds ahead, which would take those slots from everybody.
 type worst struct {
 	now, before time.Duration
@@ -154,8 +154,8 @@ func (p *Pace) Marking(now time.Time) int {
 // markTime is twice the time that a mark takes. The caller holds the lock.
 func (p *Pace) markTime() time.Duration { return min(2*p.mark.value(), mostMarking) }
 
-// Ahead is how many messages may be on their way to the calls beside those being called: what is called in the time that
-// the way takes, and a little more.
+// Ahead is how many messages may be taken beyond those being called: as many as are called in the time from take to call, and a
+// little more.
 func (p *Pace) Ahead(now time.Time) int {
 	way := max(100*time.Millisecond, p.lead()*3/2)
 	p.mu.Lock()

@@ -22,7 +22,7 @@ const (
 	surplus = 1.005
 	// maxLate is how late a slot may be used; later it is given up.
 	maxLate = 50 * time.Millisecond
-	// leastPause is the shortest time between two looks at the same limit that brought nothing.
+	// leastPause is the shortest time between two reservations of the same limit that brought nothing.
 	leastPause = 5 * time.Millisecond
 )
 
@@ -44,7 +44,7 @@ func (s Slot) both(o Slot) Slot {
 }
 
 // dbClock maps instants of the database's clock to this process's clock and back. Each answer of the database bounds the
-// difference: it was measured after the request was sent and before the answer was received. The narrowest bounds of late
+// difference: it was measured after the request was sent and before the answer was received. The narrowest recent bounds
 // are kept. An instant is taken to come as late as it can, so that nothing starts early. A start is late by the round trip to
 // the database at most, and always by about the same. It is safe for concurrent use.
 type dbClock struct {
@@ -65,7 +65,7 @@ const boundsFor = 5 * time.Second
 // trusted is how many answers make the narrowest of them typical of the way to the database.
 const trusted = 3
 
-// learn takes in that the database's clock was between two instants of ours.
+// learn notes that the database's clock was between two instants of this process's clock.
 func (c *dbClock) learn(g Granted, sent, received time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -217,7 +217,7 @@ func (p *pool) refill(now time.Time, most float64) {
 	p.filled = now
 }
 
-// add takes in what a draw brought, and what is now known of the limit: its next free slot and the longest lead.
+// add notes the slots that a draw brought, and what is now known of the limit: its next free slot and the longest lead.
 func (p *pool) add(now time.Time, got []Slot, next time.Time, far time.Duration) {
 	p.next, p.far = next, far
 	p.tokens = max(p.tokens-float64(len(got)), -p.batch())

@@ -61,7 +61,7 @@ type Outcome struct {
 
 // Ledger records attempts. Its methods are safe for concurrent use.
 type Ledger interface {
-	// MarkSending begins attempts: for each message that this process still holds, and whose incident nobody has
+	// MarkSending begins attempts: for each message that this process still holds, and whose incident has not been
 	// acknowledged or resolved, it writes the attempt and its text and returns the attempt's number. A message that is
 	// missing from the answer must not be sent.
 	MarkSending(ctx context.Context, processID string, starts []Start) (map[messages.ID]int, error)

@@ -59,7 +59,7 @@ const (
 )
 
 // Render gives the messages of a mode their text. The goroutines of Run serve the templates that are known to be quick, in
-// batches. A new template, or one that was slow of late, gets a goroutine of its own, so that it delays only itself. Safe for
+// batches. A new template, or one that was slow lately, gets a goroutine of its own, so that it delays only itself. Safe for
 // concurrent use.
 type Render struct {
 	renderer Renderer

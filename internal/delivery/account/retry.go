@@ -1,4 +1,4 @@
-package delivery
+package account
 
 import (
 	"math"
@@ -12,7 +12,7 @@ import (
 type Budget struct {
 	PerMode  time.Duration // in one mode before the next one gets its chance, spare account included
 	Total    time.Duration // after which each further mode gets one attempt only
-	GiveUp   time.Duration // after which it fails for good; others have been told long before
+	GiveUp   time.Duration // after which it fails for good; fallback recipients were notified long before
 	FirstGap time.Duration // before the second attempt; doubles from there
 	MostGap  time.Duration
 }
@@ -33,8 +33,8 @@ func DefaultBudgets() [rate.ClassCount]Budget {
 // spareAfter is the part of a mode's budget that the first account gets while there is a spare.
 const spareAfter = 0.6
 
-// accountAt returns which of n accounts a message uses that has been tried in its mode for so long.
-func (b Budget) accountAt(inMode time.Duration, n int) int {
+// AccountAt returns which of n accounts a message uses that has been tried in its mode for so long.
+func (b Budget) AccountAt(inMode time.Duration, n int) int {
 	if n < 2 || b.PerMode <= 0 {
 		return 0
 	}
@@ -49,59 +49,61 @@ func (b Budget) accountAt(inMode time.Duration, n int) int {
 	return min(n-1, 1+int((inMode-first)/each))
 }
 
-// gap is the pause before the attempt that follows n failed ones. spread in [0, 1) makes it jitter by half.
-func (b Budget) gap(n int, spread float64) time.Duration {
+// Gap is the pause before the attempt that follows n failed ones. spread in [0, 1) makes it jitter by half.
+func (b Budget) Gap(n int, spread float64) time.Duration {
 	g := float64(b.FirstGap) * math.Pow(2, float64(max(0, n-1)))
 	g = min(g, float64(b.MostGap))
 	return time.Duration(g * (0.5 + spread/2))
 }
 
-// standing is what decides about a message after an attempt.
-type standing struct {
-	class       messages.Class
-	modeAttempt int           // attempts in this mode, the last one included
-	inMode      time.Duration // since it got the mode
-	age         time.Duration // since the message was made
-	spread      float64       // random, in [0, 1)
+// Standing is what decides about a message after an attempt.
+type Standing struct {
+	Class       messages.Class
+	ModeAttempt int           // attempts in this mode, the last one included
+	InMode      time.Duration // since it got the mode
+	Age         time.Duration // since the message was made
+	Spread      float64       // random, in [0, 1)
 }
 
-type move int
+// Move is what follows an attempt.
+type Move int
 
+// What follows an attempt.
 const (
-	moveDone     move = iota // the vendor has it
-	moveRetry                // the same mode again
-	moveNext                 // the next mode; when there is none left, begin again with the first
-	moveNextOnly             // the next mode; when there is none left, it failed for good
-	moveFail                 // failed for good
+	Done     Move = iota // the vendor has it
+	Retry                // the same mode again
+	Next                 // the next mode; when there is none left, begin again with the first
+	NextOnly             // the next mode; when there is none left, it failed for good
+	Fail                 // failed for good
 )
 
 // leastUnstarted is how many attempts in a mode come before a message gives it up because no call could be begun in time: one
 // that waited long for a limit's slot may miss that slot by chance.
 const leastUnstarted = 4
 
-// after decides what follows an attempt, and how long to wait before (moveRetry).
-func (b Budget) after(s standing, r messages.Result) (move, time.Duration) {
+// After decides what follows an attempt, and how long to wait before (Retry).
+func (b Budget) After(s Standing, r messages.Result) (Move, time.Duration) {
 	switch r.Outcome {
 	case messages.OutcomeSent:
-		return moveDone, 0
+		return Done, 0
 	case messages.OutcomeRejected:
-		return moveNextOnly, 0
+		return NextOnly, 0
 	case messages.OutcomeCancelled: // the time is the mode's, although no call was begun in it
-		wait := b.gap(1, s.spread)
-		if s.inMode+wait >= b.PerMode && s.modeAttempt >= leastUnstarted {
-			return moveNext, wait
+		wait := b.Gap(1, s.Spread)
+		if s.InMode+wait >= b.PerMode && s.ModeAttempt >= leastUnstarted {
+			return Next, wait
 		}
-		return moveRetry, wait
+		return Retry, wait
 	}
-	if s.age >= b.GiveUp {
-		return moveFail, 0
+	if s.Age >= b.GiveUp {
+		return Fail, 0
 	}
-	wait := b.gap(s.modeAttempt, s.spread)
+	wait := b.Gap(s.ModeAttempt, s.Spread)
 	if r.Outcome == messages.OutcomeThrottled {
 		wait = max(wait, r.RetryAfter)
 	}
-	if s.age >= b.Total || s.inMode+wait >= b.PerMode {
-		return moveNext, wait
+	if s.Age >= b.Total || s.InMode+wait >= b.PerMode {
+		return Next, wait
 	}
-	return moveRetry, wait
+	return Retry, wait
 }

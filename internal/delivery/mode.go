@@ -17,22 +17,22 @@ import (
 )
 
 const (
-	// refusedBatch bounds how many messages are looked at together while no outlet of their mode is open.
+	// refusedBatch bounds how many messages are taken together while no outlet of their mode is open.
 	refusedBatch = 256
 	// shortPause is how long a closed outlet is waited for before messages are sent another way.
 	shortPause = 2 * time.Second
-	// gather is how long a nearly full line waits for more room, and one in a flood for company, so that it takes in batches.
+	// gather is how long a mode waits for more room when it is nearly full, and for more messages in a flood, so that it takes in batches.
 	gather = 10 * time.Millisecond
 	// crowd is how many messages of a take make a flood.
 	crowd = 8
 )
 
-// line delivers the messages of one mode. One goroutine runs it; what it takes goes through the later stages on their
-// goroutines and comes back as a count.
-type line struct {
+// modeWorker takes the messages of one mode. One goroutine runs it. The messages that it took go through the later stages on other
+// goroutines, and inFlight counts them.
+type modeWorker struct {
 	w       *Worker
 	mode    users.Mode
-	outlets []*account.Outlet // preferred first; empty = nobody carries the mode
+	outlets []*account.Outlet // preferred first; empty = no vendor has the mode
 	turns   *rate.Dealer
 	render  *stage.Render
 
@@ -43,8 +43,8 @@ type line struct {
 	lastPass atomic.Int64 // unix nanoseconds
 }
 
-func newLine(w *Worker, m users.Mode) *line {
-	l := &line{w: w, mode: m, turns: rate.NewDealer(w.shared, m), kicked: make(chan struct{}, 1)}
+func newModeWorker(w *Worker, m users.Mode) *modeWorker {
+	l := &modeWorker{w: w, mode: m, turns: rate.NewDealer(w.shared, m), kicked: make(chan struct{}, 1)}
 	for _, v := range w.deps.Vendors {
 		for _, vm := range v.Modes() {
 			if vm == m {
@@ -56,15 +56,15 @@ func newLine(w *Worker, m users.Mode) *line {
 	return l
 }
 
-// kick makes the line look for work now. It does not block.
-func (l *line) kick() {
+// kick makes the mode search for work now. It does not block.
+func (l *modeWorker) kick() {
 	select {
 	case l.kicked <- struct{}{}:
 	default:
 	}
 }
 
-func (l *line) run(ctx context.Context) {
+func (l *modeWorker) run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -88,7 +88,7 @@ func (l *line) run(ctx context.Context) {
 }
 
 // room is how many more messages may be taken now, and how many in all.
-func (l *line) room(now time.Time) (free, all int) {
+func (l *modeWorker) room(now time.Time) (free, all int) {
 	all = 16
 	if len(l.outlets) > 0 {
 		all = l.outlets[0].Most
@@ -98,7 +98,7 @@ func (l *line) room(now time.Time) (free, all int) {
 }
 
 // open returns the outlet to use now, or why there is none and how long that lasts (0 = unknown).
-func (l *line) open(now time.Time) (o *account.Outlet, why string, left time.Duration) {
+func (l *modeWorker) open(now time.Time) (o *account.Outlet, why string, left time.Duration) {
 	if len(l.outlets) == 0 {
 		return nil, "no vendor for " + string(l.mode) + " is configured", 0
 	}
@@ -114,8 +114,8 @@ func (l *line) open(now time.Time) (o *account.Outlet, why string, left time.Dur
 	return nil, why, left
 }
 
-// pass takes what may start soon. It returns when to look again; zero = when something changes.
-func (l *line) pass(ctx context.Context) time.Time {
+// pass takes the messages that may be sent soon. It returns when to pass again; zero = when something changes.
+func (l *modeWorker) pass(ctx context.Context) time.Time {
 	now := time.Now()
 	leases := l.w.deps.Leases.Leases()
 	keys := l.w.shared.Demand.Lanes(l.mode, setOf(leases))
@@ -166,8 +166,8 @@ type shut struct {
 	left time.Duration
 }
 
-// take claims messages for the turns and sends them on. It returns when to look again.
-func (l *line) take(ctx context.Context, leases []buckets.Lease, dealt []rate.Turn, o *account.Outlet, closed shut) time.Time {
+// take claims messages for the turns and begins them. It returns when to pass again.
+func (l *modeWorker) take(ctx context.Context, leases []buckets.Lease, dealt []rate.Turn, o *account.Outlet, closed shut) time.Time {
 	req := TakeRequest{
 		ProcessID: l.w.deps.Leases.ProcessID(), Leases: leases, ClaimFor: l.claimFor(o), Low: l.w.low(),
 	}
@@ -215,7 +215,7 @@ func (l *line) take(ctx context.Context, leases []buckets.Lease, dealt []rate.Tu
 		}
 		l.turns.Return(turns[k][min(len(mine), len(turns[k])):])
 		for j, c := range mine {
-			it := &item{c: c, line: l, outlet: o, closed: closed, taken: began, claimEnd: began.Add(req.ClaimFor)}
+			it := &item{c: c, mode: l, outlet: o, closed: closed, taken: began, claimEnd: began.Add(req.ClaimFor)}
 			if j < len(turns[k]) {
 				it.turn = turns[k][j]
 			}
@@ -226,7 +226,7 @@ func (l *line) take(ctx context.Context, leases []buckets.Lease, dealt []rate.Tu
 }
 
 // claimFor is how long the claim of a message lasts until it is marked: the connection of its call may come before that.
-func (l *line) claimFor(o *account.Outlet) time.Duration {
+func (l *modeWorker) claimFor(o *account.Outlet) time.Duration {
 	d := l.w.cfg.ClaimFor
 	if o != nil {
 		if _, prepares := o.Vendor.(messages.Preparer); prepares {
