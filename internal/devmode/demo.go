@@ -45,13 +45,13 @@ func demoPeople() []operator.NewUser {
 }
 
 // demoPlan pages the demo user in three ways at once, and after a minute everybody else in a way that wakes them less or more.
-func demoPlan() escalation.Draft {
+func demoPlan() escalation.PlanContent {
 	to := func(name string, p users.Priority, wait time.Duration) escalation.Notification {
 		return escalation.Notification{
 			Target: &escalation.Target{Role: "user", Name: name}, Priority: p, Template: demoTemplate, Wait: wait,
 		}
 	}
-	return escalation.Draft{
+	return escalation.PlanContent{
 		Name: DemoPlan, Description: "The demo user at once by e-mail, text and Slack; the rest of the team a minute later.",
 		ThresholdWindow: 15 * time.Minute, ThresholdCount: 10, AggregationWindow: 5 * time.Minute, AggregationReset: 5 * time.Minute,
 		Steps: []escalation.Step{

@@ -111,7 +111,7 @@ func (r *Decider) build(ctx context.Context, d Due, f Facts) (*changeBuilder, er
 		if !again {
 			break
 		}
-		b.DueAt = d.ReadAt // not reached with a plan that ends; then the next look goes on
+		b.DueAt = d.ReadAt // not reached with a plan that ends; the next pass goes on
 	}
 	b.Visible = len(b.Entries) > 0
 	return b, nil
@@ -152,7 +152,7 @@ func (r *Decider) carryOut(ctx context.Context, b *changeBuilder, d Decision) (a
 			state.Skipped = !reached
 		}
 	}
-	b.tellPages(d)
+	b.logPages(d)
 	return again, nil
 }
 
@@ -168,10 +168,10 @@ func (n Notification) TargetIn(dynamic map[int]Target) (Target, bool) {
 	return Target{}, false
 }
 
-// track makes the tracking message, if the plan has words for the application. It reports whether it did.
+// track makes the tracking message, if its template has content for the application. It reports whether it did.
 func (b *changeBuilder) track(before Progress) bool {
 	t := b.plan.Tracking
-	if t.Mode == users.Call || t.Key == "" || !t.Speaks(b.app.Name) {
+	if t.Mode == users.Call || t.Key == "" || !t.Covers(b.app.Name) {
 		return false
 	}
 	reopen := 0 // once per incident, whatever happened before it could be made

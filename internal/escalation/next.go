@@ -66,7 +66,7 @@ const (
 )
 
 // Decision is what happens to an incident now. Carrying it out means: store Progress, make Rounds (and the tracking
-// message), write down Late, Lost and Over, and look again at Due.
+// message), write Late, Lost and Over on the timeline, and call Next again at Due.
 type Decision struct {
 	// Progress after the decision. A round made now counts as one message on its way; whoever carries the decision out
 	// corrects that to the number of messages made.
@@ -148,11 +148,11 @@ func (d *Decision) make(n Notification, i int, now time.Time) {
 	d.Rounds = append(d.Rounds, Round{Step: d.Progress.Step, Position: i, Repeat: r.Made})
 	*r = Rounds{Made: r.Made + 1, At: now, Unsettled: 1}
 	d.Progress.Unsettled++
-	d.look(now.Add(MaxDelay(n.Priority)))
+	d.dueBy(now.Add(MaxDelay(n.Priority)))
 }
 
-// look notes an instant at which the incident must be looked at.
-func (d *Decision) look(at time.Time) {
+// dueBy makes the incident due at an instant, or earlier.
+func (d *Decision) dueBy(at time.Time) {
 	if d.Due.IsZero() || at.Before(d.Due) {
 		d.Due = at
 	}
@@ -195,12 +195,12 @@ func (d *Decision) advanceOne(n Notification, i int, now time.Time) bool {
 	}
 	latest := r.At.Add(MaxDelay(n.Priority))
 	if r.Unsettled > 0 && now.Before(latest) {
-		d.look(latest)
+		d.dueBy(latest)
 		return false
 	}
 	if end := r.waitFrom(latest).Add(max(n.Wait, 0)); now.Before(end) {
 		d.late(r, i)
-		d.look(end)
+		d.dueBy(end)
 		return false
 	}
 	d.late(r, i)
@@ -235,7 +235,7 @@ func (r Rounds) waitFrom(latest time.Time) time.Time {
 // for, and a page that was decided must leave.
 func (d *Decision) end(why Over, now time.Time) {
 	if d.Progress.Unsettled > 0 {
-		d.look(now.Add(exhaustLook))
+		d.dueBy(now.Add(exhaustLook))
 		return
 	}
 	d.Over, d.Due = why, time.Time{}

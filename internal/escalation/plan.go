@@ -33,7 +33,7 @@ type Plan struct {
 	Steps    []Step
 }
 
-// Tracking is a destination that hears once of every incident of the plan, before step 1.
+// Tracking is a destination that gets one message for every incident of the plan, before step 1.
 type Tracking struct {
 	Mode     users.Mode
 	Key      string          // destination
@@ -45,7 +45,7 @@ type Step struct {
 	Notifications []Notification
 }
 
-// Notification is the intent to tell somebody something in a step.
+// Notification is the intent to page a target in a step.
 type Notification struct {
 	ID           int64
 	Priority     users.Priority
@@ -71,7 +71,7 @@ var PlanFilters = filters.Schema{
 	"created": filters.Time, "creator": filters.Text, "active": filters.Bool, "target": filters.Text,
 }
 
-// TargetRole is what a plan names beside a target, and the kind of target that it fits: user, team or mailing-list.
+// TargetRole is the role that a plan names with a target, and the kind of target that it fits: user, team or mailing-list.
 type TargetRole struct{ Name, Kind string }
 
 // TargetKinds are the kinds of targets.

@@ -7,8 +7,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Draft is a plan version about to be saved; everything in it was checked and resolved to ids.
-type Draft struct {
+// PlanContent is what a new version of a plan holds. Everything in it is checked, and names are resolved to ids.
+type PlanContent struct {
 	Name              string
 	CreatorID         users.ID
 	Description       string
@@ -47,7 +47,7 @@ type Reach struct {
 	Roles     map[string]string // role -> kind of target it fits
 	Targets   map[string][]ReachTarget
 	Templates map[string]ReachTemplate
-	// ListLimit is the size from which on a mailing list stands for nobody; 0 = any size will do.
+	// ListLimit is the number of members from which a mailing list is not unrolled, and pages nobody; 0 = no limit.
 	ListLimit int
 }
 
@@ -66,7 +66,7 @@ type ReachTarget struct {
 
 // ReachTemplate is the active version of a template.
 type ReachTemplate struct {
-	Applications int // that it has words for
+	Applications int // that it has content for
 }
 
 // Role finds a role whatever its case, and returns it as we spell it and the kind of target it fits.

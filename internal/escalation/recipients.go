@@ -25,7 +25,7 @@ const (
 	timeoutWindow = 10 * time.Second
 )
 
-// page is one person to be told in one round.
+// page is one person to be paged in one round.
 type page struct {
 	round     Round
 	responder users.Responder
@@ -67,7 +67,7 @@ func (r *Decider) makeRound(ctx context.Context, b *changeBuilder, round Round) 
 	return made, reached, nil
 }
 
-// whom finds the people a notification means and how each is told. lost says, in words, who cannot be told and why.
+// whom resolves a notification to people, and chooses a mode for each. lost says who cannot be reached, and why.
 func (r *Decider) whom(ctx context.Context, b *changeBuilder, round Round, n Notification) (pages []page, lost []string, err error) {
 	t, ok := n.TargetIn(b.due.Dynamic)
 	if !ok {
@@ -105,7 +105,7 @@ func dynamicIndex(n Notification) int {
 	return *n.DynamicIndex
 }
 
-// resolve asks who is meant. A reason says in words that nobody is; an error that it is worth asking again.
+// resolve resolves a target. A reason says why nobody is paged; an error means that a retry may help.
 func (r *Decider) resolve(ctx context.Context, b *changeBuilder, t Target) (answer oncall.Answer, reason string, err error) {
 	answer, err = r.lookUp(ctx, oncall.Query{Role: t.Role, TargetID: t.TargetID, Name: t.Name}, b.due.ReadAt)
 	switch {
@@ -153,8 +153,8 @@ func (t *timeouts) limit(now time.Time) time.Duration {
 	return lookupTimeout
 }
 
-// read returns the responders in the order of ids, and names those that are not active (any more): whoever told us of them
-// may have known them a moment ago.
+// read returns the responders in the order of ids, and the names of those that are not active. An id may come from a cache, so
+// its user may be deactivated or deleted.
 func (r *Decider) read(ctx context.Context, ids []users.ID, app int64) (active []users.Responder, gone []string, err error) {
 	keys := make([]users.ResponderKey, len(ids))
 	for i, id := range ids {
@@ -196,7 +196,7 @@ func modeChange(c users.Choice) messages.Change {
 	return messages.ModeFailure(c.Wanted, c.Mode)
 }
 
-// makeFallback pages somebody else instead. ok tells that somebody is paged, now or already in this round.
+// makeFallback pages a fallback instead. ok reports whether somebody is paged, now or already in this round.
 func (r *Decider) makeFallback(ctx context.Context, b *changeBuilder, round Round, n Notification, already []page, reason string) (made int, ok bool, err error) {
 	var tried []string
 	for _, c := range fallbackChain(b.plan, b.app) {
@@ -206,12 +206,12 @@ func (r *Decider) makeFallback(ctx context.Context, b *changeBuilder, round Roun
 		}
 		pages := usable(people, round, n.Priority, b.app.Modes)
 		if len(pages) == 0 {
-			tried = append(tried, fmt.Sprintf("%s: %s", c.words, why))
+			tried = append(tried, fmt.Sprintf("%s: %s", c.name, why))
 			continue
 		}
 		fresh := slices.DeleteFunc(slices.Clone(pages), func(p page) bool { return b.pagedAlready(p, already) })
 		if len(fresh) == 0 {
-			b.add(incidents.EntryFallback, nil, "step %d: %s; %s is paged already (%s)", round.Step, reason, names(pages), c.words)
+			b.add(incidents.EntryFallback, nil, "step %d: %s; %s is paged already (%s)", round.Step, reason, names(pages), c.name)
 			return 0, true, nil
 		}
 		old := "dynamic target"
@@ -221,14 +221,14 @@ func (r *Decider) makeFallback(ctx context.Context, b *changeBuilder, round Roun
 			old = "nobody"
 		}
 		for i := range fresh {
-			fresh[i].rule = c.words
+			fresh[i].rule = c.name
 			p := fresh[i]
 			b.page(n, p, messages.Fallback, []messages.Change{{
 				Type: "target-change", Old: old, New: p.responder.Name, Description: reason,
 			}})
 		}
 		b.add(incidents.EntryFallback, pageDetails(fresh), "step %d: %s; paging %s instead (%s)%s", round.Step, reason,
-			byMode(fresh), c.words, afterAll(tried))
+			byMode(fresh), c.name, afterAll(tried))
 		return len(fresh), true, nil
 	}
 	b.Nobody++
@@ -256,20 +256,20 @@ func (b *changeBuilder) pagedAlready(p page, already []page) bool {
 type fallback struct {
 	target *Target  // nil: the user
 	user   users.ID // the plan's creator
-	words  string
+	name   string   // as the timeline names it
 }
 
 // fallbackChain returns whom to try, in order: the plan's fallback, the application's, and last the plan's creator.
 func fallbackChain(plan Plan, app Application) []fallback {
 	var out []fallback
 	if plan.Fallback != nil {
-		out = append(out, fallback{target: plan.Fallback, words: fmt.Sprintf("fallback of plan %s, %s", plan.Name, plan.Fallback)})
+		out = append(out, fallback{target: plan.Fallback, name: fmt.Sprintf("fallback of plan %s, %s", plan.Name, plan.Fallback)})
 	}
 	if app.Fallback != nil {
-		out = append(out, fallback{target: app.Fallback, words: fmt.Sprintf("fallback of application %s, %s", app.Name, app.Fallback)})
+		out = append(out, fallback{target: app.Fallback, name: fmt.Sprintf("fallback of application %s, %s", app.Name, app.Fallback)})
 	}
 	if plan.CreatorID != 0 {
-		out = append(out, fallback{user: plan.CreatorID, words: "creator of plan " + plan.Name})
+		out = append(out, fallback{user: plan.CreatorID, name: "creator of plan " + plan.Name})
 	}
 	return out
 }

@@ -25,7 +25,7 @@ func (r *Decider) ReplaceFailed(ctx context.Context, f Failed, plan Plan, app Ap
 	case !f.OutOfBand() && !f.Open:
 		return c, nil
 	case f.Made.Purpose == messages.TrackingMsg:
-		c.tell(incidents.EntryDelivery, nil, "the plan's tracking address could not be reached")
+		c.log(incidents.EntryDelivery, nil, "the plan's tracking address could not be reached")
 		return c, nil
 	}
 	where := "" // out of band there is no step
@@ -45,25 +45,25 @@ func (r *Decider) ReplaceFailed(ctx context.Context, f Failed, plan Plan, app Ap
 		round := Round{Step: f.Made.Step, Position: f.Made.Position, Repeat: f.Made.Repeat}
 		pages := usableInstead(people, round, f, app.Modes)
 		if len(pages) == 0 {
-			tried = append(tried, fmt.Sprintf("%s: %s", candidate.words, whyNot(people, f, why)))
+			tried = append(tried, fmt.Sprintf("%s: %s", candidate.name, whyNot(people, f, why)))
 			continue
 		}
 		known := pages
 		pages = slices.DeleteFunc(slices.Clone(pages), func(p page) bool { return f.knows(p.responder.ID, PastOnItsWay, PastLeft) })
 		if len(pages) == 0 {
-			c.tell(incidents.EntryFallback, nil, "%s%s could not be reached in any mode; %s is paged already (%s)%s",
-				where, who, names(known), candidate.words, afterAll(tried))
+			c.log(incidents.EntryFallback, nil, "%s%s could not be reached in any mode; %s is paged already (%s)%s",
+				where, who, names(known), candidate.name, afterAll(tried))
 			return c, nil
 		}
 		for _, p := range pages {
 			c.Messages = append(c.Messages, instead(f, p))
 			c.Changes = append(c.Changes, messages.Change{
 				Type: "target-change", Old: who, New: p.responder.Name,
-				Description: "Every mode failed; telling " + candidate.words,
+				Description: "Every mode failed; telling " + candidate.name,
 			})
 		}
-		c.tell(incidents.EntryFallback, pageDetails(pages), "%s%s could not be reached in any mode; paging %s instead (%s)%s",
-			where, who, byMode(pages), candidate.words, afterAll(tried))
+		c.log(incidents.EntryFallback, pageDetails(pages), "%s%s could not be reached in any mode; paging %s instead (%s)%s",
+			where, who, byMode(pages), candidate.name, afterAll(tried))
 		return c, nil
 	}
 	if len(tried) == 0 {
@@ -75,14 +75,14 @@ func (r *Decider) ReplaceFailed(ctx context.Context, f Failed, plan Plan, app Ap
 	if f.Trying {
 		trying = "; it is tried again"
 	}
-	c.tell(incidents.EntryFallback, nil, "%s%s could not be reached in any mode and there is no further fallback (%s)%s", where, who, why, trying)
+	c.log(incidents.EntryFallback, nil, "%s%s could not be reached in any mode and there is no further fallback (%s)%s", where, who, why, trying)
 	c.Changes = append(c.Changes, messages.Change{
 		Type: "target-change", Old: who, Description: "Every mode failed and there is no further fallback: " + why,
 	})
 	return c, nil
 }
 
-// whyNot says why none of the people behind a fallback can be told instead.
+// whyNot says why none of the people behind a fallback can be paged instead.
 func whyNot(people []users.Responder, f Failed, otherwise string) string {
 	same := func(p users.Responder) bool { return messages.ToUser(p.ID) == f.Made.Recipient }
 	tried := func(p users.Responder) bool { return same(p) || f.knows(p.ID, PastFailed) }
@@ -97,8 +97,8 @@ func whyNot(people []users.Responder, f Failed, otherwise string) string {
 	return otherwise
 }
 
-// tell writes a line on the timeline of the message's incident, or of all that a digest stands for, if there is one.
-func (c *FallbackChange) tell(kind incidents.EntryKind, detail []byte, format string, args ...any) {
+// log adds a line to the timeline of the message's incident, or of all incidents of its digest. Out of band there is none.
+func (c *FallbackChange) log(kind incidents.EntryKind, detail []byte, format string, args ...any) {
 	if !c.Failed.OutOfBand() || c.Failed.Made.Batch != "" {
 		c.Entries = append(c.Entries, incidents.Entry{Kind: kind, Text: clean(fmt.Sprintf(format, args...)), Detail: detail})
 	}
@@ -129,7 +129,7 @@ func usableInstead(people []users.Responder, round Round, f Failed, app users.Ap
 	return out
 }
 
-// instead is the fallback message: the failed one's decision and words, for somebody else.
+// instead returns the fallback message: the failed one's decision and template, for another person.
 func instead(f Failed, p page) messages.New {
 	m := f.Made
 	m.Recipient = messages.ToUser(p.responder.ID)

@@ -34,8 +34,8 @@ func (t Target) String() string {
 	}
 }
 
-// Speaks reports whether the tracking message has words for an application.
-func (t Tracking) Speaks(application string) bool {
+// Covers reports whether the tracking template has content for an application.
+func (t Tracking) Covers(application string) bool {
 	var words map[string]json.RawMessage
 	if json.Unmarshal(t.Template, &words) != nil {
 		return false
@@ -107,8 +107,8 @@ func (b *changeBuilder) over(why Over) {
 	}
 }
 
-// tellPages writes who is paged: one line for each step and kind of round.
-func (b *changeBuilder) tellPages(d Decision) {
+// logPages adds who is paged: one line for each step and kind of round.
+func (b *changeBuilder) logPages(d Decision) {
 	type lineKey struct {
 		step   int
 		repeat int
@@ -139,7 +139,7 @@ func (b *changeBuilder) tellPages(d Decision) {
 	}
 }
 
-// sentence words pages: for each set of people found by one rule, in which modes, how urgent and why they.
+// sentence describes pages. It names the modes, priorities and rule for each set of people found by one rule:
 // "demo by email, sms and slack (urgent, named in the plan)".
 func sentence(pages []page) string {
 	type group struct {
@@ -168,7 +168,7 @@ func sentence(pages []page) string {
 	return strings.Join(parts, "; ")
 }
 
-// byMode words who hears by which modes: "ana and bo by sms, cy by email because there is no call contact".
+// byMode lists people by their modes: "ana and bo by sms, cy by email because there is no call contact".
 func byMode(pages []page) string {
 	type person struct {
 		name  string
@@ -218,7 +218,7 @@ func names(pages []page) string {
 	return list(out)
 }
 
-// list joins words: "a", "a and b", "a, b and c".
+// list joins texts: "a", "a and b", "a, b and c".
 func list(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
@@ -233,7 +233,7 @@ func afterAll(tried []string) string {
 	return "; tried before: " + strings.Join(tried, "; ")
 }
 
-// pageDetail is what programs read beside the sentence.
+// pageDetail is the machine-readable form of a page on the timeline.
 type pageDetail struct {
 	Step     int            `json:"step"`
 	Position int            `json:"position"`

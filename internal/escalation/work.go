@@ -47,7 +47,7 @@ type Due struct {
 }
 
 // Seen is what was seen of an incident's messages. A change written after one of them settled must not be built on it,
-// because it would put the incident's next look off beyond the end of a wait.
+// because it would make the incident due only after the end of a wait.
 type Seen struct {
 	Unsettled int
 	LastAt    time.Time // when the last one settled
@@ -92,10 +92,10 @@ type Change struct {
 	Visible  bool      // something happened that clients see as an update
 	Entries  []incidents.Entry
 	Messages []messages.New
-	Nobody   int // notifications of it that nobody at all hears of
+	Nobody   int // notifications of it that reached nobody, not even a fallback
 
 	At          time.Time    // when it was decided
-	Application string       // name, for the words about floods
+	Application string       // name, for the timeline entries about floods
 	Plan        string       // name, for the log
 	Aggregation *Aggregation // what the plan says about floods; nil = nothing
 }
@@ -104,7 +104,7 @@ type Change struct {
 type Failed struct {
 	ID    messages.ID
 	Lease buckets.Lease
-	// Trying tells that the message is still being sent: its vendors are away, and it may arrive yet.
+	// Trying: the message is still being sent. Its vendors are away, and it may arrive yet.
 	Trying bool
 	Open   bool // nobody has acknowledged or resolved its incident; always false out of band
 	// Made is how it was made; Wait, Template and everything else carry over to the fallback.

@@ -52,7 +52,7 @@ type Plans interface {
 	Recent(ctx context.Context, name string) (escalation.PlanSteps, error)
 	HasWords(ctx context.Context, plan escalation.PlanID, applicationID int64) (bool, error)
 	Reach(ctx context.Context, targets, templates []string) (escalation.Reach, error)
-	Create(ctx context.Context, d escalation.Draft) (escalation.PlanID, error)
+	Create(ctx context.Context, d escalation.PlanContent) (escalation.PlanID, error)
 	SetActive(ctx context.Context, id escalation.PlanID, active bool) error
 	Delete(ctx context.Context, name string) error
 }

@@ -31,8 +31,8 @@ type planHead struct {
 // planBody is a posted plan, decoded but not yet compared with what exists.
 type planBody struct {
 	planHead
-	escalation.Draft // without ids; targets have names only
-	tracking         *trackingBody
+	escalation.PlanContent // without ids; targets have names only
+	tracking               *trackingBody
 }
 
 type trackingBody struct {

@@ -63,7 +63,7 @@ func (a *API) createPlan(w http.ResponseWriter, r *http.Request) error {
 	} else if !fault.Is(err, fault.NotFound) {
 		return err
 	}
-	id, err := a.Plans.Create(ctx, p.Draft)
+	id, err := a.Plans.Create(ctx, p.PlanContent)
 	if err != nil {
 		return err
 	}

@@ -17,13 +17,13 @@ type List struct {
 	Name     string
 	Active   bool
 	Members  []users.ID // in the order of their ids, active or not
-	// Size is the number of members that the list's own directory told, which may be more than Members.
+	// Size is the number of members in the list's own directory, which may be more than Members.
 	Size int
-	// Limit is the size from which on the list stands for nobody; 0 = any size will do. LimitLists sets it.
+	// Limit is the size from which the list is not unrolled, and resolves to nobody; 0 = no limit. LimitLists sets it.
 	Limit int
 }
 
-// size is the larger of what was told and what is known.
+// size is the larger of Size and the number of known members.
 func (l List) size() int { return max(l.Size, len(l.Members)) }
 
 // LimitLists returns dir, with mailing lists of limit members or more standing for nobody: a list of everybody is no

@@ -95,7 +95,7 @@ func (l Local) In(zone *time.Location) time.Time {
 // maxChange exceeds every change of a zone's offset: the date line is 24 hours wide, give or take an old local time.
 const maxChange = 27 * time.Hour
 
-// nearChange looks at every offset in force around l.
+// nearChange tries every offset in force around l.
 func (l Local) nearChange(zone *time.Location) time.Time {
 	u := int64(l)
 	t := time.Unix(u, 0).Add(-maxChange).In(zone)

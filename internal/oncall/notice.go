@@ -6,7 +6,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// NoticeKind is what happened, in the wire's words (notification type and audit action).
+// NoticeKind is what happened, as the wire names it (notification type and audit action).
 type NoticeKind string
 
 // The kinds of notices.
@@ -18,25 +18,25 @@ const (
 	ShiftSubstituted NoticeKind = "event_substituted"
 )
 
-// Notice tells of one change. Who hears of it: settings of the team for the kind and one of Roles, of the involved Users
-// or of everybody. Personal kinds: the Users themselves.
+// Notice describes one change. Its recipients are the people with a setting for the team, the kind and one of Roles, who
+// want notices of their own shifts (Users) or of all. A personal kind goes to the Users themselves.
 type Notice struct {
 	Kind  NoticeKind
 	Roles []string
 	Users []users.ID
 	// TeamID is whose calendar it is about; 0 = that of the first of Shifts.
 	TeamID int64
-	// By is whose doing a personal notice tells of (0 = nobody's), and Note what they wrote. Unless is the kind under which the same change
-	// is told by settings: whom they let hear of it is not told twice.
+	// By is who made the change of a personal notice (0 = nobody), and Note what they wrote. Unless is the kind of the other notice
+	// of the same change: its recipients do not get this one, too.
 	By     users.ID
 	Note   string
 	Unless NoticeKind
-	// Shifts are the facts for the words: the shift (created, deleted), old and new (edited), the first of both sides
+	// Shifts are the facts for the text: the shift (created, deleted), old and new (edited), the first of both sides
 	// (swapped), or the new and the old person's (substituted; the new one's times are the time range).
 	Shifts []Shift
 }
 
-// The kinds of personal notices: those concerned hear of them by their preferred mode, whatever their settings say.
+// The kinds of personal notices. They go to the people concerned in their preferred mode, whatever their settings are.
 const (
 	SwapAsked     NoticeKind = "swap_asked"     // to whom a swap request asks
 	SwapAccepted  NoticeKind = "swap_accepted"  // to who asked, like the next two
@@ -46,12 +46,12 @@ const (
 	PagerTaken    NoticeKind = "pager_taken"    // to who took it, and to whom it was taken from
 )
 
-// Personal reports whether a notice of the kind is told to its people themselves, not to those whose settings ask for it.
+// Personal reports whether a notice of the kind goes to its Users, and not to the people whose settings ask for it.
 func (k NoticeKind) Personal() bool {
 	return slices.Contains([]NoticeKind{SwapAsked, SwapAccepted, SwapDeclined, SwapExpired, SwapWithdrawn, PagerTaken}, k)
 }
 
-// Priority chooses the mode in which people hear of a personal notice.
+// Priority returns the priority of a personal notice, which chooses its mode.
 func (k NoticeKind) Priority() users.Priority {
 	if k == PagerTaken {
 		return users.High // the next page goes to somebody else
@@ -62,6 +62,7 @@ func (k NoticeKind) Priority() users.Priority {
 // PhoneMissing is the type of the message to people who are on call soon and cannot be called (docs/reference/oncall-v0.md 7). It is no setting.
 const PhoneMissing NoticeKind = "phone_missing"
 
+// ShiftAdded returns the notice of a new shift.
 func ShiftAdded(s Shift) Notice {
 	return Notice{Kind: ShiftCreated, Roles: []string{s.Role}, Users: []users.ID{s.User}, Shifts: []Shift{s}}
 }

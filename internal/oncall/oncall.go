@@ -31,7 +31,7 @@ type Query struct {
 	Name string
 }
 
-// Answer is who was found and by which rule, in words for the timeline. An empty Users is an answer: nobody.
+// Answer is who was found, and by which rule, as the timeline shows it. An empty Users is an answer: nobody.
 type Answer struct {
 	Users []users.ID
 	Rule  string // e.g. "first of team demo's fixed order"

@@ -26,7 +26,7 @@ type FeedShift struct {
 	// Sequence grows with every change of what is shown; Changed is when that was.
 	Sequence int
 	Changed  time.Time
-	// Cancelled: the shift is no longer of whoever the feed is about.
+	// Cancelled: the shift no longer belongs to the person or team of the feed.
 	Cancelled bool
 }
 

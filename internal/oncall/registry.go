@@ -24,7 +24,7 @@ type TeamSettings struct {
 	SlackNotifications string // channel
 	IrisPlan           string // plan of the escalate button
 	IrisEnabled        bool
-	OverridePhone      string // replaces call and sms of whoever is primary
+	OverridePhone      string // replaces the call and sms contacts of the primary
 	APIManaged         bool
 }
 
@@ -122,7 +122,7 @@ type NoticeType struct {
 	IsReminder bool
 }
 
-// NoticeSetting is what a person wants to hear of a team's shifts.
+// NoticeSetting is which notices of a team's shifts a person wants.
 type NoticeSetting struct {
 	ID         int64
 	User       users.ID

@@ -148,7 +148,7 @@ const (
 )
 
 // Resolve answers q at t. An answer without users means nobody, and its Rule says why. An error of kind NotFound or
-// Invalid says in words for the timeline why the question cannot be answered; any other error is worth trying again.
+// Invalid says, for the timeline, why there is no answer. After any other error a retry may help.
 func (r *Resolver) Resolve(ctx context.Context, q Query, t time.Time) (Answer, error) {
 	if r.dummy != nil {
 		return r.always(ctx, q)
@@ -226,7 +226,7 @@ func (r *Resolver) user(ctx context.Context, q Query) (Answer, error) {
 }
 
 // fromCalendar asks the calendar and leaves out inactive users. ok is false when it has nothing to say; the answer's rule
-// may tell why.
+// may say why.
 func (r *Resolver) fromCalendar(ctx context.Context, team Team, duty string, t time.Time) (Answer, bool, error) {
 	if r.calendar == nil {
 		return Answer{}, false, nil
@@ -302,7 +302,7 @@ func (r *Resolver) lead(ctx context.Context, team Team, role string) (Answer, er
 	return Answer{Users: active, Rule: fmt.Sprintf("%s of team %s", role, team.Name)}, nil
 }
 
-// places tells where in the fixed order a role's holder stands.
+// places maps a role to the position of its holder in the fixed order.
 var places = map[string]int{RolePrimary: 0, RoleSecondary: 1, roleTertiary: 2}
 
 const roleTertiary = "tertiary"
@@ -337,7 +337,7 @@ func (r *Resolver) inFixedOrder(ctx context.Context, team Team, duty string, t t
 		}
 	}
 	if place != usual {
-		why = fmt.Sprintf(", because the %s is on call beside already", ordinal(usual))
+		why = fmt.Sprintf(", because the %s is already on call in another role", ordinal(usual))
 	}
 	return Answer{
 		Users: []users.ID{active[place]},
@@ -345,8 +345,8 @@ func (r *Resolver) inFixedOrder(ctx context.Context, team Team, duty string, t t
 	}, nil
 }
 
-// beside returns who holds the roles that are paged besides this one: of the secondary the primary, of the tertiary both, and of
-// the primary whoever the calendar has as secondary.
+// otherHolders returns the holders of the other paged roles: for the secondary the primary, for the tertiary both, and for the
+// primary the secondary of the calendar.
 func (r *Resolver) otherHolders(ctx context.Context, team Team, duty string, t time.Time) ([]users.ID, error) {
 	switch duty {
 	case RolePrimary:

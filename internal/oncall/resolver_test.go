@@ -230,17 +230,17 @@ func TestNobodyIsTheirOwnSecondary(t *testing.T) {
 		rule    string
 	}{
 		"the second is primary": {shifts: map[string]users.ID{"primary": 3}, members: []users.ID{1, 3, 4}, role: "secondary", want: 4,
-			rule: "secondary of team db: third in its fixed order, because the second is on call beside already"},
+			rule: "secondary of team db: third in its fixed order, because the second is already on call in another role"},
 		"it wraps": {shifts: map[string]users.ID{"primary": 3}, members: []users.ID{1, 3}, role: "secondary", want: 1,
-			rule: "secondary of team db: first in its fixed order, because the second is on call beside already"},
+			rule: "secondary of team db: first in its fixed order, because the second is already on call in another role"},
 		"the second is free": {shifts: map[string]users.ID{"primary": 1}, members: []users.ID{1, 3}, role: "secondary", want: 3,
 			rule: "secondary of team db: second in its fixed order"},
 		"nobody else is there": {shifts: map[string]users.ID{"primary": 3}, members: []users.ID{3}, role: "secondary", want: 3,
 			rule: "secondary of team db: first in its fixed order"},
 		"the first is secondary": {shifts: map[string]users.ID{"secondary": 1}, members: []users.ID{1, 3}, role: "primary", want: 3,
-			rule: "primary of team db: second in its fixed order, because the first is on call beside already"},
+			rule: "primary of team db: second in its fixed order, because the first is already on call in another role"},
 		"tertiary is neither": {shifts: map[string]users.ID{"primary": 4}, members: []users.ID{1, 3, 4}, role: "tertiary", want: 1,
-			rule: "tertiary of team db: first in its fixed order, because the third is on call beside already"},
+			rule: "tertiary of team db: first in its fixed order, because the third is already on call in another role"},
 		"who is switched off is no primary": {shifts: map[string]users.ID{"primary": 2}, members: []users.ID{1, 2, 3}, role: "secondary", want: 3,
 			rule: "secondary of team db: second in its fixed order"},
 	} {

@@ -69,8 +69,10 @@ func CompareShifts(a, b Shift) int {
 // SortShifts sorts by start, then id.
 func SortShifts(shifts []Shift) { slices.SortStableFunc(shifts, CompareShifts) }
 
+// FirstShift returns the first of shifts, which must not be empty, by start.
 func FirstShift(shifts []Shift) Shift { return slices.MinFunc(shifts, CompareShifts) }
 
+// SortedShifts returns a copy of shifts by start, then id.
 func SortedShifts(shifts []Shift) []Shift {
 	out := slices.Clone(shifts)
 	SortShifts(out)
@@ -111,7 +113,7 @@ type Changes struct {
 	Add    []Shift // ID 0, by start
 	Update []Update
 	Delete []Shift
-	// Notices are what interested people hear of (docs/reference/oncall-v0.md 7).
+	// Notices are the notices to interested people (docs/reference/oncall-v0.md 7).
 	Notices []Notice
 }
 

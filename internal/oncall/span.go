@@ -5,6 +5,7 @@ import "time"
 // Span is a stretch of time [Start, End).
 type Span struct{ Start, End time.Time }
 
+// Later returns the later one of two instants.
 func Later(a, b time.Time) time.Time {
 	if a.Before(b) {
 		return b
@@ -12,6 +13,7 @@ func Later(a, b time.Time) time.Time {
 	return a
 }
 
+// Earlier returns the earlier one of two instants.
 func Earlier(a, b time.Time) time.Time {
 	if b.Before(a) {
 		return b
@@ -41,5 +43,5 @@ func (s Span) Without(taken []Span) []Span {
 	return left
 }
 
-// overlaps reports whether s and [start, end) share some time.
+// Overlaps reports whether s and [start, end) share some time.
 func (s Span) Overlaps(start, end time.Time) bool { return s.Start.Before(end) && start.Before(s.End) }

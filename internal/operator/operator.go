@@ -356,7 +356,7 @@ func (o *Operator) SaveTemplate(ctx context.Context, creator string, d messages.
 }
 
 // SavePlan saves a new version of a plan in somebody's name; targets are found by role and name.
-func (o *Operator) SavePlan(ctx context.Context, creator string, d escalation.Draft) error {
+func (o *Operator) SavePlan(ctx context.Context, creator string, d escalation.PlanContent) error {
 	u, err := o.user(ctx, creator)
 	if err != nil {
 		return err

@@ -290,10 +290,9 @@ func TestUnusableDirectory(t *testing.T) {
 
 func TestTemporaryServersAreSeparateAndLeaveNothing(t *testing.T) {
 	t.Parallel()
+	dir := stateDir(t)
 	for _, fast := range []bool{false, true} {
 		t.Run(fmt.Sprint("fast ", fast), func(t *testing.T) {
-			t.Parallel()
-			dir := stateDir(t)
 			cfg := Config{StateDir: dir, Fast: fast}
 			set, err := newSetup(cfg.withDefaults())
 			require.NoError(t, err)

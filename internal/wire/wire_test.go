@@ -43,7 +43,7 @@ func TestErrorsHaveTheShapeOfThePath(t *testing.T) {
 		"oncall not found":     {"/api/v0/teams", fault.New(fault.NotFound, "x"), 404, "application/json", `{"title":"404 Not Found"}`},
 		"oncall internal":      {"/api/v0/teams", errors.New("secret"), 500, "application/json", `{"title":"500 Internal Server Error"}`},
 		"elsewhere":            {"/ack/x", titled, 400, "application/problem+json", `{"type":"about:blank","title":"Bad Request","status":400,"detail":"Invalid plan: Empty plan name"}`},
-		"elsewhere, the field": {"/v00", fault.Invalidf("name", "name is empty"), 400, "application/problem+json", `{"type":"about:blank","title":"Bad Request","status":400,"detail":"name is empty","field":"name"}`},
+		"elsewhere, the field": {"/v00", fault.Invalidf("name", "name is empty"), 400, "application/problem+json", `{"type":"about:blank","title":"Bad Request","status":400,"detail":"name is empty","field":"name","errors":[{"parameter":"name","detail":"name is empty"}]}`},
 		"elsewhere internal":   {"/ack/x", errors.New("secret"), 500, "application/problem+json", `{"type":"about:blank","title":"Internal Server Error","status":500,"detail":"internal error"}`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -66,7 +66,7 @@ func (b backoff) failures(id int64) int {
 	return 0
 }
 
-// waiting returns what is to be left alone at now. What was not heard of for long is forgotten: another process may
+// waiting returns the ids that are not tried again yet. Old entries are removed: another process may
 // own it by then.
 func (b backoff) waiting(now time.Time) []int64 {
 	b.mu.Lock()

@@ -62,7 +62,7 @@ func fitting(changes []escalation.Change) int {
 	return len(changes)
 }
 
-// committed counts what was written and wakes whoever delivers it.
+// committed counts what was written and wakes delivery.
 func (r *Runner) committed(batch []escalation.Due, changes []escalation.Change, written []incidents.ID) {
 	r.metrics.batch.Observe(float64(len(written)))
 	ok := make(map[incidents.ID]bool, len(written))
@@ -109,7 +109,7 @@ func (r *Runner) committed(batch []escalation.Due, changes []escalation.Change, 
 	}
 }
 
-// nobody tells the operator what the timeline tells people: that nobody hears of something, whoever should have.
+// nobody logs, as an error, that no recipient of a page could be reached.
 func (r *Runner) nobody(notifications int, about ...zap.Field) {
 	r.metrics.nobody.Add(float64(notifications))
 	r.log.Error("a page reaches nobody", about...)

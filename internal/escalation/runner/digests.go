@@ -37,13 +37,13 @@ type Release struct {
 	At    time.Time // when it was read
 }
 
-// Digest is how the held pages of a flood are told.
+// Digest is how the held pages of a flood are sent.
 type Digest struct {
 	Release
 	Batch       string // number of the digest, should there be one: 32 hexadecimal digits
 	Application string // name
 	Plan        string // name
-	// Mode and Destination are how the person is told; "" when they cannot be reached: then the digest has the mode of its
+	// Mode and Destination are how the person is reached; "" when they cannot be reached: then the digest has the mode of its
 	// newest page, and delivery finds somebody else (promise P8).
 	Mode        users.Mode
 	Destination string

@@ -14,7 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// maxFallbackBatches bounds how long failed messages keep a look from ending: due incidents come first.
+// maxFallbackBatches bounds how long failed messages keep a pass from ending: due incidents come first.
 const maxFallbackBatches = 20
 
 // fallbacks finds messages of the leased buckets that failed for good in every mode, of incidents and out of band
@@ -117,7 +117,7 @@ func (r *Runner) replaceBatch(ctx context.Context, failed []escalation.Failed) e
 	var made buckets.Set
 	for _, c := range changes {
 		r.failedMessages.succeeded(int64(c.Failed.ID))
-		if c.Nobody && !c.Failed.OutOfBand() { // a vendor's long outage would tell of every mail
+		if c.Nobody && !c.Failed.OutOfBand() { // a vendor's long outage would log every mail
 			r.unreached(c.Failed, plans[escalation.PlanID(c.Failed.Made.PlanID)])
 		}
 		for _, m := range c.Messages {

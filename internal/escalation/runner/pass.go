@@ -17,8 +17,8 @@ import (
 	"github.com/iris-oncall/iris/internal/incidents"
 )
 
-// look reads due work of the buckets once and does it. It returns the buckets in which there may be more.
-func (r *Runner) look(ctx context.Context, bs buckets.Set) (more buckets.Set, err error) {
+// pass reads due work of the buckets once and does it. It returns the buckets in which there may be more.
+func (r *Runner) pass(ctx context.Context, bs buckets.Set) (more buckets.Set, err error) {
 	leases := r.held(bs)
 	if len(leases) == 0 {
 		return more, nil
@@ -38,7 +38,7 @@ func (r *Runner) look(ctx context.Context, bs buckets.Set) (more buckets.Set, er
 		err = r.fallbacks(ctx, leases)
 	}
 	if err == nil && bs == buckets.All() {
-		err = errors.Join(r.digests(ctx, leases), r.ring(ctx, leases))
+		err = errors.Join(r.digests(ctx, leases), r.fireTimers(ctx, leases))
 	}
 	if err != nil {
 		r.outages++

@@ -24,7 +24,7 @@ type Holder interface {
 	ProcessID() string
 	// Leases returns the leases that may be used now, ascending by bucket. The runner does not change the slice.
 	Leases() []buckets.Lease
-	// Lost hands back leases that a transaction found to be lost.
+	// Lost returns leases that a transaction found to be lost.
 	Lost(buckets.Set)
 }
 
@@ -37,7 +37,7 @@ type Deps struct {
 	Reader   escalation.Reader
 	Resolver *oncall.Resolver
 	Holder   Holder
-	// Waker is told, after a commit, in which buckets messages were made. It must only take note; it is called from
+	// Waker is called after a commit with the buckets in which messages were made. It must not block; it is called from
 	// several goroutines.
 	Waker      func(buckets.Set)
 	Log        *zap.Logger
@@ -82,9 +82,9 @@ func (c Config) validate() error {
 // planKeep is how long a plan is trusted unread. Its steps never change, but the names of its targets may.
 const planKeep = 30 * time.Second
 
-// lookGap is how far apart two looks begin at least. Whoever is woken after a pause looks at once; in a flood, looks find more,
+// passGap is the least time between the beginnings of two passes. After a pause a wake-up is served at once; in a flood, passes find more,
 // and what has nothing for the runner wakes it in vain less often.
-const lookGap = 10 * time.Millisecond
+const passGap = 10 * time.Millisecond
 
 // minRetryPause is the first pause before incidents are read again that were due but are locked or failed.
 const minRetryPause = 20 * time.Millisecond
@@ -185,7 +185,7 @@ func (r *Runner) passed() { r.lastPass.Store(time.Now().UnixNano()) }
 // Run works until ctx ends, and returns nil then. Trouble with the database is logged and tried again, never returned.
 // It must be called once.
 func (r *Runner) Run(ctx context.Context) error {
-	var pending buckets.Set // to look at now
+	var pending buckets.Set // to be read now
 	var looked buckets.Set  // looked at since the last sleep
 	var fullAt, dueAt time.Time
 	failing := false
@@ -197,7 +197,7 @@ func (r *Runner) Run(ctx context.Context) error {
 			fullAt, pending = now, buckets.All()
 		}
 		began := time.Now()
-		more, err := r.look(ctx, pending)
+		more, err := r.pass(ctx, pending)
 		if err != nil && ctx.Err() == nil {
 			if !failing {
 				r.log.Error("escalation cannot go on, trying again every second", zap.Error(err))
@@ -208,7 +208,7 @@ func (r *Runner) Run(ctx context.Context) error {
 			r.sleep(ctx, timer, r.cfg.Poll, nil)
 			continue
 		}
-		// A process that lost the database holds no bucket: its looks succeed because there is nothing to look at.
+		// A process that lost the database holds no bucket: its passes succeed because there is nothing to read.
 		if failing && ctx.Err() == nil && len(r.deps.Holder.Leases()) > 0 {
 			r.log.Info("escalation goes on")
 			failing = false
@@ -225,7 +225,7 @@ func (r *Runner) Run(ctx context.Context) error {
 			wake = dueAt
 		}
 		r.sleep(ctx, timer, time.Until(wake), r.wakes)
-		r.sleep(ctx, timer, time.Until(began.Add(lookGap)), nil)
+		r.sleep(ctx, timer, time.Until(began.Add(passGap)), nil)
 	}
 	return nil
 }
@@ -235,7 +235,7 @@ func (r *Runner) Run(ctx context.Context) error {
 func (r *Runner) Pass(ctx context.Context) error {
 	pending := buckets.All()
 	for !pending.Empty() {
-		more, err := r.look(ctx, pending)
+		more, err := r.pass(ctx, pending)
 		if err != nil {
 			return err
 		}
@@ -249,7 +249,7 @@ func (r *Runner) Pass(ctx context.Context) error {
 // them; known is what it was before for the others.
 func (r *Runner) nextDue(ctx context.Context, looked buckets.Set, known time.Time) time.Time {
 	read := time.Now()
-	latest := read.Add(r.cfg.Poll) // there is a full look by then anyway
+	latest := read.Add(r.cfg.Poll) // there is a full pass by then anyway
 	if looked == buckets.All() || known.IsZero() || known.After(latest) {
 		known = latest
 	}
@@ -259,7 +259,7 @@ func (r *Runner) nextDue(ctx context.Context, looked buckets.Set, known time.Tim
 	}
 	next, err := r.deps.Work.NextDue(ctx, leases, r.now())
 	if err != nil {
-		return known // the next look tells
+		return known // the next pass returns the error
 	}
 	if next > 0 {
 		r.retryPause = minRetryPause

@@ -62,7 +62,7 @@ func TestRunLooksAFewTimesWhenItIsWokenAllTheTime(t *testing.T) {
 		}
 		synctest.Wait()
 		reads, _, _ := g.seen()
-		require.InDelta(t, 100*time.Millisecond/lookGap, reads, 2)
+		require.InDelta(t, 100*time.Millisecond/passGap, reads, 2)
 		stop()
 		require.NoError(t, <-done)
 	})

@@ -220,7 +220,7 @@ func (m *memory) Release(_ context.Context, _ string, d Digest, _ time.Time) (bu
 	return buckets.Of(d.Lease.Bucket), nil
 }
 
-func (m *memory) Ring(context.Context, string, []buckets.Lease, time.Time) (buckets.Set, error) {
+func (m *memory) Fire(context.Context, string, []buckets.Lease, time.Time) (buckets.Set, error) {
 	return buckets.Set{}, nil
 }
 
@@ -475,7 +475,7 @@ func TestALostLeaseIsHandedBackAndTheRestGoesOn(t *testing.T) {
 		}
 		return nil
 	}
-	_, err := g.runner.look(t.Context(), buckets.All())
+	_, err := g.runner.pass(t.Context(), buckets.All())
 	require.NoError(t, err)
 	require.Equal(t, buckets.Of(2), g.lost)
 	require.Len(t, g.changes, 1)

@@ -13,19 +13,19 @@ import (
 
 // Timers starts the escalation of incidents again whose time has come.
 type Timers interface {
-	// Ring starts the escalation of incidents whose late firing delivery no resolve followed, and of exhausted incidents whose
+	// Fire starts the escalation of incidents whose late firing delivery no resolve followed, and of exhausted incidents whose
 	// new alert had to wait. It returns their buckets. It is one transaction that first checks the leases; if one was lost it
 	// writes nothing and returns a *buckets.LostError.
-	Ring(ctx context.Context, processID string, leases []buckets.Lease, now time.Time) (buckets.Set, error)
+	Fire(ctx context.Context, processID string, leases []buckets.Lease, now time.Time) (buckets.Set, error)
 }
 
-// ring does so every second at most.
-func (r *Runner) ring(ctx context.Context, leases []buckets.Lease) error {
+// fireTimers calls Timers.Fire, at most once per Poll.
+func (r *Runner) fireTimers(ctx context.Context, leases []buckets.Lease) error {
 	if r.cfg.Now == nil && time.Since(r.timersAt) < r.cfg.Poll {
 		return nil
 	}
 	r.timersAt = time.Now()
-	rung, err := r.deps.Timers.Ring(ctx, r.deps.Holder.ProcessID(), leases, r.now())
+	started, err := r.deps.Timers.Fire(ctx, r.deps.Holder.ProcessID(), leases, r.now())
 	var lost *buckets.LostError
 	switch {
 	case errors.As(err, &lost):
@@ -33,8 +33,8 @@ func (r *Runner) ring(ctx context.Context, leases []buckets.Lease) error {
 		return nil
 	case err != nil:
 		return fmt.Errorf("start incidents again: %w", err)
-	case !rung.Empty():
-		r.Wake(rung)
+	case !started.Empty():
+		r.Wake(started)
 	}
 	return nil
 }
@@ -53,6 +53,6 @@ func (r *Runner) resume(ctx context.Context) error {
 		r.resumedAt = time.Now()
 		return nil
 	}
-	r.log.Info("paused incidents are resumed", zap.Int("incidents", n)) // there may be more: the next look goes on
+	r.log.Info("paused incidents are resumed", zap.Int("incidents", n)) // there may be more, which the next pass resumes
 	return nil
 }

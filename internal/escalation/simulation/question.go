@@ -19,7 +19,7 @@ type Names interface {
 	TargetNumber(ctx context.Context, role, name string) (int64, error)
 }
 
-// Clock tells the time by which pages are decided: the database's.
+// Clock reads the time by which pages are decided: the database's.
 type Clock interface {
 	Clock(ctx context.Context) (time.Time, error)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation"
 )
 
-// Report is a simulation in words and numbers, as programs read it. Times are Unix seconds.
+// Report is a simulation in the form that the API answers. Times are Unix seconds.
 type Report struct {
 	Plan        string            `json:"plan"`
 	PlanID      escalation.PlanID `json:"plan_id"`
@@ -45,7 +45,7 @@ type ReportLine struct {
 	Text string `json:"text"`
 }
 
-// Report words the simulation.
+// Report returns the simulation in the form that the API answers.
 func (s Simulation) Report() Report {
 	r := Report{
 		Plan: s.Plan.Name, PlanID: s.Plan.ID, At: s.Question.At.Unix(), Assume: "no-ack", End: s.End, EndedAt: s.EndedAt.Unix(),

@@ -17,7 +17,7 @@ import (
 )
 
 // simulation lives through one incident: it decides, takes the messages as left at once, and decides again when the engine
-// would look at the incident again.
+// would decide the incident again.
 type simulation struct {
 	Simulation
 	decider    *escalation.Decider
@@ -25,7 +25,7 @@ type simulation struct {
 	rules      *oncall.Recent[users.ResponderKey, []messages.Reprioritisation]
 
 	populated Populated       // nil = calendars are not asked how far they reach
-	beyond    map[string]bool // on-call roles of teams that a note speaks of
+	beyond    map[string]bool // on-call roles of teams that have a note already
 	floods    map[escalation.AggregationKey]*foreseen
 	counts    map[users.ID]map[users.Mode]*messages.Window
 	latest    map[int]escalation.RoundFact // of the current step, by position: the last round that made messages
@@ -156,7 +156,7 @@ func (s *simulation) stored(p escalation.Progress) (escalation.Progress, error) 
 }
 
 // carryOut notes the messages and lines of a decision and returns when the incident is looked at again: a message that left
-// moves the next look up to the end of its wait.
+// makes the incident due at the end of its wait.
 func (s *simulation) carryOut(ctx context.Context, w escalation.Decided) (time.Time, error) {
 	next := w.DueAt
 	var held, ruled []incidents.Entry

@@ -139,7 +139,7 @@ func (th *theatre) Releases(context.Context, []buckets.Lease, time.Time) ([]runn
 func (th *theatre) Release(context.Context, string, runner.Digest, time.Time) (buckets.Set, error) {
 	return buckets.Set{}, nil
 }
-func (th *theatre) Ring(context.Context, string, []buckets.Lease, time.Time) (buckets.Set, error) {
+func (th *theatre) Fire(context.Context, string, []buckets.Lease, time.Time) (buckets.Set, error) {
 	return buckets.Set{}, nil
 }
 func (th *theatre) CancelDigests(context.Context, string, []buckets.Lease) (int, error) {

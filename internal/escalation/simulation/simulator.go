@@ -33,13 +33,13 @@ type Rules interface {
 	DefaultModes(ctx context.Context) (map[users.Priority]users.Mode, error)
 }
 
-// Vendors tells which modes processors have a vendor for.
+// Vendors reads which modes the processors have a vendor for.
 type Vendors interface {
 	// Served returns false when it is not known: no processor runs, or one does not say.
 	Served(ctx context.Context) (modes []users.Mode, known bool, err error)
 }
 
-// Populated tells how far calendars reach.
+// Populated reads how far calendars are populated.
 type Populated interface {
 	// NotPopulated reports whether a schedule of an on-call role of the team is for the instant and has not been populated to it.
 	NotPopulated(ctx context.Context, team escalation.Target, role string, at time.Time) (bool, error)
@@ -52,10 +52,10 @@ type SimulatorDeps struct {
 	Names   Names
 	Clock   Clock
 	Vendors Vendors
-	// Populated returns what tells how far calendars reach, for one simulation.
+	// Populated returns a reader of how far calendars are populated, for one simulation.
 	Populated func() Populated
 	// Resolver returns a resolver for one simulation. It may remember what it read for as long as it is used, so that a
-	// simulation looks at one state of things, and must be able to answer for any instant.
+	// simulation sees one state, and must be able to answer for any instant.
 	Resolver func() *oncall.Resolver
 }
 
@@ -112,7 +112,7 @@ type Simulation struct {
 type SimulatedPage struct {
 	messages.New
 	At time.Time
-	// Wanted is the mode that the person would rather be told in; Mode says how they are told.
+	// Wanted is the mode that the person prefers; Mode is the one that is used.
 	Wanted users.Mode
 	// Rule says why this person, ModeRule why in this mode.
 	Rule     string
@@ -121,7 +121,7 @@ type SimulatedPage struct {
 	HeldUntil time.Time
 }
 
-// anyApplication stands for an application that is not named.
+// anyApplication is used when the question names no application.
 func anyApplication(priorities map[users.Priority]users.Mode) escalation.Application {
 	app := escalation.Application{Name: "any application", Modes: users.AppModes{Supported: map[users.Mode]bool{}, Priorities: priorities}}
 	for _, m := range users.Modes {

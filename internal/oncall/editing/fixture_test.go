@@ -19,19 +19,6 @@ const names = ".abcdefgh"
 
 func nameOf(id users.ID) string { return string(names[id]) }
 
-func mustZone(t testing.TB, name string) *time.Location {
-	zone, err := time.LoadLocation(name)
-	require.NoError(t, err)
-	return zone
-}
-
-// on reads 2026-11-21 09:00 in a zone.
-func on(t testing.TB, zone *time.Location, s string) time.Time {
-	at, err := time.Parse("2006-01-02 15:04", s)
-	require.NoError(t, err)
-	return oncall.LocalOf(at).In(zone)
-}
-
 // links counts up instead of being random.
 func links() func() string {
 	n := 0

@@ -214,7 +214,7 @@ func (r SwapRequest) end(state RequestState, at time.Time, by users.ID) SwapRequ
 	return r
 }
 
-// Asked tells whom a new request asks: the person named, or everybody else in the team who is not switched off.
+// Asked returns the notice of a new request to the people it asks: the person named, or everybody else in the team who is not switched off.
 func (r SwapRequest) Asked(crew Membership, give, take []oncall.Shift) oncall.Notice {
 	n := oncall.Notice{Kind: oncall.SwapAsked, TeamID: r.TeamID, By: r.From, Note: r.Note, Shifts: concat(give, take)}
 	if r.To != 0 {
@@ -230,8 +230,8 @@ func (r SwapRequest) Asked(crew Membership, give, take []oncall.Shift) oncall.No
 	return n
 }
 
-// Ended tells what became of a request that is open no longer. give and take are its shifts as they were when it ended. What was asked
-// of everybody and withdrawn is told to nobody.
+// Ended returns the notices of how a request ended. give and take are its shifts as they were then. If a request to everybody
+// is withdrawn, nobody gets a notice.
 func (r SwapRequest) Ended(give, take []oncall.Shift) []oncall.Notice {
 	n := oncall.Notice{TeamID: r.TeamID, By: r.DecidedBy, Shifts: concat(give, take), Users: []users.ID{r.From}}
 	switch r.State {

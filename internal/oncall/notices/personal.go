@@ -10,7 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// PersonalNotice are for the words of a personal notice to one of its people.
+// PersonalNotice is a personal notice for one reader.
 type PersonalNotice struct {
 	Kind   oncall.NoticeKind
 	Team   string
@@ -23,7 +23,7 @@ type PersonalNotice struct {
 	Link  string         // where to answer; "" = nowhere
 }
 
-// Text of the notice: short, because they are read on phones. False when there is nothing to tell.
+// Text returns a short text, because it is read on phones. False when there is nothing to say.
 func (p PersonalNotice) Text() (Text, bool) {
 	var own, others []NoticeFact
 	for _, f := range p.Facts {
@@ -55,7 +55,7 @@ func (p PersonalNotice) Text() (Text, bool) {
 	return Text{}, false
 }
 
-// pager words that somebody took the pager; the first fact is what they took.
+// pager returns the text of a notice that somebody took the pager; the first fact is the shift taken.
 func (p PersonalNotice) pager() (Text, bool) {
 	if len(p.Facts) == 0 {
 		return Text{}, false

@@ -8,16 +8,16 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Types of reminders, in the wire's words.
+// Types of reminders, as the wire names them.
 const (
 	RemindBefore = "oncall_reminder"  // before a shift begins
 	RemindEnd    = "offcall_reminder" // before a shift ends
 )
 
-// Text are a message about shifts.
+// Text is a message about shifts.
 type Text struct{ Subject, Body string }
 
-// Reminder tells somebody of a shift of theirs that begins or ends soon.
+// Reminder is a message to a person whose shift begins or ends soon.
 type Reminder struct {
 	Type       string
 	Team, Role string
@@ -26,7 +26,7 @@ type Reminder struct {
 	Zone       *time.Location // of the person
 }
 
-// Text of the reminder.
+// Text returns the text of the reminder.
 func (r Reminder) Text() Text {
 	verb := "begins"
 	if r.Type == RemindEnd {
@@ -65,7 +65,7 @@ func plainDuration(d time.Duration) string {
 	return d.String()
 }
 
-// NoticeFact is a shift as a notice tells of it: names are those of the moment of telling.
+// NoticeFact is a shift in a notice, with the names as they are when the notice is sent.
 type NoticeFact struct {
 	User       users.ID
 	Role, Name string
@@ -76,7 +76,7 @@ func (f NoticeFact) text(zone *time.Location) string {
 	return fmt.Sprintf("%s as %s from %s to %s", f.Name, f.Role, plainTime(f.Start, zone), plainTime(f.End, zone))
 }
 
-// NoticeText tells a person of a zone what happened to a team's calendar; false when the kind tells nothing with so many facts.
+// NoticeText returns the text of a notice for a reader in a zone; false when the kind has no text for so many facts.
 // The facts are those of Notice.Shifts.
 func NoticeText(kind oncall.NoticeKind, team string, facts []NoticeFact, zone *time.Location) (Text, bool) {
 	need := map[oncall.NoticeKind]int{oncall.ShiftCreated: 1, oncall.ShiftEdited: 2, oncall.ShiftDeleted: 1, oncall.ShiftSwapped: 2, oncall.ShiftSubstituted: 2}[kind]

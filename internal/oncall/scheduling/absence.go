@@ -20,7 +20,7 @@ type Recurring struct {
 
 const (
 	maxAbsence = 366 * 24 * time.Hour
-	// maxTimes bounds how many absences one look at a rule gives.
+	// maxTimes bounds how many absences one call of Between returns.
 	maxTimes = 10_000
 	maxRule  = 500 // bytes
 )

@@ -14,12 +14,12 @@ import (
 // Cover is when a team wants somebody to hold a role.
 type Cover string
 
-// The kinds of cover. Without a wish it is CoverSchedules.
+// The kinds of cover. A role without a rule has CoverSchedules.
 const (
 	CoverSchedules Cover = "schedules" // always; when all schedules of the role are limited to certain hours, in those
 	CoverAlways    Cover = "always"
 	CoverNever     Cover = "never"
-	CoverHours     Cover = "hours" // in the windows of the wish
+	CoverHours     Cover = "hours" // in the windows of the rule
 )
 
 // CoverRule is what a team says of a role.
@@ -51,7 +51,7 @@ func (w CoverRule) Check() error {
 	return nil
 }
 
-// GapKind tells why nobody is on call.
+// GapKind is why nobody is on call.
 type GapKind string
 
 // The kinds of gaps.
@@ -68,7 +68,7 @@ type Gap struct {
 	oncall.Span
 }
 
-// Coverage is what tells the gaps of a team: one answer for warnings, the command line, the API and the pages. It is a value,
+// Coverage finds the gaps of a team, for warnings, the command line, the API and the pages alike. It is a value,
 // only read, by any number of goroutines.
 type Coverage struct {
 	Zone      *time.Location
@@ -120,7 +120,7 @@ func (c Coverage) ofRole(role string) []Schedule {
 }
 
 // Wanted returns when in [from, to) somebody is to hold the role, in order and without overlap. A role without schedules that
-// nothing is said of is wanted always: whoever asks for it means so.
+// nothing is said of is wanted always, because the caller asked for it.
 func (c Coverage) Wanted(role string, from, to time.Time) []oncall.Span {
 	always := []oncall.Span{{Start: from, End: to}}
 	switch wish := c.rule(role); wish.Cover {
@@ -198,7 +198,7 @@ func (s *Schedule) limited() bool {
 	return total < time.Duration(s.step())*time.Second
 }
 
-// hours returns when in [from, to) the schedule is for, whoever is there to take it, in order and without overlap.
+// hours returns the spans of [from, to) that the schedule covers, in order and without overlap, even if nobody can take them.
 func (s *Schedule) hours(holidays map[oncall.Date]bool, from, to time.Time) []oncall.Span {
 	first, last := oncall.LocalIn(from, s.Zone)-2*day, oncall.LocalIn(to, s.Zone)+2*day
 	var out []oncall.Span

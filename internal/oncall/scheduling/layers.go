@@ -204,7 +204,7 @@ func pieceSpans(pieces []piece) []oncall.Span {
 	return out
 }
 
-// layerPieces returns the parts of a layer's turns inside w, each with whoever takes it.
+// layerPieces returns the parts of a layer's turns inside w, each with the person who takes it.
 func (s *Schedule) layerPieces(b *draftCalendar, layer int, w oncall.Span) []piece {
 	l := &s.Rotation.Layers[layer]
 	if len(l.Members) == 0 {

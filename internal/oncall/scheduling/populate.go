@@ -54,7 +54,7 @@ func Populate(now time.Time, s Schedule, start time.Time, known Calendars) (Resu
 }
 
 // settle takes out of the plan what it would delete only to make it again: such shifts keep their numbers, so that feeds
-// and links to them stay good, and nobody is told.
+// and links to them stay valid, and nobody gets a notice.
 func (p *Result) settle() {
 	gone := groups(p.Delete)
 	again := groups(p.Add)
@@ -81,7 +81,7 @@ func (p *Result) settle() {
 	p.Notices = slices.DeleteFunc(p.Notices, func(n oncall.Notice) bool { return n.Kind == oncall.ShiftCreated && stay(n.Shifts[0]) })
 }
 
-// groups gathers shifts that are linked, under a key that tells person, role and times.
+// groups gathers shifts that are linked, under a key of person, role and times.
 func groups(shifts []oncall.Shift) map[string][]oncall.Shift {
 	links := map[string][]oncall.Shift{}
 	for i, s := range oncall.SortedShifts(shifts) {

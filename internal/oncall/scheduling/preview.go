@@ -16,7 +16,7 @@ const (
 	maxForeseen = 5000
 )
 
-// draftID stands for the schedule that has no number yet. No stored one has it.
+// draftID is the number of a schedule that is not stored yet. No stored one has it.
 const draftID oncall.ScheduleID = -1
 
 // Preview returns what comes of saving a schedule. A draft without a number is new: processors fill it from now on, also the time
@@ -53,7 +53,7 @@ func Preview(now time.Time, s Schedule, start time.Time, known Calendars) (Resul
 	return plan, nil
 }
 
-// numbered gives the shifts that are not stored numbers of their own: the book tells shifts apart by them.
+// numbered gives the shifts that are not stored numbers of their own, because draftCalendar identifies shifts by number.
 func numbered(shifts []oncall.Shift) []oncall.Shift {
 	shifts = slices.Clone(shifts)
 	for i := range shifts {

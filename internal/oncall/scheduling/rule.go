@@ -16,7 +16,7 @@ type recurrence struct{ option rrule.ROption }
 var errRule = errors.New("no rule of RFC 5545")
 
 // readRule reads a rule whose first time is start. Times without a zone of their own (UNTIL) are start's; those of UTC are converted
-// by until. It refuses what the library takes but cannot work out: it would look outside of its tables and panic.
+// by until. It refuses rules that the library accepts but panics on.
 func readRule(text string, start time.Time, until func(time.Time) time.Time) (recurrence, error) {
 	option, err := rrule.StrToROption(strings.TrimPrefix(text, "RRULE:"))
 	if err != nil {

@@ -67,16 +67,16 @@ type Unfilled struct {
 	Role       string
 	Period     time.Time // the beginning of its period
 	Start, End time.Time
-	Why        string // in words, e.g. "everybody in the roster is busy or away"
+	Why        string // e.g. "everybody in the roster is busy or away"
 }
 
-// Warning is a stretch ahead without anybody, for the team to hear of once.
+// Warning is a future span in which nobody is on call. The team is notified of it once.
 type Warning struct {
 	Kind  string // gap: the calendar is empty; unfilled: a schedule found nobody
 	Role  string
-	Since time.Time // tells warnings of a kind and role apart
+	Since time.Time // identifies the warning among those of its kind and role
 	oncall.Span
-	Why string // in words
+	Why string // as the team reads it
 }
 
 // Result is what populating a schedule does. Storing it is one transaction with the schedule's new Progress.

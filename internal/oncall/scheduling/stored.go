@@ -43,7 +43,7 @@ type StoredAbsence struct {
 	Recurring
 }
 
-// CountsIn reports whether schedules of a team heed the unavailability.
+// CountsIn reports whether schedules of a team respect the unavailability.
 func (s StoredAbsence) CountsIn(team int64) bool { return s.TeamID == 0 || s.TeamID == team }
 
 // HolidayCalendar is a team's holidays with the iCalendar text they came from.

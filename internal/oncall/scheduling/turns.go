@@ -86,7 +86,7 @@ type segment struct {
 	offset  int   // which of them has the first turn
 }
 
-// newSequence works out the turns. When people join or leave, the turns go on with whoever follows the last one in the order
+// newSequence works out the turns. When people join or leave, the turns go on with the person after the last one in the order
 // of members.
 func newSequence(l *Layer) *sequence {
 	firsts := []int{0}

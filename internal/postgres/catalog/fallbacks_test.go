@@ -18,7 +18,7 @@ func TestFallbacksAreSetAndSurviveNewVersionsOfAPlan(t *testing.T) {
 	_, err := d.Pool().Exec(t.Context(), `insert into users (name) values ('ann'), ('bob'); insert into applications (name) values ('demo')`)
 	require.NoError(t, err)
 	plans, apps := catalog.NewPlans(d), catalog.NewApplications(d, nil)
-	version := escalation.Draft{Name: "p", CreatorID: 1}
+	version := escalation.PlanContent{Name: "p", CreatorID: 1}
 	_, err = plans.Create(t.Context(), version)
 	require.NoError(t, err)
 

@@ -198,7 +198,7 @@ func TestRepageAfterSurvivesPlanVersions(t *testing.T) {
 	e := pgtest.NewEscalating(t)
 	plans := catalog.NewPlans(e.DB)
 	version := func() int64 {
-		id, err := plans.Create(t.Context(), escalation.Draft{Name: "Night", CreatorID: users.ID(e.People["owner"])})
+		id, err := plans.Create(t.Context(), escalation.PlanContent{Name: "Night", CreatorID: users.ID(e.People["owner"])})
 		require.NoError(t, err)
 		return int64(id)
 	}

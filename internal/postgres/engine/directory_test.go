@@ -112,7 +112,7 @@ func TestDirectoryReadsPlans(t *testing.T) {
 	require.Equal(t, "owner", p.Creator)
 	require.Equal(t, "boss", p.Fallback.String())
 	require.Equal(t, users.Email, p.Tracking.Mode)
-	require.True(t, p.Tracking.Speaks("shop"))
+	require.True(t, p.Tracking.Covers("shop"))
 	require.Len(t, p.Steps, 3, "a step without notifications keeps its place")
 	require.Empty(t, p.Steps[1].Notifications)
 	first := p.Steps[0].Notifications[0]

@@ -38,9 +38,9 @@ func NewCatalog(t *testing.T) Catalog {
 }
 
 // Draft returns a plan of two steps, which is not stored.
-func (c Catalog) Draft(name string) escalation.Draft {
+func (c Catalog) Draft(name string) escalation.PlanContent {
 	zero := 0
-	return escalation.Draft{Name: name, CreatorID: c.Ann, Description: "d", ThresholdWindow: 10 * time.Second, ThresholdCount: 1,
+	return escalation.PlanContent{Name: name, CreatorID: c.Ann, Description: "d", ThresholdWindow: 10 * time.Second, ThresholdCount: 1,
 		AggregationWindow: 20 * time.Second, AggregationReset: 30 * time.Second,
 		Tracking: &escalation.Tracking{Mode: users.Email, Key: "a@b", Template: []byte(`{"demo":{"email_subject":"s"}}`)},
 		Steps: []escalation.Step{

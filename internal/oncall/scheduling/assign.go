@@ -8,7 +8,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Why a period stays unfilled, in words for the team.
+// Why a period stays unfilled, as the team reads it.
 const (
 	whyNoRotation = "nobody of the roster is in rotation"
 	whyAllBusy    = "everybody in rotation is busy or away"
@@ -24,7 +24,7 @@ func (s *Schedule) choose(b *draftCalendar, p period, spans []oncall.Span) (user
 	return s.longestRested(b, spans)
 }
 
-// longestRested is Oncall's default: of those in rotation who are free, whoever never had the role before, else whose
+// longestRested is Oncall's default: of those in rotation who are free, the one who never had the role, else the one whose
 // last shift ended longest ago. Ties go to the roster's order.
 func (s *Schedule) longestRested(b *draftCalendar, spans []oncall.Span) (users.ID, string) {
 	var best users.ID
@@ -53,7 +53,7 @@ func (s *Schedule) longestRested(b *draftCalendar, spans []oncall.Span) (users.I
 	return best, ""
 }
 
-// nextInOrder is round-robin: whoever follows the last one, whether free or not.
+// nextInOrder is round-robin: the person after the last one, whether free or not.
 func (s *Schedule) nextInOrder(b *draftCalendar, at time.Time) (users.ID, string) {
 	var order []users.ID
 	for _, u := range s.Order {
@@ -92,7 +92,7 @@ func (s *Schedule) fill(b *draftCalendar, p period, plan *Result) {
 		return
 	}
 	if s.Algorithm == RoundRobin {
-		// A period that hands have filled is a turn all the same: a swap changes nobody else's.
+		// A period that was filled by hand counts as a turn, too, so that a swap changes nobody else's turn.
 		s.Progress.LastUser = user
 	}
 	s.assign(b, plan, user, open)

@@ -44,10 +44,10 @@ func (c LiveConfig) withDefaults() LiveConfig {
 	return c
 }
 
-// LiveCalendar is the Calendar over storage. It keeps the calendar of each team that was asked for and looks at most once
-// every Keep whether its version is still the same, so that an override saved a second ago is paged. It is never in the
-// way of a page (promise P8): while the storage does not answer, it answers from the last calendar it read, and if it has
-// none, it has nothing to say; the rule tells. It is safe for use by many goroutines.
+// LiveCalendar is the Calendar over storage. It caches the calendar of each team that was asked for, and checks its
+// version at most once per Keep, so that an override saved a second ago is paged. It never delays a page for long (promise
+// P8): while the storage does not answer, it answers from the last calendar it read. If it has none, it gives no answer, and
+// the rule says so. It is safe for use by many goroutines.
 type LiveCalendar struct {
 	store CalendarStore
 	conf  LiveConfig
@@ -73,7 +73,7 @@ func NewLiveCalendar(store CalendarStore, conf LiveConfig) *LiveCalendar {
 // behind is how much of the past is kept: clocks differ.
 const behind = time.Hour
 
-// Prefetch looks at the calendars of teams at once, so that OnCall needs not look at each. It fails only with ctx.
+// Prefetch reads the calendars of teams at once, so that OnCall need not read each. It fails only with ctx.
 func (c *LiveCalendar) Prefetch(ctx context.Context, teams []int64) error {
 	_ = c.refresh(ctx, teams)
 	return ctx.Err()
@@ -127,7 +127,7 @@ func (c *LiveCalendar) answer(calendar *TeamCalendar, team Team, role string, t 
 	return answer, true, nil
 }
 
-// clock words an instant in a zone; one that is not known is UTC.
+// clock formats an instant in a zone; an unknown zone counts as UTC.
 func (c *LiveCalendar) clock(name string, t time.Time) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -192,7 +192,7 @@ func (c *LiveCalendar) patience(ctx context.Context) (context.Context, context.C
 	return context.WithTimeout(ctx, wait)
 }
 
-// errSilent stands for the failure of a moment ago.
+// errSilent is returned without a read, because one failed less than Keep ago.
 var errSilent = fmt.Errorf("the storage of calendars did not answer a moment ago")
 
 func (c *LiveCalendar) stale(now time.Time, teams []int64) (stale []int64, silent bool) {

@@ -84,7 +84,7 @@ func TestAnOverrideSavedASecondAgoIsPaged(t *testing.T) {
 			return answer
 		}
 		require.Equal(t, Answer{Users: []users.ID{3}, Rule: "primary of team db: shift until Mon 2000-01-31 01:00 CET"}, ask("oncall"))
-		require.Equal(t, Answer{Users: []users.ID{1}, Rule: "secondary of team db: first in its fixed order, because the second is on call beside already"},
+		require.Equal(t, Answer{Users: []users.ID{1}, Rule: "secondary of team db: first in its fixed order, because the second is already on call in another role"},
 			ask("oncall-secondary"))
 		require.Equal(t, "shift until Mon 2000-01-31 01:00 CET", ask("oncall-PRIMARY").Rule[len("primary of team db: "):])
 		require.Equal(t, 1, store.checks, "looked at once a second")

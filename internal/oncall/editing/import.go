@@ -151,7 +151,7 @@ type CalendarImport struct {
 	oncall.Changes
 	// Added are the occurrences of Changes.Add, in its order; Dropped are those whose shifts are deleted.
 	Added, Dropped []Occurrence
-	// Kept are occurrences whose shifts somebody changed or deleted by hand: hands win over calendars from elsewhere.
+	// Kept are occurrences whose shifts somebody changed or deleted by hand: manual edits take precedence over imported calendars.
 	Kept []Occurrence
 }
 

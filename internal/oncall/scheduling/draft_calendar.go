@@ -94,7 +94,7 @@ func (b *draftCalendar) away(user users.ID, spans []oncall.Span) bool {
 	})
 }
 
-// envelope is from the beginning of the first span to the end of the last: most of a calendar lies outside, and needs no closer look.
+// envelope is from the beginning of the first span to the end of the last: most of a calendar lies outside of it, which a quick check finds.
 func envelope(spans []oncall.Span) oncall.Span {
 	var all oncall.Span
 	for i, s := range spans {

@@ -19,8 +19,8 @@ type Membership struct {
 	Members map[users.ID]bool // of the membership rule: admins and everybody in a roster; false = switched off
 }
 
-// refuses says why nobody may put a person on call: no member of the team (in the words of stranger), or switched off. "" =
-// nothing is wrong with it.
+// refuses says why a person cannot be put on call: not a member of the team (then it returns the text stranger), or
+// deactivated. "" = the person can be.
 func (c Membership) refuses(id users.ID, stranger string) string {
 	active, member := c.Members[id]
 	switch {
@@ -60,8 +60,8 @@ type ShiftRequest struct {
 	Start, End time.Time
 	Role       string
 	User       users.ID // 0 = no such user
-	UserName   string   // for the words of a refusal
-	TeamName   string   // as asked for; only CreateLinked looks at it
+	UserName   string   // for the text of a refusal
+	TeamName   string   // as asked for; only CreateLinked reads it
 	Schedule   oncall.ScheduleID
 	Note       string
 }

@@ -210,7 +210,7 @@ func cut(shifts []oncall.Shift, start, end time.Time) oncall.Changes {
 	return c
 }
 
-// TakePager puts a person on call for a role from now: in the place of whoever holds the role, until their shifts end, or
+// TakePager puts a person on call for a role from now: in the place of the people who hold the role, until their shifts end, or
 // until another instant (zero = not said). If nobody holds it, until must be said. shifts are the team's, at least those
 // that overlap the time from now until then.
 func (d Editor) TakePager(shifts []oncall.Shift, role string, who users.ID, until time.Time) (oncall.Changes, error) {

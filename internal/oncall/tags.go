@@ -14,6 +14,7 @@ func (s Shift) Tag() string {
 	return TagOf([]any{s.ID, s.TeamID, s.Role, s.User, s.Start.Unix(), s.End.Unix(), s.Schedule, s.Link, s.Note})
 }
 
+// TagOf returns a text that identifies a state: equal states have equal tags.
 func TagOf(state any) string {
 	raw, err := json.Marshal(state)
 	if err != nil {
