@@ -17,6 +17,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/notifications"
 	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+	"github.com/iris-oncall/iris/internal/postgres/reminders"
 )
 
 // owner holds all buckets in one epoch.
@@ -38,7 +39,7 @@ func testPopulator(t *testing.T, db *postgres.DB, o owner) *Populator {
 	require.NoError(t, err)
 	return NewPopulator(PopulateStores{
 		Schedules: calendar.NewSchedules(db), Calendars: calendar.NewCalendars(db), Coverage: calendar.NewCoverage(db), Teams: pgpeople.NewOncallTeams(db, nil),
-		People: pgpeople.NewOncallPeople(db), Applications: catalog.NewApplications(db, keys), Warnings: notifications.NewWarnings(notifications.New(db)),
+		People: pgpeople.NewOncallPeople(db), Applications: catalog.NewApplications(db, keys), Warnings: reminders.NewWarnings(notifications.New(db)),
 	}, time.Hour, 48*time.Hour, Engine{Leases: o, Wake: func(buckets.Set) {}, Log: zap.NewNop(), Registerer: prometheus.NewRegistry()})
 }
 

@@ -14,19 +14,20 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	pgnotifications "github.com/iris-oncall/iris/internal/postgres/notifications"
+	pgreminders "github.com/iris-oncall/iris/internal/postgres/reminders"
 )
 
 // TeamReminders finds the teams with something due and makes messages of it, fenced by a bucket's lease.
 type TeamReminders interface {
 	Waiting(ctx context.Context, bs []int, reminders bool, limit int) ([]int64, error)
-	Expire(ctx context.Context, processID string, lease buckets.Lease, team int64) (pgnotifications.Told, error)
-	Remind(ctx context.Context, processID string, lease buckets.Lease, team int64) (pgnotifications.Told, error)
-	Tell(ctx context.Context, processID string, lease buckets.Lease, team int64) (pgnotifications.Told, error)
+	Expire(ctx context.Context, processID string, lease buckets.Lease, team int64) (pgreminders.Told, error)
+	Remind(ctx context.Context, processID string, lease buckets.Lease, team int64) (pgreminders.Told, error)
+	Tell(ctx context.Context, processID string, lease buckets.Lease, team int64) (pgreminders.Told, error)
 }
 
 // ReminderUpkeep tells people who cannot be called, and forgets reminders that are over.
 type ReminderUpkeep interface {
-	CheckPhones(ctx context.Context, processID string, leases []buckets.Lease, c pgnotifications.PhoneCheck) (pgnotifications.Told, error)
+	CheckPhones(ctx context.Context, processID string, leases []buckets.Lease, c pgreminders.PhoneCheck) (pgreminders.Told, error)
 	Forget(ctx context.Context) error
 }
 
@@ -45,7 +46,7 @@ type Reminder struct {
 	stores ReminderStores
 	holder Leases
 	wake   func(buckets.Set)
-	phones pgnotifications.PhoneCheck // Every 0 = nobody is told that they cannot be called
+	phones pgreminders.PhoneCheck // Every 0 = nobody is told that they cannot be called
 	now    func() time.Time
 	log    *zap.Logger
 	made   *prometheus.CounterVec
@@ -64,7 +65,7 @@ const (
 	remindTeams = 200
 )
 
-func NewReminder(open func(ctx context.Context) (ReminderStores, error), phones pgnotifications.PhoneCheck, e Engine) *Reminder {
+func NewReminder(open func(ctx context.Context) (ReminderStores, error), phones pgreminders.PhoneCheck, e Engine) *Reminder {
 	r := &Reminder{
 		open: open, holder: e.Leases, wake: e.Wake, phones: phones, now: time.Now, log: e.Log.Named("reminder"), putOff: map[int64]time.Time{},
 		made: metrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -86,7 +87,7 @@ func OpenReminders(applications *catalog.Applications, notifications *pgnotifica
 		if err != nil {
 			return ReminderStores{}, err
 		}
-		rows := pgnotifications.NewReminders(notifications, app.ID, answersPage(publicURL))
+		rows := pgreminders.New(notifications, app.ID, answersPage(publicURL))
 		return ReminderStores{Teams: rows, Upkeep: rows}, nil
 	}
 }
@@ -153,7 +154,7 @@ func (r *Reminder) pass(ctx context.Context) (err error) {
 
 // team tells everything that is due of one team.
 func (r *Reminder) team(ctx context.Context, lease buckets.Lease, team int64) error {
-	for _, do := range []func(context.Context, string, buckets.Lease, int64) (pgnotifications.Told, error){r.stores.Teams.Expire, r.stores.Teams.Tell, r.stores.Teams.Remind} {
+	for _, do := range []func(context.Context, string, buckets.Lease, int64) (pgreminders.Told, error){r.stores.Teams.Expire, r.stores.Teams.Tell, r.stores.Teams.Remind} {
 		for more := true; more && ctx.Err() == nil; {
 			told, err := do(ctx, r.holder.ProcessID(), lease, team)
 			if err != nil {
@@ -166,7 +167,7 @@ func (r *Reminder) team(ctx context.Context, lease buckets.Lease, team int64) er
 	return nil
 }
 
-func (r *Reminder) count(told pgnotifications.Told) {
+func (r *Reminder) count(told pgreminders.Told) {
 	for _, kind := range told.Types {
 		r.made.WithLabelValues(string(kind)).Inc()
 	}

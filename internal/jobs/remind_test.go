@@ -21,6 +21,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/postgres/notifications"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+	"github.com/iris-oncall/iris/internal/postgres/reminders"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -46,7 +47,7 @@ insert into notice_setting_roles (setting_id, role_id) select n.id, r.id from no
 type remindFixture struct {
 	*testing.T
 	db    *postgres.DB
-	store *notifications.Reminders
+	store *reminders.Reminders
 }
 
 func newRemindFixture(t *testing.T) *remindFixture {
@@ -57,7 +58,7 @@ func newRemindFixture(t *testing.T) *remindFixture {
 	require.NoError(t, err)
 	app, err := catalog.NewApplications(f.db, keys).ByName(t.Context(), auth.SessionApplication)
 	require.NoError(t, err)
-	f.store = notifications.NewReminders(notifications.New(f.db), app.ID, "https://iris.example.com/me")
+	f.store = reminders.New(notifications.New(f.db), app.ID, "https://iris.example.com/me")
 	return f
 }
 
@@ -86,7 +87,7 @@ func (f *remindFixture) reminder(o owner) *Reminder {
 	open := func(context.Context) (ReminderStores, error) {
 		return ReminderStores{Teams: f.store, Upkeep: f.store}, nil
 	}
-	return NewReminder(open, notifications.PhoneCheck{}, Engine{Leases: o, Wake: func(buckets.Set) {}, Log: zap.NewNop(), Registerer: prometheus.NewRegistry()})
+	return NewReminder(open, reminders.PhoneCheck{}, Engine{Leases: o, Wake: func(buckets.Set) {}, Log: zap.NewNop(), Registerer: prometheus.NewRegistry()})
 }
 
 func (f *remindFixture) pass(r *Reminder) {
@@ -235,32 +236,32 @@ func TestTwoProcessorsTellEverythingOnce(t *testing.T) {
 
 // dying is a store whose process dies, again and again, before or after its transactions.
 type dying struct {
-	*notifications.Reminders
+	*reminders.Reminders
 	dead func() bool
 }
 
 var errDied = errors.New("the process died")
 
-func (d dying) Tell(ctx context.Context, id string, l buckets.Lease, team int64) (notifications.Told, error) {
+func (d dying) Tell(ctx context.Context, id string, l buckets.Lease, team int64) (reminders.Told, error) {
 	if d.dead() {
 		ctx, cancel := context.WithCancel(ctx)
 		cancel()
 		_, _ = d.Reminders.Tell(ctx, id, l, team)
-		return notifications.Told{}, errDied
+		return reminders.Told{}, errDied
 	}
 	told, err := d.Reminders.Tell(ctx, id, l, team)
 	if d.dead() {
-		return notifications.Told{}, errDied
+		return reminders.Told{}, errDied
 	}
 	return told, err
 }
 
-func (d dying) Remind(ctx context.Context, id string, l buckets.Lease, team int64) (notifications.Told, error) {
+func (d dying) Remind(ctx context.Context, id string, l buckets.Lease, team int64) (reminders.Told, error) {
 	if d.dead() {
-		return notifications.Told{}, errDied
+		return reminders.Told{}, errDied
 	}
 	_, err := d.Reminders.Remind(ctx, id, l, team)
-	return notifications.Told{}, errors.Join(err, errDied)
+	return reminders.Told{}, errors.Join(err, errDied)
 }
 
 func TestNothingIsLostOrTwiceWhenProcessesDie(t *testing.T) {
@@ -293,7 +294,7 @@ func TestPeopleWithoutPhoneAreTold(t *testing.T) {
 	f.shift("ann", "primary", 5, 6, 1, nil)
 	f.shift("bob", "vacation", 5, 6, 1, nil)
 	r := f.reminder(owner{epoch: 7})
-	r.phones = notifications.PhoneCheck{Every: 24 * time.Hour, Subject: "no phone", Body: "add one"}
+	r.phones = reminders.PhoneCheck{Every: 24 * time.Hour, Subject: "no phone", Body: "add one"}
 	f.pass(r)
 	r.checked = time.Time{}
 	f.pass(r)

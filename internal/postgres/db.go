@@ -154,32 +154,33 @@ func (d *DB) Log() *zap.Logger { return d.log }
 // Clock returns the database's clock, which decides every question of time.
 func (d *DB) Clock(ctx context.Context) (time.Time, error) {
 	var now time.Time
-	err := d.Do(ctx, func(q *db.Queries) (err error) {
+	err := d.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		now, err = q.ServerClock(ctx)
 		return err
 	})
 	return now, err
 }
 
-// Do runs statements that each commit by themselves. When one meets a deadlock or a serialisation failure, or provably
-// never reached the server, f is run again, up to five times: it must be fit to be repeated as a whole.
-// Errors come back as faults. Within a request's transaction (see Idempotency) they are part of that.
-func (d *DB) Do(ctx context.Context, f func(*db.Queries) error) error {
-	return d.DoRaw(ctx, func(conn db.DBTX) error { return f(db.New(conn)) })
+// Do runs statements that each commit by themselves. f must use the context that it gets: it always has a deadline. When a
+// statement meets a deadlock or a serialisation failure, or provably never reached the server, f is run again, up to five times:
+// it must be fit to be repeated as a whole. Errors come back as faults. Within a request's transaction (see Idempotency) they are
+// part of that.
+func (d *DB) Do(ctx context.Context, f func(context.Context, *db.Queries) error) error {
+	return d.DoRaw(ctx, func(ctx context.Context, conn db.DBTX) error { return f(ctx, db.New(conn)) })
 }
 
 // DoRaw is Do for statements that are not generated.
-func (d *DB) DoRaw(ctx context.Context, f func(db.DBTX) error) error {
+func (d *DB) DoRaw(ctx context.Context, f func(context.Context, db.DBTX) error) error {
 	ctx, cancel := d.bounded(ctx)
 	defer cancel()
 	if outer := joined(ctx); outer != nil {
-		return d.retry(ctx, func() error { return inTx(ctx, outer, func(tx pgx.Tx) error { return f(timed{tx, ctx}) }) })
+		return d.retry(ctx, func() error { return inTx(ctx, outer, func(tx pgx.Tx) error { return f(ctx, tx) }) })
 	}
-	return d.retry(ctx, func() error { return f(timed{d.pool, ctx}) })
+	return d.retry(ctx, func() error { return f(ctx, d.pool) })
 }
 
-// DoOnConnection is Do on one connection, which is acquired before f runs: f can tell when a statement is sent.
-func (d *DB) DoOnConnection(ctx context.Context, f func(*db.Queries) error) error {
+// DoOnConnection is Do on one connection, which is acquired before f runs: so f knows when a statement is sent.
+func (d *DB) DoOnConnection(ctx context.Context, f func(context.Context, *db.Queries) error) error {
 	ctx, cancel := d.bounded(ctx)
 	defer cancel()
 	return d.retry(ctx, func() error {
@@ -188,15 +189,20 @@ func (d *DB) DoOnConnection(ctx context.Context, f func(*db.Queries) error) erro
 			return &notBegun{err}
 		}
 		defer conn.Release()
-		return f(db.New(timed{conn, ctx}))
+		return f(ctx, db.New(conn))
 	})
 }
 
-// InTx runs f in a transaction (read committed) and commits when f returns nil. After a deadlock or a serialisation
-// failure everything is rolled back and f is run again, up to five times: f must keep no state from a failed run.
-// Errors come back as faults; a fault returned by f is returned as it is. Within a request's transaction (see Idempotency)
-// it is a part of that: what f did counts only when the whole request does.
-func (d *DB) InTx(ctx context.Context, f func(pgx.Tx, *db.Queries) error) error {
+// InTx runs f in a transaction (read committed) and commits when f returns nil. f must use the context that it gets: it always
+// has a deadline. After a deadlock or a serialisation failure everything is rolled back and f is run again, up to five times: f
+// must keep no state from a failed run. Errors come back as faults; a fault returned by f is returned as it is. Within a request's
+// transaction (see Idempotency) it is a part of that: what f did counts only when the whole request does.
+func (d *DB) InTx(ctx context.Context, f func(context.Context, *db.Queries) error) error {
+	return d.InTxRaw(ctx, func(ctx context.Context, tx pgx.Tx) error { return f(ctx, db.New(tx)) })
+}
+
+// InTxRaw is InTx for statements that are not generated.
+func (d *DB) InTxRaw(ctx context.Context, f func(context.Context, pgx.Tx) error) error {
 	ctx, cancel := d.bounded(ctx)
 	defer cancel()
 	var from beginner = d.pool
@@ -204,7 +210,7 @@ func (d *DB) InTx(ctx context.Context, f func(pgx.Tx, *db.Queries) error) error 
 		from = outer
 	}
 	return d.retry(ctx, func() error {
-		return inTx(ctx, from, func(tx pgx.Tx) error { return f(tx, db.New(timed{tx, ctx})) })
+		return inTx(ctx, from, func(tx pgx.Tx) error { return f(ctx, tx) })
 	})
 }
 
@@ -243,36 +249,6 @@ func (d *DB) bounded(ctx context.Context) (context.Context, context.CancelFunc) 
 		return ctx, func() {}
 	}
 	return context.WithTimeout(ctx, d.timeout)
-}
-
-// timed runs statements under the deadline of the call that they belong to. The functions given to Do and InTx close over
-// their caller's context, which often has none; a server that fell silent would hold them for ever.
-type timed struct {
-	db.DBTX
-	ctx context.Context // lives as long as the call
-}
-
-func (t timed) within(ctx context.Context) context.Context {
-	if _, set := ctx.Deadline(); set {
-		return ctx
-	}
-	return t.ctx
-}
-
-func (t timed) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
-	return t.DBTX.Exec(t.within(ctx), sql, args...)
-}
-
-func (t timed) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
-	return t.DBTX.Query(t.within(ctx), sql, args...)
-}
-
-func (t timed) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
-	return t.DBTX.QueryRow(t.within(ctx), sql, args...)
-}
-
-func (t timed) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
-	return t.DBTX.SendBatch(t.within(ctx), b)
 }
 
 func (d *DB) retry(ctx context.Context, f func() error) error {

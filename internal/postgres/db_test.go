@@ -92,7 +92,7 @@ func TestDeadlocksAreRetried(t *testing.T) {
 			if i%2 == 1 {
 				first, second = 2, 1
 			}
-			errs[i] = d.InTx(t.Context(), func(tx pgx.Tx, _ *db.Queries) error {
+			errs[i] = d.InTxRaw(t.Context(), func(ctx context.Context, tx pgx.Tx) error {
 				for _, id := range []int{first, second} {
 					if _, err := tx.Exec(t.Context(), "update pair set n = n + 1 where id = $1", id); err != nil {
 						return err
@@ -115,7 +115,7 @@ func TestErrorsBecomeFaultsWithoutSQL(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
 	run := func(sql string, args ...any) error {
-		return d.InTx(t.Context(), func(tx pgx.Tx, _ *db.Queries) error {
+		return d.InTxRaw(t.Context(), func(ctx context.Context, tx pgx.Tx) error {
 			_, err := tx.Exec(t.Context(), sql, args...)
 			return err
 		})
@@ -141,10 +141,10 @@ func TestErrorsBecomeFaultsWithoutSQL(t *testing.T) {
 		}
 	}
 	own := fault.Invalidf("x", "own words")
-	require.Same(t, own, d.InTx(t.Context(), func(pgx.Tx, *db.Queries) error { return own }))
-	require.Equal(t, fault.NotFound, fault.KindOf(d.InTx(t.Context(), func(pgx.Tx, *db.Queries) error { return pgx.ErrNoRows })))
+	require.Same(t, own, d.InTx(t.Context(), func(context.Context, *db.Queries) error { return own }))
+	require.Equal(t, fault.NotFound, fault.KindOf(d.InTx(t.Context(), func(context.Context, *db.Queries) error { return pgx.ErrNoRows })))
 	plain := errors.New("boom")
-	err := d.InTx(t.Context(), func(pgx.Tx, *db.Queries) error { return plain })
+	err := d.InTx(t.Context(), func(context.Context, *db.Queries) error { return plain })
 	require.ErrorIs(t, err, plain)
 	require.Equal(t, fault.Internal, fault.KindOf(err))
 }
@@ -192,7 +192,7 @@ func TestTransactionsSurviveARestartOfTheServer(t *testing.T) {
 	require.NoError(t, err)
 	for range 8 {
 		wg.Go(func() {
-			require.NoError(t, d.InTx(t.Context(), func(_ pgx.Tx, q *db.Queries) error {
+			require.NoError(t, d.InTx(t.Context(), func(ctx context.Context, q *db.Queries) error {
 				_, err := q.ServerClock(t.Context())
 				return err
 			}))
@@ -202,7 +202,7 @@ func TestTransactionsSurviveARestartOfTheServer(t *testing.T) {
 
 	// What was lost in the middle is not run again: it may have had an effect.
 	runs := 0
-	err = d.InTx(t.Context(), func(tx pgx.Tx, _ *db.Queries) error {
+	err = d.InTxRaw(t.Context(), func(ctx context.Context, tx pgx.Tx) error {
 		runs++
 		_, err := tx.Exec(t.Context(), "select pg_terminate_backend(pg_backend_pid())")
 		return err
@@ -215,7 +215,7 @@ func TestTransactionsEndWithTheirCaller(t *testing.T) {
 	t.Parallel()
 	d := pgtest.Open(t, pgtest.URL(t), postgres.Config{MaxConns: 1})
 	ctx, cancel := context.WithCancel(t.Context())
-	err := d.InTx(ctx, func(tx pgx.Tx, _ *db.Queries) error {
+	err := d.InTxRaw(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, "insert into users (name) values ('ghost')")
 		require.NoError(t, err)
 		cancel()
@@ -225,7 +225,7 @@ func TestTransactionsEndWithTheirCaller(t *testing.T) {
 	require.Equal(t, fault.Unavailable, fault.KindOf(err))
 	require.ErrorIs(t, err, context.Canceled)
 	require.Panics(t, func() {
-		_ = d.InTx(t.Context(), func(tx pgx.Tx, _ *db.Queries) error { panic("boom") })
+		_ = d.InTxRaw(t.Context(), func(ctx context.Context, tx pgx.Tx) error { panic("boom") })
 	})
 	var n int
 	require.NoError(t, d.Pool().QueryRow(t.Context(), "select count(*) from users").Scan(&n), "the connection came back")

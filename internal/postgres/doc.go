@@ -1,6 +1,6 @@
 // Package postgres is the only place that speaks SQL. The package itself has what all of storage shares: connections, transactions
 // and their retries, the check of leases, list queries, batches, migrations, and wake-ups between processes. Each area below it
-// (incidents, queue, engine, calendar, catalog, people, notifications, access, imports, quotas) stores one part of the domain in
+// (incidents, queue, engine, calendar, catalog, people, notifications, reminders, access, imports, quotas) stores one part of the domain in
 // small types over one DB; pgtest gives tests a database. Static SQL is in query/*.sql and is compiled by sqlc into internal/db;
 // only lists build SQL text in Go, from fixed columns and with parameters. Callers see domain types and faults, never pgx types,
 // SQL or names of constraints.

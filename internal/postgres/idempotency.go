@@ -77,7 +77,7 @@ func (i *Idempotency) attempt(ctx context.Context, k auth.ReplayKey, work func(c
 		return nil, false, err
 	}
 	defer rollback(ctx, tx)
-	q := db.New(timed{tx, ctx})
+	q := db.New(tx)
 	if stored, err = answered(ctx, q, k); err != nil || stored != nil {
 		return stored, false, err
 	}
@@ -121,7 +121,7 @@ func answered(ctx context.Context, q *db.Queries, k auth.ReplayKey) (*auth.Answe
 
 // Expire removes answers older than a day, some thousands at a time, and returns how many.
 func (i *Idempotency) Expire(ctx context.Context) (n int64, err error) {
-	err = i.db.Do(ctx, func(q *db.Queries) (err error) {
+	err = i.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		n, err = q.ExpireIdempotencyKeys(ctx, replayFor.Seconds())
 		return err
 	})

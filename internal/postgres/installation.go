@@ -26,7 +26,7 @@ type Installation struct {
 // of applications.
 func LoadInstallation(ctx context.Context, d *DB, secretKey string, log *zap.Logger) (Installation, error) {
 	var out Installation
-	err := d.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err := d.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.Installation(ctx)
 		if err == nil && !row.Wrapped && secretKey != "" {
 			var locked db.LockInstallationRow
@@ -65,7 +65,7 @@ func LoadInstallation(ctx context.Context, d *DB, secretKey string, log *zap.Log
 // ChangeSecretKey wraps the installation's secret with another key of the operator, or stores it in the clear when
 // newKey is "". Running processes are not disturbed; processes that start later need the new key.
 func ChangeSecretKey(ctx context.Context, d *DB, oldKey, newKey string) error {
-	return d.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return d.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		locked, err := q.LockInstallation(ctx)
 		if err != nil {
 			return err

@@ -11,7 +11,7 @@ import (
 // List runs a query built with listQuery and collects what scan makes of each row. A list that is too long is an Invalid
 // fault.
 func List[T any](ctx context.Context, d *DB, sql string, args []any, scan pgx.RowToFunc[T]) (out []T, err error) {
-	err = d.DoRaw(ctx, func(conn db.DBTX) error {
+	err = d.DoRaw(ctx, func(ctx context.Context, conn db.DBTX) error {
 		rows, err := conn.Query(ctx, sql, args...)
 		if err != nil {
 			return err

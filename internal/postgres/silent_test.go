@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"context"
 	"io"
 	"net"
 	"net/url"
@@ -8,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/fault"
@@ -86,7 +86,7 @@ func TestASilentServerHoldsNobodyForEver(t *testing.T) {
 		"a transaction": func() error { _, err := people.Create(t.Context(), pgpeople.NewUser{Name: "ann"}); return err },
 		"a list":        func() error { _, err := incidents.List(t.Context(), filters.Query{Limit: 1}); return err },
 		"a statement inside": func() error {
-			return d.InTx(t.Context(), func(_ pgx.Tx, q *db.Queries) error { _, err := q.UserByName(t.Context(), "x"); return err })
+			return d.InTx(t.Context(), func(ctx context.Context, q *db.Queries) error { _, err := q.UserByName(t.Context(), "x"); return err })
 		},
 	} {
 		ended := make(chan error, 1)

@@ -194,7 +194,7 @@ func UserOf(r db.UserByNameRow) users.User {
 // PriorityModes returns the default mode of every priority.
 func PriorityModes(ctx context.Context, d *DB) (map[users.Priority]users.Mode, error) {
 	var out map[users.Priority]users.Mode
-	err := d.Do(ctx, func(q *db.Queries) error {
+	err := d.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.PriorityModes(ctx)
 		out = make(map[users.Priority]users.Mode, len(rows))
 		for _, row := range rows {

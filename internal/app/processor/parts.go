@@ -25,6 +25,7 @@ import (
 	pgnotifications "github.com/iris-oncall/iris/internal/postgres/notifications"
 	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 	pgqueue "github.com/iris-oncall/iris/internal/postgres/queue"
+	"github.com/iris-oncall/iris/internal/postgres/reminders"
 )
 
 // processorParts is what runs. Hints reach the loops through its methods, because the parts are built one after the other.
@@ -153,10 +154,10 @@ func (p *Processor) buildChores(parts *processorParts, in postgres.Installation,
 	parts.populate = jobs.NewPopulator(jobs.PopulateStores{
 		Schedules: calendar.NewSchedules(p.db), Calendars: calendar.NewCalendars(p.db), Coverage: calendar.NewCoverage(p.db),
 		Teams: pgpeople.NewOncallTeams(p.db, nil), People: pgpeople.NewOncallPeople(p.db), Applications: applications,
-		Warnings: pgnotifications.NewWarnings(pgnotifications.New(p.db)),
+		Warnings: reminders.NewWarnings(pgnotifications.New(p.db)),
 	}, p.cfg.Oncall.PopulateEvery, p.cfg.Oncall.WarnAhead, engine)
 	notifications := pgnotifications.New(p.db).WithQuota(server.StandardQuota(p.cfg.DefaultQuota))
-	parts.remind = jobs.NewReminder(jobs.OpenReminders(applications, notifications, p.cfg.PublicURL), pgnotifications.PhoneCheck{
+	parts.remind = jobs.NewReminder(jobs.OpenReminders(applications, notifications, p.cfg.PublicURL), reminders.PhoneCheck{
 		Every: p.cfg.Oncall.PhoneCheckEvery, Subject: p.cfg.Oncall.PhoneCheckSubject, Body: p.cfg.Oncall.PhoneCheckBody,
 	}, engine)
 	syncer, err := connect.Syncer(p.cfg.Sync, p.cfg.LDAP, p.cfg.Slack)

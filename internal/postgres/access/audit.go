@@ -20,7 +20,7 @@ type AuditRecord = auth.AuditRecord
 
 // Record keeps a change; ID and At are ignored.
 func (a *Audit) Record(ctx context.Context, r AuditRecord) error {
-	return a.db.Do(ctx, func(q *db.Queries) error {
+	return a.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		return q.AppendAudit(ctx, db.AppendAuditParams{
 			Actor: postgres.Storable(r.Actor), Action: r.Action, Object: postgres.Storable(r.Object), Detail: postgres.Storable(r.Detail),
 		})
@@ -35,7 +35,7 @@ func (a *Audit) Newest(ctx context.Context, limit int) ([]AuditRecord, error) {
 // Before returns the latest of the changes with a smaller number than before, newest first.
 func (a *Audit) Before(ctx context.Context, before int64, limit int) ([]AuditRecord, error) {
 	var out []AuditRecord
-	err := a.db.Do(ctx, func(q *db.Queries) error {
+	err := a.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.Audit(ctx, db.AuditParams{Before: before, MaxRows: int32(min(limit, postgres.MaxListRows))})
 		out = make([]AuditRecord, len(rows))
 		for i, r := range rows {

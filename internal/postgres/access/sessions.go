@@ -26,7 +26,7 @@ func NewSessions(d *postgres.DB) *Sessions { return &Sessions{db: d} }
 // FindCtx implements scs.CtxStore.
 func (s *Sessions) FindCtx(ctx context.Context, token string) ([]byte, bool, error) {
 	var data []byte
-	err := s.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := s.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		data, err = q.FindSession(ctx, hashToken(token))
 		return err
 	})
@@ -38,14 +38,14 @@ func (s *Sessions) FindCtx(ctx context.Context, token string) ([]byte, bool, err
 
 // CommitCtx implements scs.CtxStore.
 func (s *Sessions) CommitCtx(ctx context.Context, token string, data []byte, expiry time.Time) error {
-	return s.db.Do(ctx, func(q *db.Queries) error {
+	return s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		return q.CommitSession(ctx, db.CommitSessionParams{Token: hashToken(token), Data: data, Expiry: expiry})
 	})
 }
 
 // DeleteCtx implements scs.CtxStore.
 func (s *Sessions) DeleteCtx(ctx context.Context, token string) error {
-	return s.db.Do(ctx, func(q *db.Queries) error { return q.DeleteSession(ctx, hashToken(token)) })
+	return s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error { return q.DeleteSession(ctx, hashToken(token)) })
 }
 
 // Find implements scs.Store; scs calls FindCtx instead.
@@ -63,7 +63,7 @@ func (s *Sessions) Delete(token string) error { return s.DeleteCtx(context.Backg
 
 // DeleteExpired removes sessions that are over and returns how many. Something should call it every few minutes.
 func (s *Sessions) DeleteExpired(ctx context.Context) (n int64, err error) {
-	err = s.db.Do(ctx, func(q *db.Queries) (err error) {
+	err = s.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		n, err = q.DeleteExpiredSessions(ctx)
 		return err
 	})

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
@@ -25,7 +23,7 @@ func NewCoverage(d *postgres.DB) *Coverage { return &Coverage{db: d} }
 // Coverage returns what tells the gaps of a team, for a calendar whose people it looks at; nil = for none.
 func (c *Coverage) Coverage(ctx context.Context, team int64, calendar *oncall.TeamCalendar) (scheduling.Coverage, error) {
 	out := scheduling.Coverage{Holidays: map[oncall.Date]bool{}, Off: map[users.ID]bool{}}
-	err := c.db.Do(ctx, func(q *db.Queries) error {
+	err := c.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		profile, err := q.OncallTeamByID(ctx, team)
 		if err != nil {
 			return err
@@ -63,7 +61,7 @@ func (c *Coverage) Coverage(ctx context.Context, team int64, calendar *oncall.Te
 // CoverWishes returns what a team says of its roles.
 func (c *Coverage) CoverWishes(ctx context.Context, team int64) ([]scheduling.CoverRule, error) {
 	var out []scheduling.CoverRule
-	err := c.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := c.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		out, err = coverageWishes(ctx, q, team)
 		return err
 	})
@@ -86,7 +84,7 @@ func coverageWishes(ctx context.Context, q *db.Queries, team int64) ([]schedulin
 
 // SetCoverWish stores what a team says of a role; with scheduling.CoverSchedules it says nothing any more.
 func (c *Coverage) SetCoverWish(ctx context.Context, team oncall.Profile, w scheduling.CoverRule, by oncall.By) error {
-	return c.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return c.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if w.Cover == scheduling.CoverSchedules {
 			if _, err := q.DropCoverageWish(ctx, db.DropCoverageWishParams{TeamID: team.ID, Role: w.Role}); err != nil {
 				return err

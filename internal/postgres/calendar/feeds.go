@@ -19,7 +19,7 @@ const maxFeed = 10_000
 func (s *Shifts) Feed(ctx context.Context, by oncall.FeedQuery) ([]oncall.FeedShift, error) {
 	excluded := storables(by.ExcludedTeams)
 	var out []oncall.FeedShift
-	err := s.db.Do(ctx, func(q *db.Queries) error {
+	err := s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		out = nil
 		if by.TeamID == 0 {
 			rows, err := q.UserFeed(ctx, db.UserFeedParams{

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/buckets"
@@ -25,7 +24,7 @@ const back = 35 * 24 * time.Hour
 // went and came. A fault of the domain (a start in the past) is returned as it is.
 func (s *Schedules) Populate(ctx context.Context, id oncall.ScheduleID, start time.Time, by oncall.By) (scheduling.Result, error) {
 	var plan scheduling.Result
-	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err := s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		stored, err := scheduleOf(ctx, q, id)
 		if err != nil {
 			return err
@@ -62,7 +61,7 @@ func (s *Schedules) Populate(ctx context.Context, id oncall.ScheduleID, start ti
 func (s *Schedules) Preview(ctx context.Context, id oncall.ScheduleID, start time.Time, window oncall.Span) (scheduling.Result, scheduling.Calendars, error) {
 	var plan scheduling.Result
 	var known scheduling.Calendars
-	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err := s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		stored, now, err := toPlan(ctx, q, id, start)
 		if err != nil {
 			return err
@@ -88,7 +87,7 @@ func (s *Schedules) Preview(ctx context.Context, id oncall.ScheduleID, start tim
 // the window shows it: what a populate from start would make, and what processors would fill then.
 func (s *Schedules) Rehearse(ctx context.Context, draft scheduling.Schedule, roster int64, start time.Time, window oncall.Span) (scheduling.Result, error) {
 	var plan scheduling.Result
-	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err := s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		people, err := q.RosterPeople(ctx, []int64{roster})
 		if err != nil {
 			return err
@@ -146,7 +145,7 @@ func (s *Schedules) planFor(ctx context.Context, q *db.Queries, id oncall.Schedu
 // owner does it. Slots that nobody could take come back with the plans.
 func (s *Schedules) Fill(ctx context.Context, processID string, lease buckets.Lease, team int64) ([]scheduling.Result, error) {
 	var plans []scheduling.Result
-	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err := s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := postgres.Fence(ctx, q, processID, []buckets.Lease{lease}); err != nil {
 			return err
 		}
@@ -193,7 +192,7 @@ func (s *Schedules) Fill(ctx context.Context, processID string, lease buckets.Le
 
 // Failed notes that filling a team's calendar did not work, so that the others have their turn before it is tried again.
 func (s *Schedules) Failed(ctx context.Context, team int64, problem string) error {
-	return s.db.Do(ctx, func(q *db.Queries) error {
+	return s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		return q.TeamPopulated(ctx, db.TeamPopulatedParams{TeamID: team, Problem: postgres.Storable(problem)})
 	})
 }
@@ -205,7 +204,7 @@ func (s *Schedules) Due(ctx context.Context, bs []int, every time.Duration, limi
 		raw[i] = int16(b)
 	}
 	var out []oncall.TeamName
-	err := s.db.Do(ctx, func(q *db.Queries) error {
+	err := s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.TeamsToPopulate(ctx, db.TeamsToPopulateParams{Buckets: raw, EverySeconds: every.Seconds(), MaxRows: int32(limit)})
 		out = make([]oncall.TeamName, len(rows))
 		for i, r := range rows {

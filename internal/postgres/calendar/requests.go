@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/iris-oncall/iris/internal/fault"
@@ -27,7 +26,7 @@ func NewRequests(d *postgres.DB) *Requests { return &Requests{db: d} }
 // Absences lists the unavailability of people.
 func (w *Requests) Absences(ctx context.Context, people []users.ID) ([]scheduling.StoredAbsence, error) {
 	var out []scheduling.StoredAbsence
-	err := w.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := w.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		out, err = absencesOf(ctx, q, postgres.UserNumbers(people))
 		return err
 	})
@@ -37,7 +36,7 @@ func (w *Requests) Absences(ctx context.Context, people []users.ID) ([]schedulin
 // Absence returns one; a NotFound fault when there is none.
 func (w *Requests) Absence(ctx context.Context, id int64) (scheduling.StoredAbsence, error) {
 	var out scheduling.StoredAbsence
-	err := w.db.Do(ctx, func(q *db.Queries) error {
+	err := w.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		r, err := q.Absence(ctx, id)
 		out = absenceOf(r)
 		return err
@@ -49,7 +48,7 @@ func (w *Requests) Absence(ctx context.Context, id int64) (scheduling.StoredAbse
 func (w *Requests) AddAbsence(ctx context.Context, a scheduling.StoredAbsence) (int64, error) {
 	var id int64
 	start := a.Start.In(a.Zone)
-	err := w.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := w.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		id, err = q.AddAbsence(ctx, db.AddAbsenceParams{
 			UserID: int64(a.User), StartsAt: start, EndsAt: a.End(), TimeZone: a.Zone.String(), Rule: postgres.Storable(a.Rule),
 			Note: postgres.Storable(a.Reason), TeamID: a.TeamID, SetBy: postgres.Storable(a.SetBy),
@@ -61,13 +60,13 @@ func (w *Requests) AddAbsence(ctx context.Context, a scheduling.StoredAbsence) (
 
 // DropAbsence removes one; a NotFound fault when there is none.
 func (w *Requests) DropAbsence(ctx context.Context, id int64) error {
-	return w.db.Do(ctx, func(q *db.Queries) error { return postgres.RequireRow(q.DeleteAbsence(ctx, id)) })
+	return w.db.Do(ctx, func(ctx context.Context, q *db.Queries) error { return postgres.RequireRow(q.DeleteAbsence(ctx, id)) })
 }
 
 // Holidays returns a team's holiday calendar; a NotFound fault when it has none.
 func (w *Requests) Holidays(ctx context.Context, team int64) (scheduling.HolidayCalendar, error) {
 	var out scheduling.HolidayCalendar
-	err := w.db.Do(ctx, func(q *db.Queries) error {
+	err := w.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		c, err := q.HolidayCalendar(ctx, team)
 		if err != nil {
 			return err
@@ -88,7 +87,7 @@ func (w *Requests) SetHolidays(ctx context.Context, team oncall.Profile, c sched
 	for i, d := range c.Days {
 		days[i], names[i] = pgtype.Date{Time: d.Day.Local().Time(), Valid: true}, postgres.Storable(d.Name)
 	}
-	return w.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return w.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		err := q.SetHolidayCalendar(ctx, db.SetHolidayCalendarParams{TeamID: team.ID, Source: postgres.Storable(c.Source), UploadedBy: postgres.Storable(by.Owner)})
 		if err != nil {
 			return err
@@ -105,7 +104,7 @@ func (w *Requests) SetHolidays(ctx context.Context, team oncall.Profile, c sched
 
 // DropHolidays removes a team's holiday calendar; a NotFound fault when it has none.
 func (w *Requests) DropHolidays(ctx context.Context, team oncall.Profile, by oncall.By) error {
-	return w.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return w.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := postgres.RequireRow(q.DropHolidayCalendar(ctx, team.ID)); err != nil {
 			return err
 		}
@@ -119,7 +118,7 @@ func (w *Requests) Swaps(ctx context.Context, team int64) ([]editing.NamedSwap, 
 		return nil, err
 	}
 	var out []editing.NamedSwap
-	err := w.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := w.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		out, err = swapsOf(ctx, q, db.SwapRequestsParams{TeamID: &team})
 		return err
 	})
@@ -129,7 +128,7 @@ func (w *Requests) Swaps(ctx context.Context, team int64) ([]editing.NamedSwap, 
 // Swap returns one request; a NotFound fault when there is none.
 func (w *Requests) Swap(ctx context.Context, id int64) (editing.NamedSwap, error) {
 	var out editing.NamedSwap
-	err := w.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := w.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		out, err = swapOf(ctx, q, id)
 		return err
 	})
@@ -191,14 +190,14 @@ func rawShiftIDs(ids []oncall.ShiftID) []int64 {
 // expire ends the open requests of a team whose shifts are no longer what they were about, and tells who asked.
 func (w *Requests) expire(ctx context.Context, team int64) error {
 	var over []int64
-	err := w.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := w.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		over, err = q.TeamsWithOverSwaps(ctx, db.TeamsWithOverSwapsParams{TeamID: &team, MaxRows: 1})
 		return err
 	})
 	if err != nil || len(over) == 0 {
 		return err
 	}
-	return w.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error { return ExpireSwaps(ctx, q, team) })
+	return w.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error { return ExpireSwaps(ctx, q, team) })
 }
 
 // ExpireSwaps ends the open swap requests of a team whose shifts have begun or changed. It runs in a transaction.
@@ -264,7 +263,7 @@ func endSwap(ctx context.Context, q *db.Queries, r editing.SwapRequest, give, ta
 // AskSwap stores the request that n makes of the shifts as they are, or returns its refusal.
 func (w *Requests) AskSwap(ctx context.Context, n editing.NewSwapRequest, by oncall.By) (int64, error) {
 	var id int64
-	err := w.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err := w.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.LockTeam(ctx, n.TeamID); err != nil {
 			return err
 		}
@@ -319,7 +318,7 @@ func membersNow(ctx context.Context, q *db.Queries, team int64) (editing.Members
 func (w *Requests) DecideSwap(ctx context.Context, id int64, answer editing.SwapAnswer, by oncall.By) (editing.NamedSwap, error) {
 	var out editing.NamedSwap
 	var refused error
-	err := w.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err := w.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		refused = nil
 		r, err := swapOf(ctx, q, id)
 		if err != nil {
@@ -374,7 +373,7 @@ func NewCalendars(d *postgres.DB) *Calendars { return &Calendars{db: d} }
 // CalendarVersions implements oncall.CalendarStore.
 func (c *Calendars) CalendarVersions(ctx context.Context, teams []int64) (map[int64]int64, error) {
 	var out map[int64]int64
-	err := c.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := c.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		out, err = versionsOf(ctx, q, teams)
 		return err
 	})
@@ -393,7 +392,7 @@ func versionsOf(ctx context.Context, q *db.Queries, teams []int64) (map[int64]in
 // TeamCalendars implements oncall.CalendarStore. Versions are read first: a calendar may be newer than its version.
 func (c *Calendars) TeamCalendars(ctx context.Context, teams []int64, from, to time.Time) (map[int64]oncall.VersionedCalendar, error) {
 	var out map[int64]oncall.VersionedCalendar
-	err := c.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := c.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		out, err = TeamCalendars(ctx, q, teams, from, to)
 		return err
 	})

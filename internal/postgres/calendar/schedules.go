@@ -6,8 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
@@ -27,7 +25,7 @@ func NewSchedules(d *postgres.DB) *Schedules { return &Schedules{db: d} }
 // ByTeam returns the schedules of teams, by number.
 func (s *Schedules) ByTeam(ctx context.Context, teams ...int64) ([]scheduling.StoredSchedule, error) {
 	var out []scheduling.StoredSchedule
-	err := s.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := s.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		out, err = schedulesOf(ctx, q, db.SchedulesParams{TeamIds: postgres.NonNil(teams)})
 		return err
 	})
@@ -37,7 +35,7 @@ func (s *Schedules) ByTeam(ctx context.Context, teams ...int64) ([]scheduling.St
 // ByID returns one schedule; a NotFound fault when there is none.
 func (s *Schedules) ByID(ctx context.Context, id oncall.ScheduleID) (scheduling.StoredSchedule, error) {
 	var out scheduling.StoredSchedule
-	err := s.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := s.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		out, err = scheduleOf(ctx, q, id)
 		return err
 	})
@@ -115,7 +113,7 @@ func storedSchedule(r db.SchedulesRow) (scheduling.StoredSchedule, error) {
 // the new one.
 func (s *Schedules) Create(ctx context.Context, d scheduling.ScheduleDraft, by oncall.By) (oncall.ScheduleID, error) {
 	var id int64
-	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err := s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		pattern, rotation, err := rules(d)
 		if err != nil {
 			return err
@@ -144,7 +142,7 @@ func (s *Schedules) Create(ctx context.Context, d scheduling.ScheduleDraft, by o
 // Update stores what change makes of a schedule as it is then: nobody else changes it meanwhile. Shifts that it made stay as they are. A
 // NotFound fault when there is none.
 func (s *Schedules) Update(ctx context.Context, id oncall.ScheduleID, change func(is scheduling.StoredSchedule) (scheduling.ScheduleDraft, error), by oncall.By) error {
-	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		team, err := q.TeamOfSchedule(ctx, int64(id))
 		if err != nil {
 			return err
@@ -193,7 +191,7 @@ func (s *Schedules) Update(ctx context.Context, id oncall.ScheduleID, change fun
 
 // Delete removes a schedule; its shifts stay on the calendar. A NotFound fault when there is none.
 func (s *Schedules) Delete(ctx context.Context, old scheduling.StoredSchedule, by oncall.By) error {
-	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := postgres.RequireRow(q.DeleteSchedule(ctx, int64(old.ID))); err != nil {
 			return err
 		}

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/editing"
@@ -29,7 +27,7 @@ func NewShifts(d *postgres.DB) *Shifts { return &Shifts{db: d} }
 func (s *Shifts) Find(ctx context.Context, by oncall.ShiftQuery) ([]oncall.ShiftRow, error) {
 	params := findParams(by)
 	var out []oncall.ShiftRow
-	err := s.db.Do(ctx, func(q *db.Queries) error {
+	err := s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		params.Sources = append([]int64(nil), by.Teams...)
 		if by.Subscribed && len(by.Teams) > 0 {
 			subscriptions, err := q.CalendarSubscriptions(ctx, by.Teams)
@@ -124,7 +122,7 @@ var errRehearsed = errors.New("rehearsed")
 // audit entry, or nothing at all. Added shifts come back with their numbers. Refusals are returned as they are.
 func (s *Shifts) Edit(ctx context.Context, e editing.Edit, by oncall.By) (editing.Outcome, error) {
 	var done editing.Outcome
-	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err := s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		var err error
 		if done, err = decide(ctx, q, e); err != nil {
 			return err

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/editing"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -17,7 +15,7 @@ import (
 // rehearse everything is done and undone again.
 func (s *Shifts) TakeOver(ctx context.Context, c editing.ExternalCalendar, by oncall.By, rehearse bool) (editing.CalendarImport, error) {
 	var plan editing.CalendarImport
-	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err := s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.LockTeam(ctx, c.TeamID); err != nil {
 			return err
 		}

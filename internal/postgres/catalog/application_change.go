@@ -4,8 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/iris-oncall/iris/internal/applications"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
@@ -16,7 +14,7 @@ import (
 // Change replaces what c holds, all in one transaction with its line in the audit log. Owners that do not exist and default
 // modes that the application may not use are skipped; a mode that does not exist is Invalid. by is who did it, in words.
 func (a *Applications) Change(ctx context.Context, id int64, c applications.Change, by string) error {
-	return a.changing(ctx, id, by, "settings changed", func(q *db.Queries, _ db.LockApplicationRow) error {
+	return a.changing(ctx, id, by, "settings changed", func(ctx context.Context, q *db.Queries, _ db.LockApplicationRow) error {
 		err := postgres.RequireRow(q.ChangeApplication(ctx, db.ChangeApplicationParams{ID: id, ContextTemplate: c.ContextTemplate,
 			SummaryTemplate: c.SummaryTemplate, MobileTemplate: c.MobileTemplate, SampleContext: c.SampleContext,
 			TitleVariable: c.TitleVariable}))
@@ -87,14 +85,14 @@ func changeModes(ctx context.Context, q *db.Queries, id int64, c applications.Ch
 
 // changing runs f in a transaction that holds the application's row, and keeps what was done in the audit log.
 func (a *Applications) changing(ctx context.Context, id int64, by, action string,
-	f func(q *db.Queries, row db.LockApplicationRow) error,
+	f func(ctx context.Context, q *db.Queries, row db.LockApplicationRow) error,
 ) error {
-	return a.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return a.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.LockApplication(ctx, id)
 		if err != nil {
 			return err
 		}
-		if err := f(q, row); err != nil {
+		if err := f(ctx, q, row); err != nil {
 			return err
 		}
 		return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(by), Action: "application " + action,
@@ -108,7 +106,7 @@ func (a *Applications) Add(ctx context.Context, name, by string) (id int64, err 
 	if err != nil {
 		return 0, err
 	}
-	return id, a.changing(ctx, id, by, "added", func(*db.Queries, db.LockApplicationRow) error { return nil })
+	return id, a.changing(ctx, id, by, "added", func(context.Context, *db.Queries, db.LockApplicationRow) error { return nil })
 }
 
 // Rename gives an application another name. A name that exists is a Conflict. The application of web sessions keeps its name.
@@ -117,7 +115,7 @@ func (a *Applications) Rename(ctx context.Context, id int64, name, by string) er
 	if err != nil {
 		return err
 	}
-	return a.changing(ctx, id, by, "renamed to "+name, func(q *db.Queries, row db.LockApplicationRow) error {
+	return a.changing(ctx, id, by, "renamed to "+name, func(ctx context.Context, q *db.Queries, row db.LockApplicationRow) error {
 		if row.Name == auth.SessionApplication {
 			return fault.Invalidf("new_name", "The application %s cannot be renamed: logged-in people act through it", row.Name)
 		}
@@ -141,7 +139,7 @@ func applicationName(name string) (string, error) {
 // Otherwise it is a Conflict, as it is for the application of web sessions.
 func (a *Applications) Delete(ctx context.Context, id int64, by string) error {
 	inUse := fault.New(fault.Conflict, "the application is in use")
-	err := a.changing(ctx, id, by, "deleted", func(q *db.Queries, row db.LockApplicationRow) error {
+	err := a.changing(ctx, id, by, "deleted", func(ctx context.Context, q *db.Queries, row db.LockApplicationRow) error {
 		used, err := q.ApplicationInUse(ctx, id)
 		if err != nil {
 			return err
@@ -159,7 +157,7 @@ func (a *Applications) Delete(ctx context.Context, id int64, by string) error {
 
 // AddSecondary makes a secondary key where there is none; else a Conflict.
 func (a *Applications) AddSecondary(ctx context.Context, id int64, by string) error {
-	return a.changing(ctx, id, by, "secondary key added", func(q *db.Queries, row db.LockApplicationRow) error {
+	return a.changing(ctx, id, by, "secondary key added", func(ctx context.Context, q *db.Queries, row db.LockApplicationRow) error {
 		if row.SecondaryKeySealed != nil {
 			return fault.New(fault.Conflict, "the application has a secondary key already")
 		}
@@ -170,7 +168,7 @@ func (a *Applications) AddSecondary(ctx context.Context, id int64, by string) er
 
 // Rekey makes the secondary key the primary one and clears the secondary; a Conflict when there is none.
 func (a *Applications) Rekey(ctx context.Context, id int64, by string) error {
-	return a.changing(ctx, id, by, "secondary key made the primary one", func(q *db.Queries, row db.LockApplicationRow) error {
+	return a.changing(ctx, id, by, "secondary key made the primary one", func(ctx context.Context, q *db.Queries, row db.LockApplicationRow) error {
 		if row.SecondaryKeySealed == nil {
 			return fault.New(fault.Conflict, "the application has no secondary key")
 		}

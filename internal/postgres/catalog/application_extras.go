@@ -19,7 +19,7 @@ import (
 // SetCategories makes all the complete set of an application's categories: names that exist, in whatever case, keep their
 // number and what people chose for them; others are created, and those that are missing removed.
 func (a *Applications) SetCategories(ctx context.Context, id int64, all []applications.Category, by string) error {
-	return a.changing(ctx, id, by, "categories changed", func(q *db.Queries, _ db.LockApplicationRow) error {
+	return a.changing(ctx, id, by, "categories changed", func(ctx context.Context, q *db.Queries, _ db.LockApplicationRow) error {
 		have, err := q.ApplicationCategories(ctx, id)
 		if err != nil {
 			return err
@@ -60,7 +60,7 @@ func (a *Applications) SetCategories(ctx context.Context, id int64, all []applic
 // Quota returns an application's quota; NotFound when it has none.
 func (a *Applications) Quota(ctx context.Context, id int64) (applications.Quota, error) {
 	var out applications.Quota
-	err := a.db.Do(ctx, func(q *db.Queries) error {
+	err := a.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		r, err := q.ApplicationQuota(ctx, id)
 		out = applications.Quota{Application: r.Application, HardThreshold: int(r.HardThreshold), SoftThreshold: int(r.SoftThreshold),
 			HardDuration: postgres.FromSeconds(r.HardSeconds), SoftDuration: postgres.FromSeconds(r.SoftSeconds), Plan: r.Plan, Target: r.Target,
@@ -78,7 +78,7 @@ var (
 
 // SetQuota replaces an application's quota. A plan that is not active and a target that is not there are Invalid.
 func (a *Applications) SetQuota(ctx context.Context, id int64, c applications.Quota, by string) error {
-	return a.changing(ctx, id, by, "quota set", func(q *db.Queries, _ db.LockApplicationRow) error {
+	return a.changing(ctx, id, by, "quota set", func(ctx context.Context, q *db.Queries, _ db.LockApplicationRow) error {
 		if _, err := q.ActivePlanID(ctx, postgres.Storable(c.Plan)); errors.Is(err, pgx.ErrNoRows) {
 			return fault.Wrap(fault.Invalid, ErrNoActivePlan, "No active ID found for that plan")
 		} else if err != nil {
@@ -100,7 +100,7 @@ func (a *Applications) SetQuota(ctx context.Context, id int64, c applications.Qu
 
 // RemoveQuota takes an application's quota away, if there is one.
 func (a *Applications) RemoveQuota(ctx context.Context, id int64, by string) error {
-	return a.changing(ctx, id, by, "quota removed", func(q *db.Queries, _ db.LockApplicationRow) error {
+	return a.changing(ctx, id, by, "quota removed", func(ctx context.Context, q *db.Queries, _ db.LockApplicationRow) error {
 		return q.DeleteApplicationQuota(ctx, id)
 	})
 }
@@ -108,7 +108,7 @@ func (a *Applications) RemoveQuota(ctx context.Context, id int64, by string) err
 // IncidentEmails returns the addresses whose mail opens an incident of the application, with the plan of each.
 func (a *Applications) IncidentEmails(ctx context.Context, id int64) (map[string]string, error) {
 	out := map[string]string{}
-	err := a.db.Do(ctx, func(q *db.Queries) error {
+	err := a.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.IncidentEmails(ctx, id)
 		for _, r := range rows {
 			out[r.Email] = r.Plan
@@ -122,7 +122,7 @@ func (a *Applications) IncidentEmails(ctx context.Context, id int64) (map[string
 // application's, and a plan that is not active or has no words for the application, are Invalid, in the words of the wire.
 func (a *Applications) SetIncidentEmails(ctx context.Context, id int64, plans map[string]string, by string) error {
 	emails := slices.Sorted(maps.Keys(plans))
-	return a.changing(ctx, id, by, "incident e-mail addresses set", func(q *db.Queries, _ db.LockApplicationRow) error {
+	return a.changing(ctx, id, by, "incident e-mail addresses set", func(ctx context.Context, q *db.Queries, _ db.LockApplicationRow) error {
 		if len(emails) > 0 {
 			if err := a.freeEmails(ctx, q, id, emails); err != nil {
 				return err

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
@@ -48,7 +46,7 @@ type ApplicationSettings struct {
 // reads the database each time, so that a new key or flag counts at once.
 func (a *Applications) ByName(ctx context.Context, name string) (auth.Application, error) {
 	var row db.ApplicationByNameRow
-	err := a.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := a.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		row, err = q.ApplicationByName(ctx, postgres.Storable(name))
 		return err
 	})
@@ -87,7 +85,7 @@ func (a *Applications) Create(ctx context.Context, name string) (id int64, key s
 		return 0, "", fault.Invalidf("name", "the name of an application must not hold a colon")
 	}
 	key = auth.NewApplicationKey()
-	err = a.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+	err = a.db.InTx(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		id, err = q.CreateApplication(ctx, name)
 		if postgres.SqlState(err) == "23505" {
 			return fault.Wrap(fault.Conflict, err, "an application named "+name+" exists already")
@@ -140,7 +138,7 @@ func (a *Applications) Key(ctx context.Context, id int64) (primary, secondary st
 
 // changeKeys lets f change the sealed keys while the application is locked.
 func (a *Applications) changeKeys(ctx context.Context, id int64, f func(*db.SetApplicationKeysParams) error) error {
-	return a.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return a.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.LockApplication(ctx, id)
 		if err != nil {
 			return err
@@ -159,7 +157,7 @@ func (a *Applications) changeKeys(ctx context.Context, id int64, f func(*db.SetA
 
 // SetFlags stores flags, pending cap and pause of app; its name and keys are left alone.
 func (a *Applications) SetFlags(ctx context.Context, app auth.Application) error {
-	return a.db.Do(ctx, func(q *db.Queries) error {
+	return a.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		return postgres.RequireRow(q.SetApplicationFlags(ctx, db.SetApplicationFlagsParams{
 			ID: app.ID, AuthOnly: app.AuthOnly, AllowOtherAppIncidents: app.AllowOtherAppIncidents,
 			AllowAuthenticatingUsers: app.AllowAuthenticatingUsers, AllowOncall: app.AllowOncall, Relay: app.Relay,
@@ -171,7 +169,7 @@ func (a *Applications) SetFlags(ctx context.Context, app auth.Application) error
 // Settings returns what people set of an application.
 func (a *Applications) Settings(ctx context.Context, id int64) (ApplicationSettings, error) {
 	var row db.ApplicationSettingsRow
-	err := a.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := a.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		row, err = q.ApplicationSettings(ctx, id)
 		return err
 	})
@@ -201,7 +199,7 @@ func (a *Applications) SetSettings(ctx context.Context, id int64, s ApplicationS
 	if err != nil {
 		return err
 	}
-	return a.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return a.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.LockApplication(ctx, id); err != nil {
 			return err
 		}
@@ -254,7 +252,7 @@ func replaceSettings(ctx context.Context, q *db.Queries, id int64, s Application
 
 // Names lists applications by name, without those that only authenticate unless asked for.
 func (a *Applications) Names(ctx context.Context, withAuthOnly bool) (names []string, err error) {
-	err = a.db.Do(ctx, func(q *db.Queries) (err error) {
+	err = a.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		names, err = q.ApplicationNames(ctx, withAuthOnly)
 		return err
 	})
@@ -263,7 +261,7 @@ func (a *Applications) Names(ctx context.Context, withAuthOnly bool) (names []st
 
 // Variables lists the variables an application declared, required ones first.
 func (a *Applications) Variables(ctx context.Context, id int64) (names []string, err error) {
-	err = a.db.Do(ctx, func(q *db.Queries) (err error) {
+	err = a.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		names, err = q.ApplicationVariables(ctx, id)
 		return err
 	})
@@ -289,7 +287,7 @@ func (a *Applications) Unseal(id int64, which string, sealed []byte) (string, er
 
 // SetMarkup stores whether an application's contexts and texts contain markup on purpose.
 func (a *Applications) SetMarkup(ctx context.Context, id int64, markup bool) error {
-	return a.db.Do(ctx, func(q *db.Queries) error {
+	return a.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		return postgres.RequireRow(q.SetApplicationMarkup(ctx, db.SetApplicationMarkupParams{ID: id, Markup: markup}))
 	})
 }

@@ -16,7 +16,7 @@ func (p *Plans) SetFallback(ctx context.Context, name string, to *escalation.Tar
 	if err != nil {
 		return err
 	}
-	return p.db.Do(ctx, func(q *db.Queries) error {
+	return p.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		n, err := q.SetPlanFallback(ctx, db.SetPlanFallbackParams{Name: postgres.Storable(name), Role: role, TargetID: target})
 		if err == nil && n == 0 {
 			err = fault.New(fault.NotFound, "there is no plan "+name)
@@ -32,7 +32,7 @@ func (a *Applications) SetFallback(ctx context.Context, id int64, to *escalation
 	if err != nil {
 		return err
 	}
-	return a.db.Do(ctx, func(q *db.Queries) error {
+	return a.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		n, err := q.SetApplicationFallback(ctx, db.SetApplicationFallbackParams{ID: id, Role: role, TargetID: target})
 		if err == nil && n == 0 {
 			err = fault.New(fault.NotFound, "there is no such application")

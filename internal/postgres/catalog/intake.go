@@ -13,7 +13,7 @@ import (
 // SetRepageAfter sets after which time a repeated alert starts a plan again that is exhausted; 0 = never. It holds for every version
 // of the plan, also for later ones. Unknown: NotFound.
 func (p *Plans) SetRepageAfter(ctx context.Context, name string, after time.Duration) error {
-	return p.db.Do(ctx, func(q *db.Queries) error {
+	return p.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		n, err := q.SetPlanRepageAfter(ctx, db.SetPlanRepageAfterParams{Name: postgres.Storable(name), Seconds: postgres.ToSeconds(after)})
 		if err == nil && n == 0 {
 			err = fault.New(fault.NotFound, "there is no plan "+name)
@@ -24,7 +24,7 @@ func (p *Plans) SetRepageAfter(ctx context.Context, name string, after time.Dura
 
 // SetIntake stores how the alerts of an application are taken: default plan and late deliveries.
 func (a *Applications) SetIntake(ctx context.Context, app auth.Application) error {
-	return a.db.Do(ctx, func(q *db.Queries) error {
+	return a.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		n, err := q.SetApplicationIntake(ctx, db.SetApplicationIntakeParams{ID: app.ID, DefaultPlan: postgres.Storable(app.DefaultPlan),
 			LateWithin: postgres.ToSeconds(app.LateWithin), LateHold: postgres.ToSeconds(app.LateHold)})
 		if err == nil && n == 0 {

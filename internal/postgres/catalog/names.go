@@ -52,7 +52,7 @@ func (n *Names) TargetNumber(ctx context.Context, role, name string) (int64, err
 // application.
 func (n *Names) Known(ctx context.Context, kind string) ([]string, error) {
 	var out []string
-	err := n.targets.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := n.targets.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		out, err = q.KnownNames(ctx, kind)
 		return err
 	})

@@ -39,7 +39,7 @@ func NewPlans(d *postgres.DB) *Plans {
 
 // ByID returns a version of a plan, active or not, with its steps. Unknown: NotFound.
 func (p *Plans) ByID(ctx context.Context, id escalation.PlanID) (plan escalation.PlanSteps, err error) {
-	err = p.db.Do(ctx, func(q *db.Queries) error {
+	err = p.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.PlanByID(ctx, int64(id))
 		if err != nil {
 			return err
@@ -52,7 +52,7 @@ func (p *Plans) ByID(ctx context.Context, id escalation.PlanID) (plan escalation
 
 // ByName returns the active version of a plan with its steps. Unknown or without an active version: NotFound.
 func (p *Plans) ByName(ctx context.Context, name string) (plan escalation.PlanSteps, err error) {
-	err = p.db.Do(ctx, func(q *db.Queries) error {
+	err = p.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.PlanByName(ctx, name)
 		if err != nil {
 			return err
@@ -75,7 +75,7 @@ func (p *Plans) Recent(ctx context.Context, name string) (escalation.PlanSteps, 
 func (p *Plans) HasWords(ctx context.Context, plan escalation.PlanID, applicationID int64) (bool, error) {
 	key := planApplication{int64(plan), applicationID}
 	has, err := p.words.Get(ctx, key, func(ctx context.Context) (has bool, err error) {
-		err = p.db.Do(ctx, func(q *db.Queries) (err error) {
+		err = p.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 			has, err = q.PlanHasWords(ctx, db.PlanHasWordsParams{PlanID: key.plan, ApplicationID: key.application})
 			return err
 		})
@@ -141,7 +141,7 @@ func (p *Plans) List(ctx context.Context, q filters.Query) ([]escalation.Plan, e
 // Reach returns what exists of the named targets and templates, and the roles there are.
 func (p *Plans) Reach(ctx context.Context, targets, templates []string) (escalation.Reach, error) {
 	var r escalation.Reach
-	err := p.db.Do(ctx, func(q *db.Queries) error {
+	err := p.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		r = escalation.Reach{Roles: map[string]string{}, Targets: map[string][]escalation.ReachTarget{},
 			Templates: map[string]escalation.ReachTemplate{}}
 		roles, err := q.TargetRoles(ctx)
@@ -175,7 +175,7 @@ func (p *Plans) Reach(ctx context.Context, targets, templates []string) (escalat
 // vanished meanwhile is an Invalid fault.
 func (p *Plans) Create(ctx context.Context, d escalation.PlanContent) (id escalation.PlanID, err error) {
 	defer p.active.Clear()
-	err = p.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err = p.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		row := db.InsertPlanParams{Name: d.Name, CreatorID: int64(d.CreatorID), Description: d.Description,
 			ThresholdWindow: postgres.ToSeconds(d.ThresholdWindow), ThresholdCount: int32(d.ThresholdCount),
 			AggregationWindow: postgres.ToSeconds(d.AggregationWindow), AggregationReset: postgres.ToSeconds(d.AggregationReset)}
@@ -224,7 +224,7 @@ func notificationRows(plan int64, steps []escalation.Step) []db.InsertPlanNotifi
 // active changes nothing. Unknown: NotFound.
 func (p *Plans) SetActive(ctx context.Context, id escalation.PlanID, active bool) error {
 	defer p.active.Clear()
-	return p.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return p.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		plan, err := q.PlanByID(ctx, int64(id))
 		if err != nil {
 			return err
@@ -252,7 +252,7 @@ func forgetPlan(ctx context.Context, q *db.Queries, name string) error {
 // Unknown: NotFound.
 func (p *Plans) Delete(ctx context.Context, name string) error {
 	defer p.active.Clear()
-	return p.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return p.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		ids, err := q.PlanVersions(ctx, name)
 		if err != nil {
 			return err
@@ -341,7 +341,7 @@ func planNotification(r db.PlanNotificationsRow) escalation.Notification {
 // Aggregation lists the settings of aggregation of every active plan, by number.
 func (p *Plans) Aggregation(ctx context.Context) ([]escalation.Plan, error) {
 	var out []escalation.Plan
-	err := p.db.Do(ctx, func(q *db.Queries) error {
+	err := p.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.PlanAggregation(ctx)
 		out = make([]escalation.Plan, len(rows))
 		for i, r := range rows {

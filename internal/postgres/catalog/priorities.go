@@ -17,7 +17,7 @@ func (t *Targets) PriorityModes(ctx context.Context) (map[users.Priority]users.M
 // SetPriorityMode changes the default mode of a priority; a NotFound fault when there is no such priority. Processes heed it
 // about a second later.
 func (t *Targets) SetPriorityMode(ctx context.Context, p users.Priority, m users.Mode) error {
-	return t.db.Do(ctx, func(q *db.Queries) error {
+	return t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		n, err := q.SetPriorityMode(ctx, db.SetPriorityModeParams{Name: string(p), Mode: string(m)})
 		if err == nil && n == 0 {
 			return fault.Newf(fault.NotFound, "there is no priority %s", p)

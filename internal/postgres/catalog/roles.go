@@ -3,8 +3,6 @@ package catalog
 import (
 	"context"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -20,7 +18,7 @@ func NewRolesAndServices(d *postgres.DB) *RolesAndServices { return &RolesAndSer
 // Roles lists the roles in their order of display.
 func (n *RolesAndServices) Roles(ctx context.Context) ([]oncall.RoleInfo, error) {
 	var out []oncall.RoleInfo
-	err := n.db.Do(ctx, func(q *db.Queries) error {
+	err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.OncallRoles(ctx)
 		out = make([]oncall.RoleInfo, len(rows))
 		for i, r := range rows {
@@ -37,7 +35,7 @@ func (n *RolesAndServices) CreateRole(ctx context.Context, name string, by oncal
 	if err != nil {
 		return err
 	}
-	return n.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return n.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.CreateOncallRole(ctx, name)
 		if err := postgres.RequireNew(rows, err); err != nil {
 			return err
@@ -48,7 +46,7 @@ func (n *RolesAndServices) CreateRole(ctx context.Context, name string, by oncal
 
 // DeleteRole removes a role with its schedules and shifts; a NotFound fault when there is none.
 func (n *RolesAndServices) DeleteRole(ctx context.Context, name string, by oncall.By) error {
-	return n.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return n.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := postgres.RequireRow(q.DeleteOncallRole(ctx, postgres.Storable(name))); err != nil {
 			return err
 		}
@@ -59,7 +57,7 @@ func (n *RolesAndServices) DeleteRole(ctx context.Context, name string, by oncal
 // Services lists all services.
 func (n *RolesAndServices) Services(ctx context.Context) ([]oncall.Service, error) {
 	var out []oncall.Service
-	err := n.db.Do(ctx, func(q *db.Queries) error {
+	err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.Services(ctx)
 		out = make([]oncall.Service, len(rows))
 		for i, r := range rows {
@@ -73,7 +71,7 @@ func (n *RolesAndServices) Services(ctx context.Context) ([]oncall.Service, erro
 // Service finds a service, ignoring case; a NotFound fault when there is none.
 func (n *RolesAndServices) Service(ctx context.Context, name string) (oncall.Service, error) {
 	var out oncall.Service
-	err := n.db.Do(ctx, func(q *db.Queries) error {
+	err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		r, err := q.ServiceByName(ctx, postgres.Storable(name))
 		out = oncall.Service{ID: r.ID, Name: r.Name}
 		return err
@@ -87,7 +85,7 @@ func (n *RolesAndServices) SaveService(ctx context.Context, id int64, name strin
 	if err != nil {
 		return err
 	}
-	return n.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return n.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if id == 0 {
 			rows, err := q.CreateService(ctx, name)
 			if err := postgres.RequireNew(rows, err); err != nil {
@@ -102,7 +100,7 @@ func (n *RolesAndServices) SaveService(ctx context.Context, id int64, name strin
 
 // DeleteService removes a service.
 func (n *RolesAndServices) DeleteService(ctx context.Context, s oncall.Service, by oncall.By) error {
-	return n.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return n.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := postgres.RequireRow(q.DeleteService(ctx, s.ID)); err != nil {
 			return err
 		}
@@ -113,7 +111,7 @@ func (n *RolesAndServices) DeleteService(ctx context.Context, s oncall.Service, 
 // ServiceTeams lists the active teams that answer for a service.
 func (n *RolesAndServices) ServiceTeams(ctx context.Context, service int64) ([]oncall.TeamName, error) {
 	var out []oncall.TeamName
-	err := n.db.Do(ctx, func(q *db.Queries) error {
+	err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.ServiceTeams(ctx, service)
 		out = make([]oncall.TeamName, len(rows))
 		for i, r := range rows {
@@ -127,7 +125,7 @@ func (n *RolesAndServices) ServiceTeams(ctx context.Context, service int64) ([]o
 // TeamServices lists the names of a team's services.
 func (n *RolesAndServices) TeamServices(ctx context.Context, team int64) ([]string, error) {
 	var out []string
-	err := n.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		out, err = q.TeamServices(ctx, team)
 		return err
 	})
@@ -137,7 +135,7 @@ func (n *RolesAndServices) TeamServices(ctx context.Context, team int64) ([]stri
 // AllTeamServices lists pairs of team and service.
 func (n *RolesAndServices) AllTeamServices(ctx context.Context) ([][2]string, error) {
 	var out [][2]string
-	err := n.db.Do(ctx, func(q *db.Queries) error {
+	err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.AllTeamServices(ctx)
 		out = make([][2]string, len(rows))
 		for i, r := range rows {
@@ -151,7 +149,7 @@ func (n *RolesAndServices) AllTeamServices(ctx context.Context) ([][2]string, er
 // Claim makes a team answer for a service. One that an active team answers for is a Conflict fault whose message is that
 // team's name.
 func (n *RolesAndServices) Claim(ctx context.Context, team, service int64) error {
-	return n.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return n.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.LockService(ctx, service); err != nil {
 			return err
 		}
@@ -169,7 +167,7 @@ func (n *RolesAndServices) Claim(ctx context.Context, team, service int64) error
 
 // Unclaim is the reverse; a NotFound fault when the team does not answer for the service.
 func (n *RolesAndServices) Unclaim(ctx context.Context, team, service int64) error {
-	return n.db.Do(ctx, func(q *db.Queries) error {
+	return n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		return postgres.RequireRow(q.UnclaimService(ctx, db.UnclaimServiceParams{TeamID: team, ServiceID: service}))
 	})
 }

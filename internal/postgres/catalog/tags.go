@@ -3,8 +3,6 @@ package catalog
 import (
 	"context"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
@@ -19,7 +17,7 @@ func NewTags(d *postgres.DB) *Tags { return &Tags{db: d} }
 // Of returns the tags of things of one kind: by number, then by name. What has none is missing.
 func (t *Tags) Of(ctx context.Context, kind string, ids []int64) (map[int64]map[string][]string, error) {
 	out := map[int64]map[string][]string{}
-	err := t.db.Do(ctx, func(q *db.Queries) error {
+	err := t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.TagsOf(ctx, db.TagsOfParams{Kind: kind, Ids: ids})
 		for _, r := range rows {
 			if out[r.ObjectID] == nil {
@@ -34,7 +32,7 @@ func (t *Tags) Of(ctx context.Context, kind string, ids []int64) (map[int64]map[
 
 // Set replaces the values of one tag of a thing; none removes it. NotFound when there is no such thing.
 func (t *Tags) Set(ctx context.Context, kind string, id int64, name string, values []string) error {
-	return t.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		there, err := q.TagObjectExists(ctx, db.TagObjectExistsParams{Kind: kind, ID: id})
 		if err != nil {
 			return err

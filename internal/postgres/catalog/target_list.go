@@ -15,7 +15,7 @@ import (
 // targets are among them.
 func (t *Targets) Names(ctx context.Context, prefix string) ([]string, error) {
 	var out []string
-	err := t.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := t.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		out, err = q.TargetNames(ctx, postgres.LikeEscape.Replace(postgres.Storable(prefix))+"%")
 		return err
 	})
@@ -37,7 +37,7 @@ func (t *Targets) NamesOfKind(ctx context.Context, kind string, query filters.Qu
 	}
 	l.SQL.WriteString("\norder by t.target_id")
 	var out []string
-	err := t.db.DoRaw(ctx, func(conn db.DBTX) error {
+	err := t.db.DoRaw(ctx, func(ctx context.Context, conn db.DBTX) error {
 		rows, err := conn.Query(ctx, l.SQL.String(), l.Args...)
 		if err != nil {
 			return err
@@ -51,7 +51,7 @@ func (t *Targets) NamesOfKind(ctx context.Context, kind string, query filters.Qu
 // Exists reports whether there is a target of that name, ignoring case, active or not.
 func (t *Targets) Exists(ctx context.Context, name string) (bool, error) {
 	var out bool
-	err := t.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := t.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		out, err = q.TargetExists(ctx, postgres.Storable(name))
 		return err
 	})
@@ -61,7 +61,7 @@ func (t *Targets) Exists(ctx context.Context, name string) (bool, error) {
 // Roles returns the roles in a fixed order.
 func (t *Targets) Roles(ctx context.Context) ([]escalation.TargetRole, error) {
 	var out []escalation.TargetRole
-	err := t.db.Do(ctx, func(q *db.Queries) error {
+	err := t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.TargetRoles(ctx)
 		out = make([]escalation.TargetRole, len(rows))
 		for i, r := range rows {
@@ -79,7 +79,7 @@ func (t *Targets) OnAnyList(ctx context.Context, user string, lists []string) (b
 		names[i] = postgres.Storable(l)
 	}
 	var out bool
-	err := t.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := t.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		out, err = q.OnAnyList(ctx, db.OnAnyListParams{Name: postgres.Storable(user), Lists: names})
 		return err
 	})

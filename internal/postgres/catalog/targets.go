@@ -29,7 +29,7 @@ func NewTargets(d *postgres.DB) *Targets { return &Targets{db: d} }
 // ErrRoleNotAppropriate (one of another kind).
 func (t *Targets) Resolve(ctx context.Context, role, name string) (int64, error) {
 	var row db.ResolveTargetRow
-	err := t.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := t.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		row, err = q.ResolveTarget(ctx, db.ResolveTargetParams{Role: postgres.Storable(role), Target: postgres.Storable(name)})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return fault.Wrap(fault.Invalid, ErrRoleNotFound, "Role "+role+" not found")

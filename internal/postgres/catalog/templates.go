@@ -22,7 +22,7 @@ func NewTemplates(d *postgres.DB) *Templates { return &Templates{db: d} }
 
 // ByID returns a version of a template, active or not, with its words. Unknown: NotFound.
 func (t *Templates) ByID(ctx context.Context, id messages.TemplateID) (details messages.TemplateDetails, err error) {
-	err = t.db.Do(ctx, func(q *db.Queries) error {
+	err = t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.TemplateByID(ctx, int64(id))
 		if err != nil {
 			return err
@@ -35,7 +35,7 @@ func (t *Templates) ByID(ctx context.Context, id messages.TemplateID) (details m
 
 // ByName returns the active version of a template with its words. Unknown or without an active version: NotFound.
 func (t *Templates) ByName(ctx context.Context, name string) (details messages.TemplateDetails, err error) {
-	err = t.db.Do(ctx, func(q *db.Queries) error {
+	err = t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.TemplateByName(ctx, name)
 		if err != nil {
 			return err
@@ -81,7 +81,7 @@ func (t *Templates) List(ctx context.Context, q filters.Query) ([]messages.Templ
 // Create saves a new version of a template and makes it the active one of its name. An application that does not exist
 // is an Invalid fault.
 func (t *Templates) Create(ctx context.Context, d messages.TemplateDraft) (id messages.TemplateID, err error) {
-	err = t.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err = t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		n, err := q.InsertTemplate(ctx, db.InsertTemplateParams{Name: d.Name, CreatorID: int64(d.CreatorID)})
 		if err != nil {
 			return fmt.Errorf("insert template: %w", err)
@@ -105,7 +105,7 @@ func (t *Templates) Create(ctx context.Context, d messages.TemplateDraft) (id me
 // SetActive makes a version the active one of its name, or takes that away from it. Plans keep naming the template.
 // Deactivating a version that is not active changes nothing. Unknown: NotFound.
 func (t *Templates) SetActive(ctx context.Context, id messages.TemplateID, active bool) error {
-	return t.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.TemplateByID(ctx, int64(id)); err != nil {
 			return err
 		}

@@ -18,32 +18,32 @@ func NewUses(d *postgres.DB) *Uses { return &Uses{db: d} }
 
 // OfTeam returns the plans, fallbacks, quotas, escalating incidents and services that mean a team.
 func (u *Uses) OfTeam(ctx context.Context, t oncall.Team) ([]string, error) {
-	return u.read(ctx, func(q *db.Queries) ([]string, error) { return q.UsesOfTarget(ctx, t.TargetID) },
-		func(q *db.Queries) ([]string, error) { return q.UsesOfTeam(ctx, t.ID) })
+	return u.read(ctx, func(ctx context.Context, q *db.Queries) ([]string, error) { return q.UsesOfTarget(ctx, t.TargetID) },
+		func(ctx context.Context, q *db.Queries) ([]string, error) { return q.UsesOfTeam(ctx, t.ID) })
 }
 
 // OfPerson returns the plans, fallbacks, quotas, escalating incidents, rosters and shifts to come that mean a person.
 func (u *Uses) OfPerson(ctx context.Context, p users.User) ([]string, error) {
-	return u.read(ctx, func(q *db.Queries) ([]string, error) { return q.UsesOfTarget(ctx, p.TargetID) },
-		func(q *db.Queries) ([]string, error) { return q.UsesOfPerson(ctx, int64(p.ID)) })
+	return u.read(ctx, func(ctx context.Context, q *db.Queries) ([]string, error) { return q.UsesOfTarget(ctx, p.TargetID) },
+		func(ctx context.Context, q *db.Queries) ([]string, error) { return q.UsesOfPerson(ctx, int64(p.ID)) })
 }
 
 // OfPlan returns the quotas, applications (as their default plan) and escalating incidents that use a plan.
 func (u *Uses) OfPlan(ctx context.Context, name string) ([]string, error) {
-	return u.read(ctx, func(q *db.Queries) ([]string, error) { return q.UsesOfPlan(ctx, name) })
+	return u.read(ctx, func(ctx context.Context, q *db.Queries) ([]string, error) { return q.UsesOfPlan(ctx, name) })
 }
 
 // OfTemplate returns the active plans that use a template.
 func (u *Uses) OfTemplate(ctx context.Context, name string) ([]string, error) {
-	return u.read(ctx, func(q *db.Queries) ([]string, error) { return q.UsesOfTemplate(ctx, name) })
+	return u.read(ctx, func(ctx context.Context, q *db.Queries) ([]string, error) { return q.UsesOfTemplate(ctx, name) })
 }
 
-func (u *Uses) read(ctx context.Context, ask ...func(*db.Queries) ([]string, error)) ([]string, error) {
+func (u *Uses) read(ctx context.Context, ask ...func(context.Context, *db.Queries) ([]string, error)) ([]string, error) {
 	var out []string
-	err := u.db.Do(ctx, func(q *db.Queries) error {
+	err := u.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		out = out[:0]
 		for _, f := range ask {
-			found, err := f(q)
+			found, err := f(ctx, q)
 			if err != nil {
 				return err
 			}

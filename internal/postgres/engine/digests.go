@@ -26,7 +26,7 @@ const mostHeld = 2000
 // Releases implements escalation.Digests.
 func (r *Runner) Releases(ctx context.Context, leases []buckets.Lease, now time.Time) ([]runner.Release, error) {
 	var out []runner.Release
-	err := r.db.Do(ctx, func(q *db.Queries) error {
+	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.DueAggregations(ctx, db.DueAggregationsParams{Now: postgres.NullTime(now), Buckets: postgres.BucketNumbers(leases)})
 		if err != nil {
 			return err
@@ -53,7 +53,7 @@ func (r *Runner) Release(ctx context.Context, processID string, d runner.Digest,
 		return made, err
 	}
 	var tally floods.Tally
-	err = r.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err = r.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		made, tally = buckets.Set{}, floods.Tally{}
 		if err := postgres.Fence(ctx, q, processID, []buckets.Lease{d.Lease}); err != nil {
 			return err
@@ -194,7 +194,7 @@ func noteChanges(ctx context.Context, q *db.Queries, ids []int64, changes []mess
 
 // CancelDigests implements escalation.Digests.
 func (r *Runner) CancelDigests(ctx context.Context, processID string, leases []buckets.Lease) (n int, err error) {
-	err = r.db.Do(ctx, func(q *db.Queries) error {
+	err = r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		silent, err := q.SilentDigests(ctx, postgres.BucketNumbers(leases))
 		if err != nil || len(silent) == 0 {
 			return err

@@ -32,7 +32,7 @@ func NewDirectory(d *postgres.DB) *Directory { return &Directory{db: d} }
 // Teams implements oncall.TargetReader.
 func (d *Directory) Teams(ctx context.Context, targetIDs []int64) (map[int64]oncall.Team, error) {
 	out := make(map[int64]oncall.Team, len(targetIDs))
-	err := d.db.Do(ctx, func(q *db.Queries) error {
+	err := d.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.DirectoryTeams(ctx, postgres.NonNil(targetIDs))
 		if err != nil {
 			return fmt.Errorf("read teams: %w", err)
@@ -56,7 +56,7 @@ func (d *Directory) Teams(ctx context.Context, targetIDs []int64) (map[int64]onc
 // UsersByTarget implements oncall.TargetReader.
 func (d *Directory) UsersByTarget(ctx context.Context, targetIDs []int64) (map[int64]users.User, error) {
 	out := make(map[int64]users.User, len(targetIDs))
-	err := d.db.Do(ctx, func(q *db.Queries) error {
+	err := d.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.DirectoryUsersByTarget(ctx, postgres.NonNil(targetIDs))
 		if err != nil {
 			return fmt.Errorf("read users: %w", err)
@@ -72,7 +72,7 @@ func (d *Directory) UsersByTarget(ctx context.Context, targetIDs []int64) (map[i
 // Lists implements oncall.TargetReader.
 func (d *Directory) Lists(ctx context.Context, targetIDs []int64) (map[int64]oncall.List, error) {
 	out := make(map[int64]oncall.List, len(targetIDs))
-	err := d.db.Do(ctx, func(q *db.Queries) error {
+	err := d.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.DirectoryLists(ctx, postgres.NonNil(targetIDs))
 		if err != nil {
 			return fmt.Errorf("read mailing lists: %w", err)
@@ -99,7 +99,7 @@ func (d *Directory) UsersByID(ctx context.Context, ids []users.ID) (map[users.ID
 		raw[i] = int64(id)
 	}
 	out := make(map[users.ID]users.User, len(ids))
-	err := d.db.Do(ctx, func(q *db.Queries) error {
+	err := d.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.DirectoryUsers(ctx, raw)
 		if err != nil {
 			return fmt.Errorf("read users: %w", err)
@@ -122,7 +122,7 @@ func userOf(row db.DirectoryUsersRow) users.User {
 // Responders returns users with their contacts and choices as seen by an application.
 func (d *Directory) Responders(ctx context.Context, keys []users.ResponderKey) (map[users.ResponderKey]users.Responder, error) {
 	var out map[users.ResponderKey]users.Responder
-	err := d.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := d.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		out, err = RespondersOf(ctx, q, keys)
 		return err
 	})
@@ -157,7 +157,7 @@ func RespondersOf(ctx context.Context, q *db.Queries, keys []users.ResponderKey)
 // Applications returns what escalation must know of applications.
 func (d *Directory) Applications(ctx context.Context, ids []int64) (map[int64]escalation.Application, error) {
 	var out map[int64]escalation.Application
-	err := d.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := d.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		out, err = ApplicationsOf(ctx, q, ids)
 		return err
 	})
@@ -202,7 +202,7 @@ func (d *Directory) Plans(ctx context.Context, ids []escalation.PlanID) (map[esc
 		raw[i] = int64(id)
 	}
 	out := make(map[escalation.PlanID]escalation.Plan, len(ids))
-	err := d.db.Do(ctx, func(q *db.Queries) error {
+	err := d.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.DirectoryPlans(ctx, raw)
 		if err != nil {
 			return fmt.Errorf("read plans: %w", err)
@@ -261,7 +261,7 @@ func notificationOf(row db.DirectoryPlanNotificationsRow) escalation.Notificatio
 // Rules implements escalation.Rules.
 func (d *Directory) Rules(ctx context.Context, keys []users.ResponderKey) (map[users.ResponderKey][]messages.Reprioritisation, error) {
 	var out floods.Rules
-	err := d.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := d.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		out, err = quotas.ReadRules(ctx, q, keys)
 		return err
 	})

@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
@@ -30,7 +28,7 @@ func NewCluster(d *postgres.DB) *Cluster { return &Cluster{db: d} }
 // Beat implements buckets.Store.
 func (c *Cluster) Beat(ctx context.Context, m buckets.Member) error {
 	var joined bool
-	err := c.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := c.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		joined, err = q.BeatMember(ctx, db.BeatMemberParams{
 			ProcessID:  m.ProcessID,
 			Host:       m.Host,
@@ -56,7 +54,7 @@ func (c *Cluster) Beat(ctx context.Context, m buckets.Member) error {
 // not merely newer than the list.
 func (c *Cluster) View(ctx context.Context) (buckets.View, error) {
 	var v buckets.View
-	err := c.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := c.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		if v.Leases, err = leaseStates(ctx, q); err != nil {
 			return err
 		}
@@ -70,7 +68,7 @@ func (c *Cluster) View(ctx context.Context) (buckets.View, error) {
 func (c *Cluster) Acquire(ctx context.Context, a buckets.Acquisition) ([]buckets.Lease, int, error) {
 	var got []buckets.Lease
 	var taken int
-	err := c.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err := c.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		got, taken = nil, 0
 		locked, err := q.LockLeasesForAcquire(ctx, smallints(a.Buckets))
 		if err != nil || len(locked) == 0 {
@@ -103,7 +101,7 @@ func (c *Cluster) Acquire(ctx context.Context, a buckets.Acquisition) ([]buckets
 // Release implements buckets.Store.
 func (c *Cluster) Release(ctx context.Context, processID string, bs buckets.Set) (buckets.Set, error) {
 	var freed buckets.Set
-	err := c.db.Do(ctx, func(q *db.Queries) error {
+	err := c.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.ReleaseLeases(ctx, db.ReleaseLeasesParams{Buckets: smallints(bs), ProcessID: processID})
 		for _, b := range rows {
 			freed.Add(int(b))
@@ -118,7 +116,7 @@ func (c *Cluster) Release(ctx context.Context, processID string, bs buckets.Set)
 
 // Leave implements buckets.Store. Without its member's row every lease that could not be freed counts as a dead one's.
 func (c *Cluster) Leave(ctx context.Context, processID string) error {
-	err := c.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err := c.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		all := db.ReleaseLeasesParams{Buckets: smallints(buckets.All()), ProcessID: processID}
 		if _, err := q.ReleaseLeases(ctx, all); err != nil {
 			return err
@@ -134,7 +132,7 @@ func (c *Cluster) Leave(ctx context.Context, processID string) error {
 // SetDraining makes a member give its buckets away, or lets it own again. It reports whether there is such a member.
 func (c *Cluster) SetDraining(ctx context.Context, processID string, draining bool) (bool, error) {
 	var n int64
-	err := c.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := c.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		n, err = q.SetMemberDraining(ctx, db.SetMemberDrainingParams{ProcessID: processID, Draining: draining})
 		return err
 	})
@@ -147,7 +145,7 @@ func (c *Cluster) SetDraining(ctx context.Context, processID string, draining bo
 // Members lists the members by process id, with those that died in the last minute; Age tells them apart.
 func (c *Cluster) Members(ctx context.Context) ([]buckets.MemberState, error) {
 	var out []buckets.MemberState
-	err := c.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := c.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		out, err = memberStates(ctx, q)
 		return err
 	})
@@ -157,7 +155,7 @@ func (c *Cluster) Members(ctx context.Context) ([]buckets.MemberState, error) {
 // Buckets returns owner, epoch and time of acquisition of every bucket.
 func (c *Cluster) Buckets(ctx context.Context) ([buckets.Count]buckets.LeaseState, error) {
 	var out [buckets.Count]buckets.LeaseState
-	err := c.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := c.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		out, err = leaseStates(ctx, q)
 		return err
 	})
@@ -167,7 +165,7 @@ func (c *Cluster) Buckets(ctx context.Context) ([buckets.Count]buckets.LeaseStat
 // BucketsWithoutLiveOwner counts the buckets whose incidents nobody alive looks after at this moment.
 func (c *Cluster) BucketsWithoutLiveOwner(ctx context.Context) (int, error) {
 	var n int32
-	err := c.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := c.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		n, err = q.CountBucketsWithoutLiveOwner(ctx, buckets.DefaultLimits().Fresh.Seconds())
 		return err
 	})
@@ -176,7 +174,7 @@ func (c *Cluster) BucketsWithoutLiveOwner(ctx context.Context) (int, error) {
 
 // tell hints to the others; they would see it within a second anyway, so an error is of no interest.
 func (c *Cluster) tell(ctx context.Context, processID string) {
-	_ = c.db.Do(ctx, func(q *db.Queries) error { return q.NotifyMembers(ctx, processID) })
+	_ = c.db.Do(ctx, func(ctx context.Context, q *db.Queries) error { return q.NotifyMembers(ctx, processID) })
 }
 
 func memberStates(ctx context.Context, q *db.Queries) ([]buckets.MemberState, error) {
@@ -232,7 +230,7 @@ func smallints(s buckets.Set) []int16 {
 
 // Served returns the modes that live processors have a vendor for. known is false when there is none, or one does not say.
 func (c *Cluster) Served(ctx context.Context) (modes []users.Mode, known bool, err error) {
-	err = c.db.Do(ctx, func(q *db.Queries) error {
+	err = c.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.ServedModes(ctx)
 		modes = modes[:0]
 		for _, m := range row.Modes {

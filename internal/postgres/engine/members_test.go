@@ -145,7 +145,7 @@ func TestFence(t *testing.T) {
 	require.NoError(t, c.Beat(ctx, member("b")))
 	leases := acquire(t, c, "a", buckets.Of(1, 2, 3))
 	check := func(id string, ls ...buckets.Lease) error {
-		return d.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error { return postgres.Fence(ctx, q, id, ls) })
+		return d.InTx(ctx, func(ctx context.Context, q *db.Queries) error { return postgres.Fence(ctx, q, id, ls) })
 	}
 	lost := func(err error, want ...int) {
 		t.Helper()
@@ -179,7 +179,7 @@ func TestFenceHoldsUntilTheTransactionEnds(t *testing.T) {
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
 	require.NoError(t, postgres.Fence(ctx, db.New(tx), "a", leases[:2]))
 	// Two transactions of one owner do not hinder each other.
-	require.NoError(t, d.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error { return postgres.Fence(ctx, q, "a", leases) }))
+	require.NoError(t, d.InTx(ctx, func(ctx context.Context, q *db.Queries) error { return postgres.Fence(ctx, q, "a", leases) }))
 
 	age(t, d, "a", time.Minute)
 	require.Equal(t, []buckets.Lease{{Bucket: 3, Epoch: 2}}, acquire(t, c, "b", buckets.Of(1, 2, 3)))
@@ -189,7 +189,7 @@ func TestFenceHoldsUntilTheTransactionEnds(t *testing.T) {
 	require.NoError(t, tx.Commit(ctx))
 
 	require.Len(t, acquire(t, c, "b", buckets.Of(1, 2, 3)), 2)
-	err = d.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error { return postgres.Fence(ctx, q, "a", leases) })
+	err = d.InTx(ctx, func(ctx context.Context, q *db.Queries) error { return postgres.Fence(ctx, q, "a", leases) })
 	require.ErrorIs(t, err, buckets.ErrLost)
 }
 
@@ -440,8 +440,8 @@ func (p *processor) work(ctx context.Context, d *postgres.DB) error {
 		for _, l := range leases {
 			ids, epochs = append(ids, int16(l.Bucket)), append(epochs, l.Epoch)
 		}
-		err := d.InTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
-			if err := postgres.Fence(ctx, q, p.ProcessID(), leases); err != nil {
+		err := d.InTxRaw(ctx, func(ctx context.Context, tx pgx.Tx) error {
+			if err := postgres.Fence(ctx, db.New(tx), p.ProcessID(), leases); err != nil {
 				return err
 			}
 			_, err := tx.Exec(ctx, `insert into work (bucket, epoch, owner)

@@ -46,7 +46,7 @@ func (r *Runner) WithQuota(q *quotas.StandardQuota) *Runner {
 // Due implements escalation.Work. It reads without locks; Commit finds out what changed in between.
 func (r *Runner) Due(ctx context.Context, leases []buckets.Lease, ask runner.Ask) ([]escalation.Due, error) {
 	var out []escalation.Due
-	err := r.db.Do(ctx, func(q *db.Queries) error {
+	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.DueIncidents(ctx, db.DueIncidentsParams{
 			Now: postgres.NullTime(ask.Now), Buckets: postgres.BucketNumbers(leases), Excluded: postgres.NonNil(ask.Excluded),
 			PerBucket: int32(ask.PerBucket), Total: int32(ask.Limit),
@@ -187,7 +187,7 @@ const resumeBatch = 5000
 // Resume makes paused incidents due again. See escalation.Work.
 func (r *Runner) Resume(ctx context.Context, now time.Time) (int, error) {
 	var woken int64
-	err := r.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		woken, err = q.WakeResumed(ctx, db.WakeResumedParams{Now: postgres.NullTime(now), Most: resumeBatch})
 		return err
 	})
@@ -197,7 +197,7 @@ func (r *Runner) Resume(ctx context.Context, now time.Time) (int, error) {
 // NextDue implements escalation.Work.
 func (r *Runner) NextDue(ctx context.Context, leases []buckets.Lease, now time.Time) (time.Duration, error) {
 	var seconds float64
-	err := r.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		seconds, err = q.NextDueIncident(ctx, db.NextDueIncidentParams{Now: postgres.NullTime(now), Buckets: postgres.BucketNumbers(leases)})
 		return err
 	})
@@ -215,7 +215,7 @@ type BucketDue struct {
 // OldestDue returns the oldest due incident of every bucket that has one, whoever owns it: what every process watches.
 func (r *Runner) OldestDue(ctx context.Context) ([]BucketDue, error) {
 	var out []BucketDue
-	err := r.db.Do(ctx, func(q *db.Queries) error {
+	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.OldestDueByBucket(ctx)
 		if err != nil {
 			return err

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/escalation/floods"
@@ -28,7 +26,7 @@ func (r *Runner) Commit(ctx context.Context, processID string, leases []buckets.
 		return nil, err
 	}
 	var tally floods.Tally
-	err = r.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err = r.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		tally = floods.Tally{}
 		if err := postgres.Fence(ctx, q, processID, leases); err != nil {
 			return err
@@ -151,7 +149,7 @@ func advanceParams(changes []escalation.Change) db.AdvanceIncidentsParams {
 
 // Delay implements escalation.Ledger.
 func (r *Runner) Delay(ctx context.Context, processID string, d escalation.Due, by time.Duration, entry incidents.Entry, now time.Time) error {
-	return r.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return r.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := postgres.Fence(ctx, q, processID, []buckets.Lease{d.Lease}); err != nil {
 			return err
 		}
@@ -184,7 +182,7 @@ func (r *Runner) Cancel(ctx context.Context, processID string, leases []buckets.
 	for i, id := range ids {
 		wanted[i] = int64(id)
 	}
-	return r.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return r.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := postgres.Fence(ctx, q, processID, leases); err != nil {
 			return err
 		}

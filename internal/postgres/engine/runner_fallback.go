@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/escalation/floods"
@@ -22,7 +20,7 @@ import (
 // Failed implements escalation.Work.
 func (r *Runner) Failed(ctx context.Context, leases []buckets.Lease, ask runner.Ask) ([]escalation.Failed, error) {
 	var out []escalation.Failed
-	err := r.db.Do(ctx, func(q *db.Queries) error {
+	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.MessagesNeedingFallback(ctx, db.MessagesNeedingFallbackParams{
 			Buckets: postgres.BucketNumbers(leases), Excluded: postgres.NonNil(ask.Excluded), PerBucket: int32(ask.PerBucket), Total: int32(ask.Limit),
 		})
@@ -64,7 +62,7 @@ func digestOf(row db.MessagesNeedingFallbackRow) string {
 // CommitFallbacks implements escalation.Ledger. Leases, incidents, then messages are locked, each in ascending order;
 // what is locked by somebody else or changed meanwhile is left for the next look.
 func (r *Runner) CommitFallbacks(ctx context.Context, processID string, leases []buckets.Lease, changes []escalation.FallbackChange, now time.Time) error {
-	return r.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return r.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := postgres.Fence(ctx, q, processID, leases); err != nil {
 			return err
 		}

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -17,7 +15,7 @@ import (
 // Fire implements escalation.Timers.
 func (r *Runner) Fire(ctx context.Context, processID string, leases []buckets.Lease, now time.Time) (woken buckets.Set, err error) {
 	var due []db.DueTimersRow
-	err = r.db.Do(ctx, func(q *db.Queries) (err error) {
+	err = r.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		due, err = q.DueTimers(ctx, db.DueTimersParams{Buckets: postgres.BucketNumbers(leases), Now: postgres.NullTime(now)})
 		return err
 	})
@@ -33,7 +31,7 @@ func (r *Runner) Fire(ctx context.Context, processID string, leases []buckets.Le
 			under = append(under, l)
 		}
 	}
-	err = r.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err = r.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		woken = buckets.Set{}
 		if err := postgres.Fence(ctx, q, processID, under); err != nil {
 			return err

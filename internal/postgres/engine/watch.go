@@ -39,7 +39,7 @@ func (r *Runner) OldestUnsent(ctx context.Context) ([]UnsentMessage, error) {
 		return found, err
 	}
 	var mine int64
-	err = r.db.Do(ctx, func(q *db.Queries) (err error) {
+	err = r.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		mine, err = q.ClaimWatch(ctx, db.ClaimWatchParams{Name: unsentWatch, WithinUs: watchFresh.Microseconds()})
 		return err
 	})
@@ -53,7 +53,7 @@ func (r *Runner) OldestUnsent(ctx context.Context) ([]UnsentMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return found, r.db.Do(ctx, func(q *db.Queries) error {
+	return found, r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		return q.StoreWatch(ctx, db.StoreWatchParams{Name: unsentWatch, Result: string(raw)})
 	})
 }
@@ -61,7 +61,7 @@ func (r *Runner) OldestUnsent(ctx context.Context) ([]UnsentMessage, error) {
 // sharedUnsent returns what another process found, and how long ago. Without a result it is older than any limit.
 func (r *Runner) sharedUnsent(ctx context.Context) (found []UnsentMessage, age time.Duration, err error) {
 	var row db.WatchResultRow
-	err = r.db.Do(ctx, func(q *db.Queries) (err error) {
+	err = r.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		row, err = q.WatchResult(ctx, unsentWatch)
 		return err
 	})
@@ -83,7 +83,7 @@ func (r *Runner) sharedUnsent(ctx context.Context) (found []UnsentMessage, age t
 
 func (r *Runner) lookUnsent(ctx context.Context) ([]UnsentMessage, error) {
 	var out []UnsentMessage
-	err := r.db.Do(ctx, func(q *db.Queries) error {
+	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.OldestUnsent(ctx)
 		if err != nil {
 			return err

@@ -11,7 +11,7 @@ import (
 // Escalate starts the next step of incidents now. One that was acknowledged loses its owner. An incident that is resolved or on
 // the last step of its plan is a Conflict, and nothing changes.
 func (i *Incidents) Escalate(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
-	return i.change(ctx, c, func(q *db.Queries, before []changing) error {
+	return i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
 		e := db.AddEntriesParams{Kind: string(incidents.EntryOperator), Actor: c.Actor}
 		for _, b := range before {
 			now, err := q.IncidentStep(ctx, int64(b.id))
@@ -35,7 +35,7 @@ func (i *Incidents) Escalate(ctx context.Context, c incidents.Change) ([]inciden
 // Restart begins the plan of incidents again at step 1. One that was acknowledged loses its owner. A resolved incident is a
 // Conflict, and nothing changes.
 func (i *Incidents) Restart(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
-	return i.change(ctx, c, func(q *db.Queries, before []changing) error {
+	return i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
 		e := db.AddEntriesParams{Kind: string(incidents.EntryReopened), Actor: c.Actor}
 		for _, b := range before {
 			if err := incidents.MayRestart(b.resolved); err != nil {
@@ -65,7 +65,7 @@ func write(ctx context.Context, q *db.Queries, e db.AddEntriesParams, before []c
 // that does not exist or came without alerts.
 func (i *Incidents) Alerts(ctx context.Context, id incidents.ID, after string, most int) ([]incidents.Alert, error) {
 	var out []incidents.Alert
-	err := i.db.Do(ctx, func(q *db.Queries) error {
+	err := i.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.AlertsOf(ctx, db.AlertsOfParams{IncidentID: int64(id), After: after, Most: int32(most)})
 		out = make([]incidents.Alert, len(rows))
 		for k, r := range rows {

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -35,7 +33,7 @@ func (i *Incidents) findAll(ctx context.Context, batch []incidents.New) ([]found
 		p.DedupKeys = append(p.DedupKeys, shortKey(n.DedupKey))
 	}
 	out := make([]foundKey, len(batch))
-	err := i.db.Do(ctx, func(q *db.Queries) error {
+	err := i.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.FindByKeys(ctx, p)
 		for _, r := range rows {
 			f := foundKey{resolved: incidents.ID(r.ResolvedID), ago: time.Duration(r.ResolvedSeconds * float64(time.Second))}
@@ -69,7 +67,7 @@ func (i *Incidents) hold(ctx context.Context, n incidents.New, id incidents.ID, 
 	if n.Late.Within <= 0 || n.Late.Hold <= 0 || ago > n.Late.Within {
 		return false, nil
 	}
-	err = i.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err = i.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		held = false
 		row, err := q.LockForDelivery(ctx, int64(id))
 		if err != nil || !row.Resolved {
@@ -98,7 +96,7 @@ func (i *Incidents) hold(ctx context.Context, n incidents.New, id incidents.ID, 
 // a new alert starts the escalation again, and so does a repeat after the plan's repage_after; true when that happened now. A
 // delivery that brings nothing new changes nothing else. A resolved incident is a Conflict: the caller opens another.
 func (i *Incidents) Update(ctx context.Context, id incidents.ID, d incidents.Delivery) (restarted bool, err error) {
-	err = i.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err = i.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.LockForDelivery(ctx, int64(id))
 		if err != nil {
 			return err
@@ -186,7 +184,7 @@ func restart(ctx context.Context, q *db.Queries, id incidents.ID, row db.LockFor
 func (i *Incidents) ResolveByKey(ctx context.Context, n incidents.New, plan string, c incidents.Change) (incidents.ID, bool, error) {
 	key := shortKey(n.DedupKey)
 	var open, last int64
-	err := i.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := i.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		open, err = q.OpenIncidentOfPlan(ctx, db.OpenIncidentOfPlanParams{ApplicationID: n.ApplicationID, Plan: postgres.Storable(plan), DedupKey: key})
 		if err = postgres.IgnoreNoRows(err); err != nil || open != 0 {
 			return err
@@ -202,7 +200,7 @@ func (i *Incidents) ResolveByKey(ctx context.Context, n incidents.New, plan stri
 		return incidents.ID(last), ended, err
 	}
 	c.IDs = []incidents.ID{incidents.ID(open)}
-	_, err = i.change(ctx, c, func(q *db.Queries, before []changing) error {
+	_, err = i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
 		if err := resolve(ctx, q, c, before, true); err != nil {
 			return err
 		}
@@ -216,7 +214,7 @@ func (i *Incidents) ResolveByKey(ctx context.Context, n incidents.New, plan stri
 
 // endHold ends the wait of a late firing delivery because its resolve followed; false if none waited.
 func (i *Incidents) endHold(ctx context.Context, id incidents.ID, c incidents.Change) (ended bool, err error) {
-	err = i.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err = i.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		ended = false
 		if _, err := q.LockForDelivery(ctx, int64(id)); err != nil {
 			return err

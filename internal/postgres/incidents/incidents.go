@@ -116,7 +116,7 @@ type changing struct {
 // change locks the incidents in ascending order, lets f decide and write, and reports on all of c.IDs in their order.
 // before has those that exist.
 func (i *Incidents) change(ctx context.Context, c incidents.Change,
-	f func(q *db.Queries, before []changing) error,
+	f func(ctx context.Context, q *db.Queries, before []changing) error,
 ) ([]incidents.Acknowledged, error) {
 	ids := make([]int64, 0, len(c.IDs))
 	for _, id := range c.IDs {
@@ -125,12 +125,12 @@ func (i *Incidents) change(ctx context.Context, c incidents.Change,
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	var out []incidents.Acknowledged
-	work := func(_ pgx.Tx, q *db.Queries) error {
+	work := func(ctx context.Context, q *db.Queries) error {
 		before, err := lockForChange(ctx, q, ids)
 		if err != nil {
 			return err
 		}
-		if err := f(q, before); err != nil {
+		if err := f(ctx, q, before); err != nil {
 			return err
 		}
 		after, err := q.LockForChange(ctx, ids)
@@ -191,7 +191,7 @@ func lockForChange(ctx context.Context, q *db.Queries, ids []int64) ([]changing,
 // incident, in the order asked; those that do not exist have Found unset, and the others are acknowledged all the same.
 func (i *Incidents) Acknowledge(ctx context.Context, c incidents.Change, owner users.User) ([]incidents.Acknowledged, error) {
 	var left map[incidents.ID]users.ID
-	done, err := i.change(ctx, c, func(q *db.Queries, before []changing) error {
+	done, err := i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
 		var ids []int64
 		left = map[incidents.ID]users.ID{}
 		e := db.AddEntriesParams{Kind: string(incidents.EntryAcknowledged), Actor: c.Actor}
@@ -232,7 +232,7 @@ func (i *Incidents) Acknowledge(ctx context.Context, c incidents.Change, owner u
 // Reopen takes acknowledgements back: nobody owns the incidents, and they escalate on from where they stood. Resolved
 // incidents lose their owner but stay quiet. Repeating it changes nothing.
 func (i *Incidents) Reopen(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
-	return i.change(ctx, c, func(q *db.Queries, before []changing) error {
+	return i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
 		var ids []int64
 		e := db.AddEntriesParams{Kind: string(incidents.EntryReopened), Actor: c.Actor}
 		for _, b := range before {
@@ -263,7 +263,7 @@ func (i *Incidents) Reopen(ctx context.Context, c incidents.Change) ([]incidents
 // Resolve marks the problems as over and ends the escalation; with resolved unset it takes that back, which starts no
 // escalation (Reopen does). Owners stay. Repeating it changes nothing.
 func (i *Incidents) Resolve(ctx context.Context, c incidents.Change, resolved bool) ([]incidents.Acknowledged, error) {
-	return i.change(ctx, c, func(q *db.Queries, before []changing) error {
+	return i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
 		return resolve(ctx, q, c, before, resolved)
 	})
 }
@@ -310,7 +310,7 @@ func (i *Incidents) AddComment(ctx context.Context, id incidents.ID, author user
 	}
 	content = postgres.Storable(content)
 	var comment int64
-	err := i.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+	err := i.db.InTx(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		comment, err = q.AddComment(ctx, db.AddCommentParams{IncidentID: int64(id), AuthorID: int64(author.ID), Content: content})
 		if postgres.SqlState(err) == "23503" {
 			return fault.Wrap(fault.NotFound, err, "no such incident or author")
@@ -328,7 +328,7 @@ func (i *Incidents) AddComment(ctx context.Context, id incidents.ID, author user
 // Comments returns the remarks on an incident, oldest first; none for an incident that does not exist.
 func (i *Incidents) Comments(ctx context.Context, id incidents.ID) ([]incidents.Comment, error) {
 	var out []incidents.Comment
-	err := i.db.Do(ctx, func(q *db.Queries) error {
+	err := i.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.Comments(ctx, int64(id))
 		out = make([]incidents.Comment, len(rows))
 		for k, r := range rows {

@@ -148,7 +148,7 @@ func (s *Messages) withAttempts(ctx context.Context, name string, cond filters.C
 		return out, nil
 	}
 	var calls []db.Attempt
-	err = s.db.Do(ctx, func(q *db.Queries) (err error) {
+	err = s.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		calls, err = q.MessageAttempts(ctx, queued)
 		return err
 	})
@@ -161,7 +161,7 @@ func (s *Messages) withAttempts(ctx context.Context, name string, cond filters.C
 
 // Changes returns the audit log of a message, newest first; empty for an unknown one.
 func (s *Messages) Changes(ctx context.Context, id messages.ID) (out []messages.Change, err error) {
-	err = s.db.Do(ctx, func(q *db.Queries) error {
+	err = s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.MessageChanges(ctx, int64(id))
 		if err != nil {
 			return err
@@ -178,7 +178,7 @@ func (s *Messages) Changes(ctx context.Context, id messages.ID) (out []messages.
 // ReceiptStatus returns a vendor's last word on a message in the vendor's own words, "" when there was none.
 func (s *Messages) ReceiptStatus(ctx context.Context, id messages.ID, vendor string) (status string, err error) {
 	message := int64(id)
-	err = s.db.Do(ctx, func(q *db.Queries) error {
+	err = s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		status, err = q.MessageReceiptStatus(ctx, db.MessageReceiptStatusParams{MessageID: &message, Vendor: vendor})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil

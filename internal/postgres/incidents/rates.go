@@ -13,7 +13,7 @@ import (
 // Recent returns how many incidents of the application on the plan version escalate, and how many were opened within lookback.
 // Neither is counted further than most.
 func (i *Incidents) Recent(ctx context.Context, applicationID, planID int64, lookback time.Duration, most int) (active, recent int64, err error) {
-	err = i.db.Do(ctx, func(q *db.Queries) (err error) {
+	err = i.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		active, err = q.ActiveIncidentsOf(ctx, db.ActiveIncidentsOfParams{ApplicationID: applicationID, PlanID: planID, Most: int32(most)})
 		if err != nil {
 			return err
@@ -29,7 +29,7 @@ func (i *Incidents) Recent(ctx context.Context, applicationID, planID int64, loo
 // now does loses its owner, as when an acknowledgement is taken back. A resolved incident cannot escalate (Conflict), and a step
 // that the plan does not have is Invalid. What waits for an incident that escalates no more is cancelled by the processors.
 func (i *Incidents) SetState(ctx context.Context, c incidents.Change, step int, active bool) ([]incidents.Acknowledged, error) {
-	return i.change(ctx, c, func(q *db.Queries, before []changing) error {
+	return i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
 		e := db.AddEntriesParams{Kind: string(incidents.EntryOperator), Actor: c.Actor}
 		for _, b := range before {
 			now, err := q.IncidentStep(ctx, int64(b.id))

@@ -33,11 +33,11 @@ const (
 // be applied at once, is kept; Match applies it later: vendors do not say it twice. Repeated receipts change nothing. A
 // message that is history by then gets its state, and is not sent again. known tells whether there is a message it is about.
 func (s *Receipts) Apply(ctx context.Context, r messages.Receipt) (known bool, err error) {
-	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+	err = s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		known, err = applyReceipt(ctx, q, r, nil)
 		return err
 	})
-	if err != nil && s.db.Do(ctx, func(q *db.Queries) error { return q.AddReceipt(ctx, keptReceipt(r, nil)) }) == nil {
+	if err != nil && s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error { return q.AddReceipt(ctx, keptReceipt(r, nil)) }) == nil {
 		return true, nil
 	}
 	return known, err
@@ -47,7 +47,7 @@ func (s *Receipts) Apply(ctx context.Context, r messages.Receipt) (known bool, e
 // holds up no other; the first error is returned.
 func (s *Receipts) Match(ctx context.Context) (int, error) {
 	var early []db.EarlyReceiptsRow
-	if err := s.db.Do(ctx, func(q *db.Queries) (err error) {
+	if err := s.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		early, err = q.EarlyReceipts(ctx)
 		return err
 	}); err != nil {
@@ -56,7 +56,7 @@ func (s *Receipts) Match(ctx context.Context) (int, error) {
 	n := 0
 	var failed error
 	for _, e := range early {
-		err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		err := s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 			_, err := q.TakeEarlyReceipt(ctx, e.ID)
 			if errors.Is(err, pgx.ErrNoRows) {
 				return nil // somebody else was quicker

@@ -22,7 +22,7 @@ func NewResponses(d *postgres.DB) *Responses { return &Responses{d} }
 // Asked finds a message, queued or history. A NotFound fault when there is none.
 func (r *Responses) Asked(ctx context.Context, id messages.ID) (messages.Asked, error) {
 	var row db.ResponseAskedRow
-	err := r.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		row, err = q.ResponseAsked(ctx, int64(id))
 		return err
 	})
@@ -33,7 +33,7 @@ func (r *Responses) Asked(ctx context.Context, id messages.ID) (messages.Asked, 
 // SlackMessages returns the messages, queued or history, that Slack knows by a time stamp.
 func (r *Responses) SlackMessages(ctx context.Context, ts string, claimed messages.ID) ([]messages.ID, error) {
 	var out []messages.ID
-	err := r.db.Do(ctx, func(q *db.Queries) error {
+	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		ids, err := q.ResponseSlackPosted(ctx, db.ResponseSlackPostedParams{Ts: postgres.CleanText(ts), Claimed: int64(claimed)})
 		out = out[:0]
 		for _, id := range ids {
@@ -47,7 +47,7 @@ func (r *Responses) SlackMessages(ctx context.Context, ts string, claimed messag
 // SlackUnknown reports whether Slack may know a message by a time stamp that was not recorded.
 func (r *Responses) SlackUnknown(ctx context.Context, id messages.ID) (bool, error) {
 	var unknown bool
-	err := r.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		unknown, err = q.ResponseSlackUnknown(ctx, int64(id))
 		return err
 	})
@@ -57,7 +57,7 @@ func (r *Responses) SlackUnknown(ctx context.Context, id messages.ID) (bool, err
 // AskedBatch finds the message that is a digest, queued or history. A NotFound fault when there is none.
 func (r *Responses) AskedBatch(ctx context.Context, batch string) (messages.Asked, error) {
 	var id int64
-	err := r.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		batch = strings.ToLower(batch)
 		id, err = q.ResponseBatch(ctx, &batch)
 		return err
@@ -73,7 +73,7 @@ func (r *Responses) AskedBatch(ctx context.Context, batch string) (messages.Aske
 // Newest returns the newest message to the user whose incident is still escalating.
 func (r *Responses) Newest(ctx context.Context, user users.ID) (messages.Asked, bool, error) {
 	var row db.ResponseNewestRow
-	err := r.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		id := int64(user)
 		row, err = q.ResponseNewest(ctx, &id)
 		return err
@@ -87,7 +87,7 @@ func (r *Responses) Newest(ctx context.Context, user users.ID) (messages.Asked, 
 // Active returns the escalating incidents that have a message to the user, oldest first.
 func (r *Responses) Active(ctx context.Context, user users.ID) ([]messages.Asked, error) {
 	var out []messages.Asked
-	err := r.db.Do(ctx, func(q *db.Queries) error {
+	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		id := int64(user)
 		rows, err := q.ResponseActive(ctx, &id)
 		out = make([]messages.Asked, len(rows))
@@ -102,7 +102,7 @@ func (r *Responses) Active(ctx context.Context, user users.ID) ([]messages.Asked
 // Batch returns the incidents that a digest stands for; none when there is no such digest.
 func (r *Responses) Batch(ctx context.Context, batch string) ([]incidents.ID, error) {
 	var out []incidents.ID
-	err := r.db.Do(ctx, func(q *db.Queries) error {
+	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.BatchIncidents(ctx, strings.ToLower(batch))
 		out = make([]incidents.ID, len(rows))
 		for i, id := range rows {
@@ -120,7 +120,7 @@ func (r *Responses) Waiting(ctx context.Context, ids []incidents.ID) ([]incident
 		asked[i] = int64(id)
 	}
 	var out []incidents.ID
-	err := r.db.Do(ctx, func(q *db.Queries) error {
+	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.ResponseBatchWaiting(ctx, asked)
 		out = make([]incidents.ID, len(rows))
 		for i, id := range rows {
@@ -139,7 +139,7 @@ func (r *Responses) ByContact(ctx context.Context, mode users.Mode, source strin
 		return users.User{}, nobody
 	}
 	var rows []db.ResponseUserByContactRow
-	err := r.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		rows, err = q.ResponseUserByContact(ctx, db.ResponseUserByContactParams{Mode: string(mode), Source: postgres.Storable(source)})
 		return err
 	})
@@ -158,7 +158,7 @@ func (r *Responses) ByMessage(ctx context.Context, id messages.ID, mode users.Mo
 		return users.User{}, fault.New(fault.NotFound, "nobody has that contact")
 	}
 	var row db.ResponseUserByMessageRow
-	err := r.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		row, err = q.ResponseUserByMessage(ctx, db.ResponseUserByMessageParams{MessageID: int64(id), Mode: string(mode), Source: postgres.Storable(source)})
 		return err
 	})
@@ -180,7 +180,7 @@ func (r *Responses) Mailbox(ctx context.Context, addresses []string) (messages.M
 		kept[i] = postgres.Storable(a)
 	}
 	var row db.ResponseMailboxRow
-	err := r.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		row, err = q.ResponseMailbox(ctx, kept)
 		return err
 	})
@@ -195,7 +195,7 @@ const maxAnswer = 2000
 
 // Record keeps an answer, understood or not.
 func (r *Responses) Record(ctx context.Context, a messages.Answer) error {
-	return r.db.Do(ctx, func(q *db.Queries) error {
+	return r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		return q.RecordResponse(ctx, db.RecordResponseParams{Mode: string(a.Mode), Source: a.Source, UserID: present(int64(a.UserID)),
 			MessageID: present(int64(a.MessageID)), IncidentID: present(int64(a.IncidentID)), Content: keepable(a.Content), Result: keepable(a.Result)})
 	})

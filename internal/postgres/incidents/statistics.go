@@ -30,7 +30,7 @@ func (s *Statistics) Current(ctx context.Context) (applications.Statistics, erro
 	ctx, cancel := context.WithTimeout(ctx, statisticsTimeout)
 	defer cancel()
 	var out applications.Statistics
-	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err := s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		hour, err := q.ThisHour(ctx)
 		if err != nil {
 			return err

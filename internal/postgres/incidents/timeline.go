@@ -16,7 +16,7 @@ import (
 // It is empty for an incident that does not exist.
 func (i *Incidents) Timeline(ctx context.Context, id incidents.ID) ([]incidents.Entry, error) {
 	var out []incidents.Entry
-	err := i.db.Do(ctx, func(q *db.Queries) error {
+	err := i.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		out = nil
 		entries, err := q.TimelineEntries(ctx, int64(id))
 		if err != nil {

@@ -1,3 +1,3 @@
-// Package notifications stores messages that belong to no incident: out-of-band notifications, reminders of shifts, notices
-// about changes of calendars, and people's settings and calendar keys for them. The APIs and the reminder job use it.
+// Package notifications stores out-of-band notifications, which belong to no incident, and the settings and calendar keys of people
+// for notices of their shifts. The APIs and package reminders use it.
 package notifications

@@ -3,8 +3,6 @@ package notifications
 import (
 	"context"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
@@ -47,7 +45,7 @@ func only(found []oncall.IcalKey, err error) (oncall.IcalKey, error) {
 
 func (n *Notices) feedKeys(ctx context.Context, by db.IcalKeysParams) ([]oncall.IcalKey, error) {
 	var out []oncall.IcalKey
-	err := n.db.Do(ctx, func(q *db.Queries) error {
+	err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.IcalKeys(ctx, by)
 		out = make([]oncall.IcalKey, len(rows))
 		for i, r := range rows {
@@ -77,7 +75,7 @@ func (n *Notices) NewKey(ctx context.Context, requester users.ID, of oncall.Ical
 	key := postgres.NewUUID()
 	hash, sealed := SealFeedKey(n.keys, key)
 	user, team := postgres.NullID(of.User), postgres.NullID(users.ID(of.TeamID))
-	return key, n.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return key, n.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := q.DropIcalKey(ctx, db.DropIcalKeyParams{RequesterID: int64(requester), UserID: user, TeamID: team}); err != nil {
 			return err
 		}
@@ -88,14 +86,14 @@ func (n *Notices) NewKey(ctx context.Context, requester users.ID, of oncall.Ical
 // DropKey removes a key; a NotFound fault when there is none.
 func (n *Notices) DropKey(ctx context.Context, key string) error {
 	key = postgres.Storable(key)
-	return n.db.Do(ctx, func(q *db.Queries) error {
+	return n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		return postgres.RequireRow(q.DeleteIcalKey(ctx, db.DeleteIcalKeyParams{Key: key, Hash: n.keys.FeedKeyHash(key)}))
 	})
 }
 
 // DropKeyFor removes the requester's key for a calendar, if there is one.
 func (n *Notices) DropKeyFor(ctx context.Context, requester users.ID, of oncall.IcalSubject) error {
-	return n.db.Do(ctx, func(q *db.Queries) error {
+	return n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		return q.DropIcalKey(ctx, db.DropIcalKeyParams{
 			RequesterID: int64(requester), UserID: postgres.NullID(of.User), TeamID: postgres.NullID(users.ID(of.TeamID)),
 		})
@@ -105,7 +103,7 @@ func (n *Notices) DropKeyFor(ctx context.Context, requester users.ID, of oncall.
 // DropKeys removes all keys of a requester and tells how many there were.
 func (n *Notices) DropKeys(ctx context.Context, requester users.ID) (int64, error) {
 	var dropped int64
-	err := n.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		dropped, err = q.DeleteIcalKeysOf(ctx, int64(requester))
 		return err
 	})
@@ -134,7 +132,7 @@ func (n *Notices) SealKeys(ctx context.Context) (int64, error) {
 	var total int64
 	for {
 		var sealed int64
-		err := n.db.Do(ctx, func(q *db.Queries) (err error) {
+		err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 			sealed, err = SealFeedKeys(ctx, q, n.keys)
 			return err
 		})

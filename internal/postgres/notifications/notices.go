@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
@@ -30,7 +28,7 @@ func NewNotices(d *postgres.DB, keys *auth.Keys) *Notices {
 // Types lists the kinds of notices.
 func (n *Notices) Types(ctx context.Context) ([]oncall.NoticeType, error) {
 	var out []oncall.NoticeType
-	err := n.db.Do(ctx, func(q *db.Queries) error {
+	err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.NoticeTypes(ctx)
 		out = make([]oncall.NoticeType, len(rows))
 		for i, r := range rows {
@@ -61,7 +59,7 @@ func (n *Notices) ByID(ctx context.Context, id int64) (oncall.NoticeSetting, err
 
 func (n *Notices) settings(ctx context.Context, by db.NoticeSettingsParams) ([]oncall.NoticeSetting, error) {
 	var out []oncall.NoticeSetting
-	err := n.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		out, err = noticeSettings(ctx, q, by)
 		return err
 	})
@@ -87,7 +85,7 @@ func noticeSettings(ctx context.Context, q *db.Queries, by db.NoticeSettingsPara
 // Create adds a setting. Roles that do not exist are an Invalid fault for the field "roles".
 func (n *Notices) Create(ctx context.Context, s oncall.NoticeSetting) (int64, error) {
 	var id int64
-	err := n.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+	err := n.db.InTx(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		id, err = people.AddNoticeSetting(ctx, q, s)
 		return err
 	})
@@ -97,7 +95,7 @@ func (n *Notices) Create(ctx context.Context, s oncall.NoticeSetting) (int64, er
 // Update stores what change makes of a setting as it is then: nobody else changes it meanwhile. Roles that do not exist are an Invalid fault
 // for the field "roles"; a NotFound fault when there is no such setting.
 func (n *Notices) Update(ctx context.Context, id int64, change func(s *oncall.NoticeSetting) error) error {
-	return n.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return n.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.LockNoticeSetting(ctx, id); err != nil {
 			return err
 		}
@@ -127,13 +125,15 @@ func (n *Notices) Update(ctx context.Context, id int64, change func(s *oncall.No
 
 // Delete removes a setting; a NotFound fault when there is none.
 func (n *Notices) Delete(ctx context.Context, id int64) error {
-	return n.db.Do(ctx, func(q *db.Queries) error { return postgres.RequireRow(q.DeleteNoticeSetting(ctx, id)) })
+	return n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
+		return postgres.RequireRow(q.DeleteNoticeSetting(ctx, id))
+	})
 }
 
 // Audit reads the audit log, oldest first. A log that is too long is an Invalid fault.
 func (n *Notices) Audit(ctx context.Context, by oncall.AuditQuery) ([]oncall.AuditEntry, error) {
 	var out []oncall.AuditEntry
-	err := n.db.Do(ctx, func(q *db.Queries) error {
+	err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.OncallAudit(ctx, db.OncallAuditParams{
 			Teams: by.Teams, Owners: by.Owners, Actions: by.Actions, Since: by.Since, Until: by.Until, MaxRows: postgres.MaxListRows + 1,
 		})

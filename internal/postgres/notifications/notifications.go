@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/iris-oncall/iris/internal/cache"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/escalation/floods"
@@ -65,7 +63,7 @@ func (n *Notifications) Create(ctx context.Context, nt messages.Notification) (i
 func (n *Notifications) Lookup(ctx context.Context, role, name string) (escalation.Lookup, error) {
 	var missing escalation.Lookup
 	found, err := n.targets.Get(ctx, roleTarget{role, name}, func(ctx context.Context) (l escalation.Lookup, err error) {
-		err = n.db.Do(ctx, func(q *db.Queries) error {
+		err = n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 			row, err := q.ResolveTarget(ctx, db.ResolveTargetParams{Role: postgres.Storable(strings.ToLower(role)),
 				Target: postgres.Storable(strings.TrimRight(name, " "))})
 			if err != nil {
@@ -91,7 +89,7 @@ func (n *Notifications) Lookup(ctx context.Context, role, name string) (escalati
 // Category finds a category of an application by name, ignoring case; a NotFound fault when there is none.
 func (n *Notifications) Category(ctx context.Context, applicationID int64, name string) (messages.Category, error) {
 	var out messages.Category
-	err := n.db.Do(ctx, func(q *db.Queries) error {
+	err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.CategoryByName(ctx, db.CategoryByNameParams{ApplicationID: applicationID, Name: postgres.Storable(name)})
 		out = messages.Category{ID: row.ID, Mode: users.Mode(row.Mode)}
 		return err
@@ -106,7 +104,7 @@ func (n *Notifications) CategoryChoices(ctx context.Context, category int64, peo
 		p.UserIds[i] = int64(id)
 	}
 	out := map[users.ID]users.Mode{}
-	err := n.db.Do(ctx, func(q *db.Queries) error {
+	err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.CategoryModes(ctx, p)
 		for _, r := range rows {
 			out[users.ID(r.UserID)] = users.Mode(r.Mode)
@@ -127,26 +125,42 @@ func (n *Notifications) insert(ctx context.Context, batch []messages.Notificatio
 	}
 	if !policy.Applies() {
 		p := notificationParams(batch)
-		err = n.db.Do(ctx, func(q *db.Queries) error {
+		err = n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 			ids, err = insertNotifications(ctx, q, p)
 			return err
 		})
 		return ids, err
 	}
 	var tally floods.Tally
-	err = n.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err = n.db.InTx(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		tally = floods.Tally{}
-		limited, err := limitNotifications(ctx, q, policy, batch, tally)
-		if err != nil {
-			return err
-		}
-		ids, err = insertNotifications(ctx, q, notificationParams(limited))
+		ids, err = Store(ctx, q, policy, batch, tally)
 		return err
 	})
 	if err == nil {
 		quotas.CountTally(n.db, tally)
 	}
 	return ids, err
+}
+
+// DB returns the database of the notifications.
+func (n *Notifications) DB() *postgres.DB { return n.db }
+
+// Policy returns the quotas and rules that apply to notifications, which may be a second old.
+func (n *Notifications) Policy(ctx context.Context) (quotas.Policy, error) {
+	return n.quotas.Current(ctx)
+}
+
+// Store stores notifications within a transaction, after it applied the policy to their messages. It returns the numbers of the
+// requests.
+func Store(ctx context.Context, q *db.Queries, policy quotas.Policy, batch []messages.Notification, tally floods.Tally) ([]int64, error) {
+	if policy.Applies() {
+		var err error
+		if batch, err = limitNotifications(ctx, q, policy, batch, tally); err != nil {
+			return nil, err
+		}
+	}
+	return insertNotifications(ctx, q, notificationParams(batch))
 }
 
 // limitNotifications counts the messages of notifications and changes their modes by the rules of people and the quotas of

@@ -91,7 +91,7 @@ func NewContacts(db *postgres.DB, keys *auth.Keys, notifications notifier) *Cont
 // List returns the contacts of a person in the order of the modes.
 func (c *Contacts) List(ctx context.Context, id users.ID) ([]users.Contact, error) {
 	out := []users.Contact{}
-	err := c.db.Do(ctx, func(q *db.Queries) error {
+	err := c.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.ContactsWithMarks(ctx, int64(id))
 		for _, r := range rows {
 			out = append(out, users.Contact{Mode: users.Mode(r.Mode), Destination: r.Destination, Verified: r.Verified})
@@ -108,7 +108,7 @@ func (c *Contacts) SendCode(ctx context.Context, application int64, id users.ID,
 		return err
 	}
 	var destination string
-	err = c.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err = c.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if destination, err = unverified(ctx, q, id, mode); err != nil {
 			return err
 		}
@@ -192,7 +192,7 @@ func (c *Contacts) Verify(ctx context.Context, id users.ID, mode users.Mode, cod
 	var key db.TryContactCodeRow
 	wrong := fault.Invalidf("code", "the code is wrong or has expired: ask for a new one")
 	// The attempt counts even when what follows fails.
-	err := c.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+	err := c.db.InTx(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		if destination, err = unverified(ctx, q, id, mode); err != nil {
 			return err
 		}
@@ -210,7 +210,7 @@ func (c *Contacts) Verify(ctx context.Context, id users.ID, mode users.Mode, cod
 	if subtle.ConstantTimeCompare(hash, key.CodeHash) != 1 {
 		return wrong
 	}
-	return c.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return c.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := verify(ctx, q, id, mode, destination); err != nil {
 			return err
 		}
@@ -220,7 +220,7 @@ func (c *Contacts) Verify(ctx context.Context, id users.ID, mode users.Mode, cod
 
 // Confirm marks a contact as verified on the word of an administrator.
 func (c *Contacts) Confirm(ctx context.Context, id users.ID, mode users.Mode) error {
-	return c.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return c.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		destination, err := unverified(ctx, q, id, mode)
 		if err != nil {
 			return err

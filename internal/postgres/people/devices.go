@@ -15,7 +15,7 @@ func NewDevices(d *postgres.DB) *Devices { return &Devices{d} }
 
 // Tokens returns the registrations of an active person's active devices, oldest first. Nobody of that name has none.
 func (s *Devices) Tokens(ctx context.Context, person string) (tokens []string, err error) {
-	err = s.db.Do(ctx, func(q *db.Queries) (err error) {
+	err = s.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		tokens, err = q.DeviceTokens(ctx, postgres.Storable(person))
 		return err
 	})
@@ -24,5 +24,7 @@ func (s *Devices) Tokens(ctx context.Context, person string) (tokens []string, e
 
 // SwitchOff marks a device that the push service calls dead. Registering it again switches it on.
 func (s *Devices) SwitchOff(ctx context.Context, token string) error {
-	return s.db.Do(ctx, func(q *db.Queries) error { return q.SwitchOffDevice(ctx, postgres.Storable(token)) })
+	return s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
+		return q.SwitchOffDevice(ctx, postgres.Storable(token))
+	})
 }

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/directory"
 	"github.com/iris-oncall/iris/internal/fault"
@@ -51,7 +49,7 @@ func (s *DirectorySync) KnownAs(ctx context.Context, source, stable, name string
 
 func (s *DirectorySync) known(ctx context.Context, who db.DirectoryPeopleParams) ([]directory.Known, error) {
 	var out []directory.Known
-	err := s.db.Do(ctx, func(q *db.Queries) error {
+	err := s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.DirectoryPeople(ctx, who)
 		out = make([]directory.Known, len(rows))
 		for i, r := range rows {
@@ -71,7 +69,7 @@ func (s *DirectorySync) known(ctx context.Context, who db.DirectoryPeopleParams)
 
 // Apply stores one person's change. A name that was taken meanwhile is an Invalid fault.
 func (s *DirectorySync) Apply(ctx context.Context, c directory.Change) error {
-	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := postgres.Fence(ctx, q, s.processID, s.leases); err != nil {
 			return err
 		}
@@ -180,7 +178,7 @@ func (s *DirectorySync) note(ctx context.Context, q *db.Queries, what string, ki
 // KnownLists lists all mailing lists.
 func (s *DirectorySync) KnownLists(ctx context.Context) ([]directory.KnownList, error) {
 	var out []directory.KnownList
-	err := s.db.Do(ctx, func(q *db.Queries) error {
+	err := s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.KnownMailingLists(ctx)
 		out = make([]directory.KnownList, len(rows))
 		for i, r := range rows {
@@ -193,7 +191,7 @@ func (s *DirectorySync) KnownLists(ctx context.Context) ([]directory.KnownList, 
 
 // ApplyList stores one mailing list's change. A list that is switched off keeps its members for when it comes back.
 func (s *DirectorySync) ApplyList(ctx context.Context, c directory.ListChange) error {
-	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := postgres.Fence(ctx, q, s.processID, s.leases); err != nil {
 			return err
 		}
@@ -247,7 +245,7 @@ func (s *DirectorySync) list(ctx context.Context, q *db.Queries, c directory.Lis
 // Due reports whether a directory was not asked for a while: every so often, and again sooner after a failure.
 func (s *DirectorySync) Due(ctx context.Context, source string, every, again time.Duration) (bool, error) {
 	var due bool
-	err := s.db.Do(ctx, func(q *db.Queries) error {
+	err := s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		lately, err := q.DirectoryAskedLately(ctx, db.DirectoryAskedLatelyParams{Source: source, EverySeconds: every.Seconds(), AgainSeconds: again.Seconds()})
 		due = !lately
 		return err
@@ -257,7 +255,7 @@ func (s *DirectorySync) Due(ctx context.Context, source string, every, again tim
 
 // Note remembers that a directory was asked; problem "" = everything went well.
 func (s *DirectorySync) Note(ctx context.Context, source, problem string) error {
-	return s.db.Do(ctx, func(q *db.Queries) error {
+	return s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		return q.NoteDirectorySync(ctx, db.NoteDirectorySyncParams{Source: source, Problem: postgres.Storable(problem)})
 	})
 }

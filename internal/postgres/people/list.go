@@ -19,7 +19,7 @@ type ListedUser struct {
 // List returns all people by name, inactive ones included.
 func (u *Users) List(ctx context.Context) ([]ListedUser, error) {
 	var out []ListedUser
-	err := u.db.Do(ctx, func(q *db.Queries) error {
+	err := u.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.ListUsers(ctx)
 		out = make([]ListedUser, 0, len(rows))
 		for _, r := range rows {

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -45,7 +43,7 @@ func (p *OncallPeople) ByName(ctx context.Context, name string) (oncall.Person, 
 
 func (p *OncallPeople) find(ctx context.Context, by db.OncallPeopleParams) ([]oncall.Person, error) {
 	var out []oncall.Person
-	err := p.db.Do(ctx, func(q *db.Queries) error {
+	err := p.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.OncallPeople(ctx, by)
 		out = make([]oncall.Person, len(rows))
 		for i, r := range rows {
@@ -68,7 +66,7 @@ func (p *OncallPeople) Create(ctx context.Context, name string, by oncall.By) er
 	if err != nil {
 		return err
 	}
-	return p.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return p.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		u, err := q.CreateUser(ctx, db.CreateUserParams{Name: name, CanonicalName: users.CanonicalName(name), TimeZone: "UTC"})
 		if err != nil {
 			return err
@@ -93,7 +91,7 @@ func (p *OncallPeople) Update(ctx context.Context, u oncall.Person, c oncall.Per
 		canonical := users.CanonicalName(name)
 		params.Name, params.CanonicalName = &name, &canonical
 	}
-	return p.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return p.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := postgres.RequireRow(q.UpdateOncallUser(ctx, params)); err != nil {
 			return err
 		}
@@ -110,7 +108,7 @@ func (p *OncallPeople) Update(ctx context.Context, u oncall.Person, c oncall.Per
 // named elsewhere is switched off instead and leaves all rotations: the past must stay readable. gone tells which it was.
 func (p *OncallPeople) Remove(ctx context.Context, u oncall.Person, entirely bool, by oncall.By) (gone bool, err error) {
 	if entirely {
-		err := p.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		err := p.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 			if _, err := q.DeleteUser(ctx, int64(u.ID)); err != nil {
 				return err
 			}
@@ -120,7 +118,7 @@ func (p *OncallPeople) Remove(ctx context.Context, u oncall.Person, entirely boo
 			return err == nil, err
 		}
 	}
-	return false, p.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return false, p.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.DeactivateUser(ctx, int64(u.ID)); err != nil {
 			return err
 		}
@@ -141,7 +139,7 @@ func (p *OncallPeople) Remove(ctx context.Context, u oncall.Person, entirely boo
 // Teams returns the active teams that a person belongs to.
 func (p *OncallPeople) Teams(ctx context.Context, id users.ID) ([]oncall.TeamName, error) {
 	var out []oncall.TeamName
-	err := p.db.Do(ctx, func(q *db.Queries) error {
+	err := p.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.UserTeams(ctx, int64(id))
 		out = make([]oncall.TeamName, len(rows))
 		for i, r := range rows {
@@ -155,7 +153,7 @@ func (p *OncallPeople) Teams(ctx context.Context, id users.ID) ([]oncall.TeamNam
 // Pinned returns the names of the teams that a person pinned.
 func (p *OncallPeople) Pinned(ctx context.Context, id users.ID) ([]string, error) {
 	var out []string
-	err := p.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := p.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		out, err = q.PinnedTeams(ctx, int64(id))
 		return err
 	})
@@ -164,7 +162,7 @@ func (p *OncallPeople) Pinned(ctx context.Context, id users.ID) ([]string, error
 
 // Pin adds a team to those that a person pinned; a Conflict fault when it is one.
 func (p *OncallPeople) Pin(ctx context.Context, id users.ID, team int64) error {
-	return p.db.Do(ctx, func(q *db.Queries) error {
+	return p.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		n, err := q.PinTeam(ctx, db.PinTeamParams{UserID: int64(id), TeamID: team})
 		return postgres.RequireNew(n, err)
 	})
@@ -172,7 +170,7 @@ func (p *OncallPeople) Pin(ctx context.Context, id users.ID, team int64) error {
 
 // Unpin is the reverse; a NotFound fault when the team was not pinned.
 func (p *OncallPeople) Unpin(ctx context.Context, id users.ID, team int64) error {
-	return p.db.Do(ctx, func(q *db.Queries) error {
+	return p.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		return postgres.RequireRow(q.UnpinTeam(ctx, db.UnpinTeamParams{UserID: int64(id), TeamID: team}))
 	})
 }
@@ -182,7 +180,7 @@ func (p *OncallPeople) Unpin(ctx context.Context, id users.ID, team int64) error
 func (p *OncallPeople) Search(ctx context.Context, keyword string, team int64) (oncall.SearchResult, error) {
 	out := oncall.SearchResult{Services: map[string][]string{}}
 	keyword = strings.TrimSpace(postgres.Storable(keyword))
-	err := p.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := p.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		if out.Teams, err = q.SearchTeams(ctx, keyword); err != nil {
 			return err
 		}

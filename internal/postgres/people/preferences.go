@@ -14,7 +14,7 @@ import (
 // Reprioritisations returns a person's rules in the order of their source modes.
 func (s *Settings) Reprioritisations(ctx context.Context, id users.ID) ([]users.Reprioritisation, error) {
 	var out []users.Reprioritisation
-	err := s.db.Do(ctx, func(q *db.Queries) error {
+	err := s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.ReprioritisationsOfUser(ctx, int64(id))
 		out = make([]users.Reprioritisation, len(rows))
 		for i, r := range rows {
@@ -30,7 +30,7 @@ func (s *Settings) Reprioritisations(ctx context.Context, id users.ID) ([]users.
 
 // SetReprioritisation stores a person's rule for a source mode, in place of the one before.
 func (s *Settings) SetReprioritisation(ctx context.Context, u users.User, r users.Reprioritisation, by string) error {
-	return s.changing(ctx, u, by, "reprioritisation set", r.String(), func(q *db.Queries) error {
+	return s.changing(ctx, u, by, "reprioritisation set", r.String(), func(ctx context.Context, q *db.Queries) error {
 		return q.SetReprioritisation(ctx, db.SetReprioritisationParams{
 			UserID: int64(u.ID), SourceMode: string(r.Source), DestinationMode: string(r.Destination), Count: int32(r.Count),
 			WindowSeconds: int32(r.Window / time.Second),
@@ -40,7 +40,7 @@ func (s *Settings) SetReprioritisation(ctx context.Context, u users.User, r user
 
 // RemoveReprioritisation removes a person's rule for a source mode; a NotFound fault when there is none.
 func (s *Settings) RemoveReprioritisation(ctx context.Context, u users.User, source users.Mode, by string) error {
-	return s.changing(ctx, u, by, "reprioritisation removed", string(source), func(q *db.Queries) error {
+	return s.changing(ctx, u, by, "reprioritisation removed", string(source), func(ctx context.Context, q *db.Queries) error {
 		return postgres.RequireRow(q.RemoveReprioritisation(ctx, db.RemoveReprioritisationParams{UserID: int64(u.ID), SourceMode: string(source)}))
 	})
 }
@@ -48,7 +48,7 @@ func (s *Settings) RemoveReprioritisation(ctx context.Context, u users.User, sou
 // Categories returns a person's choices for the categories of an application; with an empty name, of all.
 func (s *Settings) Categories(ctx context.Context, id users.ID, application string) ([]users.CategoryChoice, error) {
 	var out []users.CategoryChoice
-	err := s.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := s.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		out, err = categoryChoices(ctx, q, int64(id), application)
 		return err
 	})
@@ -74,7 +74,7 @@ func (s *Settings) SetCategories(ctx context.Context, u users.User, choices []us
 	for i, c := range choices {
 		said[i] = c.String()
 	}
-	return s.changing(ctx, u, by, "categories set", strings.Join(said, ", "), func(q *db.Queries) error {
+	return s.changing(ctx, u, by, "categories set", strings.Join(said, ", "), func(ctx context.Context, q *db.Queries) error {
 		for _, c := range choices {
 			category, err := q.CategoryID(ctx, db.CategoryIDParams{Application: postgres.Storable(c.Application), Category: postgres.Storable(c.Category)})
 			if fault.Is(postgres.MapError(err), fault.NotFound) {
@@ -98,14 +98,14 @@ func (s *Settings) SetCategories(ctx context.Context, u users.User, choices []us
 
 // ClearCategories removes a person's choices for all categories of an application.
 func (s *Settings) ClearCategories(ctx context.Context, u users.User, application, by string) error {
-	return s.changing(ctx, u, by, "categories cleared", application, func(q *db.Queries) error {
+	return s.changing(ctx, u, by, "categories cleared", application, func(ctx context.Context, q *db.Queries) error {
 		return q.RemoveCategoryChoices(ctx, db.RemoveCategoryChoicesParams{UserID: int64(u.ID), Application: postgres.Storable(application)})
 	})
 }
 
 // RegisterDevice registers a phone for push messages to a person, whoever had it before.
 func (s *Settings) RegisterDevice(ctx context.Context, u users.User, d users.Device, by string) error {
-	return s.changing(ctx, u, by, "device registered", d.Platform, func(q *db.Queries) error {
+	return s.changing(ctx, u, by, "device registered", d.Platform, func(ctx context.Context, q *db.Queries) error {
 		return q.RegisterDevice(ctx, db.RegisterDeviceParams{RegistrationID: d.RegistrationID, UserID: int64(u.ID), Platform: d.Platform})
 	})
 }

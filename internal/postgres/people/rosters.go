@@ -3,8 +3,6 @@ package people
 import (
 	"context"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
@@ -21,7 +19,7 @@ func NewRosters(t *OncallTeams) *Rosters { return &Rosters{teams: t} }
 // ByTeam returns a team's rosters with their members.
 func (r *Rosters) ByTeam(ctx context.Context, team int64) ([]oncall.Roster, error) {
 	var out []oncall.Roster
-	err := r.teams.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := r.teams.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		out, err = rostersOf(ctx, q, team)
 		return err
 	})
@@ -51,7 +49,7 @@ func rostersOf(ctx context.Context, q *db.Queries, team int64) ([]oncall.Roster,
 // Create adds a roster; a Conflict fault when the team has one of that name.
 func (r *Rosters) Create(ctx context.Context, team oncall.Profile, name string, by oncall.By) (int64, error) {
 	var id int64
-	err := r.teams.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+	err := r.teams.db.InTx(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		if id, err = q.CreateRoster(ctx, db.CreateRosterParams{TeamID: team.ID, Name: name}); err != nil {
 			return err
 		}
@@ -63,7 +61,7 @@ func (r *Rosters) Create(ctx context.Context, team oncall.Profile, name string, 
 // Change renames a roster ("" = not) and puts its members in order (nil = not). order must name each member once: the
 // caller checked it against the same roster.
 func (r *Rosters) Change(ctx context.Context, team oncall.Profile, old oncall.Roster, name string, order []users.ID, by oncall.By) error {
-	return r.teams.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return r.teams.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if order != nil {
 			if err := q.OrderRoster(ctx, db.OrderRosterParams{RosterID: old.ID, UserIds: postgres.UserNumbers(order)}); err != nil {
 				return err
@@ -82,7 +80,7 @@ func (r *Rosters) Change(ctx context.Context, team oncall.Profile, old oncall.Ro
 // Delete removes a roster with its schedules. Whoever is in no other roster of the team and does not administer it leaves
 // the team.
 func (r *Rosters) Delete(ctx context.Context, team oncall.Profile, roster oncall.Roster, by oncall.By) error {
-	return r.teams.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return r.teams.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.LockTeam(ctx, team.ID); err != nil {
 			return err
 		}
@@ -107,7 +105,7 @@ func (r *Rosters) Delete(ctx context.Context, team oncall.Profile, roster oncall
 // AddMember puts a person at the end of a roster and of the orders of its schedules, and makes them a member of the team;
 // a Conflict fault when they are in the roster.
 func (r *Rosters) AddMember(ctx context.Context, team oncall.Profile, roster oncall.Roster, user oncall.Person, inRotation bool, by oncall.By) error {
-	return r.teams.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return r.teams.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.LockTeam(ctx, team.ID); err != nil {
 			return err
 		}
@@ -131,7 +129,7 @@ func (r *Rosters) AddMember(ctx context.Context, team oncall.Profile, roster onc
 
 // SetInRotation puts a person in or out of rotation; nothing happens when they are not in the roster.
 func (r *Rosters) SetInRotation(ctx context.Context, team oncall.Profile, roster oncall.Roster, user oncall.Person, in bool, by oncall.By) error {
-	return r.teams.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return r.teams.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		n, err := q.SetInRotation(ctx, db.SetInRotationParams{RosterID: roster.ID, UserID: int64(user.ID), InRotation: in})
 		if err != nil || n == 0 {
 			return err
@@ -144,7 +142,7 @@ func (r *Rosters) SetInRotation(ctx context.Context, team oncall.Profile, roster
 // RemoveMember takes a person out of a roster and of the orders of its schedules; whoever is in no other roster of the team
 // and does not administer it leaves the team.
 func (r *Rosters) RemoveMember(ctx context.Context, team oncall.Profile, roster oncall.Roster, user oncall.Person, by oncall.By) error {
-	return r.teams.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return r.teams.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.LockTeam(ctx, team.ID); err != nil {
 			return err
 		}

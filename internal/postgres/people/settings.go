@@ -5,8 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
@@ -22,7 +20,7 @@ func NewSettings(d *postgres.DB) *Settings { return &Settings{db: d} }
 // ByTarget finds a person by public target number; a NotFound fault when there is none. Inactive people are found too.
 func (s *Settings) ByTarget(ctx context.Context, targetID int64) (users.User, error) {
 	var out users.User
-	err := s.db.Do(ctx, func(q *db.Queries) error {
+	err := s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.UserByTarget(ctx, targetID)
 		out = postgres.UserOf(db.UserByNameRow(row))
 		return err
@@ -33,7 +31,7 @@ func (s *Settings) ByTarget(ctx context.Context, targetID int64) (users.User, er
 // Profile returns everything about a person; a NotFound fault when there is none.
 func (s *Settings) Profile(ctx context.Context, id users.ID) (users.Profile, error) {
 	var p users.Profile
-	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err := s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		p = users.Profile{Contacts: map[users.Mode]string{}, AppModes: map[string]map[users.Priority]users.Mode{}}
 		row, err := q.UserByID(ctx, int64(id))
 		if err != nil {
@@ -97,9 +95,9 @@ func modesOf(ctx context.Context, q *db.Queries, id int64) (map[users.Priority]u
 }
 
 // changing runs f in a transaction and keeps what was done in the audit log. detail holds no secret and no address.
-func (s *Settings) changing(ctx context.Context, u users.User, by, action, detail string, f func(*db.Queries) error) error {
-	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		if err := f(q); err != nil {
+func (s *Settings) changing(ctx context.Context, u users.User, by, action, detail string, f func(context.Context, *db.Queries) error) error {
+	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		if err := f(ctx, q); err != nil {
 			return err
 		}
 		return q.AppendAudit(ctx, db.AppendAuditParams{
@@ -127,7 +125,7 @@ func (s *Settings) SetModes(ctx context.Context, u users.User, choices []users.M
 	for i, c := range choices {
 		said[i] = c.String()
 	}
-	return s.changing(ctx, u, by, "modes set", strings.Join(said, ", "), func(q *db.Queries) error {
+	return s.changing(ctx, u, by, "modes set", strings.Join(said, ", "), func(ctx context.Context, q *db.Queries) error {
 		apps := map[string]int64{"": 0}
 		for _, c := range choices {
 			app, known := apps[c.Application]
@@ -171,7 +169,7 @@ func setMode(ctx context.Context, q *db.Queries, user, app int64, c users.ModeCh
 // Invalid fault when it does not exist.
 func (s *Settings) Modes(ctx context.Context, id users.ID, application string) (map[users.Priority]users.Mode, error) {
 	var out map[users.Priority]users.Mode
-	err := s.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := s.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		if application == "" {
 			out, err = modesOf(ctx, q, int64(id))
 			return err
@@ -193,7 +191,7 @@ func (s *Settings) Modes(ctx context.Context, id users.ID, application string) (
 // Others returns the settings that have a name only, beside those that a person has of their own.
 func (s *Settings) Others(ctx context.Context, id users.ID) (map[string]string, error) {
 	out := map[string]string{}
-	err := s.db.Do(ctx, func(q *db.Queries) error {
+	err := s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.SettingsOfUser(ctx, int64(id))
 		for _, r := range rows {
 			out[r.Name] = r.Value
@@ -208,7 +206,7 @@ func (s *Settings) SetTimeZone(ctx context.Context, u users.User, zone, by strin
 	if _, err := time.LoadLocation(zone); err != nil {
 		return fault.Invalidf("timezone", "unknown time zone %q", zone)
 	}
-	return s.changing(ctx, u, by, "time zone set", zone, func(q *db.Queries) error {
+	return s.changing(ctx, u, by, "time zone set", zone, func(ctx context.Context, q *db.Queries) error {
 		return postgres.RequireRow(q.SetTimeZone(ctx, db.SetTimeZoneParams{ID: int64(u.ID), TimeZone: zone}))
 	})
 }
@@ -216,11 +214,11 @@ func (s *Settings) SetTimeZone(ctx context.Context, u users.User, zone, by strin
 // SetFixedText decides whether a person's messages in a mode carry the operator's text instead of the template's.
 func (s *Settings) SetFixedText(ctx context.Context, u users.User, mode users.Mode, fixed bool, by string) error {
 	if fixed {
-		return s.changing(ctx, u, by, "fixed text switched on", string(mode), func(q *db.Queries) error {
+		return s.changing(ctx, u, by, "fixed text switched on", string(mode), func(ctx context.Context, q *db.Queries) error {
 			return q.AddFixedText(ctx, db.AddFixedTextParams{UserID: int64(u.ID), Mode: string(mode)})
 		})
 	}
-	return s.changing(ctx, u, by, "fixed text switched off", string(mode), func(q *db.Queries) error {
+	return s.changing(ctx, u, by, "fixed text switched off", string(mode), func(ctx context.Context, q *db.Queries) error {
 		return q.RemoveFixedText(ctx, db.RemoveFixedTextParams{UserID: int64(u.ID), Mode: string(mode)})
 	})
 }

@@ -3,8 +3,6 @@ package people
 import (
 	"context"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -38,7 +36,7 @@ func (t *Teams) Create(ctx context.Context, n NewTeam) (oncall.Team, error) {
 		n.TimeZone = "UTC"
 	}
 	var out oncall.Team
-	err = t.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err = t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.CreateTeam(ctx, db.CreateTeamParams{
 			Name: name, Description: n.Description, TimeZone: n.TimeZone, ManagerID: postgres.NullID(n.ManagerID),
 			DirectorID: postgres.NullID(n.DirectorID),
@@ -66,7 +64,7 @@ func (t *Teams) Create(ctx context.Context, n NewTeam) (oncall.Team, error) {
 // ByName finds a team by name, ignoring case; a NotFound fault when there is none.
 func (t *Teams) ByName(ctx context.Context, name string) (oncall.Team, error) {
 	var out oncall.Team
-	err := t.db.Do(ctx, func(q *db.Queries) error {
+	err := t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		r, err := q.TeamByName(ctx, postgres.Storable(name))
 		out = oncall.Team{
 			ID: r.ID, TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, TimeZone: r.TimeZone, Active: r.Active,
@@ -82,7 +80,7 @@ func (t *Teams) ByName(ctx context.Context, name string) (oncall.Team, error) {
 
 // AddMember puts a person at the end of a team's order, or changes whether they administer it.
 func (t *Teams) AddMember(ctx context.Context, team int64, user users.ID, admin bool) error {
-	return t.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.LockTeam(ctx, team); err != nil { // two at once would get the same position
 			return err
 		}

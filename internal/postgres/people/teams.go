@@ -3,8 +3,6 @@ package people
 import (
 	"context"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
@@ -28,7 +26,7 @@ func NewOncallTeams(d *postgres.DB, defaults []oncall.NoticeSetting) *OncallTeam
 // Names lists active, or else deleted, teams.
 func (t *OncallTeams) Names(ctx context.Context, active bool) ([]oncall.TeamName, error) {
 	var out []oncall.TeamName
-	err := t.db.Do(ctx, func(q *db.Queries) error {
+	err := t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.OncallTeams(ctx, active)
 		out = make([]oncall.TeamName, len(rows))
 		for i, r := range rows {
@@ -42,7 +40,7 @@ func (t *OncallTeams) Names(ctx context.Context, active bool) ([]oncall.TeamName
 // ByName finds a team, active or not, ignoring case; a NotFound fault when there is none.
 func (t *OncallTeams) ByName(ctx context.Context, name string) (oncall.Profile, error) {
 	var out oncall.Profile
-	err := t.db.Do(ctx, func(q *db.Queries) error {
+	err := t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		r, err := q.OncallTeamByName(ctx, postgres.Storable(name))
 		out = profileOf(r)
 		return err
@@ -53,7 +51,7 @@ func (t *OncallTeams) ByName(ctx context.Context, name string) (oncall.Profile, 
 // ByID finds a team by its internal id.
 func (t *OncallTeams) ByID(ctx context.Context, id int64) (oncall.Profile, error) {
 	var out oncall.Profile
-	err := t.db.Do(ctx, func(q *db.Queries) error {
+	err := t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		r, err := q.OncallTeamByID(ctx, id)
 		out = profileOf(db.OncallTeamByNameRow(r))
 		return err
@@ -64,7 +62,7 @@ func (t *OncallTeams) ByID(ctx context.Context, id int64) (oncall.Profile, error
 // People returns who belongs to a team or administers it, in the team's order.
 func (t *OncallTeams) People(ctx context.Context, team int64) ([]oncall.TeamPerson, error) {
 	var out []oncall.TeamPerson
-	err := t.db.Do(ctx, func(q *db.Queries) error {
+	err := t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.TeamPeople(ctx, team)
 		out = make([]oncall.TeamPerson, len(rows))
 		for i, r := range rows {
@@ -78,7 +76,7 @@ func (t *OncallTeams) People(ctx context.Context, team int64) ([]oncall.TeamPers
 // Memberships lists all teams with their members' names, deleted teams included: pairs of team and user.
 func (t *OncallTeams) Memberships(ctx context.Context) ([][2]string, error) {
 	var out [][2]string
-	err := t.db.Do(ctx, func(q *db.Queries) error {
+	err := t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.AllTeamUsers(ctx)
 		out = make([][2]string, len(rows))
 		for i, r := range rows {
@@ -92,7 +90,7 @@ func (t *OncallTeams) Memberships(ctx context.Context) ([][2]string, error) {
 // Standings tells in which teams a person has a part.
 func (t *OncallTeams) Standings(ctx context.Context, id users.ID) ([]oncall.Standing, error) {
 	var out []oncall.Standing
-	err := t.db.Do(ctx, func(q *db.Queries) error {
+	err := t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.Standing(ctx, int64(id))
 		out = make([]oncall.Standing, len(rows))
 		for i, r := range rows {
@@ -106,7 +104,7 @@ func (t *OncallTeams) Standings(ctx context.Context, id users.ID) ([]oncall.Stan
 // Create adds a team with its first administrator. A name that exists is a Conflict fault.
 func (t *OncallTeams) Create(ctx context.Context, s oncall.TeamSettings, admin users.ID, by oncall.By) (int64, error) {
 	var number int64
-	err := t.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err := t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.CreateOncallTeam(ctx, db.CreateOncallTeamParams{
 			Name: s.Name, Description: s.Description, TimeZone: s.TimeZone, Email: postgres.NullText(s.Email),
 			SlackChannel: postgres.NullText(s.SlackChannel), SlackChannelNotifications: postgres.NullText(s.SlackNotifications),
@@ -131,7 +129,7 @@ func (t *OncallTeams) Create(ctx context.Context, s oncall.TeamSettings, admin u
 // Update changes a team's settings as they are, with the team locked; a fault of change is returned as it is. A name that
 // another team has is a Conflict fault.
 func (t *OncallTeams) Update(ctx context.Context, id int64, change func(*oncall.TeamSettings) error, by oncall.By) error {
-	return t.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.LockTeam(ctx, id); err != nil {
 			return err
 		}
@@ -159,7 +157,7 @@ func (t *OncallTeams) Update(ctx context.Context, id int64, change func(*oncall.
 // Delete retires a team: its future shifts go, its past stays under a random name, and its own name is free at once.
 func (t *OncallTeams) Delete(ctx context.Context, team oncall.Profile, by oncall.By) error {
 	name := postgres.NewUUID()
-	return t.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := postgres.RequireRow(q.RetireTeam(ctx, db.RetireTeamParams{ID: team.ID, NewName: name})); err != nil {
 			return err
 		}
@@ -180,7 +178,7 @@ func (t *OncallTeams) Delete(ctx context.Context, team oncall.Profile, by oncall
 
 // AddMember makes a person a member, at the end of the team's order; a Conflict fault when they are one.
 func (t *OncallTeams) AddMember(ctx context.Context, team int64, user users.ID) error {
-	return t.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.LockTeam(ctx, team); err != nil {
 			return err
 		}
@@ -192,7 +190,7 @@ func (t *OncallTeams) AddMember(ctx context.Context, team int64, user users.ID) 
 // RemoveMember takes a person out of a team's members. Rosters and administrators stay as they are. A NotFound fault when
 // they are no member.
 func (t *OncallTeams) RemoveMember(ctx context.Context, team int64, user users.ID) error {
-	return t.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.LockTeam(ctx, team); err != nil {
 			return err
 		}
@@ -205,7 +203,7 @@ func (t *OncallTeams) RemoveMember(ctx context.Context, team int64, user users.I
 
 // AddAdmin makes a person an administrator and member; a Conflict fault when they are one.
 func (t *OncallTeams) AddAdmin(ctx context.Context, team oncall.Profile, user oncall.Person, by oncall.By) error {
-	return t.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.LockTeam(ctx, team.ID); err != nil {
 			return err
 		}
@@ -223,7 +221,7 @@ func (t *OncallTeams) AddAdmin(ctx context.Context, team oncall.Profile, user on
 // RemoveAdmin takes a person's administration of a team away; a NotFound fault when they have none. Whoever is in no
 // roster of the team leaves it with that.
 func (t *OncallTeams) RemoveAdmin(ctx context.Context, team oncall.Profile, user oncall.Person, by oncall.By) error {
-	return t.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	return t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.LockTeam(ctx, team.ID); err != nil {
 			return err
 		}
@@ -240,7 +238,7 @@ func (t *OncallTeams) RemoveAdmin(ctx context.Context, team oncall.Profile, user
 // Subscriptions returns what a team subscribes to.
 func (t *OncallTeams) Subscriptions(ctx context.Context, team int64) ([]oncall.Subscription, error) {
 	var out []oncall.Subscription
-	err := t.db.Do(ctx, func(q *db.Queries) error {
+	err := t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.TeamSubscriptions(ctx, []int64{team})
 		out = make([]oncall.Subscription, len(rows))
 		for i, r := range rows {
@@ -253,7 +251,7 @@ func (t *OncallTeams) Subscriptions(ctx context.Context, team int64) ([]oncall.S
 
 // Subscribe shows another team's role on a team's calendar; a Conflict fault when it does already.
 func (t *OncallTeams) Subscribe(ctx context.Context, team, other, role int64) error {
-	return t.db.Do(ctx, func(q *db.Queries) error {
+	return t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		n, err := q.Subscribe(ctx, db.SubscribeParams{TeamID: team, SubscriptionID: other, RoleID: role})
 		return postgres.RequireNew(n, err)
 	})
@@ -261,7 +259,7 @@ func (t *OncallTeams) Subscribe(ctx context.Context, team, other, role int64) er
 
 // Unsubscribe is the reverse; a NotFound fault when there is no such subscription.
 func (t *OncallTeams) Unsubscribe(ctx context.Context, team, other, role int64) error {
-	return t.db.Do(ctx, func(q *db.Queries) error {
+	return t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		return postgres.RequireRow(q.Unsubscribe(ctx, db.UnsubscribeParams{TeamID: team, SubscriptionID: other, RoleID: role}))
 	})
 }

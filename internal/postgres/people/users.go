@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
@@ -43,7 +41,7 @@ func (u *Users) Create(ctx context.Context, n NewUser) (users.User, error) {
 		return users.User{}, fault.Invalidf("time_zone", "unknown time zone %q", n.TimeZone)
 	}
 	var out users.User
-	err = u.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err = u.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.CreateUser(ctx, db.CreateUserParams{
 			Name: name, CanonicalName: users.CanonicalName(name), FullName: n.FullName, TimeZone: n.TimeZone, Admin: n.Admin, ReadOnly: n.ReadOnly,
 			PasswordHash: n.PasswordHash,
@@ -68,7 +66,7 @@ func (u *Users) Create(ctx context.Context, n NewUser) (users.User, error) {
 // ByName finds a person by name, ignoring case; a NotFound fault when there is none. Inactive people are found too.
 func (u *Users) ByName(ctx context.Context, name string) (users.User, error) {
 	var out users.User
-	err := u.db.Do(ctx, func(q *db.Queries) error {
+	err := u.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.UserByName(ctx, postgres.Storable(name))
 		out = postgres.UserOf(row)
 		return err
@@ -79,7 +77,7 @@ func (u *Users) ByName(ctx context.Context, name string) (users.User, error) {
 // ByID finds a person by internal id; a NotFound fault when there is none.
 func (u *Users) ByID(ctx context.Context, id users.ID) (users.User, error) {
 	var out users.User
-	err := u.db.Do(ctx, func(q *db.Queries) error {
+	err := u.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.UserByID(ctx, int64(id))
 		out = postgres.UserOf(db.UserByNameRow(row))
 		return err
@@ -92,7 +90,7 @@ func (u *Users) ByID(ctx context.Context, id users.ID) (users.User, error) {
 func (u *Users) Credentials(ctx context.Context, name string) (users.User, string, error) {
 	var out users.User
 	var hash string
-	err := u.db.Do(ctx, func(q *db.Queries) error {
+	err := u.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		r, err := q.UserCredentials(ctx, postgres.Storable(name))
 		hash = r.PasswordHash
 		out = postgres.UserOf(db.UserByNameRow{
@@ -107,7 +105,7 @@ func (u *Users) Credentials(ctx context.Context, name string) (users.User, strin
 // Teammates reports whether two people belong to the same active team.
 func (u *Users) Teammates(ctx context.Context, one, other users.ID) (bool, error) {
 	var are bool
-	err := u.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := u.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		are, err = q.AreTeammates(ctx, db.AreTeammatesParams{One: int64(one), Other: int64(other)})
 		return err
 	})
@@ -120,12 +118,12 @@ func (u *Users) SetPassword(ctx context.Context, id users.ID, hash string) error
 	if hash != "" {
 		p.PasswordHash = &hash
 	}
-	return u.db.Do(ctx, func(q *db.Queries) error { return postgres.RequireRow(q.SetPassword(ctx, p)) })
+	return u.db.Do(ctx, func(ctx context.Context, q *db.Queries) error { return postgres.RequireRow(q.SetPassword(ctx, p)) })
 }
 
 // SetActive switches a person on or off; a NotFound fault when there is no such id. Switching off ends their sessions.
 func (u *Users) SetActive(ctx context.Context, id users.ID, active bool) error {
-	return u.db.Do(ctx, func(q *db.Queries) error {
+	return u.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		return postgres.RequireRow(q.SetActive(ctx, db.SetActiveParams{ID: int64(id), Active: active}))
 	})
 }
@@ -133,7 +131,7 @@ func (u *Users) SetActive(ctx context.Context, id users.ID, active bool) error {
 // Update stores everything of a person except the name; a NotFound fault when there is no such id. Switching somebody
 // off ends their sessions for good.
 func (u *Users) Update(ctx context.Context, user users.User) error {
-	return u.db.Do(ctx, func(q *db.Queries) error {
+	return u.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		return postgres.RequireRow(q.UpdateUser(ctx, db.UpdateUserParams{
 			ID: int64(user.ID), FullName: user.FullName, TimeZone: user.TimeZone, Admin: user.Admin, ReadOnly: user.ReadOnly,
 			Active: user.Active,
@@ -144,12 +142,12 @@ func (u *Users) Update(ctx context.Context, user users.User) error {
 // SetContact stores where a person is reached in a mode, on the word of an administrator; "" removes it. It counts as verified
 // unless another person has it.
 func (u *Users) SetContact(ctx context.Context, id users.ID, mode users.Mode, destination string) error {
-	return u.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error { return setContact(ctx, q, id, mode, destination, true) })
+	return u.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error { return setContact(ctx, q, id, mode, destination, true) })
 }
 
 // SetMode stores in which mode a person wants to hear of a priority.
 func (u *Users) SetMode(ctx context.Context, id users.ID, priority users.Priority, mode users.Mode) error {
-	return u.db.Do(ctx, func(q *db.Queries) error {
+	return u.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		return q.SetUserMode(ctx, db.SetUserModeParams{UserID: int64(id), Priority: string(priority), Mode: string(mode)})
 	})
 }
@@ -157,7 +155,7 @@ func (u *Users) SetMode(ctx context.Context, id users.ID, priority users.Priorit
 // Contacts returns where a person is reached, by mode.
 func (u *Users) Contacts(ctx context.Context, id users.ID) (map[users.Mode]string, error) {
 	out := map[users.Mode]string{}
-	err := u.db.Do(ctx, func(q *db.Queries) error {
+	err := u.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.Contacts(ctx, int64(id))
 		for _, r := range rows {
 			out[users.Mode(r.Mode)] = r.Destination
@@ -169,7 +167,7 @@ func (u *Users) Contacts(ctx context.Context, id users.ID) (map[users.Mode]strin
 
 // Shown returns the address of a person's picture and the time zone that somebody chose for them; "" = none.
 func (u *Users) Shown(ctx context.Context, id users.ID) (photoURL, timeZone string, err error) {
-	err = u.db.Do(ctx, func(q *db.Queries) error {
+	err = u.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.ShownOfUser(ctx, int64(id))
 		photoURL, timeZone = row.PhotoUrl, row.TimeZone
 		return err
@@ -189,7 +187,7 @@ func newUserName(name string) (string, error) {
 // FillCanonicalNames computes the canonical names that are missing. conflicts are names whose canonical form another user
 // has: they keep working, and an administrator has to rename one of the two.
 func (u *Users) FillCanonicalNames(ctx context.Context) (filled int64, conflicts []string, err error) {
-	err = u.db.Do(ctx, func(q *db.Queries) error {
+	err = u.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		filled, conflicts, err = postgres.FillCanonicalNames(ctx, q)
 		return err
 	})

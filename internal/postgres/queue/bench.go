@@ -17,7 +17,7 @@ func NewBench(d *postgres.DB) *Bench { return &Bench{db: d} }
 // OwnedSince reports whether every bucket is owned by a member that has written a heartbeat after since, and how long ago
 // that instant is, by the database's clock.
 func (b *Bench) OwnedSince(ctx context.Context, since time.Time) (owned bool, after time.Duration, err error) {
-	err = b.db.Do(ctx, func(q *db.Queries) error {
+	err = b.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.BucketsOwnedSince(ctx, since)
 		owned, after = row.Owned, time.Duration(row.AfterSeconds*float64(time.Second))
 		return err
@@ -29,7 +29,7 @@ func (b *Bench) OwnedSince(ctx context.Context, since time.Time) (owned bool, af
 // everything.
 func (b *Bench) AttemptsInDoubt(ctx context.Context, application string) (int, error) {
 	var n int32
-	err := b.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := b.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		n, err = q.CountAttemptsInDoubt(ctx, application)
 		return err
 	})
@@ -39,7 +39,7 @@ func (b *Bench) AttemptsInDoubt(ctx context.Context, application string) (int, e
 // MessagesUnsettled counts an application's messages that have not left yet, or not for sure.
 func (b *Bench) MessagesUnsettled(ctx context.Context, application string) (int, error) {
 	var n int32
-	err := b.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := b.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		n, err = q.CountUnsettledMessages(ctx, application)
 		return err
 	})

@@ -24,7 +24,7 @@ func NewHistory(d *postgres.DB) *History { return &History{d} }
 
 // Move moves finished messages. See delivery.Archive.
 func (h *History) Move(ctx context.Context, from delivery.Cursor, age time.Duration, most int) (moved int, next delivery.Cursor, err error) {
-	err = h.db.Do(ctx, func(q *db.Queries) error {
+	err = h.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.MoveToHistory(ctx, db.MoveToHistoryParams{
 			AgeUs: age.Microseconds(), AfterAt: from.SettledAt, AfterID: from.ID, Most: int32(most),
 		})
@@ -43,7 +43,7 @@ func (h *History) Move(ctx context.Context, from delivery.Cursor, age time.Durat
 // Prepare makes the partitions of this month and the next two.
 func (h *History) Prepare(ctx context.Context) error {
 	for ahead := range int32(3) {
-		err := h.db.Do(ctx, func(q *db.Queries) error {
+		err := h.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 			_, err := q.MakeHistoryPartition(ctx, ahead)
 			return err
 		})
@@ -57,32 +57,32 @@ func (h *History) Prepare(ctx context.Context) error {
 // Forget throws away what is older than retention, in bounded steps, and reports whether there may be more.
 func (h *History) Forget(ctx context.Context, retention time.Duration) (more bool, err error) {
 	us := retention.Microseconds()
-	steps := []func(*db.Queries) (int64, error){
-		func(q *db.Queries) (int64, error) { return q.ForgetStrayReceipts(ctx) },
-		func(q *db.Queries) (int64, error) { return q.ForgetVendorMessages(ctx) },
-		func(q *db.Queries) (int64, error) { return q.ForgetIdempotencyKeys(ctx) },
-		func(q *db.Queries) (int64, error) { return q.ForgetPauses(ctx) },
-		func(q *db.Queries) (int64, error) {
+	steps := []func(context.Context, *db.Queries) (int64, error){
+		func(ctx context.Context, q *db.Queries) (int64, error) { return q.ForgetStrayReceipts(ctx) },
+		func(ctx context.Context, q *db.Queries) (int64, error) { return q.ForgetVendorMessages(ctx) },
+		func(ctx context.Context, q *db.Queries) (int64, error) { return q.ForgetIdempotencyKeys(ctx) },
+		func(ctx context.Context, q *db.Queries) (int64, error) { return q.ForgetPauses(ctx) },
+		func(ctx context.Context, q *db.Queries) (int64, error) {
 			return q.ForgetKnownAddresses(ctx, access.KeepAddress.Microseconds())
 		},
-		func(q *db.Queries) (int64, error) { return q.ForgetResolvedGroups(ctx) },
-		func(q *db.Queries) (int64, error) { return q.ForgetRestarts(ctx) },
-		func(q *db.Queries) (int64, error) { return q.ForgetMessageChanges(ctx, us) },
-		func(q *db.Queries) (int64, error) { return q.ForgetReceipts(ctx, us) },
-		func(q *db.Queries) (int64, error) { return q.ForgetUnpartitioned(ctx, us) },
-		func(q *db.Queries) (int64, error) { return q.ForgetNotificationRequests(ctx, us) },
-		func(q *db.Queries) (int64, error) { return q.ForgetCounts(ctx) },
-		func(q *db.Queries) (int64, error) { return q.ForgetAggregations(ctx) },
-		func(q *db.Queries) (int64, error) { return q.ForgetBatches(ctx, us) },
-		func(q *db.Queries) (int64, error) {
+		func(ctx context.Context, q *db.Queries) (int64, error) { return q.ForgetResolvedGroups(ctx) },
+		func(ctx context.Context, q *db.Queries) (int64, error) { return q.ForgetRestarts(ctx) },
+		func(ctx context.Context, q *db.Queries) (int64, error) { return q.ForgetMessageChanges(ctx, us) },
+		func(ctx context.Context, q *db.Queries) (int64, error) { return q.ForgetReceipts(ctx, us) },
+		func(ctx context.Context, q *db.Queries) (int64, error) { return q.ForgetUnpartitioned(ctx, us) },
+		func(ctx context.Context, q *db.Queries) (int64, error) { return q.ForgetNotificationRequests(ctx, us) },
+		func(ctx context.Context, q *db.Queries) (int64, error) { return q.ForgetCounts(ctx) },
+		func(ctx context.Context, q *db.Queries) (int64, error) { return q.ForgetAggregations(ctx) },
+		func(ctx context.Context, q *db.Queries) (int64, error) { return q.ForgetBatches(ctx, us) },
+		func(ctx context.Context, q *db.Queries) (int64, error) {
 			_, err := q.DropHistoryPartitions(ctx, us)
 			return 0, err
 		},
 	}
 	var failed []error // a step that fails must not keep the others from their work
 	for _, step := range steps {
-		err := h.db.Do(ctx, func(q *db.Queries) error {
-			n, err := step(q)
+		err := h.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
+			n, err := step(ctx, q)
 			more = more || n >= 1000
 			return err
 		})

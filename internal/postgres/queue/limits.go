@@ -34,7 +34,7 @@ func (l *Limits) Reserve(ctx context.Context, r delivery.Reservation) (delivery.
 		p.OnlyWithin = &within
 	}
 	var g delivery.Granted
-	err := l.db.Do(ctx, func(d *db.Queries) error {
+	err := l.db.Do(ctx, func(ctx context.Context, d *db.Queries) error {
 		row, err := d.ReserveSlots(ctx, p)
 		if err != nil {
 			return err
@@ -52,7 +52,7 @@ func (l *Limits) Reserve(ctx context.Context, r delivery.Reservation) (delivery.
 // Pauses lists what must not be used now.
 func (l *Limits) Pauses(ctx context.Context) ([]delivery.Pause, error) {
 	var out []delivery.Pause
-	err := l.db.Do(ctx, func(d *db.Queries) error {
+	err := l.db.Do(ctx, func(ctx context.Context, d *db.Queries) error {
 		rows, err := d.ListPauses(ctx)
 		if err != nil {
 			return err
@@ -69,7 +69,7 @@ func (l *Limits) Pauses(ctx context.Context) ([]delivery.Pause, error) {
 // SetPause pauses an account ("account:twilio/main") or a mode ("mode:sms") for everybody, unless it is paused for longer
 // already. Retry-After of vendors and operators' pauses share it.
 func (l *Limits) SetPause(ctx context.Context, key string, d time.Duration, reason string) error {
-	return l.db.Do(ctx, func(q *db.Queries) error {
+	return l.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		return q.SetPause(ctx, db.SetPauseParams{Account: key, ForUs: d.Microseconds(), Reason: postgres.CleanText(reason)})
 	})
 }
@@ -77,7 +77,7 @@ func (l *Limits) SetPause(ctx context.Context, key string, d time.Duration, reas
 // EndPause lifts a pause and reports whether there was one.
 func (l *Limits) EndPause(ctx context.Context, key string) (bool, error) {
 	var n int64
-	err := l.db.Do(ctx, func(q *db.Queries) (err error) {
+	err := l.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		n, err = q.EndPause(ctx, key)
 		return err
 	})

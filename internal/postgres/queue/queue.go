@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/delivery"
 	"github.com/iris-oncall/iris/internal/incidents"
@@ -33,7 +31,7 @@ func (q *Queue) Waiting(ctx context.Context, bs []int, low time.Time) (delivery.
 	if len(bs) == 0 {
 		return found, nil
 	}
-	err := q.db.Do(ctx, func(d *db.Queries) error {
+	err := q.db.Do(ctx, func(ctx context.Context, d *db.Queries) error {
 		found = delivery.Found{}
 		rows, err := d.WaitingLanes(ctx, db.WaitingLanesParams{Buckets: small(bs), Low: low})
 		if err != nil {
@@ -87,7 +85,7 @@ func (q *Queue) Take(ctx context.Context, r delivery.TakeRequest) ([]delivery.Cl
 	}
 	p.LeaseBuckets, p.Epochs = postgres.LeaseArrays(r.Leases, &touched)
 	var out []delivery.Claimed
-	err := q.db.Do(ctx, func(d *db.Queries) error {
+	err := q.db.Do(ctx, func(ctx context.Context, d *db.Queries) error {
 		rows, err := d.TakeMessages(ctx, p)
 		if err != nil {
 			return err
@@ -122,7 +120,7 @@ func claimed(r db.TakeMessagesRow) delivery.Claimed {
 
 // Release puts taken messages back. See delivery.Queue.
 func (q *Queue) Release(ctx context.Context, processID string, ids []messages.ID) error {
-	return q.db.Do(ctx, func(d *db.Queries) error {
+	return q.db.Do(ctx, func(ctx context.Context, d *db.Queries) error {
 		return d.ReleaseMessages(ctx, db.ReleaseMessagesParams{Ids: numbers(ids), ProcessID: processID})
 	})
 }
@@ -144,7 +142,7 @@ func (q *Queue) Turn(ctx context.Context, processID string, turns []delivery.Tur
 		p.Audits = append(p.Audits, postgres.CleanText(v.Audit))
 	}
 	hold := settling(turns)
-	return q.db.InTx(ctx, func(_ pgx.Tx, d *db.Queries) error {
+	return q.db.InTx(ctx, func(ctx context.Context, d *db.Queries) error {
 		if err := d.HoldIncidents(ctx, hold); err != nil {
 			return err
 		}
@@ -169,7 +167,7 @@ func (q *Queue) MarkSending(ctx context.Context, processID string, starts []deli
 		p.Replaced = append(p.Replaced, s.Replaced)
 	}
 	var out map[messages.ID]int
-	err := q.db.Do(ctx, func(d *db.Queries) error {
+	err := q.db.Do(ctx, func(ctx context.Context, d *db.Queries) error {
 		rows, err := d.MarkSending(ctx, p)
 		if err != nil {
 			return err
@@ -188,7 +186,7 @@ func (q *Queue) StillOpen(ctx context.Context, processID string, ids []messages.
 	p := db.StillOpenParams{Ids: numbers(ids), ProcessID: processID}
 	var open map[messages.ID]bool
 	var at time.Time
-	err := q.db.DoOnConnection(ctx, func(d *db.Queries) error {
+	err := q.db.DoOnConnection(ctx, func(ctx context.Context, d *db.Queries) error {
 		at = time.Now()
 		rows, err := d.StillOpen(ctx, p)
 		open = make(map[messages.ID]bool, len(rows))
@@ -227,7 +225,7 @@ func (q *Queue) Record(ctx context.Context, outcomes []delivery.Outcome) ([]mess
 	}
 	p.HoldIds = settling(turns)
 	var moved []int64
-	err := q.db.Do(ctx, func(d *db.Queries) (err error) {
+	err := q.db.Do(ctx, func(ctx context.Context, d *db.Queries) (err error) {
 		moved, err = d.RecordOutcomes(ctx, p)
 		return err
 	})
@@ -246,7 +244,7 @@ func (q *Queue) Record(ctx context.Context, outcomes []delivery.Outcome) ([]mess
 // Sending lists messages whose claim is over although they are being sent. See delivery.Rescuer.
 func (q *Queue) Sending(ctx context.Context, processID string, bs []int) ([]delivery.Recovered, error) {
 	var out []delivery.Recovered
-	err := q.db.Do(ctx, func(d *db.Queries) error {
+	err := q.db.Do(ctx, func(ctx context.Context, d *db.Queries) error {
 		rows, err := d.OverdueSending(ctx, db.OverdueSendingParams{ProcessID: processID, Buckets: small(bs)})
 		if err != nil {
 			return err
@@ -270,13 +268,13 @@ func (q *Queue) Doubt(ctx context.Context, rs []delivery.Recovered) error {
 		p.Ids = append(p.Ids, int64(r.ID))
 		p.Attempts = append(p.Attempts, int16(r.Attempt))
 	}
-	return q.db.Do(ctx, func(d *db.Queries) error { return d.DoubtAttempts(ctx, p) })
+	return q.db.Do(ctx, func(ctx context.Context, d *db.Queries) error { return d.DoubtAttempts(ctx, p) })
 }
 
 // NoteUnsent notes that pages have not left in time. See delivery.Rescuer.
 func (q *Queue) NoteUnsent(ctx context.Context, bs []int, after time.Duration, low time.Time) ([]delivery.Unsent, error) {
 	var out []delivery.Unsent
-	err := q.db.Do(ctx, func(d *db.Queries) error {
+	err := q.db.Do(ctx, func(ctx context.Context, d *db.Queries) error {
 		rows, err := d.NoteUnsent(ctx, db.NoteUnsentParams{Buckets: small(bs), AfterUs: after.Microseconds(), Low: low})
 		if err != nil {
 			return err
@@ -295,7 +293,7 @@ func (q *Queue) NoteUnsent(ctx context.Context, bs []int, after time.Duration, l
 
 // Expire drops messages that are no longer of use. See delivery.Rescuer.
 func (q *Queue) Expire(ctx context.Context, leases []buckets.Lease, processID string) (n int, err error) {
-	err = q.db.Do(ctx, func(d *db.Queries) error {
+	err = q.db.Do(ctx, func(ctx context.Context, d *db.Queries) error {
 		expired, err := d.ExpiredBuckets(ctx, bucketsOf(leases))
 		if err != nil || len(expired) == 0 {
 			return err
@@ -334,7 +332,7 @@ func (q *Queue) Purge(ctx context.Context, f Purge) (dropped int, err error) {
 	}
 	for {
 		n := 0
-		err := q.db.InTx(ctx, func(_ pgx.Tx, d *db.Queries) error {
+		err := q.db.InTx(ctx, func(ctx context.Context, d *db.Queries) error {
 			rows, err := d.PurgePending(ctx, p)
 			if err != nil || len(rows) == 0 {
 				return err

@@ -29,7 +29,7 @@ func NewQueues(d *postgres.DB) *Queues {
 // The answer is up to a second old; the slice must not be changed.
 func (s *Queues) Depths(ctx context.Context) ([]messages.QueueDepth, error) {
 	return s.depths.Get(ctx, struct{}{}, func(ctx context.Context) (out []messages.QueueDepth, err error) {
-		err = s.db.Do(ctx, func(q *db.Queries) error {
+		err = s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 			rows, err := q.QueueDepths(ctx)
 			if err != nil {
 				return err
@@ -47,7 +47,7 @@ func (s *Queues) Depths(ctx context.Context) ([]messages.QueueDepth, error) {
 
 // Pending returns, by application id, how much waits: messages not yet on their way and incidents with an overdue step.
 func (s *Queues) Pending(ctx context.Context) (out map[int64]int64, err error) {
-	err = s.db.Do(ctx, func(q *db.Queries) error {
+	err = s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.PendingByApplication(ctx)
 		if err != nil {
 			return err

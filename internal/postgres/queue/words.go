@@ -40,7 +40,7 @@ func (w *Words) Incidents(ctx context.Context, ids []incidents.ID) (map[incident
 	for i, id := range ids {
 		numbers[i] = int64(id)
 	}
-	err := w.db.Do(ctx, func(q *db.Queries) error {
+	err := w.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.WordsOfIncidents(ctx, numbers)
 		for _, r := range rows {
 			out[incidents.ID(r.ID)] = messages.IncidentWords{
@@ -59,7 +59,7 @@ func (w *Words) Requests(ctx context.Context, ids []int64) (map[int64]messages.R
 	if len(ids) == 0 {
 		return out, nil
 	}
-	err := w.db.Do(ctx, func(q *db.Queries) error {
+	err := w.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.WordsOfRequests(ctx, ids)
 		for _, r := range rows {
 			out[r.ID] = messages.RequestWords{
@@ -78,7 +78,7 @@ func (w *Words) Plans(ctx context.Context, ids []int64) (map[int64]messages.Plan
 	if len(ids) == 0 {
 		return out, nil
 	}
-	err := w.db.Do(ctx, func(q *db.Queries) error {
+	err := w.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.WordsOfPlans(ctx, ids)
 		for _, r := range rows {
 			p := messages.PlanWords{Name: r.Name, Tracking: r.TrackingTemplate}
@@ -98,7 +98,7 @@ func (w *Words) Detours(ctx context.Context, ids []messages.ID) (map[messages.ID
 	if len(ids) == 0 {
 		return out, nil
 	}
-	err := w.db.Do(ctx, func(q *db.Queries) error {
+	err := w.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.DetoursOfMessages(ctx, numbers(ids))
 		for _, r := range rows {
 			out[messages.ID(r.MessageID)] = messages.Change{Type: "target-change", Old: r.Old, New: r.New, Description: r.Description}
@@ -130,7 +130,7 @@ func (w *Words) readTemplates(ctx context.Context, keys []messages.TemplateKey) 
 		p.Templates, p.Applications, p.Modes = append(p.Templates, k.Template), append(p.Applications, k.Application), append(p.Modes, string(k.Mode))
 	}
 	out := make(map[messages.TemplateKey]messages.Found, len(keys))
-	err := w.db.Do(ctx, func(q *db.Queries) error {
+	err := w.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.WordsOfTemplates(ctx, p)
 		for _, r := range rows {
 			out[keys[r.N-1]] = messages.Found{

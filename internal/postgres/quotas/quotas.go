@@ -49,7 +49,7 @@ type Policy struct {
 // Current returns the policy, which may be a second old.
 func (a *Quotas) Current(ctx context.Context) (Policy, error) {
 	return a.policy.Get(ctx, struct{}{}, func(ctx context.Context) (out Policy, err error) {
-		err = a.db.Do(ctx, func(q *db.Queries) (err error) {
+		err = a.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 			out.Policy, err = a.read(ctx, q)
 			return err
 		})

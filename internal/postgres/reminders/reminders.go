@@ -1,12 +1,10 @@
-package notifications
+package reminders
 
 import (
 	"context"
 	"encoding/json"
 	"slices"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/escalation/floods"
@@ -15,6 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall/notices"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/postgres/notifications"
 	"github.com/iris-oncall/iris/internal/postgres/quotas"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -23,15 +22,15 @@ import (
 // made, fenced by the lease of the team's bucket. So each is made once, whatever dies when. It is safe for concurrent use.
 type Reminders struct {
 	db            *postgres.DB
-	notifications *Notifications
+	notifications *notifications.Notifications
 	application   int64
 	answers       string
 }
 
-// NewReminders returns the adapter. The messages are application's and keep to its quota; those that ask something link to
+// New returns the adapter. The messages are application's and keep to its quota; those that ask something link to
 // the page answers ("" = to none).
-func NewReminders(n *Notifications, application int64, answers string) *Reminders {
-	return &Reminders{db: n.db, notifications: n, application: application, answers: answers}
+func New(n *notifications.Notifications, application int64, answers string) *Reminders {
+	return &Reminders{db: n.DB(), notifications: n, application: application, answers: answers}
 }
 
 // How much is made in one transaction, how long a message about a change is worth sending, and how long a reminder is at least.
@@ -54,7 +53,7 @@ type Told struct {
 // requests that expired.
 func (r *Reminders) Waiting(ctx context.Context, bs []int, reminders bool, limit int) ([]int64, error) {
 	var out []int64
-	err := r.db.Do(ctx, func(q *db.Queries) error {
+	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		small := make([]int16, len(bs))
 		for i, b := range bs {
 			small[i] = int16(b)
@@ -85,7 +84,7 @@ func wide(bs []int) []int32 {
 
 // Remind makes the reminders of a team that are due.
 func (r *Reminders) Remind(ctx context.Context, processID string, lease buckets.Lease, team int64) (Told, error) {
-	return r.ofTeam(ctx, processID, lease, func(q *db.Queries) (Told, []messages.Notification, error) {
+	return r.ofTeam(ctx, processID, lease, func(ctx context.Context, q *db.Queries) (Told, []messages.Notification, error) {
 		due, err := q.RemindersDue(ctx, db.RemindersDueParams{TeamID: team, MaxRows: reminderBatch})
 		if err != nil {
 			return Told{}, nil, err
@@ -115,7 +114,7 @@ func (r *Reminders) Remind(ctx context.Context, processID string, lease buckets.
 
 // Tell makes the messages about changes of a team's calendar, oldest first.
 func (r *Reminders) Tell(ctx context.Context, processID string, lease buckets.Lease, team int64) (Told, error) {
-	return r.ofTeam(ctx, processID, lease, func(q *db.Queries) (Told, []messages.Notification, error) {
+	return r.ofTeam(ctx, processID, lease, func(ctx context.Context, q *db.Queries) (Told, []messages.Notification, error) {
 		rows, err := q.NoticesOfTeam(ctx, db.NoticesOfTeamParams{TeamID: team, MaxRows: noticeBatch})
 		if err != nil {
 			return Told{}, nil, err
@@ -208,7 +207,7 @@ func (r *Reminders) CheckPhones(ctx context.Context, processID string, leases []
 	for i, l := range leases {
 		bs[i] = l.Bucket
 	}
-	return r.fenced(ctx, processID, leases, func(q *db.Queries) (Told, []messages.Notification, error) {
+	return r.fenced(ctx, processID, leases, func(ctx context.Context, q *db.Queries) (Told, []messages.Notification, error) {
 		people, err := q.PeopleToCheck(ctx, db.PeopleToCheckParams{Buckets: wide(bs), EverySeconds: c.Every.Seconds(), MaxRows: reminderBatch})
 		if err != nil {
 			return Told{}, nil, err
@@ -230,7 +229,7 @@ func (r *Reminders) CheckPhones(ctx context.Context, processID string, leases []
 
 // Forget removes what nobody needs any more.
 func (r *Reminders) Forget(ctx context.Context) error {
-	return r.db.Do(ctx, func(q *db.Queries) error {
+	return r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.ForgetReminders(ctx); err != nil {
 			return err
 		}
@@ -250,34 +249,29 @@ func recipient(id int64, name, mode string) messages.NotificationRecipient {
 }
 
 func (r *Reminders) ofTeam(ctx context.Context, processID string, lease buckets.Lease,
-	decide func(*db.Queries) (Told, []messages.Notification, error)) (Told, error) {
+	decide func(context.Context, *db.Queries) (Told, []messages.Notification, error)) (Told, error) {
 	return r.fenced(ctx, processID, []buckets.Lease{lease}, decide)
 }
 
 // fenced runs decide and stores its notifications in one transaction that only the owner of the leases can commit.
 func (r *Reminders) fenced(ctx context.Context, processID string, leases []buckets.Lease,
-	decide func(*db.Queries) (Told, []messages.Notification, error)) (Told, error) {
-	policy, err := r.notifications.quotas.Current(ctx)
+	decide func(context.Context, *db.Queries) (Told, []messages.Notification, error)) (Told, error) {
+	policy, err := r.notifications.Policy(ctx)
 	if err != nil {
 		return Told{}, err
 	}
 	var told Told
 	var tally floods.Tally
-	err = r.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+	err = r.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		told, tally = Told{}, floods.Tally{}
 		if err := postgres.Fence(ctx, q, processID, leases); err != nil {
 			return err
 		}
-		decided, made, err := decide(q)
+		decided, made, err := decide(ctx, q)
 		if told = decided; err != nil || len(made) == 0 {
 			return err
 		}
-		if policy.Applies() {
-			if made, err = limitNotifications(ctx, q, policy, made, tally); err != nil {
-				return err
-			}
-		}
-		ids, err := insertNotifications(ctx, q, notificationParams(made))
+		ids, err := notifications.Store(ctx, q, policy, made, tally)
 		for _, id := range ids {
 			told.Buckets.Add(int(id % buckets.Count))
 		}

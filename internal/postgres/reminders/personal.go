@@ -1,4 +1,4 @@
-package notifications
+package reminders
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 
 // Expire ends the swap requests of a team whose shifts have begun or changed hands; Tell tells who asked.
 func (r *Reminders) Expire(ctx context.Context, processID string, lease buckets.Lease, team int64) (Told, error) {
-	return r.ofTeam(ctx, processID, lease, func(q *db.Queries) (Told, []messages.Notification, error) {
+	return r.ofTeam(ctx, processID, lease, func(ctx context.Context, q *db.Queries) (Told, []messages.Notification, error) {
 		over, err := q.TeamsWithOverSwaps(ctx, db.TeamsWithOverSwapsParams{TeamID: &team, MaxRows: 1})
 		if err != nil || len(over) == 0 {
 			return Told{}, nil, err

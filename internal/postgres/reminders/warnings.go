@@ -1,4 +1,4 @@
-package notifications
+package reminders
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/postgres/notifications"
 )
 
 // Warnings tells teams of times ahead without anybody on call, each once: what was told is noted in the transaction that
@@ -15,8 +16,8 @@ import (
 type Warnings struct{ reminders *Reminders }
 
 // NewWarnings returns the adapter. The messages keep to the quota of the application that they name.
-func NewWarnings(n *Notifications) *Warnings {
-	return &Warnings{reminders: NewReminders(n, 0, "")}
+func NewWarnings(n *notifications.Notifications) *Warnings {
+	return &Warnings{reminders: New(n, 0, "")}
 }
 
 // Warn notes which of the warnings the team has not heard of yet, and stores the message that word makes of them; one without
@@ -25,7 +26,7 @@ func (w *Warnings) Warn(ctx context.Context, processID string, lease buckets.Lea
 	word func(fresh []scheduling.Warning) messages.Notification,
 ) ([]scheduling.Warning, buckets.Set, error) {
 	var fresh []scheduling.Warning
-	told, err := w.reminders.ofTeam(ctx, processID, lease, func(q *db.Queries) (Told, []messages.Notification, error) {
+	told, err := w.reminders.ofTeam(ctx, processID, lease, func(ctx context.Context, q *db.Queries) (Told, []messages.Notification, error) {
 		fresh = nil
 		if err := q.ForgetWarnings(ctx, team); err != nil {
 			return Told{}, nil, err
