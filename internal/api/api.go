@@ -21,7 +21,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// The parts of the routes by resource, for those who put the API together.
+// CalendarParts and the others are the parts of the routes by resource, for those who put the API together.
 type (
 	CalendarParts = calendar.Deps
 	CatalogParts  = catalog.Deps

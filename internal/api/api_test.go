@@ -163,7 +163,7 @@ func TestIncidentsArePagedNewestFirst(t *testing.T) {
 	}
 	require.ElementsMatch(t, []int64{1, 2, 3, 4, 5}, seen)
 	require.Equal(t, []int64{2, 1}, seen[:2])
-	require.Len(t, ok[pages](f, 200, "", "GET", "/v1/incidents?state=resolved", "").Items, 0)
+	require.Empty(t, ok[pages](f, 200, "", "GET", "/v1/incidents?state=resolved", "").Items)
 	require.Len(t, ok[pages](f, 200, "", "GET", "/v1/incidents?state=escalating&plan=pager&application=demo", "").Items, 5)
 	require.Equal(t, "number 0", ok[incident](f, 200, "", "GET", "/v1/incidents/1", "").Title)
 }

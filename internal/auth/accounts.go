@@ -19,10 +19,10 @@ type Credentials interface {
 	Credentials(ctx context.Context, name string) (users.User, string, error)
 }
 
-// ErrStranger: the directory accepts the name and password, and Iris has no such person.
+// ErrStranger is the error when the directory accepts the name and password, and Iris has no such person.
 var ErrStranger = fault.New(fault.NotFound, "you are known to the directory, but not to Iris: ask an administrator to add you")
 
-// ErrMixedUp: the directory gave the log-in name to a person, and in Iris the name belongs to another one.
+// ErrMixedUp is the error when the log-in name belongs to one person in the directory and to another one in Iris.
 var ErrMixedUp = fault.New(fault.Forbidden, "your log-in name is somebody else's in Iris: ask an administrator to rename them")
 
 // ErrAway is in the chain of the error of Authenticate while no directory answers.

@@ -32,6 +32,23 @@ func TestConnectionsDoNotWaitForMarks(t *testing.T) {
 	})
 }
 
+// Marks that take more than a second do not make a destination a stalled one.
+func TestSlowMarksAreNoStalledCalls(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		s.slowMark = 1500 * time.Millisecond
+		v := smtp(func(int, messages.Outbound) messages.Result {
+			wait(2 * time.Millisecond)
+			return messages.Result{Outcome: messages.OutcomeSent}
+		})
+		for range 400 {
+			s.add(users.Email, messages.ClassOutOfBand, 1, to("ana"))
+		}
+		s.run(delivery.Config{}, v)
+		s.after(25 * time.Second)
+		require.Equal(t, 400, s.count(messages.Sent))
+	})
+}
+
 // Messages that were marked ahead of their connections are put back when the vendor hangs all of a sudden. They do not keep
 // others from their connections.
 func TestAVendorThatHangsAllOfASuddenKeepsNoMarkedMessages(t *testing.T) {

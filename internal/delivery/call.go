@@ -139,7 +139,9 @@ func (w *Worker) call(it *item, c caller, m stage.Marked) messages.Result {
 	defer cancel()
 	out := it.outbound(m.Attempt)
 	out.BeginBefore = before
+	ended := it.outlet.Health.Started(it.c.Destination)
 	r := w.callVendor(ctx, it.outlet, c, out)
+	ended()
 	w.metrics.done(it.outlet, r, time.Since(now))
 	it.mode.turns.Pace.Called(time.Now())
 	return r

@@ -23,7 +23,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// The parts of the routes by resource, for those who put the API together.
+// TeamParts and the others are the parts of the routes by resource, for those who put the API together.
 type (
 	TeamParts     = teams.Deps
 	PeopleParts   = people.Deps
@@ -32,7 +32,7 @@ type (
 	// EscalateConfig holds the plans behind the escalate button.
 	EscalateConfig = escalate.Config
 	// EscalatePlan is a plan behind the escalate button.
-	EscalatePlan = escalate.EscalatePlan
+	EscalatePlan = escalate.Plan
 	// RoleTarget is a dynamic target of such a plan.
 	RoleTarget = escalate.RoleTarget
 	// Bonus says which teams' shifts count for the bonus route.

@@ -32,7 +32,7 @@ func (a fairness) fairness(w http.ResponseWriter, r *http.Request) error {
 	for i, row := range rows {
 		shifts[i], names[row.User] = row.Shift, row
 	}
-	holidays, err := holidays{a.Deps}.holidaysOf(ctx, t)
+	holidays, err := holidays(a).holidaysOf(ctx, t)
 	if err != nil {
 		return err
 	}

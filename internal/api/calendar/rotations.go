@@ -278,7 +278,7 @@ func (a rotations) createRotation(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	d, _, err := drafts{a.Deps}.rotationDraft(r.Context(), t, b)
+	d, _, err := drafts(a).rotationDraft(r.Context(), t, b)
 	if err != nil {
 		return err
 	}
@@ -301,7 +301,7 @@ func (a rotations) updateRotation(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	d, _, err := drafts{a.Deps}.rotationDraft(r.Context(), t, b)
+	d, _, err := drafts(a).rotationDraft(r.Context(), t, b)
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,8 @@ type Health struct {
 
 type destination struct {
 	calls    int           // that run
-	progress time.Time     // when a call last ended, or the first of those that run began
+	running  int           // of those, calls that the vendor has
+	progress time.Time     // when one of them last ended, or the first of those that run began
 	failures int           // in a row
 	since    time.Time     // when the first of them was
 	last     time.Time     // when it last failed
@@ -123,10 +124,7 @@ func (h *Health) Begin(now time.Time, to string, more int) (done func(messages.R
 		return nil, FailingBusy
 	}
 	limit := h.most + more
-	switch {
-	case d.calls == 0:
-		d.progress = now
-	case now.Sub(d.progress) > stalledAfter:
+	if d.running > 0 && now.Sub(d.progress) > stalledAfter {
 		limit = h.each
 	}
 	if d.calls >= limit {
@@ -181,13 +179,33 @@ func (h *Health) FailingFor(now time.Time, to string) time.Duration {
 	return 0
 }
 
+// Started notes that the vendor gets an admitted call now. The result must be called when the call ends. Only such calls make a
+// destination a stalled one: a mark may be slow because the database is.
+func (h *Health) Started(to string) (ended func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	d := h.destinations[to]
+	if d == nil {
+		return func() {}
+	}
+	if d.running == 0 {
+		d.progress = time.Now()
+	}
+	d.running++
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		d.running--
+		d.progress = time.Now()
+	}
+}
+
 // done takes what came of a call.
 func (h *Health) done(to string, d *destination, r messages.Result) {
 	now := time.Now()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	d.calls--
-	d.progress = now
 	if d.ended != nil {
 		close(d.ended)
 		d.ended = nil

@@ -27,8 +27,8 @@ type Lookups interface {
 	Lookup(ctx context.Context, role, name string) (escalation.Lookup, error)
 }
 
-// EscalatePlan is a plan behind the escalate button.
-type EscalatePlan struct {
+// Plan is a plan behind the escalate button.
+type Plan struct {
 	Name    string       // "" = the button does not offer it
 	Targets []RoleTarget // for the plan's dynamic targets, in order; without a target it is the team
 }
@@ -37,7 +37,7 @@ type EscalatePlan struct {
 type Config struct {
 	// Escalate is the application that the button opens incidents as; "" = there is no button.
 	Escalate       string
-	Urgent, Medium EscalatePlan
+	Urgent, Medium Plan
 	PublicURL      string
 }
 

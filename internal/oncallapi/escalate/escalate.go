@@ -36,7 +36,7 @@ func (a Deps) irisSettings(w http.ResponseWriter, _ *http.Request) error {
 		return routing.Answer(w, http.StatusOK, map[string]any{"activated": false})
 	}
 	out := map[string]any{"activated": true, "app": a.Config.Escalate, "api_host": a.Config.PublicURL, "plan_url": a.Config.PublicURL + "/incidents/"}
-	for name, plan := range map[string]EscalatePlan{"urgent_plan": a.Config.Urgent, "medium_plan": a.Config.Medium} {
+	for name, plan := range map[string]Plan{"urgent_plan": a.Config.Urgent, "medium_plan": a.Config.Medium} {
 		if plan.Name != "" {
 			out[name] = map[string]any{"name": plan.Name, "dynamic_targets": routing.OrEmpty(plan.Targets)}
 		}
@@ -79,12 +79,12 @@ func (a Deps) escalate(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (a Deps) chosenPlan(b jsonbody.Object, team oncall.Profile) (EscalatePlan, error) {
+func (a Deps) chosenPlan(b jsonbody.Object, team oncall.Profile) (Plan, error) {
 	kind, err := b.Text("plan")
 	if err != nil {
-		return EscalatePlan{}, err
+		return Plan{}, err
 	}
-	plan := EscalatePlan{Name: team.IrisPlan}
+	plan := Plan{Name: team.IrisPlan}
 	switch kind {
 	case "urgent":
 		plan = a.Config.Urgent
@@ -104,7 +104,7 @@ func (a Deps) chosenPlan(b jsonbody.Object, team oncall.Profile) (EscalatePlan, 
 }
 
 // open opens the incident through our own port: it is durable when this returns.
-func (a Deps) open(ctx context.Context, chosen EscalatePlan, team oncall.Profile, requester string, b jsonbody.Object) (int64, error) {
+func (a Deps) open(ctx context.Context, chosen Plan, team oncall.Profile, requester string, b jsonbody.Object) (int64, error) {
 	refused := func(why string) error { return fault.Titled(notEscalated, "Iris client error: "+why) }
 	plan, err := a.Plans.ByName(ctx, chosen.Name)
 	if err != nil {
@@ -142,7 +142,7 @@ func (a Deps) open(ctx context.Context, chosen EscalatePlan, team oncall.Profile
 }
 
 // targetsOf fills the dynamic targets of a plan: as configured, the team where no target is.
-func (a Deps) targetsOf(ctx context.Context, plan escalation.Plan, chosen EscalatePlan, team oncall.Profile) ([]incidents.DynamicTarget, error) {
+func (a Deps) targetsOf(ctx context.Context, plan escalation.Plan, chosen Plan, team oncall.Profile) ([]incidents.DynamicTarget, error) {
 	want := plan.DynamicTargets()
 	if want == 0 {
 		return nil, nil

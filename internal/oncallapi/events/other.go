@@ -89,7 +89,7 @@ func (a bonuses) bonus(w http.ResponseWriter, r *http.Request) error {
 	for _, p := range list {
 		byTeam[p.Name] = p
 	}
-	query, none, err := events{a.Deps}.eventQuery(ctx, q)
+	query, none, err := events(a).eventQuery(ctx, q)
 	if err != nil {
 		return err
 	}

@@ -226,7 +226,7 @@ func (a teams) getTeam(w http.ResponseWriter, r *http.Request) error {
 		object["services"] = routing.OrEmpty(services)
 	}
 	if slices.Contains(asked, "rosters") {
-		if object["rosters"], err = (rosters{a.Deps}).rosterObjects(ctx, t, nil); err != nil {
+		if object["rosters"], err = rosters(a).rosterObjects(ctx, t, nil); err != nil {
 			return err
 		}
 	}

@@ -20,6 +20,7 @@ type Condition struct {
 // Kind of filter fields.
 type Kind int
 
+// The kinds of fields.
 const (
 	Text   Kind = iota // eq, contains, startswith, endswith
 	Number             // eq, ne, gt, ge, lt, le
