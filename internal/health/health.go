@@ -63,6 +63,7 @@ const (
 	checkKeep = 250 * time.Millisecond
 )
 
+// New returns probes that say "starting" until Set is called.
 func New(log *zap.Logger, reg prometheus.Registerer) *Probes {
 	h := &Probes{
 		log: log.Named("health"), state: "?", // so that the first finding is logged
@@ -191,11 +192,13 @@ func (h *Probes) Watch(ctx context.Context) {
 	}
 }
 
+// Livez answers that the process runs.
 func (h *Probes) Livez(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, _ = w.Write([]byte("ok\n")) // the caller is gone if this fails
 }
 
+// Readyz answers whether the process is ready, and what is missing: 200 or 503.
 func (h *Probes) Readyz(w http.ResponseWriter, r *http.Request) {
 	answer := struct {
 		Ready  bool      `json:"ready"`

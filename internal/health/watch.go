@@ -42,6 +42,7 @@ type Overdue struct {
 	found       error     // by that look
 }
 
+// NewOverdue returns a watch of work, with its gauges registered.
 func NewOverdue(work LateWork, reg prometheus.Registerer, log *zap.Logger) *Overdue {
 	w := &Overdue{
 		work: work, log: log.Named("watch"),

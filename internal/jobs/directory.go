@@ -20,7 +20,8 @@ const (
 	syncAgain = 5 * time.Minute // after a failure
 	// syncWithin bounds a run, waiting for a slow directory included.
 	syncWithin = 10 * time.Minute
-	SyncActor  = "directory sync"
+	// SyncActor names this job in the audit log.
+	SyncActor = "directory sync"
 )
 
 // DirectorySync brings people in step with a directory now and then. Of all processes the one that holds bucket 0 does it,
@@ -40,6 +41,7 @@ type DirectorySync struct {
 	told     string // why the directory is not believed, as it was told last
 }
 
+// NewDirectorySync returns the job. A nil syncer means that no directory is configured: then it does nothing.
 func NewDirectorySync(syncer *directory.Syncer, c config.Sync, store *pgpeople.DirectorySync, e Engine) *DirectorySync {
 	d := &DirectorySync{
 		syncer: syncer, source: c.From, every: c.Every, store: store, holder: e.Leases, log: e.Log.Named("directory"),

@@ -20,6 +20,7 @@ type QueueGauges struct {
 	oldest  *prometheus.GaugeVec
 }
 
+// NewQueueGauges registers gauges of what depths returns.
 func NewQueueGauges(depths func(context.Context) ([]messages.QueueDepth, error), reg prometheus.Registerer) *QueueGauges {
 	labels := []string{"mode", "application"}
 	g := &QueueGauges{

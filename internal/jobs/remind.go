@@ -65,6 +65,8 @@ const (
 	remindTeams = 200
 )
 
+// NewReminder returns the job. open is called once the database answers, and again after it fails. phones with an Every of 0 tells
+// nobody that they cannot be called.
 func NewReminder(open func(ctx context.Context) (ReminderStores, error), phones pgreminders.PhoneCheck, e Engine) *Reminder {
 	r := &Reminder{
 		open: open, holder: e.Leases, wake: e.Wake, phones: phones, now: time.Now, log: e.Log.Named("reminder"), putOff: map[int64]time.Time{},

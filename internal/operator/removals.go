@@ -29,6 +29,7 @@ type Removals struct {
 	catchAll  string // intake.catch_all_plan
 }
 
+// NewRemovals returns removals over the database. catchAll is the setting intake.catch_all_plan: that plan counts as in use.
 func NewRemovals(db *postgres.DB, plans *catalog.Plans, catchAll string) *Removals {
 	return &Removals{
 		uses: catalog.NewUses(db), audit: access.NewAudit(db), teams: pgpeople.NewTeams(db), profiles: pgpeople.NewOncallTeams(db, nil),

@@ -15,11 +15,13 @@ import (
 	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 )
 
-// What callers need of a directory, so that they know no other package.
 type (
+	// DirectoryOptions say how to follow the directory.
 	DirectoryOptions = directory.Options
-	DirectoryReport  = directory.Report
-	ListChange       = directory.ListChange
+	// DirectoryReport says what changed.
+	DirectoryReport = directory.Report
+	// ListChange is a change of a mailing list.
+	ListChange = directory.ListChange
 )
 
 // SwitchOff is the change of a person or list that the directory has no more.

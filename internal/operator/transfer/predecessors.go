@@ -19,10 +19,12 @@ import (
 	pgimports "github.com/iris-oncall/iris/internal/postgres/imports"
 )
 
-// What callers need of a transfer, so that they know no other package.
 type (
-	Report        = imports.Report
-	IrisOptions   = iris.Options
+	// Report says what became of the data.
+	Report = imports.Report
+	// IrisOptions say how to take the data of Iris.
+	IrisOptions = iris.Options
+	// OncallOptions say how to take the data of Oncall.
 	OncallOptions = oncall.Options
 )
 

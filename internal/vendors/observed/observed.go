@@ -37,6 +37,7 @@ type Vendor struct {
 	whatFail string    // what it was, for readiness
 }
 
+// New returns v as an observed vendor that logs to log.
 func New(v messages.Vendor, log *zap.Logger) *Vendor {
 	return &Vendor{Vendor: v, log: log.Named("vendors").With(zap.String("vendor", v.Name()), zap.String("account", v.Account()))}
 }

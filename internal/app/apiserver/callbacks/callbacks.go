@@ -31,6 +31,7 @@ type Callbacks struct {
 	SlackID       func(ctx context.Context, email string) (string, error)
 }
 
+// New returns the callbacks of the configured accounts. It calls no vendor.
 func New(c config.API) (Callbacks, error) {
 	out := Callbacks{TwilioReceipt: twilio.ParseReceipt} // relays verify before they pass receipts on
 	var tokens, secrets []string
