@@ -80,6 +80,9 @@ func TestOddBodies(t *testing.T) {
 			return s.do(as, r.method, s.named(r.path), body)
 		}
 		for _, broken := range []string{"", "{", "nonsense", string(raw) + "x", "\xff" + string(raw), strings.Repeat("[", 10000), "\x00"} {
+			if broken == "" && r.path == "/v1/incidents/1/acknowledge" {
+				continue // which needs no body
+			}
 			a := ask(broken)
 			require.Equal(t, 400, a.status, "%s %s %q", r.method, r.path, broken)
 			if broken == "{" {
