@@ -75,7 +75,8 @@ func (w *Worker) prepare(it *item, deadline time.Time) (c caller) {
 	return c
 }
 
-// connect gets a place and a connection for a message that was marked while all were in use.
+// connect gets a place and a connection for a message that was marked while all were in use. A process that stops waits as well: its
+// attempt has begun, and the calls before it end soon.
 func (w *Worker) connect(it *item, marked time.Time) (c caller, why string) {
 	o, to := it.outlet, it.c.Destination
 	began := time.Now()
@@ -83,7 +84,7 @@ func (w *Worker) connect(it *item, marked time.Time) (c caller, why string) {
 	if it.turn.Limited {
 		deadline = instant.Earlier(deadline, it.turn.Slot.Until)
 	}
-	ok := o.Running.Acquire(to, deadline, w.stopping)
+	ok := o.Running.Acquire(to, deadline, nil)
 	it.waited += time.Since(began)
 	switch {
 	case ok && o.Health.FailedSince(marked, to):
@@ -91,8 +92,6 @@ func (w *Worker) connect(it *item, marked time.Time) (c caller, why string) {
 		return c, "another call to this recipient failed meanwhile"
 	case ok:
 		return w.prepare(it, deadline), ""
-	case w.stopped():
-		return c, "this process is stopping"
 	}
 	return c, "no connection became free in time"
 }

@@ -35,8 +35,10 @@ type memory struct {
 	slowLook time.Duration // how long StillOpen takes
 	// steadfast stores no change of mode, whatever the reason.
 	steadfast bool
-	lostMark  int // so many answers of MarkSending get lost: 1 after, 2 before it was done
-	silenced  map[messages.ID]bool
+	lostMark  int // an answer of MarkSending gets lost: 1 after, 2 before it was done, 3 with the take before it
+	// recordFrom is when outcomes can be stored again; zero = now.
+	recordFrom time.Time
+	silenced   map[messages.ID]bool
 	// silencedLate are acknowledged after their mark was decided.
 	silencedLate map[messages.ID]bool
 	takes        []int // how many messages each take brought that brought any
@@ -260,7 +262,12 @@ func (m *memory) MarkSending(_ context.Context, _ string, starts []delivery.Star
 	wait(slow)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.down || m.lostMark == 2 {
+	if m.down || m.lostMark >= 2 {
+		for _, s := range starts {
+			if m.lostMark == 3 {
+				m.rows[s.ID].state = messages.Pending
+			}
+		}
 		m.lostMark = 0
 		return nil, errDown
 	}
@@ -308,7 +315,7 @@ func wait(d time.Duration) { <-time.After(d) }
 func (m *memory) Record(_ context.Context, outs []delivery.Outcome) ([]messages.ID, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.down {
+	if m.down || time.Now().Before(m.recordFrom) {
 		return nil, errDown
 	}
 	for _, o := range outs {

@@ -93,12 +93,19 @@ func (it *item) NotRendered(why stage.NotRendered) {
 	}
 }
 
+// retakenPause is how long a message waits that was taken again while an earlier attempt is still being recorded.
+const retakenPause = 50 * time.Millisecond
+
 // begin decides how a taken message goes on.
 func (w *Worker) begin(it *item) {
 	it.mode.inFlight.Add(1)
 	w.items.Add(1)
 	w.metrics.inFlight.WithLabelValues(string(it.mode.mode)).Inc()
 	switch {
+	case w.inFlight.has(it.c.ID):
+		// A crash of the database lost the claim of an earlier take, and the outcome or retraction of that take is not stored yet. It would
+		// be stored for the attempt that this take makes.
+		w.turn(it, Verdict{State: messages.Pending, RetryIn: retakenPause})
 	case it.c.Expired:
 		w.turn(it, Verdict{State: messages.Dropped, Why: "It expired before it could be sent."})
 	case it.c.Gone:

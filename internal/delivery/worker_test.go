@@ -319,6 +319,25 @@ func TestALostMarkIsTakenBack(t *testing.T) {
 	}
 }
 
+// A crash of the database loses the mark and the take before it, which was committed without waiting for the disk. The message is taken again
+// before the retraction of the mark is stored. The retraction must not be taken for the outcome of the new attempt.
+func TestARetractionDoesNotMeanTheAttemptOfALaterTake(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		mail := smtp(func(int, messages.Outbound) messages.Result {
+			wait(3 * time.Second)
+			return messages.Result{Outcome: messages.OutcomeSent}
+		})
+		id := s.add(users.Email, messages.ClassUrgent, 1)
+		s.lostMark, s.recordFrom = 3, time.Now().Add(1500*time.Millisecond)
+		s.run(delivery.Config{}, mail)
+		s.after(15 * time.Second)
+		r := s.row(id)
+		require.Equal(t, messages.Sent, r.state)
+		require.Equal(t, 1, mail.count())
+		require.Len(t, r.attempts, 1)
+	})
+}
+
 func TestOutcomesAreKeptUntilTheyAreStored(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		mail := smtp(func(int, messages.Outbound) messages.Result {

@@ -38,7 +38,7 @@ func (l *Limit) Try(to string) bool {
 	return len(l.waiting) == 0 && l.take(to)
 }
 
-// Acquire takes a place. It returns false when none becomes free before an instant, or stop is closed.
+// Acquire takes a place. It returns false when none becomes free before an instant, or stop is closed; a nil stop never is.
 func (l *Limit) Acquire(to string, until time.Time, stop <-chan struct{}) bool {
 	l.mu.Lock()
 	if len(l.waiting) == 0 && l.take(to) {
