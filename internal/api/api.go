@@ -21,13 +21,18 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// CalendarParts and the others are the parts of the routes by resource, for those who put the API together.
+// The parts of the routes by resource, for those who put the API together.
 type (
+	// CalendarParts are the parts of the routes of the calendar.
 	CalendarParts = calendar.Deps
-	CatalogParts  = catalog.Deps
+	// CatalogParts are the parts of the routes of plans, templates and applications.
+	CatalogParts = catalog.Deps
+	// IncidentParts are the parts of the routes of incidents.
 	IncidentParts = incidents.Deps
-	MessageParts  = messages.Deps
-	PeopleParts   = people.Deps
+	// MessageParts are the parts of the routes of messages and notifications.
+	MessageParts = messages.Deps
+	// PeopleParts are the parts of the routes of people and teams.
+	PeopleParts = people.Deps
 	// Keys runs requests with an Idempotency-Key once.
 	Keys = replay.Keys
 )

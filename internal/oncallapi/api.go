@@ -23,11 +23,15 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// TeamParts and the others are the parts of the routes by resource, for those who put the API together.
+// The parts of the routes by resource, for those who put the API together.
 type (
-	TeamParts     = teams.Deps
-	PeopleParts   = people.Deps
-	EventParts    = events.Deps
+	// TeamParts are the parts of the routes of teams.
+	TeamParts = teams.Deps
+	// PeopleParts are the parts of the routes of people.
+	PeopleParts = people.Deps
+	// EventParts are the parts of the routes of events.
+	EventParts = events.Deps
+	// EscalateParts are the parts of the escalate button.
 	EscalateParts = escalate.Deps
 	// EscalateConfig holds the plans behind the escalate button.
 	EscalateConfig = escalate.Config
