@@ -91,8 +91,8 @@ for h in api p1 p2; do
   healthy() { (service $h $name "${check[@]}"); }
   wait_for 30 "the health check of $h" healthy || { tail -n 8 "$work"/*.log; exit 1; }
 done
-here curl -fsS http://10.77.0.3:16651/metrics | grep -q '^iris_' || { echo "the API's metrics cannot be scraped" >&2; exit 1; }
-here curl -fsS http://10.77.0.4:16650/metrics | grep -q '^iris_' || { echo "a processor's metrics cannot be scraped" >&2; exit 1; }
+here curl -fsS http://10.77.0.3:16651/metrics | grep '^iris_' >/dev/null || { echo "the API's metrics cannot be scraped" >&2; exit 1; }
+here curl -fsS http://10.77.0.4:16650/metrics | grep '^iris_' >/dev/null || { echo "a processor's metrics cannot be scraped" >&2; exit 1; }
 api=http://10.77.0.3:16649
 template='{"name":"t","creator":"alice","content":{"compose":{"email":{"subject":"{{ what }}","body":"{{ what }}"}}}}'
 plan='{"name":"p","creator":"alice","description":"","threshold_window":900,"threshold_count":10,"aggregation_window":300,"aggregation_reset":300,"steps":[[{"role":"user","target":"alice","priority":"low","template":"t","wait":60,"repeat":0}]]}'

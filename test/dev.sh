@@ -86,9 +86,9 @@ for m in json.load(sys.stdin):
     if m["incident_id"] == int(sys.argv[1]) and m["mode"] == "email":
         print(next(l for l in m["links"] if "/ack/" in l)); break' "${ids[0]}")
 state() { hmac_get "$api/v0/incidents/$1" demo demo-key | python3 -c 'import json,sys; i=json.load(sys.stdin); print(i["active"], i["owner"])'; }
-curl -fsS "$link" | grep -qi 'acknowledge'
+curl -fsS "$link" | grep -i 'acknowledge' >/dev/null
 [ "$(state "${ids[0]}")" = "1 None" ] || { echo "looking at the link changed the incident" >&2; exit 1; }
-curl -fsS -X POST "$link" | grep -q 'Acknowledged by demo'
+curl -fsS -X POST "$link" | grep 'Acknowledged by demo' >/dev/null
 [ "$(state "${ids[0]}")" = "0 demo" ] || { state "${ids[0]}"; exit 1; }
 
 say "Ctrl-C leaves nothing behind"

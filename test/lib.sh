@@ -1,4 +1,5 @@
 # Shared by the scripts in test/: installing what they need, waiting, and cleaning up.
+# A script under pipefail must not end a pipe in grep -q: it closes the pipe at the first match, and the writer then fails.
 
 # need COMMAND PACKAGE: installs Debian's package when the command is missing. One apt-get at a time.
 need() {
