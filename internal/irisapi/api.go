@@ -87,16 +87,6 @@ type Queues interface {
 	Depths(ctx context.Context) ([]messages.QueueDepth, error)
 }
 
-// Timelines tell what happened to incidents, in order.
-type Timelines interface {
-	Timeline(ctx context.Context, id incidents.ID) ([]incidents.Entry, error)
-}
-
-// AuditLog tells who changed what by hand: the latest changes with a smaller number, newest first.
-type AuditLog interface {
-	Before(ctx context.Context, before int64, limit int) ([]auth.AuditRecord, error)
-}
-
 // Replays keeps answers to requests that carry an Idempotency-Key.
 type Replays interface {
 	replay.Store
@@ -145,8 +135,6 @@ type Deps struct {
 	Authenticator *wire.Authenticator
 	Errors        *wire.Errors
 	Incidents     Incidents
-	Timelines     Timelines
-	AuditLog      AuditLog
 	Plans         Plans
 	Templates     Templates
 	Messages      Messages
@@ -173,10 +161,6 @@ type Deps struct {
 	States          States
 	Aggregations    Aggregations
 	Statistics      Statistics
-	Removals        Removals
-	// Who is paged when nobody of a step can be reached.
-	PlanFallbacks        PlanFallbacks
-	ApplicationFallbacks ApplicationFallbacks
 	// Rates bounds how many incidents are opened; nil = any number.
 	Rates Rates
 	// Syntax reports what is wrong with a Jinja2 template, nil when nothing is.
@@ -203,7 +187,7 @@ type API struct {
 
 // New checks that every part is there.
 func New(d Deps) (*API, error) {
-	if d.Authenticator == nil || d.Errors == nil || d.Incidents == nil || d.Timelines == nil || d.AuditLog == nil || d.Plans == nil || d.Templates == nil ||
+	if d.Authenticator == nil || d.Errors == nil || d.Incidents == nil || d.Plans == nil || d.Templates == nil ||
 		d.Messages == nil || d.Notifications == nil || d.Applications == nil || d.Directory == nil || d.Resolver == nil ||
 		d.People == nil || d.Profiles == nil || d.Targets == nil || d.Categories == nil ||
 		d.Queues == nil || d.Replays == nil || d.Load == nil || d.Settings == nil || d.ApplicationKeys == nil || d.Limits == nil ||
