@@ -65,12 +65,12 @@ type crossing struct {
 	meanwhile func()
 }
 
-func (c *crossing) Update(ctx context.Context, id oncall.ScheduleID, change func(scheduling.StoredSchedule) (scheduling.ScheduleDraft, error), by oncall.By) error {
+func (c *crossing) Update(ctx context.Context, id oncall.ScheduleID, e scheduling.Edit, by oncall.By) error {
 	if run := c.meanwhile; run != nil {
 		c.meanwhile = nil
 		run()
 	}
-	return c.ScheduleChanges.Update(ctx, id, change, by)
+	return c.ScheduleChanges.Update(ctx, id, e, by)
 }
 
 type crossingNotices struct {

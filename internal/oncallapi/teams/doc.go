@@ -86,7 +86,7 @@ type TeamServices interface {
 // ScheduleChanges stores schedules and fills calendars from them.
 type ScheduleChanges interface {
 	Create(ctx context.Context, d scheduling.ScheduleDraft, by oncall.By) (oncall.ScheduleID, error)
-	Update(ctx context.Context, id oncall.ScheduleID, change func(is scheduling.StoredSchedule) (scheduling.ScheduleDraft, error), by oncall.By) error
+	Update(ctx context.Context, id oncall.ScheduleID, e scheduling.Edit, by oncall.By) error
 	Delete(ctx context.Context, old scheduling.StoredSchedule, by oncall.By) error
 	Populate(ctx context.Context, id oncall.ScheduleID, start time.Time, by oncall.By) (scheduling.Result, error)
 	Preview(ctx context.Context, id oncall.ScheduleID, start time.Time, window oncall.Span) (scheduling.Result, scheduling.Calendars, error)

@@ -132,7 +132,8 @@ func (a schedules) createSchedule(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	if err := p.Apply(&d, calendars.BadSchedule, "invalid advanced mode setting"); err != nil {
+	p.NotSimple = fault.Titled(calendars.BadSchedule, "invalid advanced mode setting")
+	if err := p.Apply(&d); err != nil {
 		return err
 	}
 	ro, err := a.roster(r, t)
@@ -171,16 +172,11 @@ func (a schedules) updateSchedule(w http.ResponseWriter, r *http.Request) error 
 			return err
 		}
 	}
-	err = a.ScheduleChanges.Update(ctx, s.ID, func(is scheduling.StoredSchedule) (scheduling.ScheduleDraft, error) {
-		d := is.Draft()
-		if err := a.MayStillEdit(r, is); err != nil {
-			return d, err
-		}
-		if is.Algorithm == scheduling.ByRotation && (b.Has("events") || b.Has("scheduler")) {
-			return d, fault.Titled(title, "this schedule is a rotation: edit it with PUT /v1/rotations/"+routing.Param(r, "id"))
-		}
-		return d, p.Apply(&d, title, "schedule cannot be represented in simple mode")
-	}, calendars.By(r, b.Raw))
+	if b.Has("events") || b.Has("scheduler") {
+		p.OfRotation = fault.Titled(title, "this schedule is a rotation: edit it with PUT /v1/rotations/"+routing.Param(r, "id"))
+	}
+	p.NotSimple = fault.Titled(title, "schedule cannot be represented in simple mode")
+	err = a.ScheduleChanges.Update(ctx, s.ID, calendars.ScheduleEdit(r, p), calendars.By(r, b.Raw))
 	if err != nil {
 		return err
 	}
@@ -188,7 +184,7 @@ func (a schedules) updateSchedule(w http.ResponseWriter, r *http.Request) error 
 }
 
 // moveSchedule reads the team and roster that a schedule is to belong to.
-func (a schedules) moveSchedule(ctx context.Context, b jsonbody.Object, s scheduling.StoredSchedule, now oncall.Profile, p *calendars.SchedulePatch) error {
+func (a schedules) moveSchedule(ctx context.Context, b jsonbody.Object, s scheduling.StoredSchedule, now oncall.Profile, p *scheduling.Patch) error {
 	name, err := b.Text("team")
 	if err != nil {
 		return err

@@ -150,12 +150,9 @@ func (a Requests) OwnSchedule(r *http.Request) (scheduling.StoredSchedule, oncal
 	return s, t, err
 }
 
-// MayStillEdit decides about a schedule as it is when it is stored: its team may be another one meanwhile.
-func (a Requests) MayStillEdit(r *http.Request, is scheduling.StoredSchedule) error {
-	if err := wire.Actor(r.Context()).MayAdministerTeam(is.TeamID, is.Team); err != nil {
-		return err
-	}
-	return oncall.MatchTag(IfMatch(r), is.Tag())
+// ScheduleEdit is a change of a schedule by the caller, under the tags of the request.
+func ScheduleEdit(r *http.Request, change scheduling.Change) scheduling.Edit {
+	return scheduling.Edit{Editor: wire.Actor(r.Context()), IfMatch: IfMatch(r), Change: change}
 }
 
 // ShiftID reads the number in the path; what is no number does not exist.
