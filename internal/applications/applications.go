@@ -6,6 +6,7 @@ package applications
 import (
 	"time"
 
+	"github.com/iris-oncall/iris/internal/etag"
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -39,6 +40,15 @@ type Change struct {
 	Modes           *[]users.Mode
 	DefaultModes    map[users.Priority]users.Mode // modes that it may not use are left out
 	SenderAddresses map[users.Mode]string         // "" removes one
+
+	// IfMatch are the tags of which the application must have one; "*" is any, nil allows every state.
+	IfMatch []string
+}
+
+// Tag names the state of what Change replaces: it is another one after every change.
+func (a Application) Tag() string {
+	return etag.Of([]any{a.ID, a.ContextTemplate, a.SummaryTemplate, a.MobileTemplate, a.SampleContext, a.TitleVariable, a.Variables,
+		a.Modes, a.DefaultModes, a.OwnerIDs, a.SenderAddresses})
 }
 
 // Category is a kind of out-of-band notifications that an application names, with the mode in which it comes.

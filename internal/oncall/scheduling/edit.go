@@ -3,8 +3,8 @@ package scheduling
 import (
 	"time"
 
+	"github.com/iris-oncall/iris/internal/etag"
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -28,13 +28,13 @@ type Change interface {
 	Decide(is StoredSchedule) (ScheduleDraft, error)
 }
 
-// Decide returns what becomes of the schedule, or the refusal. oncall.ErrStale refuses an edit of a schedule that is in
+// Decide returns what becomes of the schedule, or the refusal. etag.ErrStale refuses an edit of a schedule that is in
 // another state than IfMatch asks for.
 func (e Edit) Decide(is StoredSchedule) (ScheduleDraft, error) {
 	if err := e.Editor.MayAdministerTeam(is.TeamID, is.Team); err != nil {
 		return ScheduleDraft{}, err
 	}
-	if err := oncall.MatchTag(e.IfMatch, is.Tag()); err != nil {
+	if err := etag.Match(e.IfMatch, is.Tag()); err != nil {
 		return ScheduleDraft{}, err
 	}
 	return e.Change.Decide(is)
@@ -46,7 +46,7 @@ type Replace struct{ Draft ScheduleDraft }
 // Decide implements Change.
 func (r Replace) Decide(is StoredSchedule) (ScheduleDraft, error) {
 	if is.TeamID != r.Draft.TeamID {
-		return r.Draft, oncall.ErrStale
+		return r.Draft, etag.ErrStale
 	}
 	return r.Draft, nil
 }

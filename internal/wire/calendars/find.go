@@ -152,7 +152,7 @@ func (a Requests) OwnSchedule(r *http.Request) (scheduling.StoredSchedule, oncal
 
 // ScheduleEdit is a change of a schedule by the caller, under the tags of the request.
 func ScheduleEdit(r *http.Request, change scheduling.Change) scheduling.Edit {
-	return scheduling.Edit{Editor: wire.Actor(r.Context()), IfMatch: IfMatch(r), Change: change}
+	return scheduling.Edit{Editor: wire.Actor(r.Context()), IfMatch: routing.IfMatch(r), Change: change}
 }
 
 // ShiftID reads the number in the path; what is no number does not exist.
