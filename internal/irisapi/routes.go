@@ -42,9 +42,6 @@ func (a *API) table() []route {
 		newVocabulary(a.Deps).table(),
 		newInternal(a).table(),
 		newStatistics(a.Deps).table(),
-		a.records(),
-		removalRoutes{a.Removals}.table(),
-		fallbacks{a, newApplications(a.Deps)}.table(),
 	)
 }
 
