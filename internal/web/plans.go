@@ -14,8 +14,8 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/wire"
-	"github.com/iris-oncall/iris/internal/words"
 )
 
 // Plans reads versions of plans.
@@ -184,10 +184,10 @@ func notificationInWords(n escalation.Notification, lost bool) string {
 	}
 	text += "."
 	if n.Repeat > 0 {
-		text += fmt.Sprintf(" Again after %s, %s.", words.Duration(n.Wait), times(n.Repeat))
+		text += fmt.Sprintf(" Again after %s, %s.", humanize.Duration(n.Wait), times(n.Repeat))
 	}
 	if n.Wait > 0 {
-		text += fmt.Sprintf(" Then wait %s.", words.Duration(n.Wait))
+		text += fmt.Sprintf(" Then wait %s.", humanize.Duration(n.Wait))
 	}
 	if n.Optional {
 		text += " Skipped if nobody can be reached."
@@ -210,7 +210,7 @@ func planFacts(p escalation.Plan) []string {
 	}
 	if a, ok := p.Aggregation(); ok {
 		out = append(out, fmt.Sprintf("More than %d pages to one person within %s are held and leave together every %s, until %s pass without one.",
-			a.Threshold, words.Duration(a.Window), words.Duration(a.Every), words.Duration(a.Reset)))
+			a.Threshold, humanize.Duration(a.Window), humanize.Duration(a.Every), humanize.Duration(a.Reset)))
 	}
 	if p.Fallback != nil {
 		out = append(out, fmt.Sprintf("A person who cannot be reached is replaced by %s.", p.Fallback))
