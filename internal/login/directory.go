@@ -77,8 +77,8 @@ type newcomers struct {
 	stores bool // false = only the new name of people whom the directory renamed
 }
 
-// Arrive implements auth.Newcomers.
-func (n *newcomers) Arrive(ctx context.Context, e directory.Entry) error {
+// Store implements auth.Entries.
+func (n *newcomers) Store(ctx context.Context, e directory.Entry) error {
 	here, err := n.store.KnownAs(ctx, directory.LDAP, e.Stable, e.Name)
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func (n *newcomers) Arrive(ctx context.Context, e directory.Entry) error {
 	change, err := directory.Arrival(directory.LDAP, here, e, n.rules)
 	switch {
 	case fault.Is(err, fault.Conflict):
-		return auth.ErrMixedUp
+		return auth.ErrNameConflict
 	case fault.Is(err, fault.Invalid):
 		return nil // the entry cannot be used: known people keep their data, unknown people stay unknown
 	case err != nil || change.Kind == "":
@@ -99,7 +99,7 @@ func (n *newcomers) Arrive(ctx context.Context, e directory.Entry) error {
 	err = n.store.Apply(ctx, change)
 	switch {
 	case fault.Is(err, fault.Invalid) && change.Rename != "":
-		return auth.ErrMixedUp
+		return auth.ErrNameConflict
 	case fault.Is(err, fault.Invalid):
 		return nil // another log-in of the same person may have stored it; if not, the person stays unknown
 	}
