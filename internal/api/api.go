@@ -12,6 +12,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/api/calendar"
 	"github.com/iris-oncall/iris/internal/api/catalog"
+	"github.com/iris-oncall/iris/internal/api/configuration"
 	"github.com/iris-oncall/iris/internal/api/incidents"
 	"github.com/iris-oncall/iris/internal/api/messages"
 	"github.com/iris-oncall/iris/internal/api/people"
@@ -27,6 +28,8 @@ type (
 	CalendarParts = calendar.Deps
 	// CatalogParts are the parts of the routes of plans, templates and applications.
 	CatalogParts = catalog.Deps
+	// ConfigurationParts are the parts of the routes that change the configuration.
+	ConfigurationParts = configuration.Deps
 	// IncidentParts are the parts of the routes of incidents.
 	IncidentParts = incidents.Deps
 	// MessageParts are the parts of the routes of messages and notifications.
@@ -39,11 +42,12 @@ type (
 
 // Deps are the parts that the API works on. New fills Incidents.Changed.
 type Deps struct {
-	Calendar  calendar.Deps
-	Catalog   catalog.Deps
-	Incidents incidents.Deps
-	Messages  messages.Deps
-	People    people.Deps
+	Calendar      calendar.Deps
+	Catalog       catalog.Deps
+	Configuration configuration.Deps
+	Incidents     incidents.Deps
+	Messages      messages.Deps
+	People        people.Deps
 	// Authenticator must take no request without credentials: what is opened for clients of old is not opened here.
 	Authenticator *wire.Authenticator
 	// CalendarAuthenticator finds out who calls the calendar's routes, which take the credentials of Oncall's API.
@@ -76,7 +80,8 @@ func (a *API) Routes(r chi.Router) {
 
 // table lists the routes that are not the calendar's.
 func (a *API) table() []routing.Route {
-	return slices.Concat(catalog.Routes(a.Catalog), incidents.Routes(a.Incidents), messages.Routes(a.Messages), people.Routes(a.People))
+	return slices.Concat(catalog.Routes(a.Catalog), configuration.Routes(a.Configuration), incidents.Routes(a.Incidents),
+		messages.Routes(a.Messages), people.Routes(a.People))
 }
 
 // Handler returns a router that serves nothing but this API, for tests.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,12 +17,14 @@ import (
 	"go.uber.org/zap/zaptest"
 
 	"github.com/iris-oncall/iris/internal/api/catalog"
+	"github.com/iris-oncall/iris/internal/api/configuration"
 	"github.com/iris-oncall/iris/internal/api/incidents"
 	"github.com/iris-oncall/iris/internal/api/messages"
 	"github.com/iris-oncall/iris/internal/api/people"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/access"
 	pgcatalog "github.com/iris-oncall/iris/internal/postgres/catalog"
 	pgincidents "github.com/iris-oncall/iris/internal/postgres/incidents"
 	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
@@ -66,20 +69,19 @@ func newFixture(t *testing.T) *fixture {
 	users := pgpeople.NewUsers(f.db)
 	once := &replay.Keys{Store: postgres.NewIdempotency(f.db), Errors: problems, Wake: func(buckets.Set) {}, Replayed: func() {}}
 	in, calendar := pgincidents.New(f.db), pgpeople.NewOncallPeople(f.db)
-	table := [][]routing.Route{
-		incidents.Routes(incidents.Deps{Incidents: in, Transitions: in, Comments: in, People: users, Changed: once.Changed}),
+	plans := pgcatalog.NewPlans(f.db)
+	table := slices.Concat(
+		incidents.Routes(incidents.Deps{Incidents: in, Transitions: in, Comments: in, Timelines: in, People: users, Changed: once.Changed}),
 		messages.Routes(messages.Deps{Messages: pgincidents.NewMessages(f.db), Notifications: pgincidents.NewRequests(f.db)}),
-		catalog.Routes(catalog.Deps{Plans: pgcatalog.NewPlans(f.db), Templates: pgcatalog.NewTemplates(f.db), Applications: apps}),
+		catalog.Routes(catalog.Deps{Plans: plans, Templates: pgcatalog.NewTemplates(f.db), Applications: apps}),
 		people.Routes(people.Deps{People: calendar, Teams: pgpeople.NewOncallTeams(f.db, nil)}),
-	}
+		configuration.Routes(configuration.Deps{Plans: plans, Applications: apps, AuditLog: access.NewAudit(f.db)}),
+	)
 	r := chi.NewRouter()
 	r.Use(wire.TrimSlash)
 	problems.Refuse(r)
-	mount := routing.Mount{Errors: problems, Identify: wire.NewAuthenticator(apps, users, nil, "", problems).Middleware, Once: once.Once,
-		Admit: routing.Strict}
-	for _, routes := range table {
-		mount.Routes(r, routes)
-	}
+	routing.Mount{Errors: problems, Identify: wire.NewAuthenticator(apps, users, nil, "", problems).Middleware, Once: once.Once,
+		Admit: routing.Strict, Options: true}.Routes(r, table)
 	f.handler = r
 	return f
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/instant"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -52,7 +53,7 @@ type Flood struct {
 func (f *Flood) Hold(a Aggregation, now time.Time) bool {
 	if f.Holding {
 		if now.Sub(f.LastAt) <= a.Reset {
-			f.LastAt = later(f.LastAt, now)
+			f.LastAt = instant.Later(f.LastAt, now)
 			return true
 		}
 		*f = Flood{}
@@ -63,13 +64,6 @@ func (f *Flood) Hold(a Aggregation, now time.Time) bool {
 	}
 	*f = Flood{Holding: true, LastAt: now}
 	return true
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }
 
 // AggregatedText is the text for the audit log of a held page.

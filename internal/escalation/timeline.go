@@ -9,9 +9,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/users"
-	"github.com/iris-oncall/iris/internal/words"
 )
 
 // The texts of the timeline. Their readers may just have been woken at 3 a.m.
@@ -82,7 +82,7 @@ func (b *changeBuilder) late(late []Late) {
 		waiting += l.Unsettled
 	}
 	b.add(incidents.EntryLate, nil, "step %d not delivered yet, escalating: %s not settled, the wait begins anyway",
-		late[0].Step, words.Count(waiting, "page is", "pages are"))
+		late[0].Step, humanize.Count(waiting, "page is", "pages are"))
 }
 
 // lost adds which notifications reached nobody.
@@ -100,10 +100,10 @@ func (b *changeBuilder) over(why Over) {
 		b.add(incidents.EntryExhausted, nil, "plan %s has no steps: escalation ends here", b.plan.Name)
 	case BeyondPlan:
 		b.add(incidents.EntryExhausted, nil, "the incident is at step %d, but plan %s has only %s: escalation ends here",
-			b.Progress.Step, b.plan.Name, words.Count(len(b.plan.Steps), "step", "steps"))
+			b.Progress.Step, b.plan.Name, humanize.Count(len(b.plan.Steps), "step", "steps"))
 	default:
 		b.add(incidents.EntryExhausted, nil, "plan %s is exhausted: %s over and nobody acknowledged; nobody is paged any more",
-			b.plan.Name, words.Count(len(b.plan.Steps), "step is", "steps are"))
+			b.plan.Name, humanize.Count(len(b.plan.Steps), "step is", "steps are"))
 	}
 }
 
@@ -278,25 +278,25 @@ func FailureEntry(cause error, failures int, pause time.Duration) incidents.Entr
 		text += "..."
 	}
 	return Entryf(time.Time{}, incidents.EntryFailure, "escalation failed (%s so far), trying again in %s: %s",
-		words.Count(failures, "time", "times"), pause.Round(time.Second), text)
+		humanize.Count(failures, "time", "times"), pause.Round(time.Second), text)
 }
 
 // CancelledEntry says that n messages were cancelled because the incident is no longer escalating.
 func CancelledEntry(n int, at time.Time) incidents.Entry {
 	return Entryf(at, incidents.EntryCancelled, "%s",
-		words.Count(n, "page that was not sent yet was cancelled", "pages that were not sent yet were cancelled"))
+		humanize.Count(n, "page that was not sent yet was cancelled", "pages that were not sent yet were cancelled"))
 }
 
 // HeldEntry says that a page waits for a digest because there were too many.
 func HeldEntry(target string, a Aggregation, at time.Time) incidents.Entry {
 	return Entryf(at, incidents.EntryHeld, "page to %s held: more than %s of this plan and priority within %s; it is sent in a digest within %s",
-		target, words.Count(a.Threshold, "page", "pages"), words.Duration(a.Window), words.Duration(a.Every))
+		target, humanize.Count(a.Threshold, "page", "pages"), humanize.Duration(a.Window), humanize.Duration(a.Every))
 }
 
 // DigestEntry says that a page is sent together with others.
 func DigestEntry(target string, n int, mode users.Mode, batch string, at time.Time) incidents.Entry {
 	return Entryf(at, incidents.EntryHeld, "notifying %s by %s of %s in one digest (batch %s)",
-		target, mode, words.Count(n, "page", "pages"), batch)
+		target, mode, humanize.Count(n, "page", "pages"), batch)
 }
 
 // ReleasedEntry says that a held page is sent alone.

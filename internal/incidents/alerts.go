@@ -3,6 +3,8 @@ package incidents
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/instant"
 )
 
 // Alert is one alert of a group, as its sender described it. Its instants are on the sender's clock and compared only
@@ -88,9 +90,9 @@ type Exhaustion struct {
 func (e Exhaustion) Restart(news bool, now time.Time) time.Time {
 	earliest := now
 	if n := len(e.Restarts); n > 0 {
-		earliest = latest(earliest, e.Restarts[n-1].Add(RestartPause))
+		earliest = instant.Later(earliest, e.Restarts[n-1].Add(RestartPause))
 		if n >= RestartsPerDay {
-			earliest = latest(earliest, e.Restarts[n-RestartsPerDay].Add(24*time.Hour))
+			earliest = instant.Later(earliest, e.Restarts[n-RestartsPerDay].Add(24*time.Hour))
 		}
 	}
 	repeat := !e.At.IsZero() && e.RepageAfter > 0 && now.Sub(e.At) >= e.RepageAfter
@@ -98,11 +100,4 @@ func (e Exhaustion) Restart(news bool, now time.Time) time.Time {
 		return earliest
 	}
 	return time.Time{}
-}
-
-func latest(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }

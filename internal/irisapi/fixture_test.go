@@ -131,7 +131,7 @@ func newFixture(t testing.TB, change ...func(*irisapi.Deps)) *fixture {
 	d := irisapi.Deps{
 		Teammates:     people.Teammates,
 		Authenticator: wire.NewAuthenticator(apps, people, f.sessions, userKey, errs), Errors: errs,
-		Incidents: incidents.New(f.db), Timelines: incidents.New(f.db), AuditLog: access.NewAudit(f.db), Plans: catalog.NewPlans(f.db), Templates: catalog.NewTemplates(f.db),
+		Incidents: incidents.New(f.db), Plans: catalog.NewPlans(f.db), Templates: catalog.NewTemplates(f.db),
 		Messages: incidents.NewMessages(f.db), Notifications: notifications.New(f.db), Applications: apps, Settings: apps, ApplicationKeys: apps, Limits: apps, Tags: catalog.NewTags(f.db),
 		States: incidents.New(f.db), Aggregations: catalog.NewPlans(f.db), Statistics: incidents.NewStatistics(f.db), Directory: dir,
 		Resolver: oncall.NewResolver(dir, nil, time.Second), People: people, Queues: queues, Replays: postgres.NewIdempotency(f.db),

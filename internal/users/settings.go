@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/words"
+	"github.com/iris-oncall/iris/internal/humanize"
 )
 
 // Profile is a person with all settings and known facts.
@@ -72,7 +72,7 @@ type Reprioritisation struct {
 
 // String formats the rule for people: "beyond 10 sms in 5 min: email".
 func (r Reprioritisation) String() string {
-	return fmt.Sprintf("beyond %d %s in %s: %s", r.Count, r.Source, words.Duration(r.Window), r.Destination)
+	return fmt.Sprintf("beyond %d %s in %s: %s", r.Count, r.Source, humanize.Duration(r.Window), r.Destination)
 }
 
 // ParseMode returns the mode of that name, ignoring case and spaces around it; false if there is none.

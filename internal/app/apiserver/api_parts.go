@@ -109,13 +109,13 @@ func (s *apiShared) irisAPI() (*irisapi.API, error) {
 	}
 	return irisapi.New(irisapi.Deps{
 		Authenticator: s.authenticator, Errors: s.errors,
-		Incidents: s.incidents, Timelines: s.incidents, AuditLog: access.NewAudit(s.db), Plans: s.plans, Templates: catalog.NewTemplates(s.db), Messages: s.messages,
+		Incidents: s.incidents, Plans: s.plans, Templates: catalog.NewTemplates(s.db), Messages: s.messages,
 		Notifications: s.notifications, Applications: s.applications, Directory: directory,
 		Resolver: resolver, People: s.userRows, Teammates: s.userRows.Teammates, Queues: s.queues,
 		Settings: s.applications, ApplicationKeys: s.applications, Limits: s.applications,
 		Tags: catalog.NewTags(s.db), Rates: s.rates, States: s.incidents, Aggregations: s.plans,
-		Statistics: incidents.NewStatistics(s.db), Removals: operator.NewRemovals(s.db, s.plans, s.cfg.Intake.CatchAllPlan), PlanFallbacks: s.plans, ApplicationFallbacks: s.applications,
-		Profiles: pgpeople.NewSettings(s.db), Targets: catalog.NewTargets(s.db), Categories: s.applications, SlackID: s.callbacks.SlackID,
+		Statistics: incidents.NewStatistics(s.db),
+		Profiles:   pgpeople.NewSettings(s.db), Targets: catalog.NewTargets(s.db), Categories: s.applications, SlackID: s.callbacks.SlackID,
 		Replays: postgres.NewIdempotency(s.db), Load: s.load, Syntax: messages.CheckSyntax, Wake: s.notifier.Wake, Ping: s.db.Ping,
 		Log: s.log, Registerer: s.reg, Config: apiConfig(s.cfg),
 	})
@@ -135,7 +135,8 @@ type calendarParts struct {
 }
 
 func (s *apiShared) calendarParts() calendarParts {
-	teams := pgpeople.NewOncallTeams(s.db, operator.Reminders(s.cfg.Oncall))
+	c := s.cfg.Oncall
+	teams := pgpeople.NewOncallTeams(s.db, operator.Reminders(c.ReminderTimes, c.ReminderModes, c.ReminderRoles))
 	p := calendarParts{
 		teams: teams, people: pgpeople.NewOncallPeople(s.db), rosters: pgpeople.NewRosters(teams), names: catalog.NewRolesAndServices(s.db),
 		shifts: calendar.NewShifts(s.db), schedules: calendar.NewSchedules(s.db), calendars: calendar.NewCalendars(s.db),
@@ -143,7 +144,7 @@ func (s *apiShared) calendarParts() calendarParts {
 	open := auth.Openings{AnonymousReads: s.cfg.Compatibility.OncallAnonymousReads, AdminsEditMembers: s.cfg.Compatibility.TeamAdminsEditMembers}
 	p.requests = calendars.Requests{
 		Teams: teams, People: p.people, Roles: p.names, Rosters: p.rosters, Schedules: p.schedules, Shifts: p.shifts,
-		Openings: open, Grace: s.cfg.Oncall.Grace,
+		Openings: open, Grace: c.Grace,
 	}
 	p.authenticator = &calendars.Authenticator{
 		Applications: s.applications, Users: s.userRows, Sessions: s.sessions, UserKey: login.UserKey, Standings: teams,
@@ -184,10 +185,14 @@ func (s *apiShared) api(p calendarParts) (*api.API, error) {
 		Authenticator:         wire.NewAuthenticator(s.applications, s.userRows, s.sessions, login.UserKey, s.errors),
 		CalendarAuthenticator: p.authenticator, Errors: s.errors,
 		Keys:      &api.Keys{Store: postgres.NewIdempotency(s.db), Errors: s.errors, Wake: s.notifier.Wake, Replayed: func() {}},
-		Incidents: api.IncidentParts{Incidents: s.incidents, Transitions: s.incidents, Comments: s.incidents, People: s.userRows},
+		Incidents: api.IncidentParts{Incidents: s.incidents, Transitions: s.incidents, Comments: s.incidents, Timelines: s.incidents, People: s.userRows},
 		Messages:  api.MessageParts{Messages: s.messages, Notifications: incidents.NewRequests(s.db)},
 		Catalog:   api.CatalogParts{Plans: s.plans, Templates: catalog.NewTemplates(s.db), Applications: s.applications, Simulator: s.simulator},
-		People:    api.PeopleParts{People: p.people, Teams: p.teams},
+		Configuration: api.ConfigurationParts{
+			Plans: s.plans, Applications: s.applications, Fallbacks: engine.NewDirectory(s.db), AuditLog: access.NewAudit(s.db),
+			Removals: operator.NewRemovals(s.db, s.plans, s.cfg.Intake.CatchAllPlan),
+		},
+		People: api.PeopleParts{People: p.people, Teams: p.teams},
 		Calendar: api.CalendarParts{
 			Requests: p.requests, Calendars: p.calendars, Members: p.teams, Rotations: p.schedules, Unavailability: absent,
 			Holidays: absent, Swaps: absent, Coverage: calendar.NewCoverage(s.db), Imports: p.shifts,
@@ -215,10 +220,12 @@ func (s *apiShared) pages() (*web.Web, error) {
 		return nil, err
 	}
 	return web.New(web.Deps{
-		Incidents: s.incidents, Messages: s.messages, Queues: s.queues, Cluster: engine.NewCluster(s.db),
-		People:   login.NewPeople(s.userRows, accounts, access.NewKnownAddresses(s.db, s.in.Keys), s.log),
-		Sessions: s.sessions, UserKey: login.UserKey, Steps: stepsOf(s.plans), Wake: s.notifier.Wake, Teams: pgpeople.NewTeams(s.db), Plans: s.plans,
-		Simulator: s.simulator, Mailbox: s.cfg.HTTP.MailboxURL != "", Log: s.log,
+		Incidents: web.IncidentParts{Incidents: s.incidents, Transitions: s.incidents, Messages: s.messages, Steps: stepsOf(s.plans), Wake: s.notifier.Wake},
+		Plans:     web.PlanParts{Plans: s.plans, Simulator: s.simulator},
+		Cluster:   web.ClusterParts{Members: engine.NewCluster(s.db), Queues: s.queues},
+		Teams:     pgpeople.NewTeams(s.db),
+		People:    login.NewPeople(s.userRows, accounts, access.NewKnownAddresses(s.db, s.in.Keys), s.log),
+		Sessions:  s.sessions, UserKey: login.UserKey, Mailbox: s.cfg.HTTP.MailboxURL != "", Log: s.log,
 	})
 }
 
@@ -242,7 +249,7 @@ func (s *apiShared) responses(asset func(string) string) (*responses.Responses, 
 func (s *apiShared) accounts() (*auth.Accounts, error) {
 	accounts := auth.NewAccounts(s.userRows, auth.NewPasswords())
 	if s.cfg.Compatibility.DisableAuth {
-		accounts = accounts.Believing()
+		accounts = accounts.WithAnyPassword()
 	}
 	return login.WithDirectory(accounts, s.cfg, pgpeople.NewDirectorySync(s.db, "log-in with the directory's password"), s.log, s.reg)
 }

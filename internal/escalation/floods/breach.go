@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
-	"github.com/iris-oncall/iris/internal/words"
 )
 
 // Breach is a quota that an application exceeds.
@@ -71,7 +71,7 @@ func (b *Breach) Report(name string, unclaimed bool, tally Tally) (Report, error
 		if d.IncidentID != 0 {
 			r.Entries = append(r.Entries, limited(d.IncidentID, d.At,
 				"the page to %s by %s is DROPPED: application %s exceeds its hard quota of %d messages within %s",
-				d.Target, d.mode, name, b.quota.HardLimit, words.Duration(b.quota.HardWithin)))
+				d.Target, d.mode, name, b.quota.HardLimit, humanize.Duration(b.quota.HardWithin)))
 		}
 	}
 	if b.usage.WaitsDue(b.quota, unclaimed, b.at) {

@@ -98,7 +98,7 @@ func (r *Runner) releaseOne(ctx context.Context, rel Release) error {
 	}
 	n, pause := r.failedDigests.failed(backoffID(rel.Key), time.Now())
 	r.metrics.errors.WithLabelValues("flood").Inc()
-	r.log.Error("digest could not be made, it is tried again later", zap.Int64("plan", int64(rel.Key.PlanID)),
+	r.log.Error("digest could not be made, retrying later", zap.Int64("plan", int64(rel.Key.PlanID)),
 		zap.Int64("user_id", int64(rel.Key.UserID)), zap.Int("failures", n), zap.Duration("pause", pause), zap.Error(err))
 	return nil
 }

@@ -41,7 +41,7 @@ func TestAPanicWhileReadingAheadHoldsNobodyUp(t *testing.T) {
 	require.NoError(t, g.runner.Pass(t.Context()))
 	require.Len(t, g.changes, 4)
 	require.Contains(t, g.delays[2].Text, "nobody expects this")
-	logged := g.logs.FilterMessage("incident cannot be escalated, it is tried again later").All()
+	logged := g.logs.FilterMessage("incident cannot be escalated, retrying later").All()
 	require.Len(t, logged, 1)
 	require.Contains(t, logged[0].ContextMap()["errorVerbose"], "goroutine", "the log has the stack")
 }

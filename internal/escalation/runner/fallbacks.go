@@ -69,7 +69,7 @@ func (r *Runner) replace(ctx context.Context, failed []escalation.Failed) (done 
 func (r *Runner) postponeMessage(f escalation.Failed, cause error) {
 	n, pause := r.failedMessages.failed(int64(f.ID), time.Now())
 	r.metrics.errors.WithLabelValues("message").Inc()
-	r.log.Error("fallback of a failed message could not be made, it is tried again later", zap.Int64("message_id", int64(f.ID)),
+	r.log.Error("fallback of a failed message could not be made, retrying later", zap.Int64("message_id", int64(f.ID)),
 		zap.Int64("incident_id", int64(f.Made.IncidentID)), zap.Int("failures", n), zap.Duration("pause", pause), zap.Error(cause))
 }
 

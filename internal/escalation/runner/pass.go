@@ -171,7 +171,7 @@ func try[T any](ctx context.Context, batch []T, do func(context.Context, []T) er
 func (r *Runner) postpone(ctx context.Context, d escalation.Due, cause error) error {
 	n, pause := r.failedIncidents.failed(int64(d.ID), time.Now())
 	r.metrics.errors.WithLabelValues("incident").Inc()
-	r.log.Error("incident cannot be escalated, it is tried again later", zap.Int64("incident_id", int64(d.ID)),
+	r.log.Error("incident cannot be escalated, retrying later", zap.Int64("incident_id", int64(d.ID)),
 		zap.Int64("plan", int64(d.PlanID)), zap.Int("step", d.Progress.Step), zap.Int("failures", n),
 		zap.Duration("pause", pause), zap.Error(cause))
 	var entry incidents.Entry

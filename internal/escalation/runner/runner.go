@@ -200,7 +200,7 @@ func (r *Runner) Run(ctx context.Context) error {
 		more, err := r.pass(ctx, pending)
 		if err != nil && ctx.Err() == nil {
 			if !failing {
-				r.log.Error("escalation failed, it is tried again every second", zap.Error(err))
+				r.log.Error("escalation failed, retrying every second", zap.Error(err))
 			}
 			failing = true
 			r.metrics.errors.WithLabelValues("database").Inc()

@@ -9,11 +9,11 @@ import (
 
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
-	"github.com/iris-oncall/iris/internal/words"
 )
 
 // MaxSimulated is how many pages a simulation predicts. Then it ends with EndCut.
@@ -216,6 +216,6 @@ func (s *simulation) addNotes() {
 		say("Pages of other incidents may be held together with these; the simulation knows of this incident only.")
 	}
 	if s.End == EndCut {
-		say("The plan goes on for longer than is foreseen: cut after %s.", words.Count(len(s.Pages), "page", "pages"))
+		say("The plan goes on for longer than is foreseen: cut after %s.", humanize.Count(len(s.Pages), "page", "pages"))
 	}
 }
