@@ -11,7 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// Of returns a text that identifies a state: equal states have equal tags.
+// Of returns a tag that identifies a state: equal states have equal tags.
 func Of(state any) string {
 	raw, err := json.Marshal(state)
 	if err != nil {
@@ -22,7 +22,7 @@ func Of(state any) string {
 }
 
 // ErrStale refuses an edit of an object that is no longer as its editor saw it.
-var ErrStale = fault.New(fault.Stale, "somebody changed this meanwhile: read it again before you save")
+var ErrStale = fault.New(fault.Stale, "somebody changed this meanwhile: reload it before you save")
 
 // Match returns ErrStale unless tag is one of wanted. "*" in wanted is any tag; nil allows every state.
 func Match(wanted []string, tag string) error {

@@ -305,7 +305,7 @@ func (a rotations) updateRotation(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	err = a.Rotations.Update(r.Context(), s.ID, calendars.ScheduleEdit(r, scheduling.Replace{Draft: d}), calendars.By(r, b.Raw))
+	err = a.Rotations.Update(r.Context(), s.ID, calendars.ScheduleReplacement(r, d), calendars.By(r, b.Raw))
 	if err != nil {
 		return err
 	}

@@ -135,7 +135,8 @@ type calendarParts struct {
 }
 
 func (s *apiShared) calendarParts() calendarParts {
-	teams := pgpeople.NewOncallTeams(s.db, operator.Reminders(s.cfg.Oncall))
+	c := s.cfg.Oncall
+	teams := pgpeople.NewOncallTeams(s.db, operator.Reminders(c.ReminderTimes, c.ReminderModes, c.ReminderRoles))
 	p := calendarParts{
 		teams: teams, people: pgpeople.NewOncallPeople(s.db), rosters: pgpeople.NewRosters(teams), names: catalog.NewRolesAndServices(s.db),
 		shifts: calendar.NewShifts(s.db), schedules: calendar.NewSchedules(s.db), calendars: calendar.NewCalendars(s.db),
@@ -143,7 +144,7 @@ func (s *apiShared) calendarParts() calendarParts {
 	open := auth.Openings{AnonymousReads: s.cfg.Compatibility.OncallAnonymousReads, AdminsEditMembers: s.cfg.Compatibility.TeamAdminsEditMembers}
 	p.requests = calendars.Requests{
 		Teams: teams, People: p.people, Roles: p.names, Rosters: p.rosters, Schedules: p.schedules, Shifts: p.shifts,
-		Openings: open, Grace: s.cfg.Oncall.Grace,
+		Openings: open, Grace: c.Grace,
 	}
 	p.authenticator = &calendars.Authenticator{
 		Applications: s.applications, Users: s.userRows, Sessions: s.sessions, UserKey: login.UserKey, Standings: teams,
@@ -219,10 +220,12 @@ func (s *apiShared) pages() (*web.Web, error) {
 		return nil, err
 	}
 	return web.New(web.Deps{
-		Incidents: s.incidents, Messages: s.messages, Queues: s.queues, Cluster: engine.NewCluster(s.db),
-		People:   login.NewPeople(s.userRows, accounts, access.NewKnownAddresses(s.db, s.in.Keys), s.log),
-		Sessions: s.sessions, UserKey: login.UserKey, Steps: stepsOf(s.plans), Wake: s.notifier.Wake, Teams: pgpeople.NewTeams(s.db), Plans: s.plans,
-		Simulator: s.simulator, Mailbox: s.cfg.HTTP.MailboxURL != "", Log: s.log,
+		Incidents: web.IncidentParts{Incidents: s.incidents, Transitions: s.incidents, Messages: s.messages, Steps: stepsOf(s.plans), Wake: s.notifier.Wake},
+		Plans:     web.PlanParts{Plans: s.plans, Simulator: s.simulator},
+		Cluster:   web.ClusterParts{Members: engine.NewCluster(s.db), Queues: s.queues},
+		Teams:     pgpeople.NewTeams(s.db),
+		People:    login.NewPeople(s.userRows, accounts, access.NewKnownAddresses(s.db, s.in.Keys), s.log),
+		Sessions:  s.sessions, UserKey: login.UserKey, Mailbox: s.cfg.HTTP.MailboxURL != "", Log: s.log,
 	})
 }
 
@@ -232,13 +235,21 @@ func (s *apiShared) responses(asset func(string) string) (*responses.Responses, 
 	if err != nil {
 		return nil, err
 	}
+	rows := incidents.NewResponses(s.db)
 	return responses.New(responses.Deps{
-		Authenticator: s.authenticator, Applications: s.applications, Plans: s.plans, Load: s.load, Rates: s.rates,
-		Notifications: s.notifications, OneClick: oneClick, Openings: openings(s.cfg),
-		Pages: incidents.NewResponses(s.db), Posted: incidents.NewResponses(s.db), Incidents: s.incidents, People: s.userRows, Receipts: incidents.NewReceipts(s.db), Links: s.in.Keys.Links(),
-		Errors: s.errors, Wake: s.notifier.Wake, PublicURL: s.cfg.PublicURL, ValidTwilio: s.callbacks.ValidTwilio,
-		TwilioReceipt: s.callbacks.TwilioReceipt, SlackPressed: s.callbacks.SlackPressed, ReplySlack: s.callbacks.ReplySlack,
-		SlackEmail: s.callbacks.SlackEmail, Reveal: s.in.Keys.RevealTo, Asset: asset, Log: s.log,
+		Answers: responses.AnswerParts{
+			Messages: rows, Paged: rows, Senders: rows, Records: rows, Incidents: s.incidents, Openings: openings(s.cfg), Wake: s.notifier.Wake,
+		},
+		Links: responses.LinkParts{People: s.userRows, Links: s.in.Keys.Links(), Asset: asset},
+		Mail: responses.MailParts{
+			Mailboxes: rows, Openers: s.incidents, Applications: s.applications, Plans: s.plans, Load: s.load, Rates: s.rates, Notifications: s.notifications,
+		},
+		Slack: responses.SlackParts{Posted: rows, Pressed: s.callbacks.SlackPressed, Reply: s.callbacks.ReplySlack, Email: s.callbacks.SlackEmail},
+		Twilio: responses.TwilioParts{
+			PublicURL: s.cfg.PublicURL, Valid: s.callbacks.ValidTwilio, Receipt: s.callbacks.TwilioReceipt, Receipts: incidents.NewReceipts(s.db),
+			Reveal: s.in.Keys.RevealTo,
+		},
+		OneClick: oneClick, Authenticator: s.authenticator, Errors: s.errors, Log: s.log,
 	})
 }
 
@@ -246,7 +257,7 @@ func (s *apiShared) responses(asset func(string) string) (*responses.Responses, 
 func (s *apiShared) accounts() (*auth.Accounts, error) {
 	accounts := auth.NewAccounts(s.userRows, auth.NewPasswords())
 	if s.cfg.Compatibility.DisableAuth {
-		accounts = accounts.Believing()
+		accounts = accounts.WithAnyPassword()
 	}
 	return login.WithDirectory(accounts, s.cfg, pgpeople.NewDirectorySync(s.db, "log-in with the directory's password"), s.log, s.reg)
 }

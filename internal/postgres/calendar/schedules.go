@@ -8,6 +8,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/schedules"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
@@ -141,7 +142,7 @@ func (s *Schedules) Create(ctx context.Context, d scheduling.ScheduleDraft, by o
 
 // Update stores what the edit decides of a schedule, with the team and the schedule locked. Shifts that the schedule made stay. A
 // NotFound fault when there is none.
-func (s *Schedules) Update(ctx context.Context, id oncall.ScheduleID, e scheduling.Edit, by oncall.By) error {
+func (s *Schedules) Update(ctx context.Context, id oncall.ScheduleID, e schedules.Edit, by oncall.By) error {
 	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		team, err := q.TeamOfSchedule(ctx, int64(id))
 		if err != nil {

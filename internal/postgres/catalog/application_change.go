@@ -8,19 +8,18 @@ import (
 
 	"github.com/iris-oncall/iris/internal/applications"
 	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/etag"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
 // Change replaces what c holds, all in one transaction with its line in the audit log. Owners that do not exist and default
-// modes that the application may not use are skipped; a mode that does not exist is Invalid. etag.ErrStale when the application is
+// modes that the application may not use are skipped; a mode that does not exist is Invalid. A Stale fault when the application is
 // in another state than c.IfMatch asks for. by is who did it, in words.
 func (a *Applications) Change(ctx context.Context, id int64, c applications.Change, by string) error {
 	return a.db.InTxRaw(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		return changeIn(ctx, db.New(tx), id, by, "settings changed", func(ctx context.Context, q *db.Queries, _ db.LockApplicationRow) error {
-			if err := matchApplication(ctx, tx, id, c.IfMatch); err != nil {
+			if err := matchApplication(ctx, tx, id, c); err != nil {
 				return err
 			}
 			return changeSettings(ctx, q, id, c)
@@ -28,9 +27,9 @@ func (a *Applications) Change(ctx context.Context, id int64, c applications.Chan
 	})
 }
 
-// matchApplication returns etag.ErrStale unless the application has one of the tags; nil = any.
-func matchApplication(ctx context.Context, tx pgx.Tx, id int64, tags []string) error {
-	if tags == nil {
+// matchApplication returns a Stale fault when the application is in another state than c.IfMatch asks for.
+func matchApplication(ctx context.Context, tx pgx.Tx, id int64, c applications.Change) error {
+	if c.IfMatch == nil {
 		return nil
 	}
 	rows, err := tx.Query(ctx, applicationSelection+" and a.id = $1", id)
@@ -41,7 +40,7 @@ func matchApplication(ctx context.Context, tx pgx.Tx, id int64, tags []string) e
 	if err != nil {
 		return err
 	}
-	return etag.Match(tags, now.Tag())
+	return c.Match(now)
 }
 
 func changeSettings(ctx context.Context, q *db.Queries, id int64, c applications.Change) error {

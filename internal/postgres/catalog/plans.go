@@ -12,7 +12,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/cache"
 	"github.com/iris-oncall/iris/internal/escalation"
-	"github.com/iris-oncall/iris/internal/etag"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -174,7 +173,7 @@ func (p *Plans) Reach(ctx context.Context, targets, templates []string) (escalat
 
 // Create saves a new version of a plan and makes it the active one of its name. A template, role or creator that
 // vanished meanwhile is an Invalid fault. An active version that d does not replace is a Conflict fault when there may be none, else
-// etag.ErrStale.
+// a Stale fault.
 func (p *Plans) Create(ctx context.Context, d escalation.PlanContent) (id escalation.PlanID, err error) {
 	defer p.active.Clear()
 	err = p.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -221,8 +220,9 @@ func activate(id int64, replaces *int64, object string, a activation) error {
 	if replaces == nil {
 		return a.newest(id)
 	}
-	done, err := int64(0), error(nil)
-	refusal := error(etag.ErrStale)
+	var done int64
+	var err error
+	refusal := fault.New(fault.Stale, "another version was saved meanwhile: reload it before you save")
 	if *replaces == 0 {
 		done, err = a.first(id)
 		refusal = fault.Newf(fault.Conflict, "there is a %s already: replace it with PUT", object)

@@ -11,6 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/schedules"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
@@ -151,8 +152,13 @@ func (a Requests) OwnSchedule(r *http.Request) (scheduling.StoredSchedule, oncal
 }
 
 // ScheduleEdit is a change of a schedule by the caller, under the tags of the request.
-func ScheduleEdit(r *http.Request, change scheduling.Change) scheduling.Edit {
-	return scheduling.Edit{Editor: wire.Actor(r.Context()), IfMatch: routing.IfMatch(r), Change: change}
+func ScheduleEdit(r *http.Request, change schedules.Change) schedules.Edit {
+	return schedules.Edit{Editor: wire.Actor(r.Context()), IfMatch: routing.IfMatch(r), Change: change}
+}
+
+// ScheduleReplacement is an edit that stores a whole draft.
+func ScheduleReplacement(r *http.Request, d scheduling.ScheduleDraft) schedules.Edit {
+	return ScheduleEdit(r, schedules.Replace{Draft: d})
 }
 
 // ShiftID reads the number in the path; what is no number does not exist.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall/schedules"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire/jsonbody"
@@ -18,7 +19,7 @@ import (
 const BadSchedule = "invalid schedule"
 
 // ReadSchedule reads what a body says of a schedule, and looks up who and what it names.
-func (a Requests) ReadSchedule(ctx context.Context, b jsonbody.Object) (p scheduling.Patch, err error) {
+func (a Requests) ReadSchedule(ctx context.Context, b jsonbody.Object) (p schedules.Patch, err error) {
 	if b.Given("events") {
 		if p.Slots, err = readPattern(b); err != nil {
 			return p, err
@@ -87,7 +88,7 @@ func readPattern(b jsonbody.Object) ([]scheduling.Slot, error) {
 const MaxNames = 500
 
 // readScheduler reads {"name": ..., "data": [names in order]}.
-func (a Requests) readScheduler(ctx context.Context, b jsonbody.Object, p *scheduling.Patch) error {
+func (a Requests) readScheduler(ctx context.Context, b jsonbody.Object, p *schedules.Patch) error {
 	if !b.Given("scheduler") {
 		return nil
 	}
