@@ -111,7 +111,6 @@ type Queues interface {
 
 // Replays keeps answers to requests that carry an Idempotency-Key.
 type Replays interface {
-	replay.Store
 	Expire(ctx context.Context) (int64, error)
 }
 
@@ -170,7 +169,9 @@ type Deps struct {
 	Categories    Categories
 	Queues        Queues
 	Replays       Replays
-	Load          Load
+	// Begin begins units of work for requests that carry an Idempotency-Key.
+	Begin replay.Begin[Deps]
+	Load  Load
 	// SlackID finds who has an e-mail address in Slack: their id there, or a NotFound fault. nil = Slack is not configured.
 	SlackID func(ctx context.Context, email string) (string, error)
 	// Teammates reports whether two people belong to the same active team.
@@ -205,7 +206,7 @@ type API struct {
 	modes      *oncall.Recent[int64, escalation.Application]
 	tagging    tagging
 	turns      *wire.Turns
-	keys       *replay.Keys
+	keys       *replay.Keys[Deps]
 }
 
 // keep is for how long contacts and modes are trusted without reading them again.
@@ -216,7 +217,7 @@ func New(d Deps) (*API, error) {
 	if d.Authenticator == nil || d.Errors == nil || d.Incidents == nil || d.Plans == nil || d.Templates == nil ||
 		d.Messages == nil || d.Notifications == nil || d.Applications == nil || d.Directory == nil || d.Resolver == nil ||
 		d.People == nil || d.Profiles == nil || d.Targets == nil || d.Categories == nil ||
-		d.Queues == nil || d.Replays == nil || d.Load == nil || d.Settings == nil || d.ApplicationKeys == nil || d.Limits == nil ||
+		d.Queues == nil || d.Replays == nil || d.Begin == nil || d.Load == nil || d.Settings == nil || d.ApplicationKeys == nil || d.Limits == nil ||
 		d.Tags == nil || d.States == nil || d.Aggregations == nil || d.Statistics == nil || d.Syntax == nil || d.Wake == nil ||
 		d.Ping == nil || d.Log == nil || d.Registerer == nil {
 		return nil, errors.New("irisapi: a part is missing")
@@ -232,7 +233,15 @@ func New(d Deps) (*API, error) {
 	return &API{Deps: d, metrics: m, variables: cache.New(cache.Config[int64, []string]{}),
 		responders: oncall.NewRecent(keep, d.Directory.Responders), modes: oncall.NewRecent(keep, d.Directory.Applications),
 		tagging: tagging{d.Config.Tags, d.Tags}, turns: wire.NewTurns(d.Errors),
-		keys: &replay.Keys{Store: d.Replays, Errors: d.Errors, Wake: d.Wake, Replayed: m.replayed.Inc}}, nil
+		keys: &replay.Keys[Deps]{Begin: d.Begin, Errors: d.Errors, Wake: d.Wake, Replayed: m.replayed.Inc}}, nil
+}
+
+// over returns the API over the parts of a unit of work, with the caches and metrics of a.
+func (a *API) over(d Deps, wake func(buckets.Set)) *API {
+	c := *a
+	d.Wake, d.Log, d.Config = wake, a.Log, a.Config
+	c.Deps, c.tagging = d, tagging{d.Config.Tags, d.Tags}
+	return &c
 }
 
 // Handler returns a router that serves nothing but this API, for tests and for a server of its own.

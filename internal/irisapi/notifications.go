@@ -245,7 +245,7 @@ func (a *API) notify(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	a.Load.Accepted(app.ID, len(recipients))
-	a.keys.Changed(ctx, buckets.Of(int(id%buckets.Count)))
+	a.Wake(buckets.Of(int(id % buckets.Count)))
 	wire.JSON(w, http.StatusOK, []int{})
 	return nil
 }
