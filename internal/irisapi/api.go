@@ -22,7 +22,7 @@ import (
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/notifications"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/replay"
@@ -76,32 +76,10 @@ type Messages interface {
 	ReceiptStatus(ctx context.Context, id messages.ID, vendor string) (string, error)
 }
 
-// Notifications accepts out-of-band notifications, durably.
-type Notifications interface {
-	Create(ctx context.Context, n messages.Notification) (int64, error)
-	// Lookup finds what a role and a name mean, up to a second old.
-	Lookup(ctx context.Context, role, name string) (escalation.Lookup, error)
-	// Category finds a category of an application by name; a NotFound fault when there is none.
-	Category(ctx context.Context, applicationID int64, name string) (messages.Category, error)
-	// CategoryChoices returns the modes that people chose for a category.
-	CategoryChoices(ctx context.Context, category int64, people []users.ID) (map[users.ID]users.Mode, error)
-}
-
 // Applications finds applications and the variables they declared, as they are now.
 type Applications interface {
 	auth.Applications
 	Variables(ctx context.Context, id int64) ([]string, error)
-}
-
-// Directory reads how people can be reached and what applications allow, in batches.
-type Directory interface {
-	Responders(ctx context.Context, keys []users.ResponderKey) (map[users.ResponderKey]users.Responder, error)
-	Applications(ctx context.Context, ids []int64) (map[int64]escalation.Application, error)
-}
-
-// Resolver answers who is meant by a role of a target.
-type Resolver interface {
-	Resolve(ctx context.Context, q oncall.Query, t time.Time) (oncall.Answer, error)
 }
 
 // Queues tells what waits for delivery.
@@ -159,10 +137,10 @@ type Deps struct {
 	Plans         Plans
 	Templates     Templates
 	Messages      Messages
-	Notifications Notifications
+	Notifications notifications.Store
 	Applications  Applications
-	Directory     Directory
-	Resolver      Resolver
+	Directory     notifications.Directory
+	Resolver      notifications.Resolver
 	People        wire.People
 	Profiles      Profiles
 	Targets       Targets
@@ -200,17 +178,13 @@ type Deps struct {
 // API serves the routes. It is safe for concurrent use.
 type API struct {
 	Deps
-	metrics    *metrics
-	variables  *cache.Cache[int64, []string]
-	responders *oncall.Recent[users.ResponderKey, users.Responder]
-	modes      *oncall.Recent[int64, escalation.Application]
-	tagging    tagging
-	turns      *wire.Turns
-	keys       *replay.Keys[Deps]
+	metrics   *metrics
+	variables *cache.Cache[int64, []string]
+	acceptor  *notifications.Acceptor
+	tagging   tagging
+	turns     *wire.Turns
+	keys      *replay.Keys[Deps]
 }
-
-// keep is for how long contacts and modes are trusted without reading them again.
-const keep = time.Second
 
 // New checks that every part is there.
 func New(d Deps) (*API, error) {
@@ -222,16 +196,14 @@ func New(d Deps) (*API, error) {
 		d.Ping == nil || d.Log == nil || d.Registerer == nil {
 		return nil, errors.New("irisapi: a part is missing")
 	}
-	if d.Config.NotificationLifetime <= 0 {
-		d.Config.NotificationLifetime = time.Hour
-	}
 	m, err := newMetrics(d.Registerer)
 	if err != nil {
 		return nil, err
 	}
 	d.Log = d.Log.Named("irisapi")
 	return &API{Deps: d, metrics: m, variables: cache.New(cache.Config[int64, []string]{}),
-		responders: oncall.NewRecent(keep, d.Directory.Responders), modes: oncall.NewRecent(keep, d.Directory.Applications),
+		acceptor: notifications.New(notifications.Deps{Store: d.Notifications, Directory: d.Directory, Resolver: d.Resolver, Load: d.Load,
+			DummyRoles: d.Config.DummyRoles, Lifetime: d.Config.NotificationLifetime}),
 		tagging: tagging{d.Config.Tags, d.Tags}, turns: wire.NewTurns(d.Errors),
 		keys: &replay.Keys[Deps]{Begin: d.Begin, Errors: d.Errors, Wake: d.Wake, Replayed: m.replayed.Inc}}, nil
 }
@@ -240,7 +212,7 @@ func New(d Deps) (*API, error) {
 func (a *API) over(d Deps, wake func(buckets.Set)) *API {
 	c := *a
 	d.Wake, d.Log, d.Config = wake, a.Log, a.Config
-	c.Deps, c.tagging = d, tagging{d.Config.Tags, d.Tags}
+	c.Deps, c.tagging, c.acceptor = d, tagging{d.Config.Tags, d.Tags}, a.acceptor.Within(d.Notifications)
 	return &c
 }
 

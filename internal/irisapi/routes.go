@@ -126,7 +126,7 @@ func (a *API) admit(need access, r *http.Request) error {
 	case read:
 		return actor.MayRead(a.Config.Openings)
 	case someone:
-		return actor.MayCome(a.Config.Openings)
+		return actor.MayCall(a.Config.Openings)
 	case write:
 		return actor.MayTry(a.Config.Openings)
 	case public:

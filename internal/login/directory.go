@@ -76,8 +76,8 @@ type newcomers struct {
 	stores bool // unset: only of people whom it renamed, and of them the name
 }
 
-// Arrive implements auth.Newcomers.
-func (n *newcomers) Arrive(ctx context.Context, e directory.Entry) error {
+// Store implements auth.Entries.
+func (n *newcomers) Store(ctx context.Context, e directory.Entry) error {
 	here, err := n.store.KnownAs(ctx, directory.LDAP, e.Stable, e.Name)
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func (n *newcomers) Arrive(ctx context.Context, e directory.Entry) error {
 	change, err := directory.Arrival(directory.LDAP, here, e, n.rules)
 	switch {
 	case fault.Is(err, fault.Conflict):
-		return auth.ErrMixedUp
+		return auth.ErrNameConflict
 	case fault.Is(err, fault.Invalid):
 		return nil // what the directory says cannot be used: what is known stays, and who is not here is a stranger
 	case err != nil || change.Kind == "":
@@ -98,7 +98,7 @@ func (n *newcomers) Arrive(ctx context.Context, e directory.Entry) error {
 	err = n.store.Apply(ctx, change)
 	switch {
 	case fault.Is(err, fault.Invalid) && change.Rename != "":
-		return auth.ErrMixedUp
+		return auth.ErrNameConflict
 	case fault.Is(err, fault.Invalid):
 		return nil // another log-in of the same person was quicker; if not, they are a stranger
 	}

@@ -96,7 +96,7 @@ func TestWhoeverTheDirectoryKnowsComesIn(t *testing.T) {
 	require.ErrorIs(t, err, auth.ErrLogin, "a log-in switches nobody on")
 	d.entry = directory.Entry{Name: "with space"}
 	_, err = accounts.Authenticate(t.Context(), "x", "theirs")
-	require.ErrorIs(t, err, auth.ErrStranger)
+	require.ErrorIs(t, err, auth.ErrUnknownPerson)
 }
 
 func TestWhoTheDirectoryRenamedStaysTheSamePerson(t *testing.T) {
@@ -123,11 +123,11 @@ func TestWhoTheDirectoryRenamedStaysTheSamePerson(t *testing.T) {
 			require.NoError(t, err)
 			d.entry.Name = other
 			_, err = accounts.Authenticate(t.Context(), "x", "theirs")
-			require.ErrorIs(t, err, auth.ErrMixedUp, "nobody becomes somebody else by a new name")
+			require.ErrorIs(t, err, auth.ErrNameConflict, "nobody becomes somebody else by a new name")
 		}
 		d.entry.Name, d.entry.Stable = name, "B"
 		_, err = accounts.Authenticate(t.Context(), "x", "theirs")
-		require.ErrorIs(t, err, auth.ErrMixedUp, "nor by one that was another's")
+		require.ErrorIs(t, err, auth.ErrNameConflict, "nor by one that was another's")
 		d.entry.Stable = "A"
 	}
 }

@@ -116,7 +116,7 @@ func Strict(rt Route, r *http.Request) error {
 	if rt.Access == Write {
 		return wire.Actor(r.Context()).MayTry(auth.Openings{})
 	}
-	return wire.Actor(r.Context()).MayCome(auth.Openings{})
+	return wire.Actor(r.Context()).MayCall(auth.Openings{})
 }
 
 // options answers with the methods of a path and nothing else.

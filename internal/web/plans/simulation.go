@@ -1,7 +1,6 @@
-package web
+package plans
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/words"
 )
 
@@ -17,15 +17,15 @@ import (
 type simulationView struct {
 	Self        string // address of the page
 	Zone        string // zone of times in the form and in the result
-	At          string // as the form has it
+	At          string // the time in the form, as it was typed
 	Application string
 	Assume      string
 	Targets     []targetField
-	Problem     string // what is wrong with the question
+	Problem     string // why the form was refused; "" = it was not
 	Opened      moment
 	Rows        []simulatedRow
 	Lines       []simulatedLine
-	// End describes the end: text, instant, text.
+	// EndBefore, EndAt and EndAfter are the sentence about the end.
 	EndBefore, EndAfter string
 	EndAt               moment
 	Notes               []string
@@ -34,11 +34,12 @@ type simulationView struct {
 // moment is an instant formatted by the server. The browser formats it again in its own language.
 type moment struct{ At, Text string }
 
-// assumption is what may be assumed about an acknowledgement.
+// assumption is when somebody acknowledges the simulated incident.
 type assumption struct{ Value, Label string }
 
-// assumptions are the choices of the form in addition to "never".
-var assumptions = []assumption{{"ack-after=5m", "after 5 min"}, {"ack-after=15m", "after 15 min"}, {"ack-after=1h", "after 1 h"}}
+func assumptions() []assumption {
+	return []assumption{{"ack-after=5m", "after 5 min"}, {"ack-after=15m", "after 15 min"}, {"ack-after=1h", "after 1 h"}}
+}
 
 // targetField is the field of a dynamic target.
 type targetField struct {
@@ -49,7 +50,7 @@ type targetField struct {
 type simulatedRow struct {
 	After, Who, Mode, Note, Why string
 	At                          moment
-	Held                        *moment // in a digest
+	Held                        *moment // when the digest with this page is sent; nil = the page is not held
 	Step                        string
 }
 
@@ -58,16 +59,16 @@ type simulatedLine struct {
 	Kind, Text string
 }
 
-// simulated is the format of future instants: they may be far away, so it has all parts.
-const simulated = "Mon 2 Jan 2006 15:04:05 -07:00"
+// momentFormat has all parts of an instant, because a simulated incident may be far in the future.
+const momentFormat = "Mon 2 Jan 2006 15:04:05 -07:00"
 
-// simulate answers the form of a plan's page. Errors of the form are part of the view.
-func (w *Web) simulate(ctx context.Context, r *http.Request, p escalation.PlanSteps) (simulationView, error) {
-	zone := readerZone(r)
+// simulate answers the form on the page of a plan. Errors in the form are part of the view.
+func (h Handlers) simulate(r *http.Request, p escalation.PlanSteps) (simulationView, error) {
+	zone := page.Zone(r)
 	v := r.URL.Query()
 	view := simulationView{Self: versionPath(p.ID), Zone: zone.String(), At: v.Get("at"), Application: strings.TrimSpace(v.Get("application")),
 		Assume: v.Get("assume")}
-	asked := simulation.Asked{Plan: fmt.Sprint(int64(p.ID)), Application: printable(view.Application), At: view.At, Assume: view.Assume, Zone: zone}
+	asked := simulation.Asked{Plan: fmt.Sprint(int64(p.ID)), Application: page.Storable(view.Application), At: view.At, Assume: view.Assume, Zone: zone}
 	given := v["target"]
 	for i := range p.DynamicTargets() {
 		f := targetField{Number: i}
@@ -75,12 +76,12 @@ func (w *Web) simulate(ctx context.Context, r *http.Request, p escalation.PlanSt
 			f.Value = strings.TrimSpace(given[i])
 		}
 		view.Targets = append(view.Targets, f)
-		asked.Targets = append(asked.Targets, printable(f.Value))
+		asked.Targets = append(asked.Targets, page.Storable(f.Value))
 	}
 	for n := len(asked.Targets); n > 0 && asked.Targets[n-1] == ""; n-- {
-		asked.Targets = asked.Targets[:n-1] // the plan does not need them
+		asked.Targets = asked.Targets[:n-1] // empty targets at the end are not given
 	}
-	sim, err := w.d.Simulator.Ask(ctx, asked)
+	sim, err := h.Simulator.Ask(r.Context(), asked)
 	switch {
 	case fault.Is(err, fault.Invalid), fault.Is(err, fault.NotFound):
 		view.Problem = fault.Public(err)
@@ -98,7 +99,7 @@ func (w *Web) simulate(ctx context.Context, r *http.Request, p escalation.PlanSt
 func (v *simulationView) fill(r simulation.Report, zone *time.Location) {
 	at := func(unix int64) moment {
 		t := time.Unix(unix, 0)
-		return moment{t.UTC().Format(time.RFC3339), t.In(zone).Format(simulated)}
+		return moment{t.UTC().Format(time.RFC3339), t.In(zone).Format(momentFormat)}
 	}
 	v.Opened, v.Notes = at(r.At), r.Notes
 	for _, p := range r.Pages {

@@ -2,7 +2,6 @@ package web
 
 import (
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"testing"
 
@@ -55,12 +54,12 @@ func TestIrisLogInRedirectsAsIrisDoes(t *testing.T) {
 
 func TestIrisIconIsWhereItWas(t *testing.T) {
 	t.Parallel()
-	v, err := newViews()
-	require.NoError(t, err)
+	_, b := setup(t)
 	for _, path := range []string{"/static/images/iris.png", "/static/images/favicon.png"} {
-		rec := httptest.NewRecorder()
-		v.assets.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, path, nil))
-		require.Equal(t, http.StatusOK, rec.Code, path)
-		require.Equal(t, "image/png", rec.Header().Get("Content-Type"))
+		resp, err := b.Head(b.base + path)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, http.StatusOK, resp.StatusCode, path)
+		require.Equal(t, "image/png", resp.Header.Get("Content-Type"))
 	}
 }
