@@ -12,9 +12,9 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/delivery/account"
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
-	"github.com/iris-oncall/iris/internal/words"
 )
 
 // verdict decides where a message goes after a call.
@@ -39,7 +39,7 @@ func (w *Worker) verdict(it *item, r messages.Result) Verdict {
 		v = Verdict{State: messages.Pending, RetryIn: wait}
 		switch {
 		case r.Outcome != messages.OutcomeCancelled:
-			v.Audit = fmt.Sprintf("%s It is tried again in %s.", what, words.Duration(wait))
+			v.Audit = fmt.Sprintf("%s It is tried again in %s.", what, humanize.Duration(wait))
 		case w.stopped():
 			v.RetryIn = 0 // another process can send it now
 		}

@@ -35,7 +35,7 @@ func TestWhetherTheDirectoryAnswersIsToldOnce(t *testing.T) {
 	t.Parallel()
 	core, logs := observer.New(zap.InfoLevel)
 	d := &answers{}
-	p := newAskedPasswords(zap.New(core), prometheus.NewRegistry())
+	p := newCheckedPasswords(zap.New(core), prometheus.NewRegistry())
 	p.directory = d
 	ask := func(ctx context.Context, err error) {
 		t.Helper()
@@ -50,12 +50,12 @@ func TestWhetherTheDirectoryAnswersIsToldOnce(t *testing.T) {
 	require.Zero(t, logs.Len(), "whoever asked has left")
 	ask(t.Context(), away)
 	ask(t.Context(), away)
-	require.Equal(t, 1, logs.FilterMessage("the directory does not answer, only passwords of our own work").Len())
+	require.Equal(t, 1, logs.FilterMessage("directory does not answer: only local passwords work").Len())
 	ask(t.Context(), fault.New(fault.Unauthenticated, "no"))
 	ask(t.Context(), nil)
-	require.Equal(t, 1, logs.FilterMessage("the directory answers again").Len())
+	require.Equal(t, 1, logs.FilterMessage("directory answers again").Len())
 	for outcome, want := range map[string]float64{"unavailable": 3, "wrong": 1, "right": 1} {
-		require.InDelta(t, want, testutil.ToFloat64(p.asked.WithLabelValues(outcome)), 0, outcome)
+		require.InDelta(t, want, testutil.ToFloat64(p.answers.WithLabelValues(outcome)), 0, outcome)
 	}
 	for _, e := range logs.All() {
 		require.NotContains(t, e.ContextMap(), "name")

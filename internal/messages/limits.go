@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/users"
-	"github.com/iris-oncall/iris/internal/words"
 )
 
 // Reprioritisation says where messages of one mode go when a person gets too many of them (docs/reference/escalation.md 9).
@@ -114,7 +114,7 @@ func SoftBreachWords(application string, q Quota) (subject, body string) {
 	return fmt.Sprintf("Application %s exceeding message quota", application),
 		fmt.Sprintf("Application %s sent more than %d messages within %s, which is its soft quota.\n"+
 			"When it sends more than %d within %s, its hard quota, messages are dropped.",
-			application, q.SoftLimit, words.Duration(q.SoftWithin), q.HardLimit, words.Duration(q.HardWithin))
+			application, q.SoftLimit, humanize.Duration(q.SoftWithin), q.HardLimit, humanize.Duration(q.HardWithin))
 }
 
 // Digest words (docs/reference/escalation.md 7).

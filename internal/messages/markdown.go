@@ -9,6 +9,7 @@ import (
 	"github.com/yuin/goldmark/extension"
 	goldhtml "github.com/yuin/goldmark/renderer/html"
 
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/jinja"
 )
 
@@ -69,20 +70,22 @@ func (s *source) html(body, own string) string {
 
 func lastIndexFold(s, sub string) int { return strings.LastIndex(strings.ToLower(s), sub) }
 
-// toHTML converts Markdown in which data is marked; text that is too long or breaks the converter is shown as it is.
-func toHTML(text string) (out string) {
-	plain := func() string { return "<pre>" + html.EscapeString(jinja.Raw(text)) + "</pre>\n" }
-	if len(jinja.Raw(text)) > maxMarkdown || tangled(text) {
-		return plain()
-	}
-	defer func() {
-		if recover() != nil {
-			out = plain()
+// toHTML converts Markdown in which data is marked. A text that is too long, or that breaks the converter, becomes
+// preformatted text.
+func toHTML(text string) string {
+	if len(jinja.Raw(text)) <= maxMarkdown && !tangled(text) {
+		if out, err := convert(text); err == nil {
+			return out
 		}
-	}()
+	}
+	return "<pre>" + html.EscapeString(jinja.Raw(text)) + "</pre>\n"
+}
+
+func convert(text string) (out string, err error) {
+	defer fault.Recover(&err)
 	var buf bytes.Buffer
 	if err := markdown.Convert([]byte(linked(text)), &buf); err != nil {
-		return plain()
+		return "", err
 	}
-	return htmlMarkup(encodedMark.ReplaceAllStringFunc(buf.String(), decodeMark))
+	return htmlMarkup(encodedMark.ReplaceAllStringFunc(buf.String(), decodeMark)), nil
 }

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/iris-oncall/iris/internal/cache"
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/jinja"
 	"github.com/iris-oncall/iris/internal/users"
@@ -215,14 +216,18 @@ func (r *Renderer) loadTemplates(ctx context.Context, sources []source) error {
 	return nil
 }
 
-// one puts one message into words. It never fails: what goes wrong becomes a plain text and a Problem.
-func (r *Renderer) one(s *source) (c Content) {
-	defer func() {
-		if p := recover(); p != nil {
-			c = shape(s, builtIn(s, fmt.Sprintf("internal error: %v", p)))
-		}
-	}()
-	return shape(s, r.draft(s))
+// one renders one message. It never fails: an error becomes a plain text and a Problem.
+func (r *Renderer) one(s *source) Content {
+	c, err := r.shaped(s)
+	if err != nil {
+		return shape(s, builtIn(s, err.Error()))
+	}
+	return c
+}
+
+func (r *Renderer) shaped(s *source) (c Content, err error) {
+	defer fault.Recover(&err)
+	return shape(s, r.draft(s)), nil
 }
 
 // draft is a message before it is shaped for its mode.

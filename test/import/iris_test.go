@@ -249,8 +249,8 @@ func TestIrisOddIncidentsGoOn(t *testing.T) {
 		return len(s.ours("select id from incidents where id > 3000 and active and due_at < now() + interval '1 second'")) == 0
 	}, 30*time.Second, 100*time.Millisecond)
 	require.Equal(t, []string{
-		"3001|the incident stands at step 7, but plan Night has only 2 steps: escalation ends here",
-		"3002|the incident stands at step 32767, but plan Night has only 2 steps: escalation ends here",
+		"3001|the incident is at step 7, but plan Night has only 2 steps: escalation ends here",
+		"3002|the incident is at step 32767, but plan Night has only 2 steps: escalation ends here",
 		"3003|plan empty has no steps: escalation ends here", "3004|plan empty has no steps: escalation ends here",
 		"3005|plan of the left is exhausted: 3 steps are over and nobody acknowledged; nobody is paged any more",
 		"3006|plan of the left is exhausted: 3 steps are over and nobody acknowledged; nobody is paged any more",

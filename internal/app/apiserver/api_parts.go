@@ -132,7 +132,8 @@ type calendarParts struct {
 }
 
 func (s *apiShared) calendarParts() calendarParts {
-	teams := pgpeople.NewOncallTeams(s.db, operator.Reminders(s.cfg.Oncall))
+	c := s.cfg.Oncall
+	teams := pgpeople.NewOncallTeams(s.db, operator.Reminders(c.ReminderTimes, c.ReminderModes, c.ReminderRoles))
 	p := calendarParts{
 		teams: teams, people: pgpeople.NewOncallPeople(s.db), rosters: pgpeople.NewRosters(teams), names: catalog.NewRolesAndServices(s.db),
 		shifts: calendar.NewShifts(s.db), schedules: calendar.NewSchedules(s.db), calendars: calendar.NewCalendars(s.db),
@@ -140,7 +141,7 @@ func (s *apiShared) calendarParts() calendarParts {
 	open := auth.Openings{AnonymousReads: s.cfg.Compatibility.OncallAnonymousReads, AdminsEditMembers: s.cfg.Compatibility.TeamAdminsEditMembers}
 	p.requests = calendars.Requests{
 		Teams: teams, People: p.people, Roles: p.names, Rosters: p.rosters, Schedules: p.schedules, Shifts: p.shifts,
-		Openings: open, Grace: s.cfg.Oncall.Grace,
+		Openings: open, Grace: c.Grace,
 	}
 	p.authenticator = &calendars.Authenticator{
 		Applications: s.applications, Users: s.userRows, Sessions: s.sessions, UserKey: login.UserKey, Standings: teams,

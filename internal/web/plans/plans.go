@@ -16,9 +16,9 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/wire"
-	"github.com/iris-oncall/iris/internal/words"
 )
 
 // Plans reads plan versions.
@@ -190,10 +190,10 @@ func describeNotification(n escalation.Notification, noTemplate bool) string {
 	}
 	text += "."
 	if n.Repeat > 0 {
-		text += fmt.Sprintf(" Again after %s, %s.", words.Duration(n.Wait), timesText(n.Repeat))
+		text += fmt.Sprintf(" Again after %s, %s.", humanize.Duration(n.Wait), timesText(n.Repeat))
 	}
 	if n.Wait > 0 {
-		text += fmt.Sprintf(" Then wait %s.", words.Duration(n.Wait))
+		text += fmt.Sprintf(" Then wait %s.", humanize.Duration(n.Wait))
 	}
 	if n.Optional {
 		text += " Skipped if nobody can be reached."
@@ -216,7 +216,7 @@ func planFacts(p escalation.Plan) []string {
 	}
 	if a, ok := p.Aggregation(); ok {
 		out = append(out, fmt.Sprintf("If one person gets more than %d pages within %s, further pages are held and sent together every %s. This ends after %s without a page.",
-			a.Threshold, words.Duration(a.Window), words.Duration(a.Every), words.Duration(a.Reset)))
+			a.Threshold, humanize.Duration(a.Window), humanize.Duration(a.Every), humanize.Duration(a.Reset)))
 	}
 	if p.Fallback != nil {
 		out = append(out, fmt.Sprintf("A person who cannot be reached is replaced by %s.", p.Fallback))

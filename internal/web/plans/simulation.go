@@ -9,8 +9,8 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/web/page"
-	"github.com/iris-oncall/iris/internal/words"
 )
 
 // simulationView is the simulation panel of a plan's page.
@@ -103,7 +103,7 @@ func (v *simulationView) fill(r simulation.Report, zone *time.Location) {
 	}
 	v.Opened, v.Notes = at(r.At), r.Notes
 	for _, p := range r.Pages {
-		row := simulatedRow{After: "+" + words.Duration(time.Duration(p.After)*time.Second), At: at(p.At), Who: p.Target, Mode: p.Mode, Why: p.Rule, Step: fmt.Sprint(p.Step)}
+		row := simulatedRow{After: "+" + humanize.Duration(time.Duration(p.After)*time.Second), At: at(p.At), Who: p.Target, Mode: p.Mode, Why: p.Rule, Step: fmt.Sprint(p.Step)}
 		if p.ModeRule != "" {
 			row.Why += fmt.Sprintf("; %s: %s", p.Priority, p.ModeRule)
 		}
@@ -138,6 +138,6 @@ func (v *simulationView) fill(r simulation.Report, zone *time.Location) {
 		v.EndBefore, v.EndAfter = "The plan continues after", "."
 	default:
 		v.EndBefore = "The plan is exhausted at"
-		v.EndAfter = fmt.Sprintf(", %s after the incident was opened.", words.Duration(time.Duration(r.EndedAt-r.At)*time.Second))
+		v.EndAfter = fmt.Sprintf(", %s after the incident was opened.", humanize.Duration(time.Duration(r.EndedAt-r.At)*time.Second))
 	}
 }

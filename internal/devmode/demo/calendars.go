@@ -1,4 +1,4 @@
-package devmode
+package demo
 
 import (
 	"time"
@@ -11,20 +11,20 @@ import (
 const (
 	day  = 24 * time.Hour
 	week = 7 * day
-	// ahead is for how many days the demo's calendars are filled.
+	// ahead is how many days in advance shifts are created.
 	ahead = 42
 )
 
-// demoCalendars give the calendar page something to show: the demo team with weekly hand-offs on Mondays at nine, and a team
-// that follows the sun with rotations, of which one covers working hours only.
-func demoCalendars(now time.Time) []operator.NewCalendar {
+// calendars returns the calendars of two teams: the demo team with a hand-off every Monday at nine, and a team with two rotations:
+// one changes every twelve hours, one covers working hours only.
+func calendars(now time.Time) []operator.NewCalendar {
 	monday := []scheduling.Slot{{Start: day + 9*time.Hour, Duration: week}}
 	start := oncall.LocalOf(now.UTC()).Sunday() - oncall.Local((2*week-day-9*time.Hour)/time.Second)
 	return []operator.NewCalendar{
 		{
-			Team:   oncall.TeamSettings{Name: demoTeam, TimeZone: "UTC"},
-			Admins: []string{DemoUser, "ana"}, Services: []string{"checkout", "search"}, Roster: "on call",
-			Members: []string{DemoUser, "ana", "ben", "chloe"},
+			Team:   oncall.TeamSettings{Name: teamName, TimeZone: "UTC"},
+			Admins: []string{User, "ana"}, Services: []string{"checkout", "search"}, Roster: "on call",
+			Members: []string{User, "ana", "ben", "chloe"},
 			Schedules: map[string]scheduling.ScheduleDraft{
 				"primary":   {Algorithm: scheduling.Default, Threshold: ahead, Pattern: monday},
 				"secondary": {Algorithm: scheduling.Default, Threshold: ahead, Pattern: monday},
@@ -32,7 +32,7 @@ func demoCalendars(now time.Time) []operator.NewCalendar {
 		},
 		{
 			Team:   oncall.TeamSettings{Name: "storage", TimeZone: "Europe/Zurich", Email: "storage@example.com", Description: "Databases and disks"},
-			Admins: []string{DemoUser}, Services: []string{"database"}, Roster: "storage", Members: []string{"ben", "chloe", "ana"},
+			Admins: []string{User}, Services: []string{"database"}, Roster: "storage", Members: []string{"ben", "chloe", "ana"},
 			Schedules: map[string]scheduling.ScheduleDraft{
 				"primary": {Name: "Half days", Algorithm: scheduling.ByRotation, Advanced: true, Threshold: ahead, Rotation: &scheduling.Rotation{Layers: []scheduling.Layer{{
 					Name: "Half days", Start: start, Every: 1, Unit: scheduling.Days, HandOffs: []time.Duration{9 * time.Hour, 21 * time.Hour},

@@ -1,4 +1,5 @@
-package pretend
+// Package mail checks mails as strict mail servers do, and reads what Iris wrote in them. The pretend mail server calls it.
+package mail
 
 import (
 	"bytes"
@@ -16,8 +17,27 @@ import (
 // single are the headers that a message must have exactly once.
 var single = []string{"From", "To", "Subject", "Date", "Message-Id", "Mime-Version", "Content-Type"}
 
-// readMail checks a message and describes it in e. It returns what is wrong. light skips the parts.
-func readMail(raw []byte, e *Entry, light bool) string {
+// Envelope is what SMTP said about a mail before its data.
+type Envelope struct{ From, To string }
+
+// Mail is what a mail says.
+type Mail struct {
+	From, Subject, Body, HTML, VendorID string
+	Application, Plan, Priority         string
+	IdempotencyKey                      string
+	MessageID, IncidentID               int64
+	Headers                             map[string]string
+}
+
+// Read checks a mail and reads it. It returns why a server should refuse the mail, "" = nothing is wrong; then the
+// Mail holds what was read so far. light does not read subject, parts and other headers.
+func Read(raw []byte, envelope Envelope, light bool) (Mail, string) {
+	e := Mail{From: envelope.From}
+	why := e.read(raw, envelope, light)
+	return e, why
+}
+
+func (e *Mail) read(raw []byte, envelope Envelope, light bool) string {
 	if why := lines(raw); why != "" {
 		return why
 	}
@@ -34,10 +54,10 @@ func readMail(raw []byte, e *Entry, light bool) string {
 	if err != nil || len(from) != 1 {
 		return "From cannot be read"
 	}
-	if from[0].Address != e.From {
-		// Who writes in another's name says so.
+	if from[0].Address != envelope.From {
+		// A mail in the name of another address names its real sender.
 		sender, err := m.Header.AddressList("Sender")
-		if err != nil || len(sender) != 1 || sender[0].Address != e.From {
+		if err != nil || len(sender) != 1 || sender[0].Address != envelope.From {
 			return "neither From nor Sender is the envelope's sender"
 		}
 	}
@@ -48,7 +68,7 @@ func readMail(raw []byte, e *Entry, light bool) string {
 		return "To cannot be read"
 	case m.Header.Get("X-Iris-Incident-Id") == "":
 		// A mail to several people names them all, except those with bcc.
-	case len(to) != 1 || to[0].Address != e.To:
+	case len(to) != 1 || to[0].Address != envelope.To:
 		return "To is not the recipient"
 	}
 	if _, err := m.Header.Date(); err != nil {
@@ -77,10 +97,10 @@ func readMail(raw []byte, e *Entry, light bool) string {
 	for name, values := range m.Header {
 		e.Headers[name] = strings.Join(values, ", ")
 	}
-	return readPart(textproto.MIMEHeader(m.Header), m.Body, e, 0)
+	return e.readPart(textproto.MIMEHeader(m.Header), m.Body, 0)
 }
 
-// lines checks what holds for every line.
+// lines returns what is wrong with the line ends, lengths and header lines.
 func lines(raw []byte) string {
 	header := true
 	for len(raw) > 0 {
@@ -112,7 +132,8 @@ func lines(raw []byte) string {
 	return ""
 }
 
-func readPart(h textproto.MIMEHeader, body io.Reader, e *Entry, depth int) string {
+// readPart keeps the plain and the HTML text of a part and the parts in it. It returns what is wrong.
+func (e *Mail) readPart(h textproto.MIMEHeader, body io.Reader, depth int) string {
 	kind, params, err := mime.ParseMediaType(h.Get("Content-Type"))
 	if err != nil || depth > 3 {
 		return "a content type cannot be read"
@@ -127,7 +148,7 @@ func readPart(h textproto.MIMEHeader, body io.Reader, e *Entry, depth int) strin
 			if err != nil {
 				return "the parts cannot be read"
 			}
-			if why := readPart(p.Header, p, e, depth+1); why != "" {
+			if why := e.readPart(p.Header, p, depth+1); why != "" {
 				return why
 			}
 		}
@@ -142,12 +163,12 @@ func readPart(h textproto.MIMEHeader, body io.Reader, e *Entry, depth int) strin
 	if err != nil {
 		return "a part cannot be decoded"
 	}
-	words := strings.ReplaceAll(string(text), "\r\n", "\n")
+	decoded := strings.ReplaceAll(string(text), "\r\n", "\n")
 	switch kind {
 	case "text/plain":
-		e.Body = words
+		e.Body = decoded
 	case "text/html":
-		e.HTML = words
+		e.HTML = decoded
 	}
 	return ""
 }

@@ -1,5 +1,6 @@
-// Package words puts values into words for people: on timelines, on pages and in messages.
-package words
+// Package humanize formats values as text for people: numbers with a noun, durations, and the suggestion for a misspelt name.
+// Any package may call it; it imports nothing of Iris.
+package humanize
 
 import (
 	"fmt"
@@ -15,7 +16,7 @@ func Count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// Duration words a duration to the second: "1 h 30 min", "1 min 30 s", "0 s". Less than a second is worded in milliseconds.
+// Duration formats a duration in whole seconds: "1 h 30 min", "1 min 30 s". Less than a second is in milliseconds, less than zero is "0 s".
 func Duration(d time.Duration) string {
 	if d > 0 && d < time.Second {
 		return fmt.Sprintf("%d ms", max(1, d.Milliseconds()))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
@@ -14,31 +13,24 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// usualReminders are those of a server whose configuration says nothing of them.
-func usualReminders() config.Oncall {
-	return config.Oncall{
-		ReminderModes: []string{"email"}, ReminderRoles: []string{"primary", "secondary", "shadow", "manager"},
-		ReminderTimes: []time.Duration{24 * time.Hour, 7 * 24 * time.Hour},
-	}
-}
-
-// NewCalendar is the on-call side of a team to be set up.
+// NewCalendar is the calendar of a team to be added.
 type NewCalendar struct {
-	Team     oncall.TeamSettings // the team is made when there is none of that name
-	Admins   []string            // the first one makes the team
+	Team     oncall.TeamSettings // the team is created if it does not exist
+	Admins   []string            // the first one creates the team
 	Services []string
 	Roster   string
 	Members  []string // of the roster, in order
-	// Schedules are made for the roster. Only Name, Algorithm, Advanced, Threshold, Pattern and Rotation are looked at;
-	// members of a rotation's layers are the roster's, in its order, when there are none.
-	Schedules map[string]scheduling.ScheduleDraft // role -> schedule
+	// Schedules are the schedules of the roster, by role. Only Name, Algorithm, Advanced, Threshold, Pattern and Rotation
+	// are read. A layer of a rotation without members gets the members of the roster, in order.
+	Schedules map[string]scheduling.ScheduleDraft
 }
 
-// AddCalendar sets up a team's administrators, services, roster and schedules; a Conflict fault when the roster exists. The
-// shifts are made by the processors.
+// AddCalendar stores administrators, services, roster and schedules of a team. It returns a Conflict fault if the roster
+// exists. The processors create the shifts.
 func (o *Operator) AddCalendar(ctx context.Context, n NewCalendar) error {
 	by := oncall.By{Owner: operatorName}
-	teams := pgpeople.NewOncallTeams(o.db, Reminders(usualReminders()))
+	teams := pgpeople.NewOncallTeams(o.db, Reminders([]time.Duration{24 * time.Hour, 7 * 24 * time.Hour}, []string{"email"},
+		[]string{oncall.RolePrimary, oncall.RoleSecondary, "shadow", oncall.RoleManager}))
 	people, rosters := pgpeople.NewOncallPeople(o.db), pgpeople.NewRosters(teams)
 	known := map[string]oncall.Person{}
 	for _, name := range append(append([]string{}, n.Admins...), n.Members...) {
@@ -130,12 +122,12 @@ func (o *Operator) addSchedules(ctx context.Context, team oncall.Profile, roster
 	return nil
 }
 
-// Reminders are what somebody who joins a team hears of its shifts.
-func Reminders(c config.Oncall) []oncall.NoticeSetting {
+// Reminders returns the reminders that a new member of a team gets: one for each time before a shift and each mode, for shifts of the roles.
+func Reminders(before []time.Duration, modes, roles []string) []oncall.NoticeSetting {
 	var out []oncall.NoticeSetting
-	for _, before := range c.ReminderTimes {
-		for _, mode := range c.ReminderModes {
-			out = append(out, oncall.NoticeSetting{Mode: users.Mode(mode), Type: "oncall_reminder", Before: &before, Roles: c.ReminderRoles})
+	for _, b := range before {
+		for _, mode := range modes {
+			out = append(out, oncall.NoticeSetting{Mode: users.Mode(mode), Type: "oncall_reminder", Before: &b, Roles: roles})
 		}
 	}
 	return out

@@ -9,21 +9,19 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// Intake is how the alerts of an application are taken. Nil means no change.
+// Intake has the settings for the alerts of an application; nil = unchanged.
 type Intake struct {
-	DefaultPlan          *string // for alerts without a usable plan; "" = none
+	DefaultPlan *string // plan of alerts that name no usable plan; "" = none
+	// LateWithin is how long after a resolve a firing alert counts as late. LateHold is how long a late alert waits for its resolve.
 	LateWithin, LateHold *time.Duration
 }
 
-// maxLate bounds how late a delivery may count as late, and how long it waits.
+// maxLate is the maximum of LateWithin and LateHold.
 const maxLate = 24 * time.Hour
 
-// SetIntake changes how the alerts of an application are taken.
+// SetIntake changes the settings for the alerts of an application.
 func (o *Operator) SetIntake(ctx context.Context, name string, in Intake) error {
-	app, err := o.applications.ByName(ctx, name)
-	if fault.Is(err, fault.NotFound) {
-		return fault.Wrap(fault.NotFound, err, "there is no application "+name)
-	}
+	app, err := o.application(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -31,7 +29,7 @@ func (o *Operator) SetIntake(ctx context.Context, name string, in Intake) error 
 		app.DefaultPlan = strings.TrimSpace(*in.DefaultPlan)
 		if app.DefaultPlan != "" {
 			if _, err := o.plans.ByName(ctx, app.DefaultPlan); err != nil {
-				return fault.Wrap(fault.Invalid, err, "default plan: there is no active plan "+app.DefaultPlan)
+				return fault.Wrap(fault.Invalid, err, "application "+app.Name+": there is no active plan "+app.DefaultPlan+" for --default-plan")
 			}
 		}
 	}
@@ -43,7 +41,7 @@ func (o *Operator) SetIntake(ctx context.Context, name string, in Intake) error 
 		switch {
 		case t.of == nil:
 		case *t.of < 0 || *t.of > maxLate:
-			return fault.Invalidf("late", "%s must be between 0 and 24h", t.flag)
+			return fault.Invalidf("late", "application %s: %s must be between 0 and 24h", app.Name, t.flag)
 		default:
 			*t.to = *t.of
 		}
@@ -54,16 +52,16 @@ func (o *Operator) SetIntake(ctx context.Context, name string, in Intake) error 
 	return o.note(ctx, "intake of alerts changed", "application "+app.Name)
 }
 
-// maxRepage bounds repage_after, which is stored in seconds.
+// maxRepage is the maximum of repage_after, which the database stores in seconds.
 const maxRepage = 365 * 24 * time.Hour
 
-// SetRepageAfter sets after which time a repeated alert starts a plan again that is exhausted; 0 = never.
+// SetRepageAfter sets after which time a repeated alert restarts an exhausted plan; 0 = never.
 func (o *Operator) SetRepageAfter(ctx context.Context, plan string, after time.Duration) error {
 	if after < 0 || after > maxRepage {
-		return fault.Invalidf("repage_after", "--repage-after must be between 0 and 8760h")
+		return fault.Invalidf("repage_after", "plan %s: --repage-after must be between 0 and 8760h", plan)
 	}
 	if after > 0 && after < time.Minute {
-		return fault.Invalidf("repage_after", "--repage-after must be 0 or at least 1m")
+		return fault.Invalidf("repage_after", "plan %s: --repage-after must be 0 or at least 1m", plan)
 	}
 	if err := o.plans.SetRepageAfter(ctx, plan, after); err != nil {
 		return err
@@ -71,7 +69,7 @@ func (o *Operator) SetRepageAfter(ctx context.Context, plan string, after time.D
 	return o.note(ctx, "repage_after changed", "plan "+plan+", "+after.String())
 }
 
-// parseFallback reads ROLE:NAME; "" is no fallback.
+// parseFallback parses ROLE:NAME; "" = no fallback.
 func parseFallback(text string) (*escalation.Target, error) {
 	if text == "" {
 		return nil, nil
@@ -83,7 +81,7 @@ func parseFallback(text string) (*escalation.Target, error) {
 	return &escalation.Target{Role: role, Name: name}, nil
 }
 
-// SetPlanFallback sets who is paged when nobody of a step of the plan can be reached, as ROLE:NAME; "" = nobody in particular.
+// SetPlanFallback sets the target (ROLE:NAME) that is paged when no recipient of a step can be reached; "" = no fallback.
 func (o *Operator) SetPlanFallback(ctx context.Context, plan, fallback string) error {
 	to, err := parseFallback(fallback)
 	if err != nil {
@@ -95,16 +93,13 @@ func (o *Operator) SetPlanFallback(ctx context.Context, plan, fallback string) e
 	return o.note(ctx, "fallback changed", "plan "+plan+", "+fallback)
 }
 
-// SetApplicationFallback is SetPlanFallback for an application, whose fallback is paged when the plan has none.
+// SetApplicationFallback sets the fallback of an application, which is used when the plan has none. See SetPlanFallback.
 func (o *Operator) SetApplicationFallback(ctx context.Context, name, fallback string) error {
 	to, err := parseFallback(fallback)
 	if err != nil {
 		return err
 	}
-	app, err := o.applications.ByName(ctx, name)
-	if fault.Is(err, fault.NotFound) {
-		return fault.Wrap(fault.NotFound, err, "there is no application "+name)
-	}
+	app, err := o.application(ctx, name)
 	if err != nil {
 		return err
 	}

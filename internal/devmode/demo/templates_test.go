@@ -1,4 +1,4 @@
-package devmode
+package demo
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// samples are what the sources post, and what a page must say then.
+// samples are contexts that the sources post, with the title that the page must contain.
 var samples = map[string]struct{ context, title string }{
 	"alertmanager": {`{"receiver":"iris","status":"firing","alerts":[{"status":"firing","labels":{"alertname":"DiskFull","instance":"db1","severity":"critical"},
 		"annotations":{"summary":"disk of db1 is full"},"startsAt":"2026-11-20T10:00:00Z","generatorURL":"http://p/graph"}],
@@ -35,36 +35,36 @@ var samples = map[string]struct{ context, title string }{
 	"title":     {`{"title":"db-1: disk is full","service":"db","value":99}`, "db-1: disk is full"},
 }
 
-// words serves one incident and one template.
-type words struct {
+// oneIncident is a source with one incident and one template.
+type oneIncident struct {
 	context string
 	content messages.TemplateContent
 }
 
-func (w words) Incidents(context.Context, []incidents.ID) (map[incidents.ID]messages.IncidentWords, error) {
-	return map[incidents.ID]messages.IncidentWords{5: {Context: json.RawMessage(w.context), PlanID: 7, Application: "shop"}}, nil
+func (s oneIncident) Incidents(context.Context, []incidents.ID) (map[incidents.ID]messages.IncidentWords, error) {
+	return map[incidents.ID]messages.IncidentWords{5: {Context: json.RawMessage(s.context), PlanID: 7, Application: "shop"}}, nil
 }
 
-func (words) Requests(context.Context, []int64) (map[int64]messages.RequestWords, error) {
+func (oneIncident) Requests(context.Context, []int64) (map[int64]messages.RequestWords, error) {
 	return nil, nil
 }
 
-func (words) Plans(context.Context, []int64) (map[int64]messages.PlanWords, error) {
+func (oneIncident) Plans(context.Context, []int64) (map[int64]messages.PlanWords, error) {
 	return map[int64]messages.PlanWords{7: {Name: "ops"}}, nil
 }
 
-func (w words) Templates(_ context.Context, keys []messages.TemplateKey) (map[messages.TemplateKey]messages.Found, error) {
-	return map[messages.TemplateKey]messages.Found{keys[0]: {Template: true, Application: true, Mode: true, Content: w.content}}, nil
+func (s oneIncident) Templates(_ context.Context, keys []messages.TemplateKey) (map[messages.TemplateKey]messages.Found, error) {
+	return map[messages.TemplateKey]messages.Found{keys[0]: {Template: true, Application: true, Mode: true, Content: s.content}}, nil
 }
 
-func (words) Detours(context.Context, []messages.ID) (map[messages.ID]messages.Change, error) {
+func (oneIncident) Detours(context.Context, []messages.ID) (map[messages.ID]messages.Change, error) {
 	return nil, nil
 }
 
-// documented are the words of the template in docs/api.md.
+// documented returns the template in docs/api.md.
 func documented(t *testing.T) (out []messages.TemplateWords) {
 	t.Helper()
-	doc, err := os.ReadFile("../../docs/api.md")
+	doc, err := os.ReadFile("../../../docs/api.md")
 	require.NoError(t, err)
 	found := regexp.MustCompile(`(?s)/v0/templates -d '(\{.*?\})'\n`).FindSubmatch(doc)
 	require.NotNil(t, found)
@@ -79,7 +79,7 @@ func documented(t *testing.T) (out []messages.TemplateWords) {
 	return out
 }
 
-func TestTemplatesAndBuiltInWordsSayWhatHappened(t *testing.T) {
+func TestTemplatesAndBuiltInTextContainTheTitle(t *testing.T) {
 	t.Parallel()
 	builtIn := []messages.TemplateWords{}
 	for _, mode := range []users.Mode{users.Email, users.SMS, users.Slack, users.Call} {
@@ -87,10 +87,10 @@ func TestTemplatesAndBuiltInWordsSayWhatHappened(t *testing.T) {
 			builtIn = append(builtIn, messages.TemplateWords{Mode: mode, TemplateContent: messages.TemplateContent{Subject: "{{ nothing }}", Body: blank}})
 		}
 	}
-	for kind, templates := range map[string][]messages.TemplateWords{"demo": demoWords().Words, "documented": documented(t), "built in": builtIn} {
+	for kind, templates := range map[string][]messages.TemplateWords{"demo": templateDraft().Words, "documented": documented(t), "built in": builtIn} {
 		for source, sample := range samples {
 			for _, tpl := range templates {
-				out, err := messages.NewRenderer(words{sample.context, tpl.TemplateContent}).Render(t.Context(), []messages.Request{{
+				out, err := messages.NewRenderer(oneIncident{sample.context, tpl.TemplateContent}).Render(t.Context(), []messages.Request{{
 					MessageID: 27, IncidentID: 5, PlanID: 7, Mode: tpl.Mode, Template: "t", Target: "ana", AckURL: "https://iris.example/ack/abc",
 				}})
 				require.NoError(t, err)

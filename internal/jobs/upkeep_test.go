@@ -32,7 +32,7 @@ func TestAPassThatPanicsHasFailed(t *testing.T) {
 	require.NoError(t, repeat(ctx, time.Millisecond, pass, func(err error) { told = append(told, err) }))
 	require.Len(t, told, 2)
 	require.ErrorContains(t, told[0], "internal error: poison")
-	require.Contains(t, fmt.Sprintf("%+v", told[0]), "chores_test.go", "with the stack")
+	require.Contains(t, fmt.Sprintf("%+v", told[0]), "upkeep_test.go", "with the stack")
 	require.EqualError(t, told[1], "away")
 }
 

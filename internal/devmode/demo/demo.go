@@ -1,4 +1,6 @@
-package devmode
+// Package demo writes the demo data of `iris dev`: people, a team, calendars, an application, a template and a plan. devmode calls it and
+// prints the names. It writes through internal/operator only.
+package demo
 
 import (
 	"context"
@@ -12,27 +14,28 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// The demo data as the printed lines name it.
+// Names and credentials of the demo data. devmode prints them.
 const (
-	DemoUser        = "demo"
-	DemoPassword    = "demo"
-	DemoApplication = "demo"
-	DemoKey         = "demo-key"
-	DemoPlan        = "demo-plan"
-	demoTeam        = "demo"
-	demoTemplate    = "demo-template"
+	User        = "demo"
+	Password    = "demo"
+	Application = "demo"
+	Key         = "demo-key"
+	Plan        = "demo-plan"
+
+	teamName     = "demo"
+	templateName = "demo-template"
 )
 
-// demoPeople are the demo user, who chose a mode for each priority that the plan uses, and team mates with the defaults.
-// The numbers are of the range reserved for stories.
-func demoPeople() []operator.NewUser {
+// people returns the demo user, who has a mode of their own for each priority, and team members with the default modes.
+// The phone numbers are from the range that is reserved for fiction.
+func people() []operator.NewUser {
 	person := func(name, full, number string) operator.NewUser {
 		return operator.NewUser{Name: name, FullName: full, Contacts: map[users.Mode]string{
 			users.Email: name + "@example.com", users.SMS: number, users.Call: number, users.Slack: "@" + name,
 		}}
 	}
-	demo := person(DemoUser, "Demo User", "+12025550100")
-	demo.Admin, demo.Password, demo.AnyPassword = true, DemoPassword, true
+	demo := person(User, "Demo User", "+12025550100")
+	demo.Admin, demo.Password, demo.AnyPassword = true, Password, true
 	demo.Modes = map[users.Priority]users.Mode{
 		users.Urgent: users.Call, users.High: users.SMS, users.Medium: users.Slack, users.Low: users.Email,
 	}
@@ -44,19 +47,19 @@ func demoPeople() []operator.NewUser {
 	}
 }
 
-// demoPlan pages the demo user in three ways at once, and after a minute everybody else in a way that wakes them less or more.
-func demoPlan() escalation.PlanContent {
+// plan pages the demo user in three modes at once. After a minute it pages the other members, with different priorities.
+func plan() escalation.PlanContent {
 	to := func(name string, p users.Priority, wait time.Duration) escalation.Notification {
 		return escalation.Notification{
-			Target: &escalation.Target{Role: "user", Name: name}, Priority: p, Template: demoTemplate, Wait: wait,
+			Target: &escalation.Target{Role: "user", Name: name}, Priority: p, Template: templateName, Wait: wait,
 		}
 	}
 	return escalation.PlanContent{
-		Name: DemoPlan, Description: "The demo user at once by e-mail, text and Slack; the rest of the team a minute later.",
+		Name: Plan, Description: "The demo user at once by e-mail, text and Slack; the rest of the team a minute later.",
 		ThresholdWindow: 15 * time.Minute, ThresholdCount: 10, AggregationWindow: 5 * time.Minute, AggregationReset: 5 * time.Minute,
 		Steps: []escalation.Step{
 			{Notifications: []escalation.Notification{
-				to(DemoUser, users.Low, time.Minute), to(DemoUser, users.High, time.Minute), to(DemoUser, users.Medium, time.Minute),
+				to(User, users.Low, time.Minute), to(User, users.High, time.Minute), to(User, users.Medium, time.Minute),
 			}},
 			{Notifications: []escalation.Notification{
 				to("ana", users.Urgent, 5*time.Minute), to("ben", users.High, 5*time.Minute), to("chloe", users.Medium, 5*time.Minute),
@@ -65,8 +68,8 @@ func demoPlan() escalation.PlanContent {
 	}
 }
 
-// demoWords say what Alertmanager posts as well as what the signed example posts.
-func demoWords() messages.TemplateDraft {
+// templateDraft returns a template for the incidents of both printed commands: the one of Alertmanager and the signed one.
+func templateDraft() messages.TemplateDraft {
 	const subject = `{{ iris.title }}{% if alerts and status %} is {{ status }}{% endif %}`
 	const body = `{% if alerts %}{{ iris.title }}
 {% for alert in alerts %}
@@ -81,39 +84,39 @@ func demoWords() messages.TemplateDraft {
 <li>{{ alert.labels.alertname | e }}{% if alert.labels.instance %} on {{ alert.labels.instance | e }}{% endif %}: {{ alert.status | e }}</li>{% endfor %}
 </ul>{% else %}<p>{% if service %}service: {{ service | e }}<br>{% endif %}{% if value %}value: {{ value | e }}{% endif %}</p>{% endif %}`
 	const short = `{{ iris.title }}{% if not alerts %}{% if service %} ({{ service }}{% if value %}: {{ value }}{% endif %}){% endif %}{% endif %}`
-	words := func(mode users.Mode, subject, body, html string) messages.TemplateWords {
-		return messages.TemplateWords{Application: DemoApplication, Mode: mode, TemplateContent: messages.TemplateContent{
+	content := func(mode users.Mode, subject, body, html string) messages.TemplateWords {
+		return messages.TemplateWords{Application: Application, Mode: mode, TemplateContent: messages.TemplateContent{
 			Subject: subject, Body: body, EmailHTML: html,
 		}}
 	}
-	return messages.TemplateDraft{Name: demoTemplate, Words: []messages.TemplateWords{
-		words(users.Email, subject, body, html), words(users.SMS, "", short, ""),
-		words(users.Slack, subject, body, ""), words(users.Call, "", short, ""),
+	return messages.TemplateDraft{Name: templateName, Words: []messages.TemplateWords{
+		content(users.Email, subject, body, html), content(users.SMS, "", short, ""),
+		content(users.Slack, subject, body, ""), content(users.Call, "", short, ""),
 	}}
 }
 
-// Seed loads the demo data unless the demo plan, which comes last, exists already: what people changed since stays. It
-// completes what an interrupted start left unfinished.
+// Seed writes the demo data. It changes nothing if the demo plan, which is written last, exists: people may have edited the data.
+// Objects of an interrupted Seed are kept and the others added.
 func Seed(ctx context.Context, o *operator.Operator) error {
-	if done, err := o.HasPlan(ctx, DemoPlan); done || err != nil {
+	if done, err := o.HasPlan(ctx, Plan); done || err != nil {
 		return err
 	}
-	for _, p := range demoPeople() {
-		if err := added(o.AddUser(ctx, p)); err != nil {
+	for _, p := range people() {
+		if err := ignoreConflict(o.AddUser(ctx, p)); err != nil {
 			return fmt.Errorf("user %s: %w", p.Name, err)
 		}
 	}
-	team := operator.NewTeam{Name: demoTeam, Description: "The demo team", Members: []string{DemoUser, "ana", "ben", "chloe"}, Manager: "ana"}
-	if err := added(o.AddTeam(ctx, team)); err != nil {
+	team := operator.NewTeam{Name: teamName, Description: "The demo team", Members: []string{User, "ana", "ben", "chloe"}, Manager: "ana"}
+	if err := ignoreConflict(o.AddTeam(ctx, team)); err != nil {
 		return fmt.Errorf("team: %w", err)
 	}
-	for _, c := range demoCalendars(time.Now()) {
-		if err := added(o.AddCalendar(ctx, c)); err != nil {
+	for _, c := range calendars(time.Now()) {
+		if err := ignoreConflict(o.AddCalendar(ctx, c)); err != nil {
 			return fmt.Errorf("calendar of team %s: %w", c.Team.Name, err)
 		}
 	}
 	demo := operator.NewApplication{
-		Name: DemoApplication, Key: DemoKey, Variables: []string{"title", "service", "value"}, TitleVariable: "title", ActsForUsers: true,
+		Name: Application, Key: Key, Variables: []string{"title", "service", "value"}, TitleVariable: "title", ActsForUsers: true,
 	}
 	_, err := o.AddApplication(ctx, demo)
 	if fault.Is(err, fault.Conflict) {
@@ -122,21 +125,21 @@ func Seed(ctx context.Context, o *operator.Operator) error {
 	if err != nil {
 		return fmt.Errorf("application: %w", err)
 	}
-	there, err := o.HasTemplate(ctx, demoTemplate)
-	if err == nil && !there {
-		err = o.SaveTemplate(ctx, DemoUser, demoWords())
+	exists, err := o.HasTemplate(ctx, templateName)
+	if err == nil && !exists {
+		err = o.SaveTemplate(ctx, User, templateDraft())
 	}
 	if err != nil {
 		return fmt.Errorf("template: %w", err)
 	}
-	if err := o.SavePlan(ctx, DemoUser, demoPlan()); err != nil {
+	if err := o.SavePlan(ctx, User, plan()); err != nil {
 		return fmt.Errorf("plan: %w", err)
 	}
 	return nil
 }
 
-// added takes "exists already" for done.
-func added(err error) error {
+// ignoreConflict drops the error of an object that exists already.
+func ignoreConflict(err error) error {
 	if fault.Is(err, fault.Conflict) {
 		return nil
 	}

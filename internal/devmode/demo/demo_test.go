@@ -1,28 +1,26 @@
-package devmode
+package demo
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
-	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/operator"
-	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/calendar"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
 func TestDemoCalendarsFillWithoutGaps(t *testing.T) {
 	t.Parallel()
-	url := pgtest.URL(t)
-	o, err := operator.Open(t.Context(), config.Common{Database: config.Database{URL: config.Secret(url), MaxConnections: 4}})
+	keys, err := auth.NewKeys(make([]byte, auth.SecretSize))
 	require.NoError(t, err)
-	t.Cleanup(o.Close)
+	db := pgtest.New(t)
+	o := operator.New(db, keys)
 	require.NoError(t, Seed(t.Context(), o))
 	require.NoError(t, Seed(t.Context(), o), "seeding again changes nothing")
 
-	db := pgtest.Open(t, url, postgres.Config{})
 	_, err = db.Pool().Exec(t.Context(), `update bucket_leases set owner = 'me', epoch = 1`)
 	require.NoError(t, err)
 	rows, err := db.Pool().Query(t.Context(), `select id from teams order by id`)

@@ -1,9 +1,8 @@
-// Package spelling guesses which name somebody meant who wrote one that does not exist.
-package spelling
+package humanize
 
 import "strings"
 
-// DidYouMean returns "; did you mean X?" when one of the known names is close to name, in whatever case.
+// DidYouMean returns "; did you mean X?" with the known name that is most similar to name, or "" if none is similar. Case does not count.
 func DidYouMean(name string, known []string) string {
 	best, distance := "", 4
 	for _, k := range known {
@@ -17,7 +16,7 @@ func DidYouMean(name string, known []string) string {
 	return "; did you mean " + best + "?"
 }
 
-// editDistance is how many letters have to be changed, added or removed to make b of a.
+// editDistance is the Levenshtein distance: how many bytes must be changed, added or removed to turn a into b.
 func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -15,15 +15,16 @@ func (o *Operator) PriorityModes(ctx context.Context) (map[users.Priority]users.
 	return o.targets.PriorityModes(ctx)
 }
 
-// SetPriorityMode changes the mode in which people hear of a priority where neither they nor the application chose one.
+// SetPriorityMode changes the default mode of a priority. It applies where neither the user nor the application has a
+// setting.
 func (o *Operator) SetPriorityMode(ctx context.Context, p users.Priority, m users.Mode) error {
 	switch {
 	case !slices.Contains(users.Priorities, p):
-		return fault.Invalidf("priority", "there is no priority %s; there are urgent, high, medium and low", p)
+		return fault.Invalidf("priority", "there is no priority %s: use urgent, high, medium or low", p)
 	case m == users.Drop:
-		return fault.Invalidf("mode", "with drop as default messages would reach nobody")
+		return fault.Invalidf("mode", "mode drop cannot be a default: messages would reach nobody")
 	case !slices.Contains(users.Modes, m):
-		return fault.Invalidf("mode", "there is no mode %s; there are email, sms, call, slack, push and webhook", m)
+		return fault.Invalidf("mode", "there is no mode %s: use email, sms, call, slack, push or webhook", m)
 	}
 	if err := o.targets.SetPriorityMode(ctx, p, m); err != nil {
 		return err
@@ -31,13 +32,13 @@ func (o *Operator) SetPriorityMode(ctx context.Context, p users.Priority, m user
 	return o.note(ctx, "default mode set", "priority "+string(p)+" to "+string(m))
 }
 
-// UserName returns a person's name as they spell it; NotFound when there is none.
+// UserName returns the name of a user in its stored spelling. It returns a NotFound fault if there is none.
 func (o *Operator) UserName(ctx context.Context, name string) (string, error) {
 	u, err := o.user(ctx, name)
 	return u.Name, err
 }
 
-// SetPassword gives a person a new password and ends their sessions. It does not switch anybody on.
+// SetPassword sets the password of a user and ends their sessions. A user who is switched off stays so.
 func (o *Operator) SetPassword(ctx context.Context, name, password string) error {
 	u, err := o.user(ctx, name)
 	if err != nil {
@@ -56,8 +57,8 @@ func (o *Operator) SetPassword(ctx context.Context, name, password string) error
 	return o.note(ctx, "password set", "user "+u.Name)
 }
 
-// TakePassword takes a person's password away and ends their sessions. A directory's password opens the door as before.
-func (o *Operator) TakePassword(ctx context.Context, name string) error {
+// RemovePassword removes the password of a user and ends their sessions. A password of the directory still works.
+func (o *Operator) RemovePassword(ctx context.Context, name string) error {
 	u, err := o.user(ctx, name)
 	if err != nil {
 		return err
@@ -68,9 +69,9 @@ func (o *Operator) TakePassword(ctx context.Context, name string) error {
 	return o.note(ctx, "password taken away", "user "+u.Name)
 }
 
-// SetActive switches a person on or off and reports whether that changed anything. Who is off neither logs in nor is
-// paged, and their sessions end; the fallbacks of plans are paged in their place. Switching off somebody who is in use is a
-// Conflict fault that names what uses them, unless forced.
+// SetActive switches a user on or off and reports whether that is a change. A user who is switched off cannot log in and is
+// not paged; fallbacks of plans are paged instead, and the sessions end. It returns a Conflict fault that names the uses of
+// a user who is in use, unless force is set.
 func (o *Operator) SetActive(ctx context.Context, name string, active, force bool) (bool, error) {
 	u, err := o.user(ctx, name)
 	if err != nil || u.Active == active {

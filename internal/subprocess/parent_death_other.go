@@ -4,5 +4,5 @@ package subprocess
 
 import "syscall"
 
-// dieWithParent does nothing: only Linux can tie a child's life to its parent's.
+// dieWithParent does nothing: only Linux has a signal for the death of the parent.
 func dieWithParent(*syscall.SysProcAttr, syscall.Signal) {}
