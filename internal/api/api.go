@@ -16,7 +16,6 @@ import (
 	"github.com/iris-oncall/iris/internal/api/incidents"
 	"github.com/iris-oncall/iris/internal/api/messages"
 	"github.com/iris-oncall/iris/internal/api/people"
-	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/calendars"
 	"github.com/iris-oncall/iris/internal/wire/replay"
@@ -77,7 +76,7 @@ func (a *API) Routes(r chi.Router) {
 }
 
 // over lists the routes that are not the calendar's, over the parts of a unit of work.
-func over(d Deps, wake func(buckets.Set)) []routing.Route {
+func over(d Deps, wake replay.Wake) []routing.Route {
 	d.Incidents.Wake = wake
 	return (&API{d}).table()
 }

@@ -209,7 +209,7 @@ func New(d Deps) (*API, error) {
 }
 
 // over returns the API over the parts of a unit of work, with the caches and metrics of a.
-func (a *API) over(d Deps, wake func(buckets.Set)) *API {
+func (a *API) over(d Deps, wake replay.Wake) *API {
 	c := *a
 	d.Wake, d.Log, d.Config = wake, a.Log, a.Config
 	c.Deps, c.tagging, c.acceptor = d, tagging{d.Config.Tags, d.Tags}, a.acceptor.Within(d.Notifications)

@@ -6,8 +6,8 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/replay"
 )
 
 // access says who may use a route, before the handler looks at the details.
@@ -81,7 +81,7 @@ func (a *API) Routes(r chi.Router) {
 	for i, rt := range a.table() {
 		h := a.serve(rt)
 		if rt.method == http.MethodPost {
-			h = a.keys.Once(h, func(d Deps, wake func(buckets.Set)) http.Handler {
+			h = a.keys.Once(h, func(d Deps, wake replay.Wake) http.Handler {
 				over := a.over(d, wake)
 				return over.serve(over.table()[i])
 			})

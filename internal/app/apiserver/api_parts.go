@@ -1,7 +1,6 @@
 package apiserver
 
 import (
-	"context"
 	"time"
 
 	"github.com/alexedwards/scs/v2"
@@ -13,7 +12,6 @@ import (
 	"github.com/iris-oncall/iris/internal/app/server"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/config"
-	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/irisapi"
 	"github.com/iris-oncall/iris/internal/load"
 	"github.com/iris-oncall/iris/internal/login"
@@ -217,7 +215,7 @@ func (s *apiShared) pages() (*web.Web, error) {
 		return nil, err
 	}
 	return web.New(web.Deps{
-		Incidents: web.IncidentParts{Incidents: s.incidents, Transitions: s.incidents, Messages: s.messages, Steps: stepsOf(s.plans), Wake: s.notifier.Wake},
+		Incidents: web.IncidentParts{Incidents: s.incidents, Transitions: s.incidents, Messages: s.messages, Steps: s.plans.StepCount, Wake: s.notifier.Wake},
 		Plans:     web.PlanParts{Plans: s.plans, Simulator: s.simulator},
 		Cluster:   web.ClusterParts{Members: engine.NewCluster(s.db), Queues: s.queues},
 		Teams:     pgpeople.NewTeams(s.db),
@@ -266,16 +264,5 @@ func apiConfig(c config.API) irisapi.Config {
 		Openings: openings(c), HealthcheckFile: c.HTTP.HealthcheckFile, MaxPlanLength: c.MaxPlanLength, Tags: c.Tags, InternalApplications: c.InternalApplications,
 		ListLimit: c.MailingLists.MaxMembers, DummyRoles: c.Compatibility.DummyRoles, TimeZones: c.TimeZones,
 		Mobile: c.Mobile.Activated, DeviceApplications: c.Mobile.Applications,
-	}
-}
-
-// stepsOf tells pages how many steps a plan version has; 0 when that cannot be found out.
-func stepsOf(plans *catalog.Plans) func(context.Context, int64) int {
-	return func(ctx context.Context, id int64) int {
-		p, err := plans.ByID(ctx, escalation.PlanID(id))
-		if err != nil {
-			return 0
-		}
-		return len(p.Steps)
 	}
 }

@@ -73,6 +73,15 @@ func planByName(ctx context.Context, d *postgres.DB, name string) (plan escalati
 	return plan, err
 }
 
+// StepCount returns how many steps a version of a plan has; 0 when it cannot be read.
+func (p *Plans) StepCount(ctx context.Context, id int64) int {
+	plan, err := p.ByID(ctx, escalation.PlanID(id))
+	if err != nil {
+		return 0
+	}
+	return len(plan.Steps)
+}
+
 // Recent is ByName for opening incidents: what it returns may be up to a second old. It must not be changed.
 func (p *Plans) Recent(ctx context.Context, name string) (escalation.PlanSteps, error) {
 	return p.active.Get(ctx, strings.TrimRight(name, " "), func(ctx context.Context) (escalation.PlanSteps, error) {

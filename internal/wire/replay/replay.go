@@ -73,9 +73,12 @@ type Keys[P any] struct {
 	Replayed func()
 }
 
+// Wake takes the buckets that a request changed. Their processors are woken when the change is committed.
+type Wake = func(buckets.Set)
+
 // Over returns the handler that serves a request with the parts of its unit of work. The handler must call wake with the buckets
-// that it changed; their processors are woken after the commit.
-type Over[P any] func(parts P, wake func(buckets.Set)) http.Handler
+// that it changed.
+type Over[P any] func(parts P, wake Wake) http.Handler
 
 // Once makes a request with an Idempotency-Key act once per application, person and path: sent again, it gets the stored
 // answer. Only successes are stored; after anything else the key is free, so that the request can be tried again. Requests
@@ -98,9 +101,9 @@ func (k *Keys[P]) Once(next http.Handler, over Over[P]) http.Handler {
 }
 
 // Table returns the Once of a Mount. table makes the routes of the edge over the parts of a unit.
-func (k *Keys[P]) Table(table func(parts P, wake func(buckets.Set)) []routing.Route) func(routing.Route, routing.Serve) http.Handler {
+func (k *Keys[P]) Table(table func(parts P, wake Wake) []routing.Route) func(routing.Route, routing.Serve) http.Handler {
 	return func(rt routing.Route, serve routing.Serve) http.Handler {
-		return k.Once(serve(rt), func(parts P, wake func(buckets.Set)) http.Handler {
+		return k.Once(serve(rt), func(parts P, wake Wake) http.Handler {
 			routes := table(parts, wake)
 			return serve(routes[slices.IndexFunc(routes, func(other routing.Route) bool {
 				return other.Method == rt.Method && other.Path == rt.Path
