@@ -1,4 +1,4 @@
-// Package walls checks that packages import only what the plan of the house allows (ARCHITECTURE.md, "Walls").
+// Package walls checks imports and sizes of packages (ARCHITECTURE.md, "The walls"), the map of packages, and the glossary.
 package walls
 
 import (
