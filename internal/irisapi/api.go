@@ -18,7 +18,6 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/cache"
 	"github.com/iris-oncall/iris/internal/escalation"
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -87,11 +86,6 @@ type Queues interface {
 	Depths(ctx context.Context) ([]messages.QueueDepth, error)
 }
 
-// Replays keeps answers to requests that carry an Idempotency-Key.
-type Replays interface {
-	Expire(ctx context.Context) (int64, error)
-}
-
 // Config holds what operators can choose. The zero value is the default.
 type Config struct {
 	// Openings are the holes of the predecessors that clients may still need.
@@ -146,7 +140,6 @@ type Deps struct {
 	Targets       Targets
 	Categories    Categories
 	Queues        Queues
-	Replays       Replays
 	// Begin begins units of work for requests that carry an Idempotency-Key.
 	Begin replay.Begin[Deps]
 	Load  Load
@@ -191,7 +184,7 @@ func New(d Deps) (*API, error) {
 	if d.Authenticator == nil || d.Errors == nil || d.Incidents == nil || d.Plans == nil || d.Templates == nil ||
 		d.Messages == nil || d.Notifications == nil || d.Applications == nil || d.Directory == nil || d.Resolver == nil ||
 		d.People == nil || d.Profiles == nil || d.Targets == nil || d.Categories == nil ||
-		d.Queues == nil || d.Replays == nil || d.Begin == nil || d.Load == nil || d.Settings == nil || d.ApplicationKeys == nil || d.Limits == nil ||
+		d.Queues == nil || d.Begin == nil || d.Load == nil || d.Settings == nil || d.ApplicationKeys == nil || d.Limits == nil ||
 		d.Tags == nil || d.States == nil || d.Aggregations == nil || d.Statistics == nil || d.Syntax == nil || d.Wake == nil ||
 		d.Ping == nil || d.Log == nil || d.Registerer == nil {
 		return nil, errors.New("irisapi: a part is missing")
@@ -223,35 +216,4 @@ func (a *API) Handler() http.Handler {
 	a.Errors.Refuse(r)
 	a.Routes(r)
 	return r
-}
-
-const (
-	expireEvery = 10 * time.Minute
-	expireBatch = 5000
-)
-
-// Run removes answers that are kept no longer, until ctx ends.
-func (a *API) Run(ctx context.Context) error {
-	tick := time.NewTicker(expireEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-			a.expire(ctx)
-		}
-	}
-}
-
-func (a *API) expire(ctx context.Context) {
-	for ctx.Err() == nil {
-		n, err := a.Replays.Expire(ctx)
-		if err != nil && !fault.Is(err, fault.Unavailable) {
-			a.Log.Error("old idempotent answers cannot be removed", zap.Error(err))
-		}
-		if err != nil || n < expireBatch {
-			return
-		}
-	}
 }

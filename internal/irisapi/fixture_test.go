@@ -138,7 +138,7 @@ func newFixture(t testing.TB, change ...func(*irisapi.Deps)) *fixture {
 			Incidents: incidents.New(db), Plans: catalog.NewPlans(db), Templates: catalog.NewTemplates(db),
 			Messages: incidents.NewMessages(db), Notifications: notifications.New(db), Applications: apps, Settings: apps, ApplicationKeys: apps, Limits: apps, Tags: catalog.NewTags(db),
 			States: incidents.New(db), Aggregations: catalog.NewPlans(db), Statistics: incidents.NewStatistics(db), Directory: dir,
-			Resolver: oncall.NewResolver(dir, nil, time.Second), People: people, Queues: queues, Replays: idempotency,
+			Resolver: oncall.NewResolver(dir, nil, time.Second), People: people, Queues: queues,
 			Begin:    replay.Units(idempotency, func(u *postgres.Unit) irisapi.Deps { return parts(u.DB()) }),
 			Profiles: pgpeople.NewSettings(db), Targets: catalog.NewTargets(db), Categories: apps,
 			Load: load.New(queues, log), Ping: f.db.Ping, Log: log, Registerer: prometheus.NewRegistry(),

@@ -136,11 +136,16 @@ func answered(ctx context.Context, q *db.Queries, k auth.ReplayKey) (*auth.Answe
 	return stored, nil
 }
 
-// Expire removes answers older than a day, some thousands at a time, and returns how many.
-func (i *Idempotency) Expire(ctx context.Context) (n int64, err error) {
-	err = i.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		n, err = q.ExpireIdempotencyKeys(ctx, replayFor.Seconds())
-		return err
-	})
-	return n, err
+// expireBatch is how many answers one statement of Expire deletes.
+const expireBatch = 5000
+
+// Expire deletes answers older than a day and returns how many.
+func (i *Idempotency) Expire(ctx context.Context) (all int64, err error) {
+	for n := int64(expireBatch); n == expireBatch && err == nil; all += n {
+		err = i.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
+			n, err = q.ExpireIdempotencyKeys(ctx, db.ExpireIdempotencyKeysParams{KeepSeconds: replayFor.Seconds(), Most: expireBatch})
+			return err
+		})
+	}
+	return all, err
 }

@@ -252,7 +252,8 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 		return nil, nil, err
 	}
 	return a.routes(zip, docs, v0, calendars, v1, hooks, answers, pages), []func(context.Context) error{
-		s.notifier.Run, v0.Run, s.load.Run, jobs.ExpireSessions(s.sessionRows, a.log), jobs.NewQueueGauges(s.queues.Depths, a.reg).Run,
+		s.notifier.Run, s.load.Run, jobs.Expire("sessions", s.sessionRows.DeleteExpired, a.log),
+		jobs.Expire("idempotent answers", s.idempotency.Expire, a.log), jobs.NewQueueGauges(s.queues.Depths, a.reg).Run,
 	}, nil
 }
 

@@ -111,7 +111,7 @@ func (s *apiShared) irisParts() irisapi.Deps {
 		Tags: catalog.NewTags(s.db), Rates: s.rates, States: s.incidents, Aggregations: s.plans,
 		Statistics: incidents.NewStatistics(s.db),
 		Profiles:   pgpeople.NewSettings(s.db), Targets: catalog.NewTargets(s.db), Categories: s.applications, SlackID: s.callbacks.SlackID,
-		Replays: s.idempotency, Begin: units(s, (*apiShared).irisParts), Load: s.load, Syntax: messages.CheckSyntax, Wake: s.notifier.Wake, Ping: s.db.Ping,
+		Begin: units(s, (*apiShared).irisParts), Load: s.load, Syntax: messages.CheckSyntax, Wake: s.notifier.Wake, Ping: s.db.Ping,
 		Log: s.log, Registerer: s.reg, Config: apiConfig(s.cfg),
 	}
 }
