@@ -126,7 +126,7 @@ where d.due_at <= now() and d.known_at <= d.due_at
     and not exists (select 1 from reminders_made m
         where m.feed_id = d.feed_id and m.user_id = d.user_id and m.type = d.type and m.mode = d.mode and m.due_at = d.due_at);
 
--- When people were last told that they are on call soon and cannot be called.
+-- When people last got an e-mail that they are on call soon and have no number for calls.
 create table phone_checks (
     user_id bigint primary key references users (id) on delete cascade,
     told_at timestamptz not null default clock_timestamp()
