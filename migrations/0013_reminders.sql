@@ -2,8 +2,8 @@
 
 -- +goose Up
 
--- feed_id is the number in the UID of a calendar feed: a shift's own, or that of the shift it is what remains of. sequence
--- counts the changes of what feeds show, changed_at is the last of them: a reminder whose moment lies before it is not sent.
+-- feed_id is the number in the UID of a calendar feed: the id of the shift, or of the shift from which it was cut. sequence counts the
+-- changes that feeds show. changed_at is the time of the last one: a reminder that was due before it is not sent.
 alter table shifts
     add column feed_id    bigint,
     add column sequence   int not null default 0,
