@@ -117,7 +117,7 @@ func (s *Responses) execute(ctx context.Context, user users.User, via incidents.
 }
 
 // asked finds the message that is answered.
-func (s *Responses) asked(ctx context.Context, id messages.ID) (messages.Asked, error) {
+func (s *Responses) asked(ctx context.Context, id messages.ID) (messages.AnsweredMessage, error) {
 	m, err := s.d.Pages.Asked(ctx, id)
 	if fault.Is(err, fault.NotFound) {
 		err = fault.Newf(fault.Invalid, "Invalid message(%d): no application found.", id)
@@ -219,7 +219,7 @@ func (s *Responses) claimAll(ctx context.Context, user users.User, via incidents
 }
 
 // claimedTexts is one line for what was claimed and one for what was not, per application when there are several.
-func claimedTexts(open []messages.Asked, claimed map[incidents.ID]bool) string {
+func claimedTexts(open []messages.AnsweredMessage, claimed map[incidents.ID]bool) string {
 	var apps []string
 	byApp := map[string][2][]string{}
 	for _, o := range open {

@@ -29,13 +29,13 @@ import (
 // Pages finds the messages that people answer.
 type Pages interface {
 	// Asked returns the subject of a message in the queue or in history; a NotFound fault when there is no such message.
-	Asked(ctx context.Context, id messages.ID) (messages.Asked, error)
+	Asked(ctx context.Context, id messages.ID) (messages.AnsweredMessage, error)
 	// AskedBatch is Asked for a digest by its number of 32 hexadecimal digits.
-	AskedBatch(ctx context.Context, batch string) (messages.Asked, error)
+	AskedBatch(ctx context.Context, batch string) (messages.AnsweredMessage, error)
 	// Newest returns the newest message of an active incident that went to the user; false when there is none.
-	Newest(ctx context.Context, user users.ID) (messages.Asked, bool, error)
+	Newest(ctx context.Context, user users.ID) (messages.AnsweredMessage, bool, error)
 	// Active returns the active incidents that paged the user, with their applications, oldest first.
-	Active(ctx context.Context, user users.ID) ([]messages.Asked, error)
+	Active(ctx context.Context, user users.ID) ([]messages.AnsweredMessage, error)
 	// Batch returns the incidents of a digest; none when there is no such digest.
 	Batch(ctx context.Context, batch string) ([]incidents.ID, error)
 	// Waiting returns those of the incidents that are neither acknowledged nor resolved.

@@ -157,13 +157,13 @@ func badMessageID() error {
 }
 
 // called finds the message of a call.
-func (s *Responses) called(w http.ResponseWriter, r *http.Request) (messages.Asked, bool) {
+func (s *Responses) called(w http.ResponseWriter, r *http.Request) (messages.AnsweredMessage, bool) {
 	named, ok := messages.ParseMessageID(r.URL.Query().Get("message_id"))
 	if !ok {
 		s.d.Errors.Write(w, r, badMessageID())
-		return messages.Asked{}, false
+		return messages.AnsweredMessage{}, false
 	}
-	var m messages.Asked
+	var m messages.AnsweredMessage
 	var err error
 	if named.Batch != "" {
 		m, err = s.d.Pages.AskedBatch(r.Context(), named.Batch)
@@ -172,7 +172,7 @@ func (s *Responses) called(w http.ResponseWriter, r *http.Request) (messages.Ask
 	}
 	if err != nil {
 		s.d.Errors.Write(w, r, err)
-		return messages.Asked{}, false
+		return messages.AnsweredMessage{}, false
 	}
 	if m.Body == "" {
 		m.Body = m.Subject
