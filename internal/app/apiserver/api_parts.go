@@ -235,13 +235,21 @@ func (s *apiShared) responses(asset func(string) string) (*responses.Responses, 
 	if err != nil {
 		return nil, err
 	}
+	rows := incidents.NewResponses(s.db)
 	return responses.New(responses.Deps{
-		Authenticator: s.authenticator, Applications: s.applications, Plans: s.plans, Load: s.load, Rates: s.rates,
-		Notifications: s.notifications, OneClick: oneClick, Openings: openings(s.cfg),
-		Pages: incidents.NewResponses(s.db), Posted: incidents.NewResponses(s.db), Incidents: s.incidents, People: s.userRows, Receipts: incidents.NewReceipts(s.db), Links: s.in.Keys.Links(),
-		Errors: s.errors, Wake: s.notifier.Wake, PublicURL: s.cfg.PublicURL, ValidTwilio: s.callbacks.ValidTwilio,
-		TwilioReceipt: s.callbacks.TwilioReceipt, SlackPressed: s.callbacks.SlackPressed, ReplySlack: s.callbacks.ReplySlack,
-		SlackEmail: s.callbacks.SlackEmail, Reveal: s.in.Keys.RevealTo, Asset: asset, Log: s.log,
+		Answers: responses.AnswerParts{
+			Messages: rows, Paged: rows, Senders: rows, Records: rows, Incidents: s.incidents, Openings: openings(s.cfg), Wake: s.notifier.Wake,
+		},
+		Links: responses.LinkParts{People: s.userRows, Links: s.in.Keys.Links(), Asset: asset},
+		Mail: responses.MailParts{
+			Mailboxes: rows, Openers: s.incidents, Applications: s.applications, Plans: s.plans, Load: s.load, Rates: s.rates, Notifications: s.notifications,
+		},
+		Slack: responses.SlackParts{Posted: rows, Pressed: s.callbacks.SlackPressed, Reply: s.callbacks.ReplySlack, Email: s.callbacks.SlackEmail},
+		Twilio: responses.TwilioParts{
+			PublicURL: s.cfg.PublicURL, Valid: s.callbacks.ValidTwilio, Receipt: s.callbacks.TwilioReceipt, Receipts: incidents.NewReceipts(s.db),
+			Reveal: s.in.Keys.RevealTo,
+		},
+		OneClick: oneClick, Authenticator: s.authenticator, Errors: s.errors, Log: s.log,
 	})
 }
 
