@@ -18,7 +18,6 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/cache"
 	"github.com/iris-oncall/iris/internal/escalation"
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -87,12 +86,6 @@ type Queues interface {
 	Depths(ctx context.Context) ([]messages.QueueDepth, error)
 }
 
-// Replays keeps answers to requests that carry an Idempotency-Key.
-type Replays interface {
-	replay.Store
-	Expire(ctx context.Context) (int64, error)
-}
-
 // Config holds what operators can choose. The zero value is the default.
 type Config struct {
 	// Openings are the holes of the predecessors that clients may still need.
@@ -147,8 +140,9 @@ type Deps struct {
 	Targets       Targets
 	Categories    Categories
 	Queues        Queues
-	Replays       Replays
-	Load          Load
+	// Begin begins units of work for requests that carry an Idempotency-Key.
+	Begin replay.Begin[Deps]
+	Load  Load
 	// SlackID finds who has an e-mail address in Slack: their id there, or a NotFound fault. nil = Slack is not configured.
 	SlackID func(ctx context.Context, email string) (string, error)
 	// Teammates reports whether two people belong to the same active team.
@@ -182,7 +176,7 @@ type API struct {
 	acceptor  *notifications.Acceptor
 	tagging   tagging
 	turns     *wire.Turns
-	keys      *replay.Keys
+	keys      *replay.Keys[Deps]
 }
 
 // New checks that every part is there.
@@ -190,7 +184,7 @@ func New(d Deps) (*API, error) {
 	if d.Authenticator == nil || d.Errors == nil || d.Incidents == nil || d.Plans == nil || d.Templates == nil ||
 		d.Messages == nil || d.Notifications == nil || d.Applications == nil || d.Directory == nil || d.Resolver == nil ||
 		d.People == nil || d.Profiles == nil || d.Targets == nil || d.Categories == nil ||
-		d.Queues == nil || d.Replays == nil || d.Load == nil || d.Settings == nil || d.ApplicationKeys == nil || d.Limits == nil ||
+		d.Queues == nil || d.Begin == nil || d.Load == nil || d.Settings == nil || d.ApplicationKeys == nil || d.Limits == nil ||
 		d.Tags == nil || d.States == nil || d.Aggregations == nil || d.Statistics == nil || d.Syntax == nil || d.Wake == nil ||
 		d.Ping == nil || d.Log == nil || d.Registerer == nil {
 		return nil, errors.New("irisapi: a part is missing")
@@ -204,7 +198,15 @@ func New(d Deps) (*API, error) {
 		acceptor: notifications.New(notifications.Deps{Store: d.Notifications, Directory: d.Directory, Resolver: d.Resolver, Load: d.Load,
 			DummyRoles: d.Config.DummyRoles, Lifetime: d.Config.NotificationLifetime}),
 		tagging: tagging{d.Config.Tags, d.Tags}, turns: wire.NewTurns(d.Errors),
-		keys: &replay.Keys{Store: d.Replays, Errors: d.Errors, Wake: d.Wake, Replayed: m.replayed.Inc}}, nil
+		keys: &replay.Keys[Deps]{Begin: d.Begin, Errors: d.Errors, Wake: d.Wake, Replayed: m.replayed.Inc}}, nil
+}
+
+// over returns the API over the parts of a unit of work, with the caches and metrics of a.
+func (a *API) over(d Deps, wake replay.Wake) *API {
+	c := *a
+	d.Wake, d.Log, d.Config = wake, a.Log, a.Config
+	c.Deps, c.tagging, c.acceptor = d, tagging{d.Config.Tags, d.Tags}, a.acceptor.Within(d.Notifications)
+	return &c
 }
 
 // Handler returns a router that serves nothing but this API, for tests and for a server of its own.
@@ -214,35 +216,4 @@ func (a *API) Handler() http.Handler {
 	a.Errors.Refuse(r)
 	a.Routes(r)
 	return r
-}
-
-const (
-	expireEvery = 10 * time.Minute
-	expireBatch = 5000
-)
-
-// Run removes answers that are kept no longer, until ctx ends.
-func (a *API) Run(ctx context.Context) error {
-	tick := time.NewTicker(expireEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-			a.expire(ctx)
-		}
-	}
-}
-
-func (a *API) expire(ctx context.Context) {
-	for ctx.Err() == nil {
-		n, err := a.Replays.Expire(ctx)
-		if err != nil && !fault.Is(err, fault.Unavailable) {
-			a.Log.Error("old idempotent answers cannot be removed", zap.Error(err))
-		}
-		if err != nil || n < expireBatch {
-			return
-		}
-	}
 }
