@@ -61,7 +61,7 @@ type Templates interface {
 	Count(ctx context.Context, q filters.Query, fields []string) (filters.Tally, error)
 	ByID(ctx context.Context, id messages.TemplateID) (messages.TemplateDetails, error)
 	ByName(ctx context.Context, name string) (messages.TemplateDetails, error)
-	Create(ctx context.Context, d messages.TemplateDraft) (messages.TemplateID, error)
+	Create(ctx context.Context, d messages.NewTemplate) (messages.TemplateID, error)
 	SetActive(ctx context.Context, id messages.TemplateID, active bool) error
 }
 

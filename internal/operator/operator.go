@@ -325,7 +325,7 @@ func (o *Operator) AddTeam(ctx context.Context, n NewTeam) error {
 }
 
 // SaveTemplate stores a new version of a template with creator as its author.
-func (o *Operator) SaveTemplate(ctx context.Context, creator string, d messages.TemplateDraft) error {
+func (o *Operator) SaveTemplate(ctx context.Context, creator string, d messages.NewTemplate) error {
 	u, err := o.user(ctx, creator)
 	if err != nil {
 		return err
