@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"regexp"
+	"strings"
 )
 
 // A secret inside a stored text is written as this mark and hexadecimal digits. Only the recipient gets it in clear.
@@ -20,6 +21,9 @@ func (k *Keys) SealForRecipient(secret, destination string) string {
 
 // RevealTo replaces the marks in a text that were made for a destination. Others stay.
 func (k *Keys) RevealTo(text, destination string) string {
+	if !strings.Contains(text, sealedMark) {
+		return text
+	}
 	return sealedText.ReplaceAllStringFunc(text, func(mark string) string {
 		sealed, err := hex.DecodeString(mark[len(sealedMark):])
 		if err != nil {
