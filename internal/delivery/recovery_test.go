@@ -51,7 +51,7 @@ func TestWhoWasDeactivatedIsNotTold(t *testing.T) {
 	o.eventually("given up", func() bool { return o.state(messages.ID(message)) == "failed" })
 	require.Zero(t, mail.count())
 	require.Equal(t, int64(1), o.number(`select count(*) from messages where needs_fallback`))
-	require.Equal(t, "ana is not active any more and is not told.", o.text(`select text from timeline_entries`))
+	require.Equal(t, "ana is no longer active and is not notified.", o.text(`select text from timeline_entries`))
 }
 
 // growing is a process that gains buckets while it works.
