@@ -22,7 +22,7 @@ func (c userPasswdCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	if c.None {
-		if err := o.TakePassword(ctx, name); err != nil {
+		if err := o.RemovePassword(ctx, name); err != nil {
 			return err
 		}
 		fmt.Fprintf(e.stderr, "%s has no password here; their sessions have ended\n", name)

@@ -32,11 +32,13 @@ func (e *env) operator(ctx context.Context) (*operator.Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, err := operator.Open(ctx, common)
-	if err == nil {
-		o.CatchAll = c.CatchAllPlan()
+	db, in, err := database.Connect(ctx, common)
+	if err != nil {
+		return nil, err
 	}
-	return o, err
+	o := operator.New(db, in.Keys)
+	o.CatchAll = c.CatchAllPlan()
+	return o, nil
 }
 
 // common is the configuration for work on the database itself; url "" = the configured one.
@@ -245,7 +247,7 @@ func (c appSetCommand) Run(ctx context.Context, e *env) error {
 		}
 	}
 	if c.UsesOnCall != nil || c.Relay != nil {
-		if err := o.SetPowers(ctx, c.Name, operator.Powers{UsesOnCall: c.UsesOnCall, Relay: c.Relay}); err != nil {
+		if err := o.SetPermissions(ctx, c.Name, operator.Permissions{UsesOnCall: c.UsesOnCall, Relay: c.Relay}); err != nil {
 			return err
 		}
 	}

@@ -34,7 +34,7 @@ func (c devCommand) Run(ctx context.Context, e *env) error {
 	return s.Run(ctx)
 }
 
-// devDatabase lends the operator's hands to dev mode.
+// devDatabase gives dev mode the commands that work on a database.
 type devDatabase struct{ e *env }
 
 // InUse implements devmode.Database.
@@ -56,16 +56,15 @@ func (d devDatabase) Migrate(ctx context.Context, url string) error {
 	return database.Migrate(ctx, common, zap.NewNop())
 }
 
-// Seed implements devmode.Database.
-func (d devDatabase) Seed(ctx context.Context, url string) error {
+// Operator implements devmode.Database.
+func (d devDatabase) Operator(ctx context.Context, url string) (*operator.Operator, error) {
 	common, err := d.e.common(url)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	o, err := operator.Open(ctx, common)
+	db, in, err := database.Connect(ctx, common)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer o.Close()
-	return devmode.Seed(ctx, o)
+	return operator.New(db, in.Keys), nil
 }

@@ -55,7 +55,7 @@ Nobody has a shift as primary (pages go to the team's fixed order, or the fallba
 		"there is no service chekout; did you mean checkout?\n": {"--service", "chekout"},
 		"name a team, or a service with":                        {},
 		"not both":                                              {"db", "--service", "checkout"},
-		"there is no role primry; there are director, manager, primary, secondary, shadow, unavailable, vacation; did you mean primary?": {"db", "--role", "primry"},
+		"there is no role primry; known roles: director, manager, primary, secondary, shadow, unavailable, vacation; did you mean primary?": {"db", "--role", "primry"},
 		`"soon" is no instant`:                   {"db", "--at", "soon"},
 		`--for: "3 moons" is no time to look`:    {"db", "--for", "3 moons"},
 		`--for: "900d" is no time to look ahead`: {"db", "--for", "900d"},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/api/calendar"
 	"github.com/iris-oncall/iris/internal/api/catalog"
+	"github.com/iris-oncall/iris/internal/api/configuration"
 	"github.com/iris-oncall/iris/internal/api/incidents"
 	"github.com/iris-oncall/iris/internal/api/messages"
 	"github.com/iris-oncall/iris/internal/api/people"
@@ -27,6 +28,8 @@ type (
 	CalendarParts = calendar.Deps
 	// CatalogParts are the parts of the routes of plans, templates and applications.
 	CatalogParts = catalog.Deps
+	// ConfigurationParts are the parts of the routes that change the configuration.
+	ConfigurationParts = configuration.Deps
 	// IncidentParts are the parts of the routes of incidents.
 	IncidentParts = incidents.Deps
 	// MessageParts are the parts of the routes of messages and notifications.
@@ -34,22 +37,23 @@ type (
 	// PeopleParts are the parts of the routes of people and teams.
 	PeopleParts = people.Deps
 	// Keys runs requests with an Idempotency-Key once.
-	Keys = replay.Keys
+	Keys = replay.Keys[Deps]
 )
 
-// Deps are the parts that the API works on. New fills Incidents.Changed.
+// Deps are the parts that the API works on.
 type Deps struct {
-	Calendar  calendar.Deps
-	Catalog   catalog.Deps
-	Incidents incidents.Deps
-	Messages  messages.Deps
-	People    people.Deps
+	Calendar      calendar.Deps
+	Catalog       catalog.Deps
+	Configuration configuration.Deps
+	Incidents     incidents.Deps
+	Messages      messages.Deps
+	People        people.Deps
 	// Authenticator must take no request without credentials: what is opened for clients of old is not opened here.
 	Authenticator *wire.Authenticator
 	// CalendarAuthenticator finds out who calls the calendar's routes, which take the credentials of Oncall's API.
 	CalendarAuthenticator *calendars.Authenticator
 	// Keys runs requests with an Idempotency-Key once.
-	Keys   *replay.Keys
+	Keys   *Keys
 	Errors *wire.Errors
 }
 
@@ -58,9 +62,6 @@ type API struct{ Deps }
 
 // New checks that every part is there.
 func New(d Deps) (*API, error) {
-	if d.Keys != nil {
-		d.Incidents.Changed = d.Keys.Changed
-	}
 	if name := routing.Missing(d); name != "" {
 		return nil, errors.New("api: a part is missing: " + name)
 	}
@@ -71,12 +72,19 @@ func New(d Deps) (*API, error) {
 func (a *API) Routes(r chi.Router) {
 	routing.Mount{Errors: a.Errors, Identify: a.CalendarAuthenticator.Identified, Admit: a.Calendar.Admit, Translate: calendar.Plain, Options: true}.
 		Routes(r, calendar.Routes(a.Calendar))
-	routing.Mount{Errors: a.Errors, Identify: a.Authenticator.Middleware, Admit: routing.Strict, Once: a.Keys.Once, Options: true}.Routes(r, a.table())
+	routing.Mount{Errors: a.Errors, Identify: a.Authenticator.Middleware, Admit: routing.Strict, Once: a.Keys.Table(over), Options: true}.Routes(r, a.table())
+}
+
+// over lists the routes that are not the calendar's, over the parts of a unit of work.
+func over(d Deps, wake replay.Wake) []routing.Route {
+	d.Incidents.Wake = wake
+	return (&API{d}).table()
 }
 
 // table lists the routes that are not the calendar's.
 func (a *API) table() []routing.Route {
-	return slices.Concat(catalog.Routes(a.Catalog), incidents.Routes(a.Incidents), messages.Routes(a.Messages), people.Routes(a.People))
+	return slices.Concat(catalog.Routes(a.Catalog), configuration.Routes(a.Configuration), incidents.Routes(a.Incidents),
+		messages.Routes(a.Messages), people.Routes(a.People))
 }
 
 // Handler returns a router that serves nothing but this API, for tests.

@@ -1,6 +1,6 @@
-// Package applications knows what people set of the programs that call Iris: what their incidents hold, in which modes
-// they speak, who owns them, how much they may send, and the figures that tell how that went. Who a program is, and what
-// it may do, is auth's.
+// Package applications defines the settings of the programs that call Iris: the variables of their incidents, their
+// modes, owners and quotas, and the statistics about them. Storage, the edges and the operator's verbs use it. It does
+// not know keys and permissions; package auth does.
 package applications
 
 import (
@@ -15,7 +15,7 @@ type Application struct {
 	ID        int64
 	Name      string
 	CreatedAt time.Time
-	// Templates of the predecessor's pages (Handlebars) and a context to try them on; nil = never set.
+	// Templates of the predecessor's pages (Handlebars) and a sample context for them; nil = never set.
 	ContextTemplate, SummaryTemplate, MobileTemplate, SampleContext *string
 
 	TitleVariable     string   // "" = none
@@ -29,19 +29,19 @@ type Application struct {
 	Categories        []Category
 }
 
-// Change is what PUT replaces of an application, all of it at once. A nil member leaves what is there.
+// Change replaces the settings that PUT sends, all at once. A nil member leaves a setting unchanged.
 type Change struct {
 	ContextTemplate, SummaryTemplate, MobileTemplate, SampleContext *string // nil clears these four
 
 	TitleVariable   string
-	Variables       []string // those that stay keep whether they are required
+	Variables       []string // those that exist already keep whether they are required
 	Owners          *[]string
 	Modes           *[]users.Mode
-	DefaultModes    map[users.Priority]users.Mode // modes that it may not use are left out
+	DefaultModes    map[users.Priority]users.Mode // modes that it may not use are ignored
 	SenderAddresses map[users.Mode]string         // "" removes one
 }
 
-// Category is a kind of out-of-band notifications that an application names, with the mode in which it comes.
+// Category is a kind of out-of-band notifications that an application defines, with its default mode.
 type Category struct {
 	ID          int64
 	Application string
@@ -50,7 +50,8 @@ type Category struct {
 	Mode        users.Mode
 }
 
-// Quota is how much an application may send before somebody hears of it (soft) and before it is dropped (hard).
+// Quota is how many messages an application may send before somebody is notified (soft) and before messages are dropped
+// (hard).
 type Quota struct {
 	Application    string
 	HardThreshold  int // messages in HardDuration
@@ -58,7 +59,7 @@ type Quota struct {
 	HardDuration   time.Duration // whole minutes count
 	SoftDuration   time.Duration
 	Plan           string // of the incident that a breach opens; "" = it was deleted
-	Target         string // who hears of a soft breach
+	Target         string // who is notified of a soft breach
 	TargetKind     string // user, team or mailing-list
 	WaitAfterwards time.Duration
 }

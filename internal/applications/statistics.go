@@ -7,17 +7,17 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Points is how many points in time every figure is told for: the full hour, and 1 to 6 weeks before it.
+// Points is the number of points in time of every figure: the full hour, and 1 to 6 weeks before it.
 const Points = 7
 
 // Week is the distance between two points.
 const Week = 7 * 24 * time.Hour
 
-// Weekly counts things by the week in which they happened, back from the hour: 0 is the last week, Points is everything before
-// the weeks that have a point of their own.
+// Weekly counts by the week of an event, back from the hour: 0 is the last week, Points is the time before all weeks
+// with a point of their own.
 type Weekly [Points + 1]int64
 
-// Total is what there was at a point, from the beginning of time.
+// Total is the count at a point, since the beginning.
 func (w Weekly) Total(point int) int64 {
 	var n int64
 	for _, c := range w[point:] {
@@ -26,13 +26,13 @@ func (w Weekly) Total(point int) int64 {
 	return n
 }
 
-// Statistics are the figures of an hour, from which those of all points follow.
+// Statistics are the counts as of an hour, from which the figures of all points follow.
 type Statistics struct {
 	Hour time.Time
-	// How many there were at each point.
+	// How many existed at each point.
 	Plans, Users, Applications [Points]int64
-	// Medians of the seconds from opening to acknowledging, of the incidents opened in the week before each point; a negative one
-	// is unknown.
+	// Medians of the seconds from opening to acknowledging, of the incidents opened in the week before each point;
+	// negative = unknown.
 	ClaimMedian [Points]float64
 	ByID        map[int64]*Figures // by the number of the application
 }
@@ -52,23 +52,23 @@ func unknownMedians() (m [Points]float64) {
 // Figures are those of one application.
 type Figures struct {
 	Incidents Weekly
-	Claimed   Weekly // of those, the ones that somebody owns
+	Claimed   Weekly // of those, the ones with an owner
 	High      Weekly // of those, the ones whose plan pages with priority high or urgent
-	// ClaimMedian is as that of Statistics.
+	// ClaimMedian is as in Statistics.
 	ClaimMedian [Points]float64
 	CallRetries Weekly
 	Modes       map[users.Mode]*Delivered
 }
 
-// Delivered says what became of messages in one mode.
+// Delivered counts messages in one mode by outcome.
 type Delivered struct {
-	Sent      Weekly // left for their vendor; of the mode drop, were dropped
-	Delivered Weekly // of those, the ones that a receipt says arrived, or were answered
-	Failed    Weekly // were refused in the end
+	Sent      Weekly // accepted by their vendor; of the mode drop: dropped
+	Delivered Weekly // of those, the ones with a receipt of arrival or an answer
+	Failed    Weekly // refused in the end
 	Tried     Weekly // all for which a vendor was called
 }
 
-// Of returns the figures of an application, making them if there are none.
+// Of returns the figures of an application; it adds empty ones if there are none.
 func (s *Statistics) Of(application int64) *Figures {
 	f := s.ByID[application]
 	if f == nil {
@@ -78,7 +78,7 @@ func (s *Statistics) Of(application int64) *Figures {
 	return f
 }
 
-// Mode returns what became of messages in a mode, making it if there is nothing.
+// Mode returns the counts of a mode; it adds empty ones if there are none.
 func (f *Figures) Mode(m users.Mode) *Delivered {
 	d := f.Modes[m]
 	if d == nil {
@@ -88,7 +88,7 @@ func (f *Figures) Mode(m users.Mode) *Delivered {
 	return d
 }
 
-// All adds the figures of all applications, without medians, which do not add.
+// All returns the sum of the figures of all applications, without medians, which cannot be added.
 func (s *Statistics) All() *Figures {
 	sum := &Figures{ClaimMedian: s.ClaimMedian, Modes: map[users.Mode]*Delivered{}}
 	for _, f := range s.ByID {
@@ -113,7 +113,7 @@ func (w *Weekly) add(o Weekly) {
 	}
 }
 
-// Sent counts the messages of all modes that left, by week. What was dropped on purpose is not among them.
+// Sent returns the number of messages of all modes that were sent, by week. Messages of the mode drop do not count.
 func (f *Figures) Sent() Weekly {
 	var w Weekly
 	for mode, d := range f.Modes {
@@ -124,7 +124,7 @@ func (f *Figures) Sent() Weekly {
 	return w
 }
 
-// Percent is n of all with two decimals; false when there is nothing to take it of.
+// Percent returns n of all with two decimals; false if all is 0.
 func Percent(n, all int64) (float64, bool) {
 	if all <= 0 {
 		return 0, false
@@ -132,8 +132,8 @@ func Percent(n, all int64) (float64, bool) {
 	return math.Round(float64(n)/float64(all)*10000) / 100, true
 }
 
-// Shares tells how the messages of a mode went in the week before a point, in percent of those that were tried: those that
-// arrived as far as its vendor says, those that failed, and the others. A call must have been answered, the rest must have left.
+// Shares returns the outcomes of a mode's messages in the week before a point, in percent of those that were tried:
+// success, failure, and others. A message succeeded if its vendor accepted it; a call must have been answered.
 func (d *Delivered) Shares(mode users.Mode, point int) (success, fail, other float64, known bool) {
 	good := d.Sent[point]
 	if mode == users.Call {

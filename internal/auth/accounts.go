@@ -10,66 +10,70 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// ErrLogin is the error for an unknown name, a wrong password and a person without a password.
+// ErrLogin means an unknown name, a wrong password or a person without a password.
 var ErrLogin = fault.New(fault.Unauthenticated, "wrong name or password")
 
-// Credentials finds a person by name, ignoring case, with the hash of their password ("" = none). An unknown name is a
-// NotFound fault.
+// Credentials finds a person by name, ignoring case, with the hash of the person's password; "" = no password. For an unknown name it
+// returns a NotFound fault.
 type Credentials interface {
 	Credentials(ctx context.Context, name string) (users.User, string, error)
 }
 
-// ErrStranger is the error when the directory accepts the name and password, and Iris has no such person.
-var ErrStranger = fault.New(fault.NotFound, "you are known to the directory, but not to Iris: ask an administrator to add you")
+// ErrUnknownPerson means that the directory accepts the name and password, and Iris has no such person.
+var ErrUnknownPerson = fault.New(fault.NotFound, "you are known to the directory, but not to Iris: ask an administrator to add you")
 
-// ErrMixedUp is the error when the log-in name belongs to one person in the directory and to another one in Iris.
-var ErrMixedUp = fault.New(fault.Forbidden, "your log-in name is somebody else's in Iris: ask an administrator to rename them")
+// ErrNameConflict means that the log-in name belongs to one person in the directory and to another person in Iris.
+var ErrNameConflict = fault.New(fault.Forbidden, "your log-in name belongs to another person in Iris: ask an administrator to rename that person")
 
-// ErrAway is in the chain of the error of Authenticate while no directory answers.
-var ErrAway = fault.New(fault.Unavailable, "the directory that knows the passwords cannot be reached; try again in a moment")
+// ErrDirectoryUnavailable is in the chain of the error of Authenticate if no directory server answers.
+var ErrDirectoryUnavailable = fault.New(fault.Unavailable, "the directory that checks passwords cannot be reached; try again in a moment")
 
-// Directory checks passwords that Iris does not keep. A wrong name or password is an Unauthenticated fault; any other error
-// means that it did not answer. It must be safe for concurrent use.
+// Directory checks passwords that Iris does not keep. For a wrong name or password it returns an Unauthenticated fault. Any other
+// error means that it did not answer. It must be safe for concurrent use.
 type Directory interface {
 	Check(ctx context.Context, name, password string) (directory.Entry, error)
 }
 
-// Newcomers stores the directory's data of a person who logs in: as a new person, or as an update. ErrMixedUp: the name belongs
-// to another person.
-type Newcomers interface {
-	Arrive(ctx context.Context, e directory.Entry) error
+// Entries stores the directory's entry of a person who logs in: as a new person, or as an update. It returns ErrNameConflict if the
+// name belongs to another person.
+type Entries interface {
+	Store(ctx context.Context, e directory.Entry) error
 }
 
 // Accounts logs people in with name and password. It is safe for concurrent use.
 type Accounts struct {
 	people    Credentials
 	passwords *Passwords
-	directory Directory // nil = every password is kept here
-	newcomers Newcomers // nil = only who is here already logs in
-	// anyPassword will do.
+	directory Directory // nil = Iris keeps all passwords
+	entries   Entries   // nil = entries are not stored
+	// anyPassword: every password is accepted.
 	anyPassword bool
 }
 
-// NewAccounts returns a log-in over the people.
+// NewAccounts returns a log-in with the passwords that Iris keeps.
 func NewAccounts(people Credentials, passwords *Passwords) *Accounts {
 	return &Accounts{people: people, passwords: passwords}
 }
 
-// Believing returns a log-in that accepts any password of an existing person. Only servers on loopback addresses with
+// WithAnyPassword returns a log-in that accepts any password of an existing person. Only servers on loopback addresses with
 // authentication switched off may use it.
-func (a *Accounts) Believing() *Accounts {
-	return &Accounts{people: a.people, passwords: a.passwords, directory: a.directory, newcomers: a.newcomers, anyPassword: true}
+func (a *Accounts) WithAnyPassword() *Accounts {
+	changed := *a
+	changed.anyPassword = true
+	return &changed
 }
 
-// WithDirectory returns a log-in that asks d about passwords that Iris itself does not accept. newcomers, unless nil, stores
-// the people whom d accepts.
-func (a *Accounts) WithDirectory(d Directory, newcomers Newcomers) *Accounts {
-	return &Accounts{people: a.people, passwords: a.passwords, anyPassword: a.anyPassword, directory: d, newcomers: newcomers}
+// WithDirectory returns a log-in that asks d about passwords that Iris itself does not accept. entries, unless nil, stores the entries
+// of the people whom d accepts.
+func (a *Accounts) WithDirectory(d Directory, entries Entries) *Accounts {
+	changed := *a
+	changed.directory, changed.entries = d, entries
+	return &changed
 }
 
-// Authenticate returns the active person whose name and password these are, and ErrLogin otherwise. It takes the same
-// time whether or not the name exists: the directory is asked about every name. A password that is kept here comes first, so
-// that it works while the directory is away and the directory never sees it.
+// Authenticate returns the active person with the name and password, else ErrLogin. It takes the same time whether or not the name
+// exists, because it asks the directory about every name. It tries the password that Iris keeps first: this works while the directory
+// is unavailable, and the directory never sees that password.
 func (a *Accounts) Authenticate(ctx context.Context, name, password string) (users.User, error) {
 	user, hash, err := a.people.Credentials(ctx, name)
 	if err != nil && !fault.Is(err, fault.NotFound) {
@@ -90,28 +94,28 @@ func (a *Accounts) Authenticate(ctx context.Context, name, password string) (use
 	case a.directory == nil || password == "" || len(password) > maxPassword:
 		return users.User{}, ErrLogin
 	}
-	return a.ask(ctx, name, password)
+	return a.authenticateWithDirectory(ctx, name, password)
 }
 
-// ask leaves the decision to the directory. Who somebody is, is decided by the directory's spelling of the name: its idea of
-// which names are the same is not ours.
-func (a *Accounts) ask(ctx context.Context, name, password string) (users.User, error) {
+// authenticateWithDirectory asks the directory. It then finds the person by the directory's spelling of the name, because directories
+// compare names in another way than Iris.
+func (a *Accounts) authenticateWithDirectory(ctx context.Context, name, password string) (users.User, error) {
 	e, err := a.directory.Check(ctx, name, password)
 	switch {
 	case fault.Is(err, fault.Unauthenticated):
 		return users.User{}, ErrLogin
 	case err != nil:
-		return users.User{}, &fault.Error{Kind: ErrAway.Kind, Message: ErrAway.Message, RetryAfter: ErrAway.RetryAfter, Err: errors.Join(ErrAway, err)}
+		return users.User{}, &fault.Error{Kind: ErrDirectoryUnavailable.Kind, Message: ErrDirectoryUnavailable.Message, RetryAfter: ErrDirectoryUnavailable.RetryAfter, Err: errors.Join(ErrDirectoryUnavailable, err)}
 	}
-	if a.newcomers != nil {
-		if err := a.newcomers.Arrive(ctx, e); err != nil {
+	if a.entries != nil {
+		if err := a.entries.Store(ctx, e); err != nil {
 			return users.User{}, err
 		}
 	}
 	user, _, err := a.people.Credentials(ctx, strings.TrimSpace(e.Name))
 	switch {
 	case fault.Is(err, fault.NotFound):
-		return users.User{}, ErrStranger
+		return users.User{}, ErrUnknownPerson
 	case err != nil:
 		return users.User{}, err
 	case !user.Active:

@@ -55,7 +55,7 @@ func TestWithAuthenticationSwitchedOffAnyPasswordOfAnActivePersonDoes(t *testing
 	a := NewAccounts(fakeCredentials{
 		"ann":  {users.User{ID: 1, Name: "ann", Active: true}, ""},
 		"gone": {users.User{ID: 2, Name: "gone"}, ""},
-	}, NewPasswords()).Believing()
+	}, NewPasswords()).WithAnyPassword()
 	user, err := a.Authenticate(t.Context(), "ann", "whatever")
 	require.NoError(t, err)
 	require.Equal(t, "ann", user.Name)
@@ -87,7 +87,7 @@ func (f *fakeDirectory) Check(_ context.Context, name, password string) (directo
 	}
 }
 
-func (f *fakeDirectory) Arrive(_ context.Context, e directory.Entry) error {
+func (f *fakeDirectory) Store(_ context.Context, e directory.Entry) error {
 	f.came = append(f.came, e.Name)
 	return nil
 }
@@ -118,7 +118,7 @@ func TestTheDirectoryIsAskedAfterOurOwnPasswords(t *testing.T) {
 	check("ann", "wrong", "", ErrLogin)
 	check("gone", "theirs", "", ErrLogin)
 	check("gone", "ours", "", ErrLogin)
-	check("new", "theirs", "", ErrStranger)
+	check("new", "theirs", "", ErrUnknownPerson)
 	d.asked = nil
 	check("nobody", "theirs", "", ErrLogin)
 	require.Equal(t, []string{"nobody"}, d.asked, "names that nobody has take as long")
@@ -130,16 +130,16 @@ func TestTheDirectoryIsAskedAfterOurOwnPasswords(t *testing.T) {
 
 	d.away = true
 	check("both", "ours", "both", nil)
-	check("ann", "theirs", "", ErrAway)
-	check("nobody", "theirs", "", ErrAway)
+	check("ann", "theirs", "", ErrDirectoryUnavailable)
+	check("nobody", "theirs", "", ErrDirectoryUnavailable)
 	_, err = a.Authenticate(t.Context(), "ann", "theirs")
 	require.True(t, fault.Is(err, fault.Unavailable))
 	require.NotContains(t, fault.Public(err), "EOF")
 
 	d.away = false
 	a = a.WithDirectory(d, d)
-	check("new", "theirs", "", ErrStranger) // the fake stores nothing
+	check("new", "theirs", "", ErrUnknownPerson) // the fake stores nothing
 	check("ann", "wrong", "", ErrLogin)
 	require.Equal(t, []string{"new"}, d.came, "whoever gives the right password, and nobody else")
-	require.NotNil(t, a.Believing().directory)
+	require.NotNil(t, a.WithAnyPassword().directory)
 }

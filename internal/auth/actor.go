@@ -4,40 +4,41 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Actor is on whose behalf a request acts: an application, a person, or a person through an application. The zero
-// value is nobody. It is a value; what it may do is decided by its methods and nowhere else.
+// Actor is who a request acts for: an application, a person, or a person through an application. The zero value is an unauthenticated
+// caller. Only its methods decide what a caller may do.
 type Actor struct {
-	ApplicationID int64  // 0 = nobody
-	Application   string // name of the acting application; a web session acts as "iris"
+	ApplicationID int64  // 0 = no application
+	Application   string // its name; a web session acts through "iris"
 	UserID        users.ID
-	Username      string // the authenticated person; "" = the application itself
-	Admin         bool   // the person's
-	ReadOnly      bool   // the person only looks
-	Session       bool   // came with a session cookie rather than a signature
-	// TeamAdminOf are the teams the person administers, Owns the applications the person owns (internal ids).
+	Username      string // the person; "" = the application acts for itself
+	Admin         bool   // the person is an administrator
+	ReadOnly      bool   // the person may only read
+	Session       bool   // the request had a session cookie and no signature
+	// TeamAdminOf are the teams that the person administers, by internal id.
 	TeamAdminOf []int64
-	// MemberOf are the teams the person belongs to (internal ids). Only the on-call API asks and fills it.
+	// MemberOf are the teams that the person belongs to, by internal id. Only the on-call APIs fill it.
 	MemberOf []int64
-	Owns     []int64
+	// Owns are the applications that the person owns, by internal id.
+	Owns []int64
 	// Powers of the application.
 	ActsForUsers   bool // allow_authenticating_users
 	OpensForOthers bool // allow_other_app_incidents
 	AllowOncall    bool
-	Relay          bool // passes on what people answered
+	Relay          bool // passes on the answers of people
 }
 
-// Openings are holes of the predecessors that an operator can open again for clients that rely on them. All are
-// closed by default; docs/compatibility.md names each.
+// Openings are compatibility switches: they allow what the predecessors allowed, for clients that need it. All are off by default.
+// docs/compatibility.md describes each.
 type Openings struct {
 	AnonymousReads       bool // GET on most routes needs no credentials
-	ChangeAnyPlan        bool // any application or session deletes, activates and deactivates any plan or template
-	ApplicationsClaim    bool // any application that acts for nobody claims incidents for anybody
-	SessionsActForAnyone bool // an application's power to act for people counts even where a person was authenticated
-	AdminsEditMembers    bool // administrators of a team change names, contacts and activity of its members
-	NoCredentials        bool // requests without credentials go on as nobody's (authentication is switched off)
+	ChangeAnyPlan        bool // any application or session may delete, activate and deactivate any plan or template
+	ApplicationsClaim    bool // any application that names no person may acknowledge in the name of anybody
+	SessionsActForAnyone bool // an application's power to act for people applies even if a person was authenticated
+	AdminsEditMembers    bool // administrators of a team may change names, contacts and activity of its members
+	NoCredentials        bool // authentication is switched off: requests without credentials are admitted as the zero Actor
 }
 
-// Known reports whether the actor was authenticated at all.
+// Known reports whether the caller was authenticated.
 func (a Actor) Known() bool { return a.ApplicationID != 0 || a.Username != "" }
 
 // String names the actor for timelines and logs.
@@ -51,8 +52,8 @@ func (a Actor) String() string {
 	return "nobody"
 }
 
-// MayActAs reports whether the actor may do something in the name of a user: as that user, as an administrator, or as
-// an application with the power to act for people that acts for nobody in particular.
+// MayActAs reports whether the actor may act in the name of u: as u, as an administrator, or as an application with the power to act
+// for people that names no person.
 func (a Actor) MayActAs(u users.User, open Openings) bool {
 	if a.ReadOnly {
 		return false
@@ -68,7 +69,7 @@ func (a Actor) MayChange(creator users.ID, open Openings) bool {
 	return a.MayActAs(users.User{ID: creator}, open) || (open.ChangeAnyPlan && a.MayTry(open) == nil)
 }
 
-// MayOpenAs reports whether the actor may open an incident in the name of an application; 0 is one that does not exist.
+// MayOpenAs reports whether the actor may open an incident of an application; 0 = an application that does not exist.
 func (a Actor) MayOpenAs(application int64) bool {
 	return a.MayWrite() == nil && (application != 0 && a.ApplicationID == application || a.OpensForOthers)
 }

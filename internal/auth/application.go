@@ -7,6 +7,7 @@ import (
 	"crypto/sha512"
 	"crypto/subtle"
 	"encoding/base64"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,7 +19,7 @@ import (
 // SessionApplication is the application that people with a session act through.
 const SessionApplication = "iris"
 
-// Application is a program that calls Iris, as authentication and authorisation see it.
+// Application is a program that calls Iris, with the properties that authentication, permissions and intake need.
 type Application struct {
 	ID   int64
 	Name string
@@ -32,32 +33,32 @@ type Application struct {
 	AllowOncall bool
 	// Relay lets it pass on the answers of people and the receipts of vendors.
 	Relay bool
-	// Paused by an operator: its messages wait.
+	// Paused: an operator paused the application, and its messages wait.
 	Paused bool
 	// PendingCap is the number of pending messages above which it is throttled.
 	PendingCap int
-	// DefaultPlan is the name of the plan for alerts without a usable one; "" = none.
+	// DefaultPlan is the name of the plan for alerts that name no usable plan; "" = none.
 	DefaultPlan string
-	// LateWithin and LateHold say which firing deliveries of its webhooks are late (incidents.Late).
+	// LateWithin and LateHold define which firing deliveries of its webhooks are late (incidents.Late).
 	LateWithin, LateHold time.Duration
-	// Keys are those it may sign with: primary first, then secondary. Absent ones are not in it.
+	// Keys are the keys that it may sign with: primary first, then secondary.
 	Keys []string
 }
 
-// Applications finds applications. ByName ignores case and returns a NotFound fault for an unknown name. A new key or
-// flag must be visible at the next call.
+// Applications finds applications. ByName ignores case and returns a NotFound fault for an unknown name. It must return a new key or
+// flag at the next call.
 type Applications interface {
 	ByName(ctx context.Context, name string) (Application, error)
 }
 
-// The failures of HMAC authentication, with the texts of the v0 wire (title in Message, description in Detail).
+// The errors of HMAC authentication, with the texts of the v0 wire (title in Message, description in Detail).
 var (
 	ErrHeader = &fault.Error{
 		Kind: fault.Unauthenticated, Message: "Authentication failure", Detail: "Malformed/missing HMAC authorization header",
 	}
-	// ErrNoDigest is a header without a colon or without a name.
+	// ErrNoDigest means a header without a colon or without a name.
 	ErrNoDigest = &fault.Error{Kind: fault.Unauthenticated, Message: "Authentication failure", EmptyDetail: true}
-	// ErrDigest is a wrong signature, or an unknown application: strangers must not learn which applications exist.
+	// ErrDigest means a wrong signature or an unknown application. They have one error, so that it does not reveal which applications exist.
 	ErrDigest = &fault.Error{
 		Kind: fault.Unauthenticated, Message: "Authentication failure", Detail: "HMAC failed validation. Check API key/clock skew",
 	}
@@ -65,35 +66,35 @@ var (
 		Kind: fault.Unauthenticated, Message: "This application does not have the power to authenticate usernames",
 		EmptyDetail: true,
 	}
-	// ErrWebhookKey is the failure of webhooks, whose key is in the query.
+	// ErrWebhookKey means a wrong key or unknown application in the query of a webhook.
 	ErrWebhookKey = &fault.Error{
 		Kind: fault.Unauthenticated, Message: "Authentication failure", Detail: "Unknown application or wrong key",
 	}
-	// ErrNoApplication is an unknown application where authentication is switched off.
+	// ErrNoApplication means an unknown application while authentication is switched off.
 	ErrNoApplication = &fault.Error{
 		Kind: fault.Unauthenticated, Message: "Authentication failure", Detail: "Application not found",
 	}
 )
 
-// SignedRequest is what a signature covers.
+// SignedRequest has the parts of a request that a signature covers.
 type SignedRequest struct {
 	Authorization string // the header
 	Username      string // the header X-IRIS-USERNAME; "" = none
 	Method        string
 	Path          string // decoded
-	WirePath      string // as it was on the request line, escapes and all; "" = the same as Path
+	WirePath      string // escaped, as on the request line; "" = the same as Path
 	RawQuery      string
-	Body          []byte // all of it, exactly as received
+	Body          []byte // the whole body, exactly as received
 }
 
-// Authenticate finds out which application signed a request, and checks that it may act for the username that it names.
-// Errors are one of the Err values above, or those of looking the application up.
+// Authenticate returns the application that signed a request. It checks that the application may act for the named user. Errors are
+// the Err values above and those of Applications.
 func Authenticate(ctx context.Context, apps Applications, r SignedRequest, now time.Time) (Application, error) {
 	name, digest, err := ParseAuthorization(r.Authorization)
 	if err != nil {
 		return Application{}, err
 	}
-	app, err := Claimed(ctx, apps, name)
+	app, err := Lookup(ctx, apps, name)
 	if err != nil {
 		return Application{}, err
 	}
@@ -106,9 +107,9 @@ func Authenticate(ctx context.Context, apps Applications, r SignedRequest, now t
 	return app, nil
 }
 
-// Claimed finds the application that a request names before its proof is checked. For an unknown name it returns one without
-// keys: checking a proof against it fails after the same work as for a known one.
-func Claimed(ctx context.Context, apps Applications, name string) (Application, error) {
+// Lookup returns the application with a name. For an unknown name it returns an application without keys, so that checking a
+// signature takes the same time.
+func Lookup(ctx context.Context, apps Applications, name string) (Application, error) {
 	app, err := apps.ByName(ctx, name)
 	if fault.Is(err, fault.NotFound) {
 		return Application{}, nil
@@ -116,10 +117,10 @@ func Claimed(ctx context.Context, apps Applications, name string) (Application, 
 	return app, err
 }
 
-// Believe returns the application that a request names, without a check. Only servers on loopback addresses with
-// authentication switched off may use it. Without a header it is nobody; with a username and no application, the
-// one of web sessions.
-func Believe(ctx context.Context, apps Applications, r SignedRequest) (Application, error) {
+// Unverified returns the application that a request names without a check. Only servers on loopback addresses with authentication
+// switched off may call it. For a request with a username and no application it returns SessionApplication; for one without both it
+// returns an empty application.
+func Unverified(ctx context.Context, apps Applications, r SignedRequest) (Application, error) {
 	name := SessionApplication
 	switch {
 	case len(r.Authorization) > len("hmac "):
@@ -134,10 +135,10 @@ func Believe(ctx context.Context, apps Applications, r SignedRequest) (Applicati
 	return app, err
 }
 
-// AuthenticateKey finds the application of a webhook, which shows its key in the query instead of signing. Where
-// authentication is switched off, any key will do.
+// AuthenticateKey returns the application of a webhook, whose query holds its key in place of a signature. It accepts any key if
+// NoCredentials is on.
 func AuthenticateKey(ctx context.Context, apps Applications, name, key string, open Openings) (Application, error) {
-	app, err := Claimed(ctx, apps, name)
+	app, err := Lookup(ctx, apps, name)
 	switch {
 	case err != nil:
 		return Application{}, err
@@ -162,34 +163,24 @@ func ParseAuthorization(header string) (app, digest string, err error) {
 	return app, digest, nil
 }
 
-// nobodysKey replaces keys that an application does not have, so that the time of a refusal does not reveal whether the
-// application exists. It is random and never shown.
-var nobodysKey = rand.Text()
-
-// tried returns the application's keys, filled up with nobodysKey to the number that an application can have.
-func (a Application) tried() []string {
-	keys := make([]string, 0, 2)
-	for _, key := range a.Keys {
-		if key != "" {
-			keys = append(keys, key)
-		}
-	}
-	for len(keys) < 2 {
-		keys = append(keys, nobodysKey)
-	}
-	return keys
+// candidateKeys returns the application's keys, and a random key in place of each of two that it does not have. So the time of a
+// refusal does not reveal whether the application exists.
+func (a Application) candidateKeys() []string {
+	random := []string{rand.Text(), rand.Text()} // both, so that every application takes the same time
+	keys := slices.DeleteFunc(slices.Clone(a.Keys), func(key string) bool { return key == "" })
+	return append(keys, random[min(len(keys), len(random)):]...)
 }
 
-// Signed reports whether digest is the application's signature over r at about now: by either key, in one of the four
-// time windows (this and the previous one of 5 and of 30 seconds), over the path decoded or as it was on the wire. It stops at the first
-// match; a refusal always takes the same work.
+// Signed reports whether digest is the application's signature over r. It tries each key, four time windows (the current and the
+// previous one of 5 and of 30 seconds), and the path both decoded and escaped. It stops at the first match; a
+// refusal always takes the same time.
 func (a Application) Signed(r SignedRequest, digest string, now time.Time) bool {
 	paths := []string{r.Path}
 	if r.WirePath != "" && r.WirePath != r.Path {
 		paths = append(paths, r.WirePath)
 	}
 	five, thirty := now.Unix()/5, now.Unix()/30
-	for _, key := range a.tried() {
+	for _, key := range a.candidateKeys() {
 		for _, window := range [...]int64{five, five - 1, thirty, thirty - 1} {
 			for _, path := range paths {
 				want := sign(key, window, path, r)
@@ -206,14 +197,14 @@ func (a Application) Signed(r SignedRequest, digest string, now time.Time) bool 
 func (a Application) HasKey(key string) bool {
 	got := sha512.Sum512([]byte(key))
 	ok := false
-	for _, k := range a.tried() {
+	for _, k := range a.candidateKeys() {
 		want := sha512.Sum512([]byte(k))
 		ok = subtle.ConstantTimeCompare(want[:], got[:]) == 1 || ok
 	}
 	return ok
 }
 
-// Sign returns the Authorization header for a request, as clients build it (with the window of 5 seconds).
+// Sign returns the Authorization header of a client, for the current window of 5 seconds.
 func Sign(app, key string, r SignedRequest, now time.Time) string {
 	path := r.WirePath
 	if path == "" {
@@ -243,7 +234,7 @@ func sign(key string, window int64, path string, r SignedRequest) string {
 	return base64.URLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// Through returns an actor that is the application itself.
+// Through returns the actor of an application that acts for itself.
 func Through(app Application) Actor {
 	return Actor{
 		ApplicationID: app.ID, Application: app.Name, ActsForUsers: app.AllowAuthenticatingUsers,
@@ -251,7 +242,7 @@ func Through(app Application) Actor {
 	}
 }
 
-// As returns the actor acting for a person. An inactive person gives no rights.
+// As returns the actor, acting for a person. For an inactive person the actor is read-only and no administrator.
 func (a Actor) As(u users.User) Actor {
 	a.UserID, a.Username = u.ID, u.Name
 	a.Admin, a.ReadOnly = u.Admin && u.Active, u.ReadOnly || !u.Active

@@ -9,9 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/users"
-
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 type fakeApplications map[string]Application
@@ -130,18 +129,18 @@ func TestAuthenticateKey(t *testing.T) {
 	}
 }
 
-// An unknown application costs as many signatures as a known one, so that the time of a refusal does not tell them apart.
+// An unknown application costs as many signatures as a known one, so that the time of a refusal does not reveal which exist.
 func TestRefusalsOfUnknownApplicationsDoTheSameWork(t *testing.T) {
 	t.Parallel()
-	unknown, err := Claimed(t.Context(), testApps, "nobody")
+	unknown, err := Lookup(t.Context(), testApps, "nobody")
 	require.NoError(t, err)
 	for _, name := range []string{"demo", "one", "none"} {
-		known, err := Claimed(t.Context(), testApps, name)
+		known, err := Lookup(t.Context(), testApps, name)
 		require.NoError(t, err)
-		require.Len(t, unknown.tried(), len(known.tried()), name)
+		require.Len(t, unknown.candidateKeys(), len(known.candidateKeys()), name)
 	}
 	require.False(t, unknown.HasKey(""))
-	_, err = Claimed(t.Context(), testApps, "broken")
+	_, err = Lookup(t.Context(), testApps, "broken")
 	require.Equal(t, fault.Unavailable, fault.KindOf(err))
 }
 
@@ -181,15 +180,15 @@ func TestWithAuthenticationSwitchedOff(t *testing.T) {
 		{"hmac ", "", "", nil},
 		{"", "ann", "", ErrNoApplication}, // no application for web sessions here
 	} {
-		app, err := Believe(t.Context(), testApps, SignedRequest{Authorization: c.authorization, Username: c.username})
+		app, err := Unverified(t.Context(), testApps, SignedRequest{Authorization: c.authorization, Username: c.username})
 		require.ErrorIs(t, err, c.err, "%+v", c)
 		require.Equal(t, c.app, app.Name, "%+v", c)
 	}
 	none, off := Actor{}, Openings{NoCredentials: true}
 	require.NoError(t, none.MayRead(off))
-	require.NoError(t, none.MayCome(off))
+	require.NoError(t, none.MayCall(off))
 	require.NoError(t, none.MayTry(off))
-	require.ErrorIs(t, none.MayCome(Openings{AnonymousReads: true}), ErrHeader)
+	require.ErrorIs(t, none.MayCall(Openings{AnonymousReads: true}), ErrHeader)
 	require.ErrorIs(t, none.MayTry(Openings{AnonymousReads: true}), ErrHeader)
 	require.ErrorIs(t, Actor{Username: "x", ReadOnly: true}.MayTry(off), ErrReadOnly)
 	require.False(t, none.MayActAs(users.User{ID: 1, Name: "ann"}, off))

@@ -1,5 +1,5 @@
-// Package auth answers who is calling and what they may do: applications that sign requests (HMAC with shared keys),
-// people with sessions and passwords, signed links that act once for one person, and the permissions of them all.
-// It also derives every key Iris needs from one installation secret. It imports neither HTTP nor storage: edges pass
-// the received values, storage finds applications and users.
+// Package auth finds out who is calling and what the caller may do. It checks the signatures of applications (HMAC with shared
+// keys), the passwords of people and signed links. Its Actor decides every permission. It also derives all keys of an
+// installation from one secret. The edges call it with received values; storage implements its interfaces. It imports neither
+// HTTP nor storage.
 package auth

@@ -21,11 +21,11 @@ const (
 	keySize      = 32
 )
 
-// ErrSealed reports sealed data that the present keys do not open: another installation's, or altered.
-var ErrSealed = errors.New("sealed data does not belong to this installation, or was altered")
+// ErrSealed means that sealed data cannot be decrypted: another installation sealed it, or it was altered.
+var ErrSealed = errors.New("sealed data belongs to another installation, or was altered")
 
-// Keys derives the keys of an installation from its secret, one per purpose, so that none can be used for another's.
-// It is immutable and safe for concurrent use.
+// Keys are the keys of an installation, derived from its secret: one for each purpose, so that a key cannot be used for another
+// purpose. Keys is immutable and safe for concurrent use.
 type Keys struct {
 	sealing   cipher.AEAD
 	links     []byte
@@ -44,61 +44,49 @@ func NewKeys(secret []byte) (*Keys, error) {
 	if err != nil {
 		return nil, err
 	}
-	links, err := derive(secret, "iris/links/1")
-	if err != nil {
-		return nil, err
+	k := &Keys{sealing: sealing}
+	for purpose, key := range map[string]*[]byte{
+		"iris/links/1": &k.links, "iris/gossip/1": &k.gossip, "iris/codes/1": &k.codes, "iris/feeds/1": &k.feeds, "iris/addresses/1": &k.addresses,
+	} {
+		if *key, err = derive(secret, purpose); err != nil {
+			return nil, err
+		}
 	}
-	gossip, err := derive(secret, "iris/gossip/1")
-	if err != nil {
-		return nil, err
-	}
-	codes, err := derive(secret, "iris/codes/1")
-	if err != nil {
-		return nil, err
-	}
-	feeds, err := derive(secret, "iris/feeds/1")
-	if err != nil {
-		return nil, err
-	}
-	addresses, err := derive(secret, "iris/addresses/1")
-	if err != nil {
-		return nil, err
-	}
-	return &Keys{sealing: sealing, links: links, gossip: gossip, codes: codes, feeds: feeds, addresses: addresses}, nil
+	return k, nil
 }
 
-// Seal encrypts a secret that must be read back. about binds it to what it belongs to ("application 12 primary"):
-// Unseal needs the same text, so that a sealed value cannot be moved to another row.
+// Seal encrypts a secret that must be read again. about names the secret's owner ("application 12 primary"). Unseal needs the same
+// text, so that a sealed value cannot be moved to another row.
 func (k *Keys) Seal(plain []byte, about string) []byte { return seal(k.sealing, plain, about) }
 
-// Unseal decrypts what Seal made, or returns ErrSealed.
+// Unseal decrypts a value that Seal returned. It returns ErrSealed if that is not possible.
 func (k *Keys) Unseal(sealed []byte, about string) ([]byte, error) {
 	return unseal(k.sealing, sealed, about)
 }
 
-// FeedKeyHash is the keyed hash by which the key of a calendar feed is looked up. Without the installation secret nobody can
-// compute it or get the key from it.
+// FeedKeyHash returns the keyed hash under which the key of a calendar feed is stored. It cannot be computed or reversed without the
+// installation secret.
 func (k *Keys) FeedKeyHash(key string) string {
 	mac := hmac.New(sha256.New, k.feeds)
 	mac.Write([]byte(key))
 	return "sealed:" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// AddressHash is the keyed hash under which a network address is stored. Without the installation secret nobody can compute it,
-// although there are few enough addresses to try them all.
+// AddressHash returns the keyed hash under which a network address is stored. The hash needs a key because all addresses can be
+// tried.
 func (k *Keys) AddressHash(address string) []byte {
 	mac := hmac.New(sha256.New, k.addresses)
 	mac.Write([]byte(address))
 	return mac.Sum(nil)
 }
 
-// Gossip is the key that encrypts gossip between members when none is configured.
+// Gossip returns the default key that encrypts gossip between members.
 func (k *Keys) Gossip() []byte { return append([]byte(nil), k.gossip...) }
 
-// Links signs and verifies links with the installation's link key.
+// Links returns a signer and verifier of links.
 func (k *Keys) Links() *Links { return &Links{key: k.links} }
 
-// WrapSecret encrypts an installation secret with the operator's own key (IRIS_SECRET_KEY), for storage.
+// WrapSecret encrypts an installation secret for storage, with the operator's own key (IRIS_SECRET_KEY).
 func WrapSecret(secretKey string, secret []byte) ([]byte, error) {
 	a, err := wrapping(secretKey)
 	if err != nil {

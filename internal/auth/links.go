@@ -11,41 +11,41 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// LinkLife is how long a link works unless it says otherwise.
+// LinkLife is the default lifetime of a link.
 const LinkLife = 7 * 24 * time.Hour
 
 // maxToken is the largest token, in bytes, that Verify reads.
 const maxToken = 512
 
-// Purpose is the one thing a link may be used for.
+// Purpose is what a link may be used for. A link has one purpose.
 type Purpose string
 
 const (
 	// Acknowledge links let the person acknowledge the incident.
 	Acknowledge Purpose = "ack"
-	// Voice links let the vendor fetch what a call says.
+	// Voice links let the vendor fetch the text of a call.
 	Voice Purpose = "voice"
 )
 
-// The failures of links, with texts for the page that shows them.
+// The errors of links. Their texts are shown to the person who opened the link.
 var (
 	ErrLinkInvalid = fault.New(fault.Invalid, "this link is not valid")
 	ErrLinkExpired = fault.New(fault.Invalid, "this link has expired")
 )
 
-// Link is what a signed link means.
+// Link is the content of a signed link.
 type Link struct {
 	Purpose    Purpose
-	IncidentID int64 // 0 = the incidents of the digest that the message is
+	IncidentID int64 // 0 = the message is a digest: the link is for all its incidents
 	MessageID  int64
-	UserID     users.ID // on whose behalf; 0 = nobody's (a literal recipient)
+	UserID     users.ID // the person that the link acts for; 0 = none (a literal recipient)
 	ExpiresAt  time.Time
 }
 
 // Links signs links and verifies them. It is safe for concurrent use.
 type Links struct{ key []byte }
 
-// Sign returns the token of a link, safe in a URL path. A zero ExpiresAt is refused by Verify, so set one.
+// Sign returns the token of a link, safe in a URL path. Set ExpiresAt: Verify refuses a link without it.
 func (l *Links) Sign(link Link) string {
 	payload := []byte{1, byte(len(link.Purpose))}
 	payload = append(payload, link.Purpose...)
@@ -55,8 +55,8 @@ func (l *Links) Sign(link Link) string {
 	return base64.RawURLEncoding.EncodeToString(append(payload, l.mac(payload)...))
 }
 
-// Verify returns what the token means if it was signed by this installation for the purpose. An expired link comes back
-// together with ErrLinkExpired, so that the page can still name the incident; every other failure is ErrLinkInvalid.
+// Verify returns the link of a token that this installation signed for the purpose. An expired link is returned together with
+// ErrLinkExpired, so that the page can name the incident. Every other failure is ErrLinkInvalid.
 func (l *Links) Verify(token string, purpose Purpose, now time.Time) (Link, error) {
 	if len(token) > maxToken {
 		return Link{}, ErrLinkInvalid

@@ -9,9 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Permissions of the on-call API, with the texts of that wire (title in Message, description in Detail).
-
-// The refusals of the on-call API with a fixed text.
+// The refusals of the on-call API with a fixed text. The texts are part of its wire (title in Message, description in Detail).
 var (
 	ErrNotLoggedIn    = &fault.Error{Kind: fault.Unauthenticated, Message: "Unauthorized", Detail: "User must be logged in"}
 	ErrSessionGone    = &fault.Error{Kind: fault.Unauthenticated, Message: "Invalid Session", Detail: "CSRF token missing"}
@@ -24,8 +22,8 @@ var (
 	ErrPersonNeeded   = &fault.Error{Kind: fault.Forbidden, Message: "Unauthorized", Detail: "Action not allowed for applications: it needs a user"}
 )
 
-// SignedOncall reports whether digest is the application's signature over an on-call request: as everywhere (see Signed),
-// or over the percent-encoding of decoded path and query together, slashes kept, which is what some clients sign.
+// SignedOncall reports whether digest is the application's signature over an on-call request. It accepts what Signed accepts. It also
+// accepts a signature over decoded path and query, percent-encoded together except for slashes, because some clients sign that.
 func (a Application) SignedOncall(r SignedRequest, digest string, now time.Time) bool {
 	r.Username = ""
 	if a.Signed(r, digest, now) {
@@ -38,7 +36,7 @@ func (a Application) SignedOncall(r SignedRequest, digest string, now time.Time)
 	return a.Signed(SignedRequest{Method: r.Method, Path: quote(whole), Body: r.Body}, digest, now)
 }
 
-// quote percent-encodes what is neither unreserved (RFC 3986) nor a slash.
+// quote percent-encodes every byte that is neither unreserved (RFC 3986) nor a slash.
 func quote(s string) string {
 	const hexDigits = "0123456789ABCDEF"
 	var b strings.Builder
@@ -53,10 +51,10 @@ func quote(s string) string {
 	return b.String()
 }
 
-// program reports whether the actor is an application that acts for nobody: on the on-call API it may do everything.
+// program reports whether the actor is an application that names no person. Such an actor may do everything on the on-call API.
 func (a Actor) program() bool { return a.ApplicationID != 0 && a.Username == "" }
 
-// MayUseOncall allows what every authenticated caller may do; with change, read-only people may not.
+// MayUseOncall allows what every authenticated caller may do. If change is true, it refuses read-only people.
 func (a Actor) MayUseOncall(change bool) error {
 	switch {
 	case a.Username == "" && !a.Known():
@@ -69,7 +67,7 @@ func (a Actor) MayUseOncall(change bool) error {
 	return nil
 }
 
-// MayReadOncall allows reading: to every known caller, or to anybody where anonymous reads are opened.
+// MayReadOncall allows reads: to every authenticated caller, and to anybody if AnonymousReads is on.
 func (a Actor) MayReadOncall(open Openings) error {
 	if open.AnonymousReads && !a.Known() {
 		return nil
@@ -77,7 +75,7 @@ func (a Actor) MayReadOncall(open Openings) error {
 	return a.MayUseOncall(false)
 }
 
-// MayAdministerTeam allows what a team's administrators may do.
+// MayAdministerTeam allows what the administrators of a team may do.
 func (a Actor) MayAdministerTeam(team int64, name string) error {
 	if err := a.MayUseOncall(true); err != nil {
 		return err
@@ -88,7 +86,7 @@ func (a Actor) MayAdministerTeam(team int64, name string) error {
 	return forbidden(`Action not allowed: "` + a.Username + `" is not an admin for "` + name + `"`)
 }
 
-// MayEditCalendar allows what a team's members may do. name is the team's, "" where the request did not name it.
+// MayEditCalendar allows what the members of a team may do. name is the name of the team, "" if the request does not name it.
 func (a Actor) MayEditCalendar(team int64, name string) error {
 	if err := a.MayUseOncall(true); err != nil {
 		return err
@@ -102,9 +100,9 @@ func (a Actor) MayEditCalendar(team int64, name string) error {
 	return forbidden(`Action not allowed: "` + a.Username + `" is not part of "` + name + `"`)
 }
 
-// MayEditPerson allows changing a person's settings, reminders, contacts and activity: to themselves, administrators and
-// applications of the on-call API. Oncall also let administrators of one of their teams do it, and everybody may make a team
-// and add people, so that is a compatibility switch.
+// MayEditPerson allows changing settings, reminders, contacts and activity of u: to u, to administrators and to applications of the
+// on-call API. Oncall also allowed this to administrators of u's teams. Everybody may create a team and add people to it, so that is a
+// compatibility switch.
 func (a Actor) MayEditPerson(u users.User, theirTeams []int64, open Openings) error {
 	if a.program() && a.AllowOncall || a.Admin || a.is(u) {
 		return nil
@@ -120,8 +118,8 @@ func (a Actor) MayEditPerson(u users.User, theirTeams []int64, open Openings) er
 	return forbidden(`Action not allowed for "` + a.Username + `"`)
 }
 
-// MayEditUnavailability allows adding and deleting unavailabilities of a person: to actors who may edit the person, and for an
-// entry of one team to that team's administrators. team is 0 for the person's own.
+// MayEditUnavailability allows adding and deleting unavailabilities of u: to actors who may edit u, and to administrators of the team
+// that the entry belongs to. team is 0 for an entry without a team.
 func (a Actor) MayEditUnavailability(u users.User, team int64, open Openings) error {
 	refused := a.MayEditPerson(u, nil, open)
 	if refused != nil && team != 0 && slices.Contains(a.TeamAdminOf, team) && !a.ReadOnly {
@@ -130,8 +128,8 @@ func (a Actor) MayEditUnavailability(u users.User, team int64, open Openings) er
 	return refused
 }
 
-// MayRename allows to change somebody's name to administrators and applications of the on-call API. People who rename
-// themselves could take a name that others know as another person's.
+// MayRename allows changing the name of a person: to administrators and applications of the on-call API. People may not rename
+// themselves: they could take a name that others know as another person's name.
 func (a Actor) MayRename() error {
 	if a.MayManageOncall() != nil {
 		return forbidden(`Action not allowed: only administrators rename users`)
@@ -139,7 +137,7 @@ func (a Actor) MayRename() error {
 	return nil
 }
 
-// MayManageOncall allows what belongs to the installation: people, roles, services. Oncall opened it in debug mode only.
+// MayManageOncall allows changes of what belongs to the installation: people, roles, services. Oncall allowed them in debug mode only.
 func (a Actor) MayManageOncall() error {
 	if err := a.MayUseOncall(true); err != nil {
 		return err
@@ -150,7 +148,7 @@ func (a Actor) MayManageOncall() error {
 	return ErrOncallAdmin
 }
 
-// MayUseKeysOf allows reading, creating and deleting the feed keys of a requester. verb is for the text of a refusal.
+// MayUseKeysOf allows reading, creating and deleting the feed keys of requester. verb is used in the text of a refusal.
 func (a Actor) MayUseKeysOf(requester users.User, verb string) error {
 	switch {
 	case a.Username == "":
@@ -164,7 +162,7 @@ func (a Actor) MayUseKeysOf(requester users.User, verb string) error {
 	return forbidden(`Action not allowed: "` + a.Username + `" is not allowed to ` + verb + ` ical_key of "` + requester.Name + `"`)
 }
 
-// ErrNotKeyAdmin refuses access to another person's key.
+// ErrNotKeyAdmin returns the refusal of access to another person's key.
 func (a Actor) ErrNotKeyAdmin() error {
 	return forbidden(`Action not allowed: "` + a.Username + `" is not an admin of ical_key`)
 }

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// minOneClickKey is the shortest key that signs addresses for Gmail, in characters.
+// minOneClickKey is the minimum length of the key that signs addresses for Gmail, in characters.
 const minOneClickKey = 16
 
-// OneClick signs the addresses behind Gmail's button in incident mails, and verifies them (docs/reference/iris-v0.md 8). Anybody
-// with such an address may claim the incident of that one message for the owner of the e-mail address. It is safe for
+// OneClick signs and verifies the addresses behind Gmail's button in incident mails (docs/reference/iris-v0.md 8). Anybody who has
+// such an address may acknowledge the incident of its message in the name of the owner of the e-mail address. It is safe for
 // concurrent use.
 type OneClick struct {
 	key      []byte
@@ -27,12 +27,12 @@ func NewOneClick(key, endpoint string) (*OneClick, error) {
 		return nil, fmt.Errorf("the key of Gmail's one-click button must have at least %d characters", minOneClickKey)
 	}
 	if _, err := url.Parse(endpoint); err != nil || endpoint == "" {
-		return nil, fmt.Errorf("the endpoint of Gmail's one-click button is not a URL")
+		return nil, fmt.Errorf("the endpoint of Gmail's one-click button must be a URL")
 	}
 	return &OneClick{key: []byte(key), endpoint: endpoint}, nil
 }
 
-// URL is the address that does cmd with a message in the name of an e-mail address, until expires.
+// URL returns an address that carries out cmd for a message until expires. It acts for the owner of the e-mail address.
 func (o *OneClick) URL(messageID int64, email, cmd string, expires time.Time) string {
 	id, until := strconv.FormatInt(messageID, 10), strconv.FormatInt(expires.Unix(), 10)
 	return o.endpoint + "?" + url.Values{
@@ -40,7 +40,8 @@ func (o *OneClick) URL(messageID int64, email, cmd string, expires time.Time) st
 	}.Encode()
 }
 
-// Verify checks the values of such an address: ErrLinkInvalid when they were not signed here, ErrLinkExpired when it is too late.
+// Verify checks the query of such an address. It returns ErrLinkInvalid for a wrong signature and ErrLinkExpired after the address has
+// expired.
 func (o *OneClick) Verify(values url.Values, now time.Time) error {
 	want := o.token(values.Get("msg_id"), values.Get("email_address"), values.Get("cmd"), values.Get("expires"))
 	if !hmac.Equal([]byte(values.Get("token")), []byte(want)) {

@@ -26,31 +26,31 @@ const (
 
 	minPassword = 8
 	maxPassword = 1024
-	// atOnce bounds the memory that log-ins can take (19 MiB each).
-	atOnce = 4
-	// hashWait is how long a log-in waits for its turn: enough for some 200 at once on one core.
+	// maxHashes limits the memory of concurrent log-ins (19 MiB each).
+	maxHashes = 4
+	// hashWait is how long a log-in waits for a slot: enough for about 200 concurrent log-ins on one core.
 	hashWait = 8 * time.Second
 )
 
-// ErrBusy is in the chain of what Hash and Check return when too many passwords are being checked.
-var ErrBusy = &fault.Error{Kind: fault.Unavailable, Message: "too many log-ins at once, try again in a few seconds", RetryAfter: 3 * time.Second}
+// ErrBusy is in the chain of the error of Hash and Check if too many passwords are being checked.
+var ErrBusy = &fault.Error{Kind: fault.Unavailable, Message: "too many concurrent log-ins, try again in a few seconds", RetryAfter: 3 * time.Second}
 
-// Passwords hashes and checks passwords with argon2id, a few at a time. It is safe for concurrent use.
+// Passwords hashes and checks passwords with argon2id. It limits concurrent hashes. It is safe for concurrent use.
 type Passwords struct {
 	slots chan struct{}
 	wait  time.Duration
 	decoy string
 }
 
-// NewPasswords returns a checker for one process.
+// NewPasswords returns a hasher. A process needs one, because the limit of concurrent hashes applies to it.
 func NewPasswords() *Passwords {
-	// Hashing takes a core, which paging and answering also need.
-	p := &Passwords{slots: make(chan struct{}, min(atOnce, max(1, runtime.GOMAXPROCS(0)/2))), wait: hashWait}
+	// Hashing occupies a core. Half of the cores stay free for other requests.
+	p := &Passwords{slots: make(chan struct{}, min(maxHashes, max(1, runtime.GOMAXPROCS(0)/2))), wait: hashWait}
 	p.decoy = encodeHash(make([]byte, 16), make([]byte, argonKey))
 	return p
 }
 
-// CheckNewPassword returns an Invalid fault if a person should not choose this password.
+// CheckNewPassword returns an Invalid fault for a password that is too short or too long.
 func CheckNewPassword(password string) error {
 	switch n := utf8.RuneCountInString(password); {
 	case n < minPassword:
@@ -61,7 +61,7 @@ func CheckNewPassword(password string) error {
 	return nil
 }
 
-// Hash returns the text to store for a password (PHC format). It waits a few seconds for its turn (ErrBusy).
+// Hash returns the text to store for a password (PHC format). It waits up to 8 seconds for a slot, else it returns ErrBusy.
 func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
 	if password == "" || len(password) > maxPassword {
 		return "", fault.Invalidf("password", "the password is empty or too long")
@@ -75,8 +75,8 @@ func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
 	return encodeHash(salt, key), nil
 }
 
-// Check reports whether password is the one that was hashed. An empty or unreadable hash takes as long as a real one
-// and matches nothing, so that a caller without an account learns nothing from the time it takes.
+// Check reports whether hash is the hash of password. An empty or unreadable hash matches nothing and takes as long as a real one, so
+// that the time does not reveal whether an account exists.
 func (p *Passwords) Check(ctx context.Context, hash, password string) (bool, error) {
 	salt, want, known := decodeHash(hash)
 	if !known {
@@ -112,7 +112,7 @@ func encodeHash(salt, key []byte) string {
 		b64.EncodeToString(salt), b64.EncodeToString(key))
 }
 
-// decodeHash accepts exactly what encodeHash writes with today's cost; a change of cost must keep the old one as well.
+// decodeHash accepts only what encodeHash writes with the present cost. If the cost changes, decodeHash must also accept the old one.
 func decodeHash(hash string) (salt, key []byte, ok bool) {
 	prefix := fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$", argon2.Version, argonMemory, argonTime, argonThreads)
 	rest, ok := strings.CutPrefix(hash, prefix)

@@ -8,7 +8,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Refusals. Those of the v0 API have its texts.
+// Refusals. Some texts are part of the v0 wire.
 var (
 	ErrUsernameNeeded = &fault.Error{Kind: fault.Unauthenticated, Message: "Username must be specified for this action", EmptyDetail: true}
 	ErrAppUserPower   = &fault.Error{Kind: fault.Unauthenticated, Message: "App must allow authentication as user for this action", EmptyDetail: true}
@@ -21,23 +21,24 @@ var (
 	ErrOwnerOnly      = fault.New(fault.Forbidden, "Only administrators and owners of this application may do this")
 )
 
-// MayRead allows reading what the v0 API calls open: to every known caller, or to anybody where that is opened.
+// MayRead allows reads that the v0 API calls open: to every authenticated caller, and to anybody if AnonymousReads is on.
 func (a Actor) MayRead(open Openings) error {
 	if !a.Known() && !open.AnonymousReads {
-		return a.MayCome(open)
+		return a.MayCall(open)
 	}
 	return nil
 }
 
-// MayCome allows what every known caller may do, such as reading what is not open to everybody.
-func (a Actor) MayCome(open Openings) error {
+// MayCall allows what every authenticated caller may do, such as reads that are not open to everybody. It admits requests without
+// credentials if NoCredentials is on.
+func (a Actor) MayCall(open Openings) error {
 	if !a.Known() && !open.NoCredentials {
 		return ErrHeader
 	}
 	return nil
 }
 
-// MayTry is MayWrite for routes that check again: where authentication is switched off, requests without credentials pass, and
+// MayTry is MayWrite for routes that check again later. If NoCredentials is on, it also admits requests without credentials; they
 // act for nobody.
 func (a Actor) MayTry(open Openings) error {
 	if !a.Known() && open.NoCredentials {
@@ -46,7 +47,7 @@ func (a Actor) MayTry(open Openings) error {
 	return a.MayWrite()
 }
 
-// MayWrite allows what every known caller may do unless they only read: open and answer incidents, comment, write plans.
+// MayWrite allows what every authenticated caller may do who is not read-only: open and acknowledge incidents, comment, write plans.
 func (a Actor) MayWrite() error {
 	switch {
 	case !a.Known():
@@ -57,9 +58,8 @@ func (a Actor) MayWrite() error {
 	return nil
 }
 
-// MaySelf guards routes about one person: for themselves, an administrator, or an application with the power to act for
-// people that acts for nobody in particular.
-// u.ID is 0 where nobody has the name.
+// MaySelf guards routes about one person. It admits that person, administrators, and applications with the power to act for
+// people that name no person. u.ID is 0 if there is no such person.
 func (a Actor) MaySelf(u users.User) error {
 	switch {
 	case !a.Known():
@@ -72,8 +72,8 @@ func (a Actor) MaySelf(u users.User) error {
 	return ErrNotThisUser
 }
 
-// is reports whether the actor is the person. Ids decide. Names are compared only where neither has an id: an application may
-// act for somebody whom Iris does not know, and that person owns nothing here.
+// is reports whether the actor is the person. It compares ids. It compares names only if neither has an id: an application may
+// act for a person whom Iris does not know, and that person owns nothing here.
 func (a Actor) is(u users.User) bool {
 	if a.UserID != 0 || u.ID != 0 {
 		return a.UserID == u.ID
@@ -89,8 +89,8 @@ func listed(names []string, application string) bool {
 	})
 }
 
-// MayRelay guards the routes for answers that somebody else passes on: for relays, for applications that act for people, and
-// for people, who pass on only what they may do themselves (MayPassOn). Where authentication is switched off, anybody may.
+// MayRelay guards the routes for answers that a caller passes on. It admits relays, applications that act for people, and people;
+// MayPassOn then checks each answer. If NoCredentials is on, it admits anybody.
 func (a Actor) MayRelay(open Openings) error {
 	if err := a.MayTry(open); err != nil {
 		return err
@@ -101,8 +101,8 @@ func (a Actor) MayRelay(open Openings) error {
 	return nil
 }
 
-// MayPassOn allows an answer of a person: to relays, and to actors who may act for that person. Routes signed by a vendor
-// have checked the signature and have no actor.
+// MayPassOn allows passing on an answer of u: to relays, and to actors who may act for u. Routes that a vendor signs have no
+// actor; they have checked the vendor's signature.
 func (a Actor) MayPassOn(u users.User, open Openings) error {
 	if !a.Known() || a.Username == "" && a.Relay || a.MayActAs(u, open) {
 		return nil
@@ -113,13 +113,14 @@ func (a Actor) MayPassOn(u users.User, open Openings) error {
 	return ErrNotThisUser
 }
 
-// MayClaimFor allows an acknowledgement for a person: to actors who may act for that person. With the compatibility switch,
-// any application that acts for nobody may, as in the predecessor.
+// MayClaimFor allows an acknowledgement in the name of u: to actors who may act for u. If ApplicationsClaim is on, it also allows
+// this to any application that names no person, as Iris did.
 func (a Actor) MayClaimFor(u users.User, open Openings) bool {
 	return a.MayActAs(u, open) || open.ApplicationsClaim && a.Known() && a.Username == ""
 }
 
-// MayPassOnMail allows a mail that opens an incident of an application: to relays, and to actors who may open it directly.
+// MayPassOnMail allows passing on a mail that opens an incident of an application: to relays, and to actors who may open the
+// incident themselves.
 func (a Actor) MayPassOnMail(application int64) error {
 	if !a.Known() || a.Username == "" && a.Relay || a.Admin || a.MayOpenAs(application) {
 		return nil
@@ -130,7 +131,7 @@ func (a Actor) MayPassOnMail(application int64) error {
 	return ErrNotThisUser
 }
 
-// MayPassOnReceipts allows the receipts of vendors: to relays and administrators.
+// MayPassOnReceipts allows passing on the receipts of vendors: to relays and administrators.
 func (a Actor) MayPassOnReceipts(open Openings) error {
 	if err := a.MayTry(open); err != nil {
 		return err
@@ -141,8 +142,8 @@ func (a Actor) MayPassOnReceipts(open Openings) error {
 	return nil
 }
 
-// MayWriteToAnybody allows notifications to addresses and numbers that are nobody's contact. Programs may; people with a session
-// only if they are administrators: otherwise anybody could mail strangers in the installation's name.
+// MayWriteToAnybody allows notifications to addresses and numbers that are no contact of a person. Applications may; of people with
+// a session only administrators may. Otherwise anybody could mail strangers in the name of the installation.
 func (a Actor) MayWriteToAnybody() error {
 	if a.Session && !a.Admin {
 		return ErrAdminOnly
@@ -150,8 +151,8 @@ func (a Actor) MayWriteToAnybody() error {
 	return nil
 }
 
-// MayRegisterDevice guards the registration of a phone for a person: only applications that the operator named, and where
-// they act for a person, only for that person.
+// MayRegisterDevice guards the registration of a phone for u. It admits the applications that the operator listed. An application
+// that acts for a person may register phones of that person only.
 func (a Actor) MayRegisterDevice(u users.User, applications []string) error {
 	if a.ApplicationID == 0 || !listed(applications, a.Application) {
 		return ErrNoDevices
@@ -170,7 +171,7 @@ func (a Actor) MayAdminister() error {
 	return nil
 }
 
-// MayUseInternal allows what only programs that belong to Iris may do: the listed applications, acting for nobody.
+// MayUseInternal allows what only programs of Iris may do: the listed applications, when they name no person.
 func (a Actor) MayUseInternal(allowed []string) error {
 	if a.Session || a.Username != "" || !listed(allowed, a.Application) {
 		return ErrInternalOnly
@@ -178,7 +179,7 @@ func (a Actor) MayUseInternal(allowed []string) error {
 	return nil
 }
 
-// MayEditApplication allows changing the settings of the application with the internal id. It takes a person: the
+// MayEditApplication allows changing the settings of the application with that internal id: to its owners and administrators. The
 // application's own key is not enough.
 func (a Actor) MayEditApplication(application int64) error {
 	if a.Admin || !a.ReadOnly && slices.Contains(a.Owns, application) {
@@ -187,7 +188,7 @@ func (a Actor) MayEditApplication(application int64) error {
 	return ErrOwnerOnly
 }
 
-// Owning returns the actor with the application among what they own, if the person is one of its owners.
+// Owning returns the actor with the application added to Owns, if the actor's person is one of the owners.
 func (a Actor) Owning(application int64, owners []users.ID) Actor {
 	if a.UserID != 0 && slices.Contains(owners, a.UserID) {
 		a.Owns = append(slices.Clone(a.Owns), application)
@@ -195,7 +196,7 @@ func (a Actor) Owning(application int64, owners []users.ID) Actor {
 	return a
 }
 
-// MayNameCategories allows an application itself, its owners and administrators to say which categories it has.
+// MayNameCategories allows setting the categories of an application: to the application itself, its owners and administrators.
 func (a Actor) MayNameCategories(application int64) bool {
 	return a.MayEditApplication(application) == nil || a.Username == "" && a.ApplicationID == application && application != 0
 }

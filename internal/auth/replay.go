@@ -1,17 +1,17 @@
 package auth
 
-// Answer is what was answered to a request that carried an Idempotency-Key, kept so that the same request sent again
-// gets the same answer instead of acting twice.
+// Answer is the stored answer to a request with an Idempotency-Key. The same request, sent again, gets this answer and changes
+// nothing.
 type Answer struct {
 	Status   int
 	Location string
 	Body     []byte
 }
 
-// ReplayKey identifies a request that must act once: its key counts per application and route.
+// ReplayKey identifies a request that must act once. A key is unique for an application and route.
 type ReplayKey struct {
 	ApplicationID int64
 	Route         string
 	Key           string
-	BodyHash      []byte // of what was sent
+	BodyHash      []byte // hash of the request body
 }

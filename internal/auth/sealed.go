@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// A secret inside a stored text is written as this mark and hexadecimal digits. Only the recipient gets it in clear.
+// sealedMark and hexadecimal digits replace a secret in a stored text. Only the recipient gets the secret.
 const sealedMark = "iris-sealed-"
 
 var sealedText = regexp.MustCompile(sealedMark + "[0-9a-f]{56,512}")
 
-// SealForRecipient returns a mark to be put into a stored text in place of a secret. RevealTo puts the secret back, for that
-// destination only, so a mark that is copied into another message shows nothing.
+// SealForRecipient returns a mark that replaces a secret in a stored text. RevealTo restores the secret for this destination only, so
+// a mark that is copied into another message reveals nothing.
 func (k *Keys) SealForRecipient(secret, destination string) string {
 	return sealedMark + hex.EncodeToString(k.Seal([]byte(secret), "for "+destination))
 }
 
-// RevealTo replaces the marks in a text that were made for a destination. Others stay.
+// RevealTo restores the secrets in a text that were sealed for the destination. Other marks stay.
 func (k *Keys) RevealTo(text, destination string) string {
 	if !strings.Contains(text, sealedMark) {
 		return text
@@ -37,7 +37,7 @@ func (k *Keys) RevealTo(text, destination string) string {
 	})
 }
 
-// HashCode hashes a short code for storage with a key of the installation: a code is too short for a hash without one.
+// HashCode returns the keyed hash of a short code, for storage. The hash needs a key because all short codes can be tried.
 func (k *Keys) HashCode(code, purpose string) []byte {
 	mac := hmac.New(sha256.New, k.codes)
 	mac.Write([]byte(purpose + "\x00" + code))

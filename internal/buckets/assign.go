@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// Assign returns the owner of each bucket for the live members and the present owners ("" = nobody). Every process with
-// the same input gets the same answer, whatever the order of members.
+// Assign returns the owner of each bucket for the live members and the present owners ("" = nobody). The same input
+// gives every process the same result, whatever the order of members.
 //
-// Each live owner keeps its buckets up to its quota, which is 256/n rounded down or up; the members with the most
+// Each live owner keeps its buckets up to its quota, which is 256/n rounded down or up. The members with the most
 // buckets get the rounding up, then the smaller id. All other buckets (free, of dead owners, above a quota) go by
 // rendezvous rank to members below their quota. Shares differ by at most one, and no bucket moves without need. Without
-// members the answer is all "".
+// members all owners are "".
 func Assign(members []string, owners [Count]string) [Count]string {
 	var out [Count]string
 	ms := slices.Clone(members)

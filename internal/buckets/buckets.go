@@ -1,7 +1,7 @@
-// Package buckets distributes the 256 escalation buckets among the live message processors: which member owns which
-// bucket (Assign, a pure function), how this process holds its buckets (Holder, leases with epochs in the database)
-// and how it learns of others sooner (Gossip, hints only). PostgreSQL decides who is live and who owns what. Without
-// gossip the cluster is slower and still right. It is used by app; it does not know what the buckets hold.
+// Package buckets distributes the 256 escalation buckets among the live message processors. Assign, a pure function,
+// decides which member owns which bucket. Holder keeps this process's leases, with epochs, in the database. Gossip
+// reports changes of other members sooner; it sends hints only. PostgreSQL decides who is live and who owns what.
+// Without gossip the cluster is slower and still correct. Package app uses it. It does not know what the buckets hold.
 package buckets
 
 import (
@@ -13,7 +13,7 @@ import (
 // Count is the number of buckets. It is fixed: incidents carry their bucket (id modulo Count).
 const Count = 256
 
-// Lease is the right to work on a bucket as long as the epoch in the database is the same.
+// Lease is the right to work on a bucket while the epoch in the database is the same.
 type Lease struct {
 	Bucket int
 	Epoch  int64
@@ -34,23 +34,23 @@ func Of(bs ...int) Set {
 	return s
 }
 
-// Add puts b, which must be in [0, Count), into the set.
+// Add adds b, which must be in [0, Count).
 func (s *Set) Add(b int) { s[b/64] |= 1 << (b % 64) }
 
-// Remove takes b out of the set.
+// Remove removes b.
 func (s *Set) Remove(b int) { s[b/64] &^= 1 << (b % 64) }
 
 // Has reports whether b is in the set.
 func (s Set) Has(b int) bool { return s[b/64]&(1<<(b%64)) != 0 }
 
-// Union adds all of o.
+// Union adds the buckets of o.
 func (s *Set) Union(o Set) {
 	for i := range s {
 		s[i] |= o[i]
 	}
 }
 
-// Intersect keeps only what is also in o.
+// Intersect removes the buckets that are not in o.
 func (s *Set) Intersect(o Set) {
 	for i := range s {
 		s[i] &= o[i]
@@ -90,7 +90,7 @@ func (s Set) String() string {
 	return hex.EncodeToString(raw[:])
 }
 
-// ParseSet reads what String wrote.
+// ParseSet parses the output of String.
 func ParseSet(text string) (Set, error) {
 	var s Set
 	raw, err := hex.DecodeString(text)

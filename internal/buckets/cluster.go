@@ -10,10 +10,10 @@ type Member struct {
 	// ProcessID is random for every start; it is never a host's name.
 	ProcessID  string
 	Host       string
-	GossipAddr string // host:port where its gossip listens; empty while it has none
+	GossipAddr string // host:port where its gossip listens; empty without gossip
 	Version    string
 	DataShape  int      // the highest shape of data that it reads
-	Modes      []string // that it has a vendor for
+	Modes      []string // the modes that it has a vendor for
 	Draining   bool     // it releases its buckets and acquires none
 }
 
@@ -25,7 +25,7 @@ type MemberState struct {
 	Age         time.Duration // of the heartbeat, measured by the database
 }
 
-// LeaseState is the row of one bucket. Owner is empty when the bucket is free; Since is zero then.
+// LeaseState is the row of one bucket. If the bucket is free, Owner is empty and Since is zero.
 type LeaseState struct {
 	Owner string
 	Epoch int64
@@ -44,12 +44,12 @@ type Limits struct {
 	SuspectFresh time.Duration // for members that gossip also reports as dead
 }
 
-// DefaultLimits are those of a production cluster. Every process must use the same.
+// DefaultLimits are the limits of a production cluster. Every process must use the same.
 func DefaultLimits() Limits {
 	return Limits{Fresh: 3 * time.Second, SuspectFresh: 1500 * time.Millisecond}
 }
 
-// Acquisition asks for buckets that are free or whose owners are dead.
+// Acquisition requests buckets that are free or whose owners are dead.
 type Acquisition struct {
 	ProcessID string
 	Buckets   Set
@@ -59,24 +59,24 @@ type Acquisition struct {
 
 // Store is the database side of membership. All times are the database's. Implementations are safe for concurrent use.
 type Store interface {
-	// Beat writes m's heartbeat and removes members that have been dead for a minute. Other processes are notified when m is new.
-	// A member that an operator drains stays draining whatever m.Draining says.
+	// Beat writes m's heartbeat and deletes members that have been dead for a minute. It notifies the others if m is
+	// new. A member that an operator drains stays draining, whatever m.Draining is.
 	Beat(ctx context.Context, m Member) error
 	// View reads members and leases.
 	View(ctx context.Context) (View, error)
-	// Acquire gives the process those of the wanted buckets that have no live owner, and raises their epochs. It never
-	// waits for a lock and gives nothing to a process that is not live itself. The second result counts buckets taken
-	// from a dead owner.
+	// Acquire gives the process those of the wanted buckets that have no live owner, and raises their epochs. It does
+	// not wait for a lock, and gives nothing to a process that is not live. The second result counts buckets taken from
+	// a dead owner.
 	Acquire(ctx context.Context, a Acquisition) ([]Lease, int, error)
-	// Release frees those of bs that the process owns and notifies the others. Buckets in use by a running transaction
+	// Release frees those of bs that the process owns, and notifies the others. Buckets in use by a running transaction
 	// stay owned. It returns the freed ones.
 	Release(ctx context.Context, processID string, bs Set) (Set, error)
 	// Leave frees all buckets of the process, deletes its row and notifies the others.
 	Leave(ctx context.Context, processID string) error
 }
 
-// Detector reports members that seem dead, and notifies others. It may be wrong and late: it only shortens the time that
-// the database gives a member.
+// Detector reports members that seem dead, and notifies others. It may be wrong and late: a report only shortens the
+// time after which the database's limits count a member as dead.
 type Detector interface {
 	// Addr is the gossip address of this process, empty when gossip is not running.
 	Addr() string
@@ -86,14 +86,14 @@ type Detector interface {
 	Announce()
 }
 
-// noDetector is the Detector of a process without gossip.
+// noDetector is the Detector without gossip.
 type noDetector struct{}
 
 func (noDetector) Addr() string       { return "" }
 func (noDetector) Suspects() []string { return nil }
 func (noDetector) Announce()          {}
 
-// alive reports whether a heartbeat of that age is fresh, and for how long it stays so.
+// alive reports whether a heartbeat of that age is fresh, and for how long it stays fresh.
 func (l Limits) alive(m MemberState, suspects map[string]bool) (bool, time.Duration) {
 	limit := l.Fresh
 	if suspects[m.ProcessID] {

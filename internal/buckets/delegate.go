@@ -10,7 +10,7 @@ import (
 	"go.uber.org/zap"
 )
 
-// delegate is what memberlist calls, on its own goroutines and partly under its own locks: it only stores hints.
+// delegate receives memberlist's calls, on memberlist's goroutines and partly under its locks. It only stores hints.
 type delegate struct{ g *Gossip }
 
 var (
@@ -63,10 +63,10 @@ func (delegate) GetBroadcasts(int, int) [][]byte        { return nil }
 func (delegate) LocalState(bool) []byte                 { return nil }
 func (delegate) MergeRemoteState(buf []byte, join bool) {}
 
-// hintBuffer merges hints until they are taken: wake-ups are united, a node's demand replaces its earlier one. It is
-// bounded by the number of nodes, and put never blocks.
+// hintBuffer merges hints until they are taken: wake-ups are united, a node's demand replaces its earlier one. Its size
+// is bounded by the number of nodes. put never blocks.
 type hintBuffer struct {
-	filled chan struct{} // holds a token while there may be something to take
+	filled chan struct{} // holds a token while there may be hints to take
 	*bufferState
 }
 
@@ -118,7 +118,7 @@ func (m hintBuffer) take() hints {
 	return out
 }
 
-// logAdapter turns memberlist's lines into log entries. Its errors are unreachable or unknown peers: they are logged as
+// logAdapter turns memberlist's lines into log entries. Its errors are unreachable or unknown peers. They are logged as
 // information, because the database decides.
 func logAdapter(l *zap.Logger) *log.Logger { return log.New(lineWriter{l}, "", 0) }
 

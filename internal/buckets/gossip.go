@@ -29,19 +29,19 @@ type GossipConfig struct {
 	quick     bool                          // tests only: shorter intervals
 }
 
-// GossipHooks connect gossip with the rest of the process; nil ones are left out. All but Peers are called on one
+// GossipHooks connect gossip with the rest of the process; nil hooks are not called. All but Peers are called on one
 // goroutine of Gossip.Run, never concurrently.
 type GossipHooks struct {
-	Changed func()                         // members came or went, or announced changed leases
+	Changed func()                         // members came or left, or announced changed leases
 	Wake    func(Set)                      // there may be work in these buckets
-	Demand  func(node string, hint []byte) // what a peer says about its demand; nil: the peer is gone
+	Demand  func(node string, hint []byte) // a peer's demand; nil: the peer left
 	Peers   func() []string                // addresses of live members by the database
 }
 
-// Gossip exchanges hints with other members. Each hint is also found in the database, only later. Reports of dead members
-// count only together with the database. It is a Detector.
+// Gossip exchanges hints with other members. The database has the content of each hint, too; a hint is only sooner.
+// Reports of dead members count only together with the database. It is a Detector.
 //
-// All methods are safe for concurrent use, return at once and do nothing while gossip is not running.
+// All methods are safe for concurrent use and return at once. They do nothing while gossip is not running.
 type Gossip struct {
 	cfg   GossipConfig
 	self  string
@@ -60,7 +60,7 @@ type Gossip struct {
 // suspectsFor is how long dead nodes are remembered: longer than their rows exist in the database.
 const suspectsFor = 2 * time.Minute
 
-// NewGossip returns a gossip that is silent until Run. processID becomes the node's name.
+// NewGossip returns a gossip that sends nothing until Run. processID becomes the node's name.
 func NewGossip(processID string, cfg GossipConfig, hooks GossipHooks, log *zap.Logger) (*Gossip, error) {
 	if cfg.JoinEvery == 0 {
 		cfg.JoinEvery = time.Second
@@ -125,15 +125,15 @@ func (g *Gossip) Wake(s Set) {
 	}
 }
 
-// Demand sends all peers the demand of this process: opaque, at most MaxDemand bytes, only the latest counts.
+// Demand sends all peers the demand of this process: opaque, at most MaxDemand bytes. Only the latest counts.
 func (g *Gossip) Demand(hint []byte) {
 	if len(hint) <= MaxDemand {
 		g.outbox.put(message{kind: kindDemand, node: g.self, demand: append([]byte{}, hint...)})
 	}
 }
 
-// Run gossips until ctx ends, then leaves. It returns nil: if gossip cannot start, for example because the port is in
-// use, it logs that and tries again every few seconds.
+// Run gossips until ctx ends, then leaves. It returns nil. If gossip cannot start, for example because the port is in
+// use, it logs that and retries every few seconds.
 func (g *Gossip) Run(ctx context.Context) error {
 	complained := false
 	for {
@@ -143,7 +143,7 @@ func (g *Gossip) Run(ctx context.Context) error {
 		}
 		if !complained {
 			complained = true
-			g.log.Warn("gossip cannot start, the cluster works without it but hears of deaths later", zap.Error(err))
+			g.log.Warn("gossip cannot start, the cluster works without it but notices dead members later", zap.Error(err))
 		}
 		if !sleep(ctx, 5*g.cfg.JoinEvery) {
 			return nil
@@ -167,7 +167,7 @@ func (g *Gossip) start() (*memberlist.Memberlist, error) {
 	return list, nil
 }
 
-// runStarted runs the loops of a started gossip until ctx ends, and leaves.
+// runStarted runs the loops of a started gossip until ctx ends. Then it leaves.
 func (g *Gossip) runStarted(ctx context.Context, list *memberlist.Memberlist) error {
 	var wg errgroup.Group
 	wg.Go(func() error { g.joinLoop(ctx, list); return nil })
@@ -181,7 +181,7 @@ func (g *Gossip) runStarted(ctx context.Context, list *memberlist.Memberlist) er
 	clear(g.nodes)
 	g.mu.Unlock()
 	if err := list.Leave(500 * time.Millisecond); err != nil {
-		g.log.Debug("goodbye not heard by all", zap.Error(err))
+		g.log.Debug("not all members were notified of the leave", zap.Error(err))
 	}
 	if err := list.Shutdown(); err != nil {
 		g.log.Warn("gossip did not stop cleanly", zap.Error(err))
@@ -189,7 +189,7 @@ func (g *Gossip) runStarted(ctx context.Context, list *memberlist.Memberlist) er
 	return nil
 }
 
-// config is memberlist's, tuned so that the death of a process is noticed in about one second.
+// config is memberlist's configuration, tuned so that the death of a process is noticed in about one second.
 func (g *Gossip) config() (*memberlist.Config, error) {
 	c := memberlist.DefaultLANConfig()
 	c.Name = g.self
@@ -230,7 +230,7 @@ func (g *Gossip) config() (*memberlist.Config, error) {
 		if c.AdvertiseAddr, c.AdvertisePort, err = hostPort(g.cfg.Advertise); err != nil {
 			return nil, fmt.Errorf("advertised gossip address: %w", err)
 		}
-		// memberlist needs an address with a port; people may write names.
+		// memberlist needs an IP address with a port; operators may write names.
 		ip, err := net.ResolveIPAddr("ip", c.AdvertiseAddr)
 		if err != nil {
 			return nil, fmt.Errorf("advertised gossip address: %w", err)
@@ -293,7 +293,7 @@ func (g *Gossip) joinLoop(ctx context.Context, list *memberlist.Memberlist) {
 	}
 }
 
-// sendLoop sends the hints of the outbox at once. Callers that put hints there do not wait for the network.
+// sendLoop sends the hints of the outbox at once. Callers that add hints do not wait for the network.
 func (g *Gossip) sendLoop(ctx context.Context, list *memberlist.Memberlist) {
 	for {
 		select {
@@ -305,7 +305,7 @@ func (g *Gossip) sendLoop(ctx context.Context, list *memberlist.Memberlist) {
 	}
 }
 
-// datagram is the size in bytes that fits into one UDP packet with encryption and label.
+// datagram is how many bytes fit into one UDP packet with encryption and label.
 const datagram = 1000
 
 func (g *Gossip) send(list *memberlist.Memberlist) {

@@ -62,8 +62,9 @@ func (h *Holder) beat(ctx context.Context) (gone bool) {
 	return false
 }
 
-// suspectsLive reports whether gossip reports a member as dead that is live in the database: probably a network split, in which
-// the other side suspects this process too. Then only half the usual age is allowed, so heartbeats are twice as frequent.
+// suspectsLive reports whether gossip reports a member as dead that is live in the database. That is probably a network
+// split, and the other side suspects this process too. Then only half the usual age is allowed, so heartbeats are twice
+// as frequent.
 func (h *Holder) suspectsLive() bool {
 	suspects, v := h.deps.Detector.Suspects(), h.view.Load()
 	if len(suspects) == 0 || v == nil {
@@ -77,8 +78,8 @@ func (h *Holder) suspectsLive() bool {
 	return false
 }
 
-// recovering reports whether this process has just reached the database again. If the database was away, all members return
-// at about the same time, and those that are a moment later are not dead.
+// recovering reports whether this process has just reached the database again. After an outage of the database all
+// members return at about the same time, and one that is a moment later is not dead.
 func (h *Holder) recovering() bool {
 	back := h.backAt.Load()
 	return back != 0 && time.Since(h.base)-time.Duration(back) < 3*h.cfg.Heartbeat/2
@@ -103,7 +104,7 @@ func (h *Holder) stalled(now time.Time) string {
 	return ""
 }
 
-// statementTimeout is how long one statement may take: a later answer could not keep this process alive.
+// statementTimeout bounds one statement: a later answer could not keep this process live.
 func (h *Holder) statementTimeout() time.Duration { return h.cfg.Limits.Fresh - h.cfg.Heartbeat }
 
 // problems remembers current failures, so that only their begin and end are logged.
@@ -143,7 +144,7 @@ func (h *Holder) clear(what string) {
 	}
 }
 
-// sleep waits for d or until ctx ends; it reports whether to go on.
+// sleep waits for d or until ctx ends. It reports whether d has passed.
 func sleep(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil

@@ -15,12 +15,12 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Config tunes a Holder. Zero values mean the defaults.
+// Config configures a Holder. Zero values mean the defaults.
 type Config struct {
 	Heartbeat time.Duration // between heartbeats; default 1 s
 	Limits    Limits        // default DefaultLimits
-	Stall     time.Duration // a watched loop without a pass for so long stops the heartbeats; default 10 s
-	Grace     time.Duration // from the end of offering a bucket until its release; default 150 ms
+	Stall     time.Duration // a watched loop without a pass for this long stops the heartbeats; default 10 s
+	Grace     time.Duration // from giving up a bucket until its release; default 150 ms
 }
 
 func (c Config) withDefaults() Config {
@@ -52,15 +52,15 @@ type Deps struct {
 	Self     Member   // GossipAddr is filled in from Detector
 	Detector Detector // nil: no gossip
 	// Gained, if set, is called with newly held buckets: search them for work now. Released is called with buckets that
-	// are not offered any more: take nothing new from them; calls that have begun may finish. Both are called on the
-	// holder's goroutine and must return quickly.
+	// were given up: take nothing new from them; calls that have begun may finish. Both are called on the holder's
+	// goroutine and must return quickly.
 	Gained   func(Set)
 	Released func(Set)
 	Log      *zap.Logger
 	Metrics  prometheus.Registerer // nil: none
 }
 
-// NewProcessID returns a fresh random identity: 32 hexadecimal digits.
+// NewProcessID returns a new random identity: 32 hexadecimal digits.
 func NewProcessID() string {
 	var raw [16]byte
 	rand.Read(raw[:])
@@ -101,9 +101,9 @@ type Holder struct {
 	problems problems
 
 	beatMu sync.Mutex // held while a heartbeat is written
-	left   bool       // under beatMu: the row is gone for good
+	left   bool       // under beatMu: the row was deleted for good
 
-	passMu sync.Mutex // held during a pass; guards what follows
+	passMu sync.Mutex // held during a pass; guards the fields below
 	held   map[int]int64
 	given  map[int]time.Time // held, but to be released at that time
 }
@@ -119,7 +119,7 @@ type offer struct {
 	set    Set
 }
 
-// NewHolder returns a holder without buckets until Run.
+// NewHolder returns a holder that holds no bucket until Run.
 func NewHolder(deps Deps, cfg Config) (*Holder, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
@@ -146,9 +146,9 @@ func NewHolder(deps Deps, cfg Config) (*Holder, error) {
 	return h, nil
 }
 
-// Watch makes the heartbeats depend on a loop: lastPass says when it last completed a pass (the zero time: not yet, which
-// counts from the start of Run). A pass over no buckets counts and must be made; otherwise a process that lost its leases
-// could never return. Call it before Run.
+// Watch makes the heartbeats depend on a loop. lastPass returns when the loop last completed a pass (the zero time: not
+// yet; then the time counts from the start of Run). A pass over no buckets counts and must be made; otherwise a process
+// that lost its leases could not recover. Call it before Run.
 func (h *Holder) Watch(name string, lastPass func() time.Time) {
 	h.loops = append(h.loops, watched{name, lastPass})
 }
@@ -156,7 +156,7 @@ func (h *Holder) Watch(name string, lastPass func() time.Time) {
 // ProcessID returns the identity of this process in the database.
 func (h *Holder) ProcessID() string { return h.deps.Self.ProcessID }
 
-// Leases returns what this process may work on now, ascending by bucket. The slice is shared: do not change it.
+// Leases returns the leases that this process may use now, ascending by bucket. The slice is shared: do not change it.
 func (h *Holder) Leases() []Lease {
 	if !h.current() {
 		return nil
@@ -172,13 +172,14 @@ func (h *Holder) Owned() Set {
 	return h.offer.Load().set
 }
 
-// Lost stops offering leases that a transaction found to be lost, until the view has been read again, which happens at once.
+// Lost stops offering leases that a transaction found to be lost, until the view has been read again, which happens at
+// once.
 func (h *Holder) Lost(bs Set) {
 	h.hideFromOffer(bs)
 	h.Hint()
 }
 
-// Hint makes the holder read members and leases now instead of at the next heartbeat. It does not block.
+// Hint makes the holder read members and leases now and not at the next heartbeat. It does not block.
 func (h *Holder) Hint() {
 	select {
 	case h.hints <- struct{}{}:
@@ -201,8 +202,8 @@ func (h *Holder) Peers() []string {
 	return out
 }
 
-// LowestDataShape returns the lowest shape of data that all live members read, as last seen: what may be written. ok is
-// false when no member has been seen.
+// LowestDataShape returns the lowest shape of data that all live members read, as last seen. Writers must not exceed
+// it. ok is false if no member has been seen.
 func (h *Holder) LowestDataShape() (shape int, ok bool) {
 	v := h.view.Load()
 	if v == nil {
@@ -216,7 +217,7 @@ func (h *Holder) LowestDataShape() (shape int, ok bool) {
 	return shape, ok
 }
 
-// Ready returns nil when this process is a live member that knows the state of the cluster, else what is missing.
+// Ready returns nil if this process is a live member that knows the state of the cluster, else what is missing.
 func (h *Holder) Ready() error {
 	if h.retiring.Load() {
 		return errors.New("leaving the cluster")
@@ -225,16 +226,16 @@ func (h *Holder) Ready() error {
 		return fmt.Errorf("the %s loop has not completed a pass for %v", name, h.cfg.Stall)
 	}
 	if !h.fresh(&h.beatAt) {
-		return errors.New("no heartbeat could be written to the database lately")
+		return errors.New("no recent heartbeat could be written to the database")
 	}
 	if !h.fresh(&h.viewAt) {
-		return errors.New("members and buckets could not be read from the database lately")
+		return errors.New("members and buckets could not be read from the database recently")
 	}
 	return nil
 }
 
-// Run writes heartbeats and, after each of them and after each hint, reads the view and adjusts the held buckets. It returns
-// nil when ctx ends or after Drain. It retries through any failure of the database. It releases nothing: call Drain.
+// Run writes heartbeats. After each heartbeat and each hint it reads the view and adjusts the held buckets. It returns
+// nil when ctx ends or after Drain. It retries every failure of the database. It releases nothing: call Drain.
 func (h *Holder) Run(ctx context.Context) error {
 	h.started.Store(h.since(time.Now()))
 	ctx, cancel := context.WithCancel(ctx)
@@ -245,18 +246,18 @@ func (h *Holder) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// Retire releases all buckets and acquires none, while Run continues the heartbeats, so that calls in flight still belong
-// to a live process. It is the first step of an orderly stop; Drain is the last. It returns when the others have been
-// notified (or could not be); the buckets are free a moment later.
+// Retire releases all buckets and acquires none, while Run continues the heartbeats, so that calls in flight still
+// belong to a live process. It is the first step of an orderly stop; Drain is the last. It returns when the others have
+// been notified, or could not be; the buckets are free a moment later.
 func (h *Holder) Retire(ctx context.Context) {
 	h.retiring.Store(true)
 	h.beat(ctx)
 	h.Hint()
 }
 
-// Drain leaves the cluster: it frees all buckets, deletes the row of this process and notifies the others, which take over at once.
-// Afterwards nothing is offered and no heartbeat is written, also after an error. Call it when the loops have stopped and
-// their calls are recorded.
+// Drain leaves the cluster: it frees all buckets, deletes the row of this process and notifies the others, which take
+// over at once. Afterwards nothing is offered and no heartbeat is written, also after an error. Call it when the loops
+// have stopped and their calls are recorded.
 func (h *Holder) Drain(ctx context.Context) error {
 	h.retiring.Store(true)
 	h.beatMu.Lock()
@@ -288,5 +289,5 @@ func (h *Holder) fresh(at *atomic.Int64) bool {
 	return begun != 0 && time.Since(h.base)-time.Duration(begun) < h.cfg.Limits.Fresh
 }
 
-// since returns an instant for beatAt and viewAt; never 0.
+// since converts an instant for beatAt and viewAt; it never returns 0.
 func (h *Holder) since(t time.Time) int64 { return max(1, int64(t.Sub(h.base))) }

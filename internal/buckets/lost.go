@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// ErrLost is matched (errors.Is) by every error about a lost lease.
+// ErrLost matches (errors.Is) every error about a lost lease.
 var ErrLost = errors.New("bucket lease lost")
 
-// LostError has the leases that were no longer valid when a transaction checked them. Nothing of that transaction was
-// written. The caller passes its Buckets to Holder.Lost and continues with the other buckets.
+// LostError names the leases that were no longer valid when a transaction checked them. The transaction wrote nothing.
+// The caller passes Buckets to Holder.Lost and continues with the other buckets.
 type LostError struct {
 	Buckets Set
 }

@@ -12,8 +12,8 @@ import (
 // minGap limits how often hints cause statements.
 const minGap = 10 * time.Millisecond
 
-// passLoop makes a pass after every heartbeat, after every hint, and when a member turns stale or a bucket is due for
-// release.
+// passLoop makes a pass after every heartbeat, after every hint, when a member becomes stale, and when a bucket is due
+// for release.
 func (h *Holder) passLoop(ctx context.Context) {
 	next := h.cfg.Heartbeat
 	for {
@@ -54,7 +54,7 @@ func (h *Holder) pass(ctx context.Context) time.Duration {
 	s := h.survey(&v)
 	h.reconcile(&v)
 	if !s.living[h.ProcessID()] && !h.retiring.Load() {
-		// Back after a time without the database, and no heartbeat is written yet: owned buckets stay unless others took them.
+		// The database is reachable again, and no heartbeat is written yet. Owned buckets stay unless others took them.
 		h.publish()
 		h.measure(&v, s)
 		return h.cfg.Heartbeat / 2
@@ -132,8 +132,8 @@ func (h *Holder) survey(v *View) survey {
 	return s
 }
 
-// reconcile drops buckets that the view gives to others, and adopts unknown own ones, as after an acquire whose answer was
-// lost.
+// reconcile drops buckets that the view gives to others, and adopts own ones that are unknown, such as after an acquire
+// whose answer was lost.
 func (h *Holder) reconcile(v *View) {
 	var lost Set
 	for b, epoch := range h.held {
@@ -155,7 +155,7 @@ func (h *Holder) reconcile(v *View) {
 	}
 }
 
-// giveUp stops offering buckets and sets the time of their release: a moment later, so that loops which have just read
+// giveUp stops offering buckets and sets the time of their release a moment later, so that loops which have just read
 // their leases can finish a pass.
 func (h *Holder) giveUp(bs Set, now time.Time) {
 	var fresh Set
@@ -177,7 +177,8 @@ func (h *Holder) tellReleased(bs Set) {
 	}
 }
 
-// releaseDue frees buckets that were given up long enough ago. Buckets in use by a transaction wait for the next pass.
+// releaseDue frees buckets that were given up at least Grace ago. Buckets in use by a transaction wait for the next
+// pass.
 func (h *Holder) releaseDue(ctx context.Context, now time.Time) error {
 	var due Set
 	for b, at := range h.given {
@@ -206,7 +207,7 @@ func (h *Holder) releaseDue(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// acquire acquires buckets in the database and returns those that it got.
+// acquire acquires buckets in the database. It returns the leases it got.
 func (h *Holder) acquire(ctx context.Context, bs Set, suspects []string) Set {
 	if bs.Empty() || !h.fresh(&h.beatAt) {
 		return Set{}
@@ -235,7 +236,8 @@ func (h *Holder) acquire(ctx context.Context, bs Set, suspects []string) Set {
 	return gained
 }
 
-// publish offers the held buckets without those given up, and records when nothing may be used because of stale heartbeats.
+// publish offers the held buckets without those given up, and records if none may be used because the heartbeats are
+// stale.
 func (h *Holder) publish() {
 	o := &offer{}
 	if !h.retiring.Load() {
@@ -257,7 +259,7 @@ func (h *Holder) publish() {
 	}
 }
 
-// hideFromOffer takes buckets out of the offer until the next pass.
+// hideFromOffer removes buckets from the offer until the next pass.
 func (h *Holder) hideFromOffer(bs Set) {
 	for {
 		old := h.offer.Load()
@@ -287,8 +289,8 @@ func (h *Holder) measure(v *View, s survey) {
 	h.metrics.members.Set(float64(len(s.living)))
 }
 
-// nextPass is the time until something may change without a hint. Refused buckets (in use by a transaction, or of an owner
-// that is not dead yet) are tried again soon.
+// nextPass is the time until something may change without a hint. Refused buckets (in use by a transaction, or of an
+// owner that is not dead yet) are tried again soon.
 func (h *Holder) nextPass(s survey, refused bool) time.Duration {
 	next := min(h.cfg.Heartbeat, s.soonest+time.Millisecond)
 	if refused {

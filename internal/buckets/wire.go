@@ -43,7 +43,7 @@ func encodeDemand(node string, payload []byte) []byte {
 	return append(out, payload...)
 }
 
-// decode reads one message and copies what it keeps of buf.
+// decode parses one message. It copies what it keeps of buf.
 func decode(buf []byte) (message, error) {
 	if len(buf) == 0 {
 		return message{}, errMalformed

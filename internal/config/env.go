@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/iris-oncall/iris/internal/spelling"
+	"github.com/iris-oncall/iris/internal/humanize"
 )
 
 // variable is an environment variable that sets a key. List keys ("smtp[0]") mean the first element.
@@ -127,7 +127,7 @@ func (l *loader) unknownVariables(env map[string]string) {
 	}
 	slices.Sort(left)
 	for _, name := range left {
-		l.warning(name, "unknown environment variable, ignored%s", spelling.DidYouMean(name, Variables()))
+		l.warning(name, "unknown environment variable, ignored%s", humanize.DidYouMean(name, Variables()))
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 	"github.com/knadh/koanf/v2"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/iris-oncall/iris/internal/spelling"
+	"github.com/iris-oncall/iris/internal/humanize"
 )
 
 // Problem is one thing that is wrong with the configuration, or suspicious.
@@ -350,7 +350,7 @@ func (l *loader) unknownKeys(value any, t reflect.Type, path string) {
 				l.unknownKeys(m[key], field, join(path, key))
 			} else {
 				known := slices.Sorted(maps.Keys(fields))
-				l.problem(l.where(join(path, key)), "unknown key %s%s", key, spelling.DidYouMean(key, known))
+				l.problem(l.where(join(path, key)), "unknown key %s%s", key, humanize.DidYouMean(key, known))
 			}
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/spelling"
+	"github.com/iris-oncall/iris/internal/humanize"
 )
 
 // API checks and completes what iris-api takes. The error joins every Problem.
@@ -296,7 +296,7 @@ func (l *loader) oneOf(path, value string, allowed ...string) {
 		return
 	}
 	words := slices.DeleteFunc(slices.Clone(allowed), func(s string) bool { return s == "" })
-	l.problem(l.where(path), "%q is not known; use %s%s", value, strings.Join(words, ", "), spelling.DidYouMean(value, words))
+	l.problem(l.where(path), "%q is not known; use %s%s", value, strings.Join(words, ", "), humanize.DidYouMean(value, words))
 }
 
 func (l *loader) notNegative(path string, d time.Duration) {

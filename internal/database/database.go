@@ -1,5 +1,5 @@
-// Package database opens the database of a configuration: its address, its schema, and the installation that it holds. The
-// programs and the operator's commands call it. What is in the database is the work of internal/postgres.
+// Package database opens the configured database: it checks the address and the schema, and reads the installation. The servers and the
+// commands call it. Queries are in internal/postgres.
 package database
 
 import (
@@ -16,7 +16,7 @@ import (
 	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 )
 
-// Migrate brings the schema of the configured database up to this release.
+// Migrate applies all migrations of this release to the configured database.
 func Migrate(ctx context.Context, c config.Common, log *zap.Logger) error {
 	if err := URLProblem(c.Database.URL.Reveal()); err != nil {
 		return err
@@ -24,7 +24,7 @@ func Migrate(ctx context.Context, c config.Common, log *zap.Logger) error {
 	return postgres.Migrate(ctx, c.Database.URL.Reveal(), log)
 }
 
-// URLProblem says what is wrong with the spelling of a database's address; nil = nothing.
+// URLProblem returns an error if the address of a database cannot be parsed. It does not connect.
 func URLProblem(url string) error {
 	if err := postgres.CheckURL(url); err != nil {
 		return fmt.Errorf("database.url (IRIS_DATABASE_URL): %w", err)
@@ -32,13 +32,13 @@ func URLProblem(url string) error {
 	return nil
 }
 
-// Use is who would be disturbed by somebody trying things out on a database.
+// Use says who uses a database.
 type Use struct {
-	Host   string   // a machine whose message-processors work on it; "" = there is none
+	Host   string   // a host with a live message-processor; "" = there is none
 	People []string // names of users
 }
 
-// FindUse looks at the configured database. When this release cannot run on its schema, it finds nobody.
+// FindUse returns who uses the configured database. The result is empty if this release cannot run on its schema.
 func FindUse(ctx context.Context, c config.Common) (Use, error) {
 	var use Use
 	db, err := Open(ctx, c, "iris", 2, prometheus.NewRegistry(), zap.NewNop())
@@ -65,7 +65,7 @@ func FindUse(ctx context.Context, c config.Common) (Use, error) {
 	return use, err
 }
 
-// Open returns a pool; it does not connect. maxConns 0 means the configured number.
+// Open returns a pool of at most maxConns connections; 0 = the configured number. It does not connect. name is shown in pg_stat_activity.
 func Open(ctx context.Context, c config.Common, name string, maxConns int, reg prometheus.Registerer, log *zap.Logger) (*postgres.DB, error) {
 	if err := URLProblem(c.Database.URL.Reveal()); err != nil {
 		return nil, err
@@ -79,8 +79,23 @@ func Open(ctx context.Context, c config.Common, name string, maxConns int, reg p
 	})
 }
 
-// Prepare checks that the schema fits this release, migrates it first if the configuration says so, and returns the
-// installation. An Invalid fault means that trying again cannot help.
+// Connect opens a pool for one command, as Open and Prepare do, without a log and without metrics. The caller closes the pool.
+func Connect(ctx context.Context, c config.Common) (*postgres.DB, postgres.Installation, error) {
+	const connections = 4
+	db, err := Open(ctx, c, "iris", connections, prometheus.NewRegistry(), zap.NewNop())
+	if err != nil {
+		return nil, postgres.Installation{}, err
+	}
+	installation, err := Prepare(ctx, db, c, zap.NewNop())
+	if err != nil {
+		db.Close()
+		return nil, postgres.Installation{}, err
+	}
+	return db, installation, nil
+}
+
+// Prepare checks that this release can run on the schema and returns the installation. It migrates first if the configuration says
+// migrate: auto. It returns an Invalid fault if a retry cannot help.
 func Prepare(ctx context.Context, db *postgres.DB, c config.Common, log *zap.Logger) (postgres.Installation, error) {
 	err := db.CheckSchema(ctx)
 	if err != nil && c.Migrate == "auto" {

@@ -12,9 +12,9 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/delivery/account"
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
-	"github.com/iris-oncall/iris/internal/words"
 )
 
 // decider decides where messages go that failed or cannot be sent now: to another try, to the recipient's next mode, or nowhere.
@@ -48,7 +48,7 @@ func (d *decider) after(ctx context.Context, it *item, r messages.Result) Verdic
 		v = Verdict{State: messages.Pending, RetryIn: wait}
 		switch {
 		case r.Outcome != messages.OutcomeCancelled:
-			v.Audit = fmt.Sprintf("%s It is tried again in %s.", what, words.Duration(wait))
+			v.Audit = fmt.Sprintf("%s It is tried again in %s.", what, humanize.Duration(wait))
 		case ended(d.stopping):
 			v.RetryIn = 0 // another process can send it now
 		}

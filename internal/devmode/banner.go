@@ -5,11 +5,12 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/devmode/demo"
 )
 
 // alertLine is a command that posts what Alertmanager would post. Every run is a new group, so that it opens a new incident.
 func alertLine(public string) string {
-	return `curl -sS -w '\n' -X POST '` + public + `/v0/webhooks/alertmanager?application=` + DemoApplication + `&key=` + DemoKey + `&plan=` + DemoPlan + `'` +
+	return `curl -sS -w '\n' -X POST '` + public + `/v0/webhooks/alertmanager?application=` + demo.Application + `&key=` + demo.Key + `&plan=` + demo.Plan + `'` +
 		` -H 'Content-Type: application/json' -d '{"version":"4","groupKey":"demo-'$(date +%s)'","status":"firing","receiver":"iris",` +
 		`"groupLabels":{"alertname":"DiskFull"},"commonLabels":{"alertname":"DiskFull","instance":"web-1"},` +
 		`"commonAnnotations":{"summary":"disk of web-1 is 97% full"},"externalURL":"http://alertmanager.example.com",` +
@@ -20,10 +21,10 @@ func alertLine(public string) string {
 // incidentLine is a command that posts an incident, signed when it runs: the signature covers the time, the method, the
 // path and the body with the application's key.
 func incidentLine(public string) string {
-	const body = `{"plan":"` + DemoPlan + `","context":{"title":"checkout is slow","service":"shop","value":"2.4 s"}}`
+	const body = `{"plan":"` + demo.Plan + `","context":{"title":"checkout is slow","service":"shop","value":"2.4 s"}}`
 	return `curl -sS -w '\n' -X POST '` + public + `/v0/incidents' -H 'Content-Type: application/json'` +
-		` -H "Authorization: hmac ` + DemoApplication + `:$(printf '%s' "$(($(date +%s)/5)) POST ` + pathOf(public) + `/v0/incidents "'` + body + `'` +
-		` | openssl dgst -sha512 -hmac ` + DemoKey + ` -binary | openssl base64 -A | tr '+/' '-_')" -d '` + body + `'`
+		` -H "Authorization: hmac ` + demo.Application + `:$(printf '%s' "$(($(date +%s)/5)) POST ` + pathOf(public) + `/v0/incidents "'` + body + `'` +
+		` | openssl dgst -sha512 -hmac ` + demo.Key + ` -binary | openssl base64 -A | tr '+/' '-_')" -d '` + body + `'`
 }
 
 // pathOf returns the path under which a public URL serves us, "" for most.
@@ -44,7 +45,7 @@ func (s *Supervisor) banner(cfg *config.Config, databaseURL string) {
 	line("")
 	line("  Web pages    %s/", s.public)
 	if !s.opt.NoDemo {
-		line("               log in as user %s, password %s", DemoUser, DemoPassword)
+		line("               log in as user %s, password %s", demo.User, demo.Password)
 	}
 	line("  Mailbox      %s/dev/mailbox", s.public)
 	line("               what would leave this machine (e-mails, texts, calls, chat messages); as JSON at /dev/mailbox.json")
@@ -53,8 +54,8 @@ func (s *Supervisor) banner(cfg *config.Config, databaseURL string) {
 	}
 	line("  API          %s/v0/", s.public)
 	if !s.opt.NoDemo {
-		line("               application %s, key %s", DemoApplication, DemoKey)
-		line("  Plan         %s: user %s at once by e-mail, text and Slack; the rest of the team a minute later", DemoPlan, DemoUser)
+		line("               application %s, key %s", demo.Application, demo.Key)
+		line("  Plan         %s: user %s at once by e-mail, text and Slack; the rest of the team a minute later", demo.Plan, demo.User)
 	}
 	line("  Database     %s", hidePassword(databaseURL, cfg.DatabaseURL() != ""))
 	line("  Logs         %s", s.logDir)

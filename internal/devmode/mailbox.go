@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/devmode/demo"
 	"github.com/iris-oncall/iris/internal/vendors/pretend"
 )
 
@@ -168,5 +169,5 @@ func (b *Mailbox) person(to string) (userID, name string) {
 	if strings.HasPrefix(to, "U") || strings.HasPrefix(to, "W") {
 		return to, to
 	}
-	return "U0DEMO", DemoUser
+	return "U0DEMO", demo.User
 }

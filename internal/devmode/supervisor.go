@@ -18,6 +18,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/devmode/demo"
+	"github.com/iris-oncall/iris/internal/operator"
 	"github.com/iris-oncall/iris/internal/pgserver"
 )
 
@@ -50,8 +52,8 @@ type Database interface {
 	InUse(ctx context.Context, url string) (host string, err error)
 	// Migrate brings the schema up to date; its error names a newer schema.
 	Migrate(ctx context.Context, url string) error
-	// Seed loads the demo data if it is not there yet.
-	Seed(ctx context.Context, url string) error
+	// Operator opens the database to write the demo data. The caller closes the operator.
+	Operator(ctx context.Context, url string) (*operator.Operator, error)
 }
 
 // Supervisor runs everything on one machine until it is told to stop.
@@ -216,8 +218,13 @@ func (s *Supervisor) prepare(ctx context.Context, d *devDatabase) error {
 	if s.opt.NoDemo {
 		return nil
 	}
-	if err := s.database.Seed(ctx, d.url); err != nil {
-		return fmt.Errorf("load the demo data: %w", err)
+	o, err := s.database.Operator(ctx, d.url)
+	if err != nil {
+		return fmt.Errorf("write the demo data: %w", err)
+	}
+	defer o.Close()
+	if err := demo.Seed(ctx, o); err != nil {
+		return fmt.Errorf("write the demo data: %w", err)
 	}
 	return nil
 }

@@ -27,6 +27,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/database"
+	"github.com/iris-oncall/iris/internal/devmode/demo"
 	"github.com/iris-oncall/iris/internal/freeport"
 	"github.com/iris-oncall/iris/internal/operator"
 )
@@ -77,13 +78,12 @@ func (testDatabase) Migrate(ctx context.Context, url string) error {
 	return database.Migrate(ctx, at(url), zap.NewNop())
 }
 
-func (testDatabase) Seed(ctx context.Context, url string) error {
-	o, err := operator.Open(ctx, at(url))
+func (testDatabase) Operator(ctx context.Context, url string) (*operator.Operator, error) {
+	db, in, err := database.Connect(ctx, at(url))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer o.Close()
-	return Seed(ctx, o)
+	return operator.New(db, in.Keys), nil
 }
 
 // lockedBuffer is a bytes.Buffer for several goroutines.
@@ -187,7 +187,7 @@ func (d *dev) post() int64 {
 	body := []byte(`{"plan":"demo-plan","context":{"title":"checkout is slow","service":"shop","value":"2.4 s"}}`)
 	req, err := http.NewRequestWithContext(d.t.Context(), http.MethodPost, d.base+"/v0/incidents", bytes.NewReader(body))
 	require.NoError(d.t, err)
-	req.Header.Set("Authorization", auth.Sign(DemoApplication, DemoKey, auth.SignedRequest{Method: http.MethodPost, Path: "/v0/incidents", Body: body}, time.Now()))
+	req.Header.Set("Authorization", auth.Sign(demo.Application, demo.Key, auth.SignedRequest{Method: http.MethodPost, Path: "/v0/incidents", Body: body}, time.Now()))
 	resp, err := http.DefaultClient.Do(req)
 	require.NoError(d.t, err)
 	defer func() { _ = resp.Body.Close() }()

@@ -10,9 +10,9 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Decider decides what happens to one incident now. It calls Next, resolves the targets to people, and chooses a mode for
-// each person. The runner and the simulator share it, so that a simulation shows what the engine does (promise P9). It
-// reads, but writes nothing, and is safe for concurrent use.
+// Decider decides what happens to one incident now. It calls Next, resolves the targets to people, and chooses a mode
+// for each person. The runner and the simulator share it, so that a simulation shows what the engine does (promise P9).
+// It reads, but writes nothing. It is safe for concurrent use.
 type Decider struct {
 	resolver   *oncall.Resolver
 	responders *oncall.Recent[users.ResponderKey, users.Responder]
@@ -21,24 +21,24 @@ type Decider struct {
 }
 
 // NewDecider returns a decider. gaveUp reports whether the look-ups of an incident failed so often that its fallback is
-// paged; it is called from many goroutines.
+// paged. It is called from many goroutines.
 func NewDecider(resolver *oncall.Resolver, responders *oncall.Recent[users.ResponderKey, users.Responder], gaveUp func(incidents.ID) bool) *Decider {
 	return &Decider{resolver: resolver, responders: responders, gaveUp: gaveUp}
 }
 
-// Facts are the plans and applications of the incidents that are decided.
+// Facts are the plans and applications of the incidents to decide.
 type Facts struct {
 	Plans        map[PlanID]Plan
 	Applications map[int64]Application
 }
 
-// Decided is the change of one incident, with the reason of each message in Change.Messages, in their order.
+// Decided is the change of one incident. Reasons has the reason of each message in Change.Messages, in the same order.
 type Decided struct {
 	Change
 	Reasons []Reason
 }
 
-// Reason says why a message is for this person, and in this mode.
+// Reason says why a message goes to this person, and why in this mode.
 type Reason struct {
 	Rule     string
 	Wanted   users.Mode // the mode that the person prefers; "" = a literal destination
@@ -54,7 +54,7 @@ type changeBuilder struct {
 	pages []page // of the rounds made in this decision, for the timeline
 }
 
-// Decide applies Next until there is nothing more to do at this instant. It calls Next again only when a notification
+// Decide applies Next until there is nothing more to do at this instant. It calls Next again only if a notification
 // reached nobody, because then its step may be over at once. An error is about this incident or the database.
 func (r *Decider) Decide(ctx context.Context, d Due, f Facts) (Decided, error) {
 	b, err := r.build(ctx, d, f)
@@ -89,7 +89,7 @@ func (r *Decider) build(ctx context.Context, d Due, f Facts) (*changeBuilder, er
 	}
 	if b.Progress.Paused {
 		b.Progress.Paused = false
-		b.add(incidents.EntryOperator, nil, "escalation goes on")
+		b.add(incidents.EntryOperator, nil, "escalation continues")
 	}
 	for range len(plan.Steps) + 4 {
 		decision := Next(plan, b.Progress, d.ReadAt)
@@ -111,19 +111,19 @@ func (r *Decider) build(ctx context.Context, d Due, f Facts) (*changeBuilder, er
 		if !again {
 			break
 		}
-		b.DueAt = d.ReadAt // not reached with a plan that ends; the next pass goes on
+		b.DueAt = d.ReadAt // a plan that ends does not get here; the next pass continues
 	}
 	b.Visible = len(b.Entries) > 0
 	return b, nil
 }
 
-// stepless pages the fallback of a plan that pages nobody itself: an accepted incident is never silently nobody's (promise P8).
+// stepless pages the fallback of a plan without notifications: an accepted incident must page somebody (promise P8).
 func (r *Decider) stepless(ctx context.Context, b *changeBuilder) error {
 	_, _, err := r.makeFallback(ctx, b, Round{Step: 1}, Notification{Priority: users.High}, nil, "plan "+b.plan.Name+" has no steps")
 	return err
 }
 
-// carryOut adds everything a decision asks for to the change. It reports whether Next must be asked again.
+// carryOut adds everything that a decision asks for to the change. It reports whether Next must be called again.
 func (r *Decider) carryOut(ctx context.Context, b *changeBuilder, d Decision) (again bool, err error) {
 	before := b.Progress
 	b.Progress = d.Progress
@@ -174,7 +174,7 @@ func (b *changeBuilder) track(before Progress) bool {
 	if t.Mode == users.Call || t.Key == "" || !t.Covers(b.app.Name) {
 		return false
 	}
-	reopen := 0 // once per incident, whatever happened before it could be made
+	reopen := 0 // once per incident, also if it could not be made at first
 	if before.Tracked {
 		reopen = b.Progress.Reopen
 	}

@@ -9,15 +9,15 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// MaxRepeat is the highest repeat that is ever made; a plan that asks for more is cut there.
+// MaxRepeat is the highest repeat that is made. A plan that asks for more repeats gets MaxRepeat.
 const MaxRepeat = 10_000
 
-// exhaustLook is how often an incident is looked at whose plan is over while pages are still on their way. Delivery
-// wakes it up when a page leaves; this is the net below.
-const exhaustLook = time.Minute
+// exhaustedRecheck is how often an incident is decided again whose plan has ended while pages are not settled. Delivery
+// wakes the incident when a page settles; the recheck covers a wake-up that was lost.
+const exhaustedRecheck = time.Minute
 
-// MaxDelay is how long the wait of a round can be held up by messages that do not leave. After it the wait starts
-// anyway, so that a vendor's outage delays nobody but those it was to reach (promise P7).
+// MaxDelay is how long messages that are not sent can delay the wait of a round. After it the wait begins anyway, so
+// that an outage of a vendor delays only the people it was to reach (promise P7).
 func MaxDelay(p users.Priority) time.Duration {
 	switch p {
 	case users.Urgent:
@@ -34,44 +34,44 @@ type Round struct {
 	Step     int // from 1
 	Position int // from 0
 	Repeat   int // 0 is the first
-	// Again: the round was made before, but messages of it were cancelled by an acknowledgement that was taken back.
-	// Recipients in Served already have theirs.
+	// Again: the round was made before, but an acknowledgement that was taken back had cancelled messages of it.
+	// Recipients in Served already have a message.
 	Again  bool
 	Served []messages.Recipient
 }
 
-// Late says that the wait of a round starts although messages of it have not left yet.
+// Late reports that the wait of a round begins although messages of the round have not been sent yet.
 type Late struct {
 	Step      int
 	Position  int
 	Repeat    int
-	Unsettled int // messages that have not left
+	Unsettled int // messages that are not settled
 }
 
-// Lost says that every message of a round failed for good: there is nobody to wait for, and nobody to page again.
+// Lost reports that every message of a round failed for good. The notification is neither waited for nor repeated.
 type Lost struct {
 	Step     int
 	Position int
 	Repeat   int
 }
 
-// Over says why a plan came to its end.
+// Over is the reason why a plan ended.
 type Over string
 
-// The ends a plan can come to.
+// The reasons why a plan ends.
 const (
 	Exhausted  Over = "exhausted"   // the last step is over
-	NoSteps    Over = "no steps"    // the plan pages nobody
+	NoSteps    Over = "no steps"    // the plan has no notification
 	BeyondPlan Over = "beyond plan" // the stored step does not exist in the plan
 )
 
-// Decision is what happens to an incident now. Carrying it out means: store Progress, make Rounds (and the tracking
-// message), write Late, Lost and Over on the timeline, and call Next again at Due.
+// Decision is what happens to an incident now. To carry it out, the caller stores Progress, makes Rounds (and the
+// tracking message), writes Late, Lost and Over to the timeline, and calls Next again at Due.
 type Decision struct {
-	// Progress after the decision. A round made now counts as one message on its way; whoever carries the decision out
-	// corrects that to the number of messages made.
+	// Progress after the decision. A round made now counts as one unsettled message; the caller replaces that by the
+	// number of messages it made.
 	Progress Progress
-	// Entered lists the steps that begin now, in order. More than one only if a step has no notifications.
+	// Entered lists the steps that begin now, in order. There is more than one only if a step has no notifications.
 	Entered []int
 	// Tracking asks for the tracking message.
 	Tracking bool
@@ -81,23 +81,25 @@ type Decision struct {
 	Lost   []Lost
 	// Reopened: this is the first decision after an acknowledgement was taken back.
 	Reopened bool
-	// Over is set when the plan has come to its end; the incident is then not looked at again.
+	// Over is set when the plan has ended. The incident is not decided again.
 	Over Over
-	// Due is the next instant at which anything can happen without a message settling; always after now. Zero when
-	// Over is set.
+	// Due is the next instant, after now, at which something can happen without a message settling. Zero when Over is
+	// set.
 	Due time.Time
 }
 
-// Next decides what happens to an incident at now. It is pure: the same inputs give the same decision, and applying a
-// decision and asking again at the same instant gives an empty one. It accepts any progress, however broken.
+// Next decides what happens to an incident at now. It is pure: the same inputs give the same decision. Applying a
+// decision and asking again at the same instant gives an empty decision. Next accepts any progress, also an
+// inconsistent one.
 //
-//   - A round is settled when every message of it left or failed for good. Its wait starts then, but not later than
+//   - A round is settled when each of its messages was sent or failed for good. Its wait begins then, but at the latest
 //     MaxDelay after the round was made.
-//   - A notification is over when it was made repeat+1 times and the wait of its last round has passed, or when it
-//     reached nobody (skipped). It reached nobody too when every message of its last round failed for good, fallbacks
-//     included: it is not waited for and not repeated. An outage is no such failure. A step is over when all its notifications are; then the next one begins, and
-//     notifications of earlier steps are not repeated.
-//   - The plan is exhausted when its last step is over and no message is on its way any more.
+//   - A notification is over when it was made repeat+1 times and the wait of its last round has passed. It is also over
+//     when it reached nobody (skipped), or when every message of its last round failed for good, fallbacks included:
+//     then it is neither waited for nor repeated. An outage is no such failure.
+//   - A step is over when all its notifications are over. Then the next step begins; notifications of earlier steps are
+//     not repeated.
+//   - The plan is exhausted when its last step is over and no message is unsettled.
 func Next(plan Plan, p Progress, now time.Time) Decision {
 	d := Decision{Progress: p.clone()}
 	d.track(plan, p)
@@ -132,7 +134,7 @@ func (d *Decision) track(plan Plan, p Progress) {
 	}
 }
 
-// enter begins a step: a first round of each of its notifications.
+// enter begins a step: it makes the first round of each notification.
 func (d *Decision) enter(step int, s Step, now time.Time) {
 	d.Entered = append(d.Entered, step)
 	d.Progress.Step, d.Progress.StepAt = step, now
@@ -151,17 +153,17 @@ func (d *Decision) make(n Notification, i int, now time.Time) {
 	d.dueBy(now.Add(MaxDelay(n.Priority)))
 }
 
-// dueBy makes the incident due at an instant, or earlier.
+// dueBy makes the incident due at an instant, unless it is due earlier.
 func (d *Decision) dueBy(at time.Time) {
 	if d.Due.IsZero() || at.Before(d.Due) {
 		d.Due = at
 	}
 }
 
-// advance moves the notifications of the current step on and reports whether the step is over.
+// advance continues the notifications of the current step. It reports whether the step is over.
 func (d *Decision) advance(s Step, now time.Time) bool {
 	rs := d.Progress.Notifications
-	if len(rs) != len(s.Notifications) { // broken or lost: what is missing counts as not made
+	if len(rs) != len(s.Notifications) { // inconsistent or lost: missing entries count as not made
 		rs = append(slices.Clone(rs), make([]Rounds, len(s.Notifications))...)[:len(s.Notifications)]
 		d.Progress.Notifications = rs
 	}
@@ -177,7 +179,7 @@ func (d *Decision) advance(s Step, now time.Time) bool {
 	return over
 }
 
-// advanceOne moves one notification on and reports whether it is over.
+// advanceOne continues one notification. It reports whether the notification is over.
 func (d *Decision) advanceOne(n Notification, i int, now time.Time) bool {
 	r := &d.Progress.Notifications[i]
 	if r.Skipped {
@@ -211,7 +213,7 @@ func (d *Decision) advanceOne(n Notification, i int, now time.Time) bool {
 	return true
 }
 
-// late notes, once per round, that its wait starts although messages of it have not left.
+// late notes, once per round, that its wait begins although messages are not settled.
 func (d *Decision) late(r *Rounds, i int) {
 	if r.Unsettled == 0 || r.Late {
 		return
@@ -220,28 +222,28 @@ func (d *Decision) late(r *Rounds, i int) {
 	d.Late = append(d.Late, Late{Step: d.Progress.Step, Position: i, Repeat: r.Made - 1, Unsettled: r.Unsettled})
 }
 
-// waitFrom returns when the wait of the last round starts, given the latest instant at which it may.
+// waitFrom returns when the wait of the last round begins. latest is the latest such instant.
 func (r Rounds) waitFrom(latest time.Time) time.Time {
 	if r.Unsettled > 0 || r.SettledAt.After(latest) {
 		return latest
 	}
-	if r.SettledAt.Before(r.At) { // zero: nothing is known of its messages any more
+	if r.SettledAt.Before(r.At) { // zero: there is no information about its messages any more
 		return r.At
 	}
 	return r.SettledAt
 }
 
-// end closes the plan, but not while a message is still on its way: an incident that is no longer active is not paged
-// for, and a page that was decided must leave.
+// end ends the plan, but not while a message is unsettled: messages of an inactive incident are cancelled, and a page
+// that was decided must be sent.
 func (d *Decision) end(why Over, now time.Time) {
 	if d.Progress.Unsettled > 0 {
-		d.dueBy(now.Add(exhaustLook))
+		d.dueBy(now.Add(exhaustedRecheck))
 		return
 	}
 	d.Over, d.Due = why, time.Time{}
 }
 
-// reopen makes the rounds again whose messages an acknowledgement had cancelled: of each notification the last round.
+// reopen makes rounds again whose messages an acknowledgement had cancelled: the last round of each notification.
 func (d *Decision) reopen(plan Plan, p Progress, now time.Time) {
 	if p.Reopened <= p.Reopen {
 		return
@@ -272,8 +274,8 @@ func (d *Decision) reopen(plan Plan, p Progress, now time.Time) {
 	}
 }
 
-// cancelled finds the rounds to be made again: the last round of each notification, if a message of it was cancelled, or
-// if all of them failed: the acknowledgement kept the fallback from being paged then.
+// cancelled returns the rounds to make again: the last round of each notification, if a message of it was cancelled or
+// if all of them failed. (The acknowledgement prevented the page to the fallback.)
 func cancelled(past []Past) []Round {
 	type key struct{ step, position int }
 	last := map[key]int{}
@@ -306,7 +308,7 @@ func cancelled(past []Past) []Round {
 		if r == nil || m.Repeat != r.Repeat || m.Fate == PastCancelled {
 			continue
 		}
-		// One who could not be reached is tried again if the page to the fallback was cancelled.
+		// A recipient who could not be reached is paged again if the page to the fallback was cancelled.
 		if m.Fate == PastFailed && lostFallback[k] {
 			continue
 		}

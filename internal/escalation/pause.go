@@ -7,13 +7,15 @@ import (
 )
 
 const (
-	// pausedFor is how long a paused incident is not due. The runner makes it due as soon as its plan and application are resumed;
-	// this is only the safety net. It is spread over pausedSpread, so that many incidents are not due at one instant.
+	// pausedFor is how long a paused incident is not due. The runner makes it due as soon as its plan and application
+	// are resumed; pausedFor covers a resume that was missed. It is spread over pausedSpread, so that many incidents do
+	// not become due at one instant.
 	pausedFor    = time.Hour
 	pausedSpread = 10 * time.Minute
 )
 
-// pauseIncident puts an incident off whose plan or application an operator has paused. The timeline says so once.
+// pauseIncident delays an incident whose plan or application an operator has paused, and writes one line to its
+// timeline.
 func pauseIncident(b *changeBuilder) {
 	b.DueAt = b.due.ReadAt.Add(pausedFor + time.Duration(b.ID)*time.Second%pausedSpread)
 	if b.Progress.Paused {

@@ -8,7 +8,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// PlanID numbers one immutable version of a plan.
+// PlanID identifies one immutable version of a plan.
 type PlanID int64
 
 // Plan is one version of a named escalation plan.
@@ -52,27 +52,28 @@ type Notification struct {
 	Target       *Target // nil when DynamicIndex is set
 	DynamicIndex *int
 	Template     string
-	Wait         time.Duration // after the message left; also between repeats
+	Wait         time.Duration // after the message was sent; also between repeats
 	Repeat       int           // rounds after the first
 	Optional     bool
 }
 
-// Target is who a notification is for: a role of a target, by name and public target number.
+// Target is the recipient of a notification: a role of a target, by name and public target number.
 type Target struct {
 	Role     string
 	Name     string
 	TargetID int64
 }
 
-// PlanFilters names the fields of GET /v0/plans.
+// PlanFilters names the filter fields of GET /v0/plans.
 var PlanFilters = filters.Schema{
 	"id": filters.Int, "name": filters.Text, "threshold_window": filters.Int, "threshold_count": filters.Int,
 	"aggregation_window": filters.Int, "aggregation_reset": filters.Int, "description": filters.Text,
 	"created": filters.Time, "creator": filters.Text, "active": filters.Bool, "target": filters.Text,
 }
 
-// TargetRole is the role that a plan names with a target, and the kind of target that it fits: user, team or mailing-list.
+// TargetRole is a role that plans can name with a target, and the kind of target that it fits: user, team or
+// mailing-list.
 type TargetRole struct{ Name, Kind string }
 
-// TargetKinds are the kinds of targets.
+// TargetKinds returns the kinds of targets.
 func TargetKinds() []string { return []string{"user", "team", "mailing-list"} }

@@ -7,7 +7,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// PlanContent is what a new version of a plan holds. Everything in it is checked, and names are resolved to ids.
+// PlanContent is the content of a new version of a plan. Everything in it is checked, and names are resolved to ids.
 type PlanContent struct {
 	Name              string
 	CreatorID         users.ID
@@ -20,14 +20,14 @@ type PlanContent struct {
 	Steps             []Step
 }
 
-// PlanSteps is a plan version with what lists do not show.
+// PlanSteps is a plan version with the details that lists do not show.
 type PlanSteps struct {
 	Plan
-	// Lost names the templates of its notifications that have no active version at the moment.
+	// Lost names the templates of its notifications that have no active version now.
 	Lost map[string]bool
 }
 
-// DynamicTargets returns how many targets an incident of the plan has to bring.
+// DynamicTargets returns how many targets an incident of the plan must name.
 func (p Plan) DynamicTargets() int {
 	n := 0
 	for _, s := range p.Steps {
@@ -40,36 +40,35 @@ func (p Plan) DynamicTargets() int {
 	return n
 }
 
-// Reach is what exists of everything that a plan about to be saved names: the facts to check it by, and to warn when
-// it could reach nobody. Keys of targets and templates are the names as they were
-// asked for.
+// Reach is what exists of the objects that a plan names, read before the plan is saved: to check the plan, and to warn
+// if it could reach nobody. Keys of targets and templates are the names as they were asked for.
 type Reach struct {
 	Roles     map[string]string // role -> kind of target it fits
 	Targets   map[string][]ReachTarget
 	Templates map[string]ReachTemplate
-	// ListLimit is the number of members from which a mailing list is not unrolled, and pages nobody; 0 = no limit.
+	// ListLimit is the number of members from which a mailing list pages nobody; 0 = no limit.
 	ListLimit int
 }
 
-// ReachTarget is one target of a name (a user and a team may share one).
+// ReachTarget is one target of a name. A user and a team may share a name.
 type ReachTarget struct {
 	Kind     string // user, team or mailing-list
 	TargetID int64
 	Name     string
 	Active   bool
-	// Reachable counts the active people behind it who have at least one contact; People all active ones.
+	// People counts its active people, Reachable those with at least one contact.
 	People    int
 	Reachable int
-	// Size is how many members a mailing list has in all, as far as is known.
+	// Size is how many members a mailing list has in all, as far as known.
 	Size int
 }
 
 // ReachTemplate is the active version of a template.
 type ReachTemplate struct {
-	Applications int // that it has content for
+	Applications int // number of applications that it has content for
 }
 
-// Role finds a role whatever its case, and returns it as we spell it and the kind of target it fits.
+// Role finds a role regardless of case. It returns the role in our spelling and the kind of target that it fits.
 func (r Reach) Role(name string) (role, kind string, ok bool) {
 	if kind, ok = r.Roles[name]; ok {
 		return name, kind, true
@@ -82,7 +81,7 @@ func (r Reach) Role(name string) (role, kind string, ok bool) {
 	return "", "", false
 }
 
-// Pick returns the target of a name that fits a role's kind, and whether any target has the name at all.
+// Pick returns the target of a name that fits a role's kind, and whether any target has the name.
 func (r Reach) Pick(kind, name string) (target ReachTarget, fits, exists bool) {
 	for _, t := range r.Targets[name] {
 		exists = true
@@ -93,9 +92,9 @@ func (r Reach) Pick(kind, name string) (target ReachTarget, fits, exists bool) {
 	return ReachTarget{}, false, exists
 }
 
-// Lookup is what a role and a target's name mean together.
+// Lookup is the result of looking up a role and a target's name together.
 type Lookup struct {
-	Role     string // as we spell it; "" = there is no such role
+	Role     string // in our spelling; "" = there is no such role
 	TargetID int64  // 0 = no active target of that name fits the role
-	Exists   bool   // some active target has the name, whatever its kind
+	Exists   bool   // an active target of any kind has the name
 }

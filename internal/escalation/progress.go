@@ -9,7 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
-// Progress is where an incident stands in its plan, as stored and as observed.
+// Progress is where an incident is in its plan, as stored and as observed.
 type Progress struct {
 	Step          int       `json:"-"`           // current step from 1; 0 = not started; a column of its own
 	StepAt        time.Time `json:"-"`           // when the current step began; a column of its own
@@ -21,26 +21,26 @@ type Progress struct {
 	// Observed, never stored:
 	Reopened  int    `json:"-"` // the incident's present reopen count
 	Unsettled int    `json:"-"` // messages of any step that have not left yet
-	Past      []Past `json:"-"` // every message of the incident, looked at only when Reopened > Reopen
+	Past      []Past `json:"-"` // every message of the incident; read only if Reopened > Reopen
 }
 
-// Rounds is how often one notification of the current step was made, and what became of the last round.
+// Rounds is how often one notification of the current step was made, and the state of its last round.
 type Rounds struct {
 	Made    int       `json:"m"`
 	At      time.Time `json:"a"`           // when the last round was made
-	Skipped bool      `json:"s,omitempty"` // reached nobody: holds nothing up and is not repeated
-	Late    bool      `json:"l,omitempty"` // the timeline says that its wait started before all messages had left
+	Skipped bool      `json:"s,omitempty"` // reached nobody: delays nothing and is not repeated
+	Late    bool      `json:"l,omitempty"` // the timeline says that its wait began before all messages were sent
 
 	// Observed from the messages of the last round, never stored:
-	Unsettled int       `json:"-"` // messages that neither left nor failed for good
-	SettledAt time.Time `json:"-"` // when the last of them settled; zero = nothing known
-	Lost      bool      `json:"-"` // every one of them failed for good, never because of an outage
+	Unsettled int       `json:"-"` // messages that were neither sent nor failed for good
+	SettledAt time.Time `json:"-"` // when the last of them settled; zero = unknown
+	Lost      bool      `json:"-"` // every message failed for good, not because of an outage
 }
 
-// Fate is what became of a message.
+// Fate is the outcome of a message.
 type Fate string
 
-// What can have become of a message.
+// The outcomes of a message.
 const (
 	PastOnItsWay  Fate = "on its way"
 	PastLeft      Fate = "left"
@@ -48,7 +48,7 @@ const (
 	PastCancelled Fate = "cancelled"
 )
 
-// Past is a message that exists already: the latest one of its round, recipient and purpose.
+// Past is an existing message: the latest one of its round, recipient and purpose.
 type Past struct {
 	Step      int
 	Position  int
@@ -63,7 +63,7 @@ func (p Progress) clone() Progress {
 	return p
 }
 
-// EncodeProgress returns the part of p that is stored as JSON.
+// EncodeProgress returns the stored part of p as JSON.
 func EncodeProgress(p Progress) (json.RawMessage, error) {
 	raw, err := json.Marshal(p)
 	if err != nil {
@@ -72,9 +72,9 @@ func EncodeProgress(p Progress) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// DecodeProgress reads what EncodeProgress wrote; nothing is progress that has not started. What it returns can be
-// given to Next whatever was in raw; on an error it is empty, and the current step begins anew without paging anybody
-// twice, because a message exists once per decision.
+// DecodeProgress reads the output of EncodeProgress. Empty input is progress that has not started. The result is valid
+// for Next whatever raw holds. On an error it is empty, and the current step begins again; nobody is paged twice,
+// because a message exists once per decision.
 func DecodeProgress(raw json.RawMessage) (Progress, error) {
 	if len(raw) == 0 {
 		return Progress{}, nil

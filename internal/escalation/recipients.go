@@ -16,29 +16,30 @@ import (
 )
 
 const (
-	// MaxLookups is how often a look-up that fails (a calendar that does not answer) is tried before the fallback is paged.
+	// MaxLookups is how often a failing look-up (a calendar that does not answer) is tried before the fallback is
+	// paged.
 	MaxLookups = 3
-	// lookupTimeout is how long a look-up may take. After three timeouts within timeoutWindow it is shortTimeout, so that
-	// other incidents do not wait for a calendar that hangs.
+	// lookupTimeout is how long a look-up may take. After three timeouts within timeoutWindow it is shortTimeout, so
+	// that a calendar that hangs does not delay other incidents.
 	lookupTimeout = time.Second
 	shortTimeout  = 20 * time.Millisecond
 	timeoutWindow = 10 * time.Second
 )
 
-// page is one person to be paged in one round.
+// page is one person to page in one round.
 type page struct {
 	round     Round
 	responder users.Responder
 	choice    users.Choice
 	priority  users.Priority
-	rule      string // why this person
+	rule      string // why this person is paged
 }
 
-// makeRound makes the messages of a round: for everybody the target means, or for the fallback. made counts the
-// messages; reached is false when there was nobody to reach, so that the notification must not be waited for.
+// makeRound makes the messages of a round: for everybody that the target means, or for the fallback. made counts the
+// messages. reached is false if nobody could be reached: then the notification is not waited for.
 func (r *Decider) makeRound(ctx context.Context, b *changeBuilder, round Round) (made int, reached bool, err error) {
 	n := b.plan.Steps[round.Step-1].Notifications[round.Position]
-	pages, lost, err := r.whom(ctx, b, round, n)
+	pages, lost, err := r.recipients(ctx, b, round, n)
 	if err != nil {
 		return 0, false, err
 	}
@@ -67,8 +68,9 @@ func (r *Decider) makeRound(ctx context.Context, b *changeBuilder, round Round) 
 	return made, reached, nil
 }
 
-// whom resolves a notification to people, and chooses a mode for each. lost says who cannot be reached, and why.
-func (r *Decider) whom(ctx context.Context, b *changeBuilder, round Round, n Notification) (pages []page, lost []string, err error) {
+// recipients resolves a notification to people and chooses a mode for each. lost lists the people who cannot be reached, and
+// why.
+func (r *Decider) recipients(ctx context.Context, b *changeBuilder, round Round, n Notification) (pages []page, lost []string, err error) {
 	t, ok := n.TargetIn(b.due.Dynamic)
 	if !ok {
 		return nil, []string{fmt.Sprintf("nobody can be paged: the incident names no target number %d", dynamicIndex(n))}, nil
@@ -105,7 +107,7 @@ func dynamicIndex(n Notification) int {
 	return *n.DynamicIndex
 }
 
-// resolve resolves a target. A reason says why nobody is paged; an error means that a retry may help.
+// resolve resolves a target. reason says why nobody is paged. An error means that a retry may help.
 func (r *Decider) resolve(ctx context.Context, b *changeBuilder, t Target) (answer oncall.Answer, reason string, err error) {
 	answer, err = r.lookUp(ctx, oncall.Query{Role: t.Role, TargetID: t.TargetID, Name: t.Name}, b.due.ReadAt)
 	switch {
@@ -119,7 +121,7 @@ func (r *Decider) resolve(ctx context.Context, b *changeBuilder, t Target) (answ
 	return answer, "", fmt.Errorf("look up %s: %w", t, err)
 }
 
-// lookUp asks the resolver, but not for long.
+// lookUp asks the resolver, within a time limit.
 func (r *Decider) lookUp(ctx context.Context, q oncall.Query, at time.Time) (oncall.Answer, error) {
 	limited, cancel := context.WithTimeout(ctx, r.timeouts.limit(time.Now()))
 	defer cancel()
@@ -130,7 +132,7 @@ func (r *Decider) lookUp(ctx context.Context, q oncall.Query, at time.Time) (onc
 	return answer, err
 }
 
-// timeouts holds when the latest look-ups ran into their limit. It is safe for concurrent use.
+// timeouts records when the latest look-ups exceeded their limit. It is safe for concurrent use.
 type timeouts struct {
 	mu   sync.Mutex
 	last [3]time.Time
@@ -153,7 +155,7 @@ func (t *timeouts) limit(now time.Time) time.Duration {
 	return lookupTimeout
 }
 
-// read returns the responders in the order of ids, and the names of those that are not active. An id may come from a cache, so
+// read returns the responders in the order of ids, and the names of the inactive ones. An id may come from a cache, so
 // its user may be deactivated or deleted.
 func (r *Decider) read(ctx context.Context, ids []users.ID, app int64) (active []users.Responder, gone []string, err error) {
 	keys := make([]users.ResponderKey, len(ids))
@@ -196,7 +198,7 @@ func modeChange(c users.Choice) messages.Change {
 	return messages.ModeFailure(c.Wanted, c.Mode)
 }
 
-// makeFallback pages a fallback instead. ok reports whether somebody is paged, now or already in this round.
+// makeFallback pages a fallback. ok reports whether somebody is paged, now or already in this round.
 func (r *Decider) makeFallback(ctx context.Context, b *changeBuilder, round Round, n Notification, already []page, reason string) (made int, ok bool, err error) {
 	var tried []string
 	for _, c := range fallbackChain(b.plan, b.app) {
@@ -237,7 +239,7 @@ func (r *Decider) makeFallback(ctx context.Context, b *changeBuilder, round Roun
 	return 0, false, nil
 }
 
-// pagedAlready reports whether the change holds a page of the same round for the same person, or had one before the
+// pagedAlready reports whether the change holds a page of the same round for the same person, or held one before the
 // incident was reopened.
 func (b *changeBuilder) pagedAlready(p page, already []page) bool {
 	to := messages.ToUser(p.responder.ID)
@@ -252,14 +254,14 @@ func (b *changeBuilder) pagedAlready(p page, already []page) bool {
 	})
 }
 
-// fallback is somebody to page when the one who was meant cannot be.
+// fallback is a recipient to page when the intended one cannot be paged.
 type fallback struct {
 	target *Target  // nil: the user
 	user   users.ID // the plan's creator
-	name   string   // as the timeline names it
+	name   string   // as the timeline shows it
 }
 
-// fallbackChain returns whom to try, in order: the plan's fallback, the application's, and last the plan's creator.
+// fallbackChain returns the fallbacks in order: the plan's, the application's, and last the plan's creator.
 func fallbackChain(plan Plan, app Application) []fallback {
 	var out []fallback
 	if plan.Fallback != nil {
@@ -294,7 +296,7 @@ func (r *Decider) candidate(ctx context.Context, b *changeBuilder, f fallback) (
 	return people, "no contact that the application may use", nil
 }
 
-// usable returns pages for those people who can be reached.
+// usable returns pages for those of the people who can be reached.
 func usable(people []users.Responder, round Round, p users.Priority, app users.AppModes) []page {
 	var out []page
 	for _, person := range people {
@@ -350,8 +352,8 @@ func (r *Decider) Prefetch(ctx context.Context, batch []Due, f Facts) {
 	}
 }
 
-// Contact returns the mode and the destination by which a person gets messages of the priority from the application; "" when
-// none can be used.
+// Contact returns the mode and destination by which a person gets messages of a priority from an application; "" if
+// there is none.
 func (r *Decider) Contact(ctx context.Context, id users.ID, p users.Priority, app Application) (users.Mode, string, error) {
 	people, _, err := r.read(ctx, []users.ID{id}, app.ID)
 	if err != nil || len(people) == 0 {

@@ -12,12 +12,15 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// ReplaceFailed decides who is paged instead of the recipient of a failed message. attempts is how often this failed before.
+// ReplaceFailed decides who is paged in place of the recipient of a failed message. attempts is how often this decision
+// failed before.
 //
-//   - If somebody acknowledged or resolved the incident, nobody is paged. Reopening it makes the round again if no page arrived.
+//   - If somebody acknowledged or resolved the incident, nobody is paged. Reopening the incident makes the round again
+//     if no page arrived.
 //   - A tracking message has no fallback.
-//   - Otherwise the fallbacks are tried in order, without the people whom the same round could not reach either. The first
-//     who is paged, now or already, ends the search. If that page fails too, its own failure continues the search.
+//   - Otherwise the fallbacks are tried in order, without people whom the same round could not reach either. The search
+//     ends at the first fallback who is paged, now or already. If that page fails too, its own failure continues the
+//     search.
 func (r *Decider) ReplaceFailed(ctx context.Context, f Failed, plan Plan, app Application, at time.Time, attempts int) (FallbackChange, error) {
 	c := FallbackChange{Failed: f}
 	b := &changeBuilder{plan: plan, app: app, due: Due{ReadAt: at}}
@@ -82,7 +85,7 @@ func (r *Decider) ReplaceFailed(ctx context.Context, f Failed, plan Plan, app Ap
 	return c, nil
 }
 
-// whyNot says why none of the people behind a fallback can be paged instead.
+// whyNot returns why nobody behind a fallback can be paged.
 func whyNot(people []users.Responder, f Failed, otherwise string) string {
 	same := func(p users.Responder) bool { return messages.ToUser(p.ID) == f.Made.Recipient }
 	tried := func(p users.Responder) bool { return same(p) || f.knows(p.ID, PastFailed) }
@@ -97,15 +100,17 @@ func whyNot(people []users.Responder, f Failed, otherwise string) string {
 	return otherwise
 }
 
-// log adds a line to the timeline of the message's incident, or of all incidents of its digest. Out of band there is none.
+// log adds a line to the timeline of the message's incident, or of every incident of its digest. An out-of-band message
+// has none.
 func (c *FallbackChange) log(kind incidents.EntryKind, detail []byte, format string, args ...any) {
 	if !c.Failed.OutOfBand() || c.Failed.Made.Batch != "" {
 		c.Entries = append(c.Entries, incidents.Entry{Kind: kind, Text: clean(fmt.Sprintf(format, args...)), Detail: detail})
 	}
 }
 
-// usableInstead returns pages for those who can be reached, but not for whom the failed message was for, nor for those
-// whom the round could not reach either. Without a priority the failed message's mode is kept where it can be used.
+// usableInstead returns pages for the people who can be reached, without the recipient of the failed message and
+// without people whom the round could not reach either. If there is no priority, the mode of the failed message is kept
+// where it can be used.
 func usableInstead(people []users.Responder, round Round, f Failed, app users.AppModes) []page {
 	var out []page
 	failed := f.Made
@@ -129,7 +134,7 @@ func usableInstead(people []users.Responder, round Round, f Failed, app users.Ap
 	return out
 }
 
-// instead returns the fallback message: the failed one's decision and template, for another person.
+// instead returns the fallback message: the decision and template of the failed message, for another person.
 func instead(f Failed, p page) messages.New {
 	m := f.Made
 	m.Recipient = messages.ToUser(p.responder.ID)

@@ -9,14 +9,14 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/users"
-	"github.com/iris-oncall/iris/internal/words"
 )
 
-// The sentences of the timeline. They are read by somebody who was woken at 3 a.m.
+// The texts of the timeline. Their readers may just have been woken at 3 a.m.
 
-// String names a target as people say it: "demo", "everybody in team db", "manager of db".
+// String names a target in plain English: "demo", "everybody in team db", "manager of db".
 func (t Target) String() string {
 	name := t.Name
 	if name == "" {
@@ -60,10 +60,10 @@ func (b *changeBuilder) add(kind incidents.EntryKind, detail json.RawMessage, fo
 	b.Entries = append(b.Entries, entry)
 }
 
-// maxText is the longest sentence on a timeline, in bytes.
+// maxText is the longest text of a timeline line, in bytes.
 const maxText = 2000
 
-// clean makes text fit for PostgreSQL and for a screen.
+// clean makes text valid for PostgreSQL and readable on a screen.
 func clean(s string) string {
 	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "\uFFFD")
 	if len(s) > maxText {
@@ -72,7 +72,7 @@ func clean(s string) string {
 	return s
 }
 
-// late says that waiting for a step starts although it has not left. One line per step.
+// late adds that waiting for a step begins although messages of it were not sent. One line per step.
 func (b *changeBuilder) late(late []Late) {
 	if len(late) == 0 {
 		return
@@ -81,11 +81,11 @@ func (b *changeBuilder) late(late []Late) {
 	for _, l := range late {
 		waiting += l.Unsettled
 	}
-	b.add(incidents.EntryLate, nil, "step %d not delivered yet, escalating: %s still on the way, the wait starts all the same",
-		late[0].Step, words.Count(waiting, "page is", "pages are"))
+	b.add(incidents.EntryLate, nil, "step %d not delivered yet, escalating: %s not settled, the wait begins anyway",
+		late[0].Step, humanize.Count(waiting, "page is", "pages are"))
 }
 
-// lost says which notifications reached nobody after all.
+// lost adds which notifications reached nobody.
 func (b *changeBuilder) lost(lost []Lost) {
 	for _, l := range lost {
 		b.add(incidents.EntrySkipped, nil, "step %d: every page of notification %d failed for good; it is neither waited for nor repeated",
@@ -93,17 +93,17 @@ func (b *changeBuilder) lost(lost []Lost) {
 	}
 }
 
-// over says why the plan ended.
+// over adds why the plan ended.
 func (b *changeBuilder) over(why Over) {
 	switch why {
 	case NoSteps:
 		b.add(incidents.EntryExhausted, nil, "plan %s has no steps: escalation ends here", b.plan.Name)
 	case BeyondPlan:
-		b.add(incidents.EntryExhausted, nil, "the incident stands at step %d, but plan %s has only %s: escalation ends here",
-			b.Progress.Step, b.plan.Name, words.Count(len(b.plan.Steps), "step", "steps"))
+		b.add(incidents.EntryExhausted, nil, "the incident is at step %d, but plan %s has only %s: escalation ends here",
+			b.Progress.Step, b.plan.Name, humanize.Count(len(b.plan.Steps), "step", "steps"))
 	default:
 		b.add(incidents.EntryExhausted, nil, "plan %s is exhausted: %s over and nobody acknowledged; nobody is paged any more",
-			b.plan.Name, words.Count(len(b.plan.Steps), "step is", "steps are"))
+			b.plan.Name, humanize.Count(len(b.plan.Steps), "step is", "steps are"))
 	}
 }
 
@@ -135,12 +135,12 @@ func (b *changeBuilder) logPages(d Decision) {
 		b.add(kind, pageDetails(pages), "step %d: %s %s", k.step, how, sentence(pages))
 	}
 	if d.Reopened && len(b.pages) == 0 && len(d.Rounds) == 0 {
-		b.add(incidents.EntryReopened, nil, "escalation goes on at step %d; what was sent before counts", b.Progress.Step)
+		b.add(incidents.EntryReopened, nil, "escalation continues at step %d; messages that were sent before count", b.Progress.Step)
 	}
 }
 
-// sentence describes pages. It names the modes, priorities and rule for each set of people found by one rule:
-// "demo by email, sms and slack (urgent, named in the plan)".
+// sentence describes pages. It names the modes, priorities and rule for each set of people found by one rule: "demo by
+// email, sms and slack (urgent, named in the plan)".
 func sentence(pages []page) string {
 	type group struct {
 		rule  string
@@ -264,10 +264,10 @@ func pageDetails(pages []page) json.RawMessage {
 	return raw
 }
 
-// maxCause is how much of an error is put on a timeline.
+// maxCause is how much of an error text a timeline line holds, in bytes.
 const maxCause = 300
 
-// FailureEntry says that an incident could not be escalated because of cause, for the given number of times in a row.
+// FailureEntry says that an incident could not be escalated because of cause, and how often in a row.
 func FailureEntry(cause error, failures int, pause time.Duration) incidents.Entry {
 	text := cause.Error()
 	if len(text) > maxCause {
@@ -278,33 +278,33 @@ func FailureEntry(cause error, failures int, pause time.Duration) incidents.Entr
 		text += "..."
 	}
 	return Entryf(time.Time{}, incidents.EntryFailure, "escalation failed (%s so far), trying again in %s: %s",
-		words.Count(failures, "time", "times"), pause.Round(time.Second), text)
+		humanize.Count(failures, "time", "times"), pause.Round(time.Second), text)
 }
 
-// CancelledEntry says that n messages were cancelled because the incident is not escalating any more.
+// CancelledEntry says that n messages were cancelled because the incident is no longer escalating.
 func CancelledEntry(n int, at time.Time) incidents.Entry {
 	return Entryf(at, incidents.EntryCancelled, "%s",
-		words.Count(n, "page that had not left yet was cancelled", "pages that had not left yet were cancelled"))
+		humanize.Count(n, "page that was not sent yet was cancelled", "pages that were not sent yet were cancelled"))
 }
 
 // HeldEntry says that a page waits for a digest because there were too many.
 func HeldEntry(target string, a Aggregation, at time.Time) incidents.Entry {
-	return Entryf(at, incidents.EntryHeld, "page to %s held: more than %s of this plan and priority within %s; it leaves in a digest within %s",
-		target, words.Count(a.Threshold, "page", "pages"), words.Duration(a.Window), words.Duration(a.Every))
+	return Entryf(at, incidents.EntryHeld, "page to %s held: more than %s of this plan and priority within %s; it is sent in a digest within %s",
+		target, humanize.Count(a.Threshold, "page", "pages"), humanize.Duration(a.Window), humanize.Duration(a.Every))
 }
 
-// DigestEntry says that a page leaves together with others.
+// DigestEntry says that a page is sent together with others.
 func DigestEntry(target string, n int, mode users.Mode, batch string, at time.Time) incidents.Entry {
-	return Entryf(at, incidents.EntryHeld, "telling %s by %s of %s in one digest (batch %s)",
-		target, mode, words.Count(n, "page", "pages"), batch)
+	return Entryf(at, incidents.EntryHeld, "notifying %s by %s of %s in one digest (batch %s)",
+		target, mode, humanize.Count(n, "page", "pages"), batch)
 }
 
-// ReleasedEntry says that a page that was held leaves by itself.
+// ReleasedEntry says that a held page is sent alone.
 func ReleasedEntry(target string, mode users.Mode, at time.Time) incidents.Entry {
-	return Entryf(at, incidents.EntryHeld, "the page to %s that was held leaves by %s: no others came", target, mode)
+	return Entryf(at, incidents.EntryHeld, "the held page to %s is sent by %s alone: no others came", target, mode)
 }
 
-// RuledEntry says that a page goes by another mode because its recipient gets too many, and has a rule for that.
+// RuledEntry says that a page is sent in another mode because of its recipient's rule.
 func RuledEntry(target string, to, from users.Mode, at time.Time) incidents.Entry {
-	return Entryf(at, incidents.EntryLimited, "paging %s by %s instead of %s: too many by %s of late, by their own rule", target, to, from, from)
+	return Entryf(at, incidents.EntryLimited, "paging %s by %s instead of %s: too many by %s recently, by their own rule", target, to, from, from)
 }

@@ -41,5 +41,5 @@ func TestWords(t *testing.T) {
 	require.False(t, Tracking{Template: []byte(`[]`)}.Covers("shop"))
 	e := FailureEntry(errors.New(strings.Repeat("ü", 400)), 2, 1500*time.Millisecond)
 	require.Contains(t, e.Text, "(2 times so far), trying again in 2s: ü")
-	require.Equal(t, "1 page that had not left yet was cancelled", CancelledEntry(1, noon).Text)
+	require.Equal(t, "1 page that was not sent yet was cancelled", CancelledEntry(1, noon).Text)
 }

@@ -11,15 +11,15 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Reader reads plans, applications and people in batches. What does not exist is missing from the answer. It is called
-// from several goroutines.
+// Reader reads plans, applications and people in batches. The answer leaves out what does not exist. It is called from
+// several goroutines.
 type Reader interface {
 	Plans(ctx context.Context, ids []PlanID) (map[PlanID]Plan, error)
 	Applications(ctx context.Context, ids []int64) (map[int64]Application, error)
 	Responders(ctx context.Context, keys []users.ResponderKey) (map[users.ResponderKey]users.Responder, error)
 }
 
-// Application is what escalation must know of an application.
+// Application is what escalation needs to know about an application.
 type Application struct {
 	ID       int64
 	Name     string
@@ -27,7 +27,7 @@ type Application struct {
 	Fallback *Target
 }
 
-// Due is an incident that must be looked at, as it was read.
+// Due is an incident that must be decided, as it was read.
 type Due struct {
 	ID                incidents.ID
 	Lease             buckets.Lease // under which it was read
@@ -40,28 +40,28 @@ type Due struct {
 	Version           int
 	PlanPaused        bool
 	ApplicationPaused bool
-	Progress          Progress // with everything observed
+	Progress          Progress // with all observations
 	ProgressErr       error    // the stored progress could not be read; Progress is empty
 	Seen              Seen
 	Dynamic           map[int]Target // targets given by the incident, by dynamic index
 }
 
-// Seen is what was seen of an incident's messages. A change written after one of them settled must not be built on it,
-// because it would make the incident due only after the end of a wait.
+// Seen is what was read of an incident's messages. A change must not be written on an outdated Seen: the incident would
+// become due only at the end of a wait.
 type Seen struct {
 	Unsettled int
 	LastAt    time.Time // when the last one settled
 }
 
-// RoundFact is what became of the messages of one round.
+// RoundFact is the state of the messages of one round.
 type RoundFact struct {
 	Step, Position, Repeat int
 	Unsettled              int
 	SettledAt              time.Time // zero = none settled
-	Lost                   bool      // every message failed for good, and no fallback is to come
+	Lost                   bool      // every message failed for good, and no fallback is pending
 }
 
-// Observe puts what became of the messages into p and sums it up.
+// Observe copies the state of the messages to p and returns its sum.
 func Observe(p *Progress, facts []RoundFact) Seen {
 	var seen Seen
 	for _, f := range facts {
@@ -89,37 +89,37 @@ type Change struct {
 	Progress Progress
 	Active   bool
 	DueAt    time.Time // zero = never
-	Visible  bool      // something happened that clients see as an update
+	Visible  bool      // clients see the change as an update of the incident
 	Entries  []incidents.Entry
 	Messages []messages.New
-	Nobody   int // notifications of it that reached nobody, not even a fallback
+	Nobody   int // its notifications that reached nobody, not even a fallback
 
 	At          time.Time    // when it was decided
 	Application string       // name, for the timeline entries about floods
 	Plan        string       // name, for the log
-	Aggregation *Aggregation // what the plan says about floods; nil = nothing
+	Aggregation *Aggregation // the plan's settings for floods; nil = none
 }
 
 // Failed is a message that failed for good in every mode, as it was read.
 type Failed struct {
 	ID    messages.ID
 	Lease buckets.Lease
-	// Trying: the message is still being sent. Its vendors are away, and it may arrive yet.
+	// Trying: the message is still being sent. Its vendors have an outage, and it may still arrive.
 	Trying bool
 	Open   bool // nobody has acknowledged or resolved its incident; always false out of band
-	// Made is how it was made; Wait, Template and everything else carry over to the fallback.
+	// Made is the failed message as it was made. Wait, Template and all other fields carry over to the fallback.
 	Made messages.New
-	// Others are those whom the same round, or request, has further messages for.
+	// Others are the other messages of the same round or request.
 	Others []OtherMessage
 }
 
-// OtherMessage is a message of the same round or request for somebody else.
+// OtherMessage is a message of the same round or request to another recipient.
 type OtherMessage struct {
 	Recipient messages.Recipient
 	Fate      Fate
 }
 
-// knows reports whether the round has a message for who with one of the fates.
+// knows reports whether the round has a message for the user with one of the fates.
 func (f Failed) knows(who users.ID, fates ...Fate) bool {
 	to := messages.ToUser(who)
 	return slices.ContainsFunc(f.Others, func(t OtherMessage) bool { return t.Recipient == to && slices.Contains(fates, t.Fate) })
@@ -128,11 +128,11 @@ func (f Failed) knows(who users.ID, fates ...Fate) bool {
 // OutOfBand reports whether the message belongs to no incident.
 func (f Failed) OutOfBand() bool { return f.Made.IncidentID == 0 }
 
-// FallbackChange is what becomes of a failed message. Its mark is cleared in any case.
+// FallbackChange is the decision about a failed message. Storage clears the failed mark in any case.
 type FallbackChange struct {
 	Failed   Failed
 	Messages []messages.New
 	Entries  []incidents.Entry // of its incident
-	Changes  []messages.Change // of its audit log
+	Changes  []messages.Change // for its audit log
 	Nobody   bool              // there is no further fallback
 }

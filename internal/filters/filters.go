@@ -1,10 +1,10 @@
-// Package filters holds the query grammar of list routes as data: conditions over named fields that the edge parses
-// (irisapi) and storage turns into SQL (postgres). Domains publish a Schema saying which fields a list has.
+// Package filters holds a parsed query of a list: conditions on named fields. The edges parse it, and postgres turns it into SQL. Each
+// domain package declares a Schema with the fields of its lists. Package filters knows neither HTTP nor SQL.
 package filters
 
 import "time"
 
-// Op is a comparison. The words are those of the v0 wire (`field__op=value`).
+// Op is a comparison. The values are those of the v0 wire (`field__op=value`).
 type Op string
 
 // The comparisons.
@@ -29,11 +29,11 @@ const (
 	Int  Kind = "int"  // int64
 	Text Kind = "text" // string; compared case-insensitively
 	Time Kind = "time" // integer Unix seconds on the wire
-	Bool Kind = "bool" // bool, from the query words true/false/1/0/yes/no/on/off
+	Bool Kind = "bool" // bool, from the query values true/false/1/0/yes/no/on/off
 	Flag Kind = "flag" // bool stored, compared as integer 0/1 on the wire
 )
 
-// Schema names the fields that a list can be filtered by.
+// Schema has the fields that filter a list, with their types.
 type Schema map[string]Kind
 
 // Condition is one comparison. Values has one element except for In. Elements are int64, string, time.Time or bool
@@ -44,21 +44,21 @@ type Condition struct {
 	Values []any
 }
 
-// Query is a parsed list request: all conditions hold (AND).
+// Query is a parsed list request. A row must meet all conditions.
 type Query struct {
 	Conditions []Condition
-	Fields     []string // the columns asked for; empty = all
-	Limit      int      // 0 = none; > 0 also means newest first
-	After      *Place   // with a limit: only what comes after this place, newest first; nil = from the beginning
+	Fields     []string // requested columns; empty = all
+	Limit      int      // 0 = no limit; with a limit the newest row comes first
+	After      *Place   // with a limit: only rows after this one; nil = from the first row
 }
 
-// Place is where a page of a list ends: the creation and the number of its last row.
+// Place identifies the last row of a page of a list: its creation time and its id.
 type Place struct {
 	At time.Time
 	ID int64
 }
 
-// Tally is what a counted list consists of: how many things match, and for each counted field how many have each value.
+// Tally counts the rows that match: all of them, and for each counted field the rows with each value.
 type Tally struct {
 	Total  int64
 	Fields map[string]map[string]int64

@@ -1,7 +1,8 @@
-// Package freeport finds TCP ports of the loopback interface for programs that must be told their address before they start.
+// Package freeport reserves TCP ports of the loopback interface for programs that need their address before they start. The bench and
+// tests call it.
 //
-// Asking the kernel for port 0 and closing it again does not do: until the program listens, any other that asks for port 0, or
-// connects somewhere, may be given the same port, and a test then talks to a stranger.
+// To listen on port 0 and close the listener is not enough: until the program listens, the kernel may give the same port to another
+// program.
 package freeport
 
 import (
@@ -12,29 +13,22 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"sync"
 
 	"golang.org/x/sys/unix"
 )
 
-// Ports below those that kernels hand out by themselves (Linux from 32768, others from 49152), above those that services have.
+// The range is above the ports of common services and below the ports that kernels choose (Linux: from 32768, others: from 49152).
 const (
 	lowest  = 20_000
 	highest = 32_000
 )
 
-// taken keeps the locks of this process until it ends: a lock is gone with the file that holds it.
-var taken struct {
-	sync.Mutex
-	locks []*os.File
-}
-
-// Addr returns "127.0.0.1:port" of a port that nobody listens on and that Addr gives to no other caller on this machine as long
-// as this process lives. It is safe for concurrent use. What does not ask here may still take the port.
+// Addr returns "127.0.0.1:port". Nobody listens on the port, and Addr returns it to no other caller on this machine while this process
+// lives. Addr is safe for concurrent use. A program that does not call Addr can still use the port.
 func Addr() (string, error) {
 	dir := filepath.Join(os.TempDir(), fmt.Sprintf("iris-ports-%d", os.Getuid()))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("remembering which ports are taken: %w", err)
+		return "", fmt.Errorf("reserve a port: %w", err)
 	}
 	for range 1000 {
 		port := strconv.Itoa(lowest + rand.IntN(highest-lowest))
@@ -43,32 +37,30 @@ func Addr() (string, error) {
 			continue
 		}
 		if err != nil {
-			return "", err
+			return "", fmt.Errorf("reserve port %s: %w", port, err)
 		}
 		addr := net.JoinHostPort("127.0.0.1", port)
 		l, err := net.Listen("tcp", addr)
 		if err != nil {
-			_ = lock.Close()
+			_ = unix.Close(lock)
 			continue
 		}
 		_ = l.Close()
-		taken.Lock()
-		taken.locks = append(taken.locks, lock)
-		taken.Unlock()
 		return addr, nil
 	}
-	return "", fmt.Errorf("no free port between %d and %d", lowest, highest)
+	return "", fmt.Errorf("reserve a port: found no free port between %d and %d", lowest, highest)
 }
 
-// reserve locks path; unix.EWOULDBLOCK if somebody else has.
-func reserve(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+// reserve locks the file at path and returns its descriptor; unix.EWOULDBLOCK if the file is locked already. The lock ends when the
+// descriptor is closed, at the latest with this process. It is a plain descriptor because the garbage collector closes an unused os.File.
+func reserve(path string) (int, error) {
+	fd, err := unix.Open(path, unix.O_CREAT|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("remembering which ports are taken: %w", err)
+		return 0, err
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		_ = f.Close()
-		return nil, err
+	if err := unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		_ = unix.Close(fd)
+		return 0, err
 	}
-	return f, nil
+	return fd, nil
 }

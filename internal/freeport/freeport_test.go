@@ -37,15 +37,15 @@ func TestNoPortIsGivenTwice(t *testing.T) {
 	}
 }
 
-func TestAPortIsReservedWhileItsFileIsOpen(t *testing.T) {
+func TestAPortIsReservedWhileItsDescriptorIsOpen(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "20000")
 	first, err := reserve(path)
 	require.NoError(t, err)
-	_, err = reserve(path) // a file opened again is somebody else's, in this process as in another
+	_, err = reserve(path) // a second descriptor does not share the lock, in this process or in another
 	require.ErrorIs(t, err, unix.EWOULDBLOCK)
-	require.NoError(t, first.Close())
+	require.NoError(t, unix.Close(first))
 	again, err := reserve(path)
 	require.NoError(t, err)
-	require.NoError(t, again.Close())
+	require.NoError(t, unix.Close(again))
 }

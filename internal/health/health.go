@@ -1,5 +1,5 @@
-// Package health answers whether a process runs and whether it is ready, and says in the log and in metrics what is
-// missing. Both servers use it. It starts nothing again and stops nothing.
+// Package health answers whether a process runs and whether it is ready. It logs and exports what is missing. Both servers
+// use it. It never stops or restarts anything.
 package health
 
 import (
@@ -19,27 +19,26 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres"
 )
 
-// Check looks at one condition of readiness; its error is what people read. A concern is shown and keeps nothing from being
-// ready.
+// Check tests one condition of readiness. People read its error. A Concern is shown, but the process stays ready.
 type Check struct {
 	Name string
 	Ask  func(ctx context.Context) error
 }
 
-// Probes answers /livez and /readyz. Liveness says that the process runs, whatever the database does: restarting it
-// would not bring the database back. Readiness says in its body and in the log what is missing. Safe for concurrent use.
+// Probes answers /livez and /readyz. /livez says that the process runs, whatever the state of the database: a restart would
+// not help. /readyz and the log say what is missing. Probes is safe for concurrent use.
 type Probes struct {
 	log   *zap.Logger
 	gauge prometheus.Gauge
 
 	mu     sync.Mutex
 	checks []Check
-	state  string // reason as last logged, without its numbers; "" = ready
+	state  string // last logged reason, without its numbers; "" = ready
 	at     time.Time
 	last   []Finding
 }
 
-// Concern is something that is wrong although the process can do its job.
+// Concern is a problem that does not stop the process from doing its job.
 type Concern string
 
 func (c Concern) Error() string { return string(c) }
@@ -51,7 +50,7 @@ type Finding struct {
 	Concern string `json:"concern,omitempty"`
 }
 
-// The checks of a process that is on its way up or down.
+// Names of the checks of a process that starts or stops.
 const (
 	starting = "start"
 	Stopping = "stop"
@@ -59,11 +58,11 @@ const (
 
 const (
 	checkTimeout = 2 * time.Second
-	// Load balancers may ask often; the answer of a moment ago is good enough.
+	// checkKeep is how long an answer is reused: load balancers may ask often.
 	checkKeep = 250 * time.Millisecond
 )
 
-// New returns probes that say "starting" until Set is called.
+// New returns probes that answer "starting" until Set is called.
 func New(log *zap.Logger, reg prometheus.Registerer) *Probes {
 	h := &Probes{
 		log: log.Named("health"), state: "?", // so that the first finding is logged
@@ -76,19 +75,19 @@ func New(log *zap.Logger, reg prometheus.Registerer) *Probes {
 	return h
 }
 
-// Set replaces the conditions.
+// Set replaces the checks.
 func (h *Probes) Set(checks ...Check) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.checks, h.at = checks, time.Time{}
 }
 
-// NotReady makes the process not ready for one reason.
+// NotReady replaces the checks by one that fails with reason.
 func (h *Probes) NotReady(name string, reason error) {
 	h.Set(Check{name, func(context.Context) error { return reason }})
 }
 
-// Findings runs the checks, or returns those of a moment ago.
+// Findings runs the checks, or returns the last findings if they are younger than checkKeep.
 func (h *Probes) Findings(ctx context.Context) []Finding {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -99,7 +98,7 @@ func (h *Probes) Findings(ctx context.Context) []Finding {
 	results := make([]error, len(h.checks))
 	var asked sync.WaitGroup
 	for i, c := range h.checks {
-		asked.Go(func() { // a slow check must not use up the time of another one
+		asked.Go(func() { // each check has its own timeout
 			ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 			defer cancel()
 			results[i] = c.Ask(ctx)
@@ -110,10 +109,10 @@ func (h *Probes) Findings(ctx context.Context) []Finding {
 	var why reasons
 	for i, c := range h.checks {
 		f := Finding{Name: c.Name}
-		var worry Concern
+		var concern Concern
 		switch err := results[i]; {
-		case errors.As(err, &worry):
-			f.Concern = worry.Error()
+		case errors.As(err, &concern):
+			f.Concern = concern.Error()
 		case err != nil:
 			f.Error = plain(err).Error()
 			why.add(c.Name, postgres.Explain(err))
@@ -121,11 +120,11 @@ func (h *Probes) Findings(ctx context.Context) []Finding {
 		out = append(out, f)
 	}
 	h.last, h.at = out, time.Now()
-	h.tell(why)
+	h.report(why)
 	return out
 }
 
-// reasons are why a process is not ready, as the log tells it: checks with the same reason together.
+// reasons are why a process is not ready. Checks with the same text share one reason.
 type reasons []reason
 
 type reason struct{ names, text string }
@@ -148,16 +147,16 @@ func (r reasons) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// harmless reports whether the process is only on its way up or down.
+// harmless reports whether the process is only starting or stopping.
 func (r reasons) harmless() bool {
 	return len(r) == 1 && (r[0].names == starting || r[0].names == Stopping)
 }
 
-// numbers in a reason change from one look to the next without saying anything new.
+// numbers matches what changes from one check to the next without a new meaning, such as ages.
 var numbers = regexp.MustCompile(`[0-9][0-9a-z.]*`)
 
-// tell logs changes only.
-func (h *Probes) tell(why reasons) {
+// report sets the gauge, and logs the reasons if they have changed.
+func (h *Probes) report(why reasons) {
 	ready := 0.0
 	if len(why) == 0 {
 		ready = 1
@@ -178,7 +177,7 @@ func (h *Probes) tell(why reasons) {
 	}
 }
 
-// Watch looks at readiness by itself, so that the log and the gauge are right when nobody asks. It ends with ctx.
+// Watch runs the checks every second until ctx ends, so that the log and the gauge are right when nobody asks.
 func (h *Probes) Watch(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -217,8 +216,8 @@ func (h *Probes) Readyz(w http.ResponseWriter, r *http.Request) {
 	_ = e.Encode(answer) // the caller is gone if this fails
 }
 
-// plain shortens an error to what everybody may read: the cause of a fault may hold addresses and names of users. The log
-// has it in full.
+// plain returns the part of an error that everybody may read. The cause of a fault may hold addresses and names of users;
+// only the log has it.
 func plain(err error) error {
 	var f *fault.Error
 	if errors.As(err, &f) {

@@ -10,8 +10,8 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres"
 )
 
-// DatabaseCheck wants the database to answer with the right schema, and to have stored what it was given lately: one whose disk is
-// full answers as if nothing was wrong.
+// DatabaseCheck fails if the database does not answer, has the wrong schema, or could not store something lately. A
+// database with a full disk still answers reads.
 func DatabaseCheck(db *postgres.DB) Check {
 	return Check{"database", func(ctx context.Context) error {
 		if err := db.CheckSchema(ctx); err != nil {
@@ -21,19 +21,19 @@ func DatabaseCheck(db *postgres.DB) Check {
 	}}
 }
 
-// handOver is how long buckets may be without a live owner after all of them had one: a take-over from a dead processor needs a
-// few seconds, an incident posted meanwhile is paged when it is done, and no server should turn it away.
+// handOver is how long buckets may have no live owner before the server is not ready. A takeover from a dead processor
+// needs some seconds. An incident that is posted meanwhile is paged after it, so the server should accept it.
 const handOver = 10 * time.Second
 
-// Cluster is what MembersCheck asks.
+// Cluster reads the members and the ownership of buckets. *engine.Cluster implements it.
 type Cluster interface {
 	Members(ctx context.Context) ([]buckets.MemberState, error)
 	BucketsWithoutLiveOwner(ctx context.Context) (int, error)
 }
 
-// MembersCheck wants every bucket to have a live owner: an incident posted now would be looked at.
+// MembersCheck fails if no processor is alive or a bucket has no live owner: an incident posted now would not be paged.
 func MembersCheck(c Cluster) Check {
-	var owned time.Time // when all of them last had one
+	var owned time.Time // when all buckets last had an owner
 	return Check{"processors", func(ctx context.Context) error {
 		members, err := c.Members(ctx)
 		if err != nil {
@@ -46,19 +46,19 @@ func MembersCheck(c Cluster) Check {
 			}
 		}
 		if live == 0 {
-			return errors.New("no message-processor is alive: nobody would be paged")
+			return errors.New("no message-processor is alive, nobody is paged: start one")
 		}
-		lonely, err := c.BucketsWithoutLiveOwner(ctx)
+		orphans, err := c.BucketsWithoutLiveOwner(ctx)
 		if err != nil {
 			return err
 		}
 		switch {
-		case lonely == 0:
+		case orphans == 0:
 			owned = time.Now()
 		case time.Since(owned) < handOver:
-			return Concern(fmt.Sprintf("%d of %d buckets are changing hands", lonely, buckets.Count))
+			return Concern(fmt.Sprintf("%d of %d buckets are changing their owner", orphans, buckets.Count))
 		default:
-			return fmt.Errorf("%d of %d buckets have no live owner: their incidents wait", lonely, buckets.Count)
+			return fmt.Errorf("%d of %d buckets have no live owner: their incidents are not escalated", orphans, buckets.Count)
 		}
 		return nil
 	}}

@@ -12,37 +12,37 @@ import (
 )
 
 const (
-	// overdueLimit is how late a step, or a message, may be before that is an alarm.
+	// overdueLimit is how late a step or a message may be before it is logged and reported.
 	overdueLimit = 30 * time.Second
-	// manyBuckets with an overdue step mean that an incident posted now would not be paged. In fewer of them one bad
-	// incident may be stuck, and a server that is not ready because of it would turn away all the others.
+	// manyBuckets is how many buckets must have an overdue step before the process is not ready. In fewer buckets, one bad
+	// incident may be stuck; a server that is not ready because of it would refuse all others.
 	manyBuckets = 3
-	// pendingEvery is how often the oldest unsent messages are looked up: that costs more than the oldest step.
+	// pendingEvery is the interval between reads of the oldest unsent messages, which cost more than the oldest steps.
 	pendingEvery = 5 * time.Second
 )
 
-// LateWork is where overdue work is found.
+// LateWork finds overdue work. *engine.Runner implements it.
 type LateWork interface {
 	OldestDue(ctx context.Context) ([]engine.BucketDue, error)
 	OldestUnsent(ctx context.Context) ([]engine.UnsentMessage, error)
 }
 
-// Overdue looks at the oldest due step and the oldest unsent message of every bucket, whoever owns it: every process
-// watches all, so that a failure of those that work is seen by those that do not. It logs and exports what it sees. Each
-// method is called by one goroutine at a time (health); steps and messages share no state.
+// Overdue watches the oldest due step and the oldest unsent message of every bucket, whoever owns it. Every process does
+// it, so a failure of one is seen by the others. Overdue logs and exports what it finds. Each method is called by one
+// goroutine at a time (Probes); steps and messages share no state.
 type Overdue struct {
 	work       LateWork
 	log        *zap.Logger
 	stepAge    prometheus.Gauge
 	messageAge prometheus.Gauge
 
-	stepLate    bool // as last logged
+	stepLate    bool // last logged state
 	messageLate bool
-	looked      time.Time // for messages
-	found       error     // by that look
+	readAt      time.Time // last read of messages
+	found       error     // result of that read
 }
 
-// NewOverdue returns a watch of work, with its gauges registered.
+// NewOverdue returns an Overdue with its gauges registered.
 func NewOverdue(work LateWork, reg prometheus.Registerer, log *zap.Logger) *Overdue {
 	w := &Overdue{
 		work: work, log: log.Named("watch"),
@@ -51,17 +51,17 @@ func NewOverdue(work LateWork, reg prometheus.Registerer, log *zap.Logger) *Over
 		}),
 		messageAge: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "iris_app_oldest_pending_message_seconds",
-			Help: "How long ago the oldest unsent message of any bucket became due, whatever keeps it from being sent.",
+			Help: "How long ago the oldest unsent message of any bucket became due, for whatever reason it waits.",
 		}),
 	}
 	reg.MustRegister(w.stepAge, w.messageAge)
 	return w
 }
 
-// Checks are the conditions that the watch contributes to readiness.
+// Checks returns the readiness checks "escalation" and "delivery".
 func (w *Overdue) Checks() []Check { return []Check{{"escalation", w.steps}, {"delivery", w.messages}} }
 
-// steps wants steps to happen when they are due.
+// steps checks that no step is overdue.
 func (w *Overdue) steps(ctx context.Context) error {
 	due, err := w.work.OldestDue(ctx)
 	if err != nil {
@@ -80,7 +80,7 @@ func (w *Overdue) steps(ctx context.Context) error {
 	w.stepAge.Set(oldest.Age.Seconds())
 	late := buckets > 0
 	if late && !w.stepLate {
-		w.log.Error("a step is overdue and nobody takes it", zap.Int64("incident_id", int64(oldest.IncidentID)),
+		w.log.Error("a step is overdue and no processor takes it", zap.Int64("incident_id", int64(oldest.IncidentID)),
 			zap.Int("bucket", oldest.Bucket), zap.Duration("overdue", oldest.Age), zap.Int("buckets", buckets))
 	}
 	w.stepLate = late
@@ -88,23 +88,23 @@ func (w *Overdue) steps(ctx context.Context) error {
 	case !late:
 		return nil
 	case buckets < manyBuckets:
-		return Concern(fmt.Sprintf("a step of incident %d (bucket %d) has been due for %v and nobody takes it",
+		return Concern(fmt.Sprintf("a step of incident %d (bucket %d) is overdue by %v and no processor takes it",
 			oldest.IncidentID, oldest.Bucket, oldest.Age.Round(time.Second)))
 	}
-	return fmt.Errorf("steps are overdue in %d buckets and nobody takes them, that of incident %d for %v", buckets,
+	return fmt.Errorf("steps are overdue in %d buckets and no processor takes them; the oldest, of incident %d, by %v", buckets,
 		oldest.IncidentID, oldest.Age.Round(time.Second))
 }
 
-// messages wants messages to leave when they are due. A vendor that is away or a limit that is used up is no reason to turn
-// incidents away, so it is only a concern.
+// messages checks that no message is overdue. The result is only a concern: a vendor that is down or a limit that is used
+// up is no reason to refuse incidents.
 func (w *Overdue) messages(ctx context.Context) error {
-	if time.Since(w.looked) < pendingEvery {
+	if time.Since(w.readAt) < pendingEvery {
 		return w.found
 	}
 	unsent, err := w.work.OldestUnsent(ctx)
-	w.looked = time.Now()
+	w.readAt = time.Now()
 	if err != nil {
-		w.found = Concern("the oldest unsent message cannot be looked up: " + plain(err).Error())
+		w.found = Concern("the oldest unsent message cannot be read: " + plain(err).Error())
 		return w.found
 	}
 	var oldest engine.UnsentMessage

@@ -40,14 +40,14 @@ func TestTheWatchTellsOfOverdueSteps(t *testing.T) {
 
 	l.due = append(l.due, engine.BucketDue{Bucket: 4, IncidentID: 8, Age: 31 * time.Second})
 	for range 2 {
-		require.Equal(t, Concern("a step of incident 8 (bucket 4) has been due for 31s and nobody takes it"), w.steps(t.Context()),
+		require.Equal(t, Concern("a step of incident 8 (bucket 4) is overdue by 31s and no processor takes it"), w.steps(t.Context()),
 			"one bad incident must not make a server turn the others away")
 	}
-	require.Equal(t, 1, logs.FilterMessage("a step is overdue and nobody takes it").Len(), "told once")
+	require.Equal(t, 1, logs.FilterMessage("a step is overdue and no processor takes it").Len(), "told once")
 
 	l.due = append(l.due, engine.BucketDue{Bucket: 5, IncidentID: 9, Age: time.Minute}, engine.BucketDue{Bucket: 6, IncidentID: 10, Age: 40 * time.Second})
 	err := w.steps(t.Context())
-	require.EqualError(t, err, "steps are overdue in 3 buckets and nobody takes them, that of incident 9 for 1m0s")
+	require.EqualError(t, err, "steps are overdue in 3 buckets and no processor takes them; the oldest, of incident 9, by 1m0s")
 	require.NotErrorAs(t, err, new(Concern))
 }
 
@@ -95,12 +95,12 @@ func TestAHandOverTurnsNobodyAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &lonely{n: 256, members: 1}
 		c := MembersCheck(l)
-		require.EqualError(t, c.Ask(t.Context()), "256 of 256 buckets have no live owner: their incidents wait", "nobody has taken them yet")
+		require.EqualError(t, c.Ask(t.Context()), "256 of 256 buckets have no live owner: their incidents are not escalated", "nobody has taken them yet")
 		l.n = 0
 		require.NoError(t, c.Ask(t.Context()))
 		l.n = 85
 		<-time.After(9 * time.Second)
-		require.Equal(t, Concern("85 of 256 buckets are changing hands"), c.Ask(t.Context()))
+		require.Equal(t, Concern("85 of 256 buckets are changing their owner"), c.Ask(t.Context()))
 		<-time.After(2 * time.Second)
 		err := c.Ask(t.Context())
 		require.Error(t, err)

@@ -1,6 +1,7 @@
-// Package ical speaks iCalendar (RFC 5545): it writes the feeds that calendars subscribe to, and reads the calendars that
-// teams bring along. It knows no transport and no storage. Times are written in UTC, so that no calendar needs our tables of
-// zones; what is read may be in any zone of the IANA database.
+// Package ical writes and reads iCalendar (RFC 5545): the feeds that calendar programs subscribe to, and the external
+// calendars that teams import. The edges and jobs call it. It does not know transport or storage. Feeds are in UTC, so
+// that no program needs our zone tables; imported times may be in any IANA zone. Text that cannot be read is an Invalid
+// fault of the field "body".
 package ical
 
 import (
@@ -20,7 +21,7 @@ import (
 
 const product = "-//Oncall//Oncall calendar feed//EN"
 
-// Feed is a calendar to be written.
+// Feed is a calendar to write.
 type Feed struct {
 	Name   string // of the person or team
 	Shifts []oncall.FeedShift
@@ -28,10 +29,10 @@ type Feed struct {
 	Contacts map[users.ID]map[users.Mode]string
 }
 
-// UID is how calendars know a shift.
+// UID identifies a shift in calendars.
 func UID(s oncall.FeedShift) string { return fmt.Sprintf("event-%d@oncall", s.Feed) }
 
-// Text returns the feed. The same data makes the same bytes.
+// Text returns the feed. The same data gives the same bytes.
 func (f Feed) Text() string {
 	c := ics.NewCalendarFor("Oncall")
 	c.SetProductId(product)
@@ -79,7 +80,7 @@ func (f Feed) add(e *ics.VEvent, s oncall.FeedShift) {
 		&ics.KeyValues{Key: string(ics.ParameterRole), Value: []string{string(ics.ParticipationRoleReqParticipant)}})
 }
 
-// clean takes line breaks and other control characters out, which have no place in a line.
+// clean removes line breaks and other control characters, which are invalid in a line.
 func clean(s string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
@@ -89,7 +90,8 @@ func clean(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD")))
 }
 
-// parameter makes a value of a parameter, which knows no escapes: what could end it becomes a space or a typographic sign.
+// parameter makes the value of a parameter, which has no escapes: characters that could end it become a space or a
+// typographic sign.
 func parameter(s string) string {
 	return strings.TrimSpace(strings.NewReplacer(`"`, " ", ",", " ", ";", " ", ":", " ", `\`, " ", "'", "\u2019").Replace(s))
 }

@@ -14,20 +14,20 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 )
 
-// Bounds of what is read: recurring events cost work that their text does not show.
+// Bounds of what is read: a short text can have many recurring events.
 const (
 	maxEvents      = 2000
 	maxRecurring   = 100
 	maxOccurrences = 2000
 )
 
-// Person is somebody whom an event names.
+// Person is a person whom an event names.
 type Person struct{ Name, Email string }
 
 // Event is one occurrence of an event.
 type Event struct {
 	UID string
-	// Occurs tells the occurrences of an event apart: when it begins or, of one that was moved, when it was to begin.
+	// Occurs identifies an occurrence of an event: its start or, if it was moved, its original start.
 	Occurs     time.Time
 	Start, End time.Time // whole seconds, UTC
 	Summary    string
@@ -37,18 +37,17 @@ type Event struct {
 // Problem is an event that could not be read.
 type Problem struct{ UID, Summary, Why string }
 
-// Calendar is what was read.
+// Calendar is the result of reading.
 type Calendar struct {
 	Events   []Event
 	UIDs     []string // of all events that could be read, also those without an occurrence in the window, sorted
 	Problems []Problem
 }
 
-// Read returns the occurrences of a calendar's events that overlap [from, until), by start. Times without a zone and whole days
-// are those of zone, unless the calendar names one (X-WR-TIMEZONE). Zones may be those that the
-// calendar describes itself. Recurring events begin and end at the same time of day, whatever
-// the clocks do. Text that is no calendar, or too much of one, is an Invalid fault for the field "body"; what is wrong with one
-// event is a problem.
+// Read returns the occurrences of a calendar's events that overlap [from, until), by start. Times without a zone and
+// whole days are in zone, unless the calendar names one (X-WR-TIMEZONE). Zones may be described in the calendar itself.
+// Recurring events begin and end at the same time of day across changes of the clocks. Text that is not a calendar, or
+// exceeds the bounds, is an Invalid fault of the field "body". An event that cannot be read is a Problem.
 func Read(raw []byte, zone *time.Location, from, until time.Time) (Calendar, error) {
 	parsed, err := ics.ParseCalendar(bytes.NewReader(raw))
 	if err != nil {
@@ -69,7 +68,7 @@ func Read(raw []byte, zone *time.Location, from, until time.Time) (Calendar, err
 	for _, e := range events {
 		if p := e.GetProperty(ics.ComponentPropertyRecurrenceId); p != nil {
 			if at, _, err := r.at(p); err == nil {
-				r.moved[occurrence{e.Id(), at.In(r.zoneBeside(p, e.GetProperty(ics.ComponentPropertyDtStart))).Unix()}] = true
+				r.moved[occurrence{e.Id(), at.In(r.siblingZone(p, e.GetProperty(ics.ComponentPropertyDtStart))).Unix()}] = true
 			}
 		}
 	}
@@ -89,16 +88,16 @@ type occurrence struct {
 	at  int64
 }
 
-// Unreadable words the failure of a text that is no calendar: in which line, what is wrong, and what to do.
+// Unreadable returns the fault for a text that is not a calendar: the line, what is wrong, and what to do.
 func Unreadable(raw []byte, err error) error {
 	const do = "send the text of an .ics file, from BEGIN:VCALENDAR to END:VCALENDAR"
 	if line, why := badLine(raw); why != nil {
-		return fault.Invalidf("body", "line %d of the iCalendar cannot be read: %v; mend or remove it, or export the calendar again", line, why)
+		return fault.Invalidf("body", "line %d of the iCalendar cannot be read: %v; correct or remove it, or export the calendar again", line, why)
 	}
-	return fault.Invalidf("body", "this is no iCalendar that can be read: %v; %s", err, do)
+	return fault.Invalidf("body", "the text is not a readable iCalendar: %v; %s", err, do)
 }
 
-// badLine finds the first line that is no property: its number from 1, and what is wrong.
+// badLine finds the first line that is not a property. It returns the line's number from 1, and what is wrong.
 func badLine(raw []byte) (int, error) {
 	lines := strings.Split(strings.ReplaceAll(string(raw), "\r\n", "\n"), "\n")
 	for i := 0; i < len(lines); {
@@ -160,7 +159,7 @@ func (r *reader) event(e *ics.VEvent) error {
 		if _, ranged := p.ICalParameters["RANGE"]; ranged {
 			return wrong("RECURRENCE-ID: changes of all following occurrences at once cannot be read")
 		}
-		return r.add(event, at.In(r.zoneBeside(p, begin)), start.In(zone), end)
+		return r.add(event, at.In(r.siblingZone(p, begin)), start.In(zone), end)
 	}
 	spans := []oncall.Span{{Start: start.In(zone), End: end}}
 	if rule := e.GetProperty(ics.ComponentPropertyRrule); rule != nil {
@@ -237,7 +236,7 @@ func (r *reader) length(e *ics.VEvent, start oncall.Local, days bool, zone *time
 		end = (start + oncall.Local(24*60*60)).In(zone)
 	}
 	if !begin.Before(end) {
-		return 0, end, fault.Invalidf("body", "it ends before it has begun, or lasts no time")
+		return 0, end, fault.Invalidf("body", "it must end after it begins")
 	}
 	return time.Duration(oncall.LocalIn(end, zone)-start) * time.Second, end, nil
 }
@@ -257,7 +256,8 @@ func (l listedTime) in(zone *time.Location) time.Time {
 	return l.Local.In(l.zone)
 }
 
-// means reports whether the entry is about what begins at t: a day is about all that begins on it.
+// means reports whether the entry applies to an occurrence that begins at t. A whole day applies to all that begin on
+// it.
 func (l listedTime) means(t time.Time, zone *time.Location) bool {
 	if l.day {
 		return oncall.LocalIn(t, zone).Date() == l.Date()
@@ -265,7 +265,7 @@ func (l listedTime) means(t time.Time, zone *time.Location) bool {
 	return l.Local.In(l.zone).Equal(t)
 }
 
-// maxListed bounds the entries of an event: each occurrence is compared with each.
+// maxListed bounds the entries of an event, because each occurrence is compared with each entry.
 const maxListed = 1000
 
 // listed returns the entries of EXDATE or RDATE.
@@ -273,7 +273,7 @@ func (r *reader) listed(e *ics.VEvent, name ics.ComponentProperty, begin *ics.IA
 	var out []listedTime
 	for _, p := range e.GetProperties(name) {
 		if parameterOf(p, "VALUE") == "PERIOD" || strings.Contains(p.Value, "/") {
-			return nil, fault.Invalidf("body", "periods cannot be read; give the beginnings, or events of their own")
+			return nil, fault.Invalidf("body", "periods are not supported: list the beginnings, or separate events")
 		}
 		for _, one := range strings.Split(p.Value, ",") {
 			each := *p
@@ -282,7 +282,7 @@ func (r *reader) listed(e *ics.VEvent, name ics.ComponentProperty, begin *ics.IA
 			if err != nil {
 				return nil, err
 			}
-			if out = append(out, listedTime{at, r.zoneBeside(&each, begin), day}); len(out) > maxListed {
+			if out = append(out, listedTime{at, r.siblingZone(&each, begin), day}); len(out) > maxListed {
 				return nil, fault.Invalidf("body", "there are more than %d; export less of the calendar", maxListed)
 			}
 		}
@@ -290,10 +290,10 @@ func (r *reader) listed(e *ics.VEvent, name ics.ComponentProperty, begin *ics.IA
 	return out, nil
 }
 
-// at reads a time on its own clock; days says that it is a day.
+// at parses a time on its own clock; days reports that it is a whole day.
 func (r *reader) at(p *ics.IANAProperty) (at oncall.Local, days bool, err error) {
 	if p == nil {
-		return 0, false, fault.Invalidf("body", "there is none")
+		return 0, false, fault.Invalidf("body", "it is missing")
 	}
 	if id := p.ICalParameters["TZID"]; len(id) > 0 {
 		if _, ok := r.named(id[0]); !ok {
@@ -304,17 +304,17 @@ func (r *reader) at(p *ics.IANAProperty) (at oncall.Local, days bool, err error)
 	t, err := time.Parse("20060102T150405", text)
 	if err != nil {
 		if t, err = time.Parse("20060102", text); err != nil {
-			return 0, false, fault.Invalidf("body", "%.100q is no time", p.Value)
+			return 0, false, fault.Invalidf("body", "%.100q is not a time", p.Value)
 		}
 		days = true
 	}
 	if t.Year() < 1970 || t.Year() > 2200 {
-		return 0, false, fault.Invalidf("body", "%.100q is no time of ours", p.Value)
+		return 0, false, fault.Invalidf("body", "the year of %.100q is out of range", p.Value)
 	}
 	return oncall.LocalOf(t), days, nil
 }
 
-// zoneOf is the zone of a time that at could read.
+// zoneOf is the zone of a time that at could parse.
 func (r *reader) zoneOf(p *ics.IANAProperty) *time.Location {
 	if strings.HasSuffix(strings.TrimSpace(p.Value), "Z") {
 		return time.UTC
@@ -327,8 +327,9 @@ func (r *reader) zoneOf(p *ics.IANAProperty) *time.Location {
 	return r.zone
 }
 
-// zoneBeside is the zone of a time that says none itself, next to another one of the same event: some programs name it only there.
-func (r *reader) zoneBeside(p, begin *ics.IANAProperty) *time.Location {
+// siblingZone is the zone of a time without one, from another time of the same event: some programs name the zone only
+// there.
+func (r *reader) siblingZone(p, begin *ics.IANAProperty) *time.Location {
 	if begin == nil || len(p.ICalParameters["TZID"]) > 0 || strings.HasSuffix(strings.TrimSpace(p.Value), "Z") {
 		return r.zoneOf(p)
 	}
@@ -338,7 +339,7 @@ func (r *reader) zoneBeside(p, begin *ics.IANAProperty) *time.Location {
 	return r.zoneOf(begin)
 }
 
-// named finds a zone: of the database, as the calendar describes it, or by the end of a longer name.
+// named finds a zone: in the IANA database, in the calendar, or by the end of a longer name.
 func (r *reader) named(name string) (*time.Location, bool) {
 	if zone := exactZone(name); zone != nil {
 		return zone, true
@@ -349,7 +350,7 @@ func (r *reader) named(name string) (*time.Location, bool) {
 	return zoneNamed(name)
 }
 
-// exactZone finds a zone of the database by its whole name; nil = there is none.
+// exactZone finds a zone of the IANA database by its whole name; nil = there is none.
 func exactZone(name string) *time.Location {
 	if name == "" || name == "Local" {
 		return nil
@@ -361,7 +362,7 @@ func exactZone(name string) *time.Location {
 	return zone
 }
 
-// zoneNamed finds a zone by its name, also behind the paths that some programs put in front.
+// zoneNamed finds a zone by its name, also after path prefixes that some programs add.
 func zoneNamed(name string) (*time.Location, bool) {
 	parts := strings.Split(strings.Trim(strings.TrimSpace(name), `"/`), "/")
 	for i := range parts {
@@ -376,9 +377,9 @@ func zoneNamed(name string) (*time.Location, bool) {
 	return nil, false
 }
 
-// duration reads a duration of RFC 5545: weeks and days by the calendar, the rest by the clock.
+// duration parses a duration of RFC 5545: weeks and days on the calendar, the rest on the clock.
 func duration(text string) (nominal, exact time.Duration, err error) {
-	bad := fault.Invalidf("body", "DURATION: %.100q is none", text)
+	bad := fault.Invalidf("body", "DURATION: %.100q is not a duration", text)
 	rest, ok := strings.CutPrefix(strings.TrimPrefix(text, "+"), "P")
 	if !ok || rest == "" {
 		return 0, 0, bad

@@ -147,20 +147,20 @@ func TestReadPeople(t *testing.T) {
 func TestReadTellsWhatItCannotRead(t *testing.T) {
 	t.Parallel()
 	for event, why := range map[string]string{
-		"DTEND:20261010T120000Z":                                                                      "DTSTART: there is none",
-		"DTSTART:soon":                                                                                `DTSTART: "soon" is no time`,
-		"DTSTART:00010101T000000Z":                                                                    `DTSTART: "00010101T000000Z" is no time of ours`,
+		"DTEND:20261010T120000Z":                                                                      "DTSTART: it is missing",
+		"DTSTART:soon":                                                                                `DTSTART: "soon" is not a time`,
+		"DTSTART:00010101T000000Z":                                                                    `DTSTART: the year of "00010101T000000Z" is out of range`,
 		"DTSTART;TZID=Middle Earth:20261010T120000":                                                   `DTSTART: the time zone "Middle Earth" is not one of the IANA database, and the calendar has no VTIMEZONE that describes it`,
-		"DTSTART:20261010T120000Z":                                                                    "it ends before it has begun, or lasts no time",
-		"DTSTART:20261010T120000Z\nDTEND:20261010T110000Z":                                            "it ends before it has begun, or lasts no time",
-		"DTSTART:20261010T120000Z\nDURATION:1H":                                                       `DURATION: "1H" is none`,
-		"DTSTART:20261010T120000Z\nDURATION:PT1H\nRRULE:FREQ=SECONDLY":                                "the rule may recur daily at most, at the time of day of its start",
+		"DTSTART:20261010T120000Z":                                                                    "it must end after it begins",
+		"DTSTART:20261010T120000Z\nDTEND:20261010T110000Z":                                            "it must end after it begins",
+		"DTSTART:20261010T120000Z\nDURATION:1H":                                                       `DURATION: "1H" is not a duration`,
+		"DTSTART:20261010T120000Z\nDURATION:PT1H\nRRULE:FREQ=SECONDLY":                                "the rule may recur at most daily, at the time of day of its start",
 		"DTSTART:20261010T120000Z\nDURATION:PT1H\nRRULE:NONSENSE":                                     `the rule "NONSENSE" is not one of RFC 5545, such as FREQ=WEEKLY;BYDAY=TU`,
-		"DTSTART:20261010T120000Z\nDURATION:PT1H\nEXDATE:x":                                           `EXDATE: "x" is no time`,
-		"DTSTART:20261010T120000Z\nDURATION:PT1H\nRDATE;VALUE=PERIOD:20261011T120000Z/PT1H":           "RDATE: periods cannot be read; give the beginnings, or events of their own",
-		"DTSTART:20261010T120000Z\nDURATION:PT1H\nRDATE:x":                                            `RDATE: "x" is no time`,
+		"DTSTART:20261010T120000Z\nDURATION:PT1H\nEXDATE:x":                                           `EXDATE: "x" is not a time`,
+		"DTSTART:20261010T120000Z\nDURATION:PT1H\nRDATE;VALUE=PERIOD:20261011T120000Z/PT1H":           "RDATE: periods are not supported: list the beginnings, or separate events",
+		"DTSTART:20261010T120000Z\nDURATION:PT1H\nRDATE:x":                                            `RDATE: "x" is not a time`,
 		"DTSTART:20261010T120000Z\nDURATION:PT1H\nEXRULE:FREQ=DAILY":                                  "EXRULE: exceptions by a rule cannot be read; list them with EXDATE",
-		"DTSTART:20261010T120000Z\nDURATION:PT1H\nRECURRENCE-ID:x":                                    `RECURRENCE-ID: "x" is no time`,
+		"DTSTART:20261010T120000Z\nDURATION:PT1H\nRECURRENCE-ID:x":                                    `RECURRENCE-ID: "x" is not a time`,
 		"DTSTART:20261010T120000Z\nDURATION:PT1H\nRECURRENCE-ID;RANGE=THISANDFUTURE:20261010T120000Z": "RECURRENCE-ID: changes of all following occurrences at once cannot be read",
 	} {
 		got := read(t, "UTC", event)

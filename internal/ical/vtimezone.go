@@ -12,17 +12,17 @@ import (
 	"github.com/teambition/rrule-go"
 )
 
-// Bounds of the zones that a calendar brings along.
+// Bounds of the zones that a calendar describes.
 const (
 	maxZones       = 20
 	maxObservances = 10   // of one zone
 	maxOnsets      = 2000 // of one part of a zone
-	firstYear      = 1600 // some programs begin there
+	firstYear      = 1600 // some programs use this year as the beginning
 	lastYear       = 2100
 )
 
-// ownZones returns the zones that a calendar describes itself, by TZID. Those of the IANA database are taken from there. Those that
-// cannot be read are missing: an event that needs one says so.
+// ownZones returns the zones that a calendar describes itself, by TZID. Those in the IANA database are taken from
+// there. Zones that cannot be read are missing; events that need one become Problems.
 func ownZones(c *ics.Calendar) map[string]*time.Location {
 	out := map[string]*time.Location{}
 	for _, z := range c.Timezones() {
@@ -47,7 +47,7 @@ type onset struct {
 	saving bool
 }
 
-// describedZone makes a zone of a VTIMEZONE (RFC 5545 3.6.5): what each of its parts says of the clock, until 2100.
+// describedZone makes a zone from a VTIMEZONE (RFC 5545 3.6.5): the changes of all its parts, until 2100.
 func describedZone(z *ics.VTimezone, name string) (*time.Location, bool) {
 	var all []onset
 	parts := z.SubComponents()
@@ -88,7 +88,7 @@ func describedZone(z *ics.VTimezone, name string) (*time.Location, bool) {
 	return zone, err == nil
 }
 
-// onsets returns when a part of a zone begins, as readings of the clock before.
+// onsets returns when a part of a zone begins, on the clock before.
 func onsets(base *ics.ComponentBase) ([]time.Time, bool) {
 	p := base.GetProperty(ics.ComponentPropertyDtStart)
 	if p == nil {
@@ -104,7 +104,7 @@ func onsets(base *ics.ComponentBase) ([]time.Time, bool) {
 		if err != nil || option.Freq != rrule.YEARLY || len(option.Byhour)+len(option.Byminute)+len(option.Bysecond) > 0 {
 			return nil, false
 		}
-		// Rules are followed for less than 300 years; what was before 1900 matters to nobody's calendar.
+		// Rules are expanded for less than 300 years; years before 1900 do not matter to calendars.
 		if every := max(1, option.Interval); option.Count == 0 && start.Year() < 1900 {
 			start = start.AddDate((1900-start.Year())/every*every, 0, 0)
 		}
@@ -156,7 +156,7 @@ func offsetOf(p *ics.IANAProperty) (int32, bool) {
 	return seconds, seconds > -27*3600 && seconds < 27*3600
 }
 
-// zoneFile writes what is known of a clock as tzdata files do (RFC 8536), which the standard library makes a zone of.
+// zoneFile encodes a zone as a tzdata file (RFC 8536), which the standard library can load.
 func zoneFile(first int32, all []onset) []byte {
 	type kind struct {
 		offset int32
@@ -181,7 +181,7 @@ func zoneFile(first int32, all []onset) []byte {
 			_ = binary.Write(&out, binary.BigEndian, uint32(n))
 		}
 	}
-	header(0, 1, 4) // the first part is for programs of long ago
+	header(0, 1, 4) // the first part is for old programs
 	out.WriteString("\x00\x00\x00\x00\x00\x00UTC\x00")
 	header(len(all), len(kinds), 4)
 	out.Write(times.Bytes())

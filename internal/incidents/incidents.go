@@ -1,6 +1,7 @@
-// Package incidents knows what an incident is, the states it passes through and the words of its timeline. An incident
-// is opened by an application, escalates along the plan version that was active then, and stops escalating when it is
-// acknowledged, resolved, or its plan is exhausted. "Active" means "still escalating", not "problem still there".
+// Package incidents defines what an incident is, its states and the kinds of entries on its timeline. An application
+// opens an incident. It escalates along the plan version that was active then, until it is acknowledged, resolved, or
+// its plan is exhausted. "Active" means "still escalating", not "the fault persists". Every domain, storage and edge
+// uses the package. It does not know storage or transport. Refused transitions are Conflict faults.
 package incidents
 
 import (
@@ -26,7 +27,7 @@ type Incident struct {
 	ApplicationID int64
 	Application   string
 	CreatedAt     time.Time
-	UpdatedAt     time.Time // zero: nobody and nothing changed it
+	UpdatedAt     time.Time // zero: it never changed
 	Active        bool
 	Resolved      bool
 	Owner         string // "" = nobody acknowledged it
@@ -42,30 +43,30 @@ type Target struct {
 	Name string
 }
 
-// New is a request to open an incident; everything in it was validated and resolved to ids.
+// New is a request to open an incident; its content is validated and resolved to ids.
 type New struct {
 	PlanID         int64
 	ApplicationID  int64
 	Context        json.RawMessage
 	DynamicTargets []DynamicTarget
 	Actor          string // who opened it, for the timeline
-	// DedupKey, when not empty, makes a second open incident of the same application, plan and key impossible.
+	// DedupKey, if not empty, prevents a second open incident of the same application, plan and key.
 	DedupKey string
-	// DedupFacts is what a delivery consisted of (see Opened.Known).
+	// DedupFacts is the content of a delivery (see Opened.Known).
 	DedupFacts json.RawMessage
-	// Alerts are those of a webhook's delivery, each fingerprint once; Late is how the source treats late ones.
+	// Alerts are the alerts of a webhook delivery, each fingerprint once. Late is the source's setting for late ones.
 	Alerts []Alert
 	Late   Late
 }
 
-// DynamicTarget is a target given by the incident instead of the plan; Index is the plan's dynamic_index.
+// DynamicTarget is a target given by the incident, not the plan; Index is the plan's dynamic_index.
 type DynamicTarget struct {
 	Index    int
 	Role     string
 	TargetID int64
 }
 
-// Opened tells what opening did.
+// Opened is the result of opening.
 type Opened struct {
 	ID     ID
 	Bucket int
@@ -78,7 +79,7 @@ type Opened struct {
 	Held bool
 }
 
-// Delivery is what a webhook brought for an incident that is open.
+// Delivery is a webhook delivery for an incident that is open.
 type Delivery struct {
 	Context, Facts json.RawMessage
 	Alerts         []Alert
@@ -86,7 +87,7 @@ type Delivery struct {
 	Text           string // what is new compared with the stored facts; "" = nothing
 }
 
-// Via says by which way a person or program answered.
+// Via is the way in which a person or program answered.
 type Via string
 
 // The ways.
@@ -104,10 +105,10 @@ const (
 // Change is an acknowledgement, reopening (unclaim), or resolution.
 type Change struct {
 	IDs []ID
-	// Actor is who did it, in words for the timeline (a user or "application NAME"); Via is how.
+	// Actor is who made the change, as text for the timeline (a user or "application NAME"); Via is how.
 	Actor string
 	Via   Via
-	// AskFirst leaves incidents alone that somebody other than the new owner and Replace has acknowledged.
+	// AskFirst leaves incidents unchanged that somebody other than the new owner and Replace has acknowledged.
 	AskFirst bool
 	Replace  users.ID
 }
@@ -117,9 +118,9 @@ type Acknowledged struct {
 	ID            ID
 	Found         bool
 	Active        bool   // after the change
-	PreviousOwner string // "" if nobody had it
+	PreviousOwner string // "" if nobody had acknowledged it
 	Application   string
-	// OwnedBy is who has acknowledged an incident that AskFirst left alone; 0 = it was acknowledged.
+	// OwnedBy is who has acknowledged an incident that AskFirst left unchanged; 0 = it was acknowledged.
 	OwnedBy users.ID
 }
 
@@ -142,10 +143,10 @@ const (
 	EntryComment      EntryKind = "comment"
 	EntryDelivery     EntryKind = "delivery" // what happened to a message: sent, failed, in doubt, mode changed
 	EntryCancelled    EntryKind = "cancelled"
-	EntryHeld         EntryKind = "held"    // a page waits for a digest, or left in one; or a late firing delivery waits
+	EntryHeld         EntryKind = "held"    // a page waits for a digest, or was sent in one; or a late firing delivery waits
 	EntryLimited      EntryKind = "limited" // a quota or a person's own rule changed a page
 	EntryOperator     EntryKind = "operator"
-	EntryFailure      EntryKind = "failure" // the engine failed on the incident itself and tries again
+	EntryFailure      EntryKind = "failure" // the engine failed on the incident itself and will retry
 )
 
 // Entry is one line of a timeline.
@@ -158,7 +159,7 @@ type Entry struct {
 	Detail json.RawMessage
 }
 
-// Comment is a person's remark.
+// Comment is a comment by a person or application.
 type Comment struct {
 	ID        int64
 	Author    string

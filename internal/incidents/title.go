@@ -9,13 +9,13 @@ import (
 // maxTitle is the length of a title in characters.
 const maxTitle = 160
 
-// Title is one line that says what the incident is about, made from its context: the value of the application's title
-// variable, else the first text under a name that usually holds one, else what an Alertmanager group or its first alert
-// says, else plan and application. It is never empty.
+// Title is a line that describes the incident. It comes from the context: the value of the application's title
+// variable, else the first text under a usual name for one, else the texts of an Alertmanager group or its first alert,
+// else plan and application. It is never empty.
 func (i Incident) Title() string {
 	var c map[string]json.RawMessage
 	_ = json.Unmarshal(i.Context, &c)
-	delete(c, "") // what an application without a title variable would name
+	delete(c, "") // an application without a title variable would match it
 	names := []string{i.TitleVariable, "title", "summary", "subject", "ruleName", "description", "message", "name", "text", "alertname"}
 	var found []string
 	for _, name := range names {
@@ -33,7 +33,7 @@ func (i Incident) Title() string {
 	return ""
 }
 
-// plain is a JSON text; "" for anything else.
+// plain returns a JSON text; "" for any other value.
 func plain(raw json.RawMessage) string {
 	if len(raw) == 0 || raw[0] != '"' {
 		return "" // the error of Unmarshal costs more than its answer
@@ -43,7 +43,7 @@ func plain(raw json.RawMessage) string {
 	return s
 }
 
-// groupTitles are what a group of alerts may be called, best first.
+// groupTitles returns possible titles of a group of alerts, best first.
 func groupTitles(context json.RawMessage) []string {
 	type texts map[string]string
 	var group struct {

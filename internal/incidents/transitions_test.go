@@ -17,7 +17,7 @@ func TestNextStep(t *testing.T) {
 	}
 	_, err := NextStep(false, 3, 3)
 	require.True(t, fault.Is(err, fault.Conflict))
-	require.EqualError(t, err, "step 3 is the last one of the plan: restart begins the plan again")
+	require.EqualError(t, err, "step 3 is the last one of the plan: use restart to begin the plan again")
 	_, err = NextStep(true, 1, 3)
 	require.True(t, fault.Is(err, fault.Conflict))
 	require.Error(t, MayRestart(true))

@@ -1,4 +1,4 @@
-// Package instant compares instants. It is a library; any package may call it.
+// Package instant compares instants. Any package may call it; it imports nothing of Iris.
 package instant
 
 import "time"
@@ -19,7 +19,7 @@ func Later(a, b time.Time) time.Time {
 	return b
 }
 
-// Sooner returns the earlier of two instants of which the zero time means never.
+// Sooner returns the earlier of two instants; the zero time means never.
 func Sooner(a, b time.Time) time.Time {
 	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
 		return b

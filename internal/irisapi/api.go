@@ -12,17 +12,15 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
-	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/cache"
 	"github.com/iris-oncall/iris/internal/escalation"
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/notifications"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/replay"
@@ -63,7 +61,7 @@ type Templates interface {
 	Count(ctx context.Context, q filters.Query, fields []string) (filters.Tally, error)
 	ByID(ctx context.Context, id messages.TemplateID) (messages.TemplateDetails, error)
 	ByName(ctx context.Context, name string) (messages.TemplateDetails, error)
-	Create(ctx context.Context, d messages.TemplateDraft) (messages.TemplateID, error)
+	Create(ctx context.Context, d messages.NewTemplate) (messages.TemplateID, error)
 	SetActive(ctx context.Context, id messages.TemplateID, active bool) error
 }
 
@@ -76,53 +74,15 @@ type Messages interface {
 	ReceiptStatus(ctx context.Context, id messages.ID, vendor string) (string, error)
 }
 
-// Notifications accepts out-of-band notifications, durably.
-type Notifications interface {
-	Create(ctx context.Context, n messages.Notification) (int64, error)
-	// Lookup finds what a role and a name mean, up to a second old.
-	Lookup(ctx context.Context, role, name string) (escalation.Lookup, error)
-	// Category finds a category of an application by name; a NotFound fault when there is none.
-	Category(ctx context.Context, applicationID int64, name string) (messages.Category, error)
-	// CategoryChoices returns the modes that people chose for a category.
-	CategoryChoices(ctx context.Context, category int64, people []users.ID) (map[users.ID]users.Mode, error)
-}
-
 // Applications finds applications and the variables they declared, as they are now.
 type Applications interface {
 	auth.Applications
 	Variables(ctx context.Context, id int64) ([]string, error)
 }
 
-// Directory reads how people can be reached and what applications allow, in batches.
-type Directory interface {
-	Responders(ctx context.Context, keys []users.ResponderKey) (map[users.ResponderKey]users.Responder, error)
-	Applications(ctx context.Context, ids []int64) (map[int64]escalation.Application, error)
-}
-
-// Resolver answers who is meant by a role of a target.
-type Resolver interface {
-	Resolve(ctx context.Context, q oncall.Query, t time.Time) (oncall.Answer, error)
-}
-
 // Queues tells what waits for delivery.
 type Queues interface {
 	Depths(ctx context.Context) ([]messages.QueueDepth, error)
-}
-
-// Timelines tell what happened to incidents, in order.
-type Timelines interface {
-	Timeline(ctx context.Context, id incidents.ID) ([]incidents.Entry, error)
-}
-
-// AuditLog tells who changed what by hand: the latest changes with a smaller number, newest first.
-type AuditLog interface {
-	Before(ctx context.Context, before int64, limit int) ([]auth.AuditRecord, error)
-}
-
-// Replays keeps answers to requests that carry an Idempotency-Key.
-type Replays interface {
-	replay.Store
-	Expire(ctx context.Context) (int64, error)
 }
 
 // Config holds what operators can choose. The zero value is the default.
@@ -167,22 +127,21 @@ type Deps struct {
 	Authenticator *wire.Authenticator
 	Errors        *wire.Errors
 	Incidents     Incidents
-	Timelines     Timelines
-	AuditLog      AuditLog
 	Plans         Plans
 	Templates     Templates
 	Messages      Messages
-	Notifications Notifications
+	Notifications notifications.Store
 	Applications  Applications
-	Directory     Directory
-	Resolver      Resolver
+	Directory     notifications.Directory
+	Resolver      notifications.Resolver
 	People        wire.People
 	Profiles      Profiles
 	Targets       Targets
 	Categories    Categories
 	Queues        Queues
-	Replays       Replays
-	Load          Load
+	// Begin begins units of work for requests that carry an Idempotency-Key.
+	Begin replay.Begin[Deps]
+	Load  Load
 	// SlackID finds who has an e-mail address in Slack: their id there, or a NotFound fault. nil = Slack is not configured.
 	SlackID func(ctx context.Context, email string) (string, error)
 	// Teammates reports whether two people belong to the same active team.
@@ -195,10 +154,6 @@ type Deps struct {
 	States          States
 	Aggregations    Aggregations
 	Statistics      Statistics
-	Removals        Removals
-	// Who is paged when nobody of a step can be reached.
-	PlanFallbacks        PlanFallbacks
-	ApplicationFallbacks ApplicationFallbacks
 	// Rates bounds how many incidents are opened; nil = any number.
 	Rates Rates
 	// Syntax reports what is wrong with a Jinja2 template, nil when nothing is.
@@ -207,7 +162,6 @@ type Deps struct {
 	Wake func(buckets.Set)
 	// Ping reports whether the database answers.
 	Ping       func(context.Context) error
-	Log        *zap.Logger
 	Registerer prometheus.Registerer
 	Config     Config
 }
@@ -215,40 +169,41 @@ type Deps struct {
 // API serves the routes. It is safe for concurrent use.
 type API struct {
 	Deps
-	metrics    *metrics
-	variables  *cache.Cache[int64, []string]
-	responders *oncall.Recent[users.ResponderKey, users.Responder]
-	modes      *oncall.Recent[int64, escalation.Application]
-	tagging    tagging
-	turns      *wire.Turns
-	keys       *replay.Keys
+	metrics   *metrics
+	variables *cache.Cache[int64, []string]
+	acceptor  *notifications.Acceptor
+	tagging   tagging
+	turns     *wire.Turns
+	keys      *replay.Keys[Deps]
 }
-
-// keep is for how long contacts and modes are trusted without reading them again.
-const keep = time.Second
 
 // New checks that every part is there.
 func New(d Deps) (*API, error) {
-	if d.Authenticator == nil || d.Errors == nil || d.Incidents == nil || d.Timelines == nil || d.AuditLog == nil || d.Plans == nil || d.Templates == nil ||
+	if d.Authenticator == nil || d.Errors == nil || d.Incidents == nil || d.Plans == nil || d.Templates == nil ||
 		d.Messages == nil || d.Notifications == nil || d.Applications == nil || d.Directory == nil || d.Resolver == nil ||
 		d.People == nil || d.Profiles == nil || d.Targets == nil || d.Categories == nil ||
-		d.Queues == nil || d.Replays == nil || d.Load == nil || d.Settings == nil || d.ApplicationKeys == nil || d.Limits == nil ||
+		d.Queues == nil || d.Begin == nil || d.Load == nil || d.Settings == nil || d.ApplicationKeys == nil || d.Limits == nil ||
 		d.Tags == nil || d.States == nil || d.Aggregations == nil || d.Statistics == nil || d.Syntax == nil || d.Wake == nil ||
-		d.Ping == nil || d.Log == nil || d.Registerer == nil {
+		d.Ping == nil || d.Registerer == nil {
 		return nil, errors.New("irisapi: a part is missing")
-	}
-	if d.Config.NotificationLifetime <= 0 {
-		d.Config.NotificationLifetime = time.Hour
 	}
 	m, err := newMetrics(d.Registerer)
 	if err != nil {
 		return nil, err
 	}
-	d.Log = d.Log.Named("irisapi")
 	return &API{Deps: d, metrics: m, variables: cache.New(cache.Config[int64, []string]{}),
-		responders: oncall.NewRecent(keep, d.Directory.Responders), modes: oncall.NewRecent(keep, d.Directory.Applications),
+		acceptor: notifications.New(notifications.Deps{Store: d.Notifications, Directory: d.Directory, Resolver: d.Resolver, Load: d.Load,
+			DummyRoles: d.Config.DummyRoles, Lifetime: d.Config.NotificationLifetime}),
 		tagging: tagging{d.Config.Tags, d.Tags}, turns: wire.NewTurns(d.Errors),
-		keys: &replay.Keys{Store: d.Replays, Errors: d.Errors, Wake: d.Wake, Replayed: m.replayed.Inc}}, nil
+		keys: &replay.Keys[Deps]{Begin: d.Begin, Errors: d.Errors, Wake: d.Wake, Replayed: m.replayed.Inc}}, nil
+}
+
+// over returns the API over the parts of a unit of work, with the caches and metrics of a.
+func (a *API) over(d Deps, wake replay.Wake) *API {
+	c := *a
+	d.Wake, d.Config = wake, a.Config
+	c.Deps, c.tagging, c.acceptor = d, tagging{d.Config.Tags, d.Tags}, a.acceptor.Within(d.Notifications)
+	return &c
 }
 
 // Handler returns a router that serves nothing but this API, for tests and for a server of its own.
@@ -258,35 +213,4 @@ func (a *API) Handler() http.Handler {
 	a.Errors.Refuse(r)
 	a.Routes(r)
 	return r
-}
-
-const (
-	expireEvery = 10 * time.Minute
-	expireBatch = 5000
-)
-
-// Run removes answers that are kept no longer, until ctx ends.
-func (a *API) Run(ctx context.Context) error {
-	tick := time.NewTicker(expireEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-			a.expire(ctx)
-		}
-	}
-}
-
-func (a *API) expire(ctx context.Context) {
-	for ctx.Err() == nil {
-		n, err := a.Replays.Expire(ctx)
-		if err != nil && !fault.Is(err, fault.Unavailable) {
-			a.Log.Error("old idempotent answers cannot be removed", zap.Error(err))
-		}
-		if err != nil || n < expireBatch {
-			return
-		}
-	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/applications"
 	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
@@ -182,7 +183,7 @@ func parseSenders(b body) (map[users.Mode]string, error) {
 		}
 		out[users.Email] = ""
 		if address := given[mode]; address != nil {
-			if *address != "" && (!destination(*address) || !strings.Contains(*address, "@")) {
+			if *address != "" && (!catalog.Destination(*address) || !strings.Contains(*address, "@")) {
 				return nil, fault.Invalidf("custom_sender_addresses", "The custom sender address of email must be an e-mail address")
 			}
 			out[users.Email] = strings.TrimSpace(*address)

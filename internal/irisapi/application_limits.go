@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/applications"
+	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/wire"
 )
@@ -218,7 +219,7 @@ func (a *applicationRoutes) setEmails(w http.ResponseWriter, r *http.Request) er
 		switch {
 		case json.Unmarshal(raw, &plan) != nil || isNull(raw):
 			return fault.Invalidf("", "The plan of %s must be a string", email)
-		case !destination(email) || !strings.Contains(email, "@"):
+		case !catalog.Destination(email) || !strings.Contains(email, "@"):
 			return fault.Invalidf("", "%s is not an e-mail address", email)
 		case seen[key]:
 			return fault.Invalidf("", "The address %s is given twice", email)

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/wire"
@@ -73,14 +72,6 @@ func (b body) optionalText(name string) (string, error) {
 		return "", b.fault(name, "%s must not contain NUL characters", name)
 	}
 	return s, nil
-}
-
-// maxDestination bounds a literal destination in bytes: an address, a channel, a URL.
-const maxDestination = 1000
-
-// destination reports whether s can be where a message goes: not empty, of bearable length, one line.
-func destination(s string) bool {
-	return strings.TrimSpace(s) != "" && len(s) <= maxDestination && storable(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }
 
 // number returns a required whole number between lowest and highest. Clients also send 1.0 and "1".

@@ -10,7 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/notifications"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
@@ -61,9 +63,8 @@ func FuzzPlanBody(f *testing.F) {
 	f.Add([]byte(`{"name":1,"steps":[[[]]]}`))
 	f.Add([]byte(`{"name":"n","creator":"a","description":"","threshold_window":"1","threshold_count":1e2,"aggregation_window":true,
 		"aggregation_reset":0,"steps":[[{"template":"t","wait":1,"repeat":9,"dynamic_index":3}],[]]}`))
-	a := &API{Deps: Deps{Syntax: func(string) error { return nil }}}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		b, err := parseBody(raw, invalidPlan)
+		b, err := parseBody(raw, catalog.InvalidPlan)
 		mistake(t, err)
 		if err != nil {
 			return
@@ -74,9 +75,9 @@ func FuzzPlanBody(f *testing.F) {
 			return
 		}
 		require.False(t, digits(p.name))
-		mistake(t, checkShape(p.Steps, 24*time.Hour))
+		mistake(t, catalog.CheckShape(p.Steps, 24*time.Hour))
 		if p.tracking != nil {
-			_, err := a.checkTracking(*p.tracking)
+			_, err := p.tracking.Check(func(string) error { return nil })
 			mistake(t, err)
 		}
 	})
@@ -92,9 +93,9 @@ func FuzzNotificationBody(f *testing.F) {
 		if err != nil {
 			return
 		}
-		require.True(t, n.mode != "" || n.priority != "")
-		require.LessOrEqual(t, len(n.targets), maxRecipients)
-		require.True(t, storable(n.subject+n.body+n.html+n.template))
+		require.True(t, n.Mode != "" || n.Priority != "")
+		require.LessOrEqual(t, len(n.Targets), notifications.MaxRecipients)
+		require.True(t, storable(n.Subject+n.Body+n.EmailHTML+n.Template))
 	})
 }
 

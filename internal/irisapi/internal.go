@@ -9,6 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/notifications"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 )
@@ -165,7 +166,7 @@ func (i *internalRoutes) target(w http.ResponseWriter, r *http.Request) error {
 
 // meant resolves a role of a target. problem says in words why it cannot be, or why it is nobody.
 func (i *internalRoutes) meant(ctx context.Context, role, target string) (problem string, ids []users.ID, err error) {
-	q, err := i.api.meaning(ctx, named{role: role, name: target})
+	q, err := i.api.acceptor.Query(ctx, notifications.Target{Role: role, Name: target}, "target")
 	if fault.Is(err, fault.Invalid) {
 		return "invalid role " + role + " for target " + target, nil, nil
 	}

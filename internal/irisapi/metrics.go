@@ -7,14 +7,13 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
-
-	shared "github.com/iris-oncall/iris/internal/metrics"
 )
 
 type metrics struct {
 	requests *prometheus.HistogramVec
-	refused  *prometheus.CounterVec
 	replayed prometheus.Counter
+	// Refused because the application has too much waiting.
+	refusedIncidents, refusedNotifications prometheus.Counter
 }
 
 func newMetrics(reg prometheus.Registerer) (*metrics, error) {
@@ -23,19 +22,24 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 			Name: "iris_httpapi_request_seconds", Help: "Time to answer API requests, by route, method and status.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		}, []string{"route", "method", "status"}),
-		refused: shared.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "iris_httpapi_overload_refused_total", Help: "Requests refused because the application has too much waiting.",
-		}, []string{"what"}), []string{"incident", "notification"}),
 		replayed: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "iris_httpapi_replayed_total", Help: "Requests answered from a stored answer (Idempotency-Key).",
 		}),
+		refusedIncidents: newRefused("incident"), refusedNotifications: newRefused("notification"),
 	}
-	for _, c := range []prometheus.Collector{m.requests, m.refused, m.replayed} {
+	for _, c := range []prometheus.Collector{m.requests, m.refusedIncidents, m.refusedNotifications, m.replayed} {
 		if err := reg.Register(c); err != nil {
 			return nil, err
 		}
 	}
 	return m, nil
+}
+
+func newRefused(what string) prometheus.Counter {
+	return prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "iris_httpapi_overload_refused_total", Help: "Requests refused because the application has too much waiting.",
+		ConstLabels: prometheus.Labels{"what": what},
+	})
 }
 
 // observe measures requests of a route that matched.

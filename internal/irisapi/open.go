@@ -108,7 +108,7 @@ func (a *API) openIncident(w http.ResponseWriter, r *http.Request) error {
 	if wait, err := a.Load.Overloaded(ctx, app); err != nil {
 		return err
 	} else if wait > 0 {
-		return a.overloaded("incident", app, wait)
+		return a.overloaded(app, wait)
 	}
 	if a.Rates != nil {
 		if err := a.Rates.Check(ctx, app, int64(plan.ID)); err != nil {
@@ -121,7 +121,7 @@ func (a *API) openIncident(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	a.Load.Accepted(app.ID, 1)
-	a.keys.Changed(ctx, buckets.Of(opened.Bucket))
+	a.Wake(buckets.Of(opened.Bucket))
 	created(w, int64(opened.ID), "incidents")
 	return nil
 }
@@ -171,8 +171,8 @@ func (a *API) dynamicTargets(ctx context.Context, plan escalation.Plan, given []
 }
 
 // overloaded refuses what would only wait.
-func (a *API) overloaded(what string, app auth.Application, wait time.Duration) error {
-	a.metrics.refused.WithLabelValues(what).Inc()
+func (a *API) overloaded(app auth.Application, wait time.Duration) error {
+	a.metrics.refusedIncidents.Inc()
 	return &fault.Error{Kind: fault.Throttled, RetryAfter: wait,
 		Message: "Application " + app.Name + " has too many messages waiting",
 		Detail:  "nothing was stored; send it again later"}

@@ -6,20 +6,10 @@ import (
 	"math"
 	"strings"
 	"time"
-	"unicode/utf8"
 
+	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/escalation"
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/users"
-)
-
-const (
-	invalidPlan = "Invalid plan"
-	// Bounds of one plan. Rounds of a notification are counted in 16 bits.
-	maxName          = 255
-	maxSteps         = 500
-	maxNotifications = 2000
-	maxRepeat        = 10_000
 )
 
 // planHead is what decides whether the caller may save a plan at all.
@@ -32,13 +22,7 @@ type planHead struct {
 type planBody struct {
 	planHead
 	escalation.PlanContent // without ids; targets have names only
-	tracking               *trackingBody
-}
-
-type trackingBody struct {
-	mode, key string
-	template  json.RawMessage
-	missing   bool // not all of the three fields were given
+	tracking               *catalog.Tracking
 }
 
 func parsePlanHead(b body) (planHead, error) {
@@ -47,14 +31,8 @@ func parsePlanHead(b body) (planHead, error) {
 	if h.name, err = b.text("name"); err != nil {
 		return h, err
 	}
-	h.name = strings.TrimSpace(h.name)
-	switch {
-	case h.name == "":
-		return h, b.fault("name", "Empty plan name")
-	case digits(h.name):
-		return h, b.fault("name", "Plan name cannot be a number")
-	case utf8.RuneCountInString(h.name) > maxName:
-		return h, b.fault("name", "Plan name cannot be longer than %d characters", maxName)
+	if h.name, err = catalog.PlanName(h.name); err != nil {
+		return h, err
 	}
 	if h.creator, err = b.optionalText("creator"); err != nil {
 		return h, err
@@ -104,8 +82,8 @@ func parseSteps(b body) ([]escalation.Step, error) {
 	if !b.given("steps") || json.Unmarshal(b.members["steps"], &raw) != nil {
 		return nil, b.fault("steps", "steps must be a list of lists of notifications")
 	}
-	if len(raw) > maxSteps {
-		return nil, b.fault("steps", "A plan cannot have more than %d steps", maxSteps)
+	if len(raw) > catalog.MaxSteps {
+		return nil, b.fault("steps", "A plan cannot have more than %d steps", catalog.MaxSteps)
 	}
 	steps := make([]escalation.Step, len(raw))
 	total := 0
@@ -114,11 +92,11 @@ func parseSteps(b body) ([]escalation.Step, error) {
 		if !ok {
 			return nil, b.fault("steps", "Step %d must be a list of notifications", i+1)
 		}
-		if total += len(given); total > maxNotifications {
-			return nil, b.fault("steps", "A plan cannot have more than %d notifications", maxNotifications)
+		if total += len(given); total > catalog.MaxNotifications {
+			return nil, b.fault("steps", "A plan cannot have more than %d notifications", catalog.MaxNotifications)
 		}
 		for _, g := range given {
-			n, err := parseNotification(body{members: g, title: invalidPlan, where: fmt.Sprintf(" in step %d", i+1)})
+			n, err := parseNotification(body{members: g, title: catalog.InvalidPlan, where: fmt.Sprintf(" in step %d", i+1)})
 			if err != nil {
 				return nil, err
 			}
@@ -142,7 +120,7 @@ func parseNotification(b body) (n escalation.Notification, err error) {
 	if err != nil {
 		return n, err
 	}
-	repeat, err := b.number("repeat", 0, maxRepeat)
+	repeat, err := b.number("repeat", 0, catalog.MaxRepeat)
 	if err != nil {
 		return n, err
 	}
@@ -155,7 +133,7 @@ func parseNotification(b body) (n escalation.Notification, err error) {
 		n.Optional = optional == 1
 	}
 	if b.given("dynamic_index") {
-		index, err := b.number("dynamic_index", 0, maxNotifications)
+		index, err := b.number("dynamic_index", 0, catalog.MaxNotifications)
 		if err != nil {
 			return n, err
 		}
@@ -171,45 +149,20 @@ func parseNotification(b body) (n escalation.Notification, err error) {
 	return n, err
 }
 
-func parseTracking(b body) (*trackingBody, error) {
-	t := &trackingBody{template: b.members[trackingTemplate]}
+func parseTracking(b body) (*catalog.Tracking, error) {
+	t := &catalog.Tracking{}
 	var err error
-	if t.mode, err = b.optionalText("tracking_type"); err != nil {
+	if t.Mode, err = b.optionalText("tracking_type"); err != nil {
 		return nil, err
 	}
-	if t.key, err = b.optionalText("tracking_key"); err != nil {
+	if t.Destination, err = b.optionalText("tracking_key"); err != nil {
 		return nil, err
 	}
-	hasTemplate := b.given(trackingTemplate) && truthy(t.template)
-	if t.mode == "" && t.key == "" && !hasTemplate {
+	if raw := b.members[trackingTemplate]; b.given(trackingTemplate) && truthy(raw) {
+		t.Templates = raw
+	}
+	if t.Mode == "" && t.Destination == "" && t.Templates == nil {
 		return nil, nil
 	}
-	t.missing = t.mode == "" || t.key == "" || !hasTemplate
 	return t, nil
-}
-
-// checkShape applies the rules that need nothing but the plan.
-func checkShape(steps []escalation.Step, longest time.Duration) error {
-	seen := map[int]bool{}
-	highest := -1
-	var length time.Duration
-	for _, s := range steps {
-		var step time.Duration
-		for _, n := range s.Notifications {
-			if n.DynamicIndex != nil {
-				seen[*n.DynamicIndex] = true
-				highest = max(highest, *n.DynamicIndex)
-			}
-			step = max(step, n.Wait*time.Duration(n.Repeat+1))
-		}
-		length += step
-	}
-	if highest+1 != len(seen) {
-		return fault.Titled(invalidPlan, "Dynamic target numbers must span 0..n without gaps")
-	}
-	if longest > 0 && length > longest {
-		hours := longest.Hours()
-		return fault.Titled(invalidPlan, fmt.Sprintf("Plan length exceeds the %g hour maximum", hours))
-	}
-	return nil
 }

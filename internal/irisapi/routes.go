@@ -7,6 +7,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/replay"
 )
 
 // access says who may use a route, before the handler looks at the details.
@@ -42,9 +43,6 @@ func (a *API) table() []route {
 		newVocabulary(a.Deps).table(),
 		newInternal(a).table(),
 		newStatistics(a.Deps).table(),
-		a.records(),
-		removalRoutes{a.Removals}.table(),
-		fallbacks{a, newApplications(a.Deps)}.table(),
 	)
 }
 
@@ -80,10 +78,13 @@ func (a *API) core() []route {
 
 // Routes mounts the API on a router, which should use wire.TrimSlash. Paths are absolute.
 func (a *API) Routes(r chi.Router) {
-	for _, rt := range a.table() {
+	for i, rt := range a.table() {
 		h := a.serve(rt)
 		if rt.method == http.MethodPost {
-			h = a.keys.Once(h)
+			h = a.keys.Once(h, func(d Deps, wake replay.Wake) http.Handler {
+				over := a.over(d, wake)
+				return over.serve(over.table()[i])
+			})
 		}
 		if rt.method == http.MethodGet {
 			h = a.turns.Middleware(h)
@@ -125,7 +126,7 @@ func (a *API) admit(need access, r *http.Request) error {
 	case read:
 		return actor.MayRead(a.Config.Openings)
 	case someone:
-		return actor.MayCome(a.Config.Openings)
+		return actor.MayCall(a.Config.Openings)
 	case write:
 		return actor.MayTry(a.Config.Openings)
 	case public:

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
@@ -94,8 +95,6 @@ func (a *API) findTemplate(ctx context.Context, idOrName string) (messages.Templ
 	return a.Templates.ByID(ctx, messages.TemplateID(id))
 }
 
-const invalidTemplate = "Invalid template"
-
 // createTemplate saves a new version of a template, which becomes the active one of its name.
 func (a *API) createTemplate(w http.ResponseWriter, r *http.Request) error {
 	b, err := readBody(w, r, "")
@@ -115,34 +114,22 @@ func (a *API) createTemplate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	creator, err := a.creator(r.Context(), creatorName, invalidTemplate)
+	creator, err := a.creator(r.Context(), creatorName, catalog.InvalidTemplate)
 	if err != nil {
 		return err
 	}
-	d := messages.TemplateDraft{Name: strings.TrimSpace(name), CreatorID: creator.ID}
+	d := messages.NewTemplate{Name: strings.TrimSpace(name), CreatorID: creator.ID}
 	if d.Name == "" {
 		return fault.Invalidf("name", "name argument missing")
 	}
-	if utf8.RuneCountInString(d.Name) > maxName {
-		return fault.Titled(invalidTemplate, "name cannot be longer than 255 characters")
+	if utf8.RuneCountInString(d.Name) > catalog.MaxName {
+		return fault.Titled(catalog.InvalidTemplate, "name cannot be longer than 255 characters")
 	}
 	if d.Words, err = parseContent(b.members["content"]); err != nil {
 		return err
 	}
-	if err := a.checkWords(d.Words); err != nil {
-		return err
-	}
-	if active, err := a.Templates.ByName(r.Context(), d.Name); err == nil {
-		if err := a.mayReplace(r.Context(), "template", active.Name, active.Creator, active.CreatorID); err != nil {
-			return err
-		}
-	} else if !fault.Is(err, fault.NotFound) {
-		return err
-	}
-	id, err := a.Templates.Create(r.Context(), d)
-	if fault.Is(err, fault.Invalid) {
-		return fault.Titled(invalidTemplate, fault.Public(err))
-	}
+	templates := catalog.Templates{Store: a.Templates, Authors: a.authors(), Syntax: a.Syntax}
+	id, err := templates.Save(r.Context(), wire.Actor(r.Context()), d)
 	if err != nil {
 		return err
 	}
@@ -151,22 +138,22 @@ func (a *API) createTemplate(w http.ResponseWriter, r *http.Request) error {
 }
 
 // parseContent decodes application -> mode -> {subject, body, email_html}.
-func parseContent(raw json.RawMessage) ([]messages.TemplateWords, error) {
+func parseContent(raw json.RawMessage) ([]messages.TemplateText, error) {
 	var apps map[string]json.RawMessage
 	if json.Unmarshal(raw, &apps) != nil || apps == nil {
-		return nil, fault.Titled(invalidTemplate, "content must be an object of applications")
+		return nil, fault.Titled(catalog.InvalidTemplate, "content must be an object of applications")
 	}
-	var out []messages.TemplateWords
+	var out []messages.TemplateText
 	seen := map[string]bool{}
 	for _, app := range sortedKeys(apps) {
 		if key := strings.ToLower(app); seen[key] || !storable(app) {
-			return nil, fault.Titled(invalidTemplate, "content names the application "+strconv.Quote(app)+" twice, or cannot be stored")
+			return nil, fault.Titled(catalog.InvalidTemplate, "content names the application "+strconv.Quote(app)+" twice, or cannot be stored")
 		} else {
 			seen[key] = true
 		}
 		var modes map[string]json.RawMessage
 		if json.Unmarshal(apps[app], &modes) != nil || modes == nil {
-			return nil, fault.Titled(invalidTemplate, "content of "+app+" must be an object of modes")
+			return nil, fault.Titled(catalog.InvalidTemplate, "content of "+app+" must be an object of modes")
 		}
 		given := map[users.Mode]bool{}
 		for _, mode := range sortedKeys(modes) {
@@ -175,7 +162,7 @@ func parseContent(raw json.RawMessage) ([]messages.TemplateWords, error) {
 				return nil, err
 			}
 			if given[words.Mode] {
-				return nil, fault.Titled(invalidTemplate, "content of "+app+" names the mode "+string(words.Mode)+" twice")
+				return nil, fault.Titled(catalog.InvalidTemplate, "content of "+app+" names the mode "+string(words.Mode)+" twice")
 			}
 			given[words.Mode] = true
 			out = append(out, words)
@@ -184,17 +171,17 @@ func parseContent(raw json.RawMessage) ([]messages.TemplateWords, error) {
 	return out, nil
 }
 
-func parseWords(app, mode string, raw json.RawMessage) (messages.TemplateWords, error) {
-	words := messages.TemplateWords{Application: app}
+func parseWords(app, mode string, raw json.RawMessage) (messages.TemplateText, error) {
+	words := messages.TemplateText{Application: app}
 	var known bool
 	if words.Mode, known = users.ParseMode(mode); !known {
-		return words, fault.Titled(invalidTemplate, "mode "+strconv.Quote(mode)+" of "+app+" is not known")
+		return words, fault.Titled(catalog.InvalidTemplate, "mode "+strconv.Quote(mode)+" of "+app+" is not known")
 	}
 	var members map[string]json.RawMessage
 	if json.Unmarshal(raw, &members) != nil || members == nil {
-		return words, fault.Titled(invalidTemplate, mode+" of "+app+" must be an object with subject and body")
+		return words, fault.Titled(catalog.InvalidTemplate, mode+" of "+app+" must be an object with subject and body")
 	}
-	b := body{members: members, title: invalidTemplate, where: " for " + app + " " + mode}
+	b := body{members: members, title: catalog.InvalidTemplate, where: " for " + app + " " + mode}
 	for _, name := range []string{"subject", "body"} {
 		if !b.given(name) {
 			return words, b.fault(name, "%s is required", name)
@@ -210,17 +197,6 @@ func parseWords(app, mode string, raw json.RawMessage) (messages.TemplateWords, 
 		}
 	}
 	return words, nil
-}
-
-func (a *API) checkWords(all []messages.TemplateWords) error {
-	for _, words := range all {
-		for _, text := range []string{words.Subject, words.Body, words.EmailHTML} {
-			if err := a.Syntax(text); err != nil {
-				return fault.Titled("Invalid jinja template", err.Error())
-			}
-		}
-	}
-	return nil
 }
 
 func sortedKeys[V any](m map[string]V) []string {

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -9,75 +10,75 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/buckets"
-	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/directory"
 	"github.com/iris-oncall/iris/internal/metrics"
-	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
+	"github.com/iris-oncall/iris/internal/postgres/people"
 )
 
 const (
 	syncTick  = 5 * time.Second
-	syncAgain = 5 * time.Minute // after a failure
-	// syncWithin bounds a run, waiting for a slow directory included.
+	syncRetry = 5 * time.Minute // pause after a failure
+	// syncWithin bounds a run, including the time to wait for a slow directory.
 	syncWithin = 10 * time.Minute
 	// SyncActor names this job in the audit log.
 	SyncActor = "directory sync"
 )
 
-// DirectorySync brings people in step with a directory now and then. Of all processes the one that holds bucket 0 does it,
-// and stores behind that bucket's fence, so that no two do. When it was done last is in the database.
+// DirectorySync updates people from a directory. Only the owner of bucket 0 does it, and the lease of that bucket fences its writes. The
+// time of the last run is in the database.
 type DirectorySync struct {
 	syncer *directory.Syncer // nil = no directory is configured
 	source string
 	every  time.Duration
-	store  *pgpeople.DirectorySync
+	store  *people.DirectorySync
 	holder Leases
 	log    *zap.Logger
 
 	runs     *prometheus.CounterVec
 	changes  *prometheus.CounterVec
 	problems prometheus.Gauge
-	leftOut  int    // entries, as of the last run
-	told     string // why the directory is not believed, as it was told last
+	unusable int    // entries of the last run that could not be used
+	stopped  string // why the last run changed nothing; logged when it changes
 }
 
-// NewDirectorySync returns the job. A nil syncer means that no directory is configured: then it does nothing.
-func NewDirectorySync(syncer *directory.Syncer, c config.Sync, store *pgpeople.DirectorySync, e Engine) *DirectorySync {
+// NewDirectorySync returns the job, which syncs from source (directory.LDAP or directory.Slack) at the interval every. With a nil syncer,
+// no directory is configured and the job does nothing.
+func NewDirectorySync(syncer *directory.Syncer, source string, every time.Duration, store *people.DirectorySync, e Engine) *DirectorySync {
 	d := &DirectorySync{
-		syncer: syncer, source: c.From, every: c.Every, store: store, holder: e.Leases, log: e.Log.Named("directory"),
+		syncer: syncer, source: source, every: every, store: store, holder: e.Leases, log: e.Log.Named("directory"),
 		runs: metrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "iris_app_directory_syncs_total", Help: "Times that people were to be brought in step with the directory, by outcome.",
+			Name: "iris_app_directory_syncs_total", Help: "Runs of the directory sync, by outcome.",
 		}, []string{"outcome"}), []string{"done", "stopped", "failed"}),
 		changes: metrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "iris_app_directory_changes_total", Help: "People and mailing lists that changed with the directory, by what happened.",
+			Name: "iris_app_directory_changes_total", Help: "People and mailing lists that the directory sync changed, by kind of change.",
 		}, []string{"of", "kind"}), []string{"person", "list"},
 			[]string{string(directory.Add), string(directory.Update), string(directory.Adopt), string(directory.SwitchOn), string(directory.SwitchOff)}),
 		problems: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "iris_app_directory_problems", Help: "Entries of the directory that could not be used in this process's last run.",
+			Name: "iris_app_directory_problems", Help: "Entries of the directory that the last run of this process could not use.",
 		}),
 	}
 	e.Registerer.MustRegister(d.runs, d.changes, d.problems)
 	return d
 }
 
-// Run looks every now and then whether it is time, until ctx ends.
+// Run checks whether a run is due until ctx ends.
 func (d *DirectorySync) Run(ctx context.Context) error {
 	if d.syncer == nil {
 		<-ctx.Done()
 		return nil
 	}
 	return repeat(ctx, syncTick, d.pass, func(err error) {
-		d.log.Error("people cannot be brought in step with the directory, trying again later", zap.Error(err))
+		d.log.Error("directory sync failed, retrying later", zap.Error(err))
 	})
 }
 
-// pass asks the directory when it is time and this process is the one to do it.
+// pass reads the directory if a run is due and this process owns bucket 0.
 func (d *DirectorySync) pass(ctx context.Context) error {
 	leases := d.holder.Leases()
 	if len(leases) == 0 || leases[0].Bucket != 0 {
 		return nil
 	}
-	due, err := d.store.Due(ctx, d.source, d.every, syncAgain)
+	due, err := d.store.Due(ctx, d.source, d.every, syncRetry)
 	if err != nil || !due {
 		return err
 	}
@@ -87,7 +88,7 @@ func (d *DirectorySync) pass(ctx context.Context) error {
 	d.count(report)
 	var lost *buckets.LostError
 	if errors.As(err, &lost) || ctx.Err() != nil {
-		return nil // the bucket has moved on; its new owner goes on from here
+		return nil // the new owner of the bucket continues
 	}
 	problem := report.Stopped
 	outcome := "done"
@@ -98,11 +99,10 @@ func (d *DirectorySync) pass(ctx context.Context) error {
 		outcome = "stopped"
 	}
 	d.runs.WithLabelValues(outcome).Inc()
-	d.tell(report, err)
-	if noteErr := d.store.Note(ctx, d.source, problem); err == nil {
-		err = noteErr
+	if err == nil { // repeat logs errors
+		d.logReport(report)
 	}
-	return err
+	return cmp.Or(err, d.store.Note(ctx, d.source, problem))
 }
 
 func (d *DirectorySync) count(r directory.Report) {
@@ -117,27 +117,24 @@ func (d *DirectorySync) count(r directory.Report) {
 	}
 }
 
-// tell logs what a person should know.
-func (d *DirectorySync) tell(r directory.Report, err error) {
-	if err != nil {
-		return // told once by whoever repeats us
+// logReport logs the changes of a run, and problems that are new.
+func (d *DirectorySync) logReport(r directory.Report) {
+	if r.Stopped != "" && r.Stopped != d.stopped {
+		d.log.Error("directory sync stopped, nothing was changed", zap.String("reason", r.Stopped))
 	}
-	if r.Stopped != "" && r.Stopped != d.told {
-		d.log.Error("the directory is not believed, nothing was changed", zap.String("reason", r.Stopped))
-	}
-	d.told = r.Stopped
+	d.stopped = r.Stopped
 	if r.Stopped == "" && len(r.Changes)+len(r.Lists) > 0 {
-		d.log.Info("brought in step with the directory", zap.Int("people", len(r.Changes)), zap.Int("lists", len(r.Lists)), zap.Duration("took", r.Took))
+		d.log.Info("directory sync done", zap.Int("people", len(r.Changes)), zap.Int("lists", len(r.Lists)), zap.Duration("took", r.Took))
 	}
-	if n := len(r.Problems); n > d.leftOut {
+	if n := len(r.Problems); n > d.unusable {
 		first := r.Problems[0]
-		for _, p := range r.Problems { // what is our own fault matters more
+		for _, p := range r.Problems { // an error of ours comes first
 			if first.Err == nil && p.Err != nil {
 				first = p
 			}
 		}
-		d.log.Warn("entries of the directory cannot be used", zap.Int("entries", n), zap.String("name", first.Name), zap.String("reason", first.Text), zap.Error(first.Err))
+		d.log.Warn("directory entries cannot be used", zap.Int("entries", n), zap.String("name", first.Name), zap.String("reason", first.Text), zap.Error(first.Err))
 	}
-	d.leftOut = len(r.Problems)
-	d.problems.Set(float64(d.leftOut))
+	d.unusable = len(r.Problems)
+	d.problems.Set(float64(d.unusable))
 }

@@ -45,7 +45,7 @@ func slackSync(t *testing.T, db *postgres.DB, s *pretend.Slack, holder holderOf)
 	syncer, err := connect.Syncer(c, config.LDAP{}, []config.Slack{{Token: "xoxb-1", APIURL: s.URL()}})
 	require.NoError(t, err)
 	core, logs := observer.New(zap.InfoLevel)
-	return NewDirectorySync(syncer, c, pgpeople.NewDirectorySync(db, SyncActor), Engine{Leases: holder, Log: zap.New(core), Registerer: prometheus.NewRegistry()}), logs
+	return NewDirectorySync(syncer, c.From, c.Every, pgpeople.NewDirectorySync(db, SyncActor), Engine{Leases: holder, Log: zap.New(core), Registerer: prometheus.NewRegistry()}), logs
 }
 
 func TestPeopleComeFromSlackOnceInTheCluster(t *testing.T) {
@@ -75,7 +75,7 @@ func TestPeopleComeFromSlackOnceInTheCluster(t *testing.T) {
 	require.Equal(t, "ann,bob,cy,dee,eve,operator", text(people))
 	require.Equal(t, "call +41791234567,email ann@example.com,slack ann,sms +41791234567",
 		text(`select string_agg(mode || ' ' || destination, ',' order by mode) from user_contacts join users on id = user_id where name = 'ann'`))
-	require.Equal(t, 1, logs.FilterMessage("brought in step with the directory").Len())
+	require.Equal(t, 1, logs.FilterMessage("directory sync done").Len())
 	require.InDelta(t, 5, testutil.ToFloat64(d.changes.WithLabelValues("person", "add")), 0)
 
 	d, _ = slackSync(t, db, workspace(t, "ann", "bob"), mine)
@@ -89,10 +89,10 @@ func TestPeopleComeFromSlackOnceInTheCluster(t *testing.T) {
 	d, logs = slackSync(t, db, workspace(t), mine)
 	require.NoError(t, d.pass(t.Context()))
 	require.Equal(t, "ann,bob,cy,dee,eve,operator", text(people))
-	require.Equal(t, 1, logs.FilterMessage("the directory is not believed, nothing was changed").Len())
+	require.Equal(t, 1, logs.FilterMessage("directory sync stopped, nothing was changed").Len())
 	exec(`update directory_syncs set tried_at = now() - interval '6 minutes'`)
 	require.NoError(t, d.pass(t.Context()))
-	require.Equal(t, 1, logs.FilterMessage("the directory is not believed, nothing was changed").Len(), "told once")
+	require.Equal(t, 1, logs.FilterMessage("directory sync stopped, nothing was changed").Len(), "told once")
 	require.InDelta(t, 2, testutil.ToFloat64(d.runs.WithLabelValues("stopped")), 0, "and looked at again sooner")
 
 	s := workspace(t, "ann")

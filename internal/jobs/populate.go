@@ -19,7 +19,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// PopulateStores are what the populator works on.
+// PopulateStores has the storage that a Populator uses.
 type PopulateStores struct {
 	Schedules interface {
 		Due(ctx context.Context, buckets []int, every time.Duration, limit int) ([]oncall.TeamName, error)
@@ -43,19 +43,19 @@ type PopulateStores struct {
 	}
 	Warnings interface {
 		Warn(ctx context.Context, processID string, lease buckets.Lease, team int64, warnings []scheduling.Warning,
-			word func(fresh []scheduling.Warning) messages.Notification) ([]scheduling.Warning, buckets.Set, error)
+			compose func(fresh []scheduling.Warning) messages.Notification) ([]scheduling.Warning, buckets.Set, error)
 	}
 }
 
-// Populator fills the calendars of the teams whose buckets this process holds, one team after the other, and warns teams of
-// stretches ahead without anybody. What it does is fenced by the bucket's lease, so of all processes one does it; a team that
-// cannot be filled delays no other (promise P7).
+// Populator fills the calendars of the teams in the owned buckets, one team after the other, and warns teams of future times without
+// anybody on call. The bucket's lease fences its writes, so only one process does it. An error of one team does not delay the others
+// (promise P7).
 type Populator struct {
 	stores    PopulateStores
 	holder    Leases
 	wake      func(buckets.Set)
-	every     time.Duration // how often a team is looked at
-	ahead     time.Duration // how far ahead gaps are warned of
+	every     time.Duration // interval between two fills of a team
+	ahead     time.Duration // gaps that begin within it are warned of
 	log       *zap.Logger
 	populated *prometheus.CounterVec
 	warnings  *prometheus.CounterVec
@@ -66,7 +66,8 @@ const (
 	populateBatch = 50
 )
 
-// NewPopulator looks at a team every so often, an hour unless that is given, and warns of gaps so far ahead, two days by default.
+// NewPopulator returns a Populator that fills a team at the interval every and warns of gaps that begin within ahead. The defaults (0)
+// are an hour and two days.
 func NewPopulator(s PopulateStores, every, ahead time.Duration, e Engine) *Populator {
 	if every <= 0 {
 		every = time.Hour
@@ -77,10 +78,10 @@ func NewPopulator(s PopulateStores, every, ahead time.Duration, e Engine) *Popul
 	p := &Populator{
 		stores: s, holder: e.Leases, wake: e.Wake, every: every, ahead: ahead, log: e.Log.Named("populator"),
 		populated: metrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "iris_app_calendars_populated_total", Help: "Teams whose calendars were filled up from their schedules, by outcome.",
+			Name: "iris_app_calendars_populated_total", Help: "Teams whose calendars were filled from their schedules, by outcome.",
 		}, []string{"outcome"}), []string{"done", "failed"}),
 		warnings: metrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "iris_app_coverage_warnings_total", Help: "Warnings to teams of times without anybody on call, by kind (gap, unfilled).",
+			Name: "iris_app_coverage_warnings_total", Help: "Warnings to teams about times without anybody on call, by kind (gap, unfilled).",
 		}, []string{"kind"}), []string{"gap", "unfilled"}),
 	}
 	e.Registerer.MustRegister(p.populated, p.warnings)
@@ -90,11 +91,11 @@ func NewPopulator(s PopulateStores, every, ahead time.Duration, e Engine) *Popul
 // Run fills calendars until ctx ends.
 func (p *Populator) Run(ctx context.Context) error {
 	return repeat(ctx, populateTick, p.pass, func(err error) {
-		p.log.Warn("schedules cannot be read, calendars are not filled up for now", zap.Error(err))
+		p.log.Warn("schedules cannot be read: calendars are not filled, retrying", zap.Error(err))
 	})
 }
 
-// pass looks at the teams that wait longest.
+// pass fills the teams whose last fill is the oldest.
 func (p *Populator) pass(ctx context.Context) error {
 	leases := map[int]buckets.Lease{}
 	var held []int
@@ -119,10 +120,10 @@ func (p *Populator) pass(ctx context.Context) error {
 		case err == nil:
 			p.populated.WithLabelValues("done").Inc()
 		case errors.As(err, &lost):
-			return err // the bucket has moved on
-		default: // noted, so that the others have their turn; when even that fails, the database is away
+			return err // another process owns the bucket now
+		default: // stored, so that the next pass begins with other teams; if that fails, too, the database is away
 			p.populated.WithLabelValues("failed").Inc()
-			p.log.Error("a team's calendar cannot be filled up, trying again later", zap.String("team", team.Name), zap.Error(err))
+			p.log.Error("calendar of a team cannot be filled, retrying later", zap.String("team", team.Name), zap.Error(err))
 			if err := p.stores.Schedules.Failed(ctx, team.ID, fault.Public(err)); err != nil {
 				return err
 			}
@@ -154,16 +155,17 @@ func (p *Populator) team(ctx context.Context, lease buckets.Lease, team oncall.T
 	if len(warnings) == 0 {
 		return nil
 	}
-	return p.tell(ctx, lease, profile, warnings)
+	return p.warn(ctx, lease, profile, warnings)
 }
 
-// gaps returns what the calendar leaves open soon of what the team wants covered. What schedules have not reached yet is no news.
+// gaps returns the times until p.ahead that the team wants to be covered and in which nobody has a shift. Times that schedules have not
+// filled yet are left out.
 func (p *Populator) gaps(ctx context.Context, team oncall.Profile) ([]scheduling.Warning, error) {
 	now, err := p.stores.People.Clock(ctx)
 	if err != nil {
 		return nil, err
 	}
-	// A gap that is open keeps its beginning while it lasts, so that it is warned of once, and again when weeks have passed.
+	// The start of the search moves only once a week. So a gap that has begun keeps its start, and the team is warned of it once.
 	const week = 7 * 24 * time.Hour
 	from := now.Truncate(week).Add(-4 * week)
 	found, err := p.stores.Calendars.TeamCalendars(ctx, []int64{team.ID}, from, now.Add(p.ahead))
@@ -180,21 +182,21 @@ func (p *Populator) gaps(ctx context.Context, team oncall.Profile) ([]scheduling
 		if gap.Kind != scheduling.GapNobody || !gap.End.After(now) {
 			continue
 		}
-		// A gap that reaches the end of what is looked at has no end yet; it is the same one when more of it comes into view.
+		// A gap is identified by its start: its end may lie beyond the end of the search.
 		left := gap.Span
 		if left.Start.Before(now) {
-			left.Start = now // what has passed helps nobody
+			left.Start = now
 		}
 		out = append(out, scheduling.Warning{Kind: "gap", Role: gap.Role, Since: gap.Start, Span: left, Why: "nobody is on the calendar"})
 	}
 	return out, nil
 }
 
-// warningLifetime is for how long a warning is worth sending.
+// warningLifetime is how long a warning may wait to be sent.
 const warningLifetime = 12 * time.Hour
 
-// tell mails the team's administrators and its own address what they have not heard of yet, and logs and counts it.
-func (p *Populator) tell(ctx context.Context, lease buckets.Lease, team oncall.Profile, warnings []scheduling.Warning) error {
+// warn sends the warnings that are new to the administrators and the address of the team. It logs and counts them.
+func (p *Populator) warn(ctx context.Context, lease buckets.Lease, team oncall.Profile, warnings []scheduling.Warning) error {
 	app, err := p.stores.Applications.ByName(ctx, auth.SessionApplication)
 	if err != nil {
 		return err
@@ -214,7 +216,7 @@ func (p *Populator) tell(ctx context.Context, lease buckets.Lease, team oncall.P
 	}
 	for _, w := range fresh {
 		p.warnings.WithLabelValues(w.Kind).Inc()
-		p.log.Warn("nobody is on call for a while, the team is told", zap.String("team", team.Name), zap.String("role", w.Role),
+		p.log.Warn("nobody is on call, the team is notified", zap.String("team", team.Name), zap.String("role", w.Role),
 			zap.String("kind", w.Kind), zap.Time("start", w.Start), zap.Time("end", w.End), zap.String("why", w.Why))
 	}
 	if len(fresh) > 0 {
@@ -223,21 +225,21 @@ func (p *Populator) tell(ctx context.Context, lease buckets.Lease, team oncall.P
 	return nil
 }
 
-// warningText words warnings on the team's clock.
+// warningText returns the text of a warning, with times in the zone of the team.
 func warningText(team oncall.Profile, warnings []scheduling.Warning) string {
 	zone, err := time.LoadLocation(team.TimeZone)
 	if err != nil {
 		zone = time.UTC
 	}
-	const words = "Mon 2006-01-02 15:04 MST"
+	const layout = "Mon 2006-01-02 15:04 MST"
 	text := "The calendar of team " + team.Name + " leaves these times open:\n\n"
 	for _, w := range warnings {
-		text += fmt.Sprintf("- %s: %s to %s (%s)\n", w.Role, w.Start.In(zone).Format(words), w.End.In(zone).Format(words), w.Why)
+		text += fmt.Sprintf("- %s: %s to %s (%s)\n", w.Role, w.Start.In(zone).Format(layout), w.End.In(zone).Format(layout), w.Why)
 	}
 	return text
 }
 
-// recipients are the team's administrators and its own address. Where there are none, the log and the metric tell.
+// recipients returns the administrators and the address of a team. If a team has none, only the log and the metric have the warning.
 func (p *Populator) recipients(ctx context.Context, team oncall.Profile) ([]messages.NotificationRecipient, error) {
 	people, err := p.stores.Teams.People(ctx, team.ID)
 	if err != nil {

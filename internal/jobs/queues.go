@@ -9,18 +9,18 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
-// queuesEvery is how often the length of the queues is exported.
+// queuesEvery is the interval between reads of the queue lengths.
 const queuesEvery = 5 * time.Second
 
-// QueueGauges export what /v0/queues shows: what waits for delivery in the whole cluster, for whatever reason, also what is
-// tried again later because its vendor is away. Queues with nothing in them are absent.
+// QueueGauges exports the queues of the whole cluster, as /v0/queues shows them: all messages that wait for delivery, including those
+// that wait for a retry. An empty queue has no series.
 type QueueGauges struct {
 	depths  func(context.Context) ([]messages.QueueDepth, error)
 	waiting *prometheus.GaugeVec
 	oldest  *prometheus.GaugeVec
 }
 
-// NewQueueGauges registers gauges of what depths returns.
+// NewQueueGauges registers gauges of the queues that depths returns.
 func NewQueueGauges(depths func(context.Context) ([]messages.QueueDepth, error), reg prometheus.Registerer) *QueueGauges {
 	labels := []string{"mode", "application"}
 	g := &QueueGauges{
@@ -36,7 +36,7 @@ func NewQueueGauges(depths func(context.Context) ([]messages.QueueDepth, error),
 	return g
 }
 
-// Run looks until ctx ends. While the database does not answer nothing is known, and so nothing is exported.
+// Run reads the queues until ctx ends. While they cannot be read, no values are exported.
 func (g *QueueGauges) Run(ctx context.Context) error {
 	tick := time.NewTicker(queuesEvery)
 	defer tick.Stop()
@@ -55,7 +55,7 @@ func (g *QueueGauges) Run(ctx context.Context) error {
 	}
 }
 
-// set adds the classes of a queue up.
+// set adds up the priority classes of each queue.
 func (g *QueueGauges) set(depths []messages.QueueDepth) {
 	oldest := map[[2]string]time.Duration{}
 	for _, d := range depths {

@@ -17,7 +17,7 @@ import (
 	pgreminders "github.com/iris-oncall/iris/internal/postgres/reminders"
 )
 
-// TeamReminders finds the teams with something due and makes messages of it, fenced by a bucket's lease.
+// TeamReminders finds teams with due reminders and creates their messages, fenced by the lease of the bucket.
 type TeamReminders interface {
 	Waiting(ctx context.Context, bs []int, reminders bool, limit int) ([]int64, error)
 	Expire(ctx context.Context, processID string, lease buckets.Lease, team int64) (pgreminders.Told, error)
@@ -25,48 +25,48 @@ type TeamReminders interface {
 	Tell(ctx context.Context, processID string, lease buckets.Lease, team int64) (pgreminders.Told, error)
 }
 
-// ReminderUpkeep tells people who cannot be called, and forgets reminders that are over.
+// ReminderUpkeep notifies people who have no phone number, and deletes old reminders.
 type ReminderUpkeep interface {
 	CheckPhones(ctx context.Context, processID string, leases []buckets.Lease, c pgreminders.PhoneCheck) (pgreminders.Told, error)
 	Forget(ctx context.Context) error
 }
 
-// ReminderStores are what a Reminder works on.
+// ReminderStores has the storage that a Reminder uses.
 type ReminderStores struct {
 	Teams  TeamReminders
 	Upkeep ReminderUpkeep
 }
 
-// Reminder tells people of their shifts: before they begin and end, when somebody changes them or asks for them. It does so for the teams
-// whose buckets this process holds. What is due is in the database alone, so nothing is lost while no process runs, and a team
-// that cannot be told delays no other (promise P7).
+// Reminder notifies people about their shifts: before a shift begins and ends, when somebody changes it or asks for it. It works on the
+// teams in the owned buckets. All state is in the database, so no reminder is lost while no process runs. An error of one team does not
+// delay the others (promise P7).
 type Reminder struct {
-	// open returns the stores; it needs the database, which may be away when the process starts.
+	// open returns the storage. It needs the database, which may not answer when the process starts.
 	open   func(ctx context.Context) (ReminderStores, error)
 	stores ReminderStores
 	holder Leases
 	wake   func(buckets.Set)
-	phones pgreminders.PhoneCheck // Every 0 = nobody is told that they cannot be called
+	phones pgreminders.PhoneCheck // Every 0 = people without a phone number are not notified
 	now    func() time.Time
 	log    *zap.Logger
 	made   *prometheus.CounterVec
 	failed prometheus.Counter
 
-	reminded, checked, forgot time.Time
-	putOff                    map[int64]time.Time // teams that could not be told, until when
+	reminded, checked, cleaned time.Time
+	putOff                     map[int64]time.Time // teams whose reminders failed: no attempt before this time
 }
 
 const (
 	remindTick  = 5 * time.Second
 	remindEvery = 30 * time.Second
 	checkEvery  = 10 * time.Minute
-	forgetEvery = time.Hour
-	remindAgain = time.Minute // after a failure
+	cleanEvery  = time.Hour
+	remindRetry = time.Minute // pause after a failure of a team
 	remindTeams = 200
 )
 
-// NewReminder returns the job. open is called once the database answers, and again after it fails. phones with an Every of 0 tells
-// nobody that they cannot be called.
+// NewReminder returns the job. It calls open when the database answers, and again after an error. With phones.Every 0, people without a
+// phone number are not notified.
 func NewReminder(open func(ctx context.Context) (ReminderStores, error), phones pgreminders.PhoneCheck, e Engine) *Reminder {
 	r := &Reminder{
 		open: open, holder: e.Leases, wake: e.Wake, phones: phones, now: time.Now, log: e.Log.Named("reminder"), putOff: map[int64]time.Time{},
@@ -75,14 +75,14 @@ func NewReminder(open func(ctx context.Context) (ReminderStores, error), phones 
 		}, []string{"type"}), []string{"nobody", string(oncall.SwapAsked), string(oncall.PagerTaken), string(oncall.PhoneMissing), string(oncall.ShiftCreated),
 			string(oncall.ShiftEdited), string(oncall.ShiftDeleted)}),
 		failed: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "iris_app_reminder_failures_total", Help: "Times that the people of a team could not be told of their shifts; it is tried again.",
+			Name: "iris_app_reminder_failures_total", Help: "Failed attempts to notify a team about its shifts. Each is retried.",
 		}),
 	}
 	e.Registerer.MustRegister(r.made, r.failed)
 	return r
 }
 
-// OpenReminders returns a store whose messages are those of the application that people act through, too.
+// OpenReminders returns a function that opens the storage. Reminders are messages of the application auth.SessionApplication.
 func OpenReminders(applications *catalog.Applications, notifications *pgnotifications.Notifications, publicURL string) func(ctx context.Context) (ReminderStores, error) {
 	return func(ctx context.Context) (ReminderStores, error) {
 		app, err := applications.ByName(ctx, auth.SessionApplication)
@@ -94,7 +94,7 @@ func OpenReminders(applications *catalog.Applications, notifications *pgnotifica
 	}
 }
 
-// answersPage is where people answer swap requests: "My shifts".
+// answersPage is the URL of "My shifts", where people answer requests to swap shifts.
 func answersPage(publicURL string) string {
 	if publicURL == "" {
 		return ""
@@ -102,14 +102,14 @@ func answersPage(publicURL string) string {
 	return publicURL + "/me"
 }
 
-// Run tells people until ctx ends.
+// Run notifies people until ctx ends.
 func (r *Reminder) Run(ctx context.Context) error {
 	return repeat(ctx, remindTick, r.pass, func(err error) {
-		r.log.Warn("reminders cannot be read, nobody is reminded for now", zap.Error(err))
+		r.log.Warn("reminders cannot be read: nobody is reminded, retrying", zap.Error(err))
 	})
 }
 
-// pass tells what is due now.
+// pass creates the messages that are due.
 func (r *Reminder) pass(ctx context.Context) (err error) {
 	leases := r.holder.Leases()
 	if len(leases) == 0 {
@@ -141,20 +141,20 @@ func (r *Reminder) pass(ctx context.Context) (err error) {
 		delete(r.putOff, team)
 		if err := safely(func() error { return r.team(ctx, by[int(team%buckets.Count)], team) }); err != nil {
 			if fault.Is(err, fault.Conflict) || fault.Is(err, fault.Unavailable) {
-				return err // the bucket has moved on, or the database is away
+				return err // another process owns the bucket, or the database is away
 			}
 			r.failed.Inc()
-			r.putOff[team] = now.Add(remindAgain)
-			r.log.Error("the people of a team cannot be told of their shifts, trying again later", zap.Int64("team", team), zap.Error(err))
+			r.putOff[team] = now.Add(remindRetry)
+			r.log.Error("team cannot be notified about its shifts, retrying later", zap.Int64("team", team), zap.Error(err))
 		}
 	}
 	if remind && len(teams) < remindTeams {
 		r.reminded = now
 	}
-	return r.chores(ctx, leases, now)
+	return r.upkeep(ctx, leases, now)
 }
 
-// team tells everything that is due of one team.
+// team creates all due messages of a team.
 func (r *Reminder) team(ctx context.Context, lease buckets.Lease, team int64) error {
 	for _, do := range []func(context.Context, string, buckets.Lease, int64) (pgreminders.Told, error){r.stores.Teams.Expire, r.stores.Teams.Tell, r.stores.Teams.Remind} {
 		for more := true; more && ctx.Err() == nil; {
@@ -181,8 +181,8 @@ func (r *Reminder) count(told pgreminders.Told) {
 	}
 }
 
-// chores tells people without a phone and forgets what is over.
-func (r *Reminder) chores(ctx context.Context, leases []buckets.Lease, now time.Time) error {
+// upkeep notifies people without a phone number and deletes old reminders.
+func (r *Reminder) upkeep(ctx context.Context, leases []buckets.Lease, now time.Time) error {
 	if r.phones.Every > 0 && now.Sub(r.checked) >= min(checkEvery, r.phones.Every) {
 		for more := true; more && ctx.Err() == nil; {
 			told, err := r.stores.Upkeep.CheckPhones(ctx, r.holder.ProcessID(), leases, r.phones)
@@ -194,9 +194,9 @@ func (r *Reminder) chores(ctx context.Context, leases []buckets.Lease, now time.
 		}
 		r.checked = now
 	}
-	if now.Sub(r.forgot) < forgetEvery {
+	if now.Sub(r.cleaned) < cleanEvery {
 		return nil
 	}
-	r.forgot = now
+	r.cleaned = now
 	return r.stores.Upkeep.Forget(ctx)
 }

@@ -1,5 +1,5 @@
-// Package load decides whether an application may send more now: by what of it waits to be sent, and by the incidents that it
-// opened lately. The edges ask before they accept anything. It knows no HTTP.
+// Package load decides whether an application may send more now, by the messages that wait and by the incidents that it
+// opened recently. The edges ask it before they accept a request. It does not know HTTP.
 package load
 
 import (
@@ -12,22 +12,22 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 )
 
-// Pending counts what waits to be sent, by application id.
+// Pending counts the messages that wait to be sent, by application id.
 type Pending interface {
 	Pending(ctx context.Context) (map[int64]int64, error)
 }
 
 const (
-	// loadAge is the pause between two counts. What this process accepted since the last one is added to it.
+	// loadAge is the pause between two counts. What this process accepted since the last count is added to it.
 	loadAge = time.Second
-	// incidentFactor: incidents are refused only at this many times the cap, long after notifications.
+	// incidentFactor: incidents are refused at this multiple of the cap, long after notifications.
 	incidentFactor = 4
-	// retryAfter is how long an overloaded application should wait.
+	// retryAfter is how long an application above its cap should wait.
 	retryAfter = 5 * time.Second
 )
 
-// Load knows which applications have more waiting than their cap. Run counts in the background; requests use the last count and
-// never wait for one. It is safe for concurrent use.
+// Load knows which applications have more waiting messages than their cap. Run counts in the background. Requests use the
+// last count and never wait for one. Load is safe for concurrent use.
 type Load struct {
 	pending Pending
 	log     *zap.Logger
@@ -38,7 +38,7 @@ type Load struct {
 	accepted map[int64]int64 // since counts were read
 }
 
-// New returns a Load over the counts of p. Without Run it knows no counts and refuses nothing that was accepted elsewhere.
+// New returns a Load. Before Run has counted, it counts only what this process accepted.
 func New(p Pending, log *zap.Logger) *Load {
 	return &Load{pending: p, log: log.Named("load"), asked: make(chan struct{}, 1), accepted: map[int64]int64{}}
 }
@@ -60,18 +60,17 @@ func (l *Load) Run(ctx context.Context) error {
 	}
 }
 
-// Overloaded returns how long the application should wait because so much of it waits that even incidents are refused; 0 = it
-// may send.
+// Overloaded returns how long the application should wait before it opens another incident; 0 = it may open one now.
 func (l *Load) Overloaded(_ context.Context, app auth.Application) (time.Duration, error) {
 	return l.over(app, incidentFactor), nil
 }
 
-// Notifications returns the same for out-of-band notifications, which are refused earlier.
+// Notifications is like Overloaded for out-of-band notifications, which are refused earlier.
 func (l *Load) Notifications(_ context.Context, app auth.Application) time.Duration {
 	return l.over(app, 1)
 }
 
-// Accepted adds n messages or incidents of an application to what waits.
+// Accepted adds n messages or incidents of an application to the count.
 func (l *Load) Accepted(applicationID int64, n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -91,7 +90,7 @@ func (l *Load) over(app auth.Application, factor int64) time.Duration {
 	return 0
 }
 
-// count reads the counts. When that fails, the last ones stay in use: while the database is away it accepts nothing anyway.
+// count reads the counts. If that fails, the last counts stay in use.
 func (l *Load) count(ctx context.Context) {
 	l.mu.Lock()
 	before := l.accepted
@@ -106,7 +105,7 @@ func (l *Load) count(ctx context.Context) {
 			l.accepted[id] += n
 		}
 		if ctx.Err() == nil {
-			l.log.Warn("cannot count waiting messages", zap.Error(err))
+			l.log.Warn("waiting messages cannot be counted, using the last counts", zap.Error(err))
 		}
 		return
 	}

@@ -12,14 +12,13 @@ import (
 )
 
 // RecentIncidents counts the incidents of an application on a plan version: those that escalate, and those opened within
-// lookback. It need not count further than most.
+// lookback. It may stop counting at most.
 type RecentIncidents interface {
 	Recent(ctx context.Context, applicationID, planID int64, lookback time.Duration, most int) (active, recent int64, err error)
 }
 
-// Rates bounds how many incidents an application opens on a plan. A nil Rates bounds nothing. Requests that come at the same
-// moment share one count, so more may pass than the bound allows: it protects against floods and is not exact. It is safe for
-// concurrent use.
+// Rates limits how many incidents an application opens on a plan. A nil *Rates has no limit. Simultaneous requests share
+// one count, so a few more may pass: Rates protects against floods and is not exact. It is safe for concurrent use.
 type Rates struct {
 	maxActive, maxRecent int64
 	lookback             time.Duration
@@ -32,13 +31,13 @@ type planOf struct{ application, plan int64 }
 
 type rate struct{ active, recent int64 }
 
-// NewRates returns bounds over the counts of c. exempt applications, by name, are not bounded.
+// NewRates returns limits over the counts of c. Applications whose names are in exempt have no limit.
 func NewRates(c RecentIncidents, maxActive, maxRecent int, lookback time.Duration, exempt []string) *Rates {
 	return &Rates{maxActive: int64(maxActive), maxRecent: int64(maxRecent), lookback: lookback, exempt: exempt,
 		counts: cache.New(cache.Config[planOf, rate]{}), recent: c}
 }
 
-// Check returns a Throttled fault if the application may open no more incidents on the plan version now.
+// Check returns a Throttled fault if the application may not open an incident on the plan version now.
 func (r *Rates) Check(ctx context.Context, app auth.Application, plan int64) error {
 	if r == nil || slices.ContainsFunc(r.exempt, func(name string) bool { return strings.EqualFold(name, app.Name) }) {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"github.com/iris-oncall/iris/internal/directory"
 	"github.com/iris-oncall/iris/internal/directory/connect"
 	"github.com/iris-oncall/iris/internal/fault"
-	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
+	"github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -35,7 +35,7 @@ func TestWhetherTheDirectoryAnswersIsToldOnce(t *testing.T) {
 	t.Parallel()
 	core, logs := observer.New(zap.InfoLevel)
 	d := &answers{}
-	p := newAskedPasswords(zap.New(core), prometheus.NewRegistry())
+	p := newCheckedPasswords(zap.New(core), prometheus.NewRegistry())
 	p.directory = d
 	ask := func(ctx context.Context, err error) {
 		t.Helper()
@@ -50,12 +50,12 @@ func TestWhetherTheDirectoryAnswersIsToldOnce(t *testing.T) {
 	require.Zero(t, logs.Len(), "whoever asked has left")
 	ask(t.Context(), away)
 	ask(t.Context(), away)
-	require.Equal(t, 1, logs.FilterMessage("the directory does not answer, only passwords of our own work").Len())
+	require.Equal(t, 1, logs.FilterMessage("directory does not answer: only local passwords work").Len())
 	ask(t.Context(), fault.New(fault.Unauthenticated, "no"))
 	ask(t.Context(), nil)
-	require.Equal(t, 1, logs.FilterMessage("the directory answers again").Len())
+	require.Equal(t, 1, logs.FilterMessage("directory answers again").Len())
 	for outcome, want := range map[string]float64{"unavailable": 3, "wrong": 1, "right": 1} {
-		require.InDelta(t, want, testutil.ToFloat64(p.asked.WithLabelValues(outcome)), 0, outcome)
+		require.InDelta(t, want, testutil.ToFloat64(p.answers.WithLabelValues(outcome)), 0, outcome)
 	}
 	for _, e := range logs.All() {
 		require.NotContains(t, e.ContextMap(), "name")
@@ -65,7 +65,7 @@ func TestWhetherTheDirectoryAnswersIsToldOnce(t *testing.T) {
 func TestWhoeverTheDirectoryKnowsComesIn(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
-	rows, store := pgpeople.NewUsers(db), pgpeople.NewDirectorySync(db, "log-in")
+	rows, store := people.NewUsers(db), people.NewDirectorySync(db, "log-in")
 	d := &answers{entry: directory.Entry{Name: "Ann", FullName: "Ann Lee", Email: "ann@example.com", Phone: "079 123 45 67"}}
 	rules, err := connect.Rules(config.Sync{PhoneRegion: "CH", SlackContact: "none"})
 	require.NoError(t, err)
@@ -96,13 +96,13 @@ func TestWhoeverTheDirectoryKnowsComesIn(t *testing.T) {
 	require.ErrorIs(t, err, auth.ErrLogin, "a log-in switches nobody on")
 	d.entry = directory.Entry{Name: "with space"}
 	_, err = accounts.Authenticate(t.Context(), "x", "theirs")
-	require.ErrorIs(t, err, auth.ErrStranger)
+	require.ErrorIs(t, err, auth.ErrUnknownPerson)
 }
 
 func TestWhoTheDirectoryRenamedStaysTheSamePerson(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
-	rows, store := pgpeople.NewUsers(db), pgpeople.NewDirectorySync(db, "log-in")
+	rows, store := people.NewUsers(db), people.NewDirectorySync(db, "log-in")
 	rules, err := connect.Rules(config.Sync{From: "ldap"})
 	require.NoError(t, err)
 	d := &answers{entry: directory.Entry{Name: "ann", Email: "ann@example.com", Stable: "A"}}
@@ -119,15 +119,15 @@ func TestWhoTheDirectoryRenamedStaysTheSamePerson(t *testing.T) {
 		require.Equal(t, stores, renamed.FullName == name, "what else the entry says is taken only where log-ins are imported")
 
 		for _, other := range []string{"boss-of-" + name, "boss of " + name} {
-			_, err = rows.Create(t.Context(), pgpeople.NewUser{Name: other})
+			_, err = rows.Create(t.Context(), people.NewUser{Name: other})
 			require.NoError(t, err)
 			d.entry.Name = other
 			_, err = accounts.Authenticate(t.Context(), "x", "theirs")
-			require.ErrorIs(t, err, auth.ErrMixedUp, "nobody becomes somebody else by a new name")
+			require.ErrorIs(t, err, auth.ErrNameConflict, "nobody becomes somebody else by a new name")
 		}
 		d.entry.Name, d.entry.Stable = name, "B"
 		_, err = accounts.Authenticate(t.Context(), "x", "theirs")
-		require.ErrorIs(t, err, auth.ErrMixedUp, "nor by one that was another's")
+		require.ErrorIs(t, err, auth.ErrNameConflict, "nor by one that was another's")
 		d.entry.Stable = "A"
 	}
 }

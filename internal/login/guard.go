@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/instant"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// loginGuard slows down wrong passwords, per process. It counts the attempts of an address for an account together, so that
-// nobody can lock out somebody at another address. Every attempt beyond the first few waits twice as long as the one before.
-// It is safe for concurrent use.
+// loginGuard slows down wrong passwords, per process. It counts attempts per pair of address and account, so nobody can
+// lock out a person at another address. After the first few, each attempt must wait twice as long as the one before. It is
+// safe for concurrent use.
 type loginGuard struct {
 	mu        sync.Mutex
 	pairs     map[loginPair]*attempts
@@ -28,11 +29,11 @@ type attempts struct {
 }
 
 const (
-	freeAttempts    = 5                // of an address for an account, before it is slowed down
-	addressAttempts = 60               // of an address a minute, for all accounts together
-	longestWait     = time.Minute      // between attempts
-	forgetAttempts  = 15 * time.Minute // after the last attempt
-	maxGuarded      = 20_000           // entries of each kind
+	freeAttempts    = 5                // of an address for an account, without a pause
+	addressAttempts = 60               // of an address per minute, for all accounts
+	longestWait     = time.Minute      // maximum pause between attempts
+	forgetAttempts  = 15 * time.Minute // attempts are forgotten so long after the last one
+	maxGuarded      = 20_000           // maximum entries in each map
 )
 
 // enter counts an attempt, or refuses it with a Throttled fault that says how long to wait.
@@ -46,7 +47,7 @@ func (g *loginGuard) enter(address, name string, now time.Time) error {
 	a, all := recent(g.pairs, pair, now, forgetAttempts), recent(g.addresses, address, now, time.Minute)
 	until := a.until
 	if all.count >= addressAttempts {
-		until = later(until, all.last.Add(time.Minute))
+		until = instant.Later(until, all.last.Add(time.Minute))
 	}
 	if wait := until.Sub(now); wait > 0 {
 		return &fault.Error{Kind: fault.Throttled, Message: "too many attempts to log in", RetryAfter: max(wait, time.Second)}
@@ -56,19 +57,19 @@ func (g *loginGuard) enter(address, name string, now time.Time) error {
 		a.until = now.Add(min(longestWait, time.Second<<min(over, 6)))
 	}
 	if all.count++; all.count == 1 {
-		all.last = now // the minute begins
+		all.last = now // start of the minute
 	}
 	return nil
 }
 
-// succeeded forgets the attempts of an address that gave the right password of an account.
+// succeeded forgets the attempts of an address for an account.
 func (g *loginGuard) succeeded(address, name string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(g.pairs, pairOf(address, name))
 }
 
-// recent returns the attempts under a key, without those that are forgotten.
+// recent returns the attempts of a key. Attempts that are older than keep are forgotten.
 func recent[K comparable](m map[K]*attempts, key K, now time.Time, keep time.Duration) *attempts {
 	if a, ok := m[key]; ok && now.Sub(a.last) < keep {
 		return a
@@ -78,7 +79,7 @@ func recent[K comparable](m map[K]*attempts, key K, now time.Time, keep time.Dur
 	return m[key]
 }
 
-// shrink makes room in a full map: first by what is over, then by any entry.
+// shrink makes room in a full map: it deletes entries that keep rejects, then any entries.
 func shrink[K comparable](m map[K]*attempts, keep func(*attempts) bool) {
 	if len(m) < maxGuarded {
 		return
@@ -104,16 +105,9 @@ func pairOf(address, name string) loginPair {
 	return loginPair{address, account}
 }
 
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
 type addressKey struct{}
 
-// NoteAddress keeps the address of a log-in for the guard.
+// NoteAddress puts the client's address into the context of a log-in request, for the guard.
 func NoteAddress(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost && (r.URL.Path == "/login" || r.URL.Path == "/login/") {

@@ -1,5 +1,5 @@
-// Package login lets people log in to the pages: with a password kept here or the directory's, and with a bound on attempts.
-// iris-api puts it together; the rules about accounts are in internal/auth.
+// Package login checks who logs in to the pages: with a local password or the directory's, and with a limit on attempts.
+// iris-api uses it. The rules about accounts are in internal/auth.
 package login
 
 import (
@@ -16,14 +16,14 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/postgres/access"
-	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
+	"github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// UserKey is where a session keeps the name of the logged-in user.
+// UserKey is the session key that holds the name of the logged-in user.
 const UserKey = "user"
 
-// NewSessions returns the web sessions. The cookie has the predecessor's name.
+// NewSessions returns the web sessions. The cookie has the same name as in the predecessor.
 func NewSessions(c config.API, store *access.Sessions, fail func(http.ResponseWriter, *http.Request, error)) *scs.SessionManager {
 	m := scs.New()
 	m.Store = store
@@ -36,34 +36,33 @@ func NewSessions(c config.API, store *access.Sessions, fail func(http.ResponseWr
 	return m
 }
 
-// knownAddresses remembers from which addresses people logged in.
+// knownAddresses stores the addresses from which people logged in.
 type knownAddresses interface {
 	Known(ctx context.Context, name, address string) (bool, error)
 	Remember(ctx context.Context, id users.ID, address string) error
 }
 
-// People logs users in for the pages and finds them. It is safe for concurrent use.
+// People finds users and checks their log-in. It is safe for concurrent use.
 type People struct {
-	*pgpeople.Users
+	*people.Users
 	accounts *auth.Accounts
 	guard    loginGuard
 	known    knownAddresses
 	log      *zap.Logger
 }
 
-// NewPeople returns People over the rows of users. known keeps the addresses from which people logged in.
-func NewPeople(rows *pgpeople.Users, accounts *auth.Accounts, known knownAddresses, log *zap.Logger) *People {
+// NewPeople returns People. known stores the addresses from which people logged in.
+func NewPeople(rows *people.Users, accounts *auth.Accounts, known knownAddresses, log *zap.Logger) *People {
 	return &People{Users: rows, accounts: accounts, known: known, log: log}
 }
 
-// Authenticate implements the log-in. The guard bounds attempts, but never those from an address at which the person logged in
-// before.
+// Authenticate checks a password. The guard limits attempts, except from addresses where the person logged in before.
 func (p *People) Authenticate(ctx context.Context, name, password string) (users.User, error) {
 	address, _ := ctx.Value(addressKey{}).(string)
 	if err := p.guard.enter(address, name, time.Now()); err != nil {
 		known, storageErr := p.known.Known(ctx, name, address)
 		if storageErr != nil {
-			p.log.Warn("known addresses cannot be read: a log-in is refused", zap.Error(storageErr))
+			p.log.Warn("known addresses cannot be read: log-in refused", zap.Error(storageErr))
 		}
 		if !known {
 			return users.User{}, err
@@ -75,12 +74,13 @@ func (p *People) Authenticate(ctx context.Context, name, password string) (users
 	}
 	p.guard.succeeded(address, name)
 	if err := p.known.Remember(ctx, u.ID, address); err != nil {
-		p.log.Warn("the address of a log-in cannot be remembered", zap.Error(err))
+		p.log.Warn("address of a log-in cannot be stored", zap.Error(err))
 	}
 	return u, nil
 }
 
-// ByAddress tells callers apart by their address, which trustProxies has found; IPv6 by the network they have.
+// ByAddress returns the key of a client for rate limits: its address, or the /64 network for IPv6. RemoteAddr must be the
+// address of the client (trustProxies).
 func ByAddress(r *http.Request) (string, error) {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

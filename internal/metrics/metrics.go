@@ -1,10 +1,10 @@
-// Package metrics holds what every package that exports Prometheus metrics shares. It knows nothing of Iris.
+// Package metrics helps packages that export Prometheus metrics. It imports nothing of Iris.
 package metrics
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// Start makes the series of every combination of label values exist with the value 0, so that rates and alarms see the first event.
-// There is one list of values for each label, in the order of the labels. It returns the counter.
+// Start creates the series of every combination of label values with the value 0, and returns the counter. Without that, rate() misses
+// the first event of a series. values has one list for each label, in the order of the labels.
 func Start(c *prometheus.CounterVec, values ...[]string) *prometheus.CounterVec {
 	start(c, nil, values)
 	return c

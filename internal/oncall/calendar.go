@@ -9,8 +9,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// TeamCalendar is what a team's calendar shows in a window: its own shifts and those of the teams and roles it subscribes
-// to. It is a value, made once and then only read, by any number of goroutines. Looking up costs microseconds.
+// TeamCalendar is a team's calendar in a window: its own shifts and those of the teams and roles it subscribes to. It
+// is a read-only value, safe for concurrent use. A look-up takes microseconds.
 type TeamCalendar struct {
 	team     int64
 	from, to time.Time
@@ -24,8 +24,9 @@ type roleCalendar struct {
 	ends   []time.Time
 }
 
-// NewTeamCalendar returns the calendar of a team from shifts, which must hold every shift that overlaps [from, to) of the
-// team itself and of what it subscribes to. Others, and shifts without length, are left out. The slice is not kept.
+// NewTeamCalendar returns the calendar of a team from shifts, which must hold every shift of the team and of its
+// subscriptions that overlaps [from, to). It leaves out other shifts and shifts without length. It does not keep the
+// slice.
 func NewTeamCalendar(team int64, from, to time.Time, shifts []Shift, subscribed ...TeamRole) *TeamCalendar {
 	c := &TeamCalendar{team: team, from: from, to: to, roles: map[string]*roleCalendar{}}
 	for _, s := range shifts {
@@ -51,20 +52,20 @@ func NewTeamCalendar(team int64, from, to time.Time, shifts []Shift, subscribed 
 	return c
 }
 
-// People returns who has a shift on the calendar, each once.
+// People returns the people who have a shift on the calendar, without duplicates.
 func (c *TeamCalendar) People() []users.ID { return Holders(c.all) }
 
 // Without returns the calendar without the shifts of some people.
 func (c *TeamCalendar) Without(people map[users.ID]bool) *TeamCalendar {
 	left := slices.DeleteFunc(slices.Clone(c.all), func(s Shift) bool { return people[s.User] })
-	shown := make([]TeamRole, len(left)) // all that is left is on the calendar already
+	shown := make([]TeamRole, len(left)) // all remaining shifts are on the calendar already
 	for i, s := range left {
 		shown[i] = TeamRole{s.TeamID, s.Role}
 	}
 	return NewTeamCalendar(c.team, c.from, c.to, left, slices.Compact(shown)...)
 }
 
-// Covers reports whether the calendar knows about t.
+// Covers reports whether t is in the calendar's window.
 func (c *TeamCalendar) Covers(t time.Time) bool { return !t.Before(c.from) && t.Before(c.to) }
 
 // Shifts returns all shifts, by start; the caller must not change them.
@@ -77,7 +78,7 @@ func (c *TeamCalendar) OnCall(role string, t time.Time) []Shift {
 		return nil
 	}
 	var out []Shift
-	// Of those that began, walk back while any may still run.
+	// Among the shifts that have begun, walk back as long as one may still run.
 	n := sort.Search(len(r.shifts), func(i int) bool { return r.shifts[i].Start.After(t) })
 	for i := n - 1; i >= 0 && r.ends[i].After(t); i-- {
 		if r.shifts[i].End.After(t) {
@@ -122,7 +123,7 @@ func FirstOfEach(shifts []Shift) []Shift {
 	return out
 }
 
-// Summary is who is on call and who comes next, by role. Roles without shifts are absent.
+// Summary is who is on call now and next, by role. Roles without shifts are missing.
 type Summary struct{ Current, Next map[string][]Shift }
 
 // Summary returns the shifts that run at t and, for each team and role, those that share the earliest start after t.
@@ -173,7 +174,7 @@ func (c *TeamCalendar) HandOffs(role string, t time.Time, limit int) []HandOff {
 	return out
 }
 
-// Holders returns the people of shifts, each once, in the order of their ids.
+// Holders returns the people of shifts in the order of their ids, without duplicates.
 func Holders(shifts []Shift) []users.ID {
 	var out []users.ID
 	for _, s := range shifts {
@@ -183,7 +184,7 @@ func Holders(shifts []Shift) []users.ID {
 	return slices.Compact(out)
 }
 
-// edges returns the instants in (from, to) at which a shift begins or ends, each once, in order.
+// edges returns the instants in (from, to) at which a shift begins or ends, in order, without duplicates.
 func edges(shifts []Shift, from, to time.Time) []time.Time {
 	var out []time.Time
 	for _, s := range shifts {
@@ -197,8 +198,8 @@ func edges(shifts []Shift, from, to time.Time) []time.Time {
 	return slices.CompactFunc(out, time.Time.Equal)
 }
 
-// Gaps returns the stretches of [from, to) in which nobody holds the role, in order. What lies outside of the calendar's
-// window is not known and no gap.
+// Gaps returns the stretches of [from, to) in which nobody holds the role, in order. Time outside of the calendar's
+// window is unknown, and is no gap.
 func (c *TeamCalendar) Gaps(role string, from, to time.Time) []Span {
 	from, to = Later(from, c.from), Earlier(to, c.to)
 	var out []Span
@@ -217,14 +218,14 @@ func (c *TeamCalendar) Gaps(role string, from, to time.Time) []Span {
 	return out
 }
 
-// UpcomingShift is a person's next shift; of linked ones only the first, with their number (0 = not linked).
+// UpcomingShift is a person's next shift. Of linked shifts it is the first, with their number (0 = not linked).
 type UpcomingShift struct {
 	Shift
 	Linked int
 }
 
-// Upcoming returns the shifts that begin after t, by start, linked ones collapsed to the first (docs/reference/oncall-v0.md 4). A limit of
-// 0 is none.
+// Upcoming returns the shifts that begin after t, by start, with linked ones collapsed to the first
+// (docs/reference/oncall-v0.md 4). A limit of 0 is no limit.
 func Upcoming(shifts []Shift, t time.Time, limit int) []UpcomingShift {
 	next := slices.Clone(shifts)
 	SortShifts(next)

@@ -8,18 +8,18 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// FindUser finds a user by name, ignoring case; a NotFound fault when there is none.
+// FindUser finds a user by name, ignoring case; a NotFound fault if there is none.
 type FindUser func(ctx context.Context, name string) (users.User, error)
 
-// Who is found, and what finds nobody, as the predecessor's dummy look-up has it.
+// The user of the predecessor's dummy look-up, and the names that it answers with nobody.
 const (
 	dummyUser   = "foo"
 	dummyRole   = "_invalid_role"
 	dummyTarget = "_invalid_user"
 )
 
-// Dummy returns a resolver that answers every question with the user foo, and with nobody for the role _invalid_role and the
-// target _invalid_user, as tests of the predecessor's clients expect. Nothing but a configuration for tests may use it.
+// Dummy returns a resolver that answers every query with the user foo, and with nobody for the role _invalid_role and
+// the target _invalid_user, as tests of the predecessor's clients expect. Only test configurations may use it.
 func (r *Resolver) Dummy(find FindUser) *Resolver {
 	d := *r
 	d.dummy = find

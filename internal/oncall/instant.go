@@ -9,15 +9,15 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// unixSeconds are instants between the years 2001 and 2286: other numbers are more likely slips than instants.
+// unixSeconds matches instants between the years 2001 and 2286. Other numbers are probably mistakes.
 var unixSeconds = regexp.MustCompile(`^[1-9][0-9]{9}$`)
 
-// daysAhead are days or weeks after now, in which the clock keeps its time.
+// daysAhead matches days or weeks from now, at the same clock time.
 var daysAhead = regexp.MustCompile(`^\+([0-9]{1,4})([dw])$`)
 
-// ParseInstant reads an instant as people and programs name it: nothing or "now"; "+90m", "+3d" or "+2w" for a while after now; Unix seconds;
-// "2026-11-22T02:00:00+01:00"; or a wall clock of zone, "2026-11-22 02:00", "2026-11-22T02:00:00" or "2026-11-22" for its
-// midnight. Anything else, and a wall clock that zone skips, is an Invalid fault of the field "at".
+// ParseInstant parses an instant: "" or "now"; "+90m", "+3d" or "+2w" from now; Unix seconds;
+// "2026-11-22T02:00:00+01:00"; or a wall clock of zone, "2026-11-22 02:00", "2026-11-22T02:00:00" or "2026-11-22" for
+// its midnight. Anything else, and a wall clock that zone skips, is an Invalid fault of the field "at".
 func ParseInstant(text string, zone *time.Location, now time.Time) (time.Time, error) {
 	text = strings.TrimSpace(text)
 	switch {
@@ -51,7 +51,7 @@ func ParseInstant(text string, zone *time.Location, now time.Time) (time.Time, e
 				return time.Time{}, fault.Invalidf("at", "the clocks of %s skip %s: that instant would be %s; say that, or another time",
 					zone, text, at.Format("2006-01-02 15:04"))
 			}
-			_, skipped := at.ZoneBounds() // the zone skips midnight: the day begins after it
+			_, skipped := at.ZoneBounds() // the zone skips midnight: the day begins after the skip
 			return skipped, nil
 		}
 	}
@@ -59,5 +59,5 @@ func ParseInstant(text string, zone *time.Location, now time.Time) (time.Time, e
 		"%.60q is no instant: say now, +2h, +3d, 2026-11-22 02:00, 2026-11-22T02:00:00+01:00 or Unix seconds", text)
 }
 
-// sane reports whether an instant can be meant. Calendars begin and end somewhere.
+// sane reports whether the year of an instant is plausible.
 func sane(t time.Time) bool { return t.Year() >= 1970 && t.Year() < 2300 }

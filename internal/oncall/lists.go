@@ -11,23 +11,23 @@ import (
 // RoleMailingList is the role of everybody on a mailing list.
 const RoleMailingList = "mailing-list"
 
-// List is a mailing list: a name for many people.
+// List is a mailing list: a name for many people, as a target.
 type List struct {
 	TargetID int64
 	Name     string
 	Active   bool
 	Members  []users.ID // in the order of their ids, active or not
-	// Size is the number of members in the list's own directory, which may be more than Members.
+	// Size is the number of members in the directory that the list comes from. It may be larger than len(Members).
 	Size int
-	// Limit is the size from which the list is not unrolled, and resolves to nobody; 0 = no limit. LimitLists sets it.
+	// Limit is the size from which the list resolves to nobody; 0 = no limit. LimitLists sets it.
 	Limit int
 }
 
 // size is the larger of Size and the number of known members.
 func (l List) size() int { return max(l.Size, len(l.Members)) }
 
-// LimitLists returns dir, with mailing lists of limit members or more standing for nobody: a list of everybody is no
-// way to find the one who should act. 0 or less sets no limit.
+// LimitLists returns a reader over dir whose mailing lists of limit members or more resolve to nobody: paging everybody
+// does not reach the person who should act. A limit of 0 or less means no limit.
 func LimitLists(dir TargetReader, limit int) TargetReader {
 	if limit <= 0 {
 		return dir
@@ -40,7 +40,7 @@ type limited struct {
 	limit int
 }
 
-// Lists implements Directory.
+// Lists implements TargetReader.
 func (d limited) Lists(ctx context.Context, targetIDs []int64) (map[int64]List, error) {
 	found, err := d.TargetReader.Lists(ctx, targetIDs)
 	for id, l := range found {
@@ -76,7 +76,7 @@ func (r *Resolver) list(ctx context.Context, q Query) (Answer, error) {
 	return Answer{Users: active, Rule: fmt.Sprintf("everybody on mailing list %s", l.Name)}, nil
 }
 
-// prefetchLists reads the lists and returns who is on those that will be unrolled.
+// prefetchLists reads the lists and returns the members of those below the limit.
 func (r *Resolver) prefetchLists(ctx context.Context, ids []int64) ([]users.ID, error) {
 	if len(ids) == 0 {
 		return nil, nil

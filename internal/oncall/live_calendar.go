@@ -8,28 +8,28 @@ import (
 	"time"
 )
 
-// CalendarStore reads calendars from storage. Teams are named by Team.ID; those that do not exist are missing from the
-// answer. It is called from many goroutines at once.
+// CalendarStore reads calendars from storage. Teams are named by Team.ID; the answer leaves out those that do not
+// exist. It is called from many goroutines.
 type CalendarStore interface {
-	// CalendarVersions returns a number for each team that differs from the last one whenever anything its TeamCalendar is
-	// made of has changed: shifts, subscriptions, and the shifts of the teams it subscribes to.
+	// CalendarVersions returns a version for each team. It changes whenever an input of the team's TeamCalendar has
+	// changed: shifts, subscriptions, or the shifts of the teams it subscribes to.
 	CalendarVersions(ctx context.Context, teams []int64) (map[int64]int64, error)
 	// TeamCalendars returns the calendars of teams in the window [from, to), each with its version as of that read.
 	TeamCalendars(ctx context.Context, teams []int64, from, to time.Time) (map[int64]VersionedCalendar, error)
 }
 
-// VersionedCalendar is a calendar and its version. A calendar read later than its version is harmless, the reverse is not:
-// read both in one snapshot, or the version first.
+// VersionedCalendar is a calendar and its version. The calendar may be newer than the version, but never older: read
+// both in one snapshot, or the version first.
 type VersionedCalendar struct {
 	*TeamCalendar
 	Version int64
 }
 
-// LiveConfig says how a LiveCalendar reads. Zero values mean the defaults.
+// LiveConfig configures a LiveCalendar. Zero values mean the defaults.
 type LiveConfig struct {
-	Keep  time.Duration // for how long a version is trusted; default 1 s, negative = not at all
-	Wait  time.Duration // for how long a page waits for the storage; default 500 ms
-	Ahead time.Duration // how much of the future is kept, for when the storage is away; default 8 days
+	Keep  time.Duration // how long a version is cached; default 1 s, negative = not at all
+	Wait  time.Duration // how long a page waits for storage; default 500 ms
+	Ahead time.Duration // how much of the future is cached, for outages of storage; default 8 days
 }
 
 func (c LiveConfig) withDefaults() LiveConfig {
@@ -45,24 +45,24 @@ func (c LiveConfig) withDefaults() LiveConfig {
 }
 
 // LiveCalendar is the Calendar over storage. It caches the calendar of each team that was asked for, and checks its
-// version at most once per Keep, so that an override saved a second ago is paged. It never delays a page for long (promise
-// P8): while the storage does not answer, it answers from the last calendar it read. If it has none, it gives no answer, and
-// the rule says so. It is safe for use by many goroutines.
+// version at most once per Keep, so that an override is paged a second after it was saved. It never delays a page for
+// long (promise P8): while storage does not answer, it answers from the cache. If the cache has no calendar of the
+// team, it gives no answer, and the rule says so. It is safe for concurrent use.
 type LiveCalendar struct {
 	store CalendarStore
 	conf  LiveConfig
 
 	mu    sync.Mutex
 	teams map[int64]liveTeam
-	// silent is until when the storage is not asked again, because it just did not answer.
+	// silent is until when storage is not read again after a read that failed.
 	silent time.Time
 	zones  map[string]*time.Location
 }
 
-// liveTeam is what is known of a team; a nil calendar means that storage does not know the team.
+// liveTeam is the cached state of a team. A nil calendar means that storage does not have the team.
 type liveTeam struct {
 	VersionedCalendar
-	checked time.Time // the storage said so no earlier than this
+	checked time.Time // storage confirmed the state at this instant or later
 }
 
 // NewLiveCalendar returns a calendar over the store.
@@ -70,10 +70,10 @@ func NewLiveCalendar(store CalendarStore, conf LiveConfig) *LiveCalendar {
 	return &LiveCalendar{store: store, conf: conf.withDefaults(), teams: map[int64]liveTeam{}, zones: map[string]*time.Location{}}
 }
 
-// behind is how much of the past is kept: clocks differ.
+// behind is how much of the past is cached, because clocks differ.
 const behind = time.Hour
 
-// Prefetch reads the calendars of teams at once, so that OnCall need not read each. It fails only with ctx.
+// Prefetch reads the calendars of teams at once, so that OnCall need not read each. Its only errors are those of ctx.
 func (c *LiveCalendar) Prefetch(ctx context.Context, teams []int64) error {
 	_ = c.refresh(ctx, teams)
 	return ctx.Err()
@@ -142,7 +142,7 @@ func (c *LiveCalendar) clock(name string, t time.Time) string {
 	return t.In(zone).Format("Mon 2006-01-02 15:04 MST")
 }
 
-// at reads the calendar around an instant that is not kept, such as one a simulation asks for.
+// at reads the calendar around an instant outside the cached window, such as one of a simulation.
 func (c *LiveCalendar) at(ctx context.Context, team int64, t time.Time) (*TeamCalendar, error) {
 	ctx, cancel := c.patience(ctx)
 	defer cancel()
@@ -153,7 +153,7 @@ func (c *LiveCalendar) at(ctx context.Context, team int64, t time.Time) (*TeamCa
 	return found[team].TeamCalendar, nil
 }
 
-// refresh makes sure that what is kept of the teams was looked at within Keep.
+// refresh makes sure that the cached state of the teams was checked within Keep.
 func (c *LiveCalendar) refresh(ctx context.Context, teams []int64) error {
 	now := time.Now()
 	stale, silent := c.stale(now, teams)
@@ -183,7 +183,8 @@ func (c *LiveCalendar) refresh(ctx context.Context, teams []int64) error {
 	return nil
 }
 
-// patience bounds a read by Wait and by half of the time that the caller has left: an answer from memory must still be of use.
+// patience bounds a read by Wait and by half of the caller's remaining time, so that an answer from the cache is still
+// in time.
 func (c *LiveCalendar) patience(ctx context.Context) (context.Context, context.CancelFunc) {
 	wait := c.conf.Wait
 	if end, ok := ctx.Deadline(); ok {
@@ -192,7 +193,7 @@ func (c *LiveCalendar) patience(ctx context.Context) (context.Context, context.C
 	return context.WithTimeout(ctx, wait)
 }
 
-// errSilent is returned without a read, because one failed less than Keep ago.
+// errSilent is returned without a read, because a read failed less than Keep ago.
 var errSilent = fmt.Errorf("the storage of calendars did not answer a moment ago")
 
 func (c *LiveCalendar) stale(now time.Time, teams []int64) (stale []int64, silent bool) {
@@ -206,7 +207,7 @@ func (c *LiveCalendar) stale(now time.Time, teams []int64) (stale []int64, silen
 	return stale, now.Before(c.silent)
 }
 
-// read returns the teams as of now: as they were, if their version is the same and their window long enough.
+// read returns the teams as of now. It keeps the cached state if its version is the same and its window is long enough.
 func (c *LiveCalendar) read(ctx context.Context, now time.Time, teams []int64) (map[int64]liveTeam, error) {
 	versions, err := c.store.CalendarVersions(ctx, teams)
 	if err != nil {
@@ -242,8 +243,8 @@ func (c *LiveCalendar) read(ctx context.Context, now time.Time, teams []int64) (
 	return out, nil
 }
 
-// Fixed is a Calendar of calendars that are in memory already, by Team.ID: for simulations and tests. A team that is
-// missing, or an instant outside of its window, has nothing to say.
+// Fixed is a Calendar of calendars in memory, by Team.ID, for simulations and tests. It has no answer for a missing
+// team or an instant outside of the window.
 type Fixed map[int64]*TeamCalendar
 
 // OnCall implements Calendar.

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Local is a wall-clock reading without a zone: the seconds from 1970-01-01 00:00 to it on that same clock. Arithmetic
-// on it is calendar arithmetic; In says which instant it means somewhere.
+// Local is a wall-clock reading without a zone, in seconds since 1970-01-01 00:00 on the same clock. Arithmetic on it
+// is calendar arithmetic. In converts it to an instant.
 type Local int64
 
 const (
@@ -28,7 +28,7 @@ func LocalIn(t time.Time, zone *time.Location) Local {
 	return Local(t.Unix() + int64(offset))
 }
 
-// Time returns the reading as if it were one of UTC, to be stored or formatted; LocalOf is its inverse.
+// Time returns the reading as if it were in UTC, to store or format it; LocalOf is its inverse.
 func (l Local) Time() time.Time { return time.Unix(int64(l), 0).UTC() }
 
 // LocalOf returns the reading that t shows in its own location.
@@ -76,23 +76,24 @@ func ParseDate(s string) (Date, error) {
 	return DateOf(t), nil
 }
 
-// In returns the instant that l means in zone. A time that the clocks show twice means the first of the two; a time
-// that they skip is taken on the offset that holds after the skip. Both are the larger of the two offsets, which is
-// daylight-saving time wherever that is the reason (Oncall's rule).
+// In returns the instant of l in zone. A reading that the clock shows twice is the first of the two. A reading that the
+// clock skips is converted with the offset after the skip. Both use the larger of the two offsets, usually
+// daylight-saving time (Oncall's rule).
 func (l Local) In(zone *time.Location) time.Time {
 	u := int64(l)
 	guess := time.Unix(u, 0).In(zone)
 	_, offset := guess.Zone()
 	t := time.Unix(u-int64(offset), 0).In(zone)
 	start, end := t.ZoneBounds()
-	// Far from every change of offset there is nothing to choose.
+	// Far from every change of offset there is only one candidate.
 	if _, o := t.Zone(); o == offset && (start.IsZero() || t.Sub(start) > maxChange) && (end.IsZero() || end.Sub(t) > maxChange) {
 		return t
 	}
 	return l.nearChange(zone)
 }
 
-// maxChange exceeds every change of a zone's offset: the date line is 24 hours wide, give or take an old local time.
+// maxChange exceeds every change of a zone's offset: crossing the date line is 24 hours, plus or minus an old local
+// time.
 const maxChange = 27 * time.Hour
 
 // nearChange tries every offset in force around l.
@@ -104,8 +105,9 @@ func (l Local) nearChange(zone *time.Location) time.Time {
 		_, offset := t.Zone()
 		end := stretchEnd(t)
 		at := time.Unix(u-int64(offset), 0).In(zone)
-		// Offsets are tried in the order of time. The first whose stretch ends after l on its own clock is the one:
-		// either l is in it (and if also in a later one, this is the first), or it begins only after l, which was skipped.
+		// Offsets are tried in the order of time. The first whose stretch ends after l on its own clock is right:
+		// either l is in the stretch (the first of two, if l occurs twice), or the stretch begins only after l, which
+		// was skipped.
 		if end.IsZero() || at.Before(end) || t.After(last) {
 			return at
 		}
@@ -113,8 +115,8 @@ func (l Local) nearChange(zone *time.Location) time.Time {
 	}
 }
 
-// stretchEnd returns until when the offset at t certainly holds; zero = forever. Beyond the years that tzdata lists, the
-// library computes the bounds, and may return t itself at the turn of a year.
+// stretchEnd returns until when the offset at t certainly holds; zero = forever. Beyond the years that tzdata lists,
+// the library computes the bounds, and may return t itself at the turn of a year.
 func stretchEnd(t time.Time) time.Time {
 	_, end := t.ZoneBounds()
 	if !end.IsZero() && !end.After(t) {
@@ -134,7 +136,7 @@ func mod(a, b int64) int64 {
 
 func floorDiv(a, b int64) int64 { return (a - mod(a, b)) / b }
 
-// ExistsIn reports whether a zone has the day: some left one out when they moved over the date line.
+// ExistsIn reports whether a zone has the day: some zones skipped a day when they crossed the date line.
 func (d Date) ExistsIn(zone *time.Location) bool {
 	noon := d.Local() + 12*hour
 	return LocalIn(noon.In(zone), zone).Date() == d

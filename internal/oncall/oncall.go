@@ -1,6 +1,7 @@
 // Package oncall answers who is meant by a role of a target at an instant. One resolver serves paging, API, calendar
-// and simulator (promise P9). On-call roles are answered from the team's calendar of shifts, which schedules fill and people edit; where that has nothing to say, from
-// the team's fixed order.
+// and simulator (promise P9). On-call roles are answered from the team's calendar of shifts, which schedules fill and
+// people edit; if the calendar has no answer, from the team's fixed order. It reads through interfaces, and does not
+// know SQL or HTTP. A target that does not exist is a NotFound fault.
 package oncall
 
 import (
@@ -10,7 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Team is a group of people that share being on call.
+// Team is a group of people who share being on call.
 type Team struct {
 	ID         int64
 	TargetID   int64
@@ -27,20 +28,20 @@ type Team struct {
 type Query struct {
 	Role     string
 	TargetID int64
-	// Name is only used to word answers and errors.
+	// Name is used only in the texts of answers and errors.
 	Name string
 }
 
-// Answer is who was found, and by which rule, as the timeline shows it. An empty Users is an answer: nobody.
+// Answer is the people found, and the rule that found them, as the timeline shows it. An empty Users means nobody.
 type Answer struct {
 	Users []users.ID
 	Rule  string // e.g. "first of team demo's fixed order"
 }
 
-// Calendar answers on-call roles of a team at an instant. LiveCalendar is the one that pages.
+// Calendar answers on-call roles of a team at an instant. LiveCalendar is the implementation for paging.
 type Calendar interface {
-	// OnCall returns who holds the role (without the "oncall-" prefix, in lower case) of the team at t. ok is false when the
-	// calendar has nothing to say about that team and role; the caller then uses the team's fixed order, and adds the
+	// OnCall returns who holds the role (without the "oncall-" prefix, in lower case) of the team at t. ok is false if
+	// the calendar has no answer for that team and role. Then the caller uses the team's fixed order, and adds the
 	// answer's Rule, if there is one, as the reason.
 	OnCall(ctx context.Context, team Team, role string, t time.Time) (answer Answer, ok bool, err error)
 }

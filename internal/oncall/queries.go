@@ -6,13 +6,14 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// FeedHistory is for how long past shifts stay in calendar feeds: calendars that subscribe to one forget what it does not show.
+// FeedHistory is how long past shifts stay in calendar feeds. Programs that subscribe to a feed drop the events that it
+// no longer shows.
 const FeedHistory = 90 * 24 * time.Hour
 
-// FeedQuery selects what a calendar feed shows: the shifts of one person or one team that end after Since.
+// FeedQuery selects the shifts of a calendar feed: the shifts of one person or one team that end after Since.
 type FeedQuery struct {
 	IcalSubject
-	Subscribed    bool // a team's feed shows the shifts that it subscribes to, too
+	Subscribed    bool // a team's feed also shows the shifts that it subscribes to
 	Since         time.Time
 	Roles         []string // nil = all
 	ExcludedTeams []string
@@ -21,9 +22,10 @@ type FeedQuery struct {
 // FeedShift is a shift as calendar feeds show it.
 type FeedShift struct {
 	ShiftRow
-	// Feed stays the same while a shift is edited, cut or handed over. Its ID is 0: feeds do not need it.
+	// Feed identifies the shift in feeds. It stays the same while the shift is edited, cut or handed over. The ID of
+	// Shift is 0: feeds do not need it.
 	Feed int64
-	// Sequence grows with every change of what is shown; Changed is when that was.
+	// Sequence grows with every change of the visible content; Changed is when it last did.
 	Sequence int
 	Changed  time.Time
 	// Cancelled: the shift no longer belongs to the person or team of the feed.
@@ -40,13 +42,13 @@ type ShiftQuery struct {
 	Roles            []string   // nil = all
 	Link             *string
 	Schedule         *ScheduleID
-	Subscribed       bool // the shifts that Teams subscribe to belong to them, too
-	Limit            int  // 0 = as many as are read at most
+	Subscribed       bool // shifts that Teams subscribe to are included
+	Limit            int  // 0 = the maximum
 	NotIDs           []int64
 	NotStart, NotEnd []int64
 }
 
-// Range is a stretch of whole numbers, both ends included; nil = open.
+// Range is a range of whole numbers, both ends included; nil = open.
 type Range struct{ Min, Max *int64 }
 
 // ShiftRow is a shift with the names that people know.
@@ -57,7 +59,7 @@ type ShiftRow struct {
 	FullName string
 }
 
-// Event returns the shift in the form of Oncall's events, which its API and the audit log share.
+// Event returns the shift in the form of Oncall's events, for its API and the audit log.
 func (s ShiftRow) Event() map[string]any {
 	text := func(v string) *string {
 		if v == "" {

@@ -7,15 +7,15 @@ import (
 	"github.com/iris-oncall/iris/internal/cache"
 )
 
-// Recent keeps what was read a short time ago, so that a burst of incidents reads each team and person once, in batches.
-// Absence is kept too. It is safe for concurrent use. Callers must not change a value that they get.
+// Recent caches what was read a short time ago, so that a burst of incidents reads each team and person once, in
+// batches. It caches absence, too. It is safe for concurrent use. Callers must not change a value that they get.
 type Recent[K comparable, V any] struct {
 	read   func(ctx context.Context, keys []K) (map[K]V, error)
 	values *cache.Cache[K, V]
 }
 
-// NewRecent returns a Recent over read, which answers for all keys that exist and leaves out the others. An answer is kept for
-// ttl; 0 = not at all.
+// NewRecent returns a Recent over read, which returns the values of all keys that exist. A value is cached for ttl; 0 =
+// not at all.
 func NewRecent[K comparable, V any](ttl time.Duration, read func(ctx context.Context, keys []K) (map[K]V, error)) *Recent[K, V] {
 	return &Recent[K, V]{read: read, values: cache.New(cache.Config[K, V]{TTL: ttl})}
 }

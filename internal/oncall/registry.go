@@ -7,14 +7,14 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// By is on whose behalf something changes, for the audit log: a person's or an application's name, and the request's body
-// where the log keeps it. It never holds a secret.
+// By is who changes something, for the audit log: the name of a person or application, and the request's body where the
+// log keeps it. It never holds a secret.
 type By struct {
 	Owner string
 	Body  json.RawMessage // nil = none
 }
 
-// TeamSettings is what a team's administrators choose. Texts that are empty are not set.
+// TeamSettings are the settings that a team's administrators choose. Empty texts are unset.
 type TeamSettings struct {
 	Name               string
 	Description        string
@@ -46,7 +46,7 @@ type TeamName struct {
 	Active   bool
 }
 
-// TeamPerson is somebody's part in a team. Administrators need not be members.
+// TeamPerson is a person's part in a team. Administrators need not be members.
 type TeamPerson struct {
 	ID     users.ID
 	Name   string
@@ -69,7 +69,7 @@ type Roster struct {
 	Members []RosterMember // by priority
 }
 
-// RosterMember is somebody's place in a roster.
+// RosterMember is a person's place in a roster.
 type RosterMember struct {
 	User       users.ID
 	Name       string
@@ -85,27 +85,28 @@ type RoleInfo struct {
 	DisplayOrder int
 }
 
-// Service is something that a team answers for.
+// Service is a service that a team answers for.
 type Service struct {
 	ID   int64
 	Name string
 }
 
-// Person is a user with what the on-call API shows.
+// Person is a user with the fields of the on-call API.
 type Person struct {
 	users.User
 	PhotoURL string // "" = none
-	// NoTimeZone: nobody chose the time zone, which is UTC then.
+	// NoTimeZone: nobody chose the time zone; it is UTC then.
 	NoTimeZone bool
 	Contacts   map[users.Mode]string
 }
 
-// PersonChange changes a person; nil leaves a field as it is. An empty time zone means that nobody chose one. Contacts that are not named stay.
+// PersonChange changes a person; nil leaves a field unchanged. An empty time zone means that nobody chose one. Contacts
+// that are not named stay.
 type PersonChange struct {
 	Name, FullName, TimeZone, PhotoURL *string
 	Active                             *bool
 	Contacts                           map[users.Mode]string
-	// Trusted: contacts come from an administrator or a program that keeps people up to date, and count as verified.
+	// Trusted: the contacts come from an administrator or a directory, and count as verified.
 	Trusted bool
 }
 
@@ -122,7 +123,7 @@ type NoticeType struct {
 	IsReminder bool
 }
 
-// NoticeSetting is which notices of a team's shifts a person wants.
+// NoticeSetting is a person's choice of notices about a team's shifts.
 type NoticeSetting struct {
 	ID         int64
 	User       users.ID
@@ -154,20 +155,20 @@ type IcalSubject struct {
 	TeamID int64
 }
 
-// AuditEntry is a change of a team's calendar or settings. Names are what they were then.
+// AuditEntry is a change of a team's calendar or settings, with the names of that time.
 type AuditEntry struct {
 	Owner, Team, Action string
 	At                  time.Time
 	Context             json.RawMessage
 }
 
-// AuditQuery narrows the audit log; empty fields do not.
+// AuditQuery narrows the audit log; empty fields do not narrow it.
 type AuditQuery struct {
 	Teams, Owners, Actions []string
 	Since, Until           *time.Time
 }
 
-// SearchResult is what a search shows.
+// SearchResult is the result of a search.
 type SearchResult struct {
 	Teams    []string
 	Services map[string][]string // service -> teams

@@ -11,8 +11,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// TargetReader reads people and teams in batches. What does not exist is missing from the answer. It is called from many
-// goroutines at once.
+// TargetReader reads people and teams in batches. The answer leaves out what does not exist. It is called from many
+// goroutines.
 type TargetReader interface {
 	// Teams by public target number, active or not, with their members in fixed order, active or not.
 	Teams(ctx context.Context, targetIDs []int64) (map[int64]Team, error)
@@ -24,18 +24,18 @@ type TargetReader interface {
 	UsersByID(ctx context.Context, ids []users.ID) (map[users.ID]users.User, error)
 }
 
-// Resolver answers who is meant by a role of a target. It serves paging, API and simulator alike (promise P9) and is
-// safe for use by many goroutines.
+// Resolver answers who is meant by a role of a target. Paging, API and simulator share it (promise P9). It is safe for
+// concurrent use.
 //
 //   - user: the user.
 //   - team: all active members of the team, in fixed order.
 //   - mailing-list: all active members of the list, unless it is too large.
 //   - manager, director: from the calendar, else the team's own manager or director.
-//   - oncall (= primary), oncall-primary, oncall-secondary, oncall-anything: from the calendar. Where that has nothing
-//     to say, the team's fixed order: primary is the first active member, secondary the second, tertiary the third;
-//     a short team wraps, so that a team of one has its one member in every role. Who holds another of the three at that
-//     moment is passed over as long as there is anybody else: nobody is paged as their own secondary. Any other role is the
-//     first.
+//   - oncall (= primary), oncall-primary, oncall-secondary, oncall-anything: from the calendar. If the calendar has no
+//     answer, from the team's fixed order: primary is the first active member, secondary the second, tertiary the
+//     third. A short team wraps, so that the one member of a team has every role. A person who holds another of the
+//     three roles at that time is skipped while somebody else is left: nobody is paged as their own secondary. Any
+//     other role is the first.
 //
 // Inactive users are never in an answer.
 type Resolver struct {
@@ -47,11 +47,11 @@ type Resolver struct {
 	dummy    FindUser // nil = answer questions
 }
 
-// DefaultKeep is for how long the resolver trusts what it read of people and teams.
+// DefaultKeep is how long the resolver caches people and teams.
 const DefaultKeep = time.Second
 
-// NewResolver returns a resolver over the directory. A nil calendar has nothing to say about any team. keep is for how
-// long people and teams are trusted without reading them again; 0 reads them every time.
+// NewResolver returns a resolver over dir. With a nil calendar it answers from the fixed order. keep is how long people
+// and teams are cached; 0 = not at all.
 func NewResolver(dir TargetReader, calendar Calendar, keep time.Duration) *Resolver {
 	return &Resolver{
 		calendar: calendar,
@@ -62,8 +62,8 @@ func NewResolver(dir TargetReader, calendar Calendar, keep time.Duration) *Resol
 	}
 }
 
-// Prefetch reads at once what Resolve will need for the queries. It is an optimisation: what it could not read, Resolve
-// reads, or reports.
+// Prefetch reads at once what Resolve will need for the queries. It is an optimisation: Resolve repeats reads that
+// failed and returns their errors.
 func (r *Resolver) Prefetch(ctx context.Context, queries []Query) error {
 	if r.dummy != nil {
 		return nil
@@ -101,7 +101,7 @@ func (r *Resolver) Prefetch(ctx context.Context, queries []Query) error {
 	return nil
 }
 
-// prefetchTeams reads the teams and returns who is in them or leads them.
+// prefetchTeams reads the teams and returns their members and leads.
 func (r *Resolver) prefetchTeams(ctx context.Context, teamIDs []int64) ([]users.ID, error) {
 	if len(teamIDs) == 0 {
 		return nil, nil
@@ -147,8 +147,8 @@ const (
 	oncallPrefix = "oncall-"
 )
 
-// Resolve answers q at t. An answer without users means nobody, and its Rule says why. An error of kind NotFound or
-// Invalid says, for the timeline, why there is no answer. After any other error a retry may help.
+// Resolve answers q at t. An answer without users means nobody; its Rule says why. A NotFound or Invalid fault says,
+// for the timeline, why there is no answer. After any other error a retry may help.
 func (r *Resolver) Resolve(ctx context.Context, q Query, t time.Time) (Answer, error) {
 	if r.dummy != nil {
 		return r.always(ctx, q)
@@ -225,8 +225,8 @@ func (r *Resolver) user(ctx context.Context, q Query) (Answer, error) {
 	return Answer{Users: []users.ID{u.ID}, Rule: "named in the plan"}, nil
 }
 
-// fromCalendar asks the calendar and leaves out inactive users. ok is false when it has nothing to say; the answer's rule
-// may say why.
+// fromCalendar asks the calendar and leaves out inactive users. ok is false if the calendar has no answer; the answer's
+// rule may say why.
 func (r *Resolver) fromCalendar(ctx context.Context, team Team, duty string, t time.Time) (Answer, bool, error) {
 	if r.calendar == nil {
 		return Answer{}, false, nil
@@ -254,7 +254,7 @@ func (r *Resolver) fromCalendar(ctx context.Context, team Team, duty string, t t
 	return answer, true, nil
 }
 
-// active returns the active ones of ids, in the same order, each once.
+// active returns the active users of ids, in the same order, without duplicates.
 func (r *Resolver) active(ctx context.Context, ids []users.ID) ([]users.ID, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -302,7 +302,7 @@ func (r *Resolver) lead(ctx context.Context, team Team, role string) (Answer, er
 	return Answer{Users: active, Rule: fmt.Sprintf("%s of team %s", role, team.Name)}, nil
 }
 
-// places maps a role to the position of its holder in the fixed order.
+// places maps a role to the index of its holder in the fixed order.
 var places = map[string]int{RolePrimary: 0, RoleSecondary: 1, roleTertiary: 2}
 
 const roleTertiary = "tertiary"
@@ -345,8 +345,8 @@ func (r *Resolver) inFixedOrder(ctx context.Context, team Team, duty string, t t
 	}, nil
 }
 
-// otherHolders returns the holders of the other paged roles: for the secondary the primary, for the tertiary both, and for the
-// primary the secondary of the calendar.
+// otherHolders returns the holders of the other paged roles: for the secondary the primary, for the tertiary both, and
+// for the primary the calendar's secondary.
 func (r *Resolver) otherHolders(ctx context.Context, team Team, duty string, t time.Time) ([]users.ID, error) {
 	switch duty {
 	case RolePrimary:

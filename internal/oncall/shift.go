@@ -14,7 +14,7 @@ type ShiftID int64
 // ScheduleID is a schedule's public number.
 type ScheduleID int64
 
-// Roles that have a meaning of their own. All other names are only names.
+// Roles with a meaning of their own. All other roles are only names.
 const (
 	RolePrimary     = "primary"
 	RoleSecondary   = "secondary"
@@ -23,11 +23,11 @@ const (
 	RoleUnavailable = "unavailable" // not on call, and away for every team
 )
 
-// OnDuty reports whether who holds the role is on call; vacation and unavailable say the opposite.
+// OnDuty reports whether a holder of the role is on call: not for vacation and unavailable.
 func OnDuty(role string) bool { return role != RoleVacation && role != RoleUnavailable }
 
 // Shift says that a person holds a role of a team from Start until, not including, End. Every shift that pages is such
-// a value, stored as a row; schedules only make them. The wire calls it event.
+// a value, stored as a row. The wire calls it event.
 type Shift struct {
 	ID     ShiftID // 0 = not stored yet
 	TeamID int64   // Team.ID, the internal number
@@ -35,15 +35,17 @@ type Shift struct {
 	User   users.ID
 	Start  time.Time // whole seconds
 	End    time.Time
-	// Schedule made the shift; 0 = made by hand. Schedules may be deleted, their shifts stay.
+	// Schedule made the shift; 0 = made by hand. Schedules may be deleted; their shifts stay.
 	Schedule ScheduleID
-	// Covers is the schedule whose shift this one was cut from or put over, by an override. Never on the wire.
+	// Covers is the schedule whose shift an override replaced by this one, or of which this one is a part. Never on the
+	// wire.
 	Covers ScheduleID
 	Link   string // 32 hex digits shared by shifts that were made together; "" = alone
 	Note   string
-	// RemainsOf is the stored shift that this one, not stored yet, is what remains of: calendars outside know both as one.
+	// RemainsOf is the stored shift of which this one, not stored yet, is a remaining part. Feeds show both as one
+	// event.
 	RemainsOf ShiftID
-	// Edited: changed by hand since its schedule made it. Populate works around such shifts.
+	// Edited: changed by hand since the schedule made it. Populate works around such shifts.
 	Edited bool
 }
 
@@ -53,7 +55,7 @@ func (s Shift) At(t time.Time) bool { return !t.Before(s.Start) && t.Before(s.En
 // Overlaps reports whether the shift and [start, end) share an instant.
 func (s Shift) Overlaps(start, end time.Time) bool { return s.Start.Before(end) && start.Before(s.End) }
 
-// HandMade reports whether somebody's hand is in the shift: populate never deletes it.
+// HandMade reports whether a person made or changed the shift. Populate does not delete such shifts.
 func (s Shift) HandMade() bool { return s.Schedule == 0 || s.Edited }
 
 // BlocksSchedule reports whether populate of the schedule must work around the shift.
@@ -86,7 +88,7 @@ func Extent(shifts []Shift) (start, end time.Time) {
 	return start, end
 }
 
-// Origin returns the schedule that made the shift or, for a piece of one or an override of one, the original shift; 0 = none.
+// Origin returns the schedule of the original shift, also for a part or an override of it; 0 = none.
 func (s Shift) Origin() ScheduleID {
 	if s.Schedule != 0 {
 		return s.Schedule
@@ -94,26 +96,26 @@ func (s Shift) Origin() ScheduleID {
 	return s.Covers
 }
 
-// TeamRole is a role of a team. A team that subscribes to one shows its shifts as its own.
+// TeamRole is a role of a team, as the object of a subscription.
 type TeamRole struct {
 	TeamID int64
 	Role   string
 }
 
-// Absence is a stretch in which a person takes no shift, made from a vacation or a recurring unavailability. Vacations
-// that are shifts (role vacation or unavailable) need no Absence.
+// Absence is a stretch in which a person takes no shift, from a recurring unavailability. Vacations that are shifts
+// (role vacation or unavailable) need no Absence.
 type Absence struct {
 	User       users.ID
 	Start, End time.Time
 	Reason     string
 }
 
-// Changes are what an edit or a populate does to a calendar, to be stored in one transaction.
+// Changes are what an edit or a populate changes in a calendar. Storage applies them in one transaction.
 type Changes struct {
 	Add    []Shift // ID 0, by start
 	Update []Update
 	Delete []Shift
-	// Notices are the notices to interested people (docs/reference/oncall-v0.md 7).
+	// Notices are the notices of the changes (docs/reference/oncall-v0.md 7).
 	Notices []Notice
 }
 
@@ -123,7 +125,7 @@ type Update struct{ Before, After Shift }
 // Empty reports whether nothing changes.
 func (c Changes) Empty() bool { return len(c.Add)+len(c.Update)+len(c.Delete) == 0 }
 
-// Apply returns shifts as they are after c, by start. It does not change its argument. Added shifts have ID 0.
+// Apply returns shifts after the changes, by start. It does not change its argument. Added shifts have ID 0.
 func (c Changes) Apply(shifts []Shift) []Shift {
 	after := map[ShiftID]Shift{}
 	for _, u := range c.Update {

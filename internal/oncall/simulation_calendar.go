@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// SimulationCalendar is the Calendar of one simulation: it answers for any instant, however far away, from the calendars as
-// they are now, and keeps what it read, so that all of its answers belong together. It is safe for use by many goroutines.
+// SimulationCalendar is the Calendar of one simulation. It answers for any instant, from the calendars as they are now.
+// It caches what it read, so that all its answers are consistent. It is safe for concurrent use.
 type SimulationCalendar struct {
-	store CalendarStore
-	conf  LiveConfig
-	words LiveCalendar // how answers are worded
+	store   CalendarStore
+	conf    LiveConfig
+	answers LiveCalendar // builds the text of answers
 
 	mu    sync.Mutex
 	known map[int64][]*TeamCalendar
@@ -20,21 +20,21 @@ type SimulationCalendar struct {
 
 // NewSimulationCalendar returns a calendar over the store.
 func NewSimulationCalendar(store CalendarStore, conf LiveConfig) *SimulationCalendar {
-	return &SimulationCalendar{store: store, conf: conf.withDefaults(), words: LiveCalendar{zones: map[string]*time.Location{}},
+	return &SimulationCalendar{store: store, conf: conf.withDefaults(), answers: LiveCalendar{zones: map[string]*time.Location{}},
 		known: map[int64][]*TeamCalendar{}}
 }
 
-// OnCall implements Calendar. A calendar that cannot be read is an error: nobody waits for this page.
+// OnCall implements Calendar. An error of storage is returned, because no page waits for this answer.
 func (c *SimulationCalendar) OnCall(ctx context.Context, team Team, role string, t time.Time) (Answer, bool, error) {
 	calendar, err := c.at(ctx, team.ID, t)
 	if err != nil {
 		return Answer{}, false, err
 	}
-	return c.words.answer(calendar, team, role, t, "")
+	return c.answers.answer(calendar, team, role, t, "")
 }
 
-// at returns the calendar around an instant: the stretch that the live one would keep by then, beginning at the first
-// instant that is asked for.
+// at returns the calendar around an instant: the window that the live calendar would cache by then, beginning at the
+// first instant that is asked for.
 func (c *SimulationCalendar) at(ctx context.Context, team int64, t time.Time) (*TeamCalendar, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

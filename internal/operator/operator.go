@@ -1,90 +1,75 @@
-// Package operator is what operators do by hand: the verbs behind the command line, and those of /v1 that need the same
-// rules. It works directly on the database. cmd/iris and the demo data call it; iris-api shares its removals and its
-// simulator. It knows no HTTP and no flags.
+// Package operator does what operators do by hand: it adds and changes users, applications, teams, plans and templates, and
+// answers who is on call. It writes to the database and to the audit log. cmd/iris and the demo data call it; iris-api
+// shares its removals and its simulator. It knows neither HTTP nor flags.
 package operator
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"go.uber.org/zap"
-
 	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/config"
-	"github.com/iris-oncall/iris/internal/database"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/access"
 	"github.com/iris-oncall/iris/internal/postgres/catalog"
-	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
+	"github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Operator does by hand what has no page yet, directly on the database: the first users, applications and teams. The
-// `iris` command and the demo data use it. Every change is in the audit log.
+// Operator performs the commands of the operator on the database. It is safe for concurrent use. Every change is in the
+// audit log.
 type Operator struct {
 	db           *postgres.DB
-	users        *pgpeople.Users
-	teams        *pgpeople.Teams
+	users        *people.Users
+	teams        *people.Teams
 	targets      *catalog.Targets
 	applications *catalog.Applications
 	plans        *catalog.Plans
 	templates    *catalog.Templates
-	contacts     *pgpeople.Contacts
+	contacts     *people.Contacts
 	audit        *access.Audit
 	passwords    *auth.Passwords
-	// CatchAll is the setting intake.catch_all_plan; the plan of that name counts as in use.
+	// CatchAll is the setting intake.catch_all_plan. The plan of that name counts as in use.
 	CatchAll string
 }
 
-// operatorName stands in the audit log.
+// operatorName is the actor in the audit log.
 const operatorName = "iris command"
 
-// Open connects; it fails when the database is away or its schema is not this release's.
-func Open(ctx context.Context, c config.Common) (*Operator, error) {
-	db, err := database.Open(ctx, c, "iris", 4, prometheus.NewRegistry(), zap.NewNop())
-	if err != nil {
-		return nil, err
-	}
-	in, err := database.Prepare(ctx, db, c, zap.NewNop())
-	if err != nil {
-		db.Close()
-		return nil, err
-	}
+// New returns an operator on a database whose schema has been checked. Close closes db.
+func New(db *postgres.DB, keys *auth.Keys) *Operator {
 	return &Operator{
-		db: db, users: pgpeople.NewUsers(db), teams: pgpeople.NewTeams(db), targets: catalog.NewTargets(db),
-		applications: catalog.NewApplications(db, in.Keys), plans: catalog.NewPlans(db), templates: catalog.NewTemplates(db),
-		contacts: pgpeople.NewContacts(db, in.Keys, nil), audit: access.NewAudit(db), passwords: auth.NewPasswords(),
-	}, nil
+		db: db, users: people.NewUsers(db), teams: people.NewTeams(db), targets: catalog.NewTargets(db),
+		applications: catalog.NewApplications(db, keys), plans: catalog.NewPlans(db), templates: catalog.NewTemplates(db),
+		contacts: people.NewContacts(db, keys, nil), audit: access.NewAudit(db), passwords: auth.NewPasswords(),
+	}
 }
 
 // Close closes the connections.
 func (o *Operator) Close() { o.db.Close() }
 
-// NewUser is a person to be added.
+// NewUser is a user to be added.
 type NewUser struct {
 	Name     string
 	FullName string
 	TimeZone string // "" = UTC
 	Admin    bool
-	Password string // "" = cannot log in
-	// AnyPassword permits a password that is too easy to guess. Demo data only.
+	Password string // "" = no password
+	// AnyPassword permits a password that is easy to guess. Only the demo data sets it.
 	AnyPassword bool
 	Contacts    map[users.Mode]string
-	Modes       map[users.Priority]users.Mode // in which the person wants to hear of what; absent = the default
+	Modes       map[users.Priority]users.Mode // mode by priority; absent = the default mode
 }
 
-// AddUser adds a person. A name that exists is a Conflict.
+// AddUser adds a user. It returns a Conflict fault if the name exists.
 func (o *Operator) AddUser(ctx context.Context, n NewUser) error {
 	if strings.ContainsFunc(n.Name, func(r rune) bool { return unicode.IsSpace(r) || r == '/' }) {
-		return fault.Invalidf("name", "the name %.100q must not hold spaces or slashes; --full-name takes the name as people write it", n.Name)
+		return fault.Invalidf("name", "user name %.100q must not contain spaces or slashes: give the full name with --full-name", n.Name)
 	}
 	for _, mode := range users.Modes {
 		if destination, given := n.Contacts[mode]; given {
@@ -93,7 +78,7 @@ func (o *Operator) AddUser(ctx context.Context, n NewUser) error {
 			}
 		}
 	}
-	row := pgpeople.NewUser{Name: n.Name, FullName: n.FullName, TimeZone: n.TimeZone, Admin: n.Admin, Contacts: n.Contacts}
+	row := people.NewUser{Name: n.Name, FullName: n.FullName, TimeZone: n.TimeZone, Admin: n.Admin, Contacts: n.Contacts}
 	if n.Password != "" {
 		if err := auth.CheckNewPassword(n.Password); err != nil && !n.AnyPassword {
 			return err
@@ -110,18 +95,18 @@ func (o *Operator) AddUser(ctx context.Context, n NewUser) error {
 	}
 	for priority, mode := range n.Modes {
 		if err := o.users.SetMode(ctx, u.ID, priority, mode); err != nil {
-			return fmt.Errorf("mode of priority %s: %w", priority, err)
+			return fmt.Errorf("set the mode of priority %s: %w", priority, err)
 		}
 	}
 	return o.note(ctx, "user added", "user "+n.Name)
 }
 
-// Users lists everybody by name.
-func (o *Operator) Users(ctx context.Context) ([]pgpeople.ListedUser, error) {
+// Users returns all users, by name.
+func (o *Operator) Users(ctx context.Context) ([]people.ListedUser, error) {
 	return o.users.List(ctx)
 }
 
-// SetContact stores where a person is reached in a mode; "" removes it.
+// SetContact stores the destination of a user in a mode; "" removes it.
 func (o *Operator) SetContact(ctx context.Context, name string, mode users.Mode, destination string) error {
 	if destination != "" {
 		if err := users.CheckContact(mode, destination); err != nil {
@@ -138,7 +123,7 @@ func (o *Operator) SetContact(ctx context.Context, name string, mode users.Mode,
 	return o.note(ctx, "contact set", "user "+u.Name+", mode "+string(mode))
 }
 
-// VerifyContact marks a person's contact as verified.
+// VerifyContact marks a contact of a user as verified.
 func (o *Operator) VerifyContact(ctx context.Context, name string, mode users.Mode) error {
 	u, err := o.user(ctx, name)
 	if err != nil {
@@ -153,35 +138,40 @@ func (o *Operator) VerifyContact(ctx context.Context, name string, mode users.Mo
 func (o *Operator) user(ctx context.Context, name string) (users.User, error) {
 	u, err := o.users.ByName(ctx, name)
 	if fault.Is(err, fault.NotFound) {
-		return u, fault.Wrap(fault.NotFound, err, "there is no user "+name)
+		return u, fault.Wrap(fault.NotFound, err, "there is no user "+name+": see iris user list")
 	}
 	return u, err
 }
 
-// NewApplication is a program to be added.
-type NewApplication struct {
-	Name string
-	Key  string // "" = a random one
-	// Variables it may put into incidents.
-	Variables     []string
-	TitleVariable string
-	// ActsForUsers lets it say in whose name it calls, OpensForOthers open incidents of other applications.
-	ActsForUsers   bool
-	OpensForOthers bool
-	// UsesOnCall lets it use the on-call API, as anybody.
-	UsesOnCall bool
-	// Relay lets it pass on the answers of people and the receipts of vendors.
-	Relay bool
+func (o *Operator) application(ctx context.Context, name string) (auth.Application, error) {
+	app, err := o.applications.ByName(ctx, name)
+	if fault.Is(err, fault.NotFound) {
+		return app, fault.Wrap(fault.NotFound, err, "there is no application "+name)
+	}
+	return app, err
 }
 
-// AddApplication adds an application and returns its key. A name that exists is a Conflict.
+// NewApplication is an application to be added.
+type NewApplication struct {
+	Name          string
+	Key           string   // "" = a random one
+	Variables     []string // variables that its incidents may have
+	TitleVariable string   // the variable with the title of an incident
+
+	ActsForUsers   bool // it may act in the name of users
+	OpensForOthers bool // it may open incidents of other applications
+	UsesOnCall     bool // it may use the on-call API in the name of any user
+	Relay          bool // it may relay the responses of users and the receipts of vendors
+}
+
+// AddApplication adds an application and returns its key. It returns a Conflict fault if the name exists.
 func (o *Operator) AddApplication(ctx context.Context, n NewApplication) (string, error) {
 	if slices.ContainsFunc(n.Variables, func(v string) bool { return strings.TrimSpace(v) == "" }) {
-		return "", fault.Invalidf("variable", "the name of a variable is empty")
+		return "", fault.Invalidf("variable", "application %s: the name of a variable is empty", n.Name)
 	}
 	if len(n.Variables) > 0 && n.TitleVariable != "" && !slices.Contains(n.Variables, n.TitleVariable) {
-		return "", fault.Invalidf("title", "the title %q is none of the application's variables (%s): add it to them",
-			n.TitleVariable, strings.Join(n.Variables, ", "))
+		return "", fault.Invalidf("title", "application %s: the title variable %q is not one of its variables (%s): add it to them",
+			n.Name, n.TitleVariable, strings.Join(n.Variables, ", "))
 	}
 	_, key, err := o.applications.Create(ctx, n.Name)
 	if err != nil {
@@ -196,7 +186,8 @@ func (o *Operator) AddApplication(ctx context.Context, n NewApplication) (string
 	return key, o.note(ctx, "application added", "application "+n.Name)
 }
 
-// ConfigureApplication gives an existing application the key, powers and variables that are set in n.
+// ConfigureApplication stores the key, the permissions and the variables of n in an existing application. Zero values
+// change nothing.
 func (o *Operator) ConfigureApplication(ctx context.Context, n NewApplication) error {
 	app, err := o.applications.ByName(ctx, n.Name)
 	if err != nil {
@@ -224,39 +215,36 @@ func (o *Operator) ConfigureApplication(ctx context.Context, n NewApplication) e
 	return o.applications.SetSettings(ctx, app.ID, settings)
 }
 
-// Powers are powers of an application to be changed; nil = unchanged.
-type Powers struct {
+// Permissions are permissions of an application to be changed; nil = unchanged.
+type Permissions struct {
 	UsesOnCall *bool // it may use the on-call API
-	Relay      *bool // it may pass on answers and receipts
+	Relay      *bool // it may relay responses and receipts
 }
 
-// SetPowers gives powers to an application, or takes them away.
-func (o *Operator) SetPowers(ctx context.Context, name string, p Powers) error {
-	app, err := o.applications.ByName(ctx, name)
-	if fault.Is(err, fault.NotFound) {
-		return fault.Wrap(fault.NotFound, err, "there is no application "+name)
-	}
+// SetPermissions grants or withdraws permissions of an application.
+func (o *Operator) SetPermissions(ctx context.Context, name string, p Permissions) error {
+	app, err := o.application(ctx, name)
 	if err != nil {
 		return err
 	}
 	var notes []string
-	for _, power := range []struct {
+	for _, permission := range []struct {
 		set  *bool
 		flag *bool
 		what string
-	}{{p.UsesOnCall, &app.AllowOncall, "use the on-call API"}, {p.Relay, &app.Relay, "pass on answers and receipts"}} {
-		if power.set == nil {
+	}{{p.UsesOnCall, &app.AllowOncall, "use the on-call API"}, {p.Relay, &app.Relay, "relay responses and receipts"}} {
+		if permission.set == nil {
 			continue
 		}
-		*power.flag = *power.set
+		*permission.flag = *permission.set
 		may := "application may "
-		if !*power.set {
+		if !*permission.set {
 			may = "application may not "
 		}
-		notes = append(notes, may+power.what)
+		notes = append(notes, may+permission.what)
 	}
 	if len(notes) == 0 {
-		return fault.New(fault.Invalid, "name a power to change, such as --relay or --no-uses-on-call")
+		return fault.New(fault.Invalid, "application "+app.Name+": no permission to change: give a flag such as --relay or --no-uses-on-call")
 	}
 	if err := o.applications.SetFlags(ctx, app); err != nil {
 		return err
@@ -269,12 +257,9 @@ func (o *Operator) SetPowers(ctx context.Context, name string, p Powers) error {
 	return nil
 }
 
-// TrustMarkup lets the contexts and texts of an application contain markup, or has it escaped.
+// TrustMarkup sets whether the contexts and texts of an application may contain markup; otherwise markup is escaped.
 func (o *Operator) TrustMarkup(ctx context.Context, name string, trust bool) error {
-	app, err := o.applications.ByName(ctx, name)
-	if fault.Is(err, fault.NotFound) {
-		return fault.Wrap(fault.NotFound, err, "there is no application "+name)
-	}
+	app, err := o.application(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -288,12 +273,9 @@ func (o *Operator) TrustMarkup(ctx context.Context, name string, trust bool) err
 	return o.note(ctx, what, "application "+app.Name)
 }
 
-// ReplaceKeys gives an application a new key and ends all others, the secondary one included; it returns the new key.
+// ReplaceKeys gives an application a new key and returns it. All its other keys, primary and secondary, become invalid.
 func (o *Operator) ReplaceKeys(ctx context.Context, name string) (string, error) {
-	app, err := o.applications.ByName(ctx, name)
-	if fault.Is(err, fault.NotFound) {
-		return "", fault.Wrap(fault.NotFound, err, "there is no application "+name)
-	}
+	app, err := o.application(ctx, name)
 	if err != nil {
 		return "", err
 	}
@@ -308,14 +290,14 @@ func (o *Operator) ReplaceKeys(ctx context.Context, name string) (string, error)
 type NewTeam struct {
 	Name        string
 	Description string
-	Members     []string // names, in the order in which they are on call
+	Members     []string // user names, in the order in which they are on call
 	Manager     string   // "" = none
 	Director    string   // "" = none
 }
 
-// AddTeam adds a team. A name that exists is a Conflict, a member that does not is NotFound.
+// AddTeam adds a team. It returns a Conflict fault if the name exists, and a NotFound fault if a member does not.
 func (o *Operator) AddTeam(ctx context.Context, n NewTeam) error {
-	row := pgpeople.NewTeam{Name: n.Name, Description: n.Description}
+	row := people.NewTeam{Name: n.Name, Description: n.Description}
 	for _, name := range n.Members {
 		u, err := o.user(ctx, name)
 		if err != nil {
@@ -342,8 +324,8 @@ func (o *Operator) AddTeam(ctx context.Context, n NewTeam) error {
 	return o.note(ctx, "team added", "team "+n.Name)
 }
 
-// SaveTemplate saves a new version of a template in somebody's name.
-func (o *Operator) SaveTemplate(ctx context.Context, creator string, d messages.TemplateDraft) error {
+// SaveTemplate stores a new version of a template with creator as its author.
+func (o *Operator) SaveTemplate(ctx context.Context, creator string, d messages.NewTemplate) error {
 	u, err := o.user(ctx, creator)
 	if err != nil {
 		return err
@@ -355,7 +337,7 @@ func (o *Operator) SaveTemplate(ctx context.Context, creator string, d messages.
 	return o.note(ctx, "template saved", "template "+d.Name)
 }
 
-// SavePlan saves a new version of a plan in somebody's name; targets are found by role and name.
+// SavePlan stores a new version of a plan with creator as its author. It finds targets by role and name.
 func (o *Operator) SavePlan(ctx context.Context, creator string, d escalation.PlanContent) error {
 	u, err := o.user(ctx, creator)
 	if err != nil {
@@ -378,13 +360,13 @@ func (o *Operator) SavePlan(ctx context.Context, creator string, d escalation.Pl
 	return o.note(ctx, "plan saved", "plan "+d.Name)
 }
 
-// HasPlan and HasTemplate report whether there is an active version of that name.
+// HasPlan reports whether an active plan has the name.
 func (o *Operator) HasPlan(ctx context.Context, name string) (bool, error) {
 	_, err := o.plans.ByName(ctx, name)
 	return exists(err)
 }
 
-// HasTemplate is HasPlan for templates.
+// HasTemplate reports whether an active template has the name.
 func (o *Operator) HasTemplate(ctx context.Context, name string) (bool, error) {
 	_, err := o.templates.ByName(ctx, name)
 	return exists(err)
@@ -398,9 +380,8 @@ func exists(err error) (bool, error) {
 }
 
 func (o *Operator) note(ctx context.Context, action, object string) error {
-	err := o.audit.Record(ctx, access.AuditRecord{Actor: operatorName, Action: action, Object: object})
-	if err != nil {
-		return errors.Join(errors.New("it is done, but the audit log could not be written"), err)
+	if err := o.audit.Record(ctx, access.AuditRecord{Actor: operatorName, Action: action, Object: object}); err != nil {
+		return fmt.Errorf("%s (%s): the change is stored, but not in the audit log: %w", action, object, err)
 	}
 	return nil
 }

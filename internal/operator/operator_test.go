@@ -5,16 +5,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
 func TestOperatorsRowsAreAudited(t *testing.T) {
 	t.Parallel()
-	o, err := Open(t.Context(), config.Common{Database: config.Database{URL: config.Secret(pgtest.URL(t))}})
+	keys, err := auth.NewKeys(make([]byte, auth.SecretSize))
 	require.NoError(t, err)
-	defer o.Close()
+	o := New(pgtest.New(t), keys)
 	require.NoError(t, o.AddUser(t.Context(), NewUser{Name: "ann", Contacts: map[users.Mode]string{users.Email: "a@example.com"}}))
 	_, err = o.AddApplication(t.Context(), NewApplication{Name: "watch", Key: "a-known-key", OpensForOthers: true, TitleVariable: "title"})
 	require.NoError(t, err)

@@ -14,9 +14,9 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Removals deletes teams, people, plans and templates as /v1 and the command line do: what is in use stays unless that is forced.
-// Each keeps its history: a team keeps its past under another name, a person is switched off, a plan and a template have no
-// active version any more.
+// Removals deletes teams, users, plans and templates, for /v1 and for the command line. An object that is in use is not
+// deleted, unless that is forced. History is kept: a team keeps its past under another name, a user is switched off, plans
+// and templates have no active version any more.
 type Removals struct {
 	uses      *catalog.Uses
 	audit     *access.Audit
@@ -29,7 +29,8 @@ type Removals struct {
 	catchAll  string // intake.catch_all_plan
 }
 
-// NewRemovals returns removals over the database. catchAll is the setting intake.catch_all_plan: that plan counts as in use.
+// NewRemovals returns removals on the database. catchAll is the setting intake.catch_all_plan; the plan of that name counts
+// as in use.
 func NewRemovals(db *postgres.DB, plans *catalog.Plans, catchAll string) *Removals {
 	return &Removals{
 		uses: catalog.NewUses(db), audit: access.NewAudit(db), teams: pgpeople.NewTeams(db), profiles: pgpeople.NewOncallTeams(db, nil),
@@ -38,8 +39,8 @@ func NewRemovals(db *postgres.DB, plans *catalog.Plans, catchAll string) *Remova
 	}
 }
 
-// Remove deletes an object of a kind: team, user, plan or template. What uses it is a Conflict fault that names it, unless forced.
-// A NotFound fault when there is no active one.
+// Remove deletes an active object; kind is team, user, plan or template. It returns a NotFound fault if there is none, and
+// a Conflict fault that names the uses of the object, unless force is set. actor is stored in the audit log.
 func (r *Removals) Remove(ctx context.Context, kind, name string, force bool, actor string) error {
 	switch kind {
 	case "team":
@@ -51,25 +52,26 @@ func (r *Removals) Remove(ctx context.Context, kind, name string, force bool, ac
 	case "template":
 		return r.template(ctx, name, force, actor)
 	}
-	return fault.Newf(fault.NotFound, "there is nothing of the kind %s", kind)
+	return fault.Newf(fault.NotFound, "%q cannot be deleted: use team, user, plan or template", kind)
 }
 
-// refuse says what uses an object.
+// refuse returns a Conflict fault that names the uses of an object.
 func refuse(kind, name string, uses []string, force bool) error {
 	if force || len(uses) == 0 {
 		return nil
 	}
-	return fault.Newf(fault.Conflict, "%s %s is in use by: %s. Change these first, or force it", kind, name, strings.Join(uses, ", "))
+	return fault.Newf(fault.Conflict, "%s %s is in use by: %s. Change these first, or use force", kind, name, strings.Join(uses, ", "))
 }
 
-func unknown(err error, kind, name string) error {
+// notFound replaces a NotFound fault by one that names the object.
+func notFound(err error, kind, name string) error {
 	if fault.Is(err, fault.NotFound) {
 		return fault.Newf(fault.NotFound, "there is no active %s %s", kind, name)
 	}
 	return err
 }
 
-// AdministersTeam reports whether a person administers a team. An unknown team has no administrators.
+// AdministersTeam reports whether a user is an administrator of a team. A team that does not exist has no administrators.
 func (r *Removals) AdministersTeam(ctx context.Context, person users.ID, name string) (bool, error) {
 	t, err := r.teams.ByName(ctx, name)
 	if err != nil {
@@ -78,14 +80,14 @@ func (r *Removals) AdministersTeam(ctx context.Context, person users.ID, name st
 		}
 		return false, err
 	}
-	standings, err := r.profiles.Standings(ctx, person)
-	return slices.ContainsFunc(standings, func(s oncall.Standing) bool { return s.Admin && s.TeamID == t.ID }), err
+	memberships, err := r.profiles.Standings(ctx, person)
+	return slices.ContainsFunc(memberships, func(s oncall.Standing) bool { return s.Admin && s.TeamID == t.ID }), err
 }
 
 func (r *Removals) team(ctx context.Context, name string, force bool, actor string) error {
 	t, err := r.teams.ByName(ctx, name)
 	if err != nil {
-		return unknown(err, "team", name)
+		return notFound(err, "team", name)
 	}
 	uses, err := r.uses.OfTeam(ctx, t)
 	if err != nil {
@@ -96,7 +98,7 @@ func (r *Removals) team(ctx context.Context, name string, force bool, actor stri
 	}
 	profile, err := r.profiles.ByName(ctx, t.Name)
 	if err != nil {
-		return unknown(err, "team", name)
+		return notFound(err, "team", name)
 	}
 	return r.profiles.Delete(ctx, profile, oncall.By{Owner: actor})
 }
@@ -107,7 +109,7 @@ func (r *Removals) person(ctx context.Context, name string, force bool, actor st
 		err = fault.New(fault.NotFound, "switched off")
 	}
 	if err != nil {
-		return unknown(err, "user", name)
+		return notFound(err, "user", name)
 	}
 	uses, err := r.uses.OfPerson(ctx, u)
 	if err != nil {
@@ -118,7 +120,7 @@ func (r *Removals) person(ctx context.Context, name string, force bool, actor st
 	}
 	person, err := r.people.ByName(ctx, u.Name)
 	if err != nil {
-		return unknown(err, "user", name)
+		return notFound(err, "user", name)
 	}
 	_, err = r.people.Remove(ctx, person, false, oncall.By{Owner: actor})
 	return err
@@ -127,7 +129,7 @@ func (r *Removals) person(ctx context.Context, name string, force bool, actor st
 func (r *Removals) plan(ctx context.Context, name string, force bool, actor string) error {
 	p, err := r.plans.ByName(ctx, name)
 	if err != nil {
-		return unknown(err, "plan", name)
+		return notFound(err, "plan", name)
 	}
 	uses, err := r.uses.OfPlan(ctx, p.Name)
 	if err != nil {
@@ -154,7 +156,7 @@ func (r *Removals) plan(ctx context.Context, name string, force bool, actor stri
 func (r *Removals) template(ctx context.Context, name string, force bool, actor string) error {
 	t, err := r.templates.ByName(ctx, name)
 	if err != nil {
-		return unknown(err, "template", name)
+		return notFound(err, "template", name)
 	}
 	uses, err := r.uses.OfTemplate(ctx, t.Name)
 	if err != nil {
@@ -169,7 +171,7 @@ func (r *Removals) template(ctx context.Context, name string, force bool, actor 
 	return r.audit.Record(ctx, access.AuditRecord{Actor: actor, Action: "template deleted", Object: "template " + t.Name})
 }
 
-// Remove deletes a team, user, plan or template. See Removals.
+// Remove deletes a team, user, plan or template. See Removals.Remove.
 func (o *Operator) Remove(ctx context.Context, kind, name string, force bool) error {
 	return NewRemovals(o.db, o.plans, o.CatchAll).Remove(ctx, kind, name, force, operatorName)
 }

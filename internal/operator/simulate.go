@@ -5,12 +5,12 @@ import (
 
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/postgres/catalog"
-	"github.com/iris-oncall/iris/internal/spelling"
 )
 
-// Simulate foresees what would happen to an incident. It writes and sends nothing. listLimit is the size from which on a
-// mailing list stands for nobody.
+// Simulate predicts what would happen to an incident. It stores and sends nothing. Mailing lists of more than listLimit
+// members are not paged.
 func (o *Operator) Simulate(ctx context.Context, a simulation.Asked, listLimit int) (simulation.Simulation, error) {
 	s, err := NewSimulator(o.db, o.applications, listLimit, nil)
 	if err != nil {
@@ -32,11 +32,11 @@ func (o *Operator) Simulate(ctx context.Context, a simulation.Asked, listLimit i
 	return sim, err
 }
 
-// unknown is the NotFound fault for a name that nothing of the kind has, with the name that may have been meant.
-func (o *Operator) unknown(ctx context.Context, words, kind, name string) error {
+// unknown returns a NotFound fault for a name that does not exist. It suggests the known name that is most similar.
+func (o *Operator) unknown(ctx context.Context, text, kind, name string) error {
 	known, err := catalog.NewNames(o.db, o.applications).Known(ctx, kind)
 	if err != nil {
 		return err
 	}
-	return fault.New(fault.NotFound, words+name+spelling.DidYouMean(name, known))
+	return fault.New(fault.NotFound, text+name+humanize.DidYouMean(name, known))
 }

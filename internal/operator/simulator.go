@@ -17,8 +17,9 @@ import (
 // Simulator predicts what would happen to an incident.
 type Simulator = simulation.Simulator
 
-// NewSimulator returns a simulator over the database. Every simulation has a resolver of its own, with a calendar that
-// answers for any instant. listLimit is the size from which on a mailing list stands for nobody.
+// NewSimulator returns a simulator on the database. Each simulation has its own resolver, whose calendar covers any
+// instant. Mailing lists of more than listLimit members are not paged. A dummy that is not nil replaces every target by one
+// user.
 func NewSimulator(db *postgres.DB, apps *catalog.Applications, listLimit int, dummy oncall.FindUser) (*simulation.Simulator, error) {
 	directory := engine.NewDirectory(db)
 	return simulation.NewSimulator(simulation.SimulatorDeps{
@@ -38,14 +39,14 @@ func NewSimulator(db *postgres.DB, apps *catalog.Applications, listLimit int, du
 	})
 }
 
-// populated tells one simulation how far the calendars of teams reach.
+// populated tells one simulation which times the schedules of teams have filled.
 type populated struct {
 	db        *postgres.DB
 	directory *engine.Directory
-	known     map[int64]scheduling.Coverage // by target number of the team
+	known     map[int64]scheduling.Coverage // by target id of the team
 }
 
-// NotPopulated implements escalation.Populated. What is no team has no calendar.
+// NotPopulated implements simulation.Populated. A target that is not a team has no calendar.
 func (p *populated) NotPopulated(ctx context.Context, team escalation.Target, role string, at time.Time) (bool, error) {
 	coverage, ok := p.known[team.TargetID]
 	if !ok {

@@ -8,23 +8,23 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/postgres"
 	pgcalendar "github.com/iris-oncall/iris/internal/postgres/calendar"
 	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/postgres/engine"
-	"github.com/iris-oncall/iris/internal/spelling"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// WhoAsk asks who is on call. Either a team or a service is named.
+// WhoAsk selects whose on-call state is returned. Either Team or Service is set.
 type WhoAsk struct {
 	Team    string
 	Service string
-	Role    string        // "" = every role that the team's calendar knows, at least primary
+	Role    string        // "" = all roles in the team's calendar, and primary
 	At      string        // see oncall.ParseInstant, on the team's clock; "" = now
-	Ahead   time.Duration // how far hand-offs and gaps are looked for
+	Ahead   time.Duration // hand-offs and gaps within it are returned
 }
 
 // WhoTeam is who is on call for a team.
@@ -32,47 +32,48 @@ type WhoTeam struct {
 	Team  string    `json:"team"`
 	Zone  string    `json:"timezone"`
 	At    int64     `json:"at"`
-	Until int64     `json:"until"` // end of the stretch in which hand-offs and gaps were looked for
+	Until int64     `json:"until"` // end of the search for hand-offs and gaps
 	Roles []WhoRole `json:"roles"`
 }
 
 // WhoRole is who holds a role. Times are Unix seconds.
 type WhoRole struct {
 	Role   string      `json:"role"`
-	People []WhoPerson `json:"people"` // empty = nobody
-	Rule   string      `json:"rule"`   // why they, or why nobody
-	// Calendar: the answer is from the calendar; else the team's fixed order stands in.
+	People []WhoPerson `json:"people"` // empty = nobody is on call
+	Rule   string      `json:"rule"`   // the rule that chose them, or why nobody is on call
+	// Calendar reports whether the calendar has the answer. Otherwise the fixed order of the team was used.
 	Calendar bool          `json:"calendar"`
 	Next     []WhoHandOver `json:"next"`
 	Gaps     []WhoGap      `json:"gaps"`
 }
 
-// WhoPerson is somebody on call, and how they are reached.
+// WhoPerson is a person on call, with their contacts.
 type WhoPerson struct {
 	Name     string                `json:"name"`
 	FullName string                `json:"full_name"`
 	Contacts map[users.Mode]string `json:"contacts"`
 }
 
-// WhoHandOver is a change of the people who hold a role; an empty list is nobody.
+// WhoHandOver is a hand-off. An empty list means nobody.
 type WhoHandOver struct {
 	At   int64    `json:"at"`
 	From []string `json:"from"`
 	To   []string `json:"to"`
 }
 
-// WhoGap is a stretch that the team wants covered and in which nobody has a shift.
+// WhoGap is a time that the team wants to be covered and in which nobody has a shift.
 type WhoGap struct {
-	// Kind: nobody, or not-populated where a schedule has not reached that far yet.
+	// Kind is nobody, or not-populated if a schedule has not filled the time yet.
 	Kind  scheduling.GapKind `json:"kind"`
 	Start int64              `json:"start"`
 	End   int64              `json:"end"`
 }
 
-// maxHandOffs is how many hand-offs of a role are told.
+// maxHandOffs is how many hand-offs of a role are returned.
 const maxHandOffs = 5
 
-// Who answers who is on call, by the resolver that pages. A team, service or role that does not exist is a NotFound fault.
+// Who returns who is on call, by the same resolver that pages. It returns a NotFound fault if the team, service or role
+// does not exist.
 func (o *Operator) Who(ctx context.Context, a WhoAsk) ([]WhoTeam, error) {
 	a.Role = strings.TrimPrefix(strings.ToLower(strings.TrimSpace(a.Role)), "oncall-")
 	if err := o.roleExists(ctx, a.Role); err != nil {
@@ -103,7 +104,8 @@ func (o *Operator) Who(ctx context.Context, a WhoAsk) ([]WhoTeam, error) {
 	return out, nil
 }
 
-// roleExists refuses a role that neither calendars nor plans have: the team's fixed order would stand in for a misspelt one.
+// roleExists checks that a calendar or a plan can have the role. For a misspelt role the resolver would use the team's
+// fixed order.
 func (o *Operator) roleExists(ctx context.Context, role string) error {
 	if role == "" {
 		return nil
@@ -131,7 +133,7 @@ func (o *Operator) roleExists(ctx context.Context, role string) error {
 	}
 	slices.Sort(known)
 	known = slices.Compact(known)
-	return fault.Newf(fault.NotFound, "there is no role %s; there are %s%s", role, strings.Join(known, ", "), spelling.DidYouMean(role, known))
+	return fault.Newf(fault.NotFound, "there is no role %s; known roles: %s%s", role, strings.Join(known, ", "), humanize.DidYouMean(role, known))
 }
 
 func (o *Operator) teamsAsked(ctx context.Context, a WhoAsk) ([]string, error) {
@@ -148,7 +150,7 @@ func (o *Operator) teamsAsked(ctx context.Context, a WhoAsk) ([]string, error) {
 	}
 	teams, err := services.ServiceTeams(ctx, s.ID)
 	if err == nil && len(teams) == 0 {
-		err = fault.Newf(fault.NotFound, "no team is responsible for service %s", s.Name)
+		err = fault.Newf(fault.NotFound, "no team owns service %s: name a team", s.Name)
 	}
 	names := make([]string, len(teams))
 	for i, t := range teams {
@@ -157,7 +159,7 @@ func (o *Operator) teamsAsked(ctx context.Context, a WhoAsk) ([]string, error) {
 	return names, err
 }
 
-// who answers one ask.
+// who answers one WhoAsk.
 type who struct {
 	ask       WhoAsk
 	db        *postgres.DB
@@ -200,7 +202,7 @@ func (w who) team(ctx context.Context, team oncall.Team) (WhoTeam, error) {
 	return out, nil
 }
 
-// rolesAsked returns the roles to tell of: primary first, then secondary, then the others by name.
+// rolesAsked returns the roles to answer for: primary, secondary, then the others by name.
 func rolesAsked(role string, calendar *oncall.TeamCalendar, wanted []string) []string {
 	if role != "" {
 		return []string{role}

@@ -1,6 +1,6 @@
-// Package subprocess starts child processes that do not outlive us: they get a process group of their own, so that
-// Ctrl-C on a terminal reaches only us and we decide the order of the end, and on Linux the kernel sends them a signal
-// when we die, however we die. pgserver (PostgreSQL), devmode (the servers), bench and the end-to-end tests use it.
+// Package subprocess starts child processes that do not outlive this process. Each child has its own process group, so that
+// Ctrl-C on a terminal signals only the parent, which stops its children in order. On Linux the kernel signals the children
+// when the parent dies. pgserver, devmode, bench and the end-to-end tests use it.
 package subprocess
 
 import (
@@ -13,18 +13,18 @@ import (
 	"time"
 )
 
-// Process is a started child. Its methods may be called from any goroutine.
+// Process is a started child. Its methods are safe for concurrent use.
 type Process struct {
 	cmd  *exec.Cmd
 	done chan struct{}
 	err  error // set before done is closed
 }
 
-// Start starts cmd, whose SysProcAttr may hold credentials. orphan is the signal the kernel sends to it when this
-// process dies (Linux only; elsewhere an orphan has to be found by other means, such as a pid file).
+// Start starts cmd. SysProcAttr may hold credentials. orphan is the signal that the kernel sends to the child when this
+// process dies (Linux only; on other systems use a pid file).
 //
-// A goroutine owned by the Process stays locked to its thread until the child has ended: the kernel's signal is tied to
-// the thread that forked, not to the process.
+// The kernel ties that signal to the thread that forked, not to the process. So the goroutine of the Process stays locked
+// to its thread until the child has ended.
 func Start(cmd *exec.Cmd, orphan syscall.Signal) (*Process, error) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -56,13 +56,13 @@ func (p *Process) Pid() int { return p.cmd.Process.Pid }
 // Done is closed when the child has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Err returns how the child ended, nil for exit code 0. It waits for the end.
+// Err waits for the end of the child and returns its error, nil for exit code 0.
 func (p *Process) Err() error {
 	<-p.done
 	return p.err
 }
 
-// Signal sends sig to the child alone (not to its group). A child that has ended is not an error.
+// Signal sends sig to the child only, not to its group. It returns nil if the child has ended.
 func (p *Process) Signal(sig syscall.Signal) error {
 	if err := p.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("signal process %d: %w", p.Pid(), err)
@@ -70,8 +70,8 @@ func (p *Process) Signal(sig syscall.Signal) error {
 	return nil
 }
 
-// Stop sends sig, waits up to grace for the end, then kills the child's whole group. It returns when the child is gone,
-// and reports whether it ended by itself within the grace.
+// Stop sends sig and waits up to grace for the end. Then it kills the child's group. It returns when the child has ended,
+// and reports whether the child ended within grace.
 func (p *Process) Stop(sig syscall.Signal, grace time.Duration) bool {
 	_ = p.Signal(sig) // a child that cannot be signalled is killed below
 	timer := time.NewTimer(grace)

@@ -1,24 +1,24 @@
 package users
 
-// ResponderKey asks for a user as seen by one application.
+// ResponderKey identifies a user as seen by one application.
 type ResponderKey struct {
 	User        ID
 	Application int64 // 0 = none
 }
 
-// Choice is the mode in which somebody is told, and how it came about.
+// Choice is the mode in which a person gets a message, and why.
 type Choice struct {
 	Mode    Mode
-	Wanted  Mode   // what the rules gave; differs from Mode when that cannot be used
-	Rule    string // which rule gave Wanted, in words for the timeline
-	Missing string // why Wanted cannot be used, as a clause; "" when it can
+	Wanted  Mode   // the mode that the rules gave; differs from Mode if it cannot be used
+	Rule    string // the rule that gave Wanted, as text for the timeline
+	Missing string // why Wanted cannot be used, as a clause; "" if it can
 }
 
 // Changed reports whether another mode than the wanted one is used.
 func (c Choice) Changed() bool { return c.Mode != c.Wanted }
 
-// Choose applies ModeFor and, where r cannot be reached in that mode for the application, NextMode. ok is false when r
-// cannot be reached in any mode; Wanted, Rule and Missing are set all the same.
+// Choose applies ModeFor and, if r cannot be reached in that mode for the application, NextMode. ok is false if r
+// cannot be reached in any mode; Wanted, Rule and Missing are set anyway.
 func Choose(r Responder, p Priority, app AppModes) (c Choice, ok bool) {
 	c.Wanted, c.Rule = ModeFor(r, p, app), rule(r, p, app)
 	if CanUse(r, app, c.Wanted) {
@@ -36,7 +36,7 @@ func Choose(r Responder, p Priority, app AppModes) (c Choice, ok bool) {
 	return c, ok
 }
 
-// rule says which of ModeFor's rules decides.
+// rule returns which of ModeFor's rules decides.
 func rule(r Responder, p Priority, app AppModes) string {
 	switch {
 	case has(r.AppModes, p):

@@ -12,8 +12,8 @@ import (
 // maxDestination bounds a destination, in bytes.
 const maxDestination = 1000
 
-// CheckContact returns an Invalid fault if destination cannot be one of mode. It looks at the spelling only; what was
-// stored without it may still be refused by a vendor.
+// CheckContact returns an Invalid fault if destination cannot be one of mode. It checks the spelling only; a vendor may
+// still refuse the destination.
 func CheckContact(mode Mode, destination string) error {
 	var ok bool
 	var want string
@@ -42,7 +42,7 @@ func isAddress(s string) bool {
 	return err == nil && a.Name == "" && a.Address == s
 }
 
-// isNumber allows the spaces and signs that people put between digits.
+// isNumber allows the spaces and signs that people write between digits.
 func isNumber(s string) bool {
 	s, international := strings.CutPrefix(s, "+")
 	digits := 0
@@ -71,10 +71,10 @@ func isWebURL(s string) bool {
 type Contact struct {
 	Mode        Mode
 	Destination string
-	Verified    bool // it says who sent a reply
+	Verified    bool // it identifies the sender of a reply
 }
 
-// Identifies reports whether replies come from contacts of a mode, so that they have to be verified.
+// Identifies reports whether contacts of a mode identify senders of replies, so that they have to be verified.
 func Identifies(m Mode) bool {
 	return m == Email || m == SMS || m == Call || m == Slack
 }

@@ -1,9 +1,9 @@
 package users
 
-// ModeFor returns the mode in which r should hear of something of priority p for an application: the user's choice
-// for the application, else the application's default, else the user's choice, else the priority's default
-// (docs/reference/escalation.md 3). It does not look whether r has a contact for it, nor whether the application supports
-// it: NextMode does.
+// ModeFor returns the mode in which r wants a message of priority p from an application: the user's choice for the
+// application, else the application's default, else the user's choice, else the priority's default
+// (docs/reference/escalation.md 3). It does not check whether r has a contact for the mode or the application supports
+// it; NextMode does.
 func ModeFor(r Responder, p Priority, app AppModes) Mode {
 	for _, m := range []map[Priority]Mode{r.AppModes, app.Defaults, r.Modes, app.Priorities} {
 		if mode, ok := m[p]; ok {
@@ -13,7 +13,8 @@ func ModeFor(r Responder, p Priority, app AppModes) Mode {
 	return DefaultModes[p]
 }
 
-// fallbackOrder is the order in which further modes are tried: e-mail first, as Iris does, then what wakes people.
+// fallbackOrder is the order in which further modes are tried: e-mail first, as Iris does, then the modes that wake
+// people.
 var fallbackOrder = []Mode{Email, Slack, SMS, Call, Push, Webhook}
 
 // CanUse reports whether r can be reached in the mode for the application. Drop needs no contact.
@@ -24,8 +25,8 @@ func CanUse(r Responder, app AppModes, m Mode) bool {
 	return app.Supported[m] && !app.Unserved[m] && r.Contacts[m] != ""
 }
 
-// NextMode returns the first usable mode that was not tried yet, and false when there is none left.
-// Drop is never a fallback: a page that was not delivered is not deliberately discarded.
+// NextMode returns the first usable mode that was not tried yet, and false if none is left. Drop is never a fallback: a
+// page that was not delivered is not to be discarded.
 func NextMode(r Responder, app AppModes, tried []Mode) (Mode, bool) {
 next:
 	for _, m := range fallbackOrder {

@@ -11,8 +11,7 @@ import (
 )
 
 // CanonicalName is the form in which user names are unique: Unicode NFKC with case folding, without spaces at the ends.
-// It is the only place that decides whether two spellings are the same name. Permissions do not compare names at all:
-// they compare ids.
+// It alone decides whether two spellings are the same name. Permissions compare ids, not names.
 func CanonicalName(name string) string {
 	name = strings.TrimSpace(name)
 	for range 4 { // folding can undo the normal form and the reverse; two rounds are enough for every known character
@@ -25,15 +24,14 @@ func CanonicalName(name string) string {
 	return name
 }
 
-// SameName reports whether two spellings are the same user name. It must not decide what somebody may do where both have
-// an id.
+// SameName reports whether two spellings are the same user name. Do not use it for permissions if both have an id.
 func SameName(a, b string) bool { return CanonicalName(a) == CanonicalName(b) }
 
-// scripts are those whose letters look like those of another one of them.
+// scripts are scripts whose letters can be mistaken for letters of another one.
 var scripts = []*unicode.RangeTable{unicode.Latin, unicode.Cyrillic, unicode.Greek}
 
-// CheckNewName returns an Invalid fault for a name that a new or renamed user must not have because it can be mistaken for
-// another name. Names that are stored already are not checked.
+// CheckNewName returns an Invalid fault for a name that can be mistaken for another one. It is for new and renamed
+// users; stored names are not checked.
 func CheckNewName(name string) error {
 	if norm.NFKC.String(name) != name {
 		return fault.Invalidf("name", "the name has a character with a plainer form: write %q", norm.NFKC.String(name))

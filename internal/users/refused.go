@@ -2,8 +2,8 @@ package users
 
 import "strings"
 
-// DefaultRefusedNumbers are numbers that nobody is texted or called at unless the operator says otherwise: emergency numbers, and
-// prefixes (with +) of premium and satellite numbers, with which a thief of a session could spend the installation's money.
+// DefaultRefusedNumbers are numbers to which nothing is sent unless the operator allows it: emergency numbers, and
+// prefixes (with +) of premium and satellite numbers. A stolen session could spend the installation's money on those.
 func DefaultRefusedNumbers() []string {
 	return []string{
 		"000", "110", "111", "112", "117", "118", "119", "911", "999",
@@ -12,7 +12,8 @@ func DefaultRefusedNumbers() []string {
 	}
 }
 
-// RefusedNumber reports whether a phone number is one of the refused numbers, or begins with a refused prefix; prefixes have a +.
+// RefusedNumber reports whether a phone number is one of the refused numbers or begins with a refused prefix. Prefixes
+// have a +.
 func RefusedNumber(number string, refused []string) bool {
 	international := strings.HasPrefix(strings.TrimSpace(number), "+")
 	digits := strings.Map(func(c rune) rune {
@@ -30,7 +31,7 @@ func RefusedNumber(number string, refused []string) bool {
 	}
 	for _, r := range refused {
 		prefix, isPrefix := strings.CutPrefix(r, "+")
-		// Vendors take a number with its country code and without a plus, too.
+		// Vendors also take a number with its country code and without a plus.
 		if isPrefix && strings.HasPrefix(digits, prefix) && (international || len(digits) > 10) || !isPrefix && whole == r {
 			return true
 		}

@@ -6,30 +6,30 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/words"
+	"github.com/iris-oncall/iris/internal/humanize"
 )
 
-// Profile is a person with everything they chose and everything that is known of them.
+// Profile is a person with all settings and known facts.
 type Profile struct {
 	User
 	Teams    []string // names of the active ones, by name
 	Contacts map[Mode]string
-	Modes    map[Priority]Mode            // their own choice
-	AppModes map[string]map[Priority]Mode // their choice for applications, by name
-	// FixedTexts are the modes in which the operator's text replaces the template's (carriers that block).
+	Modes    map[Priority]Mode            // the person's own choice
+	AppModes map[string]map[Priority]Mode // the person's choice for applications, by name
+	// FixedTexts are the modes in which the operator's text replaces the template's (for carriers that block messages).
 	FixedTexts []Mode
 	Categories []CategoryChoice
 	Devices    []Device
 }
 
-// ModeChoice is in which mode a person wants to hear of a priority.
+// ModeChoice is a person's choice of a mode for a priority.
 type ModeChoice struct {
 	Application string // "" = of all that they chose nothing for
 	Priority    Priority
 	Mode        Mode // "" = no choice: the default
 }
 
-// String says it in words: "high by sms", "low by default for shop".
+// String formats the choice for people: "high by sms", "low by default for shop".
 func (c ModeChoice) String() string {
 	s := string(c.Priority) + " by " + orDefault(c.Mode)
 	if c.Application != "" {
@@ -45,14 +45,14 @@ func orDefault(m Mode) string {
 	return string(m)
 }
 
-// CategoryChoice is in which mode a person wants notifications of an application's category.
+// CategoryChoice is a person's choice of a mode for an application's category.
 type CategoryChoice struct {
 	Application string
 	Category    string
 	Mode        Mode // "" = no choice: the category's mode
 }
 
-// String says it in words: "news of shop by sms".
+// String formats the choice for people: "news of shop by sms".
 func (c CategoryChoice) String() string {
 	return c.Category + " of " + c.Application + " by " + orDefault(c.Mode)
 }
@@ -60,22 +60,22 @@ func (c CategoryChoice) String() string {
 // Device is a phone registered for push messages.
 type Device struct {
 	RegistrationID string
-	Platform       string // what the phone calls itself: iOS, Android
+	Platform       string // as the phone reports it: iOS, Android
 }
 
-// Reprioritisation sends what exceeds Count messages in Source within Window to Destination instead.
+// Reprioritisation sends messages that exceed Count in Source within Window to Destination.
 type Reprioritisation struct {
 	Source, Destination Mode
 	Count               int
 	Window              time.Duration // whole seconds
 }
 
-// String says it in words: "beyond 10 sms in 5 min: email".
+// String formats the rule for people: "beyond 10 sms in 5 min: email".
 func (r Reprioritisation) String() string {
-	return fmt.Sprintf("beyond %d %s in %s: %s", r.Count, r.Source, words.Duration(r.Window), r.Destination)
+	return fmt.Sprintf("beyond %d %s in %s: %s", r.Count, r.Source, humanize.Duration(r.Window), r.Destination)
 }
 
-// ParseMode returns the mode of that name, ignoring case and spaces around it; false when there is none.
+// ParseMode returns the mode of that name, ignoring case and spaces around it; false if there is none.
 func ParseMode(name string) (Mode, bool) {
 	m := Mode(strings.ToLower(strings.TrimSpace(name)))
 	return m, slices.Contains(Modes, m)

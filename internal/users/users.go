@@ -1,5 +1,6 @@
-// Package users knows people as paging sees them: who they are, where they can be reached, and which mode they chose
-// for which priority. It decides modes (see ModeFor and NextMode); it does not know storage or transport.
+// Package users defines people as paging sees them: who they are, where they can be reached, and which mode they chose
+// for which priority. It chooses modes (see ModeFor and NextMode). Every domain and edge uses it. It does not know
+// storage or transport. Invalid names and contacts are faults that name the field.
 package users
 
 // ID is a user's internal number. The wire shows TargetID (Iris) or OncallID (Oncall).
@@ -14,13 +15,13 @@ type User struct {
 	FullName string
 	TimeZone string
 	Admin    bool
-	ReadOnly bool // may look, and change nothing but their own settings
+	ReadOnly bool // may read everything, and change only their own settings
 	Active   bool
-	// LoginEpoch is raised by what must end the person's sessions: a new password, being switched off.
+	// LoginEpoch is raised by changes that end the person's sessions: a new password, being switched off.
 	LoginEpoch int
 }
 
-// Mode is a way to reach somebody; the same words on the wire, in the database and in the UI.
+// Mode is a way to reach a person. The wire, the database and the UI use the same names.
 type Mode string
 
 // The modes. The wire numbers them in this order.
@@ -37,7 +38,7 @@ const (
 // Modes lists every mode in the order of their wire numbers.
 var Modes = []Mode{Email, SMS, Call, Slack, Push, Webhook, Drop}
 
-// Priority says how urgently somebody must hear of something.
+// Priority is how urgent a message is.
 type Priority string
 
 // The priorities, most urgent first.
@@ -54,7 +55,7 @@ var Priorities = []Priority{Urgent, High, Medium, Low}
 // DefaultModes are the modes of priorities in a new installation. An operator may choose others: see AppModes.
 var DefaultModes = map[Priority]Mode{Urgent: Call, High: SMS, Medium: Email, Low: Email}
 
-// Responder is a user with everything needed to choose how to reach them for one application.
+// Responder is a user with everything needed to choose a mode for one application.
 type Responder struct {
 	User
 	Contacts map[Mode]string   // destination per mode
@@ -62,11 +63,12 @@ type Responder struct {
 	AppModes map[Priority]Mode // the user's choice for this application
 }
 
-// AppModes is what an application allows and prefers, and what the installation prefers where nobody does.
+// AppModes is what an application allows and prefers, and what the installation prefers by default.
 type AppModes struct {
 	Supported map[Mode]bool
-	// Unserved are modes that no processor has a vendor for. Only a simulation knows them: the engine finds out when it sends.
+	// Unserved are modes that no processor has a vendor for. Only a simulation sets it: the engine finds out when it
+	// sends.
 	Unserved   map[Mode]bool
 	Defaults   map[Priority]Mode
-	Priorities map[Priority]Mode // of the installation; what is absent is as in DefaultModes
+	Priorities map[Priority]Mode // of the installation; missing priorities are as in DefaultModes
 }

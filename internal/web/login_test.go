@@ -222,7 +222,7 @@ func TestLogInWhileTheDirectoryIsAway(t *testing.T) {
 	require.Contains(t, body, `action="/login/?next=%2fplans"`, "the form is there again, for passwords of our own")
 	status, body = b.post("/login", away)
 	require.Equal(t, http.StatusServiceUnavailable, status)
-	require.JSONEq(t, `{"title":"the directory that knows the passwords cannot be reached; try again in a moment"}`, body)
+	require.JSONEq(t, `{"title":"the directory that checks passwords cannot be reached; try again in a moment"}`, body)
 
 	status, body = b.post("/login/", stranger)
 	require.Equal(t, http.StatusOK, status)

@@ -113,7 +113,7 @@ func TestAPlanIsShownInWordsWithWhatItWouldDo(t *testing.T) {
 			"Page oncall-primary of db, priority urgent, with template words. Again after 1 min 30 s, 2 times. Then wait 1 min 30 s.",
 			"Page target number 1 of the incident, priority low, with template lost (which has no active version). Skipped if nobody can be reached.",
 			"Nobody is paged; the next step follows at once.",
-			"More than 10 pages to one person within 15 min are held and leave together every 5 min, until 1 min pass without one.",
+			"If one person gets more than 10 pages within 15 min, further pages are held and sent together every 5 min. This ends after 1 min without a page.",
 			`<a href="/plans/6">6</a>`, `value="2026-11-22T02:00"`, `value="shop"`, `value="ack-after=5m" selected`, `name="target" value="user:bo"`,
 			"&#43;1 h", "Sun 22 Nov 2026 03:00:00 &#43;01:00", "repeat 1, fallback, instead of call<", `in a digest at <time datetime="2026-11-22T03:00:00Z" data-as="full">Sun 22 Nov 2026 04:00:00 &#43;01:00</time>`,
 			"primary of team &lt;db&gt;; urgent: own choice", `The plan is exhausted at <time datetime="2026-11-22T02:30:00Z" data-as="full">Sun 22 Nov 2026 03:30:00 &#43;01:00</time>, 1 h 30 min after the incident was opened.`,

@@ -13,11 +13,11 @@ import (
 func TestTheCalendarIsBelow250KilobytesOnTheWire(t *testing.T) {
 	t.Parallel()
 	var wire bytes.Buffer
-	require.NoError(t, fs.WalkDir(staticFiles, "static", func(path string, d fs.DirEntry, err error) error {
+	require.NoError(t, fs.WalkDir(files, "static", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		body, err := staticFiles.ReadFile(path)
+		body, err := files.ReadFile(path)
 		require.NoError(t, err)
 		w := gzip.NewWriter(&wire)
 		_, err = w.Write(body)

@@ -1,148 +1,121 @@
-// Package web serves the pages that people use: log-in, incidents, one incident with its timeline, plans with their
-// simulation, the cluster, and the on-call calendar. Pages are rendered by the server from embedded templates; they refresh themselves by requesting their own
-// body again, and work without that. A message shown as sent was accepted by a vendor; a waiting one is shown as waiting. The calendar's pages are frames: their scripts (static/oncall) talk to the JSON API with the reader's session.
+// Package web serves the web site: log-in, incidents, plans with their simulation, the cluster, and the on-call calendar. This
+// package has the routes, the sessions and the log-in. The packages below it serve the pages; page renders them. The API server
+// mounts the site. Pages work without JavaScript, except those of the calendar.
 package web
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"net/http"
-	"time"
 
 	"github.com/alexedwards/scs/v2"
 	"github.com/go-chi/chi/v5"
 	"go.uber.org/zap"
 
-	"github.com/iris-oncall/iris/internal/buckets"
-	"github.com/iris-oncall/iris/internal/filters"
-	"github.com/iris-oncall/iris/internal/incidents"
-	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/web/calendar"
+	"github.com/iris-oncall/iris/internal/web/cluster"
+	"github.com/iris-oncall/iris/internal/web/incidents"
+	"github.com/iris-oncall/iris/internal/web/page"
+	"github.com/iris-oncall/iris/internal/web/plans"
 	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// Incidents reads and changes incidents. Changes are answered only when they are durable.
-type Incidents interface {
-	List(ctx context.Context, q filters.Query) ([]incidents.Incident, error)
-	Get(ctx context.Context, id incidents.ID) (incidents.Incident, error)
-	Timeline(ctx context.Context, id incidents.ID) ([]incidents.Entry, error)
-	Acknowledge(ctx context.Context, c incidents.Change, owner users.User) ([]incidents.Acknowledged, error)
-	Reopen(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
-	Resolve(ctx context.Context, c incidents.Change, resolved bool) ([]incidents.Acknowledged, error)
-	AddComment(ctx context.Context, id incidents.ID, author users.User, content string) (int64, error)
-}
+//go:embed templates static
+var files embed.FS
 
-// Messages reads the messages of an incident, oldest first.
-type Messages interface {
-	ByIncident(ctx context.Context, id incidents.ID) ([]messages.Message, error)
-}
+type (
+	// IncidentParts are what the pages of incidents work on.
+	IncidentParts = incidents.Deps
+	// PlanParts are what the pages of plans work on.
+	PlanParts = plans.Deps
+	// ClusterParts are what the page of the cluster works on.
+	ClusterParts = cluster.Deps
+)
 
-// Queues returns the messages that wait for delivery, as counts.
-type Queues interface {
-	Depths(ctx context.Context) ([]messages.QueueDepth, error)
-}
-
-// Cluster returns the live processes and the owners of the buckets, from the database.
-type Cluster interface {
-	View(ctx context.Context) (buckets.View, error)
-}
-
-// People logs users in. Authenticate returns a fault of kind Unauthenticated for a wrong name or password.
+// People logs people in. Authenticate returns an Unauthenticated fault for a wrong name or password.
 type People interface {
 	Authenticate(ctx context.Context, name, password string) (users.User, error)
 	ByName(ctx context.Context, name string) (users.User, error)
 	Contacts(ctx context.Context, id users.ID) (map[users.Mode]string, error)
-	// Shown returns the address of the person's picture and the time zone that somebody chose; "" = none.
+	// Shown returns the address of the person's picture and the time zone that was set for the person; "" = none.
 	Shown(ctx context.Context, id users.ID) (photoURL, timeZone string, err error)
 }
 
-// Teams finds a team by name, ignoring case; a NotFound fault when there is none.
-type Teams interface {
-	ByName(ctx context.Context, name string) (oncall.Team, error)
-}
-
-// Deps are the parts that the pages work on. All are required except Mailbox.
+// Deps are the parts that the site works on.
 type Deps struct {
-	Incidents Incidents
-	Messages  Messages
-	Queues    Queues
-	Cluster   Cluster
+	Incidents IncidentParts
+	Plans     PlanParts
+	Cluster   ClusterParts
+	Teams     calendar.Teams
 	People    People
-	Teams     Teams
 	Sessions  *scs.SessionManager
-	// UserKey is the session key that holds the name of the logged-in user.
-	UserKey   string
-	Plans     Plans
-	Simulator Simulator
-	// Steps returns how many steps a plan version has, for "step 1 of 2"; 0 when unknown.
-	Steps func(ctx context.Context, planID int64) int
-	// Wake tells the processors of changed buckets; it never blocks.
-	Wake    func(buckets.Set)
-	Mailbox bool // a local mailbox is served at /dev/mailbox
-	Log     *zap.Logger
+	UserKey   string // session key of the name of the logged-in person
+	Mailbox   bool   // `iris dev` serves a mailbox at /dev/mailbox
+	Log       *zap.Logger
 }
 
-// Web serves the pages. It is safe for concurrent use.
+// Web serves the site. It is safe for concurrent use.
 type Web struct {
-	d      Deps
-	views  *views
-	errors *wire.Errors
+	people    People
+	userKey   string
+	pages     *page.Pages
+	incidents incidents.Handlers
+	others    []interface{ Routes(r chi.Router) } // pages that only show
+	errors    *wire.Errors
+	log       *zap.Logger
 }
 
-// New prepares the pages; it fails only when the embedded templates are broken.
+// New checks that every part is there and reads the embedded templates.
 func New(d Deps) (*Web, error) {
-	if d.Incidents == nil || d.Messages == nil || d.Queues == nil || d.Cluster == nil || d.People == nil || d.Teams == nil || d.Plans == nil || d.Simulator == nil ||
-		d.Sessions == nil {
-		return nil, errors.New("web: a part is missing")
+	if name := routing.Missing(d); name != "" {
+		return nil, errors.New("web: a part is missing: " + name)
 	}
-	v, err := newViews()
-	if err != nil {
+	log := d.Log.Named("web")
+	w := &Web{people: d.People, userKey: d.UserKey, errors: wire.NewErrors(log), log: log}
+	sessions := *d.Sessions // a copy, so that failures become pages here and stay JSON elsewhere
+	sessions.ErrorFunc = w.sessionFailed
+	var err error
+	if w.pages, err = page.New(files, &sessions, d.Mailbox, log); err != nil {
 		return nil, err
 	}
-	d.Log = d.Log.Named("web")
-	w := &Web{d: d, views: v, errors: wire.NewErrors(d.Log)}
-	sessions := *d.Sessions // the same sessions; failures become pages
-	sessions.ErrorFunc = w.sessionFailed
-	w.d.Sessions = &sessions
+	w.incidents = incidents.Handlers{Deps: d.Incidents, Pages: w.pages}
+	w.others = []interface{ Routes(r chi.Router) }{
+		plans.Handlers{Deps: d.Plans, Pages: w.pages}, cluster.Handlers{Deps: d.Cluster, Pages: w.pages},
+		calendar.Handlers{Teams: d.Teams, Pages: w.pages},
+	}
 	return w, nil
 }
 
-// Routes mounts the pages, and the log-in: as Iris's clients know it with a trailing slash, as Oncall's without. Requests that change something are refused when another site sent them; the session cookie is
-// SameSite=Lax besides.
+// Asset returns the address of a static file, for pages of other packages that use the same stylesheet.
+func (w *Web) Asset(name string) string { return w.pages.Asset(name) }
+
+// Routes mounts the site. The log-in has two addresses: clients of Iris use the one with a trailing slash, clients of Oncall the
+// one without. A request that changes something is refused when another site sent it; the session cookie is SameSite=Lax too.
 func (w *Web) Routes(r chi.Router) {
-	r.Handle("/static/*", w.views.assets)
+	r.Handle("/static/*", w.pages.Assets)
 	r.Group(func(r chi.Router) {
-		r.Use(headers, http.NewCrossOriginProtection().Handler, w.d.Sessions.LoadAndSave)
-		get := func(r chi.Router, path string, h http.HandlerFunc) {
-			r.Get(path, h)
-			r.Head(path, h)
-		}
-		get(r, "/", w.home)
-		get(r, "/login", w.showLogin)
-		get(r, "/login/", w.showLogin)
+		r.Use(headers, http.NewCrossOriginProtection().Handler, w.pages.Sessions.LoadAndSave)
+		r.Get("/", w.home)
+		r.Head("/", w.home)
+		page.Get(r, "/login", w.showLogin)
 		r.Post("/login/", w.login)
 		r.Post("/login", w.loginOncall)
-		get(r, "/logout/", w.showLogout)
-		get(r, "/logout", w.showLogout)
+		page.Get(r, "/logout", w.showLogout)
 		r.Post("/logout/", w.logout)
 		r.Post("/logout", w.logoutOncall)
 		r.Group(func(r chi.Router) {
-			r.Use(w.requireUser)
-			for _, end := range []string{"", "/"} {
-				get(r, "/incidents"+end, w.listIncidents)
-				get(r, "/incidents/{id}"+end, w.showIncident)
-				get(r, "/cluster"+end, w.showCluster)
+			r.Use(w.requireReader)
+			w.incidents.Routes(r)
+			for _, pages := range w.others {
+				pages.Routes(r)
 			}
-			w.calendarRoutes(r, get)
-			w.planRoutes(r, get)
-			w.irisRoutes(r, get)
+			redirectIrisPages(r)
 			r.Group(func(r chi.Router) {
-				r.Use(w.requireWrite)
-				r.Post("/incidents/{id}/acknowledge", w.acknowledge)
-				r.Post("/incidents/{id}/reopen", w.reopen)
-				r.Post("/incidents/{id}/resolve", w.resolve)
-				r.Post("/incidents/{id}/comments", w.comment)
+				r.Use(w.requireWriter)
+				w.incidents.ChangeRoutes(r)
 			})
 		})
 	})
@@ -163,5 +136,15 @@ func headers(next http.Handler) http.Handler {
 	})
 }
 
-// requestTimeout bounds what one page may cost the database.
-const requestTimeout = 5 * time.Second
+// home redirects to the incidents, or to the log-in and from there to the incidents.
+func (w *Web) home(rw http.ResponseWriter, r *http.Request) {
+	_, loggedIn, err := w.sessionUser(r)
+	switch {
+	case err != nil:
+		w.pages.Fail(rw, r, err)
+	case loggedIn:
+		http.Redirect(rw, r, "/incidents", http.StatusFound)
+	default:
+		toLogin(rw, r)
+	}
+}

@@ -106,9 +106,9 @@ func (w *world) Authenticate(_ context.Context, name, password string) (users.Us
 	}
 	switch name {
 	case "stranger":
-		return users.User{}, auth.ErrStranger
+		return users.User{}, auth.ErrUnknownPerson
 	case "away":
-		return users.User{}, &fault.Error{Kind: fault.Unavailable, Message: auth.ErrAway.Message, Err: errors.Join(auth.ErrAway, io.EOF)}
+		return users.User{}, &fault.Error{Kind: fault.Unavailable, Message: auth.ErrDirectoryUnavailable.Message, Err: errors.Join(auth.ErrDirectoryUnavailable, io.EOF)}
 	}
 	return users.User{}, fault.New(fault.Unauthenticated, "bad log-in")
 }
@@ -151,8 +151,12 @@ func setup(t *testing.T) (*world, *browser) {
 	}
 	sessions := scs.New()
 	sessions.Cookie.Secure = false
-	site, err := New(Deps{Incidents: w, Messages: w, Queues: w, Cluster: w, People: w, Teams: teams{}, Plans: &w.plans, Simulator: &w.plans, Sessions: sessions, UserKey: "user",
-		Steps: func(context.Context, int64) int { return 2 }, Wake: func(s buckets.Set) { w.woken.Union(s) }, Log: zaptest.NewLogger(t)})
+	site, err := New(Deps{
+		Incidents: IncidentParts{Incidents: w, Transitions: w, Messages: w, Steps: func(context.Context, int64) int { return 2 },
+			Wake: func(s buckets.Set) { w.woken.Union(s) }},
+		Plans: PlanParts{Plans: &w.plans, Simulator: &w.plans}, Cluster: ClusterParts{Members: w, Queues: w}, Teams: teams{},
+		People: w, Sessions: sessions, UserKey: "user", Log: zaptest.NewLogger(t),
+	})
 	require.NoError(t, err)
 	r := chi.NewRouter()
 	site.Routes(r)
@@ -245,7 +249,7 @@ func TestIncidentIsShownEscapedAndAcknowledged(t *testing.T) {
 	status, body = b.post("/incidents/257/acknowledge", nil, "Sec-Fetch-Site", "same-origin")
 	require.Equal(t, http.StatusOK, status)
 	require.Contains(t, body, "acknowledged by <bdi>ann</bdi>")
-	require.True(t, w.woken.Has(1), "the bucket's owner is told")
+	require.True(t, w.woken.Has(1), "the bucket's owner is notified")
 }
 
 func TestLivePartIsSentOnlyWhenItChanged(t *testing.T) {
@@ -282,7 +286,7 @@ func TestListFiltersAndCluster(t *testing.T) {
 	require.Contains(t, body, "2 min", "age of the oldest waiting message")
 	w.view.Members[0].Age = time.Minute
 	_, body = b.get("/cluster")
-	require.Contains(t, body, "256 of 256 buckets have no live owner")
+	require.Contains(t, body, "256 of 256 buckets have no running owner")
 }
 
 func TestUnknownIncidentAndEmptyComment(t *testing.T) {

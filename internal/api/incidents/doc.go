@@ -1,5 +1,5 @@
-// Package incidents serves the incidents of /v1: lists and single ones with their alerts, messages and comments, and what people
-// do with them. api mounts its routes. Every change is a transition that storage makes at once; none is put off.
+// Package incidents serves the incidents of /v1: lists and single ones with their alerts, comments and timeline, and what
+// people do with them. api mounts its routes. Every change is a transition that storage makes at once; none is put off.
 package incidents
 
 import (
@@ -40,26 +40,33 @@ type Comments interface {
 	Comments(ctx context.Context, id incidents.ID) ([]incidents.Comment, error)
 }
 
+// Timelines reads what happened to incidents, in order.
+type Timelines interface {
+	Timeline(ctx context.Context, id incidents.ID) ([]incidents.Entry, error)
+}
+
 // Deps are the parts that the routes work on. All are required.
 type Deps struct {
 	Incidents   Incidents
 	Transitions Transitions
 	Comments    Comments
+	Timelines   Timelines
 	People      wire.People
-	// Changed tells the processors of changed buckets as soon as they can see the change.
-	Changed func(ctx context.Context, set buckets.Set)
+	// Wake wakes the processors of changed buckets; it never blocks.
+	Wake func(buckets.Set)
 }
 
 // The routes by resource.
 type (
-	reads    struct{ Deps }
-	actions  struct{ Deps }
-	comments struct{ Deps }
+	reads     struct{ Deps }
+	actions   struct{ Deps }
+	comments  struct{ Deps }
+	timelines struct{ Deps }
 )
 
 // Routes returns the routes on the parts.
 func Routes(d Deps) []routing.Route {
-	return slices.Concat(reads{d}.routes(), actions{d}.routes(), comments{d}.routes())
+	return slices.Concat(reads{d}.routes(), actions{d}.routes(), comments{d}.routes(), timelines{d}.routes())
 }
 
 // find reads the incident of the path; a NotFound fault when there is none.

@@ -49,13 +49,14 @@ func Read(r *http.Request, known ...string) (Query, error) {
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(values.Get("cursor"))
 	if err != nil || values.Has("cursor") && len(raw) == 0 {
-		return q, badCursor()
+		return q, BadCursor()
 	}
 	q.cursor = string(raw)
 	return q, nil
 }
 
-func badCursor() error {
+// BadCursor refuses a cursor that no answer contained.
+func BadCursor() error {
 	return fault.Invalidf("cursor", "cursor must be the next of an earlier answer")
 }
 
@@ -137,7 +138,7 @@ func (q Query) Newest(to *filters.Query) error {
 	micros, err := strconv.ParseInt(at, 10, 64)
 	n, err2 := strconv.ParseInt(id, 10, 64)
 	if !ok || err != nil || err2 != nil {
-		return badCursor()
+		return BadCursor()
 	}
 	to.After = &filters.Place{At: time.UnixMicro(micros), ID: n}
 	return nil
@@ -184,17 +185,32 @@ func answer[T any](w http.ResponseWriter, items []T, show func(T) any, next stri
 	body := struct {
 		Items []any   `json:"items"`
 		Next  *string `json:"next"`
-	}{Items: make([]any, len(items))}
-	for i, item := range items {
-		body.Items[i] = show(item)
-	}
-	if next != "" {
-		next = base64.RawURLEncoding.EncodeToString([]byte(next))
-		body.Next = &next
-	}
+	}{shown(items, show), cursor(next)}
 	wire.JSON(w, http.StatusOK, body)
 	return nil
 }
+
+// AnswerEntries answers with a page whose list is called entries, as the timeline and the audit log have it. next is the place
+// where the next page begins; "" = there is none.
+func AnswerEntries[T any](w http.ResponseWriter, entries []T, show func(T) any, next string) error {
+	body := struct {
+		Entries []any   `json:"entries"`
+		Next    *string `json:"next"`
+	}{shown(entries, show), cursor(next)}
+	wire.JSON(w, http.StatusOK, body)
+	return nil
+}
+
+func shown[T any](items []T, show func(T) any) []any {
+	out := make([]any, len(items))
+	for i, item := range items {
+		out[i] = show(item)
+	}
+	return out
+}
+
+// cursor encodes a place for Read; nil for none.
+func cursor(place string) *string { return OrNull(base64.RawURLEncoding.EncodeToString([]byte(place))) }
 
 // Time is an instant on the wire, null for none.
 func Time(at time.Time) *string {

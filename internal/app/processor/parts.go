@@ -165,7 +165,7 @@ func (p *Processor) buildChores(parts *processorParts, in postgres.Installation,
 	if err != nil {
 		return err
 	}
-	parts.people = jobs.NewDirectorySync(syncer, p.cfg.Sync, pgpeople.NewDirectorySync(p.db, jobs.SyncActor), engine)
+	parts.people = jobs.NewDirectorySync(syncer, p.cfg.Sync.From, p.cfg.Sync.Every, pgpeople.NewDirectorySync(p.db, jobs.SyncActor), engine)
 	parts.receipts = jobs.MatchReceipts(incidents.NewReceipts(p.db), engine)
 	parts.names = jobs.FillNames(pgpeople.NewUsers(p.db), engine)
 	parts.feedKeys = jobs.SealFeedKeys(pgnotifications.NewNotices(p.db, in.Keys), log)

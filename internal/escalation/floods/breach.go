@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
-	"github.com/iris-oncall/iris/internal/words"
 )
 
 // Breach is a quota that an application exceeds.
@@ -19,11 +19,11 @@ type Breach struct {
 	usage        *messages.Usage
 	at           time.Time
 	soft         bool   // the e-mail about the soft quota is due
-	dropped      []drop // exceed the hard quota
+	dropped      []drop // messages that exceed the hard quota
 	mailedBefore time.Time
 }
 
-// drop is a message that was dropped, and its mode before.
+// drop is a dropped message and its mode before.
 type drop struct {
 	*Message
 	mode users.Mode
@@ -31,7 +31,8 @@ type drop struct {
 
 func (b *Breach) hard() bool { return len(b.dropped) > 0 }
 
-// Incident returns the incident of the latest breach of the hard quota, whose state Report must know. 0 = none matters.
+// Incident returns the incident of the latest breach of the hard quota. Report must be given whether it is unclaimed. 0
+// = there is none.
 func (b *Breach) Incident() incidents.ID {
 	if !b.hard() {
 		return 0
@@ -39,26 +40,27 @@ func (b *Breach) Incident() incidents.ID {
 	return incidents.ID(b.usage.Incident)
 }
 
-// Report is what is told about a breach. Parts that are not due are nil or empty.
+// Report is what to report about a breach. Parts that are not due are nil or empty.
 type Report struct {
 	Mail    *Mail           // about the soft quota
-	Line    string          // for the timeline of Incident: no other incident is opened before somebody answers it
+	Line    string          // for the timeline of Incident: no other incident is opened until somebody acknowledges it
 	Context json.RawMessage // of the incident to open ...
 	Plan    string          // ... with this plan
 	Entries []Entry         // about the dropped messages
 }
 
-// Mail is an e-mail to those who are responsible for an application.
+// Mail is an e-mail to the owners of an application.
 type Mail struct {
 	TargetID      int64
 	Subject, Body string
 }
 
-// Report decides what is told. name is the application's name. unclaimed reports whether nobody has answered Incident yet.
+// Report decides what to report. name is the application's name. unclaimed reports whether nobody has acknowledged
+// Incident yet.
 func (b *Breach) Report(name string, unclaimed bool, tally Tally) (Report, error) {
 	var r Report
 	if b.soft {
-		subject, body := messages.SoftBreachWords(name, b.quota)
+		subject, body := messages.SoftBreachText(name, b.quota)
 		r.Mail = &Mail{b.quota.TargetID, subject, body}
 		tally[QuotaSoft]++
 	}
@@ -69,7 +71,7 @@ func (b *Breach) Report(name string, unclaimed bool, tally Tally) (Report, error
 		if d.IncidentID != 0 {
 			r.Entries = append(r.Entries, limited(d.IncidentID, d.At,
 				"the page to %s by %s is DROPPED: application %s exceeds its hard quota of %d messages within %s",
-				d.Target, d.mode, name, b.quota.HardLimit, words.Duration(b.quota.HardWithin)))
+				d.Target, d.mode, name, b.quota.HardLimit, humanize.Duration(b.quota.HardWithin)))
 		}
 	}
 	if b.usage.WaitsDue(b.quota, unclaimed, b.at) {
@@ -92,10 +94,10 @@ func (b *Breach) Report(name string, unclaimed bool, tally Tally) (Report, error
 	return r, nil
 }
 
-// NotMailed notes that nobody got the e-mail: it is due again once there is a recipient.
+// NotMailed records that the e-mail had no recipient. It is due again once there is one.
 func (b *Breach) NotMailed() { b.usage.TextedAt = b.mailedBefore }
 
-// Opened notes the incident that was opened.
+// Opened records the incident that was opened.
 func (b *Breach) Opened(id incidents.ID, tally Tally) {
 	b.usage.Incident, b.usage.BreachedAt = int64(id), b.at
 	tally[QuotaIncident]++

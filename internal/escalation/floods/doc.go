@@ -1,7 +1,7 @@
-// Package floods decides what becomes of new messages when there are many: which are held for a digest, which change their
-// mode because their recipient gets too much in it, and which are dropped because their application exceeds its quota
-// (docs/reference/escalation.md 7-9). Storage loads and locks the counts, calls these functions and stores the result in one
-// transaction. The package knows no storage and no clock.
+// Package floods limits new messages: which are held for a digest, which get another mode because their recipient gets
+// too many, and which are dropped because their application exceeds its quota (docs/reference/escalation.md 7-9).
+// Storage loads and locks the counts, calls these functions and stores the result, all in one transaction. The package
+// does not read storage or a clock.
 package floods
 
 import (
@@ -19,7 +19,7 @@ import (
 type Message struct {
 	messages.New
 	Bucket      int
-	At          time.Time               // when the message was decided on; zero = unknown
+	At          time.Time               // when the message was decided; zero = unknown
 	Application string                  // name, for texts; "" = unknown
 	Aggregation *escalation.Aggregation // of the message's plan; nil = it does not aggregate
 }
@@ -27,7 +27,7 @@ type Message struct {
 // change adds a line to the audit log of the message.
 func (m *Message) change(c messages.Change) { m.Changes = append(slices.Clip(m.Changes), c) }
 
-// setMode changes the mode and says why in the audit log of the message. It returns the old mode.
+// setMode changes the mode and records the reason in the audit log of the message. It returns the old mode.
 func (m *Message) setMode(mode users.Mode, why string) (old users.Mode) {
 	old, m.Mode = m.Mode, mode
 	m.change(messages.Change{Type: "mode-change", Old: string(old), New: string(mode), Description: why})
@@ -40,12 +40,12 @@ type Entry struct {
 	incidents.Entry
 }
 
-// limited returns a line about messages that a quota or rule changed.
+// limited returns a timeline line about messages that a quota or rule changed.
 func limited(incident incidents.ID, at time.Time, format string, args ...any) Entry {
 	return Entry{incident, incidents.Entry{At: at, Kind: incidents.EntryLimited, Text: fmt.Sprintf(format, args...)}}
 }
 
-// Decision is what was decided about messages, for the metric iris_floods_total.
+// Decision is a decision about messages, for the metric iris_floods_total.
 type Decision string
 
 // The decisions.

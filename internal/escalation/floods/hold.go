@@ -10,13 +10,13 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
-// Flood is the flood of one key, and when the digest of its held messages is sent.
+// Flood is the state of one flood, and when the digest of its held messages is sent.
 type Flood struct {
 	escalation.Flood
 	Release time.Time // zero = nothing is held
 }
 
-// Keys returns the floods in which the messages count, each once and in ascending order.
+// Keys returns the keys of the floods in which the messages count, without duplicates, ascending.
 func Keys(news []Message) []escalation.AggregationKey {
 	var keys []escalation.AggregationKey
 	for _, m := range news {
@@ -38,8 +38,8 @@ func floodOf(m Message) (escalation.AggregationKey, bool) {
 	return escalation.FloodOf(m.New)
 }
 
-// Hold decides which messages are held for a digest, and changes them. It counts the messages in floods, which has every key
-// of Keys, and returns lines for the timelines.
+// Hold decides which messages are held for a digest, and changes them. It counts the messages in floods, which must
+// have every key of Keys. It returns lines for the timelines.
 func Hold(news []Message, floods map[escalation.AggregationKey]*Flood, tally Tally) []Entry {
 	var entries []Entry
 	for i := range news {
@@ -65,8 +65,8 @@ func Hold(news []Message, floods map[escalation.AggregationKey]*Flood, tally Tal
 	return entries
 }
 
-// DueSooner returns the changes whose incident becomes due earlier because one of its messages is held: that message counts as
-// sent, so its wait begins now, and delivery will not report it.
+// DueSooner returns the changes whose incident becomes due earlier because a message is held. A held message counts as
+// sent: its wait begins now, because delivery will not report it.
 func DueSooner(changes []escalation.Change, news []Message) []escalation.Change {
 	ends := map[incidents.ID]time.Time{}
 	for _, m := range news {

@@ -10,12 +10,12 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Policy is which quotas and rules apply now.
+// Policy is the set of quotas and rules that apply now.
 type Policy struct {
 	Quotas   map[int64]messages.Quota // by application
 	Standard *messages.Quota          // of the other applications; nil = none
 	Exempt   int64                    // the application that reports breaches: the standard quota does not apply to it
-	Rules    bool                     // somebody has rules of reprioritisation
+	Rules    bool                     // at least one person has rules of reprioritisation
 }
 
 // Applies reports whether there is any quota or rule.
@@ -32,10 +32,10 @@ func (p Policy) Quota(application int64) (messages.Quota, bool) {
 	return messages.Quota{}, false
 }
 
-// Rules are the rules of reprioritisation of people, as they apply to messages of an application.
+// Rules are people's rules of reprioritisation, as they apply to messages of an application.
 type Rules map[users.ResponderKey][]messages.Reprioritisation
 
-// of returns the rules that apply to a message; nil when none begins at its mode.
+// of returns the rules that apply to a message; nil if no rule applies to its mode.
 func (r Rules) of(m *Message) []messages.Reprioritisation {
 	rules := r[RecipientOf(m)]
 	if !slices.ContainsFunc(rules, func(rule messages.Reprioritisation) bool { return rule.From == m.Mode }) {
@@ -50,19 +50,20 @@ func RecipientOf(m *Message) users.ResponderKey {
 	return users.ResponderKey{User: user, Application: m.ApplicationID}
 }
 
-// UserMode names the count of what a person gets in a mode.
+// UserMode is the key of a person's count: the person and a mode.
 type UserMode struct {
 	User users.ID
 	Mode users.Mode
 }
 
-// Counts are what people and applications got lately.
+// Counts are how many messages people and applications got recently.
 type Counts struct {
 	Windows map[UserMode]*messages.Window
 	Usage   map[int64]*messages.Usage // by application
 }
 
-// Leaving returns the messages that are about to be sent: those that are not held, without tracking messages that go nowhere.
+// Leaving returns the messages that are about to be sent: those that are not held. Tracking messages without
+// destination are left out.
 func Leaving(news []Message) []*Message {
 	out := make([]*Message, 0, len(news))
 	for i := range news {
@@ -73,7 +74,7 @@ func Leaving(news []Message) []*Message {
 	return out
 }
 
-// Counts returns the counts that decide about the messages, all at zero: the caller fills them from storage.
+// Counts returns the counts that the decision needs, all zero. The caller fills them from storage.
 func (p Policy) Counts(news []*Message, rules Rules) Counts {
 	c := Counts{Windows: map[UserMode]*messages.Window{}, Usage: map[int64]*messages.Usage{}}
 	for _, m := range news {
@@ -87,14 +88,14 @@ func (p Policy) Counts(news []*Message, rules Rules) Counts {
 	return c
 }
 
-// Limit changes the modes of messages by the rules of their recipients and the quotas of their applications, and counts the
-// messages. It returns lines for the timelines, and the quotas that are exceeded.
+// Limit changes the modes of messages by the rules of their recipients and the quotas of their applications, and counts
+// the messages. It returns lines for the timelines, and the exceeded quotas.
 func (p Policy) Limit(news []*Message, rules Rules, c Counts, tally Tally) ([]Entry, []*Breach) {
 	entries := reprioritise(news, rules, c, tally)
 	return entries, p.ration(news, c, tally)
 }
 
-// reprioritise applies the rules of people who get too much in a mode.
+// reprioritise applies the rules of people whose count in a mode exceeds the rule's limit.
 func reprioritise(news []*Message, rules Rules, c Counts, tally Tally) []Entry {
 	var entries []Entry
 	for _, m := range news {
@@ -119,7 +120,7 @@ func reprioritise(news []*Message, rules Rules, c Counts, tally Tally) []Entry {
 	return entries
 }
 
-// ration drops the messages that exceed the quotas of their applications, the least urgent ones first.
+// ration drops the messages that exceed the quotas of their applications, the least urgent first.
 func (p Policy) ration(news []*Message, c Counts, tally Tally) []*Breach {
 	byApp := map[int64][]*Message{}
 	for _, m := range news {

@@ -18,16 +18,16 @@ type Page struct {
 	Open       bool // nobody acknowledged or resolved the incident
 }
 
-// Batch is what becomes of the held messages of a flood when their wait is over.
+// Batch is the decision about the held messages of a flood whose wait is over.
 type Batch struct {
-	Cancelled []Page  // nobody waits for them any more
-	Pages     []Page  // are sent: one page as it is, several as one digest
-	Message   Message // what is sent; without pages it is empty. Quotas and rules apply to it.
+	Cancelled []Page  // somebody acknowledged or resolved the incident
+	Pages     []Page  // are sent: a single page as it is, several as one digest
+	Message   Message // the message to send; empty without pages. Quotas and rules apply to it.
 
 	digest runner.Digest
 }
 
-// Release decides what becomes of held messages.
+// Release decides which held messages are sent and which are cancelled.
 func Release(d runner.Digest, held []Page) Batch {
 	b := Batch{digest: d}
 	for _, p := range held {

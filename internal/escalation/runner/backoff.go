@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// maxRemembered bounds what is remembered of failures. Beyond it everything is forgotten and tried again.
+// maxRemembered bounds how many failing objects are remembered. At the limit all are forgotten, and are tried again.
 const maxRemembered = 10_000
 
 // backoff remembers which objects failed, how often in a row, and until when they are not tried again. It is safe for
@@ -26,8 +26,8 @@ func newBackoff(minPause, maxPause time.Duration) backoff {
 	return backoff{min: minPause, max: maxPause, mu: &sync.Mutex{}, cases: map[int64]*failureCount{}}
 }
 
-// failed notes a failure and returns how many there were in a row and how long to wait now: twice as long each time,
-// more or less a quarter.
+// failed records a failure. It returns the number of failures in a row and the pause before the next try, which doubles
+// each time and varies by 25 %.
 func (b backoff) failed(id int64, now time.Time) (failures int, pause time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -66,8 +66,8 @@ func (b backoff) failures(id int64) int {
 	return 0
 }
 
-// waiting returns the ids that are not tried again yet. Old entries are removed: another process may
-// own it by then.
+// waiting returns the ids that are not tried again yet. It removes old entries, because another process may own the
+// object by then.
 func (b backoff) waiting(now time.Time) []int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -89,7 +89,7 @@ func (b backoff) len() int {
 	return len(b.cases)
 }
 
-// resting reports whether id is to be left alone at now.
+// waits reports whether id is not tried again yet at now.
 func (b backoff) waits(id int64, now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

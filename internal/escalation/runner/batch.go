@@ -3,18 +3,18 @@ package runner
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
 )
 
 // advanceBatch decides the incidents of a batch and writes the decisions in one transaction. An incident that cannot be
-// decided is put off and holds nobody up.
+// decided is postponed and delays no other.
 func (r *Runner) advanceBatch(ctx context.Context, batch []escalation.Due) error {
 	facts, err := r.prepare(ctx, batch)
 	if err != nil {
@@ -47,8 +47,8 @@ func (r *Runner) advanceBatch(ctx context.Context, batch []escalation.Due) error
 	return nil
 }
 
-// maxMade is how many messages one transaction makes at most, unless a single incident makes more: plans may page large
-// teams, and nobody should wait for the locks of a long transaction.
+// maxMade is how many messages one transaction makes at most, unless a single incident makes more. Plans may page large
+// teams, and other transactions should not wait long for locks.
 const maxMade = 2000
 
 // fitting returns how many of the changes go into one transaction.
@@ -62,7 +62,7 @@ func fitting(changes []escalation.Change) int {
 	return len(changes)
 }
 
-// committed counts what was written and wakes delivery.
+// committed counts the written changes and wakes delivery.
 func (r *Runner) committed(batch []escalation.Due, changes []escalation.Change, written []incidents.ID) {
 	r.metrics.batch.Observe(float64(len(written)))
 	ok := make(map[incidents.ID]bool, len(written))
@@ -112,7 +112,7 @@ func (r *Runner) committed(batch []escalation.Due, changes []escalation.Change, 
 // nobody logs, as an error, that no recipient of a page could be reached.
 func (r *Runner) nobody(notifications int, about ...zap.Field) {
 	r.metrics.nobody.Add(float64(notifications))
-	r.log.Error("a page reaches nobody", about...)
+	r.log.Error("page reaches nobody", about...)
 }
 
 // prepare reads what the batch needs in a few statements: plans, applications, then everybody who may be paged.
@@ -133,15 +133,9 @@ func (r *Runner) prepare(ctx context.Context, batch []escalation.Due) (escalatio
 	return f, nil
 }
 
-// decideSafely turns a panic into an error of this one incident.
+// decideSafely decides one incident. A panic becomes an error of that incident.
 func (r *Runner) decideSafely(ctx context.Context, d escalation.Due, f escalation.Facts) (c escalation.Change, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			r.log.Error("panic while deciding", zap.Int64("incident_id", int64(d.ID)), zap.Any("panic", p),
-				zap.ByteString("stack", debug.Stack()))
-			err = fmt.Errorf("internal error: %v", p)
-		}
-	}()
+	defer fault.Recover(&err)
 	decided, err := r.decider.Decide(ctx, d, f)
 	return decided.Change, err
 }

@@ -71,7 +71,7 @@ func TestAPausedIncidentWaitsAndSaysSoOnce(t *testing.T) {
 		require.Equal(t, c.DueAt, again.DueAt)
 
 		on := g.decide(t, func(d *escalation.Due) { d.Progress = c.Progress })
-		require.Equal(t, []string{"operator: escalation goes on", "step: step 1: paging demo by sms (high, named in the plan)"}, texts(on.Entries))
+		require.Equal(t, []string{"operator: escalation continues", "step: step 1: paging demo by sms (high, named in the plan)"}, texts(on.Entries))
 		require.False(t, on.Progress.Paused)
 	}
 }
@@ -342,7 +342,7 @@ func TestAWaitThatBeginsBeforeItsPagesLeftIsTold(t *testing.T) {
 	c := g.decide(t, func(d *escalation.Due) {
 		d.Progress = escalation.Progress{Step: 1, StepAt: noon.Add(-time.Hour), Unsettled: 2, Notifications: []escalation.Rounds{{Made: 1, At: noon.Add(-time.Hour), Unsettled: 2}}}
 	})
-	require.Equal(t, "late: step 1 not delivered yet, escalating: 2 pages are still on the way, the wait starts all the same", texts(c.Entries)[0])
+	require.Equal(t, "late: step 1 not delivered yet, escalating: 2 pages are not settled, the wait begins anyway", texts(c.Entries)[0])
 }
 
 func TestAPlanSaysHowManyTargetsItsIncidentsBring(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"go.uber.org/zap"
@@ -18,46 +17,47 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Digests is how pages leave that were held because there were too many. Its methods are transactions of their own.
+// Digests sends pages that were held because there were too many. Each method is one transaction.
 type Digests interface {
-	// Releases returns floods of the leased buckets whose held pages are to leave now.
+	// Releases returns floods of the leased buckets whose held pages are to be sent now.
 	Releases(ctx context.Context, leases []buckets.Lease, now time.Time) ([]Release, error)
-	// Release lets the held pages of a flood leave, those of incidents that nobody has acknowledged or resolved: a single
-	// one as it is, several as one digest. It returns in which buckets there is something to send now. If the lease was lost
+	// Release sends the held pages of a flood whose incidents nobody has acknowledged or resolved: a single page as it
+	// is, several as one digest. It returns the buckets in which there is something to send now. If the lease was lost,
 	// it writes nothing and returns a *buckets.LostError.
 	Release(ctx context.Context, processID string, d Digest, now time.Time) (buckets.Set, error)
-	// CancelDigests cancels digests that have not left and all of whose incidents were acknowledged or resolved.
+	// CancelDigests cancels unsent digests all of whose incidents were acknowledged or resolved. It returns their
+	// number.
 	CancelDigests(ctx context.Context, processID string, leases []buckets.Lease) (int, error)
 }
 
-// Release is a flood whose held pages are to leave.
+// Release is a flood whose held pages are to be sent.
 type Release struct {
 	Key   escalation.AggregationKey
 	Lease buckets.Lease
 	At    time.Time // when it was read
 }
 
-// Digest is how the held pages of a flood are sent.
+// Digest says how the held pages of a flood are sent.
 type Digest struct {
 	Release
-	Batch       string // number of the digest, should there be one: 32 hexadecimal digits
-	Application string // name
+	Batch       string // id of the digest, if there is one: 32 hexadecimal digits
+	Application string // id of the digest, if there is one: 32 hexadecimal digits
 	Plan        string // name
-	// Mode and Destination are how the person is reached; "" when they cannot be reached: then the digest has the mode of its
-	// newest page, and delivery finds somebody else (promise P8).
+	// Mode and Destination are how the person is reached. They are "" if the person cannot be reached: then the digest
+	// has the mode of its newest page, and delivery pages a fallback (promise P8).
 	Mode        users.Mode
 	Destination string
 }
 
-// NewBatch returns the number of a digest.
+// NewBatch returns the id of a new digest.
 func NewBatch() string {
 	raw := make([]byte, 16)
 	_, _ = rand.Read(raw) // never fails
 	return hex.EncodeToString(raw)
 }
 
-// digests lets pages leave whose time of being held is over, every second at most. A flood that cannot be released is put
-// off alone.
+// digests sends held pages whose wait is over, at most once per second. A flood that cannot be released is postponed
+// alone.
 func (r *Runner) digests(ctx context.Context, leases []buckets.Lease) error {
 	if r.cfg.Now == nil && time.Since(r.digestsAt) < r.cfg.Poll {
 		return nil
@@ -81,7 +81,7 @@ func (r *Runner) digests(ctx context.Context, leases []buckets.Lease) error {
 	return nil
 }
 
-// releaseOne releases a flood, or puts it off. An error is about the database or the end of ctx.
+// releaseOne releases a flood, or postpones it. The error is about the database or the end of ctx.
 func (r *Runner) releaseOne(ctx context.Context, rel Release) error {
 	err := r.release(ctx, rel)
 	var lost *buckets.LostError
@@ -98,7 +98,7 @@ func (r *Runner) releaseOne(ctx context.Context, rel Release) error {
 	}
 	n, pause := r.failedDigests.failed(backoffID(rel.Key), time.Now())
 	r.metrics.errors.WithLabelValues("flood").Inc()
-	r.log.Error("a digest could not be made, trying again later", zap.Int64("plan", int64(rel.Key.PlanID)),
+	r.log.Error("digest could not be made, retrying later", zap.Int64("plan", int64(rel.Key.PlanID)),
 		zap.Int64("user_id", int64(rel.Key.UserID)), zap.Int("failures", n), zap.Duration("pause", pause), zap.Error(err))
 	return nil
 }
@@ -109,12 +109,7 @@ func backoffID(k escalation.AggregationKey) int64 {
 }
 
 func (r *Runner) release(ctx context.Context, rel Release) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			r.log.Error("panic while making a digest", zap.Any("panic", p), zap.ByteString("stack", debug.Stack()))
-			err = fmt.Errorf("internal error: %v", p)
-		}
-	}()
+	defer fault.Recover(&err)
 	k := rel.Key
 	plans, err := r.plans.Get(ctx, k.PlanID)
 	if err != nil {

@@ -41,7 +41,9 @@ func TestAPanicWhileReadingAheadHoldsNobodyUp(t *testing.T) {
 	require.NoError(t, g.runner.Pass(t.Context()))
 	require.Len(t, g.changes, 4)
 	require.Contains(t, g.delays[2].Text, "nobody expects this")
-	require.NotZero(t, g.logs.FilterMessage("panic while escalating").Len(), "with its stack, for those who mend it")
+	logged := g.logs.FilterMessage("incident cannot be escalated, retrying later").All()
+	require.Len(t, logged, 1)
+	require.Contains(t, logged[0].ContextMap()["errorVerbose"], "goroutine", "the log has the stack")
 }
 
 func TestWhoLeavesBetweenTwoReadsIsNotForgotten(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"go.uber.org/zap"
@@ -14,11 +13,11 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// maxFallbackBatches bounds how long failed messages keep a pass from ending: due incidents come first.
+// maxFallbackBatches bounds how long failed messages prolong a pass: due incidents come first.
 const maxFallbackBatches = 20
 
-// fallbacks finds messages of the leased buckets that failed for good in every mode, of incidents and out of band
-// alike, and pages somebody else instead (promise P8).
+// fallbacks reads messages of the leased buckets that failed for good in every mode, and pages somebody else instead
+// (promise P8). They belong to incidents or are out of band.
 func (r *Runner) fallbacks(ctx context.Context, leases []buckets.Lease) error {
 	for range maxFallbackBatches {
 		failed, err := r.deps.Work.Failed(ctx, leases, Ask{
@@ -38,10 +37,10 @@ func (r *Runner) fallbacks(ctx context.Context, leases []buckets.Lease) error {
 	return nil
 }
 
-// replace writes the fallbacks of a batch; a batch that fails because of what is in it is halved until the culprit
-// stands alone. done is false when a lease was lost: then the leases must be looked at anew.
+// replace writes the fallbacks of a batch. A batch that fails because of its data is halved until the failing message
+// is alone. done is false if a lease was lost: then the leases must be read again.
 func (r *Runner) replace(ctx context.Context, failed []escalation.Failed) (done bool, err error) {
-	err = r.safely(func() error { return r.replaceBatch(ctx, failed) })
+	err = try(ctx, failed, r.replaceBatch)
 	var lost *buckets.LostError
 	switch {
 	case err == nil:
@@ -66,11 +65,11 @@ func (r *Runner) replace(ctx context.Context, failed []escalation.Failed) (done 
 	return r.replace(ctx, failed[half:])
 }
 
-// postponeMessage lets a failed message wait whose fallback cannot be made now.
+// postponeMessage delays a failed message whose fallback cannot be made now.
 func (r *Runner) postponeMessage(f escalation.Failed, cause error) {
 	n, pause := r.failedMessages.failed(int64(f.ID), time.Now())
 	r.metrics.errors.WithLabelValues("message").Inc()
-	r.log.Error("no fallback could be made for a failed message, trying again later", zap.Int64("message_id", int64(f.ID)),
+	r.log.Error("fallback of a failed message could not be made, retrying later", zap.Int64("message_id", int64(f.ID)),
 		zap.Int64("incident_id", int64(f.Made.IncidentID)), zap.Int("failures", n), zap.Duration("pause", pause), zap.Error(cause))
 }
 
@@ -131,27 +130,21 @@ func (r *Runner) replaceBatch(ctx context.Context, failed []escalation.Failed) e
 	return nil
 }
 
-// unreached logs that neither the recipient of a page nor a fallback could be reached. While the page is still being sent, that is
-// no page that reaches nobody.
+// unreached logs that neither the recipient of a page nor a fallback could be reached. While the page is still being
+// sent, it may arrive: that is a warning only.
 func (r *Runner) unreached(f escalation.Failed, plan escalation.Plan) {
 	about := []zap.Field{
 		zap.Int64("message_id", int64(f.ID)), zap.Int64("incident_id", int64(f.Made.IncidentID)), zap.String("plan", plan.Name),
 		zap.String("target", f.Made.Target), zap.Int("step", f.Made.Step),
 	}
 	if f.Trying {
-		r.log.Warn("a page could not be sent in any mode yet and has no fallback: it is tried again", about...)
+		r.log.Warn("page could not be sent in any mode yet and has no fallback: it is tried again", about...)
 		return
 	}
 	r.nobody(1, about...)
 }
 
 func (r *Runner) replaceSafely(ctx context.Context, f escalation.Failed, plan escalation.Plan, app escalation.Application, at time.Time) (c escalation.FallbackChange, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			r.log.Error("panic while choosing a fallback", zap.Int64("message_id", int64(f.ID)), zap.Any("panic", p),
-				zap.ByteString("stack", debug.Stack()))
-			err = fmt.Errorf("internal error: %v", p)
-		}
-	}()
+	defer fault.Recover(&err)
 	return r.decider.ReplaceFailed(ctx, f, plan, app, at, r.failedMessages.failures(int64(f.ID)))
 }

@@ -19,7 +19,7 @@ type metrics struct {
 	exhausted prometheus.Counter
 }
 
-// newMetrics registers the runner's metrics; a nil registerer keeps them to ourselves.
+// newMetrics registers the runner's metrics. With a nil registerer they are not registered.
 func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	if r == nil {
 		r = prometheus.NewRegistry()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -17,7 +16,7 @@ import (
 	"github.com/iris-oncall/iris/internal/incidents"
 )
 
-// pass reads due work of the buckets once and does it. It returns the buckets in which there may be more.
+// pass reads the due work of the buckets once and does it. It returns the buckets in which there may be more.
 func (r *Runner) pass(ctx context.Context, bs buckets.Set) (more buckets.Set, err error) {
 	leases := r.held(bs)
 	if len(leases) == 0 {
@@ -28,7 +27,7 @@ func (r *Runner) pass(ctx context.Context, bs buckets.Set) (more buckets.Set, er
 		return more, err
 	}
 	due, err := r.deps.Work.Due(ctx, leases, Ask{
-		Limit: r.cfg.Look, PerBucket: r.cfg.PerBucket, Excluded: r.failedIncidents.waiting(time.Now()), Now: now,
+		Limit: r.cfg.ReadLimit, PerBucket: r.cfg.PerBucket, Excluded: r.failedIncidents.waiting(time.Now()), Now: now,
 	})
 	if err != nil {
 		return more, fmt.Errorf("read due incidents: %w", err)
@@ -60,7 +59,7 @@ func (r *Runner) unfinished(leases []buckets.Lease, due []escalation.Due) (more 
 			more.Add(d.Lease.Bucket)
 		}
 	}
-	if len(due) < r.cfg.Look {
+	if len(due) < r.cfg.ReadLimit {
 		return more
 	}
 	last := due[len(due)-1].Lease.Bucket
@@ -73,7 +72,7 @@ func (r *Runner) unfinished(leases []buckets.Lease, due []escalation.Due) (more 
 	return more
 }
 
-// work decides and writes due incidents in batches, several at once, and returns how many were done with.
+// work decides and writes due incidents in batches, several at once. It returns how many were completed.
 func (r *Runner) work(ctx context.Context, due []escalation.Due) (int, error) {
 	r.noteLag(due)
 	var live []escalation.Due
@@ -119,10 +118,10 @@ func chunks(due []escalation.Due, size int) func(yield func([]escalation.Due) bo
 	}
 }
 
-// split does a batch; when that fails because of what is in it, it does its halves, until the one that cannot be done
-// stands alone and is put off.
+// split runs a batch. If the batch fails because of its data, split runs its halves, until the failing incident is
+// alone and is postponed.
 func (r *Runner) split(ctx context.Context, batch []escalation.Due, do func(context.Context, []escalation.Due) error, done *atomic.Int64) error {
-	err := r.safely(func() error { return do(ctx, batch) })
+	err := try(ctx, batch, do)
 	if err == nil {
 		done.Add(int64(len(batch)))
 		r.passed()
@@ -161,22 +160,18 @@ func (r *Runner) split(ctx context.Context, batch []escalation.Due, do func(cont
 	return r.split(ctx, batch[half:], do, done)
 }
 
-// safely turns a panic into an error: one incident must not end the process, and then the next one that takes it over.
-func (r *Runner) safely(do func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			r.log.Error("panic while escalating", zap.Any("panic", p), zap.ByteString("stack", debug.Stack()))
-			err = fmt.Errorf("internal error: %v", p)
-		}
-	}()
-	return do()
+// try calls do and returns its panic as an error: an object that causes a panic must not end the process, nor each process
+// that takes the object over.
+func try[T any](ctx context.Context, batch []T, do func(context.Context, []T) error) (err error) {
+	defer fault.Recover(&err)
+	return do(ctx, batch)
 }
 
-// postpone lets an incident that cannot be done wait, and says so on its timeline.
+// postpone delays an incident that cannot be escalated, and adds a line to its timeline.
 func (r *Runner) postpone(ctx context.Context, d escalation.Due, cause error) error {
 	n, pause := r.failedIncidents.failed(int64(d.ID), time.Now())
 	r.metrics.errors.WithLabelValues("incident").Inc()
-	r.log.Error("incident cannot be escalated, trying again later", zap.Int64("incident_id", int64(d.ID)),
+	r.log.Error("incident cannot be escalated, retrying later", zap.Int64("incident_id", int64(d.ID)),
 		zap.Int64("plan", int64(d.PlanID)), zap.Int("step", d.Progress.Step), zap.Int("failures", n),
 		zap.Duration("pause", pause), zap.Error(cause))
 	var entry incidents.Entry
@@ -190,11 +185,11 @@ func (r *Runner) postpone(ctx context.Context, d escalation.Due, cause error) er
 	case fault.Is(err, fault.Unavailable):
 		return err
 	}
-	r.log.Error("incident cannot even be put off, leaving it out for now", zap.Int64("incident_id", int64(d.ID)), zap.Error(err))
+	r.log.Error("incident cannot be postponed, this process skips it for now", zap.Int64("incident_id", int64(d.ID)), zap.Error(err))
 	return nil
 }
 
-// cancelBatch cancels what has not left of incidents that were acknowledged or resolved.
+// cancelBatch cancels the unsent messages of incidents that were acknowledged or resolved.
 func (r *Runner) cancelBatch(ctx context.Context, batch []escalation.Due) error {
 	ids := make([]incidents.ID, len(batch))
 	for i, d := range batch {

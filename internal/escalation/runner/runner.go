@@ -18,13 +18,13 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall"
 )
 
-// Holder says what this process may work on. buckets.Holder is one. Its methods do not block and are called from several
-// goroutines.
+// Holder returns the leases of this process. buckets.Holder implements it. Its methods do not block and are called from
+// several goroutines.
 type Holder interface {
 	ProcessID() string
 	// Leases returns the leases that may be used now, ascending by bucket. The runner does not change the slice.
 	Leases() []buckets.Lease
-	// Lost returns leases that a transaction found to be lost.
+	// Lost gives up leases that a transaction found to be lost.
 	Lost(buckets.Set)
 }
 
@@ -37,7 +37,7 @@ type Deps struct {
 	Reader   escalation.Reader
 	Resolver *oncall.Resolver
 	Holder   Holder
-	// Waker is called after a commit with the buckets in which messages were made. It must not block; it is called from
+	// Waker is called after a commit with the buckets in which messages were made. It must not block. It is called from
 	// several goroutines.
 	Waker      func(buckets.Set)
 	Log        *zap.Logger
@@ -46,15 +46,15 @@ type Deps struct {
 
 // Config tunes a Runner. Zero values mean the defaults.
 type Config struct {
-	Poll      time.Duration // longest sleep, so that a lost hint costs no more; default 1 s
-	Batch     int           // incidents per transaction; default 200
-	Look      int           // incidents per read; default 5 batches
-	PerBucket int           // of those from one bucket; default 64
-	Parallel  int           // transactions at once; default 2
-	Keep      time.Duration // how long applications and contacts are trusted unread; default oncall.DefaultKeep, negative: not at all
-	RetryMin  time.Duration // first pause of an incident that cannot be decided; default 1 s
-	RetryMax  time.Duration // longest such pause; default 5 min
-	PauseLook time.Duration // how often plans and applications that were resumed are looked for; default 5 s
+	Poll        time.Duration // longest sleep, which bounds the cost of a lost hint; default 1 s
+	Batch       int           // incidents per transaction; default 200
+	ReadLimit   int           // incidents per read; default 5 batches
+	PerBucket   int           // of those from one bucket; default 64
+	Parallel    int           // transactions at once; default 2
+	Keep        time.Duration // how long applications and contacts are cached; default oncall.DefaultKeep, negative: not at all
+	RetryMin    time.Duration // first pause of an incident that cannot be decided; default 1 s
+	RetryMax    time.Duration // longest such pause; default 5 min
+	ResumeEvery time.Duration // how often resumed plans and applications are looked up; default 5 s
 	// Now replaces the database's clock. Tests only.
 	Now func() time.Time
 }
@@ -62,38 +62,38 @@ type Config struct {
 func (c Config) withDefaults() Config {
 	c.Poll = cmp.Or(c.Poll, time.Second)
 	c.Batch = cmp.Or(c.Batch, 200)
-	c.Look = cmp.Or(c.Look, 5*c.Batch)
+	c.ReadLimit = cmp.Or(c.ReadLimit, 5*c.Batch)
 	c.PerBucket = cmp.Or(c.PerBucket, 64)
 	c.Parallel = cmp.Or(c.Parallel, 2)
 	c.Keep = cmp.Or(c.Keep, oncall.DefaultKeep)
 	c.RetryMin = cmp.Or(c.RetryMin, time.Second)
 	c.RetryMax = cmp.Or(c.RetryMax, 5*time.Minute)
-	c.PauseLook = cmp.Or(c.PauseLook, 5*time.Second)
+	c.ResumeEvery = cmp.Or(c.ResumeEvery, 5*time.Second)
 	return c
 }
 
 func (c Config) validate() error {
-	if c.Poll < 0 || c.Batch < 0 || c.Look < 0 || c.PerBucket < 0 || c.Parallel < 0 || c.RetryMin < 0 || c.RetryMax < c.RetryMin {
-		return errors.New("escalation: negative or contradictory configuration")
+	if c.Poll < 0 || c.Batch < 0 || c.ReadLimit < 0 || c.PerBucket < 0 || c.Parallel < 0 || c.RetryMin < 0 || c.RetryMax < c.RetryMin {
+		return errors.New("escalation: the configuration is negative or contradictory")
 	}
 	return nil
 }
 
-// planKeep is how long a plan is trusted unread. Its steps never change, but the names of its targets may.
+// planKeep is how long a plan is cached. Its steps never change, but the names of its targets may.
 const planKeep = 30 * time.Second
 
-// passGap is the least time between the beginnings of two passes. After a pause a wake-up is served at once; in a flood, passes find more,
-// and what has nothing for the runner wakes it in vain less often.
+// passGap is the least time between the starts of two passes. After a pause a wake-up is served at once. In a flood
+// each pass finds more work, and fewer wake-ups find none.
 const passGap = 10 * time.Millisecond
 
-// minRetryPause is the first pause before incidents are read again that were due but are locked or failed.
+// minRetryPause is the first pause before due incidents are read again that are locked or failed.
 const minRetryPause = 20 * time.Millisecond
 
-// Runner moves the incidents of the buckets this process holds along their plans. It keeps no state of theirs: due work
-// is found by index, so its cost follows what is due and a hand-over transfers nothing.
+// Runner moves the incidents of the leased buckets along their plans. It keeps no state of incidents: due work is found
+// by index. Its cost depends on the due incidents only, and a hand-over transfers nothing.
 //
-// An incident that cannot be decided or written is put off alone, with a growing pause and a line on its timeline; the
-// others go on.
+// An incident that cannot be decided or written is postponed alone, with a growing pause and a line on its timeline.
+// The other incidents continue.
 type Runner struct {
 	cfg     Config
 	deps    Deps
@@ -159,7 +159,8 @@ func (r *Runner) newDecider(resolver *oncall.Resolver) *escalation.Decider {
 		func(id incidents.ID) bool { return r.failedIncidents.failures(int64(id)) >= escalation.MaxLookups })
 }
 
-// Wake says that there is work in the buckets. It is a hint, does not block and may be called from anywhere at any time.
+// Wake reports that there is work in the buckets. It is a hint, does not block and may be called from any goroutine at
+// any time.
 func (r *Runner) Wake(bs buckets.Set) {
 	r.mu.Lock()
 	r.woken.Union(bs)
@@ -170,8 +171,7 @@ func (r *Runner) Wake(bs buckets.Set) {
 	}
 }
 
-// LastPass returns when the runner last came through its loop without an error, or completed a batch; the zero time if
-// it never did.
+// LastPass returns when the runner last completed a pass or a batch without an error; the zero time if it never did.
 func (r *Runner) LastPass() time.Time {
 	ns := r.lastPass.Load()
 	if ns == 0 {
@@ -182,11 +182,11 @@ func (r *Runner) LastPass() time.Time {
 
 func (r *Runner) passed() { r.lastPass.Store(time.Now().UnixNano()) }
 
-// Run works until ctx ends, and returns nil then. Trouble with the database is logged and tried again, never returned.
-// It must be called once.
+// Run works until ctx ends, and returns nil then. It logs and retries errors of the database and never returns them.
+// Call it once.
 func (r *Runner) Run(ctx context.Context) error {
 	var pending buckets.Set // to be read now
-	var looked buckets.Set  // looked at since the last sleep
+	var looked buckets.Set  // read since the last sleep
 	var fullAt, dueAt time.Time
 	failing := false
 	timer := time.NewTimer(0)
@@ -200,7 +200,7 @@ func (r *Runner) Run(ctx context.Context) error {
 		more, err := r.pass(ctx, pending)
 		if err != nil && ctx.Err() == nil {
 			if !failing {
-				r.log.Error("escalation cannot go on, trying again every second", zap.Error(err))
+				r.log.Error("escalation failed, retrying every second", zap.Error(err))
 			}
 			failing = true
 			r.metrics.errors.WithLabelValues("database").Inc()
@@ -208,9 +208,9 @@ func (r *Runner) Run(ctx context.Context) error {
 			r.sleep(ctx, timer, r.cfg.Poll, nil)
 			continue
 		}
-		// A process that lost the database holds no bucket: its passes succeed because there is nothing to read.
+		// A process that lost the database holds no bucket. Its passes succeed because there is nothing to read.
 		if failing && ctx.Err() == nil && len(r.deps.Holder.Leases()) > 0 {
-			r.log.Info("escalation goes on")
+			r.log.Info("escalation works again")
 			failing = false
 		}
 		r.passed()
@@ -230,8 +230,8 @@ func (r *Runner) Run(ctx context.Context) error {
 	return nil
 }
 
-// Pass does everything that is due now in the buckets held, once. Tests and benchmarks use it in place of Run; it must
-// not be called while Run runs.
+// Pass does all due work of the leased buckets once. Tests and benchmarks call it in place of Run. Do not call it while
+// Run runs.
 func (r *Runner) Pass(ctx context.Context) error {
 	pending := buckets.All()
 	for !pending.Empty() {
@@ -245,11 +245,11 @@ func (r *Runner) Pass(ctx context.Context) error {
 	return nil
 }
 
-// nextDue returns when something of the buckets held will be due, on this machine's clock, having looked at some of
-// them; known is what it was before for the others.
+// nextDue returns when the next incident of the leased buckets is due, on this machine's clock. It reads the buckets in
+// looked; known is the earlier result for the other buckets.
 func (r *Runner) nextDue(ctx context.Context, looked buckets.Set, known time.Time) time.Time {
 	read := time.Now()
-	latest := read.Add(r.cfg.Poll) // there is a full pass by then anyway
+	latest := read.Add(r.cfg.Poll) // a full pass begins by then anyway
 	if looked == buckets.All() || known.IsZero() || known.After(latest) {
 		known = latest
 	}
@@ -264,7 +264,7 @@ func (r *Runner) nextDue(ctx context.Context, looked buckets.Set, known time.Tim
 	if next > 0 {
 		r.retryPause = minRetryPause
 	} else {
-		// It was due a moment ago and was left alone, because it is locked or failed: do not spin on it.
+		// It was due a moment ago and was not advanced, because it is locked or failed. Do not spin on it.
 		next = r.retryPause
 		r.retryPause = min(2*r.retryPause, r.cfg.Poll)
 	}
@@ -274,7 +274,7 @@ func (r *Runner) nextDue(ctx context.Context, looked buckets.Set, known time.Tim
 	return known
 }
 
-// sleep waits for d, or until woken.
+// sleep waits for d, or until a wake-up.
 func (r *Runner) sleep(ctx context.Context, timer *time.Timer, d time.Duration, wakes <-chan struct{}) {
 	if d <= 0 {
 		return
@@ -302,7 +302,7 @@ func (r *Runner) now() time.Time {
 	return r.cfg.Now()
 }
 
-// held returns the leases of the given buckets, beginning at another one each time.
+// held returns the leases of the given buckets. It begins at another lease each time.
 func (r *Runner) held(bs buckets.Set) []buckets.Lease {
 	all := r.deps.Holder.Leases()
 	out := make([]buckets.Lease, 0, len(all))

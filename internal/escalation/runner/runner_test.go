@@ -348,7 +348,7 @@ func TestWhatReachesNobodyIsAnAlarm(t *testing.T) {
 	require.NoError(t, g.runner.Pass(t.Context()))
 	require.Contains(t, g.changes[0].Entries[0].Text, "reaches NOBODY")
 	require.InDelta(t, 1, testutil.ToFloat64(g.runner.metrics.nobody), 0)
-	told := g.logs.FilterMessage("a page reaches nobody").All()
+	told := g.logs.FilterMessage("page reaches nobody").All()
 	require.Len(t, told, 1)
 	require.Equal(t, zap.ErrorLevel, told[0].Level)
 	require.EqualValues(t, 3, told[0].ContextMap()["incident_id"])
@@ -360,7 +360,7 @@ func TestWhatReachesNobodyIsAnAlarm(t *testing.T) {
 	}}
 	require.NoError(t, g.runner.Pass(t.Context()))
 	require.InDelta(t, 2, testutil.ToFloat64(g.runner.metrics.nobody), 0)
-	told = g.logs.FilterMessage("a page reaches nobody").All()
+	told = g.logs.FilterMessage("page reaches nobody").All()
 	require.Len(t, told, 2)
 	require.EqualValues(t, 8, told[1].ContextMap()["message_id"])
 
@@ -372,15 +372,15 @@ func TestWhatReachesNobodyIsAnAlarm(t *testing.T) {
 	trying.Trying = true
 	g.failed = []escalation.Failed{trying}
 	require.NoError(t, g.runner.Pass(t.Context()))
-	require.Len(t, g.logs.FilterMessage("a page reaches nobody").All(), 2)
+	require.Len(t, g.logs.FilterMessage("page reaches nobody").All(), 2)
 	require.InDelta(t, 2, testutil.ToFloat64(g.runner.metrics.nobody), 0)
-	require.Len(t, g.logs.FilterMessage("a page could not be sent in any mode yet and has no fallback: it is tried again").All(), 1)
+	require.Len(t, g.logs.FilterMessage("page could not be sent in any mode yet and has no fallback: it is tried again").All(), 1)
 
 	outOfBand := first
 	outOfBand.Made.IncidentID, outOfBand.Open = 0, false
 	g.failed = []escalation.Failed{outOfBand}
 	require.NoError(t, g.runner.Pass(t.Context()))
-	require.Len(t, g.logs.FilterMessage("a page reaches nobody").All(), 2, "what is out of band is nobody's page")
+	require.Len(t, g.logs.FilterMessage("page reaches nobody").All(), 2, "what is out of band is nobody's page")
 }
 
 func TestOneIncidentThatPanicsHoldsNobodyUp(t *testing.T) {

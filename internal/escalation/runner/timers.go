@@ -11,11 +11,11 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 )
 
-// Timers starts the escalation of incidents again whose time has come.
+// Timers starts the escalation of incidents again at a later time.
 type Timers interface {
-	// Fire starts the escalation of incidents whose late firing delivery no resolve followed, and of exhausted incidents whose
-	// new alert had to wait. It returns their buckets. It is one transaction that first checks the leases; if one was lost it
-	// writes nothing and returns a *buckets.LostError.
+	// Fire starts the escalation of incidents with a late firing delivery that no resolve followed, and of exhausted
+	// incidents with a delayed new alert. It returns their buckets. It is one transaction that first checks the leases;
+	// if a lease was lost, it writes nothing and returns a *buckets.LostError.
 	Fire(ctx context.Context, processID string, leases []buckets.Lease, now time.Time) (buckets.Set, error)
 }
 
@@ -39,10 +39,10 @@ func (r *Runner) fireTimers(ctx context.Context, leases []buckets.Lease) error {
 	return nil
 }
 
-// resume makes incidents due whose plan and application are no longer paused, at most every PauseLook. Every processor does it for
-// all buckets, because it costs little and needs no lease.
+// resume makes incidents due whose plan and application are no longer paused, at most every ResumeEvery. Each processor
+// does so for all buckets, because it is cheap and needs no lease.
 func (r *Runner) resume(ctx context.Context) error {
-	if time.Since(r.resumedAt) < r.cfg.PauseLook {
+	if time.Since(r.resumedAt) < r.cfg.ResumeEvery {
 		return nil
 	}
 	n, err := r.deps.Work.Resume(ctx, r.now())

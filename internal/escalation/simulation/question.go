@@ -10,7 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall"
 )
 
-// Names finds what people name. What does not exist is a NotFound or Invalid fault.
+// Names resolves names that people typed. A name that does not exist is a NotFound or Invalid fault.
 type Names interface {
 	// PlanNumber takes a number (any version) or a name (its active version).
 	PlanNumber(ctx context.Context, nameOrNumber string) (escalation.PlanID, error)
@@ -30,16 +30,16 @@ type Asked struct {
 	Application string // "" = none
 	At          string // see oncall.ParseInstant; "" = now
 	Assume      string // no-ack or ack-after=DURATION; "" = no-ack
-	// Targets are those that the incident brings, "role:name", by dynamic index.
+	// Targets are the targets that the incident names, "role:name", by dynamic index.
 	Targets []string
-	// Zone is of clock times in At.
+	// Zone is the time zone of clock times in At.
 	Zone *time.Location
 }
 
-// maxTargets bounds how many targets a question brings.
+// maxTargets bounds the number of targets in a question.
 const maxTargets = 100
 
-// Ask reads a question and simulates it.
+// Ask parses a question and simulates it.
 func (s *Simulator) Ask(ctx context.Context, a Asked) (Simulation, error) {
 	now, err := s.deps.Clock.Clock(ctx)
 	if err != nil {
@@ -86,7 +86,8 @@ func (s *Simulator) read(ctx context.Context, a Asked, now time.Time) (Question,
 	return q, nil
 }
 
-// assumption reads what is assumed about an acknowledgement: after how long somebody does; 0 = nobody.
+// assumption parses the assumption about an acknowledgement: the time after which somebody acknowledges; 0 = nobody
+// does.
 func assumption(text string) (time.Duration, error) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if text == "" || text == "no-ack" {

@@ -6,11 +6,11 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation"
 )
 
-// Report is a simulation in the form that the API answers. Times are Unix seconds.
+// Report is a simulation as the API returns it. Times are Unix seconds.
 type Report struct {
 	Plan        string            `json:"plan"`
 	PlanID      escalation.PlanID `json:"plan_id"`
-	Application *string           `json:"application"` // null = none was named
+	Application *string           `json:"application"` // null = no application was named
 	At          int64             `json:"at"`
 	Assume      string            `json:"assume"`
 	Pages       []ReportPage      `json:"pages"`
@@ -35,7 +35,7 @@ type ReportPage struct {
 	Rule         string `json:"rule"`
 	ModeRule     string `json:"mode_rule"`
 	Template     string `json:"template"`
-	HeldUntil    *int64 `json:"held_until"` // null = it leaves at once
+	HeldUntil    *int64 `json:"held_until"` // null = it is sent at once
 }
 
 // ReportLine is a line of the timeline.
@@ -45,7 +45,7 @@ type ReportLine struct {
 	Text string `json:"text"`
 }
 
-// Report returns the simulation in the form that the API answers.
+// Report returns the simulation as the API returns it.
 func (s Simulation) Report() Report {
 	r := Report{
 		Plan: s.Plan.Name, PlanID: s.Plan.ID, At: s.Question.At.Unix(), Assume: "no-ack", End: s.End, EndedAt: s.EndedAt.Unix(),

@@ -16,38 +16,38 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// simulation lives through one incident: it decides, takes the messages as left at once, and decides again when the engine
-// would decide the incident again.
+// simulation runs one incident: it decides, treats the messages as sent at once, and decides again when the engine
+// would.
 type simulation struct {
 	Simulation
 	decider    *escalation.Decider
 	responders *oncall.Recent[users.ResponderKey, users.Responder]
 	rules      *oncall.Recent[users.ResponderKey, []messages.Reprioritisation]
 
-	populated Populated       // nil = calendars are not asked how far they reach
+	populated Populated       // nil = whether calendars are populated is not checked
 	beyond    map[string]bool // on-call roles of teams that have a note already
 	floods    map[escalation.AggregationKey]*foreseen
 	counts    map[users.ID]map[users.Mode]*messages.Window
 	latest    map[int]escalation.RoundFact // of the current step, by position: the last round that made messages
 }
 
-// foreseen is a flood, and when its held pages leave; zero = nothing is held.
+// foreseen is a flood, and when its held pages are sent; zero = nothing is held.
 type foreseen struct {
 	escalation.Flood
 	release time.Time
 }
 
-// lastYear is the last one whose instants JSON can hold. Plans may wait for decades between pages.
+// lastYear is the last year whose instants JSON can hold. Plans may wait for decades between pages.
 const lastYear = 9999
 
-// live goes through the incident's life until its plan ends, somebody acknowledges, or there is too much of it.
-func (s *simulation) live(ctx context.Context) error {
+// run simulates the incident until its plan ends, somebody acknowledges, or a limit is reached.
+func (s *simulation) run(ctx context.Context) error {
 	at := s.Question.At
 	due := escalation.Due{
 		PlanID: s.Plan.ID, ApplicationID: s.Application.ID, CreatedAt: at, DueAt: at, ReadAt: at, Active: true, Dynamic: s.Question.Dynamic,
 	}
 	f := escalation.Facts{Plans: map[escalation.PlanID]escalation.Plan{s.Plan.ID: s.Plan}, Applications: map[int64]escalation.Application{s.Application.ID: s.Application}}
-	for range maxLooks {
+	for range maxDecisions {
 		if err := ctx.Err(); err != nil {
 			return tooSlow(err)
 		}
@@ -59,7 +59,7 @@ func (s *simulation) live(ctx context.Context) error {
 		if err != nil {
 			return tooSlow(fmt.Errorf("simulate: %w", err))
 		}
-		if err := s.reach(ctx, due.Progress, w); err != nil {
+		if err := s.noteUnpopulated(ctx, due.Progress, w); err != nil {
 			return tooSlow(err)
 		}
 		next, err := s.carryOut(ctx, w)
@@ -83,11 +83,12 @@ func (s *simulation) live(ctx context.Context) error {
 	return nil
 }
 
-// onCallRole begins the roles of targets that calendars answer for.
+// onCallRole is the prefix of target roles that calendars resolve.
 const onCallRole = "oncall-"
 
-// reach notes that a calendar has not been populated to the instant of a decision, once for each role of a team.
-func (s *simulation) reach(ctx context.Context, before escalation.Progress, w escalation.Decided) error {
+// noteUnpopulated adds a note if a calendar is not populated to the instant of a decision, once for each role of a
+// team.
+func (s *simulation) noteUnpopulated(ctx context.Context, before escalation.Progress, w escalation.Decided) error {
 	if s.populated == nil {
 		return nil
 	}
@@ -121,10 +122,10 @@ func (s *simulation) reach(ctx context.Context, before escalation.Progress, w es
 	return nil
 }
 
-// tooSlow says that asking again may help where time ran out.
+// tooSlow makes a timeout an Unavailable fault: a retry may help.
 func tooSlow(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
-		return fault.Wrap(fault.Unavailable, err, "who would be paged could not be found out in time")
+		return fault.Wrap(fault.Unavailable, err, "the simulation took too long, try again")
 	}
 	return err
 }
@@ -136,7 +137,7 @@ func (s *simulation) acknowledged(at time.Time) {
 		Text: "somebody acknowledges: nobody is paged any more"})
 }
 
-// stored returns the progress as it is read when the incident is looked at again: every message has left.
+// stored returns the progress as the engine would read it when it decides the incident again: every message is sent.
 func (s *simulation) stored(p escalation.Progress) (escalation.Progress, error) {
 	raw, err := escalation.EncodeProgress(p)
 	if err != nil {
@@ -155,7 +156,7 @@ func (s *simulation) stored(p escalation.Progress) (escalation.Progress, error) 
 	return read, nil
 }
 
-// carryOut notes the messages and lines of a decision and returns when the incident is looked at again: a message that left
+// carryOut records the messages and lines of a decision. It returns when the incident is decided again: a sent message
 // makes the incident due at the end of its wait.
 func (s *simulation) carryOut(ctx context.Context, w escalation.Decided) (time.Time, error) {
 	next := w.DueAt
@@ -166,7 +167,7 @@ func (s *simulation) carryOut(ctx context.Context, w escalation.Decided) (time.T
 		}
 	}
 	for i, m := range w.Messages {
-		if s.Application.Modes.Unserved[m.Mode] { // the tracking address; people have another mode, or somebody else is paged
+		if s.Application.Modes.Unserved[m.Mode] { // the tracking message; a person has another mode, or somebody else is paged
 			w.Entries = append(w.Entries, escalation.Entryf(w.At, incidents.EntryDelivery, "%s cannot be told: no processor has a vendor for %s", m.Target, m.Mode))
 			continue
 		}
@@ -208,7 +209,7 @@ func (s *simulation) hold(a *escalation.Aggregation, p *SimulatedPage) bool {
 		s.floods[k] = f
 	}
 	if !f.release.IsZero() && !p.At.Before(f.release) {
-		f.release = time.Time{} // they have left
+		f.release = time.Time{} // they have been sent
 	}
 	if !f.Hold(*a, p.At) {
 		return false
@@ -220,7 +221,7 @@ func (s *simulation) hold(a *escalation.Aggregation, p *SimulatedPage) bool {
 	return true
 }
 
-// reprioritise follows the recipient's own rules and reports whether they changed the mode.
+// reprioritise applies the recipient's own rules. It reports whether they changed the mode.
 func (s *simulation) reprioritise(ctx context.Context, p *SimulatedPage) (bool, error) {
 	user, ok := p.Recipient.User()
 	if !ok {
@@ -247,7 +248,7 @@ func (s *simulation) reprioritise(ctx context.Context, p *SimulatedPage) (bool, 
 	return p.Mode != wanted, nil
 }
 
-// rulesOf returns a person's rules. For the application that is not named, what may be used is what the person has.
+// rulesOf returns a person's rules. Without an application, the person's contacts decide which modes may be used.
 func (s *simulation) rulesOf(ctx context.Context, user users.ID) ([]messages.Reprioritisation, error) {
 	key := users.ResponderKey{User: user, Application: s.Application.ID}
 	found, err := s.rules.Get(ctx, key)

@@ -9,43 +9,44 @@ import (
 
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
-	"github.com/iris-oncall/iris/internal/words"
 )
 
-// MaxSimulated is how many pages a simulation foresees; then it is cut.
+// MaxSimulated is how many pages a simulation predicts. Then it ends with EndCut.
 const MaxSimulated = 1000
 
-// maxLooks bounds how often a simulation decides.
-const maxLooks = 10 * MaxSimulated
+// maxDecisions bounds how often a simulation decides.
+const maxDecisions = 10 * MaxSimulated
 
-// simulatedKeep is how long a simulation remembers what it read: longer than it can take.
+// simulatedKeep is how long a simulation caches what it read: longer than it can take.
 const simulatedKeep = time.Hour
 
-// Rules reads the rules of people who want messages in another mode when they get too many in one, by user and application.
-// Who has none is missing from the answer.
+// Rules reads people's rules of reprioritisation, by user and application. The answer leaves out people without rules.
 type Rules interface {
 	Rules(ctx context.Context, keys []users.ResponderKey) (map[users.ResponderKey][]messages.Reprioritisation, error)
-	// DefaultModes are those of priorities in this installation.
+	// DefaultModes returns the modes of priorities in this installation.
 	DefaultModes(ctx context.Context) (map[users.Priority]users.Mode, error)
 }
 
-// Vendors reads which modes the processors have a vendor for.
+// Vendors reads the modes that the processors have a vendor for.
 type Vendors interface {
-	// Served returns false when it is not known: no processor runs, or one does not say.
+	// Served returns known = false if no processor runs, or one does not report its modes.
 	Served(ctx context.Context) (modes []users.Mode, known bool, err error)
 }
 
 // Populated reads how far calendars are populated.
 type Populated interface {
-	// NotPopulated reports whether a schedule of an on-call role of the team is for the instant and has not been populated to it.
+	// NotPopulated reports whether a schedule of an on-call role of the team covers the instant and is not populated to
+	// it.
 	NotPopulated(ctx context.Context, team escalation.Target, role string, at time.Time) (bool, error)
 }
 
-// SimulatorDeps are the simulator's collaborators. All are required but Vendors and Populated, which are then not asked.
+// SimulatorDeps are the simulator's collaborators. All are required but Vendors and Populated, whose checks are then
+// skipped.
 type SimulatorDeps struct {
 	Reader  escalation.Reader
 	Rules   Rules
@@ -54,13 +55,13 @@ type SimulatorDeps struct {
 	Vendors Vendors
 	// Populated returns a reader of how far calendars are populated, for one simulation.
 	Populated func() Populated
-	// Resolver returns a resolver for one simulation. It may remember what it read for as long as it is used, so that a
-	// simulation sees one state, and must be able to answer for any instant.
+	// Resolver returns a resolver for one simulation. It may cache what it reads as long as it is used, so that a
+	// simulation sees one state. It must be able to answer for any instant.
 	Resolver func() *oncall.Resolver
 }
 
-// Simulator foresees what the engine would do with an incident. It decides with the engine's own code and the resolver, at
-// instants to come; it writes and sends nothing. It is safe for concurrent use.
+// Simulator predicts what the engine would do with an incident. It decides with the engine's own code and resolver, at
+// future instants. It writes and sends nothing. It is safe for concurrent use.
 type Simulator struct{ deps SimulatorDeps }
 
 // NewSimulator returns a simulator.
@@ -71,40 +72,40 @@ func NewSimulator(d SimulatorDeps) (*Simulator, error) {
 	return &Simulator{deps: d}, nil
 }
 
-// Question is what a simulation is asked.
+// Question is the input of a simulation.
 type Question struct {
 	Plan escalation.PlanID
-	// Application opens the incident; 0 = one that may use every mode and sets nothing for its people.
+	// Application opens the incident; 0 = an application that may use every mode and sets nothing for its people.
 	Application int64
-	// Dynamic are the targets that the incident brings, by dynamic index.
+	// Dynamic are the targets that the incident names, by dynamic index.
 	Dynamic map[int]escalation.Target
 	// At is when the incident is opened.
 	At time.Time
-	// AcknowledgedAfter is how long after At somebody acknowledges; 0 = nobody ever does.
+	// AcknowledgedAfter is how long after At somebody acknowledges; 0 = nobody does.
 	AcknowledgedAfter time.Duration
 }
 
-// End says how a simulation came to its end.
+// End says why a simulation ended.
 type End string
 
-// The ends of a simulation.
+// The reasons why a simulation ends.
 const (
 	EndExhausted    End = "exhausted"
 	EndAcknowledged End = "acknowledged"
-	EndCut          End = "cut" // there is more to come than is foreseen
+	EndCut          End = "cut" // a limit was reached before the plan ended
 )
 
-// Simulation is what would happen to an incident, if every vendor accepted every page at once and nothing else happened.
+// Simulation is what would happen to an incident if every vendor accepted every page at once and nothing else happened.
 type Simulation struct {
 	Question    Question
 	Plan        escalation.Plan
 	Application escalation.Application
 	Pages       []SimulatedPage
-	// Timeline is what the incident's timeline would say.
+	// Timeline is the incident's timeline as it would be.
 	Timeline []incidents.Entry
 	End      End
 	EndedAt  time.Time
-	// Notes say what the simulation assumes, and what is odd about the plan as it is now.
+	// Notes say what the simulation assumes, and what is unusual about the plan.
 	Notes []string
 }
 
@@ -112,16 +113,16 @@ type Simulation struct {
 type SimulatedPage struct {
 	messages.New
 	At time.Time
-	// Wanted is the mode that the person prefers; Mode is the one that is used.
+	// Wanted is the mode that the person prefers; Mode is the mode that is used.
 	Wanted users.Mode
-	// Rule says why this person, ModeRule why in this mode.
+	// Rule says why this person is paged, ModeRule why in this mode.
 	Rule     string
 	ModeRule string
-	// HeldUntil is when a page leaves in a digest that is held because there are too many; zero = it leaves at once.
+	// HeldUntil is when the digest that holds the page is sent; zero = the page is sent at once.
 	HeldUntil time.Time
 }
 
-// anyApplication is used when the question names no application.
+// anyApplication is used if the question names no application.
 func anyApplication(priorities map[users.Priority]users.Mode) escalation.Application {
 	app := escalation.Application{Name: "any application", Modes: users.AppModes{Supported: map[users.Mode]bool{}, Priorities: priorities}}
 	for _, m := range users.Modes {
@@ -166,14 +167,14 @@ func (s *Simulator) Simulate(ctx context.Context, q Question) (Simulation, error
 	}
 	run.responders = oncall.NewRecent(simulatedKeep, s.deps.Reader.Responders)
 	run.decider = escalation.NewDecider(s.deps.Resolver(), run.responders, func(incidents.ID) bool { return false })
-	if err := run.live(ctx); err != nil {
+	if err := run.run(ctx); err != nil {
 		return Simulation{}, err
 	}
-	run.remark()
+	run.addNotes()
 	return run.Simulation, nil
 }
 
-// vendors takes the modes without a vendor from what the application may use, as delivery will.
+// vendors removes modes without a vendor from the application's modes, as delivery does.
 func (s *Simulator) vendors(ctx context.Context, run *simulation) error {
 	if s.deps.Vendors == nil {
 		return nil
@@ -199,8 +200,8 @@ func (s *simulation) say(format string, args ...any) {
 	s.Notes = append(s.Notes, fmt.Sprintf(format, args...))
 }
 
-// remark adds what a reader must know to take the simulation for what it is.
-func (s *simulation) remark() {
+// addNotes adds the notes about what the simulation assumes.
+func (s *simulation) addNotes() {
 	say := s.say
 	if s.Question.Application == 0 {
 		say("No application is named: the simulation takes one that may use every mode and sets nothing for its people.")
@@ -215,6 +216,6 @@ func (s *simulation) remark() {
 		say("Pages of other incidents may be held together with these; the simulation knows of this incident only.")
 	}
 	if s.End == EndCut {
-		say("The plan goes on for longer than is foreseen: cut after %s.", words.Count(len(s.Pages), "page", "pages"))
+		say("The plan goes on for longer than is foreseen: cut after %s.", humanize.Count(len(s.Pages), "page", "pages"))
 	}
 }

@@ -8,19 +8,19 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall"
 )
 
-// Selection names the shifts that an edit is about.
+// Selection names the shifts that an edit concerns.
 type Selection struct {
-	// TeamID is the team whose calendar is edited; 0 = that of the first shift chosen.
+	// TeamID is the team whose calendar is edited; 0 = the team of the first selected shift.
 	TeamID int64
 	IDs    []oncall.ShiftID
 	Links  []string
-	// Running adds the team's shifts that run now, and those that begin before Until (zero = none of them).
+	// Running also selects the team's shifts that run now, and those that begin before Until (zero = none of these).
 	Running bool
 	Until   time.Time
 }
 
-// Caller says what the person or program that edits may do on a team: nil, or the fault to answer with. name is the team's, ""
-// where the request did not name it. auth.Actor is one.
+// Caller returns what the person or program that edits may do on a team: nil, or the fault to answer with. name is the
+// team's name, "" if the request did not name it. auth.Actor implements it.
 type Caller interface {
 	MayEditCalendar(team int64, name string) error
 	MayAdministerTeam(team int64, name string) error
@@ -30,7 +30,7 @@ type Caller interface {
 type Access struct {
 	Caller Caller
 	Grace  time.Duration // see Editor
-	Named  bool          // the request named the team, so a refusal may name it
+	Named  bool          // the request named the team, so the text of a refusal may name it
 	Link   string        // see Editor
 }
 
@@ -45,28 +45,29 @@ func (a Access) Editor(now time.Time, team Membership) Editor {
 	}}
 }
 
-// Edit is one change of a calendar that somebody asks for. It is a value: storage reads the selected shifts in a transaction
-// with the team locked, calls Decide, and stores the outcome with its entry in the audit log.
+// Edit is a requested change of a calendar. It is a value: storage reads the selected shifts in a transaction with the
+// team locked, calls Decide, and stores the outcome with its entry in the audit log.
 type Edit struct {
 	Access
 	Selection
 	Change Change
-	// IfMatch are the tags of which the one selected shift must have one; "*" is any, nil allows every state.
+	// IfMatch are the allowed tags of the one selected shift; "*" allows every tag, nil every state.
 	IfMatch []string
 	// Rows are the selected shifts with their names, as they were before the edit, for the audit log.
 	Rows map[oncall.ShiftID]oncall.ShiftRow
-	Body json.RawMessage // the request's, for the audit log
-	// Rehearse: everything is done and undone again, so that a preview meets every refusal that the edit itself would meet.
+	Body json.RawMessage // the body of the request, for the audit log
+	// Rehearse: the edit is decided and stored, and rolled back. So a preview meets every refusal that the edit itself
+	// would meet.
 	Rehearse bool
 }
 
-// Change is one kind of edit. Its methods are pure.
+// Change is one kind of edit. Its methods are pure and safe for concurrent use.
 type Change interface {
 	// Action is the name of the edit in the audit log; "" = it is not logged.
 	Action() string
-	// Decide returns what becomes of the selected shifts, which are in order of their starts, or the refusal.
+	// Decide returns the new state of the selected shifts, which are ordered by start, or the refusal.
 	Decide(d Editor, selected []oncall.Shift) (Outcome, error)
-	// Audit returns the context of the entry in the audit log. The added shifts of the outcome have their numbers.
+	// Audit returns the context of the entry in the audit log. The added shifts of the outcome have their ids.
 	Audit(e Edit, o Outcome) map[string]any
 }
 
@@ -74,13 +75,13 @@ type Change interface {
 type Outcome struct {
 	oncall.Changes
 	Team     string
-	Selected []oncall.Shift // as they were
-	// After are the selected shifts that an override leaves, and the new ones, by start. New ones have no number.
+	Selected []oncall.Shift // before the edit
+	// After are the selected shifts that remain after an override, and the new ones, by start. New ones have no id.
 	After []oncall.Shift
 }
 
-// Decide returns what the edit changes of the selected shifts, or the refusal. ErrStale refuses an edit of a shift that is in
-// another state than IfMatch asks for.
+// Decide returns what the edit changes of the selected shifts, or the refusal. ErrStale refuses an edit of a shift
+// whose tag is not in IfMatch.
 func (e Edit) Decide(now time.Time, team Membership, selected []oncall.Shift) (Outcome, error) {
 	if len(selected) == 1 {
 		if err := oncall.MatchTag(e.IfMatch, selected[0].Tag()); err != nil {
@@ -103,10 +104,11 @@ func (e Edit) events(shifts []oncall.Shift) []map[string]any {
 	return out
 }
 
-// errGone says that the shift does not exist, or no longer.
+// errGone says that the shift does not exist, or no longer exists.
 var errGone = fault.New(fault.NotFound, "not found")
 
-// Create makes a shift. Refusal is that of a role or schedule that does not exist; checks of Editor.Create come before it.
+// Create makes a shift. Refusal is the refusal of a role or schedule that does not exist; the checks of Editor.Create
+// come first.
 type Create struct {
 	Shift   ShiftRequest
 	Refusal error
@@ -129,7 +131,7 @@ func (Create) Audit(e Edit, o Outcome) map[string]any {
 	return map[string]any{"new_event_id": o.Add[0].ID, "request_body": e.Body}
 }
 
-// CreateLinked makes shifts that belong together. Refusal is as in Create.
+// CreateLinked makes shifts under one link. Refusal is as in Create.
 type CreateLinked struct {
 	Shifts  []ShiftRequest
 	Refusal error
@@ -152,7 +154,7 @@ func (CreateLinked) Audit(e Edit, o Outcome) map[string]any {
 	return map[string]any{"link_id": o.Add[0].Link, "event_ids": o.AddedIDs(), "request_body": e.Body}
 }
 
-// AddedIDs returns the numbers of the added shifts.
+// AddedIDs returns the ids of the added shifts.
 func (o Outcome) AddedIDs() []oncall.ShiftID {
 	out := make([]oncall.ShiftID, len(o.Add))
 	for i, s := range o.Add {
@@ -188,7 +190,7 @@ func (m Modify) Audit(e Edit, o Outcome) map[string]any {
 	return map[string]any{"old_event": e.oldEvent(o, m.Linked), "request_body": e.Body}
 }
 
-// oldEvent is the one selected shift, or the list of those of a link.
+// oldEvent is the selected shift, or the list of those of a link.
 func (e Edit) oldEvent(o Outcome, linked bool) any {
 	old := e.events(o.Selected)
 	if linked {

@@ -24,7 +24,7 @@ func (s SideRef) of(selected []oncall.Shift) Side {
 	return side
 }
 
-// Exchange swaps the people of two sides. FromNow leaves the past of running shifts to the people who had them.
+// Exchange swaps the people of two sides. With FromNow, the past part of running shifts keeps its person.
 type Exchange struct {
 	Sides   [2]SideRef
 	FromNow bool
@@ -49,7 +49,7 @@ func (Exchange) Audit(e Edit, o Outcome) map[string]any {
 	return map[string]any{"request_body": e.Body, "events_swapped": e.events(o.Selected)}
 }
 
-// Override puts a substitute in for a stretch of time.
+// Override replaces a person by a substitute for a stretch of time.
 type Override struct {
 	Start, End time.Time
 	Substitute oncall.Person
@@ -69,7 +69,7 @@ func (v Override) Audit(e Edit, o Outcome) map[string]any {
 	return map[string]any{"new_events": v.Survivors(e, o), "request_body": e.Body}
 }
 
-// Survivors returns the shifts of Outcome.After, with their numbers, in the form of the override route's answer.
+// Survivors returns the shifts of Outcome.After, with their ids, in the form of the override route's answer.
 func (v Override) Survivors(e Edit, o Outcome) []map[string]any {
 	var old oncall.ShiftRow
 	for _, row := range e.Rows {
@@ -117,7 +117,7 @@ func (t Take) Audit(_ Edit, o Outcome) map[string]any {
 	return map[string]any{"user": t.User.Name, "role": t.Role, "event_ids": o.AddedIDs()}
 }
 
-// NewSwapRequest is a swap request that somebody wants to make, as a value that storage decides and stores as it does an Edit.
+// NewSwapRequest is a swap request to be made. Like an Edit it is a value that storage decides and stores.
 type NewSwapRequest struct {
 	Access
 	TeamID     int64
@@ -127,7 +127,7 @@ type NewSwapRequest struct {
 	Note       string
 }
 
-// Decide returns the request about the shifts as they are now, or the refusal.
+// Decide returns the swap request for the shifts as they are now, or the refusal.
 func (n NewSwapRequest) Decide(now time.Time, team Membership, giving, taking []oncall.Shift) (SwapRequest, error) {
 	if len(giving) != len(n.Give) {
 		return SwapRequest{}, fault.Invalidf("event_id", "a shift that you give does not exist")
@@ -142,7 +142,7 @@ func (n NewSwapRequest) Decide(now time.Time, team Membership, giving, taking []
 	return n.Editor(now, team).Request(n.From, to, giving, taking, n.Note)
 }
 
-// SwapAnswer is what a person answers to a swap request, as a value that storage decides and stores as it does an Edit.
+// SwapAnswer is a person's answer to a swap request. Like an Edit it is a value that storage decides and stores.
 type SwapAnswer struct {
 	Access
 	Who users.ID
@@ -150,8 +150,8 @@ type SwapAnswer struct {
 	State RequestState
 }
 
-// Decide returns the request as it is after the answer, and what changes on the calendar. With a fault, a request whose state
-// changed all the same (it has expired) is stored.
+// Decide returns the request after the answer, and the changes of the calendar. A request that has expired is returned
+// with a fault; storage stores it, too.
 func (a SwapAnswer) Decide(now time.Time, team Membership, r SwapRequest, give, take []oncall.Shift) (SwapRequest, oncall.Changes, error) {
 	d := a.Editor(now, team)
 	switch a.State {
@@ -165,5 +165,5 @@ func (a SwapAnswer) Decide(now time.Time, team Membership, r SwapRequest, give, 
 		return after, oncall.Changes{}, err
 	case RequestOpen, RequestExpired:
 	}
-	return r, oncall.Changes{}, fault.Newf(fault.Internal, "nobody can answer %q to a swap request", a.State)
+	return r, oncall.Changes{}, fault.Newf(fault.Internal, "%q is not an answer to a swap request", a.State)
 }

@@ -9,18 +9,18 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// DefaultGrace is for how long after its start a shift may still be edited by anybody in the team.
+// DefaultGrace is how long after its start a shift may still be edited by every member of the team.
 const DefaultGrace = 24 * time.Hour
 
 // Membership is what editing needs to know of a team.
 type Membership struct {
 	TeamID  int64
 	Name    string
-	Members map[users.ID]bool // of the membership rule: admins and everybody in a roster; false = switched off
+	Members map[users.ID]bool // administrators and everybody in a roster; false = switched off
 }
 
-// refuses says why a person cannot be put on call: not a member of the team (then it returns the text stranger), or
-// deactivated. "" = the person can be.
+// refuses returns why a person cannot be put on call: the text stranger for a person outside the team, or that the
+// person is deactivated. "" = the person can be.
 func (c Membership) refuses(id users.ID, stranger string) string {
 	active, member := c.Members[id]
 	switch {
@@ -32,19 +32,19 @@ func (c Membership) refuses(id users.ID, stranger string) string {
 	return ""
 }
 
-// Permission is what the caller may do on the team, decided by internal/auth: nil or the fault to answer with. Edits ask
-// at the place in the order of checks where the wire expects it.
+// Permission is what the caller may do on the team, decided by package auth: nil or the fault to answer with. Each edit
+// checks it at the place where the wire expects the check.
 type Permission struct{ Member, Admin error }
 
-// Editor is where the calendar of a team is edited: who may do what, at which instant. Its methods are pure; they return
-// what is to be stored, or a fault with the title and description of the wire (docs/reference/oncall-v0.md 6). A shift is "past" if it
-// began longer than Grace ago.
+// Editor edits the calendar of one team: as one caller, at one instant. Its methods are pure. They return the changes
+// to store, or a fault with the title and description of the wire (docs/reference/oncall-v0.md 6). A shift is "past" if
+// it began more than Grace ago.
 type Editor struct {
 	Now   time.Time
 	Grace time.Duration // 0 = DefaultGrace; negative = none
 	Team  Membership
 	May   Permission
-	Link  string // 32 fresh hex digits, for shifts that are made together
+	Link  string // 32 new hex digits, for shifts that are made together
 }
 
 func (d Editor) past(t time.Time) bool {
@@ -55,18 +55,18 @@ func (d Editor) past(t time.Time) bool {
 	return t.Before(d.Now.Add(-max(grace, 0)))
 }
 
-// ShiftRequest is a shift as somebody asks for it.
+// ShiftRequest is a shift as requested.
 type ShiftRequest struct {
 	Start, End time.Time
 	Role       string
 	User       users.ID // 0 = no such user
 	UserName   string   // for the text of a refusal
-	TeamName   string   // as asked for; only CreateLinked reads it
+	TeamName   string   // as requested; only CreateLinked reads it
 	Schedule   oncall.ScheduleID
 	Note       string
 }
 
-// Patch is a change of a shift; nil leaves a field as it is.
+// Patch is a change of a shift; nil leaves a field unchanged.
 type Patch struct {
 	Start, End *time.Time
 	Role       *string
@@ -96,7 +96,7 @@ const (
 	badOverride = "Invalid override request"
 )
 
-// Create makes a shift by hand (docs/reference/oncall-v0.md 6.1). Roles and teams that do not exist are the caller's to refuse.
+// Create makes a shift by hand (docs/reference/oncall-v0.md 6.1). The caller refuses roles and teams that do not exist.
 func (d Editor) Create(n ShiftRequest) (oncall.Changes, error) {
 	if err := d.times(n); err != nil {
 		return oncall.Changes{}, err
@@ -121,7 +121,7 @@ func (d Editor) times(n ShiftRequest) error {
 	return nil
 }
 
-// shift is n as a shift. One that a caller ascribes to a schedule is hand-made all the same.
+// shift is n as a shift. It counts as hand-made even if the caller names a schedule.
 func (d Editor) shift(n ShiftRequest) oncall.Shift {
 	return oncall.Shift{
 		TeamID: d.Team.TeamID, Role: n.Role, User: n.User, Start: n.Start, End: n.End,
@@ -129,8 +129,8 @@ func (d Editor) shift(n ShiftRequest) oncall.Shift {
 	}
 }
 
-// Edit changes one shift and takes it out of its link (docs/reference/oncall-v0.md 6.2). A running shift may be shortened or prolonged by
-// any member; anything else about the past needs an admin.
+// Edit changes one shift and removes it from its link (docs/reference/oncall-v0.md 6.2). Every member may shorten or
+// prolong a running shift; all other changes of the past need an administrator.
 func (d Editor) Edit(s oncall.Shift, p Patch) (oncall.Changes, error) {
 	after := p.apply(s)
 	if !after.Start.Before(after.End) {
@@ -155,7 +155,8 @@ func (d Editor) Edit(s oncall.Shift, p Patch) (oncall.Changes, error) {
 	}, nil
 }
 
-// newHolder refuses a patch that gives shifts to somebody who cannot have them. Those who are switched off may keep theirs.
+// newHolder refuses a patch that gives shifts to a person who cannot be put on call. A person who is switched off may
+// keep a shift.
 func (d Editor) newHolder(p Patch, shifts ...oncall.Shift) error {
 	if p.User == nil {
 		return nil

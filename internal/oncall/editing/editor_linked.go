@@ -5,7 +5,7 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall"
 )
 
-// CreateLinked makes several shifts that belong together, under one new link (docs/reference/oncall-v0.md 6.4).
+// CreateLinked makes several shifts under one new link (docs/reference/oncall-v0.md 6.4).
 func (d Editor) CreateLinked(drafts []ShiftRequest) (oncall.Changes, error) {
 	if len(drafts) == 0 {
 		return oncall.Changes{}, fault.Titled("Invalid argument", "events list cannot be empty")
@@ -49,8 +49,8 @@ func (d Editor) linked(n ShiftRequest, team string) error {
 	return nil
 }
 
-// EditLinked changes person, role or note of all shifts of a link, which stays (docs/reference/oncall-v0.md 6.4). The patch must not
-// hold times.
+// EditLinked changes person, role or note of all shifts of a link. The link stays (docs/reference/oncall-v0.md 6.4).
+// The patch must not hold times.
 func (d Editor) EditLinked(shifts []oncall.Shift, p Patch) (oncall.Changes, error) {
 	if len(shifts) == 0 {
 		return oncall.Changes{}, fault.New(fault.NotFound, "404 Not Found")

@@ -14,8 +14,8 @@ type Side struct {
 	Linked bool
 }
 
-// Swap exchanges the people of two sides; times and roles stay (docs/reference/oncall-v0.md 6.5). The caller has found the shifts: an empty
-// side does not exist.
+// Swap exchanges the people of two sides; times and roles stay (docs/reference/oncall-v0.md 6.5). The caller has read
+// the shifts: an empty side does not exist.
 func (d Editor) Swap(sides []Side) (oncall.Changes, error) {
 	if len(sides) != 2 {
 		return oncall.Changes{}, fault.Titled(badSwap, "Must provide 2 events")
@@ -34,8 +34,8 @@ func (d Editor) Swap(sides []Side) (oncall.Changes, error) {
 	return swapped(sides), nil
 }
 
-// SwapFromNow exchanges the people of two sides as Swap does, but leaves the past as it was: a running shift keeps its person until
-// now, and its rest becomes a shift of its own.
+// SwapFromNow exchanges the people of two sides like Swap, but does not change the past: a running shift keeps its
+// person until now, and the rest becomes a new shift.
 func (d Editor) SwapFromNow(sides []Side) (oncall.Changes, error) {
 	now := d.Now.Truncate(time.Second)
 	ahead := make([]Side, len(sides))
@@ -124,9 +124,9 @@ func swapped(sides []Side) oncall.Changes {
 	return c
 }
 
-// Override puts a substitute in for part of one person's consecutive shifts of one role (docs/reference/oncall-v0.md 6.6). shifts are those
-// that were asked for and exist; substitute 0 means no such user. after are the surviving given shifts and the new ones,
-// by start: the route's answer.
+// Override replaces a person by a substitute for part of consecutive shifts of one role (docs/reference/oncall-v0.md
+// 6.6). shifts are the requested shifts that exist. substitute 0 means no such user. after are the given shifts that
+// remain and the new ones, by start, as the route returns them.
 func (d Editor) Override(shifts []oncall.Shift, start, end time.Time, substitute users.ID) (c oncall.Changes, after []oncall.Shift, err error) {
 	if substitute == 0 || len(shifts) == 0 {
 		return oncall.Changes{}, nil, fault.New(fault.Invalid, "Invalid name or list of events")
@@ -168,7 +168,7 @@ func (d Editor) checkOverride(given []oncall.Shift, start, end time.Time, substi
 			return refuse("events must have the same role")
 		}
 	}
-	if !start.Before(end) { // or what is cut out would have no length
+	if !start.Before(end) { // else the part that is cut out has no length
 		return refuse("events must overlap with override time range")
 	}
 	for i, s := range given {
@@ -182,7 +182,7 @@ func (d Editor) checkOverride(given []oncall.Shift, start, end time.Time, substi
 	return nil
 }
 
-// cut takes [start, end) out of shifts.
+// cut removes [start, end) from shifts.
 func cut(shifts []oncall.Shift, start, end time.Time) oncall.Changes {
 	var c oncall.Changes
 	for _, s := range shifts {
@@ -210,15 +210,15 @@ func cut(shifts []oncall.Shift, start, end time.Time) oncall.Changes {
 	return c
 }
 
-// TakePager puts a person on call for a role from now: in the place of the people who hold the role, until their shifts end, or
-// until another instant (zero = not said). If nobody holds it, until must be said. shifts are the team's, at least those
-// that overlap the time from now until then.
+// TakePager puts a person on call for a role from now. The person replaces the holders of the role until their shifts
+// end, or until another instant (zero = not given). If nobody holds the role, until is required. shifts are the team's,
+// at least those that overlap the time from now to until.
 func (d Editor) TakePager(shifts []oncall.Shift, role string, who users.ID, until time.Time) (oncall.Changes, error) {
 	if d.May.Member != nil {
 		return oncall.Changes{}, d.May.Member
 	}
 	if !d.Team.Members[who] {
-		return oncall.Changes{}, fault.Invalidf("user", "whoever takes the pager must be part of team %s", d.Team.Name)
+		return oncall.Changes{}, fault.Invalidf("user", "the person who takes the pager must be a member of team %s", d.Team.Name)
 	}
 	if role == "" || !oncall.OnDuty(role) {
 		return oncall.Changes{}, fault.Invalidf("role", "name the role to take, such as primary")
@@ -230,7 +230,7 @@ func (d Editor) TakePager(shifts []oncall.Shift, role string, who users.ID, unti
 	case !until.IsZero() && !until.After(now):
 		return oncall.Changes{}, fault.Invalidf("until", "the end must be in the future")
 	case until.IsZero() && len(running) == 0:
-		return oncall.Changes{}, fault.Invalidf("until", "nobody is %s of team %s now; say until when you take it", role, d.Team.Name)
+		return oncall.Changes{}, fault.Invalidf("until", "nobody is %s of team %s now: give the end", role, d.Team.Name)
 	case until.IsZero():
 		_, end = oncall.Extent(running)
 	}

@@ -11,13 +11,13 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Candidate is somebody whom a calendar from elsewhere may mean.
+// Candidate is a person whom an external calendar may mean.
 type Candidate struct {
 	User                  users.ID
 	Name, FullName, Email string
 }
 
-// EventPerson is somebody as a calendar from elsewhere writes them.
+// EventPerson is a person as an external calendar names them.
 type EventPerson struct{ Name, Email string }
 
 func (n EventPerson) String() string {
@@ -27,8 +27,8 @@ func (n EventPerson) String() string {
 	return n.Name
 }
 
-// MatchPeople finds the candidates that an event means: its people by address, full name or name, or, if it has none that are
-// known, the people whom its summary names. unknown is what names nobody, or more than one.
+// MatchPeople returns the candidates whom an event means: its people by address, full name or name; or, if none of
+// these is known, the people whom its summary names. unknown lists names that match nobody, or more than one person.
 func MatchPeople(candidates []Candidate, summary string, people []EventPerson) (found []users.ID, unknown []string) {
 	add := func(id users.ID) {
 		if !slices.Contains(found, id) {
@@ -85,8 +85,8 @@ func lone(candidates []Candidate, is func(Candidate) bool) (id users.ID, ok bool
 	return id, ok
 }
 
-// inSummary finds people whom a text names in full or by address, else those whom it names by user name. A name that two
-// people have names nobody.
+// inSummary returns the people whom a text names by full name or address, else those whom it names by user name. A name
+// that two people have matches nobody.
 func inSummary(candidates []Candidate, summary string) []users.ID {
 	for _, names := range []func(Candidate) []string{
 		func(c Candidate) []string { return []string{c.FullName, c.Email} }, func(c Candidate) []string { return []string{c.Name} },
@@ -109,7 +109,7 @@ func inSummary(candidates []Candidate, summary string) []users.ID {
 	return nil
 }
 
-// containsWord reports whether a text has a name in it that is not part of a longer word, ignoring case.
+// containsWord reports whether a text contains a name that is not part of a longer word, ignoring case.
 func containsWord(text, name string) bool {
 	text, name = strings.ToLower(text), strings.ToLower(name)
 	isWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
@@ -127,36 +127,39 @@ func containsWord(text, name string) bool {
 	}
 }
 
-// Occurrence identifies an occurrence of an event of a calendar from elsewhere, as somebody's shift.
+// Occurrence identifies an occurrence of an external calendar's event, as a person's shift.
 type Occurrence struct {
 	UID    string
 	Occurs time.Time
 	User   users.ID
 }
 
-// OccurrenceShift is what such an occurrence says now.
+// OccurrenceShift is the present content of an occurrence.
 type OccurrenceShift struct {
 	Occurrence
 	Start, End time.Time
 }
 
-// ImportedOccurrence is what became of an occurrence that was taken over before. A nil Shift was deleted or cut by hand since.
+// ImportedOccurrence is an occurrence that was imported before, and its shift. A nil Shift was deleted or cut by hand
+// since.
 type ImportedOccurrence struct {
 	Occurrence
 	Shift *oncall.Shift
 }
 
-// CalendarImport is what taking a calendar over does.
+// CalendarImport is the result of importing a calendar.
 type CalendarImport struct {
 	oncall.Changes
-	// Added are the occurrences of Changes.Add, in its order; Dropped are those whose shifts are deleted.
+	// Added are the occurrences of Changes.Add, in the same order; Dropped are those whose shifts are deleted.
 	Added, Dropped []Occurrence
-	// Kept are occurrences whose shifts somebody changed or deleted by hand: manual edits take precedence over imported calendars.
+	// Kept are occurrences whose shifts were changed or deleted by hand: manual edits take precedence over imported
+	// calendars.
 	Kept []Occurrence
 }
 
-// ImportShifts turns the occurrences of a calendar from elsewhere into shifts of a team's role: new ones are added, known ones moved, those
-// that are gone (of the events that the calendar still knows) are deleted unless they have begun. What somebody changed by hand stays.
+// ImportShifts turns the occurrences of an external calendar into shifts of a team's role. It adds new ones and moves
+// known ones. It deletes missing ones of events that the calendar still has, unless they have begun. It keeps shifts
+// that were changed by hand.
 func ImportShifts(now time.Time, team int64, role string, wanted []OccurrenceShift, known []ImportedOccurrence) CalendarImport {
 	var p CalendarImport
 	before := map[Occurrence]ImportedOccurrence{}
@@ -172,7 +175,7 @@ func ImportShifts(now time.Time, team int64, role string, wanted []OccurrenceShi
 		k, ok := before[w.Occurrence]
 		switch {
 		case !ok:
-			// What is running begins now: the past is not rewritten.
+			// A running occurrence begins now: the past does not change.
 			p.Add = append(p.Add, oncall.Shift{TeamID: team, Role: role, User: w.User, Start: oncall.Later(w.Start, now.Truncate(time.Second)), End: w.End})
 			p.Added = append(p.Added, w.Occurrence)
 		case k.Shift == nil || k.Shift.Edited:
@@ -197,11 +200,11 @@ func ImportShifts(now time.Time, team int64, role string, wanted []OccurrenceShi
 	return p
 }
 
-// ExternalCalendar is what a calendar from elsewhere says of a team's role.
+// ExternalCalendar is what an external calendar says about a team's role.
 type ExternalCalendar struct {
 	TeamID int64
 	Role   string
-	Since  time.Time // the beginning of the time that was read
+	Since  time.Time // the beginning of the range that was read
 	UIDs   []string  // of all its events
 	Wanted []OccurrenceShift
 }

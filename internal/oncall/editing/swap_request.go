@@ -9,7 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// RequestState is where a swap request stands.
+// RequestState is the state of a swap request.
 type RequestState string
 
 // The states of a swap request. It is open until it ends in one of the others.
@@ -18,38 +18,39 @@ const (
 	RequestAccepted  RequestState = "accepted"  // the calendar was changed
 	RequestDeclined  RequestState = "declined"  // by the person asked
 	RequestWithdrawn RequestState = "withdrawn" // by the person who asked
-	RequestExpired   RequestState = "expired"   // the first of its shifts began, or a shift changed hands
+	RequestExpired   RequestState = "expired"   // the first of its shifts began, or a shift changed
 )
 
-// SwapRequest asks somebody to take shifts over, for others of theirs or for nothing. It changes no calendar until the
-// other person agrees.
+// SwapRequest asks a person to take shifts over, in exchange for shifts of theirs or for nothing. It changes no
+// calendar until the other person accepts.
 type SwapRequest struct {
 	ID     int64 // 0 = not stored yet
 	TeamID int64
 	From   users.ID
-	// To is who is asked; 0 asks everybody in the team, and the first to accept takes it. Without Take only.
+	// To is the person asked; 0 asks everybody in the team, and the first who accepts gets the shifts. 0 requires an
+	// empty Take.
 	To users.ID
-	// Give are From's shifts, Take those of To that From gets for them; Take may be empty.
+	// Give are From's shifts, Take those of To that From gets in return. Take may be empty.
 	Give, Take []oncall.ShiftID
 	Note       string
 	State      RequestState
 	Created    time.Time
-	// Decided is when State left open, and DecidedBy by whom (0 = by time).
+	// Decided is when State was no longer open, and DecidedBy by whom (0 = by time).
 	Decided   time.Time
 	DecidedBy users.ID
 	Why       string // why it has just expired; not stored
 }
 
-// Request makes a swap request. give and take are the shifts as they are now; what does not exist is left out of them.
+// Request makes a swap request. give and take are the shifts as they are now, without those that do not exist.
 func (d Editor) Request(from, to users.ID, give, take []oncall.Shift, note string) (SwapRequest, error) {
 	if d.May.Member != nil {
 		return SwapRequest{}, d.May.Member
 	}
 	switch {
 	case !d.Team.Members[from]:
-		return SwapRequest{}, fault.Invalidf("from", "whoever asks must be part of team %s", d.Team.Name)
+		return SwapRequest{}, fault.Invalidf("from", "the person who asks must be a member of team %s", d.Team.Name)
 	case to != 0 && !d.Team.Members[to]:
-		return SwapRequest{}, fault.Invalidf("to", "whoever is asked must be part of team %s", d.Team.Name)
+		return SwapRequest{}, fault.Invalidf("to", "the person asked must be a member of team %s", d.Team.Name)
 	case from == to:
 		return SwapRequest{}, fault.Invalidf("to", "ask somebody else than yourself")
 	case len(give) == 0:
@@ -76,7 +77,7 @@ func ids(shifts []oncall.Shift) []oncall.ShiftID {
 	return slices.Compact(out)
 }
 
-// tradable: a request is about shifts of the team that have not begun and belong to who gives them.
+// checkOffered checks that a request names future shifts of the team that belong to owner.
 func (d Editor) checkOffered(field string, shifts []oncall.Shift, owner users.ID) error {
 	for _, s := range shifts {
 		switch {
@@ -91,9 +92,9 @@ func (d Editor) checkOffered(field string, shifts []oncall.Shift, owner users.ID
 	return nil
 }
 
-// Accept ends an open request with who's consent: Give goes to who, Take to the person who asked. give and take are the
-// shifts as they are now. If they are no longer what the request was about, it is expired and the fault says why: store
-// the request in either case, and the changes if there is no fault.
+// Accept ends an open request with the consent of who: Give goes to who, Take to the person who asked. give and take
+// are the shifts as they are now. If they have changed since the request, the request is expired and the fault says
+// why. The caller stores the request in either case, and the changes if there is no fault.
 func (d Editor) Accept(r SwapRequest, who users.ID, give, take []oncall.Shift) (SwapRequest, oncall.Changes, error) {
 	if err := r.checkOpen(); err != nil {
 		return r, oncall.Changes{}, err
@@ -140,7 +141,7 @@ func handOver(r SwapRequest, who users.ID, give, take []oncall.Shift) oncall.Cha
 	return c
 }
 
-// Decline ends an open request with a no of the person who was asked.
+// Decline ends an open request by a refusal of the person who was asked.
 func (d Editor) Decline(r SwapRequest, who users.ID) (SwapRequest, error) {
 	if err := r.checkOpen(); err != nil {
 		return r, err
@@ -154,7 +155,7 @@ func (d Editor) Decline(r SwapRequest, who users.ID) (SwapRequest, error) {
 	return r.end(RequestDeclined, d.Now, who), nil
 }
 
-// Withdraw ends an open request by the person who made it, or by an admin of the team.
+// Withdraw ends an open request by the person who made it, or by an administrator of the team.
 func (d Editor) Withdraw(r SwapRequest, who users.ID) (SwapRequest, error) {
 	if err := r.checkOpen(); err != nil {
 		return r, err
@@ -165,7 +166,7 @@ func (d Editor) Withdraw(r SwapRequest, who users.ID) (SwapRequest, error) {
 	return r.end(RequestWithdrawn, d.Now, who), nil
 }
 
-// Expire ends an open request whose shifts are no longer what it was about; ok is false if it stands.
+// Expire ends an open request whose shifts have changed. ok is false if the request remains open.
 func (r SwapRequest) Expire(now time.Time, give, take []oncall.Shift) (ended SwapRequest, ok bool) {
 	if r.State != RequestOpen {
 		return r, false
@@ -179,7 +180,7 @@ func (r SwapRequest) expired(now time.Time, why string) SwapRequest {
 	return r.end(RequestExpired, now, 0)
 }
 
-// stale says why the request can no longer be accepted, or "".
+// stale returns why the request can no longer be accepted, or "".
 func (r SwapRequest) stale(now time.Time, give, take []oncall.Shift) string {
 	for _, side := range []struct {
 		shifts []oncall.Shift
@@ -214,14 +215,14 @@ func (r SwapRequest) end(state RequestState, at time.Time, by users.ID) SwapRequ
 	return r
 }
 
-// Asked returns the notice of a new request to the people it asks: the person named, or everybody else in the team who is not switched off.
-func (r SwapRequest) Asked(crew Membership, give, take []oncall.Shift) oncall.Notice {
+// Asked returns the notice of a new request. It goes to the person asked, or to every other active member of the team.
+func (r SwapRequest) Asked(team Membership, give, take []oncall.Shift) oncall.Notice {
 	n := oncall.Notice{Kind: oncall.SwapAsked, TeamID: r.TeamID, By: r.From, Note: r.Note, Shifts: concat(give, take)}
 	if r.To != 0 {
 		n.Users = []users.ID{r.To}
 		return n
 	}
-	for id, active := range crew.Members {
+	for id, active := range team.Members {
 		if active && id != r.From {
 			n.Users = append(n.Users, id)
 		}
@@ -230,8 +231,8 @@ func (r SwapRequest) Asked(crew Membership, give, take []oncall.Shift) oncall.No
 	return n
 }
 
-// Ended returns the notices of how a request ended. give and take are its shifts as they were then. If a request to everybody
-// is withdrawn, nobody gets a notice.
+// Ended returns the notices of how a request ended. give and take are its shifts as they were then. The withdrawal of a
+// request to everybody gives no notice.
 func (r SwapRequest) Ended(give, take []oncall.Shift) []oncall.Notice {
 	n := oncall.Notice{TeamID: r.TeamID, By: r.DecidedBy, Shifts: concat(give, take), Users: []users.ID{r.From}}
 	switch r.State {

@@ -15,15 +15,15 @@ type PersonalNotice struct {
 	Kind   oncall.NoticeKind
 	Team   string
 	Reader users.ID
-	By     string // whose doing it is
+	By     string // name of the person who made the change
 	// Facts are those of Notice.Shifts.
 	Facts []NoticeFact
 	Note  string
 	Zone  *time.Location // of the reader
-	Link  string         // where to answer; "" = nowhere
+	Link  string         // where to answer; "" = no link
 }
 
-// Text returns a short text, because it is read on phones. False when there is nothing to say.
+// Text returns a short text for phones. It returns false if there is no text.
 func (p PersonalNotice) Text() (Text, bool) {
 	var own, others []NoticeFact
 	for _, f := range p.Facts {
@@ -55,7 +55,7 @@ func (p PersonalNotice) Text() (Text, bool) {
 	return Text{}, false
 }
 
-// pager returns the text of a notice that somebody took the pager; the first fact is the shift taken.
+// pager returns the text of a notice that a person took the pager; the first fact is the shift taken.
 func (p PersonalNotice) pager() (Text, bool) {
 	if len(p.Facts) == 0 {
 		return Text{}, false
@@ -78,7 +78,7 @@ func (p PersonalNotice) pager() (Text, bool) {
 	}, len(lost) > 0
 }
 
-// mostListed is how many shifts a message for a phone lists.
+// mostListed is how many shifts a message to a phone lists.
 const mostListed = 5
 
 func (p PersonalNotice) list(title string, facts []NoticeFact) string {

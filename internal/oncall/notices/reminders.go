@@ -42,12 +42,12 @@ func (r Reminder) Text() Text {
 	}
 }
 
-// plainTime writes an instant as people of a zone do (docs/reference/oncall-v0.md 7).
+// plainTime formats an instant on the clock of a zone (docs/reference/oncall-v0.md 7).
 func plainTime(t time.Time, zone *time.Location) string {
 	return t.In(zone).Format("2006-01-02 15:04:05 MST")
 }
 
-// plainDuration writes whole weeks, else days, hours, minutes or seconds.
+// plainDuration formats a duration in whole weeks, else days, hours, minutes or seconds.
 func plainDuration(d time.Duration) string {
 	const day = 24 * time.Hour
 	for _, unit := range []struct {
@@ -65,7 +65,7 @@ func plainDuration(d time.Duration) string {
 	return d.String()
 }
 
-// NoticeFact is a shift in a notice, with the names as they are when the notice is sent.
+// NoticeFact is a shift in a notice, with the names at the time of sending.
 type NoticeFact struct {
 	User       users.ID
 	Role, Name string
@@ -76,8 +76,8 @@ func (f NoticeFact) text(zone *time.Location) string {
 	return fmt.Sprintf("%s as %s from %s to %s", f.Name, f.Role, plainTime(f.Start, zone), plainTime(f.End, zone))
 }
 
-// NoticeText returns the text of a notice for a reader in a zone; false when the kind has no text for so many facts.
-// The facts are those of Notice.Shifts.
+// NoticeText returns the text of a notice for a reader in a zone. facts are those of Notice.Shifts. It returns false if
+// the kind has no text for so many facts.
 func NoticeText(kind oncall.NoticeKind, team string, facts []NoticeFact, zone *time.Location) (Text, bool) {
 	need := map[oncall.NoticeKind]int{oncall.ShiftCreated: 1, oncall.ShiftEdited: 2, oncall.ShiftDeleted: 1, oncall.ShiftSwapped: 2, oncall.ShiftSubstituted: 2}[kind]
 	if need == 0 || len(facts) < need {

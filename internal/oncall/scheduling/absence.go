@@ -12,8 +12,8 @@ import (
 type Recurring struct {
 	User   users.ID
 	Zone   *time.Location
-	Start  oncall.Local  // the first time
-	Length time.Duration // on the clock: from one midnight to the next is 24 hours, also when the clocks change between
+	Start  oncall.Local  // the first occurrence
+	Length time.Duration // on the clock: midnight to midnight is 24 hours, also across a change of the clocks
 	Rule   string        // e.g. FREQ=WEEKLY;BYDAY=TU; "" = once
 	Reason string
 }
@@ -25,24 +25,24 @@ const (
 	maxRule  = 500 // bytes
 )
 
-// Lasts is how long it is on a zone's clock from one instant to another.
+// Lasts is the length of [start, end) on a zone's clock.
 func Lasts(start, end time.Time, zone *time.Location) time.Duration {
 	if d := time.Duration(oncall.LocalIn(end, zone)-oncall.LocalIn(start, zone)) * time.Second; d > 0 {
 		return d
 	}
-	return end.Sub(start) // within an hour that comes twice
+	return end.Sub(start) // within an hour that the clock shows twice
 }
 
-// End is when the first time ends.
+// End is the end of the first occurrence.
 func (r Recurring) End() time.Time { return (r.Start + oncall.Local(r.Length/time.Second)).In(r.Zone) }
 
 // Check returns an Invalid fault if the rule cannot be used.
 func (r Recurring) Check() error {
 	if r.Length <= 0 || r.Length > maxAbsence {
-		return fault.Invalidf("length", "an unavailability lasts longer than nothing and at most 366 days")
+		return fault.Invalidf("length", "the length must be positive and at most 366 days")
 	}
 	if year := r.Start.Time().Year(); year < 1990 || year > 2200 {
-		return fault.Invalidf("start", "the start must be a date of our time")
+		return fault.Invalidf("start", "the start must be a date between 1970 and 2300")
 	}
 	if r.Rule == "" {
 		return nil
@@ -54,9 +54,9 @@ func (r Recurring) Check() error {
 	if err != nil {
 		return r.wrong()
 	}
-	// Once a day at most, which bounds the work of looking through a rule's times.
+	// At most daily, which bounds the work of iterating over a rule's occurrences.
 	if !rule.atMostDaily() {
-		return fault.Invalidf("rule", "the rule may recur daily at most, at the time of day of its start")
+		return fault.Invalidf("rule", "the rule may recur at most daily, at the time of day of its start")
 	}
 	happens := false
 	err = rule.until(r.Start.Time().AddDate(maxFirst, 0, 0), func(time.Time) bool {
@@ -72,21 +72,22 @@ func (r Recurring) Check() error {
 	return nil
 }
 
-// maxFirst is after how many years a rule must have happened. Those for leap days and days of the week do within 40.
+// maxFirst is the number of years within which a rule must occur. Rules for leap days and days of the week occur within
+// 40.
 const maxFirst = 60
 
 func (r Recurring) wrong() error {
 	return fault.Invalidf("rule", "the rule %.100q is not one of RFC 5545, such as FREQ=WEEKLY;BYDAY=TU", r.Rule)
 }
 
-// rule reads the rule as one of a clock without a zone: wall-clock times stay what they are across every change of the
-// clocks, and only what they mean is converted.
+// rule parses the rule on a clock without a zone: wall-clock times stay the same across changes of the clocks, and only
+// the results are converted to instants.
 func (r Recurring) rule() (recurrence, error) {
 	return readRule(r.Rule, r.Start.Time(), func(t time.Time) time.Time { return oncall.LocalIn(t, r.Zone).Time() })
 }
 
-// Between returns the absences that overlap [from, to), by start. It gives up, with an Invalid fault, on rules that it
-// cannot read or that recur more than 10,000 times in there.
+// Between returns the absences that overlap [from, to), by start. A rule that cannot be parsed, or that occurs more
+// than 10,000 times in the range, is an Invalid fault.
 func (r Recurring) Between(from, to time.Time) ([]oncall.Absence, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
@@ -97,7 +98,7 @@ func (r Recurring) Between(from, to time.Time) ([]oncall.Absence, error) {
 		if err != nil {
 			return nil, r.wrong()
 		}
-		// A day more on both sides for the zone.
+		// One more day on both sides for the zone.
 		first := oncall.LocalIn(from.Add(-r.Length), r.Zone).Time().Add(-24 * time.Hour)
 		if starts, err = r.timesBetween(rule, first, oncall.LocalIn(to, r.Zone).Time().Add(24*time.Hour)); err != nil {
 			return nil, err

@@ -8,7 +8,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Why a period stays unfilled, as the team reads it.
+// Why a period stays unfilled, as shown to the team.
 const (
 	whyNoRotation = "nobody of the roster is in rotation"
 	whyAllBusy    = "everybody in rotation is busy or away"
@@ -16,7 +16,8 @@ const (
 	whyNoTurn     = "nobody's turn: no member of the rotation is available"
 )
 
-// choose returns who has the period by the schedule's algorithm (docs/reference/oncall-v0.md 5.3, 5.4); 0 and the reason if nobody can.
+// choose returns who gets the period by the schedule's algorithm (docs/reference/oncall-v0.md 5.3, 5.4); 0 and the
+// reason if nobody can.
 func (s *Schedule) choose(b *draftCalendar, p period, spans []oncall.Span) (users.ID, string) {
 	if s.Algorithm == RoundRobin {
 		return s.nextInOrder(b, p.sunday.In(s.Zone))
@@ -24,7 +25,7 @@ func (s *Schedule) choose(b *draftCalendar, p period, spans []oncall.Span) (user
 	return s.longestRested(b, spans)
 }
 
-// longestRested is Oncall's default: of those in rotation who are free, the one who never had the role, else the one whose
+// longestRested is Oncall's default: of the free people in rotation, the one who never had the role, else the one whose
 // last shift ended longest ago. Ties go to the roster's order.
 func (s *Schedule) longestRested(b *draftCalendar, spans []oncall.Span) (users.ID, string) {
 	var best users.ID
@@ -38,7 +39,7 @@ func (s *Schedule) longestRested(b *draftCalendar, spans []oncall.Span) (users.I
 		if b.busy(m.User, s.TeamID, s.Algorithm == MultiTeam, spans) {
 			continue
 		}
-		// Nobody's last end is before the zero time, so the first of the new ones stays.
+		// No last end is before the zero time, so the first person without one is chosen.
 		last := b.lastEnd(m.User, s.TeamID, s.Role, spans[0].Start)
 		if best == 0 || last.Before(oldest) {
 			best, oldest = m.User, last
@@ -53,7 +54,7 @@ func (s *Schedule) longestRested(b *draftCalendar, spans []oncall.Span) (users.I
 	return best, ""
 }
 
-// nextInOrder is round-robin: the person after the last one, whether free or not.
+// nextInOrder is round-robin: the person after the last one, free or not.
 func (s *Schedule) nextInOrder(b *draftCalendar, at time.Time) (users.ID, string) {
 	var order []users.ID
 	for _, u := range s.Order {
@@ -76,7 +77,7 @@ func (s *Schedule) nextInOrder(b *draftCalendar, at time.Time) (users.ID, string
 	return order[(last+1)%len(order)], ""
 }
 
-// fill plans one period of a weekly pattern and returns the shifts, or why there are none.
+// fill plans one period of a weekly pattern. It returns the shifts, or why there are none.
 func (s *Schedule) fill(b *draftCalendar, p period, plan *Result) {
 	var open []oncall.Span
 	for _, slot := range p.slots {
@@ -92,7 +93,7 @@ func (s *Schedule) fill(b *draftCalendar, p period, plan *Result) {
 		return
 	}
 	if s.Algorithm == RoundRobin {
-		// A period that was filled by hand counts as a turn, too, so that a swap changes nobody else's turn.
+		// A period that was filled by hand counts as a turn, so that a swap does not change the turns of others.
 		s.Progress.LastUser = user
 	}
 	s.assign(b, plan, user, open)

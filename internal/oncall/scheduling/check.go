@@ -8,7 +8,7 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// Bounds of what a schedule may be, so that none can keep the scheduler busy for all others.
+// Bounds of a schedule, so that no schedule makes the scheduler slow for the others.
 const (
 	maxThreshold = 3650
 	maxAhead     = 731 // days, with a rotation: its turns may be as short as an hour
@@ -16,11 +16,12 @@ const (
 	maxMembers   = 500
 	maxEvery     = 1000
 	maxWindows   = 100
-	maxMade      = 20_000 // shifts up to the threshold: as many as one list shows
+	maxMade      = 20_000 // shifts up to the threshold: the longest list that is shown
 )
 
-// Check returns an Invalid fault if the schedule cannot be made into shifts. Fields of rotations are named as layers[0].every
-// and so on. A weekly pattern has the rules of the wire (docs/reference/oncall-v0.md 4) and those of CheckPattern.
+// Check returns an Invalid fault if the schedule cannot be made into shifts. Fields of rotations are named like
+// layers[0].every. A weekly pattern has the rules of the wire (docs/reference/oncall-v0.md 4) and those of
+// CheckPattern.
 func (s Schedule) Check() error {
 	if s.Threshold > maxThreshold {
 		return fault.Invalidf("auto_populate_threshold", "populate at most %d days ahead", maxThreshold)
@@ -52,7 +53,7 @@ func (s Schedule) Check() error {
 	return nil
 }
 
-// CheckPattern returns the faults of the wire for slots without length (docs/reference/oncall-v0.md 4), and bounds patterns.
+// CheckPattern returns the wire's faults for slots without length (docs/reference/oncall-v0.md 4), and bounds patterns.
 func CheckPattern(pattern []Slot) error {
 	const title = "invalid schedule"
 	for _, s := range pattern {
@@ -69,7 +70,7 @@ func CheckPattern(pattern []Slot) error {
 	return nil
 }
 
-// Check returns an Invalid fault that names the layer and field that cannot be.
+// Check returns an Invalid fault that names the wrong layer and field.
 func (r *Rotation) Check() error {
 	if len(r.Layers) > maxLayers {
 		return fault.Invalidf("layers", "a rotation has at most %d layers", maxLayers)

@@ -11,75 +11,75 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Cover is when a team wants somebody to hold a role.
+// Cover says when a team wants somebody to hold a role.
 type Cover string
 
 // The kinds of cover. A role without a rule has CoverSchedules.
 const (
-	CoverSchedules Cover = "schedules" // always; when all schedules of the role are limited to certain hours, in those
+	CoverSchedules Cover = "schedules" // always; if every schedule of the role is limited to certain hours, in those
 	CoverAlways    Cover = "always"
 	CoverNever     Cover = "never"
 	CoverHours     Cover = "hours" // in the windows of the rule
 )
 
-// CoverRule is what a team says of a role.
+// CoverRule is a team's setting for a role.
 type CoverRule struct {
 	Role  string
 	Cover Cover
 	Hours []Window // with CoverHours
 }
 
-// Check returns an Invalid fault that names the field that cannot be.
+// Check returns an Invalid fault that names the wrong field.
 func (w CoverRule) Check() error {
 	switch {
 	case !slices.Contains([]Cover{CoverSchedules, CoverAlways, CoverNever, CoverHours}, w.Cover):
 		return fault.Invalidf("cover", "cover must be schedules, always, never or hours")
 	case !oncall.OnDuty(w.Role):
-		return fault.Invalidf("role", "who is %s is not on call", w.Role)
+		return fault.Invalidf("role", "the role %s is not an on-call role", w.Role)
 	case w.Cover == CoverHours && len(w.Hours) == 0:
-		return fault.Invalidf("hours", "say in which hours: a list of at least one window")
+		return fault.Invalidf("hours", "hours must list at least one window")
 	case w.Cover != CoverHours && len(w.Hours) > 0:
-		return fault.Invalidf("hours", "hours go with the cover hours")
+		return fault.Invalidf("hours", "hours are allowed only with cover=hours")
 	case len(w.Hours) > maxWindows:
-		return fault.Invalidf("hours", "there are at most %d windows", maxWindows)
+		return fault.Invalidf("hours", "hours may list at most %d windows", maxWindows)
 	}
 	for _, h := range w.Hours {
 		if !timeOfDay(h.From) || h.From == 24*time.Hour || !timeOfDay(h.To) {
-			return fault.Invalidf("hours", "a window is from one time of day to another, in whole seconds")
+			return fault.Invalidf("hours", "a window must go from one time of day to another, in whole seconds")
 		}
 	}
 	return nil
 }
 
-// GapKind is why nobody is on call.
+// GapKind is the reason why nobody is on call.
 type GapKind string
 
 // The kinds of gaps.
 const (
 	GapNobody GapKind = "nobody"
-	// GapNotPopulated: a schedule that is for that time has not reached it yet.
+	// GapNotPopulated: a schedule that covers the time has not been populated to it yet.
 	GapNotPopulated GapKind = "not-populated"
 )
 
-// Gap is a time that the team wants covered and nobody has.
+// Gap is a time that the team wants covered and in which nobody holds the role.
 type Gap struct {
 	Role string
 	Kind GapKind
 	oncall.Span
 }
 
-// Coverage finds the gaps of a team, for warnings, the command line, the API and the pages alike. It is a value,
-// only read, by any number of goroutines.
+// Coverage finds the gaps of a team, for warnings, the command line, the API and the pages. It is a read-only value,
+// safe for concurrent use.
 type Coverage struct {
 	Zone      *time.Location
-	Schedules []Schedule // of the team; those that make nothing count for nothing
+	Schedules []Schedule // of the team; those with Threshold 0 do not count
 	Rules     []CoverRule
 	Holidays  map[oncall.Date]bool
-	// Off are people who are switched off. Their shifts cover nothing: pages pass them over.
+	// Off are people who are switched off. Their shifts cover nothing, because pages skip them.
 	Off map[users.ID]bool
 }
 
-// Roles returns the roles that the team wants covered: those of its schedules, and those that it says so of.
+// Roles returns the roles that the team wants covered: those of its schedules and those of its rules.
 func (c Coverage) Roles() []string {
 	var out []string
 	add := func(role string) {
@@ -119,8 +119,8 @@ func (c Coverage) ofRole(role string) []Schedule {
 	return out
 }
 
-// Wanted returns when in [from, to) somebody is to hold the role, in order and without overlap. A role without schedules that
-// nothing is said of is wanted always, because the caller asked for it.
+// Wanted returns when in [from, to) somebody is to hold the role, in order and without overlap. A role without
+// schedules and rules is wanted always, because the caller asked for it.
 func (c Coverage) Wanted(role string, from, to time.Time) []oncall.Span {
 	always := []oncall.Span{{Start: from, End: to}}
 	switch wish := c.rule(role); wish.Cover {
@@ -147,8 +147,8 @@ func (c Coverage) Wanted(role string, from, to time.Time) []oncall.Span {
 	return joined(out)
 }
 
-// Gaps returns the times in [from, to) that the team wants covered for the roles and in which nobody holds them, by time. What
-// the calendar does not know is no gap.
+// Gaps returns the times in [from, to) that the team wants covered for the roles and in which nobody holds them, by
+// time. Time outside of the calendar's window is no gap.
 func (c Coverage) Gaps(calendar *oncall.TeamCalendar, from, to time.Time, roles ...string) []Gap {
 	var out []Gap
 	if calendar == nil {
@@ -177,14 +177,14 @@ func (c Coverage) Gaps(calendar *oncall.TeamCalendar, from, to time.Time, roles 
 	return out
 }
 
-// NotPopulated reports whether a schedule of the role is for the instant and has not been populated to it yet.
+// NotPopulated reports whether a schedule of the role covers the instant and has not been populated to it yet.
 func (c Coverage) NotPopulated(role string, at time.Time) bool {
 	return slices.ContainsFunc(c.ofRole(role), func(s Schedule) bool {
 		return len(s.notMade(c.Holidays, at, at.Add(time.Second))) > 0
 	})
 }
 
-// limited reports whether the schedule is for certain hours only.
+// limited reports whether the schedule covers certain hours only.
 func (s *Schedule) limited() bool {
 	if s.Algorithm == ByRotation && s.Rotation != nil {
 		return !slices.ContainsFunc(s.Rotation.Layers, func(l Layer) bool {
@@ -198,7 +198,8 @@ func (s *Schedule) limited() bool {
 	return total < time.Duration(s.step())*time.Second
 }
 
-// hours returns the spans of [from, to) that the schedule covers, in order and without overlap, even if nobody can take them.
+// hours returns the spans of [from, to) that the schedule covers, in order and without overlap, even if nobody can take
+// them.
 func (s *Schedule) hours(holidays map[oncall.Date]bool, from, to time.Time) []oncall.Span {
 	first, last := oncall.LocalIn(from, s.Zone)-2*day, oncall.LocalIn(to, s.Zone)+2*day
 	var out []oncall.Span
@@ -217,9 +218,9 @@ func (s *Schedule) hours(holidays map[oncall.Date]bool, from, to time.Time) []on
 	return within(joined(out), from, to)
 }
 
-// periodsBetween returns the periods with slots that touch [first, last), on the grid that the schedule was made on.
+// periodsBetween returns the periods with slots that touch [first, last), aligned with the periods that were made.
 func (s *Schedule) periodsBetween(first, last oncall.Local) []period {
-	reach := oncall.Local(0) // how far behind its Sunday a period goes
+	reach := oncall.Local(0) // how far a period extends after its Sunday
 	for _, slot := range s.Pattern {
 		reach = max(reach, oncall.Local((slot.Start+slot.Duration)/time.Second))
 	}

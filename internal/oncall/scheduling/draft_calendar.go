@@ -9,17 +9,17 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// draftCalendar is a calendar while it is being filled: what was planned first is seen by what is planned next.
+// draftCalendar is a calendar while it is populated: later plans see the shifts of earlier plans.
 type draftCalendar struct {
 	known  Calendars
 	shifts map[users.ID][]oncall.Shift
 	absent map[users.ID][]oncall.Absence
 	exact  map[exactKey]int
-	// held are the shifts that each schedule has to work around.
+	// held are the spans that each schedule has to work around.
 	held map[heldKey][]oncall.Span
 }
 
-// heldKey names what a schedule fills. A shift of its making that somebody gave another role fills it no longer.
+// heldKey identifies what a schedule fills. A shift of the schedule that got another role by hand no longer fills it.
 type heldKey struct {
 	schedule oncall.ScheduleID
 	team     int64
@@ -28,7 +28,7 @@ type heldKey struct {
 
 func (s *Schedule) heldKey() heldKey { return heldKey{s.ID, s.TeamID, s.Role} }
 
-// fills reports whether x stands in the place of a shift of the schedule.
+// fills reports whether x takes the place of a shift of the schedule.
 func (s *Schedule) fills(x oncall.Shift) bool {
 	return s.ID != 0 && heldKey{x.Origin(), x.TeamID, x.Role} == s.heldKey()
 }
@@ -66,7 +66,7 @@ func (b *draftCalendar) add(shifts ...oncall.Shift) {
 	}
 }
 
-// remove takes stored shifts out that no schedule has to work around.
+// remove removes stored shifts that no schedule has to work around.
 func (b *draftCalendar) remove(shifts []oncall.Shift) {
 	gone := map[users.ID]map[oncall.ShiftID]bool{}
 	for _, s := range shifts {
@@ -81,7 +81,7 @@ func (b *draftCalendar) remove(shifts []oncall.Shift) {
 	}
 }
 
-// away reports whether a person is on vacation or unavailable, for whichever team, during any of spans.
+// away reports whether a person is on vacation or unavailable, for any team, during any of spans.
 func (b *draftCalendar) away(user users.ID, spans []oncall.Span) bool {
 	all := envelope(spans)
 	for _, a := range b.absent[user] {
@@ -94,7 +94,8 @@ func (b *draftCalendar) away(user users.ID, spans []oncall.Span) bool {
 	})
 }
 
-// envelope is from the beginning of the first span to the end of the last: most of a calendar lies outside of it, which a quick check finds.
+// envelope is from the beginning of the first span to the end of the last. It is a quick check: most of a calendar is
+// outside.
 func envelope(spans []oncall.Span) oncall.Span {
 	var all oncall.Span
 	for i, s := range spans {
@@ -121,7 +122,7 @@ func (b *draftCalendar) absences(user users.ID) []oncall.Span {
 	return out
 }
 
-// engagements returns when a person is away or has a shift on the team or one that the team subscribes to.
+// engagements returns when a person is away or has a shift of the team or of one that the team subscribes to.
 func (b *draftCalendar) engagements(user users.ID, team int64) []oncall.Span {
 	out := b.absences(user)
 	for _, s := range b.shifts[user] {
@@ -132,8 +133,8 @@ func (b *draftCalendar) engagements(user users.ID, team int64) []oncall.Span {
 	return out
 }
 
-// busy reports whether a person is away, or has a shift on the team or one the team subscribes to (everywhere: on any
-// team at all), during any of spans.
+// busy reports whether a person is away, or has a shift of the team or of one that it subscribes to, during any of
+// spans. With everywhere, shifts of any team count.
 func (b *draftCalendar) busy(user users.ID, team int64, everywhere bool, spans []oncall.Span) bool {
 	if b.away(user, spans) {
 		return true
@@ -152,7 +153,7 @@ func overlapsAny(start, end time.Time, spans []oncall.Span) bool {
 	return slices.ContainsFunc(spans, func(s oncall.Span) bool { return s.Overlaps(start, end) })
 }
 
-// lastEnd returns when the person's latest shift of the team and role that is over by t ended; zero = there is none.
+// lastEnd returns the end of the person's latest shift of the team and role that is over at t; zero = there is none.
 func (b *draftCalendar) lastEnd(user users.ID, team int64, role string, t time.Time) time.Time {
 	var last time.Time
 	for _, s := range b.shifts[user] {
@@ -163,7 +164,8 @@ func (b *draftCalendar) lastEnd(user users.ID, team int64, role string, t time.T
 	return last
 }
 
-// lastStart returns when the person's latest shift of the team and role that began by t began; zero = there is none.
+// lastStart returns the start of the person's latest shift of the team and role that began at or before t; zero = there
+// is none.
 func (b *draftCalendar) lastStart(user users.ID, team int64, role string, t time.Time) time.Time {
 	var last time.Time
 	for _, s := range b.shifts[user] {
@@ -174,7 +176,7 @@ func (b *draftCalendar) lastStart(user users.ID, team int64, role string, t time
 	return last
 }
 
-// matched reports whether each of spans is exactly a shift of the team and role already.
+// matched reports whether the team and role have a shift for exactly each of spans already.
 func (b *draftCalendar) matched(team int64, role string, spans []oncall.Span) bool {
 	for _, s := range spans {
 		if b.exact[exactly(oncall.Shift{TeamID: team, Role: role, Start: s.Start, End: s.End})] == 0 {

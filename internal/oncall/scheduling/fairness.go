@@ -9,21 +9,21 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Load is how much a person carried in a window, in time on call. Night, weekend and holiday overlap.
+// Load is a person's time on call in a window. Night, weekend and holiday overlap.
 type Load struct {
 	User                            users.ID
 	Shifts                          int
 	Total, Night, Weekend, Holidays time.Duration
 }
 
-// Nights are from nightStart to nightEnd on the team's clock.
+// Nights last from nightStart to nightEnd on the team's clock.
 const (
 	nightStart = 22 * hour
 	nightEnd   = 6 * hour
 )
 
-// Fairness adds up the shifts of roles (none = all that are on duty) in [from, to) by person, in the order of their ids.
-// Nights are 22:00 to 06:00, weekends Saturday and Sunday, all on the team's clock; a person who holds two roles at once is
+// Fairness sums up the shifts of roles (none = all roles on duty) in [from, to) by person, in the order of their ids.
+// Nights are 22:00 to 06:00, weekends Saturday and Sunday, on the team's clock. A person who holds two roles at once is
 // counted for both.
 func Fairness(shifts []oncall.Shift, zone *time.Location, holidays map[oncall.Date]bool, from, to time.Time, roles ...string) []Load {
 	loads := map[users.ID]*Load{}
@@ -50,7 +50,7 @@ func Fairness(shifts []oncall.Shift, zone *time.Location, holidays map[oncall.Da
 	return out
 }
 
-// add counts a stretch, cut at every midnight, beginning and end of night.
+// add counts a stretch. It cuts the stretch at midnights and at the beginnings and ends of nights.
 func (l *Load) add(part oncall.Span, zone *time.Location, holidays map[oncall.Date]bool) {
 	l.Shifts++
 	l.Total += part.End.Sub(part.Start)
@@ -90,18 +90,19 @@ func (l *Load) add(part oncall.Span, zone *time.Location, holidays map[oncall.Da
 	}
 }
 
-// Suggestion is who might best take a shift, and how far each candidate's next shift is away. Forever = no shift near.
+// Suggestion is the person who should take a shift, and each candidate's distance to the next shift. Forever = no shift
+// near.
 type Suggestion struct {
 	User     users.ID // 0 = nobody is free
 	Distance map[users.ID]time.Duration
 }
 
-// Forever is the distance of somebody without a shift nearby.
+// Forever is the distance of a person without a shift nearby.
 const Forever = time.Duration(1<<63 - 1)
 
-// Suggest says who of a roster is free in [start, end) and has the most rest around it (docs/reference/oncall-v0.md 4). Distances count
-// between beginnings of shifts of the team and role, up to a week for each person of the roster. Ties go to the
-// roster's order. shifts are the team's, at least that far around.
+// Suggest returns who of a roster is free in [start, end) and has the most rest around it (docs/reference/oncall-v0.md
+// 4). Distances count between beginnings of shifts of the team and role, up to a week for each person of the roster.
+// Ties go to the roster's order. shifts are the team's, in at least that range.
 func Suggest(teamID int64, role string, roster []Member, shifts []oncall.Shift, start, end time.Time) Suggestion {
 	horizon := time.Duration(len(roster)) * week * time.Second
 	busy := map[users.ID]bool{}

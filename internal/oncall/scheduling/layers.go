@@ -9,19 +9,19 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// piece is a part of a turn of a layer, on the real clock.
+// piece is a part of a turn of a layer, in real time.
 type piece struct {
 	oncall.Span
 	layer, turn int
 	user        users.ID // 0 = nobody is available
 }
 
-// turnsFrom returns from when the rotation's calendar is to be made.
+// turnsFrom returns the instant from which the rotation's calendar is made.
 func (s *Schedule) turnsFrom(now time.Time) time.Time {
 	return oncall.Later(s.Progress.Last, now.Truncate(time.Second))
 }
 
-// turnsUntil returns until when: the end of the lowest layer's turn that is running at the threshold.
+// turnsUntil returns the instant until which it is made: the end of the lowest layer's turn that runs at the threshold.
 func (s *Schedule) turnsUntil(now time.Time) time.Time {
 	until := now.Truncate(time.Second).Add(time.Duration(s.Threshold) * 24 * time.Hour)
 	if s.Rotation == nil || len(s.Rotation.Layers) == 0 {
@@ -44,7 +44,7 @@ func (s *Schedule) turnEnd(l *Layer, t time.Time) time.Time {
 	return oncall.Later(t, end.In(s.Zone))
 }
 
-// populateTurns is Populate for a rotation. Nothing before now is made; a shift of the schedule that is running stays until
+// populateTurns is Populate for a rotation. It makes nothing before now; a running shift of the schedule stays until
 // its end.
 func (s Schedule) populateTurns(now, start time.Time, known Calendars) Result {
 	plan := Result{Schedule: s.ID, Progress: s.Progress}
@@ -56,7 +56,7 @@ func (s Schedule) populateTurns(now, start time.Time, known Calendars) Result {
 	s.replace(b, from, &plan)
 	gap := oncall.Span{Start: s.turnsFrom(now), End: from}
 	plan.Progress.Unfilled = slices.DeleteFunc(slices.Clone(s.Progress.Unfilled), func(t time.Time) bool { return !t.Before(from) })
-	if gap.Start.Before(gap.End) { // of a new rotation, too: it covers now (docs/reference/oncall-v0.md 5.2)
+	if gap.Start.Before(gap.End) { // a new rotation also covers the time from now (docs/reference/oncall-v0.md 5.2)
 		plan.Progress.Unfilled = append(plan.Progress.Unfilled, gap.Start)
 	}
 	plan.Progress.Last = until
@@ -65,14 +65,14 @@ func (s Schedule) populateTurns(now, start time.Time, known Calendars) Result {
 	return plan
 }
 
-// extendTurns is Fill for a rotation: what follows on what was made, and what stayed open.
+// extendTurns is Fill for a rotation: it makes the turns after the ones that exist, and tries unfilled stretches again.
 func (s *Schedule) extendTurns(now time.Time, b *draftCalendar, plan *Result) {
 	from, until := s.turnsFrom(now), s.turnsUntil(now)
 	now = now.Truncate(time.Second)
 	plan.Progress.Unfilled = nil
 	var wanted []oncall.Span
 	for _, t := range distinct(s.Progress.Unfilled) {
-		// An open stretch ends where the next shift begins, at the latest where the calendar does.
+		// An unfilled stretch ends where the next shift begins, at the latest at the end of the calendar.
 		end := from
 		for _, x := range b.of(func(x oncall.Shift) bool { return x.Origin() == s.ID && x.Start.After(t) }) {
 			end = oncall.Earlier(end, x.Start)
@@ -140,7 +140,7 @@ func (s *Schedule) assignTurn(b *draftCalendar, pieces []piece, plan *Result) {
 	s.assign(b, plan, pieces[0].user, spans)
 }
 
-// whole is flatten without an end in the middle of a piece: each one that begins in w goes on until another one begins.
+// whole is flatten without cutting pieces at the end of w: the last piece that begins in w is whole.
 func (s *Schedule) whole(b *draftCalendar, w oncall.Span) []piece {
 	ahead := w
 	for i := range s.Rotation.Layers {
@@ -155,8 +155,8 @@ func (s *Schedule) whole(b *draftCalendar, w oncall.Span) []piece {
 	return slices.DeleteFunc(s.flatten(b, ahead), func(p piece) bool { return !p.Start.Before(w.End) })
 }
 
-// flatten returns who is on call in w, by time and without overlap: later layers go before earlier ones, and a layer in
-// which nobody is available leaves the stretch to those below it.
+// flatten returns who is on call in w, by time and without overlap. Later layers take precedence over earlier ones. A
+// layer in which nobody is available leaves the stretch to the layers below it.
 func (s *Schedule) flatten(b *draftCalendar, w oncall.Span) []piece {
 	var out, missing []piece
 	nobody := make([][]piece, len(s.Rotation.Layers))
@@ -184,7 +184,7 @@ func (s *Schedule) flatten(b *draftCalendar, w oncall.Span) []piece {
 	return out
 }
 
-// outside returns the parts of p that are not taken; taken is in order and without overlap.
+// outside returns the parts of p outside taken, which is in order and without overlap.
 func (p piece) outside(taken []oncall.Span) []piece {
 	first := sort.Search(len(taken), func(i int) bool { return taken[i].End.After(p.Start) })
 	last := first + sort.Search(len(taken)-first, func(i int) bool { return !taken[first+i].Start.Before(p.End) })
@@ -204,14 +204,14 @@ func pieceSpans(pieces []piece) []oncall.Span {
 	return out
 }
 
-// layerPieces returns the parts of a layer's turns inside w, each with the person who takes it.
+// layerPieces returns the parts of a layer's turns inside w, each with the person who is on call.
 func (s *Schedule) layerPieces(b *draftCalendar, layer int, w oncall.Span) []piece {
 	l := &s.Rotation.Layers[layer]
 	if len(l.Members) == 0 {
 		return nil
 	}
 	q := newSequence(l)
-	// Two days more on both sides: a zone may move by a whole one.
+	// Two more days on both sides, because a change of zone may move the clock by a whole day.
 	n := max(0, l.turnAt(oncall.LocalIn(w.Start, s.Zone)-2*day))
 	last := oncall.LocalIn(w.End, s.Zone) + 2*day
 	var walls []localSpan
@@ -231,9 +231,9 @@ func (s *Schedule) layerPieces(b *draftCalendar, layer int, w oncall.Span) []pie
 	return out
 }
 
-// takers splits a piece by who takes which part: whose turn it is, and while they are away the next one in the order who is
-// neither away nor on duty for the team, else the next one who is not away. Each instant is decided for itself, so that it
-// does not matter from when on a calendar is made.
+// takers splits a piece by the people who are on call in its parts: the person whose turn it is; while that person is
+// away the next one in the order who is neither away nor on duty for the team; else the next one who is not away. Each
+// instant is decided independently, so that the result does not depend on where the calendar begins.
 func (s *Schedule) takers(b *draftCalendar, q *sequence, p piece) []piece {
 	line := q.line(p.turn)
 	var own users.ID

@@ -23,8 +23,8 @@ func MergeSlots(pattern []Slot) []Slot {
 	return out
 }
 
-// SimplePattern reports whether a pattern, before merging, is one of Oncall's basic mode: one slot of 7 or 14 days, or 7 or
-// 14 slots of 12 hours.
+// SimplePattern reports whether a pattern, before merging, is one of Oncall's basic mode: one slot of 7 or 14 days, or
+// 7 or 14 slots of 12 hours.
 func SimplePattern(pattern []Slot) bool {
 	const aWeek = week * time.Second
 	switch len(pattern) {
@@ -36,7 +36,8 @@ func SimplePattern(pattern []Slot) bool {
 	return false
 }
 
-// periodWeeks is after how many weeks a pattern repeats: one person has all of its slots (docs/reference/oncall-v0.md 5.1).
+// periodWeeks is the number of weeks after which a pattern repeats. One person has all slots of a period
+// (docs/reference/oncall-v0.md 5.1).
 func periodWeeks(pattern []Slot) int64 {
 	if len(pattern) == 0 {
 		return 1
@@ -49,7 +50,7 @@ func periodWeeks(pattern []Slot) int64 {
 	return max(1, int64((last-first+aWeek-1)/aWeek))
 }
 
-// period is one turn of a weekly pattern: it begins on a Sunday 00:00 of the team's clock.
+// period is one repetition of a weekly pattern. It begins on a Sunday 00:00 on the team's clock.
 type period struct {
 	sunday oncall.Local
 	slots  []oncall.Span // by start
@@ -73,8 +74,8 @@ func (p period) from(t time.Time) period {
 	return p
 }
 
-// closestSunday returns the Sunday 00:00 nearest to t on the team's clock: an instant stored while the team was in another
-// zone is still understood.
+// closestSunday returns the Sunday 00:00 nearest to t on the team's clock. So it also accepts an instant that was
+// stored while the team was in another zone.
 func closestSunday(t time.Time, zone *time.Location) oncall.Local {
 	at := oncall.LocalIn(t, zone)
 	sunday := at.Sunday()
@@ -87,8 +88,8 @@ func closestSunday(t time.Time, zone *time.Location) oncall.Local {
 // step is the length of a period on the team's clock.
 func (s *Schedule) step() oncall.Local { return oncall.Local(periodWeeks(s.Pattern) * week) }
 
-// reach is the first Sunday that is not populated yet: thresholds are compared with the clock of the team as if it were
-// that of UTC, as Oncall does (docs/reference/oncall-v0.md 5.2).
+// reach is the first Sunday that is not to be populated yet. Thresholds compare the team's clock with UTC's, as Oncall
+// does (docs/reference/oncall-v0.md 5.2).
 func (s *Schedule) reach(now time.Time) oncall.Local {
 	return oncall.Local(now.Unix() + int64(s.Threshold)*day)
 }

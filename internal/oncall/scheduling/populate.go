@@ -13,9 +13,9 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Populate makes the shifts of a schedule from start until its threshold and replaces those it made before
-// (docs/reference/oncall-v0.md 5.5). Shifts that somebody changed by hand stay, and the new ones are put around them. A preview is Populate and
-// Changes.Apply without storing anything. The fault has the text of the wire: a start in the past.
+// Populate makes the shifts of a schedule from start until its threshold, and replaces those that it made before
+// (docs/reference/oncall-v0.md 5.5). It keeps shifts that were changed by hand, and makes the new ones around them. A
+// preview is Populate and Changes.Apply, without storing. A start in the past is a fault with the wire's text.
 func Populate(now time.Time, s Schedule, start time.Time, known Calendars) (Result, error) {
 	if s.Algorithm == ByRotation {
 		return s.populateTurns(now, start, known), nil
@@ -53,8 +53,8 @@ func Populate(now time.Time, s Schedule, start time.Time, known Calendars) (Resu
 	return plan, nil
 }
 
-// settle takes out of the plan what it would delete only to make it again: such shifts keep their numbers, so that feeds
-// and links to them stay valid, and nobody gets a notice.
+// settle removes from the plan shifts that it would delete and make again unchanged. They keep their ids, so that feeds
+// and links stay valid, and nobody gets a notice.
 func (p *Result) settle() {
 	gone := groups(p.Delete)
 	again := groups(p.Add)
@@ -81,7 +81,7 @@ func (p *Result) settle() {
 	p.Notices = slices.DeleteFunc(p.Notices, func(n oncall.Notice) bool { return n.Kind == oncall.ShiftCreated && stay(n.Shifts[0]) })
 }
 
-// groups gathers shifts that are linked, under a key of person, role and times.
+// groups gathers linked shifts, by person, role and times.
 func groups(shifts []oncall.Shift) map[string][]oncall.Shift {
 	links := map[string][]oncall.Shift{}
 	for i, s := range oncall.SortedShifts(shifts) {
@@ -102,7 +102,7 @@ func groups(shifts []oncall.Shift) map[string][]oncall.Shift {
 	return out
 }
 
-// CheckStart returns the fault of Populate for a start in the past, without doing the work.
+// CheckStart returns the fault of Populate for a start in the past.
 func (s Schedule) CheckStart(now, start time.Time) error {
 	if s.Algorithm == ByRotation || len(s.Pattern) == 0 {
 		return nil
@@ -125,7 +125,7 @@ func (s *Schedule) firstSunday(now, start time.Time) (oncall.Local, error) {
 	return sunday, nil
 }
 
-// replace plans to delete what the schedule made from a time on, but for what somebody changed since.
+// replace plans to delete the schedule's shifts from a time on, without those that were changed by hand.
 func (s *Schedule) replace(b *draftCalendar, from time.Time, plan *Result) {
 	for _, old := range b.of(func(x oncall.Shift) bool {
 		return x.End.After(from) && (x.Schedule == s.ID || x.Covers == s.ID) && s.ID != 0
@@ -140,8 +140,9 @@ func (s *Schedule) replace(b *draftCalendar, from time.Time, plan *Result) {
 	b.remove(plan.Delete)
 }
 
-// remember returns the periods that are to be tried again: those of before that were not made now, those that a populate
-// from sunday jumped over, and those that stayed unfilled. For a schedule that was never populated all is jumped over from now on.
+// remember returns the periods to be tried again: earlier ones that were not made now, those that a populate from
+// sunday skipped, and those that stayed unfilled. For a schedule that was never populated, all periods from now on
+// count as skipped.
 func (s *Schedule) remember(now time.Time, sunday oncall.Local, plan *Result) []time.Time {
 	at := sunday.In(s.Zone)
 	var out []time.Time
@@ -152,7 +153,7 @@ func (s *Schedule) remember(now time.Time, sunday oncall.Local, plan *Result) []
 	}
 	step := s.step()
 	if s.Progress.Last.IsZero() {
-		// A new schedule covers the time until its first hand-off, too (docs/reference/oncall-v0.md 5.2).
+		// A new schedule also covers the time until its first hand-off (docs/reference/oncall-v0.md 5.2).
 		for next := sunday - step; s.periodAt(next).end().After(now); next -= step {
 			out = append(out, next.In(s.Zone))
 		}
@@ -172,8 +173,9 @@ func distinct(times []time.Time) []time.Time {
 	return slices.CompactFunc(times, time.Time.Equal)
 }
 
-// Fill makes what is missing of a team's schedules until their thresholds (docs/reference/oncall-v0.md 5.2): new periods, and those that nobody
-// could take so far. It replaces nothing. One plan for each schedule, in the order given. All schedules are of one team.
+// Fill makes the missing shifts of a team's schedules until their thresholds (docs/reference/oncall-v0.md 5.2): new
+// periods, and those that nobody could take so far. It replaces nothing. It returns one result for each schedule, in
+// the order given. All schedules are of one team.
 func Fill(now time.Time, schedules []Schedule, known Calendars) []Result {
 	b := newDraftCalendar(known)
 	plans := make([]Result, len(schedules))
@@ -212,7 +214,7 @@ func Fill(now time.Time, schedules []Schedule, known Calendars) []Result {
 	return plans
 }
 
-// job is one period to fill, of schedule number of.
+// job is one period to fill, of schedules[of].
 type job struct {
 	at       time.Time
 	of       int
@@ -220,7 +222,7 @@ type job struct {
 	period   period
 }
 
-// jobs lists the periods of a weekly schedule to fill, and notes in plan how far it is made then.
+// jobs lists the periods of a weekly schedule to fill, and sets in plan how far it is made then.
 func (s *Schedule) jobs(now time.Time, of int, b *draftCalendar, plan *Result) []job {
 	var out []job
 	if len(s.Pattern) == 0 {
@@ -247,8 +249,8 @@ func (s *Schedule) jobs(now time.Time, of int, b *draftCalendar, plan *Result) [
 	return out
 }
 
-// again returns what is left to fill of a period that nobody could take before: nothing that is over, nothing that others
-// hold by now.
+// again returns the part of an unfilled period that is left to fill: without the past, and without what other shifts
+// cover by now.
 func (s *Schedule) again(now, at time.Time, b *draftCalendar) period {
 	p := s.periodAt(closestSunday(at, s.Zone))
 	now = now.Truncate(time.Second)

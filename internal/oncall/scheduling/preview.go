@@ -8,21 +8,20 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall"
 )
 
-// Bounds of a preview, which anybody may ask for who may read.
+// Bounds of a preview, which everybody with read access may request.
 const (
-	// MaxPreview is how long the stretch is that one preview shows.
+	// MaxPreview is the longest range of one preview.
 	MaxPreview = 400 * 24 * time.Hour
-	// maxForeseen is how many shifts a preview makes to show some of them.
+	// maxForeseen is how many shifts a preview makes at most.
 	maxForeseen = 5000
 )
 
-// draftID is the number of a schedule that is not stored yet. No stored one has it.
+// draftID is the id of a schedule that is not stored yet. No stored schedule has it.
 const draftID oncall.ScheduleID = -1
 
-// Preview returns what comes of saving a schedule. A draft without a number is new: processors fill it from now on, also the time
-// until its first hand-off (docs/reference/oncall-v0.md 5.2). One with a number is populated from start on, in the place of what it made before, and
-// processors fill what that leaves open. It is the work of Populate and Fill, and nothing is stored. Cut the schedule with Until
-// first.
+// Preview returns the result of saving a schedule. A draft without an id is new: it is filled from now on, also before
+// its first hand-off (docs/reference/oncall-v0.md 5.2). A draft with an id is populated from start on, replaces its
+// former shifts, and is then filled. Preview is Populate and Fill without storing. Cut the schedule with Until first.
 func Preview(now time.Time, s Schedule, start time.Time, known Calendars) (Result, error) {
 	if s.ID == 0 {
 		s.ID = draftID
@@ -47,13 +46,13 @@ func Preview(now time.Time, s Schedule, start time.Time, known Calendars) (Resul
 	oncall.SortShifts(plan.Add)
 	plan.Notices = append(plan.Notices, filled.Notices...)
 	if s.Threshold > 0 {
-		plan.Unfilled = filled.Unfilled // it has tried again what populate could not fill
+		plan.Unfilled = filled.Unfilled // it tried the unfilled periods of populate again
 	}
 	plan.Progress = filled.Progress
 	return plan, nil
 }
 
-// numbered gives the shifts that are not stored numbers of their own, because draftCalendar identifies shifts by number.
+// numbered gives shifts that are not stored ids of their own, because draftCalendar identifies shifts by id.
 func numbered(shifts []oncall.Shift) []oncall.Shift {
 	shifts = slices.Clone(shifts)
 	for i := range shifts {
@@ -64,9 +63,9 @@ func numbered(shifts []oncall.Shift) []oncall.Shift {
 	return shifts
 }
 
-// Until returns the schedule cut to what a preview of [from, until) must make, as if it reached that far by now. A stored one
-// may be kept to what it reaches: ahead is false then. A stretch that is too long, or too many shifts, is an Invalid fault for the
-// field "end".
+// Until returns the schedule cut to what a preview of [from, until) must make, as if its threshold were there. With
+// ahead false, a stored schedule is not extended beyond its own threshold. A range that is too long, or too many
+// shifts, is an Invalid fault of the field "end".
 func (s Schedule) Until(now, from, until time.Time, ahead bool) (Schedule, error) {
 	const aDay = 24 * time.Hour
 	if until.Sub(from) > MaxPreview {
@@ -75,7 +74,7 @@ func (s Schedule) Until(now, from, until time.Time, ahead bool) (Schedule, error
 	if s.Threshold <= 0 {
 		return s, nil
 	}
-	// Two days more: thresholds are compared on clocks of other zones.
+	// Two more days: thresholds are compared on clocks of other zones.
 	days := max(1, int(min(until.Sub(now), 10*MaxPreview)/aDay)+2)
 	if !ahead {
 		days = min(days, s.Threshold)
@@ -87,7 +86,7 @@ func (s Schedule) Until(now, from, until time.Time, ahead bool) (Schedule, error
 	return s, nil
 }
 
-// shiftsWithin returns about how many shifts the schedule makes in a time from now on, rather too many than too few.
+// shiftsWithin estimates how many shifts the schedule makes in a time from now on. It does not estimate too few.
 func (s Schedule) shiftsWithin(d time.Duration) int {
 	if s.Algorithm != ByRotation || s.Rotation == nil {
 		return len(s.Pattern) * (int(d/(time.Duration(s.step())*time.Second)) + 2)
@@ -102,7 +101,7 @@ func (s Schedule) shiftsWithin(d time.Duration) int {
 	return n
 }
 
-// turnLength is about how long a turn lasts, rather too short than too long.
+// turnLength estimates the length of a turn. It does not estimate too long.
 func (l Layer) turnLength() time.Duration {
 	const aDay = 24 * time.Hour
 	every := time.Duration(max(1, l.Every))

@@ -7,16 +7,18 @@ import (
 	"time"
 
 	"github.com/teambition/rrule-go"
+
+	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// recurrence is how something recurs, as RFC 5545 writes it, on a clock without a zone.
+// recurrence is an RFC 5545 rule on a clock without a zone.
 type recurrence struct{ option rrule.ROption }
 
-// errRule refuses what is no rule of RFC 5545.
-var errRule = errors.New("no rule of RFC 5545")
+// errRule refuses text that is not an RFC 5545 rule.
+var errRule = errors.New("not an RFC 5545 rule")
 
-// readRule reads a rule whose first time is start. Times without a zone of their own (UNTIL) are start's; those of UTC are converted
-// by until. It refuses rules that the library accepts but panics on.
+// readRule parses a rule whose first occurrence is start. Times without a zone (UNTIL) are on start's clock; until
+// converts those in UTC. It refuses rules that the library accepts but panics on.
 func readRule(text string, start time.Time, until func(time.Time) time.Time) (recurrence, error) {
 	option, err := rrule.StrToROption(strings.TrimPrefix(text, "RRULE:"))
 	if err != nil {
@@ -44,26 +46,29 @@ func readRule(text string, start time.Time, until func(time.Time) time.Time) (re
 	return recurrence{option: *option}, nil
 }
 
-// atMostDaily reports whether it recurs daily at most, at the time of day of its start.
+// atMostDaily reports whether the rule recurs at most daily, at the time of day of its start.
 func (r recurrence) atMostDaily() bool {
 	return r.option.Freq <= rrule.DAILY && len(r.option.Byhour)+len(r.option.Byminute)+len(r.option.Bysecond) == 0
 }
 
-// until calls yield with each time that is not after last, in order, until it returns false. A rule that the library cannot work out
-// after all is an error: no rule that somebody writes may end a process.
-func (r recurrence) until(last time.Time, yield func(time.Time) bool) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%w: %v", errRule, p)
-		}
-	}()
+// until calls yield with each time that is not after last, in order, until yield returns false. A rule that the library
+// cannot compute is an error, also if the library panics: a rule that a user enters must not end the process.
+func (r recurrence) until(last time.Time, yield func(time.Time) bool) error {
+	if err := r.each(last, yield); err != nil {
+		return fmt.Errorf("%w: %w", errRule, err)
+	}
+	return nil
+}
+
+func (r recurrence) each(last time.Time, yield func(time.Time) bool) (err error) {
+	defer fault.Recover(&err)
 	option := r.option
 	if option.Until.IsZero() || option.Until.After(last) {
-		option.Until = last // or one that never happens again is searched for until the library gives up, centuries later
+		option.Until = last // else the library searches centuries for the next occurrence of a rule that has none
 	}
 	rule, err := rrule.NewRRule(option)
 	if err != nil {
-		return fmt.Errorf("%w: %w", errRule, err)
+		return err
 	}
 	next := rule.Iterator()
 	for at, ok := next(); ok && yield(at); at, ok = next() {

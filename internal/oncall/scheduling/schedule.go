@@ -10,7 +10,8 @@ import (
 // Algorithm chooses the person of a period.
 type Algorithm string
 
-// The algorithms. The first four are Oncall's (docs/reference/oncall-v0.md 5.3, 5.4), the last one is ours: the turns of a Rotation.
+// The algorithms. The first four are Oncall's (docs/reference/oncall-v0.md 5.3, 5.4). The last is ours: the turns of a
+// Rotation.
 const (
 	Default        Algorithm = "default"
 	RoundRobin     Algorithm = "round-robin"
@@ -19,7 +20,7 @@ const (
 	ByRotation     Algorithm = "rotation"
 )
 
-// DefaultThreshold is for how many days ahead a schedule is populated unless it says otherwise.
+// DefaultThreshold is how many days ahead a schedule is populated unless it sets its own threshold.
 const DefaultThreshold = 21
 
 // Slot is one shift of Oncall's weekly pattern: Start after Sunday 00:00 on the team's clock, possibly in a later week.
@@ -39,7 +40,7 @@ type Schedule struct {
 	TeamID    int64
 	Zone      *time.Location // the team's scheduling zone
 	Role      string
-	RoleOrder int64      // the role's number: of two schedules that begin at the same time the lower one chooses first
+	RoleOrder int64      // the role's number: of two schedules that begin at the same time, the lower one chooses first
 	Roster    []Member   // by roster priority, then user
 	Order     []users.ID // round-robin's order, by priority, then user
 	Algorithm Algorithm
@@ -51,13 +52,13 @@ type Schedule struct {
 
 // Progress is how far a schedule was populated.
 type Progress struct {
-	// Last is the beginning of the last period that was made (wire: last_epoch_scheduled); with a Rotation, until when
-	// the calendar is made. Zero = never.
+	// Last is the beginning of the last period that was made (wire: last_epoch_scheduled); with a Rotation, the end of
+	// the calendar that was made. Zero = never.
 	Last time.Time
 	// LastUser had the last turn (round-robin). 0 = nobody yet.
 	LastUser users.ID
-	// Unfilled are the beginnings of periods that nobody could take. They are tried again until they are over, and are
-	// an alert meanwhile.
+	// Unfilled are the beginnings of periods that nobody could take. They are tried again until they are over.
+	// Meanwhile the team is warned.
 	Unfilled []time.Time
 }
 
@@ -70,35 +71,36 @@ type Unfilled struct {
 	Why        string // e.g. "everybody in the roster is busy or away"
 }
 
-// Warning is a future span in which nobody is on call. The team is notified of it once.
+// Warning is a future span in which nobody is on call. The team gets one notice of it.
 type Warning struct {
 	Kind  string // gap: the calendar is empty; unfilled: a schedule found nobody
 	Role  string
 	Since time.Time // identifies the warning among those of its kind and role
 	oncall.Span
-	Why string // as the team reads it
+	Why string // as shown to the team
 }
 
-// Result is what populating a schedule does. Storing it is one transaction with the schedule's new Progress.
+// Result is what populating a schedule changes. Storage applies it, with the schedule's new Progress, in one
+// transaction.
 type Result struct {
 	Schedule oncall.ScheduleID
 	oncall.Changes
-	// Kept are the hand-made shifts that populate worked around.
+	// Kept are the hand-made shifts that populate did not replace.
 	Kept     []oncall.Shift
 	Unfilled []Unfilled
 	Progress Progress
 }
 
-// Calendars is what populating needs to know besides the schedule.
+// Calendars is the input of populating besides the schedule.
 type Calendars struct {
 	// Shifts of the team, of teams it subscribes to, and of the roster's people on any team, at least from a rotation's
-	// length before the first period until the threshold; older ones too for "who was on call longest ago" (the last shift
-	// of each person in the team and role is enough). Any order, no duplicates.
+	// length before the first period until the threshold. Also the last shift of each person in the team and role, for
+	// longestRested. In any order, without duplicates.
 	Shifts     []oncall.Shift
 	Subscribed []oncall.TeamRole
 	Absences   []oncall.Absence
 	// Holidays are days in the team's zone, for rotations that skip or only cover them.
 	Holidays map[oncall.Date]bool
-	// NewLink returns 32 fresh hex digits for shifts that belong together.
+	// NewLink returns 32 new hex digits for shifts that belong together.
 	NewLink func() string
 }

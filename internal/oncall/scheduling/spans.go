@@ -8,7 +8,7 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall"
 )
 
-// localSpan is a stretch of a wall clock.
+// localSpan is a stretch on a wall clock.
 type localSpan struct{ start, end oncall.Local }
 
 // union sorts and merges stretches.
@@ -66,9 +66,9 @@ func subtract(a, b []localSpan) []localSpan {
 	return out
 }
 
-// onClock turns stretches of a wall clock, by start, into stretches of time. Where a change of the clocks turns the order of
-// two round, the earlier one goes first and the later one gives way, so that only those overlap that overlap on the wall
-// clock, and what was adjacent stays so. A stretch that the clocks skip is left without length.
+// onClock converts stretches on a wall clock, by start, to stretches of time. If a change of the clocks reverses the
+// order of two stretches, the earlier one comes first and the later one is shortened: only stretches that overlap on
+// the wall clock overlap in time, and adjacent ones stay adjacent. A stretch that the clocks skip has no length.
 func onClock(walls []localSpan, zone *time.Location) []oncall.Span {
 	out := make([]oncall.Span, len(walls))
 	byEnd := make([]int, len(walls))
@@ -76,7 +76,7 @@ func onClock(walls []localSpan, zone *time.Location) []oncall.Span {
 		byEnd[i] = i
 	}
 	slices.SortStableFunc(byEnd, func(a, b int) int { return cmp.Compare(walls[a].end, walls[b].end) })
-	var latest time.Time // of what is over by the wall clock
+	var latest time.Time // end of the stretches that are over by the wall clock
 	over := 0
 	for i, w := range walls {
 		for over < len(byEnd) && walls[byEnd[over]].end <= w.start {

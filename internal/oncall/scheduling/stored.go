@@ -16,11 +16,11 @@ type StoredSchedule struct {
 	RosterID   int64
 	RosterName string
 	Name       string // a rotation's, "" for Oncall's schedules
-	Advanced   bool   // how the editor shows the pattern, nothing else
+	Advanced   bool   // the editor shows the pattern in advanced mode; no other effect
 	OrderNames []string
 }
 
-// ScheduleDraft is what people decide of a schedule.
+// ScheduleDraft is the part of a schedule that people edit.
 type ScheduleDraft struct {
 	TeamID    int64
 	RosterID  int64
@@ -31,10 +31,10 @@ type ScheduleDraft struct {
 	Threshold int
 	Pattern   []Slot
 	Rotation  *Rotation
-	Order     []users.ID // nil = leave it as it is
+	Order     []users.ID // nil = unchanged
 }
 
-// StoredAbsence is a person's recurring unavailability as it is kept.
+// StoredAbsence is a person's recurring unavailability as stored.
 type StoredAbsence struct {
 	ID       int64
 	UserName string
@@ -60,14 +60,14 @@ type Holiday struct {
 	Name string
 }
 
-// Tag names the state of a schedule as people edit it: it is another one after every edit, and the same after a populate.
+// Tag identifies the state of a schedule's editable part: it changes with every edit, and not with a populate.
 func (s StoredSchedule) Tag() string {
 	d := s.Draft()
 	d.Order = s.Order
 	return oncall.TagOf(d)
 }
 
-// Draft is what people decided of the schedule until now; its order is left as it is.
+// Draft returns the editable part of the schedule, with its order unchanged.
 func (s StoredSchedule) Draft() ScheduleDraft {
 	return ScheduleDraft{
 		TeamID: s.TeamID, RosterID: s.RosterID, RoleID: s.RoleOrder, Name: s.Name, Algorithm: s.Algorithm, Advanced: s.Advanced,

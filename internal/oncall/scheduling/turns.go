@@ -32,20 +32,20 @@ func (l *Layer) handOff(n int) oncall.Local {
 	return l.Start.Midnight() + days(n) + which
 }
 
-// firstHandOff is the place of the layer's start among the hand-offs of a day.
+// firstHandOff is the index of the layer's start among the hand-offs of a day.
 func (l *Layer) firstHandOff() int {
 	tod := time.Duration(l.Start-l.Start.Midnight()) * time.Second
 	return max(0, slices.Index(l.HandOffs, tod))
 }
 
-// addMonths adds months to a reading; a day that the month lacks becomes its last one.
+// addMonths adds months to a reading. A day that the month does not have becomes its last day.
 func addMonths(l oncall.Local, months int) oncall.Local {
 	y, m, d := l.Time().Date()
 	last := time.Date(y, m+time.Month(months)+1, 0, 0, 0, 0, 0, time.UTC).Day()
 	return oncall.LocalDate(y, m+time.Month(months), min(d, last), int(l-l.Midnight()))
 }
 
-// addBusinessDays returns the n-th day from Monday to Friday after d, which must be one itself.
+// addBusinessDays returns the n-th day from Monday to Friday after d, which must be such a day.
 func addBusinessDays(d oncall.Date, n int) oncall.Date {
 	monday := int(d.Local().Weekday()) - 1
 	n += monday
@@ -57,7 +57,7 @@ func (l *Layer) turnAt(at oncall.Local) int {
 	if at < l.Start {
 		return -1
 	}
-	// No turn is shorter than an hour or than a day's share among its hand-offs.
+	// A turn lasts at least an hour, or the shortest time between hand-offs of a day.
 	most := int((at-l.Start)/hour) + 2
 	if l.Unit != Hours {
 		most = (int((at-l.Start)/day) + 2) * max(1, len(l.HandOffs))
@@ -73,7 +73,7 @@ func (l *Layer) turnFrom(d oncall.Date) int {
 	return 0
 }
 
-// sequence says whose turn it is, for each turn of a layer, from any number on without counting from the start.
+// sequence gives the person of each turn of a layer. It finds any turn directly, without counting from the start.
 type sequence struct {
 	layer    *Layer
 	segments []segment
@@ -82,12 +82,12 @@ type sequence struct {
 // segment is a run of turns among the same people.
 type segment struct {
 	first   int   // turn
-	members []int // places in Layer.Members
-	offset  int   // which of them has the first turn
+	members []int // indexes in Layer.Members
+	offset  int   // index in members of the person of the first turn
 }
 
-// newSequence works out the turns. When people join or leave, the turns go on with the person after the last one in the order
-// of members.
+// newSequence computes the segments. When people join or leave, the turns continue with the person after the last one
+// in the order of members.
 func newSequence(l *Layer) *sequence {
 	firsts := []int{0}
 	for _, m := range l.Members {
@@ -100,7 +100,7 @@ func newSequence(l *Layer) *sequence {
 	slices.Sort(firsts)
 	firsts = slices.Compact(firsts)
 	q := &sequence{layer: l}
-	last := -1 // the place that had the turn before
+	last := -1 // index of the member who had the previous turn
 	for i, first := range firsts {
 		seg := segment{first: first, members: l.taking(l.handOff(first).Date())}
 		if n := len(seg.members); n > 0 {
@@ -114,7 +114,7 @@ func newSequence(l *Layer) *sequence {
 	return q
 }
 
-// taking returns the places of the members that take turns beginning on a day.
+// taking returns the indexes of the members who take turns that begin on a day.
 func (l *Layer) taking(d oncall.Date) []int {
 	var out []int
 	for i, m := range l.Members {
@@ -125,7 +125,7 @@ func (l *Layer) taking(d oncall.Date) []int {
 	return out
 }
 
-// line returns the members for turn n: first whose turn it is, then those who would stand in, in their order.
+// line returns the members for turn n: first the one whose turn it is, then possible stand-ins in order.
 func (q *sequence) line(n int) []LayerMember {
 	i := sort.Search(len(q.segments), func(i int) bool { return q.segments[i].first > n }) - 1
 	seg := q.segments[i]
@@ -136,7 +136,7 @@ func (q *sequence) line(n int) []LayerMember {
 	return out
 }
 
-// cover returns which parts of [start, end) of the wall clock the layer is for.
+// cover returns the parts of [start, end) on the wall clock that the layer covers.
 func (l *Layer) cover(start, end oncall.Local, holidays map[oncall.Date]bool) []localSpan {
 	if l.End != nil {
 		end = min(end, *l.End)

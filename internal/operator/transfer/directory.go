@@ -5,14 +5,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"go.uber.org/zap"
-
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/database"
 	"github.com/iris-oncall/iris/internal/directory"
 	"github.com/iris-oncall/iris/internal/directory/connect"
-	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
+	"github.com/iris-oncall/iris/internal/postgres/people"
 )
 
 type (
@@ -45,17 +42,14 @@ func Directory(ctx context.Context, c config.Directory, o DirectoryOptions) (Dir
 	if err != nil {
 		return directory.Report{}, err
 	}
-	db, err := database.Open(ctx, c.Common, "iris", 2, prometheus.NewRegistry(), zap.NewNop())
+	db, _, err := database.Connect(ctx, c.Common)
 	if err != nil {
 		return directory.Report{}, err
 	}
 	defer db.Close()
-	if _, err := database.Prepare(ctx, db, c.Common, zap.NewNop()); err != nil {
-		return directory.Report{}, err
-	}
 	ctx, cancel := context.WithTimeout(ctx, syncWithin)
 	defer cancel()
-	store := pgpeople.NewDirectorySync(db, actor)
+	store := people.NewDirectorySync(db, actor)
 	report, err := syncer.Run(ctx, store, o)
 	if err != nil || o.DryRun || report.Stopped != "" {
 		return report, err

@@ -8,9 +8,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"go.uber.org/zap"
-
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/database"
 	"github.com/iris-oncall/iris/internal/imports"
@@ -54,15 +51,11 @@ func Oncall(ctx context.Context, c config.Common, in Import, options OncallOptio
 // runImport connects both databases and runs one import in one transaction.
 func runImport(ctx context.Context, c config.Common, in Import, name string, run func(*imports.Source, imports.Store, *imports.Report) error) (*imports.Report, error) {
 	began := time.Now()
-	db, err := database.Open(ctx, c, "iris", 4, prometheus.NewRegistry(), zap.NewNop())
+	db, installation, err := database.Connect(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	defer db.Close()
-	installation, err := database.Prepare(ctx, db, c, zap.NewNop())
-	if err != nil {
-		return nil, err
-	}
 	source, err := imports.OpenSource(ctx, in.From, in.Password)
 	if err != nil {
 		return nil, err

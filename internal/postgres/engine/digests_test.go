@@ -50,7 +50,7 @@ func TestAFloodBecomesADigest(t *testing.T) {
 		}
 	}
 	held := ids[2]
-	require.Contains(t, e.Timeline(held), "held: page to ana held: more than 2 pages of this plan and priority within 1 min; it leaves in a digest within 1 min")
+	require.Contains(t, e.Timeline(held), "held: page to ana held: more than 2 pages of this plan and priority within 1 min; it is sent in a digest within 1 min")
 	require.Equal(t, "sent-change|aggregated|Aggregated with key ("+fmt.Sprint(plan)+", shop, high, ana)", e.Text(`select c.change_type || '|' || c.new || '|' || c.description
 		from message_changes c join messages m on m.id = c.message_id where m.incident_id = $1 and m.target = 'ana'`, held))
 	e.Pass()
@@ -76,7 +76,7 @@ func TestAFloodBecomesADigest(t *testing.T) {
 	for _, id := range []int64{ids[2], ids[4], ids[5]} {
 		require.Equal(t, "[shop] 3 messages from plan storm|Batch ID: "+batch+"|ana@sms", e.Text(`select c.subject || '|' || c.body || '|' || c.destination
 			from messages m join message_contents c on c.message_id = m.id where m.incident_id = $1 and m.batch = $2 and m.template is null`, id, batch))
-		require.Contains(t, e.Timeline(id), "held: telling ana by sms of 3 pages in one digest (batch "+batch+")")
+		require.Contains(t, e.Timeline(id), "held: notifying ana by sms of 3 pages in one digest (batch "+batch+")")
 	}
 	found, err := pgincidents.NewResponses(e.DB).Batch(e.Ctx(), batch)
 	require.NoError(t, err)
@@ -121,7 +121,7 @@ func TestALonelyHeldPageLeavesAsItIs(t *testing.T) {
 	e.Later(time.Minute)
 	e.Pass()
 	require.Equal(t, []string{"1.0.0 primary ana sms pending"}, e.Pages(held))
-	require.Equal(t, "held: the page to ana that was held leaves by sms: no others came", e.Timeline(held)[len(e.Timeline(held))-1])
+	require.Equal(t, "held: the held page to ana is sent by sms alone: no others came", e.Timeline(held)[len(e.Timeline(held))-1])
 	// It is sent although the plan is exhausted, but not once somebody has it.
 	queue := queue.New(e.DB)
 	claimed := pgtest.TakeMessages(e, queue)

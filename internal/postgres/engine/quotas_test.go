@@ -40,7 +40,7 @@ func TestPeopleWhoGetTooMuchAreToldAnotherWay(t *testing.T) {
 		modes += e.Text(`select mode || case when mode_changed then '!' else '' end from messages where incident_id = $1`, id) + " "
 	}
 	require.Equal(t, "sms sms slack! email! email! ", modes)
-	require.Contains(t, e.Timeline(ids[2]), "limited: paging ana by slack instead of sms: too many by sms of late, by their own rule")
+	require.Contains(t, e.Timeline(ids[2]), "limited: paging ana by slack instead of sms: too many by sms recently, by their own rule")
 	require.Equal(t, "mode-change sms slack Changing mode due to reprioritization", e.Text(`select format('%s %s %s %s', change_type, old, new, description)
 		from message_changes c join messages m on m.id = c.message_id where m.incident_id = $1`, ids[2]))
 	e.Later(2 * time.Minute)

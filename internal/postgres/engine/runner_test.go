@@ -79,7 +79,7 @@ func TestRunnerEscalatesWhatDoesNotLeave(t *testing.T) {
 	e.Later(time.Minute)
 	e.Pass()
 	require.Equal(t, []string{"1.0.0 primary ana call pending"}, e.Pages(id))
-	require.Equal(t, "late: step 1 not delivered yet, escalating: 1 page is still on the way, the wait starts all the same", e.Timeline(id)[1])
+	require.Equal(t, "late: step 1 not delivered yet, escalating: 1 page is not settled, the wait begins anyway", e.Timeline(id)[1])
 	e.Later(30 * time.Second)
 	e.Pass()
 	require.Len(t, e.Pages(id), 2)
@@ -105,7 +105,7 @@ func TestRunnerCancelsWhatAnAcknowledgementStopsAndMakesItAgainAfterReopening(t 
 	require.Equal(t, []string{
 		"1.0.0 primary ana sms cancelled", "1.1.0 primary ana email sent", "1.1.0 primary bo email sent", "1.1.0 primary cy email cancelled",
 	}, e.Pages(id))
-	require.Equal(t, "cancelled: 2 pages that had not left yet were cancelled", e.Timeline(id)[1])
+	require.Equal(t, "cancelled: 2 pages that were not sent yet were cancelled", e.Timeline(id)[1])
 	require.Equal(t, pgtest.Standing{Step: 1}, e.Standing(id))
 
 	e.Later(time.Minute)
@@ -148,7 +148,7 @@ func TestRunnerReopensBeforeAnythingWasCancelled(t *testing.T) {
 	e.Reopen(id)
 	e.Pass()
 	require.Equal(t, []string{"1.0.0 primary ana sms pending"}, e.Pages(id))
-	require.Equal(t, "reopened: escalation goes on at step 1; what was sent before counts", e.Timeline(id)[1])
+	require.Equal(t, "reopened: escalation continues at step 1; messages that were sent before count", e.Timeline(id)[1])
 }
 
 func TestRunnerPagesTheFallback(t *testing.T) {
@@ -343,7 +343,7 @@ func TestRunnerBrokenProgressAndSteps(t *testing.T) {
 	e.Pass()
 	require.Equal(t, []string{"1.0.0 primary ana sms pending"}, e.Pages(unreadable))
 	require.Contains(t, e.Timeline(unreadable)[0], "failure: the stored progress cannot be read")
-	require.Equal(t, []string{"exhausted: the incident stands at step 7, but plan broken has only 1 step: escalation ends here"}, e.Timeline(beyond))
+	require.Equal(t, []string{"exhausted: the incident is at step 7, but plan broken has only 1 step: escalation ends here"}, e.Timeline(beyond))
 	require.False(t, e.Standing(beyond).Active)
 	require.Equal(t, []string{"1.0.0 fallback owner sms pending"}, e.Pages(none))
 	require.Contains(t, strings.Join(e.Timeline(none), "\n"), "fallback: step 1: plan nothing has no steps; paging owner by sms instead (creator of plan nothing)")
@@ -402,7 +402,7 @@ func TestRunnerPaused(t *testing.T) {
 	e.Exec(`update plans set paused = false where id = $1`, plan)
 	e.Pass()
 	require.Len(t, e.Pages(id), 1)
-	require.Equal(t, "operator: escalation goes on", e.Timeline(id)[1])
+	require.Equal(t, "operator: escalation continues", e.Timeline(id)[1])
 }
 
 func TestRunnerModeChange(t *testing.T) {

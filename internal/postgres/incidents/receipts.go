@@ -9,10 +9,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
-	"github.com/iris-oncall/iris/internal/words"
 )
 
 // Receipts applies delivery receipts to messages. It is safe for concurrent use.
@@ -180,7 +180,7 @@ func undelivered(ctx context.Context, q *db.Queries, r messages.Receipt, id int6
 	again := db.ReceiptTryAgainParams{MessageID: id, Refuse: true}
 	if r.Outcome == messages.OutcomeUnavailable && int(m.ModeAttempt) <= receiptRetries {
 		again.Refuse, again.RetryUs = false, receiptPause.Microseconds()
-		told.Why += fmt.Sprintf(" It is tried again in %s.", words.Duration(receiptPause))
+		told.Why += fmt.Sprintf(" It is tried again in %s.", humanize.Duration(receiptPause))
 	} else {
 		told.Why += " It is tried another way."
 	}

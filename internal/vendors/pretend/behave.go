@@ -3,6 +3,7 @@ package pretend
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -58,8 +59,9 @@ type Behaviour struct {
 	Location string `json:"location"`
 }
 
-// conduct is the behaviour and the rate of one server.
+// conduct is the behaviour, the rate and the log of one server. Safe for use by many goroutines at once.
 type conduct struct {
+	log     *Log
 	mu      sync.Mutex
 	list    []Behaviour
 	limiter *rate.Limiter
@@ -67,14 +69,22 @@ type conduct struct {
 	end     func()          // closes it
 }
 
-func newConduct(r Rate) *conduct {
+// newConduct returns the conduct of a server that behaves. log nil = a new log.
+func newConduct(r Rate, log *Log) *conduct {
+	if log == nil {
+		log = NewLog(0)
+	}
 	closed := make(chan struct{})
-	c := &conduct{closed: closed, end: sync.OnceFunc(func() { close(closed) })}
-	c.limit(r)
+	c := &conduct{log: log, closed: closed, end: sync.OnceFunc(func() { close(closed) })}
+	c.Limit(r)
 	return c
 }
 
-func (c *conduct) limit(r Rate) {
+// Log holds what was received.
+func (c *conduct) Log() *Log { return c.log }
+
+// Limit replaces the rate.
+func (c *conduct) Limit(r Rate) {
 	var l *rate.Limiter
 	if r.PerSecond > 0 {
 		l = rate.NewLimiter(rate.Limit(r.PerSecond), max(r.Burst, 1))
@@ -84,11 +94,11 @@ func (c *conduct) limit(r Rate) {
 	c.limiter = l
 }
 
-// behave replaces all behaviours.
-func (c *conduct) behave(list []Behaviour) {
+// Behave replaces how requests are treated. Without behaviours the server behaves well.
+func (c *conduct) Behave(list ...Behaviour) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.list = append([]Behaviour(nil), list...)
+	c.list = slices.Clone(list)
 }
 
 // next takes the first behaviour that applies to a request for the destination. only, if not nil, says which kinds.

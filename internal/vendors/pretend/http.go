@@ -44,7 +44,7 @@ type dialect interface {
 type web struct {
 	*conduct
 	name    string
-	log     *Log
+	addr    string // "" = a free port on 127.0.0.1
 	dialect dialect
 	ln      net.Listener
 	server  *http.Server
@@ -53,11 +53,14 @@ type web struct {
 
 const maxRequest = 2 << 20
 
-func (s *web) start(addr string) error {
-	if addr == "" {
-		addr = "127.0.0.1:0"
-	}
-	ln, err := net.Listen("tcp", addr)
+// newWeb returns a vendor that is not started. log nil = a new log.
+func newWeb(name, addr string, r Rate, log *Log, d dialect) web {
+	return web{conduct: newConduct(r, log), name: name, addr: addr, dialect: d}
+}
+
+// Start listens.
+func (s *web) Start() error {
+	ln, err := net.Listen("tcp", or(s.addr, "127.0.0.1:0"))
 	if err != nil {
 		return err
 	}
@@ -67,8 +70,8 @@ func (s *web) start(addr string) error {
 	return nil
 }
 
-// stop closes the listener and all connections, and waits for what runs.
-func (s *web) stop() {
+// Close closes the listener and all connections. It waits for requests and callbacks that still run.
+func (s *web) Close() {
 	s.end()
 	if s.server != nil {
 		_ = s.server.Close()
@@ -76,7 +79,8 @@ func (s *web) stop() {
 	s.wg.Wait()
 }
 
-func (s *web) url() string { return "http://" + s.ln.Addr().String() }
+// URL is the base address of the server.
+func (s *web) URL() string { return "http://" + s.ln.Addr().String() }
 
 // pickyListener closes connections while the server refuses them.
 type pickyListener struct {

@@ -54,27 +54,9 @@ func NewPush(cfg PushConfig, log *Log) *Push {
 		}
 		return key
 	})}
-	s.web = web{conduct: newConduct(cfg.Rate), name: PushVendor, log: orLog(log), dialect: s}
+	s.web = newWeb(PushVendor, cfg.Addr, cfg.Rate, log, s)
 	return s
 }
-
-// Start listens.
-func (s *Push) Start() error { return s.start(s.cfg.Addr) }
-
-// Close stops the server.
-func (s *Push) Close() { s.stop() }
-
-// URL is the API's base address.
-func (s *Push) URL() string { return s.url() }
-
-// Log holds what was received.
-func (s *Push) Log() *Log { return s.log }
-
-// Behave replaces how requests are treated; none = well.
-func (s *Push) Behave(list ...Behaviour) { s.behave(list) }
-
-// Limit replaces the rate.
-func (s *Push) Limit(r Rate) { s.limit(r) }
 
 // ForgetTokens makes every access token that was given out worthless.
 func (s *Push) ForgetTokens() {

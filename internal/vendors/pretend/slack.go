@@ -52,27 +52,12 @@ type Slack struct {
 // NewSlack returns a workspace that is not started. log nil = one of its own.
 func NewSlack(cfg SlackConfig, log *Log) *Slack {
 	s := &Slack{cfg: cfg}
-	s.web = web{conduct: newConduct(cfg.Rate), name: SlackVendor, log: orLog(log), dialect: s}
+	s.web = newWeb(SlackVendor, cfg.Addr, cfg.Rate, log, s)
 	return s
 }
 
-// Start listens.
-func (s *Slack) Start() error { return s.start(s.cfg.Addr) }
-
-// Close stops the server.
-func (s *Slack) Close() { s.stop() }
-
 // URL is the API's base address, with the final slash.
-func (s *Slack) URL() string { return s.url() + "/api/" }
-
-// Log holds what was received.
-func (s *Slack) Log() *Log { return s.log }
-
-// Behave replaces how requests are treated; none = well.
-func (s *Slack) Behave(list ...Behaviour) { s.behave(list) }
-
-// Limit replaces the rate.
-func (s *Slack) Limit(r Rate) { s.limit(r) }
+func (s *Slack) URL() string { return s.web.URL() + "/api/" }
 
 func slackError(word string) *refusal { return &refusal{status: http.StatusOK, code: word} }
 
@@ -351,7 +336,7 @@ func (s *Slack) Press(ctx context.Context, target string, entryID int64, actionI
 			continue
 		}
 		payload, err := json.Marshal(map[string]any{
-			"type": "block_actions", "token": "pretend", "trigger_id": "1.2.3", "response_url": s.url() + "/response",
+			"type": "block_actions", "token": "pretend", "trigger_id": "1.2.3", "response_url": s.web.URL() + "/response",
 			"user":      map[string]any{"id": userID, "username": userName, "name": userName, "team_id": "TPRETEND1"},
 			"channel":   map[string]any{"id": "CPRETEND01", "name": "directmessage"},
 			"container": map[string]any{"type": "message", "message_ts": e.VendorID},

@@ -21,6 +21,8 @@ import (
 
 	"github.com/emersion/go-sasl"
 	gosmtp "github.com/emersion/go-smtp"
+
+	"github.com/iris-oncall/iris/internal/vendors/pretend/mail"
 )
 
 // SMTPConfig of the mail server.
@@ -48,7 +50,6 @@ type SMTPConfig struct {
 type SMTP struct {
 	*conduct
 	cfg    SMTPConfig
-	log    *Log
 	ln     net.Listener
 	server *gosmtp.Server
 	wg     sync.WaitGroup
@@ -63,7 +64,7 @@ func NewSMTP(cfg SMTPConfig, log *Log) *SMTP {
 	if cfg.MaxSize <= 0 {
 		cfg.MaxSize = 1 << 20
 	}
-	return &SMTP{conduct: newConduct(cfg.Rate), cfg: cfg, log: orLog(log)}
+	return &SMTP{conduct: newConduct(cfg.Rate, log), cfg: cfg}
 }
 
 // Start listens.
@@ -111,15 +112,6 @@ func (s *SMTP) Addr() string { return s.ln.Addr().String() }
 
 // Connections is how many connections said hello so far.
 func (s *SMTP) Connections() int64 { return s.conns.Load() }
-
-// Log holds what was received.
-func (s *SMTP) Log() *Log { return s.log }
-
-// Behave replaces how messages are treated; none = well.
-func (s *SMTP) Behave(list ...Behaviour) { s.behave(list) }
-
-// Limit replaces the rate.
-func (s *SMTP) Limit(r Rate) { s.limit(r) }
 
 // mailSession is one connection.
 type mailSession struct {
@@ -282,6 +274,16 @@ func (m *mailSession) ends(hard bool) {
 	reset(m.conn.Conn(), hard)
 }
 
+// readMail describes a mail in the entry, and returns why it is refused.
+func (m *mailSession) readMail(raw []byte) string {
+	got, why := mail.Read(raw, mail.Envelope{From: m.entry.From, To: m.entry.To}, m.s.cfg.Light)
+	e := &m.entry
+	e.From, e.Subject, e.Body, e.HTML, e.Headers = got.From, got.Subject, got.Body, got.HTML, got.Headers
+	e.MessageID, e.IncidentID, e.VendorID, e.IdempotencyKey = got.MessageID, got.IncidentID, got.VendorID, got.IdempotencyKey
+	e.Application, e.Plan, e.Priority = got.Application, got.Plan, got.Priority
+	return why
+}
+
 func (m *mailSession) Data(r io.Reader) error {
 	var raw bytes.Buffer
 	if _, err := raw.ReadFrom(r); err != nil {
@@ -291,7 +293,7 @@ func (m *mailSession) Data(r io.Reader) error {
 		}
 		return err
 	}
-	if why := readMail(raw.Bytes(), &m.entry, m.s.cfg.Light); why != "" {
+	if why := m.readMail(raw.Bytes()); why != "" {
 		return m.refused(smtpError(554, gosmtp.EnhancedCode{5, 6, 0}, why))
 	}
 	e := &m.entry

@@ -53,27 +53,9 @@ type phoneCall struct {
 // NewTwilio returns an account that is not started. log nil = one of its own.
 func NewTwilio(cfg TwilioConfig, log *Log) *Twilio {
 	s := &Twilio{cfg: cfg, calls: map[string]*phoneCall{}}
-	s.web = web{conduct: newConduct(cfg.Rate), name: TwilioVendor, log: orLog(log), dialect: s}
+	s.web = newWeb(TwilioVendor, cfg.Addr, cfg.Rate, log, s)
 	return s
 }
-
-// Start listens.
-func (s *Twilio) Start() error { return s.start(s.cfg.Addr) }
-
-// Close stops the server and waits for callbacks that are on their way.
-func (s *Twilio) Close() { s.stop() }
-
-// URL is the API's base address.
-func (s *Twilio) URL() string { return s.url() }
-
-// Log holds what was received.
-func (s *Twilio) Log() *Log { return s.log }
-
-// Behave replaces how requests are treated; none = well.
-func (s *Twilio) Behave(list ...Behaviour) { s.behave(list) }
-
-// Limit replaces the rate.
-func (s *Twilio) Limit(r Rate) { s.limit(r) }
 
 var (
 	e164     = regexp.MustCompile(`^\+[1-9][0-9]{7,14}$`)

@@ -109,7 +109,7 @@ func (v *Vendors) Behave(vendor string, list ...Behaviour) error {
 			return err
 		}
 	}
-	c.behave(list)
+	c.Behave(list...)
 	return nil
 }
 
@@ -133,7 +133,7 @@ func (v *Vendors) conduct(vendor string) (*conduct, error) {
 func (v *Vendors) Reset() {
 	v.log.Reset()
 	for _, c := range []*conduct{v.SMTP.conduct, v.Slack.conduct, v.Twilio.conduct, v.Webhook.conduct, v.Push.conduct} {
-		c.behave(nil)
+		c.Behave()
 	}
 }
 
@@ -189,7 +189,7 @@ func (v *Vendors) Handler() http.Handler {
 	post("/limit", func(_ context.Context, o order) (string, error) {
 		c, err := v.conduct(o.Vendor)
 		if err == nil {
-			c.limit(o.Rate)
+			c.Limit(o.Rate)
 		}
 		return "", err
 	})

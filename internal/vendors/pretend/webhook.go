@@ -27,34 +27,9 @@ type Webhook struct {
 // NewWebhook returns a receiver that is not started. log nil = one of its own.
 func NewWebhook(cfg WebhookConfig, log *Log) *Webhook {
 	s := &Webhook{cfg: cfg}
-	s.web = web{conduct: newConduct(cfg.Rate), name: WebhookVendor, log: orLog(log), dialect: s}
+	s.web = newWeb(WebhookVendor, cfg.Addr, cfg.Rate, log, s)
 	return s
 }
-
-func orLog(log *Log) *Log {
-	if log == nil {
-		return NewLog(0)
-	}
-	return log
-}
-
-// Start listens.
-func (s *Webhook) Start() error { return s.start(s.cfg.Addr) }
-
-// Close stops the server.
-func (s *Webhook) Close() { s.stop() }
-
-// URL is the receiver's address.
-func (s *Webhook) URL() string { return s.url() }
-
-// Log holds what was received.
-func (s *Webhook) Log() *Log { return s.log }
-
-// Behave replaces how requests are treated; none = well.
-func (s *Webhook) Behave(list ...Behaviour) { s.behave(list) }
-
-// Limit replaces the rate.
-func (s *Webhook) Limit(r Rate) { s.limit(r) }
 
 func (s *Webhook) read(r *http.Request, body []byte) (Entry, *refusal) {
 	// The whole URL is the destination, as the sender knows it.

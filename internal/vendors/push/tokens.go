@@ -18,42 +18,39 @@ const renewBefore = 2 * time.Minute
 
 // tokens holds the access token, and fetches one at a time.
 type tokens struct {
-	config *jwt.Config
-	client *vendors.Client
-	turn   chan *oauth2.Token // holds the present token, nil = none, while nobody uses it
+	config  *jwt.Config
+	client  *vendors.Client
+	current chan *oauth2.Token // capacity 1; holds the present token (nil = none) while no goroutine uses it
 }
 
 func newTokens(c *jwt.Config, client *vendors.Client) *tokens {
-	t := &tokens{config: c, client: client, turn: make(chan *oauth2.Token, 1)}
-	t.turn <- nil
+	t := &tokens{config: c, client: client, current: make(chan *oauth2.Token, 1)}
+	t.current <- nil
 	return t
 }
 
-// transport makes calls the way all vendors do, within the time that ctx gives: the library's own request has no context.
-type transport struct {
-	client *vendors.Client
-	ctx    context.Context
-}
+// roundTrip is an http.RoundTripper that is a function.
+type roundTrip func(*http.Request) (*http.Response, error)
 
-// RoundTrip makes one call.
-func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	return t.client.Do(r.WithContext(t.ctx))
-}
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// get returns an access token, or what becomes of a message that cannot have one: nothing was sent.
+// get returns an access token. If there is none, it returns the result of the message, which was not sent.
 func (t *tokens) get(ctx context.Context, secrets []string) (string, *messages.Result) {
 	var have *oauth2.Token
 	select {
-	case have = <-t.turn:
+	case have = <-t.current:
 	case <-ctx.Done():
 		r := vendors.AccountFailed(vendors.Unavailable("no access token in time"))
 		return "", &r
 	}
-	defer func() { t.turn <- have }()
+	defer func() { t.current <- have }()
 	if have != nil && time.Until(have.Expiry) > renewBefore {
 		return have.AccessToken, nil
 	}
-	client := &http.Client{Transport: transport{t.client, ctx}}
+	// The library's own request has no context.
+	client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		return t.client.Do(r.WithContext(ctx))
+	})}
 	fresh, err := t.config.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, client)).Token()
 	if err != nil {
 		r := noToken(err, secrets)
@@ -66,16 +63,16 @@ func (t *tokens) get(ctx context.Context, secrets []string) (string, *messages.R
 	return have.AccessToken, nil
 }
 
-// forget drops a refused access token.
+// forget drops an access token that Firebase refused.
 func (t *tokens) forget(access string) {
-	have := <-t.turn
+	have := <-t.current
 	if have != nil && have.AccessToken == access {
 		have = nil
 	}
-	t.turn <- have
+	t.current <- have
 }
 
-// noToken says why there is no access token. Whatever it was, the message was not sent.
+// noToken is the result of a message for which there is no access token: the message was not sent.
 func noToken(err error, secrets []string) messages.Result {
 	var refused *oauth2.RetrieveError
 	if !errors.As(err, &refused) || refused.Response == nil {

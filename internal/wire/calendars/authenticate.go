@@ -88,7 +88,7 @@ func (a *Authenticator) signed(r *http.Request, header string, body []byte) (aut
 	case err != nil:
 		return auth.Application{}, auth.ErrOncallDigest
 	}
-	app, err := auth.Claimed(r.Context(), a.Applications, name)
+	app, err := auth.Lookup(r.Context(), a.Applications, name)
 	if err != nil {
 		return auth.Application{}, err
 	}

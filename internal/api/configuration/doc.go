@@ -1,0 +1,67 @@
+// Package configuration serves the routes of /v1 that change the configuration or show who changed it: fallbacks of plans
+// and applications, deletion of objects, and the audit log. api mounts its routes.
+package configuration
+
+import (
+	"context"
+	"slices"
+
+	"github.com/iris-oncall/iris/internal/applications"
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+// Plans reads active plans and stores their fallbacks. A nil fallback removes the stored one. A plan that does not exist is a
+// NotFound fault.
+type Plans interface {
+	ByName(ctx context.Context, name string) (escalation.PlanSteps, error)
+	SetFallback(ctx context.Context, plan string, to *escalation.Target) error
+}
+
+// Applications reads applications and stores their fallbacks. A nil fallback removes the stored one. An application that does
+// not exist is a NotFound fault.
+type Applications interface {
+	Describe(ctx context.Context, name string) (applications.Application, error)
+	SetFallback(ctx context.Context, application int64, to *escalation.Target) error
+}
+
+// Fallbacks reads the fallbacks of applications, by number.
+type Fallbacks interface {
+	Applications(ctx context.Context, ids []int64) (map[int64]escalation.Application, error)
+}
+
+// Removals deletes objects by kind (team, user, plan, template) and name. An object that others use is a Conflict fault that
+// names them, unless force is set. An object that does not exist or is not active is a NotFound fault.
+type Removals interface {
+	Remove(ctx context.Context, kind, name string, force bool, actor string) error
+	// AdministersTeam reports whether a person administers a team.
+	AdministersTeam(ctx context.Context, person users.ID, team string) (bool, error)
+}
+
+// AuditLog reads the changes that people made: those with a number smaller than before, newest first.
+type AuditLog interface {
+	Before(ctx context.Context, before int64, limit int) ([]auth.AuditRecord, error)
+}
+
+// Deps are the parts that the routes work on. All are required.
+type Deps struct {
+	Plans        Plans
+	Applications Applications
+	Fallbacks    Fallbacks
+	Removals     Removals
+	AuditLog     AuditLog
+}
+
+// The routes by resource.
+type (
+	fallbacks struct{ Deps }
+	removals  struct{ Deps }
+	auditLog  struct{ Deps }
+)
+
+// Routes returns the routes on the parts.
+func Routes(d Deps) []routing.Route {
+	return slices.Concat(fallbacks{d}.routes(), removals{d}.routes(), auditLog{d}.routes())
+}

@@ -1,0 +1,106 @@
+package incidents
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/iris-oncall/iris/internal/api/page"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+func (a timelines) routes() []routing.Route {
+	return []routing.Route{routing.Get("/v1/incidents/{id}/timeline", routing.Someone, a.list)}
+}
+
+// entry is an entry of a timeline on the wire.
+type entry struct {
+	At     *string             `json:"at"`
+	Kind   incidents.EntryKind `json:"kind"`
+	Actor  *string             `json:"actor"`
+	Text   string              `json:"text"`
+	Detail json.RawMessage     `json:"detail"`
+}
+
+// list answers with what happened to an incident, oldest first.
+func (a timelines) list(w http.ResponseWriter, r *http.Request) error {
+	q, err := page.Read(r)
+	if err != nil {
+		return err
+	}
+	after, ok := parsePosition(q.AfterName())
+	if !ok {
+		return page.BadCursor()
+	}
+	found, err := a.find(r)
+	if err != nil {
+		return err
+	}
+	entries, err := a.Timelines.Timeline(r.Context(), found.ID)
+	if err != nil {
+		return err
+	}
+	shown, next := after.page(entries, q.Size)
+	return page.AnswerEntries(w, shown, showEntry, next)
+}
+
+func showEntry(e incidents.Entry) any {
+	out := entry{At: page.Time(e.At), Kind: e.Kind, Actor: page.OrNull(e.Actor), Text: e.Text, Detail: e.Detail}
+	if len(out.Detail) == 0 {
+		out.Detail = json.RawMessage("null")
+	}
+	return out
+}
+
+// position is a place in a timeline: all entries before an instant were shown, and some entries of that instant.
+type position struct {
+	at    int64 // microseconds
+	shown int
+}
+
+func parsePosition(s string) (position, bool) {
+	if s == "" {
+		return position{}, true
+	}
+	at, shown, ok := strings.Cut(s, ".")
+	micros, err := strconv.ParseInt(at, 10, 64)
+	n, err2 := strconv.Atoi(shown)
+	return position{micros, n}, ok && err == nil && err2 == nil && n >= 0
+}
+
+// page returns the entries after the position and the cursor of the next page; "" on the last page. entries are in order.
+func (p position) page(entries []incidents.Entry, limit int) (page []incidents.Entry, next string) {
+	same := 0
+	for _, e := range entries {
+		at := e.At.UnixMicro()
+		if at < p.at {
+			continue
+		}
+		if at == p.at && same < p.shown {
+			same++
+			continue
+		}
+		if len(page) == limit {
+			return page, positionAfter(page, p)
+		}
+		page = append(page, e)
+	}
+	return page, ""
+}
+
+// positionAfter is the cursor behind a page that began at from.
+func positionAfter(page []incidents.Entry, from position) string {
+	last := page[len(page)-1].At.UnixMicro()
+	shown := 0
+	if last == from.at {
+		shown = from.shown
+	}
+	for _, e := range page {
+		if e.At.UnixMicro() == last {
+			shown++
+		}
+	}
+	return strconv.FormatInt(last, 10) + "." + strconv.Itoa(shown)
+}

@@ -1,0 +1,106 @@
+// Package catalog saves plans and templates: it checks what people configure, decides who may replace a version, and calls
+// storage. The edges of /v0 and /v1 call it. It knows no transport: a fault names the field as bodies of /v1 spell it, and
+// has the title that clients of /v0 expect.
+package catalog
+
+import (
+	"context"
+	"errors"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// MaxName is the longest name of a plan or template, in characters.
+const MaxName = 255
+
+// People finds people by name, ignoring case; a NotFound fault when there is none.
+type People interface {
+	ByName(ctx context.Context, name string) (users.User, error)
+}
+
+// Authors decides in whose name a version may be saved, and who may replace it.
+type Authors struct {
+	People People
+	// Teammates reports whether two people belong to the same active team.
+	Teammates func(ctx context.Context, one, other users.ID) (bool, error)
+	Openings  auth.Openings
+}
+
+// Creator finds the person in whose name a version is saved. auth.ErrNotThisUser when the actor may not act for them, an
+// Invalid fault when there is no such person.
+func (a Authors) Creator(ctx context.Context, actor auth.Actor, name string) (users.User, error) {
+	u, err := a.People.ByName(ctx, name)
+	unknown := fault.Is(err, fault.NotFound)
+	if err != nil && !unknown {
+		return u, err
+	}
+	if unknown {
+		u = users.User{Name: name}
+	}
+	switch {
+	case !actor.MayActAs(u, a.Openings):
+		return u, auth.ErrNotThisUser
+	case unknown:
+		return u, fault.Invalidf("creator", "Creator %s not found", name)
+	}
+	return u, nil
+}
+
+// version is the active version that a new one replaces.
+type version struct {
+	kind, name, creator string
+	creatorID           users.ID
+}
+
+// mayReplace allows a new version to the creator of the active one, to people in a team with the creator, and to those who
+// may change it otherwise. found is the error of reading the active version: nothing is replaced when there is none.
+func (a Authors) mayReplace(ctx context.Context, actor auth.Actor, v version, found error) error {
+	switch {
+	case fault.Is(found, fault.NotFound):
+		return nil
+	case found != nil:
+		return found
+	case actor.MayChange(v.creatorID, a.Openings):
+		return nil
+	}
+	if actor.UserID != 0 && !actor.ReadOnly {
+		are, err := a.Teammates(ctx, actor.UserID, v.creatorID)
+		if err != nil || are {
+			return err
+		}
+	}
+	return fault.Newf(fault.Forbidden, "Only %s, their teams or an admin may replace the %s %s", v.creator, v.kind, v.name)
+}
+
+// invalid returns an Invalid fault about a field, with a title.
+func invalid(field, title, detail string) error {
+	return &fault.Error{Kind: fault.Invalid, Field: field, Message: title, Detail: detail}
+}
+
+// titled gives an Invalid fault a title; its message becomes the detail.
+func titled(err error, title string) error {
+	var f *fault.Error
+	if !errors.As(err, &f) || f.Kind != fault.Invalid {
+		return err
+	}
+	return invalid(f.Field, title, fault.Public(f))
+}
+
+// Destination reports whether s can be where a message goes: one line of 1 to MaxDestination bytes.
+func Destination(s string) bool {
+	blank := true
+	for _, c := range s {
+		if unicode.IsControl(c) {
+			return false
+		}
+		blank = blank && unicode.IsSpace(c)
+	}
+	return !blank && len(s) <= MaxDestination && utf8.ValidString(s)
+}
+
+// MaxDestination is the longest destination, in bytes.
+const MaxDestination = 1000

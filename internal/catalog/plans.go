@@ -1,0 +1,210 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Bounds of one plan. Repetitions of a notification are counted in 16 bits.
+const (
+	MaxSteps         = 500
+	MaxNotifications = 2000
+	MaxRepeat        = 10_000
+)
+
+// InvalidPlan is the title of faults of a plan.
+const InvalidPlan = "Invalid plan"
+
+// PlanStore stores versions of plans. What does not exist is a NotFound fault.
+type PlanStore interface {
+	ByName(ctx context.Context, name string) (escalation.PlanSteps, error)
+	Reach(ctx context.Context, targets, templates []string) (escalation.Reach, error)
+	Create(ctx context.Context, d escalation.PlanContent) (escalation.PlanID, error)
+}
+
+// Plans saves versions of plans. It is safe for concurrent use.
+type Plans struct {
+	Store PlanStore
+	Authors
+	// Syntax reports what is wrong with a Jinja2 template, nil when nothing is.
+	Syntax func(source string) error
+	// MaxLength refuses plans that take longer; 0 = any length.
+	MaxLength time.Duration
+	// ListLimit is the size from which a mailing list pages nobody; 0 = any size is paged.
+	ListLimit int
+}
+
+// PlanName returns the name of a plan without the spaces around it. A name that no plan can have is an Invalid fault.
+func PlanName(name string) (string, error) {
+	name = strings.TrimSpace(name)
+	switch {
+	case name == "":
+		return name, invalid("name", InvalidPlan, "Empty plan name")
+	case number(name):
+		return name, invalid("name", InvalidPlan, "Plan name cannot be a number")
+	case utf8.RuneCountInString(name) > MaxName:
+		return name, invalid("name", InvalidPlan, fmt.Sprintf("Plan name cannot be longer than %d characters", MaxName))
+	}
+	return name, nil
+}
+
+// number reports whether a name is taken for the number of a version.
+func number(name string) bool {
+	return name != "" && !strings.ContainsFunc(name, func(c rune) bool { return c < '0' || c > '9' })
+}
+
+// Save stores a new version of a plan, which becomes the active one of its name. Targets of content have names only; creator
+// comes from Creator. tracking is nil for a plan without tracking notifications. The warnings tell who cannot be reached.
+func (p Plans) Save(ctx context.Context, actor auth.Actor, creator users.User, content escalation.PlanContent, tracking *Tracking) (id escalation.PlanID, warnings []string, err error) {
+	content.CreatorID = creator.ID
+	if err := CheckShape(content.Steps, p.MaxLength); err != nil {
+		return 0, nil, err
+	}
+	if warnings, err = p.checkSteps(ctx, content.Steps); err != nil {
+		return 0, nil, err
+	}
+	if !creator.Active {
+		warnings = append(warnings, "the creator "+creator.Name+" is not active, so nobody is the last resort")
+	}
+	if tracking != nil {
+		if content.Tracking, err = tracking.Check(p.Syntax); err != nil {
+			return 0, nil, err
+		}
+		if content.Tracking.Mode == users.Call {
+			warnings = append(warnings, "a tracking notification is never a call, so none is sent")
+		}
+	}
+	active, found := p.Store.ByName(ctx, content.Name)
+	if err := p.mayReplace(ctx, actor, version{"plan", active.Name, active.Creator, active.CreatorID}, found); err != nil {
+		return 0, nil, err
+	}
+	id, err = p.Store.Create(ctx, content)
+	return id, warnings, err
+}
+
+// CheckShape applies the rules that need nothing but the plan. longest = 0 allows any length.
+func CheckShape(steps []escalation.Step, longest time.Duration) error {
+	seen := map[int]bool{}
+	highest := -1
+	var length time.Duration
+	for _, s := range steps {
+		var step time.Duration
+		for _, n := range s.Notifications {
+			if n.DynamicIndex != nil {
+				seen[*n.DynamicIndex] = true
+				highest = max(highest, *n.DynamicIndex)
+			}
+			step = max(step, n.Wait*time.Duration(n.Repeat+1))
+		}
+		length += step
+	}
+	if highest+1 != len(seen) {
+		return invalid("steps", InvalidPlan, "Dynamic target numbers must span 0..n without gaps")
+	}
+	if longest > 0 && length > longest {
+		return invalid("steps", InvalidPlan, fmt.Sprintf("Plan length exceeds the %g hour maximum", longest.Hours()))
+	}
+	return nil
+}
+
+// checkSteps compares the steps with what exists, resolves their targets, and warns of those that reach nobody now.
+func (p Plans) checkSteps(ctx context.Context, steps []escalation.Step) ([]string, error) {
+	var targets, templates []string
+	for _, s := range steps {
+		for _, n := range s.Notifications {
+			if n.Target != nil && !slices.Contains(targets, n.Target.Name) {
+				targets = append(targets, n.Target.Name)
+			}
+			if !slices.Contains(templates, n.Template) {
+				templates = append(templates, n.Template)
+			}
+		}
+	}
+	reach, err := p.Store.Reach(ctx, targets, templates)
+	if err != nil {
+		return nil, err
+	}
+	reach.ListLimit = p.ListLimit
+	var warnings []string
+	if len(steps) == 0 {
+		warnings = append(warnings, "the plan has no steps: incidents with it are refused")
+	}
+	for i := range steps {
+		needed := false
+		for j := range steps[i].Notifications {
+			n := &steps[i].Notifications[j]
+			needed = needed || !n.Optional
+			found, err := checkNotification(n, reach, i, j)
+			if err != nil {
+				return nil, err
+			}
+			for _, f := range found {
+				if text := fmt.Sprintf("step %d: %s", i+1, f); !slices.Contains(warnings, text) {
+					warnings = append(warnings, text)
+				}
+			}
+		}
+		if !needed {
+			return nil, invalid(fmt.Sprintf("steps[%d]", i), InvalidPlan, fmt.Sprintf(
+				"You must have at least one non-optional notification per step. Step %d has none.", i+1))
+		}
+	}
+	return warnings, nil
+}
+
+// checkNotification fills in the ids of the notification at a place of a step. Its warnings are no reason to refuse it.
+func checkNotification(n *escalation.Notification, reach escalation.Reach, step, place int) (warnings []string, err error) {
+	refuse := func(member, title, format string, args ...any) ([]string, error) {
+		return nil, invalid(fmt.Sprintf("steps[%d][%d].%s", step, place, member), title, fmt.Sprintf(format, args...))
+	}
+	if !slices.Contains(users.Priorities, n.Priority) {
+		return refuse("priority", InvalidPlan, "Priority not found for step %d", step+1)
+	}
+	if n.Target != nil {
+		role, kind, ok := reach.Role(n.Target.Role)
+		if !ok {
+			return refuse("target.role", InvalidPlan, "Role not found for step %d", step+1)
+		}
+		t, fits, exists := reach.Pick(kind, n.Target.Name)
+		if !exists {
+			return refuse("target.name", InvalidPlan, "Target %s not found for step %d", n.Target.Name, step+1)
+		}
+		if !fits {
+			return refuse("target.role", "Invalid role", "Role %s is not appropriate for target %s in step %d", n.Target.Role, n.Target.Name, step+1)
+		}
+		n.Target.Role, n.Target.TargetID = role, t.TargetID
+		warnings = append(warnings, targetWarnings(t, reach.ListLimit)...)
+	}
+	t, ok := reach.Templates[n.Template]
+	if !ok {
+		return refuse("template", InvalidPlan, "Invalid data for step %d", step+1)
+	}
+	if t.Applications == 0 {
+		warnings = append(warnings, "the template "+n.Template+" has no words for any application")
+	}
+	return warnings, nil
+}
+
+func targetWarnings(t escalation.ReachTarget, listLimit int) []string {
+	switch {
+	case !t.Active:
+		return []string{fmt.Sprintf("the %s %s is not active", t.Kind, t.Name)}
+	case listLimit > 0 && t.Size >= listLimit:
+		return []string{fmt.Sprintf("the mailing list %s is too large: it has %d members, and lists of %d or more are not paged", t.Name, t.Size, listLimit)}
+	case t.People == 0:
+		return []string{fmt.Sprintf("the %s %s has no active members", t.Kind, t.Name)}
+	case t.Reachable == 0 && t.Kind == "user":
+		return []string{fmt.Sprintf("the user %s has no contact in any mode", t.Name)}
+	case t.Reachable == 0:
+		return []string{fmt.Sprintf("nobody in the %s %s has a contact in any mode", t.Kind, t.Name)}
+	}
+	return nil
+}

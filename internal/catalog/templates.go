@@ -1,0 +1,43 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/messages"
+)
+
+// InvalidTemplate is the title of faults of a template.
+const InvalidTemplate = "Invalid template"
+
+// TemplateStore stores versions of templates. What does not exist is a NotFound fault.
+type TemplateStore interface {
+	ByName(ctx context.Context, name string) (messages.TemplateDetails, error)
+	Create(ctx context.Context, d messages.NewTemplate) (messages.TemplateID, error)
+}
+
+// Templates saves versions of templates. It is safe for concurrent use.
+type Templates struct {
+	Store TemplateStore
+	Authors
+	// Syntax reports what is wrong with a Jinja2 template, nil when nothing is.
+	Syntax func(source string) error
+}
+
+// Save stores a new version of a template, which becomes the active one of its name.
+func (t Templates) Save(ctx context.Context, actor auth.Actor, d messages.NewTemplate) (messages.TemplateID, error) {
+	for i, w := range d.Words {
+		for _, part := range []struct{ name, text string }{{"subject", w.Subject}, {"body", w.Body}, {"email_html", w.EmailHTML}} {
+			if err := t.Syntax(part.text); err != nil {
+				return 0, invalid(fmt.Sprintf("content[%d].%s", i, part.name), "Invalid jinja template", err.Error())
+			}
+		}
+	}
+	active, found := t.Store.ByName(ctx, d.Name)
+	if err := t.mayReplace(ctx, actor, version{"template", active.Name, active.Creator, active.CreatorID}, found); err != nil {
+		return 0, err
+	}
+	id, err := t.Store.Create(ctx, d)
+	return id, titled(err, InvalidTemplate)
+}

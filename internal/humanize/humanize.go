@@ -1,0 +1,39 @@
+// Package humanize formats values as text for people: numbers with a noun, durations, and the suggestion for a misspelt name.
+// Any package may call it; it imports nothing of Iris.
+package humanize
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Count returns a number with its noun: "1 page", "3 pages".
+func Count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// Duration formats a duration in whole seconds: "1 h 30 min", "1 min 30 s". Less than a second is in milliseconds, less than zero is "0 s".
+func Duration(d time.Duration) string {
+	if d > 0 && d < time.Second {
+		return fmt.Sprintf("%d ms", max(1, d.Milliseconds()))
+	}
+	d = d.Round(time.Second)
+	if d <= 0 {
+		return "0 s"
+	}
+	var parts []string
+	for _, u := range []struct {
+		unit time.Duration
+		name string
+	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "min"}, {time.Second, "s"}} {
+		if n := d / u.unit; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, u.name))
+			d -= n * u.unit
+		}
+	}
+	return strings.Join(parts, " ")
+}

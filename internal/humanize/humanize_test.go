@@ -1,0 +1,17 @@
+package humanize
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestDuration(t *testing.T) {
+	t.Parallel()
+	for want, d := range map[string]time.Duration{
+		"0 s": 0, "15 min": 15 * time.Minute, "1 min 30 s": 90 * time.Second, "1 d 2 h": 26 * time.Hour, "250 ms": 250 * time.Millisecond, "2 s": 1800 * time.Millisecond,
+	} {
+		require.Equal(t, want, Duration(d))
+	}
+}

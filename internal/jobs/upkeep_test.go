@@ -1,0 +1,53 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+)
+
+func TestAPassThatPanicsHasFailed(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	passes, told := 0, []error{}
+	pass := func(context.Context) error {
+		switch passes++; passes {
+		case 1:
+			panic("poison")
+		case 2:
+			return nil
+		case 3:
+			return errors.New("away")
+		}
+		cancel()
+		return nil
+	}
+	require.NoError(t, repeat(ctx, time.Millisecond, pass, func(err error) { told = append(told, err) }))
+	require.Len(t, told, 2)
+	require.ErrorContains(t, told[0], "internal error: poison")
+	require.Contains(t, fmt.Sprintf("%+v", told[0]), "upkeep_test.go", "with the stack")
+	require.EqualError(t, told[1], "away")
+}
+
+// A team over which a defect stumbles is noted as failed; the process lives and the other teams have their turn.
+func TestPopulatorOutlivesAPanic(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t)
+	_, err := db.Pool().Exec(t.Context(), populateSeed)
+	require.NoError(t, err)
+	p := testPopulator(t, db, owner{epoch: 7})
+	p.wake = func(buckets.Set) { panic("poison") } // reached for the team that has nobody
+	require.NoError(t, p.pass(t.Context()))
+	var problems, made int
+	require.NoError(t, db.Pool().QueryRow(t.Context(), `select count(*) from team_populations where problem <> ''`).Scan(&problems))
+	require.NoError(t, db.Pool().QueryRow(t.Context(), `select count(distinct team_id) from shifts`).Scan(&made))
+	require.Equal(t, 1, problems)
+	require.Equal(t, 1, made)
+}

@@ -1,0 +1,110 @@
+package operator
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/fault"
+)
+
+// Intake has the settings for the alerts of an application; nil = unchanged.
+type Intake struct {
+	DefaultPlan *string // plan of alerts that name no usable plan; "" = none
+	// LateWithin is how long after a resolve a firing alert counts as late. LateHold is how long a late alert waits for its resolve.
+	LateWithin, LateHold *time.Duration
+}
+
+// maxLate is the maximum of LateWithin and LateHold.
+const maxLate = 24 * time.Hour
+
+// SetIntake changes the settings for the alerts of an application.
+func (o *Operator) SetIntake(ctx context.Context, name string, in Intake) error {
+	app, err := o.application(ctx, name)
+	if err != nil {
+		return err
+	}
+	if in.DefaultPlan != nil {
+		app.DefaultPlan = strings.TrimSpace(*in.DefaultPlan)
+		if app.DefaultPlan != "" {
+			if _, err := o.plans.ByName(ctx, app.DefaultPlan); err != nil {
+				return fault.Wrap(fault.Invalid, err, "application "+app.Name+": there is no active plan "+app.DefaultPlan+" for --default-plan")
+			}
+		}
+	}
+	for _, t := range []struct {
+		flag string
+		of   *time.Duration
+		to   *time.Duration
+	}{{"--late-within", in.LateWithin, &app.LateWithin}, {"--late-hold", in.LateHold, &app.LateHold}} {
+		switch {
+		case t.of == nil:
+		case *t.of < 0 || *t.of > maxLate:
+			return fault.Invalidf("late", "application %s: %s must be between 0 and 24h", app.Name, t.flag)
+		default:
+			*t.to = *t.of
+		}
+	}
+	if err := o.applications.SetIntake(ctx, app); err != nil {
+		return err
+	}
+	return o.note(ctx, "intake of alerts changed", "application "+app.Name)
+}
+
+// maxRepage is the maximum of repage_after, which the database stores in seconds.
+const maxRepage = 365 * 24 * time.Hour
+
+// SetRepageAfter sets after which time a repeated alert restarts an exhausted plan; 0 = never.
+func (o *Operator) SetRepageAfter(ctx context.Context, plan string, after time.Duration) error {
+	if after < 0 || after > maxRepage {
+		return fault.Invalidf("repage_after", "plan %s: --repage-after must be between 0 and 8760h", plan)
+	}
+	if after > 0 && after < time.Minute {
+		return fault.Invalidf("repage_after", "plan %s: --repage-after must be 0 or at least 1m", plan)
+	}
+	if err := o.plans.SetRepageAfter(ctx, plan, after); err != nil {
+		return err
+	}
+	return o.note(ctx, "repage_after changed", "plan "+plan+", "+after.String())
+}
+
+// parseFallback parses ROLE:NAME; "" = no fallback.
+func parseFallback(text string) (*escalation.Target, error) {
+	if text == "" {
+		return nil, nil
+	}
+	role, name, ok := strings.Cut(text, ":")
+	if !ok || role == "" || name == "" {
+		return nil, fault.Invalidf("fallback", "--fallback: %.60q must be ROLE:NAME, such as team:sre or user:alice", text)
+	}
+	return &escalation.Target{Role: role, Name: name}, nil
+}
+
+// SetPlanFallback sets the target (ROLE:NAME) that is paged when no recipient of a step can be reached; "" = no fallback.
+func (o *Operator) SetPlanFallback(ctx context.Context, plan, fallback string) error {
+	to, err := parseFallback(fallback)
+	if err != nil {
+		return err
+	}
+	if err := o.plans.SetFallback(ctx, plan, to); err != nil {
+		return err
+	}
+	return o.note(ctx, "fallback changed", "plan "+plan+", "+fallback)
+}
+
+// SetApplicationFallback sets the fallback of an application, which is used when the plan has none. See SetPlanFallback.
+func (o *Operator) SetApplicationFallback(ctx context.Context, name, fallback string) error {
+	to, err := parseFallback(fallback)
+	if err != nil {
+		return err
+	}
+	app, err := o.application(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := o.applications.SetFallback(ctx, app.ID, to); err != nil {
+		return err
+	}
+	return o.note(ctx, "fallback changed", "application "+app.Name+", "+fallback)
+}

@@ -1,0 +1,67 @@
+// Package incidents serves the list of incidents, the page of one incident, and the forms that change an incident. The web site
+// mounts it. A message is shown as sent only after a vendor accepted it.
+package incidents
+
+import (
+	"context"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/web/page"
+)
+
+// Incidents reads incidents.
+type Incidents interface {
+	List(ctx context.Context, q filters.Query) ([]incidents.Incident, error)
+	Get(ctx context.Context, id incidents.ID) (incidents.Incident, error)
+	Timeline(ctx context.Context, id incidents.ID) ([]incidents.Entry, error)
+}
+
+// Transitions changes incidents. A method returns when its change is durable.
+type Transitions interface {
+	Acknowledge(ctx context.Context, c incidents.Change, owner users.User) ([]incidents.Acknowledged, error)
+	Reopen(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
+	Resolve(ctx context.Context, c incidents.Change, resolved bool) ([]incidents.Acknowledged, error)
+	AddComment(ctx context.Context, id incidents.ID, author users.User, content string) (int64, error)
+}
+
+// Messages reads the messages of an incident, oldest first.
+type Messages interface {
+	ByIncident(ctx context.Context, id incidents.ID) ([]messages.Message, error)
+}
+
+// Deps are the parts that the pages work on.
+type Deps struct {
+	Incidents   Incidents
+	Transitions Transitions
+	Messages    Messages
+	// Steps returns the number of steps of a plan version; 0 = unknown.
+	Steps func(ctx context.Context, planID int64) int
+	// Wake notifies the processors of changed buckets. It never blocks.
+	Wake func(buckets.Set)
+}
+
+// Handlers serves the pages. It is safe for concurrent use.
+type Handlers struct {
+	Deps
+	Pages *page.Pages
+}
+
+// Routes mounts the pages that change nothing.
+func (h Handlers) Routes(r chi.Router) {
+	page.Get(r, "/incidents", h.list)
+	page.Get(r, "/incidents/{id}", h.show)
+}
+
+// ChangeRoutes mounts the forms. The caller must admit only people who may write.
+func (h Handlers) ChangeRoutes(r chi.Router) {
+	r.Post("/incidents/{id}/acknowledge", h.acknowledge)
+	r.Post("/incidents/{id}/reopen", h.reopen)
+	r.Post("/incidents/{id}/resolve", h.resolve)
+	r.Post("/incidents/{id}/comments", h.comment)
+}

@@ -1,0 +1,136 @@
+package incidents
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/web/page"
+)
+
+type incidentView struct {
+	incidents.Incident
+	Title, State, StateText               string
+	CanAcknowledge, CanReopen, CanResolve bool
+}
+
+type tab struct {
+	Label, Href string
+	Current     bool
+}
+
+type listView struct {
+	page.Frame
+	Tabs                    []tab
+	Show, Application, Plan string
+	Live                    page.Live
+}
+
+type rowsView struct {
+	Rows     []incidentView
+	Older    string // address of the next rows; "" = there are none
+	Empty    string // text for a list without rows
+	Self     string // address of this list
+	ReadOnly bool
+}
+
+// selection is a tab of the list.
+type selection struct {
+	name, label, empty string
+	conditions         []filters.Condition
+}
+
+// selections returns the tabs of the list. The first one is the default.
+func selections() []selection {
+	flag := func(field string, v int64) []filters.Condition {
+		return []filters.Condition{{Field: field, Op: filters.Eq, Values: []any{v}}}
+	}
+	return []selection{
+		{"open", "Open", "No open incidents.", flag("resolved", 0)},
+		{"escalating", "Escalating", "No incident is escalating: nobody is being paged.", flag("active", 1)},
+		{"resolved", "Resolved", "No resolved incidents.", flag("resolved", 1)},
+		{"all", "All", "No incidents.", nil},
+	}
+}
+
+func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
+	v := r.URL.Query()
+	tabs := selections()
+	chosen := tabs[0]
+	for _, s := range tabs {
+		if s.name == v.Get("show") {
+			chosen = s
+		}
+	}
+	view := listView{Show: chosen.name, Application: strings.TrimSpace(v.Get("application")), Plan: strings.TrimSpace(v.Get("plan"))}
+	q := filters.Query{Conditions: chosen.conditions, Limit: page.ListLength + 1}
+	for _, f := range []struct{ field, text string }{{"application", view.Application}, {"plan", view.Plan}} {
+		if f.text != "" {
+			q.Conditions = append(q.Conditions, filters.Condition{Field: f.field, Op: filters.Contains, Values: []any{page.Storable(f.text)}})
+		}
+	}
+	if before, err := strconv.ParseInt(v.Get("before"), 10, 64); err == nil {
+		q.Conditions = append(q.Conditions, filters.Condition{Field: "id", Op: filters.Lt, Values: []any{before}})
+	}
+	found, err := h.Incidents.List(r.Context(), q)
+	if err != nil {
+		h.Pages.Fail(rw, r, err)
+		return
+	}
+	rows := rowsView{Empty: chosen.empty, ReadOnly: page.Reader(r).ReadOnly, Self: listPath(v, "show", chosen.name)}
+	if view.Application != "" || view.Plan != "" {
+		rows.Empty = "No incident matches the filter."
+	}
+	if len(found) > page.ListLength {
+		found = found[:page.ListLength]
+		rows.Older = listPath(v, "before", strconv.FormatInt(int64(found[len(found)-1].ID), 10))
+	}
+	for _, i := range found {
+		rows.Rows = append(rows.Rows, viewIncident(i))
+	}
+	live, whole := h.Pages.Live(rw, r, "incident-rows", rows)
+	if !whole {
+		return
+	}
+	view.Live = live
+	v.Del("before")
+	for _, s := range tabs {
+		view.Tabs = append(view.Tabs, tab{s.label, listPath(v, "show", s.name), s.name == chosen.name})
+	}
+	view.Frame = h.Pages.Frame(r, "Incidents", "incidents")
+	h.Pages.Render(rw, r, http.StatusOK, "incidents", view)
+}
+
+// listPath returns the address of the list with the query v and one value changed.
+func listPath(v url.Values, key, value string) string {
+	changed := url.Values{}
+	for k, vs := range v {
+		changed[k] = vs
+	}
+	changed.Set(key, value)
+	return "/incidents?" + changed.Encode()
+}
+
+func viewIncident(i incidents.Incident) incidentView {
+	v := incidentView{Incident: i, Title: i.Title()}
+	switch {
+	case i.Resolved:
+		v.State, v.StateText = "resolved", "resolved"
+	case i.Active && i.CurrentStep == 0:
+		v.State, v.StateText = "escalating", "starting"
+	case i.Active:
+		v.State, v.StateText = "escalating", fmt.Sprintf("escalating, step %d", i.CurrentStep)
+	case i.Owner != "":
+		v.State, v.StateText = "acknowledged", "acknowledged by" // the template adds the owner
+	default:
+		v.State, v.StateText = "exhausted", "nobody acknowledged"
+	}
+	v.CanAcknowledge = !i.Resolved && i.Owner == ""
+	v.CanReopen = !i.Resolved && !i.Active
+	v.CanResolve = !i.Resolved
+	return v
+}

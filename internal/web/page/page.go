@@ -1,0 +1,249 @@
+// Package page has what all pages of the web site share: templates, static files, the frame around a page, parts that refresh
+// themselves, error pages, and the person who reads the page. The packages of single pages call it. It knows no incidents,
+// plans or teams, and it reads no storage.
+package page
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"hash/fnv"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/alexedwards/scs/v2"
+	"github.com/go-chi/chi/v5"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+// Frame is the data of every page. Handlers embed it in the data of their page.
+type Frame struct {
+	Title    string
+	Section  string // the marked entry of the navigation
+	User     string // name of the reader; "" = nobody is logged in
+	ReadOnly bool   // the reader may change nothing: no buttons are shown
+	Admin    bool   // the reader is an administrator
+	Flash    string // a message that is shown once
+	Mailbox  bool   // the navigation shows the mailbox of `iris dev`
+	Zone     string // time zone that the reader chose; "" = none
+	Scripts  *Scripts
+}
+
+// Scripts are the scripts of a calendar page, and the CSRF token for their requests.
+type Scripts struct {
+	Main  string // file in static/oncall
+	Grid  bool   // the page draws a calendar
+	Token string
+}
+
+// Live is a part of a page that refreshes itself: the browser requests the address Self again and sends the hash that it has Seen.
+type Live struct {
+	Self string
+	Seen string
+	Body template.HTML
+}
+
+// Pages renders pages. It is safe for concurrent use.
+type Pages struct {
+	// Assets serves the static files below /static/.
+	Assets   http.Handler
+	Sessions *scs.SessionManager
+	mailbox  bool
+	log      *zap.Logger
+
+	templates *template.Template
+	names     map[string]string // static file -> address
+}
+
+// New reads the folders "templates" and "static" of files. mailbox adds the mailbox of `iris dev` to the navigation.
+func New(files fs.FS, sessions *scs.SessionManager, mailbox bool, log *zap.Logger) (*Pages, error) {
+	p := &Pages{Sessions: sessions, mailbox: mailbox, log: log}
+	if err := p.readAssets(files); err != nil {
+		return nil, err
+	}
+	var err error
+	p.templates, err = template.New("").Funcs(template.FuncMap{
+		"asset": p.Asset,
+		"utc":   func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") },
+		"clock": func(t time.Time) string { return t.UTC().Format("2 Jan 15:04:05") },
+		"ago":   func(t time.Time) string { return Ago(time.Since(t)) },
+	}).ParseFS(files, "templates/*.html")
+	return p, err
+}
+
+// requestTimeout limits the database time of one page.
+const requestTimeout = 5 * time.Second
+
+// Get mounts a page for GET and HEAD, with and without a trailing slash. The context of its requests ends after 5 seconds.
+func Get(r chi.Router, path string, h http.HandlerFunc) {
+	limited := func(rw http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), requestTimeout)
+		defer cancel()
+		h(rw, r.WithContext(ctx))
+	}
+	for _, pattern := range []string{path, path + "/"} {
+		r.Get(pattern, limited)
+		r.Head(pattern, limited)
+	}
+}
+
+// Frame returns the frame of a page for the reader. It consumes the session's flash message.
+func (p *Pages) Frame(r *http.Request, title, section string) Frame {
+	u := Reader(r)
+	return Frame{Title: title, Section: section, User: u.Name, ReadOnly: u.ReadOnly, Admin: u.Admin, Zone: u.TimeZone, Mailbox: p.mailbox,
+		Flash: p.Sessions.PopString(r.Context(), "flash")}
+}
+
+// Render executes a template and writes the page. If the template fails, it writes an error page instead.
+func (p *Pages) Render(rw http.ResponseWriter, r *http.Request, status int, name string, data any) {
+	body, ok := p.execute(rw, name, data)
+	if !ok {
+		return
+	}
+	rw.Header().Set("Content-Type", "text/html; charset=utf-8")
+	rw.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, _ = rw.Write(body)
+	}
+}
+
+// execute executes a template. If it fails, execute has written the answer and returns false.
+func (p *Pages) execute(rw http.ResponseWriter, name string, data any) ([]byte, bool) {
+	var b bytes.Buffer
+	if err := p.templates.ExecuteTemplate(&b, name, data); err != nil {
+		p.log.Error("page cannot be rendered", zap.String("page", name), zap.Error(err))
+		http.Error(rw, "This page cannot be shown. The server log has the reason.", http.StatusInternalServerError)
+		return nil, false
+	}
+	return b.Bytes(), true
+}
+
+// IsRefresh reports whether the browser asks for a part of a page and not for the page.
+func IsRefresh(r *http.Request) bool { return r.Header.Get("HX-Request") != "" }
+
+// Live renders a part that refreshes itself. If the browser asks for this part only, Live has written the answer (204 when
+// nothing changed) and returns false. Otherwise the caller renders the page around the part.
+func (p *Pages) Live(rw http.ResponseWriter, r *http.Request, name string, data any) (Live, bool) {
+	body, ok := p.execute(rw, name, data)
+	if !ok {
+		return Live{}, false
+	}
+	h := fnv.New64a()
+	_, _ = h.Write(withoutAges(body))
+	l := Live{Self: r.URL.RequestURI(), Seen: fmt.Sprintf("%016x", h.Sum64()), Body: template.HTML(body)} // html/template has escaped it
+	if !IsRefresh(r) {
+		return l, true
+	}
+	if r.Header.Get("X-Seen") == l.Seen {
+		rw.WriteHeader(http.StatusNoContent)
+		return Live{}, false
+	}
+	p.Render(rw, r, http.StatusOK, "live", l)
+	return Live{}, false
+}
+
+// withoutAges removes the texts of ages. The browser updates ages itself, so a new age is no reason to send a part again.
+func withoutAges(b []byte) []byte {
+	var out []byte
+	for {
+		i := bytes.Index(b, []byte(`data-as="age">`))
+		if i < 0 {
+			return append(out, b...)
+		}
+		i += len(`data-as="age">`)
+		out = append(out, b[:i]...)
+		b = b[i:]
+		if j := bytes.IndexByte(b, '<'); j >= 0 {
+			b = b[j:]
+		}
+	}
+}
+
+// Ago formats a duration in the same way as the script of the pages.
+func Ago(d time.Duration) string {
+	switch d = max(d, 0); {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
+	default:
+		return fmt.Sprintf("%d d", int(d.Hours())/24)
+	}
+}
+
+// DatabaseUnavailable says what a reader can expect while the database cannot be reached.
+const DatabaseUnavailable = "Nothing is lost. Try again in a moment. Paging continues as soon as the database is back."
+
+// Fail shows an error page that says what the reader can do. Unexpected errors are logged in full.
+func (p *Pages) Fail(rw http.ResponseWriter, r *http.Request, err error) {
+	status, title, text := http.StatusInternalServerError, "Internal error", "This is a defect of Iris. The server log has the details."
+	switch fault.KindOf(err) {
+	case fault.NotFound:
+		status, title, text = http.StatusNotFound, "Not found", "This page or object does not exist."
+	case fault.Invalid:
+		status, title, text = http.StatusBadRequest, "Invalid request", fault.Public(err)
+	case fault.Forbidden:
+		status, title, text = http.StatusForbidden, "Not allowed", fault.Public(err)
+	case fault.Unavailable:
+		p.log.Warn("page needs the database", zap.String("path", wire.LogPath(r)), zap.Error(err))
+		rw.Header().Set("Retry-After", "5")
+		status, title, text = http.StatusServiceUnavailable, "The database cannot be reached", DatabaseUnavailable
+	default:
+		p.log.Error("page failed", zap.String("path", wire.LogPath(r)), zap.Error(err))
+	}
+	p.Problem(rw, r, p.Frame(r, title, ""), status, text)
+}
+
+// Problem shows an error page in a frame.
+func (p *Pages) Problem(rw http.ResponseWriter, r *http.Request, f Frame, status int, text string) {
+	p.Render(rw, r, status, "error", struct {
+		Frame
+		Problem string
+	}{f, text})
+}
+
+type readerKey struct{}
+
+// WithReader returns a context that names the logged-in person.
+func WithReader(ctx context.Context, u users.User) context.Context {
+	return context.WithValue(ctx, readerKey{}, u)
+}
+
+// Reader returns the logged-in person; the zero user when there is none.
+func Reader(r *http.Request) users.User {
+	u, _ := r.Context().Value(readerKey{}).(users.User)
+	return u
+}
+
+// zoneCookie holds the time zone of the browser. app.js sets it.
+const zoneCookie = "iris_zone"
+
+// Zone returns the time zone for the reader: the one that the reader chose, else the zone of the browser, else UTC.
+func Zone(r *http.Request) *time.Location {
+	name := Reader(r).TimeZone
+	if c, err := r.Cookie(zoneCookie); err == nil && name == "" {
+		name = c.Value
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil || name == "Local" {
+		return time.UTC
+	}
+	return zone
+}
+
+// ListLength is how many rows a list shows.
+const ListLength = 50
+
+// Storable replaces NUL and invalid UTF-8 in typed text, because PostgreSQL accepts neither.
+func Storable(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+}

@@ -1,0 +1,65 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The addresses of Iris's own pages lead on, after the log-in that they need.
+func TestIrisPageAddressesLeadOn(t *testing.T) {
+	t.Parallel()
+	_, b := setup(t)
+	where := func(path string) string {
+		b.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+		resp, err := b.Client.Get(b.base + path)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, http.StatusFound, resp.StatusCode, path)
+		return resp.Header.Get("Location")
+	}
+	require.Equal(t, "/login/", where("/"))
+	require.Equal(t, "/login/?next=%2Fuser", where("/user"))
+	b.CheckRedirect = nil
+	b.login()
+	for from, to := range map[string]string{
+		"/": "/incidents", "/user": "/me", "/user/": "/me", "/messages": "/incidents", "/messages/7": "/v0/messages/7", "/templates": "/v0/templates?active=1",
+		"/templates/a%20b": "/v0/templates/a%20b", "/applications/demo": "/v0/applications/demo", "/applications/": "/v0/applications", "/stats": "/v0/stats",
+		"/stats/demo": "/v0/applications/demo/stats", "/singlestats/total_incidents": "/v0/singlestats/total_incidents",
+	} {
+		require.Equal(t, to, where(from), from)
+	}
+	b.CheckRedirect = nil
+	_, body := b.get("/incidents")
+	require.Contains(t, body, ` appData.user = "ann";`)
+	require.NotContains(t, body, "appData.user_admin")
+}
+
+func TestIrisLogInRedirectsAsIrisDoes(t *testing.T) {
+	t.Parallel()
+	_, b := setup(t)
+	b.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	for _, c := range []struct{ path, password, to string }{
+		{"/login/", "wrong", "/login"}, {"/login/?next=%2Fplans", "wrong", "/login?next=%2Fplans"}, {"/login/?next=%2Fplans", "right", "/plans"}, {"/login/", "right", "/incidents"},
+	} {
+		resp, err := b.PostForm(b.base+c.path, url.Values{"username": {"ann"}, "password": {c.password}})
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, http.StatusFound, resp.StatusCode)
+		require.Equal(t, c.to, resp.Header.Get("Location"), "%+v", c)
+	}
+}
+
+func TestIrisIconIsWhereItWas(t *testing.T) {
+	t.Parallel()
+	_, b := setup(t)
+	for _, path := range []string{"/static/images/iris.png", "/static/images/favicon.png"} {
+		resp, err := b.Head(b.base + path)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, http.StatusOK, resp.StatusCode, path)
+		require.Equal(t, "image/png", resp.Header.Get("Content-Type"))
+	}
+}

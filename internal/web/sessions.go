@@ -1,0 +1,74 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/web/page"
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+func (w *Web) sessionUser(r *http.Request) (u users.User, loggedIn bool, err error) {
+	return wire.SessionUser(r.Context(), w.pages.Sessions, w.userKey, w.people)
+}
+
+// requireReader redirects to the log-in page without a session. The sessions of a person end when the person is removed, is
+// switched off or gets another password.
+func (w *Web) requireReader(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		user, loggedIn, err := w.sessionUser(r)
+		if err != nil {
+			w.pages.Fail(rw, r, err)
+			return
+		}
+		if !loggedIn {
+			if w.pages.Sessions.Exists(r.Context(), w.userKey) {
+				_ = w.pages.Sessions.Destroy(r.Context())
+			}
+			if !w.incidents.RefuseChange(rw, r) {
+				toLogin(rw, r)
+			}
+			return
+		}
+		next.ServeHTTP(rw, r.WithContext(page.WithReader(r.Context(), user)))
+	})
+}
+
+// requireWriter refuses people who may only read.
+func (w *Web) requireWriter(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if err := (auth.Actor{}).As(page.Reader(r)).MayWrite(); err != nil {
+			w.pages.Fail(rw, r, err)
+			return
+		}
+		next.ServeHTTP(rw, r)
+	})
+}
+
+func toLogin(rw http.ResponseWriter, r *http.Request) {
+	to := "/login/"
+	if r.URL.Path != "/" && r.Method == http.MethodGet {
+		to += "?next=" + url.QueryEscape(r.URL.RequestURI())
+	}
+	if page.IsRefresh(r) {
+		rw.Header().Set("HX-Redirect", to)
+		rw.WriteHeader(http.StatusNoContent)
+		return
+	}
+	http.Redirect(rw, r, to, http.StatusFound)
+}
+
+// sessionFailed answers when a session cannot be read or stored, usually because the database cannot be reached.
+func (w *Web) sessionFailed(rw http.ResponseWriter, r *http.Request, err error) {
+	if r.Method == http.MethodPost && (r.URL.Path == "/login" || r.URL.Path == "/logout") {
+		w.errors.Write(rw, r, err)
+		return
+	}
+	w.log.Warn("session cannot be read or stored", zap.String("path", wire.LogPath(r)), zap.Error(err))
+	rw.Header().Set("Retry-After", "5")
+	w.pages.Problem(rw, r, page.Frame{Title: "The database cannot be reached"}, http.StatusServiceUnavailable, page.DatabaseUnavailable)
+}
