@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/iris-oncall/iris/internal/api/applications"
 	"github.com/iris-oncall/iris/internal/api/calendar"
 	"github.com/iris-oncall/iris/internal/api/catalog"
 	"github.com/iris-oncall/iris/internal/api/configuration"
@@ -17,7 +18,6 @@ import (
 	"github.com/iris-oncall/iris/internal/api/messages"
 	"github.com/iris-oncall/iris/internal/api/people"
 	"github.com/iris-oncall/iris/internal/wire"
-	"github.com/iris-oncall/iris/internal/wire/calendars"
 	"github.com/iris-oncall/iris/internal/wire/replay"
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
@@ -26,14 +26,18 @@ import (
 type (
 	// CalendarParts are the parts of the routes of the calendar.
 	CalendarParts = calendar.Deps
-	// CatalogParts are the parts of the routes of plans, templates and applications.
+	// CatalogParts are the parts of the routes of plans and templates.
 	CatalogParts = catalog.Deps
+	// ApplicationParts are the parts of the routes of applications.
+	ApplicationParts = applications.Deps
 	// ConfigurationParts are the parts of the routes that change the configuration.
 	ConfigurationParts = configuration.Deps
 	// IncidentParts are the parts of the routes of incidents.
 	IncidentParts = incidents.Deps
 	// MessageParts are the parts of the routes of messages and notifications.
 	MessageParts = messages.Deps
+	// SendingParts are the parts that accept notifications.
+	SendingParts = messages.SendingParts
 	// PeopleParts are the parts of the routes of people and teams.
 	PeopleParts = people.Deps
 	// Keys runs requests with an Idempotency-Key once.
@@ -44,6 +48,7 @@ type (
 type Deps struct {
 	Calendar      calendar.Deps
 	Catalog       catalog.Deps
+	Applications  applications.Deps
 	Configuration configuration.Deps
 	Incidents     incidents.Deps
 	Messages      messages.Deps
@@ -51,7 +56,7 @@ type Deps struct {
 	// Authenticator must take no request without credentials: what is opened for clients of old is not opened here.
 	Authenticator *wire.Authenticator
 	// CalendarAuthenticator finds out who calls the calendar's routes, which take the credentials of Oncall's API.
-	CalendarAuthenticator *calendars.Authenticator
+	CalendarAuthenticator *calendar.Authenticator
 	// Keys runs requests with an Idempotency-Key once.
 	Keys   *Keys
 	Errors *wire.Errors
@@ -77,13 +82,13 @@ func (a *API) Routes(r chi.Router) {
 
 // over lists the routes that are not the calendar's, over the parts of a unit of work.
 func over(d Deps, wake replay.Wake) []routing.Route {
-	d.Incidents.Wake = wake
+	d.Incidents.Wake, d.Messages.Wake = wake, wake
 	return (&API{d}).table()
 }
 
 // table lists the routes that are not the calendar's.
 func (a *API) table() []routing.Route {
-	return slices.Concat(catalog.Routes(a.Catalog), configuration.Routes(a.Configuration), incidents.Routes(a.Incidents),
+	return slices.Concat(applications.Routes(a.Applications), catalog.Routes(a.Catalog), configuration.Routes(a.Configuration), incidents.Routes(a.Incidents),
 		messages.Routes(a.Messages), people.Routes(a.People))
 }
 

@@ -160,6 +160,8 @@ type Deps struct {
 	Syntax func(source string) error
 	// Wake tells the processors of changed buckets; it never blocks.
 	Wake func(buckets.Set)
+	// Replayed is called when a stored answer is sent.
+	Replayed func()
 	// Ping reports whether the database answers.
 	Ping       func(context.Context) error
 	Registerer prometheus.Registerer
@@ -183,7 +185,7 @@ func New(d Deps) (*API, error) {
 		d.Messages == nil || d.Notifications == nil || d.Applications == nil || d.Directory == nil || d.Resolver == nil ||
 		d.People == nil || d.Profiles == nil || d.Targets == nil || d.Categories == nil ||
 		d.Queues == nil || d.Begin == nil || d.Load == nil || d.Settings == nil || d.ApplicationKeys == nil || d.Limits == nil ||
-		d.Tags == nil || d.States == nil || d.Aggregations == nil || d.Statistics == nil || d.Syntax == nil || d.Wake == nil ||
+		d.Tags == nil || d.States == nil || d.Aggregations == nil || d.Statistics == nil || d.Syntax == nil || d.Wake == nil || d.Replayed == nil ||
 		d.Ping == nil || d.Registerer == nil {
 		return nil, errors.New("irisapi: a part is missing")
 	}
@@ -195,7 +197,7 @@ func New(d Deps) (*API, error) {
 		acceptor: notifications.New(notifications.Deps{Store: d.Notifications, Directory: d.Directory, Resolver: d.Resolver, Load: d.Load,
 			DummyRoles: d.Config.DummyRoles, Lifetime: d.Config.NotificationLifetime}),
 		tagging: tagging{d.Config.Tags, d.Tags}, turns: wire.NewTurns(d.Errors),
-		keys: &replay.Keys[Deps]{Begin: d.Begin, Errors: d.Errors, Wake: d.Wake, Replayed: m.replayed.Inc}}, nil
+		keys: &replay.Keys[Deps]{Begin: d.Begin, Errors: d.Errors, Wake: d.Wake, Replayed: d.Replayed}}, nil
 }
 
 // over returns the API over the parts of a unit of work, with the caches and metrics of a.

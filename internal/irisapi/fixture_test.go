@@ -22,7 +22,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest"
 
-	v1catalog "github.com/iris-oncall/iris/internal/api/catalog"
+	"github.com/iris-oncall/iris/internal/api/configuration"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
@@ -141,7 +141,7 @@ func newFixture(t testing.TB, change ...func(*irisapi.Deps)) *fixture {
 			Resolver: oncall.NewResolver(dir, nil, time.Second), People: people, Queues: queues,
 			Begin:    replay.Units(idempotency, func(u *postgres.Unit) irisapi.Deps { return parts(u.DB()) }),
 			Profiles: pgpeople.NewSettings(db), Targets: catalog.NewTargets(db), Categories: apps,
-			Load: load.New(queues, log), Ping: f.db.Ping, Registerer: prometheus.NewRegistry(),
+			Load: load.New(queues, log), Ping: f.db.Ping, Replayed: func() {}, Registerer: prometheus.NewRegistry(),
 			Syntax: func(source string) error { _, err := jinja.Compile(source, jinja.Limits{}); return err },
 			Wake: func(s buckets.Set) {
 				f.mu.Lock()
@@ -163,7 +163,7 @@ func newFixture(t testing.TB, change ...func(*irisapi.Deps)) *fixture {
 	// The simulation of /v1 is tested with the plans of this fixture.
 	strict := wire.NewAuthenticator(apps, people, f.sessions, userKey, errs)
 	routing.Mount{Errors: errs, Identify: strict.Middleware, Admit: routing.Strict}.
-		Routes(r, v1catalog.Routes(v1catalog.Deps{Simulator: simulator}))
+		Routes(r, configuration.Routes(configuration.Deps{Simulator: simulator}))
 	f.handler = r
 	return f
 }

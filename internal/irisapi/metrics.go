@@ -11,7 +11,6 @@ import (
 
 type metrics struct {
 	requests *prometheus.HistogramVec
-	replayed prometheus.Counter
 	// Refused because the application has too much waiting.
 	refusedIncidents, refusedNotifications prometheus.Counter
 }
@@ -22,12 +21,9 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 			Name: "iris_httpapi_request_seconds", Help: "Time to answer API requests, by route, method and status.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		}, []string{"route", "method", "status"}),
-		replayed: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "iris_httpapi_replayed_total", Help: "Requests answered from a stored answer (Idempotency-Key).",
-		}),
 		refusedIncidents: newRefused("incident"), refusedNotifications: newRefused("notification"),
 	}
-	for _, c := range []prometheus.Collector{m.requests, m.refusedIncidents, m.refusedNotifications, m.replayed} {
+	for _, c := range []prometheus.Collector{m.requests, m.refusedIncidents, m.refusedNotifications} {
 		if err := reg.Register(c); err != nil {
 			return nil, err
 		}

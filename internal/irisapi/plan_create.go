@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strconv"
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/catalog"
@@ -12,9 +11,6 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 )
-
-// warningHeader tells, once per warning, that what was saved could reach nobody. Clients that do not know it lose nothing.
-const warningHeader = "X-Iris-Warning"
 
 // authors decides in whose name plans and templates are saved.
 func (a *API) authors() catalog.Authors {
@@ -45,7 +41,7 @@ func (a *API) createPlan(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	warn(w, warnings)
+	wire.Warn(w, warnings)
 	created(w, int64(id), "plans")
 	return nil
 }
@@ -61,13 +57,4 @@ func (a *API) creator(ctx context.Context, name, title string) (users.User, erro
 		return u, fault.Titled(title, fault.Public(err))
 	}
 	return u, err
-}
-
-// warn puts warnings into the answer's header, in ASCII.
-func warn(w http.ResponseWriter, warnings []string) {
-	const most = 20
-	for _, text := range warnings[:min(len(warnings), most)] {
-		quoted := strconv.QuoteToASCII(text)
-		w.Header().Add(warningHeader, quoted[1:len(quoted)-1])
-	}
 }

@@ -47,7 +47,7 @@ func (l list) read(w http.ResponseWriter, r *http.Request) (filters.Query, error
 	if err != nil {
 		return filters.Query{}, err
 	}
-	warn(w, l.unknown(q))
+	wire.Warn(w, l.unknown(q))
 	return l.parse(q)
 }
 

@@ -60,6 +60,7 @@ type apiShared struct {
 	dummy         oncall.FindUser
 	simulator     *operator.Simulator
 	callbacks     callbacks.Callbacks
+	replayed      prometheus.Counter
 }
 
 // share makes what the edges have in common.
@@ -87,7 +88,13 @@ func (a *API) share(in postgres.Installation) (*apiShared, error) {
 	if a.cfg.Compatibility.DummyRoles {
 		s.dummy = s.userRows.ByName
 	}
-	var err error
+	s.replayed = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "iris_httpapi_replayed_total", Help: "Requests answered from a stored answer (Idempotency-Key).",
+	})
+	err := a.reg.Register(s.replayed)
+	if err != nil {
+		return nil, err
+	}
 	s.resolver = oncall.NewResolver(oncall.LimitLists(s.directory, s.cfg.MailingLists.MaxMembers),
 		oncall.NewLiveCalendar(calendar.NewCalendars(s.db), oncall.LiveConfig{}), oncall.DefaultKeep)
 	if s.dummy != nil {
@@ -111,7 +118,7 @@ func (s *apiShared) irisParts() irisapi.Deps {
 		Tags: catalog.NewTags(s.db), Rates: s.rates, States: s.incidents, Aggregations: s.plans,
 		Statistics: incidents.NewStatistics(s.db),
 		Profiles:   pgpeople.NewSettings(s.db), Targets: catalog.NewTargets(s.db), Categories: s.applications, SlackID: s.callbacks.SlackID,
-		Begin: units(s, (*apiShared).irisParts), Load: s.load, Syntax: messages.CheckSyntax, Wake: s.notifier.Wake, Ping: s.db.Ping,
+		Begin: units(s, (*apiShared).irisParts), Load: s.load, Syntax: messages.CheckSyntax, Wake: s.notifier.Wake, Replayed: s.replayed.Inc, Ping: s.db.Ping,
 		Registerer: s.reg, Config: apiConfig(s.cfg),
 	}
 }
@@ -179,13 +186,17 @@ func (s *apiShared) v1Parts() api.Deps {
 	return api.Deps{
 		Authenticator:         s.strict,
 		CalendarAuthenticator: p.authenticator, Errors: s.errors,
-		Keys:      &api.Keys{Begin: units(s, (*apiShared).v1Parts), Errors: s.errors, Wake: s.notifier.Wake, Replayed: func() {}},
+		Keys:      &api.Keys{Begin: units(s, (*apiShared).v1Parts), Errors: s.errors, Wake: s.notifier.Wake, Replayed: s.replayed.Inc},
 		Incidents: api.IncidentParts{Incidents: s.incidents, Transitions: s.incidents, Comments: s.incidents, Timelines: s.incidents, People: s.userRows, Wake: s.notifier.Wake},
-		Messages:  api.MessageParts{Messages: s.messages, Notifications: incidents.NewRequests(s.db)},
-		Catalog:   api.CatalogParts{Plans: s.plans, Templates: catalog.NewTemplates(s.db), Applications: s.applications, Simulator: s.simulator},
+		Messages: api.MessageParts{Messages: s.messages, Notifications: incidents.NewRequests(s.db), Wake: s.notifier.Wake,
+			Sending: api.SendingParts{Store: s.notifications, Directory: s.directory, Resolver: s.resolver, Load: s.load}},
+		Catalog: api.CatalogParts{Plans: s.plans, Templates: catalog.NewTemplates(s.db),
+			People: s.userRows, Teammates: s.userRows.Teammates, Syntax: messages.CheckSyntax, MaxPlanLength: s.cfg.MaxPlanLength,
+			ListLimit: s.cfg.MailingLists.MaxMembers},
+		Applications: api.ApplicationParts{Applications: s.applications, People: s.userRows},
 		Configuration: api.ConfigurationParts{
 			Plans: s.plans, Applications: s.applications, Fallbacks: engine.NewDirectory(s.db), AuditLog: access.NewAudit(s.db),
-			Removals: operator.NewRemovals(s.db, s.plans, s.cfg.Intake.CatchAllPlan),
+			Removals: operator.NewRemovals(s.db, s.plans, s.cfg.Intake.CatchAllPlan), Simulator: s.simulator,
 		},
 		People: api.PeopleParts{People: p.people, Teams: p.teams},
 		Calendar: api.CalendarParts{
