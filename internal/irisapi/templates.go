@@ -58,11 +58,11 @@ func (a *API) getTemplate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if len(t.Words) == 0 {
+	if len(t.Texts) == 0 {
 		return noSuchTemplate()
 	}
 	content := map[string]map[string]record{}
-	for _, words := range t.Words {
+	for _, words := range t.Texts {
 		if content[words.Application] == nil {
 			content[words.Application] = map[string]record{}
 		}
@@ -125,7 +125,7 @@ func (a *API) createTemplate(w http.ResponseWriter, r *http.Request) error {
 	if utf8.RuneCountInString(d.Name) > catalog.MaxName {
 		return fault.Titled(catalog.InvalidTemplate, "name cannot be longer than 255 characters")
 	}
-	if d.Words, err = parseContent(b.members["content"]); err != nil {
+	if d.Texts, err = parseContent(b.members["content"]); err != nil {
 		return err
 	}
 	templates := catalog.Templates{Store: a.Templates, Authors: a.authors(), Syntax: a.Syntax}

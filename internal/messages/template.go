@@ -30,7 +30,7 @@ type TemplateText struct {
 // TemplateDetails is a version with its texts and the active plans that name it.
 type TemplateDetails struct {
 	TemplateVersion
-	Words []TemplateText
+	Texts []TemplateText
 	Plans []NamedPlan
 }
 
@@ -44,7 +44,7 @@ type NamedPlan struct {
 type NewTemplate struct {
 	Name      string
 	CreatorID users.ID
-	Words     []TemplateText
+	Texts     []TemplateText
 }
 
 // TemplateFilters names the filter fields of GET /v0/templates.
