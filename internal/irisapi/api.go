@@ -12,7 +12,6 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
-	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
@@ -163,7 +162,6 @@ type Deps struct {
 	Wake func(buckets.Set)
 	// Ping reports whether the database answers.
 	Ping       func(context.Context) error
-	Log        *zap.Logger
 	Registerer prometheus.Registerer
 	Config     Config
 }
@@ -186,14 +184,13 @@ func New(d Deps) (*API, error) {
 		d.People == nil || d.Profiles == nil || d.Targets == nil || d.Categories == nil ||
 		d.Queues == nil || d.Begin == nil || d.Load == nil || d.Settings == nil || d.ApplicationKeys == nil || d.Limits == nil ||
 		d.Tags == nil || d.States == nil || d.Aggregations == nil || d.Statistics == nil || d.Syntax == nil || d.Wake == nil ||
-		d.Ping == nil || d.Log == nil || d.Registerer == nil {
+		d.Ping == nil || d.Registerer == nil {
 		return nil, errors.New("irisapi: a part is missing")
 	}
 	m, err := newMetrics(d.Registerer)
 	if err != nil {
 		return nil, err
 	}
-	d.Log = d.Log.Named("irisapi")
 	return &API{Deps: d, metrics: m, variables: cache.New(cache.Config[int64, []string]{}),
 		acceptor: notifications.New(notifications.Deps{Store: d.Notifications, Directory: d.Directory, Resolver: d.Resolver, Load: d.Load,
 			DummyRoles: d.Config.DummyRoles, Lifetime: d.Config.NotificationLifetime}),
@@ -204,7 +201,7 @@ func New(d Deps) (*API, error) {
 // over returns the API over the parts of a unit of work, with the caches and metrics of a.
 func (a *API) over(d Deps, wake replay.Wake) *API {
 	c := *a
-	d.Wake, d.Log, d.Config = wake, a.Log, a.Config
+	d.Wake, d.Config = wake, a.Config
 	c.Deps, c.tagging, c.acceptor = d, tagging{d.Config.Tags, d.Tags}, a.acceptor.Within(d.Notifications)
 	return &c
 }

@@ -141,7 +141,7 @@ func newFixture(t testing.TB, change ...func(*irisapi.Deps)) *fixture {
 			Resolver: oncall.NewResolver(dir, nil, time.Second), People: people, Queues: queues,
 			Begin:    replay.Units(idempotency, func(u *postgres.Unit) irisapi.Deps { return parts(u.DB()) }),
 			Profiles: pgpeople.NewSettings(db), Targets: catalog.NewTargets(db), Categories: apps,
-			Load: load.New(queues, log), Ping: f.db.Ping, Log: log, Registerer: prometheus.NewRegistry(),
+			Load: load.New(queues, log), Ping: f.db.Ping, Registerer: prometheus.NewRegistry(),
 			Syntax: func(source string) error { _, err := jinja.Compile(source, jinja.Limits{}); return err },
 			Wake: func(s buckets.Set) {
 				f.mu.Lock()

@@ -112,7 +112,7 @@ func (s *apiShared) irisParts() irisapi.Deps {
 		Statistics: incidents.NewStatistics(s.db),
 		Profiles:   pgpeople.NewSettings(s.db), Targets: catalog.NewTargets(s.db), Categories: s.applications, SlackID: s.callbacks.SlackID,
 		Begin: units(s, (*apiShared).irisParts), Load: s.load, Syntax: messages.CheckSyntax, Wake: s.notifier.Wake, Ping: s.db.Ping,
-		Log: s.log, Registerer: s.reg, Config: apiConfig(s.cfg),
+		Registerer: s.reg, Config: apiConfig(s.cfg),
 	}
 }
 
