@@ -1,11 +1,11 @@
-// Gaps in a team's calendar, and how the load is shared.
+// Gaps in the calendar of a team, and how many hours each person is on call.
 import { field, fill, flash, h, options, page as read, ready, table, working } from "./dom.js";
 import { path, query, v0, v1 } from "./api.js";
 import { dialog } from "./dialog.js";
 import { loadTeam } from "./rights.js";
 import { isAway, roleBadge } from "./roles.js";
 import { addOrReplace } from "./shiftform.js";
-import { windowWords, windowsForm } from "./windows.js";
+import { describeWindow, windowsForm } from "./windows.js";
 import { length, span } from "./zone.js";
 import { zoneSwitch } from "./zoneswitch.js";
 
@@ -89,7 +89,7 @@ async function loadGaps() {
           g.kind === "nobody" ? "nobody is on call" : h("span", { class: "dim" }, "not populated yet: a schedule will fill it"),
           team.mayEdit && h("button", { type: "button", onclick: () => close(g) }, "Fill…"),
         ]),
-        "No gap: somebody is on call whenever the team wants cover.",
+        "No gaps: somebody is on call in all hours that need cover.",
       ),
     );
   } catch (e) {
@@ -97,7 +97,7 @@ async function loadGaps() {
   }
 }
 
-// loadConflicts shows the shifts of people who cannot be on call then.
+// loadConflicts shows shifts of people who are unavailable during them.
 async function loadConflicts() {
   try {
     const found = await v1.get(path`/teams/${team.name}/conflicts` + query({ start: now(), end: now() + Number(ahead.value) * day }));
@@ -106,7 +106,7 @@ async function loadConflicts() {
       table(
         ["Person", "Role", "Shift", "Entered by"],
         found.map((c) => [c.full_name || c.user, roleBadge(c.role), span(c.start, c.end, zone.zone()), c.set_by || ""]),
-        "Everybody can be on call in their shifts.",
+        "No conflicts: everybody is available in their shifts.",
       ),
     );
   } catch (e) {
@@ -122,7 +122,7 @@ async function close(g) {
 }
 
 const covers = [
-  ["schedules", "as its schedules say"],
+  ["schedules", "in the hours of its schedules"],
   ["always", "always"],
   ["never", "never"],
   ["hours", "in these hours"],
@@ -135,11 +135,11 @@ async function loadWishes() {
     fill(
       wishes,
       table(
-        ["Role", "Cover is wanted", ""],
+        ["Role", "Needs cover", ""],
         found.map((w) => [
           roleBadge(w.role),
-          covers.find(([c]) => c === w.cover)[1] + (w.hours.length ? ": " + w.hours.map(windowWords).join("; ") : ""),
-          team.mayManage && h("button", { type: "button", onclick: () => wish(w) }, "Change…"),
+          covers.find(([c]) => c === w.cover)[1] + (w.hours.length ? ": " + w.hours.map(describeWindow).join("; ") : ""),
+          team.mayManage && h("button", { type: "button", onclick: () => editCover(w) }, "Change…"),
         ]),
         "No role needs cover: the team has no schedule.",
       ),
@@ -153,7 +153,7 @@ async function loadWishes() {
         h(
           "div",
           { class: "card-note" },
-          h("button", { type: "button", onclick: () => wish({ cover: "always", hours: [] }, others) }, "Another role…"),
+          h("button", { type: "button", onclick: () => editCover({ cover: "always", hours: [] }, others) }, "Another role…"),
         ),
     );
   } catch (e) {
@@ -161,8 +161,8 @@ async function loadWishes() {
   }
 }
 
-// wish edits the hours in which a role needs cover; with others the role is chosen as well.
-async function wish(w, others) {
+// editCover edits the hours in which a role needs cover. With others, the reader chooses the role from them.
+async function editCover(w, others) {
   const name = others && h("select", {}, options(others));
   const cover = h("select", { onchange: () => (windows.el.hidden = cover.value !== "hours") }, options(covers, w.cover));
   const windows = windowsForm(w.hours);
@@ -170,7 +170,7 @@ async function wish(w, others) {
   const button = h("button", { type: "button", class: "primary" }, "Save");
   const d = dialog({
     title: others ? "Cover of another role" : "Cover of " + w.role,
-    body: h("div", { class: "stack" }, name && field("Role", name), field("Cover is wanted", cover), windows.el),
+    body: h("div", { class: "stack" }, name && field("Role", name), field("Needs cover", cover), windows.el),
     actions: [button, h("button", { type: "button", onclick: () => d.close() }, "Cancel")],
   });
   button.onclick = async () => {
