@@ -43,6 +43,7 @@ function show(root) {
 }
 document.addEventListener("DOMContentLoaded", () => {
   show(document);
+  document.querySelector(".tabs.scroll [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" }); // on phones
   const name = document.querySelector(".zone-note #zone-name");
   if (name) name.textContent = zone.replaceAll("_", " ") + (ownZone ? ", your time zone" : ", this browser's time zone");
 });

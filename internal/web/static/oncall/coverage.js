@@ -11,7 +11,7 @@ import { zoneSwitch } from "./zoneswitch.js";
 
 const page = read();
 const day = 86400;
-let team, roles, zone, ahead, back, role, gaps, conflicts, wishes, shares;
+let team, roles, zone, ahead, back, role, gaps, conflicts, required, shares;
 
 ready(async () => {
   [team, roles] = await Promise.all([loadTeam(page), v0.get("/roles")]);
@@ -49,14 +49,14 @@ ready(async () => {
   );
   gaps = h("div", { "aria-live": "polite" });
   conflicts = h("div", { "aria-live": "polite" });
-  wishes = h("div");
+  required = h("div");
   shares = h("div", { "aria-live": "polite" });
   fill(
     page.el,
     zone.el,
     h("section", { class: "card flush" }, h("div", { class: "row spread card-head" }, h("h2", {}, "Gaps"), field("Ahead", ahead)), gaps),
     h("section", { class: "card flush" }, h("div", { class: "card-head" }, h("h2", {}, "On call and unavailable")), conflicts),
-    h("section", { class: "card flush" }, h("div", { class: "card-head" }, h("h2", {}, "Cover wanted")), wishes),
+    h("section", { class: "card flush" }, h("div", { class: "card-head" }, h("h2", {}, "Required cover")), required),
     h(
       "section",
       { class: "card flush" },
@@ -72,7 +72,7 @@ ready(async () => {
   await load();
 });
 
-const load = () => Promise.all([loadGaps(), loadConflicts(), loadWishes(), loadShares()]);
+const load = () => Promise.all([loadGaps(), loadConflicts(), loadRequired(), loadShares()]);
 const now = () => Math.floor(Date.now() / 1000);
 
 async function loadGaps() {
@@ -128,12 +128,12 @@ const covers = [
   ["hours", "in these hours"],
 ];
 
-async function loadWishes() {
+async function loadRequired() {
   try {
     const found = await v1.get(path`/teams/${team.name}/coverage`);
     const others = roles.map((r) => r.name).filter((n) => !isAway(n) && !found.some((w) => w.role === n));
     fill(
-      wishes,
+      required,
       table(
         ["Role", "Needs cover", ""],
         found.map((w) => [
@@ -157,7 +157,7 @@ async function loadWishes() {
         ),
     );
   } catch (e) {
-    fill(wishes, h("div", { class: "flash bad", role: "alert" }, e.text || String(e)));
+    fill(required, h("div", { class: "flash bad", role: "alert" }, e.text || String(e)));
   }
 }
 
@@ -169,7 +169,7 @@ async function editCover(w, others) {
   windows.el.hidden = w.cover !== "hours";
   const button = h("button", { type: "button", class: "primary" }, "Save");
   const d = dialog({
-    title: others ? "Cover of another role" : "Cover of " + w.role,
+    title: others ? "Cover for another role" : "Cover for " + w.role,
     body: h("div", { class: "stack" }, name && field("Role", name), field("Needs cover", cover), windows.el),
     actions: [button, h("button", { type: "button", onclick: () => d.close() }, "Cancel")],
   });
@@ -197,7 +197,7 @@ async function loadShares() {
     fill(
       shares,
       table(
-        ["Person", "#Shifts", "#Hours", "#of them at night", "#at weekends", "#on holidays", "Hours"],
+        ["Person", "#Shifts", "#Hours", "#Night hours", "#Weekend hours", "#Holiday hours", "Compared"],
         found
           .sort((a, b) => b.hours - a.hours)
           .map((p) => [
