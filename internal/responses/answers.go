@@ -30,9 +30,9 @@ const (
 // Messages finds the messages that people answer, in the queue and in history.
 type Messages interface {
 	// Asked returns a message; a NotFound fault if there is no such message.
-	Asked(ctx context.Context, id messages.ID) (messages.Asked, error)
+	Asked(ctx context.Context, id messages.ID) (messages.AnsweredMessage, error)
 	// AskedBatch returns the digest with a number of 32 hexadecimal digits; a NotFound fault if there is no such digest.
-	AskedBatch(ctx context.Context, batch string) (messages.Asked, error)
+	AskedBatch(ctx context.Context, batch string) (messages.AnsweredMessage, error)
 	// Batch returns the incidents of a digest; none if there is no such digest.
 	Batch(ctx context.Context, batch string) ([]incidents.ID, error)
 }
@@ -40,9 +40,9 @@ type Messages interface {
 // Paged finds the active incidents that paged a person.
 type Paged interface {
 	// Newest returns the newest message of an active incident to the user; false if there is none.
-	Newest(ctx context.Context, user users.ID) (messages.Asked, bool, error)
+	Newest(ctx context.Context, user users.ID) (messages.AnsweredMessage, bool, error)
 	// Active returns the active incidents that paged the user, with their applications, oldest first.
-	Active(ctx context.Context, user users.ID) ([]messages.Asked, error)
+	Active(ctx context.Context, user users.ID) ([]messages.AnsweredMessage, error)
 	// Waiting returns those of the incidents that are neither acknowledged nor resolved.
 	Waiting(ctx context.Context, ids []incidents.ID) ([]incidents.ID, error)
 }
@@ -183,7 +183,7 @@ func (a *answers) execute(ctx context.Context, user users.User, via incidents.Vi
 }
 
 // message returns the message that is answered; an Invalid fault if there is no such message.
-func (a *answers) message(ctx context.Context, id messages.ID) (messages.Asked, error) {
+func (a *answers) message(ctx context.Context, id messages.ID) (messages.AnsweredMessage, error) {
 	m, err := a.Messages.Asked(ctx, id)
 	if fault.Is(err, fault.NotFound) {
 		err = fault.Newf(fault.Invalid, "Invalid message(%d): no application found.", id)
@@ -281,7 +281,7 @@ func (a *answers) claimAll(ctx context.Context, user users.User, via incidents.V
 }
 
 // claimedText has a line for the claimed incidents and a line for the others, for each application if there are several.
-func claimedText(open []messages.Asked, claimed map[incidents.ID]bool) string {
+func claimedText(open []messages.AnsweredMessage, claimed map[incidents.ID]bool) string {
 	var apps []string
 	byApp := map[string][2][]string{} // claimed and not claimed
 	for _, o := range open {

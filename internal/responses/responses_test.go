@@ -36,7 +36,7 @@ type world struct {
 	receipts   []messages.Receipt
 	woken      buckets.Set
 	replies    []string // in Slack
-	asked      map[messages.ID]messages.Asked
+	asked      map[messages.ID]messages.AnsweredMessage
 	known      bool // the receipts' messages
 	sent       []messages.Notification
 	opened     []incidents.New
@@ -51,11 +51,11 @@ var (
 	kim = users.User{ID: 8, Name: "kim", Active: true}
 )
 
-func (w *world) Asked(_ context.Context, id messages.ID) (messages.Asked, error) {
+func (w *world) Asked(_ context.Context, id messages.ID) (messages.AnsweredMessage, error) {
 	if m, ok := w.asked[id]; ok {
 		return m, nil
 	}
-	return messages.Asked{}, fault.New(fault.NotFound, "no such message")
+	return messages.AnsweredMessage{}, fault.New(fault.NotFound, "no such message")
 }
 
 // SlackMessages: Slack calls message 27 "27.1", and so on.
@@ -81,20 +81,20 @@ func (c counted) Recent(context.Context, int64, int64, time.Duration, int) (acti
 // digest is the number of a digest of the incidents 300 and 301.
 var digest = strings.Repeat("ab", 16)
 
-func (w *world) AskedBatch(ctx context.Context, batch string) (messages.Asked, error) {
+func (w *world) AskedBatch(ctx context.Context, batch string) (messages.AnsweredMessage, error) {
 	if batch == digest {
 		return w.Asked(ctx, 30)
 	}
-	return messages.Asked{}, fault.New(fault.NotFound, "no such digest")
+	return messages.AnsweredMessage{}, fault.New(fault.NotFound, "no such digest")
 }
 
-func (w *world) Newest(ctx context.Context, _ users.ID) (messages.Asked, bool, error) {
+func (w *world) Newest(ctx context.Context, _ users.ID) (messages.AnsweredMessage, bool, error) {
 	m, err := w.Asked(ctx, 28)
 	return m, w.owners[301] == "", err
 }
 
-func (w *world) Active(context.Context, users.ID) ([]messages.Asked, error) {
-	var out []messages.Asked
+func (w *world) Active(context.Context, users.ID) ([]messages.AnsweredMessage, error) {
+	var out []messages.AnsweredMessage
 	for _, id := range []messages.ID{27, 28} {
 		if m := w.asked[id]; w.owners[m.IncidentID] == "" {
 			out = append(out, m)
@@ -264,7 +264,7 @@ func setupWith(t *testing.T, change func(*Deps)) (*world, *auth.Links, http.Hand
 	t.Helper()
 	keys, err := auth.NewKeys([]byte(strings.Repeat("k", 32)))
 	require.NoError(t, err)
-	w := &world{owners: map[incidents.ID]string{}, asked: map[messages.ID]messages.Asked{
+	w := &world{owners: map[incidents.ID]string{}, asked: map[messages.ID]messages.AnsweredMessage{
 		27: {MessageID: 27, IncidentID: 300, Application: "db", ApplicationID: 71, Body: "disk full & <hot>"},
 		28: {MessageID: 28, IncidentID: 301, Application: "web", Body: "slow"},
 		29: {MessageID: 29, Application: "db", Subject: "hello"},

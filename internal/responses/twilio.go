@@ -190,13 +190,13 @@ func badMessageID() error {
 }
 
 // calledMessage finds the message of a call. If that fails, it has written the answer and returns false.
-func (t *twilio) calledMessage(w http.ResponseWriter, r *http.Request) (messages.Asked, bool) {
+func (t *twilio) calledMessage(w http.ResponseWriter, r *http.Request) (messages.AnsweredMessage, bool) {
 	named, ok := messages.ParseMessageID(r.URL.Query().Get("message_id"))
 	if !ok {
 		t.errors.Write(w, r, badMessageID())
-		return messages.Asked{}, false
+		return messages.AnsweredMessage{}, false
 	}
-	var m messages.Asked
+	var m messages.AnsweredMessage
 	var err error
 	if named.Batch != "" {
 		m, err = t.Messages.AskedBatch(r.Context(), named.Batch)
@@ -205,7 +205,7 @@ func (t *twilio) calledMessage(w http.ResponseWriter, r *http.Request) (messages
 	}
 	if err != nil {
 		t.errors.Write(w, r, err)
-		return messages.Asked{}, false
+		return messages.AnsweredMessage{}, false
 	}
 	if m.Body == "" {
 		m.Body = m.Subject
