@@ -45,7 +45,7 @@ func TestDirectories(t *testing.T) {
 		"sync: {presets: [{full_name: X}]}":                                          "sync.presets[0].name: is missing",
 		"sync: {lists: {filter: '(cn=*)'}}":                                          "needs sync.from: ldap",
 		"sync: {photo_url: 'photos/{name}'}":                                         "must be a URL",
-		"sync: {slack_contact: id}":                                                  "is not known",
+		"sync: {slack_contact: id}":                                                  "is unknown",
 		"sync: {from: ldap, filter: 'cn=*'}\n" + server + "}}":                       "parentheses",
 		"sync: {from: ldap, lists: {filter: '(cn=*)'}, every: 2h}\n" + server + "}}": "",
 	} {
