@@ -16,7 +16,7 @@ func TestDirectories(t *testing.T) {
 	const server = "auth: {ldap: {urls: ['ldaps://h'], base_dn: 'dc=x', "
 	for content, problem := range map[string]string{
 		server + "}}":                                                                "",
-		server + "start_tls: true}}":                                                 "start_tls goes with ldap:// only",
+		server + "start_tls: true}}":                                                 "use start_tls only with ldap:",
 		server + "bind_user: 'cn=x'}}":                                               "bind_user and bind_password go together",
 		server + "filter: '(uid=x)'}}":                                               "must contain %s",
 		server + "filter: '(uid=%s'}}":                                               "parentheses",
@@ -28,7 +28,7 @@ func TestDirectories(t *testing.T) {
 		"auth: {ldap: {urls: ['ldaps://h']}}":                                        "auth.ldap.base_dn: is missing",
 		"auth: {ldap: {urls: ['ldaps://h'], user_suffix: '@x'}}":                     "",
 		"auth: {ldap: {urls: ['ldaps://h'], user_suffix: '@x', import: true}}":       "auth.ldap.base_dn: is missing",
-		"auth: {ldap: {urls: ['ldap://h'], base_dn: x}}":                             "would cross the network unencrypted",
+		"auth: {ldap: {urls: ['ldap://h'], base_dn: x}}":                             "would be sent unencrypted",
 		"auth: {ldap: {urls: ['ldap://127.0.0.1:389'], base_dn: x}}":                 "",
 		"auth: {ldap: {urls: ['ldap://[::1]'], base_dn: x}}":                         "",
 		"auth: {ldap: {urls: ['ldap://h'], base_dn: x, start_tls: true}}":            "",
